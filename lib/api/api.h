@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The requests that a node (and a controller) answers: one table of verbs drives parsing,
+// checking, replies and help. What a verb does is the backend's; what it takes is here.
+//
+// Envelope (docs/api.md): one object with exactly one verb and an optional "id", or a list of such
+// as a transaction; replies {"id", "ok": {...}, "generation"} or {"id", "error": {...}}.
+// Thread rule: owner; one call at a time.
+#pragma once
+
+#include "error.h"
+#include "rule.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_API_VERSION     "1.0"
+#define HS_API_MAX_BYTES   (1u << 20)
+#define HS_API_MAX_DEPTH   16
+#define HS_API_MAX_VERBS   10000 // in one transaction
+#define HS_API_PAGE        1000  // default `limit` of lists
+
+enum hs_api_verb {
+	HS_VERB_HELLO,
+	HS_VERB_INT_REQUEST,
+	HS_VERB_INT_UPDATE,
+	HS_VERB_INT_DELETE,
+	HS_VERB_INT_LIST,
+	HS_VERB_INT_GET,
+	HS_VERB_QOS_GET,
+	HS_VERB_NODE_GET,
+	HS_VERB_PORTS_GET,
+	HS_VERB_STATS_GET,
+	HS_VERB_DROPS_GET,
+	HS_VERB_EVENTS,
+	HS_VERB_AUDIT,
+	HS_VERB_COUNT
+};
+
+// One checked request.
+struct hs_api_args {
+	enum hs_api_verb verb;
+	struct hs_rule rule;          // int_request
+	struct hs_rule_update update; // int_update
+	bool has_ns_id;
+	uint32_t ns_id;               // int_update, int_delete, int_get; a filter in qos_get
+	uint64_t offset, limit;       // int_list, qos_get
+	int64_t window_ns;            // qos_get: 1, 10 or 60 s; 0: all
+	uint64_t since;               // events: those with a sequence number above
+};
+
+// What a node does with checked requests. `run` fills *result (a new reference, an object) or
+// returns a negative errno with *err. A transaction is run in order; before it, `check` has agreed
+// to each of its changes given the ones before it (ns_delta), so that `run` cannot fail half-way.
+struct hs_api_backend {
+	void *context;
+	int (*run)(void *context, const struct hs_api_args *args, json_t **result,
+			struct hs_error *err);
+	// Is this namespace installed now?
+	bool (*ns_exists)(void *context, uint32_t ns_id);
+	// Current rule, for checking an update before it runs; NULL if there is none.
+	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
+	uint32_t (*rules_free)(void *context);
+	// Raised by every change; replies carry it.
+	uint64_t (*generation)(void *context);
+};
+
+// Handles one message; returns the reply as a string that the caller frees (never NULL except when
+// memory is out). Nothing in the message can make it fail otherwise.
+char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len);
+
+// The same for the "requests" list of a configuration file: all or nothing, *err with its path.
+int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);
+// Only checks such a list (--check).
+int hs_api_check_list(json_t *requests, uint32_t capacity, struct hs_error *err);
+
+const char *hs_api_verb_name(enum hs_api_verb verb);
+const char *hs_api_verb_help(enum hs_api_verb verb);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
+		const char *format, ...)
+{
+	if (!err)
+		return -EINVAL;
+
+	va_list args;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	snprintf(err->code, sizeof(err->code), "%s", code);
+	snprintf(err->path, sizeof(err->path), "%s", path);
+	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
+	return -EINVAL;
+}
+
+void hs_error_prefix(struct hs_error *err, const char *prefix)
+{
+	char path[sizeof(err->path)];
+	if (!err)
+		return;
+	snprintf(path, sizeof(path), "%s", err->path);
+	// A path longer than its room loses its tail: the front names the field.
+	size_t used = (size_t)snprintf(err->path, sizeof(err->path), "%s", prefix);
+	if (used < sizeof(err->path))
+		snprintf(err->path + used, sizeof(err->path) - used, "%s", path);
+}

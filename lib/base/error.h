@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An error that a user can cause: which field, what was wrong with it, what was allowed.
+//
+// Thread rule: any; the struct belongs to the caller.
+#pragma once
+
+#include <stdbool.h>
+
+struct hs_error {
+	char code[32];       // stable word for scripts: "out_of_range", "unknown_field", ...
+	char path[160];      // where: "ports[3].mtu" in files, "/int_request/src_ip" in requests
+	char message[256];   // for people, with the bad value in it
+	char expected[160];  // what was allowed; empty if nothing sensible can be said
+};
+
+// Fills *err (which may be NULL) and returns -EINVAL, so that a validator can say
+// `return hs_error_set(err, "out_of_range", path, "1 to 65535", "node id is %d", id)`.
+int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
+		const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+// Puts a parent in front of the path of an error that a nested validator filled.
+void hs_error_prefix(struct hs_error *err, const char *prefix);
+
+static inline bool hs_error_is_set(const struct hs_error *err)
+{
+	return err->code[0] != '\0';
+}

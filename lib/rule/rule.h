@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rule: one monitored flow, named by its namespace id, as the operator asked for it.
+//
+// Source: 000_616928c59136b059.txt section III-B, listings 1 and 2.
+// Thread rule: any; a rule is a value.
+#pragma once
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hs_rule_mode {
+	HS_MODE_COUNT,       // every setting-th packet
+	HS_MODE_FREQUENCY,   // at most one packet in setting milliseconds
+	HS_MODE_PROBABILITY, // each packet with setting percent
+};
+
+struct hs_rule {
+	uint32_t ns_id;      // 1 to 2^32 - 1
+	uint32_t app_id;
+	uint8_t src_ip[16];  // network order
+	uint8_t dst_ip[16];
+	uint16_t src_port;   // host order; 0 any
+	uint16_t dst_port;
+	uint8_t protocol;    // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6
+	uint8_t mode;        // enum hs_rule_mode
+	bool in_band;
+	bool transmit_report;
+	bool piggyback_report;
+	bool extract_report;
+	bool hop_enabled;
+	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
+	double mode_setting; // packets, milliseconds or percent, as given
+};
+
+// Which fields an int_update changes; those of `rule` that are not set here are ignored.
+struct hs_rule_update {
+	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
+	bool has_mode, has_mode_setting;
+	bool transmit_report, piggyback_report, extract_report, hop_enabled;
+	uint8_t mode;
+	double mode_setting;
+};
+
+const char *hs_rule_mode_name(enum hs_rule_mode mode);
+const char *hs_rule_protocol_name(uint8_t protocol);
+
+// Defaults of the optional fields: transmit_report and hop_enabled true, the rest false or 0.
+void hs_rule_init(struct hs_rule *rule);
+
+// Checks all fields together (the one validator for API, file, CBOR). 0 or -EINVAL with *err.
+int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);
+
+// Applies an update to *rule and checks the result. On -EINVAL *rule is as it was.
+int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

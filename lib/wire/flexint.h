@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Telemetry of the Flexible INT framework in an IPv6 Hop-by-Hop header: option 0x31 (main header
+// and one entry for each hop, newest first), option 0x11 (the source's entry), options 0x32 and
+// 0x33 (in-band request and report). docs/wire-flexint.md has the layout bit by bit.
+//
+// Source: 000_616928c59136b059.txt section III-A, table I, figures 2 and 3.
+// Thread rule: any; pure functions on bytes that the caller owns.
+#pragma once
+
+#include "packet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_OPT_TRACE   0x31
+#define HS_OPT_E2E     0x11
+#define HS_OPT_REQUEST 0x32
+#define HS_OPT_REPORT  0x33
+
+// Halves of the trace type; bit 0 of each is its most significant bit.
+#define HS_E2E_INT_PACKETS 0x8000
+#define HS_E2E_TIMESTAMP   0x4000
+#define HS_E2E_TX_PACKETS  0x2000
+#define HS_E2E_TX_BYTES    0x1000
+#define HS_E2E_KNOWN       0xF000
+#define HS_HOP_PACKETS     0x8000
+#define HS_HOP_TIMESTAMP   0x4000
+#define HS_HOP_BYTES       0x2000
+#define HS_HOP_KNOWN       0xE000
+
+#define HS_FLEXINT_MAX_HOPS 61    // 4-byte entries that fit the 8-bit option length
+#define HS_FLEXINT_MAX_TRACE 255  // bytes of option 0x31's data
+#define HS_FLEXINT_MAX_E2E 22     // bytes of option 0x11's data: bitmap and all known fields
+
+enum hs_flexint_layout {
+	HS_LAYOUT_ALIGNED, // PadN(2) before 0x31: Linux drops 0x31 off a four-byte boundary
+	HS_LAYOUT_PAPER,   // exactly as the paper has it
+};
+
+// What the source writes; only the fields of `bitmap` are on the wire.
+struct hs_flexint_e2e {
+	uint16_t bitmap;
+	uint32_t int_packets;
+	uint64_t ts_ns;
+	uint32_t tx_packets;
+	uint32_t tx_bytes;
+};
+
+// What one transit node writes; only the fields of `bitmap` are on the wire.
+struct hs_flexint_hop {
+	uint16_t node_id;
+	uint16_t bitmap;
+	uint16_t tx_packets;
+	uint16_t rx_packets;
+	uint64_t ts_ns;
+	uint32_t tx_bytes;
+	uint32_t rx_bytes;
+};
+
+// All that options 0x31 and 0x11 say. hops[0] is the one nearest the sink, as on the wire.
+struct hs_flexint {
+	uint32_t ns_id;
+	uint32_t trace_type;
+	struct hs_flexint_e2e e2e;
+	uint16_t n_hops;
+	struct hs_flexint_hop hops[HS_FLEXINT_MAX_HOPS];
+};
+
+// One row for each value on the wire, in wire order: the one description of the layout, from which
+// sizes, writing, reading, JSON keys, printing and the documents come.
+struct hs_flexint_field {
+	bool hop;           // in hop entries (true) or in the source's entry (false)
+	uint16_t bit;       // mask in its half of the trace type
+	uint8_t bytes;      // width on the wire
+	uint8_t offset;     // in struct hs_flexint_hop or struct hs_flexint_e2e
+	const char *key;    // name in JSON, with its unit
+	const char *name;   // name in the paper's table I
+};
+extern const struct hs_flexint_field hs_flexint_fields[];
+extern const size_t hs_flexint_n_fields;
+
+// Bytes of the values of a bitmap, without the four bytes of bitmap and id in front of them.
+// Unknown bits count as nothing.
+size_t hs_flexint_e2e_data_bytes(uint16_t bitmap);
+size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
+
+// ---- source ----
+
+// By how much a frame grows when the source inserts telemetry of this trace type: into a new
+// Hop-by-Hop header, or at the end of the one that the host sent (there may be only one, and an
+// eight-byte multiple behind the host's options leaves their bytes and alignment as they are).
+// 0 where the header would not fit its length byte.
+size_t hs_flexint_source_growth(const struct hs_packet *packet, uint32_t trace_type,
+		enum hs_flexint_layout layout);
+
+// Inserts it. `frame` is the new start: `growth` free bytes, then the old frame. Moves the front
+// of the frame down, writes the options, fixes Next Header and Payload Length. `e2e->bitmap` must
+// be the upper half of trace_type restricted to known bits.
+void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
+		const struct hs_flexint_e2e *e2e);
+
+// ---- transit ----
+
+// By how much a frame grows when a hop with this bitmap is added (the trailing padding is computed
+// anew, so it can be 0 or 8 more or less than the entry). Negative errno where it cannot be:
+// -ENOSPC option or header length would overflow.
+int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, uint16_t bitmap);
+
+// Adds the entry directly behind the main header. `frame` is the new start: `growth` free bytes,
+// then the old frame (growth may be 0). Fixes both length bytes, padding and Payload Length.
+void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		const struct hs_flexint_hop *hop);
+
+// ---- sink ----
+
+// Takes out every telemetry option (0x31, 0x11, 0x32, 0x33) with its padding, restores Next Header
+// and Payload Length. What our source inserted leaves the host's very bytes; other nodes' mixtures
+// keep each foreign option at its offset modulo 8. The remaining frame starts at frame + result;
+// result == packet->telemetry_bytes.
+size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
+
+// Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).
+// 0, or -EBADMSG where an entry has an unknown bit (its size cannot be known) or does not fit.
+int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
+		struct hs_flexint *out);
+
+// ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
+
+// Growth and insertion of one option of `type` that carries `len` (1 to 255) bytes; same rules as
+// for the source.
+size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len);
+void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		uint8_t type, const uint8_t *data, size_t len);
+
+// Walks the options of `type` in a frame: *cursor is 0 at first; false when there is no further.
+bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
+		size_t *cursor, const uint8_t **data, size_t *len);

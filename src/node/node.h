@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node: one switch as an object. Created, given ports and workers, run, destroyed; nothing of it
+// is global, so a process may hold hundreds.
+//
+// Thread rule: control, except hs_node_worker_poll (the worker's owner).
+#pragma once
+
+#include "clock.h"
+#include "error.h"
+#include "flow_table.h"
+#include "port.h"
+#include "report.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_node;
+struct rte_mempool;
+
+enum hs_forwarding_mode {
+	HS_FORWARD_PATCH,
+	HS_FORWARD_BRIDGE,
+};
+
+enum hs_host_side_policy {
+	HS_HOST_STRIP, // telemetry that a host sent is taken out and counted
+	HS_HOST_DROP,  // ... drops the packet
+};
+
+struct hs_node_config {
+	uint16_t id;                   // 0 to 65535; 0 for end nodes without an id of their own
+	char name[32];
+	unsigned n_workers;            // 1 to HS_MAX_WORKERS
+	uint32_t rules;                // capacity
+	uint32_t report_ring;          // records for each worker, power of two; 0: default
+	enum hs_forwarding_mode forwarding;
+	uint16_t n_pairs;              // patch: pairs of port indices
+	uint16_t pairs[HS_MAX_PORTS][2];
+	uint32_t mac_age_s;            // bridge: forget after, default 300
+	uint8_t layout;                // enum hs_flexint_layout
+	enum hs_host_side_policy host_side_policy;
+	uint64_t seed;
+};
+
+int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
+		struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
+void hs_node_destroy(struct hs_node *node);
+
+// Adds a port (index is port->index). Queue q goes to worker q modulo n_workers, where ports with
+// one queue are dealt out in turn. Before the workers run.
+int hs_node_add_port(struct hs_node *node, struct hs_port *port);
+
+// One round of a worker over its queues. Returns packets received; 0: idle. Never blocks.
+unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
+// Around a sleep of a worker, so that control never waits for a sleeper.
+void hs_node_worker_online(struct hs_node *node, unsigned worker);
+void hs_node_worker_offline(struct hs_node *node, unsigned worker);
+// The ports whose receive queues a worker polls; returns how many.
+unsigned hs_node_worker_ports(const struct hs_node *node, unsigned worker,
+		struct hs_port *ports[HS_MAX_PORTS]);
+
+// Returns when every worker has passed a quiescent state since the call: what was unpublished
+// before (a port's `usable`, a rule) is no longer in use.
+void hs_node_synchronise(struct hs_node *node);
+
+struct hs_flow_table *hs_node_flows(struct hs_node *node);
+const struct hs_node_config *hs_node_config(const struct hs_node *node);
+
+// Takes up to n report records off the workers' rings.
+unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
+
+// ---- counters ----
+
+enum hs_drop {
+#define HS_DROP(name, text) HS_DROP_##name,
+#include "drop.def"
+#undef HS_DROP
+	HS_DROP_COUNT
+};
+const char *hs_drop_name(enum hs_drop drop);
+const char *hs_drop_text(enum hs_drop drop);
+
+// What happened to packets that were not dropped but not measured either, and the like.
+enum hs_event_count {
+#define HS_EVENT(name, text) HS_EVENT_##name,
+#include "event.def"
+#undef HS_EVENT
+	HS_EVENT_COUNT
+};
+const char *hs_event_count_name(enum hs_event_count event);
+const char *hs_event_count_text(enum hs_event_count event);
+
+// Of one port, summed over workers. At all times, between bursts:
+//   rx_packets + copies = forwarded + the drops before transmission (counted where it came in)
+//   offered = tx_packets + the drops at transmission (counted where it should have gone)
+//   sum of forwarded over ports = sum of offered over ports
+struct hs_port_counters {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t copies;               // made of flooded packets that came in here
+	uint64_t forwarded;            // handed to some port's transmission
+	uint64_t offered;              // handed to this port's transmission
+	uint64_t tx_packets, tx_bytes;
+	uint64_t drops[HS_DROP_COUNT];
+	uint64_t events[HS_EVENT_COUNT];
+};
+void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
+struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
+uint16_t hs_node_port_count(const struct hs_node *node);
+
+// Once a second: takes the growth of a device's transmit errors off tx_packets and counts it as
+// HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then failed to send).
+void hs_node_reconcile_tx(struct hs_node *node);
+
+struct hs_worker_counters {
+	uint64_t rounds, idle_rounds, rx_packets;
+	uint64_t reports_made, reports_lost;
+};
+void hs_node_worker_counters(const struct hs_node *node, unsigned worker,
+		struct hs_worker_counters *out);
+
+// EAL memory that a node needs for its tables, rings and bridge (not for mbufs).
+uint64_t hs_node_bytes(const struct hs_node_config *config);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One line of log: RFC 3339 UTC time with microseconds, level, module, message; to stderr, or as
+// JSON objects. Repeated lines are limited and the suppressed number is said.
+//
+// Thread rule: any thread but a worker in a burst.
+#pragma once
+
+#include <stdbool.h>
+
+enum hs_log_level {
+	HS_LOG_ERROR,
+	HS_LOG_WARNING,
+	HS_LOG_NOTICE,
+	HS_LOG_INFO,
+	HS_LOG_DEBUG,
+};
+
+void hs_log_setup(enum hs_log_level level, bool json);
+void hs_log(enum hs_log_level level, const char *module, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
