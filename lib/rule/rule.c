@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rule.h"
+
+#include <math.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define TRACE_KNOWN 0xF000E000u // every bit that table I gives a meaning
+
+void hs_rule_init(struct hs_rule *rule)
+{
+	*rule = (struct hs_rule){.transmit_report = true, .hop_enabled = true};
+}
+
+static int check_flow(const struct hs_rule *rule, struct hs_error *err)
+{
+	const char *port_path = rule->src_port ? "/src_port" : "/dst_port";
+
+	if (rule->ns_id == 0)
+		return hs_error_set(err, "out_of_range", "/ns_id", "1 to 4294967295",
+			"ns_id: 0 names no namespace");
+	switch (rule->protocol) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+		return 0;
+	case IPPROTO_ICMPV6:
+		if (rule->src_port || rule->dst_port)
+			return hs_error_set(err, "out_of_range", port_path, "0",
+				"%s: %u, but icmp has no ports", port_path + 1,
+				rule->src_port ? rule->src_port : rule->dst_port);
+		return 0;
+	default:
+		return hs_error_set(err, "out_of_range", "/protocol", "tcp, udp or icmp",
+			"protocol: %u cannot be monitored", rule->protocol);
+	}
+}
+
+static int check_mode(const struct hs_rule *rule, struct hs_error *err)
+{
+	static const struct {
+		const char *name, *expected;
+		double min, max;
+	} modes[] = {
+		[HS_MODE_COUNT] = {"count", "a whole number of packets, 1 to 4294967295", 1,
+			UINT32_MAX},
+		[HS_MODE_FREQUENCY] = {"frequency", "milliseconds, 0.001 to 86400000", 0.001,
+			86400e3},
+		[HS_MODE_PROBABILITY] = {"probability", "percent, above 0, to 100", 0, 100},
+	};
+	double setting = rule->mode_setting;
+
+	if (rule->mode > HS_MODE_PROBABILITY)
+		return hs_error_set(err, "out_of_range", "/mode", "count, frequency or probability",
+			"mode: %u is not known", rule->mode);
+	// Written so that a NaN, which compares false with everything, is refused.
+	bool good = setting >= modes[rule->mode].min && setting <= modes[rule->mode].max;
+	if (rule->mode == HS_MODE_COUNT && good)
+		good = floor(setting) == setting;
+	if (rule->mode == HS_MODE_PROBABILITY && good)
+		good = setting > 0;
+	if (!good)
+		return hs_error_set(err, "out_of_range", "/mode_setting",
+			modes[rule->mode].expected,
+			"mode_setting: %.15g is out of range for mode %s", setting,
+			modes[rule->mode].name);
+	return 0;
+}
+
+int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
+{
+	int rc = check_flow(rule, err);
+
+	if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
+		rc = hs_error_set(err, "out_of_range", "/trace_type",
+			"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
+			"trace_type: 0x%08X has bits without a meaning (0x%08X); the allowed mask "
+			"is 0xF000E000",
+			rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
+	if (rc == 0)
+		rc = check_mode(rule, err);
+	if (rc == 0 && rule->in_band)
+		rc = hs_error_set(err, "unsupported", "/in_band", "false",
+			"in_band: in-band requests are not supported yet");
+	return rc;
+}
+
+int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)
+{
+	struct hs_rule changed = *rule;
+
+	if (update->has_transmit_report)
+		changed.transmit_report = update->transmit_report;
+	if (update->has_piggyback_report)
+		changed.piggyback_report = update->piggyback_report;
+	if (update->has_extract_report)
+		changed.extract_report = update->extract_report;
+	if (update->has_hop_enabled)
+		changed.hop_enabled = update->hop_enabled;
+	if (update->has_mode)
+		changed.mode = update->mode;
+	if (update->has_mode_setting)
+		changed.mode_setting = update->mode_setting;
+
+	int rc = hs_rule_check(&changed, err);
+	if (rc == 0)
+		*rule = changed;
+	return rc;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one table of a rule's fields: names, types, bounds, defaults and help. Both codecs, updates,
+// the API's help and its documentation are driven by it.
+//
+// Source: 000_616928c59136b059.txt listing 1 (the fields of the in-band request) and section
+// III-B2 (the switches).
+// Thread rule: any.
+#pragma once
+
+#include "rule.h"
+
+#include <stddef.h>
+
+enum hs_rule_kind {
+	HS_RULE_NUMBER,	  // unsigned integer
+	HS_RULE_SETTING,  // number, decimals allowed
+	HS_RULE_ADDRESS,  // IPv6 text
+	HS_RULE_PROTOCOL, // word
+	HS_RULE_MODE,	  // word
+	HS_RULE_TRACE,	  // hex text
+	HS_RULE_SWITCH,	  // boolean
+};
+
+struct hs_rule_field {
+	const char *name;
+	enum hs_rule_kind kind;
+	uint8_t offset, bytes; // in struct hs_rule
+	uint8_t update,
+		update_has; // offsets in struct hs_rule_update; update_has 0: not changeable
+	bool required;	    // in an int_request
+	bool in_band;	    // part of the paper's request
+	uint32_t min, max;  // HS_RULE_NUMBER
+	const char *type;   // for people
+	const char *allowed;
+	const char *fallback; // the default, as text; NULL where required
+	const char *help;
+};
+
+extern const struct hs_rule_field hs_rule_fields[];
+extern const size_t hs_rule_n_fields;
+
+// A value as a codec read it; what it does not know is HS_VALUE_OTHER.
+enum hs_rule_value_type {
+	HS_VALUE_INTEGER,
+	HS_VALUE_REAL,
+	HS_VALUE_TEXT,
+	HS_VALUE_BOOL,
+	HS_VALUE_OTHER,
+};
+
+struct hs_rule_value {
+	enum hs_rule_value_type type;
+	bool negative;	    // of an integer
+	uint64_t magnitude; // of an integer
+	double real;
+	bool boolean;
+	const char *text; // not terminated
+	size_t len;
+};
+
+// The row of a name (not terminated), or NULL.
+const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len);
+
+// Sets one field from a value, if its type and range are right; relations between fields are
+// hs_rule_check's. 0 or -EINVAL with *err, path "/<name>".
+int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_value *value,
+	struct hs_rule *rule, struct hs_error *err);
+
+// The text of a field of kind ADDRESS, PROTOCOL, MODE or TRACE.
+#define HS_RULE_TEXT_BYTES 46
+void hs_rule_field_text(const struct hs_rule_field *field, const struct hs_rule *rule,
+	char text[HS_RULE_TEXT_BYTES]);
+// The number in a field of kind NUMBER.
+uint32_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule);
+// The boolean in a field of kind SWITCH.
+bool hs_rule_field_switch(const struct hs_rule_field *field, const struct hs_rule *rule);

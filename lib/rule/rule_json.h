@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules and their updates as JSON (listing 1 of the paper, with the switches of section III-B2).
+//
+// Thread rule: any.
+#pragma once
+
+#include "rule.h"
+
+#include <jansson.h>
+
+// Reads the content of an int_request. 0 or -EINVAL with *err (path "/src_ip", ...); codes
+// unknown_field, missing_field, wrong_type, bad_value, out_of_range, wrong_family, unsupported.
+int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err);
+
+// Every field, with the same names and units; mode_setting is an integer where it is whole. A new
+// reference, NULL when memory is out.
+json_t *hs_rule_to_json(const struct hs_rule *rule);
+
+// Reads the content of an int_update: ns_id and at least one change. Same errors. Whether the new
+// values fit together is known only when hs_rule_apply puts them into the rule.
+int hs_rule_update_from_json(
+	const json_t *object, uint32_t *ns_id, struct hs_rule_update *update, struct hs_error *err);
+
+// Writes the path "/<name>" of a field that a peer chose, cut and with control bytes replaced.
+void hs_rule_json_path(char *path, size_t size, const char *name);
