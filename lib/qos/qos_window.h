@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The metrics of one flow over one window: what the monitor hands out (docs/metrics.md has the
+// definition of each number).
+//
+// Source: 000_616928c59136b059.txt section III-F, with the corrections of docs/metrics.md.
+// Thread rule: any; values.
+#pragma once
+
+#include "report_json.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Which numbers of a hop could be computed: a field without its bit is not zero, it is unknown.
+enum hs_qos_has {
+	HS_QOS_HAS_THROUGHPUT = 1 << 0,	       // throughput_bps
+	HS_QOS_HAS_WINDOW_THROUGHPUT = 1 << 1, // window_throughput_bps
+	HS_QOS_HAS_DELAY = 1 << 2,	       // delay.mean, min, max
+	HS_QOS_HAS_P50 = 1 << 3,
+	HS_QOS_HAS_P99 = 1 << 4,  // 100 values or more
+	HS_QOS_HAS_P999 = 1 << 5, // 1000 values or more; also pdv_ns
+	HS_QOS_HAS_JITTER = 1 << 6,
+	HS_QOS_HAS_JITTER_RFC3550 = 1 << 7,
+	HS_QOS_HAS_LOSS = 1 << 8, // lost, shown_lost, tx_packets, rx_packets
+	HS_QOS_HAS_NODE_LOSS = 1 << 9,
+	HS_QOS_HAS_BYTES = 1 << 10,	 // rx_bytes
+	HS_QOS_HAS_SPAN = 1 << 11,	 // span_start_ns, span_end_ns
+	HS_QOS_HAS_RX_PACKETS = 1 << 12, // rx_packets (also where tx_packets is unknown)
+};
+
+enum hs_qos_flag {
+	HS_QOS_MULTIPATH = 1 << 0,
+	HS_QOS_RULES_DIFFER = 1 << 1,
+	HS_QOS_COUNTER_AMBIGUOUS = 1 << 2,
+	HS_QOS_NEGATIVE_DELAY = 1 << 3,
+	HS_QOS_EPOCH = 1 << 4, // a node started anew within the window: its span has a gap
+};
+
+struct hs_qos_delay {
+	uint64_t n; // values
+	int64_t mean, min, p50, p99, p999, max;
+};
+
+// Between two neighbours of the path, or end to end.
+struct hs_qos_hop {
+	uint32_t has; // enum hs_qos_has
+	uint16_t from, to;
+	uint64_t throughput_bps;
+	uint64_t window_throughput_bps;
+	struct hs_qos_delay delay;
+	uint64_t pdv_ns;
+	uint64_t jitter_ns;
+	uint64_t jitter_rfc3550_ns;
+	int64_t lost_packets;	     // signed: reordering and duplicates can make it negative
+	uint64_t shown_lost_packets; // after the carry: what loss_ratio is made of
+	int64_t node_lost_packets;   // inside `to`, between its reception and its transmission
+	int64_t tx_packets;	     // sent by `from`
+	int64_t rx_packets;	     // received by `to`
+	int64_t rx_bytes;	     // received by `to`
+	int64_t span_start_ns;	     // clock of `to`
+	int64_t span_end_ns;
+};
+
+struct hs_qos_window {
+	uint32_t ns_id, app_id;
+	int64_t window_ns;	  // length; of the run: end_ns - start_ns
+	int64_t start_ns, end_ns; // (start, end] of the sink's clock
+	bool run;		  // the whole run so far, not a window of a fixed length
+	bool stale;		  // no report came: the numbers are those of age_ns ago
+	bool path_changed;
+	uint64_t reports;
+	int64_t age_ns; // since the newest report, where stale
+	uint32_t flags; // enum hs_qos_flag
+	struct {
+		bool known;
+		bool synchronised;
+		int64_t error_ns;
+	} clock;
+	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
+	uint16_t n_path, n_hops;
+	uint16_t *path; // ids from source (0) to sink
+	struct hs_qos_hop e2e;
+	struct hs_qos_hop *hops; // source to sink
+};
+
+// loss_ratio of a hop: shown loss over packets sent; 0 where nothing was sent.
+double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
+
+// {"qos_report": {...}}. `origin` NULL leaves out seq, node_id and boot_id (replies). Owner:
+// caller. NULL: out of memory.
+json_t *hs_qos_window_json(
+	const struct hs_qos_window *window, const struct hs_report_origin *origin);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The round trip of two opposite flows of one app_id, right without any clock synchronisation:
+// (down sink - up source) - (down source - up sink), each difference on one clock.
+//
+// Source: docs/metrics.md, rule 19.
+// Thread rule: any; pure functions.
+#pragma once
+
+#include "report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Receive times of one sampled packet at the two ends of its way.
+struct hs_trip {
+	int64_t source_ns; // clock of where it started
+	int64_t sink_ns;   // clock of where it ended
+};
+
+struct hs_round_trip {
+	uint64_t pairs;
+	int64_t mean_ns, min_ns, p50_ns, max_ns;
+	int64_t p99_ns;	    // where pairs >= 100
+	bool clocks_differ; // one-way delays differ by more than the round trip
+};
+
+// The trip of a report; false where the source did not stamp it.
+bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip);
+
+// Pairs each trip down with the newest trip up that had reached the far end when it left there, at
+// most max_gap_ns before. Sorts both arrays. 0, or -ENODATA where nothing pairs.
+int hs_round_trip(struct hs_trip *up, size_t n_up, struct hs_trip *down, size_t n_down,
+	int64_t max_gap_ns, struct hs_round_trip *result);
