@@ -21,8 +21,8 @@ struct rte_rcu_qsbr;
 #define HS_FLOW_NONE UINT32_MAX
 
 struct hs_flow_table_config {
-	const char *name;      // unique in the process: DPDK objects are named after it
-	uint32_t capacity;     // rules
+	const char *name;  // unique in the process: DPDK objects are named after it
+	uint32_t capacity; // rules
 	unsigned n_workers;
 	struct rte_rcu_qsbr *qsbr; // workers report quiescent states here
 	uint64_t seed;
@@ -31,12 +31,12 @@ struct hs_flow_table_config {
 // Counters of one rule at this node, summed over workers. Packets and bytes by METRICS 1 to 3.
 struct hs_flow_counters {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t int_packets;    // telemetry inserted at the source
-	uint64_t hop_entries;    // entries inserted in transit
-	uint64_t sink_packets;   // telemetry taken out
-	uint64_t reports_made, reports_lost; // handed to the ring, ring full
+	uint64_t int_packets;					// telemetry inserted at the source
+	uint64_t hop_entries;					// entries inserted in transit
+	uint64_t sink_packets;					// telemetry taken out
+	uint64_t reports_made, reports_lost;			// handed to the ring, ring full
 	uint64_t no_room_mtu, no_room_headroom, no_room_option; // telemetry that did not fit
-	uint32_t mtu_needed;     // the largest MTU that would have fitted, 0 if all did
+	uint32_t mtu_needed; // the largest MTU that would have fitted, 0 if all did
 };
 
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
@@ -45,12 +45,12 @@ void hs_flow_table_destroy(struct hs_flow_table *table);
 // Errors: "ns_in_use" (-EEXIST), "table_full" (-ENOSPC), with *err filled and nothing changed.
 // *shadowed_by is the ns_id of an older rule with the same 5-tuple, or 0.
 int hs_flow_table_install(struct hs_flow_table *table, const struct hs_rule *rule,
-		uint32_t *shadowed_by, struct hs_error *err);
+	uint32_t *shadowed_by, struct hs_error *err);
 // "no_such_rule" (-ENOENT).
 int hs_flow_table_remove(struct hs_flow_table *table, uint32_t ns_id, struct hs_error *err);
 // Applies to the live rule; workers see it within a burst. -ENOENT or -EINVAL with *err.
 int hs_flow_table_update(struct hs_flow_table *table, uint32_t ns_id,
-		const struct hs_rule_update *update, struct hs_error *err);
+	const struct hs_rule_update *update, struct hs_error *err);
 
 // The rule's slot (index into every per-rule array, stable while installed), or HS_FLOW_NONE.
 uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
@@ -58,8 +58,10 @@ uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *table, uint32_t slot);
 // Grows with each installation into the slot: tells a replaced rule's reports from the new one's.
 uint32_t hs_flow_table_generation(const struct hs_flow_table *table, uint32_t slot);
-void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
-		struct hs_flow_counters *counters);
+// The ns_id of the older rule with the same 5-tuple that this one waits behind, or 0.
+uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t slot);
+void hs_flow_table_counters(
+	const struct hs_flow_table *table, uint32_t slot, struct hs_flow_counters *counters);
 uint32_t hs_flow_table_count(const struct hs_flow_table *table);
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
 // Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "clock.h"
+#include "drop.h"
 #include "error.h"
 #include "flow_table.h"
 #include "port.h"
@@ -28,22 +29,22 @@ enum hs_host_side_policy {
 };
 
 struct hs_node_config {
-	uint16_t id;                   // 0 to 65535; 0 for end nodes without an id of their own
+	uint16_t id; // 0 to 65535; 0 for end nodes without an id of their own
 	char name[32];
-	unsigned n_workers;            // 1 to HS_MAX_WORKERS
-	uint32_t rules;                // capacity
-	uint32_t report_ring;          // records for each worker, power of two; 0: default
+	unsigned n_workers;   // 1 to HS_MAX_WORKERS
+	uint32_t rules;	      // capacity
+	uint32_t report_ring; // records for each worker, power of two; 0: default
 	enum hs_forwarding_mode forwarding;
-	uint16_t n_pairs;              // patch: pairs of port indices
+	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];
-	uint32_t mac_age_s;            // bridge: forget after, default 300
-	uint8_t layout;                // enum hs_flexint_layout
+	uint32_t mac_age_s; // bridge: forget after, default 300
+	uint8_t layout;	    // enum hs_flexint_layout
 	enum hs_host_side_policy host_side_policy;
 	uint64_t seed;
 };
 
 int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
-		struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
+	struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
 void hs_node_destroy(struct hs_node *node);
 
 // Adds a port (index is port->index). Queue q goes to worker q modulo n_workers, where ports with
@@ -56,8 +57,8 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
 void hs_node_worker_online(struct hs_node *node, unsigned worker);
 void hs_node_worker_offline(struct hs_node *node, unsigned worker);
 // The ports whose receive queues a worker polls; returns how many.
-unsigned hs_node_worker_ports(const struct hs_node *node, unsigned worker,
-		struct hs_port *ports[HS_MAX_PORTS]);
+unsigned hs_node_worker_ports(
+	const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS]);
 
 // Returns when every worker has passed a quiescent state since the call: what was unpublished
 // before (a port's `usable`, a rule) is no longer in use.
@@ -71,39 +72,23 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 
 // ---- counters ----
 
-enum hs_drop {
-#define HS_DROP(name, text) HS_DROP_##name,
-#include "drop.def"
-#undef HS_DROP
-	HS_DROP_COUNT
-};
-const char *hs_drop_name(enum hs_drop drop);
-const char *hs_drop_text(enum hs_drop drop);
-
-// What happened to packets that were not dropped but not measured either, and the like.
-enum hs_event_count {
-#define HS_EVENT(name, text) HS_EVENT_##name,
-#include "event.def"
-#undef HS_EVENT
-	HS_EVENT_COUNT
-};
-const char *hs_event_count_name(enum hs_event_count event);
-const char *hs_event_count_text(enum hs_event_count event);
-
 // Of one port, summed over workers. At all times, between bursts:
 //   rx_packets + copies = forwarded + the drops before transmission (counted where it came in)
 //   offered = tx_packets + the drops at transmission (counted where it should have gone)
 //   sum of forwarded over ports = sum of offered over ports
 struct hs_port_counters {
 	uint64_t rx_packets, rx_bytes;
-	uint64_t copies;               // made of flooded packets that came in here
-	uint64_t forwarded;            // handed to some port's transmission
-	uint64_t offered;              // handed to this port's transmission
+	uint64_t copies;    // made of flooded packets that came in here
+	uint64_t forwarded; // handed to some port's transmission
+	uint64_t offered;   // handed to this port's transmission
 	uint64_t tx_packets, tx_bytes;
 	uint64_t drops[HS_DROP_COUNT];
 	uint64_t events[HS_EVENT_COUNT];
 };
 void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
+// All ports at once (out[hs_node_port_count]), each worker's part as it stood between two bursts:
+// the equations above hold exactly, also while traffic runs.
+void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out);
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
 
@@ -115,8 +100,8 @@ struct hs_worker_counters {
 	uint64_t rounds, idle_rounds, rx_packets;
 	uint64_t reports_made, reports_lost;
 };
-void hs_node_worker_counters(const struct hs_node *node, unsigned worker,
-		struct hs_worker_counters *out);
+void hs_node_worker_counters(
+	const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);
 
 // EAL memory that a node needs for its tables, rings and bridge (not for mbufs).
 uint64_t hs_node_bytes(const struct hs_node_config *config);

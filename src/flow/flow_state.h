@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rule as workers see it: the look-up, each worker's own counters, and the decision which packets
+// carry telemetry.
+//
+// Thread rule: struct hs_flow_worker is written by its worker alone, except `config`, which control
+// stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
+#pragma once
+
+#include "flow_table.h"
+#include "rng.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
+struct rte_hash;
+
+struct hs_flow_key {
+	uint8_t src_ip[16];
+	uint8_t dst_ip[16];
+	uint16_t src_port; // host order; 0 where the rule has any
+	uint16_t dst_port;
+	uint8_t protocol;
+	uint8_t zero[3];
+};
+static_assert(sizeof(struct hs_flow_key) == 40, "no hidden padding: the key is hashed as bytes");
+
+// What may change while the rule is live, in one word so that a worker never sees half a change:
+// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 55 mode, 56 to 63
+// flags.
+#define HS_FLOW_CONFIG_MODE_SHIFT  48
+#define HS_FLOW_CONFIG_FLAGS_SHIFT 56
+#define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
+#define HS_FLOW_HOP_ENABLED	   1
+
+// Two cache lines for each worker and rule; the first is all that an unsampled packet touches.
+struct hs_flow_worker {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	_Atomic uint64_t config;
+	int64_t last_ns; // frequency: when the last one was claimed (a copy of the shared one)
+	uint32_t since;	 // count: packets since the last one with telemetry
+	uint32_t ns_id;
+	uint32_t trace_type;
+	uint32_t seen; // this worker's bit in hs_flow_shared.workers is set
+
+	uint64_t int_packets, hop_entries, sink_packets, reports_made, reports_lost;
+	uint32_t no_room_mtu, no_room_headroom, no_room_option, mtu_needed;
+	uint64_t reserved;
+} __rte_cache_aligned;
+static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
+static_assert(offsetof(struct hs_flow_worker, int_packets) == 64, "one hot line");
+
+// Before any time that a clock can show, far enough from the end not to overflow a difference.
+#define HS_FLOW_NEVER_NS (INT64_MIN / 2)
+
+// Touched only when a packet carries telemetry (workers) or may be due (last_ns).
+struct hs_flow_shared {
+	_Atomic int64_t last_ns;  // frequency: when a worker last claimed the period
+	_Atomic uint32_t workers; // bitmap of workers that have seen the flow
+	_Atomic uint32_t generation;
+	uint64_t age; // order of installation, for ties between wildcard masks
+	uint64_t reserved;
+};
+static_assert(sizeof(struct hs_flow_shared) == 32, "memory of a rule");
+
+// A worker's window on the table. Copied out once; the arrays stay where they are.
+struct hs_flow_view {
+	struct hs_flow_worker *own;	       // [slot]
+	struct hs_flow_worker *const *workers; // [worker][slot]
+	struct hs_flow_shared *shared;	       // [slot]
+	const struct rte_hash *hash;
+	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
+	unsigned worker;
+	unsigned n_workers;
+};
+void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
+
+// Slots of n (at most 64) keys, HS_FLOW_NONE where no rule matches or keys[i] is NULL. Masked
+// look-ups use only wildcard masks that some rule has.
+void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+	unsigned n, uint32_t *slots);
+
+// True while no rule is installed: nothing to look up.
+static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
+{
+	return atomic_load_explicit(view->masks, memory_order_relaxed) == 0;
+}
+
+// One writer, readers elsewhere: relaxed is all it takes.
+static inline void hs_flow_add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static inline void hs_flow_sub(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter - n, __ATOMIC_RELAXED);
+}
+
+static inline void hs_flow_add32(uint32_t *counter, uint32_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+// The first packet of a flow at a worker: from now on, sums include this worker.
+void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot);
+
+static inline void hs_flow_count_rx(const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
+{
+	struct hs_flow_worker *own = &view->own[slot];
+	if (unlikely(!own->seen))
+		hs_flow_mark_seen(view, slot);
+	hs_flow_add(&own->rx_packets, 1);
+	hs_flow_add(&own->rx_bytes, bytes);
+}
+
+static inline void hs_flow_count_tx(const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
+{
+	struct hs_flow_worker *own = &view->own[slot];
+	hs_flow_add(&own->tx_packets, 1);
+	hs_flow_add(&own->tx_bytes, bytes);
+}
+
+// What the port refused: the tail of a burst, so stamps made before it stay right.
+static inline void hs_flow_uncount_tx(
+	const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
+{
+	struct hs_flow_worker *own = &view->own[slot];
+	hs_flow_sub(&own->tx_packets, 1);
+	hs_flow_sub(&own->tx_bytes, bytes);
+}
+
+// Counters over all workers that have seen the flow, own part included.
+struct hs_flow_sums {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
+};
+void hs_flow_sum_all(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums);
+
+static inline void hs_flow_sum(
+	const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
+{
+	const struct hs_flow_worker *own = &view->own[slot];
+	if (unlikely(view->n_workers > 1)) {
+		hs_flow_sum_all(view, slot, sums);
+		return;
+	}
+	sums->rx_packets = own->rx_packets;
+	sums->rx_bytes = own->rx_bytes;
+	sums->tx_packets = own->tx_packets;
+	sums->tx_bytes = own->tx_bytes;
+	sums->int_packets = own->int_packets;
+}
+
+static inline uint8_t hs_flow_config_flags(uint64_t config)
+{
+	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
+}
+
+// Should this packet carry telemetry? Counts it for mode `count`; claims nothing yet.
+static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
+
+	switch ((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT)) {
+	case HS_MODE_COUNT:
+		return ++own->since >= setting;
+	case HS_MODE_FREQUENCY:
+		return now_ns - own->last_ns >= (int64_t)setting;
+	default:
+		return hs_rng_u32(rng) < setting;
+	}
+}
+
+// The packet was due but could not carry telemetry: the next one is due instead.
+void hs_flow_postpone(struct hs_flow_worker *own);
+
+// Takes the due packet; false where another worker took this period's (frequency).
+bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow_table.h"
+#include "flow_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netinet/in.h>
+
+#include <rte_errno.h>
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
+enum entry_state {
+	ENTRY_FREE,
+	ENTRY_LIVE,    // in the hash: workers find it
+	ENTRY_WAITING, // an older rule has the same 5-tuple
+	ENTRY_DYING,   // out of the hash, a worker may still hold the slot
+};
+
+// What control keeps of a rule. Lists are of slots, HS_FLOW_NONE at their ends.
+struct entry {
+	struct hs_rule rule;
+	uint64_t token;			 // dying: the grace period that must pass
+	int32_t position;		 // live or dying: where the hash keeps the key
+	uint32_t order_prev, order_next; // all installed rules in order of installation;
+					 // order_next also links the free and the dying
+	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first
+	uint8_t state;			 // enum entry_state
+};
+
+// ns_id to slot: open addressing with linear probing, twice as many places as rules.
+struct ns_place {
+	uint32_t ns_id; // 0: empty
+	uint32_t slot;
+};
+
+struct hs_flow_table {
+	struct hs_flow_table_config config;
+	struct rte_hash *hash;
+	struct entry *entries;
+	struct ns_place *places;
+	uint32_t place_mask;
+	struct hs_flow_shared *shared;
+	struct hs_flow_worker *workers[32];
+	uint32_t mask_users[4];
+	_Atomic uint8_t masks;
+	uint32_t free_head;
+	uint32_t dying_head, dying_tail;
+	uint32_t order_head, order_tail;
+	uint32_t count;
+	uint64_t ages;
+};
+
+// ---- keys and masks ----
+
+static unsigned rule_mask(const struct hs_rule *rule)
+{
+	return (rule->src_port == 0 ? 1u : 0u) | (rule->dst_port == 0 ? 2u : 0u);
+}
+
+static void rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	memcpy(key->src_ip, rule->src_ip, 16);
+	memcpy(key->dst_ip, rule->dst_ip, 16);
+	key->src_port = rule->src_port;
+	key->dst_port = rule->dst_port;
+	key->protocol = rule->protocol;
+}
+
+static void mask_take(struct hs_flow_table *t, unsigned mask)
+{
+	if (t->mask_users[mask]++ == 0)
+		atomic_fetch_or_explicit(&t->masks, (uint8_t)(1u << mask), memory_order_release);
+}
+
+static void mask_release(struct hs_flow_table *t, unsigned mask)
+{
+	if (--t->mask_users[mask] == 0)
+		atomic_fetch_and_explicit(&t->masks, (uint8_t) ~(1u << mask), memory_order_release);
+}
+
+// ---- namespace index ----
+
+static uint32_t ns_start(const struct hs_flow_table *t, uint32_t ns_id)
+{
+	return (uint32_t)((ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->place_mask;
+}
+
+static uint32_t ns_find_place(const struct hs_flow_table *t, uint32_t ns_id)
+{
+	uint32_t at = ns_start(t, ns_id);
+	while (t->places[at].ns_id && t->places[at].ns_id != ns_id)
+		at = (at + 1) & t->place_mask;
+	return at;
+}
+
+static void ns_insert(struct hs_flow_table *t, uint32_t ns_id, uint32_t slot)
+{
+	t->places[ns_find_place(t, ns_id)] = (struct ns_place){.ns_id = ns_id, .slot = slot};
+}
+
+// Backward-shift deletion: no tombstones, so probes stay short whatever the history.
+static void ns_erase(struct hs_flow_table *t, uint32_t ns_id)
+{
+	uint32_t hole = ns_find_place(t, ns_id);
+	uint32_t at = hole;
+
+	for (;;) {
+		at = (at + 1) & t->place_mask;
+		if (!t->places[at].ns_id)
+			break;
+		uint32_t home = ns_start(t, t->places[at].ns_id);
+		if (((at - home) & t->place_mask) < ((at - hole) & t->place_mask))
+			continue;
+		t->places[hole] = t->places[at];
+		hole = at;
+	}
+	t->places[hole] = (struct ns_place){0};
+}
+
+// ---- order of installation ----
+
+static void order_append(struct hs_flow_table *t, uint32_t slot)
+{
+	struct entry *e = &t->entries[slot];
+	e->order_prev = t->order_tail;
+	e->order_next = HS_FLOW_NONE;
+	if (t->order_tail == HS_FLOW_NONE)
+		t->order_head = slot;
+	else
+		t->entries[t->order_tail].order_next = slot;
+	t->order_tail = slot;
+}
+
+static void order_remove(struct hs_flow_table *t, uint32_t slot)
+{
+	struct entry *e = &t->entries[slot];
+	if (e->order_prev == HS_FLOW_NONE)
+		t->order_head = e->order_next;
+	else
+		t->entries[e->order_prev].order_next = e->order_next;
+	if (e->order_next == HS_FLOW_NONE)
+		t->order_tail = e->order_prev;
+	else
+		t->entries[e->order_next].order_prev = e->order_prev;
+}
+
+// ---- slots ----
+
+static void slot_free(struct hs_flow_table *t, uint32_t slot)
+{
+	t->entries[slot].state = ENTRY_FREE;
+	t->entries[slot].order_next = t->free_head;
+	t->free_head = slot;
+}
+
+static uint32_t slot_take(struct hs_flow_table *t)
+{
+	// While capacity remains a change never fails: at worst it waits for a burst to end.
+	if (t->free_head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
+		rte_rcu_qsbr_check(t->config.qsbr, t->entries[t->dying_head].token, true);
+		hs_flow_table_reclaim(t);
+	}
+	uint32_t slot = t->free_head;
+	if (slot != HS_FLOW_NONE)
+		t->free_head = t->entries[slot].order_next;
+	return slot;
+}
+
+// Called when no worker can see the slot any more.
+static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
+{
+	struct entry *e = &t->entries[slot];
+	e->state = ENTRY_DYING;
+	e->position = position;
+	e->token = rte_rcu_qsbr_start(t->config.qsbr);
+	e->order_next = HS_FLOW_NONE;
+	if (t->dying_tail == HS_FLOW_NONE)
+		t->dying_head = slot;
+	else
+		t->entries[t->dying_tail].order_next = slot;
+	t->dying_tail = slot;
+}
+
+void hs_flow_table_reclaim(struct hs_flow_table *t)
+{
+	while (t->dying_head != HS_FLOW_NONE) {
+		uint32_t slot = t->dying_head;
+		struct entry *e = &t->entries[slot];
+		if (rte_rcu_qsbr_check(t->config.qsbr, e->token, false) != 1)
+			return;
+		t->dying_head = e->order_next;
+		if (t->dying_head == HS_FLOW_NONE)
+			t->dying_tail = HS_FLOW_NONE;
+		if (e->position >= 0)
+			rte_hash_free_key_with_position(t->hash, e->position);
+		slot_free(t, slot);
+	}
+}
+
+// ---- publishing to workers ----
+
+static uint64_t setting_of(const struct hs_rule *rule)
+{
+	switch (rule->mode) {
+	case HS_MODE_COUNT:
+		return (uint64_t)rule->mode_setting;
+	case HS_MODE_FREQUENCY:
+		return (uint64_t)(rule->mode_setting * 1e6 + 0.5);
+	default:
+		return (uint64_t)(rule->mode_setting / 100 * 4294967296.0 + 0.5);
+	}
+}
+
+static uint64_t config_of(const struct hs_rule *rule)
+{
+	uint64_t flags = rule->hop_enabled ? HS_FLOW_HOP_ENABLED : 0;
+	return setting_of(rule) | (uint64_t)rule->mode << HS_FLOW_CONFIG_MODE_SHIFT |
+	       flags << HS_FLOW_CONFIG_FLAGS_SHIFT;
+}
+
+static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
+{
+	const struct hs_rule *rule = &t->entries[slot].rule;
+	uint64_t config = config_of(rule);
+
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
+		struct hs_flow_worker *own = &t->workers[w][slot];
+		memset(own, 0, sizeof(*own));
+		atomic_store_explicit(&own->config, config, memory_order_relaxed);
+		own->since = UINT32_MAX - 1; // the first packet is due
+		own->last_ns = HS_FLOW_NEVER_NS;
+		own->ns_id = rule->ns_id;
+		own->trace_type = rule->trace_type;
+	}
+}
+
+static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_shared *shared = &t->shared[slot];
+	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
+	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&shared->generation, 1, memory_order_relaxed);
+	shared->age = ++t->ages;
+}
+
+static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint32_t slot)
+{
+	void *data = (void *)(uintptr_t)slot;
+	int rc = rte_hash_add_key_data(t->hash, key, data);
+	if (rc == -ENOSPC) {
+		hs_flow_table_reclaim(t);
+		rc = rte_hash_add_key_data(t->hash, key, data);
+	}
+	return rc;
+}
+
+// Makes a prepared slot the one that workers find for its 5-tuple.
+static int slot_publish(struct hs_flow_table *t, uint32_t slot)
+{
+	struct entry *e = &t->entries[slot];
+	struct hs_flow_key key;
+
+	rule_key(&e->rule, &key);
+	int rc = hash_add(t, &key, slot);
+	if (rc)
+		return rc;
+	e->position = rte_hash_lookup(t->hash, &key);
+	e->state = ENTRY_LIVE;
+	mask_take(t, rule_mask(&e->rule));
+	return 0;
+}
+
+// ---- install, remove, update ----
+
+static uint32_t find_same_tuple(struct hs_flow_table *t, const struct hs_rule *rule)
+{
+	struct hs_flow_key key;
+	void *data;
+
+	rule_key(rule, &key);
+	if (rte_hash_lookup_data(t->hash, &key, &data) < 0)
+		return HS_FLOW_NONE;
+	return (uint32_t)(uintptr_t)data;
+}
+
+static void tuple_join(struct hs_flow_table *t, uint32_t oldest, uint32_t slot)
+{
+	struct entry *head = &t->entries[oldest];
+	struct entry *e = &t->entries[slot];
+
+	e->tuple_prev = head->tuple_prev;
+	e->tuple_next = oldest;
+	t->entries[head->tuple_prev].tuple_next = slot;
+	head->tuple_prev = slot;
+}
+
+static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by)
+{
+	struct entry *e = &t->entries[slot];
+	uint32_t oldest = find_same_tuple(t, &e->rule);
+
+	workers_prepare(t, slot);
+	shared_prepare(t, slot);
+	e->position = -1;
+	e->tuple_prev = e->tuple_next = slot;
+	*shadowed_by = 0;
+	if (oldest == HS_FLOW_NONE)
+		return slot_publish(t, slot);
+
+	tuple_join(t, oldest, slot);
+	e->state = ENTRY_WAITING;
+	*shadowed_by = t->entries[oldest].rule.ns_id;
+	return 0;
+}
+
+static int table_full(const struct hs_flow_table *t, struct hs_error *err)
+{
+	hs_error_set(err, "table_full", "", "memory.rules in the configuration",
+		"all %u rules are in use", t->config.capacity);
+	return -ENOSPC;
+}
+
+int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
+	uint32_t *shadowed_by, struct hs_error *err)
+{
+	uint32_t shadow;
+
+	if (hs_flow_table_find(t, rule->ns_id) != HS_FLOW_NONE) {
+		hs_error_set(err, "ns_in_use", "/ns_id", "a namespace without a rule",
+			"namespace %u has a rule already", rule->ns_id);
+		return -EEXIST;
+	}
+	uint32_t slot = slot_take(t);
+	if (slot == HS_FLOW_NONE)
+		return table_full(t, err);
+
+	t->entries[slot].rule = *rule;
+	if (slot_enter(t, slot, &shadow)) {
+		slot_free(t, slot);
+		return table_full(t, err);
+	}
+	ns_insert(t, rule->ns_id, slot);
+	order_append(t, slot);
+	t->count++;
+	if (shadowed_by)
+		*shadowed_by = shadow;
+	return 0;
+}
+
+// The next oldest of the same 5-tuple takes over: overwriting the key's data is one atomic store,
+// so no packet in between finds nothing. The position in the hash goes with it.
+static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
+{
+	struct hs_flow_key key;
+
+	rule_key(&t->entries[to].rule, &key);
+	rte_hash_add_key_data(t->hash, &key, (void *)(uintptr_t)to);
+	t->entries[to].position = t->entries[from].position;
+	t->entries[to].state = ENTRY_LIVE;
+}
+
+static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
+{
+	struct entry *e = &t->entries[slot];
+	struct hs_flow_key key;
+
+	if (e->tuple_next != slot) {
+		hand_over(t, slot, e->tuple_next);
+		return -1;
+	}
+	rule_key(&e->rule, &key);
+	rte_hash_del_key(t->hash, &key);
+	mask_release(t, rule_mask(&e->rule));
+	return e->position;
+}
+
+int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_error *err)
+{
+	uint32_t slot = hs_flow_table_find(t, ns_id);
+	int32_t position = -1;
+
+	if (slot == HS_FLOW_NONE) {
+		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+			"namespace %u has no rule", ns_id);
+		return -ENOENT;
+	}
+	struct entry *e = &t->entries[slot];
+	if (e->state == ENTRY_LIVE)
+		position = unpublish(t, slot);
+	t->entries[e->tuple_prev].tuple_next = e->tuple_next;
+	t->entries[e->tuple_next].tuple_prev = e->tuple_prev;
+	ns_erase(t, ns_id);
+	order_remove(t, slot);
+	slot_bury(t, slot, position);
+	t->count--;
+	return 0;
+}
+
+int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
+	const struct hs_rule_update *update, struct hs_error *err)
+{
+	uint32_t slot = hs_flow_table_find(t, ns_id);
+
+	if (slot == HS_FLOW_NONE) {
+		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+			"namespace %u has no rule", ns_id);
+		return -ENOENT;
+	}
+	int rc = hs_rule_apply(&t->entries[slot].rule, update, err);
+	if (rc)
+		return rc;
+	uint64_t config = config_of(&t->entries[slot].rule);
+	for (unsigned w = 0; w < t->config.n_workers; w++)
+		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
+	return 0;
+}
+
+// ---- reading ----
+
+uint32_t hs_flow_table_find(const struct hs_flow_table *t, uint32_t ns_id)
+{
+	if (!ns_id)
+		return HS_FLOW_NONE;
+	const struct ns_place *place = &t->places[ns_find_place(t, ns_id)];
+	return place->ns_id ? place->slot : HS_FLOW_NONE;
+}
+
+const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *t, uint32_t slot)
+{
+	if (slot >= t->config.capacity)
+		return NULL;
+	uint8_t state = t->entries[slot].state;
+	return state == ENTRY_LIVE || state == ENTRY_WAITING ? &t->entries[slot].rule : NULL;
+}
+
+uint32_t hs_flow_table_generation(const struct hs_flow_table *t, uint32_t slot)
+{
+	return atomic_load_explicit(&t->shared[slot].generation, memory_order_relaxed);
+}
+
+uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *t, uint32_t slot)
+{
+	if (t->entries[slot].state != ENTRY_WAITING)
+		return 0;
+	uint32_t at = slot;
+	while (t->entries[at].state == ENTRY_WAITING)
+		at = t->entries[at].tuple_prev;
+	return t->entries[at].rule.ns_id;
+}
+
+static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker *w)
+{
+	sum->rx_packets += __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
+	sum->rx_bytes += __atomic_load_n(&w->rx_bytes, __ATOMIC_RELAXED);
+	sum->tx_packets += __atomic_load_n(&w->tx_packets, __ATOMIC_RELAXED);
+	sum->tx_bytes += __atomic_load_n(&w->tx_bytes, __ATOMIC_RELAXED);
+	sum->int_packets += __atomic_load_n(&w->int_packets, __ATOMIC_RELAXED);
+	sum->hop_entries += __atomic_load_n(&w->hop_entries, __ATOMIC_RELAXED);
+	sum->sink_packets += __atomic_load_n(&w->sink_packets, __ATOMIC_RELAXED);
+	sum->reports_made += __atomic_load_n(&w->reports_made, __ATOMIC_RELAXED);
+	sum->reports_lost += __atomic_load_n(&w->reports_lost, __ATOMIC_RELAXED);
+	sum->no_room_mtu += __atomic_load_n(&w->no_room_mtu, __ATOMIC_RELAXED);
+	sum->no_room_headroom += __atomic_load_n(&w->no_room_headroom, __ATOMIC_RELAXED);
+	sum->no_room_option += __atomic_load_n(&w->no_room_option, __ATOMIC_RELAXED);
+	uint32_t mtu_needed = __atomic_load_n(&w->mtu_needed, __ATOMIC_RELAXED);
+	sum->mtu_needed = RTE_MAX(sum->mtu_needed, mtu_needed);
+}
+
+void hs_flow_table_counters(
+	const struct hs_flow_table *t, uint32_t slot, struct hs_flow_counters *counters)
+{
+	memset(counters, 0, sizeof(*counters));
+	for (unsigned w = 0; w < t->config.n_workers; w++)
+		add_worker(counters, &t->workers[w][slot]);
+}
+
+uint32_t hs_flow_table_count(const struct hs_flow_table *t)
+{
+	return t->count;
+}
+
+uint32_t hs_flow_table_capacity(const struct hs_flow_table *t)
+{
+	return t->config.capacity;
+}
+
+bool hs_flow_table_next(const struct hs_flow_table *t, uint32_t *cursor)
+{
+	uint32_t next = *cursor == HS_FLOW_NONE ? t->order_head : t->entries[*cursor].order_next;
+	if (next == HS_FLOW_NONE)
+		return false;
+	*cursor = next;
+	return true;
+}
+
+void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow_view *view)
+{
+	view->own = t->workers[worker];
+	view->workers = t->workers;
+	view->shared = t->shared;
+	view->hash = t->hash;
+	view->masks = &t->masks;
+	view->worker = worker;
+	view->n_workers = t->config.n_workers;
+}
+
+// ---- making and freeing ----
+
+// 1/16 larger than the capacity: filled to the brim, a cuckoo hash refuses 1 change in 200.
+static uint32_t hash_entries(uint32_t capacity)
+{
+	return capacity + capacity / 16 + 64;
+}
+
+static uint32_t place_count(uint32_t capacity)
+{
+	return rte_align32pow2(capacity * 2 + 2);
+}
+
+static int make_hash(struct hs_flow_table *t)
+{
+	char name[RTE_HASH_NAMESIZE];
+	snprintf(name, sizeof(name), "hs_%s", t->config.name);
+	struct rte_hash_parameters parameters = {
+		.name = name,
+		.entries = hash_entries(t->config.capacity),
+		.key_len = sizeof(struct hs_flow_key),
+		.hash_func = rte_hash_crc,
+		.socket_id = SOCKET_ID_ANY,
+		.extra_flag =
+			RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF | RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
+	};
+	t->hash = rte_hash_create(&parameters);
+	return t->hash ? 0 : -rte_errno;
+}
+
+static int make_arrays(struct hs_flow_table *t)
+{
+	uint32_t capacity = t->config.capacity;
+	uint32_t places = place_count(capacity);
+
+	t->entries = calloc(capacity, sizeof(*t->entries));
+	t->places = calloc(places, sizeof(*t->places));
+	t->place_mask = places - 1;
+	t->shared = rte_zmalloc("flow shared", capacity * sizeof(*t->shared), RTE_CACHE_LINE_SIZE);
+	if (!t->entries || !t->places || !t->shared)
+		return -ENOMEM;
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
+		t->workers[w] = rte_zmalloc("flow worker",
+			(size_t)capacity * sizeof(struct hs_flow_worker), RTE_CACHE_LINE_SIZE);
+		if (!t->workers[w])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void link_slots(struct hs_flow_table *t)
+{
+	t->free_head = t->order_head = t->order_tail = HS_FLOW_NONE;
+	t->dying_head = t->dying_tail = HS_FLOW_NONE;
+	for (uint32_t slot = t->config.capacity; slot-- > 0;)
+		slot_free(t, slot);
+}
+
+int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table)
+{
+	if (!config->capacity || !config->n_workers || config->n_workers > 32)
+		return -EINVAL;
+	struct hs_flow_table *t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->config = *config;
+	int rc = make_hash(t);
+	if (!rc)
+		rc = make_arrays(t);
+	if (rc) {
+		hs_flow_table_destroy(t);
+		return rc;
+	}
+	link_slots(t);
+	*table = t;
+	return 0;
+}
+
+void hs_flow_table_destroy(struct hs_flow_table *t)
+{
+	if (!t)
+		return;
+	for (unsigned w = 0; w < t->config.n_workers; w++)
+		rte_free(t->workers[w]);
+	rte_free(t->shared);
+	free(t->places);
+	free(t->entries);
+	rte_hash_free(t->hash);
+	free(t);
+}
+
+uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
+{
+	uint64_t entries = hash_entries(capacity);
+	uint64_t buckets = rte_align32pow2((uint32_t)entries) / 8;
+	uint64_t hash = entries * (48 + 4 + 4) + buckets * 2 * 64 + buckets * 8;
+	return hash +
+	       (uint64_t)capacity *
+		       (sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker)) +
+	       (1u << 20);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "node_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#define REPORT_RING_DEFAULT 16384
+#define FDB_PLACES	    65536
+#define NO_PORT		    UINT16_MAX
+
+// ---- making ----
+
+static int make_qsbr(struct hs_node *node)
+{
+	size_t bytes = rte_rcu_qsbr_get_memsize(node->config.n_workers);
+
+	node->qsbr = rte_zmalloc("node qsbr", bytes, RTE_CACHE_LINE_SIZE);
+	if (!node->qsbr)
+		return -ENOMEM;
+	if (rte_rcu_qsbr_init(node->qsbr, node->config.n_workers))
+		return -EINVAL;
+	for (unsigned w = 0; w < node->config.n_workers; w++)
+		rte_rcu_qsbr_thread_register(node->qsbr, w);
+	return 0;
+}
+
+static int make_flows(struct hs_node *node)
+{
+	// DPDK objects are named; the address tells nodes of one process apart.
+	char name[24];
+	snprintf(name, sizeof(name), "%lx", (unsigned long)(uintptr_t)node);
+	struct hs_flow_table_config config = {
+		.name = name,
+		.capacity = node->config.rules,
+		.n_workers = node->config.n_workers,
+		.qsbr = node->qsbr,
+		.seed = node->config.seed,
+	};
+	return hs_flow_table_create(&config, &node->flows);
+}
+
+static struct rte_ring *make_report_ring(uint32_t records)
+{
+	ssize_t bytes = rte_ring_get_memsize_elem(sizeof(struct hs_report_record), records);
+	struct rte_ring *ring;
+
+	if (bytes < 0)
+		return NULL;
+	ring = rte_zmalloc("report ring", (size_t)bytes, RTE_CACHE_LINE_SIZE);
+	if (!ring)
+		return NULL;
+	if (rte_ring_init(ring, "reports", records, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
+		rte_free(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+static void setup_worker(
+	struct hs_node *node, struct hs_worker *worker, unsigned index, struct rte_mempool *pool)
+{
+	const struct hs_node_config *config = &node->config;
+
+	worker->index = index;
+	worker->node_id = config->id;
+	worker->layout = config->layout;
+	worker->drop_host_telemetry = config->host_side_policy == HS_HOST_DROP;
+	worker->forward_kind = config->forwarding == HS_FORWARD_BRIDGE ? HS_FORWARD_KIND_BRIDGE
+								       : HS_FORWARD_KIND_PATCH;
+	worker->fdb = node->fdb;
+	worker->pool = pool;
+	worker->clock = node->clock;
+	for (unsigned p = 0; p < HS_MAX_PORTS; p++)
+		worker->patch[p] = NO_PORT;
+	for (unsigned p = 0; p < config->n_pairs; p++) {
+		worker->patch[config->pairs[p][0]] = config->pairs[p][1];
+		worker->patch[config->pairs[p][1]] = config->pairs[p][0];
+	}
+	hs_rng_init(&worker->rng, config->seed + index);
+	hs_flow_table_view(node->flows, index, &worker->flows);
+}
+
+static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *pool)
+{
+	struct seat *seat = rte_zmalloc("worker", sizeof(*seat), RTE_CACHE_LINE_SIZE);
+
+	if (!seat)
+		return -ENOMEM;
+	node->seats[index] = seat;
+	setup_worker(node, &seat->worker, index, pool);
+	seat->worker.reports = make_report_ring(node->config.report_ring);
+	return seat->worker.reports ? 0 : -ENOMEM;
+}
+
+static int make_parts(struct hs_node *node, struct rte_mempool *pool)
+{
+	int rc = make_qsbr(node);
+
+	if (!rc)
+		rc = make_flows(node);
+	if (!rc && node->config.forwarding == HS_FORWARD_BRIDGE)
+		rc = hs_fdb_create(FDB_PLACES, node->config.mac_age_s, &node->fdb);
+	for (unsigned w = 0; !rc && w < node->config.n_workers; w++)
+		rc = make_seat(node, w, pool);
+	return rc;
+}
+
+int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
+	struct rte_mempool *pool, struct hs_node **out, struct hs_error *err)
+{
+	if (!config->n_workers || config->n_workers > HS_MAX_WORKERS || !config->rules)
+		return hs_error_set(err, "out_of_range", "node", "1 to 16 workers, 1 or more rules",
+			"%u workers, %u rules", config->n_workers, config->rules);
+	struct hs_node *node = calloc(1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	node->config = *config;
+	node->clock = clock;
+	if (!node->config.report_ring)
+		node->config.report_ring = REPORT_RING_DEFAULT;
+	if (!node->config.mac_age_s)
+		node->config.mac_age_s = 300;
+	int rc = make_parts(node, pool);
+	if (rc) {
+		hs_error_set(err, "no_memory", "memory", "smaller memory.rules, or more memory",
+			"tables for %u rules and %u workers do not fit", config->rules,
+			config->n_workers);
+		hs_node_destroy(node);
+		return rc;
+	}
+	*out = node;
+	return 0;
+}
+
+void hs_node_destroy(struct hs_node *node)
+{
+	if (!node)
+		return;
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		if (!node->seats[w])
+			continue;
+		rte_free(node->seats[w]->worker.reports);
+		rte_free(node->seats[w]);
+	}
+	hs_fdb_destroy(node->fdb);
+	hs_flow_table_destroy(node->flows);
+	rte_free(node->qsbr);
+	free(node);
+}
+
+uint64_t hs_node_bytes(const struct hs_node_config *config)
+{
+	uint32_t ring = config->report_ring ? config->report_ring : REPORT_RING_DEFAULT;
+	uint64_t bytes = hs_flow_table_bytes(config->rules, config->n_workers);
+
+	bytes += config->n_workers *
+		 (sizeof(struct seat) + (uint64_t)ring * sizeof(struct hs_report_record) +
+			 (64u << 10));
+	if (config->forwarding == HS_FORWARD_BRIDGE)
+		bytes += hs_fdb_bytes(FDB_PLACES);
+	return bytes;
+}
+
+// ---- ports and queues ----
+
+static int give_queue(struct seat *seat, struct hs_port *port, uint16_t queue)
+{
+	if (seat->n_queues == RTE_DIM(seat->queues))
+		return -ENOSPC;
+	seat->queues[seat->n_queues++] = (struct rx_queue){.port = port, .queue = queue};
+	return 0;
+}
+
+int hs_node_add_port(struct hs_node *node, struct hs_port *port)
+{
+	unsigned n_workers = node->config.n_workers;
+
+	if (node->n_ports == HS_MAX_PORTS || port->index != node->n_ports)
+		return -EINVAL;
+	node->ports[node->n_ports++] = port;
+	for (unsigned w = 0; w < n_workers; w++) {
+		struct hs_worker *worker = &node->seats[w]->worker;
+		worker->ports[port->index] = port;
+		worker->n_ports = node->n_ports;
+	}
+	if (port->rx_queues == 1)
+		return give_queue(node->seats[node->next_seat++ % n_workers], port, 0);
+	for (uint16_t q = 0; q < port->rx_queues; q++) {
+		int rc = give_queue(node->seats[q % n_workers], port, q);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+unsigned hs_node_worker_ports(
+	const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS])
+{
+	const struct seat *seat = node->seats[worker];
+	unsigned n = 0;
+
+	for (unsigned q = 0; q < seat->n_queues; q++) {
+		struct hs_port *port = seat->queues[q].port;
+		if (!n || ports[n - 1] != port)
+			ports[n++] = port;
+	}
+	return n;
+}
+
+struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port)
+{
+	return port < node->n_ports ? node->ports[port] : NULL;
+}
+
+uint16_t hs_node_port_count(const struct hs_node *node)
+{
+	return node->n_ports;
+}
+
+// ---- running ----
+
+static unsigned poll_queues(struct seat *seat)
+{
+	unsigned received = 0;
+
+	for (unsigned q = 0; q < seat->n_queues; q++) {
+		struct hs_port *port = seat->queues[q].port;
+		if (likely(__atomic_load_n(&port->usable, __ATOMIC_RELAXED)))
+			received +=
+				hs_worker_poll_queue(&seat->worker, port, seat->queues[q].queue);
+	}
+	return received;
+}
+
+unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
+{
+	struct seat *seat = node->seats[worker];
+	bool bracketed = !seat->online;
+
+	if (unlikely(bracketed))
+		rte_rcu_qsbr_thread_online(node->qsbr, worker);
+	unsigned received = poll_queues(seat);
+	if (unlikely(bracketed))
+		rte_rcu_qsbr_thread_offline(node->qsbr, worker);
+	else
+		rte_rcu_qsbr_quiescent(node->qsbr, worker);
+	seat->worker.rounds++;
+	if (!received)
+		seat->worker.idle_rounds++;
+	return received;
+}
+
+void hs_node_worker_online(struct hs_node *node, unsigned worker)
+{
+	rte_rcu_qsbr_thread_online(node->qsbr, worker);
+	node->seats[worker]->online = true;
+}
+
+void hs_node_worker_offline(struct hs_node *node, unsigned worker)
+{
+	node->seats[worker]->online = false;
+	rte_rcu_qsbr_thread_offline(node->qsbr, worker);
+}
+
+void hs_node_synchronise(struct hs_node *node)
+{
+	rte_rcu_qsbr_synchronize(node->qsbr, RTE_QSBR_THRID_INVALID);
+}
+
+struct hs_flow_table *hs_node_flows(struct hs_node *node)
+{
+	return node->flows;
+}
+
+const struct hs_node_config *hs_node_config(const struct hs_node *node)
+{
+	return &node->config;
+}
+
+unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n)
+{
+	unsigned taken = 0;
+
+	for (unsigned w = 0; w < node->config.n_workers && taken < n; w++)
+		taken += rte_ring_sc_dequeue_burst_elem(node->seats[w]->worker.reports,
+			&records[taken], sizeof(*records), n - taken, NULL);
+	return taken;
+}

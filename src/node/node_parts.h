@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a node is made of, for the files of this folder only.
+//
+// Thread rule: as in node.h.
+#pragma once
+
+#include "node.h"
+#include "worker.h"
+
+struct rte_rcu_qsbr;
+
+// A receive queue that a worker polls.
+struct rx_queue {
+	struct hs_port *port;
+	uint16_t queue;
+};
+
+// A worker and what the node keeps beside it.
+struct seat {
+	struct hs_worker worker;
+	unsigned n_queues;
+	struct rx_queue queues[HS_MAX_PORTS * 4];
+	bool online; // by hs_node_worker_online; else each poll brackets itself
+};
+
+struct hs_node {
+	struct hs_node_config config;
+	struct hs_clock *clock;
+	struct rte_rcu_qsbr *qsbr;
+	struct hs_flow_table *flows;
+	struct hs_fdb *fdb;
+	struct seat *seats[HS_MAX_WORKERS];
+	uint16_t n_ports;
+	struct hs_port *ports[HS_MAX_PORTS];
+	unsigned next_seat;			 // who gets the next single-queue port
+	uint64_t device_tx_errors[HS_MAX_PORTS]; // at the last reconciliation
+	uint64_t tx_errors[HS_MAX_PORTS];	 // taken off tx_packets so far
+};

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit.h"
+#include "room.h"
+
+static void count_mtu(struct hs_worker *worker, const struct hs_burst *burst,
+	struct hs_flow_worker *own, uint32_t needed)
+{
+	hs_flow_add32(&own->no_room_mtu, 1);
+	if (needed > own->mtu_needed)
+		__atomic_store_n(&own->mtu_needed, needed, __ATOMIC_RELAXED);
+	hs_event(worker, burst, HS_EVENT_NO_ROOM_MTU);
+}
+
+void hs_fit_count_option(
+	struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own)
+{
+	hs_flow_add32(&own->no_room_option, 1);
+	hs_event(worker, burst, HS_EVENT_NO_ROOM_OPTION);
+}
+
+bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+	const struct hs_port *out, size_t growth)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	const struct rte_mbuf *m = burst->mbufs[i];
+	uint32_t needed = hs_packet_l3_bytes(packet) + (uint32_t)growth;
+
+	if (unlikely(needed > out->mtu)) {
+		count_mtu(worker, burst, own, needed);
+		return false;
+	}
+	if (unlikely(packet->payload_bytes + growth > UINT16_MAX)) {
+		hs_fit_count_option(worker, burst, own);
+		return false;
+	}
+	if (unlikely(!hs_room_is_changeable(m))) {
+		hs_event(worker, burst, HS_EVENT_NOT_CHANGEABLE);
+		return false;
+	}
+	if (unlikely(!hs_room_is_there(m, growth))) {
+		hs_flow_add32(&own->no_room_headroom, 1);
+		hs_event(worker, burst, HS_EVENT_NO_ROOM_HEADROOM);
+		return false;
+	}
+	return true;
+}

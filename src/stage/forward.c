@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stage.h"
+
+#include <rte_mbuf.h>
+
+#define NO_PORT UINT16_MAX
+
+static void forward_patch(struct hs_worker *worker, struct hs_burst *burst)
+{
+	uint16_t out = worker->patch[burst->in->index];
+
+	if (out == NO_PORT)
+		out = HS_OUT_DROP | HS_DROP_NO_ROUTE;
+	for (unsigned i = 0; i < burst->n; i++)
+		burst->out[i] = out;
+}
+
+static void forward_bridge(struct hs_worker *worker, struct hs_burst *burst)
+{
+	uint16_t in = burst->in->index;
+
+	for (unsigned i = 0; i < burst->n; i++) {
+		const struct rte_mbuf *m = burst->mbufs[i];
+		if (unlikely(rte_pktmbuf_data_len(m) < 14)) {
+			burst->out[i] = HS_OUT_DROP | HS_DROP_NO_ROUTE;
+			continue;
+		}
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+		hs_fdb_learn(worker->fdb, frame + 6, in, burst->now_ns);
+		uint16_t out = hs_fdb_find(worker->fdb, frame, burst->now_ns);
+		if (out == HS_FDB_UNKNOWN)
+			out = HS_OUT_FLOOD;
+		else if (out == in)
+			out = HS_OUT_DROP | HS_DROP_SAME_PORT;
+		burst->out[i] = out;
+	}
+}
+
+void hs_forward(struct hs_worker *worker, struct hs_burst *burst)
+{
+	switch (worker->forward_kind) {
+	case HS_FORWARD_KIND_PATCH:
+		forward_patch(worker, burst);
+		return;
+	case HS_FORWARD_KIND_BRIDGE:
+		forward_bridge(worker, burst);
+		return;
+	}
+}

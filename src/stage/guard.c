@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stage.h"
+
+static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	if (!(burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY))
+		return true;
+	if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
+		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
+		return true;
+	}
+	hs_drop(worker, burst->in->index, HS_DROP_HOST_TELEMETRY, burst->mbufs[i]);
+	return false;
+}
+
+void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
+{
+	unsigned kept = 0;
+
+	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & HS_PACKET_ANY_TELEMETRY)))
+		return;
+	for (unsigned i = 0; i < burst->n; i++) {
+		if (!keep(worker, burst, i))
+			continue;
+		burst->mbufs[kept] = burst->mbufs[i];
+		burst->packets[kept] = burst->packets[i];
+		burst->slots[kept] = burst->slots[i];
+		kept++;
+	}
+	burst->n = (uint16_t)kept;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Room for telemetry in front of a packet, found before the first byte is changed.
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+// May this buffer's bytes be written? Others may hold a reference to it, or to its data.
+static inline bool hs_room_is_changeable(const struct rte_mbuf *m)
+{
+	return rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
+}
+
+// Headroom is 128 bytes whatever the pool says (drivers set it); where it is used up, a packet in
+// one segment can move towards the tail instead.
+static inline bool hs_room_is_there(const struct rte_mbuf *m, size_t growth)
+{
+	return rte_pktmbuf_headroom(m) >= growth ||
+	       (m->nb_segs == 1 && rte_pktmbuf_tailroom(m) >= growth);
+}
+
+// Makes `growth` free bytes in front of the packet and returns the new first byte. The caller has
+// asked hs_room_is_there.
+static inline uint8_t *hs_room_open(struct rte_mbuf *m, size_t growth)
+{
+	if (rte_pktmbuf_headroom(m) >= growth)
+		return (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)growth);
+
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	size_t len = rte_pktmbuf_data_len(m);
+	rte_pktmbuf_append(m, (uint16_t)growth);
+	memmove(frame + growth, frame, len);
+	return frame;
+}

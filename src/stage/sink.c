@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flexint.h"
+#include "room.h"
+#include "stage.h"
+
+#include <string.h>
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+#include <rte_ring_peek_zc.h>
+
+// Copies one option's data; lengths were compared with what encloses them when the packet was
+// parsed, and an option cannot be longer than its 8-bit length says.
+static uint8_t copy_option(const uint8_t *option, uint8_t *to, size_t room)
+{
+	size_t len = option[1] <= room ? option[1] : room;
+
+	memcpy(to, option + 2, len);
+	return (uint8_t)len;
+}
+
+static void fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+	struct hs_report_record *record)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	uint32_t slot = burst->slots[i];
+	struct hs_flow_sums sums;
+
+	hs_flow_sum(&worker->flows, slot, &sums);
+	record->rule_slot = slot;
+	record->rule_generation =
+		atomic_load_explicit(&worker->flows.shared[slot].generation, memory_order_relaxed);
+	record->sink_ts_ns = hs_burst_rx_ns(burst, i);
+	record->sink_rx_packets = sums.rx_packets;
+	record->sink_rx_bytes = sums.rx_bytes;
+	record->trace_len =
+		copy_option(frame + packet->trace_off, record->data, HS_FLEXINT_MAX_TRACE);
+	record->e2e_len = copy_option(frame + packet->e2e_off, record->data + record->trace_len,
+		sizeof(record->data) - record->trace_len);
+}
+
+static void report(struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
+{
+	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	struct rte_ring_zc_data place;
+
+	hs_flow_add(&own->reports_made, 1);
+	hs_flow_add(&worker->reports_made, 1);
+	if (unlikely(!rte_ring_enqueue_zc_bulk_elem_start(
+		    worker->reports, sizeof(struct hs_report_record), 1, &place, NULL))) {
+		hs_flow_add(&own->reports_lost, 1);
+		hs_flow_add(&worker->reports_lost, 1);
+		return;
+	}
+	fill(worker, burst, i, place.ptr1);
+	rte_ring_enqueue_zc_elem_finish(worker->reports, 1);
+}
+
+static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	if (likely(hs_room_is_changeable(burst->mbufs[i])))
+		return true;
+	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+	if (!copy)
+		return false;
+	rte_pktmbuf_free(burst->mbufs[i]);
+	burst->mbufs[i] = copy;
+	return true;
+}
+
+bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	struct hs_packet *packet = &burst->packets[i];
+
+	if (!packet->telemetry_bytes || !make_changeable(worker, burst, i))
+		return false;
+	struct rte_mbuf *m = burst->mbufs[i];
+	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
+	rte_pktmbuf_adj(m, (uint16_t)taken);
+	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
+		rte_pktmbuf_pkt_len(m), packet);
+	return true;
+}
+
+bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	uint32_t slot = burst->slots[i];
+
+	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
+		if (!(packet->flags & (HS_PACKET_REQUEST | HS_PACKET_REPORT)))
+			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
+	} else if (slot == HS_FLOW_NONE || worker->flows.own[slot].ns_id != packet->ns_id) {
+		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);
+	} else {
+		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);
+		report(worker, burst, i);
+	}
+	if (!hs_strip(worker, burst, i))
+		return false;
+	hs_event(worker, burst, HS_EVENT_STRIPPED);
+	return true;
+}

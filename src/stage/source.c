@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flexint.h"
+#include "fit.h"
+#include "room.h"
+#include "stage.h"
+
+static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	uint32_t slot = burst->slots[i];
+	struct hs_flow_worker *own = &worker->flows.own[slot];
+	struct hs_flow_sums sums;
+
+	hs_flow_add(&own->int_packets, 1);
+	hs_flow_sum(&worker->flows, slot, &sums);
+	struct hs_flexint_e2e e2e = {
+		.bitmap = (uint16_t)(own->trace_type >> 16) & HS_E2E_KNOWN,
+		.int_packets = (uint32_t)sums.int_packets,
+		.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
+		.tx_packets = (uint32_t)sums.tx_packets,
+		.tx_bytes = (uint32_t)sums.tx_bytes,
+	};
+	uint8_t *frame = hs_room_open(burst->mbufs[i], growth);
+	hs_flexint_source_insert(
+		frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
+}
+
+void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	uint32_t slot = burst->slots[i];
+	if (slot == HS_FLOW_NONE)
+		return;
+	struct hs_flow_worker *own = &worker->flows.own[slot];
+	int64_t now_ns = hs_burst_rx_ns(burst, i);
+	if (likely(!hs_flow_due(own, &worker->rng, now_ns)))
+		return;
+
+	const struct hs_packet *packet = &burst->packets[i];
+	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
+	if (unlikely(!growth || !hs_fits(worker, burst, i, out, growth))) {
+		if (!growth)
+			hs_fit_count_option(worker, burst, own);
+		hs_flow_postpone(own);
+		return;
+	}
+	if (hs_flow_claim(&worker->flows, slot, now_ns))
+		insert(worker, burst, i, growth);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The stages of a burst, in the order a packet meets them. Each leaves survivors compacted in order
+// and gives every other packet to a drop with a reason.
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include "worker.h"
+
+// Parses headers and looks up rules.
+void hs_classify(struct hs_worker *worker, struct hs_burst *burst);
+
+// What hosts sent with telemetry in it: strips it or drops the packet, by policy.
+void hs_guard(struct hs_worker *worker, struct hs_burst *burst);
+
+// Chooses out[i] for each packet.
+void hs_forward(struct hs_worker *worker, struct hs_burst *burst);
+
+// Source, transit or sink, by the sides that each packet crosses; then hands it to its port's
+// transmit queue.
+void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
+
+// Sends what is queued for every port.
+void hs_transmit(struct hs_worker *worker);
+
+// ---- one packet ----
+
+void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+// False where telemetry could not be taken out: the packet must not reach a host.
+bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+// Takes telemetry out without a report. Same result.
+bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
+// Puts a packet into a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow if
+// refused).
+void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
+	struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes);
+// Copies a packet to every port but the one it came from.
+void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
+void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struct rte_mbuf *mbuf);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stage.h"
+
+// What of a packet bound for a host could be telemetry: well-formed options, and headers that could
+// not be read to their end.
+#define NOT_FOR_HOSTS (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
+
+static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+	struct hs_port *out, uint32_t bytes)
+{
+	uint32_t slot = burst->slots[i];
+
+	if (unlikely(burst->packets[i].flags & NOT_FOR_HOSTS) && !hs_sink(worker, burst, i)) {
+		hs_drop(worker, burst->in->index, HS_DROP_UNSTRIPPABLE, burst->mbufs[i]);
+		return;
+	}
+	if (slot != HS_FLOW_NONE)
+		hs_flow_count_tx(&worker->flows, slot, bytes);
+	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
+}
+
+static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+	struct hs_port *out, uint32_t bytes)
+{
+	uint32_t slot = burst->slots[i];
+
+	if (slot != HS_FLOW_NONE)
+		hs_flow_count_tx(&worker->flows, slot, bytes);
+	if (burst->in->side == HS_SIDE_HOST)
+		hs_source(worker, burst, i, out);
+	else
+		hs_transit(worker, burst, i, out);
+	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
+}
+
+static void one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	uint16_t out = burst->out[i];
+	uint32_t slot = burst->slots[i];
+	uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+
+	// Received is received, also where the packet goes nowhere (METRICS: node loss).
+	if (slot != HS_FLOW_NONE)
+		hs_flow_count_rx(&worker->flows, slot, bytes);
+	if (unlikely(out & HS_OUT_DROP)) {
+		hs_drop(worker, burst->in->index, out & ~HS_OUT_DROP, burst->mbufs[i]);
+		return;
+	}
+	if (unlikely(out == HS_OUT_FLOOD)) {
+		hs_flood(worker, burst, i);
+		return;
+	}
+	struct hs_port *port = worker->ports[out];
+	if (port->side == HS_SIDE_HOST)
+		to_host(worker, burst, i, port, bytes);
+	else
+		to_network(worker, burst, i, port, bytes);
+}
+
+void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
+{
+	for (unsigned i = 0; i < burst->n; i++)
+		one(worker, burst, i);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "worker.h"
+#include "clock.h"
+#include "stage.h"
+
+#include <sched.h>
+#include <string.h>
+
+static void count_received(struct hs_worker *worker, const struct hs_burst *burst)
+{
+	struct hs_port_tally *tally = hs_tally(worker, burst->in->index);
+
+	tally->rx_packets += burst->n;
+	for (unsigned i = 0; i < burst->n; i++)
+		tally->rx_bytes += rte_pktmbuf_pkt_len(burst->mbufs[i]);
+	worker->rx_packets += burst->n;
+}
+
+static void sequence_begin(struct hs_worker *worker)
+{
+	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
+	atomic_store_explicit(&worker->sequence, s + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void sequence_end(struct hs_worker *worker)
+{
+	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
+	atomic_store_explicit(&worker->sequence, s + 1, memory_order_release);
+}
+
+unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue)
+{
+	struct hs_burst *burst = &worker->burst;
+	unsigned received = port->rx_burst(port, queue, burst->mbufs, HS_BURST);
+
+	if (!received)
+		return 0;
+	burst->in = port;
+	burst->n = (uint16_t)received;
+	burst->rx_ns = NULL;
+	burst->now_ns = hs_clock_now(worker->clock);
+	sequence_begin(worker);
+	count_received(worker, burst);
+	hs_classify(worker, burst);
+	hs_guard(worker, burst);
+	hs_forward(worker, burst);
+	hs_telemetry(worker, burst);
+	hs_transmit(worker);
+	sequence_end(worker);
+	return received;
+}
+
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_tally *tally)
+{
+	for (;;) {
+		uint32_t before = atomic_load_explicit(&worker->sequence, memory_order_acquire);
+		memcpy(tally, worker->tally, worker->n_ports * sizeof(*tally));
+		atomic_thread_fence(memory_order_acquire);
+		uint32_t after = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
+		if (before == after && !(before & 1))
+			return;
+		sched_yield(); // the worker may be waiting for this very core
+	}
+}

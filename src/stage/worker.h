@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A worker: what one core needs to take bursts of packets from its receive queues through the
+// stages to the transmit queues. Everything mutable in the data path hangs off it.
+//
+// Thread rule: owner lcore. Control reads counters through hs_worker_snapshot.
+#pragma once
+
+#include "drop.h"
+#include "fdb.h"
+#include "flow_state.h"
+#include "packet.h"
+#include "port.h"
+#include "report.h"
+#include "rng.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+struct rte_ring;
+struct rte_mempool;
+struct hs_clock;
+
+// Of one port at one worker; the equations between them are in node.h.
+struct hs_port_tally {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t copies;
+	uint64_t forwarded;
+	uint64_t offered;
+	uint64_t tx_packets, tx_bytes;
+	uint64_t drops[HS_DROP_COUNT];
+	uint64_t events[HS_EVENT_COUNT];
+};
+
+// Packets on their way to one port's transmit queue. `slot` and `bytes` are for taking a refused
+// packet off its flow's transmit counters.
+struct hs_tx_queue {
+	uint16_t n;
+	struct rte_mbuf *mbufs[HS_BURST];
+	uint32_t slots[HS_BURST];
+	uint32_t bytes[HS_BURST];
+};
+
+// One burst on its way through the stages; entry i of every array is the same packet.
+struct hs_burst {
+	struct hs_port *in;
+	int64_t now_ns;	      // read once, after receive
+	const int64_t *rx_ns; // receive times of single packets where the port knows better
+	uint16_t n;
+	uint16_t flags; // every packet's flags or-ed: a clean burst takes no fault branch
+	struct rte_mbuf *mbufs[HS_BURST];
+	struct hs_packet packets[HS_BURST];
+	uint32_t slots[HS_BURST]; // rule, or HS_FLOW_NONE
+	uint16_t out[HS_BURST];	  // port index, HS_OUT_FLOOD or HS_OUT_DROP + reason
+};
+#define HS_OUT_FLOOD 0x7fff
+#define HS_OUT_DROP  0x8000
+
+enum hs_forward_kind {
+	HS_FORWARD_KIND_PATCH,
+	HS_FORWARD_KIND_BRIDGE,
+};
+
+struct hs_worker {
+	// What control set up and does not change while the worker runs.
+	unsigned index;
+	uint16_t node_id;
+	uint8_t layout;		  // enum hs_flexint_layout
+	bool drop_host_telemetry; // else strip
+	enum hs_forward_kind forward_kind;
+	uint16_t n_ports;
+	struct hs_port *ports[HS_MAX_PORTS];
+	uint16_t patch[HS_MAX_PORTS]; // port index to port index
+	struct hs_fdb *fdb;
+	struct hs_flow_view flows;
+	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
+	struct rte_mempool *pool; // for copies
+	struct hs_clock *clock;
+
+	// The worker's own.
+	struct hs_rng rng;
+	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
+	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
+	struct hs_port_tally tally[HS_MAX_PORTS];
+	struct hs_tx_queue tx[HS_MAX_PORTS];
+	struct hs_burst burst;
+} __rte_cache_aligned;
+
+// Receives one burst from a queue and takes it to completion. Returns packets received.
+unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
+
+// The tallies of all ports as they stood between two bursts, so that they add up exactly. `tally`
+// has room for worker->n_ports. Any thread.
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_tally *tally);
+
+// ---- for the stages ----
+
+static inline struct hs_port_tally *hs_tally(struct hs_worker *worker, uint16_t port)
+{
+	return &worker->tally[port];
+}
+
+static inline void hs_event(
+	struct hs_worker *worker, const struct hs_burst *burst, enum hs_event_count event)
+{
+	hs_tally(worker, burst->in->index)->events[event]++;
+}
+
+static inline int64_t hs_burst_rx_ns(const struct hs_burst *burst, unsigned i)
+{
+	return burst->rx_ns ? burst->rx_ns[i] : burst->now_ns;
+}
