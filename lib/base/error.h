@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 struct hs_error {
-	char code[32];       // stable word for scripts: "out_of_range", "unknown_field", ...
-	char path[160];      // where: "ports[3].mtu" in files, "/int_request/src_ip" in requests
-	char message[256];   // for people, with the bad value in it
-	char expected[160];  // what was allowed; empty if nothing sensible can be said
+	char code[32];	    // stable word for scripts: "out_of_range", "unknown_field", ...
+	char path[160];	    // where: "ports[3].mtu" in files, "/int_request/src_ip" in requests
+	char message[256];  // for people, with the bad value in it
+	char expected[160]; // what was allowed; empty if nothing sensible can be said
 };
 
 // Fills *err (which may be NULL) and returns -EINVAL, so that a validator can say

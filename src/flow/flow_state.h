@@ -82,7 +82,7 @@ void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_
 // Slots of n (at most 64) keys, HS_FLOW_NONE where no rule matches or keys[i] is NULL. Masked
 // look-ups use only wildcard masks that some rule has.
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-	unsigned n, uint32_t *slots);
+		unsigned n, uint32_t *slots);
 
 // True while no rule is installed: nothing to look up.
 static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
@@ -127,7 +127,7 @@ static inline void hs_flow_count_tx(const struct hs_flow_view *view, uint32_t sl
 
 // What the port refused: the tail of a burst, so stamps made before it stay right.
 static inline void hs_flow_uncount_tx(
-	const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
+		const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
 {
 	struct hs_flow_worker *own = &view->own[slot];
 	hs_flow_sub(&own->tx_packets, 1);
@@ -141,7 +141,7 @@ struct hs_flow_sums {
 void hs_flow_sum_all(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums);
 
 static inline void hs_flow_sum(
-	const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
+		const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
 {
 	const struct hs_flow_worker *own = &view->own[slot];
 	if (unlikely(view->n_workers > 1)) {

@@ -323,18 +323,18 @@ static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed
 static int table_full(const struct hs_flow_table *t, struct hs_error *err)
 {
 	hs_error_set(err, "table_full", "", "memory.rules in the configuration",
-		"all %u rules are in use", t->config.capacity);
+			"all %u rules are in use", t->config.capacity);
 	return -ENOSPC;
 }
 
 int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
-	uint32_t *shadowed_by, struct hs_error *err)
+		uint32_t *shadowed_by, struct hs_error *err)
 {
 	uint32_t shadow;
 
 	if (hs_flow_table_find(t, rule->ns_id) != HS_FLOW_NONE) {
 		hs_error_set(err, "ns_in_use", "/ns_id", "a namespace without a rule",
-			"namespace %u has a rule already", rule->ns_id);
+				"namespace %u has a rule already", rule->ns_id);
 		return -EEXIST;
 	}
 	uint32_t slot = slot_take(t);
@@ -388,7 +388,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 
 	if (slot == HS_FLOW_NONE) {
 		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
-			"namespace %u has no rule", ns_id);
+				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
 	struct entry *e = &t->entries[slot];
@@ -404,13 +404,13 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 }
 
 int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
-	const struct hs_rule_update *update, struct hs_error *err)
+		const struct hs_rule_update *update, struct hs_error *err)
 {
 	uint32_t slot = hs_flow_table_find(t, ns_id);
 
 	if (slot == HS_FLOW_NONE) {
 		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
-			"namespace %u has no rule", ns_id);
+				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
 	int rc = hs_rule_apply(&t->entries[slot].rule, update, err);
@@ -474,7 +474,7 @@ static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker
 }
 
 void hs_flow_table_counters(
-	const struct hs_flow_table *t, uint32_t slot, struct hs_flow_counters *counters)
+		const struct hs_flow_table *t, uint32_t slot, struct hs_flow_counters *counters)
 {
 	memset(counters, 0, sizeof(*counters));
 	for (unsigned w = 0; w < t->config.n_workers; w++)
@@ -529,13 +529,13 @@ static int make_hash(struct hs_flow_table *t)
 	char name[RTE_HASH_NAMESIZE];
 	snprintf(name, sizeof(name), "hs_%s", t->config.name);
 	struct rte_hash_parameters parameters = {
-		.name = name,
-		.entries = hash_entries(t->config.capacity),
-		.key_len = sizeof(struct hs_flow_key),
-		.hash_func = rte_hash_crc,
-		.socket_id = SOCKET_ID_ANY,
-		.extra_flag =
-			RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF | RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
+			.name = name,
+			.entries = hash_entries(t->config.capacity),
+			.key_len = sizeof(struct hs_flow_key),
+			.hash_func = rte_hash_crc,
+			.socket_id = SOCKET_ID_ANY,
+			.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF |
+				      RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 	t->hash = rte_hash_create(&parameters);
 	return t->hash ? 0 : -rte_errno;
@@ -554,7 +554,8 @@ static int make_arrays(struct hs_flow_table *t)
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		t->workers[w] = rte_zmalloc("flow worker",
-			(size_t)capacity * sizeof(struct hs_flow_worker), RTE_CACHE_LINE_SIZE);
+				(size_t)capacity * sizeof(struct hs_flow_worker),
+				RTE_CACHE_LINE_SIZE);
 		if (!t->workers[w])
 			return -ENOMEM;
 	}
@@ -608,7 +609,7 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 	uint64_t buckets = rte_align32pow2((uint32_t)entries) / 8;
 	uint64_t hash = entries * (48 + 4 + 4) + buckets * 2 * 64 + buckets * 8;
 	return hash +
-	       (uint64_t)capacity *
-		       (sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker)) +
+	       (uint64_t)capacity * (sizeof(struct hs_flow_shared) +
+						    n_workers * sizeof(struct hs_flow_worker)) +
 	       (1u << 20);
 }

@@ -45,12 +45,12 @@ void hs_flow_table_destroy(struct hs_flow_table *table);
 // Errors: "ns_in_use" (-EEXIST), "table_full" (-ENOSPC), with *err filled and nothing changed.
 // *shadowed_by is the ns_id of an older rule with the same 5-tuple, or 0.
 int hs_flow_table_install(struct hs_flow_table *table, const struct hs_rule *rule,
-	uint32_t *shadowed_by, struct hs_error *err);
+		uint32_t *shadowed_by, struct hs_error *err);
 // "no_such_rule" (-ENOENT).
 int hs_flow_table_remove(struct hs_flow_table *table, uint32_t ns_id, struct hs_error *err);
 // Applies to the live rule; workers see it within a burst. -ENOENT or -EINVAL with *err.
 int hs_flow_table_update(struct hs_flow_table *table, uint32_t ns_id,
-	const struct hs_rule_update *update, struct hs_error *err);
+		const struct hs_rule_update *update, struct hs_error *err);
 
 // The rule's slot (index into every per-rule array, stable while installed), or HS_FLOW_NONE.
 uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
@@ -60,8 +60,8 @@ const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *table, uint
 uint32_t hs_flow_table_generation(const struct hs_flow_table *table, uint32_t slot);
 // The ns_id of the older rule with the same 5-tuple that this one waits behind, or 0.
 uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t slot);
-void hs_flow_table_counters(
-	const struct hs_flow_table *table, uint32_t slot, struct hs_flow_counters *counters);
+void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
+		struct hs_flow_counters *counters);
 uint32_t hs_flow_table_count(const struct hs_flow_table *table);
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
 // Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.

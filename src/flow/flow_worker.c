@@ -25,7 +25,7 @@ static void mask_key(const struct hs_flow_key *from, enum mask mask, struct hs_f
 }
 
 static void take_hits(const struct hs_flow_view *view, enum mask mask, unsigned n,
-	const unsigned *at, uint64_t hits, void *const *data, uint32_t *slots)
+		const unsigned *at, uint64_t hits, void *const *data, uint32_t *slots)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (!(hits >> i & 1))
@@ -39,7 +39,8 @@ static void take_hits(const struct hs_flow_view *view, enum mask mask, unsigned 
 }
 
 static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
-	const struct hs_flow_key *const *keys, unsigned n, const unsigned *at, uint32_t *slots)
+		const struct hs_flow_key *const *keys, unsigned n, const unsigned *at,
+		uint32_t *slots)
 {
 	struct hs_flow_key masked[RTE_HASH_LOOKUP_BULK_MAX];
 	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
@@ -56,7 +57,7 @@ static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 
 // Which keys still look for a rule at this mask.
 static unsigned unresolved(enum mask mask, const struct hs_flow_key *const *keys, unsigned n,
-	const uint32_t *slots, const bool *exact, unsigned *at)
+		const uint32_t *slots, const bool *exact, unsigned *at)
 {
 	unsigned left = 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -68,7 +69,7 @@ static unsigned unresolved(enum mask mask, const struct hs_flow_key *const *keys
 }
 
 static void lookup_wildcards(const struct hs_flow_view *view, uint8_t masks,
-	const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
+		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
 {
 	bool exact[RTE_HASH_LOOKUP_BULK_MAX];
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
@@ -85,7 +86,7 @@ static void lookup_wildcards(const struct hs_flow_view *view, uint8_t masks,
 }
 
 static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-	unsigned n, uint32_t *slots)
+		unsigned n, uint32_t *slots)
 {
 	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
 	void *data[RTE_HASH_LOOKUP_BULK_MAX];
@@ -109,7 +110,7 @@ static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_k
 }
 
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-	unsigned n, uint32_t *slots)
+		unsigned n, uint32_t *slots)
 {
 	uint8_t masks = atomic_load_explicit(view->masks, memory_order_acquire);
 
@@ -123,8 +124,8 @@ void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_
 
 void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot)
 {
-	atomic_fetch_or_explicit(
-		&view->shared[slot].workers, UINT32_C(1) << view->worker, memory_order_relaxed);
+	atomic_fetch_or_explicit(&view->shared[slot].workers, UINT32_C(1) << view->worker,
+			memory_order_relaxed);
 	view->own[slot].seen = 1;
 }
 
@@ -152,15 +153,15 @@ void hs_flow_postpone(struct hs_flow_worker *own)
 }
 
 static bool claim_period(
-	const struct hs_flow_view *view, uint32_t slot, int64_t now_ns, int64_t interval_ns)
+		const struct hs_flow_view *view, uint32_t slot, int64_t now_ns, int64_t interval_ns)
 {
 	struct hs_flow_worker *own = &view->own[slot];
 	_Atomic int64_t *shared = &view->shared[slot].last_ns;
 	int64_t last_ns = atomic_load_explicit(shared, memory_order_relaxed);
 
 	if (now_ns - last_ns >= interval_ns &&
-		atomic_compare_exchange_strong_explicit(
-			shared, &last_ns, now_ns, memory_order_relaxed, memory_order_relaxed)) {
+			atomic_compare_exchange_strong_explicit(shared, &last_ns, now_ns,
+					memory_order_relaxed, memory_order_relaxed)) {
 		own->last_ns = now_ns;
 		return true;
 	}

@@ -37,11 +37,11 @@ static int make_flows(struct hs_node *node)
 	char name[24];
 	snprintf(name, sizeof(name), "%lx", (unsigned long)(uintptr_t)node);
 	struct hs_flow_table_config config = {
-		.name = name,
-		.capacity = node->config.rules,
-		.n_workers = node->config.n_workers,
-		.qsbr = node->qsbr,
-		.seed = node->config.seed,
+			.name = name,
+			.capacity = node->config.rules,
+			.n_workers = node->config.n_workers,
+			.qsbr = node->qsbr,
+			.seed = node->config.seed,
 	};
 	return hs_flow_table_create(&config, &node->flows);
 }
@@ -63,8 +63,8 @@ static struct rte_ring *make_report_ring(uint32_t records)
 	return ring;
 }
 
-static void setup_worker(
-	struct hs_node *node, struct hs_worker *worker, unsigned index, struct rte_mempool *pool)
+static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigned index,
+		struct rte_mempool *pool)
 {
 	const struct hs_node_config *config = &node->config;
 
@@ -113,11 +113,11 @@ static int make_parts(struct hs_node *node, struct rte_mempool *pool)
 }
 
 int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
-	struct rte_mempool *pool, struct hs_node **out, struct hs_error *err)
+		struct rte_mempool *pool, struct hs_node **out, struct hs_error *err)
 {
 	if (!config->n_workers || config->n_workers > HS_MAX_WORKERS || !config->rules)
 		return hs_error_set(err, "out_of_range", "node", "1 to 16 workers, 1 or more rules",
-			"%u workers, %u rules", config->n_workers, config->rules);
+				"%u workers, %u rules", config->n_workers, config->rules);
 	struct hs_node *node = calloc(1, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
@@ -130,8 +130,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 	int rc = make_parts(node, pool);
 	if (rc) {
 		hs_error_set(err, "no_memory", "memory", "smaller memory.rules, or more memory",
-			"tables for %u rules and %u workers do not fit", config->rules,
-			config->n_workers);
+				"tables for %u rules and %u workers do not fit", config->rules,
+				config->n_workers);
 		hs_node_destroy(node);
 		return rc;
 	}
@@ -162,7 +162,7 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 
 	bytes += config->n_workers *
 		 (sizeof(struct seat) + (uint64_t)ring * sizeof(struct hs_report_record) +
-			 (64u << 10));
+				 (64u << 10));
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	return bytes;
@@ -201,7 +201,7 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 }
 
 unsigned hs_node_worker_ports(
-	const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS])
+		const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS])
 {
 	const struct seat *seat = node->seats[worker];
 	unsigned n = 0;
@@ -233,8 +233,8 @@ static unsigned poll_queues(struct seat *seat)
 	for (unsigned q = 0; q < seat->n_queues; q++) {
 		struct hs_port *port = seat->queues[q].port;
 		if (likely(__atomic_load_n(&port->usable, __ATOMIC_RELAXED)))
-			received +=
-				hs_worker_poll_queue(&seat->worker, port, seat->queues[q].queue);
+			received += hs_worker_poll_queue(
+					&seat->worker, port, seat->queues[q].queue);
 	}
 	return received;
 }
@@ -290,6 +290,6 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 
 	for (unsigned w = 0; w < node->config.n_workers && taken < n; w++)
 		taken += rte_ring_sc_dequeue_burst_elem(node->seats[w]->worker.reports,
-			&records[taken], sizeof(*records), n - taken, NULL);
+				&records[taken], sizeof(*records), n - taken, NULL);
 	return taken;
 }

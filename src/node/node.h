@@ -44,7 +44,7 @@ struct hs_node_config {
 };
 
 int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
-	struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
+		struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
 void hs_node_destroy(struct hs_node *node);
 
 // Adds a port (index is port->index). Queue q goes to worker q modulo n_workers, where ports with
@@ -58,7 +58,7 @@ void hs_node_worker_online(struct hs_node *node, unsigned worker);
 void hs_node_worker_offline(struct hs_node *node, unsigned worker);
 // The ports whose receive queues a worker polls; returns how many.
 unsigned hs_node_worker_ports(
-	const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS]);
+		const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS]);
 
 // Returns when every worker has passed a quiescent state since the call: what was unpublished
 // before (a port's `usable`, a rule) is no longer in use.
@@ -101,7 +101,7 @@ struct hs_worker_counters {
 	uint64_t reports_made, reports_lost;
 };
 void hs_node_worker_counters(
-	const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);
+		const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);
 
 // EAL memory that a node needs for its tables, rings and bridge (not for mbufs).
 uint64_t hs_node_bytes(const struct hs_node_config *config);

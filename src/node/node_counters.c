@@ -54,7 +54,7 @@ void hs_node_reconcile_tx(struct hs_node *node)
 }
 
 void hs_node_worker_counters(
-	const struct hs_node *node, unsigned worker, struct hs_worker_counters *out)
+		const struct hs_node *node, unsigned worker, struct hs_worker_counters *out)
 {
 	const struct hs_worker *w = &node->seats[worker]->worker;
 

@@ -15,7 +15,7 @@ static void join_headers(struct hs_worker *worker, struct hs_burst *burst, unsig
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
 	hs_packet_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
-		rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 }
 
 static void parse_burst(struct hs_worker *worker, struct hs_burst *burst)
@@ -27,7 +27,7 @@ static void parse_burst(struct hs_worker *worker, struct hs_burst *burst)
 	for (unsigned i = 0; i < burst->n; i++) {
 		struct rte_mbuf *m = burst->mbufs[i];
 		hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+				rte_pktmbuf_pkt_len(m), &burst->packets[i]);
 		faults |= burst->packets[i].flags;
 	}
 	burst->flags = faults;

@@ -115,7 +115,7 @@ void hs_fdb_learn(struct hs_fdb *fdb, const uint8_t mac[6], uint16_t port, int64
 		return;
 	struct place *p = place_for(bucket_of(fdb, bits), bits, now_s);
 	if (atomic_load_explicit(&p->word, memory_order_relaxed) != word ||
-		atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
+			atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
 		write_place(p, word, now_s);
 }
 

@@ -3,7 +3,7 @@
 #include "room.h"
 
 static void count_mtu(struct hs_worker *worker, const struct hs_burst *burst,
-	struct hs_flow_worker *own, uint32_t needed)
+		struct hs_flow_worker *own, uint32_t needed)
 {
 	hs_flow_add32(&own->no_room_mtu, 1);
 	if (needed > own->mtu_needed)
@@ -12,14 +12,14 @@ static void count_mtu(struct hs_worker *worker, const struct hs_burst *burst,
 }
 
 void hs_fit_count_option(
-	struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own)
+		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own)
 {
 	hs_flow_add32(&own->no_room_option, 1);
 	hs_event(worker, burst, HS_EVENT_NO_ROOM_OPTION);
 }
 
 bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-	const struct hs_port *out, size_t growth)
+		const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];

@@ -9,7 +9,7 @@
 // Checks the port's MTU, the buffer and the 16-bit payload length; counts the first that fails.
 // Nothing has been changed when it says no: the packet goes on as it is.
 bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-	const struct hs_port *out, size_t growth);
+		const struct hs_port *out, size_t growth);
 
 void hs_fit_count_option(
-	struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own);
+		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own);

@@ -20,7 +20,7 @@ static uint8_t copy_option(const uint8_t *option, uint8_t *to, size_t room)
 }
 
 static void fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-	struct hs_report_record *record)
+		struct hs_report_record *record)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
@@ -29,15 +29,15 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 
 	hs_flow_sum(&worker->flows, slot, &sums);
 	record->rule_slot = slot;
-	record->rule_generation =
-		atomic_load_explicit(&worker->flows.shared[slot].generation, memory_order_relaxed);
+	record->rule_generation = atomic_load_explicit(
+			&worker->flows.shared[slot].generation, memory_order_relaxed);
 	record->sink_ts_ns = hs_burst_rx_ns(burst, i);
 	record->sink_rx_packets = sums.rx_packets;
 	record->sink_rx_bytes = sums.rx_bytes;
 	record->trace_len =
-		copy_option(frame + packet->trace_off, record->data, HS_FLEXINT_MAX_TRACE);
+			copy_option(frame + packet->trace_off, record->data, HS_FLEXINT_MAX_TRACE);
 	record->e2e_len = copy_option(frame + packet->e2e_off, record->data + record->trace_len,
-		sizeof(record->data) - record->trace_len);
+			sizeof(record->data) - record->trace_len);
 }
 
 static void report(struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
@@ -48,7 +48,7 @@ static void report(struct hs_worker *worker, const struct hs_burst *burst, unsig
 	hs_flow_add(&own->reports_made, 1);
 	hs_flow_add(&worker->reports_made, 1);
 	if (unlikely(!rte_ring_enqueue_zc_bulk_elem_start(
-		    worker->reports, sizeof(struct hs_report_record), 1, &place, NULL))) {
+			    worker->reports, sizeof(struct hs_report_record), 1, &place, NULL))) {
 		hs_flow_add(&own->reports_lost, 1);
 		hs_flow_add(&worker->reports_lost, 1);
 		return;
@@ -79,7 +79,7 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
 	rte_pktmbuf_adj(m, (uint16_t)taken);
 	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-		rte_pktmbuf_pkt_len(m), packet);
+			rte_pktmbuf_pkt_len(m), packet);
 	return true;
 }
 

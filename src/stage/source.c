@@ -14,15 +14,15 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	hs_flow_add(&own->int_packets, 1);
 	hs_flow_sum(&worker->flows, slot, &sums);
 	struct hs_flexint_e2e e2e = {
-		.bitmap = (uint16_t)(own->trace_type >> 16) & HS_E2E_KNOWN,
-		.int_packets = (uint32_t)sums.int_packets,
-		.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
-		.tx_packets = (uint32_t)sums.tx_packets,
-		.tx_bytes = (uint32_t)sums.tx_bytes,
+			.bitmap = (uint16_t)(own->trace_type >> 16) & HS_E2E_KNOWN,
+			.int_packets = (uint32_t)sums.int_packets,
+			.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
+			.tx_packets = (uint32_t)sums.tx_packets,
+			.tx_bytes = (uint32_t)sums.tx_bytes,
 	};
 	uint8_t *frame = hs_room_open(burst->mbufs[i], growth);
 	hs_flexint_source_insert(
-		frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
+			frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
 }
 
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)

@@ -35,7 +35,7 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Puts a packet into a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow if
 // refused).
 void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
-	struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes);
+		struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes);
 // Copies a packet to every port but the one it came from.
 void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 

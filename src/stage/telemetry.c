@@ -6,7 +6,7 @@
 #define NOT_FOR_HOSTS (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
 
 static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-	struct hs_port *out, uint32_t bytes)
+		struct hs_port *out, uint32_t bytes)
 {
 	uint32_t slot = burst->slots[i];
 
@@ -20,7 +20,7 @@ static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 }
 
 static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-	struct hs_port *out, uint32_t bytes)
+		struct hs_port *out, uint32_t bytes)
 {
 	uint32_t slot = burst->slots[i];
 

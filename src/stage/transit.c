@@ -5,20 +5,20 @@
 #include "stage.h"
 
 static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth,
-	uint16_t bitmap)
+		uint16_t bitmap)
 {
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_sums sums;
 
 	hs_flow_sum(&worker->flows, slot, &sums);
 	struct hs_flexint_hop hop = {
-		.node_id = worker->node_id,
-		.bitmap = bitmap,
-		.tx_packets = (uint16_t)sums.tx_packets,
-		.rx_packets = (uint16_t)sums.rx_packets,
-		.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
-		.tx_bytes = (uint32_t)sums.tx_bytes,
-		.rx_bytes = (uint32_t)sums.rx_bytes,
+			.node_id = worker->node_id,
+			.bitmap = bitmap,
+			.tx_packets = (uint16_t)sums.tx_packets,
+			.rx_packets = (uint16_t)sums.rx_packets,
+			.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
+			.tx_bytes = (uint32_t)sums.tx_bytes,
+			.rx_bytes = (uint32_t)sums.rx_bytes,
 	};
 	uint8_t *frame = hs_room_open(burst->mbufs[i], growth);
 	hs_flexint_hop_insert(frame, &burst->packets[i], growth, &hop);

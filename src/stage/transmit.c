@@ -8,7 +8,7 @@ void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struc
 }
 
 void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
-	struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes)
+		struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes)
 {
 	struct hs_tx_queue *queue = &worker->tx[out];
 	struct hs_port *port = worker->ports[out];
@@ -44,8 +44,8 @@ void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		if (out == in || !worker->ports[out]->usable)
 			continue;
 		if (last >= 0) {
-			struct rte_mbuf *copy =
-				rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+			struct rte_mbuf *copy = rte_pktmbuf_copy(
+					burst->mbufs[i], worker->pool, 0, UINT32_MAX);
 			hs_tally(worker, in)->copies++;
 			if (copy)
 				hs_enqueue(worker, burst, (uint16_t)last, copy, HS_FLOW_NONE, 0);
@@ -66,7 +66,7 @@ void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 // ---- sending ----
 
 static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned i, uint16_t port,
-	enum hs_drop reason)
+		enum hs_drop reason)
 {
 	if (queue->slots[i] != HS_FLOW_NONE)
 		hs_flow_uncount_tx(&worker->flows, queue->slots[i], queue->bytes[i]);

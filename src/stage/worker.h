@@ -102,7 +102,7 @@ static inline struct hs_port_tally *hs_tally(struct hs_worker *worker, uint16_t 
 }
 
 static inline void hs_event(
-	struct hs_worker *worker, const struct hs_burst *burst, enum hs_event_count event)
+		struct hs_worker *worker, const struct hs_burst *burst, enum hs_event_count event)
 {
 	hs_tally(worker, burst->in->index)->events[event]++;
 }
