@@ -22,16 +22,16 @@
 #define HS_E2E_INT_PACKETS 0x8000
 #define HS_E2E_TIMESTAMP   0x4000
 #define HS_E2E_TX_PACKETS  0x2000
-#define HS_E2E_TX_BYTES    0x1000
-#define HS_E2E_KNOWN       0xF000
-#define HS_HOP_PACKETS     0x8000
+#define HS_E2E_TX_BYTES	   0x1000
+#define HS_E2E_KNOWN	   0xF000
+#define HS_HOP_PACKETS	   0x8000
 #define HS_HOP_TIMESTAMP   0x4000
-#define HS_HOP_BYTES       0x2000
-#define HS_HOP_KNOWN       0xE000
+#define HS_HOP_BYTES	   0x2000
+#define HS_HOP_KNOWN	   0xE000
 
-#define HS_FLEXINT_MAX_HOPS 61    // 4-byte entries that fit the 8-bit option length
-#define HS_FLEXINT_MAX_TRACE 255  // bytes of option 0x31's data
-#define HS_FLEXINT_MAX_E2E 22     // bytes of option 0x11's data: bitmap and all known fields
+#define HS_FLEXINT_MAX_HOPS  61	 // 4-byte entries that fit the 8-bit option length
+#define HS_FLEXINT_MAX_TRACE 255 // bytes of option 0x31's data
+#define HS_FLEXINT_MAX_E2E   22	 // bytes of option 0x11's data: bitmap and all known fields
 
 enum hs_flexint_layout {
 	HS_LAYOUT_ALIGNED, // PadN(2) before 0x31: Linux drops 0x31 off a four-byte boundary
@@ -70,12 +70,12 @@ struct hs_flexint {
 // One row for each value on the wire, in wire order: the one description of the layout, from which
 // sizes, writing, reading, JSON keys, printing and the documents come.
 struct hs_flexint_field {
-	bool hop;           // in hop entries (true) or in the source's entry (false)
-	uint16_t bit;       // mask in its half of the trace type
-	uint8_t bytes;      // width on the wire
-	uint8_t offset;     // in struct hs_flexint_hop or struct hs_flexint_e2e
-	const char *key;    // name in JSON, with its unit
-	const char *name;   // name in the paper's table I
+	bool hop;	  // in hop entries (true) or in the source's entry (false)
+	uint16_t bit;	  // mask in its half of the trace type
+	uint8_t bytes;	  // width on the wire
+	uint8_t offset;	  // in struct hs_flexint_hop or struct hs_flexint_e2e
+	const char *key;  // name in JSON, with its unit
+	const char *name; // name in the paper's table I
 };
 extern const struct hs_flexint_field hs_flexint_fields[];
 extern const size_t hs_flexint_n_fields;
@@ -91,15 +91,15 @@ size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
 // Hop-by-Hop header, or at the end of the one that the host sent (there may be only one, and an
 // eight-byte multiple behind the host's options leaves their bytes and alignment as they are).
 // 0 where the header would not fit its length byte.
-size_t hs_flexint_source_growth(const struct hs_packet *packet, uint32_t trace_type,
-		enum hs_flexint_layout layout);
+size_t hs_flexint_source_growth(
+	const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout);
 
 // Inserts it. `frame` is the new start: `growth` free bytes, then the old frame. Moves the front
 // of the frame down, writes the options, fixes Next Header and Payload Length. `e2e->bitmap` must
 // be the upper half of trace_type restricted to known bits.
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
-		const struct hs_flexint_e2e *e2e);
+	uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
+	const struct hs_flexint_e2e *e2e);
 
 // ---- transit ----
 
@@ -111,7 +111,7 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 // Adds the entry directly behind the main header. `frame` is the new start: `growth` free bytes,
 // then the old frame (growth may be 0). Fixes both length bytes, padding and Payload Length.
 void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		const struct hs_flexint_hop *hop);
+	const struct hs_flexint_hop *hop);
 
 // ---- sink ----
 
@@ -124,7 +124,7 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 // Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).
 // 0, or -EBADMSG where an entry has an unknown bit (its size cannot be known) or does not fit.
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
-		struct hs_flexint *out);
+	struct hs_flexint *out);
 
 // ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
 
@@ -132,8 +132,8 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 // for the source.
 size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len);
 void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		uint8_t type, const uint8_t *data, size_t len);
+	uint8_t type, const uint8_t *data, size_t len);
 
 // Walks the options of `type` in a frame: *cursor is 0 at first; false when there is no further.
 bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
-		size_t *cursor, const uint8_t **data, size_t *len);
+	size_t *cursor, const uint8_t **data, size_t *len);

@@ -11,35 +11,37 @@
 #include <stdint.h>
 
 enum hs_packet_flag {
-	HS_PACKET_IPV6 = 1 << 0,      // an IPv6 header is there, whole
-	HS_PACKET_FLOW = 1 << 1,      // l4_proto, src_port, dst_port are valid: rules may match
-	HS_PACKET_FRAGMENT = 1 << 2,  // a fragment header that is not atomic (RFC 6946)
-	HS_PACKET_LATER = 1 << 3,     // not the first fragment: no ports, matches no rule, left alone
-	HS_PACKET_HBH = 1 << 4,       // a Hop-by-Hop header, hbh_bytes long
-	HS_PACKET_TELEMETRY = 1 << 5, // options 0x31 and 0x11, both well formed
-	HS_PACKET_REQUEST = 1 << 6,   // at least one option 0x32
-	HS_PACKET_REPORT = 1 << 7,    // at least one option 0x33
+	HS_PACKET_IPV6 = 1 << 0,     // an IPv6 header is there, whole
+	HS_PACKET_FLOW = 1 << 1,     // l4_proto, src_port, dst_port are valid: rules may match
+	HS_PACKET_FRAGMENT = 1 << 2, // a fragment header that is not atomic (RFC 6946)
+	HS_PACKET_LATER = 1 << 3, // not the first fragment: no ports, matches no rule, left alone
+	HS_PACKET_HBH = 1 << 4,	  // a Hop-by-Hop header, hbh_bytes long
+	HS_PACKET_TELEMETRY = 1 << 5,	  // options 0x31 and 0x11, both well formed
+	HS_PACKET_REQUEST = 1 << 6,	  // at least one option 0x32
+	HS_PACKET_REPORT = 1 << 7,	  // at least one option 0x33
 	HS_PACKET_ANY_TELEMETRY = 1 << 8, // any of 0x31 0x11 0x32 0x33, well formed or not
-	HS_PACKET_MALFORMED = 1 << 9, // a length does not fit what encloses it, a chain too long, ...
-	HS_PACKET_SHORT = 1 << 10,    // the headers go on beyond `len` but not beyond `frame_len`
+	HS_PACKET_MALFORMED =
+		1 << 9,		   // a length does not fit what encloses it, a chain too long, ...
+	HS_PACKET_SHORT = 1 << 10, // the headers go on beyond `len` but not beyond `frame_len`
+	HS_PACKET_MIXED = 1 << 11, // telemetry where our nodes put none: strip packs the rest anew
 };
 
 // Offsets count from the first byte of the frame. What does not apply is 0.
 struct hs_packet {
 	uint16_t flags;
-	uint16_t l3_off;          // IPv6 header; the Ethernet header and tags are [0, l3_off)
-	uint16_t hbh_bytes;       // whole Hop-by-Hop header, at l3_off + 40
-	uint16_t trace_off;       // option type byte of 0x31
-	uint16_t e2e_off;         // option type byte of 0x11
+	uint16_t l3_off;	  // IPv6 header; the Ethernet header and tags are [0, l3_off)
+	uint16_t hbh_bytes;	  // whole Hop-by-Hop header, at l3_off + 40
+	uint16_t trace_off;	  // option type byte of 0x31
+	uint16_t e2e_off;	  // option type byte of 0x11
 	uint16_t telemetry_bytes; // what hs_flexint_strip would take out of the frame
 	uint16_t l4_off;
-	uint16_t src_port;        // host order; 0 for icmp
+	uint16_t src_port; // host order; 0 for icmp
 	uint16_t dst_port;
-	uint16_t payload_bytes;   // IPv6 payload length as stated
+	uint16_t payload_bytes; // IPv6 payload length as stated
 	uint8_t l4_proto;
 	uint8_t vlan_tags;
-	uint32_t ns_id;           // of the 0x31 option
-	uint32_t trace_type;      // of the 0x31 option: E2E half in the upper 16 bits
+	uint32_t ns_id;	     // of the 0x31 option
+	uint32_t trace_type; // of the 0x31 option: E2E half in the upper 16 bits
 };
 
 // Parses frame[0, len). frame_len >= len is the length of the whole frame when `len` is only its

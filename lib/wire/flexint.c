@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flexint.h"
+
+#include "bytes.h"
+#include "hbh.h"
+#include "ip.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TRACE_HEAD 10 // option type, length, namespace, trace type
+#define E2E_HEAD   4  // option type, length, bitmap
+#define ENTRY_HEAD 4  // node id, bitmap
+
+// The bitmaps of trace type 0x7000E000, the paper's own, are worth code without branches.
+#define USUAL_E2E 0x7000
+#define USUAL_HOP 0xE000
+
+#define LOAD_2(from)   hs_be16_load(from)
+#define LOAD_4(from)   hs_be32_load(from)
+#define LOAD_8(from)   hs_be64_load(from)
+#define STORE_2(to, v) hs_be16_store(to, v)
+#define STORE_4(to, v) hs_be32_store(to, v)
+#define STORE_8(to, v) hs_be64_store(to, v)
+
+const struct hs_flexint_field hs_flexint_fields[] = {
+#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+	{false, bit, bytes, offsetof(struct hs_flexint_e2e, member), #member, name},
+#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+	{true, bit, bytes, offsetof(struct hs_flexint_hop, member), #member, name},
+#include "flexint_fields.def"
+};
+const size_t hs_flexint_n_fields = sizeof(hs_flexint_fields) / sizeof(hs_flexint_fields[0]);
+
+#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+	_Static_assert(sizeof(((struct hs_flexint_e2e *)0)->member) == (bytes), #member);
+#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+	_Static_assert(sizeof(((struct hs_flexint_hop *)0)->member) == (bytes), #member);
+#include "flexint_fields.def"
+
+static inline size_t e2e_bytes(uint16_t bitmap)
+{
+	size_t n = 0;
+#define HS_E2E_FIELD(bit, bytes, member, name) n += bitmap & (bit) ? (bytes) : 0u;
+#include "flexint_fields.def"
+	return n;
+}
+
+static inline size_t hop_bytes(uint16_t bitmap)
+{
+	size_t n = 0;
+#define HS_HOP_FIELD(bit, bytes, member, name) n += bitmap & (bit) ? (bytes) : 0u;
+#include "flexint_fields.def"
+	return n;
+}
+
+static inline void put_e2e(uint8_t *at, uint16_t bitmap, const struct hs_flexint_e2e *e2e)
+{
+#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+	if (bitmap & (bit)) {                                                                      \
+		STORE_##bytes(at, e2e->member);                                                    \
+		at += (bytes);                                                                     \
+	}
+#include "flexint_fields.def"
+}
+
+static inline void put_hop(uint8_t *at, uint16_t bitmap, const struct hs_flexint_hop *hop)
+{
+#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+	if (bitmap & (bit)) {                                                                      \
+		STORE_##bytes(at, hop->member);                                                    \
+		at += (bytes);                                                                     \
+	}
+#include "flexint_fields.def"
+}
+
+static inline void get_e2e(const uint8_t *at, uint16_t bitmap, struct hs_flexint_e2e *e2e)
+{
+#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+	if (bitmap & (bit)) {                                                                      \
+		e2e->member = LOAD_##bytes(at);                                                    \
+		at += (bytes);                                                                     \
+	}
+#include "flexint_fields.def"
+}
+
+static inline void get_hop(const uint8_t *at, uint16_t bitmap, struct hs_flexint_hop *hop)
+{
+#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+	if (bitmap & (bit)) {                                                                      \
+		hop->member = LOAD_##bytes(at);                                                    \
+		at += (bytes);                                                                     \
+	}
+#include "flexint_fields.def"
+}
+
+size_t hs_flexint_e2e_data_bytes(uint16_t bitmap)
+{
+	return e2e_bytes(bitmap);
+}
+
+size_t hs_flexint_hop_data_bytes(uint16_t bitmap)
+{
+	return hop_bytes(bitmap);
+}
+
+static inline size_t round_up_8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static inline void add_payload(uint8_t *frame, const struct hs_packet *packet, size_t growth)
+{
+	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
+		(uint16_t)(packet->payload_bytes + growth));
+}
+
+// ---- insertion of a block of options, common to telemetry, requests and reports ----
+
+// By how much the frame grows for `bytes` of options: behind the host's options, or behind `lead`
+// bytes of padding in a header of their own.
+static inline size_t block_growth(const struct hs_packet *packet, size_t bytes, size_t lead)
+{
+	const uint16_t no = HS_PACKET_MALFORMED | HS_PACKET_SHORT;
+	if ((packet->flags & (HS_PACKET_IPV6 | no)) != HS_PACKET_IPV6)
+		return 0;
+	size_t growth =
+		packet->hbh_bytes ? round_up_8(bytes) : round_up_8(HS_HBH_OPTIONS + lead + bytes);
+	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
+		packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+		return 0;
+	return growth;
+}
+
+// Opens `growth` bytes at the end of the Hop-by-Hop header, or a new header, and pads all that the
+// `bytes` of options will not cover. Returns where they go.
+static inline uint8_t *open_block(
+	uint8_t *frame, const struct hs_packet *packet, size_t growth, size_t bytes, size_t lead)
+{
+	uint8_t *ip = frame + packet->l3_off;
+	uint8_t *hbh = ip + HS_IPV6_BYTES;
+	uint8_t *at = hbh + packet->hbh_bytes;
+	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES + packet->hbh_bytes;
+	uint8_t next = frame[growth + packet->l3_off + HS_IPV6_NEXT];
+
+	memmove(frame, frame + growth, front);
+	hbh[1] = (uint8_t)((packet->hbh_bytes + growth) / 8 - 1);
+	if (!packet->hbh_bytes) {
+		hbh[0] = next;
+		ip[HS_IPV6_NEXT] = HS_IP_HOP_BY_HOP;
+		at += HS_HBH_OPTIONS;
+		hs_hbh_pad(at, lead);
+		at += lead;
+	}
+	add_payload(frame, packet, growth);
+	hs_hbh_pad(at + bytes, (size_t)(frame + front + growth - (at + bytes)));
+	return at;
+}
+
+// ---- source ----
+
+static inline size_t layout_lead(enum hs_flexint_layout layout)
+{
+	return layout == HS_LAYOUT_ALIGNED ? 2 : 0;
+}
+
+size_t hs_flexint_source_growth(
+	const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout)
+{
+	size_t bytes = TRACE_HEAD + E2E_HEAD + e2e_bytes((uint16_t)(trace_type >> 16));
+	return block_growth(packet, bytes, layout_lead(layout));
+}
+
+void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+	uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
+	const struct hs_flexint_e2e *e2e)
+{
+	uint16_t bitmap = (uint16_t)(trace_type >> 16) & HS_E2E_KNOWN;
+	size_t data = e2e_bytes(bitmap);
+	uint8_t *at = open_block(
+		frame, packet, growth, TRACE_HEAD + E2E_HEAD + data, layout_lead(layout));
+	at[0] = HS_OPT_TRACE;
+	at[1] = TRACE_HEAD - 2;
+	hs_be32_store(at + 2, ns_id);
+	hs_be32_store(at + 6, trace_type);
+	at += TRACE_HEAD;
+	at[0] = HS_OPT_E2E;
+	at[1] = (uint8_t)(E2E_HEAD - 2 + data);
+	hs_be16_store(at + 2, bitmap);
+	if (bitmap == USUAL_E2E)
+		put_e2e(at + E2E_HEAD, USUAL_E2E, e2e);
+	else
+		put_e2e(at + E2E_HEAD, bitmap, e2e);
+}
+
+// ---- transit ----
+
+// What moves when an entry is added: the older entries and the 0x11 behind them. The padding that
+// follows takes up the difference, so that all behind it keeps its offset modulo 8.
+struct room {
+	size_t entry;	// offset of the new entry in the frame
+	size_t end;	// end of what moves
+	size_t padding; // bytes behind it that are padding now
+};
+
+static inline void find_room(
+	const uint8_t *frame, const struct hs_packet *packet, struct room *room)
+{
+	size_t hbh = packet->l3_off + (size_t)HS_IPV6_BYTES;
+	room->entry = packet->trace_off + (size_t)TRACE_HEAD;
+	room->end = packet->trace_off + 2u + frame[packet->trace_off + 1];
+	if (room->end == packet->e2e_off)
+		room->end += 2u + frame[room->end + 1];
+	room->padding = hs_hbh_padding_end(frame + hbh, packet->hbh_bytes, room->end - hbh) + hbh -
+			room->end;
+}
+
+static inline size_t entry_growth(const struct room *room, size_t bytes)
+{
+	return bytes > room->padding ? round_up_8(bytes - room->padding) : 0;
+}
+
+int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, uint16_t bitmap)
+{
+	size_t bytes = ENTRY_HEAD + hop_bytes(bitmap);
+	if (!(packet->flags & HS_PACKET_TELEMETRY))
+		return -EINVAL;
+	if (frame[packet->trace_off + 1] + bytes > HS_FLEXINT_MAX_TRACE)
+		return -ENOSPC;
+	struct room room;
+	find_room(frame, packet, &room);
+	size_t growth = entry_growth(&room, bytes);
+	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
+		packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+		return -ENOSPC;
+	return (int)growth;
+}
+
+void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+	const struct hs_flexint_hop *hop)
+{
+	uint16_t bitmap = hop->bitmap & HS_HOP_KNOWN;
+	size_t bytes = ENTRY_HEAD + hop_bytes(bitmap);
+	const uint8_t *old = frame + growth;
+	uint8_t trace_len = old[packet->trace_off + 1];
+	struct room room;
+	find_room(old, packet, &room);
+
+	memmove(frame, old, room.entry);
+	if (bytes != growth) {
+		memmove(frame + room.entry + bytes, old + room.entry, room.end - room.entry);
+		hs_hbh_pad(frame + room.end + bytes, room.padding + growth - bytes);
+	}
+
+	frame[packet->trace_off + 1] = (uint8_t)(trace_len + bytes);
+	frame[packet->l3_off + HS_IPV6_BYTES + 1] = (uint8_t)((packet->hbh_bytes + growth) / 8 - 1);
+	add_payload(frame, packet, growth);
+	uint8_t *at = frame + room.entry;
+	hs_be16_store(at, hop->node_id);
+	hs_be16_store(at + 2, bitmap);
+	if (bitmap == USUAL_HOP)
+		put_hop(at + ENTRY_HEAD, USUAL_HOP, hop);
+	else
+		put_hop(at + ENTRY_HEAD, bitmap, hop);
+}
+
+// ---- sink ----
+
+size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
+{
+	size_t taken = packet->telemetry_bytes;
+	if (!taken)
+		return 0;
+	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
+	size_t kept = packet->hbh_bytes - taken;
+	uint8_t next = frame[front];
+	if (kept && packet->flags & HS_PACKET_MIXED)
+		hs_hbh_repack(frame + front, packet->hbh_bytes);
+
+	memmove(frame + taken, frame, front + kept);
+	frame += taken;
+	if (kept)
+		frame[front + 1] = (uint8_t)(kept / 8 - 1);
+	else
+		frame[packet->l3_off + HS_IPV6_NEXT] = next;
+	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
+		(uint16_t)(packet->payload_bytes - taken));
+	return taken;
+}
+
+static int decode_e2e(const uint8_t *at, size_t len, struct hs_flexint_e2e *e2e)
+{
+	*e2e = (struct hs_flexint_e2e){0};
+	if (len < 2)
+		return -EBADMSG;
+	uint16_t bitmap = hs_be16_load(at);
+	if (bitmap & ~HS_E2E_KNOWN || len - 2 != e2e_bytes(bitmap))
+		return -EBADMSG;
+	e2e->bitmap = bitmap;
+	if (bitmap == USUAL_E2E)
+		get_e2e(at + 2, USUAL_E2E, e2e);
+	else
+		get_e2e(at + 2, bitmap, e2e);
+	return 0;
+}
+
+static int decode_hop(struct hs_reader *r, struct hs_flexint_hop *hop)
+{
+	*hop = (struct hs_flexint_hop){0};
+	hop->node_id = hs_reader_be16(r);
+	hop->bitmap = hs_reader_be16(r);
+	const uint8_t *at = hs_reader_take(r, hop_bytes(hop->bitmap));
+	if (r->failed || hop->bitmap & ~HS_HOP_KNOWN)
+		return -EBADMSG;
+	if (hop->bitmap == USUAL_HOP)
+		get_hop(at, USUAL_HOP, hop);
+	else
+		get_hop(at, hop->bitmap, hop);
+	return 0;
+}
+
+int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
+	struct hs_flexint *out)
+{
+	out->n_hops = 0;
+	if (trace_len > HS_FLEXINT_MAX_TRACE)
+		return -EBADMSG;
+	struct hs_reader r = hs_reader_over(trace, trace_len);
+	out->ns_id = hs_reader_be32(&r);
+	out->trace_type = hs_reader_be32(&r);
+	if (r.failed || decode_e2e(e2e, e2e_len, &out->e2e))
+		return -EBADMSG;
+	while (hs_reader_left(&r)) {
+		// 247 bytes of entries of at least four: never more than HS_FLEXINT_MAX_HOPS.
+		if (decode_hop(&r, &out->hops[out->n_hops]))
+			return -EBADMSG;
+		out->n_hops++;
+	}
+	return 0;
+}
+
+// ---- requests and reports ----
+
+size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len)
+{
+	if (len < 1 || len > 255)
+		return 0;
+	return block_growth(packet, 2 + len, 0);
+}
+
+void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+	uint8_t type, const uint8_t *data, size_t len)
+{
+	uint8_t *at = open_block(frame, packet, growth, 2 + len, 0);
+	at[0] = type;
+	at[1] = (uint8_t)len;
+	memcpy(at + 2, data, len);
+}
+
+bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
+	size_t *cursor, const uint8_t **data, size_t *len)
+{
+	const uint8_t *hbh = frame + packet->l3_off + HS_IPV6_BYTES;
+	size_t at = *cursor ? *cursor : HS_HBH_OPTIONS;
+	while (at < packet->hbh_bytes) {
+		size_t n = hs_hbh_option_bytes(hbh, packet->hbh_bytes, at);
+		if (!n)
+			return false;
+		*cursor = at + n;
+		if (hbh[at] == type && n >= 2) {
+			*data = hbh + at + 2;
+			*len = n - 2;
+			return true;
+		}
+		at += n;
+	}
+	return false;
+}

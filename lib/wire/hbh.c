@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "hbh.h"
+
+#include "bytes.h"
+#include "ip.h"
+
+#include <string.h>
+
+#define MIN_TRACE 8 // namespace and trace type
+#define MIN_E2E	  2 // bitmap
+#define MAX_PADN  257
+
+// What one walk over the options saw.
+struct survey {
+	size_t first; // first telemetry option, 0: none
+	size_t trace; // last one of each kind
+	size_t e2e;
+	unsigned int n_traces;
+	unsigned int n_e2es;
+	uint16_t flags;
+	bool foreign;	     // an option that is neither telemetry nor padding
+	bool foreign_behind; // such a one behind the first telemetry option
+};
+
+size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at)
+{
+	while (at < bytes && hs_hbh_is_padding(hbh[at])) {
+		size_t n = hs_hbh_option_bytes(hbh, bytes, at);
+		if (!n)
+			break;
+		at += n;
+	}
+	return at;
+}
+
+void hs_hbh_pad(uint8_t *at, size_t n)
+{
+	while (n > 1) {
+		size_t chunk = n < MAX_PADN ? n : MAX_PADN;
+		at[0] = HS_OPT_PADN;
+		at[1] = (uint8_t)(chunk - 2);
+		memset(at + 2, 0, chunk - 2);
+		at += chunk;
+		n -= chunk;
+	}
+	if (n)
+		at[0] = HS_OPT_PAD1;
+}
+
+static void set_telemetry(const uint8_t *hbh, size_t trace, size_t e2e, struct hs_packet *packet)
+{
+	size_t off = packet->l3_off + (size_t)HS_IPV6_BYTES;
+	packet->flags |= HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+	packet->trace_off = (uint16_t)(off + trace);
+	packet->e2e_off = (uint16_t)(off + e2e);
+	packet->ns_id = hs_be32_load(hbh + trace + 2);
+	packet->trace_type = hs_be32_load(hbh + trace + 6);
+}
+
+// The header that our source makes and nothing else: 0x31 first or behind PadN(2), then 0x11, then
+// at most one PadN. Nearly every telemetry packet; the rest takes the walk.
+static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
+{
+	size_t bytes = packet->hbh_bytes;
+	size_t trace = HS_HBH_OPTIONS;
+	if (hbh[trace] == HS_OPT_PADN && hbh[trace + 1] == 0)
+		trace += 2;
+	size_t trace_len = hbh[trace + 1];
+	size_t e2e = trace + 2 + trace_len;
+	if (hbh[trace] != HS_OPT_TRACE || trace_len < MIN_TRACE || e2e + 2 > bytes)
+		return false;
+	size_t end = e2e + 2 + hbh[e2e + 1];
+	if (hbh[e2e] != HS_OPT_E2E || hbh[e2e + 1] < MIN_E2E || end > bytes)
+		return false;
+	if (end != bytes &&
+		(bytes - end < 2 || hbh[end] != HS_OPT_PADN || end + 2 + hbh[end + 1] != bytes))
+		return false;
+	set_telemetry(hbh, trace, e2e, packet);
+	packet->telemetry_bytes = packet->hbh_bytes;
+	return true;
+}
+
+static void see_option(const uint8_t *hbh, size_t at, struct survey *s)
+{
+	uint8_t type = hbh[at];
+	if (hs_hbh_is_padding(type))
+		return;
+	if (!hs_hbh_is_telemetry(type)) {
+		s->foreign = true;
+		s->foreign_behind = s->first != 0;
+		return;
+	}
+	if (!s->first)
+		s->first = at;
+	s->flags |= HS_PACKET_ANY_TELEMETRY;
+	switch (type) {
+	case HS_OPT_TRACE:
+		s->trace = at;
+		s->n_traces++;
+		break;
+	case HS_OPT_E2E:
+		s->e2e = at;
+		s->n_e2es++;
+		break;
+	case HS_OPT_REQUEST:
+		s->flags |= HS_PACKET_REQUEST;
+		break;
+	default:
+		s->flags |= HS_PACKET_REPORT;
+		break;
+	}
+}
+
+static bool survey(const uint8_t *hbh, size_t bytes, struct survey *s)
+{
+	*s = (struct survey){0};
+	for (size_t at = HS_HBH_OPTIONS; at < bytes;) {
+		size_t n = hs_hbh_option_bytes(hbh, bytes, at);
+		see_option(hbh, at, s);
+		if (!n)
+			return false;
+		at += n;
+	}
+	return true;
+}
+
+// What is left of the header where the telemetry lies as our nodes lay it, bytes otherwise.
+static bool is_canonical(const uint8_t *hbh, const struct survey *s, size_t *kept)
+{
+	if (s->foreign_behind)
+		return false;
+	bool leads = s->first == HS_HBH_OPTIONS ||
+		     (s->first == HS_HBH_OPTIONS + 2 && hbh[2] == HS_OPT_PADN && hbh[3] == 0);
+	*kept = leads ? 0 : s->first;
+	return leads || s->first % 8 == 0;
+}
+
+// Every option moves towards the front or stays, so what is yet to be read is never overwritten.
+static size_t pack(const uint8_t *hbh, size_t bytes, uint8_t *out)
+{
+	size_t to = HS_HBH_OPTIONS;
+	size_t n;
+	for (size_t at = HS_HBH_OPTIONS; at < bytes; at += n) {
+		n = hs_hbh_option_bytes(hbh, bytes, at);
+		if (!n)
+			return bytes;
+		if (hs_hbh_is_padding(hbh[at]) || hs_hbh_is_telemetry(hbh[at]))
+			continue;
+		size_t gap = (at - to) & 7;
+		if (out) {
+			memmove(out + to + gap, hbh + at, n);
+			hs_hbh_pad(out + to, gap);
+		}
+		to += gap + n;
+	}
+	if (to == HS_HBH_OPTIONS)
+		return 0;
+	if (out)
+		hs_hbh_pad(out + to, -to & 7);
+	return to + (-to & 7);
+}
+
+size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
+{
+	return pack(hbh, bytes, hbh);
+}
+
+bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
+{
+	if (parse_own(hbh, packet))
+		return true;
+
+	size_t bytes = packet->hbh_bytes;
+	struct survey s;
+	if (!survey(hbh, bytes, &s)) {
+		packet->flags |=
+			(uint16_t)(HS_PACKET_MALFORMED | (s.flags & HS_PACKET_ANY_TELEMETRY));
+		return false;
+	}
+	packet->flags |= s.flags;
+	if (!s.first)
+		return true;
+	if (s.n_traces == 1 && s.n_e2es == 1 && hbh[s.trace + 1] >= MIN_TRACE &&
+		hbh[s.e2e + 1] >= MIN_E2E)
+		set_telemetry(hbh, s.trace, s.e2e, packet);
+
+	size_t kept;
+	if (!is_canonical(hbh, &s, &kept)) {
+		packet->flags |= HS_PACKET_MIXED;
+		kept = pack(hbh, bytes, NULL);
+	}
+	packet->telemetry_bytes = (uint16_t)(bytes - kept);
+	return true;
+}

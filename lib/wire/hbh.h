@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of a Hop-by-Hop header: walked, surveyed for telemetry, packed anew without it.
+// `hbh` is the header's first byte, offsets count from there, `bytes` is the whole header.
+//
+// Source: RFC 8200 sections 4.2 and 4.3.
+// Thread rule: any; pure functions. Of use inside lib/wire only.
+#pragma once
+
+#include "flexint.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_HBH_OPTIONS	 2 // offset of the first option
+#define HS_HBH_MAX_BYTES 2048
+#define HS_OPT_PAD1	 0
+#define HS_OPT_PADN	 1
+
+// Bytes of the option at `at` (at < bytes), its type and length included; 0 where it does not fit.
+static inline size_t hs_hbh_option_bytes(const uint8_t *hbh, size_t bytes, size_t at)
+{
+	if (hbh[at] == HS_OPT_PAD1)
+		return 1;
+	if (bytes - at < 2)
+		return 0;
+	size_t n = 2u + hbh[at + 1];
+	return n <= bytes - at ? n : 0;
+}
+
+static inline bool hs_hbh_is_padding(uint8_t type)
+{
+	return type == HS_OPT_PAD1 || type == HS_OPT_PADN;
+}
+
+static inline bool hs_hbh_is_telemetry(uint8_t type)
+{
+	return type == HS_OPT_TRACE || type == HS_OPT_E2E || type == HS_OPT_REQUEST ||
+	       type == HS_OPT_REPORT;
+}
+
+// End of the run of padding that starts at `at`; `at` itself where there is none.
+size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at);
+
+// Fills n bytes with padding options.
+void hs_hbh_pad(uint8_t *at, size_t n);
+
+// Reads the options of a header that lies whole at packet->l3_off + 40 (l3_off and hbh_bytes are
+// set) and sets all that struct hs_packet says about telemetry. False where the options are broken.
+bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet);
+
+// Takes telemetry and padding out and puts every other option at the first place that has its old
+// offset modulo 8. Works in place; the header never grows. Returns the new length of the header, 0
+// where no option is left. The options must be walkable.
+size_t hs_hbh_repack(uint8_t *hbh, size_t bytes);

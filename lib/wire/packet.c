@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "packet.h"
+
+#include "bytes.h"
+#include "hbh.h"
+#include "ip.h"
+
+#define L4_BYTES 4 // the ports; of ICMPv6 type, code and checksum
+
+// A position in a frame that never passes the end of the IPv6 payload.
+struct place {
+	const uint8_t *frame;
+	size_t len; // bytes that may be read
+	size_t at;
+	size_t end; // of the IPv6 payload; at <= end
+};
+
+static bool has(const struct place *place, size_t n, struct hs_packet *packet)
+{
+	if (n > place->end - place->at) {
+		packet->flags |= HS_PACKET_MALFORMED;
+		return false;
+	}
+	if (place->at + n > place->len) {
+		packet->flags |= HS_PACKET_SHORT;
+		return false;
+	}
+	return true;
+}
+
+// True where an IPv6 header begins at packet->l3_off and may be read.
+static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	size_t off = HS_ETHER_BYTES;
+	for (;;) {
+		if (off > len)
+			goto beyond;
+		uint16_t type = hs_be16_load(frame + off - 2);
+		if (type == HS_ETHERTYPE_IPV6)
+			break;
+		if (type != HS_ETHERTYPE_VLAN && type != HS_ETHERTYPE_QINQ)
+			return false;
+		if (packet->vlan_tags == HS_VLAN_MAX_TAGS)
+			return false;
+		packet->vlan_tags++;
+		off += HS_VLAN_BYTES;
+	}
+	if (off + HS_IPV6_BYTES > len) {
+		off += HS_IPV6_BYTES;
+		goto beyond;
+	}
+	if (frame[off] >> 4 != 6)
+		return false;
+	packet->l3_off = (uint16_t)off;
+	return true;
+
+beyond:
+	if (off <= frame_len)
+		packet->flags |= HS_PACKET_SHORT;
+	return false;
+}
+
+static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet *packet)
+{
+	if (!has(place, L4_BYTES, packet))
+		return;
+	if (proto != HS_IP_ICMPV6) {
+		packet->src_port = hs_be16_load(place->frame + place->at);
+		packet->dst_port = hs_be16_load(place->frame + place->at + 2);
+	}
+	packet->l4_off = (uint16_t)place->at;
+	packet->l4_proto = proto;
+	packet->flags |= HS_PACKET_FLOW;
+}
+
+// True where the chain goes on behind the Hop-by-Hop header.
+static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *packet)
+{
+	const uint8_t *hbh = place->frame + place->at;
+	if (packet->payload_bytes == 0) { // a jumbogram's length is an option: not understood
+		packet->flags |= HS_PACKET_MALFORMED;
+		return false;
+	}
+	if (!has(place, 8, packet))
+		return false;
+	size_t bytes = 8u * (hbh[1] + 1u);
+	if (!has(place, bytes, packet))
+		return false;
+	packet->hbh_bytes = (uint16_t)bytes;
+	packet->flags |= HS_PACKET_HBH;
+	*proto = hbh[0];
+	place->at += bytes;
+	return hs_hbh_parse(hbh, packet);
+}
+
+// True where the chain goes on: not behind the header of a later fragment.
+static bool see_fragment(const uint8_t *header, struct hs_packet *packet)
+{
+	uint16_t offset = hs_be16_load(header + 2) & 0xfff8;
+	bool more = header[3] & 1;
+	if (offset || more)
+		packet->flags |= HS_PACKET_FRAGMENT;
+	if (offset)
+		packet->flags |= HS_PACKET_LATER;
+	return !offset;
+}
+
+// One extension header other than Hop-by-Hop; false where the chain ends here.
+static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
+{
+	const uint8_t *header = place->frame + place->at;
+	if (!has(place, 8, packet))
+		return false;
+	size_t bytes = 8;
+	if (*proto == HS_IP_AUTH)
+		bytes = 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, less two
+	else if (*proto != HS_IP_FRAGMENT)
+		bytes = 8u * (header[1] + 1u);
+	if (!has(place, bytes, packet))
+		return false;
+	if (*proto == HS_IP_FRAGMENT && !see_fragment(header, packet))
+		return false;
+	*proto = header[0];
+	place->at += bytes;
+	return true;
+}
+
+static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *packet)
+{
+	unsigned int headers = 0;
+	if (proto == HS_IP_HOP_BY_HOP) {
+		if (!parse_hbh(place, &proto, packet))
+			return;
+		headers = 1;
+	}
+	for (;;) {
+		switch (proto) {
+		case HS_IP_TCP:
+		case HS_IP_UDP:
+		case HS_IP_ICMPV6:
+			parse_l4(place, proto, packet);
+			return;
+		case HS_IP_ROUTING:
+		case HS_IP_FRAGMENT:
+		case HS_IP_AUTH:
+		case HS_IP_DESTINATION:
+		case HS_IP_MOBILITY:
+		case HS_IP_HIP:
+		case HS_IP_SHIM6:
+			if (++headers > HS_IPV6_MAX_EXTENSIONS)
+				goto malformed;
+			if (!step(place, &proto, packet))
+				return;
+			break;
+		case HS_IP_HOP_BY_HOP: // anywhere but first
+			goto malformed;
+		default:
+			return;
+		}
+	}
+
+malformed:
+	packet->flags |= HS_PACKET_MALFORMED;
+}
+
+void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	*packet = (struct hs_packet){0};
+	if (!find_ipv6(frame, len, frame_len, packet))
+		return;
+
+	const uint8_t *ip = frame + packet->l3_off;
+	uint8_t proto = ip[HS_IPV6_NEXT];
+	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
+	packet->flags |= HS_PACKET_IPV6;
+	packet->payload_bytes = hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	struct place place = {
+		.frame = frame, .len = len, .at = at, .end = at + packet->payload_bytes};
+	if (place.end > frame_len) {
+		packet->flags |= HS_PACKET_MALFORMED;
+		return;
+	}
+	parse_chain(&place, proto, packet);
+}
