@@ -603,13 +603,27 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	free(t);
 }
 
+// rte_hash's parts: keys (48 bytes each, aligned), two sets of 64-byte buckets for eight, rings of
+// free key slots and free extension buckets, a change counter.
+static uint64_t hash_bytes(uint32_t entries)
+{
+	uint64_t slots = rte_align32pow2(entries + 1);
+	uint64_t buckets = slots / 8;
+
+	return (uint64_t)entries * 48 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
+	       buckets * 2 * sizeof(uint32_t);
+}
+
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 {
-	uint64_t entries = hash_entries(capacity);
-	uint64_t buckets = rte_align32pow2((uint32_t)entries) / 8;
-	uint64_t hash = entries * (48 + 4 + 4) + buckets * 2 * 64 + buckets * 8;
-	return hash +
-	       (uint64_t)capacity * (sizeof(struct hs_flow_shared) +
-						    n_workers * sizeof(struct hs_flow_worker)) +
-	       (1u << 20);
+	uint64_t arrays =
+			(uint64_t)capacity *
+			(sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker));
+	return hash_bytes(hash_entries(capacity)) + arrays + (1u << 20);
+}
+
+uint64_t hs_flow_table_heap_bytes(uint32_t capacity)
+{
+	return (uint64_t)capacity * sizeof(struct entry) +
+	       (uint64_t)place_count(capacity) * sizeof(struct ns_place);
 }

@@ -72,3 +72,5 @@ void hs_flow_table_reclaim(struct hs_flow_table *table);
 
 // Memory that a table of this capacity takes, for EAL's sizing.
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers);
+// What it takes from the process's heap beside that: control's own part.
+uint64_t hs_flow_table_heap_bytes(uint32_t capacity);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// DPDK for a unit test: no huge pages, no devices, no shared files.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_eal.h>
+
+static inline void dpdk_env_init(const char *memory_mib)
+{
+	char *argv[] = {"test", "--no-huge", "-m", (char *)memory_mib, "--no-shconf", "--no-pci",
+			"--no-telemetry", "--log-level=3", "-l", "0"};
+	if (rte_eal_init(sizeof(argv) / sizeof(argv[0]), argv) < 0) {
+		fprintf(stderr, "EAL does not start\n");
+		exit(1);
+	}
+}
