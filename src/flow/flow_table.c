@@ -619,7 +619,9 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 	uint64_t arrays =
 			(uint64_t)capacity *
 			(sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker));
-	return hash_bytes(hash_entries(capacity)) + arrays + (1u << 20);
+	uint64_t hash = hash_bytes(hash_entries(capacity));
+
+	return hash + hash / 16 + arrays + (1u << 20);
 }
 
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity)
