@@ -112,7 +112,7 @@ static inline size_t round_up_8(size_t n)
 static inline void add_payload(uint8_t *frame, const struct hs_packet *packet, size_t growth)
 {
 	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
-		(uint16_t)(packet->payload_bytes + growth));
+			(uint16_t)(packet->payload_bytes + growth));
 }
 
 // ---- insertion of a block of options, common to telemetry, requests and reports ----
@@ -124,18 +124,18 @@ static inline size_t block_growth(const struct hs_packet *packet, size_t bytes, 
 	const uint16_t no = HS_PACKET_MALFORMED | HS_PACKET_SHORT;
 	if ((packet->flags & (HS_PACKET_IPV6 | no)) != HS_PACKET_IPV6)
 		return 0;
-	size_t growth =
-		packet->hbh_bytes ? round_up_8(bytes) : round_up_8(HS_HBH_OPTIONS + lead + bytes);
+	size_t growth = packet->hbh_bytes ? round_up_8(bytes)
+					  : round_up_8(HS_HBH_OPTIONS + lead + bytes);
 	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
-		packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+			packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
 		return 0;
 	return growth;
 }
 
 // Opens `growth` bytes at the end of the Hop-by-Hop header, or a new header, and pads all that the
 // `bytes` of options will not cover. Returns where they go.
-static inline uint8_t *open_block(
-	uint8_t *frame, const struct hs_packet *packet, size_t growth, size_t bytes, size_t lead)
+static inline uint8_t *open_block(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		size_t bytes, size_t lead)
 {
 	uint8_t *ip = frame + packet->l3_off;
 	uint8_t *hbh = ip + HS_IPV6_BYTES;
@@ -165,20 +165,20 @@ static inline size_t layout_lead(enum hs_flexint_layout layout)
 }
 
 size_t hs_flexint_source_growth(
-	const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout)
+		const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout)
 {
 	size_t bytes = TRACE_HEAD + E2E_HEAD + e2e_bytes((uint16_t)(trace_type >> 16));
 	return block_growth(packet, bytes, layout_lead(layout));
 }
 
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
-	const struct hs_flexint_e2e *e2e)
+		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
+		const struct hs_flexint_e2e *e2e)
 {
 	uint16_t bitmap = (uint16_t)(trace_type >> 16) & HS_E2E_KNOWN;
 	size_t data = e2e_bytes(bitmap);
 	uint8_t *at = open_block(
-		frame, packet, growth, TRACE_HEAD + E2E_HEAD + data, layout_lead(layout));
+			frame, packet, growth, TRACE_HEAD + E2E_HEAD + data, layout_lead(layout));
 	at[0] = HS_OPT_TRACE;
 	at[1] = TRACE_HEAD - 2;
 	hs_be32_store(at + 2, ns_id);
@@ -204,10 +204,9 @@ struct room {
 };
 
 static inline void find_room(
-	const uint8_t *frame, const struct hs_packet *packet, struct room *room)
+		const uint8_t *frame, const struct hs_packet *packet, struct room *room)
 {
 	size_t hbh = packet->l3_off + (size_t)HS_IPV6_BYTES;
-	room->entry = packet->trace_off + (size_t)TRACE_HEAD;
 	room->end = packet->trace_off + 2u + frame[packet->trace_off + 1];
 	if (room->end == packet->e2e_off)
 		room->end += 2u + frame[room->end + 1];
@@ -231,31 +230,42 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 	find_room(frame, packet, &room);
 	size_t growth = entry_growth(&room, bytes);
 	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
-		packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+			packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
 		return -ENOSPC;
 	return (int)growth;
 }
 
+// Makes place for an entry of `bytes` in the general case: the front moves down by the growth, what
+// moves with the entry by what is left of it, and the padding takes up the difference.
+static void move_all(uint8_t *frame, const struct hs_packet *packet, size_t growth, size_t bytes)
+{
+	const uint8_t *old = frame + growth;
+	size_t entry = packet->trace_off + (size_t)TRACE_HEAD;
+	struct room room;
+	find_room(old, packet, &room);
+	memmove(frame, old, entry);
+	memmove(frame + entry + bytes, old + entry, room.end - entry);
+	hs_hbh_pad(frame + room.end + bytes, room.padding + growth - bytes);
+}
+
 void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	const struct hs_flexint_hop *hop)
+		const struct hs_flexint_hop *hop)
 {
 	uint16_t bitmap = hop->bitmap & HS_HOP_KNOWN;
 	size_t bytes = ENTRY_HEAD + hop_bytes(bitmap);
 	const uint8_t *old = frame + growth;
+	size_t entry = packet->trace_off + (size_t)TRACE_HEAD;
 	uint8_t trace_len = old[packet->trace_off + 1];
-	struct room room;
-	find_room(old, packet, &room);
 
-	memmove(frame, old, room.entry);
-	if (bytes != growth) {
-		memmove(frame + room.entry + bytes, old + room.entry, room.end - room.entry);
-		hs_hbh_pad(frame + room.end + bytes, room.padding + growth - bytes);
-	}
+	if (bytes == growth) // what is behind the entry, its padding too, stays where it is
+		memmove(frame, old, entry);
+	else
+		move_all(frame, packet, growth, bytes);
 
 	frame[packet->trace_off + 1] = (uint8_t)(trace_len + bytes);
 	frame[packet->l3_off + HS_IPV6_BYTES + 1] = (uint8_t)((packet->hbh_bytes + growth) / 8 - 1);
 	add_payload(frame, packet, growth);
-	uint8_t *at = frame + room.entry;
+	uint8_t *at = frame + entry;
 	hs_be16_store(at, hop->node_id);
 	hs_be16_store(at + 2, bitmap);
 	if (bitmap == USUAL_HOP)
@@ -284,7 +294,7 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
 	else
 		frame[packet->l3_off + HS_IPV6_NEXT] = next;
 	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
-		(uint16_t)(packet->payload_bytes - taken));
+			(uint16_t)(packet->payload_bytes - taken));
 	return taken;
 }
 
@@ -320,7 +330,7 @@ static int decode_hop(struct hs_reader *r, struct hs_flexint_hop *hop)
 }
 
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
-	struct hs_flexint *out)
+		struct hs_flexint *out)
 {
 	out->n_hops = 0;
 	if (trace_len > HS_FLEXINT_MAX_TRACE)
@@ -349,7 +359,7 @@ size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len)
 }
 
 void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	uint8_t type, const uint8_t *data, size_t len)
+		uint8_t type, const uint8_t *data, size_t len)
 {
 	uint8_t *at = open_block(frame, packet, growth, 2 + len, 0);
 	at[0] = type;
@@ -358,7 +368,7 @@ void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, si
 }
 
 bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
-	size_t *cursor, const uint8_t **data, size_t *len)
+		size_t *cursor, const uint8_t **data, size_t *len)
 {
 	const uint8_t *hbh = frame + packet->l3_off + HS_IPV6_BYTES;
 	size_t at = *cursor ? *cursor : HS_HBH_OPTIONS;

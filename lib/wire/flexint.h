@@ -92,14 +92,14 @@ size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
 // eight-byte multiple behind the host's options leaves their bytes and alignment as they are).
 // 0 where the header would not fit its length byte.
 size_t hs_flexint_source_growth(
-	const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout);
+		const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout);
 
 // Inserts it. `frame` is the new start: `growth` free bytes, then the old frame. Moves the front
 // of the frame down, writes the options, fixes Next Header and Payload Length. `e2e->bitmap` must
 // be the upper half of trace_type restricted to known bits.
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
-	const struct hs_flexint_e2e *e2e);
+		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
+		const struct hs_flexint_e2e *e2e);
 
 // ---- transit ----
 
@@ -111,7 +111,7 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 // Adds the entry directly behind the main header. `frame` is the new start: `growth` free bytes,
 // then the old frame (growth may be 0). Fixes both length bytes, padding and Payload Length.
 void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	const struct hs_flexint_hop *hop);
+		const struct hs_flexint_hop *hop);
 
 // ---- sink ----
 
@@ -124,7 +124,7 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 // Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).
 // 0, or -EBADMSG where an entry has an unknown bit (its size cannot be known) or does not fit.
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
-	struct hs_flexint *out);
+		struct hs_flexint *out);
 
 // ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
 
@@ -132,8 +132,8 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 // for the source.
 size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len);
 void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-	uint8_t type, const uint8_t *data, size_t len);
+		uint8_t type, const uint8_t *data, size_t len);
 
 // Walks the options of `type` in a frame: *cursor is 0 at first; false when there is no further.
 bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
-	size_t *cursor, const uint8_t **data, size_t *len);
+		size_t *cursor, const uint8_t **data, size_t *len);

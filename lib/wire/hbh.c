@@ -22,26 +22,28 @@ struct survey {
 	bool foreign_behind; // such a one behind the first telemetry option
 };
 
-size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at)
-{
-	while (at < bytes && hs_hbh_is_padding(hbh[at])) {
-		size_t n = hs_hbh_option_bytes(hbh, bytes, at);
-		if (!n)
-			break;
-		at += n;
-	}
-	return at;
-}
-
 void hs_hbh_pad(uint8_t *at, size_t n)
 {
-	while (n > 1) {
-		size_t chunk = n < MAX_PADN ? n : MAX_PADN;
+	// Our own blocks need nothing else, and a call of memset costs more than all of it.
+	static const uint8_t pad[8] = {HS_OPT_PADN};
+	switch (n) {
+	case 2:
+		memcpy(at, pad, 2);
+		return;
+	case 4:
+		memcpy(at, pad, 4);
+		at[1] = 2;
+		return;
+	case 6:
+		memcpy(at, pad, 6);
+		at[1] = 4;
+		return;
+	}
+	for (size_t chunk; n > 1; at += chunk, n -= chunk) {
+		chunk = n < MAX_PADN ? n : MAX_PADN;
 		at[0] = HS_OPT_PADN;
 		at[1] = (uint8_t)(chunk - 2);
 		memset(at + 2, 0, chunk - 2);
-		at += chunk;
-		n -= chunk;
 	}
 	if (n)
 		at[0] = HS_OPT_PAD1;
@@ -72,8 +74,8 @@ static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
 	size_t end = e2e + 2 + hbh[e2e + 1];
 	if (hbh[e2e] != HS_OPT_E2E || hbh[e2e + 1] < MIN_E2E || end > bytes)
 		return false;
-	if (end != bytes &&
-		(bytes - end < 2 || hbh[end] != HS_OPT_PADN || end + 2 + hbh[end + 1] != bytes))
+	if (end != bytes && (bytes - end < 2 || hbh[end] != HS_OPT_PADN ||
+					    end + 2 + hbh[end + 1] != bytes))
 		return false;
 	set_telemetry(hbh, trace, e2e, packet);
 	packet->telemetry_bytes = packet->hbh_bytes;
@@ -173,15 +175,15 @@ bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 	size_t bytes = packet->hbh_bytes;
 	struct survey s;
 	if (!survey(hbh, bytes, &s)) {
-		packet->flags |=
-			(uint16_t)(HS_PACKET_MALFORMED | (s.flags & HS_PACKET_ANY_TELEMETRY));
+		packet->flags |= (uint16_t)(HS_PACKET_MALFORMED |
+					    (s.flags & HS_PACKET_ANY_TELEMETRY));
 		return false;
 	}
 	packet->flags |= s.flags;
 	if (!s.first)
 		return true;
 	if (s.n_traces == 1 && s.n_e2es == 1 && hbh[s.trace + 1] >= MIN_TRACE &&
-		hbh[s.e2e + 1] >= MIN_E2E)
+			hbh[s.e2e + 1] >= MIN_E2E)
 		set_telemetry(hbh, s.trace, s.e2e, packet);
 
 	size_t kept;

@@ -40,7 +40,16 @@ static inline bool hs_hbh_is_telemetry(uint8_t type)
 }
 
 // End of the run of padding that starts at `at`; `at` itself where there is none.
-size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at);
+static inline size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at)
+{
+	while (at < bytes && hs_hbh_is_padding(hbh[at])) {
+		size_t n = hs_hbh_option_bytes(hbh, bytes, at);
+		if (!n)
+			break;
+		at += n;
+	}
+	return at;
+}
 
 // Fills n bytes with padding options.
 void hs_hbh_pad(uint8_t *at, size_t n);

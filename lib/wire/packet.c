@@ -175,7 +175,7 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct 
 	packet->flags |= HS_PACKET_IPV6;
 	packet->payload_bytes = hs_be16_load(ip + HS_IPV6_PAYLOAD);
 	struct place place = {
-		.frame = frame, .len = len, .at = at, .end = at + packet->payload_bytes};
+			.frame = frame, .len = len, .at = at, .end = at + packet->payload_bytes};
 	if (place.end > frame_len) {
 		packet->flags |= HS_PACKET_MALFORMED;
 		return;
