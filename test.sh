@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sets up, builds, and runs every test, or the parts that are named:
+#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [bench]
+# The last line is `N passed, N failed, N skipped`; the exit code is 0 where nothing failed.
+set -u
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=tools/setup.sh
+. tools/setup.sh
+
+readonly PARTS=(checks unit golden sanitizers fuzz integration bench)
+readonly FUZZ_SECONDS=${FUZZ_SECONDS:-20}
+passed=0 failed=0 skipped=0
+reasons=()
+
+skip() {
+	skipped=$((skipped + 1))
+	reasons+=("$1")
+}
+
+# Runs a command whose lines begin with PASS, FAIL or SKIP; other lines are shown and not counted.
+counted() {
+	local line status before=$((passed + failed + skipped))
+	while IFS= read -r line; do
+		case $line in
+		status=*)
+			status=${line#status=}
+			continue
+			;;
+		"PASS "*) passed=$((passed + 1)) ;;
+		"FAIL "*) failed=$((failed + 1)) ;;
+		"SKIP "*) skip "${line#SKIP }" ;;
+		esac
+		printf '%s\n' "$line"
+	done < <("$@" 2>&1; echo "status=$?")
+	if [ "$status" != 0 ] && [ $before = $((passed + failed + skipped)) ]; then
+		echo "FAIL $* ended with $status"
+		failed=$((failed + 1))
+	fi
+}
+
+# meson_suite DIR SUITE: the tests of a suite, from the log that meson writes for machines.
+meson_suite() {
+	local dir=$1 suite=$2
+	if ! meson test -C "$dir" --list 2>/dev/null | grep -q ":$suite / "; then
+		skip "$suite: no such tests in $dir"
+		return
+	fi
+	meson test -C "$dir" --suite "$suite" --no-rebuild --print-errorlogs --num-processes 2 \
+		>"$dir/$suite.log" 2>&1
+	local code=$?
+	[ $code = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$dir/$suite.log"
+	counted "$PYTHON" tools/meson_results.py "$dir/meson-logs/testlog.json" "$dir"
+}
+
+part_checks() {
+	counted "$PYTHON" tests/checks/run.py
+}
+
+part_unit() {
+	build build
+	meson_suite build unit
+}
+
+part_golden() {
+	build build
+	meson_suite build golden
+}
+
+# gcc builds what users run; clang must take the same source with warnings as errors.
+part_sanitizers() {
+	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
+		--buildtype=debugoptimized
+	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	meson_suite build-asan unit
+	meson_suite build-asan golden
+	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py \
+		over_veth_unchanged listing_1 each_bad_message sigterm layout_of_the_paper
+}
+
+part_fuzz() {
+	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
+		--buildtype=debugoptimized
+	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
+}
+
+part_integration() {
+	build build
+	counted "$PYTHON" tests/integration/run.py
+}
+
+part_bench() {
+	build build
+	counted "$PYTHON" tests/bench/run.py --seconds 1
+}
+
+for name in "$@"; do
+	case " ${PARTS[*]} " in
+	*" $name "*) ;;
+	*)
+		say "usage: $0 [${PARTS[*]}]"
+		exit 2
+		;;
+	esac
+done
+[ $# -gt 0 ] || set -- "${PARTS[@]}"
+
+[ "$*" = checks ] || need_root
+install_packages "${TEST_PACKAGES[@]}"
+for part in "$@"; do
+	say "== $part"
+	"part_$part"
+done
+
+echo
+for reason in "${reasons[@]}"; do
+	echo "skipped: $reason"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which folder may include whose headers: the arrows of docs/architecture.md, as a table."""
+
+import os
+import re
+
+# Folder: the folders it may see, its own apart. lib/ never sees src/, and nobody sees apps/.
+ALLOWED = {
+    "lib/base": [],
+    "lib/wire": ["lib/base"],
+    "lib/rule": ["lib/base"],
+    "lib/link": ["lib/base"],
+    "lib/report": ["lib/base", "lib/wire", "lib/rule"],
+    "lib/qos": ["lib/base", "lib/wire", "lib/rule", "lib/report"],
+    "lib/api": ["lib/base", "lib/rule", "lib/report", "lib/qos", "lib/wire"],
+    "lib/state": ["lib/base"],
+    "lib/bus": ["lib/base", "lib/api"],
+}
+_LIB = sorted(ALLOWED)
+# The data path: no JSON, no ZeroMQ, no API.
+_PATH = ["lib/base", "lib/wire", "lib/rule", "lib/link", "lib/report"]
+ALLOWED["src/plat"] = ["lib/base", "lib/link"]
+ALLOWED["src/flow"] = _PATH + ["src/plat"]
+ALLOWED["src/stage"] = ALLOWED["src/flow"] + ["src/flow"]
+# A stage works on the node's own structures, which src/node's one public header does not show.
+ALLOWED["src/node"] = ALLOWED["src/stage"] + ["src/stage"]
+ALLOWED["src/export"] = _LIB + ["src/plat", "src/flow", "src/stage", "src/node"]
+ALLOWED["src/ctl"] = ALLOWED["src/export"] + ["src/export"]
+ALLOWED["src/lab"] = ALLOWED["src/ctl"] + ["src/ctl"]
+ALLOWED["src/fleet"] = _LIB
+
+# Headers of other projects that only some folders may know.
+FOREIGN = [
+    (re.compile(r"^(rte_|ethdev|bus_)"), ["src/"], "DPDK stays out of lib/"),
+    (re.compile(r"^zmq"), ["lib/bus"], "lib/bus alone knows ZeroMQ"),
+    (
+        re.compile(r"^jansson"),
+        ["lib/api", "lib/rule", "lib/report", "lib/qos", "lib/state", "src/ctl", "src/export",
+         "src/lab", "src/fleet"],
+        "the data path knows no JSON",
+    ),
+    (re.compile(r"^cbor"), ["lib/rule", "lib/report"], "CBOR belongs to the codecs"),
+]
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def sources(root, folders=("lib", "src")):
+    for top in folders:
+        for where, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".def")):
+                    yield os.path.relpath(os.path.join(where, name), root)
+
+
+def headers(root):
+    """Header name to the folders that have one of this name."""
+    found = {}
+    for path in sources(root):
+        if path.endswith((".h", ".def")):
+            found.setdefault(os.path.basename(path), []).append(os.path.dirname(path))
+    return found
+
+
+def _foreign(folder, name):
+    for pattern, allowed, reason in FOREIGN:
+        if pattern.match(name) and not any(folder.startswith(a) for a in allowed):
+            return reason
+    return None
+
+
+def _judge(folder, name, owners):
+    """What is wrong with folder including the header of this name; None if nothing."""
+    base = os.path.basename(name)
+    if base not in owners:
+        return _foreign(folder, name)
+    if name != base:
+        return "our headers are included by bare name"
+    owner = owners[base][0]
+    if owner == folder or owner in ALLOWED.get(folder, []):
+        return None
+    return f"{folder} may not see {owner}"
+
+
+def violations(root):
+    owners = headers(root)
+    for path in sources(root):
+        folder = os.path.dirname(path)
+        if folder not in ALLOWED:
+            yield f"{path}: {folder} has no row in the table of layers"
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                include = _INCLUDE.match(line)
+                wrong = include and _judge(folder, include.group(2), owners)
+                if wrong:
+                    yield f"{path}:{number}: {include.group(2)}: {wrong}"

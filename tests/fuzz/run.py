@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs each fuzz target of a build folder for a bounded time: run.py FOLDER SECONDS."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+FOLDER, SECONDS = sys.argv[1], int(sys.argv[2])
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def targets():
+    if not os.path.isdir(FOLDER):
+        return
+    for where, _, names in os.walk(FOLDER):
+        for name in sorted(names):
+            path = os.path.join(where, name)
+            if "fuzz" in name and "." not in name and os.path.isfile(path) and os.access(path, os.X_OK):
+                yield name, path
+
+
+def fuzz(name, path):
+    corpus = os.path.join(HERE, "corpus", name)
+    with tempfile.TemporaryDirectory(prefix="hs-fuzz-") as grown:
+        seeds = [corpus] if os.path.isdir(corpus) else []
+        begin = time.monotonic()
+        run = subprocess.run(
+            [path, f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+             "-verbosity=0", f"-artifact_prefix={grown}/", grown, *seeds],
+            capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS + 120)
+        took = time.monotonic() - begin
+        units = next((line.split()[-1] for line in run.stderr.splitlines()
+                      if line.startswith("stat::number_of_executed_units")), "?")
+        if run.returncode:
+            print(run.stderr[-6000:])
+            for left in os.listdir(grown):
+                if left.startswith(("crash-", "timeout-", "oom-", "leak-")):
+                    with open(os.path.join(grown, left), "rb") as f:
+                        print(f"input: {f.read().hex()}")
+    print(f"{'FAIL' if run.returncode else 'PASS'} {name} ({units} inputs) {took:.1f} s", flush=True)
+    return run.returncode
+
+
+found = list(targets())
+if not found:
+    print("SKIP fuzz (no fuzz target was built)")
+sys.exit(1 if any([fuzz(*target) for target in found]) else 0)

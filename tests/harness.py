@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs test functions, each in a process of its own with a time limit, one line for each.
+
+A test's name is its function's, read as a sentence. It fails by raising, and skips by raising Skip
+with the reason. It is given a Workspace, which removes what it leaves behind.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+from workspace import Workspace  # noqa: E402
+
+_TESTS = []
+
+
+class Skip(Exception):
+    """The machine does not have what the test needs."""
+
+
+def test(limit_s=60):
+    def register(function):
+        _TESTS.append((function.__name__.replace("_", " "), function, limit_s))
+        return function
+
+    return register
+
+
+def check(condition, *said):
+    if not condition:
+        raise AssertionError(" ".join(str(s) for s in said))
+
+
+def equal(got, expected, what=""):
+    if got != expected:
+        raise AssertionError(f"{what}: got {got!r}, expected {expected!r}")
+
+
+def until(condition, limit_s, what, interval_s=0.02):
+    """The first true value of condition(), within a limit; what() or text says what was waited for."""
+    end = time.monotonic() + limit_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"within {limit_s} s: {what() if callable(what) else what}")
+        time.sleep(interval_s)
+
+
+def _child(function, workspace, result):
+    # A session of its own, so that a terminal's Ctrl-C reaches the runner alone, which then cleans.
+    os.setsid()
+    try:
+        try:
+            note = function(workspace) if function.__code__.co_argcount else function()
+        finally:
+            workspace.close()
+        outcome = ("PASS", note or "")
+    except Skip as reason:
+        outcome = ("SKIP", str(reason))
+    except BaseException as error:  # pylint: disable=broad-except
+        outcome = ("FAIL", f"{type(error).__name__}: {error}"[:2000])
+        traceback.print_exc()
+    with os.fdopen(result, "w") as f:
+        f.write("\n".join(outcome))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _run(function, limit_s):
+    with tempfile.TemporaryDirectory(prefix="hs-") as folder:
+        log = os.path.join(folder, "log")
+        read_end, write_end = os.pipe()
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read_end)
+            descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(descriptor, 1)
+            os.dup2(descriptor, 2)
+            _child(function, Workspace(folder), write_end)
+        os.close(write_end)
+        timed_out = []
+
+        def stop(_signal, _frame):
+            timed_out.append(True)
+            os.kill(pid, signal.SIGKILL)
+
+        previous = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, limit_s)
+        try:
+            with os.fdopen(read_end) as f:
+                outcome = f.read().split("\n", 1)
+            os.waitpid(pid, 0)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+            Workspace(folder).remove_namespaces()
+        if timed_out:
+            outcome = ["FAIL", f"not done within {limit_s} s"]
+        elif len(outcome) != 2:
+            outcome = ["FAIL", "the test's process died"]
+        if outcome[0] == "FAIL":
+            _show_logs(folder)
+        return outcome
+
+
+def _show_logs(folder):
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if (name == "log" or name.endswith(".log")) and os.path.getsize(path):
+            with open(path, encoding="utf-8", errors="replace") as f:
+                tail = f.read().splitlines()[-60:]
+            print(f"---- {name}", *tail, sep="\n")
+    sys.stdout.flush()
+
+
+def main(argv=None):
+    """Runs all registered tests, or those whose names contain one of the words given."""
+    words = (sys.argv if argv is None else argv)[1:]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    failed = 0
+    for name, function, limit_s in _TESTS:
+        if words and not any(word in name for word in words):
+            continue
+        begin = time.monotonic()
+        outcome, said = _run(function, limit_s)
+        seconds = time.monotonic() - begin
+        note = f" ({said.splitlines()[0]})" if said else ""
+        print(f"{outcome} {name}{note} {seconds:.1f} s", flush=True)
+        failed += outcome == "FAIL"
+    return 1 if failed else 0

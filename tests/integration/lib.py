@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the integration tests share: packet sockets, subscriptions, and how audits are judged."""
+
+import json
+import os
+import select
+import shutil
+import socket
+import struct
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(os.path.dirname(HERE)), "tools")]
+
+import zmq  # noqa: E402
+
+import netlab  # noqa: E402
+from harness import Skip, check, equal, main, test, until  # noqa: E402,F401
+from netlab import Chain, Host, Node, Refused, iface, memif, pcap, rule, veth  # noqa: E402,F401
+from workspace import InNamespace, run  # noqa: E402,F401
+
+_ETH_P_ALL = 3
+_PACKET_OUTGOING = 4
+_SO_RCVBUFFORCE = 33
+_SO_TIMESTAMPNS = 35
+
+
+def need(*programs):
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip(f"{program} is not installed")
+
+
+class RawPort:
+    """Whole frames on an interface of a namespace."""
+
+    def __init__(self, namespace, interface):
+        with InNamespace(namespace):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            self.socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 64 << 20)
+            self.socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            self.socket.bind((interface, _ETH_P_ALL))
+        self.namespace = namespace
+
+    def send(self, *frames):
+        for frame in frames:
+            self.socket.send(frame)
+
+    def receive(self, limit_s=2.0):
+        """The next frame from outside and its arrival by the kernel, ns; None at the limit."""
+        end = time.monotonic() + limit_s
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
+                return None
+            frame, controls, _, sender = self.socket.recvmsg(65536, 256)
+            if sender[2] == _PACKET_OUTGOING:
+                continue
+            for level, kind, data in controls:
+                if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS:
+                    seconds, ns = struct.unpack("qq", data)
+                    return frame, seconds * 1000000000 + ns
+            return frame, 0
+
+    def collect(self, n, limit_s=5.0, wanted=lambda frame: True):
+        """n frames that are wanted, or as many as came within the limit."""
+        end, frames = time.monotonic() + limit_s, []
+        while len(frames) < n:
+            got = self.receive(max(0, end - time.monotonic()))
+            if got is None:
+                break
+            if wanted(got[0]):
+                frames.append(got[0])
+        return frames
+
+
+class Subscriber:
+    """Messages that nodes publish: from one endpoint, or bound for nodes to connect to."""
+
+    def __init__(self, endpoint, topic="", bind=False):
+        self.socket = zmq.Context.instance().socket(zmq.SUB)
+        self.socket.rcvhwm = 0
+        self.socket.linger = 0
+        self.socket.subscribe(topic)
+        if bind:
+            self.socket.bind(endpoint)
+        else:
+            self.socket.connect(endpoint)
+
+    def receive(self, limit_s=3.0):
+        """(topic, object) or None."""
+        if not self.socket.poll(int(limit_s * 1000)):
+            return None
+        parts = self.socket.recv_multipart()
+        return parts[0].decode(), json.loads(parts[1])
+
+    def collect(self, n, limit_s=5.0):
+        end, messages = time.monotonic() + limit_s, []
+        while len(messages) < n:
+            message = self.receive(max(0, end - time.monotonic()))
+            if message is None:
+                break
+            messages.append(message)
+        return messages
+
+    def wait_connected(self, node, limit_s=5):
+        """A subscription takes effect some time after it is asked for: until something comes."""
+        def published():
+            # Any change makes an event; the probe's namespace is nobody else's.
+            node.call("int_request", **rule(4000000001, "2001:db8:f::1", "2001:db8:f::2"))
+            node.call("int_delete", ns_id=4000000001)
+            return self.receive(0.1)
+
+        until(published, limit_s, "the subscription is in force")
+        while self.receive(0.2):
+            pass
+
+
+def ports(node):
+    """Counters of a node's ports by name."""
+    return {port["name"]: port for port in node.call("ports_get")["ports"]}
+
+
+def drops(node):
+    """Every reason that dropped something, over all ports."""
+    found = {}
+    for port in ports(node).values():
+        for name, count in port.get("drops", {}).items():
+            if count:
+                found[name] = found.get(name, 0) + count
+    return found
+
+
+def audit_ok(*nodes):
+    for node in nodes:
+        audit = node.call("audit")
+        check(audit["ok"], f"{node.name}: the audit does not add up: {json.dumps(audit)}")
+
+
+def quiet(node, limit_s=5):
+    """Waits until no port of the node has received anything for a tenth of a second."""
+    state = {"packets": None, "since": time.monotonic()}
+
+    def still():
+        packets = [(p["rx_packets"], p["tx_packets"]) for p in ports(node).values()]
+        if packets != state["packets"]:
+            state["packets"], state["since"] = packets, time.monotonic()
+        return time.monotonic() - state["since"] > 0.1
+
+    until(still, limit_s, f"{node.name} is quiet")
+
+
+def events(node, kind=None, since=0):
+    listed = node.call("events", since=since)["events"]
+    return [e for e in listed if kind is None or e["kind"] == kind]

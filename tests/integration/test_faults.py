@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports that vanish, processes that are told to end, configurations that are wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import frames as fr
+import netlab
+from lib import (Chain, Node, RawPort, audit_ok, check, equal, iface, main, need, rule, run, test,
+                 until, veth)
+
+A, B = "2001:db8::1", "2001:db8::2"
+
+
+@test()
+def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=2).start()
+    chain.install(rule(1, A, B, "icmp"))
+    ping = chain.hosts[0].spawn("ping", "-q", "-i", "0.002", B, log="ping.log")
+    until(lambda: chain.nodes[1].call("int_get", ns_id=1)["counters"]["reports_made"] > 50, 5,
+          "reports come")
+    for node in chain.nodes:
+        code, took = node.stop()
+        equal(code, 0, "exit code")
+        check(took < 2, f"{node.name} took {took:.1f} s")
+    ping.send_signal(signal.SIGINT)
+
+
+def three_ports(workspace):
+    """A bridge node with three hosts on it; its ports are p1 to p3."""
+    from lib import Host
+    namespace = workspace.namespace("n1")
+    hosts = [Host(workspace, f"host{i}", f"2001:db8::{i}") for i in (1, 2, 3)]
+    ports = []
+    for i, host in enumerate(hosts, 1):
+        veth(host.namespace, "eth0", namespace, f"p{i}")
+        host.configure()
+        ports.append(iface(f"p{i}", f"p{i}", "host"))
+    node = Node(workspace, 1, ports, namespace, forwarding={"mode": "bridge"})
+    return node, hosts
+
+
+@test()
+def a_port_that_vanishes_is_noticed_within_a_second_and_taken_again_when_it_is_back(workspace):
+    need("ping")
+    node, hosts = three_ports(workspace)
+    node.start()
+    ping = ("ping", "-q", "-c", "5", "-i", "0.02", "-W", "1")
+    check(" 0% packet loss" in hosts[0].run(*ping, hosts[1].address), "before")
+
+    run("ip", "-n", node.namespace, "link", "del", "p3")
+    begin = time.monotonic()
+    until(lambda: "p3" in json.dumps([e for e in node.call("events", since=0)["events"]
+                                      if "gone" in json.dumps(e)]), 3,
+          lambda: f"an event says that the port is gone: {node.call('events', since=0)}")
+    noticed = time.monotonic() - begin
+    check(noticed < 1, f"noticed after {noticed:.2f} s")
+    check(" 0% packet loss" in hosts[0].run(*ping, hosts[1].address), "the others go on")
+
+    veth(hosts[2].namespace, "eth0", node.namespace, "p3")
+    hosts[2].configure()
+
+    def back():
+        done = subprocess.run(["ip", "netns", "exec", hosts[0].namespace, *ping[:-2],
+                               "-W", "1", hosts[2].address], capture_output=True, text=True,
+                              check=False)
+        return " 0% packet loss" in done.stdout
+
+    until(back, 10, "the port that came back carries traffic")
+    audit_ok(node)
+    return f"noticed after {1000 * noticed:.0f} ms"
+
+
+@test()
+def a_bridge_floods_learns_and_never_lets_telemetry_out_to_a_host(workspace):
+    need()
+    node, hosts = three_ports(workspace)
+    node.start()
+    node.call("int_request", **rule(7, hosts[0].address, hosts[1].address))
+    raw = [RawPort(host.namespace, "eth0") for host in hosts]
+
+    def frame(source, destination, payload, destination_mac=None):
+        return fr.udp_frame(hosts[source].address, hosts[destination].address, 4000, 5001, payload,
+                            source=fr.mac(hosts[source].mac),
+                            destination=destination_mac or fr.mac(hosts[destination].mac))
+
+    broadcast = frame(0, 1, b"to all" * 10, b"\xff" * 6)
+    raw[0].send(broadcast)
+    for port in raw[1:]:
+        equal(port.collect(1, 3, lambda f: f == broadcast), [broadcast], "a flooded copy")
+    raw[1].send(frame(1, 0, b"here I am" * 10))
+    check(raw[0].collect(1, 3, lambda f: b"here I am" in f), "to a host that was learned")
+    check(not raw[2].collect(1, 0.2, lambda f: b"here I am" in f), "and to no other")
+    known = [frame(0, 1, bytes([i]) * 64) for i in range(20)]
+    raw[0].send(*known)
+    equal(raw[1].collect(20, 3, lambda f: f in known), known, "frames")
+    check(not raw[2].collect(1, 0.2, lambda f: f in known), "flooded although it was learned")
+    audit_ok(node)
+
+
+@test()
+def a_flooded_packet_reaches_network_and_host_sides_without_telemetry(workspace):
+    need()
+    node, hosts = three_ports(workspace)
+    node.config["ports"][1]["side"] = "network"
+    node.start()
+    node.call("int_request", **rule(7, hosts[0].address, hosts[1].address))
+    raw = [RawPort(host.namespace, "eth0") for host in hosts]
+    unknown = fr.udp_frame(hosts[0].address, hosts[1].address, 4000, 5001, b"unknown" * 9,
+                           source=fr.mac(hosts[0].mac), destination=fr.mac("02:00:00:00:00:99"))
+    raw[0].send(unknown)
+    for port in raw[1:]:
+        equal(port.collect(1, 3, lambda f: f[:6] == unknown[:6]), [unknown], "a flooded copy")
+    counters = node.call("int_get", ns_id=7)["counters"]
+    equal((counters["rx_packets"], counters["tx_packets"]), (1, 1), "a flooded packet counts once")
+    audit_ok(node)
+
+
+@test()
+def an_interface_is_given_back_as_it_was_found(workspace):
+    need("ethtool")
+    chain = Chain(workspace, nodes=1)
+    node = chain.nodes[0]
+
+    def state():
+        ipv6 = run("ip", "netns", "exec", node.namespace, "sysctl", "-n",
+                   "net.ipv6.conf.west.disable_ipv6").strip()
+        lines = run("ip", "netns", "exec", node.namespace, "ethtool", "-k", "west").splitlines()
+        return ipv6, [l for l in lines if l.startswith(("generic-receive", "large-receive"))]
+
+    run("ip", "netns", "exec", node.namespace, "ethtool", "-K", "west", "gro", "on")
+    before = state()
+    chain.start()
+    during = state()
+    equal(during[0], "1", "IPv6 of the interface while the node has it")
+    check("generic-receive-offload: off" in during[1], during)
+    equal(node.stop()[0], 0, "exit code")
+    equal(state(), before, "afterwards")
+
+
+def check_config(workspace, config):
+    path = workspace.path("checked.json")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(config if isinstance(config, str) else json.dumps(config))
+    return subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsightd"), "--config", path,
+                           "--check"], capture_output=True, text=True, check=False, timeout=20)
+
+
+@test()
+def every_example_configuration_passes_the_check():
+    folder = os.path.join(netlab.ROOT, "config")
+    names = sorted(n for n in os.listdir(folder) if n.endswith(".json"))
+    check(names, "no example in config/")
+    for name in names:
+        done = subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsightd"), "--config",
+                               os.path.join(folder, name), "--check"], capture_output=True,
+                              text=True, check=False, timeout=20)
+        equal(done.returncode, 0, f"{name}: {done.stderr}")
+    return f"{len(names)} files"
+
+
+WRONG = [
+    ("{", None),
+    ({"node": {"id": 70000}}, "node.id"),
+    ({"nodes": {}}, "nodes"),
+    ({"ports": [{"name": "a", "iface": "x", "side": "left"}]}, "ports[0].side"),
+    ({"ports": [{"name": "a", "iface": "x", "side": "host", "colour": 1}]}, "ports[0].colour"),
+    ({"ports": [{"name": "a", "iface": "x", "side": "host"}],
+      "forwarding": {"mode": "patch", "pairs": [["a", "b"]]}}, "pairs"),
+    ({"requests": [{"int_request": {"ns_id": 0}}]}, "requests[0]"),
+]
+
+
+@test()
+def a_wrong_configuration_is_refused_with_code_2_and_the_path_of_the_mistake(workspace):
+    good = Node(workspace, 1, [iface("a", "x", "host"), iface("b", "y", "network")]).config
+    equal(check_config(workspace, good).returncode, 0, "the good one")
+    for change, path in WRONG:
+        wrong = change if isinstance(change, str) else {**good, **change}
+        done = check_config(workspace, wrong)
+        equal(done.returncode, 2, f"{change}: {done.stderr}")
+        check(path is None or path in done.stderr, f"{path} is not in: {done.stderr}")
+
+
+@test()
+def a_port_that_is_not_there_ends_the_start_with_code_3(workspace):
+    need()
+    node = Node(workspace, 1, [iface("a", "nosuch0", "host"), iface("b", "nosuch1", "network")])
+    node.launch()
+    workspace.at_close.clear()
+    equal(node.process.wait(20), 3, f"exit code: {node.log_tail(3)}")
+    check("nosuch0" in node.log(), node.log())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A folder, processes and network namespaces that end together, however their owner ends."""
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+_CLONE_NEWNET = 0x40000000
+
+
+def run(*argv, **kwargs):
+    """Runs a command to its end; its output, or an error that shows what it said."""
+    done = subprocess.run(argv, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, **kwargs)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def _die_with_parent():
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class InNamespace:
+    """The calling thread is in a namespace for a while: sockets opened there stay there."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        self.own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        other = os.open(f"/run/netns/{self.name}", os.O_RDONLY)
+        try:
+            self._enter(other)
+        finally:
+            os.close(other)
+
+    def __exit__(self, *_):
+        self._enter(self.own)
+        os.close(self.own)
+
+    @staticmethod
+    def _enter(descriptor):
+        if _LIBC.setns(descriptor, _CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
+
+
+class Workspace:
+    def __init__(self, folder):
+        self.folder = folder
+        # Namespace names are global: the folder's random part keeps runs apart.
+        self.prefix = "hs" + re.sub(r"[^a-z0-9]", "", os.path.basename(folder).lower())[-6:]
+        self.processes = []
+        self.at_close = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def namespace(self, name):
+        """Makes a namespace with loopback up; returns its name for `ip -n`."""
+        whole = f"{self.prefix}-{name}"
+        run("ip", "netns", "add", whole)
+        run("ip", "-n", whole, "link", "set", "lo", "up")
+        return whole
+
+    def spawn(self, argv, namespace=None, log=None, **kwargs):
+        """Starts a program that dies with this process; log names its file for both outputs."""
+        if namespace:
+            argv = ["ip", "netns", "exec", namespace, *argv]
+        if log:
+            with open(self.path(log), "ab") as f:
+                return self.spawn(argv, stdout=f, stderr=f, **kwargs)
+        process = subprocess.Popen(  # pylint: disable=subprocess-popen-preexec-fn
+            argv, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent, start_new_session=True,
+            **kwargs)
+        self.processes.append(process)
+        return process
+
+    def close(self):
+        """Ends everything in order; what at_close functions raise comes out at the end."""
+        problems = []
+        for function in reversed(self.at_close):
+            try:
+                function()
+            except Exception as problem:  # pylint: disable=broad-except
+                problems.append(problem)
+        self.at_close = []
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self.remove_namespaces()
+        if problems:
+            raise problems[0]
+
+    def remove_namespaces(self):
+        try:
+            names = os.listdir("/run/netns")
+        except FileNotFoundError:
+            return
+        for name in names:
+            if name.startswith(self.prefix + "-"):
+                subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
