@@ -2,8 +2,9 @@
 // The requests that a node (and a controller) answers: one table of verbs drives parsing,
 // checking, replies and help. What a verb does is the backend's; what it takes is here.
 //
-// Envelope (docs/api.md): one object with exactly one verb and an optional "id", or a list of such
-// as a transaction; replies {"id", "ok": {...}, "generation"} or {"id", "error": {...}}.
+// Envelope (docs/api.md): one object with exactly one verb and optional "id", "dry_run" and
+// "if_generation", or a list of such as a transaction (also {"transaction": [...], ...}); replies
+// {"id", "ok": {...}, "generation"} or {"id", "error": {...}}.
 // Thread rule: owner; one call at a time.
 #pragma once
 
@@ -20,6 +21,8 @@
 #define HS_API_MAX_DEPTH   16
 #define HS_API_MAX_VERBS   10000 // in one transaction
 #define HS_API_PAGE        1000  // default `limit` of lists
+#define HS_API_MAX_PAGE    10000
+#define HS_API_WINDOW_RUN  (-1)  // window_ns of qos_get: everything since the rule was installed
 
 enum hs_api_verb {
 	HS_VERB_HELLO,
@@ -46,13 +49,14 @@ struct hs_api_args {
 	bool has_ns_id;
 	uint32_t ns_id;               // int_update, int_delete, int_get; a filter in qos_get
 	uint64_t offset, limit;       // int_list, qos_get
-	int64_t window_ns;            // qos_get: 1, 10 or 60 s; 0: all
+	int64_t window_ns;            // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
 	uint64_t since;               // events: those with a sequence number above
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
-// returns a negative errno with *err. A transaction is run in order; before it, `check` has agreed
-// to each of its changes given the ones before it (ns_delta), so that `run` cannot fail half-way.
+// returns a negative errno with *err. A transaction is run in order; before it, the check has agreed
+// to each of its changes given the ones before it, so that `run` has no reason to fail half-way; if
+// it does, the changes before it are taken back by further calls of `run`.
 struct hs_api_backend {
 	void *context;
 	int (*run)(void *context, const struct hs_api_args *args, json_t **result,
@@ -77,3 +81,11 @@ int hs_api_check_list(json_t *requests, uint32_t capacity, struct hs_error *err)
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
 const char *hs_api_verb_help(enum hs_api_verb verb);
+
+// The table itself: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
+// "required", "default", "allowed", "help"}]}]}. A new reference; NULL when memory is out.
+json_t *hs_api_describe(void);
+
+// What `hello` says of the API: {"api_version", "verbs": [...], "limits": {...}}; the backend adds
+// who it is. A new reference; NULL when memory is out.
+json_t *hs_api_hello(void);

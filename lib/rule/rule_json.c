@@ -48,25 +48,21 @@ void hs_rule_json_path(char *path, size_t size, const char *name)
 			path[i] = '?';
 }
 
-// Lists the names of the table that a predicate keeps, for "expected".
-static void list_names(char *text, size_t size, bool updates)
-{
-	size_t used = 0;
-	text[0] = 0;
-	for (size_t i = 0; i < hs_rule_n_fields && used < size; i++) {
-		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if (updates && !field->update_has && field->kind != HS_RULE_NUMBER)
-			continue;
-		if (updates && field->kind == HS_RULE_NUMBER && strcmp(field->name, "ns_id") != 0)
-			continue;
-		used += (size_t)snprintf(
-			text + used, size - used, "%s%s", used ? ", " : "", field->name);
-	}
-}
-
 static bool is_member(const struct hs_rule_field *field, bool updates)
 {
 	return field && (!updates || field->update_has || strcmp(field->name, "ns_id") == 0);
+}
+
+// Lists the names, for "expected"; with single spaces, or they would not all fit there.
+static void list_names(char *text, size_t size, bool updates)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < hs_rule_n_fields && used < size; i++)
+		if (is_member(&hs_rule_fields[i], updates))
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+					hs_rule_fields[i].name);
 }
 
 static int refuse_unknown(const json_t *object, bool updates, struct hs_error *err)
@@ -81,8 +77,9 @@ static int refuse_unknown(const json_t *object, bool updates, struct hs_error *e
 		hs_rule_json_path(path, sizeof(path), key);
 		list_names(expected, sizeof(expected), updates);
 		return hs_error_set(err, "unknown_field", path, expected,
-			field ? "%s cannot be changed by an update" : "%s is not a known field",
-			path + 1);
+				field ? "%s cannot be changed by an update"
+				      : "%s is not a known field",
+				path + 1);
 	}
 	return 0;
 }
@@ -92,7 +89,7 @@ static int refuse_missing(const struct hs_rule_field *field, struct hs_error *er
 	char path[64];
 	snprintf(path, sizeof(path), "/%s", field->name);
 	return hs_error_set(
-		err, "missing_field", path, field->allowed, "%s is missing", field->name);
+			err, "missing_field", path, field->allowed, "%s is missing", field->name);
 }
 
 static int refuse_non_object(const json_t *object, struct hs_error *err)
@@ -128,14 +125,14 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 }
 
 static void copy_change(const struct hs_rule_field *field, const struct hs_rule *rule,
-	struct hs_rule_update *update)
+		struct hs_rule_update *update)
 {
 	*(bool *)((char *)update + field->update_has - 1) = true;
 	memcpy((char *)update + field->update, (const char *)rule + field->offset, field->bytes);
 }
 
-int hs_rule_update_from_json(
-	const json_t *object, uint32_t *ns_id, struct hs_rule_update *update, struct hs_error *err)
+int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
+		struct hs_error *err)
 {
 	struct hs_rule parsed = {0};
 	unsigned changes = 0;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api_plan.h"
+
+#include "api_verbs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A namespace that the plan has touched, as it would be then.
+struct planned {
+	uint32_t ns_id; // 0: free
+	bool exists;
+	struct hs_rule rule;
+};
+
+struct step {
+	struct hs_api_args run;
+	struct hs_api_args undo;
+	bool changes;
+};
+
+struct hs_api_plan {
+	const struct hs_api_backend *backend;
+	int64_t rules_free;
+	size_t n_steps;
+	struct step *steps;
+	size_t mask;	       // slots - 1, slots a power of two
+	struct planned *slots; // open addressing, at most half full
+};
+
+struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
+{
+	struct hs_api_plan *plan = calloc(1, sizeof(*plan));
+	size_t slots = 2;
+
+	if (!plan)
+		return NULL;
+	while (slots < 2 * n)
+		slots *= 2;
+	plan->backend = backend;
+	plan->rules_free = backend->rules_free(backend->context);
+	plan->mask = slots - 1;
+	plan->slots = calloc(slots, sizeof(*plan->slots));
+	plan->steps = calloc(n ? n : 1, sizeof(*plan->steps));
+	if (!plan->slots || !plan->steps) {
+		hs_api_plan_destroy(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+void hs_api_plan_destroy(struct hs_api_plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->slots);
+	free(plan->steps);
+	free(plan);
+}
+
+// The planned state of a namespace, taken from the backend where the plan has not touched it.
+static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
+{
+	const struct hs_api_backend *backend = plan->backend;
+	// Fibonacci hashing, for ids that differ in the upper bits only.
+	size_t at = (ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & plan->mask;
+
+	while (plan->slots[at].ns_id && plan->slots[at].ns_id != ns_id)
+		at = (at + 1) & plan->mask;
+	struct planned *planned = &plan->slots[at];
+	if (planned->ns_id)
+		return planned;
+
+	const struct hs_rule *rule = backend->rule_of(backend->context, ns_id);
+	planned->ns_id = ns_id;
+	planned->exists = backend->ns_exists(backend->context, ns_id);
+	if (rule)
+		planned->rule = *rule;
+	return planned;
+}
+
+static int plan_install(struct hs_api_plan *plan, struct planned *planned, struct step *step,
+		struct hs_error *err)
+{
+	if (planned->exists)
+		return hs_error_set(err, "ns_in_use", "/ns_id", "an ns_id without a rule",
+				"ns_id: %u has a rule already", planned->ns_id);
+	if (plan->rules_free <= 0)
+		return hs_error_set(err, "table_full", "", "fewer rules, or a larger memory.rules",
+				"there is no room for another rule");
+	plan->rules_free--;
+	planned->exists = true;
+	planned->rule = step->run.rule;
+	step->undo = (struct hs_api_args){
+			.verb = HS_VERB_INT_DELETE, .ns_id = planned->ns_id, .has_ns_id = true};
+	return 0;
+}
+
+static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
+{
+	plan->rules_free++;
+	planned->exists = false;
+	step->undo = (struct hs_api_args){.verb = HS_VERB_INT_REQUEST,
+			.ns_id = planned->ns_id,
+			.has_ns_id = true,
+			.rule = planned->rule};
+}
+
+static int plan_update(struct planned *planned, struct step *step, struct hs_error *err)
+{
+	const struct hs_rule before = planned->rule;
+	int rc = hs_rule_apply(&planned->rule, &step->run.update, err);
+
+	step->undo = step->run;
+	step->undo.update.transmit_report = before.transmit_report;
+	step->undo.update.piggyback_report = before.piggyback_report;
+	step->undo.update.extract_report = before.extract_report;
+	step->undo.update.hop_enabled = before.hop_enabled;
+	step->undo.update.mode = before.mode;
+	step->undo.update.mode_setting = before.mode_setting;
+	return rc;
+}
+
+static int refuse_absent(const struct planned *planned, struct hs_error *err)
+{
+	if (planned->exists)
+		return 0;
+	return hs_error_set(err, "no_such_rule", "/ns_id", "the ns_id of a rule",
+			"ns_id: %u has no rule", planned->ns_id);
+}
+
+int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
+{
+	struct step *step = &plan->steps[plan->n_steps++];
+	int rc;
+
+	step->run = *args;
+	step->changes = hs_api_verbs[args->verb].changes;
+	if (!args->has_ns_id)
+		return 0;
+
+	struct planned *planned = find(plan, args->ns_id);
+	if (args->verb == HS_VERB_INT_REQUEST)
+		return plan_install(plan, planned, step, err);
+	rc = refuse_absent(planned, err);
+	if (rc == 0 && args->verb == HS_VERB_INT_UPDATE)
+		rc = plan_update(planned, step, err);
+	if (rc == 0 && args->verb == HS_VERB_INT_DELETE)
+		plan_delete(plan, planned, step);
+	return rc;
+}
+
+static int run_one(const struct hs_api_backend *backend, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	*result = NULL;
+	err->code[0] = '\0';
+	int rc = backend->run(backend->context, args, result, err);
+	if (rc && !hs_error_is_set(err))
+		hs_error_set(err, "internal", "", "", "%s failed: %s",
+				hs_api_verbs[args->verb].name, strerror(-rc));
+	return rc;
+}
+
+static void take_back(struct hs_api_plan *plan, size_t n, struct hs_error *err)
+{
+	while (n-- > 0) {
+		struct hs_error ignored;
+		json_t *result;
+		if (!plan->steps[n].changes)
+			continue;
+		if (run_one(plan->backend, &plan->steps[n].undo, &result, &ignored) == 0) {
+			json_decref(result);
+			continue;
+		}
+		size_t used = strlen(err->message);
+		snprintf(err->message + used, sizeof(err->message) - used,
+				"; request %zu could not be taken back", n);
+	}
+}
+
+int hs_api_plan_run(struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err)
+{
+	for (size_t i = 0; i < plan->n_steps; i++) {
+		json_t *result;
+		int rc = run_one(plan->backend, &plan->steps[i].run, &result, err);
+		size_t done = i;
+		if (rc == 0 && json_array_append_new(results, result ? result : json_object())) {
+			rc = -ENOMEM;
+			hs_error_set(err, "internal", "", "", "memory is out");
+			done = i + 1;
+		}
+		if (rc == 0)
+			continue;
+		*failed = i;
+		take_back(plan, done, err);
+		return rc;
+	}
+	return 0;
+}

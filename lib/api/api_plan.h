@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a list of requests would do, played through on a copy before anything is done: which
+// namespaces there would be, with which rules, and how much room. For lib/api only.
+#pragma once
+
+#include "api.h"
+
+struct hs_api_plan;
+
+// For at most n requests. NULL when memory is out.
+struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n);
+void hs_api_plan_destroy(struct hs_api_plan *plan);
+
+// Plays the next request. 0, or -EINVAL with *err (path relative to the verb's content): ns_in_use,
+// no_such_rule, table_full, or what hs_rule_apply says.
+int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
+
+// Runs them all; results are appended to the list. Where one fails, those before it are taken back
+// and *failed is its index.
+int hs_api_plan_run(
+		struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err);

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api_verbs.h"
+
+#include "rule_field.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define IN_ARGS(member)                                                                            \
+	.offset = offsetof(struct hs_api_args, member),                                            \
+	.bytes = sizeof(((struct hs_api_args *)0)->member)
+#define TEXT_OF(number)	 TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+#define OFFSET                                                                                     \
+	{                                                                                          \
+		"offset", HS_API_NUMBER, IN_ARGS(offset),                                          \
+				.max = UINT32_MAX, .allowed = "0 to 4294967295", .fallback = "0",  \
+				.help = "how many to leave out; the `next` of the reply before"    \
+	}
+#define LIMIT                                                                                      \
+	{                                                                                          \
+		"limit", HS_API_NUMBER, IN_ARGS(limit),                                            \
+				.min = 1, .max = HS_API_MAX_PAGE,                                  \
+				.allowed = "1 to " TEXT_OF(HS_API_MAX_PAGE),                       \
+				.fallback = TEXT_OF(HS_API_PAGE), .help = "how many at most"       \
+	}
+#define NS_ID(is_required, text)                                                                   \
+	{                                                                                          \
+		"ns_id", HS_API_NUMBER, IN_ARGS(ns_id), .required = is_required, .min = 1,         \
+							.max = UINT32_MAX,                         \
+							.allowed = "1 to 4294967295", .help = text \
+	}
+
+static const struct hs_api_field name_fields[] = {NS_ID(true, "the rule")};
+static const struct hs_api_field list_fields[] = {OFFSET, LIMIT};
+static const struct hs_api_field qos_fields[] = {
+		NS_ID(false, "only this rule; all rules without it"),
+		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = "1s, 10s, 60s or run",
+				.help = "only windows of this length; all of the three without it"},
+		OFFSET,
+		LIMIT,
+};
+static const struct hs_api_field event_fields[] = {
+		{"since", HS_API_NUMBER, IN_ARGS(since), .max = INT64_MAX,
+				.allowed = "0 to 9223372036854775807", .fallback = "0",
+				.help = "only events with a greater `seq`"},
+};
+
+#define FIELDS(table) .fields = table, .n_fields = sizeof(table) / sizeof(table[0])
+
+const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
+		[HS_VERB_HELLO] = {"hello", "who answers: API version, node, limits, verbs"},
+		[HS_VERB_INT_REQUEST] = {"int_request", "install a rule: monitor a flow",
+				.changes = true, .content = HS_API_RULE},
+		[HS_VERB_INT_UPDATE] = {"int_update", "change switches or sampling of a rule",
+				.changes = true, .content = HS_API_UPDATE},
+		[HS_VERB_INT_DELETE] = {"int_delete", "remove a rule", .changes = true,
+				FIELDS(name_fields)},
+		[HS_VERB_INT_LIST] = {"int_list", "rules by namespace id", FIELDS(list_fields)},
+		[HS_VERB_INT_GET] = {"int_get", "one rule with its counters and state",
+				FIELDS(name_fields)},
+		[HS_VERB_QOS_GET] = {"qos_get", "newest metrics of each rule and window",
+				FIELDS(qos_fields)},
+		[HS_VERB_NODE_GET] = {"node_get",
+				"the node: name, configuration in force, clock, workers"},
+		[HS_VERB_PORTS_GET] = {"ports_get", "ports with their counters"},
+		[HS_VERB_STATS_GET] = {"stats_get", "every counter with unit and meaning"},
+		[HS_VERB_DROPS_GET] = {"drops_get", "dropped packets by port and reason"},
+		[HS_VERB_EVENTS] = {"events", "what happened, oldest first", FIELDS(event_fields)},
+		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},
+};
+
+const char *hs_api_verb_name(enum hs_api_verb verb)
+{
+	return hs_api_verbs[verb].name;
+}
+
+const char *hs_api_verb_help(enum hs_api_verb verb)
+{
+	return hs_api_verbs[verb].help;
+}
+
+int hs_api_verb_find(const char *name)
+{
+	for (int i = 0; i < HS_VERB_COUNT; i++)
+		if (strcmp(hs_api_verbs[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+void hs_api_verb_list(char *text, size_t size, bool only_changes)
+{
+	size_t used = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < HS_VERB_COUNT && used < size; i++)
+		if (hs_api_verbs[i].changes || !only_changes)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+					hs_api_verbs[i].name);
+}
+
+// ---- reading ----
+
+static int fail(struct hs_error *err, const char *code, const struct hs_api_field *field,
+		const char *what)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/%s", field->name);
+	return hs_error_set(err, code, path, field->allowed, "%s: %s", field->name, what);
+}
+
+static int read_number(const struct hs_api_field *field, const json_t *json,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	char what[64];
+	json_int_t value = json_integer_value(json);
+
+	if (!json_is_integer(json))
+		return fail(err, "wrong_type", field, "the value is not of type integer");
+	if (value < 0 || (uint64_t)value < field->min || (uint64_t)value > field->max) {
+		snprintf(what, sizeof(what), "%lld is out of range", (long long)value);
+		return fail(err, "out_of_range", field, what);
+	}
+	char *to = (char *)args + field->offset;
+	if (field->bytes == sizeof(uint32_t))
+		memcpy(to, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
+	else
+		memcpy(to, &(uint64_t){(uint64_t)value}, sizeof(uint64_t));
+	return 0;
+}
+
+static int read_window(const struct hs_api_field *field, const json_t *json,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	static const struct {
+		const char *word;
+		int64_t ns;
+	} windows[] = {{"1s", 1000000000}, {"10s", 10000000000}, {"60s", 60000000000},
+			{"run", HS_API_WINDOW_RUN}};
+
+	if (!json_is_string(json))
+		return fail(err, "wrong_type", field, "the value is not of type string");
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		if (strcmp(windows[i].word, json_string_value(json)) == 0) {
+			args->window_ns = windows[i].ns;
+			return 0;
+		}
+	}
+	return fail(err, "out_of_range", field, "there is no such window");
+}
+
+static int refuse_unknown(
+		const struct hs_api_verb_row *row, const json_t *content, struct hs_error *err)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach ((json_t *)content, key, value) {
+		char path[100], expected[sizeof(err->expected)] = "no fields";
+		size_t i, used = 0;
+		for (i = 0; i < row->n_fields && strcmp(row->fields[i].name, key) != 0; i++)
+			;
+		if (i < row->n_fields)
+			continue;
+		for (i = 0; i < row->n_fields; i++)
+			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s%s",
+					i ? ", " : "", row->fields[i].name);
+		hs_rule_json_path(path, sizeof(path), key);
+		return hs_error_set(err, "unknown_field", path, expected, "%s is not a field of %s",
+				path + 1, row->name);
+	}
+	return 0;
+}
+
+static int read_fields(const struct hs_api_verb_row *row, const json_t *content,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	int rc = refuse_unknown(row, content, err);
+
+	for (size_t i = 0; i < row->n_fields && rc == 0; i++) {
+		const struct hs_api_field *field = &row->fields[i];
+		const json_t *json = json_object_get(content, field->name);
+		if (!json && field->required)
+			rc = fail(err, "missing_field", field, "is missing");
+		else if (json && field->kind == HS_API_WINDOW)
+			rc = read_window(field, json, args, err);
+		else if (json)
+			rc = read_number(field, json, args, err);
+	}
+	args->has_ns_id = args->ns_id != 0;
+	return rc;
+}
+
+int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
+		struct hs_error *err)
+{
+	int rc;
+
+	memset(args, 0, sizeof(*args));
+	args->verb = verb;
+	args->limit = HS_API_PAGE;
+	if (!json_is_object(content))
+		return hs_error_set(err, "wrong_type", "", "an object",
+				"the content of %s is not an object", hs_api_verbs[verb].name);
+
+	switch (hs_api_verbs[verb].content) {
+	case HS_API_RULE:
+		rc = hs_rule_from_json(content, &args->rule, err);
+		args->ns_id = args->rule.ns_id;
+		break;
+	case HS_API_UPDATE:
+		rc = hs_rule_update_from_json(content, &args->ns_id, &args->update, err);
+		break;
+	default:
+		return read_fields(&hs_api_verbs[verb], content, args, err);
+	}
+	args->has_ns_id = rc == 0;
+	return rc;
+}
+
+// ---- describing ----
+
+static json_t *describe_field(const char *name, const char *type, bool required,
+		const char *fallback, const char *allowed, const char *help)
+{
+	json_t *field = json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", name, "type", type,
+			"required", (int)required, "allowed", allowed, "help", help);
+	if (field && fallback)
+		json_object_set_new(field, "default", json_string(fallback));
+	return field;
+}
+
+static json_t *describe_rule_fields(bool update)
+{
+	json_t *fields = json_array();
+	for (size_t i = 0; i < hs_rule_n_fields; i++) {
+		const struct hs_rule_field *field = &hs_rule_fields[i];
+		bool names_it = strcmp(field->name, "ns_id") == 0;
+		if (!update || field->update_has || names_it)
+			json_array_append_new(
+					fields, describe_field(field->name, field->type,
+								update ? names_it : field->required,
+								update ? NULL : field->fallback,
+								field->allowed, field->help));
+	}
+	return fields;
+}
+
+static json_t *describe_fields(const struct hs_api_verb_row *row)
+{
+	if (row->content != HS_API_FIELDS)
+		return describe_rule_fields(row->content == HS_API_UPDATE);
+	json_t *fields = json_array();
+	for (size_t i = 0; i < row->n_fields; i++) {
+		const struct hs_api_field *field = &row->fields[i];
+		json_array_append_new(fields,
+				describe_field(field->name,
+						field->kind == HS_API_WINDOW ? "string" : "integer",
+						field->required, field->fallback, field->allowed,
+						field->help));
+	}
+	return fields;
+}
+
+json_t *hs_api_describe(void)
+{
+	json_t *verbs = json_array();
+	for (size_t i = 0; i < HS_VERB_COUNT; i++)
+		json_array_append_new(verbs,
+				json_pack("{s:s, s:s, s:b, s:o}", "verb", hs_api_verbs[i].name,
+						"help", hs_api_verbs[i].help, "changes",
+						(int)hs_api_verbs[i].changes, "fields",
+						describe_fields(&hs_api_verbs[i])));
+	return json_pack("{s:s, s:o}", "version", HS_API_VERSION, "verbs", verbs);
+}
+
+json_t *hs_api_hello(void)
+{
+	json_t *verbs = json_array();
+	for (size_t i = 0; i < HS_VERB_COUNT; i++)
+		json_array_append_new(verbs, json_string(hs_api_verbs[i].name));
+	return json_pack("{s:s, s:o, s:{s:i, s:i, s:i, s:i}}", "api_version", HS_API_VERSION,
+			"verbs", verbs, "limits", "message_bytes", (int)HS_API_MAX_BYTES, "depth",
+			HS_API_MAX_DEPTH, "transaction_verbs", HS_API_MAX_VERBS, "page",
+			HS_API_MAX_PAGE);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fake_backend.h"
+
+#include "rule_json.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+static struct hs_rule *find(struct fake *fake, uint32_t ns_id)
+{
+	for (unsigned i = 0; i < fake->n_rules; i++)
+		if (fake->rules[i].ns_id == ns_id)
+			return &fake->rules[i];
+	return NULL;
+}
+
+static int install(struct fake *fake, const struct hs_rule *rule)
+{
+	unsigned at = fake->n_rules;
+
+	if (fake->rules_free == 0 || fake->n_rules == FAKE_RULES || find(fake, rule->ns_id))
+		return -ENOSPC;
+	for (; at > 0 && fake->rules[at - 1].ns_id > rule->ns_id; at--)
+		fake->rules[at] = fake->rules[at - 1];
+	fake->rules[at] = *rule;
+	fake->n_rules++;
+	fake->rules_free--;
+	return 0;
+}
+
+static void delete (struct fake *fake, struct hs_rule *rule)
+{
+	size_t after = (size_t)(&fake->rules[fake->n_rules] - (rule + 1));
+
+	memmove(rule, rule + 1, after * sizeof(*rule));
+	fake->n_rules--;
+	fake->rules_free++;
+	// So that a table that was changed back compares equal.
+	memset(&fake->rules[fake->n_rules], 0, sizeof(*rule));
+}
+
+static json_t *echo(const struct hs_api_args *args)
+{
+	json_t *result = json_pack("{s:s, s:I, s:I, s:I, s:I}", "verb",
+			hs_api_verb_name(args->verb), "offset", (json_int_t)args->offset, "limit",
+			(json_int_t)args->limit, "window_ns", (json_int_t)args->window_ns, "since",
+			(json_int_t)args->since);
+	if (args->has_ns_id)
+		json_object_set_new(result, "ns_id", json_integer(args->ns_id));
+	return result;
+}
+
+static int run(void *context, const struct hs_api_args *args, json_t **result, struct hs_error *err)
+{
+	struct fake *fake = context;
+	struct hs_rule *rule = find(fake, args->ns_id);
+	int rc = 0;
+
+	if (++fake->runs == fake->fail_at)
+		return -EIO;
+	switch (args->verb) {
+	case HS_VERB_INT_REQUEST:
+		rc = install(fake, &args->rule);
+		break;
+	case HS_VERB_INT_UPDATE:
+		rc = hs_rule_apply(rule, &args->update, err);
+		break;
+	case HS_VERB_INT_DELETE:
+		delete (fake, rule);
+		break;
+	case HS_VERB_INT_GET:
+		*result = json_pack("{s:o}", "rule", hs_rule_to_json(rule));
+		return 0;
+	case HS_VERB_INT_LIST:
+		*result = json_pack("{s:o}", "rules", fake_rules(fake));
+		return 0;
+	default:
+		*result = echo(args);
+		return 0;
+	}
+	if (rc == 0) {
+		fake->generation++;
+		*result = json_pack("{s:i}", "ns_id", (int)args->ns_id);
+	}
+	return rc;
+}
+
+static bool ns_exists(void *context, uint32_t ns_id)
+{
+	return find(context, ns_id) != NULL;
+}
+
+static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
+{
+	return find(context, ns_id);
+}
+
+static uint32_t rules_free(void *context)
+{
+	return ((struct fake *)context)->rules_free;
+}
+
+static uint64_t generation(void *context)
+{
+	return ((struct fake *)context)->generation;
+}
+
+void fake_init(struct fake *fake)
+{
+	memset(fake, 0, sizeof(*fake));
+	fake->rules_free = 3;
+	fake->generation = 41;
+
+	struct hs_rule rule;
+	memset(&rule, 0, sizeof(rule));
+	hs_rule_init(&rule);
+	rule.ns_id = 5;
+	memcpy(rule.src_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 1}, 16);
+	memcpy(rule.dst_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 2}, 16);
+	rule.protocol = IPPROTO_TCP;
+	rule.trace_type = 0x7000E000;
+	rule.mode = HS_MODE_PROBABILITY;
+	rule.mode_setting = 0.5;
+	install(fake, &rule);
+}
+
+struct hs_api_backend fake_backend(struct fake *fake)
+{
+	return (struct hs_api_backend){.context = fake,
+			.run = run,
+			.ns_exists = ns_exists,
+			.rule_of = rule_of,
+			.rules_free = rules_free,
+			.generation = generation};
+}
+
+json_t *fake_rules(const struct fake *fake)
+{
+	json_t *rules = json_array();
+	for (unsigned i = 0; i < fake->n_rules; i++)
+		json_array_append_new(rules, hs_rule_to_json(&fake->rules[i]));
+	return rules;
+}

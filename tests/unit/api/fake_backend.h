@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node for tests of the API: a few rules in an array, and queries that say how they were asked.
+// It starts with rule 5 (tcp, 0.5 percent), room for two more, at generation 41.
+#pragma once
+
+#include "api.h"
+
+#define FAKE_RULES 64
+
+struct fake {
+	struct hs_rule rules[FAKE_RULES];
+	unsigned n_rules;
+	uint32_t rules_free;
+	uint64_t generation;
+	unsigned runs;	  // calls of `run`
+	unsigned fail_at; // this call fails (counted from 1; 0: none)
+};
+
+void fake_init(struct fake *fake);
+struct hs_api_backend fake_backend(struct fake *fake);
+// The rules as a list, ordered by namespace; a new reference.
+json_t *fake_rules(const struct fake *fake);

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fake_backend.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char a_rule[] = "{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"2001:db8::1\","
+			     "\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\","
+			     "\"trace_type\": \"0x7000E000\", \"mode\": \"count\","
+			     "\"mode_setting\": 100}}";
+
+static json_t *ask_bytes(struct fake *fake, const char *text, size_t len)
+{
+	struct hs_api_backend backend = fake_backend(fake);
+	char *reply = hs_api_handle(&backend, text, len);
+	assert_non_null(reply);
+	json_t *json = json_loads(reply, 0, NULL);
+	assert_non_null(json);
+	free(reply);
+	return json;
+}
+
+static json_t *ask(struct fake *fake, const char *text)
+{
+	return ask_bytes(fake, text, strlen(text));
+}
+
+static const char *error_member(const json_t *reply, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(reply, "error"), name));
+}
+
+// What a transaction that fails half-way leaves; the changes are deletes, installs and updates.
+static void a_list_that_fails_when_run_is_taken_back(void **state)
+{
+	static const char list[] =
+			"[{\"int_update\": {\"ns_id\": 5, \"mode\": \"count\", \"mode_setting\": 9,"
+			"\"hop_enabled\": false}}, {\"int_delete\": {\"ns_id\": 5}},"
+			"{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"::1\", \"dst_ip\": \"::2\","
+			"\"protocol\": \"tcp\", \"trace_type\": \"0x40000000\", \"mode\": "
+			"\"count\","
+			"\"mode_setting\": 1}}, {\"int_delete\": {\"ns_id\": 8}}, {\"hello\": {}}]";
+	(void)state;
+	for (unsigned fail_at = 1; fail_at <= 5; fail_at++) {
+		struct fake fake, before;
+		char path[64];
+		fake_init(&fake);
+		before = fake;
+		fake.fail_at = fail_at;
+		json_t *reply = ask(&fake, list);
+		assert_string_equal(error_member(reply, "code"), "internal");
+		snprintf(path, sizeof(path), "/%u/", fail_at - 1);
+		assert_memory_equal(error_member(reply, "path"), path, strlen(path));
+		assert_memory_equal(fake.rules, before.rules, sizeof(fake.rules));
+		assert_int_equal(fake.n_rules, before.n_rules);
+		assert_int_equal(fake.rules_free, before.rules_free);
+		json_decref(reply);
+	}
+}
+
+static void a_failure_of_the_node_is_an_internal_error_with_its_place(void **state)
+{
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	fake.fail_at = 1;
+	json_t *reply = ask(&fake, "{\"int_delete\": {\"ns_id\": 5}, \"id\": 4}");
+	assert_string_equal(error_member(reply, "code"), "internal");
+	assert_string_equal(error_member(reply, "path"), "/int_delete");
+	assert_int_equal(json_integer_value(json_object_get(reply, "id")), 4);
+	json_decref(reply);
+}
+
+static void a_list_may_have_ten_thousand_requests_and_no_more(void **state)
+{
+	struct fake fake;
+	size_t one = strlen("{\"hello\":{}},");
+	char *text = malloc((HS_API_MAX_VERBS + 1) * one + 3);
+	(void)state;
+	assert_non_null(text);
+	for (size_t n = HS_API_MAX_VERBS; n <= HS_API_MAX_VERBS + 1; n++) {
+		text[0] = '[';
+		for (size_t i = 0; i < n; i++)
+			memcpy(text + 1 + i * one, "{\"hello\":{}},", one);
+		text[n * one] = ']'; // in place of the last comma
+		fake_init(&fake);
+		json_t *reply = ask_bytes(&fake, text, n * one + 1);
+		if (n == HS_API_MAX_VERBS)
+			assert_int_equal(json_array_size(json_object_get(reply, "ok")), n);
+		else
+			assert_string_equal(error_member(reply, "code"), "too_large");
+		json_decref(reply);
+	}
+	free(text);
+}
+
+static void a_message_of_the_greatest_size_is_read(void **state)
+{
+	struct fake fake;
+	char *text = malloc(HS_API_MAX_BYTES);
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', HS_API_MAX_BYTES);
+	memcpy(text, "{\"hello\": {}}", 13);
+	fake_init(&fake);
+	json_t *reply = ask_bytes(&fake, text, HS_API_MAX_BYTES);
+	assert_non_null(json_object_get(reply, "ok"));
+	json_decref(reply);
+	free(text);
+}
+
+static void brackets_inside_strings_are_not_depth(void **state)
+{
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	json_t *reply = ask(&fake, "{\"id\": \"[[[[[[[[[[[[[[[[[[[[\\\"{{{{{{\", \"hello\": {}}");
+	assert_non_null(json_object_get(reply, "ok"));
+	json_decref(reply);
+}
+
+static void sixteen_levels_are_not_too_deep(void **state)
+{
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	json_t *reply = ask(&fake, "[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]");
+	assert_string_equal(error_member(reply, "code"), "bad_envelope");
+	json_decref(reply);
+}
+
+static void each_prefix_of_a_request_gets_an_answer_and_changes_nothing(void **state)
+{
+	char text[600];
+	int len = snprintf(text, sizeof(text), a_rule, 7u);
+	(void)state;
+	for (int cut = 0; cut < len; cut++) {
+		struct fake fake;
+		char *exact = malloc((size_t)cut + 1);
+		assert_non_null(exact);
+		memcpy(exact, text, (size_t)cut);
+		fake_init(&fake);
+		json_t *reply = ask_bytes(&fake, exact, (size_t)cut);
+		assert_string_equal(error_member(reply, "code"), "not_json");
+		assert_int_equal(fake.runs, 0);
+		json_decref(reply);
+		free(exact);
+	}
+}
+
+static void a_reply_is_json_although_an_error_cuts_a_character_in_two(void **state)
+{
+	struct fake fake;
+	char text[600];
+	(void)state;
+	// Two-byte characters: one of both shifts is cut in the middle.
+	for (int shift = 0; shift < 2; shift++) {
+		size_t used = (size_t)snprintf(text, sizeof(text), "{\"%s", shift ? "x" : "");
+		for (int i = 0; i < 100; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "\xc3\xa9");
+		snprintf(text + used, sizeof(text) - used, "\": {}}");
+		fake_init(&fake);
+		json_t *reply = ask(&fake, text);
+		assert_string_equal(error_member(reply, "code"), "unknown_verb");
+		json_decref(reply);
+	}
+}
+
+static void a_file_of_requests_is_checked_against_the_capacity(void **state)
+{
+	struct hs_error err = {0};
+	char text[600];
+	json_t *list = json_array();
+	(void)state;
+	for (unsigned ns_id = 1; ns_id <= 3; ns_id++) {
+		snprintf(text, sizeof(text), a_rule, ns_id);
+		json_array_append_new(list, json_loads(text, 0, NULL));
+	}
+	assert_int_equal(hs_api_check_list(list, 3, &err), 0);
+	assert_int_not_equal(hs_api_check_list(list, 2, &err), 0);
+	assert_string_equal(err.code, "table_full");
+	assert_string_equal(err.path, "/2/int_request");
+	json_decref(list);
+}
+
+static void a_file_of_requests_is_run_as_a_whole_or_not_at_all(void **state)
+{
+	struct fake fake;
+	struct hs_error err = {0};
+	char text[600];
+	json_t *list = json_array();
+	(void)state;
+	fake_init(&fake);
+	struct hs_api_backend backend = fake_backend(&fake);
+	snprintf(text, sizeof(text), a_rule, 1u);
+	json_array_append_new(list, json_loads(text, 0, NULL));
+	snprintf(text, sizeof(text), a_rule, 5u);
+	json_array_append_new(list, json_loads(text, 0, NULL));
+	assert_int_not_equal(hs_api_run_list(&backend, list, &err), 0);
+	assert_string_equal(err.path, "/1/int_request/ns_id");
+	assert_int_equal(fake.runs, 0);
+	json_array_remove(list, 1);
+	assert_int_equal(hs_api_run_list(&backend, list, &err), 0);
+	assert_int_equal(fake.n_rules, 2);
+	json_decref(list);
+}
+
+static void a_query_in_a_file_of_requests_is_refused(void **state)
+{
+	struct hs_error err = {0};
+	json_t *list = json_loads("[{\"audit\": {}}]", 0, NULL);
+	(void)state;
+	assert_int_not_equal(hs_api_check_list(list, 1, &err), 0);
+	assert_string_equal(err.code, "unsupported");
+	assert_string_equal(err.path, "/0/audit");
+	json_decref(list);
+}
+
+static void requests_of_a_file_that_are_no_list_are_refused(void **state)
+{
+	struct hs_error err = {0};
+	json_t *object = json_object();
+	(void)state;
+	assert_int_not_equal(hs_api_check_list(object, 1, &err), 0);
+	assert_string_equal(err.code, "wrong_type");
+	json_decref(object);
+}
+
+static void hello_lists_every_verb_and_the_limits(void **state)
+{
+	json_t *hello = hs_api_hello();
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(hello, "verbs")), HS_VERB_COUNT);
+	assert_int_equal(json_integer_value(json_object_get(
+					 json_object_get(hello, "limits"), "message_bytes")),
+			1048576);
+	json_decref(hello);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_list_that_fails_when_run_is_taken_back),
+			cmocka_unit_test(a_failure_of_the_node_is_an_internal_error_with_its_place),
+			cmocka_unit_test(a_list_may_have_ten_thousand_requests_and_no_more),
+			cmocka_unit_test(a_message_of_the_greatest_size_is_read),
+			cmocka_unit_test(brackets_inside_strings_are_not_depth),
+			cmocka_unit_test(sixteen_levels_are_not_too_deep),
+			cmocka_unit_test(
+					each_prefix_of_a_request_gets_an_answer_and_changes_nothing),
+			cmocka_unit_test(a_reply_is_json_although_an_error_cuts_a_character_in_two),
+			cmocka_unit_test(a_file_of_requests_is_checked_against_the_capacity),
+			cmocka_unit_test(a_file_of_requests_is_run_as_a_whole_or_not_at_all),
+			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),
+			cmocka_unit_test(requests_of_a_file_that_are_no_list_are_refused),
+			cmocka_unit_test(hello_lists_every_verb_and_the_limits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
