@@ -57,7 +57,7 @@ class Sinks:
     def report(self, name, window):
         """The qos_report of a flow in a window, or None as long as there is none."""
         reports = self.by_flow[name].call("qos_get", ns_id=self.numbers[name],
-                                          window=window)["reports"]
+                                          window=window)["qos"]
         return reports[0] if reports else None
 
 
@@ -66,8 +66,8 @@ def start_traffic(chain, seconds, workspace):
     transfers = [
         traffic.Iperf("udp-up", hosts, workspace, traffic.UDP_PORT, seconds, "-u", "-b", "20M",
                       "-l", str(traffic.UDP_BYTES)),
-        traffic.Iperf("udp-down", hosts, workspace, traffic.UDP_BACK_PORT, seconds, "-u", "-R", "-b",
-                      "20M", "-l", str(traffic.UDP_BYTES)),
+        traffic.Iperf("udp-down", hosts, workspace, traffic.UDP_BACK_PORT, seconds, "-u", "-R",
+                      "-b", "20M", "-l", str(traffic.UDP_BYTES)),
         traffic.Iperf("tcp-up", hosts, workspace, traffic.TCP_PORT, seconds, "-b", "60M"),
     ]
     programs = [traffic.Mgen(hosts, seconds, workspace), traffic.Ping(hosts, seconds, workspace)]

@@ -48,7 +48,7 @@ class Live:
 
     def show(self, elapsed_s, reports):
         self.out.write("\033[H\033[J")
-        self.out.write(f"hopsight, {elapsed_s:.0f} s: the newest second of each flow, hop by hop\n\n")
+        self.out.write(f"hopsight, {elapsed_s:.0f} s: the newest second of each flow\n\n")
         rows = [_HOP_HEAD]
         for name, report in reports.items():
             rows += hop_rows(name, report) if report and report["hops"] else \
@@ -74,9 +74,9 @@ def summary(out, result):
                      percent(said.get("loss_ratio")), percent(end.get("loss_ratio")),
                      micro(said.get("rtt_ns")), micro(delay(end))))
     columns(out, rows)
-    out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet, IPv6"
-              " and UDP\n(86 of each TCP segment). \"As frames\" is the program's figure so converted."
-              " Delays are one-way medians.\n")
+    out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet,"
+              " IPv6 and UDP\n(86 of each TCP segment). \"As frames\" is the program's figure so"
+              " converted. Delays are one-way medians.\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
     lost = "adds up on every node" if result["audit"]["ok"] else "DOES NOT ADD UP"
     out.write(f"Audit (received = sent + dropped, reports made = sent + lost): {lost}.\n")

@@ -99,7 +99,8 @@ class Mgen:
             # (to nowhere, once), `listen` then has the same socket.
             self.processes.append(host.spawn(
                 "mgen", "txlog", "output", path,
-                "event", f"0.0 on 9 udp src {MGEN_PORT} dst ::1/9 periodic [1 {MGEN_BYTES}] count 1",
+                "event", f"0.0 on 9 udp src {MGEN_PORT} dst ::1/9 "
+                         f"periodic [1 {MGEN_BYTES}] count 1",
                 "event", f"0.2 listen udp {MGEN_PORT}",
                 "event", f"1.0 on 1 udp src {MGEN_PORT} dst {other.address}/{MGEN_PORT} "
                          f"periodic [{MGEN_RATE} {MGEN_BYTES}]",

@@ -43,7 +43,7 @@ def equal(got, expected, what=""):
 
 
 def until(condition, limit_s, what, interval_s=0.02):
-    """The first true value of condition(), within a limit; what() or text says what was waited for."""
+    """The first true value of condition() within a limit; `what` (or what()) was waited for."""
     end = time.monotonic() + limit_s
     while True:
         value = condition()

@@ -178,8 +178,9 @@ def memif(name, socket, role, number, side="network", mtu=1800):
 
 
 def pcap(name, number, side, rx=None, tx=None, mtu=9000):
-    words = [f"net_pcap{number}"] + ([f"rx_pcap={rx}"] if rx else []) + ([f"tx_pcap={tx}"] if tx else [])
-    return {"name": name, "side": side, "mtu": mtu, "devargs": ",".join(words)}
+    files = [f"{key}={path}" for key, path in (("rx_pcap", rx), ("tx_pcap", tx)) if path]
+    return {"name": name, "side": side, "mtu": mtu,
+            "devargs": ",".join([f"net_pcap{number}", *files])}
 
 
 def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500):

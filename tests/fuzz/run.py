@@ -17,7 +17,8 @@ def targets():
     for where, _, names in os.walk(FOLDER):
         for name in sorted(names):
             path = os.path.join(where, name)
-            if "fuzz" in name and "." not in name and os.path.isfile(path) and os.access(path, os.X_OK):
+            is_program = os.path.isfile(path) and os.access(path, os.X_OK)
+            if "fuzz" in name and "." not in name and is_program:
                 yield name, path
 
 
@@ -27,8 +28,8 @@ def fuzz(name, path):
         seeds = [corpus] if os.path.isdir(corpus) else []
         begin = time.monotonic()
         run = subprocess.run(
-            [path, f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
-             "-verbosity=0", f"-artifact_prefix={grown}/", grown, *seeds],
+            [path, f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=2048",
+             "-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={grown}/", grown, *seeds],
             capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS + 120)
         took = time.monotonic() - begin
         units = next((line.split()[-1] for line in run.stderr.splitlines()
@@ -39,7 +40,8 @@ def fuzz(name, path):
                 if left.startswith(("crash-", "timeout-", "oom-", "leak-")):
                     with open(os.path.join(grown, left), "rb") as f:
                         print(f"input: {f.read().hex()}")
-    print(f"{'FAIL' if run.returncode else 'PASS'} {name} ({units} inputs) {took:.1f} s", flush=True)
+    outcome = "FAIL" if run.returncode else "PASS"
+    print(f"{outcome} {name} ({units} inputs) {took:.1f} s", flush=True)
     return run.returncode
 
 

@@ -194,8 +194,9 @@ class Shapes:
     def own_options(self):
         """The host has a Hop-by-Hop header itself (router alert, unknown options to be skipped)."""
         source, destination, protocol, sport, dport = self.flow()
-        options = self.random.choice([b"\x05\x02\0\0", b"\x1e\x03abc", b"\0\0\x1e\x01z", b"\x01\x08" + bytes(8),
-                                      b"\x05\x02\0\0\x1e\x10" + bytes(range(16))])
+        options = self.random.choice([
+            b"\x05\x02\0\0", b"\x1e\x03abc", b"\0\0\x1e\x01z", b"\x01\x08" + bytes(8),
+            b"\x05\x02\0\0\x1e\x10" + bytes(range(16))])
         body = self.upper(protocol, sport, dport, self.payload(100))
         return ipv6(source, destination, HOP_BY_HOP,
                     options_header(protocol, options) + body), True, 0x86DD
@@ -204,7 +205,8 @@ class Shapes:
         source, destination, protocol, sport, dport = self.flow()
         body = self.upper(protocol, sport, dport, self.payload(140))
         following = protocol
-        for kind in self.random.choice([(DESTINATION,), (ROUTING,), (DESTINATION, ROUTING, DESTINATION)]):
+        for kind in self.random.choice([(DESTINATION,), (ROUTING,),
+                                        (DESTINATION, ROUTING, DESTINATION)]):
             if kind == DESTINATION:
                 body = options_header(following, b"\x1e\x05hello") + body
             else:
@@ -257,7 +259,8 @@ class Shapes:
         if kind == 0:  # says more than there is
             return whole[:4] + struct.pack("!H", len(body) + 5000) + whole[6:], False, 0x86DD
         if kind == 1:  # an options header that is longer than the packet
-            return ipv6(source, destination, HOP_BY_HOP, bytes([protocol, 255]) + bytes(22)), False, 0x86DD
+            head = bytes([protocol, 255]) + bytes(22)
+            return ipv6(source, destination, HOP_BY_HOP, head), False, 0x86DD
         if kind == 2:  # an option that is longer than its header
             head = bytes([protocol, 0, 0x1E, 200, 0, 0, 0, 0])
             return ipv6(source, destination, HOP_BY_HOP, head + body), None, 0x86DD

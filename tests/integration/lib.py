@@ -10,10 +10,11 @@ import struct
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(os.path.dirname(HERE)), "tools")]
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(os.path.dirname(TESTS), "tools")]
 
 import zmq  # noqa: E402
+import zmq.utils.monitor  # noqa: E402
 
 import netlab  # noqa: E402
 from harness import Skip, check, equal, main, test, until  # noqa: E402,F401
@@ -85,6 +86,7 @@ class Subscriber:
         self.socket.rcvhwm = 0
         self.socket.linger = 0
         self.socket.subscribe(topic)
+        self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         if bind:
             self.socket.bind(endpoint)
         else:
@@ -107,16 +109,13 @@ class Subscriber:
         return messages
 
     def wait_connected(self, node, limit_s=5):
-        """A subscription takes effect some time after it is asked for: until something comes."""
-        def published():
-            # Any change makes an event; the probe's namespace is nobody else's.
-            node.call("int_request", **rule(4000000001, "2001:db8:f::1", "2001:db8:f::2"))
-            node.call("int_delete", ns_id=4000000001)
-            return self.receive(0.1)
-
-        until(published, limit_s, "the subscription is in force")
-        while self.receive(0.2):
-            pass
+        """The node answers requests and takes subscriptions in one thread, so that what was asked
+        of its publisher before a request is in force after the reply."""
+        found = self.monitor.poll(int(limit_s * 1000))
+        check(found, "no connection to the publisher")
+        zmq.utils.monitor.recv_monitor_message(self.monitor)
+        for _ in range(3):
+            node.call("node_get")
 
 
 def ports(node):

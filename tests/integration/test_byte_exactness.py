@@ -29,8 +29,8 @@ def pass_through(workspace, node_id, sides, captures, n, rules, **config):
     """One node reads a capture on its first port and writes another on its second."""
     # A capture that is read to its end goes on as a port that receives nothing.
     node = Node(workspace, node_id, [
-        pcap("in", 0, sides[0], rx=captures[0], mtu=9000 if sides[0] == "host" else 9600),
-        pcap("out", 1, sides[1], tx=captures[1], mtu=9000 if sides[1] == "host" else 9600),
+        pcap("in", 0, sides[0], rx=captures[0], mtu=9000 if sides[0] == "host" else 9200),
+        pcap("out", 1, sides[1], tx=captures[1], mtu=9000 if sides[1] == "host" else 9200),
     ], requests=[{"int_request": r} for r in rules], memory={"mbufs": 4096}, **config)
     node.start()
     until(lambda: ports(node)["in"]["rx_packets"] == n and
@@ -63,7 +63,8 @@ def chain_is_byte_exact(workspace, n, layout):
         check_transit(fr.telemetry_of(before), fr.telemetry_of(after), layout)
 
     os.unlink(files[1])
-    back = pass_through(workspace, 3, ("network", "host"), files[2:4], n, rules, telemetry=telemetry)
+    back = pass_through(workspace, 3, ("network", "host"), files[2:4], n, rules,
+                        telemetry=telemetry)
     for i, (frame, got) in enumerate(zip(sent, back)):
         check(frame == got, f"packet {i}: sent {frame[:160].hex()} got {got[:160].hex()}")
     equal(len(back), n, "packets that left")

@@ -10,8 +10,8 @@ import time
 
 import frames as fr
 import netlab
-from lib import (Chain, Node, RawPort, audit_ok, check, equal, iface, main, need, rule, run, test,
-                 until, veth)
+from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main, need, rule, run,
+                 test, until, veth)
 
 A, B = "2001:db8::1", "2001:db8::2"
 
@@ -33,7 +33,6 @@ def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(wor
 
 def three_ports(workspace):
     """A bridge node with three hosts on it; its ports are p1 to p3."""
-    from lib import Host
     namespace = workspace.namespace("n1")
     hosts = [Host(workspace, f"host{i}", f"2001:db8::{i}") for i in (1, 2, 3)]
     ports = []
