@@ -15,19 +15,22 @@ struct rte_mempool;
 struct hs_eal_config {
 	char file_prefix[64];
 	bool huge_pages;
-	bool pci;             // any port is a PCI device
+	bool pci;	       // any port is a PCI device
 	uint64_t memory_bytes; // what tables, pools and rings need; EAL gets this plus slack
 	int control_core;
 	int worker_cores[16]; // lcore ids are 0 for control and 1 + i for worker i, pinned to these
 	unsigned n_workers;
-	int argc;             // words after "--" on the command line, appended as they are
+	int argc; // words after "--" on the command line, appended as they are
 	char **argv;
 };
 
-// 0 or negative errno with *err.
+// 0 or negative errno with *err. The threads that EAL starts have every signal blocked, so that
+// signals reach the caller's own threads alone.
 int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err);
 void hs_eal_fini(void);
 
 // A pool of n mbufs with this data room (headroom included). 0 or -ENOMEM.
-int hs_pool_create(const char *name, uint32_t n, uint16_t data_room_bytes,
-		struct rte_mempool **pool);
+int hs_pool_create(
+		const char *name, uint32_t n, uint16_t data_room_bytes, struct rte_mempool **pool);
+// What such a pool takes of memory_bytes.
+uint64_t hs_pool_bytes(uint32_t n, uint16_t data_room_bytes);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum hs_log_level {
 	HS_LOG_ERROR,
@@ -18,3 +19,7 @@ enum hs_log_level {
 void hs_log_setup(enum hs_log_level level, bool json);
 void hs_log(enum hs_log_level level, const char *module, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
+
+// The same at a given time (nanoseconds since the Unix epoch): tests of the stamp and the limit.
+void hs_log_at(int64_t now_ns, enum hs_log_level level, const char *module, const char *format, ...)
+		__attribute__((format(printf, 4, 5)));

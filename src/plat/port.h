@@ -16,63 +16,74 @@ struct rte_mbuf;
 struct rte_mempool;
 
 #define HS_PORT_NAME_MAX 32
-#define HS_MAX_PORTS     32 // DPDK's compiled-in limit for one process
-#define HS_MAX_WORKERS   16
-#define HS_BURST         32
+#define HS_MAX_PORTS	 32 // DPDK's compiled-in limit for one process
+#define HS_MAX_WORKERS	 16
+#define HS_BURST	 32
+
+// Limits of hs_port_config.mtu: IPv6's minimum, and what a buffer of 16 bits of length may hold.
+#define HS_PORT_MTU_MIN 1280
+#define HS_PORT_MTU_MAX 16000
 
 enum hs_port_side {
-	HS_SIDE_HOST,    // outside the telemetry domain: hostile
+	HS_SIDE_HOST,	 // outside the telemetry domain: hostile
 	HS_SIDE_NETWORK, // inside
 };
 
 enum hs_port_kind {
-	HS_PORT_IFACE,   // a kernel interface by name: the node picks af_xdp or af_packet
+	HS_PORT_IFACE,	 // a kernel interface by name: the node picks af_xdp or af_packet
 	HS_PORT_DEVARGS, // any DPDK virtual device
 	HS_PORT_PCI,
-	HS_PORT_CUSTOM,  // in-process (lab, tests): ops given by the maker
+	HS_PORT_CUSTOM, // in-process (lab, tests): ops given by the maker
 };
 
 struct hs_port_config {
 	char name[HS_PORT_NAME_MAX];
 	enum hs_port_kind kind;
 	enum hs_port_side side;
-	char device[256];     // interface name, devargs or PCI address
-	char driver[16];      // iface only: "", "af_xdp" or "af_packet" to force one
-	uint16_t mtu;         // the node's own limit for IPv6 packets, default 1500
-	uint16_t rx_queues;   // default 1
+	char device[256];   // interface name, devargs or PCI address
+	char driver[16];    // iface only: "", "af_xdp" or "af_packet" to force one
+	uint16_t mtu;	    // the node's own limit for IPv6 packets, default 1500
+	uint16_t rx_queues; // default 1
 };
 
 struct hs_port;
 
 // Receives or sends up to n mbufs on a queue; returns how many. Sent mbufs are the port's, the
 // rest stay the caller's.
-typedef uint16_t (*hs_port_rx_fn)(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs,
-		uint16_t n);
-typedef uint16_t (*hs_port_tx_fn)(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs,
-		uint16_t n);
+typedef uint16_t (*hs_port_rx_fn)(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
+typedef uint16_t (*hs_port_tx_fn)(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 
 struct hs_port {
 	hs_port_rx_fn rx_burst;
 	hs_port_tx_fn tx_burst;
 	void *driver_data;     // of the kind: ethdev id, link, ...
 	uint16_t ethdev_id;    // DPDK port id where kind is not custom
-	uint16_t index;        // in the node's list of ports
-	uint16_t mtu;
-	uint16_t rx_queues;
-	uint16_t tx_queues;    // one for each worker
-	uint8_t side;          // enum hs_port_side
+	uint16_t index;	       // in the node's list of ports
+	uint16_t mtu;	       // of the configuration, or less where the interface itself has less
+	uint16_t rx_queues;    // all of them must be polled
+	uint16_t tx_queues;    // one for each worker (behind them may be fewer, under a lock)
+	uint8_t side;	       // enum hs_port_side
 	bool tx_multi_seg;     // takes chains; else the tx stage makes packets linear
 	bool needs_timed_poll; // nothing wakes a sleeper: memif, ring, pcap
-	bool usable;           // control's word to workers (atomic): false while the device is gone
+	bool usable;	       // control's word to workers (atomic): false while the device is gone
 	struct hs_port_config config;
-	char driver_name[24];  // "net_af_xdp", "net_memif", ...
-	void *private_data;    // src/plat's own (rtnetlink state, saved settings, wake socket)
+	char driver_name[24]; // "net_af_xdp", "net_memif", ...
+	void *private_data;   // src/plat's own (rtnetlink state, saved settings, wake socket)
 };
 
 // What the device itself says; reset-free and monotonic over re-opening.
 struct hs_port_device_stats {
 	uint64_t rx_packets, tx_packets, rx_missed, rx_errors, tx_errors, rx_nombuf;
 };
+
+// Opens a port whose packets come from the maker's own functions (a link of the lab, a test): kind
+// is HS_PORT_CUSTOM, takes chains, nothing wakes a sleeper. driver_data is the maker's; it and what
+// it points to outlive the port.
+int hs_port_open_custom(hs_port_rx_fn rx_burst, hs_port_tx_fn tx_burst, void *driver_data,
+		const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
+		struct hs_port **port);
 
 // Opens a port: prepares the interface (IPv6 off, GRO and LRO off, said in the log and undone by
 // close), probes the device, sets up queues with this pool, starts it. n_workers transmit queues.
@@ -82,7 +93,8 @@ int hs_port_open(const struct hs_port_config *config, uint16_t index, uint16_t n
 // Accepts NULL. No worker may still use the port.
 void hs_port_close(struct hs_port *port);
 
-// Data room that mbufs need for this port (headroom included), from its MTU and driver.
+// Data room that mbufs need for this port (headroom included), from its MTU and driver. A pool
+// that several ports share takes the largest.
 uint16_t hs_port_mbuf_bytes(const struct hs_port_config *config);
 
 void hs_port_device_stats(struct hs_port *port, struct hs_port_device_stats *stats);

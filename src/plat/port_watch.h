@@ -9,8 +9,8 @@
 struct hs_port_watch;
 
 enum hs_port_event {
-	HS_PORT_GONE,   // the interface was deleted
-	HS_PORT_BACK,   // an interface of that name exists again: hs_port_reopen may be called
+	HS_PORT_GONE, // the interface was deleted
+	HS_PORT_BACK, // an interface of that name exists again: hs_port_reopen may be called
 	HS_PORT_UP,
 	HS_PORT_DOWN,
 };
@@ -20,8 +20,12 @@ typedef void (*hs_port_event_fn)(void *context, struct hs_port *port, enum hs_po
 int hs_port_watch_create(hs_port_event_fn on_event, void *context, struct hs_port_watch **watch);
 void hs_port_watch_destroy(struct hs_port_watch *watch);
 int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port);
+void hs_port_watch_remove(struct hs_port_watch *watch, const struct hs_port *port);
 int hs_port_watch_fd(const struct hs_port_watch *watch); // readable when events wait
-void hs_port_watch_poll(struct hs_port_watch *watch);    // calls on_event for what waits
+// Calls on_event for what waits.
+void hs_port_watch_poll(struct hs_port_watch *watch);
+// Looks at every interface anew: whatever no event told is found. Cheap enough for once a second.
+void hs_port_watch_resync(struct hs_port_watch *watch);
 
 // Stops and closes the device behind a port whose interface is gone, and opens it again when it is
 // back; the struct hs_port stays, its counters go on. The caller has made workers let go (usable

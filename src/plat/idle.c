@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "idle.h"
+
+#include "port_private.h"
+
+#include <rte_cycles.h>
+#include <rte_spinlock.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// Empty rounds for this long before the first sleep: a sleep and its wake-up cost about 20 us.
+#define SPIN_US	       50
+#define TIMED_SLEEP_NS 1000000
+#define LONG_SLEEP_NS  100000000
+#define ALL_QUEUES     UINT16_MAX
+#define MAX_ENTRIES    (HS_MAX_PORTS * 4)
+#define MAX_FDS	       (HS_MAX_PORTS * PORT_MAX_QUEUES + 1)
+
+struct entry {
+	struct hs_port *port;
+	uint16_t queue;
+};
+
+struct hs_idle {
+	// The worker's own.
+	uint64_t empty_since; // ticks; 0: the last round brought packets
+	uint64_t spin_ticks;
+	bool adaptive;
+	bool exact_timers;
+
+	alignas(64) rte_spinlock_t
+			lock; // over entries: control changes them while the worker sleeps
+	struct entry entries[MAX_ENTRIES];
+	unsigned n_entries;
+	_Atomic uint32_t sleeps; // odd while the worker sleeps
+	int wake_fd;
+};
+
+int hs_idle_create(bool adaptive, struct hs_idle **idle)
+{
+	struct hs_idle *made = aligned_alloc(alignof(struct hs_idle), sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	*made = (struct hs_idle){.adaptive = adaptive};
+	rte_spinlock_init(&made->lock);
+	made->spin_ticks = rte_get_tsc_hz() / 1000000 * SPIN_US;
+	made->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (made->wake_fd < 0) {
+		int ret = -errno;
+
+		free(made);
+		return ret;
+	}
+	*idle = made;
+	return 0;
+}
+
+void hs_idle_destroy(struct hs_idle *idle)
+{
+	if (!idle)
+		return;
+	close(idle->wake_fd);
+	free(idle);
+}
+
+int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue)
+{
+	int ret = -ENOSPC;
+
+	rte_spinlock_lock(&idle->lock);
+	if (idle->n_entries < MAX_ENTRIES) {
+		idle->entries[idle->n_entries++] = (struct entry){port, queue};
+		ret = 0;
+	}
+	rte_spinlock_unlock(&idle->lock);
+	hs_idle_wake(idle); // the next sleep takes it in
+	return ret;
+}
+
+int hs_idle_add_port(struct hs_idle *idle, struct hs_port *port)
+{
+	return hs_idle_add_queue(idle, port, ALL_QUEUES);
+}
+
+void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port)
+{
+	unsigned kept = 0;
+	uint32_t sleeps;
+
+	rte_spinlock_lock(&idle->lock);
+	for (unsigned i = 0; i < idle->n_entries; i++)
+		if (idle->entries[i].port != port)
+			idle->entries[kept++] = idle->entries[i];
+	idle->n_entries = kept;
+	sleeps = atomic_load(&idle->sleeps);
+	rte_spinlock_unlock(&idle->lock);
+
+	// A sleeper holds the port's sockets open: see it off.
+	hs_idle_wake(idle);
+	while ((sleeps & 1) && atomic_load(&idle->sleeps) == sleeps)
+		sched_yield();
+}
+
+void hs_idle_work(struct hs_idle *idle)
+{
+	idle->empty_since = 0;
+}
+
+bool hs_idle_should_arm(struct hs_idle *idle)
+{
+	if (!idle->adaptive)
+		return false;
+
+	uint64_t now = rte_rdtsc();
+	if (idle->empty_since == 0) {
+		idle->empty_since = now | 1;
+		return false;
+	}
+	return now - idle->empty_since >= idle->spin_ticks;
+}
+
+void hs_idle_arm(struct hs_idle *idle)
+{
+	// The sockets show what waits in their rings, whenever it came: there is nothing to arm.
+	// The first sleep makes this thread's timers exact; 50 us of slack would be added to each.
+	if (idle->exact_timers)
+		return;
+	prctl(PR_SET_TIMERSLACK, 1);
+	idle->exact_timers = true;
+}
+
+static unsigned add_fds(const struct entry *entry, struct pollfd *fds)
+{
+	struct port_private *p = port_private(entry->port);
+	unsigned from = entry->queue == ALL_QUEUES ? 0 : entry->queue;
+	unsigned to = entry->queue == ALL_QUEUES ? entry->port->rx_queues : from + 1;
+	unsigned n = 0;
+
+	for (unsigned q = from; q < to && q < PORT_MAX_QUEUES; q++) {
+		int fd = atomic_load_explicit(&p->wake_fds[q], memory_order_relaxed);
+
+		if (fd >= 0)
+			fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	}
+	return n;
+}
+
+// What to wait for, taken anew each time: ports come and go while the worker sleeps.
+static unsigned begin_sleep(struct hs_idle *idle, struct pollfd *fds, bool *timed)
+{
+	unsigned n = 1;
+
+	*timed = false;
+	fds[0] = (struct pollfd){.fd = idle->wake_fd, .events = POLLIN};
+	rte_spinlock_lock(&idle->lock);
+	atomic_fetch_add(&idle->sleeps, 1);
+	for (unsigned i = 0; i < idle->n_entries; i++) {
+		*timed |= idle->entries[i].port->needs_timed_poll;
+		if (n + PORT_MAX_QUEUES <= MAX_FDS)
+			n += add_fds(&idle->entries[i], &fds[n]);
+	}
+	rte_spinlock_unlock(&idle->lock);
+	return n;
+}
+
+// An interface that goes down leaves an error on its sockets that would end every sleep at once;
+// reading it takes it off.
+static void clear_errors(const struct pollfd *fds, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		int error;
+		socklen_t len = sizeof(error);
+
+		if (fds[i].revents & (POLLERR | POLLHUP))
+			getsockopt(fds[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	}
+}
+
+void hs_idle_sleep(struct hs_idle *idle)
+{
+	struct pollfd fds[MAX_FDS];
+	bool timed;
+	unsigned n = begin_sleep(idle, fds, &timed);
+	struct timespec limit = {.tv_nsec = timed ? TIMED_SLEEP_NS : LONG_SLEEP_NS};
+	int ready = ppoll(fds, n, &limit, NULL);
+
+	atomic_fetch_add(&idle->sleeps, 1);
+	// After a sleep that nothing ended the next empty round may sleep again at once.
+	if (ready <= 0)
+		return;
+	idle->empty_since = 0;
+	clear_errors(fds + 1, n - 1);
+	if (fds[0].revents) {
+		uint64_t count;
+
+		if (read(idle->wake_fd, &count, sizeof(count)) < 0)
+			return;
+	}
+}
+
+void hs_idle_wake(struct hs_idle *idle)
+{
+	uint64_t one = 1;
+
+	if (write(idle->wake_fd, &one, sizeof(one)) < 0)
+		return; // full: it is awake already
+}
