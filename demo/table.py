@@ -18,10 +18,10 @@ def delay(part, which="p50"):
     return part.get("delay_ns", {}).get(which)
 
 
-def columns(out, rows):
+def columns(out, rows, left=1):
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
-        cells = [str(c).ljust(w) if i < 2 else str(c).rjust(w)
+        cells = [str(c).ljust(w) if i < left else str(c).rjust(w)
                  for i, (c, w) in enumerate(zip(row, widths))]
         out.write("  ".join(cells).rstrip() + "\n")
 
@@ -53,7 +53,7 @@ class Live:
         for name, report in reports.items():
             rows += hop_rows(name, report) if report and report["hops"] else \
                 [(name, "waiting", "", "", "", "", "")]
-        columns(self.out, rows)
+        columns(self.out, rows, left=2)
         self.out.flush()
 
 
@@ -62,14 +62,14 @@ def summary(out, result):
     rows = [_HOP_HEAD]
     for flow in result["flows"]:
         rows += hop_rows(flow["name"], flow["hopsight"]) if flow["hopsight"] else []
-    columns(out, rows)
+    columns(out, rows, left=2)
 
     out.write("\nWhat each program said of its traffic, and what Hopsight measured in it\n\n")
-    rows = [("flow", "", "said Mbit/s", "as frames", "measured", "said loss %", "measured",
+    rows = [("flow", "said Mbit/s", "as frames", "measured", "said loss %", "measured",
              "rtt us", "delay us")]
     for flow in result["flows"]:
         said, end = flow["program"], (flow["hopsight"] or {}).get("e2e", {})
-        rows.append((flow["name"], "", rate(said.get("throughput_bps")),
+        rows.append((flow["name"], rate(said.get("throughput_bps")),
                      rate(said.get("frame_throughput_bps")), rate(end.get("throughput_bps")),
                      percent(said.get("loss_ratio")), percent(end.get("loss_ratio")),
                      micro(said.get("rtt_ns")), micro(delay(end))))
