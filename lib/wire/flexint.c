@@ -279,13 +279,15 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t taken = packet->telemetry_bytes;
-	if (!taken)
+	if (!taken && !(packet->flags & HS_PACKET_MIXED))
 		return 0;
 	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
 	size_t kept = packet->hbh_bytes - taken;
 	uint8_t next = frame[front];
 	if (kept && packet->flags & HS_PACKET_MIXED)
 		hs_hbh_repack(frame + front, packet->hbh_bytes);
+	if (!taken) // padding of the same length stands where telemetry was
+		return 0;
 
 	memmove(frame + taken, frame, front + kept);
 	frame += taken;

@@ -90,7 +90,8 @@ size_t hs_flexint_hop_data_bytes(uint16_t bitmap);
 // By how much a frame grows when the source inserts telemetry of this trace type: into a new
 // Hop-by-Hop header, or at the end of the one that the host sent (there may be only one, and an
 // eight-byte multiple behind the host's options leaves their bytes and alignment as they are).
-// 0 where the header would not fit its length byte.
+// 0 where the header would not fit its length byte or the payload its 16 bits, and where the packet
+// is no IPv6, malformed or short.
 size_t hs_flexint_source_growth(
 		const struct hs_packet *packet, uint32_t trace_type, enum hs_flexint_layout layout);
 
@@ -105,7 +106,7 @@ void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, si
 
 // By how much a frame grows when a hop with this bitmap is added (the trailing padding is computed
 // anew, so it can be 0 or 8 more or less than the entry). Negative errno where it cannot be:
-// -ENOSPC option or header length would overflow.
+// -ENOSPC option, header or payload length would overflow, -EINVAL no HS_PACKET_TELEMETRY.
 int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, uint16_t bitmap);
 
 // Adds the entry directly behind the main header. `frame` is the new start: `growth` free bytes,
@@ -118,7 +119,9 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 // Takes out every telemetry option (0x31, 0x11, 0x32, 0x33) with its padding, restores Next Header
 // and Payload Length. What our source inserted leaves the host's very bytes; other nodes' mixtures
 // keep each foreign option at its offset modulo 8. The remaining frame starts at frame + result;
-// result == packet->telemetry_bytes.
+// result == packet->telemetry_bytes. That can be 0 where a mixture's telemetry only becomes padding:
+// whether there is anything to strip is HS_PACKET_ANY_TELEMETRY's to say. Options that cannot be
+// walked (HS_PACKET_MALFORMED) stay as they are.
 size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 
 // Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).

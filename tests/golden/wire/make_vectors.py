@@ -1,0 +1,648 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes vectors.json: Flexible INT packets from an encoder that shares no code with lib/wire.
+
+Headers are scapy's; the telemetry options are put together here from docs/wire-flexint.md. What a
+parser should find is known from the construction, never read back from bytes.
+
+    make_vectors.py FILE          write the vectors
+    make_vectors.py --check FILE  exit 1 unless FILE is what this script makes
+"""
+
+import json
+import random
+import struct
+import sys
+
+try:
+    from scapy.layers.inet import TCP, UDP
+    from scapy.layers.inet6 import (
+        HBHOptUnknown,
+        ICMPv6EchoRequest,
+        IPv6,
+        IPv6ExtHdrDestOpt,
+        IPv6ExtHdrFragment,
+        IPv6ExtHdrHopByHop,
+        IPv6ExtHdrRouting,
+        Pad1,
+        PadN,
+        RouterAlert,
+    )
+    from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
+    from scapy.packet import Raw
+except ImportError:
+    print("skipped: scapy is not installed for this python", file=sys.stderr)
+    sys.exit(77)
+
+TRACE, E2E, REQUEST, REPORT = 0x31, 0x11, 0x32, 0x33
+TELEMETRY = (TRACE, E2E, REQUEST, REPORT)
+ALIGNED, PAPER = "aligned", "paper"
+HEADER_MAX = 2048
+
+E2E_VALUES = ((0x8000, "I", "int_packets"), (0x4000, "Q", "ts_ns"),
+              (0x2000, "I", "tx_packets"), (0x1000, "I", "tx_bytes"))
+HOP_VALUES = ((0x8000, "H", "tx_packets"), (0x8000, "H", "rx_packets"), (0x4000, "Q", "ts_ns"),
+              (0x2000, "I", "tx_bytes"), (0x2000, "I", "rx_bytes"))
+
+random_numbers = random.Random(0x31)
+
+
+def number(code):
+    """A value of the full range; the ends more often than chance would have it."""
+    bits = {"H": 16, "I": 32, "Q": 63}[code]  # JSON's integers are signed in most readers
+    pick = random_numbers.random()
+    if pick < 0.1:
+        return 0
+    if pick < 0.2:
+        return (1 << bits) - 1
+    return random_numbers.getrandbits(bits)
+
+
+def make_values(rows, bitmap):
+    return {key: number(code) for bit, code, key in rows if bitmap & bit}
+
+
+def pack_values(rows, bitmap, values):
+    return b"".join(struct.pack("!" + code, values[key])
+                    for bit, code, key in rows if bitmap & bit)
+
+
+def make_hop(node_id, bitmap):
+    return {"node_id": node_id, "bitmap": bitmap, **make_values(HOP_VALUES, bitmap)}
+
+
+def hop_bytes(hop):
+    return struct.pack("!HH", hop["node_id"], hop["bitmap"]) + \
+        pack_values(HOP_VALUES, hop["bitmap"], hop)
+
+
+def trace_option(ns_id, trace_type, hops):
+    """Hops in the order of the path; the newest stands first on the wire."""
+    entries = b"".join(hop_bytes(hop) for hop in reversed(hops))
+    return HBHOptUnknown(otype=TRACE, optdata=struct.pack("!II", ns_id, trace_type) + entries)
+
+
+def e2e_option(bitmap, values):
+    return HBHOptUnknown(otype=E2E, optdata=struct.pack("!H", bitmap) +
+                         pack_values(E2E_VALUES, bitmap, values))
+
+
+def padding(n):
+    if n == 0:
+        return []
+    return [Pad1()] if n == 1 else [PadN(optdata=bytes(n - 2))]
+
+
+def size(options):
+    return sum(len(bytes(option)) for option in options)
+
+
+def offset_of(options, otype):
+    at = 2
+    for option in options:
+        if option.otype == otype:
+            return at
+        at += len(bytes(option))
+    return None
+
+
+def unknown(otype, data):
+    return HBHOptUnknown(otype=otype, optdata=data)
+
+
+# ---- what hosts send ----
+
+UDP_PORTS = (0x1234, 5001)
+
+
+def l4_udp():
+    return UDP(sport=UDP_PORTS[0], dport=UDP_PORTS[1]) / Raw(b"INTDATA!"), 17, UDP_PORTS
+
+
+def l4_tcp():
+    return TCP(sport=443, dport=50123, seq=7, flags="PA") / Raw(b"GET /"), 6, (443, 50123)
+
+
+def l4_icmp():
+    return ICMPv6EchoRequest(id=1, seq=2, data=b"ping"), 58, (0, 0)
+
+
+L4 = {"udp": l4_udp, "tcp": l4_tcp, "icmp": l4_icmp}
+
+
+def tags(n, outer=Dot1Q):
+    if n == 0:
+        return []
+    if n == 1:
+        return [outer(vlan=100, prio=5)]
+    return [outer(vlan=200)] + tags(n - 1)
+
+
+def dest_opt():
+    return IPv6ExtHdrDestOpt(autopad=0, options=[PadN(optdata=bytes(4))])
+
+
+def routing():
+    return IPv6ExtHdrRouting(type=253, segleft=0, addresses=["2001:db8::9"])
+
+
+def fragment(offset=0, more=0):
+    return IPv6ExtHdrFragment(offset=offset, m=more, id=0x01020304)
+
+
+def raw_header(proto, data):
+    """A header that scapy has no class for; its first byte is filled in by Host."""
+    return (proto, data)
+
+
+def auth():  # RFC 4302: 24 bytes, length in four-byte units less two
+    return raw_header(51, bytes([0, 4, 0, 0]) + bytes(range(20)))
+
+
+def mobility():
+    return raw_header(135, bytes([0, 0, 1, 0, 0, 0, 0, 0]))
+
+
+def hip():
+    return raw_header(139, bytes([0, 4, 1, 0x21]) + bytes(36))
+
+
+def shim6():
+    return raw_header(140, bytes([0, 0, 0x80, 0, 0, 0, 0, 1]))
+
+
+PROTO_OF = {IPv6ExtHdrDestOpt: 60, IPv6ExtHdrRouting: 43, IPv6ExtHdrFragment: 44}
+
+
+def header_proto(header):
+    return header[0] if isinstance(header, tuple) else PROTO_OF[type(header)]
+
+
+def header_bytes(header, next_proto):
+    if isinstance(header, tuple):
+        return bytes([next_proto]) + header[1][1:]
+    built = header.copy()
+    built.nh = next_proto
+    return bytes(built)
+
+
+class Host:
+    """A packet as a host sends it, and what is known about it."""
+
+    def __init__(self, l4="udp", n_tags=0, outer=Dot1Q, options=None, chain=(), trailer=b""):
+        self.l2 = tags(n_tags, outer)
+        self.options = options  # of its own Hop-by-Hop header; None: it has none
+        self.trailer = trailer
+        payload, self.proto, self.ports = L4[l4]()
+        self.l4_name = l4
+        base = IPv6(src="2001:db8::1", dst="2001:db8::2")
+        self.l4 = bytes(bytes(base / payload))[40:]  # with scapy's checksum
+        protos = [header_proto(header) for header in chain] + [self.proto]
+        self.first_proto = protos[0]
+        self.chain = b"".join(header_bytes(header, protos[i + 1])
+                              for i, header in enumerate(chain))
+        self.kinds = chain
+        self.l3_off = 14 + 4 * n_tags
+
+    def frame(self, options):
+        """The packet with these Hop-by-Hop options (None: without such a header)."""
+        body = self.chain + self.l4
+        proto = self.first_proto
+        if options is not None:
+            header = IPv6ExtHdrHopByHop(nh=proto, autopad=0, options=options)
+            header = bytes(header)
+            assert len(header) % 8 == 0 and len(header) == 2 + size(options)
+            assert header[1] == len(header) // 8 - 1
+            body = header + body
+            proto = 0
+        packet = Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01")
+        for tag in self.l2:
+            packet = packet / tag
+        packet = packet / IPv6(src="2001:db8::1", dst="2001:db8::2", hlim=64, fl=0x12345,
+                               nh=proto, plen=len(body))
+        return bytes(packet) + body + self.trailer
+
+    def parsed(self, options, telemetry_bytes=0, mixed=False):
+        """What a parser should find in frame(options); zeros are left out."""
+        flags = {"ipv6"}
+        found = {"l3_off": self.l3_off, "vlan_tags": len(self.l2)}
+        hbh = 0
+        if options is not None:
+            hbh = 2 + size(options)
+            flags.add("hbh")
+            found["hbh_bytes"] = hbh
+            self.options_parsed(options, found, flags)
+        found["telemetry_bytes"] = telemetry_bytes
+        found["payload_bytes"] = hbh + len(self.chain) + len(self.l4)
+        if mixed:
+            flags.add("mixed")
+        later = self.fragment_parsed(flags)
+        if not later:
+            flags.add("flow")
+            found["l4_off"] = self.l3_off + 40 + hbh + len(self.chain)
+            found["l4_proto"] = self.proto
+            found["src_port"], found["dst_port"] = self.ports
+        return {"flags": sorted(flags), **{k: v for k, v in found.items() if v}}
+
+    def options_parsed(self, options, found, flags):
+        types = [option.otype for option in options]
+        if any(otype in TELEMETRY for otype in types):
+            flags.add("any_telemetry")
+        if REQUEST in types:
+            flags.add("request")
+        if REPORT in types:
+            flags.add("report")
+        if types.count(TRACE) != 1 or types.count(E2E) != 1:
+            return
+        trace = next(o for o in options if o.otype == TRACE)
+        e2e = next(o for o in options if o.otype == E2E)
+        if len(trace.optdata) < 8 or len(e2e.optdata) < 2:
+            return
+        flags.add("telemetry")
+        found["ns_id"], found["trace_type"] = struct.unpack("!II", trace.optdata[:8])
+        found["trace_off"] = self.l3_off + 40 + offset_of(options, TRACE)
+        found["e2e_off"] = self.l3_off + 40 + offset_of(options, E2E)
+
+    def fragment_parsed(self, flags):
+        for header in self.kinds:
+            if isinstance(header, IPv6ExtHdrFragment) and (header.offset or header.m):
+                flags.add("fragment")
+                if header.offset:
+                    flags.add("later")
+                    return True
+        return False
+
+
+# ---- what our nodes make of it ----
+
+def options_with(host_options, layout, blocks):
+    """Hop-by-Hop options after the blocks (lists of options) were added one after the other."""
+    options = list(host_options) if host_options is not None else None
+    for block in blocks:
+        if options is None:
+            lead = padding(2) if layout == ALIGNED and block[0].otype == TRACE else []
+            block = lead + block
+            options = block + padding(-(2 + size(block)) % 8)
+        else:
+            options = options + block + padding(-size(block) % 8)
+    return options
+
+
+def insert_case(name, host, layout, trace_type, bitmaps, extra=(), frames=True, refused=None):
+    """One packet from the host through source, a node for each bitmap, and extra options."""
+    ns_id = number("I")
+    e2e_bitmap = trace_type >> 16 & 0xF000
+    e2e = {"bitmap": e2e_bitmap, **make_values(E2E_VALUES, e2e_bitmap)}
+    hops = [make_hop(random_numbers.randint(1, 65535), bitmap) for bitmap in bitmaps]
+
+    def options_after(n_hops):
+        block = [trace_option(ns_id, trace_type, hops[:n_hops]), e2e_option(e2e_bitmap, e2e)]
+        return options_with(host.options, layout, [block])
+
+    def added(options):
+        before = 2 + size(host.options) if host.options is not None else 0
+        return 2 + size(options) - before
+
+    case = {
+        "name": name, "layout": layout, "ns_id": ns_id, "trace_type": trace_type, "e2e": e2e,
+        "plain": host.frame(host.options).hex(), "plain_parsed": host.parsed(host.options),
+        "source": host.frame(options_after(0)).hex(),
+        "source_parsed": host.parsed(options_after(0), added(options_after(0))),
+        "hops": hops,
+    }
+    for i, hop in enumerate(hops):
+        if frames or i + 1 == len(hops):
+            options = options_after(i + 1)
+            hop["frame"] = host.frame(options).hex()
+            hop["parsed"] = host.parsed(options, added(options))
+    if refused is not None:
+        case["refused"] = refused
+    if extra:
+        blocks = [[trace_option(ns_id, trace_type, hops), e2e_option(e2e_bitmap, e2e)]]
+        blocks += [[unknown(otype, data)] for otype, data in extra]
+        options = options_with(host.options, layout, blocks)
+        case["extra"] = [{"type": otype, "data": data.hex()} for otype, data in extra]
+        case["extra_frame"] = host.frame(options).hex()
+        case["extra_parsed"] = host.parsed(options, added(options))
+    return case
+
+
+def option_case(name, host, extra):
+    """Requests and reports in a packet without telemetry."""
+    options = options_with(host.options, PAPER, [[unknown(t, data)] for t, data in extra])
+    before = 2 + size(host.options) if host.options is not None else 0
+    return {"name": name, "plain": host.frame(host.options).hex(),
+            "extra": [{"type": t, "data": data.hex()} for t, data in extra],
+            "extra_frame": host.frame(options).hex(),
+            "extra_parsed": host.parsed(options, 2 + size(options) - before)}
+
+
+def repacked(options):
+    """Foreign options at their offset modulo 8, nothing else; None where there are none."""
+    kept, at, to = [], 2, 2
+    for option in options:
+        n = len(bytes(option))
+        if option.otype not in TELEMETRY + (0, 1):
+            gap = (at - to) % 8
+            kept += padding(gap) + [option]
+            to += gap + n
+        at += n
+    return kept + padding(-to % 8) if kept else None
+
+
+def strip_case(name, host, options, mixed=True):
+    """A mixture that our nodes do not make, and what is left of it."""
+    rest = repacked(options)
+    taken = 2 + size(options) - (2 + size(rest) if rest is not None else 0)
+    return {"name": name, "frame": host.frame(options).hex(),
+            "parsed": host.parsed(options, taken, mixed), "stripped": host.frame(rest).hex()}
+
+
+# ---- the cases ----
+
+def router_alert():
+    return [RouterAlert(value=0), *padding(2)]
+
+
+def several():
+    return [RouterAlert(value=1), unknown(0x1e, b"12345"), Pad1(), unknown(0x3e, bytes(range(9))),
+            unknown(0x7e, b""), *padding(5)]
+
+
+HOST_HEADERS = {
+    "router alert": router_alert,
+    "several options": several,
+    "one PadN": lambda: padding(6),
+    "six Pad1": lambda: [Pad1()] * 6,
+    "two PadN": lambda: padding(2) + padding(4),
+    "sixteen bytes of padding": lambda: padding(7) + padding(7),
+    "a long option": lambda: [unknown(0x1e, bytes(range(200))), *padding(4)],
+}
+
+CHAINS = {
+    "destination options": lambda: [dest_opt()],
+    "routing": lambda: [routing()],
+    "authentication": lambda: [auth()],
+    "mobility": lambda: [mobility()],
+    "host identity": lambda: [hip()],
+    "shim6": lambda: [shim6()],
+    "atomic fragment": lambda: [fragment()],
+    "first fragment": lambda: [fragment(0, 1)],
+    "later fragment": lambda: [fragment(185, 1)],
+    "last fragment": lambda: [fragment(370, 0)],
+    "all of them": lambda: [dest_opt(), routing(), fragment(0, 1), auth(), mobility(), hip(),
+                            dest_opt()],
+}
+
+
+def entry_size(bitmap):
+    return 4 + sum(struct.calcsize(code) for bit, code, _ in HOP_VALUES if bitmap & bit)
+
+
+def random_bitmaps(n, requested):
+    return [random_numbers.getrandbits(16) & requested for _ in range(n)]
+
+
+def full_path(requested):
+    """Differing entries until no other fits, and the bitmap that does not."""
+    bitmaps, room = [], 255 - 8
+    while room >= entry_size(requested):
+        bitmap = random_numbers.getrandbits(16) & requested
+        bitmaps.append(bitmap)
+        room -= entry_size(bitmap)
+    return bitmaps, requested
+
+
+def insert_cases():
+    for layout in (ALIGNED, PAPER):
+        for e2e in range(0, 0x10000, 0x1000):
+            for hop in range(0, 0x10000, 0x2000):
+                trace_type = e2e << 16 | hop
+                bitmaps = [hop] + random_bitmaps(1, hop)
+                l4 = ("udp", "tcp", "icmp")[(e2e + hop >> 12) % 3]
+                yield insert_case(f"trace type {trace_type:#010x}", Host(l4), layout, trace_type,
+                                  bitmaps)
+        for hop in range(0, 0x10000, 0x2000):
+            whole = 247 // entry_size(hop)
+            yield insert_case(f"as many hops {hop:#06x} as fit", Host(), layout, 0x70000000 | hop,
+                              [hop] * whole, frames=False, refused=hop)
+            bitmaps, refused = full_path(hop)
+            yield insert_case(f"differing hops until {hop:#06x} does not fit", Host(), layout,
+                              0x40000000 | hop, bitmaps, frames=False, refused=refused)
+        yield insert_case("unknown bits in the trace type", Host(), layout, 0x7123E456,
+                          [0xE000, 0x2000])
+        for name, header in HOST_HEADERS.items():
+            for trace_type in (0x7000E000, 0x40006000, 0x80000000, 0x00008000):
+                hop = trace_type & 0xE000
+                yield insert_case(f"host header: {name}, {trace_type:#010x}",
+                                  Host(options=header()), layout, trace_type,
+                                  [hop] + random_bitmaps(2, hop))
+        for n_tags in (1, 2):
+            for outer in (Dot1Q, Dot1AD):
+                yield insert_case(f"{n_tags} tags, outer {outer.__name__}",
+                                  Host("tcp", n_tags, outer), layout, 0x7000E000, [0xE000, 0x4000])
+                yield insert_case(f"{n_tags} tags, outer {outer.__name__}, router alert",
+                                  Host("icmp", n_tags, outer, router_alert()), layout, 0x40004000,
+                                  [0x4000, 0x0000])
+        for name, chain in CHAINS.items():
+            yield insert_case(f"chain: {name}", Host(chain=chain()), layout, 0x7000E000,
+                              [0xE000, 0x8000])
+            yield insert_case(f"chain: {name}, host header",
+                              Host("tcp", options=several(), chain=chain()), layout, 0x6000C000,
+                              [0xC000, 0x4000])
+        yield insert_case("trailing bytes of Ethernet", Host(trailer=bytes(6)), layout, 0x7000E000,
+                          [0xE000])
+        for extra in ([(REQUEST, b"\xa0")], [(REPORT, bytes(range(250)))],
+                      [(REQUEST, bytes(150)), (REPORT, bytes(255)), (REPORT, b"tail")]):
+            what = " and ".join(f"{t:#x} of {len(data)}" for t, data in extra)
+            yield insert_case(f"telemetry, then {what}", Host(), layout, 0x7000E000,
+                              [0xE000, 0x2000], extra)
+            yield insert_case(f"router alert, telemetry, then {what}",
+                              Host(options=router_alert()), layout, 0x40002000, [0x2000], extra)
+
+
+def option_cases():
+    for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 150, 253, 254, 255):
+        data = bytes(random_numbers.getrandbits(8) for _ in range(n))
+        yield option_case(f"request of {n} bytes", Host(), [(REQUEST, data)])
+        yield option_case(f"report of {n} bytes behind a router alert",
+                          Host(options=router_alert()), [(REPORT, data)])
+    yield option_case("report in three parts", Host("tcp", 1),
+                      [(REPORT, bytes([i] * 255)) for i in range(3)])
+
+
+def telemetry(hops=1):
+    made = [make_hop(i + 1, 0xE000) for i in range(hops)]
+    return (trace_option(7, 0x7000E000, made),
+            e2e_option(0x7000, make_values(E2E_VALUES, 0x7000)))
+
+
+def strip_cases():
+    trace, e2e = telemetry()
+    alert, odd = RouterAlert(value=0), unknown(0x1e, b"12345")
+
+    def filled(*options):
+        return list(options) + padding(-(2 + size(options)) % 8)
+
+    yield strip_case("telemetry before a host's option", Host(), filled(trace, e2e, alert))
+    yield strip_case("telemetry before options of odd sizes", Host("tcp", 1),
+                     filled(trace, e2e, Pad1(), alert, Pad1(), odd, Pad1(), odd))
+    yield strip_case("a foreign option between trace and e2e", Host(), filled(trace, alert, e2e))
+    yield strip_case("e2e before trace, foreign between", Host(), filled(e2e, odd, trace))
+    yield strip_case("telemetry off the places our nodes use", Host(), filled(Pad1(), trace, e2e))
+    yield strip_case("telemetry at four behind Pad1 twice", Host(),
+                     filled(Pad1(), Pad1(), trace, e2e))
+    yield strip_case("telemetry directly behind an option", Host(), filled(alert, trace, e2e))
+    yield strip_case("all four kinds among options", Host("icmp"),
+                     filled(odd, unknown(REQUEST, b"abc"), alert, unknown(REPORT, b"d"), trace,
+                            odd, e2e, Pad1(), odd))
+    yield strip_case("only a trace, too short", Host(), filled(odd, unknown(TRACE, b"\0" * 7)))
+    yield strip_case("two traces", Host(), filled(trace, alert, trace, e2e))
+    yield strip_case("empty telemetry options", Host(),
+                     filled(unknown(0x3e, b""), unknown(TRACE, b""), unknown(E2E, b""),
+                            unknown(REQUEST, b""), alert))
+    yield strip_case("e2e alone in front, as ours would be", Host(), filled(e2e), mixed=False)
+    yield strip_case("e2e before trace, ours otherwise", Host(), filled(e2e, trace), mixed=False)
+    yield strip_case("padding between the options", Host(),
+                     filled(trace, *padding(5), e2e, *padding(7)), mixed=False)
+    for i in range(60):
+        options = []
+        for _ in range(random_numbers.randint(1, 7)):
+            kind = random_numbers.randint(0, 4)
+            if kind == 0:
+                options += padding(random_numbers.randint(1, 9))
+            elif kind == 1:
+                options.append(random_numbers.choice([trace, e2e]))
+            elif kind == 2:
+                options.append(unknown(random_numbers.choice([REQUEST, REPORT]),
+                                       bytes(random_numbers.randint(0, 20))))
+            else:
+                options.append(unknown(random_numbers.choice([5, 0x1e, 0x3e, 0xc2]),
+                                       bytes(random_numbers.randint(0, 20))))
+        options = filled(*options, odd)
+        if any(option.otype in TELEMETRY for option in options) and not truncates(options):
+            yield strip_case(f"random mixture {i}", Host(), options)
+
+
+def truncates(options):
+    """Telemetry on an eight-byte boundary with nothing foreign behind it is not a mixture."""
+    first = next(i for i, option in enumerate(options) if option.otype in TELEMETRY)
+    return all(option.otype in TELEMETRY + (0, 1) for option in options[first:])
+
+
+def parse_case(name, frame, flags, frame_len=None, **found):
+    case = {"name": name, "frame": frame.hex(),
+            "parsed": {"flags": sorted(flags), **found}}
+    if frame_len is not None:
+        case["frame_len"] = frame_len
+    return case
+
+
+def parse_cases():
+    plain = Host().frame(None)
+    base = {"l3_off": 14, "payload_bytes": 16}
+    flow = {**base, "l4_off": 54, "l4_proto": 17, "src_port": 0x1234, "dst_port": 5001}
+    yield parse_case("nothing", b"", [])
+    yield parse_case("an Ethernet header cut off", plain[:13], [])
+    yield parse_case("an IPv6 header cut off", plain[:53], [])
+    yield parse_case("an IPv6 header in the next segment", plain[:53], ["short"], len(plain))
+    yield parse_case("an Ethernet header in the next segment", plain[:6], ["short"], len(plain))
+    yield parse_case("a payload cut off", plain[:-1], ["ipv6", "malformed"], **base)
+    yield parse_case("a payload in the next segment", plain[:58], ["ipv6", "flow"], len(plain),
+                     **flow)
+    yield parse_case("ports in the next segment", plain[:57], ["ipv6", "short"], len(plain),
+                     **base)
+    yield parse_case("IPv4", plain[:12] + b"\x08\x00" + plain[14:], [])
+    yield parse_case("version 4 behind IPv6's type", plain[:14] + b"\x45" + plain[15:], [])
+    three = plain[:12] + b"\x88\xa8\0\1\x81\0\0\2\x81\0\0\3" + plain[12:]
+    yield parse_case("three tags", three, [], vlan_tags=2)
+    yield parse_case("a tag cut off", three[:16], [], vlan_tags=1)
+
+    def ipv6(proto, body, plen=None):
+        return bytes(Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01") /
+                     IPv6(src="2001:db8::1", dst="2001:db8::2", nh=proto,
+                          plen=len(body) if plen is None else plen)) + body
+
+    udp = Host().l4
+    for proto, what in ((50, "ESP"), (59, "no next header"), (253, "unknown"), (4, "IPv4")):
+        yield parse_case(f"{what} is no flow", ipv6(proto, udp), ["ipv6"], **base)
+    yield parse_case("no payload", ipv6(59, b""), ["ipv6"], l3_off=14)
+    yield parse_case("UDP without payload", ipv6(17, b""), ["ipv6", "malformed"], l3_off=14)
+    yield parse_case("ports beyond the payload", ipv6(17, udp, 3), ["ipv6", "malformed"],
+                     l3_off=14, payload_bytes=3)
+    yield parse_case("exactly the ports", ipv6(17, udp, 4), ["ipv6", "flow"],
+                     **{**flow, "payload_bytes": 4})
+    yield parse_case("a jumbogram", ipv6(0, bytes([17, 0, 0xc2, 4, 0, 1, 0, 0]) + udp, 0),
+                     ["ipv6", "malformed"], l3_off=14)
+    options = bytes([0, 0, 1, 4, 0, 0, 0, 0])
+    yield parse_case("Hop-by-Hop twice", ipv6(0, options + bytes([17]) + options[1:] + udp),
+                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=32, hbh_bytes=8)
+    dest = bytes([60, 0, 1, 4, 0, 0, 0, 0])
+    yield parse_case("Hop-by-Hop behind destination options",
+                     ipv6(60, bytes([0]) + dest[1:] + bytes([17]) + dest[1:] + udp),
+                     ["ipv6", "malformed"], l3_off=14, payload_bytes=32)
+    last = bytes([17]) + dest[1:]
+    yield parse_case("eight extension headers", ipv6(60, dest * 7 + last + udp), ["ipv6", "flow"],
+                     **{**flow, "payload_bytes": 80, "l4_off": 118})
+    yield parse_case("nine extension headers", ipv6(60, dest * 8 + last + udp),
+                     ["ipv6", "malformed"], l3_off=14, payload_bytes=88)
+    yield parse_case("Hop-by-Hop and eight more", ipv6(0, bytes([60]) + options[1:] + dest * 7 +
+                                                       last + udp),
+                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=88, hbh_bytes=8)
+    yield parse_case("a header that goes beyond the payload",
+                     ipv6(60, bytes([17, 3]) + bytes(22)), ["ipv6", "malformed"], l3_off=14,
+                     payload_bytes=24)
+    yield parse_case("Hop-by-Hop beyond the payload", ipv6(0, bytes([17, 9]) + bytes(22)),
+                     ["ipv6", "malformed"], l3_off=14, payload_bytes=24)
+    hbh = {"l3_off": 14, "payload_bytes": 24, "hbh_bytes": 8}
+    yield parse_case("a foreign option beyond its header",
+                     ipv6(0, bytes([17, 0, 0x1e, 5, 0, 0, 0, 0]) + udp),
+                     ["ipv6", "hbh", "malformed"], **hbh)
+    yield parse_case("an option without length byte",
+                     ipv6(0, bytes([17, 0, 1, 3, 0, 0, 0, 0x1e]) + udp),
+                     ["ipv6", "hbh", "malformed"], **hbh)
+    for otype in TELEMETRY:
+        yield parse_case(f"option {otype:#x} beyond its header",
+                         ipv6(0, bytes([17, 0, otype, 5, 0, 0, 0, 0]) + udp),
+                         ["ipv6", "hbh", "malformed", "any_telemetry"], **hbh)
+    yield parse_case("telemetry, then a broken option",
+                     ipv6(0, bytes([17, 0, 0x32, 2, 0, 0, 1, 1]) + udp),
+                     ["ipv6", "hbh", "malformed", "any_telemetry"], **hbh)
+    own = bytes([17, 2, 0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
+    yield parse_case("e2e shorter than its header says", ipv6(0, own + bytes([1, 7]) + bytes(6) +
+                                                              udp),
+                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=40,
+                     hbh_bytes=24)
+
+
+def vectors():
+    return {"insert": list(insert_cases()), "option": list(option_cases()),
+            "strip": list(strip_cases()), "parse": list(parse_cases())}
+
+
+def text():
+    made = vectors()
+    lines = []
+    for kind, cases in made.items():
+        rows = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
+        lines.append(f'"{kind}": [\n{rows}\n]')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def main(argv):
+    if len(argv) == 3 and argv[1] == "--check":
+        with open(argv[2], encoding="ascii") as file:
+            same = file.read() == text()
+        if not same:
+            print(f"{argv[2]} is not what make_vectors.py makes", file=sys.stderr)
+        return 0 if same else 1
+    if len(argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(argv[1], "w", encoding="ascii") as file:
+        file.write(text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

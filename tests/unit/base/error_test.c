@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void an_error_says_code_place_value_and_bound(void **state)
+{
+	(void)state;
+	struct hs_error err = {0};
+	assert_false(hs_error_is_set(&err));
+	int rc = hs_error_set(&err, "out_of_range", "mtu", "1280 to 9216", "mtu is %d", 9);
+	assert_int_equal(rc, -EINVAL);
+	assert_true(hs_error_is_set(&err));
+	assert_string_equal(err.code, "out_of_range");
+	assert_string_equal(err.path, "mtu");
+	assert_string_equal(err.message, "mtu is 9");
+	assert_string_equal(err.expected, "1280 to 9216");
+}
+
+static void nothing_sensible_expected_is_empty_text(void **state)
+{
+	(void)state;
+	struct hs_error err;
+	memset(&err, 0xee, sizeof(err));
+	hs_error_set(&err, "unknown_verb", "", NULL, "no such verb");
+	assert_string_equal(err.expected, "");
+	assert_string_equal(err.path, "");
+}
+
+static void nobody_listening_is_no_fault(void **state)
+{
+	(void)state;
+	assert_int_equal(hs_error_set(NULL, "code", "path", NULL, "text"), -EINVAL);
+	hs_error_prefix(NULL, "ports[0].");
+}
+
+static void texts_too_long_are_cut_within_their_room(void **state)
+{
+	(void)state;
+	char text[600];
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	struct hs_error err;
+	hs_error_set(&err, text, text, text, "%s", text);
+	assert_int_equal(strlen(err.code), sizeof(err.code) - 1);
+	assert_int_equal(strlen(err.path), sizeof(err.path) - 1);
+	assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+	assert_int_equal(strlen(err.expected), sizeof(err.expected) - 1);
+}
+
+static void prefixes_build_a_path_from_the_inside_out(void **state)
+{
+	(void)state;
+	struct hs_error err;
+	hs_error_set(&err, "code", "mtu", NULL, "text");
+	hs_error_prefix(&err, "ports[3].");
+	hs_error_prefix(&err, "node.");
+	assert_string_equal(err.path, "node.ports[3].mtu");
+}
+
+static void a_path_too_long_loses_its_tail(void **state)
+{
+	(void)state;
+	struct hs_error err;
+	hs_error_set(&err, "code", "tail", NULL, "text");
+	char prefix[sizeof(err.path) + 40];
+	memset(prefix, 'p', sizeof(prefix) - 1);
+	prefix[sizeof(err.path) - 3] = '\0'; // two characters of the old path fit
+	hs_error_prefix(&err, prefix);
+	assert_int_equal(strlen(err.path), sizeof(err.path) - 1);
+	assert_string_equal(err.path + sizeof(err.path) - 3, "ta");
+	prefix[sizeof(err.path) - 3] = 'p';
+	prefix[sizeof(prefix) - 1] = '\0';
+	hs_error_prefix(&err, prefix);
+	assert_int_equal(strlen(err.path), sizeof(err.path) - 1);
+	assert_int_equal(strspn(err.path, "p"), sizeof(err.path) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(an_error_says_code_place_value_and_bound),
+			cmocka_unit_test(nothing_sensible_expected_is_empty_text),
+			cmocka_unit_test(nobody_listening_is_no_fault),
+			cmocka_unit_test(texts_too_long_are_cut_within_their_room),
+			cmocka_unit_test(prefixes_build_a_path_from_the_inside_out),
+			cmocka_unit_test(a_path_too_long_loses_its_tail),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
