@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the golden cases of a node: rules, packets in, packets out, and every counter.
+
+Packets come from scapy and from the independent encoder of tests/golden/wire; counters are what
+docs/metrics.md says of the packets, worked out here by hand. A counter that a case does not name
+must be 0.
+
+    make_cases.py DIRECTORY          write DIRECTORY/<case>/case.json
+    make_cases.py --check DIRECTORY  exit 1 unless that is what is there
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "wire"))
+
+from scapy.layers.inet import TCP, UDP  # noqa: E402
+from scapy.layers.inet6 import (  # noqa: E402
+    ICMPv6EchoRequest,
+    IPv6,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    PadN,
+    RouterAlert,
+)
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether  # noqa: E402
+from scapy.packet import Raw  # noqa: E402
+
+import make_vectors as wire  # noqa: E402
+
+SRC, DST = "2001:db8::1", "2001:db8::2"
+NOW = 1700000000000000000
+MS = 1000000
+SOURCE, TRANSIT, SINK = ("host", "network"), ("network", "network"), ("network", "host")
+
+
+def ether(*tags):
+    frame = Ether(src="02:00:00:00:00:0a", dst="02:00:00:00:00:0b")
+    for tag in tags:
+        frame = frame / tag
+    return frame
+
+
+def ip(**fields):
+    return IPv6(src=SRC, dst=DST, hlim=64, **fields)
+
+
+def udp(size=100, sport=1000, dport=2000):
+    return UDP(sport=sport, dport=dport) / Raw(b"p" * size)
+
+
+def padded(options):
+    """Options and what brings their header to a multiple of eight bytes."""
+    return options + wire.padding(-(2 + wire.size(options)) % 8)
+
+
+def telemetry(layout, ns_id, trace_type, values, hops=(), extra=()):
+    """A Hop-by-Hop header as a source makes it, with the hops' entries."""
+    lead = [PadN(optdata=b"")] if layout == wire.ALIGNED else []
+    options = lead + [wire.trace_option(ns_id, trace_type, list(hops)),
+                      wire.e2e_option(trace_type >> 16, values)] + list(extra)
+    return IPv6ExtHdrHopByHop(autopad=0, options=padded(options))
+
+
+def hop(node_id, bitmap=0xE000, **values):
+    return {"node_id": node_id, "bitmap": bitmap, **values}
+
+
+def counted(frame):
+    """Bytes of a packet without telemetry, as docs/metrics.md counts them."""
+    return 14 + 40 + len(bytes(frame.getlayer(IPv6).payload))
+
+
+class Case:
+    def __init__(self, about, sides, node=None, mtu=1500):
+        self.about = about
+        self.node = {"id": 1, "layout": "aligned", "forwarding": "patch", **(node or {})}
+        self.ports = [{"side": side, "mtu": mtu} for side in sides]
+        self.rules = []
+        self.steps = []
+        self.out = [[] for _ in sides]
+        self.counts = [dict() for _ in sides]
+        self.flows = {}
+        self.drops_at_transmit = [0 for _ in sides]
+
+    def rule(self, ns_id=7, **fields):
+        rule = {"ns_id": ns_id, "src_ip": SRC, "dst_ip": DST, "src_port": 0, "dst_port": 0,
+                "protocol": "udp", "trace_type": "0x7000E000", "mode": "count", "mode_setting": 1}
+        rule.update(fields)
+        self.rules.append(rule)
+        self.flows.setdefault(ns_id, {})
+        return self
+
+    def feed(self, port, *frames, at_ns=NOW):
+        frames = [bytes(frame) for frame in frames]
+        self.steps.append({"now_ns": at_ns, "port": port, "frames": [f.hex() for f in frames]})
+        count = self.counts[port]
+        count["rx_packets"] = count.get("rx_packets", 0) + len(frames)
+        count["rx_bytes"] = count.get("rx_bytes", 0) + sum(map(len, frames))
+        return self
+
+    def expect(self, port, *frames):
+        self.out[port] += [bytes(frame).hex() for frame in frames]
+        return self
+
+    def forwarded(self, port, n):
+        self.counts[port]["forwarded"] = n
+        return self
+
+    def drop(self, port, reason, n=1):
+        self.counts[port]["drops." + reason] = n
+        if reason in ("tx_full", "port_down", "not_linear"):
+            self.drops_at_transmit[port] += n
+        return self
+
+    def event(self, port, name, n=1):
+        self.counts[port]["events." + name] = n
+        return self
+
+    def flow(self, ns_id, **counters):
+        self.flows[ns_id].update(counters)
+        return self
+
+    def done(self):
+        for port, count in enumerate(self.counts):
+            frames = self.out[port]
+            if frames or self.drops_at_transmit[port]:
+                count["tx_packets"] = len(frames)
+                count["tx_bytes"] = sum(len(f) // 2 for f in frames)
+                count["offered"] = len(frames) + self.drops_at_transmit[port]
+        return {"about": self.about, "node": self.node, "ports": self.ports, "rules": self.rules,
+                "steps": self.steps,
+                "expect": {"out": self.out, "ports": self.counts,
+                           "rules": {str(ns): c for ns, c in self.flows.items()}}}
+
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+@case
+def a_source_stamps_every_third_packet():
+    c = Case("mode count: the first packet and every third from there", SOURCE)
+    c.rule(mode_setting=3)
+    plain = [ether() / ip() / udp(100 + i) for i in range(5)]
+    c.feed(0, *plain).forwarded(0, 5)
+    total = 0
+    for i, frame in enumerate(plain):
+        total += counted(frame)
+        if i % 3 == 0:
+            values = {"ts_ns": NOW, "tx_packets": i + 1, "tx_bytes": total}
+            frame = ether() / ip() / telemetry("aligned", 7, 0x7000E000, values) / udp(100 + i)
+        c.expect(1, frame)
+    return c.flow(7, rx_packets=5, rx_bytes=total, tx_packets=5, tx_bytes=total, int_packets=2)
+
+
+@case
+def the_paper_layout_has_no_leading_padding():
+    c = Case("layout paper, all end-to-end fields", SOURCE, {"layout": "paper"})
+    c.rule(trace_type="0xF0000000")
+    frame = ether() / ip() / udp()
+    n = counted(frame)
+    values = {"int_packets": 1, "ts_ns": NOW, "tx_packets": 1, "tx_bytes": n}
+    c.feed(0, frame).forwarded(0, 1)
+    c.expect(1, ether() / ip() / telemetry("paper", 7, 0xF0000000, values) / udp())
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, int_packets=1)
+
+
+@case
+def frequency_takes_one_packet_in_an_interval():
+    c = Case("mode frequency: 10 ms, packets at 0, 4, 9, 10 and 25 ms", SOURCE)
+    c.rule(mode="frequency", mode_setting=10, trace_type="0x20000000")
+    frame = ether() / ip() / udp()
+    for i, at in enumerate((0, 4, 9, 10, 25)):
+        c.feed(0, frame, at_ns=NOW + at * MS)
+        stamped = ether() / ip() / telemetry("aligned", 7, 0x20000000, {"tx_packets": i + 1}) / udp()
+        c.expect(1, stamped if at in (0, 10, 25) else frame)
+    n = counted(frame) * 5
+    c.forwarded(0, 5)
+    return c.flow(7, rx_packets=5, rx_bytes=n, tx_packets=5, tx_bytes=n, int_packets=3)
+
+
+@case
+def tags_and_options_of_the_host_stay_as_they_are():
+    c = Case("two VLAN tags; a Hop-by-Hop header of the host's, which telemetry joins at its end",
+             SOURCE)
+    c.rule(trace_type="0x40006000")
+    tags = (Dot1AD(vlan=200), Dot1Q(vlan=100, prio=3))
+    host = [RouterAlert(), PadN(optdata=b"")]
+    frame = ether(*tags) / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host) / udp()
+    ours = [wire.trace_option(7, 0x40006000, []), wire.e2e_option(0x4000, {"ts_ns": NOW})]
+    ours += wire.padding(-wire.size(ours) % 8)
+    out = ether(*tags) / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host + ours) / udp()
+    n = counted(frame)
+    c.feed(0, frame).forwarded(0, 1).expect(1, out)
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, int_packets=1)
+
+
+@case
+def a_transit_node_adds_its_entry_before_older_ones():
+    c = Case("two hops after each other", TRANSIT, {"id": 42})
+    c.rule()
+    values = {"ts_ns": NOW - 5 * MS, "tx_packets": 90, "tx_bytes": 9000}
+    first = hop(3, tx_packets=80, rx_packets=81, ts_ns=NOW - MS, tx_bytes=8000, rx_bytes=8100)
+    plain = ether() / ip() / udp()
+    n = counted(plain)
+    mine = hop(42, tx_packets=2, rx_packets=2, ts_ns=NOW, tx_bytes=2 * n, rx_bytes=2 * n)
+    c.feed(0, plain, ether() / ip() / telemetry("aligned", 7, 0x7000E000, values, [first]) / udp())
+    c.expect(1, plain,
+             ether() / ip() / telemetry("aligned", 7, 0x7000E000, values, [first, mine]) / udp())
+    c.forwarded(0, 2)
+    return c.flow(7, rx_packets=2, rx_bytes=2 * n, tx_packets=2, tx_bytes=2 * n, hop_entries=1)
+
+
+@case
+def an_entry_of_twelve_bytes_moves_the_padding():
+    c = Case("padding computed anew: present without the entry, absent with it", TRANSIT,
+             {"id": 2, "layout": "paper"})
+    c.rule(trace_type="0x40004000")
+    values = {"ts_ns": NOW - MS}
+    plain = ether() / ip() / udp()
+    n = counted(plain)
+    for hops in ([], [hop(9, 0x4000, ts_ns=NOW - 1)]):
+        mine = hop(2, 0x4000, ts_ns=NOW)
+        c.feed(0, ether() / ip() / telemetry("paper", 7, 0x40004000, values, hops) / udp())
+        c.expect(1, ether() / ip() / telemetry("paper", 7, 0x40004000, values, hops + [mine]) / udp())
+    c.forwarded(0, 2)
+    return c.flow(7, rx_packets=2, rx_bytes=2 * n, tx_packets=2, tx_bytes=2 * n, hop_entries=2)
+
+
+@case
+def transit_leaves_other_namespaces_alone():
+    c = Case("telemetry of namespace 8 where the flow is known as 7", TRANSIT)
+    c.rule()
+    frame = ether() / ip() / telemetry("aligned", 8, 0x7000E000,
+                                       {"ts_ns": 1, "tx_packets": 2, "tx_bytes": 3}) / udp()
+    n = counted(ether() / ip() / udp())
+    c.feed(0, frame).forwarded(0, 1).expect(1, frame).event(0, "unknown_namespace")
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n)
+
+
+@case
+def a_full_option_takes_no_more_entries():
+    c = Case("ten hops of 24 bytes fill the option", TRANSIT, {"id": 11})
+    c.rule()
+    hops = [hop(i, tx_packets=i, rx_packets=i, ts_ns=i, tx_bytes=i, rx_bytes=i)
+            for i in range(1, 11)]
+    frame = ether() / ip() / telemetry("aligned", 7, 0x7000E000, {
+        "ts_ns": 1, "tx_packets": 2, "tx_bytes": 3}, hops) / udp()
+    n = counted(ether() / ip() / udp())
+    c.feed(0, frame).forwarded(0, 1).expect(1, frame).event(0, "no_room_option")
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, no_room_option=1)
+
+
+@case
+def a_sink_gives_the_host_what_the_host_sent():
+    c = Case("telemetry with two hops, a request and a report beside it, and an unknown namespace",
+             SINK, {"id": 9})
+    c.rule()
+    values = {"ts_ns": NOW - MS, "tx_packets": 5, "tx_bytes": 500}
+    hops = [hop(i, tx_packets=5, rx_packets=5, ts_ns=NOW - i, tx_bytes=500, rx_bytes=500)
+            for i in (1, 2)]
+    plain = ether() / ip() / udp()
+    n = counted(plain)
+    c.feed(0,
+           ether() / ip() / telemetry("aligned", 7, 0x7000E000, values, hops) / udp(),
+           ether() / ip() / telemetry("paper", 99, 0x7000E000, values, hops) / udp(),
+           ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=padded(
+               [wire.unknown(wire.REQUEST, b"\xa1\x61\x61\x01")])) / udp())
+    c.expect(1, plain, plain, plain).forwarded(0, 3)
+    c.event(0, "unknown_namespace").event(0, "stripped", 3)
+    return c.flow(7, rx_packets=3, rx_bytes=3 * n, tx_packets=3, tx_bytes=3 * n, sink_packets=1,
+                  reports_made=1)
+
+
+@case
+def a_host_is_not_believed():
+    c = Case("a host's own telemetry is stripped, then the source speaks for itself", SOURCE)
+    c.rule()
+    forged = {"ts_ns": 1, "tx_packets": 1000000, "tx_bytes": 1000000}
+    plain = ether() / ip() / udp()
+    n = counted(plain)
+    mine = {"ts_ns": NOW, "tx_packets": 1, "tx_bytes": n}
+    c.feed(0, ether() / ip() / telemetry("aligned", 7, 0x7000E000, forged) / udp()).forwarded(0, 1)
+    c.expect(1, ether() / ip() / telemetry("aligned", 7, 0x7000E000, mine) / udp())
+    c.event(0, "host_telemetry_stripped")
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, int_packets=1)
+
+
+@case
+def a_host_with_telemetry_is_dropped_by_policy():
+    c = Case("host_side_policy drop", SOURCE, {"host_side_policy": "drop"})
+    c.rule()
+    forged = {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1}
+    c.feed(0, ether() / ip() / telemetry("aligned", 7, 0x7000E000, forged) / udp())
+    return c.drop(0, "host_telemetry").flow(7)
+
+
+@case
+def only_the_first_fragment_has_ports():
+    c = Case("fragments: the first matches and may carry telemetry, later ones match nothing",
+             SOURCE)
+    c.rule(trace_type="0x20000000")
+    first = IPv6ExtHdrFragment(offset=0, m=1, id=1)
+    later = IPv6ExtHdrFragment(offset=20, m=0, id=1)
+    data = bytes(udp(152))
+    a = ether() / ip() / first / Raw(data)
+    b = ether() / ip() / later / Raw(b"q" * 50)
+    a.getlayer(IPv6ExtHdrFragment).nh = 17
+    b.getlayer(IPv6ExtHdrFragment).nh = 17
+    n = counted(a)
+    stamped = ether() / ip() / telemetry("aligned", 7, 0x20000000, {"tx_packets": 1}) / first / Raw(data)
+    stamped.getlayer(IPv6ExtHdrFragment).nh = 17
+    c.feed(0, a, b).forwarded(0, 2).expect(1, stamped, b)
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, int_packets=1)
+
+
+@case
+def the_most_specific_rule_counts():
+    c = Case("three overlapping rules; ICMPv6 and TCP beside them", SOURCE)
+    never = {"mode": "count", "mode_setting": 4000000000}
+    c.rule(1, **never).rule(2, dst_port=2000, **never).rule(3, src_port=1000, dst_port=2000, **never)
+    c.rule(4, protocol="icmp", **never).rule(5, protocol="tcp", dst_port=80, **never)
+    exact, port, wild = udp(), udp(sport=1001), udp(dport=2001)
+    echo = ICMPv6EchoRequest(id=1, seq=1, data=b"x" * 56)
+    web, other = TCP(sport=5000, dport=80), TCP(sport=5000, dport=81)
+    frames = [ether() / ip() / l4 for l4 in (exact, port, wild, echo, web, other)]
+    frames.append(ether() / ARP(pdst="192.0.2.1"))
+    c.feed(0, *frames).forwarded(0, 7)
+    for ns, frame in zip((3, 2, 1, 4, 5), frames):
+        n = counted(frame)
+        stamped = ether() / ip() / telemetry("aligned", ns, 0x7000E000, {
+            "ts_ns": NOW, "tx_packets": 1, "tx_bytes": n}) / frame.getlayer(IPv6).payload
+        c.expect(1, stamped)
+        c.flow(ns, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, int_packets=1)
+    c.expect(1, *frames[5:])
+    return c
+
+
+@case
+def what_does_not_fit_the_mtu_goes_without():
+    c = Case("1,500 bytes of MTU: a packet of 1,461 has no room for 40 bytes of telemetry, one of "
+             "1,460 has", SOURCE)
+    c.rule()
+    tight, fits = ether() / ip() / udp(1461 - 48), ether() / ip() / udp(1460 - 48)
+    total = counted(tight) + counted(fits)
+    values = {"ts_ns": NOW, "tx_packets": 2, "tx_bytes": total}
+    c.feed(0, tight, fits).forwarded(0, 2)
+    c.expect(1, tight, ether() / ip() / telemetry("aligned", 7, 0x7000E000, values) / udp(1460 - 48))
+    c.event(0, "no_room_mtu")
+    return c.flow(7, rx_packets=2, rx_bytes=total, tx_packets=2, tx_bytes=total, int_packets=1,
+                  no_room_mtu=1, mtu_needed=1501)
+
+
+def written(directory):
+    files = {}
+    for name, function in CASES.items():
+        path = os.path.join(directory, name, "case.json")
+        files[path] = json.dumps(function().done(), indent=1) + "\n"
+    return files
+
+
+def main():
+    check = "--check" in sys.argv
+    directory = sys.argv[-1]
+    stale = 0
+    for path, text in written(directory).items():
+        if check:
+            if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+                print("differs:", path)
+                stale += 1
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    sys.exit(1 if stale else 0)
+
+
+if __name__ == "__main__":
+    main()
