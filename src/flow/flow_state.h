@@ -13,9 +13,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
+#include <rte_hash_crc.h>
 
 struct rte_hash;
 
@@ -25,9 +27,21 @@ struct hs_flow_key {
 	uint16_t src_port; // host order; 0 where the rule has any
 	uint16_t dst_port;
 	uint8_t protocol;
-	uint8_t zero[3];
+	uint8_t zero[11]; // to a length that rte_hash compares with vector instructions
 };
-static_assert(sizeof(struct hs_flow_key) == 40, "no hidden padding: the key is hashed as bytes");
+static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
+
+// Hash of a key (CRC-32C over what is not zero), inlined so that several are under way at once.
+static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
+{
+	uint64_t words[5];
+	uint32_t hash = 0;
+
+	memcpy(words, key, sizeof(words));
+	for (int i = 0; i < 5; i++)
+		hash = rte_hash_crc_8byte(words[i], hash);
+	return hash;
+}
 
 // What may change while the rule is live, in one word so that a worker never sees half a change:
 // bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 55 mode, 56 to 63

@@ -253,10 +253,10 @@ static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
 static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint32_t slot)
 {
 	void *data = (void *)(uintptr_t)slot;
-	int rc = rte_hash_add_key_data(t->hash, key, data);
+	int rc = rte_hash_add_key_with_hash_data(t->hash, key, hs_flow_key_hash(key), data);
 	if (rc == -ENOSPC) {
 		hs_flow_table_reclaim(t);
-		rc = rte_hash_add_key_data(t->hash, key, data);
+		rc = rte_hash_add_key_with_hash_data(t->hash, key, hs_flow_key_hash(key), data);
 	}
 	return rc;
 }
@@ -271,7 +271,7 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 	int rc = hash_add(t, &key, slot);
 	if (rc)
 		return rc;
-	e->position = rte_hash_lookup(t->hash, &key);
+	e->position = rte_hash_lookup_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	e->state = ENTRY_LIVE;
 	mask_take(t, rule_mask(&e->rule));
 	return 0;
@@ -285,7 +285,7 @@ static uint32_t find_same_tuple(struct hs_flow_table *t, const struct hs_rule *r
 	void *data;
 
 	rule_key(rule, &key);
-	if (rte_hash_lookup_data(t->hash, &key, &data) < 0)
+	if (rte_hash_lookup_with_hash_data(t->hash, &key, hs_flow_key_hash(&key), &data) < 0)
 		return HS_FLOW_NONE;
 	return (uint32_t)(uintptr_t)data;
 }
@@ -361,7 +361,8 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 	struct hs_flow_key key;
 
 	rule_key(&t->entries[to].rule, &key);
-	rte_hash_add_key_data(t->hash, &key, (void *)(uintptr_t)to);
+	rte_hash_add_key_with_hash_data(
+			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
 	t->entries[to].position = t->entries[from].position;
 	t->entries[to].state = ENTRY_LIVE;
 }
@@ -376,7 +377,7 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 		return -1;
 	}
 	rule_key(&e->rule, &key);
-	rte_hash_del_key(t->hash, &key);
+	rte_hash_del_key_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	mask_release(t, rule_mask(&e->rule));
 	return e->position;
 }
@@ -603,14 +604,14 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	free(t);
 }
 
-// rte_hash's parts: keys (48 bytes each, aligned), two sets of 64-byte buckets for eight, rings of
-// free key slots and free extension buckets, a change counter.
+// rte_hash's parts: keys (64 bytes each with their data), two sets of 64-byte buckets for eight,
+// rings of free key slots and free extension buckets, a change counter.
 static uint64_t hash_bytes(uint32_t entries)
 {
 	uint64_t slots = rte_align32pow2(entries + 1);
 	uint64_t buckets = slots / 8;
 
-	return (uint64_t)entries * 48 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
+	return (uint64_t)entries * 64 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
 	       buckets * 2 * sizeof(uint32_t);
 }
 

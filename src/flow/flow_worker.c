@@ -44,14 +44,16 @@ static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 {
 	struct hs_flow_key masked[RTE_HASH_LOOKUP_BULK_MAX];
 	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
+	hash_sig_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
 	void *data[RTE_HASH_LOOKUP_BULK_MAX];
 	uint64_t hits = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		mask_key(keys[at[i]], mask, &masked[i]);
 		pointers[i] = &masked[i];
+		hashes[i] = hs_flow_key_hash(&masked[i]);
 	}
-	rte_hash_lookup_bulk_data(view->hash, pointers, n, &hits, data);
+	rte_hash_lookup_with_hash_bulk_data(view->hash, pointers, hashes, n, &hits, data);
 	take_hits(view, mask, n, at, hits, data, slots);
 }
 
@@ -89,6 +91,7 @@ static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_k
 		unsigned n, uint32_t *slots)
 {
 	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
+	hash_sig_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
 	void *data[RTE_HASH_LOOKUP_BULK_MAX];
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
 	uint64_t hits = 0;
@@ -98,11 +101,12 @@ static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_k
 		if (!keys[i])
 			continue;
 		pointers[left] = keys[i];
+		hashes[left] = hs_flow_key_hash(keys[i]);
 		at[left++] = i;
 	}
 	if (!left)
 		return;
-	rte_hash_lookup_bulk_data(view->hash, pointers, left, &hits, data);
+	rte_hash_lookup_with_hash_bulk_data(view->hash, pointers, hashes, left, &hits, data);
 	for (unsigned i = 0; i < left; i++) {
 		if (hits >> i & 1)
 			slots[at[i]] = (uint32_t)(uintptr_t)data[i];
