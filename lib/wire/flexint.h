@@ -119,9 +119,9 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 // Takes out every telemetry option (0x31, 0x11, 0x32, 0x33) with its padding, restores Next Header
 // and Payload Length. What our source inserted leaves the host's very bytes; other nodes' mixtures
 // keep each foreign option at its offset modulo 8. The remaining frame starts at frame + result;
-// result == packet->telemetry_bytes. That can be 0 where a mixture's telemetry only becomes padding:
-// whether there is anything to strip is HS_PACKET_ANY_TELEMETRY's to say. Options that cannot be
-// walked (HS_PACKET_MALFORMED) stay as they are.
+// result == packet->telemetry_bytes. That can be 0 where a mixture's telemetry only becomes
+// padding: whether there is anything to strip is HS_PACKET_ANY_TELEMETRY's to say. Options that
+// cannot be walked (HS_PACKET_MALFORMED) stay as they are.
 size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 
 // Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).

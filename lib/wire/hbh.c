@@ -169,12 +169,15 @@ size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
 
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 {
-	if (parse_own(hbh, packet))
+	// A second Hop-by-Hop header behind this one is an error (RFC 8200 section 4.1), and would
+	// be believed as the first if this one were stripped: nothing of it counts.
+	bool last = hbh[0] != HS_IP_HOP_BY_HOP;
+	if (last && parse_own(hbh, packet))
 		return true;
 
 	size_t bytes = packet->hbh_bytes;
 	struct survey s;
-	if (!survey(hbh, bytes, &s)) {
+	if (!survey(hbh, bytes, &s) || !last) {
 		packet->flags |= (uint16_t)(HS_PACKET_MALFORMED |
 					    (s.flags & HS_PACKET_ANY_TELEMETRY));
 		return false;

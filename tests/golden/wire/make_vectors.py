@@ -577,6 +577,11 @@ def parse_cases():
     options = bytes([0, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop twice", ipv6(0, options + bytes([17]) + options[1:] + udp),
                      ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=32, hbh_bytes=8)
+    request = bytes([0, 0, 0x32, 4, 1, 2, 3, 4])
+    yield parse_case("requests in two Hop-by-Hop headers",
+                     ipv6(0, request + bytes([17]) + request[1:] + udp),
+                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=32,
+                     hbh_bytes=8)
     dest = bytes([60, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop behind destination options",
                      ipv6(60, bytes([0]) + dest[1:] + bytes([17]) + dest[1:] + udp),

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any frame: parsed within its bytes, told the same from its first segment, and without telemetry
+// after strip. The first byte of the input says where the first segment ends.
+#include "fuzz.h"
+
+#include "flexint.h"
+#include "packet.h"
+
+#include <string.h>
+
+static const uint8_t telemetry_types[] = {HS_OPT_TRACE, HS_OPT_E2E, HS_OPT_REQUEST, HS_OPT_REPORT};
+
+static uint8_t *copy_of(const uint8_t *bytes, size_t len)
+{
+	uint8_t *copy = malloc(len ? len : 1);
+	HOLDS(copy);
+	if (len)
+		memcpy(copy, bytes, len);
+	return copy;
+}
+
+static void within_the_frame(const struct hs_packet *packet, size_t len)
+{
+	size_t options = packet->l3_off + 40u;
+	if (!(packet->flags & HS_PACKET_IPV6)) {
+		HOLDS(!(packet->flags & ~HS_PACKET_SHORT));
+		return;
+	}
+	HOLDS(options <= len);
+	HOLDS(options + packet->hbh_bytes <= len);
+	HOLDS(packet->telemetry_bytes <= packet->hbh_bytes && packet->telemetry_bytes % 8 == 0);
+	HOLDS(!(packet->flags & HS_PACKET_FLOW) || packet->l4_off + 4u <= len);
+	HOLDS(!packet->telemetry_bytes || packet->flags & HS_PACKET_ANY_TELEMETRY);
+	if (packet->flags & HS_PACKET_TELEMETRY) {
+		HOLDS(packet->trace_off >= options + 2 && packet->e2e_off >= options + 2);
+		HOLDS(packet->trace_off + 10u <= options + packet->hbh_bytes);
+		HOLDS(packet->e2e_off + 4u <= options + packet->hbh_bytes);
+	}
+}
+
+static void a_segment_tells_the_same(
+		const uint8_t *frame, size_t cut, size_t len, const struct hs_packet *whole)
+{
+	uint8_t *segment = copy_of(frame, cut);
+	struct hs_packet packet;
+	hs_packet_parse(segment, cut, len, &packet);
+	free(segment);
+	within_the_frame(&packet, cut);
+	if (!(packet.flags & HS_PACKET_SHORT))
+		HOLDS(!memcmp(&packet, whole, sizeof(packet)));
+}
+
+static void options_are_within(const uint8_t *frame, const struct hs_packet *packet)
+{
+	const uint8_t *end = frame + packet->l3_off + 40 + packet->hbh_bytes;
+	for (size_t i = 0; i < sizeof(telemetry_types); i++) {
+		const uint8_t *data;
+		size_t len;
+		size_t cursor = 0;
+		while (hs_flexint_option_next(
+				frame, packet, telemetry_types[i], &cursor, &data, &len)) {
+			HOLDS(data >= frame && len <= (size_t)(end - data));
+			HOLDS(packet->flags & HS_PACKET_ANY_TELEMETRY);
+		}
+	}
+}
+
+static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
+{
+	static struct hs_flexint told;
+	if (!(packet->flags & HS_PACKET_TELEMETRY))
+		return;
+	const uint8_t *trace = frame + packet->trace_off;
+	const uint8_t *e2e = frame + packet->e2e_off;
+	if (hs_flexint_decode(trace + 2, trace[1], e2e + 2, e2e[1], &told))
+		return;
+	HOLDS(told.ns_id == packet->ns_id && told.trace_type == packet->trace_type);
+	size_t bytes = 8;
+	for (size_t i = 0; i < told.n_hops; i++)
+		bytes += 4 + hs_flexint_hop_data_bytes(told.hops[i].bitmap);
+	HOLDS(bytes == trace[1]);
+}
+
+static void strips(uint8_t *frame, size_t len, const struct hs_packet *packet)
+{
+	const uint16_t l4 = HS_PACKET_FLOW | HS_PACKET_FRAGMENT | HS_PACKET_LATER;
+	struct hs_packet after;
+	size_t taken = hs_flexint_strip(frame, packet);
+	HOLDS(taken == packet->telemetry_bytes);
+	hs_packet_parse(frame + taken, len - taken, len - taken, &after);
+	HOLDS(!(after.flags & HS_PACKET_ANY_TELEMETRY) && !after.telemetry_bytes);
+	HOLDS(hs_packet_counted_bytes(&after) == hs_packet_counted_bytes(packet));
+	// A chain of nine headers may become one of eight, and Hop-by-Hop twice once.
+	if (packet->flags & HS_PACKET_MALFORMED)
+		return;
+	HOLDS((after.flags & l4) == (packet->flags & l4) && !(after.flags & HS_PACKET_MALFORMED));
+	HOLDS(after.src_port == packet->src_port && after.dst_port == packet->dst_port);
+	HOLDS(after.l4_proto == packet->l4_proto);
+	HOLDS(after.l4_off == (packet->l4_off ? packet->l4_off - taken : 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 1)
+		return 0;
+	size_t len = size - 1;
+	size_t cut = data[0] < len ? data[0] : len;
+	uint8_t *frame = copy_of(data + 1, len);
+	struct hs_packet packet;
+	hs_packet_parse(frame, len, len, &packet);
+	within_the_frame(&packet, len);
+	HOLDS(!(packet.flags & HS_PACKET_SHORT));
+	a_segment_tells_the_same(frame, cut, len, &packet);
+	if (packet.flags & HS_PACKET_IPV6) {
+		options_are_within(frame, &packet);
+		decodes_or_not(frame, &packet);
+		// Options that cannot be walked stay: what they are is not known.
+		bool walked = !(packet.flags & HS_PACKET_MALFORMED) || packet.telemetry_bytes;
+		if (walked)
+			strips(frame, len, &packet);
+	}
+	free(frame);
+	return 0;
+}
