@@ -42,7 +42,7 @@ struct hs_bus_counters {
 	uint64_t replies;
 	uint64_t replies_lost; // the client had gone or did not read
 	uint64_t published;    // reached every subscriber that wanted it (or there was none)
-	uint64_t publish_lost; // at least one subscriber was too slow and missed it
+	uint64_t publish_lost; // a subscriber whose queue was full missed it
 	uint64_t connections;  // made, since the start
 	uint64_t disconnections;
 	uint64_t handshakes_failed;
@@ -52,7 +52,7 @@ struct hs_bus_counters {
 // only, and no abstract ipc name (no file permission guards it). 0 or -EINVAL with *err, whose path
 // is `path`.
 int hs_bus_check_endpoint(
-	const char *endpoint, bool insecure, const char *path, struct hs_error *err);
+		const char *endpoint, bool insecure, const char *path, struct hs_error *err);
 
 // Opens all sockets. Creates missing directories of ipc endpoints, takes over the socket file of a
 // process that died, refuses that of a living one (-EADDRINUSE) and any file that is no socket;
@@ -76,8 +76,10 @@ int hs_bus_next_request(struct hs_bus *bus, struct hs_bus_request *request);
 int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char *text);
 void hs_bus_drop_request(struct hs_bus_request *request);
 
-// Publishes two parts, topic and JSON. 0, or -EAGAIN where a subscriber missed it (the others got
-// it all the same).
+// Publishes two parts, topic and JSON. 0, or -EAGAIN where a subscriber missed it; the others got
+// it all the same. Exact for each of `publish_to`. Of the listeners at `publish_bind`, which share
+// a socket, ZeroMQ reports only when one's queue fills, not what it misses until it reads again: it
+// sees that by the gap in `seq`.
 int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json);
 
 void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out);
@@ -86,13 +88,14 @@ void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out);
 
 struct hs_bus_client;
 
+// 0 or a negative errno with *err; -EHOSTUNREACH where nobody answers at an ipc endpoint.
 int hs_bus_client_open(const char *endpoint, struct hs_bus_client **client, struct hs_error *err);
 void hs_bus_client_close(struct hs_bus_client *client);
 
 // Sends a request and waits for its reply (terminated; the caller frees it). -EHOSTUNREACH: nobody
 // there; -ETIMEDOUT: no reply in time. The client may be used again after either.
 int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t len,
-	int timeout_ms, char **reply, size_t *reply_len);
+		int timeout_ms, char **reply, size_t *reply_len);
 
 // ---- subscriber ----
 
@@ -107,8 +110,8 @@ struct hs_bus_message {
 // Subscribes to one topic prefix ("" for everything). `bind` makes it the side that publishers
 // connect to, as a controller does; the rules for ipc files are those of hs_bus_open.
 int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
-	struct hs_bus_subscriber **subscriber, struct hs_error *err);
+		struct hs_bus_subscriber **subscriber, struct hs_error *err);
 void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber);
 // 0, -EAGAIN after the timeout, -EINTR on a signal.
-int hs_bus_subscriber_next(
-	struct hs_bus_subscriber *subscriber, int timeout_ms, struct hs_bus_message *message);
+int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
+		struct hs_bus_message *message);
