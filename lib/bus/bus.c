@@ -248,14 +248,18 @@ static void drain_monitor(void *monitor, struct hs_bus_counters *counters)
 	}
 }
 
-// A publisher handles subscriptions only in calls on it, and nobody may publish for long.
-static void let_subscribers_in(struct hs_bus *bus)
+// A publisher handles subscriptions, and what its peers have read, only in calls on it.
+static void catch_up(const struct line *line)
 {
-	for (unsigned i = 0; i < bus->n_publishers; i++) {
-		int events;
-		size_t size = sizeof(events);
-		zmq_getsockopt(bus->publishers[i].socket, ZMQ_EVENTS, &events, &size);
-	}
+	int events;
+	size_t size = sizeof(events);
+	zmq_getsockopt(line->socket, ZMQ_EVENTS, &events, &size);
+}
+
+static void let_subscribers_in(const struct hs_bus *bus)
+{
+	for (unsigned i = 0; i < bus->n_publishers; i++)
+		catch_up(&bus->publishers[i]);
 }
 
 static short events_to_zmq(short events)
@@ -433,6 +437,10 @@ static int send_parts(void *publisher, const char *topic, const char *json)
 
 static bool publish_on(const struct line *line, const char *topic, const char *json)
 {
+	if (send_parts(line->socket, topic, json) == 0)
+		return true;
+	// The queue may only seem full: sending looks at most once a millisecond at what was read.
+	catch_up(line);
 	if (send_parts(line->socket, topic, json) == 0)
 		return true;
 	if (!line->shared)

@@ -18,7 +18,7 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 
 	if (rule->ns_id == 0)
 		return hs_error_set(err, "out_of_range", "/ns_id", "1 to 4294967295",
-			"ns_id: 0 names no namespace");
+				"ns_id: 0 names no namespace");
 	switch (rule->protocol) {
 	case IPPROTO_TCP:
 	case IPPROTO_UDP:
@@ -26,12 +26,12 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 	case IPPROTO_ICMPV6:
 		if (rule->src_port || rule->dst_port)
 			return hs_error_set(err, "out_of_range", port_path, "0",
-				"%s: %u, but icmp has no ports", port_path + 1,
-				rule->src_port ? rule->src_port : rule->dst_port);
+					"%s: %u, but icmp has no ports", port_path + 1,
+					rule->src_port ? rule->src_port : rule->dst_port);
 		return 0;
 	default:
 		return hs_error_set(err, "out_of_range", "/protocol", "tcp, udp or icmp",
-			"protocol: %u cannot be monitored", rule->protocol);
+				"protocol: %u cannot be monitored", rule->protocol);
 	}
 }
 
@@ -41,17 +41,17 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 		const char *name, *expected;
 		double min, max;
 	} modes[] = {
-		[HS_MODE_COUNT] = {"count", "a whole number of packets, 1 to 4294967295", 1,
-			UINT32_MAX},
-		[HS_MODE_FREQUENCY] = {"frequency", "milliseconds, 0.001 to 86400000", 0.001,
-			86400e3},
-		[HS_MODE_PROBABILITY] = {"probability", "percent, above 0, to 100", 0, 100},
+			[HS_MODE_COUNT] = {"count", "a whole number of packets, 1 to 4294967295", 1,
+					UINT32_MAX},
+			[HS_MODE_FREQUENCY] = {"frequency", "milliseconds, 0.001 to 86400000",
+					0.001, 86400e3},
+			[HS_MODE_PROBABILITY] = {"probability", "percent, above 0, to 100", 0, 100},
 	};
 	double setting = rule->mode_setting;
 
 	if (rule->mode > HS_MODE_PROBABILITY)
 		return hs_error_set(err, "out_of_range", "/mode", "count, frequency or probability",
-			"mode: %u is not known", rule->mode);
+				"mode: %u is not known", rule->mode);
 	// Written so that a NaN, which compares false with everything, is refused.
 	bool good = setting >= modes[rule->mode].min && setting <= modes[rule->mode].max;
 	if (rule->mode == HS_MODE_COUNT && good)
@@ -60,9 +60,9 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 		good = setting > 0;
 	if (!good)
 		return hs_error_set(err, "out_of_range", "/mode_setting",
-			modes[rule->mode].expected,
-			"mode_setting: %.15g is out of range for mode %s", setting,
-			modes[rule->mode].name);
+				modes[rule->mode].expected,
+				"mode_setting: %.15g is out of range for mode %s", setting,
+				modes[rule->mode].name);
 	return 0;
 }
 
@@ -72,15 +72,16 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 
 	if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
 		rc = hs_error_set(err, "out_of_range", "/trace_type",
-			"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
-			"trace_type: 0x%08X has bits without a meaning (0x%08X); the allowed mask "
-			"is 0xF000E000",
-			rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
+				"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
+				"trace_type: 0x%08X has bits without a meaning (0x%08X); the "
+				"allowed mask "
+				"is 0xF000E000",
+				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
 	if (rc == 0)
 		rc = check_mode(rule, err);
 	if (rc == 0 && rule->in_band)
 		rc = hs_error_set(err, "unsupported", "/in_band", "false",
-			"in_band: in-band requests are not supported yet");
+				"in_band: in-band requests are not supported yet");
 	return rc;
 }
 

@@ -48,7 +48,7 @@ static void put_text(struct out *out, const char *text)
 }
 
 static void put_field(
-	struct out *out, const struct hs_rule_field *field, const struct hs_rule *rule)
+		struct out *out, const struct hs_rule_field *field, const struct hs_rule *rule)
 {
 	char text[HS_RULE_TEXT_BYTES];
 
@@ -76,8 +76,8 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 		return -EINVAL;
 	if (floor(rule->mode_setting) != rule->mode_setting)
 		return hs_error_set(err, "out_of_range", "/mode_setting",
-			"a whole number (in-band requests carry no fractions)",
-			"mode_setting: %.15g is not whole", rule->mode_setting);
+				"a whole number (in-band requests carry no fractions)",
+				"mode_setting: %.15g is not whole", rule->mode_setting);
 	for (size_t i = 0; i < hs_rule_n_fields; i++)
 		n += hs_rule_fields[i].in_band;
 
@@ -88,8 +88,8 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 		if (hs_rule_fields[i].in_band)
 			put_field(&out, &hs_rule_fields[i], rule);
 	if (out.failed) {
-		hs_error_set(
-			err, "too_large", "", "", "the request does not fit in %zu bytes", size);
+		hs_error_set(err, "too_large", "", "", "the request does not fit in %zu bytes",
+				size);
 		return -ENOSPC;
 	}
 	return (int)(out.at - bytes);
@@ -146,8 +146,8 @@ static void on_uint64(void *token, uint64_t v)
 static void on_negative(struct token *token, uint64_t v)
 {
 	token->value = (struct hs_rule_value){.type = HS_VALUE_INTEGER,
-		.negative = true,
-		.magnitude = v == UINT64_MAX ? v : v + 1};
+			.negative = true,
+			.magnitude = v == UINT64_MAX ? v : v + 1};
 }
 
 static void on_negint8(void *token, uint8_t v)
@@ -174,7 +174,7 @@ static void on_string(void *context, cbor_data text, size_t len)
 {
 	struct token *token = context;
 	token->value = (struct hs_rule_value){
-		.type = HS_VALUE_TEXT, .text = (const char *)text, .len = len};
+			.type = HS_VALUE_TEXT, .text = (const char *)text, .len = len};
 }
 
 static void on_bytes(void *context, cbor_data text, size_t len)
@@ -233,36 +233,36 @@ static void on_leaf(void *context)
 }
 
 static const struct cbor_callbacks callbacks = {
-	.uint8 = on_uint8,
-	.uint16 = on_uint16,
-	.uint32 = on_uint32,
-	.uint64 = on_uint64,
-	.negint8 = on_negint8,
-	.negint16 = on_negint16,
-	.negint32 = on_negint32,
-	.negint64 = on_negint64,
-	.byte_string = on_bytes,
-	.byte_string_start = on_indefinite,
-	.string = on_string,
-	.string_start = on_indefinite,
-	.array_start = on_array,
-	.indef_array_start = on_indefinite,
-	.map_start = on_map,
-	.indef_map_start = on_indefinite,
-	.tag = on_tag,
-	.float2 = on_float,
-	.float4 = on_float,
-	.float8 = on_double,
-	.boolean = on_boolean,
-	.null = on_leaf,
-	.undefined = on_leaf,
-	.indef_break = on_indefinite,
+		.uint8 = on_uint8,
+		.uint16 = on_uint16,
+		.uint32 = on_uint32,
+		.uint64 = on_uint64,
+		.negint8 = on_negint8,
+		.negint16 = on_negint16,
+		.negint32 = on_negint32,
+		.negint64 = on_negint64,
+		.byte_string = on_bytes,
+		.byte_string_start = on_indefinite,
+		.string = on_string,
+		.string_start = on_indefinite,
+		.array_start = on_array,
+		.indef_array_start = on_indefinite,
+		.map_start = on_map,
+		.indef_map_start = on_indefinite,
+		.tag = on_tag,
+		.float2 = on_float,
+		.float4 = on_float,
+		.float8 = on_double,
+		.boolean = on_boolean,
+		.null = on_leaf,
+		.undefined = on_leaf,
+		.indef_break = on_indefinite,
 };
 
 static int not_cbor(const struct in *in, const char *what)
 {
 	return hs_error_set(
-		in->err, "not_cbor", "", "one map {\"int_request\": {...}}", "%s", what);
+			in->err, "not_cbor", "", "one map {\"int_request\": {...}}", "%s", what);
 }
 
 static int next_token(struct in *in, struct token *token)
@@ -327,7 +327,7 @@ static int read_member(struct in *in, struct hs_rule *rule, uint32_t *seen, unsi
 	uint32_t bit = 1u << (field - hs_rule_fields);
 	if (*seen & bit)
 		return hs_error_set(in->err, "duplicate_key", "", "each key once", "%s comes twice",
-			field->name);
+				field->name);
 	*seen |= bit;
 	return hs_rule_field_set(field, &value.value, rule, in->err);
 }
@@ -341,7 +341,7 @@ static int check_required(const struct in *in, uint32_t seen)
 			continue;
 		snprintf(path, sizeof(path), "/%s", field->name);
 		return hs_error_set(in->err, "missing_field", path, field->allowed, "%s is missing",
-			field->name);
+				field->name);
 	}
 	return 0;
 }
@@ -357,8 +357,8 @@ static int open_request(struct in *in, uint64_t *members)
 	if (next_token(in, &token))
 		return -EINVAL;
 	if (token.type != TOKEN_VALUE || token.value.type != HS_VALUE_TEXT ||
-		token.value.len != sizeof(request_key) - 1 ||
-		memcmp(token.value.text, request_key, token.value.len) != 0)
+			token.value.len != sizeof(request_key) - 1 ||
+			memcmp(token.value.text, request_key, token.value.len) != 0)
 		return not_cbor(in, "the key is not int_request");
 	if (next_token(in, &token))
 		return -EINVAL;
@@ -371,7 +371,7 @@ static int open_request(struct in *in, uint64_t *members)
 }
 
 int hs_rule_from_cbor(const uint8_t *bytes, size_t len, struct hs_rule *rule,
-	unsigned *unknown_keys, struct hs_error *err)
+		unsigned *unknown_keys, struct hs_error *err)
 {
 	struct in in = {bytes, len, err};
 	struct hs_rule parsed;

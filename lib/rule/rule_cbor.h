@@ -21,4 +21,4 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 // *unknown_keys (may be NULL). The switches, which no request carries, get their defaults.
 // 0 or -EINVAL with *err: not_cbor, and the codes of hs_rule_from_json.
 int hs_rule_from_cbor(const uint8_t *bytes, size_t len, struct hs_rule *rule,
-	unsigned *unknown_keys, struct hs_error *err);
+		unsigned *unknown_keys, struct hs_error *err);

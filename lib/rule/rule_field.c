@@ -15,52 +15,66 @@
 
 // The order is that of listing 1: the in-band request is written in it.
 const struct hs_rule_field hs_rule_fields[] = {
-	{"ns_id", HS_RULE_NUMBER, IN_RULE(ns_id), .required = true, .in_band = true, .min = 1,
-		.max = UINT32_MAX, .type = "integer", .allowed = "1 to 4294967295",
-		.help = "names the rule: the namespace id that its telemetry carries"},
-	{"app_id", HS_RULE_NUMBER, IN_RULE(app_id), .in_band = true, .max = UINT32_MAX,
-		.type = "integer", .allowed = "0 to 4294967295", .fallback = "0",
-		.help = "groups the flows of one application"},
-	{"src_ip", HS_RULE_ADDRESS, IN_RULE(src_ip), .required = true, .in_band = true,
-		.type = "string", .allowed = "an IPv6 address", .help = "source of the flow"},
-	{"dst_ip", HS_RULE_ADDRESS, IN_RULE(dst_ip), .required = true, .in_band = true,
-		.type = "string", .allowed = "an IPv6 address", .help = "destination of the flow"},
-	{"src_port", HS_RULE_NUMBER, IN_RULE(src_port), .in_band = true, .max = 65535,
-		.type = "integer", .allowed = "0 to 65535", .fallback = "0",
-		.help = "source port, 0 for any; 0 with icmp"},
-	{"dst_port", HS_RULE_NUMBER, IN_RULE(dst_port), .in_band = true, .max = 65535,
-		.type = "integer", .allowed = "0 to 65535", .fallback = "0",
-		.help = "destination port, 0 for any; 0 with icmp"},
-	{"protocol", HS_RULE_PROTOCOL, IN_RULE(protocol), .required = true, .in_band = true,
-		.type = "string", .allowed = "tcp, udp or icmp",
-		.help = "protocol of the flow; icmp is ICMPv6"},
-	{"trace_type", HS_RULE_TRACE, IN_RULE(trace_type), .required = true, .in_band = true,
-		.type = "string", .allowed = "0x and 1 to 8 hex digits, bits of 0xF000E000 only",
-		.help = "what to collect: the source's half in the upper 16 bits, the hops' in the "
-			"lower"},
-	{"mode", HS_RULE_MODE, IN_RULE(mode), IN_UPDATE(mode), .required = true, .in_band = true,
-		.type = "string", .allowed = "count, frequency or probability",
-		.help = "which packets carry telemetry"},
-	{"mode_setting", HS_RULE_SETTING, IN_RULE(mode_setting), IN_UPDATE(mode_setting),
-		.required = true, .in_band = true, .type = "number",
-		.allowed = "count: 1 to 4294967295, whole; frequency: 0.001 to 86400000; "
-			   "probability: above 0, to 100",
-		.help = "count: every Nth packet; frequency: at most one in N milliseconds; "
-			"probability: N percent"},
-	{"in_band", HS_RULE_SWITCH, IN_RULE(in_band), .type = "boolean", .allowed = "false",
-		.fallback = "false", .help = "pass the rule on to other nodes in band (not yet)"},
-	{"transmit_report", HS_RULE_SWITCH, IN_RULE(transmit_report), IN_UPDATE(transmit_report),
-		.type = "boolean", .allowed = "true or false", .fallback = "true",
-		.help = "publish each raw report"},
-	{"piggyback_report", HS_RULE_SWITCH, IN_RULE(piggyback_report), IN_UPDATE(piggyback_report),
-		.type = "boolean", .allowed = "true or false", .fallback = "false",
-		.help = "send reports back with packets of the reverse flow"},
-	{"extract_report", HS_RULE_SWITCH, IN_RULE(extract_report), IN_UPDATE(extract_report),
-		.type = "boolean", .allowed = "true or false", .fallback = "false",
-		.help = "take such reports out of packets and publish them here"},
-	{"hop_enabled", HS_RULE_SWITCH, IN_RULE(hop_enabled), IN_UPDATE(hop_enabled),
-		.type = "boolean", .allowed = "true or false", .fallback = "true",
-		.help = "this node adds its own data; it counts the flow in any case"},
+		{"ns_id", HS_RULE_NUMBER, IN_RULE(ns_id), .required = true, .in_band = true,
+				.min = 1, .max = UINT32_MAX, .type = "integer",
+				.allowed = "1 to 4294967295",
+				.help = "names the rule: the namespace id that its telemetry "
+					"carries"},
+		{"app_id", HS_RULE_NUMBER, IN_RULE(app_id), .in_band = true, .max = UINT32_MAX,
+				.type = "integer", .allowed = "0 to 4294967295", .fallback = "0",
+				.help = "groups the flows of one application"},
+		{"src_ip", HS_RULE_ADDRESS, IN_RULE(src_ip), .required = true, .in_band = true,
+				.type = "string", .allowed = "an IPv6 address",
+				.help = "source of the flow"},
+		{"dst_ip", HS_RULE_ADDRESS, IN_RULE(dst_ip), .required = true, .in_band = true,
+				.type = "string", .allowed = "an IPv6 address",
+				.help = "destination of the flow"},
+		{"src_port", HS_RULE_NUMBER, IN_RULE(src_port), .in_band = true, .max = 65535,
+				.type = "integer", .allowed = "0 to 65535", .fallback = "0",
+				.help = "source port, 0 for any; 0 with icmp"},
+		{"dst_port", HS_RULE_NUMBER, IN_RULE(dst_port), .in_band = true, .max = 65535,
+				.type = "integer", .allowed = "0 to 65535", .fallback = "0",
+				.help = "destination port, 0 for any; 0 with icmp"},
+		{"protocol", HS_RULE_PROTOCOL, IN_RULE(protocol), .required = true, .in_band = true,
+				.type = "string", .allowed = "tcp, udp or icmp",
+				.help = "protocol of the flow; icmp is ICMPv6"},
+		{"trace_type", HS_RULE_TRACE, IN_RULE(trace_type), .required = true,
+				.in_band = true, .type = "string",
+				.allowed = "0x and 1 to 8 hex digits, bits of 0xF000E000 only",
+				.help = "what to collect: the source's half in the upper 16 bits, "
+					"the hops' in the "
+					"lower"},
+		{"mode", HS_RULE_MODE, IN_RULE(mode), IN_UPDATE(mode), .required = true,
+				.in_band = true, .type = "string",
+				.allowed = "count, frequency or probability",
+				.help = "which packets carry telemetry"},
+		{"mode_setting", HS_RULE_SETTING, IN_RULE(mode_setting), IN_UPDATE(mode_setting),
+				.required = true, .in_band = true, .type = "number",
+				.allowed = "count: 1 to 4294967295, whole; frequency: 0.001 to "
+					   "86400000; "
+					   "probability: above 0, to 100",
+				.help = "count: every Nth packet; frequency: at most one in N "
+					"milliseconds; "
+					"probability: N percent"},
+		{"in_band", HS_RULE_SWITCH, IN_RULE(in_band), .type = "boolean", .allowed = "false",
+				.fallback = "false",
+				.help = "pass the rule on to other nodes in band (not yet)"},
+		{"transmit_report", HS_RULE_SWITCH, IN_RULE(transmit_report),
+				IN_UPDATE(transmit_report), .type = "boolean",
+				.allowed = "true or false", .fallback = "true",
+				.help = "publish each raw report"},
+		{"piggyback_report", HS_RULE_SWITCH, IN_RULE(piggyback_report),
+				IN_UPDATE(piggyback_report), .type = "boolean",
+				.allowed = "true or false", .fallback = "false",
+				.help = "send reports back with packets of the reverse flow"},
+		{"extract_report", HS_RULE_SWITCH, IN_RULE(extract_report),
+				IN_UPDATE(extract_report), .type = "boolean",
+				.allowed = "true or false", .fallback = "false",
+				.help = "take such reports out of packets and publish them here"},
+		{"hop_enabled", HS_RULE_SWITCH, IN_RULE(hop_enabled), IN_UPDATE(hop_enabled),
+				.type = "boolean", .allowed = "true or false", .fallback = "true",
+				.help = "this node adds its own data; it counts the flow in any "
+					"case"},
 };
 const size_t hs_rule_n_fields = sizeof(hs_rule_fields) / sizeof(hs_rule_fields[0]);
 
@@ -75,7 +89,7 @@ const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len)
 }
 
 static int fail(const struct hs_rule_field *field, struct hs_error *err, const char *code,
-	const char *what, const struct hs_rule_value *value)
+		const char *what, const struct hs_rule_value *value)
 {
 	char path[64];
 	char shown[80] = "";
@@ -84,14 +98,14 @@ static int fail(const struct hs_rule_field *field, struct hs_error *err, const c
 	switch (value->type) {
 	case HS_VALUE_INTEGER:
 		snprintf(shown, sizeof(shown), "%s%llu", value->negative ? "-" : "",
-			(unsigned long long)value->magnitude);
+				(unsigned long long)value->magnitude);
 		break;
 	case HS_VALUE_REAL:
 		snprintf(shown, sizeof(shown), "%.15g", value->real);
 		break;
 	case HS_VALUE_TEXT:
 		snprintf(shown, sizeof(shown), "\"%.*s\"", (int)(value->len < 64 ? value->len : 64),
-			value->text);
+				value->text);
 		break;
 	case HS_VALUE_BOOL:
 		snprintf(shown, sizeof(shown), "%s", value->boolean ? "true" : "false");
@@ -103,8 +117,8 @@ static int fail(const struct hs_rule_field *field, struct hs_error *err, const c
 	return hs_error_set(err, code, path, field->allowed, "%s: %s %s", field->name, shown, what);
 }
 
-static int wrong_type(
-	const struct hs_rule_field *field, struct hs_error *err, const struct hs_rule_value *value)
+static int wrong_type(const struct hs_rule_field *field, struct hs_error *err,
+		const struct hs_rule_value *value)
 {
 	char what[40];
 	snprintf(what, sizeof(what), "is not of type %s", field->type);
@@ -112,12 +126,12 @@ static int wrong_type(
 }
 
 static int set_number(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	if (value->type != HS_VALUE_INTEGER)
 		return wrong_type(field, err, value);
 	if ((value->negative && value->magnitude) || value->magnitude < field->min ||
-		value->magnitude > field->max)
+			value->magnitude > field->max)
 		return fail(field, err, "out_of_range", "is out of range", value);
 
 	char *to = (char *)rule + field->offset;
@@ -129,7 +143,7 @@ static int set_number(const struct hs_rule_field *field, const struct hs_rule_va
 }
 
 static int set_setting(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	switch (value->type) {
 	case HS_VALUE_INTEGER:
@@ -156,7 +170,7 @@ static bool copy_text(const struct hs_rule_value *value, char *text, size_t size
 }
 
 static int set_address(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	char text[INET6_ADDRSTRLEN];
 	uint8_t address[16];
@@ -167,7 +181,7 @@ static int set_address(const struct hs_rule_field *field, const struct hs_rule_v
 		return fail(field, err, "bad_value", "is not an IPv6 address", value);
 	if (inet_pton(AF_INET, text, address) == 1)
 		return fail(field, err, "wrong_family",
-			"is an IPv4 address where an IPv6 address is needed", value);
+				"is an IPv4 address where an IPv6 address is needed", value);
 	if (inet_pton(AF_INET6, text, address) != 1)
 		return fail(field, err, "bad_value", "is not an IPv6 address", value);
 	memcpy((char *)rule + field->offset, address, sizeof(address));
@@ -180,9 +194,9 @@ struct word {
 };
 
 static const struct word protocols[] = {
-	{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMPV6}, {NULL, 0}};
+		{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMPV6}, {NULL, 0}};
 static const struct word modes[] = {{"count", HS_MODE_COUNT}, {"frequency", HS_MODE_FREQUENCY},
-	{"probability", HS_MODE_PROBABILITY}, {NULL, 0}};
+		{"probability", HS_MODE_PROBABILITY}, {NULL, 0}};
 
 static const char *word_of(const struct word *words, uint8_t value)
 {
@@ -203,7 +217,7 @@ const char *hs_rule_protocol_name(uint8_t protocol)
 }
 
 static int set_word(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	const struct word *words = field->kind == HS_RULE_MODE ? modes : protocols;
 
@@ -211,7 +225,7 @@ static int set_word(const struct hs_rule_field *field, const struct hs_rule_valu
 		return wrong_type(field, err, value);
 	for (; words->text; words++) {
 		if (strlen(words->text) == value->len &&
-			memcmp(words->text, value->text, value->len) == 0) {
+				memcmp(words->text, value->text, value->len) == 0) {
 			*((uint8_t *)rule + field->offset) = words->value;
 			return 0;
 		}
@@ -228,14 +242,14 @@ static int hex_digit(char c)
 }
 
 static int set_trace(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	uint32_t trace_type = 0;
 
 	if (value->type != HS_VALUE_TEXT)
 		return wrong_type(field, err, value);
 	if (value->len < 3 || value->len > 10 || value->text[0] != '0' ||
-		(value->text[1] | 0x20) != 'x')
+			(value->text[1] | 0x20) != 'x')
 		return fail(field, err, "bad_value", "is not a hex trace type", value);
 	for (size_t i = 2; i < value->len; i++) {
 		int digit = hex_digit(value->text[i]);
@@ -248,7 +262,7 @@ static int set_trace(const struct hs_rule_field *field, const struct hs_rule_val
 }
 
 static int set_switch(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	if (value->type != HS_VALUE_BOOL)
 		return wrong_type(field, err, value);
@@ -257,23 +271,23 @@ static int set_switch(const struct hs_rule_field *field, const struct hs_rule_va
 }
 
 int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err)
+		struct hs_rule *rule, struct hs_error *err)
 {
 	static int (*const set[])(const struct hs_rule_field *, const struct hs_rule_value *,
-		struct hs_rule *, struct hs_error *) = {
-		[HS_RULE_NUMBER] = set_number,
-		[HS_RULE_SETTING] = set_setting,
-		[HS_RULE_ADDRESS] = set_address,
-		[HS_RULE_PROTOCOL] = set_word,
-		[HS_RULE_MODE] = set_word,
-		[HS_RULE_TRACE] = set_trace,
-		[HS_RULE_SWITCH] = set_switch,
+			struct hs_rule *, struct hs_error *) = {
+			[HS_RULE_NUMBER] = set_number,
+			[HS_RULE_SETTING] = set_setting,
+			[HS_RULE_ADDRESS] = set_address,
+			[HS_RULE_PROTOCOL] = set_word,
+			[HS_RULE_MODE] = set_word,
+			[HS_RULE_TRACE] = set_trace,
+			[HS_RULE_SWITCH] = set_switch,
 	};
 	return set[field->kind](field, value, rule, err);
 }
 
 void hs_rule_field_text(const struct hs_rule_field *field, const struct hs_rule *rule,
-	char text[HS_RULE_TEXT_BYTES])
+		char text[HS_RULE_TEXT_BYTES])
 {
 	const uint8_t *from = (const uint8_t *)rule + field->offset;
 

@@ -26,11 +26,12 @@ struct hs_rule_field {
 	enum hs_rule_kind kind;
 	uint8_t offset, bytes; // in struct hs_rule
 	uint8_t update,
-		update_has; // offsets in struct hs_rule_update; update_has 0: not changeable
-	bool required;	    // in an int_request
-	bool in_band;	    // part of the paper's request
-	uint32_t min, max;  // HS_RULE_NUMBER
-	const char *type;   // for people
+			update_has; // offsets in struct hs_rule_update; update_has 0: not
+				    // changeable
+	bool required;		    // in an int_request
+	bool in_band;		    // part of the paper's request
+	uint32_t min, max;	    // HS_RULE_NUMBER
+	const char *type;	    // for people
 	const char *allowed;
 	const char *fallback; // the default, as text; NULL where required
 	const char *help;
@@ -64,12 +65,12 @@ const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len);
 // Sets one field from a value, if its type and range are right; relations between fields are
 // hs_rule_check's. 0 or -EINVAL with *err, path "/<name>".
 int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_value *value,
-	struct hs_rule *rule, struct hs_error *err);
+		struct hs_rule *rule, struct hs_error *err);
 
 // The text of a field of kind ADDRESS, PROTOCOL, MODE or TRACE.
 #define HS_RULE_TEXT_BYTES 46
 void hs_rule_field_text(const struct hs_rule_field *field, const struct hs_rule *rule,
-	char text[HS_RULE_TEXT_BYTES]);
+		char text[HS_RULE_TEXT_BYTES]);
 // The number in a field of kind NUMBER.
 uint32_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule);
 // The boolean in a field of kind SWITCH.

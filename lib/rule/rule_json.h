@@ -18,8 +18,8 @@ json_t *hs_rule_to_json(const struct hs_rule *rule);
 
 // Reads the content of an int_update: ns_id and at least one change. Same errors. Whether the new
 // values fit together is known only when hs_rule_apply puts them into the rule.
-int hs_rule_update_from_json(
-	const json_t *object, uint32_t *ns_id, struct hs_rule_update *update, struct hs_error *err);
+int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
+		struct hs_error *err);
 
 // Writes the path "/<name>" of a field that a peer chose, cut and with control bytes replaced.
 void hs_rule_json_path(char *path, size_t size, const char *name);

@@ -116,25 +116,25 @@ static void the_setting_is_held_to_the_range_of_its_mode(void **state)
 		double setting;
 		bool good;
 	} cases[] = {
-		{HS_MODE_COUNT, 1, true},
-		{HS_MODE_COUNT, 4294967295.0, true},
-		{HS_MODE_COUNT, 0, false},
-		{HS_MODE_COUNT, 1.5, false},
-		{HS_MODE_COUNT, 4294967296.0, false},
-		{HS_MODE_COUNT, -1, false},
-		{HS_MODE_FREQUENCY, 0.001, true},
-		{HS_MODE_FREQUENCY, 86400000.0, true},
-		{HS_MODE_FREQUENCY, 0.0009, false},
-		{HS_MODE_FREQUENCY, 0, false},
-		{HS_MODE_FREQUENCY, 86400000.5, false},
-		{HS_MODE_PROBABILITY, 100, true},
-		{HS_MODE_PROBABILITY, 0.000001, true},
-		{HS_MODE_PROBABILITY, 0, false},
-		{HS_MODE_PROBABILITY, 100.1, false},
-		{HS_MODE_COUNT, NAN, false},
-		{HS_MODE_FREQUENCY, NAN, false},
-		{HS_MODE_PROBABILITY, NAN, false},
-		{HS_MODE_PROBABILITY, INFINITY, false},
+			{HS_MODE_COUNT, 1, true},
+			{HS_MODE_COUNT, 4294967295.0, true},
+			{HS_MODE_COUNT, 0, false},
+			{HS_MODE_COUNT, 1.5, false},
+			{HS_MODE_COUNT, 4294967296.0, false},
+			{HS_MODE_COUNT, -1, false},
+			{HS_MODE_FREQUENCY, 0.001, true},
+			{HS_MODE_FREQUENCY, 86400000.0, true},
+			{HS_MODE_FREQUENCY, 0.0009, false},
+			{HS_MODE_FREQUENCY, 0, false},
+			{HS_MODE_FREQUENCY, 86400000.5, false},
+			{HS_MODE_PROBABILITY, 100, true},
+			{HS_MODE_PROBABILITY, 0.000001, true},
+			{HS_MODE_PROBABILITY, 0, false},
+			{HS_MODE_PROBABILITY, 100.1, false},
+			{HS_MODE_COUNT, NAN, false},
+			{HS_MODE_FREQUENCY, NAN, false},
+			{HS_MODE_PROBABILITY, NAN, false},
+			{HS_MODE_PROBABILITY, INFINITY, false},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -160,10 +160,10 @@ static void an_update_changes_what_it_names_and_nothing_else(void **state)
 {
 	struct hs_rule rule = good_rule(), expected = rule;
 	struct hs_rule_update update = {.has_hop_enabled = true,
-		.hop_enabled = false,
-		.has_mode_setting = true,
-		.mode_setting = 5,
-		.transmit_report = false};
+			.hop_enabled = false,
+			.has_mode_setting = true,
+			.mode_setting = 5,
+			.transmit_report = false};
 	(void)state;
 	expected.hop_enabled = false;
 	expected.mode_setting = 5;
@@ -176,10 +176,10 @@ static void an_update_that_does_not_fit_leaves_the_rule_as_it_was(void **state)
 	struct hs_rule rule = good_rule(), before = rule;
 	struct hs_error err = {0};
 	struct hs_rule_update update = {.has_mode = true,
-		.mode = HS_MODE_PROBABILITY,
-		.has_mode_setting = true,
-		.mode_setting = 101,
-		.has_hop_enabled = true};
+			.mode = HS_MODE_PROBABILITY,
+			.has_mode_setting = true,
+			.mode_setting = 101,
+			.has_hop_enabled = true};
 	(void)state;
 	assert_int_not_equal(hs_rule_apply(&rule, &update, &err), 0);
 	assert_string_equal(err.path, "/mode_setting");
@@ -189,16 +189,17 @@ static void an_update_that_does_not_fit_leaves_the_rule_as_it_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_rule_transmits_reports_and_is_enabled),
-		cmocka_unit_test(namespace_zero_is_refused),
-		cmocka_unit_test(only_tcp_udp_and_icmpv6_are_monitored),
-		cmocka_unit_test(icmp_with_a_port_is_refused),
-		cmocka_unit_test(each_unallocated_trace_bit_is_refused_and_each_known_one_taken),
-		cmocka_unit_test(either_half_of_the_trace_type_may_be_zero),
-		cmocka_unit_test(the_setting_is_held_to_the_range_of_its_mode),
-		cmocka_unit_test(in_band_is_refused_as_unsupported),
-		cmocka_unit_test(an_update_changes_what_it_names_and_nothing_else),
-		cmocka_unit_test(an_update_that_does_not_fit_leaves_the_rule_as_it_was),
+			cmocka_unit_test(a_new_rule_transmits_reports_and_is_enabled),
+			cmocka_unit_test(namespace_zero_is_refused),
+			cmocka_unit_test(only_tcp_udp_and_icmpv6_are_monitored),
+			cmocka_unit_test(icmp_with_a_port_is_refused),
+			cmocka_unit_test(
+					each_unallocated_trace_bit_is_refused_and_each_known_one_taken),
+			cmocka_unit_test(either_half_of_the_trace_type_may_be_zero),
+			cmocka_unit_test(the_setting_is_held_to_the_range_of_its_mode),
+			cmocka_unit_test(in_band_is_refused_as_unsupported),
+			cmocka_unit_test(an_update_changes_what_it_names_and_nothing_else),
+			cmocka_unit_test(an_update_that_does_not_fit_leaves_the_rule_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

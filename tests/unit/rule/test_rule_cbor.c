@@ -13,11 +13,13 @@
 #include <cmocka.h>
 
 // The example of docs/wire-flexint.md, encoded by hand from RFC 8949.
-static const char vector[] =
-	"a16b696e745f72657175657374aa656e735f696407666170705f696401667372635f69706b323030313a646238"
-	"3a3a31666473745f69706b323030313a6462383a3a32687372635f706f727400686473745f706f727419138968"
-	"70726f746f636f6c637564706a74726163655f747970656a30783730303045303030646d6f646565636f756e74"
-	"6c6d6f64655f73657474696e671864";
+static const char vector[] = "a16b696e745f72657175657374aa656e735f696407666170705f696401667372635f6"
+			     "9706b323030313a646238"
+			     "3a3a31666473745f69706b323030313a6462383a3a32687372635f706f72740068647"
+			     "3745f706f727419138968"
+			     "70726f746f636f6c637564706a74726163655f747970656a307837303030453030306"
+			     "46d6f646565636f756e74"
+			     "6c6d6f64655f73657474696e671864";
 
 static size_t unhex(const char *hex, uint8_t *bytes)
 {
@@ -151,8 +153,8 @@ static void keys_come_in_any_order(void **state)
 	uint8_t bytes[512];
 	struct hs_rule rule, expected = vector_rule();
 	size_t n = request_of("aa" MODE_SETTING MODE TRACE_TYPE PROTOCOL DST_PORT SRC_PORT DST_IP
-				      SRC_IP APP_ID NS_ID,
-		bytes);
+					      SRC_IP APP_ID NS_ID,
+			bytes);
 	(void)state;
 	assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, NULL, NULL), 0);
 	assert_memory_equal(&rule, &expected, sizeof(rule));
@@ -162,8 +164,9 @@ static void unknown_keys_of_any_shape_are_dropped_and_counted(void **state)
 {
 	// "x": {"a": [1, 2.5, null, h'00']}; 5: tag 1(6); "in_band": true; [1]: false
 	static const char content[] =
-		"ae" MODE_SETTING MODE TRACE_TYPE "6178a161618401f94100f64100" PROTOCOL DST_PORT
-		"05c106" SRC_PORT DST_IP "67696e5f62616e64f5" SRC_IP APP_ID NS_ID "8101f4";
+			"ae" MODE_SETTING MODE TRACE_TYPE
+			"6178a161618401f94100f64100" PROTOCOL DST_PORT "05c106" SRC_PORT DST_IP
+			"67696e5f62616e64f5" SRC_IP APP_ID NS_ID "8101f4";
 	uint8_t bytes[512];
 	struct hs_rule rule, expected = vector_rule();
 	unsigned unknown = 0;
@@ -178,8 +181,8 @@ static void ports_and_app_id_default_to_zero(void **state)
 {
 	uint8_t bytes[512];
 	struct hs_rule rule, expected = vector_rule();
-	size_t n =
-		request_of("a7" MODE_SETTING MODE TRACE_TYPE PROTOCOL DST_IP SRC_IP NS_ID, bytes);
+	size_t n = request_of(
+			"a7" MODE_SETTING MODE TRACE_TYPE PROTOCOL DST_IP SRC_IP NS_ID, bytes);
 	(void)state;
 	expected.app_id = 0;
 	expected.dst_port = 0;
@@ -192,50 +195,67 @@ static void hostile_requests_are_refused(void **state)
 	static const struct {
 		const char *what, *hex, *code, *path;
 	} cases[] = {
-		{"empty", "", "not_cbor", ""},
-		{"not a map", "07", "not_cbor", ""},
-		{"map of 2^64-1", "bbffffffffffffffff", "not_cbor", ""},
-		{"map of 2^32 members", "a16b696e745f72657175657374bb0000000100000000" NS_ID,
-			"not_cbor", ""},
-		{"array of 2^60 below an unknown key",
-			"a16b696e745f72657175657374a161789b1000000000000000", "not_cbor", ""},
-		{"map of 2^63 below an unknown key",
-			"a16b696e745f72657175657374a16178bb8000000000000000", "not_cbor", ""},
-		{"string of 2^64-1 bytes", "a17bffffffffffffffff", "not_cbor", ""},
-		{"another key", "a16b696e745f72657175657375a0", "not_cbor", ""},
-		{"two keys", "a26b696e745f72657175657374a06161a0", "not_cbor", ""},
-		{"not a map inside", "a16b696e745f7265717565737407", "not_cbor", ""},
-		{"indefinite outer map", "bf6b696e745f72657175657374a0ff", "not_cbor", ""},
-		{"indefinite inner map", "a16b696e745f72657175657374bfff", "not_cbor", ""},
-		{"indefinite string", "a16b696e745f72657175657374a1617f7f6161ff", "not_cbor", ""},
-		{"a lone break", "ff", "not_cbor", ""},
-		{"reserved additional information", "a16b696e745f726571756573741c", "not_cbor", ""},
-		{"empty request", "a16b696e745f72657175657374a0", "missing_field", "/ns_id"},
-		{"bytes behind it", "a16b696e745f72657175657374a000", "not_cbor", ""},
-		{"nested 12 deep", "a16b696e745f72657175657374a1617881818181818181818181818101",
-			"not_cbor", ""},
-		{"tags 12 deep", "a16b696e745f72657175657374a16178c1c1c1c1c1c1c1c1c1c1c1c101",
-			"not_cbor", ""},
-		{"the same key twice", "a16b696e745f72657175657374a2" NS_ID NS_ID, "duplicate_key",
-			""},
-		{"ns_id as text", "a16b696e745f72657175657374a1656e735f69646137", "wrong_type",
-			"/ns_id"},
-		{"ns_id as float", "a16b696e745f72657175657374a1656e735f6964f94700", "wrong_type",
-			"/ns_id"},
-		{"ns_id tagged", "a16b696e745f72657175657374a1656e735f6964c107", "wrong_type",
-			"/ns_id"},
-		{"ns_id of 64 bits", "a16b696e745f72657175657374a1656e735f69641bffffffffffffffff",
-			"out_of_range", "/ns_id"},
-		{"ns_id -2^64", "a16b696e745f72657175657374a1656e735f69643bffffffffffffffff",
-			"out_of_range", "/ns_id"},
-		{"IPv4 address", "a16b696e745f72657175657374a1667372635f6970693132372e302e302e31",
-			"wrong_family", "/src_ip"},
-		{"a zero byte in an address",
-			"a16b696e745f72657175657374a1667372635f6970643a3a3100", "bad_value",
-			"/src_ip"},
-		{"mode_setting as float",
-			"a16b696e745f72657175657374a16c6d6f64655f73657474696e67f93c00",
-			"wrong_type", "/mode_setting"},
+			{"empty", "", "not_cbor", ""},
+			{"not a map", "07", "not_cbor", ""},
+			{"map of 2^64-1", "bbffffffffffffffff", "not_cbor", ""},
+			{"map of 2^32 members",
+					"a16b696e745f72657175657374bb0000000100000000" NS_ID,
+					"not_cbor", ""},
+			{"array of 2^60 below an unknown key",
+					"a16b696e745f72657175657374a161789b1000000000000000",
+					"not_cbor", ""},
+			{"map of 2^63 below an unknown key",
+					"a16b696e745f72657175657374a16178bb8000000000000000",
+					"not_cbor", ""},
+			{"string of 2^64-1 bytes", "a17bffffffffffffffff", "not_cbor", ""},
+			{"another key", "a16b696e745f72657175657375a0", "not_cbor", ""},
+			{"two keys", "a26b696e745f72657175657374a06161a0", "not_cbor", ""},
+			{"not a map inside", "a16b696e745f7265717565737407", "not_cbor", ""},
+			{"indefinite outer map", "bf6b696e745f72657175657374a0ff", "not_cbor", ""},
+			{"indefinite inner map", "a16b696e745f72657175657374bfff", "not_cbor", ""},
+			{"indefinite string", "a16b696e745f72657175657374a1617f7f6161ff",
+					"not_cbor", ""},
+			{"a lone break", "ff", "not_cbor", ""},
+			{"reserved additional information", "a16b696e745f726571756573741c",
+					"not_cbor", ""},
+			{"empty request", "a16b696e745f72657175657374a0", "missing_field",
+					"/ns_id"},
+			{"bytes behind it", "a16b696e745f72657175657374a000", "not_cbor", ""},
+			{"nested 12 deep",
+					"a16b696e745f72657175657374a161788181818181818181818181810"
+					"1",
+					"not_cbor", ""},
+			{"tags 12 deep",
+					"a16b696e745f72657175657374a16178c1c1c1c1c1c1c1c1c1c1c1c10"
+					"1",
+					"not_cbor", ""},
+			{"the same key twice", "a16b696e745f72657175657374a2" NS_ID NS_ID,
+					"duplicate_key", ""},
+			{"ns_id as text", "a16b696e745f72657175657374a1656e735f69646137",
+					"wrong_type", "/ns_id"},
+			{"ns_id as float", "a16b696e745f72657175657374a1656e735f6964f94700",
+					"wrong_type", "/ns_id"},
+			{"ns_id tagged", "a16b696e745f72657175657374a1656e735f6964c107",
+					"wrong_type", "/ns_id"},
+			{"ns_id of 64 bits",
+					"a16b696e745f72657175657374a1656e735f69641bfffffffffffffff"
+					"f",
+					"out_of_range", "/ns_id"},
+			{"ns_id -2^64",
+					"a16b696e745f72657175657374a1656e735f69643bfffffffffffffff"
+					"f",
+					"out_of_range", "/ns_id"},
+			{"IPv4 address",
+					"a16b696e745f72657175657374a1667372635f6970693132372e302e30"
+					"2e31",
+					"wrong_family", "/src_ip"},
+			{"a zero byte in an address",
+					"a16b696e745f72657175657374a1667372635f6970643a3a3100",
+					"bad_value", "/src_ip"},
+			{"mode_setting as float",
+					"a16b696e745f72657175657374a16c6d6f64655f73657474696e67f93c"
+					"00",
+					"wrong_type", "/mode_setting"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -244,9 +264,9 @@ static void hostile_requests_are_refused(void **state)
 		struct hs_error err = {0};
 		size_t n = unhex(cases[i].hex, bytes);
 		if (hs_rule_from_cbor(bytes, n, &rule, NULL, &err) != -EINVAL ||
-			strcmp(err.code, cases[i].code) || strcmp(err.path, cases[i].path))
+				strcmp(err.code, cases[i].code) || strcmp(err.path, cases[i].path))
 			fail_msg("%s: %s at \"%s\": %s", cases[i].what, err.code, err.path,
-				err.message);
+					err.message);
 	}
 }
 
@@ -258,7 +278,7 @@ static void a_request_with_values_that_do_not_fit_together_is_refused(void **sta
 	// icmp with a port
 	size_t n = request_of("a8" MODE_SETTING MODE TRACE_TYPE
 			      "6870726f746f636f6c6469636d70" DST_PORT DST_IP SRC_IP NS_ID,
-		bytes);
+			bytes);
 	(void)state;
 	assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, NULL, &err), -EINVAL);
 	assert_string_equal(err.path, "/dst_port");
@@ -267,17 +287,17 @@ static void a_request_with_values_that_do_not_fit_together_is_refused(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_request_is_written_byte_for_byte),
-		cmocka_unit_test(the_reference_request_is_read),
-		cmocka_unit_test(the_longest_request_fits_one_option),
-		cmocka_unit_test(a_request_that_does_not_fit_its_room_is_not_written),
-		cmocka_unit_test(a_fraction_cannot_go_in_band),
-		cmocka_unit_test(each_truncation_is_refused),
-		cmocka_unit_test(keys_come_in_any_order),
-		cmocka_unit_test(unknown_keys_of_any_shape_are_dropped_and_counted),
-		cmocka_unit_test(ports_and_app_id_default_to_zero),
-		cmocka_unit_test(hostile_requests_are_refused),
-		cmocka_unit_test(a_request_with_values_that_do_not_fit_together_is_refused),
+			cmocka_unit_test(the_reference_request_is_written_byte_for_byte),
+			cmocka_unit_test(the_reference_request_is_read),
+			cmocka_unit_test(the_longest_request_fits_one_option),
+			cmocka_unit_test(a_request_that_does_not_fit_its_room_is_not_written),
+			cmocka_unit_test(a_fraction_cannot_go_in_band),
+			cmocka_unit_test(each_truncation_is_refused),
+			cmocka_unit_test(keys_come_in_any_order),
+			cmocka_unit_test(unknown_keys_of_any_shape_are_dropped_and_counted),
+			cmocka_unit_test(ports_and_app_id_default_to_zero),
+			cmocka_unit_test(hostile_requests_are_refused),
+			cmocka_unit_test(a_request_with_values_that_do_not_fit_together_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

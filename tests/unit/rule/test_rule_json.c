@@ -10,9 +10,10 @@
 #include <cmocka.h>
 
 static const char listing1[] =
-	"{\"ns_id\": 7, \"app_id\": 1, \"src_ip\": \"2001:db8::1\", \"dst_ip\": \"2001:db8::2\","
-	"\"src_port\": 0, \"dst_port\": 5001, \"protocol\": \"udp\","
-	"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", \"mode_setting\": 100}";
+		"{\"ns_id\": 7, \"app_id\": 1, \"src_ip\": \"2001:db8::1\", \"dst_ip\": "
+		"\"2001:db8::2\","
+		"\"src_port\": 0, \"dst_port\": 5001, \"protocol\": \"udp\","
+		"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", \"mode_setting\": 100}";
 
 static const uint8_t src_ip[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 1};
 static const uint8_t dst_ip[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 2};
@@ -51,11 +52,13 @@ static void a_rule_is_written_with_every_field_and_read_back(void **state)
 	struct hs_rule rule, again;
 	json_t *in = loads(listing1);
 	json_t *expected = loads(
-		"{\"ns_id\": 7, \"app_id\": 1, \"src_ip\": \"2001:db8::1\","
-		"\"dst_ip\": \"2001:db8::2\", \"src_port\": 0, \"dst_port\": 5001,"
-		"\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": \"count\","
-		"\"mode_setting\": 100, \"in_band\": false, \"transmit_report\": true,"
-		"\"piggyback_report\": false, \"extract_report\": false, \"hop_enabled\": true}");
+			"{\"ns_id\": 7, \"app_id\": 1, \"src_ip\": \"2001:db8::1\","
+			"\"dst_ip\": \"2001:db8::2\", \"src_port\": 0, \"dst_port\": 5001,"
+			"\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
+			"\"count\","
+			"\"mode_setting\": 100, \"in_band\": false, \"transmit_report\": true,"
+			"\"piggyback_report\": false, \"extract_report\": false, \"hop_enabled\": "
+			"true}");
 	(void)state;
 	assert_int_equal(hs_rule_from_json(in, &rule, NULL), 0);
 	json_t *out = hs_rule_to_json(&rule);
@@ -83,8 +86,8 @@ static void ports_and_app_id_may_be_left_out(void **state)
 
 static void each_required_field_is_missed_by_name(void **state)
 {
-	static const char *const required[] = {
-		"ns_id", "src_ip", "dst_ip", "protocol", "trace_type", "mode", "mode_setting"};
+	static const char *const required[] = {"ns_id", "src_ip", "dst_ip", "protocol",
+			"trace_type", "mode", "mode_setting"};
 	(void)state;
 	for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
 		struct hs_rule rule;
@@ -103,47 +106,49 @@ static void a_bad_value_is_refused_with_code_path_and_what_was_allowed(void **st
 	static const struct {
 		const char *field, *value, *code;
 	} cases[] = {
-		{"ns_id", "0", "out_of_range"},
-		{"ns_id", "4294967296", "out_of_range"},
-		{"ns_id", "-1", "out_of_range"},
-		{"ns_id", "-9223372036854775808", "out_of_range"},
-		{"ns_id", "1.5", "wrong_type"},
-		{"ns_id", "\"7\"", "wrong_type"},
-		{"ns_id", "null", "wrong_type"},
-		{"ns_id", "true", "wrong_type"},
-		{"app_id", "4294967296", "out_of_range"},
-		{"app_id", "[]", "wrong_type"},
-		{"src_ip", "\"192.0.2.1\"", "wrong_family"},
-		{"dst_ip", "\"127.0.0.1\"", "wrong_family"},
-		{"src_ip", "\"2001:db8::g\"", "bad_value"},
-		{"src_ip", "\"2001:db8::1/64\"", "bad_value"},
-		{"src_ip", "\"fe80::1%eth0\"", "bad_value"},
-		{"src_ip", "\"\"", "bad_value"},
-		{"src_ip", "\"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000\"",
-			"bad_value"},
-		{"src_ip", "1", "wrong_type"},
-		{"src_port", "65536", "out_of_range"},
-		{"dst_port", "-1", "out_of_range"},
-		{"dst_port", "\"http\"", "wrong_type"},
-		{"protocol", "\"sctp\"", "out_of_range"},
-		{"protocol", "\"UDP\"", "out_of_range"},
-		{"protocol", "17", "wrong_type"},
-		{"trace_type", "\"0x7000E001\"", "out_of_range"},
-		{"trace_type", "\"0x170000000\"", "bad_value"},
-		{"trace_type", "\"7000E000\"", "bad_value"},
-		{"trace_type", "\"0x\"", "bad_value"},
-		{"trace_type", "\"0x7000G000\"", "bad_value"},
-		{"trace_type", "1879105536", "wrong_type"},
-		{"mode", "\"often\"", "out_of_range"},
-		{"mode", "0", "wrong_type"},
-		{"mode_setting", "0", "out_of_range"},
-		{"mode_setting", "1.5", "out_of_range"},
-		{"mode_setting", "\"100\"", "wrong_type"},
-		{"mode_setting", "-100", "out_of_range"},
-		{"in_band", "true", "unsupported"},
-		{"in_band", "0", "wrong_type"},
-		{"hop_enabled", "1", "wrong_type"},
-		{"transmit_report", "\"true\"", "wrong_type"},
+			{"ns_id", "0", "out_of_range"},
+			{"ns_id", "4294967296", "out_of_range"},
+			{"ns_id", "-1", "out_of_range"},
+			{"ns_id", "-9223372036854775808", "out_of_range"},
+			{"ns_id", "1.5", "wrong_type"},
+			{"ns_id", "\"7\"", "wrong_type"},
+			{"ns_id", "null", "wrong_type"},
+			{"ns_id", "true", "wrong_type"},
+			{"app_id", "4294967296", "out_of_range"},
+			{"app_id", "[]", "wrong_type"},
+			{"src_ip", "\"192.0.2.1\"", "wrong_family"},
+			{"dst_ip", "\"127.0.0.1\"", "wrong_family"},
+			{"src_ip", "\"2001:db8::g\"", "bad_value"},
+			{"src_ip", "\"2001:db8::1/64\"", "bad_value"},
+			{"src_ip", "\"fe80::1%eth0\"", "bad_value"},
+			{"src_ip", "\"\"", "bad_value"},
+			{"src_ip",
+					"\"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:"
+					"0000\"",
+					"bad_value"},
+			{"src_ip", "1", "wrong_type"},
+			{"src_port", "65536", "out_of_range"},
+			{"dst_port", "-1", "out_of_range"},
+			{"dst_port", "\"http\"", "wrong_type"},
+			{"protocol", "\"sctp\"", "out_of_range"},
+			{"protocol", "\"UDP\"", "out_of_range"},
+			{"protocol", "17", "wrong_type"},
+			{"trace_type", "\"0x7000E001\"", "out_of_range"},
+			{"trace_type", "\"0x170000000\"", "bad_value"},
+			{"trace_type", "\"7000E000\"", "bad_value"},
+			{"trace_type", "\"0x\"", "bad_value"},
+			{"trace_type", "\"0x7000G000\"", "bad_value"},
+			{"trace_type", "1879105536", "wrong_type"},
+			{"mode", "\"often\"", "out_of_range"},
+			{"mode", "0", "wrong_type"},
+			{"mode_setting", "0", "out_of_range"},
+			{"mode_setting", "1.5", "out_of_range"},
+			{"mode_setting", "\"100\"", "wrong_type"},
+			{"mode_setting", "-100", "out_of_range"},
+			{"in_band", "true", "unsupported"},
+			{"in_band", "0", "wrong_type"},
+			{"hop_enabled", "1", "wrong_type"},
+			{"transmit_report", "\"true\"", "wrong_type"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -216,8 +221,8 @@ static void fractions_of_milliseconds_and_percents_survive(void **state)
 		json_object_set_new(json, "mode_setting", json_real(cases[i].setting));
 		assert_int_equal(hs_rule_from_json(json, &rule, NULL), 0);
 		json_t *out = hs_rule_to_json(&rule);
-		assert_true(
-			json_real_value(json_object_get(out, "mode_setting")) == cases[i].setting);
+		assert_true(json_real_value(json_object_get(out, "mode_setting")) ==
+				cases[i].setting);
 		json_decref(json);
 		json_decref(out);
 	}
@@ -226,12 +231,12 @@ static void fractions_of_milliseconds_and_percents_survive(void **state)
 static void an_update_holds_exactly_what_was_sent(void **state)
 {
 	struct hs_rule_update update, expected = {.has_extract_report = true,
-					      .extract_report = true,
-					      .has_mode = true,
-					      .mode = HS_MODE_FREQUENCY,
-					      .has_mode_setting = true,
-					      .mode_setting = 2.5,
-					      .has_hop_enabled = true};
+						      .extract_report = true,
+						      .has_mode = true,
+						      .mode = HS_MODE_FREQUENCY,
+						      .has_mode_setting = true,
+						      .mode_setting = 2.5,
+						      .has_hop_enabled = true};
 	uint32_t ns_id;
 	json_t *json = loads("{\"ns_id\": 9, \"extract_report\": true, \"hop_enabled\": false,"
 			     "\"mode\": \"frequency\", \"mode_setting\": 2.5}");
@@ -247,12 +252,12 @@ static void an_update_is_refused_where_it_names_nothing_or_too_much(void **state
 	static const struct {
 		const char *text, *code, *path;
 	} cases[] = {
-		{"{\"hop_enabled\": true}", "missing_field", "/ns_id"},
-		{"{\"ns_id\": 9}", "missing_field", ""},
-		{"{\"ns_id\": 9, \"src_ip\": \"::1\"}", "unknown_field", "/src_ip"},
-		{"{\"ns_id\": 9, \"hop\": true}", "unknown_field", "/hop"},
-		{"{\"ns_id\": 9, \"app_id\": 1}", "unknown_field", "/app_id"},
-		{"{\"ns_id\": 9, \"hop_enabled\": 1}", "wrong_type", "/hop_enabled"},
+			{"{\"hop_enabled\": true}", "missing_field", "/ns_id"},
+			{"{\"ns_id\": 9}", "missing_field", ""},
+			{"{\"ns_id\": 9, \"src_ip\": \"::1\"}", "unknown_field", "/src_ip"},
+			{"{\"ns_id\": 9, \"hop\": true}", "unknown_field", "/hop"},
+			{"{\"ns_id\": 9, \"app_id\": 1}", "unknown_field", "/app_id"},
+			{"{\"ns_id\": 9, \"hop_enabled\": 1}", "wrong_type", "/hop_enabled"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -270,17 +275,18 @@ static void an_update_is_refused_where_it_names_nothing_or_too_much(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_papers_listing_becomes_a_rule),
-		cmocka_unit_test(a_rule_is_written_with_every_field_and_read_back),
-		cmocka_unit_test(ports_and_app_id_may_be_left_out),
-		cmocka_unit_test(each_required_field_is_missed_by_name),
-		cmocka_unit_test(a_bad_value_is_refused_with_code_path_and_what_was_allowed),
-		cmocka_unit_test(an_ipv4_address_is_told_that_ipv6_is_needed),
-		cmocka_unit_test(an_unknown_field_is_named),
-		cmocka_unit_test(a_value_that_is_no_object_is_refused),
-		cmocka_unit_test(fractions_of_milliseconds_and_percents_survive),
-		cmocka_unit_test(an_update_holds_exactly_what_was_sent),
-		cmocka_unit_test(an_update_is_refused_where_it_names_nothing_or_too_much),
+			cmocka_unit_test(the_papers_listing_becomes_a_rule),
+			cmocka_unit_test(a_rule_is_written_with_every_field_and_read_back),
+			cmocka_unit_test(ports_and_app_id_may_be_left_out),
+			cmocka_unit_test(each_required_field_is_missed_by_name),
+			cmocka_unit_test(
+					a_bad_value_is_refused_with_code_path_and_what_was_allowed),
+			cmocka_unit_test(an_ipv4_address_is_told_that_ipv6_is_needed),
+			cmocka_unit_test(an_unknown_field_is_named),
+			cmocka_unit_test(a_value_that_is_no_object_is_refused),
+			cmocka_unit_test(fractions_of_milliseconds_and_percents_survive),
+			cmocka_unit_test(an_update_holds_exactly_what_was_sent),
+			cmocka_unit_test(an_update_is_refused_where_it_names_nothing_or_too_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
