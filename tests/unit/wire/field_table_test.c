@@ -134,6 +134,27 @@ static void keys_are_the_promised_ones_in_wire_order(void **state)
 	}
 }
 
+static void the_documents_list_the_rows_in_order(void **state)
+{
+	(void)state;
+	static char page[1 << 16];
+	FILE *file = fopen(HS_DOCUMENT, "rb");
+	assert_non_null(file);
+	size_t len = fread(page, 1, sizeof(page) - 1, file);
+	fclose(file);
+	page[len] = '\0';
+	const char *at = page;
+	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
+		char row[160];
+		const struct hs_flexint_field *f = &hs_flexint_fields[i];
+		snprintf(row, sizeof(row), "\n| %s | 0x%04X | %d | `%s` | %s |\n",
+				f->hop ? "HbH" : "E2E", f->bit, f->bytes, f->key, f->name);
+		at = strstr(at, row);
+		assert_non_null(at);
+		at += strlen(row) - 1;
+	}
+}
+
 static int decode(const char *trace_hex, const char *e2e_hex, struct hs_flexint *out)
 {
 	struct frame trace = frame_from_hex(trace_hex);
@@ -214,6 +235,7 @@ int main(void)
 			cmocka_unit_test(the_source_writes_the_rows_of_every_bitmap),
 			cmocka_unit_test(a_hop_writes_the_rows_of_every_bitmap_and_no_unknown_bit),
 			cmocka_unit_test(keys_are_the_promised_ones_in_wire_order),
+			cmocka_unit_test(the_documents_list_the_rows_in_order),
 			cmocka_unit_test(what_does_not_fit_is_not_decoded),
 			cmocka_unit_test(an_unknown_bit_in_an_entry_is_not_decoded),
 			cmocka_unit_test(sixty_one_empty_entries_are_the_most_that_decode),
