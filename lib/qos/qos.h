@@ -90,11 +90,11 @@ const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, in
 // A window of any place and length, computed from the newest HS_QOS_REPORTS reports. NULL: no
 // report in it, or out of memory. Valid until the next call on the monitor.
 const struct hs_qos_window *hs_qos_slide(
-	struct hs_qos *qos, uint32_t ns_id, int64_t start_ns, int64_t end_ns);
+		struct hs_qos *qos, uint32_t ns_id, int64_t start_ns, int64_t end_ns);
 
 // Calls back for the newest n reports of a flow, oldest first; returns how many. The report is
 // valid during the call.
 unsigned hs_qos_reports(const struct hs_qos *qos, uint32_t ns_id, unsigned n,
-	void (*each)(void *user, const struct hs_report *report), void *user);
+		void (*each)(void *user, const struct hs_report *report), void *user);
 
 void hs_qos_counters(const struct hs_qos *qos, struct hs_qos_counters *counters);

@@ -90,4 +90,4 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
 // {"qos_report": {...}}. `origin` NULL leaves out seq, node_id and boot_id (replies). Owner:
 // caller. NULL: out of memory.
 json_t *hs_qos_window_json(
-	const struct hs_qos_window *window, const struct hs_report_origin *origin);
+		const struct hs_qos_window *window, const struct hs_report_origin *origin);

@@ -31,4 +31,4 @@ bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip);
 // Pairs each trip down with the newest trip up that had reached the far end when it left there, at
 // most max_gap_ns before. Sorts both arrays. 0, or -ENODATA where nothing pairs.
 int hs_round_trip(struct hs_trip *up, size_t n_up, struct hs_trip *down, size_t n_down,
-	int64_t max_gap_ns, struct hs_round_trip *result);
+		int64_t max_gap_ns, struct hs_round_trip *result);

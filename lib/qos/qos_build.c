@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_VALUES 1000
+#define P99_VALUES   100
+#define P999_VALUES  1000
+
+// ---- columns ----
+
+void hs_qos_columns_fini(struct hs_qos_columns *columns)
+{
+	free(columns->values);
+	memset(columns, 0, sizeof(*columns));
+}
+
+static int reserve(struct hs_qos_columns *columns, uint32_t links)
+{
+	if (links <= columns->capacity)
+		return 0;
+	size_t bytes = (size_t)links * HS_QOS_RING_MAX * sizeof(int64_t);
+	int64_t *values = realloc(columns->values, bytes);
+	if (!values)
+		return -ENOMEM;
+	columns->values = values;
+	columns->capacity = links;
+	return 0;
+}
+
+static int64_t *column(const struct hs_qos_columns *columns, unsigned link)
+{
+	return columns->values + (size_t)link * HS_QOS_RING_MAX;
+}
+
+int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
+		int64_t after, int64_t until, uint64_t reports)
+{
+	uint16_t links[HS_QOS_MAX_LINKS + 1];
+	int64_t delays[HS_QOS_MAX_LINKS + 1];
+	struct hs_report report;
+	memset(columns->counts, 0, sizeof(columns->counts));
+	if (reserve(columns, flow->n_links))
+		return -ENOMEM;
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
+		int64_t tag = hs_qos_ring_tag(&flow->ring, number);
+		if (tag <= after || tag > until)
+			continue;
+		reports--;
+		hs_qos_ring_get(&flow->ring, number, &report);
+		unsigned n = hs_qos_flow_delays(flow, &report, links, delays);
+		for (unsigned i = 0; i < n; i++)
+			column(columns, links[i])[columns->counts[links[i]]++] = delays[i];
+	}
+	return 0;
+}
+
+static inline void swap(int64_t *a, int64_t *b)
+{
+	int64_t t = *a;
+	*a = *b;
+	*b = t;
+}
+
+// The value of index k were v sorted; smaller ones end up before it (Hoare's selection, median of
+// three).
+static int64_t select_value(int64_t *v, int64_t n, int64_t k)
+{
+	int64_t low = 0, high = n - 1;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		if (v[middle] < v[low])
+			swap(&v[middle], &v[low]);
+		if (v[high] < v[low])
+			swap(&v[high], &v[low]);
+		if (v[high] < v[middle])
+			swap(&v[high], &v[middle]);
+		int64_t pivot = v[middle], i = low, j = high;
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j)
+				swap(&v[i++], &v[j--]);
+		}
+		if (k <= j)
+			high = j;
+		else if (k >= i)
+			low = i;
+		else
+			break;
+	}
+	return v[k];
+}
+
+// ---- delay ----
+
+// Rule 17: nearest rank, the value number ceil(p * n).
+static uint64_t rank_of(uint64_t n, uint64_t per_mille)
+{
+	return (n * per_mille + 999) / 1000;
+}
+
+static int64_t percentile(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
+		uint64_t per_mille)
+{
+	if (values)
+		return select_value(values, n_values, (int64_t)rank_of(n_values, per_mille) - 1);
+	int64_t value = hs_qos_hist_value(&sum->hist, rank_of(sum->hist.n, per_mille));
+	if (value < sum->delay_min)
+		return sum->delay_min;
+	return value > sum->delay_max ? sum->delay_max : value;
+}
+
+static int64_t rounded_mean(hs_qos_wide sum, uint64_t n)
+{
+	hs_qos_wide half = (hs_qos_wide)(n / 2);
+	return (int64_t)((sum < 0 ? sum - half : sum + half) / (hs_qos_wide)n);
+}
+
+static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
+		struct hs_qos_hop *hop)
+{
+	bool exact = sum->delay_n <= EXACT_VALUES && n_values == sum->delay_n;
+	if (!exact) {
+		values = NULL;
+		if (!sum->hist.n)
+			return;
+	}
+	hop->delay.p50 = percentile(sum, values, n_values, 500);
+	hop->has |= HS_QOS_HAS_P50;
+	if (sum->delay_n < P99_VALUES)
+		return;
+	hop->delay.p99 = percentile(sum, values, n_values, 990);
+	hop->has |= HS_QOS_HAS_P99;
+	if (sum->delay_n < P999_VALUES)
+		return;
+	hop->delay.p999 = percentile(sum, values, n_values, 999);
+	hop->pdv_ns = (uint64_t)hop->delay.p999 - (uint64_t)sum->delay_min;
+	hop->has |= HS_QOS_HAS_P999;
+}
+
+static void fill_delay(const struct hs_qos_link *link, const struct hs_qos_link_sum *sum,
+		struct hs_qos_hop *hop)
+{
+	hop->delay.n = sum->delay_n;
+	if (sum->delay_n) {
+		hop->delay.mean = rounded_mean(sum->delay_sum, sum->delay_n);
+		hop->delay.min = sum->delay_min;
+		hop->delay.max = sum->delay_max;
+		hop->has |= HS_QOS_HAS_DELAY;
+	}
+	if (sum->jitter_n) {
+		hop->jitter_ns = (uint64_t)rounded_mean(sum->jitter_sum, sum->jitter_n);
+		hop->jitter_rfc3550_ns = link->rfc3550 >> 4;
+		hop->has |= HS_QOS_HAS_JITTER | HS_QOS_HAS_JITTER_RFC3550;
+	}
+}
+
+// ---- loss and throughput ----
+
+static uint64_t per_second(int64_t bytes, int64_t ns)
+{
+	return (uint64_t)((hs_qos_wide)bytes * 8 * 1000000000 / ns);
+}
+
+// Rule 8.
+static void fill_throughput(
+		const struct hs_qos_link_sum *sum, int64_t window_ns, struct hs_qos_hop *hop)
+{
+	hop->span_start_ns = sum->span_start_ns;
+	hop->span_end_ns = sum->span_end_ns;
+	hop->rx_bytes = sum->rx_bytes;
+	hop->has |= sum->has & (HS_QOS_HAS_SPAN | HS_QOS_HAS_BYTES);
+	if (sum->span_ns > 0 && sum->rate_bytes >= 0) {
+		hop->throughput_bps = per_second(sum->rate_bytes, sum->span_ns);
+		hop->has |= HS_QOS_HAS_THROUGHPUT;
+	}
+	if ((sum->has & HS_QOS_HAS_BYTES) && window_ns > 0 && sum->rx_bytes >= 0) {
+		hop->window_throughput_bps = per_second(sum->rx_bytes, window_ns);
+		hop->has |= HS_QOS_HAS_WINDOW_THROUGHPUT;
+	}
+}
+
+// Rule 14: a window with more received than sent pays back what the one before called lost.
+static void fill_loss(const struct hs_qos_link_sum *sum, int64_t *carry, struct hs_qos_hop *hop)
+{
+	hop->has |= sum->has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS | HS_QOS_HAS_RX_PACKETS);
+	hop->rx_packets = sum->rx;
+	if (sum->has & HS_QOS_HAS_NODE_LOSS)
+		hop->node_lost_packets = sum->node_lost;
+	if (!(sum->has & HS_QOS_HAS_LOSS))
+		return;
+	int64_t owed = sum->lost + (carry ? *carry : 0);
+	hop->tx_packets = sum->tx;
+	hop->lost_packets = sum->lost;
+	hop->shown_lost_packets = owed > 0 ? (uint64_t)owed : 0;
+	if (carry)
+		*carry = owed < 0 ? owed : 0;
+}
+
+// ---- the window ----
+
+static int reserve_hops(struct hs_qos_slot *slot, uint32_t n)
+{
+	if (n <= slot->capacity)
+		return 0;
+	struct hs_qos_hop *hops = realloc(slot->window.hops, n * sizeof(*hops));
+	if (!hops)
+		return -ENOMEM;
+	slot->window.hops = hops;
+	slot->capacity = n;
+	return 0;
+}
+
+void hs_qos_slot_fini(struct hs_qos_slot *slot)
+{
+	free(slot->window.hops);
+	memset(slot, 0, sizeof(*slot));
+}
+
+static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
+		struct hs_qos_columns *columns, unsigned index, int64_t window_ns,
+		struct hs_qos_hop *hop)
+{
+	struct hs_qos_link *link = &flow->links[index];
+	const struct hs_qos_link_sum *link_sum = &sum->links[index];
+	uint32_t n_values = index < columns->capacity ? columns->counts[index] : 0;
+	*hop = (struct hs_qos_hop){.from = link->from, .to = link->to};
+	fill_delay(link, link_sum, hop);
+	if (link_sum->delay_n)
+		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
+	fill_throughput(link_sum, window_ns, hop);
+	fill_loss(link_sum, tier < 0 ? NULL : &link->carry[tier], hop);
+}
+
+static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,
+		struct hs_qos_slot *slot)
+{
+	const struct hs_flexint *telemetry = &path_of->telemetry;
+	unsigned n = 0;
+	slot->path[n++] = 0;
+	for (unsigned i = telemetry->n_hops; i-- > 0;)
+		slot->path[n++] = telemetry->hops[i].node_id;
+	slot->path[n++] = flow->sink_id;
+	slot->window.path = slot->path;
+	slot->window.n_path = (uint16_t)n;
+}
+
+// Links of the newest path from source to sink, then those that earlier reports came by.
+static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		const struct hs_qos_slot *slot, uint16_t order[HS_QOS_FLOW_LINKS])
+{
+	bool taken[HS_QOS_FLOW_LINKS] = {true};
+	unsigned n = 0;
+	for (unsigned i = 0; i + 1 < slot->window.n_path; i++)
+		for (uint16_t j = 1; j < flow->n_links; j++)
+			if (!taken[j] && flow->links[j].from == slot->path[i] &&
+					flow->links[j].to == slot->path[i + 1]) {
+				order[n++] = j;
+				taken[j] = true;
+			}
+	for (uint16_t j = 1; j < flow->n_links; j++)
+		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has))
+			order[n++] = j;
+	return n;
+}
+
+// Rule 11.
+static void fill_unattributed(struct hs_qos_window *window)
+{
+	int64_t charged = 0;
+	for (unsigned i = 0; i < window->n_hops; i++)
+		charged += window->hops[i].lost_packets + window->hops[i].node_lost_packets;
+	window->unattributed_lost_packets =
+			window->e2e.has & HS_QOS_HAS_LOSS ? window->e2e.lost_packets - charged : 0;
+}
+
+static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		int64_t start_ns, int64_t end_ns, struct hs_qos_window *window)
+{
+	window->ns_id = flow->ns_id;
+	window->app_id = flow->app_id;
+	window->window_ns = end_ns - start_ns;
+	window->start_ns = start_ns;
+	window->end_ns = end_ns;
+	window->run = false;
+	window->stale = false;
+	window->age_ns = 0;
+	window->path_changed = sum->path_changed;
+	window->reports = sum->reports;
+	window->flags = sum->flags | (flow->rules_differ ? HS_QOS_RULES_DIFFER : 0);
+}
+
+int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
+		struct hs_qos_columns *columns, const struct hs_report *path_of, int64_t start_ns,
+		int64_t end_ns, struct hs_qos_slot *slot)
+{
+	uint16_t order[HS_QOS_FLOW_LINKS];
+	struct hs_qos_window *window = &slot->window;
+	fill_path(flow, path_of, slot);
+	unsigned n = order_links(flow, sum, slot, order);
+	if (reserve_hops(slot, n))
+		return -ENOMEM;
+	fill_head(flow, sum, start_ns, end_ns, window);
+	fill_hop(flow, sum, tier, columns, 0, window->window_ns, &window->e2e);
+	window->n_hops = (uint16_t)n;
+	for (unsigned i = 0; i < n; i++)
+		fill_hop(flow, sum, tier, columns, order[i], window->window_ns, &window->hops[i]);
+	fill_unattributed(window);
+	slot->filled = true;
+	return 0;
+}
+
+// ---- judgements on a shortest window ----
+
+static bool common_end(const struct hs_qos_flow *flow, uint16_t node)
+{
+	if (!node || node == flow->sink_id)
+		return true;
+	for (unsigned i = 0; i < flow->n_common; i++)
+		if (flow->common[i] == node)
+			return true;
+	return false;
+}
+
+void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	if (!(sum->flags & HS_QOS_MULTIPATH))
+		return;
+	for (unsigned i = 1; i < flow->n_links; i++) {
+		struct hs_qos_link_sum *link = &sum->links[i];
+		if (common_end(flow, flow->links[i].from) && common_end(flow, flow->links[i].to))
+			continue;
+		link->has &= ~(uint32_t)(HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS);
+		link->lost = link->node_lost = link->tx = 0;
+	}
+}
+
+// More received than sent, again and again, and more than reordering within a window can explain.
+static bool lasting(const struct hs_qos_link *link, const struct hs_qos_link_sum *sum)
+{
+	int64_t owed = -link->carry[0] - sum->lost;
+	return (link->negative >= 3 && owed > 256 + sum->tx / 8) ||
+	       (link->negative >= 10 && owed > 16);
+}
+
+void hs_qos_judge_rules(struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+{
+	bool differ = false;
+	bool judged = false;
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		struct hs_qos_link *link = &flow->links[i];
+		const struct hs_qos_link_sum *link_sum = &sum->links[i];
+		if (!(link_sum->has & HS_QOS_HAS_LOSS))
+			continue;
+		judged = true;
+		link->negative = link_sum->lost < 0 ? link->negative + 1 : 0;
+		differ |= lasting(link, link_sum);
+	}
+	if (judged)
+		flow->rules_differ = differ;
+}

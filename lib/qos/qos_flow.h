@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One flow of the monitor: its newest reports, the links it was seen on, and what its open windows
+// have added up. Internal to this folder.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "qos.h"
+#include "qos_hist.h"
+#include "qos_ring.h"
+#include "qos_step.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_QOS_SEEN	  64  // newest reports whose source order is remembered
+#define HS_QOS_PATHS	  4   // paths remembered to tell alternation from change
+#define HS_QOS_FLOW_LINKS 192 // links of all paths; the least recently used one makes room
+
+// What is being added up: the window that ends next, the one behind it, the longer windows, the
+// run. Tags number the shortest windows: tag t is (t - 1, t] times their length.
+enum hs_qos_sum_id {
+	HS_QOS_CURRENT,
+	HS_QOS_CLOSING, // its end is past, its lateness is not
+	HS_QOS_TIER,	// the second window length, and on
+	HS_QOS_RUN = HS_QOS_TIER + HS_QOS_WINDOWS - 1,
+	HS_QOS_SUMS
+};
+
+typedef __int128 hs_qos_wide;
+
+struct hs_qos_link_sum {
+	uint32_t has; // of the numbers of steps
+	int64_t delay_min, delay_max;
+	uint64_t delay_n;
+	hs_qos_wide delay_sum;
+	uint64_t jitter_n;
+	hs_qos_wide jitter_sum;
+	int64_t lost, node_lost, tx, rx, rx_bytes;
+	int64_t rate_bytes, span_ns; // of the steps that have both
+	int64_t span_start_ns, span_end_ns;
+	struct hs_qos_hist hist;
+};
+
+struct hs_qos_sum {
+	bool open;
+	bool path_changed;
+	bool clock_stepped;
+	bool folded;	// (some of) its delays are in the histograms of its links
+	uint32_t flags; // enum hs_qos_flag
+	int64_t tag;	// of the shortest window; of a longer one: its number
+	uint64_t reports;
+	int64_t first_ns, last_ns;     // sink times of its reports
+	struct hs_qos_link_sum *links; // [link_capacity]
+};
+
+// Between two nodes that were neighbours on some path. Link 0 is end to end.
+struct hs_qos_link {
+	uint16_t from, to;
+	bool has_origin, has_ordered, has_arrived;
+	int64_t origin;		       // of the histograms: the epoch's first delay
+	int64_t ordered;	       // delay of the newest in source order
+	int64_t arrived;	       // delay of the newest in arrival order
+	uint64_t rfc3550;	       // smoothed jitter times 16
+	int64_t carry[HS_QOS_WINDOWS]; // rule 14, for each window length
+	uint32_t negative;	       // shortest windows with negative loss in a row
+	uint64_t used;		       // number of the newest report
+};
+
+struct hs_qos_path {
+	uint64_t hash;
+	uint64_t edge; // number of the newest edge on it
+	int64_t ts_ns;
+};
+
+// A finished window, with the memory that its pointers point to.
+struct hs_qos_slot {
+	struct hs_qos_window window;
+	bool filled;
+	uint32_t capacity; // hops
+	uint16_t path[HS_FLEXINT_MAX_HOPS + 2];
+};
+
+struct hs_qos_flow {
+	uint32_t ns_id, app_id, generation;
+	uint16_t sink_id;
+	uint32_t slack;
+
+	// Edges: the newest report in source order, and the newest of the closing window.
+	bool has_edge, has_closing_edge;
+	uint64_t edges;
+	int64_t edge_order, closing_order;
+	struct hs_report edge, closing_edge;
+	struct hs_qos_step *last_step; // scratch of the monitor
+	uint16_t n_path_links;
+	uint16_t path_links[HS_QOS_MAX_LINKS]; // of the edge's path
+	uint32_t resets;		       // transit resets in a row
+	uint32_t stragglers;		       // reports in a row that look older than the epoch
+	uint32_t disagreements;		       // steps in a row in which more arrived than was sent
+
+	bool multipath;
+	uint64_t multipath_edge; // when the path last changed
+	int64_t multipath_ns;
+	uint16_t n_common;
+	uint16_t common[HS_FLEXINT_MAX_HOPS]; // nodes that all alternating paths have
+	struct hs_qos_path paths[HS_QOS_PATHS];
+
+	struct {
+		int64_t order;
+		uint64_t number;
+	} seen[HS_QOS_SEEN]; // a circle in source order
+	uint32_t seen_head, n_seen;
+
+	struct hs_qos_ring ring;
+	uint64_t unfolded; // number of the first report that no histogram can have
+	uint16_t n_links;
+	uint16_t link_capacity;
+	bool rules_differ;
+	struct hs_qos_link *links;
+	struct hs_qos_sum sums[HS_QOS_SUMS];
+	int64_t newest_ts_ns; // sink time
+	uint64_t epochs, late_reports;
+
+	int64_t close_tag; // of the next window to close
+	int64_t close_at_ns;
+	struct hs_qos_flow *next, *prev; // flows with windows to close
+	bool active;
+	struct hs_qos_slot latest[HS_QOS_WINDOWS];
+};
+
+void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_qos_config *config, struct hs_qos_step *scratch);
+void hs_qos_flow_fini(struct hs_qos_flow *flow);
+
+// Takes a report into the sum of its window (HS_QOS_CURRENT or HS_QOS_CLOSING). 0, -ENOMEM, or
+// -EINVAL: longer than a wire carries; then nothing changed.
+int hs_qos_flow_absorb(
+		struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id);
+
+// The current window becomes the closing one (which must be closed), a new one begins.
+void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag);
+
+// Delays of a report and the links they are of (indices), end to end first; returns how many.
+// Links that the flow does not know are left out.
+unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_report *report,
+		uint16_t links[HS_QOS_MAX_LINKS + 1], int64_t delays[HS_QOS_MAX_LINKS + 1]);
+
+// Moves the delays that are only in the ring into the histograms of the open shortest windows.
+void hs_qos_flow_fold(struct hs_qos_flow *flow);
+
+void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
+// Adds numbers and histograms.
+void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
+		const struct hs_qos_sum *from);
+void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		int64_t delay);
+
+size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);

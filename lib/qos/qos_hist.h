@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A signed log-linear histogram of delays around an origin: 32 buckets for each doubling of the
+// deviation, so that a bucket's middle is at most 1/64 of the deviation away from its values.
+// Mergeable by addition.
+//
+// Source: docs/metrics.md, rule 17.
+// Thread rule: owner.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_qos_hist {
+	int64_t origin;
+	uint64_t n;
+	uint32_t *buckets[2]; // at and above the origin, below it
+	uint32_t n_buckets[2];
+};
+
+// A zeroed struct is an empty histogram; the first value, or the caller before it, sets `origin`.
+void hs_qos_hist_fini(struct hs_qos_hist *hist);
+// Forgets the values and keeps the memory.
+void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin);
+// 0 or -ENOMEM: the value is not in it.
+int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value);
+int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);
+// The value of this rank (1 is the smallest): the middle of its bucket. 0 where it is empty.
+int64_t hs_qos_hist_value(const struct hs_qos_hist *hist, uint64_t rank);
+size_t hs_qos_hist_bytes(const struct hs_qos_hist *hist);

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_ring.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOT_MAX 312
+
+// The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
+// of the bitmap.
+struct packed {
+	int64_t tag;
+	int64_t sink_ts_ns;
+	uint64_t sink_rx_packets;
+	uint64_t sink_rx_bytes;
+	uint64_t ts_ns;
+	uint32_t int_packets, tx_packets, tx_bytes;
+	uint32_t trace_type;
+	uint16_t e2e_bitmap;
+	uint16_t n_hops;
+	uint8_t hops[];
+};
+
+// The longest option 0x31 leaves 247 bytes for entries.
+static_assert(offsetof(struct packed, hops) + HS_FLEXINT_MAX_TRACE - 8 <= SLOT_MAX, "slot");
+static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
+						HS_QOS_RING_CHUNK >=
+				1000,
+		"a thousand of the longest fit");
+
+static inline uint32_t capacity_for(uint32_t slot_bytes)
+{
+	uint32_t fit = (uint32_t)(HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) /
+		       (HS_QOS_RING_CHUNK * slot_bytes);
+	return HS_QOS_RING_CHUNK * (fit < HS_QOS_RING_CHUNKS ? fit : HS_QOS_RING_CHUNKS);
+}
+
+static inline uint8_t *slot_at(const struct hs_qos_ring *ring, uint32_t slot)
+{
+	return ring->chunks[slot / HS_QOS_RING_CHUNK] +
+	       (size_t)(slot % HS_QOS_RING_CHUNK) * ring->slot_bytes;
+}
+
+static inline uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
+{
+	uint32_t back = (uint32_t)(ring->next - number);
+	uint32_t slot = ring->head >= back ? ring->head - back : ring->head + ring->capacity - back;
+	return slot_at(ring, slot);
+}
+
+static inline uint32_t packed_bytes(const struct hs_report *report)
+{
+	uint32_t bytes = offsetof(struct packed, hops);
+	for (unsigned i = 0; i < report->telemetry.n_hops; i++) {
+		uint16_t bitmap = report->telemetry.hops[i].bitmap;
+		bytes += 4u + (bitmap & HS_HOP_PACKETS ? 4u : 0u) +
+			 (bitmap & HS_HOP_TIMESTAMP ? 8u : 0u) + (bitmap & HS_HOP_BYTES ? 8u : 0u);
+	}
+	return bytes;
+}
+
+static inline uint8_t *pack_hop(uint8_t *at, const struct hs_flexint_hop *hop)
+{
+	memcpy(at, &hop->node_id, 4); // with the bitmap behind it
+	at += 4;
+	if (hop->bitmap & HS_HOP_PACKETS) {
+		memcpy(at, &hop->tx_packets, 4); // with rx_packets behind it
+		at += 4;
+	}
+	if (hop->bitmap & HS_HOP_TIMESTAMP) {
+		memcpy(at, &hop->ts_ns, 8);
+		at += 8;
+	}
+	if (hop->bitmap & HS_HOP_BYTES) {
+		memcpy(at, &hop->tx_bytes, 8); // with rx_bytes behind it
+		at += 8;
+	}
+	return at;
+}
+
+static_assert(offsetof(struct hs_flexint_hop, bitmap) ==
+				offsetof(struct hs_flexint_hop, node_id) + 2,
+		"packed together");
+static_assert(offsetof(struct hs_flexint_hop, rx_packets) ==
+				offsetof(struct hs_flexint_hop, tx_packets) + 2,
+		"packed together");
+static_assert(offsetof(struct hs_flexint_hop, rx_bytes) ==
+				offsetof(struct hs_flexint_hop, tx_bytes) + 4,
+		"packed together");
+
+static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_flexint_hop *hop)
+{
+	memset(hop, 0, sizeof(*hop));
+	memcpy(&hop->node_id, at, 4);
+	at += 4;
+	if (hop->bitmap & HS_HOP_PACKETS) {
+		memcpy(&hop->tx_packets, at, 4);
+		at += 4;
+	}
+	if (hop->bitmap & HS_HOP_TIMESTAMP) {
+		memcpy(&hop->ts_ns, at, 8);
+		at += 8;
+	}
+	if (hop->bitmap & HS_HOP_BYTES) {
+		memcpy(&hop->tx_bytes, at, 8);
+		at += 8;
+	}
+	return at;
+}
+
+static void pack(uint8_t *slot, const struct hs_report *report, int64_t tag)
+{
+	struct packed *packed = (struct packed *)slot;
+	const struct hs_flexint *telemetry = &report->telemetry;
+	packed->tag = tag;
+	packed->sink_ts_ns = report->sink_ts_ns;
+	packed->sink_rx_packets = report->sink_rx_packets;
+	packed->sink_rx_bytes = report->sink_rx_bytes;
+	packed->ts_ns = telemetry->e2e.ts_ns;
+	packed->int_packets = telemetry->e2e.int_packets;
+	packed->tx_packets = telemetry->e2e.tx_packets;
+	packed->tx_bytes = telemetry->e2e.tx_bytes;
+	packed->trace_type = telemetry->trace_type;
+	packed->e2e_bitmap = telemetry->e2e.bitmap;
+	packed->n_hops = telemetry->n_hops;
+	uint8_t *at = packed->hops;
+	for (unsigned i = 0; i < telemetry->n_hops; i++)
+		at = pack_hop(at, &telemetry->hops[i]);
+}
+
+void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
+{
+	const struct packed *packed = (const struct packed *)slot_of(ring, number);
+	struct hs_flexint *telemetry = &report->telemetry;
+	report->sink_ts_ns = packed->sink_ts_ns;
+	report->sink_rx_packets = packed->sink_rx_packets;
+	report->sink_rx_bytes = packed->sink_rx_bytes;
+	telemetry->ns_id = 0;
+	telemetry->trace_type = packed->trace_type;
+	telemetry->e2e = (struct hs_flexint_e2e){
+			.bitmap = packed->e2e_bitmap,
+			.int_packets = packed->int_packets,
+			.ts_ns = packed->ts_ns,
+			.tx_packets = packed->tx_packets,
+			.tx_bytes = packed->tx_bytes,
+	};
+	telemetry->n_hops = packed->n_hops;
+	const uint8_t *at = packed->hops;
+	for (unsigned i = 0; i < packed->n_hops; i++)
+		at = unpack_hop(at, &telemetry->hops[i]);
+}
+
+int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)
+{
+	return ((const struct packed *)slot_of(ring, number))->tag;
+}
+
+static void free_chunks(struct hs_qos_ring *ring)
+{
+	for (unsigned i = 0; i < HS_QOS_RING_CHUNKS; i++) {
+		free(ring->chunks[i]);
+		ring->chunks[i] = NULL;
+	}
+}
+
+void hs_qos_ring_fini(struct hs_qos_ring *ring)
+{
+	free_chunks(ring);
+	memset(ring, 0, sizeof(*ring));
+}
+
+static int ensure_chunk(struct hs_qos_ring *ring)
+{
+	uint8_t **chunk = &ring->chunks[ring->head / HS_QOS_RING_CHUNK];
+	if (!*chunk)
+		*chunk = malloc((size_t)HS_QOS_RING_CHUNK * ring->slot_bytes);
+	return *chunk ? 0 : -ENOMEM;
+}
+
+static void step_head(struct hs_qos_ring *ring)
+{
+	ring->next++;
+	if (++ring->head == ring->capacity)
+		ring->head = 0;
+	if (ring->count < ring->capacity)
+		ring->count++;
+}
+
+// A longer report than any before it: everything moves into longer slots. Happens when a path
+// grows, so a handful of times in the life of a flow.
+static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
+{
+	struct hs_qos_ring grown = {.slot_bytes = slot_bytes, .capacity = capacity_for(slot_bytes)};
+	uint32_t keep = ring->count < grown.capacity ? ring->count : grown.capacity;
+	grown.next = ring->next - keep;
+	for (uint64_t number = grown.next; number < ring->next; number++) {
+		if (ensure_chunk(&grown)) {
+			free_chunks(&grown);
+			return -ENOMEM;
+		}
+		memcpy(slot_at(&grown, grown.head), slot_of(ring, number), ring->slot_bytes);
+		step_head(&grown);
+	}
+	free_chunks(ring);
+	*ring = grown;
+	return 0;
+}
+
+int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+{
+	uint32_t bytes = packed_bytes(report);
+	if (bytes > SLOT_MAX)
+		return -EINVAL;
+	if (bytes > ring->slot_bytes && regrow(ring, (bytes + 7) & ~7u))
+		return -ENOMEM;
+	if (ensure_chunk(ring))
+		return -ENOMEM;
+	pack(slot_at(ring, ring->head), report, tag);
+	step_head(ring);
+	return 0;
+}
+
+size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring)
+{
+	size_t bytes = sizeof(*ring);
+	for (unsigned i = 0; i < HS_QOS_RING_CHUNKS; i++)
+		if (ring->chunks[i])
+			bytes += (size_t)HS_QOS_RING_CHUNK * ring->slot_bytes;
+	return bytes;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The newest reports of one flow, packed to what they hold, in memory that is taken as they come
+// and never exceeds HS_QOS_RING_BYTES.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "report.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_QOS_RING_BYTES  (320 * 1024) // this struct included
+#define HS_QOS_RING_CHUNK  64		// reports
+#define HS_QOS_RING_CHUNKS 20
+#define HS_QOS_RING_MAX	   (HS_QOS_RING_CHUNK * HS_QOS_RING_CHUNKS)
+
+struct hs_qos_ring {
+	uint64_t next; // number of the next report: all from next - count on are here
+	uint32_t count;
+	uint32_t head;	     // slot of the next report
+	uint32_t capacity;   // slots; at least 1000 whatever the size of a slot
+	uint32_t slot_bytes; // grows with the longest report that came
+	uint8_t *chunks[HS_QOS_RING_CHUNKS];
+};
+
+// A zeroed struct is an empty ring.
+void hs_qos_ring_fini(struct hs_qos_ring *ring);
+
+// Keeps a report with a tag of the caller's. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
+int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
+
+// The report of this number, which must be in the ring. ns_id is not kept.
+void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report);
+int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);
+
+static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)
+{
+	return ring->next - ring->count;
+}
+
+size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring);

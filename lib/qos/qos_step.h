@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happened between two reports of a flow, from the differences of their counters: packets
+// lost on each link and in each node, totals, bytes, time. Pure arithmetic.
+//
+// Source: docs/metrics.md, rules 8, 10, 11 and 13.
+// Thread rule: any.
+#pragma once
+
+#include "report.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_QOS_MAX_LINKS (HS_FLEXINT_MAX_HOPS + 1) // of one path
+
+// The transit nodes that both reports passed, in path order, as indices into their hops[]. Link i
+// runs from node i - 1 (or the source) to node i (or the sink); where it is not `joined`, the two
+// paths differ between these nodes and nothing in between is charged to anyone.
+struct hs_qos_chain {
+	unsigned n;
+	uint8_t at_a[HS_FLEXINT_MAX_HOPS];
+	uint8_t at_b[HS_FLEXINT_MAX_HOPS];
+	bool joined[HS_QOS_MAX_LINKS];
+};
+
+struct hs_qos_delta {
+	uint32_t has; // enum hs_qos_has: LOSS, NODE_LOSS, BYTES, SPAN, RX_PACKETS
+	int64_t lost, node_lost, tx, rx, rx_bytes;
+	int64_t span_start_ns, span_end_ns; // clock of the link's far end
+};
+
+enum hs_qos_step_flag {
+	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of 65536 is not known
+	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node began anew: links say nothing
+};
+
+struct hs_qos_step {
+	uint32_t flags;
+	struct hs_qos_delta e2e;
+	struct hs_qos_delta links[HS_QOS_MAX_LINKS]; // chain->n + 1 of them
+};
+
+// From report a to report b, which is newer in source order and of the same epoch.
+void hs_qos_step(const struct hs_report *a, const struct hs_report *b,
+		const struct hs_qos_chain *chain, uint32_t slack_packets, struct hs_qos_step *step);
