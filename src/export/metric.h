@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one table of counters: every number that leaves a node, with its name, unit, help and place.
+// The API, rte_telemetry and the command line all read from it, so they cannot disagree.
+//
+// Thread rule: the table is constant; views belong to the caller.
+#pragma once
+
+#include "flow_table.h"
+#include "node.h"
+#include "port.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Of the node as a whole: what the control thread knows. 64-bit words only.
+struct hs_node_totals {
+	uint64_t uptime_ns, generation;
+	uint64_t rules, rules_capacity, rules_monitored, rules_unmonitored;
+	// reports_made = reports_lost + reports_taken + those on their way; each taken one is
+	// counted under one of the next five.
+	uint64_t reports_made, reports_lost, reports_taken;
+	uint64_t reports_published, reports_publish_lost, reports_suppressed;
+	uint64_t reports_bad, reports_stale;
+	uint64_t windows_published, windows_publish_lost;
+	uint64_t events, events_publish_lost;
+	uint64_t requests, requests_malformed, replies_lost;
+	uint64_t connections, disconnections, handshakes_failed;
+	uint64_t clock_synchronised, clock_error_ns, clock_steps;
+	int64_t clock_offset_ns;
+};
+
+// Of one port: its device and its state, beside the node's own counters.
+struct hs_port_gauges {
+	uint64_t link_up, usable, mtu_bytes;
+};
+
+// What the readers look at; only the part of the metric's scope need be filled.
+struct hs_metric_view {
+	struct hs_node_totals node;
+	struct hs_port_counters port;
+	struct hs_port_device_stats device;
+	struct hs_port_gauges gauges;
+	struct hs_worker_counters worker;
+	struct hs_flow_counters rule;
+};
+
+enum hs_metric_scope {
+	HS_SCOPE_NODE,
+	HS_SCOPE_CLOCK, // of the node too
+	HS_SCOPE_PORT,
+	HS_SCOPE_WORKER,
+	HS_SCOPE_RULE,
+	HS_SCOPE_PORT_DROP,  // one value for each reason
+	HS_SCOPE_PORT_EVENT, // one value for each event
+};
+
+enum hs_metric_kind {
+	HS_METRIC_COUNTER,
+	HS_METRIC_GAUGE,
+};
+
+struct hs_metric {
+	const char *name; // "hopsight_port_rx_packets_total"
+	const char *key;  // in API replies: "rx_packets"
+	const char *unit; // "packets", "bytes", "seconds", ...
+	const char *help;
+	enum hs_metric_scope scope;
+	enum hs_metric_kind kind;
+	size_t offset;	  // of the value in the view
+	uint8_t bytes;	  // of the value: 4 or 8
+	bool nanoseconds; // the value is in ns; outside it is seconds
+};
+
+extern const struct hs_metric hs_metrics[];
+extern const size_t hs_n_metrics;
+
+int64_t hs_metric_value(const struct hs_metric *metric, const struct hs_metric_view *view);
+
+// ---- reading a whole node ----
+
+struct hs_metric_label {
+	const char *key, *value;
+};
+
+// Called for each value of the table; labels are valid during the call.
+typedef void (*hs_metric_fn)(void *context, const struct hs_metric *metric,
+		const struct hs_metric_label *labels, unsigned n_labels, int64_t value);
+
+// Visits every metric of the node but those of single rules (a rule is asked for by name: a million
+// of them are no series). Reads live counters; never waits for a worker.
+void hs_metrics_visit(const struct hs_node *node, const struct hs_node_totals *totals,
+		hs_metric_fn visit, void *context);
+
+// Fills the port's parts of the view; `counters` is the port's in a snapshot of the node.
+void hs_metric_view_port(const struct hs_node *node, uint16_t port,
+		const struct hs_port_counters *counters, struct hs_metric_view *view);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metric.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void every_metric_has_unit_help_and_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < hs_n_metrics; i++) {
+		const struct hs_metric *m = &hs_metrics[i];
+		assert_true(strlen(m->help) > 5);
+		assert_true(strlen(m->unit) > 3);
+		for (size_t j = 0; j < i; j++) {
+			assert_string_not_equal(m->name, hs_metrics[j].name);
+			if (m->scope == hs_metrics[j].scope)
+				assert_string_not_equal(m->key, hs_metrics[j].key);
+		}
+	}
+}
+
+static void names_follow_the_rules_of_prometheus(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < hs_n_metrics; i++) {
+		const struct hs_metric *m = &hs_metrics[i];
+		size_t len = strlen(m->name);
+		assert_int_equal(strncmp(m->name, "hopsight_", 9), 0);
+		for (size_t c = 0; c < len; c++)
+			assert_true(islower((unsigned char)m->name[c]) || m->name[c] == '_' ||
+					isdigit((unsigned char)m->name[c]));
+		bool total = len > 6 && strcmp(m->name + len - 6, "_total") == 0;
+		if (total != (m->kind == HS_METRIC_COUNTER))
+			fail_msg("%s: counters and only they end in _total", m->name);
+		if (m->nanoseconds)
+			assert_string_equal(m->name + len - 8, "_seconds");
+	}
+}
+
+// rte_telemetry's limits: 128 bytes for a name, 256 entries in a dictionary, 16 KiB in all.
+static void keys_fit_the_limits_of_rte_telemetry(void **state)
+{
+	(void)state;
+	size_t bytes[HS_SCOPE_PORT_EVENT + 1] = {0};
+	for (size_t i = 0; i < hs_n_metrics; i++) {
+		assert_true(strlen(hs_metrics[i].key) < 64);
+		bytes[hs_metrics[i].scope] += strlen(hs_metrics[i].key) + sizeof("\"\":,") + 20;
+	}
+	// 32 ports and 32 rules to a page, with numbers of 20 digits a port or rule may take 500.
+	assert_true(bytes[HS_SCOPE_PORT] < 500);
+}
+
+static void a_reader_takes_the_value_it_is_named_after(void **state)
+{
+	(void)state;
+	struct hs_metric_view view = {
+			.port = {.rx_packets = 1, .tx_bytes = UINT64_C(1) << 40},
+			.rule = {.mtu_needed = 1600, .no_room_option = 7},
+			.node = {.clock_offset_ns = -5},
+			.worker = {.idle_rounds = 9},
+	};
+	static const struct {
+		const char *name;
+		int64_t value;
+	} expected[] = {
+			{"hopsight_port_rx_packets_total", 1},
+			{"hopsight_port_tx_bytes_total", INT64_C(1) << 40},
+			{"hopsight_rule_mtu_needed_bytes", 1600},
+			{"hopsight_rule_no_room_option_total", 7},
+			{"hopsight_clock_offset_seconds", -5},
+			{"hopsight_worker_idle_rounds_total", 9},
+	};
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		bool found = false;
+		for (size_t m = 0; m < hs_n_metrics; m++) {
+			if (strcmp(hs_metrics[m].name, expected[i].name) != 0)
+				continue;
+			assert_int_equal(hs_metric_value(&hs_metrics[m], &view), expected[i].value);
+			found = true;
+		}
+		assert_true(found);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(every_metric_has_unit_help_and_a_name_of_its_own),
+			cmocka_unit_test(names_follow_the_rules_of_prometheus),
+			cmocka_unit_test(keys_fit_the_limits_of_rte_telemetry),
+			cmocka_unit_test(a_reader_takes_the_value_it_is_named_after),
+	};
+	return cmocka_run_group_tests_name("export", tests, NULL, NULL);
+}
