@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config.h"
+#include "config_check.h"
+#include "schema.h"
+
+#include "flexint.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_schema_word polling_words[] = {
+		{"adaptive", true}, {"busy", false}, {NULL, 0}};
+static const struct hs_schema_word side_words[] = {
+		{"host", HS_SIDE_HOST},
+		{"network", HS_SIDE_NETWORK},
+		{NULL, 0},
+};
+static const struct hs_schema_word clock_words[] = {
+		{"utc", HS_CLOCK_UTC},
+		{"tai", HS_CLOCK_TAI},
+		{NULL, 0},
+};
+static const struct hs_schema_word layout_words[] = {
+		{"aligned", HS_LAYOUT_ALIGNED},
+		{"paper", HS_LAYOUT_PAPER},
+		{NULL, 0},
+};
+static const struct hs_schema_word policy_words[] = {
+		{"strip", HS_HOST_STRIP},
+		{"drop", HS_HOST_DROP},
+		{NULL, 0},
+};
+static const struct hs_schema_word forwarding_words[] = {
+		{"patch", HS_FORWARD_PATCH},
+		{"bridge", HS_FORWARD_BRIDGE},
+		{"route", HS_FORWARD_ROUTE},
+		{NULL, 0},
+};
+
+static int set_device(json_t *value, const char *path, enum hs_port_kind kind, size_t max,
+		struct hs_port_config *port, struct hs_error *err)
+{
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, "a string", err);
+	size_t len = json_string_length(value);
+	if (len == 0 || len > max || strlen(json_string_value(value)) != len) {
+		char bounds[48];
+		snprintf(bounds, sizeof(bounds), "1 to %zu bytes", max);
+		return hs_error_set(
+				err, "out_of_range", path, bounds, "the string has %zu bytes", len);
+	}
+	if (port->device[0])
+		return hs_error_set(err, "conflict", path, "one of iface, devargs, pci",
+				"this port already has another device");
+	port->kind = kind;
+	memcpy(port->device, json_string_value(value), len + 1);
+	return 0;
+}
+
+static int read_iface(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	return set_device(value, path, HS_PORT_IFACE, 15, into, err);
+}
+
+static int read_devargs(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	return set_device(value, path, HS_PORT_DEVARGS, 255, into, err);
+}
+
+static int read_pci(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	if (set_device(value, path, HS_PORT_PCI, 32, into, err) < 0)
+		return -EINVAL;
+
+	const char *text = json_string_value(value);
+	unsigned domain = 0, bus, device, function;
+	int used = 0;
+	bool full = sscanf(text, "%x:%x:%x.%x%n", &domain, &bus, &device, &function, &used) == 4;
+	bool brief = !full && sscanf(text, "%x:%x.%x%n", &bus, &device, &function, &used) == 3;
+	if ((!full && !brief) || text[used] != '\0')
+		return hs_error_set(err, "bad_value", path, "like 0000:3b:00.0",
+				"\"%.32s\" is no PCI address", text);
+	return 0;
+}
+
+static json_t *print_device(const struct hs_port_config *port, enum hs_port_kind kind)
+{
+	return port->kind == kind ? json_string(port->device) : NULL;
+}
+
+static json_t *print_iface(const void *port)
+{
+	return print_device(port, HS_PORT_IFACE);
+}
+
+static json_t *print_devargs(const void *port)
+{
+	return print_device(port, HS_PORT_DEVARGS);
+}
+
+static json_t *print_pci(const void *port)
+{
+	return print_device(port, HS_PORT_PCI);
+}
+
+static int read_driver(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_port_config *port = into;
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, "af_xdp or af_packet", err);
+	const char *text = json_string_value(value);
+	if (strcmp(text, "af_xdp") != 0 && strcmp(text, "af_packet") != 0)
+		return hs_error_set(err, "bad_value", path, "af_xdp or af_packet",
+				"\"%.64s\" is not known", text);
+	snprintf(port->driver, sizeof(port->driver), "%s", text);
+	return 0;
+}
+
+static json_t *print_driver(const void *from)
+{
+	const struct hs_port_config *port = from;
+	return port->driver[0] ? json_string(port->driver) : NULL;
+}
+
+#define PORT(member) HS_SCHEMA_MEMBER(struct hs_port_config, member)
+static const struct hs_schema_field port_fields[] = {
+		{"name", HS_SCHEMA_TEXT, PORT(name), .min = 1, .max = HS_PORT_NAME_MAX - 1},
+		{"iface", HS_SCHEMA_CUSTOM, .read = read_iface, .print = print_iface},
+		{"devargs", HS_SCHEMA_CUSTOM, .read = read_devargs, .print = print_devargs},
+		{"pci", HS_SCHEMA_CUSTOM, .read = read_pci, .print = print_pci},
+		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver},
+		{"side", HS_SCHEMA_WORD, PORT(side), .words = side_words,
+				.expected = "host or network"},
+		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = 1280, .max = 9216},
+		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},
+		{NULL},
+};
+
+static int read_ports(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_config *config = into;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list", err);
+	if (json_array_size(list) > HS_MAX_PORTS)
+		return hs_error_set(err, "out_of_range", path, "at most 32 ports",
+				"the list has %zu ports", json_array_size(list));
+
+	size_t i;
+	json_t *item;
+	json_array_foreach (list, i, item) {
+		struct hs_port_config *port = &config->ports[i];
+		*port = (struct hs_port_config){.mtu = 1500, .rx_queues = 1};
+		char at[32];
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		if (hs_schema_read(port_fields, item, at, port, err) < 0)
+			return -EINVAL;
+		// No default: a port believed to be inside by mistake would trust what hosts send.
+		if (!json_object_get(item, "side")) {
+			snprintf(at, sizeof(at), "%s[%zu].side", path, i);
+			return hs_error_set(err, "missing_field", at, "host or network",
+					"the port has no side");
+		}
+	}
+	config->n_ports = (unsigned)json_array_size(list);
+	return 0;
+}
+
+static json_t *print_ports(const void *from)
+{
+	const struct hs_config *config = from;
+	json_t *list = json_array();
+	for (unsigned i = 0; i < config->n_ports; i++)
+		json_array_append_new(list, hs_schema_print(port_fields, &config->ports[i]));
+	return list;
+}
+
+static int read_workers(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_config *config = into;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list of core numbers", err);
+	size_t n = json_array_size(list);
+	if (n < 1 || n > HS_MAX_WORKERS)
+		return hs_error_set(err, "out_of_range", path, "1 to 16 cores",
+				"the list has %zu cores", n);
+	for (size_t i = 0; i < n; i++) {
+		char at[32];
+		uint64_t core;
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		if (hs_schema_uint(json_array_get(list, i), at, 0, 1023, &core, err) < 0)
+			return -EINVAL;
+		config->workers[i] = (uint16_t)core;
+	}
+	config->node.n_workers = (unsigned)n;
+	return 0;
+}
+
+static json_t *print_workers(const void *from)
+{
+	const struct hs_config *config = from;
+	json_t *list = json_array();
+	for (unsigned i = 0; i < config->node.n_workers; i++)
+		json_array_append_new(list, json_integer(config->workers[i]));
+	return list;
+}
+
+static int read_pair(
+		json_t *pair, const char *path, struct hs_pair_names *names, struct hs_error *err)
+{
+	if (!json_is_array(pair))
+		return hs_schema_wrong_type(pair, path, "a list of two port names", err);
+	if (json_array_size(pair) != 2)
+		return hs_error_set(err, "out_of_range", path, "two port names", "the list has %zu",
+				json_array_size(pair));
+	for (unsigned side = 0; side < 2; side++) {
+		json_t *name = json_array_get(pair, side);
+		char at[64];
+		snprintf(at, sizeof(at), "%s[%u]", path, side);
+		if (!json_is_string(name))
+			return hs_schema_wrong_type(name, at, "the name of a port", err);
+		if (json_string_length(name) >= HS_PORT_NAME_MAX)
+			return hs_error_set(err, "unknown_port", at, "the name of a port",
+					"no port is called \"%.64s\"", json_string_value(name));
+		snprintf(names->side[side], HS_PORT_NAME_MAX, "%s", json_string_value(name));
+	}
+	return 0;
+}
+
+static int read_pairs(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_config *config = into;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list of pairs of port names", err);
+	size_t n = json_array_size(list);
+	if (n > HS_MAX_PORTS / 2)
+		return hs_error_set(err, "out_of_range", path, "at most 16 pairs",
+				"the list has %zu pairs", n);
+	for (size_t i = 0; i < n; i++) {
+		char at[48];
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		if (read_pair(json_array_get(list, i), at, &config->pairs[i], err) < 0)
+			return -EINVAL;
+	}
+	config->n_pairs = (unsigned)n;
+	return 0;
+}
+
+static json_t *print_pairs(const void *from)
+{
+	const struct hs_config *config = from;
+	if (config->node.forwarding != HS_FORWARD_PATCH)
+		return NULL;
+	json_t *list = json_array();
+	for (unsigned i = 0; i < config->n_pairs; i++)
+		json_array_append_new(list, json_pack("[ss]", config->pairs[i].side[0],
+							    config->pairs[i].side[1]));
+	return list;
+}
+
+static int read_endpoints(
+		json_t *list, const char *path, struct hs_endpoints *out, struct hs_error *err)
+{
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list of endpoints", err);
+	if (json_array_size(list) > HS_CONFIG_MAX_ENDPOINTS)
+		return hs_error_set(err, "out_of_range", path, "at most 8 endpoints",
+				"the list has %zu endpoints", json_array_size(list));
+	out->n = 0;
+	size_t i;
+	json_t *item;
+	json_array_foreach (list, i, item) {
+		char at[64];
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		if (!json_is_string(item))
+			return hs_schema_wrong_type(item, at, "an endpoint like ipc:///run/x", err);
+		if (json_string_length(item) >= HS_ENDPOINT_MAX)
+			return hs_error_set(err, "out_of_range", at, "at most 127 bytes",
+					"the endpoint has %zu bytes", json_string_length(item));
+		snprintf(out->text[out->n++], HS_ENDPOINT_MAX, "%s", json_string_value(item));
+	}
+	return 0;
+}
+
+static json_t *print_endpoints(const struct hs_endpoints *endpoints)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; i < endpoints->n; i++)
+		json_array_append_new(list, json_string(endpoints->text[i]));
+	return list;
+}
+
+static int read_bind(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return read_endpoints(list, path, &((struct hs_config *)into)->bind, err);
+}
+
+static int read_publish_to(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return read_endpoints(list, path, &((struct hs_config *)into)->publish_to, err);
+}
+
+static int read_publish_bind(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return read_endpoints(list, path, &((struct hs_config *)into)->publish_bind, err);
+}
+
+static json_t *print_bind(const void *from)
+{
+	return print_endpoints(&((const struct hs_config *)from)->bind);
+}
+
+static json_t *print_publish_to(const void *from)
+{
+	return print_endpoints(&((const struct hs_config *)from)->publish_to);
+}
+
+static json_t *print_publish_bind(const void *from)
+{
+	return print_endpoints(&((const struct hs_config *)from)->publish_bind);
+}
+
+static int read_requests(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_config *config = into;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list of requests", err);
+	json_decref(config->requests);
+	config->requests = json_incref(list);
+	return 0;
+}
+
+static json_t *print_requests(const void *from)
+{
+	return json_incref(((const struct hs_config *)from)->requests);
+}
+
+#define CONFIG(member) HS_SCHEMA_MEMBER(struct hs_config, member)
+static const struct hs_schema_field node_fields[] = {
+		{"id", HS_SCHEMA_UINT, CONFIG(node.id), .min = 0, .max = UINT16_MAX},
+		{"name", HS_SCHEMA_TEXT, CONFIG(node.name), .min = 1, .max = 31},
+		{NULL},
+};
+
+static const struct hs_schema_field memory_fields[] = {
+		{"huge_pages", HS_SCHEMA_BOOL, CONFIG(huge_pages)},
+		{"mbufs", HS_SCHEMA_UINT, CONFIG(mbufs), .min = 1024, .max = 4194304},
+		{"rules", HS_SCHEMA_UINT, CONFIG(node.rules), .min = 1, .max = 4194304},
+		{"monitored_rules", HS_SCHEMA_UINT, CONFIG(monitored_rules), .min = 0,
+				.max = 4194304},
+		{NULL},
+};
+
+static const struct hs_schema_field forwarding_fields[] = {
+		{"mode", HS_SCHEMA_WORD, CONFIG(node.forwarding), .words = forwarding_words,
+				.expected = "patch or bridge"},
+		{"pairs", HS_SCHEMA_CUSTOM, .read = read_pairs, .print = print_pairs},
+		{"mac_age_s", HS_SCHEMA_UINT, CONFIG(node.mac_age_s), .min = 1, .max = 86400},
+		{NULL},
+};
+
+static const struct hs_schema_field telemetry_fields[] = {
+		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
+				.expected = "utc or tai"},
+		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = layout_words,
+				.expected = "aligned or paper"},
+		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(request_interval_s), .min = 1,
+				.max = 86400},
+		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
+				.words = policy_words, .expected = "strip or drop"},
+		{NULL},
+};
+
+static const struct hs_schema_field control_fields[] = {
+		{"bind", HS_SCHEMA_CUSTOM, .read = read_bind, .print = print_bind},
+		{"publish_to", HS_SCHEMA_CUSTOM, .read = read_publish_to,
+				.print = print_publish_to},
+		{"publish_bind", HS_SCHEMA_CUSTOM, .read = read_publish_bind,
+				.print = print_publish_bind},
+		{"publish_queue", HS_SCHEMA_UINT, CONFIG(publish_queue), .min = 1, .max = 1000000},
+		{"insecure", HS_SCHEMA_BOOL, CONFIG(insecure)},
+		{NULL},
+};
+
+static const struct hs_schema_field fields[] = {
+		{"node", HS_SCHEMA_OBJECT, .fields = node_fields},
+		{"workers", HS_SCHEMA_CUSTOM, .read = read_workers, .print = print_workers},
+		{"control_core", HS_SCHEMA_UINT, CONFIG(control_core), .min = 0, .max = 1023},
+		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = polling_words,
+				.expected = "busy or adaptive"},
+		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
+		{"ports", HS_SCHEMA_CUSTOM, .read = read_ports, .print = print_ports},
+		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
+		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
+		{"control", HS_SCHEMA_OBJECT, .fields = control_fields},
+		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
+		{NULL},
+};
+
+static void set_defaults(struct hs_config *config, unsigned cores)
+{
+	*config = (struct hs_config){
+			.node = {.n_workers = 1,
+					.rules = 65536,
+					.forwarding = HS_FORWARD_PATCH,
+					.mac_age_s = 300,
+					.layout = HS_LAYOUT_ALIGNED,
+					.host_side_policy = HS_HOST_STRIP},
+			.workers = {cores > 1 ? 1 : 0},
+			.adaptive = true,
+			.mbufs = 16384,
+			.monitored_rules = 4096,
+			.clock = HS_CLOCK_UTC,
+			.request_interval_s = 60,
+			.publish_queue = 1000,
+			.requests = json_array(),
+	};
+}
+
+// Defaults that come from other values.
+static void derive_defaults(struct hs_config *config, json_t *root)
+{
+	if (!config->node.name[0])
+		snprintf(config->node.name, sizeof(config->node.name), "node%u", config->node.id);
+	if (!json_object_get(json_object_get(root, "control"), "bind")) {
+		snprintf(config->bind.text[0], HS_ENDPOINT_MAX, "ipc:///run/hopsight/%s.api",
+				config->node.name);
+		config->bind.n = 1;
+	}
+}
+
+static int syntax_error(const json_error_t *syntax, struct hs_error *err)
+{
+	const char *code = "not_json", *expected = "one JSON object";
+	char at[32];
+
+	snprintf(at, sizeof(at), "%d:%d", syntax->line, syntax->column);
+	if (json_error_code(syntax) == json_error_duplicate_key) {
+		code = "duplicate_key";
+		expected = "each key once";
+	} else if (json_error_code(syntax) == json_error_numeric_overflow) {
+		code = "out_of_range";
+		expected = "integers of 64 bits, finite numbers";
+	}
+	return hs_error_set(err, code, at, expected, "%s", syntax->text);
+}
+
+int hs_config_parse(const char *text, size_t len, unsigned cores, struct hs_config *config,
+		struct hs_error *err)
+{
+	json_error_t syntax;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
+	if (!root)
+		return syntax_error(&syntax, err);
+
+	set_defaults(config, cores);
+	int rc = hs_schema_read(fields, root, "", config, err);
+	if (rc == 0) {
+		derive_defaults(config, root);
+		rc = hs_config_check(config, cores, err);
+	}
+	json_decref(root);
+	if (rc < 0)
+		hs_config_fini(config);
+	return rc;
+}
+
+static int read_file(const char *name, char **text, size_t *len, struct hs_error *err)
+{
+	FILE *file = fopen(name, "re");
+	if (!file) {
+		int rc = -errno;
+		hs_error_set(err, "not_readable", "", "", "%s", strerror(-rc));
+		return rc;
+	}
+
+	size_t room = 0;
+	*text = NULL;
+	*len = 0;
+	int rc = 0;
+	while (rc == 0 && !feof(file)) {
+		if (*len == room) {
+			room = room ? room * 2 : 4096;
+			char *more = room > HS_CONFIG_MAX_BYTES ? NULL : realloc(*text, room);
+			if (!more) {
+				rc = hs_error_set(err, "too_large", "", "at most 64 MiB",
+						"the file is too large");
+				break;
+			}
+			*text = more;
+		}
+		*len += fread(*text + *len, 1, room - *len, file);
+		if (ferror(file))
+			rc = hs_error_set(err, "not_readable", "", "", "%s", strerror(errno));
+	}
+	fclose(file);
+	if (rc < 0)
+		free(*text);
+	return rc;
+}
+
+int hs_config_load(const char *file, unsigned cores, struct hs_config *config, struct hs_error *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int rc = read_file(file, &text, &len, err);
+	if (rc < 0)
+		return rc;
+	rc = hs_config_parse(text, len, cores, config, err);
+	free(text);
+	return rc;
+}
+
+void hs_config_fini(struct hs_config *config)
+{
+	json_decref(config->requests);
+	config->requests = NULL;
+}
+
+json_t *hs_config_print(const struct hs_config *config)
+{
+	return hs_schema_print(fields, config);
+}
+
+uint16_t hs_config_mbuf_bytes(const struct hs_config *config)
+{
+	uint16_t bytes = 0;
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		uint16_t port = hs_port_mbuf_bytes(&config->ports[i]);
+		bytes = port > bytes ? port : bytes;
+	}
+	return bytes;
+}
+
+void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal)
+{
+	*eal = (struct hs_eal_config){
+			.huge_pages = config->huge_pages,
+			.memory_bytes = hs_node_bytes(&config->node) +
+					hs_pool_bytes(config->mbufs, hs_config_mbuf_bytes(config)),
+			.control_core = config->control_core,
+			.n_workers = config->node.n_workers,
+	};
+	snprintf(eal->file_prefix, sizeof(eal->file_prefix), "hopsight-%s", config->node.name);
+	for (unsigned i = 0; i < config->node.n_workers; i++)
+		eal->worker_cores[i] = config->workers[i];
+	for (unsigned i = 0; i < config->n_ports; i++)
+		eal->pci |= config->ports[i].kind == HS_PORT_PCI;
+}

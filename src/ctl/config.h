@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node's configuration file: read, checked across fields, printed with its defaults.
+// docs/configuration.md explains every key.
+//
+// Thread rule: any; the struct belongs to the caller. Nothing here touches a port, a core or a
+// socket.
+#pragma once
+
+#include "clock.h"
+#include "eal.h"
+#include "error.h"
+#include "node.h"
+#include "port.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_CONFIG_MAX_ENDPOINTS 8
+#define HS_CONFIG_MAX_BYTES	(64u << 20)
+#define HS_ENDPOINT_MAX		128
+
+struct hs_endpoints {
+	unsigned n;
+	char text[HS_CONFIG_MAX_ENDPOINTS][HS_ENDPOINT_MAX];
+};
+
+struct hs_pair_names {
+	char side[2][HS_PORT_NAME_MAX];
+};
+
+struct hs_config {
+	struct hs_node_config node;
+	unsigned n_ports;
+	struct hs_port_config ports[HS_MAX_PORTS];
+	unsigned n_pairs; // by name, as given; node.pairs has them by index
+	struct hs_pair_names pairs[HS_MAX_PORTS];
+
+	uint16_t control_core;
+	uint16_t workers[HS_MAX_WORKERS];
+	bool adaptive;
+	bool huge_pages;
+	uint32_t mbufs;
+	uint32_t monitored_rules;
+	enum hs_clock_scale clock;
+	uint32_t request_interval_s;
+
+	struct hs_endpoints bind, publish_to, publish_bind;
+	uint32_t publish_queue; // messages held for each subscriber
+	bool insecure;
+	json_t *requests; // a list; owned
+};
+
+// Reads a file, or `text` of `len` bytes. `cores` is the number of cores that core numbers are
+// checked against. 0, or negative errno with *err: the path of a syntax error is "line:column", of
+// any other "ports[3].mtu". On failure nothing needs to be released.
+int hs_config_load(
+		const char *file, unsigned cores, struct hs_config *config, struct hs_error *err);
+int hs_config_parse(const char *text, size_t len, unsigned cores, struct hs_config *config,
+		struct hs_error *err);
+void hs_config_fini(struct hs_config *config);
+
+// The effective values, defaults included, as JSON that hs_config_parse takes. New reference.
+json_t *hs_config_print(const struct hs_config *config);
+
+// What EAL and the pool of buffers must be given for this node.
+uint16_t hs_config_mbuf_bytes(const struct hs_config *config);
+void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What no single value of a configuration can say: names, pairs, cores and endpoints together.
+#include "config_check.h"
+
+#include "api.h"
+#include "bus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+// Names go into topics, file names and telemetry paths.
+static int check_name(const char *name, const char *path, struct hs_error *err)
+{
+	static const char allowed[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
+		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
+				"\"%s\" is no name", name);
+	return 0;
+}
+
+static int check_core(unsigned core, unsigned cores, const char *path, struct hs_error *err)
+{
+	if (core < cores)
+		return 0;
+	char bounds[48];
+	snprintf(bounds, sizeof(bounds), "0 to %u", cores - 1);
+	return hs_error_set(err, "out_of_range", path, bounds, "there is no core %u", core);
+}
+
+static int check_cores(const struct hs_config *config, unsigned cores, struct hs_error *err)
+{
+	if (check_core(config->control_core, cores, "control_core", err) < 0)
+		return -EINVAL;
+	for (unsigned i = 0; i < config->node.n_workers; i++) {
+		char at[32];
+		snprintf(at, sizeof(at), "workers[%u]", i);
+		if (check_core(config->workers[i], cores, at, err) < 0)
+			return -EINVAL;
+		for (unsigned j = 0; j < i; j++) {
+			if (config->workers[i] == config->workers[j])
+				return hs_error_set(err, "duplicate", at, "each core once",
+						"core %u already has a worker", config->workers[i]);
+		}
+	}
+	return 0;
+}
+
+static int check_port(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	char at[48];
+
+	snprintf(at, sizeof(at), "ports[%u].name", index);
+	if (!port->name[0])
+		return hs_error_set(err, "missing_field", at, "", "the port has no name");
+	if (check_name(port->name, at, err) < 0)
+		return -EINVAL;
+	snprintf(at, sizeof(at), "ports[%u]", index);
+	if (!port->device[0])
+		return hs_error_set(err, "missing_field", at, "one of iface, devargs, pci",
+				"port \"%s\" has no device", port->name);
+	snprintf(at, sizeof(at), "ports[%u].driver", index);
+	if (port->driver[0] && port->kind != HS_PORT_IFACE)
+		return hs_error_set(err, "conflict", at, "only beside iface",
+				"a driver can be chosen for kernel interfaces only");
+
+	for (unsigned i = 0; i < index; i++) {
+		snprintf(at, sizeof(at), "ports[%u].name", index);
+		if (strcmp(config->ports[i].name, port->name) == 0)
+			return hs_error_set(err, "duplicate", at, "a name of its own",
+					"port %u is called \"%s\" too", i, port->name);
+		snprintf(at, sizeof(at), "ports[%u]", index);
+		if (strcmp(config->ports[i].device, port->device) == 0)
+			return hs_error_set(err, "duplicate", at, "a device of its own",
+					"port \"%s\" has the device \"%.100s\" too",
+					config->ports[i].name, port->device);
+	}
+	return 0;
+}
+
+static int port_index(const struct hs_config *config, const char *name)
+{
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		if (strcmp(config->ports[i].name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int resolve_pairs(struct hs_config *config, struct hs_error *err)
+{
+	bool used[HS_MAX_PORTS] = {false};
+	for (unsigned i = 0; i < config->n_pairs; i++) {
+		for (unsigned side = 0; side < 2; side++) {
+			const char *name = config->pairs[i].side[side];
+			int index = port_index(config, name);
+			char at[48];
+			snprintf(at, sizeof(at), "forwarding.pairs[%u][%u]", i, side);
+			if (index < 0)
+				return hs_error_set(err, "unknown_port", at, "the name of a port",
+						"no port is called \"%s\"", name);
+			if (used[index])
+				return hs_error_set(err, "duplicate", at, "each port once",
+						"port \"%s\" is in a pair already", name);
+			used[index] = true;
+			config->node.pairs[i][side] = (uint16_t)index;
+		}
+	}
+	config->node.n_pairs = (uint16_t)config->n_pairs;
+	return 0;
+}
+
+static int check_forwarding(struct hs_config *config, struct hs_error *err)
+{
+	switch ((unsigned)config->node.forwarding) {
+	case HS_FORWARD_ROUTE:
+		return hs_error_set(err, "unsupported", "forwarding.mode", "patch or bridge",
+				"this version does not route");
+	case HS_FORWARD_BRIDGE:
+		if (config->n_pairs > 0)
+			return hs_error_set(err, "conflict", "forwarding.pairs",
+					"only with mode patch", "a bridge has no pairs");
+		return 0;
+	default:
+		if (config->n_pairs == 0)
+			return hs_error_set(err, "missing_field", "forwarding.pairs",
+					"at least one pair of port names",
+					"mode patch needs to know which ports belong together");
+		return resolve_pairs(config, err);
+	}
+}
+
+static int check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
+		struct hs_error *err)
+{
+	for (unsigned i = 0; i < endpoints->n; i++) {
+		char at[64];
+		snprintf(at, sizeof(at), "%s[%u]", path, i);
+		if (hs_bus_check_endpoint(endpoints->text[i], insecure, at, err) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_control(const struct hs_config *config, struct hs_error *err)
+{
+	if (config->bind.n == 0)
+		return hs_error_set(err, "missing_field", "control.bind", "at least one endpoint",
+				"the node could not be asked anything");
+	if (check_endpoints(&config->bind, "control.bind", config->insecure, err) < 0 ||
+			check_endpoints(&config->publish_to, "control.publish_to", config->insecure,
+					err) < 0)
+		return -EINVAL;
+	return check_endpoints(
+			&config->publish_bind, "control.publish_bind", config->insecure, err);
+}
+
+int hs_config_check(struct hs_config *config, unsigned cores, struct hs_error *err)
+{
+	if (check_name(config->node.name, "node.name", err) < 0 ||
+			check_cores(config, cores, err) < 0)
+		return -EINVAL;
+	if (config->n_ports == 0)
+		return hs_error_set(err, "missing_field", "ports", "at least one port",
+				"the node has no ports");
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		if (check_port(config, i, err) < 0)
+			return -EINVAL;
+	}
+	if (check_forwarding(config, err) < 0 || check_control(config, err) < 0)
+		return -EINVAL;
+
+	if (hs_api_check_list(config->requests, config->node.rules, err) < 0) {
+		hs_error_prefix(err, "requests");
+		return -EINVAL;
+	}
+	return 0;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The second half of reading a configuration. For src/ctl only.
+#pragma once
+
+#include "config.h"
+
+// A word of the interface that this version knows and cannot do: its error says more.
+#define HS_FORWARD_ROUTE 100
+
+// Checks across fields and turns the names in pairs into indices. 0 or -EINVAL with *err.
+int hs_config_check(struct hs_config *config, unsigned cores, struct hs_error *err);

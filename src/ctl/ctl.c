@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ctl_parts.h"
+#include "telemetry.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_NS	   INT64_C(100000000)
+#define SECOND_NS  INT64_C(1000000000)
+#define BATCH	   64
+#define STEP_LIMIT 4096
+
+// ---- publishing ----
+
+struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl)
+{
+	return (struct hs_report_origin){
+			.seq = ++ctl->seq,
+			.node_id = hs_node_config(ctl->node)->id,
+			.boot_id = ctl->config.boot_id,
+	};
+}
+
+static int publish(struct hs_ctl *ctl, const char *topic, const char *json)
+{
+	if (!ctl->output.publish)
+		return 0;
+	return ctl->output.publish(ctl->output.context, topic, json);
+}
+
+int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message)
+{
+	char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	json_decref(message);
+	if (!text)
+		return -EAGAIN;
+	int rc = publish(ctl, topic, text);
+	free(text);
+	return rc;
+}
+
+static void publish_event(struct hs_ctl *ctl, const char *kind, json_t *event, uint64_t number)
+{
+	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	char topic[64];
+
+	snprintf(topic, sizeof(topic), "event.%s", kind);
+	json_t *message = json_copy(event);
+	json_object_set_new(message, "event_seq", json_integer((json_int_t)number));
+	json_object_set_new(message, "seq", json_integer((json_int_t)origin.seq));
+	json_object_set_new(message, "node_id", json_integer(origin.node_id));
+	json_object_set_new(message, "boot_id", json_string(origin.boot_id));
+	if (hs_ctl_publish_json(ctl, topic, json_pack("{s:o}", "event", message)) < 0)
+		ctl->counts.events_publish_lost++;
+}
+
+void hs_ctl_event(struct hs_ctl *ctl, const char *kind, json_t *details, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)ctl->now_ns, "kind", kind,
+			"message", text);
+	if (event && details)
+		json_object_update_new(event, details);
+	else
+		json_decref(details);
+	uint64_t number = event ? hs_event_log_add(&ctl->events, event) : 0;
+	if (number == 0)
+		return;
+	ctl->counts.events++;
+	publish_event(ctl, kind, event, number);
+}
+
+static void on_window(void *context, const struct hs_qos_window *window)
+{
+	struct hs_ctl *ctl = context;
+	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	char topic[32];
+
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
+	ctl->counts.windows_published++;
+	if (hs_ctl_publish_json(ctl, topic, hs_qos_window_json(window, &origin)) < 0) {
+		ctl->counts.windows_published--;
+		ctl->counts.windows_publish_lost++;
+	}
+}
+
+// ---- reports ----
+
+static void monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rule,
+		const struct hs_report *report)
+{
+	struct hs_qos_key key = {
+			.ns_id = rule->ns_id,
+			.app_id = rule->app_id,
+			.generation = hs_flow_table_generation(ctl->flows, slot),
+	};
+	struct rule_note *note = hs_ctl_note(ctl, slot);
+	int rc = hs_qos_report(ctl->qos, &key, report);
+	if (rc < 0)
+		ctl->cap_refused++;
+	if (note)
+		hs_ctl_note_monitored(ctl, note, rc == 0);
+}
+
+static void publish_report(
+		struct hs_ctl *ctl, const struct hs_rule *rule, const struct hs_report *report)
+{
+	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	char topic[32];
+
+	snprintf(topic, sizeof(topic), "report.%" PRIu32, rule->ns_id);
+	int len = hs_report_text(report, rule->app_id, origin.node_id, &origin, ctl->text,
+			sizeof(ctl->text));
+	if (len < 0 || publish(ctl, topic, ctl->text) < 0)
+		ctl->counts.reports_publish_lost++;
+	else
+		ctl->counts.reports_published++;
+}
+
+static void take_report(struct hs_ctl *ctl, const struct hs_report_record *record)
+{
+	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, record->rule_slot);
+	struct hs_report report;
+
+	if (!rule || hs_flow_table_generation(ctl->flows, record->rule_slot) !=
+					record->rule_generation) {
+		ctl->counts.reports_stale++;
+		return;
+	}
+	if (hs_report_decode(record, &report) < 0) {
+		ctl->counts.reports_bad++;
+		return;
+	}
+	monitor(ctl, record->rule_slot, rule, &report);
+	if (rule->transmit_report)
+		publish_report(ctl, rule, &report);
+	else
+		ctl->counts.reports_suppressed++;
+}
+
+unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most)
+{
+	struct hs_report_record records[BATCH];
+	unsigned taken = 0, n;
+
+	do {
+		unsigned want = at_most - taken < BATCH ? at_most - taken : BATCH;
+		n = want ? hs_node_take_reports(ctl->node, records, want) : 0;
+		for (unsigned i = 0; i < n; i++)
+			take_report(ctl, &records[i]);
+		taken += n;
+	} while (n > 0);
+	ctl->counts.reports_taken += taken;
+	return taken;
+}
+
+// ---- requests ----
+
+static bool ns_exists(void *context, uint32_t ns_id)
+{
+	struct hs_ctl *ctl = context;
+	return hs_flow_table_find(ctl->flows, ns_id) != HS_FLOW_NONE;
+}
+
+static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
+{
+	struct hs_ctl *ctl = context;
+	uint32_t slot = hs_flow_table_find(ctl->flows, ns_id);
+	return slot == HS_FLOW_NONE ? NULL : hs_flow_table_rule(ctl->flows, slot);
+}
+
+static uint32_t rules_free(void *context)
+{
+	struct hs_ctl *ctl = context;
+	return hs_flow_table_capacity(ctl->flows) - hs_flow_table_count(ctl->flows);
+}
+
+static uint64_t generation(void *context)
+{
+	return ((struct hs_ctl *)context)->generation;
+}
+
+int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct hs_error *err)
+{
+	ctl->now_ns = now_ns;
+	return hs_api_run_list(&ctl->backend, requests, err);
+}
+
+char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len)
+{
+	ctl->now_ns = now_ns;
+	ctl->counts.requests++;
+	return hs_api_handle(&ctl->backend, message, len);
+}
+
+// ---- time ----
+
+unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
+{
+	ctl->now_ns = now_ns;
+	unsigned taken = hs_ctl_drain(ctl, STEP_LIMIT);
+	// A window must not close while reports of it wait.
+	if (taken < STEP_LIMIT && now_ns >= hs_qos_next_ns(ctl->qos))
+		hs_qos_advance(ctl->qos, now_ns);
+	if (now_ns >= ctl->next_tick_ns) {
+		ctl->next_tick_ns = now_ns + TICK_NS;
+		hs_ctl_tick(ctl);
+	}
+	if (now_ns >= ctl->next_second_ns) {
+		ctl->next_second_ns = now_ns + SECOND_NS;
+		hs_ctl_second(ctl);
+	}
+	return taken;
+}
+
+int64_t hs_ctl_next_ns(const struct hs_ctl *ctl)
+{
+	int64_t qos = hs_qos_next_ns(ctl->qos);
+	int64_t tick = ctl->next_tick_ns < ctl->next_second_ns ? ctl->next_tick_ns
+							       : ctl->next_second_ns;
+	return qos < tick ? qos : tick;
+}
+
+void hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns)
+{
+	ctl->now_ns = now_ns;
+	while (hs_ctl_drain(ctl, STEP_LIMIT) > 0)
+		;
+	hs_qos_advance(ctl->qos, now_ns);
+	hs_qos_flush(ctl->qos);
+	hs_ctl_second(ctl);
+}
+
+void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
+{
+	const struct hs_clock_status *clock = &ctl->clock_status;
+
+	*totals = ctl->counts;
+	totals->uptime_ns = (uint64_t)(ctl->now_ns - ctl->start_ns);
+	totals->generation = ctl->generation;
+	totals->rules = hs_flow_table_count(ctl->flows);
+	totals->rules_capacity = hs_flow_table_capacity(ctl->flows);
+	totals->rules_monitored = ctl->n_monitored;
+	totals->rules_unmonitored = ctl->n_unmonitored;
+	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
+		struct hs_worker_counters worker;
+		hs_node_worker_counters(ctl->node, i, &worker);
+		totals->reports_made += worker.reports_made;
+		totals->reports_lost += worker.reports_lost;
+	}
+	totals->clock_synchronised = clock->known && clock->synchronised;
+	totals->clock_error_ns = (uint64_t)clock->error_ns;
+	totals->clock_offset_ns = clock->offset_ns;
+	totals->clock_steps = clock->steps;
+	if (ctl->output.totals)
+		ctl->output.totals(ctl->output.context, totals);
+}
+
+// ---- making ----
+
+static int make_parts(struct hs_ctl *ctl)
+{
+	struct hs_qos_config qos = {
+			.node_id = hs_node_config(ctl->node)->id,
+			.max_flows = ctl->config.monitored_rules,
+			.on_window = on_window,
+			.user = ctl,
+	};
+	// Untouched pages of it cost nothing: most rules never have a note.
+	ctl->notes = calloc(hs_flow_table_capacity(ctl->flows), sizeof(*ctl->notes));
+	return ctl->notes ? hs_qos_create(&qos, &ctl->qos) : -ENOMEM;
+}
+
+int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, struct hs_clock *clock,
+		const struct hs_ctl_output *output, int64_t now_ns, struct hs_ctl **out)
+{
+	struct hs_ctl *ctl = calloc(1, sizeof(*ctl));
+	if (!ctl)
+		return -ENOMEM;
+	ctl->config = *config;
+	ctl->output = *output;
+	ctl->node = node;
+	ctl->flows = hs_node_flows(node);
+	ctl->clock = clock;
+	ctl->now_ns = ctl->start_ns = now_ns;
+	ctl->untold_ns = INT64_MAX;
+	ctl->walk_slot = HS_FLOW_NONE;
+	ctl->page_slot = HS_FLOW_NONE;
+	TAILQ_INIT(&ctl->monitored);
+	hs_event_log_init(&ctl->events);
+	ctl->backend = (struct hs_api_backend){
+			.context = ctl,
+			.run = hs_ctl_run_verb,
+			.ns_exists = ns_exists,
+			.rule_of = rule_of,
+			.rules_free = rules_free,
+			.generation = generation,
+	};
+	int rc = make_parts(ctl);
+	if (rc < 0) {
+		hs_ctl_destroy(ctl);
+		return rc;
+	}
+	*out = ctl;
+	return 0;
+}
+
+void hs_ctl_destroy(struct hs_ctl *ctl)
+{
+	if (!ctl)
+		return;
+	for (uint32_t slot = 0; ctl->notes && slot < hs_flow_table_capacity(ctl->flows); slot++)
+		free(ctl->notes[slot]);
+	free(ctl->notes);
+	hs_qos_destroy(ctl->qos);
+	hs_event_log_fini(&ctl->events);
+	free(ctl);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Control of a node as a step function: time and requests in, replies and messages out. A daemon
+// gives it a thread and sockets; a lab steps it in virtual time. It knows neither.
+//
+// Thread rule: owner (the control thread); one call at a time.
+#pragma once
+
+#include "clock.h"
+#include "error.h"
+#include "metric.h"
+#include "node.h"
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_ctl;
+struct hs_telemetry;
+
+// Where messages go. Both may be NULL.
+struct hs_ctl_output {
+	void *context;
+	// A topic and a JSON text, both valid during the call. 0, or -EAGAIN where a subscriber
+	// missed it.
+	int (*publish)(void *context, const char *topic, const char *json);
+	// Adds what the transport knows: requests, replies, connections.
+	void (*totals)(void *context, struct hs_node_totals *totals);
+};
+
+struct hs_ctl_config {
+	char boot_id[24];	  // changes with every start; hexadecimal digits
+	uint32_t monitored_rules; // rules that can have a monitor at once
+	// What node_get repeats: any members, among them "polling" and the endpoints. May be NULL;
+	// borrowed for the life of the control.
+	json_t *settings;
+	struct hs_telemetry *telemetry; // may be NULL; borrowed
+};
+
+// `now_ns` is the node's own clock, here as everywhere. 0 or negative errno.
+int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, struct hs_clock *clock,
+		const struct hs_ctl_output *output, int64_t now_ns, struct hs_ctl **ctl);
+void hs_ctl_destroy(struct hs_ctl *ctl);
+
+// Installs a list of requests, all or nothing. 0 or negative errno with *err.
+int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct hs_error *err);
+
+// Answers one message; the caller frees the text. NULL only when memory is out.
+char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len);
+
+// Takes reports, closes windows, looks after the node. Returns the reports taken: at most a few
+// thousand, so that requests get their turn; call again at once where it is many.
+unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns);
+
+// When the next step has something to do, reports and requests apart.
+int64_t hs_ctl_next_ns(const struct hs_ctl *ctl);
+
+// Takes all reports that wait and publishes the windows that are open: after the workers stopped.
+void hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns);
+
+// Records and publishes an event. `details` are further members of it: NULL or a reference that is
+// taken over.
+void hs_ctl_event(struct hs_ctl *ctl, const char *kind, json_t *details, const char *format, ...)
+		__attribute__((format(printf, 4, 5)));
+
+void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals);

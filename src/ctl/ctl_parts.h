@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of src/ctl share of struct hs_ctl. For them only.
+#pragma once
+
+#include "ctl.h"
+#include "event_log.h"
+
+#include "api.h"
+#include "qos.h"
+#include "report_json.h"
+
+#include <sys/queue.h>
+
+// What control keeps of a rule once there is something to keep: most rules of a million have none.
+struct rule_note {
+	uint32_t slot;
+	bool monitored, unmonitored;  // neither: no report came
+	uint64_t no_room_said;	      // no_room_mtu when the last event told it
+	int64_t no_room_next_ns;      // no further event of this rule before
+	TAILQ_ENTRY(rule_note) order; // of the monitored, in the order of their first reports
+};
+
+// An event that repeats is told at once, then once a minute with what came together since.
+struct limiter {
+	uint64_t said;
+	int64_t next_ns;
+};
+
+struct hs_ctl {
+	struct hs_ctl_config config;
+	struct hs_ctl_output output;
+	struct hs_node *node;
+	struct hs_flow_table *flows;
+	struct hs_clock *clock;
+	struct hs_qos *qos;
+	struct hs_api_backend backend;
+	struct hs_event_log events;
+
+	int64_t now_ns, start_ns;
+	int64_t next_tick_ns, next_second_ns;
+	uint64_t seq;		      // of what was published
+	uint64_t generation;	      // of the rules
+	struct hs_node_totals counts; // what control itself counts
+
+	struct rule_note **notes; // by slot
+	TAILQ_HEAD(note_list, rule_note) monitored;
+	uint32_t n_monitored, n_unmonitored;
+
+	// The walk that looks for rules whose telemetry does not fit.
+	uint64_t no_room_seen; // of all ports, when the last walk began
+	int64_t untold_ns;     // when a rule that grew since may be told; INT64_MAX: none
+	bool walking;
+	uint32_t walk_slot;
+
+	struct limiter lost_limit, cap_limit;
+	uint64_t cap_refused; // reports of rules over the cap
+	struct hs_clock_status clock_status;
+	bool clock_told;
+
+	// Where the page of rules ended that was asked for last.
+	uint64_t page_offset, page_generation;
+	uint32_t page_slot;
+
+	char text[HS_REPORT_TEXT_BYTES];
+};
+
+// ctl.c
+struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl);
+// 0 or -EAGAIN; releases the message.
+int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message);
+unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most);
+
+// ctl_watch.c: what is looked at now and then
+void hs_ctl_tick(struct hs_ctl *ctl);
+void hs_ctl_second(struct hs_ctl *ctl);
+bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uint64_t *grown);
+
+// ctl_rule.c: notes about rules
+struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot);
+void hs_ctl_note_monitored(struct hs_ctl *ctl, struct rule_note *note, bool monitored);
+void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot);
+
+// ctl_verbs.c
+int hs_ctl_run_verb(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+
+// ctl_audit.c: new reference, NULL when memory is out.
+json_t *hs_ctl_audit(struct hs_ctl *ctl);
+
+// ctl_ports.c: new references.
+json_t *hs_ctl_ports(struct hs_ctl *ctl);
+json_t *hs_ctl_drops(struct hs_ctl *ctl);
+json_t *hs_ctl_stats(struct hs_ctl *ctl);
+json_t *hs_ctl_scope(enum hs_metric_scope scope, const struct hs_metric_view *view);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notes about rules, made when there is something to note.
+#include "ctl_parts.h"
+
+#include <stdlib.h>
+
+struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot)
+{
+	struct rule_note *note = ctl->notes[slot];
+	if (!note) {
+		note = calloc(1, sizeof(*note));
+		if (!note)
+			return NULL;
+		note->slot = slot;
+		ctl->notes[slot] = note;
+	}
+	return note;
+}
+
+void hs_ctl_note_monitored(struct hs_ctl *ctl, struct rule_note *note, bool monitored)
+{
+	if (monitored && !note->monitored) {
+		TAILQ_INSERT_TAIL(&ctl->monitored, note, order);
+		ctl->n_monitored++;
+	}
+	if (!monitored && !note->monitored && !note->unmonitored)
+		ctl->n_unmonitored++;
+	if (monitored && note->unmonitored)
+		ctl->n_unmonitored--;
+	note->monitored |= monitored;
+	note->unmonitored = !note->monitored;
+}
+
+void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot)
+{
+	struct rule_note *note = ctl->notes[slot];
+
+	// A walk that stands on the rule goes on from its predecessor's place at worst: from the
+	// start.
+	if (ctl->walk_slot == slot)
+		ctl->walk_slot = HS_FLOW_NONE;
+	if (!note)
+		return;
+	if (note->monitored) {
+		TAILQ_REMOVE(&ctl->monitored, note, order);
+		ctl->n_monitored--;
+	} else if (note->unmonitored) {
+		ctl->n_unmonitored--;
+	}
+	free(note);
+	ctl->notes[slot] = NULL;
+}

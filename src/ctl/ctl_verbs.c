@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each request does.
+#include "ctl_parts.h"
+#include "telemetry.h"
+
+#include "rule_json.h"
+
+#include <errno.h>
+
+static const int64_t windows_ns[] = {1000000000, 10000000000, 60000000000};
+
+// ---- rules ----
+
+static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	uint32_t shadowed_by = 0;
+
+	hs_telemetry_lock(ctl->config.telemetry);
+	int rc = hs_flow_table_install(ctl->flows, &args->rule, &shadowed_by, err);
+	hs_telemetry_unlock(ctl->config.telemetry);
+	if (rc < 0)
+		return rc;
+	ctl->generation++;
+	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
+	if (shadowed_by)
+		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
+	return 0;
+}
+
+static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	hs_telemetry_lock(ctl->config.telemetry);
+	int rc = hs_flow_table_update(ctl->flows, args->ns_id, &args->update, err);
+	hs_telemetry_unlock(ctl->config.telemetry);
+	if (rc < 0)
+		return rc;
+	ctl->generation++;
+	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
+	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
+			hs_rule_to_json(hs_flow_table_rule(ctl->flows, slot)));
+	return 0;
+}
+
+static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	// Reports that came before this request are still the rule's.
+	hs_ctl_drain(ctl, 65536);
+	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
+	if (slot != HS_FLOW_NONE) {
+		hs_qos_remove(ctl->qos, args->ns_id);
+		hs_ctl_forget(ctl, slot);
+	}
+	hs_telemetry_lock(ctl->config.telemetry);
+	int rc = hs_flow_table_remove(ctl->flows, args->ns_id, err);
+	hs_telemetry_unlock(ctl->config.telemetry);
+	if (rc < 0)
+		return rc;
+	ctl->generation++;
+	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	return 0;
+}
+
+static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
+{
+	const struct rule_note *note = ctl->notes[slot];
+	uint32_t shadowed_by = hs_flow_table_shadowed_by(ctl->flows, slot);
+
+	json_t *state = json_pack("{s:b}", "monitored", note && note->monitored);
+	if (note && note->unmonitored)
+		json_object_set_new(state, "monitor_refused", json_true());
+	if (shadowed_by)
+		json_object_set_new(state, "shadowed_by", json_integer(shadowed_by));
+	return state;
+}
+
+// Pages that follow each other go on where the last one ended; any other offset is walked to.
+static uint32_t seek(struct hs_ctl *ctl, uint64_t offset)
+{
+	if (offset == ctl->page_offset && ctl->generation == ctl->page_generation)
+		return ctl->page_slot;
+	uint32_t slot = HS_FLOW_NONE;
+	for (uint64_t i = 0; i < offset && hs_flow_table_next(ctl->flows, &slot); i++)
+		;
+	return slot;
+}
+
+static int int_list(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	json_t *rules = json_array();
+	uint64_t count = hs_flow_table_count(ctl->flows);
+	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
+	uint32_t slot = args->offset < count ? seek(ctl, args->offset) : HS_FLOW_NONE;
+
+	for (uint64_t i = args->offset; i < end && hs_flow_table_next(ctl->flows, &slot); i++)
+		json_array_append_new(rules, hs_rule_to_json(hs_flow_table_rule(ctl->flows, slot)));
+	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)count);
+	if (end < count && args->offset < end) {
+		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+		ctl->page_offset = end;
+		ctl->page_slot = slot;
+		ctl->page_generation = ctl->generation;
+	}
+	return 0;
+}
+
+static int int_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
+	struct hs_metric_view view;
+
+	if (slot == HS_FLOW_NONE) {
+		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+				"namespace %u has no rule", args->ns_id);
+		return -ENOENT;
+	}
+	hs_flow_table_counters(ctl->flows, slot, &view.rule);
+	*result = json_pack("{s:o, s:o, s:o}", "rule",
+			hs_rule_to_json(hs_flow_table_rule(ctl->flows, slot)), "counters",
+			hs_ctl_scope(HS_SCOPE_RULE, &view), "state", state_of(ctl, slot));
+	return 0;
+}
+
+// ---- metrics ----
+
+static void add_window(struct hs_ctl *ctl, json_t *list, uint32_t ns_id, int64_t window_ns)
+{
+	const struct hs_qos_window *window = hs_qos_latest(ctl->qos, ns_id, window_ns);
+	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
+	if (message)
+		json_array_append(list, json_object_get(message, "qos_report"));
+	json_decref(message);
+}
+
+static void add_windows(
+		struct hs_ctl *ctl, json_t *list, uint32_t ns_id, const struct hs_api_args *args)
+{
+	if (args->window_ns != 0) {
+		bool run = args->window_ns == HS_API_WINDOW_RUN;
+		add_window(ctl, list, ns_id, run ? 0 : args->window_ns);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(windows_ns) / sizeof(windows_ns[0]); i++)
+		add_window(ctl, list, ns_id, windows_ns[i]);
+}
+
+static uint32_t ns_id_of(struct hs_ctl *ctl, const struct rule_note *note)
+{
+	return hs_flow_table_rule(ctl->flows, note->slot)->ns_id;
+}
+
+// `offset` and `limit` count rules, of those that have a monitor.
+static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	json_t *list = json_array();
+	uint64_t at = 0, end = args->offset + args->limit;
+	const struct rule_note *note;
+
+	*result = json_pack("{s:o}", "qos", list);
+	if (args->has_ns_id) {
+		add_windows(ctl, list, args->ns_id, args);
+		return 0;
+	}
+	TAILQ_FOREACH (note, &ctl->monitored, order) {
+		if (at == end) {
+			json_object_set_new(*result, "next", json_integer((json_int_t)end));
+			break;
+		}
+		if (at++ >= args->offset)
+			add_windows(ctl, list, ns_id_of(ctl, note), args);
+	}
+	return 0;
+}
+
+// ---- the node ----
+
+static const char *forwarding_name(const struct hs_ctl *ctl)
+{
+	return hs_node_config(ctl->node)->forwarding == HS_FORWARD_BRIDGE ? "bridge" : "patch";
+}
+
+static int hello(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	const struct hs_node_config *config = hs_node_config(ctl->node);
+
+	*result = hs_api_hello();
+	json_object_update_new(*result,
+			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s]}", "version", HS_VERSION,
+					"node_id", config->id, "name", config->name, "boot_id",
+					ctl->config.boot_id, "features", "flexint", "qos",
+					"transactions", "events"));
+	json_t *limits = json_object_get(*result, "limits");
+	json_object_set_new(limits, "rules", json_integer(hs_flow_table_capacity(ctl->flows)));
+	json_object_set_new(limits, "monitored_rules", json_integer(ctl->config.monitored_rules));
+	return 0;
+}
+
+static json_t *workers_of(const struct hs_ctl *ctl)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
+		struct hs_port *ports[HS_MAX_PORTS];
+		struct hs_metric_view view;
+		json_t *names = json_array();
+		unsigned n = hs_node_worker_ports(ctl->node, i, ports);
+		for (unsigned p = 0; p < n; p++)
+			json_array_append_new(names, json_string(ports[p]->config.name));
+		hs_node_worker_counters(ctl->node, i, &view.worker);
+		json_t *worker = json_pack("{s:i, s:o}", "worker", i, "ports", names);
+		json_object_update_new(worker, hs_ctl_scope(HS_SCOPE_WORKER, &view));
+		json_array_append_new(list, worker);
+	}
+	return list;
+}
+
+static json_t *clock_of(const struct hs_ctl *ctl)
+{
+	struct hs_metric_view view;
+	hs_ctl_totals(ctl, &view.node);
+	json_t *clock = hs_ctl_scope(HS_SCOPE_CLOCK, &view);
+	if (!ctl->clock_status.known)
+		json_object_del(clock, "synchronised");
+	return clock;
+}
+
+static int node_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	const struct hs_node_config *config = hs_node_config(ctl->node);
+	struct hs_metric_view view;
+
+	hs_ctl_totals(ctl, &view.node);
+	*result = json_pack("{s:i, s:s, s:s, s:s, s:s}", "id", config->id, "name", config->name,
+			"boot_id", ctl->config.boot_id, "version", HS_VERSION, "forwarding",
+			forwarding_name(ctl));
+	if (ctl->config.settings)
+		json_object_update(*result, ctl->config.settings);
+	json_object_update_new(*result, hs_ctl_scope(HS_SCOPE_NODE, &view));
+	json_object_set_new(*result, "monitored_rules", json_integer(ctl->config.monitored_rules));
+	json_object_set_new(*result, "clock", clock_of(ctl));
+	json_object_set_new(*result, "workers", workers_of(ctl));
+	return 0;
+}
+
+static int ports_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_ctl_ports(ctl);
+	return 0;
+}
+
+static int stats_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_ctl_stats(ctl);
+	return 0;
+}
+
+static int drops_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_ctl_drops(ctl);
+	return 0;
+}
+
+static int events(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	*result = hs_event_log_since(&ctl->events, args->since);
+	return 0;
+}
+
+static int audit(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_ctl_audit(ctl);
+	return 0;
+}
+
+typedef int (*verb_fn)(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+
+static const verb_fn verbs[HS_VERB_COUNT] = {
+		[HS_VERB_HELLO] = hello,
+		[HS_VERB_INT_REQUEST] = int_request,
+		[HS_VERB_INT_UPDATE] = int_update,
+		[HS_VERB_INT_DELETE] = int_delete,
+		[HS_VERB_INT_LIST] = int_list,
+		[HS_VERB_INT_GET] = int_get,
+		[HS_VERB_QOS_GET] = qos_get,
+		[HS_VERB_NODE_GET] = node_get,
+		[HS_VERB_PORTS_GET] = ports_get,
+		[HS_VERB_STATS_GET] = stats_get,
+		[HS_VERB_DROPS_GET] = drops_get,
+		[HS_VERB_EVENTS] = events,
+		[HS_VERB_AUDIT] = audit,
+};
+
+int hs_ctl_run_verb(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	int rc = verbs[args->verb](context, args, result, err);
+	return rc == 0 && !*result ? -ENOMEM : rc;
+}

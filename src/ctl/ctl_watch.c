@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What control looks at now and then, and tells as events. Nothing here costs more with more rules
+// installed, unless their telemetry does not fit.
+#include "ctl_parts.h"
+#include "telemetry.h"
+
+#include <inttypes.h>
+
+#define REPEAT_NS INT64_C(60000000000)
+// Rules that one tick looks at while a walk is under way: well under a millisecond.
+#define WALK_RULES 5000
+
+bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uint64_t *grown)
+{
+	if (now == limiter->said || ctl->now_ns < limiter->next_ns)
+		return false;
+	*grown = now - limiter->said;
+	limiter->said = now;
+	limiter->next_ns = ctl->now_ns + REPEAT_NS;
+	return true;
+}
+
+static void watch_rule(struct hs_ctl *ctl, uint32_t slot)
+{
+	struct hs_flow_counters counters;
+	hs_flow_table_counters(ctl->flows, slot, &counters);
+	if (counters.no_room_mtu == 0)
+		return;
+	struct rule_note *note = hs_ctl_note(ctl, slot);
+	if (!note || counters.no_room_mtu == note->no_room_said)
+		return;
+	if (ctl->now_ns < note->no_room_next_ns) {
+		if (note->no_room_next_ns < ctl->untold_ns)
+			ctl->untold_ns = note->no_room_next_ns;
+		return;
+	}
+
+	uint64_t grown = counters.no_room_mtu - note->no_room_said;
+	uint32_t ns_id = hs_flow_table_rule(ctl->flows, slot)->ns_id;
+	note->no_room_said = counters.no_room_mtu;
+	note->no_room_next_ns = ctl->now_ns + REPEAT_NS;
+	hs_ctl_event(ctl, "no_room_mtu",
+			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "packets",
+					(json_int_t)grown, "mtu_needed_bytes",
+					(json_int_t)counters.mtu_needed),
+			"rule %" PRIu32 ": %" PRIu64 " packets went on without telemetry; it would "
+			"have needed an MTU of %" PRIu32,
+			ns_id, grown, counters.mtu_needed);
+}
+
+static uint64_t no_room_of_node(const struct hs_ctl *ctl)
+{
+	struct hs_port_counters ports[HS_MAX_PORTS];
+	uint64_t sum = 0;
+	hs_node_snapshot(ctl->node, ports);
+	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
+		sum += ports[i].events[HS_EVENT_NO_ROOM_MTU];
+	return sum;
+}
+
+static void walk_rules(struct hs_ctl *ctl)
+{
+	for (unsigned i = 0; i < WALK_RULES && ctl->walking; i++) {
+		ctl->walking = hs_flow_table_next(ctl->flows, &ctl->walk_slot);
+		if (ctl->walking)
+			watch_rule(ctl, ctl->walk_slot);
+	}
+	if (!ctl->walking)
+		ctl->walk_slot = HS_FLOW_NONE;
+}
+
+void hs_ctl_tick(struct hs_ctl *ctl)
+{
+	hs_clock_correct(ctl->clock);
+	hs_telemetry_lock(ctl->config.telemetry);
+	hs_flow_table_reclaim(ctl->flows);
+	hs_telemetry_unlock(ctl->config.telemetry);
+	if (ctl->walking)
+		walk_rules(ctl);
+}
+
+// The ports' counters tell that something grew, not whose. What a rule's minute of silence kept
+// untold is looked for again when it is over.
+static void begin_walk(struct hs_ctl *ctl)
+{
+	uint64_t no_room = no_room_of_node(ctl);
+	if (ctl->walking || (no_room == ctl->no_room_seen && ctl->now_ns < ctl->untold_ns))
+		return;
+	ctl->no_room_seen = no_room;
+	ctl->untold_ns = INT64_MAX;
+	ctl->walking = true;
+	walk_rules(ctl);
+}
+
+static void watch_clock(struct hs_ctl *ctl)
+{
+	struct hs_clock_status was = ctl->clock_status, *now = &ctl->clock_status;
+
+	hs_clock_status(ctl->clock, now);
+	hs_qos_set_clock(ctl->qos, &(struct hs_qos_clock){.known = now->known,
+						   .synchronised = now->synchronised,
+						   .error_ns = now->error_ns,
+						   .steps = now->steps});
+	bool changed = ctl->clock_told && was.synchronised != now->synchronised;
+	bool unknown_before = !ctl->clock_told && now->known && !now->synchronised;
+	if (changed || unknown_before)
+		hs_ctl_event(ctl, "clock", json_pack("{s:b}", "synchronised", now->synchronised),
+				now->synchronised ? "the system's clock is synchronised"
+						  : "the system's clock is not synchronised: "
+						    "delays between nodes are not to be trusted");
+	if (ctl->clock_told && now->steps > was.steps)
+		hs_ctl_event(ctl, "clock_step", json_pack("{s:I}", "steps", (json_int_t)now->steps),
+				"the system's clock jumped and the node's followed");
+	ctl->clock_told = now->known;
+}
+
+static void watch_lost_reports(struct hs_ctl *ctl, const struct hs_node_totals *totals)
+{
+	uint64_t grown;
+	if (!hs_ctl_limit(ctl, &ctl->lost_limit, totals->reports_lost, &grown))
+		return;
+	hs_ctl_event(ctl, "reports_lost", json_pack("{s:I}", "reports", (json_int_t)grown),
+			"%" PRIu64 " reports were lost: a worker's ring was full", grown);
+}
+
+static void watch_cap(struct hs_ctl *ctl)
+{
+	uint64_t grown;
+	if (!hs_ctl_limit(ctl, &ctl->cap_limit, ctl->cap_refused, &grown))
+		return;
+	hs_ctl_event(ctl, "monitored_rules",
+			json_pack("{s:I, s:I, s:I}", "limit",
+					(json_int_t)ctl->config.monitored_rules, "rules",
+					(json_int_t)ctl->n_unmonitored, "reports",
+					(json_int_t)grown),
+			"%" PRIu32
+			" rules are counted but not monitored: memory.monitored_rules is "
+			"%" PRIu32,
+			ctl->n_unmonitored, ctl->config.monitored_rules);
+}
+
+void hs_ctl_second(struct hs_ctl *ctl)
+{
+	struct hs_node_totals totals;
+
+	hs_node_reconcile_tx(ctl->node);
+	watch_clock(ctl);
+	begin_walk(ctl);
+	hs_ctl_totals(ctl, &totals);
+	watch_lost_reports(ctl, &totals);
+	watch_cap(ctl);
+	hs_telemetry_update(ctl->config.telemetry, &totals);
+}

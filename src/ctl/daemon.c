@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "daemon.h"
+
+#include "ctl.h"
+#include "sd_notify.h"
+#include "telemetry.h"
+#include "worker_thread.h"
+
+#include "bus.h"
+
+#include "idle.h"
+#include "log.h"
+#include "port_watch.h"
+
+#include <rte_mempool.h>
+#include <rte_pdump.h>
+#include <rte_version.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REQUESTS_PER_ROUND 16
+#define BUSY_MS		   1
+// Without reports; requests, signals and port events end the wait. Bounds what a burst of reports
+// after silence puts into a ring before it is looked at.
+#define QUIET_MS 10
+#define RETRY_NS INT64_C(1000000000)
+
+struct daemon {
+	const struct hs_config *config;
+	struct hs_eal_config eal;
+	char boot_id[24];
+	bool eal_open;
+	struct hs_clock *clock;
+	struct rte_mempool *pool;
+	struct hs_port *ports[HS_MAX_PORTS];
+	struct hs_node *node;
+	struct hs_bus *bus;
+	struct hs_port_watch *watch;
+	struct hs_telemetry *telemetry;
+	json_t *settings;
+	struct hs_ctl *ctl;
+	struct hs_worker_thread workers[HS_MAX_WORKERS];
+	bool pdump;
+	int signal_fd;
+	// Interfaces that are there again and could not be opened yet.
+	bool coming[HS_MAX_PORTS];
+	int64_t retry_ns;
+};
+
+static void say_error(const struct hs_error *err)
+{
+	hs_log(HS_LOG_ERROR, "daemon", "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
+			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
+			err->expected[0] ? ")" : "");
+}
+
+// ---- opening ----
+
+static int open_eal(struct daemon *d, struct hs_error *err)
+{
+	int rc = hs_eal_init(&d->eal, err);
+	d->eal_open = rc == 0;
+	return rc;
+}
+
+static int open_clock(struct daemon *d, struct hs_error *err)
+{
+	int rc = hs_clock_create(d->config->clock, &d->clock);
+	if (rc < 0)
+		hs_error_set(err, "clock", "telemetry.clock", "", "no clock: %s", strerror(-rc));
+	return rc;
+}
+
+static int open_pool(struct daemon *d, struct hs_error *err)
+{
+	uint16_t bytes = hs_config_mbuf_bytes(d->config);
+	int rc = hs_pool_create("mbufs", d->config->mbufs, bytes, &d->pool);
+	if (rc < 0)
+		hs_error_set(err, "no_memory", "memory.mbufs", "fewer, or more memory",
+				"%" PRIu32 " buffers of %u bytes do not fit", d->config->mbufs,
+				bytes);
+	return rc;
+}
+
+static int open_ports(struct daemon *d, struct hs_error *err)
+{
+	for (unsigned i = 0; i < d->config->n_ports; i++) {
+		int rc = hs_port_open(&d->config->ports[i], (uint16_t)i,
+				(uint16_t)d->config->node.n_workers, d->pool, &d->ports[i], err);
+		if (rc < 0) {
+			char prefix[32];
+			snprintf(prefix, sizeof(prefix), "ports[%u]%s", i, err->path[0] ? "." : "");
+			hs_error_prefix(err, prefix);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int open_node(struct daemon *d, struct hs_error *err)
+{
+	int rc = hs_node_create(&d->config->node, d->clock, d->pool, &d->node, err);
+	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
+		rc = hs_node_add_port(d->node, d->ports[i]);
+		if (rc < 0)
+			hs_error_set(err, "ports", "ports", "", "port \"%s\": %s",
+					d->config->ports[i].name, strerror(-rc));
+	}
+	return rc;
+}
+
+static void point_to(const struct hs_endpoints *endpoints, const char **list)
+{
+	for (unsigned i = 0; i < endpoints->n; i++)
+		list[i] = endpoints->text[i];
+}
+
+static int open_bus(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_config *c = d->config;
+	const char *bind[HS_CONFIG_MAX_ENDPOINTS], *publish_to[HS_CONFIG_MAX_ENDPOINTS],
+			*publish_bind[HS_CONFIG_MAX_ENDPOINTS];
+	point_to(&c->bind, bind);
+	point_to(&c->publish_to, publish_to);
+	point_to(&c->publish_bind, publish_bind);
+	struct hs_bus_config bus = {
+			.bind = bind,
+			.n_bind = c->bind.n,
+			.publish_to = publish_to,
+			.n_publish_to = c->publish_to.n,
+			.publish_bind = publish_bind,
+			.n_publish_bind = c->publish_bind.n,
+			.publish_queue = c->publish_queue,
+			.insecure = c->insecure,
+	};
+	int rc = hs_bus_open(&bus, &d->bus, err);
+	if (rc < 0)
+		hs_error_prefix(err, "control.");
+	return rc;
+}
+
+static int open_telemetry(struct daemon *d, struct hs_error *err)
+{
+	(void)err;
+	struct hs_telemetry_config telemetry = {
+			.node = d->node,
+			.version = HS_VERSION,
+			.boot_id = d->boot_id,
+	};
+	// A node without it is a whole node.
+	int rc = hs_telemetry_create(&telemetry, &d->telemetry);
+	if (rc < 0)
+		hs_log(HS_LOG_WARNING, "daemon", "no counters over DPDK's telemetry: %s",
+				strerror(-rc));
+	d->pdump = rte_pdump_init() == 0;
+	if (!d->pdump)
+		hs_log(HS_LOG_WARNING, "daemon",
+				"dpdk-dumpcap will not work: rte_pdump_init failed");
+	return 0;
+}
+
+// What node_get repeats of the configuration.
+static json_t *settings_of(const struct daemon *d)
+{
+	static const char *const from_top[] = {"polling", "control_core", "memory", "telemetry"};
+	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
+	json_t *all = hs_config_print(d->config);
+	json_t *control = json_object_get(all, "control");
+	json_t *pairs = json_object_get(json_object_get(all, "forwarding"), "pairs");
+	json_t *settings = json_pack("{s:s, s:O}", "dpdk", rte_version(), "worker_cores",
+			json_object_get(all, "workers"));
+
+	for (size_t i = 0; i < sizeof(from_top) / sizeof(from_top[0]); i++)
+		json_object_set(settings, from_top[i], json_object_get(all, from_top[i]));
+	for (size_t i = 0; i < sizeof(from_control) / sizeof(from_control[0]); i++)
+		json_object_set(settings, from_control[i],
+				json_object_get(control, from_control[i]));
+	if (pairs)
+		json_object_set(settings, "pairs", pairs);
+	json_decref(all);
+	return settings;
+}
+
+static int publish(void *context, const char *topic, const char *json)
+{
+	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+}
+
+static void add_totals(void *context, struct hs_node_totals *totals)
+{
+	struct hs_bus_counters bus;
+	hs_bus_counters(((struct daemon *)context)->bus, &bus);
+	totals->requests_malformed = bus.requests_malformed;
+	totals->replies_lost = bus.replies_lost;
+	totals->connections = bus.connections;
+	totals->disconnections = bus.disconnections;
+	totals->handshakes_failed = bus.handshakes_failed;
+}
+
+static int open_ctl(struct daemon *d, struct hs_error *err)
+{
+	struct hs_ctl_output output = {.context = d, .publish = publish, .totals = add_totals};
+	d->settings = settings_of(d);
+	struct hs_ctl_config ctl = {
+			.monitored_rules = d->config->monitored_rules,
+			.settings = d->settings,
+			.telemetry = d->telemetry,
+	};
+	memcpy(ctl.boot_id, d->boot_id, sizeof(ctl.boot_id));
+	int rc = hs_ctl_create(&ctl, d->node, d->clock, &output, hs_clock_now(d->clock), &d->ctl);
+	if (rc < 0) {
+		hs_error_set(err, "no_memory", "memory", "", "control: %s", strerror(-rc));
+		return rc;
+	}
+	rc = hs_ctl_install(d->ctl, hs_clock_now(d->clock), d->config->requests, err);
+	if (rc < 0)
+		hs_error_prefix(err, "requests");
+	return rc;
+}
+
+static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
+
+static int open_watch(struct daemon *d, struct hs_error *err)
+{
+	int rc = hs_port_watch_create(on_port_event, d, &d->watch);
+	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
+		if (d->config->ports[i].kind == HS_PORT_IFACE)
+			rc = hs_port_watch_add(d->watch, d->ports[i]);
+	}
+	if (rc < 0)
+		hs_error_set(err, "watch", "ports", "", "interfaces cannot be watched: %s",
+				strerror(-rc));
+	return rc;
+}
+
+static int open_workers(struct daemon *d, struct hs_error *err)
+{
+	int rc = 0;
+	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++) {
+		rc = hs_worker_thread_init(&d->workers[i], d->node, i, i + 1, d->config->adaptive);
+		if (rc == 0)
+			rc = hs_worker_thread_start(&d->workers[i]);
+	}
+	if (rc < 0)
+		hs_error_set(err, "workers", "workers", "", "a worker did not start: %s",
+				strerror(-rc));
+	return rc;
+}
+
+// In this order: what the list of requests installs is in force before the first packet is taken.
+static const struct {
+	int (*open)(struct daemon *d, struct hs_error *err);
+	int exit_code;
+} steps[] = {
+		{open_eal, HS_EXIT_FAILED},
+		{open_clock, HS_EXIT_FAILED},
+		{open_pool, HS_EXIT_FAILED},
+		{open_ports, HS_EXIT_PORTS},
+		{open_node, HS_EXIT_FAILED},
+		{open_bus, HS_EXIT_FAILED},
+		{open_telemetry, HS_EXIT_FAILED},
+		{open_ctl, HS_EXIT_USAGE},
+		{open_watch, HS_EXIT_FAILED},
+		{open_workers, HS_EXIT_FAILED},
+};
+
+static int open_all(struct daemon *d)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct hs_error err = {0};
+		int rc = steps[i].open(d, &err);
+		if (rc < 0) {
+			if (!hs_error_is_set(&err))
+				hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
+			say_error(&err);
+			return steps[i].exit_code;
+		}
+	}
+	return HS_EXIT_OK;
+}
+
+// ---- closing ----
+
+static void stop_traffic(struct daemon *d)
+{
+	for (unsigned i = 0; i < d->config->node.n_workers; i++)
+		hs_worker_thread_stop(&d->workers[i]);
+	if (d->ctl)
+		hs_ctl_finish(d->ctl, hs_clock_now(d->clock));
+}
+
+static void close_all(struct daemon *d)
+{
+	stop_traffic(d);
+	for (unsigned i = 0; i < d->config->node.n_workers; i++)
+		hs_worker_thread_fini(&d->workers[i]);
+	hs_port_watch_destroy(d->watch);
+	hs_telemetry_destroy(d->telemetry);
+	hs_ctl_destroy(d->ctl);
+	json_decref(d->settings);
+	hs_bus_close(d->bus);
+	if (d->pdump)
+		rte_pdump_uninit();
+	hs_node_destroy(d->node);
+	for (unsigned i = 0; i < d->config->n_ports; i++)
+		hs_port_close(d->ports[i]);
+	rte_mempool_free(d->pool);
+	hs_clock_destroy(d->clock);
+	if (d->eal_open)
+		hs_eal_fini();
+}
+
+// ---- ports that come and go ----
+
+static void set_usable(struct hs_port *port, bool usable)
+{
+	__atomic_store_n(&port->usable, usable, __ATOMIC_RELEASE);
+}
+
+static json_t *port_details(const struct hs_port *port)
+{
+	return json_pack("{s:s}", "port", port->config.name);
+}
+
+static void port_gone(struct daemon *d, struct hs_port *port)
+{
+	d->coming[port->index] = false;
+	set_usable(port, false);
+	hs_node_synchronise(d->node);
+	for (unsigned i = 0; i < d->config->node.n_workers; i++)
+		hs_worker_thread_remove_port(&d->workers[i], port);
+	hs_port_detach(port);
+	hs_log(HS_LOG_WARNING, "daemon", "port '%s': its interface is gone; going on without it",
+			port->config.name);
+	hs_ctl_event(d->ctl, "port_gone", port_details(port), "port \"%s\": its interface is gone",
+			port->config.name);
+}
+
+static void try_again(struct daemon *d, struct hs_port *port)
+{
+	struct hs_error err = {0};
+	int rc = hs_port_reopen(port, &err);
+	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++)
+		rc = hs_worker_thread_add_port(&d->workers[i], port);
+	d->coming[port->index] = rc < 0;
+	if (rc < 0) {
+		d->retry_ns = hs_clock_now(d->clock) + RETRY_NS;
+		hs_log(HS_LOG_INFO, "daemon", "port '%s' cannot be opened yet: %s",
+				port->config.name, err.message);
+		return;
+	}
+	set_usable(port, true);
+	hs_log(HS_LOG_NOTICE, "daemon", "port '%s' is back", port->config.name);
+	hs_ctl_event(d->ctl, "port_back", port_details(port), "port \"%s\" is back",
+			port->config.name);
+}
+
+static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event)
+{
+	struct daemon *d = context;
+
+	switch (event) {
+	case HS_PORT_GONE:
+		port_gone(d, port);
+		return;
+	case HS_PORT_BACK:
+		try_again(d, port);
+		return;
+	case HS_PORT_UP:
+		hs_ctl_event(d->ctl, "port_up", port_details(port), "port \"%s\": link is up",
+				port->config.name);
+		return;
+	case HS_PORT_DOWN:
+		hs_ctl_event(d->ctl, "port_down", port_details(port), "port \"%s\": link is down",
+				port->config.name);
+		return;
+	}
+}
+
+static void retry_ports(struct daemon *d, int64_t now_ns)
+{
+	for (unsigned i = 0; i < d->config->n_ports; i++) {
+		if (d->coming[i] && now_ns >= d->retry_ns)
+			try_again(d, d->ports[i]);
+	}
+}
+
+// ---- the loop ----
+
+static void answer_requests(struct daemon *d)
+{
+	struct hs_bus_request request;
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
+		if (hs_bus_next_request(d->bus, &request) < 0)
+			return;
+		char *reply = hs_ctl_request(
+				d->ctl, hs_clock_now(d->clock), request.body, request.len);
+		if (reply)
+			hs_bus_reply(d->bus, &request, reply);
+		else
+			hs_bus_drop_request(&request);
+		free(reply);
+	}
+}
+
+static bool signal_waits(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	hs_log(HS_LOG_NOTICE, "daemon", "stopping: %s", strsignal((int)info.ssi_signo));
+	return true;
+}
+
+static void serve(struct daemon *d)
+{
+	struct pollfd fds[] = {
+			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = hs_port_watch_fd(d->watch), .events = POLLIN},
+	};
+	int timeout_ms = BUSY_MS;
+
+	for (;;) {
+		if (hs_bus_poll(d->bus, timeout_ms, fds, 2))
+			answer_requests(d);
+		if ((fds[0].revents & POLLIN) && signal_waits(d))
+			return;
+		if (fds[1].revents)
+			hs_port_watch_poll(d->watch);
+		int64_t now_ns = hs_clock_now(d->clock);
+		retry_ports(d, now_ns);
+		unsigned taken = hs_ctl_step(d->ctl, now_ns);
+		timeout_ms = taken >= 1024 ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
+	}
+}
+
+// ---- signals ----
+
+static void exit_at_once(int signal_number)
+{
+	(void)signal_number;
+	static const char text[] = "hopsightd: second signal: exiting at once\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(HS_EXIT_FAILED);
+}
+
+static void stop_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+}
+
+// Blocked before any thread is made, so that all inherit it and only the descriptor tells.
+static int take_signals(struct daemon *d)
+{
+	sigset_t set;
+	stop_signals(&set);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return d->signal_fd < 0 ? -errno : 0;
+}
+
+static void heed_second_signal(void)
+{
+	sigset_t set;
+	stop_signals(&set);
+	signal(SIGTERM, exit_at_once);
+	signal(SIGINT, exit_at_once);
+	signal(SIGQUIT, exit_at_once);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+// ---- all of it ----
+
+static void make_boot_id(struct daemon *d)
+{
+	uint64_t random = 0;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
+	snprintf(d->boot_id, sizeof(d->boot_id), "%016" PRIx64, random);
+}
+
+static void say_ready(const struct daemon *d)
+{
+	const struct hs_config *c = d->config;
+	for (unsigned i = 0; i < c->node.n_workers; i++) {
+		if (c->workers[i] == c->control_core)
+			hs_log(HS_LOG_WARNING, "daemon",
+					"worker %u shares core %u with control: requests make "
+					"packets "
+					"wait",
+					i, c->control_core);
+	}
+	hs_log(HS_LOG_NOTICE, "daemon", "ready: node %u '%s', %u port%s, api %s", c->node.id,
+			c->node.name, c->n_ports, c->n_ports == 1 ? "" : "s", c->bind.text[0]);
+	hs_sd_notify("READY=1");
+}
+
+int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
+{
+	struct daemon *d = aligned_alloc(64, sizeof(*d));
+	if (!d)
+		return HS_EXIT_FAILED;
+	*d = (struct daemon){.config = config, .signal_fd = -1};
+	hs_config_eal(config, &d->eal);
+	d->eal.argc = argc;
+	d->eal.argv = argv;
+	make_boot_id(d);
+
+	int code = take_signals(d) < 0 ? HS_EXIT_FAILED : open_all(d);
+	if (code == HS_EXIT_OK) {
+		say_ready(d);
+		serve(d);
+		hs_sd_notify("STOPPING=1");
+		heed_second_signal();
+	}
+	close_all(d);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	free(d);
+	return code;
+}

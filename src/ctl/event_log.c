@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "event_log.h"
+
+#include <string.h>
+
+void hs_event_log_init(struct hs_event_log *log)
+{
+	memset(log, 0, sizeof(*log));
+}
+
+void hs_event_log_fini(struct hs_event_log *log)
+{
+	for (unsigned i = 0; i < HS_EVENT_LOG_EVENTS; i++)
+		json_decref(log->events[i]);
+	hs_event_log_init(log);
+}
+
+uint64_t hs_event_log_add(struct hs_event_log *log, json_t *event)
+{
+	uint64_t seq = log->last + 1;
+	if (json_object_set_new(event, "seq", json_integer((json_int_t)seq)) < 0) {
+		json_decref(event);
+		return 0;
+	}
+	json_t **place = &log->events[seq % HS_EVENT_LOG_EVENTS];
+	json_decref(*place);
+	*place = event;
+	log->last = seq;
+	return seq;
+}
+
+json_t *hs_event_log_since(const struct hs_event_log *log, uint64_t since)
+{
+	if (since > log->last)
+		since = 0;
+	uint64_t kept = log->last < HS_EVENT_LOG_EVENTS ? log->last : HS_EVENT_LOG_EVENTS;
+	uint64_t oldest = log->last - kept; // the newest that is no longer there
+	uint64_t from = since > oldest ? since : oldest;
+
+	json_t *events = json_array();
+	for (uint64_t seq = from + 1; seq <= log->last; seq++)
+		json_array_append(events, log->events[seq % HS_EVENT_LOG_EVENTS]);
+	return json_pack("{s:o, s:I, s:I}", "events", events, "lost", (json_int_t)(from - since),
+			"next", (json_int_t)log->last);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A JSON object and a C struct described by one table: reading, its errors and printing come from
+// the same rows, so that they cannot disagree.
+//
+// Thread rule: any; the tables are constant, the struct belongs to the caller.
+#pragma once
+
+#include "error.h"
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hs_schema_kind {
+	HS_SCHEMA_UINT, // an integer from min to max, stored in `size` bytes
+	HS_SCHEMA_BOOL,
+	HS_SCHEMA_TEXT,	  // a string of min to max bytes, stored in a char array
+	HS_SCHEMA_WORD,	  // one of `words`, stored as its value in `size` bytes
+	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`, at the same struct
+	HS_SCHEMA_CUSTOM, // read and print functions
+};
+
+struct hs_schema_word {
+	const char *text; // NULL ends the list
+	uint32_t value;
+};
+
+struct hs_schema_field {
+	const char *key; // NULL ends the table
+	enum hs_schema_kind kind;
+	size_t offset, size; // of the member in the struct
+	uint64_t min, max;
+	const struct hs_schema_word *words;
+	const char *expected; // for words: the list in one text
+	const struct hs_schema_field *fields;
+	int (*read)(json_t *value, const char *path, void *into, struct hs_error *err);
+	json_t *(*print)(const void *from); // NULL result: the key is left out
+};
+
+#define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+
+// Reads an object into a struct; members whose keys are absent stay as they are. 0 or -EINVAL with
+// *err: "wrong_type", "unknown_field", "out_of_range", "bad_value".
+int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
+		void *into, struct hs_error *err);
+
+// The inverse: a new reference, NULL when memory is out.
+json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
+
+// "object", "array", "string", "integer", ... for messages.
+const char *hs_schema_type(const json_t *value);
+
+// Says "wrong_type" with what was found; returns -EINVAL.
+int hs_schema_wrong_type(
+		const json_t *value, const char *path, const char *wanted, struct hs_error *err);
+
+// An integer within bounds, or -EINVAL with *err.
+int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
+		struct hs_error *err);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// What the golden files count on.
+#define CORES 4
+
+static const char minimal[] =
+		"{\"ports\": [{\"name\": \"a\", \"iface\": \"veth0\", \"side\": \"host\"},"
+		"            {\"name\": \"b\", \"pci\": \"3b:00.1\", \"side\": \"network\"}],"
+		" \"forwarding\": {\"mode\": \"patch\", \"pairs\": [[\"b\", \"a\"]]}}";
+
+static void parse(const char *text, struct hs_config *config)
+{
+	struct hs_error err = {0};
+	if (hs_config_parse(text, strlen(text), CORES, config, &err) < 0)
+		fail_msg("%s: %s", err.path, err.message);
+}
+
+// ---- one test for each folder of bad input ----
+
+static const char *text_of(json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+static void refuses_as_its_folder_says(void **state)
+{
+	const char *name = *state;
+	char path[512];
+	struct hs_config config;
+	struct hs_error err = {0};
+
+	snprintf(path, sizeof(path), "%s/%s/expected.json", GOLDEN_DIR, name);
+	json_t *expected = json_load_file(path, 0, NULL);
+	assert_non_null(expected);
+	snprintf(path, sizeof(path), "%s/%s/config.json", GOLDEN_DIR, name);
+	assert_true(hs_config_load(path, CORES, &config, &err) < 0);
+
+	assert_string_equal(err.code, text_of(expected, "code"));
+	assert_string_equal(err.path, text_of(expected, "path"));
+	if (!strstr(err.message, text_of(expected, "says")))
+		fail_msg("\"%s\" does not say \"%s\"", err.message, text_of(expected, "says"));
+	if (json_object_get(expected, "expected"))
+		assert_string_equal(err.expected, text_of(expected, "expected"));
+	json_decref(expected);
+}
+
+// ---- good input ----
+
+static void absent_keys_have_their_documented_defaults(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	parse(minimal, &c);
+
+	assert_int_equal(c.node.id, 0);
+	assert_string_equal(c.node.name, "node0");
+	assert_int_equal(c.node.n_workers, 1);
+	assert_int_equal(c.workers[0], 1);
+	assert_int_equal(c.control_core, 0);
+	assert_true(c.adaptive);
+	assert_false(c.huge_pages);
+	assert_int_equal(c.mbufs, 16384);
+	assert_int_equal(c.node.rules, 65536);
+	assert_int_equal(c.monitored_rules, 4096);
+	assert_int_equal(c.ports[0].mtu, 1500);
+	assert_int_equal(c.ports[0].rx_queues, 1);
+	assert_int_equal(c.clock, HS_CLOCK_UTC);
+	assert_int_equal(c.node.layout, 0);
+	assert_int_equal(c.request_interval_s, 60);
+	assert_int_equal(c.node.host_side_policy, HS_HOST_STRIP);
+	assert_int_equal(c.bind.n, 1);
+	assert_string_equal(c.bind.text[0], "ipc:///run/hopsight/node0.api");
+	assert_int_equal(c.publish_to.n, 0);
+	assert_false(c.insecure);
+	hs_config_fini(&c);
+}
+
+static void on_one_core_the_worker_shares_it_with_control(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	struct hs_error err = {0};
+	assert_int_equal(hs_config_parse(minimal, strlen(minimal), 1, &c, &err), 0);
+	assert_int_equal(c.workers[0], 0);
+	assert_int_equal(c.control_core, 0);
+	hs_config_fini(&c);
+}
+
+static void pairs_name_ports_by_their_index(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	parse(minimal, &c);
+	assert_int_equal(c.node.n_pairs, 1);
+	assert_int_equal(c.node.pairs[0][0], 1);
+	assert_int_equal(c.node.pairs[0][1], 0);
+	assert_int_equal(c.ports[0].kind, HS_PORT_IFACE);
+	assert_int_equal(c.ports[1].kind, HS_PORT_PCI);
+	hs_config_fini(&c);
+}
+
+static void open_endpoints_are_allowed_where_insecure_is_said(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{\"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"}],"
+			" \"forwarding\": {\"mode\": \"bridge\"},"
+			" \"control\": {\"bind\": [\"tcp://0.0.0.0:5555\"],"
+			" \"insecure\": true}}";
+	struct hs_config c;
+	parse(text, &c);
+	assert_string_equal(c.bind.text[0], "tcp://0.0.0.0:5555");
+	hs_config_fini(&c);
+}
+
+static void what_is_printed_is_read_back_the_same(void **state)
+{
+	(void)state;
+	struct hs_config first, second;
+	parse(minimal, &first);
+	json_t *printed = hs_config_print(&first);
+	char *text = json_dumps(printed, 0);
+	parse(text, &second);
+	json_t *again = hs_config_print(&second);
+
+	assert_true(json_equal(printed, again));
+	assert_string_equal(text_of(json_object_get(printed, "node"), "name"), "node0");
+	json_decref(printed);
+	json_decref(again);
+	free(text);
+	hs_config_fini(&first);
+	hs_config_fini(&second);
+}
+
+static void every_truncation_of_a_good_file_is_refused(void **state)
+{
+	(void)state;
+	for (size_t len = 0; len + 1 < sizeof(minimal); len++) {
+		struct hs_config c;
+		struct hs_error err = {0};
+		assert_true(hs_config_parse(minimal, len, CORES, &c, &err) < 0);
+		assert_string_equal(err.code, "not_json");
+	}
+}
+
+static void a_file_that_is_not_there_is_an_error_with_its_reason(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	struct hs_error err = {0};
+	assert_true(hs_config_load("/nonexistent/x.json", CORES, &c, &err) < 0);
+	assert_string_equal(err.code, "not_readable");
+	assert_non_null(strstr(err.message, "No such file"));
+}
+
+static void eal_is_given_room_for_tables_and_buffers(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	struct hs_eal_config eal;
+	parse(minimal, &c);
+	hs_config_eal(&c, &eal);
+	assert_true(eal.pci);
+	assert_string_equal(eal.file_prefix, "hopsight-node0");
+	assert_int_equal(eal.n_workers, 1);
+	assert_int_equal(eal.worker_cores[0], 1);
+	assert_true(hs_config_mbuf_bytes(&c) >= 1500);
+	assert_true(eal.memory_bytes > (uint64_t)c.mbufs * hs_config_mbuf_bytes(&c));
+	hs_config_fini(&c);
+}
+
+#define N_FIXED 8
+
+int main(void)
+{
+	struct CMUnitTest tests[N_FIXED + 256] = {
+			cmocka_unit_test(absent_keys_have_their_documented_defaults),
+			cmocka_unit_test(on_one_core_the_worker_shares_it_with_control),
+			cmocka_unit_test(pairs_name_ports_by_their_index),
+			cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
+			cmocka_unit_test(what_is_printed_is_read_back_the_same),
+			cmocka_unit_test(every_truncation_of_a_good_file_is_refused),
+			cmocka_unit_test(a_file_that_is_not_there_is_an_error_with_its_reason),
+			cmocka_unit_test(eal_is_given_room_for_tables_and_buffers),
+	};
+	struct dirent **names;
+	int n = scandir(GOLDEN_DIR, &names, NULL, alphasort);
+	size_t n_tests = N_FIXED;
+
+	for (int i = 0; i < n && n_tests < sizeof(tests) / sizeof(tests[0]); i++) {
+		if (names[i]->d_name[0] == '.')
+			continue;
+		tests[n_tests++] = (struct CMUnitTest){
+				.name = names[i]->d_name,
+				.test_func = refuses_as_its_folder_says,
+				.initial_state = names[i]->d_name,
+		};
+	}
+	if (n_tests == N_FIXED) {
+		fprintf(stderr, "no golden files in %s\n", GOLDEN_DIR);
+		return 1;
+	}
+	int failed = _cmocka_run_group_tests("ctl-config", tests, n_tests, NULL, NULL);
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return failed;
+}

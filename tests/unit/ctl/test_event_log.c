@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "event_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct hs_event_log event_log;
+
+static void fill(unsigned n)
+{
+	hs_event_log_init(&event_log);
+	for (unsigned i = 1; i <= n; i++)
+		assert_int_equal(hs_event_log_add(&event_log, json_pack("{s:i}", "number", i)), i);
+}
+
+static void assert_since(uint64_t since, unsigned n, uint64_t first, uint64_t lost, uint64_t next)
+{
+	json_t *reply = hs_event_log_since(&event_log, since);
+	json_t *list = json_object_get(reply, "events");
+	assert_int_equal(json_array_size(list), n);
+	if (n > 0) {
+		json_t *seq = json_object_get(json_array_get(list, 0), "seq");
+		assert_int_equal(json_integer_value(seq), first);
+	}
+	assert_int_equal(json_integer_value(json_object_get(reply, "lost")), lost);
+	assert_int_equal(json_integer_value(json_object_get(reply, "next")), next);
+	json_decref(reply);
+}
+
+static void an_empty_log_has_nothing_and_lost_nothing(void **state)
+{
+	(void)state;
+	fill(0);
+	assert_since(0, 0, 0, 0, 0);
+	hs_event_log_fini(&event_log);
+}
+
+static void events_after_a_number_are_given_oldest_first(void **state)
+{
+	(void)state;
+	fill(5);
+	assert_since(0, 5, 1, 0, 5);
+	assert_since(3, 2, 4, 0, 5);
+	assert_since(5, 0, 0, 0, 5);
+	hs_event_log_fini(&event_log);
+}
+
+static void what_the_ring_no_longer_has_is_counted_as_lost(void **state)
+{
+	(void)state;
+	fill(HS_EVENT_LOG_EVENTS + 10);
+	assert_since(0, HS_EVENT_LOG_EVENTS, 11, 10, HS_EVENT_LOG_EVENTS + 10);
+	assert_since(4, HS_EVENT_LOG_EVENTS, 11, 6, HS_EVENT_LOG_EVENTS + 10);
+	assert_since(10, HS_EVENT_LOG_EVENTS, 11, 0, HS_EVENT_LOG_EVENTS + 10);
+	assert_since(11, HS_EVENT_LOG_EVENTS - 1, 12, 0, HS_EVENT_LOG_EVENTS + 10);
+	hs_event_log_fini(&event_log);
+}
+
+static void a_full_ring_has_lost_nothing_yet(void **state)
+{
+	(void)state;
+	fill(HS_EVENT_LOG_EVENTS);
+	assert_since(0, HS_EVENT_LOG_EVENTS, 1, 0, HS_EVENT_LOG_EVENTS);
+	hs_event_log_fini(&event_log);
+}
+
+static void a_number_from_before_a_restart_asks_for_everything(void **state)
+{
+	(void)state;
+	fill(3);
+	assert_since(500, 3, 1, 0, 3);
+	hs_event_log_fini(&event_log);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(an_empty_log_has_nothing_and_lost_nothing),
+			cmocka_unit_test(events_after_a_number_are_given_oldest_first),
+			cmocka_unit_test(what_the_ring_no_longer_has_is_counted_as_lost),
+			cmocka_unit_test(a_full_ring_has_lost_nothing_yet),
+			cmocka_unit_test(a_number_from_before_a_restart_asks_for_everything),
+	};
+	return cmocka_run_group_tests_name("event_log", tests, NULL, NULL);
+}
