@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One node on real ports.
+#include "config.h"
+#include "daemon.h"
+#include "log.h"
+
+#include <rte_version.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPTION_CHECK = 256,
+	OPTION_PRINT,
+	OPTION_JSON,
+	OPTION_VERSION
+};
+
+struct options {
+	const char *config;
+	bool check, print, json, version, help;
+	unsigned verbose;
+};
+
+static const struct {
+	struct option option;
+	const char *value, *help;
+} table[] = {
+		{{"config", required_argument, NULL, 'c'}, "FILE",
+				"configuration of the node (or HOPSIGHT_CONFIG)"},
+		{{"check", no_argument, NULL, OPTION_CHECK}, "",
+				"say whether the configuration is right; touch nothing"},
+		{{"print-config", no_argument, NULL, OPTION_PRINT}, "",
+				"print the values in force, defaults included"},
+		{{"log-json", no_argument, NULL, OPTION_JSON}, "",
+				"log one JSON object per line (or HOPSIGHT_LOG_JSON=1)"},
+		{{"verbose", no_argument, NULL, 'v'}, "", "log more; twice: everything"},
+		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version"},
+		{{"help", no_argument, NULL, 'h'}, "", "print this"},
+};
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static void print_help(FILE *to)
+{
+	fprintf(to, "Usage: hopsightd --config FILE [options] [-- words for DPDK's EAL]\n\n");
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "--%s%s%s", table[i].option.name,
+				table[i].value[0] ? " " : "", table[i].value);
+		fprintf(to, "  %-16s %s\n", name, table[i].help);
+	}
+	fprintf(to, "\nExit codes: 0 done, 1 failed at run time, 2 bad usage or configuration,\n"
+		    "3 a port cannot be opened.\n");
+}
+
+static int read_option(int letter, struct options *options)
+{
+	switch (letter) {
+	case 'c':
+		options->config = optarg;
+		return 0;
+	case 'v':
+		options->verbose++;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	case OPTION_CHECK:
+		options->check = true;
+		return 0;
+	case OPTION_PRINT:
+		options->print = true;
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_VERSION:
+		options->version = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+// 0 with optind at the words for EAL, or -EINVAL, which was said.
+static int read_options(int argc, char **argv, struct options *options)
+{
+	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+	const char *json = getenv("HOPSIGHT_LOG_JSON");
+	int letter;
+
+	*options = (struct options){
+			.config = getenv("HOPSIGHT_CONFIG"),
+			.json = json && strcmp(json, "0") != 0 && json[0],
+	};
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		longs[i] = table[i].option;
+	while ((letter = getopt_long(argc, argv, "+c:vh", longs, NULL)) >= 0) {
+		if (read_option(letter, options) < 0)
+			return -EINVAL;
+	}
+	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+		fprintf(stderr, "hopsightd: unexpected word '%s'; words for EAL come after --\n",
+				argv[optind]);
+		return -EINVAL;
+	}
+	if (!options->config && !options->help && !options->version) {
+		fprintf(stderr, "hopsightd: --config FILE is missing; --help has more\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void say_error(const char *file, const struct hs_error *err)
+{
+	fprintf(stderr, "%s:%s%s %s%s%s%s\n", file, err->path, err->path[0] ? ":" : "",
+			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
+			err->expected[0] ? ")" : "");
+}
+
+static int print_config(const struct hs_config *config)
+{
+	json_t *json = hs_config_print(config);
+	int rc = json ? json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
+	json_decref(json);
+	if (rc < 0 || putchar('\n') == EOF || fflush(stdout) != 0)
+		return HS_EXIT_FAILED;
+	return HS_EXIT_OK;
+}
+
+static int run(const struct options *options, const struct hs_config *config, int argc, char **argv)
+{
+	if (options->print)
+		return print_config(config);
+	if (options->check)
+		return HS_EXIT_OK;
+	hs_log_setup(options->verbose == 0	? HS_LOG_NOTICE
+			: options->verbose == 1 ? HS_LOG_INFO
+						: HS_LOG_DEBUG,
+			options->json);
+	return hs_daemon_run(config, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct hs_config config;
+	struct hs_error err = {0};
+
+	if (read_options(argc, argv, &options) < 0)
+		return HS_EXIT_USAGE;
+	if (options.help) {
+		print_help(stdout);
+		return HS_EXIT_OK;
+	}
+	if (options.version) {
+		printf("hopsightd %s, %s\n", HS_VERSION, rte_version());
+		return HS_EXIT_OK;
+	}
+	if (hs_config_load(options.config, (unsigned)sysconf(_SC_NPROCESSORS_CONF), &config, &err) <
+			0) {
+		say_error(options.config, &err);
+		return HS_EXIT_USAGE;
+	}
+	int code = run(&options, &config, argc - optind, argv + optind);
+	hs_config_fini(&config);
+	return code;
+}
