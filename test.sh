@@ -20,7 +20,7 @@ skip() {
 
 # Runs a command whose lines begin with PASS, FAIL or SKIP; other lines are shown and not counted.
 counted() {
-	local line status before=$((passed + failed + skipped))
+	local line status=1 before=$failed
 	while IFS= read -r line; do
 		case $line in
 		status=*)
@@ -33,7 +33,7 @@ counted() {
 		esac
 		printf '%s\n' "$line"
 	done < <("$@" 2>&1; echo "status=$?")
-	if [ "$status" != 0 ] && [ $before = $((passed + failed + skipped)) ]; then
+	if [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
 		echo "FAIL $* ended with $status"
 		failed=$((failed + 1))
 	fi

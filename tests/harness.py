@@ -125,7 +125,7 @@ def _show_logs(folder):
 
 def main(argv=None):
     """Runs all registered tests, or those whose names contain one of the words given."""
-    words = (sys.argv if argv is None else argv)[1:]
+    words = [word.replace("_", " ") for word in (argv or sys.argv)[1:]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
     for name, function, limit_s in _TESTS:

@@ -82,6 +82,7 @@ class Node:
         self.name = name or f"n{node_id}"
         self.namespace = namespace
         self.process = None
+        self.at_start = {}
         self.api = f"ipc://{workspace.path(self.name)}.api"
         self.publisher = f"ipc://{workspace.path(self.name)}.pub"
         memory = {"huge_pages": False, "mbufs": 8192, "rules": 4096, "monitored_rules": 256}
@@ -270,11 +271,23 @@ class Chain:
                      mtu=self._net_mtu)
 
     def start(self):
+        # In order: the server's end of each memif link is there before its client.
         for node in self.nodes:
-            node.launch()
-        for node in self.nodes:
-            node.wait_ready()
+            node.start()
+        self._wait_links()
         return self
+
+    def _wait_links(self):
+        """A memif link is up some time after both its ends are there; until then a host's own first
+        packets are dropped at it, which .at_start keeps apart from what happens later."""
+        end = time.monotonic() + START_LIMIT_S
+        while not all(port["link_up"] for node in self.nodes
+                      for port in node.call("ports_get")["ports"]):
+            if time.monotonic() > end:
+                raise RuntimeError("the links between the nodes do not come up")
+            time.sleep(0.02)
+        for node in self.nodes:
+            node.at_start = {port["name"]: port for port in node.call("ports_get")["ports"]}
 
     def install(self, *rules):
         """The same rules on every node, each node's in one transaction."""

@@ -56,10 +56,10 @@ def ethernet(packet, destination=MAC_B, source=MAC_A, tags=(), ethertype=0x86DD)
     return destination + source + words + struct.pack("!H", ethertype) + packet
 
 
-def udp_frame(source, destination, sport, dport, payload, **more):
-    source, destination = address(source), address(destination)
-    return ethernet(ipv6(source, destination, UDP, udp(source, destination, sport, dport, payload)),
-                    **more)
+def udp_frame(source_ip, destination_ip, sport, dport, payload, **more):
+    """`more` is Ethernet's: source, destination, tags."""
+    a, b = address(source_ip), address(destination_ip)
+    return ethernet(ipv6(a, b, UDP, udp(a, b, sport, dport, payload)), **more)
 
 
 def options_header(next_header, options):

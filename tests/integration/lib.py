@@ -123,13 +123,19 @@ def ports(node):
     return {port["name"]: port for port in node.call("ports_get")["ports"]}
 
 
+def since_start(node, name, key):
+    """A port's counter, less what it was when the chain was complete."""
+    return ports(node)[name][key] - node.at_start.get(name, {}).get(key, 0)
+
+
 def drops(node):
-    """Every reason that dropped something, over all ports."""
+    """Every reason that dropped something since the chain was complete, over all ports."""
     found = {}
-    for port in ports(node).values():
-        for name, count in port.get("drops", {}).items():
-            if count:
-                found[name] = found.get(name, 0) + count
+    for name, port in ports(node).items():
+        before = node.at_start.get(name, {}).get("drops", {})
+        for reason, count in port["drops"].items():
+            if count > before.get(reason, 0):
+                found[reason] = found.get(reason, 0) + count - before.get(reason, 0)
     return found
 
 

@@ -171,7 +171,7 @@ WRONG = [
     ({"ports": [{"name": "a", "iface": "x", "side": "host", "colour": 1}]}, "ports[0].colour"),
     ({"ports": [{"name": "a", "iface": "x", "side": "host"}],
       "forwarding": {"mode": "patch", "pairs": [["a", "b"]]}}, "pairs"),
-    ({"requests": [{"int_request": {"ns_id": 0}}]}, "requests[0]"),
+    ({"requests": [{"int_request": {"ns_id": 0}}]}, "ns_id"),
 ]
 
 
