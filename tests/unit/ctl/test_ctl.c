@@ -15,6 +15,7 @@ struct rig {
 	struct rte_mempool *pool;
 	struct hs_clock *clock;
 	struct test_node t;
+	struct hs_port *ports[2];
 	struct hs_ctl *ctl;
 	int64_t now_ns;
 	uint32_t source_packets; // what the source of telemetry has counted
@@ -40,6 +41,25 @@ static int record(void *context, const char *topic, const char *json)
 static const enum hs_port_side SOURCE[] = {HS_SIDE_HOST, HS_SIDE_NETWORK};
 static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 
+// The harness' node with ports that src/plat made, because control asks those for more.
+static void open_node(struct rig *r, const struct hs_node_config *config,
+		const enum hs_port_side *sides, uint16_t mtu)
+{
+	struct hs_error err = {0};
+	r->t.pool = r->pool;
+	r->t.n_ports = 2;
+	assert_int_equal(hs_node_create(config, r->clock, r->pool, &r->t.node, &err), 0);
+	for (uint16_t p = 0; p < 2; p++) {
+		struct hs_port_config port = {.side = sides[p], .mtu = mtu, .rx_queues = 1};
+		snprintf(port.name, sizeof(port.name), "p%u", p);
+		r->t.ports[p].accepts = HARNESS_QUEUE;
+		assert_int_equal(hs_port_open_custom(test_port_rx, test_port_tx, &r->t.ports[p],
+						 &port, p, 1, &r->ports[p]),
+				0);
+		assert_int_equal(hs_node_add_port(r->t.node, r->ports[p]), 0);
+	}
+}
+
 static struct rig *rig_open(const enum hs_port_side *sides, uint16_t mtu, uint32_t monitored)
 {
 	static unsigned serial;
@@ -60,10 +80,7 @@ static struct rig *rig_open(const enum hs_port_side *sides, uint16_t mtu, uint32
 	r->pool = rte_pktmbuf_pool_create(name, 255, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
 	assert_int_equal(hs_clock_create_manual(NOW, &r->clock), 0);
-	test_node_open(&r->t, &node, sides, 2, mtu, r->pool, r->clock);
-	for (unsigned p = 0; p < 2; p++)
-		snprintf(r->t.ports[p].port.config.name, HS_PORT_NAME_MAX, "p%u", p);
-	r->t.ports[0].port.config.kind = r->t.ports[1].port.config.kind = HS_PORT_CUSTOM;
+	open_node(r, &node, sides, mtu);
 	assert_int_equal(hs_ctl_create(&config, r->t.node, r->clock, &output, NOW, &r->ctl), 0);
 	return r;
 }
@@ -79,6 +96,8 @@ static void rig_close(struct rig *r)
 	forget_published(r);
 	hs_ctl_destroy(r->ctl);
 	test_node_close(&r->t);
+	for (unsigned p = 0; p < 2; p++)
+		hs_port_close(r->ports[p]);
 	rte_mempool_free(r->pool);
 	hs_clock_destroy(r->clock);
 	free(r);
