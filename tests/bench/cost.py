@@ -118,7 +118,7 @@ def wait_for(condition, limit_s):
     while time.monotonic() < end:
         try:
             value = condition()
-        except (OSError, KeyError, ValueError):
+        except (OSError, KeyError, TypeError, ValueError):
             value = None
         if value:
             return value
