@@ -286,8 +286,6 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
 	uint8_t next = frame[front];
 	if (kept && packet->flags & HS_PACKET_MIXED)
 		hs_hbh_repack(frame + front, packet->hbh_bytes);
-	if (!taken) // padding of the same length stands where telemetry was
-		return 0;
 
 	memmove(frame + taken, frame, front + kept);
 	frame += taken;
@@ -343,8 +341,8 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 	if (r.failed || decode_e2e(e2e, e2e_len, &out->e2e))
 		return -EBADMSG;
 	while (hs_reader_left(&r)) {
-		// 247 bytes of entries of at least four: never more than HS_FLEXINT_MAX_HOPS.
-		if (decode_hop(&r, &out->hops[out->n_hops]))
+		// 247 bytes hold 61 of the smallest entries, and three bytes that are none.
+		if (out->n_hops == HS_FLEXINT_MAX_HOPS || decode_hop(&r, &out->hops[out->n_hops]))
 			return -EBADMSG;
 		out->n_hops++;
 	}

@@ -73,14 +73,11 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 	packet->flags |= HS_PACKET_FLOW;
 }
 
-// True where the chain goes on behind the Hop-by-Hop header.
+// True where the chain goes on behind the Hop-by-Hop header. A jumbogram (RFC 2675) states a
+// payload of 0, into which no header fits.
 static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *hbh = place->frame + place->at;
-	if (packet->payload_bytes == 0) { // a jumbogram's length is an option: not understood
-		packet->flags |= HS_PACKET_MALFORMED;
-		return false;
-	}
 	if (!has(place, 8, packet))
 		return false;
 	size_t bytes = 8u * (hbh[1] + 1u);

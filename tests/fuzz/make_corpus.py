@@ -9,7 +9,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
-PER_KIND = {"insert": 24, "option": 6, "strip": 24, "parse": 100}
+PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100}
 
 
 def seeds(cases, n):

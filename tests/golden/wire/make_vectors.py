@@ -358,6 +358,24 @@ def strip_case(name, host, options, mixed=True):
             "parsed": host.parsed(options, taken, mixed), "stripped": host.frame(rest).hex()}
 
 
+def grow_case(name, host, options, bitmap):
+    """A hop's entry in a header that our source did not make."""
+    hop = make_hop(9, bitmap)
+    i = next(k for k, option in enumerate(options) if option.otype == TRACE)
+    data = options[i].optdata
+    trace = unknown(TRACE, data[:8] + hop_bytes(hop) + data[8:])
+    end = i + 2 if i + 1 < len(options) and options[i + 1].otype == E2E else i + 1
+    rest = end
+    while rest < len(options) and options[rest].otype in (0, 1):
+        rest += 1
+    room = size(options[end:rest]) - len(hop_bytes(hop))
+    growth = max(0, -room + 7 & ~7)
+    grown = options[:i] + [trace] + options[i + 1:end] + padding(room + growth) + options[rest:]
+    assert size(grown) == size(options) + growth
+    return {"name": name, "frame": host.frame(options).hex(), "hop": hop, "growth": growth,
+            "grown": host.frame(grown).hex()}
+
+
 # ---- the cases ----
 
 def router_alert():
@@ -505,6 +523,12 @@ def strip_cases():
     yield strip_case("e2e before trace, ours otherwise", Host(), filled(e2e, trace), mixed=False)
     yield strip_case("padding between the options", Host(),
                      filled(trace, *padding(5), e2e, *padding(7)), mixed=False)
+    short = unknown(TRACE, bytes(7))
+    yield strip_case("a trace too short where ours would be", Host(),
+                     filled(short, unknown(E2E, bytes(3))), mixed=False)
+    for n in (0, 1):
+        yield strip_case(f"an e2e of {n} bytes where ours would be", Host(),
+                         filled(trace, unknown(E2E, bytes(n))), mixed=False)
     for i in range(60):
         options = []
         for _ in range(random_numbers.randint(1, 7)):
@@ -528,6 +552,26 @@ def truncates(options):
     """Telemetry on an eight-byte boundary with nothing foreign behind it is not a mixture."""
     first = next(i for i, option in enumerate(options) if option.otype in TELEMETRY)
     return all(option.otype in TELEMETRY + (0, 1) for option in options[first:])
+
+
+def grow_cases():
+    trace, e2e = telemetry()
+    alert, odd = RouterAlert(value=0), unknown(0x1e, b"12345")
+
+    def filled(*options):
+        return list(options) + padding(-(2 + size(options)) % 8)
+
+    for bitmap in range(0, 0x10000, 0x2000):
+        for name, options in (
+                ("a foreign option behind", filled(trace, e2e, odd)),
+                ("a foreign option between", filled(trace, alert, e2e)),
+                ("padding between", filled(trace, *padding(3), e2e)),
+                ("e2e in front", filled(e2e, trace, odd)),
+                ("a request behind", filled(trace, e2e, *padding(5), unknown(REQUEST, b"abc"))),
+                ("room enough in padding", filled(trace, e2e, *padding(42))),
+                ("room in many paddings", filled(trace, e2e, *[Pad1()] * 9, *padding(20), alert)),
+                ("directly behind the host's option", filled(odd, trace, e2e))):
+            yield grow_case(f"hop {bitmap:#06x}, {name}", Host(), options, bitmap)
 
 
 def parse_case(name, frame, flags, frame_len=None, **found):
@@ -613,6 +657,15 @@ def parse_cases():
     yield parse_case("telemetry, then a broken option",
                      ipv6(0, bytes([17, 0, 0x32, 2, 0, 0, 1, 1]) + udp),
                      ["ipv6", "hbh", "malformed", "any_telemetry"], **hbh)
+    own = bytes([0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
+    yield parse_case("padding that looks like telemetry",
+                     ipv6(0, bytes([17, 2, 1, 20]) + own + bytes([1, 4, 0, 0, 0, 0]) + udp),
+                     ["ipv6", "hbh", "flow"], **{**flow, "payload_bytes": 40, "hbh_bytes": 24,
+                                                 "l4_off": 78})
+    yield parse_case("telemetry in two Hop-by-Hop headers",
+                     ipv6(0, (bytes([0, 1]) + own) * 2 + udp),
+                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=48,
+                     hbh_bytes=16)
     own = bytes([17, 2, 0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
     yield parse_case("e2e shorter than its header says", ipv6(0, own + bytes([1, 7]) + bytes(6) +
                                                               udp),
@@ -622,7 +675,8 @@ def parse_cases():
 
 def vectors():
     return {"insert": list(insert_cases()), "option": list(option_cases()),
-            "strip": list(strip_cases()), "parse": list(parse_cases())}
+            "strip": list(strip_cases()), "grow": list(grow_cases()),
+            "parse": list(parse_cases())}
 
 
 def text():

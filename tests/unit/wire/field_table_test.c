@@ -222,10 +222,19 @@ static void sixty_one_empty_entries_are_the_most_that_decode(void **state)
 	(void)state;
 	uint8_t trace[HS_FLEXINT_MAX_TRACE + 1] = {0};
 	const uint8_t e2e[2] = {0};
-	struct hs_flexint out;
-	assert_int_equal(hs_flexint_decode(trace, 8 + 61 * 4, e2e, 2, &out), 0);
-	assert_int_equal(out.n_hops, HS_FLEXINT_MAX_HOPS);
-	assert_int_equal(hs_flexint_decode(trace, 256, e2e, 2, &out), -EBADMSG);
+	struct {
+		struct hs_flexint told;
+		uint8_t behind[sizeof(struct hs_flexint_hop)];
+	} out;
+	memset(&out, 0xee, sizeof(out));
+	assert_int_equal(hs_flexint_decode(trace, 8 + 61 * 4, e2e, 2, &out.told), 0);
+	assert_int_equal(out.told.n_hops, HS_FLEXINT_MAX_HOPS);
+	for (size_t rest = 1; rest < 4; rest++)
+		assert_int_equal(hs_flexint_decode(trace, 8 + 61 * 4 + rest, e2e, 2, &out.told),
+				-EBADMSG);
+	for (size_t i = 0; i < sizeof(out.behind); i++)
+		assert_int_equal(out.behind[i], 0xee);
+	assert_int_equal(hs_flexint_decode(trace, 256, e2e, 2, &out.told), -EBADMSG);
 }
 
 int main(void)

@@ -311,6 +311,28 @@ static void stripping_a_mixture_keeps_foreign_options_aligned(void **state)
 	each("strip", leaves_foreign_options);
 }
 
+static void grows(const json_t *object)
+{
+	struct frame frame = frame_at(object, "frame");
+	struct frame bare = frame_of(frame.bytes, frame.len);
+	struct frame grown = frame_at(object, "grown");
+	struct hs_flexint_hop hop = hop_of(json_object_get(object, "hop"));
+	assert_int_equal(frame_insert_hop(&frame, &hop), number(object, "growth"));
+	frame_assert_equal(&frame, &grown);
+	frame_strip(&frame);
+	frame_strip(&bare);
+	frame_assert_equal(&frame, &bare);
+	frame_free(&frame);
+	frame_free(&bare);
+	frame_free(&grown);
+}
+
+static void a_hop_in_a_mixture_moves_what_is_behind_by_eights(void **state)
+{
+	(void)state;
+	each("grow", grows);
+}
+
 static void is_found(const json_t *object)
 {
 	struct frame frame = frame_at(object, "frame");
@@ -346,7 +368,8 @@ static void cut_at(const struct frame *whole, const struct hs_packet *full, size
 
 static void cut_everywhere(const char *key, const json_t *value)
 {
-	static const char *const frames[] = {"plain", "source", "frame", "extra_frame", "stripped"};
+	static const char *const frames[] = {
+			"plain", "source", "frame", "extra_frame", "stripped", "grown"};
 	bool is_frame = false;
 	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
 		is_frame |= !strcmp(frames[i], key);
@@ -380,6 +403,7 @@ static void every_cut_of_every_frame_is_parsed_within_its_bytes(void **state)
 	each("insert", cut_all_frames);
 	each("option", cut_all_frames);
 	each("strip", cut_all_frames);
+	each("grow", cut_all_frames);
 	each("parse", cut_all_frames);
 }
 
@@ -421,6 +445,8 @@ int main(void)
 					requests_and_reports_are_inserted_found_and_stripped,
 					show_case),
 			cmocka_unit_test_teardown(stripping_a_mixture_keeps_foreign_options_aligned,
+					show_case),
+			cmocka_unit_test_teardown(a_hop_in_a_mixture_moves_what_is_behind_by_eights,
 					show_case),
 			cmocka_unit_test_teardown(
 					odd_headers_are_named_for_what_they_are, show_case),
