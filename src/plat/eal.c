@@ -11,6 +11,7 @@
 #include <rte_version.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -167,8 +168,10 @@ static void build_line(const struct hs_eal_config *config, bool *telemetry)
 	add_word("--file-prefix");
 	add_word("%s", config->file_prefix[0] ? config->file_prefix : "hopsight");
 	if (!user_says(config, "--log-level")) {
+		// Of several that match EAL takes the first. Telemetry warns that an old format is
+		// absent.
+		add_word("--log-level=lib.telemetry:error");
 		add_word("--log-level=*:warning");
-		add_word("--log-level=lib.telemetry:error"); // it warns that an old format is absent
 	}
 	*telemetry = !user_says(config, "--no-telemetry");
 	if (*telemetry && !telemetry_can_start(config->file_prefix)) {
@@ -219,9 +222,21 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	return 0;
 }
 
+// EAL leaves its runtime directory behind, one for each prefix that ever ran.
+static void remove_runtime_directory(void)
+{
+	char path[PATH_MAX];
+	const char *directory = rte_eal_get_runtime_dir();
+
+	if (snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", directory) < (int)sizeof(path))
+		unlink(path);
+	rmdir(directory); // fails where somebody else's files are in it
+}
+
 void hs_eal_fini(void)
 {
 	rte_eal_cleanup();
+	remove_runtime_directory();
 }
 
 // Without huge pages DPDK lays out a pool so that no buffer crosses a page of 4 KiB, which nearly

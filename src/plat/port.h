@@ -21,8 +21,9 @@ struct rte_mempool;
 #define HS_BURST	 32
 
 // Limits of hs_port_config.mtu: IPv6's minimum, and what a buffer of 16 bits of length may hold.
-#define HS_PORT_MTU_MIN 1280
-#define HS_PORT_MTU_MAX 16000
+#define HS_PORT_MTU_DEFAULT 1500
+#define HS_PORT_MTU_MIN	    1280
+#define HS_PORT_MTU_MAX	    16000
 
 enum hs_port_side {
 	HS_SIDE_HOST,	 // outside the telemetry domain: hostile
@@ -41,7 +42,7 @@ struct hs_port_config {
 	enum hs_port_kind kind;
 	enum hs_port_side side;
 	char device[256];   // interface name, devargs or PCI address
-	char driver[16];    // iface only: "", "af_xdp" or "af_packet" to force one
+	char driver[16];    // iface only: "" (packet sockets), "af_packet" or "af_xdp"
 	uint16_t mtu;	    // the node's own limit for IPv6 packets, default 1500
 	uint16_t rx_queues; // default 1
 };
@@ -59,7 +60,7 @@ struct hs_port {
 	hs_port_rx_fn rx_burst;
 	hs_port_tx_fn tx_burst;
 	void *driver_data;     // of the kind: ethdev id, link, ...
-	uint16_t ethdev_id;    // DPDK port id where kind is not custom
+	uint16_t ethdev_id;    // DPDK port id, RTE_MAX_ETHPORTS where it is no DPDK device
 	uint16_t index;	       // in the node's list of ports
 	uint16_t mtu;	       // of the configuration, or less where the interface itself has less
 	uint16_t rx_queues;    // all of them must be polled
@@ -69,11 +70,13 @@ struct hs_port {
 	bool needs_timed_poll; // nothing wakes a sleeper: memif, ring, pcap
 	bool usable;	       // control's word to workers (atomic): false while the device is gone
 	struct hs_port_config config;
-	char driver_name[24]; // "net_af_xdp", "net_memif", ...
+	char driver_name[24]; // "af_packet", "net_af_xdp", "net_memif", ...
 	void *private_data;   // src/plat's own (rtnetlink state, saved settings, wake socket)
 };
 
-// What the device itself says; reset-free and monotonic over re-opening.
+// What the device itself says; reset-free and monotonic over re-opening. rx_missed: lost for want
+// of room in its ring; rx_errors: too long or broken; tx_errors: accepted by tx_burst, then not
+// sent.
 struct hs_port_device_stats {
 	uint64_t rx_packets, tx_packets, rx_missed, rx_errors, tx_errors, rx_nombuf;
 };

@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A kernel interface made fit to be switched through, and the sockets that a driver opened on it.
+// A port on a kernel interface: which driver serves it, what is changed on the interface and
+// undone.
 #include "port_private.h"
 
 #include "log.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ethtool.h>
-#include <linux/filter.h>
-#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <rte_common.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <fcntl.h>
 #include <unistd.h>
-
-#ifndef PACKET_IGNORE_OUTGOING
-#define PACKET_IGNORE_OUTGOING 23
-#endif
 
 // ---- ioctl ----
 
@@ -188,6 +183,12 @@ void iface_prepare(struct iface *iface)
 			saved->was_down == 1 ? ", set up" : "");
 }
 
+void iface_keep_tags(struct iface *iface)
+{
+	if (iface->saved.rx_vlan != 1)
+		iface->saved.rx_vlan = flag_off(iface->name, ETH_FLAG_RXVLAN);
+}
+
 void iface_restore(struct iface *iface)
 {
 	struct iface_saved *saved = &iface->saved;
@@ -220,29 +221,25 @@ struct link_request {
 	struct ifinfomsg info;
 };
 
-static uint64_t dropped_in(const struct nlmsghdr *message, size_t len)
+static struct iface_drops drops_in(const struct nlmsghdr *message, size_t len)
 {
+	struct rtnl_link_stats64 stats = {0};
+
 	if (!NLMSG_OK(message, len) || message->nlmsg_type != RTM_NEWLINK)
-		return 0;
+		return (struct iface_drops){0};
 
 	const struct rtattr *attr = IFLA_RTA(NLMSG_DATA(message));
 	int left = (int)IFLA_PAYLOAD(message);
-	struct rtnl_link_stats64 stats;
-
 	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		if (attr->rta_type != IFLA_STATS64 ||
-				RTA_PAYLOAD(attr) < sizeof(stats.rx_packets) * 8)
-			continue;
-		memset(&stats, 0, sizeof(stats));
-		memcpy(&stats, RTA_DATA(attr),
-				RTA_PAYLOAD(attr) < sizeof(stats) ? RTA_PAYLOAD(attr)
-								  : sizeof(stats));
-		return stats.tx_dropped;
+		size_t size = RTA_PAYLOAD(attr); // grows with the kernel's age
+
+		if (attr->rta_type == IFLA_STATS64)
+			memcpy(&stats, RTA_DATA(attr), size < sizeof(stats) ? size : sizeof(stats));
 	}
-	return 0;
+	return (struct iface_drops){.rx = stats.rx_dropped, .tx = stats.tx_dropped};
 }
 
-uint64_t iface_tx_dropped(const struct iface *iface)
+struct iface_drops iface_drops(const struct iface *iface)
 {
 	struct link_request request = {
 			.header = {.nlmsg_len = sizeof(request),
@@ -251,169 +248,143 @@ uint64_t iface_tx_dropped(const struct iface *iface)
 			.info = {.ifi_family = AF_UNSPEC, .ifi_index = (int)iface->index},
 	};
 	alignas(struct nlmsghdr) char reply[16384];
-	uint64_t dropped = 0;
+	struct iface_drops drops = {0};
 	ssize_t n;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	int fd;
 
-	if (fd < 0 || iface->index == 0)
-		goto out;
-	if (send(fd, &request, sizeof(request), 0) < 0)
-		goto out;
-	n = recv(fd, reply, sizeof(reply), 0); // the kernel answers within the send
-	if (n > 0)
-		dropped = dropped_in((const struct nlmsghdr *)reply, (size_t)n);
-out:
-	if (fd >= 0)
-		close(fd);
-	return dropped;
+	if (iface->index == 0)
+		return drops;
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (fd < 0)
+		return drops;
+	// The kernel answers within the send, so that this never waits.
+	if (send(fd, &request, sizeof(request), 0) > 0 &&
+			(n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT)) > 0)
+		drops = drops_in((const struct nlmsghdr *)reply, (size_t)n);
+	close(fd);
+	return drops;
 }
 
 // ---- sockets of a driver ----
 
-struct fd_set_snapshot {
-	size_t n, room;
-	int fds[];
+struct fd_list {
+	size_t n;
+	int fds[4096];
 };
+
+static bool contains(const struct fd_list *list, int fd)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->fds[i] == fd)
+			return true;
+	return false;
+}
 
 static int compare_ints(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
 
-struct fd_set_snapshot *fd_snapshot_take(void)
+struct fd_list *fd_list_take(void)
 {
-	size_t room = 4096;
-	struct fd_set_snapshot *set = malloc(sizeof(*set) + room * sizeof(set->fds[0]));
+	struct fd_list *list = calloc(1, sizeof(*list));
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
 
-	if (!set || !dir) {
-		free(set);
-		if (dir)
-			closedir(dir);
-		return NULL;
-	}
-	set->n = 0;
-	while ((entry = readdir(dir)) && set->n < room)
+	while (list && dir && (entry = readdir(dir)) && list->n < RTE_DIM(list->fds))
 		if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(dir))
-			set->fds[set->n++] = atoi(entry->d_name);
-	closedir(dir);
-	qsort(set->fds, set->n, sizeof(set->fds[0]), compare_ints);
-	return set;
+			list->fds[list->n++] = atoi(entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (list)
+		qsort(list->fds, list->n, sizeof(list->fds[0]), compare_ints);
+	return list;
 }
 
-static bool socket_is(int fd, int family, unsigned ifindex)
+unsigned fd_list_new_xdp_sockets(struct fd_list *before, int *fds, unsigned max)
 {
-	int domain = 0;
-	socklen_t len = sizeof(domain);
-	struct sockaddr_ll address = {0};
-
-	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) < 0 || domain != family)
-		return false;
-	if (family != AF_PACKET) // AF_XDP sockets do not tell their interface
-		return true;
-	len = sizeof(address);
-	return getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
-	       address.sll_ifindex == (int)ifindex && address.sll_protocol == htons(ETH_P_ALL);
-}
-
-unsigned fd_snapshot_new_sockets(struct fd_set_snapshot *before, int family, unsigned ifindex,
-		int *fds, unsigned max)
-{
-	struct fd_set_snapshot *now = fd_snapshot_take();
+	struct fd_list *now = fd_list_take();
 	unsigned n = 0;
 
-	for (size_t i = 0; before && now && i < now->n && n < max; i++)
-		if (!bsearch(&now->fds[i], before->fds, before->n, sizeof(int), compare_ints) &&
-				socket_is(now->fds[i], family, ifindex))
+	for (size_t i = 0; before && now && i < now->n && n < max; i++) {
+		int domain = 0;
+		socklen_t len = sizeof(domain);
+
+		if (!contains(before, now->fds[i]) &&
+				getsockopt(now->fds[i], SOL_SOCKET, SO_DOMAIN, &domain, &len) ==
+						0 &&
+				domain == AF_XDP)
 			fds[n++] = now->fds[i];
+	}
 	free(now);
 	free(before);
 	return n;
 }
 
-// Accepts packets by their length as the kernel has them (the tag that it took off apart).
-static int attach_length_filter(int fd, unsigned max_frame, bool accept_longer)
-{
-	struct sock_filter code[] = {
-			BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-			BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, max_frame, 0, 1),
-			BPF_STMT(BPF_RET | BPF_K, accept_longer ? 1 : 0),
-			BPF_STMT(BPF_RET | BPF_K, accept_longer ? 0 : UINT32_MAX),
-	};
-	struct sock_fprog program = {.len = RTE_DIM(code), .filter = code};
+// ---- the port ----
 
-	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+// af_xdp only where it is asked for: it is the faster one, but takes the tags off packets that a
+// veth peer's kernel tagged, keeps buffers of the pool when it closes, and refuses veths whose peer
+// has more transmit queues.
+static const struct port_driver *pick(const struct hs_port *port)
+{
+	return strcmp(port->config.driver, "af_xdp") == 0 ? &port_xdp_driver : &port_packet_driver;
 }
 
-// A packet socket that takes only what the device's sockets refuse and is never read: its
-// statistics are the count.
-static int open_oversize_counter(unsigned ifindex, unsigned max_frame)
-{
-	struct sockaddr_ll address = {
-			.sll_family = AF_PACKET,
-			.sll_protocol = htons(ETH_P_ALL),
-			.sll_ifindex = (int)ifindex,
-	};
-	int one = 1;
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); // deaf until bound
-
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &one, sizeof(one)); // as small as there is
-	if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one)) < 0 ||
-			attach_length_filter(fd, max_frame, true) < 0 ||
-			bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-void packet_sockets_setup(struct hs_port *port, unsigned max_frame)
+static int iface_attach(struct hs_port *port, struct hs_error *err)
 {
 	struct port_private *p = port_private(port);
-	int one = 1;
+	struct iface *iface = &p->iface;
+	int ret;
 
-	for (unsigned i = 0; i < port->rx_queues; i++) {
-		if (p->wake_fds[i] < 0)
-			continue;
-		if (setsockopt(p->wake_fds[i], SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
-				    sizeof(one)) < 0)
-			hs_log(HS_LOG_WARNING, "port",
-					"%s: packets that the kernel itself sends on "
-					"interface %s come in too: %s",
-					port->config.name, p->iface.name, strerror(errno));
-		if (attach_length_filter(p->wake_fds[i], max_frame, false) < 0)
-			hs_log(HS_LOG_WARNING, "port", "%s: packets above %u bytes are cut: %s",
-					port->config.name, max_frame, strerror(errno));
+	snprintf(iface->name, sizeof(iface->name), "%.15s", port->config.device);
+	if (iface_find(iface) < 0) {
+		hs_error_set(err, "no_such_interface", "iface",
+				"an interface of this network namespace",
+				"there is no interface \"%s\"", port->config.device);
+		return -ENODEV;
 	}
-	p->oversize_fd = open_oversize_counter(p->iface.index, max_frame);
+	iface_prepare(iface);
+	port_follow_mtu(port, iface->mtu);
+	iface->drops_before = iface_drops(iface);
+	p->iface_driver = pick(port);
+	ret = p->iface_driver->attach(port, err);
+	if (ret < 0) {
+		iface_restore(iface);
+		return ret;
+	}
+	iface_find(iface); // it may have come up only now
+	p->link_up = iface->up;
+	hs_log(HS_LOG_INFO, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
+			port->config.name, iface->name, port->driver_name,
+			port->config.driver[0] ? "as configured" : "the safe choice",
+			port->rx_queues, port->rx_queues == 1 ? "" : "s", port->mtu);
+	return 0;
 }
 
-// PACKET_STATISTICS starts anew with each reading.
-static struct tpacket_stats take_statistics(int fd)
-{
-	struct tpacket_stats stats = {0};
-	socklen_t len = sizeof(stats);
-
-	if (fd < 0 || getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len) < 0)
-		return (struct tpacket_stats){0};
-	return stats;
-}
-
-uint64_t packet_sockets_drops(struct hs_port *port)
+static void iface_detach(struct hs_port *port)
 {
 	struct port_private *p = port_private(port);
-	uint64_t drops = 0;
 
-	for (unsigned i = 0; i < port->rx_queues; i++)
-		drops += take_statistics(p->wake_fds[i]).tp_drops;
-	return drops;
+	p->iface_driver->detach(port);
+	iface_restore(&p->iface);
+	p->iface.index = 0;
+	p->link_up = false;
 }
 
-uint64_t packet_oversize_count(struct hs_port *port)
+static void iface_stats(struct hs_port *port, struct hs_port_device_stats *stats)
 {
-	// tp_packets counts what passed the filter, whether there was room for it or not.
-	return take_statistics(port_private(port)->oversize_fd).tp_packets;
+	port_private(port)->iface_driver->stats(port, stats);
 }
+
+static bool iface_link_up(const struct hs_port *port)
+{
+	return port_private(port)->link_up;
+}
+
+const struct port_driver port_iface_driver = {
+		.attach = iface_attach,
+		.detach = iface_detach,
+		.stats = iface_stats,
+		.link_up = iface_link_up,
+};

@@ -8,19 +8,37 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-#include <rte_ethdev.h>
-#include <rte_spinlock.h>
-
 #define PORT_MAX_QUEUES 16
 
-// Ethernet, two tags. What a frame may have beyond the MTU.
+// Ethernet and two tags: what a frame may have beyond the MTU.
 #define PORT_FRAME_OVERHEAD 22
+
+struct port_private;
+
+// What moves a port's packets. Attached and detached as often as the device comes and goes.
+struct port_driver {
+	// Sets the port's bursts and capabilities. 0 or negative errno with *err.
+	int (*attach)(struct hs_port *port, struct hs_error *err);
+	void (*detach)(struct hs_port *port);
+	// Counts since attach.
+	void (*stats)(struct hs_port *port, struct hs_port_device_stats *stats);
+	bool (*link_up)(const struct hs_port *port);
+};
+
+extern const struct port_driver port_ethdev_driver; // any DPDK device, by devargs or PCI address
+extern const struct port_driver port_iface_driver;  // an interface; picks one of the two below
+extern const struct port_driver port_packet_driver; // ... on packet sockets of our own
+extern const struct port_driver port_xdp_driver;    // ... on DPDK's af_xdp
 
 // What was found on an interface before it was changed; -1: not changed, nothing to undo.
 struct iface_saved {
 	int disable_ipv6;
 	int gro, lro, rx_vlan;
 	int was_down;
+};
+
+struct iface_drops {
+	uint64_t rx, tx;
 };
 
 struct iface {
@@ -30,31 +48,25 @@ struct iface {
 	bool up;
 	int promiscuous_fd; // a packet socket whose membership ends with it
 	struct iface_saved saved;
-};
-
-// One worker's side of transmission: counters that it alone writes.
-struct port_tx {
-	alignas(64) _Atomic uint64_t oversize; // longer than the interface takes: freed and counted
+	struct iface_drops drops_before; // the kernel's counters at attachment
 };
 
 struct port_private {
+	const struct port_driver *driver;
 	struct rte_mempool *pool;
 	uint16_t n_workers;
-	bool attached; // a device is behind the port
-	uint16_t device_tx_queues;
-	rte_spinlock_t tx_locks[PORT_MAX_QUEUES];
-	struct port_tx tx[HS_MAX_WORKERS];
-	_Atomic uint32_t max_frame; // UINT32_MAX: no limit known
+	bool attached;
+	void *device; // the driver's own: queues, locks
 
 	struct iface iface;
+	const struct port_driver *iface_driver; // the one that was picked
+	_Atomic uint32_t max_frame;		// the longest that the interface sends, tag apart
 	_Atomic bool link_up;
 	_Atomic int wake_fds[PORT_MAX_QUEUES]; // readable when queue i has packets; -1: none
-	int oversize_fd; // counts frames that were too long to be received, or -1
 
 	pthread_mutex_t stats_lock;
-	struct hs_port_device_stats device_last; // as the device said them last
-	struct hs_port_device_stats total;	 // grows over re-opening
-	uint64_t kernel_dropped_last;
+	struct hs_port_device_stats last;  // as the device said them last
+	struct hs_port_device_stats total; // grows over re-opening
 };
 
 static inline struct port_private *port_private(const struct hs_port *port)
@@ -64,8 +76,21 @@ static inline struct port_private *port_private(const struct hs_port *port)
 
 // ---- port.c ----
 
-// The interface's MTU has changed: the port's limit follows.
+// The key of hs_port_config.device in a configuration: "iface", "devargs" or "pci".
+const char *port_device_key(const struct hs_port *port);
+// The interface's MTU is this now: the port's limit follows.
 void port_follow_mtu(struct hs_port *port, uint32_t mtu);
+
+// ---- port_packet.c ----
+
+uint16_t port_packet_mbuf_bytes(uint16_t mtu);
+
+// ---- port_ethdev.c ----
+
+#define PORT_XDP_MTU_MAX 3500
+uint16_t port_xdp_mbuf_bytes(uint16_t mtu);
+// Probes and starts what these devargs name. For port_ethdev_driver and port_xdp_driver.
+int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 
@@ -73,24 +98,17 @@ void port_follow_mtu(struct hs_port *port, uint32_t mtu);
 int iface_find(struct iface *iface);
 // Makes the interface fit to be switched through; what cannot be changed is said, not fatal.
 void iface_prepare(struct iface *iface);
+// Takes care that tags stay in the packets that af_xdp sees.
+void iface_keep_tags(struct iface *iface);
 // Undoes what iface_prepare did. The interface may be gone.
 void iface_restore(struct iface *iface);
 // Receive channels that deliver packets, 1 where the driver does not say.
 unsigned iface_rx_channels(const struct iface *iface);
-// Packets that the kernel took for this interface and did not send. 0 if it is gone.
-uint64_t iface_tx_dropped(const struct iface *iface);
+// Packets that the kernel received and did not deliver, or took and did not send. 0 if it is gone.
+struct iface_drops iface_drops(const struct iface *iface);
 
-// Remembers which descriptors are open, to tell afterwards what a driver opened.
-struct fd_set_snapshot;
-struct fd_set_snapshot *fd_snapshot_take(void);
-// Sockets of this family and interface that were not open then, ascending; returns how many. Frees
-// the snapshot.
-unsigned fd_snapshot_new_sockets(struct fd_set_snapshot *before, int family, unsigned ifindex,
-		int *fds, unsigned max);
-
-// Sets up an af_packet device's sockets: no outgoing packets, nothing longer than a frame holds.
-void packet_sockets_setup(struct hs_port *port, unsigned max_frame);
-// Takes the overruns of the sockets' rings since the last call.
-uint64_t packet_sockets_drops(struct hs_port *port);
-// Takes the number of frames since the last call that were too long to be received.
-uint64_t packet_oversize_count(struct hs_port *port);
+// Which descriptors are open: to tell afterwards which of them a driver opened.
+struct fd_list;
+struct fd_list *fd_list_take(void);
+// XDP sockets that were not open then, ascending; returns how many. Frees the list.
+unsigned fd_list_new_xdp_sockets(struct fd_list *before, int *fds, unsigned max);

@@ -102,9 +102,8 @@ static void say(struct hs_port_watch *watch, struct watched *w, enum hs_port_eve
 			[HS_PORT_DOWN] = "is down",
 	};
 
-	hs_log(event == HS_PORT_GONE ? HS_LOG_WARNING : HS_LOG_NOTICE, "port",
-			"%s: interface %s %s", w->port->config.name, w->port->config.device,
-			words[event]);
+	hs_log(HS_LOG_DEBUG, "port", "%s: interface %s %s", w->port->config.name,
+			w->port->config.device, words[event]);
 	watch->on_event(watch->context, w->port, event);
 }
 

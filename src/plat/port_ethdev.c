@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ports on DPDK devices: any virtual device by devargs, a NIC by PCI address, and af_xdp.
+#include "port_private.h"
+
+#include "log.h"
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_spinlock.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DESCRIPTORS  1024
+#define XDP_HEADROOM 256 // the kernel's, before each frame
+#define PAGE_BYTES   4096
+
+struct ethdev {
+	uint16_t tx_queues;
+	rte_spinlock_t locks[PORT_MAX_QUEUES];
+};
+
+// ---- bursts ----
+
+static uint16_t device_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	return rte_eth_rx_burst(port->ethdev_id, queue, mbufs, n);
+}
+
+static uint16_t device_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	return rte_eth_tx_burst(port->ethdev_id, queue, mbufs, n);
+}
+
+// For a device with fewer transmit queues than there are workers.
+static uint16_t shared_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct ethdev *device = port_private(port)->device;
+	uint16_t device_queue = queue % device->tx_queues;
+
+	rte_spinlock_lock(&device->locks[device_queue]);
+	uint16_t sent = rte_eth_tx_burst(port->ethdev_id, device_queue, mbufs, n);
+	rte_spinlock_unlock(&device->locks[device_queue]);
+	return sent;
+}
+
+// ---- opening ----
+
+static int find_ethdev(const struct hs_port *port, const char *devargs, uint16_t *id)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_dev_iterator iterator;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(devargs, ","), devargs);
+	if (port->config.kind != HS_PORT_PCI)
+		return rte_eth_dev_get_port_by_name(name, id) == 0 ? 0 : -ENODEV;
+	RTE_ETH_FOREACH_MATCHING_DEV(*id, name, &iterator)
+	{
+		rte_eth_iterator_cleanup(&iterator);
+		return 0;
+	}
+	return -ENODEV;
+}
+
+static void remove_device(uint16_t id)
+{
+	struct rte_eth_dev_info info;
+	struct rte_device *device = NULL;
+
+	if (rte_eth_dev_info_get(id, &info) == 0)
+		device = info.device;
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
+	if (device)
+		rte_dev_remove(device);
+}
+
+// How many transmit queues to set up. Most virtual devices pair theirs with a peer's receive
+// queues, so that more of them than receive queues would send where nobody looks.
+static uint16_t tx_queues_of(const struct hs_port *port, const struct rte_eth_dev_info *info)
+{
+	uint16_t wanted = port->rx_queues;
+
+	if (port->config.kind == HS_PORT_PCI || strcmp(info->driver_name, "net_null") == 0)
+		wanted = port_private(port)->n_workers;
+	return RTE_MAX(RTE_MIN(wanted, info->max_tx_queues), 1);
+}
+
+static int setup_queues(const struct hs_port *port, uint16_t tx_queues)
+{
+	unsigned socket = (unsigned)rte_eth_dev_socket_id(port->ethdev_id);
+	uint16_t rx_descriptors = DESCRIPTORS, tx_descriptors = DESCRIPTORS;
+	struct rte_mempool *pool = port_private(port)->pool;
+	int ret;
+
+	rte_eth_dev_adjust_nb_rx_tx_desc(port->ethdev_id, &rx_descriptors, &tx_descriptors);
+	for (uint16_t q = 0; q < port->rx_queues; q++) {
+		ret = rte_eth_rx_queue_setup(
+				port->ethdev_id, q, rx_descriptors, socket, NULL, pool);
+		if (ret < 0)
+			return ret;
+	}
+	for (uint16_t q = 0; q < tx_queues; q++) {
+		ret = rte_eth_tx_queue_setup(port->ethdev_id, q, tx_descriptors, socket, NULL);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static struct rte_eth_conf configuration(
+		const struct hs_port *port, const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_conf conf = {0};
+
+	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	if (port->rx_queues > 1 && info->flow_type_rss_offloads) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf =
+				info->flow_type_rss_offloads &
+				(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	}
+	return conf;
+}
+
+static int too_many_queues(const struct hs_port *port, uint16_t max, struct hs_error *err)
+{
+	char expected[48];
+
+	snprintf(expected, sizeof(expected), "1 to %u for this device", max);
+	return hs_error_set(err, "out_of_range", "rx_queues", expected,
+			"%u receive queues are more than the device has", port->rx_queues);
+}
+
+static int start_device(struct hs_port *port, struct hs_error *err)
+{
+	struct ethdev *device = port_private(port)->device;
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+	int ret = rte_eth_dev_info_get(port->ethdev_id, &info);
+
+	if (ret < 0)
+		goto fail;
+	if (port->rx_queues > info.max_rx_queues)
+		return too_many_queues(port, info.max_rx_queues, err);
+	conf = configuration(port, &info);
+	device->tx_queues = tx_queues_of(port, &info);
+	port->tx_multi_seg = conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	snprintf(port->driver_name, sizeof(port->driver_name), "%s", info.driver_name);
+
+	ret = rte_eth_dev_configure(port->ethdev_id, port->rx_queues, device->tx_queues, &conf);
+	if (ret < 0)
+		goto fail;
+	// An interface's MTU is its owner's. Of other devices it is ours, and a refusal is no
+	// error: the node keeps to its own limit.
+	if (port->config.kind != HS_PORT_IFACE)
+		rte_eth_dev_set_mtu(port->ethdev_id, port->mtu);
+	ret = setup_queues(port, device->tx_queues);
+	if (ret < 0)
+		goto fail;
+	ret = rte_eth_dev_start(port->ethdev_id);
+	if (ret < 0)
+		goto fail;
+	if (port->config.kind != HS_PORT_IFACE)
+		rte_eth_promiscuous_enable(port->ethdev_id);
+	return 0;
+fail:
+	hs_error_set(err, "device", port_device_key(port), "", "the device cannot be set up: %s",
+			strerror(-ret));
+	return ret;
+}
+
+static int probe(struct hs_port *port, const char *devargs, struct hs_error *err)
+{
+	const char *key = port_device_key(port);
+	int ret;
+
+	if (find_ethdev(port, devargs, &port->ethdev_id) == 0) {
+		hs_error_set(err, "in_use", key, "a device that no other port has",
+				"\"%s\" is a port already", port->config.device);
+		return -EEXIST;
+	}
+	ret = rte_dev_probe(devargs);
+	if (ret == 0)
+		ret = find_ethdev(port, devargs, &port->ethdev_id);
+	if (ret == 0)
+		return 0;
+	hs_error_set(err, "device", key, "", "\"%s\" cannot be opened: %s", port->config.device,
+			strerror(-ret));
+	return -ENODEV;
+}
+
+int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err)
+{
+	struct port_private *p = port_private(port);
+	struct ethdev *device = calloc(1, sizeof(*device));
+	int ret;
+
+	if (!device)
+		return -ENOMEM;
+	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
+		rte_spinlock_init(&device->locks[i]);
+	p->device = device;
+	ret = probe(port, devargs, err);
+	if (ret < 0)
+		goto free_device;
+	ret = start_device(port, err);
+	if (ret < 0)
+		goto remove_device;
+	port->rx_burst = device_rx;
+	port->tx_burst = device->tx_queues < p->n_workers ? shared_tx : device_tx;
+	return 0;
+
+remove_device:
+	remove_device(port->ethdev_id);
+free_device:
+	free(device);
+	p->device = NULL;
+	return ret;
+}
+
+static int ethdev_attach(struct hs_port *port, struct hs_error *err)
+{
+	int ret = port_ethdev_open(port, port->config.device, err);
+
+	if (ret == 0)
+		hs_log(HS_LOG_INFO, "port", "%s: %s on %s, %u queue%s, mtu %u", port->config.name,
+				port->config.device, port->driver_name, port->rx_queues,
+				port->rx_queues == 1 ? "" : "s", port->mtu);
+	return ret;
+}
+
+static void ethdev_detach(struct hs_port *port)
+{
+	struct port_private *p = port_private(port);
+
+	remove_device(port->ethdev_id);
+	free(p->device);
+	p->device = NULL;
+}
+
+static void ethdev_stats(struct hs_port *port, struct hs_port_device_stats *stats)
+{
+	struct rte_eth_stats now;
+
+	if (rte_eth_stats_get(port->ethdev_id, &now) != 0) {
+		*stats = port_private(port)->last;
+		return;
+	}
+	*stats = (struct hs_port_device_stats){
+			.rx_packets = now.ipackets,
+			.tx_packets = now.opackets,
+			.rx_missed = now.imissed,
+			.rx_errors = now.ierrors,
+			.tx_errors = now.oerrors,
+			.rx_nombuf = now.rx_nombuf,
+	};
+}
+
+static bool ethdev_link_up(const struct hs_port *port)
+{
+	struct rte_eth_link link = {0};
+
+	return rte_eth_link_get_nowait(port->ethdev_id, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+const struct port_driver port_ethdev_driver = {
+		.attach = ethdev_attach,
+		.detach = ethdev_detach,
+		.stats = ethdev_stats,
+		.link_up = ethdev_link_up,
+};
+
+// ---- af_xdp ----
+
+uint16_t port_xdp_mbuf_bytes(uint16_t mtu)
+{
+	return RTE_PKTMBUF_HEADROOM + XDP_HEADROOM + mtu + PORT_FRAME_OVERHEAD;
+}
+
+static const char *xdp_objection(const struct hs_port *port)
+{
+	const struct port_private *p = port_private(port);
+	uint32_t object = rte_mempool_calc_obj_size(p->pool->elt_size, p->pool->flags, NULL);
+
+	if (port->config.mtu > PORT_XDP_MTU_MAX)
+		return "its MTU is above 3,500";
+	if (object > PAGE_BYTES)
+		return "the node's buffers are larger than a page";
+	if (rte_pktmbuf_data_room_size(p->pool) < port_xdp_mbuf_bytes(port->config.mtu))
+		return "the node's buffers are too small for its MTU";
+	// What comes in on a queue that nobody reads is lost.
+	if (iface_rx_channels(&p->iface) != port->rx_queues)
+		return "the interface has another number of receive queues than rx_queues says";
+	return NULL;
+}
+
+// Device names stay unique where a device comes back while the old one's name lingers.
+static unsigned next_device(void)
+{
+	static atomic_uint devices;
+
+	return atomic_fetch_add(&devices, 1);
+}
+
+static int xdp_attach(struct hs_port *port, struct hs_error *err)
+{
+	struct port_private *p = port_private(port);
+	const char *objection = xdp_objection(port);
+	struct fd_list *before;
+	char devargs[256];
+	int fds[PORT_MAX_QUEUES], ret;
+	unsigned found;
+
+	if (objection)
+		return hs_error_set(err, "unsupported", "driver", "",
+				"af_xdp cannot serve interface %s: %s", port->config.device,
+				objection);
+	iface_keep_tags(&p->iface);
+	snprintf(devargs, sizeof(devargs), "net_af_xdp_hs%u,iface=%s,queue_count=%u", next_device(),
+			p->iface.name, port->rx_queues);
+	before = fd_list_take();
+	ret = port_ethdev_open(port, devargs, err);
+	found = fd_list_new_xdp_sockets(before, fds, PORT_MAX_QUEUES);
+	if (ret < 0)
+		return ret;
+	// A driver opens its sockets in the order of its queues.
+	port->needs_timed_poll = found != port->rx_queues;
+	for (unsigned i = 0; i < found && !port->needs_timed_poll; i++)
+		p->wake_fds[i] = fds[i];
+	return 0;
+}
+
+// The kernel counts on the interface what the driver does not see: frames for which there was no
+// buffer, and those that it took and dropped.
+static void xdp_stats(struct hs_port *port, struct hs_port_device_stats *stats)
+{
+	const struct iface *iface = &port_private(port)->iface;
+	struct iface_drops now = iface_drops(iface);
+
+	ethdev_stats(port, stats);
+	stats->rx_missed = now.rx - iface->drops_before.rx;
+	stats->tx_errors += now.tx - iface->drops_before.tx;
+}
+
+const struct port_driver port_xdp_driver = {
+		.attach = xdp_attach,
+		.detach = ethdev_detach,
+		.stats = xdp_stats,
+		.link_up = ethdev_link_up,
+};
