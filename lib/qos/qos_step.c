@@ -261,14 +261,14 @@ static void charge_links(const struct walk *walk, struct hs_qos_step *step)
 	}
 }
 
-// 32 bits of bytes, and how many packets they belong to: the multiple of 2^32 is the nearest.
+// 32 bits of bytes, and how many packets they belong to: the multiple of 2^32 is the nearest (below
+// 0 where the earlier report overtook the later one on its way here).
 static int64_t unwrap_bytes(const struct walk *walk, const struct hs_qos_delta *link, uint32_t raw)
 {
-	if (!(link->has & HS_QOS_HAS_RX_PACKETS) || link->rx < WRAP16 / 2 || !walk->frame_bytes)
-		return raw;
+	if (!(link->has & HS_QOS_HAS_RX_PACKETS) || !walk->frame_bytes)
+		return signed_bytes(raw);
 	int64_t off = link->rx * walk->frame_bytes - (int64_t)raw;
-	int64_t wraps = (off + (1ll << 31)) >> 32;
-	return wraps > 0 ? (int64_t)raw + (wraps << 32) : raw;
+	return (int64_t)raw + ((off + (1ll << 31)) >> 32) * (1ll << 32);
 }
 
 static void measure_link(const struct walk *walk, unsigned i, struct hs_qos_delta *link)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_test.h"
+#include "qos_ring.h"
+
+#include "rng.h"
+
+#include <errno.h>
+
+// A report with as many bytes of hops as the option can carry, or fewer.
+static struct hs_report random_report(struct hs_rng *rng, unsigned wire_bytes)
+{
+	static const uint16_t bitmaps[] = {0xE000, 0xC000, 0x6000, 0x8000, 0x4000, 0x2000, 0};
+	static const unsigned sizes[] = {24, 16, 20, 8, 12, 12, 4};
+	struct hs_report report = {0};
+	struct hs_flexint *telemetry = &report.telemetry;
+	telemetry->trace_type = hs_rng_u32(rng);
+	telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)hs_rng_u32(rng), hs_rng_u32(rng),
+			hs_rng_u64(rng), hs_rng_u32(rng), hs_rng_u32(rng)};
+	report.sink_ts_ns = (int64_t)hs_rng_u64(rng);
+	report.sink_rx_packets = hs_rng_u64(rng);
+	report.sink_rx_bytes = hs_rng_u64(rng);
+	while (telemetry->n_hops < HS_FLEXINT_MAX_HOPS) {
+		unsigned kind = hs_rng_u32(rng) % 7;
+		if (sizes[kind] > wire_bytes)
+			break;
+		wire_bytes -= sizes[kind];
+		struct hs_flexint_hop *hop = &telemetry->hops[telemetry->n_hops++];
+		hop->node_id = (uint16_t)hs_rng_u32(rng);
+		hop->bitmap = bitmaps[kind];
+		if (hop->bitmap & HS_HOP_PACKETS) {
+			hop->tx_packets = (uint16_t)hs_rng_u32(rng);
+			hop->rx_packets = (uint16_t)hs_rng_u32(rng);
+		}
+		if (hop->bitmap & HS_HOP_TIMESTAMP)
+			hop->ts_ns = hs_rng_u64(rng);
+		if (hop->bitmap & HS_HOP_BYTES) {
+			hop->tx_bytes = hs_rng_u32(rng);
+			hop->rx_bytes = hs_rng_u32(rng);
+		}
+	}
+	return report;
+}
+
+static void check_same(const struct hs_report *a, const struct hs_report *b)
+{
+	assert_int_equal(a->sink_ts_ns, b->sink_ts_ns);
+	assert_int_equal(a->sink_rx_packets, b->sink_rx_packets);
+	assert_int_equal(a->sink_rx_bytes, b->sink_rx_bytes);
+	assert_int_equal(a->telemetry.trace_type, b->telemetry.trace_type);
+	assert_memory_equal(&a->telemetry.e2e, &b->telemetry.e2e, sizeof(a->telemetry.e2e));
+	assert_int_equal(a->telemetry.n_hops, b->telemetry.n_hops);
+	assert_memory_equal(a->telemetry.hops, b->telemetry.hops,
+			a->telemetry.n_hops * sizeof(a->telemetry.hops[0]));
+}
+
+static void check_last(const struct hs_qos_ring *ring, const struct hs_report *reports, unsigned n,
+		unsigned keep)
+{
+	struct hs_report got;
+	for (unsigned back = 1; back <= keep; back++) {
+		memset(&got, 0, sizeof(got));
+		hs_qos_ring_get(ring, ring->next - back, &got);
+		check_same(&got, &reports[n - back]);
+		assert_int_equal(hs_qos_ring_tag(ring, ring->next - back), n - back);
+	}
+}
+
+static void the_newest_thousand_of_the_longest_fit_in_320_KiB(void **state)
+{
+	(void)state;
+	enum {
+		N = 3000
+	};
+	struct hs_report *reports = calloc(N, sizeof(*reports));
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 8);
+	for (unsigned i = 0; i < N; i++) {
+		reports[i] = random_report(&rng, HS_FLEXINT_MAX_TRACE - 8);
+		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
+	}
+	assert_true(ring.count >= 1000);
+	check_last(&ring, reports, N, 1000);
+	hs_qos_ring_fini(&ring);
+	free(reports);
+}
+
+static void memory_is_taken_as_reports_come(void **state)
+{
+	(void)state;
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 9);
+	size_t last = hs_qos_ring_bytes(&ring);
+	assert_true(last < 512);
+	struct hs_report report = random_report(&rng, 96);
+	assert_int_equal(hs_qos_ring_push(&ring, &report, 0), 0);
+	assert_true(hs_qos_ring_bytes(&ring) < 16384);
+	hs_qos_ring_fini(&ring);
+}
+
+static void reports_survive_when_a_longer_one_needs_longer_slots(void **state)
+{
+	(void)state;
+	enum {
+		N = 2600
+	};
+	struct hs_report *reports = calloc(N, sizeof(*reports));
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 10);
+	for (unsigned i = 0; i < N; i++) {
+		reports[i] = random_report(&rng, i < 1500 ? 50 : i < 2000 ? 150 : 247);
+		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		if (i == 1499 || i == 1501 || i == 2005)
+			check_last(&ring, reports, i + 1, 1000);
+	}
+	check_last(&ring, reports, N, 1000);
+	hs_qos_ring_fini(&ring);
+	free(reports);
+}
+
+static void a_report_longer_than_the_wire_can_carry_is_refused(void **state)
+{
+	(void)state;
+	struct hs_qos_ring ring = {0};
+	struct hs_report report = {0};
+	report.telemetry.n_hops = 20;
+	for (unsigned i = 0; i < 20; i++)
+		report.telemetry.hops[i].bitmap = HS_HOP_KNOWN;
+	assert_int_equal(hs_qos_ring_push(&ring, &report, 0), -EINVAL);
+	assert_int_equal(ring.count, 0);
+	hs_qos_ring_fini(&ring);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(the_newest_thousand_of_the_longest_fit_in_320_KiB),
+			cmocka_unit_test(memory_is_taken_as_reports_come),
+			cmocka_unit_test(reports_survive_when_a_longer_one_needs_longer_slots),
+			cmocka_unit_test(a_report_longer_than_the_wire_can_carry_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
