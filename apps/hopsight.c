@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line for a node or a controller.
+#include "hopsight_cli.h"
+
+#include "rule_field.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
+
+#define BASE 256 // long options without a letter are BASE + their number
+
+static const struct {
+	const char *name;
+	char letter;
+	const char *value; // NULL: takes none
+	const char *help;  // NULL: that of the rule's field
+} options[HS_CLI_OPTIONS] = {
+		[HS_CLI_ENDPOINT] = {"connect", 'c', "ENDPOINT",
+				"the node's API (or HOPSIGHT_ENDPOINT; default " DEFAULT_ENDPOINT
+				")"},
+		[HS_CLI_JSON] = {"json", 'j', NULL, "print JSON"},
+		[HS_CLI_WATCH] = {"watch", 'w', "SECONDS", "repeat until interrupted"},
+		[HS_CLI_TIMEOUT] = {"timeout", 't', "SECONDS", "wait for a reply (default 5)"},
+		[HS_CLI_HELP] = {"help", 'h', NULL, "print this"},
+		[HS_CLI_VERSION] = {"version", 0, NULL, "print the version"},
+		[HS_CLI_DRY_RUN] = {"dry-run", 0, NULL,
+				"only check whether the node would accept it"},
+		[HS_CLI_WINDOW] = {"window", 0, "1s|10s|60s|run", "only windows of this length"},
+		[HS_CLI_SINCE] = {"since", 0, "N", "only events after this number"},
+		[HS_CLI_FROM] = {"from", 0, "ENDPOINT",
+				"subscribe there instead of asking the node"},
+		[HS_CLI_RULE] = {"ns", 0, "N", NULL},
+		[HS_CLI_RULE + 1] = {"app", 0, "N", NULL},
+		[HS_CLI_RULE + 2] = {"src", 0, "ADDRESS", NULL},
+		[HS_CLI_RULE + 3] = {"dst", 0, "ADDRESS", NULL},
+		[HS_CLI_RULE + 4] = {"sport", 0, "PORT", NULL},
+		[HS_CLI_RULE + 5] = {"dport", 0, "PORT", NULL},
+		[HS_CLI_RULE + 6] = {"proto", 0, "NAME", NULL},
+		[HS_CLI_RULE + 7] = {"trace", 0, "HEX", NULL},
+		[HS_CLI_RULE + 8] = {"mode", 0, "NAME", NULL},
+		[HS_CLI_RULE + 9] = {"setting", 0, "N", NULL},
+		[HS_CLI_RULE + 10] = {"transmit-report", 0, "BOOL", NULL},
+		[HS_CLI_RULE + 11] = {"piggyback-report", 0, "BOOL", NULL},
+		[HS_CLI_RULE + 12] = {"extract-report", 0, "BOOL", NULL},
+		[HS_CLI_RULE + 13] = {"hop-enabled", 0, "BOOL", NULL},
+};
+
+// ---- help ----
+
+static void print_option(enum hs_cli_option option)
+{
+	char name[48];
+	const char *field_name = hs_cli_rule_field(option);
+	const struct hs_rule_field *field =
+			field_name ? hs_rule_field_find(field_name, strlen(field_name)) : NULL;
+
+	snprintf(name, sizeof(name), "%c%c%s--%s%s%s", options[option].letter ? '-' : ' ',
+			options[option].letter ? options[option].letter : ' ',
+			options[option].letter ? ", " : "  ", options[option].name,
+			options[option].value ? " " : "",
+			options[option].value ? options[option].value : "");
+	printf("  %-29s ", name);
+	if (field)
+		printf("%s\n%32s(%s%s)\n", field->help, "", field->allowed,
+				field->required ? "; required" : "");
+	else
+		printf("%s\n", options[option].help);
+}
+
+static void print_verb_line(const struct hs_cli_verb *verb)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%s %s", verb->name, verb->args);
+	printf("  %-29s %s\n", name, verb->help);
+}
+
+// All verbs, or those that begin with a word ("rule").
+static void print_help(const char *group)
+{
+	printf("Usage: hopsight [-c ENDPOINT] [--json] [--watch SECONDS] VERB ...\n\nVerbs:\n");
+	for (size_t i = 0; i < hs_cli_n_verbs; i++)
+		if (!group || strncmp(hs_cli_verbs[i].name, group, strlen(group)) == 0)
+			print_verb_line(&hs_cli_verbs[i]);
+	printf("\nOptions:\n");
+	for (unsigned i = 0; i <= HS_CLI_VERSION; i++)
+		print_option(i);
+	printf("\n`hopsight VERB --help` says more. Exit codes: 0 done, 1 the node said no,\n"
+	       "2 bad usage, 3 the node cannot be reached.\n");
+}
+
+static void print_verb_help(const struct hs_cli_verb *verb)
+{
+	printf("Usage: hopsight %s%s%s\n\n%s\n", verb->name, verb->args[0] ? " " : "", verb->args,
+			verb->help);
+	if (verb->options)
+		printf("\nOptions:\n");
+	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
+		print_option(verb->options[i]);
+	if (strcmp(verb->name, "rule set") != 0)
+		return;
+	printf("\nKeys:\n");
+	for (size_t i = 0; i < hs_rule_n_fields; i++)
+		if (hs_rule_fields[i].update_has)
+			printf("  %-29s %s (%s)\n", hs_rule_fields[i].name, hs_rule_fields[i].help,
+					hs_rule_fields[i].allowed);
+}
+
+int hs_cli_usage(const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "hopsight: ");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, " (hopsight --help says what there is)\n");
+	return HS_CLI_USAGE;
+}
+
+// ---- words ----
+
+static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
+{
+	if (option == HS_CLI_WATCH)
+		return verb->watch;
+	if (option <= HS_CLI_VERSION)
+		return true;
+	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
+		if (verb->options[i] == option)
+			return true;
+	return false;
+}
+
+static int read_options(int argc, char **argv, struct hs_cli *cli)
+{
+	struct option longs[HS_CLI_OPTIONS + 1] = {0};
+	char shorts[3 * HS_CLI_OPTIONS + 1] = "";
+
+	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
+		longs[i] = (struct option){options[i].name,
+				options[i].value ? required_argument : no_argument, NULL,
+				BASE + (int)i};
+		if (options[i].letter)
+			snprintf(shorts + strlen(shorts), 3, "%c%s", options[i].letter,
+					options[i].value ? ":" : "");
+	}
+	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+		unsigned i = (unsigned)c - BASE;
+		if (c == '?')
+			return HS_CLI_USAGE; // getopt has said why
+		if (c < BASE)
+			for (i = 0; options[i].letter != c; i++)
+				;
+		cli->values[i] = optarg ? optarg : "";
+	}
+	cli->args = argv + optind;
+	cli->n_args = argc - optind;
+	return HS_CLI_DONE;
+}
+
+// Takes the verb's words off the arguments; NULL where they name none.
+static const struct hs_cli_verb *find_verb(struct hs_cli *cli)
+{
+	char two[64];
+
+	for (int words = 2; words >= 1; words--) {
+		if (cli->n_args < words)
+			continue;
+		snprintf(two, sizeof(two), words == 2 ? "%s %s" : "%s", cli->args[0],
+				words == 2 ? cli->args[1] : "");
+		for (size_t i = 0; i < hs_cli_n_verbs; i++) {
+			if (strcmp(hs_cli_verbs[i].name, two) != 0)
+				continue;
+			cli->args += words;
+			cli->n_args -= words;
+			return &hs_cli_verbs[i];
+		}
+	}
+	return NULL;
+}
+
+static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
+{
+	if (cli->n_args < verb->min_args || cli->n_args > verb->max_args)
+		return hs_cli_usage("usage: hopsight %s %s", verb->name, verb->args);
+	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++)
+		if (cli->values[i] && !takes(verb, i))
+			return hs_cli_usage("%s takes no --%s", verb->name, options[i].name);
+	return HS_CLI_DONE;
+}
+
+static bool read_seconds(const char *text, double *seconds)
+{
+	char *end;
+	*seconds = strtod(text, &end);
+	return *text && !*end && *seconds > 0 && *seconds <= 86400;
+}
+
+// ---- asking ----
+
+static int say_unreachable(const struct hs_cli *cli, int rc)
+{
+	fprintf(stderr, "hopsight: %s: %s\n", cli->endpoint,
+			rc == -EHOSTUNREACH ? "nobody answers there"
+			: rc == -ETIMEDOUT  ? "no reply in time"
+					    : strerror(-rc));
+	return HS_CLI_UNREACHABLE;
+}
+
+int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
+{
+	struct hs_error err = {0};
+	size_t reply_len;
+
+	if (!cli->client) {
+		int rc = hs_bus_client_open(cli->endpoint, &cli->client, &err);
+		if (rc == -EINVAL)
+			return hs_cli_usage("%s", err.message);
+		if (rc) {
+			fprintf(stderr, "hopsight: %s\n", err.message);
+			return HS_CLI_UNREACHABLE;
+		}
+	}
+	int rc = hs_bus_client_call(cli->client, text, len, cli->timeout_ms, reply, &reply_len);
+	return rc ? say_unreachable(cli, rc) : HS_CLI_DONE;
+}
+
+int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok)
+{
+	char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)), *reply;
+
+	json_decref(request);
+	if (!text)
+		return hs_cli_usage("the words are no valid text");
+	int rc = hs_cli_send(cli, text, strlen(text), &reply);
+	free(text);
+	if (rc)
+		return rc;
+	json_t *json = json_loads(reply, 0, NULL);
+	free(reply);
+	*ok = json_incref(json_object_get(json, "ok"));
+	if (!*ok) {
+		hs_cli_print_error(cli, json_object_get(json, "error"));
+		rc = HS_CLI_REFUSED;
+	}
+	json_decref(json);
+	return rc;
+}
+
+void hs_cli_print_error(const struct hs_cli *cli, const json_t *error)
+{
+	char message[HS_CLI_TEXT], path[HS_CLI_TEXT], expected[HS_CLI_TEXT];
+
+	if (!json_is_object(error)) {
+		fprintf(stderr, "hopsight: the reply is not understood\n");
+		return;
+	}
+	hs_cli_format("", json_object_get(error, "message"), message);
+	hs_cli_format("", json_object_get(error, "path"), path);
+	hs_cli_format("", json_object_get(error, "expected"), expected);
+	fprintf(stderr, "hopsight: %s\n", message);
+	if (path[0])
+		fprintf(stderr, "  at       %s\n", path);
+	if (expected[0])
+		fprintf(stderr, "  allowed  %s\n", expected);
+	if (cli->values[HS_CLI_JSON]) {
+		json_t *whole = json_pack("{s:O}", "error", (json_t *)error);
+		hs_cli_print_json(whole);
+		json_decref(whole);
+	}
+}
+
+void hs_cli_print_json(const json_t *value)
+{
+	size_t layout = isatty(STDOUT_FILENO) ? JSON_INDENT(2) : 0;
+	json_dumpf(value, stdout, layout | JSON_REAL_PRECISION(15));
+	printf("\n");
+}
+
+static int repeat(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds)
+{
+	struct timespec pause = {.tv_sec = (time_t)seconds,
+			.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	for (;;) {
+		if (isatty(STDOUT_FILENO))
+			printf("\033[H\033[J");
+		int rc = verb->run(cli);
+		// What an audit finds is no reason to stop looking.
+		if (rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE)
+			return rc;
+		if (fflush(stdout))
+			return HS_CLI_DONE;
+		nanosleep(&pause, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct hs_cli cli = {.timeout_ms = 5000};
+	double seconds;
+	int rc = read_options(argc, argv, &cli);
+
+	if (rc)
+		return rc;
+	if (cli.values[HS_CLI_VERSION]) {
+		printf("hopsight %s\n", HS_VERSION);
+		return HS_CLI_DONE;
+	}
+	const struct hs_cli_verb *verb = find_verb(&cli);
+	if (cli.values[HS_CLI_HELP]) {
+		if (verb)
+			print_verb_help(verb);
+		else
+			print_help(cli.n_args ? cli.args[0] : NULL);
+		return HS_CLI_DONE;
+	}
+	if (!verb)
+		return cli.n_args ? hs_cli_usage("%s is not a verb", cli.args[0])
+				  : hs_cli_usage("a verb is missing");
+	rc = check_words(verb, &cli);
+	if (rc)
+		return rc;
+
+	const char *environment = getenv("HOPSIGHT_ENDPOINT");
+	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
+		       : environment && *environment ? environment
+						     : DEFAULT_ENDPOINT;
+	if (cli.values[HS_CLI_TIMEOUT]) {
+		if (!read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
+			return hs_cli_usage("--timeout: %s is no number of seconds",
+					cli.values[HS_CLI_TIMEOUT]);
+		cli.timeout_ms = (int)(seconds * 1000);
+	}
+	if (!cli.values[HS_CLI_WATCH])
+		rc = verb->run(&cli);
+	else if (read_seconds(cli.values[HS_CLI_WATCH], &seconds))
+		rc = repeat(verb, &cli, seconds);
+	else
+		rc = hs_cli_usage("--watch: %s is no number of seconds", cli.values[HS_CLI_WATCH]);
+	hs_bus_client_close(cli.client);
+	return rc;
+}

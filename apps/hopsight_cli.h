@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of the command line `hopsight`: verbs, requests, views.
+//
+// Functions that can end the program's work return its exit code.
+// Thread rule: the one thread of the program.
+#pragma once
+
+#include "bus.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum hs_cli_exit {
+	HS_CLI_DONE = 0,
+	HS_CLI_REFUSED = 1,	// the node said no
+	HS_CLI_USAGE = 2,	// the words make no sense
+	HS_CLI_UNREACHABLE = 3, // no node, or no answer
+};
+
+enum hs_cli_option {
+	HS_CLI_ENDPOINT,
+	HS_CLI_JSON,
+	HS_CLI_WATCH,
+	HS_CLI_TIMEOUT,
+	HS_CLI_HELP,
+	HS_CLI_VERSION,
+	HS_CLI_DRY_RUN,
+	HS_CLI_WINDOW,
+	HS_CLI_SINCE,
+	HS_CLI_FROM,
+	HS_CLI_RULE, // the first of the options that are fields of a rule
+	HS_CLI_RULE_END = HS_CLI_RULE + 14,
+	HS_CLI_OPTIONS = HS_CLI_RULE_END,
+};
+
+struct hs_cli {
+	const char *values[HS_CLI_OPTIONS]; // NULL: not given
+	char **args;			    // words behind the verb
+	int n_args;
+	const char *endpoint;
+	int timeout_ms;
+	struct hs_bus_client *client;
+};
+
+struct hs_cli_verb {
+	const char *name; // one or two words
+	const char *args; // for usage
+	const char *help;
+	int min_args, max_args;
+	const enum hs_cli_option *options; // of its own; ends with HS_CLI_OPTIONS
+	bool watch;			   // may be repeated
+	int (*run)(struct hs_cli *cli);
+};
+
+extern const struct hs_cli_verb hs_cli_verbs[];
+extern const size_t hs_cli_n_verbs;
+
+// The rule's field that an option fills, or NULL.
+const char *hs_cli_rule_field(enum hs_cli_option option);
+
+// ---- requests ----
+
+// Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
+// another code after saying why.
+int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
+// The same without looking into the reply.
+int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
+// Prints a reply's "error" to stderr (and as JSON to stdout with --json).
+void hs_cli_print_error(const struct hs_cli *cli, const json_t *error);
+// Prints a JSON value and a line end: indented on a terminal, else on one line.
+void hs_cli_print_json(const json_t *value);
+__attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
+
+// ---- tables ----
+
+struct hs_cli_column {
+	const char *path;   // member, or member.member
+	const char *header; // NULL: from the path
+};
+
+// The text for people of a value, by the unit in its key: rates in bit/s, times, percent.
+#define HS_CLI_TEXT 512
+void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]);
+
+// Prints a list of objects, one line for each. Columns that no row has are left out; `rest` adds
+// the members that no column names.
+void hs_cli_print_table(
+		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest);
+// Prints an object: values line by line, lists of objects as tables.
+void hs_cli_print_object(const json_t *object);
+
+// ---- views ----
+
+void hs_cli_view_rules(const json_t *ok);
+void hs_cli_view_qos(const json_t *ok);
+void hs_cli_view_ports(const json_t *ok);
+void hs_cli_view_drops(const json_t *ok);
+void hs_cli_view_stats(const json_t *ok);
+void hs_cli_view_events(const json_t *ok);
+void hs_cli_view_audit(const json_t *ok);
+void hs_cli_view_report(const json_t *message);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values and tables for people.
+#include "hopsight_cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_COLUMNS 32
+#define MAX_PATH    96
+
+// ---- values ----
+
+static bool has(const char *path, const char *part)
+{
+	return strstr(path, part) != NULL;
+}
+
+static void format_rate(double bps, char *text)
+{
+	static const char *const units[] = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+	unsigned i = 0;
+
+	for (; fabs(bps) >= 1000 && i < 4; i++)
+		bps /= 1000;
+	snprintf(text, HS_CLI_TEXT, i ? "%.2f %s" : "%.0f %s", bps, units[i]);
+}
+
+static void format_duration(double ns, char *text)
+{
+	double size = fabs(ns);
+
+	if (size < 1e3)
+		snprintf(text, HS_CLI_TEXT, "%.0f ns", ns);
+	else if (size < 1e6)
+		snprintf(text, HS_CLI_TEXT, "%.1f µs", ns / 1e3);
+	else if (size < 1e9)
+		snprintf(text, HS_CLI_TEXT, "%.3f ms", ns / 1e6);
+	else
+		snprintf(text, HS_CLI_TEXT, "%.6g s", ns / 1e9);
+}
+
+static void format_time(json_int_t ns, char *text)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm utc;
+	char date[32];
+
+	gmtime_r(&seconds, &utc);
+	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &utc);
+	snprintf(text, HS_CLI_TEXT, "%s.%06dZ", date, (int)(ns % 1000000000 / 1000));
+}
+
+static void format_number(const char *path, const json_t *value, char *text)
+{
+	double number = json_number_value(value);
+
+	if (has(path, "_bps"))
+		format_rate(number, text);
+	else if (has(path, "_ratio"))
+		snprintf(text, HS_CLI_TEXT, "%.4g %%", number * 100);
+	else if (has(path, "_ns") && number > 1e17) // no duration, but a time after 1973
+		format_time(json_integer_value(value), text);
+	else if (has(path, "_ns"))
+		format_duration(number, text);
+	else if (json_is_integer(value))
+		snprintf(text, HS_CLI_TEXT, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	else
+		snprintf(text, HS_CLI_TEXT, "%.6g", number);
+}
+
+// Adds what fits; `text` has HS_CLI_TEXT bytes.
+static void add(char *text, const char *more)
+{
+	size_t used = strlen(text);
+	snprintf(text + used, HS_CLI_TEXT - used, "%s", more);
+}
+
+static void format_list(const char *path, const json_t *list, char *text)
+{
+	size_t i;
+	json_t *value;
+
+	text[0] = '\0';
+	json_array_foreach (list, i, value) {
+		char one[HS_CLI_TEXT];
+		hs_cli_format(path, value, one);
+		add(text, i ? ", " : "");
+		add(text, one);
+	}
+}
+
+// Names with their values; zeros say nothing.
+static void format_members(const json_t *object, char *text)
+{
+	const char *key;
+	json_t *value;
+
+	text[0] = '\0';
+	json_object_foreach ((json_t *)object, key, value) {
+		char one[HS_CLI_TEXT];
+		if (json_is_number(value) && json_number_value(value) == 0)
+			continue;
+		hs_cli_format(key, value, one);
+		add(text, text[0] ? " " : "");
+		add(text, key);
+		add(text, "=");
+		add(text, one);
+	}
+}
+
+void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT])
+{
+	text[0] = '\0';
+	switch (value ? json_typeof(value) : JSON_NULL) {
+	case JSON_OBJECT:
+		format_members(value, text);
+		break;
+	case JSON_ARRAY:
+		format_list(path, value, text);
+		break;
+	case JSON_STRING:
+		snprintf(text, HS_CLI_TEXT, "%s", json_string_value(value));
+		break;
+	case JSON_INTEGER:
+	case JSON_REAL:
+		format_number(path, value, text);
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		snprintf(text, HS_CLI_TEXT, "%s", json_is_true(value) ? "yes" : "no");
+		break;
+	case JSON_NULL:
+		break;
+	}
+	// Bytes of others do not drive the terminal.
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+// ---- tables ----
+
+static const json_t *at_path(const json_t *object, const char *path)
+{
+	const char *dot = strchr(path, '.');
+	char first[MAX_PATH];
+
+	if (!dot)
+		return json_object_get(object, path);
+	snprintf(first, sizeof(first), "%.*s", (int)(dot - path), path);
+	return at_path(json_object_get(object, first), dot + 1);
+}
+
+// Columns on a terminal: bytes that begin a character.
+static size_t width_of(const char *text)
+{
+	size_t width = 0;
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+// The unit stands with each value, so a header goes without it.
+static void header_of(const struct hs_cli_column *column, char *header, size_t size)
+{
+	static const char *const units[] = {"_ns", "_bps", "_ratio"};
+
+	snprintf(header, size, "%s", column->header ? column->header : column->path);
+	for (size_t i = 0; i < 3; i++) {
+		char *unit = strstr(header, units[i]);
+		if (unit)
+			memmove(unit, unit + strlen(units[i]), strlen(unit + strlen(units[i])) + 1);
+	}
+	for (char *c = header; *c; c++)
+		if (*c == '_' || *c == '.')
+			*c = ' ';
+}
+
+struct table {
+	struct hs_cli_column columns[MAX_COLUMNS];
+	bool right[MAX_COLUMNS];
+	size_t width[MAX_COLUMNS];
+	size_t n;
+};
+
+static bool is_named(const struct table *table, const char *key)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const char *path = table->columns[i].path;
+		size_t len = strcspn(path, ".");
+		if (strlen(key) == len && memcmp(path, key, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_rest(struct table *table, const json_t *rows)
+{
+	size_t i;
+	json_t *row, *value;
+	const char *key;
+
+	json_array_foreach (rows, i, row) {
+		json_object_foreach (row, key, value) {
+			if (table->n < MAX_COLUMNS && !is_named(table, key))
+				table->columns[table->n++].path = key;
+		}
+	}
+}
+
+// Finds widths and alignment; takes out columns without a value.
+static void measure(struct table *table, const json_t *rows)
+{
+	size_t kept = 0;
+
+	for (size_t c = 0; c < table->n; c++) {
+		char text[HS_CLI_TEXT];
+		bool used = false, right = true;
+		size_t i, width;
+		json_t *row;
+		header_of(&table->columns[c], text, sizeof(text));
+		width = width_of(text);
+		json_array_foreach (rows, i, row) {
+			const json_t *value = at_path(row, table->columns[c].path);
+			hs_cli_format(table->columns[c].path, value, text);
+			used |= text[0] != '\0';
+			right &= !value || json_is_number(value);
+			if (width_of(text) > width)
+				width = width_of(text);
+		}
+		if (!used)
+			continue;
+		table->columns[kept] = table->columns[c];
+		table->right[kept] = right;
+		table->width[kept++] = width;
+	}
+	table->n = kept;
+}
+
+static void print_cell(const struct table *table, size_t c, const char *text)
+{
+	int pad = (int)(table->width[c] - width_of(text));
+	bool last = c + 1 == table->n;
+
+	if (table->right[c])
+		printf("%*s%s%s", pad, "", text, last ? "" : "  ");
+	else
+		printf("%s%*s", text, last ? 0 : pad + 2, "");
+}
+
+void hs_cli_print_table(
+		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest)
+{
+	struct table table = {.n = n};
+	char text[HS_CLI_TEXT];
+	size_t i;
+	json_t *row;
+
+	for (size_t c = 0; c < n && c < MAX_COLUMNS; c++)
+		table.columns[c] = columns[c];
+	if (rest)
+		add_rest(&table, rows);
+	measure(&table, rows);
+
+	for (size_t c = 0; c < table.n; c++) {
+		header_of(&table.columns[c], text, sizeof(text));
+		print_cell(&table, c, text);
+	}
+	if (table.n)
+		printf("\n");
+	json_array_foreach (rows, i, row) {
+		for (size_t c = 0; c < table.n; c++) {
+			hs_cli_format(table.columns[c].path, at_path(row, table.columns[c].path),
+					text);
+			print_cell(&table, c, text);
+		}
+		printf("\n");
+	}
+}
+
+// ---- objects ----
+
+static bool is_table(const json_t *value)
+{
+	return json_is_array(value) && json_is_object(json_array_get(value, 0));
+}
+
+void hs_cli_print_object(const json_t *object)
+{
+	char text[HS_CLI_TEXT];
+	const char *key;
+	json_t *value;
+	size_t width = 0;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		if (!is_table(value) && strlen(key) > width)
+			width = strlen(key);
+	}
+	json_object_foreach ((json_t *)object, key, value) {
+		if (is_table(value))
+			continue;
+		hs_cli_format(key, value, text);
+		printf("%-*s  %s\n", (int)width, key, text[0] ? text : "-");
+	}
+	json_object_foreach ((json_t *)object, key, value) {
+		if (!is_table(value))
+			continue;
+		printf("\n%s\n", key);
+		hs_cli_print_table(value, NULL, 0, true);
+	}
+}

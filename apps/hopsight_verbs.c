@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each verb of the command line asks and shows.
+#include "hopsight_cli.h"
+
+#include "api.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool wants_json(const struct hs_cli *cli)
+{
+	return cli->values[HS_CLI_JSON] != NULL;
+}
+
+static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const json_t *ok))
+{
+	if (wants_json(cli))
+		hs_cli_print_json(ok);
+	else
+		view(ok);
+}
+
+// An integer of the command line, or the text itself, which the node then names in its refusal.
+static json_t *number_or_text(const char *text)
+{
+	char *end;
+	errno = 0;
+	long long integer = strtoll(text, &end, 10);
+	if (*text && !*end && !errno)
+		return json_integer(integer);
+	errno = 0;
+	double real = strtod(text, &end);
+	json_t *json = *text && !*end && !errno ? json_real(real) : NULL;
+	return json ? json : json_string(text); // NaN and infinity are no JSON
+}
+
+static json_t *value_of(const char *text)
+{
+	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		return json_boolean(text[0] == 't');
+	return number_or_text(text);
+}
+
+// A namespace id of the command line; false after a usage error.
+static bool read_ns(const char *text, json_t **ns_id)
+{
+	*ns_id = number_or_text(text);
+	if (json_is_integer(*ns_id))
+		return true;
+	json_decref(*ns_id);
+	hs_cli_usage("%s is no namespace id", text);
+	return false;
+}
+
+static json_t *request_of(enum hs_api_verb verb, json_t *content)
+{
+	return json_pack("{s:o}", hs_api_verb_name(verb), content);
+}
+
+static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
+		void (*view)(const json_t *ok))
+{
+	json_t *ok;
+	int rc = hs_cli_ask(cli, request_of(verb, content), &ok);
+	if (rc)
+		return rc;
+	show(cli, ok, view);
+	json_decref(ok);
+	return HS_CLI_DONE;
+}
+
+// Asks page after page and puts them together under `key`.
+static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+		json_t **all)
+{
+	*all = NULL;
+	for (;;) {
+		json_t *ok;
+		int rc = hs_cli_ask(cli, request_of(verb, json_deep_copy(content)), &ok);
+		if (rc) {
+			json_decref(*all);
+			json_decref(content);
+			return rc;
+		}
+		json_t *next = json_incref(json_object_get(ok, "next"));
+		if (!*all)
+			*all = json_incref(ok);
+		else
+			json_array_extend(json_object_get(*all, key), json_object_get(ok, key));
+		json_decref(ok);
+		// A node that does not advance would be asked for ever.
+		json_int_t before = json_integer_value(json_object_get(content, "offset"));
+		if (!next || json_integer_value(next) <= before) {
+			json_decref(next);
+			json_object_del(*all, "next");
+			json_decref(content);
+			return HS_CLI_DONE;
+		}
+		json_object_set_new(content, "offset", next);
+	}
+}
+
+// ---- rules ----
+
+static const struct {
+	const char *field;
+	bool is_text;
+} rule_options[] = {{"ns_id", false}, {"app_id", false}, {"src_ip", true}, {"dst_ip", true},
+		{"src_port", false}, {"dst_port", false}, {"protocol", true}, {"trace_type", true},
+		{"mode", true}, {"mode_setting", false}, {"transmit_report", false},
+		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false}};
+_Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
+		"one row for each option");
+
+const char *hs_cli_rule_field(enum hs_cli_option option)
+{
+	if (option < HS_CLI_RULE || option >= HS_CLI_RULE_END)
+		return NULL;
+	return rule_options[option - HS_CLI_RULE].field;
+}
+
+// Sends a change and says that it was done.
+static int change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *done)
+{
+	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
+	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
+	json_t *request = request_of(verb, content), *ok;
+
+	if (dry_run)
+		json_object_set_new(request, "dry_run", json_true());
+	int rc = hs_cli_ask(cli, request, &ok);
+	if (rc)
+		return rc;
+	json_t *shadow = json_object_get(ok, "shadowed_by");
+	if (wants_json(cli))
+		hs_cli_print_json(ok);
+	else
+		printf("rule %" JSON_INTEGER_FORMAT " %s\n", ns_id,
+				dry_run ? "would be accepted" : done);
+	if (shadow && !wants_json(cli))
+		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
+				json_integer_value(shadow));
+	json_decref(ok);
+	return HS_CLI_DONE;
+}
+
+static int rule_add(struct hs_cli *cli)
+{
+	json_t *content = json_object();
+	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
+		const char *text = cli->values[HS_CLI_RULE + i];
+		if (text)
+			json_object_set_new(content, rule_options[i].field,
+					rule_options[i].is_text ? json_string(text)
+								: value_of(text));
+	}
+	return change(cli, HS_VERB_INT_REQUEST, content, "installed");
+}
+
+static int rule_set(struct hs_cli *cli)
+{
+	json_t *ns_id;
+	if (!read_ns(cli->args[0], &ns_id))
+		return HS_CLI_USAGE;
+	json_t *content = json_pack("{s:o}", "ns_id", ns_id);
+	for (int i = 1; i < cli->n_args; i++) {
+		char *equals = strchr(cli->args[i], '=');
+		if (!equals) {
+			json_decref(content);
+			return hs_cli_usage("%s is not of the form key=value", cli->args[i]);
+		}
+		*equals = '\0';
+		json_object_set_new(content, cli->args[i], value_of(equals + 1));
+		*equals = '=';
+	}
+	return change(cli, HS_VERB_INT_UPDATE, content, "changed");
+}
+
+static int rule_del(struct hs_cli *cli)
+{
+	json_t *ns_id;
+	if (!read_ns(cli->args[0], &ns_id))
+		return HS_CLI_USAGE;
+	return change(cli, HS_VERB_INT_DELETE, json_pack("{s:o}", "ns_id", ns_id), "removed");
+}
+
+static int rule_show(struct hs_cli *cli)
+{
+	json_t *ns_id, *ok;
+	if (!read_ns(cli->args[0], &ns_id))
+		return HS_CLI_USAGE;
+	int rc = hs_cli_ask(
+			cli, request_of(HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id)), &ok);
+	if (rc)
+		return rc;
+	if (wants_json(cli)) {
+		hs_cli_print_json(ok);
+	} else {
+		const char *key;
+		json_t *value;
+		bool first = true;
+		json_object_foreach (ok, key, value) {
+			printf("%s%s\n", first ? "" : "\n", key);
+			hs_cli_print_object(value);
+			first = false;
+		}
+	}
+	json_decref(ok);
+	return HS_CLI_DONE;
+}
+
+static int rule_list(struct hs_cli *cli)
+{
+	json_t *all;
+	int rc = ask_all(cli, HS_VERB_INT_LIST, json_object(), "rules", &all);
+	if (rc)
+		return rc;
+	show(cli, all, hs_cli_view_rules);
+	json_decref(all);
+	return HS_CLI_DONE;
+}
+
+// ---- queries ----
+
+static int hello(struct hs_cli *cli)
+{
+	return ask_and_show(cli, HS_VERB_HELLO, json_object(), hs_cli_print_object);
+}
+
+static int node(struct hs_cli *cli)
+{
+	return ask_and_show(cli, HS_VERB_NODE_GET, json_object(), hs_cli_print_object);
+}
+
+static int ports(struct hs_cli *cli)
+{
+	return ask_and_show(cli, HS_VERB_PORTS_GET, json_object(), hs_cli_view_ports);
+}
+
+static int drops(struct hs_cli *cli)
+{
+	return ask_and_show(cli, HS_VERB_DROPS_GET, json_object(), hs_cli_view_drops);
+}
+
+static int stats(struct hs_cli *cli)
+{
+	return ask_and_show(cli, HS_VERB_STATS_GET, json_object(), hs_cli_view_stats);
+}
+
+static int events(struct hs_cli *cli)
+{
+	json_t *content = json_object();
+	if (cli->values[HS_CLI_SINCE])
+		json_object_set_new(content, "since", number_or_text(cli->values[HS_CLI_SINCE]));
+	return ask_and_show(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
+}
+
+// Whether everything adds up is the exit code, too.
+static int audit(struct hs_cli *cli)
+{
+	json_t *ok;
+	int rc = hs_cli_ask(cli, request_of(HS_VERB_AUDIT, json_object()), &ok);
+	if (rc)
+		return rc;
+	show(cli, ok, hs_cli_view_audit);
+	rc = json_is_true(json_object_get(ok, "ok")) ? HS_CLI_DONE : HS_CLI_REFUSED;
+	json_decref(ok);
+	return rc;
+}
+
+static int qos(struct hs_cli *cli)
+{
+	json_t *content = json_object(), *ns_id, *all;
+	if (cli->n_args) {
+		if (!read_ns(cli->args[0], &ns_id)) {
+			json_decref(content);
+			return HS_CLI_USAGE;
+		}
+		json_object_set_new(content, "ns_id", ns_id);
+	}
+	if (cli->values[HS_CLI_WINDOW])
+		json_object_set_new(content, "window", json_string(cli->values[HS_CLI_WINDOW]));
+	int rc = ask_all(cli, HS_VERB_QOS_GET, content, "qos", &all);
+	if (rc)
+		return rc;
+	show(cli, all, hs_cli_view_qos);
+	json_decref(all);
+	return HS_CLI_DONE;
+}
+
+// ---- reports ----
+
+// Where the node says that listeners may subscribe; *endpoint is the caller's to free.
+static int find_publisher(struct hs_cli *cli, char **endpoint)
+{
+	json_t *ok;
+	int rc = hs_cli_ask(cli, request_of(HS_VERB_NODE_GET, json_object()), &ok);
+	if (rc)
+		return rc;
+	const char *first =
+			json_string_value(json_array_get(json_object_get(ok, "publish_bind"), 0));
+	*endpoint = first ? strdup(first) : NULL;
+	json_decref(ok);
+	if (*endpoint)
+		return HS_CLI_DONE;
+	fprintf(stderr, "hopsight: the node publishes to no local endpoint (control.publish_bind); "
+			"name one with --from\n");
+	return HS_CLI_REFUSED;
+}
+
+static void print_report(const struct hs_cli *cli, const struct hs_bus_message *message)
+{
+	json_t *report = json_loadb(message->json, message->len, 0, NULL);
+	if (wants_json(cli))
+		printf("%s\n", message->json);
+	else if (report)
+		hs_cli_view_report(report);
+	fflush(stdout);
+	json_decref(report);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal_number)
+{
+	(void)signal_number;
+	stopped = 1;
+}
+
+static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
+{
+	struct hs_bus_subscriber *subscriber;
+	struct hs_bus_message message;
+	struct hs_error err = {0};
+	struct sigaction action = {.sa_handler = stop};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (hs_bus_subscriber_open(endpoint, topic, false, &subscriber, &err)) {
+		fprintf(stderr, "hopsight: %s\n", err.message);
+		return HS_CLI_UNREACHABLE;
+	}
+	while (!stopped && !ferror(stdout)) {
+		int rc = hs_bus_subscriber_next(subscriber, 1000, &message);
+		// A prefix is not a name: report.7 is also the front of report.77.
+		if (rc == 0 && (topic[strlen(topic) - 1] == '.' ||
+					       strcmp(message.topic, topic) == 0))
+			print_report(cli, &message);
+		if (rc == 0)
+			free(message.json);
+	}
+	hs_bus_subscriber_close(subscriber);
+	return HS_CLI_DONE;
+}
+
+static int reports(struct hs_cli *cli)
+{
+	char topic[64] = "report.", *endpoint = NULL;
+	json_t *ns_id;
+
+	if (cli->n_args) {
+		if (!read_ns(cli->args[0], &ns_id))
+			return HS_CLI_USAGE;
+		snprintf(topic, sizeof(topic), "report.%" JSON_INTEGER_FORMAT,
+				json_integer_value(ns_id));
+		json_decref(ns_id);
+	}
+	if (cli->values[HS_CLI_FROM])
+		return stream(cli, cli->values[HS_CLI_FROM], topic);
+	int rc = find_publisher(cli, &endpoint);
+	if (rc == HS_CLI_DONE)
+		rc = stream(cli, endpoint, topic);
+	free(endpoint);
+	return rc;
+}
+
+// ---- raw requests ----
+
+static char *read_all(const char *name, size_t *len)
+{
+	FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+	size_t room = HS_API_MAX_BYTES + 1;
+	char *text = file ? malloc(room) : NULL;
+
+	*len = text ? fread(text, 1, room, file) : 0;
+	if (file && file != stdin)
+		fclose(file);
+	return text;
+}
+
+static int call(struct hs_cli *cli)
+{
+	size_t len;
+	char *text = read_all(cli->args[0], &len), *reply;
+	if (!text)
+		return hs_cli_usage("%s: %s", cli->args[0], strerror(errno));
+	int rc = hs_cli_send(cli, text, len, &reply);
+	free(text);
+	if (rc)
+		return rc;
+	json_t *json = json_loads(reply, 0, NULL);
+	if (json)
+		hs_cli_print_json(json);
+	else
+		printf("%s\n", reply);
+	rc = json_object_get(json, "ok") ? HS_CLI_DONE : HS_CLI_REFUSED;
+	json_decref(json);
+	free(reply);
+	return rc;
+}
+
+// ---- the table ----
+
+#define OPTIONS(...)                                                                               \
+	(const enum hs_cli_option[])                                                               \
+	{                                                                                          \
+		__VA_ARGS__, HS_CLI_OPTIONS                                                        \
+	}
+#define NO_OPTIONS NULL
+
+const struct hs_cli_verb hs_cli_verbs[] = {
+		{"hello", "", "who answers", 0, 0, NO_OPTIONS, true, hello},
+		{"rule add", "", "install a rule: monitor a flow", 0, 0,
+				OPTIONS(HS_CLI_RULE, HS_CLI_RULE + 1, HS_CLI_RULE + 2,
+						HS_CLI_RULE + 3, HS_CLI_RULE + 4, HS_CLI_RULE + 5,
+						HS_CLI_RULE + 6, HS_CLI_RULE + 7, HS_CLI_RULE + 8,
+						HS_CLI_RULE + 9, HS_CLI_RULE + 10, HS_CLI_RULE + 11,
+						HS_CLI_RULE + 12, HS_CLI_RULE + 13, HS_CLI_DRY_RUN),
+				false, rule_add},
+		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, rule_list},
+		{"rule show", "NS", "one rule with its counters and state", 1, 1, NO_OPTIONS, true,
+				rule_show},
+		{"rule set", "NS KEY=VALUE...", "change switches or sampling of a rule", 2, 64,
+				OPTIONS(HS_CLI_DRY_RUN), false, rule_set},
+		{"rule del", "NS", "remove a rule", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false, rule_del},
+		{"qos", "[NS]", "throughput, delay, jitter and loss per hop and end to end", 0, 1,
+				OPTIONS(HS_CLI_WINDOW), true, qos},
+		{"reports", "[NS]", "raw reports as they come, until interrupted", 0, 1,
+				OPTIONS(HS_CLI_FROM), false, reports},
+		{"node", "", "the node: configuration in force, clock, workers", 0, 0, NO_OPTIONS,
+				true, node},
+		{"ports", "", "ports with their counters", 0, 0, NO_OPTIONS, true, ports},
+		{"drops", "", "dropped packets by port and reason", 0, 0, NO_OPTIONS, true, drops},
+		{"stats", "", "every counter", 0, 0, NO_OPTIONS, true, stats},
+		{"events", "", "what happened, oldest first", 0, 0, OPTIONS(HS_CLI_SINCE), true,
+				events},
+		{"audit", "", "does every packet and every report add up (exit code 1: no)", 0, 0,
+				NO_OPTIONS, true, audit},
+		{"call", "FILE|-", "send a request as it stands, print the reply", 1, 1, NO_OPTIONS,
+				true, call},
+};
+const size_t hs_cli_n_verbs = sizeof(hs_cli_verbs) / sizeof(hs_cli_verbs[0]);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each reply looks like for people. Members that a node leaves out are left out here.
+#include "hopsight_cli.h"
+
+#include <string.h>
+
+#define COLUMNS(table) table, sizeof(table) / sizeof(table[0])
+
+static void table_or(const json_t *rows, const char *none, const struct hs_cli_column *columns,
+		size_t n, bool rest)
+{
+	if (json_array_size(rows))
+		hs_cli_print_table(rows, columns, n, rest);
+	else
+		printf("%s\n", none);
+}
+
+void hs_cli_view_rules(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {{"ns_id", "ns"}, {"app_id", "app"},
+			{"protocol", NULL}, {"src_ip", NULL}, {"src_port", "sport"},
+			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
+			{"mode_setting", "setting"}, {"trace_type", NULL},
+			{"hop_enabled", "enabled"}, {"transmit_report", "transmit"}};
+	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
+}
+
+void hs_cli_view_ports(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},
+			{"driver", NULL}, {"mtu", NULL}, {"link_up", "link"}, {"usable", NULL},
+			{"rx_packets", NULL}, {"rx_bytes", NULL}, {"tx_packets", NULL},
+			{"tx_bytes", NULL}, {"rx_missed", NULL}, {"drops", NULL}, {"events", NULL}};
+	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
+}
+
+void hs_cli_view_drops(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {
+			{"port", NULL}, {"packets", NULL}, {"reason", NULL}, {"text", "meaning"}};
+	json_t *some = json_array(), *drop;
+	size_t i;
+
+	json_array_foreach (json_object_get(ok, "drops"), i, drop) {
+		const json_t *packets = json_object_get(drop, "packets");
+		if (!packets || json_integer_value(packets) != 0)
+			json_array_append(some, drop);
+	}
+	table_or(some, "no drops", COLUMNS(columns), false);
+	json_decref(some);
+}
+
+void hs_cli_view_stats(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {
+			{"name", NULL}, {"value", NULL}, {"unit", NULL}};
+	json_t *stats = json_deep_copy(json_object_get(ok, "stats")), *stat;
+	size_t i;
+
+	// Labels stand between, help at the end, whatever they are.
+	json_array_foreach (stats, i, stat) {
+		json_object_del(stat, "kind");
+		json_t *help = json_incref(json_object_get(stat, "help"));
+		json_object_del(stat, "help");
+		if (help)
+			json_object_set_new(stat, "help", help);
+	}
+	table_or(stats, "no counters", COLUMNS(columns), true);
+	json_decref(stats);
+}
+
+void hs_cli_view_events(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {
+			{"seq", NULL}, {"ts_ns", "time"}, {"kind", NULL}, {"message", NULL}};
+	json_int_t lost = json_integer_value(json_object_get(ok, "lost"));
+
+	if (lost)
+		printf("%" JSON_INTEGER_FORMAT " events were lost before these\n", lost);
+	table_or(json_object_get(ok, "events"), "no events", COLUMNS(columns), true);
+}
+
+void hs_cli_view_audit(const json_t *ok)
+{
+	static const struct hs_cli_column equations[] = {{"name", NULL}, {"port", NULL},
+			{"ok", NULL}, {"left", NULL}, {"right", NULL}, {"text", "equation"},
+			{"terms", NULL}};
+	const char *key;
+	json_t *value;
+
+	printf("%s\n", json_is_true(json_object_get(ok, "ok")) ? "everything adds up"
+							       : "something does NOT add up");
+	json_object_foreach ((json_t *)ok, key, value) {
+		if (!json_is_array(value) || !json_array_size(value))
+			continue;
+		printf("\n%s\n", key);
+		if (strcmp(key, "equations") == 0)
+			hs_cli_print_table(value, COLUMNS(equations), false);
+		else
+			hs_cli_print_table(value, NULL, 0, true);
+	}
+}
+
+// ---- metrics ----
+
+static void print_path(const json_t *path)
+{
+	size_t i;
+	json_t *node;
+
+	json_array_foreach (path, i, node)
+		printf("%s%" JSON_INTEGER_FORMAT, i ? " → " : "", json_integer_value(node));
+}
+
+static const char *window_name(const json_t *report, char text[HS_CLI_TEXT])
+{
+	const json_t *window = json_object_get(report, "window_ns");
+	if (!window || json_integer_value(window) <= 0)
+		return "whole run";
+	hs_cli_format("window_ns", window, text);
+	return text;
+}
+
+static void print_heading(const json_t *report)
+{
+	char text[HS_CLI_TEXT];
+	const json_t *flags = json_object_get(report, "flags");
+
+	printf("rule %" JSON_INTEGER_FORMAT "  %s",
+			json_integer_value(json_object_get(report, "ns_id")),
+			window_name(report, text));
+	hs_cli_format("end_ns", json_object_get(report, "end_ns"), text);
+	if (text[0])
+		printf(" to %s", text);
+	printf("  %" JSON_INTEGER_FORMAT " reports  path ",
+			json_integer_value(json_object_get(report, "reports")));
+	print_path(json_object_get(report, "path"));
+	if (json_is_true(json_object_get(report, "path_changed")))
+		printf("  path changed");
+	if (json_is_true(json_object_get(report, "stale")))
+		printf("  stale");
+	hs_cli_format("flags", flags, text);
+	printf("%s%s\n", text[0] ? "  " : "", text);
+}
+
+static json_t *hop_row(const json_t *hop)
+{
+	char name[64];
+	json_t *row = json_copy((json_t *)hop);
+
+	snprintf(name, sizeof(name), "%" JSON_INTEGER_FORMAT " → %" JSON_INTEGER_FORMAT,
+			json_integer_value(json_object_get(hop, "from")),
+			json_integer_value(json_object_get(hop, "to")));
+	json_object_set_new(row, "hop", json_string(name));
+	return row;
+}
+
+static void print_qos(const json_t *report)
+{
+	static const struct hs_cli_column columns[] = {{"hop", NULL}, {"throughput_bps", NULL},
+			{"window_throughput_bps", "in window"}, {"delay_ns.mean", "delay mean"},
+			{"delay_ns.min", "min"}, {"delay_ns.p50", "p50"}, {"delay_ns.p99", "p99"},
+			{"delay_ns.max", "max"}, {"jitter_ns", NULL}, {"loss_ratio", NULL},
+			{"lost_packets", "lost"}, {"node_lost_packets", "in node"},
+			{"unattributed_lost_packets", "unattributed"}, {"tx_packets", NULL},
+			{"rx_packets", NULL}};
+	const json_t *e2e = json_object_get(report, "e2e");
+	json_t *rows = json_array(), *hop;
+	size_t i;
+
+	json_array_foreach (json_object_get(report, "hops"), i, hop)
+		json_array_append_new(rows, hop_row(hop));
+	if (e2e) {
+		json_t *row = json_copy((json_t *)e2e);
+		json_object_set_new(row, "hop", json_string("end to end"));
+		json_array_append_new(rows, row);
+	}
+	print_heading(report);
+	hs_cli_print_table(rows, COLUMNS(columns), false);
+	json_decref(rows);
+}
+
+void hs_cli_view_qos(const json_t *ok)
+{
+	const json_t *list = json_object_get(ok, "qos");
+	json_t *item;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		printf("no metrics yet\n");
+	json_array_foreach (list, i, item) {
+		const json_t *inner = json_object_get(item, "qos_report");
+		printf("%s", i ? "\n" : "");
+		print_qos(inner ? inner : item);
+	}
+}
+
+// ---- raw reports ----
+
+// One line: what was counted at both ends, and the delay of each hop.
+void hs_cli_view_report(const json_t *message)
+{
+	const json_t *report = json_object_get(message, "int_report");
+	const json_t *source = json_object_get(report, "e2e"),
+		     *sink = json_object_get(report, "sink");
+	json_int_t before = json_integer_value(json_object_get(source, "ts_ns"));
+	char text[HS_CLI_TEXT];
+	json_t *hop;
+	size_t i;
+
+	hs_cli_format("ts_ns", json_object_get(sink, "ts_ns"), text);
+	printf("%s  rule %" JSON_INTEGER_FORMAT "  sent %" JSON_INTEGER_FORMAT
+	       " received %" JSON_INTEGER_FORMAT "  source",
+			text, json_integer_value(json_object_get(report, "ns_id")),
+			json_integer_value(json_object_get(source, "tx_packets")),
+			json_integer_value(json_object_get(sink, "rx_packets")));
+	for (i = 0; i <= json_array_size(json_object_get(report, "hops")); i++) {
+		hop = json_array_get(json_object_get(report, "hops"), i);
+		const json_t *ts = json_object_get(hop ? hop : sink, "ts_ns");
+		json_t *delay = json_integer(json_integer_value(ts) - before);
+		hs_cli_format("delay_ns", delay, text);
+		json_decref(delay);
+		printf(" → %s%s", ts && before ? text : "", ts && before ? " → " : "");
+		printf(hop ? "%" JSON_INTEGER_FORMAT : "sink %" JSON_INTEGER_FORMAT,
+				json_integer_value(json_object_get(hop ? hop : sink, "node_id")));
+		before = json_integer_value(ts);
+	}
+	printf("\n");
+}

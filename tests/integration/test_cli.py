@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line against a node that is made of a socket and canned replies."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+
+import zmq
+
+from lib import check, equal, main, netlab, test, until
+
+PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight")
+RULE = {"ns_id": 7, "app_id": 1, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "src_port": 0,
+        "dst_port": 5001, "protocol": "udp", "trace_type": "0x7000E000", "mode": "count",
+        "mode_setting": 100, "hop_enabled": True, "transmit_report": True}
+HOP = {"throughput_bps": 44960000, "window_throughput_bps": 44960000,
+       "delay_ns": {"mean": 10000000, "min": -1500, "p50": 10000000, "max": 1200000000},
+       "jitter_ns": 250, "loss_ratio": 0.125, "lost_packets": 2, "tx_packets": 16,
+       "rx_packets": 14}
+QOS = {"seq": 1, "node_id": 9, "ns_id": 7, "app_id": 1, "window_ns": 1000000000,
+       "start_ns": 1700000000000000000, "end_ns": 1700000001000000000, "reports": 100,
+       "stale": False, "path": [0, 1, 9], "path_changed": False,
+       "hops": [dict(HOP, **{"from": 0, "to": 1}), dict(HOP, **{"from": 1, "to": 9})],
+       "e2e": dict(HOP, unattributed_lost_packets=0), "flags": ["negative_delay"]}
+REPORT = {"int_report": {"seq": 1, "node_id": 9, "ns_id": 7, "app_id": 1,
+          "trace_type": "0x7000E000",
+          "e2e": {"ts_ns": 1700000000000000000, "tx_packets": 1000, "tx_bytes": 562000},
+          "sink": {"node_id": 9, "ts_ns": 1700000000025000000, "rx_packets": 998,
+                   "rx_bytes": 560876},
+          "hops": [{"node_id": 1, "trace_type": "0xE000", "ts_ns": 1700000000010000000}]}}
+
+
+class FakeNode:
+    """Answers each verb with what `replies` holds for it, and keeps what it was asked."""
+
+    def __init__(self, workspace, **replies):
+        self.endpoint = f"ipc://{workspace.path('fake.api')}"
+        self.publisher_endpoint = f"ipc://{workspace.path('fake.pub')}"
+        self.replies = replies
+        self.asked = []
+        self.context = zmq.Context()
+        self.publisher = self.context.socket(zmq.PUB)
+        self.publisher.bind(self.publisher_endpoint)
+        router = self.context.socket(zmq.ROUTER)
+        router.bind(self.endpoint)
+        threading.Thread(target=self._serve, args=(router,), daemon=True).start()
+
+    def _serve(self, router):
+        while True:
+            *route, body = router.recv_multipart()
+            self.asked.append(body)
+            try:
+                verb = next(iter(json.loads(body)))
+                reply = self.replies[verb]
+            except (ValueError, KeyError, StopIteration):
+                reply = {"error": {"code": "unknown_verb", "path": "", "message": "what?"}}
+            if reply is None:
+                continue
+            if isinstance(reply, list):
+                reply = reply.pop(0)
+            router.send_multipart([*route, json.dumps(reply).encode()])
+
+    def run(self, *words, expected=0, stdin=None):
+        done = subprocess.run([PROGRAM, "-c", self.endpoint, *words], capture_output=True,
+                              text=True, check=False, timeout=20, input=stdin)
+        equal(done.returncode, expected, f"exit code of {words}: {done.stdout} {done.stderr}")
+        return done
+
+    def request(self):
+        return json.loads(self.asked[-1])
+
+
+@test()
+def rule_add_sends_the_papers_listing(workspace):
+    node = FakeNode(workspace, int_request={"ok": {"ns_id": 7}, "generation": 1})
+    done = node.run("rule", "add", "--ns", "7", "--app", "1", "--src", "2001:db8::1", "--dst",
+                    "2001:db8::2", "--sport", "0", "--dport", "5001", "--proto", "udp",
+                    "--trace", "0x7000E000", "--mode", "probability", "--setting", "0.5",
+                    "--hop-enabled", "false")
+    equal(node.request(), {"int_request": {
+        "ns_id": 7, "app_id": 1, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "src_port": 0,
+        "dst_port": 5001, "protocol": "udp", "trace_type": "0x7000E000", "mode": "probability",
+        "mode_setting": 0.5, "hop_enabled": False}}, "request")
+    equal(done.stdout, "rule 7 installed\n", "output")
+
+
+@test()
+def rule_set_and_del_send_what_they_are_told(workspace):
+    node = FakeNode(workspace, int_update={"ok": {"ns_id": 7}}, int_delete={"ok": {"ns_id": 7}})
+    node.run("rule", "set", "7", "hop_enabled=false", "mode=frequency", "mode_setting=10")
+    equal(node.request(), {"int_update": {"ns_id": 7, "hop_enabled": False, "mode": "frequency",
+                                          "mode_setting": 10}}, "request")
+    node.run("rule", "del", "7", "--dry-run")
+    equal(node.request(), {"int_delete": {"ns_id": 7}, "dry_run": True}, "request")
+
+
+@test()
+def a_refusal_is_exit_1_with_message_path_and_what_was_allowed(workspace):
+    error = {"code": "wrong_family", "path": "/int_request/src_ip",
+             "message": "src_ip: \"192.0.2.1\" is an IPv4 address\u001b[2J",
+             "expected": "an IPv6 address"}
+    node = FakeNode(workspace, int_request={"error": error})
+    done = node.run("rule", "add", "--src", "192.0.2.1", expected=1)
+    equal(done.stdout, "", "stdout")
+    for said in ("192.0.2.1", "/int_request/src_ip", "an IPv6 address"):
+        check(said in done.stderr, done.stderr)
+    check("\x1b" not in done.stderr, "a reply drives the terminal")
+    done = node.run("--json", "rule", "add", "--src", "192.0.2.1", expected=1)
+    equal(json.loads(done.stdout), {"error": error}, "stdout with --json")
+
+
+@test()
+def rule_list_asks_page_after_page(workspace):
+    pages = [{"ok": {"rules": [RULE], "count": 2, "next": 1}},
+             {"ok": {"rules": [dict(RULE, ns_id=8)], "count": 2}}]
+    node = FakeNode(workspace, int_list=list(pages))
+    listed = json.loads(node.run("--json", "rule", "list").stdout)
+    equal([r["ns_id"] for r in listed["rules"]], [7, 8], "rules")
+    check("next" not in listed, listed)
+    equal([json.loads(a) for a in node.asked], [{"int_list": {}}, {"int_list": {"offset": 1}}],
+          "requests")
+    node.replies["int_list"] = list(pages)
+    lines = node.run("rule", "list").stdout.splitlines()
+    equal(lines[0].split()[:3], ["ns", "app", "protocol"], "header")
+    equal([line.split()[0] for line in lines[1:]], ["7", "8"], "rows")
+    equal(len({len(line[:line.index("udp")]) for line in lines[1:]}), 1, "alignment")
+
+
+@test()
+def a_node_that_names_the_same_page_again_is_not_asked_for_ever(workspace):
+    node = FakeNode(workspace, int_list={"ok": {"rules": [RULE], "next": 0}})
+    node.run("rule", "list")
+    equal(len(node.asked), 1, "requests")
+
+
+@test()
+def qos_shows_each_hop_with_units(workspace):
+    node = FakeNode(workspace, qos_get={"ok": {"qos": [QOS]}})
+    lines = node.run("qos", "7", "--window", "1s").stdout.splitlines()
+    equal(node.request(), {"qos_get": {"ns_id": 7, "window": "1s"}}, "request")
+    for said in ("rule 7", "1 s", "100 reports", "0 → 1 → 9", "negative_delay",
+                 "2023-11-14 22:13:21"):
+        check(said in lines[0], said, lines[0])
+    check("p99" not in lines[1], "a column without a value is shown", lines[1])
+    equal(len(lines), 5, "lines")
+    for said in ("44.96 Mbit/s", "10.000 ms", "-1.5 µs", "1.2 s", "250 ns", "12.5 %"):
+        check(all(said in line for line in lines[2:]), said, lines)
+    check(lines[4].startswith("end to end"), lines[4])
+    equal(json.loads(node.run("--json", "qos").stdout), {"qos": [QOS]}, "json")
+    node.replies["qos_get"] = {"ok": {"qos": [{"qos_report": QOS}]}}
+    equal(node.run("qos").stdout.splitlines(), lines, "a report in its wrapping")
+
+
+@test()
+def every_query_prints_a_table_and_json(workspace):
+    port = {"name": "west", "index": 0, "side": "host", "driver": "net_af_packet", "mtu": 1500,
+            "link_up": True, "usable": True, "rx_packets": 10, "rx_bytes": 1000, "tx_packets": 9,
+            "tx_bytes": 900, "rx_missed": 0, "drops": {"no_room": 1, "other": 0}, "events": {}}
+    replies = {
+        "hello": {"api_version": "1.0", "verbs": ["hello", "audit"], "limits": {"depth": 16}},
+        "node_get": {"id": 2, "name": "sw1", "workers": [{"worker": 0, "ports": ["west"]}]},
+        "ports_get": {"ports": [port]},
+        "drops_get": {"drops": [{"port": "west", "reason": "no_room", "text": "it is full",
+                                 "packets": 1},
+                                {"port": "west", "reason": "other", "text": "-", "packets": 0}]},
+        "stats_get": {"stats": [{"name": "rx", "kind": "counter", "unit": "packets",
+                                 "help": "received", "value": 10, "port": "west"}]},
+        "events": {"events": [{"seq": 4, "ts_ns": 1700000000123456789, "kind": "link",
+                               "message": "west went away"}], "lost": 3, "next": 4},
+        "audit": {"ok": True, "node_id": 2, "equations": [
+            {"name": "port_in", "text": "rx = tx + drops", "ok": True, "left": 1, "right": 1,
+             "terms": {"rx": 1}}], "ports": [{"name": "west", "rx_packets": 10}]},
+    }
+    node = FakeNode(workspace, **{verb: {"ok": ok} for verb, ok in replies.items()})
+    said = {"hello": "hello, audit", "node": "west", "ports": "no_room=1", "drops": "it is full",
+            "stats": "west", "events": "west went away", "audit": "everything adds up"}
+    for words, expected in said.items():
+        out = node.run(words).stdout
+        check(expected in out, words, out)
+        asked = next(iter(node.request()))
+        equal(json.loads(node.run("--json", words).stdout), replies[asked], words)
+    check("other" not in node.run("drops").stdout, "a reason without drops is shown")
+    check("other" not in node.run("ports").stdout, "a reason without drops is shown")
+    check("3 events were lost" in node.run("events", "--since", "1").stdout, "lost events")
+    equal(node.request(), {"events": {"since": 1}}, "request")
+
+
+@test()
+def an_audit_that_does_not_add_up_is_exit_1(workspace):
+    node = FakeNode(workspace, audit={"ok": {"ok": False}})
+    check("NOT" in node.run("audit", expected=1).stdout, "audit")
+
+
+@test()
+def call_sends_bytes_as_they_are_and_prints_the_reply(workspace):
+    node = FakeNode(workspace, hello={"ok": {"a": 1}, "generation": 3})
+    raw = '{ "hello" : {}}\n'
+    done = node.run("call", "-", stdin=raw)
+    equal(node.asked[-1], raw.encode(), "request")
+    equal(json.loads(done.stdout), {"ok": {"a": 1}, "generation": 3}, "reply")
+    path = workspace.path("request.json")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("not json")
+    equal(json.loads(node.run("call", path, expected=1).stdout)["error"]["code"], "unknown_verb",
+          "refusal")
+    node.run("call", workspace.path("absent"), expected=2)
+
+
+@test()
+def reports_are_streamed_from_where_the_node_publishes(workspace):
+    node = FakeNode(workspace)
+    node.replies["node_get"] = {"ok": {"publish_bind": [node.publisher_endpoint]}}
+    for words, expected in ((("reports", "7"), "→ 10.000 ms → 1 → 15.000 ms → sink 9"),
+                            (("--json", "reports"), '"rx_packets": 998')):
+        program = subprocess.Popen([PROGRAM, "-c", node.endpoint, *words], stdout=subprocess.PIPE)
+
+        def heard():
+            for ns in (77, 7):  # 77 is not asked for by "reports 7"
+                report = json.dumps(REPORT).replace('"ns_id": 7', f'"ns_id": {ns}')
+                node.publisher.send_multipart([f"report.{ns}".encode(), report.encode()])
+            node.publisher.send_multipart([b"qos.7", json.dumps(QOS).encode()])
+            return select.select([program.stdout], [], [], 0)[0]
+
+        try:
+            until(heard, 10, "a report")
+        finally:
+            program.terminate()
+            out = program.communicate(timeout=10)[0].decode()
+        equal(program.returncode, 0, "exit code after SIGTERM")
+        check(expected in out, out)
+        if words[0] == "reports":
+            check("rule 77" not in out, out)
+    node.replies["node_get"] = {"ok": {"publish_bind": []}}
+    check("--from" in node.run("reports", expected=1).stderr, "what to do without a publisher")
+
+
+@test()
+def watch_repeats_until_interrupted(workspace):
+    node = FakeNode(workspace, hello={"ok": {"a": 1}})
+    with subprocess.Popen([PROGRAM, "-c", node.endpoint, "--json", "--watch", "0.05", "hello"],
+                          stdout=subprocess.PIPE, text=True) as program:
+        lines = [program.stdout.readline() for _ in range(3)]
+        program.terminate()
+    equal([json.loads(line) for line in lines], [{"a": 1}] * 3, "lines")
+
+
+@test()
+def bad_usage_is_exit_2_and_asks_nobody(workspace):
+    node = FakeNode(workspace)
+    for words in ((), ("nonsense",), ("rule",), ("rule", "add", "7"), ("rule", "show"),
+                  ("rule", "show", "seven"), ("rule", "set", "7", "hop_enabled"),
+                  ("hello", "--window", "1s"), ("--watch", "-1", "hello"), ("--colour", "hello"),
+                  ("--timeout", "x", "hello"), ("rule", "del", "7", "--watch", "1"),
+                  ("-c", "nowhere", "hello")):
+        check(node.run(*words, expected=2).stderr, words)
+    equal(node.asked, [], "requests")
+
+
+@test()
+def no_node_or_no_reply_is_exit_3(workspace):
+    node = FakeNode(workspace, hello=None)
+    check("no reply in time" in node.run("-t", "0.2", "hello", expected=3).stderr, "time-out")
+    nobody = f"ipc://{workspace.path('nobody')}"
+    check("nobody" in node.run("-c", nobody, "hello", expected=3).stderr, "missing socket")
+    check("nobody" in node.run("-c", "tcp://127.0.0.1:1", "-t", "0.2", "hello",
+                               expected=3).stderr, "refused connection")
+
+
+@test()
+def the_endpoint_may_come_from_the_environment(workspace):
+    node = FakeNode(workspace, hello={"ok": {"a": 1}})
+    done = subprocess.run([PROGRAM, "hello"], capture_output=True, text=True, check=False,
+                          timeout=20, env=dict(os.environ, HOPSIGHT_ENDPOINT=node.endpoint))
+    equal((done.returncode, done.stdout), (0, "a  1\n"), "hello")
+
+
+@test()
+def help_names_every_verb_and_every_field_of_a_rule(workspace):
+    node = FakeNode(workspace)
+    out = node.run("--help").stdout
+    for verb in ("hello", "rule add", "rule list", "rule show", "rule set", "rule del", "qos",
+                 "reports", "node", "ports", "drops", "stats", "events", "audit", "call"):
+        check(f"  {verb} " in out, verb, out)
+    out = node.run("rule", "add", "--help").stdout
+    for said in ("--trace HEX", "0xF000E000", "1 to 4294967295", "required"):
+        check(said in out, said, out)
+    check("hop_enabled" in node.run("rule", "set", "--help").stdout, "keys")
+    check("hopsight 0." in node.run("--version").stdout, "version")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
