@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The process around a node: its files, its manager, DPDK's telemetry, its last words."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import netlab
+from lib import Chain, Node, Subscriber, check, equal, main, need, rule, test, until
+
+A, B = "2001:db8::1", "2001:db8::2"
+
+
+def ring(name, number, side):
+    return {"name": name, "devargs": f"net_ring{number}", "side": side}
+
+
+def ring_node(workspace, **config):
+    """A node that needs no interfaces."""
+    ports = [ring("in", 0, "host"), ring("out", 1, "network")]
+    return Node(workspace, 3, ports, **config)
+
+
+def daemon(*words, **kwargs):
+    return subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsightd"), *words],
+                          capture_output=True, text=True, check=False, timeout=40, **kwargs)
+
+
+class Telemetry:
+    """DPDK's own socket, as dpdk-telemetry.py speaks to it."""
+
+    def __init__(self, node):
+        prefix = f"hopsight-{node.config['node']['name']}"
+        base = os.environ.get("RUNTIME_DIRECTORY", "/var/run")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(5)
+        self.socket.connect(f"{base}/dpdk/{prefix}/dpdk_telemetry.v2")
+        self.greeting = json.loads(self.socket.recv(1024))
+
+    def ask(self, command):
+        self.socket.send(command.encode())
+        return json.loads(self.socket.recv(16384))[command.split(",")[0]]
+
+
+@test()
+def what_the_file_requests_is_in_force_when_the_node_answers(workspace):
+    need()
+    rules = [rule(n, A, B, dst_port=n) for n in (5, 6)]
+    node = ring_node(workspace, requests=[{"int_request": r} for r in rules]).start()
+    equal([r["ns_id"] for r in node.call("int_list")["rules"]], [5, 6], "rules")
+
+
+@test()
+def the_printed_configuration_is_one_that_says_the_same(workspace):
+    node = ring_node(workspace)
+    first = daemon("--config", node.write_config(), "--print-config")
+    equal(first.returncode, 0, first.stderr)
+    path = workspace.path("printed.json")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(first.stdout)
+    equal(daemon("--config", path, "--print-config").stdout, first.stdout, "printed twice")
+
+
+@test()
+def bad_usage_ends_with_code_2(workspace):
+    node = ring_node(workspace)
+    for words in ([], ["--no-such-option"], ["--config", node.write_config(), "-l", "0"],
+                  ["--config", workspace.path("missing.json")]):
+        done = daemon(*words)
+        equal(done.returncode, 2, words)
+        check(done.stderr.strip(), words, "said nothing")
+
+
+@test()
+def the_file_may_be_named_by_the_environment(workspace):
+    node = ring_node(workspace)
+    env = dict(os.environ, HOPSIGHT_CONFIG=node.write_config())
+    equal(daemon("--check", env=env).returncode, 0, "exit code")
+
+
+@test()
+def a_second_node_on_the_same_endpoint_is_refused_and_the_first_lives_on(workspace):
+    need()
+    first = ring_node(workspace).start()
+    other = ring_node(workspace)
+    other.config["node"]["name"] += "-b"
+    path = workspace.path("other.json")
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(other.config, f)
+    done = daemon("--config", path)
+    equal(done.returncode, 1, done.stderr)
+    check("control.bind[0]" in done.stderr, done.stderr)
+    first.call("hello")
+
+
+@test()
+def the_service_manager_hears_when_the_node_is_ready_and_when_it_stops(workspace):
+    need()
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.settimeout(netlab.START_LIMIT_S)
+    manager.bind(workspace.path("notify"))
+    os.environ["NOTIFY_SOCKET"] = workspace.path("notify")
+    node = ring_node(workspace).start()
+    equal(manager.recv(100), b"READY=1", "at the start")
+    node.stop()
+    equal(manager.recv(100), b"STOPPING=1", "at the end")
+
+
+@test()
+def every_stop_signal_ends_the_node_with_code_0(workspace):
+    need()
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        node = ring_node(workspace).start()
+        node.client.close()
+        node.process.send_signal(number)
+        equal(node.process.wait(5), 0, number)
+
+
+@test()
+def dpdks_telemetry_shows_the_numbers_of_the_api(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=1).start()
+    node = chain.nodes[0]
+    chain.install(*[rule(n, A, B, "icmp" if n == 1 else "udp", dst_port=0 if n == 1 else n)
+                    for n in range(1, 41)])
+    chain.hosts[0].run("ping", "-q", "-c", "20", "-i", "0.01", B)
+    telemetry = Telemetry(node)
+    for port in node.call("ports_get")["ports"]:
+        shown = telemetry.ask("/hopsight/ports")[port["name"]]
+        for key in ("rx_packets", "tx_packets", "rx_bytes", "mtu"):
+            equal(shown[key], port[key], f"{port['name']} {key}")
+        equal(set(telemetry.ask("/hopsight/drops")[port["name"]]), set(port["drops"]), "drops")
+    page = telemetry.ask("/hopsight/rules")
+    equal(page["count"], 40, "rules")
+    equal(page["ns_1"]["rx_packets"], 20, "packets of the rule")
+    rest = telemetry.ask(f"/hopsight/rules,{page['next']}")
+    names = [name for name in {**page, **rest} if name.startswith("ns_")]
+    equal(len(names), 40, "rules on both pages")
+    check("next" not in rest, rest)
+    info = telemetry.ask("/hopsight/info")
+    equal(info["boot_id"], node.call("hello")["boot_id"], "boot id")
+    until(lambda: telemetry.ask("/hopsight/info")["rules"] == 40, 3, "totals follow")
+    check(telemetry.ask("/hopsight/lcores")["worker0"]["rx_packets"] >= 40, "worker's packets")
+    check("synchronised" in telemetry.ask("/hopsight/clock"), "clock")
+
+
+@test()
+def the_last_windows_and_reports_are_published_before_the_end(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=2).start()
+    chain.install(rule(1, A, B, "icmp"))
+    sink = chain.nodes[1]
+    subscriber = Subscriber(sink.publisher, "")
+    subscriber.wait_connected(sink)
+    chain.hosts[0].run("ping", "-q", "-c", "10", "-i", "0.002", B)
+    made = sink.call("int_get", ns_id=1)["counters"]["reports_made"]
+    equal(made, 10, "reports made")
+    code, _ = sink.stop()
+    equal(code, 0, "exit code")
+    messages = []
+    while (message := subscriber.receive(0.5)) is not None:
+        messages.append(message)
+    equal(sum(1 for topic, _ in messages if topic == "report.1"), made, "reports heard")
+    windows = [body["qos_report"] for topic, body in messages if topic == "qos.1"]
+    check(any(w["window_ns"] == 60000000000 and w["reports"] == made for w in windows), windows)
+    sequence = [list(body.values())[0]["seq"] for _, body in messages]
+    equal(sequence, list(range(sequence[0], sequence[0] + len(sequence))), "no gap in seq")
+
+
+if __name__ == "__main__":
+    main()
