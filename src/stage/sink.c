@@ -69,18 +69,20 @@ static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, un
 	return true;
 }
 
+// What is left afterwards decides: telemetry that the codec could not take out is seen again.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct hs_packet *packet = &burst->packets[i];
+	bool walkable = packet->telemetry_bytes || (packet->flags & HS_PACKET_MIXED);
 
-	if (!packet->telemetry_bytes || !make_changeable(worker, burst, i))
+	if (!walkable || !make_changeable(worker, burst, i))
 		return false;
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
 	rte_pktmbuf_adj(m, (uint16_t)taken);
 	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), packet);
-	return true;
+	return !(packet->flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT));
 }
 
 bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)

@@ -338,6 +338,28 @@ static void broken_telemetry_never_reaches_a_host(void **state)
 	fixture_close(f);
 }
 
+// A request between two options of the host's: packing them anew needs as many bytes as before.
+static void telemetry_is_taken_out_also_where_the_packet_keeps_its_length(void **state)
+{
+	struct fixture *f = fixture_open(SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9});
+	(void)state;
+#define MIXED_IP                                                                                   \
+	ETHERNET                                                                                   \
+	"600000000020004020010db800000000000000000000000120010db8000000000000000000000002"         \
+	"110105020000"
+	feed_hex(f, 0,
+			MIXED_IP "3202aabb"
+				 "1e0401020304"
+				 "1234138900105e94494e544441544121");
+	test_node_run(&f->t);
+	expect_hex(f, 1,
+			MIXED_IP "01020000"
+				 "1e0401020304"
+				 "1234138900105e94494e544441544121");
+	assert_int_equal(event(f, 0, HS_EVENT_STRIPPED), 1);
+	fixture_close(f);
+}
+
 static void telemetry_needs_every_byte_of_the_mtu(void **state)
 {
 	struct hs_rule rule = vector_rule(7);
@@ -564,6 +586,8 @@ int main(void)
 			cmocka_unit_test(telemetry_from_a_host_is_stripped_and_never_believed),
 			cmocka_unit_test(telemetry_from_a_host_is_dropped_where_the_policy_says_so),
 			cmocka_unit_test(broken_telemetry_never_reaches_a_host),
+			cmocka_unit_test(
+					telemetry_is_taken_out_also_where_the_packet_keeps_its_length),
 			cmocka_unit_test(telemetry_needs_every_byte_of_the_mtu),
 			cmocka_unit_test(transit_without_room_forwards_the_packet_as_it_came),
 			cmocka_unit_test(a_buffer_without_headroom_moves_its_payload_instead),
