@@ -59,7 +59,7 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				.changes = true, .content = HS_API_UPDATE},
 		[HS_VERB_INT_DELETE] = {"int_delete", "remove a rule", .changes = true,
 				FIELDS(name_fields)},
-		[HS_VERB_INT_LIST] = {"int_list", "rules by namespace id", FIELDS(list_fields)},
+		[HS_VERB_INT_LIST] = {"int_list", "rules, page by page", FIELDS(list_fields)},
 		[HS_VERB_INT_GET] = {"int_get", "one rule with its counters and state",
 				FIELDS(name_fields)},
 		[HS_VERB_QOS_GET] = {"qos_get", "newest metrics of each rule and window",

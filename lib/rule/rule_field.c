@@ -66,11 +66,13 @@ const struct hs_rule_field hs_rule_fields[] = {
 		{"piggyback_report", HS_RULE_SWITCH, IN_RULE(piggyback_report),
 				IN_UPDATE(piggyback_report), .type = "boolean",
 				.allowed = "true or false", .fallback = "false",
-				.help = "send reports back with packets of the reverse flow"},
+				.help = "send reports back with packets of the reverse flow (kept, "
+					"not acted on yet)"},
 		{"extract_report", HS_RULE_SWITCH, IN_RULE(extract_report),
 				IN_UPDATE(extract_report), .type = "boolean",
 				.allowed = "true or false", .fallback = "false",
-				.help = "take such reports out of packets and publish them here"},
+				.help = "take such reports out of packets and publish them here "
+					"(kept, not acted on yet)"},
 		{"hop_enabled", HS_RULE_SWITCH, IN_RULE(hop_enabled), IN_UPDATE(hop_enabled),
 				.type = "boolean", .allowed = "true or false", .fallback = "true",
 				.help = "this node adds its own data; it counts the flow in any "
