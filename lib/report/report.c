@@ -12,6 +12,6 @@ int hs_report_decode(const struct hs_report_record *record, struct hs_report *re
 	report->sink_ts_ns = record->sink_ts_ns;
 	report->sink_rx_packets = record->sink_rx_packets;
 	report->sink_rx_bytes = record->sink_rx_bytes;
-	return hs_flexint_decode(
-		record->data, trace_len, record->data + trace_len, e2e_len, &report->telemetry);
+	return hs_flexint_decode(record->data, trace_len, record->data + trace_len, e2e_len,
+			&report->telemetry);
 }

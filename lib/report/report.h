@@ -29,9 +29,9 @@ struct hs_report_record {
 };
 static_assert(sizeof(struct hs_report_record) == HS_REPORT_RECORD_BYTES, "record size");
 static_assert(offsetof(struct hs_report_record, data) == 36, "record layout");
-static_assert(
-	sizeof(((struct hs_report_record *)0)->data) >= HS_FLEXINT_MAX_TRACE + HS_FLEXINT_MAX_E2E,
-	"the longest options fit");
+static_assert(sizeof(((struct hs_report_record *)0)->data) >=
+				HS_FLEXINT_MAX_TRACE + HS_FLEXINT_MAX_E2E,
+		"the longest options fit");
 
 // Decoded. telemetry.hops[] is in wire order: the hop nearest the sink first.
 struct hs_report {

@@ -51,8 +51,8 @@ static uint64_t field_value(const struct hs_flexint_field *field, const void *va
 	}
 }
 
-static inline __attribute__((always_inline)) void walk_fields(
-	const struct writer_ops *ops, void *writer, bool hop, uint16_t bitmap, const void *values)
+static inline __attribute__((always_inline)) void walk_fields(const struct writer_ops *ops,
+		void *writer, bool hop, uint16_t bitmap, const void *values)
 {
 	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
 		const struct hs_flexint_field *field = &hs_flexint_fields[i];
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void walk_fields(
 }
 
 static inline __attribute__((always_inline)) void walk_hop(
-	const struct writer_ops *ops, void *writer, const struct hs_flexint_hop *hop)
+		const struct writer_ops *ops, void *writer, const struct hs_flexint_hop *hop)
 {
 	char hex[16];
 	ops->open(writer, NULL, false);
@@ -74,8 +74,8 @@ static inline __attribute__((always_inline)) void walk_hop(
 }
 
 static inline __attribute__((always_inline)) void walk_head(const struct writer_ops *ops,
-	void *writer, const struct hs_report *report, uint32_t app_id,
-	const struct hs_report_origin *origin)
+		void *writer, const struct hs_report *report, uint32_t app_id,
+		const struct hs_report_origin *origin)
 {
 	char hex[16];
 	if (origin) {
@@ -92,8 +92,8 @@ static inline __attribute__((always_inline)) void walk_head(const struct writer_
 // Inlined into either writer with its constant table, so that the text writer makes no indirect
 // calls.
 static inline __attribute__((always_inline)) void walk(const struct writer_ops *ops, void *writer,
-	const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
-	const struct hs_report_origin *origin)
+		const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+		const struct hs_report_origin *origin)
 {
 	const struct hs_flexint *telemetry = &report->telemetry;
 	ops->open(writer, NULL, false);
@@ -162,7 +162,7 @@ static void tree_string(void *writer, const char *key, const char *value)
 }
 
 json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
-	const struct hs_report_origin *origin)
+		const struct hs_report_origin *origin)
 {
 	static const struct writer_ops ops = {tree_open, tree_close, tree_integer, tree_string};
 	struct tree tree = {0};
@@ -258,7 +258,7 @@ static void text_string(void *writer, const char *key, const char *value)
 }
 
 int hs_report_text(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
-	const struct hs_report_origin *origin, char *out, size_t size)
+		const struct hs_report_origin *origin, char *out, size_t size)
 {
 	static const struct writer_ops ops = {text_open, text_close, text_integer, text_string};
 	struct text text = {.at = out, .end = out + size};

@@ -25,8 +25,8 @@ struct hs_report_origin {
 // `origin` NULL leaves out seq, node_id and boot_id. sink_node_id is that of the node that took
 // the telemetry out. Owner: caller. NULL: out of memory.
 json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
-	const struct hs_report_origin *origin);
+		const struct hs_report_origin *origin);
 
 // The same, compact, as text with a terminating 0. Returns its length without the 0, or -ENOSPC.
 int hs_report_text(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
-	const struct hs_report_origin *origin, char *text, size_t size);
+		const struct hs_report_origin *origin, char *text, size_t size);

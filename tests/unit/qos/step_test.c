@@ -77,7 +77,7 @@ static void losses_are_exact_to_131072_packets_by_the_chain_alone(void **state)
 				.link = {hs_rng_u32(&rng) % 30000, hs_rng_u32(&rng) % 30000, 0, 50},
 				.node = {hs_rng_u32(&rng) % 10000, 0, hs_rng_u32(&rng) % 10000},
 		};
-		struct hs_report a = plain_report(hs_rng_u64(&rng) >> 20, MS, 3, PATH);
+		struct hs_report a = plain_report(hs_rng_u64(&rng) >> 30, 100, 3, PATH);
 		struct hs_report b = after(&a, 131072, 562, &losses);
 		without_bytes(&a);
 		without_bytes(&b);
@@ -101,7 +101,7 @@ static void losses_of_millions_are_exact_by_the_bytes(void **state)
 						hs_rng_u32(&rng) % 2000000},
 				.node = {hs_rng_u32(&rng) % 200000, 2 * 65536, 0},
 		};
-		struct hs_report a = plain_report(hs_rng_u64(&rng) >> 20, MS, 3, PATH);
+		struct hs_report a = plain_report(hs_rng_u64(&rng) >> 30, 100, 3, PATH);
 		struct hs_report b = after(&a, 9000000, 562, &losses);
 		hs_qos_step(&a, &b, &chain, SLACK, &step);
 		check_losses(&step, &losses, 3);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The raw report as JSON: against a text written by hand, and the two writers against each other.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report_json.h"
+#include "rng.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_report_origin ORIGIN = {.seq = 1, .node_id = 9, .boot_id = "b-1"};
+
+static struct hs_report example(void)
+{
+	struct hs_report report = {
+			.sink_ts_ns = 1700000000000000005,
+			.sink_rx_packets = 998,
+			.sink_rx_bytes = 560876,
+	};
+	report.telemetry.ns_id = 7;
+	report.telemetry.trace_type = 0x7000E000;
+	report.telemetry.e2e =
+			(struct hs_flexint_e2e){0x7000, 12, 1700000000000000001, 1000, 562000};
+	report.telemetry.n_hops = 2;
+	report.telemetry.hops[0] = (struct hs_flexint_hop){2, 0x4000, 55, 55, 44, 55, 55};
+	report.telemetry.hops[1] = (struct hs_flexint_hop){1, 0xE000, 1000, 1001, 33, 4, 5};
+	return report;
+}
+
+static void a_report_is_published_with_its_hops_from_source_to_sink(void **state)
+{
+	(void)state;
+	struct hs_report report = example();
+	json_t *json = hs_report_json(&report, 3, 9, &ORIGIN);
+	json_t *expected = json_loads("{\"int_report\": {\"seq\": 1, \"node_id\": 9, \"boot_id\": "
+				      "\"b-1\", \"ns_id\": 7, \"app_id\": 3,"
+				      "\"trace_type\": \"0x7000E000\","
+				      "\"e2e\": {\"ts_ns\": 1700000000000000001,"
+				      "\"tx_packets\": 1000, \"tx_bytes\": 562000},"
+				      "\"sink\": {\"node_id\": 9, \"ts_ns\": 1700000000000000005,"
+				      "\"rx_packets\": 998, \"rx_bytes\": 560876},"
+				      "\"hops\": [{\"node_id\": 1, \"trace_type\": \"0xE000\","
+				      "\"ts_ns\": 33, \"tx_packets\": 1000, \"rx_packets\": 1001,"
+				      "\"tx_bytes\": 4, \"rx_bytes\": 5},"
+				      "{\"node_id\": 2, \"trace_type\": \"0x4000\", \"ts_ns\": 44}"
+				      "]}}",
+			0, NULL);
+	assert_non_null(expected);
+	assert_true(json_equal(json, expected));
+	json_decref(json);
+	json_decref(expected);
+}
+
+static void check_writers_agree(const struct hs_report *report, uint32_t app_id,
+		const struct hs_report_origin *origin)
+{
+	static char text[HS_REPORT_TEXT_BYTES];
+	json_t *json = hs_report_json(report, app_id, 9, origin);
+	assert_non_null(json);
+	char *dumped = json_dumps(json, JSON_COMPACT);
+	int len = hs_report_text(report, app_id, 9, origin, text, sizeof(text));
+	assert_string_equal(text, dumped);
+	assert_int_equal(len, strlen(dumped));
+	free(dumped);
+	json_decref(json);
+}
+
+static void both_writers_say_the_same_of_any_report(void **state)
+{
+	(void)state;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 12);
+	for (unsigned round = 0; round < 500; round++) {
+		struct hs_report report = {
+				.sink_ts_ns = (int64_t)hs_rng_u64(&rng),
+				.sink_rx_packets = hs_rng_u64(&rng),
+				.sink_rx_bytes = hs_rng_u64(&rng),
+		};
+		struct hs_flexint *telemetry = &report.telemetry;
+		struct hs_report_origin origin = {hs_rng_u64(&rng), 9, "0123-abcd"};
+		telemetry->ns_id = hs_rng_u32(&rng);
+		telemetry->trace_type = hs_rng_u32(&rng);
+		telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)hs_rng_u32(&rng),
+				hs_rng_u32(&rng), hs_rng_u64(&rng), hs_rng_u32(&rng),
+				hs_rng_u32(&rng)};
+		telemetry->n_hops = (uint16_t)(hs_rng_u32(&rng) % (HS_FLEXINT_MAX_HOPS + 1));
+		for (unsigned i = 0; i < telemetry->n_hops; i++)
+			telemetry->hops[i] = (struct hs_flexint_hop){(uint16_t)hs_rng_u32(&rng),
+					(uint16_t)hs_rng_u32(&rng), (uint16_t)hs_rng_u32(&rng),
+					(uint16_t)hs_rng_u32(&rng), hs_rng_u64(&rng),
+					hs_rng_u32(&rng), hs_rng_u32(&rng)};
+		check_writers_agree(&report, hs_rng_u32(&rng), round % 2 ? &origin : NULL);
+	}
+}
+
+static void the_longest_report_fits_the_stated_size(void **state)
+{
+	(void)state;
+	static char text[HS_REPORT_TEXT_BYTES];
+	struct hs_report_origin origin = {
+			UINT64_MAX, 65535, "ffffffff-ffff-ffff-ffff-ffffffffffff"};
+	struct hs_report report;
+	memset(&report, 0xFF, sizeof(report));
+	report.sink_ts_ns = INT64_MAX;
+	report.telemetry.n_hops = HS_FLEXINT_MAX_HOPS;
+	assert_true(hs_report_text(&report, UINT32_MAX, 65535, &origin, text, sizeof(text)) > 0);
+}
+
+static void a_buffer_that_is_too_small_is_never_overrun(void **state)
+{
+	(void)state;
+	struct hs_report report = example();
+	char text[1024];
+	int len = hs_report_text(&report, 3, 9, &ORIGIN, text, sizeof(text));
+	assert_true(len > 0);
+	for (size_t size = 0; size <= (size_t)len; size++) {
+		memset(text, 'x', sizeof(text));
+		assert_int_equal(hs_report_text(&report, 3, 9, &ORIGIN, text, size), -ENOSPC);
+		assert_int_equal(text[size], 'x');
+	}
+	assert_int_equal(hs_report_text(&report, 3, 9, &ORIGIN, text, (size_t)len + 1), len);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_report_is_published_with_its_hops_from_source_to_sink),
+			cmocka_unit_test(both_writers_say_the_same_of_any_report),
+			cmocka_unit_test(the_longest_report_fits_the_stated_size),
+			cmocka_unit_test(a_buffer_that_is_too_small_is_never_overrun),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
