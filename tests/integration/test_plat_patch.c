@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ports joined by a wire, for test_plat.py: whatever comes in on one goes out on the other.
-// Says what happens as lines of JSON on stdout, takes commands on stdin: "stats", "close N", "quit".
+// Says what happens as lines of JSON on stdout, takes commands on stdin: "stats", "close N",
+// "quit".
 //
-//   test_plat_patch MBUFS MTU WORKERS PORT PORT    PORT: iface[:driver[:queues]] or a devargs string
+//   test_plat_patch MBUFS MTU WORKERS PORT PORT    PORT: iface[:driver[:queues]] or a devargs
+//   string
 #include "clock.h"
 #include "eal.h"
 #include "idle.h"
@@ -170,7 +172,8 @@ static void print_stats(void)
 		hs_idle_wake(w->idle); // so that cpu_ns is of now
 		printf("%s{\"cpu_ns\": %lu, \"rounds\": %lu, \"sleeps\": %lu, \"received\": %lu, "
 		       "\"refused\": %lu}",
-				i ? ", " : "", w->cpu_ns, w->rounds, w->sleeps, w->received, w->refused);
+				i ? ", " : "", w->cpu_ns, w->rounds, w->sleeps, w->received,
+				w->refused);
 	}
 	printf("]}\n");
 	fflush(stdout);
@@ -206,8 +209,8 @@ static void parse_port(char *text, uint16_t mtu, struct hs_port_config *config)
 
 static int fail(const char *what, const struct hs_error *err)
 {
-	printf("{\"failed\": \"%s\", \"code\": \"%s\", \"path\": \"%s\", \"message\": \"%s\"}\n", what,
-			err->code, err->path, err->message);
+	printf("{\"failed\": \"%s\", \"code\": \"%s\", \"path\": \"%s\", \"message\": \"%s\"}\n",
+			what, err->code, err->path, err->message);
 	return 1;
 }
 
@@ -224,9 +227,9 @@ static int open_ports(char **argv, uint32_t n_mbufs, uint16_t mtu, struct rte_me
 	}
 
 	struct hs_eal_config eal = {
-		.memory_bytes = hs_pool_bytes(n_mbufs, room),
-		.control_core = 0,
-		.n_workers = n_workers,
+			.memory_bytes = hs_pool_bytes(n_mbufs, room),
+			.control_core = 0,
+			.n_workers = n_workers,
 	};
 	for (unsigned i = 0; i < n_workers; i++)
 		eal.worker_cores[i] = (int)((i + 1) % (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
@@ -236,7 +239,8 @@ static int open_ports(char **argv, uint32_t n_mbufs, uint16_t mtu, struct rte_me
 	if (hs_pool_create("mbufs", n_mbufs, room, pool) < 0)
 		return fail("pool", &err);
 	for (unsigned i = 0; i < N_PORTS; i++)
-		if (hs_port_open(&configs[i], (uint16_t)i, (uint16_t)n_workers, *pool, &ports[i], &err) < 0)
+		if (hs_port_open(&configs[i], (uint16_t)i, (uint16_t)n_workers, *pool, &ports[i],
+				    &err) < 0)
 			return fail("port", &err);
 	return 0;
 }
@@ -244,8 +248,8 @@ static int open_ports(char **argv, uint32_t n_mbufs, uint16_t mtu, struct rte_me
 static void control_loop(struct hs_port_watch *watch)
 {
 	struct pollfd fds[] = {
-		{.fd = STDIN_FILENO, .events = POLLIN},
-		{.fd = hs_port_watch_fd(watch), .events = POLLIN},
+			{.fd = STDIN_FILENO, .events = POLLIN},
+			{.fd = hs_port_watch_fd(watch), .events = POLLIN},
 	};
 
 	setvbuf(stdin, NULL, _IONBF, 0);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "eal.h"
+#include "idle.h"
+#include "log.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS INT64_C(1000000)
+
+static int start(void **state)
+{
+	struct hs_eal_config config = {0};
+	cpu_set_t set;
+
+	(void)state;
+	hs_log_setup(HS_LOG_ERROR, false);
+	sched_getaffinity(0, sizeof(set), &set);
+	while (!CPU_ISSET(config.control_core, &set))
+		config.control_core++;
+	snprintf(config.file_prefix, sizeof(config.file_prefix), "hs-test-idle-%d", (int)getpid());
+	return hs_eal_init(&config, NULL);
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	hs_eal_fini();
+	return 0;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static struct hs_idle *adaptive(void)
+{
+	struct hs_idle *idle;
+
+	assert_int_equal(hs_idle_create(true, &idle), 0);
+	return idle;
+}
+
+static uint16_t no_packets(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	(void)port, (void)queue, (void)mbufs, (void)n;
+	return 0;
+}
+
+static struct hs_port *silent_port(void)
+{
+	struct hs_port_config config = {.name = "silent"};
+	struct hs_port *port;
+
+	assert_int_equal(
+			hs_port_open_custom(no_packets, no_packets, NULL, &config, 0, 1, &port), 0);
+	return port;
+}
+
+// Empty rounds until it wants to sleep; how long that took.
+static int64_t until_it_arms(struct hs_idle *idle)
+{
+	int64_t from = now_ns();
+
+	while (!hs_idle_should_arm(idle))
+		assert_true(now_ns() - from < 2000 * MS);
+	return now_ns() - from;
+}
+
+static void a_busy_worker_never_wants_to_sleep(void **state)
+{
+	struct hs_idle *idle = adaptive();
+
+	(void)state;
+	for (unsigned i = 0; i < 1000000; i++) {
+		hs_idle_work(idle);
+		assert_false(hs_idle_should_arm(idle));
+	}
+	hs_idle_destroy(idle);
+	hs_idle_destroy(NULL);
+}
+
+static void an_idle_worker_spins_a_little_before_it_sleeps(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	int64_t least = INT64_MAX;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		int64_t took;
+
+		hs_idle_work(idle);
+		took = until_it_arms(idle);
+		least = took < least ? took : least;
+	}
+	// The clock is not the TSC: leave it some slack.
+	assert_in_range(least, 45000, 200000);
+	hs_idle_destroy(idle);
+}
+
+static void a_worker_that_is_told_to_spin_never_sleeps(void **state)
+{
+	struct hs_idle *idle;
+	int64_t from = now_ns();
+
+	(void)state;
+	assert_int_equal(hs_idle_create(false, &idle), 0);
+	while (now_ns() - from < 5 * MS)
+		assert_false(hs_idle_should_arm(idle));
+	hs_idle_destroy(idle);
+}
+
+static void a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	struct hs_port *port = silent_port();
+	int64_t shortest = INT64_MAX;
+
+	(void)state;
+	assert_int_equal(hs_idle_add_port(idle, port), 0);
+	hs_idle_arm(idle);
+	hs_idle_sleep(idle); // takes the news of the port
+	for (unsigned i = 0; i < 20; i++) {
+		int64_t from = now_ns(), took;
+
+		hs_idle_sleep(idle);
+		took = now_ns() - from;
+		assert_true(took >= MS * 9 / 10);
+		shortest = took < shortest ? took : shortest;
+	}
+	assert_true(shortest < MS * 13 / 10);
+	hs_idle_destroy(idle);
+	hs_port_close(port);
+}
+
+static void after_a_sleep_that_nothing_ended_it_sleeps_again_at_once(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	struct hs_port *port = silent_port();
+
+	(void)state;
+	hs_idle_add_port(idle, port);
+	hs_idle_sleep(idle);
+	until_it_arms(idle);
+	hs_idle_arm(idle);
+	hs_idle_sleep(idle);
+	assert_true(hs_idle_should_arm(idle));
+	hs_idle_work(idle);
+	assert_false(hs_idle_should_arm(idle));
+	hs_idle_destroy(idle);
+	hs_port_close(port);
+}
+
+static void a_wake_up_before_the_sleep_is_not_lost(void **state)
+{
+	struct hs_idle *idle = adaptive();
+	int64_t from = now_ns();
+
+	(void)state;
+	hs_idle_wake(idle);
+	hs_idle_sleep(idle);
+	assert_true(now_ns() - from < 90 * MS);
+	// It is taken by that one sleep.
+	from = now_ns();
+	hs_idle_sleep(idle);
+	assert_true(now_ns() - from > 90 * MS);
+	hs_idle_destroy(idle);
+}
+
+struct sleeper {
+	struct hs_idle *idle;
+	atomic_uint sleeps;
+	atomic_bool stop;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *sleeper = arg;
+
+	while (!sleeper->stop) {
+		hs_idle_sleep(sleeper->idle);
+		sleeper->sleeps++;
+	}
+	return NULL;
+}
+
+static void another_thread_ends_the_sleep(void **state)
+{
+	struct sleeper sleeper = {.idle = adaptive()};
+	int64_t from = now_ns();
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_on, &sleeper), 0);
+	for (unsigned i = 1; i <= 50; i++) {
+		hs_idle_wake(sleeper.idle);
+		while (sleeper.sleeps < i)
+			sched_yield();
+	}
+	assert_true(now_ns() - from < 50 * 50 * MS); // 100 ms each without the wake-up
+	sleeper.stop = true;
+	hs_idle_wake(sleeper.idle);
+	pthread_join(thread, NULL);
+	hs_idle_destroy(sleeper.idle);
+}
+
+static void a_port_is_removed_from_under_a_sleeper(void **state)
+{
+	struct sleeper sleeper = {.idle = adaptive()};
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_on, &sleeper), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		struct hs_port *port = silent_port();
+
+		assert_int_equal(hs_idle_add_port(sleeper.idle, port), 0);
+		hs_idle_remove_port(sleeper.idle, port);
+		// If the sleeper still looked at it, a sanitizer would say so.
+		memset(port, 0xff, offsetof(struct hs_port, private_data));
+		port->config.kind = HS_PORT_CUSTOM;
+		hs_port_close(port);
+	}
+	sleeper.stop = true;
+	hs_idle_wake(sleeper.idle);
+	pthread_join(thread, NULL);
+	hs_idle_destroy(sleeper.idle);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_busy_worker_never_wants_to_sleep),
+			cmocka_unit_test(an_idle_worker_spins_a_little_before_it_sleeps),
+			cmocka_unit_test(a_worker_that_is_told_to_spin_never_sleeps),
+			cmocka_unit_test(
+					a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond),
+			cmocka_unit_test(after_a_sleep_that_nothing_ended_it_sleeps_again_at_once),
+			cmocka_unit_test(a_wake_up_before_the_sleep_is_not_lost),
+			cmocka_unit_test(another_thread_ends_the_sleep),
+			cmocka_unit_test(a_port_is_removed_from_under_a_sleeper),
+	};
+
+	return cmocka_run_group_tests_name("idle", tests, start, stop);
+}
