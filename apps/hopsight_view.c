@@ -50,22 +50,38 @@ void hs_cli_view_drops(const json_t *ok)
 	json_decref(some);
 }
 
+// What else a counter has, port or reason say, stands in one column.
+static json_t *labels_of(const json_t *stat)
+{
+	static const char *const named[] = {"name", "kind", "value", "unit", "help"};
+	char text[HS_CLI_TEXT] = "", value_text[HS_CLI_TEXT];
+	size_t used = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)stat, key, value) {
+		size_t i = 0;
+		while (i < sizeof(named) / sizeof(named[0]) && strcmp(named[i], key) != 0)
+			i++;
+		if (i < sizeof(named) / sizeof(named[0]) || used >= sizeof(text))
+			continue;
+		hs_cli_format(key, value, value_text);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s=%s",
+				used ? " " : "", key, value_text);
+	}
+	return json_string(text);
+}
+
 void hs_cli_view_stats(const json_t *ok)
 {
-	static const struct hs_cli_column columns[] = {
-			{"name", NULL}, {"value", NULL}, {"unit", NULL}};
+	static const struct hs_cli_column columns[] = {{"name", NULL}, {"labels", NULL},
+			{"value", NULL}, {"unit", NULL}, {"help", "meaning"}};
 	json_t *stats = json_deep_copy(json_object_get(ok, "stats")), *stat;
 	size_t i;
 
-	// Labels stand between, help at the end, whatever they are.
-	json_array_foreach (stats, i, stat) {
-		json_object_del(stat, "kind");
-		json_t *help = json_incref(json_object_get(stat, "help"));
-		json_object_del(stat, "help");
-		if (help)
-			json_object_set_new(stat, "help", help);
-	}
-	table_or(stats, "no counters", COLUMNS(columns), true);
+	json_array_foreach (stats, i, stat)
+		json_object_set_new(stat, "labels", labels_of(stat));
+	table_or(stats, "no counters", COLUMNS(columns), false);
 	json_decref(stats);
 }
 

@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_API_VERSION     "1.0"
-#define HS_API_MAX_BYTES   (1u << 20)
-#define HS_API_MAX_DEPTH   16
-#define HS_API_MAX_VERBS   10000 // in one transaction
-#define HS_API_PAGE        1000  // default `limit` of lists
-#define HS_API_MAX_PAGE    10000
-#define HS_API_WINDOW_RUN  (-1)  // window_ns of qos_get: everything since the rule was installed
+#define HS_API_VERSION	  "1.0"
+#define HS_API_MAX_BYTES  (1u << 20)
+#define HS_API_MAX_DEPTH  16
+#define HS_API_MAX_VERBS  10000 // in one transaction
+#define HS_API_PAGE	  1000	// default `limit` of lists
+#define HS_API_MAX_PAGE	  10000
+#define HS_API_WINDOW_RUN (-1) // window_ns of qos_get: everything since the rule was installed
 
 enum hs_api_verb {
 	HS_VERB_HELLO,
@@ -44,19 +44,19 @@ enum hs_api_verb {
 // One checked request.
 struct hs_api_args {
 	enum hs_api_verb verb;
-	struct hs_rule rule;          // int_request
+	struct hs_rule rule;	      // int_request
 	struct hs_rule_update update; // int_update
 	bool has_ns_id;
-	uint32_t ns_id;               // int_update, int_delete, int_get; a filter in qos_get
-	uint64_t offset, limit;       // int_list, qos_get
-	int64_t window_ns;            // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
-	uint64_t since;               // events: those with a sequence number above
+	uint32_t ns_id;		// int_update, int_delete, int_get; a filter in qos_get
+	uint64_t offset, limit; // int_list, qos_get
+	int64_t window_ns;	// qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
+	uint64_t since;		// events: those with a sequence number above
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
-// returns a negative errno with *err. A transaction is run in order; before it, the check has agreed
-// to each of its changes given the ones before it, so that `run` has no reason to fail half-way; if
-// it does, the changes before it are taken back by further calls of `run`.
+// returns a negative errno with *err. A transaction is run in order; before it, the check has
+// agreed to each of its changes given the ones before it, so that `run` has no reason to fail
+// half-way; if it does, the changes before it are taken back by further calls of `run`.
 struct hs_api_backend {
 	void *context;
 	int (*run)(void *context, const struct hs_api_args *args, json_t **result,

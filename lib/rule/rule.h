@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 enum hs_rule_mode {
-	HS_MODE_COUNT,       // every setting-th packet
+	HS_MODE_COUNT,	     // every setting-th packet
 	HS_MODE_FREQUENCY,   // at most one packet in setting milliseconds
 	HS_MODE_PROBABILITY, // each packet with setting percent
 };
 
 struct hs_rule {
-	uint32_t ns_id;      // 1 to 2^32 - 1
+	uint32_t ns_id; // 1 to 2^32 - 1
 	uint32_t app_id;
-	uint8_t src_ip[16];  // network order
+	uint8_t src_ip[16]; // network order
 	uint8_t dst_ip[16];
-	uint16_t src_port;   // host order; 0 any
+	uint16_t src_port; // host order; 0 any
 	uint16_t dst_port;
-	uint8_t protocol;    // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6
-	uint8_t mode;        // enum hs_rule_mode
+	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6
+	uint8_t mode;	  // enum hs_rule_mode
 	bool in_band;
 	bool transmit_report;
 	bool piggyback_report;

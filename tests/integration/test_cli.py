@@ -176,7 +176,7 @@ def every_query_prints_a_table_and_json(workspace):
     }
     node = FakeNode(workspace, **{verb: {"ok": ok} for verb, ok in replies.items()})
     said = {"hello": "hello, audit", "node": "west", "ports": "no_room=1", "drops": "it is full",
-            "stats": "west", "events": "west went away", "audit": "everything adds up"}
+            "stats": "port=west", "events": "west went away", "audit": "everything adds up"}
     for words, expected in said.items():
         out = node.run(words).stdout
         check(expected in out, words, out)
