@@ -5,6 +5,7 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_interrupts.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -13,13 +14,16 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB	       (UINT64_C(1) << 20)
@@ -231,6 +235,34 @@ static void remove_runtime_directory(void)
 	if (snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", directory) < (int)sizeof(path))
 		unlink(path);
 	rmdir(directory); // fails where somebody else's files are in it
+}
+
+static void hold(void *held)
+{
+	sem_post(held);
+	for (;;)
+		pause();
+}
+
+// net_memif (22.11) frees the handle of its listening socket without taking it from the interrupt
+// thread, which looks at all its handles at each wake-up: closing a connected port wakes it, and
+// what it finds is freed, or unmapped by rte_eal_cleanup. A callback that never returns keeps it
+// from looking; no device needs it in order to close. (Not an alarm's: cleanup waits for those.)
+void hs_eal_hold_interrupts(void)
+{
+	static sem_t held;
+	struct timespec limit;
+	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+
+	if (!handle)
+		return;
+	sem_init(&held, 0, 0);
+	rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
+	rte_intr_fd_set(handle, eventfd(1, EFD_CLOEXEC)); // readable at once
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec++;
+	if (rte_intr_callback_register(handle, hold, &held) == 0)
+		sem_timedwait(&held, &limit);
 }
 
 void hs_eal_fini(void)
