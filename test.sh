@@ -39,6 +39,13 @@ counted() {
 	fi
 }
 
+# A command as one test.
+one() {
+	local name=$1 begin=$SECONDS
+	shift
+	"$@" && echo "PASS $name $((SECONDS - begin)) s" || echo "FAIL $name $((SECONDS - begin)) s"
+}
+
 # meson_suite DIR SUITE: the tests of a suite, from the log that meson writes for machines.
 meson_suite() {
 	local dir=$1 suite=$2
@@ -91,7 +98,8 @@ part_integration() {
 
 part_bench() {
 	build build
-	counted "$PYTHON" tests/bench/run.py --seconds 1
+	counted one "bench: the cost of a packet is measured beside testpmd's" \
+		"$PYTHON" tests/bench/cost.py --build build --rounds 1 --seconds 0.5
 }
 
 for name in "$@"; do

@@ -30,7 +30,8 @@ class Ping:
 
     def __init__(self, hosts, seconds, workspace):
         self.path = workspace.path("ping.log")
-        self.process = hosts[0].spawn("ping", "-n", "-i", "0.02", "-w", str(seconds),
+        # A number of packets, not a time: at a deadline the newest reply would count as lost.
+        self.process = hosts[0].spawn("ping", "-n", "-i", "0.02", "-c", str(50 * seconds),
                                       hosts[1].address, log="ping.log")
 
     def results(self):

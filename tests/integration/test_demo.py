@@ -9,6 +9,7 @@ import sys
 
 import netlab
 from lib import check, equal, main, need, test, until
+from workspace import Workspace
 
 NAMES = ["ping-up", "ping-down", "udp-up", "udp-down", "tcp-up", "mgen-up", "mgen-down"]
 PROGRAM = ["/usr/bin/python3", os.path.join(netlab.ROOT, "demo", "demo.py")]
@@ -52,19 +53,17 @@ def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
 @test(limit_s=60)
 def the_demonstration_leaves_nothing_behind_when_it_is_interrupted(workspace):
     need("ping", "iperf3", "mgen")
-    before = set(os.listdir("/run/netns")) if os.path.isdir("/run/netns") else set()
     demo = workspace.spawn([*PROGRAM, "--seconds", "30"], stdout=subprocess.DEVNULL,
-                           stderr=subprocess.PIPE)
-
-    def sending():
-        return b"send" in demo.stderr.readline()
-
-    until(sending, 40, "the traffic runs")
+                           stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": workspace.folder})
+    until(lambda: b"send" in demo.stderr.readline(), 40, "the traffic runs")
+    folder = next(name for name in os.listdir(workspace.folder) if name.startswith("hsdemo-"))
+    prefix = Workspace(os.path.join(workspace.folder, folder)).prefix
+    check([name for name in os.listdir("/run/netns") if name.startswith(prefix)], "namespaces")
     demo.send_signal(signal.SIGINT)
     demo.wait(20)
     equal(demo.returncode, 130, "exit code")
-    left = {name for name in set(os.listdir("/run/netns")) - before if "host" in name}
-    equal(left, set(), "namespaces left")
+    equal([name for name in os.listdir("/run/netns") if name.startswith(prefix)], [], "left")
+    check(folder not in os.listdir(workspace.folder), "the folder is left")
 
 
 if __name__ == "__main__":
