@@ -187,10 +187,62 @@ static void a_reordered_packet_may_make_a_loss_negative(void **state)
 	struct hs_report b = after(&a, 100, 562, &none);
 	b.sink_rx_packets += 40; // they had been behind report a
 	b.sink_rx_bytes += 40 * 562;
+	for (unsigned i = 0; i < 2; i++) {
+		hs_qos_step(&a, &b, &chain, SLACK, &step);
+		assert_int_equal(step.flags, 0);
+		assert_int_equal(step.links[3].lost, -40);
+		assert_int_equal(step.e2e.lost, -40);
+		without_bytes(&a);
+		without_bytes(&b);
+	}
+}
+
+static void reordering_beside_a_loss_beyond_16_bits_stays_what_it_is(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses losses = {.link = {3 * 65536 + 5}};
+	struct hs_report a = plain_report(65530, MS, 3, PATH);
+	struct hs_report b = after(&a, 1000000, 562, &losses);
+	b.sink_rx_packets += 40;
+	b.sink_rx_bytes += 40 * 562;
 	hs_qos_step(&a, &b, &chain, SLACK, &step);
 	assert_int_equal(step.flags, 0);
+	assert_int_equal(step.links[0].lost, 3 * 65536 + 5);
 	assert_int_equal(step.links[3].lost, -40);
-	assert_int_equal(step.e2e.lost, -40);
+}
+
+// The 16-bit counts fit together by chance; the bytes do not.
+static void a_restart_that_the_packets_hide_shows_in_the_bytes(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses none = {0};
+	struct hs_report a = plain_report(3 * 65536 + 300, MS, 3, PATH);
+	struct hs_report b = after(&a, 500, 562, &none);
+	struct hs_flexint_hop *hop = hop_of(&b, 1);
+	hop->rx_packets = hop->tx_packets = 200;
+	hop->rx_bytes = hop->tx_bytes = 200 * 562;
+	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	assert_int_equal(step.flags, HS_QOS_STEP_TRANSIT_RESET);
+}
+
+// So much was sent that bytes running back prove nothing; the losses they give still do.
+static void a_restart_in_a_long_span_shows_as_a_negative_loss(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses none = {0};
+	struct hs_report a = plain_report(1000000, MS, 3, PATH);
+	struct hs_report b = after(&a, 2000000, 562, &none);
+	struct hs_flexint_hop *hop = hop_of(&b, 1);
+	hop->rx_packets = hop->tx_packets = (uint16_t)1900000;
+	hop->rx_bytes = hop->tx_bytes = 1900000u * 562;
+	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	assert_int_equal(step.flags, HS_QOS_STEP_TRANSIT_RESET);
 }
 
 int main(void)
@@ -203,6 +255,9 @@ int main(void)
 			cmocka_unit_test(what_neither_sum_nor_bytes_resolve_is_flagged_not_guessed),
 			cmocka_unit_test(a_restarted_node_is_found_wherever_its_counts_stood),
 			cmocka_unit_test(a_reordered_packet_may_make_a_loss_negative),
+			cmocka_unit_test(reordering_beside_a_loss_beyond_16_bits_stays_what_it_is),
+			cmocka_unit_test(a_restart_that_the_packets_hide_shows_in_the_bytes),
+			cmocka_unit_test(a_restart_in_a_long_span_shows_as_a_negative_loss),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

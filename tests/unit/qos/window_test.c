@@ -421,7 +421,7 @@ static void alternating_paths_have_loss_only_between_common_nodes(void **state)
 	config.n_nodes = 3;
 	config.other_at = 1;
 	config.other_id = 77;
-	config.other_ppm = 400000;
+	config.other_ppm = 200000;
 	config.links[0].loss_ppm = 10000;
 	config.links[2].loss_ppm = 20000; // from 2 or 77 to 3
 	config.duration_ns = 5 * SECOND;
@@ -794,11 +794,179 @@ static void hops_are_measured_where_the_source_counts_nothing(void **state)
 	assert_false(hop_between(caught, 0, 1)->has & HS_QOS_HAS_LOSS);
 }
 
+static void a_report_at_the_very_end_belongs_to_the_window(void **state)
+{
+	struct fixture *f = *state;
+	give_range(f, 897, 997, 100); // the last arrives as the second ends
+	give_range(f, 1097, 1097, 100);
+	hs_qos_advance(f->qos, T0 + 3 * SECOND);
+	assert_int_equal(second_ending(f, 1)->window.reports, 2);
+	assert_int_equal(second_ending(f, 1)->window.e2e.span_end_ns, T0 + SECOND);
+	assert_int_equal(second_ending(f, 2)->window.reports, 1);
+}
+
+static void a_restart_without_stamps_is_no_giant_loss(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 900; i += 100) {
+		struct hs_report report = plain(i);
+		report.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS;
+		report.telemetry.e2e.tx_packets += i < 500 ? 3000000000u : 0;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	assert_true(second_ending(f, 1)->window.flags & HS_QOS_EPOCH);
+	assert_int_equal(second_ending(f, 1)->window.e2e.lost_packets, 0);
+	assert_int_equal(second_ending(f, 1)->window.e2e.tx_packets, 300 + 400);
+}
+
+static void a_restarted_sink_loses_nothing(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 20000; i <= 20900; i += 100) {
+		struct hs_report report = plain(i);
+		report.sink_rx_packets -= i > 20450 ? 20450 : 0;
+		report.sink_rx_bytes -= i > 20450 ? 20450 * 562 : 0;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 22 * SECOND);
+	assert_true(second_ending(f, 21)->window.flags & HS_QOS_EPOCH);
+	assert_int_equal(second_ending(f, 21)->window.e2e.lost_packets, 0);
+	assert_int_equal(second_ending(f, 21)->window.e2e.tx_packets, 800);
+}
+
+// More arrives than is sent in each span, by more than reordering could: no restart each time.
+static void lasting_surplus_end_to_end_is_measured_and_flagged(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 40; i++) {
+		struct hs_report report = plain_report(i * 50000, 10 * US, 0, NULL);
+		report.sink_rx_packets += i * 10000;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 22 * SECOND);
+	const struct hs_qos_window *window = &second_ending(f, 18)->window;
+	assert_false(window->flags & HS_QOS_EPOCH);
+	assert_true(window->flags & HS_QOS_RULES_DIFFER);
+	assert_int_equal(window->e2e.lost_packets, -20000);
+}
+
+static void no_surplus_is_carried_into_a_new_epoch(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 3900; i += 100) {
+		struct hs_report report = plain(i);
+		uint64_t missing = i < 1000 ? 0 : i < 2000 ? (uint64_t)-20 : i < 3000 ? 0 : 30;
+		report.sink_rx_packets -= missing;
+		if (i > 2000)
+			report.telemetry.e2e.tx_packets -= 1990;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 5 * SECOND);
+	assert_int_equal(second_ending(f, 2)->window.e2e.lost_packets, -20);
+	assert_true(second_ending(f, 3)->window.flags & HS_QOS_EPOCH);
+	assert_int_equal(second_ending(f, 4)->window.e2e.shown_lost_packets, 30);
+}
+
+static void no_surplus_is_carried_past_a_restarted_node(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 40100; i <= 43900; i += 100) {
+		struct hs_report report = plain(i);
+		int64_t missing = i < 41000 ? 0 : i < 42000 ? -20 : i < 43000 ? 0 : 30;
+		struct hs_flexint_hop *hop = hop_of(&report, 1);
+		if (i < 42050) // node 2 gets 20 too many, then 30 too few
+			hop->rx_packets = hop->tx_packets = (uint16_t)((int64_t)i - missing);
+		else
+			hop->rx_packets = hop->tx_packets =
+					(uint16_t)((int64_t)i - 42050 - missing);
+		hop->bitmap = HS_HOP_PACKETS;
+		report.sink_rx_packets -= (uint64_t)missing;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 45 * SECOND);
+	assert_int_equal(hop_between(second_ending(f, 42), 1, 2)->lost_packets, -20);
+	assert_true(second_ending(f, 43)->window.flags & HS_QOS_EPOCH);
+	assert_int_equal(hop_between(second_ending(f, 44), 1, 2)->shown_lost_packets, 30);
+}
+
+static void a_report_behind_a_closed_window_changes_no_pair(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_report late = plain(850);
+	late.sink_ts_ns = T0 + 1500 * MS; // 650 ms on its way
+	late.sink_rx_packets = 1400;
+	give_range(f, 100, 900, 100);
+	hs_qos_advance(f->qos, T0 + 1200 * MS);
+	give_range(f, 1000, 1400, 100);
+	give(f->qos, &late);
+	give_range(f, 1500, 1900, 100);
+	hs_qos_advance(f->qos, T0 + 3 * SECOND);
+	assert_int_equal(second_ending(f, 2)->window.reports, 11);
+	assert_int_equal(second_ending(f, 2)->window.e2e.jitter_ns, 0);
+	assert_int_equal(second_ending(f, 2)->window.e2e.delay.max, 650 * MS);
+}
+
+static void a_clock_that_jumps_ahead_shows_in_a_delay_that_changes_by_seconds(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 2900; i += 100) {
+		struct hs_report report = plain(i); // a source 20 s behind steps to 5 s behind
+		report.telemetry.e2e.ts_ns -= (uint64_t)(i < 1500 ? 20 : 5) * SECOND;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 4 * SECOND);
+	assert_false(second_ending(f, 1)->window.clock.known);
+	assert_true(second_ending(f, 2)->window.clock.known);
+	assert_false(second_ending(f, 2)->window.clock.synchronised);
+	assert_false(second_ending(f, 2)->window.flags & HS_QOS_NEGATIVE_DELAY);
+}
+
+static void percentiles_of_a_histogram_stay_within_what_was_measured(void **state)
+{
+	struct fixture *f = *state;
+	give_range(f, 500, 500, 1); // the histogram's origin: a delay of 3 ms
+	for (uint64_t i = 1; i <= 1900; i++) {
+		struct hs_report report = plain_report(2000 + i, MS / 2, 2, PATH);
+		report.sink_ts_ns += 777777; // all the same, and off any bucket's middle
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 3 * SECOND);
+	const struct hs_qos_hop *e2e = &second_ending(f, 2)->window.e2e;
+	assert_true(e2e->delay.n > 1000);
+	assert_int_equal(e2e->delay.min, 3777777);
+	assert_int_equal(e2e->delay.p50, 3777777);
+	assert_int_equal(e2e->delay.p999, 3777777);
+	assert_int_equal(e2e->pdv_ns, 0);
+}
+
+static void a_mean_is_rounded_to_the_nearest(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 300; i += 100) {
+		struct hs_report report = plain(i);
+		report.sink_ts_ns += i >= 200; // 0, 1, 1
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	assert_int_equal(second_ending(f, 1)->window.e2e.delay.mean, 3 * MS + 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			TEST(a_report_at_the_very_end_belongs_to_the_window),
+			TEST(a_restart_without_stamps_is_no_giant_loss),
+			TEST(a_restarted_sink_loses_nothing),
+			TEST(lasting_surplus_end_to_end_is_measured_and_flagged),
+			TEST(no_surplus_is_carried_into_a_new_epoch),
+			TEST(no_surplus_is_carried_past_a_restarted_node),
+			TEST(a_report_behind_a_closed_window_changes_no_pair),
+			TEST(a_clock_that_jumps_ahead_shows_in_a_delay_that_changes_by_seconds),
+			TEST(percentiles_of_a_histogram_stay_within_what_was_measured),
+			TEST(a_mean_is_rounded_to_the_nearest),
 			TEST(windows_of_all_lengths_end_on_multiples_of_their_length),
 			TEST(a_window_holds_more_reports_than_are_kept),
 			TEST(a_window_closes_only_after_its_lateness),
