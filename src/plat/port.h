@@ -31,7 +31,7 @@ enum hs_port_side {
 };
 
 enum hs_port_kind {
-	HS_PORT_IFACE,	 // a kernel interface by name: the node picks af_xdp or af_packet
+	HS_PORT_IFACE,	 // a kernel interface by name, on packet sockets or af_xdp
 	HS_PORT_DEVARGS, // any DPDK virtual device
 	HS_PORT_PCI,
 	HS_PORT_CUSTOM, // in-process (lab, tests): ops given by the maker

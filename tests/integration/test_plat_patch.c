@@ -39,7 +39,7 @@ struct worker {
 static struct hs_port *ports[N_PORTS];
 static struct worker workers[HS_MAX_WORKERS];
 static unsigned n_workers;
-static atomic_bool stopping;
+static atomic_bool stopping, paused;
 
 static bool usable(const struct hs_port *port)
 {
@@ -68,7 +68,7 @@ static unsigned poll_once(struct worker *w)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < N_PORTS; i++)
+	for (unsigned i = 0; i < N_PORTS && !paused; i++)
 		for (uint16_t q = 0; q < ports[i]->rx_queues; q++)
 			if (q % n_workers == w->index)
 				n += forward(w, ports[i], q, ports[1 - i]);
@@ -187,6 +187,10 @@ static bool take_command(void)
 		return false;
 	if (strncmp(line, "stats", 5) == 0)
 		print_stats();
+	if (strncmp(line, "pause", 5) == 0)
+		paused = true;
+	if (strncmp(line, "go", 2) == 0)
+		paused = false;
 	return strncmp(line, "quit", 4) != 0;
 }
 
