@@ -107,7 +107,7 @@ def demonstrate(workspace, seconds, live):
     said = {}
     for program in programs:
         said.update(program.results())
-    audits = [dict(node.call("audit"), node=node.config["node"]["name"].split("-")[-1])
+    audits = [dict(node.call("audit"), drops=node.call("drops_get")["drops"])
               for node in chain.nodes]
     return {"flows": [{"name": name, "program": said[name], "hopsight": measured[name]}
                       for name, _, _, _ in FLOWS],

@@ -79,6 +79,10 @@ def summary(out, result):
               " converted. Delays are one-way medians.\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
     lost = "adds up on every node" if result["audit"]["ok"] else "DOES NOT ADD UP"
+    for node in result["audit"]["nodes"]:
+        for drop in node["drops"]:
+            out.write(f"Node {node['node_id']} dropped {drop['packets']} at port {drop['port']}:"
+                      f" {drop['text']}.\n")
     out.write(f"Audit (received = sent + dropped, reports made = sent + lost): {lost}.\n")
 
 

@@ -173,9 +173,10 @@ def iface(name, interface, side, mtu=1500, **more):
     return {"name": name, "iface": interface, "side": side, "mtu": mtu, **more}
 
 
-def memif(name, socket, role, number, side="network", mtu=1800):
-    return {"name": name, "side": side, "mtu": mtu,
-            "devargs": f"net_memif{number},role={role},socket={socket},socket-abstract=no"}
+def memif(name, socket, role, number, side="network", mtu=1800, ring=12):
+    # Two to the power of `ring`: 4,096 descriptors outlast a worker whose core is another's for some milliseconds.
+    return {"name": name, "side": side, "mtu": mtu, "devargs":
+            f"net_memif{number},role={role},socket={socket},socket-abstract=no,rsize={ring}"}
 
 
 def pcap(name, number, side, rx=None, tx=None, mtu=9000):
@@ -236,14 +237,15 @@ class Chain:
     Node i works in namespace n<i>; its ports are called west and east.
     """
 
-    def __init__(self, workspace, nodes=4, link="memif", host_mtu=1500, net_mtu=1800, cores=(0, 1),
-                 **config):
+    def __init__(self, workspace, nodes=4, link="memif", host_mtu=1500, net_mtu=1800, ring=12,
+                 cores=(0, 1), **config):
         self.workspace = workspace
         self.hosts = [Host(workspace, "host1", "2001:db8::1"),
                       Host(workspace, "host2", "2001:db8::2")]
         self.nodes = []
         self._link = link
         self._net_mtu = net_mtu
+        self._ring = ring
         namespaces = [workspace.namespace(f"n{i}") for i in range(1, nodes + 1)]
         veth(self.hosts[0].namespace, "eth0", namespaces[0], "west", host_mtu)
         veth(self.hosts[1].namespace, "eth0", namespaces[-1], "east", host_mtu)
@@ -268,7 +270,7 @@ class Chain:
         left = i - 1 if name == "west" else i
         return memif(name, self.workspace.path(f"memif{left}.sock"),
                      "server" if name == "east" else "client", 0 if name == "west" else 1,
-                     mtu=self._net_mtu)
+                     mtu=self._net_mtu, ring=self._ring)
 
     def start(self):
         # In order: the server's end of each memif link is there before its client.

@@ -15,14 +15,14 @@ NAMES = ["ping-up", "ping-down", "udp-up", "udp-down", "tcp-up", "mgen-up", "mge
 PROGRAM = ["/usr/bin/python3", os.path.join(netlab.ROOT, "demo", "demo.py")]
 
 
-def check_flow(flow):
+def check_flow(flow, dropped):
     report, said = flow["hopsight"], flow["program"]
     check(report["reports"] > 0, flow["name"], "has no reports")
     equal(len(report["hops"]), 3, f"hops of {flow['name']}")
     for part in [*report["hops"], report["e2e"]]:
         for key in ("throughput_bps", "delay_ns", "jitter_ns", "loss_ratio", "rx_packets"):
             check(key in part, flow["name"], "has no", key, part)
-        equal(part["loss_ratio"], 0, f"loss of {flow['name']}")
+        equal(part["loss_ratio"], 0, f"loss of {flow['name']}, drops {dropped}")
     if "loss_ratio" in said:
         equal(said["loss_ratio"], 0, f"loss that the program of {flow['name']} saw")
 
@@ -30,15 +30,17 @@ def check_flow(flow):
 @test(limit_s=90)
 def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
     need("ping", "iperf3", "mgen")
-    demo = workspace.spawn([*PROGRAM, "--seconds", "8", "--json"], stdout=subprocess.PIPE, text=True)
+    demo = workspace.spawn([*PROGRAM, "--seconds", "8", "--json"], stdout=subprocess.PIPE,
+                           text=True)
     output, _ = demo.communicate(timeout=80)
     equal(demo.returncode, 0, "exit code")
     result = json.loads(output)
     flows = {flow["name"]: flow for flow in result["flows"]}
     equal(list(flows), NAMES, "flows")
     check(result["audit"]["ok"], "audit", result["audit"])
+    dropped = [node["drops"] for node in result["audit"]["nodes"]]
     for flow in flows.values():
-        check_flow(flow)
+        check_flow(flow, dropped)
     ratios = []
     for name in ("mgen-up", "mgen-down"):
         ratio = flows[name]["hopsight"]["e2e"]["throughput_bps"] / (2000 * 562 * 8)
