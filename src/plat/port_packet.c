@@ -6,6 +6,7 @@
 // nothing of what the kernel refused (docs/decisions/0005-interface-driver.md).
 #include "port_private.h"
 
+#include "checksum.h"
 #include "log.h"
 
 #include <rte_branch_prediction.h>
@@ -118,6 +119,8 @@ static inline bool copy_packet(
 		memcpy(rte_pktmbuf_mtod(mbuf, uint8_t *), from, len);
 	mbuf->data_len = (uint16_t)total;
 	mbuf->pkt_len = total;
+	if (unlikely(frame->tp_status & TP_STATUS_CSUMNOTREADY))
+		hs_checksum_complete(rte_pktmbuf_mtod(mbuf, uint8_t *), total);
 	return true;
 }
 

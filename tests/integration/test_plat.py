@@ -258,6 +258,26 @@ def af_xdp_is_refused_above_an_mtu_of_3500(workspace):
 
 
 @test()
+def hosts_that_leave_checksums_to_hardware_reach_each_other(workspace):
+    bench = Bench(workspace)
+    patch = Patch(workspace, bench.switch, ["p0", "p1"])
+    for i, host in enumerate(bench.hosts):
+        run("ip", "netns", "exec", host, "ethtool", "-K", "eth0", "tx", "on")
+        run("ip", "-n", host, "addr", "add", f"10.0.0.{i + 1}/24", "dev", "eth0")
+    listen = ("import socket; s = socket.create_server(('10.0.0.2', 5000)); print(flush=True);"
+              "print(s.accept()[0].makefile().readline(), end='')")
+    server = subprocess.Popen(["ip", "netns", "exec", bench.hosts[1], sys.executable, "-c", listen],
+                              stdout=subprocess.PIPE, text=True)
+    workspace.processes.append(server)
+    server.stdout.readline()
+    say = ("import socket; s = socket.create_connection(('10.0.0.2', 5000), 5);"
+           "s.sendall(b'heard you\\n')")
+    run("ip", "netns", "exec", bench.hosts[0], sys.executable, "-c", say)
+    equal(server.stdout.readline(), "heard you\n")
+    patch.quit()
+
+
+@test()
 def what_the_kernel_itself_sends_does_not_come_in(workspace):
     bench = Bench(workspace)
     patch = Patch(workspace, bench.switch, ["p0", "p1"])
