@@ -24,6 +24,8 @@ struct hs_qos {
 	uint32_t table_mask;
 	struct hs_qos_flow *active; // flows with windows to close
 	int64_t next_ns;
+	struct hs_qos_flow *cursor; // where hs_qos_advance goes on; NULL: at the front
+	int64_t round_next_ns;	    // next_ns, once it is through
 	struct hs_qos_counters counters;
 	struct hs_qos_columns columns;
 	struct hs_qos_step step;   // scratch
@@ -82,6 +84,8 @@ static void activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag)
 	qos->active = flow;
 	if (flow->close_at_ns < qos->next_ns)
 		qos->next_ns = flow->close_at_ns;
+	if (flow->close_at_ns < qos->round_next_ns)
+		qos->round_next_ns = flow->close_at_ns;
 }
 
 static void deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
@@ -89,6 +93,8 @@ static void deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
 	if (!flow->active)
 		return;
 	flow->active = false;
+	if (qos->cursor == flow)
+		qos->cursor = flow->next;
 	if (flow->prev)
 		flow->prev->next = flow->next;
 	else
@@ -234,15 +240,22 @@ void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
 {
 	if (now_ns < qos->next_ns)
 		return;
-	struct hs_qos_flow *next;
-	qos->next_ns = INT64_MAX;
-	for (struct hs_qos_flow *flow = qos->active; flow; flow = next) {
-		next = flow->next;
+	if (!qos->cursor) {
+		qos->cursor = qos->active;
+		qos->round_next_ns = INT64_MAX;
+	}
+	uint32_t budget =
+			qos->config.flows_per_advance ? qos->config.flows_per_advance : UINT32_MAX;
+	while (qos->cursor && budget--) {
+		struct hs_qos_flow *flow = qos->cursor;
+		qos->cursor = flow->next;
 		while (flow->active && flow->close_at_ns <= now_ns)
 			close_next(qos, flow);
-		if (flow->active && flow->close_at_ns < qos->next_ns)
-			qos->next_ns = flow->close_at_ns;
+		if (flow->active && flow->close_at_ns < qos->round_next_ns)
+			qos->round_next_ns = flow->close_at_ns;
 	}
+	if (!qos->cursor)
+		qos->next_ns = qos->round_next_ns;
 }
 
 int64_t hs_qos_next_ns(const struct hs_qos *qos)
@@ -515,7 +528,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	if (!qos->table)
 		goto free_qos;
 	qos->table_mask = slots - 1;
-	qos->next_ns = INT64_MAX;
+	qos->next_ns = qos->round_next_ns = INT64_MAX;
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		qos->ratio[i] = qos->config.window_ns[i] / qos->config.window_ns[0];
 	*out = qos;

@@ -165,7 +165,8 @@ static void fill_delay(const struct hs_qos_link *link, const struct hs_qos_link_
 
 static uint64_t per_second(int64_t bytes, int64_t ns)
 {
-	return (uint64_t)((hs_qos_wide)bytes * 8 * 1000000000 / ns);
+	hs_qos_wide rate = (hs_qos_wide)bytes * 8 * 1000000000 / ns;
+	return rate > INT64_MAX ? INT64_MAX : (uint64_t)rate;
 }
 
 // Rule 8.

@@ -461,7 +461,9 @@ static void add_delta(struct hs_qos_link_sum *sum, const struct hs_qos_delta *de
 	sum->rx_bytes += sign * delta->rx_bytes;
 	if ((delta->has & both) == both) {
 		sum->rate_bytes += sign * delta->rx_bytes;
-		sum->span_ns += sign * (delta->span_end_ns - delta->span_start_ns);
+		// Stamps are a peer's: they may wrap, not overflow.
+		uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
+		sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
 	}
 	if (delta->has & HS_QOS_HAS_SPAN) {
 		if (sign < 0)
@@ -512,7 +514,7 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 	into->rx += from->rx;
 	into->rx_bytes += from->rx_bytes;
 	into->rate_bytes += from->rate_bytes;
-	into->span_ns += from->span_ns;
+	into->span_ns = (int64_t)((uint64_t)into->span_ns + (uint64_t)from->span_ns);
 	if (from->has & HS_QOS_HAS_SPAN) {
 		if (!(into->has & HS_QOS_HAS_SPAN))
 			into->span_start_ns = from->span_start_ns;
@@ -904,7 +906,9 @@ static int make_plan(struct hs_qos_flow *flow, const struct hs_report *report, s
 	if (plan_path(flow, report, plan))
 		return -ENOMEM;
 	plan->relation = relate(flow, report, &ahead);
-	plan->order = flow->edge_order + (plan->relation == EPOCH ? 1 : ahead);
+	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
+	plan->order = (int64_t)((uint64_t)flow->edge_order +
+				(uint64_t)(plan->relation == EPOCH ? 1 : ahead));
 	return plan->relation == NEWER ? plan_chain(flow, report, plan) : 0;
 }
 

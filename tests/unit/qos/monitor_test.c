@@ -281,6 +281,85 @@ static void nothing_is_due_between_window_ends(void **state)
 	monitor_free(qos, &catcher);
 }
 
+static void closing_can_be_spread_over_several_calls(void **state)
+{
+	(void)state;
+	struct catcher catcher = {0};
+	const struct hs_qos_config config = {
+			.node_id = 9,
+			.max_flows = 16,
+			.flows_per_advance = 3,
+			.on_window = catch_window,
+			.user = &catcher,
+	};
+	const int64_t now_ns = T0 + 1200 * MS;
+	struct hs_qos *qos;
+	unsigned calls = 0;
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint32_t i = 1; i <= 10; i++)
+		assert_int_equal(report_of(qos, i, 100), 0);
+	while (hs_qos_next_ns(qos) <= now_ns) {
+		size_t before = catcher.n;
+		hs_qos_advance(qos, now_ns);
+		assert_true(catcher.n <= before + 3);
+		if (++calls == 2) { // one comes and two go meanwhile, one of them the next in turn
+			assert_int_equal(report_of(qos, 11, 100), 0);
+			assert_int_equal(hs_qos_remove(qos, 4), 0);
+			assert_int_equal(hs_qos_remove(qos, 9), 0);
+		}
+		assert_true(calls < 10);
+	}
+	assert_true(calls > 3);
+	for (uint32_t i = 1; i <= 11; i++)
+		assert_int_equal(hs_qos_latest(qos, i, SECOND) == NULL, i == 4 || i == 9);
+	assert_int_equal(hs_qos_next_ns(qos), T0 + 2100 * MS);
+	monitor_free(qos, &catcher);
+}
+
+// Nothing but the sink's own part can be trusted; sanitizers watch.
+static void reports_of_nonsense_do_no_harm(void **state)
+{
+	(void)state;
+	const struct hs_qos_config config = {.node_id = 9, .max_flows = 4};
+	struct hs_qos_counters counters;
+	struct hs_qos *qos;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 99);
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint64_t i = 1; i <= 60000; i++) {
+		struct hs_report report = {0};
+		struct hs_flexint *telemetry = &report.telemetry;
+		unsigned wild = hs_rng_u32(&rng) % 8;
+		telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)(hs_rng_u32(&rng) & 0xF000),
+				hs_rng_u32(&rng), hs_rng_u64(&rng) >> (8 * wild), hs_rng_u32(&rng),
+				hs_rng_u32(&rng)};
+		telemetry->n_hops = (uint16_t)(hs_rng_u32(&rng) % 6);
+		for (unsigned j = 0; j < telemetry->n_hops; j++)
+			telemetry->hops[j] = (struct hs_flexint_hop){
+					(uint16_t)(hs_rng_u32(&rng) % 5),
+					(uint16_t)(hs_rng_u32(&rng) & HS_HOP_KNOWN),
+					(uint16_t)hs_rng_u32(&rng), (uint16_t)hs_rng_u32(&rng),
+					hs_rng_u64(&rng) >> (8 * wild), hs_rng_u32(&rng),
+					hs_rng_u32(&rng)};
+		report.sink_ts_ns = T0 + (int64_t)i * MS - (int64_t)(hs_rng_u32(&rng) % 50) * MS;
+		report.sink_rx_packets = i * 100;
+		report.sink_rx_bytes = i * 56200;
+		const struct hs_qos_key key = {1 + (uint32_t)i % 3, 1, 1 + (uint32_t)i / 20000};
+		assert_int_equal(hs_qos_report(qos, &key, &report), 0);
+		if (i % 1000)
+			continue;
+		const struct hs_qos_window *run = hs_qos_latest(qos, key.ns_id, 0);
+		json_t *json = hs_qos_window_json(run, NULL);
+		assert_non_null(json);
+		json_decref(json);
+		hs_qos_slide(qos, key.ns_id, report.sink_ts_ns - SECOND, report.sink_ts_ns);
+	}
+	hs_qos_flush(qos);
+	hs_qos_counters(qos, &counters);
+	assert_int_equal(counters.reports, 60000);
+	hs_qos_destroy(qos);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +376,8 @@ int main(void)
 			cmocka_unit_test(hundreds_of_paths_take_bounded_memory),
 			cmocka_unit_test(windows_that_do_not_divide_each_other_are_refused),
 			cmocka_unit_test(nothing_is_due_between_window_ends),
+			cmocka_unit_test(closing_can_be_spread_over_several_calls),
+			cmocka_unit_test(reports_of_nonsense_do_no_harm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
