@@ -3,6 +3,7 @@
 
 #include "qos_build.h"
 #include "qos_flow.h"
+#include "qos_sum.h"
 
 #include <errno.h>
 #include <stdlib.h>

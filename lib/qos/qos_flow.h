@@ -128,6 +128,27 @@ struct hs_qos_flow {
 	struct hs_qos_slot latest[HS_QOS_WINDOWS];
 };
 
+// What a report is to those before it, in source order.
+enum hs_qos_relation {
+	HS_QOS_FIRST,
+	HS_QOS_NEWER,
+	HS_QOS_LATE,	  // older in source order than one that came before
+	HS_QOS_DUPLICATE, // as old as the newest
+	HS_QOS_STRAGGLER, // of an epoch before
+	HS_QOS_NEW_EPOCH, // the first of a new epoch
+};
+
+// What a report will do, found before anything changes.
+struct hs_qos_plan {
+	enum hs_qos_relation relation;
+	int64_t order;
+	bool same_path;
+	unsigned n_path_links;
+	uint16_t path_links[HS_QOS_MAX_LINKS];
+	uint16_t chain_links[HS_QOS_MAX_LINKS];
+	struct hs_qos_chain chain;
+};
+
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_qos_config *config, struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);
@@ -145,14 +166,10 @@ void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag);
 unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_report *report,
 		uint16_t links[HS_QOS_MAX_LINKS + 1], int64_t delays[HS_QOS_MAX_LINKS + 1]);
 
+// The open sum that reports with this tag are in; NULL: it is closed.
+struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
+
 // Moves the delays that are only in the ring into the histograms of the open shortest windows.
 void hs_qos_flow_fold(struct hs_qos_flow *flow);
-
-void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
-// Adds numbers and histograms.
-void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
-		const struct hs_qos_sum *from);
-void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
-		int64_t delay);
 
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Source order: what a report is to those before it, and the jitter of those that come late.
+// Internal to this folder.
+//
+// Source: docs/metrics.md, rules 7, 10 and 18.
+// Thread rule: owner.
+#pragma once
+
+#include "qos_flow.h"
+
+// *ahead: how much newer than the newest, in the unit of the best count there is.
+enum hs_qos_relation hs_qos_order_relate(
+		struct hs_qos_flow *flow, const struct hs_report *report, int64_t *ahead);
+
+// Remembers the report of this number in the ring as the newest.
+void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number);
+
+// Puts the last report of the ring, which is late, between its neighbours.
+void hs_qos_order_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_qos_plan *plan, unsigned n, const uint16_t *links,
+		const int64_t *delays);

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_path.h"
+
+#include "qos_sum.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS     1000000ll
+#define SECOND (1000 * MS)
+
+// A path that comes back this soon alternates with the other; alternation ends after calm.
+#define RETURN_EDGES 16
+#define RETURN_NS    SECOND
+#define CALM_EDGES   32
+#define CALM_NS	     (10 * SECOND)
+
+// ---- links ----
+
+static int grow_links(struct hs_qos_flow *flow)
+{
+	unsigned capacity = flow->link_capacity ? flow->link_capacity * 2u : 8u;
+	size_t old = flow->link_capacity;
+	struct hs_qos_link *links = realloc(flow->links, capacity * sizeof(*links));
+	if (!links)
+		return -ENOMEM;
+	flow->links = links;
+	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
+		struct hs_qos_link_sum *sums =
+				realloc(flow->sums[i].links, capacity * sizeof(*sums));
+		if (!sums)
+			return -ENOMEM;
+		memset(sums + old, 0, (capacity - old) * sizeof(*sums));
+		flow->sums[i].links = sums;
+	}
+	flow->link_capacity = (uint16_t)capacity;
+	return 0;
+}
+
+static uint16_t least_used_link(const struct hs_qos_flow *flow)
+{
+	uint16_t least = 1;
+	for (uint16_t i = 2; i < flow->n_links; i++)
+		if (flow->links[i].used < flow->links[least].used)
+			least = i;
+	return least;
+}
+
+// The index of a new link, or -ENOMEM. What a link that made room had lost becomes unattributed.
+static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+{
+	uint16_t index;
+	if (flow->n_links == HS_QOS_FLOW_LINKS) {
+		index = least_used_link(flow);
+		for (unsigned i = 0; i < HS_QOS_SUMS; i++)
+			hs_qos_sum_wipe_link(&flow->sums[i].links[index]);
+	} else {
+		if (flow->n_links == flow->link_capacity && grow_links(flow))
+			return -ENOMEM;
+		index = flow->n_links++;
+	}
+	flow->links[index] = (struct hs_qos_link){.from = from, .to = to, .used = flow->ring.next};
+	return index;
+}
+
+int hs_qos_path_find_link(const struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+{
+	for (unsigned i = 1; i < flow->n_links; i++)
+		if (flow->links[i].from == from && flow->links[i].to == to)
+			return (int)i;
+	return -ENOENT;
+}
+
+static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+{
+	if (!flow->n_links && new_link(flow, 0, flow->sink_id) < 0)
+		return -ENOMEM;
+	int index = hs_qos_path_find_link(flow, from, to);
+	if (index < 0)
+		return new_link(flow, from, to);
+	flow->links[index].used = flow->ring.next;
+	return index;
+}
+
+// ---- paths ----
+
+static uint64_t path_hash(const struct hs_flexint *telemetry)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (unsigned i = 0; i < telemetry->n_hops; i++)
+		hash = (hash ^ telemetry->hops[i].node_id) * 0x100000001b3u;
+	return hash ^ telemetry->n_hops;
+}
+
+static bool is_common(const struct hs_qos_flow *flow, uint16_t node)
+{
+	for (unsigned i = 0; i < flow->n_common; i++)
+		if (flow->common[i] == node)
+			return true;
+	return false;
+}
+
+static bool on_path(const struct hs_flexint *telemetry, uint16_t node)
+{
+	for (unsigned i = 0; i < telemetry->n_hops; i++)
+		if (telemetry->hops[i].node_id == node)
+			return true;
+	return false;
+}
+
+static struct hs_qos_path *remembered_path(struct hs_qos_flow *flow, uint64_t hash)
+{
+	for (unsigned i = 0; i < HS_QOS_PATHS; i++)
+		if (flow->paths[i].edge && flow->paths[i].hash == hash)
+			return &flow->paths[i];
+	return NULL;
+}
+
+static void remember_path(struct hs_qos_flow *flow, uint64_t hash)
+{
+	struct hs_qos_path *path = remembered_path(flow, hash);
+	if (!path) {
+		path = &flow->paths[0];
+		for (unsigned i = 1; i < HS_QOS_PATHS; i++)
+			if (flow->paths[i].edge < path->edge)
+				path = &flow->paths[i];
+	}
+	*path = (struct hs_qos_path){hash, flow->edges, flow->edge.sink_ts_ns};
+}
+
+static void narrow_common(struct hs_qos_flow *flow, const struct hs_flexint *path)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < flow->n_common; i++)
+		if (on_path(path, flow->common[i]))
+			flow->common[n++] = flow->common[i];
+	flow->n_common = (uint16_t)n;
+}
+
+static void start_multipath(struct hs_qos_flow *flow)
+{
+	const struct hs_flexint *path = &flow->edge.telemetry;
+	flow->multipath = true;
+	flow->n_common = path->n_hops;
+	for (int i = 0; i < path->n_hops; i++)
+		flow->common[i] = hs_qos_path_node(flow, path, i);
+}
+
+// Rule 10: one that comes back soon alternates. Before the chain of the step is made.
+static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, bool same)
+{
+	int64_t now_ns = report->sink_ts_ns;
+	if (same) {
+		if (flow->multipath && flow->edges - flow->multipath_edge >= CALM_EDGES &&
+				now_ns - flow->multipath_ns > CALM_NS)
+			flow->multipath = false;
+		return;
+	}
+	remember_path(flow, path_hash(&flow->edge.telemetry));
+	const struct hs_qos_path *before = remembered_path(flow, path_hash(&report->telemetry));
+	bool returned = before && (flow->edges - before->edge <= RETURN_EDGES ||
+						  now_ns - before->ts_ns <= RETURN_NS);
+	if (returned && !flow->multipath)
+		start_multipath(flow);
+	if (flow->multipath)
+		narrow_common(flow, &report->telemetry);
+	flow->multipath_edge = flow->edges;
+	flow->multipath_ns = now_ns;
+}
+
+int hs_qos_path_plan(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	const struct hs_flexint *telemetry = &report->telemetry;
+	plan->n_path_links = telemetry->n_hops + 1u;
+	plan->same_path = flow->has_edge && hs_qos_path_same(telemetry, &flow->edge.telemetry);
+	if (plan->same_path) {
+		memcpy(plan->path_links, flow->path_links,
+				plan->n_path_links * sizeof(plan->path_links[0]));
+		return 0;
+	}
+	for (int i = 0; i <= telemetry->n_hops; i++) {
+		int link = ensure_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
+				hs_qos_path_node(flow, telemetry, i));
+		if (link < 0)
+			return -ENOMEM;
+		plan->path_links[i] = (uint16_t)link;
+	}
+	return 0;
+}
+
+void hs_qos_path_chain_same(const struct hs_report *a, struct hs_qos_plan *plan)
+{
+	unsigned n = a->telemetry.n_hops;
+	plan->chain.n = n;
+	for (unsigned i = 0; i < n; i++) {
+		plan->chain.at_a[i] = plan->chain.at_b[i] = (uint8_t)(n - 1 - i);
+		plan->chain.joined[i] = true;
+	}
+	plan->chain.joined[n] = true;
+	memcpy(plan->chain_links, plan->path_links, (n + 1) * sizeof(plan->path_links[0]));
+}
+
+// Where node of b stands on path a, at or behind `from`; -1: nowhere.
+static int position_on(
+		const struct hs_qos_flow *flow, const struct hs_flexint *a, uint16_t node, int from)
+{
+	for (int i = from; i < a->n_hops; i++)
+		if (hs_qos_path_node(flow, a, i) == node)
+			return i;
+	return -1;
+}
+
+static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan, uint16_t from,
+		uint16_t to, bool joined)
+{
+	unsigned i = plan->chain.n;
+	plan->chain.joined[i] = joined;
+	plan->chain_links[i] = 0;
+	if (!joined)
+		return 0;
+	int link = ensure_link(flow, from, to);
+	if (link < 0)
+		return -ENOMEM;
+	plan->chain_links[i] = (uint16_t)link;
+	return 0;
+}
+
+// The nodes that both paths have; of alternating paths, those that all have.
+static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
+		const struct hs_report *b, struct hs_qos_plan *plan)
+{
+	const struct hs_flexint *on_a = &a->telemetry, *on_b = &b->telemetry;
+	int last_a = -1, last_b = -1;
+	plan->chain.n = 0;
+	for (int i = 0; i < on_b->n_hops; i++) {
+		uint16_t node = hs_qos_path_node(flow, on_b, i);
+		int at = position_on(flow, on_a, node, last_a + 1);
+		if (at < 0 || (flow->multipath && !is_common(flow, node)))
+			continue;
+		bool joined = flow->multipath || (at == last_a + 1 && i == last_b + 1);
+		if (chain_link(flow, plan, hs_qos_path_node(flow, on_b, last_b), node, joined))
+			return -ENOMEM;
+		plan->chain.at_a[plan->chain.n] = (uint8_t)(on_a->n_hops - 1 - at);
+		plan->chain.at_b[plan->chain.n++] = (uint8_t)(on_b->n_hops - 1 - i);
+		last_a = at;
+		last_b = i;
+	}
+	bool joined = flow->multipath || (last_a == on_a->n_hops - 1 && last_b == on_b->n_hops - 1);
+	return chain_link(flow, plan, hs_qos_path_node(flow, on_b, last_b), flow->sink_id, joined);
+}
+
+int hs_qos_path_chain(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	note_path(flow, report, plan->same_path);
+	if (plan->same_path && !flow->multipath) {
+		hs_qos_path_chain_same(report, plan);
+		return 0;
+	}
+	return chain_common(flow, &flow->edge, report, plan);
+}

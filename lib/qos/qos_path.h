@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The links that a flow was seen on, and what a report's path means for the step from the report
+// before it: change, alternation, the nodes in common. Internal to this folder.
+//
+// Source: docs/metrics.md, rule 10.
+// Thread rule: owner.
+#pragma once
+
+#include "qos_flow.h"
+
+// Node i of a path, counted from the source, which is -1; the sink is n_hops.
+static inline uint16_t hs_qos_path_node(
+		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i)
+{
+	if (i < 0)
+		return 0;
+	if (i == telemetry->n_hops)
+		return flow->sink_id;
+	return telemetry->hops[telemetry->n_hops - 1 - i].node_id;
+}
+
+static inline bool hs_qos_path_same(const struct hs_flexint *a, const struct hs_flexint *b)
+{
+	if (a->n_hops != b->n_hops)
+		return false;
+	unsigned differ = 0;
+	for (unsigned i = 0; i < a->n_hops; i++)
+		differ |= a->hops[i].node_id ^ b->hops[i].node_id;
+	return !differ;
+}
+
+// The link's index, or -ENOENT.
+int hs_qos_path_find_link(const struct hs_qos_flow *flow, uint16_t from, uint16_t to);
+
+// Finds (and creates) the links of a report's path. 0 or -ENOMEM.
+int hs_qos_path_plan(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
+
+// Of a report that becomes the newest: notes its path, and finds what it has in common with the
+// one before. 0 or -ENOMEM.
+int hs_qos_path_chain(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
+// The same where the paths are known to be equal.
+void hs_qos_path_chain_same(const struct hs_report *report, struct hs_qos_plan *plan);
