@@ -311,8 +311,6 @@ static void close_all(struct daemon *d)
 	if (d->pdump)
 		rte_pdump_uninit();
 	hs_node_destroy(d->node);
-	if (d->eal_open)
-		hs_eal_hold_interrupts();
 	for (unsigned i = 0; i < d->config->n_ports; i++)
 		hs_port_close(d->ports[i]);
 	rte_mempool_free(d->pool);

@@ -244,11 +244,11 @@ static void hold(void *held)
 		pause();
 }
 
-// net_memif (22.11) frees the handle of its listening socket without taking it from the interrupt
-// thread, which looks at all its handles at each wake-up: closing a connected port wakes it, and
-// what it finds is freed, or unmapped by rte_eal_cleanup. A callback that never returns keeps it
-// from looking; no device needs it in order to close. (Not an alarm's: cleanup waits for those.)
-void hs_eal_hold_interrupts(void)
+// net_memif (22.11) leaves its listening socket registered when it closes, and the thread's copy of
+// that registration lies in memory that rte_eal_cleanup unmaps; a wake-up that is still under way
+// then ends in SIGSEGV. A callback that never returns keeps the thread from looking. (Not an
+// alarm's: cleanup waits for those.)
+static void hold_interrupt_thread(void)
 {
 	static sem_t held;
 	struct timespec limit;
@@ -263,10 +263,12 @@ void hs_eal_hold_interrupts(void)
 	limit.tv_sec++;
 	if (rte_intr_callback_register(handle, hold, &held) == 0)
 		sem_timedwait(&held, &limit);
+	rte_intr_instance_free(handle); // the thread has a copy
 }
 
 void hs_eal_fini(void)
 {
+	hold_interrupt_thread();
 	rte_eal_cleanup();
 	remove_runtime_directory();
 }

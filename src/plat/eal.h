@@ -28,8 +28,6 @@ struct hs_eal_config {
 // signals reach the caller's own threads alone.
 int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err);
 void hs_eal_fini(void);
-// Before the first port closes at the end of the process: holds DPDK's interrupt thread for good.
-void hs_eal_hold_interrupts(void);
 
 // A pool of n mbufs with this data room (headroom included). 0 or -ENOMEM.
 int hs_pool_create(

@@ -271,7 +271,6 @@ static void a_memif_without_its_peer_is_open_and_down(void **state)
 	assert_int_equal(port->rx_burst(port, 0, &mbuf, 1), 0);
 	assert_int_equal(port->tx_burst(port, 0, &mbuf, 1), 0);
 	rte_pktmbuf_free(mbuf);
-	hs_eal_hold_interrupts(); // as at the end of a process: net_memif needs it
 	hs_port_close(port);
 	unlink("/tmp/hs-test-port-memif.sock");
 	assert_nothing_leaked();
