@@ -167,6 +167,14 @@ size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
 	return pack(hbh, bytes, hbh);
 }
 
+bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes)
+{
+	struct survey s;
+
+	survey(hbh, bytes, &s);
+	return s.flags & HS_PACKET_ANY_TELEMETRY;
+}
+
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 {
 	// A second Hop-by-Hop header behind this one is an error (RFC 8200 section 4.1), and would

@@ -58,6 +58,9 @@ void hs_hbh_pad(uint8_t *at, size_t n);
 // set) and sets all that struct hs_packet says about telemetry. False where the options are broken.
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet);
 
+// Whether any telemetry option begins in these bytes of a header that may be cut off.
+bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes);
+
 // Takes telemetry and padding out and puts every other option at the first place that has its old
 // offset modulo 8. Works in place; the header never grows. Returns the new length of the header, 0
 // where no option is left. The options must be walkable.

@@ -4,13 +4,15 @@
 // Source: RFC 8200 sections 3 and 4, IEEE 802.1Q, RFC 4302 (AH), IANA protocol numbers.
 #pragma once
 
-#define HS_ETHER_BYTES	  14
-#define HS_ETHER_TYPE	  12
-#define HS_VLAN_BYTES	  4
-#define HS_VLAN_MAX_TAGS  2
-#define HS_ETHERTYPE_IPV6 0x86dd
-#define HS_ETHERTYPE_VLAN 0x8100
-#define HS_ETHERTYPE_QINQ 0x88a8
+#define HS_ETHER_BYTES	      14
+#define HS_ETHER_TYPE	      12
+#define HS_VLAN_BYTES	      4
+#define HS_VLAN_MAX_TAGS      2 // of a packet that rules may match
+#define HS_VLAN_LOOK_TAGS     8 // looked through for telemetry: whoever takes tags off must find none
+#define HS_ETHERTYPE_IPV6     0x86dd
+#define HS_ETHERTYPE_VLAN     0x8100
+#define HS_ETHERTYPE_QINQ     0x88a8
+#define HS_ETHERTYPE_OLD_QINQ 0x9100
 
 #define HS_IPV6_BYTES	       40
 #define HS_IPV6_PAYLOAD	       4

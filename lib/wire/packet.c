@@ -28,6 +28,12 @@ static bool has(const struct place *place, size_t n, struct hs_packet *packet)
 	return true;
 }
 
+static bool is_tag(uint16_t type)
+{
+	return type == HS_ETHERTYPE_VLAN || type == HS_ETHERTYPE_QINQ ||
+	       type == HS_ETHERTYPE_OLD_QINQ;
+}
+
 // True where an IPv6 header begins at packet->l3_off and may be read.
 static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
@@ -38,9 +44,7 @@ static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct
 		uint16_t type = hs_be16_load(frame + off - 2);
 		if (type == HS_ETHERTYPE_IPV6)
 			break;
-		if (type != HS_ETHERTYPE_VLAN && type != HS_ETHERTYPE_QINQ)
-			return false;
-		if (packet->vlan_tags == HS_VLAN_MAX_TAGS)
+		if (!is_tag(type) || packet->vlan_tags == HS_VLAN_LOOK_TAGS)
 			return false;
 		packet->vlan_tags++;
 		off += HS_VLAN_BYTES;
@@ -71,6 +75,27 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 	packet->l4_off = (uint16_t)place->at;
 	packet->l4_proto = proto;
 	packet->flags |= HS_PACKET_FLOW;
+}
+
+// Bytes of a Hop-by-Hop header that are in the frame, however long the packet says it is.
+static size_t cut_hbh_bytes(const struct place *place, size_t frame_len)
+{
+	size_t left = frame_len - place->at;
+	if (left < 2 || place->at + 2 > place->len)
+		return left < 2 ? left : 2;
+	size_t bytes = 8u * (place->frame[place->at + 1] + 1u);
+	return bytes < left ? bytes : left;
+}
+
+// A Hop-by-Hop header that its packet is too short for: nobody can take telemetry out of it, but
+// somebody may have put it there.
+static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct hs_packet *packet)
+{
+	size_t bytes = cut_hbh_bytes(place, frame_len);
+	if (place->at + bytes > place->len)
+		packet->flags = (packet->flags & (uint16_t)~HS_PACKET_MALFORMED) | HS_PACKET_SHORT;
+	else if (bytes > 2 && hs_hbh_has_telemetry(place->frame + place->at, bytes))
+		packet->flags |= HS_PACKET_ANY_TELEMETRY;
 }
 
 // True where the chain goes on behind the Hop-by-Hop header. A jumbogram (RFC 2675) states a
@@ -124,12 +149,10 @@ static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 
 static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *packet)
 {
+	// Hop-by-Hop does not count: the verdict is the same before and after a source added one.
 	unsigned int headers = 0;
-	if (proto == HS_IP_HOP_BY_HOP) {
-		if (!parse_hbh(place, &proto, packet))
-			return;
-		headers = 1;
-	}
+	if (proto == HS_IP_HOP_BY_HOP && !parse_hbh(place, &proto, packet))
+		return;
 	for (;;) {
 		switch (proto) {
 		case HS_IP_TCP:
@@ -173,9 +196,13 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct 
 	packet->payload_bytes = hs_be16_load(ip + HS_IPV6_PAYLOAD);
 	struct place place = {
 			.frame = frame, .len = len, .at = at, .end = at + packet->payload_bytes};
-	if (place.end > frame_len) {
+	if (place.end > frame_len)
 		packet->flags |= HS_PACKET_MALFORMED;
-		return;
-	}
-	parse_chain(&place, proto, packet);
+	else
+		parse_chain(&place, proto, packet);
+	bool cut = packet->flags & HS_PACKET_MALFORMED && !(packet->flags & HS_PACKET_HBH);
+	if (cut && proto == HS_IP_HOP_BY_HOP)
+		look_at_cut_hbh(&place, frame_len, packet);
+	if (packet->vlan_tags > HS_VLAN_MAX_TAGS)
+		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }

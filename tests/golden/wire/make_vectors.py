@@ -599,7 +599,10 @@ def parse_cases():
     yield parse_case("IPv4", plain[:12] + b"\x08\x00" + plain[14:], [])
     yield parse_case("version 4 behind IPv6's type", plain[:14] + b"\x45" + plain[15:], [])
     three = plain[:12] + b"\x88\xa8\0\1\x81\0\0\2\x81\0\0\3" + plain[12:]
-    yield parse_case("three tags", three, [], vlan_tags=2)
+    yield parse_case("three tags match no rule", three, ["ipv6"], vlan_tags=3,
+                     **{**flow, "l3_off": 26, "l4_off": 66})
+    nine = plain[:12] + b"\x91\0\0\1" * 9 + plain[12:]
+    yield parse_case("nine tags", nine, [], vlan_tags=8)
     yield parse_case("a tag cut off", three[:16], [], vlan_tags=1)
 
     def ipv6(proto, body, plen=None):
@@ -637,7 +640,18 @@ def parse_cases():
                      ["ipv6", "malformed"], l3_off=14, payload_bytes=88)
     yield parse_case("Hop-by-Hop and eight more", ipv6(0, bytes([60]) + options[1:] + dest * 7 +
                                                        last + udp),
-                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=88, hbh_bytes=8)
+                     ["ipv6", "hbh", "flow"],
+                     **{**flow, "payload_bytes": 88, "hbh_bytes": 8, "l4_off": 126})
+    yield parse_case("Hop-by-Hop and nine more", ipv6(0, bytes([60]) + options[1:] + dest * 8 +
+                                                      last + udp),
+                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=96, hbh_bytes=8)
+    asked = bytes([17]) + request[1:]
+    yield parse_case("a request in a packet cut off", ipv6(0, asked + udp)[:-1],
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, payload_bytes=24)
+    yield parse_case("a request in a jumbogram", ipv6(0, asked + udp, 0),
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14)
+    yield parse_case("a request in a header beyond the payload", ipv6(0, asked + udp, 4),
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, payload_bytes=4)
     yield parse_case("a header that goes beyond the payload",
                      ipv6(60, bytes([17, 3]) + bytes(22)), ["ipv6", "malformed"], l3_off=14,
                      payload_bytes=24)
