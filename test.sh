@@ -78,11 +78,14 @@ part_golden() {
 part_sanitizers() {
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized
-	export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	export LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 	meson_suite build-asan unit
 	meson_suite build-asan golden
 	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py \
-		over_veth_unchanged listing_1 each_bad_message sigterm layout_of_the_paper
+		listing_1 bad command_line layout_of_the_paper unchanged telemetry namespace jumbo \
+		sigterm vanishes bridge flooded configuration not_there thousand_rules \
+		kernel_itself taken_again undone two_workers
 }
 
 part_fuzz() {

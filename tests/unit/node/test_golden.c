@@ -219,5 +219,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	dpdk_env_init("256");
-	return _cmocka_run_group_tests("golden cases of a node", tests, n, NULL, NULL);
+	int failed = _cmocka_run_group_tests("golden cases of a node", tests, n, NULL, NULL);
+	for (size_t i = 0; i < n; i++)
+		free(tests[i].initial_state);
+	for (int i = 0; i < found; i++)
+		free(folders[i]);
+	free(folders);
+	return failed;
 }
