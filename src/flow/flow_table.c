@@ -3,6 +3,7 @@
 #include "flow_state.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,9 @@ static uint32_t slot_take(struct hs_flow_table *t)
 {
 	// While capacity remains a change never fails: at worst it waits for a burst to end.
 	if (t->free_head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
-		rte_rcu_qsbr_check(t->config.qsbr, t->entries[t->dying_head].token, true);
+		uint64_t token = t->entries[t->dying_head].token;
+		while (rte_rcu_qsbr_check(t->config.qsbr, token, false) != 1)
+			sched_yield();
 		hs_flow_table_reclaim(t);
 	}
 	uint32_t slot = t->free_head;

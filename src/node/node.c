@@ -2,6 +2,7 @@
 #include "node_parts.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,12 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 	if (!config->n_workers || config->n_workers > HS_MAX_WORKERS || !config->rules)
 		return hs_error_set(err, "out_of_range", "node", "1 to 16 workers, 1 or more rules",
 				"%u workers, %u rules", config->n_workers, config->rules);
+	for (unsigned p = 0; p < config->n_pairs; p++) {
+		if (config->pairs[p][0] >= HS_MAX_PORTS || config->pairs[p][1] >= HS_MAX_PORTS)
+			return hs_error_set(err, "out_of_range", "forwarding.pairs", "port 0 to 31",
+					"pair %u joins ports %u and %u", p, config->pairs[p][0],
+					config->pairs[p][1]);
+	}
 	struct hs_node *node = calloc(1, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
@@ -251,9 +258,9 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 		rte_rcu_qsbr_thread_offline(node->qsbr, worker);
 	else
 		rte_rcu_qsbr_quiescent(node->qsbr, worker);
-	seat->worker.rounds++;
+	hs_flow_add(&seat->worker.rounds, 1);
 	if (!received)
-		seat->worker.idle_rounds++;
+		hs_flow_add(&seat->worker.idle_rounds, 1);
 	return received;
 }
 
@@ -271,7 +278,10 @@ void hs_node_worker_offline(struct hs_node *node, unsigned worker)
 
 void hs_node_synchronise(struct hs_node *node)
 {
-	rte_rcu_qsbr_synchronize(node->qsbr, RTE_QSBR_THRID_INVALID);
+	uint64_t token = rte_rcu_qsbr_start(node->qsbr);
+
+	while (rte_rcu_qsbr_check(node->qsbr, token, false) != 1)
+		sched_yield(); // the worker may be waiting for this very core
 }
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node)
@@ -286,10 +296,15 @@ const struct hs_node_config *hs_node_config(const struct hs_node *node)
 
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n)
 {
+	unsigned n_workers = node->config.n_workers;
 	unsigned taken = 0;
 
-	for (unsigned w = 0; w < node->config.n_workers && taken < n; w++)
+	// Begins with another worker each time: a busy one must not starve the others' rings.
+	unsigned first = node->next_ring++ % n_workers;
+	for (unsigned i = 0; i < n_workers && taken < n; i++) {
+		unsigned w = (first + i) % n_workers;
 		taken += rte_ring_sc_dequeue_burst_elem(node->seats[w]->worker.reports,
 				&records[taken], sizeof(*records), n - taken, NULL);
+	}
 	return taken;
 }

@@ -58,9 +58,9 @@ void hs_node_worker_counters(
 {
 	const struct hs_worker *w = &node->seats[worker]->worker;
 
-	out->rounds = w->rounds;
-	out->idle_rounds = w->idle_rounds;
-	out->rx_packets = w->rx_packets;
+	out->rounds = __atomic_load_n(&w->rounds, __ATOMIC_RELAXED);
+	out->idle_rounds = __atomic_load_n(&w->idle_rounds, __ATOMIC_RELAXED);
+	out->rx_packets = __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
 	out->reports_made = __atomic_load_n(&w->reports_made, __ATOMIC_RELAXED);
 	out->reports_lost = __atomic_load_n(&w->reports_lost, __ATOMIC_RELAXED);
 }

@@ -73,9 +73,17 @@ static uint32_t seconds(int64_t ns)
 	return (uint32_t)(ns / 1000000000);
 }
 
-static bool aged(const struct hs_fdb *fdb, const struct place *p, uint32_t now_s)
+// Seconds since a place was seen. Workers read the clock one after the other, so that it may have
+// been seen a moment later than now: not long ago.
+static uint32_t age_of(const struct place *p, uint32_t now_s)
 {
-	return now_s - atomic_load_explicit(&p->seen_s, memory_order_relaxed) > fdb->age_s;
+	int32_t age = (int32_t)(now_s - atomic_load_explicit(&p->seen_s, memory_order_relaxed));
+	return age > 0 ? (uint32_t)age : 0;
+}
+
+static bool is_aged(const struct hs_fdb *fdb, const struct place *p, int64_t now_ns)
+{
+	return age_of(p, seconds(now_ns)) > fdb->age_s;
 }
 
 static void write_place(struct place *p, uint64_t word, uint32_t now_s)
@@ -88,15 +96,14 @@ static void write_place(struct place *p, uint64_t word, uint32_t now_s)
 static struct place *place_for(struct place *bucket, uint64_t mac, uint32_t now_s)
 {
 	struct place *victim = bucket;
-	uint32_t oldest = 0;
+	int64_t oldest = -1;
 
 	for (int way = 0; way < WAYS; way++) {
 		struct place *p = &bucket[way];
 		uint64_t word = atomic_load_explicit(&p->word, memory_order_relaxed);
 		if (word >> 16 == mac)
 			return p;
-		uint32_t age = word ? now_s - atomic_load_explicit(&p->seen_s, memory_order_relaxed)
-				    : UINT32_MAX;
+		uint32_t age = word ? age_of(p, now_s) : UINT32_MAX;
 		if (age > oldest) {
 			oldest = age;
 			victim = p;
@@ -114,8 +121,7 @@ void hs_fdb_learn(struct hs_fdb *fdb, const uint8_t mac[6], uint16_t port, int64
 	if (mac[0] & 1 || !bits) // a group address is nobody's source
 		return;
 	struct place *p = place_for(bucket_of(fdb, bits), bits, now_s);
-	if (atomic_load_explicit(&p->word, memory_order_relaxed) != word ||
-			atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
+	if (atomic_load_explicit(&p->word, memory_order_relaxed) != word || age_of(p, now_s))
 		write_place(p, word, now_s);
 }
 
@@ -129,8 +135,7 @@ uint16_t hs_fdb_find(const struct hs_fdb *fdb, const uint8_t mac[6], int64_t now
 	for (int way = 0; way < WAYS; way++) {
 		uint64_t word = atomic_load_explicit(&bucket[way].word, memory_order_relaxed);
 		if (word >> 16 == bits && word)
-			return aged(fdb, &bucket[way], seconds(now_ns)) ? HS_FDB_UNKNOWN
-									: (uint16_t)word;
+			return is_aged(fdb, &bucket[way], now_ns) ? HS_FDB_UNKNOWN : (uint16_t)word;
 	}
 	return HS_FDB_UNKNOWN;
 }

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
+// Telemetry that is seen, and headers that could not be read to their end.
+#define SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
+
 static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	if (!(burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY))
+	if (!(burst->packets[i].flags & SUSPECT))
 		return true;
-	if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
+	enum hs_drop reason = HS_DROP_HOST_TELEMETRY;
+	if (!(burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY))
+		reason = HS_DROP_UNREADABLE;
+	else if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}
-	hs_drop(worker, burst->in->index, HS_DROP_HOST_TELEMETRY, burst->mbufs[i]);
+	if (burst->slots[i] != HS_FLOW_NONE) // received all the same: a loss of this node
+		hs_flow_count_rx(&worker->flows, burst->slots[i],
+				hs_packet_counted_bytes(&burst->packets[i]));
+	hs_drop(worker, burst->in->index, reason, burst->mbufs[i]);
 	return false;
 }
 
@@ -17,7 +26,7 @@ void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
 {
 	unsigned kept = 0;
 
-	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & HS_PACKET_ANY_TELEMETRY)))
+	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & SUSPECT)))
 		return;
 	for (unsigned i = 0; i < burst->n; i++) {
 		if (!keep(worker, burst, i))

@@ -57,6 +57,7 @@ static void report(struct hs_worker *worker, const struct hs_burst *burst, unsig
 	rte_ring_enqueue_zc_elem_finish(worker->reports, 1);
 }
 
+// A copy may be cut into other segments than the original: it is parsed anew.
 static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (likely(hs_room_is_changeable(burst->mbufs[i])))
@@ -66,7 +67,9 @@ static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, un
 		return false;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	return true;
+	hs_packet_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+	return !(burst->packets[i].flags & HS_PACKET_SHORT);
 }
 
 // What is left afterwards decides: telemetry that the codec could not take out is seen again.

@@ -32,6 +32,9 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Takes telemetry out without a report. Same result.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+// Makes a chain linear for a port that takes none; where that cannot be, drops it and says false.
+bool hs_make_sendable(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 // Puts a packet into a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow if
 // refused).
 void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,

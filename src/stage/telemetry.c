@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
+#include <assert.h>
+
 // What of a packet bound for a host could be telemetry: well-formed options, and headers that could
 // not be read to their end.
 #define NOT_FOR_HOSTS (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
@@ -11,9 +13,13 @@ static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	uint32_t slot = burst->slots[i];
 
 	if (unlikely(burst->packets[i].flags & NOT_FOR_HOSTS) && !hs_sink(worker, burst, i)) {
-		hs_drop(worker, burst->in->index, HS_DROP_UNSTRIPPABLE, burst->mbufs[i]);
+		bool seen = burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY;
+		hs_drop(worker, burst->in->index, seen ? HS_DROP_UNSTRIPPABLE : HS_DROP_UNREADABLE,
+				burst->mbufs[i]);
 		return;
 	}
+	if (unlikely(!hs_make_sendable(worker, burst, i, out)))
+		return;
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_tx(&worker->flows, slot, bytes);
 	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
@@ -24,6 +30,9 @@ static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigne
 {
 	uint32_t slot = burst->slots[i];
 
+	// Before it is counted and stamped: a stamp must not count a packet that was not sent.
+	if (unlikely(!hs_make_sendable(worker, burst, i, out)))
+		return;
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_tx(&worker->flows, slot, bytes);
 	if (burst->in->side == HS_SIDE_HOST)
@@ -51,6 +60,7 @@ static void one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		return;
 	}
 	struct hs_port *port = worker->ports[out];
+	assert(port); // patch pairs and addresses learnt name ports that were added
 	if (port->side == HS_SIDE_HOST)
 		to_host(worker, burst, i, port, bytes);
 	else

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "room.h"
 #include "stage.h"
 
 void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struct rte_mbuf *mbuf)
@@ -23,44 +24,111 @@ void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
 	hs_tally(worker, out)->offered++;
 }
 
-// One transmit of the flow, whatever the number of ports. A flooded packet carries no telemetry:
-// its copies would come out at several sinks.
-void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
 {
-	uint16_t in = burst->in->index;
-	uint32_t slot = burst->slots[i];
-	uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
-	int last = -1;
+	if (hs_room_is_changeable(m) && rte_pktmbuf_linearize(m) == 0)
+		return m;
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, worker->pool, 0, UINT32_MAX);
+	if (!copy || copy->nb_segs > 1) {
+		rte_pktmbuf_free(copy);
+		return NULL;
+	}
+	rte_pktmbuf_free(m);
+	return copy;
+}
 
-	if (burst->packets[i].flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)) {
-		if (!hs_strip(worker, burst, i)) {
-			hs_drop(worker, in, HS_DROP_UNSTRIPPABLE, burst->mbufs[i]);
-			return;
-		}
-		hs_event(worker, burst, HS_EVENT_STRIPPED);
+bool hs_make_sendable(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	if (likely(burst->mbufs[i]->nb_segs == 1) || out->tx_multi_seg)
+		return true;
+	struct rte_mbuf *m = linear(worker, burst->mbufs[i]);
+	if (m) {
+		burst->mbufs[i] = m;
+		return true;
 	}
-	hs_event(worker, burst, HS_EVENT_FLOODED);
+	hs_tally(worker, burst->in->index)->forwarded++;
+	hs_tally(worker, out->index)->offered++;
+	hs_drop(worker, out->index, HS_DROP_NOT_LINEAR, burst->mbufs[i]);
+	return false;
+}
+
+// ---- flooding ----
+
+static bool is_usable(const struct hs_port *port)
+{
+	return __atomic_load_n(&port->usable, __ATOMIC_RELAXED);
+}
+
+static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *targets)
+{
+	unsigned n = 0;
+
 	for (uint16_t out = 0; out < worker->n_ports; out++) {
-		if (out == in || !worker->ports[out]->usable)
-			continue;
-		if (last >= 0) {
-			struct rte_mbuf *copy = rte_pktmbuf_copy(
-					burst->mbufs[i], worker->pool, 0, UINT32_MAX);
-			hs_tally(worker, in)->copies++;
-			if (copy)
-				hs_enqueue(worker, burst, (uint16_t)last, copy, HS_FLOW_NONE, 0);
-			else
-				hs_tally(worker, in)->drops[HS_DROP_NO_MBUF]++;
-		}
-		last = out;
+		if (out != in && is_usable(worker->ports[out]))
+			targets[n++] = out;
 	}
-	if (last < 0) {
-		hs_drop(worker, in, HS_DROP_NO_ROUTE, burst->mbufs[i]);
+	return n;
+}
+
+static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)
+{
+	struct hs_port_tally *in = hs_tally(worker, burst->in->index);
+	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+
+	in->copies++;
+	if (!copy) {
+		in->drops[HS_DROP_NO_MBUF]++;
 		return;
 	}
+	struct rte_mbuf *original = burst->mbufs[i];
+	burst->mbufs[i] = copy;
+	if (hs_make_sendable(worker, burst, i, worker->ports[out]))
+		hs_enqueue(worker, burst, out, burst->mbufs[i], HS_FLOW_NONE, 0);
+	burst->mbufs[i] = original;
+}
+
+// Its copies would come out at several sinks, each with a report of the same packet.
+static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	uint16_t flags = burst->packets[i].flags;
+
+	if (likely(!(flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT))))
+		return true;
+	if (hs_strip(worker, burst, i)) {
+		hs_event(worker, burst, HS_EVENT_STRIPPED);
+		return true;
+	}
+	hs_drop(worker, burst->in->index,
+			flags & HS_PACKET_ANY_TELEMETRY ? HS_DROP_UNSTRIPPABLE : HS_DROP_UNREADABLE,
+			burst->mbufs[i]);
+	return false;
+}
+
+// One transmit of the flow, whatever the number of ports. With one target a refusal takes it back;
+// with several the packet counts as sent (docs/decisions/0004-where-telemetry-stays-out.md).
+void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	uint32_t slot = burst->slots[i];
+	uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+	uint16_t targets[HS_MAX_PORTS];
+
+	if (!flood_strip(worker, burst, i))
+		return;
+	unsigned n = flood_targets(worker, burst->in->index, targets);
+	if (!n) {
+		hs_drop(worker, burst->in->index, HS_DROP_NO_ROUTE, burst->mbufs[i]);
+		return;
+	}
+	hs_event(worker, burst, HS_EVENT_FLOODED);
+	for (unsigned t = 0; t + 1 < n; t++)
+		flood_copy(worker, burst, i, targets[t]);
+	if (!hs_make_sendable(worker, burst, i, worker->ports[targets[n - 1]]))
+		return;
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_tx(&worker->flows, slot, bytes);
-	hs_enqueue(worker, burst, (uint16_t)last, burst->mbufs[i], HS_FLOW_NONE, 0);
+	hs_enqueue(worker, burst, targets[n - 1], burst->mbufs[i], n == 1 ? slot : HS_FLOW_NONE,
+			bytes);
 }
 
 // ---- sending ----
@@ -73,37 +141,6 @@ static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned
 	hs_drop(worker, port, reason, queue->mbufs[i]);
 }
 
-static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
-{
-	if (m->nb_segs == 1 || (rte_mbuf_refcnt_read(m) == 1 && rte_pktmbuf_linearize(m) == 0))
-		return m;
-	struct rte_mbuf *copy = rte_pktmbuf_copy(m, worker->pool, 0, UINT32_MAX);
-	if (!copy || copy->nb_segs > 1) {
-		rte_pktmbuf_free(copy);
-		return NULL;
-	}
-	rte_pktmbuf_free(m);
-	return copy;
-}
-
-static void make_linear(struct hs_worker *worker, struct hs_tx_queue *queue, uint16_t port)
-{
-	uint16_t kept = 0;
-
-	for (unsigned i = 0; i < queue->n; i++) {
-		struct rte_mbuf *m = linear(worker, queue->mbufs[i]);
-		if (!m) {
-			refuse(worker, queue, i, port, HS_DROP_NOT_LINEAR);
-			continue;
-		}
-		queue->mbufs[kept] = m;
-		queue->slots[kept] = queue->slots[i];
-		queue->bytes[kept] = queue->bytes[i];
-		kept++;
-	}
-	queue->n = kept;
-}
-
 static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_port *port)
 {
 	struct hs_port_tally *tally = hs_tally(worker, port->index);
@@ -113,7 +150,7 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 
 	for (unsigned i = 0; i < queue->n; i++)
 		lens[i] = rte_pktmbuf_pkt_len(queue->mbufs[i]);
-	if (likely(__atomic_load_n(&port->usable, __ATOMIC_RELAXED))) {
+	if (likely(is_usable(port))) {
 		uint16_t tx_queue = worker->index < port->tx_queues ? worker->index : 0;
 		sent = port->tx_burst(port, tx_queue, queue->mbufs, queue->n);
 		reason = HS_DROP_TX_FULL;
@@ -130,10 +167,7 @@ void hs_transmit(struct hs_worker *worker)
 {
 	for (uint16_t p = 0; p < worker->n_ports; p++) {
 		struct hs_tx_queue *queue = &worker->tx[p];
-		if (!queue->n)
-			continue;
-		if (!worker->ports[p]->tx_multi_seg)
-			make_linear(worker, queue, p);
-		send(worker, queue, worker->ports[p]);
+		if (queue->n)
+			send(worker, queue, worker->ports[p]);
 	}
 }

@@ -13,7 +13,7 @@ static void count_received(struct hs_worker *worker, const struct hs_burst *burs
 	tally->rx_packets += burst->n;
 	for (unsigned i = 0; i < burst->n; i++)
 		tally->rx_bytes += rte_pktmbuf_pkt_len(burst->mbufs[i]);
-	worker->rx_packets += burst->n;
+	hs_flow_add(&worker->rx_packets, burst->n);
 }
 
 static void sequence_begin(struct hs_worker *worker)

@@ -299,7 +299,8 @@ def a_host_with_telemetry_is_dropped_by_policy():
     c.rule()
     forged = {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1}
     c.feed(0, ether() / ip() / telemetry("aligned", 7, 0x7000E000, forged) / udp())
-    return c.drop(0, "host_telemetry").flow(7)
+    n = counted(ether() / ip() / udp())
+    return c.drop(0, "host_telemetry").flow(7, rx_packets=1, rx_bytes=n)
 
 
 @case

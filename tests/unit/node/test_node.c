@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "fdb.h"
 #include "flexint.h"
 #include "harness.h"
 
@@ -546,6 +547,109 @@ static void a_flooded_packet_counts_once_and_carries_no_telemetry(void **state)
 
 // ---- several workers ----
 
+static void a_refused_packet_of_a_two_port_bridge_is_not_counted_as_sent(void **state)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500,
+			(struct hs_node_config){.id = 1, .forwarding = HS_FORWARD_BRIDGE});
+	struct hs_rule rule = vector_rule(7);
+	(void)state;
+	test_node_rule(&f->t, &rule);
+	f->t.ports[1].accepts = 0;
+	feed_hex(f, 0, PLAIN); // floods to the only other port
+	test_node_run(&f->t);
+	assert_int_equal(drops(f, 1, HS_DROP_TX_FULL), 1);
+	assert_int_equal(counters(f, 7).rx_packets, 1);
+	assert_int_equal(counters(f, 7).tx_packets, 0);
+	fixture_close(f);
+}
+
+// Two workers read the clock one after the other: the later one may look first.
+static void an_address_learnt_a_moment_from_now_is_known(void **state)
+{
+	static const uint8_t mac[] = {2, 0, 0, 0, 0, 9};
+	struct hs_fdb *fdb;
+	(void)state;
+	assert_int_equal(hs_fdb_create(64, 300, &fdb), 0);
+	hs_fdb_learn(fdb, mac, 3, INT64_C(101000000000));
+	assert_int_equal(hs_fdb_find(fdb, mac, INT64_C(100999000000)), 3);
+	hs_fdb_destroy(fdb);
+}
+
+#define TAGGED_TELEMETRY(tags)                                                                     \
+	"020000000002020000000001" tags                                                            \
+	"86dd600000000030004020010db800000000000000000000000120010db8000000000000000000000002"     \
+	"11033108000000077000e0001112700017979cfe362a0000000003e80007c060"                         \
+	"1234138900105e94494e544441544121"
+
+static void a_third_tag_hides_no_telemetry(void **state)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
+	uint8_t got[256];
+	(void)state;
+	feed_hex(f, 0, TAGGED_TELEMETRY("810000018100000291000003"));
+	test_node_run(&f->t);
+	assert_int_equal(event(f, 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+	assert_int_equal(test_node_take(&f->t, 1, got, sizeof(got)), 14 + 12 + 40 + 16);
+	fixture_close(f);
+}
+
+static void a_packet_cut_short_hides_no_telemetry(void **state)
+{
+	struct fixture *f = fixture_open(SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9});
+	uint8_t bytes[256];
+	size_t len = from_hex(WITH_TELEMETRY, bytes);
+	(void)state;
+	test_node_feed(&f->t, 0, bytes, len - 1, 0);
+	test_node_run(&f->t);
+	assert_int_equal(drops(f, 0, HS_DROP_UNSTRIPPABLE), 1);
+	fixture_close(f);
+}
+
+// Headers over two buffers, and none free to join them in: what cannot be read may be anything.
+static void what_a_host_sent_unreadable_does_not_enter(void **state)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
+	struct rte_mbuf *taken[255];
+	uint8_t bytes[256];
+	size_t len = from_hex(WITH_TELEMETRY, bytes);
+	(void)state;
+	test_node_feed(&f->t, 0, bytes, len, 58);
+	unsigned n = rte_mempool_avail_count(f->pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(f->pool, taken, n), 0);
+	test_node_run(&f->t);
+	assert_int_equal(drops(f, 0, HS_DROP_UNREADABLE), 1);
+	rte_pktmbuf_free_bulk(taken, n);
+	fixture_close(f);
+}
+
+static void a_chain_that_cannot_be_linear_is_neither_sent_nor_stamped(void **state)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 9500, (struct hs_node_config){.id = 1});
+	struct hs_rule rule = vector_rule(7);
+	struct hs_flexint telemetry;
+	struct rte_mbuf *taken[255];
+	uint8_t bytes[256];
+	size_t len = from_hex(PLAIN, bytes);
+	(void)state;
+	test_node_rule(&f->t, &rule);
+	f->t.ports[1].port.tx_multi_seg = false;
+	test_node_feed(&f->t, 0, bytes, len, 60);
+	feed_hex(f, 0, PLAIN);
+	struct rte_mbuf *chain = f->t.ports[0].in[0];
+	chain->data_off = (uint16_t)(chain->buf_len - chain->data_len); // no room behind it
+	memcpy(rte_pktmbuf_mtod(chain, void *), bytes, 60);
+	unsigned n = rte_mempool_avail_count(f->pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(f->pool, taken, n), 0);
+	test_node_run(&f->t);
+	rte_pktmbuf_free_bulk(taken, n);
+	assert_int_equal(drops(f, 1, HS_DROP_NOT_LINEAR), 1);
+	take_telemetry(f, 1, &telemetry);
+	assert_int_equal(telemetry.e2e.tx_packets, 1);
+	assert_int_equal(counters(f, 7).rx_packets, 2);
+	assert_int_equal(counters(f, 7).tx_packets, 1);
+	fixture_close(f);
+}
+
 static void a_rule_that_two_workers_serve_is_stamped_with_the_sum(void **state)
 {
 	struct fixture *f = fixture_open(
@@ -598,6 +702,13 @@ int main(void)
 			cmocka_unit_test(a_bridge_forgets_what_has_not_spoken),
 			cmocka_unit_test(a_bridge_drops_what_is_already_where_it_belongs),
 			cmocka_unit_test(a_flooded_packet_counts_once_and_carries_no_telemetry),
+			cmocka_unit_test(
+					a_refused_packet_of_a_two_port_bridge_is_not_counted_as_sent),
+			cmocka_unit_test(an_address_learnt_a_moment_from_now_is_known),
+			cmocka_unit_test(a_third_tag_hides_no_telemetry),
+			cmocka_unit_test(a_packet_cut_short_hides_no_telemetry),
+			cmocka_unit_test(what_a_host_sent_unreadable_does_not_enter),
+			cmocka_unit_test(a_chain_that_cannot_be_linear_is_neither_sent_nor_stamped),
 			cmocka_unit_test(a_rule_that_two_workers_serve_is_stamped_with_the_sum),
 	};
 	dpdk_env_init("256");
