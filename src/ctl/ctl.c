@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_NS	   INT64_C(100000000)
-#define SECOND_NS  INT64_C(1000000000)
-#define BATCH	   64
-#define STEP_LIMIT 4096
+#define TICK_NS	      INT64_C(100000000)
+#define SECOND_NS     INT64_C(1000000000)
+#define BATCH	      64
+#define STEP_LIMIT    4096
+#define FLOWS_AT_ONCE 128 // whose windows close before rings are looked at again: 3 ms or so
 
 // ---- publishing ----
 
@@ -208,9 +209,12 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
 	unsigned taken = hs_ctl_drain(ctl, STEP_LIMIT);
-	// A window must not close while reports of it wait.
-	if (taken < STEP_LIMIT && now_ns >= hs_qos_next_ns(ctl->qos))
+	// A window must not close while reports of it wait, nor must rings overflow while the
+	// windows of thousands of flows close.
+	while (taken < STEP_LIMIT && now_ns >= hs_qos_next_ns(ctl->qos)) {
 		hs_qos_advance(ctl->qos, now_ns);
+		taken += hs_ctl_drain(ctl, STEP_LIMIT);
+	}
 	if (now_ns >= ctl->next_tick_ns) {
 		ctl->next_tick_ns = now_ns + TICK_NS;
 		hs_ctl_tick(ctl);
@@ -272,6 +276,7 @@ static int make_parts(struct hs_ctl *ctl)
 	struct hs_qos_config qos = {
 			.node_id = hs_node_config(ctl->node)->id,
 			.max_flows = ctl->config.monitored_rules,
+			.flows_per_advance = FLOWS_AT_ONCE,
 			.on_window = on_window,
 			.user = ctl,
 	};
