@@ -54,6 +54,8 @@ struct daemon {
 	// Interfaces that are there again and could not be opened yet.
 	bool coming[HS_MAX_PORTS];
 	int64_t retry_ns;
+	bool link_up[HS_MAX_PORTS]; // of ports that no kernel tells of
+	int64_t look_ns;
 };
 
 static void say_error(const struct hs_error *err)
@@ -394,6 +396,38 @@ static void retry_ports(struct daemon *d, int64_t now_ns)
 	}
 }
 
+// A memif client whose server is not there calls again; workers let go of it meanwhile.
+static void call_peer(struct daemon *d, struct hs_port *port)
+{
+	set_usable(port, false);
+	hs_node_synchronise(d->node);
+	hs_port_call_peer(port);
+	set_usable(port, true);
+}
+
+static void look_at_device(struct daemon *d, struct hs_port *port)
+{
+	bool up = hs_port_link_up(port);
+
+	if (up != d->link_up[port->index])
+		on_port_event(d, port, up ? HS_PORT_UP : HS_PORT_DOWN);
+	d->link_up[port->index] = up;
+	if (!up && hs_port_waits_for_peer(port))
+		call_peer(d, port);
+}
+
+// Of interfaces the kernel tells; other devices are looked at once a second.
+static void look_at_devices(struct daemon *d, int64_t now_ns)
+{
+	if (now_ns < d->look_ns)
+		return;
+	d->look_ns = now_ns + RETRY_NS;
+	for (unsigned i = 0; i < d->config->n_ports; i++) {
+		if (d->config->ports[i].kind != HS_PORT_IFACE)
+			look_at_device(d, d->ports[i]);
+	}
+}
+
 // ---- the loop ----
 
 static void answer_requests(struct daemon *d)
@@ -429,6 +463,8 @@ static void serve(struct daemon *d)
 	};
 	int timeout_ms = BUSY_MS;
 
+	// What is down from the start is told, what is up is not.
+	memset(d->link_up, true, sizeof(d->link_up));
 	for (;;) {
 		if (hs_bus_poll(d->bus, timeout_ms, fds, 2))
 			answer_requests(d);
@@ -438,6 +474,7 @@ static void serve(struct daemon *d)
 			hs_port_watch_poll(d->watch);
 		int64_t now_ns = hs_clock_now(d->clock);
 		retry_ports(d, now_ns);
+		look_at_devices(d, now_ns);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		timeout_ms = taken >= 1024 ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
 	}

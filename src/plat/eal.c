@@ -169,12 +169,20 @@ static void build_line(const struct hs_eal_config *config, bool *telemetry)
 	add_word("--no-shconf");
 	if (!config->pci)
 		add_word("--no-pci");
+	else if (!user_says(config, "-a"))
+		// Ports probe their own devices one by one. Without a list EAL would try every
+		// device of the machine, its own network card among them: list one that does not
+		// exist.
+		add_word("--allow=ffff:ff:1f.7");
 	add_word("--file-prefix");
 	add_word("%s", config->file_prefix[0] ? config->file_prefix : "hopsight");
 	if (!user_says(config, "--log-level")) {
 		// Of several that match EAL takes the first. Telemetry warns that an old format is
 		// absent.
 		add_word("--log-level=lib.telemetry:error");
+		// A client that waits for its server says so once a second otherwise; we say it
+		// once.
+		add_word("--log-level=pmd.net.memif:critical");
 		add_word("--log-level=*:warning");
 	}
 	*telemetry = !user_says(config, "--no-telemetry");

@@ -80,6 +80,12 @@ static uint16_t gone_burst(
 	return 0;
 }
 
+void port_silence(struct hs_port *port)
+{
+	port->rx_burst = gone_burst;
+	port->tx_burst = gone_burst;
+}
+
 static struct port_private *create_private(uint16_t n_workers, struct rte_mempool *pool)
 {
 	struct port_private *p = calloc(1, sizeof(*p));
@@ -125,8 +131,7 @@ static struct hs_port *create_port(const struct hs_port_config *config, uint16_t
 	port->tx_queues = n_workers;
 	port->side = (uint8_t)config->side;
 	port->needs_timed_poll = true;
-	port->rx_burst = gone_burst;
-	port->tx_burst = gone_burst;
+	port_silence(port);
 	return port;
 }
 
@@ -284,6 +289,18 @@ bool hs_port_link_up(const struct hs_port *port)
 
 // ---- going and coming back ----
 
+bool hs_port_waits_for_peer(const struct hs_port *port)
+{
+	const struct port_private *p = port_private(port);
+
+	return p->attached && p->driver->waits_for_peer && p->driver->waits_for_peer(port);
+}
+
+int hs_port_call_peer(struct hs_port *port)
+{
+	return port_private(port)->driver->call_peer(port);
+}
+
 int hs_port_detach(struct hs_port *port)
 {
 	struct port_private *p = port_private(port);
@@ -296,8 +313,7 @@ int hs_port_detach(struct hs_port *port)
 	p->attached = false;
 	pthread_mutex_unlock(&p->stats_lock);
 
-	port->rx_burst = gone_burst;
-	port->tx_burst = gone_burst;
+	port_silence(port);
 	p->driver->detach(port);
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
 		p->wake_fds[i] = -1;

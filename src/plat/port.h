@@ -104,3 +104,9 @@ void hs_port_device_stats(struct hs_port *port, struct hs_port_device_stats *sta
 
 // Operational state: interfaces from rtnetlink, others from the device.
 bool hs_port_link_up(const struct hs_port *port);
+
+// A port whose other end is not there and that must call it itself: a memif client whose server has
+// not started, or has gone. Call about once a second, with workers let go (usable false and a grace
+// period). 0: the other end answers, the link comes up in a moment.
+bool hs_port_waits_for_peer(const struct hs_port *port);
+int hs_port_call_peer(struct hs_port *port);

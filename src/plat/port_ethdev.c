@@ -21,6 +21,8 @@
 
 struct ethdev {
 	uint16_t tx_queues;
+	bool calls;   // a memif client: it is its part to call the server, again where that is gone
+	bool started; // else it must not be polled: DPDK would complain with each burst
 	rte_spinlock_t locks[PORT_MAX_QUEUES];
 };
 
@@ -163,9 +165,15 @@ static int start_device(struct hs_port *port, struct hs_error *err)
 	ret = setup_queues(port, device->tx_queues);
 	if (ret < 0)
 		goto fail;
+	device->calls = port_memif_is_client(port->config.device);
 	ret = rte_eth_dev_start(port->ethdev_id);
-	if (ret < 0)
+	if (ret < 0 && !device->calls)
 		goto fail;
+	device->started = ret == 0;
+	if (ret < 0)
+		hs_log(HS_LOG_NOTICE, "port",
+				"%s: nobody answers yet: the port waits for the other end",
+				port->config.name);
 	if (port->config.kind != HS_PORT_IFACE)
 		rte_eth_promiscuous_enable(port->ethdev_id);
 	return 0;
@@ -185,6 +193,7 @@ static int probe(struct hs_port *port, const char *devargs, struct hs_error *err
 				"\"%s\" is a port already", port->config.device);
 		return -EEXIST;
 	}
+	port_memif_prepare(devargs);
 	ret = rte_dev_probe(devargs);
 	if (ret == 0)
 		ret = find_ethdev(port, devargs, &port->ethdev_id);
@@ -193,6 +202,14 @@ static int probe(struct hs_port *port, const char *devargs, struct hs_error *err
 	hs_error_set(err, "device", key, "", "\"%s\" cannot be opened: %s", port->config.device,
 			strerror(-ret));
 	return -ENODEV;
+}
+
+static void choose_bursts(struct hs_port *port)
+{
+	const struct ethdev *device = port_private(port)->device;
+
+	port->rx_burst = device_rx;
+	port->tx_burst = device->tx_queues < port_private(port)->n_workers ? shared_tx : device_tx;
 }
 
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err)
@@ -212,8 +229,8 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 	ret = start_device(port, err);
 	if (ret < 0)
 		goto remove_device;
-	port->rx_burst = device_rx;
-	port->tx_burst = device->tx_queues < p->n_workers ? shared_tx : device_tx;
+	if (device->started)
+		choose_bursts(port);
 	return 0;
 
 remove_device:
@@ -270,11 +287,36 @@ static bool ethdev_link_up(const struct hs_port *port)
 	       link.link_status == RTE_ETH_LINK_UP;
 }
 
+static bool ethdev_calls(const struct hs_port *port)
+{
+	const struct ethdev *device = port_private(port)->device;
+
+	return device->calls && !ethdev_link_up(port);
+}
+
+// A memif client calls when it is started, once.
+static int ethdev_call(struct hs_port *port)
+{
+	struct ethdev *device = port_private(port)->device;
+
+	if (device->started)
+		rte_eth_dev_stop(port->ethdev_id);
+	int ret = rte_eth_dev_start(port->ethdev_id);
+	device->started = ret == 0;
+	if (device->started)
+		choose_bursts(port);
+	else
+		port_silence(port);
+	return ret;
+}
+
 const struct port_driver port_ethdev_driver = {
 		.attach = ethdev_attach,
 		.detach = ethdev_detach,
 		.stats = ethdev_stats,
 		.link_up = ethdev_link_up,
+		.waits_for_peer = ethdev_calls,
+		.call_peer = ethdev_call,
 };
 
 // ---- af_xdp ----

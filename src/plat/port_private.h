@@ -23,6 +23,9 @@ struct port_driver {
 	// Counts since attach.
 	void (*stats)(struct hs_port *port, struct hs_port_device_stats *stats);
 	bool (*link_up)(const struct hs_port *port);
+	// NULL: nobody to wait for.
+	bool (*waits_for_peer)(const struct hs_port *port);
+	int (*call_peer)(struct hs_port *port);
 };
 
 extern const struct port_driver port_ethdev_driver; // any DPDK device, by devargs or PCI address
@@ -76,6 +79,8 @@ static inline struct port_private *port_private(const struct hs_port *port)
 
 // ---- port.c ----
 
+// Bursts that receive and send nothing.
+void port_silence(struct hs_port *port);
 // The key of hs_port_config.device in a configuration: "iface", "devargs" or "pci".
 const char *port_device_key(const struct hs_port *port);
 // The interface's MTU is this now: the port's limit follows.
@@ -91,6 +96,12 @@ uint16_t port_packet_mbuf_bytes(uint16_t mtu);
 uint16_t port_xdp_mbuf_bytes(uint16_t mtu);
 // Probes and starts what these devargs name. For port_ethdev_driver and port_xdp_driver.
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err);
+
+// ---- port_memif.c ----
+
+bool port_memif_is_client(const char *devargs);
+// Makes the directory of a server's socket, and removes the file that a killed server left.
+void port_memif_prepare(const char *devargs);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 

@@ -31,6 +31,32 @@ def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(wor
     ping.send_signal(signal.SIGINT)
 
 
+@test()
+def a_memif_client_waits_for_its_server_and_finds_it_again_after_it_was_killed(workspace):
+    need("ping")
+    chain = Chain(workspace, nodes=2)
+    server, client = chain.nodes
+
+    def reaches():
+        done = subprocess.run(["ip", "netns", "exec", chain.hosts[0].namespace, "ping", "-q", "-c",
+                               "3", "-i", "0.02", "-W", "1", B], capture_output=True, text=True,
+                              check=False)
+        return " 0% packet loss" in done.stdout
+
+    client.start()
+    equal([p["link_up"] for p in client.call("ports_get")["ports"]], [False, True], "no server")
+    server.start()
+    until(reaches, 10, "the link comes up though the client was first")
+
+    server.process.kill()
+    server.process.wait()
+    until(lambda: "port_down" in json.dumps(client.call("events", since=0)), 5, "the loss is told")
+    server.start()  # over the socket that the killed one left
+    until(reaches, 10, "the link comes up again")
+    check("port_up" in json.dumps(client.call("events", since=0)), "that is told, too")
+    audit_ok(*chain.nodes)
+
+
 def three_ports(workspace):
     """A bridge node with three hosts on it; its ports are p1 to p3."""
     namespace = workspace.namespace("n1")
