@@ -237,20 +237,16 @@ def the_kernels_own_counters_agree_with_the_nodes_on_af_packet(workspace):
     chain = Chain(workspace, nodes=2, link="veth").start()
     left, right = chain.hosts
     chain.install(rule(7, A, B, "tcp", dst_port=5201))
-    kernel_before = [kernel(node) for node in chain.nodes]
-    ours_before = [ports(node) for node in chain.nodes]
+    before = [both(node) for node in chain.nodes]
     server = right.spawn("iperf3", "-s", "-1", log="server.log")
     until(lambda: "5201" in right.run("ss", "-ltn"), 5, "iperf3 listens")
     left.run("iperf3", "-c", B, "-t", "3", "-J")
     server.wait(5)
-    for node in chain.nodes:
-        quiet(node)
     audit_ok(*chain.nodes)
     total = 0
-    for node, ours, theirs in zip(chain.nodes, ours_before, kernel_before):
+    for node, then_both, now_both in zip(chain.nodes, before, [both(n) for n in chain.nodes]):
         for name in ("west", "east"):
-            now, then = ports(node)[name], ours[name]
-            k_now, k_then = kernel(node)[name], theirs[name]
+            (then, k_then), (now, k_now) = then_both[name], now_both[name]
             missed = now["rx_missed"] - then["rx_missed"]
             received = now["rx_packets"] - then["rx_packets"]
             equal(received + missed, k_now["rx"] - k_then["rx"], f"{node.name} {name} received")
@@ -258,6 +254,18 @@ def the_kernels_own_counters_agree_with_the_nodes_on_af_packet(workspace):
                   f"{node.name} {name} sent")
             total += received
     return f"{total} packets, drops {[drops(node) for node in chain.nodes]}"
+
+
+def both(node):
+    """The node's counters and the kernel's of a moment in which none of them moved."""
+    def still():
+        first, ours = kernel(node), ports(node)
+        quiet(node)
+        second = kernel(node)
+        moved = any(p["rx_packets"] != ports(node)[n]["rx_packets"] for n, p in ours.items())
+        return None if moved or first != second else {n: (ours[n], second[n]) for n in ours}
+
+    return until(still, 10, f"{node.name} is quiet")
 
 
 def kernel(node):
