@@ -101,8 +101,8 @@ part_integration() {
 
 part_bench() {
 	build build
-	counted one "bench: the cost of a packet is measured beside testpmd's" \
-		"$PYTHON" tests/bench/cost.py --build build --rounds 1 --seconds 0.5
+	counted one "bench: a packet costs at most its limit beside testpmd's mac forwarding" \
+		"$PYTHON" tests/bench/cost.py --build build --rounds 3 --seconds 0.4 --limits
 }
 
 for name in "$@"; do
