@@ -189,6 +189,13 @@ static int read_object(json_t *object, bool in_list, struct envelope *envelope, 
 	size_t verbs = 0;
 
 	*verb = -1;
+	// First: an error in any other member still answers to this id.
+	if ((value = json_object_get(object, "id"))) {
+		bool known;
+		int rc = read_member("id", value, in_list, envelope, &known, err);
+		if (rc)
+			return rc;
+	}
 	json_object_foreach (object, key, value) {
 		bool known;
 		int found = hs_api_verb_find(key);

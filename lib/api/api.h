@@ -47,10 +47,11 @@ struct hs_api_args {
 	struct hs_rule rule;	      // int_request
 	struct hs_rule_update update; // int_update
 	bool has_ns_id;
-	uint32_t ns_id;		// int_update, int_delete, int_get; a filter in qos_get
-	uint64_t offset, limit; // int_list, qos_get
-	int64_t window_ns;	// qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
-	uint64_t since;		// events: those with a sequence number above
+	uint32_t ns_id;		  // int_update, int_delete, int_get; a filter in qos_get
+	uint64_t offset, limit;	  // int_list, qos_get
+	int64_t window_ns;	  // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
+	int64_t start_ns, end_ns; // qos_get: a window of any place and length; end_ns 0: none
+	uint64_t since;		  // events: those with a sequence number above
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or

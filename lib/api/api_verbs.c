@@ -40,6 +40,14 @@ static const struct hs_api_field qos_fields[] = {
 		NS_ID(false, "only this rule; all rules without it"),
 		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = "1s, 10s, 60s or run",
 				.help = "only windows of this length; all of the three without it"},
+		{"start_ns", HS_API_NUMBER, IN_ARGS(start_ns), .max = INT64_MAX,
+				.allowed = "0 to 9223372036854775807",
+				.help = "with end_ns and ns_id: a window of any place and length, "
+					"from "
+					"the newest 1000 reports"},
+		{"end_ns", HS_API_NUMBER, IN_ARGS(end_ns), .min = 1, .max = INT64_MAX,
+				.allowed = "1 to 9223372036854775807, above start_ns",
+				.help = "the end of that window"},
 		OFFSET,
 		LIMIT,
 };
@@ -193,6 +201,32 @@ static int read_fields(const struct hs_api_verb_row *row, const json_t *content,
 	return rc;
 }
 
+// A window of one's own needs both its ends and one rule, and has no other length.
+static int check_own_window(
+		const json_t *content, const struct hs_api_args *args, struct hs_error *err)
+{
+	static const char *const needed[] = {"start_ns", "end_ns", "ns_id"};
+	char path[32];
+
+	if (!json_object_get(content, "start_ns") && !json_object_get(content, "end_ns"))
+		return 0;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		snprintf(path, sizeof(path), "/%s", needed[i]);
+		if (!json_object_get(content, needed[i]))
+			return hs_error_set(err, "missing_field", path,
+					"start_ns, end_ns and ns_id together", "%s is missing",
+					needed[i]);
+	}
+	if (json_object_get(content, "window"))
+		return hs_error_set(err, "unknown_field", "/window", "start_ns, end_ns and ns_id",
+				"window has a length of its own");
+	if (args->end_ns <= args->start_ns)
+		return hs_error_set(err, "out_of_range", "/end_ns", "above start_ns",
+				"the window ends at %lld, before it starts",
+				(long long)args->end_ns);
+	return 0;
+}
+
 int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
 		struct hs_error *err)
 {
@@ -214,7 +248,8 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 		rc = hs_rule_update_from_json(content, &args->ns_id, &args->update, err);
 		break;
 	default:
-		return read_fields(&hs_api_verbs[verb], content, args, err);
+		rc = read_fields(&hs_api_verbs[verb], content, args, err);
+		return rc ? rc : check_own_window(content, args, err);
 	}
 	args->has_ns_id = rc == 0;
 	return rc;

@@ -200,21 +200,46 @@ char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, si
 {
 	ctl->now_ns = now_ns;
 	ctl->counts.requests++;
+	ctl->request_drained = false;
 	return hs_api_handle(&ctl->backend, message, len);
 }
 
 // ---- time ----
 
+unsigned hs_ctl_waiting(const struct hs_ctl *ctl)
+{
+	struct hs_worker_counters worker;
+	uint64_t handed_over = 0;
+
+	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
+		hs_node_worker_counters(ctl->node, i, &worker);
+		handed_over += worker.reports_made - worker.reports_lost;
+	}
+	return (unsigned)(handed_over - ctl->counts.reports_taken);
+}
+
+// A window must not close while reports of it wait; and where reports come faster than they are
+// taken, it must close all the same. So: what waits when it is due is taken first, whatever comes
+// meanwhile. One portion of flows at a time, that rings do not overflow and requests get their
+// turn.
+static void close_windows(struct hs_ctl *ctl)
+{
+	if (ctl->now_ns < hs_qos_next_ns(ctl->qos))
+		return;
+	if (!ctl->close_after_reports)
+		ctl->close_after_reports = ctl->counts.reports_taken + hs_ctl_waiting(ctl) + 1;
+	if (ctl->counts.reports_taken + 1 < ctl->close_after_reports)
+		return;
+	hs_qos_advance(ctl->qos, ctl->now_ns);
+	if (ctl->now_ns < hs_qos_next_ns(ctl->qos))
+		ctl->close_after_reports = 0;
+}
+
 unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
 	unsigned taken = hs_ctl_drain(ctl, STEP_LIMIT);
-	// A window must not close while reports of it wait, nor must rings overflow while the
-	// windows of thousands of flows close.
-	while (taken < STEP_LIMIT && now_ns >= hs_qos_next_ns(ctl->qos)) {
-		hs_qos_advance(ctl->qos, now_ns);
-		taken += hs_ctl_drain(ctl, STEP_LIMIT);
-	}
+	close_windows(ctl);
 	if (now_ns >= ctl->next_tick_ns) {
 		ctl->next_tick_ns = now_ns + TICK_NS;
 		hs_ctl_tick(ctl);
@@ -234,14 +259,18 @@ int64_t hs_ctl_next_ns(const struct hs_ctl *ctl)
 	return qos < tick ? qos : tick;
 }
 
-void hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns)
+unsigned hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
 	while (hs_ctl_drain(ctl, STEP_LIMIT) > 0)
 		;
-	hs_qos_advance(ctl->qos, now_ns);
-	hs_qos_flush(ctl->qos);
+	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&ctl->monitored); i++) {
+		uint32_t slot = TAILQ_FIRST(&ctl->monitored)->slot;
+		hs_qos_remove(ctl->qos, hs_flow_table_rule(ctl->flows, slot)->ns_id);
+		hs_ctl_forget(ctl, slot);
+	}
 	hs_ctl_second(ctl);
+	return ctl->n_monitored;
 }
 
 void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)

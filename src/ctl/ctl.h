@@ -54,8 +54,9 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns);
 // When the next step has something to do, reports and requests apart.
 int64_t hs_ctl_next_ns(const struct hs_ctl *ctl);
 
-// Takes all reports that wait and publishes the windows that are open: after the workers stopped.
-void hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns);
+// Takes all reports that wait and publishes the windows that are open, of some flows at a time:
+// after the workers stopped, until it returns 0 or there is no more time. Returns the flows left.
+unsigned hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns);
 
 // Records and publishes an event. `details` are further members of it: NULL or a reference that is
 // taken over.

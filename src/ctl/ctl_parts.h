@@ -42,6 +42,11 @@ struct hs_ctl {
 	uint64_t generation;	      // of the rules
 	struct hs_node_totals counts; // what control itself counts
 
+	// Reports to take before the windows that are due may close: those that waited when they
+	// became due. 0: none are due.
+	uint64_t close_after_reports;
+	bool request_drained; // the rings have been emptied for the request at hand
+
 	struct rule_note **notes; // by slot
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;
@@ -69,6 +74,8 @@ struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl);
 // 0 or -EAGAIN; releases the message.
 int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message);
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most);
+// Reports in the workers' rings, now.
+unsigned hs_ctl_waiting(const struct hs_ctl *ctl);
 
 // ctl_watch.c: what is looked at now and then
 void hs_ctl_tick(struct hs_ctl *ctl);

@@ -46,8 +46,11 @@ static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	// Reports that came before this request are still the rule's.
-	hs_ctl_drain(ctl, 65536);
+	// Reports that came before this request are still the rule's: what waits now, once for all
+	// the deletes of a transaction.
+	if (!ctl->request_drained)
+		hs_ctl_drain(ctl, hs_ctl_waiting(ctl));
+	ctl->request_drained = true;
 	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
 	if (slot != HS_FLOW_NONE) {
 		hs_qos_remove(ctl->qos, args->ns_id);
@@ -128,18 +131,26 @@ static int int_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 
 // ---- metrics ----
 
-static void add_window(struct hs_ctl *ctl, json_t *list, uint32_t ns_id, int64_t window_ns)
+static void add_one(json_t *list, const struct hs_qos_window *window)
 {
-	const struct hs_qos_window *window = hs_qos_latest(ctl->qos, ns_id, window_ns);
 	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
 	if (message)
 		json_array_append(list, json_object_get(message, "qos_report"));
 	json_decref(message);
 }
 
+static void add_window(struct hs_ctl *ctl, json_t *list, uint32_t ns_id, int64_t window_ns)
+{
+	add_one(list, hs_qos_latest(ctl->qos, ns_id, window_ns));
+}
+
 static void add_windows(
 		struct hs_ctl *ctl, json_t *list, uint32_t ns_id, const struct hs_api_args *args)
 {
+	if (args->end_ns != 0) {
+		add_one(list, hs_qos_slide(ctl->qos, ns_id, args->start_ns, args->end_ns));
+		return;
+	}
 	if (args->window_ns != 0) {
 		bool run = args->window_ns == HS_API_WINDOW_RUN;
 		add_window(ctl, list, ns_id, run ? 0 : args->window_ns);

@@ -31,8 +31,9 @@
 #define BUSY_MS		   1
 // Without reports; requests, signals and port events end the wait. Bounds what a burst of reports
 // after silence puts into a ring before it is looked at.
-#define QUIET_MS 10
-#define RETRY_NS INT64_C(1000000000)
+#define QUIET_MS	10
+#define RETRY_NS	INT64_C(1000000000)
+#define LAST_WINDOWS_NS INT64_C(1000000000)
 
 struct daemon {
 	const struct hs_config *config;
@@ -292,12 +293,34 @@ static int open_all(struct daemon *d)
 
 // ---- closing ----
 
+static int64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// Whoever told us to end waits for two seconds, not for thousands of flows.
+static void publish_last_windows(struct daemon *d)
+{
+	int64_t end_ns = monotonic_ns() + LAST_WINDOWS_NS;
+	unsigned left;
+
+	do {
+		left = hs_ctl_finish(d->ctl, hs_clock_now(d->clock));
+	} while (left && monotonic_ns() < end_ns);
+	if (left)
+		hs_log(HS_LOG_WARNING, "daemon", "no time to publish the last windows of %u rules",
+				left);
+}
+
 static void stop_traffic(struct daemon *d)
 {
 	for (unsigned i = 0; i < d->config->node.n_workers; i++)
 		hs_worker_thread_stop(&d->workers[i]);
 	if (d->ctl)
-		hs_ctl_finish(d->ctl, hs_clock_now(d->clock));
+		publish_last_windows(d);
 }
 
 static void close_all(struct daemon *d)
@@ -476,7 +499,8 @@ static void serve(struct daemon *d)
 		retry_ports(d, now_ns);
 		look_at_devices(d, now_ns);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
-		timeout_ms = taken >= 1024 ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
+		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
+		timeout_ms = taken >= 1024 || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
 	}
 }
 

@@ -381,13 +381,53 @@ static void a_window_is_published_once_it_is_over_and_can_be_asked_for(void **st
 	rig_close(r);
 }
 
+static void a_window_of_any_place_and_length_can_be_asked_for(void **state)
+{
+	(void)state;
+	char text[160];
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	for (unsigned i = 0; i < 10; i++) {
+		step(r, SECOND / 10);
+		feed_sampled(r, 7, 0x7000);
+	}
+	step(r, SECOND / 10);
+	snprintf(text, sizeof(text),
+			"{\"qos_get\": {\"ns_id\": 7, \"start_ns\": %lld, \"end_ns\": %lld}}",
+			(long long)(NOW + SECOND / 4), (long long)(NOW + SECOND * 3 / 4));
+	json_t *reply = ask(r, text);
+	json_t *window = json_array_get(json_object_get(reply, "qos"), 0);
+	assert_number(window, "start_ns", NOW + SECOND / 4);
+	assert_number(window, "end_ns", NOW + SECOND * 3 / 4);
+	assert_number(window, "reports", 5); // of 0.3 to 0.7 s
+	json_decref(reply);
+	rig_close(r);
+}
+
+// A ring that is full whenever control looks at it: windows close all the same.
+static void windows_close_while_reports_come_faster_than_they_are_taken(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	feed_sampled(r, 7, 0x7000);
+	for (unsigned i = 0; i < 30; i++) {
+		for (unsigned k = 0; k < 15; k++)
+			feed_sampled(r, 7, 0x7000);
+		step(r, SECOND / 10);
+	}
+	assert_true(count_published(r, "qos.7") >= 2);
+	rig_close(r);
+}
+
 static void the_last_windows_are_published_at_the_end(void **state)
 {
 	(void)state;
 	struct rig *r = rig_open(SINK, 1500, 8);
 	install(r, 7, "");
 	feed_sampled(r, 7, 0x7000);
-	hs_ctl_finish(r->ctl, r->now_ns);
+	while (hs_ctl_finish(r->ctl, r->now_ns))
+		;
 	assert_int_equal(count_published(r, "report.7"), 1);
 	assert_true(count_published(r, "qos.7") >= 1);
 	rig_close(r);
@@ -692,6 +732,9 @@ int main(void)
 			cmocka_unit_test(what_a_subscriber_missed_is_counted_apart),
 			cmocka_unit_test(
 					a_window_is_published_once_it_is_over_and_can_be_asked_for),
+			cmocka_unit_test(a_window_of_any_place_and_length_can_be_asked_for),
+			cmocka_unit_test(
+					windows_close_while_reports_come_faster_than_they_are_taken),
 			cmocka_unit_test(the_last_windows_are_published_at_the_end),
 			cmocka_unit_test(
 					rules_over_the_limit_are_counted_but_not_monitored_and_said_once),
