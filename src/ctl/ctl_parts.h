@@ -58,6 +58,7 @@ struct hs_ctl {
 	uint32_t walk_slot;
 
 	struct limiter lost_limit, cap_limit;
+	struct limiter rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules over the cap
 	struct hs_clock_status clock_status;
 	bool clock_told;

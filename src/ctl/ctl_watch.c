@@ -4,6 +4,8 @@
 #include "ctl_parts.h"
 #include "telemetry.h"
 
+#include "log.h"
+
 #include <inttypes.h>
 
 #define REPEAT_NS INT64_C(60000000000)
@@ -139,6 +141,31 @@ static void watch_cap(struct hs_ctl *ctl)
 			ctl->n_unmonitored, ctl->config.monitored_rules);
 }
 
+// A veth passes whatever its other end sends, and that end believes that hardware cuts segments of
+// 64 KiB: without a word from us a TCP connection crawls and no counter of the node says why.
+static void watch_rx_errors(struct hs_ctl *ctl, uint16_t index)
+{
+	struct hs_port *port = hs_node_port(ctl->node, index);
+	struct hs_port_device_stats stats;
+	uint64_t grown;
+
+	if (port->config.kind != HS_PORT_IFACE)
+		return;
+	hs_port_device_stats(port, &stats);
+	if (!hs_ctl_limit(ctl, &ctl->rx_error_limits[index], stats.rx_errors, &grown))
+		return;
+	static const char advice[] = "larger than its buffers and lost; a host that leaves "
+				     "segmentation to hardware sends such: ethtool -K <interface "
+				     "on the other end> tso off gso off";
+	hs_log(HS_LOG_WARNING, "ctl", "port '%s': %" PRIu64 " packets were %s", port->config.name,
+			grown, advice);
+	hs_ctl_event(ctl, "port_rx_errors",
+			json_pack("{s:s, s:I}", "port", port->config.name, "packets",
+					(json_int_t)grown),
+			"port \"%s\": %" PRIu64 " packets were %s", port->config.name, grown,
+			advice);
+}
+
 void hs_ctl_second(struct hs_ctl *ctl)
 {
 	struct hs_node_totals totals;
@@ -149,5 +176,7 @@ void hs_ctl_second(struct hs_ctl *ctl)
 	hs_ctl_totals(ctl, &totals);
 	watch_lost_reports(ctl, &totals);
 	watch_cap(ctl);
+	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
+		watch_rx_errors(ctl, i);
 	hs_telemetry_update(ctl->config.telemetry, &totals);
 }

@@ -10,8 +10,8 @@ import time
 
 import frames as fr
 import netlab
-from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main, need, rule, run,
-                 test, until, veth)
+from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main, need, ports, rule,
+                 run, test, until, veth)
 
 A, B = "2001:db8::1", "2001:db8::2"
 
@@ -61,12 +61,12 @@ def three_ports(workspace):
     """A bridge node with three hosts on it; its ports are p1 to p3."""
     namespace = workspace.namespace("n1")
     hosts = [Host(workspace, f"host{i}", f"2001:db8::{i}") for i in (1, 2, 3)]
-    ports = []
+    listed = []
     for i, host in enumerate(hosts, 1):
         veth(host.namespace, "eth0", namespace, f"p{i}")
         host.configure()
-        ports.append(iface(f"p{i}", f"p{i}", "host"))
-    node = Node(workspace, 1, ports, namespace, forwarding={"mode": "bridge"})
+        listed.append(iface(f"p{i}", f"p{i}", "host"))
+    node = Node(workspace, 1, listed, namespace, forwarding={"mode": "bridge"})
     return node, hosts
 
 
@@ -143,6 +143,34 @@ def a_flooded_packet_reaches_network_and_host_sides_without_telemetry(workspace)
         equal(port.collect(1, 3, lambda f: f[:6] == unknown[:6]), [unknown], "a flooded copy")
     counters = node.call("int_get", ns_id=7)["counters"]
     equal((counters["rx_packets"], counters["tx_packets"]), (1, 1), "a flooded packet counts once")
+    audit_ok(node)
+
+
+@test()
+def packets_larger_than_a_ports_buffers_are_counted_and_their_cause_is_said(workspace):
+    need()
+    node, hosts = three_ports(workspace)
+    node.start()
+    for namespace, interface in ((hosts[0].namespace, "eth0"), (node.namespace, "p1")):
+        run("ip", "-n", namespace, "link", "set", interface, "mtu", "9000")
+    raw = RawPort(hosts[0].namespace, "eth0")
+    huge = fr.udp_frame(hosts[0].address, hosts[1].address, 4000, 5001, b"x" * 5000,
+                        source=fr.mac(hosts[0].mac), destination=fr.mac(hosts[1].mac))
+
+    def told():
+        return [e for e in node.call("events", since=0)["events"] if e["kind"] == "port_rx_errors"]
+
+    raw.send(*[huge] * 3)
+    until(lambda: ports(node)["p1"]["rx_errors"] == 3, 3, "they are counted")
+    until(told, 3, "an event says so")
+    raw.send(*[huge] * 4)  # said again after a minute
+    until(lambda: ports(node)["p1"]["rx_errors"] == 7, 3, "the others are counted, too")
+    equal(len(told()), 1, "events")
+    equal(told()[0]["port"], "p1", "the port")
+    for words in ("tso off gso off", "p1"):
+        check(words in told()[0]["message"], told())
+        check(words in node.log(), node.log())
+    equal(ports(node)["p2"]["rx_errors"], 0, "of another port")
     audit_ok(node)
 
 

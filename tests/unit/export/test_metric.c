@@ -64,6 +64,7 @@ static void a_reader_takes_the_value_it_is_named_after(void **state)
 			.rule = {.mtu_needed = 1600, .no_room_option = 7},
 			.node = {.clock_offset_ns = -5},
 			.worker = {.idle_rounds = 9},
+			.device = {.rx_missed = 2, .rx_errors = 3, .tx_errors = 4},
 	};
 	static const struct {
 		const char *name;
@@ -71,6 +72,9 @@ static void a_reader_takes_the_value_it_is_named_after(void **state)
 	} expected[] = {
 			{"hopsight_port_rx_packets_total", 1},
 			{"hopsight_port_tx_bytes_total", INT64_C(1) << 40},
+			{"hopsight_port_rx_missed_total", 2},
+			{"hopsight_port_rx_errors_total", 3},
+			{"hopsight_port_tx_errors_total", 4},
 			{"hopsight_rule_mtu_needed_bytes", 1600},
 			{"hopsight_rule_no_room_option_total", 7},
 			{"hopsight_clock_offset_seconds", -5},
