@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_table.h"
 #include "flow_state.h"
+#include "ns_index.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -34,18 +35,13 @@ struct entry {
 	uint8_t state;			 // enum entry_state
 };
 
-// ns_id to slot: open addressing with linear probing, twice as many places as rules.
-struct ns_place {
-	uint32_t ns_id; // 0: empty
-	uint32_t slot;
-};
+static_assert(HS_NS_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
 
 struct hs_flow_table {
 	struct hs_flow_table_config config;
 	struct rte_hash *hash;
 	struct entry *entries;
-	struct ns_place *places;
-	uint32_t place_mask;
+	struct hs_ns_index index;
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
 	uint32_t mask_users[4];
@@ -84,45 +80,6 @@ static void mask_release(struct hs_flow_table *t, unsigned mask)
 {
 	if (--t->mask_users[mask] == 0)
 		atomic_fetch_and_explicit(&t->masks, (uint8_t) ~(1u << mask), memory_order_release);
-}
-
-// ---- namespace index ----
-
-static uint32_t ns_start(const struct hs_flow_table *t, uint32_t ns_id)
-{
-	return (uint32_t)((ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->place_mask;
-}
-
-static uint32_t ns_find_place(const struct hs_flow_table *t, uint32_t ns_id)
-{
-	uint32_t at = ns_start(t, ns_id);
-	while (t->places[at].ns_id && t->places[at].ns_id != ns_id)
-		at = (at + 1) & t->place_mask;
-	return at;
-}
-
-static void ns_insert(struct hs_flow_table *t, uint32_t ns_id, uint32_t slot)
-{
-	t->places[ns_find_place(t, ns_id)] = (struct ns_place){.ns_id = ns_id, .slot = slot};
-}
-
-// Backward-shift deletion: no tombstones, so probes stay short whatever the history.
-static void ns_erase(struct hs_flow_table *t, uint32_t ns_id)
-{
-	uint32_t hole = ns_find_place(t, ns_id);
-	uint32_t at = hole;
-
-	for (;;) {
-		at = (at + 1) & t->place_mask;
-		if (!t->places[at].ns_id)
-			break;
-		uint32_t home = ns_start(t, t->places[at].ns_id);
-		if (((at - home) & t->place_mask) < ((at - hole) & t->place_mask))
-			continue;
-		t->places[hole] = t->places[at];
-		hole = at;
-	}
-	t->places[hole] = (struct ns_place){0};
 }
 
 // ---- order of installation ----
@@ -349,7 +306,7 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 		slot_free(t, slot);
 		return table_full(t, err);
 	}
-	ns_insert(t, rule->ns_id, slot);
+	hs_ns_index_insert(&t->index, rule->ns_id, slot);
 	order_append(t, slot);
 	t->count++;
 	if (shadowed_by)
@@ -400,7 +357,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 		position = unpublish(t, slot);
 	t->entries[e->tuple_prev].tuple_next = e->tuple_next;
 	t->entries[e->tuple_next].tuple_prev = e->tuple_prev;
-	ns_erase(t, ns_id);
+	hs_ns_index_erase(&t->index, ns_id);
 	order_remove(t, slot);
 	slot_bury(t, slot, position);
 	t->count--;
@@ -430,10 +387,7 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 
 uint32_t hs_flow_table_find(const struct hs_flow_table *t, uint32_t ns_id)
 {
-	if (!ns_id)
-		return HS_FLOW_NONE;
-	const struct ns_place *place = &t->places[ns_find_place(t, ns_id)];
-	return place->ns_id ? place->slot : HS_FLOW_NONE;
+	return hs_ns_index_find(&t->index, ns_id);
 }
 
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *t, uint32_t slot)
@@ -523,11 +477,6 @@ static uint32_t hash_entries(uint32_t capacity)
 	return capacity + capacity / 16 + 64;
 }
 
-static uint32_t place_count(uint32_t capacity)
-{
-	return rte_align32pow2(capacity * 2 + 2);
-}
-
 static int make_hash(struct hs_flow_table *t)
 {
 	char name[RTE_HASH_NAMESIZE];
@@ -548,13 +497,10 @@ static int make_hash(struct hs_flow_table *t)
 static int make_arrays(struct hs_flow_table *t)
 {
 	uint32_t capacity = t->config.capacity;
-	uint32_t places = place_count(capacity);
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
-	t->places = calloc(places, sizeof(*t->places));
-	t->place_mask = places - 1;
 	t->shared = rte_zmalloc("flow shared", capacity * sizeof(*t->shared), RTE_CACHE_LINE_SIZE);
-	if (!t->entries || !t->places || !t->shared)
+	if (!t->entries || !t->shared || hs_ns_index_init(&t->index, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		t->workers[w] = rte_zmalloc("flow worker",
@@ -601,7 +547,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	for (unsigned w = 0; w < t->config.n_workers; w++)
 		rte_free(t->workers[w]);
 	rte_free(t->shared);
-	free(t->places);
+	hs_ns_index_fini(&t->index);
 	free(t->entries);
 	rte_hash_free(t->hash);
 	free(t);
@@ -630,6 +576,5 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity)
 {
-	return (uint64_t)capacity * sizeof(struct entry) +
-	       (uint64_t)place_count(capacity) * sizeof(struct ns_place);
+	return (uint64_t)capacity * sizeof(struct entry) + hs_ns_index_bytes(capacity);
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a rule's namespace id to its slot: open addressing with linear probing over twice as many
+// places as rules, so that a look-up, an insertion and a removal cost the same at any number.
+//
+// Thread rule: control.
+#pragma once
+
+#include <stdint.h>
+
+#define HS_NS_INDEX_NONE UINT32_MAX
+
+struct hs_ns_place {
+	uint32_t ns_id; // 0: empty
+	uint32_t slot;
+};
+
+struct hs_ns_index {
+	struct hs_ns_place *places;
+	uint32_t mask;
+};
+
+// 0 or -ENOMEM. fini accepts one that was never initialised but is zero.
+int hs_ns_index_init(struct hs_ns_index *index, uint32_t capacity);
+void hs_ns_index_fini(struct hs_ns_index *index);
+uint64_t hs_ns_index_bytes(uint32_t capacity);
+
+// The slot, or HS_NS_INDEX_NONE.
+uint32_t hs_ns_index_find(const struct hs_ns_index *index, uint32_t ns_id);
+// The id must not be there (insert), or must be (erase); not 0.
+void hs_ns_index_insert(struct hs_ns_index *index, uint32_t ns_id, uint32_t slot);
+void hs_ns_index_erase(struct hs_ns_index *index, uint32_t ns_id);
