@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_build.h"
 
+#include "qos_path.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,14 @@ static int64_t *column(const struct hs_qos_columns *columns, unsigned link)
 	return columns->values + (size_t)link * HS_QOS_RING_MAX;
 }
 
+// A report has at most one value for a link, so a column cannot be full; if it ever were, its count
+// would differ from the sum's, and the histogram would answer.
+static void push(struct hs_qos_columns *columns, unsigned link, int64_t value)
+{
+	if (link < columns->capacity && columns->counts[link] < HS_QOS_RING_MAX)
+		column(columns, link)[columns->counts[link]++] = value;
+}
+
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, uint64_t reports)
 {
@@ -53,7 +63,7 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 		hs_qos_ring_get(&flow->ring, number, &report);
 		unsigned n = hs_qos_flow_delays(flow, &report, links, delays);
 		for (unsigned i = 0; i < n; i++)
-			column(columns, links[i])[columns->counts[links[i]]++] = delays[i];
+			push(columns, links[i], delays[i]);
 	}
 	return 0;
 }
@@ -254,17 +264,18 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 
 // Links of the newest path from source to sink, then those that earlier reports came by.
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
-		const struct hs_qos_slot *slot, uint16_t order[HS_QOS_FLOW_LINKS])
+		const struct hs_flexint *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
 	bool taken[HS_QOS_FLOW_LINKS] = {true};
 	unsigned n = 0;
-	for (unsigned i = 0; i + 1 < slot->window.n_path; i++)
-		for (uint16_t j = 1; j < flow->n_links; j++)
-			if (!taken[j] && flow->links[j].from == slot->path[i] &&
-					flow->links[j].to == slot->path[i + 1]) {
-				order[n++] = j;
-				taken[j] = true;
-			}
+	for (int i = 0; i <= path->n_hops; i++) {
+		int j = hs_qos_path_find_link(flow, hs_qos_path_node(flow, path, i - 1),
+				hs_qos_path_node(flow, path, i), hs_qos_path_visit(flow, path, i));
+		if (j < 0)
+			continue;
+		order[n++] = (uint16_t)j;
+		taken[j] = true;
+	}
 	for (uint16_t j = 1; j < flow->n_links; j++)
 		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has))
 			order[n++] = j;
@@ -304,7 +315,7 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tie
 	uint16_t order[HS_QOS_FLOW_LINKS];
 	struct hs_qos_window *window = &slot->window;
 	fill_path(flow, path_of, slot);
-	unsigned n = order_links(flow, sum, slot, order);
+	unsigned n = order_links(flow, sum, &path_of->telemetry, order);
 	if (reserve_hops(slot, n))
 		return -ENOMEM;
 	fill_head(flow, sum, start_ns, end_ns, window);

@@ -126,7 +126,8 @@ unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_repo
 		return collect_delays(report, flow->path_links, links, delays);
 	for (int i = 0; i <= telemetry->n_hops; i++) {
 		int link = hs_qos_path_find_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
-				hs_qos_path_node(flow, telemetry, i));
+				hs_qos_path_node(flow, telemetry, i),
+				hs_qos_path_visit(flow, telemetry, i));
 		found[i] = link < 0 ? 0 : (uint16_t)link;
 	}
 	return collect_delays(report, found, links, delays);

@@ -54,9 +54,12 @@ struct hs_qos_sum {
 	struct hs_qos_link_sum *links; // [link_capacity]
 };
 
-// Between two nodes that were neighbours on some path. Link 0 is end to end.
+// Between two nodes that were neighbours on some path. Link 0 is end to end. A path may pass the
+// same two nodes again (a loop, or nodes without an id of their own): each visit is a link of its
+// own, so that a report has at most one value for a link.
 struct hs_qos_link {
 	uint16_t from, to;
+	uint8_t visit; // 0: the first on its path
 	bool has_origin, has_ordered, has_arrived;
 	int64_t origin;		       // of the histograms: the epoch's first delay
 	int64_t ordered;	       // delay of the newest in source order

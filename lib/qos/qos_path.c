@@ -48,7 +48,7 @@ static uint16_t least_used_link(const struct hs_qos_flow *flow)
 }
 
 // The index of a new link, or -ENOMEM. What a link that made room had lost becomes unattributed.
-static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
 {
 	uint16_t index;
 	if (flow->n_links == HS_QOS_FLOW_LINKS) {
@@ -60,25 +60,45 @@ static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to)
 			return -ENOMEM;
 		index = flow->n_links++;
 	}
-	flow->links[index] = (struct hs_qos_link){.from = from, .to = to, .used = flow->ring.next};
+	flow->links[index] = (struct hs_qos_link){
+			.from = from,
+			.to = to,
+			.visit = (uint8_t)visit,
+			.used = flow->ring.next,
+	};
 	return index;
 }
 
-int hs_qos_path_find_link(const struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+int hs_qos_path_find_link(
+		const struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
 {
-	for (unsigned i = 1; i < flow->n_links; i++)
-		if (flow->links[i].from == from && flow->links[i].to == to)
+	for (unsigned i = 1; i < flow->n_links; i++) {
+		const struct hs_qos_link *link = &flow->links[i];
+		if (link->from == from && link->to == to && link->visit == visit)
 			return (int)i;
+	}
 	return -ENOENT;
 }
 
-static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to)
+unsigned hs_qos_path_visit(
+		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i)
 {
-	if (!flow->n_links && new_link(flow, 0, flow->sink_id) < 0)
+	uint16_t from = hs_qos_path_node(flow, telemetry, i - 1);
+	uint16_t to = hs_qos_path_node(flow, telemetry, i);
+	unsigned visit = 0;
+	for (int j = 0; j < i; j++)
+		visit += hs_qos_path_node(flow, telemetry, j - 1) == from &&
+			 hs_qos_path_node(flow, telemetry, j) == to;
+	return visit;
+}
+
+static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
+{
+	if (!flow->n_links && new_link(flow, 0, flow->sink_id, 0) < 0)
 		return -ENOMEM;
-	int index = hs_qos_path_find_link(flow, from, to);
+	int index = hs_qos_path_find_link(flow, from, to, visit);
 	if (index < 0)
-		return new_link(flow, from, to);
+		return new_link(flow, from, to, visit);
 	flow->links[index].used = flow->ring.next;
 	return index;
 }
@@ -182,7 +202,8 @@ int hs_qos_path_plan(
 	}
 	for (int i = 0; i <= telemetry->n_hops; i++) {
 		int link = ensure_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
-				hs_qos_path_node(flow, telemetry, i));
+				hs_qos_path_node(flow, telemetry, i),
+				hs_qos_path_visit(flow, telemetry, i));
 		if (link < 0)
 			return -ENOMEM;
 		plan->path_links[i] = (uint16_t)link;
@@ -212,18 +233,30 @@ static int position_on(
 	return -1;
 }
 
-static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan, uint16_t from,
-		uint16_t to, bool joined)
+// The link of the chain from node `last` of path b to node i: that of the path itself, or one that
+// spans the nodes between them.
+static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
+		const struct hs_flexint *on_b, int last, int i, bool joined)
 {
-	unsigned i = plan->chain.n;
-	plan->chain.joined[i] = joined;
-	plan->chain_links[i] = 0;
+	unsigned at = plan->chain.n;
+	plan->chain.joined[at] = joined;
+	plan->chain_links[at] = 0;
 	if (!joined)
 		return 0;
-	int link = ensure_link(flow, from, to);
+	if (i == last + 1) {
+		plan->chain_links[at] = plan->path_links[i];
+		return 0;
+	}
+	uint16_t from = hs_qos_path_node(flow, on_b, last), to = hs_qos_path_node(flow, on_b, i);
+	unsigned visit = 0;
+	for (unsigned j = 0; j < at; j++) {
+		const struct hs_qos_link *link = &flow->links[plan->chain_links[j]];
+		visit += plan->chain_links[j] && link->from == from && link->to == to;
+	}
+	int link = ensure_link(flow, from, to, visit);
 	if (link < 0)
 		return -ENOMEM;
-	plan->chain_links[i] = (uint16_t)link;
+	plan->chain_links[at] = (uint16_t)link;
 	return 0;
 }
 
@@ -240,7 +273,7 @@ static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		if (at < 0 || (flow->multipath && !is_common(flow, node)))
 			continue;
 		bool joined = flow->multipath || (at == last_a + 1 && i == last_b + 1);
-		if (chain_link(flow, plan, hs_qos_path_node(flow, on_b, last_b), node, joined))
+		if (chain_link(flow, plan, on_b, last_b, i, joined))
 			return -ENOMEM;
 		plan->chain.at_a[plan->chain.n] = (uint8_t)(on_a->n_hops - 1 - at);
 		plan->chain.at_b[plan->chain.n++] = (uint8_t)(on_b->n_hops - 1 - i);
@@ -248,7 +281,7 @@ static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		last_b = i;
 	}
 	bool joined = flow->multipath || (last_a == on_a->n_hops - 1 && last_b == on_b->n_hops - 1);
-	return chain_link(flow, plan, hs_qos_path_node(flow, on_b, last_b), flow->sink_id, joined);
+	return chain_link(flow, plan, on_b, last_b, on_b->n_hops, joined);
 }
 
 int hs_qos_path_chain(

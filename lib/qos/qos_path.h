@@ -30,7 +30,11 @@ static inline bool hs_qos_path_same(const struct hs_flexint *a, const struct hs_
 }
 
 // The link's index, or -ENOENT.
-int hs_qos_path_find_link(const struct hs_qos_flow *flow, uint16_t from, uint16_t to);
+int hs_qos_path_find_link(
+		const struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit);
+// How often the path has passed the two nodes of its link i before.
+unsigned hs_qos_path_visit(
+		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i);
 
 // Finds (and creates) the links of a report's path. 0 or -ENOMEM.
 int hs_qos_path_plan(

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Paths that no one would build on purpose, and more of them than are remembered.
+#include "qos_fixture.h"
+
+static const uint16_t LOOP[] = {3, 4, 3, 4, 3, 4, 3, 4, 3, 4};
+#define LOOP_NODES (sizeof(LOOP) / sizeof(LOOP[0]))
+
+// ---- links that a path passes more than once ----
+
+static void a_path_that_passes_a_link_again_and_again_writes_only_what_is_its_own(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 4000; i++) {
+		struct hs_report report = plain_report(i, MS / 2, LOOP_NODES, LOOP);
+		give(f->qos, &report);
+		if (i % 500 == 0)
+			assert_non_null(hs_qos_latest(f->qos, 7, 0));
+	}
+	hs_qos_advance(f->qos, T0 + 4 * SECOND);
+	const struct caught *caught = second_ending(f, 1);
+	assert_int_equal(caught->window.n_hops, LOOP_NODES + 1);
+	for (unsigned i = 0; i < caught->window.n_hops; i++) {
+		const struct hs_qos_hop *hop = &caught->hops[i];
+		assert_int_equal(hop->delay.n, caught->window.reports);
+		assert_true(hop->has & HS_QOS_HAS_P999);
+		assert_int_equal(hop->delay.p50, MS);
+		assert_int_equal(hop->delay.p999, MS);
+	}
+}
+
+static void each_passage_of_a_link_has_numbers_of_its_own(void **state)
+{
+	static const uint16_t path[] = {1, 2, 1, 2};
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 900; i += 100) {
+		struct hs_report report = plain_report(i, GAP, 4, path);
+		hop_of(&report, 3)->ts_ns += 4 * MS; // slow on the second passage, and lossy
+		hop_of(&report, 3)->rx_packets -= (uint16_t)(i / 100);
+		hop_of(&report, 3)->tx_packets -= (uint16_t)(i / 100);
+		report.sink_ts_ns += 4 * MS;
+		report.sink_rx_packets -= i / 100;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct caught *caught = second_ending(f, 1);
+	static const uint16_t ends[] = {0, 1, 2, 1, 2, 9};
+	assert_int_equal(caught->window.n_hops, 5);
+	for (unsigned i = 0; i < 5; i++) {
+		const struct hs_qos_hop *hop = &caught->hops[i];
+		assert_int_equal(hop->from, ends[i]);
+		assert_int_equal(hop->to, ends[i + 1]);
+		assert_int_equal(hop->delay.n, 9);
+		assert_int_equal(hop->delay.min, i == 3 ? 5 * MS : MS);
+		assert_int_equal(hop->delay.p50, hop->delay.min);
+		assert_int_equal(hop->delay.max, hop->delay.min);
+		assert_int_equal(hop->jitter_ns, 0);
+		assert_int_equal(hop->lost_packets, i == 3 ? 8 : 0);
+		assert_int_equal(hop->tx_packets, i == 4 ? 792 : 800);
+		assert_int_equal(hop->throughput_bps, 562 * 8 * 1000);
+	}
+	assert_int_equal(caught->window.unattributed_lost_packets, 0);
+}
+
+static void nodes_that_were_given_no_id_are_told_apart_by_their_place(void **state)
+{
+	static const uint16_t path[] = {0, 0, 0};
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 3000; i++) {
+		struct hs_report report = plain_report(i, MS / 2, 3, path);
+		hop_of(&report, 2)->ts_ns += 7 * MS + (int64_t)(i % 10) * US;
+		report.sink_ts_ns += 8 * MS;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 4 * SECOND);
+	const struct caught *caught = second_ending(f, 1);
+	assert_int_equal(caught->window.n_hops, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct hs_qos_delay *delay = &caught->hops[i].delay;
+		assert_true(delay->n > 1000);
+		assert_true(delay->min <= delay->p50 && delay->p50 <= delay->max);
+		assert_int_equal(delay->min / MS, i == 2 ? 8 : 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(a_path_that_passes_a_link_again_and_again_writes_only_what_is_its_own),
+			TEST(each_passage_of_a_link_has_numbers_of_its_own),
+			TEST(nodes_that_were_given_no_id_are_told_apart_by_their_place),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
