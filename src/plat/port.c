@@ -95,6 +95,7 @@ static struct port_private *create_private(uint16_t n_workers, struct rte_mempoo
 	p->pool = pool;
 	p->n_workers = n_workers;
 	p->iface.promiscuous_fd = -1;
+	p->iface.claim_fd = -1;
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
 		p->wake_fds[i] = -1;
 	pthread_mutex_init(&p->stats_lock, NULL);

@@ -14,11 +14,13 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <rte_common.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 // ---- ioctl ----
@@ -97,6 +99,40 @@ unsigned iface_rx_channels(const struct iface *iface)
 	if (ethtool_call(iface->name, &channels) < 0)
 		return 1;
 	return channels.rx_count + channels.combined_count ?: 1;
+}
+
+// ---- one node for an interface ----
+
+// Two nodes on one interface would both take every packet, and the first to end would give the
+// settings back under the other. An abstract name is of the interface's own network namespace and
+// ends with the process, however that ends.
+static int claim(struct iface *iface, struct hs_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int n = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "hopsight-if-%s",
+			iface->name);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&address,
+			    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ==
+			0) {
+		iface->claim_fd = fd;
+		return 0;
+	}
+	ret = -errno;
+	close(fd);
+	hs_error_set(err, "in_use", "iface", "an interface that no other node has",
+			"interface %s is in use by another node", iface->name);
+	return ret;
+}
+
+static void release(struct iface *iface)
+{
+	if (iface->claim_fd >= 0)
+		close(iface->claim_fd);
+	iface->claim_fd = -1;
 }
 
 // ---- settings that are changed and restored ----
@@ -344,6 +380,9 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 				"there is no interface \"%s\"", port->config.device);
 		return -ENODEV;
 	}
+	ret = claim(iface, err);
+	if (ret < 0)
+		return ret;
 	iface_prepare(iface);
 	port_follow_mtu(port, iface->mtu);
 	iface->drops_before = iface_drops(iface);
@@ -351,6 +390,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 	ret = p->iface_driver->attach(port, err);
 	if (ret < 0) {
 		iface_restore(iface);
+		release(iface);
 		return ret;
 	}
 	iface_find(iface); // it may have come up only now
@@ -368,6 +408,7 @@ static void iface_detach(struct hs_port *port)
 
 	p->iface_driver->detach(port);
 	iface_restore(&p->iface);
+	release(&p->iface);
 	p->iface.index = 0;
 	p->link_up = false;
 }

@@ -50,6 +50,7 @@ struct iface {
 	uint16_t mtu;
 	bool up;
 	int promiscuous_fd; // a packet socket whose membership ends with it
+	int claim_fd;	    // says to other nodes that the interface is taken
 	struct iface_saved saved;
 	struct iface_drops drops_before; // the kernel's counters at attachment
 };

@@ -175,6 +175,28 @@ def packets_larger_than_a_ports_buffers_are_counted_and_their_cause_is_said(work
 
 
 @test()
+def a_second_node_on_an_interface_is_refused_and_leaves_the_first_alone(workspace):
+    need("ping")
+    first, hosts = three_ports(workspace)
+    first.start()
+    second = Node(workspace, 2, [iface("a", "p2", "host"), iface("b", "p1", "host")],
+                  first.namespace, forwarding={"mode": "bridge"})
+    second.launch()
+    equal(second.process.wait(20), 3, f"exit code: {second.log_tail(3)}")
+    check("ports[0].iface: interface p2 is in use by another node" in second.log(), second.log())
+
+    ping = hosts[0].run("ping", "-q", "-c", "5", "-i", "0.02", "-W", "1", hosts[1].address)
+    check(" 0% packet loss" in ping and "duplicates" not in ping, ping)
+    equal(run("ip", "netns", "exec", first.namespace, "sysctl", "-n",
+              "net.ipv6.conf.p2.disable_ipv6").strip(), "1", "IPv6 of the interface")
+
+    first.process.kill()  # which leaves no claim behind
+    first.process.wait()
+    workspace.at_close.clear()
+    second.start()
+
+
+@test()
 def an_interface_is_given_back_as_it_was_found(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)
