@@ -246,7 +246,7 @@ static int ethdev_attach(struct hs_port *port, struct hs_error *err)
 	int ret = port_ethdev_open(port, port->config.device, err);
 
 	if (ret == 0)
-		hs_log(HS_LOG_INFO, "port", "%s: %s on %s, %u queue%s, mtu %u", port->config.name,
+		hs_log(HS_LOG_NOTICE, "port", "%s: %s on %s, %u queue%s, mtu %u", port->config.name,
 				port->config.device, port->driver_name, port->rx_queues,
 				port->rx_queues == 1 ? "" : "s", port->mtu);
 	return ret;

@@ -5,9 +5,11 @@
 
 #include "log.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/if_packet.h>
 #include <linux/rtnetlink.h>
@@ -209,7 +211,8 @@ void iface_prepare(struct iface *iface)
 	if (interface_ioctl(name, SIOCGIFFLAGS, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP))
 		saved->was_down = set_up(name, true) == 0 ? 1 : -1;
 
-	hs_log(HS_LOG_INFO, "port", "interface %s: IPv6 %s, GRO %s, LRO %s, promiscuous %s%s", name,
+	hs_log(HS_LOG_NOTICE, "port", "interface %s: IPv6 %s, GRO %s, LRO %s, promiscuous %s%s",
+			name,
 			saved->disable_ipv6 == 0   ? "disabled"
 			: saved->disable_ipv6 == 1 ? "was disabled already"
 						   : "cannot be disabled",
@@ -247,7 +250,45 @@ void iface_restore(struct iface *iface)
 	if (saved->disable_ipv6 == 0)
 		ipv6_switch(name, 0);
 	*saved = (struct iface_saved){-1, -1, -1, -1, -1};
-	hs_log(HS_LOG_INFO, "port", "interface %s: settings restored", name);
+	hs_log(HS_LOG_NOTICE, "port", "interface %s: settings restored", name);
+}
+
+// ---- addresses ----
+
+static void warn_of_address(const char *name, const struct sockaddr *address)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (address->sa_family == AF_INET) {
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text,
+				sizeof(text));
+		hs_log(HS_LOG_WARNING, "port",
+				"interface %s has the address %s: the kernel answers for it, too",
+				name, text);
+		return;
+	}
+	const struct in6_addr *ip6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
+	if (IN6_IS_ADDR_LINKLOCAL(ip6)) // the kernel's own, which comes and goes with IPv6
+		return;
+	inet_ntop(AF_INET6, ip6, text, sizeof(text));
+	hs_log(HS_LOG_WARNING, "port",
+			"interface %s has the address %s: the kernel loses it as IPv6 is disabled "
+			"there, and nobody gives it back",
+			name, text);
+}
+
+static void warn_of_addresses(const struct iface *iface)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all) < 0)
+		return;
+	for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+		if (one->ifa_addr && strcmp(one->ifa_name, iface->name) == 0 &&
+				(one->ifa_addr->sa_family == AF_INET ||
+						one->ifa_addr->sa_family == AF_INET6))
+			warn_of_address(iface->name, one->ifa_addr);
+	freeifaddrs(all);
 }
 
 // ---- rtnetlink: the kernel's own counters ----
@@ -383,6 +424,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 	ret = claim(iface, err);
 	if (ret < 0)
 		return ret;
+	warn_of_addresses(iface);
 	iface_prepare(iface);
 	port_follow_mtu(port, iface->mtu);
 	iface->drops_before = iface_drops(iface);
@@ -395,7 +437,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 	}
 	iface_find(iface); // it may have come up only now
 	p->link_up = iface->up;
-	hs_log(HS_LOG_INFO, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
+	hs_log(HS_LOG_NOTICE, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
 			port->config.name, iface->name, port->driver_name,
 			port->config.driver[0] ? "as configured" : "the safe choice",
 			port->rx_queues, port->rx_queues == 1 ? "" : "s", port->mtu);

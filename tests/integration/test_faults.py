@@ -216,6 +216,24 @@ def an_interface_is_given_back_as_it_was_found(workspace):
     check("generic-receive-offload: off" in during[1], during)
     equal(node.stop()[0], 0, "exit code")
     equal(state(), before, "afterwards")
+    for words in ("interface west: IPv6 disabled, GRO switched off", "west: interface west on af_packet",
+                  "interface west: settings restored"):
+        check(f"notice port: {words}" in node.log(), f"{words} is not in: {node.log()}")
+
+
+@test()
+def an_address_on_an_interface_is_warned_of_at_the_start(workspace):
+    need()
+    node, _ = three_ports(workspace)
+    for address in ("192.0.2.7/24", "2001:db8::7/64"):
+        run("ip", "-n", node.namespace, "address", "add", address, "dev", "p2")
+    node.start()
+    for words in ("interface p2 has the address 192.0.2.7: the kernel answers for it, too",
+                  "interface p2 has the address 2001:db8::7: the kernel loses it"):
+        check(f"warning port: {words}" in node.log(), f"{words} is not in: {node.log()}")
+    check("interface p1 has" not in node.log(), node.log())
+    equal(run("ip", "-n", node.namespace, "-6", "address", "show", "dev", "p2").strip(), "",
+          "addresses of IPv6 while the node has the interface")
 
 
 def check_config(workspace, config):
