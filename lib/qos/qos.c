@@ -177,7 +177,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 {
 	int64_t tag = sum->tag;
 	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
-	if (sum->folded)
+	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
 		hs_qos_flow_fold(flow);
 	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
 	hs_qos_drop_uncommon(flow, sum);

@@ -2,14 +2,14 @@
 #include "qos_build.h"
 
 #include "qos_path.h"
+#include "qos_sum.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_VALUES 1000
-#define P99_VALUES   100
-#define P999_VALUES  1000
+#define P99_VALUES  100
+#define P999_VALUES 1000
 
 // ---- columns ----
 
@@ -135,7 +135,7 @@ static int64_t rounded_mean(hs_qos_wide sum, uint64_t n)
 static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
 		struct hs_qos_hop *hop)
 {
-	bool exact = sum->delay_n <= EXACT_VALUES && n_values == sum->delay_n;
+	bool exact = sum->delay_n <= HS_QOS_EXACT_VALUES && n_values == sum->delay_n;
 	if (!exact) {
 		values = NULL;
 		if (!sum->hist.n)

@@ -363,7 +363,7 @@ int hs_qos_flow_absorb(
 	struct hs_qos_plan plan;
 	if (make_plan(flow, report, &plan))
 		return -ENOMEM;
-	if (flow->ring.count && flow->ring.next - flow->unfolded >= flow->ring.capacity)
+	if (flow->ring.next - flow->unfolded >= hs_qos_ring_room(&flow->ring, report))
 		hs_qos_flow_fold(flow);
 	int rc = hs_qos_ring_push(&flow->ring, report, sum->tag);
 	if (rc)

@@ -208,12 +208,25 @@ static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 	return 0;
 }
 
+static inline uint32_t grown_slot(uint32_t bytes)
+{
+	return (bytes + 7) & ~7u;
+}
+
+uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring, const struct hs_report *report)
+{
+	uint32_t bytes = packed_bytes(report);
+	if (bytes <= ring->slot_bytes || bytes > SLOT_MAX)
+		return ring->capacity;
+	return capacity_for(grown_slot(bytes));
+}
+
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
 	uint32_t bytes = packed_bytes(report);
 	if (bytes > SLOT_MAX)
 		return -EINVAL;
-	if (bytes > ring->slot_bytes && regrow(ring, (bytes + 7) & ~7u))
+	if (bytes > ring->slot_bytes && regrow(ring, grown_slot(bytes)))
 		return -ENOMEM;
 	if (ensure_chunk(ring))
 		return -ENOMEM;

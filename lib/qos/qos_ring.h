@@ -30,6 +30,9 @@ void hs_qos_ring_fini(struct hs_qos_ring *ring);
 // Keeps a report with a tag of the caller's. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
+// How many reports there is room for once this one is pushed: a longer one costs some.
+uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring, const struct hs_report *report);
+
 // The report of this number, which must be in the ring. ns_id is not kept.
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report);
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);

@@ -50,6 +50,14 @@ void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 	hs_qos_hist_add(hist, delay);
 }
 
+bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+{
+	for (unsigned i = 0; i < flow->n_links; i++)
+		if (sum->links[i].delay_n > HS_QOS_EXACT_VALUES)
+			return true;
+	return false;
+}
+
 static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_sum *from)
 {
 	if (from->delay_n) {

@@ -6,6 +6,8 @@
 
 #include "qos_flow.h"
 
+#define HS_QOS_EXACT_VALUES 1000 // rule 17
+
 static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 {
 	return a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b;
@@ -21,6 +23,9 @@ void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int 
 // Into the histogram only.
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t delay);
+
+// Some link has more delays than percentiles are exact for.
+bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);
 
 // Adds numbers and histograms.
 void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,

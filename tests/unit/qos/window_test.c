@@ -272,6 +272,51 @@ static void percentiles_come_only_with_enough_values(void **state)
 	assert_int_equal(caught_at(&f->catcher, 10 * SECOND, 0)->window.e2e.has & some, some);
 }
 
+static void percentiles_are_there_at_every_rate_around_what_is_kept(void **state)
+{
+	(void)state;
+	const uint32_t all = HS_QOS_HAS_P50 | HS_QOS_HAS_P99 | HS_QOS_HAS_P999;
+	for (unsigned rate = 1001; rate <= 1300; rate++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		for (uint64_t i = 1; i <= 3 * rate; i++) {
+			struct hs_report report = plain_report(i, SECOND / rate, 2, PATH);
+			report.sink_ts_ns += (int64_t)(i % 100) * US;
+			give(qos, &report);
+		}
+		hs_qos_flush(qos);
+		for (size_t i = 0; i < catcher.n; i++) {
+			const struct hs_qos_window *window = &catcher.windows[i].window;
+			if (window->reports < 1000)
+				continue;
+			assert_int_equal(window->e2e.has & all, all);
+			assert_in_range(window->e2e.delay.p50, 3 * MS + 45 * US, 3 * MS + 54 * US);
+			assert_in_range(window->e2e.delay.p99, 3 * MS + 95 * US, 3 * MS + 100 * US);
+		}
+		assert_true(caught_at(&catcher, 10 * SECOND, 0)->window.reports > 3000);
+		monitor_free(qos, &catcher);
+	}
+}
+
+// The ring has room for fewer reports once they are long.
+static void no_delay_is_missing_where_a_path_grows_within_a_window(void **state)
+{
+	struct fixture *f = *state;
+	static const uint16_t longer[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 11};
+	for (uint64_t i = 1; i <= 2400; i++) {
+		bool grown = i > 1250;
+		struct hs_report report =
+				plain_report(i, MS / 2, grown ? 10 : 1, grown ? longer : PATH);
+		report.sink_ts_ns = (int64_t)report.telemetry.e2e.ts_ns + 20 * MS;
+		report.sink_ts_ns += i <= 1000 ? 0 : 5 * MS; // more than half of the first second
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 3 * SECOND);
+	const struct hs_qos_window *window = &second_ending(f, 1)->window;
+	assert_true(window->reports > 1900 && window->reports < 2000);
+	assert_int_equal(window->e2e.delay.p50, 20 * MS);
+}
+
 // ---- rule 18 ----
 
 static void jitter_is_between_neighbours_in_source_order(void **state)
@@ -439,6 +484,8 @@ int main(void)
 			TEST(a_forward_step_of_some_clock_is_no_synchronised_window),
 			TEST(a_step_of_the_nodes_own_clock_marks_the_windows_that_are_open),
 			TEST(percentiles_come_only_with_enough_values),
+			TEST(percentiles_are_there_at_every_rate_around_what_is_kept),
+			TEST(no_delay_is_missing_where_a_path_grows_within_a_window),
 			TEST(jitter_is_between_neighbours_in_source_order),
 			TEST(a_pair_belongs_to_the_window_of_its_later_packet),
 			TEST(a_report_at_the_very_end_belongs_to_the_window),
