@@ -430,7 +430,7 @@ static void call_peer(struct daemon *d, struct hs_port *port)
 
 static void look_at_device(struct daemon *d, struct hs_port *port)
 {
-	bool up = hs_port_link_up(port);
+	bool up = hs_port_look(port);
 
 	if (up != d->link_up[port->index])
 		on_port_event(d, port, up ? HS_PORT_UP : HS_PORT_DOWN);

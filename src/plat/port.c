@@ -141,9 +141,11 @@ static int attach(struct hs_port *port, struct hs_error *err)
 	struct port_private *p = port_private(port);
 	int ret = p->driver->attach(port, err);
 
-	if (ret == 0)
-		p->attached = true;
-	return ret;
+	if (ret < 0)
+		return ret;
+	p->attached = true;
+	hs_port_look(port);
+	return 0;
 }
 
 int hs_port_open(const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
@@ -288,6 +290,25 @@ bool hs_port_link_up(const struct hs_port *port)
 	return p->attached && p->driver->link_up(port);
 }
 
+static void tell_link(struct hs_port *port, bool up)
+{
+	__atomic_store_n(&port->link_down, !up, __ATOMIC_RELAXED);
+}
+
+void port_set_link(struct hs_port *port, bool up)
+{
+	atomic_store(&port_private(port)->link_up, up);
+	tell_link(port, up);
+}
+
+bool hs_port_look(struct hs_port *port)
+{
+	bool up = hs_port_link_up(port);
+
+	tell_link(port, up);
+	return up;
+}
+
 // ---- going and coming back ----
 
 bool hs_port_waits_for_peer(const struct hs_port *port)
@@ -299,7 +320,10 @@ bool hs_port_waits_for_peer(const struct hs_port *port)
 
 int hs_port_call_peer(struct hs_port *port)
 {
-	return port_private(port)->driver->call_peer(port);
+	int ret = port_private(port)->driver->call_peer(port);
+
+	hs_port_look(port);
+	return ret;
 }
 
 int hs_port_detach(struct hs_port *port)

@@ -69,6 +69,7 @@ struct hs_port {
 	bool tx_multi_seg;     // takes chains; else the tx stage makes packets linear
 	bool needs_timed_poll; // nothing wakes a sleeper: memif, ring, pcap
 	bool usable;	       // control's word to workers (atomic): false while the device is gone
+	bool link_down;	       // likewise: why a burst is refused, where it is
 	struct hs_port_config config;
 	char driver_name[24]; // "af_packet", "net_af_xdp", "net_memif", ...
 	void *private_data;   // src/plat's own (rtnetlink state, saved settings, wake socket)
@@ -104,6 +105,9 @@ void hs_port_device_stats(struct hs_port *port, struct hs_port_device_stats *sta
 
 // Operational state: interfaces from rtnetlink, others from the device.
 bool hs_port_link_up(const struct hs_port *port);
+// The same, said to workers as link_down. Interfaces say it themselves as the kernel tells; call
+// it about once a second for other devices.
+bool hs_port_look(struct hs_port *port);
 
 // A port whose other end is not there and that must call it itself: a memif client whose server has
 // not started, or has gone. Call about once a second, with workers let go (usable false and a grace

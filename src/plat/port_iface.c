@@ -436,7 +436,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 		return ret;
 	}
 	iface_find(iface); // it may have come up only now
-	p->link_up = iface->up;
+	port_set_link(port, iface->up);
 	hs_log(HS_LOG_NOTICE, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
 			port->config.name, iface->name, port->driver_name,
 			port->config.driver[0] ? "as configured" : "the safe choice",
@@ -452,7 +452,7 @@ static void iface_detach(struct hs_port *port)
 	iface_restore(&p->iface);
 	release(&p->iface);
 	p->iface.index = 0;
-	p->link_up = false;
+	port_set_link(port, false);
 }
 
 static void iface_stats(struct hs_port *port, struct hs_port_device_stats *stats)

@@ -52,6 +52,7 @@ struct packet_tx {
 	alignas(64) int fd;
 	_Atomic uint64_t packets, refused; // refused: this packet failed, the next may not
 	_Atomic uint64_t dropped;	   // ... of them by the kernel's own queue
+	_Atomic uint64_t given_back;	   // dropped by the kernel for want of a carrier, not taken
 };
 
 struct packet_device {
@@ -213,6 +214,10 @@ static uint16_t packet_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 
 		if (sent <= 0 && is_for_all(sent))
 			break;
+		if (sent == -ENOBUFS && !port_private(port)->link_up) {
+			count(&tx->given_back, 1);
+			break;
+		}
 		if (sent <= 0) {
 			// Too long for the interface, or dropped by its queue: taken and lost.
 			count(sent == -ENOBUFS ? &tx->dropped : &tx->refused, 1);
@@ -417,9 +422,10 @@ static void add_rx(struct packet_rx *rx, struct hs_port_device_stats *stats)
 // A veth of older kernels says "sent" of what its peer had no room for, and only counts it as
 // dropped. Where sends report drops, theirs is the count. What was dropped a moment ago may not
 // have been reported yet: a surplus counts once it has lasted.
-static uint64_t hidden_drops(struct packet_device *device, uint64_t kernel, uint64_t reported)
+static uint64_t hidden_drops(struct packet_device *device, uint64_t kernel, uint64_t reported,
+		uint64_t given_back)
 {
-	uint64_t surplus = reported == 0 ? kernel : 0;
+	uint64_t surplus = reported == 0 && kernel > given_back ? kernel - given_back : 0;
 	uint64_t lasted = RTE_MIN(surplus, device->surplus);
 
 	device->surplus = surplus;
@@ -432,7 +438,7 @@ static void packet_stats(struct hs_port *port, struct hs_port_device_stats *stat
 	struct port_private *p = port_private(port);
 	struct packet_device *device = p->device;
 	struct iface_drops kernel = iface_drops(&p->iface);
-	uint64_t dropped = 0;
+	uint64_t dropped = 0, given_back = 0;
 
 	for (unsigned i = 0; i < port->rx_queues; i++)
 		add_rx(&device->rx[i], stats);
@@ -440,9 +446,10 @@ static void packet_stats(struct hs_port *port, struct hs_port_device_stats *stat
 		stats->tx_packets += load(&device->tx[i].packets);
 		stats->tx_errors += load(&device->tx[i].refused);
 		dropped += load(&device->tx[i].dropped);
+		given_back += load(&device->tx[i].given_back);
 	}
-	stats->tx_errors += dropped +
-			    hidden_drops(device, kernel.tx - p->iface.drops_before.tx, dropped);
+	stats->tx_errors += dropped + hidden_drops(device, kernel.tx - p->iface.drops_before.tx,
+						      dropped, given_back);
 }
 
 static bool packet_link_up(const struct hs_port *port)

@@ -84,6 +84,8 @@ static inline struct port_private *port_private(const struct hs_port *port)
 void port_silence(struct hs_port *port);
 // The key of hs_port_config.device in a configuration: "iface", "devargs" or "pci".
 const char *port_device_key(const struct hs_port *port);
+// The interface's link: for hs_port_link_up and for workers.
+void port_set_link(struct hs_port *port, bool up);
 // The interface's MTU is this now: the port's limit follows.
 void port_follow_mtu(struct hs_port *port, uint32_t mtu);
 

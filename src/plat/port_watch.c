@@ -109,7 +109,7 @@ static void say(struct hs_port_watch *watch, struct watched *w, enum hs_port_eve
 
 static void set_up_state(struct hs_port_watch *watch, struct watched *w, bool up)
 {
-	atomic_store(&port_private(w->port)->link_up, up);
+	port_set_link(w->port, up);
 	if (w->up == up)
 		return;
 	w->up = up;
@@ -120,7 +120,7 @@ static void set_gone(struct hs_port_watch *watch, struct watched *w)
 {
 	w->index = 0;
 	w->up = false;
-	atomic_store(&port_private(w->port)->link_up, false);
+	port_set_link(w->port, false);
 	say(watch, w, HS_PORT_GONE);
 }
 

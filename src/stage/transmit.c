@@ -153,7 +153,8 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 	if (likely(is_usable(port))) {
 		uint16_t tx_queue = worker->index < port->tx_queues ? worker->index : 0;
 		sent = port->tx_burst(port, tx_queue, queue->mbufs, queue->n);
-		reason = HS_DROP_TX_FULL;
+		if (likely(!__atomic_load_n(&port->link_down, __ATOMIC_RELAXED)))
+			reason = HS_DROP_TX_FULL;
 	}
 	tally->tx_packets += sent;
 	for (unsigned i = 0; i < sent; i++)

@@ -197,6 +197,44 @@ def a_second_node_on_an_interface_is_refused_and_leaves_the_first_alone(workspac
 
 
 @test()
+def packets_for_a_link_that_is_down_are_told_from_those_for_a_full_queue(workspace):
+    need()
+    chain = Chain(workspace, nodes=1)
+    node = chain.nodes[0]
+    socket = workspace.path("m.sock")
+    node.config["ports"][1] = {"name": "east", "side": "network", "devargs":
+                               f"net_memif0,role=server,socket={socket},socket-abstract=no"}
+    node.start()
+    equal(ports(node)["east"]["link_up"], False, "memif without its other end")
+    raw = RawPort(chain.hosts[0].namespace, "eth0")
+    frame = fr.udp_frame(A, B, 4000, 5001, b"x" * 100)
+    raw.send(*[frame] * 5)
+    until(lambda: ports(node)["east"]["drops"]["port_down"] >= 5, 3,
+          lambda: f"refused for want of a link: {ports(node)['east']}")
+    equal(ports(node)["east"]["drops"]["tx_full"], 0, "for want of room")
+    audit_ok(node)
+
+
+@test()
+def packets_for_an_interface_without_carrier_count_as_port_down(workspace):
+    need()
+    node, hosts = three_ports(workspace)
+    node.start()
+    run("ip", "-n", hosts[1].namespace, "link", "set", "eth0", "down")
+    until(lambda: not ports(node)["p2"]["link_up"], 3, "the loss of the carrier is noticed")
+    before = ports(node)["p2"]
+    raw = RawPort(hosts[0].namespace, "eth0")
+    raw.send(*[fr.udp_frame(hosts[0].address, hosts[1].address, 4000, 5001, b"x" * 100,
+                            source=fr.mac(hosts[0].mac), destination=b"\xff" * 6)] * 5)
+    until(lambda: ports(node)["p2"]["drops"]["port_down"] - before["drops"]["port_down"] >= 5, 3,
+          lambda: f"refused for want of a link: {ports(node)['p2']}")
+    equal(ports(node)["p2"]["tx_packets"], before["tx_packets"], "sent")
+    for _ in range(3):  # what the kernel alone counts is believed when it lasts
+        equal(ports(node)["p2"]["tx_errors"], before["tx_errors"], "lost by the device")
+    audit_ok(node)
+
+
+@test()
 def an_interface_is_given_back_as_it_was_found(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)

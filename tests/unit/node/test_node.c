@@ -468,6 +468,25 @@ static void packets_for_a_port_that_is_gone_are_counted(void **state)
 	fixture_close(f);
 }
 
+static void what_a_port_without_link_refuses_is_told_from_a_full_queue(void **state)
+{
+	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
+	(void)state;
+	f->t.ports[1].port.link_down = true;
+	feed_hex(f, 0, PLAIN);
+	test_node_run(&f->t); // the device may know better than the flag
+	expect_hex(f, 1, PLAIN);
+	f->t.ports[1].accepts = 0;
+	feed_hex(f, 0, PLAIN);
+	test_node_run(&f->t);
+	f->t.ports[1].port.link_down = false;
+	feed_hex(f, 0, PLAIN);
+	test_node_run(&f->t);
+	assert_int_equal(drops(f, 1, HS_DROP_PORT_DOWN), 1);
+	assert_int_equal(drops(f, 1, HS_DROP_TX_FULL), 1);
+	fixture_close(f);
+}
+
 // ---- bridge ----
 
 #define FROM_A_TO_B "02000000000b02000000000a"
@@ -698,6 +717,8 @@ int main(void)
 			cmocka_unit_test(a_shared_buffer_is_never_written),
 			cmocka_unit_test(a_port_without_chains_gets_linear_packets),
 			cmocka_unit_test(packets_for_a_port_that_is_gone_are_counted),
+			cmocka_unit_test(
+					what_a_port_without_link_refuses_is_told_from_a_full_queue),
 			cmocka_unit_test(a_bridge_floods_the_unknown_and_learns),
 			cmocka_unit_test(a_bridge_forgets_what_has_not_spoken),
 			cmocka_unit_test(a_bridge_drops_what_is_already_where_it_belongs),
