@@ -458,6 +458,7 @@ const struct hs_qos_window *hs_qos_slide(
 	if (!replay(qos, flow, again, start_ns, end_ns)) {
 		hs_qos_flow_fold(again);
 		hs_qos_drop_uncommon(again, sum);
+		sum->flags |= flow->rules_differ ? HS_QOS_RULES_DIFFER : 0;
 		hs_qos_columns_collect(&qos->columns, again, 0, 1, sum->reports);
 		if (!hs_qos_build(again, sum, -1, &qos->columns, &again->edge, start_ns, end_ns,
 				    &qos->answer)) {

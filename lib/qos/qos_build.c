@@ -197,8 +197,17 @@ static void fill_throughput(
 	}
 }
 
+// Rule 14: what a window leaves for the next to pay; no more than reordering can explain.
+static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t owed, int64_t slack)
+{
+	if (owed >= 0 || sum->differs)
+		return 0;
+	return owed < -slack ? -slack : owed;
+}
+
 // Rule 14: a window with more received than sent pays back what the one before called lost.
-static void fill_loss(const struct hs_qos_link_sum *sum, int64_t *carry, struct hs_qos_hop *hop)
+static void fill_loss(const struct hs_qos_link_sum *sum, int64_t slack, int64_t *carry,
+		struct hs_qos_hop *hop)
 {
 	hop->has |= sum->has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS | HS_QOS_HAS_RX_PACKETS);
 	hop->rx_packets = sum->rx;
@@ -211,7 +220,7 @@ static void fill_loss(const struct hs_qos_link_sum *sum, int64_t *carry, struct 
 	hop->lost_packets = sum->lost;
 	hop->shown_lost_packets = owed > 0 ? (uint64_t)owed : 0;
 	if (carry)
-		*carry = owed < 0 ? owed : 0;
+		*carry = carry_over(sum, owed, slack);
 }
 
 // ---- the window ----
@@ -246,7 +255,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
 	fill_throughput(link_sum, window_ns, hop);
-	fill_loss(link_sum, tier < 0 ? NULL : &link->carry[tier], hop);
+	fill_loss(link_sum, flow->slack, tier < 0 ? NULL : &link->carry[tier], hop);
 }
 
 static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,
@@ -305,7 +314,7 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->age_ns = 0;
 	window->path_changed = sum->path_changed;
 	window->reports = sum->reports;
-	window->flags = sum->flags | (flow->rules_differ ? HS_QOS_RULES_DIFFER : 0);
+	window->flags = sum->flags;
 }
 
 int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
@@ -356,24 +365,35 @@ void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 // More received than sent, again and again, and more than reordering within a window can explain.
 static bool lasting(const struct hs_qos_link *link, const struct hs_qos_link_sum *sum)
 {
-	int64_t owed = -link->carry[0] - sum->lost;
-	return (link->negative >= 3 && owed > 256 + sum->tx / 8) ||
-	       (link->negative >= 10 && owed > 16);
+	return (link->negative && link->differs) ||
+	       (link->negative >= 3 && link->surplus > 256 + sum->tx / 8) ||
+	       (link->negative >= 10 && link->surplus > 16);
 }
 
-void hs_qos_judge_rules(struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+static void judge_link(struct hs_qos_link *link, struct hs_qos_link_sum *sum)
+{
+	link->negative = sum->lost < 0 ? link->negative + 1 : 0;
+	link->surplus = sum->lost < 0 ? link->surplus - sum->lost : 0;
+	sum->differs = lasting(link, sum);
+	// Such a surplus was not late: it pays for no loss, neither now nor once it is over.
+	if (sum->differs || link->differs)
+		memset(link->carry, 0, sizeof(link->carry));
+	link->differs = sum->differs;
+}
+
+void hs_qos_judge_rules(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	bool differ = false;
 	bool judged = false;
 	for (unsigned i = 0; i < flow->n_links; i++) {
-		struct hs_qos_link *link = &flow->links[i];
-		const struct hs_qos_link_sum *link_sum = &sum->links[i];
-		if (!(link_sum->has & HS_QOS_HAS_LOSS))
+		if (!(sum->links[i].has & HS_QOS_HAS_LOSS))
 			continue;
 		judged = true;
-		link->negative = link_sum->lost < 0 ? link->negative + 1 : 0;
-		differ |= lasting(link, link_sum);
+		judge_link(&flow->links[i], &sum->links[i]);
+		differ |= sum->links[i].differs;
 	}
 	if (judged)
 		flow->rules_differ = differ;
+	if (flow->rules_differ)
+		sum->flags |= HS_QOS_RULES_DIFFER;
 }

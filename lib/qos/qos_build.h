@@ -30,4 +30,4 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tie
 // Rule 10: what a shortest window says of links that not all alternating paths have is void.
 void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 // Rule 15, once for each shortest window, before it is built.
-void hs_qos_judge_rules(struct hs_qos_flow *flow, const struct hs_qos_sum *sum);
+void hs_qos_judge_rules(struct hs_qos_flow *flow, struct hs_qos_sum *sum);

@@ -298,6 +298,8 @@ static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 		link->has_origin = link->has_ordered = link->has_arrived = false;
 		memset(link->carry, 0, sizeof(link->carry));
 		link->negative = 0;
+		link->surplus = 0;
+		link->differs = false;
 	}
 }
 

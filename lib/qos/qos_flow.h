@@ -31,6 +31,7 @@ typedef __int128 hs_qos_wide;
 
 struct hs_qos_link_sum {
 	uint32_t has; // of the numbers of steps
+	bool differs; // the rules at its ends, in some part of the window
 	int64_t delay_min, delay_max;
 	uint64_t delay_n;
 	hs_qos_wide delay_sum;
@@ -67,6 +68,8 @@ struct hs_qos_link {
 	uint64_t rfc3550;	       // smoothed jitter times 16
 	int64_t carry[HS_QOS_WINDOWS]; // rule 14, for each window length
 	uint32_t negative;	       // shortest windows with negative loss in a row
+	int64_t surplus;	       // packets that these received too many
+	bool differs;		       // the rules at its ends
 	uint64_t used;		       // number of the newest report
 };
 

@@ -83,6 +83,7 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 		into->span_end_ns = from->span_end_ns;
 	}
 	into->has |= from->has;
+	into->differs |= from->differs;
 	if (from->hist.n)
 		hs_qos_hist_merge(&into->hist, &from->hist);
 }

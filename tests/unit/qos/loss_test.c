@@ -93,7 +93,74 @@ static void a_surplus_is_paid_back_by_the_next_loss(void **state)
 	assert_int_equal(second_ending(f, 3)->window.e2e.shown_lost_packets, 30);
 }
 
+// What `surplus` packets a report over so many seconds leave to be paid, by a loss behind them.
+static void give_surplus_then_loss(struct fixture *f, unsigned seconds, unsigned surplus)
+{
+	uint64_t received = 0;
+	for (uint64_t i = 1; i <= 10 * seconds + 1000; i++) {
+		struct hs_report report = plain_report(i * 1000, MS / 10, 0, NULL);
+		uint64_t extra = i <= 10 * seconds ? surplus : 0;
+		bool lossy = i > 10 * seconds + 100 && i <= 10 * seconds + 200;
+		received += 1000 + extra - (lossy ? 500 : 0);
+		report.sink_rx_packets = received;
+		report.sink_rx_bytes = received * 562;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+}
+
+static uint64_t shown_loss(const struct fixture *f, int64_t window_ns)
+{
+	uint64_t shown = 0;
+	for (size_t i = 0; i < f->catcher.n; i++)
+		if (f->catcher.windows[i].window.window_ns == window_ns)
+			shown += f->catcher.windows[i].window.e2e.shown_lost_packets;
+	return shown;
+}
+
+static void a_surplus_hides_no_more_loss_than_reordering_explains(void **state)
+{
+	struct fixture *f = *state;
+	// An eighth too many, and a window without any now and then: never called lasting.
+	uint64_t received = 0;
+	for (uint64_t i = 1; i <= 1300; i++) {
+		struct hs_report report = plain_report(i * 1000, MS / 10, 0, NULL);
+		received += i <= 1000 ? i % 20 < 10 ? 1000 : 1100 : 600;
+		report.sink_rx_packets = received;
+		report.sink_rx_bytes = received * 562;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	for (size_t i = 0; i < f->catcher.n; i++)
+		assert_false(f->catcher.windows[i].window.flags & HS_QOS_RULES_DIFFER);
+	assert_in_range(shown_loss(f, SECOND), 300 * 400 - 4096, 300 * 400);
+	assert_in_range(shown_loss(f, 10 * SECOND), 300 * 400 - 4096, 300 * 400);
+}
+
+static void what_rules_that_differ_left_over_hides_no_loss_after_them(void **state)
+{
+	struct fixture *f = *state;
+	give_surplus_then_loss(f, 60, 900); // the last of it just behind the minute
+	assert_int_equal(shown_loss(f, SECOND), 50000);
+	assert_int_equal(shown_loss(f, 10 * SECOND), 50000);
+	assert_int_equal(shown_loss(f, 60 * SECOND), 50000 - 900);
+}
+
 // ---- rule 15 ----
+
+static void a_window_says_that_rules_differed_in_a_part_of_it(void **state)
+{
+	struct fixture *f = *state;
+	give_surplus_then_loss(f, 16, 900);
+	const struct caught *within = caught_ending(&f->catcher, 10 * SECOND, T0 + 20 * SECOND);
+	const struct caught *behind = caught_ending(&f->catcher, 10 * SECOND, T0 + 30 * SECOND);
+	assert_true(second_ending(f, 16)->window.flags & HS_QOS_RULES_DIFFER);
+	assert_false(second_ending(f, 18)->window.flags & HS_QOS_RULES_DIFFER);
+	assert_true(within->window.flags & HS_QOS_RULES_DIFFER);
+	assert_false(behind->window.flags & HS_QOS_RULES_DIFFER);
+	assert_true(caught_at(&f->catcher, 60 * SECOND, 0)->window.flags & HS_QOS_RULES_DIFFER);
+	assert_true(hs_qos_latest(f->qos, 7, 0)->flags & HS_QOS_RULES_DIFFER);
+}
 
 static void rules_that_differ_are_flagged(void **state)
 {
@@ -278,6 +345,9 @@ int main(void)
 			TEST(a_late_packet_is_not_lost_twice),
 			TEST(a_surplus_is_paid_back_by_the_next_loss),
 			TEST(rules_that_differ_are_flagged),
+			TEST(a_surplus_hides_no_more_loss_than_reordering_explains),
+			TEST(what_rules_that_differ_left_over_hides_no_loss_after_them),
+			TEST(a_window_says_that_rules_differed_in_a_part_of_it),
 			TEST(rules_that_differ_are_flagged_when_reports_are_rare),
 			TEST(what_a_node_does_not_supply_is_left_out),
 			TEST(loss_around_a_node_without_counts_is_unattributed),
