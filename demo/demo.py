@@ -5,7 +5,10 @@ what Hopsight measured in it."""
 import argparse
 import json
 import os
+import re
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -36,8 +39,14 @@ FLOWS = [
 ]
 
 
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def say(*words):
-    print(*words, file=sys.stderr, flush=True)
+    try:
+        print(*words, file=sys.stderr, flush=True)
+    except OSError:
+        pass  # a terminal that went away is no reason to leave anything behind
 
 
 def rules():
@@ -95,11 +104,27 @@ def final_reports(sinks):
     return {name: sinks.report(name, "run") for name, _, _, _ in FLOWS}
 
 
+def count_drops(chain):
+    """Dropped packets by node, port and reason."""
+    return [{(drop["port"], drop["reason"]): drop["packets"]
+             for drop in node.call("drops_get")["drops"]} for node in chain.nodes]
+
+
+def audit_of(node, before):
+    """The node's audit with its drops: how many there are, and how many of them are older than the
+    flows (a host's own first packets, while the links were coming up)."""
+    drops = node.call("drops_get")["drops"]
+    for drop in drops:
+        drop["earlier_packets"] = before.get((drop["port"], drop["reason"]), 0)
+    return dict(node.call("audit"), drops=drops)
+
+
 def demonstrate(workspace, seconds, live):
     say("setting up two hosts and four nodes")
     chain = Chain(workspace).start()
     chain.install(*rules())
     sinks = Sinks(chain)
+    before = count_drops(chain)
     say(f"ping, iperf3 and mgen send for {seconds} s")
     programs = start_traffic(chain, seconds, workspace)
     watch(sinks, programs, live, seconds + 20)
@@ -107,37 +132,106 @@ def demonstrate(workspace, seconds, live):
     said = {}
     for program in programs:
         said.update(program.results())
-    audits = [dict(node.call("audit"), drops=node.call("drops_get")["drops"])
-              for node in chain.nodes]
+    audits = [audit_of(node, old) for node, old in zip(chain.nodes, before)]
     return {"flows": [{"name": name, "program": said[name], "hopsight": measured[name]}
                       for name, _, _, _ in FLOWS],
             "audit": {"ok": all(audit["ok"] for audit in audits), "nodes": audits}}
 
 
+# ---- beginning and end ----
+
+
+def is_running(pid):
+    """Does the process that made something live on? Numbers are used again, names are not."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return b"demo.py" in f.read()
+    except OSError:
+        return False
+
+
+def sweep():
+    """Takes away what runs left that had no chance to (SIGKILL): names carry the process id."""
+    for folder, pattern in (("/run/netns", r"hsdemo(\d+)-"),
+                            (tempfile.gettempdir(), r"hsdemo-(\d+)-"),
+                            ("/run/dpdk", r"hopsight-hsdemo(\d+)-")):
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            found = re.match(pattern, name)
+            if not found or is_running(found[1]):
+                continue
+            if folder == "/run/netns":
+                subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
+            else:
+                shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+
+
+def ignore_signals():
+    for number in END_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def stop(_number, _frame):
+    # One is enough: a second one would interrupt the clean-up.
+    ignore_signals()
+    raise KeyboardInterrupt
+
+
+def catch_signals():
+    """Each ends the demonstration as Ctrl-C does: through the clean-up."""
+    for number in END_SIGNALS:
+        # nohup's choice stays.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+def in_workspace(seconds, live):
+    """The demonstration's result, with all gone that it needed."""
+    pid = os.getpid()
+    with tempfile.TemporaryDirectory(prefix=f"hsdemo-{pid}-") as folder:
+        workspace = Workspace(folder, f"hsdemo{pid}")
+        try:
+            try:
+                return demonstrate(workspace, seconds, live)
+            finally:
+                ignore_signals()
+        finally:
+            workspace.close()
+
+
+def length(text):
+    seconds = int(text)
+    if not 3 <= seconds <= 60:
+        raise argparse.ArgumentTypeError(f"{seconds} is not 3 to 60")
+    return seconds
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="demo.sh")
-    parser.add_argument("--seconds", type=int, default=15, metavar="N", choices=range(3, 61))
+    parser.add_argument("--seconds", type=length, default=15, metavar="N")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
+
+
+def was_interrupted(problem):
+    """Also where the clean-up found something to say after the interruption."""
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__context__
+    return problem is not None
 
 
 def main():
     options = arguments()
     live = table.Live(sys.stdout) if not options.json and sys.stdout.isatty() else None
-    # A signal ends the demonstration as Ctrl-C does: through the clean-up.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    with tempfile.TemporaryDirectory(prefix="hsdemo-") as folder:
-        workspace = Workspace(folder)
-        try:
-            result = demonstrate(workspace, options.seconds, live)
-        except KeyboardInterrupt:
-            say("\nstopped; cleaning up")
+    try:
+        catch_signals()
+        sweep()
+        result = in_workspace(options.seconds, live)
+    except (Exception, KeyboardInterrupt) as problem:  # pylint: disable=broad-except
+        if was_interrupted(problem):
+            say("\nstopped, cleaned up")
             return 130
-        except Exception as problem:  # pylint: disable=broad-except
-            say(f"demo.sh: {problem}")
-            return 1
-        finally:
-            workspace.close()
+        say(f"demo.sh: {problem}")
+        return 1
     if options.json:
         print(json.dumps(result, indent=2))
     else:

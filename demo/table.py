@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurements as tables for people."""
 
+import os
+
 
 def rate(bps):
     return "-" if bps is None else f"{bps / 1e6:.2f}"
@@ -18,12 +20,16 @@ def delay(part, which="p50"):
     return part.get("delay_ns", {}).get(which)
 
 
-def columns(out, rows, left=1):
+def aligned(rows, left=1):
+    """A line for each row; all columns but the first ones to the right."""
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [str(c).ljust(w) if i < left else str(c).rjust(w)
-                 for i, (c, w) in enumerate(zip(row, widths))]
-        out.write("  ".join(cells).rstrip() + "\n")
+    return ["  ".join(str(cell).ljust(width) if i < left else str(cell).rjust(width)
+                      for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
+            for row in rows]
+
+
+def columns(out, rows, left=1):
+    out.writelines(line + "\n" for line in aligned(rows, left))
 
 
 def hop_rows(name, report):
@@ -39,6 +45,13 @@ def hop_rows(name, report):
 _HOP_HEAD = ("flow", "hop", "Mbit/s", "delay us", "jitter us", "loss %", "packets")
 
 
+def height_of(out):
+    try:
+        return os.get_terminal_size(out.fileno()).lines
+    except (OSError, ValueError):
+        return 24
+
+
 class Live:
     """One screen that is drawn over itself each second."""
 
@@ -46,14 +59,16 @@ class Live:
         self.out = out
         self.out.write("\033[2J")
 
-    def show(self, elapsed_s, reports):
-        self.out.write("\033[H\033[J")
-        self.out.write(f"hopsight, {elapsed_s:.0f} s: the newest second of each flow\n\n")
+    def show(self, elapsed_s, reports, height=None):
+        head = f"hopsight, {elapsed_s:.0f} s: the newest second of each flow"
         rows = [_HOP_HEAD]
         for name, report in reports.items():
             rows += hop_rows(name, report) if report and report["hops"] else \
                 [(name, "waiting", "", "", "", "", "")]
-        columns(self.out, rows, left=2)
+        # The cursor has a line of its own, or the screen would roll.
+        room = (height or height_of(self.out)) - 1
+        lines = [head, *([""] if len(rows) + 2 <= room else []), *aligned(rows, left=2)]
+        self.out.write("\033[H\033[J" + "".join(line + "\n" for line in lines[:room]))
         self.out.flush()
 
 
@@ -76,14 +91,23 @@ def summary(out, result):
     columns(out, rows)
     out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet,"
               " IPv6 and UDP\n(86 of each TCP segment). \"As frames\" is the program's figure so"
-              " converted. Delays are one-way medians.\n")
+              " converted. Delays are one-way medians;\nmost of each is sleep: a node that has"
+              " nothing to do looks at a memif port once a millisecond\n(\"polling\": \"adaptive\";"
+              " nothing wakes it there), where \"busy\" polls without sleeping.\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
     lost = "adds up on every node" if result["audit"]["ok"] else "DOES NOT ADD UP"
     for node in result["audit"]["nodes"]:
         for drop in node["drops"]:
-            out.write(f"Node {node['node_id']} dropped {drop['packets']} at port {drop['port']}:"
-                      f" {drop['text']}.\n")
+            say_drops(out, node["node_id"], drop)
     out.write(f"Audit (received = sent + dropped, reports made = sent + lost): {lost}.\n")
+
+
+def say_drops(out, node_id, drop):
+    earlier = drop["earlier_packets"]
+    for packets, when in ((earlier, " before the flows began"), (drop["packets"] - earlier, "")):
+        if packets:
+            out.write(f"Node {node_id} dropped {packets}{when} at port {drop['port']}:"
+                      f" {drop['text']}.\n")
 
 
 def round_trip(out, flows):

@@ -22,6 +22,40 @@ die() {
 	exit 1
 }
 
+setup_log='' # what the running step says
+setup_job=''
+
+stop_setup() {
+	trap '' INT TERM HUP
+	if [ -n "$setup_job" ]; then
+		kill "$setup_job" 2>/dev/null || true
+		wait "$setup_job" || true
+	fi
+	rm -f "$setup_log"
+	say "stopped"
+	exit 130
+}
+
+begin_log() {
+	setup_log=$(mktemp)
+	trap stop_setup INT TERM HUP
+}
+
+end_log() {
+	rm -f "$setup_log"
+	trap - INT TERM HUP
+}
+
+# Runs a command into the log; in the background, so that a signal need not wait for its end.
+logged() {
+	local status=0
+	"$@" >"$setup_log" 2>&1 </dev/null &
+	setup_job=$!
+	wait "$setup_job" || status=$?
+	setup_job=''
+	return "$status"
+}
+
 # Those of the given packages that are not installed, one to a line.
 missing_packages() {
 	local package status
@@ -33,7 +67,7 @@ missing_packages() {
 }
 
 install_packages() {
-	local missing log
+	local missing
 	command -v dpkg-query >/dev/null || die "needs Debian 12 (no dpkg here)"
 	missing=$(missing_packages "${BUILD_PACKAGES[@]}" "$@")
 	[ -n "$missing" ] || return 0
@@ -41,20 +75,21 @@ install_packages() {
 	[ "$(id -u)" = 0 ] || die "not root, and these packages are missing:" $missing
 	# shellcheck disable=SC2086
 	say "installing:" $missing
-	log=$(mktemp)
+	begin_log
+	# In the foreground: a terminal's Ctrl-C reaches apt-get itself, which ends in order.
 	# shellcheck disable=SC2086
 	if ! { DEBIAN_FRONTEND=noninteractive apt-get update &&
 		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
-	} >"$log" 2>&1 </dev/null; then
-		tail -n 20 "$log" >&2
-		die "the packages could not be installed (whole log: $log)"
+	} >"$setup_log" 2>&1 </dev/null; then
+		tail -n 20 "$setup_log" >&2
+		die "the packages could not be installed (whole log: $setup_log)"
 	fi
-	rm -f "$log"
+	end_log
 }
 
 # build DIR MESON_OPTION... [-- TARGET...]: configures once, then builds.
 build() {
-	local dir=$1 log
+	local dir=$1
 	shift
 	local options=() targets=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -62,19 +97,19 @@ build() {
 		shift
 	done
 	[ $# -eq 0 ] || targets=("${@:2}")
-	log=$(mktemp)
+	begin_log
 	say "building $dir"
 	if [ ! -f "$dir/build.ninja" ] &&
-		! meson setup "${options[@]}" "$dir" >"$log" 2>&1 </dev/null; then
-		tail -n 30 "$log" >&2
+		! logged meson setup "${options[@]}" "$dir"; then
+		tail -n 30 "$setup_log" >&2
 		rm -rf "$dir"
-		die "meson could not configure $dir (whole log: $log)"
+		die "meson could not configure $dir (whole log: $setup_log)"
 	fi
-	if ! ninja -C "$dir" "${targets[@]}" >"$log" 2>&1 </dev/null; then
-		grep -A 20 -E 'FAILED|error:' "$log" | head -n 60 >&2
-		die "$dir does not build (whole log: $log)"
+	if ! logged ninja -C "$dir" "${targets[@]}"; then
+		grep -A 20 -E 'FAILED|error:' "$setup_log" | head -n 60 >&2
+		die "$dir does not build (whole log: $setup_log)"
 	fi
-	rm -f "$log"
+	end_log
 }
 
 need_root() {

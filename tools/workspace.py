@@ -2,8 +2,10 @@
 """A folder, processes and network namespaces that end together, however their owner ends."""
 
 import ctypes
+import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -50,10 +52,11 @@ class InNamespace:
 
 
 class Workspace:
-    def __init__(self, folder):
+    def __init__(self, folder, prefix=None):
         self.folder = folder
         # Namespace names are global: the folder's random part keeps runs apart.
-        self.prefix = "hs" + re.sub(r"[^a-z0-9]", "", os.path.basename(folder).lower())[-6:]
+        self.prefix = prefix or \
+            "hs" + re.sub(r"[^a-z0-9]", "", os.path.basename(folder).lower())[-6:]
         self.processes = []
         self.at_close = []
 
@@ -94,6 +97,9 @@ class Workspace:
                 process.kill()
             process.wait()
         self.remove_namespaces()
+        # EAL leaves its folder there for a next process of the same name.
+        for folder in glob.glob(f"/run/dpdk/hopsight-{self.prefix}-*"):
+            shutil.rmtree(folder, ignore_errors=True)
         if problems:
             raise problems[0]
 

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The demonstration: what it prints for scripts, that it is right, and that it cleans up."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 
 import netlab
 from lib import check, equal, main, need, test, until
-from workspace import Workspace
+
+sys.path.insert(0, os.path.join(netlab.ROOT, "demo"))
+
+import table  # noqa: E402
 
 NAMES = ["ping-up", "ping-down", "udp-up", "udp-down", "tcp-up", "mgen-up", "mgen-down"]
 PROGRAM = ["/usr/bin/python3", os.path.join(netlab.ROOT, "demo", "demo.py")]
@@ -52,20 +57,122 @@ def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
     return f"mgen {ratios[0]:.4f} and {ratios[1]:.4f}, ping {share:.2f} of its round trip"
 
 
-@test(limit_s=60)
-def the_demonstration_leaves_nothing_behind_when_it_is_interrupted(workspace):
-    need("ping", "iperf3", "mgen")
+def left_of(pid, folder):
+    """What a run of the demonstration has in the three places where it makes something."""
+    found = [os.path.join(folder, n) for n in os.listdir(folder) if n.startswith(f"hsdemo-{pid}-")]
+    for place, start in (("/run/netns", f"hsdemo{pid}-"), ("/run/dpdk", f"hopsight-hsdemo{pid}-")):
+        found += [n for n in os.listdir(place) if n.startswith(start)]
+    return found
+
+
+def start_demo(workspace):
+    """A run that has all it needs, up to the traffic."""
     demo = workspace.spawn([*PROGRAM, "--seconds", "30"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": workspace.folder})
     until(lambda: b"send" in demo.stderr.readline(), 40, "the traffic runs")
-    folder = next(name for name in os.listdir(workspace.folder) if name.startswith("hsdemo-"))
-    prefix = Workspace(os.path.join(workspace.folder, folder)).prefix
-    check([name for name in os.listdir("/run/netns") if name.startswith(prefix)], "namespaces")
-    demo.send_signal(signal.SIGINT)
-    demo.wait(20)
-    equal(demo.returncode, 130, "exit code")
-    equal([name for name in os.listdir("/run/netns") if name.startswith(prefix)], [], "left")
-    check(folder not in os.listdir(workspace.folder), "the folder is left")
+    check(len(left_of(demo.pid, workspace.folder)) > 6, "nothing is there yet")
+    return demo
+
+
+@test(limit_s=120)
+def the_demonstration_leaves_nothing_behind_when_it_is_interrupted(workspace):
+    need("ping", "iperf3", "mgen")
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        demo = start_demo(workspace)
+        demo.send_signal(number)
+        # More of them, until it has ended, do not disturb the clean-up.
+        until(lambda n=number, d=demo: d.poll() is not None or d.send_signal(n), 20, "the end")
+        said = demo.stderr.read().decode()
+        equal(demo.returncode, 130, f"exit code after {number.name}: {said}")
+        check("Traceback" not in said, said)
+        equal(left_of(demo.pid, workspace.folder), [], f"left after {number.name}")
+
+
+@test(limit_s=90)
+def the_demonstration_takes_away_what_a_killed_one_left(workspace):
+    need("ping", "iperf3", "mgen")
+    killed = start_demo(workspace)
+    killed.kill()
+    killed.wait()
+    check(left_of(killed.pid, workspace.folder), "SIGKILL leaves nothing: no need to sweep")
+    living = start_demo(workspace)
+    equal(left_of(killed.pid, workspace.folder), [], "left by the killed run")
+    start_demo(workspace).terminate()
+    check(len(left_of(living.pid, workspace.folder)) > 6, "a living run was swept away")
+    living.terminate()
+    living.wait(20)
+
+
+def demo_sh(*words):
+    done = subprocess.run(["./demo.sh", *words], cwd=netlab.ROOT, capture_output=True, text=True,
+                          check=False, timeout=5)
+    return done.returncode, done.stderr
+
+
+@test()
+def demo_sh_refuses_what_it_does_not_know_before_it_builds():
+    for words in (("--seconds", "2"), ("--seconds", "61"), ("--seconds=x",), ("--seconds",),
+                  ("--colour",), ("--seconds", "5 --json")):
+        code, said = demo_sh(*words)
+        equal(code, 2, f"exit code of {words}")
+        check("3 to 60" in said and "building" not in said, words, said)
+
+
+@test()
+def a_build_that_is_interrupted_says_so_and_leaves_no_log(workspace):
+    # A ninja that does not end by itself.
+    folder = workspace.path("bin")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "ninja"), "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n: >started\nexec sleep 60\n")
+    os.chmod(f.name, 0o755)
+    os.mkdir(workspace.path("build"))
+    os.mkdir(workspace.path("tmp"))
+    with open(workspace.path("build/build.ninja"), "w", encoding="ascii"):
+        pass
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        shell = workspace.spawn(
+            ["bash", "-c", f"set -eu; . {netlab.ROOT}/tools/setup.sh; build build; echo built"],
+            cwd=workspace.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": workspace.path("tmp"),
+                 "PATH": f"{folder}:{os.environ['PATH']}"})
+        until(lambda: os.path.exists(workspace.path("started")), 10, "ninja runs")
+        os.unlink(workspace.path("started"))
+        os.killpg(shell.pid, number)
+        out, said = shell.communicate(timeout=10)
+        equal((shell.returncode, out), (130, ""), f"after {number.name}: {said}")
+        check("stopped" in said and "does not build" not in said, said)
+        equal(os.listdir(workspace.path("tmp")), [], "logs")
+
+
+def qos_of(hops):
+    return {"hops": [{"from": i, "to": i + 1, "throughput_bps": 1e6, "delay_ns": {"p50": 100000},
+                      "jitter_ns": 1, "loss_ratio": 0, "rx_packets": 10} for i in range(hops)]}
+
+
+@test()
+def the_live_table_fits_a_terminal_of_80_by_24():
+    for height, gap in ((24, False), (40, True)):
+        out = io.StringIO()
+        live = table.Live(out)
+        live.show(3, {name: qos_of(3) for name in NAMES}, height)
+        lines = re.sub("\033\\[[0-9]*[HJ]", "", out.getvalue()).split("\n")
+        check(len(lines) <= height, f"{len(lines)} lines of {height}")
+        check(max(map(len, lines)) <= 80, "too wide", lines)
+        equal("" in lines[:-1], gap, f"blank lines at {height}")
+        check(any(NAMES[-1] in line for line in lines), "the last flow is missing", lines)
+
+
+@test()
+def the_summary_tells_earlier_drops_from_those_of_the_flows():
+    out = io.StringIO()
+    drop = {"port": "east", "reason": "link_down", "text": "it is down", "packets": 3}
+    table.say_drops(out, 1, dict(drop, earlier_packets=2))
+    table.say_drops(out, 2, dict(drop, packets=2, earlier_packets=2))
+    equal(out.getvalue().splitlines(),
+          ["Node 1 dropped 2 before the flows began at port east: it is down.",
+           "Node 1 dropped 1 at port east: it is down.",
+           "Node 2 dropped 2 before the flows began at port east: it is down."], "lines")
 
 
 if __name__ == "__main__":
