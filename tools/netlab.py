@@ -174,7 +174,8 @@ def iface(name, interface, side, mtu=1500, **more):
 
 
 def memif(name, socket, role, number, side="network", mtu=1800, ring=12):
-    # Two to the power of `ring`: 4,096 descriptors outlast a worker whose core is another's for some milliseconds.
+    # Two to the power of `ring`: 4,096 descriptors outlast a worker whose core is another's for some
+    # milliseconds.
     return {"name": name, "side": side, "mtu": mtu, "devargs":
             f"net_memif{number},role={role},socket={socket},socket-abstract=no,rsize={ring}"}
 
@@ -273,15 +274,16 @@ class Chain:
                      mtu=self._net_mtu, ring=self._ring)
 
     def start(self):
-        # In order: the server's end of each memif link is there before its client.
         for node in self.nodes:
-            node.start()
+            node.launch()
+        for node in self.nodes:
+            node.wait_ready()
         self._wait_links()
         return self
 
     def _wait_links(self):
-        """A memif link is up some time after both its ends are there; until then a host's own first
-        packets are dropped at it, which .at_start keeps apart from what happens later."""
+        """A memif link is up at most a second after both its ends are there; until then a host's
+        own first packets are dropped at it, which .at_start keeps apart from what happens later."""
         end = time.monotonic() + START_LIMIT_S
         while not all(port["link_up"] for node in self.nodes
                       for port in node.call("ports_get")["ports"]):
