@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "eal.h"
 
+#include "eal_log.h"
 #include "log.h"
 
 #include <rte_eal.h>
@@ -218,6 +219,7 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	if (ret < 0)
 		return ret;
 	build_line(config, &telemetry);
+	hs_eal_log_take(); // without memory for it they go to stderr as they are
 
 	// EAL's threads inherit the mask; signals are for the threads that expect them.
 	sigfillset(&all);
