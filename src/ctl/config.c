@@ -67,7 +67,14 @@ static int read_iface(json_t *value, const char *path, void *into, struct hs_err
 
 static int read_devargs(json_t *value, const char *path, void *into, struct hs_error *err)
 {
-	return set_device(value, path, HS_PORT_DEVARGS, 255, into, err);
+	if (set_device(value, path, HS_PORT_DEVARGS, 255, into, err) < 0)
+		return -EINVAL;
+	// Which of them DPDK has is known only once it runs; other kinds of devices carry no
+	// packets.
+	if (strncmp(json_string_value(value), "net_", 4) != 0)
+		return hs_error_set(err, "bad_value", path, "like net_memif0,role=client",
+				"\"%.64s\" is no network device of DPDK", json_string_value(value));
+	return 0;
 }
 
 static int read_pci(json_t *value, const char *path, void *into, struct hs_error *err)

@@ -2,6 +2,7 @@
 // Ports on DPDK devices: any virtual device by devargs, a NIC by PCI address, and af_xdp.
 #include "port_private.h"
 
+#include "eal_log.h"
 #include "log.h"
 
 #include <rte_bus_vdev.h>
@@ -183,6 +184,28 @@ fail:
 	return ret;
 }
 
+// DPDK's own error numbers mislead: a driver that refuses its arguments is "not permitted", a name
+// that no driver knows a "bad address".
+static void explain(const struct hs_port *port, int error, struct hs_error *err)
+{
+	const char *key = port_device_key(port), *device = port->config.device;
+	char said[160];
+
+	hs_eal_log_first_error(said, sizeof(said));
+	if (said[0])
+		hs_error_set(err, "device", key, "", "\"%s\" cannot be opened: %s", device, said);
+	else if (error == -EFAULT)
+		hs_error_set(err, "device", key, "", "DPDK has no driver for \"%s\"", device);
+	else if (error == -EPERM)
+		hs_error_set(err, "device", key, "",
+				"\"%s\" cannot be opened: its driver refused it and does not say "
+				"why; look at the words behind the name",
+				device);
+	else
+		hs_error_set(err, "device", key, "", "\"%s\" cannot be opened: %s", device,
+				strerror(-error));
+}
+
 static int probe(struct hs_port *port, const char *devargs, struct hs_error *err)
 {
 	const char *key = port_device_key(port);
@@ -194,13 +217,13 @@ static int probe(struct hs_port *port, const char *devargs, struct hs_error *err
 		return -EEXIST;
 	}
 	port_memif_prepare(devargs);
+	hs_eal_log_forget();
 	ret = rte_dev_probe(devargs);
 	if (ret == 0)
 		ret = find_ethdev(port, devargs, &port->ethdev_id);
 	if (ret == 0)
 		return 0;
-	hs_error_set(err, "device", key, "", "\"%s\" cannot be opened: %s", port->config.device,
-			strerror(-ret));
+	explain(port, ret, err);
 	return -ENODEV;
 }
 

@@ -74,6 +74,42 @@ def bad_usage_ends_with_code_2(workspace):
 
 
 @test()
+def a_device_that_dpdk_cannot_open_is_explained_in_lines_of_one_kind(workspace):
+    need()
+    for device, words in (
+            ("net_nosuch0", 'DPDK has no driver for "net_nosuch0"'),
+            ("net_pcap0,rx_pcap=/nonexistent/x.pcap", "/x.pcap: No such file or directory"),
+            ("net_pcap0,colour=red", '"net_pcap0,colour=red" cannot be opened')):
+        node = ring_node(workspace)
+        node.config["ports"][1]["devargs"] = device
+        done = daemon("--config", node.write_config(), "--log-json")
+        equal(done.returncode, 3, f"{device}: {done.stderr}")
+        lines = [json.loads(line) for line in done.stderr.splitlines()]
+        check(words in lines[-1]["message"], lines)
+        check("ports[1].devargs" in lines[-1]["message"], lines)
+        check(any(line["module"] == "dpdk" for line in lines), lines)
+
+
+@test()
+def dpdk_says_nothing_of_a_start_without_faults_and_more_where_it_is_asked_to(workspace):
+    need()
+    node = ring_node(workspace)
+    node.config["ports"][1]["devargs"] = (
+        f"net_memif0,role=server,socket={workspace.path('m.sock')},socket-abstract=no")
+    node.start()
+    equal([line for line in node.log().splitlines() if " daemon: " not in line
+           and " port: " not in line], [], "lines of others")
+    node.stop()
+    node.config["node"]["name"] += "-b"
+    path = workspace.path("bad.json")
+    node.config["ports"][1]["devargs"] = "net_nosuch0"
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(node.config, f)
+    done = daemon("--config", path, "--", "--log-level=lib.eal:debug")
+    check(" notice dpdk: EAL: " in done.stderr, done.stderr)
+
+
+@test()
 def the_file_may_be_named_by_the_environment(workspace):
     node = ring_node(workspace)
     env = dict(os.environ, HOPSIGHT_CONFIG=node.write_config())
