@@ -211,13 +211,21 @@ static struct hs_qos_sum *sum_to_close(struct hs_qos_flow *flow)
 	return NULL;
 }
 
-static bool is_silent(const struct hs_qos *qos, const struct hs_qos_flow *flow)
+static bool has_open(const struct hs_qos_flow *flow)
 {
 	for (unsigned i = 0; i < HS_QOS_RUN; i++)
 		if (flow->sums[i].open)
-			return false;
-	int64_t end_ns = (flow->close_tag - 1) * qos->config.window_ns[0];
-	return end_ns - flow->newest_ts_ns > qos->config.stale_ns;
+			return true;
+	return false;
+}
+
+// Rule 9: of a flow that fell silent nothing is shown, however long ago its last window ended.
+static void fall_silent(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
+		flow->latest[i].filled = false;
+	if (!has_open(flow))
+		deactivate(qos, flow);
 }
 
 // Closes the windows that end where the flow's next shortest window does.
@@ -233,8 +241,8 @@ static void close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 		if (tag % qos->ratio[tier] == 0)
 			close_longer(qos, flow, tier, tag);
 	set_close(qos, flow, tag + 1);
-	if (is_silent(qos, flow))
-		deactivate(qos, flow);
+	if (tag * qos->config.window_ns[0] - flow->newest_ts_ns > qos->config.stale_ns)
+		fall_silent(qos, flow);
 }
 
 void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)

@@ -85,9 +85,9 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id);
 // Hands out what is open of all flows, which stay: before exit, at the end of a test.
 void hs_qos_flush(struct hs_qos *qos);
 
-// The newest finished window of this length; NULL: none yet (or not monitored). window_ns 0: the
-// run so far, from the first report to the newest, open windows included. Valid until the next
-// call on the monitor.
+// The newest finished window of this length; NULL: none yet, or silent for stale_ns (or not
+// monitored), as of the latest hs_qos_advance. window_ns 0: the run so far, from the first report
+// to the newest, open windows included. Valid until the next call on the monitor.
 const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, int64_t window_ns);
 
 // A window of any place and length, computed from the newest HS_QOS_REPORTS reports. NULL: no

@@ -166,6 +166,55 @@ static void a_flow_that_wakes_up_measures_since_it_fell_silent(void **state)
 	assert_int_equal(hop_between(woken, 1, 2)->lost_packets, 0);
 }
 
+static void a_flow_that_has_been_silent_for_a_minute_has_no_windows_to_show(void **state)
+{
+	struct fixture *f = *state;
+	static const int64_t lengths[] = {SECOND, 10 * SECOND, 60 * SECOND};
+	give_range(f, 100, 64900, 100);
+	int64_t age = 0;
+	for (int64_t second = 66; second < 125; second++) {
+		hs_qos_advance(f->qos, T0 + second * SECOND);
+		const struct hs_qos_window *shown = hs_qos_latest(f->qos, 7, SECOND);
+		assert_non_null(shown);
+		assert_int_equal(shown->stale, second > 66);
+		assert_true(!shown->stale || shown->age_ns > age);
+		age = shown->age_ns;
+	}
+	for (int64_t second = 127; second < 4000; second += 60) {
+		hs_qos_advance(f->qos, T0 + second * SECOND);
+		for (unsigned i = 0; i < 3; i++)
+			assert_null(hs_qos_latest(f->qos, 7, lengths[i]));
+	}
+	assert_int_equal(hs_qos_latest(f->qos, 7, 0)->reports, 649);
+	give_range(f, 4000100, 4001500, 100);
+	assert_null(hs_qos_latest(f->qos, 7, 60 * SECOND)); // those of before do not come back
+	assert_int_equal(hs_qos_latest(f->qos, 7, SECOND)->end_ns, T0 + 4001 * SECOND);
+}
+
+static void silence_is_a_minute_even_where_a_longer_window_is_open(void **state)
+{
+	(void)state;
+	struct catcher catcher = {0};
+	const struct hs_qos_config config = {
+			.node_id = 9,
+			.max_flows = 1,
+			.window_ns = {SECOND, 10 * SECOND, 3600 * SECOND},
+			.on_window = catch_window,
+			.user = &catcher,
+	};
+	struct hs_qos *qos;
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint64_t i = 100; i <= 900; i += 100) {
+		struct hs_report report = plain(i);
+		give(qos, &report);
+	}
+	hs_qos_advance(qos, T0 + 63 * SECOND);
+	assert_null(hs_qos_latest(qos, 7, SECOND));
+	hs_qos_advance(qos, T0 + 75 * SECOND);
+	assert_null(hs_qos_latest(qos, 7, 10 * SECOND));
+	monitor_free(qos, &catcher);
+}
+
 // ---- rules 16 and 20 ----
 
 static void a_negative_delay_is_kept_and_flagged(void **state)
@@ -478,6 +527,8 @@ int main(void)
 			TEST(window_throughput_is_what_a_burst_carried_on_average),
 			TEST(a_silent_flow_repeats_its_last_values_for_a_minute),
 			TEST(a_flow_that_wakes_up_measures_since_it_fell_silent),
+			TEST(a_flow_that_has_been_silent_for_a_minute_has_no_windows_to_show),
+			TEST(silence_is_a_minute_even_where_a_longer_window_is_open),
 			TEST(a_negative_delay_is_kept_and_flagged),
 			TEST(hop_delays_add_up_to_the_delay_end_to_end),
 			TEST(an_unknown_clock_is_left_out_until_something_speaks_against_it),
