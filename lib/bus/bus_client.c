@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#define CONNECT_MS 2000
-
 struct hs_bus_client {
 	void *context;
 	void *socket;
@@ -62,16 +60,14 @@ int hs_bus_client_open(const char *endpoint, struct hs_bus_client **out, struct 
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return -ENOMEM;
 	}
-	int rc = hs_bus_ipc_reach(endpoint, err);
-	if (rc == 0)
-		rc = open_both(ZMQ_REQ, &client->context, &client->socket, err);
+	int rc = open_both(ZMQ_REQ, &client->context, &client->socket, err);
 	if (rc == 0) {
 		// A reply that came too late for its call is not taken for the next one's.
 		hs_bus_socket_set(client->socket, ZMQ_REQ_RELAXED, 1);
 		hs_bus_socket_set(client->socket, ZMQ_REQ_CORRELATE, 1);
 		int64_t no_limit = -1;
 		zmq_setsockopt(client->socket, ZMQ_MAXMSGSIZE, &no_limit, sizeof(no_limit));
-		rc = hs_bus_socket_connect(client->socket, endpoint, "", err);
+		rc = hs_bus_socket_reach(client->context, client->socket, endpoint, err);
 	}
 	if (rc)
 		hs_bus_client_close(client);
@@ -103,7 +99,7 @@ int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t
 
 	// Sending waits for a connection (ZMQ_IMMEDIATE).
 	hs_bus_socket_set(client->socket, ZMQ_SNDTIMEO,
-			timeout_ms < CONNECT_MS ? timeout_ms : CONNECT_MS);
+			timeout_ms < HS_BUS_CONNECT_MS ? timeout_ms : HS_BUS_CONNECT_MS);
 	if (zmq_send(client->socket, request, len, 0) < 0)
 		return errno == EAGAIN ? -EHOSTUNREACH : -errno;
 

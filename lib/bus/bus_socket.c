@@ -144,20 +144,6 @@ static int probe(const char *file)
 	return rc;
 }
 
-int hs_bus_ipc_reach(const char *endpoint, struct hs_error *err)
-{
-	const char *file = endpoint + strlen(IPC);
-
-	if (!starts(endpoint, IPC) || file[0] == '@')
-		return 0;
-	int rc = probe(file);
-	// A full backlog is somebody, too.
-	if (rc == 0 || rc == -EAGAIN)
-		return 0;
-	hs_error_set(err, "unreachable", "", "", "%s: %s", endpoint, strerror(-rc));
-	return -EHOSTUNREACH;
-}
-
 int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *err)
 {
 	const char *file = endpoint + strlen(IPC);
@@ -210,4 +196,56 @@ int hs_bus_socket_connect(
 		void *socket, const char *endpoint, const char *path, struct hs_error *err)
 {
 	return zmq_connect(socket, endpoint) ? hs_bus_error(err, "endpoint", path, endpoint) : 0;
+}
+
+// Did the first attempt to connect fail? ZeroMQ goes on trying in silence; its monitor tells.
+static bool failed_at_first(void *monitor)
+{
+	uint8_t bytes[6]; // number and value
+	uint16_t event = 0;
+
+	hs_bus_socket_set(monitor, ZMQ_RCVTIMEO, HS_BUS_CONNECT_MS);
+	if (zmq_recv(monitor, bytes, sizeof(bytes), 0) >= (int)sizeof(event))
+		memcpy(&event, bytes, sizeof(event));
+	return event == ZMQ_EVENT_CONNECT_RETRIED;
+}
+
+static int connect_watched(void *context, void *socket, const char *endpoint, bool *failed,
+		struct hs_error *err)
+{
+	const char *name = "inproc://connecting";
+	void *monitor = zmq_socket(context, ZMQ_PAIR);
+	int rc = 0;
+
+	if (!monitor || zmq_connect(monitor, name) ||
+			zmq_socket_monitor(socket, name,
+					ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED))
+		rc = hs_bus_error(err, "internal", "", "a socket cannot be watched");
+	if (rc == 0)
+		rc = hs_bus_socket_connect(socket, endpoint, "", err);
+	if (rc == 0)
+		*failed = failed_at_first(monitor);
+	zmq_socket_monitor(socket, NULL, 0);
+	if (monitor)
+		zmq_close(monitor);
+	return rc;
+}
+
+int hs_bus_socket_reach(void *context, void *socket, const char *endpoint, struct hs_error *err)
+{
+	const char *file = endpoint + strlen(IPC);
+	bool failed = false;
+
+	if (!starts(endpoint, IPC) || file[0] == '@')
+		return hs_bus_socket_connect(socket, endpoint, "", err);
+	int rc = connect_watched(context, socket, endpoint, &failed, err);
+	if (rc || !failed)
+		return rc;
+	// Why? Asking only now keeps a node that answers from counting a connection that says
+	// nothing. A full backlog is somebody, too.
+	rc = probe(file);
+	if (rc == 0 || rc == -EAGAIN)
+		return 0;
+	hs_error_set(err, "unreachable", "", "", "%s: %s", endpoint, strerror(-rc));
+	return -EHOSTUNREACH;
 }

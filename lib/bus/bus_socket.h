@@ -11,6 +11,9 @@
 // ZeroMQ answers a frame beyond its limit by closing the connection.
 #define HS_BUS_MAX_MESSAGE (4 << 20)
 
+// How long a client waits for a connection.
+#define HS_BUS_CONNECT_MS 2000
+
 // Options that every socket gets: heartbeats, time limits, reconnection. 0 or -errno.
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
@@ -20,14 +23,15 @@ int hs_bus_socket_bind(void *socket, const char *endpoint, const char *path, str
 int hs_bus_socket_connect(
 		void *socket, const char *endpoint, const char *path, struct hs_error *err);
 
+// Connects a client; waits until an ipc endpoint has accepted. -EHOSTUNREACH where nobody is there;
+// for other schemes the first call will tell.
+int hs_bus_socket_reach(void *context, void *socket, const char *endpoint, struct hs_error *err);
+
 // Removes the file that a bind made (ZeroMQ leaves it).
 void hs_bus_ipc_remove(const char *endpoint);
 
 // Makes the directory of an ipc endpoint and takes away the socket file of a dead process.
 int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *err);
-
-// Does somebody answer at an ipc endpoint? 0 (also for other schemes), or -EHOSTUNREACH with *err.
-int hs_bus_ipc_reach(const char *endpoint, struct hs_error *err);
 
 // Fills *err for a failed ZeroMQ call and returns -errno.
 int hs_bus_error(struct hs_error *err, const char *code, const char *path, const char *what);

@@ -568,6 +568,32 @@ static void a_client_gets_replies_and_a_late_one_is_not_mixed_up(void **state)
 	free(reply);
 	pthread_join(thread, NULL);
 	hs_bus_client_close(client);
+
+	struct hs_bus_counters counters;
+	do {
+		hs_bus_poll(f->bus, LIMIT_MS, NULL, 0);
+		hs_bus_counters(f->bus, &counters);
+	} while (counters.disconnections == 0);
+	assert_int_equal(counters.connections, 1);
+	assert_int_equal(counters.handshakes_failed, 0);
+}
+
+static void a_client_of_a_dead_node_is_told_so_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct hs_bus_client *client = NULL;
+	char endpoint[120];
+	struct hs_error err = {0};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/stale.api", f->folder);
+	snprintf(endpoint, sizeof(endpoint), "ipc://%s", address.sun_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd); // as a killed process leaves it
+	assert_int_equal(hs_bus_client_open(endpoint, &client, &err), -EHOSTUNREACH);
+	assert_non_null(strstr(err.message, "refused"));
+	unlink(address.sun_path);
 }
 
 static void a_client_of_nobody_is_told_so(void **state)
@@ -608,6 +634,7 @@ int main(void)
 			WITH_FILES(a_listener_that_does_not_read_is_counted_while_the_other_gets_all),
 			WITH_FILES(what_a_controller_that_does_not_read_misses_is_counted_exactly),
 			WITH_FILES(a_client_gets_replies_and_a_late_one_is_not_mixed_up),
+			WITH_FILES(a_client_of_a_dead_node_is_told_so_at_once),
 			WITH_FILES(a_client_of_nobody_is_told_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
