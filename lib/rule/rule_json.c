@@ -156,6 +156,10 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 			changes++;
 		}
 	}
+	// What it was meant nothing of the kind: packets, milliseconds or percent.
+	if (rc == 0 && update->has_mode && !update->has_mode_setting)
+		rc = refuse_missing(
+				hs_rule_field_find("mode_setting", strlen("mode_setting")), err);
 	if (rc == 0 && changes == 0) {
 		char expected[sizeof(err->expected)];
 		list_names(expected, sizeof(expected), true);
