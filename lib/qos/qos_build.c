@@ -61,7 +61,7 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 			continue;
 		reports--;
 		hs_qos_ring_get(&flow->ring, number, &report);
-		unsigned n = hs_qos_flow_delays(flow, &report, links, delays);
+		unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
 		for (unsigned i = 0; i < n; i++)
 			push(columns, links[i], delays[i]);
 	}
@@ -275,15 +275,15 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_flexint *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
-	bool taken[HS_QOS_FLOW_LINKS] = {true};
+	bool taken[HS_QOS_FLOW_LINKS] = {true}; // end to end is no hop
+	uint16_t on_path[HS_QOS_MAX_LINKS];
 	unsigned n = 0;
-	for (int i = 0; i <= path->n_hops; i++) {
-		int j = hs_qos_path_find_link(flow, hs_qos_path_node(flow, path, i - 1),
-				hs_qos_path_node(flow, path, i), hs_qos_path_visit(flow, path, i));
-		if (j < 0)
+	hs_qos_path_links(flow, path, on_path);
+	for (unsigned i = 0; i <= path->n_hops; i++) {
+		if (taken[on_path[i]])
 			continue;
-		order[n++] = (uint16_t)j;
-		taken[j] = true;
+		order[n++] = on_path[i];
+		taken[on_path[i]] = true;
 	}
 	for (uint16_t j = 1; j < flow->n_links; j++)
 		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has))

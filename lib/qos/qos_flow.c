@@ -117,20 +117,32 @@ static unsigned collect_delays(const struct hs_report *report, const uint16_t *p
 	return n;
 }
 
+static unsigned drop_older_than_links(const struct hs_qos_flow *flow, uint64_t number, unsigned n,
+		uint16_t *links, int64_t *delays)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (flow->links[links[i]].born > number)
+			continue;
+		links[kept] = links[i];
+		delays[kept++] = delays[i];
+	}
+	return kept;
+}
+
 unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_report *report,
-		uint16_t links[HS_QOS_MAX_LINKS + 1], int64_t delays[HS_QOS_MAX_LINKS + 1])
+		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
+		int64_t delays[HS_QOS_MAX_LINKS + 1])
 {
 	const struct hs_flexint *telemetry = &report->telemetry;
 	uint16_t found[HS_QOS_MAX_LINKS];
-	if (flow->has_edge && hs_qos_path_same(telemetry, &flow->edge.telemetry))
-		return collect_delays(report, flow->path_links, links, delays);
-	for (int i = 0; i <= telemetry->n_hops; i++) {
-		int link = hs_qos_path_find_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
-				hs_qos_path_node(flow, telemetry, i),
-				hs_qos_path_visit(flow, telemetry, i));
-		found[i] = link < 0 ? 0 : (uint16_t)link;
+	const uint16_t *path_links = flow->path_links;
+	if (!flow->has_edge || !hs_qos_path_same(telemetry, &flow->edge.telemetry)) {
+		hs_qos_path_links(flow, telemetry, found);
+		path_links = found;
 	}
-	return collect_delays(report, found, links, delays);
+	unsigned n = collect_delays(report, path_links, links, delays);
+	return drop_older_than_links(flow, number, n, links, delays);
 }
 
 void hs_qos_flow_fold(struct hs_qos_flow *flow)
@@ -147,7 +159,7 @@ void hs_qos_flow_fold(struct hs_qos_flow *flow)
 			continue;
 		sum->folded = true;
 		hs_qos_ring_get(&flow->ring, number, &report);
-		unsigned n = hs_qos_flow_delays(flow, &report, links, delays);
+		unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
 		for (unsigned i = 0; i < n; i++)
 			hs_qos_sum_add_delay(flow, sum, links[i], delays[i]);
 	}

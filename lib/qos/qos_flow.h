@@ -70,7 +70,8 @@ struct hs_qos_link {
 	uint32_t negative;	       // shortest windows with negative loss in a row
 	int64_t surplus;	       // packets that these received too many
 	bool differs;		       // the rules at its ends
-	uint64_t used;		       // number of the newest report
+	uint64_t used;		       // the newest plan that needs it
+	uint64_t born;		       // number of its first report: older ones are not its own
 };
 
 struct hs_qos_path {
@@ -100,6 +101,7 @@ struct hs_qos_flow {
 	struct hs_qos_step *last_step; // scratch of the monitor
 	uint16_t n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS]; // of the edge's path
+	uint64_t plans;			       // made with links to be found
 	uint32_t resets;		       // transit resets in a row
 	uint32_t stragglers;		       // reports in a row that look older than the epoch
 	uint32_t disagreements;		       // steps in a row in which more arrived than was sent
@@ -167,10 +169,11 @@ int hs_qos_flow_absorb(
 // The current window becomes the closing one (which must be closed), a new one begins.
 void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag);
 
-// Delays of a report and the links they are of (indices), end to end first; returns how many.
-// Links that the flow does not know are left out.
+// Delays of a report of the ring and the links they are of (indices), end to end first; returns how
+// many. Links that the flow does not know, or has forgotten since, are left out.
 unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_report *report,
-		uint16_t links[HS_QOS_MAX_LINKS + 1], int64_t delays[HS_QOS_MAX_LINKS + 1]);
+		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
+		int64_t delays[HS_QOS_MAX_LINKS + 1]);
 
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);

@@ -131,7 +131,7 @@ static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t l
 	if (number < hs_qos_ring_oldest(&flow->ring))
 		return false;
 	hs_qos_ring_get(&flow->ring, number, &report);
-	unsigned n = hs_qos_flow_delays(flow, &report, links, delays);
+	unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
 	for (unsigned i = 0; i < n; i++) {
 		if (links[i] == link) {
 			*delay = delays[i];

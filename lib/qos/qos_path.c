@@ -3,6 +3,7 @@
 
 #include "qos_sum.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,9 @@ static int grow_links(struct hs_qos_flow *flow)
 	return 0;
 }
 
+// A plan pins the links of the newest path, of the report's, and of what they have in common.
+static_assert(HS_QOS_FLOW_LINKS > 1 + 3 * HS_QOS_MAX_LINKS, "one link can always make room");
+
 static uint16_t least_used_link(const struct hs_qos_flow *flow)
 {
 	uint16_t least = 1;
@@ -64,7 +68,8 @@ static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsign
 			.from = from,
 			.to = to,
 			.visit = (uint8_t)visit,
-			.used = flow->ring.next,
+			.used = flow->plans,
+			.born = flow->ring.next,
 	};
 	return index;
 }
@@ -99,8 +104,19 @@ static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, uns
 	int index = hs_qos_path_find_link(flow, from, to, visit);
 	if (index < 0)
 		return new_link(flow, from, to, visit);
-	flow->links[index].used = flow->ring.next;
+	flow->links[index].used = flow->plans;
 	return index;
+}
+
+void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
+		uint16_t links[HS_QOS_MAX_LINKS])
+{
+	for (int i = 0; i <= telemetry->n_hops; i++) {
+		int link = hs_qos_path_find_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
+				hs_qos_path_node(flow, telemetry, i),
+				hs_qos_path_visit(flow, telemetry, i));
+		links[i] = link < 0 ? 0 : (uint16_t)link;
+	}
 }
 
 // ---- paths ----
@@ -189,12 +205,22 @@ static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, 
 	flow->multipath_ns = now_ns;
 }
 
+// From here on the links of the newest path are in use, whatever else the plan needs.
+static void begin_plan(struct hs_qos_flow *flow)
+{
+	flow->plans++;
+	for (unsigned i = 0; i < flow->n_path_links; i++)
+		flow->links[flow->path_links[i]].used = flow->plans;
+}
+
 int hs_qos_path_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	const struct hs_flexint *telemetry = &report->telemetry;
 	plan->n_path_links = telemetry->n_hops + 1u;
 	plan->same_path = flow->has_edge && hs_qos_path_same(telemetry, &flow->edge.telemetry);
+	if (!plan->same_path || flow->multipath)
+		begin_plan(flow);
 	if (plan->same_path) {
 		memcpy(plan->path_links, flow->path_links,
 				plan->n_path_links * sizeof(plan->path_links[0]));

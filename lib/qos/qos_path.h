@@ -32,6 +32,9 @@ static inline bool hs_qos_path_same(const struct hs_flexint *a, const struct hs_
 // The link's index, or -ENOENT.
 int hs_qos_path_find_link(
 		const struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit);
+// The links of a path, from the source on; 0 for those that are not known.
+void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
+		uint16_t links[HS_QOS_MAX_LINKS]);
 // How often the path has passed the two nodes of its link i before.
 unsigned hs_qos_path_visit(
 		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i);

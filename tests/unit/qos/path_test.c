@@ -82,12 +82,74 @@ static void nodes_that_were_given_no_id_are_told_apart_by_their_place(void **sta
 	}
 }
 
+// ---- more links than are remembered ----
+
+// Late reports by paths of their own do not move the newest path, but need links.
+static void links_of_the_newest_path_are_not_given_away(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 600; i++) {
+		struct hs_report report = plain_report(i, 10 * MS, 2, PATH);
+		give(f->qos, &report);
+		if (i < 300 || i >= 500)
+			continue;
+		const uint16_t other[] = {(uint16_t)(1000 + 2 * i), (uint16_t)(1001 + 2 * i)};
+		struct hs_report late = plain_report(i - 5, 10 * MS, 2, other);
+		late.sink_ts_ns = report.sink_ts_ns;
+		late.sink_rx_packets = i;
+		give(f->qos, &late);
+	}
+	hs_qos_advance(f->qos, T0 + 8 * SECOND);
+	for (int64_t second = 2; second <= 6; second++) {
+		const struct caught *caught =
+				caught_ending(&f->catcher, SECOND, T0 + second * SECOND);
+		static const uint16_t ends[] = {0, 1, 2, 9};
+		for (unsigned i = 0; i < 3; i++) {
+			assert_int_equal(caught->hops[i].from, ends[i]);
+			assert_int_equal(caught->hops[i].to, ends[i + 1]);
+			assert_int_equal(caught->hops[i].delay.n, 100);
+			assert_int_equal(caught->hops[i].delay.p50, MS);
+			assert_int_equal(caught->hops[i].rx_packets, 100);
+			assert_int_equal(caught->hops[i].lost_packets, 0);
+		}
+	}
+}
+
+// A link that made room and came back has only what was measured since.
+static void a_link_that_comes_back_has_as_many_percentiles_as_delays(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 90; i++) {
+		bool again = i <= 5 || i > 80;
+		const uint16_t other[] = {(uint16_t)(10 + 3 * i), (uint16_t)(11 + 3 * i),
+				(uint16_t)(12 + 3 * i)};
+		struct hs_report report =
+				plain_report(i, 10 * MS, again ? 2 : 3, again ? PATH : other);
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct hs_qos_window *window = hs_qos_latest(f->qos, 7, SECOND);
+	unsigned found = 0;
+	for (unsigned i = 0; i < window->n_hops; i++) {
+		const struct hs_qos_hop *hop = &window->hops[i];
+		assert_true(!hop->delay.n || hop->has & HS_QOS_HAS_P50);
+		if (hop->from != 1 || hop->to != 2)
+			continue;
+		found++;
+		assert_int_equal(hop->delay.n, 10);
+		assert_int_equal(hop->delay.p50, MS);
+	}
+	assert_int_equal(found, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			TEST(a_path_that_passes_a_link_again_and_again_writes_only_what_is_its_own),
 			TEST(each_passage_of_a_link_has_numbers_of_its_own),
 			TEST(nodes_that_were_given_no_id_are_told_apart_by_their_place),
+			TEST(links_of_the_newest_path_are_not_given_away),
+			TEST(a_link_that_comes_back_has_as_many_percentiles_as_delays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 
 struct caught {
 	struct hs_qos_window window;
-	struct hs_qos_hop hops[32];
+	struct hs_qos_hop hops[192];
 	uint16_t path[32];
 };
 
@@ -39,7 +39,7 @@ static inline void catch_window(void *user, const struct hs_qos_window *window)
 		assert_non_null(catcher->windows);
 	}
 	struct caught *caught = &catcher->windows[catcher->n++];
-	assert_true(window->n_hops <= 32 && window->n_path <= 32);
+	assert_true(window->n_hops <= 192 && window->n_path <= 32);
 	caught->window = *window;
 	memcpy(caught->hops, window->hops, window->n_hops * sizeof(window->hops[0]));
 	memcpy(caught->path, window->path, window->n_path * sizeof(window->path[0]));
