@@ -20,10 +20,10 @@ struct rte_mempool;
 #define HS_MAX_WORKERS	 16
 #define HS_BURST	 32
 
-// Limits of hs_port_config.mtu: IPv6's minimum, and what a buffer of 16 bits of length may hold.
+// Limits of hs_port_config.mtu: IPv6's minimum, and the largest that network cards commonly take.
 #define HS_PORT_MTU_DEFAULT 1500
 #define HS_PORT_MTU_MIN	    1280
-#define HS_PORT_MTU_MAX	    16000
+#define HS_PORT_MTU_MAX	    9216
 
 enum hs_port_side {
 	HS_SIDE_HOST,	 // outside the telemetry domain: hostile
