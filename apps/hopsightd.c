@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	OPTION_CHECK = 256,
@@ -161,8 +160,7 @@ int main(int argc, char **argv)
 		printf("hopsightd %s, %s\n", HS_VERSION, rte_version());
 		return HS_EXIT_OK;
 	}
-	if (hs_config_load(options.config, (unsigned)sysconf(_SC_NPROCESSORS_CONF), &config, &err) <
-			0) {
+	if (hs_config_load(options.config, NULL, &config, &err) < 0) {
 		say_error(options.config, &err);
 		return HS_EXIT_USAGE;
 	}

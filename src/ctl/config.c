@@ -141,7 +141,7 @@ static const struct hs_schema_field port_fields[] = {
 		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver},
 		{"side", HS_SCHEMA_WORD, PORT(side), .words = side_words,
 				.expected = "host or network"},
-		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = 1280, .max = 9216},
+		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},
 		{NULL},
 };
@@ -406,8 +406,19 @@ static const struct hs_schema_field fields[] = {
 		{NULL},
 };
 
-static void set_defaults(struct hs_config *config, unsigned cores)
+// The first core from `from` on; -1 where there is none.
+static int next_core(const cpu_set_t *cores, int from)
 {
+	for (int core = from; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, cores))
+			return core;
+	return -1;
+}
+
+static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
+{
+	int first = next_core(cores, 0), second = next_core(cores, first + 1);
+
 	*config = (struct hs_config){
 			.node = {.n_workers = 1,
 					.rules = 65536,
@@ -415,7 +426,8 @@ static void set_defaults(struct hs_config *config, unsigned cores)
 					.mac_age_s = 300,
 					.layout = HS_LAYOUT_ALIGNED,
 					.host_side_policy = HS_HOST_STRIP},
-			.workers = {cores > 1 ? 1 : 0},
+			.control_core = (uint16_t)first,
+			.workers = {(uint16_t)(second < 0 ? first : second)},
 			.adaptive = true,
 			.mbufs = 16384,
 			.monitored_rules = 4096,
@@ -454,10 +466,17 @@ static int syntax_error(const json_error_t *syntax, struct hs_error *err)
 	return hs_error_set(err, code, at, expected, "%s", syntax->text);
 }
 
-int hs_config_parse(const char *text, size_t len, unsigned cores, struct hs_config *config,
+int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err)
 {
 	json_error_t syntax;
+	cpu_set_t own;
+	if (!cores) {
+		CPU_ZERO(&own);
+		if (sched_getaffinity(0, sizeof(own), &own) < 0)
+			CPU_SET(0, &own);
+		cores = &own;
+	}
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 	if (!root)
 		return syntax_error(&syntax, err);
@@ -508,7 +527,8 @@ static int read_file(const char *name, char **text, size_t *len, struct hs_error
 	return rc;
 }
 
-int hs_config_load(const char *file, unsigned cores, struct hs_config *config, struct hs_error *err)
+int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err)
 {
 	char *text = NULL;
 	size_t len = 0;

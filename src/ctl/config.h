@@ -13,6 +13,7 @@
 #include "port.h"
 
 #include <jansson.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,12 +52,13 @@ struct hs_config {
 	json_t *requests; // a list; owned
 };
 
-// Reads a file, or `text` of `len` bytes. `cores` is the number of cores that core numbers are
-// checked against. 0, or negative errno with *err: the path of a syntax error is "line:column", of
-// any other "ports[3].mtu". On failure nothing needs to be released.
-int hs_config_load(
-		const char *file, unsigned cores, struct hs_config *config, struct hs_error *err);
-int hs_config_parse(const char *text, size_t len, unsigned cores, struct hs_config *config,
+// Reads a file, or `text` of `len` bytes. `cores` are those that core numbers are checked against
+// and defaults are taken from; NULL: those that this process may run on. 0, or negative errno with
+// *err: the path of a syntax error is "line:column", of any other "ports[3].mtu". On failure
+// nothing needs to be released.
+int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err);
+int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err);
 void hs_config_fini(struct hs_config *config);
 

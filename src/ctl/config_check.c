@@ -20,16 +20,34 @@ static int check_name(const char *name, const char *path, struct hs_error *err)
 	return 0;
 }
 
-static int check_core(unsigned core, unsigned cores, const char *path, struct hs_error *err)
+// "0 to 3, 8"
+static void print_cores(const cpu_set_t *cores, char *text, size_t size)
 {
-	if (core < cores)
-		return 0;
-	char bounds[48];
-	snprintf(bounds, sizeof(bounds), "0 to %u", cores - 1);
-	return hs_error_set(err, "out_of_range", path, bounds, "there is no core %u", core);
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (int core = 0, last; core < CPU_SETSIZE && used < size; core = last + 1) {
+		last = core;
+		if (!CPU_ISSET(core, cores))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, cores))
+			last++;
+		used += (size_t)snprintf(text + used, size - used,
+				last > core ? "%s%d to %d" : "%s%d", used ? ", " : "", core, last);
+	}
 }
 
-static int check_cores(const struct hs_config *config, unsigned cores, struct hs_error *err)
+static int check_core(unsigned core, const cpu_set_t *cores, const char *path, struct hs_error *err)
+{
+	if (core < CPU_SETSIZE && CPU_ISSET(core, cores))
+		return 0;
+	char bounds[128];
+	print_cores(cores, bounds, sizeof(bounds));
+	return hs_error_set(err, "out_of_range", path, bounds,
+			"this process has no core %u to run on", core);
+}
+
+static int check_cores(const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
 {
 	if (check_core(config->control_core, cores, "control_core", err) < 0)
 		return -EINVAL;
@@ -157,7 +175,7 @@ static int check_control(const struct hs_config *config, struct hs_error *err)
 			&config->publish_bind, "control.publish_bind", config->insecure, err);
 }
 
-int hs_config_check(struct hs_config *config, unsigned cores, struct hs_error *err)
+int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
 {
 	if (check_name(config->node.name, "node.name", err) < 0 ||
 			check_cores(config, cores, err) < 0)

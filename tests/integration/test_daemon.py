@@ -64,6 +64,25 @@ def the_printed_configuration_is_one_that_says_the_same(workspace):
 
 
 @test()
+def a_process_that_may_use_one_core_alone_runs_on_it_and_refuses_others(workspace):
+    need()
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    node = ring_node(workspace)
+    for key in ("workers", "control_core"):
+        node.config.pop(key, None)
+    node.start()
+    got = node.call("node_get")
+    equal((got["worker_cores"], got["control_core"]), ([core], core), "cores")
+    check(f"worker 0 shares core {core} with control" in node.log(), node.log())
+    node.config["workers"] = [core + 1]
+    for words in (["--check"], []):
+        done = daemon("--config", node.write_config(), *words)
+        equal(done.returncode, 2, done.stderr)
+        check(f"workers[0]: this process has no core {core + 1}" in done.stderr, done.stderr)
+
+
+@test()
 def bad_usage_ends_with_code_2(workspace):
     node = ring_node(workspace)
     for words in ([], ["--no-such-option"], ["--config", node.write_config(), "-l", "0"],

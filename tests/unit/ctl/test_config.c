@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-// What the golden files count on.
-#define CORES 4
+// What the golden files count on: 0 to 3.
+#define CORES (&(cpu_set_t){{0xf}})
 
 static const char minimal[] =
 		"{\"ports\": [{\"name\": \"a\", \"iface\": \"veth0\", \"side\": \"host\"},"
@@ -88,15 +88,43 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	hs_config_fini(&c);
 }
 
-static void on_one_core_the_worker_shares_it_with_control(void **state)
+static void defaults_are_of_the_cores_that_the_process_may_run_on(void **state)
 {
 	(void)state;
+	static const struct {
+		cpu_set_t cores;
+		int control, worker;
+	} cases[] = {
+			{{{0x1}}, 0, 0}, // one core: the worker shares it with control
+			{{{0x4}}, 2, 2},
+			{{{0x28}}, 3, 5},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_config c;
+		struct hs_error err = {0};
+		assert_int_equal(hs_config_parse(minimal, strlen(minimal), &cases[i].cores, &c,
+						 &err),
+				0);
+		assert_int_equal(c.control_core, cases[i].control);
+		assert_int_equal(c.workers[0], cases[i].worker);
+		assert_int_equal(c.node.n_workers, 1);
+		hs_config_fini(&c);
+	}
+}
+
+static void a_core_that_is_not_the_processes_is_refused_with_those_that_are(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{\"workers\": [1],"
+			" \"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"}],"
+			" \"forwarding\": {\"mode\": \"bridge\"}}";
+	const cpu_set_t cores = {{0x10d}};
 	struct hs_config c;
 	struct hs_error err = {0};
-	assert_int_equal(hs_config_parse(minimal, strlen(minimal), 1, &c, &err), 0);
-	assert_int_equal(c.workers[0], 0);
-	assert_int_equal(c.control_core, 0);
-	hs_config_fini(&c);
+	assert_true(hs_config_parse(text, strlen(text), &cores, &c, &err) < 0);
+	assert_string_equal(err.path, "workers[0]");
+	assert_string_equal(err.expected, "0, 2 to 3, 8");
 }
 
 static void pairs_name_ports_by_their_index(void **state)
@@ -182,13 +210,15 @@ static void eal_is_given_room_for_tables_and_buffers(void **state)
 	hs_config_fini(&c);
 }
 
-#define N_FIXED 8
+#define N_FIXED 9
 
 int main(void)
 {
 	struct CMUnitTest tests[N_FIXED + 256] = {
 			cmocka_unit_test(absent_keys_have_their_documented_defaults),
-			cmocka_unit_test(on_one_core_the_worker_shares_it_with_control),
+			cmocka_unit_test(defaults_are_of_the_cores_that_the_process_may_run_on),
+			cmocka_unit_test(
+					a_core_that_is_not_the_processes_is_refused_with_those_that_are),
 			cmocka_unit_test(pairs_name_ports_by_their_index),
 			cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 			cmocka_unit_test(what_is_printed_is_read_back_the_same),
