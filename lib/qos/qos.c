@@ -233,10 +233,13 @@ static void close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	int64_t tag = flow->close_tag;
 	struct hs_qos_sum *sum = sum_to_close(flow);
-	if (sum)
+	if (sum && sum->reports) {
 		close_shortest(qos, flow, sum);
-	else
+	} else { // open without a report: there was no memory for it
+		if (sum)
+			hs_qos_sum_clear(flow, sum);
 		repeat_stale(qos, flow, 0, tag);
+	}
 	for (int tier = 1; tier < HS_QOS_WINDOWS; tier++)
 		if (tag % qos->ratio[tier] == 0)
 			close_longer(qos, flow, tier, tag);
@@ -350,6 +353,22 @@ static int create_flow(struct hs_qos *qos, struct entry *entry, const struct hs_
 	return 0;
 }
 
+static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	qos->counters.epochs += flow->epochs;
+	qos->counters.late_reports += flow->late_reports;
+	deactivate(qos, flow);
+	hs_qos_flow_fini(flow);
+	free(flow);
+	qos->counters.flows--;
+}
+
+static void forget_flow(struct hs_qos *qos, struct entry *entry)
+{
+	destroy_flow(qos, entry->flow);
+	remove_entry(qos, entry);
+}
+
 static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key)
 {
 	uint64_t epochs = flow->epochs, late = flow->late_reports;
@@ -364,7 +383,8 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	struct entry *entry = find_entry(qos, key->ns_id);
-	if (!entry->flow) {
+	bool created = !entry->flow;
+	if (created) {
 		int rc = create_flow(qos, entry, key);
 		if (rc)
 			return rc;
@@ -375,6 +395,8 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report->sink_ts_ns));
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;
+		if (created)
+			forget_flow(qos, entry);
 		return rc;
 	}
 	qos->counters.reports++;
@@ -407,7 +429,9 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	struct hs_qos_sum run = {0};
-	run.links = calloc(flow->n_links ? flow->n_links : 1u, sizeof(*run.links));
+	if (!flow->ring.next)
+		return NULL;
+	run.links = calloc(flow->n_links, sizeof(*run.links));
 	if (!run.links)
 		return NULL;
 	int rc = build_run(qos, flow, &run);
@@ -549,16 +573,6 @@ free_qos:
 	return rc;
 }
 
-static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
-{
-	qos->counters.epochs += flow->epochs;
-	qos->counters.late_reports += flow->late_reports;
-	deactivate(qos, flow);
-	hs_qos_flow_fini(flow);
-	free(flow);
-	qos->counters.flows--;
-}
-
 void hs_qos_destroy(struct hs_qos *qos)
 {
 	if (!qos)
@@ -578,8 +592,7 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 	if (!entry->flow)
 		return -ENOENT;
 	flush_flow(qos, entry->flow);
-	destroy_flow(qos, entry->flow);
-	remove_entry(qos, entry);
+	forget_flow(qos, entry);
 	return 0;
 }
 

@@ -323,6 +323,8 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tie
 {
 	uint16_t order[HS_QOS_FLOW_LINKS];
 	struct hs_qos_window *window = &slot->window;
+	if (!flow->n_links)
+		return -ENOMEM;
 	fill_path(flow, path_of, slot);
 	unsigned n = order_links(flow, sum, &path_of->telemetry, order);
 	if (reserve_hops(slot, n))
