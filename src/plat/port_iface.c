@@ -78,9 +78,70 @@ static int set_up(const char *name, bool up)
 	return interface_ioctl(name, SIOCSIFFLAGS, &ifr);
 }
 
+// ---- rtnetlink: what the kernel knows of one interface ----
+
+struct link_request {
+	struct nlmsghdr header;
+	struct ifinfomsg info;
+};
+
+// False where the interface is gone.
+static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *stats)
+{
+	struct link_request request = {
+			.header = {.nlmsg_len = sizeof(request),
+					.nlmsg_type = RTM_GETLINK,
+					.nlmsg_flags = NLM_F_REQUEST},
+			.info = {.ifi_family = AF_UNSPEC, .ifi_index = (int)index},
+	};
+	alignas(struct nlmsghdr) char reply[16384];
+	const struct nlmsghdr *message = (const struct nlmsghdr *)reply;
+	ssize_t n = -1;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (fd < 0)
+		return false;
+	// The kernel answers within the send, so that this never waits.
+	if (send(fd, &request, sizeof(request), 0) > 0)
+		n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT);
+	close(fd);
+	if (n < 0 || !NLMSG_OK(message, (size_t)n) || message->nlmsg_type != RTM_NEWLINK)
+		return false;
+	*flags = ((const struct ifinfomsg *)NLMSG_DATA(message))->ifi_flags;
+	const struct rtattr *attr = IFLA_RTA(NLMSG_DATA(message));
+	int left = (int)IFLA_PAYLOAD(message);
+	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
+		size_t size = RTA_PAYLOAD(attr); // grows with the kernel's age
+
+		if (attr->rta_type == IFLA_STATS64)
+			memcpy(stats, RTA_DATA(attr), RTE_MIN(size, sizeof(*stats)));
+	}
+	return true;
+}
+
+bool iface_flags_say_up(unsigned flags)
+{
+	// Of a new interface the kernel says that it runs before it has looked for a carrier.
+	const unsigned lower_up = 1u << 16; // IFF_LOWER_UP
+
+	return (flags & IFF_UP) && (flags & IFF_RUNNING) && (flags & lower_up);
+}
+
+struct iface_drops iface_drops(const struct iface *iface)
+{
+	struct rtnl_link_stats64 stats = {0};
+	unsigned flags;
+
+	if (iface->index == 0 || !ask_link(iface->index, &flags, &stats))
+		return (struct iface_drops){0};
+	return (struct iface_drops){.rx = stats.rx_dropped, .tx = stats.tx_dropped};
+}
+
 int iface_find(struct iface *iface)
 {
+	struct rtnl_link_stats64 stats;
 	struct ifreq ifr = {0};
+	unsigned flags;
 
 	iface->index = if_nametoindex(iface->name);
 	if (iface->index == 0)
@@ -88,9 +149,9 @@ int iface_find(struct iface *iface)
 	if (interface_ioctl(iface->name, SIOCGIFMTU, &ifr) < 0)
 		return -ENODEV;
 	iface->mtu = (uint16_t)(ifr.ifr_mtu > UINT16_MAX ? UINT16_MAX : ifr.ifr_mtu);
-	if (interface_ioctl(iface->name, SIOCGIFFLAGS, &ifr) < 0)
+	if (!ask_link(iface->index, &flags, &stats))
 		return -ENODEV;
-	iface->up = (ifr.ifr_flags & IFF_UP) && (ifr.ifr_flags & IFF_RUNNING);
+	iface->up = iface_flags_say_up(flags);
 	return 0;
 }
 
@@ -289,57 +350,6 @@ static void warn_of_addresses(const struct iface *iface)
 						one->ifa_addr->sa_family == AF_INET6))
 			warn_of_address(iface->name, one->ifa_addr);
 	freeifaddrs(all);
-}
-
-// ---- rtnetlink: the kernel's own counters ----
-
-struct link_request {
-	struct nlmsghdr header;
-	struct ifinfomsg info;
-};
-
-static struct iface_drops drops_in(const struct nlmsghdr *message, size_t len)
-{
-	struct rtnl_link_stats64 stats = {0};
-
-	if (!NLMSG_OK(message, len) || message->nlmsg_type != RTM_NEWLINK)
-		return (struct iface_drops){0};
-
-	const struct rtattr *attr = IFLA_RTA(NLMSG_DATA(message));
-	int left = (int)IFLA_PAYLOAD(message);
-	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		size_t size = RTA_PAYLOAD(attr); // grows with the kernel's age
-
-		if (attr->rta_type == IFLA_STATS64)
-			memcpy(&stats, RTA_DATA(attr), size < sizeof(stats) ? size : sizeof(stats));
-	}
-	return (struct iface_drops){.rx = stats.rx_dropped, .tx = stats.tx_dropped};
-}
-
-struct iface_drops iface_drops(const struct iface *iface)
-{
-	struct link_request request = {
-			.header = {.nlmsg_len = sizeof(request),
-					.nlmsg_type = RTM_GETLINK,
-					.nlmsg_flags = NLM_F_REQUEST},
-			.info = {.ifi_family = AF_UNSPEC, .ifi_index = (int)iface->index},
-	};
-	alignas(struct nlmsghdr) char reply[16384];
-	struct iface_drops drops = {0};
-	ssize_t n;
-	int fd;
-
-	if (iface->index == 0)
-		return drops;
-	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	if (fd < 0)
-		return drops;
-	// The kernel answers within the send, so that this never waits.
-	if (send(fd, &request, sizeof(request), 0) > 0 &&
-			(n = recv(fd, reply, sizeof(reply), MSG_DONTWAIT)) > 0)
-		drops = drops_in((const struct nlmsghdr *)reply, (size_t)n);
-	close(fd);
-	return drops;
 }
 
 // ---- sockets of a driver ----

@@ -108,6 +108,8 @@ void port_memif_prepare(const char *devargs);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 
+// Whether flags of rtnetlink say that packets can pass.
+bool iface_flags_say_up(unsigned flags);
 // Fills index, mtu and up by name. 0 or -ENODEV.
 int iface_find(struct iface *iface);
 // Makes the interface fit to be switched through; what cannot be changed is said, not fatal.

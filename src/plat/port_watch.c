@@ -166,7 +166,7 @@ static bool parse(const struct nlmsghdr *message, struct link_news *news)
 	*news = (struct link_news){
 			.index = (unsigned)info->ifi_index,
 			.exists = message->nlmsg_type == RTM_NEWLINK,
-			.up = (info->ifi_flags & IFF_UP) && (info->ifi_flags & IFF_RUNNING),
+			.up = iface_flags_say_up(info->ifi_flags),
 	};
 	const struct rtattr *attr = IFLA_RTA(info);
 	int left = (int)IFLA_PAYLOAD(message);

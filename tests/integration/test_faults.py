@@ -97,6 +97,9 @@ def a_port_that_vanishes_is_noticed_within_a_second_and_taken_again_when_it_is_b
         return " 0% packet loss" in done.stdout
 
     until(back, 10, "the port that came back carries traffic")
+    told = [e["kind"] for e in node.call("events", since=0)["events"] if e.get("port") == "p3"]
+    told = told[told.index("port_gone"):]
+    check(told in (["port_gone", "port_back", "port_up"], ["port_gone", "port_back"]), told)
     audit_ok(node)
     return f"noticed after {1000 * noticed:.0f} ms"
 
