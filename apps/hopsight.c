@@ -77,7 +77,9 @@ static void print_option(enum hs_cli_option option)
 static void print_verb_line(const struct hs_cli_verb *verb)
 {
 	char name[64];
-	snprintf(name, sizeof(name), "%s %s", verb->name, verb->args);
+	// Many words stand in the verb's own help.
+	bool long_words = strlen(verb->args) > 16;
+	snprintf(name, sizeof(name), "%s %s", verb->name, long_words ? "OPTIONS" : verb->args);
 	printf("  %-29s %s\n", name, verb->help);
 }
 
@@ -196,6 +198,30 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 	return HS_CLI_DONE;
 }
 
+// The words are no verb: what there is instead.
+static int refuse_words(const struct hs_cli *cli)
+{
+	char words[HS_CLI_TEXT] = "";
+	size_t used = 0, group = cli->n_args ? strlen(cli->args[0]) : 0;
+
+	if (!group)
+		return hs_cli_usage("a verb is missing");
+	for (size_t i = 0; i < hs_cli_n_verbs; i++) {
+		const char *name = hs_cli_verbs[i].name;
+		if (strncmp(name, cli->args[0], group) != 0 || name[group] != ' ')
+			continue;
+		bool last = i + 1 == hs_cli_n_verbs ||
+			    strncmp(hs_cli_verbs[i + 1].name, name, group + 1) != 0;
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+				!used  ? ""
+				: last ? " or "
+				       : ", ",
+				name + group + 1);
+	}
+	return used ? hs_cli_usage("%s needs %s", cli->args[0], words)
+		    : hs_cli_usage("%s is not a verb", cli->args[0]);
+}
+
 static bool read_seconds(const char *text, double *seconds)
 {
 	char *end;
@@ -296,12 +322,12 @@ static int repeat(const struct hs_cli_verb *verb, struct hs_cli *cli, double sec
 		if (rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE)
 			return rc;
 		if (fflush(stdout))
-			return HS_CLI_DONE;
+			return HS_CLI_DONE; // main says why
 		nanosleep(&pause, NULL);
 	}
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct hs_cli cli = {.timeout_ms = 5000};
 	double seconds;
@@ -322,8 +348,7 @@ int main(int argc, char **argv)
 		return HS_CLI_DONE;
 	}
 	if (!verb)
-		return cli.n_args ? hs_cli_usage("%s is not a verb", cli.args[0])
-				  : hs_cli_usage("a verb is missing");
+		return refuse_words(&cli);
 	rc = check_words(verb, &cli);
 	if (rc)
 		return rc;
@@ -346,4 +371,15 @@ int main(int argc, char **argv)
 		rc = hs_cli_usage("--watch: %s is no number of seconds", cli.values[HS_CLI_WATCH]);
 	hs_bus_client_close(cli.client);
 	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	int rc = run(argc, argv);
+
+	// What a full disk did not take was not done.
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return rc;
+	fprintf(stderr, "hopsight: the output cannot be written\n");
+	return rc ? rc : HS_CLI_REFUSED;
 }

@@ -168,6 +168,8 @@ static void header_of(const struct hs_cli_column *column, char *header, size_t s
 	static const char *const units[] = {"_ns", "_bps", "_ratio"};
 
 	snprintf(header, size, "%s", column->header ? column->header : column->path);
+	if (column->header)
+		return;
 	for (size_t i = 0; i < 3; i++) {
 		char *unit = strstr(header, units[i]);
 		if (unit)

@@ -37,10 +37,13 @@ static json_t *number_or_text(const char *text)
 	return json ? json : json_string(text); // NaN and infinity are no JSON
 }
 
+// Tables say yes and no, JSON true and false.
 static json_t *value_of(const char *text)
 {
-	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-		return json_boolean(text[0] == 't');
+	bool yes = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
+
+	if (yes || strcmp(text, "false") == 0 || strcmp(text, "no") == 0)
+		return json_boolean(yes);
 	return number_or_text(text);
 }
 
@@ -115,6 +118,10 @@ static const struct {
 _Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
 		"one row for each option");
 
+#define RULE_WORDS                                                                                 \
+	"--ns N [--app N] --src ADDRESS --dst ADDRESS [--sport PORT] [--dport PORT] "              \
+	"--proto NAME --trace HEX --mode NAME --setting N"
+
 const char *hs_cli_rule_field(enum hs_cli_option option)
 {
 	if (option < HS_CLI_RULE || option >= HS_CLI_RULE_END)
@@ -149,6 +156,11 @@ static int change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 
 static int rule_add(struct hs_cli *cli)
 {
+	bool some = false;
+	for (unsigned i = HS_CLI_RULE; i < HS_CLI_RULE_END; i++)
+		some |= cli->values[i] != NULL;
+	if (!some)
+		return hs_cli_usage("rule add needs %s", RULE_WORDS);
 	json_t *content = json_object();
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
 		const char *text = cli->values[HS_CLI_RULE + i];
@@ -253,8 +265,16 @@ static int stats(struct hs_cli *cli)
 static int events(struct hs_cli *cli)
 {
 	json_t *content = json_object();
-	if (cli->values[HS_CLI_SINCE])
-		json_object_set_new(content, "since", number_or_text(cli->values[HS_CLI_SINCE]));
+	const char *text = cli->values[HS_CLI_SINCE];
+	json_t *since = text ? number_or_text(text) : NULL;
+
+	if (since && (!json_is_integer(since) || json_integer_value(since) < 0)) {
+		json_decref(since);
+		json_decref(content);
+		return hs_cli_usage("--since: %s is no number of an event", text);
+	}
+	if (since)
+		json_object_set_new(content, "since", since);
 	return ask_and_show(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
 }
 
@@ -271,8 +291,21 @@ static int audit(struct hs_cli *cli)
 	return rc;
 }
 
+static bool is_window(const char *text)
+{
+	static const char *const windows[] = {"1s", "10s", "60s", "run"};
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
+		if (strcmp(windows[i], text) == 0)
+			return true;
+	return false;
+}
+
 static int qos(struct hs_cli *cli)
 {
+	const char *window = cli->values[HS_CLI_WINDOW];
+	if (window && !is_window(window))
+		return hs_cli_usage("--window: %s is not 1s, 10s, 60s or run", window);
 	json_t *content = json_object(), *ns_id, *all;
 	if (cli->n_args) {
 		if (!read_ns(cli->args[0], &ns_id)) {
@@ -281,8 +314,8 @@ static int qos(struct hs_cli *cli)
 		}
 		json_object_set_new(content, "ns_id", ns_id);
 	}
-	if (cli->values[HS_CLI_WINDOW])
-		json_object_set_new(content, "window", json_string(cli->values[HS_CLI_WINDOW]));
+	if (window)
+		json_object_set_new(content, "window", json_string(window));
 	int rc = ask_all(cli, HS_VERB_QOS_GET, content, "qos", &all);
 	if (rc)
 		return rc;
@@ -423,7 +456,7 @@ static int call(struct hs_cli *cli)
 
 const struct hs_cli_verb hs_cli_verbs[] = {
 		{"hello", "", "who answers", 0, 0, NO_OPTIONS, true, hello},
-		{"rule add", "", "install a rule: monitor a flow", 0, 0,
+		{"rule add", RULE_WORDS, "install a rule: monitor a flow", 0, 0,
 				OPTIONS(HS_CLI_RULE, HS_CLI_RULE + 1, HS_CLI_RULE + 2,
 						HS_CLI_RULE + 3, HS_CLI_RULE + 4, HS_CLI_RULE + 5,
 						HS_CLI_RULE + 6, HS_CLI_RULE + 7, HS_CLI_RULE + 8,

@@ -21,7 +21,7 @@ void hs_cli_view_rules(const json_t *ok)
 			{"protocol", NULL}, {"src_ip", NULL}, {"src_port", "sport"},
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
 			{"mode_setting", "setting"}, {"trace_type", NULL},
-			{"hop_enabled", "enabled"}, {"transmit_report", "transmit"}};
+			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"}};
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
 }
 
@@ -30,7 +30,8 @@ void hs_cli_view_ports(const json_t *ok)
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},
 			{"driver", NULL}, {"mtu", NULL}, {"link_up", "link"}, {"usable", NULL},
 			{"rx_packets", NULL}, {"rx_bytes", NULL}, {"tx_packets", NULL},
-			{"tx_bytes", NULL}, {"rx_missed", NULL}, {"drops", NULL}, {"events", NULL}};
+			{"tx_bytes", NULL}, {"rx_missed", NULL}, {"rx_errors", NULL},
+			{"tx_errors", NULL}, {"drops", NULL}, {"events", NULL}};
 	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
 }
 
@@ -153,8 +154,10 @@ static void print_heading(const json_t *report)
 	print_path(json_object_get(report, "path"));
 	if (json_is_true(json_object_get(report, "path_changed")))
 		printf("  path changed");
-	if (json_is_true(json_object_get(report, "stale")))
-		printf("  stale");
+	if (json_is_true(json_object_get(report, "stale"))) {
+		hs_cli_format("age_ns", json_object_get(report, "age_ns"), text);
+		printf("  %s%s%s", text[0] ? "last report " : "stale", text, text[0] ? " ago" : "");
+	}
 	hs_cli_format("flags", flags, text);
 	printf("%s%s\n", text[0] ? "  " : "", text);
 }
@@ -203,7 +206,9 @@ void hs_cli_view_qos(const json_t *ok)
 	size_t i;
 
 	if (json_array_size(list) == 0)
-		printf("no metrics yet\n");
+		printf("no metrics: they are made at the sink, where a flow leaves; this node made "
+		       "no "
+		       "reports\n");
 	json_array_foreach (list, i, item) {
 		const json_t *inner = json_object_get(item, "qos_report");
 		printf("%s", i ? "\n" : "");

@@ -37,7 +37,7 @@ static const struct {
 				"print the values in force, defaults included"},
 		{{"log-json", no_argument, NULL, OPTION_JSON}, "",
 				"log one JSON object per line (or HOPSIGHT_LOG_JSON=1)"},
-		{{"verbose", no_argument, NULL, 'v'}, "", "log more; twice: everything"},
+		{{"verbose", no_argument, NULL, 'v'}, "", "log more; -vv: everything"},
 		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version"},
 		{{"help", no_argument, NULL, 'h'}, "", "print this"},
 };
@@ -48,9 +48,12 @@ static void print_help(FILE *to)
 	fprintf(to, "Usage: hopsightd --config FILE [options] [-- words for DPDK's EAL]\n\n");
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		char name[32];
-		snprintf(name, sizeof(name), "--%s%s%s", table[i].option.name,
+		int letter = table[i].option.val;
+		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter < OPTION_CHECK ? '-' : ' ',
+				letter < OPTION_CHECK ? letter : ' ',
+				letter < OPTION_CHECK ? ", " : "  ", table[i].option.name,
 				table[i].value[0] ? " " : "", table[i].value);
-		fprintf(to, "  %-16s %s\n", name, table[i].help);
+		fprintf(to, "  %-18s %s\n", name, table[i].help);
 	}
 	fprintf(to, "\nExit codes: 0 done, 1 failed at run time, 2 bad usage or configuration,\n"
 		    "3 a port cannot be opened.\n");

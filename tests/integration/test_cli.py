@@ -93,6 +93,9 @@ def rule_set_and_del_send_what_they_are_told(workspace):
     node.run("rule", "set", "7", "hop_enabled=false", "mode=frequency", "mode_setting=10")
     equal(node.request(), {"int_update": {"ns_id": 7, "hop_enabled": False, "mode": "frequency",
                                           "mode_setting": 10}}, "request")
+    node.run("rule", "set", "7", "hop_enabled=no", "transmit_report=yes")
+    equal(node.request(), {"int_update": {"ns_id": 7, "hop_enabled": False,
+                                          "transmit_report": True}}, "as tables say it")
     node.run("rule", "del", "7", "--dry-run")
     equal(node.request(), {"int_delete": {"ns_id": 7}, "dry_run": True}, "request")
 
@@ -125,6 +128,7 @@ def rule_list_asks_page_after_page(workspace):
     node.replies["int_list"] = list(pages)
     lines = node.run("rule", "list").stdout.splitlines()
     equal(lines[0].split()[:3], ["ns", "app", "protocol"], "header")
+    check("hop_enabled" in lines[0] and "yes" in lines[1], "named as `rule set` has it", lines)
     equal([line.split()[0] for line in lines[1:]], ["7", "8"], "rows")
     equal(len({len(line[:line.index("udp")]) for line in lines[1:]}), 1, "alignment")
 
@@ -152,13 +156,19 @@ def qos_shows_each_hop_with_units(workspace):
     equal(json.loads(node.run("--json", "qos").stdout), {"qos": [QOS]}, "json")
     node.replies["qos_get"] = {"ok": {"qos": [{"qos_report": QOS}]}}
     equal(node.run("qos").stdout.splitlines(), lines, "a report in its wrapping")
+    stale = dict(QOS, stale=True, age_ns=3300000000)
+    node.replies["qos_get"] = {"ok": {"qos": [stale]}}
+    check("last report 3.3 s ago" in node.run("qos").stdout, "how old a stale window is")
+    node.replies["qos_get"] = {"ok": {"qos": []}}
+    check("sink" in node.run("qos").stdout, "where there are metrics, if not here")
 
 
 @test()
 def every_query_prints_a_table_and_json(workspace):
     port = {"name": "west", "index": 0, "side": "host", "driver": "net_af_packet", "mtu": 1500,
             "link_up": True, "usable": True, "rx_packets": 10, "rx_bytes": 1000, "tx_packets": 9,
-            "tx_bytes": 900, "rx_missed": 0, "drops": {"no_room": 1, "other": 0}, "events": {}}
+            "tx_bytes": 900, "rx_missed": 0, "rx_errors": 77,
+            "tx_errors": 88, "drops": {"no_room": 1, "other": 0}, "events": {}}
     replies = {
         "hello": {"api_version": "1.0", "verbs": ["hello", "audit"], "limits": {"depth": 16}},
         "node_get": {"id": 2, "name": "sw1", "workers": [{"worker": 0, "ports": ["west"]}]},
@@ -183,7 +193,9 @@ def every_query_prints_a_table_and_json(workspace):
         asked = next(iter(node.request()))
         equal(json.loads(node.run("--json", words).stdout), replies[asked], words)
     check("other" not in node.run("drops").stdout, "a reason without drops is shown")
-    check("other" not in node.run("ports").stdout, "a reason without drops is shown")
+    out = node.run("ports").stdout
+    check("rx errors" in out and "77" in out and "tx errors" in out and "88" in out, out)
+    check("other" not in out, "a reason without drops is shown")
     check("3 events were lost" in node.run("events", "--since", "1").stdout, "lost events")
     equal(node.request(), {"events": {"since": 1}}, "request")
 
@@ -254,9 +266,25 @@ def bad_usage_is_exit_2_and_asks_nobody(workspace):
                   ("rule", "show", "seven"), ("rule", "set", "7", "hop_enabled"),
                   ("hello", "--window", "1s"), ("--watch", "-1", "hello"), ("--colour", "hello"),
                   ("--timeout", "x", "hello"), ("rule", "del", "7", "--watch", "1"),
+                  ("qos", "--window", "5s"), ("events", "--since", "x"),
+                  ("events", "--since", "-1"), ("rule", "add"), ("rule", "frob"),
                   ("-c", "nowhere", "hello")):
         check(node.run(*words, expected=2).stderr, words)
+    for words in (("rule",), ("rule", "frob")):
+        said = node.run(*words, expected=2).stderr
+        check("rule needs add, list, show, set or del" in said, said)
     equal(node.asked, [], "requests")
+
+
+@test()
+def output_that_cannot_be_written_is_exit_1(workspace):
+    node = FakeNode(workspace, hello={"ok": {"a": 1}})
+    for words in (("hello",), ("--json", "hello"), ("--help",), ("--version",)):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PROGRAM, "-c", node.endpoint, *words], stdout=full, timeout=20,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        equal(done.returncode, 1, f"exit code of {words}")
+        check("cannot be written" in done.stderr, done.stderr)
 
 
 @test()
@@ -285,7 +313,8 @@ def help_names_every_verb_and_every_field_of_a_rule(workspace):
                  "reports", "node", "ports", "drops", "stats", "events", "audit", "call"):
         check(f"  {verb} " in out, verb, out)
     out = node.run("rule", "add", "--help").stdout
-    for said in ("--trace HEX", "0xF000E000", "1 to 4294967295", "required"):
+    for said in ("rule add --ns N [--app N] --src ADDRESS", "--trace HEX", "0xF000E000",
+                 "1 to 4294967295", "required"):
         check(said in out, said, out)
     check("hop_enabled" in node.run("rule", "set", "--help").stdout, "keys")
     check("hopsight 0." in node.run("--version").stdout, "version")
