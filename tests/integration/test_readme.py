@@ -36,6 +36,8 @@ def the_five_minutes_of_the_readme_work_as_typed(workspace):
         output = log.read()
     equal(code, 0, "exit code of the shell")
     check("100 received" in output, "ping", output)
+    check(re.search(r"rule 1  sent \d+ received", output), "raw reports", output)
+    check(re.search(r"rule 1  .* 100 reports  path 0 → 2", output), "the whole run", output)
     check(re.search(r'"?ok"?', output), "the rule from Python", output)
     check(not [name for name in os.listdir("/run/netns") if name.startswith(workspace.prefix)],
           "namespaces are left")
