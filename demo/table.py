@@ -91,9 +91,9 @@ def summary(out, result):
     columns(out, rows)
     out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet,"
               " IPv6 and UDP\n(86 of each TCP segment). \"As frames\" is the program's figure so"
-              " converted. Delays are one-way medians;\nmost of each is sleep: a node that has"
-              " nothing to do looks at a memif port once a millisecond\n(\"polling\": \"adaptive\";"
-              " nothing wakes it there), where \"busy\" polls without sleeping.\n")
+              " converted. Delays are one-way medians.\n"
+              "Most of a delay is sleep: idle nodes look at memif ports once a millisecond"
+              " (\"busy\" would not sleep).\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
     lost = "adds up on every node" if result["audit"]["ok"] else "DOES NOT ADD UP"
     for node in result["audit"]["nodes"]:
