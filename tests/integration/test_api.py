@@ -115,6 +115,9 @@ def the_command_line_adds_shows_changes_and_deletes_a_rule(workspace):
         check(command(node, verb), verb)
         json.loads(command(node, "--json", verb))
     command(node, "no-such-verb", expected=2)
+    refused = [stat["value"] for stat in node.call("stats_get")["stats"]
+               if "handshakes_failed" in stat["name"]]
+    equal(refused, [0], "handshakes that failed while all went well")
 
 
 @test()
