@@ -286,6 +286,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	struct hs_qos_step *step = flow->last_step;
 	hs_qos_step(&flow->edge, report, &plan->chain, flow->slack, step);
 	note_step_flags(flow, sum, step->flags);
+	hs_qos_order_note_step(flow, &step->e2e);
 	if (flow->multipath)
 		sum->flags |= HS_QOS_MULTIPATH;
 	else if (!plan->same_path)
@@ -301,6 +302,7 @@ static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	flow->epochs++;
 	flow->n_seen = 0;
 	flow->resets = 0;
+	flow->missing = flow->missing_before = flow->missing_sent = 0;
 	flow->multipath = false;
 	flow->has_closing_edge = false;
 	memset(flow->paths, 0, sizeof(flow->paths));

@@ -104,7 +104,12 @@ struct hs_qos_flow {
 	uint64_t plans;			       // made with links to be found
 	uint32_t resets;		       // transit resets in a row
 	uint32_t stragglers;		       // reports in a row that look older than the epoch
-	uint32_t disagreements;		       // steps in a row in which more arrived than was sent
+	uint32_t late_in_row;		       // reports older than the edge, each newer than
+	int64_t late_order;		       // the one before: the last of them
+	// Packets that were sent and not received, and so may still come late: of the last `slack`
+	// packets sent, and of those before.
+	int64_t missing, missing_before, missing_sent;
+	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
 	bool multipath;
 	uint64_t multipath_edge; // when the path last changed

@@ -11,6 +11,11 @@
 // No software source sends faster, and no network loses this much between two sampled packets.
 #define MIN_PACKET_NS	    5
 #define IMPLAUSIBLE_PACKETS (1ll << 28)
+// No network holds a packet back for so long, nor so many that it had not been missing.
+#define HELD_NS	     (1000 * MS)
+#define HELD_PACKETS 64
+// More packets received than sent that are no reordering, beside half of those sent.
+#define SURPLUS_PACKETS 16
 
 // How much newer than the newest a report is, by the best count there is (serial arithmetic).
 static int64_t order_ahead(const struct hs_flexint_e2e *edge, const struct hs_flexint_e2e *e2e)
@@ -25,14 +30,71 @@ static int64_t order_ahead(const struct hs_flexint_e2e *edge, const struct hs_fl
 	return 1;
 }
 
-static enum hs_qos_relation relate_back(
-		const struct hs_qos_flow *flow, int64_t ahead, bool stamped, int64_t elapsed_ns)
+static int64_t may_come_late(const struct hs_qos_flow *flow)
+{
+	return flow->missing + flow->missing_before;
+}
+
+void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e)
+{
+	if (!(e2e->has & HS_QOS_HAS_LOSS))
+		return;
+	flow->missing += e2e->lost;
+	flow->missing_sent += e2e->tx;
+	if (flow->missing < 0) { // those of before came
+		int64_t left = flow->missing_before + flow->missing;
+		flow->missing_before = left > 0 ? left : 0;
+		flow->missing = 0;
+	}
+	if (flow->missing_sent <= flow->slack)
+		return;
+	flow->missing_before = flow->missing;
+	flow->missing = flow->missing_sent = 0;
+}
+
+// For how long newer reports than one of this order have been here.
+static int64_t held_ns(const struct hs_qos_flow *flow, int64_t order, int64_t now_ns)
+{
+	struct hs_report newer;
+	for (unsigned i = 0; i < flow->n_seen; i++) {
+		unsigned at = (flow->seen_head + i) % HS_QOS_SEEN;
+		if (flow->seen[at].order <= order ||
+				flow->seen[at].number < hs_qos_ring_oldest(&flow->ring))
+			continue;
+		hs_qos_ring_get(&flow->ring, flow->seen[at].number, &newer);
+		return now_ns - newer.sink_ts_ns;
+	}
+	return 0;
+}
+
+// Without stamps a source that began anew, at a count just below that of the newest report, looks
+// like reordering at first. But packets only come late that had been missing, between newer ones,
+// and soon.
+static bool late_for_too_long(
+		struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead, bool sent)
+{
+	int64_t order = (int64_t)((uint64_t)flow->edge_order + (uint64_t)ahead);
+	bool ascends = flow->late_in_row && order > flow->late_order;
+	flow->late_in_row = ascends ? flow->late_in_row + 1 : 1;
+	flow->late_order = order;
+	if (flow->late_in_row < 3)
+		return false;
+	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	if (sent && received <= may_come_late(flow))
+		return false;
+	return held_ns(flow, order, report->sink_ts_ns) > HELD_NS ||
+	       (sent && received > -ahead && received > may_come_late(flow) + HELD_PACKETS);
+}
+
+static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct hs_report *report,
+		int64_t ahead, bool stamped, int64_t elapsed_ns)
 {
 	bool far_back = ahead < -(int64_t)flow->slack;
-	if (!stamped)
-		return far_back ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
-	return elapsed_ns > RESTART_NS || (far_back && elapsed_ns > 0) ? HS_QOS_NEW_EPOCH
-								       : HS_QOS_LATE;
+	bool sent = flow->edge.telemetry.e2e.bitmap & report->telemetry.e2e.bitmap &
+		    HS_E2E_TX_PACKETS;
+	bool anew = stamped ? elapsed_ns > RESTART_NS || (far_back && elapsed_ns > 0)
+			    : far_back || late_for_too_long(flow, report, ahead, sent);
+	return anew ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
 }
 
 // Counts that cannot belong to one epoch: the sink received more than was sent, or the source's
@@ -46,7 +108,14 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 		return true;
 	if (sent >= IMPLAUSIBLE_PACKETS && received < sent / 2)
 		return true;
-	return stamped && elapsed_ns >= 0 && sent - slack > elapsed_ns / MIN_PACKET_NS;
+	if (!stamped || elapsed_ns < 0)
+		return false;
+	// A restart whose first reports were lost, with a count that has overtaken the old one
+	// since.
+	int64_t most = may_come_late(flow) +
+		       (sent > 2 * SURPLUS_PACKETS ? sent / 2 : SURPLUS_PACKETS);
+	return sent - slack > elapsed_ns / MIN_PACKET_NS ||
+	       (elapsed_ns > RESTART_NS && received - sent > most);
 }
 
 enum hs_qos_relation hs_qos_order_relate(
@@ -65,7 +134,8 @@ enum hs_qos_relation hs_qos_order_relate(
 		return HS_QOS_DUPLICATE;
 	bool counted = bits & (HS_E2E_TX_PACKETS | HS_E2E_INT_PACKETS);
 	if (*ahead < 0)
-		return counted ? relate_back(flow, *ahead, stamped, elapsed_ns) : HS_QOS_LATE;
+		return counted ? relate_back(flow, report, *ahead, stamped, elapsed_ns)
+			       : HS_QOS_LATE;
 	if (counted && stamped && elapsed_ns<-RESTART_NS && * ahead> flow->slack &&
 			++flow->stragglers < 3)
 		return HS_QOS_STRAGGLER;
@@ -88,6 +158,7 @@ static unsigned seen_index(const struct hs_qos_flow *flow, unsigned i)
 
 void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number)
 {
+	flow->late_in_row = 0;
 	if (flow->n_seen == HS_QOS_SEEN) {
 		flow->seen_head = seen_index(flow, 1);
 		flow->n_seen--;

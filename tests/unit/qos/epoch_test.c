@@ -169,6 +169,91 @@ static void a_rule_with_other_fields_begins_anew_and_a_repeated_one_does_not(voi
 	assert_int_equal(hs_qos_latest(f->qos, 7, 0)->reports, 4);
 }
 
+static void a_slow_source_that_restarts_is_noticed_without_stamps(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 60; i++) { // a report a second
+		struct hs_report report = plain_report(i * 10, 100 * MS, 2, PATH);
+		report.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES;
+		report.telemetry.e2e.tx_packets =
+				(uint32_t)(i <= 10 ? 900 + i * 10 : (i - 10) * 10);
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	uint64_t epochs = 0;
+	for (size_t i = 0; i < f->catcher.n; i++) {
+		const struct hs_qos_window *window = &f->catcher.windows[i].window;
+		assert_int_equal(window->e2e.lost_packets, 0);
+		epochs += window->window_ns == SECOND && window->flags & HS_QOS_EPOCH;
+	}
+	assert_int_equal(epochs, 1);
+	// 90 before; of the 490 after it, all but what the first three reports were held in doubt.
+	assert_int_equal(hs_qos_latest(f->qos, 7, 0)->e2e.tx_packets, 90 + 470);
+}
+
+static void a_fast_source_that_restarts_early_is_noticed_without_stamps(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 9000; i += 10) {
+		struct hs_report report = plain_report(i, 100 * US, 2, PATH);
+		report.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS;
+		report.telemetry.e2e.tx_packets -= i > 3000 ? 3000 : 0;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
+	assert_true(run->flags & HS_QOS_EPOCH);
+	assert_int_equal(run->e2e.lost_packets, 0);
+	assert_in_range(run->e2e.tx_packets, 7000, 8900);
+}
+
+// A path that held back some packets lets them go at once: all late, and none of them new.
+static void packets_that_were_held_back_are_no_restart(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 10; i <= 5000; i += 10) {
+		struct hs_report report = plain_report(i, 100 * US, 2, PATH);
+		report.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS;
+		if (i > 2000 && i <= 4000)
+			continue;
+		report.sink_rx_packets -= i == 4010 ? 2000 : 0;
+		give(f->qos, &report);
+		for (uint64_t j = 2010; i == 4010 && j <= 4000; j += 10) {
+			struct hs_report late = plain_report(j, 100 * US, 2, PATH);
+			late.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS;
+			late.sink_ts_ns = report.sink_ts_ns + (int64_t)j;
+			late.sink_rx_packets = j + 10;
+			give(f->qos, &late);
+		}
+	}
+	hs_qos_flush(f->qos);
+	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
+	assert_false(run->flags & HS_QOS_EPOCH);
+	assert_int_equal(run->e2e.lost_packets, 0);
+	assert_int_equal(run->e2e.tx_packets, 4990);
+}
+
+static void a_restart_whose_first_report_is_lost_shows_in_stamps_and_counts(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 5; i <= 50; i += 5) {
+		struct hs_report report = plain_report(i, 100 * MS, 2, PATH);
+		give(f->qos, &report);
+	}
+	for (uint64_t i = 130; i <= 175; i += 5) { // 80 more arrived, and only 30 more were sent?
+		struct hs_report report = plain_report(i, 100 * MS, 2, PATH);
+		report.telemetry.e2e.tx_packets -= 50;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
+	assert_true(run->flags & HS_QOS_EPOCH);
+	assert_int_equal(run->e2e.lost_packets, 0);
+	assert_int_equal(run->e2e.tx_packets, 45 + 45);
+	for (size_t i = 0; i < f->catcher.n; i++)
+		assert_int_equal(f->catcher.windows[i].window.e2e.lost_packets, 0);
+}
+
 // ---- rule 10: paths ----
 
 static void a_path_change_keeps_the_hops_that_both_paths_have(void **state)
@@ -303,6 +388,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			TEST(a_source_that_restarts_loses_nothing),
+			TEST(a_slow_source_that_restarts_is_noticed_without_stamps),
+			TEST(a_fast_source_that_restarts_early_is_noticed_without_stamps),
+			TEST(packets_that_were_held_back_are_no_restart),
+			TEST(a_restart_whose_first_report_is_lost_shows_in_stamps_and_counts),
 			TEST(a_source_that_restarts_early_is_told_from_reordering_by_its_stamps),
 			TEST(a_restart_behind_half_of_the_counters_range_is_no_giant_loss),
 			TEST(a_straggler_from_before_the_restart_moves_no_edge),
