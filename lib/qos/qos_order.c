@@ -17,17 +17,21 @@
 // More packets received than sent that are no reordering, beside half of those sent.
 #define SURPLUS_PACKETS 16
 
-// How much newer than the newest a report is, by the best count there is (serial arithmetic).
-static int64_t order_ahead(const struct hs_flexint_e2e *edge, const struct hs_flexint_e2e *e2e)
+// How much newer than the newest a report is, by the best count there is (serial arithmetic). A
+// burst has one stamp: where there is nothing else, its packets are in the order of arrival.
+static int64_t order_ahead(const struct hs_report *newest, const struct hs_report *report)
 {
+	const struct hs_flexint_e2e *edge = &newest->telemetry.e2e, *e2e = &report->telemetry.e2e;
 	uint16_t bits = edge->bitmap & e2e->bitmap;
 	if (bits & HS_E2E_TX_PACKETS)
 		return (int32_t)(e2e->tx_packets - edge->tx_packets);
 	if (bits & HS_E2E_INT_PACKETS)
 		return (int32_t)(e2e->int_packets - edge->int_packets);
-	if (bits & HS_E2E_TIMESTAMP)
-		return (int64_t)(e2e->ts_ns - edge->ts_ns);
-	return 1;
+	if (!(bits & HS_E2E_TIMESTAMP))
+		return 1;
+	int64_t arrived = (int64_t)(report->sink_rx_packets - newest->sink_rx_packets);
+	int64_t ahead = (int64_t)(e2e->ts_ns - edge->ts_ns);
+	return ahead ? ahead : (arrived > 0) - (arrived < 0);
 }
 
 static int64_t may_come_late(const struct hs_qos_flow *flow)
@@ -129,7 +133,7 @@ enum hs_qos_relation hs_qos_order_relate(
 	uint16_t bits = edge->bitmap & e2e->bitmap;
 	bool stamped = bits & HS_E2E_TIMESTAMP;
 	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - edge->ts_ns);
-	*ahead = order_ahead(edge, e2e);
+	*ahead = order_ahead(&flow->edge, report);
 	if (!*ahead)
 		return HS_QOS_DUPLICATE;
 	bool counted = bits & (HS_E2E_TX_PACKETS | HS_E2E_INT_PACKETS);

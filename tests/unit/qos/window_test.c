@@ -116,6 +116,29 @@ static void a_report_that_the_drain_overtook_still_ends_its_window(void **state)
 	assert_int_equal(second->window.e2e.throughput_bps, 562 * 8 * 1000);
 }
 
+// Bursts of four with one receive stamp each, and no count in the source's part.
+static void reports_of_one_stamp_are_in_order_of_arrival(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 8; i++) {
+		struct hs_report report = plain(100 + i);
+		report.telemetry.e2e.bitmap = HS_E2E_TIMESTAMP;
+		report.telemetry.e2e.ts_ns = (uint64_t)(T0 + (int64_t)((i - 1) / 4) * 100 * MS);
+		report.sink_ts_ns = (int64_t)report.telemetry.e2e.ts_ns + (int64_t)(i * i) * MS;
+		give(f->qos, &report);
+		if (i == 6)
+			give(f->qos, &report); // the very same: no newer, no pair
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct hs_qos_hop *e2e = &second_ending(f, 1)->window.e2e;
+	struct hs_qos_counters counters;
+	hs_qos_counters(f->qos, &counters);
+	assert_int_equal(counters.late_reports, 1);
+	assert_int_equal(e2e->rx_packets, 7);
+	// |4-1| + |9-4| + |16-9| + ... of squares: seven pairs.
+	assert_int_equal(e2e->jitter_ns, 9 * MS);
+}
+
 // ---- rule 8 ----
 
 static void window_throughput_is_what_a_burst_carried_on_average(void **state)
@@ -524,6 +547,7 @@ int main(void)
 			TEST(one_report_in_a_window_measures_since_the_one_before),
 			TEST(a_late_report_adds_its_delay_but_no_edge),
 			TEST(a_report_that_the_drain_overtook_still_ends_its_window),
+			TEST(reports_of_one_stamp_are_in_order_of_arrival),
 			TEST(window_throughput_is_what_a_burst_carried_on_average),
 			TEST(a_silent_flow_repeats_its_last_values_for_a_minute),
 			TEST(a_flow_that_wakes_up_measures_since_it_fell_silent),
