@@ -43,17 +43,22 @@ def a_memif_client_waits_for_its_server_and_finds_it_again_after_it_was_killed(w
                               check=False)
         return " 0% packet loss" in done.stdout
 
+    def told(kind):
+        kinds = [e["kind"] for e in client.call("events", since=0)["events"] if "port" in e]
+        return kinds and kinds[-1] == kind
+
     client.start()
     equal([p["link_up"] for p in client.call("ports_get")["ports"]], [False, True], "no server")
     server.start()
     until(reaches, 10, "the link comes up though the client was first")
+    until(lambda: told("port_up"), 3, "that is told")
 
     server.process.kill()
     server.process.wait()
-    until(lambda: "port_down" in json.dumps(client.call("events", since=0)), 5, "the loss is told")
+    until(lambda: told("port_down"), 5, "the loss is told")
     server.start()  # over the socket that the killed one left
     until(reaches, 10, "the link comes up again")
-    check("port_up" in json.dumps(client.call("events", since=0)), "that is told, too")
+    until(lambda: told("port_up"), 3, "that is told, too")
     audit_ok(*chain.nodes)
 
 
