@@ -5,6 +5,7 @@
 #include "eal_log.h"
 #include "log.h"
 
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -12,6 +13,7 @@
 #include <rte_spinlock.h>
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@
 struct ethdev {
 	uint16_t tx_queues;
 	bool calls;   // a memif client: it is its part to call the server, again where that is gone
+	sem_t called; // the interrupt thread has done what was asked
+	unsigned patience;
 	bool started; // else it must not be polled: DPDK would complain with each burst
 	rte_spinlock_t locks[PORT_MAX_QUEUES];
 };
@@ -245,6 +249,7 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 		return -ENOMEM;
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
 		rte_spinlock_init(&device->locks[i]);
+	sem_init(&device->called, 0, 0);
 	p->device = device;
 	ret = probe(port, devargs, err);
 	if (ret < 0)
@@ -317,20 +322,36 @@ static bool ethdev_calls(const struct hs_port *port)
 	return device->calls && !ethdev_link_up(port);
 }
 
-// A memif client calls when it is started, once.
-static int ethdev_call(struct hs_port *port)
+static void hang_up_and_call(void *context)
 {
+	struct hs_port *port = context;
 	struct ethdev *device = port_private(port)->device;
 
 	if (device->started)
 		rte_eth_dev_stop(port->ethdev_id);
-	int ret = rte_eth_dev_start(port->ethdev_id);
-	device->started = ret == 0;
+	device->started = rte_eth_dev_start(port->ethdev_id) == 0;
+	sem_post(&device->called);
+}
+
+// A memif client calls when it is started, once. Its handshake and its farewells are handled on
+// DPDK's interrupt thread: stopping it from here meanwhile frees what that thread is using, so that
+// this is done there, too, as an alarm. A call under way is given another second.
+static int ethdev_call(struct hs_port *port)
+{
+	struct ethdev *device = port_private(port)->device;
+
+	if (device->started && device->patience++ < 1)
+		return 0;
+	device->patience = 0;
+	if (rte_eal_alarm_set(1, hang_up_and_call, port) < 0)
+		return -EAGAIN;
+	while (sem_wait(&device->called) < 0 && errno == EINTR)
+		;
 	if (device->started)
 		choose_bursts(port);
 	else
 		port_silence(port);
-	return ret;
+	return device->started ? 0 : -ECONNREFUSED;
 }
 
 const struct port_driver port_ethdev_driver = {
