@@ -43,14 +43,19 @@ static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 	return 0;
 }
 
-static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
+// Reports that came before a request count in its answer. Once, for all the requests of a
+// transaction: reports that come meanwhile would keep it from ending.
+static void take_what_waits(struct hs_ctl *ctl)
 {
-	// Reports that came before this request are still the rule's: what waits now, once for all
-	// the deletes of a transaction.
 	if (!ctl->request_drained)
 		hs_ctl_drain(ctl, hs_ctl_waiting(ctl));
 	ctl->request_drained = true;
+}
+
+static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	take_what_waits(ctl); // it is still the rule's
 	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
 	if (slot != HS_FLOW_NONE) {
 		hs_qos_remove(ctl->qos, args->ns_id);
@@ -174,6 +179,7 @@ static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 	uint64_t at = 0, end = args->offset + args->limit;
 	const struct rule_note *note;
 
+	take_what_waits(ctl);
 	*result = json_pack("{s:o}", "qos", list);
 	if (args->has_ns_id) {
 		add_windows(ctl, list, args->ns_id, args);

@@ -381,6 +381,19 @@ static void a_window_is_published_once_it_is_over_and_can_be_asked_for(void **st
 	rig_close(r);
 }
 
+static void an_answer_counts_the_reports_that_came_before_the_question(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	feed_sampled(r, 7, 0x7000);
+	feed_sampled(r, 7, 0x7000); // both still in the worker's ring
+	json_t *reply = ask(r, "{\"qos_get\": {\"ns_id\": 7, \"window\": \"run\"}}");
+	assert_number(json_array_get(json_object_get(reply, "qos"), 0), "reports", 2);
+	json_decref(reply);
+	rig_close(r);
+}
+
 static void a_window_of_any_place_and_length_can_be_asked_for(void **state)
 {
 	(void)state;
@@ -732,6 +745,8 @@ int main(void)
 			cmocka_unit_test(what_a_subscriber_missed_is_counted_apart),
 			cmocka_unit_test(
 					a_window_is_published_once_it_is_over_and_can_be_asked_for),
+			cmocka_unit_test(
+					an_answer_counts_the_reports_that_came_before_the_question),
 			cmocka_unit_test(a_window_of_any_place_and_length_can_be_asked_for),
 			cmocka_unit_test(
 					windows_close_while_reports_come_faster_than_they_are_taken),
