@@ -30,8 +30,11 @@ from scapy.utils import wrpcap
 FLOWS = 4096
 FRAME_BYTES = 128
 SRC, DST = "2001:db8::1", "2001:db8::2"
-# What the design must not be in the way of, as ratios to testpmd mac.
-LIMITS = {"unmatched": 1.4, "matched_4096": 2.0, "sampled_1": 3.4}
+# What the design must not be in the way of, as ratios to testpmd mac, and what noise may add to a
+# short run on a shared machine before it is called a regression.
+GOALS = {"unmatched": 1.4, "matched_4096": 2.0, "sampled_1": 3.4}
+NOISE = 1.15
+LIMITS = {name: round(goal * NOISE, 2) for name, goal in GOALS.items()}
 
 
 def make_traffic(path):
