@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random numbers of given distributions from a seeded generator, the same to the last bit on any
+// machine: nothing but IEEE additions, multiplications, divisions and square roots, which are
+// exactly rounded, where libm's log and exp differ between versions and processors.
+//
+// Thread rule: owner of the generator.
+#pragma once
+
+#include "rng.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Uniform in [0, n) without bias; n above 0.
+uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n);
+
+// Uniform in (0, 1): 53 bits, neither end.
+double hs_variate_unit(struct hs_rng *rng);
+
+// True with this probability; 0 and below never, 1 and above always (one draw in any case).
+bool hs_variate_chance(struct hs_rng *rng, double probability);
+
+// Exponential with this mean.
+double hs_variate_exponential(struct hs_rng *rng, double mean);
+
+// Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one value a call).
+double hs_variate_normal(struct hs_rng *rng);
+
+// Natural logarithm of x > 0, to a few units in the last place.
+double hs_variate_log(double x);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The outcome of a run: for each window and hop what telemetry measured, what the links really did
+// and what was configured; mean absolute errors of both kinds; expectations met or not.
+//
+// Source: 000_616928c59136b059.txt section V (MAE); docs/metrics.md; docs/lab.md defines each
+// column.
+// Thread rule: owner; after the run.
+#pragma once
+
+#include "measured.h"
+#include "scenario.h"
+#include "stream.h"
+#include "truth.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What the engine knows at the end of a run.
+struct hs_run {
+	const struct hs_scenario *scenario;
+	struct hs_truth *truth;
+	struct hs_measured *measured;
+	struct hs_stream *const *streams;	   // [n_traffic]
+	const struct hs_link_counters (*links)[2]; // [n_links][way], of the whole run
+	int64_t start_ns, end_ns;  // true time; end: of the traffic, before what drains
+	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
+	bool partial;		   // interrupted
+	bool real;
+	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
+	uint64_t events;     // of the discrete-event loop
+	bool audit_ok;	     // every node's audit, at the end
+	uint64_t node_drops; // of all nodes, all reasons
+	json_t *audit;	     // [{node_id, ok, ...}] of nodes that failed; borrowed
+};
+
+// One number of one hop in one window: NAN where it does not apply.
+enum hs_metric_kind {
+	HS_METRIC_THROUGHPUT,
+	HS_METRIC_WINDOW_THROUGHPUT,
+	HS_METRIC_DELAY,
+	HS_METRIC_JITTER,
+	HS_METRIC_LOSS,
+	HS_METRIC_LOST_PACKETS,
+	HS_METRIC_RX_BYTES,
+	HS_METRIC_SPAN,
+	HS_METRIC_KINDS
+};
+
+struct hs_point {
+	double measured, truth, configured;
+	double bound; // of |measured - configured| that no method can beat on average; NAN: none
+};
+
+// A row: a hop of a flow, or its end to end, over the windows.
+struct hs_outcome_row {
+	uint32_t flow;
+	bool e2e;
+	uint16_t from_id, to_id;
+	char hop[HS_SCENARIO_NAME];			  // name of the link, "e2e"
+	size_t n;					  // windows
+	const struct hs_point (*points)[HS_METRIC_KINDS]; // [n]
+	const int64_t *start_ns;			  // [n]
+};
+
+struct hs_outcome;
+
+// 0 or -ENOMEM. The run's parts must outlive it.
+int hs_outcome_create(const struct hs_run *run, struct hs_outcome **outcome);
+void hs_outcome_destroy(struct hs_outcome *outcome);
+
+size_t hs_outcome_rows(const struct hs_outcome *outcome);
+const struct hs_outcome_row *hs_outcome_row(const struct hs_outcome *outcome, size_t index);
+
+// Means over a row's windows where both apply; n: how many they were.
+struct hs_outcome_mean {
+	size_t n_truth, n_configured;
+	double measured, truth, configured;		   // means
+	double mae_truth, mae_configured, max_error_truth; // of |measured - ...|
+	double bound;
+};
+void hs_outcome_mean(const struct hs_outcome *outcome, size_t row, enum hs_metric_kind kind,
+		struct hs_outcome_mean *mean);
+
+const char *hs_metric_word(enum hs_metric_kind kind); // "throughput_bps", ...
+
+// How many expectations were not met.
+size_t hs_outcome_unmet(const struct hs_outcome *outcome);
+
+// The whole result (docs/lab.md). New reference; NULL: out of memory. The same run gives the same
+// bytes.
+json_t *hs_outcome_json(const struct hs_outcome *outcome);
+
+// Is this an expectation's metric? `known`: a list of them for the error.
+bool hs_outcome_knows(const char *metric);
+const char *hs_outcome_metrics(void);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ground truth: what happened to the very packets, written down by the lab beside the data path
+// and never read from telemetry. A packet carries its passport (in the buffer's private area, not
+// on the wire); nodes stamp it as it arrives and as it is sent.
+//
+// Counts are of a flow at a node, as METRICS 1 to 3 define them, but made here: bytes are those of
+// the frame as its host made it.
+// Thread rule: owner. Times: true unless named "shown", which is the node's own clock.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_TRUTH_HOPS 16 // links on the way of one packet; beyond, it is counted and not recorded
+
+struct hs_truth;
+
+// At one node, [0] the source. sent_*: of the flow there when this packet had been sent, itself
+// included; received_*: when it had been received.
+struct hs_truth_stop {
+	uint32_t node; // index
+	int64_t rx_ns, rx_shown_ns;
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint32_t wire_bytes; // of the frame as it came over the link, telemetry included
+};
+
+struct hs_passport {
+	uint32_t serial;  // as in the buffer's dynamic field: else the passport is another packet's
+	uint32_t traffic; // entry of the scenario
+	uint32_t flow;	  // HS_NO_INDEX: not monitored
+	bool reply;
+	bool copy;	// made by a link's duplication
+	bool telemetry; // carried some on the latest link
+	uint8_t n_stops;
+	uint8_t missed_stops;
+	uint32_t bytes; // of the frame as its host made it
+	uint64_t number;
+	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
+};
+
+// A packet that carried telemetry to its sink: what a perfect report of it would say.
+struct hs_truth_report {
+	uint64_t number; // in source order
+	bool copy;
+	int64_t sink_ns, sink_shown_ns;
+	uint32_t n_stops;
+	const struct hs_truth_stop *stops; // [n_stops - 1] is the sink
+};
+
+// What every packet of a flow that was at its sink by some time said of each stop: for windows that
+// end between reports.
+struct hs_truth_edge {
+	int64_t at_shown_ns; // sink's clock: a multiple of the window
+	int64_t at_ns;
+	uint64_t sink_rx_bytes, sink_rx_packets;
+	uint32_t n_stops;
+	const struct hs_truth_stop *stops; // of the newest packet (source order) that had arrived
+};
+
+// Of a flow on one hop over the whole run: from the node, to the node.
+struct hs_truth_hop {
+	uint32_t from, to; // node indices
+	uint64_t sent_packets, sent_bytes;
+	uint64_t received_packets, received_bytes;
+	uint64_t copies;			     // of them made by duplication
+	uint64_t telemetry_packets, telemetry_bytes; // sent with telemetry; bytes it added
+};
+
+int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **truth);
+void hs_truth_destroy(struct hs_truth *truth);
+
+// ---- stamps, by the engine ----
+
+// From its host, at its source.
+void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+		int64_t now_ns, int64_t shown_ns);
+// The node handed it to a link towards another node; wire_bytes with telemetry.
+void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+		uint32_t wire_bytes, bool telemetry);
+// It came over a link.
+void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
+// The node at its stop handed it to a host: it was the sink. Only for monitored flows.
+void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport);
+// A node forgot everything: its counts begin at 0.
+void hs_truth_restart(struct hs_truth *truth, uint32_t node);
+
+// ---- reading, after the run ----
+
+// In the order of arrival at the sink. 0 where memory was out on the way (-ENOMEM is kept and
+// returned by hs_truth_status).
+size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow);
+void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
+		struct hs_truth_report *report);
+// The report whose packet showed this time at this node, the newest of several; false: none did.
+bool hs_truth_find(const struct hs_truth *truth, uint32_t flow, uint32_t node, int64_t shown_ns,
+		struct hs_truth_report *report);
+// At the end of the window (start, end]; false: nothing had arrived.
+bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
+		struct hs_truth_edge *edge);
+size_t hs_truth_hops(const struct hs_truth *truth, uint32_t flow);
+void hs_truth_hop(const struct hs_truth *truth, uint32_t flow, size_t index,
+		struct hs_truth_hop *hop);
+int hs_truth_status(const struct hs_truth *truth);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The forwarding information base: IPv6 prefixes to a port and a next hop's MAC address, longest
+// match first, by DPDK's rte_fib6.
+//
+// Workers never see half a change: control changes a table that is not in use, then swaps the two
+// and waits for a grace period. A small table (capacity up to HS_FIB_SMALL) walks a radix tree and
+// is built anew for each batch; a large one has direct look-up arrays (32 MiB each, most of it
+// never touched) and keeps both. Thread rule: look-up by any worker; everything else control.
+#pragma once
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_fib;
+struct rte_rcu_qsbr;
+
+#define HS_FIB_SMALL 4096
+
+struct hs_fib_config {
+	const char *name;  // unique in the process
+	uint32_t capacity; // routes
+	struct rte_rcu_qsbr *qsbr;
+};
+
+struct hs_route {
+	uint8_t prefix[16]; // bits below `depth` are zero
+	uint8_t depth;	    // 0 to 128
+	uint16_t port;
+	uint8_t next_hop_mac[6];
+};
+
+struct hs_fib_change {
+	bool remove; // else add, or replace the route of the same prefix
+	struct hs_route route;
+};
+
+// What a look-up gives.
+struct hs_next_hop {
+	uint16_t port; // HS_FIB_NO_PORT: no route
+	uint8_t mac[6];
+};
+#define HS_FIB_NO_PORT UINT16_MAX
+
+int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **fib);
+void hs_fib_destroy(struct hs_fib *fib);
+
+// All or nothing. -ENOSPC "table_full", -ENOENT "no_such_route", -EINVAL "bad_prefix" (bits beyond
+// the depth), with *err; nothing changed then.
+int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_t n,
+		struct hs_error *err);
+
+uint32_t hs_fib_count(const struct hs_fib *fib);
+uint32_t hs_fib_capacity(const struct hs_fib *fib);
+// In order of prefix, then depth. false: index beyond the end.
+bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route);
+
+// The routes of n (at most 32) destinations; dst[i] points to 16 bytes.
+void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+		struct hs_next_hop *next);
+
+uint64_t hs_fib_bytes(uint32_t capacity);
