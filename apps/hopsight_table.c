@@ -2,6 +2,8 @@
 // Values and tables for people.
 #include "hopsight_cli.h"
 
+#include "text_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,15 +155,6 @@ static const json_t *at_path(const json_t *object, const char *path)
 	return at_path(json_object_get(object, first), dot + 1);
 }
 
-// Columns on a terminal: bytes that begin a character.
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
 // The unit stands with each value, so a header goes without it.
 static void header_of(const struct hs_cli_column *column, char *header, size_t size)
 {
@@ -182,8 +175,6 @@ static void header_of(const struct hs_cli_column *column, char *header, size_t s
 
 struct table {
 	struct hs_cli_column columns[MAX_COLUMNS];
-	bool right[MAX_COLUMNS];
-	size_t width[MAX_COLUMNS];
 	size_t n;
 };
 
@@ -212,74 +203,57 @@ static void add_rest(struct table *table, const json_t *rows)
 	}
 }
 
-// Finds widths and alignment; takes out columns without a value.
-static void measure(struct table *table, const json_t *rows)
+static bool holds_numbers(const char *path, const json_t *rows)
 {
-	size_t kept = 0;
+	size_t i;
+	json_t *row;
 
-	for (size_t c = 0; c < table->n; c++) {
-		char text[HS_CLI_TEXT];
-		bool used = false, right = true;
-		size_t i, width;
-		json_t *row;
-		header_of(&table->columns[c], text, sizeof(text));
-		width = width_of(text);
-		json_array_foreach (rows, i, row) {
-			const json_t *value = at_path(row, table->columns[c].path);
-			hs_cli_format(table->columns[c].path, value, text);
-			used |= text[0] != '\0';
-			right &= !value || json_is_number(value);
-			if (width_of(text) > width)
-				width = width_of(text);
-		}
-		if (!used)
-			continue;
-		table->columns[kept] = table->columns[c];
-		table->right[kept] = right;
-		table->width[kept++] = width;
+	json_array_foreach (rows, i, row) {
+		const json_t *value = at_path(row, path);
+		if (value && !json_is_number(value))
+			return false;
 	}
-	table->n = kept;
+	return true;
 }
 
-static void print_cell(const struct table *table, size_t c, const char *text)
+static void fill(struct hs_text_table *text_table, const struct table *table, const json_t *rows)
 {
-	int pad = (int)(table->width[c] - width_of(text));
-	bool last = c + 1 == table->n;
+	char text[HS_CLI_TEXT];
+	size_t i;
+	json_t *row;
 
-	if (table->right[c])
-		printf("%*s%s%s", pad, "", text, last ? "" : "  ");
-	else
-		printf("%s%*s", text, last ? 0 : pad + 2, "");
+	for (size_t c = 0; c < table->n; c++) {
+		header_of(&table->columns[c], text, sizeof(text));
+		hs_text_table_column(text_table, text, holds_numbers(table->columns[c].path, rows));
+	}
+	json_array_foreach (rows, i, row) {
+		for (size_t c = 0; c < table->n; c++) {
+			const char *path = table->columns[c].path;
+			hs_cli_format(path, at_path(row, path), text);
+			hs_text_table_cell(text_table, text);
+		}
+	}
 }
 
 void hs_cli_print_table(
 		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest)
 {
 	struct table table = {.n = n};
-	char text[HS_CLI_TEXT];
-	size_t i;
-	json_t *row;
+	struct hs_text_table *text_table;
+	char *text;
 
 	for (size_t c = 0; c < n && c < MAX_COLUMNS; c++)
 		table.columns[c] = columns[c];
 	if (rest)
 		add_rest(&table, rows);
-	measure(&table, rows);
-
-	for (size_t c = 0; c < table.n; c++) {
-		header_of(&table.columns[c], text, sizeof(text));
-		print_cell(&table, c, text);
-	}
-	if (table.n)
-		printf("\n");
-	json_array_foreach (rows, i, row) {
-		for (size_t c = 0; c < table.n; c++) {
-			hs_cli_format(table.columns[c].path, at_path(row, table.columns[c].path),
-					text);
-			print_cell(&table, c, text);
-		}
-		printf("\n");
-	}
+	if (hs_text_table_create(&text_table) < 0)
+		return;
+	fill(text_table, &table, rows);
+	text = hs_text_table_text(text_table);
+	if (text)
+		fputs(text, stdout);
+	free(text);
+	hs_text_table_destroy(text_table);
 }
 
 // ---- objects ----

@@ -119,9 +119,9 @@ static int read_options(int argc, char **argv, struct options *options)
 
 static void say_error(const char *file, const struct hs_error *err)
 {
-	fprintf(stderr, "%s:%s%s %s%s%s%s\n", file, err->path, err->path[0] ? ":" : "",
-			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
-			err->expected[0] ? ")" : "");
+	char text[HS_ERROR_TEXT];
+
+	fprintf(stderr, "%s:%s%s\n", file, err->path[0] ? "" : " ", hs_error_text(err, text));
 }
 
 static int print_config(const struct hs_config *config)

@@ -33,3 +33,11 @@ void hs_error_prefix(struct hs_error *err, const char *prefix)
 	if (used < sizeof(err->path))
 		snprintf(err->path + used, sizeof(err->path) - used, "%s", path);
 }
+
+char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT])
+{
+	snprintf(text, HS_ERROR_TEXT, "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
+			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
+			err->expected[0] ? ")" : "");
+	return text;
+}

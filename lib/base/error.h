@@ -21,6 +21,10 @@ int hs_error_set(struct hs_error *err, const char *code, const char *path, const
 // Puts a parent in front of the path of an error that a nested validator filled.
 void hs_error_prefix(struct hs_error *err, const char *prefix);
 
+// All of it in a line: "path: message (allowed: expected)". Returns text.
+#define HS_ERROR_TEXT 640
+char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT]);
+
 static inline bool hs_error_is_set(const struct hs_error *err)
 {
 	return err->code[0] != '\0';

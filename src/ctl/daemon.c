@@ -61,9 +61,9 @@ struct daemon {
 
 static void say_error(const struct hs_error *err)
 {
-	hs_log(HS_LOG_ERROR, "daemon", "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
-			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
-			err->expected[0] ? ")" : "");
+	char text[HS_ERROR_TEXT];
+
+	hs_log(HS_LOG_ERROR, "daemon", "%s", hs_error_text(err, text));
 }
 
 // ---- opening ----

@@ -82,6 +82,25 @@ static void a_path_too_long_loses_its_tail(void **state)
 	assert_int_equal(strspn(err.path, "p"), sizeof(err.path) - 1);
 }
 
+static void the_text_of_an_error_has_place_fault_and_bound(void **state)
+{
+	(void)state;
+	struct hs_error err;
+	char text[HS_ERROR_TEXT];
+	hs_error_set(&err, "out_of_range", "ports[3].mtu", "1280 to 9216", "mtu is %d", 9);
+	assert_string_equal(hs_error_text(&err, text),
+			"ports[3].mtu: mtu is 9 (allowed: 1280 to 9216)");
+	hs_error_set(&err, "internal", "", NULL, "no memory");
+	assert_string_equal(hs_error_text(&err, text), "no memory");
+	memset(err.path, 'p', sizeof(err.path) - 1);
+	memset(err.message, 'm', sizeof(err.message) - 1);
+	err.message[sizeof(err.message) - 1] = '\0';
+	memset(err.expected, 'e', sizeof(err.expected) - 1);
+	err.path[sizeof(err.path) - 1] = err.expected[sizeof(err.expected) - 1] = '\0';
+	hs_error_text(&err, text);
+	assert_string_equal(text + strlen(text) - 2, "e)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +110,7 @@ int main(void)
 			cmocka_unit_test(texts_too_long_are_cut_within_their_room),
 			cmocka_unit_test(prefixes_build_a_path_from_the_inside_out),
 			cmocka_unit_test(a_path_too_long_loses_its_tail),
+			cmocka_unit_test(the_text_of_an_error_has_place_fault_and_bound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

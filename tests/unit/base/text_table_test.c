@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "text_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct hs_text_table *table_of(const char *const *headers, const bool *right, size_t n,
+		const char *const *cells, size_t n_cells)
+{
+	struct hs_text_table *table;
+
+	assert_int_equal(hs_text_table_create(&table), 0);
+	for (size_t i = 0; i < n; i++)
+		hs_text_table_column(table, headers[i], right[i]);
+	for (size_t i = 0; i < n_cells; i++)
+		hs_text_table_cell(table, cells[i]);
+	return table;
+}
+
+static void expect_text(struct hs_text_table *table, const char *expected)
+{
+	char *text = hs_text_table_text(table);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+	hs_text_table_destroy(table);
+}
+
+static void columns_are_as_wide_as_their_widest_text_and_lines_end_without_blanks(void **state)
+{
+	(void)state;
+	static const char *const headers[] = {"hop", "n", "note"};
+	static const char *const cells[] = {"a", "1000000", "x", "longer", "5", ""};
+
+	expect_text(table_of(headers, (bool[]){false, true, false}, 3, cells, 6),
+			"hop           n  note\n"
+			"a       1000000  x\n"
+			"longer        5\n");
+}
+
+static void a_character_of_several_bytes_takes_one_column(void **state)
+{
+	(void)state;
+	static const char *const headers[] = {"a", "b"};
+	static const char *const cells[] = {"0 → 1", "µs", "12345", "ms"};
+
+	assert_int_equal(hs_text_width("0 → 1"), 5);
+	expect_text(table_of(headers, (bool[]){false, true}, 2, cells, 4), "a       b\n"
+									   "0 → 1  µs\n"
+									   "12345  ms\n");
+}
+
+static void a_column_without_a_value_is_left_out(void **state)
+{
+	(void)state;
+	static const char *const headers[] = {"empty", "a", "void", "b"};
+	static const char *const cells[] = {"", "1", "", "2"};
+
+	expect_text(table_of(headers, (bool[]){false, true, true, true}, 4, cells, 4),
+			"a  b\n1  2\n");
+}
+
+static void a_table_without_rows_or_columns_is_no_text(void **state)
+{
+	(void)state;
+	static const char *const headers[] = {"a"};
+
+	expect_text(table_of(headers, (bool[]){true}, 1, NULL, 0), "");
+	expect_text(table_of(NULL, NULL, 0, headers, 1), "");
+}
+
+static void many_rows_keep_their_order(void **state)
+{
+	(void)state;
+	struct hs_text_table *table = table_of((const char *[]){"n"}, (bool[]){true}, 1, NULL, 0);
+	char *text, *line;
+
+	for (int i = 100; i < 400; i++)
+		hs_text_table_cell(table, (char[]){(char)('0' + i / 100), (char)('0' + i / 10 % 10),
+							  (char)('0' + i % 10), '\0'});
+	text = hs_text_table_text(table);
+	assert_non_null(text);
+	assert_memory_equal(text, "  n\n", 4);
+	line = text + 4;
+	for (int i = 100; i < 400; i++)
+		assert_int_equal(strtol(line, &line, 10), i);
+	assert_string_equal(line, "\n");
+	free(text);
+	hs_text_table_destroy(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					columns_are_as_wide_as_their_widest_text_and_lines_end_without_blanks),
+			cmocka_unit_test(a_character_of_several_bytes_takes_one_column),
+			cmocka_unit_test(a_column_without_a_value_is_left_out),
+			cmocka_unit_test(a_table_without_rows_or_columns_is_no_text),
+			cmocka_unit_test(many_rows_keep_their_order),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
