@@ -54,6 +54,7 @@ struct hs_clock {
 	int64_t offset_ns;
 	uint64_t steps;
 	bool said_behind;
+	struct hs_clock_status manual_status;
 };
 
 // ---- the machine's own source ----
@@ -386,10 +387,20 @@ void hs_clock_set(struct hs_clock *clock, int64_t now_ns)
 	atomic_store_explicit(&clock->manual_ns, now_ns, memory_order_relaxed);
 }
 
+void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *status)
+{
+	assert(clock->manual);
+	clock->manual_status = *status;
+}
+
 void hs_clock_status(const struct hs_clock *clock, struct hs_clock_status *status)
 {
+	if (clock->manual) {
+		*status = clock->manual_status;
+		return;
+	}
 	struct timex tx = {0};
-	int state = clock->manual ? -1 : adjtimex(&tx);
+	int state = adjtimex(&tx);
 	int64_t own_ns = clock->offset_ns < 0 ? -clock->offset_ns : clock->offset_ns;
 
 	*status = (struct hs_clock_status){

@@ -44,6 +44,8 @@ void hs_clock_destroy(struct hs_clock *clock);
 
 int64_t hs_clock_now(const struct hs_clock *clock);
 void hs_clock_set(struct hs_clock *clock, int64_t now_ns); // manual clocks only
+// What hs_clock_status says from now on (not known until then); manual clocks only.
+void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *status);
 
 // Compares with the system clock and corrects rate and offset; call every 0.1 to 1 s. Offsets are
 // slewed by at most 500 ppm, but where the system clock is more than 10 ms ahead ours steps.
