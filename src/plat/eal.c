@@ -290,9 +290,9 @@ static unsigned pool_flags(void)
 	return rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 }
 
-static uint32_t element_bytes(uint16_t data_room_bytes)
+static uint32_t element_bytes(uint16_t private_bytes, uint16_t data_room_bytes)
 {
-	return (uint32_t)sizeof(struct rte_mbuf) + data_room_bytes;
+	return (uint32_t)sizeof(struct rte_mbuf) + private_bytes + data_room_bytes;
 }
 
 static unsigned cache_size(uint32_t n)
@@ -300,12 +300,16 @@ static unsigned cache_size(uint32_t n)
 	return n >= 4 * POOL_CACHE ? POOL_CACHE : 0;
 }
 
-int hs_pool_create(
-		const char *name, uint32_t n, uint16_t data_room_bytes, struct rte_mempool **pool)
+int hs_pool_create_private(const char *name, uint32_t n, uint16_t private_bytes,
+		uint16_t data_room_bytes, struct rte_mempool **pool)
 {
-	struct rte_pktmbuf_pool_private private = {.mbuf_data_room_size = data_room_bytes};
-	struct rte_mempool *made = rte_mempool_create_empty(name, n, element_bytes(data_room_bytes),
-			cache_size(n), sizeof(private), SOCKET_ID_ANY, pool_flags());
+	struct rte_pktmbuf_pool_private private = {
+			.mbuf_data_room_size = data_room_bytes,
+			.mbuf_priv_size = private_bytes,
+	};
+	struct rte_mempool *made = rte_mempool_create_empty(name, n,
+			element_bytes(private_bytes, data_room_bytes), cache_size(n),
+			sizeof(private), SOCKET_ID_ANY, pool_flags());
 
 	if (!made)
 		return -ENOMEM;
@@ -319,13 +323,24 @@ int hs_pool_create(
 	return 0;
 }
 
-uint64_t hs_pool_bytes(uint32_t n, uint16_t data_room_bytes)
+int hs_pool_create(
+		const char *name, uint32_t n, uint16_t data_room_bytes, struct rte_mempool **pool)
+{
+	return hs_pool_create_private(name, n, 0, data_room_bytes, pool);
+}
+
+uint64_t hs_pool_bytes_private(uint32_t n, uint16_t private_bytes, uint16_t data_room_bytes)
 {
 	struct rte_mempool_objsz size;
 	uint64_t ring_bytes = rte_align64pow2((uint64_t)n + 1) * sizeof(void *);
 
-	rte_mempool_calc_obj_size(element_bytes(data_room_bytes), 0, &size);
+	rte_mempool_calc_obj_size(element_bytes(private_bytes, data_room_bytes), 0, &size);
 	// Plus the pool's own header with a cache for each possible lcore.
 	return (uint64_t)n * size.total_size + ring_bytes +
 	       RTE_MAX_LCORE * sizeof(struct rte_mempool_cache) + MIB;
+}
+
+uint64_t hs_pool_bytes(uint32_t n, uint16_t data_room_bytes)
+{
+	return hs_pool_bytes_private(n, 0, data_room_bytes);
 }

@@ -34,3 +34,8 @@ int hs_pool_create(
 		const char *name, uint32_t n, uint16_t data_room_bytes, struct rte_mempool **pool);
 // What such a pool takes of memory_bytes.
 uint64_t hs_pool_bytes(uint32_t n, uint16_t data_room_bytes);
+
+// The same where each mbuf has a private area behind it (rte_mbuf_to_priv): a multiple of 8 bytes.
+int hs_pool_create_private(const char *name, uint32_t n, uint16_t private_bytes,
+		uint16_t data_room_bytes, struct rte_mempool **pool);
+uint64_t hs_pool_bytes_private(uint32_t n, uint16_t private_bytes, uint16_t data_room_bytes);

@@ -109,6 +109,44 @@ static void jumbo_buffers(void)
 	a_pool_fits(16384, 9600);
 }
 
+// An area that was overwritten by a neighbour's data would differ when it is read back.
+static void private_areas(void)
+{
+	enum {
+		N = 16384,
+		PRIVATE = 1160,
+		ROOM = 2176
+	};
+	struct hs_eal_config config = config_for(hs_pool_bytes_private(N, PRIVATE, ROOM));
+	struct rte_mempool *pool;
+	struct rte_mbuf **mbufs = calloc(N, sizeof(*mbufs));
+
+	CHECK(hs_eal_init(&config, NULL) == 0);
+	CHECK(hs_pool_create_private("pool", N, PRIVATE, ROOM, &pool) == 0);
+	CHECK(rte_pktmbuf_priv_size(pool) == PRIVATE);
+	CHECK(rte_pktmbuf_alloc_bulk(pool, mbufs, N) == 0);
+	for (unsigned i = 0; i < N; i++) {
+		memset(rte_mbuf_to_priv(mbufs[i]), (int)(i % 251), PRIVATE);
+		CHECK(rte_pktmbuf_tailroom(mbufs[i]) == ROOM - RTE_PKTMBUF_HEADROOM);
+		memset(rte_pktmbuf_append(mbufs[i], ROOM - RTE_PKTMBUF_HEADROOM), 0xee,
+				ROOM - RTE_PKTMBUF_HEADROOM);
+	}
+	for (unsigned i = 0; i < N; i++) {
+		const uint8_t *area = rte_mbuf_to_priv(mbufs[i]);
+		CHECK(area[0] == i % 251 && area[PRIVATE - 1] == i % 251);
+	}
+	rte_pktmbuf_free_bulk(mbufs, N);
+	rte_mempool_free(pool);
+	hs_eal_fini();
+	free(mbufs);
+}
+
+static void private_areas_of_buffers_fit_and_are_their_own(void **state)
+{
+	(void)state;
+	run_in_child(private_areas);
+}
+
 static void sixteen_thousand_buffers_fit_into_the_memory_computed_for_them(void **state)
 {
 	(void)state;
@@ -283,6 +321,7 @@ int main(void)
 					sixteen_thousand_buffers_fit_into_the_memory_computed_for_them),
 			cmocka_unit_test(
 					sixteen_thousand_jumbo_buffers_fit_into_the_memory_computed_for_them),
+			cmocka_unit_test(private_areas_of_buffers_fit_and_are_their_own),
 			cmocka_unit_test(what_was_asked_for_fits_beside_a_pool_and_more_is_refused),
 			cmocka_unit_test(worker_i_is_lcore_i_plus_1_and_control_is_lcore_0),
 			cmocka_unit_test(no_thread_of_eals_takes_a_signal),
