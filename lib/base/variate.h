@@ -14,7 +14,7 @@
 // Uniform in [0, n) without bias; n above 0.
 uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n);
 
-// Uniform in (0, 1): 53 bits, neither end.
+// Uniform in (0, 1), neither end: odd multiples of 2^-53.
 double hs_variate_unit(struct hs_rng *rng);
 
 // True with this probability; 0 and below never, 1 and above always (one draw in any case).
@@ -26,5 +26,10 @@ double hs_variate_exponential(struct hs_rng *rng, double mean);
 // Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one value a call).
 double hs_variate_normal(struct hs_rng *rng);
 
-// Natural logarithm of x > 0, to a few units in the last place.
+// Normal with mean 0 and this standard deviation (0 to 2^57: the farthest draw is 12 of them),
+// rounded to the nearest integer. The one way from a draw to an integer, so that no caller's
+// compiler flags decide about the last bit.
+int64_t hs_variate_normal_int(struct hs_rng *rng, int64_t sigma);
+
+// Natural logarithm of a finite x > 0, to two units in the last place.
 double hs_variate_log(double x);
