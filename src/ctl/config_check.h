@@ -4,8 +4,5 @@
 
 #include "config.h"
 
-// A word of the interface that this version knows and cannot do: its error says more.
-#define HS_FORWARD_ROUTE 100
-
 // Checks across fields and turns the names in pairs into indices. 0 or -EINVAL with *err.
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);

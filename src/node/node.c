@@ -14,6 +14,7 @@
 
 #define REPORT_RING_DEFAULT 16384
 #define FDB_PLACES	    65536
+#define ROUTES_DEFAULT	    1024
 #define NO_PORT		    UINT16_MAX
 
 // ---- making ----
@@ -47,6 +48,18 @@ static int make_flows(struct hs_node *node)
 	return hs_flow_table_create(&config, &node->flows);
 }
 
+static int make_fib(struct hs_node *node)
+{
+	char name[24];
+	snprintf(name, sizeof(name), "%lx", (unsigned long)(uintptr_t)node);
+	struct hs_fib_config config = {
+			.name = name,
+			.capacity = node->config.routes,
+			.qsbr = node->qsbr,
+	};
+	return hs_fib_create(&config, &node->fib);
+}
+
 static struct rte_ring *make_report_ring(uint32_t records)
 {
 	ssize_t bytes = rte_ring_get_memsize_elem(sizeof(struct hs_report_record), records);
@@ -64,6 +77,12 @@ static struct rte_ring *make_report_ring(uint32_t records)
 	return ring;
 }
 
+static const enum hs_forward_kind forward_kinds[] = {
+		[HS_FORWARD_PATCH] = HS_FORWARD_KIND_PATCH,
+		[HS_FORWARD_BRIDGE] = HS_FORWARD_KIND_BRIDGE,
+		[HS_FORWARD_ROUTE] = HS_FORWARD_KIND_ROUTE,
+};
+
 static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigned index,
 		struct rte_mempool *pool)
 {
@@ -73,9 +92,9 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	worker->node_id = config->id;
 	worker->layout = config->layout;
 	worker->drop_host_telemetry = config->host_side_policy == HS_HOST_DROP;
-	worker->forward_kind = config->forwarding == HS_FORWARD_BRIDGE ? HS_FORWARD_KIND_BRIDGE
-								       : HS_FORWARD_KIND_PATCH;
+	worker->forward_kind = forward_kinds[config->forwarding];
 	worker->fdb = node->fdb;
+	worker->fib = node->fib;
 	worker->pool = pool;
 	worker->clock = node->clock;
 	for (unsigned p = 0; p < HS_MAX_PORTS; p++)
@@ -108,6 +127,8 @@ static int make_parts(struct hs_node *node, struct rte_mempool *pool)
 		rc = make_flows(node);
 	if (!rc && node->config.forwarding == HS_FORWARD_BRIDGE)
 		rc = hs_fdb_create(FDB_PLACES, node->config.mac_age_s, &node->fdb);
+	if (!rc && node->config.forwarding == HS_FORWARD_ROUTE)
+		rc = make_fib(node);
 	for (unsigned w = 0; !rc && w < node->config.n_workers; w++)
 		rc = make_seat(node, w, pool);
 	return rc;
@@ -134,6 +155,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		node->config.report_ring = REPORT_RING_DEFAULT;
 	if (!node->config.mac_age_s)
 		node->config.mac_age_s = 300;
+	if (!node->config.routes)
+		node->config.routes = ROUTES_DEFAULT;
 	int rc = make_parts(node, pool);
 	if (rc) {
 		hs_error_set(err, "no_memory", "memory", "smaller memory.rules, or more memory",
@@ -157,6 +180,7 @@ void hs_node_destroy(struct hs_node *node)
 		rte_free(node->seats[w]);
 	}
 	hs_fdb_destroy(node->fdb);
+	hs_fib_destroy(node->fib);
 	hs_flow_table_destroy(node->flows);
 	rte_free(node->qsbr);
 	free(node);
@@ -172,6 +196,8 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 				 (64u << 10));
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
+	if (config->forwarding == HS_FORWARD_ROUTE)
+		bytes += hs_fib_bytes(config->routes ? config->routes : ROUTES_DEFAULT);
 	return bytes;
 }
 
@@ -287,6 +313,11 @@ void hs_node_synchronise(struct hs_node *node)
 struct hs_flow_table *hs_node_flows(struct hs_node *node)
 {
 	return node->flows;
+}
+
+struct hs_fib *hs_node_fib(struct hs_node *node)
+{
+	return node->fib;
 }
 
 const struct hs_node_config *hs_node_config(const struct hs_node *node)

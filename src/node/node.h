@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "drop.h"
 #include "error.h"
+#include "fib.h"
 #include "flow_table.h"
 #include "port.h"
 #include "report.h"
@@ -21,6 +22,7 @@ struct rte_mempool;
 enum hs_forwarding_mode {
 	HS_FORWARD_PATCH,
 	HS_FORWARD_BRIDGE,
+	HS_FORWARD_ROUTE,
 };
 
 enum hs_host_side_policy {
@@ -38,6 +40,7 @@ struct hs_node_config {
 	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];
 	uint32_t mac_age_s; // bridge: forget after, default 300
+	uint32_t routes;    // route: capacity, default 1024
 	uint8_t layout;	    // enum hs_flexint_layout
 	enum hs_host_side_policy host_side_policy;
 	uint64_t seed;
@@ -65,6 +68,8 @@ unsigned hs_node_worker_ports(
 void hs_node_synchronise(struct hs_node *node);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
+// NULL in other modes than route.
+struct hs_fib *hs_node_fib(struct hs_node *node);
 const struct hs_node_config *hs_node_config(const struct hs_node *node);
 
 // Takes up to n report records off the workers' rings.

@@ -29,6 +29,7 @@ struct hs_node {
 	struct rte_rcu_qsbr *qsbr;
 	struct hs_flow_table *flows;
 	struct hs_fdb *fdb;
+	struct hs_fib *fib;
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];

@@ -65,6 +65,7 @@ struct hs_port {
 	uint16_t mtu;	       // of the configuration, or less where the interface itself has less
 	uint16_t rx_queues;    // all of them must be polled
 	uint16_t tx_queues;    // one for each worker (behind them may be fewer, under a lock)
+	uint8_t mac[6];	       // of the interface or device; a custom port's maker sets it
 	uint8_t side;	       // enum hs_port_side
 	bool tx_multi_seg;     // takes chains; else the tx stage makes packets linear
 	bool needs_timed_poll; // nothing wakes a sleeper: memif, ring, pcap

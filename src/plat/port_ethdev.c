@@ -159,6 +159,7 @@ static int start_device(struct hs_port *port, struct hs_error *err)
 	device->tx_queues = tx_queues_of(port, &info);
 	port->tx_multi_seg = conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	snprintf(port->driver_name, sizeof(port->driver_name), "%s", info.driver_name);
+	rte_eth_macaddr_get(port->ethdev_id, (struct rte_ether_addr *)port->mac);
 
 	ret = rte_eth_dev_configure(port->ethdev_id, port->rx_queues, device->tx_queues, &conf);
 	if (ret < 0)

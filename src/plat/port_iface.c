@@ -418,6 +418,14 @@ static const struct port_driver *pick(const struct hs_port *port)
 	return strcmp(port->config.driver, "af_xdp") == 0 ? &port_xdp_driver : &port_packet_driver;
 }
 
+static void read_mac(const struct iface *iface, uint8_t mac[6])
+{
+	struct ifreq ifr = {0};
+
+	if (interface_ioctl(iface->name, SIOCGIFHWADDR, &ifr) == 0)
+		memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
+}
+
 static int iface_attach(struct hs_port *port, struct hs_error *err)
 {
 	struct port_private *p = port_private(port);
@@ -437,6 +445,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 	warn_of_addresses(iface);
 	iface_prepare(iface);
 	port_follow_mtu(port, iface->mtu);
+	read_mac(iface, port->mac);
 	iface->drops_before = iface_drops(iface);
 	p->iface_driver = pick(port);
 	ret = p->iface_driver->attach(port, err);

@@ -4,8 +4,10 @@
 //
 // Workers never see half a change: control changes a table that is not in use, then swaps the two
 // and waits for a grace period. A small table (capacity up to HS_FIB_SMALL) walks a radix tree and
-// is built anew for each batch; a large one has direct look-up arrays (32 MiB each, most of it
-// never touched) and keeps both. Thread rule: look-up by any worker; everything else control.
+// is built anew for each batch; a large one has direct look-up arrays (32 or 64 MiB each) and keeps
+// both (docs/decisions/0012-forwarding-table.md).
+//
+// Thread rule: look-up by any worker that reports to `qsbr`; everything else control.
 #pragma once
 
 #include "error.h"
@@ -47,8 +49,9 @@ struct hs_next_hop {
 int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **fib);
 void hs_fib_destroy(struct hs_fib *fib);
 
-// All or nothing. -ENOSPC "table_full", -ENOENT "no_such_route", -EINVAL "bad_prefix" (bits beyond
-// the depth), with *err; nothing changed then.
+// All or nothing, in order: a later change of the same prefix wins. -ENOSPC "table_full", -ENOENT
+// "no_such_route", -EINVAL "bad_prefix" (a depth above 128, bits beyond it), -ENOMEM "no_memory",
+// with *err; nothing changed then. Waits for a grace period: not from within a worker's round.
 int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_t n,
 		struct hs_error *err);
 
@@ -56,9 +59,13 @@ uint32_t hs_fib_count(const struct hs_fib *fib);
 uint32_t hs_fib_capacity(const struct hs_fib *fib);
 // In order of prefix, then depth. false: index beyond the end.
 bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route);
+// The route of exactly this prefix. false: there is none.
+bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t depth,
+		struct hs_route *route);
 
 // The routes of n (at most 32) destinations; dst[i] points to 16 bytes.
 void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next);
 
+// EAL memory that a table of this capacity takes at most, while it is changed.
 uint64_t hs_fib_bytes(uint32_t capacity);

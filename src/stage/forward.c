@@ -45,5 +45,8 @@ void hs_forward(struct hs_worker *worker, struct hs_burst *burst)
 	case HS_FORWARD_KIND_BRIDGE:
 		forward_bridge(worker, burst);
 		return;
+	case HS_FORWARD_KIND_ROUTE:
+		hs_forward_route(worker, burst);
+		return;
 	}
 }

@@ -58,7 +58,7 @@ static void report(struct hs_worker *worker, const struct hs_burst *burst, unsig
 }
 
 // A copy may be cut into other segments than the original: it is parsed anew.
-static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (likely(hs_room_is_changeable(burst->mbufs[i])))
 		return true;
@@ -69,7 +69,7 @@ static bool make_changeable(struct hs_worker *worker, struct hs_burst *burst, un
 	burst->mbufs[i] = copy;
 	hs_packet_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
-	return !(burst->packets[i].flags & HS_PACKET_SHORT);
+	return true;
 }
 
 // What is left afterwards decides: telemetry that the codec could not take out is seen again.
@@ -78,7 +78,7 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	struct hs_packet *packet = &burst->packets[i];
 	bool walkable = packet->telemetry_bytes || (packet->flags & HS_PACKET_MIXED);
 
-	if (!walkable || !make_changeable(worker, burst, i))
+	if (!walkable || !hs_make_changeable(worker, burst, i) || (packet->flags & HS_PACKET_SHORT))
 		return false;
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);

@@ -16,6 +16,9 @@ void hs_guard(struct hs_worker *worker, struct hs_burst *burst);
 // Chooses out[i] for each packet.
 void hs_forward(struct hs_worker *worker, struct hs_burst *burst);
 
+// Of a router; also gives what goes on its new addresses and hop limit.
+void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst);
+
 // Source, transit or sink, by the sides that each packet crosses; then hands it to its port's
 // transmit queue.
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
@@ -32,6 +35,8 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Takes telemetry out without a report. Same result.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+// Where others hold a packet's bytes too, puts a copy in its place, parsed anew. False: no buffer.
+bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Makes a chain linear for a port that takes none; where that cannot be, drops it and says false.
 bool hs_make_sendable(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);

@@ -7,6 +7,7 @@
 
 #include "drop.h"
 #include "fdb.h"
+#include "fib.h"
 #include "flow_state.h"
 #include "packet.h"
 #include "port.h"
@@ -60,6 +61,7 @@ struct hs_burst {
 enum hs_forward_kind {
 	HS_FORWARD_KIND_PATCH,
 	HS_FORWARD_KIND_BRIDGE,
+	HS_FORWARD_KIND_ROUTE,
 };
 
 struct hs_worker {
@@ -73,6 +75,7 @@ struct hs_worker {
 	struct hs_port *ports[HS_MAX_PORTS];
 	uint16_t patch[HS_MAX_PORTS]; // port index to port index
 	struct hs_fdb *fdb;
+	const struct hs_fib *fib;
 	struct hs_flow_view flows;
 	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
 	struct rte_mempool *pool; // for copies

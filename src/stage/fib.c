@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fib.h"
+#include "fib_hops.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_fib6.h>
+#include <rte_malloc.h>
+#include <rte_rcu_qsbr.h>
+
+#define MAX_LOOKUP 32
+// A prefix longer than /24 takes an array of 256 values for each further 8 bits of it; this many a
+// route let a table fill up with /48s.
+#define TBL8_PER_ROUTE 3
+#define TBL8_SPARE     1024
+// What two bytes can number, one bit apart.
+#define MAX_2_BYTES 32767
+
+struct entry {
+	struct hs_route route;
+	uint32_t hop;
+};
+
+// A list of routes in order of prefix, then depth.
+struct list {
+	uint32_t n;
+	struct entry *entries;
+};
+
+struct hs_fib {
+	_Atomic(struct rte_fib6 *) live; // NULL: no routes
+	struct rte_fib6 *spare;		 // large: as `live`, for the next change
+	struct fib_hops hops;
+	struct hs_fib_config config;
+	struct list routes;
+	unsigned n_made; // tables, for names
+	char name[24];
+};
+
+// One step from the routes that are to those that will be.
+struct step {
+	struct hs_fib_change change;
+	size_t order; // in the caller's list
+	uint32_t hop; // the new one; 0: remove
+	uint32_t old_hop;
+};
+
+static bool is_small(const struct hs_fib *fib)
+{
+	return fib->config.capacity <= HS_FIB_SMALL;
+}
+
+// ---- tables ----
+
+static uint32_t tbl8s(uint32_t capacity)
+{
+	return capacity * TBL8_PER_ROUTE + TBL8_SPARE;
+}
+
+static bool fits_2_bytes(uint32_t capacity)
+{
+	return tbl8s(capacity) <= MAX_2_BYTES;
+}
+
+static struct rte_fib6 *make_table(struct hs_fib *fib, uint32_t routes)
+{
+	struct rte_fib6_conf conf = {
+			.type = RTE_FIB6_DUMMY,
+			.default_nh = 0,
+			.max_routes = (int)routes,
+	};
+	char name[32];
+
+	if (!is_small(fib)) {
+		conf.type = RTE_FIB6_TRIE;
+		conf.max_routes = (int)fib->config.capacity;
+		conf.trie.nh_sz = fits_2_bytes(fib->config.capacity) ? RTE_FIB6_TRIE_2B
+								     : RTE_FIB6_TRIE_4B;
+		conf.trie.num_tbl8 = tbl8s(fib->config.capacity);
+	}
+	snprintf(name, sizeof(name), "%s_%u", fib->name, fib->n_made++ % 4);
+	return rte_fib6_create(name, -1, &conf);
+}
+
+// NULL with *rc: no memory, or no room for long prefixes.
+static struct rte_fib6 *build(struct hs_fib *fib, const struct list *list, int *rc)
+{
+	struct rte_fib6 *table = make_table(fib, list->n);
+
+	*rc = table ? 0 : -ENOMEM;
+	for (uint32_t i = 0; table && !*rc && i < list->n; i++)
+		*rc = rte_fib6_add(table, list->entries[i].route.prefix,
+				list->entries[i].route.depth, list->entries[i].hop);
+	if (*rc) {
+		rte_fib6_free(table);
+		return NULL;
+	}
+	return table;
+}
+
+// Makes room before it takes it: what is removed first.
+static int replay(struct rte_fib6 *table, const struct step *steps, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		if (!steps[i].hop && steps[i].old_hop)
+			rc = rte_fib6_delete(table, route->prefix, route->depth);
+	}
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		if (steps[i].hop && steps[i].hop != steps[i].old_hop)
+			rc = rte_fib6_add(table, route->prefix, route->depth, steps[i].hop);
+	}
+	return rc;
+}
+
+static void publish(struct hs_fib *fib, struct rte_fib6 *table)
+{
+	atomic_store_explicit(&fib->live, table, memory_order_release);
+	uint64_t token = rte_rcu_qsbr_start(fib->config.qsbr);
+	while (rte_rcu_qsbr_check(fib->config.qsbr, token, false) != 1)
+		sched_yield(); // the worker may be waiting for this very core
+}
+
+static struct rte_fib6 *live_table(const struct hs_fib *fib)
+{
+	return atomic_load_explicit(&fib->live, memory_order_relaxed);
+}
+
+static int change_small(struct hs_fib *fib, const struct list *list)
+{
+	struct rte_fib6 *old = live_table(fib), *table = NULL;
+	int rc = 0;
+
+	if (list->n)
+		table = build(fib, list, &rc);
+	if (rc)
+		return rc;
+	publish(fib, table);
+	rte_fib6_free(old);
+	return 0;
+}
+
+// Both tables hold the same before and after. A table in which changes failed half-way is made
+// anew; where even that fails, the next change tries again.
+static int change_large(
+		struct hs_fib *fib, const struct list *list, const struct step *steps, size_t n)
+{
+	struct rte_fib6 *table = fib->spare;
+	int rc = 0, ignored;
+
+	fib->spare = NULL;
+	if (!table)
+		table = build(fib, list, &rc);
+	else
+		rc = replay(table, steps, n);
+	if (rc) {
+		rte_fib6_free(table);
+		fib->spare = build(fib, &fib->routes, &ignored);
+		return rc;
+	}
+	struct rte_fib6 *old = live_table(fib);
+	publish(fib, table);
+	if (replay(old, steps, n) == 0) {
+		fib->spare = old;
+		return 0;
+	}
+	rte_fib6_free(old);
+	fib->spare = build(fib, list, &ignored);
+	return 0;
+}
+
+// ---- making ----
+
+int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
+{
+	struct hs_fib *fib = calloc(1, sizeof(*fib));
+	int rc;
+
+	if (!fib)
+		return -ENOMEM;
+	fib->config = *config;
+	snprintf(fib->name, sizeof(fib->name), "%s", config->name);
+	// While a batch replaces every next hop, old and new are there.
+	rc = fib_hops_init(&fib->hops, 2 * config->capacity);
+	if (!rc && !is_small(fib)) {
+		fib->spare = build(fib, &fib->routes, &rc);
+		atomic_store(&fib->live, rc ? NULL : build(fib, &fib->routes, &rc));
+	}
+	if (rc) {
+		hs_fib_destroy(fib);
+		return rc;
+	}
+	*out = fib;
+	return 0;
+}
+
+void hs_fib_destroy(struct hs_fib *fib)
+{
+	if (!fib)
+		return;
+	rte_fib6_free(live_table(fib));
+	rte_fib6_free(fib->spare);
+	fib_hops_fini(&fib->hops);
+	free(fib->routes.entries);
+	free(fib);
+}
+
+// ---- changing ----
+
+static int compare_prefixes(const struct hs_route *a, const struct hs_route *b)
+{
+	int order = memcmp(a->prefix, b->prefix, sizeof(a->prefix));
+	return order ? order : (int)a->depth - b->depth;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct step *a = left, *b = right;
+	int order = compare_prefixes(&a->change.route, &b->change.route);
+
+	if (order)
+		return order;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static bool is_prefix(const struct hs_route *route)
+{
+	if (route->depth > 128)
+		return false;
+	for (unsigned bit = route->depth; bit < 128; bit++) {
+		if (route->prefix[bit / 8] & (0x80 >> bit % 8))
+			return false;
+	}
+	return true;
+}
+
+static int sort_changes(const struct hs_fib_change *changes, size_t n, struct step *steps,
+		struct hs_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_prefix(&changes[i].route) ||
+				(!changes[i].remove && changes[i].route.port == HS_FIB_NO_PORT))
+			return hs_error_set(err, "bad_prefix", "/prefix",
+					"0 to 128 bits, and none set behind them",
+					"change %zu: no prefix of %u bits, or no port", i,
+					changes[i].route.depth);
+		steps[i] = (struct step){.change = changes[i], .order = i};
+	}
+	qsort(steps, n, sizeof(*steps), compare_steps);
+	return 0;
+}
+
+// Leaves one step for each prefix, the last, and finds out what it replaces. Returns how many, or
+// -ENOENT.
+static ssize_t fold(const struct list *routes, struct step *steps, size_t n, struct hs_error *err)
+{
+	size_t kept = 0;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		bool again = kept && compare_prefixes(&steps[kept - 1].change.route, route) == 0;
+		while (at < routes->n && compare_prefixes(&routes->entries[at].route, route) < 0)
+			at++;
+		bool there = at < routes->n &&
+			     compare_prefixes(&routes->entries[at].route, route) == 0;
+		uint32_t old_hop = there ? routes->entries[at].hop : 0;
+		if (again)
+			there = !steps[kept - 1].change.remove;
+		if (steps[i].change.remove && !there) {
+			hs_error_set(err, "no_such_route", "/prefix", "a prefix that has a route",
+					"change %zu removes what is not there", steps[i].order);
+			return -ENOENT;
+		}
+		kept -= again;
+		steps[kept] = steps[i];
+		steps[kept++].old_hop = old_hop;
+	}
+	return (ssize_t)kept;
+}
+
+static uint32_t count_after(const struct list *routes, const struct step *steps, size_t n)
+{
+	uint32_t count = routes->n;
+
+	for (size_t i = 0; i < n; i++) {
+		count -= steps[i].old_hop != 0;
+		count += !steps[i].change.remove;
+	}
+	return count;
+}
+
+static void give_hops(struct hs_fib *fib, const struct step *steps, size_t n, bool old)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t hop = old ? steps[i].old_hop : steps[i].hop;
+		if (hop)
+			fib_hops_give(&fib->hops, hop);
+	}
+}
+
+// There are always enough: twice as many as routes.
+static void take_hops(struct hs_fib *fib, struct step *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		struct hs_next_hop hop = {.port = route->port};
+		if (steps[i].change.remove)
+			continue;
+		memcpy(hop.mac, route->next_hop_mac, sizeof(hop.mac));
+		steps[i].hop = fib_hops_take(&fib->hops, &hop);
+	}
+}
+
+static void merge(const struct list *routes, const struct step *steps, size_t n, struct list *out)
+{
+	uint32_t at = 0;
+
+	out->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		while (at < routes->n && compare_prefixes(&routes->entries[at].route, route) < 0)
+			out->entries[out->n++] = routes->entries[at++];
+		at += steps[i].old_hop != 0;
+		if (steps[i].hop)
+			out->entries[out->n++] = (struct entry){*route, steps[i].hop};
+	}
+	while (at < routes->n)
+		out->entries[out->n++] = routes->entries[at++];
+}
+
+static int fail(int rc, const struct hs_fib *fib, struct hs_error *err)
+{
+	if (rc == -ENOSPC)
+		hs_error_set(err, "table_full", "/prefix",
+				"fewer routes, shorter prefixes or a larger memory.routes",
+				"the table was made for %u routes of up to 48 bits",
+				fib->config.capacity);
+	else
+		hs_error_set(err, "no_memory", "/prefix", "a smaller memory.routes, or more memory",
+				"a table for the routes does not fit");
+	return rc == -ENOSPC ? rc : -ENOMEM;
+}
+
+static int apply(struct hs_fib *fib, struct step *steps, size_t n, struct hs_error *err)
+{
+	uint32_t count = count_after(&fib->routes, steps, n);
+	struct list list;
+
+	if (count > fib->config.capacity) {
+		hs_error_set(err, "table_full", "/prefix",
+				"fewer routes, or a larger memory.routes",
+				"%u routes do not fit: the table has room for %u", count,
+				fib->config.capacity);
+		return -ENOSPC;
+	}
+	list.entries = malloc((count + 1) * sizeof(*list.entries));
+	if (!list.entries)
+		return fail(-ENOMEM, fib, err);
+	take_hops(fib, steps, n);
+	merge(&fib->routes, steps, n, &list);
+	int rc = is_small(fib) ? change_small(fib, &list) : change_large(fib, &list, steps, n);
+	give_hops(fib, steps, n, rc == 0);
+	if (rc) {
+		free(list.entries);
+		return fail(rc, fib, err);
+	}
+	free(fib->routes.entries);
+	fib->routes = list;
+	return 0;
+}
+
+int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_t n,
+		struct hs_error *err)
+{
+	if (!n)
+		return 0;
+	struct step *steps = malloc(n * sizeof(*steps));
+	if (!steps)
+		return fail(-ENOMEM, fib, err);
+	int rc = sort_changes(changes, n, steps, err);
+	if (!rc) {
+		ssize_t kept = fold(&fib->routes, steps, n, err);
+		rc = kept < 0 ? (int)kept : apply(fib, steps, (size_t)kept, err);
+	}
+	free(steps);
+	return rc;
+}
+
+// ---- reading ----
+
+uint32_t hs_fib_count(const struct hs_fib *fib)
+{
+	return fib->routes.n;
+}
+
+uint32_t hs_fib_capacity(const struct hs_fib *fib)
+{
+	return fib->config.capacity;
+}
+
+bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route)
+{
+	if (index >= fib->routes.n)
+		return false;
+	*route = fib->routes.entries[index].route;
+	return true;
+}
+
+static int compare_entries(const void *key, const void *entry)
+{
+	return compare_prefixes(key, &((const struct entry *)entry)->route);
+}
+
+bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t depth,
+		struct hs_route *route)
+{
+	struct hs_route key = {.depth = depth};
+	memcpy(key.prefix, prefix, sizeof(key.prefix));
+	const struct entry *entry =
+			fib->routes.n ? bsearch(&key, fib->routes.entries, fib->routes.n,
+							sizeof(*entry), compare_entries)
+				      : NULL;
+	if (!entry)
+		return false;
+	*route = entry->route;
+	return true;
+}
+
+void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+		struct hs_next_hop *next)
+{
+	struct rte_fib6 *table = atomic_load_explicit(&fib->live, memory_order_acquire);
+	uint8_t addresses[MAX_LOOKUP][16];
+	uint64_t numbers[MAX_LOOKUP];
+
+	for (unsigned i = 0; i < n; i++)
+		memcpy(addresses[i], dst[i], sizeof(addresses[i]));
+	if (likely(table))
+		rte_fib6_lookup_bulk(table, addresses, numbers, (int)n);
+	else
+		memset(numbers, 0, n * sizeof(numbers[0]));
+	for (unsigned i = 0; i < n; i++)
+		next[i] = fib->hops.hops[numbers[i]];
+}
+
+// ---- memory ----
+
+uint64_t hs_fib_bytes(uint32_t capacity)
+{
+	// A radix tree has up to two nodes a route, each in a buffer pool with its own header.
+	uint64_t tree = UINT64_C(2) * capacity * 256 + (64u << 10);
+	uint64_t arrays = 0;
+
+	if (capacity > HS_FIB_SMALL) {
+		uint64_t value = fits_2_bytes(capacity) ? 2 : 4;
+		arrays = value * ((UINT64_C(1) << 24) + 256 * ((uint64_t)tbl8s(capacity) + 1)) +
+			 (1u << 20);
+	}
+	return 2 * (tree + arrays);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Next hops by number, each once however many routes use it: what rte_fib6 stores of a route is a
+// small number. A hop that is in use never changes, so that workers read it without care.
+//
+// Thread rule: control; hops[] by any worker that found the number in a table.
+#pragma once
+
+#include "fib.h"
+
+struct fib_hops {
+	uint32_t room; // numbers 0 to room - 1; 0 means no route
+	uint32_t bucket_mask;
+	uint32_t free; // first of the list of free numbers, 0: none left
+	struct hs_next_hop *hops;
+	uint32_t *uses;
+	uint32_t *next; // in a bucket, or in the list of free numbers
+	uint32_t *buckets;
+};
+
+// 0 or -ENOMEM.
+int fib_hops_init(struct fib_hops *hops, uint32_t n);
+void fib_hops_fini(struct fib_hops *hops);
+
+// Another use of a hop. Its number, or 0 if no number is free.
+uint32_t fib_hops_take(struct fib_hops *hops, const struct hs_next_hop *hop);
+// One use less. Only once no worker can find the number any more.
+void fib_hops_give(struct fib_hops *hops, uint32_t number);
