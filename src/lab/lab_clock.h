@@ -5,7 +5,8 @@
 // Between corrections the clock is linear, in integers: the same to the nanosecond on any machine.
 // Each poll (every interval) leaves an offset error, normal with error_ns, and a residual
 // frequency, normal with frequency_error_ppb. It is applied as a step, or slewed: at constant rate
-// over min(interval, 16 s). An error above step_threshold_ns always steps, as ntpd and chrony do.
+// over min(interval, 16 s). An error above step_threshold_ns, or above half of that time, always
+// steps, as ntpd and chrony do.
 //
 // Source: 000_616928c59136b059.txt section V-B; RFC 5905 section 11 (step threshold).
 // Thread rule: owner. True time never goes back.
@@ -17,6 +18,7 @@
 #define HS_LAB_SLEW_NS	INT64_C(16000000000)
 #define HS_LAB_STEP_NS	INT64_C(128000000)
 #define HS_LAB_NEVER_NS INT64_MAX
+#define HS_LAB_MAX_PPB	INT64_C(100000000) // frequencies beyond it, either way, are cut to it
 
 struct hs_lab_sync {
 	int64_t interval_ns;	     // 0: never synchronised
@@ -53,7 +55,9 @@ int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t s
 // is synchronised with error 0. Otherwise synchronised from the first poll on.
 struct hs_lab_clock_status {
 	bool synchronised;
-	int64_t error_ns; // bound: three standard deviations at the next poll
-	uint64_t steps;	  // corrections that stepped
+	// Three standard deviations at the next poll, and what a slew has still to work off. 0
+	// before the first poll: nothing is known.
+	int64_t error_ns;
+	uint64_t steps; // corrections that stepped
 };
 void hs_lab_clock_status(const struct hs_lab_clock *clock, struct hs_lab_clock_status *status);

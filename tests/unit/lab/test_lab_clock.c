@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_clock.h"
+
+#include "rng.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <math.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define START INT64_C(1767225600000000000)
+#define S     INT64_C(1000000000)
+#define MS    INT64_C(1000000)
+#define US    INT64_C(1000)
+
+static struct hs_lab_clock *create(struct hs_lab_clock_config config, uint64_t seed)
+{
+	struct hs_lab_clock *clock = NULL;
+	assert_int_equal(hs_lab_clock_create(&config, seed, START, &clock), 0);
+	return clock;
+}
+
+static int64_t offset_at(struct hs_lab_clock *clock, int64_t after_ns)
+{
+	return hs_lab_clock_at(clock, START + after_ns) - (START + after_ns);
+}
+
+static uint64_t steps_of(const struct hs_lab_clock *clock)
+{
+	struct hs_lab_clock_status status;
+	hs_lab_clock_status(clock, &status);
+	return status.steps;
+}
+
+static void a_clock_without_errors_shows_the_true_time(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_status status;
+	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){0}, 1);
+	for (int64_t t = 0; t < 100 * S; t += 777777777)
+		assert_true(offset_at(clock, t) == 0);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.synchronised && status.error_ns == 0 && status.steps == 0);
+	assert_true(hs_lab_clock_when(clock, START + 100 * S, START + 123 * S) == START + 123 * S);
+	hs_lab_clock_destroy(clock);
+	hs_lab_clock_destroy(NULL);
+}
+
+static void a_drift_is_linear_to_the_nanosecond(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *fast = create(
+			(struct hs_lab_clock_config){.offset_ns = 36 * S, .drift_ppb = 15000}, 1);
+	struct hs_lab_clock *slow = create((struct hs_lab_clock_config){.drift_ppb = -1}, 1);
+	assert_true(offset_at(fast, 0) == 36 * S);
+	assert_true(offset_at(fast, S) == 36 * S + 15000);
+	assert_true(offset_at(fast, S + 66666) == 36 * S + 15000);
+	assert_true(offset_at(fast, S + 66667) == 36 * S + 15001);
+	assert_true(offset_at(fast, 3600 * S) == 36 * S + INT64_C(54000000));
+	assert_true(offset_at(fast, INT64_C(100) * 365 * 86400 * S) ==
+			36 * S + INT64_C(47304000000000));
+	assert_true(offset_at(slow, 0) == 0);
+	assert_true(offset_at(slow, 1) == -1); // rounded down on both sides of 0
+	assert_true(offset_at(slow, S) == -1);
+	assert_true(offset_at(slow, S + 1) == -2);
+	struct hs_lab_clock_status status;
+	hs_lab_clock_status(fast, &status);
+	assert_false(status.synchronised);
+	assert_true(status.error_ns == 0);
+	hs_lab_clock_destroy(fast);
+	hs_lab_clock_destroy(slow);
+}
+
+static void the_random_part_of_the_drift_is_drawn_once_for_each_clock(void **state)
+{
+	(void)state;
+	enum {
+		CLOCKS = 2000
+	};
+	double sum = 0.0;
+	double squares = 0.0;
+	for (uint64_t seed = 0; seed < CLOCKS; seed++) {
+		struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
+								    .drift_sigma_ppb = 15000},
+				seed);
+		int64_t drift = offset_at(clock, S);
+		assert_true(offset_at(clock, 10 * S) == 10 * drift);
+		sum += (double)(drift - 1000);
+		squares += (double)(drift - 1000) * (double)(drift - 1000);
+		hs_lab_clock_destroy(clock);
+	}
+	assert_true(fabs(sum / CLOCKS) < 5 * 15000 / sqrt(CLOCKS));
+	assert_true(fabs(sqrt(squares / CLOCKS) / 15000 - 1) < 5 / sqrt(2.0 * CLOCKS));
+}
+
+static void polls_come_at_the_first_time_and_every_interval_after_it(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_config config = {
+			.drift_ppb = 1000, .sync = {.interval_ns = 10 * S, .first_ns = 3 * S}};
+	struct hs_lab_clock *clock = create(config, 1);
+	struct hs_lab_clock_status status;
+	assert_true(offset_at(clock, 3 * S - 1000000) == 2999);
+	hs_lab_clock_status(clock, &status);
+	assert_true(!status.synchronised && status.steps == 0);
+	assert_true(offset_at(clock, 3 * S) == 0);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.synchronised && status.steps == 1);
+	offset_at(clock, 13 * S - 1);
+	assert_int_equal(steps_of(clock), 1);
+	offset_at(clock, 13 * S);
+	assert_int_equal(steps_of(clock), 2);
+	offset_at(clock, 1003 * S);
+	assert_int_equal(steps_of(clock), 101);
+	hs_lab_clock_destroy(clock);
+
+	config.sync.first_ns = 0;
+	clock = create(config, 1);
+	offset_at(clock, 10 * S - 1);
+	assert_int_equal(steps_of(clock), 0);
+	offset_at(clock, 10 * S);
+	assert_int_equal(steps_of(clock), 1);
+	hs_lab_clock_destroy(clock);
+}
+
+static const struct hs_lab_clock_config ntp = {
+		.offset_ns = 30 * MS,
+		.drift_sigma_ppb = 15000,
+		.sync = {.interval_ns = 10 * S, .error_ns = 150 * US, .frequency_error_ppb = 8000},
+};
+
+// The offset before a poll is that after the one before it and ten seconds of its frequency: the
+// two errors show apart.
+static void a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations(void **state)
+{
+	(void)state;
+	enum {
+		POLLS = 5000
+	};
+	struct hs_lab_clock *clock = create(ntp, 5);
+	double offsets[3] = {0};
+	double frequencies[3] = {0};
+	double last = 0.0;
+	for (int k = 1; k <= POLLS; k++) {
+		double offset = (double)offset_at(clock, k * 10 * S);
+		double frequency = ((double)offset_at(clock, (k + 1) * 10 * S - 1) - offset) / 10;
+		offsets[0] += offset / POLLS;
+		offsets[1] += offset * offset / POLLS;
+		offsets[2] += offset * last / POLLS;
+		frequencies[0] += frequency / POLLS;
+		frequencies[1] += frequency * frequency / POLLS;
+		frequencies[2] += frequency * offset / POLLS;
+		last = offset;
+	}
+	double bound = 5 / sqrt(POLLS);
+	assert_true(fabs(offsets[0]) < 150000 * bound);
+	assert_true(fabs(sqrt(offsets[1]) / 150000 - 1) < bound / sqrt(2));
+	assert_true(fabs(offsets[2]) < 150000.0 * 150000.0 * bound);
+	assert_true(fabs(frequencies[0]) < 8000 * bound);
+	assert_true(fabs(sqrt(frequencies[1]) / 8000 - 1) < bound / sqrt(2));
+	assert_true(fabs(frequencies[2]) < 150000.0 * 8000.0 * bound);
+	assert_int_equal(steps_of(clock), POLLS);
+	hs_lab_clock_destroy(clock);
+}
+
+static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *clock =
+			create((struct hs_lab_clock_config){.offset_ns = 16 * MS,
+					       .sync = {.interval_ns = 60 * S, .slew = true}},
+					1);
+	assert_true(offset_at(clock, 60 * S) == 16 * MS);
+	assert_true(offset_at(clock, 61 * S) == 15 * MS);
+	struct hs_lab_clock_status status;
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.synchronised && status.error_ns == 15 * MS);
+	assert_true(offset_at(clock, 68 * S) == 8 * MS);
+	assert_true(offset_at(clock, 76 * S) == 0);
+	assert_true(offset_at(clock, 100 * S) == 0);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.error_ns == 0 && status.steps == 0);
+	hs_lab_clock_destroy(clock);
+}
+
+static void a_slew_takes_no_longer_than_the_interval(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *clock =
+			create((struct hs_lab_clock_config){.offset_ns = -10 * MS,
+					       .sync = {.interval_ns = 5 * S, .slew = true}},
+					1);
+	assert_true(offset_at(clock, 5 * S) == -10 * MS);
+	assert_true(offset_at(clock, 6 * S) == -8 * MS);
+	assert_true(offset_at(clock, 10 * S) == 0);
+	assert_true(offset_at(clock, 11 * S) == 0);
+	hs_lab_clock_destroy(clock);
+}
+
+// Slewed and stepped clocks draw the same errors: where the slew has ended both have the same
+// offset but for what the frequency did to it.
+static void a_slewed_clock_ends_where_a_stepped_one_was_put(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_config config = ntp;
+	config.sync.interval_ns = 60 * S;
+	struct hs_lab_clock *stepped = create(config, 6);
+	config.sync.slew = true;
+	struct hs_lab_clock *slewed = create(config, 6);
+	for (int k = 1; k <= 100; k++) {
+		int64_t at_ns = k * 60 * S + 16 * S;
+		assert_in_range(offset_at(stepped, at_ns) - offset_at(slewed, at_ns) + 2, 0, 4);
+		at_ns += 30 * S;
+		assert_in_range(offset_at(stepped, at_ns) - offset_at(slewed, at_ns) + 2, 0, 4);
+	}
+	assert_int_equal(steps_of(stepped), 100);
+	assert_int_equal(steps_of(slewed), 0);
+	hs_lab_clock_destroy(stepped);
+	hs_lab_clock_destroy(slewed);
+}
+
+static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_config config = {
+			.offset_ns = 36 * S, .sync = {.interval_ns = 10 * S, .slew = true}};
+	struct hs_lab_clock *clock = create(config, 1);
+	assert_true(offset_at(clock, 10 * S - 1) == 36 * S);
+	assert_true(offset_at(clock, 10 * S) == 0);
+	assert_int_equal(steps_of(clock), 1);
+	offset_at(clock, 50 * S);
+	assert_int_equal(steps_of(clock), 1);
+	hs_lab_clock_destroy(clock);
+
+	for (int above = 0; above <= 1; above++) {
+		config.offset_ns = -(HS_LAB_STEP_NS + above);
+		config.sync.step_threshold_ns = 0;
+		clock = create(config, 1);
+		offset_at(clock, 10 * S);
+		assert_int_equal(steps_of(clock), above);
+		hs_lab_clock_destroy(clock);
+
+		config.offset_ns = 20 * MS + above;
+		config.sync.step_threshold_ns = 20 * MS;
+		clock = create(config, 1);
+		offset_at(clock, 10 * S);
+		assert_int_equal(steps_of(clock), above);
+		hs_lab_clock_destroy(clock);
+	}
+}
+
+static void a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_config config = {.offset_ns = S / 2 + 1,
+			.sync = {.interval_ns = S, .slew = true, .step_threshold_ns = 3600 * S}};
+	struct hs_lab_clock *clock = create(config, 1);
+	assert_true(offset_at(clock, S) == 0);
+	assert_int_equal(steps_of(clock), 1);
+	hs_lab_clock_destroy(clock);
+	config.offset_ns = S / 2;
+	clock = create(config, 1);
+	assert_true(offset_at(clock, S) == S / 2);
+	assert_true(offset_at(clock, S + S / 2) == S / 4);
+	assert_int_equal(steps_of(clock), 0);
+	hs_lab_clock_destroy(clock);
+}
+
+static void the_clock_is_the_same_at_whatever_times_it_is_asked(void **state)
+{
+	(void)state;
+	for (int slew = 0; slew <= 1; slew++) {
+		struct hs_lab_clock_config config = ntp;
+		config.sync.slew = slew;
+		struct hs_lab_clock *often = create(config, 7);
+		struct hs_lab_clock *seldom = create(config, 7);
+		struct hs_lab_clock *other = create(config, 8);
+		int64_t shown = 0;
+		for (int64_t t = 0; t <= 200 * S; t += 1234567)
+			shown = hs_lab_clock_at(often, START + t);
+		int64_t last = START + 200 * S - 200 * S % 1234567;
+		assert_true(hs_lab_clock_at(seldom, last) == shown);
+		assert_true(hs_lab_clock_at(other, last) != shown);
+		assert_int_equal(steps_of(seldom), steps_of(often));
+		hs_lab_clock_destroy(often);
+		hs_lab_clock_destroy(seldom);
+		hs_lab_clock_destroy(other);
+	}
+}
+
+static void time_never_goes_back_between_steps(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_config config = {.drift_ppb = -15000,
+			.offset_ns = 3,
+			.sync = {.interval_ns = 50000,
+					.error_ns = 2000,
+					.frequency_error_ppb = 90000000,
+					.slew = true}};
+	struct hs_lab_clock *clock = create(config, 9);
+	int64_t last = hs_lab_clock_at(clock, START);
+	uint64_t slower = 0;
+	for (int64_t t = 1; t < 2000000; t++) {
+		int64_t shown = hs_lab_clock_at(clock, START + t);
+		assert_true(shown >= last);
+		slower += shown == last;
+		last = shown;
+	}
+	assert_int_equal(steps_of(clock), 0);
+	assert_true(slower > 1000); // the case is not idle
+	hs_lab_clock_destroy(clock);
+}
+
+// The first nanosecond that shows it: the one before does not. Where a change comes first, its
+// time.
+static void when_is_the_inverse_of_at(void **state)
+{
+	(void)state;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 10);
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct hs_lab_clock_config config = ntp;
+		config.sync.slew = seed % 2;
+		struct hs_lab_clock *asked = create(config, seed);
+		struct hs_lab_clock *check = create(config, seed);
+		int64_t now = START;
+		int changes = 0;
+		for (int i = 0; i < 300; i++) {
+			int64_t target = hs_lab_clock_at(asked, now) + 1 +
+					 (int64_t)(hs_rng_u64(&rng) % (uint64_t)S);
+			int64_t when = hs_lab_clock_when(asked, now, target);
+			assert_true(when > now);
+			assert_true(hs_lab_clock_at(check, when - 1) < target);
+			if (hs_lab_clock_at(check, when) < target)
+				changes++;
+			now = when;
+		}
+		assert_in_range(changes, 5, 60);
+		assert_true(hs_lab_clock_when(asked, now, START - S) == now);
+		hs_lab_clock_destroy(asked);
+		hs_lab_clock_destroy(check);
+	}
+}
+
+static void a_time_that_no_clock_will_show_comes_never(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = -15000}, 1);
+	assert_true(hs_lab_clock_when(clock, START, INT64_MAX) == HS_LAB_NEVER_NS);
+	hs_lab_clock_destroy(clock);
+}
+
+static void the_error_bound_is_three_deviations_at_the_next_poll(void **state)
+{
+	(void)state;
+	struct hs_lab_clock_status status;
+	struct hs_lab_clock_config config = {.sync = {.interval_ns = 10 * S,
+							     .error_ns = 60 * US,
+							     .frequency_error_ppb = 8000}};
+	struct hs_lab_clock *clock = create(config, 1);
+	offset_at(clock, 10 * S);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.error_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
+	hs_lab_clock_destroy(clock);
+	config.sync.error_ns = 1;
+	config.sync.frequency_error_ppb = 0;
+	config.sync.interval_ns = S;
+	clock = create(config, 1);
+	offset_at(clock, S);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.error_ns == 3);
+	hs_lab_clock_destroy(clock);
+	config.sync.frequency_error_ppb = 1;
+	clock = create(config, 1);
+	offset_at(clock, S);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.error_ns == 5); // 3 * sqrt(2), a bound: rounded up
+	hs_lab_clock_destroy(clock);
+}
+
+static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
+{
+	(void)state;
+	for (int slew = 0; slew <= 1; slew++) {
+		struct hs_lab_clock_config config = ntp;
+		config.drift_ppb = 15000;
+		config.drift_sigma_ppb = 0;
+		config.sync.interval_ns = S;
+		config.sync.slew = slew;
+		struct hs_lab_clock *clock = create(config, 11);
+		for (int64_t t = 2 * S; t <= 3600 * S; t += 100 * MS)
+			assert_in_range(offset_at(clock, t) + MS, 0, 2 * MS);
+		assert_int_equal(steps_of(clock), slew ? 0 : 3600);
+		hs_lab_clock_destroy(clock);
+	}
+}
+
+static void an_absurd_frequency_is_cut(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *clock =
+			create((struct hs_lab_clock_config){.drift_ppb = INT64_C(-2000000000)}, 1);
+	assert_true(offset_at(clock, 10 * S) == -S);
+	hs_lab_clock_destroy(clock);
+	clock = create((struct hs_lab_clock_config){.drift_ppb = INT64_MAX}, 1);
+	assert_true(offset_at(clock, 10 * S) == S);
+	hs_lab_clock_destroy(clock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_clock_without_errors_shows_the_true_time),
+			cmocka_unit_test(a_drift_is_linear_to_the_nanosecond),
+			cmocka_unit_test(the_random_part_of_the_drift_is_drawn_once_for_each_clock),
+			cmocka_unit_test(polls_come_at_the_first_time_and_every_interval_after_it),
+			cmocka_unit_test(
+					a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations),
+			cmocka_unit_test(
+					a_slew_works_the_offset_off_at_constant_rate_in_16_seconds),
+			cmocka_unit_test(a_slew_takes_no_longer_than_the_interval),
+			cmocka_unit_test(a_slewed_clock_ends_where_a_stepped_one_was_put),
+			cmocka_unit_test(an_error_above_the_threshold_steps_even_a_slewed_clock),
+			cmocka_unit_test(
+					a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold),
+			cmocka_unit_test(the_clock_is_the_same_at_whatever_times_it_is_asked),
+			cmocka_unit_test(time_never_goes_back_between_steps),
+			cmocka_unit_test(when_is_the_inverse_of_at),
+			cmocka_unit_test(a_time_that_no_clock_will_show_comes_never),
+			cmocka_unit_test(the_error_bound_is_three_deviations_at_the_next_poll),
+			cmocka_unit_test(an_hour_with_a_poll_a_second_stays_within_its_errors),
+			cmocka_unit_test(an_absurd_frequency_is_cut),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
