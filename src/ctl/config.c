@@ -450,22 +450,6 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 	}
 }
 
-static int syntax_error(const json_error_t *syntax, struct hs_error *err)
-{
-	const char *code = "not_json", *expected = "one JSON object";
-	char at[32];
-
-	snprintf(at, sizeof(at), "%d:%d", syntax->line, syntax->column);
-	if (json_error_code(syntax) == json_error_duplicate_key) {
-		code = "duplicate_key";
-		expected = "each key once";
-	} else if (json_error_code(syntax) == json_error_numeric_overflow) {
-		code = "out_of_range";
-		expected = "integers of 64 bits, finite numbers";
-	}
-	return hs_error_set(err, code, at, expected, "%s", syntax->text);
-}
-
 int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err)
 {
@@ -479,7 +463,7 @@ int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct
 	}
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 	if (!root)
-		return syntax_error(&syntax, err);
+		return hs_schema_syntax_error(&syntax, err);
 
 	set_defaults(config, cores);
 	int rc = hs_schema_read(fields, root, "", config, err);

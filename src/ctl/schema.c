@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +29,22 @@ const char *hs_schema_type(const json_t *value)
 	return "something else";
 }
 
+int hs_schema_syntax_error(const json_error_t *syntax, struct hs_error *err)
+{
+	const char *code = "not_json", *expected = "one JSON object";
+	char at[32];
+
+	snprintf(at, sizeof(at), "%d:%d", syntax->line, syntax->column);
+	if (json_error_code(syntax) == json_error_duplicate_key) {
+		code = "duplicate_key";
+		expected = "each key once";
+	} else if (json_error_code(syntax) == json_error_numeric_overflow) {
+		code = "out_of_range";
+		expected = "integers of 64 bits, finite numbers";
+	}
+	return hs_error_set(err, code, at, expected, "%s", syntax->text);
+}
+
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err)
 {
@@ -51,6 +67,37 @@ int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, 
 	return 0;
 }
 
+static int read_int(const struct hs_schema_field *field, json_t *value, const char *path,
+		int64_t *out, struct hs_error *err)
+{
+	int64_t min = (int64_t)field->min, max = (int64_t)field->max;
+	char bounds[64];
+	snprintf(bounds, sizeof(bounds), "an integer from %" PRId64 " to %" PRId64, min, max);
+	if (!json_is_integer(value))
+		return hs_schema_wrong_type(value, path, bounds, err);
+	*out = json_integer_value(value);
+	if (*out < min || *out > max)
+		return hs_error_set(err, "out_of_range", path, bounds,
+				"%" PRId64 " is out of range", *out);
+	return 0;
+}
+
+int hs_schema_real(json_t *value, const char *path, double min, double max, double *out,
+		struct hs_error *err)
+{
+	char bounds[64];
+	snprintf(bounds, sizeof(bounds), "a number from %.12g to %.12g", min, max);
+	if (!json_is_number(value))
+		return hs_schema_wrong_type(value, path, bounds, err);
+
+	double number = json_number_value(value);
+	if (number < min || number > max)
+		return hs_error_set(
+				err, "out_of_range", path, bounds, "%.12g is out of range", number);
+	*out = number;
+	return 0;
+}
+
 static void store(void *at, size_t size, uint64_t value)
 {
 	uint8_t u8 = (uint8_t)value;
@@ -61,6 +108,12 @@ static void store(void *at, size_t size, uint64_t value)
 			   : size == 4 ? (void *)&u32
 				       : &value;
 	memcpy(at, from, size);
+}
+
+static void store_real(const struct hs_schema_field *field, void *at, double value)
+{
+	int64_t ns = llround(value * 1e9);
+	memcpy(at, field->kind == HS_SCHEMA_SECONDS ? (void *)&ns : (void *)&value, sizeof(ns));
 }
 
 static uint64_t load(const void *at, size_t size)
@@ -126,12 +179,25 @@ static int read_field(const struct hs_schema_field *field, json_t *value, const 
 {
 	char *at = (char *)into + field->offset;
 	uint64_t number;
+	int64_t integer = 0;
+	double real = 0;
 
 	switch (field->kind) {
 	case HS_SCHEMA_UINT:
 		if (hs_schema_uint(value, path, field->min, field->max, &number, err) < 0)
 			return -EINVAL;
 		store(at, field->size, number);
+		return 0;
+	case HS_SCHEMA_INT:
+		if (read_int(field, value, path, &integer, err) < 0)
+			return -EINVAL;
+		store(at, field->size, (uint64_t)integer);
+		return 0;
+	case HS_SCHEMA_REAL:
+	case HS_SCHEMA_SECONDS:
+		if (hs_schema_real(value, path, field->least, field->most, &real, err) < 0)
+			return -EINVAL;
+		store_real(field, at, real);
 		return 0;
 	case HS_SCHEMA_BOOL:
 		if (!json_is_boolean(value))
@@ -144,6 +210,9 @@ static int read_field(const struct hs_schema_field *field, json_t *value, const 
 		return read_word(field, value, path, at, err);
 	case HS_SCHEMA_OBJECT:
 		return hs_schema_read(field->fields, value, path, into, err);
+	case HS_SCHEMA_JSON:
+		memcpy(at, &value, sizeof(value));
+		return 0;
 	case HS_SCHEMA_CUSTOM:
 		return field->read(value, path, into, err);
 	}
@@ -171,6 +240,21 @@ static int unknown_field(const struct hs_schema_field *fields, const char *key, 
 	return hs_error_set(err, "unknown_field", path, known, "there is no \"%.64s\" here", key);
 }
 
+static int refuse_missing(const struct hs_schema_field *fields, const json_t *object,
+		const char *path, struct hs_error *err)
+{
+	for (; fields->key; fields++) {
+		if (!fields->required || json_object_get(object, fields->key))
+			continue;
+		char at[160];
+		snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "." : "", fields->key);
+		return hs_error_set(err, "missing_field", at,
+				fields->expected ? fields->expected : "", "there is no \"%s\"",
+				fields->key);
+	}
+	return 0;
+}
+
 int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_error *err)
 {
@@ -188,7 +272,29 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 		if (read_field(field, value, at, into, err) < 0)
 			return -EINVAL;
 	}
-	return 0;
+	return refuse_missing(fields, object, path, err);
+}
+
+static json_t *print_int(size_t size, uint64_t bits)
+{
+	unsigned unused = 64 - 8 * (unsigned)size; // above the sign
+	return json_integer((int64_t)(bits << unused) >> unused);
+}
+
+static json_t *print_real(const struct hs_schema_field *field, const char *at)
+{
+	double real = 0;
+	int64_t ns;
+	memcpy(&real, at, sizeof(real));
+	memcpy(&ns, at, sizeof(ns));
+	return json_real(field->kind == HS_SCHEMA_SECONDS ? (double)ns / 1e9 : real);
+}
+
+static json_t *print_json(const char *at)
+{
+	json_t *value;
+	memcpy(&value, at, sizeof(value));
+	return json_incref(value);
 }
 
 static json_t *print_word(const struct hs_schema_field *field, uint64_t value)
@@ -207,6 +313,11 @@ static json_t *print_field(const struct hs_schema_field *field, const void *from
 	switch (field->kind) {
 	case HS_SCHEMA_UINT:
 		return json_integer((json_int_t)load(at, field->size));
+	case HS_SCHEMA_INT:
+		return print_int(field->size, load(at, field->size));
+	case HS_SCHEMA_REAL:
+	case HS_SCHEMA_SECONDS:
+		return print_real(field, at);
 	case HS_SCHEMA_BOOL:
 		return json_boolean(*(const bool *)at);
 	case HS_SCHEMA_TEXT:
@@ -215,6 +326,8 @@ static json_t *print_field(const struct hs_schema_field *field, const void *from
 		return print_word(field, load(at, field->size));
 	case HS_SCHEMA_OBJECT:
 		return hs_schema_print(field->fields, from);
+	case HS_SCHEMA_JSON:
+		return print_json(at);
 	case HS_SCHEMA_CUSTOM:
 		return field->print(from);
 	}
