@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scenario.h"
+#include "scenario_parts.h"
+
+#include "port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_schema_word window_words[] = {
+		{"1s", UINT64_C(1000000000)},
+		{"10s", UINT64_C(10000000000)},
+		{"60s", UINT64_C(60000000000)},
+		{NULL, 0},
+};
+static const struct hs_schema_word forwarding_words[] = {
+		{"patch", HS_LAB_PATCH},
+		{"bridge", HS_LAB_BRIDGE},
+		{"shortest_path", HS_LAB_SHORTEST_PATH},
+		{NULL, 0},
+};
+
+#define HEAD(member) HS_SCHEMA_MEMBER(struct hs_scenario_draft, scenario.member)
+#define SECTION(member)                                                                            \
+	{                                                                                          \
+#member, HS_SCHEMA_JSON, HS_SCHEMA_MEMBER(struct hs_scenario_draft, member)        \
+	}
+#define TITLE_ROWS                                                                                 \
+	{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,                           \
+			.max = HS_SCENARIO_NAME - 1, .expected = "a string of 1 to 63 bytes"},     \
+			{"source", HS_SCHEMA_TEXT, HEAD(source), .max = 159},                      \
+	{                                                                                          \
+		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
+	}
+
+static const struct hs_schema_field fields[] = {
+		TITLE_ROWS,
+		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
+		{"duration_s", HS_SCHEMA_SECONDS, HEAD(duration_ns), .required = true,
+				.least = 0.001, .most = HS_SCENARIO_MAX_S,
+				.expected = "seconds from 0.001 to 1000000"},
+		{"window", HS_SCHEMA_WORD, HEAD(window_ns), .words = window_words,
+				.expected = "1s, 10s or 60s"},
+		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words,
+				.expected = "patch, bridge or shortest_path"},
+		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
+		{"keep_windows", HS_SCHEMA_BOOL, HEAD(keep_windows)},
+		{"mbufs", HS_SCHEMA_UINT, HEAD(mbufs), .min = 1024, .max = 4194304},
+		{"rules", HS_SCHEMA_UINT, HEAD(rules), .min = 1, .max = 4194304},
+		{"mtu", HS_SCHEMA_UINT, HEAD(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
+		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
+				.most = HS_SCENARIO_MAX_S},
+		SECTION(topology),
+		SECTION(nodes),
+		SECTION(links),
+		SECTION(hosts),
+		SECTION(traffic),
+		SECTION(requests),
+		SECTION(events),
+		SECTION(expect),
+		{NULL},
+};
+static const struct hs_schema_field title_fields[] = {TITLE_ROWS, {NULL}};
+
+static int draft_init(struct hs_scenario_draft *draft)
+{
+	*draft = (struct hs_scenario_draft){
+			.scenario = {.seed = 1,
+					.window_ns = INT64_C(1000000000),
+					.forwarding = HS_LAB_PATCH,
+					.keep_windows = true,
+					.mbufs = 65536,
+					.rules = 64,
+					.mtu = 1500},
+	};
+	int rc = hs_scenario_names_init(&draft->node_names, "node", "the name of a node");
+	rc |= hs_scenario_names_init(&draft->link_names, "link", "the name of a link");
+	rc |= hs_scenario_names_init(&draft->host_names, "host", "the name of a host");
+	rc |= hs_scenario_names_init(&draft->traffic_names, "entry of traffic",
+			"the name of an entry of traffic");
+	return rc;
+}
+
+static void draft_fini(struct hs_scenario_draft *draft)
+{
+	hs_scenario_names_fini(&draft->node_names);
+	hs_scenario_names_fini(&draft->link_names);
+	hs_scenario_names_fini(&draft->host_names);
+	hs_scenario_names_fini(&draft->traffic_names);
+	free(draft->link_entries);
+	free(draft->traffic_entries);
+	free(draft->request_origins);
+	free(draft->event_origins);
+}
+
+static void apply(const struct hs_scenario_override *override, struct hs_scenario_draft *draft)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+
+	draft->limit_ns = scenario->duration_ns;
+	if (override && override->has_seed)
+		scenario->seed = override->seed;
+	if (override && override->duration_ns > 0)
+		scenario->duration_ns = override->duration_ns;
+	if (scenario->duration_ns > draft->limit_ns)
+		draft->limit_ns = scenario->duration_ns;
+}
+
+static int set_folder(const char *folder, struct hs_scenario *scenario, struct hs_error *err)
+{
+	size_t len = folder ? strlen(folder) : 0;
+	if (len >= sizeof(scenario->folder))
+		return hs_error_set(err, "too_large", "", "at most 255 bytes",
+				"the name of the scenario's folder has %zu bytes", len);
+	memcpy(scenario->folder, len ? folder : "", len + 1);
+	return 0;
+}
+
+typedef int(section)(struct hs_scenario_draft *draft, struct hs_error *err);
+
+static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
+{
+	section *const sections[] = {
+			hs_scenario_read_nodes, hs_scenario_read_links, hs_scenario_read_hosts};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)
+		rc = sections[i](draft, err);
+	return rc;
+}
+
+// Each refers to those before it.
+static section *const sections[] = {
+		read_network,
+		hs_scenario_read_traffic,
+		hs_scenario_read_requests,
+		hs_scenario_find_flows,
+};
+
+static int read_root(json_t *root, const char *folder, const struct hs_scenario_override *override,
+		struct hs_scenario *scenario, struct hs_error *err)
+{
+	struct hs_scenario_draft draft;
+
+	int rc = draft_init(&draft) < 0 ? hs_scenario_no_memory(err) : 0;
+	if (rc == 0)
+		rc = set_folder(folder, &draft.scenario, err);
+	if (rc == 0)
+		rc = hs_schema_read(fields, root, "", &draft, err);
+	if (rc == 0)
+		rc = hs_scenario_check_name(draft.scenario.name, "name", err);
+	if (rc == 0)
+		apply(override, &draft);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)
+		rc = sections[i](&draft, err);
+
+	draft_fini(&draft);
+	if (rc < 0)
+		hs_scenario_fini(&draft.scenario);
+	else
+		*scenario = draft.scenario;
+	return rc;
+}
+
+int hs_scenario_parse(const char *text, size_t len, const char *folder,
+		const struct hs_scenario_override *override, struct hs_scenario *scenario,
+		struct hs_error *err)
+{
+	json_error_t syntax;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
+	if (!root)
+		return hs_schema_syntax_error(&syntax, err);
+	int rc = read_root(root, folder, override, scenario, err);
+	json_decref(root);
+	return rc;
+}
+
+static int read_file(const char *name, json_t **root, struct hs_error *err)
+{
+	json_error_t syntax;
+	FILE *file = fopen(name, "re");
+	if (!file) {
+		int rc = -errno;
+		hs_error_set(err, "not_readable", "", "", "%s", strerror(-rc));
+		return rc;
+	}
+	*root = json_loadf(file, JSON_REJECT_DUPLICATES, &syntax);
+	bool broken = ferror(file);
+	fclose(file);
+	if (broken) {
+		json_decref(*root);
+		return hs_error_set(err, "not_readable", "", "", "the file cannot be read");
+	}
+	return *root ? 0 : hs_schema_syntax_error(&syntax, err);
+}
+
+int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
+		struct hs_scenario *scenario, struct hs_error *err)
+{
+	json_t *root = NULL;
+	int rc = read_file(file, &root, err);
+	if (rc < 0)
+		return rc;
+
+	const char *slash = strrchr(file, '/');
+	size_t len = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
+	char *folder = strndup(file, len);
+	rc = folder ? read_root(root, folder, override, scenario, err) : hs_scenario_no_memory(err);
+	free(folder);
+	json_decref(root);
+	return rc;
+}
+
+int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)
+{
+	struct hs_scenario_draft draft = {0};
+	json_t *root = NULL;
+	int rc = read_file(file, &root, err);
+	if (rc < 0)
+		return rc;
+
+	json_t *title = json_is_object(root) ? json_object() : NULL;
+	for (const struct hs_schema_field *field = title_fields; title && field->key; field++) {
+		json_t *value = json_object_get(root, field->key);
+		if (value)
+			json_object_set(title, field->key, value);
+	}
+	rc = hs_schema_read(title_fields, title ? title : root, "", &draft, err);
+	json_decref(title);
+	json_decref(root);
+	if (rc == 0)
+		*scenario = draft.scenario;
+	return rc;
+}
+
+void hs_scenario_fini(struct hs_scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->n_requests; i++)
+		json_decref(scenario->requests[i].request);
+	for (size_t i = 0; i < scenario->n_events; i++) {
+		json_decref(scenario->events[i].set);
+		json_decref(scenario->events[i].request);
+	}
+	free(scenario->nodes);
+	free(scenario->links);
+	free(scenario->hosts);
+	free(scenario->traffic);
+	free(scenario->requests);
+	free(scenario->flows);
+	free(scenario->events);
+	free(scenario->expects);
+	*scenario = (struct hs_scenario){0};
+}

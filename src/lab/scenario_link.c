@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The links of a scenario: cables with parameters for each direction.
+#include "scenario_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOUR_NS	    UINT64_C(3600000000000)
+#define MAX_LINKS   20000 // 1,200 nodes with 32 ports each
+#define NO_PACKETS  0
+#define MAX_PACKETS 10000000
+
+const struct hs_link_config hs_scenario_link_defaults = {.queue_packets = 1000};
+
+// The configuration comes first, so that the rows of a link's parameters fit both structs.
+struct entry {
+	struct hs_link_config config;
+	const struct hs_scenario_draft *draft;
+	struct hs_scenario_link link;
+	json_t *reverse;
+};
+
+static const struct hs_schema_word distribution_words[] = {
+		{"uniform", HS_LINK_UNIFORM},
+		{"normal", HS_LINK_NORMAL},
+		{NULL, 0},
+};
+
+#define BURSTS(member)                                                                             \
+	HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .least = 0, .most = 1,                    \
+							 .expected = "a number from 0 to 1"
+static const struct hs_schema_field bursts_fields[] = {
+		{"p", HS_SCHEMA_REAL, BURSTS(p), .required = true},
+		{"r", HS_SCHEMA_REAL, BURSTS(r), .required = true},
+		{"loss_bad", HS_SCHEMA_REAL, BURSTS(loss_bad)},
+		{"loss_good", HS_SCHEMA_REAL, BURSTS(loss_good)},
+		{NULL},
+};
+
+// They are one model: what is not said has its default, whatever was before.
+static int read_bursts(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_link_config *config = into;
+	config->bursts = (struct hs_link_bursts){.loss_bad = 1};
+	return hs_schema_read(bursts_fields, value, path, &config->bursts, err);
+}
+
+static int read_up(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_link_config *config = into;
+	if (!json_is_boolean(value))
+		return hs_schema_wrong_type(value, path, "true or false", err);
+	config->down = !json_is_true(value);
+	return 0;
+}
+
+static int read_end(const struct entry *entry, json_t *value, const char *path, uint32_t *end,
+		struct hs_error *err)
+{
+	return hs_scenario_names_read(&entry->draft->node_names, value, path, end, err);
+}
+
+static int read_from(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct entry *entry = into;
+	return read_end(entry, value, path, &entry->link.from, err);
+}
+
+static int read_to(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct entry *entry = into;
+	return read_end(entry, value, path, &entry->link.to, err);
+}
+
+#define LINK(member) HS_SCHEMA_MEMBER(struct hs_link_config, member)
+#define RATIO(key)                                                                                 \
+	{                                                                                          \
+#key, HS_SCHEMA_REAL, LINK(key), .least = 0, .most = 1                             \
+	}
+#define LINK_ROWS                                                                                  \
+	{"rate_bps", HS_SCHEMA_UINT, LINK(rate_bps), .max = UINT64_C(1000000000000)},              \
+			{"queue_packets", HS_SCHEMA_UINT, LINK(queue_packets), .min = NO_PACKETS,  \
+					.max = MAX_PACKETS},                                       \
+			{"overhead_bytes", HS_SCHEMA_UINT, LINK(overhead_bytes), .max = 65535},    \
+			{"delay_ns", HS_SCHEMA_UINT, LINK(delay_ns), .max = HOUR_NS},              \
+			{"jitter_ns", HS_SCHEMA_UINT, LINK(jitter_ns), .max = HOUR_NS},            \
+			{"jitter_distribution", HS_SCHEMA_WORD, LINK(distribution),                \
+					.words = distribution_words,                               \
+					.expected = "uniform or normal"},                          \
+			{"in_order", HS_SCHEMA_BOOL, LINK(in_order)}, RATIO(loss_ratio),           \
+			RATIO(telemetry_loss_ratio), RATIO(duplicate_ratio), RATIO(reorder_ratio), \
+			{"bursts", HS_SCHEMA_CUSTOM, .read = read_bursts},                         \
+	{                                                                                          \
+		"up", HS_SCHEMA_CUSTOM, .read = read_up                                            \
+	}
+
+#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
+static const struct hs_schema_field link_fields[] = {LINK_ROWS, {NULL}};
+static const struct hs_schema_field ways_fields[] = {
+		LINK_ROWS,
+		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse)},
+		{NULL},
+};
+static const struct hs_schema_field entry_fields[] = {
+		{"from", HS_SCHEMA_CUSTOM, .read = read_from, .required = true,
+				.expected = "the name of a node"},
+		{"to", HS_SCHEMA_CUSTOM, .read = read_to, .required = true,
+				.expected = "the name of a node"},
+		{"name", HS_SCHEMA_TEXT, ENTRY(link.name), .min = 1, .max = HS_SCENARIO_NAME - 1},
+		LINK_ROWS,
+		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse)},
+		{NULL},
+};
+
+static int check_link(const struct hs_link_config *config, const char *path, struct hs_error *err)
+{
+	char at[160];
+
+	if (hs_link_check(config, err) == 0)
+		return 0;
+	snprintf(at, sizeof(at), "%s%s", path, path[0] ? "." : "");
+	hs_error_prefix(err, at);
+	return -EINVAL;
+}
+
+int hs_scenario_set_link(
+		json_t *set, const char *path, struct hs_link_config *config, struct hs_error *err)
+{
+	struct hs_link_config changed = *config;
+
+	if (hs_schema_read(link_fields, set, path, &changed, err) < 0 ||
+			check_link(&changed, path, err) < 0)
+		return -EINVAL;
+	*config = changed;
+	return 0;
+}
+
+static int make_ways(const struct entry *entry, const char *path, struct hs_link_config ways[2],
+		struct hs_error *err)
+{
+	char at[64];
+
+	if (check_link(&entry->config, path, err) < 0)
+		return -EINVAL;
+	ways[0] = ways[1] = entry->config;
+	if (!entry->reverse)
+		return 0;
+	snprintf(at, sizeof(at), "%s.reverse", path);
+	return hs_scenario_set_link(entry->reverse, at, &ways[1], err);
+}
+
+int hs_scenario_read_ways(json_t *object, const char *path, struct hs_link_config ways[2],
+		struct hs_error *err)
+{
+	struct entry entry = {.config = hs_scenario_link_defaults};
+
+	if (hs_schema_read(ways_fields, object, path, &entry, err) < 0)
+		return -EINVAL;
+	return make_ways(&entry, path, ways, err);
+}
+
+int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenario_link *link,
+		size_t entry, const char *path, struct hs_error *err)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+	struct hs_scenario_link *added = &scenario->links[scenario->n_links];
+	char at[64];
+
+	*added = *link;
+	if (!added->name[0])
+		snprintf(added->name, sizeof(added->name), "%s-%s",
+				scenario->nodes[link->from].name, scenario->nodes[link->to].name);
+	snprintf(at, sizeof(at), "%s.name", path);
+	if (strcmp(added->name, "e2e") == 0)
+		return hs_error_set(err, "bad_value", at, "another name",
+				"\"e2e\" is what results call a whole way");
+	int rc = hs_scenario_names_add(&draft->link_names, added->name, scenario->n_links, at, err);
+	if (rc == 0)
+		draft->link_entries[scenario->n_links++] = entry;
+	return rc;
+}
+
+// An entry without a name whose ends are those of an earlier one, exchanged, is the other direction
+// of the same cable: of the first that lacks it. HS_NO_INDEX: there is none such.
+static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct entry *entry,
+		const bool *has_both)
+{
+	uint32_t found = HS_NO_INDEX;
+
+	if (entry->link.name[0])
+		return found;
+	for (uint32_t i = 0; i < draft->scenario.n_links; i++) {
+		const struct hs_scenario_link *link = &draft->scenario.links[i];
+		if (link->from != entry->link.to || link->to != entry->link.from)
+			continue;
+		if (!has_both[i])
+			return i;
+		found = i;
+	}
+	return found;
+}
+
+static int read_entry(
+		struct hs_scenario_draft *draft, size_t i, bool *has_both, struct hs_error *err)
+{
+	struct entry entry = {.config = hs_scenario_link_defaults, .draft = draft};
+	char at[48];
+
+	snprintf(at, sizeof(at), "links[%zu]", i);
+	if (hs_schema_read(entry_fields, json_array_get(draft->links, i), at, &entry, err) < 0 ||
+			make_ways(&entry, at, entry.link.ways, err) < 0)
+		return -EINVAL;
+	if (entry.link.from == entry.link.to) {
+		snprintf(at, sizeof(at), "links[%zu].to", i);
+		return hs_error_set(err, "bad_value", at, "another node",
+				"the link leads back to where it starts");
+	}
+
+	uint32_t cable = find_cable(draft, &entry, has_both);
+	if (cable == HS_NO_INDEX) {
+		has_both[draft->scenario.n_links] = entry.reverse;
+		return hs_scenario_add_link(draft, &entry.link, i, at, err);
+	}
+	if (has_both[cable] || entry.reverse)
+		return hs_error_set(err, "conflict", at, "a name, for another link between the two",
+				"link \"%s\" has its other direction already",
+				draft->scenario.links[cable].name);
+	has_both[cable] = true;
+	draft->scenario.links[cable].ways[1] = entry.config;
+	return 0;
+}
+
+int hs_scenario_read_links(struct hs_scenario_draft *draft, struct hs_error *err)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+	size_t n;
+	int rc = hs_scenario_list(draft->links, "links", MAX_LINKS, &n, err);
+
+	if (rc < 0)
+		return rc;
+	bool *has_both = hs_scenario_room(n, sizeof(*has_both), err);
+	scenario->links = hs_scenario_room(n, sizeof(*scenario->links), err);
+	draft->link_entries = hs_scenario_room(n, sizeof(*draft->link_entries), err);
+	if (!has_both || !scenario->links || !draft->link_entries)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = read_entry(draft, i, has_both, err);
+	free(has_both);
+	return rc;
+}

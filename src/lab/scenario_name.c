@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scenario_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hs_scenario_no_memory(struct hs_error *err)
+{
+	hs_error_set(err, "internal", "", "", "memory is out");
+	return -ENOMEM;
+}
+
+void *hs_scenario_room(size_t n, size_t size, struct hs_error *err)
+{
+	void *room = calloc(n ? n : 1, size);
+	if (!room)
+		hs_scenario_no_memory(err);
+	return room;
+}
+
+int hs_scenario_list(json_t *list, const char *path, size_t max, size_t *n, struct hs_error *err)
+{
+	char bounds[48];
+
+	*n = 0;
+	if (!list)
+		return 0;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list", err);
+	*n = json_array_size(list);
+	snprintf(bounds, sizeof(bounds), "at most %zu", max);
+	if (*n > max)
+		return hs_error_set(err, "out_of_range", path, bounds, "the list has %zu", *n);
+	return 0;
+}
+
+int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err)
+{
+	static const char allowed[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
+		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
+				"\"%s\" is no name", name);
+	return 0;
+}
+
+int hs_scenario_names_init(struct hs_scenario_names *names, const char *what, const char *expected)
+{
+	*names = (struct hs_scenario_names){json_object(), what, expected};
+	return names->index ? 0 : -ENOMEM;
+}
+
+void hs_scenario_names_fini(struct hs_scenario_names *names)
+{
+	json_decref(names->index);
+}
+
+int hs_scenario_names_add(struct hs_scenario_names *names, const char *name, size_t index,
+		const char *path, struct hs_error *err)
+{
+	if (hs_scenario_check_name(name, path, err) < 0)
+		return -EINVAL;
+	if (json_object_get(names->index, name))
+		return hs_error_set(err, "duplicate", path, "a name of its own",
+				"another %s is called \"%s\" too", names->what, name);
+	if (json_object_set_new(names->index, name, json_integer((json_int_t)index)) < 0)
+		return hs_scenario_no_memory(err);
+	return 0;
+}
+
+uint32_t hs_scenario_names_find(const struct hs_scenario_names *names, const char *name)
+{
+	const json_t *index = json_object_get(names->index, name);
+	return index ? (uint32_t)json_integer_value(index) : HS_NO_INDEX;
+}
+
+int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value, const char *path,
+		uint32_t *index, struct hs_error *err)
+{
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, names->expected, err);
+	*index = hs_scenario_names_find(names, json_string_value(value));
+	if (*index == HS_NO_INDEX)
+		return hs_error_set(err, "unknown_name", path, names->expected,
+				"no %s is called \"%.64s\"", names->what, json_string_value(value));
+	return 0;
+}
