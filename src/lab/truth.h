@@ -12,12 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_TRUTH_HOPS 16 // links on the way of one packet; beyond, it is counted and not recorded
+// Links on the way of one packet. Of a longer way all is counted, but only the first stops and the
+// latest are recorded.
+#define HS_TRUTH_HOPS 16
 
 struct hs_truth;
 
-// At one node, [0] the source. sent_*: of the flow there when this packet had been sent, itself
-// included; received_*: when it had been received.
+// At one node, [0] the source. tx_*: of the flow there when this packet had been sent, itself
+// included (0: it was not sent on); rx_*: when it had been received.
 struct hs_truth_stop {
 	uint32_t node; // index
 	int64_t rx_ns, rx_shown_ns;
@@ -30,11 +32,13 @@ struct hs_passport {
 	uint32_t traffic; // entry of the scenario
 	uint32_t flow;	  // HS_NO_INDEX: not monitored
 	bool reply;
-	bool copy;	// made by a link's duplication
-	bool telemetry; // carried some on the latest link
+	bool copy;	   // made by a link's duplication: hs_truth_copy
+	bool copy_counted; // on the link that made it
+	bool sent;	   // at the latest stop: sent to several ports it still counts once
+	bool telemetry;	   // carried some on the latest link
 	uint8_t n_stops;
-	uint8_t missed_stops;
-	uint32_t bytes; // of the frame as its host made it
+	uint8_t missed_stops; // between stops[HS_TRUTH_HOPS - 1] and the latest
+	uint32_t bytes;	      // of the frame as its host made it
 	uint64_t number;
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };
@@ -52,7 +56,8 @@ struct hs_truth_report {
 // end between reports.
 struct hs_truth_edge {
 	int64_t at_shown_ns; // sink's clock: a multiple of the window
-	int64_t at_ns;
+	int64_t at_ns;	     // reckoned from the nearest arrival: exact where that clock is steady
+	uint64_t number;     // of the newest packet
 	uint64_t sink_rx_bytes, sink_rx_packets;
 	uint32_t n_stops;
 	const struct hs_truth_stop *stops; // of the newest packet (source order) that had arrived
@@ -67,38 +72,50 @@ struct hs_truth_hop {
 	uint64_t telemetry_packets, telemetry_bytes; // sent with telemetry; bytes it added
 };
 
+// 0 or -ENOMEM. destroy accepts NULL.
 int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **truth);
 void hs_truth_destroy(struct hs_truth *truth);
 
 // ---- stamps, by the engine ----
+// Of packets that are not monitored, only the stops are written.
 
-// From its host, at its source.
+// From its host, at its source. traffic, flow, reply, bytes and number are set.
 void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
 		int64_t now_ns, int64_t shown_ns);
 // The node handed it to a link towards another node; wire_bytes with telemetry.
 void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
 		uint32_t wire_bytes, bool telemetry);
+// A link's duplication made the packet of this passport, a copy of another's.
+static inline void hs_truth_copy(struct hs_passport *passport)
+{
+	passport->copy = true;
+	passport->copy_counted = false;
+}
 // It came over a link.
 void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
 // The node at its stop handed it to a host: it was the sink. Only for monitored flows.
 void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport);
-// A node forgot everything: its counts begin at 0.
+// A node forgot everything: its counts begin at 0. Totals of hops go on.
 void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 
 // ---- reading, after the run ----
 
-// In the order of arrival at the sink. 0 where memory was out on the way (-ENOMEM is kept and
-// returned by hs_truth_status).
+// In the order of arrival at the sink. Nothing is known where memory was out on the way (-ENOMEM is
+// kept and returned by hs_truth_status): 0 and false everywhere. What these hand out is valid until
+// the next stamp.
 size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow);
 void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
 		struct hs_truth_report *report);
-// The report whose packet showed this time at this node, the newest of several; false: none did.
+// The report whose packet showed this time at this node: of several the one sent last, and of its
+// copies the one that came first. False: none did.
 bool hs_truth_find(const struct hs_truth *truth, uint32_t flow, uint32_t node, int64_t shown_ns,
 		struct hs_truth_report *report);
-// At the end of the window (start, end]; false: nothing had arrived.
+// At the end of the window (start, end]: when the sink's clock first passed it. Beyond the last
+// arrival the state is the final one. False: nothing had arrived.
 bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
 		struct hs_truth_edge *edge);
+// In the order of their first use.
 size_t hs_truth_hops(const struct hs_truth *truth, uint32_t flow);
 void hs_truth_hop(const struct hs_truth *truth, uint32_t flow, size_t index,
 		struct hs_truth_hop *hop);

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "truth_parts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **out)
+{
+	assert(window_ns > 0);
+	struct hs_truth *truth = calloc(1, sizeof(*truth));
+	if (!truth)
+		return -ENOMEM;
+	truth->flows = calloc(n_flows ? n_flows : 1, sizeof(*truth->flows));
+	if (!truth->flows) {
+		free(truth);
+		return -ENOMEM;
+	}
+	truth->n_flows = n_flows;
+	truth->n_nodes = n_nodes;
+	truth->window_ns = window_ns;
+	*out = truth;
+	return 0;
+}
+
+void hs_truth_destroy(struct hs_truth *truth)
+{
+	if (!truth)
+		return;
+	for (uint32_t i = 0; i < truth->n_flows; i++) {
+		struct hs_truth_flow *flow = &truth->flows[i];
+		hs_index_map_fini(&flow->node_map);
+		hs_index_map_fini(&flow->hop_map);
+		free(flow->nodes);
+		free(flow->hops);
+		free(flow->reports);
+		free(flow->edges);
+		free(flow->stops);
+		free(flow->sightings);
+	}
+	free(truth->flows);
+	free(truth);
+}
+
+// ---- growing ----
+
+// The array with room for n more items; NULL: no memory, the array is as it was.
+static void *grown(void *array, size_t *capacity, size_t used, size_t n, size_t item_bytes)
+{
+	size_t wanted = *capacity ? *capacity : 8;
+	if (used + n <= *capacity)
+		return array;
+	while (wanted < used + n)
+		wanted *= 2;
+	void *larger = realloc(array, wanted * item_bytes);
+	if (larger)
+		*capacity = wanted;
+	return larger;
+}
+
+// Is there room for n more?
+#define RESERVE(flow, array, n)                                                                    \
+	({                                                                                         \
+		void *more = grown((flow)->array, &(flow)->array##_capacity, (flow)->n_##array, n, \
+				sizeof(*(flow)->array));                                           \
+		if (more)                                                                          \
+			(flow)->array = more;                                                      \
+		more != NULL;                                                                      \
+	})
+
+static struct hs_truth_flow *flow_of(struct hs_truth *truth, const struct hs_passport *passport)
+{
+	return passport->flow < truth->n_flows ? &truth->flows[passport->flow] : NULL;
+}
+
+static struct hs_truth_counts *counts_at(
+		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t node)
+{
+	uint32_t index = hs_index_map_find(&flow->node_map, node);
+	if (index != HS_INDEX_MAP_NONE)
+		return &flow->nodes[index];
+	if (!RESERVE(flow, nodes, 1) ||
+			hs_index_map_add(&flow->node_map, node, (uint32_t)flow->n_nodes) < 0) {
+		truth->status = -ENOMEM;
+		return NULL;
+	}
+	flow->nodes[flow->n_nodes] = (struct hs_truth_counts){0};
+	return &flow->nodes[flow->n_nodes++];
+}
+
+static struct hs_truth_hop *hop_between(
+		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t from, uint32_t to)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	uint32_t index = hs_index_map_find(&flow->hop_map, key);
+	if (index != HS_INDEX_MAP_NONE)
+		return &flow->hops[index];
+	if (!RESERVE(flow, hops, 1) ||
+			hs_index_map_add(&flow->hop_map, key, (uint32_t)flow->n_hops) < 0) {
+		truth->status = -ENOMEM;
+		return NULL;
+	}
+	flow->hops[flow->n_hops] = (struct hs_truth_hop){.from = from, .to = to};
+	return &flow->hops[flow->n_hops++];
+}
+
+// Where in the flow's stops they are from now on, or SIZE_MAX.
+static size_t keep_stops(struct hs_truth *truth, struct hs_truth_flow *flow,
+		const struct hs_truth_stop *stops, uint32_t n)
+{
+	size_t first = flow->n_stops;
+	if (!RESERVE(flow, stops, n)) {
+		truth->status = -ENOMEM;
+		return SIZE_MAX;
+	}
+	memcpy(&flow->stops[first], stops, n * sizeof(*stops));
+	flow->n_stops += n;
+	return first;
+}
+
+// ---- stamps ----
+
+static void count_received(struct hs_truth *truth, const struct hs_passport *passport,
+		struct hs_truth_stop *stop)
+{
+	struct hs_truth_flow *flow = flow_of(truth, passport);
+	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
+	if (!counts)
+		return;
+	stop->rx_packets = ++counts->rx_packets;
+	stop->rx_bytes = counts->rx_bytes += passport->bytes;
+}
+
+static struct hs_truth_stop *latest_stop(struct hs_passport *passport)
+{
+	assert(passport->n_stops > 0);
+	return &passport->stops[passport->n_stops - 1];
+}
+
+void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+		int64_t now_ns, int64_t shown_ns)
+{
+	assert(node < truth->n_nodes);
+	passport->copy = passport->copy_counted = passport->sent = passport->telemetry = false;
+	passport->n_stops = 1;
+	passport->missed_stops = 0;
+	passport->stops[0] = (struct hs_truth_stop){.node = node,
+			.rx_ns = now_ns,
+			.rx_shown_ns = shown_ns,
+			.wire_bytes = passport->bytes};
+	count_received(truth, passport, &passport->stops[0]);
+}
+
+void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+		uint32_t wire_bytes, bool telemetry)
+{
+	struct hs_truth_stop *stop = latest_stop(passport);
+	struct hs_truth_flow *flow = flow_of(truth, passport);
+	bool first = !passport->sent;
+	assert(to < truth->n_nodes);
+	passport->sent = true;
+	passport->telemetry = telemetry;
+	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
+	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, stop->node, to) : NULL;
+	if (!counts || !hop)
+		return;
+	if (first) {
+		stop->tx_packets = ++counts->tx_packets;
+		stop->tx_bytes = counts->tx_bytes += passport->bytes;
+	}
+	hop->sent_packets++;
+	hop->sent_bytes += passport->bytes;
+	if (!telemetry)
+		return;
+	hop->telemetry_packets++;
+	hop->telemetry_bytes += wire_bytes > passport->bytes ? wire_bytes - passport->bytes : 0;
+}
+
+static void count_hop(struct hs_truth *truth, struct hs_passport *passport, uint32_t to)
+{
+	struct hs_truth_flow *flow = flow_of(truth, passport);
+	uint32_t from = latest_stop(passport)->node;
+	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, to) : NULL;
+	if (!hop)
+		return;
+	hop->received_packets++;
+	hop->received_bytes += passport->bytes;
+	hop->copies += passport->copy && !passport->copy_counted;
+}
+
+void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
+{
+	assert(node < truth->n_nodes);
+	count_hop(truth, passport, node);
+	passport->copy_counted = passport->copy;
+	passport->sent = false;
+	if (passport->n_stops <= HS_TRUTH_HOPS)
+		passport->n_stops++;
+	else if (passport->missed_stops < UINT8_MAX)
+		passport->missed_stops++;
+	struct hs_truth_stop *stop = latest_stop(passport);
+	*stop = (struct hs_truth_stop){.node = node,
+			.rx_ns = now_ns,
+			.rx_shown_ns = shown_ns,
+			.wire_bytes = wire_bytes};
+	count_received(truth, passport, stop);
+}
+
+void hs_truth_restart(struct hs_truth *truth, uint32_t node)
+{
+	for (uint32_t i = 0; i < truth->n_flows; i++) {
+		struct hs_truth_flow *flow = &truth->flows[i];
+		uint32_t index = hs_index_map_find(&flow->node_map, node);
+		if (index != HS_INDEX_MAP_NONE)
+			flow->nodes[index] = (struct hs_truth_counts){0};
+	}
+}
+
+// ---- the sink ----
+
+// The first end of a window that is not before this time.
+static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
+{
+	int64_t n = shown_ns / truth->window_ns + (shown_ns % truth->window_ns > 0);
+	return n * truth->window_ns;
+}
+
+// Keeps the state as it was at the boundaries that this arrival is the first beyond. Where a clock
+// went back, ends that it had passed before stay as they were.
+static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow,
+		const struct hs_truth_stop *stop)
+{
+	if (!flow->arrived) {
+		flow->first_edge_ns = flow->next_edge_ns = boundary_from(truth, stop->rx_shown_ns);
+		return;
+	}
+	if (stop->rx_shown_ns <= flow->next_edge_ns)
+		return;
+	struct hs_truth_kept_edge edge = {
+			.last_shown_ns = boundary_from(truth, stop->rx_shown_ns) - truth->window_ns,
+			.passed_ns = stop->rx_ns,
+			.passed_shown_ns = stop->rx_shown_ns,
+			.state = flow->state,
+			.first_stop = keep_stops(truth, flow, flow->newest, flow->state.n_stops),
+	};
+	if (!RESERVE(flow, edges, 1))
+		truth->status = -ENOMEM;
+	if (truth->status < 0)
+		return;
+	flow->edges[flow->n_edges++] = edge;
+	flow->next_edge_ns = edge.last_shown_ns + truth->window_ns;
+}
+
+static void note_arrival(struct hs_truth_flow *flow, const struct hs_passport *passport)
+{
+	const struct hs_truth_stop *stop = &passport->stops[passport->n_stops - 1];
+	struct hs_truth_state *state = &flow->state;
+	state->ns = stop->rx_ns;
+	state->shown_ns = stop->rx_shown_ns;
+	state->sink_rx_packets = stop->rx_packets;
+	state->sink_rx_bytes = stop->rx_bytes;
+	if (flow->arrived && passport->number <= state->number)
+		return;
+	flow->arrived = true;
+	state->number = passport->number;
+	state->n_stops = passport->n_stops;
+	memcpy(flow->newest, passport->stops, passport->n_stops * sizeof(*flow->newest));
+}
+
+static void keep_report(struct hs_truth *truth, struct hs_truth_flow *flow,
+		const struct hs_passport *passport)
+{
+	struct hs_truth_kept report = {
+			.number = passport->number,
+			.copy = passport->copy,
+			.n_stops = passport->n_stops,
+			.first_stop = keep_stops(truth, flow, passport->stops, passport->n_stops),
+	};
+	if (!RESERVE(flow, reports, 1))
+		truth->status = -ENOMEM;
+	if (truth->status == 0)
+		flow->reports[flow->n_reports++] = report;
+}
+
+void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport)
+{
+	struct hs_truth_flow *flow = flow_of(truth, passport);
+	assert(passport->n_stops > 0);
+	if (!flow || truth->status < 0)
+		return;
+	pass_boundaries(truth, flow, &passport->stops[passport->n_stops - 1]);
+	note_arrival(flow, passport);
+	if (passport->telemetry)
+		keep_report(truth, flow, passport);
+}

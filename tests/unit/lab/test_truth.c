@@ -1,0 +1,818 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ground truth by hand, and against a recount from a log of everything that happened on a small
+// network that loses, copies and overtakes.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "truth.h"
+
+#include "rng.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_FLOW	 UINT32_MAX
+#define WINDOW	 INT64_C(1000)
+#define N_NODES	 40
+#define OFF_SINK INT64_C(3) // what the sink's clock is fast by in the tests by hand
+
+// ---- memory that runs out ----
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+
+static long allocations_left = -1; // negative: no limit
+
+static bool has_memory(void)
+{
+	return allocations_left < 0 || allocations_left-- > 0 || (allocations_left = 0);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return has_memory() ? __real_malloc(bytes) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+	return has_memory() ? __real_calloc(n, bytes) : NULL;
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+	return has_memory() ? __real_realloc(old, bytes) : NULL;
+}
+
+// ---- by hand ----
+
+static struct hs_truth *truth_new(void)
+{
+	struct hs_truth *truth;
+	assert_int_equal(hs_truth_create(2, N_NODES, WINDOW, &truth), 0);
+	return truth;
+}
+
+static struct hs_passport passport_of(uint32_t flow, uint64_t number, uint32_t bytes)
+{
+	return (struct hs_passport){.flow = flow, .number = number, .bytes = bytes};
+}
+
+// Over nodes 0, 1, 2, at its sink at this time of the sink's clock.
+static void carry(struct hs_truth *truth, uint64_t number, int64_t sink_shown_ns, bool telemetry)
+{
+	struct hs_passport passport = passport_of(0, number, 100);
+	int64_t at = sink_shown_ns - OFF_SINK;
+	hs_truth_enter(truth, &passport, 0, at - 20, at - 20);
+	hs_truth_send(truth, &passport, 1, telemetry ? 124 : 100, telemetry);
+	hs_truth_receive(truth, &passport, 1, at - 10, at - 10, telemetry ? 124 : 100);
+	hs_truth_send(truth, &passport, 2, telemetry ? 140 : 100, telemetry);
+	hs_truth_receive(truth, &passport, 2, at, sink_shown_ns, telemetry ? 140 : 100);
+	hs_truth_sink(truth, &passport);
+}
+
+static struct hs_truth_edge edge_at(const struct hs_truth *truth, int64_t end_ns)
+{
+	struct hs_truth_edge edge;
+	assert_true(hs_truth_edge(truth, 0, end_ns, &edge));
+	assert_int_equal(edge.at_shown_ns, end_ns);
+	return edge;
+}
+
+static void a_stop_has_the_counts_with_its_own_packet_and_no_later_one(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_report report;
+	carry(truth, 1, 5100, false);
+	carry(truth, 2, 5200, true);
+	carry(truth, 3, 5300, false);
+	assert_int_equal(hs_truth_reports(truth, 0), 1);
+	assert_int_equal(hs_truth_reports(truth, 1), 0);
+	hs_truth_report(truth, 0, 0, &report);
+	assert_int_equal(report.number, 2);
+	assert_false(report.copy);
+	assert_int_equal(report.sink_ns, 5200 - OFF_SINK);
+	assert_int_equal(report.sink_shown_ns, 5200);
+	assert_int_equal(report.n_stops, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct hs_truth_stop *stop = &report.stops[i];
+		static const uint32_t wire[] = {100, 124, 140};
+		assert_int_equal(stop->node, i);
+		assert_int_equal(stop->rx_packets, 2);
+		assert_int_equal(stop->rx_bytes, 200);
+		assert_int_equal(stop->tx_packets, i < 2 ? 2 : 0);
+		assert_int_equal(stop->tx_bytes, i < 2 ? 200 : 0);
+		assert_int_equal(stop->wire_bytes, wire[i]);
+		assert_int_equal(stop->rx_ns, 5200 - OFF_SINK - 10 * (2 - (int64_t)i));
+	}
+	hs_truth_destroy(truth);
+}
+
+static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_hop hop;
+	carry(truth, 1, 5100, false);
+	carry(truth, 2, 5200, true);
+	carry(truth, 3, 5300, true);
+	assert_int_equal(hs_truth_hops(truth, 0), 2);
+	assert_int_equal(hs_truth_hops(truth, 1), 0);
+	hs_truth_hop(truth, 0, 1, &hop);
+	assert_int_equal(hop.from, 1);
+	assert_int_equal(hop.to, 2);
+	assert_int_equal(hop.sent_packets, 3);
+	assert_int_equal(hop.sent_bytes, 300);
+	assert_int_equal(hop.received_packets, 3);
+	assert_int_equal(hop.received_bytes, 300);
+	assert_int_equal(hop.copies, 0);
+	assert_int_equal(hop.telemetry_packets, 2);
+	assert_int_equal(hop.telemetry_bytes, 80);
+	hs_truth_hop(truth, 0, 0, &hop);
+	assert_int_equal(hop.from, 0);
+	assert_int_equal(hop.telemetry_bytes, 48);
+	hs_truth_destroy(truth);
+}
+
+static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_hop hop;
+	struct hs_passport passport = passport_of(0, 1, 100);
+	hs_truth_enter(truth, &passport, 0, 10, 10);
+	for (uint32_t to = 1; to < 4; to++)
+		hs_truth_send(truth, &passport, to, 100, false);
+	assert_int_equal(passport.stops[0].tx_packets, 1);
+	assert_int_equal(passport.stops[0].tx_bytes, 100);
+	assert_int_equal(hs_truth_hops(truth, 0), 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		hs_truth_hop(truth, 0, i, &hop);
+		assert_int_equal(hop.to, i + 1);
+		assert_int_equal(hop.sent_packets, 1);
+	}
+	hs_truth_receive(truth, &passport, 1, 20, 20, 100);
+	hs_truth_send(truth, &passport, 2, 100, false);
+	assert_int_equal(passport.stops[1].tx_packets, 1);
+	hs_truth_enter(truth, &passport, 0, 30, 30);
+	hs_truth_send(truth, &passport, 1, 100, false);
+	assert_int_equal(passport.stops[0].tx_packets, 2);
+	hs_truth_destroy(truth);
+}
+
+static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_hop hop;
+	struct hs_truth_report report;
+	struct hs_passport first = passport_of(0, 1, 100), second, third;
+	hs_truth_enter(truth, &first, 0, 10, 10);
+	hs_truth_send(truth, &first, 1, 124, true);
+	second = first;
+	hs_truth_copy(&second);
+	hs_truth_receive(truth, &first, 1, 20, 20, 124);
+	hs_truth_receive(truth, &second, 1, 21, 21, 124);
+	assert_int_equal(second.stops[1].rx_packets, 2);
+	hs_truth_send(truth, &second, 2, 124, true);
+	third = second;
+	hs_truth_copy(&third);
+	hs_truth_receive(truth, &second, 2, 30, 30, 124);
+	hs_truth_receive(truth, &third, 2, 31, 31, 124);
+	hs_truth_sink(truth, &second);
+	hs_truth_sink(truth, &third);
+	hs_truth_hop(truth, 0, 0, &hop);
+	assert_int_equal(hop.sent_packets, 1);
+	assert_int_equal(hop.received_packets, 2);
+	assert_int_equal(hop.copies, 1);
+	hs_truth_hop(truth, 0, 1, &hop);
+	assert_int_equal(hop.sent_packets, 1);
+	assert_int_equal(hop.received_packets, 2);
+	assert_int_equal(hop.copies, 1);
+	hs_truth_report(truth, 0, 1, &report);
+	assert_true(report.copy);
+	hs_truth_destroy(truth);
+}
+
+static void a_restarted_node_counts_from_0_and_hops_go_on(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_report report;
+	struct hs_truth_hop hop;
+	carry(truth, 1, 5100, false);
+	hs_truth_restart(truth, 1);
+	hs_truth_restart(truth, 30);
+	carry(truth, 2, 5200, true);
+	hs_truth_report(truth, 0, 0, &report);
+	assert_int_equal(report.stops[0].rx_packets, 2);
+	assert_int_equal(report.stops[1].rx_packets, 1);
+	assert_int_equal(report.stops[1].rx_bytes, 100);
+	assert_int_equal(report.stops[1].tx_packets, 1);
+	assert_int_equal(report.stops[2].rx_packets, 2);
+	hs_truth_hop(truth, 0, 1, &hop);
+	assert_int_equal(hop.sent_packets, 2);
+	hs_truth_destroy(truth);
+}
+
+static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_report report;
+	struct hs_truth_hop hop;
+	struct hs_passport passport = passport_of(0, 1, 100);
+	hs_truth_enter(truth, &passport, 0, 10, 10);
+	for (uint32_t i = 1; i < N_NODES; i++) {
+		hs_truth_send(truth, &passport, i, 124, true);
+		hs_truth_receive(truth, &passport, i, 10 + i, 10 + i, 124);
+	}
+	hs_truth_sink(truth, &passport);
+	assert_int_equal(passport.missed_stops, N_NODES - HS_TRUTH_HOPS - 1);
+	assert_int_equal(hs_truth_hops(truth, 0), N_NODES - 1);
+	hs_truth_hop(truth, 0, N_NODES - 2, &hop);
+	assert_int_equal(hop.from, N_NODES - 2);
+	assert_int_equal(hop.received_packets, 1);
+	hs_truth_report(truth, 0, 0, &report);
+	assert_int_equal(report.n_stops, HS_TRUTH_HOPS + 1);
+	assert_int_equal(report.sink_ns, 10 + N_NODES - 1);
+	assert_int_equal(report.stops[HS_TRUTH_HOPS].node, N_NODES - 1);
+	assert_int_equal(report.stops[HS_TRUTH_HOPS - 1].node, HS_TRUTH_HOPS - 1);
+	hs_truth_destroy(truth);
+}
+
+static void of_a_packet_that_nobody_monitors_only_the_stops_are_written(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_passport passport = passport_of(NO_FLOW, 1, 100);
+	hs_truth_enter(truth, &passport, 3, 10, 11);
+	hs_truth_send(truth, &passport, 1, 100, false);
+	hs_truth_receive(truth, &passport, 1, 20, 22, 100);
+	hs_truth_sink(truth, &passport);
+	assert_int_equal(passport.n_stops, 2);
+	assert_int_equal(passport.stops[0].node, 3);
+	assert_int_equal(passport.stops[1].rx_shown_ns, 22);
+	assert_int_equal(passport.stops[1].rx_packets, 0);
+	assert_int_equal(hs_truth_status(truth), 0);
+	hs_truth_destroy(truth);
+}
+
+static void a_packet_at_the_boundary_belongs_to_the_window_that_ends_there(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_edge edge;
+	carry(truth, 1, 5999, false);
+	carry(truth, 2, 6000, false);
+	carry(truth, 3, 6001, false);
+	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
+	assert_false(hs_truth_edge(truth, 1, 6000, &edge));
+	edge = edge_at(truth, 6000);
+	assert_int_equal(edge.sink_rx_packets, 2);
+	assert_int_equal(edge.sink_rx_bytes, 200);
+	assert_int_equal(edge.number, 2);
+	assert_int_equal(edge.n_stops, 3);
+	assert_int_equal(edge.stops[0].tx_packets, 2);
+	assert_int_equal(edge.stops[2].rx_shown_ns, 6000);
+	assert_int_equal(edge.at_ns, 6000 - OFF_SINK);
+	hs_truth_destroy(truth);
+}
+
+static void a_first_packet_exactly_at_a_boundary_is_in_its_edge(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_edge edge;
+	carry(truth, 1, 6000, false);
+	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
+	assert_int_equal(edge_at(truth, 6000).sink_rx_packets, 1);
+	carry(truth, 2, 6001, false);
+	assert_int_equal(edge_at(truth, 6000).sink_rx_packets, 1);
+	assert_int_equal(edge_at(truth, 7000).sink_rx_packets, 2);
+	hs_truth_destroy(truth);
+}
+
+static void every_boundary_of_a_silence_has_the_state_before_it(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	carry(truth, 1, 5500, false);
+	carry(truth, 2, 9001, false);
+	carry(truth, 3, 10000, false);
+	for (int64_t end = 6000; end <= 9000; end += WINDOW) {
+		assert_int_equal(edge_at(truth, end).sink_rx_packets, 1);
+		assert_int_equal(edge_at(truth, end).at_ns, end - OFF_SINK);
+	}
+	assert_int_equal(edge_at(truth, 10000).sink_rx_packets, 3);
+	assert_int_equal(edge_at(truth, 99000).sink_rx_packets, 3);
+	assert_int_equal(edge_at(truth, 99000).at_ns, 99000 - OFF_SINK);
+	hs_truth_destroy(truth);
+}
+
+static void the_newest_packet_of_an_edge_is_so_in_source_order(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	carry(truth, 1, 5100, false);
+	carry(truth, 9, 5200, false);
+	carry(truth, 4, 5300, false);
+	carry(truth, 9, 5400, false); // a copy
+	carry(truth, 10, 6100, false);
+	struct hs_truth_edge edge = edge_at(truth, 6000);
+	assert_int_equal(edge.number, 9);
+	assert_int_equal(edge.stops[2].rx_shown_ns, 5200);
+	assert_int_equal(edge.stops[0].tx_packets, 2);
+	assert_int_equal(edge.sink_rx_packets, 4);
+	assert_int_equal(edge_at(truth, 7000).number, 10);
+	hs_truth_destroy(truth);
+}
+
+static void a_clock_that_steps_back_leaves_the_edges_that_it_passed(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	carry(truth, 1, 5500, false);
+	carry(truth, 2, 8500, false);
+	carry(truth, 3, 5600, false);
+	carry(truth, 4, 7100, false);
+	assert_int_equal(edge_at(truth, 6000).number, 1);
+	assert_int_equal(edge_at(truth, 8000).number, 1);
+	assert_int_equal(edge_at(truth, 9000).number, 4);
+	carry(truth, 5, 9500, false);
+	assert_int_equal(edge_at(truth, 7000).number, 1);
+	assert_int_equal(edge_at(truth, 9000).number, 4);
+	assert_int_equal(edge_at(truth, 9000).sink_rx_packets, 4);
+	assert_int_equal(edge_at(truth, 10000).number, 5);
+	hs_truth_destroy(truth);
+}
+
+static void times_below_0_have_edges_too(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_edge edge;
+	carry(truth, 1, -2500, false);
+	carry(truth, 2, -2000, false);
+	carry(truth, 3, -1, false);
+	carry(truth, 4, 1, false);
+	assert_false(hs_truth_edge(truth, 0, -3000, &edge));
+	assert_int_equal(edge_at(truth, -2000).number, 2);
+	assert_int_equal(edge_at(truth, -1000).number, 2);
+	assert_int_equal(edge_at(truth, 0).number, 3);
+	hs_truth_destroy(truth);
+}
+
+static void a_report_is_found_by_a_time_that_any_of_its_nodes_showed(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_report report;
+	assert_false(hs_truth_find(truth, 0, 2, 5200, &report));
+	carry(truth, 1, 5100, true);
+	carry(truth, 2, 5200, true);
+	carry(truth, 3, 5300, false);
+	assert_true(hs_truth_find(truth, 0, 2, 5200, &report));
+	assert_int_equal(report.number, 2);
+	assert_true(hs_truth_find(truth, 0, 0, 5100 - OFF_SINK - 20, &report));
+	assert_int_equal(report.number, 1);
+	assert_false(hs_truth_find(truth, 0, 1, 5200, &report));
+	assert_false(hs_truth_find(truth, 0, 2, 5300, &report));
+	assert_false(hs_truth_find(truth, 1, 2, 5200, &report));
+	// Asked before, it sees what came since; the newest of the same time.
+	carry(truth, 8, 5100, true);
+	carry(truth, 7, 5100, true);
+	assert_true(hs_truth_find(truth, 0, 2, 5100, &report));
+	assert_int_equal(report.number, 8);
+	carry(truth, 8, 5100, true);
+	assert_true(hs_truth_find(truth, 0, 2, 5100, &report));
+	assert_int_equal(report.stops[0].rx_packets, 4);
+	// With no memory for an index, the same.
+	carry(truth, 9, 5100, true);
+	carry(truth, 6, 5100, true);
+	allocations_left = 0;
+	bool found = hs_truth_find(truth, 0, 2, 5100, &report);
+	bool none = hs_truth_find(truth, 0, 2, 5101, &report);
+	allocations_left = -1;
+	assert_true(found);
+	assert_false(none);
+	assert_int_equal(report.number, 9);
+	hs_truth_destroy(truth);
+}
+
+static void out_of_memory_is_kept_and_nothing_is_said(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = NULL;
+	struct hs_truth_report report;
+	struct hs_truth_edge edge;
+	for (long left = 0;; left++) {
+		allocations_left = left;
+		int rc = hs_truth_create(1, 3, WINDOW, &truth);
+		for (int64_t i = 1; rc == 0 && i <= 100; i++)
+			carry(truth, (uint64_t)i, 5100 + 500 * i, true);
+		bool enough = allocations_left > 0;
+		allocations_left = -1;
+		if (rc < 0) {
+			assert_int_equal(rc, -ENOMEM);
+			continue;
+		}
+		if (enough)
+			break;
+		if (hs_truth_status(truth) < 0) {
+			assert_int_equal(hs_truth_status(truth), -ENOMEM);
+			assert_int_equal(hs_truth_reports(truth, 0), 0);
+			assert_int_equal(hs_truth_hops(truth, 0), 0);
+			assert_false(hs_truth_edge(truth, 0, 9000, &edge));
+			assert_false(hs_truth_find(truth, 0, 2, 5600, &report));
+		}
+		hs_truth_destroy(truth);
+	}
+	assert_int_equal(hs_truth_status(truth), 0);
+	assert_int_equal(hs_truth_reports(truth, 0), 100);
+	hs_truth_destroy(truth);
+	hs_truth_destroy(NULL);
+}
+
+// ---- against a recount ----
+
+enum what {
+	GOT,
+	SENT,
+	RESTARTED
+};
+
+struct entry {
+	enum what what;
+	uint32_t flow, node, bytes;
+};
+
+struct place {
+	uint32_t node;
+	int64_t shown_ns;
+	size_t got, sent; // entries of the log
+};
+
+struct packet {
+	struct hs_passport passport;
+	bool flying, fresh_copy;
+	uint32_t to;
+	uint32_t n_places;
+	struct place places[HS_TRUTH_HOPS + 1];
+};
+
+struct arrival {
+	uint32_t flow;
+	uint64_t number;
+	bool copy, telemetry;
+	uint32_t n_places;
+	struct place places[HS_TRUTH_HOPS + 1];
+};
+
+struct tally {
+	uint64_t sent, received, copies, telemetry, telemetry_bytes, bytes;
+};
+
+#define SINK	 5
+#define MOST	 64
+#define PACKETS	 2500
+#define FLOWS	 2
+#define LOG_SIZE 60000
+
+struct world {
+	struct hs_rng rng;
+	struct hs_truth *truth;
+	int64_t now_ns, offsets[SINK + 1];
+	struct packet packets[MOST];
+	unsigned n_packets;
+	uint64_t numbers[FLOWS + 1];
+	struct entry log[LOG_SIZE];
+	size_t n_log;
+	struct arrival arrivals[4 * PACKETS];
+	size_t n_arrivals;
+	struct tally tallies[FLOWS][SINK + 1][SINK + 1];
+};
+
+static bool chance(struct world *world, unsigned percent)
+{
+	return hs_rng_u32(&world->rng) % 100 < percent;
+}
+
+static size_t note(
+		struct world *world, enum what what, uint32_t flow, uint32_t node, uint32_t bytes)
+{
+	assert_true(world->n_log < LOG_SIZE);
+	world->log[world->n_log] = (struct entry){what, flow, node, bytes};
+	return world->n_log++;
+}
+
+static void arrive(struct world *world, struct packet *packet, uint32_t node)
+{
+	struct hs_passport *passport = &packet->passport;
+	packet->flying = false;
+	packet->places[packet->n_places++] = (struct place){
+			.node = node,
+			.shown_ns = world->now_ns + world->offsets[node],
+			.got = note(world, GOT, passport->flow, node, passport->bytes),
+			.sent = SIZE_MAX,
+	};
+}
+
+static void start_packet(struct world *world)
+{
+	struct packet *packet = &world->packets[world->n_packets++];
+	uint32_t which = hs_rng_u32(&world->rng) % (FLOWS + 1);
+	memset(packet, 0, sizeof(*packet));
+	packet->passport = passport_of(which < FLOWS ? which : NO_FLOW, ++world->numbers[which],
+			60 + hs_rng_u32(&world->rng) % 1000);
+	arrive(world, packet, 0);
+	hs_truth_enter(world->truth, &packet->passport, 0, world->now_ns,
+			world->now_ns + world->offsets[0]);
+}
+
+static void drop(struct world *world, unsigned index)
+{
+	world->packets[index] = world->packets[--world->n_packets];
+}
+
+static struct tally *tally_of(struct world *world, const struct packet *packet, uint32_t to)
+{
+	static struct tally nobody;
+	uint32_t from = packet->places[packet->n_places - 1].node;
+	return packet->passport.flow == NO_FLOW ? &nobody
+						: &world->tallies[packet->passport.flow][from][to];
+}
+
+static void put_on_link(struct world *world, struct packet *packet, uint32_t to, bool telemetry)
+{
+	struct place *place = &packet->places[packet->n_places - 1];
+	struct tally *tally = tally_of(world, packet, to);
+	struct hs_passport *passport = &packet->passport;
+	if (place->sent == SIZE_MAX)
+		place->sent = note(world, SENT, passport->flow, place->node, passport->bytes);
+	hs_truth_send(world->truth, passport, to, passport->bytes + 24, telemetry);
+	tally->sent++;
+	tally->bytes += passport->bytes;
+	tally->telemetry += telemetry;
+	tally->telemetry_bytes += telemetry ? 24 : 0;
+	packet->flying = true;
+	packet->to = to;
+}
+
+static void send_packet(struct world *world, unsigned index)
+{
+	static const uint32_t next[SINK][2] = {{1, 2}, {3, 3}, {3, 4}, {5, 4}, {5, 5}};
+	struct packet *packet = &world->packets[index];
+	uint32_t node = packet->places[packet->n_places - 1].node;
+	unsigned way = hs_rng_u32(&world->rng) % 2;
+	bool telemetry = chance(world, 50);
+	bool both = next[node][0] != next[node][1] && chance(world, 20);
+	if (both) // what the other link carries is lost
+		put_on_link(world, packet, next[node][!way], telemetry);
+	put_on_link(world, packet, next[node][way], telemetry);
+	if (chance(world, 15) && world->n_packets < MOST) {
+		struct packet *copy = &world->packets[world->n_packets++];
+		*copy = *packet;
+		hs_truth_copy(&copy->passport);
+		copy->fresh_copy = true;
+	}
+	if (chance(world, 8))
+		drop(world, index);
+}
+
+static void receive_packet(struct world *world, unsigned index)
+{
+	struct packet *packet = &world->packets[index];
+	struct hs_passport *passport = &packet->passport;
+	uint32_t node = packet->to;
+	tally_of(world, packet, node)->received++;
+	tally_of(world, packet, node)->copies += packet->fresh_copy;
+	packet->fresh_copy = false;
+	arrive(world, packet, node);
+	hs_truth_receive(world->truth, passport, node, world->now_ns,
+			world->now_ns + world->offsets[node], passport->bytes);
+	if (node != SINK)
+		return;
+	hs_truth_sink(world->truth, passport);
+	if (passport->flow != NO_FLOW) {
+		struct arrival *arrival = &world->arrivals[world->n_arrivals++];
+		*arrival = (struct arrival){
+				.flow = passport->flow,
+				.number = passport->number,
+				.copy = passport->copy,
+				.telemetry = passport->telemetry,
+				.n_places = packet->n_places,
+		};
+		memcpy(arrival->places, packet->places, sizeof(packet->places));
+	}
+	drop(world, index);
+}
+
+static void happen(struct world *world)
+{
+	world->now_ns += hs_rng_u32(&world->rng) % 8;
+	if (hs_rng_u32(&world->rng) % 1000 == 0) {
+		uint32_t node = hs_rng_u32(&world->rng) % (SINK + 1);
+		hs_truth_restart(world->truth, node);
+		note(world, RESTARTED, NO_FLOW, node, 0);
+	}
+	if (hs_rng_u32(&world->rng) % 2000 == 0)
+		world->offsets[SINK] += (int64_t)(hs_rng_u32(&world->rng) % 4000) - 2000;
+	if (world->n_packets == 0 || (world->n_packets < MOST / 2 && chance(world, 30))) {
+		start_packet(world);
+		return;
+	}
+	unsigned index = hs_rng_u32(&world->rng) % world->n_packets;
+	if (world->packets[index].flying)
+		receive_packet(world, index);
+	else
+		send_packet(world, index);
+}
+
+// How much of it the node has counted when the entry of the log was made.
+static void recount(const struct world *world, size_t until, uint64_t *packets, uint64_t *bytes)
+{
+	const struct entry *last = &world->log[until];
+	*packets = *bytes = 0;
+	for (size_t i = until + 1; i-- > 0;) {
+		const struct entry *entry = &world->log[i];
+		if (entry->node != last->node)
+			continue;
+		if (entry->what == RESTARTED)
+			return;
+		if (entry->what != last->what || entry->flow != last->flow)
+			continue;
+		++*packets;
+		*bytes += entry->bytes;
+	}
+}
+
+static void check_stops(const struct world *world, const struct arrival *arrival,
+		const struct hs_truth_stop *stops, uint32_t n)
+{
+	assert_int_equal(n, arrival->n_places);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct place *place = &arrival->places[i];
+		uint64_t packets, bytes;
+		assert_int_equal(stops[i].node, place->node);
+		assert_int_equal(stops[i].rx_shown_ns, place->shown_ns);
+		recount(world, place->got, &packets, &bytes);
+		assert_int_equal(stops[i].rx_packets, packets);
+		assert_int_equal(stops[i].rx_bytes, bytes);
+		packets = bytes = 0;
+		if (place->sent != SIZE_MAX)
+			recount(world, place->sent, &packets, &bytes);
+		assert_int_equal(stops[i].tx_packets, packets);
+		assert_int_equal(stops[i].tx_bytes, bytes);
+	}
+}
+
+static void check_reports(const struct world *world, uint32_t flow)
+{
+	struct hs_truth_report report;
+	size_t n = 0;
+	for (size_t i = 0; i < world->n_arrivals; i++) {
+		const struct arrival *arrival = &world->arrivals[i];
+		if (arrival->flow != flow || !arrival->telemetry)
+			continue;
+		assert_true(n < hs_truth_reports(world->truth, flow));
+		hs_truth_report(world->truth, flow, n++, &report);
+		assert_int_equal(report.number, arrival->number);
+		assert_int_equal(report.copy, arrival->copy);
+		check_stops(world, arrival, report.stops, report.n_stops);
+	}
+	assert_int_equal(n, hs_truth_reports(world->truth, flow));
+	assert_true(n > 200);
+}
+
+static void check_edge(const struct world *world, uint32_t flow, int64_t end_ns)
+{
+	const struct arrival *newest = NULL, *last = NULL;
+	struct hs_truth_edge edge;
+	uint64_t packets, bytes;
+	for (size_t i = 0; i < world->n_arrivals; i++) {
+		const struct arrival *arrival = &world->arrivals[i];
+		if (arrival->flow != flow)
+			continue;
+		if (arrival->places[arrival->n_places - 1].shown_ns > end_ns)
+			break;
+		last = arrival;
+		if (!newest || arrival->number > newest->number)
+			newest = arrival;
+	}
+	assert_int_equal(hs_truth_edge(world->truth, flow, end_ns, &edge), last != NULL);
+	if (!last)
+		return;
+	recount(world, last->places[last->n_places - 1].got, &packets, &bytes);
+	assert_int_equal(edge.sink_rx_packets, packets);
+	assert_int_equal(edge.sink_rx_bytes, bytes);
+	assert_int_equal(edge.number, newest->number);
+	check_stops(world, newest, edge.stops, edge.n_stops);
+}
+
+static bool was_there(const struct arrival *arrival, uint32_t node, int64_t shown_ns)
+{
+	for (uint32_t i = 0; i < arrival->n_places; i++)
+		if (arrival->places[i].node == node && arrival->places[i].shown_ns == shown_ns)
+			return true;
+	return false;
+}
+
+static void check_find(const struct world *world, uint32_t flow, uint32_t node, int64_t shown_ns)
+{
+	const struct arrival *newest = NULL;
+	struct hs_truth_report report;
+	for (size_t i = 0; i < world->n_arrivals; i++) {
+		const struct arrival *arrival = &world->arrivals[i];
+		if (arrival->flow == flow && arrival->telemetry &&
+				was_there(arrival, node, shown_ns) &&
+				(!newest || arrival->number > newest->number))
+			newest = arrival;
+	}
+	assert_int_equal(hs_truth_find(world->truth, flow, node, shown_ns, &report), !!newest);
+	if (newest)
+		check_stops(world, newest, report.stops, report.n_stops);
+}
+
+static void check_hops(const struct world *world, uint32_t flow)
+{
+	struct hs_truth_hop hop;
+	size_t used = 0;
+	for (size_t i = 0; i < hs_truth_hops(world->truth, flow); i++) {
+		hs_truth_hop(world->truth, flow, i, &hop);
+		const struct tally *tally = &world->tallies[flow][hop.from][hop.to];
+		assert_int_equal(hop.sent_packets, tally->sent);
+		assert_int_equal(hop.sent_bytes, tally->bytes);
+		assert_int_equal(hop.received_packets, tally->received);
+		assert_int_equal(hop.copies, tally->copies);
+		assert_int_equal(hop.telemetry_packets, tally->telemetry);
+		assert_int_equal(hop.telemetry_bytes, tally->telemetry_bytes);
+	}
+	for (uint32_t from = 0; from <= SINK; from++)
+		for (uint32_t to = 0; to <= SINK; to++)
+			used += world->tallies[flow][from][to].sent > 0;
+	assert_int_equal(used, hs_truth_hops(world->truth, flow));
+}
+
+static void everything_is_as_a_recount_of_what_happened_says(void **state)
+{
+	(void)state;
+	static struct world world;
+	hs_rng_init(&world.rng, 77);
+	assert_int_equal(hs_truth_create(FLOWS, SINK + 1, WINDOW, &world.truth), 0);
+	world.now_ns = 100 * WINDOW;
+	while (world.numbers[0] < PACKETS / 3 || world.numbers[1] < PACKETS / 3)
+		happen(&world);
+	assert_int_equal(hs_truth_status(world.truth), 0);
+	for (uint32_t flow = 0; flow < FLOWS; flow++) {
+		check_reports(&world, flow);
+		check_hops(&world, flow);
+		for (int64_t end = 90 * WINDOW; end < world.now_ns + 10 * WINDOW; end += WINDOW)
+			check_edge(&world, flow, end);
+		for (unsigned i = 0; i < 400; i++) {
+			const struct arrival *arrival =
+					&world.arrivals[hs_rng_u32(&world.rng) % world.n_arrivals];
+			const struct place *place = &arrival->places[hs_rng_u32(&world.rng) %
+								     arrival->n_places];
+			check_find(&world, flow, place->node, place->shown_ns);
+		}
+	}
+	hs_truth_destroy(world.truth);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					a_stop_has_the_counts_with_its_own_packet_and_no_later_one),
+			cmocka_unit_test(
+					hops_are_in_the_order_of_first_use_with_what_telemetry_added),
+			cmocka_unit_test(a_packet_sent_to_several_ports_is_one_transmit),
+			cmocka_unit_test(
+					a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one),
+			cmocka_unit_test(a_restarted_node_counts_from_0_and_hops_go_on),
+			cmocka_unit_test(
+					of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept),
+			cmocka_unit_test(
+					of_a_packet_that_nobody_monitors_only_the_stops_are_written),
+			cmocka_unit_test(
+					a_packet_at_the_boundary_belongs_to_the_window_that_ends_there),
+			cmocka_unit_test(a_first_packet_exactly_at_a_boundary_is_in_its_edge),
+			cmocka_unit_test(every_boundary_of_a_silence_has_the_state_before_it),
+			cmocka_unit_test(the_newest_packet_of_an_edge_is_so_in_source_order),
+			cmocka_unit_test(a_clock_that_steps_back_leaves_the_edges_that_it_passed),
+			cmocka_unit_test(times_below_0_have_edges_too),
+			cmocka_unit_test(a_report_is_found_by_a_time_that_any_of_its_nodes_showed),
+			cmocka_unit_test(out_of_memory_is_kept_and_nothing_is_said),
+			cmocka_unit_test(everything_is_as_a_recount_of_what_happened_says),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
