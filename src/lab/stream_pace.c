@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stream_pace.h"
+
+#include "variate.h"
+
+#include <math.h>
+
+typedef unsigned __int128 wide;
+
+#define RATE_MIN 1e-9 // slower is never: one packet in 31 years
+#define RATE_MAX 1e9
+
+// The first convergent of the rate's continued fraction that reads as the same double.
+static void fraction_of(double rate, wide *numerator, wide *denominator)
+{
+	int exponent;
+	double mantissa = frexp(rate, &exponent);
+	// The rate's bounds keep 53 - exponent between 23 and 82.
+	wide a = (wide)ldexp(mantissa, 53), b = (wide)1 << (53 - exponent);
+	wide p0 = 0, q0 = 1, p1 = 1, q1 = 0;
+
+	while (b) {
+		wide whole = a / b, rest = a % b;
+		wide p = whole * p1 + p0, q = whole * q1 + q0;
+		p0 = p1;
+		q0 = q1;
+		p1 = p;
+		q1 = q;
+		if ((double)p / (double)q == rate)
+			break;
+		a = b;
+		b = rest;
+	}
+	*numerator = p1;
+	*denominator = q1;
+}
+
+// Integers of 1/1024 ns from here on: no compiler may fuse what is added into the draw.
+static int64_t exponential(struct hs_stream_pace *pace, double mean)
+{
+	double drawn = hs_variate_exponential(&pace->rng, mean);
+	return drawn < 0x1p62 ? (int64_t)drawn : INT64_MAX;
+}
+
+static int64_t later(int64_t at_ns, int64_t by_ns)
+{
+	int64_t sum;
+	return __builtin_add_overflow(at_ns, by_ns, &sum) ? HS_STREAM_NEVER_NS : sum;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void set_step(struct hs_stream_pace *pace, double rate)
+{
+	pace->step_parts = 0;
+	if (!(rate >= RATE_MIN))
+		return;
+	if (rate > RATE_MAX)
+		rate = RATE_MAX;
+	wide numerator, denominator;
+	fraction_of(rate, &numerator, &denominator);
+	pace->step_ns = (int64_t)(denominator * 1000000000 / numerator);
+	pace->step_part = (uint64_t)(denominator * 1000000000 % numerator);
+	pace->step_parts = (uint64_t)numerator;
+	pace->poisson_mean = 1024e9 / rate;
+	pace->parts = 0;
+}
+
+static bool is_silent(const struct hs_stream_pace *pace)
+{
+	return pace->step_parts == 0 || pace->left == 0 ||
+	       (pace->kind == HS_TRAFFIC_BURSTY && pace->burst_ns <= 0);
+}
+
+static void settle(struct hs_stream_pace *pace)
+{
+	if (is_silent(pace) || pace->next_ns >= pace->stop_ns)
+		pace->next_ns = HS_STREAM_NEVER_NS;
+}
+
+static void step_constant(struct hs_stream_pace *pace)
+{
+	pace->next_ns = later(pace->next_ns, pace->step_ns);
+	pace->parts += pace->step_part;
+	if (pace->parts >= pace->step_parts) {
+		pace->parts -= pace->step_parts;
+		pace->next_ns = later(pace->next_ns, 1);
+	}
+}
+
+static void step_poisson(struct hs_stream_pace *pace)
+{
+	int64_t gap = exponential(pace, pace->poisson_mean);
+	pace->units += gap % 1024;
+	pace->next_ns = later(pace->next_ns, gap / 1024 + pace->units / 1024);
+	pace->units %= 1024;
+}
+
+static int64_t next_burst(const struct hs_stream_pace *pace)
+{
+	return larger(pace->burst_due_ns, pace->burst_end_ns);
+}
+
+static void enter_burst(struct hs_stream_pace *pace)
+{
+	pace->burst_end_ns = later(next_burst(pace), pace->burst_ns);
+	pace->burst_due_ns = later(
+			pace->burst_due_ns, exponential(pace, (double)pace->mean_interval_ns));
+	pace->parts = 0;
+}
+
+static void step_bursty(struct hs_stream_pace *pace)
+{
+	if (pace->next_ns >= pace->burst_end_ns)
+		enter_burst(pace); // the frame that was sent is its first
+	step_constant(pace);
+	if (pace->next_ns >= pace->burst_end_ns)
+		pace->next_ns = next_burst(pace);
+}
+
+void hs_stream_pace_step(struct hs_stream_pace *pace)
+{
+	pace->left--;
+	if (pace->kind == HS_TRAFFIC_POISSON)
+		step_poisson(pace);
+	else if (pace->kind == HS_TRAFFIC_BURSTY)
+		step_bursty(pace);
+	else
+		step_constant(pace);
+	settle(pace);
+}
+
+void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_traffic *traffic,
+		uint64_t seed, int64_t start_ns, int64_t stop_ns)
+{
+	*pace = (struct hs_stream_pace){
+			.kind = traffic->kind,
+			.stop_ns = stop_ns,
+			.start_ns = start_ns,
+			.left = traffic->packets ? traffic->packets : UINT64_MAX,
+			.burst_ns = traffic->burst_ns,
+			.mean_interval_ns = traffic->mean_interval_ns,
+			.burst_end_ns = start_ns,
+	};
+	hs_rng_init(&pace->rng, seed);
+	if (pace->kind == HS_TRAFFIC_BURSTY)
+		pace->burst_due_ns =
+				later(start_ns, exponential(pace, (double)pace->mean_interval_ns));
+	hs_stream_pace_set_rate(pace, start_ns, traffic->rate_pps);
+}
+
+void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps)
+{
+	set_step(pace, rate_pps);
+	pace->next_ns = larger(now_ns, pace->start_ns);
+	if (is_silent(pace)) {
+		pace->next_ns = HS_STREAM_NEVER_NS;
+		return;
+	}
+	if (pace->kind == HS_TRAFFIC_POISSON) {
+		pace->units = 0;
+		step_poisson(pace);
+	} else if (pace->kind == HS_TRAFFIC_BURSTY) {
+		while (next_burst(pace) < pace->next_ns)
+			enter_burst(pace); // of which no frame was sent: the rate was 0
+		if (pace->next_ns >= pace->burst_end_ns)
+			pace->next_ns = next_burst(pace);
+	}
+	settle(pace);
+}

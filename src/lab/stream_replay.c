@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stream_replay.h"
+
+#include "ip.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <string.h>
+
+// Reads the next frame that can be sent; false at the end.
+static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replayed *frame,
+		int64_t *captured_ns)
+{
+	struct pcap_pkthdr *header;
+	const uint8_t *bytes;
+	int got;
+
+	while ((got = pcap_next_ex(replay->pcap, &header, &bytes)) == 1) {
+		if (header->caplen != header->len || header->len < HS_ETHER_BYTES ||
+				header->len > HS_STREAM_REPLAY_BYTES) {
+			replay->skipped++;
+			continue;
+		}
+		memcpy(frame->bytes, bytes, header->len);
+		frame->len = header->len;
+		// Opened with nanosecond precision: tv_usec holds nanoseconds.
+		*captured_ns = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+		return true;
+	}
+	replay->skipped += got != PCAP_ERROR_BREAK;
+	replay->ended = true;
+	return false;
+}
+
+struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay)
+{
+	struct hs_stream_replayed *taken = &replay->frames[replay->ahead];
+	int64_t captured_ns;
+
+	replay->begun = true;
+	replay->ahead = !replay->ahead;
+	if (!read_frame(replay, &replay->frames[replay->ahead], &captured_ns))
+		return taken;
+	// Captures of several queues are not always in order of time: what is late follows at once.
+	if (captured_ns - replay->first_ns > replay->offset_ns)
+		replay->offset_ns = captured_ns - replay->first_ns;
+	return taken;
+}
+
+struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay)
+{
+	return &replay->frames[replay->begun ? !replay->ahead : replay->ahead];
+}
+
+static int check(struct hs_stream_replay *replay, const char *file, struct hs_error *err)
+{
+	int type = pcap_datalink(replay->pcap);
+	if (type != DLT_EN10MB) {
+		const char *name = pcap_datalink_val_to_name(type);
+		return hs_error_set(err, "unsupported", "", "a capture of Ethernet frames",
+				"%s holds frames of link type %s", file, name ? name : "unknown");
+	}
+	if (!read_frame(replay, &replay->frames[0], &replay->first_ns))
+		return hs_error_set(err, "bad_value", "", "whole frames of 14 to 9200 bytes",
+				"%s holds no frame that can be sent", file);
+	return 0;
+}
+
+int hs_stream_replay_init(struct hs_stream_replay *replay, const char *file, struct hs_error *err)
+{
+	char text[PCAP_ERRBUF_SIZE];
+
+	memset(replay, 0, sizeof(*replay));
+	// Opened here, because libpcap keeps errno to itself.
+	FILE *from = fopen(file, "rb");
+	if (!from) {
+		int code = errno;
+		hs_error_set(err, "not_readable", "", "a capture file", "%s: %s", file,
+				strerror(code));
+		return -code;
+	}
+	replay->pcap = pcap_fopen_offline_with_tstamp_precision(
+			from, PCAP_TSTAMP_PRECISION_NANO, text);
+	if (!replay->pcap) {
+		fclose(from);
+		return hs_error_set(
+				err, "not_readable", "", "a capture file", "%s: %s", file, text);
+	}
+	int ret = check(replay, file, err);
+	if (ret)
+		hs_stream_replay_fini(replay);
+	return ret;
+}
+
+void hs_stream_replay_fini(struct hs_stream_replay *replay)
+{
+	if (replay->pcap)
+		pcap_close(replay->pcap);
+	replay->pcap = NULL;
+}
