@@ -24,6 +24,7 @@ enum hs_measured_has {
 	HS_MEASURED_NODE_LOSS = 1 << 7,
 	HS_MEASURED_BYTES = 1 << 8,
 	HS_MEASURED_SPAN = 1 << 9,
+	HS_MEASURED_RX_PACKETS = 1 << 10, // also where LOSS is not known
 };
 
 struct hs_measured_hop {
@@ -65,25 +66,31 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 void hs_measured_destroy(struct hs_measured *measured);
 
 // Takes a published message: what is no window, report or event of the scenario is counted only.
-// 0, -EINVAL (no such message can come from a node: a bug), -ENOMEM.
+// Of reports only those that a round trip needs are read. 0, -EINVAL (no such message can come from
+// a node: a bug), -ENOMEM.
 int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json);
 
-// Windows of the scenario's window_ns, in the order of start and flow; the last one, cut short by
-// the end of the run, too.
+// Windows of the scenario's window_ns, in the order of start, flow and node; the last one, cut
+// short by the end of the run, too. A window that was published twice (its rule was taken out, or
+// its node restarted, in the middle of it) is here as it came last.
 size_t hs_measured_windows(const struct hs_measured *measured);
 const struct hs_measured_window *hs_measured_window(
 		const struct hs_measured *measured, size_t index);
-// Of a flow over the whole run: the reply of qos_get with "window": "run", if it was taken with
-// hs_measured_take_run. NULL: none.
+// Of a flow over the whole run: an element of the reply of qos_get with "window": "run" (borrowed),
+// if it was taken with hs_measured_take_run: 0, -EINVAL or -ENOMEM. The later of several. NULL:
+// none. Its node_id is that of the end of its path.
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report);
 const struct hs_measured_window *hs_measured_run(const struct hs_measured *measured, uint32_t flow);
 
-// Trips of a flow's reports that lie in a window of the sink's clock, in the order of arrival.
+// Trips of a flow's reports, in the order of arrival; only of flows that have a partner: the same
+// app_id and entry of traffic, the other direction.
 size_t hs_measured_trips(
 		const struct hs_measured *measured, uint32_t flow, const struct hs_trip **trips);
 
 struct hs_measured_counters {
-	uint64_t windows, reports, events, others;
+	uint64_t windows, reports; // of the scenario's flows, windows of any length
+	uint64_t events;
+	uint64_t others; // taken, and no use for them
 };
 void hs_measured_counters(
 		const struct hs_measured *measured, struct hs_measured_counters *counters);

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the lab reads of published messages: real ones, made by the monitor and the report's
+// writers, and one by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "measured.h"
+
+#include "qos.h"
+#include "report_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
+#define T0     (INT64_C(1700000040) * SECOND) // a multiple of a minute
+
+static const struct hs_report_origin ORIGIN = {.seq = 5, .node_id = 9, .boot_id = "b-1"};
+
+static struct hs_scenario_flow flows[] = {
+		{.ns_id = 7, .app_id = 1, .traffic = 0, .reverse = false},
+		{.ns_id = 4294967295u, .app_id = 1, .traffic = 0, .reverse = true},
+		{.ns_id = 3, .app_id = 2, .traffic = 1, .reverse = false},
+		{.ns_id = 70, .app_id = 2, .traffic = 2, .reverse = true}, // other traffic
+		{.ns_id = 71, .app_id = 3, .traffic = 1, .reverse = true}, // other application
+		{.ns_id = 72, .app_id = 4, .traffic = HS_NO_INDEX, .reverse = false},
+		{.ns_id = 73, .app_id = 4, .traffic = HS_NO_INDEX, .reverse = true},
+		{.ns_id = 8, .app_id = 1, .traffic = 0, .reverse = false},
+};
+
+static const struct hs_scenario scenario = {
+		.window_ns = SECOND,
+		.n_flows = sizeof(flows) / sizeof(flows[0]),
+		.flows = flows,
+};
+
+static int setup(void **state)
+{
+	return hs_measured_create(&scenario, (struct hs_measured **)state);
+}
+
+static int teardown(void **state)
+{
+	hs_measured_destroy(*state);
+	return 0;
+}
+
+static struct hs_measured_counters counters_of(const struct hs_measured *measured)
+{
+	struct hs_measured_counters counters;
+	hs_measured_counters(measured, &counters);
+	return counters;
+}
+
+// ---- real messages ----
+
+// As src/ctl prints them.
+static void publish_window(void *user, const struct hs_qos_window *window)
+{
+	char topic[32];
+	char *text;
+	json_t *json = hs_qos_window_json(window, &ORIGIN);
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
+	assert_non_null(text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)));
+	assert_int_equal(hs_measured_take(user, topic, text), 0);
+	free(text);
+	json_decref(json);
+}
+
+static struct hs_qos *monitor_of(struct hs_measured *measured)
+{
+	struct hs_qos *qos;
+	const struct hs_qos_config config = {
+			.node_id = 9,
+			.max_flows = 16,
+			.on_window = publish_window,
+			.user = measured,
+	};
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	return qos;
+}
+
+// Packet `number` of 562 bytes, one each millisecond, over nodes 1 and 2, a millisecond a link. One
+// in ten is lost before the sink.
+static struct hs_report report_of(uint64_t number)
+{
+	int64_t ts = T0 + (int64_t)number * MS;
+	struct hs_report report = {
+			.telemetry = {.ns_id = 7,
+					.trace_type = 0x7000E000,
+					.e2e = {.bitmap = 0x7000,
+							.ts_ns = (uint64_t)ts,
+							.tx_packets = (uint32_t)number,
+							.tx_bytes = (uint32_t)number * 562},
+					.n_hops = 2},
+			.sink_ts_ns = ts + 3 * MS,
+			.sink_rx_packets = number - number / 10,
+			.sink_rx_bytes = (number - number / 10) * 562,
+	};
+	for (uint16_t i = 0; i < 2; i++)
+		report.telemetry.hops[1 - i] = (struct hs_flexint_hop){
+				.node_id = i + 1,
+				.bitmap = 0xE000,
+				.tx_packets = (uint16_t)number,
+				.rx_packets = (uint16_t)number,
+				.ts_ns = (uint64_t)(ts + (i + 1) * MS),
+				.tx_bytes = (uint32_t)number * 562,
+				.rx_bytes = (uint32_t)number * 562,
+		};
+	return report;
+}
+
+static void give(struct hs_qos *qos, uint32_t ns_id, uint64_t from, uint64_t until)
+{
+	const struct hs_qos_key key = {.ns_id = ns_id, .app_id = 1, .generation = 1};
+	for (uint64_t number = from; number <= until; number += 5) {
+		struct hs_report report = report_of(number);
+		assert_int_equal(hs_qos_report(qos, &key, &report), 0);
+	}
+}
+
+static void check_second_window(const struct hs_measured_window *window)
+{
+	assert_int_equal(window->flow, 0);
+	assert_int_equal(window->node_id, 9);
+	assert_int_equal(window->window_ns, SECOND);
+	assert_int_equal(window->start_ns, T0 + SECOND);
+	assert_int_equal(window->end_ns, T0 + 2 * SECOND);
+	assert_int_equal(window->reports, 200);
+	assert_false(window->stale || window->path_changed);
+	assert_false(window->clock_known);
+	assert_int_equal(window->flags, 0);
+	assert_int_equal(window->n_hops, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint16_t nodes[] = {0, 1, 2, 9};
+		const struct hs_measured_hop *hop = &window->hops[i];
+		assert_int_equal(hop->from, nodes[i]);
+		assert_int_equal(hop->to, nodes[i + 1]);
+		assert_int_equal(hop->has | HS_MEASURED_NODE_LOSS, 0x7FF);
+		assert_int_equal(hop->delay_mean_ns, MS);
+		assert_int_equal(hop->delay_p99_ns, MS);
+		assert_int_equal(hop->jitter_ns, 0);
+		assert_int_equal(hop->tx_packets, 1000);
+		assert_int_equal(hop->lost_packets, i == 2 ? 100 : 0);
+		assert_true(hop->loss_ratio == (i == 2 ? 0.1 : 0));
+		assert_int_equal(hop->rx_packets, i == 2 ? 900 : 1000);
+		assert_int_equal(hop->rx_bytes, i == 2 ? 900 * 562 : 1000 * 562);
+		assert_int_equal(hop->span_end_ns - hop->span_start_ns, SECOND);
+		assert_true(hop->throughput_bps == (i == 2 ? 900 : 1000) * 562 * 8);
+		assert_true(hop->window_throughput_bps == (i == 2 ? 900 : 1000) * 562 * 8);
+	}
+	assert_int_equal(window->e2e.to, 9);
+	assert_int_equal(window->e2e.delay_max_ns, 3 * MS);
+	assert_int_equal(window->e2e.delay_p50_ns, 3 * MS);
+	assert_int_equal(window->e2e.delay_min_ns, 3 * MS);
+	assert_int_equal(window->e2e.lost_packets, 100);
+	assert_int_equal(window->unattributed_lost_packets, 0);
+}
+
+static void windows_of_the_monitor_are_read_with_every_number(void **state)
+{
+	struct hs_qos *qos = monitor_of(*state);
+	give(qos, 7, 5, 3500);
+	assert_int_equal(hs_qos_remove(qos, 7), 0);
+	hs_qos_destroy(qos);
+	// The fourth was cut short; a 10 s and a 60 s window came too.
+	assert_int_equal(hs_measured_windows(*state), 4);
+	assert_int_equal(counters_of(*state).windows, 6);
+	check_second_window(hs_measured_window(*state, 1));
+	assert_int_equal(hs_measured_window(*state, 3)->reports, 101);
+}
+
+static void a_silent_flow_has_stale_windows(void **state)
+{
+	struct hs_qos *qos = monitor_of(*state);
+	const struct hs_qos_clock clock = {.known = true, .synchronised = true, .error_ns = 3};
+	hs_qos_set_clock(qos, &clock);
+	give(qos, 7, 5, 900);
+	hs_qos_advance(qos, T0 + 3 * SECOND + SECOND / 2);
+	hs_qos_destroy(qos);
+	assert_int_equal(hs_measured_windows(*state), 3);
+	assert_false(hs_measured_window(*state, 0)->stale);
+	assert_true(hs_measured_window(*state, 0)->clock_known);
+	assert_true(hs_measured_window(*state, 0)->synchronised);
+	assert_int_equal(hs_measured_window(*state, 0)->hops[0].has & HS_MEASURED_DELAY,
+			HS_MEASURED_DELAY);
+	const struct hs_measured_window *stale = hs_measured_window(*state, 2);
+	assert_true(stale->stale);
+	assert_int_equal(stale->reports, 0);
+	assert_int_equal(stale->start_ns, T0 + 2 * SECOND);
+}
+
+static void windows_are_in_the_order_of_start_and_flow_however_they_come(void **state)
+{
+	static const uint32_t order[] = {70, 7, 4294967295u, 3};
+	for (unsigned i = 0; i < 4; i++) {
+		struct hs_qos *qos = monitor_of(*state);
+		give(qos, order[i], 5, 19900 - 100 * i);
+		assert_int_equal(hs_qos_remove(qos, order[i]), 0);
+		hs_qos_destroy(qos);
+	}
+	size_t n = hs_measured_windows(*state);
+	assert_int_equal(n, 4 * 20);
+	for (size_t i = 0; i < n; i++) {
+		const struct hs_measured_window *window = hs_measured_window(*state, i);
+		assert_int_equal(window->flow, i % 4);
+		assert_int_equal(window->start_ns, T0 + (int64_t)(i / 4) * SECOND);
+	}
+}
+
+static void of_a_window_that_came_twice_the_later_is_kept(void **state)
+{
+	struct hs_qos *qos = monitor_of(*state);
+	give(qos, 7, 5, 300);
+	assert_int_equal(hs_qos_remove(qos, 7), 0);
+	give(qos, 7, 500, 600);
+	assert_int_equal(hs_qos_remove(qos, 7), 0);
+	hs_qos_destroy(qos);
+	assert_int_equal(hs_measured_windows(*state), 1);
+	assert_int_equal(hs_measured_window(*state, 0)->reports, 21);
+	assert_int_equal(counters_of(*state).windows, 6);
+}
+
+static void the_run_is_taken_from_a_reply(void **state)
+{
+	struct hs_qos *qos = monitor_of(*state);
+	give(qos, 7, 10, 2500);
+	give(qos, 99, 10, 20);
+	json_t *json = hs_qos_window_json(hs_qos_latest(qos, 7, 0), NULL);
+	json_t *body = json_object_get(json, "qos_report");
+	json_t *other = hs_qos_window_json(hs_qos_latest(qos, 99, 0), NULL);
+	assert_null(hs_measured_run(*state, 0));
+	assert_int_equal(hs_measured_take_run(*state, json), -EINVAL);
+	for (unsigned twice = 0; twice < 2; twice++)
+		assert_int_equal(hs_measured_take_run(*state, body), 0);
+	assert_int_equal(hs_measured_take_run(*state, json_object_get(other, "qos_report")), 0);
+	assert_int_equal(counters_of(*state).others, 1);
+	const struct hs_measured_window *run = hs_measured_run(*state, 0);
+	assert_int_equal(run->node_id, 9);
+	assert_int_equal(run->reports, 499);
+	assert_int_equal(run->start_ns, T0 + 13 * MS);
+	assert_int_equal(run->end_ns, T0 + 2503 * MS);
+	assert_int_equal(run->e2e.lost_packets, 249);
+	assert_null(hs_measured_run(*state, 1));
+	// It is no window of the result, and no window is a run.
+	size_t windows = hs_measured_windows(*state);
+	char *text = json_dumps(json, 0);
+	assert_int_equal(hs_measured_take(*state, "qos.7", text), -EINVAL);
+	assert_int_equal(hs_measured_windows(*state), windows);
+	json_object_del(body, "run");
+	assert_int_equal(hs_measured_take_run(*state, body), -EINVAL);
+	free(text);
+	json_decref(json);
+	json_decref(other);
+	hs_qos_destroy(qos);
+}
+
+static int take_report(
+		struct hs_measured *measured, uint32_t ns_id, uint64_t number, uint16_t e2e_bitmap)
+{
+	static char text[HS_REPORT_TEXT_BYTES];
+	char topic[32];
+	struct hs_report report = report_of(number);
+	report.telemetry.ns_id = ns_id;
+	report.telemetry.e2e.bitmap = e2e_bitmap;
+	assert_true(hs_report_text(&report, 1, 9, &ORIGIN, text, sizeof(text)) > 0);
+	snprintf(topic, sizeof(topic), "report.%" PRIu32, ns_id);
+	return hs_measured_take(measured, topic, text);
+}
+
+static void trips_are_kept_of_flows_that_have_a_way_back(void **state)
+{
+	const struct hs_trip *trips;
+	for (unsigned i = 0; i < scenario.n_flows; i++)
+		for (uint64_t number = 300; number > 0; number--)
+			assert_int_equal(take_report(*state, flows[i].ns_id, number, 0x7000), 0);
+	assert_int_equal(take_report(*state, 7, 1000, 0x3000), 0); // not stamped
+	assert_int_equal(counters_of(*state).reports, 300 * scenario.n_flows + 1);
+	for (uint32_t i = 0; i < scenario.n_flows; i++) {
+		bool paired = i < 2 || i == 7;
+		size_t n = hs_measured_trips(*state, i, &trips);
+		assert_int_equal(n, paired ? 300 : 0);
+		for (size_t j = 0; j < n; j++) {
+			assert_int_equal(trips[j].source_ns, T0 + (300 - (int64_t)j) * MS);
+			assert_int_equal(trips[j].sink_ns, trips[j].source_ns + 3 * MS);
+		}
+	}
+}
+
+static void reports_that_nobody_needs_are_not_even_read(void **state)
+{
+	assert_int_equal(hs_measured_take(*state, "report.3", "not JSON"), 0);
+	assert_int_equal(hs_measured_take(*state, "report.99", "not JSON"), 0);
+	assert_int_equal(hs_measured_take(*state, "qos.99", "not JSON"), 0);
+	assert_int_equal(hs_measured_take(*state, "weather.7", "not JSON"), 0);
+	assert_int_equal(counters_of(*state).reports, 1);
+	assert_int_equal(counters_of(*state).others, 3);
+	assert_int_equal(counters_of(*state).windows, 0);
+}
+
+static void events_are_counted(void **state)
+{
+	assert_int_equal(hs_measured_take(*state, "event.flow_new",
+					 "{\"event\": {\"kind\": \"flow_new\", \"ts_ns\": 5}}"),
+			0);
+	assert_int_equal(counters_of(*state).events, 1);
+	assert_int_equal(hs_measured_take(*state, "event.flow_new",
+					 "{\"event\": {\"kind\": \"flow_old\"}}"),
+			-EINVAL);
+	assert_int_equal(hs_measured_take(*state, "event.flow_new", "{\"event\": {}}"), -EINVAL);
+	assert_int_equal(hs_measured_take(*state, "event.flow_new", "{"), -EINVAL);
+	assert_int_equal(counters_of(*state).events, 1);
+}
+
+// ---- by hand ----
+
+#define E2E_NUMBERS                                                                                \
+	"\"throughput_bps\": 44960000, \"delay_ns\": {\"mean\": -4, \"min\": -5, \"p50\": -4,"     \
+	"\"p99\": -3, \"max\": -2}, \"jitter_ns\": 6, \"loss_ratio\": 0.25, \"lost_packets\": -7," \
+	"\"tx_packets\": 10000, \"rx_packets\": 9998"
+
+static const char BY_HAND[] =
+		"{\"qos_report\": {\"seq\": 1, \"node_id\": 9, \"boot_id\": \"b\", \"ns_id\": 7,"
+		"\"app_id\": 1, \"window_ns\": 1000000000, \"start_ns\": 2000000000,"
+		"\"end_ns\": 3000000000, \"reports\": 100, \"stale\": false,"
+		"\"path\": [0, 9], \"path_changed\": true,"
+		"\"hops\": [{\"from\": 0, \"to\": 9, \"window_throughput_bps\": 44960000.5,"
+		"\"node_lost_packets\": 3, \"rx_bytes\": 5620000, \"span_start_ns\": 10,"
+		"\"span_end_ns\": 20}],"
+		"\"e2e\": {" E2E_NUMBERS ", \"unattributed_lost_packets\": -8},"
+		"\"flags\": [\"multipath\", \"rules_differ\", \"counter_ambiguous\","
+		"\"negative_delay\", \"epoch\"],"
+		"\"clock\": {\"synchronised\": false, \"error_ns\": 0}, \"news\": {}}}";
+
+static void a_window_written_by_hand_is_read_as_it_says(void **state)
+{
+	assert_int_equal(hs_measured_take(*state, "qos.7", BY_HAND), 0);
+	assert_int_equal(hs_measured_windows(*state), 1);
+	const struct hs_measured_window *window = hs_measured_window(*state, 0);
+	assert_int_equal(window->start_ns, 2 * SECOND);
+	assert_int_equal(window->reports, 100);
+	assert_true(window->path_changed && window->clock_known && !window->synchronised);
+	assert_int_equal(window->flags, HS_MEASURED_MULTIPATH | HS_MEASURED_RULES_DIFFER |
+							HS_MEASURED_COUNTER_AMBIGUOUS |
+							HS_MEASURED_NEGATIVE_DELAY |
+							HS_MEASURED_EPOCH);
+	assert_int_equal(window->unattributed_lost_packets, -8);
+	assert_int_equal(window->n_hops, 1);
+	const struct hs_measured_hop *hop = &window->hops[0], *e2e = &window->e2e;
+	assert_int_equal(hop->has, HS_MEASURED_WINDOW_THROUGHPUT | HS_MEASURED_NODE_LOSS |
+						   HS_MEASURED_BYTES | HS_MEASURED_SPAN);
+	assert_int_equal(hop->to, 9);
+	assert_true(hop->window_throughput_bps == 44960000.5);
+	assert_int_equal(hop->node_lost_packets, 3);
+	assert_int_equal(hop->rx_bytes, 5620000);
+	assert_int_equal(hop->span_start_ns, 10);
+	assert_int_equal(hop->span_end_ns, 20);
+	assert_int_equal(e2e->has, HS_MEASURED_THROUGHPUT | HS_MEASURED_DELAY | HS_MEASURED_P50 |
+						   HS_MEASURED_P99 | HS_MEASURED_JITTER |
+						   HS_MEASURED_LOSS | HS_MEASURED_RX_PACKETS);
+	assert_true(e2e->throughput_bps == 44960000 && e2e->loss_ratio == 0.25);
+	assert_int_equal(e2e->delay_mean_ns, -4);
+	assert_int_equal(e2e->delay_min_ns, -5);
+	assert_int_equal(e2e->delay_p50_ns, -4);
+	assert_int_equal(e2e->delay_p99_ns, -3);
+	assert_int_equal(e2e->delay_max_ns, -2);
+	assert_int_equal(e2e->jitter_ns, 6);
+	assert_int_equal(e2e->lost_packets, -7);
+	assert_int_equal(e2e->tx_packets, 10000);
+	assert_int_equal(e2e->rx_packets, 9998);
+}
+
+// BY_HAND with some text in place of another.
+static int take_changed(struct hs_measured *measured, const char *from, const char *to)
+{
+	char text[2048];
+	const char *at = strstr(BY_HAND, from);
+	assert_non_null(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - BY_HAND), BY_HAND, to,
+			at + strlen(from));
+	return hs_measured_take(measured, "qos.7", text);
+}
+
+static void a_window_of_another_shape_is_refused(void **state)
+{
+	static const char *const changes[][2] = {
+			{"\"qos_report\"", "\"int_report\""},
+			{"{\"qos_report\"", "[{\"qos_report\""},
+			{"\"node_id\": 9", "\"node_id\": 65536"},
+			{"\"node_id\": 9", "\"node\": 9"},
+			{"\"ns_id\": 7", "\"ns_id\": 8"},
+			{"\"ns_id\": 7", "\"ns_id\": \"7\""},
+			{"\"window_ns\": 1000000000", "\"window_ns\": 1000000001"},
+			{"\"window_ns\": 1000000000", "\"window_ns\": 1000000000.0"},
+			{"\"window_ns\": 1000000000,", ""},
+			{"\"start_ns\": 2000000000", "\"start_ns\": 3000000000"},
+			{"\"end_ns\": 3000000000,", ""},
+			{"\"reports\": 100", "\"reports\": -1"},
+			{"\"reports\": 100,", ""},
+			{"\"stale\": false", "\"stale\": 0"},
+			{"\"stale\": false,", ""},
+			{"\"path_changed\": true", "\"path_changed\": null"},
+			{"\"path\": [0, 9]", "\"path\": [0, -9]"},
+			{"\"path\": [0, 9]", "\"path\": [0, \"9\"]"},
+			{"\"path\": [0, 9]", "\"path\": [9]"},
+			{"\"path\": [0, 9]", "\"path\": 9"},
+			{"\"hops\": [", "\"hops\": [7, "},
+			{"\"hops\"", "\"legs\""},
+			{"\"from\": 0", "\"from\": -1"},
+			{"\"from\": 0", "\"from\": 0.0"},
+			{"\"to\": 9, ", ""},
+			{"\"window_throughput_bps\": 44960000.5",
+					"\"window_throughput_bps\": \"4\""},
+			{"\"node_lost_packets\": 3", "\"node_lost_packets\": 3.5"},
+			{"\"span_start_ns\": 10,", ""},
+			{"\"span_start_ns\": 10", "\"span_start_ns\": null"},
+			{"\"e2e\"", "\"end_to_end\""},
+			{"\"delay_ns\": {\"mean\": -4, \"min\": -5, \"p50\": -4,\"p99\": -3, "
+			 "\"max\": -2}",
+					"\"delay_ns\": -4"},
+			{"\"mean\": -4, \"min\": -5, ", "\"mean\": -4, "},
+			{"\"mean\": -4, \"min\": -5, \"p50\": -4,\"p99\": -3, \"max\": -2", ""},
+			{"\"loss_ratio\": 0.25, ", ""},
+			{"\"loss_ratio\": 0.25", "\"loss_ratio\": false"},
+			{"\"lost_packets\": -7,", ""},
+			{", \"unattributed_lost_packets\": -8", ""},
+			{"[\"multipath\", \"rules_differ\"", "[1"},
+			{"\"flags\"", "\"flag\""},
+			{"\"clock\"", "\"watch\""},
+			{"\"clock\": {\"synchronised\": false, ", "\"clock\": {"},
+			{"\"synchronised\": false", "\"synchronised\": 1"},
+			{"\"news\": {}", "\"run\": true"},
+			{"\"news\": {}", "\"stale\": false"}, // the same key twice
+			{"}}}", "}}"},
+	};
+	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		if (take_changed(*state, changes[i][0], changes[i][1]) != -EINVAL)
+			fail_msg("not refused: %s -> %s", changes[i][0], changes[i][1]);
+	assert_int_equal(hs_measured_windows(*state), 0);
+	assert_int_equal(counters_of(*state).windows, 0);
+	assert_int_equal(take_changed(*state, "\"epoch\"", "\"flood\""), 0);
+	assert_int_equal(hs_measured_window(*state, 0)->flags & HS_MEASURED_OTHER,
+			HS_MEASURED_OTHER);
+}
+
+static void topics_that_no_node_has_are_refused(void **state)
+{
+	static const char *const topics[] = {"qos.", "qos.0", "qos.07", "qos.7x", "qos.-7",
+			"qos.4294967296", "qos.99999999999999999999999999", "report."};
+	for (unsigned i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+		assert_int_equal(hs_measured_take(*state, topics[i], BY_HAND), -EINVAL);
+	assert_int_equal(hs_measured_windows(*state), 0);
+}
+
+static void a_report_of_another_shape_is_refused(void **state)
+{
+	static const char *const reports[] = {
+			"{}",
+			"7",
+			"{\"int_report\": {\"ns_id\": 8, \"e2e\": {\"ts_ns\": 1},"
+			"\"sink\": {\"ts_ns\": 2}}}",
+			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1}}}",
+			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1.5},"
+			"\"sink\": {\"ts_ns\": 2}}}",
+			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1},"
+			"\"sink\": {\"ts_ns\": -2}}}",
+			"{\"int_report\": {\"ns_id\": 7, \"sink\": {\"ts_ns\": 2}}}",
+	};
+	const struct hs_trip *trips;
+	for (unsigned i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
+		assert_int_equal(hs_measured_take(*state, "report.7", reports[i]), -EINVAL);
+	assert_int_equal(hs_measured_trips(*state, 0, &trips), 0);
+	assert_int_equal(counters_of(*state).reports, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(windows_of_the_monitor_are_read_with_every_number),
+			TEST(a_silent_flow_has_stale_windows),
+			TEST(windows_are_in_the_order_of_start_and_flow_however_they_come),
+			TEST(of_a_window_that_came_twice_the_later_is_kept),
+			TEST(the_run_is_taken_from_a_reply),
+			TEST(trips_are_kept_of_flows_that_have_a_way_back),
+			TEST(reports_that_nobody_needs_are_not_even_read),
+			TEST(events_are_counted),
+			TEST(a_window_written_by_hand_is_read_as_it_says),
+			TEST(a_window_of_another_shape_is_refused),
+			TEST(topics_that_no_node_has_are_refused),
+			TEST(a_report_of_another_shape_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
