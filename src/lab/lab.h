@@ -5,7 +5,7 @@
 // Thread rule: main thread, EAL up (hs_lab_eal), one lab at a time.
 #pragma once
 
-#include "outcome.h"
+#include "run.h"
 #include "scenario.h"
 
 #include <signal.h>
@@ -29,7 +29,9 @@ struct hs_lab_config {
 	const volatile sig_atomic_t *stop; // not 0: end now, with what there is; may be NULL
 	FILE *packets;			   // a line for each packet on each link (CSV); may be NULL
 	void (*progress)(void *context, const struct hs_lab_progress *progress); // some 10 a second
-	void *context;
+	// Every message that a node publishes, as it is; may be NULL.
+	void (*published)(void *context, const char *topic, const char *json);
+	void *context; // of both
 };
 
 // DPDK's environment with the memory that this scenario takes: no root, no huge pages. 0 or

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of the lab, once it is over: what its parts counted, for those who compute with it.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "measured.h"
+#include "scenario.h"
+#include "stream.h"
+#include "truth.h"
+
+#include "link.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// What the engine knows at the end of a run.
+struct hs_run {
+	const struct hs_scenario *scenario;
+	struct hs_truth *truth;
+	struct hs_measured *measured;
+	struct hs_stream *const *streams;	   // [n_traffic]
+	const struct hs_link_counters (*links)[2]; // [n_links][way], of the whole run
+	int64_t start_ns, end_ns;  // true time; end: of the traffic, before what drains
+	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
+	bool partial;		   // interrupted
+	bool real;
+	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
+	uint64_t events;     // of the discrete-event loop
+	bool audit_ok;	     // every node's audit, at the end
+	uint64_t node_drops; // of all nodes, all reasons
+	json_t *audit;	     // [{node_id, ok, ...}] of nodes that failed; borrowed
+};
