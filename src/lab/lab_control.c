@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The nodes' control, stepped in the lab's time; what it publishes is what a controller would see.
+#include "lab_parts.h"
+
+#include <rte_branch_prediction.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// As the daemon: bounds what a burst of reports after silence puts into a ring before it is looked
+// at.
+#define QUIET_NS INT64_C(10000000)
+
+int lab_publish(void *context, const char *topic, const char *json)
+{
+	struct hs_lab *lab = context;
+	int rc = hs_measured_take(lab->measured, topic, json);
+
+	if (lab->config.published)
+		lab->config.published(lab->config.context, topic, json);
+	if (rc < 0)
+		lab_fail(lab, rc, "internal", "",
+				"a message of topic \"%s\" was not understood: %s", topic,
+				strerror(-rc));
+	return 0;
+}
+
+// ---- requests ----
+
+// The list's own index gives way to the scenario's.
+static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
+{
+	char path[sizeof(err->path)];
+	size_t index;
+	int used = 0;
+
+	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || index >= n)
+		return;
+	snprintf(path, sizeof(path), "%s", err->path + used);
+	snprintf(err->path, sizeof(err->path), "requests[%" PRIu32 "]%.100s", entries[index], path);
+}
+
+int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
+{
+	const struct hs_scenario *s = lab->scenario;
+	struct lab_node *at = &lab->nodes[node];
+	uint32_t *entries = calloc(s->n_requests + 1, sizeof(*entries));
+	json_t *list = json_array();
+	size_t n = 0;
+
+	for (uint32_t i = 0; entries && i < s->n_requests; i++) {
+		if (s->requests[i].node != HS_NO_INDEX && s->requests[i].node != node)
+			continue;
+		json_array_append(list, s->requests[i].request);
+		entries[n++] = i;
+	}
+	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
+	if (rc == 0 && n > 0)
+		rc = hs_ctl_install(at->ctl, lab_shown_ns(lab, at), list, err);
+	if (rc < 0 && err->path[0])
+		place_error(entries, n, err);
+	json_decref(list);
+	free(entries);
+	return rc;
+}
+
+static void take_text(json_t *error, const char *key, char *to, size_t size)
+{
+	const char *text = json_string_value(json_object_get(error, key));
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static void take_error(json_t *error, struct hs_error *err)
+{
+	take_text(error, "code", err->code, sizeof(err->code));
+	take_text(error, "path", err->path, sizeof(err->path));
+	take_text(error, "message", err->message, sizeof(err->message));
+	take_text(error, "expected", err->expected, sizeof(err->expected));
+}
+
+json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err)
+{
+	struct lab_node *at = &lab->nodes[node];
+	char *text = json_dumps(request, JSON_COMPACT);
+	int64_t shown_ns = lab_shown_ns(lab, at);
+
+	hs_clock_set(at->clock, shown_ns);
+	char *answer = text ? hs_ctl_request(at->ctl, shown_ns, text, strlen(text)) : NULL;
+	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
+	json_t *ok = json_incref(json_object_get(reply, "ok"));
+	if (!reply)
+		hs_error_set(err, "no_memory", "", "", "no memory for a request");
+	else if (!ok)
+		take_error(json_object_get(reply, "error"), err);
+	json_decref(reply);
+	free(answer);
+	free(text);
+	return ok;
+}
+
+// ---- time ----
+
+static uint64_t reports_of(const struct lab_node *node)
+{
+	struct hs_worker_counters counters;
+
+	hs_node_worker_counters(node->node, 0, &counters);
+	return counters.reports_made - counters.reports_lost;
+}
+
+static void tell_clock(struct lab_node *node)
+{
+	struct hs_lab_clock_status model;
+
+	hs_lab_clock_status(node->model, &model);
+	hs_clock_set_status(node->clock, &(struct hs_clock_status){
+							 .known = true,
+							 .synchronised = model.synchronised,
+							 .error_ns = model.error_ns,
+							 .steps = model.steps,
+					 });
+}
+
+void lab_control_step(struct hs_lab *lab, uint32_t index)
+{
+	struct lab_node *node = &lab->nodes[index];
+	int64_t shown_ns = lab_shown_ns(lab, node);
+
+	hs_clock_set(node->clock, shown_ns);
+	tell_clock(node);
+	hs_ctl_step(node->ctl, shown_ns);
+	node->reports_seen = reports_of(node);
+	int64_t due_ns = hs_lab_clock_when(node->model, lab->now_ns, hs_ctl_next_ns(node->ctl));
+	// What is due still, because it takes several steps, must not hold the time.
+	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
+}
+
+void lab_control_look(struct hs_lab *lab, uint32_t index)
+{
+	struct lab_node *node = &lab->nodes[index];
+	uint64_t waiting = reports_of(node) - node->reports_seen;
+	int64_t soon_ns = lab->now_ns + QUIET_NS;
+
+	if (likely(!waiting))
+		return;
+	if (waiting >= LAB_REPORT_RING / 2)
+		lab_control_step(lab, index);
+	else if (lab->control_timers.at_ns[index] > soon_ns)
+		hs_timers_set(&lab->control_timers, index, soon_ns);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a run ends: one more packet of each monitored stream, what the nodes have to say, the sums.
+#include "lab_parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CLOSING_NS INT64_C(1000000000) // after a stream's last frame
+
+static bool is_monitored(const struct hs_lab *lab, uint32_t traffic)
+{
+	return lab->flows[traffic][0] != HS_NO_INDEX || lab->flows[traffic][1] != HS_NO_INDEX;
+}
+
+void lab_push_closings(struct hs_lab *lab)
+{
+	for (uint32_t t = 0; lab->scenario->closing_packet && t < lab->scenario->n_traffic; t++) {
+		if (!is_monitored(lab, t) || lab->sent_ns[t] == 0)
+			continue;
+		int64_t at_ns = lab->sent_ns[t] + CLOSING_NS;
+		if (at_ns < lab->now_ns)
+			at_ns = lab->now_ns;
+		if (hs_event_push(&lab->queue, at_ns, LAB_CLOSING, t, NULL) < 0)
+			lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
+		else
+			lab->closings++;
+	}
+}
+
+// Where the flow's packets come from, and where they go.
+static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
+{
+	const struct hs_scenario_traffic *t = &lab->scenario->traffic[flow->traffic];
+
+	return lab->scenario->hosts[flow->reverse == sink ? t->from : t->to].at;
+}
+
+// Its next packet carries telemetry, whatever the rule's mode. A rule that is no more needs none.
+static void sample_next(struct hs_lab *lab, const struct hs_scenario_flow *flow)
+{
+	uint32_t node = end_of(lab, flow, false);
+	struct hs_error err = {0};
+	json_t *request = json_pack("{s:{s:I, s:s, s:i}}", "int_update", "ns_id",
+			(json_int_t)flow->ns_id, "mode", "count", "mode_setting", 1);
+	json_t *ok = lab->nodes[node].node ? lab_ask(lab, node, request, &err) : NULL;
+
+	if (!ok && err.code[0] && strcmp(err.code, "no_such_rule") != 0)
+		lab_fail(lab, -EINVAL, err.code, "closing_packet", "%s", err.message);
+	json_decref(ok);
+	json_decref(request);
+}
+
+void lab_closing(struct hs_lab *lab, uint32_t traffic)
+{
+	const struct hs_scenario *s = lab->scenario;
+
+	lab->closings--;
+	for (size_t f = 0; f < s->n_flows; f++) {
+		if (s->flows[f].traffic == traffic)
+			sample_next(lab, &s->flows[f]);
+	}
+	hs_stream_extra(lab->streams[traffic], lab->now_ns);
+	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
+}
+
+// ---- sums ----
+
+static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
+{
+	uint32_t node = end_of(lab, flow, true);
+	struct hs_error err = {0};
+
+	if (!lab->nodes[node].node)
+		return;
+	json_t *request = json_pack("{s:{s:I, s:s}}", "qos_get", "ns_id", (json_int_t)flow->ns_id,
+			"window", "run");
+	json_t *ok = lab_ask(lab, node, request, &err);
+	json_t *report = json_array_get(json_object_get(ok, "qos"), 0);
+	int rc = report ? hs_measured_take_run(lab->measured, report) : 0;
+	if (!ok)
+		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
+	if (rc < 0)
+		lab_fail(lab, rc, "internal", "", "what a node said of the run was not understood");
+	json_decref(ok);
+	json_decref(request);
+}
+
+static void audit(struct hs_lab *lab, uint32_t node)
+{
+	struct hs_error err = {0};
+	json_t *request = json_pack("{s:{}}", "audit");
+	json_t *ok = lab_ask(lab, node, request, &err);
+
+	if (!ok)
+		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
+	else if (!json_is_true(json_object_get(ok, "ok")))
+		json_array_append(lab->run.audit, ok);
+	json_decref(ok);
+	json_decref(request);
+}
+
+static void finish(struct hs_lab *lab, uint32_t node)
+{
+	while (hs_ctl_finish(lab->nodes[node].ctl, lab_shown_ns(lab, &lab->nodes[node])) > 0)
+		;
+}
+
+int lab_collect(struct hs_lab *lab)
+{
+	const struct hs_scenario *s = lab->scenario;
+
+	for (size_t f = 0; f < s->n_flows; f++) {
+		if (s->flows[f].traffic != HS_NO_INDEX)
+			take_run(lab, &s->flows[f]);
+	}
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		if (!lab->nodes[i].node)
+			continue;
+		audit(lab, i);
+		finish(lab, i);
+		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
+	}
+	lab->run.audit_ok = json_array_size(lab->run.audit) == 0;
+	for (size_t l = 0; l < s->n_links; l++) {
+		for (unsigned way = 0; way < 2; way++)
+			hs_link_counters(lab->links[l][way], &lab->link_counters[l][way]);
+	}
+	int rc = hs_truth_status(lab->truth);
+	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
+		rc = hs_stream_status(lab->streams[t]);
+	if (rc < 0)
+		lab_fail(lab, rc, "no_memory", "", "no memory for what was to be remembered");
+	return lab->rc;
+}

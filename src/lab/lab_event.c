@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the scenario makes happen: links that change, nodes that restart, requests, new rates.
+#include "lab_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int lab_push_events(struct hs_lab *lab)
+{
+	for (uint32_t i = 0; i < lab->scenario->n_events; i++) {
+		int rc = hs_event_push(&lab->queue, lab->start_ns + lab->scenario->events[i].at_ns,
+				LAB_SCENARIO, i, NULL);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int push(struct hs_lab *lab, int64_t after_ns, enum lab_event_kind kind, uint32_t index)
+{
+	return hs_event_push(&lab->queue, lab->now_ns + after_ns, kind, index, NULL);
+}
+
+// ---- links ----
+
+static int change_way(struct hs_lab *lab, const struct hs_scenario_event *event, unsigned way,
+		bool *up_changed, struct hs_error *err)
+{
+	struct hs_link *link = lab->links[event->link][way];
+	struct hs_link_config config = *hs_link_config(link);
+	bool was_down = config.down;
+	int rc = hs_scenario_set_link(event->set, "set", &config, err);
+
+	if (rc < 0)
+		return rc;
+	*up_changed |= config.down != was_down;
+	return hs_link_change(link, &config);
+}
+
+static int change_link(
+		struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
+{
+	bool up_changed = false;
+
+	if (lab->now_ns < lab->run.config_changed_ns)
+		lab->run.config_changed_ns = lab->now_ns;
+	for (unsigned way = 0; way < 2; way++) {
+		int rc = event->way_changes[way] ? change_way(lab, event, way, &up_changed, err)
+						 : 0;
+		if (rc < 0)
+			return rc;
+	}
+	if (!up_changed || lab->scenario->forwarding != HS_LAB_SHORTEST_PATH)
+		return 0;
+	return push(lab, lab->scenario->reroute_ns, LAB_REROUTE, 0);
+}
+
+// ---- nodes ----
+
+static int restart(struct hs_lab *lab, const struct hs_scenario_event *event)
+{
+	if (!lab->nodes[event->node].node)
+		return 0; // it is down already
+	lab_node_stop(lab, event->node);
+	hs_timers_set(&lab->control_timers, event->node, HS_EVENT_NEVER);
+	hs_truth_restart(lab->truth, event->node);
+	lab->nodes[event->node].restarts++;
+	return push(lab, event->down_ns, LAB_NODE_BACK, event->node);
+}
+
+void lab_node_back(struct hs_lab *lab, uint32_t node)
+{
+	struct hs_error err = {0};
+	int rc = lab_node_start(lab, node, &err);
+
+	if (rc < 0) {
+		lab_fail(lab, rc, err.code, err.path, "%s", err.message);
+		return;
+	}
+	lab_announce(lab);
+	lab_control_step(lab, node);
+}
+
+static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, uint32_t node,
+		struct hs_error *err)
+{
+	if (!lab->nodes[node].node)
+		return 0; // nobody hears it
+	json_t *ok = lab_ask(lab, node, event->request, err);
+	json_decref(ok);
+	return ok ? 0 : -EINVAL;
+}
+
+static int ask(struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
+{
+	int rc = 0;
+
+	if (event->node != HS_NO_INDEX)
+		return ask_node(lab, event, event->node, err);
+	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++)
+		rc = ask_node(lab, event, i, err);
+	return rc;
+}
+
+// ---- all kinds ----
+
+static int run_event(
+		struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
+{
+	switch (event->kind) {
+	case HS_LAB_EVENT_LINK:
+		return change_link(lab, event, err);
+	case HS_LAB_EVENT_RESTART:
+		return restart(lab, event);
+	case HS_LAB_EVENT_REQUEST:
+		return ask(lab, event, err);
+	case HS_LAB_EVENT_TRAFFIC:
+		hs_stream_set_rate(lab->streams[event->traffic], lab->now_ns, event->rate_pps);
+		hs_timers_set(&lab->stream_timers, event->traffic,
+				hs_stream_next_ns(lab->streams[event->traffic]));
+		return 0;
+	}
+	return -EINVAL;
+}
+
+// Of the next one, in the scenario's time; beyond the last it is none.
+static int64_t next_of(
+		const struct hs_lab *lab, const struct hs_scenario_event *event, int64_t at_ns)
+{
+	int64_t until_ns = event->until_ns && event->until_ns < lab->scenario->duration_ns
+					   ? event->until_ns
+					   : lab->scenario->duration_ns;
+
+	if (!event->every_ns || at_ns > until_ns - event->every_ns)
+		return HS_EVENT_NEVER;
+	return at_ns + event->every_ns;
+}
+
+void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns)
+{
+	const struct hs_scenario_event *event = &lab->scenario->events[index];
+	int64_t next_ns = next_of(lab, event, at_ns - lab->start_ns);
+	struct hs_error err = {0};
+	char path[48];
+	int rc = run_event(lab, event, &err);
+
+	if (rc == 0 && next_ns != HS_EVENT_NEVER)
+		rc = hs_event_push(&lab->queue, lab->start_ns + next_ns, LAB_SCENARIO, index, NULL);
+	if (rc == 0)
+		return;
+	snprintf(path, sizeof(path), "events[%u]%s", index, err.path[0] == '/' ? "" : ".");
+	if (!err.path[0])
+		path[strlen(path) - 1] = '\0';
+	hs_error_prefix(&err, path);
+	lab_fail(lab, rc, err.code[0] ? err.code : "internal", err.path, "%s",
+			err.message[0] ? err.message : strerror(-rc));
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a scenario takes of DPDK's memory: known before its environment starts.
+#include "lab_parts.h"
+
+#include "eal.h"
+#include "rng.h"
+
+#include <rte_mbuf.h>
+
+#include <sched.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// Tables' own bookkeeping and what the allocator loses at each node, measured at 40 KiB.
+#define NODE_SLACK_BYTES (UINT64_C(96) << 10)
+
+static_assert(sizeof(struct hs_passport) % RTE_MBUF_PRIV_ALIGN == 0, "a private area's size");
+
+uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint64_t index)
+{
+	struct hs_rng rng;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+
+	for (; *purpose; purpose++)
+		hash = (hash ^ (uint8_t)*purpose) * UINT64_C(0x100000001b3);
+	hs_rng_init(&rng, scenario->seed ^ hash);
+	hs_rng_init(&rng, hs_rng_u64(&rng) + index);
+	return hs_rng_u64(&rng);
+}
+
+static uint32_t pool_size(const struct hs_scenario *scenario)
+{
+	return scenario->mbufs + LAB_SPARE_MBUFS;
+}
+
+// As for any port, so that nodes find the room that they would have elsewhere.
+static uint16_t data_room(const struct hs_scenario *scenario)
+{
+	struct hs_port_config port = {.kind = HS_PORT_CUSTOM, .mtu = scenario->mtu};
+
+	return hs_port_mbuf_bytes(&port);
+}
+
+uint16_t lab_frame_room(const struct hs_scenario *scenario)
+{
+	return (uint16_t)(data_room(scenario) - RTE_PKTMBUF_HEADROOM);
+}
+
+// Prefixes of others, and every host of its own.
+static uint32_t routes_of(const struct hs_scenario *scenario)
+{
+	return (uint32_t)scenario->n_hosts + HS_MAX_PORTS;
+}
+
+void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
+		struct hs_node_config *config)
+{
+	static const enum hs_forwarding_mode modes[] = {
+			[HS_LAB_PATCH] = HS_FORWARD_PATCH,
+			[HS_LAB_BRIDGE] = HS_FORWARD_BRIDGE,
+			[HS_LAB_SHORTEST_PATH] = HS_FORWARD_ROUTE,
+	};
+
+	*config = (struct hs_node_config){
+			.id = scenario->nodes[node].id,
+			.n_workers = 1,
+			.rules = scenario->rules,
+			.report_ring = LAB_REPORT_RING,
+			.forwarding = modes[scenario->forwarding],
+			// Hosts are heard of once: see lab_announce.
+			.mac_age_s = UINT32_MAX / 2,
+			.routes = routes_of(scenario),
+			.layout = scenario->nodes[node].layout,
+			.seed = lab_seed(scenario, "node", node),
+	};
+	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));
+	if (scenario->forwarding == HS_LAB_PATCH && n_ports == 2) {
+		config->n_pairs = 1;
+		config->pairs[0][1] = 1;
+	}
+}
+
+int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
+{
+	static const struct rte_mbuf_dynfield serial = {
+			.name = "hopsight_lab_serial",
+			.size = sizeof(uint32_t),
+			.align = alignof(uint32_t),
+	};
+	uint32_t n = pool_size(lab->scenario);
+
+	lab->serial_offset = rte_mbuf_dynfield_register(&serial);
+	if (lab->serial_offset < 0) {
+		hs_error_set(err, "no_memory", "", "", "no room for a field in packet buffers");
+		return -ENOSPC;
+	}
+	int rc = hs_pool_create_private(
+			"lab", n, sizeof(struct hs_passport), data_room(lab->scenario), &lab->pool);
+	if (rc < 0)
+		hs_error_set(err, "no_memory", "mbufs", "fewer, or more memory",
+				"%u packet buffers do not fit", n);
+	return rc;
+}
+
+static uint64_t memory_bytes(const struct hs_scenario *scenario)
+{
+	uint64_t bytes = hs_pool_bytes_private(
+			pool_size(scenario), sizeof(struct hs_passport), data_room(scenario));
+
+	for (uint32_t i = 0; i < scenario->n_nodes; i++) {
+		struct hs_node_config config;
+		lab_node_config(scenario, i, 0, &config);
+		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
+	}
+	return bytes;
+}
+
+static int first_core(const cpu_set_t *cores)
+{
+	int core = 0;
+
+	while (core < CPU_SETSIZE && !CPU_ISSET(core, cores))
+		core++;
+	return core;
+}
+
+int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
+{
+	static char no_telemetry[] = "--no-telemetry"; // no node of the lab is asked that way
+	char *words[] = {no_telemetry};
+	struct hs_eal_config config = {
+			.memory_bytes = memory_bytes(scenario),
+			.argc = 1,
+			.argv = words,
+	};
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	if (sched_getaffinity(0, sizeof(cores), &cores) < 0)
+		CPU_SET(0, &cores);
+	config.control_core = first_core(&cores);
+	snprintf(config.file_prefix, sizeof(config.file_prefix), "hopsight-lab-%ld",
+			(long)getpid());
+	int rc = hs_eal_init(&config, err);
+	// EAL has pinned this thread: several labs at once would share one core and leave the rest.
+	sched_setaffinity(0, sizeof(cores), &cores);
+	return rc;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of the lab's engine share of struct hs_lab. For lab*.c only.
+#pragma once
+
+#include "lab.h"
+
+#include "event_queue.h"
+#include "measured.h"
+#include "stream.h"
+#include "truth.h"
+
+#include "clock.h"
+#include "ctl.h"
+#include "node.h"
+#include "port.h"
+
+#include <rte_mbuf_dyn.h>
+
+#define LAB_REPORT_RING 2048
+#define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes so long after its end
+#define LAB_NO_PORT	UINT16_MAX
+#define LAB_FAR		UINT8_MAX // no way there
+// Copies that one packet may become in a bridge before it is noticed that buffers ran out.
+#define LAB_SPARE_MBUFS 64
+
+// Of one time in the order in which they were pushed; before streams, and these before control.
+enum lab_event_kind {
+	LAB_FRAME,    // index: port; subject: mbuf
+	LAB_SCENARIO, // index: event of the scenario
+	LAB_REROUTE,
+	LAB_NODE_BACK, // index: node
+	LAB_CLOSING,   // index: traffic
+};
+
+struct lab_port {
+	struct hs_lab *lab;
+	struct hs_port *port;	   // NULL: its node is down
+	struct rte_mbuf *arrived;  // what the node receives at its next poll
+	struct hs_link *out;	   // NULL: a host port
+	uint32_t node, link, peer; // peer: the port at the link's other end
+	uint32_t host;		   // HS_NO_INDEX: a port of a link
+	uint16_t index;		   // at its node
+	uint8_t way;		   // of what is sent here
+};
+
+struct lab_node {
+	struct hs_node *node; // NULL: it is down
+	struct hs_ctl *ctl;
+	struct hs_clock *clock;	    // what the node reads
+	struct hs_lab_clock *model; // what moves it
+	uint32_t first_port;
+	uint16_t n_ports;
+	uint32_t restarts;
+	uint64_t reports_seen; // handed over, when control was stepped last
+};
+
+// Destinations that lie behind one node.
+struct lab_prefix {
+	uint8_t addr[16];
+	uint8_t depth;
+	uint32_t node;
+};
+
+struct lab_routes {
+	uint8_t *next; // [destination * n_nodes + node]: the port there, or LAB_FAR
+	struct lab_prefix *prefixes;
+	uint32_t n_prefixes;
+};
+
+struct hs_lab {
+	struct hs_lab_config config;
+	const struct hs_scenario *scenario;
+	int64_t start_ns, end_ns, now_ns;
+	int64_t monotonic_ns; // of the machine at the start
+	int64_t progress_ns;  // when it is told next
+
+	struct rte_mempool *pool;
+	int serial_offset; // of the dynamic field in a buffer
+	uint32_t serial;   // of the newest passport
+	uint32_t in_flight;
+	struct hs_passport polled; // of the packet that a node has before it
+
+	struct lab_node *nodes;
+	struct lab_port *ports;
+	uint32_t n_ports;
+	uint32_t *host_ports; // of each host
+	struct hs_link *(*links)[2];
+	struct hs_stream **streams;
+	int64_t *sent_ns;     // of each traffic, its last frame
+	uint32_t (*flows)[2]; // of each traffic and direction, or HS_NO_INDEX
+	struct lab_routes routes;
+
+	struct hs_event_queue queue;
+	struct hs_event_queue announcements; // take no time
+	struct hs_timers stream_timers, control_timers;
+	uint32_t closings; // still to come
+
+	struct hs_truth *truth;
+	struct hs_measured *measured;
+	int rc; // the first failure
+	struct hs_error err;
+
+	uint64_t events, packets, node_copies, dropped_down;
+	struct hs_link_counters (*link_counters)[2];
+	struct hs_run run;
+};
+
+// Remembers the first failure, which ends the run.
+void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
+		...) __attribute__((format(printf, 5, 6)));
+
+static inline int64_t lab_shown_ns(struct hs_lab *lab, const struct lab_node *node)
+{
+	return hs_lab_clock_at(node->model, lab->now_ns);
+}
+
+// ---- lab_memory.c ----
+
+int lab_make_pool(struct hs_lab *lab, struct hs_error *err);
+uint16_t lab_frame_room(const struct hs_scenario *scenario); // of one buffer, for a frame
+void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
+		struct hs_node_config *config);
+// Different for each purpose and index.
+uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint64_t index);
+
+// ---- lab_net.c: what the network is made of ----
+
+int lab_make_net(struct hs_lab *lab, struct hs_error *err);
+void lab_free_net(struct hs_lab *lab);
+int lab_node_start(struct hs_lab *lab, uint32_t node, struct hs_error *err);
+// Its drops stay counted.
+void lab_node_stop(struct hs_lab *lab, uint32_t node);
+uint64_t lab_node_drops(const struct lab_node *node);
+void lab_port_mac(const struct hs_lab *lab, uint32_t port, uint8_t mac[6]);
+void lab_host_mac(uint32_t host, uint8_t mac[6]);
+
+// ---- lab_port.c: frames ----
+
+uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
+uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
+void lab_frame_arrives(struct hs_lab *lab, uint32_t port, struct rte_mbuf *m);
+void lab_stream_due(struct hs_lab *lab, uint32_t traffic);
+// Bridges hear of every host before it is spoken to, on links that lose nothing.
+void lab_announce(struct hs_lab *lab);
+void lab_packets_header(FILE *file);
+
+// ---- lab_route.c ----
+
+int lab_routes_make(struct hs_lab *lab);
+void lab_routes_free(struct lab_routes *routes);
+// All that a node must know, into a table without routes.
+int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
+// After links changed: the differences.
+int lab_reroute(struct hs_lab *lab, struct hs_error *err);
+
+// ---- lab_event.c ----
+
+int lab_push_events(struct hs_lab *lab);
+// at_ns: when it was due.
+void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns);
+void lab_node_back(struct hs_lab *lab, uint32_t node);
+
+// ---- lab_control.c ----
+
+int lab_publish(void *lab, const char *topic, const char *json);
+int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
+void lab_control_step(struct hs_lab *lab, uint32_t node);
+// After a node was polled: looks for reports.
+void lab_control_look(struct hs_lab *lab, uint32_t node);
+// New reference to what the verb gave; NULL with *err.
+json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err);
+
+// ---- lab_end.c ----
+
+void lab_push_closings(struct hs_lab *lab);
+void lab_closing(struct hs_lab *lab, uint32_t traffic);
+int lab_collect(struct hs_lab *lab);

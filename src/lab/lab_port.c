@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A frame's way: from a stream into its node, from node to link, from link to node, from node to
+// host.
+#include "lab_parts.h"
+
+#include "bytes.h"
+#include "packet.h"
+
+#include <rte_mbuf.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define ETHERTYPE_LOCAL 0x88b5 // IEEE 802, for experiments
+#define ANNOUNCE_BYTES	60
+
+// ---- passports ----
+
+static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
+{
+	return RTE_MBUF_DYNFIELD(m, lab->serial_offset, uint32_t *);
+}
+
+// Up to its last stop: what lies behind is nobody's.
+static inline void copy_passport(struct hs_passport *to, const struct hs_passport *from)
+{
+	memcpy(to, from,
+			offsetof(struct hs_passport, stops) +
+					from->n_stops * sizeof(from->stops[0]));
+}
+
+static void stamp_serial(struct hs_lab *lab, struct rte_mbuf *m, struct hs_passport *passport)
+{
+	passport->serial = ++lab->serial;
+	*serial_of(lab, m) = passport->serial;
+}
+
+// A copy that the node made has the serial of its original, and an area that somebody left.
+static struct hs_passport *passport_of(struct hs_lab *lab, struct rte_mbuf *m)
+{
+	struct hs_passport *passport = rte_mbuf_to_priv(m);
+
+	if (likely(passport->serial == *serial_of(lab, m)))
+		return passport;
+	if (lab->scenario->forwarding != HS_LAB_BRIDGE) {
+		lab->polled.traffic = lab->polled.flow = HS_NO_INDEX;
+		lab_fail(lab, -EFAULT, "internal", "", "a node that is no bridge copied a packet");
+	}
+	copy_passport(passport, &lab->polled);
+	stamp_serial(lab, m, passport);
+	lab->node_copies++;
+	return passport;
+}
+
+static uint32_t destination(const struct hs_lab *lab, const struct hs_passport *passport)
+{
+	const struct hs_scenario_traffic *t = &lab->scenario->traffic[passport->traffic];
+
+	return passport->reply ? t->from : t->to;
+}
+
+// A bridge floods what it knows no port for. There is one way to the destination: what goes
+// elsewhere is not the flow's.
+static bool strays(const struct hs_lab *lab, const struct lab_port *port,
+		const struct hs_passport *passport)
+{
+	const struct hs_scenario *s = lab->scenario;
+	uint32_t to = s->hosts[destination(lab, passport)].at;
+
+	return s->forwarding == HS_LAB_BRIDGE &&
+	       lab->routes.next[(size_t)to * s->n_nodes + port->node] != port->index;
+}
+
+// ---- polling ----
+
+static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf *m,
+		const struct hs_passport *passport, int64_t shown_ns)
+{
+	struct lab_node *node = &lab->nodes[port->node];
+
+	if (lab->scenario->forwarding == HS_LAB_BRIDGE)
+		copy_passport(&lab->polled, passport);
+	port->arrived = m;
+	hs_clock_set(node->clock, shown_ns);
+	hs_node_worker_poll(node->node, 0);
+	lab_control_look(lab, port->node);
+}
+
+uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	struct lab_port *p = port->driver_data;
+
+	(void)queue, (void)n;
+	if (!p->arrived)
+		return 0;
+	mbufs[0] = p->arrived;
+	p->arrived = NULL;
+	return 1;
+}
+
+void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
+{
+	struct lab_port *port = &lab->ports[index];
+	struct hs_passport *passport = rte_mbuf_to_priv(m);
+
+	lab->in_flight--;
+	if (unlikely(!port->port)) {
+		lab->dropped_down++;
+		rte_pktmbuf_free(m);
+		return;
+	}
+	int64_t shown_ns = lab_shown_ns(lab, &lab->nodes[port->node]);
+	if (passport->flow != HS_NO_INDEX)
+		hs_truth_receive(lab->truth, passport, port->node, lab->now_ns, shown_ns,
+				rte_pktmbuf_pkt_len(m));
+	poll_node(lab, port, m, passport, shown_ns);
+}
+
+// ---- from hosts ----
+
+static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len)
+{
+	uint32_t room = lab_frame_room(lab->scenario);
+
+	if (len > room) {
+		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu",
+				"a frame of %u bytes does not fit into buffers for an MTU of %u",
+				len, lab->scenario->mtu);
+		return NULL;
+	}
+	struct rte_mbuf *m = rte_pktmbuf_alloc(lab->pool);
+	if (!m) {
+		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
+				"there is no packet buffer left: %u packets are under way",
+				lab->in_flight);
+		return NULL;
+	}
+	memcpy(rte_pktmbuf_append(m, (uint16_t)len), bytes, len);
+	return m;
+}
+
+static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_frame *frame)
+{
+	const struct hs_scenario_traffic *t = &lab->scenario->traffic[traffic];
+	struct lab_port *port = &lab->ports[lab->host_ports[frame->reply ? t->to : t->from]];
+
+	lab->sent_ns[traffic] = lab->now_ns;
+	if (unlikely(!port->port)) {
+		lab->dropped_down++;
+		return;
+	}
+	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len);
+	if (unlikely(!m))
+		return;
+	struct hs_passport *passport = rte_mbuf_to_priv(m);
+	int64_t shown_ns = lab_shown_ns(lab, &lab->nodes[port->node]);
+	memset(passport, 0, offsetof(struct hs_passport, stops));
+	passport->traffic = traffic;
+	passport->flow = lab->flows[traffic][frame->reply];
+	passport->reply = frame->reply;
+	passport->number = frame->number;
+	passport->bytes = frame->len;
+	stamp_serial(lab, m, passport);
+	if (passport->flow != HS_NO_INDEX)
+		hs_truth_enter(lab->truth, passport, port->node, lab->now_ns, shown_ns);
+	poll_node(lab, port, m, passport, shown_ns);
+}
+
+// The stream's next time changes with what it sends and what arrives.
+static void follow_stream(struct hs_lab *lab, uint32_t traffic)
+{
+	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
+}
+
+void lab_stream_due(struct hs_lab *lab, uint32_t traffic)
+{
+	struct hs_stream_frame frame;
+
+	if (hs_stream_send(lab->streams[traffic], lab->now_ns, &frame))
+		enter(lab, traffic, &frame);
+	follow_stream(lab, traffic);
+}
+
+static void announce(struct hs_lab *lab, uint32_t host)
+{
+	struct lab_port *port = &lab->ports[lab->host_ports[host]];
+	uint8_t bytes[ANNOUNCE_BYTES] = {0};
+	struct hs_lab_event event;
+
+	memset(bytes, 0xff, 6);
+	lab_host_mac(host, bytes + 6);
+	hs_be16_store(bytes + 12, ETHERTYPE_LOCAL);
+	struct rte_mbuf *m = port->port ? make_frame(lab, bytes, sizeof(bytes)) : NULL;
+	if (!m)
+		return;
+	struct hs_passport *passport = rte_mbuf_to_priv(m);
+	memset(passport, 0, offsetof(struct hs_passport, stops));
+	passport->traffic = passport->flow = HS_NO_INDEX;
+	stamp_serial(lab, m, passport);
+	poll_node(lab, port, m, passport, lab_shown_ns(lab, &lab->nodes[port->node]));
+	while (hs_event_pop(&lab->announcements, &event))
+		lab_frame_arrives(lab, event.index, event.subject);
+}
+
+void lab_announce(struct hs_lab *lab)
+{
+	if (lab->scenario->forwarding != HS_LAB_BRIDGE)
+		return;
+	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++)
+		announce(lab, h);
+}
+
+// ---- to hosts ----
+
+static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
+{
+	struct hs_passport *passport = passport_of(lab, m);
+	uint32_t traffic = passport->traffic;
+	uint32_t len = rte_pktmbuf_pkt_len(m);
+
+	// A host takes what is meant for it.
+	if (traffic == HS_NO_INDEX || destination(lab, passport) != port->host) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	if (passport->flow != HS_NO_INDEX)
+		hs_truth_sink(lab->truth, passport);
+	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
+		lab_fail(lab, -EMSGSIZE, "internal", "", "a frame of %u bytes came in pieces", len);
+	else
+		hs_stream_arrived(lab->streams[traffic], lab->now_ns, passport->reply,
+				passport->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
+	follow_stream(lab, traffic);
+	rte_pktmbuf_free(m);
+}
+
+// ---- to links ----
+
+void lab_packets_header(FILE *file)
+{
+	fputs("sent_ns,link,direction,traffic,reply,number,copy,bytes,telemetry,fate,wait_ns,"
+	      "arrives_ns\n",
+			file);
+}
+
+static void write_line(const struct hs_lab *lab, const struct lab_port *port,
+		const struct hs_passport *passport, bool copy, uint32_t bytes, bool telemetry,
+		const struct hs_link_fate *fate)
+{
+	const struct hs_scenario *s = lab->scenario;
+	FILE *file = lab->config.packets;
+
+	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
+			s->links[port->link].name, port->way ? "reverse" : "forward",
+			s->traffic[passport->traffic].name, passport->reply, passport->number, copy,
+			bytes, telemetry);
+	if (fate->loss != HS_LINK_NOT_LOST)
+		fprintf(file, "%s,,\n", hs_link_loss_name(fate->loss));
+	else
+		fprintf(file, "delivered,%" PRId64 ",%" PRId64 "\n", fate->wait_ns,
+				fate->arrives_ns);
+}
+
+static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+		struct hs_event_queue *queue, int64_t arrives_ns)
+{
+	if (unlikely(hs_event_push(queue, arrives_ns, LAB_FRAME, port->peer, m) < 0)) {
+		rte_pktmbuf_free(m);
+		lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
+		return;
+	}
+	if (unlikely(++lab->in_flight > lab->scenario->mbufs))
+		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
+				"%u packets are under way, and the scenario has buffers for %u",
+				lab->in_flight, lab->scenario->mbufs);
+}
+
+static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+		const struct hs_passport *passport, int64_t arrives_ns)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, lab->pool, 0, UINT32_MAX);
+
+	if (!copy) {
+		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
+				"there is no packet buffer left: %u packets are under way",
+				lab->in_flight);
+		return;
+	}
+	struct hs_passport *own = rte_mbuf_to_priv(copy);
+	copy_passport(own, passport);
+	hs_truth_copy(own);
+	stamp_serial(lab, copy, own);
+	put_on_way(lab, port, copy, &lab->queue, arrives_ns);
+}
+
+static inline bool has_telemetry(const struct rte_mbuf *m)
+{
+	struct hs_packet packet;
+
+	hs_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+			rte_pktmbuf_pkt_len(m), &packet);
+	return packet.flags & HS_PACKET_ANY_TELEMETRY;
+}
+
+static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
+{
+	struct hs_passport *passport = passport_of(lab, m);
+	uint32_t len = rte_pktmbuf_pkt_len(m);
+	struct hs_link_fate fates[2];
+
+	if (unlikely(passport->traffic == HS_NO_INDEX)) {
+		put_on_way(lab, port, m, &lab->announcements, lab->now_ns);
+		return;
+	}
+	if (passport->flow != HS_NO_INDEX && strays(lab, port, passport))
+		passport->flow = HS_NO_INDEX;
+	bool telemetry = has_telemetry(m);
+	if (passport->flow != HS_NO_INDEX)
+		hs_truth_send(lab->truth, passport, lab->ports[port->peer].node, len, telemetry);
+	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
+	lab->packets++;
+	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
+		write_line(lab, port, passport, i > 0, len, telemetry, &fates[i]);
+	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
+		put_copy_on_way(lab, port, m, passport, fates[1].arrives_ns);
+	if (fates[0].loss == HS_LINK_NOT_LOST)
+		put_on_way(lab, port, m, &lab->queue, fates[0].arrives_ns);
+	else
+		rte_pktmbuf_free(m);
+}
+
+uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
+{
+	const struct lab_port *p = port->driver_data;
+
+	(void)queue;
+	for (uint16_t i = 0; i < n; i++) {
+		if (p->out)
+			send(p->lab, p, mbufs[i]);
+		else
+			deliver(p->lab, p, mbufs[i]);
+	}
+	return n;
+}

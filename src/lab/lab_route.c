@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fewest hops over the links that are up, from every node to every other; for bridges, which have
+// one way alone, whatever is up.
+#include "lab_parts.h"
+
+#include "fib.h"
+#include "rng.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNREACHED UINT16_MAX
+
+// ---- ways ----
+
+// What a search needs: distances to its destination, and the nodes in the order of theirs.
+struct search {
+	uint16_t *hops;
+	uint32_t *order;
+};
+
+static bool is_up(const struct hs_lab *lab, const struct lab_port *port)
+{
+	return lab->scenario->forwarding == HS_LAB_BRIDGE || !hs_link_config(port->out)->down;
+}
+
+// Backwards from the destination: over the ports of others that lead to a node at hand.
+static uint32_t find_hops(struct hs_lab *lab, uint32_t destination, struct search *search)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
+		search->hops[i] = UNREACHED;
+	search->hops[destination] = 0;
+	search->order[n++] = destination;
+	for (uint32_t done = 0; done < n; done++) {
+		const struct lab_node *node = &lab->nodes[search->order[done]];
+		for (uint16_t p = 0; p < node->n_ports; p++) {
+			const struct lab_port *port = &lab->ports[node->first_port + p];
+			const struct lab_port *peer = &lab->ports[port->peer];
+			if (!port->out || search->hops[peer->node] != UNREACHED ||
+					!is_up(lab, peer))
+				continue;
+			search->hops[peer->node] = (uint16_t)(search->hops[port->node] + 1);
+			search->order[n++] = peer->node;
+		}
+	}
+	return n;
+}
+
+// Of several ports that are as near, the one with the highest draw: a link that fails then moves
+// those alone that used it.
+static uint8_t nearest_port(struct hs_lab *lab, uint32_t node, uint32_t destination,
+		const struct search *search)
+{
+	const struct lab_node *at = &lab->nodes[node];
+	uint64_t best_draw = 0;
+	uint8_t best = LAB_FAR;
+
+	for (uint16_t p = 0; p < at->n_ports; p++) {
+		const struct lab_port *port = &lab->ports[at->first_port + p];
+		if (!port->out || !is_up(lab, port) ||
+				search->hops[lab->ports[port->peer].node] != search->hops[node] - 1)
+			continue;
+		struct hs_rng rng;
+		hs_rng_init(&rng, lab->scenario->seed + ((uint64_t)node << 40) +
+						  ((uint64_t)destination << 16) + p);
+		uint64_t draw = hs_rng_u64(&rng);
+		if (best == LAB_FAR || draw > best_draw) {
+			best = (uint8_t)p;
+			best_draw = draw;
+		}
+	}
+	return best;
+}
+
+static int find_ways(struct hs_lab *lab, uint8_t *next)
+{
+	size_t n_nodes = lab->scenario->n_nodes;
+	struct search search = {
+			.hops = malloc((n_nodes + 1) * sizeof(*search.hops)),
+			.order = malloc((n_nodes + 1) * sizeof(*search.order)),
+	};
+	int rc = search.hops && search.order ? 0 : -ENOMEM;
+
+	for (uint32_t to = 0; rc == 0 && to < n_nodes; to++) {
+		uint8_t *ways = &next[to * n_nodes];
+		memset(ways, LAB_FAR, n_nodes);
+		uint32_t reached = find_hops(lab, to, &search);
+		for (uint32_t i = 1; i < reached; i++)
+			ways[search.order[i]] = nearest_port(lab, search.order[i], to, &search);
+	}
+	free(search.hops);
+	free(search.order);
+	return rc;
+}
+
+// ---- prefixes ----
+
+#define SHARED_BITS 64
+
+static bool same_subnet(const struct hs_scenario_host *a, const struct hs_scenario_host *b)
+{
+	return memcmp(a->addr, b->addr, SHARED_BITS / 8) == 0;
+}
+
+// One route for a subnet that lies behind one node as a whole; else one for each host.
+static void add_prefix(struct hs_lab *lab, uint32_t host)
+{
+	const struct hs_scenario *s = lab->scenario;
+	const struct hs_scenario_host *own = &s->hosts[host];
+	struct lab_prefix prefix = {.node = own->at, .depth = SHARED_BITS};
+
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		if (h != host && same_subnet(&s->hosts[h], own)) {
+			if (s->hosts[h].at != own->at)
+				prefix.depth = 128;
+			else if (h < host && prefix.depth == SHARED_BITS)
+				prefix.node = HS_NO_INDEX; // perhaps that one made it
+		}
+	}
+	if (prefix.depth == 128)
+		prefix.node = own->at;
+	if (prefix.node == HS_NO_INDEX)
+		return;
+	memcpy(prefix.addr, own->addr, prefix.depth / 8);
+	lab->routes.prefixes[lab->routes.n_prefixes++] = prefix;
+}
+
+int lab_routes_make(struct hs_lab *lab)
+{
+	const struct hs_scenario *s = lab->scenario;
+	struct lab_routes *routes = &lab->routes;
+
+	if (s->forwarding == HS_LAB_PATCH)
+		return 0;
+	routes->next = malloc(s->n_nodes * s->n_nodes + 1);
+	routes->prefixes = calloc(s->n_hosts + 1, sizeof(*routes->prefixes));
+	if (!routes->next || !routes->prefixes)
+		return -ENOMEM;
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		add_prefix(lab, h);
+	return find_ways(lab, routes->next);
+}
+
+void lab_routes_free(struct lab_routes *routes)
+{
+	free(routes->next);
+	free(routes->prefixes);
+	*routes = (struct lab_routes){0};
+}
+
+// ---- into the nodes ----
+
+static struct hs_fib_change to_prefix(const struct hs_lab *lab, const struct lab_prefix *prefix,
+		uint32_t node, uint8_t port)
+{
+	struct hs_fib_change change = {
+			.remove = port == LAB_FAR,
+			.route = {.depth = prefix->depth, .port = port},
+	};
+
+	memcpy(change.route.prefix, prefix->addr, sizeof(prefix->addr));
+	if (!change.remove) {
+		const struct lab_port *out = &lab->ports[lab->nodes[node].first_port + port];
+		lab_port_mac(lab, out->peer, change.route.next_hop_mac);
+	}
+	return change;
+}
+
+static struct hs_fib_change to_host(const struct hs_lab *lab, const struct lab_port *port)
+{
+	struct hs_fib_change change = {.route = {.depth = 128, .port = port->index}};
+
+	memcpy(change.route.prefix, lab->scenario->hosts[port->host].addr, 16);
+	lab_host_mac(port->host, change.route.next_hop_mac);
+	return change;
+}
+
+static int apply(struct hs_lab *lab, uint32_t node, const struct hs_fib_change *changes, size_t n,
+		struct hs_error *err)
+{
+	if (!n || !lab->nodes[node].node)
+		return 0;
+	int rc = hs_fib_change(hs_node_fib(lab->nodes[node].node), changes, n, err);
+	if (rc < 0)
+		hs_error_prefix(err, lab->scenario->nodes[node].name);
+	return rc;
+}
+
+int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
+{
+	const struct lab_routes *routes = &lab->routes;
+	const struct lab_node *at = &lab->nodes[node];
+	struct hs_fib_change *changes = calloc(routes->n_prefixes + HS_MAX_PORTS, sizeof(*changes));
+	size_t n = 0;
+
+	if (!changes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < routes->n_prefixes; i++) {
+		const struct lab_prefix *prefix = &routes->prefixes[i];
+		uint8_t port = routes->next[prefix->node * lab->scenario->n_nodes + node];
+		if (port != LAB_FAR)
+			changes[n++] = to_prefix(lab, prefix, node, port);
+	}
+	for (uint16_t p = 0; p < at->n_ports; p++) {
+		const struct lab_port *port = &lab->ports[at->first_port + p];
+		if (!port->out)
+			changes[n++] = to_host(lab, port);
+	}
+	int rc = apply(lab, node, changes, n, err);
+	free(changes);
+	return rc;
+}
+
+static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *next,
+		struct hs_fib_change *changes, struct hs_error *err)
+{
+	const struct lab_routes *routes = &lab->routes;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < routes->n_prefixes; i++) {
+		const struct lab_prefix *prefix = &routes->prefixes[i];
+		size_t way = prefix->node * lab->scenario->n_nodes + node;
+		if (next[way] != routes->next[way])
+			changes[n++] = to_prefix(lab, prefix, node, next[way]);
+	}
+	return apply(lab, node, changes, n, err);
+}
+
+int lab_reroute(struct hs_lab *lab, struct hs_error *err)
+{
+	const struct hs_scenario *s = lab->scenario;
+	uint8_t *next = malloc(s->n_nodes * s->n_nodes + 1);
+	struct hs_fib_change *changes = calloc(lab->routes.n_prefixes + 1, sizeof(*changes));
+	int rc = next && changes ? find_ways(lab, next) : -ENOMEM;
+
+	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
+		rc = change_node(lab, i, next, changes, err);
+	if (rc == 0) {
+		free(lab->routes.next);
+		lab->routes.next = next;
+		next = NULL;
+	}
+	free(next);
+	free(changes);
+	return rc;
+}
