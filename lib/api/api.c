@@ -496,39 +496,3 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 	json_decref(results);
 	return rc;
 }
-
-// An empty table of some capacity that takes everything.
-static bool no_namespace(void *context, uint32_t ns_id)
-{
-	(void)context, (void)ns_id;
-	return false;
-}
-
-static const struct hs_rule *no_rule(void *context, uint32_t ns_id)
-{
-	(void)context, (void)ns_id;
-	return NULL;
-}
-
-static uint32_t capacity_of(void *context)
-{
-	return *(const uint32_t *)context;
-}
-
-static int do_nothing(void *context, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)context, (void)args, (void)err;
-	*result = json_object();
-	return 0;
-}
-
-int hs_api_check_list(json_t *requests, uint32_t capacity, struct hs_error *err)
-{
-	const struct hs_api_backend empty = {.context = &capacity,
-			.run = do_nothing,
-			.ns_exists = no_namespace,
-			.rule_of = no_rule,
-			.rules_free = capacity_of};
-	return hs_api_run_list(&empty, requests, err);
-}

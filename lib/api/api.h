@@ -9,6 +9,7 @@
 #pragma once
 
 #include "error.h"
+#include "route_book.h"
 #include "rule.h"
 
 #include <jansson.h>
@@ -16,13 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_API_VERSION	  "1.0"
-#define HS_API_MAX_BYTES  (1u << 20)
-#define HS_API_MAX_DEPTH  16
-#define HS_API_MAX_VERBS  10000 // in one transaction
-#define HS_API_PAGE	  1000	// default `limit` of lists
-#define HS_API_MAX_PAGE	  10000
-#define HS_API_WINDOW_RUN (-1) // window_ns of qos_get: everything since the rule was installed
+#define HS_API_VERSION	     "1.0"
+#define HS_API_MAX_BYTES     (1u << 20)
+#define HS_API_MAX_DEPTH     16
+#define HS_API_MAX_VERBS     10000 // in one transaction
+#define HS_API_PAGE	     1000  // default `limit` of lists
+#define HS_API_MAX_PAGE	     10000
+#define HS_API_MAX_PORT_NAME 31
+#define HS_API_WINDOW_RUN    (-1) // window_ns of qos_get: everything since the rule was installed
 
 enum hs_api_verb {
 	HS_VERB_HELLO,
@@ -32,6 +34,12 @@ enum hs_api_verb {
 	HS_VERB_INT_LIST,
 	HS_VERB_INT_GET,
 	HS_VERB_QOS_GET,
+	HS_VERB_ROUTE_ADD,
+	HS_VERB_ROUTE_DELETE,
+	HS_VERB_ROUTE_LIST,
+	HS_VERB_NEIGHBOUR_ADD,
+	HS_VERB_NEIGHBOUR_DELETE,
+	HS_VERB_NEIGHBOUR_LIST,
 	HS_VERB_NODE_GET,
 	HS_VERB_PORTS_GET,
 	HS_VERB_STATS_GET,
@@ -47,11 +55,13 @@ struct hs_api_args {
 	struct hs_rule rule;	      // int_request
 	struct hs_rule_update update; // int_update
 	bool has_ns_id;
-	uint32_t ns_id;		  // int_update, int_delete, int_get; a filter in qos_get
-	uint64_t offset, limit;	  // int_list, qos_get
-	int64_t window_ns;	  // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
-	int64_t start_ns, end_ns; // qos_get: a window of any place and length; end_ns 0: none
-	uint64_t since;		  // events: those with a sequence number above
+	uint32_t ns_id;		     // int_update, int_delete, int_get; a filter in qos_get
+	uint64_t offset, limit;	     // lists, qos_get
+	int64_t window_ns;	     // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
+	int64_t start_ns, end_ns;    // qos_get: a window of any place and length; end_ns 0: none
+	uint64_t since;		     // events: those with a sequence number above
+	struct hs_route_entry route; // route_* and neighbour_*; its port is known once planned
+	char port[HS_API_MAX_PORT_NAME + 1];
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
@@ -67,6 +77,13 @@ struct hs_api_backend {
 	// Current rule, for checking an update before it runs; NULL if there is none.
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
 	uint32_t (*rules_free)(void *context);
+	// The three that follow may be NULL. The routes of a node that routes; NULL: it does not.
+	struct hs_route_book *(*routes)(void *context);
+	// The index of a port, or -1.
+	int (*port_of)(void *context, const char *name);
+	// Puts into force what a list changed of the routes: called once, after the last request.
+	// If it fails, all requests are taken back and it is called again.
+	int (*commit_routes)(void *context, struct hs_error *err);
 	// Raised by every change; replies carry it.
 	uint64_t (*generation)(void *context);
 };
@@ -77,8 +94,23 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 
 // The same for the "requests" list of a configuration file: all or nothing, *err with its path.
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);
-// Only checks such a list (--check).
-int hs_api_check_list(json_t *requests, uint32_t capacity, struct hs_error *err);
+// Only checks such a list (--check), against empty tables.
+struct hs_api_check {
+	uint32_t rules;		      // capacity
+	struct hs_route_book *routes; // what there would be before the list; NULL: the node does
+				      // not route
+	int (*port_of)(void *context, const char *name);
+	void *context;
+};
+int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err);
+
+// Adds the `neighbours` and `routes` of a configuration file (lists of what the verbs take; may be
+// NULL) to check->routes. 0 or -EINVAL with *err, whose path is "neighbours[2].mac".
+int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
+		struct hs_error *err);
+
+// The answer of a node that has no routes. -EINVAL.
+int hs_api_refuse_routes(struct hs_error *err);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
 const char *hs_api_verb_help(enum hs_api_verb verb);

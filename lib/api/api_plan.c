@@ -2,6 +2,7 @@
 #include "api_plan.h"
 
 #include "api_verbs.h"
+#include "route_book.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,8 +27,10 @@ struct hs_api_plan {
 	int64_t rules_free;
 	size_t n_steps;
 	struct step *steps;
-	size_t mask;	       // slots - 1, slots a power of two
-	struct planned *slots; // open addressing, at most half full
+	size_t mask;		      // slots - 1, slots a power of two
+	struct planned *slots;	      // open addressing, at most half full
+	struct hs_route_book *routes; // a copy, once a request changes them
+	size_t last_route;	      // step
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
@@ -55,6 +58,7 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 {
 	if (!plan)
 		return;
+	hs_route_book_destroy(plan->routes);
 	free(plan->slots);
 	free(plan->steps);
 	free(plan);
@@ -131,6 +135,71 @@ static int refuse_absent(const struct planned *planned, struct hs_error *err)
 			"ns_id: %u has no rule", planned->ns_id);
 }
 
+// ---- routes ----
+
+static bool is_route_verb(enum hs_api_verb verb)
+{
+	return verb == HS_VERB_ROUTE_ADD || verb == HS_VERB_ROUTE_DELETE ||
+	       verb == HS_VERB_NEIGHBOUR_ADD || verb == HS_VERB_NEIGHBOUR_DELETE;
+}
+
+int hs_api_refuse_routes(struct hs_error *err)
+{
+	return hs_error_set(err, "unsupported", "", "forwarding.mode route",
+			"forwarding.mode is not route: the node has no routes");
+}
+
+static int copy_routes(struct hs_api_plan *plan, struct hs_error *err)
+{
+	const struct hs_api_backend *backend = plan->backend;
+	const struct hs_route_book *routes =
+			backend->routes ? backend->routes(backend->context) : NULL;
+
+	if (!routes)
+		return hs_api_refuse_routes(err);
+	plan->routes = hs_route_book_clone(routes);
+	if (!plan->routes)
+		return hs_error_set(err, "internal", "", "", "memory is out");
+	return 0;
+}
+
+int hs_api_resolve_port(int (*port_of)(void *context, const char *name), void *context,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	if (!args->port[0])
+		return 0;
+	int port = port_of ? port_of(context, args->port) : -1;
+	if (port < 0)
+		return hs_error_set(err, "unknown_port", "/port", "the name of a port",
+				"port: no port is called \"%s\"", args->port);
+	args->route.port = (uint16_t)port;
+	return 0;
+}
+
+static int plan_route(struct hs_api_plan *plan, struct step *step, struct hs_error *err)
+{
+	struct hs_route_entry *route = &step->run.route;
+	bool neighbour = step->run.verb == HS_VERB_NEIGHBOUR_ADD ||
+			 step->run.verb == HS_VERB_NEIGHBOUR_DELETE;
+	bool add = step->run.verb == HS_VERB_ROUTE_ADD || step->run.verb == HS_VERB_NEIGHBOUR_ADD;
+	int rc = plan->routes ? 0 : copy_routes(plan, err);
+
+	if (rc == 0)
+		rc = hs_api_resolve_port(
+				plan->backend->port_of, plan->backend->context, &step->run, err);
+	if (rc)
+		return rc;
+	const struct hs_route_entry *old =
+			hs_route_book_find(plan->routes, route->prefix, route->depth);
+	step->undo = (struct hs_api_args){.route = old ? *old : *route};
+	step->undo.verb = old ? (neighbour ? HS_VERB_NEIGHBOUR_ADD : HS_VERB_ROUTE_ADD)
+			      : (neighbour ? HS_VERB_NEIGHBOUR_DELETE : HS_VERB_ROUTE_DELETE);
+	plan->last_route = plan->n_steps - 1;
+	return add ? hs_route_book_add(plan->routes, route, err)
+		   : hs_route_book_delete(
+				     plan->routes, route->prefix, route->depth, neighbour, err);
+}
+
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
 {
 	struct step *step = &plan->steps[plan->n_steps++];
@@ -138,6 +207,8 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 
 	step->run = *args;
 	step->changes = hs_api_verbs[args->verb].changes;
+	if (is_route_verb(args->verb))
+		return plan_route(plan, step, err);
 	if (!args->has_ns_id)
 		return 0;
 
@@ -181,11 +252,30 @@ static void take_back(struct hs_api_plan *plan, size_t n, struct hs_error *err)
 	}
 }
 
+static int commit_routes(const struct hs_api_plan *plan, struct hs_error *err)
+{
+	const struct hs_api_backend *backend = plan->backend;
+
+	if (!plan->routes || !backend->commit_routes)
+		return 0;
+	return backend->commit_routes(backend->context, err);
+}
+
+static void undo(struct hs_api_plan *plan, size_t n, struct hs_error *err)
+{
+	struct hs_error ignored;
+
+	take_back(plan, n, err);
+	commit_routes(plan, &ignored);
+}
+
 int hs_api_plan_run(struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err)
 {
+	int rc;
+
 	for (size_t i = 0; i < plan->n_steps; i++) {
 		json_t *result;
-		int rc = run_one(plan->backend, &plan->steps[i].run, &result, err);
+		rc = run_one(plan->backend, &plan->steps[i].run, &result, err);
 		size_t done = i;
 		if (rc == 0 && json_array_append_new(results, result ? result : json_object())) {
 			rc = -ENOMEM;
@@ -195,8 +285,13 @@ int hs_api_plan_run(struct hs_api_plan *plan, json_t *results, size_t *failed, s
 		if (rc == 0)
 			continue;
 		*failed = i;
-		take_back(plan, done, err);
+		undo(plan, done, err);
 		return rc;
 	}
-	return 0;
+	rc = commit_routes(plan, err);
+	if (rc) {
+		*failed = plan->last_route;
+		undo(plan, plan->n_steps, err);
+	}
+	return rc;
 }

@@ -7,6 +7,10 @@
 
 struct hs_api_plan;
 
+// Turns the name of a port, if one was given, into its index. 0, or -EINVAL "unknown_port".
+int hs_api_resolve_port(int (*port_of)(void *context, const char *name), void *context,
+		struct hs_api_args *args, struct hs_error *err);
+
 // For at most n requests. NULL when memory is out.
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n);
 void hs_api_plan_destroy(struct hs_api_plan *plan);

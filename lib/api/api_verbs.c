@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api_verbs.h"
 
+#include "route_text.h"
 #include "rule_field.h"
 #include "rule_json.h"
 
@@ -34,6 +35,38 @@
 							.allowed = "1 to 4294967295", .help = text \
 	}
 
+#define PREFIX                                                                                     \
+	{                                                                                          \
+		"prefix", HS_API_PREFIX, IN_ARGS(route.prefix),                                    \
+				.required = true, .allowed = "an IPv6 prefix like 2001:db8::/32",  \
+				.help = "destinations; without a length, one address"              \
+	}
+#define NEIGHBOUR                                                                                  \
+	{                                                                                          \
+		"addr", HS_API_ADDRESS, IN_ARGS(route.prefix), .required = true,                   \
+							       .allowed = "an IPv6 address",       \
+							       .help = "the neighbour"             \
+	}
+#define MAC_TEXT "a station's, like 02:00:00:00:00:01"
+
+static const struct hs_api_field route_fields[] = {
+		PREFIX,
+		{"port", HS_API_NAME, IN_ARGS(port), .allowed = "the name of a port",
+				.help = "where packets leave; with next_hop_mac"},
+		{"next_hop_mac", HS_API_MAC, IN_ARGS(route.mac), .allowed = MAC_TEXT,
+				.help = "whom they are sent to; with port"},
+		{"via", HS_API_ADDRESS, IN_ARGS(route.via), .allowed = "the address of a neighbour",
+				.help = "in place of both: that neighbour's port and MAC address"},
+};
+static const struct hs_api_field route_name_fields[] = {PREFIX};
+static const struct hs_api_field neighbour_fields[] = {
+		NEIGHBOUR,
+		{"port", HS_API_NAME, IN_ARGS(port), .required = true,
+				.allowed = "the name of a port", .help = "where it is"},
+		{"mac", HS_API_MAC, IN_ARGS(route.mac), .required = true, .allowed = MAC_TEXT,
+				.help = "its MAC address"},
+};
+static const struct hs_api_field neighbour_name_fields[] = {NEIGHBOUR};
 static const struct hs_api_field name_fields[] = {NS_ID(true, "the rule")};
 static const struct hs_api_field list_fields[] = {OFFSET, LIMIT};
 static const struct hs_api_field qos_fields[] = {
@@ -72,6 +105,23 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				FIELDS(name_fields)},
 		[HS_VERB_QOS_GET] = {"qos_get", "newest metrics of each rule and window",
 				FIELDS(qos_fields)},
+		[HS_VERB_ROUTE_ADD] = {"route_add", "add a route, or replace the one of its prefix",
+				.changes = true, FIELDS(route_fields)},
+		[HS_VERB_ROUTE_DELETE] = {"route_delete", "remove a route", .changes = true,
+				FIELDS(route_name_fields)},
+		[HS_VERB_ROUTE_LIST] = {"route_list",
+				"routes in order of prefix, page by page, neighbours among them",
+				FIELDS(list_fields)},
+		[HS_VERB_NEIGHBOUR_ADD] = {"neighbour_add",
+				"add a neighbour and a route to it, or replace it: routes via it "
+				"follow",
+				.changes = true, FIELDS(neighbour_fields)},
+		[HS_VERB_NEIGHBOUR_DELETE] = {"neighbour_delete",
+				"remove a neighbour that no route goes via", .changes = true,
+				FIELDS(neighbour_name_fields)},
+		[HS_VERB_NEIGHBOUR_LIST] = {"neighbour_list",
+				"neighbours in order of address, page by page",
+				FIELDS(list_fields)},
 		[HS_VERB_NODE_GET] = {"node_get",
 				"the node: name, configuration in force, clock, workers"},
 		[HS_VERB_PORTS_GET] = {"ports_get", "ports with their counters"},
@@ -160,6 +210,53 @@ static int read_window(const struct hs_api_field *field, const json_t *json,
 	return fail(err, "out_of_range", field, "there is no such window");
 }
 
+static const char *read_text(
+		const struct hs_api_field *field, const char *text, struct hs_api_args *args)
+{
+	char *to = (char *)args + field->offset;
+
+	switch (field->kind) {
+	case HS_API_PREFIX:
+		return hs_route_read_prefix(text, (uint8_t *)to, &args->route.depth);
+	case HS_API_ADDRESS:
+		return hs_route_read_address(text, (uint8_t *)to);
+	case HS_API_MAC:
+		return hs_route_read_mac(text, (uint8_t *)to);
+	default:
+		if (!text[0] || strlen(text) >= field->bytes)
+			return "is no port's name";
+		memcpy(to, text, strlen(text) + 1);
+		return NULL;
+	}
+}
+
+static int read_words(const struct hs_api_field *field, const json_t *json,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	char what[128];
+
+	if (!json_is_string(json))
+		return fail(err, "wrong_type", field, "the value is not of type string");
+	const char *objection = read_text(field, json_string_value(json), args);
+	if (!objection)
+		return 0;
+	snprintf(what, sizeof(what), "\"%.64s\" %s", json_string_value(json), objection);
+	return fail(err, "bad_value", field, what);
+}
+
+static int read_field(const struct hs_api_field *field, const json_t *json,
+		struct hs_api_args *args, struct hs_error *err)
+{
+	switch (field->kind) {
+	case HS_API_NUMBER:
+		return read_number(field, json, args, err);
+	case HS_API_WINDOW:
+		return read_window(field, json, args, err);
+	default:
+		return read_words(field, json, args, err);
+	}
+}
+
 static int refuse_unknown(
 		const struct hs_api_verb_row *row, const json_t *content, struct hs_error *err)
 {
@@ -192,10 +289,8 @@ static int read_fields(const struct hs_api_verb_row *row, const json_t *content,
 		const json_t *json = json_object_get(content, field->name);
 		if (!json && field->required)
 			rc = fail(err, "missing_field", field, "is missing");
-		else if (json && field->kind == HS_API_WINDOW)
-			rc = read_window(field, json, args, err);
 		else if (json)
-			rc = read_number(field, json, args, err);
+			rc = read_field(field, json, args, err);
 	}
 	args->has_ns_id = args->ns_id != 0;
 	return rc;
@@ -227,6 +322,58 @@ static int check_own_window(
 	return 0;
 }
 
+// A next hop is named in one of two ways.
+static int check_next_hop(const json_t *content, struct hs_api_args *args, struct hs_error *err)
+{
+	static const char *const direct[] = {"port", "next_hop_mac"};
+	static const char allowed[] = "via, or port and next_hop_mac";
+	bool via = json_object_get(content, "via") != NULL;
+	char path[32];
+
+	args->route.kind = via ? HS_ROUTE_VIA : HS_ROUTE_DIRECT;
+	for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++) {
+		bool there = json_object_get(content, direct[i]) != NULL;
+		snprintf(path, sizeof(path), "/%s", direct[i]);
+		if (via && there)
+			return hs_error_set(err, "conflict", path, allowed,
+					"%s: the neighbour has its own", direct[i]);
+		if (!via && !there)
+			return hs_error_set(err, "missing_field", path, allowed, "%s: is missing",
+					direct[i]);
+	}
+	return 0;
+}
+
+// Group addresses, loopback and none are nobody's.
+static int check_neighbour(struct hs_api_args *args, struct hs_error *err)
+{
+	static const uint8_t zeros[15];
+	const uint8_t *addr = args->route.prefix;
+
+	args->route.kind = HS_ROUTE_NEIGHBOUR;
+	args->route.depth = 128;
+	if (addr[0] == 0xff || (addr[15] <= 1 && memcmp(addr, zeros, sizeof(zeros)) == 0))
+		return hs_error_set(err, "bad_value", "/addr", "the address of one station",
+				"addr: no neighbour can have this address");
+	return 0;
+}
+
+static int check_together(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
+		struct hs_error *err)
+{
+	switch (verb) {
+	case HS_VERB_QOS_GET:
+		return check_own_window(content, args, err);
+	case HS_VERB_ROUTE_ADD:
+		return check_next_hop(content, args, err);
+	case HS_VERB_NEIGHBOUR_ADD:
+	case HS_VERB_NEIGHBOUR_DELETE:
+		return check_neighbour(args, err);
+	default:
+		return 0;
+	}
+}
+
 int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
 		struct hs_error *err)
 {
@@ -249,7 +396,7 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 		break;
 	default:
 		rc = read_fields(&hs_api_verbs[verb], content, args, err);
-		return rc ? rc : check_own_window(content, args, err);
+		return rc ? rc : check_together(verb, content, args, err);
 	}
 	args->has_ns_id = rc == 0;
 	return rc;
@@ -292,7 +439,7 @@ static json_t *describe_fields(const struct hs_api_verb_row *row)
 		const struct hs_api_field *field = &row->fields[i];
 		json_array_append_new(fields,
 				describe_field(field->name,
-						field->kind == HS_API_WINDOW ? "string" : "integer",
+						field->kind == HS_API_NUMBER ? "integer" : "string",
 						field->required, field->fallback, field->allowed,
 						field->help));
 	}

@@ -7,13 +7,17 @@
 enum hs_api_kind {
 	HS_API_NUMBER, // unsigned integer
 	HS_API_WINDOW, // a word for a length of time
+	HS_API_NAME,   // of a port
+	HS_API_PREFIX, // and its depth
+	HS_API_ADDRESS,
+	HS_API_MAC,
 };
 
 // A field of a verb that is no rule; those of rules are in hs_rule_fields.
 struct hs_api_field {
 	const char *name;
 	enum hs_api_kind kind;
-	uint8_t offset, bytes; // in struct hs_api_args
+	uint16_t offset, bytes; // in struct hs_api_args
 	bool required;
 	uint64_t min, max;
 	const char *allowed, *fallback, *help;

@@ -10,7 +10,7 @@ struct hs_error {
 	char code[32];	    // stable word for scripts: "out_of_range", "unknown_field", ...
 	char path[160];	    // where: "ports[3].mtu" in files, "/int_request/src_ip" in requests
 	char message[256];  // for people, with the bad value in it
-	char expected[160]; // what was allowed; empty if nothing sensible can be said
+	char expected[256]; // what was allowed; empty if nothing sensible can be said
 };
 
 // Fills *err (which may be NULL) and returns -EINVAL, so that a validator can say
@@ -22,7 +22,7 @@ int hs_error_set(struct hs_error *err, const char *code, const char *path, const
 void hs_error_prefix(struct hs_error *err, const char *prefix);
 
 // All of it in a line: "path: message (allowed: expected)". Returns text.
-#define HS_ERROR_TEXT 640
+#define HS_ERROR_TEXT 736
 char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT]);
 
 static inline bool hs_error_is_set(const struct hs_error *err)

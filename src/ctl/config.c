@@ -344,6 +344,35 @@ static json_t *print_requests(const void *from)
 	return json_incref(((const struct hs_config *)from)->requests);
 }
 
+static int read_list(json_t *list, const char *path, json_t **into, struct hs_error *err)
+{
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list", err);
+	json_decref(*into);
+	*into = json_incref(list);
+	return 0;
+}
+
+static int read_neighbours(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return read_list(list, path, &((struct hs_config *)into)->neighbours, err);
+}
+
+static int read_routes(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return read_list(list, path, &((struct hs_config *)into)->routes, err);
+}
+
+static json_t *print_neighbours(const void *from)
+{
+	return json_incref(((const struct hs_config *)from)->neighbours);
+}
+
+static json_t *print_routes(const void *from)
+{
+	return json_incref(((const struct hs_config *)from)->routes);
+}
+
 #define CONFIG(member) HS_SCHEMA_MEMBER(struct hs_config, member)
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, CONFIG(node.id), .min = 0, .max = UINT16_MAX},
@@ -355,6 +384,7 @@ static const struct hs_schema_field memory_fields[] = {
 		{"huge_pages", HS_SCHEMA_BOOL, CONFIG(huge_pages)},
 		{"mbufs", HS_SCHEMA_UINT, CONFIG(mbufs), .min = 1024, .max = 4194304},
 		{"rules", HS_SCHEMA_UINT, CONFIG(node.rules), .min = 1, .max = 4194304},
+		{"routes", HS_SCHEMA_UINT, CONFIG(node.routes), .min = 1, .max = 262144},
 		{"monitored_rules", HS_SCHEMA_UINT, CONFIG(monitored_rules), .min = 0,
 				.max = 4194304},
 		{NULL},
@@ -362,8 +392,11 @@ static const struct hs_schema_field memory_fields[] = {
 
 static const struct hs_schema_field forwarding_fields[] = {
 		{"mode", HS_SCHEMA_WORD, CONFIG(node.forwarding), .words = forwarding_words,
-				.expected = "patch or bridge"},
+				.expected = "patch, bridge or route"},
 		{"pairs", HS_SCHEMA_CUSTOM, .read = read_pairs, .print = print_pairs},
+		{"neighbours", HS_SCHEMA_CUSTOM, .read = read_neighbours,
+				.print = print_neighbours},
+		{"routes", HS_SCHEMA_CUSTOM, .read = read_routes, .print = print_routes},
 		{"mac_age_s", HS_SCHEMA_UINT, CONFIG(node.mac_age_s), .min = 1, .max = 86400},
 		{NULL},
 };
@@ -424,6 +457,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 					.rules = 65536,
 					.forwarding = HS_FORWARD_PATCH,
 					.mac_age_s = 300,
+					.routes = 1024,
 					.layout = HS_LAYOUT_ALIGNED,
 					.host_side_policy = HS_HOST_STRIP},
 			.control_core = (uint16_t)first,
@@ -526,8 +560,10 @@ int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *c
 
 void hs_config_fini(struct hs_config *config)
 {
+	json_decref(config->neighbours);
+	json_decref(config->routes);
 	json_decref(config->requests);
-	config->requests = NULL;
+	config->neighbours = config->routes = config->requests = NULL;
 }
 
 json_t *hs_config_print(const struct hs_config *config)

@@ -49,7 +49,8 @@ struct hs_config {
 	struct hs_endpoints bind, publish_to, publish_bind;
 	uint32_t publish_queue; // messages held for each subscriber
 	bool insecure;
-	json_t *requests; // a list; owned
+	json_t *neighbours, *routes; // lists, NULL where there is none; owned
+	json_t *requests;	     // a list; owned
 };
 
 // Reads a file, or `text` of `len` bytes. `cores` are those that core numbers are checked against

@@ -130,24 +130,75 @@ static int resolve_pairs(struct hs_config *config, struct hs_error *err)
 	return 0;
 }
 
+static int refuse_beside(const struct hs_config *config, const char *key, const char *mode,
+		struct hs_error *err)
+{
+	static const char *const names[] = {
+			[HS_FORWARD_PATCH] = "patch",
+			[HS_FORWARD_BRIDGE] = "bridge",
+			[HS_FORWARD_ROUTE] = "route",
+	};
+	char at[48], only[48];
+
+	snprintf(at, sizeof(at), "forwarding.%s", key);
+	snprintf(only, sizeof(only), "only with mode %s", mode);
+	return hs_error_set(err, "conflict", at, only, "mode %s has no %s",
+			names[config->node.forwarding], key);
+}
+
 static int check_forwarding(struct hs_config *config, struct hs_error *err)
 {
-	switch ((unsigned)config->node.forwarding) {
-	case HS_FORWARD_ROUTE:
-		return hs_error_set(err, "unsupported", "forwarding.mode", "patch or bridge",
-				"this version does not route");
-	case HS_FORWARD_BRIDGE:
-		if (config->n_pairs > 0)
-			return hs_error_set(err, "conflict", "forwarding.pairs",
-					"only with mode patch", "a bridge has no pairs");
+	enum hs_forwarding_mode mode = config->node.forwarding;
+
+	if (mode != HS_FORWARD_PATCH && config->n_pairs > 0)
+		return refuse_beside(config, "pairs", "patch", err);
+	if (mode != HS_FORWARD_ROUTE && config->routes)
+		return refuse_beside(config, "routes", "route", err);
+	if (mode != HS_FORWARD_ROUTE && config->neighbours)
+		return refuse_beside(config, "neighbours", "route", err);
+	if (mode != HS_FORWARD_PATCH)
 		return 0;
-	default:
-		if (config->n_pairs == 0)
-			return hs_error_set(err, "missing_field", "forwarding.pairs",
-					"at least one pair of port names",
-					"mode patch needs to know which ports belong together");
-		return resolve_pairs(config, err);
+	if (config->n_pairs == 0)
+		return hs_error_set(err, "missing_field", "forwarding.pairs",
+				"at least one pair of port names",
+				"mode patch needs to know which ports belong together");
+	return resolve_pairs(config, err);
+}
+
+static int find_port(void *context, const char *name)
+{
+	return port_index(context, name);
+}
+
+static int check_tables(
+		struct hs_config *config, const struct hs_api_check *check, struct hs_error *err)
+{
+	if (hs_api_check_routes(config->neighbours, config->routes, check, err) < 0) {
+		hs_error_prefix(err, "forwarding.");
+		return -EINVAL;
 	}
+	if (hs_api_check_list(config->requests, check, err) < 0) {
+		hs_error_prefix(err, "requests");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+// What is to be installed is installed in tables that nobody uses.
+static int check_requests(struct hs_config *config, struct hs_error *err)
+{
+	struct hs_api_check check = {
+			.rules = config->node.rules, .port_of = find_port, .context = config};
+
+	if (config->node.forwarding == HS_FORWARD_ROUTE) {
+		check.routes = hs_route_book_create(config->node.routes);
+		if (!check.routes)
+			return hs_error_set(err, "no_memory", "memory.routes", "fewer",
+					"no memory for %u routes", config->node.routes);
+	}
+	int rc = check_tables(config, &check, err);
+	hs_route_book_destroy(check.routes);
+	return rc;
 }
 
 static int check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
@@ -189,10 +240,5 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 	}
 	if (check_forwarding(config, err) < 0 || check_control(config, err) < 0)
 		return -EINVAL;
-
-	if (hs_api_check_list(config->requests, config->node.rules, err) < 0) {
-		hs_error_prefix(err, "requests");
-		return -EINVAL;
-	}
-	return 0;
+	return check_requests(config, err);
 }

@@ -282,6 +282,11 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 	totals->generation = ctl->generation;
 	totals->rules = hs_flow_table_count(ctl->flows);
 	totals->rules_capacity = hs_flow_table_capacity(ctl->flows);
+	if (ctl->routes) {
+		totals->routes = hs_route_book_count(ctl->routes);
+		totals->routes_capacity = hs_fib_capacity(hs_node_fib(ctl->node));
+		totals->neighbours = hs_route_book_neighbours(ctl->routes);
+	}
 	totals->rules_monitored = ctl->n_monitored;
 	totals->rules_unmonitored = ctl->n_unmonitored;
 	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
@@ -339,7 +344,9 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 			.rules_free = rules_free,
 			.generation = generation,
 	};
-	int rc = make_parts(ctl);
+	int rc = hs_ctl_open_routes(ctl);
+	if (!rc)
+		rc = make_parts(ctl);
 	if (rc < 0) {
 		hs_ctl_destroy(ctl);
 		return rc;
@@ -355,6 +362,7 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 	for (uint32_t slot = 0; ctl->notes && slot < hs_flow_table_capacity(ctl->flows); slot++)
 		free(ctl->notes[slot]);
 	free(ctl->notes);
+	hs_route_book_destroy(ctl->routes);
 	hs_qos_destroy(ctl->qos);
 	hs_event_log_fini(&ctl->events);
 	free(ctl);

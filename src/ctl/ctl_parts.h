@@ -33,6 +33,7 @@ struct hs_ctl {
 	struct hs_flow_table *flows;
 	struct hs_clock *clock;
 	struct hs_qos *qos;
+	struct hs_route_book *routes; // NULL: the node does not route
 	struct hs_api_backend backend;
 	struct hs_event_log events;
 
@@ -90,6 +91,13 @@ void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot);
 
 // ctl_verbs.c
 int hs_ctl_run_verb(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+
+// ctl_route.c
+int hs_ctl_open_routes(struct hs_ctl *ctl);
+int hs_ctl_change_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);
 
 // ctl_audit.c: new reference, NULL when memory is out.

@@ -200,7 +200,12 @@ static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 
 static const char *forwarding_name(const struct hs_ctl *ctl)
 {
-	return hs_node_config(ctl->node)->forwarding == HS_FORWARD_BRIDGE ? "bridge" : "patch";
+	static const char *const names[] = {
+			[HS_FORWARD_PATCH] = "patch",
+			[HS_FORWARD_BRIDGE] = "bridge",
+			[HS_FORWARD_ROUTE] = "route",
+	};
+	return names[hs_node_config(ctl->node)->forwarding];
 }
 
 static int hello(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
@@ -218,6 +223,9 @@ static int hello(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **re
 	json_t *limits = json_object_get(*result, "limits");
 	json_object_set_new(limits, "rules", json_integer(hs_flow_table_capacity(ctl->flows)));
 	json_object_set_new(limits, "monitored_rules", json_integer(ctl->config.monitored_rules));
+	if (ctl->routes)
+		json_object_set_new(limits, "routes",
+				json_integer(hs_fib_capacity(hs_node_fib(ctl->node))));
 	return 0;
 }
 
@@ -320,6 +328,12 @@ static const verb_fn verbs[HS_VERB_COUNT] = {
 		[HS_VERB_INT_LIST] = int_list,
 		[HS_VERB_INT_GET] = int_get,
 		[HS_VERB_QOS_GET] = qos_get,
+		[HS_VERB_ROUTE_ADD] = hs_ctl_change_routes,
+		[HS_VERB_ROUTE_DELETE] = hs_ctl_change_routes,
+		[HS_VERB_ROUTE_LIST] = hs_ctl_list_routes,
+		[HS_VERB_NEIGHBOUR_ADD] = hs_ctl_change_routes,
+		[HS_VERB_NEIGHBOUR_DELETE] = hs_ctl_change_routes,
+		[HS_VERB_NEIGHBOUR_LIST] = hs_ctl_list_routes,
 		[HS_VERB_NODE_GET] = node_get,
 		[HS_VERB_PORTS_GET] = ports_get,
 		[HS_VERB_STATS_GET] = stats_get,

@@ -209,6 +209,33 @@ static void add_totals(void *context, struct hs_node_totals *totals)
 	totals->handshakes_failed = bus.handshakes_failed;
 }
 
+static int install_list(struct daemon *d, json_t *requests, const char *path, struct hs_error *err)
+{
+	int rc = requests ? hs_ctl_install(d->ctl, hs_clock_now(d->clock), requests, err) : 0;
+	if (rc < 0)
+		hs_error_prefix(err, path);
+	return rc;
+}
+
+static void add_requests(json_t *requests, const char *verb, json_t *contents)
+{
+	size_t i;
+	json_t *content;
+	json_array_foreach (contents, i, content)
+		json_array_append_new(requests, json_pack("{s:O}", verb, content));
+}
+
+// The node's own routes, then what is asked for: rules and further routes.
+static int install(struct daemon *d, struct hs_error *err)
+{
+	json_t *routes = json_array();
+	add_requests(routes, "neighbour_add", d->config->neighbours);
+	add_requests(routes, "route_add", d->config->routes);
+	int rc = install_list(d, routes, "forwarding", err);
+	json_decref(routes);
+	return rc < 0 ? rc : install_list(d, d->config->requests, "requests", err);
+}
+
 static int open_ctl(struct daemon *d, struct hs_error *err)
 {
 	struct hs_ctl_output output = {.context = d, .publish = publish, .totals = add_totals};
@@ -224,10 +251,7 @@ static int open_ctl(struct daemon *d, struct hs_error *err)
 		hs_error_set(err, "no_memory", "memory", "", "control: %s", strerror(-rc));
 		return rc;
 	}
-	rc = hs_ctl_install(d->ctl, hs_clock_now(d->clock), d->config->requests, err);
-	if (rc < 0)
-		hs_error_prefix(err, "requests");
-	return rc;
+	return install(d, err);
 }
 
 static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event);

@@ -288,6 +288,26 @@ static ssize_t fold(const struct list *routes, struct step *steps, size_t n, str
 	return (ssize_t)kept;
 }
 
+// Drops what changes nothing in the end.
+static size_t drop_idle(const struct fib_hops *hops, struct step *steps, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hs_route *route = &steps[i].change.route;
+		const struct hs_next_hop *old = &hops->hops[steps[i].old_hop];
+		bool idle = steps[i].change.remove
+					    ? !steps[i].old_hop
+					    : old->port == route->port &&
+							      memcmp(old->mac, route->next_hop_mac,
+									      sizeof(old->mac)) ==
+									      0;
+		if (!idle)
+			steps[kept++] = steps[i];
+	}
+	return kept;
+}
+
 static uint32_t count_after(const struct list *routes, const struct step *steps, size_t n)
 {
 	uint32_t count = routes->n;
@@ -390,7 +410,9 @@ int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_
 	int rc = sort_changes(changes, n, steps, err);
 	if (!rc) {
 		ssize_t kept = fold(&fib->routes, steps, n, err);
-		rc = kept < 0 ? (int)kept : apply(fib, steps, (size_t)kept, err);
+		if (kept > 0)
+			kept = (ssize_t)drop_idle(&fib->hops, steps, (size_t)kept);
+		rc = kept > 0 ? apply(fib, steps, (size_t)kept, err) : (int)kept;
 	}
 	free(steps);
 	return rc;

@@ -183,8 +183,8 @@ static void a_file_of_requests_is_checked_against_the_capacity(void **state)
 		snprintf(text, sizeof(text), a_rule, ns_id);
 		json_array_append_new(list, json_loads(text, 0, NULL));
 	}
-	assert_int_equal(hs_api_check_list(list, 3, &err), 0);
-	assert_int_not_equal(hs_api_check_list(list, 2, &err), 0);
+	assert_int_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 3}, &err), 0);
+	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 2}, &err), 0);
 	assert_string_equal(err.code, "table_full");
 	assert_string_equal(err.path, "/2/int_request");
 	json_decref(list);
@@ -217,7 +217,7 @@ static void a_query_in_a_file_of_requests_is_refused(void **state)
 	struct hs_error err = {0};
 	json_t *list = json_loads("[{\"audit\": {}}]", 0, NULL);
 	(void)state;
-	assert_int_not_equal(hs_api_check_list(list, 1, &err), 0);
+	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 1}, &err), 0);
 	assert_string_equal(err.code, "unsupported");
 	assert_string_equal(err.path, "/0/audit");
 	json_decref(list);
@@ -228,7 +228,8 @@ static void requests_of_a_file_that_are_no_list_are_refused(void **state)
 	struct hs_error err = {0};
 	json_t *object = json_object();
 	(void)state;
-	assert_int_not_equal(hs_api_check_list(object, 1, &err), 0);
+	assert_int_not_equal(
+			hs_api_check_list(object, &(struct hs_api_check){.rules = 1}, &err), 0);
 	assert_string_equal(err.code, "wrong_type");
 	json_decref(object);
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a configuration file asks for, checked before there is a node.
+#include "api_plan.h"
+#include "api_verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Empty tables of some capacity that take everything.
+static bool no_namespace(void *context, uint32_t ns_id)
+{
+	(void)context, (void)ns_id;
+	return false;
+}
+
+static const struct hs_rule *no_rule(void *context, uint32_t ns_id)
+{
+	(void)context, (void)ns_id;
+	return NULL;
+}
+
+static uint32_t rules_of(void *context)
+{
+	return ((const struct hs_api_check *)context)->rules;
+}
+
+static struct hs_route_book *routes_of(void *context)
+{
+	return ((const struct hs_api_check *)context)->routes;
+}
+
+static int port_of(void *context, const char *name)
+{
+	const struct hs_api_check *check = context;
+	return check->port_of ? check->port_of(check->context, name) : -1;
+}
+
+static int do_nothing(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)context, (void)args, (void)err;
+	*result = json_object();
+	return 0;
+}
+
+int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err)
+{
+	struct hs_api_check copy = *check;
+	const struct hs_api_backend empty = {.context = &copy,
+			.run = do_nothing,
+			.ns_exists = no_namespace,
+			.rule_of = no_rule,
+			.rules_free = rules_of,
+			.routes = routes_of,
+			.port_of = port_of};
+	return hs_api_run_list(&empty, requests, err);
+}
+
+// ---- routes and neighbours of a file ----
+
+static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_api_check *check,
+		struct hs_error *err)
+{
+	const char *key = verb == HS_VERB_ROUTE_ADD ? "/prefix" : "/addr";
+	struct hs_api_args args;
+	int rc = hs_api_args_from_json(verb, item, &args, err);
+
+	if (rc == 0)
+		rc = hs_api_resolve_port(check->port_of, check->context, &args, err);
+	if (rc)
+		return rc;
+	if (hs_route_book_find(check->routes, args.route.prefix, args.route.depth))
+		return hs_error_set(err, "duplicate", key, "each prefix once",
+				"%s: there is a route or neighbour of this address already",
+				key + 1);
+	return hs_route_book_add(check->routes, &args.route, err);
+}
+
+// "/port" to "routes[3].port", as the rest of the file has it.
+static void place(struct hs_error *err, const char *list, size_t index)
+{
+	char path[sizeof(err->path)];
+
+	if (err->path[0] == '/')
+		err->path[0] = '.';
+	snprintf(path, sizeof(path), "%s[%zu]%.100s", list, index, err->path);
+	memcpy(err->path, path, sizeof(path));
+}
+
+static int add_list(enum hs_api_verb verb, json_t *list, const char *name,
+		const struct hs_api_check *check, struct hs_error *err)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int rc = add_one(verb, json_array_get(list, i), check, err);
+		if (rc) {
+			place(err, name, i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
+		struct hs_error *err)
+{
+	int rc = add_list(HS_VERB_NEIGHBOUR_ADD, neighbours, "neighbours", check, err);
+	return rc ? rc : add_list(HS_VERB_ROUTE_ADD, routes, "routes", check, err);
+}

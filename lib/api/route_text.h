@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Prefixes and MAC addresses as text. Thread rule: any; pure functions.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_ROUTE_TEXT 64
+
+// "2001:db8::/32"; without a depth where it is 128. Returns text.
+const char *hs_route_prefix_text(const uint8_t prefix[16], uint8_t depth, char text[HS_ROUTE_TEXT]);
+const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT]);
+
+// Why a text cannot be read, in words for people, or NULL.
+const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth);
+const char *hs_route_read_address(const char *text, uint8_t address[16]);
+// Of a station: no group's, and not zero.
+const char *hs_route_read_mac(const char *text, uint8_t mac[6]);
