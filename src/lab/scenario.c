@@ -126,6 +126,8 @@ static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
 			hs_scenario_read_nodes, hs_scenario_read_links, hs_scenario_read_hosts};
 	int rc = 0;
 
+	if (draft->topology)
+		return hs_scenario_read_topology(draft, err);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)
 		rc = sections[i](draft, err);
 	return rc;
@@ -135,8 +137,13 @@ static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
 static section *const sections[] = {
 		read_network,
 		hs_scenario_read_traffic,
+		hs_scenario_check_network,
 		hs_scenario_read_requests,
+		hs_scenario_read_events,
+		hs_scenario_check_requests,
+		hs_scenario_clip_events,
 		hs_scenario_find_flows,
+		hs_scenario_read_expects,
 };
 
 static int read_root(json_t *root, const char *folder, const struct hs_scenario_override *override,

@@ -87,3 +87,18 @@ int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value,
 				"no %s is called \"%.64s\"", names->what, json_string_value(value));
 	return 0;
 }
+
+int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, unsigned kind,
+		const char *path, const char *what, struct hs_error *err)
+{
+	char at[64];
+
+	for (; keys->key; keys++) {
+		if (!json_object_get(object, keys->key) || keys->kinds & 1u << kind)
+			continue;
+		snprintf(at, sizeof(at), "%s.%s", path, keys->key);
+		return hs_error_set(err, "conflict", at, keys->expected, "%s has no \"%s\"", what,
+				keys->key);
+	}
+	return 0;
+}

@@ -48,6 +48,10 @@ int hs_scenario_read_expects(struct hs_scenario_draft *draft, struct hs_error *e
 // After all of them: what no single section can say.
 int hs_scenario_check_network(struct hs_scenario_draft *draft, struct hs_error *err);
 int hs_scenario_check_requests(struct hs_scenario_draft *draft, struct hs_error *err);
+// Drops what is beyond a duration that the command line cut short.
+int hs_scenario_clip_events(struct hs_scenario_draft *draft, struct hs_error *err);
+// The indices of the events in the order of their first time. NULL with *err.
+size_t *hs_scenario_event_order(const struct hs_scenario *scenario, struct hs_error *err);
 // The flows that requests monitor.
 int hs_scenario_find_flows(struct hs_scenario_draft *draft, struct hs_error *err);
 
@@ -65,6 +69,15 @@ int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value,
 		uint32_t *index, struct hs_error *err);
 // Letters, digits, '_', '-', '.': names stand in topics, files and tables.
 int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err);
+
+// Keys that only some kinds of an object have. NULL ends the list.
+struct hs_scenario_key {
+	const char *key;
+	unsigned kinds; // bits
+	const char *expected;
+};
+int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, unsigned kind,
+		const char *path, const char *what, struct hs_error *err);
 
 // ---- lists ----
 

@@ -82,33 +82,24 @@ static int refuse_missing(
 // ---- keys and types that go together ----
 
 #define OF(kind) (1u << HS_TRAFFIC_##kind)
-static const struct {
-	const char *key;
-	unsigned kinds;
-	const char *expected;
-} limited_keys[] = {
+static const struct hs_scenario_key limited_keys[] = {
 		{"burst_s", OF(BURSTY), "only with type bursty"},
 		{"mean_interval_s", OF(BURSTY), "only with type bursty"},
 		{"window_packets", OF(WINDOW), "only with type window"},
 		{"window_fixed", OF(WINDOW), "only with type window"},
 		{"reply_delay_ns", OF(PING) | OF(WINDOW), "only with type ping or window"},
 		{"file", OF(PCAP), "only with type pcap"},
+		{NULL},
 };
 
 static int check_keys(
 		json_t *object, const struct entry *entry, const char *path, struct hs_error *err)
 {
 	enum hs_traffic_kind kind = entry->traffic.kind;
-	char at[64];
 
-	for (size_t i = 0; i < sizeof(limited_keys) / sizeof(limited_keys[0]); i++) {
-		if (!json_object_get(object, limited_keys[i].key) ||
-				limited_keys[i].kinds & 1u << kind)
-			continue;
-		snprintf(at, sizeof(at), "%s.%s", path, limited_keys[i].key);
-		return hs_error_set(err, "conflict", at, limited_keys[i].expected,
-				"this type of traffic has no \"%s\"", limited_keys[i].key);
-	}
+	if (hs_scenario_check_keys(limited_keys, object, kind, path, "this type of traffic", err) <
+			0)
+		return -EINVAL;
 	if (!json_object_get(object, "rate_pps") && kind != HS_TRAFFIC_WINDOW &&
 			kind != HS_TRAFFIC_PCAP)
 		return refuse_missing(path, "rate_pps", "packets per second", err);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a scenario expects of its result.
+#include "scenario_parts.h"
+
+#include "outcome.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_EXPECTS 100000
+#define MAX_VALUE   1e18
+
+struct entry {
+	const struct hs_scenario_draft *draft;
+	struct hs_scenario_expect expect;
+};
+
+static int read_metric(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct entry *entry = into;
+	const char *expected = hs_outcome_metrics();
+
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, expected, err);
+	const char *metric = json_string_value(value);
+	if (strlen(metric) >= sizeof(entry->expect.metric) || !hs_outcome_knows(metric))
+		return hs_error_set(err, "unknown_metric", path, expected,
+				"there is no metric \"%.64s\"", metric);
+	snprintf(entry->expect.metric, sizeof(entry->expect.metric), "%s", metric);
+	return 0;
+}
+
+static int read_hop(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	static const char expected[] = "the name of a link, \"e2e\" or \"*\"";
+	struct entry *entry = into;
+	struct hs_scenario_names names = entry->draft->link_names;
+	uint32_t link;
+
+	names.expected = expected;
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, expected, err);
+	const char *hop = json_string_value(value);
+	if (strcmp(hop, "e2e") != 0 && strcmp(hop, "*") != 0 &&
+			hs_scenario_names_read(&names, value, path, &link, err) < 0)
+		return -EINVAL;
+	snprintf(entry->expect.hop, sizeof(entry->expect.hop), "%s", hop);
+	return 0;
+}
+
+static uint32_t find_flow(const struct hs_scenario *scenario, uint32_t traffic, bool reverse)
+{
+	for (uint32_t i = 0; i < scenario->n_flows; i++) {
+		const struct hs_scenario_flow *flow = &scenario->flows[i];
+		if (flow->traffic == traffic && flow->reverse == reverse)
+			return i;
+	}
+	return HS_NO_INDEX;
+}
+
+static int read_flow(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	static const char expected[] = "NAME or NAME/reply of an entry of traffic";
+	static const char suffix[] = "/reply";
+	struct entry *entry = into;
+	char name[64];
+
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, expected, err);
+	const char *text = json_string_value(value);
+	size_t len = strlen(text), tail = sizeof(suffix) - 1;
+	bool reverse = len > tail && strcmp(text + len - tail, suffix) == 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(reverse ? len - tail : len), text);
+	uint32_t traffic = hs_scenario_names_find(&entry->draft->traffic_names, name);
+	if (traffic == HS_NO_INDEX)
+		return hs_error_set(err, "unknown_name", path, expected,
+				"no entry of traffic is called \"%.64s\"", name);
+	entry->expect.flow = find_flow(&entry->draft->scenario, traffic, reverse);
+	if (entry->expect.flow == HS_NO_INDEX)
+		return hs_error_set(err, "unknown_name", path, "a flow that a request monitors",
+				"no request monitors \"%.64s\"", text);
+	return 0;
+}
+
+#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, expect.member)
+static const struct hs_schema_field expect_fields[] = {
+		{"metric", HS_SCHEMA_CUSTOM, .read = read_metric, .required = true,
+				.expected = "the name of a metric"},
+		{"hop", HS_SCHEMA_CUSTOM, .read = read_hop},
+		{"flow", HS_SCHEMA_CUSTOM, .read = read_flow},
+		{"value", HS_SCHEMA_REAL, ENTRY(value), .least = -MAX_VALUE, .most = MAX_VALUE},
+		{"tolerance", HS_SCHEMA_REAL, ENTRY(tolerance), .least = 0, .most = MAX_VALUE},
+		{"min", HS_SCHEMA_REAL, ENTRY(min), .least = -MAX_VALUE, .most = MAX_VALUE},
+		{"max", HS_SCHEMA_REAL, ENTRY(max), .least = -MAX_VALUE, .most = MAX_VALUE},
+		{NULL},
+};
+
+static int check_bounds(const struct hs_scenario_expect *expect, bool has_tolerance,
+		const char *path, struct hs_error *err)
+{
+	char at[48];
+
+	if (!expect->has_value && !expect->has_min && !expect->has_max)
+		return hs_error_set(err, "missing_field", path, "value, min or max",
+				"nothing is expected of the metric");
+	snprintf(at, sizeof(at), "%s.tolerance", path);
+	if (has_tolerance && !expect->has_value)
+		return hs_error_set(err, "conflict", at, "only beside value",
+				"there is no value to be near");
+	snprintf(at, sizeof(at), "%s.min", path);
+	if (expect->has_min && expect->has_max && expect->min > expect->max)
+		return hs_error_set(err, "out_of_range", at, "at most max",
+				"%.12g is above the maximum of %.12g", expect->min, expect->max);
+	return 0;
+}
+
+int hs_scenario_read_expects(struct hs_scenario_draft *draft, struct hs_error *err)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+	size_t n;
+	int rc = hs_scenario_list(draft->expect, "expect", MAX_EXPECTS, &n, err);
+
+	if (rc < 0)
+		return rc;
+	scenario->expects = hs_scenario_room(n, sizeof(*scenario->expects), err);
+	if (!scenario->expects)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct entry entry = {.draft = draft, .expect = {.flow = HS_NO_INDEX}};
+		struct hs_scenario_expect *expect = &entry.expect;
+		json_t *object = json_array_get(draft->expect, i);
+		char at[32];
+		snprintf(at, sizeof(at), "expect[%zu]", i);
+		if (hs_schema_read(expect_fields, object, at, &entry, err) < 0)
+			return -EINVAL;
+		expect->has_value = json_object_get(object, "value");
+		expect->has_min = json_object_get(object, "min");
+		expect->has_max = json_object_get(object, "max");
+		rc = check_bounds(expect, json_object_get(object, "tolerance"), at, err);
+		scenario->expects[scenario->n_expects++] = *expect;
+	}
+	return rc;
+}
