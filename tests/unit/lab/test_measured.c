@@ -173,6 +173,7 @@ static void windows_of_the_monitor_are_read_with_every_number(void **state)
 	// The fourth was cut short; a 10 s and a 60 s window came too.
 	assert_int_equal(hs_measured_windows(*state), 4);
 	assert_int_equal(counters_of(*state).windows, 6);
+	assert_int_equal(hs_measured_window(*state, 0)->end_ns, T0 + SECOND);
 	check_second_window(hs_measured_window(*state, 1));
 	assert_int_equal(hs_measured_window(*state, 3)->reports, 101);
 }
@@ -211,6 +212,7 @@ static void windows_are_in_the_order_of_start_and_flow_however_they_come(void **
 	for (size_t i = 0; i < n; i++) {
 		const struct hs_measured_window *window = hs_measured_window(*state, i);
 		assert_int_equal(window->flow, i % 4);
+		assert_int_equal(window->window_ns, SECOND);
 		assert_int_equal(window->start_ns, T0 + (int64_t)(i / 4) * SECOND);
 	}
 }
@@ -388,6 +390,18 @@ static int take_changed(struct hs_measured *measured, const char *from, const ch
 	return hs_measured_take(measured, "qos.7", text);
 }
 
+static void windows_of_two_sinks_are_in_the_order_of_their_ids(void **state)
+{
+	static const uint16_t ids[] = {8, 9, 200};
+	assert_int_equal(hs_measured_take(*state, "qos.7", BY_HAND), 0);
+	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 200"), 0);
+	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 8"), 0);
+	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 200"), 0);
+	assert_int_equal(hs_measured_windows(*state), 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(hs_measured_window(*state, i)->node_id, ids[i]);
+}
+
 static void a_window_of_another_shape_is_refused(void **state)
 {
 	static const char *const changes[][2] = {
@@ -453,7 +467,7 @@ static void a_window_of_another_shape_is_refused(void **state)
 static void topics_that_no_node_has_are_refused(void **state)
 {
 	static const char *const topics[] = {"qos.", "qos.0", "qos.07", "qos.7x", "qos.-7",
-			"qos.4294967296", "qos.99999999999999999999999999", "report."};
+			"qos.4294967296", "qos.18446744073709551623", "report."};
 	for (unsigned i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
 		assert_int_equal(hs_measured_take(*state, topics[i], BY_HAND), -EINVAL);
 	assert_int_equal(hs_measured_windows(*state), 0);
@@ -494,6 +508,7 @@ int main(void)
 			TEST(reports_that_nobody_needs_are_not_even_read),
 			TEST(events_are_counted),
 			TEST(a_window_written_by_hand_is_read_as_it_says),
+			TEST(windows_of_two_sinks_are_in_the_order_of_their_ids),
 			TEST(a_window_of_another_shape_is_refused),
 			TEST(topics_that_no_node_has_are_refused),
 			TEST(a_report_of_another_shape_is_refused),

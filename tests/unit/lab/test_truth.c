@@ -349,6 +349,23 @@ static void a_clock_that_steps_back_leaves_the_edges_that_it_passed(void **state
 	hs_truth_destroy(truth);
 }
 
+static void an_edge_is_never_before_the_latest_arrival_that_it_knows(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	// Meanwhile the clock steps: 7100 comes 10 after 5500, and 6400 another 10 later.
+	static const int64_t shown_ns[] = {5500, 7100, 6400};
+	for (unsigned i = 0; i < 3; i++) {
+		struct hs_passport passport = passport_of(0, i + 1, 100);
+		hs_truth_enter(truth, &passport, 0, 400 + 10 * i, shown_ns[i]);
+		hs_truth_sink(truth, &passport);
+	}
+	assert_int_equal(edge_at(truth, 6000).at_ns, 400);
+	assert_int_equal(edge_at(truth, 7000).at_ns, 400);
+	assert_int_equal(edge_at(truth, 8000).at_ns, 420 + 8000 - 6400);
+	hs_truth_destroy(truth);
+}
+
 static void times_below_0_have_edges_too(void **state)
 {
 	(void)state;
@@ -457,6 +474,7 @@ int main(void)
 			cmocka_unit_test(every_boundary_of_a_silence_has_the_state_before_it),
 			cmocka_unit_test(the_newest_packet_of_an_edge_is_so_in_source_order),
 			cmocka_unit_test(a_clock_that_steps_back_leaves_the_edges_that_it_passed),
+			cmocka_unit_test(an_edge_is_never_before_the_latest_arrival_that_it_knows),
 			cmocka_unit_test(times_below_0_have_edges_too),
 			cmocka_unit_test(a_report_is_found_by_a_time_that_any_of_its_nodes_showed),
 			cmocka_unit_test(out_of_memory_is_kept_and_nothing_is_said),
