@@ -5,7 +5,9 @@
 //
 // In this order: the link is up or not; loss (telemetry loss, then random, then bursts); the copy
 // that duplication makes; the queue that waits for the rate, dropped at its tail; delay and jitter.
-// Thread rule: owner. Time is an input and never goes back.
+// Each decision draws for every frame from a generator of its own, lost or not, up or down: what
+// happens to the n-th frame in one respect does not change when another parameter does.
+// Thread rule: owner. Time is an input, ends before 2230 and never goes back.
 #pragma once
 
 #include "error.h"
@@ -36,7 +38,7 @@ struct hs_link_config {
 	int64_t delay_ns;
 	int64_t jitter_ns;
 	enum hs_link_distribution distribution;
-	bool in_order; // jitter never lets a frame overtake another
+	bool in_order; // no frame arrives before one that was sent earlier, but by reorder_ratio
 	double loss_ratio;
 	double telemetry_loss_ratio; // of frames that carry telemetry, beside the other losses
 	double duplicate_ratio;
@@ -50,7 +52,7 @@ enum hs_link_loss {
 	HS_LINK_LOST_TELEMETRY,
 	HS_LINK_LOST_RANDOM,
 	HS_LINK_LOST_BURST,
-	HS_LINK_LOST_QUEUE, // no room: the queue's tail
+	HS_LINK_LOST_QUEUE, // no room: the queue's tail (or no memory for it)
 	HS_LINK_LOSSES
 };
 
@@ -68,8 +70,9 @@ struct hs_link_counters {
 	uint64_t delivered_packets, delivered_bytes;
 	uint64_t lost[HS_LINK_LOSSES];
 	uint64_t lost_bytes;
-	uint64_t telemetry_sent, telemetry_lost; // frames that carry telemetry, all reasons
-	uint64_t late;				 // frames that arrive after one that was sent later
+	// Frames that carry telemetry, all reasons; copies are not counted.
+	uint64_t telemetry_sent, telemetry_lost;
+	uint64_t late; // frames that arrive after one that was sent later; a copy is sent later
 	uint32_t queue_max_packets;
 	int64_t wait_max_ns;
 };
@@ -82,8 +85,8 @@ int hs_link_check(const struct hs_link_config *config, struct hs_error *err);
 int hs_link_create(const struct hs_link_config *config, uint64_t seed, struct hs_link **link);
 void hs_link_destroy(struct hs_link *link);
 
-// From now on; what was sent before keeps its fate, what waits keeps its place. 0 or -ENOMEM
-// (nothing changed).
+// The configuration has passed the check. From now on; what was sent before keeps its fate, what
+// waits keeps its place. 0 or -ENOMEM (nothing changed).
 int hs_link_change(struct hs_link *link, const struct hs_link_config *config);
 const struct hs_link_config *hs_link_config(const struct hs_link *link);
 
@@ -96,5 +99,5 @@ unsigned hs_link_send(struct hs_link *link, int64_t now_ns, uint32_t bytes, bool
 uint32_t hs_link_waiting(struct hs_link *link, int64_t now_ns);
 void hs_link_counters(const struct hs_link *link, struct hs_link_counters *counters);
 
-// "down", "telemetry", "random", "burst", "queue": for tables and JSON.
+// "down", "telemetry", "random", "burst", "queue", and "none": for tables and JSON.
 const char *hs_link_loss_name(enum hs_link_loss loss);
