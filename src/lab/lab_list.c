@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_list.h"
+
+#include "scenario.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define END ".json"
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+static bool joined(char path[HS_LAB_PATH], const char *folder, const char *name, const char *end)
+{
+	return snprintf(path, HS_LAB_PATH, "%s/%s%s", folder, name, end) < HS_LAB_PATH;
+}
+
+static int not_found(const char *word, const char *const *folders, size_t n_folders,
+		struct hs_error *err)
+{
+	char where[sizeof(err->expected)] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < n_folders && used < sizeof(where); i++)
+		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s",
+				i ? ", " : "a file, or a name in ", folders[i]);
+	hs_error_set(err, "no_file", "", where, "there is no such scenario: %s", word);
+	return -ENOENT;
+}
+
+int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
+		char path[HS_LAB_PATH], struct hs_error *err)
+{
+	if (is_file(word) && strlen(word) < HS_LAB_PATH) {
+		strcpy(path, word);
+		return 0;
+	}
+	for (size_t i = 0; i < n_folders && !strchr(word, '/'); i++) {
+		if (joined(path, folders[i], word, END) && is_file(path))
+			return 0;
+		if (joined(path, folders[i], word, "") && is_file(path))
+			return 0;
+	}
+	return not_found(word, strchr(word, '/') ? NULL : folders,
+			strchr(word, '/') ? 0 : n_folders, err);
+}
+
+// ---- lists ----
+
+static bool is_listed(const struct hs_lab_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->entries[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+// A file goes by its own name: what `run` takes.
+static void read_entry(const char *path, const char *name, struct hs_lab_entry *entry)
+{
+	struct hs_scenario scenario;
+	struct hs_error err = {0};
+
+	*entry = (struct hs_lab_entry){0};
+	snprintf(entry->file, sizeof(entry->file), "%s", path);
+	snprintf(entry->name, sizeof(entry->name), "%.*s", (int)(strlen(name) - strlen(END)), name);
+	if (hs_scenario_peek(path, &scenario, &err) < 0) {
+		char text[HS_ERROR_TEXT];
+		snprintf(entry->error, sizeof(entry->error), "%.255s", hs_error_text(&err, text));
+		return;
+	}
+	snprintf(entry->description, sizeof(entry->description), "%s", scenario.description);
+	hs_scenario_fini(&scenario);
+}
+
+static bool ends_in_json(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > strlen(END) && name[0] != '.' && strcmp(name + len - strlen(END), END) == 0;
+}
+
+static int add_file(const char *folder, const char *name, struct hs_lab_list *list)
+{
+	struct hs_lab_entry *entries;
+	char path[HS_LAB_PATH];
+
+	if (!ends_in_json(name) || !joined(path, folder, name, "") || !is_file(path))
+		return 0;
+	entries = reallocarray(list->entries, list->n + 1, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	list->entries = entries;
+	read_entry(path, name, &entries[list->n]);
+	list->n += !is_listed(list, entries[list->n].name);
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct hs_lab_entry *)a)->name,
+			((const struct hs_lab_entry *)b)->name);
+}
+
+int hs_lab_list_read(const char *const *folders, size_t n_folders, struct hs_lab_list *list)
+{
+	int rc = 0;
+
+	*list = (struct hs_lab_list){0};
+	for (size_t i = 0; rc == 0 && i < n_folders; i++) {
+		DIR *dir = opendir(folders[i]);
+		for (struct dirent *file; dir && rc == 0 && (file = readdir(dir));)
+			rc = add_file(folders[i], file->d_name, list);
+		if (dir)
+			closedir(dir);
+	}
+	if (list->n)
+		qsort(list->entries, list->n, sizeof(*list->entries), by_name);
+	return rc;
+}
+
+void hs_lab_list_fini(struct hs_lab_list *list)
+{
+	free(list->entries);
+	*list = (struct hs_lab_list){0};
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_progress.h"
+
+#include "lab_words.h"
+#include "text_table.h"
+
+#define NS_PER_S 1e9
+
+static double part_done(const struct hs_lab_progress *p)
+{
+	return p->duration_ns > 0 ? (double)p->done_ns / (double)p->duration_ns : 0;
+}
+
+// A second to plan with: too early to say where nothing is done.
+static void add_time_left(const struct hs_lab_progress *p, char *text, size_t size)
+{
+	double done = part_done(p);
+
+	text[0] = '\0';
+	if (done > 0 && p->wall_s >= 0.5)
+		snprintf(text, size, "  %.0f s left", p->wall_s * (1 - done) / done);
+}
+
+void hs_lab_progress_text(const struct hs_lab_progress *p, char text[HS_LAB_LINE_TEXT])
+{
+	char rate[HS_LAB_WORD], left[32];
+	double per_s = p->wall_s > 0 ? (double)p->events / p->wall_s : 0;
+
+	hs_lab_count((uint64_t)per_s, rate);
+	add_time_left(p, left, sizeof(left));
+	snprintf(text, HS_LAB_LINE_TEXT, "%.0f %%  %.1f of %.6g s  %s events/s%s",
+			part_done(p) * 100, (double)p->done_ns / NS_PER_S,
+			(double)p->duration_ns / NS_PER_S, rate, left);
+}
+
+void hs_lab_progress_total(const struct hs_lab_progress *p, bool real, char text[HS_LAB_LINE_TEXT])
+{
+	char events[HS_LAB_WORD];
+
+	hs_lab_count(p->events, events);
+	snprintf(text, HS_LAB_LINE_TEXT, "%.6g s of %s time in %.1f s, %s events",
+			(double)p->done_ns / NS_PER_S, real ? "real" : "virtual", p->wall_s,
+			events);
+}
+
+void hs_lab_line_clear(struct hs_lab_line *line)
+{
+	if (line->width)
+		fprintf(line->to, "\r%*s\r", (int)line->width, "");
+	line->width = 0;
+	fflush(line->to);
+}
+
+void hs_lab_line_show(void *context, const struct hs_lab_progress *progress)
+{
+	struct hs_lab_line *line = context;
+	char text[HS_LAB_LINE_TEXT];
+	size_t width;
+
+	if (!line->rewrites)
+		return;
+	hs_lab_progress_text(progress, text);
+	width = hs_text_width(text);
+	fprintf(line->to, "\r%s%*s", text, line->width > width ? (int)(line->width - width) : 0,
+			"");
+	line->width = width > line->width ? width : line->width;
+	fflush(line->to);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How far a run is: one line of a terminal, rewritten.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "lab.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define HS_LAB_LINE_TEXT 160
+
+struct hs_lab_line {
+	FILE *to;
+	bool rewrites; // a terminal: else hs_lab_line_show says nothing
+	size_t width;  // of what stands there
+};
+
+// Of the type that struct hs_lab_config wants; context: the line.
+void hs_lab_line_show(void *line, const struct hs_lab_progress *progress);
+// Takes away what stands there.
+void hs_lab_line_clear(struct hs_lab_line *line);
+
+// "42 %  50.4 of 120 s  4,812,223 events/s  4 s left"
+void hs_lab_progress_text(const struct hs_lab_progress *progress, char text[HS_LAB_LINE_TEXT]);
+// "120 s of virtual time in 2.9 s, 14,312,882 events"
+void hs_lab_progress_total(
+		const struct hs_lab_progress *progress, bool real, char text[HS_LAB_LINE_TEXT]);

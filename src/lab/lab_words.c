@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lab_words.h"
+
+#include "text_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct hs_lab_unit of_kind[HS_METRIC_KINDS] = {
+		[HS_METRIC_THROUGHPUT] = {"Throughput", "Mbit/s", 1e-6},
+		[HS_METRIC_WINDOW_THROUGHPUT] = {"Window throughput", "Mbit/s", 1e-6},
+		[HS_METRIC_DELAY] = {"Delay", "ms", 1e-6},
+		[HS_METRIC_JITTER] = {"Jitter", "ms", 1e-6},
+		[HS_METRIC_LOSS] = {"Loss", "%", 100},
+		[HS_METRIC_LOST_PACKETS] = {"Lost packets in a window", "", 1},
+		[HS_METRIC_RX_BYTES] = {"Received in a span", "kB", 1e-3},
+		[HS_METRIC_SPAN] = {"Span", "ms", 1e-6},
+};
+
+const struct hs_lab_unit *hs_lab_unit_of(enum hs_metric_kind kind)
+{
+	return &of_kind[kind];
+}
+
+const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric)
+{
+	static const struct {
+		const char *part;
+		struct hs_lab_unit unit;
+	} units[] = {
+			{"over_bound", {"", "", 1}}, // a ratio of two numbers of one unit
+			{"_bps", {"", "Mbit/s", 1e-6}},
+			{"_ratio", {"", "%", 100}},
+			{"_ns", {"", "ms", 1e-6}},
+			{"", {"", "", 1}},
+	};
+	size_t i = 0;
+
+	while (!strstr(metric, units[i].part))
+		i++;
+	return &units[i].unit;
+}
+
+// Puts a comma before every third digit of the whole part, from its end.
+static void group(const char *digits, size_t whole, char text[HS_LAB_WORD])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; digits[i] && n + 2 < HS_LAB_WORD; i++) {
+		if (i && i < whole && (whole - i) % 3 == 0)
+			text[n++] = ',';
+		text[n++] = digits[i];
+	}
+	text[n] = '\0';
+}
+
+void hs_lab_count(uint64_t count, char text[HS_LAB_WORD])
+{
+	char digits[32];
+
+	group(digits, (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count), text);
+}
+
+static void trim_zeros(char *digits)
+{
+	char *end = digits + strlen(digits) - 1;
+
+	while (*end == '0')
+		*end-- = '\0';
+	if (*end == '.')
+		*end = '\0';
+}
+
+void hs_lab_number(double value, char text[HS_LAB_WORD])
+{
+	char digits[HS_LAB_WORD];
+	bool negative;
+
+	// What is too large or small for digits in a row, or no number.
+	if (!(fabs(value) < 1e15) || (value != 0 && fabs(value) < 0.5e-6)) {
+		snprintf(text, HS_LAB_WORD, "%.2g", value);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%.6f", fabs(value));
+	trim_zeros(digits);
+	negative = value < 0 && strcmp(digits, "0") != 0;
+	text[0] = '-';
+	group(digits, strcspn(digits, "."), text + negative);
+}
+
+static bool is_monitored_twice(const struct hs_scenario *scenario, uint32_t flow)
+{
+	const struct hs_scenario_flow *f = &scenario->flows[flow];
+
+	for (size_t i = 0; i < scenario->n_flows; i++) {
+		const struct hs_scenario_flow *other = &scenario->flows[i];
+		if (i != flow && other->traffic == f->traffic && other->reverse == f->reverse)
+			return true;
+	}
+	return false;
+}
+
+void hs_lab_flow_name(const struct hs_scenario *scenario, uint32_t flow, char text[HS_LAB_WORD])
+{
+	const struct hs_scenario_flow *f = &scenario->flows[flow];
+	int n;
+
+	if (f->traffic == HS_NO_INDEX) {
+		snprintf(text, HS_LAB_WORD, "ns %" PRIu32, f->ns_id);
+		return;
+	}
+	n = snprintf(text, HS_LAB_WORD, "%s%s", scenario->traffic[f->traffic].name,
+			f->reverse ? "/reply" : "");
+	if (is_monitored_twice(scenario, flow))
+		snprintf(text + n, HS_LAB_WORD - (size_t)n, " ns %" PRIu32, f->ns_id);
+}
+
+void hs_lab_cut(const char *text, size_t width, char *cut, size_t size)
+{
+	static const char more[] = "…";
+	size_t n = 0, seen = 0;
+
+	if (hs_text_width(text) <= width) {
+		snprintf(cut, size, "%s", text);
+		return;
+	}
+	// The bytes of width - 1 whole characters, as far as they fit beside the sign.
+	for (size_t i = 0; seen < width && i + sizeof(more) <= size; i++) {
+		if (((unsigned char)text[i] & 0xc0) != 0x80) {
+			n = i;
+			seen++;
+		}
+	}
+	snprintf(cut, size, "%.*s%s", (int)n, text, more);
+}
