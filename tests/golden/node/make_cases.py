@@ -79,6 +79,7 @@ class Case:
         self.node = {"id": 1, "layout": "aligned", "forwarding": "patch", **(node or {})}
         self.ports = [{"side": side, "mtu": mtu} for side in sides]
         self.rules = []
+        self.routes = []
         self.steps = []
         self.out = [[] for _ in sides]
         self.counts = [dict() for _ in sides]
@@ -91,6 +92,16 @@ class Case:
         rule.update(fields)
         self.rules.append(rule)
         self.flows.setdefault(ns_id, {})
+        return self
+
+    def router(self):
+        """Ports with MAC addresses of their own: what a router needs."""
+        for index, port in enumerate(self.ports):
+            port["mac"] = MACS[index]
+        return self
+
+    def route(self, prefix, port, mac):
+        self.routes.append({"prefix": prefix, "port": port, "next_hop_mac": mac})
         return self
 
     def feed(self, port, *frames, at_ns=NOW):
@@ -130,8 +141,9 @@ class Case:
                 count["tx_packets"] = len(frames)
                 count["tx_bytes"] = sum(len(f) // 2 for f in frames)
                 count["offered"] = len(frames) + self.drops_at_transmit[port]
+        routes = {"routes": self.routes} if self.routes else {}
         return {"about": self.about, "node": self.node, "ports": self.ports, "rules": self.rules,
-                "steps": self.steps,
+                **routes, "steps": self.steps,
                 "expect": {"out": self.out, "ports": self.counts,
                            "rules": {str(ns): c for ns, c in self.flows.items()}}}
 
@@ -357,6 +369,105 @@ def what_does_not_fit_the_mtu_goes_without():
     c.event(0, "no_room_mtu")
     return c.flow(7, rx_packets=2, rx_bytes=total, tx_packets=2, tx_bytes=total, int_packets=1,
                   no_room_mtu=1, mtu_needed=1501)
+
+
+ROUTE = {"forwarding": "route"}
+MACS = ("02:00:00:00:00:0b", "02:00:00:00:01:0b")
+NEXT = "02:00:00:00:01:0c"
+
+
+def routed(src=SRC, dst=DST, hlim=64, to=MACS[0], tags=()):
+    """A packet on its way to the router's first port."""
+    frame = Ether(src="02:00:00:00:00:0a", dst=to)
+    for tag in tags:
+        frame = frame / tag
+    return frame / IPv6(src=src, dst=dst, hlim=hlim)
+
+
+def sent(hlim, src=SRC, dst=DST, mac=NEXT, port=1):
+    return Ether(src=MACS[port], dst=mac) / IPv6(src=src, dst=dst, hlim=hlim)
+
+
+@case
+def a_router_sends_to_the_next_hop_of_the_longest_prefix():
+    c = Case("hop limit one less, both MAC addresses new; the longer prefix and the default route",
+             TRANSIT, ROUTE).router()
+    near, far = "2001:db8:0:1::5", "2a00::5"
+    c.route("2001:db8::/32", 1, NEXT).route("2001:db8:0:1::/64", 1, "02:00:00:00:01:0d")
+    c.route("::/0", 0, "02:00:00:00:00:0f")
+    c.feed(0, routed() / udp(), routed(dst=near, hlim=2) / udp(), routed(dst=far) / udp())
+    c.expect(1, sent(63) / udp(), sent(1, dst=near, mac="02:00:00:00:01:0d") / udp())
+    c.expect(0, sent(63, dst=far, mac="02:00:00:00:00:0f", port=0) / udp())
+    return c.forwarded(0, 3).event(0, "routed_back")
+
+
+@case
+def a_router_drops_what_it_may_not_pass_on():
+    c = Case("each reason once or twice, good packets between them", TRANSIT, ROUTE).router()
+    c.route("2001:db8::/32", 1, NEXT).route("fe80::/16", 1, NEXT).route("ff00::/8", 1, NEXT)
+    good = routed() / udp()
+    c.feed(0,
+           good,
+           Ether(src="02:00:00:00:00:0a", dst=MACS[0]) / ARP(pdst="192.0.2.1"),
+           routed(tags=(Dot1Q(vlan=5),)) / udp(),
+           routed(to="02:00:00:00:00:99") / udp(),
+           routed(to="33:33:00:00:00:01") / udp(),
+           routed(to="ff:ff:ff:ff:ff:ff") / udp(),
+           good,
+           routed(dst="ff0e::1") / udp(),
+           routed(dst="fe80::1") / udp(),
+           routed(dst="febf::1") / udp(),
+           routed(dst="::1") / udp(),
+           routed(dst="::") / udp(),
+           routed(src="fe80::1") / udp(),
+           routed(src="::") / udp(),
+           routed(src="ff02::1") / udp(),
+           routed(hlim=1) / udp(),
+           routed(hlim=0) / udp(),
+           routed(dst="2001:db9::1") / udp(),
+           good)
+    c.expect(1, *[sent(63) / udp()] * 3).forwarded(0, 3)
+    c.drop(0, "not_ipv6").drop(0, "vlan_tagged").drop(0, "other_mac").drop(0, "not_routable", 10)
+    return c.drop(0, "hop_limit", 2).drop(0, "no_route")
+
+
+@case
+def a_routing_source_stamps_what_it_sends_on():
+    c = Case("telemetry goes in behind the router's own change; what is dropped counts as received",
+             SOURCE, ROUTE).router()
+    c.rule().route("2001:db8::/32", 1, NEXT)
+    n = counted(ether() / ip() / udp())
+    c.feed(0, routed() / udp(), routed(hlim=1) / udp(), routed() / udp()).forwarded(0, 2)
+    for k in (1, 2):
+        values = {"ts_ns": NOW, "tx_packets": k, "tx_bytes": k * n}
+        c.expect(1, sent(63) / telemetry("aligned", 7, 0x7000E000, values) / udp())
+    c.drop(0, "hop_limit")
+    return c.flow(7, rx_packets=3, rx_bytes=3 * n, tx_packets=2, tx_bytes=2 * n, int_packets=2)
+
+
+@case
+def a_routing_transit_node_and_its_entry():
+    c = Case("the entry is the same as with other ways of forwarding", TRANSIT,
+             {"id": 42, **ROUTE}).router()
+    c.rule().route("2001:db8::2/128", 1, NEXT)
+    values = {"ts_ns": NOW - 5 * MS, "tx_packets": 90, "tx_bytes": 9000}
+    n = counted(ether() / ip() / udp())
+    mine = hop(42, tx_packets=1, rx_packets=1, ts_ns=NOW, tx_bytes=n, rx_bytes=n)
+    c.feed(0, routed() / telemetry("aligned", 7, 0x7000E000, values) / udp()).forwarded(0, 1)
+    c.expect(1, sent(63) / telemetry("aligned", 7, 0x7000E000, values, [mine]) / udp())
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, hop_entries=1)
+
+
+@case
+def a_routing_sink_takes_telemetry_out():
+    c = Case("a report, and a packet without telemetry for the host", SINK, {"id": 9, **ROUTE}).router()
+    c.rule().route("2001:db8::/64", 1, NEXT)
+    values = {"ts_ns": NOW - MS, "tx_packets": 5, "tx_bytes": 500}
+    n = counted(ether() / ip() / udp())
+    c.feed(0, routed() / telemetry("aligned", 7, 0x7000E000, values) / udp()).forwarded(0, 1)
+    c.expect(1, sent(63) / udp()).event(0, "stripped")
+    return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, sink_packets=1,
+                  reports_made=1)
 
 
 def written(directory):

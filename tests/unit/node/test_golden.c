@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 
+#include <arpa/inet.h>
 #include <jansson.h>
 
 struct golden {
@@ -19,6 +20,32 @@ static const char *text_of(json_t *object, const char *key, const char *otherwis
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : otherwise;
+}
+
+static void read_mac(json_t *object, const char *key, uint8_t mac[6])
+{
+	const char *text = text_of(object, key, "00:00:00:00:00:00");
+	assert_int_equal(sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &mac[0], &mac[1],
+					 &mac[2], &mac[3], &mac[4], &mac[5]),
+			6);
+}
+
+static void install_routes(struct golden *g)
+{
+	size_t i;
+	json_t *object;
+
+	json_array_foreach (json_object_get(g->json, "routes"), i, object) {
+		struct hs_fib_change change = {0};
+		char prefix[64];
+		assert_int_equal(sscanf(text_of(object, "prefix", ""), "%63[^/]/%hhu", prefix,
+						 &change.route.depth),
+				2);
+		assert_int_equal(inet_pton(AF_INET6, prefix, change.route.prefix), 1);
+		change.route.port = (uint16_t)json_integer_value(json_object_get(object, "port"));
+		read_mac(object, "next_hop_mac", change.route.next_hop_mac);
+		assert_int_equal(hs_fib_change(hs_node_fib(g->t.node), &change, 1, NULL), 0);
+	}
 }
 
 static void open_node(struct golden *g)
@@ -36,6 +63,8 @@ static void open_node(struct golden *g)
 
 	if (!strcmp(text_of(node, "layout", ""), "paper"))
 		config.layout = HS_LAYOUT_PAPER;
+	if (!strcmp(text_of(node, "forwarding", ""), "route"))
+		config.forwarding = HS_FORWARD_ROUTE;
 	if (!strcmp(text_of(node, "host_side_policy", ""), "drop"))
 		config.host_side_policy = HS_HOST_DROP;
 	for (size_t p = 0; p < json_array_size(ports); p++) {
@@ -46,6 +75,9 @@ static void open_node(struct golden *g)
 			json_object_get(json_array_get(ports, 0), "mtu"));
 	test_node_open(&g->t, &config, sides, (unsigned)json_array_size(ports), mtu, g->pool,
 			g->clock);
+	for (size_t p = 0; p < json_array_size(ports); p++)
+		read_mac(json_array_get(ports, p), "mac", g->t.ports[p].port.mac);
+	install_routes(g);
 }
 
 static void install_rules(struct golden *g)
