@@ -30,11 +30,12 @@ struct hs_stream {
 	int64_t replay_start_ns;
 
 	// What came up.
-	struct hs_stream_queue replies; // ping: a request's number; window: an acknowledgement
+	struct hs_stream_queue replies; // ping: a request's number; window: a word of sent[1]
 	struct hs_stream_queue extras;
 
-	// Of each frame sent: ping: when ([0]); window: its segment, what it acknowledges; pcap:
-	// its hash. Of others nothing: the number says all.
+	// Of each frame sent: ping: when ([0]); window: its segment ([0]), what is expected and the
+	// segment that it acknowledges (upper and lower half, [1]); pcap: its hash. Of others
+	// nothing: the number says all.
 	struct hs_stream_log sent[2];
 	struct hs_stream_trip *trips;
 	size_t n_trips, trips_room;
@@ -131,10 +132,12 @@ static int init_source(struct hs_stream *stream, const struct hs_scenario *scena
 	stream->replay_start_ns = first_ns;
 	if (traffic->kind == HS_TRAFFIC_PCAP)
 		return open_file(stream, scenario, err);
+	// Two segments have room in a word of an acknowledgement.
+	uint64_t segments = stream->pace.left < UINT32_MAX ? stream->pace.left : UINT32_MAX;
 	if (traffic->kind == HS_TRAFFIC_WINDOW)
 		return hs_stream_window_init(&stream->window,
 				traffic->window_packets ? traffic->window_packets : 65535,
-				traffic->window_fixed, stream->pace.left, first_ns, stop_ns);
+				traffic->window_fixed, segments, first_ns, stop_ns);
 	return 0;
 }
 
@@ -231,7 +234,7 @@ static const struct hs_stream_template *frame_of(
 	uint64_t segment = number - 1;
 
 	if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
-		segment = stream->sent[reply].words[number - 1];
+		segment = stream->sent[reply].words[number - 1] >> (reply ? 32 : 0);
 	// The first byte of either direction has number 1, as after a handshake that began at 0.
 	uint32_t byte = 1 + (uint32_t)segment * payload_bytes;
 	if (template->protocol == HS_IP_ICMPV6)
@@ -274,8 +277,8 @@ static bool remember(struct hs_stream *stream, bool reply, uint64_t word)
 static bool send_segment(
 		struct hs_stream *stream, int64_t now_ns, bool extra, struct hs_stream_frame *frame)
 {
-	bool again;
-	uint64_t segment = extra ? hs_stream_window_push(&stream->window, now_ns, &again)
+	bool again = false;
+	uint64_t segment = extra ? hs_stream_window_push(&stream->window, now_ns)
 				 : hs_stream_window_send(&stream->window, now_ns, &again);
 	stream->counters.retransmitted += again;
 	return remember(stream, false, segment) &&
@@ -384,14 +387,14 @@ static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t numbe
 
 static void take_request(struct hs_stream *stream, int64_t now_ns, uint64_t number, uint32_t len)
 {
-	uint64_t payload_bytes = stream->traffic->payload_bytes;
+	uint64_t payload_bytes = stream->traffic->payload_bytes, segment;
 
 	switch (stream->traffic->kind) {
 	case HS_TRAFFIC_WINDOW:
+		segment = stream->sent[0].words[number - 1];
 		stream->counters.bytes_goodput +=
-				payload_bytes * hs_stream_window_receive(&stream->window,
-								stream->sent[0].words[number - 1]);
-		answer(stream, now_ns, stream->window.expected);
+				payload_bytes * hs_stream_window_receive(&stream->window, segment);
+		answer(stream, now_ns, stream->window.expected << 32 | segment);
 		break;
 	case HS_TRAFFIC_PCAP:
 		stream->counters.bytes_goodput += len - HS_ETHER_BYTES;
@@ -408,11 +411,14 @@ static void take_request(struct hs_stream *stream, int64_t now_ns, uint64_t numb
 
 static void take_reply(struct hs_stream *stream, int64_t now_ns, uint64_t number)
 {
-	if (stream->traffic->kind == HS_TRAFFIC_PING)
+	if (stream->traffic->kind == HS_TRAFFIC_PING) {
 		record_trip(stream, now_ns, number);
-	else if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
+		return;
+	}
+	uint64_t word = stream->sent[1].words[number - 1];
+	if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
 		hs_stream_window_acknowledge(
-				&stream->window, now_ns, stream->sent[1].words[number - 1]);
+				&stream->window, now_ns, word >> 32, word & UINT32_MAX);
 }
 
 void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uint64_t number,

@@ -8,7 +8,7 @@
 #define TIMEOUT_MIN_NS	 INT64_C(200000000)
 #define TIMEOUT_MAX_NS	 INT64_C(60000000000)
 #define FIRST_WINDOW	 10
-#define DUPLICATES	 3 // acknowledgements that say "lost", not "overtaken"
+#define OVERTAKEN	 3 // by as many: lost, not late
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -18,6 +18,28 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+// ---- rings of bits ----
+
+static bool is_set(const struct hs_stream_window *window, const uint64_t *ring, uint64_t segment)
+{
+	return ring[(segment & window->ring_mask) / 64] >> (segment % 64) & 1;
+}
+
+static void set(const struct hs_stream_window *window, uint64_t *ring, uint64_t segment)
+{
+	ring[(segment & window->ring_mask) / 64] |= UINT64_C(1) << (segment % 64);
+}
+
+static void clear(const struct hs_stream_window *window, uint64_t *ring, uint64_t segment)
+{
+	ring[(segment & window->ring_mask) / 64] &= ~(UINT64_C(1) << (segment % 64));
+}
+
+static bool is_held(const struct hs_stream_window *window, uint64_t segment)
+{
+	return segment - window->una <= window->ring_mask && is_set(window, window->held, segment);
 }
 
 int hs_stream_window_init(struct hs_stream_window *window, uint32_t largest, bool fixed,
@@ -37,30 +59,45 @@ int hs_stream_window_init(struct hs_stream_window *window, uint32_t largest, boo
 			.timeout_at_ns = INT64_MAX,
 			.timeout_ns = TIMEOUT_FIRST_NS,
 			.held = calloc(bits / 64, sizeof(uint64_t)),
-			.held_mask = bits - 1,
+			.early = calloc(bits / 64, sizeof(uint64_t)),
+			.ring_mask = bits - 1,
 	};
-	return window->held ? 0 : -ENOMEM;
+	if (window->held && window->early)
+		return 0;
+	hs_stream_window_fini(window);
+	return -ENOMEM;
 }
 
 void hs_stream_window_fini(struct hs_stream_window *window)
 {
 	free(window->held);
+	free(window->early);
 	window->held = NULL;
+	window->early = NULL;
 }
 
-// ---- sender ----
+// ---- sender: sending ----
 
-// Duplicate acknowledgements inflate the window in recovery, never beyond the largest.
+// In the network, as far as the sender knows.
+static uint64_t under_way(const struct hs_stream_window *window)
+{
+	return window->next - window->una - window->n_held - window->n_lost;
+}
+
 static bool may_send(const struct hs_stream_window *window)
 {
-	return window->next < window->limit &&
-	       window->next - window->una < smaller(window->window, window->largest);
+	if (window->n_lost && window->resend)
+		return true;
+	if (under_way(window) >= window->window)
+		return false;
+	return window->n_lost ||
+	       (window->next < window->limit && window->next - window->una < window->largest);
 }
 
 int64_t hs_stream_window_due(const struct hs_stream_window *window)
 {
 	int64_t due_ns = window->timeout_at_ns;
-	if ((window->resend || may_send(window)) && window->ready_ns < due_ns)
+	if (may_send(window) && window->ready_ns < due_ns)
 		due_ns = window->ready_ns;
 	return due_ns < window->stop_ns ? due_ns : INT64_MAX;
 }
@@ -73,58 +110,61 @@ static void arm(struct hs_stream_window *window, int64_t now_ns)
 	window->timeout_at_ns = now_ns + (wait_ns < TIMEOUT_MAX_NS ? wait_ns : TIMEOUT_MAX_NS);
 }
 
+// All that has not arrived is lost.
 static void time_out(struct hs_stream_window *window, int64_t now_ns)
 {
 	// RFC 5681 section 3.1: once for a segment, however often it is lost.
 	if (!window->backoff)
-		window->threshold = larger((window->next - window->una) / 2, 2);
+		window->threshold = larger(under_way(window) / 2, 2);
 	window->backoff++;
-	window->duplicates = 0;
-	window->recover = window->max;
+	window->recovering = true;
+	window->halved = false;
+	window->recover = window->next;
+	window->hole = window->una;
+	window->edge = window->next;
+	window->n_lost = window->next - window->una - window->n_held;
 	window->timed = false;
 	window->ready_ns = now_ns;
 	window->timeout_at_ns = INT64_MAX;
-	if (window->fixed) {
-		window->recovering = true;
-		window->resend = true;
-		return;
-	}
-	window->recovering = false;
-	window->resend = false;
-	window->window = 1;
 	window->credit = 0;
-	window->next = window->una;
+	if (!window->fixed)
+		window->window = 1;
 }
 
-uint64_t hs_stream_window_push(struct hs_stream_window *window, int64_t now_ns, bool *again)
+uint64_t hs_stream_window_push(struct hs_stream_window *window, int64_t now_ns)
 {
 	uint64_t segment = window->next++;
-	*again = segment < window->max;
-	if (!*again) {
-		window->max = window->next;
-		if (!window->timed) {
-			window->timed = true;
-			window->timed_segment = segment;
-			window->timed_ns = now_ns;
-		}
+	if (!window->timed && !window->recovering) {
+		window->timed = true;
+		window->timed_segment = segment;
+		window->timed_ns = now_ns;
 	}
 	if (window->timeout_at_ns == INT64_MAX)
 		arm(window, now_ns);
 	return segment;
 }
 
+static uint64_t resend(struct hs_stream_window *window, int64_t now_ns)
+{
+	while (is_held(window, window->hole))
+		window->hole++;
+	window->n_lost--;
+	window->resend = false;
+	window->timed = false;
+	if (window->timeout_at_ns == INT64_MAX || window->hole == window->una)
+		arm(window, now_ns);
+	return window->hole++;
+}
+
 uint64_t hs_stream_window_send(struct hs_stream_window *window, int64_t now_ns, bool *again)
 {
 	if (window->timeout_at_ns <= now_ns)
 		time_out(window, now_ns);
-	if (!window->resend)
-		return hs_stream_window_push(window, now_ns, again);
-	window->resend = false;
-	window->timed = false;
-	arm(window, now_ns);
-	*again = true;
-	return window->una;
+	*again = window->n_lost > 0;
+	return *again ? resend(window, now_ns) : hs_stream_window_push(window, now_ns);
 }
+
+// ---- sender: what acknowledgements say ----
 
 static void measure(struct hs_stream_window *window, int64_t rtt_ns)
 {
@@ -142,7 +182,7 @@ static void measure(struct hs_stream_window *window, int64_t rtt_ns)
 
 static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 {
-	if (window->fixed)
+	if (window->fixed || window->halved)
 		return;
 	if (window->window < window->threshold) {
 		// RFC 3465: an acknowledgement that jumps over a repaired hole is no burst.
@@ -157,80 +197,97 @@ static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 	window->window = smaller(window->window, window->largest);
 }
 
+// Each segment that is passed leaves the counts.
+static void pass(struct hs_stream_window *window, uint64_t expected)
+{
+	for (; window->una < expected; window->una++) {
+		if (is_held(window, window->una)) {
+			clear(window, window->held, window->una);
+			window->n_held--;
+		} else if (window->una >= window->hole && window->una < window->edge) {
+			window->n_lost--; // it was only late
+		}
+	}
+	window->hole = larger(window->hole, expected);
+	window->edge = larger(window->edge, expected);
+}
+
 static void advance(struct hs_stream_window *window, int64_t now_ns, uint64_t expected)
 {
 	uint64_t acknowledged = expected - window->una;
 
-	window->una = expected;
-	window->next = larger(window->next, expected);
-	window->duplicates = 0;
+	pass(window, expected);
 	window->backoff = 0;
-	window->resend = false;
 	if (window->timed && expected > window->timed_segment) {
 		measure(window, now_ns - window->timed_ns);
 		window->timed = false;
 	}
-	if (!window->recovering) {
-		grow(window, acknowledged);
-	} else if (expected >= window->recover) {
+	if (window->recovering && expected >= window->recover) {
 		window->recovering = false;
-		if (!window->fixed)
-			window->window = window->threshold;
-	} else { // RFC 6582 section 3.2 step 3: the next hole
-		window->resend = true;
-		if (!window->fixed)
-			window->window -= smaller(acknowledged, window->window) - 1;
+		window->halved = false;
+		window->resend = false;
 	}
+	grow(window, acknowledged);
 	window->timeout_at_ns = INT64_MAX;
-	if (window->una < window->max)
+	if (window->una < window->next)
 		arm(window, now_ns);
 }
 
-static void duplicate(struct hs_stream_window *window)
+static void hold(struct hs_stream_window *window, uint64_t segment)
 {
-	window->duplicates++;
-	if (window->recovering) {
-		window->window += !window->fixed; // a segment has left the network
+	if (segment < window->una || segment - window->una > window->ring_mask ||
+			is_set(window, window->held, segment))
 		return;
-	}
-	if (window->duplicates != DUPLICATES || window->una < window->recover)
-		return;
-	window->recovering = true;
-	window->recover = window->max;
-	window->resend = true;
-	if (window->fixed)
-		return;
-	window->threshold = larger((window->next - window->una) / 2, 2);
-	window->window = window->threshold + DUPLICATES;
-	window->credit = 0;
+	set(window, window->held, segment);
+	window->n_held++;
+	window->high = larger(window->high, segment + 1);
+	if (segment >= window->hole && segment < window->edge)
+		window->n_lost--;
 }
 
-void hs_stream_window_acknowledge(
-		struct hs_stream_window *window, int64_t now_ns, uint64_t expected)
+// Losses of what was sent in recovery wait for its end: one halving for a window of losses.
+static void find_losses(struct hs_stream_window *window)
+{
+	if (window->high <= window->una + OVERTAKEN)
+		return;
+	if (!window->recovering) {
+		window->recovering = true;
+		window->halved = true;
+		window->resend = true;
+		window->recover = window->next;
+		window->hole = window->una;
+		window->edge = window->una;
+		window->timed = false;
+		window->threshold = larger((window->next - window->una) / 2, 2);
+		window->credit = 0;
+		if (!window->fixed)
+			window->window = window->threshold;
+	}
+	uint64_t edge = smaller(window->high - OVERTAKEN, window->recover);
+	for (; window->edge < edge; window->edge++)
+		window->n_lost += !is_held(window, window->edge);
+}
+
+void hs_stream_window_acknowledge(struct hs_stream_window *window, int64_t now_ns,
+		uint64_t expected, uint64_t segment)
 {
 	if (window->ready_ns < now_ns)
 		window->ready_ns = now_ns;
-	if (expected > window->una && expected <= window->max)
+	if (expected > window->una)
 		advance(window, now_ns, expected);
-	else if (expected == window->una && window->una < window->max)
-		duplicate(window);
+	hold(window, segment);
+	find_losses(window);
 }
 
 // ---- receiver ----
 
 uint64_t hs_stream_window_receive(struct hs_stream_window *window, uint64_t segment)
 {
-	uint64_t mask = window->held_mask;
-	if (segment < window->expected || segment - window->expected > mask)
-		return 0;
-	window->held[(segment & mask) / 64] |= UINT64_C(1) << (segment & 63);
-
 	uint64_t first = window->expected;
-	for (;;) {
-		uint64_t at = window->expected & mask, bit = UINT64_C(1) << (at & 63);
-		if (!(window->held[at / 64] & bit))
-			return window->expected - first;
-		window->held[at / 64] &= ~bit;
-		window->expected++;
-	}
+	if (segment < first || segment - first > window->ring_mask)
+		return 0;
+	set(window, window->early, segment);
+	while (is_set(window, window->early, window->expected))
+		clear(window, window->early, window->expected++);
+	return window->expected - first;
 }
