@@ -30,17 +30,17 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-// The list's own index gives way to the scenario's.
+// The list's own index ("/2", then a path in the request) gives way to the scenario's.
 static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
 {
 	char path[sizeof(err->path)];
 	size_t index;
 	int used = 0;
 
-	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || index >= n)
+	if (sscanf(err->path, "/%zu%n", &index, &used) != 1 || index >= n)
 		return;
-	snprintf(path, sizeof(path), "%s", err->path + used);
-	snprintf(err->path, sizeof(err->path), "requests[%" PRIu32 "]%.100s", entries[index], path);
+	snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", entries[index], err->path + used);
+	memcpy(err->path, path, sizeof(path));
 }
 
 int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)

@@ -120,6 +120,8 @@ int lab_collect(struct hs_lab *lab)
 		finish(lab, i);
 		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
 	}
+	lab->run.dropped_down = lab->dropped_down;
+	lab->run.node_drops -= lab->announcements_dropped;
 	lab->run.audit_ok = json_array_size(lab->run.audit) == 0;
 	for (size_t l = 0; l < s->n_links; l++) {
 		for (unsigned way = 0; way < 2; way++)

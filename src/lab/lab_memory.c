@@ -89,6 +89,8 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 			.size = sizeof(uint32_t),
 			.align = alignof(uint32_t),
 	};
+	static unsigned pools; // DPDK knows them by name
+	char name[16];
 	uint32_t n = pool_size(lab->scenario);
 
 	lab->serial_offset = rte_mbuf_dynfield_register(&serial);
@@ -96,8 +98,9 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 		hs_error_set(err, "no_memory", "", "", "no room for a field in packet buffers");
 		return -ENOSPC;
 	}
+	snprintf(name, sizeof(name), "lab%u", pools++);
 	int rc = hs_pool_create_private(
-			"lab", n, sizeof(struct hs_passport), data_room(lab->scenario), &lab->pool);
+			name, n, sizeof(struct hs_passport), data_room(lab->scenario), &lab->pool);
 	if (rc < 0)
 		hs_error_set(err, "no_memory", "mbufs", "fewer, or more memory",
 				"%u packet buffers do not fit", n);

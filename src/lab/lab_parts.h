@@ -100,7 +100,7 @@ struct hs_lab {
 	int rc; // the first failure
 	struct hs_error err;
 
-	uint64_t events, packets, node_copies, dropped_down;
+	uint64_t events, packets, node_copies, dropped_down, announcements_dropped;
 	struct hs_link_counters (*link_counters)[2];
 	struct hs_run run;
 };

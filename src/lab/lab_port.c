@@ -203,12 +203,24 @@ static void announce(struct hs_lab *lab, uint32_t host)
 		lab_frame_arrives(lab, event.index, event.subject);
 }
 
+static uint64_t drops_so_far(const struct hs_lab *lab)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
+		sum += lab->nodes[i].node ? lab_node_drops(&lab->nodes[i]) : 0;
+	return sum;
+}
+
 void lab_announce(struct hs_lab *lab)
 {
 	if (lab->scenario->forwarding != HS_LAB_BRIDGE)
 		return;
+	uint64_t before = drops_so_far(lab);
 	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++)
 		announce(lab, h);
+	// Where there is nobody else to tell: no packet of the scenario's.
+	lab->announcements_dropped += drops_so_far(lab) - before;
 }
 
 // ---- to hosts ----

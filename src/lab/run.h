@@ -26,9 +26,10 @@ struct hs_run {
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted
 	bool real;
-	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
-	uint64_t events;     // of the discrete-event loop
-	bool audit_ok;	     // every node's audit, at the end
-	uint64_t node_drops; // of all nodes, all reasons
-	json_t *audit;	     // [{node_id, ok, ...}] of nodes that failed; borrowed
+	double wall_s;	       // 0 in virtual time, so that the same seed gives the same bytes
+	uint64_t events;       // of the discrete-event loop
+	bool audit_ok;	       // every node's audit, at the end
+	uint64_t node_drops;   // of all nodes, all reasons
+	uint64_t dropped_down; // frames that came to a node that was down
+	json_t *audit;	       // [{node_id, ok, ...}] of nodes that failed; borrowed
 };

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A run of the lab from a scenario in a string, with all that it published.
+#pragma once
+
+#include "lab.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
+
+#define LAB_RUN_MBUFS 8192
+
+struct lab_run {
+	struct hs_scenario scenario;
+	struct hs_lab *lab;
+	const struct hs_run *run;
+	struct hs_error err;
+	int rc;
+	char *text; // topics and messages, a line each
+	size_t text_bytes;
+	FILE *published;
+	char *csv;
+	size_t csv_bytes;
+	uint64_t windows_before_stop; // 0: never
+	volatile sig_atomic_t stop;
+	uint32_t rules; // in place of the scenario's; 0: as it says
+};
+
+static inline void lab_run_publish(void *context, const char *topic, const char *json)
+{
+	struct lab_run *r = context;
+
+	fprintf(r->published, "%s %s\n", topic, json);
+	if (r->windows_before_stop && strncmp(topic, "qos.", 4) == 0 &&
+			--r->windows_before_stop == 0)
+		r->stop = 1;
+}
+
+static inline void lab_run_parse(struct lab_run *r, const char *format, va_list args)
+{
+	char text[8192];
+	int len = vsnprintf(text, sizeof(text), format, args);
+
+	assert_in_range(len, 1, sizeof(text) - 1);
+	for (char *c = text; *c; c++) {
+		if (*c == '\'')
+			*c = '"';
+	}
+	if (hs_scenario_parse(text, (size_t)len, ".", NULL, &r->scenario, &r->err) < 0)
+		fail_msg("%s: %s", r->err.path, r->err.message);
+	// Of tests that fail before they tidy up, some more than one fits into memory.
+	if (r->scenario.mbufs > LAB_RUN_MBUFS)
+		r->scenario.mbufs = LAB_RUN_MBUFS;
+	if (r->rules)
+		r->scenario.rules = r->rules;
+	r->published = open_memstream(&r->text, &r->text_bytes);
+	assert_non_null(r->published);
+}
+
+// The scenario, with ' for ". What is set in `r` before holds.
+__attribute__((format(printf, 3, 4))) static inline void lab_run_with(
+		struct lab_run *r, struct hs_lab_config config, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	lab_run_parse(r, format, args);
+	va_end(args);
+	config.scenario = &r->scenario;
+	config.published = lab_run_publish;
+	config.context = r;
+	config.stop = &r->stop;
+	r->rc = hs_lab_create(&config, &r->lab, &r->err);
+	if (r->rc == 0) {
+		r->rc = hs_lab_run(r->lab, &r->err);
+		r->run = hs_lab_result(r->lab);
+	}
+	fflush(r->published);
+}
+
+#define lab_run(r, ...) lab_run_with(r, (struct hs_lab_config){0}, __VA_ARGS__)
+
+static inline void lab_run_ends(struct lab_run *r)
+{
+	if (r->published)
+		fclose(r->published);
+	free(r->text);
+	hs_lab_destroy(r->lab);
+	hs_scenario_fini(&r->scenario);
+	*r = (struct lab_run){0};
+}
+
+static inline void assert_ran(const struct lab_run *r)
+{
+	if (r->rc < 0)
+		fail_msg("%s: %s", r->err.path, r->err.message);
+	assert_true(r->run->audit_ok);
+}
+
+static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsigned traffic)
+{
+	struct hs_stream_counters counters;
+
+	hs_stream_counters(r->run->streams[traffic], &counters);
+	return counters;
+}
+
+static inline uint64_t lost_on(const struct hs_link_counters *link)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < HS_LINK_LOSSES; i++)
+		sum += link->lost[i];
+	return sum;
+}
+
+static inline unsigned count_of(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+		n++;
+	return n;
+}

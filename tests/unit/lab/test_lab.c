@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole runs of the lab, judged by what links, hosts and the truth counted.
+#include "lab_fixture.h"
+
+#include "eal.h"
+#include "log.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#define RULE                                                                                       \
+	"'requests':[{'node':'*','traffic':'*','int_request':{'mode':'count','mode_setting':%d}}]"
+
+// Nodes a, b, ... in a row and an end node at each side.
+#define TWO   "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'}]"
+#define THREE "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},{'id':3,'name':'c'}]"
+#define SIX                                                                                        \
+	"'nodes':[{'id':0,'name':'a'},{'id':1,'name':'b'},{'id':2,'name':'c'},{'id':3,'name':"     \
+	"'d'},{'id':4,'name':'e'},{'id':9,'name':'f'}]"
+#define FIVE_LINKS(more)                                                                           \
+	"'links':[{'from':'a','to':'b','delay_ns':10000000" more "},"                              \
+	"{'from':'b','to':'c','delay_ns':5000001" more "},{'from':'c','to':'d','delay_ns':0" more  \
+	"},"                                                                                       \
+	"{'from':'d','to':'e','delay_ns':10000000" more "},"                                       \
+	"{'from':'e','to':'f','delay_ns':20000000" more "}]"
+
+// ---- delivery ----
+
+static void two_nodes_deliver_every_packet(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'two','duration_s':2,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	assert_int_equal(t.sent[0], 2000);
+	assert_int_equal(t.delivered[0], 2000);
+	assert_int_equal(t.altered, 0);
+	assert_int_equal(r.run->node_drops, 0);
+	assert_int_equal(r.run->links[0][0].sent_packets, 2000);
+	assert_int_equal(r.run->links[0][1].sent_packets, 0);
+	assert_int_equal(r.run->links[0][0].telemetry_sent, 200);
+	assert_int_equal(count_of(r.text, "report.1 "), 200);
+	assert_int_equal(r.run->start_ns, HS_LAB_START_NS);
+	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
+	assert_false(r.run->partial);
+	lab_run_ends(&r);
+}
+
+// Of every hop and of all together, in every window.
+static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(void **state)
+{
+	static const int64_t delays[] = {10000000, 5000001, 0, 10000000, 20000000};
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'six','duration_s':3,'forwarding':'patch'," SIX
+			"," FIVE_LINKS("") ",'traffic':[{'name':'t','from':'a','to':'f','rate_pps':"
+					   "1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 3000);
+	// The last packets come after the third second.
+	assert_int_equal(hs_measured_windows(r.run->measured), 4);
+	for (size_t w = 0; w < 4; w++) {
+		const struct hs_measured_window *window = hs_measured_window(r.run->measured, w);
+		assert_int_equal(window->n_hops, 5);
+		for (unsigned h = 0; h < 5; h++) {
+			assert_int_equal(window->hops[h].delay_min_ns, delays[h]);
+			assert_int_equal(window->hops[h].delay_max_ns, delays[h]);
+			assert_int_equal(window->hops[h].lost_packets, 0);
+		}
+		assert_int_equal(window->e2e.delay_mean_ns, 45000001);
+		assert_true(window->clock_known && window->synchronised);
+	}
+	lab_run_ends(&r);
+}
+
+static void the_loss_that_is_published_is_what_the_links_lost(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'loss','duration_s':4,'forwarding':'patch','closing_packet':"
+			"true," SIX
+			"," FIVE_LINKS(",'loss_ratio':0.02") ",'traffic':[{'name':'t','from':'a','"
+							     "to':'f','rate_pps':2000}]," RULE "}",
+			50);
+	assert_ran(&r);
+	const struct hs_measured_window *window = hs_measured_run(r.run->measured, 0);
+	assert_non_null(window);
+	assert_int_equal(window->n_hops, 5);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	uint64_t sum = 0;
+	for (unsigned l = 0; l < 5; l++) {
+		uint64_t lost = lost_on(&r.run->links[l][0]);
+		assert_in_range(lost, 80, 250);
+		assert_int_equal(window->hops[l].lost_packets, lost);
+		struct hs_truth_hop hop;
+		hs_truth_hop(r.run->truth, 0, l, &hop);
+		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
+		sum += lost;
+	}
+	assert_int_equal(window->e2e.lost_packets, sum);
+	assert_int_equal(t.sent[0], 8001);
+	assert_int_equal(t.delivered[0], 8001 - sum);
+	lab_run_ends(&r);
+}
+
+static int64_t reports_at(const struct lab_run *r, size_t index)
+{
+	struct hs_truth_report report;
+
+	hs_truth_report(r->run->truth, 0, index, &report);
+	return report.stops[0].rx_ns;
+}
+
+static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void **state)
+{
+	static const char scenario[] =
+			"{'name':'two','duration_s':2,'forwarding':'patch','closing_packet':%s," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
+			"'t','from':'a','to':'b','rate_pps':100}]," RULE "}";
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, scenario, "false", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
+	lab_run_ends(&r);
+
+	lab_run(&r, scenario, "true", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 2);
+	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
+	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
+	lab_run_ends(&r);
+}
+
+static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'all','duration_s':0.1,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+			"'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
+			1);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 100000);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 100000);
+	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 100000);
+	assert_int_equal(count_of(r.text, "report.1 "), 100000);
+	lab_run_ends(&r);
+}
+
+static void a_ping_that_is_answered_took_both_ways(void **state)
+{
+	struct lab_run r = {0};
+	size_t n;
+
+	(void)state;
+	lab_run(&r, "{'name':'ping','duration_s':1,'forwarding':'patch'," THREE
+		    ",'links':[{'from':'a','to':'b','delay_ns':3000000,'reverse':{'delay_ns':"
+		    "5000000}},{'from':'b','to':'c','delay_ns':1000000}],'traffic':[{'name':'t',"
+		    "'type':'ping','from':'a','to':'c','rate_pps':100}],'requests':["
+		    "{'node':'*','traffic':'t','int_request':{'ns_id':1,'mode':'count',"
+		    "'mode_setting':1}},{'node':'*','traffic':'t','reverse':true,'int_request':"
+		    "{'ns_id':2,'mode':'count','mode_setting':1}}]}");
+	assert_ran(&r);
+	const struct hs_stream_trip *trips = hs_stream_trips(r.run->streams[0], &n);
+	assert_int_equal(n, 100);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(trips[i].rtt_ns, 10 * MS);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 100);
+	assert_int_equal(hs_truth_reports(r.run->truth, 1), 100);
+	assert_int_equal(count_of(r.text, "report.1 "), 100);
+	assert_int_equal(count_of(r.text, "report.2 "), 100);
+	lab_run_ends(&r);
+}
+
+// ---- forwarding ----
+
+static void bridges_know_every_host_before_it_is_spoken_to(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," SIX
+			"," FIVE_LINKS("") ",'hosts':[{'name':'x','at':'a','addr':'2001:db8::1'},{'"
+					   "name':'y','at':'c',"
+					   "'addr':'2001:db8::2'},{'name':'z','at':'f','addr':'"
+					   "2001:db8::3'}],"
+					   "'traffic':[{'name':'t','from':'x','to':'z','rate_pps':"
+					   "1000},{'name':'u',"
+					   "'from':'z','to':'y','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	for (unsigned t = 0; t < 2; t++) {
+		assert_int_equal(traffic_of(&r, t).delivered[0], 1000);
+		assert_int_equal(traffic_of(&r, t).altered, 0);
+		assert_int_equal(hs_truth_reports(r.run->truth, t), 100);
+	}
+	assert_int_equal(r.run->node_drops, 0);
+	// Neither flow goes where it has nothing to do.
+	assert_int_equal(r.run->links[0][1].sent_packets, 0);
+	assert_int_equal(r.run->links[4][0].sent_packets, 1000);
+	lab_run_ends(&r);
+}
+
+#define RING                                                                                       \
+	"'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},{'id':3,'name':'c'},{'id':4,'name':"     \
+	"'d'},{'id':5,'name':'e'}],'links':[{'from':'a','to':'b','delay_ns':1000000},"             \
+	"{'from':'b','to':'c','delay_ns':1000000},{'from':'c','to':'d','delay_ns':1000000},"       \
+	"{'from':'d','to':'e','delay_ns':1000000},{'from':'e','to':'a','delay_ns':1000000}]"
+
+static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'ring','duration_s':3,'forwarding':'shortest_path','reroute_s':0."
+			"05,"
+			"'closing_packet':true," RING
+			",'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
+			"'events':[{'at_s':1,'link':'a-b','set':{'up':false}},"
+			"{'at_s':2,'link':'a-b','set':{'up':true}}]," RULE "}",
+			10);
+	assert_ran(&r);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	const struct hs_link_counters(*links)[2] = r.run->links;
+	// Down from 1 s, around from 1.05 s to 2.05 s; the closing packet goes straight.
+	assert_int_equal(links[0][0].lost[HS_LINK_LOST_DOWN], 50);
+	assert_int_equal(t.delivered[0], 3001 - 50);
+	assert_int_equal(links[0][0].sent_packets, 2001);
+	assert_int_equal(links[4][1].sent_packets, 1000);
+	assert_int_equal(links[3][1].sent_packets, 1000);
+	assert_int_equal(links[2][1].sent_packets, 1000);
+	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + SECOND);
+	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	assert_int_equal(run->e2e.lost_packets, 50);
+	assert_int_equal(t.altered, 0);
+	lab_run_ends(&r);
+}
+
+static void a_fat_tree_delivers_between_all_its_hosts(void **state)
+{
+	struct lab_run r = {0};
+	unsigned far = 0;
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'tree','duration_s':1,'forwarding':'shortest_path','topology':{'"
+			"kind':"
+			"'fat_tree','k':4,'link':{'delay_ns':10000}},'traffic':[{'name':'t','"
+			"pattern':"
+			"{'kind':'permutation','flows':16},'rate_pps':100}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(r.scenario.n_nodes, 20);
+	for (unsigned t = 0; t < 16; t++) {
+		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+		// Between hosts of one switch nothing is measured.
+		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
+		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
+		assert_int_equal(hs_truth_reports(r.run->truth, t), local ? 0 : 10);
+		far += !local;
+	}
+	assert_true(far > 8);
+	assert_int_equal(r.run->node_drops, 0);
+	lab_run_ends(&r);
+}
+
+// ---- nodes ----
+
+static void a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'restart','duration_s':3,'forwarding':'patch','closing_packet':"
+			"true," THREE ",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
+			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
+			"'events':[{'at_s':1.5,'node':'b','restart':true,'down_s':0.2}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(r.run->dropped_down, 200);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 3001 - 200);
+	assert_int_equal(hs_measured_run(r.run->measured, 0)->e2e.lost_packets, 200);
+	// The newest report speaks of packets since the restart: its rules are there again.
+	struct hs_truth_report report;
+	size_t n = hs_truth_reports(r.run->truth, 0);
+	hs_truth_report(r.run->truth, 0, n - 1, &report);
+	assert_int_equal(report.n_stops, 3);
+	assert_int_equal(report.stops[1].rx_packets, 3001 - 1700);
+	const struct hs_measured_window *last = hs_measured_window(
+			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	assert_int_equal(last->n_hops, 2);
+	lab_run_ends(&r);
+}
+
+static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'restart','duration_s':2,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+			"'to':'b','rate_pps':100}],'events':[{'at_s':1,'node':'b','restart':true}]"
+			"," RULE "}",
+			1);
+	assert_ran(&r);
+	char first[32], last[32];
+	const char *at = strstr(r.text, "boot_id"), *next = at;
+	snprintf(first, sizeof(first), "%s", at);
+	while ((next = strstr(next + 1, "boot_id")))
+		at = next;
+	snprintf(last, sizeof(last), "%s", at);
+	assert_string_not_equal(first, last);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 200);
+	assert_int_equal(r.run->dropped_down, 0);
+	// The one of the last packet before died in the node's ring.
+	assert_int_equal(count_of(r.text, "report.1 "), 199);
+	lab_run_ends(&r);
+}
+
+static void a_nodes_clock_is_what_its_stamps_show(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'clocks','duration_s':2,'forwarding':'patch','nodes':[{'id':1,'"
+			"name':"
+			"'a'},{'id':2,'name':'b','clock':{'offset_ns':7000000,'drift_ppb':1000}}],"
+			"'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':'t',"
+			"'from':'a','to':'b','rate_pps':100}]," RULE "}",
+			1);
+	assert_ran(&r);
+	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	assert_int_equal(run->e2e.delay_min_ns, 8000000 + 1); // 1 ms of drift by 1 ppm
+	assert_int_equal(run->e2e.delay_max_ns, 8000000 + 1991);
+	assert_true(run->clock_known);
+	assert_false(run->synchronised);
+	struct hs_truth_report report;
+	hs_truth_report(r.run->truth, 0, 199, &report);
+	assert_int_equal(report.stops[1].rx_ns - report.stops[0].rx_ns, MS);
+	assert_int_equal(report.stops[1].rx_shown_ns - report.stops[1].rx_ns, 7 * MS + 1991);
+	lab_run_ends(&r);
+}
+
+static void copies_that_links_make_arrive_as_well(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'copies','duration_s':1,'forwarding':'patch'," THREE
+			",'links':[{'from':'a','to':'b','delay_ns':1000000,'duplicate_ratio':0.25},"
+			"{'from':'b','to':'c','delay_ns':1000000,'duplicate_ratio':0.25}],"
+			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	uint64_t first = r.run->links[0][0].copies, second = r.run->links[1][0].copies;
+	assert_in_range(first, 200, 300);
+	assert_in_range(second, 250, 400);
+	assert_int_equal(r.run->links[1][0].sent_packets, 1000 + first);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000 + first + second);
+	assert_int_equal(traffic_of(&r, 0).altered, 0);
+	struct hs_truth_hop hop;
+	hs_truth_hop(r.run->truth, 0, 1, &hop);
+	assert_int_equal(hop.copies, second);
+	assert_int_equal(hop.received_packets, 1000 + first + second);
+	unsigned copies = 0;
+	for (size_t i = 0; i < hs_truth_reports(r.run->truth, 0); i++) {
+		struct hs_truth_report report;
+		hs_truth_report(r.run->truth, 0, i, &report);
+		copies += report.copy;
+	}
+	assert_int_equal(copies, hs_truth_reports(r.run->truth, 0) - 100);
+	assert_true(copies > 20);
+	lab_run_ends(&r);
+}
+
+// ---- events and requests ----
+
+static void events_change_links_rates_and_rules_when_they_are_due(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'events','duration_s':4,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],'events':["
+			"{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
+			"{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},"
+			"{'at_s':2.5,'link':'a-b','set':{'delay_ns':2000000}},"
+			"{'at_s':3.001,'every_s':0.1,'until_s':3.5,'node':'a','request':{'int_"
+			"update':"
+			"{'ns_id':1,'mode':'count','mode_setting':1}}}]," RULE "}",
+			50);
+	assert_ran(&r);
+	// 101 to 1 s, 1000 to 2.005 s, then 200 less half a gap.
+	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 200);
+	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	assert_int_equal(run->e2e.delay_min_ns, 1000000);
+	assert_int_equal(run->e2e.delay_max_ns, 2000000);
+	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
+	// Each of the last hundred (of a second) carries telemetry, before them each fiftieth.
+	size_t n = hs_truth_reports(r.run->truth, 0);
+	assert_in_range(n, 100 + 1200 / 50, 100 + 1200 / 50 + 1);
+	lab_run_ends(&r);
+}
+
+static void a_request_that_a_node_refuses_is_named(void **state)
+{
+	struct lab_run r = {.rules = 1};
+
+	(void)state;
+	lab_run(&r, "{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
+		    ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'b',"
+		    "'rate_pps':100}],'requests':[{'node':'a','traffic':'t','int_request':{'ns_id':"
+		    "1,'mode':'count','mode_setting':1}},{'node':'b','traffic':'t','int_request':"
+		    "{'ns_id':1,'mode':'count','mode_setting':1}},{'node':'b','traffic':'t',"
+		    "'int_request':{'ns_id':5,'mode':'count','mode_setting':9}}]}");
+	assert_true(r.rc < 0);
+	assert_null(r.lab);
+	assert_int_equal(strncmp(r.err.path, "requests[2]", 11), 0);
+	assert_string_equal(r.err.code, "table_full");
+	lab_run_ends(&r);
+}
+
+static void an_event_that_a_node_refuses_ends_the_run_and_is_named(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'"
+			"b',"
+			"'rate_pps':100}],'events':[{'at_s':0.1,'link':'a-b','set':{'delay_ns':5}},"
+			"{'at_s':0.5,'every_s':0.1,'node':'b','request':{'int_delete':{'ns_id':1}}}"
+			"]," RULE "}",
+			1);
+	assert_int_equal(r.rc, -EINVAL);
+	assert_int_equal(strncmp(r.err.path, "events[1]", 9), 0);
+	assert_string_equal(r.err.code, "no_such_rule");
+	lab_run_ends(&r);
+}
+
+// ---- limits ----
+
+static void a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':110000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
+			10);
+	assert_int_equal(r.rc, -ENOBUFS);
+	assert_string_equal(r.err.path, "mbufs");
+	assert_non_null(strstr(r.err.message, "1025 packets"));
+	lab_run_ends(&r);
+
+	lab_run(&r,
+			"{'name':'mbufs','duration_s':1,'forwarding':'patch','mbufs':1024," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':100000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':10000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 10000);
+	lab_run_ends(&r);
+}
+
+static void a_run_that_is_stopped_keeps_what_it_has(void **state)
+{
+	struct lab_run r = {.windows_before_stop = 3};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'stop','duration_s':1000,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000}],'traffic':[{'name':'t','"
+			"from':'a','to':'"
+			"b',"
+			"'rate_pps':10000}]," RULE "}",
+			100);
+	assert_int_equal(r.rc, -EINTR);
+	assert_true(r.run->partial);
+	assert_true(r.run->audit_ok);
+	// Within a few hundred events, which are some 10 ms here, of the third window's close.
+	int64_t ran_ns = r.run->end_ns - r.run->start_ns;
+	assert_in_range(ran_ns, 3 * SECOND, 3200 * MS);
+	assert_in_range(traffic_of(&r, 0).sent[0], 30000, 32000);
+	assert_int_equal(hs_measured_windows(r.run->measured), 4);
+	assert_non_null(hs_measured_run(r.run->measured, 0));
+	lab_run_ends(&r);
+}
+
+static int64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static void on_the_wall_clock_a_run_takes_as_long_as_it_says(void **state)
+{
+	struct lab_run r = {0};
+	struct timespec wall;
+
+	(void)state;
+	int64_t before_ns = monotonic_ns();
+	clock_gettime(CLOCK_REALTIME, &wall);
+	lab_run_with(&r, (struct hs_lab_config){.real = true},
+			"{'name':'real','duration_s':0.3,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
+			"'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_true(monotonic_ns() - before_ns >= 300 * MS);
+	assert_true(r.run->wall_s >= 0.3);
+	assert_true(r.run->real);
+	assert_in_range(r.run->start_ns - (wall.tv_sec * SECOND + wall.tv_nsec), 0, 20 * SECOND);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	assert_in_range(t.sent[0], 10, 300);
+	assert_int_equal(t.delivered[0], t.sent[0]);
+	assert_true(hs_measured_run(r.run->measured, 0)->e2e.delay_min_ns >= MS);
+	lab_run_ends(&r);
+}
+
+static void each_packet_on_each_link_has_a_line(void **state)
+{
+	struct lab_run r = {0};
+	char *csv;
+	size_t bytes;
+	FILE *file = open_memstream(&csv, &bytes);
+
+	(void)state;
+	lab_run_with(&r, (struct hs_lab_config){.packets = file},
+			"{'name':'csv','duration_s':1,'forwarding':'patch'," THREE
+			",'links':[{'from':'a','to':'b','delay_ns':1000000,'loss_ratio':0.1},"
+			"{'from':'b','to':'c','delay_ns':2000000,'duplicate_ratio':0.1}],"
+			"'traffic':[{'name':'t','type':'ping','from':'a','to':'c','rate_pps':100}]"
+			"," RULE "}",
+			100);
+	assert_ran(&r);
+	fclose(file);
+	uint64_t lines = 0, lost = 0;
+	for (unsigned l = 0; l < 2; l++) {
+		for (unsigned way = 0; way < 2; way++) {
+			const struct hs_link_counters *c = &r.run->links[l][way];
+			lines += c->sent_packets + c->copies;
+			lost += c->lost[HS_LINK_LOST_RANDOM];
+		}
+	}
+	assert_int_equal(count_of(csv, "\n"), lines + 1);
+	assert_int_equal(count_of(csv, ",random,,\n"), lost);
+	assert_non_null(strstr(csv, "sent_ns,link,direction,traffic,reply,number,copy,bytes,"
+				    "telemetry,fate,wait_ns,arrives_ns\n"));
+	assert_non_null(strstr(csv, "1767225600000000000,a-b,forward,t,0,1,0,"));
+	assert_non_null(strstr(csv, ",1,delivered,0,1767225600001000000\n"));
+	assert_non_null(strstr(csv, ",b-c,reverse,t,1,"));
+	lab_run_ends(&r);
+	free(csv);
+}
+
+// ---- the same again ----
+
+#define SEEDED                                                                                     \
+	"{'name':'seeded','seed':%d,'duration_s':2,'forwarding':'shortest_path','nodes':[{'id':1," \
+	"'name':'a','clock':{'drift_sigma_ppb':15000,'sync':{'interval_s':1,'error_ns':150000,"    \
+	"'frequency_error_ppb':8000}}},{'id':2,'name':'b'},{'id':3,'name':'c'}],"                  \
+	"'links':[{'from':'a','to':'b','delay_ns':1000000,'jitter_ns':500000,'loss_ratio':0.01},"  \
+	"{'from':'b','to':'c','delay_ns':1000000,'jitter_ns':200000,'duplicate_ratio':0.01}],"     \
+	"'traffic':[{'name':'t','type':'poisson','from':'a','to':'c','rate_pps':2000},{'name':'w'" \
+	","                                                                                        \
+	"'type':'window','protocol':'tcp','from':'c','to':'a'}],'requests':[{'node':'*','traffic'" \
+	":"                                                                                        \
+	"'*','int_request':{'mode':'probability','mode_setting':5}}]}"
+
+static void the_same_seed_publishes_the_same_bytes_and_another_one_others(void **state)
+{
+	struct lab_run first = {0}, again = {0}, other = {0};
+
+	(void)state;
+	lab_run(&first, SEEDED, 1);
+	lab_run(&again, SEEDED, 1);
+	lab_run(&other, SEEDED, 2);
+	assert_ran(&first);
+	assert_true(first.text_bytes > 10000);
+	assert_string_equal(first.text, again.text);
+	assert_int_equal(first.run->events, again.run->events);
+	assert_string_not_equal(first.text, other.text);
+	lab_run_ends(&first);
+	lab_run_ends(&again);
+	lab_run_ends(&other);
+}
+
+static void another_process_publishes_the_same_bytes(void **state)
+{
+	struct lab_run here = {0};
+	char command[4200], path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	(void)state;
+	assert_true(len > 0);
+	path[len] = '\0';
+	snprintf(command, sizeof(command), "'%s' --publish", path);
+	FILE *child = popen(command, "r");
+	assert_non_null(child);
+	lab_run(&here, SEEDED, 1);
+	assert_ran(&here);
+	char *there = calloc(1, here.text_bytes + 2);
+	size_t got = fread(there, 1, here.text_bytes + 1, child);
+	assert_int_equal(pclose(child), 0);
+	assert_int_equal(got, here.text_bytes);
+	assert_memory_equal(there, here.text, got);
+	free(there);
+	lab_run_ends(&here);
+}
+
+static int publish_here(void)
+{
+	struct lab_run r = {0};
+
+	lab_run(&r, SEEDED, 1);
+	fwrite(r.text, 1, r.text_bytes, stdout);
+	int rc = r.rc;
+	lab_run_ends(&r);
+	return rc < 0;
+}
+
+static void start_eal(void)
+{
+	static const char largest[] =
+			"{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"bridge\","
+			"\"mbufs\":131072,\"nodes\":[{\"id\":1,\"name\":\"a\"},"
+			"{\"id\":2,\"name\":\"b\"}],\"links\":[{\"from\":\"a\",\"to\":"
+			"\"b\"}],\"traffic\":[]}";
+	struct hs_scenario room;
+	struct hs_error err = {0};
+
+	if (hs_scenario_parse(largest, strlen(largest), ".", NULL, &room, &err) < 0 ||
+			hs_lab_eal(&room, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", err.path, err.message);
+		exit(1);
+	}
+	hs_scenario_fini(&room);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(two_nodes_deliver_every_packet),
+			cmocka_unit_test(
+					the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond),
+			cmocka_unit_test(the_loss_that_is_published_is_what_the_links_lost),
+			cmocka_unit_test(
+					a_closing_packet_with_telemetry_follows_a_second_after_the_last),
+			cmocka_unit_test(no_report_is_lost_where_every_packet_carries_telemetry),
+			cmocka_unit_test(a_ping_that_is_answered_took_both_ways),
+			cmocka_unit_test(bridges_know_every_host_before_it_is_spoken_to),
+			cmocka_unit_test(
+					a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
+			cmocka_unit_test(a_fat_tree_delivers_between_all_its_hosts),
+			cmocka_unit_test(
+					a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew),
+			cmocka_unit_test(a_sink_that_restarts_publishes_under_another_boot_id),
+			cmocka_unit_test(a_nodes_clock_is_what_its_stamps_show),
+			cmocka_unit_test(copies_that_links_make_arrive_as_well),
+			cmocka_unit_test(events_change_links_rates_and_rules_when_they_are_due),
+			cmocka_unit_test(a_request_that_a_node_refuses_is_named),
+			cmocka_unit_test(an_event_that_a_node_refuses_ends_the_run_and_is_named),
+			cmocka_unit_test(
+					a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way),
+			cmocka_unit_test(a_run_that_is_stopped_keeps_what_it_has),
+			cmocka_unit_test(on_the_wall_clock_a_run_takes_as_long_as_it_says),
+			cmocka_unit_test(each_packet_on_each_link_has_a_line),
+			cmocka_unit_test(
+					the_same_seed_publishes_the_same_bytes_and_another_one_others),
+			cmocka_unit_test(another_process_publishes_the_same_bytes),
+	};
+
+	hs_log_setup(HS_LOG_ERROR, false);
+	start_eal();
+	int rc = argc > 1 && strcmp(argv[1], "--publish") == 0
+				 ? publish_here()
+				 : cmocka_run_group_tests_name("lab", tests, NULL, NULL);
+	hs_eal_fini();
+	return rc;
+}
