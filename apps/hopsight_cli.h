@@ -5,6 +5,7 @@
 // Thread rule: the one thread of the program.
 #pragma once
 
+#include "api.h"
 #include "bus.h"
 
 #include <jansson.h>
@@ -29,6 +30,9 @@ enum hs_cli_option {
 	HS_CLI_WINDOW,
 	HS_CLI_SINCE,
 	HS_CLI_FROM,
+	HS_CLI_PORT,
+	HS_CLI_MAC,
+	HS_CLI_VIA,
 	HS_CLI_RULE, // the first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 14,
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
@@ -61,11 +65,28 @@ const char *hs_cli_rule_field(enum hs_cli_option option);
 
 // ---- requests ----
 
+// {verb: content}; takes the content over.
+json_t *hs_cli_request(enum hs_api_verb verb, json_t *content);
 // Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
 // another code after saying why.
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
+// Asks page after page and puts them together under `key`; takes the content over.
+int hs_cli_ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+		json_t **all);
 // The same without looking into the reply.
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
+
+// ---- verbs ----
+
+int hs_cli_route_list(struct hs_cli *cli);
+int hs_cli_route_add(struct hs_cli *cli);
+int hs_cli_route_del(struct hs_cli *cli);
+int hs_cli_neighbour_list(struct hs_cli *cli);
+int hs_cli_neighbour_add(struct hs_cli *cli);
+int hs_cli_neighbour_del(struct hs_cli *cli);
+
+// ---- output ----
+
 // Prints a reply's "error" to stderr (and as JSON to stdout with --json).
 void hs_cli_print_error(const struct hs_cli *cli, const json_t *error);
 // Prints a JSON value and a line end: indented on a terminal, else on one line.
@@ -93,6 +114,8 @@ void hs_cli_print_object(const json_t *object);
 // ---- views ----
 
 void hs_cli_view_rules(const json_t *ok);
+void hs_cli_view_routes(const json_t *ok);
+void hs_cli_view_neighbours(const json_t *ok);
 void hs_cli_view_qos(const json_t *ok);
 void hs_cli_view_ports(const json_t *ok);
 void hs_cli_view_drops(const json_t *ok);

@@ -2,8 +2,6 @@
 // What each verb of the command line asks and shows.
 #include "hopsight_cli.h"
 
-#include "api.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -58,7 +56,7 @@ static bool read_ns(const char *text, json_t **ns_id)
 	return false;
 }
 
-static json_t *request_of(enum hs_api_verb verb, json_t *content)
+json_t *hs_cli_request(enum hs_api_verb verb, json_t *content)
 {
 	return json_pack("{s:o}", hs_api_verb_name(verb), content);
 }
@@ -67,7 +65,7 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 		void (*view)(const json_t *ok))
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, request_of(verb, content), &ok);
+	int rc = hs_cli_ask(cli, hs_cli_request(verb, content), &ok);
 	if (rc)
 		return rc;
 	show(cli, ok, view);
@@ -75,14 +73,13 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 	return HS_CLI_DONE;
 }
 
-// Asks page after page and puts them together under `key`.
-static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+int hs_cli_ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
 		json_t **all)
 {
 	*all = NULL;
 	for (;;) {
 		json_t *ok;
-		int rc = hs_cli_ask(cli, request_of(verb, json_deep_copy(content)), &ok);
+		int rc = hs_cli_ask(cli, hs_cli_request(verb, json_deep_copy(content)), &ok);
 		if (rc) {
 			json_decref(*all);
 			json_decref(content);
@@ -134,7 +131,7 @@ static int change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 {
 	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
 	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
-	json_t *request = request_of(verb, content), *ok;
+	json_t *request = hs_cli_request(verb, content), *ok;
 
 	if (dry_run)
 		json_object_set_new(request, "dry_run", json_true());
@@ -204,8 +201,8 @@ static int rule_show(struct hs_cli *cli)
 	json_t *ns_id, *ok;
 	if (!read_ns(cli->args[0], &ns_id))
 		return HS_CLI_USAGE;
-	int rc = hs_cli_ask(
-			cli, request_of(HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id)), &ok);
+	int rc = hs_cli_ask(cli,
+			hs_cli_request(HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id)), &ok);
 	if (rc)
 		return rc;
 	if (wants_json(cli)) {
@@ -227,7 +224,7 @@ static int rule_show(struct hs_cli *cli)
 static int rule_list(struct hs_cli *cli)
 {
 	json_t *all;
-	int rc = ask_all(cli, HS_VERB_INT_LIST, json_object(), "rules", &all);
+	int rc = hs_cli_ask_all(cli, HS_VERB_INT_LIST, json_object(), "rules", &all);
 	if (rc)
 		return rc;
 	show(cli, all, hs_cli_view_rules);
@@ -282,7 +279,7 @@ static int events(struct hs_cli *cli)
 static int audit(struct hs_cli *cli)
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, request_of(HS_VERB_AUDIT, json_object()), &ok);
+	int rc = hs_cli_ask(cli, hs_cli_request(HS_VERB_AUDIT, json_object()), &ok);
 	if (rc)
 		return rc;
 	show(cli, ok, hs_cli_view_audit);
@@ -316,7 +313,7 @@ static int qos(struct hs_cli *cli)
 	}
 	if (window)
 		json_object_set_new(content, "window", json_string(window));
-	int rc = ask_all(cli, HS_VERB_QOS_GET, content, "qos", &all);
+	int rc = hs_cli_ask_all(cli, HS_VERB_QOS_GET, content, "qos", &all);
 	if (rc)
 		return rc;
 	show(cli, all, hs_cli_view_qos);
@@ -330,7 +327,7 @@ static int qos(struct hs_cli *cli)
 static int find_publisher(struct hs_cli *cli, char **endpoint)
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, request_of(HS_VERB_NODE_GET, json_object()), &ok);
+	int rc = hs_cli_ask(cli, hs_cli_request(HS_VERB_NODE_GET, json_object()), &ok);
 	if (rc)
 		return rc;
 	const char *first =
@@ -469,6 +466,22 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 		{"rule set", "NS KEY=VALUE...", "change switches or sampling of a rule", 2, 64,
 				OPTIONS(HS_CLI_DRY_RUN), false, rule_set},
 		{"rule del", "NS", "remove a rule", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false, rule_del},
+		{"route list", "", "routes in order of prefix", 0, 0, NO_OPTIONS, true,
+				hs_cli_route_list},
+		{"route add", "PREFIX --port PORT --mac MAC | --via ADDRESS",
+				"add a route, or replace the one of its prefix", 1, 1,
+				OPTIONS(HS_CLI_PORT, HS_CLI_MAC, HS_CLI_VIA, HS_CLI_DRY_RUN), false,
+				hs_cli_route_add},
+		{"route del", "PREFIX", "remove a route", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false,
+				hs_cli_route_del},
+		{"neighbour list", "", "neighbours that routes go via", 0, 0, NO_OPTIONS, true,
+				hs_cli_neighbour_list},
+		{"neighbour add", "ADDRESS --port PORT --mac MAC",
+				"add a neighbour, or replace it: routes via it follow", 1, 1,
+				OPTIONS(HS_CLI_PORT, HS_CLI_MAC, HS_CLI_DRY_RUN), false,
+				hs_cli_neighbour_add},
+		{"neighbour del", "ADDRESS", "remove a neighbour", 1, 1, OPTIONS(HS_CLI_DRY_RUN),
+				false, hs_cli_neighbour_del},
 		{"qos", "[NS]", "throughput, delay, jitter and loss per hop and end to end", 0, 1,
 				OPTIONS(HS_CLI_WINDOW), true, qos},
 		{"reports", "[NS]", "raw reports as they come, until interrupted", 0, 1,

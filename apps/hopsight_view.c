@@ -25,6 +25,20 @@ void hs_cli_view_rules(const json_t *ok)
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
 }
 
+void hs_cli_view_routes(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {{"prefix", NULL}, {"port", NULL},
+			{"next_hop_mac", NULL}, {"via", NULL}, {"neighbour", NULL}};
+	table_or(json_object_get(ok, "routes"), "no routes", COLUMNS(columns), false);
+}
+
+void hs_cli_view_neighbours(const json_t *ok)
+{
+	static const struct hs_cli_column columns[] = {
+			{"addr", NULL}, {"port", NULL}, {"mac", NULL}, {"routes", NULL}};
+	table_or(json_object_get(ok, "neighbours"), "no neighbours", COLUMNS(columns), false);
+}
+
 void hs_cli_view_ports(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},

@@ -309,7 +309,8 @@ def the_endpoint_may_come_from_the_environment(workspace):
 def help_names_every_verb_and_every_field_of_a_rule(workspace):
     node = FakeNode(workspace)
     out = node.run("--help").stdout
-    for verb in ("hello", "rule add", "rule list", "rule show", "rule set", "rule del", "qos",
+    for verb in ("hello", "rule add", "rule list", "rule show", "rule set", "rule del", "route list",
+                 "route add", "route del", "neighbour list", "neighbour add", "neighbour del", "qos",
                  "reports", "node", "ports", "drops", "stats", "events", "audit", "call"):
         check(f"  {verb} " in out, verb, out)
     out = node.run("rule", "add", "--help").stdout
