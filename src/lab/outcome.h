@@ -52,11 +52,12 @@ void hs_outcome_destroy(struct hs_outcome *outcome);
 size_t hs_outcome_rows(const struct hs_outcome *outcome);
 const struct hs_outcome_row *hs_outcome_row(const struct hs_outcome *outcome, size_t index);
 
-// Means over a row's windows where both apply; n: how many they were.
+// Means over a row's windows where both apply; n: how many they were. NAN: none.
 struct hs_outcome_mean {
-	size_t n_truth, n_configured;
+	size_t n, n_truth, n_configured;		   // n: with a measured value
 	double measured, truth, configured;		   // means
 	double mae_truth, mae_configured, max_error_truth; // of |measured - ...|
+	double mean_error_configured;			   // |mean of measured - configured|
 	double bound;
 };
 void hs_outcome_mean(const struct hs_outcome *outcome, size_t row, enum hs_metric_kind kind,
@@ -71,6 +72,6 @@ size_t hs_outcome_unmet(const struct hs_outcome *outcome);
 // bytes.
 json_t *hs_outcome_json(const struct hs_outcome *outcome);
 
-// Is this an expectation's metric? `known`: a list of them for the error.
+// Is this an expectation's metric? metrics: what they look like, short enough for an error.
 bool hs_outcome_knows(const char *metric);
 const char *hs_outcome_metrics(void);

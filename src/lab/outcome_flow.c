@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "outcome_flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- which nodes stand in paths ----
+
+// The source stands in paths as 0, whatever its id.
+static uint16_t published_id(const struct hs_outcome_flow *flow,
+		const struct hs_truth_report *report, uint32_t stop)
+{
+	return stop == 0 ? 0 : flow->run->scenario->nodes[report->stops[stop].node].id;
+}
+
+static void note_publisher(struct hs_outcome_flow *flow, uint16_t id)
+{
+	const struct hs_scenario *scenario = flow->run->scenario;
+	for (size_t i = 0; i < scenario->n_nodes; i++)
+		if (scenario->nodes[i].id == id && id != 0)
+			flow->publishes[i] = true;
+}
+
+static void note_publishers(struct hs_outcome_flow *flow,
+		const struct hs_measured_window *const *windows, size_t n_windows)
+{
+	bool known[UINT16_MAX + 1] = {false};
+	for (size_t i = 0; i < n_windows; i++) {
+		for (uint32_t j = 0; j < windows[i]->n_hops; j++) {
+			uint16_t id = windows[i]->hops[j].to;
+			if (!known[id])
+				note_publisher(flow, id);
+			known[id] = true;
+		}
+	}
+}
+
+// ---- orders ----
+
+static int by_sink(const void *a, const void *b)
+{
+	const struct hs_outcome_report *x = a, *y = b;
+	if (x->truth.sink_shown_ns != y->truth.sink_shown_ns)
+		return x->truth.sink_shown_ns < y->truth.sink_shown_ns ? -1 : 1;
+	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
+}
+
+struct key {
+	uint64_t number;
+	size_t arrival, index;
+};
+
+static int by_source(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
+}
+
+static const struct hs_truth_stop *sink_of(const struct hs_truth_report *report)
+{
+	return &report->stops[report->n_stops - 1];
+}
+
+// A source's count goes back in source order, or a sink's in order of arrival, only where they
+// forgot it.
+static bool began_anew(const struct hs_truth_report *before, const struct hs_truth_report *newest,
+		const struct hs_truth_report *report)
+{
+	if (sink_of(report)->rx_packets < sink_of(before)->rx_packets)
+		return true;
+	return report->number > newest->number &&
+	       report->stops[0].tx_packets < newest->stops[0].tx_packets;
+}
+
+static void read_reports(struct hs_outcome_flow *flow)
+{
+	struct hs_outcome_report *reports = flow->reports;
+	const struct hs_truth_report *newest = &reports[0].truth;
+	uint32_t epoch = 0;
+	for (size_t i = 0; i < flow->n; i++) {
+		struct hs_truth_report *report = &reports[i].truth;
+		hs_truth_report(flow->run->truth, flow->flow, i, report);
+		if (i && began_anew(&reports[i - 1].truth, newest, report))
+			epoch++;
+		if (report->number > newest->number)
+			newest = report;
+		reports[i].arrival = i;
+		reports[i].epoch = epoch;
+		reports[i].place = SIZE_MAX;
+	}
+}
+
+static void order_by_sink(struct hs_outcome_flow *flow)
+{
+	const struct hs_outcome_report *reports = flow->reports;
+	qsort(flow->reports, flow->n, sizeof(*flow->reports), by_sink);
+	for (size_t i = 0; i < flow->n; i++) {
+		size_t before = i ? flow->newest[i - 1] : 0;
+		bool newer = reports[i].truth.number > reports[before].truth.number;
+		flow->newest[i] = newer ? i : before;
+		if (!reports[i].arrival)
+			flow->first = i;
+	}
+}
+
+static int order_by_source(struct hs_outcome_flow *flow)
+{
+	struct key *keys = malloc((flow->n + 1) * sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < flow->n; i++)
+		keys[i] = (struct key){flow->reports[i].truth.number, flow->reports[i].arrival, i};
+	qsort(keys, flow->n, sizeof(*keys), by_source);
+	for (size_t i = 0; i < flow->n; i++) {
+		if (i && keys[i].number == keys[i - 1].number)
+			continue;
+		flow->reports[keys[i].index].place = flow->n_ordered;
+		flow->ordered[flow->n_ordered++] = keys[i].index;
+	}
+	free(keys);
+	return 0;
+}
+
+// ---- init, fini ----
+
+int hs_outcome_flow_init(struct hs_outcome_flow *flow, const struct hs_run *run, uint32_t index,
+		const struct hs_measured_window *const *windows, size_t n_windows)
+{
+	size_t n = hs_truth_reports(run->truth, index);
+	*flow = (struct hs_outcome_flow){
+			.run = run,
+			.flow = index,
+			.n = n,
+			.publishes = calloc(run->scenario->n_nodes + 1, sizeof(bool)),
+			.reports = calloc(n + 1, sizeof(struct hs_outcome_report)),
+			.newest = calloc(n + 1, sizeof(size_t)),
+			.ordered = calloc(n + 1, sizeof(size_t)),
+	};
+	if (!flow->publishes || !flow->reports || !flow->newest || !flow->ordered)
+		goto fini_flow;
+	note_publishers(flow, windows, n_windows);
+	read_reports(flow);
+	order_by_sink(flow);
+	if (order_by_source(flow))
+		goto fini_flow;
+	return 0;
+
+fini_flow:
+	hs_outcome_flow_fini(flow);
+	return -ENOMEM;
+}
+
+void hs_outcome_flow_fini(struct hs_outcome_flow *flow)
+{
+	free(flow->publishes);
+	free(flow->reports);
+	free(flow->newest);
+	free(flow->ordered);
+	memset(flow, 0, sizeof(*flow));
+}
+
+// ---- questions ----
+
+size_t hs_outcome_flow_until(const struct hs_outcome_flow *flow, int64_t shown_ns)
+{
+	size_t low = 0, high = flow->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (flow->reports[middle].truth.sink_shown_ns <= shown_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool hs_outcome_flow_stops(const struct hs_outcome_flow *flow, const struct hs_truth_report *report,
+		struct hs_outcome_ends ends, struct hs_outcome_stops *stops)
+{
+	if (ends.e2e) {
+		*stops = (struct hs_outcome_stops){0, report->n_stops - 1};
+		return report->n_stops > 1;
+	}
+	for (uint32_t i = 0; i + 1 < report->n_stops; i++) {
+		if (published_id(flow, report, i) != ends.from)
+			continue;
+		for (uint32_t j = i + 1; j < report->n_stops; j++) {
+			if (published_id(flow, report, j) != ends.to)
+				continue;
+			*stops = (struct hs_outcome_stops){i, j};
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hs_outcome_flow_passes(const struct hs_outcome_flow *flow,
+		const struct hs_truth_report *report, struct hs_outcome_ends ends,
+		struct hs_outcome_stops *stops)
+{
+	if (!hs_outcome_flow_stops(flow, report, ends, stops))
+		return false;
+	for (uint32_t i = stops->from + 1; i < stops->to && !ends.e2e; i++)
+		if (flow->publishes[report->stops[i].node])
+			return false;
+	return true;
+}
+
+static bool stop_forgot(const struct hs_truth_stop *a, const struct hs_truth_stop *b)
+{
+	if (a->node != b->node || a->rx_ns == b->rx_ns)
+		return false;
+	return (a->rx_ns < b->rx_ns) != (a->rx_packets < b->rx_packets);
+}
+
+bool hs_outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)
+{
+	for (uint32_t i = 0; i < a->n_stops; i++)
+		for (uint32_t j = 0; j < b->n_stops; j++)
+			if (stop_forgot(&a->stops[i], &b->stops[j]))
+				return true;
+	return false;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "outcome_parts.h"
+
+#include <math.h>
+
+#define MEAN_DISTANCE 0.7978845608028654 // root of 2/pi: E|x| of a normal with sigma 1
+
+static double if_has(uint32_t has, uint32_t bit, double value)
+{
+	return has & bit ? value : NAN;
+}
+
+static void put_measured(const struct hs_measured_hop *hop, struct hs_point points[HS_METRIC_KINDS])
+{
+	const double values[HS_METRIC_KINDS] = {
+			[HS_METRIC_THROUGHPUT] = if_has(
+					hop->has, HS_MEASURED_THROUGHPUT, hop->throughput_bps),
+			[HS_METRIC_WINDOW_THROUGHPUT] = if_has(hop->has,
+					HS_MEASURED_WINDOW_THROUGHPUT, hop->window_throughput_bps),
+			[HS_METRIC_DELAY] = if_has(
+					hop->has, HS_MEASURED_DELAY, (double)hop->delay_mean_ns),
+			[HS_METRIC_JITTER] = if_has(
+					hop->has, HS_MEASURED_JITTER, (double)hop->jitter_ns),
+			[HS_METRIC_LOSS] = if_has(hop->has, HS_MEASURED_LOSS, hop->loss_ratio),
+			[HS_METRIC_LOST_PACKETS] = if_has(
+					hop->has, HS_MEASURED_LOSS, (double)hop->lost_packets),
+			[HS_METRIC_RX_BYTES] =
+					if_has(hop->has, HS_MEASURED_BYTES, (double)hop->rx_bytes),
+			[HS_METRIC_SPAN] = if_has(hop->has, HS_MEASURED_SPAN,
+					(double)(hop->span_end_ns - hop->span_start_ns)),
+	};
+	for (unsigned i = 0; i < HS_METRIC_KINDS; i++)
+		points[i] = (struct hs_point){values[i], NAN, NAN, NAN};
+}
+
+static void put_truth(const struct hs_outcome_truth *truth, struct hs_point points[HS_METRIC_KINDS])
+{
+	if (truth->delays)
+		points[HS_METRIC_DELAY].truth = (double)truth->delay_mean_ns;
+	if (truth->pairs)
+		points[HS_METRIC_JITTER].truth = (double)truth->jitter_ns;
+	if (truth->has_window)
+		points[HS_METRIC_WINDOW_THROUGHPUT].truth = truth->window_throughput_bps;
+	if (truth->has_span)
+		points[HS_METRIC_SPAN].truth = (double)(truth->span_end_ns - truth->span_start_ns);
+	if (!truth->has_counts)
+		return;
+	points[HS_METRIC_THROUGHPUT].truth = truth->throughput_bps;
+	points[HS_METRIC_LOSS].truth = truth->loss_ratio;
+	points[HS_METRIC_LOST_PACKETS].truth = (double)truth->lost_packets;
+	points[HS_METRIC_RX_BYTES].truth = (double)truth->rx_bytes;
+}
+
+// The newest report by the window's end that passed the hop tells the way; the newest report tells
+// whether the configuration still held.
+static void put_configured(struct hs_outcome_work *work, const struct hs_measured_window *window,
+		struct hs_outcome_ends ends, const struct hs_measured_hop *hop,
+		struct hs_point points[HS_METRIC_KINDS])
+{
+	const struct hs_outcome_flow *flow = &work->flow;
+	size_t low = hs_outcome_flow_until(flow, window->start_ns);
+	size_t high = hs_outcome_flow_until(flow, window->end_ns);
+	struct hs_outcome_stops stops;
+	struct hs_outcome_configured configured;
+	if (low >= high)
+		return;
+	const struct hs_truth_report *report = &flow->reports[flow->newest[high - 1]].truth;
+	int64_t at_ns = flow->reports[high - 1].truth.sink_ns;
+	if (!hs_outcome_flow_passes(flow, report, ends, &stops))
+		return;
+	hs_outcome_configured_of(flow, report, stops, low, high, &work->path, &configured);
+	double distance = MEAN_DISTANCE * configured.delay_sigma_ns / sqrt((double)(high - low));
+	if (at_ns < work->others_until_ns) {
+		points[HS_METRIC_DELAY].configured = configured.delay_ns;
+		points[HS_METRIC_DELAY].bound = isnan(configured.delay_ns) ? NAN : distance;
+		points[HS_METRIC_JITTER].configured = configured.jitter_ns;
+	}
+	if (at_ns >= work->throughput_until_ns)
+		return;
+	points[HS_METRIC_THROUGHPUT].configured = configured.throughput_bps;
+	if (low > 0) // the first window began before its flow did
+		points[HS_METRIC_WINDOW_THROUGHPUT].configured = configured.throughput_bps;
+	points[HS_METRIC_LOSS].configured = configured.loss_ratio;
+	if (hop->has & HS_MEASURED_LOSS && hop->tx_packets > 0)
+		points[HS_METRIC_LOSS].bound = MEAN_DISTANCE * configured.loss_sigma /
+					       sqrt((double)hop->tx_packets);
+}
+
+void hs_outcome_points(struct hs_outcome_work *work, const struct hs_measured_window *window,
+		struct hs_outcome_ends ends, struct hs_outcome_hop *hop)
+{
+	put_measured(hop->measured, hop->points);
+	put_truth(&hop->truth, hop->points);
+	put_configured(work, window, ends, hop->measured, hop->points);
+}
