@@ -36,6 +36,7 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 	const char *metric = json_string_value(json_object_get(expect, "metric"));
 	const char *hop = json_string_value(json_object_get(expect, "hop"));
 	const char *flow = json_string_value(json_object_get(expect, "flow"));
+	const char *reason = json_string_value(json_object_get(expect, "reason"));
 	const json_t *measured = json_object_get(expect, "measured");
 	const struct hs_lab_unit *unit = hs_lab_unit_of_metric(metric ? metric : "");
 	char number[HS_LAB_WORD] = "nothing measured", limits[3 * HS_LAB_WORD];
@@ -43,14 +44,15 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 	if (json_is_number(measured))
 		scaled(measured, unit, number);
 	limits_text(expect, unit, limits, sizeof(limits));
-	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s: %s%s%s (%s)", metric ? metric : "?",
+	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s: %s%s%s (%s)%s%s", metric ? metric : "?",
 			hop && hop[0] ? ", " : "",
 			!hop			? ""
 			: strcmp(hop, "*") == 0 ? "worst hop"
 						: hop,
 			flow ? ", " : "", flow ? flow : "", number,
 			json_is_number(measured) && unit->unit[0] ? " " : "",
-			json_is_number(measured) ? unit->unit : "", limits);
+			json_is_number(measured) ? unit->unit : "", limits, reason ? ": " : "",
+			reason ? reason : "");
 }
 
 void hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone)

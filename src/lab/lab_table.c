@@ -138,6 +138,15 @@ static int print_lines(FILE *to, const struct line *lines, size_t n, enum hs_met
 	return finish(to, table, "");
 }
 
+static bool are_zeros(const struct line *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (enum field f = 0; f < FIELDS; f++)
+			if (!isnan(lines[i].fields[f]) && lines[i].fields[f] != 0)
+				return false;
+	return true;
+}
+
 static int print_kind(FILE *to, const struct hs_outcome *outcome, size_t first, size_t n,
 		enum hs_metric_kind kind)
 {
@@ -151,13 +160,15 @@ static int print_kind(FILE *to, const struct hs_outcome *outcome, size_t first, 
 		lines[used] = line_of(outcome, first + i, kind);
 		used += applies(&lines[used]);
 	}
-	if (used)
+	if (used && are_zeros(lines, used))
+		fprintf(to, "\n%s: 0 everywhere\n", hs_lab_unit_of(kind)->title);
+	else if (used)
 		rc = print_lines(to, lines, used, kind);
 	free(lines);
 	return rc;
 }
 
-// ---- a flow ----
+// ---- flows ----
 
 // Rows of a flow lie side by side.
 static size_t rows_of_flow(const struct hs_outcome *outcome, size_t first)
@@ -181,25 +192,125 @@ static size_t windows_of(const struct hs_outcome *outcome, size_t first, size_t 
 	return windows;
 }
 
+// ---- a flow over the run ----
+
+static double number_of(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool is_of(const json_t *row, uint32_t ns_id)
+{
+	return json_integer_value(json_object_get(row, "ns_id")) == (json_int_t)ns_id;
+}
+
+// The row of the same hop in another list of the result; NULL: none.
+static const json_t *same_hop(const json_t *list, const json_t *row)
+{
+	static const char *const keys[] = {"ns_id", "hop", "from", "to"};
+	const json_t *other;
+	size_t i, k;
+
+	json_array_foreach (list, i, other) {
+		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			if (!json_equal(json_object_get(other, keys[k]),
+					    json_object_get(row, keys[k])))
+				break;
+		if (k == sizeof(keys) / sizeof(keys[0]))
+			return other;
+	}
+	return NULL;
+}
+
+static void plain_cell(struct hs_text_table *table, double value)
+{
+	char text[HS_LAB_WORD] = "";
+
+	if (!isnan(value))
+		hs_lab_number(value, text);
+	hs_text_table_cell(table, text);
+}
+
+static int print_run(FILE *to, uint32_t ns_id, const json_t *result)
+{
+	static const char *const headers[] = {"packets", "lost, measured", "lost, truth", "shown",
+			"with telemetry, %", "overhead, %"};
+	const json_t *lost = json_object_get(result, "lost_packets"), *row;
+	const json_t *overhead = json_object_get(result, "overhead");
+	struct hs_text_table *table;
+	size_t i;
+
+	if (hs_text_table_create(&table) < 0)
+		return -ENOMEM;
+	hs_text_table_column(table, "Over the run", false);
+	for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		hs_text_table_column(table, headers[i], true);
+	json_array_foreach (lost, i, row) {
+		const json_t *cost = same_hop(overhead, row);
+		const char *hop = json_string_value(json_object_get(row, "hop"));
+		if (!is_of(row, ns_id))
+			continue;
+		cut_cell(table, strcmp(hop, "e2e") == 0 ? "end to end" : hop, HOP_WIDTH);
+		plain_cell(table, number_of(cost, "packets"));
+		plain_cell(table, number_of(row, "measured"));
+		plain_cell(table, number_of(row, "truth"));
+		plain_cell(table, number_of(row, "shown"));
+		number_cell(table, number_of(cost, "packets_ratio") * 100, 3);
+		number_cell(table, number_of(cost, "bytes_ratio") * 100, 3);
+	}
+	return finish(to, table, "");
+}
+
+static int print_trips(FILE *to, const json_t *result)
+{
+	const json_t *trips = json_object_get(result, "round_trip"), *trip;
+	struct hs_text_table *table;
+	size_t i;
+
+	if (hs_text_table_create(&table) < 0)
+		return -ENOMEM;
+	hs_text_table_column(table, "Round trip, ms", false);
+	hs_text_table_column(table, "measured", true);
+	hs_text_table_column(table, "truth", true);
+	hs_text_table_column(table, "MAE truth", true);
+	hs_text_table_column(table, "pairs", true);
+	hs_text_table_column(table, "windows of clocks that differ", true);
+	json_array_foreach (trips, i, trip) {
+		if (i == HS_LAB_TABLE_FLOWS)
+			break;
+		cut_cell(table, json_string_value(json_object_get(trip, "up")), HOP_WIDTH);
+		number_cell(table, number_of(trip, "measured_ns") / 1e6, 6);
+		number_cell(table, number_of(trip, "truth_ns") / 1e6, 6);
+		number_cell(table, number_of(trip, "mae_ns") / 1e6, 6);
+		plain_cell(table, number_of(trip, "pairs"));
+		plain_cell(table, number_of(trip, "clocks_differ"));
+	}
+	return finish(to, table, "");
+}
+
 static int print_flow(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
-		size_t first, size_t n)
+		size_t first, size_t n, const json_t *result)
 {
 	// The others are in the table over all rows.
 	static const enum hs_metric_kind kinds[] = {HS_METRIC_THROUGHPUT,
 			HS_METRIC_WINDOW_THROUGHPUT, HS_METRIC_DELAY, HS_METRIC_JITTER,
 			HS_METRIC_LOSS};
+	uint32_t flow = hs_outcome_row(outcome, first)->flow;
 	char name[HS_LAB_WORD];
 	int rc = 0;
 
-	hs_lab_flow_name(run->scenario, hs_outcome_row(outcome, first)->flow, name);
+	hs_lab_flow_name(run->scenario, flow, name);
 	fprintf(to, "\nFlow %s: means over %zu windows of %" PRId64 " s\n", name,
 			windows_of(outcome, first, n), run->scenario->window_ns / 1000000000);
 	for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		rc = print_kind(to, outcome, first, n, kinds[i]);
-	return rc;
+	return rc < 0 ? rc : print_run(to, run->scenario->flows[flow].ns_id, result);
 }
 
-static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome)
+static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
+		const json_t *result)
 {
 	size_t shown = 0, more = 0, n;
 	int rc = 0;
@@ -207,7 +318,7 @@ static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outco
 	for (size_t first = 0; rc == 0 && first < hs_outcome_rows(outcome); first += n) {
 		n = rows_of_flow(outcome, first);
 		if (shown < HS_LAB_TABLE_FLOWS) {
-			rc = print_flow(to, run, outcome, first, n);
+			rc = print_flow(to, run, outcome, first, n, result);
 			shown++;
 		} else {
 			more++;
@@ -371,9 +482,10 @@ int hs_lab_table_print(FILE *to, const struct hs_run *run, const struct hs_outco
 {
 	int rc;
 
-	(void)result;
 	print_head(to, run);
-	rc = print_flows(to, run, outcome);
+	rc = print_flows(to, run, outcome, result);
+	if (rc == 0)
+		rc = print_trips(to, result);
 	if (rc == 0)
 		rc = print_links(to, run);
 	if (rc == 0)

@@ -141,6 +141,17 @@ static void units_are_those_that_people_speak_of(void **state)
 	expect_not_in(f->text, "Delay");
 }
 
+static void a_metric_of_zeros_alone_takes_one_line(void **state)
+{
+	struct fixture *f = *state;
+	size_t row = fake_outcome_row(&f->outcome, 0, "e2e");
+
+	fake_outcome_set(&f->outcome, row, HS_METRIC_LOSS, (double[]){0, 0, 0}, 0, 0, NAN);
+	expect_in(printed(f), "\nLoss: 0 everywhere\n");
+	fake_outcome_set(&f->outcome, row, HS_METRIC_LOSS, (double[]){0, 0, 0}, 0, 0.01, NAN);
+	expect_in(printed(f), "\nLoss, %");
+}
+
 static void the_last_table_has_the_mean_of_each_error_over_all_rows(void **state)
 {
 	struct fixture *f = *state;
@@ -158,6 +169,58 @@ static void the_last_table_has_the_mean_of_each_error_over_all_rows(void **state
 			"All hops and ends  unit  rows  MAE truth       max  MAE conf.  bound\n"
 			"Delay              ms       2        1.5         2          3    0.5\n"
 			"Span               ms       1   0.000001  0.000001\n");
+}
+
+static void loss_and_overhead_of_the_run_are_those_of_the_flow_hop_by_hop(void **state)
+{
+	struct fixture *f = *state;
+
+	f->flows[0].ns_id = 7;
+	fake_outcome_row(&f->outcome, 0, "src-sw1");
+	fake_outcome_row(&f->outcome, 0, "e2e");
+	json_decref(f->result);
+	f->result = json_loads(
+			"{\"lost_packets\": ["
+			"{\"ns_id\": 8, \"hop\": \"other\", \"from\": 0, \"to\": 1, \"measured\": "
+			"1},"
+			"{\"ns_id\": 7, \"hop\": \"src-sw1\", \"from\": 0, \"to\": 1, "
+			"\"measured\": 12000,"
+			" \"truth\": 12001, \"shown\": 12003},"
+			"{\"ns_id\": 7, \"hop\": \"e2e\", \"from\": 0, \"to\": 9, \"measured\": 0,"
+			" \"truth\": 0}],"
+			"\"overhead\": ["
+			"{\"ns_id\": 8, \"hop\": \"src-sw1\", \"from\": 0, \"to\": 1, \"packets\": "
+			"5},"
+			"{\"ns_id\": 7, \"hop\": \"src-sw1\", \"from\": 0, \"to\": 1, \"packets\": "
+			"1200000,"
+			" \"packets_ratio\": 0.01, \"bytes_ratio\": 0.0005}]}",
+			0, NULL);
+	expect_in(printed(f), "Over the run    packets  lost, measured  lost, truth   shown  with "
+			      "telemetry, %  "
+			      "overhead, %\n"
+			      "src-sw1       1,200,000          12,000       12,001  12,003        "
+			      "      1.000  "
+			      "      0.050\n"
+			      "end to end                            0            0\n");
+	expect_not_in(f->text, "other");
+}
+
+static void round_trips_stand_beside_what_the_pings_saw(void **state)
+{
+	struct fixture *f = *state;
+
+	json_decref(f->result);
+	f->result = json_loads(
+			"{\"round_trip\": [{\"up\": \"ping\", \"down\": \"ping/reply\","
+			"\"measured_ns\": 100000001, \"truth_ns\": 100000000, \"mae_ns\": 1.5,"
+			"\"pairs\": 1200, \"clocks_differ\": 3}]}",
+			0, NULL);
+	expect_in(printed(f),
+			"Round trip, ms    measured       truth  MAE truth  pairs  windows "
+			"of clocks that "
+			"differ\n"
+			"ping            100.000001  100.000000   0.000002  1,200                  "
+			"            3\n");
 }
 
 static void only_links_that_did_something_are_shown_with_what_they_did(void **state)
@@ -306,6 +369,9 @@ static void an_expectation_is_told_with_its_number_and_its_limits_in_one_unit(vo
 	assert_string_equal(expect_words("{\"metric\": \"path_changes\", \"value\": 1,"
 					 "\"measured\": 1}"),
 			"path_changes: 1 (1)");
+	assert_string_equal(expect_words("{\"metric\": \"windows\", \"min\": 1, \"reason\": \"no "
+					 "flow\"}"),
+			"windows: nothing measured (at least 1): no flow");
 }
 
 static void expectations_are_listed_and_counted(void **state)
@@ -339,7 +405,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_delay_stands_in_ms_beside_truth_configuration_errors_and_bound),
 			TEST(units_are_those_that_people_speak_of),
+			TEST(a_metric_of_zeros_alone_takes_one_line),
 			TEST(the_last_table_has_the_mean_of_each_error_over_all_rows),
+			TEST(loss_and_overhead_of_the_run_are_those_of_the_flow_hop_by_hop),
+			TEST(round_trips_stand_beside_what_the_pings_saw),
 			TEST(only_links_that_did_something_are_shown_with_what_they_did),
 			TEST(a_run_that_was_interrupted_says_so_first),
 			TEST(of_many_flows_the_first_are_shown_and_the_others_counted),

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Many nodes, links and traffic in one process.
+#include "hopsight_lab.h"
+
+#include "lab_list.h"
+#include "scenario.h"
+#include "text_table.h"
+
+#include <rte_version.h>
+
+#include <jansson.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_WIDTH 100
+
+enum {
+	OPTION_VIRTUAL = 256,
+	OPTION_REAL,
+	OPTION_SEED,
+	OPTION_DURATION,
+	OPTION_JSON,
+	OPTION_PLOTS,
+	OPTION_PACKETS,
+	OPTION_VERSION,
+};
+
+// ---- options ----
+
+enum lab_verb {
+	VERB_RUN = 1,
+	VERB_LIST = 2,
+	VERB_CHECK = 4,
+	VERB_ANY = 7,
+};
+
+static const struct {
+	const char *name, *args, *help;
+	int min_args, max_args;
+	enum lab_verb verb;
+} verbs[] = {
+		{"run", "SCENARIO", "run it and compare what was measured with the truth", 1, 1,
+				VERB_RUN},
+		{"list", "[FOLDER]", "the scenarios that there are", 0, 1, VERB_LIST},
+		{"check", "SCENARIO", "say whether it is right; run nothing", 1, 1, VERB_CHECK},
+};
+#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+static const struct {
+	struct option option; // val: the letter, or OPTION_*
+	const char *value, *help;
+	enum lab_verb verbs; // that take it
+} table[] = {
+		{{"virtual", no_argument, NULL, OPTION_VIRTUAL}, "",
+				"as fast as it goes, the same result each time (default)",
+				VERB_RUN},
+		{{"real", no_argument, NULL, OPTION_REAL}, "", "on the machine's clock", VERB_RUN},
+		{{"seed", required_argument, NULL, OPTION_SEED}, "N",
+				"in place of the scenario's seed", VERB_RUN | VERB_CHECK},
+		{{"duration", required_argument, NULL, OPTION_DURATION}, "S",
+				"end after so many seconds in place of the scenario's",
+				VERB_RUN | VERB_CHECK},
+		{{"json", required_argument, NULL, OPTION_JSON}, "FILE",
+				"the whole result; - for stdout, without tables (list: no FILE)",
+				VERB_RUN | VERB_LIST},
+		{{"plots", required_argument, NULL, OPTION_PLOTS}, "FOLDER",
+				"data, gnuplot scripts and SVG pictures of each metric over time",
+				VERB_RUN},
+		{{"packets", required_argument, NULL, OPTION_PACKETS}, "FILE",
+				"what each link did to each packet (CSV; large)", VERB_RUN},
+		{{"quiet", no_argument, NULL, 'q'}, "",
+				"no progress and no tables: what was not met, and the last line",
+				VERB_RUN},
+		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version", VERB_ANY},
+		{{"help", no_argument, NULL, 'h'}, "", "print this", VERB_ANY},
+};
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static void print_help(void)
+{
+	printf("hopsight-lab: many nodes, links and traffic in one process, with the truth beside\n"
+	       "what telemetry measures. Needs neither root nor huge pages.\n\nUsage:\n");
+	for (size_t i = 0; i < N_VERBS; i++) {
+		char words[64];
+		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
+		printf("  hopsight-lab %-26s  %s\n", words, verbs[i].help);
+	}
+	printf("\nSCENARIO is a file, or a name that `list` shows.\n\nOptions:\n");
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		char name[40];
+		int letter = table[i].option.val;
+		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter < OPTION_VIRTUAL ? '-' : ' ',
+				letter < OPTION_VIRTUAL ? letter : ' ',
+				letter < OPTION_VIRTUAL ? ", " : "  ", table[i].option.name,
+				table[i].value[0] ? " " : "", table[i].value);
+		printf("  %-20s  %s\n", name, table[i].help);
+	}
+	printf("\nFiles appear when they are whole. Ctrl-C ends a run with what there is, marked "
+	       "as\n"
+	       "partial; a second one ends it at once.\n\n"
+	       "Exit codes: 0 done and every expectation met; 1 an expectation not met,\n"
+	       "interrupted, or failed at run time; 2 bad usage or scenario.\n");
+}
+
+__attribute__((format(printf, 1, 2))) static int usage(const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "hopsight-lab: ");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; --help has more\n");
+	return -EINVAL;
+}
+
+static int read_seed(const char *text, struct lab_options *options)
+{
+	char *end;
+
+	errno = 0;
+	options->seed = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno)
+		return usage("--seed: \"%s\" is no number from 0 to 18446744073709551615", text);
+	options->has_seed = true;
+	return 0;
+}
+
+static int read_duration(const char *text, struct lab_options *options)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (text[0] < '0' || text[0] > '9' || *end || !(seconds >= 1e-3 && seconds <= 1e6))
+		return usage("--duration: \"%s\" is no number of seconds from 0.001 to 1000000",
+				text);
+	options->duration_ns = (int64_t)(seconds * 1e9 + 0.5);
+	return 0;
+}
+
+static int read_option(int letter, char *value, struct lab_options *options)
+{
+	switch (letter) {
+	case OPTION_VIRTUAL:
+		options->real = false;
+		return 0;
+	case OPTION_REAL:
+		options->real = true;
+		return 0;
+	case OPTION_SEED:
+		return read_seed(value, options);
+	case OPTION_DURATION:
+		return read_duration(value, options);
+	case OPTION_JSON:
+		options->json = value;
+		options->as_json = true;
+		return 0;
+	case OPTION_PLOTS:
+		options->plots = value;
+		return 0;
+	case OPTION_PACKETS:
+		options->packets = value;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case OPTION_VERSION:
+		options->version = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return -EINVAL; // getopt said it
+	}
+}
+
+static const char *option_name(int letter)
+{
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (table[i].option.val == letter)
+			return table[i].option.name;
+	return "?";
+}
+
+static bool verb_takes(int verb, int letter)
+{
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (table[i].option.val == letter)
+			return table[i].verbs & verbs[verb].verb;
+	return true;
+}
+
+static int find_verb(const char *word)
+{
+	for (size_t i = 0; word && i < N_VERBS; i++)
+		if (strcmp(verbs[i].name, word) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int check_words(int verb, const struct lab_options *options, int strange)
+{
+	if (options->help || options->version)
+		return 0;
+	if (options->n_args < verbs[verb].min_args)
+		return usage("%s: %s is missing", verbs[verb].name, verbs[verb].args);
+	if (options->n_args > verbs[verb].max_args)
+		return usage("%s: unexpected word \"%s\"", verbs[verb].name,
+				options->args[verbs[verb].max_args]);
+	if (strange)
+		return usage("%s does not take --%s", verbs[verb].name, option_name(strange));
+	return 0;
+}
+
+// The verb's index, or -EINVAL, which was said. Words come out in the order given.
+static int read_options(int argc, char **argv, struct lab_options *options)
+{
+	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+	int verb = argc > 1 ? find_verb(argv[1]) : -1;
+	int letter, strange = 0;
+
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		longs[i] = table[i].option;
+		// What list prints goes to stdout.
+		if (longs[i].val == OPTION_JSON && verb >= 0 && verbs[verb].verb == VERB_LIST)
+			longs[i].has_arg = no_argument;
+	}
+	optind = verb >= 0 ? 2 : 1;
+	while ((letter = getopt_long(argc, argv, "qh", longs, NULL)) >= 0) {
+		if (read_option(letter, optarg, options) < 0)
+			return -EINVAL;
+		if (verb >= 0 && !verb_takes(verb, letter))
+			strange = letter;
+	}
+	options->args = argv + optind;
+	options->n_args = argc - optind;
+	if (verb < 0 && !options->help && !options->version)
+		return usage("the first word is run, list or check");
+	return check_words(verb, options, strange) < 0 ? -EINVAL : verb < 0 ? 0 : verb;
+}
+
+// ---- errors ----
+
+void lab_say_error(const char *file, const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	fprintf(stderr, "hopsight-lab: %s%s%s\n", file ? file : "",
+			!file	       ? ""
+			: err->path[0] ? ":"
+				       : ": ",
+			hs_error_text(err, text));
+}
+
+// ---- where scenarios are ----
+
+// Those of the working directory, of the source tree that the program was built in, and those that
+// were installed.
+static void find_folders(struct lab_options *options)
+{
+	static char of_tree[PATH_MAX + 32];
+	char program[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char real[PATH_MAX];
+
+	options->folders[options->n_folders++] = "config/lab";
+	if (n > 0) {
+		program[n] = '\0';
+		*strrchr(program, '/') = '\0';
+		snprintf(of_tree, sizeof(of_tree), "%s/../../config/lab", program);
+		if (realpath(of_tree, real)) {
+			strcpy(of_tree, real);
+			options->folders[options->n_folders++] = of_tree;
+		}
+	}
+	options->folders[options->n_folders++] = HS_LAB_DATA;
+}
+
+// ---- verbs ----
+
+static int list_json(const struct hs_lab_list *list)
+{
+	json_t *array = json_array();
+	int rc;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct hs_lab_entry *entry = &list->entries[i];
+		json_t *object = json_pack("{s:s, s:s, s:s}", "name", entry->name, "file",
+				entry->file, entry->error[0] ? "error" : "description",
+				entry->error[0] ? entry->error : entry->description);
+		json_array_append_new(array, object);
+	}
+	rc = json_dumpf(array, stdout, isatty(STDOUT_FILENO) ? JSON_INDENT(2) : JSON_COMPACT);
+	json_decref(array);
+	putchar('\n');
+	return rc;
+}
+
+// A text in lines of the second column.
+static void add_wrapped(struct hs_text_table *out, const char *name, const char *text, size_t width)
+{
+	for (bool first = true; first || *text; first = false) {
+		size_t n = strlen(text);
+		char line[400];
+		if (n > width) {
+			n = width;
+			while (n > 1 && text[n] != ' ')
+				n--;
+			n = n > 1 ? n : width;
+		}
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		hs_text_table_cell(out, first ? name : "");
+		hs_text_table_cell(out, line);
+		text += n + (text[n] == ' ');
+	}
+}
+
+static int list_table(const struct hs_lab_list *list)
+{
+	struct hs_text_table *out;
+	size_t width = 4;
+	char *text;
+
+	if (hs_text_table_create(&out) < 0)
+		return -ENOMEM;
+	hs_text_table_column(out, "name", false);
+	hs_text_table_column(out, "description", false);
+	for (size_t i = 0; i < list->n; i++)
+		if (hs_text_width(list->entries[i].name) > width)
+			width = hs_text_width(list->entries[i].name);
+	width = width + 32 < LINE_WIDTH ? LINE_WIDTH - width - 2 : 30;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct hs_lab_entry *entry = &list->entries[i];
+		add_wrapped(out, entry->name, entry->error[0] ? entry->error : entry->description,
+				width);
+	}
+	text = hs_text_table_text(out);
+	if (text)
+		fputs(text, stdout);
+	hs_text_table_destroy(out);
+	free(text);
+	return text ? 0 : -ENOMEM;
+}
+
+static int lab_list(const struct lab_options *options)
+{
+	struct hs_lab_list list;
+	int rc;
+
+	if (options->n_args && access(options->args[0], R_OK | X_OK) < 0) {
+		fprintf(stderr, "hopsight-lab: %s: %s\n", options->args[0], strerror(errno));
+		return LAB_USAGE;
+	}
+	rc = hs_lab_list_read(
+			options->n_args ? (const char *const *)options->args : options->folders,
+			options->n_args ? 1 : options->n_folders, &list);
+	if (rc == 0)
+		rc = options->as_json ? list_json(&list) : list_table(&list);
+	if (rc == 0 && !list.n)
+		fprintf(stderr, "hopsight-lab: no scenarios found\n");
+	hs_lab_list_fini(&list);
+	return rc < 0 || fflush(stdout) != 0 ? LAB_FAILED : LAB_DONE;
+}
+
+static int lab_check(const struct lab_options *options)
+{
+	struct hs_scenario_override override = {.has_seed = options->has_seed,
+			.seed = options->seed,
+			.duration_ns = options->duration_ns};
+	struct hs_scenario scenario;
+	struct hs_error err = {0};
+	char path[HS_LAB_PATH];
+
+	if (hs_lab_find(options->args[0], options->folders, options->n_folders, path, &err) < 0) {
+		lab_say_error(NULL, &err);
+		return LAB_USAGE;
+	}
+	if (hs_scenario_load(path, &override, &scenario, &err) < 0) {
+		lab_say_error(path, &err);
+		return LAB_USAGE;
+	}
+	printf("%s is right: %zu nodes, %zu links, %zu hosts, %zu entries of traffic, %zu flows, "
+	       "%zu events, %zu expectations, %.6g s\n",
+			scenario.name, scenario.n_nodes, scenario.n_links, scenario.n_hosts,
+			scenario.n_traffic, scenario.n_flows, scenario.n_events, scenario.n_expects,
+			(double)scenario.duration_ns / 1e9);
+	hs_scenario_fini(&scenario);
+	return fflush(stdout) == 0 ? LAB_DONE : LAB_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	static int (*const functions[N_VERBS])(const struct lab_options *) = {
+			lab_run, lab_list, lab_check};
+	struct lab_options options = {0};
+	int verb = read_options(argc, argv, &options);
+
+	if (verb < 0)
+		return LAB_USAGE;
+	if (options.help) {
+		print_help();
+		return LAB_DONE;
+	}
+	if (options.version) {
+		printf("hopsight-lab %s, %s\n", HS_VERSION, rte_version());
+		return LAB_DONE;
+	}
+	find_folders(&options);
+	return functions[verb](&options);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `hopsight-lab run`: a scenario from its file to tables, files and an exit code.
+#include "hopsight_lab.h"
+
+#include "eal.h"
+#include "lab.h"
+#include "lab_expect.h"
+#include "lab_list.h"
+#include "lab_plot.h"
+#include "lab_progress.h"
+#include "lab_table.h"
+#include "log.h"
+#include "outcome.h"
+#include "whole_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct work {
+	const struct lab_options *options;
+	char file[HS_LAB_PATH];
+	struct hs_scenario scenario;
+	struct hs_whole_file json, packets;
+	bool json_on_stdout, eal_open;
+	struct hs_lab_line line;
+	struct hs_lab *lab;
+	struct hs_outcome *outcome;
+	json_t *result;
+};
+
+// ---- signals ----
+
+static volatile sig_atomic_t stop;
+
+static void take_signal(int number)
+{
+	static const char text[] = "\nhopsight-lab: second signal: exiting at once\n";
+
+	(void)number;
+	if (!stop) {
+		stop = 1;
+		return;
+	}
+	hs_whole_file_remove_all();
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(LAB_FAILED);
+}
+
+// The threads that EAL starts have all signals blocked; only this one is interrupted.
+static void take_signals(void)
+{
+	struct sigaction action = {.sa_handler = take_signal};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+// ---- before the run ----
+
+static int load(struct work *work)
+{
+	const struct lab_options *options = work->options;
+	struct hs_scenario_override override = {.has_seed = options->has_seed,
+			.seed = options->seed,
+			.duration_ns = options->duration_ns};
+	struct hs_error err = {0};
+
+	if (hs_lab_find(options->args[0], options->folders, options->n_folders, work->file, &err) <
+			0) {
+		lab_say_error(NULL, &err);
+		return LAB_USAGE;
+	}
+	if (hs_scenario_load(work->file, &override, &work->scenario, &err) < 0) {
+		lab_say_error(work->file, &err);
+		return LAB_USAGE;
+	}
+	return LAB_DONE;
+}
+
+// A run of minutes does not end with a file that cannot be written.
+static int open_files(struct work *work)
+{
+	const struct lab_options *options = work->options;
+	struct hs_error err = {0};
+	int rc = 0;
+
+	work->json_on_stdout = options->json && strcmp(options->json, "-") == 0;
+	if (options->json && !work->json_on_stdout)
+		rc = hs_whole_file_open(&work->json, options->json, &err);
+	if (rc == 0 && options->packets)
+		rc = hs_whole_file_open(&work->packets, options->packets, &err);
+	if (rc == 0 && options->plots)
+		rc = hs_lab_plots_prepare(options->plots, &err);
+	if (rc == 0)
+		return LAB_DONE;
+	lab_say_error(NULL, &err);
+	return LAB_USAGE;
+}
+
+// ---- the run ----
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void say_total(struct work *work, double wall_s)
+{
+	const struct hs_run *run = hs_lab_result(work->lab);
+	struct hs_lab_progress total = {
+			.done_ns = run->end_ns - run->start_ns,
+			.duration_ns = work->scenario.duration_ns,
+			.events = run->events,
+			.wall_s = wall_s,
+	};
+	char text[HS_LAB_LINE_TEXT];
+
+	if (work->options->quiet)
+		return;
+	hs_lab_progress_total(&total, run->real, text);
+	fprintf(stderr, "%s%s\n", text, run->partial ? ": interrupted" : "");
+}
+
+// What the machine does not allow is no fault of the scenario.
+static int say_failure(const struct work *work, int rc, struct hs_error *err)
+{
+	if (!hs_error_is_set(err))
+		hs_error_set(err, "internal", "", "", "%s", strerror(-rc));
+	lab_say_error(work->file, err);
+	return rc == -EINVAL ? LAB_USAGE : LAB_FAILED;
+}
+
+static int create(struct work *work)
+{
+	struct hs_lab_config config = {
+			.scenario = &work->scenario,
+			.real = work->options->real,
+			.stop = &stop,
+			.packets = work->packets.stream,
+			.progress = work->options->quiet ? NULL : hs_lab_line_show,
+			.context = &work->line,
+	};
+	struct hs_error err = {0};
+	int rc;
+
+	work->line = (struct hs_lab_line){.to = stderr, .rewrites = isatty(STDERR_FILENO)};
+	rc = hs_lab_eal(&work->scenario, &err);
+	if (rc < 0) {
+		say_failure(work, rc, &err);
+		return LAB_FAILED;
+	}
+	work->eal_open = true;
+	rc = hs_lab_create(&config, &work->lab, &err);
+	return rc < 0 ? say_failure(work, rc, &err) : LAB_DONE;
+}
+
+static int run(struct work *work)
+{
+	double begin_s = seconds_now();
+	struct hs_error err = {0};
+	int rc = hs_lab_run(work->lab, &err);
+
+	hs_lab_line_clear(&work->line);
+	if (rc < 0 && rc != -EINTR) {
+		say_failure(work, rc, &err);
+		return LAB_FAILED;
+	}
+	say_total(work, seconds_now() - begin_s);
+	rc = hs_outcome_create(hs_lab_result(work->lab), &work->outcome);
+	if (rc == 0)
+		work->result = hs_outcome_json(work->outcome);
+	if (work->result)
+		return LAB_DONE;
+	fprintf(stderr, "hopsight-lab: no memory for the result\n");
+	return LAB_FAILED;
+}
+
+// ---- after the run ----
+
+static int dump(const struct work *work, FILE *to)
+{
+	size_t flags = JSON_REAL_PRECISION(15) |
+		       (isatty(fileno(to)) ? JSON_INDENT(2) : JSON_COMPACT);
+
+	return json_dumpf(work->result, to, flags) < 0 || fputc('\n', to) == EOF ? -EIO : 0;
+}
+
+static int write_json(struct work *work, struct hs_error *err)
+{
+	if (work->json_on_stdout && dump(work, stdout) < 0) {
+		hs_error_set(err, "file", "stdout", "", "cannot be written");
+		return -EIO;
+	}
+	if (!work->json.stream)
+		return 0;
+	dump(work, work->json.stream);
+	return hs_whole_file_commit(&work->json, err);
+}
+
+static int write_plots(const struct work *work, struct hs_error *err)
+{
+	const char *folder = work->options->plots;
+	struct hs_lab_plots plots;
+	int rc = hs_lab_plots_write(folder, hs_lab_result(work->lab), work->outcome, &plots, err);
+
+	if (plots.flows_left_out)
+		fprintf(stderr,
+				"hopsight-lab: plots of the first %d flows; %zu more are in the "
+				"result\n",
+				HS_LAB_PLOT_FLOWS, plots.flows_left_out);
+	if (rc == 0)
+		rc = hs_lab_plots_draw(folder, &plots, err);
+	if (rc == -ENOENT && !hs_error_is_set(err)) {
+		fprintf(stderr,
+				"hopsight-lab: gnuplot is not installed: %s has data and scripts, "
+				"no pictures\n",
+				folder);
+		rc = 0;
+	}
+	hs_lab_plots_fini(&plots);
+	return rc;
+}
+
+// Tables, then expectations; the last line says how many were met.
+static int print(const struct work *work)
+{
+	const struct hs_run *result = hs_lab_result(work->lab);
+	bool unmet_alone = work->options->quiet || work->json_on_stdout;
+	FILE *to = work->json_on_stdout ? stderr : stdout;
+	int rc = 0;
+
+	if (!unmet_alone) {
+		rc = hs_lab_table_print(stdout, result, work->outcome, work->result);
+		if (json_array_size(json_object_get(work->result, "expect")))
+			printf("\nExpectations\n");
+	}
+	hs_lab_expect_print(to, work->result, unmet_alone);
+	if (result->partial)
+		fprintf(to, "interrupted: partial results\n");
+	if (!work->json_on_stdout || !work->options->quiet)
+		hs_lab_expect_total(to, work->result);
+	return rc;
+}
+
+static int tell(struct work *work)
+{
+	struct hs_error err = {0};
+	int rc = write_json(work, &err);
+
+	if (rc == 0 && work->packets.stream)
+		rc = hs_whole_file_commit(&work->packets, &err);
+	if (rc == 0 && work->options->plots)
+		rc = write_plots(work, &err);
+	if (rc < 0)
+		lab_say_error(NULL, &err);
+	if (print(work) < 0 || fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
+		rc = -EIO;
+	}
+	return rc < 0 || hs_lab_result(work->lab)->partial || hs_outcome_unmet(work->outcome)
+			       ? LAB_FAILED
+			       : LAB_DONE;
+}
+
+// ---- all of it ----
+
+static void release(struct work *work)
+{
+	hs_whole_file_abandon(&work->json);
+	hs_whole_file_abandon(&work->packets);
+	json_decref(work->result);
+	hs_outcome_destroy(work->outcome);
+	hs_lab_destroy(work->lab);
+	if (work->eal_open)
+		hs_eal_fini();
+}
+
+int lab_run(const struct lab_options *options)
+{
+	static struct work work; // two paths of a file are large for a stack
+	int code;
+
+	work.options = options;
+	hs_log_setup(HS_LOG_WARNING, false);
+	code = load(&work);
+	if (code != LAB_DONE)
+		return code;
+	code = open_files(&work);
+	if (code == LAB_DONE) {
+		take_signals();
+		code = create(&work);
+		if (code == LAB_DONE)
+			code = run(&work);
+		if (code == LAB_DONE)
+			code = tell(&work);
+	}
+	release(&work);
+	hs_scenario_fini(&work.scenario);
+	return code;
+}
