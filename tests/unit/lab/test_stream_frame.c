@@ -204,6 +204,25 @@ static void every_altered_byte_is_counted(void **state)
 	hs_stream_destroy(fixture.stream);
 }
 
+static void a_frame_that_was_never_sent_is_altered(void **state)
+{
+	(void)state;
+	struct stream_fixture fixture;
+	struct hs_stream_frame frame;
+	struct hs_stream_counters counters;
+	int64_t at_ns = 0;
+
+	stream_prepare(&fixture);
+	stream_open(&fixture, 1);
+	assert_true(stream_next(&fixture, &at_ns, &frame));
+	for (uint64_t number = 0; number < 3; number++) {
+		hs_stream_arrived(fixture.stream, START_NS, false, number, frame.bytes, frame.len);
+		hs_stream_counters(fixture.stream, &counters);
+		assert_int_equal(counters.altered, number == 2 ? 2 : 1);
+	}
+	hs_stream_destroy(fixture.stream);
+}
+
 static void a_frame_that_arrives_late_is_compared_with_its_own_number(void **state)
 {
 	(void)state;
@@ -239,6 +258,7 @@ int main(void)
 			cmocka_unit_test(payload_too_long_for_a_frame_is_refused),
 			cmocka_unit_test(a_kind_with_another_protocol_than_its_own_is_refused),
 			cmocka_unit_test(every_altered_byte_is_counted),
+			cmocka_unit_test(a_frame_that_was_never_sent_is_altered),
 			cmocka_unit_test(a_frame_that_arrives_late_is_compared_with_its_own_number),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,21 @@ static void each_burst_has_its_packets_and_follows_at_once_where_it_was_due(void
 	hs_stream_destroy(fixture.stream);
 }
 
+static void every_burst_is_paced_from_its_own_start(void **state)
+{
+	(void)state;
+	struct stream_fixture fixture;
+	stream_prepare(&fixture);
+	fixture.traffic.kind = HS_TRAFFIC_BURSTY;
+	fixture.traffic.rate_pps = 0.7;
+	stream_open(&fixture, 5);
+	for (int burst = 0; burst < 50; burst++) {
+		int64_t begin_ns = due_of(&fixture);
+		assert_int_equal(due_of(&fixture) - begin_ns, 1428571428);
+	}
+	hs_stream_destroy(fixture.stream);
+}
+
 // One packet a burst, so that many bursts are quick: the mean of 20,000 starts is within four
 // standard errors (5 s / sqrt(20,000) = 35 ms each) of 5 s.
 static void bursts_start_every_five_seconds_on_average(void **state)
@@ -240,7 +255,7 @@ static void poisson_gaps_have_mean_and_variance_of_the_exponential(void **state)
 
 	stream_prepare(&fixture);
 	fixture.traffic.kind = HS_TRAFFIC_POISSON;
-	fixture.traffic.rate_pps = 1e6; // gaps of 1000 ns: rounding down would show
+	fixture.traffic.rate_pps = 1e8; // gaps of 10 ns: a half lost of each would show
 	stream_open(&fixture, 11);
 	for (int i = 0; i < n; i++) {
 		int64_t at_ns = due_of(&fixture);
@@ -251,9 +266,10 @@ static void poisson_gaps_have_mean_and_variance_of_the_exponential(void **state)
 	}
 	double mean_ns = sum / n;
 	double variance = squares / n - mean_ns * mean_ns;
-	// Four standard errors: 1000 / sqrt(n) = 1.58 and 1e6 * sqrt(8 / n) = 4472.
-	assert_true(mean_ns > 1000 - 6.4 && mean_ns < 1000 + 6.4);
-	assert_true(variance > 1e6 - 18000 && variance < 1e6 + 18000);
+	// Four standard errors: 10 / sqrt(n) = 0.0158 and 100 * sqrt(8 / n) = 0.447; whole
+	// nanoseconds add 1/6 to the variance.
+	assert_true(mean_ns > 10 - 0.064 && mean_ns < 10 + 0.064);
+	assert_true(variance > 100 - 1.8 && variance < 100 + 2.0);
 	hs_stream_destroy(fixture.stream);
 }
 
@@ -313,6 +329,7 @@ int main(void)
 			cmocka_unit_test(a_new_rate_before_the_start_waits_for_it),
 			cmocka_unit_test(
 					each_burst_has_its_packets_and_follows_at_once_where_it_was_due),
+			cmocka_unit_test(every_burst_is_paced_from_its_own_start),
 			cmocka_unit_test(bursts_start_every_five_seconds_on_average),
 			cmocka_unit_test(the_first_start_is_drawn_too),
 			cmocka_unit_test(a_new_rate_keeps_bursts_where_they_are),
