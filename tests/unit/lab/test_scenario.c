@@ -672,6 +672,7 @@ static void a_fat_tree_names_what_it_makes(void **state)
 	assert_string_equal(s.nodes[4].name, "agg-1-1");
 	assert_string_equal(s.nodes[19].name, "edge-4-2");
 	assert_string_equal(s.links[0].name, "core-1-agg-1-1");
+	assert_string_equal(s.links[1].name, "core-2-agg-1-1");
 	assert_int_equal(s.links[31].ways[0].delay_ns, 10);
 	assert_int_equal(s.links[31].ways[1].delay_ns, 20);
 	assert_string_equal(s.hosts[15].name, "h-4-2-2");
@@ -790,6 +791,84 @@ static void a_longer_duration_goes_on_where_no_end_is_said(void **state)
 	assert_int_equal(s.traffic[1].stop_ns, 100 * S);
 	assert_int_equal(s.n_events, 4);
 	hs_scenario_fini(&s);
+}
+
+static void replies_that_a_request_names_are_no_traffic_the_other_way(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 1,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
+	      "             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
+	      " 'requests': [{'node': '*', 'traffic': 'x', 'reverse': true,"
+	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
+			&s);
+	assert_int_equal(s.flows[0].traffic, 0);
+	assert_true(s.flows[0].reverse);
+	hs_scenario_fini(&s);
+}
+
+static void the_address_of_a_node_is_its_place_in_hexadecimal(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_error err = {0};
+	json_t *nodes = json_array(), *links = json_array();
+	for (int i = 1; i <= 300; i++) {
+		char name[8], next[8];
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(next, sizeof(next), "n%d", i + 1);
+		json_array_append_new(nodes, json_pack("{s:i, s:s}", "id", i, "name", name));
+		if (i < 300)
+			json_array_append_new(
+					links, json_pack("{s:s, s:s}", "from", name, "to", next));
+	}
+	json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:[{s:s, s:s, s:s, s:i}]}", "name", "m",
+			"duration_s", 1, "nodes", nodes, "links", links, "traffic", "name", "x",
+			"from", "n1", "to", "n300", "rate_pps", 1);
+	char *text = json_dumps(root, 0);
+	assert_int_equal(hs_scenario_parse(text, strlen(text), "", NULL, &s, &err), 0);
+	assert_address(s.hosts[0].addr, "2001:db8:0:1::1");
+	assert_address(s.hosts[1].addr, "2001:db8:0:12c::1");
+	free(text);
+	json_decref(root);
+	hs_scenario_fini(&s);
+}
+
+static void two_hosts_of_a_permutation_send_to_each_other(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse_fat_tree(2, 2, 1, &s);
+	assert_int_equal(s.traffic[0].from, s.traffic[1].to);
+	assert_int_equal(s.traffic[0].to, s.traffic[1].from);
+	assert_true(s.traffic[0].from != s.traffic[0].to);
+	hs_scenario_fini(&s);
+}
+
+static void a_longer_duration_gives_room_to_later_events(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{'name': 'm', 'duration_s': 1,"
+			" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+			" 'links': [{'from': 'a', 'to': 'b'}],"
+			" 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
+			" 'events': [{'at_s': 5, 'link': 'a-b', 'set': {'up': false}}]}";
+	const struct hs_scenario_override override = {.duration_ns = 10 * S};
+	struct hs_scenario s;
+	struct hs_error err = {0};
+	parse_with(text, &override, &s);
+	assert_int_equal(s.n_events, 1);
+	assert_int_equal(s.events[0].until_ns, 5 * S);
+	hs_scenario_fini(&s);
+
+	char *json = quoted(text);
+	assert_true(hs_scenario_parse(json, strlen(json), "", NULL, &s, &err) < 0);
+	assert_string_equal(err.path, "events[0].at_s");
+	free(json);
 }
 
 // ---- files ----
@@ -1010,6 +1089,10 @@ static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(a_shorter_duration_cuts_traffic_and_events),
 		cmocka_unit_test(traffic_that_would_start_later_never_does),
 		cmocka_unit_test(a_longer_duration_goes_on_where_no_end_is_said),
+		cmocka_unit_test(replies_that_a_request_names_are_no_traffic_the_other_way),
+		cmocka_unit_test(the_address_of_a_node_is_its_place_in_hexadecimal),
+		cmocka_unit_test(two_hosts_of_a_permutation_send_to_each_other),
+		cmocka_unit_test(a_longer_duration_gives_room_to_later_events),
 		cmocka_unit_test(a_file_of_traffic_is_looked_for_beside_the_scenario),
 		cmocka_unit_test(a_scenario_that_is_not_there_is_an_error_with_its_reason),
 		cmocka_unit_test(a_peek_reads_the_title_whatever_else_is_wrong),
