@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets up, builds, and runs every test, or the parts that are named:
-#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [bench]
+#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [lab] [bench]
 # The last line is `N passed, N failed, N skipped`; the exit code is 0 where nothing failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-readonly PARTS=(checks unit golden sanitizers fuzz integration bench)
+readonly PARTS=(checks unit golden sanitizers fuzz integration lab bench)
 readonly FUZZ_SECONDS=${FUZZ_SECONDS:-20}
 passed=0 failed=0 skipped=0
 reasons=()
@@ -97,6 +97,17 @@ part_fuzz() {
 part_integration() {
 	build build
 	counted "$PYTHON" tests/integration/run.py
+}
+
+# Every scenario with what it expects, then some of them in the other compiler's build with
+# sanitizers: nothing to complain about, and the same bytes.
+part_lab() {
+	build build
+	counted "$PYTHON" tests/lab/run.py
+	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
+		--buildtype=debugoptimized
+	counted env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" tests/lab/run.py \
+		--sanitized "$PWD/build-asan"
 }
 
 part_bench() {

@@ -144,9 +144,11 @@ static int read_duration(const char *text, struct lab_options *options)
 	return 0;
 }
 
-static int read_option(int letter, char *value, struct lab_options *options)
+static int read_option(int letter, const char *word, const char *value, struct lab_options *options)
 {
 	switch (letter) {
+	case ':':
+		return usage("%s: its value is missing", word);
 	case OPTION_VIRTUAL:
 		options->real = false;
 		return 0;
@@ -177,7 +179,7 @@ static int read_option(int letter, char *value, struct lab_options *options)
 		options->help = true;
 		return 0;
 	default:
-		return -EINVAL; // getopt said it
+		return usage("%s: there is no such option, or it takes no value", word);
 	}
 }
 
@@ -233,8 +235,8 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 			longs[i].has_arg = no_argument;
 	}
 	optind = verb >= 0 ? 2 : 1;
-	while ((letter = getopt_long(argc, argv, "qh", longs, NULL)) >= 0) {
-		if (read_option(letter, optarg, options) < 0)
+	while ((letter = getopt_long(argc, argv, ":qh", longs, NULL)) >= 0) {
+		if (read_option(letter, argv[optind - 1], optarg, options) < 0)
 			return -EINVAL;
 		if (verb >= 0 && !verb_takes(verb, letter))
 			strange = letter;

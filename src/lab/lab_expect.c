@@ -43,16 +43,17 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 
 	if (json_is_number(measured))
 		scaled(measured, unit, number);
+	else if (reason)
+		snprintf(number, sizeof(number), "%.*s", HS_LAB_WORD - 1, reason);
 	limits_text(expect, unit, limits, sizeof(limits));
-	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s: %s%s%s (%s)%s%s", metric ? metric : "?",
+	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s: %s%s%s (%s)", metric ? metric : "?",
 			hop && hop[0] ? ", " : "",
 			!hop			? ""
 			: strcmp(hop, "*") == 0 ? "worst hop"
 						: hop,
 			flow ? ", " : "", flow ? flow : "", number,
 			json_is_number(measured) && unit->unit[0] ? " " : "",
-			json_is_number(measured) ? unit->unit : "", limits, reason ? ": " : "",
-			reason ? reason : "");
+			json_is_number(measured) ? unit->unit : "", limits);
 }
 
 void hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone)

@@ -90,17 +90,19 @@ static bool applies(const struct line *line)
 	return !isnan(line->fields[TRUTH]) || !isnan(line->fields[CONFIGURED]);
 }
 
-// Decimals that a column needs to show four digits and more of its largest number: three, to six
-// of a small one; none where it is all zeros.
-static int decimals_of(const struct line *lines, size_t n, enum field field, double scale)
+// Decimals that columns need to show four digits and more of their largest number: three, to six
+// of a small one.
+static int decimals_of(
+		const struct line *lines, size_t n, enum field first, enum field last, double scale)
 {
 	double largest = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (fabs(lines[i].fields[field]) > largest)
-			largest = fabs(lines[i].fields[field]);
+		for (enum field f = first; f <= last; f++)
+			if (fabs(lines[i].fields[f]) > largest)
+				largest = fabs(lines[i].fields[f]);
 	largest *= scale;
-	return largest == 0 ? 0 : largest >= 10000 ? 1 : largest >= 1 ? 3 : largest >= 0.1 ? 4 : 6;
+	return largest >= 1e5 ? 1 : largest >= 1 ? 3 : largest >= 0.1 ? 4 : 6;
 }
 
 static void number_cell(struct hs_text_table *table, double value, int decimals)
@@ -126,7 +128,10 @@ static int print_lines(FILE *to, const struct line *lines, size_t n, enum hs_met
 	hs_text_table_column(table, header, false);
 	for (enum field f = 0; f < FIELDS; f++) {
 		hs_text_table_column(table, field_names[f], true);
-		decimals[f] = decimals_of(lines, n, f, unit->scale);
+		// What stands side by side to be compared has as many.
+		decimals[f] = f <= CONFIGURED ? decimals_of(lines, n, MEASURED, CONFIGURED,
+								unit->scale)
+					      : decimals_of(lines, n, f, f, unit->scale);
 	}
 	for (size_t i = 0; i < n; i++) {
 		cut_cell(table, lines[i].row->e2e ? "end to end" : lines[i].row->hop, HOP_WIDTH);

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hopsight-lab as its users call it."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+from lib import Skip, check, equal, main, netlab, test, until
+
+PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-lab")
+SVG = "{http://www.w3.org/2000/svg}svg"
+
+
+def small(**changes):
+    """Three nodes, one of two links loses and one is slow: what draws random numbers."""
+    scenario = {
+        "name": "small", "description": "Three nodes.", "seed": 1, "duration_s": 4,
+        "nodes": [{"id": 0, "name": "src"}, {"id": 1, "name": "sw"}, {"id": 9, "name": "dst"}],
+        "links": [{"from": "src", "to": "sw", "delay_ns": 1000000, "loss_ratio": 0.02},
+                  {"from": "sw", "to": "dst", "delay_ns": 2000000, "jitter_ns": 500000}],
+        "traffic": [{"name": "up", "from": "src", "to": "dst", "rate_pps": 1000}],
+        "requests": [{"node": "*", "traffic": "up", "int_request": {
+            "ns_id": 7, "mode": "count", "mode_setting": 10}}],
+        "expect": [{"metric": "node_drops", "max": 0}]}
+    scenario.update(changes)
+    return scenario
+
+
+def write(workspace, scenario, name="small.json"):
+    path = workspace.path(name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(scenario if isinstance(scenario, str) else json.dumps(scenario))
+    return path
+
+
+def lab(*words, expected=0, limit_s=40, **kwargs):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False,
+                          timeout=limit_s, stdin=subprocess.DEVNULL, **kwargs)
+    equal(done.returncode, expected, f"exit code of {words}: {done.stdout} {done.stderr}")
+    return done
+
+
+def result(workspace, scenario, *words, expected=0, **kwargs):
+    path = workspace.path("result.json")
+    lab("run", write(workspace, scenario), "--quiet", "--json", path, *words, expected=expected,
+        **kwargs)
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+@test()
+def bad_scenarios_are_errors_with_their_path_and_code_2(workspace):
+    triangle = [{"from": "src", "to": "sw"}, {"from": "sw", "to": "dst"},
+                {"from": "dst", "to": "src"}]
+    bad = [
+        ("links[0].to", small(links=[{"from": "src", "to": "nowhere"}])),
+        ("links", small(forwarding="bridge", links=triangle)),
+        ("traffic[0].rate_pps", small(traffic=[{"name": "up", "from": "src", "to": "dst",
+                                                "rate_pps": -1}])),
+        ("links[0].rate_bps", small(links=[{"from": "src", "to": "sw", "rate_bps": -5},
+                                           {"from": "sw", "to": "dst"}])),
+        ("traffic[0].file", small(traffic=[{"name": "up", "from": "src", "to": "dst",
+                                            "type": "pcap", "file": "no-such.pcap"}])),
+        ("expect[0].metric", small(expect=[{"metric": "beauty", "min": 1}])),
+        ("expect[0].hop", small(expect=[{"metric": "delay_ns", "hop": "sw-moon", "min": 1}])),
+        ("links[1].loss_ratio", small(links=[{"from": "src", "to": "sw"},
+                                             {"from": "sw", "to": "dst", "loss_ratio": 2}])),
+        ("colour", small(colour="red")),
+        ("events[0].at_s", small(events=[{"at_s": 99, "link": "src-sw", "set": {"up": False}}])),
+        ("1:", "{]"),
+    ]
+    for path, scenario in bad:
+        for verb in ("run", "check"):
+            done = lab(verb, write(workspace, scenario), expected=2)
+            said = done.stderr.splitlines()
+            equal(len(said), 1, f"lines about {path}: {said}")
+            check(f"small.json:{path}" in said[0], f"{path} is not in:", said[0])
+            equal(done.stdout, "", "stdout")
+
+
+@test()
+def bad_usage_ends_with_code_2_before_anything_runs(workspace):
+    path = write(workspace, small())
+    for words in ([], ["walk"], ["run"], ["run", path, "more"], ["run", path, "--seed", "x"],
+                  ["run", path, "--seed", "-1"], ["run", path, "--duration", "0"],
+                  ["run", path, "--duration", "1s"], ["run", path, "--no-such"],
+                  ["run", workspace.path("missing.json")], ["run", "no-such-name"],
+                  ["run", path, "--json"], ["check", path, "--plots", workspace.path("p")],
+                  ["list", workspace.path("no-folder")], ["list", "--json", workspace.path("x")],
+                  ["run", path, "--json", "/nonexistent/x.json"],
+                  ["run", path, "--packets", "/nonexistent/x.csv"],
+                  ["run", path, "--plots", "/nonexistent/a/b"]):
+        done = lab(*words, expected=2)
+        check(done.stderr.startswith("hopsight-lab: "), words, done.stderr)
+        equal(done.stdout, "", f"stdout of {words}")
+    equal(sorted(n for n in os.listdir(workspace.path("")) if n not in ("log", "small.json")), [],
+          "files")
+
+
+@test()
+def help_and_version_are_told():
+    said = lab("--help").stdout
+    for word in ("run SCENARIO", "list", "check", "--real", "--seed", "--plots", "Exit codes"):
+        check(word in said, word, said)
+    check(max(len(line) for line in said.splitlines()) <= 100, "wide", said)
+    equal(lab("run", "--help").stdout, said, "help of a verb")
+    check(lab("--version").stdout.startswith("hopsight-lab 0."), "version")
+
+
+@test()
+def an_expectation_that_is_not_met_is_code_1_and_told_in_words(workspace):
+    expects = [{"metric": "delay_ns", "hop": "src-sw", "value": 1000000, "tolerance": 1},
+               {"metric": "delay_ns", "hop": "src-sw", "max": 5}]
+    done = lab("run", write(workspace, small(expect=expects)), expected=1)
+    lines = done.stdout.splitlines()
+    equal(lines[-1], "1 of 2 expectations met", "last line")
+    check("  NOT MET  delay_ns, src-sw: 1 ms (at most 0.000005 ms)" in lines, lines)
+    check("  met      delay_ns, src-sw: 1 ms (1 ± 0.000001 ms)" in lines, lines)
+    quiet = lab("run", write(workspace, small(expect=expects)), "--quiet", expected=1)
+    equal(quiet.stdout.splitlines(), lines[-2:], "with --quiet")
+    equal(quiet.stderr, "", "stderr with --quiet")
+    done = lab("run", write(workspace, small(expect=expects)), "--json", "-", expected=1)
+    equal([e["met"] for e in json.loads(done.stdout)["expect"]], [True, False], "JSON on stdout")
+    check("NOT MET" in done.stderr and "1 of 2 expectations met" in done.stderr, done.stderr)
+
+
+@test()
+def tables_show_each_hop_in_units_of_people_within_100_columns(workspace):
+    done = lab("run", write(workspace, small()))
+    check(done.stdout.startswith("small\nThree nodes.\nseed 1, 4 s of virtual time, "
+                                 "3 nodes, 2 links\n"), done.stdout[:200])
+    for words in ("Flow up:", "Delay, ms", "Throughput, Mbit/s", "Loss, %", "src-sw", "sw-dst",
+                  "end to end", "Over the run", "src → sw", "All hops and ends"):
+        check(words in done.stdout, words, done.stdout)
+    check(max(len(line) for line in done.stdout.splitlines()) <= 100, done.stdout)
+    check(done.stderr.startswith("4 s of virtual time in "), "the only line of stderr",
+          done.stderr)
+    equal(len(done.stderr.splitlines()), 1, "lines without a terminal")
+
+
+@test()
+def the_same_seed_gives_the_same_bytes_and_another_one_others(workspace):
+    texts = []
+    for number, words in enumerate(([], [], ["--seed", "2"])):
+        path = workspace.path(f"{number}.json")
+        lab("run", write(workspace, small()), "--json", path, *words)
+        with open(path, "rb") as f:
+            texts.append(f.read())
+    check(texts[0] == texts[1], "two runs differ")
+    first, other = json.loads(texts[0]), json.loads(texts[2])
+    equal((first["seed"], other["seed"]), (1, 2), "seeds")
+    check(first["links"] != other["links"], "another seed changed nothing")
+
+
+@test()
+def duration_cuts_a_run_short(workspace):
+    got = result(workspace, small(), "--duration", "1.5")
+    equal(got["end_ns"] - got["start_ns"], 1500000000, "time")
+    equal(got["traffic"][0]["sent"], 1500, "packets")
+
+
+@test()
+def packets_on_paper_add_up_to_what_the_links_counted(workspace):
+    path = workspace.path("packets.csv")
+    got = result(workspace, small(), "--packets", path)
+    counts = {}
+    with open(path, newline="", encoding="ascii") as f:
+        for row in csv.DictReader(f):
+            key = (row["link"], row["direction"])
+            one = counts.setdefault(key, {"sent": 0, "bytes": 0, "telemetry": 0, "delivered": 0})
+            one["sent"] += row["copy"] == "0"
+            one["bytes"] += int(row["bytes"])
+            one["telemetry"] += int(row["telemetry"])
+            one[row["fate"]] = one.get(row["fate"], 0) + 1
+    for link in got["links"]:
+        one = counts[(link["name"], link["direction"])]
+        equal(one["sent"], link["sent_packets"], f"{link['name']}: sent")
+        equal(one["bytes"], link["sent_bytes"], f"{link['name']}: bytes")
+        equal(one["telemetry"], link["telemetry_sent"], f"{link['name']}: telemetry")
+        equal(one["delivered"], link["delivered_packets"], f"{link['name']}: delivered")
+        equal(one.get("random", 0), link["lost"]["random"], f"{link['name']}: lost")
+    equal(len(counts), len(got["links"]), "directions")
+    check(counts[("src-sw", "forward")]["random"] > 0, "no loss: nothing was compared")
+
+
+@test()
+def plots_are_whole_pictures_with_their_data_and_scripts(workspace):
+    if not shutil.which("gnuplot"):
+        raise Skip("gnuplot is not installed")
+    folder = workspace.path("plots")
+    lab("run", write(workspace, small()), "--plots", folder)
+    files = sorted(os.listdir(folder))
+    names = {name.rsplit(".", 1)[0] for name in files}
+    check({"up.delay_ns", "up.throughput_bps", "up.jitter_ns", "up.loss_ratio"} <= names, names)
+    equal(files, sorted(f"{name}.{end}" for name in names for end in ("dat", "gp", "svg")), "files")
+    for name in names:
+        tree = xml.etree.ElementTree.parse(os.path.join(folder, f"{name}.svg"))
+        equal(tree.getroot().tag, SVG, name)
+    texts = xml.etree.ElementTree.parse(os.path.join(folder, "up.delay_ns.svg")).getroot().itertext()
+    said = " ".join(texts)
+    for words in ("small, flow up: Delay", "Delay, ms", "src-sw", "end to end", "truth", "measured",
+                  "configured"):
+        check(words in said, words)
+    with open(os.path.join(folder, "up.delay_ns.dat"), encoding="utf-8") as f:
+        rows = list(csv.DictReader(f, delimiter="\t"))
+    equal({row["hop"] for row in rows}, {"src-sw", "sw-dst", "e2e"}, "hops")
+    check(all(row["measured_delay_ns"] == row["truth_delay_ns"] == "1000000" for row in rows
+              if row["hop"] == "src-sw"), rows)
+
+
+@test()
+def without_gnuplot_a_run_says_so_once_and_goes_on(workspace):
+    folder = workspace.path("plots")
+    done = lab("run", write(workspace, small()), "--plots", folder,
+               env=dict(os.environ, PATH=workspace.path("")))
+    equal(done.stderr.count("gnuplot is not installed"), 1, done.stderr)
+    ends = {name.rsplit(".", 1)[1] for name in os.listdir(folder)}
+    equal(ends, {"dat", "gp"}, "files")
+
+
+def start(*words, **kwargs):
+    return subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            stdin=subprocess.DEVNULL, text=True, **kwargs)
+
+
+def wait_for_packets(workspace, name="packets.csv"):
+    """A file under way that has grown: the run is in its middle."""
+    def grown():
+        return any(os.path.getsize(workspace.path(n)) for n in os.listdir(workspace.path(""))
+                   if n.startswith(f"{name}."))
+    until(grown, 20, "the run to begin")
+
+
+@test()
+def ctrl_c_leaves_partial_results_that_say_so(workspace):
+    path, packets = workspace.path("result.json"), workspace.path("packets.csv")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = start("run", write(workspace, small(duration_s=3600)), "--real", "--json", path,
+                        "--packets", packets)
+        try:
+            wait_for_packets(workspace)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+        equal(process.returncode, 1, f"exit code: {err}")
+        check("INTERRUPTED: partial results" in out, out)
+        check("interrupted" in err, err)
+        with open(path, encoding="utf-8") as f:
+            got = json.load(f)
+        check(got["partial"] is True, "not marked as partial")
+        equal(got["audit"]["ok"], True, "audit")
+        check(0 < got["traffic"][0]["sent"] < 3600000, got["traffic"])
+        os.unlink(path)
+        os.unlink(packets)
+
+
+@test()
+def a_second_ctrl_c_ends_at_once_and_leaves_nothing(workspace):
+    process = start("run", write(workspace, small(duration_s=3600)), "--real", "--json",
+                    workspace.path("result.json"), "--packets", workspace.path("packets.csv"))
+    try:
+        wait_for_packets(workspace)
+        # While it is held both wait for it, so that they come one right after the other.
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    equal(process.returncode, 1, "exit code")
+    check("second signal" in err, err)
+    left = [n for n in os.listdir(workspace.path("")) if n.startswith(("result", "packets"))]
+    equal(left, [], "files")
+
+
+@test()
+def on_the_machines_clock_packets_move_and_take_their_time(workspace):
+    begin = time.time_ns()
+    got = result(workspace, small(duration_s=2), "--real")
+    check(got["real"] is True and got["wall_s"] >= 2, got["wall_s"])
+    check(begin <= got["start_ns"] <= time.time_ns(), "start", got["start_ns"])
+    check(got["traffic"][0]["delivered"] > 1000, got["traffic"])
+    equal(got["audit"]["ok"], True, "audit")
+    virtual = result(workspace, small(duration_s=2))
+    equal((virtual["real"], virtual["wall_s"]), (False, 0), "virtual")
+
+
+@test()
+def nobody_in_particular_can_run_it(workspace):
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    os.chmod(workspace.path(""), 0o755)
+    folder = workspace.path("theirs")
+    program = workspace.path("hopsight-lab")
+    os.mkdir(folder)
+    os.chown(folder, 65534, 65534)
+    shutil.copy(PROGRAM, program)
+    path = write(workspace, small())
+    os.chmod(path, 0o644)
+    environment = {k: v for k, v in os.environ.items()
+                   if k not in ("XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY")}
+    done = subprocess.run([program, "run", path, "--json", os.path.join(folder, "x.json")],
+                          capture_output=True, text=True, check=False, timeout=40, cwd=folder,
+                          user=65534, group=65534, extra_groups=[], env=environment)
+    equal(done.returncode, 0, done.stdout + done.stderr)
+    equal(len(done.stderr.splitlines()), 1, done.stderr)
+    with open(os.path.join(folder, "x.json"), encoding="utf-8") as f:
+        equal(json.load(f)["audit"]["ok"], True, "audit")
+
+
+@test()
+def nothing_stays_of_a_run_but_its_result(workspace):
+    environment = dict(os.environ, RUNTIME_DIRECTORY=workspace.path("runtime"))
+    os.mkdir(workspace.path("runtime"))
+    result(workspace, small(), env=environment)
+    left = [os.path.join(where, n) for where, _, names in os.walk(workspace.path("runtime"))
+            for n in names]
+    equal(left, [], "files")
+    found = os.listdir(workspace.path("runtime"))
+    equal([n for n in os.listdir(workspace.path("runtime/dpdk"))] if found else [], [], "folders")
+
+
+@test()
+def scenarios_are_listed_and_run_by_name(workspace):
+    os.makedirs(workspace.path("config/lab"))
+    write(workspace, small(), "config/lab/tiny.json")
+    write(workspace, "{", "config/lab/torn.json")
+    here = workspace.path("")
+    lines = lab("list", cwd=here).stdout.splitlines()
+    equal(lines[0].split(), ["name", "description"], "header")
+    check(any(line.split() == ["tiny", "Three", "nodes."] for line in lines), lines)
+    check(max(len(line) for line in lines) <= 100, lines)
+    listed = json.loads(lab("list", "--json", cwd=here).stdout)
+    equal(listed, sorted(listed, key=lambda entry: entry["name"]), "order")
+    tiny = next(entry for entry in listed if entry["name"] == "tiny")
+    equal(tiny, {"name": "tiny", "file": "config/lab/tiny.json", "description": "Three nodes."},
+          "entry")
+    check(any(entry["name"] == "torn" and entry["error"] for entry in listed), listed)
+    equal(json.loads(lab("list", here, "--json").stdout), [], "another folder")
+    said = lab("check", "tiny", cwd=here).stdout
+    check(said.startswith("small is right: 3 nodes, 2 links"), said)
+    equal(lab("run", "tiny", "--quiet", cwd=here).stdout, "1 of 1 expectation met\n", "run")
+
+
+@test()
+def what_stdout_does_not_take_is_a_failure(workspace):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        for words in (["--json", "-"], []):
+            done = subprocess.run([PROGRAM, "run", write(workspace, small()), *words], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False, timeout=40)
+            equal(done.returncode, 1, done.stderr)
+            check("stdout" in done.stderr, done.stderr)
+
+
+@test()
+def a_terminal_is_told_how_far_a_run_is(workspace):
+    master, slave = os.openpty()
+    process = subprocess.Popen([PROGRAM, "run", write(workspace, small(duration_s=2)), "--real"],
+                               stdout=subprocess.DEVNULL, stderr=slave, stdin=subprocess.DEVNULL)
+    os.close(slave)
+    text = b""
+    try:
+        while True:
+            try:
+                part = os.read(master, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            text += part
+        equal(process.wait(timeout=20), 0, "exit code")
+    finally:
+        process.kill()
+        os.close(master)
+    parts = text.decode().split("\r")
+    check(any("%" in p and "of 2 s" in p and "events/s" in p for p in parts), parts)
+    check("2 s of real time in" in text.decode(), parts[-2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

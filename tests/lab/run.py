@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every scenario of config/lab, two at a time, or those whose names contain one of the words
+given: one PASS or FAIL line for each.
+
+--sanitized BUILD runs a few seconds of some of them with another build, which must say nothing of
+its own and give the same bytes.
+"""
+
+import argparse
+import collections
+import filecmp
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+from harness import ROOT  # noqa: E402
+
+SCENARIOS = os.path.join(ROOT, "config", "lab")
+BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
+AT_ONCE = 2
+LIMIT_S = 300
+LIMIT_BYTES = 8 << 30
+ALL_LIMIT_S = 600  # all of them but the large one
+LARGE = "fat-tree-20"
+# Jitter, loss, bursts: what draws most random numbers.
+TWICE = "paper-jitter-bursty-count10"
+SHORT = ["fat-tree-4", "path-change", "paper-clock-5s", "paper-jitter-bursty-count10",
+         "telemetry-loss", "transit-restart", "window-queue"]
+SHORT_S = "3"
+SANITIZER_EXIT = 99
+
+Done = collections.namedtuple("Done", "code stdout stderr seconds peak_bytes timed_out")
+
+
+class Running:
+    """Processes that are under way, to be ended where this one is."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.ids = set()
+
+    def add(self, pid):
+        with self.lock:
+            self.ids.add(pid)
+
+    def remove(self, pid):
+        with self.lock:
+            self.ids.discard(pid)
+
+    def end(self):
+        with self.lock:
+            for pid in self.ids:
+                os.kill(pid, signal.SIGKILL)
+
+
+RUNNING = Running()
+
+
+def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
+    """Runs hopsight-lab to its end or the limit; peak memory is the kernel's count."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen([os.path.join(build, "apps", "hopsight-lab"), *words],
+                                   stdout=out, stderr=err, stdin=subprocess.DEVNULL,
+                                   env=dict(os.environ, **env), cwd=ROOT)
+        RUNNING.add(process.pid)
+        ended = threading.Event()
+        watch = threading.Thread(target=lambda: ended.wait(limit_s) or process.send_signal(
+            signal.SIGKILL), daemon=True)
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        RUNNING.remove(process.pid)
+        ended.set()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - begin
+        out.seek(0)
+        err.seek(0)
+        return Done(process.returncode, out.read().decode(errors="replace"),
+                    err.read().decode(errors="replace"), seconds, usage.ru_maxrss << 10,
+                    seconds >= limit_s and process.returncode == -signal.SIGKILL)
+
+
+def fault(done, path):
+    """Why a run is no success; None where it is."""
+    if done.timed_out:
+        return f"not done within {LIMIT_S} s"
+    if done.code != 0:
+        return f"ended with {done.code}"
+    if done.peak_bytes > LIMIT_BYTES:
+        return f"took {done.peak_bytes >> 20} MiB of memory"
+    with open(path, encoding="utf-8") as f:
+        expects = json.load(f)["expect"]
+    if not expects:
+        return "it expects nothing"
+    return None if all(e["met"] for e in expects) else "an expectation was not met"
+
+
+class Report:
+    """Lines of results; what a failed run said comes before its line."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.failed = 0
+
+    def line(self, name, wrong, note, done=None):
+        with self.lock:
+            if wrong and done:
+                print(*(done.stdout + done.stderr).splitlines()[-40:], sep="\n")
+            print(f"{'FAIL' if wrong else 'PASS'} lab: {name}: {wrong or note}", flush=True)
+            self.failed += bool(wrong)
+
+
+def each(jobs, function):
+    """Calls function for each job, AT_ONCE at a time, in their order."""
+    left = collections.deque(jobs)
+
+    def work():
+        while True:
+            try:
+                job = left.popleft()
+            except IndexError:
+                return
+            function(job)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def run_one(name, folder, report):
+    path = os.path.join(folder, f"{name}.json")
+    done = lab(["run", os.path.join(SCENARIOS, f"{name}.json"), "--quiet", "--json", path])
+    wrong = fault(done, path)
+    last = (done.stdout.splitlines() or [""])[-1]
+    met = last.split(" of ")[0] if " of " in last else "?"
+    report.line(name, wrong, f"{met} expectations met ({done.seconds:.1f} s, "
+                f"{done.peak_bytes >> 20} MiB)", done)
+
+
+def run_all(names, report):
+    with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
+        others = [name for name in names if name != LARGE]
+        begin = time.monotonic()
+        each(others, lambda name: run_one(name, folder, report))
+        seconds = time.monotonic() - begin
+        if len(others) > 1:
+            report.line("all but the large one", seconds > ALL_LIMIT_S
+                        and f"took {seconds:.0f} s, more than {ALL_LIMIT_S}",
+                        f"{len(others)} scenarios in {seconds:.0f} s")
+        if LARGE in names:
+            run_one(LARGE, folder, report)
+
+
+def same_bytes(name, builds, report, what, **env):
+    """A few seconds of a scenario by each build: results alike, and nothing said by sanitizers."""
+    with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
+        paths = [os.path.join(folder, str(i)) for i in range(len(builds))]
+        done = [None] * len(builds)
+
+        def run(i):
+            done[i] = lab(["run", os.path.join(SCENARIOS, f"{name}.json"), "--quiet", "--duration",
+                           SHORT_S, "--json", paths[i]], builds[i], **env)
+
+        each(range(len(builds)), run)
+        wrong, bad = None, done[-1]
+        # So short a run need not meet what is expected of the whole.
+        for one in done:
+            if one.code not in (0, 1) or one.timed_out or "runtime error" in one.stderr:
+                wrong, bad = wrong or f"ended with {one.code}", one
+        if not wrong and not all(os.path.exists(path) for path in paths):
+            wrong = "there is no result"
+        if not wrong and not filecmp.cmp(*paths, shallow=False):
+            wrong = "the results differ"
+        report.line(f"{name} {what}", wrong, f"the same {SHORT_S} s twice "
+                    f"({max(one.seconds for one in done):.1f} s)", bad)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sanitized", metavar="BUILD")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    names = [os.path.basename(path)[:-5]
+             for path in sorted(glob.glob(os.path.join(SCENARIOS, "*.json")))]
+    wanted = [name for name in names
+              if not options.words or any(word in name for word in options.words)]
+    report = Report()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        if options.sanitized:
+            for name in [name for name in SHORT if name in wanted]:
+                same_bytes(name, [BUILD, options.sanitized], report, "under sanitizers",
+                           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
+                           + f":exitcode={SANITIZER_EXIT}",
+                           UBSAN_OPTIONS=f"halt_on_error=1:exitcode={SANITIZER_EXIT}")
+        else:
+            if not wanted:
+                report.line("scenarios", "there are none", "")
+            run_all(wanted, report)
+            if TWICE in wanted:
+                same_bytes(TWICE, [BUILD, BUILD], report, "and its seed")
+    finally:
+        RUNNING.end()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
