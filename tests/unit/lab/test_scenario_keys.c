@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each key of a good scenario becomes.
+#include "scenario_text.h"
+
+#include "flexint.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+
+static const char minimal[] =
+		"{'name': 'm', 'duration_s': 10,"
+		" 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+		" 'links': [{'from': 'a', 'to': 'b'}],"
+		" 'traffic': [{'name': 'up', 'from': 'a', 'to': 'b', 'rate_pps': 100}],"
+		" 'requests': [{'node': '*', 'traffic': 'up',"
+		"               'int_request': {'mode': 'count', 'mode_setting': 10}}]}";
+
+static void absent_keys_have_their_documented_defaults(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(minimal, &s);
+
+	assert_string_equal(s.source, "");
+	assert_int_equal(s.seed, 1);
+	assert_int_equal(s.duration_ns, 10 * S);
+	assert_int_equal(s.window_ns, S);
+	assert_int_equal(s.forwarding, HS_LAB_PATCH);
+	assert_false(s.closing_packet);
+	assert_true(s.keep_windows);
+	assert_int_equal(s.mbufs, 65536);
+	assert_int_equal(s.rules, 64);
+	assert_int_equal(s.mtu, 1500);
+	assert_int_equal(s.reroute_ns, 0);
+	assert_int_equal(s.nodes[0].layout, HS_LAYOUT_ALIGNED);
+	assert_int_equal(s.nodes[0].clock.offset_ns, 0);
+	assert_int_equal(s.nodes[0].clock.sync.interval_ns, 0);
+	const struct hs_link_config plain = {.queue_packets = 1000};
+	assert_string_equal(s.links[0].name, "a-b");
+	assert_memory_equal(&s.links[0].ways[0], &plain, sizeof(plain));
+	assert_memory_equal(&s.links[0].ways[1], &plain, sizeof(plain));
+	assert_int_equal(s.n_events, 0);
+	assert_int_equal(s.n_expects, 0);
+	hs_scenario_fini(&s);
+}
+
+static void traffic_has_its_defaults_by_its_place(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 10,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 0},"
+	      "  {'name': 'y', 'type': 'bursty', 'from': 'b', 'to': 'a', 'rate_pps': 1}]}",
+			&s);
+
+	const struct hs_scenario_traffic *x = &s.traffic[0], *y = &s.traffic[1];
+	assert_int_equal(x->kind, HS_TRAFFIC_CONSTANT);
+	assert_int_equal(x->protocol, IPPROTO_UDP);
+	assert_int_equal(x->src_port, 5000);
+	assert_int_equal(x->dst_port, 6000);
+	assert_int_equal(x->payload_bytes, 500);
+	assert_int_equal(x->start_ns, 0);
+	assert_int_equal(x->stop_ns, 10 * S);
+	assert_int_equal(x->packets, 0);
+	assert_int_equal(y->src_port, 5001);
+	assert_int_equal(y->dst_port, 6001);
+	assert_int_equal(y->burst_ns, 2 * S);
+	assert_int_equal(y->mean_interval_ns, 5 * S);
+	assert_int_equal(y->from, x->to);
+	assert_int_equal(y->to, x->from);
+	hs_scenario_fini(&s);
+}
+
+static void every_key_of_the_head_and_of_nodes_is_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_string_equal(s.name, "full");
+	assert_string_equal(s.source, "a table");
+	assert_string_equal(s.description, "all keys");
+	assert_int_equal(s.seed, 7);
+	assert_int_equal(s.duration_ns, 25 * S / 2);
+	assert_int_equal(s.window_ns, 10 * S);
+	assert_int_equal(s.forwarding, HS_LAB_SHORTEST_PATH);
+	assert_true(s.closing_packet);
+	assert_false(s.keep_windows);
+	assert_int_equal(s.mbufs, 2048);
+	assert_int_equal(s.rules, 9);
+	assert_int_equal(s.mtu, 9000);
+	assert_int_equal(s.reroute_ns, S / 4);
+
+	assert_int_equal(s.n_nodes, 3);
+	const struct hs_scenario_node *a = &s.nodes[0];
+	assert_int_equal(a->id, 0);
+	assert_string_equal(a->name, "a");
+	assert_int_equal(a->layout, HS_LAYOUT_PAPER);
+	assert_int_equal(a->clock.offset_ns, -36 * S);
+	assert_int_equal(a->clock.drift_ppb, -15000);
+	assert_int_equal(a->clock.drift_sigma_ppb, 15001);
+	assert_int_equal(a->clock.sync.interval_ns, S / 2);
+	assert_int_equal(a->clock.sync.first_ns, S / 8);
+	assert_int_equal(a->clock.sync.error_ns, 150000);
+	assert_int_equal(a->clock.sync.frequency_error_ppb, 8000);
+	assert_true(a->clock.sync.slew);
+	assert_int_equal(a->clock.sync.step_threshold_ns, 77);
+	assert_int_equal(s.nodes[1].id, 5);
+	hs_scenario_fini(&s);
+}
+
+static void every_key_of_a_link_is_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_links, 2);
+	const struct hs_scenario_link *link = &s.links[0];
+	const struct hs_link_config *way = &link->ways[0];
+	assert_string_equal(link->name, "first");
+	assert_int_equal(link->from, 0);
+	assert_int_equal(link->to, 1);
+	assert_false(way->down);
+	assert_int_equal(way->rate_bps, 100000000);
+	assert_int_equal(way->queue_packets, 2000);
+	assert_int_equal(way->overhead_bytes, 24);
+	assert_int_equal(way->delay_ns, 10000000);
+	assert_int_equal(way->jitter_ns, 2000000);
+	assert_int_equal(way->distribution, HS_LINK_NORMAL);
+	assert_true(way->in_order);
+	assert_true(way->loss_ratio == 0.01);
+	assert_true(way->telemetry_loss_ratio == 0.02);
+	assert_true(way->duplicate_ratio == 0.03);
+	assert_true(way->reorder_ratio == 0.04);
+	assert_true(way->bursts.p == 0.1 && way->bursts.r == 0.5);
+	assert_true(way->bursts.loss_bad == 1 && way->bursts.loss_good == 0);
+	hs_scenario_fini(&s);
+}
+
+static void reverse_changes_what_it_names_and_nothing_else(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	const struct hs_link_config *way = &s.links[0].ways[1];
+	assert_int_equal(way->delay_ns, 5);
+	assert_int_equal(way->rate_bps, 100000000);
+	assert_true(way->loss_ratio == 0.01);
+	assert_true(way->bursts.p == 0.2 && way->bursts.r == 0.25);
+	assert_true(way->bursts.loss_bad == 0.5 && way->bursts.loss_good == 0.125);
+	hs_scenario_fini(&s);
+}
+
+static void an_entry_the_other_way_round_is_the_other_direction(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_string_equal(s.links[1].name, "b-c");
+	assert_int_equal(s.links[1].ways[0].delay_ns, 1);
+	assert_int_equal(s.links[1].ways[1].delay_ns, 2);
+	hs_scenario_fini(&s);
+}
+
+static void links_with_names_stand_beside_each_other(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'shortest_path',"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b', 'name': 'x', 'delay_ns': 1},"
+	      "           {'from': 'a', 'to': 'b', 'name': 'y', 'delay_ns': 2},"
+	      "           {'from': 'b', 'to': 'a', 'delay_ns': 3},"
+	      "           {'from': 'b', 'to': 'a', 'delay_ns': 4},"
+	      "           {'from': 'b', 'to': 'a', 'name': 'z', 'delay_ns': 5}]}",
+			&s);
+	assert_int_equal(s.n_links, 3);
+	assert_int_equal(s.links[0].ways[1].delay_ns, 3);
+	assert_int_equal(s.links[1].ways[1].delay_ns, 4);
+	assert_int_equal(s.links[2].ways[0].delay_ns, 5);
+	assert_int_equal(s.links[2].from, 1);
+	hs_scenario_fini(&s);
+}
+
+static void traffic_that_names_a_node_makes_one_host_there(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_hosts, 3);
+	assert_string_equal(s.hosts[0].name, "h");
+	assert_int_equal(s.hosts[0].at, 2);
+	assert_address(s.hosts[0].addr, "2001:db8::7");
+	assert_false(s.hosts[0].implicit);
+	assert_string_equal(s.hosts[1].name, "a");
+	assert_int_equal(s.hosts[1].at, 0);
+	assert_address(s.hosts[1].addr, "2001:db8:0:1::1");
+	assert_true(s.hosts[1].implicit);
+	assert_address(s.hosts[2].addr, "2001:db8:0:2::1");
+	assert_int_equal(s.traffic[0].from, 1);
+	assert_int_equal(s.traffic[1].to, 1);
+	hs_scenario_fini(&s);
+}
+
+static void every_key_of_traffic_is_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_traffic, 3);
+	const struct hs_scenario_traffic *t = &s.traffic[0];
+	assert_string_equal(t->name, "burst");
+	assert_int_equal(t->kind, HS_TRAFFIC_BURSTY);
+	assert_int_equal(t->from, 1);
+	assert_int_equal(t->to, 0);
+	assert_true(t->rate_pps == 10000.5);
+	assert_int_equal(t->payload_bytes, 900);
+	assert_int_equal(t->start_ns, 3 * S / 2);
+	assert_int_equal(t->stop_ns, 9 * S);
+	assert_int_equal(t->packets, 77);
+	assert_int_equal(t->burst_ns, S / 2);
+	assert_int_equal(t->mean_interval_ns, 5 * S / 4);
+	assert_int_equal(t->src_port, 11);
+	assert_int_equal(t->dst_port, 12);
+
+	assert_int_equal(s.traffic[1].kind, HS_TRAFFIC_PING);
+	assert_int_equal(s.traffic[1].protocol, IPPROTO_ICMPV6);
+	assert_int_equal(s.traffic[1].src_port, 0);
+	assert_int_equal(s.traffic[1].dst_port, 0);
+	assert_int_equal(s.traffic[1].reply_delay_ns, 33);
+	assert_int_equal(s.traffic[2].kind, HS_TRAFFIC_WINDOW);
+	assert_int_equal(s.traffic[2].protocol, IPPROTO_TCP);
+	assert_int_equal(s.traffic[2].window_packets, 44);
+	assert_true(s.traffic[2].window_fixed);
+	hs_scenario_fini(&s);
+}
+
+static void traffic_fills_in_what_a_request_leaves_out(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_rule rule;
+	parse(full, &s);
+
+	assert_int_equal(s.n_requests, 2);
+	assert_int_equal(s.requests[0].node, 1);
+	rule_of(s.requests[0].request, &rule);
+	assert_int_equal(rule.ns_id, 100);
+	assert_int_equal(rule.app_id, 1);
+	assert_address(rule.src_ip, "2001:db8:0:1::1");
+	assert_address(rule.dst_ip, "2001:db8::7");
+	assert_int_equal(rule.src_port, 11);
+	assert_int_equal(rule.dst_port, 12);
+	assert_int_equal(rule.protocol, IPPROTO_UDP);
+	assert_int_equal(rule.trace_type, 0x7000E000);
+	hs_scenario_fini(&s);
+}
+
+static void a_request_for_replies_has_the_ends_exchanged(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_rule rule;
+	parse(full, &s);
+
+	assert_int_equal(s.requests[1].node, HS_NO_INDEX);
+	rule_of(s.requests[1].request, &rule);
+	assert_int_equal(rule.ns_id, 2);
+	assert_int_equal(rule.app_id, 3);
+	assert_address(rule.src_ip, "2001:db8:0:1::1");
+	assert_address(rule.dst_ip, "2001:db8::7");
+	assert_int_equal(rule.protocol, IPPROTO_ICMPV6);
+	assert_int_equal(rule.trace_type, 0x2000E000);
+	// What the file says is not changed by filling in.
+	rule_of(s.events[2].request, &rule);
+	assert_int_equal(rule.src_port, 5002);
+	assert_int_equal(rule.dst_port, 6002);
+	hs_scenario_fini(&s);
+}
+
+static void ports_are_exchanged_for_replies_too(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_rule rule;
+	parse("{'name': 'm', 'duration_s': 1,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'type': 'window', 'from': 'a', 'to': 'b'}],"
+	      " 'requests': [{'node': 'a', 'traffic': 'x', 'reverse': true,"
+	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
+			&s);
+	rule_of(s.requests[0].request, &rule);
+	assert_int_equal(rule.src_port, 6000);
+	assert_int_equal(rule.dst_port, 5000);
+	assert_int_equal(s.flows[0].traffic, 0);
+	assert_true(s.flows[0].reverse);
+	hs_scenario_fini(&s);
+}
+
+static void each_namespace_is_a_flow_with_its_traffic(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_flows, 3);
+	assert_int_equal(s.flows[0].ns_id, 100);
+	assert_int_equal(s.flows[0].app_id, 1);
+	assert_int_equal(s.flows[0].traffic, 0);
+	assert_false(s.flows[0].reverse);
+	assert_int_equal(s.flows[1].ns_id, 2);
+	assert_int_equal(s.flows[1].app_id, 3);
+	assert_int_equal(s.flows[1].traffic, 1);
+	assert_true(s.flows[1].reverse);
+	assert_int_equal(s.flows[2].ns_id, 50);
+	assert_int_equal(s.flows[2].traffic, 2);
+	hs_scenario_fini(&s);
+}
+
+static void a_rule_for_any_port_finds_its_traffic_by_the_rest(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 1, 'forwarding': 'bridge',"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': ["
+	      "  {'name': 'x', 'protocol': 'tcp', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
+	      "  {'name': 'y', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
+	      " 'requests': ["
+	      "  {'node': 'a', 'int_request': {'ns_id': 1, 'mode': 'count', 'mode_setting': 1,"
+	      "   'src_ip': '2001:db8:0:1::1', 'dst_ip': '2001:db8:0:2::1',"
+	      "   'protocol': 'udp', 'trace_type': '0x2000E000', 'dst_port': 6001}},"
+	      "  {'node': 'a', 'int_request': {'ns_id': 2, 'mode': 'count', 'mode_setting': 1,"
+	      "   'src_ip': '2001:db8:0:2::1', 'dst_ip': '2001:db8:0:1::1',"
+	      "   'protocol': 'tcp', 'trace_type': '0x2000E000'}},"
+	      "  {'node': 'b', 'int_request': {'ns_id': 2, 'mode': 'count', 'mode_setting': 9,"
+	      "   'src_ip': '2001:db8:0:2::1', 'dst_ip': '2001:db8:0:1::1',"
+	      "   'protocol': 'tcp', 'trace_type': '0x2000E000'}},"
+	      "  {'node': 'a', 'int_request': {'ns_id': 3, 'mode': 'count', 'mode_setting': 1,"
+	      "   'src_ip': '2001:db8:0:1::1', 'dst_ip': '2001:db8:0:2::1',"
+	      "   'protocol': 'udp', 'trace_type': '0x2000E000', 'dst_port': 6000}}]}",
+			&s);
+	assert_int_equal(s.n_flows, 3);
+	assert_int_equal(s.flows[0].traffic, 1);
+	assert_false(s.flows[0].reverse);
+	assert_int_equal(s.flows[1].traffic, 0);
+	assert_true(s.flows[1].reverse);
+	assert_int_equal(s.flows[2].traffic, HS_NO_INDEX);
+	hs_scenario_fini(&s);
+}
+
+static void a_request_for_all_traffic_is_one_for_each_entry(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_rule rule;
+	parse("{'name': 'm', 'duration_s': 1,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
+	      "             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
+	      " 'requests': [{'node': '*', 'traffic': '*',"
+	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
+			&s);
+	assert_int_equal(s.n_requests, 2);
+	rule_of(s.requests[1].request, &rule);
+	assert_int_equal(rule.ns_id, 2);
+	// The second ping looks like the replies of the first, and is not taken for them.
+	assert_int_equal(s.flows[1].traffic, 1);
+	assert_false(s.flows[1].reverse);
+	hs_scenario_fini(&s);
+}
+
+static void every_key_of_events_is_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_events, 4);
+	const struct hs_scenario_event *e = s.events;
+	assert_int_equal(e[0].kind, HS_LAB_EVENT_LINK);
+	assert_int_equal(e[0].at_ns, S);
+	assert_int_equal(e[0].every_ns, S / 2);
+	assert_int_equal(e[0].until_ns, 4 * S);
+	assert_int_equal(e[0].link, 0);
+	assert_false(e[0].way_changes[0]);
+	assert_true(e[0].way_changes[1]);
+	assert_true(json_is_false(json_object_get(e[0].set, "up")));
+	assert_int_equal(e[1].kind, HS_LAB_EVENT_RESTART);
+	assert_int_equal(e[1].node, 1);
+	assert_int_equal(e[1].down_ns, S / 4);
+	assert_int_equal(e[1].every_ns, 0);
+	assert_int_equal(e[2].kind, HS_LAB_EVENT_REQUEST);
+	assert_int_equal(e[2].node, HS_NO_INDEX);
+	assert_non_null(json_object_get(e[2].request, "int_request"));
+	assert_null(json_object_get(e[2].request, "traffic"));
+	assert_int_equal(e[3].kind, HS_LAB_EVENT_TRAFFIC);
+	assert_int_equal(e[3].traffic, 1);
+	assert_true(e[3].rate_pps == 7.5);
+	hs_scenario_fini(&s);
+}
+
+static void every_key_of_expectations_is_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse(full, &s);
+
+	assert_int_equal(s.n_expects, 2);
+	const struct hs_scenario_expect *x = s.expects;
+	assert_string_equal(x[0].metric, "delay_ns");
+	assert_string_equal(x[0].hop, "first");
+	assert_int_equal(x[0].flow, 1);
+	assert_true(x[0].has_value && !x[0].has_min && !x[0].has_max);
+	assert_true(x[0].value == -5 && x[0].tolerance == 0.5);
+	assert_string_equal(x[1].hop, "");
+	assert_int_equal(x[1].flow, HS_NO_INDEX);
+	assert_true(!x[1].has_value && x[1].has_min && x[1].has_max);
+	assert_true(x[1].min == 1 && x[1].max == 2.5);
+	hs_scenario_fini(&s);
+}
+
+static void an_event_may_install_again_what_a_restart_forgot(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 10,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
+	      " 'requests': [{'node': 'a', 'traffic': 'x',"
+	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}],"
+	      " 'events': ["
+	      "  {'at_s': 3, 'node': 'b', 'request': {'traffic': 'x',"
+	      "   'int_request': {'mode': 'count', 'mode_setting': 1}}},"
+	      "  {'at_s': 2, 'node': 'b', 'restart': true},"
+	      "  {'at_s': 1, 'node': 'b', 'request': {'traffic': 'x',"
+	      "   'int_request': {'mode': 'count', 'mode_setting': 1}}}]}",
+			&s);
+	assert_int_equal(s.n_flows, 1);
+	hs_scenario_fini(&s);
+}
+
+static void replies_that_a_request_names_are_no_traffic_the_other_way(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 1,"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'type': 'ping', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
+	      "             {'name': 'y', 'type': 'ping', 'from': 'b', 'to': 'a', 'rate_pps': 1}],"
+	      " 'requests': [{'node': '*', 'traffic': 'x', 'reverse': true,"
+	      "  'int_request': {'mode': 'count', 'mode_setting': 1}}]}",
+			&s);
+	assert_int_equal(s.flows[0].traffic, 0);
+	assert_true(s.flows[0].reverse);
+	hs_scenario_fini(&s);
+}
+
+static void the_address_of_a_node_is_its_place_in_hexadecimal(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	struct hs_error err = {0};
+	json_t *nodes = json_array(), *links = json_array();
+	for (int i = 1; i <= 300; i++) {
+		char name[8], next[8];
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(next, sizeof(next), "n%d", i + 1);
+		json_array_append_new(nodes, json_pack("{s:i, s:s}", "id", i, "name", name));
+		if (i < 300)
+			json_array_append_new(
+					links, json_pack("{s:s, s:s}", "from", name, "to", next));
+	}
+	json_t *root = json_pack("{s:s, s:i, s:o, s:o, s:[{s:s, s:s, s:s, s:i}]}", "name", "m",
+			"duration_s", 1, "nodes", nodes, "links", links, "traffic", "name", "x",
+			"from", "n1", "to", "n300", "rate_pps", 1);
+	char *text = json_dumps(root, 0);
+	assert_int_equal(hs_scenario_parse(text, strlen(text), "", NULL, &s, &err), 0);
+	assert_address(s.hosts[0].addr, "2001:db8:0:1::1");
+	assert_address(s.hosts[1].addr, "2001:db8:0:12c::1");
+	free(text);
+	json_decref(root);
+	hs_scenario_fini(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(absent_keys_have_their_documented_defaults),
+			cmocka_unit_test(traffic_has_its_defaults_by_its_place),
+			cmocka_unit_test(every_key_of_the_head_and_of_nodes_is_read),
+			cmocka_unit_test(every_key_of_a_link_is_read),
+			cmocka_unit_test(reverse_changes_what_it_names_and_nothing_else),
+			cmocka_unit_test(an_entry_the_other_way_round_is_the_other_direction),
+			cmocka_unit_test(links_with_names_stand_beside_each_other),
+			cmocka_unit_test(traffic_that_names_a_node_makes_one_host_there),
+			cmocka_unit_test(every_key_of_traffic_is_read),
+			cmocka_unit_test(traffic_fills_in_what_a_request_leaves_out),
+			cmocka_unit_test(a_request_for_replies_has_the_ends_exchanged),
+			cmocka_unit_test(ports_are_exchanged_for_replies_too),
+			cmocka_unit_test(each_namespace_is_a_flow_with_its_traffic),
+			cmocka_unit_test(a_rule_for_any_port_finds_its_traffic_by_the_rest),
+			cmocka_unit_test(a_request_for_all_traffic_is_one_for_each_entry),
+			cmocka_unit_test(every_key_of_events_is_read),
+			cmocka_unit_test(every_key_of_expectations_is_read),
+			cmocka_unit_test(an_event_may_install_again_what_a_restart_forgot),
+			cmocka_unit_test(replies_that_a_request_names_are_no_traffic_the_other_way),
+			cmocka_unit_test(the_address_of_a_node_is_its_place_in_hexadecimal),
+	};
+	return cmocka_run_group_tests_name("lab-scenario-keys", tests, NULL, NULL);
+}

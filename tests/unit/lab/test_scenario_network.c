@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Topologies, patterns, changes of links, graphs.
+#include "scenario_graph.h"
+#include "scenario_text.h"
+
+#include <stdio.h>
+
+// ---- topologies and patterns ----
+
+static const char fat_tree[] = "{'name': 'f', 'duration_s': 1, 'forwarding': 'shortest_path',"
+			       " 'rules': 4096,"
+			       " 'topology': {'kind': 'fat_tree', 'k': %u,"
+			       "  'link': {'delay_ns': 10, 'reverse': {'delay_ns': 20}}},"
+			       " 'traffic': [{'name': 'perm', 'rate_pps': 1,"
+			       "  'pattern': {'kind': 'permutation', 'flows': %u}}],"
+			       " 'requests': [{'node': '*', 'traffic': '*',"
+			       "  'int_request': {'mode': 'count', 'mode_setting': 10}}]}";
+
+static void parse_fat_tree(unsigned k, unsigned flows, uint64_t seed, struct hs_scenario *scenario)
+{
+	const struct hs_scenario_override override = {.has_seed = true, .seed = seed};
+	char text[1024];
+	snprintf(text, sizeof(text), fat_tree, k, flows);
+	parse_with(text, &override, scenario);
+}
+
+static void assert_distances(const struct hs_scenario *s, unsigned k)
+{
+	uint32_t(*ends)[2] = calloc(s->n_links, sizeof(*ends));
+	uint32_t *hops = calloc(s->n_nodes, sizeof(*hops));
+	struct hs_graph *graph;
+	size_t at_four = 0;
+
+	for (size_t i = 0; i < s->n_links; i++) {
+		ends[i][0] = s->links[i].from;
+		ends[i][1] = s->links[i].to;
+	}
+	assert_int_equal(hs_graph_create((uint32_t)s->n_nodes, (uint32_t)s->n_links,
+					 (const uint32_t(*)[2])ends, &graph),
+			0);
+	hs_graph_distances(graph, s->hosts[0].at, hops);
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		assert_in_range(hops[i], 0, 4);
+		at_four += hops[i] == 4;
+	}
+	// The edge switches of all other pods.
+	assert_int_equal(at_four, (k - 1) * k / 2);
+	hs_graph_destroy(graph);
+	free(ends);
+	free(hops);
+}
+
+static void a_fat_tree_has_its_switches_links_and_hosts(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned k;
+		size_t nodes, links, hosts;
+	} cases[] = {{2, 5, 4, 2}, {4, 20, 32, 16}, {20, 500, 4000, 2000}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct hs_scenario s;
+		unsigned ports[500] = {0};
+		parse_fat_tree(cases[c].k, 1, 1, &s);
+		assert_int_equal(s.n_nodes, cases[c].nodes);
+		assert_int_equal(s.n_links, cases[c].links);
+		assert_int_equal(s.n_hosts, cases[c].hosts);
+		for (size_t i = 0; i < s.n_links; i++) {
+			ports[s.links[i].from]++;
+			ports[s.links[i].to]++;
+		}
+		for (size_t i = 0; i < s.n_hosts; i++)
+			ports[s.hosts[i].at]++;
+		for (size_t i = 0; i < s.n_nodes; i++) {
+			assert_int_equal(ports[i], cases[c].k);
+			assert_int_equal(s.nodes[i].id, i + 1);
+		}
+		assert_distances(&s, cases[c].k);
+		hs_scenario_fini(&s);
+	}
+}
+
+static void a_fat_tree_names_what_it_makes(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse_fat_tree(4, 1, 1, &s);
+
+	assert_string_equal(s.nodes[0].name, "core-1");
+	assert_string_equal(s.nodes[4].name, "agg-1-1");
+	assert_string_equal(s.nodes[19].name, "edge-4-2");
+	assert_string_equal(s.links[0].name, "core-1-agg-1-1");
+	assert_string_equal(s.links[1].name, "core-2-agg-1-1");
+	assert_int_equal(s.links[31].ways[0].delay_ns, 10);
+	assert_int_equal(s.links[31].ways[1].delay_ns, 20);
+	assert_string_equal(s.hosts[15].name, "h-4-2-2");
+	assert_string_equal(s.nodes[s.hosts[15].at].name, "edge-4-2");
+	assert_address(s.hosts[15].addr, "2001:db8:4:2::2");
+	hs_scenario_fini(&s);
+
+	parse_fat_tree(20, 1, 1, &s);
+	assert_string_equal(s.hosts[1999].name, "h-20-10-10");
+	assert_address(s.hosts[1999].addr, "2001:db8:20:10::10");
+	hs_scenario_fini(&s);
+}
+
+static void a_permutation_lets_each_host_send_to_another_and_get_from_one(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	unsigned sends[16] = {0}, gets[16] = {0};
+	parse_fat_tree(4, 32, 5, &s);
+
+	assert_int_equal(s.n_traffic, 32);
+	assert_string_equal(s.traffic[0].name, "perm-1");
+	assert_string_equal(s.traffic[31].name, "perm-32");
+	for (size_t i = 0; i < s.n_traffic; i++) {
+		assert_true(s.traffic[i].from != s.traffic[i].to);
+		sends[s.traffic[i].from]++;
+		gets[s.traffic[i].to]++;
+		if (i == 15 || i == 31)
+			for (size_t h = 0; h < 16; h++)
+				assert_true(sends[h] == (i + 1) / 16 && gets[h] == (i + 1) / 16);
+	}
+	hs_scenario_fini(&s);
+}
+
+static bool same_pairs(const struct hs_scenario *a, const struct hs_scenario *b)
+{
+	for (size_t i = 0; i < a->n_traffic; i++)
+		if (a->traffic[i].from != b->traffic[i].from ||
+				a->traffic[i].to != b->traffic[i].to)
+			return false;
+	return true;
+}
+
+static void a_permutation_is_the_seeds(void **state)
+{
+	(void)state;
+	struct hs_scenario first, again, other;
+	parse_fat_tree(4, 16, 5, &first);
+	parse_fat_tree(4, 16, 5, &again);
+	parse_fat_tree(4, 16, 6, &other);
+	assert_true(same_pairs(&first, &again));
+	assert_false(same_pairs(&first, &other));
+	hs_scenario_fini(&first);
+	hs_scenario_fini(&again);
+	hs_scenario_fini(&other);
+}
+
+static void thousands_of_requests_are_read(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse_fat_tree(20, 2000, 1, &s);
+	assert_int_equal(s.n_requests, 2000);
+	assert_int_equal(s.n_flows, 2000);
+	for (uint32_t i = 0; i < s.n_flows; i++) {
+		assert_int_equal(s.flows[i].ns_id, i + 1);
+		assert_int_equal(s.flows[i].traffic, i);
+	}
+	hs_scenario_fini(&s);
+}
+
+static void two_hosts_of_a_permutation_send_to_each_other(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse_fat_tree(2, 2, 1, &s);
+	assert_int_equal(s.traffic[0].from, s.traffic[1].to);
+	assert_int_equal(s.traffic[0].to, s.traffic[1].from);
+	assert_true(s.traffic[0].from != s.traffic[0].to);
+	hs_scenario_fini(&s);
+}
+
+// ---- changes of links ----
+
+static void a_change_of_a_link_leaves_what_it_does_not_name(void **state)
+{
+	(void)state;
+	struct hs_link_config config = {
+			.delay_ns = 5, .queue_packets = 10, .bursts = {0.1, 0.2, 0.3, 0.4}};
+	struct hs_error err = {0};
+	json_t *set = json_pack("{s:b, s:f}", "up", 0, "loss_ratio", 0.5);
+
+	assert_int_equal(hs_scenario_set_link(set, "", &config, &err), 0);
+	assert_true(config.down && config.loss_ratio == 0.5);
+	assert_int_equal(config.delay_ns, 5);
+	assert_true(config.bursts.loss_good == 0.4);
+	json_decref(set);
+}
+
+static void a_change_of_a_link_that_is_wrong_changes_nothing(void **state)
+{
+	(void)state;
+	struct hs_link_config config = {.delay_ns = 5, .queue_packets = 10}, before = config;
+	struct hs_error err = {0};
+	json_t *set = json_pack(
+			"{s:i, s:i, s:i}", "delay_ns", 7, "rate_bps", 100, "queue_packets", 0);
+
+	assert_true(hs_scenario_set_link(set, "events[3].set", &config, &err) < 0);
+	assert_string_equal(err.path, "events[3].set.queue_packets");
+	assert_memory_equal(&config, &before, sizeof(config));
+	assert_true(hs_scenario_set_link(set, "", &config, &err) < 0);
+	assert_string_equal(err.path, "queue_packets");
+	json_decref(set);
+}
+
+// ---- graphs ----
+
+static void distances_follow_the_ways_that_are_up(void **state)
+{
+	(void)state;
+	static const uint32_t ends[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+	struct hs_graph *graph;
+	uint32_t hops[5];
+
+	assert_int_equal(hs_graph_create(5, 4, ends, &graph), 0);
+	hs_graph_distances(graph, 0, hops);
+	assert_int_equal(hops[0], 0);
+	assert_int_equal(hops[1], 1);
+	assert_int_equal(hops[2], 2);
+	assert_int_equal(hops[3], 1);
+	assert_int_equal(hops[4], HS_GRAPH_FAR);
+
+	hs_graph_set_up(graph, 3, 0, false); // from 3 to 0
+	hs_graph_distances(graph, 0, hops);
+	assert_int_equal(hops[3], 3);
+	hs_graph_distances(graph, 3, hops);
+	assert_int_equal(hops[0], 1);
+	hs_graph_set_up(graph, 3, 0, true);
+	hs_graph_distances(graph, 0, hops);
+	assert_int_equal(hops[3], 1);
+	hs_graph_destroy(graph);
+}
+
+static void the_cable_that_closes_a_cycle_is_found(void **state)
+{
+	(void)state;
+	static const uint32_t ring[][2] = {{0, 1}, {2, 3}, {1, 2}, {3, 0}, {0, 2}};
+	static const uint32_t twice[][2] = {{0, 1}, {1, 0}};
+	struct hs_graph *graph;
+	uint32_t cable;
+
+	assert_int_equal(hs_graph_create(4, 5, ring, &graph), 0);
+	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
+	assert_int_equal(cable, 3);
+	hs_graph_destroy(graph);
+	assert_int_equal(hs_graph_create(4, 3, ring, &graph), 0);
+	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
+	assert_int_equal(cable, HS_GRAPH_FAR);
+	hs_graph_destroy(graph);
+	assert_int_equal(hs_graph_create(2, 2, twice, &graph), 0);
+	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
+	assert_int_equal(cable, 1);
+	hs_graph_destroy(graph);
+	hs_graph_destroy(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_fat_tree_has_its_switches_links_and_hosts),
+			cmocka_unit_test(a_fat_tree_names_what_it_makes),
+			cmocka_unit_test(
+					a_permutation_lets_each_host_send_to_another_and_get_from_one),
+			cmocka_unit_test(a_permutation_is_the_seeds),
+			cmocka_unit_test(thousands_of_requests_are_read),
+			cmocka_unit_test(two_hosts_of_a_permutation_send_to_each_other),
+			cmocka_unit_test(a_change_of_a_link_leaves_what_it_does_not_name),
+			cmocka_unit_test(a_change_of_a_link_that_is_wrong_changes_nothing),
+			cmocka_unit_test(distances_follow_the_ways_that_are_up),
+			cmocka_unit_test(the_cable_that_closes_a_cycle_is_found),
+	};
+	return cmocka_run_group_tests_name("lab-scenario-network", tests, NULL, NULL);
+}
