@@ -30,6 +30,7 @@ struct lab_run {
 	char *text; // topics and messages, a line each
 	size_t text_bytes;
 	FILE *published;
+	uint64_t reports; // of them
 	char *csv;
 	size_t csv_bytes;
 	uint64_t windows_before_stop; // 0: never
@@ -42,6 +43,7 @@ static inline void lab_run_publish(void *context, const char *topic, const char 
 	struct lab_run *r = context;
 
 	fprintf(r->published, "%s %s\n", topic, json);
+	r->reports += strncmp(topic, "report.", 7) == 0;
 	if (r->windows_before_stop && strncmp(topic, "qos.", 4) == 0 &&
 			--r->windows_before_stop == 0)
 		r->stop = 1;

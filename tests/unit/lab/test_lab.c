@@ -152,15 +152,15 @@ static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 
 	(void)state;
 	lab_run(&r,
-			"{'name':'all','duration_s':0.1,'forwarding':'patch'," TWO
+			"{'name':'all','duration_s':0.02,'forwarding':'patch'," TWO
 			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
 			"'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
 			1);
 	assert_ran(&r);
-	assert_int_equal(traffic_of(&r, 0).delivered[0], 100000);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 100000);
-	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 100000);
-	assert_int_equal(count_of(r.text, "report.1 "), 100000);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 20000);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 20000);
+	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 20000);
+	assert_int_equal(r.reports, 20000);
 	lab_run_ends(&r);
 }
 
