@@ -85,7 +85,7 @@ part_sanitizers() {
 	counted env HOPSIGHT_BUILD="$PWD/build-asan" "$PYTHON" tests/integration/run.py \
 		listing_1 bad command_line layout_of_the_paper unchanged telemetry namespace jumbo \
 		sigterm vanishes bridge flooded configuration not_there thousand_rules \
-		kernel_itself taken_again undone two_workers
+		kernel_itself taken_again undone two_workers partial_results whole_pictures
 }
 
 part_fuzz() {
@@ -106,8 +106,9 @@ part_lab() {
 	counted "$PYTHON" tests/lab/run.py
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized
-	counted env ASAN_OPTIONS=detect_leaks=0 "$PYTHON" tests/lab/run.py \
-		--sanitized "$PWD/build-asan"
+	counted env ASAN_OPTIONS=detect_leaks=1 \
+		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
+		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
 }
 
 part_bench() {

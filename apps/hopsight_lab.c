@@ -3,6 +3,7 @@
 #include "hopsight_lab.h"
 
 #include "lab_list.h"
+#include "lab_words.h"
 #include "scenario.h"
 #include "text_table.h"
 
@@ -309,14 +310,8 @@ static int list_json(const struct hs_lab_list *list)
 static void add_wrapped(struct hs_text_table *out, const char *name, const char *text, size_t width)
 {
 	for (bool first = true; first || *text; first = false) {
-		size_t n = strlen(text);
+		size_t n = hs_lab_first_line(text, width);
 		char line[400];
-		if (n > width) {
-			n = width;
-			while (n > 1 && text[n] != ' ')
-				n--;
-			n = n > 1 ? n : width;
-		}
 		snprintf(line, sizeof(line), "%.*s", (int)n, text);
 		hs_text_table_cell(out, first ? name : "");
 		hs_text_table_cell(out, line);

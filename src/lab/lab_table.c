@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WIDTH	   100 // of lines
 #define HOP_WIDTH  20
 #define LINK_WIDTH 26
 #define LINKS_MAX  24 // rows of links that lost something
@@ -475,8 +476,11 @@ static void print_head(FILE *to, const struct hs_run *run)
 	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
 
 	fprintf(to, "%s%s%s\n", s->name, s->source[0] ? ": " : "", s->source);
-	if (s->description[0])
-		fprintf(to, "%s\n", s->description);
+	for (const char *text = s->description; *text;) {
+		size_t n = hs_lab_first_line(text, WIDTH);
+		fprintf(to, "%.*s\n", (int)n, text);
+		text += n + (text[n] == ' ');
+	}
 	fprintf(to, "seed %" PRIu64 ", %.6g s of %s time, %zu nodes, %zu links%s\n", s->seed,
 			seconds, run->real ? "real" : "virtual", s->n_nodes, s->n_links,
 			run->partial ? "; INTERRUPTED: partial results" : "");

@@ -135,3 +135,17 @@ void hs_lab_cut(const char *text, size_t width, char *cut, size_t size)
 	}
 	snprintf(cut, size, "%.*s%s", (int)n, text, more);
 }
+
+size_t hs_lab_first_line(const char *text, size_t width)
+{
+	size_t n = 0, blank = 0, seen = 0;
+
+	for (; text[n]; n++) {
+		seen += ((unsigned char)text[n] & 0xc0) != 0x80;
+		if (text[n] == ' ')
+			blank = n;
+		if (seen > width)
+			return blank ? blank : n;
+	}
+	return n;
+}

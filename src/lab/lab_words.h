@@ -31,5 +31,8 @@ void hs_lab_number(double value, char text[HS_LAB_WORD]);
 // "ns 7" behind it where the scenario monitors the same twice.
 void hs_lab_flow_name(const struct hs_scenario *scenario, uint32_t flow, char text[HS_LAB_WORD]);
 
+// Bytes of the first line of a text in lines of at most `width` characters, broken at a blank where
+// there is one.
+size_t hs_lab_first_line(const char *text, size_t width);
 // At most `width` characters of it, "…" where something is missing.
 void hs_lab_cut(const char *text, size_t width, char *cut, size_t size);

@@ -282,6 +282,8 @@ static void no_line_is_wider_than_100_columns(void **state)
 		fake_outcome_set(&f->outcome, row, kind, (double[]){value, value, value},
 				value * 1.01, value * 0.99, value / 100);
 	}
+	for (size_t i = 0; i + 8 < sizeof(f->scenario.description); i += 7)
+		strcpy(f->scenario.description + i, "word's ");
 	rest = (char *)printed(f);
 	while ((line = strsep(&rest, "\n")))
 		if (hs_text_width(line) > 100)
@@ -333,6 +335,19 @@ static void numbers_have_thousands_apart_and_no_needless_digits(void **state)
 	assert_string_equal(text, "ab→c…");
 	hs_lab_cut("→→→→", 2, text, 6);
 	assert_string_equal(text, "…");
+}
+
+static void a_text_breaks_at_the_last_blank_that_fits(void **state)
+{
+	(void)state;
+	assert_int_equal(hs_lab_first_line("ab cd ef", 8), 8);
+	assert_int_equal(hs_lab_first_line("ab cd ef", 7), 5);
+	assert_int_equal(hs_lab_first_line("ab cd ef", 5), 5);
+	assert_int_equal(hs_lab_first_line("ab cd ef", 4), 2);
+	assert_int_equal(hs_lab_first_line("abcdef", 4), 4);
+	assert_int_equal(hs_lab_first_line("a→→→ b", 4), strlen("a→→→"));
+	assert_int_equal(hs_lab_first_line("→→→", 2), strlen("→→"));
+	assert_int_equal(hs_lab_first_line("", 4), 0);
 }
 
 static const char *expect_words(const char *json)
@@ -415,6 +430,7 @@ int main(void)
 			TEST(no_line_is_wider_than_100_columns),
 			TEST(flows_are_named_by_traffic_direction_and_number_where_these_do_not_tell),
 			TEST(numbers_have_thousands_apart_and_no_needless_digits),
+			TEST(a_text_breaks_at_the_last_blank_that_fits),
 			TEST(an_expectation_is_told_with_its_number_and_its_limits_in_one_unit),
 			TEST(expectations_are_listed_and_counted),
 	};
