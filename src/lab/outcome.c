@@ -61,12 +61,14 @@ static bool is_partial(const struct hs_outcome_work *work, const struct hs_measu
 	return window->start_ns - ahead < work->start_ns || window->end_ns - ahead > work->end_ns;
 }
 
-static void keep_points(
-		struct hs_outcome_work *work, const struct hs_outcome_hop *hop, int64_t start_ns)
+static void keep_points(struct hs_outcome_work *work, const struct hs_outcome_hop *hop,
+		const struct hs_measured_window *window)
 {
 	struct hs_outcome_line *line = &work->outcome->lines[hop->row];
-	memcpy(line->points[line->row.n], hop->points, sizeof(hop->points));
-	line->start_ns[line->row.n++] = start_ns;
+	size_t n = line->row.n++;
+	memcpy(line->points[n], hop->points, sizeof(hop->points));
+	line->start_ns[n] = window->start_ns;
+	line->true_start_ns[n] = window->start_ns - sink_ahead(&work->flow, window);
 }
 
 // ---- windows ----
@@ -157,7 +159,7 @@ static int compute_window(struct hs_outcome_work *work, size_t index)
 			return -ENOMEM;
 		mismatch |= hop->truth.mismatch;
 		if (!of->partial && hop->row != SIZE_MAX)
-			keep_points(work, hop, window->start_ns);
+			keep_points(work, hop, window);
 	}
 	totals->span_mismatches += mismatch;
 	return 0;
@@ -191,11 +193,11 @@ static int compute_flow(struct hs_outcome *outcome, uint32_t index, struct hs_ou
 	if (rc)
 		return rc;
 	rc = make_lines(work);
+	for (size_t i = work->first_line; i < outcome->n_lines; i++)
+		hs_outcome_lose(work, &outcome->lines[i]);
 	for (size_t i = 0; i < work->n_windows && !rc; i++)
 		rc = compute_window(work, work->indices[i]);
 	count_gaps(work);
-	for (size_t i = work->first_line; i < outcome->n_lines; i++)
-		hs_outcome_lose(work, &outcome->lines[i]);
 	hs_outcome_flow_fini(&work->flow);
 	return rc;
 }
@@ -282,6 +284,7 @@ void hs_outcome_destroy(struct hs_outcome *outcome)
 	for (size_t i = 0; i < outcome->n_lines; i++) {
 		free(outcome->lines[i].points);
 		free(outcome->lines[i].start_ns);
+		free(outcome->lines[i].true_start_ns);
 	}
 	hs_outcome_trips_fini(&outcome->trips);
 	free(outcome->lines);

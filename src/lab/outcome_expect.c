@@ -26,6 +26,8 @@ static double lost_of(const struct hs_outcome_lost *lost, enum hs_outcome_form f
 		return lost->has_measured ? (double)lost->measured : NAN;
 	case HS_FORM_RUN_LOST_TRUTH:
 		return lost->has_truth ? (double)lost->truth : NAN;
+	case HS_FORM_RUN_LOST_ALL:
+		return lost->has_all ? (double)lost->all : NAN;
 	case HS_FORM_RUN_LOST_ERROR:
 		return both ? fabs((double)(lost->measured - lost->truth)) : NAN;
 	default: // HS_FORM_RUN_FALSE_LOST
@@ -41,6 +43,7 @@ static double value_of_row(const struct hs_outcome *outcome, size_t row,
 	switch (metric->form) {
 	case HS_FORM_RUN_LOST:
 	case HS_FORM_RUN_LOST_TRUTH:
+	case HS_FORM_RUN_LOST_ALL:
 	case HS_FORM_RUN_LOST_ERROR:
 	case HS_FORM_RUN_FALSE_LOST:
 		return lost_of(&line->lost, metric->form);
@@ -191,7 +194,8 @@ static bool is_of_row(enum hs_outcome_form form)
 
 static bool is_end_to_end(enum hs_outcome_form form)
 {
-	return form == HS_FORM_MEAN || form == HS_FORM_RUN_LOST || form == HS_FORM_RUN_LOST_TRUTH;
+	return form == HS_FORM_MEAN || form == HS_FORM_RUN_LOST || form == HS_FORM_RUN_LOST_TRUTH ||
+	       form == HS_FORM_RUN_LOST_ALL;
 }
 
 // ---- of flows ----

@@ -41,8 +41,8 @@ static void note_publishers(struct hs_outcome_flow *flow,
 static int by_sink(const void *a, const void *b)
 {
 	const struct hs_outcome_report *x = a, *y = b;
-	if (x->truth.sink_shown_ns != y->truth.sink_shown_ns)
-		return x->truth.sink_shown_ns < y->truth.sink_shown_ns ? -1 : 1;
+	if (x->counted_ns != y->counted_ns)
+		return x->counted_ns < y->counted_ns ? -1 : 1;
 	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
@@ -75,10 +75,23 @@ static bool began_anew(const struct hs_truth_report *before, const struct hs_tru
 	       report->stops[0].tx_packets < newest->stops[0].tx_packets;
 }
 
+// The monitor's shortest window, and how long after its end it is closed.
+#define WINDOW_NS   INT64_C(1000000000)
+#define LATENESS_NS INT64_C(100000000)
+
+// Where the sink's clock goes back, windows that were closed stay so: what comes then is counted in
+// the next.
+static int64_t counted_at(int64_t shown_ns, int64_t latest_ns)
+{
+	int64_t closed_ns = (latest_ns - LATENESS_NS) / WINDOW_NS * WINDOW_NS;
+	return shown_ns > closed_ns ? shown_ns : closed_ns + 1;
+}
+
 static void read_reports(struct hs_outcome_flow *flow)
 {
 	struct hs_outcome_report *reports = flow->reports;
 	const struct hs_truth_report *newest = &reports[0].truth;
+	int64_t latest_ns = INT64_MIN / 2;
 	uint32_t epoch = 0;
 	for (size_t i = 0; i < flow->n; i++) {
 		struct hs_truth_report *report = &reports[i].truth;
@@ -87,6 +100,9 @@ static void read_reports(struct hs_outcome_flow *flow)
 			epoch++;
 		if (report->number > newest->number)
 			newest = report;
+		if (report->sink_shown_ns > latest_ns)
+			latest_ns = report->sink_shown_ns;
+		reports[i].counted_ns = counted_at(report->sink_shown_ns, latest_ns);
 		reports[i].arrival = i;
 		reports[i].epoch = epoch;
 		reports[i].place = SIZE_MAX;
@@ -169,7 +185,7 @@ size_t hs_outcome_flow_until(const struct hs_outcome_flow *flow, int64_t shown_n
 	size_t low = 0, high = flow->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (flow->reports[middle].truth.sink_shown_ns <= shown_ns)
+		if (flow->reports[middle].counted_ns <= shown_ns)
 			low = middle + 1;
 		else
 			high = middle;

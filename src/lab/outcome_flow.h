@@ -14,9 +14,10 @@
 
 struct hs_outcome_report {
 	struct hs_truth_report truth;
-	size_t arrival; // number of its arrival at the sink
-	size_t place;	// in source order; SIZE_MAX: a copy of one that came before
-	uint32_t epoch; // grows where source or sink began anew
+	int64_t counted_ns; // by the sink's clock: the time of the window that it is in
+	size_t arrival;	    // number of its arrival at the sink
+	size_t place;	    // in source order; SIZE_MAX: a copy of one that came before
+	uint32_t epoch;	    // grows where source or sink began anew
 };
 
 struct hs_outcome_flow {
@@ -24,7 +25,7 @@ struct hs_outcome_flow {
 	uint32_t flow;
 	bool *publishes; // [n_nodes]: nodes that stand in the paths of what was measured
 	size_t n;
-	struct hs_outcome_report *reports; // [n] by what the sink's clock showed
+	struct hs_outcome_report *reports; // [n] by counted_ns
 	size_t *newest;			   // [n]: the newest of reports [0] to [i]
 	size_t n_ordered;
 	size_t *ordered; // [n_ordered]: by source
@@ -47,7 +48,7 @@ int hs_outcome_flow_init(struct hs_outcome_flow *flow, const struct hs_run *run,
 		const struct hs_measured_window *const *windows, size_t n_windows);
 void hs_outcome_flow_fini(struct hs_outcome_flow *flow);
 
-// How many reports the sink's clock showed at this time or before.
+// How many reports are in windows that end by this time, or by it in the one that has it.
 size_t hs_outcome_flow_until(const struct hs_outcome_flow *flow, int64_t shown_ns);
 
 // Where a report passed the hop; false: it did not.

@@ -244,6 +244,7 @@ static json_t *audit_json(const struct hs_run *run)
 	rc |= json_object_set_new(
 			json, "nodes", run->audit ? json_deep_copy(run->audit) : json_array());
 	rc |= hs_outcome_put_integer(json, "node_drops", (int64_t)run->node_drops);
+	rc |= hs_outcome_put_integer(json, "dropped_down", (int64_t)run->dropped_down);
 	if (!rc)
 		return json;
 	json_decref(json);

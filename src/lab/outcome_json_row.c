@@ -112,7 +112,8 @@ json_t *hs_outcome_json_lost(const struct hs_outcome *outcome)
 		}
 		if (lost->has_truth)
 			rc |= hs_outcome_put_integer(json, "truth", lost->truth);
-		rc |= hs_outcome_put_integer(json, "truth_all", lost->all);
+		if (lost->has_all)
+			rc |= hs_outcome_put_integer(json, "truth_all", lost->all);
 	}
 	return list_or_null(list, rc);
 }
@@ -184,19 +185,22 @@ struct offset {
 	double measured, truth;
 };
 
-// Mean over the windows that both have of how much the delays of the two directions differ.
-static struct offset offset_of(const struct hs_outcome_row *up, const struct hs_outcome_row *down)
+// Mean over the windows that both have of how much the delays of the two directions differ. Each
+// window is of the clock of its own sink: those are the same that began at nearly one time.
+static struct offset offset_of(const struct hs_outcome_line *up, const struct hs_outcome_line *down,
+		int64_t window_ns)
 {
 	struct offset offset = {0};
-	for (size_t i = 0, j = 0; i < up->n; i++) {
-		while (j < down->n && down->start_ns[j] < up->start_ns[i])
+	for (size_t i = 0, j = 0; i < up->row.n; i++) {
+		int64_t at_ns = up->true_start_ns[i];
+		while (j < down->row.n && down->true_start_ns[j] < at_ns - window_ns / 2)
 			j++;
-		if (j == down->n)
+		if (j == down->row.n)
 			break;
-		if (down->start_ns[j] != up->start_ns[i])
+		if (down->true_start_ns[j] > at_ns + window_ns / 2)
 			continue;
-		const struct hs_point *a = &up->points[i][HS_METRIC_DELAY];
-		const struct hs_point *b = &down->points[j][HS_METRIC_DELAY];
+		const struct hs_point *a = &up->row.points[i][HS_METRIC_DELAY];
+		const struct hs_point *b = &down->row.points[j][HS_METRIC_DELAY];
 		double measured = fabs(a->measured - b->measured),
 		       truth = fabs(a->truth - b->truth);
 		offset.measured += isnan(measured) ? 0 : measured;
@@ -217,7 +221,7 @@ static json_t *trip_hops(const struct hs_outcome *outcome, const struct hs_outco
 				up->row.flow == trip->up ? opposite(outcome, trip, up) : NULL;
 		if (!down)
 			continue;
-		struct offset offset = offset_of(&up->row, &down->row);
+		struct offset offset = offset_of(up, down, outcome->run->scenario->window_ns);
 		json_t *json = json_object(), *ns = json_object();
 		rc |= json_array_append_new(list, json);
 		rc |= json_object_set_new(json, "hop", json_string(up->row.hop));

@@ -18,9 +18,11 @@ static size_t add_line(struct hs_outcome_work *work, const struct hs_outcome_lin
 	*added = *line;
 	added->points = malloc((work->n_windows + 1) * sizeof(*added->points));
 	added->start_ns = malloc((work->n_windows + 1) * sizeof(*added->start_ns));
-	if (!added->points || !added->start_ns) {
+	added->true_start_ns = malloc((work->n_windows + 1) * sizeof(*added->true_start_ns));
+	if (!added->points || !added->start_ns || !added->true_start_ns) {
 		free(added->points);
 		free(added->start_ns);
+		free(added->true_start_ns);
 		return SIZE_MAX;
 	}
 	added->row.points = (const struct hs_point(*)[HS_METRIC_KINDS])added->points;

@@ -80,6 +80,7 @@ static void lose_all(const struct hs_outcome_work *work, struct hs_outcome_line 
 {
 	const struct hs_truth *truth = work->outcome->run->truth;
 	struct hs_truth_hop hop;
+	line->lost.has_all = line->row.e2e;
 	for (size_t i = 0; i < hs_truth_hops(truth, line->row.flow); i++) {
 		hs_truth_hop(truth, line->row.flow, i, &hop);
 		int64_t lost = (int64_t)(hop.sent_packets + hop.copies - hop.received_packets);
@@ -88,6 +89,7 @@ static void lose_all(const struct hs_outcome_work *work, struct hs_outcome_line 
 		if (line->row.e2e || hop.from != line->from_node || hop.to != line->to_node)
 			continue;
 		line->lost.all = lost;
+		line->lost.has_all = true;
 		line->lost.hop = hop;
 		line->lost.has_hop = true;
 	}

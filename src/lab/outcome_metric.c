@@ -36,6 +36,7 @@
 	OF_TRUTH(X, "span_ns", SPAN)                                                               \
 	X("run.lost_packets", RUN_LOST, 0)                                                         \
 	X("run.lost_packets.truth", RUN_LOST_TRUTH, 0)                                             \
+	X("run.lost_packets.all", RUN_LOST_ALL, 0)                                                 \
 	X("run.lost_packets.error", RUN_LOST_ERROR, 0)                                             \
 	X("run.false_lost_packets", RUN_FALSE_LOST, 0)                                             \
 	X("windows", WINDOWS, 0)                                                                   \

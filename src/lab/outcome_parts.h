@@ -25,10 +25,11 @@ struct hs_outcome_window {
 
 // Of a row over the whole run, in packets.
 struct hs_outcome_lost {
-	bool has_measured, has_truth, has_hop;
+	bool has_measured, has_truth, has_hop, has_all;
 	int64_t measured, truth; // from the first report to the newest
 	int64_t shown;		 // sum over windows of what was shown as lost
 	int64_t all;		 // everything the hop lost
+	int64_t owed;		 // by the windows so far: packets that were late
 	struct hs_truth_hop hop; // of a link
 };
 
@@ -38,6 +39,7 @@ struct hs_outcome_line {
 	struct hs_outcome_lost lost;
 	struct hs_point (*points)[HS_METRIC_KINDS]; // what row.points points at
 	int64_t *start_ns;
+	int64_t *true_start_ns; // of the same windows, as the sink's clock was at their end
 };
 
 // Of a flow's windows. Those of all but `windows` count what is cut short, too.

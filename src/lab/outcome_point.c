@@ -2,6 +2,8 @@
 #include "outcome_parts.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define MEAN_DISTANCE 0.7978845608028654 // root of 2/pi: E|x| of a normal with sigma 1
 
@@ -31,6 +33,26 @@ static void put_measured(const struct hs_measured_hop *hop, struct hs_point poin
 	};
 	for (unsigned i = 0; i < HS_METRIC_KINDS; i++)
 		points[i] = (struct hs_point){values[i], NAN, NAN, NAN};
+}
+
+// As nodes publish it, in 15 digits: else equal ratios would differ in their last bit.
+static double published(double ratio)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%.15g", ratio);
+	return strtod(text, NULL);
+}
+
+// Rule 14 for the truth, too: packets under way at a window's end are none that were lost. Of a hop
+// that lost nothing in all the run this is known to be 0.
+static double true_loss(const struct hs_outcome_truth *truth, struct hs_outcome_lost *lost)
+{
+	int64_t owed = truth->lost_packets + lost->owed;
+	lost->owed = owed < 0 ? owed : 0;
+	if (owed <= 0 || truth->tx_packets <= 0 || (lost->has_all && !lost->all))
+		return 0;
+	double ratio = (double)owed / (double)truth->tx_packets;
+	return published(ratio < 1 ? ratio : 1);
 }
 
 static void put_truth(const struct hs_outcome_truth *truth, struct hs_point points[HS_METRIC_KINDS])
@@ -90,6 +112,9 @@ void hs_outcome_points(struct hs_outcome_work *work, const struct hs_measured_wi
 		struct hs_outcome_ends ends, struct hs_outcome_hop *hop)
 {
 	put_measured(hop->measured, hop->points);
+	if (hop->truth.has_counts)
+		hop->truth.loss_ratio =
+				true_loss(&hop->truth, &work->outcome->lines[hop->row].lost);
 	put_truth(&hop->truth, hop->points);
 	put_configured(work, window, ends, hop->measured, hop->points);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define P99_VALUES 100
@@ -179,19 +178,8 @@ static bool counts_have_gaps(const struct question *question)
 	       (flags & HS_MEASURED_MULTIPATH && !(question->hop->has & HS_MEASURED_LOSS));
 }
 
-// As nodes publish it, in 15 digits: else equal ratios would differ in their last bit.
-static double published(double ratio)
+static void fill_rate(struct hs_outcome_truth *truth)
 {
-	char text[32];
-	snprintf(text, sizeof(text), "%.15g", ratio);
-	return strtod(text, NULL);
-}
-
-static void fill_rates(struct hs_outcome_truth *truth)
-{
-	bool any = truth->tx_packets > 0 && truth->lost_packets > 0;
-	double ratio = any ? (double)truth->lost_packets / (double)truth->tx_packets : 0;
-	truth->loss_ratio = published(ratio < 1 ? ratio : 1);
 	truth->throughput_bps = NAN;
 	if (truth->span_true_ns > 0)
 		truth->throughput_bps = (double)(int64_t)((wide)truth->rx_bytes * 8 * 1000000000 /
@@ -214,7 +202,7 @@ static void fill_counts(const struct edge *a, const struct edge *b, struct hs_ou
 			       b->stops.to + 1 < b->report.n_stops && sent_on >= 0;
 	truth->node_lost_packets = truth->rx_packets - sent_on;
 	truth->has_counts = true;
-	fill_rates(truth);
+	fill_rate(truth);
 }
 
 static bool forgot_ends(const struct edge *a, const struct edge *b)
@@ -228,6 +216,11 @@ static bool forgot_ends(const struct edge *a, const struct edge *b)
 	return hs_outcome_flow_forgot(&only_a, &only_b);
 }
 
+static bool states(const struct hs_measured_hop *hop, const struct hs_outcome_truth *truth)
+{
+	return hop->span_start_ns == truth->span_start_ns && hop->span_end_ns == truth->span_end_ns;
+}
+
 static void fill_span(const struct question *question, struct hs_outcome_truth *truth)
 {
 	const struct hs_measured_hop *hop = question->hop;
@@ -237,20 +230,15 @@ static void fill_span(const struct question *question, struct hs_outcome_truth *
 	struct edge due_b = due_edge(question, question->high);
 	struct edge a = stated ? stated_edge(question, &due_a, hop->span_start_ns) : due_a;
 	struct edge b = stated ? stated_edge(question, &due_b, hop->span_end_ns) : due_b;
-	if (due_a.known && due_b.known) {
+	bool due = due_a.known && due_b.known && !may_differ(question);
+	if (due) {
 		truth->has_span = true;
 		truth->span_start_ns = shown_at(&due_a);
 		truth->span_end_ns = shown_at(&due_b);
 	}
 	if (stated)
-		truth->mismatch =
-				!a.known || !b.known ||
-				(!may_differ(question) &&
-						(!truth->has_span ||
-								truth->span_start_ns !=
-										hop->span_start_ns ||
-								truth->span_end_ns !=
-										hop->span_end_ns));
+		truth->mismatch = !a.known || !b.known ||
+				  (!may_differ(question) && !(due && states(hop, truth)));
 	// Counts of a node that began anew in between tell nothing: end to end by the ends alone.
 	bool forgot = a.known && b.known &&
 		      (question->ends.e2e ? forgot_ends(&a, &b)
@@ -284,7 +272,8 @@ static void fill_window(const struct question *question, struct hs_outcome_truth
 	const struct hs_measured_window *window = question->window;
 	uint64_t before, after;
 	int64_t length_ns = window->end_ns - window->start_ns;
-	if (length_ns <= 0 || !bytes_by(question, window->start_ns, &before) ||
+	if (length_ns <= 0 || counts_have_gaps(question) ||
+			!bytes_by(question, window->start_ns, &before) ||
 			!bytes_by(question, window->end_ns, &after) || after < before)
 		return;
 	truth->has_window = true;

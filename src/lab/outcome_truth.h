@@ -20,7 +20,8 @@ struct hs_outcome_truth {
 	int64_t span_true_ns; // by true time, at `to`
 	bool has_node_loss;
 	int64_t node_lost_packets;
-	double throughput_bps, loss_ratio;
+	double throughput_bps;
+	double loss_ratio; // filled by hs_outcome_points
 
 	bool has_span; // what the window should state, by the clock of `to`
 	int64_t span_start_ns, span_end_ns;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "outcome_fixture.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAME 562
+
+static void describe(struct fixture *f)
+{
+	static const struct hs_scenario_node nodes[3] = {{.id = 0, .name = "src"},
+			{.id = 1, .name = "sw1"}, {.id = 9, .name = "dst"}};
+	*f = (struct fixture){.telemetry_bytes = 24};
+	memcpy(f->nodes, nodes, sizeof(nodes));
+	f->links[0] = (struct hs_scenario_link){.name = "src-sw1", .from = 0, .to = 1};
+	f->links[1] = (struct hs_scenario_link){.name = "sw1-dst", .from = 1, .to = 2};
+	for (int way = 0; way < 2; way++) {
+		f->links[0].ways[way].delay_ns = 10 * MS;
+		f->links[1].ways[way].delay_ns = 20 * MS;
+	}
+	f->hosts[0] = (struct hs_scenario_host){
+			.name = "src", .at = 0, .addr = {0x20, 1, [15] = 1}};
+	f->hosts[1] = (struct hs_scenario_host){
+			.name = "dst", .at = 2, .addr = {0x20, 1, [15] = 2}};
+	f->traffic[0] = (struct hs_scenario_traffic){.name = "constant",
+			.from = 0,
+			.to = 1,
+			.protocol = IPPROTO_UDP,
+			.src_port = 5000,
+			.dst_port = 6000,
+			.rate_pps = 10,
+			.payload_bytes = 500,
+			.stop_ns = 4 * SECOND};
+	f->flows[0] = (struct hs_scenario_flow){.ns_id = 7, .app_id = 1};
+	f->flows[1] = (struct hs_scenario_flow){.ns_id = 8, .app_id = 1, .reverse = true};
+	f->scenario = (struct hs_scenario){.name = "by hand",
+			.seed = 1,
+			.duration_ns = 4 * SECOND,
+			.window_ns = SECOND,
+			.keep_windows = true,
+			.mtu = 1500,
+			.n_nodes = 3,
+			.nodes = f->nodes,
+			.n_links = 2,
+			.links = f->links,
+			.n_hosts = 2,
+			.hosts = f->hosts,
+			.n_traffic = 1,
+			.traffic = f->traffic,
+			.n_flows = 1,
+			.flows = f->flows,
+			.expects = f->expects};
+}
+
+void fixture_init(struct fixture *f)
+{
+	describe(f);
+	f->run = (struct hs_run){.scenario = &f->scenario,
+			.streams = f->streams,
+			.links = (const struct hs_link_counters(*)[2])f->counters,
+			.start_ns = T0,
+			.end_ns = T0 + 4 * SECOND,
+			.config_changed_ns = INT64_MAX,
+			.audit_ok = true};
+	assert_int_equal(hs_truth_create(2, 3, SECOND, &f->run.truth), 0);
+}
+
+void fixture_fini(struct fixture *f)
+{
+	hs_outcome_destroy(f->outcome);
+	hs_measured_destroy(f->run.measured);
+	hs_truth_destroy(f->run.truth);
+	hs_stream_destroy(f->streams[0]);
+}
+
+void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns, struct hs_passport *passport)
+{
+	bool telemetry = number % 5 == 0;
+	uint32_t wire = FRAME + (telemetry ? f->telemetry_bytes : 0);
+	*passport = (struct hs_passport){.flow = 0, .number = number, .bytes = FRAME};
+	hs_truth_enter(f->run.truth, passport, 0, at_ns, at_ns);
+	hs_truth_send(f->run.truth, passport, 1, wire, telemetry);
+}
+
+void fixture_pass(struct fixture *f, struct hs_passport *passport, int64_t at_ns)
+{
+	uint32_t wire = FRAME + (passport->telemetry ? f->telemetry_bytes : 0);
+	hs_truth_receive(f->run.truth, passport, 1, at_ns, at_ns, wire);
+	hs_truth_send(f->run.truth, passport, 2, wire, passport->telemetry);
+}
+
+void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_ns)
+{
+	uint32_t wire = FRAME + (passport->telemetry ? f->telemetry_bytes : 0);
+	hs_truth_receive(f->run.truth, passport, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
+	hs_truth_sink(f->run.truth, passport);
+}
+
+void fixture_packet(struct fixture *f, uint64_t number, int lost_on)
+{
+	int64_t at_ns = T0 + (int64_t)(number - 1) * 100 * MS;
+	struct hs_passport passport;
+	fixture_depart(f, number, at_ns, &passport);
+	if (lost_on != 1)
+		fixture_pass(f, &passport, at_ns + 10 * MS);
+	if (!lost_on)
+		fixture_arrive(f, &passport, at_ns + 30 * MS);
+}
+
+void fixture_send(struct fixture *f)
+{
+	for (uint64_t number = 1; number <= 40; number++) {
+		int lost_on = number == 13 ? 1 : number == 17 || number == 22 ? 2 : 0;
+		fixture_packet(f, number, lost_on);
+	}
+}
+
+static json_t *hop_json(const struct fixture *f, const struct told *told, int hop)
+{
+	const int64_t delays[3] = {10 * MS, 20 * MS + told->delay_ns, 30 * MS + told->delay_ns};
+	const int64_t arrivals[3] = {10 * MS, 30 * MS, 30 * MS};
+	int lost = hop == 0   ? told->lost[0]
+		   : hop == 1 ? told->lost[1]
+			      : told->lost[0] + told->lost[1];
+	int64_t sent = told->b - told->a - (hop == 1 ? told->lost[0] : 0);
+	int64_t received = sent - lost, bytes = received * FRAME;
+	int64_t ahead = arrivals[hop] + (hop ? f->sink_ahead_ns : 0);
+	int64_t start = T0 + (told->a - 1) * 100 * MS + ahead;
+	int64_t end = T0 + (told->b - 1) * 100 * MS + ahead;
+	json_t *json = json_pack(
+			"{s:I, s:I, s:{s:I, s:I, s:I, s:I}, s:I, s:f, s:I, s:I, s:I, s:I, s:I, "
+			"s:I}",
+			"throughput_bps", (json_int_t)(bytes * 8 * SECOND / (end - start)),
+			"window_throughput_bps", (json_int_t)(bytes * 8), "delay_ns", "mean",
+			(json_int_t)delays[hop], "min", (json_int_t)delays[hop], "p50",
+			(json_int_t)delays[hop], "max", (json_int_t)delays[hop], "jitter_ns",
+			(json_int_t)0, "loss_ratio", (double)lost / (double)sent, "lost_packets",
+			(json_int_t)lost, "tx_packets", (json_int_t)sent, "rx_packets",
+			(json_int_t)received, "rx_bytes", (json_int_t)bytes, "span_start_ns",
+			(json_int_t)start, "span_end_ns",
+			(json_int_t)(end + (hop ? told->span_ns : 0)));
+	assert_non_null(json);
+	if (hop < 2) {
+		json_object_set_new(json, "from", json_integer(hop));
+		json_object_set_new(json, "to", json_integer(hop ? 9 : 1));
+		json_object_set_new(json, "node_lost_packets", json_integer(0));
+	} else {
+		json_object_set_new(json, "unattributed_lost_packets", json_integer(0));
+	}
+	return json;
+}
+
+void fixture_tell(struct fixture *f, struct told told)
+{
+	if (!f->run.measured)
+		assert_int_equal(hs_measured_create(&f->scenario, &f->run.measured), 0);
+	int64_t end = T0 + told.end * SECOND;
+	json_t *json = json_pack(
+			"{s:{s:i, s:i, s:s, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:[i,i,i], s:b, "
+			"s:[o,o], s:o, s:[s*], s:{}}}",
+			"qos_report", "seq", 1, "node_id", 9, "boot_id", "b", "ns_id", 7, "app_id",
+			1, "window_ns", (json_int_t)SECOND, "start_ns", (json_int_t)(end - SECOND),
+			"end_ns", (json_int_t)end, "reports", told.stale ? 0 : told.reports,
+			"stale", told.stale, "path", 0, 1, 9, "path_changed", 0, "hops",
+			hop_json(f, &told, 0), hop_json(f, &told, 1), "e2e", hop_json(f, &told, 2),
+			"flags", told.flag, "clock");
+	assert_non_null(json);
+	if (told.stale)
+		json_object_set_new(json_object_get(json, "qos_report"), "age_ns", json_integer(1));
+	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	assert_int_equal(hs_measured_take(f->run.measured, "qos.7", text), 0);
+	free(text);
+	json_decref(json);
+}
+
+void fixture_tell_all(struct fixture *f)
+{
+	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {1, 1}});
+	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 2, .lost = {0, 1}});
+}
+
+void fixture_compute(struct fixture *f)
+{
+	static const struct hs_stream_macs macs = {
+			.own = {{2, [5] = 1}, {2, [5] = 2}}, .next = {{2, [5] = 2}, {2, [5] = 1}}};
+	struct hs_error err;
+	if (!f->run.measured)
+		assert_int_equal(hs_measured_create(&f->scenario, &f->run.measured), 0);
+	if (!f->streams[0])
+		assert_int_equal(hs_stream_create(&f->scenario, 0, 1, T0, &macs, &f->streams[0],
+						 &err),
+				0);
+	hs_outcome_destroy(f->outcome);
+	f->outcome = NULL;
+	assert_int_equal(hs_outcome_create(&f->run, &f->outcome), 0);
+}
+
+struct hs_outcome_mean fixture_mean(const struct fixture *f, size_t row, enum hs_metric_kind kind)
+{
+	struct hs_outcome_mean mean;
+	hs_outcome_mean(f->outcome, row, kind, &mean);
+	return mean;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A small run by hand: src -(10 ms)- sw1 -(20 ms)- dst, ten packets of 562 bytes a second for four
+// seconds, every fifth with telemetry. Packet 13 is lost on the first link, 17 and 22 on the
+// second.
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "outcome.h"
+
+#define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
+#define T0     INT64_C(1767225600000000000)
+
+struct fixture {
+	struct hs_scenario scenario;
+	struct hs_scenario_node nodes[3];
+	struct hs_scenario_link links[2];
+	struct hs_scenario_host hosts[2];
+	struct hs_scenario_traffic traffic[1];
+	struct hs_scenario_flow flows[2];
+	struct hs_scenario_expect expects[1];
+	struct hs_link_counters counters[2][2];
+	struct hs_stream *streams[1];
+	struct hs_run run;
+	struct hs_outcome *outcome;
+	int64_t sink_ahead_ns; // of the clock of dst
+	uint32_t telemetry_bytes;
+};
+
+// What dst publishes of the window that ends `end` seconds after the start, whose span runs from
+// packet a to packet b. Exact but for what is added.
+struct told {
+	int end, a, b;
+	int reports;
+	int lost[2];	  // of the hops
+	int64_t delay_ns; // added to the delay of the second hop
+	int64_t span_ns;  // added to the end of its span
+	bool stale;
+	const char *flag; // may be NULL
+};
+
+void fixture_init(struct fixture *f);
+void fixture_fini(struct fixture *f);
+// Makes what fixture_init did not: the truth of all packets.
+void fixture_send(struct fixture *f);
+// One packet: sent by src and by sw1, received by dst. In the order of time.
+void fixture_depart(
+		struct fixture *f, uint64_t number, int64_t at_ns, struct hs_passport *passport);
+void fixture_pass(struct fixture *f, struct hs_passport *passport, int64_t at_ns);
+void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_ns);
+// All of it at the usual times; lost_on 0: it arrives.
+void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
+void fixture_tell(struct fixture *f, struct told told);
+// The windows (1, 2] and (2, 3], exactly.
+void fixture_tell_all(struct fixture *f);
+void fixture_compute(struct fixture *f);
+
+// Rows: 0, 1: hops, 2: end to end.
+struct hs_outcome_mean fixture_mean(const struct fixture *f, size_t row, enum hs_metric_kind kind);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Expectations, met or not, and why.
+#include "outcome_fixture.h"
+
+#include "outcome_metric.h"
+#include "outcome_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int setup(void **state)
+{
+	struct fixture *f = malloc(sizeof(*f));
+	fixture_init(f);
+	for (int i = 0; i < 2; i++)
+		f->links[i].ways[0].loss_ratio = 0.1;
+	f->links[0].ways[0].jitter_ns = 3 * MS;
+	fixture_send(f);
+	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {1, 3}});
+	fixture_tell(f, (struct told){.end = 3,
+					.a = 20,
+					.b = 30,
+					.reports = 2,
+					.lost = {0, 1},
+					.delay_ns = -8,
+					.flag = "negative_delay"});
+	fixture_compute(f);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fixture_fini(*state);
+	free(*state);
+	return 0;
+}
+
+static struct hs_outcome_verdict judge(
+		struct fixture *f, const char *metric, const char *hop, uint32_t flow)
+{
+	struct hs_outcome_verdict verdict;
+	struct hs_scenario_expect expect = {.flow = flow, .has_min = true, .min = -1e300};
+	snprintf(expect.metric, sizeof(expect.metric), "%s", metric);
+	snprintf(expect.hop, sizeof(expect.hop), "%s", hop);
+	hs_outcome_judge(f->outcome, &expect, &verdict);
+	return verdict;
+}
+
+static double value(struct fixture *f, const char *metric, const char *hop)
+{
+	return judge(f, metric, hop, HS_NO_INDEX).value;
+}
+
+static void each_metric_has_a_value_or_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	const struct hs_outcome_metric *metric;
+	for (size_t i = 0; (metric = hs_outcome_metric_at(i)); i++) {
+		struct hs_outcome_verdict verdict = judge(f, metric->name, "", HS_NO_INDEX);
+		bool trip = strncmp(metric->name, "round_trip.", 11) == 0;
+		bool sent = strcmp(metric->name, "goodput_bps") != 0 &&
+			    strcmp(metric->name, "delivered_ratio") != 0; // no host did
+		assert_int_equal(!isnan(verdict.value), !trip && sent);
+		assert_int_equal(verdict.reason[0] != '\0', trip || !sent);
+		assert_int_equal(verdict.met, !trip && sent);
+	}
+}
+
+static void values_are_those_of_the_rows(void **state)
+{
+	struct fixture *f = *state;
+	assert_true(value(f, "delay_ns", "") == 30e6 - 4);
+	assert_true(value(f, "delay_ns", "e2e") == 30e6 - 4);
+	assert_true(value(f, "delay_ns", "src-sw1") == 10e6);
+	assert_true(value(f, "mae.delay_ns.truth", "sw1-dst") == 4);
+	assert_float_equal(value(f, "mae.delay_ns.truth", ""), 8.0 / 3, 1e-9);
+	assert_true(value(f, "max_error.delay_ns.truth", "") == 8);
+	assert_true(value(f, "mean_error.delay_ns.configured", "sw1-dst") == 4);
+	assert_true(value(f, "lost_packets", "sw1-dst") == 2);
+	assert_true(value(f, "mae.lost_packets.truth", "sw1-dst") == 1);
+	assert_float_equal(value(f, "mae.loss_ratio.configured", "src-sw1"), 0.05, 1e-9);
+}
+
+static void errors_are_compared_with_what_no_method_can_beat(void **state)
+{
+	struct fixture *f = *state;
+	double bound = 0.7978845608 * sqrt(0.1 * 0.9 / 10); // 10 packets sent in each window
+	assert_float_equal(value(f, "mae_over_bound.loss_ratio", "src-sw1"), (0.1 - 0.05) / bound,
+			1e-6); // 0.1 and 0 where 0.1 was configured
+	// Of all rows the mean error over the mean bound; the second hop's delay has no bound.
+	double first = 0, all = 0.46065886 * 3e6 / sqrt(2);
+	assert_float_equal(value(f, "mae_over_bound.delay_ns", ""), (first + 4) / (2 * all), 1e-12);
+	assert_true(isnan(value(f, "mae_over_bound.delay_ns", "sw1-dst")));
+}
+
+static void loss_over_the_run_is_measured_shown_and_true(void **state)
+{
+	struct fixture *f = *state;
+	assert_true(value(f, "run.lost_packets", "sw1-dst") == 4);
+	assert_true(value(f, "run.lost_packets.truth", "sw1-dst") == 2);
+	assert_true(value(f, "run.lost_packets.error", "sw1-dst") == 2);
+	assert_true(value(f, "run.lost_packets.error", "") == 2);
+	assert_true(value(f, "run.lost_packets", "") == 5);
+	assert_true(value(f, "run.lost_packets.all", "src-sw1") == 1);
+	assert_true(value(f, "run.lost_packets.all", "") == 3);
+	assert_true(value(f, "run.false_lost_packets", "") == 2);
+	assert_true(value(f, "run.false_lost_packets", "src-sw1") == 0);
+}
+
+static void windows_reports_and_flags_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	assert_true(value(f, "windows", "") == 2);
+	assert_true(value(f, "reports", "") == 4);
+	assert_true(value(f, "flag.negative_delay", "") == 1);
+	assert_true(value(f, "flag.epoch", "") == 0);
+	assert_true(value(f, "span_mismatches", "") == 0);
+	assert_true(value(f, "audit_failures", "") == 0);
+	f->run.audit_ok = false;
+	assert_true(value(f, "audit_failures", "") == 1);
+	f->run.node_drops = 3;
+	assert_true(value(f, "node_drops", "") == 3);
+}
+
+static void overhead_is_of_links(void **state)
+{
+	struct fixture *f = *state;
+	assert_true(value(f, "overhead.packets_ratio", "src-sw1") == 0.2);
+	assert_float_equal(
+			value(f, "overhead.bytes_ratio", "src-sw1"), 8.0 * 24 / (40 * 562), 1e-15);
+	assert_true(judge(f, "overhead.packets_ratio", "*", HS_NO_INDEX).met);
+	assert_false(judge(f, "overhead.packets_ratio", "e2e", HS_NO_INDEX).met);
+}
+
+static bool is_met(struct fixture *f, struct hs_scenario_expect expect)
+{
+	struct hs_outcome_verdict verdict;
+	hs_outcome_judge(f->outcome, &expect, &verdict);
+	return verdict.met;
+}
+
+#define EXPECT(...) ((struct hs_scenario_expect){.flow = HS_NO_INDEX, __VA_ARGS__})
+
+static void limits_belong_to_what_is_allowed(void **state)
+{
+	struct fixture *f = *state;
+	const char *metric = "lost_packets"; // 2 on the second hop
+	struct hs_scenario_expect expect = EXPECT(.hop = "sw1-dst");
+	snprintf(expect.metric, sizeof(expect.metric), "%s", metric);
+	expect.has_value = true;
+	expect.value = 5;
+	expect.tolerance = 3;
+	assert_true(is_met(f, expect));
+	expect.tolerance = 2.999;
+	assert_false(is_met(f, expect));
+	expect.has_value = false;
+	expect.has_min = true;
+	expect.min = 2;
+	assert_true(is_met(f, expect));
+	expect.min = 2.001;
+	assert_false(is_met(f, expect));
+	expect.min = 0;
+	expect.has_max = true;
+	expect.max = 2;
+	assert_true(is_met(f, expect));
+	expect.max = 1.999;
+	assert_false(is_met(f, expect));
+}
+
+static void every_row_must_meet_what_is_said_of_all(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_outcome_verdict verdict;
+	struct hs_scenario_expect expect = EXPECT(.metric = "mae.lost_packets.truth", .hop = "*",
+			.has_max = true, .max = 0.5);
+	hs_outcome_judge(f->outcome, &expect, &verdict);
+	assert_false(verdict.met);
+	assert_true(verdict.value == 1);
+	expect.max = 1;
+	assert_true(is_met(f, expect));
+	assert_true(is_met(f, EXPECT(.metric = "mae.lost_packets.truth", .hop = "src-sw1",
+					      .has_max = true, .max = 0)));
+}
+
+static void what_cannot_be_computed_is_not_met_and_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_outcome_verdict verdict = judge(f, "delay_ns", "no-link", HS_NO_INDEX);
+	assert_false(verdict.met);
+	assert_true(isnan(verdict.value));
+	assert_string_equal(verdict.reason, "no window has such a hop");
+	verdict = judge(f, "mae_over_bound.delay_ns", "*", HS_NO_INDEX);
+	assert_false(verdict.met);
+	assert_string_equal(verdict.reason, "sw1-dst has none");
+	verdict = judge(f, "round_trip.mae_ns", "", HS_NO_INDEX);
+	assert_string_equal(verdict.reason, "nothing to compute it from");
+	verdict = judge(f, "no.metric", "", HS_NO_INDEX);
+	assert_false(verdict.met);
+	assert_string_equal(verdict.reason, "there is no such metric");
+}
+
+static void a_flow_can_be_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	f->scenario.n_flows = 2; // the replies were never seen
+	fixture_compute(f);
+	assert_true(judge(f, "windows", "", 0).value == 2);
+	assert_true(judge(f, "windows", "", 1).value == 0);
+	assert_true(judge(f, "delay_ns", "", 0).met);
+	assert_false(judge(f, "delay_ns", "", 1).met);
+	assert_true(judge(f, "mae.delay_ns.truth", "", 0).met);
+	assert_false(judge(f, "mae.delay_ns.truth", "", 1).met);
+}
+
+static void unmet_expectations_are_counted_and_printed(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_scenario_expect expects[] = {
+			EXPECT(.metric = "windows", .has_value = true, .value = 2),
+			EXPECT(.metric = "delay_ns", .hop = "sw1-dst", .has_value = true,
+					.value = 20e6, .tolerance = 3),
+			EXPECT(.metric = "round_trip.pairs", .has_min = true, .min = 1),
+	};
+	f->scenario.n_expects = 3;
+	f->scenario.expects = expects;
+	assert_int_equal(hs_outcome_unmet(f->outcome), 2);
+	json_t *json = hs_outcome_json(f->outcome);
+	json_t *list = json_object_get(json, "expect");
+	assert_int_equal(json_array_size(list), 3);
+	assert_true(json_is_true(json_object_get(json_array_get(list, 0), "met")));
+	json_t *second = json_array_get(list, 1);
+	assert_true(json_is_false(json_object_get(second, "met")));
+	assert_string_equal(json_string_value(json_object_get(second, "hop")), "sw1-dst");
+	assert_int_equal(json_integer_value(json_object_get(second, "measured")), 20 * MS - 4);
+	assert_null(json_object_get(json_array_get(list, 2), "measured"));
+	assert_non_null(json_object_get(json_array_get(list, 2), "reason"));
+	json_decref(json);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(each_metric_has_a_value_or_a_reason),
+			TEST(values_are_those_of_the_rows),
+			TEST(errors_are_compared_with_what_no_method_can_beat),
+			TEST(loss_over_the_run_is_measured_shown_and_true),
+			TEST(windows_reports_and_flags_are_counted),
+			TEST(overhead_is_of_links),
+			TEST(limits_belong_to_what_is_allowed),
+			TEST(every_row_must_meet_what_is_said_of_all),
+			TEST(what_cannot_be_computed_is_not_met_and_says_why),
+			TEST(a_flow_can_be_asked_for),
+			TEST(unmet_expectations_are_counted_and_printed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
