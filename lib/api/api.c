@@ -376,6 +376,10 @@ static void place_failure(const struct envelope *envelope, size_t failed, struct
 					   : json_array_get(envelope->items, failed);
 	char path[64];
 
+	if (!request) {
+		snprintf(err->path, sizeof(err->path), "%s", envelope->prefix);
+		return;
+	}
 	snprintf(path, sizeof(path), "/%s", verb_of(request));
 	hs_error_prefix(err, path);
 	if (!envelope->single)

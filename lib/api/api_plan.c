@@ -30,7 +30,6 @@ struct hs_api_plan {
 	size_t mask;		      // slots - 1, slots a power of two
 	struct planned *slots;	      // open addressing, at most half full
 	struct hs_route_book *routes; // a copy, once a request changes them
-	size_t last_route;	      // step
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
@@ -194,7 +193,6 @@ static int plan_route(struct hs_api_plan *plan, struct step *step, struct hs_err
 	step->undo = (struct hs_api_args){.route = old ? *old : *route};
 	step->undo.verb = old ? (neighbour ? HS_VERB_NEIGHBOUR_ADD : HS_VERB_ROUTE_ADD)
 			      : (neighbour ? HS_VERB_NEIGHBOUR_DELETE : HS_VERB_ROUTE_DELETE);
-	plan->last_route = plan->n_steps - 1;
 	return add ? hs_route_book_add(plan->routes, route, err)
 		   : hs_route_book_delete(
 				     plan->routes, route->prefix, route->depth, neighbour, err);
@@ -290,7 +288,7 @@ int hs_api_plan_run(struct hs_api_plan *plan, json_t *results, size_t *failed, s
 	}
 	rc = commit_routes(plan, err);
 	if (rc) {
-		*failed = plan->last_route;
+		*failed = plan->n_steps;
 		undo(plan, plan->n_steps, err);
 	}
 	return rc;

@@ -20,6 +20,7 @@ void hs_api_plan_destroy(struct hs_api_plan *plan);
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
 
 // Runs them all; results are appended to the list. Where one fails, those before it are taken back
-// and *failed is its index.
+// and *failed is its index, or
+// the number of requests where the list as a whole failed.
 int hs_api_plan_run(
 		struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err);

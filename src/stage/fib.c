@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fib.h"
 #include "fib_hops.h"
+#include "fib_ranges.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -19,9 +20,6 @@
 // route let a table fill up with /48s.
 #define TBL8_PER_ROUTE 3
 #define TBL8_SPARE     1024
-// What two bytes can number, one bit apart.
-#define MAX_2_BYTES 32767
-
 struct entry {
 	struct hs_route route;
 	uint32_t hop;
@@ -34,8 +32,9 @@ struct list {
 };
 
 struct hs_fib {
-	_Atomic(struct rte_fib6 *) live; // NULL: no routes
-	struct rte_fib6 *spare;		 // large: as `live`, for the next change
+	_Atomic(void *) live;	// small: struct fib_ranges, large: struct rte_fib6
+	struct rte_fib6 *spare; // large: as `live`, for the next change
+	bool small;
 	struct fib_hops hops;
 	struct hs_fib_config config;
 	struct list routes;
@@ -51,11 +50,6 @@ struct step {
 	uint32_t old_hop;
 };
 
-static bool is_small(const struct hs_fib *fib)
-{
-	return fib->config.capacity <= HS_FIB_SMALL;
-}
-
 // ---- tables ----
 
 static uint32_t tbl8s(uint32_t capacity)
@@ -63,27 +57,17 @@ static uint32_t tbl8s(uint32_t capacity)
 	return capacity * TBL8_PER_ROUTE + TBL8_SPARE;
 }
 
-static bool fits_2_bytes(uint32_t capacity)
+static struct rte_fib6 *make_table(struct hs_fib *fib)
 {
-	return tbl8s(capacity) <= MAX_2_BYTES;
-}
-
-static struct rte_fib6 *make_table(struct hs_fib *fib, uint32_t routes)
-{
+	uint32_t capacity = fib->config.capacity;
 	struct rte_fib6_conf conf = {
-			.type = RTE_FIB6_DUMMY,
+			.type = RTE_FIB6_TRIE,
 			.default_nh = 0,
-			.max_routes = (int)routes,
+			.max_routes = (int)capacity,
+			.trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = tbl8s(capacity)},
 	};
 	char name[32];
 
-	if (!is_small(fib)) {
-		conf.type = RTE_FIB6_TRIE;
-		conf.max_routes = (int)fib->config.capacity;
-		conf.trie.nh_sz = fits_2_bytes(fib->config.capacity) ? RTE_FIB6_TRIE_2B
-								     : RTE_FIB6_TRIE_4B;
-		conf.trie.num_tbl8 = tbl8s(fib->config.capacity);
-	}
 	snprintf(name, sizeof(name), "%s_%u", fib->name, fib->n_made++ % 4);
 	return rte_fib6_create(name, -1, &conf);
 }
@@ -91,7 +75,7 @@ static struct rte_fib6 *make_table(struct hs_fib *fib, uint32_t routes)
 // NULL with *rc: no memory, or no room for long prefixes.
 static struct rte_fib6 *build(struct hs_fib *fib, const struct list *list, int *rc)
 {
-	struct rte_fib6 *table = make_table(fib, list->n);
+	struct rte_fib6 *table = make_table(fib);
 
 	*rc = table ? 0 : -ENOMEM;
 	for (uint32_t i = 0; table && !*rc && i < list->n; i++)
@@ -102,6 +86,18 @@ static struct rte_fib6 *build(struct hs_fib *fib, const struct list *list, int *
 		return NULL;
 	}
 	return table;
+}
+
+static struct fib_ranges *build_ranges(const struct list *list)
+{
+	struct fib_ranges_maker maker;
+
+	if (fib_ranges_begin(&maker, list->n) < 0)
+		return NULL;
+	for (uint32_t i = 0; i < list->n; i++)
+		fib_ranges_add(&maker, list->entries[i].route.prefix, list->entries[i].route.depth,
+				list->entries[i].hop);
+	return fib_ranges_finish(&maker);
 }
 
 // Makes room before it takes it: what is removed first.
@@ -122,7 +118,7 @@ static int replay(struct rte_fib6 *table, const struct step *steps, size_t n)
 	return rc;
 }
 
-static void publish(struct hs_fib *fib, struct rte_fib6 *table)
+static void publish(struct hs_fib *fib, void *table)
 {
 	atomic_store_explicit(&fib->live, table, memory_order_release);
 	uint64_t token = rte_rcu_qsbr_start(fib->config.qsbr);
@@ -130,22 +126,19 @@ static void publish(struct hs_fib *fib, struct rte_fib6 *table)
 		sched_yield(); // the worker may be waiting for this very core
 }
 
-static struct rte_fib6 *live_table(const struct hs_fib *fib)
+static void *live_table(const struct hs_fib *fib)
 {
 	return atomic_load_explicit(&fib->live, memory_order_relaxed);
 }
 
 static int change_small(struct hs_fib *fib, const struct list *list)
 {
-	struct rte_fib6 *old = live_table(fib), *table = NULL;
-	int rc = 0;
+	struct fib_ranges *old = live_table(fib), *ranges = build_ranges(list);
 
-	if (list->n)
-		table = build(fib, list, &rc);
-	if (rc)
-		return rc;
-	publish(fib, table);
-	rte_fib6_free(old);
+	if (!ranges)
+		return -ENOMEM;
+	publish(fib, ranges);
+	fib_ranges_destroy(old);
 	return 0;
 }
 
@@ -180,6 +173,20 @@ static int change_large(
 
 // ---- making ----
 
+static int make_tables(struct hs_fib *fib)
+{
+	int rc;
+
+	if (fib->small) {
+		atomic_store(&fib->live, build_ranges(&fib->routes));
+		return live_table(fib) ? 0 : -ENOMEM;
+	}
+	fib->spare = build(fib, &fib->routes, &rc);
+	if (!rc)
+		atomic_store(&fib->live, build(fib, &fib->routes, &rc));
+	return rc;
+}
+
 int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
 {
 	struct hs_fib *fib = calloc(1, sizeof(*fib));
@@ -190,11 +197,10 @@ int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
 	fib->config = *config;
 	snprintf(fib->name, sizeof(fib->name), "%s", config->name);
 	// While a batch replaces every next hop, old and new are there.
+	fib->small = config->capacity <= HS_FIB_SMALL;
 	rc = fib_hops_init(&fib->hops, 2 * config->capacity);
-	if (!rc && !is_small(fib)) {
-		fib->spare = build(fib, &fib->routes, &rc);
-		atomic_store(&fib->live, rc ? NULL : build(fib, &fib->routes, &rc));
-	}
+	if (!rc)
+		rc = make_tables(fib);
 	if (rc) {
 		hs_fib_destroy(fib);
 		return rc;
@@ -207,7 +213,10 @@ void hs_fib_destroy(struct hs_fib *fib)
 {
 	if (!fib)
 		return;
-	rte_fib6_free(live_table(fib));
+	if (fib->small)
+		fib_ranges_destroy(live_table(fib));
+	else
+		rte_fib6_free(live_table(fib));
 	rte_fib6_free(fib->spare);
 	fib_hops_fini(&fib->hops);
 	free(fib->routes.entries);
@@ -388,7 +397,7 @@ static int apply(struct hs_fib *fib, struct step *steps, size_t n, struct hs_err
 		return fail(-ENOMEM, fib, err);
 	take_hops(fib, steps, n);
 	merge(&fib->routes, steps, n, &list);
-	int rc = is_small(fib) ? change_small(fib, &list) : change_large(fib, &list, steps, n);
+	int rc = fib->small ? change_small(fib, &list) : change_large(fib, &list, steps, n);
 	give_hops(fib, steps, n, rc == 0);
 	if (rc) {
 		free(list.entries);
@@ -458,19 +467,30 @@ bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t dep
 	return true;
 }
 
-void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
-		struct hs_next_hop *next)
+static void lookup_large(const struct hs_fib *fib, struct rte_fib6 *table,
+		const uint8_t *const *dst, unsigned n, struct hs_next_hop *next)
 {
-	struct rte_fib6 *table = atomic_load_explicit(&fib->live, memory_order_acquire);
 	uint8_t addresses[MAX_LOOKUP][16];
 	uint64_t numbers[MAX_LOOKUP];
 
 	for (unsigned i = 0; i < n; i++)
 		memcpy(addresses[i], dst[i], sizeof(addresses[i]));
-	if (likely(table))
-		rte_fib6_lookup_bulk(table, addresses, numbers, (int)n);
-	else
-		memset(numbers, 0, n * sizeof(numbers[0]));
+	rte_fib6_lookup_bulk(table, addresses, numbers, (int)n);
+	for (unsigned i = 0; i < n; i++)
+		next[i] = fib->hops.hops[numbers[i]];
+}
+
+void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
+		struct hs_next_hop *next)
+{
+	void *table = atomic_load_explicit(&fib->live, memory_order_acquire);
+	uint32_t numbers[MAX_LOOKUP];
+
+	if (unlikely(!fib->small)) {
+		lookup_large(fib, table, dst, n, next);
+		return;
+	}
+	fib_ranges_lookup(table, dst, n, numbers);
 	for (unsigned i = 0; i < n; i++)
 		next[i] = fib->hops.hops[numbers[i]];
 }
@@ -479,14 +499,11 @@ void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned
 
 uint64_t hs_fib_bytes(uint32_t capacity)
 {
+	if (capacity <= HS_FIB_SMALL)
+		return 2 * (fib_ranges_bytes(capacity) + 256);
 	// A radix tree has up to two nodes a route, each in a buffer pool with its own header.
 	uint64_t tree = UINT64_C(2) * capacity * 256 + (64u << 10);
-	uint64_t arrays = 0;
-
-	if (capacity > HS_FIB_SMALL) {
-		uint64_t value = fits_2_bytes(capacity) ? 2 : 4;
-		arrays = value * ((UINT64_C(1) << 24) + 256 * ((uint64_t)tbl8s(capacity) + 1)) +
-			 (1u << 20);
-	}
-	return 2 * (tree + arrays);
+	uint64_t arrays = sizeof(uint32_t) *
+			  ((UINT64_C(1) << 24) + 256 * ((uint64_t)tbl8s(capacity) + 1));
+	return 2 * (tree + arrays + (1u << 20));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The forwarding information base: IPv6 prefixes to a port and a next hop's MAC address, longest
-// match first, by DPDK's rte_fib6.
+// match first.
 //
 // Workers never see half a change: control changes a table that is not in use, then swaps the two
-// and waits for a grace period. A small table (capacity up to HS_FIB_SMALL) walks a radix tree and
-// is built anew for each batch; a large one has direct look-up arrays (32 or 64 MiB each) and keeps
-// both (docs/decisions/0012-forwarding-table.md).
+// and waits for a grace period. A small table (capacity up to HS_FIB_SMALL) is a sorted list of
+// ranges, built anew for each batch; a large one is DPDK's rte_fib6 with direct look-up arrays
+// (hundreds of MiB) and is kept twice (docs/decisions/0006-forwarding-table.md).
 //
 // Thread rule: look-up by any worker that reports to `qsbr`; everything else control.
 #pragma once
@@ -19,7 +19,7 @@
 struct hs_fib;
 struct rte_rcu_qsbr;
 
-#define HS_FIB_SMALL 4096
+#define HS_FIB_SMALL 65536
 
 struct hs_fib_config {
 	const char *name;  // unique in the process

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All addresses cut into ranges of one next hop, in order: the longest match of a prefix table as a
+// binary search. Made once, never changed.
+//
+// Thread rule: look-up by any; the rest control.
+#pragma once
+
+#include <stdint.h>
+
+struct fib_ranges;
+
+// Prefixes that lie within each other: 0 to 128 bits, and what is outside of all.
+#define FIB_MAX_NESTED 130
+
+// On its way from routes to ranges; on the caller's stack.
+struct fib_ranges_maker {
+	struct fib_ranges *ranges;
+	unsigned n_nested;
+	struct {
+		unsigned __int128 last;
+		uint32_t hop;
+	} nested[FIB_MAX_NESTED];
+};
+
+// With room for the ranges of n routes. 0 or -ENOMEM.
+int fib_ranges_begin(struct fib_ranges_maker *maker, uint32_t n_routes);
+// A route to `hop`. Routes come in order of prefix, then depth.
+void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], uint8_t depth,
+		uint32_t hop);
+struct fib_ranges *fib_ranges_finish(struct fib_ranges_maker *maker);
+
+void fib_ranges_destroy(struct fib_ranges *ranges);
+uint64_t fib_ranges_bytes(uint32_t n_routes);
+
+// The hops of n (at most 32) destinations, 0 where there is no route.
+void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+		uint32_t *hops);
