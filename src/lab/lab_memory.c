@@ -43,11 +43,6 @@ static uint16_t data_room(const struct hs_scenario *scenario)
 	return hs_port_mbuf_bytes(&port);
 }
 
-uint16_t lab_frame_room(const struct hs_scenario *scenario)
-{
-	return (uint16_t)(data_room(scenario) - RTE_PKTMBUF_HEADROOM);
-}
-
 // Prefixes of others, and every host of its own.
 static uint32_t routes_of(const struct hs_scenario *scenario)
 {
@@ -92,6 +87,8 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 	static unsigned pools; // DPDK knows them by name
 	char name[16];
 	uint32_t n = pool_size(lab->scenario);
+
+	lab->frame_room = (uint32_t)data_room(lab->scenario) - RTE_PKTMBUF_HEADROOM;
 
 	lab->serial_offset = rte_mbuf_dynfield_register(&serial);
 	if (lab->serial_offset < 0) {

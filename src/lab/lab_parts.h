@@ -78,6 +78,7 @@ struct hs_lab {
 	int serial_offset; // of the dynamic field in a buffer
 	uint32_t serial;   // of the newest passport
 	uint32_t in_flight;
+	uint32_t frame_room;	   // in a buffer
 	struct hs_passport polled; // of the packet that a node has before it
 
 	struct lab_node *nodes;
@@ -117,7 +118,6 @@ static inline int64_t lab_shown_ns(struct hs_lab *lab, const struct lab_node *no
 // ---- lab_memory.c ----
 
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err);
-uint16_t lab_frame_room(const struct hs_scenario *scenario); // of one buffer, for a frame
 void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
 		struct hs_node_config *config);
 // Different for each purpose and index.

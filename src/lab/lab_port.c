@@ -66,10 +66,11 @@ static bool strays(const struct hs_lab *lab, const struct lab_port *port,
 		const struct hs_passport *passport)
 {
 	const struct hs_scenario *s = lab->scenario;
-	uint32_t to = s->hosts[destination(lab, passport)].at;
 
-	return s->forwarding == HS_LAB_BRIDGE &&
-	       lab->routes.next[(size_t)to * s->n_nodes + port->node] != port->index;
+	if (s->forwarding != HS_LAB_BRIDGE)
+		return false;
+	uint32_t to = s->hosts[destination(lab, passport)].at;
+	return lab->routes.next[(size_t)to * s->n_nodes + port->node] != port->index;
 }
 
 // ---- polling ----
@@ -121,9 +122,7 @@ void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 
 static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len)
 {
-	uint32_t room = lab_frame_room(lab->scenario);
-
-	if (len > room) {
+	if (len > lab->frame_room) {
 		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu",
 				"a frame of %u bytes does not fit into buffers for an MTU of %u",
 				len, lab->scenario->mtu);

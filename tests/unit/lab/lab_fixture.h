@@ -49,17 +49,10 @@ static inline void lab_run_publish(void *context, const char *topic, const char 
 		r->stop = 1;
 }
 
-static inline void lab_run_parse(struct lab_run *r, const char *format, va_list args)
+static inline void lab_run_text(
+		struct lab_run *r, struct hs_lab_config config, const char *scenario)
 {
-	char text[8192];
-	int len = vsnprintf(text, sizeof(text), format, args);
-
-	assert_in_range(len, 1, sizeof(text) - 1);
-	for (char *c = text; *c; c++) {
-		if (*c == '\'')
-			*c = '"';
-	}
-	if (hs_scenario_parse(text, (size_t)len, ".", NULL, &r->scenario, &r->err) < 0)
+	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &r->scenario, &r->err) < 0)
 		fail_msg("%s: %s", r->err.path, r->err.message);
 	// Of tests that fail before they tidy up, some more than one fits into memory.
 	if (r->scenario.mbufs > LAB_RUN_MBUFS)
@@ -68,17 +61,6 @@ static inline void lab_run_parse(struct lab_run *r, const char *format, va_list 
 		r->scenario.rules = r->rules;
 	r->published = open_memstream(&r->text, &r->text_bytes);
 	assert_non_null(r->published);
-}
-
-// The scenario, with ' for ". What is set in `r` before holds.
-__attribute__((format(printf, 3, 4))) static inline void lab_run_with(
-		struct lab_run *r, struct hs_lab_config config, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	lab_run_parse(r, format, args);
-	va_end(args);
 	config.scenario = &r->scenario;
 	config.published = lab_run_publish;
 	config.context = r;
@@ -89,6 +71,24 @@ __attribute__((format(printf, 3, 4))) static inline void lab_run_with(
 		r->run = hs_lab_result(r->lab);
 	}
 	fflush(r->published);
+}
+
+// The scenario with ' for ". What is set in `r` before holds.
+__attribute__((format(printf, 3, 4))) static inline void lab_run_with(
+		struct lab_run *r, struct hs_lab_config config, const char *format, ...)
+{
+	char text[8192];
+	va_list args;
+
+	va_start(args, format);
+	int len = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	assert_in_range(len, 1, sizeof(text) - 1);
+	for (char *c = text; *c; c++) {
+		if (*c == '\'')
+			*c = '"';
+	}
+	lab_run_text(r, config, text);
 }
 
 #define lab_run(r, ...) lab_run_with(r, (struct hs_lab_config){0}, __VA_ARGS__)

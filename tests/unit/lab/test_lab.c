@@ -584,6 +584,46 @@ static void each_packet_on_each_link_has_a_line(void **state)
 	free(csv);
 }
 
+#define MANY_NODES 1000
+
+// A row of them; the caller releases it.
+static char *many_nodes(void)
+{
+	char *text;
+	size_t bytes;
+	FILE *file = open_memstream(&text, &bytes);
+
+	fputs("{\"name\":\"many\",\"duration_s\":1,\"forwarding\":\"patch\",\"nodes\":[", file);
+	for (unsigned i = 0; i < MANY_NODES; i++)
+		fprintf(file, "%s{\"id\":%u,\"name\":\"n%u\"}", i ? "," : "", i + 1, i);
+	fputs("],\"links\":[", file);
+	for (unsigned i = 0; i + 1 < MANY_NODES; i++)
+		fprintf(file, "%s{\"from\":\"n%u\",\"to\":\"n%u\",\"delay_ns\":1000}", i ? "," : "",
+				i, i + 1);
+	fprintf(file,
+			"],\"traffic\":[{\"name\":\"t\",\"from\":\"n0\",\"to\":\"n%u\","
+			"\"rate_pps\":10}],\"requests\":[{\"node\":\"*\",\"traffic\":\"*\","
+			"\"int_request\":{\"mode\":\"count\",\"mode_setting\":5}}]}",
+			MANY_NODES - 1);
+	fclose(file);
+	return text;
+}
+
+static void a_thousand_nodes_share_one_process(void **state)
+{
+	struct lab_run r = {0};
+	char *text = many_nodes();
+
+	(void)state;
+	lab_run_text(&r, (struct hs_lab_config){0}, text);
+	assert_ran(&r);
+	assert_int_equal(r.scenario.n_nodes, MANY_NODES);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 10);
+	assert_int_equal(r.run->links[MANY_NODES - 2][0].delivered_packets, 10);
+	lab_run_ends(&r);
+	free(text);
+}
+
 // ---- the same again ----
 
 #define SEEDED                                                                                     \
@@ -650,22 +690,20 @@ static int publish_here(void)
 	return rc < 0;
 }
 
+// With room for the largest scenario of this file.
 static void start_eal(void)
 {
-	static const char largest[] =
-			"{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"bridge\","
-			"\"mbufs\":131072,\"nodes\":[{\"id\":1,\"name\":\"a\"},"
-			"{\"id\":2,\"name\":\"b\"}],\"links\":[{\"from\":\"a\",\"to\":"
-			"\"b\"}],\"traffic\":[]}";
+	char *text = many_nodes();
 	struct hs_scenario room;
 	struct hs_error err = {0};
 
-	if (hs_scenario_parse(largest, strlen(largest), ".", NULL, &room, &err) < 0 ||
+	if (hs_scenario_parse(text, strlen(text), ".", NULL, &room, &err) < 0 ||
 			hs_lab_eal(&room, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", err.path, err.message);
 		exit(1);
 	}
 	hs_scenario_fini(&room);
+	free(text);
 }
 
 int main(int argc, char **argv)
@@ -693,6 +731,7 @@ int main(int argc, char **argv)
 			cmocka_unit_test(an_event_that_a_node_refuses_ends_the_run_and_is_named),
 			cmocka_unit_test(
 					a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way),
+			cmocka_unit_test(a_thousand_nodes_share_one_process),
 			cmocka_unit_test(a_run_that_is_stopped_keeps_what_it_has),
 			cmocka_unit_test(on_the_wall_clock_a_run_takes_as_long_as_it_says),
 			cmocka_unit_test(each_packet_on_each_link_has_a_line),
