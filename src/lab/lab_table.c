@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab_table.h"
 
+#include "lab_table_parts.h"
 #include "lab_words.h"
 #include "text_table.h"
 
@@ -10,30 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH	   100 // of lines
-#define HOP_WIDTH  20
-#define LINK_WIDTH 26
-#define LINKS_MAX  24 // rows of links that lost something
-
-static int finish(FILE *to, struct hs_text_table *table, const char *title)
-{
-	char *text = hs_text_table_text(table);
-	int rc = text ? 0 : -ENOMEM;
-
-	if (text && text[0])
-		fprintf(to, "\n%s%s%s", title, title[0] ? "\n" : "", text);
-	free(text);
-	hs_text_table_destroy(table);
-	return rc;
-}
-
-static void cut_cell(struct hs_text_table *table, const char *text, size_t width)
-{
-	char cut[HS_LAB_WORD];
-
-	hs_lab_cut(text, width, cut, sizeof(cut));
-	hs_text_table_cell(table, cut);
-}
+#define WIDTH 100 // of lines
 
 // ---- a metric of a flow ----
 
@@ -106,15 +84,6 @@ static int decimals_of(
 	return largest >= 1e5 ? 1 : largest >= 1 ? 3 : largest >= 0.1 ? 4 : 6;
 }
 
-static void number_cell(struct hs_text_table *table, double value, int decimals)
-{
-	char text[HS_LAB_WORD] = "";
-
-	if (!isnan(value))
-		snprintf(text, sizeof(text), "%.*f", decimals, value);
-	hs_text_table_cell(table, text);
-}
-
 static int print_lines(FILE *to, const struct line *lines, size_t n, enum hs_metric_kind kind)
 {
 	const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
@@ -135,13 +104,14 @@ static int print_lines(FILE *to, const struct line *lines, size_t n, enum hs_met
 					      : decimals_of(lines, n, f, f, unit->scale);
 	}
 	for (size_t i = 0; i < n; i++) {
-		cut_cell(table, lines[i].row->e2e ? "end to end" : lines[i].row->hop, HOP_WIDTH);
+		hs_lab_table_cut(table, lines[i].row->e2e ? "end to end" : lines[i].row->hop,
+				HOP_WIDTH);
 		// An error of nothing is told from one that is small.
 		for (enum field f = 0; f < FIELDS; f++)
-			number_cell(table, lines[i].fields[f] * unit->scale,
+			hs_lab_table_number(table, lines[i].fields[f] * unit->scale,
 					lines[i].fields[f] == 0 ? 0 : decimals[f]);
 	}
-	return finish(to, table, "");
+	return hs_lab_table_finish(to, table, "");
 }
 
 static bool are_zeros(const struct line *lines, size_t n)
@@ -198,104 +168,6 @@ static size_t windows_of(const struct hs_outcome *outcome, size_t first, size_t 
 	return windows;
 }
 
-// ---- a flow over the run ----
-
-static double number_of(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static bool is_of(const json_t *row, uint32_t ns_id)
-{
-	return json_integer_value(json_object_get(row, "ns_id")) == (json_int_t)ns_id;
-}
-
-// The row of the same hop in another list of the result; NULL: none.
-static const json_t *same_hop(const json_t *list, const json_t *row)
-{
-	static const char *const keys[] = {"ns_id", "hop", "from", "to"};
-	const json_t *other;
-	size_t i, k;
-
-	json_array_foreach (list, i, other) {
-		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-			if (!json_equal(json_object_get(other, keys[k]),
-					    json_object_get(row, keys[k])))
-				break;
-		if (k == sizeof(keys) / sizeof(keys[0]))
-			return other;
-	}
-	return NULL;
-}
-
-static void plain_cell(struct hs_text_table *table, double value)
-{
-	char text[HS_LAB_WORD] = "";
-
-	if (!isnan(value))
-		hs_lab_number(value, text);
-	hs_text_table_cell(table, text);
-}
-
-static int print_run(FILE *to, uint32_t ns_id, const json_t *result)
-{
-	static const char *const headers[] = {"packets", "lost, measured", "lost, truth", "shown",
-			"with telemetry, %", "overhead, %"};
-	const json_t *lost = json_object_get(result, "lost_packets"), *row;
-	const json_t *overhead = json_object_get(result, "overhead");
-	struct hs_text_table *table;
-	size_t i;
-
-	if (hs_text_table_create(&table) < 0)
-		return -ENOMEM;
-	hs_text_table_column(table, "Over the run", false);
-	for (i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-		hs_text_table_column(table, headers[i], true);
-	json_array_foreach (lost, i, row) {
-		const json_t *cost = same_hop(overhead, row);
-		const char *hop = json_string_value(json_object_get(row, "hop"));
-		if (!is_of(row, ns_id))
-			continue;
-		cut_cell(table, strcmp(hop, "e2e") == 0 ? "end to end" : hop, HOP_WIDTH);
-		plain_cell(table, number_of(cost, "packets"));
-		plain_cell(table, number_of(row, "measured"));
-		plain_cell(table, number_of(row, "truth"));
-		plain_cell(table, number_of(row, "shown"));
-		number_cell(table, number_of(cost, "packets_ratio") * 100, 3);
-		number_cell(table, number_of(cost, "bytes_ratio") * 100, 3);
-	}
-	return finish(to, table, "");
-}
-
-static int print_trips(FILE *to, const json_t *result)
-{
-	const json_t *trips = json_object_get(result, "round_trip"), *trip;
-	struct hs_text_table *table;
-	size_t i;
-
-	if (hs_text_table_create(&table) < 0)
-		return -ENOMEM;
-	hs_text_table_column(table, "Round trip, ms", false);
-	hs_text_table_column(table, "measured", true);
-	hs_text_table_column(table, "truth", true);
-	hs_text_table_column(table, "MAE truth", true);
-	hs_text_table_column(table, "pairs", true);
-	hs_text_table_column(table, "windows of clocks that differ", true);
-	json_array_foreach (trips, i, trip) {
-		if (i == HS_LAB_TABLE_FLOWS)
-			break;
-		cut_cell(table, json_string_value(json_object_get(trip, "up")), HOP_WIDTH);
-		number_cell(table, number_of(trip, "measured_ns") / 1e6, 6);
-		number_cell(table, number_of(trip, "truth_ns") / 1e6, 6);
-		number_cell(table, number_of(trip, "mae_ns") / 1e6, 6);
-		plain_cell(table, number_of(trip, "pairs"));
-		plain_cell(table, number_of(trip, "clocks_differ"));
-	}
-	return finish(to, table, "");
-}
-
 static int print_flow(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
 		size_t first, size_t n, const json_t *result)
 {
@@ -312,7 +184,7 @@ static int print_flow(FILE *to, const struct hs_run *run, const struct hs_outcom
 			windows_of(outcome, first, n), run->scenario->window_ns / 1000000000);
 	for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		rc = print_kind(to, outcome, first, n, kinds[i]);
-	return rc < 0 ? rc : print_run(to, run->scenario->flows[flow].ns_id, result);
+	return rc < 0 ? rc : hs_lab_table_run(to, run->scenario->flows[flow].ns_id, result);
 }
 
 static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
@@ -391,81 +263,7 @@ static int print_all(FILE *to, const struct hs_outcome *outcome)
 			hs_text_table_cell(table, text);
 		}
 	}
-	return finish(to, table, "");
-}
-
-// ---- links ----
-
-static uint64_t lost_of(const struct hs_link_counters *c)
-{
-	uint64_t lost = 0;
-
-	for (enum hs_link_loss loss = HS_LINK_NOT_LOST + 1; loss < HS_LINK_LOSSES; loss++)
-		lost += c->lost[loss];
-	return lost;
-}
-
-static void count_cell(struct hs_text_table *table, uint64_t count)
-{
-	char text[HS_LAB_WORD] = "";
-
-	if (count)
-		hs_lab_count(count, text);
-	hs_text_table_cell(table, text);
-}
-
-static void link_row(struct hs_text_table *table, const struct hs_run *run, size_t link, int way)
-{
-	const struct hs_scenario *s = run->scenario;
-	const struct hs_link_counters *c = &run->links[link][way];
-	uint32_t from = way ? s->links[link].to : s->links[link].from;
-	uint32_t to = way ? s->links[link].from : s->links[link].to;
-	char name[HS_LAB_WORD];
-
-	snprintf(name, sizeof(name), "%s → %s", s->nodes[from].name, s->nodes[to].name);
-	cut_cell(table, name, LINK_WIDTH);
-	count_cell(table, c->sent_packets);
-	count_cell(table, lost_of(c));
-	for (enum hs_link_loss loss = HS_LINK_NOT_LOST + 1; loss < HS_LINK_LOSSES; loss++)
-		count_cell(table, c->lost[loss]);
-	count_cell(table, c->copies);
-	count_cell(table, c->late);
-	count_cell(table, c->queue_max_packets);
-	number_cell(table, c->wait_max_ns ? (double)c->wait_max_ns / 1e6 : NAN, 3);
-}
-
-static int print_links(FILE *to, const struct hs_run *run)
-{
-	struct hs_text_table *table;
-	size_t shown = 0, more = 0;
-	int rc;
-
-	if (hs_text_table_create(&table) < 0)
-		return -ENOMEM;
-	hs_text_table_column(table, "Link, packets", false);
-	hs_text_table_column(table, "sent", true);
-	hs_text_table_column(table, "lost", true);
-	for (enum hs_link_loss loss = HS_LINK_NOT_LOST + 1; loss < HS_LINK_LOSSES; loss++)
-		hs_text_table_column(table, hs_link_loss_name(loss), true);
-	hs_text_table_column(table, "copies", true);
-	hs_text_table_column(table, "late", true);
-	hs_text_table_column(table, "queued", true);
-	hs_text_table_column(table, "wait, ms", true);
-	for (size_t i = 0; i < run->scenario->n_links; i++) {
-		for (int way = 0; way < 2; way++) {
-			const struct hs_link_counters *c = &run->links[i][way];
-			if (!lost_of(c) && !c->copies && !c->late && !c->wait_max_ns)
-				continue;
-			if (shown++ < LINKS_MAX)
-				link_row(table, run, i, way);
-			else
-				more++;
-		}
-	}
-	rc = finish(to, table, "");
-	if (more)
-		fprintf(to, "%zu links more\n", more);
-	return rc;
+	return hs_lab_table_finish(to, table, "");
 }
 
 // ---- all of it ----
@@ -494,9 +292,9 @@ int hs_lab_table_print(FILE *to, const struct hs_run *run, const struct hs_outco
 	print_head(to, run);
 	rc = print_flows(to, run, outcome, result);
 	if (rc == 0)
-		rc = print_trips(to, result);
+		rc = hs_lab_table_trips(to, result);
 	if (rc == 0)
-		rc = print_links(to, run);
+		rc = hs_lab_table_links(to, run);
 	if (rc == 0)
 		rc = print_all(to, outcome);
 	return rc;

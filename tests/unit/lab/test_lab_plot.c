@@ -161,6 +161,14 @@ static void a_script_has_a_panel_for_each_row_and_only_series_that_there_are(voi
 	assert_non_null(strstr(f->text, "'it''s <a> \"name\" & more, flow up: Delay'"));
 	assert_non_null(strstr(f->text, "'Delay, ms'"));
 	assert_non_null(strstr(f->text, "'end to end'"));
+	// Nanoseconds of the data are ms in the picture, and what is between them fits.
+	assert_non_null(strstr(
+			f->text, "set yrange [9.92:11.08]\nset ytics 0.5\nset format y '%.1f'"));
+	assert_non_null(strstr(
+			f->text, "'up.delay_ns.dat' using ($1==0?$3:NaN):($4*1e-06) with points"));
+	assert_non_null(strstr(f->text, "($1==0?$3:NaN):($5*1e-06) with lines"));
+	assert_non_null(strstr(f->text, "($1==1?$3:NaN):($6*1e-06) with lines dt 2"));
+	assert_non_null(strstr(f->text, "set xrange [0:3]"));
 	for (char *at = f->text; (at = strstr(at, "\nplot ")); at++)
 		panels++;
 	assert_int_equal(panels, 2);
@@ -169,6 +177,18 @@ static void a_script_has_a_panel_for_each_row_and_only_series_that_there_are(voi
 	assert_non_null(strstr(second, "'configured'"));
 	*second = '\0';
 	assert_non_null(strstr(f->text, "'truth'"));
+}
+
+static void what_hardly_differs_is_not_blown_up_to_fill_its_panel(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_outcome_set(&f->outcome, fake_outcome_row(&f->outcome, 0, "e2e"), HS_METRIC_DELAY,
+			(double[]){10e6, 10e6, 10e6 + 1}, 10e6, NAN, NAN);
+	fake_outcome_set(&f->outcome, 0, HS_METRIC_LOSS, (double[]){0, 0, 0}, 0, NAN, NAN);
+	write_plots(f);
+	assert_non_null(strstr(read_file(f, "up.delay_ns.gp"), "set yrange [9.9942"));
+	assert_non_null(strstr(read_file(f, "up.loss_ratio.gp"), "set yrange [-0.04:0.54]"));
 }
 
 static void a_metric_without_a_point_makes_no_file(void **state)
@@ -306,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(data_is_tab_separated_with_a_header_and_a_line_for_each_row_and_window),
 			TEST(a_script_has_a_panel_for_each_row_and_only_series_that_there_are),
+			TEST(what_hardly_differs_is_not_blown_up_to_fill_its_panel),
 			TEST(a_metric_without_a_point_makes_no_file),
 			TEST(names_of_files_keep_to_harmless_letters_and_differ),
 			TEST(flows_beyond_the_limit_are_counted),

@@ -239,6 +239,27 @@ static void only_links_that_did_something_are_shown_with_what_they_did(void **st
 	expect_not_in(f->text, "src → sw1");
 }
 
+static void of_many_links_those_that_lost_most_are_shown(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_link_counters counters[40][2] = {0};
+	struct hs_scenario_link links[40] = {0};
+
+	for (size_t i = 0; i < 40; i++) {
+		links[i] = (struct hs_scenario_link){.from = 0, .to = 1};
+		counters[i][0] = (struct hs_link_counters){
+				.sent_packets = 100 + i, .lost = {[HS_LINK_LOST_RANDOM] = i}};
+	}
+	f->scenario.n_links = 40;
+	f->scenario.links = links;
+	f->run.links = counters;
+	expect_in(printed(f), "Link, packets  sent  lost  random\n"
+			      "src → sw1       139    39      39\n"
+			      "src → sw1       138    38      38\n");
+	expect_in(f->text, "\nsrc → sw1       116    16      16\n"
+			   "and 15 links more, which lost less\n");
+}
+
 static void a_run_that_was_interrupted_says_so_first(void **state)
 {
 	struct fixture *f = *state;
@@ -425,6 +446,7 @@ int main(void)
 			TEST(loss_and_overhead_of_the_run_are_those_of_the_flow_hop_by_hop),
 			TEST(round_trips_stand_beside_what_the_pings_saw),
 			TEST(only_links_that_did_something_are_shown_with_what_they_did),
+			TEST(of_many_links_those_that_lost_most_are_shown),
 			TEST(a_run_that_was_interrupted_says_so_first),
 			TEST(of_many_flows_the_first_are_shown_and_the_others_counted),
 			TEST(no_line_is_wider_than_100_columns),
