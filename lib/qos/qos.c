@@ -121,12 +121,19 @@ static void hand_out(struct hs_qos *qos, const struct hs_qos_window *window)
 		qos->config.on_window(qos->config.user, window);
 }
 
+// What has come since the windows ended that close now; NULL: nothing.
+static const struct hs_qos_sum *sum_since(const struct hs_qos_flow *flow, int64_t end_tag)
+{
+	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
+	return current->open && current->tag > end_tag ? current : NULL;
+}
+
 static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		int tier, int64_t end_tag, const struct hs_report *path_of)
 {
 	struct hs_qos_slot *slot = &flow->latest[tier];
 	int64_t end_ns = end_tag * qos->config.window_ns[0];
-	if (hs_qos_build(flow, sum, tier, &qos->columns, path_of,
+	if (hs_qos_build(flow, sum, sum_since(flow, end_tag), tier, &qos->columns, path_of,
 			    end_ns - qos->config.window_ns[tier], end_ns, slot)) {
 		qos->counters.out_of_memory++;
 		return;
@@ -422,8 +429,8 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 	for (unsigned i = 0; i < sizeof(parts); i++)
 		hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
 	hs_qos_columns_collect(&qos->columns, flow, -1, INT64_MAX, run->reports);
-	return hs_qos_build(flow, run, -1, &qos->columns, &flow->edge, run->first_ns, run->last_ns,
-			&qos->answer);
+	return hs_qos_build(flow, run, NULL, -1, &qos->columns, &flow->edge, run->first_ns,
+			run->last_ns, &qos->answer);
 }
 
 static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_flow *flow)
@@ -492,8 +499,8 @@ const struct hs_qos_window *hs_qos_slide(
 		hs_qos_drop_uncommon(again, sum);
 		sum->flags |= flow->rules_differ ? HS_QOS_RULES_DIFFER : 0;
 		hs_qos_columns_collect(&qos->columns, again, 0, 1, sum->reports);
-		if (!hs_qos_build(again, sum, -1, &qos->columns, &again->edge, start_ns, end_ns,
-				    &qos->answer)) {
+		if (!hs_qos_build(again, sum, NULL, -1, &qos->columns, &again->edge, start_ns,
+				    end_ns, &qos->answer)) {
 			fill_clock(qos, &qos->answer.window, sum->clock_stepped);
 			window = &qos->answer.window;
 		}

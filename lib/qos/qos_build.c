@@ -197,17 +197,21 @@ static void fill_throughput(
 	}
 }
 
-// Rule 14: what a window leaves for the next to pay; no more than reordering can explain.
-static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t owed, int64_t slack)
+// Rule 14: what a window leaves to the next: a surplus to pay back, or a loss that a later report
+// denied and that must be seen again; no more than reordering can explain.
+static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t left, int64_t slack)
 {
-	if (owed >= 0 || sum->differs)
+	if (sum->differs)
 		return 0;
-	return owed < -slack ? -slack : owed;
+	if (left < -slack)
+		return -slack;
+	return left > slack ? slack : left;
 }
 
-// Rule 14: a window with more received than sent pays back what the one before called lost.
-static void fill_loss(const struct hs_qos_link_sum *sum, int64_t slack, int64_t *carry,
-		struct hs_qos_hop *hop)
+// Rule 14: a packet is lost when it is missing at the window's last report and at all those that
+// came since; a window with more received than sent pays back what the one before called lost.
+static void fill_loss(const struct hs_qos_link_sum *sum, const struct hs_qos_link_sum *since,
+		int64_t slack, int64_t *carry, struct hs_qos_hop *hop)
 {
 	hop->has |= sum->has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS | HS_QOS_HAS_RX_PACKETS);
 	hop->rx_packets = sum->rx;
@@ -216,11 +220,12 @@ static void fill_loss(const struct hs_qos_link_sum *sum, int64_t slack, int64_t 
 	if (!(sum->has & HS_QOS_HAS_LOSS))
 		return;
 	int64_t owed = sum->lost + (carry ? *carry : 0);
+	int64_t denied = since && !sum->differs ? carry_over(sum, since->lost_low, slack) : 0;
 	hop->tx_packets = sum->tx;
 	hop->lost_packets = sum->lost;
-	hop->shown_lost_packets = owed > 0 ? (uint64_t)owed : 0;
+	hop->shown_lost_packets = owed + denied > 0 ? (uint64_t)(owed + denied) : 0;
 	if (carry)
-		*carry = carry_over(sum, owed, slack);
+		*carry = carry_over(sum, owed - (int64_t)hop->shown_lost_packets, slack);
 }
 
 // ---- the window ----
@@ -243,9 +248,9 @@ void hs_qos_slot_fini(struct hs_qos_slot *slot)
 	memset(slot, 0, sizeof(*slot));
 }
 
-static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
-		struct hs_qos_columns *columns, unsigned index, int64_t window_ns,
-		struct hs_qos_hop *hop)
+static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
+		unsigned index, int64_t window_ns, struct hs_qos_hop *hop)
 {
 	struct hs_qos_link *link = &flow->links[index];
 	const struct hs_qos_link_sum *link_sum = &sum->links[index];
@@ -255,7 +260,8 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
 	fill_throughput(link_sum, window_ns, hop);
-	fill_loss(link_sum, flow->slack, tier < 0 ? NULL : &link->carry[tier], hop);
+	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
+			tier < 0 ? NULL : &link->carry[tier], hop);
 }
 
 static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,
@@ -317,9 +323,10 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->flags = sum->flags;
 }
 
-int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
-		struct hs_qos_columns *columns, const struct hs_report *path_of, int64_t start_ns,
-		int64_t end_ns, struct hs_qos_slot *slot)
+int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
+		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,
+		struct hs_qos_slot *slot)
 {
 	uint16_t order[HS_QOS_FLOW_LINKS];
 	struct hs_qos_window *window = &slot->window;
@@ -330,10 +337,11 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tie
 	if (reserve_hops(slot, n))
 		return -ENOMEM;
 	fill_head(flow, sum, start_ns, end_ns, window);
-	fill_hop(flow, sum, tier, columns, 0, window->window_ns, &window->e2e);
+	fill_hop(flow, sum, since, tier, columns, 0, window->window_ns, &window->e2e);
 	window->n_hops = (uint16_t)n;
 	for (unsigned i = 0; i < n; i++)
-		fill_hop(flow, sum, tier, columns, order[i], window->window_ns, &window->hops[i]);
+		fill_hop(flow, sum, since, tier, columns, order[i], window->window_ns,
+				&window->hops[i]);
 	fill_unattributed(window);
 	slot->filled = true;
 	return 0;

@@ -22,10 +22,12 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 void hs_qos_slot_fini(struct hs_qos_slot *slot);
 
 // Fills the slot from a sum. `tier` is the index of the window length, or -1 where nothing is
-// carried from window to window. `path_of` is the newest report. 0 or -ENOMEM.
-int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int tier,
-		struct hs_qos_columns *columns, const struct hs_report *path_of, int64_t start_ns,
-		int64_t end_ns, struct hs_qos_slot *slot);
+// carried from window to window. `since`: what has come after the sum's end, NULL: nothing.
+// `path_of` is the newest report. 0 or -ENOMEM.
+int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
+		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
+		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,
+		struct hs_qos_slot *slot);
 
 // Rule 10: what a shortest window says of links that not all alternating paths have is void.
 void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);

@@ -38,6 +38,7 @@ struct hs_qos_link_sum {
 	uint64_t jitter_n;
 	hs_qos_wide jitter_sum;
 	int64_t lost, node_lost, tx, rx, rx_bytes;
+	int64_t lost_low;	     // the least that `lost` was on its way here, at most 0
 	int64_t rate_bytes, span_ns; // of the steps that have both
 	int64_t span_start_ns, span_end_ns;
 	struct hs_qos_hist hist;

@@ -20,6 +20,12 @@ void hs_qos_sum_add_delta(struct hs_qos_link_sum *sum, const struct hs_qos_delta
 {
 	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
 	sum->lost += sign * delta->lost;
+	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
+		sum->lost_low -= delta->lost;
+	if (sum->lost < sum->lost_low)
+		sum->lost_low = sum->lost;
+	if (sum->lost_low > 0)
+		sum->lost_low = 0;
 	sum->node_lost += sign * delta->node_lost;
 	sum->tx += sign * delta->tx;
 	sum->rx += sign * delta->rx;

@@ -76,6 +76,62 @@ static void a_late_packet_is_not_lost_twice(void **state)
 	assert_int_equal(fourth->shown_lost_packets, 0);
 }
 
+// Reports of the next second that come before the window closes, 100 ms after its end.
+static void give_with_missing(struct fixture *f, uint64_t number, uint64_t missing)
+{
+	struct hs_report report = plain(number);
+	report.sink_rx_packets -= missing;
+	give(f->qos, &report);
+}
+
+static void what_a_later_report_finds_there_is_not_shown_as_lost(void **state)
+{
+	struct fixture *f = *state;
+	give_range(f, 100, 900, 100);
+	give_with_missing(f, 980, 30); // 30 were overtaken by this one
+	give_with_missing(f, 1020, 30);
+	give_with_missing(f, 1050, 4);
+	give_with_missing(f, 1080, 9);
+	hs_qos_advance(f->qos, T0 + SECOND + 100 * MS);
+	const struct hs_qos_hop *first = hop_between(second_ending(f, 1), 2, 9);
+	assert_int_equal(first->lost_packets, 30);
+	assert_int_equal(first->shown_lost_packets, 4);
+	give_with_missing(f, 1900, 7);
+	hs_qos_advance(f->qos, T0 + 2 * SECOND + 100 * MS);
+	const struct hs_qos_hop *second = hop_between(second_ending(f, 2), 2, 9);
+	assert_int_equal(second->lost_packets, -23);
+	assert_int_equal(second->shown_lost_packets, 3); // 7 in all
+}
+
+static void what_was_denied_and_is_missing_in_the_end_is_shown_then(void **state)
+{
+	struct fixture *f = *state;
+	give_range(f, 100, 800, 100);
+	give_with_missing(f, 990, 20);
+	give_with_missing(f, 1010, 0); // overtook 20 of its own
+	hs_qos_advance(f->qos, T0 + SECOND + 100 * MS);
+	assert_int_equal(hop_between(second_ending(f, 1), 2, 9)->shown_lost_packets, 0);
+	give_with_missing(f, 1500, 20);
+	hs_qos_advance(f->qos, T0 + 2 * SECOND + 100 * MS);
+	const struct hs_qos_hop *second = hop_between(second_ending(f, 2), 2, 9);
+	assert_int_equal(second->lost_packets, 0);
+	assert_int_equal(second->shown_lost_packets, 20);
+}
+
+static void a_loss_that_lasts_is_shown_in_the_window_that_it_happened_in(void **state)
+{
+	struct fixture *f = *state;
+	give_range(f, 100, 900, 100);
+	give_with_missing(f, 950, 10);
+	give_with_missing(f, 1010, 10);
+	give_with_missing(f, 1060, 25);
+	hs_qos_advance(f->qos, T0 + SECOND + 100 * MS);
+	assert_int_equal(hop_between(second_ending(f, 1), 2, 9)->shown_lost_packets, 10);
+	give_with_missing(f, 1960, 25);
+	hs_qos_advance(f->qos, T0 + 2 * SECOND + 100 * MS);
+	assert_int_equal(hop_between(second_ending(f, 2), 2, 9)->shown_lost_packets, 15);
+}
+
 static void a_surplus_is_paid_back_by_the_next_loss(void **state)
 {
 	struct fixture *f = *state;
@@ -343,6 +399,9 @@ int main(void)
 			TEST(loss_in_a_node_is_told_from_loss_on_a_link),
 			TEST(a_span_that_nothing_resolves_is_flagged),
 			TEST(a_late_packet_is_not_lost_twice),
+			TEST(what_a_later_report_finds_there_is_not_shown_as_lost),
+			TEST(what_was_denied_and_is_missing_in_the_end_is_shown_then),
+			TEST(a_loss_that_lasts_is_shown_in_the_window_that_it_happened_in),
 			TEST(a_surplus_is_paid_back_by_the_next_loss),
 			TEST(rules_that_differ_are_flagged),
 			TEST(a_surplus_hides_no_more_loss_than_reordering_explains),
