@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -349,6 +350,41 @@ static void a_full_table_refuses_one_route_more(void **state)
 	bench_close(&b);
 }
 
+static void next_hops_come_and_go_without_end(void **state)
+{
+	struct bench b;
+	(void)state;
+	bench_open(&b, 2);
+	for (unsigned i = 1; i < 1000; i++) {
+		struct hs_fib_change change = change_of("20010db8", 32, 1, false);
+		memcpy(change.route.next_hop_mac, &i, sizeof(i));
+		assert_int_equal(hs_fib_change(b.fib, &change, 1, &b.err), 0);
+		struct hs_next_hop next = next_of(&b, change.route.prefix);
+		assert_int_equal(next.port, 1);
+		assert_memory_equal(next.mac, change.route.next_hop_mac, 6);
+	}
+	bench_close(&b);
+}
+
+static void one_address_behind_many_ports_is_many_next_hops(void **state)
+{
+	struct bench b;
+	char hex[9];
+	(void)state;
+	bench_open(&b, 32);
+	for (uint16_t port = 0; port < 32; port++) {
+		snprintf(hex, sizeof(hex), "200100%02x", port);
+		struct hs_fib_change change = change_of(hex, 32, port, false);
+		memset(change.route.next_hop_mac, 2, 6);
+		assert_int_equal(hs_fib_change(b.fib, &change, 1, &b.err), 0);
+	}
+	for (uint16_t port = 0; port < 32; port++) {
+		snprintf(hex, sizeof(hex), "200100%02x", port);
+		assert_int_equal(port_of(&b, hex), port);
+	}
+	bench_close(&b);
+}
+
 // /128s in a tree of 8-bit steps: the arrays are used up long before the routes are.
 static void a_large_table_full_of_long_prefixes_keeps_what_it_has(void **state)
 {
@@ -468,6 +504,46 @@ static void no_look_up_misses_while_a_large_table_changes(void **state)
 	look_up_beside_changes(LARGE, 100);
 }
 
+struct holder {
+	struct bench *bench;
+	atomic_bool holds, changing, released;
+};
+
+// Holds what it may have looked up for a while after a change has begun.
+static void *hold(void *arg)
+{
+	struct holder *holder = arg;
+
+	rte_rcu_qsbr_thread_online(holder->bench->qsbr, 0);
+	atomic_store(&holder->holds, true);
+	while (!atomic_load(&holder->changing))
+		sched_yield();
+	for (unsigned i = 0; i < 10000; i++)
+		sched_yield();
+	atomic_store(&holder->released, true);
+	rte_rcu_qsbr_thread_offline(holder->bench->qsbr, 0);
+	return NULL;
+}
+
+static void a_change_waits_for_workers_that_may_hold_the_old_table(void **state)
+{
+	struct bench b;
+	pthread_t thread;
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		bench_open(&b, capacities[k]);
+		struct holder holder = {.bench = &b};
+		assert_int_equal(pthread_create(&thread, NULL, hold, &holder), 0);
+		while (!atomic_load(&holder.holds))
+			sched_yield();
+		atomic_store(&holder.changing, true);
+		assert_int_equal(add(&b, "20010db8", 32, 1), 0);
+		assert_true(atomic_load(&holder.released));
+		pthread_join(thread, NULL);
+		bench_close(&b);
+	}
+}
+
 // ---- memory ----
 
 static void a_table_keeps_within_the_memory_that_it_states(void **state)
@@ -510,9 +586,12 @@ int main(void)
 			cmocka_unit_test(a_batch_with_one_bad_change_changes_nothing),
 			cmocka_unit_test(later_changes_of_a_prefix_win_within_a_batch),
 			cmocka_unit_test(a_full_table_refuses_one_route_more),
+			cmocka_unit_test(next_hops_come_and_go_without_end),
+			cmocka_unit_test(one_address_behind_many_ports_is_many_next_hops),
 			cmocka_unit_test(a_large_table_full_of_long_prefixes_keeps_what_it_has),
 			cmocka_unit_test(no_look_up_misses_while_a_small_table_changes),
 			cmocka_unit_test(no_look_up_misses_while_a_large_table_changes),
+			cmocka_unit_test(a_change_waits_for_workers_that_may_hold_the_old_table),
 			cmocka_unit_test(a_table_keeps_within_the_memory_that_it_states),
 	};
 	dpdk_env_init("1024");
