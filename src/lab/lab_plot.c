@@ -231,11 +231,11 @@ static void write_tics(FILE *to, double height)
 			decimals > 0 ? decimals : 0);
 }
 
-// Values that hardly differ are not blown up to fill the panel: a thousandth is its least height.
+// Values that hardly differ are not blown up to fill the panel: a hundredth is its least height.
 static void write_range(FILE *to, const struct extent *extent, double scale)
 {
 	double low = extent->low * scale, high = extent->high * scale;
-	double least = fmax(fabs(low), fabs(high)) * 1e-3;
+	double least = fmax(fabs(low), fabs(high)) * 1e-2;
 	double pad;
 
 	if (least == 0)

@@ -187,7 +187,7 @@ static void what_hardly_differs_is_not_blown_up_to_fill_its_panel(void **state)
 			(double[]){10e6, 10e6, 10e6 + 1}, 10e6, NAN, NAN);
 	fake_outcome_set(&f->outcome, 0, HS_METRIC_LOSS, (double[]){0, 0, 0}, 0, NAN, NAN);
 	write_plots(f);
-	assert_non_null(strstr(read_file(f, "up.delay_ns.gp"), "set yrange [9.9942"));
+	assert_non_null(strstr(read_file(f, "up.delay_ns.gp"), "set yrange [9.942000"));
 	assert_non_null(strstr(read_file(f, "up.loss_ratio.gp"), "set yrange [-0.04:0.54]"));
 }
 
