@@ -152,10 +152,8 @@ static json_t *hop_json(const struct fixture *f, const struct told *told, int ho
 	return json;
 }
 
-void fixture_tell(struct fixture *f, struct told told)
+static json_t *window_json(const struct fixture *f, struct told told)
 {
-	if (!f->run.measured)
-		assert_int_equal(hs_measured_create(&f->scenario, &f->run.measured), 0);
 	int64_t end = T0 + told.end * SECOND;
 	json_t *json = json_pack(
 			"{s:{s:i, s:i, s:s, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:[i,i,i], s:b, "
@@ -169,9 +167,32 @@ void fixture_tell(struct fixture *f, struct told told)
 	assert_non_null(json);
 	if (told.stale)
 		json_object_set_new(json_object_get(json, "qos_report"), "age_ns", json_integer(1));
+	return json;
+}
+
+static void need_measured(struct fixture *f)
+{
+	if (!f->run.measured)
+		assert_int_equal(hs_measured_create(&f->scenario, &f->run.measured), 0);
+}
+
+void fixture_tell(struct fixture *f, struct told told)
+{
+	json_t *json = window_json(f, told);
 	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	need_measured(f);
 	assert_int_equal(hs_measured_take(f->run.measured, "qos.7", text), 0);
 	free(text);
+	json_decref(json);
+}
+
+void fixture_tell_run(struct fixture *f, struct told told)
+{
+	json_t *json = window_json(f, told);
+	need_measured(f);
+	json_t *body = json_object_get(json, "qos_report");
+	json_object_set_new(body, "run", json_true());
+	assert_int_equal(hs_measured_take_run(f->run.measured, body), 0);
 	json_decref(json);
 }
 

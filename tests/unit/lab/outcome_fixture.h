@@ -56,6 +56,8 @@ void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_
 // All of it at the usual times; lost_on 0: it arrives.
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);
+// What dst says of the whole run, when asked.
+void fixture_tell_run(struct fixture *f, struct told told);
 // The windows (1, 2] and (2, 3], exactly.
 void fixture_tell_all(struct fixture *f);
 void fixture_compute(struct fixture *f);

@@ -112,6 +112,12 @@ static void a_rate_that_does_not_suffice_limits_what_follows(void **state)
 	link_of(f, 1)->rate_bps = 30000; // enough for what the first lets through
 	assert_true(configured(f, 1, HS_METRIC_THROUGHPUT) == 20000);
 	assert_true(configured(f, 1, HS_METRIC_DELAY) == 20e6 + floor(586 * 8e9 / 30000));
+	link_of(f, 0)->overhead_bytes = 562; // half of it
+	assert_true(configured(f, 0, HS_METRIC_THROUGHPUT) == 10000);
+	link_of(f, 0)->rate_bps = 0;
+	link_of(f, 0)->jitter_ns = 1 * MS; // who comes early or late may wait
+	link_of(f, 1)->rate_bps = 1000000;
+	assert_true(isnan(configured(f, 1, HS_METRIC_DELAY)));
 }
 
 static void who_waits_for_others_has_no_configured_delay(void **state)
@@ -165,6 +171,16 @@ static void normal_jitter_is_two_sigma_over_root_pi(void **state)
 	assert_float_equal(configured(f, 2, HS_METRIC_JITTER), 1.12837917 * 500000, 0.1);
 	link_of(f, 1)->distribution = HS_LINK_UNIFORM;
 	assert_true(isnan(configured(f, 2, HS_METRIC_JITTER)));
+}
+
+static void a_cable_the_other_way_round_has_its_own_values(void **state)
+{
+	struct fixture *f = *state;
+	f->links[0].from = 1;
+	f->links[0].to = 0;
+	f->links[0].ways[0].delay_ns = 99 * MS;
+	assert_true(configured(f, 0, HS_METRIC_DELAY) == 10e6);
+	assert_string_equal(hs_outcome_row(f->outcome, 0)->hop, "src-sw1");
 }
 
 static void what_jitter_does_to_order_makes_delays_unknown(void **state)
@@ -269,6 +285,7 @@ int main(void)
 			TEST(bursty_traffic_has_no_configured_throughput),
 			TEST(uniform_jitter_is_two_thirds_of_its_width),
 			TEST(normal_jitter_is_two_sigma_over_root_pi),
+			TEST(a_cable_the_other_way_round_has_its_own_values),
 			TEST(what_jitter_does_to_order_makes_delays_unknown),
 			TEST(a_change_of_a_link_ends_the_configuration),
 			TEST(a_new_rate_of_traffic_ends_the_configured_throughput),
