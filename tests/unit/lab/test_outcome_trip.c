@@ -16,8 +16,9 @@ struct pings {
 	struct fixture f;
 	int64_t reply_delay_ns;
 	int64_t far_ahead_ns; // of the far node's clock
-	int64_t error_ns;     // added to the stamp of a reply's arrival, or taken from it, by turns
-	int skipped;	      // a reply without telemetry; 0: none
+	int64_t near_ahead_ns;
+	int64_t error_ns; // added to the stamp of a reply's arrival, or taken from it, by turns
+	int skipped;	  // a reply without telemetry; 0: none
 };
 
 static int setup(void **state)
@@ -66,6 +67,16 @@ static void send_one(struct hs_stream *stream, int64_t at_ns, bool reply, int64_
 	hs_stream_arrived(stream, at_ns + way_ns, reply, frame.number, bytes, frame.len);
 }
 
+static void true_reply(struct pings *p, uint64_t number, int64_t left_ns, int64_t back_ns)
+{
+	struct hs_truth *truth = p->f.run.truth;
+	struct hs_passport passport = {.flow = 1, .number = number, .bytes = 118};
+	hs_truth_enter(truth, &passport, 2, left_ns, left_ns + p->far_ahead_ns);
+	hs_truth_send(truth, &passport, 0, 142, true);
+	hs_truth_receive(truth, &passport, 0, back_ns, back_ns + p->near_ahead_ns, 142);
+	hs_truth_sink(truth, &passport);
+}
+
 // 30 ms there and 20 ms back, each ping sampled both ways.
 static void ping(struct pings *p)
 {
@@ -79,10 +90,11 @@ static void ping(struct pings *p)
 			back = left + 20 * MS;
 		send_one(stream, at, false, 30 * MS);
 		send_one(stream, left, true, 20 * MS);
-		report(p, 7, at, there + p->far_ahead_ns);
+		int64_t error_ns = i % 2 ? p->error_ns : -p->error_ns;
+		true_reply(p, (uint64_t)i + 1, left, back);
+		report(p, 7, at + p->near_ahead_ns, there + p->far_ahead_ns);
 		if (i + 1 != p->skipped)
-			report(p, 8, left + p->far_ahead_ns,
-					back + (i % 2 ? p->error_ns : -p->error_ns));
+			report(p, 8, left + p->far_ahead_ns, back + p->near_ahead_ns + error_ns);
 	}
 	fixture_compute(f);
 }
@@ -116,6 +128,22 @@ static void a_far_clock_of_its_own_changes_nothing(void **state)
 	assert_true(trip->mae_ns == 0);
 	assert_int_equal(trip->pairs, PINGS);
 	assert_int_equal(trip->clocks_differ, 2);
+}
+
+// 450 ms ahead: the sixth reply comes at the very end of the first window.
+static void windows_are_of_the_pinging_nodes_clock(void **state)
+{
+	struct pings *p = *state;
+	p->near_ahead_ns = 450 * MS;
+	ping(p);
+	const struct hs_outcome_trip *trip = trip_of(p);
+	static const uint64_t pairs[] = {6, 10, 4};
+	assert_int_equal(trip->n_windows, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(trip->windows[i].measured.pairs, pairs[i]);
+		assert_int_equal(trip->windows[i].truth_trips, pairs[i]);
+	}
+	assert_true(trip->mae_ns == 0);
 }
 
 static void the_far_hosts_delay_is_in_neither(void **state)
@@ -195,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_round_trip_is_the_same_by_telemetry_and_by_ping),
 			TEST(a_far_clock_of_its_own_changes_nothing),
+			TEST(windows_are_of_the_pinging_nodes_clock),
 			TEST(the_far_hosts_delay_is_in_neither),
 			TEST(errors_that_cancel_in_a_window_are_seen_ping_by_ping),
 			TEST(pings_are_compared_one_by_one_only_if_each_was_sampled),
