@@ -78,8 +78,12 @@ struct hs_lab {
 	int serial_offset; // of the dynamic field in a buffer
 	uint32_t serial;   // of the newest passport
 	uint32_t in_flight;
-	uint32_t frame_room;	   // in a buffer
-	struct hs_passport polled; // of the packet that a node has before it
+	uint32_t frame_room; // in a buffer
+	struct {	     // of the packet that a node has before it
+		uint32_t traffic, bytes;
+		uint64_t number;
+		bool reply;
+	} polled;
 
 	struct lab_node *nodes;
 	struct lab_port *ports;
@@ -101,7 +105,7 @@ struct hs_lab {
 	int rc; // the first failure
 	struct hs_error err;
 
-	uint64_t events, packets, node_copies, dropped_down, announcements_dropped;
+	uint64_t events, packets, dropped_down, announcements_dropped;
 	struct hs_link_counters (*link_counters)[2];
 	struct hs_run run;
 };

@@ -36,20 +36,22 @@ static void stamp_serial(struct hs_lab *lab, struct rte_mbuf *m, struct hs_passp
 	*serial_of(lab, m) = passport->serial;
 }
 
-// A copy that the node made has the serial of its original, and an area that somebody left.
+// A copy that the node made has the serial of its original, and an area that somebody left. Bridges
+// flood what they know no port for: hosts still take it, but it is no packet of the flow.
 static struct hs_passport *passport_of(struct hs_lab *lab, struct rte_mbuf *m)
 {
 	struct hs_passport *passport = rte_mbuf_to_priv(m);
 
 	if (likely(passport->serial == *serial_of(lab, m)))
 		return passport;
-	if (lab->scenario->forwarding != HS_LAB_BRIDGE) {
-		lab->polled.traffic = lab->polled.flow = HS_NO_INDEX;
-		lab_fail(lab, -EFAULT, "internal", "", "a node that is no bridge copied a packet");
-	}
-	copy_passport(passport, &lab->polled);
+	*passport = (struct hs_passport){
+			.traffic = lab->polled.traffic,
+			.flow = HS_NO_INDEX,
+			.reply = lab->polled.reply,
+			.number = lab->polled.number,
+			.bytes = lab->polled.bytes,
+	};
 	stamp_serial(lab, m, passport);
-	lab->node_copies++;
 	return passport;
 }
 
@@ -60,19 +62,6 @@ static uint32_t destination(const struct hs_lab *lab, const struct hs_passport *
 	return passport->reply ? t->from : t->to;
 }
 
-// A bridge floods what it knows no port for. There is one way to the destination: what goes
-// elsewhere is not the flow's.
-static bool strays(const struct hs_lab *lab, const struct lab_port *port,
-		const struct hs_passport *passport)
-{
-	const struct hs_scenario *s = lab->scenario;
-
-	if (s->forwarding != HS_LAB_BRIDGE)
-		return false;
-	uint32_t to = s->hosts[destination(lab, passport)].at;
-	return lab->routes.next[(size_t)to * s->n_nodes + port->node] != port->index;
-}
-
 // ---- polling ----
 
 static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf *m,
@@ -80,8 +69,10 @@ static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf
 {
 	struct lab_node *node = &lab->nodes[port->node];
 
-	if (lab->scenario->forwarding == HS_LAB_BRIDGE)
-		copy_passport(&lab->polled, passport);
+	lab->polled.traffic = passport->traffic;
+	lab->polled.reply = passport->reply;
+	lab->polled.number = passport->number;
+	lab->polled.bytes = passport->bytes;
 	port->arrived = m;
 	hs_clock_set(node->clock, shown_ns);
 	hs_node_worker_poll(node->node, 0);
@@ -324,8 +315,6 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 		put_on_way(lab, port, m, &lab->announcements, lab->now_ns);
 		return;
 	}
-	if (passport->flow != HS_NO_INDEX && strays(lab, port, passport))
-		passport->flow = HS_NO_INDEX;
 	bool telemetry = has_telemetry(m);
 	if (passport->flow != HS_NO_INDEX)
 		hs_truth_send(lab->truth, passport, lab->ports[port->peer].node, len, telemetry);

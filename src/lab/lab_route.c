@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fewest hops over the links that are up, from every node to every other; for bridges, which have
-// one way alone, whatever is up.
+// Fewest hops over the links that are up, from every node to every other.
 #include "lab_parts.h"
 
 #include "fib.h"
@@ -20,9 +19,9 @@ struct search {
 	uint32_t *order;
 };
 
-static bool is_up(const struct hs_lab *lab, const struct lab_port *port)
+static bool is_up(const struct lab_port *port)
 {
-	return lab->scenario->forwarding == HS_LAB_BRIDGE || !hs_link_config(port->out)->down;
+	return !hs_link_config(port->out)->down;
 }
 
 // Backwards from the destination: over the ports of others that lead to a node at hand.
@@ -39,8 +38,7 @@ static uint32_t find_hops(struct hs_lab *lab, uint32_t destination, struct searc
 		for (uint16_t p = 0; p < node->n_ports; p++) {
 			const struct lab_port *port = &lab->ports[node->first_port + p];
 			const struct lab_port *peer = &lab->ports[port->peer];
-			if (!port->out || search->hops[peer->node] != UNREACHED ||
-					!is_up(lab, peer))
+			if (!port->out || search->hops[peer->node] != UNREACHED || !is_up(peer))
 				continue;
 			search->hops[peer->node] = (uint16_t)(search->hops[port->node] + 1);
 			search->order[n++] = peer->node;
@@ -60,7 +58,7 @@ static uint8_t nearest_port(struct hs_lab *lab, uint32_t node, uint32_t destinat
 
 	for (uint16_t p = 0; p < at->n_ports; p++) {
 		const struct lab_port *port = &lab->ports[at->first_port + p];
-		if (!port->out || !is_up(lab, port) ||
+		if (!port->out || !is_up(port) ||
 				search->hops[lab->ports[port->peer].node] != search->hops[node] - 1)
 			continue;
 		struct hs_rng rng;
@@ -133,7 +131,7 @@ int lab_routes_make(struct hs_lab *lab)
 	const struct hs_scenario *s = lab->scenario;
 	struct lab_routes *routes = &lab->routes;
 
-	if (s->forwarding == HS_LAB_PATCH)
+	if (s->forwarding != HS_LAB_SHORTEST_PATH)
 		return 0;
 	routes->next = malloc(s->n_nodes * s->n_nodes + 1);
 	routes->prefixes = calloc(s->n_hosts + 1, sizeof(*routes->prefixes));

@@ -127,22 +127,29 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	static const char scenario[] =
 			"{'name':'two','duration_s':2,'forwarding':'patch','closing_packet':%s," TWO
 			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
-			"'t','from':'a','to':'b','rate_pps':100}]," RULE "}";
+			"'t','from':'a','to':'b','rate_pps':100,'stop_s':%s}]," RULE "}";
 	struct lab_run r = {0};
 
 	(void)state;
-	lab_run(&r, scenario, "false", 1000);
+	lab_run(&r, scenario, "false", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
 	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
 	lab_run_ends(&r);
 
-	lab_run(&r, scenario, "true", 1000);
+	lab_run(&r, scenario, "true", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
 	assert_int_equal(hs_truth_reports(r.run->truth, 0), 2);
 	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
+	lab_run_ends(&r);
+
+	// What ended before: not before the end of the run.
+	lab_run(&r, scenario, "true", "0.5", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 51);
+	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 2 * SECOND);
 	lab_run_ends(&r);
 }
 
@@ -200,7 +207,7 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," SIX
 			"," FIVE_LINKS("") ",'hosts':[{'name':'x','at':'a','addr':'2001:db8::1'},{'"
 					   "name':'y','at':'c',"
-					   "'addr':'2001:db8::2'},{'name':'z','at':'f','addr':'"
+					   "'addr':'2001:db8::2'},{'name':'z','at':'e','addr':'"
 					   "2001:db8::3'}],"
 					   "'traffic':[{'name':'t','from':'x','to':'z','rate_pps':"
 					   "1000},{'name':'u',"
@@ -215,7 +222,28 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 	assert_int_equal(r.run->node_drops, 0);
 	// Neither flow goes where it has nothing to do.
 	assert_int_equal(r.run->links[0][1].sent_packets, 0);
-	assert_int_equal(r.run->links[4][0].sent_packets, 1000);
+	assert_int_equal(r.run->links[3][0].sent_packets, 1000);
+	assert_int_equal(r.run->links[4][0].sent_packets, 0);
+	lab_run_ends(&r);
+}
+
+static void a_bridge_that_restarts_knows_every_host_again(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," THREE
+			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':"
+			"'t','from':'a','to':'b','rate_pps':1000}],'events':[{'at_s':0.5,'node':'b'"
+			","
+			"'restart':true}]," RULE "}",
+			1);
+	assert_ran(&r);
+	// Flooded, they would reach node c and carry no telemetry.
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
+	assert_int_equal(r.run->links[1][0].sent_packets, 0);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1000);
 	lab_run_ends(&r);
 }
 
@@ -255,6 +283,49 @@ static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(v
 	lab_run_ends(&r);
 }
 
+static void hosts_of_one_subnet_are_reached_behind_several_nodes(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'ring','duration_s':1,'forwarding':'shortest_path'," RING
+			",'hosts':[{'name':'w','at':'a','addr':'2001:db8::1'},{'name':'x','at':'b',"
+			"'addr':'2001:db8::2'},{'name':'y','at':'c','addr':'2001:db8::3'},{'name':'"
+			"z',"
+			"'at':'c','addr':'2001:db8::4'}],'traffic':[{'name':'t','from':'w','to':'x'"
+			","
+			"'rate_pps':100},{'name':'u','from':'w','to':'y','rate_pps':100},{'name':'"
+			"v',"
+			"'from':'x','to':'z','rate_pps':100}]," RULE "}",
+			10);
+	assert_ran(&r);
+	for (unsigned t = 0; t < 3; t++)
+		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+	assert_int_equal(r.run->links[0][0].sent_packets, 200);
+	assert_int_equal(r.run->links[1][0].sent_packets, 200);
+	lab_run_ends(&r);
+}
+
+static void what_has_no_route_is_dropped_and_counted_over_restarts(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'far','duration_s':1,'forwarding':'shortest_path','reroute_s':0."
+			"1," TWO ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'"
+			"a','to':'b',"
+			"'rate_pps':1000}],'events':[{'at_s':0.5,'link':'a-b','set':{'up':false}},"
+			"{'at_s':0.8,'node':'a','restart':true}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 500);
+	assert_int_equal(r.run->links[0][0].lost[HS_LINK_LOST_DOWN], 100);
+	assert_int_equal(r.run->node_drops, 400);
+	lab_run_ends(&r);
+}
+
 static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 {
 	struct lab_run r = {0};
@@ -279,6 +350,11 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 		far += !local;
 	}
 	assert_true(far > 8);
+	unsigned used = 0;
+	for (size_t l = 0; l < r.scenario.n_links; l++)
+		used += r.run->links[l][0].sent_packets || r.run->links[l][1].sent_packets;
+	// Equally near ports share the flows: without that 16 of 32 would be idle.
+	assert_true(used > 20);
 	assert_int_equal(r.run->node_drops, 0);
 	lab_run_ends(&r);
 }
@@ -292,7 +368,10 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew(void
 	(void)state;
 	lab_run(&r,
 			"{'name':'restart','duration_s':3,'forwarding':'patch','closing_packet':"
-			"true," THREE ",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
+			"true,'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b','clock':{'offset_ns':"
+			"1}},"
+			"{'id':3,'name':'c'}]"
+			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
 			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
 			"'events':[{'at_s':1.5,'node':'b','restart':true,'down_s':0.2}]," RULE "}",
 			10);
@@ -309,6 +388,8 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew(void
 	const struct hs_measured_window *last = hs_measured_window(
 			r.run->measured, hs_measured_windows(r.run->measured) - 1);
 	assert_int_equal(last->n_hops, 2);
+	// Each life of the node says of its clock that nothing corrects it.
+	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	lab_run_ends(&r);
 }
 
@@ -363,6 +444,29 @@ static void a_nodes_clock_is_what_its_stamps_show(void **state)
 	lab_run_ends(&r);
 }
 
+static void a_clock_that_is_corrected_says_so(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'clocks','duration_s':5,'forwarding':'patch','nodes':[{'id':1,'"
+			"name':"
+			"'a'},{'id':2,'name':'b','clock':{'offset_ns':-3000000000,'sync':{'"
+			"interval_s':"
+			"2,'error_ns':1000}}}],'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}]," RULE "}",
+			1);
+	assert_ran(&r);
+	assert_true(count_of(r.text, "event.clock_step ") >= 1);
+	// Not synchronised until the first correction, synchronised then.
+	assert_int_equal(count_of(r.text, "event.clock "), 2);
+	const struct hs_measured_window *last = hs_measured_window(
+			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	assert_true(llabs(last->e2e.delay_max_ns - MS) < 10000);
+	lab_run_ends(&r);
+}
+
 static void copies_that_links_make_arrive_as_well(void **state)
 {
 	struct lab_run r = {0};
@@ -370,7 +474,8 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	(void)state;
 	lab_run(&r,
 			"{'name':'copies','duration_s':1,'forwarding':'patch'," THREE
-			",'links':[{'from':'a','to':'b','delay_ns':1000000,'duplicate_ratio':0.25},"
+			",'links':[{'from':'a','to':'b','rate_bps':10000000,'duplicate_ratio':0.25}"
+			","
 			"{'from':'b','to':'c','delay_ns':1000000,'duplicate_ratio':0.25}],"
 			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}]," RULE "}",
 			10);
@@ -386,13 +491,22 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	assert_int_equal(hop.copies, second);
 	assert_int_equal(hop.received_packets, 1000 + first + second);
 	unsigned copies = 0;
+	unsigned waited = 0;
+	uint64_t number = 0;
+	int64_t arrived_ns = 0;
 	for (size_t i = 0; i < hs_truth_reports(r.run->truth, 0); i++) {
 		struct hs_truth_report report;
 		hs_truth_report(r.run->truth, 0, i, &report);
 		copies += report.copy;
+		// On the first link a copy waits until its original has been sent.
+		waited += report.copy && report.number == number &&
+			  report.stops[1].rx_ns > arrived_ns;
+		number = report.number;
+		arrived_ns = report.stops[1].rx_ns;
 	}
 	assert_int_equal(copies, hs_truth_reports(r.run->truth, 0) - 100);
 	assert_true(copies > 20);
+	assert_in_range(waited, 10, 40);
 	lab_run_ends(&r);
 }
 
@@ -410,20 +524,21 @@ static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 			"{'at_s':1.005,'traffic':'t','set':{'rate_pps':1000}},"
 			"{'at_s':2.005,'traffic':'t','set':{'rate_pps':100}},"
 			"{'at_s':2.5,'link':'a-b','set':{'delay_ns':2000000}},"
-			"{'at_s':3.001,'every_s':0.1,'until_s':3.5,'node':'a','request':{'int_"
-			"update':"
+			"{'at_s':3.0025,'every_s':0.105,'until_s':3.5,'traffic':'t','set':{"
+			"'rate_pps':100}},{'at_s':3.0005,'node':'a','request':{'int_update':"
 			"{'ns_id':1,'mode':'count','mode_setting':1}}}]," RULE "}",
 			50);
 	assert_ran(&r);
-	// 101 to 1 s, 1000 to 2.005 s, then 200 less half a gap.
-	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 200);
+	// 101 to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing begins anew five times, each half a
+	// gap early.
+	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 100 + 4 * 11 + 58);
 	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
 	assert_int_equal(run->e2e.delay_min_ns, 1000000);
 	assert_int_equal(run->e2e.delay_max_ns, 2000000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
-	// Each of the last hundred (of a second) carries telemetry, before them each fiftieth.
+	// Each of the last second's carries telemetry, before them each fiftieth.
 	size_t n = hs_truth_reports(r.run->truth, 0);
-	assert_in_range(n, 100 + 1200 / 50, 100 + 1200 / 50 + 1);
+	assert_in_range(n, 102 + 1201 / 50, 102 + 1201 / 50 + 1);
 	lab_run_ends(&r);
 }
 
@@ -548,6 +663,19 @@ static void on_the_wall_clock_a_run_takes_as_long_as_it_says(void **state)
 	lab_run_ends(&r);
 }
 
+static unsigned copies_in(const char *csv)
+{
+	unsigned sum = 0, copy;
+
+	for (const char *line = strchr(csv, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+		assert_int_equal(
+				sscanf(line, "%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%u", &copy),
+				1);
+		sum += copy;
+	}
+	return sum;
+}
+
 static void each_packet_on_each_link_has_a_line(void **state)
 {
 	struct lab_run r = {0};
@@ -565,16 +693,18 @@ static void each_packet_on_each_link_has_a_line(void **state)
 			100);
 	assert_ran(&r);
 	fclose(file);
-	uint64_t lines = 0, lost = 0;
+	uint64_t lines = 0, lost = 0, copies = 0;
 	for (unsigned l = 0; l < 2; l++) {
 		for (unsigned way = 0; way < 2; way++) {
 			const struct hs_link_counters *c = &r.run->links[l][way];
 			lines += c->sent_packets + c->copies;
 			lost += c->lost[HS_LINK_LOST_RANDOM];
+			copies += c->copies;
 		}
 	}
 	assert_int_equal(count_of(csv, "\n"), lines + 1);
 	assert_int_equal(count_of(csv, ",random,,\n"), lost);
+	assert_int_equal(copies_in(csv), copies);
 	assert_non_null(strstr(csv, "sent_ns,link,direction,traffic,reply,number,copy,bytes,"
 				    "telemetry,fate,wait_ns,arrives_ns\n"));
 	assert_non_null(strstr(csv, "1767225600000000000,a-b,forward,t,0,1,0,"));
@@ -718,6 +848,9 @@ int main(int argc, char **argv)
 			cmocka_unit_test(no_report_is_lost_where_every_packet_carries_telemetry),
 			cmocka_unit_test(a_ping_that_is_answered_took_both_ways),
 			cmocka_unit_test(bridges_know_every_host_before_it_is_spoken_to),
+			cmocka_unit_test(a_bridge_that_restarts_knows_every_host_again),
+			cmocka_unit_test(hosts_of_one_subnet_are_reached_behind_several_nodes),
+			cmocka_unit_test(what_has_no_route_is_dropped_and_counted_over_restarts),
 			cmocka_unit_test(
 					a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
 			cmocka_unit_test(a_fat_tree_delivers_between_all_its_hosts),
@@ -725,6 +858,7 @@ int main(int argc, char **argv)
 					a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew),
 			cmocka_unit_test(a_sink_that_restarts_publishes_under_another_boot_id),
 			cmocka_unit_test(a_nodes_clock_is_what_its_stamps_show),
+			cmocka_unit_test(a_clock_that_is_corrected_says_so),
 			cmocka_unit_test(copies_that_links_make_arrive_as_well),
 			cmocka_unit_test(events_change_links_rates_and_rules_when_they_are_due),
 			cmocka_unit_test(a_request_that_a_node_refuses_is_named),
