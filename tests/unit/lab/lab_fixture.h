@@ -4,6 +4,9 @@
 
 #include "lab.h"
 
+#include "eal.h"
+#include "log.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,6 +23,22 @@
 #define MS     INT64_C(1000000)
 
 #define LAB_RUN_MBUFS 8192
+
+#define RULE                                                                                       \
+	"'requests':[{'node':'*','traffic':'*','int_request':{'mode':'count','mode_setting':%d}}]"
+
+// Nodes a, b, ... in a row and an end node at each side.
+#define TWO   "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'}]"
+#define THREE "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},{'id':3,'name':'c'}]"
+#define SIX                                                                                        \
+	"'nodes':[{'id':0,'name':'a'},{'id':1,'name':'b'},{'id':2,'name':'c'},{'id':3,'name':"     \
+	"'d'},{'id':4,'name':'e'},{'id':9,'name':'f'}]"
+#define FIVE_LINKS(more)                                                                           \
+	"'links':[{'from':'a','to':'b','delay_ns':10000000" more "},"                              \
+	"{'from':'b','to':'c','delay_ns':5000001" more "},{'from':'c','to':'d','delay_ns':0" more  \
+	"},"                                                                                       \
+	"{'from':'d','to':'e','delay_ns':10000000" more "},"                                       \
+	"{'from':'e','to':'f','delay_ns':20000000" more "}]"
 
 struct lab_run {
 	struct hs_scenario scenario;
@@ -134,4 +153,19 @@ static inline unsigned count_of(const char *text, const char *word)
 	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
 		n++;
 	return n;
+}
+
+// DPDK's environment with room for this scenario, the largest of a test.
+static inline void lab_start_eal(const char *scenario)
+{
+	struct hs_scenario room;
+	struct hs_error err = {0};
+
+	hs_log_setup(HS_LOG_ERROR, false);
+	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &room, &err) < 0 ||
+			hs_lab_eal(&room, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", err.path, err.message);
+		exit(1);
+	}
+	hs_scenario_fini(&room);
 }

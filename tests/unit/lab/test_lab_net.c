@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a lab's network does with packets, judged by what links, hosts and the truth counted.
+#include "lab_fixture.h"
+
+// ---- delivery ----
+
+static void two_nodes_deliver_every_packet(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'two','duration_s':2,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	assert_int_equal(t.sent[0], 2000);
+	assert_int_equal(t.delivered[0], 2000);
+	assert_int_equal(t.altered, 0);
+	assert_int_equal(r.run->node_drops, 0);
+	assert_int_equal(r.run->links[0][0].sent_packets, 2000);
+	assert_int_equal(r.run->links[0][1].sent_packets, 0);
+	assert_int_equal(r.run->links[0][0].telemetry_sent, 200);
+	assert_int_equal(count_of(r.text, "report.1 "), 200);
+	assert_int_equal(r.run->start_ns, HS_LAB_START_NS);
+	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
+	assert_false(r.run->partial);
+	lab_run_ends(&r);
+}
+
+// Of every hop and of all together, in every window.
+static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(void **state)
+{
+	static const int64_t delays[] = {10000000, 5000001, 0, 10000000, 20000000};
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'six','duration_s':3,'forwarding':'patch'," SIX
+			"," FIVE_LINKS("") ",'traffic':[{'name':'t','from':'a','to':'f','rate_pps':"
+					   "1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 3000);
+	// The last packets come after the third second.
+	assert_int_equal(hs_measured_windows(r.run->measured), 4);
+	for (size_t w = 0; w < 4; w++) {
+		const struct hs_measured_window *window = hs_measured_window(r.run->measured, w);
+		assert_int_equal(window->n_hops, 5);
+		for (unsigned h = 0; h < 5; h++) {
+			assert_int_equal(window->hops[h].delay_min_ns, delays[h]);
+			assert_int_equal(window->hops[h].delay_max_ns, delays[h]);
+			assert_int_equal(window->hops[h].lost_packets, 0);
+		}
+		assert_int_equal(window->e2e.delay_mean_ns, 45000001);
+		assert_true(window->clock_known && window->synchronised);
+	}
+	lab_run_ends(&r);
+}
+
+static void the_loss_that_is_published_is_what_the_links_lost(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'loss','duration_s':4,'forwarding':'patch','closing_packet':"
+			"true," SIX
+			"," FIVE_LINKS(",'loss_ratio':0.02") ",'traffic':[{'name':'t','from':'a','"
+							     "to':'f','rate_pps':2000}]," RULE "}",
+			50);
+	assert_ran(&r);
+	const struct hs_measured_window *window = hs_measured_run(r.run->measured, 0);
+	assert_non_null(window);
+	assert_int_equal(window->n_hops, 5);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	uint64_t sum = 0;
+	for (unsigned l = 0; l < 5; l++) {
+		uint64_t lost = lost_on(&r.run->links[l][0]);
+		assert_in_range(lost, 80, 250);
+		assert_int_equal(window->hops[l].lost_packets, lost);
+		struct hs_truth_hop hop;
+		hs_truth_hop(r.run->truth, 0, l, &hop);
+		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
+		sum += lost;
+	}
+	assert_int_equal(window->e2e.lost_packets, sum);
+	assert_int_equal(t.sent[0], 8001);
+	assert_int_equal(t.delivered[0], 8001 - sum);
+	lab_run_ends(&r);
+}
+
+static int64_t reports_at(const struct lab_run *r, size_t index)
+{
+	struct hs_truth_report report;
+
+	hs_truth_report(r->run->truth, 0, index, &report);
+	return report.stops[0].rx_ns;
+}
+
+static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void **state)
+{
+	static const char scenario[] =
+			"{'name':'two','duration_s':2,'forwarding':'patch','closing_packet':%s," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':"
+			"'t','from':'a','to':'b','rate_pps':100,'stop_s':%s}]," RULE "}";
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r, scenario, "false", "2", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
+	lab_run_ends(&r);
+
+	lab_run(&r, scenario, "true", "2", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 2);
+	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
+	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
+	lab_run_ends(&r);
+
+	// What ended before: not before the end of the run.
+	lab_run(&r, scenario, "true", "0.5", 1000);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).sent[0], 51);
+	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 2 * SECOND);
+	lab_run_ends(&r);
+}
+
+static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'all','duration_s':0.02,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+			"'to':'b','rate_pps':1000000,'payload_bytes':64}]," RULE "}",
+			1);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 20000);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 20000);
+	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 20000);
+	assert_int_equal(r.reports, 20000);
+	lab_run_ends(&r);
+}
+
+static void a_ping_that_is_answered_took_both_ways(void **state)
+{
+	struct lab_run r = {0};
+	size_t n;
+
+	(void)state;
+	lab_run(&r, "{'name':'ping','duration_s':1,'forwarding':'patch'," THREE
+		    ",'links':[{'from':'a','to':'b','delay_ns':3000000,'reverse':{'delay_ns':"
+		    "5000000}},{'from':'b','to':'c','delay_ns':1000000}],'traffic':[{'name':'t',"
+		    "'type':'ping','from':'a','to':'c','rate_pps':100}],'requests':["
+		    "{'node':'*','traffic':'t','int_request':{'ns_id':1,'mode':'count',"
+		    "'mode_setting':1}},{'node':'*','traffic':'t','reverse':true,'int_request':"
+		    "{'ns_id':2,'mode':'count','mode_setting':1}}]}");
+	assert_ran(&r);
+	const struct hs_stream_trip *trips = hs_stream_trips(r.run->streams[0], &n);
+	assert_int_equal(n, 100);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(trips[i].rtt_ns, 10 * MS);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 100);
+	assert_int_equal(hs_truth_reports(r.run->truth, 1), 100);
+	assert_int_equal(count_of(r.text, "report.1 "), 100);
+	assert_int_equal(count_of(r.text, "report.2 "), 100);
+	lab_run_ends(&r);
+}
+
+// ---- forwarding ----
+
+static void bridges_know_every_host_before_it_is_spoken_to(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," SIX
+			"," FIVE_LINKS("") ",'hosts':[{'name':'x','at':'a','addr':'2001:db8::1'},{'"
+					   "name':'y','at':'c',"
+					   "'addr':'2001:db8::2'},{'name':'z','at':'e','addr':'"
+					   "2001:db8::3'}],"
+					   "'traffic':[{'name':'t','from':'x','to':'z','rate_pps':"
+					   "1000},{'name':'u',"
+					   "'from':'z','to':'y','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	for (unsigned t = 0; t < 2; t++) {
+		assert_int_equal(traffic_of(&r, t).delivered[0], 1000);
+		assert_int_equal(traffic_of(&r, t).altered, 0);
+		assert_int_equal(hs_truth_reports(r.run->truth, t), 100);
+	}
+	assert_int_equal(r.run->node_drops, 0);
+	// Neither flow goes where it has nothing to do.
+	assert_int_equal(r.run->links[0][1].sent_packets, 0);
+	assert_int_equal(r.run->links[3][0].sent_packets, 1000);
+	assert_int_equal(r.run->links[4][0].sent_packets, 0);
+	lab_run_ends(&r);
+}
+
+static void a_bridge_that_restarts_knows_every_host_again(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'bridge','duration_s':1,'forwarding':'bridge'," THREE
+			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],'traffic':[{'name':"
+			"'t','from':'a','to':'b','rate_pps':1000}],'events':[{'at_s':0.5,'node':'b'"
+			","
+			"'restart':true}]," RULE "}",
+			1);
+	assert_ran(&r);
+	// Flooded, they would reach node c and carry no telemetry.
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
+	assert_int_equal(r.run->links[1][0].sent_packets, 0);
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1000);
+	lab_run_ends(&r);
+}
+
+#define RING                                                                                       \
+	"'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},{'id':3,'name':'c'},{'id':4,'name':"     \
+	"'d'},{'id':5,'name':'e'}],'links':[{'from':'a','to':'b','delay_ns':1000000},"             \
+	"{'from':'b','to':'c','delay_ns':1000000},{'from':'c','to':'d','delay_ns':1000000},"       \
+	"{'from':'d','to':'e','delay_ns':1000000},{'from':'e','to':'a','delay_ns':1000000}]"
+
+static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'ring','duration_s':3,'forwarding':'shortest_path','reroute_s':0."
+			"05,"
+			"'closing_packet':true," RING
+			",'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
+			"'events':[{'at_s':1,'link':'a-b','set':{'up':false}},"
+			"{'at_s':2,'link':'a-b','set':{'up':true}}]," RULE "}",
+			10);
+	assert_ran(&r);
+	struct hs_stream_counters t = traffic_of(&r, 0);
+	const struct hs_link_counters(*links)[2] = r.run->links;
+	// Down from 1 s, around from 1.05 s to 2.05 s; the closing packet goes straight.
+	assert_int_equal(links[0][0].lost[HS_LINK_LOST_DOWN], 50);
+	assert_int_equal(t.delivered[0], 3001 - 50);
+	assert_int_equal(links[0][0].sent_packets, 2001);
+	assert_int_equal(links[4][1].sent_packets, 1000);
+	assert_int_equal(links[3][1].sent_packets, 1000);
+	assert_int_equal(links[2][1].sent_packets, 1000);
+	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + SECOND);
+	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	assert_int_equal(run->e2e.lost_packets, 50);
+	assert_int_equal(t.altered, 0);
+	lab_run_ends(&r);
+}
+
+static void hosts_of_one_subnet_are_reached_behind_several_nodes(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'ring','duration_s':1,'forwarding':'shortest_path'," RING
+			",'hosts':[{'name':'w','at':'a','addr':'2001:db8::1'},{'name':'x','at':'b',"
+			"'addr':'2001:db8::2'},{'name':'y','at':'c','addr':'2001:db8::3'},{'name':"
+			"'z','at':'e','addr':'2001:db8::4'}],'traffic':[{'name':'t','from':'w','to'"
+			":"
+			"'x','rate_pps':100},{'name':'u','from':'w','to':'y','rate_pps':100},{'"
+			"name':"
+			"'v','from':'x','to':'z','rate_pps':100}]," RULE "}",
+			10);
+	assert_ran(&r);
+	for (unsigned t = 0; t < 3; t++)
+		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+	assert_int_equal(r.run->links[0][0].sent_packets, 200);
+	assert_int_equal(r.run->links[0][1].sent_packets, 100);
+	assert_int_equal(r.run->links[1][0].sent_packets, 100);
+	assert_int_equal(r.run->links[4][1].sent_packets, 100);
+	lab_run_ends(&r);
+}
+
+static void what_has_no_route_is_dropped_and_counted_over_restarts(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'far','duration_s':1,'forwarding':'shortest_path','reroute_s':0."
+			"1," TWO ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'"
+			"a','to':'b',"
+			"'rate_pps':1000}],'events':[{'at_s':0.5,'link':'a-b','set':{'up':false}},"
+			"{'at_s':0.8,'node':'a','restart':true}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 500);
+	assert_int_equal(r.run->links[0][0].lost[HS_LINK_LOST_DOWN], 100);
+	assert_int_equal(r.run->node_drops, 400);
+	lab_run_ends(&r);
+}
+
+static void a_fat_tree_delivers_between_all_its_hosts(void **state)
+{
+	struct lab_run r = {0};
+	unsigned far = 0;
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'tree','duration_s':1,'forwarding':'shortest_path','topology':{'"
+			"kind':"
+			"'fat_tree','k':4,'link':{'delay_ns':10000}},'traffic':[{'name':'t','"
+			"pattern':"
+			"{'kind':'permutation','flows':16},'rate_pps':100}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(r.scenario.n_nodes, 20);
+	for (unsigned t = 0; t < 16; t++) {
+		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
+		// Between hosts of one switch nothing is measured.
+		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
+		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
+		assert_int_equal(hs_truth_reports(r.run->truth, t), local ? 0 : 10);
+		far += !local;
+	}
+	assert_true(far > 8);
+	unsigned used = 0;
+	for (size_t l = 0; l < r.scenario.n_links; l++)
+		used += r.run->links[l][0].sent_packets || r.run->links[l][1].sent_packets;
+	// Equally near ports share the flows: without that 16 of 32 would be idle.
+	assert_true(used > 20);
+	assert_int_equal(r.run->node_drops, 0);
+	lab_run_ends(&r);
+}
+
+// ---- nodes ----
+
+static void a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'restart','duration_s':3,'forwarding':'patch','closing_packet':"
+			"true,'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b','clock':{'offset_ns':"
+			"1}},"
+			"{'id':3,'name':'c'}]"
+			",'links':[{'from':'a','to':'b'},{'from':'b','to':'c'}],"
+			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}],"
+			"'events':[{'at_s':1.5,'node':'b','restart':true,'down_s':0.2}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_int_equal(r.run->dropped_down, 200);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 3001 - 200);
+	assert_int_equal(hs_measured_run(r.run->measured, 0)->e2e.lost_packets, 200);
+	// The newest report speaks of packets since the restart: its rules are there again.
+	struct hs_truth_report report;
+	size_t n = hs_truth_reports(r.run->truth, 0);
+	hs_truth_report(r.run->truth, 0, n - 1, &report);
+	assert_int_equal(report.n_stops, 3);
+	assert_int_equal(report.stops[1].rx_packets, 3001 - 1700);
+	const struct hs_measured_window *last = hs_measured_window(
+			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	assert_int_equal(last->n_hops, 2);
+	// Each life of the node says of its clock that nothing corrects it.
+	assert_int_equal(count_of(r.text, "event.clock "), 2);
+	assert_non_null(strstr(r.text, "event.clock {\"event\":{\"ts_ns\":17672256017"));
+	lab_run_ends(&r);
+}
+
+static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'restart','duration_s':2,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a',"
+			"'to':'b','rate_pps':100}],'events':[{'at_s':1,'node':'b','restart':true}]"
+			"," RULE "}",
+			1);
+	assert_ran(&r);
+	char first[32], last[32];
+	const char *at = strstr(r.text, "boot_id"), *next = at;
+	snprintf(first, sizeof(first), "%s", at);
+	while ((next = strstr(next + 1, "boot_id")))
+		at = next;
+	snprintf(last, sizeof(last), "%s", at);
+	assert_string_not_equal(first, last);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 200);
+	assert_int_equal(r.run->dropped_down, 0);
+	// The one of the last packet before died in the node's ring.
+	assert_int_equal(count_of(r.text, "report.1 "), 199);
+	lab_run_ends(&r);
+}
+
+static void a_nodes_clock_is_what_its_stamps_show(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'clocks','duration_s':2,'forwarding':'patch','nodes':[{'id':1,'"
+			"name':"
+			"'a'},{'id':2,'name':'b','clock':{'offset_ns':7000000,'drift_ppb':1000}}],"
+			"'links':[{'from':'a','to':'b','delay_ns':1000000}],'traffic':[{'name':'t',"
+			"'from':'a','to':'b','rate_pps':100}]," RULE "}",
+			1);
+	assert_ran(&r);
+	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	assert_int_equal(run->e2e.delay_min_ns, 8000000 + 1); // 1 ms of drift by 1 ppm
+	assert_int_equal(run->e2e.delay_max_ns, 8000000 + 1991);
+	assert_true(run->clock_known);
+	assert_false(run->synchronised);
+	struct hs_truth_report report;
+	hs_truth_report(r.run->truth, 0, 199, &report);
+	assert_int_equal(report.stops[1].rx_ns - report.stops[0].rx_ns, MS);
+	assert_int_equal(report.stops[1].rx_shown_ns - report.stops[1].rx_ns, 7 * MS + 1991);
+	lab_run_ends(&r);
+}
+
+static void a_clock_that_is_corrected_says_so(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'clocks','duration_s':5,'forwarding':'patch','nodes':[{'id':1,'"
+			"name':"
+			"'a'},{'id':2,'name':'b','clock':{'offset_ns':-3000000000,'sync':{'"
+			"interval_s':"
+			"2,'error_ns':1000}}}],'links':[{'from':'a','to':'b','delay_ns':1000000}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}]," RULE "}",
+			1);
+	assert_ran(&r);
+	assert_true(count_of(r.text, "event.clock_step ") >= 1);
+	// Not synchronised until the first correction, synchronised then.
+	assert_int_equal(count_of(r.text, "event.clock "), 2);
+	const struct hs_measured_window *last = hs_measured_window(
+			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	assert_true(llabs(last->e2e.delay_max_ns - MS) < 10000);
+	lab_run_ends(&r);
+}
+
+static void copies_that_links_make_arrive_as_well(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'copies','duration_s':1,'forwarding':'patch'," THREE
+			",'links':[{'from':'a','to':'b','rate_bps':10000000,'duplicate_ratio':0.25}"
+			","
+			"{'from':'b','to':'c','delay_ns':1000000,'duplicate_ratio':0.25}],"
+			"'traffic':[{'name':'t','from':'a','to':'c','rate_pps':1000}]," RULE "}",
+			10);
+	assert_ran(&r);
+	uint64_t first = r.run->links[0][0].copies, second = r.run->links[1][0].copies;
+	assert_in_range(first, 200, 300);
+	assert_in_range(second, 250, 400);
+	assert_int_equal(r.run->links[1][0].sent_packets, 1000 + first);
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000 + first + second);
+	assert_int_equal(traffic_of(&r, 0).altered, 0);
+	struct hs_truth_hop hop;
+	hs_truth_hop(r.run->truth, 0, 1, &hop);
+	assert_int_equal(hop.copies, second);
+	assert_int_equal(hop.received_packets, 1000 + first + second);
+	unsigned copies = 0;
+	unsigned waited = 0;
+	uint64_t number = 0;
+	int64_t arrived_ns = 0;
+	for (size_t i = 0; i < hs_truth_reports(r.run->truth, 0); i++) {
+		struct hs_truth_report report;
+		hs_truth_report(r.run->truth, 0, i, &report);
+		copies += report.copy;
+		// On the first link a copy waits until its original has been sent.
+		waited += report.copy && report.number == number &&
+			  report.stops[1].rx_ns > arrived_ns;
+		number = report.number;
+		arrived_ns = report.stops[1].rx_ns;
+	}
+	assert_int_equal(copies, hs_truth_reports(r.run->truth, 0) - 100);
+	assert_true(copies > 20);
+	assert_in_range(waited, 10, 40);
+	lab_run_ends(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(two_nodes_deliver_every_packet),
+			cmocka_unit_test(
+					the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond),
+			cmocka_unit_test(the_loss_that_is_published_is_what_the_links_lost),
+			cmocka_unit_test(
+					a_closing_packet_with_telemetry_follows_a_second_after_the_last),
+			cmocka_unit_test(no_report_is_lost_where_every_packet_carries_telemetry),
+			cmocka_unit_test(a_ping_that_is_answered_took_both_ways),
+			cmocka_unit_test(bridges_know_every_host_before_it_is_spoken_to),
+			cmocka_unit_test(a_bridge_that_restarts_knows_every_host_again),
+			cmocka_unit_test(hosts_of_one_subnet_are_reached_behind_several_nodes),
+			cmocka_unit_test(what_has_no_route_is_dropped_and_counted_over_restarts),
+			cmocka_unit_test(
+					a_link_that_fails_sends_packets_the_other_way_round_until_it_heals),
+			cmocka_unit_test(a_fat_tree_delivers_between_all_its_hosts),
+			cmocka_unit_test(
+					a_node_that_restarts_drops_what_comes_meanwhile_and_counts_anew),
+			cmocka_unit_test(a_sink_that_restarts_publishes_under_another_boot_id),
+			cmocka_unit_test(a_nodes_clock_is_what_its_stamps_show),
+			cmocka_unit_test(a_clock_that_is_corrected_says_so),
+			cmocka_unit_test(copies_that_links_make_arrive_as_well),
+	};
+
+	lab_start_eal("{\"name\":\"room\",\"duration_s\":1,\"forwarding\":\"shortest_path\","
+		      "\"mbufs\":131072,\"topology\":{\"kind\":\"fat_tree\",\"k\":4},"
+		      "\"traffic\":[]}");
+	int rc = cmocka_run_group_tests_name("lab_net", tests, NULL, NULL);
+	hs_eal_fini();
+	return rc;
+}
