@@ -20,8 +20,9 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
 
+import scale  # noqa: E402
 from harness import ROOT  # noqa: E402
 
 SCENARIOS = os.path.join(ROOT, "config", "lab")
@@ -186,6 +187,12 @@ def same_bytes(name, builds, report, what, **env):
                     f"({max(one.seconds for one in done):.1f} s)", bad)
 
 
+def run_scale(report):
+    ns = scale.costs(BUILD)
+    report.line("an event costs no more than the logarithm of the nodes lets it", scale.fault(ns),
+                f"{scale.sentence(ns)} nodes")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sanitized", metavar="BUILD")
@@ -205,11 +212,13 @@ def main():
                            + f":exitcode={SANITIZER_EXIT}",
                            UBSAN_OPTIONS=f"halt_on_error=1:exitcode={SANITIZER_EXIT}")
         else:
-            if not wanted:
+            if not wanted and options.words != ["scale"]:
                 report.line("scenarios", "there are none", "")
             run_all(wanted, report)
             if TWICE in wanted:
                 same_bytes(TWICE, [BUILD, BUILD], report, "and its seed")
+            if not options.words or "scale" in options.words:
+                run_scale(report)
     finally:
         RUNNING.end()
     return 1 if report.failed else 0
