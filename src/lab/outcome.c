@@ -108,6 +108,19 @@ static int make_lines(struct hs_outcome_work *work)
 	return 0;
 }
 
+static void note_published(struct hs_outcome_work *work)
+{
+	struct hs_outcome_line *lines = work->outcome->lines;
+	for (size_t i = 0; i < work->n_windows; i++) {
+		const struct hs_measured_window *window = work->windows[i];
+		for (uint32_t j = 0; j <= window->n_hops && !window->stale; j++) {
+			size_t line = hs_outcome_line_find(work, ends_of(window, j));
+			lines[line].published |=
+					j < window->n_hops ? window->hops[j].has : window->e2e.has;
+		}
+	}
+}
+
 // A loop passes between the same two nodes twice: the truth cannot tell which is which.
 static int compute_hop(struct hs_outcome_work *work, const struct hs_measured_window *window,
 		uint32_t index, struct hs_outcome_hop *result)
@@ -123,6 +136,8 @@ static int compute_hop(struct hs_outcome_work *work, const struct hs_measured_wi
 	if (hs_outcome_truth_of(&work->flow, window, hop, ends, &work->room, &result->truth))
 		return -ENOMEM;
 	hs_outcome_points(work, window, ends, result);
+	result->mismatches = hs_outcome_match(&work->flow, window, ends,
+			work->outcome->lines[result->row].published, hop, &result->truth);
 	return 0;
 }
 
@@ -136,6 +151,8 @@ static void count_window(struct hs_outcome_totals *totals, const struct hs_outco
 	totals->windows += !of->partial;
 	totals->path_changes += window->path_changed;
 	totals->unsynchronised += window->clock_known && !window->synchronised;
+	totals->marked += window->flags || window->path_changed ||
+			  (window->clock_known && !window->synchronised);
 	totals->reports += window->reports;
 	totals->unattributed_lost_packets += window->unattributed_lost_packets;
 	for (unsigned i = 0; i < sizeof(totals->flags) / sizeof(totals->flags[0]); i++)
@@ -152,16 +169,20 @@ static int compute_window(struct hs_outcome_work *work, size_t index)
 	of->partial = is_partial(work, window);
 	of->truth_reports = hs_outcome_flow_until(&work->flow, window->end_ns) -
 			    hs_outcome_flow_until(&work->flow, window->start_ns);
+	of->way_differs = !window->stale && !hs_outcome_match_way(&work->flow, window);
 	count_window(totals, of);
+	bool wrong = of->way_differs || of->truth_reports != window->reports;
 	for (uint32_t i = 0; i <= window->n_hops && !window->stale; i++) {
 		struct hs_outcome_hop *hop = &outcome->hops[of->first_hop + i];
 		if (compute_hop(work, window, i, hop))
 			return -ENOMEM;
 		mismatch |= hop->truth.mismatch;
+		wrong |= hop->mismatches != 0;
 		if (!of->partial && hop->row != SIZE_MAX)
 			keep_points(work, hop, window);
 	}
 	totals->span_mismatches += mismatch;
+	totals->number_mismatches += wrong;
 	return 0;
 }
 
@@ -193,11 +214,15 @@ static int compute_flow(struct hs_outcome *outcome, uint32_t index, struct hs_ou
 	if (rc)
 		return rc;
 	rc = make_lines(work);
+	if (!rc)
+		note_published(work);
 	for (size_t i = work->first_line; i < outcome->n_lines; i++)
 		hs_outcome_lose(work, &outcome->lines[i]);
 	for (size_t i = 0; i < work->n_windows && !rc; i++)
 		rc = compute_window(work, work->indices[i]);
 	count_gaps(work);
+	outcome->totals[index].number_mismatches +=
+			hs_outcome_match_gaps(&work->flow, work->windows, work->n_windows);
 	hs_outcome_flow_fini(&work->flow);
 	return rc;
 }

@@ -220,6 +220,10 @@ static double value_of_totals(
 		return (double)totals->flags[__builtin_ctz(metric->detail)];
 	case HS_FORM_REPORTS:
 		return (double)totals->reports;
+	case HS_FORM_NUMBER_MISMATCHES:
+		return (double)totals->number_mismatches;
+	case HS_FORM_MARKED:
+		return (double)totals->marked;
 	default: // HS_FORM_SPAN_MISMATCHES
 		return (double)totals->span_mismatches;
 	}

@@ -55,6 +55,8 @@ static json_t *flow_json(const struct hs_outcome *outcome, uint32_t flow)
 			{"reports", (int64_t)totals->reports},
 			{"true_reports", (int64_t)hs_truth_reports(outcome->run->truth, flow)},
 			{"span_mismatches", (int64_t)totals->span_mismatches},
+			{"number_mismatches", (int64_t)totals->number_mismatches},
+			{"marked_windows", (int64_t)totals->marked},
 			{"unattributed_lost_packets", totals->unattributed_lost_packets},
 	};
 	json_t *json = json_object(), *flags = json_object();

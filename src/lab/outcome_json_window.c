@@ -101,8 +101,19 @@ static int put_true_counts(json_t *to, const struct hs_outcome_truth *truth)
 	return rc;
 }
 
-static json_t *truth_json(const struct hs_outcome_truth *truth)
+static int put_mismatches(json_t *to, uint32_t mismatches)
 {
+	json_t *list = json_array();
+	int rc = json_object_set_new(to, "mismatches", list);
+	for (unsigned i = 0; hs_outcome_match_name(i); i++)
+		if (mismatches >> i & 1)
+			rc |= json_array_append_new(list, json_string(hs_outcome_match_name(i)));
+	return rc;
+}
+
+static json_t *truth_json(const struct hs_outcome_hop *hop)
+{
+	const struct hs_outcome_truth *truth = &hop->truth;
 	json_t *json = json_object();
 	int rc = put_true_counts(json, truth);
 	if (truth->has_window)
@@ -112,6 +123,8 @@ static json_t *truth_json(const struct hs_outcome_truth *truth)
 		rc |= hs_outcome_put_integer(json, "jitter_ns", truth->jitter_ns);
 	if (truth->mismatch)
 		rc |= json_object_set_new(json, "span_mismatch", json_true());
+	if (hop->mismatches)
+		rc |= put_mismatches(json, hop->mismatches);
 	if (!rc)
 		return json;
 	json_decref(json);
@@ -138,7 +151,7 @@ static json_t *configured_json(const struct hs_point points[HS_METRIC_KINDS], bo
 static int put_columns(json_t *to, const struct hs_outcome_hop *hop)
 {
 	int rc = json_object_set_new(to, "measured", measured_json(hop->measured));
-	rc |= json_object_set_new(to, "truth", truth_json(&hop->truth));
+	rc |= json_object_set_new(to, "truth", truth_json(hop));
 	rc |= json_object_set_new(to, "configured", configured_json(hop->points, false));
 	return rc | json_object_set_new(to, "bound", configured_json(hop->points, true));
 }
@@ -229,6 +242,8 @@ static json_t *window_json(const struct hs_outcome *outcome, const struct hs_out
 	rc |= hs_outcome_put_integer(json, "true_reports", (int64_t)of->truth_reports);
 	rc |= json_object_set_new(json, "stale", json_boolean(window->stale));
 	rc |= json_object_set_new(json, "partial", json_boolean(of->partial));
+	if (of->way_differs)
+		rc |= json_object_set_new(json, "way_differs", json_true());
 	rc |= put_flags(json, window->flags);
 	rc |= put_path(json, window);
 	rc |= put_clock(json, window);

@@ -52,6 +52,8 @@
 	X("flag.epoch", FLAG, HS_MEASURED_EPOCH)                                                   \
 	X("reports", REPORTS, 0)                                                                   \
 	X("span_mismatches", SPAN_MISMATCHES, 0)                                                   \
+	X("number_mismatches", NUMBER_MISMATCHES, 0)                                               \
+	X("marked_windows", MARKED, 0)                                                             \
 	X("round_trip.mae_ns", TRIP_MAE, 0)                                                        \
 	X("round_trip.measured_ns", TRIP_MEASURED, 0)                                              \
 	X("round_trip.truth_ns", TRIP_TRUTH, 0)                                                    \

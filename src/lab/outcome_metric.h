@@ -35,6 +35,8 @@ enum hs_outcome_form {
 	HS_FORM_FLAG, // `detail`: enum hs_measured_flag
 	HS_FORM_REPORTS,
 	HS_FORM_SPAN_MISMATCHES,
+	HS_FORM_NUMBER_MISMATCHES,
+	HS_FORM_MARKED,
 	// of round trips
 	HS_FORM_TRIP_MAE,
 	HS_FORM_TRIP_MEASURED,

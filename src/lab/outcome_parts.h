@@ -6,6 +6,7 @@
 
 #include "outcome.h"
 #include "outcome_configured.h"
+#include "outcome_match.h"
 #include "outcome_truth.h"
 #include "outcome_trip.h"
 
@@ -13,12 +14,14 @@ struct hs_outcome_hop {
 	const struct hs_measured_hop *measured;
 	struct hs_outcome_truth truth;
 	struct hs_point points[HS_METRIC_KINDS];
-	size_t row; // SIZE_MAX: none (stale, or a second passage between the same nodes)
+	size_t row;	     // SIZE_MAX: none (stale, or a second passage between the same nodes)
+	uint32_t mismatches; // hs_outcome_match
 };
 
 struct hs_outcome_window {
 	const struct hs_measured_window *measured;
-	bool partial; // cut short by the start or the end of its traffic: in no sum
+	bool partial;	  // cut short by the start or the end of its traffic: in no sum
+	bool way_differs; // a hop on the way of its packets is missing
 	size_t truth_reports;
 	size_t first_hop; // of n_hops + 1: end to end is the last; unused where stale
 };
@@ -36,6 +39,7 @@ struct hs_outcome_lost {
 struct hs_outcome_line {
 	struct hs_outcome_row row;
 	uint32_t from_node, to_node; // HS_NO_INDEX: no packet says which
+	uint32_t published;	     // enum hs_measured_has of all its windows
 	struct hs_outcome_lost lost;
 	struct hs_point (*points)[HS_METRIC_KINDS]; // what row.points points at
 	int64_t *start_ns;
@@ -46,6 +50,8 @@ struct hs_outcome_line {
 struct hs_outcome_totals {
 	uint64_t windows; // in the sums: neither stale nor cut short
 	uint64_t stale, empty, path_changes, unsynchronised, reports, span_mismatches;
+	uint64_t number_mismatches; // windows: those that nobody published, too
+	uint64_t marked; // with a flag, another path, or a clock that is not synchronised
 	int64_t unattributed_lost_packets;
 	uint64_t flags[6]; // by bit of enum hs_measured_flag
 };

@@ -152,7 +152,7 @@ static json_t *hop_json(const struct fixture *f, const struct told *told, int ho
 	return json;
 }
 
-static json_t *window_json(const struct fixture *f, struct told told)
+json_t *fixture_window(const struct fixture *f, struct told told)
 {
 	int64_t end = T0 + told.end * SECOND;
 	json_t *json = json_pack(
@@ -178,17 +178,21 @@ static void need_measured(struct fixture *f)
 
 void fixture_tell(struct fixture *f, struct told told)
 {
-	json_t *json = window_json(f, told);
-	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	fixture_publish(f, fixture_window(f, told));
+}
+
+void fixture_publish(struct fixture *f, json_t *window)
+{
+	char *text = json_dumps(window, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	need_measured(f);
 	assert_int_equal(hs_measured_take(f->run.measured, "qos.7", text), 0);
 	free(text);
-	json_decref(json);
+	json_decref(window);
 }
 
 void fixture_tell_run(struct fixture *f, struct told told)
 {
-	json_t *json = window_json(f, told);
+	json_t *json = fixture_window(f, told);
 	need_measured(f);
 	json_t *body = json_object_get(json, "qos_report");
 	json_object_set_new(body, "run", json_true());

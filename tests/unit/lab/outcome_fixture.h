@@ -56,6 +56,9 @@ void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_
 // All of it at the usual times; lost_on 0: it arrives.
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);
+// The message that tells it (a new reference), to be changed; publish takes it over.
+json_t *fixture_window(const struct fixture *f, struct told told);
+void fixture_publish(struct fixture *f, json_t *window);
 // What dst says of the whole run, when asked.
 void fixture_tell_run(struct fixture *f, struct told told);
 // The windows (1, 2] and (2, 3], exactly.
