@@ -41,6 +41,8 @@ static double if_any(size_t n, double value)
 
 static struct line line_of(const struct hs_outcome *outcome, size_t row, enum hs_metric_kind kind)
 {
+	// The bound of window throughput is one of the largest error, not of the mean.
+	bool bounded = kind != HS_METRIC_WINDOW_THROUGHPUT;
 	struct hs_outcome_mean mean;
 
 	hs_outcome_mean(outcome, row, kind, &mean);
@@ -58,7 +60,8 @@ static struct line line_of(const struct hs_outcome *outcome, size_t row, enum hs
 									mean.max_error_truth),
 							[MAE_CONFIGURED] = if_any(mean.n_configured,
 									mean.mae_configured),
-							[BOUND] = if_any(mean.n_configured,
+							[BOUND] = if_any(bounded ? mean.n_configured
+										 : 0,
 									mean.bound),
 					},
 	};

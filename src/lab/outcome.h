@@ -29,7 +29,9 @@ enum hs_metric_kind {
 
 struct hs_point {
 	double measured, truth, configured;
-	double bound; // of |measured - configured| that no method can beat on average; NAN: none
+	// Of |measured - configured|: no method can beat it on average; of window throughput, of
+	// |measured - truth|: the most that it may be. NAN: none.
+	double bound;
 };
 
 // A row: a hop of a flow, or its end to end, over the windows.
@@ -59,6 +61,8 @@ struct hs_outcome_mean {
 	double mae_truth, mae_configured, max_error_truth; // of |measured - ...|
 	double mean_error_configured;			   // |mean of measured - configured|
 	double bound;
+	double standard_error; // that a mean of as many has; of kinds whose bound is one of chance
+	double max_over_bound; // largest of |measured - truth| / bound; INFINITY: of a bound of 0
 };
 void hs_outcome_mean(const struct hs_outcome *outcome, size_t row, enum hs_metric_kind kind,
 		struct hs_outcome_mean *mean);

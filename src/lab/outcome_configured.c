@@ -12,6 +12,12 @@
 
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 
+// Standard deviation of a mean of |D(k) - D(k-1)| times the root of their number. Uniform in
+// [-1, 1]: variance 2/3 - (2/3)^2 = 2/9, covariance of neighbours 7/15 - (2/3)^2 = 1/45; 2/9 + 2/45
+// is 4/15. Normal, sigma 1: variance 2 - 4/pi; covariance 1/3 + 2 * (root of 3)/pi - 4/pi.
+#define UNIFORM_PAIRS 0.5163977794943222
+#define NORMAL_PAIRS  1.0257990125498984
+
 // ---- traffic ----
 
 uint32_t hs_outcome_frame_bytes(const struct hs_scenario_traffic *traffic)
@@ -58,7 +64,8 @@ int64_t hs_outcome_configured_until(const struct hs_run *run, uint32_t flow, boo
 
 // ---- the path ----
 
-static uint64_t sent_on(const struct hs_outcome_flow *flow, uint32_t from, uint32_t to)
+static struct hs_truth_hop hop_between(
+		const struct hs_outcome_flow *flow, uint32_t from, uint32_t to)
 {
 	const struct hs_truth *truth = flow->run->truth;
 	size_t n = hs_truth_hops(truth, flow->flow);
@@ -66,9 +73,17 @@ static uint64_t sent_on(const struct hs_outcome_flow *flow, uint32_t from, uint3
 	for (size_t i = 0; i < n; i++) {
 		hs_truth_hop(truth, flow->flow, i, &hop);
 		if (hop.from == from && hop.to == to)
-			return hop.sent_packets;
+			return hop;
 	}
-	return 0;
+	return (struct hs_truth_hop){.from = from, .to = to};
+}
+
+// Of all that took the link's time.
+static double telemetry_share(const struct hs_truth_hop *hop, const struct hs_link_config *config)
+{
+	uint64_t telemetry = hop->received_telemetry_bytes;
+	uint64_t frames = hop->received_bytes + hop->received_packets * config->overhead_bytes;
+	return telemetry ? (double)telemetry / (double)(telemetry + frames) : 0;
 }
 
 static struct hs_outcome_path_step step_between(
@@ -82,8 +97,9 @@ static struct hs_outcome_path_step step_between(
 		if (!forward && (link->from != to || link->to != from))
 			continue;
 		step.config = &link->ways[!forward];
-		step.shared = run->links &&
-			      run->links[i][!forward].sent_packets > sent_on(flow, from, to);
+		struct hs_truth_hop hop = hop_between(flow, from, to);
+		step.shared = run->links && run->links[i][!forward].sent_packets > hop.sent_packets;
+		step.telemetry_share = telemetry_share(&hop, step.config);
 		break;
 	}
 	return step;
@@ -110,9 +126,10 @@ static void follow(const struct hs_outcome_flow *flow, const struct hs_truth_rep
 struct walk {
 	const struct hs_outcome_flow *flow;
 	uint32_t frame_bytes;
-	double bps;	 // of frames without telemetry, while the source sends; NAN: unknown
-	bool mean_known; // bps is a mean over any time
-	bool even;	 // evenly spaced: where the rate suffices nobody waits
+	double bps;	      // of frames without telemetry, while the source sends; NAN: unknown
+	double reachable_bps; // of bps, after what telemetry took
+	bool mean_known;      // bps is a mean over any time
+	bool even;	      // evenly spaced: where the rate suffices nobody waits
 	double delay_ns, delay_variance, kept; // of the hop; kept: share that is not lost
 	bool independent;		       // losses
 	size_t n_uniform;
@@ -137,7 +154,7 @@ static void walk_init(struct walk *walk, const struct hs_outcome_flow *flow)
 	walk->frame_bytes = hs_outcome_frame_bytes(traffic);
 	if (!walk->frame_bytes)
 		return;
-	walk->bps = traffic->rate_pps * walk->frame_bytes * 8;
+	walk->bps = walk->reachable_bps = traffic->rate_pps * walk->frame_bytes * 8;
 	walk->even = !reply && traffic->kind != HS_TRAFFIC_POISSON;
 	walk->mean_known = !reply && (traffic->kind == HS_TRAFFIC_CONSTANT ||
 						     traffic->kind == HS_TRAFFIC_POISSON);
@@ -231,6 +248,7 @@ static void pass(struct walk *walk, const struct hs_outcome_path *path, uint32_t
 	double loss = loss_of(config);
 	bool limited = config->rate_bps > 0;
 	walk->bps *= 1 - loss;
+	walk->reachable_bps *= 1 - loss;
 	double limit = limit_of(walk, config);
 	bool suffices = !limited || (walk->bps < limit && !path->steps[step].shared);
 	if (inside) {
@@ -247,25 +265,37 @@ static void pass(struct walk *walk, const struct hs_outcome_path *path, uint32_t
 		walk->bps = NAN;
 	if (limited && walk->bps > limit)
 		walk->bps = limit;
+	double left = limit * (1 - path->steps[step].telemetry_share);
+	if (limited && walk->reachable_bps > left)
+		walk->reachable_bps = left;
 	walk->even &= !config->jitter_ns && config->duplicate_ratio <= 0;
 }
 
-static double jitter_of(const struct walk *walk, struct hs_outcome_path *path)
+// Mean and sigma.
+static void put_jitter(const struct walk *walk, struct hs_outcome_path *path,
+		struct hs_outcome_configured *configured)
 {
+	double sigma = sqrt(walk->normal_variance), *widths = path->widths;
 	if (!walk->jitter_known || (walk->n_uniform && walk->normal_variance > 0))
-		return NAN;
+		return;
+	configured->jitter_ns = TWO_OVER_ROOT_PI * sigma;
+	configured->jitter_sigma_ns = NORMAL_PAIRS * sigma;
 	if (!walk->n_uniform)
-		return TWO_OVER_ROOT_PI * sqrt(walk->normal_variance);
+		return;
+	configured->jitter_ns = walk->uniform[0] * 2 / 3;
+	configured->jitter_sigma_ns = UNIFORM_PAIRS * walk->uniform[0];
 	if (walk->n_uniform == 1)
-		return walk->uniform[0] * 2 / 3;
+		return;
 	bool same = path->n_widths == walk->n_uniform &&
-		    !memcmp(path->widths, walk->uniform, walk->n_uniform * sizeof(double));
+		    !memcmp(widths, walk->uniform, walk->n_uniform * sizeof(double));
 	if (!same) {
 		path->n_widths = walk->n_uniform;
-		memcpy(path->widths, walk->uniform, walk->n_uniform * sizeof(double));
-		path->mean_of_widths = hs_outcome_uniform_jitter(path->widths, path->n_widths);
+		memcpy(widths, walk->uniform, walk->n_uniform * sizeof(double));
+		path->mean_of_widths = hs_outcome_uniform_jitter(
+				widths, path->n_widths, &path->sigma_of_widths);
 	}
-	return path->mean_of_widths;
+	configured->jitter_ns = path->mean_of_widths;
+	configured->jitter_sigma_ns = path->sigma_of_widths;
 }
 
 static void conclude(const struct walk *walk, struct hs_outcome_path *path,
@@ -273,8 +303,9 @@ static void conclude(const struct walk *walk, struct hs_outcome_path *path,
 {
 	double loss = 1 - walk->kept;
 	configured->throughput_bps = walk->mean_known ? walk->bps : NAN;
+	configured->reachable_bps = walk->reachable_bps;
 	configured->delay_ns = walk->delay_ns;
-	configured->jitter_ns = jitter_of(walk, path);
+	put_jitter(walk, path, configured);
 	configured->loss_ratio = loss;
 	configured->delay_sigma_ns = walk->delay_variance > 0 ? sqrt(walk->delay_variance) : NAN;
 	configured->loss_sigma = loss > 0 && walk->independent ? sqrt(loss * (1 - loss)) : NAN;
@@ -285,7 +316,7 @@ void hs_outcome_configured_of(const struct hs_outcome_flow *flow,
 		size_t high, struct hs_outcome_path *path, struct hs_outcome_configured *configured)
 {
 	struct walk walk;
-	*configured = (struct hs_outcome_configured){NAN, NAN, NAN, NAN, NAN, NAN};
+	*configured = (struct hs_outcome_configured){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	follow(flow, report, path);
 	walk_init(&walk, flow);
 	for (uint32_t i = 0; i < stops.to; i++) {

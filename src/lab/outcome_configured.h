@@ -13,11 +13,16 @@ struct hs_outcome_configured {
 	// Standard deviation of one packet's delay, and of one packet's loss: what a mean of n of
 	// them is off by is 0.798 times that over the root of n.
 	double delay_sigma_ns, loss_sigma;
+	// The same of jitter and of pairs, whose neighbours have a packet in common.
+	double jitter_sigma_ns;
+	// What is left of throughput_bps where telemetry takes its share of links that are full.
+	double reachable_bps;
 };
 
 struct hs_outcome_path_step {
 	const struct hs_link_config *config; // NULL: no such link
 	bool shared;			     // other packets than the flow's were on it
+	double telemetry_share;		     // of the bytes that it delivered
 };
 
 // The links of a report's way; kept from window to window, as is the last sum of uniforms.
@@ -27,7 +32,7 @@ struct hs_outcome_path {
 	struct hs_outcome_path_step steps[HS_TRUTH_HOPS];
 	size_t n_widths;
 	double widths[HS_TRUTH_HOPS];
-	double mean_of_widths;
+	double mean_of_widths, sigma_of_widths;
 };
 
 // Of the hop between two stops of a report, in the window whose reports are [low, high) of the
@@ -46,4 +51,6 @@ uint32_t hs_outcome_frame_bytes(const struct hs_scenario_traffic *traffic);
 
 // E|sum over i of (X_i - Y_i)| with X_i, Y_i uniform in [-widths[i], widths[i]]: by convolution on
 // a grid of 2^14 cells, right to one part in ten million.
-double hs_outcome_uniform_jitter(const double *widths, size_t n);
+// sigma: a mean over n pairs of packets, each but the last of a pair the first of the next, has
+// sigma over the root of n as its standard deviation.
+double hs_outcome_uniform_jitter(const double *widths, size_t n, double *sigma);

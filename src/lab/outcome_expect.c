@@ -64,6 +64,10 @@ static double value_of_row(const struct hs_outcome *outcome, size_t row,
 		return mean.bound > 0 ? mean.mae_configured / mean.bound : NAN;
 	case HS_FORM_MEAN_ERROR_CONFIGURED:
 		return mean.mean_error_configured;
+	case HS_FORM_MEAN_ERROR_OVER_BOUND:
+		return mean.mean_error_configured / mean.standard_error;
+	case HS_FORM_MAX_OVER_BOUND:
+		return mean.max_over_bound;
 	default:
 		return mean.measured;
 	}
@@ -96,6 +100,8 @@ static double together(const struct hs_outcome *outcome, uint32_t flow,
 		const struct hs_outcome_metric *metric)
 {
 	bool largest = metric->form == HS_FORM_MAX_ERROR_TRUTH ||
+		       metric->form == HS_FORM_MEAN_ERROR_OVER_BOUND ||
+		       metric->form == HS_FORM_MAX_OVER_BOUND ||
 		       metric->form == HS_FORM_RUN_LOST_ERROR ||
 		       metric->form == HS_FORM_RUN_FALSE_LOST;
 	double sum = 0, max = NAN;

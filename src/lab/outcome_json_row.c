@@ -45,6 +45,8 @@ static int put_kind(
 	rc |= hs_outcome_put(json, "max_error", mean.max_error_truth);
 	rc |= hs_outcome_put(json, "mean_error", mean.mean_error_configured);
 	rc |= hs_outcome_put(json, "bound", mean.bound);
+	rc |= hs_outcome_put(json, "standard_error", mean.standard_error);
+	rc |= hs_outcome_put(json, "max_over_bound", mean.max_over_bound);
 	return rc | hs_outcome_put_integer(json, "windows", (int64_t)mean.n);
 }
 

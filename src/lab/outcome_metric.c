@@ -17,20 +17,28 @@
 
 #define OF_BOUND(X, word, KIND) X("mae_over_bound." word, MAE_OVER_BOUND, HS_METRIC_##KIND)
 
+// Those whose bound is one of chance.
+#define OF_CHANCE(X, word, KIND)                                                                   \
+	OF_BOUND(X, word, KIND)                                                                    \
+	X("mean_error_over_bound." word, MEAN_ERROR_OVER_BOUND, HS_METRIC_##KIND)
+
 // name, form, detail
 #define METRICS(X)                                                                                 \
 	OF_TRUTH(X, "throughput_bps", THROUGHPUT)                                                  \
 	OF_CONFIGURED(X, "throughput_bps", THROUGHPUT)                                             \
+	OF_BOUND(X, "throughput_bps", THROUGHPUT)                                                  \
 	OF_TRUTH(X, "window_throughput_bps", WINDOW_THROUGHPUT)                                    \
 	OF_CONFIGURED(X, "window_throughput_bps", WINDOW_THROUGHPUT)                               \
+	X("over_bound.window_throughput_bps", MAX_OVER_BOUND, HS_METRIC_WINDOW_THROUGHPUT)         \
 	OF_TRUTH(X, "delay_ns", DELAY)                                                             \
 	OF_CONFIGURED(X, "delay_ns", DELAY)                                                        \
-	OF_BOUND(X, "delay_ns", DELAY)                                                             \
+	OF_CHANCE(X, "delay_ns", DELAY)                                                            \
 	OF_TRUTH(X, "jitter_ns", JITTER)                                                           \
 	OF_CONFIGURED(X, "jitter_ns", JITTER)                                                      \
+	OF_CHANCE(X, "jitter_ns", JITTER)                                                          \
 	OF_TRUTH(X, "loss_ratio", LOSS)                                                            \
 	OF_CONFIGURED(X, "loss_ratio", LOSS)                                                       \
-	OF_BOUND(X, "loss_ratio", LOSS)                                                            \
+	OF_CHANCE(X, "loss_ratio", LOSS)                                                           \
 	OF_TRUTH(X, "lost_packets", LOST_PACKETS)                                                  \
 	OF_TRUTH(X, "rx_bytes", RX_BYTES)                                                          \
 	OF_TRUTH(X, "span_ns", SPAN)                                                               \

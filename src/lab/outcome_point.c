@@ -63,6 +63,8 @@ static void put_truth(const struct hs_outcome_truth *truth, struct hs_point poin
 		points[HS_METRIC_JITTER].truth = (double)truth->jitter_ns;
 	if (truth->has_window)
 		points[HS_METRIC_WINDOW_THROUGHPUT].truth = truth->window_throughput_bps;
+	if (truth->has_gap)
+		points[HS_METRIC_WINDOW_THROUGHPUT].bound = truth->gap_throughput_bps;
 	if (truth->has_span)
 		points[HS_METRIC_SPAN].truth = (double)(truth->span_end_ns - truth->span_start_ns);
 	if (!truth->has_counts)
@@ -73,11 +75,41 @@ static void put_truth(const struct hs_outcome_truth *truth, struct hs_point poin
 	points[HS_METRIC_RX_BYTES].truth = (double)truth->rx_bytes;
 }
 
+// |measured - configured| of a mean of n: NAN where that is nothing.
+static double off_by(double sigma, double n)
+{
+	return sigma > 0 && n > 0 ? MEAN_DISTANCE * sigma / sqrt(n) : NAN;
+}
+
+static void put_others(const struct hs_outcome_configured *configured,
+		const struct hs_outcome_hop *hop, size_t reports, struct hs_point *points)
+{
+	points[HS_METRIC_DELAY].configured = configured->delay_ns;
+	if (!isnan(configured->delay_ns))
+		points[HS_METRIC_DELAY].bound = off_by(configured->delay_sigma_ns, (double)reports);
+	points[HS_METRIC_JITTER].configured = configured->jitter_ns;
+	points[HS_METRIC_JITTER].bound =
+			off_by(configured->jitter_sigma_ns, (double)hop->truth.pairs);
+}
+
+static void put_throughput(const struct hs_outcome_configured *configured,
+		const struct hs_measured_hop *hop, bool first, struct hs_point *points)
+{
+	double taken = configured->throughput_bps - configured->reachable_bps;
+	points[HS_METRIC_THROUGHPUT].configured = configured->throughput_bps;
+	points[HS_METRIC_THROUGHPUT].bound = taken > 0 ? taken : NAN;
+	if (!first) // that one began before its flow did
+		points[HS_METRIC_WINDOW_THROUGHPUT].configured = configured->throughput_bps;
+	points[HS_METRIC_LOSS].configured = configured->loss_ratio;
+	if (hop->has & HS_MEASURED_LOSS)
+		points[HS_METRIC_LOSS].bound =
+				off_by(configured->loss_sigma, (double)hop->tx_packets);
+}
+
 // The newest report by the window's end that passed the hop tells the way; the newest report tells
 // whether the configuration still held.
 static void put_configured(struct hs_outcome_work *work, const struct hs_measured_window *window,
-		struct hs_outcome_ends ends, const struct hs_measured_hop *hop,
-		struct hs_point points[HS_METRIC_KINDS])
+		struct hs_outcome_ends ends, struct hs_outcome_hop *hop)
 {
 	const struct hs_outcome_flow *flow = &work->flow;
 	size_t low = hs_outcome_flow_until(flow, window->start_ns);
@@ -91,21 +123,10 @@ static void put_configured(struct hs_outcome_work *work, const struct hs_measure
 	if (!hs_outcome_flow_passes(flow, report, ends, &stops))
 		return;
 	hs_outcome_configured_of(flow, report, stops, low, high, &work->path, &configured);
-	double distance = MEAN_DISTANCE * configured.delay_sigma_ns / sqrt((double)(high - low));
-	if (at_ns < work->others_until_ns) {
-		points[HS_METRIC_DELAY].configured = configured.delay_ns;
-		points[HS_METRIC_DELAY].bound = isnan(configured.delay_ns) ? NAN : distance;
-		points[HS_METRIC_JITTER].configured = configured.jitter_ns;
-	}
-	if (at_ns >= work->throughput_until_ns)
-		return;
-	points[HS_METRIC_THROUGHPUT].configured = configured.throughput_bps;
-	if (low > 0) // the first window began before its flow did
-		points[HS_METRIC_WINDOW_THROUGHPUT].configured = configured.throughput_bps;
-	points[HS_METRIC_LOSS].configured = configured.loss_ratio;
-	if (hop->has & HS_MEASURED_LOSS && hop->tx_packets > 0)
-		points[HS_METRIC_LOSS].bound = MEAN_DISTANCE * configured.loss_sigma /
-					       sqrt((double)hop->tx_packets);
+	if (at_ns < work->others_until_ns)
+		put_others(&configured, hop, high - low, hop->points);
+	if (at_ns < work->throughput_until_ns)
+		put_throughput(&configured, hop->measured, low == 0, hop->points);
 }
 
 void hs_outcome_points(struct hs_outcome_work *work, const struct hs_measured_window *window,
@@ -116,5 +137,5 @@ void hs_outcome_points(struct hs_outcome_work *work, const struct hs_measured_wi
 		hop->truth.loss_ratio =
 				true_loss(&hop->truth, &work->outcome->lines[hop->row].lost);
 	put_truth(&hop->truth, hop->points);
-	put_configured(work, window, ends, hop->measured, hop->points);
+	put_configured(work, window, ends, hop);
 }

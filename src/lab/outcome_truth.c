@@ -281,6 +281,53 @@ static void fill_window(const struct question *question, struct hs_outcome_truth
 			(double)(int64_t)((wide)(after - before) * 8 * 1000000000 / length_ns);
 }
 
+// What `to` had received when the packet of the newest of the first n reports came by; of none: 0.
+static bool bytes_of(const struct question *question, size_t n, uint64_t *bytes)
+{
+	const struct hs_outcome_flow *flow = question->flow;
+	struct hs_outcome_stops stops;
+	*bytes = 0;
+	if (!n)
+		return true;
+	const struct hs_truth_report *report = &flow->reports[flow->newest[n - 1]].truth;
+	if (!hs_outcome_flow_stops(flow, report, question->ends, &stops))
+		return false;
+	*bytes = report->stops[stops.to].rx_bytes;
+	return true;
+}
+
+// Between the newest report at or before the end of a window and the first newer one; false: not
+// known, or counted the other way round, as where packets overtake each other.
+static bool gap_at(const struct question *question, int64_t shown_ns, uint64_t *gap)
+{
+	const struct hs_outcome_flow *flow = question->flow;
+	size_t n = hs_outcome_flow_until(flow, shown_ns), next = n + 1;
+	uint64_t before, after;
+	while (n && next <= flow->n && flow->newest[next - 1] == flow->newest[n - 1])
+		next++;
+	bool known = bytes_of(question, n, &before) &&
+		     (next > flow->n ? bytes_by(question, INT64_MAX, &after)
+				     : bytes_of(question, next, &after));
+	if (!known || after < before)
+		return false;
+	*gap = after - before;
+	return true;
+}
+
+static void fill_gap(const struct question *question, struct hs_outcome_truth *truth)
+{
+	const struct hs_measured_window *window = question->window;
+	int64_t length_ns = window->end_ns - window->start_ns;
+	uint64_t first, last;
+	if (!truth->has_window || !gap_at(question, window->start_ns, &first) ||
+			!gap_at(question, window->end_ns, &last))
+		return;
+	// Rounded up: the two that differ by it are rounded down.
+	wide bits = (wide)(first > last ? first : last) * 8 * 1000000000;
+	truth->has_gap = true;
+	truth->gap_throughput_bps = (double)(int64_t)((bits + length_ns - 1) / length_ns);
+}
+
 static int reserve(struct hs_outcome_room *room, size_t n)
 {
 	if (n <= room->capacity)
@@ -312,5 +359,6 @@ int hs_outcome_truth_of(const struct hs_outcome_flow *flow, const struct hs_meas
 	fill_jitter(&question, truth);
 	fill_span(&question, truth);
 	fill_window(&question, truth);
+	fill_gap(&question, truth);
 	return 0;
 }

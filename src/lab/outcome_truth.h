@@ -29,6 +29,8 @@ struct hs_outcome_truth {
 
 	bool has_window;
 	double window_throughput_bps;
+	bool has_gap; // the larger of the gaps between reports at the window's ends: bytes in it
+	double gap_throughput_bps; // as if all in the window
 };
 
 // Room for the delays of a window; values grows as needed.

@@ -71,20 +71,39 @@ static double mean_distance(const struct density *density)
 	return sum;
 }
 
-double hs_outcome_uniform_jitter(const double *widths, size_t n)
+// E g(D)^2 with g(u) = E|D - u|: of a D whose mean is 0, g is twice the second integral of its
+// density, less u.
+static double mean_square_distance(struct density *density)
 {
-	double reach = 0;
+	double sum = 0;
+	integrate(density);
+	for (size_t i = 0; i < CELLS; i++) {
+		double place = (double)i + 0.5;
+		double distance = 2 * twice_at(density, place) - (place - HALF) * density->cell;
+		sum += density->mass[i] * distance * distance;
+	}
+	return sum;
+}
+
+double hs_outcome_uniform_jitter(const double *widths, size_t n, double *sigma)
+{
+	double reach = 0, variance = 0, product = 0;
+	*sigma = 0;
 	for (size_t i = 0; i < n; i++)
 		reach += 2 * widths[i];
+	for (size_t i = 0; i < n; i++)
+		variance += widths[i] * widths[i] / 3;
 	if (reach <= 0)
 		return 0;
 	struct density *density = malloc(sizeof(*density));
 	if (!density)
-		return NAN;
+		return *sigma = NAN;
 	density->cell = reach / HALF;
 	bool started = false;
 	for (size_t i = 0; i < 2 * n; i++) {
-		double width = widths[i / 2];
+		double width = widths[i % n];
+		if (i == n) // the sum of all X is there, that of all Y is not
+			product = mean_square_distance(density);
 		if (width <= 0)
 			continue;
 		if (started)
@@ -95,5 +114,7 @@ double hs_outcome_uniform_jitter(const double *widths, size_t n)
 	}
 	double mean = mean_distance(density);
 	free(density);
+	// Variance of |D1 - D2|, and twice its covariance with |D2 - D3|.
+	*sigma = sqrt(2 * variance - mean * mean + 2 * (product - mean * mean));
 	return mean;
 }

@@ -152,6 +152,11 @@ void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32
 	count_received(truth, passport, &passport->stops[0]);
 }
 
+static uint32_t added_bytes(const struct hs_passport *passport, uint32_t wire_bytes)
+{
+	return wire_bytes > passport->bytes ? wire_bytes - passport->bytes : 0;
+}
+
 void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
 		uint32_t wire_bytes, bool telemetry)
 {
@@ -174,10 +179,11 @@ void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_
 	if (!telemetry)
 		return;
 	hop->telemetry_packets++;
-	hop->telemetry_bytes += wire_bytes > passport->bytes ? wire_bytes - passport->bytes : 0;
+	hop->telemetry_bytes += added_bytes(passport, wire_bytes);
 }
 
-static void count_hop(struct hs_truth *truth, struct hs_passport *passport, uint32_t to)
+static void count_hop(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+		uint32_t wire_bytes)
 {
 	struct hs_truth_flow *flow = flow_of(truth, passport);
 	uint32_t from = latest_stop(passport)->node;
@@ -187,13 +193,15 @@ static void count_hop(struct hs_truth *truth, struct hs_passport *passport, uint
 	hop->received_packets++;
 	hop->received_bytes += passport->bytes;
 	hop->copies += passport->copy && !passport->copy_counted;
+	if (passport->telemetry)
+		hop->received_telemetry_bytes += added_bytes(passport, wire_bytes);
 }
 
 void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
 	assert(node < truth->n_nodes);
-	count_hop(truth, passport, node);
+	count_hop(truth, passport, node, wire_bytes);
 	passport->copy_counted = passport->copy;
 	passport->sent = false;
 	if (passport->n_stops <= HS_TRUTH_HOPS)

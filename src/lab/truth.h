@@ -70,6 +70,7 @@ struct hs_truth_hop {
 	uint64_t received_packets, received_bytes;
 	uint64_t copies;			     // of them made by duplication
 	uint64_t telemetry_packets, telemetry_bytes; // sent with telemetry; bytes it added
+	uint64_t received_telemetry_bytes;	     // of those, what came
 };
 
 // 0 or -ENOMEM. destroy accepts NULL.

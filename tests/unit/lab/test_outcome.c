@@ -91,6 +91,41 @@ static void the_truth_of_a_span_is_what_the_link_did_in_it(void **state)
 	assert_true(truth_at(f, 2, 0, HS_METRIC_DELAY) == 30e6);
 }
 
+static void window_throughput_may_be_off_by_the_gaps_at_its_ends(void **state)
+{
+	struct fixture *f = *state;
+	fixture_send(f);
+	// Told 11 to 15, where 11 to 20 were in the window; then rightly.
+	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 15, .reports = 2, .lost = {1, 0}});
+	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 2, .lost = {0, 1}});
+	fixture_compute(f);
+	const struct hs_outcome_row *hop = hs_outcome_row(f->outcome, 0);
+	const struct hs_outcome_row *e2e = hs_outcome_row(f->outcome, 2);
+	// Reports are every fifth: of 11 to 15 four came, of 21 to 25 five to sw1 and four to dst,
+	// of 31 to 35 five.
+	assert_true(hop->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
+	assert_true(e2e->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 4 * 562 * 8);
+	assert_true(e2e->points[1][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
+	// Off by four and by none.
+	assert_true(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).max_over_bound == 1);
+	assert_true(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).bound == 4.5 * 562 * 8);
+	assert_true(isnan(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).standard_error));
+	assert_true(isnan(fixture_mean(f, 2, HS_METRIC_DELAY).max_over_bound));
+}
+
+static void before_the_first_report_all_that_came_is_the_gap(void **state)
+{
+	struct fixture *f = *state;
+	fixture_send(f);
+	fixture_tell(f, (struct told){.end = 1, .a = 5, .b = 10, .reports = 2});
+	fixture_tell(f, (struct told){.end = 4, .a = 30, .b = 40, .reports = 2});
+	fixture_compute(f);
+	const struct hs_outcome_row *e2e = hs_outcome_row(f->outcome, 2);
+	assert_true(e2e->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
+	// And after the last one what came to the end.
+	assert_true(e2e->points[1][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
+}
+
 static void errors_are_averaged_over_the_windows(void **state)
 {
 	struct fixture *f = *state;
@@ -457,6 +492,8 @@ int main(void)
 			TEST(rows_are_hops_in_their_order_then_end_to_end),
 			TEST(the_truth_of_a_span_is_what_the_link_did_in_it),
 			TEST(errors_are_averaged_over_the_windows),
+			TEST(window_throughput_may_be_off_by_the_gaps_at_its_ends),
+			TEST(before_the_first_report_all_that_came_is_the_gap),
 			TEST(a_span_that_is_not_the_windows_is_a_mismatch_without_truth),
 			TEST(a_span_of_other_reports_is_compared_over_what_it_states),
 			TEST(the_first_window_begins_with_the_first_report),

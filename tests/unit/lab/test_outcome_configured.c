@@ -254,21 +254,102 @@ static void the_sum_of_uniforms_is_what_draws_of_it_show(void **state)
 	static const double widths[][5] = {{1, 0, 0, 0, 0}, {2, 1, 0, 0, 0}, {2, 1, 1, 2, 4},
 			{1, 1, 1, 1, 1}, {1000, 1, 0, 0, 0}, {0.001, 5, 5, 5, 0.3}};
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-		double mean = hs_outcome_uniform_jitter(widths[i], 5);
+		double sigma, mean = hs_outcome_uniform_jitter(widths[i], 5, &sigma);
 		assert_float_equal(sampled(widths[i], 5, 1000000) / mean, 1, 0.003);
 	}
+}
+
+// Standard deviation of means over `pairs` pairs of successive draws, times the root of `pairs`.
+static double sampled_sigma(const double *widths, size_t n, bool normal, uint32_t means)
+{
+	enum {
+		PAIRS = 200
+	};
+	struct hs_rng rng;
+	double sum = 0, squares = 0;
+	hs_rng_init(&rng, 2);
+	for (uint32_t i = 0; i < means; i++) {
+		double last = 0, mean = 0;
+		for (uint32_t k = 0; k <= PAIRS; k++) {
+			double delay = normal ? hs_variate_normal(&rng) : 0;
+			for (size_t j = 0; j < n; j++)
+				delay += widths[j] * (2 * hs_variate_unit(&rng) - 1);
+			mean += k ? fabs(delay - last) / PAIRS : 0;
+			last = delay;
+		}
+		sum += mean;
+		squares += mean * mean;
+	}
+	return sqrt((squares - sum * sum / means) / (means - 1) * PAIRS);
+}
+
+static void a_mean_over_pairs_is_off_as_draws_of_it_are(void **state)
+{
+	struct fixture *f = *state;
+	static const double widths[][5] = {{1}, {2, 1, 1, 2, 4}, {1, 1, 0, 0, 3}};
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		double sigma;
+		hs_outcome_uniform_jitter(widths[i], 5, &sigma);
+		assert_float_equal(sampled_sigma(widths[i], 5, false, 20000) / sigma, 1, 0.015);
+	}
+	double uniform = sampled_sigma(widths[0], 1, false, 20000);
+	double normal = sampled_sigma(widths[0], 0, true, 20000);
+	// Two pairs end in the second window.
+	link_of(f, 0)->jitter_ns = 3 * MS;
+	struct hs_point of = point(f, 0, HS_METRIC_JITTER);
+	assert_float_equal(of.bound / (0.7978846 * uniform * 3e6 / sqrt(2)), 1, 0.015);
+	// Two windows of two.
+	struct hs_outcome_mean mean = fixture_mean(f, 0, HS_METRIC_JITTER);
+	assert_float_equal(mean.standard_error, 3e6 * sqrt(4.0 / 15) / 2, 1);
+	assert_float_equal(
+			fixture_mean(f, 0, HS_METRIC_DELAY).standard_error, 3e6 / sqrt(3) / 2, 1);
+	assert_true(isnan(fixture_mean(f, 1, HS_METRIC_DELAY).standard_error));
+	link_of(f, 0)->jitter_ns = 1 * MS;
+	link_of(f, 0)->distribution = HS_LINK_NORMAL;
+	of = point(f, 0, HS_METRIC_JITTER);
+	assert_float_equal(of.bound / (0.7978846 * normal * 1e6 / sqrt(2)), 1, 0.015);
+	link_of(f, 0)->jitter_ns = 0;
+	assert_true(isnan(point(f, 0, HS_METRIC_JITTER).bound));
+}
+
+static void telemetry_takes_its_share_of_a_link_that_is_full(void **state)
+{
+	struct fixture *f = *state;
+	// Of 40 frames the first link delivers 39, the second 37; eight have 24 bytes more.
+	double first = 192.0 / (39 * 562 + 192), second = 192.0 / (37 * 562 + 192);
+	assert_true(isnan(point(f, 0, HS_METRIC_THROUGHPUT).bound));
+	link_of(f, 0)->rate_bps = 20000;
+	assert_float_equal(point(f, 0, HS_METRIC_THROUGHPUT).bound, 20000 * first, 1e-9);
+	assert_float_equal(point(f, 1, HS_METRIC_THROUGHPUT).bound, 20000 * first, 1e-9);
+	assert_float_equal(point(f, 2, HS_METRIC_THROUGHPUT).bound, 20000 * first, 1e-9);
+	// No more of it passes a second link of the same rate than its telemetry leaves.
+	link_of(f, 1)->rate_bps = 20000;
+	assert_float_equal(point(f, 1, HS_METRIC_THROUGHPUT).bound, 20000 * second, 1e-9);
+	link_of(f, 1)->rate_bps = 10000;
+	assert_float_equal(point(f, 1, HS_METRIC_THROUGHPUT).bound, 10000 * second, 1e-9);
+	link_of(f, 1)->rate_bps = 0;
+	link_of(f, 1)->loss_ratio = 0.5;
+	assert_float_equal(point(f, 1, HS_METRIC_THROUGHPUT).bound, 10000 * first, 1e-9);
+	assert_float_equal(point(f, 0, HS_METRIC_THROUGHPUT).bound, 20000 * first, 1e-9);
+	// Bytes for the rate alone are in the time of each frame, and the rate is of frames.
+	link_of(f, 0)->overhead_bytes = 562;
+	first = 192.0 / (39 * 1124 + 192);
+	assert_float_equal(point(f, 0, HS_METRIC_THROUGHPUT).bound, 10000 * first, 1e-9);
 }
 
 static void the_sum_of_uniforms_is_right_to_seven_digits(void **state)
 {
 	(void)state;
 	static const double one[] = {3e6}, two[] = {1, 1}, many[] = {1, 1, 1, 1, 1, 1, 1, 1};
-	assert_float_equal(hs_outcome_uniform_jitter(one, 1), 2e6, 0.2);
+	double sigma;
+	assert_float_equal(hs_outcome_uniform_jitter(one, 1, &sigma), 2e6, 0.2);
+	assert_float_equal(sigma, 3e6 * sqrt(4.0 / 15), 0.3);
 	// E|X| of the sum of four uniforms in [-1, 1] is 14/15.
-	assert_float_equal(hs_outcome_uniform_jitter(two, 2), 14.0 / 15, 1e-7);
+	assert_float_equal(hs_outcome_uniform_jitter(two, 2, &sigma), 14.0 / 15, 1e-7);
 	// Of sixteen nearly that of a normal of the same variance.
-	assert_float_equal(hs_outcome_uniform_jitter(many, 8), sqrt(32.0 / 3 / M_PI), 0.01);
-	assert_true(hs_outcome_uniform_jitter(one, 0) == 0);
+	assert_float_equal(hs_outcome_uniform_jitter(many, 8, &sigma), sqrt(32.0 / 3 / M_PI), 0.01);
+	assert_float_equal(sigma, sqrt(8.0 / 3) * 1.0257990, 0.03);
+	assert_true(hs_outcome_uniform_jitter(one, 0, &sigma) == 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -290,6 +371,8 @@ int main(void)
 			TEST(a_change_of_a_link_ends_the_configuration),
 			TEST(a_new_rate_of_traffic_ends_the_configured_throughput),
 			TEST(links_that_are_down_or_lose_telemetry_alone_say_nothing_of_loss),
+			TEST(telemetry_takes_its_share_of_a_link_that_is_full),
+			TEST(a_mean_over_pairs_is_off_as_draws_of_it_are),
 			cmocka_unit_test(the_sum_of_uniforms_is_what_draws_of_it_show),
 			cmocka_unit_test(the_sum_of_uniforms_is_right_to_seven_digits),
 	};

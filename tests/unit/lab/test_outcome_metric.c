@@ -34,6 +34,9 @@ static void names_of_the_interface_are_known(void **state)
 			"mae.delay_ns.truth", "mae.loss_ratio.configured",
 			"max_error.rx_bytes.truth", "mae_over_bound.loss_ratio",
 			"mae_over_bound.delay_ns", "mean_error.jitter_ns.configured",
+			"mae_over_bound.jitter_ns", "mae_over_bound.throughput_bps",
+			"mean_error_over_bound.jitter_ns", "mean_error_over_bound.delay_ns",
+			"mean_error_over_bound.loss_ratio", "over_bound.window_throughput_bps",
 			"run.lost_packets", "run.lost_packets.truth", "run.lost_packets.error",
 			"run.false_lost_packets", "windows", "stale_windows", "empty_windows",
 			"path_changes", "unsynchronised_windows", "unattributed_lost_packets",
@@ -54,7 +57,9 @@ static void what_cannot_be_computed_is_unknown(void **state)
 	assert_false(hs_outcome_knows("delay"));
 	assert_false(hs_outcome_knows("delay_ns "));
 	assert_false(hs_outcome_knows("mae.rx_bytes.configured"));
-	assert_false(hs_outcome_knows("mae_over_bound.jitter_ns"));
+	assert_false(hs_outcome_knows("mae_over_bound.rx_bytes"));
+	assert_false(hs_outcome_knows("mean_error_over_bound.throughput_bps"));
+	assert_false(hs_outcome_knows("over_bound.delay_ns"));
 	assert_false(hs_outcome_knows("flag.other"));
 }
 

@@ -130,9 +130,29 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	assert_int_equal(hop.copies, 0);
 	assert_int_equal(hop.telemetry_packets, 2);
 	assert_int_equal(hop.telemetry_bytes, 80);
+	assert_int_equal(hop.received_telemetry_bytes, 80);
 	hs_truth_hop(truth, 0, 0, &hop);
 	assert_int_equal(hop.from, 0);
 	assert_int_equal(hop.telemetry_bytes, 48);
+	hs_truth_destroy(truth);
+}
+
+static void telemetry_that_is_lost_is_sent_and_not_received(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_truth_hop hop;
+	for (uint64_t number = 1; number <= 3; number++) {
+		struct hs_passport passport = passport_of(0, number, 100);
+		hs_truth_enter(truth, &passport, 0, 10, 10);
+		hs_truth_send(truth, &passport, 1, number == 3 ? 100 : 124, number != 3);
+		if (number != 1)
+			hs_truth_receive(truth, &passport, 1, 20, 20, number == 3 ? 100 : 124);
+	}
+	hs_truth_hop(truth, 0, 0, &hop);
+	assert_int_equal(hop.telemetry_bytes, 48);
+	assert_int_equal(hop.received_telemetry_bytes, 24);
+	assert_int_equal(hop.received_bytes, 200);
 	hs_truth_destroy(truth);
 }
 
@@ -460,6 +480,7 @@ int main(void)
 					a_stop_has_the_counts_with_its_own_packet_and_no_later_one),
 			cmocka_unit_test(
 					hops_are_in_the_order_of_first_use_with_what_telemetry_added),
+			cmocka_unit_test(telemetry_that_is_lost_is_sent_and_not_received),
 			cmocka_unit_test(a_packet_sent_to_several_ports_is_one_transmit),
 			cmocka_unit_test(
 					a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one),
