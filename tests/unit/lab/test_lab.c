@@ -76,6 +76,24 @@ static void an_event_that_a_node_refuses_ends_the_run_and_is_named(void **state)
 
 // ---- limits ----
 
+static void a_rule_that_is_gone_at_the_end_leaves_its_windows(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'gone','duration_s':4,'forwarding':'patch'," TWO
+			",'links':[{'from':'a','to':'b'}],"
+			"'traffic':[{'name':'t','from':'a','to':'b','rate_pps':100}],'events':["
+			"{'at_s':2.5,'node':'*','request':{'int_delete':{'ns_id':1}}}]," RULE "}",
+			10);
+	assert_ran(&r);
+	assert_true(hs_measured_windows(r.run->measured) >= 3);
+	assert_null(hs_measured_run(r.run->measured, 0));
+	assert_int_equal(traffic_of(&r, 0).delivered[0], 400);
+	lab_run_ends(&r);
+}
+
 static void a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way(void **state)
 {
 	struct lab_run r = {0};
@@ -321,6 +339,7 @@ int main(int argc, char **argv)
 			cmocka_unit_test(events_change_links_rates_and_rules_when_they_are_due),
 			cmocka_unit_test(a_request_that_a_node_refuses_is_named),
 			cmocka_unit_test(an_event_that_a_node_refuses_ends_the_run_and_is_named),
+			cmocka_unit_test(a_rule_that_is_gone_at_the_end_leaves_its_windows),
 			cmocka_unit_test(
 					a_run_that_has_no_buffers_left_fails_and_says_how_many_were_under_way),
 			cmocka_unit_test(a_thousand_nodes_share_one_process),
