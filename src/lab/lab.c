@@ -114,6 +114,12 @@ static void run_queued(struct hs_lab *lab)
 	case LAB_CLOSING:
 		lab_closing(lab, event.index);
 		return;
+	case LAB_OPENING:
+		lab_opening(lab, event.index);
+		return;
+	case LAB_OPENED:
+		lab_opened(lab, event.index);
+		return;
 	}
 }
 
@@ -198,7 +204,8 @@ static int start(struct hs_lab *lab)
 		hs_timers_set(&lab->stream_timers, t, hs_stream_next_ns(lab->streams[t]));
 	for (uint32_t i = 0; i < s->n_nodes; i++)
 		lab_control_step(lab, i);
-	return lab_push_events(lab);
+	int rc = lab_push_openings(lab);
+	return rc < 0 ? rc : lab_push_events(lab);
 }
 
 int hs_lab_run(struct hs_lab *lab, struct hs_error *err)

@@ -30,7 +30,7 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-// The list's own index ("/2", then a path in the request) gives way to the scenario's.
+// The list's own index ("/2", then a path in the request) gives way to that of the file's entry.
 static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
 {
 	char path[sizeof(err->path)];
@@ -55,7 +55,7 @@ int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 		if (s->requests[i].node != HS_NO_INDEX && s->requests[i].node != node)
 			continue;
 		json_array_append(list, s->requests[i].request);
-		entries[n++] = i;
+		entries[n++] = s->requests[i].entry;
 	}
 	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
 	if (rc == 0 && n > 0)

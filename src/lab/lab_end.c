@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run ends: one more packet of each monitored stream, what the nodes have to say, the sums.
+// How a run begins and ends: the first and the last packet of each monitored stream with telemetry
+// and silence around them; what the nodes have to say, the sums.
 #include "lab_parts.h"
 
 #include <errno.h>
@@ -50,17 +51,96 @@ static void sample_next(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 	json_decref(request);
 }
 
-void lab_closing(struct hs_lab *lab, uint32_t traffic)
+static void sample_all(struct hs_lab *lab, uint32_t traffic)
 {
 	const struct hs_scenario *s = lab->scenario;
 
-	lab->closings--;
 	for (size_t f = 0; f < s->n_flows; f++) {
 		if (s->flows[f].traffic == traffic)
 			sample_next(lab, &s->flows[f]);
 	}
+}
+
+static void send_extra(struct hs_lab *lab, uint32_t traffic)
+{
 	hs_stream_extra(lab->streams[traffic], lab->now_ns);
 	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
+}
+
+void lab_closing(struct hs_lab *lab, uint32_t traffic)
+{
+	lab->closings--;
+	sample_all(lab, traffic);
+	send_extra(lab, traffic);
+}
+
+// ---- openings ----
+
+int lab_push_openings(struct hs_lab *lab)
+{
+	int rc = 0;
+
+	for (uint32_t t = 0; rc == 0 && t < lab->scenario->n_traffic; t++) {
+		const struct hs_scenario_traffic *traffic = &lab->scenario->traffic[t];
+		int64_t at_ns = lab->start_ns + traffic->start_ns;
+		if (!traffic->opening_ns || traffic->start_ns >= traffic->stop_ns)
+			continue;
+		rc = hs_event_push(&lab->queue, at_ns, LAB_OPENING, t, NULL);
+		if (rc == 0)
+			rc = hs_event_push(&lab->queue, at_ns + traffic->opening_ns / 2, LAB_OPENED,
+					t, NULL);
+	}
+	return rc;
+}
+
+void lab_opening(struct hs_lab *lab, uint32_t traffic)
+{
+	sample_all(lab, traffic);
+	send_extra(lab, traffic);
+}
+
+// What the scenario asked of the node for a flow at the start; NULL: nothing.
+static const json_t *asked(
+		const struct hs_scenario *s, const struct hs_scenario_flow *flow, uint32_t node)
+{
+	for (size_t i = 0; i < s->n_requests; i++) {
+		const struct hs_scenario_request *request = &s->requests[i];
+		const json_t *content = json_object_get(request->request, "int_request");
+		if (content && (request->node == HS_NO_INDEX || request->node == node) &&
+				json_integer_value(json_object_get(content, "ns_id")) ==
+						flow->ns_id)
+			return content;
+	}
+	return NULL;
+}
+
+// Its mode again, as it was before the opening packet.
+static void sample_as_before(struct hs_lab *lab, const struct hs_scenario_flow *flow)
+{
+	uint32_t node = end_of(lab, flow, false);
+	const json_t *content = asked(lab->scenario, flow, node);
+	struct hs_error err = {0};
+
+	if (!content || !lab->nodes[node].node)
+		return;
+	json_t *request = json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
+			(json_int_t)flow->ns_id, "mode", json_object_get(content, "mode"),
+			"mode_setting", json_object_get(content, "mode_setting"));
+	json_t *ok = request ? lab_ask(lab, node, request, &err) : NULL;
+	if (!ok && strcmp(err.code, "no_such_rule") != 0)
+		lab_fail(lab, -EINVAL, err.code, "opening_packet", "%s", err.message);
+	json_decref(ok);
+	json_decref(request);
+}
+
+void lab_opened(struct hs_lab *lab, uint32_t traffic)
+{
+	const struct hs_scenario *s = lab->scenario;
+
+	for (size_t f = 0; f < s->n_flows; f++) {
+		if (s->flows[f].traffic == traffic)
+			sample_as_before(lab, &s->flows[f]);
+	}
 }
 
 // ---- sums ----

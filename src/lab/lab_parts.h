@@ -29,6 +29,8 @@ enum lab_event_kind {
 	LAB_REROUTE,
 	LAB_NODE_BACK, // index: node
 	LAB_CLOSING,   // index: traffic
+	LAB_OPENING,   // index: traffic; the same of these
+	LAB_OPENED,
 };
 
 struct lab_port {
@@ -174,6 +176,10 @@ void lab_control_look(struct hs_lab *lab, uint32_t node);
 json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err);
 
 // ---- lab_end.c ----
+
+int lab_push_openings(struct hs_lab *lab);
+void lab_opening(struct hs_lab *lab, uint32_t traffic);
+void lab_opened(struct hs_lab *lab, uint32_t traffic);
 
 void lab_push_closings(struct hs_lab *lab);
 void lab_closing(struct hs_lab *lab, uint32_t traffic);

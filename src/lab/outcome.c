@@ -23,7 +23,7 @@ void hs_outcome_flow_name(
 
 static int64_t length_of(const struct hs_scenario_traffic *traffic)
 {
-	int64_t length_ns = traffic->stop_ns - traffic->start_ns;
+	int64_t length_ns = traffic->stop_ns - traffic->start_ns - traffic->opening_ns;
 	bool paced = traffic->kind != HS_TRAFFIC_BURSTY && traffic->kind != HS_TRAFFIC_PCAP;
 	if (!traffic->packets || traffic->rate_pps <= 0 || !paced)
 		return length_ns;
@@ -39,9 +39,12 @@ static void limit_traffic(struct hs_outcome_work *work, const struct hs_run *run
 	work->end_ns = run->end_ns;
 	if (index >= scenario->n_traffic)
 		return;
-	work->start_ns += scenario->traffic[index].start_ns;
-	int64_t end_ns = work->start_ns + length_of(&scenario->traffic[index]);
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
+	work->start_ns += traffic->start_ns + traffic->opening_ns;
+	int64_t end_ns = work->start_ns + length_of(traffic);
 	work->end_ns = end_ns < run->end_ns ? end_ns : run->end_ns;
+	// The window that begins where the silence ends has half of it in its span.
+	work->start_ns += traffic->opening_ns > 0;
 }
 
 // What the sink's clock is ahead of the true time around a window of its own.

@@ -46,6 +46,7 @@ static const struct hs_schema_field fields[] = {
 		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words,
 				.expected = "patch, bridge or shortest_path"},
 		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
+		{"opening_packet", HS_SCHEMA_BOOL, HEAD(opening_packet)},
 		{"keep_windows", HS_SCHEMA_BOOL, HEAD(keep_windows)},
 		{"mbufs", HS_SCHEMA_UINT, HEAD(mbufs), .min = 1024, .max = 4194304},
 		{"rules", HS_SCHEMA_UINT, HEAD(rules), .min = 1, .max = 4194304},

@@ -67,6 +67,7 @@ struct hs_scenario_traffic {
 	double rate_pps;
 	uint32_t payload_bytes;	   // above UDP, TCP or the ICMPv6 echo header (8 bytes)
 	int64_t start_ns, stop_ns; // after the start of the run; stop_ns at most its duration
+	int64_t opening_ns;	   // silence after an opening packet at start_ns; 0: there is none
 	uint64_t packets;	   // stop after so many; 0: no limit
 	int64_t burst_ns, mean_interval_ns;
 	uint32_t window_packets; // window: the largest; 0: 65535
@@ -79,6 +80,7 @@ struct hs_scenario_traffic {
 struct hs_scenario_request {
 	uint32_t node;
 	json_t *request; // {"int_request": {...}}, what "traffic" gave filled in; owned
+	uint32_t entry;	 // of the file's list that it was made of
 };
 
 // A flow that some request of the scenario (at the start or in an event) monitors.
@@ -97,6 +99,7 @@ enum hs_scenario_event_kind {
 };
 
 struct hs_scenario_event {
+	uint32_t entry;			   // of the file's list
 	int64_t at_ns, every_ns, until_ns; // every_ns 0: once
 	enum hs_scenario_event_kind kind;
 	uint32_t link, node, traffic;
@@ -129,6 +132,8 @@ struct hs_scenario {
 	enum hs_scenario_forwarding forwarding;
 	bool closing_packet; // one more packet of each monitored traffic, with telemetry, a second
 			     // after the last
+	bool opening_packet; // the first of each monitored traffic, with telemetry, a second before
+			     // the others
 	bool keep_windows;   // in the result; else totals alone
 	uint32_t mbufs, rules; // packets under way at once; rules a node holds
 	uint16_t mtu;

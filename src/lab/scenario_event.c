@@ -202,6 +202,7 @@ static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error
 	int rc = 0;
 
 	event->link = event->node = event->traffic = HS_NO_INDEX;
+	event->entry = (uint32_t)i;
 	snprintf(at, sizeof(at), "events[%zu]", i);
 	if (hs_schema_read(event_fields, object, at, &entry, err) < 0 ||
 			find_kind(&entry, at, err) < 0 ||

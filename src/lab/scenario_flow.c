@@ -72,6 +72,17 @@ static int add_flow(struct hs_scenario *scenario, json_t *seen, const json_t *re
 	return 0;
 }
 
+#define OPENING_NS INT64_C(1000000000)
+
+static void open_traffic(struct hs_scenario *scenario)
+{
+	for (size_t i = 0; scenario->opening_packet && i < scenario->n_flows; i++) {
+		uint32_t traffic = scenario->flows[i].traffic;
+		if (traffic != HS_NO_INDEX)
+			scenario->traffic[traffic].opening_ns = OPENING_NS;
+	}
+}
+
 int hs_scenario_find_flows(struct hs_scenario_draft *draft, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
@@ -89,5 +100,7 @@ int hs_scenario_find_flows(struct hs_scenario_draft *draft, struct hs_error *err
 		rc = add_flow(scenario, seen, scenario->events[i].request, &draft->event_origins[i],
 				err);
 	json_decref(seen);
+	if (rc == 0)
+		open_traffic(scenario);
 	return rc;
 }

@@ -186,7 +186,8 @@ static int add_request(struct hs_scenario_draft *draft, const struct hs_scenario
 	json_t *request = hs_scenario_fill_wish(scenario, wish, traffic);
 	if (!request)
 		return hs_scenario_no_memory(err);
-	scenario->requests[index] = (struct hs_scenario_request){wish->node, request};
+	scenario->requests[index] =
+			(struct hs_scenario_request){wish->node, request, (uint32_t)place};
 	draft->request_origins[index] = (struct hs_scenario_origin){place, traffic, wish->reverse};
 	scenario->n_requests++;
 	return 0;

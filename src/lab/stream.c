@@ -126,7 +126,8 @@ static int init_source(struct hs_stream *stream, const struct hs_scenario *scena
 		int64_t start_ns, struct hs_error *err)
 {
 	const struct hs_scenario_traffic *traffic = stream->traffic;
-	int64_t first_ns = start_ns + traffic->start_ns, stop_ns = start_ns + traffic->stop_ns;
+	int64_t first_ns = start_ns + traffic->start_ns + traffic->opening_ns;
+	int64_t stop_ns = start_ns + traffic->stop_ns;
 
 	hs_stream_pace_init(&stream->pace, traffic, seed, first_ns, stop_ns);
 	stream->replay_start_ns = first_ns;

@@ -22,7 +22,8 @@
 static const char full[] =
 		"{'name': 'full', 'source': 'a table', 'description': 'all keys',"
 		" 'seed': 7, 'duration_s': 12.5, 'window': '10s', 'forwarding': 'shortest_path',"
-		" 'closing_packet': true, 'keep_windows': false, 'mbufs': 2048, 'rules': 9,"
+		" 'closing_packet': true, 'opening_packet': true, 'keep_windows': false, 'mbufs': "
+		"2048, 'rules': 9,"
 		" 'mtu': 9000, 'reroute_s': 0.25,"
 		" 'nodes': ["
 		"  {'id': 0, 'name': 'a', 'layout': 'paper',"

@@ -53,6 +53,19 @@ static void a_request_that_a_node_refuses_is_named(void **state)
 	assert_int_equal(strncmp(r.err.path, "requests[2]", 11), 0);
 	assert_string_equal(r.err.code, "table_full");
 	lab_run_ends(&r);
+
+	// By its place in the file, though the first is two.
+	r = (struct lab_run){.rules = 2};
+	lab_run(&r, "{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
+		    ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'b',"
+		    "'rate_pps':100},{'name':'u','from':'a','to':'b','rate_pps':100}],'requests':["
+		    "{'node':'*','traffic':'*','int_request':{'mode':'count','mode_setting':1}},"
+		    "{'node':'b','traffic':'t','int_request':{'ns_id':5,'mode':'count',"
+		    "'mode_setting':9}}]}");
+	assert_true(r.rc < 0);
+	assert_int_equal(strncmp(r.err.path, "requests[1]", 11), 0);
+	assert_string_equal(r.err.code, "table_full");
+	lab_run_ends(&r);
 }
 
 static void an_event_that_a_node_refuses_ends_the_run_and_is_named(void **state)

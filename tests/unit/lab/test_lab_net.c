@@ -131,6 +131,63 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	lab_run_ends(&r);
 }
 
+// Jitter of 4 ms: of packets a tenth of a millisecond apart many overtake the first.
+static void an_opening_packet_goes_a_second_before_the_others(void **state)
+{
+	static const char *const modes[][2] = {
+			{"count", "1000"}, {"frequency", "100000"}, {"probability", "0.001"}};
+	struct lab_run r = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		lab_run(&r,
+				"{'name':'two','duration_s':2,'opening_packet':true,"
+				"'closing_packet':true," TWO
+				",'links':[{'from':'a','to':'b','delay_ns':5000000,'jitter_ns':"
+				"4000000}],'traffic':[{'name':'t','from':'a','to':'b','rate_pps':"
+				"10000,'start_s':0.5}],'requests':[{'node':'*','traffic':'t',"
+				"'int_request':{'mode':'%s','mode_setting':%s}}]}",
+				modes[i][0], modes[i][1]);
+		assert_ran(&r);
+		assert_int_equal(traffic_of(&r, 0).sent[0], 1 + 5000 + 1);
+		size_t n = hs_truth_reports(r.run->truth, 0);
+		struct hs_truth_report last;
+		hs_truth_report(r.run->truth, 0, n - 1, &last);
+		assert_int_equal(reports_at(&r, 0), HS_LAB_START_NS + 500 * MS);
+		assert_true(reports_at(&r, 1) >= HS_LAB_START_NS + 1500 * MS);
+		assert_int_equal(last.number, 5002);
+		// As often as before: not each.
+		assert_in_range(n, 2, 8);
+		const struct hs_measured_window *whole = hs_measured_run(r.run->measured, 0);
+		assert_int_equal(whole->e2e.lost_packets, 0);
+		assert_int_equal(whole->e2e.tx_packets, 5001);
+		lab_run_ends(&r);
+	}
+}
+
+static void pings_and_their_replies_are_opened_both(void **state)
+{
+	struct lab_run r = {0};
+
+	(void)state;
+	lab_run(&r,
+			"{'name':'two','duration_s':2,'opening_packet':true," TWO
+			",'links':[{'from':'a','to':'b','delay_ns':5000000}],'traffic':[{'name':"
+			"'t','type':'ping','from':'a','to':'b','rate_pps':10},{'name':'u','from':"
+			"'a','to':'b','rate_pps':10}],'requests':[{'node':'*','traffic':'t',"
+			"'int_request':{'ns_id':1,'mode':'probability','mode_setting':0.001}},"
+			"{'node':'*','traffic':'t','reverse':true,'int_request':{'ns_id':2,'mode':"
+			"'probability','mode_setting':0.001}}]}");
+	assert_ran(&r);
+	struct hs_stream_counters pings = traffic_of(&r, 0);
+	assert_int_equal(pings.sent[0], 11);
+	assert_int_equal(pings.sent[1], 11);
+	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // nobody monitors it
+	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
+	assert_int_equal(hs_truth_reports(r.run->truth, 1), 1);
+	lab_run_ends(&r);
+}
+
 static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 {
 	struct lab_run r = {0};
@@ -499,6 +556,8 @@ int main(void)
 			cmocka_unit_test(the_loss_that_is_published_is_what_the_links_lost),
 			cmocka_unit_test(
 					a_closing_packet_with_telemetry_follows_a_second_after_the_last),
+			cmocka_unit_test(an_opening_packet_goes_a_second_before_the_others),
+			cmocka_unit_test(pings_and_their_replies_are_opened_both),
 			cmocka_unit_test(no_report_is_lost_where_every_packet_carries_telemetry),
 			cmocka_unit_test(a_ping_that_is_answered_took_both_ways),
 			cmocka_unit_test(bridges_know_every_host_before_it_is_spoken_to),

@@ -262,6 +262,24 @@ static void a_window_before_the_traffic_is_no_whole_one(void **state)
 	assert_int_equal(hs_outcome_row(f->outcome, 0)->start_ns[0], T0 + 2 * SECOND);
 }
 
+static void a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one(void **state)
+{
+	struct fixture *f = *state;
+	fixture_send(f);
+	f->traffic[0].opening_ns = SECOND;
+	fixture_tell_all(f);
+	fixture_compute(f);
+	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
+	assert_int_equal(hs_outcome_row(f->outcome, 0)->start_ns[0], T0 + 2 * SECOND);
+	// The silence is no part of what so many packets take: 20 of them end at 3 s.
+	f->traffic[0].packets = 20;
+	fixture_compute(f);
+	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
+	f->traffic[0].packets = 19;
+	fixture_compute(f);
+	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 0);
+}
+
 static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
 {
 	struct fixture *f = *state;
@@ -500,6 +518,7 @@ int main(void)
 			TEST(stale_windows_are_in_no_sum),
 			TEST(windows_that_traffic_ends_in_are_kept_and_not_averaged),
 			TEST(a_window_before_the_traffic_is_no_whole_one),
+			TEST(a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one),
 			TEST(the_sinks_clock_decides_which_window_a_report_is_in),
 			TEST(a_clock_that_goes_back_puts_reports_into_the_next_window),
 			TEST(counts_of_hops_are_not_judged_where_a_node_began_anew),

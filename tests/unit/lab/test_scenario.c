@@ -59,6 +59,30 @@ static void a_shorter_duration_cuts_traffic_and_events(void **state)
 	hs_scenario_fini(&s);
 }
 
+static void what_is_left_keeps_its_place_in_the_file(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{'name': 'n', 'duration_s': 5, 'nodes': [{'id': 1, 'name': 'a'},"
+			" {'id': 2, 'name': 'b'}], 'links': [{'from': 'a', 'to': 'b'}],"
+			" 'traffic': [{'name': 't', 'from': 'a', 'to': 'b', 'rate_pps': 1},"
+			"             {'name': 'u', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
+			" 'requests': [{'node': '*', 'traffic': '*',"
+			"   'int_request': {'mode': 'count', 'mode_setting': 1}},"
+			"  {'node': 'a', 'int_delete': {'ns_id': 1}}],"
+			" 'events': [{'at_s': 4, 'link': 'a-b', 'set': {'delay_ns': 1}},"
+			"  {'at_s': 1, 'link': 'a-b', 'set': {'delay_ns': 2}}]}";
+	const struct hs_scenario_override override = {.duration_ns = 2 * S};
+	struct hs_scenario s;
+	parse_with(text, &override, &s);
+	assert_int_equal(s.n_events, 1);
+	assert_int_equal(s.events[0].entry, 1);
+	assert_int_equal(s.n_requests, 3);
+	assert_int_equal(s.requests[1].entry, 0);
+	assert_int_equal(s.requests[2].entry, 1);
+	hs_scenario_fini(&s);
+}
+
 static void traffic_that_would_start_later_never_does(void **state)
 {
 	(void)state;
@@ -219,6 +243,7 @@ static void no_broken_scenario_leaks_or_crashes(void **state)
 static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(a_shorter_duration_cuts_traffic_and_events),
 		cmocka_unit_test(traffic_that_would_start_later_never_does),
+		cmocka_unit_test(what_is_left_keeps_its_place_in_the_file),
 		cmocka_unit_test(a_longer_duration_goes_on_where_no_end_is_said),
 		cmocka_unit_test(a_longer_duration_gives_room_to_later_events),
 		cmocka_unit_test(a_file_of_traffic_is_looked_for_beside_the_scenario),

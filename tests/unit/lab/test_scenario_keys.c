@@ -27,6 +27,7 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(s.window_ns, S);
 	assert_int_equal(s.forwarding, HS_LAB_PATCH);
 	assert_false(s.closing_packet);
+	assert_false(s.opening_packet);
 	assert_true(s.keep_windows);
 	assert_int_equal(s.mbufs, 65536);
 	assert_int_equal(s.rules, 64);
@@ -87,6 +88,7 @@ static void every_key_of_the_head_and_of_nodes_is_read(void **state)
 	assert_int_equal(s.window_ns, 10 * S);
 	assert_int_equal(s.forwarding, HS_LAB_SHORTEST_PATH);
 	assert_true(s.closing_packet);
+	assert_true(s.opening_packet);
 	assert_false(s.keep_windows);
 	assert_int_equal(s.mbufs, 2048);
 	assert_int_equal(s.rules, 9);
