@@ -50,13 +50,8 @@ static int make_flows(struct hs_node *node)
 
 static int make_fib(struct hs_node *node)
 {
-	char name[24];
-	snprintf(name, sizeof(name), "%lx", (unsigned long)(uintptr_t)node);
-	struct hs_fib_config config = {
-			.name = name,
-			.capacity = node->config.routes,
-			.qsbr = node->qsbr,
-	};
+	struct hs_fib_config config = {.capacity = node->config.routes, .qsbr = node->qsbr};
+
 	return hs_fib_create(&config, &node->fib);
 }
 

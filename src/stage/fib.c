@@ -10,16 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_branch_prediction.h>
-#include <rte_fib6.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #define MAX_LOOKUP 32
-// A prefix longer than /24 takes an array of 256 values for each further 8 bits of it; this many a
-// route let a table fill up with /48s.
-#define TBL8_PER_ROUTE 3
-#define TBL8_SPARE     1024
+
 struct entry {
 	struct hs_route route;
 	uint32_t hop;
@@ -32,14 +26,11 @@ struct list {
 };
 
 struct hs_fib {
-	_Atomic(void *) live;	// small: struct fib_ranges, large: struct rte_fib6
-	struct rte_fib6 *spare; // large: as `live`, for the next change
-	bool small;
+	_Atomic(struct fib_ranges *) live;
+	struct fib_ranges *spare; // for the next change
 	struct fib_hops hops;
 	struct hs_fib_config config;
 	struct list routes;
-	unsigned n_made; // tables, for names
-	char name[24];
 };
 
 // One step from the routes that are to those that will be.
@@ -52,139 +43,46 @@ struct step {
 
 // ---- tables ----
 
-static uint32_t tbl8s(uint32_t capacity)
-{
-	return capacity * TBL8_PER_ROUTE + TBL8_SPARE;
-}
-
-static struct rte_fib6 *make_table(struct hs_fib *fib)
-{
-	uint32_t capacity = fib->config.capacity;
-	struct rte_fib6_conf conf = {
-			.type = RTE_FIB6_TRIE,
-			.default_nh = 0,
-			.max_routes = (int)capacity,
-			.trie = {.nh_sz = RTE_FIB6_TRIE_4B, .num_tbl8 = tbl8s(capacity)},
-	};
-	char name[32];
-
-	snprintf(name, sizeof(name), "%s_%u", fib->name, fib->n_made++ % 4);
-	return rte_fib6_create(name, -1, &conf);
-}
-
-// NULL with *rc: no memory, or no room for long prefixes.
-static struct rte_fib6 *build(struct hs_fib *fib, const struct list *list, int *rc)
-{
-	struct rte_fib6 *table = make_table(fib);
-
-	*rc = table ? 0 : -ENOMEM;
-	for (uint32_t i = 0; table && !*rc && i < list->n; i++)
-		*rc = rte_fib6_add(table, list->entries[i].route.prefix,
-				list->entries[i].route.depth, list->entries[i].hop);
-	if (*rc) {
-		rte_fib6_free(table);
-		return NULL;
-	}
-	return table;
-}
-
-static struct fib_ranges *build_ranges(const struct list *list)
-{
-	struct fib_ranges_maker maker;
-
-	if (fib_ranges_begin(&maker, list->n) < 0)
-		return NULL;
-	for (uint32_t i = 0; i < list->n; i++)
-		fib_ranges_add(&maker, list->entries[i].route.prefix, list->entries[i].route.depth,
-				list->entries[i].hop);
-	return fib_ranges_finish(&maker);
-}
-
-// Makes room before it takes it: what is removed first.
-static int replay(struct rte_fib6 *table, const struct step *steps, size_t n)
-{
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		const struct hs_route *route = &steps[i].change.route;
-		if (!steps[i].hop && steps[i].old_hop)
-			rc = rte_fib6_delete(table, route->prefix, route->depth);
-	}
-	for (size_t i = 0; !rc && i < n; i++) {
-		const struct hs_route *route = &steps[i].change.route;
-		if (steps[i].hop && steps[i].hop != steps[i].old_hop)
-			rc = rte_fib6_add(table, route->prefix, route->depth, steps[i].hop);
-	}
-	return rc;
-}
-
-static void publish(struct hs_fib *fib, void *table)
-{
-	atomic_store_explicit(&fib->live, table, memory_order_release);
-	uint64_t token = rte_rcu_qsbr_start(fib->config.qsbr);
-	while (rte_rcu_qsbr_check(fib->config.qsbr, token, false) != 1)
-		sched_yield(); // the worker may be waiting for this very core
-}
-
-static void *live_table(const struct hs_fib *fib)
+static struct fib_ranges *live_table(const struct hs_fib *fib)
 {
 	return atomic_load_explicit(&fib->live, memory_order_relaxed);
 }
 
-static int change_small(struct hs_fib *fib, const struct list *list)
+static void wait_for_workers(struct hs_fib *fib)
 {
-	struct fib_ranges *old = live_table(fib), *ranges = build_ranges(list);
+	uint64_t token = rte_rcu_qsbr_start(fib->config.qsbr);
 
-	if (!ranges)
-		return -ENOMEM;
-	publish(fib, ranges);
-	fib_ranges_destroy(old);
-	return 0;
+	while (rte_rcu_qsbr_check(fib->config.qsbr, token, false) != 1)
+		sched_yield(); // the worker may be waiting for this very core
 }
 
-// Both tables hold the same before and after. A table in which changes failed half-way is made
-// anew; where even that fails, the next change tries again.
-static int change_large(
-		struct hs_fib *fib, const struct list *list, const struct step *steps, size_t n)
+// Afterwards nobody looks up in the old table, which is the next one's room.
+static void publish(struct hs_fib *fib, const struct list *list)
 {
-	struct rte_fib6 *table = fib->spare;
-	int rc = 0, ignored;
+	struct fib_ranges *old = live_table(fib);
+	struct fib_ranges_maker maker;
 
-	fib->spare = NULL;
-	if (!table)
-		table = build(fib, list, &rc);
-	else
-		rc = replay(table, steps, n);
-	if (rc) {
-		rte_fib6_free(table);
-		fib->spare = build(fib, &fib->routes, &ignored);
-		return rc;
-	}
-	struct rte_fib6 *old = live_table(fib);
-	publish(fib, table);
-	if (replay(old, steps, n) == 0) {
-		fib->spare = old;
-		return 0;
-	}
-	rte_fib6_free(old);
-	fib->spare = build(fib, list, &ignored);
-	return 0;
+	fib_ranges_begin(&maker, fib->spare);
+	for (uint32_t i = 0; i < list->n; i++)
+		fib_ranges_add(&maker, list->entries[i].route.prefix, list->entries[i].route.depth,
+				list->entries[i].hop);
+	fib_ranges_finish(&maker);
+	atomic_store_explicit(&fib->live, fib->spare, memory_order_release);
+	wait_for_workers(fib);
+	fib->spare = old;
 }
 
 // ---- making ----
 
 static int make_tables(struct hs_fib *fib)
 {
-	int rc;
+	struct fib_ranges *live;
+	int rc = fib_ranges_create(fib->config.capacity, &live);
 
-	if (fib->small) {
-		atomic_store(&fib->live, build_ranges(&fib->routes));
-		return live_table(fib) ? 0 : -ENOMEM;
-	}
-	fib->spare = build(fib, &fib->routes, &rc);
-	if (!rc)
-		atomic_store(&fib->live, build(fib, &fib->routes, &rc));
-	return rc;
+	if (rc)
+		return rc;
+	atomic_store(&fib->live, live);
+	return fib_ranges_create(fib->config.capacity, &fib->spare);
 }
 
 int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
@@ -195,9 +93,7 @@ int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
 	if (!fib)
 		return -ENOMEM;
 	fib->config = *config;
-	snprintf(fib->name, sizeof(fib->name), "%s", config->name);
 	// While a batch replaces every next hop, old and new are there.
-	fib->small = config->capacity <= HS_FIB_SMALL;
 	rc = fib_hops_init(&fib->hops, 2 * config->capacity);
 	if (!rc)
 		rc = make_tables(fib);
@@ -213,11 +109,8 @@ void hs_fib_destroy(struct hs_fib *fib)
 {
 	if (!fib)
 		return;
-	if (fib->small)
-		fib_ranges_destroy(live_table(fib));
-	else
-		rte_fib6_free(live_table(fib));
-	rte_fib6_free(fib->spare);
+	fib_ranges_destroy(live_table(fib));
+	fib_ranges_destroy(fib->spare);
 	fib_hops_fini(&fib->hops);
 	free(fib->routes.entries);
 	free(fib);
@@ -328,12 +221,11 @@ static uint32_t count_after(const struct list *routes, const struct step *steps,
 	return count;
 }
 
-static void give_hops(struct hs_fib *fib, const struct step *steps, size_t n, bool old)
+static void give_old_hops(struct hs_fib *fib, const struct step *steps, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		uint32_t hop = old ? steps[i].old_hop : steps[i].hop;
-		if (hop)
-			fib_hops_give(&fib->hops, hop);
+		if (steps[i].old_hop)
+			fib_hops_give(&fib->hops, steps[i].old_hop);
 	}
 }
 
@@ -367,17 +259,11 @@ static void merge(const struct list *routes, const struct step *steps, size_t n,
 		out->entries[out->n++] = routes->entries[at++];
 }
 
-static int fail(int rc, const struct hs_fib *fib, struct hs_error *err)
+static int no_memory(struct hs_error *err)
 {
-	if (rc == -ENOSPC)
-		hs_error_set(err, "table_full", "/prefix",
-				"fewer routes, shorter prefixes or a larger memory.routes",
-				"the table was made for %u routes of up to 48 bits",
-				fib->config.capacity);
-	else
-		hs_error_set(err, "no_memory", "/prefix", "a smaller memory.routes, or more memory",
-				"a table for the routes does not fit");
-	return rc == -ENOSPC ? rc : -ENOMEM;
+	hs_error_set(err, "no_memory", "/prefix", "fewer routes, or more memory",
+			"the list of routes does not fit the memory that is left");
+	return -ENOMEM;
 }
 
 static int apply(struct hs_fib *fib, struct step *steps, size_t n, struct hs_error *err)
@@ -394,15 +280,11 @@ static int apply(struct hs_fib *fib, struct step *steps, size_t n, struct hs_err
 	}
 	list.entries = malloc((count + 1) * sizeof(*list.entries));
 	if (!list.entries)
-		return fail(-ENOMEM, fib, err);
+		return no_memory(err);
 	take_hops(fib, steps, n);
 	merge(&fib->routes, steps, n, &list);
-	int rc = fib->small ? change_small(fib, &list) : change_large(fib, &list, steps, n);
-	give_hops(fib, steps, n, rc == 0);
-	if (rc) {
-		free(list.entries);
-		return fail(rc, fib, err);
-	}
+	publish(fib, &list);
+	give_old_hops(fib, steps, n);
 	free(fib->routes.entries);
 	fib->routes = list;
 	return 0;
@@ -415,7 +297,7 @@ int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_
 		return 0;
 	struct step *steps = malloc(n * sizeof(*steps));
 	if (!steps)
-		return fail(-ENOMEM, fib, err);
+		return no_memory(err);
 	int rc = sort_changes(changes, n, steps, err);
 	if (!rc) {
 		ssize_t kept = fold(&fib->routes, steps, n, err);
@@ -467,43 +349,17 @@ bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t dep
 	return true;
 }
 
-static void lookup_large(const struct hs_fib *fib, struct rte_fib6 *table,
-		const uint8_t *const *dst, unsigned n, struct hs_next_hop *next)
-{
-	uint8_t addresses[MAX_LOOKUP][16];
-	uint64_t numbers[MAX_LOOKUP];
-
-	for (unsigned i = 0; i < n; i++)
-		memcpy(addresses[i], dst[i], sizeof(addresses[i]));
-	rte_fib6_lookup_bulk(table, addresses, numbers, (int)n);
-	for (unsigned i = 0; i < n; i++)
-		next[i] = fib->hops.hops[numbers[i]];
-}
-
 void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next)
 {
-	void *table = atomic_load_explicit(&fib->live, memory_order_acquire);
 	uint32_t numbers[MAX_LOOKUP];
 
-	if (unlikely(!fib->small)) {
-		lookup_large(fib, table, dst, n, next);
-		return;
-	}
-	fib_ranges_lookup(table, dst, n, numbers);
+	fib_ranges_lookup(atomic_load_explicit(&fib->live, memory_order_acquire), dst, n, numbers);
 	for (unsigned i = 0; i < n; i++)
 		next[i] = fib->hops.hops[numbers[i]];
 }
 
-// ---- memory ----
-
 uint64_t hs_fib_bytes(uint32_t capacity)
 {
-	if (capacity <= HS_FIB_SMALL)
-		return 2 * (fib_ranges_bytes(capacity) + 256);
-	// A radix tree has up to two nodes a route, each in a buffer pool with its own header.
-	uint64_t tree = UINT64_C(2) * capacity * 256 + (64u << 10);
-	uint64_t arrays = sizeof(uint32_t) *
-			  ((UINT64_C(1) << 24) + 256 * ((uint64_t)tbl8s(capacity) + 1));
-	return 2 * (tree + arrays + (1u << 20));
+	return 2 * (fib_ranges_bytes(capacity) + 256);
 }

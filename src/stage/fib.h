@@ -2,10 +2,8 @@
 // The forwarding information base: IPv6 prefixes to a port and a next hop's MAC address, longest
 // match first.
 //
-// Workers never see half a change: control changes a table that is not in use, then swaps the two
-// and waits for a grace period. A small table (capacity up to HS_FIB_SMALL) is a sorted list of
-// ranges, built anew for each batch; a large one is DPDK's rte_fib6 with direct look-up arrays
-// (hundreds of MiB) and is kept twice (docs/decisions/0006-forwarding-table.md).
+// Workers never see half a change: control makes a table that is not in use anew, then swaps the
+// two and waits for a grace period (docs/decisions/0006-forwarding-table.md).
 //
 // Thread rule: look-up by any worker that reports to `qsbr`; everything else control.
 #pragma once
@@ -19,10 +17,7 @@
 struct hs_fib;
 struct rte_rcu_qsbr;
 
-#define HS_FIB_SMALL 65536
-
 struct hs_fib_config {
-	const char *name;  // unique in the process
 	uint32_t capacity; // routes
 	struct rte_rcu_qsbr *qsbr;
 };
@@ -67,5 +62,5 @@ bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t dep
 void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next);
 
-// EAL memory that a table of this capacity takes at most, while it is changed.
+// EAL memory that a table of this capacity takes. All of it is taken at once: changes need none.
 uint64_t hs_fib_bytes(uint32_t capacity);

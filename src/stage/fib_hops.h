@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Next hops by number, each once however many routes use it: what rte_fib6 stores of a route is a
+// Next hops by number, each once however many routes use it: what a table stores of a range is a
 // small number. A hop that is in use never changes, so that workers read it without care.
 //
 // Thread rule: control; hops[] by any worker that found the number in a table.

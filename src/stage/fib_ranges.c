@@ -5,44 +5,84 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_byteorder.h>
 #include <rte_malloc.h>
 
 #define MAX_LOOKUP 32
+#define SPLIT	   (UINT32_C(1) << 31)
+// Up to so many groups are searched as they are; more are cut into up to so many segments.
+#define MAX_SEGMENTS 64
 typedef unsigned __int128 address;
 
-struct fib_ranges {
-	uint32_t n, room;
-	uint32_t *hops; // of the range that begins at first[i]
-	address first[];
+// Groups whose first bits are the same. It is cut into slots of equal size, one or two for each
+// group, so that few groups are left to search.
+struct segment {
+	uint64_t base;	    // the first group's upper half
+	uint32_t index;	    // of its first slot
+	uint32_t last_slot; // 0: only one
+	uint8_t shift;	    // bits of an upper half that tell places in one slot apart
 };
 
-static uint32_t ranges_of(uint32_t n_routes)
+// Most prefixes have 64 bits or fewer, so ranges are searched by their upper halves first. Those
+// that begin in one upper half are a group.
+struct group {
+	uint64_t top; // the upper half
+	// Of the last range, which is that of all addresses of the group if it is the only one;
+	// else with SPLIT.
+	uint32_t last_hop;
+	uint32_t begin; // the first range
+};
+
+struct fib_ranges {
+	uint32_t n, room, n_groups;
+	uint32_t n_segments; // 0: too few groups
+	uint64_t starts[MAX_SEGMENTS];
+	struct segment segments[MAX_SEGMENTS];
+	address *first;	      // of each range
+	uint32_t *hops;	      // of each range
+	struct group *groups; // one more at the end, of which only `begin` counts
+	// The last group that begins at or before each slot's first place, all segments' slots one
+	// behind the other; behind each segment's slots, its last group.
+	uint32_t *index;
+};
+
+static uint64_t ranges_of(uint32_t n_routes)
 {
-	return 2 * n_routes + 1;
+	return 2 * (uint64_t)n_routes + 1;
 }
+
+// Of each range, with a group of its own and the slots of that: two at most, that for the end of
+// a segment included.
+#define RANGE_BYTES (sizeof(address) + sizeof(struct group) + 3 * sizeof(uint32_t))
 
 uint64_t fib_ranges_bytes(uint32_t n_routes)
 {
-	return sizeof(struct fib_ranges) +
-	       ranges_of(n_routes) * (sizeof(address) + (uint64_t)sizeof(uint32_t));
+	return sizeof(struct fib_ranges) + 64 + ranges_of(n_routes) * RANGE_BYTES +
+	       sizeof(struct group);
 }
 
-int fib_ranges_begin(struct fib_ranges_maker *maker, uint32_t n_routes)
+static void clear(struct fib_ranges *ranges)
+{
+	struct fib_ranges_maker maker;
+
+	fib_ranges_begin(&maker, ranges);
+	fib_ranges_finish(&maker);
+}
+
+int fib_ranges_create(uint32_t n_routes, struct fib_ranges **out)
 {
 	struct fib_ranges *ranges = rte_malloc("routes", fib_ranges_bytes(n_routes), 64);
 
 	if (!ranges)
 		return -ENOMEM;
-	ranges->room = ranges_of(n_routes);
-	ranges->hops = (uint32_t *)&ranges->first[ranges->room];
-	ranges->n = 1;
-	ranges->first[0] = 0;
-	ranges->hops[0] = 0;
-	maker->ranges = ranges;
-	maker->n_nested = 1;
-	maker->nested[0].last = ~(address)0;
-	maker->nested[0].hop = 0;
+	ranges->room = (uint32_t)ranges_of(n_routes);
+	ranges->first = (address *)RTE_PTR_ALIGN(ranges + 1, 64);
+	ranges->groups = (struct group *)(ranges->first + ranges->room);
+	ranges->hops = (uint32_t *)(ranges->groups + ranges->room + 1);
+	ranges->index = ranges->hops + ranges->room;
+	clear(ranges);
+	*out = ranges;
 	return 0;
 }
 
@@ -51,13 +91,30 @@ void fib_ranges_destroy(struct fib_ranges *ranges)
 	rte_free(ranges);
 }
 
+// ---- making ----
+
+static uint64_t read_half(const uint8_t *bytes)
+{
+	uint64_t half;
+
+	memcpy(&half, bytes, sizeof(half));
+	return rte_be_to_cpu_64(half);
+}
+
 static address read_address(const uint8_t bytes[16])
 {
-	uint64_t high, low;
+	return (address)read_half(bytes) << 64 | read_half(bytes + 8);
+}
 
-	memcpy(&high, bytes, sizeof(high));
-	memcpy(&low, bytes + 8, sizeof(low));
-	return (address)rte_be_to_cpu_64(high) << 64 | rte_be_to_cpu_64(low);
+void fib_ranges_begin(struct fib_ranges_maker *maker, struct fib_ranges *ranges)
+{
+	ranges->n = 1;
+	ranges->first[0] = 0;
+	ranges->hops[0] = 0;
+	maker->ranges = ranges;
+	maker->n_nested = 1;
+	maker->nested[0].last = ~(address)0;
+	maker->nested[0].hop = 0;
 }
 
 // From `first` on, addresses go to `hop`. What begins at the same place is replaced; neighbours
@@ -95,29 +152,203 @@ void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], ui
 	begin(maker->ranges, first, hop);
 }
 
-struct fib_ranges *fib_ranges_finish(struct fib_ranges_maker *maker)
+static void make_groups(struct fib_ranges *ranges)
+{
+	struct group *group = ranges->groups;
+
+	*group = (struct group){.last_hop = ranges->hops[0]};
+	for (uint32_t i = 1; i < ranges->n; i++) {
+		uint64_t top = (uint64_t)(ranges->first[i] >> 64);
+		bool again = group->top == top;
+		if (!again)
+			*++group = (struct group){.top = top, .begin = i};
+		bool split = again || (uint64_t)ranges->first[i];
+		group->last_hop = ranges->hops[i] | (split ? SPLIT : 0);
+	}
+	ranges->n_groups = (uint32_t)(group + 1 - ranges->groups);
+	group[1].begin = ranges->n;
+}
+
+// In how many bits from the first on a group is like the one before it.
+static unsigned alike(const struct fib_ranges *ranges, uint32_t group)
+{
+	return (unsigned)__builtin_clzll(ranges->groups[group].top ^ ranges->groups[group - 1].top);
+}
+
+// The most bits that cut the groups into no more than MAX_SEGMENTS segments.
+static unsigned segment_bits(const struct fib_ranges *ranges)
+{
+	uint32_t n_alike[64] = {0}, n_segments = 1;
+	unsigned bits = 0;
+
+	for (uint32_t i = 1; i < ranges->n_groups; i++)
+		n_alike[alike(ranges, i)]++;
+	while (bits < 64 && n_segments + n_alike[bits] <= MAX_SEGMENTS)
+		n_segments += n_alike[bits++];
+	return bits;
+}
+
+static unsigned bits_of(uint64_t value)
+{
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+}
+
+// A group is the last one for the slots from its own start on, up to the next group's. Without
+// branches on places, which nobody can predict.
+static void fill_slots(const struct group *groups, uint32_t first, uint32_t last,
+		const struct segment *segment, uint32_t *index)
+{
+	uint64_t within = (UINT64_C(1) << segment->shift) - 1;
+	uint32_t n = segment->last_slot + 2, newest = first;
+
+	memset(index, 0, n * sizeof(*index));
+	for (uint32_t group = first; group <= last; group++) {
+		uint64_t offset = groups[group].top - segment->base;
+		index[(offset >> segment->shift) + ((offset & within) != 0)] = group;
+	}
+	for (uint32_t slot = 0; slot < n; slot++) {
+		newest = index[slot] > newest ? index[slot] : newest;
+		index[slot] = newest;
+	}
+}
+
+// Groups `first` to `last`, with slots from ranges->index[at] on. Returns the end of its slots.
+static uint32_t make_segment(struct fib_ranges *ranges, uint32_t first, uint32_t last, uint32_t at)
+{
+	uint64_t base = ranges->groups[first].top, span = ranges->groups[last].top - base;
+	unsigned slot_bits = bits_of(last - first);
+	unsigned shift = bits_of(span) > slot_bits ? bits_of(span) - slot_bits : 0;
+	struct segment *segment = &ranges->segments[ranges->n_segments];
+
+	segment->base = base;
+	segment->index = at;
+	segment->last_slot = (uint32_t)(span >> shift);
+	segment->shift = (uint8_t)shift;
+	fill_slots(ranges->groups, first, last, segment, &ranges->index[at]);
+	ranges->starts[ranges->n_segments++] = base;
+	return at + segment->last_slot + 2;
+}
+
+static void make_segments(struct fib_ranges *ranges)
+{
+	uint32_t first = 0, at = 0;
+
+	ranges->n_segments = 0;
+	if (ranges->n_groups <= MAX_SEGMENTS)
+		return;
+	unsigned bits = segment_bits(ranges);
+	for (uint32_t i = 1; i < ranges->n_groups; i++) {
+		if (alike(ranges, i) >= bits)
+			continue;
+		at = make_segment(ranges, first, i - 1, at);
+		first = i;
+	}
+	make_segment(ranges, first, ranges->n_groups - 1, at);
+}
+
+void fib_ranges_finish(struct fib_ranges_maker *maker)
 {
 	while (maker->n_nested > 1)
 		end_nested(maker);
-	return maker->ranges;
+	make_groups(maker->ranges);
+	make_segments(maker->ranges);
 }
 
-// All destinations take each step together, so that their waits for memory overlap.
+// ---- looking up ----
+
+// In all searches destinations take each step together, so that their waits for memory overlap.
+
+// The last group that begins at or before each, of few.
+static void search_groups(
+		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
+{
+	for (unsigned i = 0; i < n; i++)
+		group[i] = 0;
+	for (uint32_t left = ranges->n_groups, half; left > 1; left -= half) {
+		half = left / 2;
+		for (unsigned i = 0; i < n; i++)
+			group[i] += tops[i] >= ranges->groups[group[i] + half].top ? half : 0;
+	}
+}
+
+static void search_segments(
+		const struct fib_ranges *ranges, const uint64_t *tops, unsigned n, uint32_t *group)
+{
+	uint32_t left[MAX_LOOKUP], most = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		group[i] = 0;
+	for (uint32_t some = ranges->n_segments, half; some > 1; some -= half) {
+		half = some / 2;
+		for (unsigned i = 0; i < n; i++)
+			group[i] += tops[i] >= ranges->starts[group[i] + half] ? half : 0;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct segment *segment = &ranges->segments[group[i]];
+		uint64_t slot = (tops[i] - segment->base) >> segment->shift;
+		slot = slot < segment->last_slot ? slot : segment->last_slot;
+		const uint32_t *index = &ranges->index[segment->index + slot];
+		group[i] = index[0];
+		left[i] = index[1] - index[0] + 1;
+		most = left[i] > most ? left[i] : most;
+	}
+	for (; most > 1; most -= most / 2) {
+		for (unsigned i = 0; i < n; i++) {
+			uint32_t half = left[i] / 2;
+			group[i] += tops[i] >= ranges->groups[group[i] + half].top ? half : 0;
+			left[i] -= half;
+		}
+	}
+}
+
+// What is split is searched by whole addresses, from the range on that goes on into the group.
+static void find_within(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
+		const uint32_t *group, uint32_t *hops)
+{
+	uint32_t at[MAX_LOOKUP], left[MAX_LOOKUP], most = 0;
+	uint8_t which[MAX_LOOKUP];
+	address addresses[MAX_LOOKUP];
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!(hops[i] & SPLIT))
+			continue;
+		which[k] = (uint8_t)i;
+		addresses[k] = read_address(dst[i]);
+		at[k] = ranges->groups[group[i]].begin - (group[i] ? 1 : 0);
+		left[k] = ranges->groups[group[i] + 1].begin - at[k];
+		most = left[k] > most ? left[k] : most;
+		k++;
+	}
+	for (; most > 1; most -= most / 2) {
+		for (unsigned i = 0; i < k; i++) {
+			uint32_t half = left[i] / 2;
+			at[i] += addresses[i] >= ranges->first[at[i] + half] ? half : 0;
+			left[i] -= half;
+		}
+	}
+	for (unsigned i = 0; i < k; i++)
+		hops[which[i]] = ranges->hops[at[i]];
+}
+
 void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
 		uint32_t *hops)
 {
-	address addresses[MAX_LOOKUP];
-	uint32_t at[MAX_LOOKUP];
+	uint64_t tops[MAX_LOOKUP];
+	uint32_t group[MAX_LOOKUP], any = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		addresses[i] = read_address(dst[i]);
-		at[i] = 0;
-	}
-	for (uint32_t left = ranges->n, half; left > 1; left -= half) {
-		half = left / 2;
-		for (unsigned i = 0; i < n; i++)
-			at[i] += addresses[i] >= ranges->first[at[i] + half] ? half : 0;
-	}
+	if (unlikely(!n))
+		return;
 	for (unsigned i = 0; i < n; i++)
-		hops[i] = ranges->hops[at[i]];
+		tops[i] = read_half(dst[i]);
+	if (ranges->n_segments)
+		search_segments(ranges, tops, n, group);
+	else
+		search_groups(ranges, tops, n, group);
+	for (unsigned i = 0; i < n; i++) {
+		hops[i] = ranges->groups[group[i]].last_hop;
+		any |= hops[i];
+	}
+	if (any & SPLIT)
+		find_within(ranges, dst, n, group, hops);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All addresses cut into ranges of one next hop, in order: the longest match of a prefix table as a
-// binary search. Made once, never changed.
+// search for the last range that begins at or before an address. Made as a whole, and made anew in
+// the same memory only once nobody looks up in it.
 //
 // Thread rule: look-up by any; the rest control.
 #pragma once
@@ -22,15 +23,16 @@ struct fib_ranges_maker {
 	} nested[FIB_MAX_NESTED];
 };
 
-// With room for the ranges of n routes. 0 or -ENOMEM.
-int fib_ranges_begin(struct fib_ranges_maker *maker, uint32_t n_routes);
-// A route to `hop`. Routes come in order of prefix, then depth.
-void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], uint8_t depth,
-		uint32_t hop);
-struct fib_ranges *fib_ranges_finish(struct fib_ranges_maker *maker);
-
+// Room for the ranges of n routes, and no route yet. 0 or -ENOMEM.
+int fib_ranges_create(uint32_t n_routes, struct fib_ranges **ranges);
 void fib_ranges_destroy(struct fib_ranges *ranges);
 uint64_t fib_ranges_bytes(uint32_t n_routes);
+
+void fib_ranges_begin(struct fib_ranges_maker *maker, struct fib_ranges *ranges);
+// A route to `hop` (below 2^31). Routes come in order of prefix, then depth.
+void fib_ranges_add(struct fib_ranges_maker *maker, const uint8_t prefix[16], uint8_t depth,
+		uint32_t hop);
+void fib_ranges_finish(struct fib_ranges_maker *maker);
 
 // The hops of n (at most 32) destinations, 0 where there is no route.
 void fib_ranges_lookup(const struct fib_ranges *ranges, const uint8_t *const *dst, unsigned n,
