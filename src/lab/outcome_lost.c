@@ -75,20 +75,29 @@ static void lose_truly(const struct hs_outcome_work *work, struct hs_outcome_lin
 	}
 }
 
-// Copies that a link made were received and never sent.
+// Copies that a link made were received and never sent. End to end is what left the source and did
+// not come to the sink: nodes lose, too.
+static int64_t part_of_all(const struct hs_outcome_line *line, const struct hs_truth_hop *hop)
+{
+	int64_t sent = (int64_t)hop->sent_packets, received = (int64_t)hop->received_packets;
+	if (!line->row.e2e)
+		return sent + (int64_t)hop->copies - received;
+	return (hop->from == line->from_node ? sent : 0) + (int64_t)hop->copies -
+	       (hop->to == line->to_node ? received : 0);
+}
+
 static void lose_all(const struct hs_outcome_work *work, struct hs_outcome_line *line)
 {
 	const struct hs_truth *truth = work->outcome->run->truth;
 	struct hs_truth_hop hop;
-	line->lost.has_all = line->row.e2e;
+	line->lost.has_all = line->row.e2e && line->to_node != HS_NO_INDEX;
 	for (size_t i = 0; i < hs_truth_hops(truth, line->row.flow); i++) {
 		hs_truth_hop(truth, line->row.flow, i, &hop);
-		int64_t lost = (int64_t)(hop.sent_packets + hop.copies - hop.received_packets);
 		if (line->row.e2e)
-			line->lost.all += lost;
+			line->lost.all += part_of_all(line, &hop);
 		if (line->row.e2e || hop.from != line->from_node || hop.to != line->to_node)
 			continue;
-		line->lost.all = lost;
+		line->lost.all = part_of_all(line, &hop);
 		line->lost.has_all = true;
 		line->lost.hop = hop;
 		line->lost.has_hop = true;

@@ -81,6 +81,27 @@ static void a_copy_has_a_delay_makes_no_pair_and_is_no_loss(void **state)
 	assert_int_equal(integer_at(f, "windows", 0, "true_reports"), 3);
 }
 
+static void what_a_node_drops_is_lost_end_to_end_and_on_no_link(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t number = 1; number <= 40; number++) {
+		struct hs_passport passport;
+		if (number != 12) {
+			fixture_packet(f, number, number == 17 ? 2 : 0);
+			continue;
+		}
+		fixture_depart(f, number, sent_at(number), &passport);
+		hs_truth_receive(f->run.truth, &passport, 1, sent_at(number) + 10 * MS,
+				sent_at(number) + 10 * MS, 562);
+	}
+	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {0, 1}});
+	fixture_compute(f);
+	assert_int_equal(integer_at(f, "lost_packets", 0, "truth_all"), 0);
+	assert_int_equal(integer_at(f, "lost_packets", 1, "truth_all"), 1);
+	assert_int_equal(integer_at(f, "lost_packets", 2, "truth"), 2);
+	assert_int_equal(integer_at(f, "lost_packets", 2, "truth_all"), 2);
+}
+
 static void a_report_at_the_very_end_belongs_to_its_window(void **state)
 {
 	struct fixture *f = *state;
@@ -182,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_late_report_is_no_edge),
 			TEST(a_copy_has_a_delay_makes_no_pair_and_is_no_loss),
+			TEST(what_a_node_drops_is_lost_end_to_end_and_on_no_link),
 			TEST(a_report_at_the_very_end_belongs_to_its_window),
 			TEST(percentiles_are_of_nearest_rank),
 			TEST(a_source_with_an_id_stands_as_0_in_paths),
