@@ -230,6 +230,12 @@ static const char *read_text(
 	}
 }
 
+static bool is_wrong_family(const struct hs_api_field *field, const char *text)
+{
+	return (field->kind == HS_API_PREFIX || field->kind == HS_API_ADDRESS) &&
+	       hs_route_is_ipv4(text);
+}
+
 static int read_words(const struct hs_api_field *field, const json_t *json,
 		struct hs_api_args *args, struct hs_error *err)
 {
@@ -240,6 +246,12 @@ static int read_words(const struct hs_api_field *field, const json_t *json,
 	const char *objection = read_text(field, json_string_value(json), args);
 	if (!objection)
 		return 0;
+	if (is_wrong_family(field, json_string_value(json))) {
+		const char *kind = field->kind == HS_API_PREFIX ? "prefix" : "address";
+		snprintf(what, sizeof(what), "\"%.64s\" is an IPv4 %s where an IPv6 %s is needed",
+				json_string_value(json), kind, kind);
+		return fail(err, "wrong_family", field, what);
+	}
 	snprintf(what, sizeof(what), "\"%.64s\" %s", json_string_value(json), objection);
 	return fail(err, "bad_value", field, what);
 }

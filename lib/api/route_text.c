@@ -27,6 +27,19 @@ const char *hs_route_read_address(const char *text, uint8_t address[16])
 	return inet_pton(AF_INET6, text, address) == 1 ? NULL : "is not an IPv6 address";
 }
 
+bool hs_route_is_ipv4(const char *text)
+{
+	size_t len = strcspn(text, "/");
+	char address[INET_ADDRSTRLEN];
+	uint8_t bytes[4];
+
+	if (len >= sizeof(address))
+		return false;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	return inet_pton(AF_INET, address, bytes) == 1;
+}
+
 // 0 to 128 in digits, without leading zeros.
 static bool read_depth(const char *text, uint8_t *depth)
 {

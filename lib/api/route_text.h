@@ -14,5 +14,7 @@ const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT]);
 // Why a text cannot be read, in words for people, or NULL.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth);
 const char *hs_route_read_address(const char *text, uint8_t address[16]);
+// An IPv4 address, or one with a slash and anything behind it.
+bool hs_route_is_ipv4(const char *text);
 // Of a station: no group's, and not zero.
 const char *hs_route_read_mac(const char *text, uint8_t mac[6]);
