@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seed corpora of the wire fuzzers from the golden vectors: make_corpus.py [FOLDER]."""
+"""Makes the seed corpora of the wire fuzzers from the golden vectors, and those of the API's that are
+no golden cases: make_corpus.py [FOLDER]."""
 
 import json
 import os
@@ -10,6 +11,26 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
 PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100}
+
+
+# What changes routes and is taken; the golden cases' node does not route.
+DIRECT = {"port": "p1", "next_hop_mac": "02:00:00:00:00:02"}
+ROUTES = {
+    "direct": {"route_add": {"prefix": "2001:db8:1::/48", **DIRECT}},
+    "via": {"route_add": {"prefix": "::/0", "via": "fe80::1"}},
+    "replaced": {"route_add": {"prefix": "2001:db8::/32", **DIRECT}},
+    "removed": {"route_delete": {"prefix": "2001:db8::/32"}},
+    "dry_run": {"route_add": {"prefix": "2001:db8:1::1", **DIRECT}, "dry_run": True},
+    "neighbour": {"neighbour_add": {"addr": "fe80::2", "port": "p0", "mac": "02:00:00:00:00:03"}},
+    "neighbour_in_use": {"neighbour_delete": {"addr": "fe80::1"}},
+    "list": [{"neighbour_add": {"addr": "fe80::1", "port": "p1", "mac": "02:00:00:00:00:04"}},
+             {"route_delete": {"prefix": "2001:db8::/32"}},
+             {"route_add": {"prefix": "2001:db8::/33", "via": "fe80::1"}},
+             {"route_add": {"prefix": "2001:db8:8000::/33", "via": "fe80::1"}},
+             {"route_list": {"limit": 2}}, {"neighbour_list": {"offset": 1}}],
+    "list_too_long": [{"route_add": {"prefix": f"2001:db8:{i}::/48", "via": "fe80::1"}}
+                      for i in range(3)],
+}
 
 
 def seeds(cases, n):
@@ -41,6 +62,9 @@ def main():
             choice = bytes([0x70 ^ i << 4 & 0xf0, 0xe0 ^ i << 5 & 0xe0, i % 12, 0xe0, i << 5 & 0xe0,
                             i & 1, 1 + i * 7 % 255, i & 15])
             write(os.path.join(root, "fuzz_flexint"), name, choice + frame)
+    for name, message in ROUTES.items():
+        write(os.path.join(root, "fuzz_api"), f"routes_{name}",
+              json.dumps(message).encode("ascii"))
 
 
 if __name__ == "__main__":
