@@ -141,6 +141,11 @@ int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 			json_array_append_new(list, neighbours ? neighbour_of(ctl, entry)
 							       : route_of(ctl, entry));
 	}
+	if (at < end) { // the book could not be sorted
+		json_decref(list);
+		hs_error_set(err, "no_memory", "", "", "memory is out");
+		return -ENOMEM;
+	}
 	*result = json_pack("{s:o, s:I}", neighbours ? "neighbours" : "routes", list, "count",
 			(json_int_t)count);
 	if (end < count && args->offset < end)

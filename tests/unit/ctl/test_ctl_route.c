@@ -266,6 +266,26 @@ static void what_memory_does_not_allow_changes_nothing(void **state)
 	change_without_memory(true);
 }
 
+static void a_list_is_whole_or_refused(void **state)
+{
+	static const char *const lists[] = {"{\"route_list\": {}}", "{\"neighbour_list\": {}}"};
+	struct rig r;
+	(void)state;
+	rig_open(&r, HS_FORWARD_ROUTE, 64);
+	expect(&r, "[" NEIGHBOUR("p0", "05") "," VIA("2001:db8::/32") "]", "\"ok\"");
+	for (unsigned k = 0; k < 2; k++) {
+		for (int n = 1; ask_with(&r, lists[k], n, false); n++) {
+			if (r.reply && strstr(r.reply, "\"ok\""))
+				assert_non_null(strstr(r.reply, "fe80::1"));
+			// What was sorted is sorted anew each time.
+			expect(&r, DIRECT("fd00::/8", "p1"), "\"ok\"");
+			expect(&r, DELETE("fd00::/8"), "\"ok\"");
+		}
+		assert_non_null(strstr(r.reply, "fe80::1"));
+	}
+	rig_close(&r);
+}
+
 static void a_node_in_another_mode_refuses(void **state)
 {
 	static const char *const requests[] = {DIRECT("::/0", "p0"), DELETE("::/0"),
@@ -289,6 +309,7 @@ int main(void)
 			cmocka_unit_test(lists_are_sorted_and_paged),
 			cmocka_unit_test(a_dry_run_or_a_refused_list_changes_nothing),
 			cmocka_unit_test(what_memory_does_not_allow_changes_nothing),
+			cmocka_unit_test(a_list_is_whole_or_refused),
 			cmocka_unit_test(a_node_in_another_mode_refuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
