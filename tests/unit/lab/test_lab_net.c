@@ -170,14 +170,13 @@ static void pings_and_their_replies_are_opened_both(void **state)
 	struct lab_run r = {0};
 
 	(void)state;
-	lab_run(&r,
-			"{'name':'two','duration_s':2,'opening_packet':true," TWO
-			",'links':[{'from':'a','to':'b','delay_ns':5000000}],'traffic':[{'name':"
-			"'t','type':'ping','from':'a','to':'b','rate_pps':10},{'name':'u','from':"
-			"'a','to':'b','rate_pps':10}],'requests':[{'node':'*','traffic':'t',"
-			"'int_request':{'ns_id':1,'mode':'probability','mode_setting':0.001}},"
-			"{'node':'*','traffic':'t','reverse':true,'int_request':{'ns_id':2,'mode':"
-			"'probability','mode_setting':0.001}}]}");
+	lab_run(&r, "{'name':'two','duration_s':2,'opening_packet':true," TWO
+		    ",'links':[{'from':'a','to':'b','delay_ns':5000000}],'traffic':[{'name':"
+		    "'t','type':'ping','from':'a','to':'b','rate_pps':10},{'name':'u','from':"
+		    "'a','to':'b','rate_pps':10}],'requests':[{'node':'*','traffic':'t',"
+		    "'int_request':{'ns_id':1,'mode':'probability','mode_setting':0.001}},"
+		    "{'node':'*','traffic':'t','reverse':true,'int_request':{'ns_id':2,'mode':"
+		    "'probability','mode_setting':0.001}}]}");
 	assert_ran(&r);
 	struct hs_stream_counters pings = traffic_of(&r, 0);
 	assert_int_equal(pings.sent[0], 11);
