@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_case.h"
+
+#include <string.h>
+
+#define NEVER	4000000000u
+#define MILLION 1000000u
+
+// Frames of so many bytes over so many flows; with telemetry of so many hops.
+#define PLAIN(bytes, n)                                                                            \
+	{                                                                                          \
+		.frame_bytes = (bytes), .frames = 4096, .flows = (n), .hops = -1                   \
+	}
+#define TRACED(bytes, n_hops)                                                                      \
+	{                                                                                          \
+		.frame_bytes = (bytes), .frames = 4096, .flows = 4096, .hops = (n_hops)            \
+	}
+#define ROUTED(n_hops, prefix)                                                                     \
+	{                                                                                          \
+		64, 1024, 1024, (n_hops), (prefix)                                                 \
+	}
+
+#define NO_RULES(suffix, bytes, ...)                                                               \
+	{                                                                                          \
+		.name = "no_rules" suffix, .about = "no rule installed",                           \
+		.traffic = PLAIN(bytes, 4096), __VA_ARGS__                                         \
+	}
+#define UNMATCHED(suffix, bytes, ...)                                                              \
+	{                                                                                          \
+		.name = "unmatched" suffix, .about = "4,096 rules, no packet meets one",           \
+		.traffic = PLAIN(bytes, 4096), .rules = 4096, .every = 1, __VA_ARGS__              \
+	}
+#define MATCHED(suffix, bytes, n_flows, n, text, ...)                                              \
+	{                                                                                          \
+		.name = "matched_" suffix, .about = text, .traffic = PLAIN(bytes, n_flows),        \
+		.rules = (n), .every = NEVER, .matched = true, __VA_ARGS__                         \
+	}
+#define SAMPLED(suffix, bytes, n, ...)                                                             \
+	{                                                                                          \
+		.name = "sampled_" suffix, .about = "4,096 rules, telemetry on 1 packet in " #n,   \
+		.traffic = PLAIN(bytes, 4096), .rules = 4096, .every = (n), .matched = true,       \
+		__VA_ARGS__                                                                        \
+	}
+#define TRANSIT(suffix, bytes, n, ...)                                                             \
+	{                                                                                          \
+		.name = "transit_" suffix,                                                         \
+		.about = "telemetry on every packet, " #n " hops before",                          \
+		.traffic = TRACED(bytes, n), .role = HS_BENCH_TRANSIT, .rules = 4096,              \
+		.every = NEVER, .matched = true, __VA_ARGS__                                       \
+	}
+#define SINK(suffix, bytes, where, text, ...)                                                      \
+	{                                                                                          \
+		.name = "sink_" suffix, .about = "telemetry of 2 hops on every packet, " text,     \
+		.traffic = TRACED(bytes, 2), .role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, \
+		.matched = true, .drain = (where), __VA_ARGS__                                     \
+	}
+#define ROUTE(suffix, text, prefix, n_hops, ...)                                                   \
+	{                                                                                          \
+		.name = "route" suffix, .about = text, .traffic = ROUTED(n_hops, prefix),          \
+		.forward = HS_BENCH_ROUTE, __VA_ARGS__                                             \
+	}
+#define FLOWS_1024(setting) .rules = 1024, .every = (setting), .matched = true
+
+const struct hs_bench_case hs_bench_cases[] = {
+		NO_RULES("", 128, .limit = 1.25, .quick = true),
+		UNMATCHED("", 128, .limit = 1.45, .quick = true),
+		{.name = "unmatched_4masks",
+				.about = "4,096 rules of four wildcard masks, no packet meets one",
+				.traffic = PLAIN(128, 4096),
+				.rules = 4096,
+				.every = 1,
+				.masks = 4},
+		MATCHED("1", 128, 1, 1, "1 rule, no sampling"),
+		MATCHED("64", 128, 64, 64, "64 rules, no sampling"),
+		MATCHED("4096", 128, 4096, 4096, "4,096 rules, no sampling", .limit = 1.8,
+				.quick = true),
+		MATCHED("65536", 128, 4096, 65536, "65,536 rules, each in turn",
+				.rewritten = 65536),
+		MATCHED("65536_hot", 128, 4096, 65536, "65,536 rules, traffic on 4,096"),
+		MATCHED("1000000", 128, 4096, MILLION, "1,000,000 rules, each in turn",
+				.rewritten = MILLION, .limit = 3.0),
+		MATCHED("1000000_hot", 128, 4096, MILLION, "1,000,000 rules, traffic on 4,096"),
+		NO_RULES("_rewritten", 128, .rewritten = MILLION),
+		SAMPLED("10000", 128, 10000),
+		SAMPLED("1000", 128, 1000),
+		SAMPLED("100", 128, 100, .limit = 1.02, .limit_of = "matched_4096", .quick = true),
+		SAMPLED("10", 128, 10),
+		SAMPLED("1", 128, 1, .limit = 2.3, .quick = true),
+		TRANSIT("0", 128, 0),
+		TRANSIT("2", 128, 2, .limit = 2.3, .quick = true),
+		TRANSIT("4", 128, 4),
+		SINK("ring", 128, HS_BENCH_DISCARD, "reports into the ring", .limit = 3.0,
+				.quick = true),
+		SINK("monitor", 128, HS_BENCH_TO_MONITOR, "reports on to the monitor", .limit = 3.0,
+				.stamped = true),
+		{.name = "bridge",
+				.about = "MAC learning, 256 stations on each side",
+				.traffic = PLAIN(128, 4096),
+				.forward = HS_BENCH_BRIDGE},
+		ROUTE("", "1,024 prefixes, 1,024 flows", 1024, -1, .limit = 1.64, .quick = true),
+		ROUTE("_10", "10 prefixes", 10, -1),
+		ROUTE("_100000", "100,000 prefixes", 100000, -1, .limit = 1.64),
+		ROUTE("_source", "telemetry put into every packet", 1024, -1, FLOWS_1024(1),
+				.limit = 3.0),
+		ROUTE("_transit", "telemetry on every packet, an entry added", 1024, 0,
+				FLOWS_1024(NEVER), .role = HS_BENCH_TRANSIT, .limit = 2.29),
+		ROUTE("_sink", "telemetry taken out of every packet, reports into the ring", 1024,
+				0, FLOWS_1024(NEVER), .role = HS_BENCH_SINK,
+				.drain = HS_BENCH_DISCARD, .limit = 3.1),
+		NO_RULES("_64", 64),
+		UNMATCHED("_64", 64),
+		MATCHED("4096_64", 64, 4096, 4096, "4,096 rules, no sampling"),
+		SAMPLED("1_64", 64, 1),
+		TRANSIT("2_64", 64, 2),
+		SINK("ring_64", 64, HS_BENCH_DISCARD, "reports into the ring"),
+		MATCHED("4096_512", 512, 4096, 4096, "4,096 rules, no sampling"),
+		SAMPLED("1_512", 512, 1),
+		TRANSIT("2_512", 512, 2),
+		SINK("ring_512", 512, HS_BENCH_DISCARD, "reports into the ring"),
+		NO_RULES("_1500", 1500),
+		MATCHED("4096_1500", 1500, 4096, 4096, "4,096 rules, no sampling"),
+		SAMPLED("1_1500", 1500, 1),
+		TRANSIT("2_1500", 1500, 2),
+		SINK("ring_1500", 1500, HS_BENCH_DISCARD, "reports into the ring"),
+		NO_RULES("_ring", 128, .target = HS_BENCH_RING),
+		MATCHED("4096_ring", 128, 4096, 4096, "4,096 rules, no sampling, to net_ring",
+				.target = HS_BENCH_RING),
+		SAMPLED("1_ring", 128, 1, .target = HS_BENCH_RING),
+		{.name = "memif_no_rules",
+				.about = "no rule; memif from and to other processes",
+				.traffic = PLAIN(128, 4096),
+				.target = HS_BENCH_MEMIF,
+				.shared_cores = true},
+		{.name = "memif_matched_4096",
+				.about = "4,096 rules; memif from and to other processes",
+				.traffic = PLAIN(128, 4096),
+				.target = HS_BENCH_MEMIF,
+				.rules = 4096,
+				.every = NEVER,
+				.matched = true,
+				.shared_cores = true},
+		{.name = "rule_change_1000000",
+				.about = "rules removed and installed at 1,000,000",
+				.kind = HS_BENCH_RULE_CHANGES,
+				.rules = MILLION},
+		{.name = "monitor_reports",
+				.about = "reports of 4 hops into windows of 4,096 flows",
+				.kind = HS_BENCH_MONITOR},
+		{.name = "json_reports",
+				.about = "reports of 4 hops as JSON text",
+				.kind = HS_BENCH_JSON},
+};
+const size_t hs_bench_n_cases = sizeof(hs_bench_cases) / sizeof(hs_bench_cases[0]);
+
+const struct hs_bench_case *hs_bench_case_find(const char *name)
+{
+	for (size_t i = 0; i < hs_bench_n_cases; i++)
+		if (strcmp(hs_bench_cases[i].name, name) == 0)
+			return &hs_bench_cases[i];
+	return NULL;
+}
+
+bool hs_bench_traffic_alike(const struct hs_bench_traffic *a, const struct hs_bench_traffic *b)
+{
+	return a->frame_bytes == b->frame_bytes && a->frames == b->frames && a->hops == b->hops;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is measured: one row for each case, with its traffic, its node and what it may cost.
+//
+// Thread rule: any; constant.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hs_bench_kind {
+	HS_BENCH_PACKETS,      // a worker's nanoseconds for a packet
+	HS_BENCH_RULE_CHANGES, // of control: operations per second
+	HS_BENCH_MONITOR,
+	HS_BENCH_JSON,
+};
+
+enum hs_bench_forward {
+	HS_BENCH_PATCH,
+	HS_BENCH_BRIDGE,
+	HS_BENCH_ROUTE,
+};
+
+enum hs_bench_role {
+	HS_BENCH_SOURCE,  // host to network
+	HS_BENCH_TRANSIT, // network to network
+	HS_BENCH_SINK,	  // network to host
+};
+
+enum hs_bench_target {
+	HS_BENCH_NULL,
+	HS_BENCH_RING,
+	HS_BENCH_MEMIF, // from and to dpdk-testpmd in two more processes
+};
+
+// What happens to reports on the other core.
+enum hs_bench_drain {
+	HS_BENCH_NO_DRAIN,
+	HS_BENCH_DISCARD,
+	HS_BENCH_TO_MONITOR,
+};
+
+// The frames of a capture file. Two cases of the same traffic share the file and the yardstick.
+struct hs_bench_traffic {
+	uint16_t frame_bytes; // without telemetry and without FCS, at least 62
+	uint16_t frames;      // in the file, sent over and over
+	uint16_t flows;
+	int8_t hops;	 // telemetry with so many entries in it; -1: none
+	uint32_t routes; // destinations spread over so many prefixes; 0: one destination
+};
+
+struct hs_bench_case {
+	const char *name, *about;
+	enum hs_bench_kind kind;
+	struct hs_bench_traffic traffic;
+	enum hs_bench_role role;
+	enum hs_bench_forward forward;
+	enum hs_bench_target target;
+	enum hs_bench_drain drain;
+	uint32_t rules;
+	uint32_t every;	      // telemetry on each so many-th packet of a rule
+	uint32_t masks;	      // rules have so many wildcard masks in turn
+	uint32_t rewritten;   // the source port makes so many flows of the frames; 0: as they are
+	bool matched;	      // every packet meets a rule; else none
+	bool shared_cores;    // more threads run than there are cores
+	bool quick;	      // part of the gate's small set
+	bool stamped;	      // the source port renews stamps and counters of the telemetry
+	double limit;	      // the ratio that the design asks for; 0: none
+	const char *limit_of; // another case that the limit counts from; NULL: the yardstick
+};
+
+extern const struct hs_bench_case hs_bench_cases[];
+extern const size_t hs_bench_n_cases;
+
+// NULL: there is none of this name.
+const struct hs_bench_case *hs_bench_case_find(const char *name);
+
+// Whether frames of both are alike for somebody who only changes MAC addresses.
+bool hs_bench_traffic_alike(const struct hs_bench_traffic *a, const struct hs_bench_traffic *b);

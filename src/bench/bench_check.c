@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether every packet of a measurement took the way that its case is about.
+#include "bench_setup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct totals {
+	uint64_t rx, hop_entries, sink, reports_made, reports_lost, no_room;
+	uint64_t wrongly_sampled; // rules with another number of packets with telemetry
+};
+
+// The first packet of a rule is due, then each `every`-th.
+static bool sampled_rightly(const struct hs_bench_case *spec, const struct hs_flow_counters *c)
+{
+	uint64_t every = spec->every;
+	bool source = spec->role == HS_BENCH_SOURCE;
+
+	return c->int_packets == (source ? (c->rx_packets + every - 1) / every : 0);
+}
+
+static void add_up(const struct hs_bench_setup *setup, struct totals *totals)
+{
+	const struct hs_flow_table *flows = hs_node_flows(setup->node);
+	uint32_t slot = HS_FLOW_NONE;
+
+	while (hs_flow_table_next(flows, &slot)) {
+		struct hs_flow_counters c;
+		hs_flow_table_counters(flows, slot, &c);
+		totals->rx += c.rx_packets;
+		totals->hop_entries += c.hop_entries;
+		totals->sink += c.sink_packets;
+		totals->reports_made += c.reports_made;
+		totals->reports_lost += c.reports_lost;
+		totals->no_room += c.no_room_mtu + c.no_room_headroom + c.no_room_option;
+		totals->wrongly_sampled += !sampled_rightly(setup->spec, &c);
+	}
+}
+
+static int expect(const char *what, uint64_t is, uint64_t should, struct hs_error *err)
+{
+	if (is == should)
+		return 0;
+	return hs_error_set(
+			err, "counters", what, "", "%" PRIu64 " instead of %" PRIu64, is, should);
+}
+
+static int check_ports(const struct hs_bench_setup *setup, const struct hs_port_counters *now,
+		uint64_t received, struct hs_error *err)
+{
+	const struct hs_port_counters *before = setup->before;
+	uint64_t stripped = setup->spec->role == HS_BENCH_SINK ? received : 0;
+	int rc = expect("packets sent on", now[HS_BENCH_OUT].offered - before[HS_BENCH_OUT].offered,
+			received, err);
+
+	for (int p = 0; rc == 0 && p < HS_BENCH_PORTS; p++)
+		for (int d = 0; rc == 0 && d < HS_DROP_COUNT; d++)
+			if (d != HS_DROP_TX_FULL)
+				rc = expect(hs_drop_name((enum hs_drop)d),
+						now[p].drops[d] - before[p].drops[d], 0, err);
+	for (int e = 0; rc == 0 && e < HS_EVENT_COUNT; e++)
+		rc = expect(hs_event_count_name((enum hs_event_count)e),
+				now[HS_BENCH_IN].events[e] - before[HS_BENCH_IN].events[e],
+				e == HS_EVENT_STRIPPED ? stripped : 0, err);
+	return rc;
+}
+
+int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
+		struct hs_error *err)
+{
+	const struct hs_bench_case *spec = setup->spec;
+	struct hs_port_counters now[HS_BENCH_PORTS];
+	struct totals t = {0};
+
+	hs_node_snapshot(setup->node, now);
+	add_up(setup, &t);
+	uint64_t received = now[HS_BENCH_IN].rx_packets - setup->before[HS_BENCH_IN].rx_packets;
+	uint64_t transits = spec->role == HS_BENCH_TRANSIT ? received : 0;
+	uint64_t sinks = spec->role == HS_BENCH_SINK ? received : 0;
+	*outcome = (struct hs_bench_outcome){
+			.received = received,
+			.tx_full = now[HS_BENCH_OUT].drops[HS_DROP_TX_FULL],
+			.reports_made = t.reports_made,
+			.reports_lost = t.reports_lost,
+	};
+	if (!received)
+		return hs_error_set(err, "counters", "packets", "", "none came");
+	int rc = check_ports(setup, now, received, err);
+	if (rc == 0)
+		rc = expect("packets that met a rule", t.rx, spec->matched ? received : 0, err);
+	if (rc == 0)
+		rc = expect("rules with a wrong share of telemetry", t.wrongly_sampled, 0, err);
+	if (rc == 0)
+		rc = expect("packets without room for telemetry", t.no_room, 0, err);
+	if (rc == 0)
+		rc = expect("hop entries", t.hop_entries, transits, err);
+	if (rc == 0)
+		rc = expect("packets at the sink", t.sink, sinks, err);
+	return rc == 0 ? expect("reports made", t.reports_made, sinks, err) : rc;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_child.h"
+
+#include "bench_control.h"
+
+#include "ctl.h"
+#include "log.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_launch.h>
+#include <rte_mbuf.h>
+
+#include <jansson.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define WORKER_LCORE  1
+#define ROUNDS_A_LOOK 256 // of a worker, between two looks at the time
+#define WARM_PACKETS  1000000
+#define WARM_PER_RULE 2
+#define WARM_SECONDS  0.1
+#define PATIENCE_S    30.0 // for packets to come at all
+#define TAKE	      64
+#define LOOK_NS	      1000000 // between two looks at what other processes do
+
+struct run {
+	struct hs_bench_setup setup;
+	struct hs_ctl *ctl;
+	atomic_bool done;
+	// By the worker, before it says that it is done.
+	uint64_t packets, cpu_ns, tsc;
+	bool nothing_came;
+};
+
+// ---- the worker ----
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t poll_some(struct run *run)
+{
+	uint64_t packets = 0;
+
+	for (int i = 0; i < ROUNDS_A_LOOK; i++)
+		packets += hs_node_worker_poll(run->setup.node, 0);
+	return packets;
+}
+
+// Until caches, rings and branch predictors have seen what is to come.
+static bool warm_up(struct run *run)
+{
+	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), packets = 0;
+	uint64_t enough = WARM_PACKETS + (uint64_t)WARM_PER_RULE * run->setup.spec->rules;
+	uint64_t least = begin + (uint64_t)(WARM_SECONDS * (double)hz);
+	uint64_t last = begin + (uint64_t)(PATIENCE_S * (double)hz);
+
+	if (run->setup.spec->shared_cores)
+		enough = WARM_PACKETS;
+	while (packets < enough || rte_rdtsc() < least) {
+		packets += poll_some(run);
+		if (rte_rdtsc() > last)
+			return packets > 0;
+	}
+	return true;
+}
+
+static int work(void *context)
+{
+	struct run *run = context;
+
+	hs_node_worker_online(run->setup.node, 0);
+	run->nothing_came = !warm_up(run);
+	uint64_t begin = rte_rdtsc(), cpu_ns = own_cpu_ns();
+	uint64_t end = begin + (uint64_t)(run->setup.config->seconds * (double)rte_get_tsc_hz());
+	while (rte_rdtsc() < end && !run->nothing_came)
+		run->packets += poll_some(run);
+	run->cpu_ns = own_cpu_ns() - cpu_ns;
+	run->tsc = rte_rdtsc() - begin;
+	hs_node_worker_offline(run->setup.node, 0);
+	atomic_store(&run->done, true);
+	return 0;
+}
+
+// ---- the other core ----
+
+static unsigned take_reports(struct run *run)
+{
+	struct hs_report_record records[TAKE];
+
+	if (run->ctl)
+		return hs_ctl_step(run->ctl, hs_clock_now(run->setup.clock));
+	return hs_node_take_reports(run->setup.node, records, TAKE);
+}
+
+static unsigned take_packets(struct run *run)
+{
+	struct rte_mbuf *mbufs[TAKE];
+	uint16_t n = rte_eth_rx_burst(run->setup.ports[HS_BENCH_OUT]->ethdev_id, 0, mbufs, TAKE);
+
+	rte_pktmbuf_free_bulk(mbufs, n);
+	return n;
+}
+
+static void look_at_links(struct run *run)
+{
+	for (int p = 0; p < HS_BENCH_PORTS; p++)
+		hs_port_look(run->setup.ports[p]);
+}
+
+static void attend(struct run *run)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+	const struct hs_bench_case *spec = run->setup.spec;
+
+	while (!atomic_load(&run->done)) {
+		if (spec->drain != HS_BENCH_NO_DRAIN)
+			take_reports(run);
+		else if (spec->target == HS_BENCH_RING)
+			take_packets(run);
+		else
+			nanosleep(&pause, NULL);
+		if (spec->target == HS_BENCH_MEMIF)
+			look_at_links(run);
+	}
+}
+
+static int open_monitor(struct run *run)
+{
+	const struct hs_ctl_config config = {
+			.boot_id = "0123456789abcdef",
+			.monitored_rules = run->setup.spec->rules,
+	};
+	const struct hs_ctl_output output = {0};
+
+	return hs_ctl_create(&config, run->setup.node, run->setup.clock, &output,
+			hs_clock_now(run->setup.clock), &run->ctl);
+}
+
+// ---- one line ----
+
+static int say(json_t *line)
+{
+	int rc = json_object_get(line, "error") ? -EINVAL : 0;
+
+	json_dumpf(line, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(line);
+	return rc;
+}
+
+static json_t *failure(const struct hs_error *err, int rc)
+{
+	char text[HS_ERROR_TEXT];
+
+	return json_pack("{s:s}", "error",
+			hs_error_is_set(err) ? hs_error_text(err, text) : strerror(-rc));
+}
+
+static json_t *packets_line(const struct run *run, const struct hs_bench_outcome *outcome)
+{
+	return json_pack("{s:I, s:I, s:f, s:I, s:I, s:I}", "packets", (json_int_t)run->packets,
+			"cpu_ns", (json_int_t)run->cpu_ns, "tsc_ghz",
+			(double)rte_get_tsc_hz() / 1e9, "tx_full_packets",
+			(json_int_t)outcome->tx_full, "reports_made",
+			(json_int_t)outcome->reports_made, "reports_lost",
+			(json_int_t)outcome->reports_lost);
+}
+
+static json_t *measure_packets(const struct hs_bench_case *spec,
+		const struct hs_bench_child_config *config, struct hs_error *err)
+{
+	static struct run run;
+	struct hs_bench_outcome outcome;
+	int rc = hs_bench_setup_open(&run.setup, spec, config, err);
+
+	if (rc == 0 && spec->drain == HS_BENCH_TO_MONITOR)
+		rc = open_monitor(&run);
+	if (rc == 0)
+		rc = rte_eal_remote_launch(work, &run, WORKER_LCORE);
+	if (rc < 0)
+		return failure(err, rc);
+	attend(&run);
+	rte_eal_wait_lcore(WORKER_LCORE);
+	if (run.nothing_came || !run.packets)
+		return json_pack("{s:s}", "error", "no packets came");
+	rc = hs_bench_setup_check(&run.setup, &outcome, err);
+	return rc < 0 ? failure(err, rc) : packets_line(&run, &outcome);
+}
+
+int hs_bench_child_run(const struct hs_bench_case *spec, const struct hs_bench_child_config *config)
+{
+	struct hs_error err = {0};
+	double per_second;
+
+	hs_log_setup(HS_LOG_ERROR, false);
+	if (spec->kind == HS_BENCH_PACKETS)
+		return say(measure_packets(spec, config, &err));
+	int rc = hs_bench_control(spec, config, &per_second, &err);
+	return say(rc < 0 ? failure(&err, rc) : json_pack("{s:f}", "per_second", per_second));
+}

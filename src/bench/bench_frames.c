@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_frames.h"
+
+#include "bytes.h"
+#include "checksum.h"
+#include "flexint.h"
+#include "ip.h"
+#include "packet.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UDP_OFFSET  (HS_ETHER_BYTES + HS_IPV6_BYTES)
+#define UDP_BYTES   8
+#define UDP_PORT    5001
+#define HOP_LIMIT   64
+#define START_NS    UINT64_C(1700000000000000000)
+#define DESTINATION 2 // the last byte of the address that traffic goes to
+#define ELSEWHERE   3 // ... and of one where none goes
+
+const uint8_t hs_bench_router_mac[6] = {0x02, 0x70, 0x63, 0x61, 0x70, 0x00};
+
+// ---- addresses ----
+
+static void address(uint8_t ip[16], uint32_t word)
+{
+	static const uint8_t network[4] = {0x20, 0x01, 0x0d, 0xb8};
+
+	memset(ip, 0, 16);
+	memcpy(ip, network, sizeof(network));
+	hs_be32_store(ip + 12, word);
+}
+
+void hs_bench_prefix(uint32_t index, uint8_t prefix[16])
+{
+	memset(prefix, 0, 16);
+	hs_be16_store(prefix, 0x2001);
+	hs_be32_store(prefix + 2, 0x0db80000 + index);
+}
+
+// Strides over all prefixes whatever their number: 7919 is prime.
+static void destination(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t ip[16])
+{
+	if (!traffic->routes) {
+		address(ip, DESTINATION);
+		return;
+	}
+	hs_bench_prefix((uint32_t)((uint64_t)flow * 7919 % traffic->routes), ip);
+	hs_be32_store(ip + 12, flow + 1);
+}
+
+void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6])
+{
+	const uint8_t made[6] = {2, 0, 0, 0, sender ? 1 : 2, (uint8_t)(index % HS_BENCH_STATIONS)};
+
+	memcpy(mac, made, sizeof(made));
+}
+
+void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule)
+{
+	uint32_t mask = spec->masks ? index % spec->masks : 0;
+
+	hs_rule_init(rule);
+	rule->ns_id = index + 1;
+	rule->protocol = IPPROTO_UDP;
+	rule->mode = HS_MODE_COUNT;
+	rule->mode_setting = spec->every;
+	rule->trace_type = HS_BENCH_TRACE_TYPE;
+	// Reports go to the monitor alone: what publishing costs is a case of its own.
+	rule->transmit_report = false;
+	// Rules with wildcards differ by an address, the others by their port, too.
+	address(rule->src_ip, spec->masks ? index + 1 : hs_bench_flow_word(index));
+	rule->src_port = mask & 1 ? 0 : hs_bench_flow_port(index);
+	rule->dst_port = mask & 2 ? 0 : UDP_PORT;
+	if (spec->matched)
+		destination(&spec->traffic, index, rule->dst_ip);
+	else
+		address(rule->dst_ip, ELSEWHERE);
+}
+
+// ---- frames ----
+
+static uint16_t fold(uint32_t sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+static void put_udp(uint8_t *frame, uint32_t flow, uint16_t bytes)
+{
+	uint8_t *udp = frame + UDP_OFFSET;
+	uint32_t sum = IPPROTO_UDP + bytes;
+
+	hs_be16_store(udp, hs_bench_flow_port(flow));
+	hs_be16_store(udp + 2, UDP_PORT);
+	hs_be16_store(udp + 4, bytes);
+	memset(udp + UDP_BYTES, 'x', bytes - UDP_BYTES);
+	for (int i = 0; i < 32; i += 2)
+		sum += hs_be16_load(frame + HS_ETHER_BYTES + 8 + i);
+	hs_be16_store(udp + 6, fold(sum));
+	hs_checksum_complete(frame, (size_t)UDP_OFFSET + bytes);
+}
+
+static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
+{
+	uint8_t *ip = frame + HS_ETHER_BYTES;
+	uint16_t udp_bytes = (uint16_t)(traffic->frame_bytes - UDP_OFFSET);
+
+	hs_bench_station_mac(false, flow, frame);
+	if (traffic->routes)
+		memcpy(frame, hs_bench_router_mac, 6);
+	hs_bench_station_mac(true, flow, frame + 6);
+	hs_be16_store(frame + HS_ETHER_TYPE, HS_ETHERTYPE_IPV6);
+	hs_be32_store(ip, 0x60000000);
+	hs_be16_store(ip + HS_IPV6_PAYLOAD, udp_bytes);
+	ip[HS_IPV6_NEXT] = IPPROTO_UDP;
+	ip[HS_IPV6_NEXT + 1] = HOP_LIMIT;
+	address(ip + 8, hs_bench_flow_word(flow));
+	destination(traffic, flow, ip + 24);
+	put_udp(frame, flow, udp_bytes);
+}
+
+// Inserts what our source and each hop would: returns the new start of the frame.
+static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *growth)
+{
+	const struct hs_flexint_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};
+	struct hs_packet packet;
+
+	hs_packet_parse(frame, len, len, &packet);
+	*growth = hs_flexint_source_growth(&packet, HS_BENCH_TRACE_TYPE, HS_LAYOUT_ALIGNED);
+	frame -= *growth;
+	hs_flexint_source_insert(frame, &packet, *growth, flow + 1, HS_BENCH_TRACE_TYPE,
+			HS_LAYOUT_ALIGNED, &e2e);
+	return frame;
+}
+
+static uint8_t *put_hop(uint8_t *frame, size_t len, unsigned number, size_t *growth)
+{
+	const struct hs_flexint_hop hop = {
+			.node_id = (uint16_t)(number + 10),
+			.bitmap = (uint16_t)HS_BENCH_TRACE_TYPE,
+			.tx_packets = 1,
+			.rx_packets = 1,
+			.ts_ns = START_NS + (number + 1) * UINT64_C(1000000),
+			.tx_bytes = 128,
+			.rx_bytes = 128,
+	};
+	struct hs_packet packet;
+
+	hs_packet_parse(frame, len, len, &packet);
+	int grown = hs_flexint_hop_growth(frame, &packet, hop.bitmap);
+	*growth = grown > 0 ? (size_t)grown : 0;
+	frame -= *growth;
+	hs_flexint_hop_insert(frame, &packet, *growth, &hop);
+	return frame;
+}
+
+size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t *frame)
+{
+	uint8_t room[2 * HS_BENCH_FRAME_BYTES];
+	uint8_t *start = room + HS_BENCH_FRAME_BYTES;
+	uint32_t flow = index % traffic->flows;
+	size_t len = traffic->frame_bytes, growth;
+
+	put_plain(traffic, flow, start);
+	if (traffic->hops >= 0) {
+		start = put_source(start, len, flow, &growth);
+		len += growth;
+	}
+	for (int hop = 0; hop < traffic->hops; hop++) {
+		start = put_hop(start, len, (unsigned)hop, &growth);
+		len += growth;
+	}
+	memcpy(frame, start, len);
+	return len;
+}
+
+// ---- files ----
+
+// Source: draft-ietf-opsawg-pcap, sections 4 and 5.
+struct pcap_header {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t zone, accuracy, snap_bytes, link_type;
+};
+struct pcap_record {
+	uint32_t seconds, microseconds, captured_bytes, bytes;
+};
+
+static bool write_frame(FILE *file, const uint8_t *frame, size_t len)
+{
+	const struct pcap_record record = {
+			.captured_bytes = (uint32_t)len,
+			.bytes = (uint32_t)len,
+	};
+
+	return fwrite(&record, sizeof(record), 1, file) == 1 && fwrite(frame, len, 1, file) == 1;
+}
+
+int hs_bench_frames_write(
+		const struct hs_bench_traffic *traffic, const char *path, struct hs_error *err)
+{
+	const struct pcap_header header = {0xa1b2c3d4, 2, 4, 0, 0, 65535, 1};
+	uint8_t frame[HS_BENCH_FRAME_BYTES];
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		return hs_error_set(
+				err, "file", path, "", "cannot be written: %s", strerror(errno));
+	bool good = fwrite(&header, sizeof(header), 1, file) == 1;
+	for (uint32_t i = 0; good && i < traffic->frames; i++)
+		good = write_frame(file, frame, hs_bench_frame(traffic, i, frame));
+	if (fclose(file) || !good)
+		return hs_error_set(err, "file", path, "", "cannot be written: the disk is full?");
+	return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dpdk-testpmd, measured as we measure ourselves: its worker thread's own processor time over the
+// packets that it received.
+//
+// Thread rule: the main thread.
+#pragma once
+
+#include "bench_process.h"
+
+#include "error.h"
+
+#include <stdint.h>
+
+struct hs_bench_peer_config {
+	const char *mode; // --forward-mode
+	const char *devices[2];
+	int worker_core, control_core;
+	const char *prefix;
+};
+
+bool hs_bench_peer_is_there(void);
+
+int hs_bench_peer_start(struct hs_bench_process *process, const struct hs_bench_peer_config *config,
+		struct hs_error *err);
+
+// Starts one, measures for some seconds, ends it. 0 or negative errno with *err.
+int hs_bench_peer_measure(const struct hs_bench_peer_config *config, double seconds,
+		double *ns_per_packet, struct hs_error *err);
+
+// A request to DPDK's telemetry socket: a number of the object that it answers. false: no answer.
+bool hs_bench_telemetry_number(
+		const char *prefix, const char *command, const char *key, uint64_t *number);

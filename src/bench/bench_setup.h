@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One case set up in this process: EAL, ports, a node with its rules or routes.
+//
+// Thread rule: control.
+#pragma once
+
+#include "bench_case.h"
+#include "bench_source.h"
+
+#include "clock.h"
+#include "error.h"
+#include "node.h"
+
+struct hs_bench_child_config {
+	const char *pcap; // the case's traffic
+	double seconds;
+	int worker_core, control_core;
+	char prefix[32];     // of EAL's files
+	const char *sockets; // folder for memif
+};
+
+enum {
+	HS_BENCH_IN,
+	HS_BENCH_OUT,
+	HS_BENCH_PORTS
+};
+
+struct hs_bench_setup {
+	const struct hs_bench_case *spec;
+	const struct hs_bench_child_config *config;
+	struct hs_clock *clock;
+	struct rte_mempool *pool;
+	struct hs_bench_source source;
+	struct hs_port *ports[HS_BENCH_PORTS];
+	struct hs_node *node;
+	struct hs_port_counters before[HS_BENCH_PORTS]; // what setting up has counted
+};
+
+// 0 or negative errno with *err. The process ends after it: nothing is taken down.
+int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case *spec,
+		const struct hs_bench_child_config *config, struct hs_error *err);
+
+// What the packets left on counters since.
+struct hs_bench_outcome {
+	uint64_t received, tx_full;
+	uint64_t reports_made, reports_lost;
+};
+// -EINVAL with *err where a packet took another way than the case intends. After the worker.
+int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
+		struct hs_error *err);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_frames.h"
+#include "bench_source.h"
+
+#include "bench_fixture.h"
+
+#include "bytes.h"
+#include "flexint.h"
+#include "packet.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct hs_bench_traffic plain = {128, 4096, 4096, -1, 0};
+
+static struct hs_packet parsed(const struct hs_bench_traffic *traffic, uint32_t index,
+		uint8_t frame[HS_BENCH_FRAME_BYTES], size_t *len)
+{
+	struct hs_packet packet;
+
+	*len = hs_bench_frame(traffic, index, frame);
+	hs_packet_parse(frame, *len, *len, &packet);
+	assert_true(packet.flags & HS_PACKET_FLOW);
+	assert_false(packet.flags & (HS_PACKET_MALFORMED | HS_PACKET_SHORT | HS_PACKET_MIXED));
+	assert_int_equal(packet.l4_proto, IPPROTO_UDP);
+	return packet;
+}
+
+static void a_plain_frame_has_the_length_of_its_case(void **state)
+{
+	static const uint16_t lengths[] = {62, 64, 128, 512, 1500};
+	uint8_t frame[HS_BENCH_FRAME_BYTES];
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		struct hs_bench_traffic traffic = plain;
+		traffic.frame_bytes = lengths[i];
+		struct hs_packet packet = parsed(&traffic, 0, frame, &len);
+		assert_int_equal(len, lengths[i]);
+		assert_false(packet.flags & HS_PACKET_ANY_TELEMETRY);
+	}
+}
+
+static void telemetry_has_the_hops_and_the_namespace_of_its_case(void **state)
+{
+	uint8_t frame[HS_BENCH_FRAME_BYTES];
+	struct hs_flexint telemetry;
+	size_t len;
+
+	(void)state;
+	for (int8_t hops = 0; hops <= 4; hops++) {
+		struct hs_bench_traffic traffic = plain;
+		traffic.hops = hops;
+		struct hs_packet packet = parsed(&traffic, 41, frame, &len);
+		assert_true(packet.flags & HS_PACKET_TELEMETRY);
+		assert_int_equal(packet.ns_id, 42);
+		assert_int_equal(packet.trace_type, HS_BENCH_TRACE_TYPE);
+		assert_int_equal(len - packet.telemetry_bytes, 128);
+		assert_int_equal(hs_flexint_decode(frame + packet.trace_off + 2,
+						 frame[packet.trace_off + 1],
+						 frame + packet.e2e_off + 2,
+						 frame[packet.e2e_off + 1], &telemetry),
+				0);
+		assert_int_equal(telemetry.n_hops, hops);
+	}
+}
+
+static void udp_checksums_are_right(void **state)
+{
+	uint8_t frame[HS_BENCH_FRAME_BYTES];
+	size_t len = hs_bench_frame(&plain, 4000, frame);
+	uint32_t sum = IPPROTO_UDP + (uint32_t)(len - 54);
+
+	(void)state;
+	for (size_t i = 22; i + 1 < len; i += 2)
+		sum += hs_be16_load(frame + i);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	assert_int_equal(sum, 0xffff);
+}
+
+static bool meets(const struct hs_rule *rule, const uint8_t *frame, const struct hs_packet *packet)
+{
+	return memcmp(rule->src_ip, frame + packet->l3_off + 8, 16) == 0 &&
+	       memcmp(rule->dst_ip, frame + packet->l3_off + 24, 16) == 0 &&
+	       (!rule->src_port || rule->src_port == packet->src_port) &&
+	       (!rule->dst_port || rule->dst_port == packet->dst_port) &&
+	       rule->protocol == packet->l4_proto;
+}
+
+static void a_rule_meets_its_own_flow_and_no_other(void **state)
+{
+	uint8_t frame[HS_BENCH_FRAME_BYTES];
+	size_t len;
+
+	(void)state;
+	for (size_t c = 0; c < hs_bench_n_cases; c++) {
+		const struct hs_bench_case *spec = &hs_bench_cases[c];
+		if (spec->kind != HS_BENCH_PACKETS || spec->rules < 64)
+			continue;
+		struct hs_packet packet = parsed(&spec->traffic, 63, frame, &len);
+		for (uint32_t r = 0; r < spec->rules && r < 5000; r++) {
+			struct hs_rule rule;
+			struct hs_error err;
+			hs_bench_rule(spec, r, &rule);
+			assert_int_equal(hs_rule_check(&rule, &err), 0);
+			assert_int_equal(meets(&rule, frame, &packet), spec->matched && r == 63);
+		}
+	}
+}
+
+static void routed_frames_go_to_addresses_within_the_prefixes(void **state)
+{
+	const struct hs_bench_traffic routed = {64, 1024, 1024, -1, 10};
+	uint8_t frame[HS_BENCH_FRAME_BYTES], prefix[16];
+	unsigned seen = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < routed.frames; i++) {
+		hs_bench_frame(&routed, i, frame);
+		assert_memory_equal(frame, hs_bench_router_mac, 6);
+		for (uint32_t p = 0; p < routed.routes; p++) {
+			hs_bench_prefix(p, prefix);
+			if (memcmp(frame + 38, prefix, 6) == 0)
+				seen |= 1u << p;
+		}
+	}
+	assert_int_equal(seen, (1u << routed.routes) - 1);
+}
+
+static void a_capture_file_holds_every_frame(void **state)
+{
+	char path[] = "/tmp/hopsight-test.XXXXXX";
+	int fd = mkstemp(path);
+	struct hs_error err;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(hs_bench_frames_write(&plain, path, &err), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 24 + 4096 * (16 + 128));
+	close(fd);
+	unlink(path);
+}
+
+static void a_file_that_cannot_be_written_is_refused(void **state)
+{
+	struct hs_error err;
+
+	(void)state;
+	assert_true(hs_bench_frames_write(&plain, "/nowhere/at/all", &err) < 0);
+	assert_string_equal(err.path, "/nowhere/at/all");
+	if (access("/dev/full", W_OK) == 0)
+		assert_true(hs_bench_frames_write(&plain, "/dev/full", &err) < 0);
+}
+
+static void the_spread_of_flows_visits_each_once(void **state)
+{
+	static const uint32_t numbers[] = {1, 2, 64, 1000, 65536, 1000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct hs_bench_source source = {0};
+		uint32_t n = numbers[i], met = 0, at = 0;
+		hs_bench_source_spread(&source, n);
+		do {
+			at = (uint32_t)(((uint64_t)at + source.step) % n);
+			met++;
+		} while (at && met <= n);
+		assert_int_equal(met, n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_plain_frame_has_the_length_of_its_case),
+			cmocka_unit_test(telemetry_has_the_hops_and_the_namespace_of_its_case),
+			cmocka_unit_test(udp_checksums_are_right),
+			cmocka_unit_test(a_rule_meets_its_own_flow_and_no_other),
+			cmocka_unit_test(routed_frames_go_to_addresses_within_the_prefixes),
+			cmocka_unit_test(a_capture_file_holds_every_frame),
+			cmocka_unit_test(a_file_that_cannot_be_written_is_refused),
+			cmocka_unit_test(the_spread_of_flows_visits_each_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
