@@ -51,22 +51,24 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
 #define HS_FLOW_HOP_ENABLED	   1
 
-// Two cache lines for each worker and rule; the first is all that an unsampled packet touches.
+// Two cache lines for each worker and rule. The first is all that an unsampled packet touches and
+// all that other workers read; the second stays with its worker.
 struct hs_flow_worker {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t int_packets;
 	_Atomic uint64_t config;
 	int64_t last_ns; // frequency: when the last one was claimed (a copy of the shared one)
 	uint32_t since;	 // count: packets since the last one with telemetry
+	uint32_t seen;	 // this worker's bit in hs_flow_shared.workers is set
+
 	uint32_t ns_id;
 	uint32_t trace_type;
-	uint32_t seen; // this worker's bit in hs_flow_shared.workers is set
-
-	uint64_t int_packets, hop_entries, sink_packets, reports_made, reports_lost;
+	uint64_t hop_entries, sink_packets, reports_made, reports_lost;
 	uint32_t no_room_mtu, no_room_headroom, no_room_option, mtu_needed;
 	uint64_t reserved;
 } __rte_cache_aligned;
 static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
-static_assert(offsetof(struct hs_flow_worker, int_packets) == 64, "one hot line");
+static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
 
 // Before any time that a clock can show, far enough from the end not to overflow a difference.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
@@ -81,11 +83,32 @@ struct hs_flow_shared {
 };
 static_assert(sizeof(struct hs_flow_shared) == 32, "memory of a rule");
 
+struct hs_flow_sums {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
+};
+
+// What the other workers had counted of a rule when a worker last asked. Their counters lie on
+// lines that they write for each packet: read for each packet, those lines would do nothing but
+// travel (two workers were slower than one). So they are read once a burst at most, and not again
+// within HS_FLOW_OTHERS_NS: no older than the packets that wait in a worker's queue anyway.
+#define HS_FLOW_OTHERS	  32 // rules; a power of two, no less than a burst
+#define HS_FLOW_OTHERS_NS 4000
+struct hs_flow_others {
+	int64_t now_ns; // of the burst
+	struct hs_flow_others_place {
+		int64_t read_ns;
+		uint32_t slot;
+		uint32_t generation; // 0: never read
+		struct hs_flow_sums sums;
+	} places[HS_FLOW_OTHERS];
+};
+
 // A worker's window on the table. Copied out once; the arrays stay where they are.
 struct hs_flow_view {
 	struct hs_flow_worker *own;	       // [slot]
 	struct hs_flow_worker *const *workers; // [worker][slot]
 	struct hs_flow_shared *shared;	       // [slot]
+	struct hs_flow_others *others;	       // the worker's own
 	const struct rte_hash *hash;
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
 	unsigned worker;
@@ -148,25 +171,34 @@ static inline void hs_flow_uncount_tx(
 	hs_flow_sub(&own->tx_bytes, bytes);
 }
 
-// Counters over all workers that have seen the flow, own part included.
-struct hs_flow_sums {
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
-};
-void hs_flow_sum_all(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums);
+// Sums show the other workers as of about this time, until the next call.
+static inline void hs_flow_begin_burst(const struct hs_flow_view *view, int64_t now_ns)
+{
+	view->others->now_ns = now_ns;
+}
 
+// What the other workers that have seen the flow counted.
+const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, uint32_t slot);
+
+// Counters over all workers that have seen the flow; the own part as it is now.
 static inline void hs_flow_sum(
 		const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
 {
 	const struct hs_flow_worker *own = &view->own[slot];
-	if (unlikely(view->n_workers > 1)) {
-		hs_flow_sum_all(view, slot, sums);
-		return;
-	}
+
 	sums->rx_packets = own->rx_packets;
 	sums->rx_bytes = own->rx_bytes;
 	sums->tx_packets = own->tx_packets;
 	sums->tx_bytes = own->tx_bytes;
 	sums->int_packets = own->int_packets;
+	if (view->n_workers == 1)
+		return;
+	const struct hs_flow_sums *others = hs_flow_sum_others(view, slot);
+	sums->rx_packets += others->rx_packets;
+	sums->rx_bytes += others->rx_bytes;
+	sums->tx_packets += others->tx_packets;
+	sums->tx_bytes += others->tx_bytes;
+	sums->int_packets += others->int_packets;
 }
 
 static inline uint8_t hs_flow_config_flags(uint64_t config)

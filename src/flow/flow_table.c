@@ -44,6 +44,7 @@ struct hs_flow_table {
 	struct hs_ns_index index;
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
+	struct hs_flow_others *others[32];
 	uint32_t mask_users[4];
 	_Atomic uint8_t masks;
 	uint32_t free_head;
@@ -463,6 +464,7 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->own = t->workers[worker];
 	view->workers = t->workers;
 	view->shared = t->shared;
+	view->others = t->others[worker];
 	view->hash = t->hash;
 	view->masks = &t->masks;
 	view->worker = worker;
@@ -506,7 +508,9 @@ static int make_arrays(struct hs_flow_table *t)
 		t->workers[w] = rte_zmalloc("flow worker",
 				(size_t)capacity * sizeof(struct hs_flow_worker),
 				RTE_CACHE_LINE_SIZE);
-		if (!t->workers[w])
+		t->others[w] = rte_zmalloc(
+				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
+		if (!t->workers[w] || !t->others[w])
 			return -ENOMEM;
 	}
 	return 0;
@@ -544,8 +548,10 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 {
 	if (!t)
 		return;
-	for (unsigned w = 0; w < t->config.n_workers; w++)
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		rte_free(t->workers[w]);
+		rte_free(t->others[w]);
+	}
 	rte_free(t->shared);
 	hs_ns_index_fini(&t->index);
 	free(t->entries);

@@ -133,11 +133,12 @@ void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot)
 	view->own[slot].seen = 1;
 }
 
-void hs_flow_sum_all(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
+static void read_others(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
 {
 	uint32_t workers = atomic_load_explicit(&view->shared[slot].workers, memory_order_relaxed);
 
 	memset(sums, 0, sizeof(*sums));
+	workers &= ~(UINT32_C(1) << view->worker);
 	for (; workers; workers &= workers - 1) {
 		const struct hs_flow_worker *w = &view->workers[__builtin_ctz(workers)][slot];
 		sums->rx_packets += __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
@@ -146,6 +147,25 @@ void hs_flow_sum_all(const struct hs_flow_view *view, uint32_t slot, struct hs_f
 		sums->tx_bytes += __atomic_load_n(&w->tx_bytes, __ATOMIC_RELAXED);
 		sums->int_packets += __atomic_load_n(&w->int_packets, __ATOMIC_RELAXED);
 	}
+}
+
+const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, uint32_t slot)
+{
+	struct hs_flow_others *others = view->others;
+	struct hs_flow_others_place *place = &others->places[slot % HS_FLOW_OTHERS];
+
+	uint32_t generation =
+			atomic_load_explicit(&view->shared[slot].generation, memory_order_relaxed);
+	// Unsigned: a clock that was set back makes it old.
+	uint64_t age_ns = (uint64_t)(others->now_ns - place->read_ns);
+
+	if (place->slot != slot || place->generation != generation || age_ns >= HS_FLOW_OTHERS_NS) {
+		read_others(view, slot, &place->sums);
+		place->read_ns = others->now_ns;
+		place->slot = slot;
+		place->generation = generation;
+	}
+	return &place->sums;
 }
 
 void hs_flow_postpone(struct hs_flow_worker *own)

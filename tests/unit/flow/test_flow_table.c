@@ -241,6 +241,59 @@ static void sums_span_the_workers_that_have_seen_the_flow(void **state)
 	bench_close(&b);
 }
 
+// Read for each packet, another worker's counters would travel between the cores each time.
+static void sums_read_the_other_workers_now_and_then_and_their_own_always(void **state)
+{
+	struct bench b;
+	struct hs_flow_view second;
+	struct hs_flow_sums sums;
+	(void)state;
+	bench_open(&b, 4, 2);
+	hs_flow_table_view(b.table, 1, &second);
+	install(&b, rule_of(1, 1, 1, 1));
+	uint32_t slot = slot_for(&b, 1, 1, 1);
+	hs_flow_begin_burst(&b.view, 1000);
+	hs_flow_count_rx(&second, slot, 70);
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 1);
+	hs_flow_count_rx(&second, slot, 70);
+	hs_flow_count_rx(&b.view, slot, 60);
+	hs_flow_begin_burst(&b.view, 1000 + HS_FLOW_OTHERS_NS - 1);
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 2);
+	assert_int_equal(sums.rx_bytes, 130);
+	hs_flow_begin_burst(&b.view, 1000 + HS_FLOW_OTHERS_NS);
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 3);
+	hs_flow_count_rx(&second, slot, 70);
+	hs_flow_begin_burst(&b.view, 0); // the clock was set back
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 4);
+	bench_close(&b);
+}
+
+static void sums_of_a_new_rule_know_nothing_of_the_old_one_in_its_slot(void **state)
+{
+	struct bench b;
+	struct hs_flow_view second;
+	struct hs_flow_sums sums;
+	(void)state;
+	bench_open(&b, 1, 2);
+	hs_flow_table_view(b.table, 1, &second);
+	install(&b, rule_of(1, 1, 1, 1));
+	uint32_t slot = slot_for(&b, 1, 1, 1);
+	hs_flow_begin_burst(&b.view, 1000);
+	hs_flow_count_rx(&second, slot, 70);
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 1);
+	remove_rule(&b, 1);
+	install(&b, rule_of(1, 1, 1, 1));
+	assert_int_equal(slot_for(&b, 1, 1, 1), slot);
+	hs_flow_sum(&b.view, slot, &sums);
+	assert_int_equal(sums.rx_packets, 0);
+	bench_close(&b);
+}
+
 static bool take_if_due(struct bench *b, uint32_t slot, struct hs_rng *rng, int64_t now_ns)
 {
 	return hs_flow_due(&b->view.own[slot], rng, now_ns) &&
@@ -449,6 +502,10 @@ int main(void)
 			cmocka_unit_test(
 					counters_start_at_zero_and_the_generation_grows_with_each_use_of_a_slot),
 			cmocka_unit_test(sums_span_the_workers_that_have_seen_the_flow),
+			cmocka_unit_test(
+					sums_read_the_other_workers_now_and_then_and_their_own_always),
+			cmocka_unit_test(
+					sums_of_a_new_rule_know_nothing_of_the_old_one_in_its_slot),
 			cmocka_unit_test(count_mode_samples_the_first_packet_and_every_nth),
 			cmocka_unit_test(a_due_packet_without_room_leaves_the_next_one_due),
 			cmocka_unit_test(frequency_mode_samples_once_an_interval_over_all_workers),
