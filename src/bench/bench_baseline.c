@@ -29,22 +29,44 @@ int hs_bench_baseline_load(const char *path, json_t **baseline, struct hs_error 
 	return 0;
 }
 
+static json_t *rounded(double ratio)
+{
+	return json_real((double)(int)(ratio * 1000 + 0.5) / 1000);
+}
+
 json_t *hs_bench_baseline_of(const struct hs_bench_result *result)
 {
-	json_t *ratios = json_object();
+	json_t *ratios = json_object(), *least = json_object();
 
 	for (int i = 0; i < result->n; i++) {
-		double ratio = hs_bench_ratio(result, &result->rows[i]);
-		if (!result->rows[i].peer && ratio > 0)
-			json_object_set_new(ratios, result->rows[i].name,
-					json_real((double)(int)(ratio * 1000 + 0.5) / 1000));
+		const struct hs_bench_row *row = &result->rows[i];
+		if (row->peer || hs_bench_ratio(result, row) <= 0)
+			continue;
+		json_object_set_new(ratios, row->name, rounded(hs_bench_ratio(result, row)));
+		json_object_set_new(
+				least, row->name, rounded(hs_bench_ratio_of_least(result, row)));
 	}
-	return json_pack("{s:o}", "ratios", ratios);
+	return json_pack("{s:o, s:o}", "ratios", ratios, "ratios_of_least", least);
+}
+
+static double number_of(const json_t *baseline, const char *key, const char *name)
+{
+	return json_number_value(json_object_get(json_object_get(baseline, key), name));
 }
 
 static double ratio_of(const json_t *baseline, const char *name)
 {
-	return json_number_value(json_object_get(json_object_get(baseline, "ratios"), name));
+	return number_of(baseline, "ratios", name);
+}
+
+static bool is_slower(const struct hs_bench_result *result, const struct hs_bench_row *row,
+		const json_t *baseline)
+{
+	double least = number_of(baseline, "ratios_of_least", row->name);
+
+	if (hs_bench_ratio(result, row) <= ratio_of(baseline, row->name) * HS_BENCH_NOISE)
+		return false;
+	return hs_bench_ratio_of_least(result, row) > least * HS_BENCH_NOISE;
 }
 
 // A limit that the baseline itself missed is a matter of the card, not of the gate.
@@ -68,8 +90,7 @@ enum hs_bench_verdict hs_bench_baseline_judge(const struct hs_bench_result *resu
 		return HS_BENCH_HELD;
 	if (row->error[0] || !row->samples.n)
 		return HS_BENCH_FAILED;
-	double ratio = hs_bench_ratio(result, row);
-	if (ratio > was * HS_BENCH_NOISE)
+	if (is_slower(result, row, baseline))
 		return HS_BENCH_SLOWER;
 	if (limit_was_kept(row, baseline) &&
 			hs_bench_limited(result, row) > row->spec->limit * HS_BENCH_NOISE)

@@ -12,13 +12,24 @@ static double median(const struct hs_bench_row *row)
 	return hs_bench_samples_summary(&row->samples).median;
 }
 
+static double share(double part, double of)
+{
+	return of > 0 ? part / of : 0;
+}
+
 double hs_bench_ratio(const struct hs_bench_result *result, const struct hs_bench_row *row)
 {
-	if (row->yardstick == HS_BENCH_NO_ROW || !row->samples.n)
+	if (row->yardstick == HS_BENCH_NO_ROW)
 		return 0;
-	double yard = median(&result->rows[row->yardstick]);
+	return share(median(row), median(&result->rows[row->yardstick]));
+}
 
-	return yard > 0 ? median(row) / yard : 0;
+double hs_bench_ratio_of_least(const struct hs_bench_result *result, const struct hs_bench_row *row)
+{
+	if (row->yardstick == HS_BENCH_NO_ROW)
+		return 0;
+	return share(hs_bench_samples_summary(&row->samples).min,
+			hs_bench_samples_summary(&result->rows[row->yardstick].samples).min);
 }
 
 const struct hs_bench_row *hs_bench_row_find(const struct hs_bench_result *result, const char *name)
@@ -36,9 +47,8 @@ double hs_bench_limited(const struct hs_bench_result *result, const struct hs_be
 	if (!row->spec->limit_of)
 		return hs_bench_ratio(result, row);
 	const struct hs_bench_row *of = hs_bench_row_find(result, row->spec->limit_of);
-	double base = of ? median(of) : 0;
 
-	return base > 0 ? median(row) / base : 0;
+	return of ? share(median(row), median(of)) : 0;
 }
 
 // ---- JSON ----

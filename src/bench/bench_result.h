@@ -33,6 +33,10 @@ struct hs_bench_result {
 // The ratio to the yardstick of medians; 0 where there is none.
 double hs_bench_ratio(const struct hs_bench_result *result, const struct hs_bench_row *row);
 
+// The same of the least figures: what noise, which only adds, has left alone.
+double hs_bench_ratio_of_least(
+		const struct hs_bench_result *result, const struct hs_bench_row *row);
+
 // What the case's limit counts: the ratio, or that to another case. 0: nothing to compare.
 double hs_bench_limited(const struct hs_bench_result *result, const struct hs_bench_row *row);
 

@@ -35,6 +35,30 @@ static void a_planted_regression_fails(void **state)
 	assert_int_equal(judged("bridge", 5.0, 2.0), HS_BENCH_HELD);
 }
 
+static enum hs_bench_verdict judged_by_both(const double *ns, unsigned n)
+{
+	struct made_result made;
+	json_t *baseline = json_pack("{s:{s:f}, s:{s:f}}", "ratios", "bridge", 2.0,
+			"ratios_of_least", "bridge", 1.8);
+
+	begin(&made);
+	const struct hs_bench_row *row = made_row(&made, "bridge", ns, n);
+	enum hs_bench_verdict verdict = hs_bench_baseline_judge(&made.result, row, baseline);
+	json_decref(baseline);
+	made_fini(&made);
+	return verdict;
+}
+
+static void noise_that_leaves_the_least_alone_is_no_regression(void **state)
+{
+	const double noisy[] = {18, 40, 40}, slower[] = {21, 23.2, 24}, lucky[] = {12, 22, 23};
+
+	(void)state;
+	assert_int_equal(judged_by_both(noisy, 3), HS_BENCH_HELD);
+	assert_int_equal(judged_by_both(slower, 3), HS_BENCH_SLOWER);
+	assert_int_equal(judged_by_both(lucky, 3), HS_BENCH_HELD);
+}
+
 static void a_limit_that_the_baseline_kept_is_kept(void **state)
 {
 	(void)state;
@@ -171,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_planted_regression_fails),
+			cmocka_unit_test(noise_that_leaves_the_least_alone_is_no_regression),
 			cmocka_unit_test(a_limit_that_the_baseline_kept_is_kept),
 			cmocka_unit_test(a_limit_that_the_baseline_missed_does_not_fail),
 			cmocka_unit_test(a_limit_from_another_case_is_held_against_that_case),
