@@ -278,6 +278,10 @@ static void a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one(v
 	f->traffic[0].packets = 19;
 	fixture_compute(f);
 	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 0);
+	f->traffic[0].packets = 0;
+	f->traffic[0].stop_ns = 2500 * MS;
+	fixture_compute(f);
+	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 0);
 }
 
 static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
