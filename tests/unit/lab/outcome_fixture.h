@@ -12,6 +12,8 @@
 
 #include "outcome.h"
 
+#include <math.h>
+
 #define SECOND INT64_C(1000000000)
 #define MS     INT64_C(1000000)
 #define T0     INT64_C(1767225600000000000)
@@ -67,3 +69,10 @@ void fixture_compute(struct fixture *f);
 
 // Rows: 0, 1: hops, 2: end to end.
 struct hs_outcome_mean fixture_mean(const struct fixture *f, size_t row, enum hs_metric_kind kind);
+
+// NAN is near nothing, where cmocka's assert_float_equal lets it pass.
+static inline void assert_near(double value, double expected, double tolerance)
+{
+	if (!(fabs(value - expected) <= tolerance))
+		fail_msg("%.17g is not %.17g", value, expected);
+}

@@ -78,7 +78,7 @@ static void the_truth_of_a_span_is_what_the_link_did_in_it(void **state)
 	assert_true(truth_at(f, 1, 0, HS_METRIC_LOST_PACKETS) == 1);
 	assert_true(truth_at(f, 2, 0, HS_METRIC_LOST_PACKETS) == 2);
 	assert_true(truth_at(f, 0, 0, HS_METRIC_LOSS) == 0.1);
-	assert_float_equal(truth_at(f, 1, 0, HS_METRIC_LOSS), 1.0 / 9, 1e-14);
+	assert_near(truth_at(f, 1, 0, HS_METRIC_LOSS), 1.0 / 9, 1e-14);
 	assert_true(truth_at(f, 2, 0, HS_METRIC_LOSS) == 0.2);
 	assert_true(truth_at(f, 2, 0, HS_METRIC_RX_BYTES) == 8 * 562);
 	assert_true(truth_at(f, 0, 0, HS_METRIC_THROUGHPUT) == 9 * 562 * 8);
@@ -492,7 +492,7 @@ static void the_result_says_what_it_is_of(void **state)
 	assert_int_equal(json_integer_value(json_object_get(mae, "truth")), 0);
 	json_t *overhead = json_array_get(json_object_get(json, "overhead"), 0);
 	assert_int_equal(json_integer_value(json_object_get(overhead, "telemetry_bytes")), 8 * 24);
-	assert_float_equal(json_number_value(json_object_get(overhead, "bytes_ratio")),
+	assert_near(json_number_value(json_object_get(overhead, "bytes_ratio")),
 			8.0 * 24 / (40 * 562), 1e-15);
 	json_decref(json);
 }

@@ -38,13 +38,6 @@ static double configured(struct fixture *f, size_t row, enum hs_metric_kind kind
 	return point(f, row, kind).configured;
 }
 
-// NAN is near nothing, where cmocka's own would let it pass.
-static void assert_near(double value, double expected, double tolerance)
-{
-	if (!(fabs(value - expected) <= tolerance))
-		fail_msg("%.17g is not %.17g", value, expected);
-}
-
 static struct hs_link_config *link_of(struct fixture *f, int link)
 {
 	return &f->links[link].ways[0];
