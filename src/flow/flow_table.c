@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,9 @@ struct hs_flow_table {
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];
 	uint32_t mask_users[4];
-	_Atomic uint8_t masks;
-	uint32_t free_head;
+	// Read by every worker for each burst; the rest is control's, which writes it all the time.
+	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
+	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head;
 	uint32_t dying_head, dying_tail;
 	uint32_t order_head, order_tail;
 	uint32_t count;
@@ -528,10 +530,10 @@ int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_fl
 {
 	if (!config->capacity || !config->n_workers || config->n_workers > 32)
 		return -EINVAL;
-	struct hs_flow_table *t = calloc(1, sizeof(*t));
+	struct hs_flow_table *t = aligned_alloc(alignof(struct hs_flow_table), sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->config = *config;
+	*t = (struct hs_flow_table){.config = *config};
 	int rc = make_hash(t);
 	if (!rc)
 		rc = make_arrays(t);

@@ -21,15 +21,16 @@
 
 static int make_qsbr(struct hs_node *node)
 {
-	size_t bytes = rte_rcu_qsbr_get_memsize(node->config.n_workers);
+	uint32_t readers = hs_node_reader(node->config.n_workers);
+	size_t bytes = rte_rcu_qsbr_get_memsize(readers);
 
 	node->qsbr = rte_zmalloc("node qsbr", bytes, RTE_CACHE_LINE_SIZE);
 	if (!node->qsbr)
 		return -ENOMEM;
-	if (rte_rcu_qsbr_init(node->qsbr, node->config.n_workers))
+	if (rte_rcu_qsbr_init(node->qsbr, readers))
 		return -EINVAL;
 	for (unsigned w = 0; w < node->config.n_workers; w++)
-		rte_rcu_qsbr_thread_register(node->qsbr, w);
+		rte_rcu_qsbr_thread_register(node->qsbr, hs_node_reader(w));
 	return 0;
 }
 
@@ -273,12 +274,12 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 	bool bracketed = !seat->online;
 
 	if (unlikely(bracketed))
-		rte_rcu_qsbr_thread_online(node->qsbr, worker);
+		rte_rcu_qsbr_thread_online(node->qsbr, hs_node_reader(worker));
 	unsigned received = poll_queues(seat);
 	if (unlikely(bracketed))
-		rte_rcu_qsbr_thread_offline(node->qsbr, worker);
+		rte_rcu_qsbr_thread_offline(node->qsbr, hs_node_reader(worker));
 	else
-		rte_rcu_qsbr_quiescent(node->qsbr, worker);
+		rte_rcu_qsbr_quiescent(node->qsbr, hs_node_reader(worker));
 	hs_flow_add(&seat->worker.rounds, 1);
 	if (!received)
 		hs_flow_add(&seat->worker.idle_rounds, 1);
@@ -287,14 +288,14 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 
 void hs_node_worker_online(struct hs_node *node, unsigned worker)
 {
-	rte_rcu_qsbr_thread_online(node->qsbr, worker);
+	rte_rcu_qsbr_thread_online(node->qsbr, hs_node_reader(worker));
 	node->seats[worker]->online = true;
 }
 
 void hs_node_worker_offline(struct hs_node *node, unsigned worker)
 {
 	node->seats[worker]->online = false;
-	rte_rcu_qsbr_thread_offline(node->qsbr, worker);
+	rte_rcu_qsbr_thread_offline(node->qsbr, hs_node_reader(worker));
 }
 
 void hs_node_synchronise(struct hs_node *node)

@@ -113,10 +113,13 @@ static void destroy_port(struct hs_port *port)
 static struct hs_port *create_port(const struct hs_port_config *config, uint16_t index,
 		uint16_t n_workers, struct rte_mempool *pool)
 {
-	struct hs_port *port = calloc(1, sizeof(*port));
+	// Workers read it for each burst: no line of it may be something else's that is written.
+	size_t bytes = RTE_ALIGN_CEIL(sizeof(struct hs_port), PORT_APART);
+	struct hs_port *port = aligned_alloc(PORT_APART, bytes);
 
 	if (!port)
 		return NULL;
+	memset(port, 0, bytes);
 	port->private_data = create_private(n_workers, pool);
 	if (!port->private_data) {
 		destroy_port(port);

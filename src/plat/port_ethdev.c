@@ -28,7 +28,9 @@ struct ethdev {
 	sem_t called; // the interrupt thread has done what was asked
 	unsigned patience;
 	bool started; // else it must not be polled: DPDK would complain with each burst
-	rte_spinlock_t locks[PORT_MAX_QUEUES];
+	struct queue_lock {
+		alignas(PORT_APART) rte_spinlock_t lock;
+	} locks[PORT_MAX_QUEUES];
 };
 
 // ---- bursts ----
@@ -49,9 +51,9 @@ static uint16_t shared_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	struct ethdev *device = port_private(port)->device;
 	uint16_t device_queue = queue % device->tx_queues;
 
-	rte_spinlock_lock(&device->locks[device_queue]);
+	rte_spinlock_lock(&device->locks[device_queue].lock);
 	uint16_t sent = rte_eth_tx_burst(port->ethdev_id, device_queue, mbufs, n);
-	rte_spinlock_unlock(&device->locks[device_queue]);
+	rte_spinlock_unlock(&device->locks[device_queue].lock);
 	return sent;
 }
 
@@ -243,13 +245,14 @@ static void choose_bursts(struct hs_port *port)
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err)
 {
 	struct port_private *p = port_private(port);
-	struct ethdev *device = calloc(1, sizeof(*device));
+	struct ethdev *device = aligned_alloc(alignof(struct ethdev), sizeof(*device));
 	int ret;
 
 	if (!device)
 		return -ENOMEM;
+	memset(device, 0, sizeof(*device));
 	for (unsigned i = 0; i < PORT_MAX_QUEUES; i++)
-		rte_spinlock_init(&device->locks[i]);
+		rte_spinlock_init(&device->locks[i].lock);
 	sem_init(&device->called, 0, 0);
 	p->device = device;
 	ret = probe(port, devargs, err);

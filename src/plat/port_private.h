@@ -10,6 +10,9 @@
 
 #define PORT_MAX_QUEUES 16
 
+// Bytes between what different threads write: two cache lines, which some machines fetch together.
+#define PORT_APART 128
+
 // Ethernet and two tags: what a frame may have beyond the MTU.
 #define PORT_FRAME_OVERHEAD 22
 

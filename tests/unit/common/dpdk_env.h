@@ -10,7 +10,7 @@
 static inline void dpdk_env_init_on(const char *memory_mib, const char *lcores)
 {
 	char *argv[] = {"test", "--no-huge", "-m", (char *)memory_mib, "--no-shconf", "--no-pci",
-			"--no-telemetry", "--log-level=3", "-l", (char *)lcores};
+			"--no-telemetry", "--log-level=3", "--lcores", (char *)lcores};
 	if (rte_eal_init(sizeof(argv) / sizeof(argv[0]), argv) < 0) {
 		fprintf(stderr, "EAL does not start\n");
 		exit(1);
