@@ -9,10 +9,10 @@
 #include <rte_byteorder.h>
 #include <rte_malloc.h>
 
-#define MAX_LOOKUP 32
-#define SPLIT	   (UINT32_C(1) << 31)
-// Up to so many groups are searched as they are; more are cut into up to so many segments.
-#define MAX_SEGMENTS 64
+#define MAX_LOOKUP   32
+#define SPLIT	     (UINT32_C(1) << 31)
+#define FEW_GROUPS   64 // are searched as they are; more are cut into segments
+#define MAX_SEGMENTS 16
 typedef unsigned __int128 address;
 
 // Groups whose first bits are the same. It is cut into slots of equal size, one or two for each
@@ -234,7 +234,7 @@ static void make_segments(struct fib_ranges *ranges)
 	uint32_t first = 0, at = 0;
 
 	ranges->n_segments = 0;
-	if (ranges->n_groups <= MAX_SEGMENTS)
+	if (ranges->n_groups <= FEW_GROUPS)
 		return;
 	unsigned bits = segment_bits(ranges);
 	for (uint32_t i = 1; i < ranges->n_groups; i++) {
