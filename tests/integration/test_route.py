@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from lib import (Host, Node, Refused, audit_ok, check, drops, equal, iface, main, need, netlab,
-                 ports, quiet, rule, run, test, veth)
+                 ports, quiet, rule, run, test, until, veth)
 from netlab import mac_of  # noqa: E402
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight")
@@ -18,7 +18,7 @@ A, B = "2001:db8:1::2", "2001:db8:2::2"
 class Routed:
     """host1 - router 1 ... router n - host2, each link a subnet; nobody asks for neighbours."""
 
-    def __init__(self, workspace, n):
+    def __init__(self, workspace, n, workers=None):
         self.workspace = workspace
         self.hosts = [Host(workspace, "host1", A), Host(workspace, "host2", B)]
         names = [workspace.namespace(f"r{i}") for i in range(1, n + 1)]
@@ -36,7 +36,7 @@ class Routed:
         self.nodes = [Node(workspace, i + 1, [
             iface("west", "west", "network" if i else "host", 1800 if i else 1500),
             iface("east", "east", "network" if i + 1 < n else "host", 1800 if i + 1 < n else 1500),
-        ], name, workers=[i % 2], control_core=1 - i % 2, forwarding=self.forwarding(names, i),
+        ], name, workers=workers or [i % 2], control_core=1 - i % 2, forwarding=self.forwarding(names, i),
             memory={"routes": 1024}) for i, name in enumerate(names)]
         for node in self.nodes:
             node.launch()
@@ -132,6 +132,36 @@ def no_packet_is_lost_while_routes_change(workspace):
     equal(lost(node), {}, "drops")
     audit_ok(node)
     return f"{changes} changes, {re.search('time [0-9]*ms', output).group()}"
+
+
+@test()
+def two_workers_share_a_table_that_changes(workspace):
+    need("ping")
+    net = Routed(workspace, 1, workers=[0, 1])
+    node, (left, right) = net.nodes[0], net.hosts
+    pings = [host.spawn("ping", "-q", "-c", "1000", "-i", "0.002", other.address,
+                        stdout=subprocess.PIPE, text=True)
+             for host, other in ((left, right), (right, left))]
+    changes = 0
+    while any(ping.poll() is None for ping in pings):
+        for address, port, mac in ((A, "west", left.mac), (B, "east", right.mac)):
+            node.call("route_add", prefix=address + "/127", port=port, next_hop_mac=mac)
+            node.call("neighbour_add", addr=address, port=port, mac=mac)
+            node.call("route_delete", prefix=address + "/127")
+            changes += 3
+    for ping in pings:
+        output = ping.communicate()[0]
+        check(" 0% packet loss" in output, output)
+    equal(lost(node), {}, "drops")
+    check(all(worker["rx_packets"] >= 1000 for worker in node.call("node_get")["workers"]),
+          "each worker has a port")
+    run("ip", "-n", right.namespace, "link", "set", "eth0", "down")
+    until(lambda: not ports(node)["east"]["link_up"], 5, "the link is down")
+    subprocess.run(["ip", "netns", "exec", left.namespace, "ping", "-q", "-c", "3", "-i", "0.01",
+                    "-W", "1", B], capture_output=True, check=False)
+    equal(lost(node), {"port_down": 3}, "drops")
+    audit_ok(node)
+    return f"{changes} changes"
 
 
 @test()
