@@ -155,7 +155,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		node->config.routes = ROUTES_DEFAULT;
 	int rc = make_parts(node, pool);
 	if (rc) {
-		hs_error_set(err, "no_memory", "memory", "smaller memory.rules, or more memory",
+		hs_error_set(err, "no_memory", "memory",
+				"smaller memory.rules or routes, or more memory",
 				"tables for %u rules and %u workers do not fit", config->rules,
 				config->n_workers);
 		hs_node_destroy(node);
