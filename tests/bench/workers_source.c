@@ -13,7 +13,6 @@
 #include <rte_prefetch.h>
 
 #define PLAIN_BYTES 128
-#define FLOW_OFF    (14 + 8 + 12) // the last four bytes of the source address
 #define TRACE_TYPE  0x7000E000
 #define HOPS	    2
 
@@ -88,7 +87,7 @@ static void refresh(struct workers_queue *q, struct rte_mbuf *m)
 		m->pkt_len = q->len;
 		memcpy(frame, q->frame, q->len);
 	}
-	hs_be32_store(frame + FLOW_OFF, q->flow);
+	hs_be32_store(frame + WORKERS_FLOW_OFF, q->flow);
 	if (q->ns_off)
 		hs_be32_store(frame + q->ns_off, q->flow + 1);
 	if (++q->flow == q->last)

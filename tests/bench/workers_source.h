@@ -17,6 +17,8 @@ struct rte_mempool;
 #define WORKERS_FRAMES 512 // in each queue
 #define WORKERS_BYTES  256
 
+#define WORKERS_FLOW_OFF (14 + 8 + 12) // in a frame: the last four bytes of the source address
+
 struct workers_queue {
 	struct rte_mbuf *mbufs[WORKERS_FRAMES];
 	unsigned at;
