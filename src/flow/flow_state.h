@@ -6,6 +6,7 @@
 // stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
 #pragma once
 
+#include "flow_index.h"
 #include "flow_table.h"
 #include "rng.h"
 
@@ -30,17 +31,19 @@ struct hs_flow_key {
 	uint8_t zero[11]; // to a length that rte_hash compares with vector instructions
 };
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
+#define HS_FLOW_KEY_WORDS 5 // 64-bit words of it that are not always zero
 
 // Hash of a key (CRC-32C over what is not zero), inlined so that several are under way at once.
 static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 {
-	uint64_t words[5];
-	uint32_t hash = 0;
+	uint64_t w[HS_FLOW_KEY_WORDS];
 
-	memcpy(words, key, sizeof(words));
-	for (int i = 0; i < 5; i++)
-		hash = rte_hash_crc_8byte(words[i], hash);
-	return hash;
+	memcpy(w, key, sizeof(w));
+	uint32_t hash = rte_hash_crc_8byte(w[0], 0);
+	hash = rte_hash_crc_8byte(w[1], hash);
+	hash = rte_hash_crc_8byte(w[2], hash);
+	hash = rte_hash_crc_8byte(w[3], hash);
+	return rte_hash_crc_8byte(w[4], hash);
 }
 
 // What may change while the rule is live, in one word so that a worker never sees half a change:
@@ -73,15 +76,16 @@ static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
 // Before any time that a clock can show, far enough from the end not to overflow a difference.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
 
-// Touched only when a packet carries telemetry (workers) or may be due (last_ns).
+// The key is what a look-up compares; it stands still while workers can see the slot. The rest is
+// touched only when a packet carries telemetry (workers, generation) or may be due (last_ns).
 struct hs_flow_shared {
+	uint64_t key[HS_FLOW_KEY_WORDS];
 	_Atomic int64_t last_ns;  // frequency: when a worker last claimed the period
 	_Atomic uint32_t workers; // bitmap of workers that have seen the flow
 	_Atomic uint32_t generation;
 	uint64_t age; // order of installation, for ties between wildcard masks
-	uint64_t reserved;
-};
-static_assert(sizeof(struct hs_flow_shared) == 32, "memory of a rule");
+} __rte_cache_aligned;
+static_assert(sizeof(struct hs_flow_shared) == 64, "one line to compare a key with");
 
 struct hs_flow_sums {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
@@ -110,6 +114,7 @@ struct hs_flow_view {
 	struct hs_flow_shared *shared;	       // [slot]
 	struct hs_flow_others *others;	       // the worker's own
 	const struct rte_hash *hash;
+	struct hs_flow_index index;   // buckets NULL: every look-up asks the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
 	unsigned worker;
 	unsigned n_workers;
@@ -204,6 +209,12 @@ static inline void hs_flow_sum(
 static inline uint8_t hs_flow_config_flags(uint64_t config)
 {
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
+}
+
+static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	return hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED;
 }
 
 // Should this packet carry telemetry? Counts it for mode `count`; claims nothing yet.

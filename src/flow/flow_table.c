@@ -43,6 +43,7 @@ struct hs_flow_table {
 	struct rte_hash *hash;
 	struct entry *entries;
 	struct hs_ns_index index;
+	struct hs_flow_index places;
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];
@@ -207,6 +208,10 @@ static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
 {
 	struct hs_flow_shared *shared = &t->shared[slot];
+	struct hs_flow_key key;
+
+	rule_key(&t->entries[slot].rule, &key);
+	memcpy(shared->key, &key, sizeof(shared->key));
 	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
 	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&shared->generation, 1, memory_order_relaxed);
@@ -236,6 +241,7 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 		return rc;
 	e->position = rte_hash_lookup_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	e->state = ENTRY_LIVE;
+	hs_flow_index_insert(&t->places, hs_flow_key_hash(&key), slot);
 	mask_take(t, rule_mask(&e->rule));
 	return 0;
 }
@@ -318,7 +324,8 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 }
 
 // The next oldest of the same 5-tuple takes over: overwriting the key's data is one atomic store,
-// so no packet in between finds nothing. The position in the hash goes with it.
+// so no packet in between finds nothing. The position in the hash goes with it. While only one of
+// hash and index says so, both rules are whole: which of them counts is as good as its moment.
 static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 {
 	struct hs_flow_key key;
@@ -326,6 +333,7 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 	rule_key(&t->entries[to].rule, &key);
 	rte_hash_add_key_with_hash_data(
 			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
+	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
 	t->entries[to].position = t->entries[from].position;
 	t->entries[to].state = ENTRY_LIVE;
 }
@@ -340,6 +348,7 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 		return -1;
 	}
 	rule_key(&e->rule, &key);
+	hs_flow_index_erase(&t->places, hs_flow_key_hash(&key), slot);
 	rte_hash_del_key_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	mask_release(t, rule_mask(&e->rule));
 	return e->position;
@@ -468,6 +477,7 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->shared = t->shared;
 	view->others = t->others[worker];
 	view->hash = t->hash;
+	view->index = t->places;
 	view->masks = &t->masks;
 	view->worker = worker;
 	view->n_workers = t->config.n_workers;
@@ -504,7 +514,8 @@ static int make_arrays(struct hs_flow_table *t)
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
 	t->shared = rte_zmalloc("flow shared", capacity * sizeof(*t->shared), RTE_CACHE_LINE_SIZE);
-	if (!t->entries || !t->shared || hs_ns_index_init(&t->index, capacity))
+	if (!t->entries || !t->shared || hs_ns_index_init(&t->index, capacity) ||
+			hs_flow_index_init(&t->places, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		t->workers[w] = rte_zmalloc("flow worker",
@@ -556,6 +567,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	}
 	rte_free(t->shared);
 	hs_ns_index_fini(&t->index);
+	hs_flow_index_fini(&t->places);
 	free(t->entries);
 	rte_hash_free(t->hash);
 	free(t);
@@ -579,7 +591,7 @@ uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 			(sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker));
 	uint64_t hash = hash_bytes(hash_entries(capacity));
 
-	return hash + hash / 16 + arrays + (1u << 20);
+	return hash + hash / 16 + arrays + hs_flow_index_bytes(capacity) + (1u << 20);
 }
 
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity)

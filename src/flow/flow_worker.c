@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <rte_hash.h>
+#include <rte_prefetch.h>
 
 // The wildcard masks in the order of preference; between the two with one wildcard the older rule
 // wins. Bit values are the bits of hs_flow_view.masks.
@@ -24,18 +25,80 @@ static void mask_key(const struct hs_flow_key *from, enum mask mask, struct hs_f
 		to->dst_port = 0;
 }
 
-static void take_hits(const struct hs_flow_view *view, enum mask mask, unsigned n,
-		const unsigned *at, uint64_t hits, void *const *data, uint32_t *slots)
+static bool is_key(const struct hs_flow_shared *shared, const struct hs_flow_key *key)
 {
+	const uint64_t *k = shared->key;
+	uint64_t w[HS_FLOW_KEY_WORDS];
+
+	memcpy(w, key, sizeof(w));
+	return !((w[0] ^ k[0]) | (w[1] ^ k[1]) | (w[2] ^ k[2]) | (w[3] ^ k[3]) | (w[4] ^ k[4]));
+}
+
+// Of those keys that bit i of `open` names, from the hash: what the index cannot answer for.
+static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		const uint32_t *hashes, unsigned n, uint64_t open, uint32_t *found)
+{
+	const void *asked[RTE_HASH_LOOKUP_BULK_MAX];
+	hash_sig_t signatures[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
+	void *data[RTE_HASH_LOOKUP_BULK_MAX];
+	uint64_t hits = 0;
+	unsigned m = 0;
+
 	for (unsigned i = 0; i < n; i++) {
-		if (!(hits >> i & 1))
+		if (!(open >> i & 1))
 			continue;
-		uint32_t found = (uint32_t)(uintptr_t)data[i];
-		uint32_t *slot = &slots[at[i]];
-		bool tie = mask == MASK_ANY_DST && *slot != HS_FLOW_NONE;
-		if (!tie || view->shared[found].age < view->shared[*slot].age)
-			*slot = found;
+		found[i] = HS_FLOW_NONE;
+		asked[m] = keys[i];
+		signatures[m] = hashes[i];
+		at[m++] = i;
 	}
+	rte_hash_lookup_with_hash_bulk_data(view->hash, asked, signatures, m, &hits, data);
+	for (unsigned i = 0; i < m; i++) {
+		if (hits >> i & 1)
+			found[at[i]] = (uint32_t)(uintptr_t)data[i];
+	}
+}
+
+// The index, in passes, so that the misses of a burst's cache lines overlap. Says which keys it
+// cannot answer for.
+static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		const uint32_t *hashes, unsigned n, uint32_t *found)
+{
+	uint64_t open = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(hs_flow_index_bucket(&view->index, hashes[i]));
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_flow_bucket *bucket = hs_flow_index_bucket(&view->index, hashes[i]);
+		found[i] = hs_flow_index_find(bucket, hashes[i]);
+		if (found[i] >= HS_FLOW_INDEX_ASK)
+			continue;
+		rte_prefetch0(&view->shared[found[i]]);
+		rte_prefetch0(&view->own[found[i]]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (found[i] == HS_FLOW_NONE)
+			continue;
+		if (unlikely(found[i] == HS_FLOW_INDEX_ASK ||
+				    !is_key(&view->shared[found[i]], keys[i])))
+			open |= UINT64_C(1) << i;
+	}
+	return open;
+}
+
+static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		unsigned n, uint32_t *found)
+{
+	uint32_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
+	uint64_t open = UINT64_MAX;
+
+	for (unsigned i = 0; i < n; i++)
+		hashes[i] = hs_flow_key_hash(keys[i]);
+	if (likely(view->index.buckets != NULL))
+		open = ask_index(view, keys, hashes, n, found);
+	if (unlikely(open))
+		ask_hash(view, keys, hashes, n, open, found);
 }
 
 static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
@@ -43,18 +106,22 @@ static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 		uint32_t *slots)
 {
 	struct hs_flow_key masked[RTE_HASH_LOOKUP_BULK_MAX];
-	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
-	hash_sig_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
-	void *data[RTE_HASH_LOOKUP_BULK_MAX];
-	uint64_t hits = 0;
+	const struct hs_flow_key *pointers[RTE_HASH_LOOKUP_BULK_MAX] = {NULL};
+	uint32_t found[RTE_HASH_LOOKUP_BULK_MAX];
 
 	for (unsigned i = 0; i < n; i++) {
 		mask_key(keys[at[i]], mask, &masked[i]);
 		pointers[i] = &masked[i];
-		hashes[i] = hs_flow_key_hash(&masked[i]);
 	}
-	rte_hash_lookup_with_hash_bulk_data(view->hash, pointers, hashes, n, &hits, data);
-	take_hits(view, mask, n, at, hits, data, slots);
+	find_slots(view, pointers, n, found);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t *slot = &slots[at[i]];
+		if (found[i] == HS_FLOW_NONE)
+			continue;
+		bool tie = mask == MASK_ANY_DST && *slot != HS_FLOW_NONE;
+		if (!tie || view->shared[found[i]].age < view->shared[*slot].age)
+			*slot = found[i];
+	}
 }
 
 // Which keys still look for a rule at this mask.
@@ -90,27 +157,23 @@ static void lookup_wildcards(const struct hs_flow_view *view, uint8_t masks,
 static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		unsigned n, uint32_t *slots)
 {
-	const void *pointers[RTE_HASH_LOOKUP_BULK_MAX];
-	hash_sig_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
-	void *data[RTE_HASH_LOOKUP_BULK_MAX];
+	const struct hs_flow_key *dense[RTE_HASH_LOOKUP_BULK_MAX];
+	uint32_t found[RTE_HASH_LOOKUP_BULK_MAX];
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
-	uint64_t hits = 0;
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!keys[i])
-			continue;
-		pointers[left] = keys[i];
-		hashes[left] = hs_flow_key_hash(keys[i]);
-		at[left++] = i;
+		dense[left] = keys[i];
+		at[left] = i;
+		left += keys[i] != NULL;
 	}
-	if (!left)
+	if (left == n) {
+		find_slots(view, keys, n, slots);
 		return;
-	rte_hash_lookup_with_hash_bulk_data(view->hash, pointers, hashes, left, &hits, data);
-	for (unsigned i = 0; i < left; i++) {
-		if (hits >> i & 1)
-			slots[at[i]] = (uint32_t)(uintptr_t)data[i];
 	}
+	find_slots(view, dense, left, found);
+	for (unsigned i = 0; i < left; i++)
+		slots[at[i]] = found[i];
 }
 
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,

@@ -468,6 +468,29 @@ static void changes_beside_it_never_make_a_packet_miss_its_rule(void **state)
 	bench_close(&b);
 }
 
+static void a_table_at_its_capacity_never_refuses_a_replacement(void **state)
+{
+	const uint32_t capacity = 4096, replacements = 100000;
+	struct bench b;
+	(void)state;
+
+	bench_open(&b, capacity, 1);
+	rte_rcu_qsbr_thread_online(b.qsbr, 0);
+	for (uint32_t i = 1; i <= capacity; i++)
+		install(&b, rule_of(i, i, 0, 5));
+	for (uint32_t i = 1; i <= replacements; i++) {
+		struct hs_error err;
+		uint32_t ns_id = capacity + i;
+		assert_int_equal(hs_flow_table_remove(b.table, i, &err), 0);
+		rte_rcu_qsbr_quiescent(b.qsbr, 0);
+		install(&b, rule_of(ns_id, ns_id * 2654435761u, 0, 5));
+		assert_int_equal(match(&b, ns_id * 2654435761u, 1, 5), ns_id);
+	}
+	assert_int_equal(hs_flow_table_count(b.table), capacity);
+	rte_rcu_qsbr_thread_offline(b.qsbr, 0);
+	bench_close(&b);
+}
+
 static void a_million_rules_fit_in_their_memory(void **state)
 {
 	struct bench b;
@@ -512,6 +535,7 @@ int main(void)
 			cmocka_unit_test(probability_mode_samples_its_share),
 			cmocka_unit_test(the_index_knows_what_was_put_in_and_not_taken_out),
 			cmocka_unit_test(changes_beside_it_never_make_a_packet_miss_its_rule),
+			cmocka_unit_test(a_table_at_its_capacity_never_refuses_a_replacement),
 			cmocka_unit_test(a_million_rules_fit_in_their_memory),
 	};
 	dpdk_env_init("512");

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a key's hash to the slot of its rule, one cache line for a look-up: what stands in front of
+// the rule table's rte_hash and answers for nearly all packets, above all for those without a rule.
+//
+// Exact, never the truth by itself: a hit is compared with the slot's key, and a bucket that once
+// had no place for a rule says so (`overflow`), which sends those that find nothing in it to the
+// rte_hash. Nothing moves once it is in, so readers need no more than the order of two stores.
+//
+// Thread rule: find by any worker that reports quiescent states to the table; the rest control.
+#pragma once
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define HS_FLOW_INDEX_PLACES 7
+#define HS_FLOW_INDEX_NONE   UINT32_MAX	      // no rule
+#define HS_FLOW_INDEX_ASK    (UINT32_MAX - 1) // not here, but the bucket overflowed
+
+struct hs_flow_bucket {
+	_Atomic uint32_t signatures[HS_FLOW_INDEX_PLACES]; // 0: free
+	_Atomic uint32_t overflow;			   // rules that found no place
+	_Atomic uint32_t slots[HS_FLOW_INDEX_PLACES];
+	uint32_t reserved;
+};
+static_assert(sizeof(struct hs_flow_bucket) == 64, "one cache line");
+
+struct hs_flow_index {
+	struct hs_flow_bucket *buckets;
+	uint32_t mask;
+};
+
+// 0 or -ENOMEM. fini accepts one that is zero.
+int hs_flow_index_init(struct hs_flow_index *index, uint32_t capacity);
+void hs_flow_index_fini(struct hs_flow_index *index);
+uint64_t hs_flow_index_bytes(uint32_t capacity);
+
+// The caller has stored the slot's key, and has the rule in its rte_hash.
+void hs_flow_index_insert(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
+void hs_flow_index_erase(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
+// Of a rule with the same key.
+void hs_flow_index_replace(
+		struct hs_flow_index *index, uint32_t hash, uint32_t slot, uint32_t with);
+
+static inline struct hs_flow_bucket *hs_flow_index_bucket(
+		const struct hs_flow_index *index, uint32_t hash)
+{
+	return &index->buckets[hash & index->mask];
+}
+
+static inline uint32_t hs_flow_index_signature(uint32_t hash)
+{
+	return hash ? hash : 1;
+}
+
+// Which places hold this signature, bit i for place i: for any machine, and what the other is
+// tested against.
+static inline unsigned hs_flow_index_match_plain(
+		const struct hs_flow_bucket *bucket, uint32_t signature)
+{
+	unsigned match = 0;
+
+	for (unsigned i = 0; i < HS_FLOW_INDEX_PLACES; i++) {
+		uint32_t s = atomic_load_explicit(&bucket->signatures[i], memory_order_relaxed);
+		match |= (unsigned)(s == signature) << i;
+	}
+	return match;
+}
+
+#ifdef __SSE2__
+// Each of the eight words is read whole (Intel SDM volume 3, 9.1.1: aligned words are).
+static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, uint32_t signature)
+{
+	const __m128i *words = (const __m128i *)(const void *)bucket;
+	__m128i wanted = _mm_set1_epi32((int)signature);
+	__m128i low = _mm_cmpeq_epi32(_mm_load_si128(words), wanted);
+	__m128i high = _mm_cmpeq_epi32(_mm_load_si128(words + 1), wanted);
+	unsigned match = (unsigned)_mm_movemask_epi8(
+			_mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128()));
+
+	return match & ((1u << HS_FLOW_INDEX_PLACES) - 1);
+}
+#else
+static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, uint32_t signature)
+{
+	return hs_flow_index_match_plain(bucket, signature);
+}
+#endif
+
+// A slot whose key has this hash (to be compared), HS_FLOW_INDEX_NONE or HS_FLOW_INDEX_ASK.
+static inline uint32_t hs_flow_index_find(const struct hs_flow_bucket *bucket, uint32_t hash)
+{
+	unsigned match = hs_flow_index_match(bucket, hs_flow_index_signature(hash));
+
+	if (match) {
+		atomic_thread_fence(memory_order_acquire);
+		return atomic_load_explicit(
+				&bucket->slots[__builtin_ctz(match)], memory_order_relaxed);
+	}
+	bool ask = atomic_load_explicit(&bucket->overflow, memory_order_relaxed) != 0;
+	return ask ? HS_FLOW_INDEX_ASK : HS_FLOW_INDEX_NONE;
+}
