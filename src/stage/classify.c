@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "packet_quick.h"
 #include "stage.h"
 
 #include <string.h>
@@ -26,8 +27,12 @@ static void parse_burst(struct hs_worker *worker, struct hs_burst *burst)
 		rte_prefetch0(rte_pktmbuf_mtod(burst->mbufs[i], void *));
 	for (unsigned i = 0; i < burst->n; i++) {
 		struct rte_mbuf *m = burst->mbufs[i];
-		hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-				rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+		struct hs_packet *packet = &burst->packets[i];
+		if (worker->plain || !hs_packet_parse_quick(frame, rte_pktmbuf_data_len(m),
+						     rte_pktmbuf_pkt_len(m), packet))
+			hs_packet_parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
+					packet);
 		faults |= burst->packets[i].flags;
 	}
 	burst->flags = faults;
@@ -58,6 +63,7 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_flow_key keys[HS_BURST];
 	const struct hs_flow_key *pointers[HS_BURST];
+	uint32_t all = HS_FLOW_NONE;
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		pointers[i] = NULL;
@@ -67,15 +73,21 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 		pointers[i] = &keys[i];
 	}
 	hs_flow_lookup_burst(&worker->flows, pointers, burst->n, burst->slots);
-	for (unsigned i = 0; i < burst->n; i++) {
+	for (unsigned i = 0; i < burst->n; i++)
+		all &= burst->slots[i];
+	burst->unmatched = all == HS_FLOW_NONE;
+	if (!(burst->flags & HS_PACKET_TELEMETRY) || burst->unmatched)
+		return;
+	for (unsigned i = 0; i < burst->n; i++) { // what telemetry is compared and counted with
 		if (burst->slots[i] != HS_FLOW_NONE)
-			rte_prefetch0(&worker->flows.own[burst->slots[i]]);
+			rte_prefetch0(&worker->flows.own[burst->slots[i]].ns_id);
 	}
 }
 
 void hs_classify(struct hs_worker *worker, struct hs_burst *burst)
 {
 	parse_burst(worker, burst);
+	burst->unmatched = true;
 	if (hs_flow_view_empty(&worker->flows)) {
 		for (unsigned i = 0; i < burst->n; i++)
 			burst->slots[i] = HS_FLOW_NONE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint.h"
+#include "report_fill.h"
 #include "room.h"
 #include "stage.h"
 
@@ -19,21 +20,13 @@ static uint8_t copy_option(const uint8_t *option, uint8_t *to, size_t room)
 	return (uint8_t)len;
 }
 
-static void fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+void hs_report_fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		struct hs_report_record *record)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
-	uint32_t slot = burst->slots[i];
-	struct hs_flow_sums sums;
 
-	hs_flow_sum(&worker->flows, slot, &sums);
-	record->rule_slot = slot;
-	record->rule_generation = atomic_load_explicit(
-			&worker->flows.shared[slot].generation, memory_order_relaxed);
-	record->sink_ts_ns = hs_burst_rx_ns(burst, i);
-	record->sink_rx_packets = sums.rx_packets;
-	record->sink_rx_bytes = sums.rx_bytes;
+	hs_report_begin(worker, burst, i, record);
 	record->trace_len =
 			copy_option(frame + packet->trace_off, record->data, HS_FLEXINT_MAX_TRACE);
 	record->e2e_len = copy_option(frame + packet->e2e_off, record->data + record->trace_len,
@@ -53,7 +46,7 @@ static void report(struct hs_worker *worker, const struct hs_burst *burst, unsig
 		hs_flow_add(&worker->reports_lost, 1);
 		return;
 	}
-	fill(worker, burst, i, place.ptr1);
+	hs_report_fill(worker, burst, i, place.ptr1);
 	rte_ring_enqueue_zc_elem_finish(worker->reports, 1);
 }
 

@@ -25,24 +25,29 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
 }
 
-void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+void hs_source_due(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t slot = burst->slots[i];
-	if (slot == HS_FLOW_NONE)
-		return;
 	struct hs_flow_worker *own = &worker->flows.own[slot];
-	int64_t now_ns = hs_burst_rx_ns(burst, i);
-	if (likely(!hs_flow_due(own, &worker->rng, now_ns)))
-		return;
-
 	const struct hs_packet *packet = &burst->packets[i];
 	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
+
 	if (unlikely(!growth || !hs_fits(worker, burst, i, out, growth))) {
 		if (!growth)
 			hs_fit_count_option(worker, burst, own);
 		hs_flow_postpone(own);
 		return;
 	}
-	if (hs_flow_claim(&worker->flows, slot, now_ns))
+	if (hs_flow_claim(&worker->flows, slot, hs_burst_rx_ns(burst, i)))
 		insert(worker, burst, i, growth);
+}
+
+void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	uint32_t slot = burst->slots[i];
+
+	if (slot != HS_FLOW_NONE && hs_flow_due(&worker->flows.own[slot], &worker->rng,
+						    hs_burst_rx_ns(burst, i)))
+		hs_source_due(worker, burst, i, out);
 }

@@ -29,6 +29,9 @@ void hs_transmit(struct hs_worker *worker);
 // ---- one packet ----
 
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+// Of a packet that is due.
+void hs_source_due(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 // False where telemetry could not be taken out: the packet must not reach a host.
 bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
+#include "straight.h"
 
 #include <assert.h>
 
@@ -42,7 +43,7 @@ static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
 }
 
-static void one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+void hs_telemetry_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint16_t out = burst->out[i];
 	uint32_t slot = burst->slots[i];
@@ -67,8 +68,26 @@ static void one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		to_network(worker, burst, i, port, bytes);
 }
 
+// End of the packets from `first` on that leave by the same port.
+static unsigned run_end(const struct hs_burst *burst, unsigned first)
+{
+	unsigned end = first + 1;
+
+	while (end < burst->n && burst->out[end] == burst->out[first])
+		end++;
+	return end;
+}
+
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
 {
-	for (unsigned i = 0; i < burst->n; i++)
-		one(worker, burst, i);
+	for (unsigned first = 0, end; first < burst->n; first = end) {
+		uint16_t out = burst->out[first];
+		end = first + 1;
+		if (unlikely(worker->plain || out & HS_OUT_DROP || out == HS_OUT_FLOOD)) {
+			hs_telemetry_one(worker, burst, first);
+			continue;
+		}
+		end = run_end(burst, first);
+		hs_straight(worker, burst, first, end, worker->ports[out]);
+	}
 }

@@ -145,22 +145,26 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 {
 	struct hs_port_tally *tally = hs_tally(worker, port->index);
 	uint32_t lens[HS_BURST];
+	uint64_t bytes = 0;
 	uint16_t sent = 0;
 	enum hs_drop reason = HS_DROP_PORT_DOWN;
 
-	for (unsigned i = 0; i < queue->n; i++)
+	for (unsigned i = 0; i < queue->n; i++) {
 		lens[i] = rte_pktmbuf_pkt_len(queue->mbufs[i]);
+		bytes += lens[i];
+	}
 	if (likely(is_usable(port))) {
 		uint16_t tx_queue = worker->index < port->tx_queues ? worker->index : 0;
 		sent = port->tx_burst(port, tx_queue, queue->mbufs, queue->n);
 		if (likely(!__atomic_load_n(&port->link_down, __ATOMIC_RELAXED)))
 			reason = HS_DROP_TX_FULL;
 	}
-	tally->tx_packets += sent;
-	for (unsigned i = 0; i < sent; i++)
-		tally->tx_bytes += lens[i];
-	for (unsigned i = sent; i < queue->n; i++)
+	for (unsigned i = sent; i < queue->n; i++) {
+		bytes -= lens[i];
 		refuse(worker, queue, i, port->index, reason);
+	}
+	tally->tx_packets += sent;
+	tally->tx_bytes += bytes;
 	queue->n = 0;
 }
 

@@ -6,13 +6,22 @@
 #include <sched.h>
 #include <string.h>
 
-static void count_received(struct hs_worker *worker, const struct hs_burst *burst)
+static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_port_tally *tally = hs_tally(worker, burst->in->index);
+	uint32_t max_bytes = 0, segments = 1;
+	uint64_t bytes = 0;
 
+	for (unsigned i = 0; i < burst->n; i++) {
+		uint32_t len = rte_pktmbuf_pkt_len(burst->mbufs[i]);
+		bytes += len;
+		max_bytes = RTE_MAX(max_bytes, len);
+		segments |= burst->mbufs[i]->nb_segs;
+	}
+	burst->max_bytes = max_bytes;
+	burst->chained = segments != 1;
 	tally->rx_packets += burst->n;
-	for (unsigned i = 0; i < burst->n; i++)
-		tally->rx_bytes += rte_pktmbuf_pkt_len(burst->mbufs[i]);
+	tally->rx_bytes += bytes;
 	hs_flow_add(&worker->rx_packets, burst->n);
 }
 

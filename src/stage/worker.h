@@ -49,7 +49,10 @@ struct hs_burst {
 	int64_t now_ns;	      // read once, after receive
 	const int64_t *rx_ns; // receive times of single packets where the port knows better
 	uint16_t n;
-	uint16_t flags; // every packet's flags or-ed: a clean burst takes no fault branch
+	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
+	bool unmatched;	    // no packet of it has a rule
+	bool chained;	    // some packet is in several segments
+	uint32_t max_bytes; // of the longest packet as it came in
 	struct rte_mbuf *mbufs[HS_BURST];
 	struct hs_packet packets[HS_BURST];
 	uint32_t slots[HS_BURST]; // rule, or HS_FLOW_NONE
@@ -70,6 +73,7 @@ struct hs_worker {
 	uint16_t node_id;
 	uint8_t layout;		  // enum hs_flexint_layout
 	bool drop_host_telemetry; // else strip
+	bool plain;		  // no specialised code: what the specialised is tested against
 	enum hs_forward_kind forward_kind;
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The specialised stages beside the plain ones: two nodes that differ in nothing else get the same
+// packets, usual and unusual, and must give the same bytes, counters and reports.
+#include "bytes.h"
+#include "fixture.h"
+#include "rng.h"
+
+#define FLOWS  12
+#define ROUNDS 1500
+#define ROOM   1024
+
+struct twins {
+	struct hs_rng rng;
+	struct rte_mempool *pool;
+	struct hs_clock *clock;
+	struct test_node nodes[2]; // plain, specialised
+	struct rte_mbuf *held[2 * HARNESS_QUEUE];
+	uint8_t held_bytes[2 * HARNESS_QUEUE][ROOM];
+	unsigned n_held;
+};
+
+static uint32_t below(struct twins *t, uint32_t n)
+{
+	return (uint32_t)(((uint64_t)hs_rng_u32(&t->rng) * n) >> 32);
+}
+
+static struct hs_rule rule_of_flow(uint32_t k)
+{
+	struct hs_rule rule = vector_rule(100 + k);
+
+	rule.src_port = (uint16_t)(k % 4 == 3 ? 0 : 1000 + k);
+	rule.trace_type = k % 3 == 2 ? 0xB0006000 : 0x7000E000;
+	rule.mode = (uint8_t)(k % 3);
+	rule.mode_setting = k % 3 == HS_MODE_PROBABILITY ? 40 : 1 + k % 2;
+	rule.hop_enabled = k != 4;
+	return rule;
+}
+
+static void twins_open(struct twins *t, const enum hs_port_side *sides,
+		struct hs_node_config config, uint64_t seed)
+{
+	memset(t, 0, sizeof(*t));
+	hs_rng_init(&t->rng, seed);
+	t->pool = rte_pktmbuf_pool_create("twins", 1023, 0, 0, 2304, SOCKET_ID_ANY);
+	assert_non_null(t->pool);
+	assert_int_equal(hs_clock_create_manual(NOW, &t->clock), 0);
+	config.rules = 64;
+	config.report_ring = 64;
+	config.n_workers = RTE_MAX(config.n_workers, 1u);
+	config.n_pairs = 1;
+	config.pairs[0][1] = 1;
+	for (int i = 0; i < 2; i++) {
+		i ? unsetenv("HS_PLAIN_STAGES") : setenv("HS_PLAIN_STAGES", "1", 1);
+		test_node_open(&t->nodes[i], &config, sides, 2, 600, t->pool, t->clock);
+		t->nodes[i].ports[1].port.tx_multi_seg = false;
+		for (uint32_t k = 0; k < FLOWS; k++) {
+			struct hs_rule rule = rule_of_flow(k);
+			test_node_rule(&t->nodes[i], &rule);
+		}
+	}
+}
+
+static void twins_close(struct twins *t)
+{
+	for (int i = 0; i < 2; i++) {
+		test_node_audit(&t->nodes[i]);
+		test_node_close(&t->nodes[i]);
+	}
+	assert_int_equal(rte_mempool_avail_count(t->pool), 1023);
+	rte_mempool_free(t->pool);
+	hs_clock_destroy(t->clock);
+}
+
+// ---- frames ----
+
+static size_t plain_frame(struct twins *t, uint8_t *frame)
+{
+	static const uint8_t protocols[] = {
+			IPPROTO_UDP, IPPROTO_UDP, IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6, 43};
+	size_t len = from_hex(PLAIN, frame);
+	size_t more = below(t, 8) ? below(t, 40) : 470 + below(t, 120);
+
+	memset(frame + len, 0x5a, more);
+	len += more;
+	hs_be16_store(frame + 18, (uint16_t)(len - 54));
+	hs_be16_store(frame + 54, (uint16_t)(1000 + below(t, FLOWS + 4)));
+	frame[20] = protocols[below(t, 6)];
+	if (!below(t, 20)) { // a tag
+		memmove(frame + 16, frame + 12, len - 12);
+		hs_be32_store(frame + 12, 0x81000005);
+		len += 4;
+	}
+	return len;
+}
+
+static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
+{
+	struct hs_flexint_e2e e2e = {.ts_ns = NOW - 5, .tx_packets = below(t, 1000)};
+	uint8_t old[ROOM];
+	struct hs_packet p;
+
+	hs_packet_parse(frame, len, len, &p);
+	uint32_t trace_type = below(t, 6) ? 0x7000E000 : 0xB000A000;
+	uint32_t ns_id = below(t, 8) ? p.src_port - 900u : below(t, 200);
+	enum hs_flexint_layout layout = below(t, 2);
+	size_t growth = hs_flexint_source_growth(&p, trace_type, layout);
+	memcpy(old, frame, len);
+	memcpy(frame + growth, old, len);
+	e2e.bitmap = (uint16_t)(trace_type >> 16);
+	if (growth)
+		hs_flexint_source_insert(frame, &p, growth, ns_id, trace_type, layout, &e2e);
+	return len + growth;
+}
+
+static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
+{
+	struct hs_flexint_hop hop = {.node_id = (uint16_t)below(t, 9), .ts_ns = NOW - 3};
+	uint8_t old[ROOM];
+	struct hs_packet p;
+
+	hs_packet_parse(frame, len, len, &p);
+	hop.bitmap = (uint16_t)p.trace_type & HS_HOP_KNOWN;
+	int growth = hs_flexint_hop_growth(frame, &p, hop.bitmap);
+	if (growth < 0 || len + (size_t)growth > ROOM - 100)
+		return len;
+	memcpy(old, frame, len);
+	memcpy(frame + growth, old, len);
+	hs_flexint_hop_insert(frame, &p, (size_t)growth, &hop);
+	return len + (size_t)growth;
+}
+
+// Eight bytes of padding between the options of telemetry, or at their end.
+static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
+{
+	static const uint8_t gap[8] = {1, 6};
+	struct hs_packet p;
+
+	hs_packet_parse(frame, len, len, &p);
+	if (!(p.flags & HS_PACKET_TELEMETRY))
+		return len;
+	size_t at = below(t, 2) ? p.e2e_off : p.l3_off + 40u + p.hbh_bytes;
+	memmove(frame + at + 8, frame + at, len - at);
+	memcpy(frame + at, gap, 8);
+	frame[p.l3_off + 41]++;
+	hs_be16_store(frame + p.l3_off + 4, (uint16_t)(p.payload_bytes + 8));
+	return len + 8;
+}
+
+// The source's entry in front of the others.
+static void swap_options(uint8_t *frame, size_t len)
+{
+	struct hs_packet p;
+	uint8_t trace[300];
+
+	hs_packet_parse(frame, len, len, &p);
+	if (!(p.flags & HS_PACKET_TELEMETRY) || p.e2e_off < p.trace_off)
+		return;
+	size_t trace_bytes = p.e2e_off - p.trace_off, e2e_bytes = 2u + frame[p.e2e_off + 1];
+	memcpy(trace, frame + p.trace_off, trace_bytes);
+	memmove(frame + p.trace_off, frame + p.e2e_off, e2e_bytes);
+	memcpy(frame + p.trace_off + e2e_bytes, trace, trace_bytes);
+}
+
+// Anything from a plain packet to one with some bytes of its headers changed and its end cut off.
+static size_t any_frame(struct twins *t, bool traced, uint8_t *frame)
+{
+	size_t len = plain_frame(t, frame);
+
+	if (below(t, 8) < (traced ? 7 : 1))
+		len = insert_source(t, frame, len);
+	for (unsigned hops = below(t, 4) ? below(t, 4) : below(t, 12); traced && hops; hops--)
+		len = insert_hop(t, frame, len);
+	for (unsigned gaps = below(t, 4) ? 0 : 1 + below(t, 3); traced && gaps; gaps--)
+		len = insert_gap(t, frame, len);
+	if (traced && !below(t, 6))
+		swap_options(frame, len);
+	for (unsigned n = below(t, 3) ? 0 : 1 + below(t, 3); n; n--)
+		frame[12 + below(t, 76)] = (uint8_t)below(t, below(t, 2) ? 256 : 60);
+	return below(t, 12) ? len : 1 + below(t, (uint32_t)len);
+}
+
+// The same frame to both; now and then in two segments, with little room in front, or with another
+// owner until the round is over.
+static void feed(struct twins *t, const uint8_t *frame, size_t len)
+{
+	size_t first = below(t, 12) ? 0 : 1 + below(t, (uint32_t)len);
+	uint32_t headroom = below(t, 12) ? 128 : below(t, 60);
+	bool held = !below(t, 12);
+
+	for (int i = 0; i < 2; i++) {
+		struct test_port *in = &t->nodes[i].ports[0];
+		test_node_feed(&t->nodes[i], 0, frame, len, first);
+		struct rte_mbuf *m = in->in[in->n_in - 1];
+		uint8_t *from = rte_pktmbuf_mtod(m, uint8_t *);
+		m->data_off = (uint16_t)headroom;
+		memmove(rte_pktmbuf_mtod(m, uint8_t *), from, m->data_len);
+		if (!held)
+			continue;
+		for (struct rte_mbuf *part = m; part; part = part->next)
+			rte_mbuf_refcnt_update(part, 1);
+		memcpy(t->held_bytes[t->n_held], frame, m->data_len);
+		t->held[t->n_held++] = m;
+	}
+}
+
+// ---- comparing ----
+
+static void compare_frames(struct twins *t)
+{
+	for (unsigned port = 0; port < 2; port++) {
+		uint8_t want[2304], got[2304];
+		size_t len;
+		do {
+			len = test_node_take(&t->nodes[0], port, want, sizeof(want));
+			assert_int_equal(test_node_take(&t->nodes[1], port, got, sizeof(got)), len);
+			assert_memory_equal(got, want, len);
+		} while (len);
+	}
+}
+
+static void compare_reports(struct twins *t, unsigned most)
+{
+	static struct hs_report_record want[64], got[64];
+	unsigned n = hs_node_take_reports(t->nodes[0].node, want, most);
+
+	assert_int_equal(hs_node_take_reports(t->nodes[1].node, got, most), n);
+	for (unsigned i = 0; i < n; i++) {
+		assert_memory_equal(&got[i], &want[i], offsetof(struct hs_report_record, reserved));
+		assert_memory_equal(got[i].data, want[i].data,
+				(size_t)want[i].trace_len + want[i].e2e_len);
+	}
+}
+
+static void compare_counters(struct twins *t)
+{
+	struct hs_port_counters want[HS_MAX_PORTS], got[HS_MAX_PORTS];
+	struct hs_worker_counters workers[2];
+
+	hs_node_snapshot(t->nodes[0].node, want);
+	hs_node_snapshot(t->nodes[1].node, got);
+	assert_memory_equal(got, want, 2 * sizeof(got[0]));
+	for (uint32_t k = 0; k < FLOWS; k++) {
+		struct hs_flow_counters a, b;
+		test_node_counters(&t->nodes[0], 100 + k, &a);
+		test_node_counters(&t->nodes[1], 100 + k, &b);
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+	for (int i = 0; i < 2; i++)
+		hs_node_worker_counters(t->nodes[i].node, 0, &workers[i]);
+	assert_memory_equal(&workers[0], &workers[1], sizeof(workers[0]));
+}
+
+static void round_of(struct twins *t, bool traced)
+{
+	unsigned n = 1 + below(t, 32), accepts = below(t, 8) ? HARNESS_QUEUE : 20;
+	bool usual = below(t, 2);      // else every kind in one burst
+	bool strangers = !below(t, 4); // no rule for any of the usual ones
+
+	hs_clock_set(t->clock, hs_clock_now(t->clock) + 300000);
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t frame[ROOM];
+		size_t len = usual ? plain_frame(t, frame) : any_frame(t, traced, frame);
+		if (usual && strangers)
+			frame[53] = 77;
+		else if (usual && traced)
+			len = insert_source(t, frame, len);
+		feed(t, frame, len);
+	}
+	for (int i = 0; i < 2; i++) {
+		t->nodes[i].ports[1].accepts = accepts;
+		test_node_run(&t->nodes[i]);
+	}
+	compare_frames(t);
+	compare_reports(t, below(t, 40));
+	compare_counters(t);
+	for (unsigned i = 0; i < t->n_held; i++) // where it began and ended when it was fed
+		assert_memory_equal(rte_pktmbuf_mtod(t->held[i], uint8_t *), t->held_bytes[i],
+				t->held[i]->data_len);
+	rte_pktmbuf_free_bulk(t->held, t->n_held);
+	t->n_held = 0;
+}
+
+static void twins_agree(const enum hs_port_side *sides, struct hs_node_config config)
+{
+	static struct twins t;
+
+	twins_open(&t, sides, config, 7u + config.layout + 2u * config.host_side_policy);
+	for (int i = 0; i < ROUNDS; i++)
+		round_of(&t, sides[0] == HS_SIDE_NETWORK);
+	twins_close(&t);
+}
+
+static void a_source_gives_the_same_with_special_code_and_without(void **state)
+{
+	(void)state;
+	twins_agree(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_ALIGNED});
+	twins_agree(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_PAPER,
+						  .host_side_policy = HS_HOST_DROP});
+}
+
+static void a_transit_node_gives_the_same_with_special_code_and_without(void **state)
+{
+	(void)state;
+	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7});
+}
+
+static void a_sink_gives_the_same_with_special_code_and_without(void **state)
+{
+	(void)state;
+	twins_agree(SINK_SIDES, (struct hs_node_config){.id = 7});
+}
+
+static void hosts_get_the_same_from_hosts_with_special_code_and_without(void **state)
+{
+	static const enum hs_port_side sides[] = {HS_SIDE_HOST, HS_SIDE_HOST};
+
+	(void)state;
+	twins_agree(sides, (struct hs_node_config){.id = 7});
+}
+
+static void sums_over_two_workers_are_the_same_with_special_code_and_without(void **state)
+{
+	(void)state;
+	twins_agree(SOURCE_SIDES, (struct hs_node_config){.n_workers = 2});
+	twins_agree(SINK_SIDES, (struct hs_node_config){.n_workers = 2});
+}
+
+int main(void)
+{
+	dpdk_env_init("128");
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_source_gives_the_same_with_special_code_and_without),
+			cmocka_unit_test(
+					a_transit_node_gives_the_same_with_special_code_and_without),
+			cmocka_unit_test(a_sink_gives_the_same_with_special_code_and_without),
+			cmocka_unit_test(
+					hosts_get_the_same_from_hosts_with_special_code_and_without),
+			cmocka_unit_test(
+					sums_over_two_workers_are_the_same_with_special_code_and_without),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
