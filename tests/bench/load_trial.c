@@ -65,14 +65,22 @@ static void drain(const struct load_path *path, struct load_stream *stream, uint
 	}
 }
 
-// How many frames are due at a time: those of the rate's schedule, less what was given up.
+// Frames that the rate's schedule has by a time, less those that were offered or given up.
+static uint64_t behind_by(
+		const struct load_trial *trial, const struct load_result *result, uint64_t elapsed)
+{
+	double scheduled = (double)elapsed * trial->pps / (double)rte_get_tsc_hz();
+	uint64_t done = result->sent + result->refused + result->skipped;
+
+	return scheduled > (double)done ? (uint64_t)scheduled - done : 0;
+}
+
+// How many frames to offer now.
 static uint16_t due(const struct load_trial *trial, struct load_result *result, uint64_t elapsed)
 {
 	if (trial->pps <= 0)
 		return BURST;
-	double scheduled = (double)elapsed * trial->pps / (double)rte_get_tsc_hz();
-	uint64_t done = result->sent + result->refused + result->skipped;
-	uint64_t behind = scheduled > (double)done ? (uint64_t)scheduled - done : 0;
+	uint64_t behind = behind_by(trial, result, elapsed);
 	if (behind > BACKLOG_MAX) {
 		result->skipped += behind - BACKLOG_MAX;
 		behind = BACKLOG_MAX;
@@ -101,6 +109,7 @@ void load_trial_run(const struct load_path *path, struct load_stream *stream,
 		before = now;
 	}
 	result->ticks = now - begin;
+	result->skipped += behind_by(trial, result, result->ticks);
 	result->cpu_ns = cpu_ns() - cpu;
 	drain(path, stream, result->sent);
 }
