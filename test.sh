@@ -111,10 +111,10 @@ part_lab() {
 		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
 }
 
+# As ratios to testpmd's mac forwarding, of medians, in the build that users get.
 part_bench() {
 	build build
-	counted one "bench: a packet costs at most its limit beside testpmd's mac forwarding" \
-		"$PYTHON" tests/bench/cost.py --build build --rounds 3 --seconds 0.4 --limits
+	counted build/apps/hopsight-bench --quick --baseline tests/bench/baseline.json
 }
 
 for name in "$@"; do

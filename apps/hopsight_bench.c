@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define QUICK_ROUNDS  3
 #define QUICK_SECONDS 0.3
@@ -438,7 +439,9 @@ static int run(const struct options *o, const char *command)
 	json_t *baseline = NULL;
 
 	if (!plan.peers)
-		fprintf(stderr, "dpdk-testpmd is not installed: no ratios\n");
+		fprintf(o->baseline ? stdout : stderr,
+				"%sdpdk-testpmd is not installed: no ratios\n",
+				o->baseline ? "SKIP bench: " : "");
 	if (o->baseline && plan.peers && hs_bench_baseline_load(o->baseline, &baseline, &err) < 0)
 		return say_error(&err), EXIT_USAGE;
 	hs_bench_catch_signals();
@@ -481,7 +484,9 @@ int main(int argc, char **argv)
 		printf("hopsight-bench %s\n", HS_VERSION);
 	else if (options.list)
 		print_list();
+	else if (options.measure)
+		_exit(measure_one(&options)); // DPDK's threads are still there: no way down
 	else
-		return options.measure ? measure_one(&options) : run(&options, command);
+		return run(&options, command);
 	return EXIT_DONE;
 }

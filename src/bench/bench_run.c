@@ -350,5 +350,8 @@ int hs_bench_run(const struct hs_bench_plan *plan, struct hs_bench_result *resul
 	if (rc == 0)
 		rc = run_rounds(&run, result, again);
 	hs_bench_folder_remove(run.folder);
+	// EAL leaves an empty one behind, whoever asked for it.
+	hs_bench_runtime_folder(run.prefix, run.folder, sizeof(run.folder));
+	hs_bench_folder_remove(run.folder);
 	return rc;
 }
