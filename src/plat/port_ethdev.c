@@ -121,6 +121,28 @@ static int setup_queues(const struct hs_port *port, uint16_t tx_queues)
 	return 0;
 }
 
+#define RSS_ADDRESSES (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER)
+#define RSS_PORTS     (RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP)
+
+// Rules are of IPv6 flows: where the device cannot tell these apart, workers share the work badly.
+static void say_how_flows_spread(const struct hs_port *port, const struct rte_eth_dev_info *info)
+{
+	uint64_t can = info->flow_type_rss_offloads;
+
+	if (port->rx_queues == 1 || (can & RSS_PORTS) == RSS_PORTS)
+		return;
+	if (can & (RSS_ADDRESSES | RSS_PORTS))
+		hs_log(HS_LOG_WARNING, "port",
+				"%s: %s spreads IPv6 over its %u queues without the ports of TCP "
+				"and UDP: flows between the same two hosts share a worker",
+				port->config.name, info->driver_name, port->rx_queues);
+	else
+		hs_log(HS_LOG_WARNING, "port",
+				"%s: %s does not spread IPv6 flows over its %u queues: what comes "
+				"into which is its own or the other end's choice",
+				port->config.name, info->driver_name, port->rx_queues);
+}
+
 static struct rte_eth_conf configuration(
 		const struct hs_port *port, const struct rte_eth_dev_info *info)
 {
@@ -158,6 +180,7 @@ static int start_device(struct hs_port *port, struct hs_error *err)
 	if (port->rx_queues > info.max_rx_queues)
 		return too_many_queues(port, info.max_rx_queues, err);
 	conf = configuration(port, &info);
+	say_how_flows_spread(port, &info);
 	device->tx_queues = tx_queues_of(port, &info);
 	port->tx_multi_seg = conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	snprintf(port->driver_name, sizeof(port->driver_name), "%s", info.driver_name);

@@ -448,6 +448,48 @@ static void frequency_mode_takes_one_packet_an_interval_of_all_workers(void **st
 	stress_close(s);
 }
 
+static void several_queues_of_dpdk_devices_are_dealt_out_to_the_workers(void **state)
+{
+	static const char *const devices[] = {"net_null0,size=128", "net_ring0"};
+	struct hs_node_config config = {
+			.n_workers = 2, .rules = 1, .n_pairs = 1, .pairs = {{0, 1}}};
+	struct hs_port *ports[2];
+	struct hs_clock *clock;
+	struct hs_node *node;
+	struct hs_error err = {0};
+	struct hs_port_counters c[2];
+	struct hs_worker_counters first, second;
+	(void)state;
+	struct rte_mempool *pool =
+			rte_pktmbuf_pool_create("devices", 8191, 32, 0, 2176, SOCKET_ID_ANY);
+	assert_non_null(pool);
+	assert_int_equal(hs_clock_create(HS_CLOCK_UTC, &clock), 0);
+	assert_int_equal(hs_node_create(&config, clock, pool, &node, &err), 0);
+	for (uint16_t p = 0; p < 2; p++) {
+		struct hs_port_config port = {.kind = HS_PORT_DEVARGS, .rx_queues = 2};
+		snprintf(port.name, sizeof(port.name), "p%u", p);
+		snprintf(port.device, sizeof(port.device), "%s", devices[p]);
+		assert_int_equal(hs_port_open(&port, p, 2, pool, &ports[p], &err), 0);
+		assert_int_equal(hs_node_add_port(node, ports[p]), 0);
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		hs_node_worker_poll(node, i % 2);
+	hs_node_snapshot(node, c);
+	hs_node_worker_counters(node, 0, &first);
+	hs_node_worker_counters(node, 1, &second);
+	// What was sent into a ring of the second port came back out of it, by both workers.
+	assert_int_equal(c[0].rx_packets, 1000 * HS_BURST);
+	assert_int_equal(c[1].tx_packets, c[0].rx_packets);
+	assert_int_equal(c[1].rx_packets, c[1].tx_packets);
+	assert_int_equal(c[0].tx_packets, c[1].rx_packets);
+	assert_int_equal(first.rx_packets, second.rx_packets);
+	hs_node_destroy(node);
+	for (unsigned p = 0; p < 2; p++)
+		hs_port_close(ports[p]);
+	rte_mempool_free(pool);
+	hs_clock_destroy(clock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,7 +497,9 @@ int main(void)
 			cmocka_unit_test(every_report_of_a_rule_that_all_workers_serve_is_counted),
 			cmocka_unit_test(
 					frequency_mode_takes_one_packet_an_interval_of_all_workers),
+			cmocka_unit_test(
+					several_queues_of_dpdk_devices_are_dealt_out_to_the_workers),
 	};
-	dpdk_env_init("256");
+	dpdk_env_init_on("256", "(0-1)@0"); // net_ring has as many queues as there are lcores
 	return cmocka_run_group_tests_name("workers", tests, NULL, NULL);
 }
