@@ -422,6 +422,16 @@ static int show(const struct options *o, const struct hs_bench_result *result,
 	return rc;
 }
 
+// No card and no baseline of half a run.
+static void show_partial(const struct options *o, const struct hs_bench_result *result)
+{
+	const struct options some = {.json = o->json};
+
+	fprintf(stderr, "hopsight-bench: interrupted; this is what there is\n");
+	json_object_set_new(result->machine, "partial", json_true());
+	show(&some, result, NULL);
+}
+
 static int run(const struct options *o, const char *command)
 {
 	const struct hs_bench_plan plan = {
@@ -454,7 +464,7 @@ static int run(const struct options *o, const char *command)
 	if (rc == 0)
 		rc = show(o, &result, baseline);
 	else if (rc == -EINTR)
-		fprintf(stderr, "hopsight-bench: interrupted\n");
+		show_partial(o, &result);
 	else
 		say_error(&err);
 	json_decref(baseline);

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hopsight-bench as its users call it: what it says and leaves, not how fast it is."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from lib import check, equal, main, netlab, need, test, until
+
+PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-bench")
+SHORT = ("--rounds", "1", "--seconds", "0.02")
+# A sample of every way through a node.
+WAYS = ("unmatched_4masks", "matched_64", "sampled_10", "transit_4", "sink_ring", "sink_monitor",
+        "bridge", "route", "route_source", "route_transit", "route_sink", "no_rules_ring")
+
+
+def bench(*words, expected=0, **kwargs):
+    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False,
+                          timeout=80, stdin=subprocess.DEVNULL, **kwargs)
+    equal(done.returncode, expected, f"exit code of {words}: {done.stdout} {done.stderr}")
+    return done
+
+
+def without_testpmd(workspace):
+    """An environment in which it is not found, and whose temporary folder is the test's."""
+    os.makedirs(workspace.path("tmp"), exist_ok=True)
+    return {"TMPDIR": workspace.path("tmp"), "PATH": "/nowhere"}
+
+
+@test()
+def bad_words_of_the_bench_are_bad_usage_and_said(workspace):
+    bad = workspace.path("bad.json")
+    with open(bad, "w", encoding="utf-8") as f:
+        f.write('{"ratios": {"no_such_case": 1}}')
+    for words in (["no_such_case"], ["--rounds", "0"], ["--rounds", "2.5"], ["--seconds", "x"],
+                  ["--worker", "5000"], ["--frobnicate"], ["--baseline", bad],
+                  ["--baseline", workspace.path("absent")]):
+        done = bench(*words, expected=2)
+        check(done.stderr, words)
+        equal(done.stdout, "", words)
+
+
+@test()
+def the_list_of_the_bench_names_every_promised_case():
+    names = [line.split()[0] for line in bench("--list").stdout.splitlines()]
+    for name in ("no_rules", "matched_1000000", "sampled_1", "route_sink", "json_reports"):
+        check(name in names, name)
+    check("--card" in bench("--help").stdout, "help")
+
+
+@test(limit_s=90)
+def every_way_through_a_node_passes_the_checks_of_the_bench(workspace):
+    done = bench(*SHORT, "--json", "-", *WAYS, env=without_testpmd(workspace))
+    result = json.loads(done.stdout)
+    equal({case["name"] for case in result["cases"]}, set(WAYS))
+    for case in result["cases"]:
+        check("error" not in case, case)
+        check(case["ns_per_packet"]["median"] > 0 and case["mpps"] > 0, case)
+        check("ratio" not in case, case)
+    check("no ratios" in done.stderr, done.stderr)
+    equal(os.listdir(workspace.path("tmp")), [], "what is left")
+
+
+@test(limit_s=60)
+def the_bench_compares_with_testpmd_where_it_is_there(workspace):
+    need("dpdk-testpmd")
+    card, baseline = workspace.path("card.md"), workspace.path("baseline.json")
+    with open(card, "w", encoding="utf-8") as f:
+        f.write("# Head\n<!-- card: begin -->\nold\n<!-- card: end -->\ntail\n")
+    done = bench(*SHORT, "--json", "-", "--card", card, "--update-baseline", baseline, "no_rules")
+    result = json.loads(done.stdout)
+    case = result["cases"][0]
+    yard = result["yardstick"]["ns_per_packet"]["median"]
+    check(abs(case["ns_per_packet"]["median"] / yard - case["ratio"]) < 0.01, case)
+    with open(card, encoding="utf-8") as f:
+        text = f.read()
+    check(text.startswith("# Head\n") and text.endswith("\ntail\n") and "old" not in text, text)
+    check("| `no_rules` |" in text, text)
+    with open(baseline, encoding="utf-8") as f:
+        equal(json.load(f)["ratios"], {"no_rules": case["ratio"]})
+
+
+@test(limit_s=60)
+def a_bench_without_testpmd_is_skipped_by_its_gate(workspace):
+    done = bench(*SHORT, "json_reports", "--baseline", workspace.path("absent"),
+                 env=without_testpmd(workspace))
+    check(done.stdout.startswith("SKIP bench: dpdk-testpmd is not installed"), done.stdout)
+
+
+@test(limit_s=60)
+def an_interrupted_bench_leaves_nothing(workspace):
+    process = subprocess.Popen([PROGRAM, "--rounds", "9", "--seconds", "60", "no_rules"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env=without_testpmd(workspace))
+    try:
+        until(lambda: children(process.pid), 20, "a measurement")
+        measurements = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        equal(process.wait(20), 1)
+        check("interrupted" in process.stderr.read(), "a word about it")
+        until(lambda: not [p for p in measurements if os.path.exists(f"/proc/{p}")], 10, "its end")
+        equal(os.listdir(workspace.path("tmp")), [], "what is left")
+        check(not os.path.exists(f"/var/run/dpdk/hsbench{process.pid}"), "DPDK's folder")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return f.read().split()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
