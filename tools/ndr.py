@@ -78,8 +78,15 @@ class Node:
         self.path = options.config
         self.running = options.running
 
+    def _make_folders(self):
+        """Of the sockets that memif and vhost devices have."""
+        for port in self.config["ports"]:
+            for path in re.findall(r",(?:socket|iface)=(/[^,]+)", port.get("devargs", "")):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+
     def start(self):
         if not self.running:
+            self._make_folders()
             self.process = subprocess.Popen(
                 [os.path.join(self.build, "apps", "hopsightd"), "--config", self.path],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -12,7 +12,7 @@
 --   bench-memif.json  --vdev net_memif0,role=client,socket=/run/hopsight/bench-memif-in.sock,
 --                     socket-abstract=no,rsize=12 and net_memif1 to bench-memif-out.sock: only for
 --                     a pktgen that does not end where a device cannot set its MTU, as 23.03 does
--- Start, the node first, from this folder:
+-- Start, the node first (its sockets need `mkdir -p /run/hopsight`), from this folder:
 --   pktgen -l 0-2 --no-huge -m 3072 --no-pci DEVICES -- -m '1.0,2.1' -f hopsight-throughput.lua
 -- (a NIC needs huge pages: without --no-huge and --no-pci). Settings come from the environment:
 --   HS_SIZES=64,128  HS_RATE=10  HS_SECONDS=10  HS_FLOWS=1024  HS_DST_MAC=02:00:00:00:00:02
