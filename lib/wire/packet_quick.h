@@ -37,7 +37,9 @@ static inline void hs_quick_ports(
 // without a walk. `bytes` is the whole header, at least 8.
 static inline bool hs_quick_options(const uint8_t *hbh, size_t bytes, struct hs_packet *packet)
 {
-	size_t trace = HS_HBH_OPTIONS + (hbh[2] == HS_OPT_PADN && hbh[3] == 0 ? 2u : 0u);
+	size_t trace = HS_HBH_OPTIONS;
+	if (hbh[trace] == HS_OPT_PADN && hbh[trace + 1] == 0)
+		trace += 2;
 	size_t e2e = trace + 2u + hbh[trace + 1];
 
 	if (hbh[trace] != HS_OPT_TRACE || hbh[trace + 1] < 8 || e2e + 2 > bytes)
