@@ -111,6 +111,20 @@ static void a_rule_meets_its_own_flow_and_no_other(void **state)
 	}
 }
 
+static void rules_take_turns_with_their_wildcards(void **state)
+{
+	const struct hs_bench_case *spec = hs_bench_case_find("unmatched_4masks");
+	unsigned seen = 0;
+
+	(void)state;
+	for (uint32_t r = 0; r < 4; r++) {
+		struct hs_rule rule;
+		hs_bench_rule(spec, r, &rule);
+		seen |= 1u << ((rule.src_port == 0) + 2 * (rule.dst_port == 0));
+	}
+	assert_int_equal(seen, 0xf);
+}
+
 static void routed_frames_go_to_addresses_within_the_prefixes(void **state)
 {
 	const struct hs_bench_traffic routed = {64, 1024, 1024, -1, 10};
@@ -179,6 +193,7 @@ int main(void)
 			cmocka_unit_test(telemetry_has_the_hops_and_the_namespace_of_its_case),
 			cmocka_unit_test(udp_checksums_are_right),
 			cmocka_unit_test(a_rule_meets_its_own_flow_and_no_other),
+			cmocka_unit_test(rules_take_turns_with_their_wildcards),
 			cmocka_unit_test(routed_frames_go_to_addresses_within_the_prefixes),
 			cmocka_unit_test(a_capture_file_holds_every_frame),
 			cmocka_unit_test(a_file_that_cannot_be_written_is_refused),
