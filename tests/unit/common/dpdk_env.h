@@ -2,8 +2,10 @@
 // DPDK for a unit test: no huge pages, no devices, no shared files.
 #pragma once
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_eal.h>
 
@@ -20,4 +22,14 @@ static inline void dpdk_env_init_on(const char *memory_mib, const char *lcores)
 static inline void dpdk_env_init(const char *memory_mib)
 {
 	dpdk_env_init_on(memory_mib, "0");
+}
+
+// EAL keeps its thread, and those that it makes, to one core: a thread that races goes where it
+// can.
+static inline void dpdk_env_unpin(void)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	sched_setaffinity(0, sizeof(all), &all);
 }

@@ -373,6 +373,59 @@ static void frequency_mode_samples_once_an_interval_over_all_workers(void **stat
 	bench_close(&b);
 }
 
+#define INTERVAL_NS 1000000
+#define INTERVALS   20000
+
+struct racer {
+	struct hs_flow_view view;
+	uint32_t slot;
+	_Atomic unsigned *arrived;
+	uint64_t taken;
+};
+
+// Both go for each interval at the same moment.
+static void *race(void *context)
+{
+	struct racer *r = context;
+	struct hs_rng rng;
+
+	dpdk_env_unpin();
+	hs_rng_init(&rng, 1);
+	for (unsigned i = 0; i < INTERVALS; i++) {
+		int64_t now_ns = (int64_t)i * INTERVAL_NS;
+		atomic_fetch_add(r->arrived, 1);
+		for (unsigned spins = 1; atomic_load(r->arrived) < 2 * (i + 1); spins++) {
+			if (spins % 1024 == 0)
+				sched_yield();
+		}
+		r->taken += hs_flow_due(&r->view.own[r->slot], &rng, now_ns) &&
+			    hs_flow_claim(&r->view, r->slot, now_ns);
+	}
+	return NULL;
+}
+
+static void of_workers_that_race_for_an_interval_one_takes_it(void **state)
+{
+	struct bench b;
+	struct racer racers[2];
+	pthread_t threads[2];
+	_Atomic unsigned arrived = 0;
+	(void)state;
+	bench_open(&b, 4, 2);
+	install(&b, rule_of(1, 1, 1, 1));
+	set_mode(&b, 1, HS_MODE_FREQUENCY, 1);
+	for (unsigned w = 0; w < 2; w++) {
+		racers[w] = (struct racer){.slot = slot_for(&b, 1, 1, 1), .arrived = &arrived};
+		hs_flow_table_view(b.table, w, &racers[w].view);
+	}
+	for (unsigned w = 0; w < 2; w++)
+		assert_int_equal(pthread_create(&threads[w], NULL, race, &racers[w]), 0);
+	for (unsigned w = 0; w < 2; w++)
+		pthread_join(threads[w], NULL);
+	assert_int_equal(racers[0].taken + racers[1].taken, INTERVALS);
+	bench_close(&b);
+}
+
 static void probability_mode_samples_its_share(void **state)
 {
 	struct bench b;
@@ -532,6 +585,7 @@ int main(void)
 			cmocka_unit_test(count_mode_samples_the_first_packet_and_every_nth),
 			cmocka_unit_test(a_due_packet_without_room_leaves_the_next_one_due),
 			cmocka_unit_test(frequency_mode_samples_once_an_interval_over_all_workers),
+			cmocka_unit_test(of_workers_that_race_for_an_interval_one_takes_it),
 			cmocka_unit_test(probability_mode_samples_its_share),
 			cmocka_unit_test(the_index_knows_what_was_put_in_and_not_taken_out),
 			cmocka_unit_test(changes_beside_it_never_make_a_packet_miss_its_rule),

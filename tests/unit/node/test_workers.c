@@ -146,6 +146,7 @@ static void *work(void *context)
 	struct seat_of *seat = context;
 	struct stress *s = seat->s;
 
+	dpdk_env_unpin();
 	must(!rte_thread_register(), "no lcore for a worker");
 	hs_node_worker_online(s->node, seat->worker);
 	while (!s->stop) {
