@@ -5,6 +5,7 @@
 
 #include "flexint.h"
 #include "packet.h"
+#include "packet_quick.h"
 
 #include <string.h>
 
@@ -42,8 +43,10 @@ static void a_segment_tells_the_same(
 		const uint8_t *frame, size_t cut, size_t len, const struct hs_packet *whole)
 {
 	uint8_t *segment = copy_of(frame, cut);
-	struct hs_packet packet;
+	struct hs_packet packet, quick;
 	hs_packet_parse(segment, cut, len, &packet);
+	if (hs_packet_parse_quick(segment, cut, len, &quick))
+		HOLDS(!memcmp(&quick, &packet, sizeof(packet)));
 	free(segment);
 	within_the_frame(&packet, cut);
 	if (!(packet.flags & HS_PACKET_SHORT))
