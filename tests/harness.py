@@ -57,6 +57,10 @@ def until(condition, limit_s, what, interval_s=0.02):
 def _child(function, workspace, result):
     # A session of its own, so that a terminal's Ctrl-C reaches the runner alone, which then cleans.
     os.setsid()
+    # A runner that nohup or a shell's & began has them ignored, and whatever it starts inherits that.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     try:
         try:
             note = function(workspace) if function.__code__.co_argcount else function()
