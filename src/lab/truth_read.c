@@ -140,11 +140,14 @@ static const struct hs_truth_kept_edge *find_edge(
 	return low < flow->n_edges ? &flow->edges[low] : NULL;
 }
 
-// The true time at which a clock that showed one time at one instant shows another.
+// The true time at which a clock that showed one time at one instant shows another; INT64_MAX, the
+// end of all times, stays what it is whichever way the clock is off.
 static int64_t time_of(int64_t ns, int64_t shown_ns, int64_t wanted_shown_ns, int64_t not_before)
 {
-	int64_t at = ns + (wanted_shown_ns - shown_ns);
-	return at < not_before ? not_before : at;
+	__int128 at = (__int128)ns + wanted_shown_ns - shown_ns;
+	if (at > INT64_MAX)
+		return INT64_MAX;
+	return at < not_before ? not_before : (int64_t)at;
 }
 
 bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,

@@ -386,6 +386,18 @@ static void an_edge_is_never_before_the_latest_arrival_that_it_knows(void **stat
 	hs_truth_destroy(truth);
 }
 
+static void the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind(void **state)
+{
+	(void)state;
+	struct hs_truth *truth = truth_new();
+	struct hs_passport passport = passport_of(0, 1, 100);
+	hs_truth_enter(truth, &passport, 0, 5600, 5500);
+	hs_truth_sink(truth, &passport);
+	assert_int_equal(edge_at(truth, INT64_MAX).at_ns, INT64_MAX);
+	assert_int_equal(edge_at(truth, INT64_MAX).sink_rx_packets, 1);
+	hs_truth_destroy(truth);
+}
+
 static void times_below_0_have_edges_too(void **state)
 {
 	(void)state;
@@ -496,6 +508,8 @@ int main(void)
 			cmocka_unit_test(the_newest_packet_of_an_edge_is_so_in_source_order),
 			cmocka_unit_test(a_clock_that_steps_back_leaves_the_edges_that_it_passed),
 			cmocka_unit_test(an_edge_is_never_before_the_latest_arrival_that_it_knows),
+			cmocka_unit_test(
+					the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind),
 			cmocka_unit_test(times_below_0_have_edges_too),
 			cmocka_unit_test(a_report_is_found_by_a_time_that_any_of_its_nodes_showed),
 			cmocka_unit_test(out_of_memory_is_kept_and_nothing_is_said),
