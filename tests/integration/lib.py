@@ -99,13 +99,15 @@ class Subscriber:
         parts = self.socket.recv_multipart()
         return parts[0].decode(), json.loads(parts[1])
 
-    def collect(self, n, limit_s=5.0):
+    def collect(self, n, limit_s=5.0, topic=""):
+        """The first n messages of topics that begin like this; a node tells of events as well."""
         end, messages = time.monotonic() + limit_s, []
         while len(messages) < n:
             message = self.receive(max(0, end - time.monotonic()))
             if message is None:
                 break
-            messages.append(message)
+            if message[0].startswith(topic):
+                messages.append(message)
         return messages
 
     def wait_connected(self, node, limit_s=5):

@@ -30,8 +30,7 @@ def packets_arrive_and_reports_say_so(workspace, link, n=200):
     sender.send(*frames)
     equal(receiver.collect(n, 10, lambda f: f in frames), frames, "frames at the far host")
 
-    messages = [body["int_report"] for topic, body in subscriber.collect(n // 10, 10)
-                if topic == "report.7"]
+    messages = [body["int_report"] for _, body in subscriber.collect(n // 10, 10, "report.7")]
     equal(len(messages), n // 10, "reports of every tenth packet")
     for i, report in enumerate(messages):
         check_report(report, first=messages[0], index=i)
@@ -115,7 +114,7 @@ def a_node_that_is_told_not_to_writes_no_entry_and_counts_on(workspace):
     receiver = RawPort(right.namespace, "eth0")
     RawPort(left.namespace, "eth0").send(*frames)
     equal(receiver.collect(20, 5, lambda f: f in frames), frames, "frames")
-    reports = [b["int_report"] for t, b in subscriber.collect(20, 5) if t == "report.7"]
+    reports = [b["int_report"] for _, b in subscriber.collect(20, 5, "report.7")]
     equal([[h["node_id"] for h in r["hops"]] for r in reports], [[3]] * 20, "entries")
     counters = chain.nodes[1].call("int_get", ns_id=7)["counters"]
     equal((counters["rx_packets"], counters["hop_entries"]), (20, 0), counters)
@@ -173,7 +172,7 @@ def telemetry_from_a_host_is_stripped_counted_and_never_believed(workspace):
     plain = fr.udp_frame(A, B, 4000, 5001, b"lie" * 20, destination=fr.mac(right.mac),
                          source=fr.mac(left.mac))
     equal(receiver.collect(1, 5, lambda f: f[:14] == plain[:14]), [plain], "what the host gets")
-    report = next(b["int_report"] for t, b in subscriber.collect(1, 5) if t == "report.7")
+    report = next(b["int_report"] for _, b in subscriber.collect(1, 5, "report.7"))
     equal(report["hops"], [], "entries that the sink believes")
     equal(ports(chain.nodes[0])["west"]["events"]["host_telemetry_stripped"], 1, "counted")
 
