@@ -70,11 +70,14 @@ json_t *hs_cli_request(enum hs_api_verb verb, json_t *content);
 // Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
 // another code after saying why.
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
-// Asks page after page and puts them together under `key`; takes the content over.
-int hs_cli_ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
-		json_t **all);
 // The same without looking into the reply.
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
+// Asks page after page and shows what stands under `key` of all of them; takes the content over.
+int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+		void (*view)(const json_t *ok));
+// Sends a change and says that it was done ("route ::/0 added"); takes the content over.
+int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
+		const char *name, const char *done);
 
 // ---- verbs ----
 

@@ -73,7 +73,8 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 	return HS_CLI_DONE;
 }
 
-int hs_cli_ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+// Asks page after page and puts them together under `key`; takes the content over.
+static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
 		json_t **all)
 {
 	*all = NULL;
@@ -103,6 +104,42 @@ int hs_cli_ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, c
 	}
 }
 
+int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+		void (*view)(const json_t *ok))
+{
+	json_t *all;
+	int rc = ask_all(cli, verb, content, key, &all);
+
+	if (rc)
+		return rc;
+	show(cli, all, view);
+	json_decref(all);
+	return HS_CLI_DONE;
+}
+
+int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
+		const char *name, const char *done)
+{
+	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
+	json_t *request = hs_cli_request(verb, content), *ok;
+
+	if (dry_run)
+		json_object_set_new(request, "dry_run", json_true());
+	int rc = hs_cli_ask(cli, request, &ok);
+	if (rc)
+		return rc;
+	json_t *shadow = json_object_get(ok, "shadowed_by"); // of a rule
+	if (wants_json(cli))
+		hs_cli_print_json(ok);
+	else
+		printf("%s %s %s\n", noun, name, dry_run ? "would be accepted" : done);
+	if (shadow && !wants_json(cli))
+		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
+				json_integer_value(shadow));
+	json_decref(ok);
+	return HS_CLI_DONE;
+}
+
 // ---- rules ----
 
 static const struct {
@@ -126,29 +163,13 @@ const char *hs_cli_rule_field(enum hs_cli_option option)
 	return rule_options[option - HS_CLI_RULE].field;
 }
 
-// Sends a change and says that it was done.
-static int change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *done)
+static int change_rule(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *done)
 {
 	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
-	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
-	json_t *request = hs_cli_request(verb, content), *ok;
+	char name[24];
 
-	if (dry_run)
-		json_object_set_new(request, "dry_run", json_true());
-	int rc = hs_cli_ask(cli, request, &ok);
-	if (rc)
-		return rc;
-	json_t *shadow = json_object_get(ok, "shadowed_by");
-	if (wants_json(cli))
-		hs_cli_print_json(ok);
-	else
-		printf("rule %" JSON_INTEGER_FORMAT " %s\n", ns_id,
-				dry_run ? "would be accepted" : done);
-	if (shadow && !wants_json(cli))
-		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
-				json_integer_value(shadow));
-	json_decref(ok);
-	return HS_CLI_DONE;
+	snprintf(name, sizeof(name), "%" JSON_INTEGER_FORMAT, ns_id);
+	return hs_cli_change(cli, verb, content, "rule", name, done);
 }
 
 static int rule_add(struct hs_cli *cli)
@@ -166,7 +187,7 @@ static int rule_add(struct hs_cli *cli)
 					rule_options[i].is_text ? json_string(text)
 								: value_of(text));
 	}
-	return change(cli, HS_VERB_INT_REQUEST, content, "installed");
+	return change_rule(cli, HS_VERB_INT_REQUEST, content, "installed");
 }
 
 static int rule_set(struct hs_cli *cli)
@@ -185,7 +206,7 @@ static int rule_set(struct hs_cli *cli)
 		json_object_set_new(content, cli->args[i], value_of(equals + 1));
 		*equals = '=';
 	}
-	return change(cli, HS_VERB_INT_UPDATE, content, "changed");
+	return change_rule(cli, HS_VERB_INT_UPDATE, content, "changed");
 }
 
 static int rule_del(struct hs_cli *cli)
@@ -193,7 +214,7 @@ static int rule_del(struct hs_cli *cli)
 	json_t *ns_id;
 	if (!read_ns(cli->args[0], &ns_id))
 		return HS_CLI_USAGE;
-	return change(cli, HS_VERB_INT_DELETE, json_pack("{s:o}", "ns_id", ns_id), "removed");
+	return change_rule(cli, HS_VERB_INT_DELETE, json_pack("{s:o}", "ns_id", ns_id), "removed");
 }
 
 static int rule_show(struct hs_cli *cli)
@@ -223,13 +244,7 @@ static int rule_show(struct hs_cli *cli)
 
 static int rule_list(struct hs_cli *cli)
 {
-	json_t *all;
-	int rc = hs_cli_ask_all(cli, HS_VERB_INT_LIST, json_object(), "rules", &all);
-	if (rc)
-		return rc;
-	show(cli, all, hs_cli_view_rules);
-	json_decref(all);
-	return HS_CLI_DONE;
+	return hs_cli_list(cli, HS_VERB_INT_LIST, json_object(), "rules", hs_cli_view_rules);
 }
 
 // ---- queries ----
@@ -303,7 +318,7 @@ static int qos(struct hs_cli *cli)
 	const char *window = cli->values[HS_CLI_WINDOW];
 	if (window && !is_window(window))
 		return hs_cli_usage("--window: %s is not 1s, 10s, 60s or run", window);
-	json_t *content = json_object(), *ns_id, *all;
+	json_t *content = json_object(), *ns_id;
 	if (cli->n_args) {
 		if (!read_ns(cli->args[0], &ns_id)) {
 			json_decref(content);
@@ -313,12 +328,7 @@ static int qos(struct hs_cli *cli)
 	}
 	if (window)
 		json_object_set_new(content, "window", json_string(window));
-	int rc = hs_cli_ask_all(cli, HS_VERB_QOS_GET, content, "qos", &all);
-	if (rc)
-		return rc;
-	show(cli, all, hs_cli_view_qos);
-	json_decref(all);
-	return HS_CLI_DONE;
+	return hs_cli_list(cli, HS_VERB_QOS_GET, content, "qos", hs_cli_view_qos);
 }
 
 // ---- reports ----
