@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
-// Telemetry that is seen, and headers that could not be read to their end.
-#define SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
-
 static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	if (!(burst->packets[i].flags & SUSPECT))
+	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
 		return true;
 	enum hs_drop reason = HS_DROP_HOST_TELEMETRY;
 	if (!(burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY))
@@ -26,7 +23,7 @@ void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
 {
 	unsigned kept = 0;
 
-	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & SUSPECT)))
+	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & HS_STAGE_SUSPECT)))
 		return;
 	for (unsigned i = 0; i < burst->n; i++) {
 		if (!keep(worker, burst, i))

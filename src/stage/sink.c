@@ -78,7 +78,7 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	rte_pktmbuf_adj(m, (uint16_t)taken);
 	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), packet);
-	return !(packet->flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT));
+	return !(packet->flags & HS_STAGE_SUSPECT);
 }
 
 bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)

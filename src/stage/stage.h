@@ -7,6 +7,10 @@
 
 #include "worker.h"
 
+// What of a packet could be telemetry: options that are seen, and headers that could not be read to
+// their end. Nothing with one of these flags goes to a host, or comes from one, as it is.
+#define HS_STAGE_SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
+
 // Parses headers and looks up rules.
 void hs_classify(struct hs_worker *worker, struct hs_burst *burst);
 
@@ -27,6 +31,12 @@ void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
 void hs_transmit(struct hs_worker *worker);
 
 // ---- one packet ----
+
+// Of a packet of the port's MTU, with Ethernet and two tags around it.
+static inline uint32_t hs_longest_frame(const struct hs_port *port)
+{
+	return port->mtu + 14u + 8u;
+}
 
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 // Of a packet that is due.

@@ -51,7 +51,7 @@ static inline void enqueue(struct run *run, unsigned i, uint32_t bytes)
 	struct rte_mbuf *m = run->burst->mbufs[i];
 	unsigned at = queue->n++;
 
-	run->n_over_mtu += rte_pktmbuf_pkt_len(m) > run->out->mtu + 14u + 8u;
+	run->n_over_mtu += rte_pktmbuf_pkt_len(m) > hs_longest_frame(run->out);
 	queue->mbufs[at] = m;
 	queue->slots[at] = run->burst->slots[i];
 	queue->bytes[at] = bytes;
@@ -305,7 +305,7 @@ static void sink_run(struct run *run, unsigned first, unsigned end)
 		struct hs_packet *packet = &burst->packets[i];
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(packet);
-		bool carries = packet->flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT);
+		bool carries = packet->flags & HS_STAGE_SUSPECT;
 		if (unlikely(!is_sendable(run, i) || (carries && !is_usual_sink(run, i)))) {
 			close_places(run); // it may report, too
 			hs_telemetry_one(run->worker, burst, i);
@@ -333,8 +333,8 @@ static bool pass_run(struct run *run, unsigned first, unsigned end)
 	struct hs_tx_queue *queue = run->queue;
 	unsigned n = end - first;
 
-	if (!burst->unmatched || burst->flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT) ||
-			burst->max_bytes > run->out->mtu + 14u + 8u || burst->chained)
+	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
+			burst->max_bytes > hs_longest_frame(run->out) || burst->chained)
 		return false;
 	memcpy(&queue->mbufs[queue->n], &burst->mbufs[first], n * sizeof(queue->mbufs[0]));
 	memset(&queue->slots[queue->n], 0xff, n * sizeof(queue->slots[0]));

@@ -4,16 +4,12 @@
 
 #include <assert.h>
 
-// What of a packet bound for a host could be telemetry: well-formed options, and headers that could
-// not be read to their end.
-#define NOT_FOR_HOSTS (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
-
 static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, uint32_t bytes)
 {
 	uint32_t slot = burst->slots[i];
 
-	if (unlikely(burst->packets[i].flags & NOT_FOR_HOSTS) && !hs_sink(worker, burst, i)) {
+	if (unlikely(burst->packets[i].flags & HS_STAGE_SUSPECT) && !hs_sink(worker, burst, i)) {
 		bool seen = burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY;
 		hs_drop(worker, burst->in->index, seen ? HS_DROP_UNSTRIPPABLE : HS_DROP_UNREADABLE,
 				burst->mbufs[i]);

@@ -51,9 +51,8 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	struct hs_flow_worker *own = rule_of(worker, burst, i);
 	if (!own)
 		return;
-	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 	uint16_t wanted = (uint16_t)packet->trace_type;
-	if (!wanted || !(hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED))
+	if (!wanted || !hs_flow_hop_enabled(own))
 		return;
 
 	uint16_t bitmap = wanted & HS_HOP_KNOWN;

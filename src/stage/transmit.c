@@ -14,7 +14,7 @@ void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
 	struct hs_tx_queue *queue = &worker->tx[out];
 	struct hs_port *port = worker->ports[out];
 
-	if (unlikely(rte_pktmbuf_pkt_len(mbuf) > port->mtu + 14u + 8u))
+	if (unlikely(rte_pktmbuf_pkt_len(mbuf) > hs_longest_frame(port)))
 		hs_event(worker, burst, HS_EVENT_OVER_MTU);
 	queue->mbufs[queue->n] = mbuf;
 	queue->slots[queue->n] = slot;
@@ -93,7 +93,7 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 {
 	uint16_t flags = burst->packets[i].flags;
 
-	if (likely(!(flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT))))
+	if (likely(!(flags & HS_STAGE_SUSPECT)))
 		return true;
 	if (hs_strip(worker, burst, i)) {
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
