@@ -11,11 +11,13 @@
 #include "flexint.h"
 #include "packet_quick.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define HS_USUAL_TRACE_TYPE 0x7000E000u
 #define HS_USUAL_E2E_BYTES  18 // bitmap, timestamp, 4 bytes packets, 4 bytes bytes
 #define HS_USUAL_HOP_BYTES  24 // node id, bitmap, 2 + 2 packets, timestamp, 4 + 4 bytes
+static_assert((HS_USUAL_TRACE_TYPE & 0xFFFF) == HS_HOP_KNOWN, "an entry has all fields there are");
 
 // Moves the first `bytes` of a frame: a constant from 48 to 72, where this is inlined. Every byte
 // is read before the first is written, and on the way they are in registers; an array between would

@@ -37,6 +37,7 @@ struct entry {
 };
 
 static_assert(HS_NS_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
+static_assert(HS_FLOW_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
 
 struct hs_flow_table {
 	struct hs_flow_table_config config;
