@@ -137,6 +137,17 @@ size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len);
 void hs_flexint_option_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		uint8_t type, const uint8_t *data, size_t len);
 
+// The same for `bytes` of ready options (1 to HS_HBH_MAX_BYTES - 8; type, length and data each), in
+// their order.
+size_t hs_flexint_block_growth(const struct hs_packet *packet, size_t bytes);
+void hs_flexint_block_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		const uint8_t *options, size_t bytes);
+
+// Takes out the options of one type and leaves all else, other telemetry too; in place, as
+// hs_flexint_strip. Returns by how much the frame shrank (a multiple of 8, may be 0): it starts at
+// frame + result, and is to be parsed anew. The options must be walkable.
+size_t hs_flexint_take_type(uint8_t *frame, const struct hs_packet *packet, uint8_t type);
+
 // Walks the options of `type` in a frame: *cursor is 0 at first; false when there is no further.
 bool hs_flexint_option_next(const uint8_t *frame, const struct hs_packet *packet, uint8_t type,
 		size_t *cursor, const uint8_t **data, size_t *len);

@@ -12,6 +12,7 @@
 #include "flow_table.h"
 #include "port.h"
 #include "report.h"
+#include "signal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,6 +75,10 @@ const struct hs_node_config *hs_node_config(const struct hs_node *node);
 
 // Takes up to n report records off the workers' rings.
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
+
+// Takes up to n signals (in-band requests and reports that packets carried) off the workers' rings;
+// those of one packet are never parted by the end of `signals` if it has room for 8 or more.
+unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, unsigned n);
 
 // ---- counters ----
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// State that outlives a process: a journal of changes, one line of JSON each with its checksum,
+// written before the change is confirmed and folded into a snapshot of what is in force when it has
+// grown to more than twice of that. Whatever moment the process dies at, each confirmed line is
+// found again, and a last line that was not confirmed is dropped.
+//
+//   hopsight-state 1
+//   <crc32c, 8 hex digits> <compact JSON>
+//
+// A line is a change as the API takes it, a list of changes one line: all or nothing here too.
+// Thread rule: owner; one process holds a file at a time (it is locked).
+#pragma once
+
+#include "error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_state;
+
+struct hs_state_config {
+	const char *file; // its folder must exist; created with mode 0600
+	bool sync;	  // fdatasync before a change is confirmed: survives a loss of power too
+};
+
+struct hs_state_load {
+	uint64_t lines;	     // read and agreed to
+	uint64_t refused;    // well formed, but `each` said no: the caller has logged why
+	bool torn;	     // the last line was not whole: dropped, it was never confirmed
+	char set_aside[512]; // a damaged file's new name "FILE.damaged-<UTC time>"; "" if none
+	char reason[160];    // what was wrong with it, with the line
+};
+
+// Opens or creates the file and hands each line's value to `each` (borrowed) in order. A damaged
+// file (a wrong checksum or no JSON before the last line, another heading) is set aside whole, the
+// lines before the damage are used and kept. 0, or a negative errno with *err (path "state.file"):
+// -EBUSY where another process holds it.
+int hs_state_open(const struct hs_state_config *config, int (*each)(void *context, json_t *change),
+		void *context, struct hs_state_load *load, struct hs_state **state,
+		struct hs_error *err);
+void hs_state_close(struct hs_state *state);
+
+// Adds a change. 0 when it is in the file; a negative errno with *err where it is not (disk full):
+// the file is then as it was before.
+int hs_state_append(struct hs_state *state, const json_t *change, struct hs_error *err);
+
+// Has the journal grown so that a snapshot is worth it? `live`: changes that a snapshot would have.
+bool hs_state_wants_snapshot(const struct hs_state *state, uint64_t live);
+// Writes a new file beside the old one, every value that `next` returns (new references, NULL ends)
+// a line, and puts it in the old one's place. On failure the old one stands.
+int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), void *context,
+		struct hs_error *err);
+
+uint64_t hs_state_bytes(const struct hs_state *state);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What control gives workers to put into the next packet of a flow that leaves for the network: an
+// in-band request (options 0x32) or reports on their way back (0x33), as ready option bytes.
+//
+// One offer a rule, taken at most once: control fills an empty one and makes it ready; the worker
+// that wins the exchange puts it in and says when; control reads that and may fill it anew. While
+// an offer stands, the rule's config word has HS_FLOW_OFFERED in its mode, which sends the flow's
+// packets the long way (hs_flow_due); without it packets pay nothing.
+//
+// Source: 000_616928c59136b059.txt sections III-B1 and III-D; docs/architecture.md.
+// Thread rule: each field as said; freed after a grace period, with its slot.
+#pragma once
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_FLOW_OFFER_BYTES 2040 // of options: a Hop-by-Hop header has no room for more
+
+enum hs_flow_offer_state {
+	HS_OFFER_EMPTY, // control's
+	HS_OFFER_READY, // whichever worker has a packet for it
+	HS_OFFER_TAKEN, // that worker's
+	HS_OFFER_SENT,	// control's again
+};
+
+struct hs_flow_offer {
+	_Atomic uint32_t state;	  // enum hs_flow_offer_state; acquire and release
+	_Atomic uint32_t refused; // packets that had no room for it since it was made ready
+	_Atomic int64_t sent_ns;  // receive time of the packet that took it
+	bool holds_telemetry;	  // no telemetry of the rule before this is sent; control's
+	uint16_t n_bytes;	  // of options, each with type and length
+	uint8_t bytes[HS_FLOW_OFFER_BYTES];
+};
