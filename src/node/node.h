@@ -12,7 +12,7 @@
 #include "flow_table.h"
 #include "port.h"
 #include "report.h"
-#include "signal.h"
+#include "signal_record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
