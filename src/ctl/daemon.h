@@ -5,14 +5,7 @@
 #pragma once
 
 #include "config.h"
-
-// Exit codes of the programs.
-enum {
-	HS_EXIT_OK = 0,
-	HS_EXIT_FAILED = 1,
-	HS_EXIT_USAGE = 2,
-	HS_EXIT_PORTS = 3,
-};
+#include "exit_code.h"
 
 // Runs until SIGTERM, SIGINT or SIGQUIT; a second one exits at once. argv: words for EAL. Returns
 // the exit code; what went wrong is in the log.
