@@ -249,7 +249,7 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
 	size_t reply_len;
 
 	if (!cli->client) {
-		int rc = hs_bus_client_open(cli->endpoint, &cli->client, &err);
+		int rc = hs_bus_client_open(cli->endpoint, NULL, &cli->client, &err);
 		if (rc == -EINVAL)
 			return hs_cli_usage("%s", err.message);
 		if (rc) {

@@ -379,7 +379,7 @@ static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (hs_bus_subscriber_open(endpoint, topic, false, &subscriber, &err)) {
+	if (hs_bus_subscriber_open(endpoint, topic, false, NULL, &subscriber, &err)) {
 		fprintf(stderr, "hopsight: %s\n", err.message);
 		return HS_CLI_UNREACHABLE;
 	}

@@ -46,24 +46,6 @@ struct hs_bus {
 
 // ---- opening and closing ----
 
-static int open_monitor(struct hs_bus *bus, struct line *line)
-{
-	char endpoint[64];
-
-	snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%p", line->socket);
-	if (zmq_socket_monitor(line->socket, endpoint,
-			    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH))
-		return -errno;
-	line->monitor = zmq_socket(bus->context, ZMQ_PAIR);
-	if (!line->monitor || hs_bus_socket_set(line->monitor, ZMQ_LINGER, 0) ||
-			zmq_connect(line->monitor, endpoint))
-		return -errno;
-	return 0;
-}
-
 static int open_line(struct hs_bus *bus, struct line *line, int type, unsigned queue)
 {
 	line->socket = zmq_socket(bus->context, type);
@@ -71,7 +53,7 @@ static int open_line(struct hs_bus *bus, struct line *line, int type, unsigned q
 		return -errno;
 	int rc = hs_bus_socket_tune(line->socket, LINGER_MS);
 	rc = rc ? rc : hs_bus_socket_set(line->socket, ZMQ_SNDHWM, (int)queue);
-	return rc ? rc : open_monitor(bus, line);
+	return rc ? rc : hs_bus_socket_watch(bus->context, line->socket, &line->monitor);
 }
 
 static int open_router(struct hs_bus *bus)
@@ -185,10 +167,7 @@ int hs_bus_open(const struct hs_bus_config *config, struct hs_bus **out, struct 
 
 static void close_line(struct line *line)
 {
-	if (line->socket)
-		zmq_socket_monitor(line->socket, NULL, 0);
-	if (line->monitor)
-		zmq_close(line->monitor);
+	hs_bus_socket_unwatch(line->socket, line->monitor);
 	if (line->socket)
 		zmq_close(line->socket);
 }
@@ -212,9 +191,11 @@ void hs_bus_close(struct hs_bus *bus)
 
 // ---- waiting ----
 
-static void count_event(struct hs_bus_counters *counters, uint16_t event)
+static void count_event(void *context, const struct hs_bus_socket_event *event)
 {
-	switch (event) {
+	struct hs_bus_counters *counters = context;
+
+	switch (event->number) {
 	case ZMQ_EVENT_ACCEPTED:
 	case ZMQ_EVENT_CONNECTED:
 		counters->connections++;
@@ -229,22 +210,6 @@ static void count_event(struct hs_bus_counters *counters, uint16_t event)
 		break;
 	default:
 		break;
-	}
-}
-
-// An event has two parts: number and value, then the endpoint.
-static void drain_monitor(void *monitor, struct hs_bus_counters *counters)
-{
-	uint8_t bytes[256];
-	int n;
-
-	while ((n = zmq_recv(monitor, bytes, sizeof(bytes), ZMQ_DONTWAIT)) >= 0) {
-		uint16_t event;
-		if (n >= (int)sizeof(event)) {
-			memcpy(&event, bytes, sizeof(event));
-			count_event(counters, event);
-		}
-		zmq_recv(monitor, bytes, sizeof(bytes), ZMQ_DONTWAIT);
 	}
 }
 
@@ -291,9 +256,9 @@ bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigne
 
 	for (unsigned i = 0; i < n_fds; i++)
 		fds[i].revents = rc > 0 ? events_from_zmq(items[1 + i].revents) : 0;
-	drain_monitor(bus->router.monitor, &bus->counters);
+	hs_bus_socket_events(bus->router.monitor, count_event, &bus->counters);
 	for (unsigned i = 0; i < bus->n_publishers; i++)
-		drain_monitor(bus->publishers[i].monitor, &bus->counters);
+		hs_bus_socket_events(bus->publishers[i].monitor, count_event, &bus->counters);
 	return rc > 0 && items[0].revents & ZMQ_POLLIN;
 }
 
@@ -392,6 +357,8 @@ int hs_bus_next_request(struct hs_bus *bus, struct hs_bus_request *request)
 			request->route = route;
 			request->body = zmq_msg_data(&route->body);
 			request->len = zmq_msg_size(&route->body);
+			request->user = "";
+			request->may_change = true;
 			return 0;
 		}
 		free_route(route);

@@ -39,20 +39,10 @@ static int open_both(int type, void **context, void **socket, struct hs_error *e
 	return hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");
 }
 
-static char *take_text(zmq_msg_t *message, size_t *len)
-{
-	*len = zmq_msg_size(message);
-	char *text = malloc(*len + 1);
-	if (text) {
-		memcpy(text, zmq_msg_data(message), *len);
-		text[*len] = '\0';
-	}
-	return text;
-}
-
 // ---- client ----
 
-int hs_bus_client_open(const char *endpoint, struct hs_bus_client **out, struct hs_error *err)
+int hs_bus_client_open(const char *endpoint, const struct hs_bus_keys *keys,
+		struct hs_bus_client **out, struct hs_error *err)
 {
 	struct hs_bus_client *client = calloc(1, sizeof(*client));
 
@@ -67,7 +57,9 @@ int hs_bus_client_open(const char *endpoint, struct hs_bus_client **out, struct 
 		hs_bus_socket_set(client->socket, ZMQ_REQ_CORRELATE, 1);
 		int64_t no_limit = -1;
 		zmq_setsockopt(client->socket, ZMQ_MAXMSGSIZE, &no_limit, sizeof(no_limit));
-		rc = hs_bus_socket_reach(client->context, client->socket, endpoint, err);
+		rc = hs_bus_keys_connect(client->socket, keys, err);
+		if (rc == 0)
+			rc = hs_bus_socket_reach(client->context, client->socket, endpoint, err);
 	}
 	if (rc)
 		hs_bus_client_close(client);
@@ -108,7 +100,7 @@ int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t
 	zmq_msg_init(&message);
 	int rc = zmq_msg_recv(&message, client->socket, 0) < 0 ? -errno : 0;
 	if (rc == 0) {
-		*reply = take_text(&message, reply_len);
+		*reply = hs_bus_take_text(&message, reply_len);
 		rc = *reply ? 0 : -ENOMEM;
 	}
 	zmq_msg_close(&message);
@@ -118,7 +110,8 @@ int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t
 // ---- subscriber ----
 
 int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
-		struct hs_bus_subscriber **out, struct hs_error *err)
+		const struct hs_bus_keys *keys, struct hs_bus_subscriber **out,
+		struct hs_error *err)
 {
 	struct hs_bus_subscriber *subscriber = calloc(1, sizeof(*subscriber));
 
@@ -129,6 +122,8 @@ int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
 	int rc = open_both(ZMQ_SUB, &subscriber->context, &subscriber->socket, err);
 	if (rc == 0 && zmq_setsockopt(subscriber->socket, ZMQ_SUBSCRIBE, topic, strlen(topic)) != 0)
 		rc = hs_bus_error(err, "internal", "", "subscribing failed");
+	if (rc == 0)
+		rc = hs_bus_keys_connect(subscriber->socket, keys, err);
 	if (rc == 0)
 		rc = bind ? hs_bus_socket_bind(subscriber->socket, endpoint, "", err)
 			  : hs_bus_socket_connect(subscriber->socket, endpoint, "", err);
@@ -168,9 +163,18 @@ int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
 			rc = zmq_msg_recv(&part, subscriber->socket, 0) < 0 ? -errno : 0;
 	}
 	if (rc == 0) {
-		message->json = take_text(&part, &message->len);
+		message->json = hs_bus_take_text(&part, &message->len);
 		rc = message->json ? 0 : -ENOMEM;
 	}
 	zmq_msg_close(&part);
 	return rc;
+}
+
+int hs_bus_subscriber_fd(const struct hs_bus_subscriber *subscriber)
+{
+	int fd = -1;
+	size_t size = sizeof(fd);
+
+	zmq_getsockopt(subscriber->socket, ZMQ_FD, &fd, &size);
+	return fd;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,6 +53,73 @@ int hs_bus_socket_tune(void *socket, int linger_ms)
 	}
 	int64_t max = HS_BUS_MAX_MESSAGE;
 	return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) ? -errno : 0;
+}
+
+// ---- events ----
+
+int hs_bus_socket_watch(void *context, void *socket, void **monitor)
+{
+	char endpoint[64];
+
+	snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%p", socket);
+	if (zmq_socket_monitor(socket, endpoint,
+			    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
+					    ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+					    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+					    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+					    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH))
+		return -errno;
+	*monitor = zmq_socket(context, ZMQ_PAIR);
+	if (!*monitor || hs_bus_socket_set(*monitor, ZMQ_LINGER, 0) ||
+			zmq_connect(*monitor, endpoint))
+		return -errno;
+	return 0;
+}
+
+void hs_bus_socket_unwatch(void *socket, void *monitor)
+{
+	if (socket)
+		zmq_socket_monitor(socket, NULL, 0);
+	if (monitor)
+		zmq_close(monitor);
+}
+
+// An event has two parts: number and value, then the endpoint.
+static bool next_event(void *monitor, struct hs_bus_socket_event *event)
+{
+	uint8_t bytes[sizeof(event->number) + sizeof(event->value)];
+	int n = zmq_recv(monitor, bytes, sizeof(bytes), ZMQ_DONTWAIT);
+
+	if (n < (int)sizeof(bytes))
+		return false;
+	memcpy(&event->number, bytes, sizeof(event->number));
+	memcpy(&event->value, bytes + sizeof(event->number), sizeof(event->value));
+	n = zmq_recv(monitor, event->endpoint, sizeof(event->endpoint) - 1, ZMQ_DONTWAIT);
+	n = n > (int)sizeof(event->endpoint) - 1 ? (int)sizeof(event->endpoint) - 1 : n;
+	event->endpoint[n > 0 ? n : 0] = '\0';
+	return true;
+}
+
+void hs_bus_socket_events(void *monitor,
+		void (*note)(void *context, const struct hs_bus_socket_event *event), void *context)
+{
+	struct hs_bus_socket_event event;
+
+	while (next_event(monitor, &event))
+		note(context, &event);
+}
+
+// ---- messages ----
+
+char *hs_bus_take_text(void *message, size_t *len)
+{
+	*len = zmq_msg_size(message);
+	char *text = malloc(*len + 1);
+	if (text) {
+		memcpy(text, zmq_msg_data(message), *len);
+		text[*len] = '\0';
+	}
+	return text;
 }
 
 // ---- endpoints ----

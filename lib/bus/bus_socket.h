@@ -2,9 +2,12 @@
 // What the sockets of nodes and clients have in common. For lib/bus only.
 #pragma once
 
+#include "bus_keys.h"
+
 #include "error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // How much longer a message may be than the API takes, so that the API can say that it is too long:
@@ -35,3 +38,25 @@ int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *
 
 // Fills *err for a failed ZeroMQ call and returns -errno.
 int hs_bus_error(struct hs_error *err, const char *code, const char *path, const char *what);
+
+// Watches what becomes of a socket's connections: *monitor is to be emptied now and then. 0 or
+// -errno; hs_bus_socket_unwatch in any case, before the socket is closed (NULLs are allowed).
+int hs_bus_socket_watch(void *context, void *socket, void **monitor);
+void hs_bus_socket_unwatch(void *socket, void *monitor);
+
+struct hs_bus_socket_event {
+	uint16_t number; // ZMQ_EVENT_...
+	uint32_t value;
+	char endpoint[128]; // terminated; cut if longer
+};
+
+void hs_bus_socket_events(void *monitor,
+		void (*note)(void *context, const struct hs_bus_socket_event *event),
+		void *context);
+
+// Makes the socket a client with these keys; NULL: leaves it in clear. 0 or a negative errno with
+// *err, whose path is "secret" or "controller".
+int hs_bus_keys_connect(void *socket, const struct hs_bus_keys *keys, struct hs_error *err);
+
+// A copy of a message (a zmq_msg_t) as terminated text; the caller frees it. NULL: memory is out.
+char *hs_bus_take_text(void *message, size_t *len);

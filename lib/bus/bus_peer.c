@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bus.h"
+
+#include "bus_socket.h"
+
+#include <zmq.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SOCKETS 8192 // three for each peer
+#define MAX_REPLY   (64 << 20)
+#define SEND_QUEUE  1000
+#define REPLY_QUEUE 10000
+
+struct hs_bus_peer {
+	void *socket;
+	void *monitor;
+	int fd;
+	struct hs_bus_peer_state state;
+};
+
+// One context for all: each has threads of its own.
+static struct {
+	pthread_mutex_t lock;
+	void *context;
+	unsigned users;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *take_context(void)
+{
+	pthread_mutex_lock(&shared.lock);
+	if (!shared.context) {
+		shared.context = zmq_ctx_new();
+		if (shared.context)
+			zmq_ctx_set(shared.context, ZMQ_MAX_SOCKETS, MAX_SOCKETS);
+	}
+	void *context = shared.context;
+	shared.users += context != NULL;
+	pthread_mutex_unlock(&shared.lock);
+	return context;
+}
+
+static void give_context(void)
+{
+	void *last = NULL;
+
+	pthread_mutex_lock(&shared.lock);
+	if (--shared.users == 0) {
+		last = shared.context;
+		shared.context = NULL;
+	}
+	pthread_mutex_unlock(&shared.lock);
+	while (last && zmq_ctx_term(last) && errno == EINTR)
+		;
+}
+
+static int tune(struct hs_bus_peer *peer)
+{
+	int64_t max = MAX_REPLY;
+	size_t size = sizeof(peer->fd);
+	int rc = hs_bus_socket_tune(peer->socket, 0);
+
+	rc = rc ? rc : hs_bus_socket_set(peer->socket, ZMQ_SNDHWM, SEND_QUEUE);
+	rc = rc ? rc : hs_bus_socket_set(peer->socket, ZMQ_RCVHWM, REPLY_QUEUE);
+	if (rc == 0 && zmq_setsockopt(peer->socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
+		rc = -errno;
+	if (rc == 0 && zmq_getsockopt(peer->socket, ZMQ_FD, &peer->fd, &size))
+		rc = -errno;
+	return rc;
+}
+
+int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, struct hs_bus_peer **out,
+		struct hs_error *err)
+{
+	struct hs_bus_peer *peer = calloc(1, sizeof(*peer));
+	void *context = peer ? take_context() : NULL;
+
+	if (!context) {
+		free(peer);
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return -ENOMEM;
+	}
+	peer->socket = zmq_socket(context, ZMQ_DEALER);
+	int rc = peer->socket ? tune(peer) : -errno;
+	if (rc == 0)
+		rc = hs_bus_socket_watch(context, peer->socket, &peer->monitor);
+	if (rc) {
+		errno = -rc;
+		hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");
+	}
+	if (rc == 0)
+		rc = hs_bus_keys_connect(peer->socket, keys, err);
+	if (rc == 0)
+		rc = hs_bus_socket_connect(peer->socket, endpoint, "", err);
+	if (rc)
+		hs_bus_peer_close(peer);
+	else
+		*out = peer;
+	return rc;
+}
+
+void hs_bus_peer_close(struct hs_bus_peer *peer)
+{
+	if (!peer)
+		return;
+	hs_bus_socket_unwatch(peer->socket, peer->monitor);
+	if (peer->socket)
+		zmq_close(peer->socket);
+	free(peer);
+	give_context();
+}
+
+int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len)
+{
+	return zmq_send(peer->socket, text, len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+}
+
+int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
+{
+	zmq_msg_t part;
+
+	zmq_msg_init(&part);
+	int rc = zmq_msg_recv(&part, peer->socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	// One part is what a node sends; of several, the last is the reply.
+	while (rc == 0 && zmq_msg_more(&part))
+		rc = zmq_msg_recv(&part, peer->socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	if (rc == 0) {
+		*reply = hs_bus_take_text(&part, len);
+		rc = *reply ? 0 : -ENOMEM;
+	}
+	zmq_msg_close(&part);
+	return rc;
+}
+
+int hs_bus_peer_fd(const struct hs_bus_peer *peer)
+{
+	return peer->fd;
+}
+
+static void note_event(void *context, const struct hs_bus_socket_event *event)
+{
+	struct hs_bus_peer_state *state = context;
+
+	switch (event->number) {
+	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+		state->connected = true;
+		state->connections++;
+		break;
+	case ZMQ_EVENT_DISCONNECTED:
+		state->connected = false;
+		break;
+	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+		state->handshakes_failed++;
+		break;
+	default:
+		break;
+	}
+}
+
+void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out)
+{
+	hs_bus_socket_events(peer->monitor, note_event, &peer->state);
+	*out = peer->state;
+}
