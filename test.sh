@@ -94,16 +94,19 @@ part_fuzz() {
 	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
 }
 
+# What is about packets runs again with nodes that leave out all that is special to usual ones.
 part_integration() {
 	build build
 	counted "$PYTHON" tests/integration/run.py
+	counted "$PYTHON" tests/integration/run.py --plain
 }
 
-# Every scenario with what it expects, then some of them in the other compiler's build with
-# sanitizers: nothing to complain about, and the same bytes.
+# Every scenario with what it expects; then a few seconds of each in plain code, and of some in the
+# other compiler's build with sanitizers: nothing to complain about, and the same bytes.
 part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
+	counted "$PYTHON" tests/lab/run.py --plain
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized
 	counted env ASAN_OPTIONS=detect_leaks=1 \

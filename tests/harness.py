@@ -3,6 +3,9 @@
 
 A test's name is its function's, read as a sentence. It fails by raising, and skips by raising Skip
 with the reason. It is given a Workspace, which removes what it leaves behind.
+
+--plain runs those about what nodes do to packets, with nodes that take the general code for every
+packet (docs/performance.md, "Special and plain code").
 """
 
 import os
@@ -18,15 +21,17 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 from workspace import Workspace  # noqa: E402
 
 _TESTS = []
+_PLAIN = "HS_PLAIN_STAGES"  # hopsightd's; it says so in its log
 
 
 class Skip(Exception):
     """The machine does not have what the test needs."""
 
 
-def test(limit_s=60):
+def test(limit_s=60, path=False):
+    """path: about what nodes do to packets, so that --plain runs it, too."""
     def register(function):
-        _TESTS.append((function.__name__.replace("_", " "), function, limit_s))
+        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path))
         return function
 
     return register
@@ -112,33 +117,54 @@ def _run(function, limit_s):
             outcome = ["FAIL", f"not done within {limit_s} s"]
         elif len(outcome) != 2:
             outcome = ["FAIL", "the test's process died"]
+        elif outcome[0] == "PASS" and _PLAIN in os.environ and not _said_plain(folder):
+            outcome = ["FAIL", "no node says that it runs plain code"]
         if outcome[0] == "FAIL":
             _show_logs(folder)
         return outcome
 
 
+def _logs(folder):
+    return [os.path.join(at, name) for at, _, names in os.walk(folder) for name in sorted(names)
+            if name == "log" or name.endswith(".log")]
+
+
+def _said_plain(folder):
+    for path in _logs(folder):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            if any(_PLAIN in line for line in f):
+                return True
+    return False
+
+
 def _show_logs(folder):
-    for name in sorted(os.listdir(folder)):
-        path = os.path.join(folder, name)
-        if (name == "log" or name.endswith(".log")) and os.path.getsize(path):
+    for path in _logs(folder):
+        if os.path.getsize(path):
             with open(path, encoding="utf-8", errors="replace") as f:
                 tail = f.read().splitlines()[-60:]
-            print(f"---- {name}", *tail, sep="\n")
+            print(f"---- {os.path.relpath(path, folder)}", *tail, sep="\n")
     sys.stdout.flush()
 
 
 def main(argv=None):
     """Runs all registered tests, or those whose names contain one of the words given."""
-    words = [word.replace("_", " ") for word in (argv or sys.argv)[1:]]
+    arguments = (argv or sys.argv)[1:]
+    plain = "--plain" in arguments
+    words = [word.replace("_", " ") for word in arguments if word != "--plain"]
+    if plain:
+        os.environ[_PLAIN] = "1"
+    else:
+        os.environ.pop(_PLAIN, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
-    for name, function, limit_s in _TESTS:
-        if words and not any(word in name for word in words):
+    for name, function, limit_s, path in _TESTS:
+        if plain and not path or words and not any(word in name for word in words):
             continue
         begin = time.monotonic()
         outcome, said = _run(function, limit_s)
         seconds = time.monotonic() - begin
         note = f" ({said.splitlines()[0]})" if said else ""
-        print(f"{outcome} {name}{note} {seconds:.1f} s", flush=True)
+        print(f"{outcome} {name}{', in plain code' if plain else ''}{note} {seconds:.1f} s",
+              flush=True)
         failed += outcome == "FAIL"
     return 1 if failed else 0

@@ -590,6 +590,10 @@ static void say_ready(const struct daemon *d)
 					"wait",
 					i, c->control_core);
 	}
+	if (getenv("HS_PLAIN_STAGES"))
+		hs_log(HS_LOG_WARNING, "daemon",
+				"HS_PLAIN_STAGES is set: every packet takes the general, slower "
+				"code");
 	hs_log(HS_LOG_NOTICE, "daemon", "ready: node %u '%s', %u port%s, api %s", c->node.id,
 			c->node.name, c->n_ports, c->n_ports == 1 ? "" : "s", c->bind.text[0]);
 	hs_sd_notify("READY=1");

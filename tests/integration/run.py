@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs all integration tests, or those whose names contain one of the words given."""
+"""Runs all integration tests, or those whose names contain one of the words given; --plain: those
+about packets with nodes that run plain code."""
 
 import importlib
 import os

@@ -36,7 +36,7 @@ def command(node, *words, expected=0):
     return done.stdout
 
 
-@test()
+@test(path=True)
 def the_message_of_listing_1_from_a_plain_req_socket_installs_a_rule_at_once(workspace):
     need()
     _, node = one_node(workspace)
@@ -128,7 +128,7 @@ def the_command_line_says_3_when_no_node_answers(workspace):
     equal(done.returncode, 3, "exit code")
 
 
-@test()
+@test(path=True)
 def traffic_and_api_go_on_while_the_publishers_peer_is_absent(workspace):
     need("ping")
     missing = f"ipc://{workspace.path('controller')}"

@@ -85,13 +85,13 @@ def check_transit(before, after, layout):
         equal(after["offset"] % 4, 0, "place of option 0x31")
 
 
-@test(limit_s=180)
+@test(limit_s=180, path=True)
 def a_hundred_thousand_packets_of_every_shape_leave_the_sink_as_they_entered_the_source(workspace):
     need()
     chain_is_byte_exact(workspace, PACKETS, "aligned")
 
 
-@test(limit_s=60)
+@test(limit_s=60, path=True)
 def the_layout_of_the_paper_is_byte_exact_too(workspace):
     need()
     chain_is_byte_exact(workspace, PACKETS // 10, "paper")

@@ -62,19 +62,19 @@ def check_report(report, first, index):
         check(-200000 < later - earlier < 500000000, "delays", stamps)
 
 
-@test()
+@test(path=True)
 def packets_cross_four_nodes_over_veth_unchanged_and_reports_have_every_count(workspace):
     need()
     packets_arrive_and_reports_say_so(workspace, "veth")
 
 
-@test()
+@test(path=True)
 def packets_cross_four_nodes_over_memif_unchanged_and_reports_have_every_count(workspace):
     need()
     packets_arrive_and_reports_say_so(workspace, "memif")
 
 
-@test()
+@test(path=True)
 def windows_of_one_second_name_every_hop_with_all_five_metrics(workspace):
     need("ping")
     chain = Chain(workspace).start()
@@ -101,7 +101,7 @@ def windows_of_one_second_name_every_hop_with_all_five_metrics(workspace):
     ping.wait(20)
 
 
-@test()
+@test(path=True)
 def a_node_that_is_told_not_to_writes_no_entry_and_counts_on(workspace):
     need()
     chain = Chain(workspace).start()
@@ -120,7 +120,7 @@ def a_node_that_is_told_not_to_writes_no_entry_and_counts_on(workspace):
     equal((counters["rx_packets"], counters["hop_entries"]), (20, 0), counters)
 
 
-@test()
+@test(path=True)
 def a_namespace_that_a_transit_node_does_not_know_passes_it_untouched(workspace):
     need()
     chain = Chain(workspace, nodes=3).start()
@@ -135,7 +135,7 @@ def a_namespace_that_a_transit_node_does_not_know_passes_it_untouched(workspace)
     equal(chain.nodes[2].call("int_get", ns_id=7)["counters"]["reports_made"], 20, "reports")
 
 
-@test()
+@test(path=True)
 def a_namespace_that_the_sink_does_not_know_is_stripped_all_the_same(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()
@@ -159,7 +159,7 @@ def host_telemetry(host, other, payload):
                        destination=fr.mac(other.mac), source=fr.mac(host.mac))
 
 
-@test()
+@test(path=True)
 def telemetry_from_a_host_is_stripped_counted_and_never_believed(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()
@@ -177,7 +177,7 @@ def telemetry_from_a_host_is_stripped_counted_and_never_believed(workspace):
     equal(ports(chain.nodes[0])["west"]["events"]["host_telemetry_stripped"], 1, "counted")
 
 
-@test()
+@test(path=True)
 def telemetry_from_a_host_is_dropped_and_counted_where_the_policy_says_so(workspace):
     need()
     chain = Chain(workspace, nodes=2, telemetry={"host_side_policy": "drop"}).start()
@@ -190,7 +190,7 @@ def telemetry_from_a_host_is_dropped_and_counted_where_the_policy_says_so(worksp
     audit_ok(*chain.nodes)
 
 
-@test()
+@test(path=True)
 def telemetry_that_does_not_fit_the_mtu_is_left_out_counted_and_explained(workspace):
     need()
     chain = Chain(workspace, nodes=3, host_mtu=1500, net_mtu=1500, link="veth").start()
@@ -213,7 +213,7 @@ def telemetry_that_does_not_fit_the_mtu_is_left_out_counted_and_explained(worksp
     audit_ok(*chain.nodes)
 
 
-@test()
+@test(path=True)
 def jumbo_packets_of_9000_bytes_cross_af_packet_with_telemetry(workspace):
     need()
     chain = Chain(workspace, nodes=3, host_mtu=9000, net_mtu=9200, link="veth",
@@ -230,7 +230,7 @@ def jumbo_packets_of_9000_bytes_cross_af_packet_with_telemetry(workspace):
     audit_ok(*chain.nodes)
 
 
-@test()
+@test(path=True)
 def the_kernels_own_counters_agree_with_the_nodes_on_af_packet(workspace):
     need("iperf3")
     chain = Chain(workspace, nodes=2, link="veth").start()
@@ -275,7 +275,7 @@ def kernel(node):
     return found
 
 
-@test()
+@test(path=True)
 def source_and_sink_work_for_both_directions_of_a_ping_at_once(workspace):
     need("ping")
     chain = Chain(workspace).start()

@@ -16,7 +16,7 @@ from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main
 A, B = "2001:db8::1", "2001:db8::2"
 
 
-@test()
+@test(path=True)
 def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(workspace):
     need("ping")
     chain = Chain(workspace, nodes=2).start()
@@ -75,7 +75,7 @@ def three_ports(workspace):
     return node, hosts
 
 
-@test()
+@test(path=True)
 def a_port_that_vanishes_is_noticed_within_a_second_and_taken_again_when_it_is_back(workspace):
     need("ping")
     node, hosts = three_ports(workspace)
@@ -109,7 +109,7 @@ def a_port_that_vanishes_is_noticed_within_a_second_and_taken_again_when_it_is_b
     return f"noticed after {1000 * noticed:.0f} ms"
 
 
-@test()
+@test(path=True)
 def a_bridge_floods_learns_and_never_lets_telemetry_out_to_a_host(workspace):
     need()
     node, hosts = three_ports(workspace)
@@ -136,7 +136,7 @@ def a_bridge_floods_learns_and_never_lets_telemetry_out_to_a_host(workspace):
     audit_ok(node)
 
 
-@test()
+@test(path=True)
 def a_flooded_packet_reaches_network_and_host_sides_without_telemetry(workspace):
     need()
     node, hosts = three_ports(workspace)
@@ -154,7 +154,7 @@ def a_flooded_packet_reaches_network_and_host_sides_without_telemetry(workspace)
     audit_ok(node)
 
 
-@test()
+@test(path=True)
 def packets_larger_than_a_ports_buffers_are_counted_and_their_cause_is_said(workspace):
     need()
     node, hosts = three_ports(workspace)
@@ -204,7 +204,7 @@ def a_second_node_on_an_interface_is_refused_and_leaves_the_first_alone(workspac
     second.start()
 
 
-@test()
+@test(path=True)
 def packets_for_a_link_that_is_down_are_told_from_those_for_a_full_queue(workspace):
     need()
     chain = Chain(workspace, nodes=1)
@@ -223,7 +223,7 @@ def packets_for_a_link_that_is_down_are_told_from_those_for_a_full_queue(workspa
     audit_ok(node)
 
 
-@test()
+@test(path=True)
 def packets_for_an_interface_without_carrier_count_as_port_down(workspace):
     need()
     node, hosts = three_ports(workspace)

@@ -30,7 +30,7 @@ class Iperf:
             return json.load(f)["end"]
 
 
-@test(limit_s=90)
+@test(limit_s=90, path=True)
 def tcp_at_300_mbit_s_loses_no_packet_while_a_thousand_rules_come_and_go(workspace):
     need("iperf3")
     chain = Chain(workspace).start()
@@ -78,7 +78,7 @@ def unlimited_tcp(workspace, **links):
                   f"{end['sum_sent']['retransmits']} retransmits, drops {lost}, missed {missed}")
 
 
-@test(limit_s=60)
+@test(limit_s=60, path=True)
 def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace):
     need("iperf3")
     lost, said = unlimited_tcp(workspace, link="memif", ring=7)
@@ -86,7 +86,7 @@ def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace)
     return said
 
 
-@test(limit_s=60)
+@test(limit_s=60, path=True)
 def every_packet_that_unlimited_tcp_loses_on_veth_is_named_by_a_node(workspace):
     need("iperf3")
     return unlimited_tcp(workspace, link="veth")[1]
@@ -113,7 +113,7 @@ def qdisc(namespace):
     return next(q for q in listed if q["kind"] == "tbf")
 
 
-@test(limit_s=60)
+@test(limit_s=60, path=True)
 def the_loss_of_a_hop_is_exactly_what_the_qdisc_on_it_dropped(workspace):
     need("tc")
     chain = Chain(workspace, link="veth")
@@ -237,7 +237,7 @@ def the_first_packet_after_idle_on_memif_waits_little_more_than_a_millisecond(wo
     return f"median {median:.0f} us, p99 {p99:.0f} us"
 
 
-@test()
+@test(path=True)
 def a_subscriber_that_does_not_read_costs_reports_that_are_counted_and_no_packet(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()

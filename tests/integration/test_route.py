@@ -71,7 +71,7 @@ def hopsight(node, *words, expected=0):
     return done
 
 
-@test()
+@test(path=True)
 def a_router_joins_two_subnets(workspace):
     need("ping", "iperf3")
     net = Routed(workspace, 1)
@@ -90,7 +90,7 @@ def a_router_joins_two_subnets(workspace):
     audit_ok(*net.nodes)
 
 
-@test()
+@test(path=True)
 def packets_to_nowhere_are_counted_and_nobody_is_told(workspace):
     need("ping")
     net = Routed(workspace, 1)
@@ -105,7 +105,7 @@ def packets_to_nowhere_are_counted_and_nobody_is_told(workspace):
     audit_ok(*net.nodes)
 
 
-@test()
+@test(path=True)
 def no_packet_is_lost_while_routes_change(workspace):
     need("ping")
     net = Routed(workspace, 1)
@@ -134,7 +134,7 @@ def no_packet_is_lost_while_routes_change(workspace):
     return f"{changes} changes, {re.search('time [0-9]*ms', output).group()}"
 
 
-@test()
+@test(path=True)
 def two_workers_share_a_table_that_changes(workspace):
     need("ping")
     net = Routed(workspace, 1, workers=[0, 1])
@@ -164,7 +164,7 @@ def two_workers_share_a_table_that_changes(workspace):
     return f"{changes} changes"
 
 
-@test()
+@test(path=True)
 def a_route_leads_packets_from_the_next_one_on(workspace):
     need("ping")
     net = Routed(workspace, 1)
@@ -214,7 +214,7 @@ def the_command_line_lists_and_changes_routes_and_neighbours(workspace):
     equal(node.call("node_get")["routes"], 1, "routes that are left")
 
 
-@test()
+@test(path=True)
 def telemetry_crosses_three_routers(workspace):
     need("ping")
     net = Routed(workspace, 3)

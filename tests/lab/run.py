@@ -4,7 +4,8 @@ given: one PASS or FAIL line for each. The numbers of a few are reckoned once mo
 packets, by check_packets.py.
 
 --sanitized BUILD runs a few seconds of some of them with another build, which must say nothing of
-its own and give the same bytes.
+its own and give the same bytes. --plain runs a few seconds of each but the largest with nodes that
+take the general code for every packet, which must give the same bytes as nodes as they are.
 """
 
 import argparse
@@ -40,6 +41,7 @@ TWICE = "paper-jitter-bursty-count10"
 SHORT = ["fat-tree-4", "path-change", "paper-clock-5s", "paper-jitter-bursty-count10",
          "telemetry-loss", "transit-restart", "window-queue"]
 SHORT_S = "3"
+PLAIN = {"HS_PLAIN_STAGES": "1"}
 SANITIZER_EXIT = 99
 # Seconds of those that are reckoned once more: jitter and losses, queues, copies.
 RECKONED = {"duplicates": 3, "paper-jitter-constant-count10": 3, "paper-throughput-count": 4,
@@ -169,17 +171,19 @@ def run_all(names, report):
             run_one(LARGE, folder, report)
 
 
-def same_bytes(name, builds, report, what, **env):
-    """A few seconds of a scenario by each build: results alike, and nothing said by sanitizers."""
+def same_bytes(name, report, what, build=BUILD, env=None):
+    """A few seconds of a scenario as it is, and by a build or in an environment: results alike, and
+    nothing said by sanitizers."""
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
-        paths = [os.path.join(folder, str(i)) for i in range(len(builds))]
-        done = [None] * len(builds)
+        paths = [os.path.join(folder, str(i)) for i in range(2)]
+        done = [None] * 2
 
         def run(i):
             done[i] = lab(["run", os.path.join(SCENARIOS, f"{name}.json"), "--quiet", "--duration",
-                           SHORT_S, "--json", paths[i]], builds[i], **env)
+                           SHORT_S, "--json", paths[i]], build if i else BUILD,
+                          **(env or {} if i else {}))
 
-        each(range(len(builds)), run)
+        each(range(2), run)
         wrong, bad = None, done[-1]
         # So short a run need not meet what is expected of the whole.
         for one in done:
@@ -222,6 +226,7 @@ def reckon(name, report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sanitized", metavar="BUILD")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     names = [os.path.basename(path)[:-5]
@@ -229,20 +234,25 @@ def main():
     wanted = [name for name in names
               if not options.words or any(word in name for word in options.words)]
     report = Report()
+    os.environ.pop(*PLAIN, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if options.sanitized:
             for name in [name for name in SHORT if name in wanted]:
-                same_bytes(name, [BUILD, options.sanitized], report, "under sanitizers",
-                           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
-                           + f":exitcode={SANITIZER_EXIT}",
-                           UBSAN_OPTIONS=f"halt_on_error=1:exitcode={SANITIZER_EXIT}")
+                same_bytes(name, report, "under sanitizers", options.sanitized,
+                           {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
+                            + f":exitcode={SANITIZER_EXIT}",
+                            "UBSAN_OPTIONS": f"halt_on_error=1:exitcode={SANITIZER_EXIT}"})
+        elif options.plain:
+            for name in wanted:
+                if name != LARGE:
+                    same_bytes(name, report, "in plain code", env=PLAIN)
         else:
             if not wanted and options.words != ["scale"]:
                 report.line("scenarios", "there are none", "")
             run_all(wanted, report)
             if TWICE in wanted:
-                same_bytes(TWICE, [BUILD, BUILD], report, "and its seed")
+                same_bytes(TWICE, report, "and its seed")
             each([name for name in RECKONED if name in wanted], lambda name: reckon(name, report))
             if not options.words or "scale" in options.words:
                 run_scale(report)
