@@ -176,7 +176,7 @@ static int refuse_key(const char *key, bool has_verb, struct hs_error *err)
 		return hs_error_set(err, "unknown_field", path,
 				"one verb, id, dry_run, if_generation", "%s is not known here",
 				path + 1);
-	hs_api_verb_list(verbs, sizeof(verbs), false);
+	hs_api_verb_list(verbs, sizeof(verbs), HS_API_ALL);
 	return hs_error_set(err, "unknown_verb", path, verbs, "%s is not a verb", path + 1);
 }
 
@@ -277,29 +277,34 @@ static void prefix_index(struct hs_error *err, const char *prefix, size_t index)
 	hs_error_prefix(err, path);
 }
 
-static int refuse_query(const struct hs_api_args *args, struct hs_error *err)
+static int check_which(
+		const struct hs_api_args *args, enum hs_api_which which, struct hs_error *err)
 {
+	const struct hs_api_verb_row *verb = &hs_api_verbs[args->verb];
 	char verbs[sizeof(err->expected)], path[64];
 
-	if (hs_api_verbs[args->verb].changes)
+	if (hs_api_verb_is(args->verb, which))
 		return 0;
-	hs_api_verb_list(verbs, sizeof(verbs), true);
-	snprintf(path, sizeof(path), "/%s", hs_api_verbs[args->verb].name);
+	hs_api_verb_list(verbs, sizeof(verbs), which);
+	snprintf(path, sizeof(path), "/%s", verb->name);
+	if (verb->changes)
+		return hs_error_set(err, "read_only", path, verbs,
+				"%s changes something, and this key is for reading only",
+				verb->name);
 	return hs_error_set(err, "unsupported", path, verbs,
-			"%s changes nothing, so it has no place here",
-			hs_api_verbs[args->verb].name);
+			"%s changes nothing, so it has no place here", verb->name);
 }
 
 // Reads and plays all requests of a list; *failing_id (may be NULL) is the id of one refused.
-static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix, bool only_changes,
-		json_t **failing_id, struct hs_error *err)
+static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix,
+		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
 {
 	for (size_t i = 0; i < json_array_size(items); i++) {
 		struct envelope element = {.prefix = ""};
 		struct hs_api_args args;
 		int rc = read_request(json_array_get(items, i), true, &element, &args, err);
-		if (rc == 0 && only_changes)
-			rc = refuse_query(&args, err);
+		if (rc == 0)
+			rc = check_which(&args, which, err);
 		if (rc == 0)
 			rc = plan_one(plan, &args, err);
 		if (rc) {
@@ -342,7 +347,8 @@ static int check_generation(const struct hs_api_backend *backend, const struct e
 			(unsigned long long)envelope->if_generation, (unsigned long long)now);
 }
 
-static int make_plan(struct hs_api_plan *plan, struct envelope *envelope, struct hs_error *err)
+static int make_plan(struct hs_api_plan *plan, struct envelope *envelope, enum hs_api_which which,
+		struct hs_error *err)
 {
 	struct envelope again = {.prefix = ""};
 	struct hs_api_args args;
@@ -350,9 +356,10 @@ static int make_plan(struct hs_api_plan *plan, struct envelope *envelope, struct
 
 	if (envelope->single) {
 		int rc = read_request(envelope->single, false, &again, &args, err);
+		rc = rc ? rc : check_which(&args, which, err);
 		return rc ? rc : plan_one(plan, &args, err);
 	}
-	int rc = plan_list(plan, envelope->items, envelope->prefix, false, &failing_id, err);
+	int rc = plan_list(plan, envelope->items, envelope->prefix, which, &failing_id, err);
 	if (rc && failing_id && !envelope->id)
 		envelope->id = failing_id;
 	return rc;
@@ -386,8 +393,8 @@ static void place_failure(const struct envelope *envelope, size_t failed, struct
 		prefix_index(err, envelope->prefix, failed);
 }
 
-static int execute(const struct hs_api_backend *backend, struct envelope *envelope, json_t *results,
-		struct hs_error *err)
+static int execute(const struct hs_api_backend *backend, struct envelope *envelope,
+		enum hs_api_which which, json_t *results, struct hs_error *err)
 {
 	size_t n = envelope->single ? 1 : json_array_size(envelope->items);
 	size_t failed = 0;
@@ -401,7 +408,7 @@ static int execute(const struct hs_api_backend *backend, struct envelope *envelo
 	struct hs_api_plan *plan = hs_api_plan_create(backend, n);
 	if (!plan)
 		return no_memory(err);
-	rc = make_plan(plan, envelope, err);
+	rc = make_plan(plan, envelope, which, err);
 	if (rc == 0 && envelope->dry_run) {
 		for (size_t i = 0; i < n; i++)
 			json_array_append_new(results, json_pack("{s:b}", "dry_run", 1));
@@ -448,7 +455,8 @@ static char *dump(json_t *reply)
 	return text;
 }
 
-char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len)
+char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len,
+		bool may_change)
 {
 	struct envelope envelope = {.prefix = ""};
 	struct hs_error err = {0};
@@ -458,7 +466,8 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 	if (rc == 0)
 		rc = read_envelope(root, &envelope, &err);
 	if (rc == 0)
-		rc = execute(backend, &envelope, results, &err);
+		rc = execute(backend, &envelope, may_change ? HS_API_ALL : HS_API_QUERIES, results,
+				&err);
 
 	if (envelope.id)
 		json_object_set(reply, "id", envelope.id);
@@ -490,7 +499,7 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 	json_t *results = json_array();
 	int rc = plan && results ? 0 : no_memory(err);
 	if (rc == 0)
-		rc = plan_list(plan, requests, "", true, NULL, err);
+		rc = plan_list(plan, requests, "", HS_API_CHANGES, NULL, err);
 	if (rc == 0) {
 		rc = hs_api_plan_run(plan, results, &failed, err);
 		if (rc)

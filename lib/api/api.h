@@ -89,8 +89,10 @@ struct hs_api_backend {
 };
 
 // Handles one message; returns the reply as a string that the caller frees (never NULL except when
-// memory is out). Nothing in the message can make it fail otherwise.
-char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len);
+// memory is out). Nothing in the message can make it fail otherwise. Without `may_change`, what
+// would change something is refused ("read_only"), as is a list or dry run that holds such.
+char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len,
+		bool may_change);
 
 // The same for the "requests" list of a configuration file: all or nothing, *err with its path.
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);

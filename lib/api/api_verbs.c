@@ -149,13 +149,18 @@ int hs_api_verb_find(const char *name)
 	return -1;
 }
 
-void hs_api_verb_list(char *text, size_t size, bool only_changes)
+bool hs_api_verb_is(enum hs_api_verb verb, enum hs_api_which which)
+{
+	return which == HS_API_ALL || hs_api_verbs[verb].changes == (which == HS_API_CHANGES);
+}
+
+void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)
 {
 	size_t used = 0;
 
 	text[0] = 0;
 	for (size_t i = 0; i < HS_VERB_COUNT && used < size; i++)
-		if (hs_api_verbs[i].changes || !only_changes)
+		if (hs_api_verb_is((enum hs_api_verb)i, which))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
 					hs_api_verbs[i].name);
 }

@@ -41,8 +41,16 @@ extern const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT];
 
 // The verb of a name, or -1.
 int hs_api_verb_find(const char *name);
-// All names, comma-separated; cut where it does not fit.
-void hs_api_verb_list(char *text, size_t size, bool only_changes);
+
+enum hs_api_which {
+	HS_API_ALL,
+	HS_API_CHANGES,
+	HS_API_QUERIES, // those that change nothing
+};
+
+bool hs_api_verb_is(enum hs_api_verb verb, enum hs_api_which which);
+// Their names, comma-separated; cut where it does not fit.
+void hs_api_verb_list(char *text, size_t size, enum hs_api_which which);
 
 // Reads the content of a verb. 0 or -EINVAL with *err (path relative to the content).
 int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,

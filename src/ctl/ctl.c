@@ -196,12 +196,13 @@ int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct 
 	return hs_api_run_list(&ctl->backend, requests, err);
 }
 
-char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len)
+char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len,
+		bool may_change)
 {
 	ctl->now_ns = now_ns;
 	ctl->counts.requests++;
 	ctl->request_drained = false;
-	return hs_api_handle(&ctl->backend, message, len);
+	return hs_api_handle(&ctl->backend, message, len, may_change);
 }
 
 // ---- time ----

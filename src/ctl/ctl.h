@@ -44,8 +44,10 @@ void hs_ctl_destroy(struct hs_ctl *ctl);
 // Installs a list of requests, all or nothing. 0 or negative errno with *err.
 int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct hs_error *err);
 
-// Answers one message; the caller frees the text. NULL only when memory is out.
-char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len);
+// Answers one message; the caller frees the text. NULL only when memory is out. `may_change` as
+// for hs_api_handle.
+char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len,
+		bool may_change);
 
 // Takes reports, closes windows, looks after the node. Returns the reports taken: at most a few
 // thousand, so that requests get their turn; call again at once where it is many.

@@ -483,8 +483,8 @@ static void answer_requests(struct daemon *d)
 	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
 		if (hs_bus_next_request(d->bus, &request) < 0)
 			return;
-		char *reply = hs_ctl_request(
-				d->ctl, hs_clock_now(d->clock), request.body, request.len);
+		char *reply = hs_ctl_request(d->ctl, hs_clock_now(d->clock), request.body,
+				request.len, request.may_change);
 		if (reply)
 			hs_bus_reply(d->bus, &request, reply);
 		else

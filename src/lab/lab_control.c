@@ -89,7 +89,7 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 	int64_t shown_ns = lab_shown_ns(lab, at);
 
 	hs_clock_set(at->clock, shown_ns);
-	char *answer = text ? hs_ctl_request(at->ctl, shown_ns, text, strlen(text)) : NULL;
+	char *answer = text ? hs_ctl_request(at->ctl, shown_ns, text, strlen(text), true) : NULL;
 	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
 	json_t *ok = json_incref(json_object_get(reply, "ok"));
 	if (!reply)

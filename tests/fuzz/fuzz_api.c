@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hs_api_backend backend = fake_backend(&fake);
 	backend.routes = routes;
 	backend.port_of = port_of;
-	char *reply = hs_api_handle(&backend, (const char *)data, size);
+	char *reply = hs_api_handle(&backend, (const char *)data, size, true);
 	json_t *json = reply ? json_loads(reply, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *error = json_object_get(json, "error");
 	HOLDS(json && !error == !!json_object_get(json, "ok"));

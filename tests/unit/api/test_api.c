@@ -19,7 +19,7 @@ static const char a_rule[] = "{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"20
 static json_t *ask_bytes(struct fake *fake, const char *text, size_t len)
 {
 	struct hs_api_backend backend = fake_backend(fake);
-	char *reply = hs_api_handle(&backend, text, len);
+	char *reply = hs_api_handle(&backend, text, len, true);
 	assert_non_null(reply);
 	json_t *json = json_loads(reply, 0, NULL);
 	assert_non_null(json);
@@ -35,6 +35,71 @@ static json_t *ask(struct fake *fake, const char *text)
 static const char *error_member(const json_t *reply, const char *name)
 {
 	return json_string_value(json_object_get(json_object_get(reply, "error"), name));
+}
+
+// Each verb with a content that is right, beside it whether it changes something; a new verb has to
+// be put in its class here.
+static void a_reader_is_refused_what_would_change_something_and_nothing_else(void **state)
+{
+	static const struct {
+		const char *request;
+		bool changes;
+	} cases[] = {
+			{"{\"hello\": {}}", false},
+			{"{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"::1\", \"dst_ip\": "
+			 "\"::2\","
+			 "\"protocol\": \"tcp\", \"trace_type\": \"0x40000000\","
+			 "\"mode\": \"count\", \"mode_setting\": 1}}",
+					true},
+			{"{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}}", true},
+			{"{\"int_delete\": {\"ns_id\": 5}}", true},
+			{"{\"int_list\": {}}", false},
+			{"{\"int_get\": {\"ns_id\": 5}}", false},
+			{"{\"qos_get\": {}}", false},
+			{"{\"route_add\": {\"prefix\": \"2001:db8::/32\", \"via\": \"::1\"}}",
+					true},
+			{"{\"route_delete\": {\"prefix\": \"2001:db8::/32\"}}", true},
+			{"{\"route_list\": {}}", false},
+			{"{\"neighbour_add\": {\"addr\": \"2001:db8::1\", \"port\": \"a\","
+			 "\"mac\": \"02:00:00:00:00:01\"}}",
+					true},
+			{"{\"neighbour_delete\": {\"addr\": \"2001:db8::1\"}}", true},
+			{"{\"neighbour_list\": {}}", false},
+			{"{\"node_get\": {}}", false},
+			{"{\"ports_get\": {}}", false},
+			{"{\"stats_get\": {}}", false},
+			{"{\"drops_get\": {}}", false},
+			{"{\"events\": {}}", false},
+			{"{\"audit\": {}}", false},
+	};
+	static const char *const forms[] = {"%s", "[{\"hello\": {}}, %s]",
+			"{\"transaction\": [{\"hello\": {}}, %s], \"dry_run\": true}"};
+	char text[512];
+
+	(void)state;
+	assert_int_equal(sizeof(cases) / sizeof(cases[0]), HS_VERB_COUNT);
+	for (size_t i = 0; i < HS_VERB_COUNT; i++) {
+		for (size_t form = 0; form < 3; form++) {
+			struct fake fake;
+			fake_init(&fake);
+			struct hs_api_backend backend = fake_backend(&fake);
+			snprintf(text, sizeof(text), forms[form], cases[i].request);
+			char *reply = hs_api_handle(&backend, text, strlen(text), false);
+			json_t *json = json_loads(reply, 0, NULL);
+			const char *code = error_member(json, "code");
+			bool refused = code && strcmp(code, "read_only") == 0;
+			assert_int_equal(refused, cases[i].changes);
+			if (refused) {
+				const char *verb = hs_api_verb_name((enum hs_api_verb)i);
+				const char *path = error_member(json, "path");
+				assert_non_null(strstr(path, verb));
+				assert_null(strstr(error_member(json, "expected"), verb));
+				assert_int_equal(fake.runs, 0);
+			}
+			json_decref(json);
+			free(reply);
+		}
+	}
 }
 
 // What a transaction that fails half-way leaves; the changes are deletes, installs and updates.
@@ -248,6 +313,8 @@ static void hello_lists_every_verb_and_the_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					a_reader_is_refused_what_would_change_something_and_nothing_else),
 			cmocka_unit_test(a_list_that_fails_when_run_is_taken_back),
 			cmocka_unit_test(a_failure_of_the_node_is_an_internal_error_with_its_place),
 			cmocka_unit_test(a_list_may_have_ten_thousand_requests_and_no_more),

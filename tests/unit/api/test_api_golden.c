@@ -81,7 +81,7 @@ static void the_reply_is_the_expected_one(void **state)
 	assert_non_null(exact);
 	memcpy(exact, input, len);
 
-	char *text = hs_api_handle(&backend, exact, len);
+	char *text = hs_api_handle(&backend, exact, len, true);
 	assert_non_null(text);
 	json_t *reply = json_loads(text, 0, NULL), *expected = read_json(folder, "expected.json");
 	assert_non_null(reply);

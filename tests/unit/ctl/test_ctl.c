@@ -113,7 +113,7 @@ static unsigned step(struct rig *r, int64_t by_ns)
 // The whole reply, a new reference.
 static json_t *ask_raw(struct rig *r, const char *text)
 {
-	char *reply = hs_ctl_request(r->ctl, r->now_ns, text, strlen(text));
+	char *reply = hs_ctl_request(r->ctl, r->now_ns, text, strlen(text), true);
 	json_t *json = json_loads(reply, 0, NULL);
 	assert_non_null(json);
 	free(reply);

@@ -54,7 +54,7 @@ static void rig_close(struct rig *r)
 static const char *ask(struct rig *r, const char *request)
 {
 	free(r->reply);
-	r->reply = hs_ctl_request(r->ctl, NOW, request, strlen(request));
+	r->reply = hs_ctl_request(r->ctl, NOW, request, strlen(request), true);
 	return r->reply;
 }
 
