@@ -77,12 +77,7 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 				"allowed mask "
 				"is 0xF000E000",
 				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
-	if (rc == 0)
-		rc = check_mode(rule, err);
-	if (rc == 0 && rule->in_band)
-		rc = hs_error_set(err, "unsupported", "/in_band", "false",
-				"in_band: in-band requests are not supported yet");
-	return rc;
+	return rc ? rc : check_mode(rule, err);
 }
 
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)

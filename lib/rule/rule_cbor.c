@@ -14,6 +14,7 @@
 #define MAX_DEPTH 8
 
 static const char request_key[] = "int_request";
+static const char auth_key[] = "auth";
 
 // ---- writing ----
 
@@ -47,6 +48,27 @@ static void put_text(struct out *out, const char *text)
 	wrote(out, len);
 }
 
+// Eleven significant bits, none below 2^-24.
+static bool fits_half(double v)
+{
+	int exponent;
+	double fraction = ldexp(frexp(v, &exponent), 11), smallest = ldexp(v, 24);
+	return floor(fraction) == fraction && floor(smallest) == smallest && v <= 65504;
+}
+
+// Whole numbers as integers, others in the shortest float that keeps them exactly.
+static void put_setting(struct out *out, double v)
+{
+	if (floor(v) == v)
+		wrote(out, cbor_encode_uint((uint64_t)v, out->at, out->left));
+	else if (fits_half(v))
+		wrote(out, cbor_encode_half((float)v, out->at, out->left));
+	else if ((double)(float)v == v)
+		wrote(out, cbor_encode_single((float)v, out->at, out->left));
+	else
+		wrote(out, cbor_encode_double(v, out->at, out->left));
+}
+
 static void put_field(
 		struct out *out, const struct hs_rule_field *field, const struct hs_rule *rule)
 {
@@ -58,13 +80,28 @@ static void put_field(
 		wrote(out, cbor_encode_uint(hs_rule_field_number(field, rule), out->at, out->left));
 		break;
 	case HS_RULE_SETTING:
-		wrote(out, cbor_encode_uint((uint64_t)rule->mode_setting, out->at, out->left));
+		put_setting(out, rule->mode_setting);
+		break;
+	case HS_RULE_SWITCH:
+		wrote(out, cbor_encode_bool(hs_rule_field_switch(field, rule), out->at, out->left));
 		break;
 	default:
 		hs_rule_field_text(field, rule, text);
 		put_text(out, text);
 		break;
 	}
+}
+
+// What every request has, and of the switches that travel those off their default: a request as
+// the paper has it is understood by every node.
+static bool is_written(const struct hs_rule_field *field, const struct hs_rule *rule)
+{
+	struct hs_rule fallback;
+
+	if (!field->in_band || field->kind != HS_RULE_SWITCH)
+		return field->in_band;
+	hs_rule_init(&fallback);
+	return hs_rule_field_switch(field, rule) != hs_rule_field_switch(field, &fallback);
 }
 
 int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, struct hs_error *err)
@@ -74,22 +111,18 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 
 	if (hs_rule_check(rule, err))
 		return -EINVAL;
-	if (floor(rule->mode_setting) != rule->mode_setting)
-		return hs_error_set(err, "out_of_range", "/mode_setting",
-				"a whole number (in-band requests carry no fractions)",
-				"mode_setting: %.15g is not whole", rule->mode_setting);
 	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		n += hs_rule_fields[i].in_band;
+		n += is_written(&hs_rule_fields[i], rule);
 
 	wrote(&out, cbor_encode_map_start(1, out.at, out.left));
 	put_text(&out, request_key);
 	wrote(&out, cbor_encode_map_start(n, out.at, out.left));
 	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		if (hs_rule_fields[i].in_band)
+		if (is_written(&hs_rule_fields[i], rule))
 			put_field(&out, &hs_rule_fields[i], rule);
 	if (out.failed) {
-		hs_error_set(err, "too_large", "", "", "the request does not fit in %zu bytes",
-				size);
+		hs_error_set(err, "too_large", "/in_band", "",
+				"in_band: the request does not fit in %zu bytes", size);
 		return -ENOSPC;
 	}
 	return (int)(out.at - bytes);
@@ -99,6 +132,7 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 
 enum token_type {
 	TOKEN_VALUE, // number, text, boolean or another leaf
+	TOKEN_BYTES,
 	TOKEN_MAP,
 	TOKEN_ARRAY,
 	TOKEN_TAG,	  // one item follows
@@ -108,7 +142,8 @@ enum token_type {
 struct token {
 	enum token_type type;
 	struct hs_rule_value value;
-	uint64_t count; // of a map or array
+	const uint8_t *bytes; // of TOKEN_BYTES
+	uint64_t count;	      // of a map or array, or of these bytes
 };
 
 struct in {
@@ -177,9 +212,12 @@ static void on_string(void *context, cbor_data text, size_t len)
 			.type = HS_VALUE_TEXT, .text = (const char *)text, .len = len};
 }
 
-static void on_bytes(void *context, cbor_data text, size_t len)
+static void on_bytes(void *context, cbor_data bytes, size_t len)
 {
-	(void)context, (void)text, (void)len;
+	struct token *token = context;
+	token->type = TOKEN_BYTES;
+	token->bytes = bytes;
+	token->count = len;
 }
 
 static void on_boolean(void *context, bool v)
@@ -191,13 +229,13 @@ static void on_boolean(void *context, bool v)
 static void on_float(void *context, float v)
 {
 	struct token *token = context;
-	token->value = (struct hs_rule_value){.type = HS_VALUE_OTHER, .real = (double)v};
+	token->value = (struct hs_rule_value){.type = HS_VALUE_REAL, .real = (double)v};
 }
 
 static void on_double(void *context, double v)
 {
 	struct token *token = context;
-	token->value = (struct hs_rule_value){.type = HS_VALUE_OTHER, .real = v};
+	token->value = (struct hs_rule_value){.type = HS_VALUE_REAL, .real = v};
 }
 
 static void on_map(void *context, size_t n)
@@ -286,7 +324,7 @@ static int skip_children(struct in *in, const struct token *token, unsigned dept
 {
 	uint64_t items = token->type == TOKEN_TAG ? 1 : token->count;
 
-	if (token->type == TOKEN_VALUE)
+	if (token->type == TOKEN_VALUE || token->type == TOKEN_BYTES)
 		return 0;
 	if (depth >= MAX_DEPTH)
 		return not_cbor(in, "the request is nested too deep");
@@ -346,45 +384,81 @@ static int check_required(const struct in *in, uint32_t seen)
 	return 0;
 }
 
-static int open_request(struct in *in, uint64_t *members)
+static bool is_text(const struct token *token, const char *text)
 {
+	return token->type == TOKEN_VALUE && token->value.type == HS_VALUE_TEXT &&
+	       token->value.len == strlen(text) &&
+	       memcmp(token->value.text, text, token->value.len) == 0;
+}
+
+static int open_member(struct in *in, struct hs_rule_envelope *envelope)
+{
+	struct token key, value;
+
+	if (next_token(in, &key) || skip_children(in, &key, 0))
+		return -EINVAL;
+	const uint8_t *start = in->at;
+	if (next_token(in, &value) || skip_children(in, &value, 0))
+		return -EINVAL;
+	if (is_text(&key, request_key)) {
+		if (envelope->request)
+			return hs_error_set(in->err, "duplicate_key", "", "each key once",
+					"int_request comes twice");
+		envelope->request = start;
+		envelope->request_len = (size_t)(in->at - start);
+		return value.type == TOKEN_MAP ? 0 : not_cbor(in, "int_request is not a map");
+	}
+	if (is_text(&key, auth_key)) {
+		if (envelope->auth)
+			return hs_error_set(in->err, "duplicate_key", "", "each key once",
+					"auth comes twice");
+		if (value.type != TOKEN_BYTES || value.count != HS_RULE_AUTH_BYTES)
+			return hs_error_set(in->err, "wrong_type", "/auth", "16 bytes",
+					"auth is not a string of 16 bytes");
+		envelope->auth = value.bytes;
+		return 0;
+	}
+	envelope->unknown_keys++;
+	return 0;
+}
+
+int hs_rule_cbor_open(const uint8_t *bytes, size_t len, struct hs_rule_envelope *envelope,
+		struct hs_error *err)
+{
+	struct in in = {bytes, len, err};
 	struct token token;
 
-	if (next_token(in, &token))
-		return -EINVAL;
-	if (token.type != TOKEN_MAP || token.count != 1)
-		return not_cbor(in, "the request is not a map of one key");
-	if (next_token(in, &token))
-		return -EINVAL;
-	if (token.type != TOKEN_VALUE || token.value.type != HS_VALUE_TEXT ||
-			token.value.len != sizeof(request_key) - 1 ||
-			memcmp(token.value.text, request_key, token.value.len) != 0)
-		return not_cbor(in, "the key is not int_request");
-	if (next_token(in, &token))
+	*envelope = (struct hs_rule_envelope){0};
+	if (next_token(&in, &token))
 		return -EINVAL;
 	if (token.type != TOKEN_MAP)
-		return not_cbor(in, "int_request is not a map");
-	if (token.count > in->left)
-		return not_cbor(in, "the request ends too early");
-	*members = token.count;
-	return 0;
+		return not_cbor(&in, "the request is not a map");
+	if (token.count > in.left)
+		return not_cbor(&in, "the request ends too early");
+	for (uint64_t i = 0; i < token.count; i++)
+		if (open_member(&in, envelope))
+			return -EINVAL;
+	if (!envelope->request)
+		return not_cbor(&in, "there is no int_request");
+	return in.left ? not_cbor(&in, "bytes follow the request") : 0;
 }
 
 int hs_rule_from_cbor(const uint8_t *bytes, size_t len, struct hs_rule *rule,
 		unsigned *unknown_keys, struct hs_error *err)
 {
-	struct in in = {bytes, len, err};
+	struct hs_rule_envelope envelope;
 	struct hs_rule parsed;
-	unsigned unknown = 0;
-	uint64_t members = 0;
+	struct token map;
 	uint32_t seen = 0;
 
+	if (hs_rule_cbor_open(bytes, len, &envelope, err))
+		return -EINVAL;
+	struct in in = {envelope.request, envelope.request_len, err};
+	unsigned unknown = envelope.unknown_keys;
+	int rc = next_token(&in, &map);
 	hs_rule_init(&parsed);
-	int rc = open_request(&in, &members);
-	while (rc == 0 && members-- > 0)
+	for (uint64_t i = 0; rc == 0 && i < map.count; i++)
 		rc = read_member(&in, &parsed, &seen, &unknown);
-	if (rc == 0 && in.left)
-		rc = not_cbor(&in, "bytes follow the request");
 	if (rc == 0)
 		rc = check_required(&in, seen);
 	if (rc == 0)

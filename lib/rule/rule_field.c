@@ -13,7 +13,8 @@
 	.update = offsetof(struct hs_rule_update, member),                                         \
 	.update_has = offsetof(struct hs_rule_update, has_##member) + 1
 
-// The order is that of listing 1: the in-band request is written in it.
+// The order is that of listing 1: the in-band request is written in it. Of the switches those
+// travel that concern the sink; what a node on the way is to do is told to that node.
 const struct hs_rule_field hs_rule_fields[] = {
 		{"ns_id", HS_RULE_NUMBER, IN_RULE(ns_id), .required = true, .in_band = true,
 				.min = 1, .max = UINT32_MAX, .type = "integer",
@@ -56,23 +57,23 @@ const struct hs_rule_field hs_rule_fields[] = {
 				.help = "count: every Nth packet; frequency: at most one in N "
 					"milliseconds; "
 					"probability: N percent"},
-		{"in_band", HS_RULE_SWITCH, IN_RULE(in_band), .type = "boolean", .allowed = "false",
-				.fallback = "false",
-				.help = "pass the rule on to other nodes in band (not yet)"},
+		{"in_band", HS_RULE_SWITCH, IN_RULE(in_band), .type = "boolean",
+				.allowed = "true or false", .fallback = "false",
+				.help = "the source passes the rule on to the other nodes, in the "
+					"flow's own packets"},
 		{"transmit_report", HS_RULE_SWITCH, IN_RULE(transmit_report),
-				IN_UPDATE(transmit_report), .type = "boolean",
+				IN_UPDATE(transmit_report), .in_band = true, .type = "boolean",
 				.allowed = "true or false", .fallback = "true",
 				.help = "publish each raw report"},
 		{"piggyback_report", HS_RULE_SWITCH, IN_RULE(piggyback_report),
-				IN_UPDATE(piggyback_report), .type = "boolean",
+				IN_UPDATE(piggyback_report), .in_band = true, .type = "boolean",
 				.allowed = "true or false", .fallback = "false",
-				.help = "send reports back with packets of the reverse flow (kept, "
-					"not acted on yet)"},
+				.help = "the sink sends reports back with packets of the reverse "
+					"flow"},
 		{"extract_report", HS_RULE_SWITCH, IN_RULE(extract_report),
 				IN_UPDATE(extract_report), .type = "boolean",
 				.allowed = "true or false", .fallback = "false",
-				.help = "take such reports out of packets and publish them here "
-					"(kept, not acted on yet)"},
+				.help = "take such reports out of packets and publish them here"},
 		{"hop_enabled", HS_RULE_SWITCH, IN_RULE(hop_enabled), IN_UPDATE(hop_enabled),
 				.type = "boolean", .allowed = "true or false", .fallback = "true",
 				.help = "this node adds its own data; it counts the flow in any "

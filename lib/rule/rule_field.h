@@ -29,7 +29,7 @@ struct hs_rule_field {
 			update_has; // offsets in struct hs_rule_update; update_has 0: not
 				    // changeable
 	bool required;		    // in an int_request
-	bool in_band;		    // part of the paper's request
+	bool in_band;		    // travels in the request; a switch off its default only
 	uint32_t min, max;	    // HS_RULE_NUMBER
 	const char *type;	    // for people
 	const char *allowed;

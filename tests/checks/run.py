@@ -78,7 +78,7 @@ def a_planted_wrong_include_is_caught(workspace):
 
 def _include_flags():
     folders = sorted({os.path.dirname(p) for p in layering.sources(ROOT)})
-    packages = ["libdpdk", "libzmq", "jansson", "libcbor"]
+    packages = ["libdpdk", "libzmq", "jansson", "libcbor", "libsodium"]
     flags = subprocess.run(["pkg-config", "--cflags", *packages], capture_output=True, text=True,
                            check=False)
     if flags.returncode:

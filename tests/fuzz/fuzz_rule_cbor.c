@@ -2,6 +2,7 @@
 // Whatever is read as an in-band request is a rule that is written and read again the same.
 #include "fuzz.h"
 
+#include "rule_auth.h"
 #include "rule_cbor.h"
 #include "rule_field.h"
 
@@ -14,14 +15,37 @@ static void assert_same(const struct hs_rule *a, const struct hs_rule *b)
 	HOLDS(a->src_port == b->src_port && a->dst_port == b->dst_port);
 	HOLDS(a->protocol == b->protocol && a->trace_type == b->trace_type);
 	HOLDS(a->mode == b->mode && a->mode_setting == b->mode_setting);
+	HOLDS(a->transmit_report == b->transmit_report);
+	HOLDS(a->piggyback_report == b->piggyback_report);
+}
+
+// What is signed with our key is verified, and no longer once a bit of it changed.
+static void assert_signed(uint8_t *bytes, size_t len, size_t size)
+{
+	static const struct hs_rule_key key = {{1, 2, 3}};
+	uint64_t counter = 0;
+	int n = hs_rule_auth_sign(&key, 0x1122334455667788, bytes, len, size, NULL);
+
+	HOLDS(n == (int)len + HS_RULE_AUTH_GROWS);
+	HOLDS(hs_rule_auth_verify(&key, bytes, (size_t)n, &counter, NULL) == 0);
+	HOLDS(counter == 0x1122334455667788);
+	bytes[len / 2] ^= 1;
+	HOLDS(hs_rule_auth_verify(&key, bytes, (size_t)n, &counter, NULL) != 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hs_rule rule, again;
 	struct hs_error err = {0};
-	uint8_t bytes[HS_RULE_CBOR_BYTES];
+	// Canonical, a request can be longer than it came, and than an option is.
+	uint8_t bytes[HS_RULE_CBOR_BYTES + 64];
+	static const struct hs_rule_key key = {{0}};
+	uint64_t counter;
 	unsigned unknown;
+
+	hs_rule_auth_verify(&key, data, size, &counter, &err);
+	hs_rule_key_from_hex((const char *)data, size, &(struct hs_rule_key){0}, &err);
+	err = (struct hs_error){0};
 
 	if (hs_rule_from_cbor(data, size, &rule, &unknown, &err)) {
 		HOLDS(hs_error_is_set(&err));
@@ -31,5 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	HOLDS(len > 0);
 	HOLDS(hs_rule_from_cbor(bytes, (size_t)len, &again, &unknown, &err) == 0 && unknown == 0);
 	assert_same(&rule, &again);
+	assert_signed(bytes, (size_t)len, sizeof(bytes));
 	return 0;
 }

@@ -148,12 +148,12 @@ static void the_setting_is_held_to_the_range_of_its_mode(void **state)
 	}
 }
 
-static void in_band_is_refused_as_unsupported(void **state)
+static void a_rule_may_spread_itself(void **state)
 {
 	struct hs_rule rule = good_rule();
 	(void)state;
 	rule.in_band = true;
-	assert_refused(&rule, "unsupported", "/in_band");
+	assert_int_equal(hs_rule_check(&rule, NULL), 0);
 }
 
 static void an_update_changes_what_it_names_and_nothing_else(void **state)
@@ -197,7 +197,7 @@ int main(void)
 					each_unallocated_trace_bit_is_refused_and_each_known_one_taken),
 			cmocka_unit_test(either_half_of_the_trace_type_may_be_zero),
 			cmocka_unit_test(the_setting_is_held_to_the_range_of_its_mode),
-			cmocka_unit_test(in_band_is_refused_as_unsupported),
+			cmocka_unit_test(a_rule_may_spread_itself),
 			cmocka_unit_test(an_update_changes_what_it_names_and_nothing_else),
 			cmocka_unit_test(an_update_that_does_not_fit_leaves_the_rule_as_it_was),
 	};

@@ -21,6 +21,15 @@ static const char vector[] = "a16b696e745f72657175657374aa656e735f69640766617070
 			     "46d6f646565636f756e74"
 			     "6c6d6f64655f73657474696e671864";
 
+// The same with transmit_report false and piggyback_report true; by make_cbor.py.
+static const char switches[] =
+		"a16b696e745f72657175657374ac656e735f696407666170705f696401667372635f"
+		"69706b323030313a6462383a3a31666473745f69706b323030313a6462383a3a3268"
+		"7372635f706f727400686473745f706f72741913896870726f746f636f6c63756470"
+		"6a74726163655f747970656a30783730303045303030646d6f646565636f756e746c"
+		"6d6f64655f73657474696e6718646f7472616e736d69745f7265706f7274f4707069"
+		"6767796261636b5f7265706f7274f5";
+
 static size_t unhex(const char *hex, uint8_t *bytes)
 {
 	size_t n = strlen(hex) / 2;
@@ -100,16 +109,81 @@ static void a_request_that_does_not_fit_its_room_is_not_written(void **state)
 	}
 }
 
-static void a_fraction_cannot_go_in_band(void **state)
+static void a_fraction_is_the_shortest_float_that_keeps_it(void **state)
+{
+	// By make_cbor.py.
+	static const struct {
+		uint8_t mode;
+		double setting;
+		const char *hex;
+	} cases[] = {
+			{HS_MODE_PROBABILITY, 0.5, "f93800"},
+			{HS_MODE_PROBABILITY, 33.25, "f95028"},
+			{HS_MODE_PROBABILITY, 100.0 / 3, "fb4040aaaaaaaaaaab"},
+			{HS_MODE_PROBABILITY, 0.1, "fb3fb999999999999a"},
+			{HS_MODE_FREQUENCY, 4194304.5, "fa4a800001"},
+			{HS_MODE_FREQUENCY, 16777216.5, "fb4170000008000000"},
+			{HS_MODE_PROBABILITY, 5.960464477539063e-08, "f90001"},
+			{HS_MODE_PROBABILITY, 2.9802322387695312e-08, "fa33000000"},
+			{HS_MODE_PROBABILITY, 1.9990234375, "f93fff"},
+			{HS_MODE_PROBABILITY, 1.00048828125, "fa3f801000"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_rule rule = vector_rule(), again;
+		uint8_t bytes[HS_RULE_CBOR_BYTES], expected[16];
+		size_t len = unhex(cases[i].hex, expected);
+		rule.mode = cases[i].mode;
+		rule.mode_setting = cases[i].setting;
+		int n = hs_rule_to_cbor(&rule, bytes, sizeof(bytes), NULL);
+		assert_true(n > 0);
+		assert_memory_equal(bytes + n - len, expected, len);
+		assert_int_equal(bytes[n - (int)len - 1], 'g'); // of "mode_setting"
+		assert_int_equal(hs_rule_from_cbor(bytes, (size_t)n, &again, NULL, NULL), 0);
+		assert_memory_equal(&rule, &again, sizeof(rule));
+	}
+}
+
+static void switches_of_the_sink_travel_where_they_are_off_their_default(void **state)
+{
+	uint8_t expected[256], bytes[HS_RULE_CBOR_BYTES];
+	size_t n = unhex(switches, expected);
+	struct hs_rule rule = vector_rule(), again;
+	unsigned unknown = 99;
+	(void)state;
+	rule.transmit_report = false;
+	rule.piggyback_report = true;
+	// What each node is told by itself stays where it is.
+	rule.extract_report = true;
+	rule.hop_enabled = false;
+	rule.in_band = true;
+	assert_int_equal(hs_rule_to_cbor(&rule, bytes, sizeof(bytes), NULL), n);
+	assert_memory_equal(bytes, expected, n);
+	assert_int_equal(hs_rule_from_cbor(bytes, n, &again, &unknown, NULL), 0);
+	rule.extract_report = false;
+	rule.hop_enabled = true;
+	rule.in_band = false;
+	assert_memory_equal(&rule, &again, sizeof(rule));
+	assert_int_equal(unknown, 0);
+}
+
+static void a_request_with_long_addresses_and_all_switches_is_too_large(void **state)
 {
 	struct hs_rule rule = vector_rule();
 	struct hs_error err = {0};
 	uint8_t bytes[HS_RULE_CBOR_BYTES];
 	(void)state;
-	rule.mode = HS_MODE_PROBABILITY;
-	rule.mode_setting = 0.5;
-	assert_int_equal(hs_rule_to_cbor(&rule, bytes, sizeof(bytes), &err), -EINVAL);
-	assert_string_equal(err.path, "/mode_setting");
+	rule.ns_id = rule.app_id = UINT32_MAX;
+	rule.src_port = rule.dst_port = 65535;
+	memset(rule.src_ip, 0xff, 16);
+	memset(rule.dst_ip, 0xff, 16);
+	rule.mode = HS_MODE_FREQUENCY;
+	rule.mode_setting = 86400000;
+	rule.transmit_report = false;
+	rule.piggyback_report = true;
+	assert_int_equal(hs_rule_to_cbor(&rule, bytes, sizeof(bytes), &err), -ENOSPC);
+	assert_string_equal(err.code, "too_large");
+	assert_string_equal(err.path, "/in_band");
 }
 
 static void each_truncation_is_refused(void **state)
@@ -147,6 +221,7 @@ static size_t request_of(const char *content, uint8_t *bytes)
 #define SRC_IP	     "667372635f69706b323030313a6462383a3a31"
 #define APP_ID	     "666170705f696401"
 #define NS_ID	     "656e735f696407"
+#define AUTH	     "64617574685000000000000000000000000000000000"
 
 static void keys_come_in_any_order(void **state)
 {
@@ -175,6 +250,42 @@ static void unknown_keys_of_any_shape_are_dropped_and_counted(void **state)
 	assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, &unknown, NULL), 0);
 	assert_memory_equal(&rule, &expected, sizeof(rule));
 	assert_int_equal(unknown, 4);
+}
+
+static void unknown_members_beside_the_request_are_dropped_and_counted(void **state)
+{
+	// "x": 1, then "auth", which is none of them, then the request, then 5: [1]
+	uint8_t bytes[512];
+	struct hs_rule rule, expected = vector_rule();
+	unsigned unknown = 0;
+	size_t n = unhex("a4617801" AUTH "6b696e745f72657175657374aa" MODE_SETTING MODE TRACE_TYPE
+					 PROTOCOL DST_PORT SRC_PORT DST_IP SRC_IP APP_ID NS_ID
+			 "058101",
+			bytes);
+	(void)state;
+	assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, &unknown, NULL), 0);
+	assert_memory_equal(&rule, &expected, sizeof(rule));
+	assert_int_equal(unknown, 2);
+}
+
+static void settings_that_are_no_numbers_are_refused(void **state)
+{
+	// Probability with a half NaN, infinity, minus one half.
+	static const char *const settings[] = {"f97e00", "f97c00", "f9b800"};
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		char content[512];
+		uint8_t bytes[512];
+		struct hs_rule rule;
+		struct hs_error err = {0};
+		snprintf(content, sizeof(content),
+				"a86c6d6f64655f73657474696e67%s646d6f64656b70726f626162696c6974"
+				"79" TRACE_TYPE PROTOCOL DST_PORT DST_IP SRC_IP NS_ID,
+				settings[i]);
+		size_t n = request_of(content, bytes);
+		assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, NULL, &err), -EINVAL);
+		assert_string_equal(err.path, "/mode_setting");
+	}
 }
 
 static void ports_and_app_id_default_to_zero(void **state)
@@ -209,7 +320,17 @@ static void hostile_requests_are_refused(void **state)
 					"not_cbor", ""},
 			{"string of 2^64-1 bytes", "a17bffffffffffffffff", "not_cbor", ""},
 			{"another key", "a16b696e745f72657175657375a0", "not_cbor", ""},
-			{"two keys", "a26b696e745f72657175657374a06161a0", "not_cbor", ""},
+			{"a list", "826b696e745f72657175657374a0", "not_cbor", ""},
+			{"int_request twice",
+					"a26b696e745f72657175657374a06b696e745f72657175657374a0",
+					"duplicate_key", ""},
+			{"auth twice", "a2" AUTH AUTH, "duplicate_key", ""},
+			{"auth of 15 bytes", "a164617574684f000000000000000000000000000000",
+					"wrong_type", "/auth"},
+			{"auth as text", "a16461757468703030303030303030303030303030303030",
+					"wrong_type", "/auth"},
+			{"auth alone", "a1" AUTH, "not_cbor", ""},
+			{"auth that ends too early", "a1646175746850000000", "not_cbor", ""},
 			{"not a map inside", "a16b696e745f7265717565737407", "not_cbor", ""},
 			{"indefinite outer map", "bf6b696e745f72657175657374a0ff", "not_cbor", ""},
 			{"indefinite inner map", "a16b696e745f72657175657374bfff", "not_cbor", ""},
@@ -252,10 +373,14 @@ static void hostile_requests_are_refused(void **state)
 			{"a zero byte in an address",
 					"a16b696e745f72657175657374a1667372635f6970643a3a3100",
 					"bad_value", "/src_ip"},
-			{"mode_setting as float",
-					"a16b696e745f72657175657374a16c6d6f64655f73657474696e67f93c"
-					"00",
+			{"mode_setting as text",
+					"a16b696e745f72657175657374a16c6d6f64655f73657474696e67613"
+					"1",
 					"wrong_type", "/mode_setting"},
+			{"transmit_report as number",
+					"a16b696e745f72657175657374a16f7472616e736d69745f7265706f"
+					"727400",
+					"wrong_type", "/transmit_report"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -291,10 +416,17 @@ int main(void)
 			cmocka_unit_test(the_reference_request_is_read),
 			cmocka_unit_test(the_longest_request_fits_one_option),
 			cmocka_unit_test(a_request_that_does_not_fit_its_room_is_not_written),
-			cmocka_unit_test(a_fraction_cannot_go_in_band),
+			cmocka_unit_test(a_fraction_is_the_shortest_float_that_keeps_it),
+			cmocka_unit_test(
+					switches_of_the_sink_travel_where_they_are_off_their_default),
+			cmocka_unit_test(
+					a_request_with_long_addresses_and_all_switches_is_too_large),
+			cmocka_unit_test(
+					unknown_members_beside_the_request_are_dropped_and_counted),
 			cmocka_unit_test(each_truncation_is_refused),
 			cmocka_unit_test(keys_come_in_any_order),
 			cmocka_unit_test(unknown_keys_of_any_shape_are_dropped_and_counted),
+			cmocka_unit_test(settings_that_are_no_numbers_are_refused),
 			cmocka_unit_test(ports_and_app_id_default_to_zero),
 			cmocka_unit_test(hostile_requests_are_refused),
 			cmocka_unit_test(a_request_with_values_that_do_not_fit_together_is_refused),
