@@ -77,6 +77,12 @@ struct hs_api_backend {
 	// Current rule, for checking an update before it runs; NULL if there is none.
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
 	uint32_t (*rules_free)(void *context);
+	// What the node's own settings say about a rule that is right by itself; 0 or a negative
+	// errno with *err. May be NULL.
+	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err);
+	// Does the rule of a namespace give way to an int_request, because nobody here asked for
+	// it (it came in band)? `run` is then to replace it. May be NULL: none does.
+	bool (*gives_way)(void *context, uint32_t ns_id);
 	// The three that follow may be NULL. The routes of a node that routes; NULL: it does not.
 	struct hs_route_book *(*routes)(void *context);
 	// The index of a port, or -1.
@@ -102,6 +108,7 @@ struct hs_api_check {
 	struct hs_route_book *routes; // what there would be before the list; NULL: the node does
 				      // not route
 	int (*port_of)(void *context, const char *name);
+	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err); // or NULL
 	void *context;
 };
 int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err);

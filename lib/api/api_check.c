@@ -35,6 +35,12 @@ static int port_of(void *context, const char *name)
 	return check->port_of ? check->port_of(check->context, name) : -1;
 }
 
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	const struct hs_api_check *check = context;
+	return check->admits ? check->admits(check->context, rule, err) : 0;
+}
+
 static int do_nothing(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
@@ -51,6 +57,7 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 			.ns_exists = no_namespace,
 			.rule_of = no_rule,
 			.rules_free = rules_of,
+			.admits = admits,
 			.routes = routes_of,
 			.port_of = port_of};
 	return hs_api_run_list(&empty, requests, err);

@@ -13,6 +13,7 @@
 struct planned {
 	uint32_t ns_id; // 0: free
 	bool exists;
+	bool gives_way;
 	struct hs_rule rule;
 };
 
@@ -79,22 +80,36 @@ static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
 	const struct hs_rule *rule = backend->rule_of(backend->context, ns_id);
 	planned->ns_id = ns_id;
 	planned->exists = backend->ns_exists(backend->context, ns_id);
+	planned->gives_way = planned->exists && backend->gives_way &&
+			     backend->gives_way(backend->context, ns_id);
 	if (rule)
 		planned->rule = *rule;
 	return planned;
 }
 
+static int ask_admission(
+		const struct hs_api_plan *plan, const struct hs_rule *rule, struct hs_error *err)
+{
+	const struct hs_api_backend *backend = plan->backend;
+	return backend->admits ? backend->admits(backend->context, rule, err) : 0;
+}
+
 static int plan_install(struct hs_api_plan *plan, struct planned *planned, struct step *step,
 		struct hs_error *err)
 {
-	if (planned->exists)
+	int rc = ask_admission(plan, &step->run.rule, err);
+
+	if (rc)
+		return rc;
+	if (planned->exists && !planned->gives_way)
 		return hs_error_set(err, "ns_in_use", "/ns_id", "an ns_id without a rule",
 				"ns_id: %u has a rule already", planned->ns_id);
-	if (plan->rules_free <= 0)
+	if (!planned->exists && plan->rules_free <= 0)
 		return hs_error_set(err, "table_full", "", "fewer rules, or a larger memory.rules",
 				"there is no room for another rule");
-	plan->rules_free--;
+	plan->rules_free -= !planned->exists;
 	planned->exists = true;
+	planned->gives_way = false;
 	planned->rule = step->run.rule;
 	step->undo = (struct hs_api_args){
 			.verb = HS_VERB_INT_DELETE, .ns_id = planned->ns_id, .has_ns_id = true};
@@ -104,17 +119,21 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
 {
 	plan->rules_free++;
-	planned->exists = false;
+	planned->exists = planned->gives_way = false;
 	step->undo = (struct hs_api_args){.verb = HS_VERB_INT_REQUEST,
 			.ns_id = planned->ns_id,
 			.has_ns_id = true,
 			.rule = planned->rule};
 }
 
-static int plan_update(struct planned *planned, struct step *step, struct hs_error *err)
+static int plan_update(struct hs_api_plan *plan, struct planned *planned, struct step *step,
+		struct hs_error *err)
 {
 	const struct hs_rule before = planned->rule;
 	int rc = hs_rule_apply(&planned->rule, &step->run.update, err);
+
+	if (rc == 0)
+		rc = ask_admission(plan, &planned->rule, err);
 
 	step->undo = step->run;
 	step->undo.update.transmit_report = before.transmit_report;
@@ -215,7 +234,7 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 		return plan_install(plan, planned, step, err);
 	rc = refuse_absent(planned, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_UPDATE)
-		rc = plan_update(planned, step, err);
+		rc = plan_update(plan, planned, step, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_DELETE)
 		plan_delete(plan, planned, step);
 	return rc;

@@ -61,6 +61,10 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 		return -EIO;
 	switch (args->verb) {
 	case HS_VERB_INT_REQUEST:
+		if (rule && fake->guest == args->ns_id) {
+			delete (fake, rule);
+			fake->guest = 0;
+		}
 		rc = install(fake, &args->rule);
 		break;
 	case HS_VERB_INT_UPDATE:
@@ -101,6 +105,18 @@ static uint32_t rules_free(void *context)
 	return ((struct fake *)context)->rules_free;
 }
 
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	if (!rule->in_band || !((struct fake *)context)->no_in_band)
+		return 0;
+	return hs_error_set(err, "too_large", "/in_band", "", "in_band: not here");
+}
+
+static bool gives_way(void *context, uint32_t ns_id)
+{
+	return ((struct fake *)context)->guest == ns_id;
+}
+
 static uint64_t generation(void *context)
 {
 	return ((struct fake *)context)->generation;
@@ -132,6 +148,8 @@ struct hs_api_backend fake_backend(struct fake *fake)
 			.ns_exists = ns_exists,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
+			.admits = admits,
+			.gives_way = gives_way,
 			.generation = generation};
 }
 

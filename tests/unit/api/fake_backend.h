@@ -14,6 +14,8 @@ struct fake {
 	uint64_t generation;
 	unsigned runs;	  // calls of `run`
 	unsigned fail_at; // this call fails (counted from 1; 0: none)
+	bool no_in_band;  // rules that spread are not admitted
+	uint32_t guest;	  // this namespace's rule gives way
 };
 
 void fake_init(struct fake *fake);

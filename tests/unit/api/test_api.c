@@ -299,6 +299,69 @@ static void requests_of_a_file_that_are_no_list_are_refused(void **state)
 	json_decref(object);
 }
 
+static void what_the_node_does_not_admit_is_refused_before_anything_runs(void **state)
+{
+	static const char *const lists[] = {
+			"[{\"int_delete\": {\"ns_id\": 5}}, {\"int_request\": {\"ns_id\": 8, "
+			"\"src_ip\": \"::1\", \"dst_ip\": \"::2\", \"protocol\": \"tcp\", "
+			"\"trace_type\": \"0x40000000\", \"mode\": \"count\", "
+			"\"mode_setting\": 1, \"in_band\": true}}]",
+			"[{\"int_delete\": {\"ns_id\": 5}}, {\"int_update\": {\"ns_id\": 8, "
+			"\"hop_enabled\": false}}]",
+	};
+	static const char *const paths[] = {"/1/int_request/in_band", "/1/int_update/in_band"};
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct fake fake;
+		fake_init(&fake);
+		fake.rules[1] = fake.rules[0];
+		fake.rules[1].ns_id = 8;
+		fake.rules[1].in_band = true;
+		fake.n_rules = 1 + i;
+		fake.no_in_band = true;
+		json_t *reply = ask(&fake, lists[i]);
+		assert_string_equal(error_member(reply, "code"), "too_large");
+		assert_string_equal(error_member(reply, "path"), paths[i]);
+		assert_int_equal(fake.runs, 0);
+		json_decref(reply);
+	}
+}
+
+static void a_rule_that_gives_way_takes_no_room_beside_the_new_one(void **state)
+{
+	struct fake fake;
+	char text[512];
+	(void)state;
+	fake_init(&fake);
+	fake.guest = 5;
+	fake.rules_free = 0;
+	snprintf(text, sizeof(text), a_rule, 5);
+	json_t *reply = ask(&fake, text);
+	assert_non_null(json_object_get(reply, "ok"));
+	assert_int_equal(fake.n_rules, 1);
+	assert_int_equal(fake.rules[0].mode_setting, 100);
+	json_decref(reply);
+	// It has been asked for now.
+	reply = ask(&fake, text);
+	assert_string_equal(error_member(reply, "code"), "ns_in_use");
+	json_decref(reply);
+}
+
+static void a_rule_gives_way_once_in_a_list(void **state)
+{
+	struct fake fake;
+	char one[400], text[1000];
+	(void)state;
+	fake_init(&fake);
+	fake.guest = 5;
+	snprintf(one, sizeof(one), a_rule, 5);
+	snprintf(text, sizeof(text), "[%s, %s]", one, one);
+	json_t *reply = ask(&fake, text);
+	assert_string_equal(error_member(reply, "code"), "ns_in_use");
+	assert_int_equal(fake.runs, 0);
+	json_decref(reply);
+}
+
 static void hello_lists_every_verb_and_the_limits(void **state)
 {
 	json_t *hello = hs_api_hello();
@@ -328,6 +391,10 @@ int main(void)
 			cmocka_unit_test(a_file_of_requests_is_run_as_a_whole_or_not_at_all),
 			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),
 			cmocka_unit_test(requests_of_a_file_that_are_no_list_are_refused),
+			cmocka_unit_test(
+					what_the_node_does_not_admit_is_refused_before_anything_runs),
+			cmocka_unit_test(a_rule_that_gives_way_takes_no_room_beside_the_new_one),
+			cmocka_unit_test(a_rule_gives_way_once_in_a_list),
 			cmocka_unit_test(hello_lists_every_verb_and_the_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
