@@ -46,18 +46,24 @@ one() {
 	"$@" && echo "PASS $name $((SECONDS - begin)) s" || echo "FAIL $name $((SECONDS - begin)) s"
 }
 
-# meson_suite DIR SUITE: the tests of a suite, from the log that meson writes for machines.
+# meson_tests DIR NAME WORD...: tests by meson's own words, from the log that it writes for machines.
+meson_tests() {
+	local dir=$1 name=$2
+	meson test -C "$dir" "${@:3}" --no-rebuild --print-errorlogs --num-processes 2 \
+		>"$dir/$name.log" 2>&1
+	local code=$?
+	[ $code = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$dir/$name.log"
+	counted "$PYTHON" tools/meson_results.py "$dir/meson-logs/testlog.json" "$dir"
+}
+
+# meson_suite DIR SUITE: all tests of a suite.
 meson_suite() {
 	local dir=$1 suite=$2
 	if ! meson test -C "$dir" --list 2>/dev/null | grep -q ":$suite / "; then
 		skip "$suite: no such tests in $dir"
 		return
 	fi
-	meson test -C "$dir" --suite "$suite" --no-rebuild --print-errorlogs --num-processes 2 \
-		>"$dir/$suite.log" 2>&1
-	local code=$?
-	[ $code = 0 ] || grep -v -E '^ *[0-9]+/[0-9]+ .* OK ' "$dir/$suite.log"
-	counted "$PYTHON" tools/meson_results.py "$dir/meson-logs/testlog.json" "$dir"
+	meson_tests "$dir" "$suite" --suite "$suite"
 }
 
 part_checks() {
@@ -86,6 +92,17 @@ part_sanitizers() {
 		listing_1 bad command_line layout_of_the_paper unchanged telemetry namespace jumbo \
 		sigterm vanishes bridge flooded configuration not_there thousand_rules \
 		kernel_itself taken_again undone two_workers partial_results whole_pictures
+	threads
+}
+
+# ThreadSanitizer on what several threads do at once: workers on one rule, reports taken beside them,
+# rules and routes changed under look-ups. Not whole nodes: it knows nothing of how the libraries of
+# DPDK and ZeroMQ, which it did not build, order what threads do.
+threads() {
+	CC=clang build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
+		tests/unit/{node/test_{workers,sharing},flow/test_flow_table,stage/test_fib}
+	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
+		meson_tests build-tsan threads node-workers node-sharing flow-table fib
 }
 
 part_fuzz() {
