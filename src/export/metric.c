@@ -141,6 +141,11 @@ const struct hs_metric hs_metrics[] = {
 				"Reports that the worker made"),
 		WORKER("reports_lost_total", "reports_lost", "reports", reports_lost,
 				"Reports lost because the worker's ring was full"),
+		WORKER("signals_made_total", "signals_made", "signals", signals_made,
+				"In-band requests and reports of packets that the worker handed "
+				"up"),
+		WORKER("signals_lost_total", "signals_lost", "signals", signals_lost,
+				"Those lost because the worker's ring was full"),
 
 		RULE("rx_packets_total", "rx_packets", "packets", COUNTER, rx_packets,
 				"Packets of the flow received"),
@@ -168,6 +173,9 @@ const struct hs_metric hs_metrics[] = {
 				"Telemetry left out: the option is full"),
 		RULE("mtu_needed_bytes", "mtu_needed_bytes", "bytes", GAUGE, mtu_needed,
 				"The MTU with which all telemetry would have fitted; 0: it did"),
+		{"hopsight_rule_last_int_tx_timestamp_seconds", "last_int_tx_ns", "seconds",
+				"When a packet was last given telemetry here; 0: never",
+				HS_SCOPE_RULE, HS_METRIC_GAUGE, AT(rule.last_int_ns), true},
 };
 const size_t hs_n_metrics = sizeof(hs_metrics) / sizeof(hs_metrics[0]);
 

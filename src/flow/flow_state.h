@@ -7,6 +7,7 @@
 #pragma once
 
 #include "flow_index.h"
+#include "flow_offer.h"
 #include "flow_table.h"
 #include "rng.h"
 
@@ -47,12 +48,14 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 }
 
 // What may change while the rule is live, in one word so that a worker never sees half a change:
-// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 55 mode, 56 to 63
-// flags.
+// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 an offer
+// stands (flow_offer.h), 56 to 63 flags.
 #define HS_FLOW_CONFIG_MODE_SHIFT  48
 #define HS_FLOW_CONFIG_FLAGS_SHIFT 56
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
-#define HS_FLOW_HOP_ENABLED	   1
+#define HS_FLOW_OFFERED		   0x80 // of the mode's byte: what the fast path does not know
+#define HS_FLOW_HOP_ENABLED	   1	// flags
+#define HS_FLOW_EXTRACT		   2	// reports on their way back are taken out here
 
 // Two cache lines for each worker and rule. The first is all that an unsampled packet touches and
 // all that other workers read; the second stays with its worker.
@@ -68,7 +71,7 @@ struct hs_flow_worker {
 	uint32_t trace_type;
 	uint64_t hop_entries, sink_packets, reports_made, reports_lost;
 	uint32_t no_room_mtu, no_room_headroom, no_room_option, mtu_needed;
-	uint64_t reserved;
+	int64_t last_int_ns; // receive time of the last packet given telemetry here; 0: none
 } __rte_cache_aligned;
 static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
 static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
@@ -113,16 +116,18 @@ struct hs_flow_view {
 	struct hs_flow_worker *const *workers; // [worker][slot]
 	struct hs_flow_shared *shared;	       // [slot]
 	struct hs_flow_others *others;	       // the worker's own
+	struct hs_flow_offer *_Atomic *offers; // [slot], NULL where there was none yet
 	const struct rte_hash *hash;
 	struct hs_flow_index index;   // buckets NULL: every look-up asks the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
 	unsigned worker;
 	unsigned n_workers;
+	uint32_t n_rules; // slots from here on are of carriers, which have no namespace
 };
 void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
 
-// Slots of n (at most 64) keys, HS_FLOW_NONE where no rule matches or keys[i] is NULL. Masked
-// look-ups use only wildcard masks that some rule has.
+// Slots of n (at most 64) keys, HS_FLOW_NONE where no rule matches or keys[i] is NULL; that of a
+// carrier only where no rule matches. Masked look-ups use only wildcard masks that some rule has.
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		unsigned n, uint32_t *slots);
 
@@ -141,6 +146,11 @@ static inline void hs_flow_add(uint64_t *counter, uint64_t n)
 static inline void hs_flow_sub(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter - n, __ATOMIC_RELAXED);
+}
+
+static inline void hs_flow_set_ns(int64_t *at, int64_t ns)
+{
+	__atomic_store_n(at, ns, __ATOMIC_RELAXED);
 }
 
 static inline void hs_flow_add32(uint32_t *counter, uint32_t n)
@@ -211,26 +221,59 @@ static inline uint8_t hs_flow_config_flags(uint64_t config)
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
 }
 
+// The rule of a packet whose telemetry names this namespace: none where it is a carrier's.
+static inline bool hs_flow_is_of(const struct hs_flow_view *view, uint32_t slot, uint32_t ns_id)
+{
+	return slot < view->n_rules && view->own[slot].ns_id == ns_id;
+}
+
 static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 	return hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED;
 }
 
-// Should this packet carry telemetry? Counts it for mode `count`; claims nothing yet.
-static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
+static inline bool hs_flow_is_offered(const struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-	uint64_t setting = config & HS_FLOW_CONFIG_SETTING;
+	return config >> HS_FLOW_CONFIG_MODE_SHIFT & HS_FLOW_OFFERED;
+}
 
-	switch ((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT)) {
+// Should a packet carry telemetry, by these of its rule's mode and setting?
+static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
+		struct hs_rng *rng, int64_t now_ns)
+{
+	switch (mode) {
 	case HS_MODE_COUNT:
 		return ++own->since >= setting;
 	case HS_MODE_FREQUENCY:
 		return now_ns - own->last_ns >= (int64_t)setting;
-	default:
+	case HS_MODE_PROBABILITY:
 		return hs_rng_u32(rng) < setting;
+	default: // an offer stands: hs_source_due looks at it
+		return true;
 	}
+}
+
+// Should this packet carry telemetry, or may it take an offer? Counts it for mode `count`; claims
+// nothing yet.
+static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+
+	return hs_flow_mode_due(own, (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT),
+			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
+}
+
+// Where an offer stands, which hs_flow_due does not look behind: the mode's own answer.
+static inline bool hs_flow_due_beside_offer(
+		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	uint8_t mode = (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT);
+
+	return hs_flow_mode_due(own, mode & (uint8_t)~HS_FLOW_OFFERED,
+			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
 }
 
 // The packet was due but could not carry telemetry: the next one is due instead.

@@ -32,8 +32,11 @@ struct entry {
 	int32_t position;		 // live or dying: where the hash keeps the key
 	uint32_t order_prev, order_next; // all installed rules in order of installation;
 					 // order_next also links the free and the dying
-	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first
+	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
+					 // behind them its carrier
+	uint32_t users;			 // of a carrier
 	uint8_t state;			 // enum entry_state
+	bool offered;			 // workers look at the slot's offer
 };
 
 static_assert(HS_NS_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
@@ -48,15 +51,28 @@ struct hs_flow_table {
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];
+	struct hs_flow_offer *_Atomic *offers;
 	uint32_t mask_users[4];
 	// Read by every worker for each burst; the rest is control's, which writes it all the time.
 	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
-	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head;
+	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of carriers
 	uint32_t dying_head, dying_tail;
 	uint32_t order_head, order_tail;
 	uint32_t count;
 	uint64_t ages;
 };
+
+// ---- slots of rules, and behind them those of carriers ----
+
+static uint32_t slots_of(uint32_t capacity)
+{
+	return capacity + RTE_MIN(capacity, capacity / 32 + 64);
+}
+
+static bool is_carrier(const struct hs_flow_table *t, uint32_t slot)
+{
+	return slot >= t->config.capacity;
+}
 
 // ---- keys and masks ----
 
@@ -118,23 +134,27 @@ static void order_remove(struct hs_flow_table *t, uint32_t slot)
 
 static void slot_free(struct hs_flow_table *t, uint32_t slot)
 {
+	uint32_t *head = &t->free_head[is_carrier(t, slot)];
+
 	t->entries[slot].state = ENTRY_FREE;
-	t->entries[slot].order_next = t->free_head;
-	t->free_head = slot;
+	t->entries[slot].order_next = *head;
+	*head = slot;
 }
 
-static uint32_t slot_take(struct hs_flow_table *t)
+static uint32_t slot_take(struct hs_flow_table *t, bool carrier)
 {
+	uint32_t *head = &t->free_head[carrier];
+
 	// While capacity remains a change never fails: at worst it waits for a burst to end.
-	if (t->free_head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
+	while (*head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
 		uint64_t token = t->entries[t->dying_head].token;
 		while (rte_rcu_qsbr_check(t->config.qsbr, token, false) != 1)
 			sched_yield();
 		hs_flow_table_reclaim(t);
 	}
-	uint32_t slot = t->free_head;
+	uint32_t slot = *head;
 	if (slot != HS_FLOW_NONE)
-		t->free_head = t->entries[slot].order_next;
+		*head = t->entries[slot].order_next;
 	return slot;
 }
 
@@ -165,6 +185,7 @@ void hs_flow_table_reclaim(struct hs_flow_table *t)
 			t->dying_tail = HS_FLOW_NONE;
 		if (e->position >= 0)
 			rte_hash_free_key_with_position(t->hash, e->position);
+		free(atomic_exchange_explicit(&t->offers[slot], NULL, memory_order_relaxed));
 		slot_free(t, slot);
 	}
 }
@@ -183,27 +204,38 @@ static uint64_t setting_of(const struct hs_rule *rule)
 	}
 }
 
-static uint64_t config_of(const struct hs_rule *rule)
+static uint64_t config_of(const struct entry *e)
 {
-	uint64_t flags = rule->hop_enabled ? HS_FLOW_HOP_ENABLED : 0;
-	return setting_of(rule) | (uint64_t)rule->mode << HS_FLOW_CONFIG_MODE_SHIFT |
+	const struct hs_rule *rule = &e->rule;
+	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_OFFERED : 0u);
+	uint64_t flags = (rule->hop_enabled ? HS_FLOW_HOP_ENABLED : 0u) |
+			 (rule->extract_report ? HS_FLOW_EXTRACT : 0u);
+
+	return setting_of(rule) | mode << HS_FLOW_CONFIG_MODE_SHIFT |
 	       flags << HS_FLOW_CONFIG_FLAGS_SHIFT;
+}
+
+static void config_publish(struct hs_flow_table *t, uint32_t slot)
+{
+	uint64_t config = config_of(&t->entries[slot]);
+
+	for (unsigned w = 0; w < t->config.n_workers; w++)
+		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
 }
 
 static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 {
 	const struct hs_rule *rule = &t->entries[slot].rule;
-	uint64_t config = config_of(rule);
 
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		struct hs_flow_worker *own = &t->workers[w][slot];
 		memset(own, 0, sizeof(*own));
-		atomic_store_explicit(&own->config, config, memory_order_relaxed);
 		own->since = UINT32_MAX - 1; // the first packet is due
 		own->last_ns = HS_FLOW_NEVER_NS;
 		own->ns_id = rule->ns_id;
 		own->trace_type = rule->trace_type;
 	}
+	config_publish(t, slot);
 }
 
 static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
@@ -260,15 +292,30 @@ static uint32_t find_same_tuple(struct hs_flow_table *t, const struct hs_rule *r
 	return (uint32_t)(uintptr_t)data;
 }
 
-static void tuple_join(struct hs_flow_table *t, uint32_t oldest, uint32_t slot)
+static void tuple_join(struct hs_flow_table *t, uint32_t before, uint32_t slot)
 {
-	struct entry *head = &t->entries[oldest];
+	struct entry *next = &t->entries[before];
 	struct entry *e = &t->entries[slot];
 
-	e->tuple_prev = head->tuple_prev;
-	e->tuple_next = oldest;
-	t->entries[head->tuple_prev].tuple_next = slot;
-	head->tuple_prev = slot;
+	e->tuple_prev = next->tuple_prev;
+	e->tuple_next = before;
+	t->entries[next->tuple_prev].tuple_next = slot;
+	next->tuple_prev = slot;
+}
+
+// Another of the same 5-tuple takes over: overwriting the key's data is one atomic store, so no
+// packet in between finds nothing. The position in the hash goes with it. While only one of hash
+// and index says so, both are whole: which of them counts is as good as its moment.
+static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
+{
+	struct hs_flow_key key;
+
+	rule_key(&t->entries[to].rule, &key);
+	rte_hash_add_key_with_hash_data(
+			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
+	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
+	t->entries[to].position = t->entries[from].position;
+	t->entries[to].state = ENTRY_LIVE;
 }
 
 static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by)
@@ -284,7 +331,14 @@ static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed
 	if (oldest == HS_FLOW_NONE)
 		return slot_publish(t, slot);
 
-	tuple_join(t, oldest, slot);
+	if (is_carrier(t, oldest)) {
+		tuple_join(t, oldest, slot);
+		hand_over(t, oldest, slot);
+		t->entries[oldest].state = ENTRY_WAITING;
+		return 0;
+	}
+	uint32_t last = t->entries[oldest].tuple_prev;
+	tuple_join(t, is_carrier(t, last) ? last : oldest, slot);
 	e->state = ENTRY_WAITING;
 	*shadowed_by = t->entries[oldest].rule.ns_id;
 	return 0;
@@ -307,11 +361,12 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 				"namespace %u has a rule already", rule->ns_id);
 		return -EEXIST;
 	}
-	uint32_t slot = slot_take(t);
+	uint32_t slot = slot_take(t, false);
 	if (slot == HS_FLOW_NONE)
 		return table_full(t, err);
 
 	t->entries[slot].rule = *rule;
+	t->entries[slot].offered = rule->in_band;
 	if (slot_enter(t, slot, &shadow)) {
 		slot_free(t, slot);
 		return table_full(t, err);
@@ -322,21 +377,6 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 	if (shadowed_by)
 		*shadowed_by = shadow;
 	return 0;
-}
-
-// The next oldest of the same 5-tuple takes over: overwriting the key's data is one atomic store,
-// so no packet in between finds nothing. The position in the hash goes with it. While only one of
-// hash and index says so, both rules are whole: which of them counts is as good as its moment.
-static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
-{
-	struct hs_flow_key key;
-
-	rule_key(&t->entries[to].rule, &key);
-	rte_hash_add_key_with_hash_data(
-			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
-	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
-	t->entries[to].position = t->entries[from].position;
-	t->entries[to].state = ENTRY_LIVE;
 }
 
 static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
@@ -355,24 +395,28 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 	return e->position;
 }
 
+static void slot_leave(struct hs_flow_table *t, uint32_t slot)
+{
+	struct entry *e = &t->entries[slot];
+	int32_t position = e->state == ENTRY_LIVE ? unpublish(t, slot) : -1;
+
+	t->entries[e->tuple_prev].tuple_next = e->tuple_next;
+	t->entries[e->tuple_next].tuple_prev = e->tuple_prev;
+	slot_bury(t, slot, position);
+}
+
 int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_error *err)
 {
 	uint32_t slot = hs_flow_table_find(t, ns_id);
-	int32_t position = -1;
 
 	if (slot == HS_FLOW_NONE) {
 		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
 				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
-	struct entry *e = &t->entries[slot];
-	if (e->state == ENTRY_LIVE)
-		position = unpublish(t, slot);
-	t->entries[e->tuple_prev].tuple_next = e->tuple_next;
-	t->entries[e->tuple_next].tuple_prev = e->tuple_prev;
 	hs_ns_index_erase(&t->index, ns_id);
 	order_remove(t, slot);
-	slot_bury(t, slot, position);
+	slot_leave(t, slot);
 	t->count--;
 	return 0;
 }
@@ -390,10 +434,102 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	int rc = hs_rule_apply(&t->entries[slot].rule, update, err);
 	if (rc)
 		return rc;
-	uint64_t config = config_of(&t->entries[slot].rule);
-	for (unsigned w = 0; w < t->config.n_workers; w++)
-		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
+	config_publish(t, slot);
 	return 0;
+}
+
+// ---- offers and carriers ----
+
+struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_offer *offer = atomic_load_explicit(&t->offers[slot], memory_order_relaxed);
+
+	if (offer)
+		return offer;
+	offer = calloc(1, sizeof(*offer));
+	atomic_store_explicit(&t->offers[slot], offer, memory_order_release);
+	return offer;
+}
+
+void hs_flow_table_offer_set(struct hs_flow_table *t, uint32_t slot, bool offered)
+{
+	t->entries[slot].offered = offered;
+	config_publish(t, slot);
+}
+
+// The 5-tuple of what goes back: a rule that is never due and adds nothing.
+static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
+{
+	*reverse = (struct hs_rule){
+			.src_port = forward->dst_port,
+			.dst_port = forward->src_port,
+			.protocol = forward->protocol,
+			.mode = HS_MODE_PROBABILITY,
+	};
+	memcpy(reverse->src_ip, forward->dst_ip, 16);
+	memcpy(reverse->dst_ip, forward->src_ip, 16);
+}
+
+static uint32_t find_carrier(struct hs_flow_table *t, const struct hs_rule *reverse)
+{
+	uint32_t oldest = find_same_tuple(t, reverse);
+	uint32_t last = oldest == HS_FLOW_NONE ? oldest : t->entries[oldest].tuple_prev;
+
+	return is_carrier(t, last) ? last : HS_FLOW_NONE;
+}
+
+int hs_flow_table_add_carrier(
+		struct hs_flow_table *t, const struct hs_rule *forward, uint32_t *slot)
+{
+	struct hs_rule reverse;
+	uint32_t shadow;
+
+	reverse_of(forward, &reverse);
+	*slot = find_carrier(t, &reverse);
+	if (*slot != HS_FLOW_NONE) {
+		t->entries[*slot].users++;
+		return 0;
+	}
+	*slot = slot_take(t, true);
+	if (*slot == HS_FLOW_NONE)
+		return -ENOSPC;
+	struct entry *e = &t->entries[*slot];
+	e->rule = reverse;
+	e->offered = false;
+	e->users = 1;
+	if (slot_enter(t, *slot, &shadow)) {
+		slot_free(t, *slot);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+void hs_flow_table_remove_carrier(struct hs_flow_table *t, uint32_t slot)
+{
+	if (--t->entries[slot].users == 0)
+		slot_leave(t, slot);
+}
+
+// As workers find it.
+uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_rule *forward)
+{
+	struct hs_flow_view view = {
+			.own = t->workers[0],
+			.shared = t->shared,
+			.hash = t->hash,
+			.index = t->places,
+			.masks = &t->masks,
+			.n_rules = t->config.capacity,
+	};
+	struct hs_rule reverse;
+	struct hs_flow_key key;
+	const struct hs_flow_key *keys[] = {&key};
+	uint32_t slot;
+
+	reverse_of(forward, &reverse);
+	rule_key(&reverse, &key);
+	hs_flow_lookup_burst(&view, keys, 1, &slot);
+	return slot;
 }
 
 // ---- reading ----
@@ -442,6 +578,8 @@ static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker
 	sum->no_room_option += __atomic_load_n(&w->no_room_option, __ATOMIC_RELAXED);
 	uint32_t mtu_needed = __atomic_load_n(&w->mtu_needed, __ATOMIC_RELAXED);
 	sum->mtu_needed = RTE_MAX(sum->mtu_needed, mtu_needed);
+	int64_t last_int_ns = __atomic_load_n(&w->last_int_ns, __ATOMIC_RELAXED);
+	sum->last_int_ns = RTE_MAX(sum->last_int_ns, last_int_ns);
 }
 
 void hs_flow_table_counters(
@@ -477,11 +615,13 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->workers = t->workers;
 	view->shared = t->shared;
 	view->others = t->others[worker];
+	view->offers = t->offers;
 	view->hash = t->hash;
 	view->index = t->places;
 	view->masks = &t->masks;
 	view->worker = worker;
 	view->n_workers = t->config.n_workers;
+	view->n_rules = t->config.capacity;
 }
 
 // ---- making and freeing ----
@@ -498,7 +638,7 @@ static int make_hash(struct hs_flow_table *t)
 	snprintf(name, sizeof(name), "hs_%s", t->config.name);
 	struct rte_hash_parameters parameters = {
 			.name = name,
-			.entries = hash_entries(t->config.capacity),
+			.entries = hash_entries(slots_of(t->config.capacity)),
 			.key_len = sizeof(struct hs_flow_key),
 			.hash_func = rte_hash_crc,
 			.socket_id = SOCKET_ID_ANY,
@@ -511,11 +651,12 @@ static int make_hash(struct hs_flow_table *t)
 
 static int make_arrays(struct hs_flow_table *t)
 {
-	uint32_t capacity = t->config.capacity;
+	uint32_t capacity = slots_of(t->config.capacity);
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
+	t->offers = calloc(capacity, sizeof(*t->offers));
 	t->shared = rte_zmalloc("flow shared", capacity * sizeof(*t->shared), RTE_CACHE_LINE_SIZE);
-	if (!t->entries || !t->shared || hs_ns_index_init(&t->index, capacity) ||
+	if (!t->entries || !t->offers || !t->shared || hs_ns_index_init(&t->index, capacity) ||
 			hs_flow_index_init(&t->places, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
@@ -532,9 +673,10 @@ static int make_arrays(struct hs_flow_table *t)
 
 static void link_slots(struct hs_flow_table *t)
 {
-	t->free_head = t->order_head = t->order_tail = HS_FLOW_NONE;
+	t->free_head[0] = t->free_head[1] = HS_FLOW_NONE;
+	t->order_head = t->order_tail = HS_FLOW_NONE;
 	t->dying_head = t->dying_tail = HS_FLOW_NONE;
-	for (uint32_t slot = t->config.capacity; slot-- > 0;)
+	for (uint32_t slot = slots_of(t->config.capacity); slot-- > 0;)
 		slot_free(t, slot);
 }
 
@@ -567,6 +709,9 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 		rte_free(t->others[w]);
 	}
 	rte_free(t->shared);
+	for (uint32_t slot = 0; t->offers && slot < slots_of(t->config.capacity); slot++)
+		free(t->offers[slot]);
+	free(t->offers);
 	hs_ns_index_fini(&t->index);
 	hs_flow_index_fini(&t->places);
 	free(t->entries);
@@ -587,15 +732,19 @@ static uint64_t hash_bytes(uint32_t entries)
 
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 {
+	uint32_t slots = slots_of(capacity);
 	uint64_t arrays =
-			(uint64_t)capacity *
+			(uint64_t)slots *
 			(sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker));
-	uint64_t hash = hash_bytes(hash_entries(capacity));
+	uint64_t hash = hash_bytes(hash_entries(slots));
 
-	return hash + hash / 16 + arrays + hs_flow_index_bytes(capacity) + (1u << 20);
+	return hash + hash / 16 + arrays + hs_flow_index_bytes(slots) + (1u << 20);
 }
 
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity)
 {
-	return (uint64_t)capacity * sizeof(struct entry) + hs_ns_index_bytes(capacity);
+	uint32_t slots = slots_of(capacity);
+
+	return (uint64_t)slots * (sizeof(struct entry) + sizeof(struct hs_flow_offer *)) +
+	       hs_ns_index_bytes(slots);
 }

@@ -6,6 +6,10 @@
 // wins (fewer wildcard ports), ties go to the older; a rule with the very 5-tuple of an older one
 // waits behind it and takes over when that one is removed.
 //
+// Beside rules there are carriers: hidden entries, without a namespace, for packets that are to
+// carry offers (flow_offer.h) where no rule matches them. They are in no count and no list, take no
+// place from the rules, are never due, and any rule that matches goes before them.
+//
 // Thread rule: lookup and worker state by the owner lcore; everything else control.
 #pragma once
 
@@ -15,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hs_flow_offer;
 struct hs_flow_table;
 struct rte_rcu_qsbr;
 
@@ -37,6 +42,7 @@ struct hs_flow_counters {
 	uint64_t reports_made, reports_lost;			// handed to the ring, ring full
 	uint64_t no_room_mtu, no_room_headroom, no_room_option; // telemetry that did not fit
 	uint32_t mtu_needed; // the largest MTU that would have fitted, 0 if all did
+	int64_t last_int_ns; // receive time of the last packet given telemetry here; 0: none
 };
 
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
@@ -66,6 +72,25 @@ uint32_t hs_flow_table_count(const struct hs_flow_table *table);
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
 // Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.
 bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
+
+// ---- offers and carriers ----
+
+// What the next packet of a rule's or carrier's flow is to carry: made empty by the first call,
+// freed with the slot. NULL: no memory.
+struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *table, uint32_t slot);
+// Says whether workers look at it. A rule with in_band starts with true: it waits for its offer,
+// and its telemetry with it.
+void hs_flow_table_offer_set(struct hs_flow_table *table, uint32_t slot, bool offered);
+
+// Packets of the reversed 5-tuple of `forward` are to find a slot from now on. One carrier serves
+// all who ask for the same; each remove takes one back. It stays while rules of its 5-tuple come
+// and go. 0 with the carrier's slot, or -ENOSPC: all carriers are in use.
+int hs_flow_table_add_carrier(
+		struct hs_flow_table *table, const struct hs_rule *forward, uint32_t *slot);
+void hs_flow_table_remove_carrier(struct hs_flow_table *table, uint32_t slot);
+// The slot that packets of exactly the reversed 5-tuple find now, whose offer they would take: a
+// rule's, a less specific rule's, or else a carrier's, HS_FLOW_NONE. Changes with the rules.
+uint32_t hs_flow_table_reverse(const struct hs_flow_table *table, const struct hs_rule *forward);
 
 // Frees slots whose grace period is over; call now and then.
 void hs_flow_table_reclaim(struct hs_flow_table *table);

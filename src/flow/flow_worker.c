@@ -101,6 +101,18 @@ static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key
 		ask_hash(view, keys, hashes, n, open, found);
 }
 
+// Is what a mask found to be taken instead of `slot`? A carrier gives way to any rule, and to no
+// carrier of a less specific mask.
+static bool is_better(
+		const struct hs_flow_view *view, enum mask mask, uint32_t found, uint32_t slot)
+{
+	if (found >= view->n_rules)
+		return slot == HS_FLOW_NONE;
+	if (slot >= view->n_rules)
+		return true;
+	return mask == MASK_ANY_DST && view->shared[found].age < view->shared[slot].age;
+}
+
 static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 		const struct hs_flow_key *const *keys, unsigned n, const unsigned *at,
 		uint32_t *slots)
@@ -116,21 +128,19 @@ static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 	find_slots(view, pointers, n, found);
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t *slot = &slots[at[i]];
-		if (found[i] == HS_FLOW_NONE)
-			continue;
-		bool tie = mask == MASK_ANY_DST && *slot != HS_FLOW_NONE;
-		if (!tie || view->shared[found[i]].age < view->shared[*slot].age)
+		if (found[i] != HS_FLOW_NONE && is_better(view, mask, found[i], *slot))
 			*slot = found[i];
 	}
 }
 
 // Which keys still look for a rule at this mask.
-static unsigned unresolved(enum mask mask, const struct hs_flow_key *const *keys, unsigned n,
-		const uint32_t *slots, const bool *exact, unsigned *at)
+static unsigned unresolved(const struct hs_flow_view *view, enum mask mask,
+		const struct hs_flow_key *const *keys, unsigned n, const uint32_t *slots,
+		const bool *exact, unsigned *at)
 {
 	unsigned left = 0;
 	for (unsigned i = 0; i < n; i++) {
-		bool open = slots[i] == HS_FLOW_NONE || (mask == MASK_ANY_DST && !exact[i]);
+		bool open = slots[i] >= view->n_rules || (mask == MASK_ANY_DST && !exact[i]);
 		if (keys[i] && open)
 			at[left++] = i;
 	}
@@ -144,11 +154,11 @@ static void lookup_wildcards(const struct hs_flow_view *view, uint8_t masks,
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
 
 	for (unsigned i = 0; i < n; i++)
-		exact[i] = slots[i] != HS_FLOW_NONE;
+		exact[i] = slots[i] < view->n_rules;
 	for (enum mask mask = MASK_ANY_SRC; mask < MASK_COUNT; mask++) {
 		if (!(masks >> mask & 1))
 			continue;
-		unsigned left = unresolved(mask, keys, n, slots, exact, at);
+		unsigned left = unresolved(view, mask, keys, n, slots, exact, at);
 		if (left)
 			lookup_masked(view, mask, keys, left, at, slots);
 	}

@@ -17,6 +17,7 @@
 #include <rte_mbuf_dyn.h>
 
 #define LAB_REPORT_RING 2048
+#define LAB_SIGNAL_RING 64
 #define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes so long after its end
 #define LAB_FAR		UINT8_MAX	   // no way there
 // Copies that one packet may become in a bridge before it is noticed that buffers ran out.

@@ -11,8 +11,10 @@
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
+#include <rte_ring_peek.h>
 
 #define REPORT_RING_DEFAULT 16384
+#define SIGNAL_RING_DEFAULT 512
 #define FDB_PLACES	    65536
 #define ROUTES_DEFAULT	    1024
 #define NO_PORT		    UINT16_MAX
@@ -56,17 +58,17 @@ static int make_fib(struct hs_node *node)
 	return hs_fib_create(&config, &node->fib);
 }
 
-static struct rte_ring *make_report_ring(uint32_t records)
+static struct rte_ring *make_ring(const char *name, uint32_t records, size_t record_bytes)
 {
-	ssize_t bytes = rte_ring_get_memsize_elem(sizeof(struct hs_report_record), records);
+	ssize_t bytes = rte_ring_get_memsize_elem((unsigned)record_bytes, records);
 	struct rte_ring *ring;
 
 	if (bytes < 0)
 		return NULL;
-	ring = rte_zmalloc("report ring", (size_t)bytes, RTE_CACHE_LINE_SIZE);
+	ring = rte_zmalloc(name, (size_t)bytes, RTE_CACHE_LINE_SIZE);
 	if (!ring)
 		return NULL;
-	if (rte_ring_init(ring, "reports", records, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
+	if (rte_ring_init(ring, name, records, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
 		rte_free(ring);
 		return NULL;
 	}
@@ -114,8 +116,11 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 		return -ENOMEM;
 	node->seats[index] = seat;
 	setup_worker(node, &seat->worker, index, pool);
-	seat->worker.reports = make_report_ring(node->config.report_ring);
-	return seat->worker.reports ? 0 : -ENOMEM;
+	seat->worker.reports = make_ring(
+			"reports", node->config.report_ring, sizeof(struct hs_report_record));
+	seat->worker.signals =
+			make_ring("signals", node->config.signal_ring, sizeof(struct hs_signal));
+	return seat->worker.reports && seat->worker.signals ? 0 : -ENOMEM;
 }
 
 static int make_parts(struct hs_node *node, struct rte_mempool *pool)
@@ -152,6 +157,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 	node->clock = clock;
 	if (!node->config.report_ring)
 		node->config.report_ring = REPORT_RING_DEFAULT;
+	if (!node->config.signal_ring)
+		node->config.signal_ring = SIGNAL_RING_DEFAULT;
 	if (!node->config.mac_age_s)
 		node->config.mac_age_s = 300;
 	if (!node->config.routes)
@@ -177,6 +184,7 @@ void hs_node_destroy(struct hs_node *node)
 		if (!node->seats[w])
 			continue;
 		rte_free(node->seats[w]->worker.reports);
+		rte_free(node->seats[w]->worker.signals);
 		rte_free(node->seats[w]);
 	}
 	hs_fdb_destroy(node->fdb);
@@ -188,12 +196,13 @@ void hs_node_destroy(struct hs_node *node)
 
 uint64_t hs_node_bytes(const struct hs_node_config *config)
 {
-	uint32_t ring = config->report_ring ? config->report_ring : REPORT_RING_DEFAULT;
+	uint64_t reports = config->report_ring ? config->report_ring : REPORT_RING_DEFAULT;
+	uint64_t signals = config->signal_ring ? config->signal_ring : SIGNAL_RING_DEFAULT;
 	uint64_t bytes = hs_flow_table_bytes(config->rules, config->n_workers);
 
 	bytes += config->n_workers *
-		 (sizeof(struct seat) + (uint64_t)ring * sizeof(struct hs_report_record) +
-				 (64u << 10));
+		 (sizeof(struct seat) + reports * sizeof(struct hs_report_record) +
+				 signals * sizeof(struct hs_signal) + (64u << 10));
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	if (config->forwarding == HS_FORWARD_ROUTE)
@@ -336,6 +345,45 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 		unsigned w = (first + i) % n_workers;
 		taken += rte_ring_sc_dequeue_burst_elem(node->seats[w]->worker.reports,
 				&records[taken], sizeof(*records), n - taken, NULL);
+	}
+	return taken;
+}
+
+// How many of n signals are whole groups: the options of one packet and type.
+static unsigned whole_groups(const struct hs_signal *signals, unsigned n)
+{
+	const struct hs_signal *last = &signals[n - 1];
+	unsigned cut = last->part + 1u;
+
+	if (cut == last->parts)
+		return n;
+	return n > cut ? n - cut : 0;
+}
+
+static unsigned take_signals(
+		struct rte_ring *ring, struct hs_signal *signals, unsigned n, bool may_part)
+{
+	unsigned got = rte_ring_dequeue_burst_elem_start(ring, signals, sizeof(*signals), n, NULL);
+
+	if (!got)
+		return 0;
+	unsigned whole = whole_groups(signals, got);
+	if (!whole && may_part)
+		whole = got;
+	rte_ring_dequeue_elem_finish(ring, whole);
+	return whole;
+}
+
+unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, unsigned n)
+{
+	unsigned n_workers = node->config.n_workers;
+	unsigned first = node->next_signal_ring++ % n_workers;
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < n_workers && taken < n; i++) {
+		unsigned w = (first + i) % n_workers;
+		taken += take_signals(node->seats[w]->worker.signals, &signals[taken], n - taken,
+				taken == 0);
 	}
 	return taken;
 }

@@ -37,6 +37,7 @@ struct hs_node_config {
 	unsigned n_workers;   // 1 to HS_MAX_WORKERS
 	uint32_t rules;	      // capacity
 	uint32_t report_ring; // records for each worker, power of two; 0: default
+	uint32_t signal_ring; // likewise
 	enum hs_forwarding_mode forwarding;
 	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];
@@ -109,6 +110,7 @@ void hs_node_reconcile_tx(struct hs_node *node);
 struct hs_worker_counters {
 	uint64_t rounds, idle_rounds, rx_packets;
 	uint64_t reports_made, reports_lost;
+	uint64_t signals_made, signals_lost;
 };
 void hs_node_worker_counters(
 		const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);

@@ -63,4 +63,6 @@ void hs_node_worker_counters(
 	out->rx_packets = __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
 	out->reports_made = __atomic_load_n(&w->reports_made, __ATOMIC_RELAXED);
 	out->reports_lost = __atomic_load_n(&w->reports_lost, __ATOMIC_RELAXED);
+	out->signals_made = __atomic_load_n(&w->signals_made, __ATOMIC_RELAXED);
+	out->signals_lost = __atomic_load_n(&w->signals_lost, __ATOMIC_RELAXED);
 }

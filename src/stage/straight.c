@@ -104,6 +104,7 @@ static inline void sample(struct run *run, unsigned i)
 	if (!hs_flow_claim(&worker->flows, slot, now_ns))
 		return;
 	hs_flow_add(&own->int_packets, 1);
+	hs_flow_set_ns(&own->last_int_ns, now_ns);
 	hs_flow_sum(&worker->flows, slot, &sums);
 	struct hs_flexint_e2e e2e = {
 			.ts_ns = (uint64_t)now_ns,

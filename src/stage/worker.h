@@ -82,13 +82,15 @@ struct hs_worker {
 	const struct hs_fib *fib;
 	struct hs_flow_view flows;
 	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
-	struct rte_mempool *pool; // for copies
+	struct rte_ring *signals; // of struct hs_signal, likewise
+	struct rte_mempool *pool; // for copies, and for headers without room
 	struct hs_clock *clock;
 
 	// The worker's own.
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
+	uint64_t signals_made, signals_lost;
 	struct hs_port_tally tally[HS_MAX_PORTS];
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
