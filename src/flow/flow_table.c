@@ -2,6 +2,7 @@
 #include "flow_table.h"
 #include "flow_state.h"
 #include "ns_index.h"
+#include "pages.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -649,20 +650,28 @@ static int make_hash(struct hs_flow_table *t)
 	return t->hash ? 0 : -rte_errno;
 }
 
+static size_t shared_bytes(uint32_t capacity)
+{
+	return capacity * sizeof(struct hs_flow_shared);
+}
+
+static size_t worker_bytes(uint32_t capacity)
+{
+	return capacity * sizeof(struct hs_flow_worker);
+}
+
 static int make_arrays(struct hs_flow_table *t)
 {
 	uint32_t capacity = slots_of(t->config.capacity);
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
 	t->offers = calloc(capacity, sizeof(*t->offers));
-	t->shared = rte_zmalloc("flow shared", capacity * sizeof(*t->shared), RTE_CACHE_LINE_SIZE);
+	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
 	if (!t->entries || !t->offers || !t->shared || hs_ns_index_init(&t->index, capacity) ||
 			hs_flow_index_init(&t->places, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
-		t->workers[w] = rte_zmalloc("flow worker",
-				(size_t)capacity * sizeof(struct hs_flow_worker),
-				RTE_CACHE_LINE_SIZE);
+		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
 		t->others[w] = rte_zmalloc(
 				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
 		if (!t->workers[w] || !t->others[w])
@@ -704,12 +713,13 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 {
 	if (!t)
 		return;
+	uint32_t slots = slots_of(t->config.capacity);
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
-		rte_free(t->workers[w]);
+		hs_pages_give(t->workers[w], worker_bytes(slots));
 		rte_free(t->others[w]);
 	}
-	rte_free(t->shared);
-	for (uint32_t slot = 0; t->offers && slot < slots_of(t->config.capacity); slot++)
+	hs_pages_give(t->shared, shared_bytes(slots));
+	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
 		free(t->offers[slot]);
 	free(t->offers);
 	hs_ns_index_fini(&t->index);
@@ -733,18 +743,26 @@ static uint64_t hash_bytes(uint32_t entries)
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
 {
 	uint32_t slots = slots_of(capacity);
-	uint64_t arrays =
-			(uint64_t)slots *
-			(sizeof(struct hs_flow_shared) + n_workers * sizeof(struct hs_flow_worker));
+	uint64_t arrays = hs_pages_dpdk_bytes(shared_bytes(slots)) +
+			  n_workers * hs_pages_dpdk_bytes(worker_bytes(slots)) +
+			  hs_pages_dpdk_bytes(hs_flow_index_bytes(slots));
 	uint64_t hash = hash_bytes(hash_entries(slots));
 
-	return hash + hash / 16 + arrays + hs_flow_index_bytes(slots) + (1u << 20);
+	return hash + hash / 16 + arrays + (1u << 20);
 }
 
-uint64_t hs_flow_table_heap_bytes(uint32_t capacity)
+static size_t mapped_bytes(size_t bytes)
+{
+	return bytes - hs_pages_dpdk_bytes(bytes);
+}
+
+uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 {
 	uint32_t slots = slots_of(capacity);
+	uint64_t arrays = mapped_bytes(shared_bytes(slots)) +
+			  n_workers * mapped_bytes(worker_bytes(slots)) +
+			  mapped_bytes(hs_flow_index_bytes(slots));
 
-	return (uint64_t)slots * (sizeof(struct entry) + sizeof(struct hs_flow_offer *)) +
+	return arrays + (uint64_t)slots * (sizeof(struct entry) + sizeof(struct hs_flow_offer *)) +
 	       hs_ns_index_bytes(slots);
 }

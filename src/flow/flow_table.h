@@ -95,7 +95,9 @@ uint32_t hs_flow_table_reverse(const struct hs_flow_table *table, const struct h
 // Frees slots whose grace period is over; call now and then.
 void hs_flow_table_reclaim(struct hs_flow_table *table);
 
-// Memory that a table of this capacity takes, for EAL's sizing.
+// Memory that a table of this capacity takes of DPDK's, for EAL's sizing where it has no huge
+// pages.
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers);
-// What it takes from the process's heap beside that: control's own part.
-uint64_t hs_flow_table_heap_bytes(uint32_t capacity);
+// What it takes of the process's memory beside that: control's own part, and what is large
+// (pages.h).
+uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers);

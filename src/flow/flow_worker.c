@@ -60,8 +60,9 @@ static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *
 	}
 }
 
-// The index, in passes, so that the misses of a burst's cache lines overlap. Says which keys it
-// cannot answer for.
+// The index, in passes, so that the misses of a burst's cache lines overlap: one line of a packet
+// at a time, as more than a core can wait for are dropped, and then waited for one by one. Says
+// which keys it cannot answer for.
 static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		const uint32_t *hashes, unsigned n, uint32_t *found)
 {
@@ -75,7 +76,6 @@ static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_
 		if (found[i] >= HS_FLOW_INDEX_ASK)
 			continue;
 		rte_prefetch0(&view->shared[found[i]]);
-		rte_prefetch0(&view->own[found[i]]);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		if (found[i] == HS_FLOW_NONE)
@@ -83,6 +83,8 @@ static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_
 		if (unlikely(found[i] == HS_FLOW_INDEX_ASK ||
 				    !is_key(&view->shared[found[i]], keys[i])))
 			open |= UINT64_C(1) << i;
+		else
+			rte_prefetch0_write(&view->own[found[i]]);
 	}
 	return open;
 }

@@ -561,9 +561,9 @@ static void a_million_rules_fit_in_their_memory(void **state)
 	uint64_t used = after.heap_allocsz_bytes - before.heap_allocsz_bytes;
 	print_message("%lu bytes a rule in DPDK memory (%lu stated), %lu on the heap\n",
 			used / million, hs_flow_table_bytes(million, 1) / million,
-			hs_flow_table_heap_bytes(million) / million);
+			hs_flow_table_heap_bytes(million, 1) / million);
 	assert_true(used <= hs_flow_table_bytes(million, 1));
-	assert_true(used + hs_flow_table_heap_bytes(million) <= (384 + 128) * (uint64_t)million);
+	assert_true(used + hs_flow_table_heap_bytes(million, 1) <= (384 + 128) * (uint64_t)million);
 	bench_close(&b);
 }
 
