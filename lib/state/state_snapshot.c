@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SNAPSHOT_LEAST 1000	  // changes: below, reading the journal costs nothing
+#define FLUSH_BYTES    (1u << 20) // so that the end has little left to wait for
+
+void hs_state_give_up_snapshot(struct hs_state *state)
+{
+	if (state->snapshot.fd < 0)
+		return;
+	close(state->snapshot.fd);
+	state->snapshot.fd = -1;
+	hs_state_remove_new(state->name);
+}
+
+bool hs_state_wants_snapshot(const struct hs_state *state, uint64_t live)
+{
+	return state->snapshot.fd < 0 && state->file.changes > 2 * live + SNAPSHOT_LEAST &&
+	       state->file.changes > state->wanted_above;
+}
+
+static int fail_snapshot(struct hs_state *state, int rc, struct hs_error *err)
+{
+	hs_state_give_up_snapshot(state);
+	state->wanted_above = state->file.changes + SNAPSHOT_LEAST;
+	hs_error_set(err, "not_saved", "state.file", "room for a second file beside it",
+			"%.150s.new: %s; the journal goes on growing", state->name, strerror(-rc));
+	return rc;
+}
+
+int hs_state_snapshot_begin(struct hs_state *state, struct hs_error *err)
+{
+	char name[HS_STATE_FILE_BYTES + 8];
+
+	hs_state_give_up_snapshot(state);
+	state->last_bytes = 0;
+	state->from_bytes = state->file.bytes;
+	state->from_lines = state->file.lines;
+	state->from_changes = state->file.changes;
+	state->flushed_bytes = 0;
+	int rc = hs_state_name(name, sizeof(name), state->name, ".new");
+	rc = rc ? rc : hs_state_file_create(name, &state->snapshot);
+	return rc ? fail_snapshot(state, rc, err) : 0;
+}
+
+int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct hs_error *err)
+{
+	struct hs_state_file *file = &state->snapshot;
+	int rc = file->fd < 0 ? -EINVAL : hs_state_file_add(file, change);
+
+	if (rc)
+		return fail_snapshot(state, rc, err);
+	if (file->bytes - state->flushed_bytes >= FLUSH_BYTES) {
+		sync_file_range(file->fd, (off_t)state->flushed_bytes,
+				(off_t)(file->bytes - state->flushed_bytes), SYNC_FILE_RANGE_WRITE);
+		state->flushed_bytes = file->bytes;
+	}
+	return 0;
+}
+
+int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err)
+{
+	struct hs_state_file *file = &state->snapshot;
+	char name[HS_STATE_FILE_BYTES + 8];
+	int rc = hs_state_name(name, sizeof(name), state->name, ".new");
+
+	if (rc == 0 && file->fd < 0)
+		rc = -EINVAL;
+	if (rc == 0)
+		rc = hs_state_file_copy(file, state->file.fd, state->from_bytes, state->file.bytes);
+	if (rc == 0 && fsync(file->fd))
+		rc = -errno;
+	if (rc == 0 && rename(name, state->name))
+		rc = -errno;
+	if (rc)
+		return fail_snapshot(state, rc, err);
+	hs_state_sync_folder(state->name);
+	file->lines += state->file.lines - state->from_lines;
+	file->changes += state->file.changes - state->from_changes;
+	close(state->file.fd);
+	state->file = *file;
+	state->snapshot.fd = -1;
+	state->tail = false;
+	state->last_bytes = 0;
+	state->wanted_above = 0;
+	return 0;
+}
+
+int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), void *context,
+		struct hs_error *err)
+{
+	int rc = hs_state_snapshot_begin(state, err);
+	json_t *change;
+
+	while (rc == 0 && (change = next(context))) {
+		rc = hs_state_snapshot_add(state, change, err);
+		json_decref(change);
+	}
+	return rc ? rc : hs_state_snapshot_end(state, err);
+}
