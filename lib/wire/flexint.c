@@ -276,16 +276,13 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 
 // ---- sink ----
 
-size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
+// Cuts the Hop-by-Hop header down to its first `kept` bytes, 0 for none of it. The frame starts at
+// frame + result.
+static inline size_t cut_hbh(uint8_t *frame, const struct hs_packet *packet, size_t kept)
 {
-	size_t taken = packet->telemetry_bytes;
-	if (!taken && !(packet->flags & HS_PACKET_MIXED))
-		return 0;
 	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
-	size_t kept = packet->hbh_bytes - taken;
+	size_t taken = packet->hbh_bytes - kept;
 	uint8_t next = frame[front];
-	if (kept && packet->flags & HS_PACKET_MIXED)
-		hs_hbh_repack(frame + front, packet->hbh_bytes);
 
 	memmove(frame + taken, frame, front + kept);
 	frame += taken;
@@ -296,6 +293,26 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
 	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
 			(uint16_t)(packet->payload_bytes - taken));
 	return taken;
+}
+
+size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet)
+{
+	size_t taken = packet->telemetry_bytes;
+	if (!taken && !(packet->flags & HS_PACKET_MIXED))
+		return 0;
+	size_t kept = packet->hbh_bytes - taken;
+	if (kept && packet->flags & HS_PACKET_MIXED)
+		hs_hbh_repack(frame + packet->l3_off + HS_IPV6_BYTES, packet->hbh_bytes);
+	return cut_hbh(frame, packet, kept);
+}
+
+size_t hs_flexint_take_type(uint8_t *frame, const struct hs_packet *packet, uint8_t type)
+{
+	if (!packet->hbh_bytes)
+		return 0;
+	size_t kept = hs_hbh_take_type(
+			frame + packet->l3_off + HS_IPV6_BYTES, packet->hbh_bytes, type);
+	return cut_hbh(frame, packet, kept);
 }
 
 static int decode_e2e(const uint8_t *at, size_t len, struct hs_flexint_e2e *e2e)
@@ -350,6 +367,17 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 }
 
 // ---- requests and reports ----
+
+size_t hs_flexint_block_growth(const struct hs_packet *packet, size_t bytes)
+{
+	return bytes ? block_growth(packet, bytes, 0) : 0;
+}
+
+void hs_flexint_block_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		const uint8_t *options, size_t bytes)
+{
+	memcpy(open_block(frame, packet, growth, bytes, 0), options, bytes);
+}
 
 size_t hs_flexint_option_growth(const struct hs_packet *packet, size_t len)
 {

@@ -10,6 +10,8 @@
 #define MIN_E2E	  2 // bitmap
 #define MAX_PADN  257
 
+#define ALL_TELEMETRY 0 // in place of a type that goes
+
 // What one walk over the options saw.
 struct survey {
 	size_t first; // first telemetry option, 0: none
@@ -126,27 +128,37 @@ static bool survey(const uint8_t *hbh, size_t bytes, struct survey *s)
 	return true;
 }
 
-// What is left of the header where the telemetry lies as our nodes lay it, bytes otherwise.
+// What is left of a header without a block of options that begins at `first` and is the last of
+// it, where it lies as our nodes lay it: first of all, or behind whole words of others'.
+static bool is_block(const uint8_t *hbh, size_t first, size_t *kept)
+{
+	bool leads = first == HS_HBH_OPTIONS ||
+		     (first == HS_HBH_OPTIONS + 2 && hbh[2] == HS_OPT_PADN && hbh[3] == 0);
+	*kept = leads ? 0 : first;
+	return leads || first % 8 == 0;
+}
+
 static bool is_canonical(const uint8_t *hbh, const struct survey *s, size_t *kept)
 {
-	if (s->foreign_behind)
-		return false;
-	bool leads = s->first == HS_HBH_OPTIONS ||
-		     (s->first == HS_HBH_OPTIONS + 2 && hbh[2] == HS_OPT_PADN && hbh[3] == 0);
-	*kept = leads ? 0 : s->first;
-	return leads || s->first % 8 == 0;
+	return !s->foreign_behind && is_block(hbh, s->first, kept);
+}
+
+// Whether an option goes: those of one type, or all telemetry.
+static bool goes(uint8_t option, uint8_t type)
+{
+	return type == ALL_TELEMETRY ? hs_hbh_is_telemetry(option) : option == type;
 }
 
 // Every option moves towards the front or stays, so what is yet to be read is never overwritten.
-static size_t pack(const uint8_t *hbh, size_t bytes, uint8_t *out)
+static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, uint8_t *out)
 {
-	size_t to = HS_HBH_OPTIONS;
+	size_t to = from;
 	size_t n;
-	for (size_t at = HS_HBH_OPTIONS; at < bytes; at += n) {
+	for (size_t at = from; at < bytes; at += n) {
 		n = hs_hbh_option_bytes(hbh, bytes, at);
 		if (!n)
 			return bytes;
-		if (hs_hbh_is_padding(hbh[at]) || hs_hbh_is_telemetry(hbh[at]))
+		if (hs_hbh_is_padding(hbh[at]) || goes(hbh[at], type))
 			continue;
 		size_t gap = (at - to) & 7;
 		if (out) {
@@ -164,7 +176,37 @@ static size_t pack(const uint8_t *hbh, size_t bytes, uint8_t *out)
 
 size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
 {
-	return pack(hbh, bytes, hbh);
+	return pack(hbh, bytes, HS_HBH_OPTIONS, ALL_TELEMETRY, hbh);
+}
+
+// Where the first option of a type begins, 0: nowhere; and whether no other kind is behind it.
+static size_t first_of_type(const uint8_t *hbh, size_t bytes, uint8_t type, bool *last)
+{
+	size_t first = 0, n;
+
+	*last = true;
+	for (size_t at = HS_HBH_OPTIONS; at < bytes; at += n) {
+		n = hs_hbh_option_bytes(hbh, bytes, at);
+		if (!n)
+			return 0;
+		if (hbh[at] == type && !first)
+			first = at;
+		else if (hbh[at] != type && first && !hs_hbh_is_padding(hbh[at]))
+			*last = false;
+	}
+	return first;
+}
+
+size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type)
+{
+	bool last;
+	size_t kept, first = first_of_type(hbh, bytes, type, &last);
+
+	if (!first)
+		return bytes;
+	if (last && is_block(hbh, first, &kept))
+		return kept;
+	return pack(hbh, bytes, first, type, hbh);
 }
 
 bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes)
@@ -200,7 +242,7 @@ bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 	size_t kept;
 	if (!is_canonical(hbh, &s, &kept)) {
 		packet->flags |= HS_PACKET_MIXED;
-		kept = pack(hbh, bytes, NULL);
+		kept = pack(hbh, bytes, HS_HBH_OPTIONS, ALL_TELEMETRY, NULL);
 	}
 	packet->telemetry_bytes = (uint16_t)(bytes - kept);
 	return true;

@@ -65,3 +65,8 @@ bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes);
 // offset modulo 8. Works in place; the header never grows. Returns the new length of the header, 0
 // where no option is left. The options must be walkable.
 size_t hs_hbh_repack(uint8_t *hbh, size_t bytes);
+
+// The same for the options of one type, with what is before the first of them left byte for byte:
+// where our nodes put them, that is all the host sent. A header without such an option stays as it
+// is.
+size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type);

@@ -20,7 +20,8 @@ struct choice {
 	uint8_t hop_masks[2];
 	uint8_t option;
 	uint8_t option_len;
-	uint8_t flags; // 1 aligned, 2 source, 4 option before the hops, 8 option behind them
+	uint8_t flags; // 1 aligned, 2 source, 4 option before the hops, 8 option behind them, 16 a
+		       // block that is taken out again
 };
 
 static struct frame frame_of(const uint8_t *bytes, size_t len)
@@ -155,6 +156,39 @@ static void add_option(struct frame *frame, const struct choice *choice)
 	HOLDS(len == choice->option_len && !memcmp(found, data, len));
 }
 
+// Ready options behind all that is there come out again without a trace.
+static void add_and_take_block(struct frame *frame, const struct choice *choice)
+{
+	uint8_t type = choice->option & 1 ? HS_OPT_REQUEST : HS_OPT_REPORT;
+	uint8_t block[2040];
+	size_t bytes = 0;
+	struct hs_packet packet;
+	parse(frame, &packet);
+	if (has_option(frame, &packet, type))
+		return;
+	for (size_t i = 0; i < 1u + (choice->option & 7); i++) {
+		block[bytes] = type;
+		block[bytes + 1] = choice->option_len & 0xfc;
+		memset(block + bytes + 2, type, choice->option_len & 0xfc);
+		bytes += 2u + (choice->option_len & 0xfc);
+		if (bytes > sizeof(block) - 257)
+			break;
+	}
+	size_t growth = hs_flexint_block_growth(&packet, bytes);
+	if (!growth)
+		return;
+	struct frame before = frame_of(frame->bytes, frame->len);
+	grow(frame, growth);
+	hs_flexint_block_insert(frame->bytes, &packet, growth, block, bytes);
+	parse(frame, &packet);
+	HOLDS(has_option(frame, &packet, type) && !(packet.flags & HS_PACKET_MALFORMED));
+	HOLDS(hs_flexint_take_type(frame->bytes, &packet, type) == growth);
+	memmove(frame->bytes, frame->bytes + growth, before.len);
+	frame->len = before.len;
+	HOLDS(!memcmp(frame->bytes, before.bytes, before.len));
+	free(before.bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct choice choice;
@@ -180,6 +214,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		if (choice.flags & 8)
 			add_option(&frame, &choice);
+		if (choice.flags & 16)
+			add_and_take_block(&frame, &choice);
 		strip(&frame);
 		HOLDS(frame.len == bare.len && !memcmp(frame.bytes, bare.bytes, bare.len));
 	}

@@ -68,6 +68,45 @@ static void options_are_within(const uint8_t *frame, const struct hs_packet *pac
 	}
 }
 
+// The next option that is neither padding nor of `type`, from offset *at of a header of `bytes`.
+static const uint8_t *next_other(
+		const uint8_t *hbh, size_t bytes, uint8_t type, size_t *at, size_t *len)
+{
+	while (*at < bytes) {
+		const uint8_t *option = hbh + *at;
+		*len = option[0] == 0 ? 1 : 2u + option[1];
+		*at += *len;
+		if (option[0] > 1 && option[0] != type)
+			return option;
+	}
+	return NULL;
+}
+
+// What is left when one type is taken out: all others, in order, where they were modulo eight.
+static void takes_one_type(
+		const uint8_t *frame, size_t len, const struct hs_packet *packet, uint8_t type)
+{
+	uint8_t *copy = copy_of(frame, len);
+	struct hs_packet after;
+	size_t taken = hs_flexint_take_type(copy, packet, type);
+	size_t at = 2, at_after = 2, n, n_after;
+	HOLDS(taken % 8 == 0 && taken <= packet->hbh_bytes);
+	hs_packet_parse(copy + taken, len - taken, len - taken, &after);
+	HOLDS(!(after.flags & HS_PACKET_MALFORMED) && after.hbh_bytes + taken == packet->hbh_bytes);
+	HOLDS(after.l4_proto == packet->l4_proto && after.src_port == packet->src_port);
+	const uint8_t *hbh = frame + packet->l3_off + 40;
+	const uint8_t *hbh_after = copy + taken + packet->l3_off + 40;
+	for (;;) {
+		const uint8_t *is = next_other(hbh_after, after.hbh_bytes, 0, &at_after, &n_after);
+		const uint8_t *was = next_other(hbh, packet->hbh_bytes, type, &at, &n);
+		HOLDS(!is == !was);
+		if (!is)
+			break;
+		HOLDS(n == n_after && at % 8 == at_after % 8 && !memcmp(is, was, n));
+	}
+	free(copy);
+}
+
 static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
 {
 	static struct hs_flexint told;
@@ -117,6 +156,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (packet.flags & HS_PACKET_IPV6) {
 		options_are_within(frame, &packet);
 		decodes_or_not(frame, &packet);
+		if (!(packet.flags & HS_PACKET_MALFORMED)) {
+			takes_one_type(frame, len, &packet, HS_OPT_REQUEST);
+			takes_one_type(frame, len, &packet, HS_OPT_REPORT);
+		}
 		// Options that cannot be walked stay: what they are is not known.
 		bool walked = !(packet.flags & HS_PACKET_MALFORMED) || packet.telemetry_bytes;
 		if (walked)

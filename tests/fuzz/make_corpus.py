@@ -10,7 +10,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
-PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100}
+PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100, "block": 4, "take": 12}
 
 
 # What changes routes and is taken; the golden cases' node does not route.
@@ -61,6 +61,8 @@ def main():
             write(os.path.join(root, "fuzz_packet"), name, bytes([60 + i % 64]) + frame)
             choice = bytes([0x70 ^ i << 4 & 0xf0, 0xe0 ^ i << 5 & 0xe0, i % 12, 0xe0, i << 5 & 0xe0,
                             i & 1, 1 + i * 7 % 255, i & 15])
+            if kind in ("block", "take"):
+                choice = bytes([0x70, 0xe0, i % 3, 0xe0, 0xe0, i & 7, 1 + i * 21 % 255, 16 | i & 3])
             write(os.path.join(root, "fuzz_flexint"), name, choice + frame)
     for name, message in ROUTES.items():
         write(os.path.join(root, "fuzz_api"), f"routes_{name}",

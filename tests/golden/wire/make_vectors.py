@@ -687,10 +687,91 @@ def parse_cases():
                      hbh_bytes=24)
 
 
+# ---- blocks of ready options, and one type taken out ----
+
+def block_cases():
+    for n, sizes in enumerate(((1,), (148,), (232,), (255, 255, 3), (254,) * 7 + (246,),
+                               (5, 1, 9), (249,) * 8)):
+        parts = [unknown(REPORT if n % 2 else REQUEST, bytes([i + 1]) * k)
+                 for i, k in enumerate(sizes)]
+        for name, host in (("alone", Host()), ("behind options", Host("tcp", 1, Dot1Q, several())),
+                           ("behind padding", Host("icmp", options=padding(6)))):
+            options = options_with(host.options, PAPER, [parts])
+            if 2 + size(options) > HEADER_MAX:
+                continue
+            yield {"name": f"block of {sizes} {name}", "plain": host.frame(host.options).hex(),
+                   "type": parts[0].otype, "block": b"".join(map(bytes, parts)).hex(),
+                   "frame": host.frame(options).hex()}
+
+
+def without(options, otype):
+    """All before the first of the type as it is, the rest at its offset modulo 8; None: nothing."""
+    types = [option.otype for option in options]
+    if otype not in types:
+        return options
+    first = types.index(otype)
+    kept = list(options[:first])
+    start = 2 + size(kept)
+    rest = [option for option in options[first:] if option.otype not in (otype, 0, 1)]
+    leads = not kept or [bytes(option) for option in kept] == [b"\1\0"]
+    if not rest and leads:
+        return None
+    at, to = start, start
+    for option in options[first:]:
+        n = len(bytes(option))
+        if option.otype not in (otype, 0, 1):
+            gap = (at - to) % 8
+            kept += padding(gap) + [option]
+            to += gap + n
+        at += n
+    return kept + padding(-to % 8)
+
+
+def take_cases():
+    trace, e2e = telemetry()
+    alert, odd = RouterAlert(value=0), unknown(0x1e, b"12345")
+    report, request = unknown(REPORT, b"report"), unknown(REQUEST, b"request")
+
+    def filled(*options):
+        return list(options) + padding(-(2 + size(options)) % 8)
+
+    cases = {
+        "a report alone": filled(report),
+        "reports in three parts": filled(*[unknown(REPORT, bytes([i] * 255)) for i in range(3)]),
+        "a report behind PadN": filled(*padding(2), report),
+        "a report behind the host's options": several() + filled(alert, report)[1:],
+        "a report on its eight-byte boundary": several() + [report],
+        "a report directly behind an option": filled(alert, report),
+        "a report behind Pad1": filled(Pad1(), report),
+        "a report before a request": filled(report, request),
+        "a request before a report": filled(request, *padding(3), report),
+        "a report behind telemetry": filled(trace, e2e, report),
+        "a report before telemetry": filled(report, trace, e2e),
+        "a report between trace and e2e": filled(*padding(2), trace, report, e2e),
+        "a report before the host's option": filled(report, odd),
+        "reports among options": filled(odd, report, alert, Pad1(), report, odd, Pad1(), report),
+        "an empty report": filled(alert, unknown(REPORT, b""), odd),
+        "no report": filled(alert, Pad1(), trace, e2e),
+        "only a request": filled(request),
+    }
+    for i in range(60):
+        pick = [random_numbers.choice((report, report, request, trace, e2e, alert, odd, Pad1(),
+                                       *padding(5), unknown(REPORT, bytes(i))))
+                for _ in range(random_numbers.randint(1, 7))]
+        cases[f"random mixture {i}"] = filled(*pick)
+    for name, options in cases.items():
+        options = options + padding(-(2 + size(options)) % 8)
+        host = Host("tcp", 1)
+        for otype in (REPORT, REQUEST):
+            yield {"name": f"{name}, {otype:#x} taken", "frame": host.frame(options).hex(),
+                   "type": otype, "rest": host.frame(without(options, otype)).hex()}
+
+
 def vectors():
     return {"insert": list(insert_cases()), "option": list(option_cases()),
             "strip": list(strip_cases()), "grow": list(grow_cases()),
-            "parse": list(parse_cases())}
+            "parse": list(parse_cases()), "block": list(block_cases()),
+            "take": list(take_cases())}
 
 
 def text():

@@ -291,6 +291,46 @@ static void requests_and_reports_are_inserted_found_and_stripped(void **state)
 	each("option", carries_options);
 }
 
+static void carries_a_block(const json_t *object)
+{
+	struct frame plain = frame_at(object, "plain");
+	struct frame block = frame_at(object, "block");
+	struct frame should = frame_at(object, "frame");
+	struct frame frame = frame_of(plain.bytes, plain.len);
+	frame_insert_block(&frame, block.bytes, block.len);
+	frame_assert_equal(&frame, &should);
+	frame_take_type(&frame, (uint8_t)number(object, "type"));
+	frame_assert_equal(&frame, &plain);
+	frame_strip(&should);
+	frame_assert_equal(&should, &plain);
+	frame_free(&plain);
+	frame_free(&block);
+	frame_free(&should);
+	frame_free(&frame);
+}
+
+static void a_block_of_options_goes_in_whole_and_comes_out_again(void **state)
+{
+	(void)state;
+	each("block", carries_a_block);
+}
+
+static void loses_one_type(const json_t *object)
+{
+	struct frame frame = frame_at(object, "frame");
+	struct frame rest = frame_at(object, "rest");
+	frame_take_type(&frame, (uint8_t)number(object, "type"));
+	frame_assert_equal(&frame, &rest);
+	frame_free(&frame);
+	frame_free(&rest);
+}
+
+static void taking_one_type_leaves_all_else_where_it_is_modulo_eight(void **state)
+{
+	(void)state;
+	each("take", loses_one_type);
+}
+
 static void leaves_foreign_options(const json_t *object)
 {
 	struct frame frame = frame_at(object, "frame");
@@ -443,6 +483,12 @@ int main(void)
 			cmocka_unit_test_teardown(decoding_tells_what_was_encoded, show_case),
 			cmocka_unit_test_teardown(
 					requests_and_reports_are_inserted_found_and_stripped,
+					show_case),
+			cmocka_unit_test_teardown(
+					a_block_of_options_goes_in_whole_and_comes_out_again,
+					show_case),
+			cmocka_unit_test_teardown(
+					taking_one_type_leaves_all_else_where_it_is_modulo_eight,
 					show_case),
 			cmocka_unit_test_teardown(stripping_a_mixture_keeps_foreign_options_aligned,
 					show_case),

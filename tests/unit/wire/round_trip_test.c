@@ -254,6 +254,37 @@ static void most_random_packets_are_well_formed(void **state)
 	assert_true(flows > 300);
 }
 
+static void a_block_needs_room_in_the_header_and_the_payload(void **state)
+{
+	(void)state;
+	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .payload_bytes = 100};
+	assert_int_equal(hs_flexint_block_growth(&packet, 0), 0);
+	assert_int_equal(hs_flexint_block_growth(&packet, 1), 8);
+	assert_int_equal(hs_flexint_block_growth(&packet, 6), 8);
+	assert_int_equal(hs_flexint_block_growth(&packet, 7), 16);
+	assert_int_equal(hs_flexint_block_growth(&packet, 2046), 2048);
+	assert_int_equal(hs_flexint_block_growth(&packet, 2047), 0);
+	packet.payload_bytes = 65535 - 2048;
+	assert_int_equal(hs_flexint_block_growth(&packet, 2040), 2048);
+	packet.payload_bytes++;
+	assert_int_equal(hs_flexint_block_growth(&packet, 2040), 0);
+	packet = (struct hs_packet){.flags = HS_PACKET_IPV6 | HS_PACKET_HBH,
+			.payload_bytes = 2000,
+			.hbh_bytes = 1800};
+	assert_int_equal(hs_flexint_block_growth(&packet, 248), 248);
+	assert_int_equal(hs_flexint_block_growth(&packet, 249), 0);
+	packet.flags |= HS_PACKET_MALFORMED;
+	assert_int_equal(hs_flexint_block_growth(&packet, 8), 0);
+}
+
+static void a_packet_without_options_has_none_to_take(void **state)
+{
+	(void)state;
+	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .l3_off = 14, .payload_bytes = 8};
+	uint8_t frame[62] = {0};
+	assert_int_equal(hs_flexint_take_type(frame, &packet, HS_OPT_REPORT), 0);
+}
+
 static void a_full_header_takes_no_telemetry(void **state)
 {
 	(void)state;
@@ -294,6 +325,8 @@ int main(void)
 			cmocka_unit_test(
 					what_the_host_sent_comes_back_for_every_trace_type_and_layout),
 			cmocka_unit_test(most_random_packets_are_well_formed),
+			cmocka_unit_test(a_block_needs_room_in_the_header_and_the_payload),
+			cmocka_unit_test(a_packet_without_options_has_none_to_take),
 			cmocka_unit_test(a_full_header_takes_no_telemetry),
 			cmocka_unit_test(what_is_not_understood_takes_no_telemetry),
 	};

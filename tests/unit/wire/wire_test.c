@@ -104,6 +104,27 @@ void frame_insert_option(struct frame *frame, uint8_t type, const uint8_t *data,
 	hs_flexint_option_insert(frame->bytes, &packet, growth, type, data, len);
 }
 
+void frame_insert_block(struct frame *frame, const uint8_t *options, size_t bytes)
+{
+	struct hs_packet packet;
+	frame_parse(frame, &packet);
+	size_t growth = hs_flexint_block_growth(&packet, bytes);
+	assert_int_not_equal(growth, 0);
+	grow(frame, growth);
+	hs_flexint_block_insert(frame->bytes, &packet, growth, options, bytes);
+}
+
+void frame_take_type(struct frame *frame, uint8_t type)
+{
+	struct hs_packet packet;
+	frame_parse(frame, &packet);
+	size_t taken = hs_flexint_take_type(frame->bytes, &packet, type);
+	assert_int_equal(taken % 8, 0);
+	struct frame rest = frame_of(frame->bytes + taken, frame->len - taken);
+	frame_free(frame);
+	*frame = rest;
+}
+
 void frame_strip(struct frame *frame)
 {
 	struct hs_packet packet;

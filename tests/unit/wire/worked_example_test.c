@@ -156,6 +156,14 @@ static void a_request_is_written_as_the_example_has_it(void **state)
 	assert_memory_equal(frame.bytes + 54, header.bytes, header.len);
 	assert_memory_equal(frame.bytes + 54 + 160, plain.bytes + 54, 16);
 
+	// The same as a ready block, which is the example's own option.
+	struct frame block = plain_like(source);
+	frame_insert_block(&block, header.bytes + 2, 2 + cbor.len);
+	frame_assert_equal(&block, &frame);
+	frame_take_type(&block, HS_OPT_REQUEST);
+	frame_assert_equal(&block, &plain);
+	frame_free(&block);
+
 	struct hs_packet packet;
 	frame_parse(&frame, &packet);
 	assert_true(packet.flags & HS_PACKET_REQUEST);
