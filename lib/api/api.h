@@ -90,6 +90,13 @@ struct hs_api_backend {
 	// Puts into force what a list changed of the routes: called once, after the last request.
 	// If it fails, all requests are taken back and it is called again.
 	int (*commit_routes)(void *context, struct hs_error *err);
+	// Keeps the changes of a message, in the form that hs_api_replay takes, where they outlive
+	// the node. Called once, when all are agreed to and before the first is run: a change that
+	// cannot be kept is not made, and nothing had to be taken back for it (a rule installed
+	// again has lost its counters). 0 or a negative errno with *err ("not_saved"). May be NULL.
+	int (*save)(void *context, const json_t *changes, struct hs_error *err);
+	// What was saved last could not be run after all. NULL only where `save` is.
+	void (*unsave)(void *context);
 	// Raised by every change; replies carry it.
 	uint64_t (*generation)(void *context);
 };
@@ -102,6 +109,11 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 
 // The same for the "requests" list of a configuration file: all or nothing, *err with its path.
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);
+// The same for what `save` was given: a request or a list. Only those that `wanted` agrees to are
+// run (NULL: all); nothing is saved.
+int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
+		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
+		struct hs_error *err);
 // Only checks such a list (--check), against empty tables.
 struct hs_api_check {
 	uint32_t rules;		      // capacity

@@ -21,6 +21,7 @@ struct step {
 	struct hs_api_args run;
 	struct hs_api_args undo;
 	bool changes;
+	bool saved; // ... something that outlives the node
 };
 
 struct hs_api_plan {
@@ -223,7 +224,7 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	int rc;
 
 	step->run = *args;
-	step->changes = hs_api_verbs[args->verb].changes;
+	step->changes = step->saved = hs_api_verbs[args->verb].changes;
 	if (is_route_verb(args->verb))
 		return plan_route(plan, step, err);
 	if (!args->has_ns_id)
@@ -232,12 +233,18 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	struct planned *planned = find(plan, args->ns_id);
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
+	step->saved &= !planned->gives_way;
 	rc = refuse_absent(planned, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_UPDATE)
 		rc = plan_update(plan, planned, step, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_DELETE)
 		plan_delete(plan, planned, step);
 	return rc;
+}
+
+const char *hs_api_plan_saves(const struct hs_api_plan *plan, size_t i)
+{
+	return plan->steps[i].saved ? hs_api_verbs[plan->steps[i].run.verb].name : NULL;
 }
 
 static int run_one(const struct hs_api_backend *backend, const struct hs_api_args *args,

@@ -19,8 +19,11 @@ void hs_api_plan_destroy(struct hs_api_plan *plan);
 // no_such_rule, table_full, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
 
+// The name of the verb of request i if what it changes is to be saved, else NULL: what it asks or
+// does to a rule that gives way (hs_api_backend) is of the moment.
+const char *hs_api_plan_saves(const struct hs_api_plan *plan, size_t i);
+
 // Runs them all; results are appended to the list. Where one fails, those before it are taken back
-// and *failed is its index, or
-// the number of requests where the list as a whole failed.
+// and *failed is its index, or the number of requests where the list as a whole failed.
 int hs_api_plan_run(
 		struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err);

@@ -117,6 +117,26 @@ static bool gives_way(void *context, uint32_t ns_id)
 	return ((struct fake *)context)->guest == ns_id;
 }
 
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	struct fake *fake = context;
+
+	if (fake->no_save) {
+		hs_error_set(err, "not_saved", "", "", "the disk is full");
+		return -ENOSPC;
+	}
+	fake->saves++;
+	fake->runs_when_saved = fake->runs;
+	memset(fake->saved, 0, sizeof(fake->saved));
+	json_dumpb(changes, fake->saved, sizeof(fake->saved) - 1, JSON_COMPACT);
+	return 0;
+}
+
+static void unsave(void *context)
+{
+	((struct fake *)context)->unsaves++;
+}
+
 static uint64_t generation(void *context)
 {
 	return ((struct fake *)context)->generation;
@@ -150,6 +170,8 @@ struct hs_api_backend fake_backend(struct fake *fake)
 			.rules_free = rules_free,
 			.admits = admits,
 			.gives_way = gives_way,
+			.save = save,
+			.unsave = unsave,
 			.generation = generation};
 }
 

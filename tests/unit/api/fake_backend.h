@@ -16,6 +16,10 @@ struct fake {
 	unsigned fail_at; // this call fails (counted from 1; 0: none)
 	bool no_in_band;  // rules that spread are not admitted
 	uint32_t guest;	  // this namespace's rule gives way
+	bool no_save;	  // nothing can be saved
+	unsigned saves, unsaves;
+	unsigned runs_when_saved;
+	char saved[1024]; // the last changes
 };
 
 void fake_init(struct fake *fake);
