@@ -5,9 +5,9 @@
 //    4: [[node_id, bitmap, values in bit order...], ...]   source to sink
 //    5: app_id, 6: node id of the sink}
 //
-// The e2e bitmap is the upper half of trace_type. Key 0 comes first, so that a node on the way
-// finds the namespace without reading the rest. A report longer than one option is cut over
-// consecutive options of one header and put together again in order.
+// The e2e bitmap is the known bits of the upper half of trace_type. Key 0 comes first, so that a
+// node on the way finds the namespace without reading the rest. A report longer than one option is
+// cut over consecutive options of one header and put together again in order.
 //
 // Source: 000_616928c59136b059.txt section III-D; RFC 8949. docs/wire-flexint.md has the bytes.
 // Thread rule: any; pure functions, no allocation whatever a peer sends.
@@ -19,7 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_REPORT_CBOR_BYTES 2024 // of a report of the most hops, and what eight options carry
+// What eight options of one header carry, more than telemetry of one option (255 bytes) becomes.
+#define HS_REPORT_CBOR_BYTES 2024
 
 // Who sent it back.
 struct hs_report_sender {
@@ -31,9 +32,10 @@ struct hs_report_sender {
 int hs_report_to_cbor(const struct hs_report *report, const struct hs_report_sender *sender,
 		uint8_t *bytes, size_t size);
 
-// Reads and checks one: unknown keys are dropped; a missing one of 0 to 4, a value out of its
-// field's range, hops beyond HS_FLEXINT_MAX_HOPS and trailing bytes are errors. 0 or -EINVAL with
-// *err ("not_cbor", "missing_field", "wrong_type", "out_of_range").
+// Reads and checks one: keys come in any order, unknown ones are dropped, 5 and 6 may be missing
+// (0); a missing one of 0 to 4, a value out of its field's range, namespace 0, hops beyond
+// HS_FLEXINT_MAX_HOPS and trailing bytes are errors. 0 or -EINVAL with *err ("not_cbor",
+// "missing_field", "duplicate_key", "wrong_type", "out_of_range"); *report is then undefined.
 int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *report,
 		struct hs_report_sender *sender, struct hs_error *err);
 
