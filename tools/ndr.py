@@ -16,6 +16,7 @@ import platform
 import re
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -165,8 +166,8 @@ class Generator:
             raise Failed(f"loadgen ended with {self.process.wait()}")
         return json.loads(line)
 
-    def trial(self, pps, seconds, frame_bytes):
-        self.process.stdin.write(f"{pps:.3f} {seconds} {frame_bytes}\n")
+    def trial(self, pps, seconds, frame_bytes, word=""):
+        self.process.stdin.write(f"{pps:.3f} {seconds} {frame_bytes} {word}\n")
         self.process.stdin.flush()
         return self._read()
 
@@ -215,8 +216,30 @@ def added_latency(generator, options, frame_bytes, rates):
     trial = generator.trial(0.5 * rates["ndr_pps"], options.seconds, frame_bytes)
     found = latency(trial, 0.5)
     del found["load_ratio"]
-    return {**found, "limit_ns": ADDED_LATENCY_LIMIT_NS,
-            "met": found.get("p99_ns", float("inf")) <= ADDED_LATENCY_LIMIT_NS}
+    result = {**found, "limit_ns": ADDED_LATENCY_LIMIT_NS,
+              "met": found.get("p99_ns", float("inf")) <= ADDED_LATENCY_LIMIT_NS}
+    if "--threads" not in options.loadgen:
+        result["real_time"] = real_time(generator, options, frame_bytes, 0.5 * rates["ndr_pps"])
+    return result
+
+
+def spread(trials, value):
+    values = [value(trial) for trial in trials]
+    return {"median": statistics.median(values), "least": min(values), "most": max(values)}
+
+
+def real_time(generator, options, frame_bytes, pps):
+    """With the node and without it, in turns: the machine's own absences are in both."""
+    kinds = {"node": [], "bare": []}
+    for _ in range(options.rounds):
+        for kind, word in (("node", "turns"), ("bare", "bare")):
+            kinds[kind].append(generator.trial(pps, options.seconds, frame_bytes, word))
+    return {kind: {"rounds": len(trials),
+                   "gaps_per_s": spread(trials, lambda t: t["gaps"] / t["seconds"]),
+                   "gaps_ratio": spread(trials, lambda t: t["gaps_ns"] / 1e9 / t["seconds"]),
+                   **{f"{name}_ns": spread(trials, lambda t, n=name: t["latency_ns"][n])
+                      for name in ("p50", "p99", "p999")}}
+            for kind, trials in kinds.items()}
 
 
 def measure_size(generator, options, frame_bytes):
@@ -304,12 +327,26 @@ def show(result):
         show_notes(size)
 
 
+def show_real_time(found):
+    print("       the same in real time, node and generator in turns: median (least) of "
+          f"{found['node']['rounds']} rounds, us")
+    for kind, what in (("node", "with the node"), ("bare", "without it")):
+        one = found[kind]
+        times = [f"{name.replace('p999', 'p99.9')} {one[name + '_ns']['median'] / 1000:.1f} "
+                 f"({one[name + '_ns']['least'] / 1000:.1f})" for name in ("p50", "p99", "p999")]
+        print(f"         {what + ':':<15}{', '.join(times)}; gaps of more than 20 us: "
+              f"{one['gaps_per_s']['median']:.0f} a second, "
+              f"{100 * one['gaps_ratio']['median']:.1f} % of the time")
+
+
 def show_notes(size):
     if "added_latency" in size:
         added = size["added_latency"]
         print(f"       at half its NDR: p50 {added['p50_ns'] / 1000:.1f}, p99 "
               f"{added['p99_ns'] / 1000:.1f}, p99.9 {added['p999_ns'] / 1000:.1f} us; p99 of at "
               f"most {added['limit_ns'] / 1000:.0f} us is {'met' if added['met'] else 'NOT met'}")
+        if "real_time" in added:
+            show_real_time(added["real_time"])
     if size["mrr_pps"] < size["pdr_pps"]:
         print("       MRR is below PDR: less gets through under overload, or the machine was busy")
     if size["short_trials"]:
@@ -342,6 +379,9 @@ def parse(argv):
     parser.add_argument("--precision", type=float, default=0.005)
     parser.add_argument("--repeats", type=int, default=1, help="of a trial that failed")
     parser.add_argument("--mrr-trials", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=11,
+                        help="in process: trials in real time at half of NDR, with and without "
+                        "the node")
     parser.add_argument("--cores", default="0", help="of the generator (EAL's -l)")
     parser.add_argument("--eal", help="the generator's EAL words, in place of those made up")
     parser.add_argument("--json", metavar="FILE")

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -214,7 +215,7 @@ const struct load_path *load_node_path(struct load_node *node)
 	return &node->path;
 }
 
-// ---- virtual time ----
+// ---- taking turns ----
 
 struct turn {
 	struct load_node *ln;
@@ -234,36 +235,40 @@ static long times_preempted(void)
 	return usage.ru_nivcsw + usage.ru_nvcsw;
 }
 
-// Puts the frames that are due into the node's ring, each stamped with the time it was due.
-static void arrive(struct turn *t)
+static unsigned due_now(const struct turn *t)
+{
+	if (t->ticks_per_frame == 0)
+		return BURST;
+	uint64_t due = (uint64_t)((double)t->now / t->ticks_per_frame);
+	uint64_t left = due - (t->result->sent + t->result->refused);
+	return left < BURST ? (unsigned)left : BURST;
+}
+
+// Puts up to a burst of the frames that are due into the node's ring, each stamped with the time it
+// was due; returns whether there may be more.
+static bool arrive(struct turn *t)
 {
 	struct load_result *r = t->result;
 	struct rte_mbuf *mbufs[BURST];
+	uint64_t done = r->sent + r->refused;
+	unsigned n = due_now(t);
 
-	for (;;) {
-		uint64_t done = r->sent + r->refused;
-		unsigned n = BURST;
-		if (t->ticks_per_frame > 0) {
-			uint64_t due = (uint64_t)((double)t->now / t->ticks_per_frame);
-			n = due - done < BURST ? (unsigned)(due - done) : BURST;
-		}
-		if (n == 0 || rte_pktmbuf_alloc_bulk(t->ln->path.pool, mbufs, n) != 0)
-			return;
-		for (unsigned i = 0; i < n; i++) {
-			uint64_t at = (uint64_t)((double)(done + i + 1) * t->ticks_per_frame);
-			load_stream_write(
-					t->stream, mbufs[i], t->ticks_per_frame > 0 ? at : t->now);
-		}
-		uint16_t taken = path_send(t->ln, mbufs, (uint16_t)n);
-		r->sent += taken;
-		if (taken < n) {
-			rte_pktmbuf_free_bulk(mbufs + taken, n - taken);
-			t->stream->next -= n - taken;
-			if (t->ticks_per_frame == 0)
-				return;
-			r->refused += n - taken;
-		}
+	if (n == 0 || rte_pktmbuf_alloc_bulk(t->ln->path.pool, mbufs, n) != 0)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t at = (uint64_t)((double)(done + i + 1) * t->ticks_per_frame);
+		load_stream_write(t->stream, mbufs[i], t->ticks_per_frame > 0 ? at : t->now);
 	}
+	uint16_t taken = path_send(t->ln, mbufs, (uint16_t)n);
+	r->sent += taken;
+	if (taken == n)
+		return true;
+	rte_pktmbuf_free_bulk(mbufs + taken, n - taken);
+	t->stream->next -= n - taken;
+	if (t->ticks_per_frame == 0)
+		return false;
+	r->refused += n - taken;
+	return true;
 }
 
 static void leave(struct turn *t)
@@ -277,6 +282,16 @@ static void leave(struct turn *t)
 		rte_pktmbuf_free_bulk(mbufs, n);
 	}
 }
+
+static void take_reports(struct turn *t)
+{
+	struct hs_report_record records[BURST];
+
+	while (hs_node_take_reports(t->ln->node, records, BURST) == BURST)
+		;
+}
+
+// ---- virtual time ----
 
 // One round of the worker; the clock moves by what it took.
 static unsigned work(struct turn *t)
@@ -302,14 +317,6 @@ static unsigned work(struct turn *t)
 	return n;
 }
 
-static void take_reports(struct turn *t)
-{
-	struct hs_report_record records[BURST];
-
-	while (hs_node_take_reports(t->ln->node, records, BURST) == BURST)
-		;
-}
-
 void load_node_virtual(struct load_node *node, struct load_stream *stream,
 		const struct load_trial *trial, struct load_result *result)
 {
@@ -323,7 +330,8 @@ void load_node_virtual(struct load_node *node, struct load_stream *stream,
 
 	*result = (struct load_result){0};
 	while (t.now < length) {
-		arrive(&t);
+		while (arrive(&t))
+			;
 		work(&t);
 		leave(&t);
 	}
@@ -332,4 +340,70 @@ void load_node_virtual(struct load_node *node, struct load_stream *stream,
 		leave(&t);
 	take_reports(&t);
 	result->cpu_ns = (uint64_t)((double)result->ticks * 1e9 / hz);
+}
+
+// ---- real time ----
+
+static uint64_t thread_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static unsigned pass_bare(struct load_node *ln)
+{
+	struct rte_mbuf *mbufs[BURST];
+	uint16_t n = port_receive(ln->ports[0], 0, mbufs, BURST);
+
+	return port_send(ln->ports[1], 0, mbufs, n);
+}
+
+static unsigned pass(struct turn *t, bool bare)
+{
+	return bare ? pass_bare(t->ln) : hs_node_worker_poll(t->ln->node, 0);
+}
+
+static void note_gap(struct load_result *result, uint64_t took, uint64_t gap_ticks)
+{
+	if (took > result->longest_pause_ticks)
+		result->longest_pause_ticks = took;
+	if (took <= gap_ticks)
+		return;
+	result->gaps++;
+	result->gap_ticks += took;
+}
+
+void load_node_turns(struct load_node *node, struct load_stream *stream,
+		const struct load_trial *trial, bool bare, struct load_result *result)
+{
+	double hz = (double)rte_get_tsc_hz();
+	uint64_t length = (uint64_t)(trial->seconds * hz);
+	uint64_t gap_ticks = (uint64_t)(LOAD_GAP_NS * 1e-9 * hz);
+	struct turn t = {.ln = node,
+			.stream = stream,
+			.result = result,
+			.ticks_per_frame = trial->pps > 0 ? hz / trial->pps : 0};
+	uint64_t cpu = thread_ns(), begin = rte_rdtsc(), before = 0;
+
+	*result = (struct load_result){0};
+	while (t.now < length) {
+		arrive(&t);
+		pass(&t, bare);
+		t.now = rte_rdtsc() - begin;
+		leave(&t);
+		note_gap(result, t.now - before, gap_ticks);
+		before = t.now;
+	}
+	result->ticks = t.now;
+	result->cpu_ns = thread_ns() - cpu;
+	// What the schedule has up to the end and was not offered: the generator was too slow.
+	if (trial->pps > 0)
+		result->skipped = (uint64_t)((double)t.now / t.ticks_per_frame) - result->sent;
+	while (pass(&t, bare) > 0) {
+		t.now = rte_rdtsc() - begin;
+		leave(&t);
+	}
+	take_reports(&t);
 }

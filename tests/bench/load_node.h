@@ -29,3 +29,12 @@ const struct load_path *load_node_path(struct load_node *node);
 // which the kernel took the thread off its core is counted and goes in with the mean of the others.
 void load_node_virtual(struct load_node *node, struct load_stream *stream,
 		const struct load_trial *trial, struct load_result *result);
+
+// The trial in real time, generator and worker in turns in the calling thread: a burst of what is
+// due, a round of the worker, a burst taken. Latencies are in ticks from the frame's due time, so
+// that whatever keeps the thread off its core is in them, for each frame that was due meanwhile;
+// nothing is refused. A turn of more than LOAD_GAP_NS is a gap: no work of 32 frames takes as long.
+// bare: without the node, as a measure of the generator and of the machine.
+#define LOAD_GAP_NS 20000
+void load_node_turns(struct load_node *node, struct load_stream *stream,
+		const struct load_trial *trial, bool bare, struct load_result *result);

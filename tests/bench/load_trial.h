@@ -26,6 +26,7 @@ struct load_result {
 	uint64_t longest_pause_ticks; // of the generator itself
 	uint64_t cpu_ns;	      // it had while offering
 	uint64_t preempted_rounds;    // virtual time only: left out of it
+	uint64_t gaps, gap_ticks;     // turns only: longer than a turn can be, and their sum
 };
 
 // In real time, on the calling thread.

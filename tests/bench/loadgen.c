@@ -26,6 +26,13 @@
 #define DATA_ROOM_BYTES (RTE_PKTMBUF_HEADROOM + LOAD_FRAME_MAX + 256)
 #define DESCRIPTORS	1024
 
+// What makes the time of a trial through a node of this process.
+enum load_clock {
+	CLOCK_IS_WORKER, // virtual time
+	CLOCK_IS_REAL,	 // worker and generator in turns
+	CLOCK_IS_BARE,	 // the same without a node
+};
+
 struct options {
 	struct load_addresses addresses;
 	uint32_t flows;
@@ -34,6 +41,7 @@ struct options {
 	double wait_s;
 	bool in_process;
 	bool threads;
+	enum load_clock clock;
 	uint32_t rules, every, ring;
 };
 
@@ -50,12 +58,17 @@ static const char usage_text[] =
 		"Offers IPv6 UDP on the first port, takes it on the second, prints JSON.\n"
 		"  --pps N            frames a second; 0: as many as go (default)\n"
 		"  --seconds S        one trial of this length; else lines on standard input:\n"
-		"                     PPS SECONDS FRAME_BYTES\n"
+		"                     PPS SECONDS FRAME_BYTES, of a node in process also with the "
+		"word\n"
+		"                     turns or bare behind\n"
 		"  --frame-bytes N    without FCS, 74 to 9018 (128)\n"
 		"  --flows N          source ports in turn, 1 to 60000 (4096)\n"
 		"  --src IP --dst IP --src-mac MAC --dst-mac MAC --src-port N --dst-port N\n"
 		"  --wait S           for the ports' links to come up (10)\n"
 		"  --in-process       through a node of this process, in virtual time\n"
+		"  --turns            with it, and --seconds: in real time, generator and worker "
+		"in turns\n"
+		"  --bare             as --turns, but without the node\n"
 		"  --threads          with it: generator and worker in two threads, in real time\n"
 		"  --rules N --every N --ring N   of that node: a rule for each of the first N "
 		"flows,\n"
@@ -110,6 +123,8 @@ static const struct option long_options[] = {
 		{"wait", required_argument, NULL, 'w'},
 		{"in-process", no_argument, NULL, 'i'},
 		{"threads", no_argument, NULL, 't'},
+		{"turns", no_argument, NULL, 'T'},
+		{"bare", no_argument, NULL, 'B'},
 		{"rules", required_argument, NULL, 'r'},
 		{"every", required_argument, NULL, 'e'},
 		{"ring", required_argument, NULL, 'R'},
@@ -159,6 +174,12 @@ static void take_option(struct options *o, int letter, const char *name)
 	case 't':
 		o->threads = true;
 		break;
+	case 'T':
+		o->clock = CLOCK_IS_REAL;
+		break;
+	case 'B':
+		o->clock = CLOCK_IS_BARE;
+		break;
 	case 'r':
 		o->rules = (uint32_t)number(name, optarg, 0, LOAD_FLOWS_MAX);
 		break;
@@ -198,6 +219,8 @@ static void take_options(struct options *o, int argc, char **argv)
 		fail(argv[optind], "an option was expected");
 	if (o->in_process && o->frame_bytes > LOAD_NODE_FRAME_MAX)
 		fail("--frame-bytes", "a node of this process takes at most 1514");
+	if (o->clock != CLOCK_IS_WORKER && (!o->in_process || o->threads))
+		fail("--turns, --bare", "they are of a node --in-process, without --threads");
 	if (o->ring & (o->ring - 1))
 		fail("--ring", "a power of two is needed");
 }
@@ -339,40 +362,59 @@ static void print_result(const struct generator *g, const struct load_trial *tri
 			c->duplicates, c->strays);
 	print_latency(&g->stream.latency);
 	printf(", \"longest_pause_ns\": %.0f, \"cpu_ratio\": %.4f, \"preempted_rounds\": %" PRIu64
-	       "}\n",
+	       ", \"gaps\": %" PRIu64 ", \"gaps_ns\": %.0f}\n",
 			(double)r->longest_pause_ticks * 1e9 / (double)rte_get_tsc_hz(),
-			(double)r->cpu_ns / seconds / 1e9, r->preempted_rounds);
+			(double)r->cpu_ns / seconds / 1e9, r->preempted_rounds, r->gaps,
+			(double)r->gap_ticks * 1e9 / (double)rte_get_tsc_hz());
 	fflush(stdout);
 }
 
-static void run(struct generator *g, const struct load_trial *trial, uint16_t frame_bytes)
+static void run(struct generator *g, const struct load_trial *trial, uint16_t frame_bytes,
+		enum load_clock clock)
 {
 	struct load_result result;
 
 	load_stream_begin(&g->stream, &g->options.addresses, g->options.flows, frame_bytes);
-	if (g->node && !g->options.threads)
+	if (g->node && clock != CLOCK_IS_WORKER)
+		load_node_turns(g->node, &g->stream, trial, clock == CLOCK_IS_BARE, &result);
+	else if (g->node && !g->options.threads)
 		load_node_virtual(g->node, &g->stream, trial, &result);
 	else
 		load_trial_run(&g->path, &g->stream, trial, &result);
 	print_result(g, trial, &result);
 }
 
+// A word behind the numbers of a line; -1 where it is none of them.
+static int clock_of(const struct generator *g, const char *word)
+{
+	if (!*word)
+		return CLOCK_IS_WORKER;
+	if (!g->node || g->options.threads)
+		return -1;
+	return strcmp(word, "turns") == 0  ? CLOCK_IS_REAL
+	       : strcmp(word, "bare") == 0 ? CLOCK_IS_BARE
+					   : -1;
+}
+
 static int run_lines(struct generator *g)
 {
 	struct load_trial trial;
 	unsigned frame_bytes, max_bytes = g->node ? LOAD_NODE_FRAME_MAX : LOAD_FRAME_MAX;
-	char line[128];
+	char line[128], word[8];
 
 	puts("{\"ready\": true}");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
-		if (sscanf(line, "%lf %lf %u", &trial.pps, &trial.seconds, &frame_bytes) != 3 ||
-				trial.pps < 0 || trial.seconds <= 0 ||
+		word[0] = '\0';
+		int n = sscanf(line, "%lf %lf %u %7s", &trial.pps, &trial.seconds, &frame_bytes,
+				word);
+		int clock = clock_of(g, word);
+		if (n < 3 || clock < 0 || trial.pps < 0 || trial.seconds <= 0 ||
 				frame_bytes < LOAD_FRAME_MIN || frame_bytes > max_bytes) {
 			fprintf(stderr, "loadgen: not PPS SECONDS FRAME_BYTES: %s", line);
 			return 2;
 		}
-		run(g, &trial, (uint16_t)frame_bytes);
+		run(g, &trial, (uint16_t)frame_bytes, (enum load_clock)clock);
 	}
 	return 0;
 }
@@ -391,7 +433,7 @@ int main(int argc, char **argv)
 		open_path(&g);
 	if (g.options.seconds > 0) {
 		struct load_trial trial = {.pps = g.options.pps, .seconds = g.options.seconds};
-		run(&g, &trial, g.options.frame_bytes);
+		run(&g, &trial, g.options.frame_bytes, g.options.clock);
 	} else {
 		rc = run_lines(&g);
 	}
