@@ -104,6 +104,42 @@ static void deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
 		flow->next->prev = flow->prev;
 }
 
+// ---- reports that are placed ----
+
+static void settle(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	unsigned lost = hs_qos_flow_settle(flow);
+	qos->counters.reports -= lost;
+	qos->counters.out_of_memory += lost;
+}
+
+// Until a window closes, reports of the current one need only be kept: what they add up is the same
+// when some are taken together, while their flow is in the cache.
+static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
+	if (qos->config.plain || !flow->active || !current->open)
+		return;
+	int64_t end_ns = current->tag * qos->config.window_ns[0];
+	flow->place_tag = current->tag;
+	flow->place_after_ns = end_ns - qos->config.window_ns[0];
+	flow->place_until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
+}
+
+static inline bool place(struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_report *report)
+{
+	return report->sink_ts_ns > flow->place_after_ns &&
+	       report->sink_ts_ns <= flow->place_until_ns && flow->generation == key->generation &&
+	       hs_qos_ring_place(&flow->ring, report, flow->place_tag);
+}
+
+static void forbid_placing(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	flow->place_after_ns = flow->place_until_ns = 0;
+	settle(qos, flow);
+}
+
 // ---- closing windows ----
 
 static void fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped)
@@ -165,9 +201,9 @@ static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const stru
 	if (sum->folded)
 		return; // hs_qos_sum_merge takes them
 	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
-		for (uint32_t j = 0; j < qos->columns.counts[i]; j++)
-			hs_qos_sum_add_delay(flow, into, i,
-					qos->columns.values[i * (size_t)HS_QOS_RING_MAX + j]);
+		hs_qos_sum_add_delays(flow, into, i,
+				qos->columns.values + i * (size_t)HS_QOS_RING_MAX,
+				qos->columns.counts[i]);
 }
 
 static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
@@ -238,6 +274,7 @@ static void fall_silent(struct hs_qos *qos, struct hs_qos_flow *flow)
 // Closes the windows that end where the flow's next shortest window does.
 static void close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
+	forbid_placing(qos, flow);
 	int64_t tag = flow->close_tag;
 	struct hs_qos_sum *sum = sum_to_close(flow);
 	if (sum && sum->reports) {
@@ -285,6 +322,7 @@ int64_t hs_qos_next_ns(const struct hs_qos *qos)
 // Hands out whatever is open, ended or not.
 static void flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
+	forbid_placing(qos, flow);
 	while (flow->sums[HS_QOS_CURRENT].open || flow->sums[HS_QOS_CLOSING].open)
 		close_next(qos, flow);
 	int64_t last = flow->close_tag - 1;
@@ -397,6 +435,13 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 			return rc;
 	}
 	struct hs_qos_flow *flow = entry->flow;
+	if (place(flow, key, report)) {
+		qos->counters.reports++;
+		if (flow->ring.ahead == HS_QOS_RING_AHEAD)
+			settle(qos, flow);
+		return 0;
+	}
+	settle(qos, flow);
 	if (flow->generation != key->generation)
 		renew_flow(qos, flow, key);
 	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report->sink_ts_ns));
@@ -407,6 +452,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 		return rc;
 	}
 	qos->counters.reports++;
+	allow_placing(qos, flow);
 	return 0;
 }
 
@@ -457,6 +503,7 @@ const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, in
 	struct hs_qos_flow *flow = find_entry(qos, ns_id)->flow;
 	if (!flow)
 		return NULL;
+	settle(qos, flow);
 	if (!window_ns)
 		return answer_run(qos, flow);
 	int tier = tier_of(qos, window_ns);
@@ -492,6 +539,7 @@ const struct hs_qos_window *hs_qos_slide(
 	struct hs_qos_flow *again = flow && start_ns < end_ns ? malloc(sizeof(*again)) : NULL;
 	if (!again)
 		return NULL;
+	settle(qos, flow);
 	const struct hs_qos_window *window = NULL;
 	struct hs_qos_sum *sum = &again->sums[HS_QOS_CURRENT];
 	if (!replay(qos, flow, again, start_ns, end_ns)) {
@@ -510,12 +558,13 @@ const struct hs_qos_window *hs_qos_slide(
 	return window;
 }
 
-unsigned hs_qos_reports(const struct hs_qos *qos, uint32_t ns_id, unsigned n,
+unsigned hs_qos_reports(struct hs_qos *qos, uint32_t ns_id, unsigned n,
 		void (*each)(void *user, const struct hs_report *report), void *user)
 {
-	const struct hs_qos_flow *flow = find_entry(qos, ns_id)->flow;
+	struct hs_qos_flow *flow = find_entry(qos, ns_id)->flow;
 	if (!flow)
 		return 0;
+	settle(qos, flow);
 	struct hs_report report;
 	if (n > HS_QOS_REPORTS)
 		n = HS_QOS_REPORTS;
@@ -612,8 +661,11 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 	qos->clock = *clock;
 }
 
-void hs_qos_counters(const struct hs_qos *qos, struct hs_qos_counters *counters)
+void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters)
 {
+	for (uint32_t i = 0; i <= qos->table_mask; i++)
+		if (qos->table[i].flow)
+			settle(qos, qos->table[i].flow);
 	*counters = qos->counters;
 	for (uint32_t i = 0; i <= qos->table_mask; i++) {
 		const struct hs_qos_flow *flow = qos->table[i].flow;

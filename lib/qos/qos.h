@@ -26,6 +26,7 @@ struct hs_qos_config {
 	int64_t stale_ns;	    // a silent flow's last values are repeated this long; 60 s
 	uint32_t slack_packets;	    // how far packets may be out of order; 4096
 	uint32_t flows_per_advance; // how many flows one hs_qos_advance looks at; 0: all
+	bool plain;		    // no short cut for usual reports: what tests compare with
 	// For each finished window, from within hs_qos_report, hs_qos_advance and hs_qos_remove.
 	// The window is valid during the call only; the callback must not call the monitor. May be
 	// NULL.
@@ -66,7 +67,9 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **qos);
 void hs_qos_destroy(struct hs_qos *qos);
 
 // Takes a report into its flow, which its first report creates. 0; -ENOSPC: the monitor is full
-// and the flow is counted but not monitored; -ENOMEM: nothing changed.
+// and the flow is counted but not monitored; -ENOMEM: nothing changed. Reports of an open window
+// are only kept at first and taken together, before anything can tell: one that finds no memory
+// then is counted as out_of_memory after all.
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);
 
 // Closes the windows that ended lateness_ns ago or earlier: some 20 us for each flow with a hundred
@@ -97,7 +100,7 @@ const struct hs_qos_window *hs_qos_slide(
 
 // Calls back for the newest n reports of a flow, oldest first; returns how many. The report is
 // valid during the call.
-unsigned hs_qos_reports(const struct hs_qos *qos, uint32_t ns_id, unsigned n,
+unsigned hs_qos_reports(struct hs_qos *qos, uint32_t ns_id, unsigned n,
 		void (*each)(void *user, const struct hs_report *report), void *user);
 
-void hs_qos_counters(const struct hs_qos *qos, struct hs_qos_counters *counters);
+void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters);

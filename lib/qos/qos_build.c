@@ -45,23 +45,44 @@ static void push(struct hs_qos_columns *columns, unsigned link, int64_t value)
 		column(columns, link)[columns->counts[link]++] = value;
 }
 
+// Links of the newest path, end to end first, and the number of the first report that none of them
+// is younger than.
+static uint64_t usual_links(const struct hs_qos_flow *flow, uint16_t links[HS_QOS_MAX_LINKS + 1])
+{
+	uint64_t born = 0;
+	links[0] = 0;
+	memcpy(links + 1, flow->path_links, flow->n_path_links * sizeof(links[0]));
+	for (unsigned i = 0; i <= flow->n_path_links; i++)
+		if (flow->links[links[i]].born > born)
+			born = flow->links[links[i]].born;
+	return born;
+}
+
 int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_flow *flow,
 		int64_t after, int64_t until, uint64_t reports)
 {
-	uint16_t links[HS_QOS_MAX_LINKS + 1];
+	uint16_t usual[HS_QOS_MAX_LINKS + 1], found[HS_QOS_MAX_LINKS + 1];
 	int64_t delays[HS_QOS_MAX_LINKS + 1];
 	struct hs_report report;
 	memset(columns->counts, 0, sizeof(columns->counts));
 	if (reserve(columns, flow->n_links))
 		return -ENOMEM;
 	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	uint64_t usual_from =
+			flow->has_edge && !flow->plain ? usual_links(flow, usual) : UINT64_MAX;
 	for (uint64_t number = flow->ring.next; number-- > oldest && reports;) {
 		int64_t tag = hs_qos_ring_tag(&flow->ring, number);
 		if (tag <= after || tag > until)
 			continue;
 		reports--;
-		hs_qos_ring_get(&flow->ring, number, &report);
-		unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
+		const uint16_t *links = usual;
+		unsigned n = flow->n_path_links + 1u;
+		if (number < usual_from || !hs_qos_ring_delays(&flow->ring, number,
+							   &flow->edge.telemetry, delays)) {
+			links = found;
+			hs_qos_ring_get(&flow->ring, number, &report);
+			n = hs_qos_flow_delays(flow, &report, number, found, delays);
+		}
 		for (unsigned i = 0; i < n; i++)
 			push(columns, links[i], delays[i]);
 	}
@@ -75,11 +96,11 @@ static inline void swap(int64_t *a, int64_t *b)
 	*b = t;
 }
 
-// The value of index k were v sorted; smaller ones end up before it (Hoare's selection, median of
-// three).
-static int64_t select_value(int64_t *v, int64_t n, int64_t k)
+// The value of index k were v[low ... n - 1] sorted (and all before them smaller): smaller ones end
+// up before it, greater ones behind (Hoare's selection, median of three).
+static int64_t select_value(int64_t *v, int64_t low, int64_t n, int64_t k)
 {
-	int64_t low = 0, high = n - 1;
+	int64_t high = n - 1;
 	while (low < high) {
 		int64_t middle = low + (high - low) / 2;
 		if (v[middle] < v[low])
@@ -115,11 +136,17 @@ static uint64_t rank_of(uint64_t n, uint64_t per_mille)
 	return (n * per_mille + 999) / 1000;
 }
 
+// In ascending order of per_mille: *low is where the values begin that are not below the one
+// before.
 static int64_t percentile(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
-		uint64_t per_mille)
+		int64_t *low, uint64_t per_mille)
 {
-	if (values)
-		return select_value(values, n_values, (int64_t)rank_of(n_values, per_mille) - 1);
+	if (values) {
+		int64_t k = (int64_t)rank_of(n_values, per_mille) - 1;
+		int64_t value = select_value(values, *low, n_values, k);
+		*low = k;
+		return value;
+	}
 	int64_t value = hs_qos_hist_value(&sum->hist, rank_of(sum->hist.n, per_mille));
 	if (value < sum->delay_min)
 		return sum->delay_min;
@@ -135,21 +162,22 @@ static int64_t rounded_mean(hs_qos_wide sum, uint64_t n)
 static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
 		struct hs_qos_hop *hop)
 {
+	int64_t low = 0;
 	bool exact = sum->delay_n <= HS_QOS_EXACT_VALUES && n_values == sum->delay_n;
 	if (!exact) {
 		values = NULL;
 		if (!sum->hist.n)
 			return;
 	}
-	hop->delay.p50 = percentile(sum, values, n_values, 500);
+	hop->delay.p50 = percentile(sum, values, n_values, &low, 500);
 	hop->has |= HS_QOS_HAS_P50;
 	if (sum->delay_n < P99_VALUES)
 		return;
-	hop->delay.p99 = percentile(sum, values, n_values, 990);
+	hop->delay.p99 = percentile(sum, values, n_values, &low, 990);
 	hop->has |= HS_QOS_HAS_P99;
 	if (sum->delay_n < P999_VALUES)
 		return;
-	hop->delay.p999 = percentile(sum, values, n_values, 999);
+	hop->delay.p999 = percentile(sum, values, n_values, &low, 999);
 	hop->pdv_ns = (uint64_t)hop->delay.p999 - (uint64_t)sum->delay_min;
 	hop->has |= HS_QOS_HAS_P999;
 }

@@ -3,18 +3,12 @@
 
 #include "qos_order.h"
 #include "qos_path.h"
+#include "qos_quick.h"
 #include "qos_sum.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MS     1000000ll
-#define SECOND (1000 * MS)
-
-// Delay does not change by this much between two packets, clocks do.
-#define CLOCK_STEP_NS (10 * SECOND)
-#define STAMP_BACK_NS MS
 
 // ---- init, fini, memory ----
 
@@ -26,6 +20,7 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->app_id = key->app_id;
 	flow->generation = key->generation;
 	flow->sink_id = config->node_id;
+	flow->plain = config->plain;
 	flow->slack = config->slack_packets;
 	flow->last_step = scratch;
 }
@@ -70,16 +65,6 @@ static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
 }
 
 // ---- delays ----
-
-static inline void add_delay(struct hs_qos_link_sum *sum, int64_t delay)
-{
-	if (!sum->delay_n || delay < sum->delay_min)
-		sum->delay_min = delay;
-	if (!sum->delay_n || delay > sum->delay_max)
-		sum->delay_max = delay;
-	sum->delay_n++;
-	sum->delay_sum += delay;
-}
 
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag)
 {
@@ -166,41 +151,6 @@ void hs_qos_flow_fold(struct hs_qos_flow *flow)
 	flow->unfolded = flow->ring.next;
 }
 
-// RFC 3550 appendix A.8, in sixteenths.
-static void smooth(struct hs_qos_link *link, uint64_t change)
-{
-	if (change > UINT64_MAX / 2)
-		return;
-	link->rfc3550 += change - ((link->rfc3550 + 8) >> 4);
-}
-
-static void absorb_delay(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,
-		int64_t delay, bool newest)
-{
-	struct hs_qos_link *link = &flow->links[index];
-	struct hs_qos_link_sum *link_sum = &sum->links[index];
-	add_delay(link_sum, delay);
-	if (delay < 0)
-		sum->flags |= HS_QOS_NEGATIVE_DELAY;
-	if (!link->has_origin) {
-		link->has_origin = true;
-		link->origin = delay;
-	}
-	if (link->has_arrived)
-		smooth(link, hs_qos_distance(delay, link->arrived));
-	link->has_arrived = true;
-	link->arrived = delay;
-	if (!newest)
-		return;
-	if (link->has_ordered) {
-		hs_qos_sum_add_pair(link_sum, delay, link->ordered, 1);
-		if (hs_qos_distance(delay, link->ordered) > CLOCK_STEP_NS)
-			sum->clock_stepped = true;
-	}
-	link->has_ordered = true;
-	link->ordered = delay;
-}
-
 // ---- edges ----
 
 static void copy_report(struct hs_report *to, const struct hs_report *from)
@@ -220,7 +170,7 @@ static void set_edge(struct hs_qos_flow *flow, const struct hs_report *report,
 	flow->has_edge = true;
 	flow->edge_order = plan->order;
 	flow->edges++;
-	if (plan->same_path)
+	if (plan->usual || plan->same_path)
 		return;
 	flow->n_path_links = (uint16_t)plan->n_path_links;
 	memcpy(flow->path_links, plan->path_links,
@@ -269,7 +219,7 @@ static bool stamps_ran_back(const struct hs_report *a, const struct hs_report *b
 {
 	uint16_t bits = a->telemetry.e2e.bitmap & b->telemetry.e2e.bitmap;
 	return (bits & HS_E2E_TIMESTAMP) &&
-	       (int64_t)(b->telemetry.e2e.ts_ns - a->telemetry.e2e.ts_ns) < -STAMP_BACK_NS;
+	       (int64_t)(b->telemetry.e2e.ts_ns - a->telemetry.e2e.ts_ns) < -HS_QOS_STAMP_BACK_NS;
 }
 
 // Newer than what the next window has seen already: its step can only go there.
@@ -341,13 +291,24 @@ static int make_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	int64_t ahead;
-	if (hs_qos_path_plan(flow, report, plan))
+	plan->usual = hs_qos_quick_fits(flow, report);
+	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
 		return -ENOMEM;
 	plan->relation = hs_qos_order_relate(flow, report, &ahead);
 	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
 	plan->order = (int64_t)((uint64_t)flow->edge_order +
 				(uint64_t)(plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead));
-	return plan->relation == HS_QOS_NEWER ? hs_qos_path_chain(flow, report, plan) : 0;
+	if (plan->relation != HS_QOS_NEWER || plan->usual)
+		return 0;
+	return hs_qos_path_chain(flow, report, plan);
+}
+
+// A usual report that the short cut cannot take all the same.
+static void complete_plan(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	hs_qos_path_plan(flow, report, plan); // of the same path: it needs no memory
+	hs_qos_path_chain_same(report, plan);
 }
 
 static void count_report(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int64_t ts_ns)
@@ -370,39 +331,88 @@ static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	hs_qos_order_newest(flow, plan->order, flow->ring.next - 1);
 }
 
-int hs_qos_flow_absorb(
-		struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id)
+static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
+		const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	uint16_t links[HS_QOS_MAX_LINKS + 1];
 	int64_t delays[HS_QOS_MAX_LINKS + 1];
 	struct hs_qos_sum *sum = &flow->sums[id];
+	if (plan->relation == HS_QOS_NEW_EPOCH)
+		begin_epoch(flow, sum);
+	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
+		      plan->relation == HS_QOS_NEW_EPOCH;
+	unsigned n = collect_delays(report, plan->path_links, links, delays);
+	for (unsigned i = 0; i < n; i++)
+		hs_qos_sum_absorb_delay(&flow->links[links[i]], sum, &sum->links[links[i]],
+				delays[i], newest);
+	if (plan->relation == HS_QOS_NEWER)
+		absorb_step(flow, id, report, plan);
+	if (newest) {
+		absorb_edge(flow, id, report, plan);
+		return;
+	}
+	flow->late_reports++;
+	if (plan->relation == HS_QOS_LATE) {
+		hs_qos_order_late(flow, sum, plan, n, links, delays);
+		if (id == HS_QOS_CLOSING)
+			move_closing_edge(flow, report, plan);
+	}
+}
+
+// Into the ring, where it may be in its place already.
+static int keep_report(
+		struct hs_qos_flow *flow, const struct hs_report *report, bool placed, int64_t tag)
+{
+	uint32_t room = placed ? hs_qos_ring_room(&flow->ring)
+			       : hs_qos_ring_room_for(&flow->ring, report);
+	if (flow->ring.next - flow->unfolded >= room)
+		hs_qos_flow_fold(flow);
+	if (!placed)
+		return hs_qos_ring_push(&flow->ring, report, tag);
+	hs_qos_ring_accept(&flow->ring);
+	return 0;
+}
+
+static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id,
+		bool placed)
+{
+	struct hs_qos_sum *sum = &flow->sums[id];
 	struct hs_qos_plan plan;
 	if (make_plan(flow, report, &plan))
 		return -ENOMEM;
-	if (flow->ring.next - flow->unfolded >= hs_qos_ring_room(&flow->ring, report))
-		hs_qos_flow_fold(flow);
-	int rc = hs_qos_ring_push(&flow->ring, report, sum->tag);
+	int rc = keep_report(flow, report, placed, sum->tag);
 	if (rc)
 		return rc;
 	count_report(flow, sum, report->sink_ts_ns);
-	if (plan.relation == HS_QOS_NEW_EPOCH)
-		begin_epoch(flow, sum);
-	bool newest = plan.relation == HS_QOS_FIRST || plan.relation == HS_QOS_NEWER ||
-		      plan.relation == HS_QOS_NEW_EPOCH;
-	unsigned n = collect_delays(report, plan.path_links, links, delays);
-	for (unsigned i = 0; i < n; i++)
-		absorb_delay(flow, sum, links[i], delays[i], newest);
-	if (plan.relation == HS_QOS_NEWER)
-		absorb_step(flow, id, report, &plan);
-	if (newest) {
-		absorb_edge(flow, id, report, &plan);
-		return 0;
+	if (plan.usual) {
+		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT &&
+				hs_qos_quick_absorb(flow, sum, report)) {
+			set_edge(flow, report, &plan);
+			hs_qos_order_newest(flow, plan.order, flow->ring.next - 1);
+			return 0;
+		}
+		complete_plan(flow, report, &plan);
 	}
-	flow->late_reports++;
-	if (plan.relation == HS_QOS_LATE) {
-		hs_qos_order_late(flow, sum, &plan, n, links, delays);
-		if (id == HS_QOS_CLOSING)
-			move_closing_edge(flow, report, &plan);
-	}
+	absorb_any(flow, id, report, &plan);
 	return 0;
+}
+
+int hs_qos_flow_absorb(
+		struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id)
+{
+	return absorb(flow, report, id, false);
+}
+
+unsigned hs_qos_flow_settle(struct hs_qos_flow *flow)
+{
+	struct hs_report report;
+	unsigned lost = 0;
+	while (flow->ring.ahead) {
+		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
+		if (!absorb(flow, &report, HS_QOS_CURRENT, true))
+			continue;
+		hs_qos_ring_refuse(&flow->ring);
+		lost++;
+	}
+	return lost;
 }

@@ -29,18 +29,17 @@ enum hs_qos_sum_id {
 
 typedef __int128 hs_qos_wide;
 
+// In the order of three cache lines, of which a report writes the first two and a half.
 struct hs_qos_link_sum {
-	uint32_t has; // of the numbers of steps
-	bool differs; // the rules at its ends, in some part of the window
+	hs_qos_wide delay_sum, jitter_sum;
 	int64_t delay_min, delay_max;
-	uint64_t delay_n;
-	hs_qos_wide delay_sum;
-	uint64_t jitter_n;
-	hs_qos_wide jitter_sum;
+	uint64_t delay_n, jitter_n;
 	int64_t lost, node_lost, tx, rx, rx_bytes;
 	int64_t lost_low;	     // the least that `lost` was on its way here, at most 0
 	int64_t rate_bytes, span_ns; // of the steps that have both
 	int64_t span_start_ns, span_end_ns;
+	uint32_t has; // of the numbers of steps
+	bool differs; // the rules at its ends, in some part of the window
 	struct hs_qos_hist hist;
 };
 
@@ -90,8 +89,15 @@ struct hs_qos_slot {
 };
 
 struct hs_qos_flow {
-	uint32_t ns_id, app_id, generation;
+	// What a report touches that is only placed.
+	uint32_t ns_id, generation;
+	int64_t place_after_ns, place_until_ns; // sink times of such reports
+	int64_t place_tag;
+	struct hs_qos_ring ring;
+
+	uint32_t app_id;
 	uint16_t sink_id;
+	bool plain; // hs_qos_config
 	uint32_t slack;
 
 	// Edges: the newest report in source order, and the newest of the closing window.
@@ -125,7 +131,6 @@ struct hs_qos_flow {
 	} seen[HS_QOS_SEEN]; // a circle in source order
 	uint32_t seen_head, n_seen;
 
-	struct hs_qos_ring ring;
 	uint64_t unfolded; // number of the first report that no histogram can have
 	uint16_t n_links;
 	uint16_t link_capacity;
@@ -157,6 +162,7 @@ struct hs_qos_plan {
 	enum hs_qos_relation relation;
 	int64_t order;
 	bool same_path;
+	bool usual; // hs_qos_quick_fits; then links and chain are those of the flow's edge
 	unsigned n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS];
 	uint16_t chain_links[HS_QOS_MAX_LINKS];
@@ -171,6 +177,10 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow);
 // -EINVAL: longer than a wire carries; then nothing changed.
 int hs_qos_flow_absorb(
 		struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id);
+
+// Takes the reports into the current window's sum that were placed in the ring; returns how many
+// were lost to a lack of memory.
+unsigned hs_qos_flow_settle(struct hs_qos_flow *flow);
 
 // The current window becomes the closing one (which must be closed), a new one begins.
 void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag);

@@ -37,10 +37,8 @@ static uint64_t deviation_of(const struct hs_qos_hist *hist, int64_t value, bool
 		      : (uint64_t)value - (uint64_t)hist->origin;
 }
 
-static int reserve(struct hs_qos_hist *hist, bool below, uint32_t n)
+static int grow(struct hs_qos_hist *hist, bool below, uint32_t n)
 {
-	if (n <= hist->n_buckets[below])
-		return 0;
 	n = (n + 63) & ~63u;
 	uint32_t *buckets = realloc(hist->buckets[below], n * sizeof(*buckets));
 	if (!buckets)
@@ -52,7 +50,12 @@ static int reserve(struct hs_qos_hist *hist, bool below, uint32_t n)
 	return 0;
 }
 
-static int add_times(struct hs_qos_hist *hist, int64_t value, uint32_t times)
+static inline int reserve(struct hs_qos_hist *hist, bool below, uint32_t n)
+{
+	return n <= hist->n_buckets[below] ? 0 : grow(hist, below, n);
+}
+
+static inline int add_times(struct hs_qos_hist *hist, int64_t value, uint32_t times)
 {
 	bool below;
 	uint32_t bucket = bucket_of(deviation_of(hist, value, &below));
@@ -82,6 +85,12 @@ void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin)
 int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value)
 {
 	return add_times(hist, value, 1);
+}
+
+void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_times(hist, values[i], 1);
 }
 
 static int64_t value_of(const struct hs_qos_hist *hist, bool below, uint32_t bucket)

@@ -23,6 +23,8 @@ void hs_qos_hist_fini(struct hs_qos_hist *hist);
 void hs_qos_hist_clear(struct hs_qos_hist *hist, int64_t origin);
 // 0 or -ENOMEM: the value is not in it.
 int hs_qos_hist_add(struct hs_qos_hist *hist, int64_t value);
+// Those that find no memory are not in it.
+void hs_qos_hist_add_all(struct hs_qos_hist *hist, const int64_t *values, size_t n);
 int hs_qos_hist_merge(struct hs_qos_hist *into, const struct hs_qos_hist *from);
 // The value of this rank (1 is the smallest): the middle of its bucket. 0 where it is empty.
 int64_t hs_qos_hist_value(const struct hs_qos_hist *hist, uint64_t rank);

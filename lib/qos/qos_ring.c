@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOT_MAX 312
+#define SLOT_MAX  312
+#define HOP_BYTES 24 // of an entry with all fields
 
 // The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
 // of the bitmap.
@@ -27,7 +28,7 @@ struct packed {
 static_assert(offsetof(struct packed, hops) + HS_FLEXINT_MAX_TRACE - 8 <= SLOT_MAX, "slot");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
-				1000,
+				1000 + HS_QOS_RING_AHEAD,
 		"a thousand of the longest fit");
 
 static inline uint32_t capacity_for(uint32_t slot_bytes)
@@ -35,6 +36,12 @@ static inline uint32_t capacity_for(uint32_t slot_bytes)
 	uint32_t fit = (uint32_t)(HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) /
 		       (HS_QOS_RING_CHUNK * slot_bytes);
 	return HS_QOS_RING_CHUNK * (fit < HS_QOS_RING_CHUNKS ? fit : HS_QOS_RING_CHUNKS);
+}
+
+// Reports that are kept: the slots of those ahead are free.
+static inline uint32_t room_of(uint32_t capacity)
+{
+	return capacity - HS_QOS_RING_AHEAD;
 }
 
 static inline uint8_t *slot_at(const struct hs_qos_ring *ring, uint32_t slot)
@@ -50,11 +57,18 @@ static inline uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
 	return slot_at(ring, slot);
 }
 
+// An entry with all fields is packed as it is.
+static_assert(sizeof(struct hs_flexint_hop) == HOP_BYTES, "no padding");
+
 static inline uint32_t packed_bytes(const struct hs_report *report)
 {
 	uint32_t bytes = offsetof(struct packed, hops);
 	for (unsigned i = 0; i < report->telemetry.n_hops; i++) {
 		uint16_t bitmap = report->telemetry.hops[i].bitmap;
+		if (bitmap == HS_HOP_KNOWN) {
+			bytes += HOP_BYTES;
+			continue;
+		}
 		bytes += 4u + (bitmap & HS_HOP_PACKETS ? 4u : 0u) +
 			 (bitmap & HS_HOP_TIMESTAMP ? 8u : 0u) + (bitmap & HS_HOP_BYTES ? 8u : 0u);
 	}
@@ -63,6 +77,10 @@ static inline uint32_t packed_bytes(const struct hs_report *report)
 
 static inline uint8_t *pack_hop(uint8_t *at, const struct hs_flexint_hop *hop)
 {
+	if (hop->bitmap == HS_HOP_KNOWN) {
+		memcpy(at, hop, HOP_BYTES);
+		return at + HOP_BYTES;
+	}
 	memcpy(at, &hop->node_id, 4); // with the bitmap behind it
 	at += 4;
 	if (hop->bitmap & HS_HOP_PACKETS) {
@@ -92,6 +110,11 @@ static_assert(offsetof(struct hs_flexint_hop, rx_bytes) ==
 
 static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_flexint_hop *hop)
 {
+	memcpy(&hop->node_id, at, 4);
+	if (hop->bitmap == HS_HOP_KNOWN) {
+		memcpy(hop, at, HOP_BYTES);
+		return at + HOP_BYTES;
+	}
 	memset(hop, 0, sizeof(*hop));
 	memcpy(&hop->node_id, at, 4);
 	at += 4;
@@ -152,6 +175,31 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 		at = unpack_hop(at, &telemetry->hops[i]);
 }
 
+bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
+		const struct hs_flexint *path, int64_t *delays)
+{
+	const struct packed *packed = (const struct packed *)slot_of(ring, number);
+	const uint8_t *at = packed->hops;
+	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
+	if (packed->n_hops != path->n_hops || !(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
+		return false;
+	delays[0] = (int64_t)(next_ns - packed->ts_ns);
+	delays += path->n_hops + 1u;
+	for (unsigned i = 0; i < path->n_hops; i++, at += HOP_BYTES) {
+		uint16_t id, bitmap;
+		uint64_t ts_ns;
+		memcpy(&id, at, sizeof(id));
+		memcpy(&bitmap, at + offsetof(struct hs_flexint_hop, bitmap), sizeof(bitmap));
+		if (id != path->hops[i].node_id || bitmap != HS_HOP_KNOWN)
+			return false;
+		memcpy(&ts_ns, at + offsetof(struct hs_flexint_hop, ts_ns), sizeof(ts_ns));
+		*delays-- = (int64_t)(next_ns - ts_ns);
+		next_ns = ts_ns;
+	}
+	*delays = (int64_t)(next_ns - packed->ts_ns);
+	return true;
+}
+
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number)
 {
 	return ((const struct packed *)slot_of(ring, number))->tag;
@@ -184,7 +232,7 @@ static void step_head(struct hs_qos_ring *ring)
 	ring->next++;
 	if (++ring->head == ring->capacity)
 		ring->head = 0;
-	if (ring->count < ring->capacity)
+	if (ring->count < room_of(ring->capacity))
 		ring->count++;
 }
 
@@ -193,7 +241,8 @@ static void step_head(struct hs_qos_ring *ring)
 static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 {
 	struct hs_qos_ring grown = {.slot_bytes = slot_bytes, .capacity = capacity_for(slot_bytes)};
-	uint32_t keep = ring->count < grown.capacity ? ring->count : grown.capacity;
+	uint32_t room = room_of(grown.capacity);
+	uint32_t keep = ring->count < room ? ring->count : room;
 	grown.next = ring->next - keep;
 	for (uint64_t number = grown.next; number < ring->next; number++) {
 		if (ensure_chunk(&grown)) {
@@ -213,12 +262,17 @@ static inline uint32_t grown_slot(uint32_t bytes)
 	return (bytes + 7) & ~7u;
 }
 
-uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring, const struct hs_report *report)
+uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring)
+{
+	return room_of(ring->capacity);
+}
+
+uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_report *report)
 {
 	uint32_t bytes = packed_bytes(report);
 	if (bytes <= ring->slot_bytes || bytes > SLOT_MAX)
-		return ring->capacity;
-	return capacity_for(grown_slot(bytes));
+		return room_of(ring->capacity);
+	return room_of(capacity_for(grown_slot(bytes)));
 }
 
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
@@ -233,6 +287,39 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	pack(slot_at(ring, ring->head), report, tag);
 	step_head(ring);
 	return 0;
+}
+
+static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead)
+{
+	uint32_t slot = ring->head + ahead;
+	if (slot >= ring->capacity)
+		slot -= ring->capacity;
+	return ring->chunks[slot / HS_QOS_RING_CHUNK] ? slot_at(ring, slot) : NULL;
+}
+
+bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+{
+	if (ring->ahead == HS_QOS_RING_AHEAD || packed_bytes(report) > ring->slot_bytes)
+		return false;
+	uint8_t *slot = slot_ahead(ring, ring->ahead);
+	if (!slot)
+		return false;
+	pack(slot, report, tag);
+	ring->ahead++;
+	return true;
+}
+
+void hs_qos_ring_accept(struct hs_qos_ring *ring)
+{
+	ring->ahead--;
+	step_head(ring);
+}
+
+void hs_qos_ring_refuse(struct hs_qos_ring *ring)
+{
+	ring->ahead--;
+	for (uint32_t i = 0; i < ring->ahead; i++)
+		memcpy(slot_ahead(ring, i), slot_ahead(ring, i + 1), ring->slot_bytes);
 }
 
 size_t hs_qos_ring_bytes(const struct hs_qos_ring *ring)

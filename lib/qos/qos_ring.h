@@ -7,6 +7,7 @@
 
 #include "report.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,13 +15,15 @@
 #define HS_QOS_RING_CHUNK  64		// reports
 #define HS_QOS_RING_CHUNKS 20
 #define HS_QOS_RING_MAX	   (HS_QOS_RING_CHUNK * HS_QOS_RING_CHUNKS)
+#define HS_QOS_RING_AHEAD  16 // reports that may be placed behind the newest
 
 struct hs_qos_ring {
 	uint64_t next; // number of the next report: all from next - count on are here
 	uint32_t count;
 	uint32_t head;	     // slot of the next report
-	uint32_t capacity;   // slots; at least 1000 whatever the size of a slot
+	uint32_t capacity;   // slots; at least 1000 and those ahead, whatever the size of a slot
 	uint32_t slot_bytes; // grows with the longest report that came
+	uint32_t ahead;	     // placed behind the newest, and not reports of the ring yet
 	uint8_t *chunks[HS_QOS_RING_CHUNKS];
 };
 
@@ -30,11 +33,26 @@ void hs_qos_ring_fini(struct hs_qos_ring *ring);
 // Keeps a report with a tag of the caller's. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
-// How many reports there is room for once this one is pushed: a longer one costs some.
-uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring, const struct hs_report *report);
+// Places a report behind the newest, without making it one of the ring's: no other one leaves for
+// it. False where that takes memory, or HS_QOS_RING_AHEAD are placed already.
+bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
+// The first of those placed (whose number is `next`) becomes the newest of the ring, or goes. Until
+// all have, none may be pushed.
+void hs_qos_ring_accept(struct hs_qos_ring *ring);
+void hs_qos_ring_refuse(struct hs_qos_ring *ring);
 
-// The report of this number, which must be in the ring. ns_id is not kept.
+// How many reports there is room for (not in an empty ring that never had one), and once this one
+// is pushed: a longer one costs some.
+uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring);
+uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_report *report);
+
+// The report of this number, which must be in the ring, or the first of those placed. ns_id is not
+// kept.
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report);
+// Its delays, end to end and of each link from the source on (n_hops + 2). False, with nothing of
+// use in them, where it has another path than this one or not all stamps and fields.
+bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
+		const struct hs_flexint *path, int64_t *delays);
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);
 
 static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)

@@ -15,45 +15,19 @@ void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	*sum = (struct hs_qos_sum){.links = sum->links};
 }
 
-// `sign` -1 takes a step back out.
-void hs_qos_sum_add_delta(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
+void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		const int64_t *delays, size_t n)
 {
-	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
-	sum->lost += sign * delta->lost;
-	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
-		sum->lost_low -= delta->lost;
-	if (sum->lost < sum->lost_low)
-		sum->lost_low = sum->lost;
-	if (sum->lost_low > 0)
-		sum->lost_low = 0;
-	sum->node_lost += sign * delta->node_lost;
-	sum->tx += sign * delta->tx;
-	sum->rx += sign * delta->rx;
-	sum->rx_bytes += sign * delta->rx_bytes;
-	if ((delta->has & both) == both) {
-		sum->rate_bytes += sign * delta->rx_bytes;
-		// Stamps are a peer's: they may wrap, not overflow.
-		uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
-		sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
-	}
-	if (delta->has & HS_QOS_HAS_SPAN) {
-		if (sign < 0)
-			sum->span_start_ns = delta->span_end_ns;
-		else if (!(sum->has & HS_QOS_HAS_SPAN))
-			sum->span_start_ns = delta->span_start_ns;
-		if (sign > 0)
-			sum->span_end_ns = delta->span_end_ns;
-	}
-	sum->has |= delta->has;
+	struct hs_qos_hist *hist = &sum->links[link].hist;
+	if (!hist->n && n)
+		hist->origin = flow->links[link].origin;
+	hs_qos_hist_add_all(hist, delays, n);
 }
 
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t delay)
 {
-	struct hs_qos_hist *hist = &sum->links[link].hist;
-	if (!hist->n)
-		hist->origin = flow->links[link].origin;
-	hs_qos_hist_add(hist, delay);
+	hs_qos_sum_add_delays(flow, sum, link, &delay, 1);
 }
 
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
@@ -110,10 +84,4 @@ void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 	into->clock_stepped |= from->clock_stepped;
 	for (unsigned i = 0; i < flow->n_links; i++)
 		merge_link(&into->links[i], &from->links[i]);
-}
-
-void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign)
-{
-	sum->jitter_n += (uint64_t)(int64_t)sign;
-	sum->jitter_sum += sign * (hs_qos_wide)hs_qos_distance(a, b);
 }

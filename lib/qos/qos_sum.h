@@ -7,6 +7,9 @@
 #include "qos_flow.h"
 
 #define HS_QOS_EXACT_VALUES 1000 // rule 17
+// Delay does not change by this much between two packets, clocks do.
+#define HS_QOS_CLOCK_STEP_NS 10000000000ll
+#define HS_QOS_STAMP_BACK_NS 1000000ll
 
 static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 {
@@ -16,13 +19,90 @@ static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum);
 
-// `sign` -1 takes a step, or a pair of neighbours' delays, back out.
-void hs_qos_sum_add_delta(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign);
-void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign);
+// `sign` -1 takes a pair of neighbours' delays back out.
+static inline void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign)
+{
+	sum->jitter_n += (uint64_t)(int64_t)sign;
+	sum->jitter_sum += sign * (hs_qos_wide)hs_qos_distance(a, b);
+}
+
+// `sign` -1 takes a step back out.
+static inline void hs_qos_sum_add_delta(
+		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
+{
+	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
+	sum->lost += sign * delta->lost;
+	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
+		sum->lost_low -= delta->lost;
+	if (sum->lost < sum->lost_low)
+		sum->lost_low = sum->lost;
+	if (sum->lost_low > 0)
+		sum->lost_low = 0;
+	sum->node_lost += sign * delta->node_lost;
+	sum->tx += sign * delta->tx;
+	sum->rx += sign * delta->rx;
+	sum->rx_bytes += sign * delta->rx_bytes;
+	if ((delta->has & both) == both) {
+		sum->rate_bytes += sign * delta->rx_bytes;
+		// Stamps are a peer's: they may wrap, not overflow.
+		uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
+		sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
+	}
+	if (delta->has & HS_QOS_HAS_SPAN) {
+		if (sign < 0)
+			sum->span_start_ns = delta->span_end_ns;
+		else if (!(sum->has & HS_QOS_HAS_SPAN))
+			sum->span_start_ns = delta->span_start_ns;
+		if (sign > 0)
+			sum->span_end_ns = delta->span_end_ns;
+	}
+	sum->has |= delta->has;
+}
+
+// RFC 3550 appendix A.8, in sixteenths.
+static inline void hs_qos_link_smooth(struct hs_qos_link *link, uint64_t change)
+{
+	if (change <= UINT64_MAX / 2)
+		link->rfc3550 += change - ((link->rfc3550 + 8) >> 4);
+}
+
+// A delay on a link (all but the histogram). `newest`: of the newest report in source order.
+static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_qos_sum *sum,
+		struct hs_qos_link_sum *link_sum, int64_t delay, bool newest)
+{
+	if (!link_sum->delay_n || delay < link_sum->delay_min)
+		link_sum->delay_min = delay;
+	if (!link_sum->delay_n || delay > link_sum->delay_max)
+		link_sum->delay_max = delay;
+	link_sum->delay_n++;
+	link_sum->delay_sum += delay;
+	if (delay < 0)
+		sum->flags |= HS_QOS_NEGATIVE_DELAY;
+	if (!link->has_origin) {
+		link->has_origin = true;
+		link->origin = delay;
+	}
+	if (link->has_arrived)
+		hs_qos_link_smooth(link, hs_qos_distance(delay, link->arrived));
+	link->has_arrived = true;
+	link->arrived = delay;
+	if (!newest)
+		return;
+	if (link->has_ordered) {
+		hs_qos_sum_add_pair(link_sum, delay, link->ordered, 1);
+		if (hs_qos_distance(delay, link->ordered) > HS_QOS_CLOCK_STEP_NS)
+			sum->clock_stepped = true;
+	}
+	link->has_ordered = true;
+	link->ordered = delay;
+}
 
 // Into the histogram only.
 void hs_qos_sum_add_delay(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		int64_t delay);
+
+void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
+		const int64_t *delays, size_t n);
 
 // Some link has more delays than percentiles are exact for.
 bool hs_qos_sum_needs_hist(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);

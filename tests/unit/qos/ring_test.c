@@ -86,6 +86,56 @@ static void the_newest_thousand_of_the_longest_fit_in_320_KiB(void **state)
 	free(reports);
 }
 
+static void reports_placed_behind_the_newest_cost_no_other_its_place(void **state)
+{
+	(void)state;
+	enum {
+		N = 1500
+	};
+	struct hs_report *reports = calloc(N + HS_QOS_RING_AHEAD, sizeof(*reports));
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 11);
+	for (unsigned i = 0; i < N + HS_QOS_RING_AHEAD; i++)
+		reports[i] = random_report(&rng, HS_FLEXINT_MAX_TRACE - 8);
+	for (unsigned i = 0; i < N; i++)
+		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+	for (unsigned i = N; i < N + HS_QOS_RING_AHEAD; i++)
+		assert_true(hs_qos_ring_place(&ring, &reports[i], i));
+	assert_false(hs_qos_ring_place(&ring, &reports[0], 0));
+	assert_int_equal(ring.next, N);
+	check_last(&ring, reports, N, ring.count);
+	for (unsigned i = 0; i < HS_QOS_RING_AHEAD; i++)
+		hs_qos_ring_accept(&ring);
+	check_last(&ring, reports, N + HS_QOS_RING_AHEAD, ring.count);
+	hs_qos_ring_fini(&ring);
+	free(reports);
+}
+
+static void a_placed_report_that_is_refused_leaves_those_behind_it(void **state)
+{
+	(void)state;
+	struct hs_report reports[8];
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 12);
+	for (unsigned i = 0; i < 8; i++)
+		reports[i] = random_report(&rng, 100);
+	assert_false(hs_qos_ring_place(&ring, &reports[0], 0)); // it would take memory
+	reports[7] = random_report(&rng, 247);
+	assert_int_equal(hs_qos_ring_push(&ring, &reports[7], 7), 0);
+	assert_int_equal(hs_qos_ring_push(&ring, &reports[0], 0), 0);
+	assert_true(hs_qos_ring_place(&ring, &reports[6], 6));
+	for (unsigned i = 1; i < 4; i++)
+		assert_true(hs_qos_ring_place(&ring, &reports[i], i));
+	hs_qos_ring_refuse(&ring);
+	for (unsigned i = 1; i < 4; i++)
+		hs_qos_ring_accept(&ring);
+	assert_int_equal(ring.ahead, 0);
+	check_last(&ring, reports, 4, 4);
+	hs_qos_ring_fini(&ring);
+}
+
 static void memory_is_taken_as_reports_come(void **state)
 {
 	(void)state;
@@ -138,6 +188,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(the_newest_thousand_of_the_longest_fit_in_320_KiB),
+			cmocka_unit_test(reports_placed_behind_the_newest_cost_no_other_its_place),
+			cmocka_unit_test(a_placed_report_that_is_refused_leaves_those_behind_it),
 			cmocka_unit_test(memory_is_taken_as_reports_come),
 			cmocka_unit_test(reports_survive_when_a_longer_one_needs_longer_slots),
 			cmocka_unit_test(a_report_longer_than_the_wire_can_carry_is_refused),

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_quick.h"
+
+#include "qos_order.h"
+#include "qos_sum.h"
+
+#define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
+#define HOP_FIELDS   HS_HOP_KNOWN
+#define MOST_PACKETS 32767 // of this many frames of MOST_BYTES, a count of bytes is below 2^31
+#define MOST_BYTES   65535
+
+#define HAS_ENDS (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN)
+
+// The step to a report: packets lost on each link and in the node behind it, in path order.
+struct step {
+	int64_t sent, received, received_bytes;
+	int32_t lost[2 * HS_FLEXINT_MAX_HOPS + 1];
+};
+
+bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
+	if (!flow->has_edge || flow->multipath || flow->plain || a->n_hops != b->n_hops ||
+			(a->e2e.bitmap & b->e2e.bitmap & E2E_FIELDS) != E2E_FIELDS)
+		return false;
+	unsigned bits = HOP_FIELDS, differ = 0;
+	for (unsigned i = 0; i < b->n_hops; i++) {
+		differ |= a->hops[i].node_id ^ b->hops[i].node_id;
+		bits &= a->hops[i].bitmap & b->hops[i].bitmap;
+	}
+	return !differ && bits == HOP_FIELDS;
+}
+
+// Rule 13, as in qos_step.c.
+static inline int32_t unwrap(uint16_t difference, int32_t slack)
+{
+	return difference >= 65536 - slack ? (int32_t)difference - 65536 : difference;
+}
+
+// False where a multiple of 65536 packets or 2^32 bytes may be hidden, or a count ran backwards:
+// with few packets, frames of a plausible size and sums that meet, none can be.
+static inline bool reckon(
+		const struct hs_qos_flow *flow, const struct hs_report *report, struct step *step)
+{
+	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
+	int32_t slack = (int32_t)flow->slack;
+	step->sent = (uint32_t)(b->e2e.tx_packets - a->e2e.tx_packets);
+	step->received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	step->received_bytes = (int64_t)(report->sink_rx_bytes - flow->edge.sink_rx_bytes);
+	if (step->sent > MOST_PACKETS || step->received <= 0 || step->received > MOST_PACKETS ||
+			step->received_bytes <= 0 ||
+			step->received_bytes > step->received * MOST_BYTES)
+		return false;
+	int32_t running = (int32_t)step->sent;
+	int32_t *lost = step->lost;
+	uint16_t last = (uint16_t)running;
+	uint32_t doubt = 0;
+	for (unsigned i = b->n_hops; i-- > 0;) {
+		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
+		uint16_t rx = (uint16_t)(q->rx_packets - p->rx_packets);
+		uint16_t tx = (uint16_t)(q->tx_packets - p->tx_packets);
+		lost[0] = unwrap((uint16_t)(last - rx), slack);
+		lost[1] = unwrap((uint16_t)(rx - tx), slack);
+		running -= lost[0];
+		doubt |= ((uint32_t)running & ~(uint32_t)MOST_PACKETS) |
+			 ((q->rx_bytes - p->rx_bytes) & 1u << 31);
+		running -= lost[1];
+		last = tx;
+		lost += 2;
+	}
+	*lost = unwrap((uint16_t)(last - (uint16_t)step->received), slack);
+	return !doubt && running - *lost == step->received;
+}
+
+static inline void absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,
+		int64_t delay, const struct hs_qos_delta *delta)
+{
+	struct hs_qos_link_sum *link_sum = &sum->links[index];
+	hs_qos_sum_absorb_delay(&flow->links[index], sum, link_sum, delay, true);
+	hs_qos_sum_add_delta(link_sum, delta, 1);
+}
+
+// Between the sink's counts: end to end, and on the last link.
+static inline struct hs_qos_delta at_sink(const struct hs_qos_flow *flow,
+		const struct hs_report *report, const struct step *step)
+{
+	return (struct hs_qos_delta){
+			.has = HAS_ENDS,
+			.rx = step->received,
+			.rx_bytes = step->received_bytes,
+			.span_start_ns = flow->edge.sink_ts_ns,
+			.span_end_ns = report->sink_ts_ns,
+	};
+}
+
+static inline void absorb_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct step *step)
+{
+	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
+	const uint16_t *links = flow->path_links;
+	const int32_t *lost = step->lost;
+	uint64_t last_ns = b->e2e.ts_ns;
+	int64_t running = step->sent;
+	for (unsigned i = b->n_hops; i-- > 0; lost += 2, links++) {
+		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
+		struct hs_qos_delta delta = {
+				.has = HAS_ENDS | HS_QOS_HAS_NODE_LOSS,
+				.lost = lost[0],
+				.node_lost = lost[1],
+				.tx = running,
+				.rx = running - lost[0],
+				.rx_bytes = q->rx_bytes - p->rx_bytes,
+				.span_start_ns = (int64_t)p->ts_ns,
+				.span_end_ns = (int64_t)q->ts_ns,
+		};
+		absorb(flow, sum, *links, (int64_t)(q->ts_ns - last_ns), &delta);
+		running -= lost[0] + lost[1];
+		last_ns = q->ts_ns;
+	}
+	struct hs_qos_delta delta = at_sink(flow, report, step);
+	delta.lost = *lost;
+	delta.tx = running;
+	absorb(flow, sum, *links, (int64_t)((uint64_t)report->sink_ts_ns - last_ns), &delta);
+}
+
+bool hs_qos_quick_absorb(
+		struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct hs_report *report)
+{
+	const struct hs_flexint_e2e *a = &flow->edge.telemetry.e2e, *b = &report->telemetry.e2e;
+	struct step step;
+	if (!reckon(flow, report, &step))
+		return false;
+	struct hs_qos_delta e2e = at_sink(flow, report, &step);
+	e2e.tx = step.sent;
+	e2e.lost = step.sent - step.received;
+	absorb(flow, sum, 0, (int64_t)((uint64_t)report->sink_ts_ns - b->ts_ns), &e2e);
+	absorb_links(flow, sum, report, &step);
+	flow->resets = 0;
+	hs_qos_order_note_step(flow, &e2e);
+	if ((int64_t)(b->ts_ns - a->ts_ns) < -HS_QOS_STAMP_BACK_NS)
+		sum->clock_stepped = true;
+	return true;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The monitor as it is, which takes usual reports by a short cut and several at a time, beside one
+// that reckons each by the general code: they must not differ in a single number.
+#include "qos_test.h"
+#include "sim.h"
+
+#include <stdio.h>
+
+#define FLOWS 3
+
+struct twins {
+	struct hs_qos *quick, *plain;
+	struct catcher by_quick, by_plain;
+	size_t compared;
+	struct hs_rng rng;
+};
+
+static struct hs_qos *monitor_of(struct catcher *catcher, bool plain)
+{
+	struct hs_qos *qos;
+	const struct hs_qos_config config = {
+			.node_id = 9,
+			.max_flows = FLOWS,
+			.plain = plain,
+			.on_window = catch_window,
+			.user = catcher,
+	};
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	return qos;
+}
+
+static void twins_init(struct twins *t, uint64_t seed)
+{
+	memset(t, 0, sizeof(*t));
+	t->quick = monitor_of(&t->by_quick, false);
+	t->plain = monitor_of(&t->by_plain, true);
+	hs_rng_init(&t->rng, seed);
+}
+
+static void twins_fini(struct twins *t)
+{
+	monitor_free(t->quick, &t->by_quick);
+	monitor_free(t->plain, &t->by_plain);
+}
+
+static char *text_of(const struct hs_qos_window *window)
+{
+	json_t *json = hs_qos_window_json(window, NULL);
+	char *text = json_dumps(json, JSON_COMPACT);
+	json_decref(json);
+	assert_non_null(text);
+	return text;
+}
+
+static void check_same(const struct hs_qos_window *a, const struct hs_qos_window *b)
+{
+	assert_int_equal(a != NULL, b != NULL);
+	if (!a)
+		return;
+	char *by_a = text_of(a), *by_b = text_of(b);
+	assert_string_equal(by_a, by_b);
+	free(by_a);
+	free(by_b);
+}
+
+static struct hs_qos_window whole(const struct caught *caught)
+{
+	struct hs_qos_window window = caught->window;
+	window.hops = (struct hs_qos_hop *)caught->hops;
+	window.path = (uint16_t *)caught->path;
+	return window;
+}
+
+static void check_windows(struct twins *t)
+{
+	assert_int_equal(t->by_quick.n, t->by_plain.n);
+	for (; t->compared < t->by_quick.n; t->compared++) {
+		struct hs_qos_window a = whole(&t->by_quick.windows[t->compared]);
+		struct hs_qos_window b = whole(&t->by_plain.windows[t->compared]);
+		check_same(&a, &b);
+	}
+}
+
+static void add_up(void *user, const struct hs_report *report)
+{
+	uint64_t *sum = user;
+	*sum = *sum * 31 + report->sink_rx_packets + report->telemetry.n_hops;
+}
+
+static void check_counters(struct twins *t)
+{
+	struct hs_qos_counters a, b;
+	hs_qos_counters(t->quick, &a);
+	hs_qos_counters(t->plain, &b);
+	assert_memory_equal(&a, &b, sizeof(a));
+}
+
+// In the middle of what is placed: each must answer as if nothing were.
+static void ask(struct twins *t, uint32_t ns_id, int64_t now_ns)
+{
+	uint64_t sums[2] = {0};
+	switch (hs_rng_u32(&t->rng) % 4) {
+	case 0:
+		check_same(hs_qos_latest(t->quick, ns_id, 0), hs_qos_latest(t->plain, ns_id, 0));
+		break;
+	case 1:
+		check_same(hs_qos_slide(t->quick, ns_id, now_ns - SECOND / 3, now_ns),
+				hs_qos_slide(t->plain, ns_id, now_ns - SECOND / 3, now_ns));
+		break;
+	case 2:
+		assert_int_equal(hs_qos_reports(t->quick, ns_id, 40, add_up, &sums[0]),
+				hs_qos_reports(t->plain, ns_id, 40, add_up, &sums[1]));
+		assert_int_equal(sums[0], sums[1]);
+		break;
+	default:
+		check_counters(t);
+	}
+}
+
+static void feed(struct twins *t, const struct sim_result *truth)
+{
+	for (size_t i = 0; i < truth->n_reports; i++) {
+		const struct hs_report *report = &truth->reports[i].report;
+		// Of one in ten a stretch is missing, so that counts wrap between two reports.
+		const struct hs_qos_key key = {1 + (uint32_t)(i % FLOWS), 1, 1};
+		if (i / 3000 % 10 == 9 && i % 3000 < 2000)
+			continue;
+		hs_qos_advance(t->quick, report->sink_ts_ns);
+		hs_qos_advance(t->plain, report->sink_ts_ns);
+		assert_int_equal(hs_qos_report(t->quick, &key, report),
+				hs_qos_report(t->plain, &key, report));
+		if (hs_rng_u32(&t->rng) % 500 == 0)
+			ask(t, key.ns_id, report->sink_ts_ns);
+		check_windows(t);
+	}
+	hs_qos_flush(t->quick);
+	hs_qos_flush(t->plain);
+	check_windows(t);
+	check_counters(t);
+}
+
+static uint32_t draw(struct hs_rng *rng, uint32_t one_in, uint32_t most)
+{
+	return hs_rng_u32(rng) % one_in ? 0 : hs_rng_u32(rng) % most;
+}
+
+// Something of everything that may happen to a flow, most of it now and then only.
+static struct sim_config any_network(uint64_t seed)
+{
+	struct sim_config config = sim_defaults(seed);
+	struct hs_rng rng;
+	hs_rng_init(&rng, seed + 1000);
+	config.n_nodes = hs_rng_u32(&rng) % 6;
+	config.sample_every = 1 + hs_rng_u32(&rng) % 12;
+	config.duration_ns = 3 * SECOND + SECOND / 7;
+	config.source_packets = hs_rng_u64(&rng);
+	config.source_bytes = hs_rng_u64(&rng);
+	config.other_id = 99;
+	config.other_at = config.n_nodes ? hs_rng_u32(&rng) % config.n_nodes : 0;
+	config.other_ppm = config.n_nodes ? draw(&rng, 4, 20000) : 0;
+	config.e2e_bitmap = seed % 9 ? config.e2e_bitmap : (uint16_t)(hs_rng_u32(&rng) & 0xF000);
+	config.source_reset_ns = draw(&rng, 6, 2) ? config.start_ns + SECOND : 0;
+	for (unsigned i = 0; i <= config.n_nodes; i++) {
+		config.links[i].loss_ppm = draw(&rng, 2, 20000);
+		config.links[i].duplicate_ppm = draw(&rng, 8, 5000);
+		config.links[i].jitter_ns = draw(&rng, 3, 3 * MS);
+	}
+	for (unsigned i = 0; i < config.n_nodes; i++) {
+		config.nodes[i].loss_ppm = draw(&rng, 4, 5000);
+		config.nodes[i].first_packets = hs_rng_u64(&rng);
+		config.nodes[i].first_bytes = hs_rng_u64(&rng);
+		config.nodes[i].offset_ns = (int64_t)draw(&rng, 5, 40 * MS) - 20 * MS;
+		config.nodes[i].reset_ns = draw(&rng, 10, 2) ? config.start_ns + 2 * SECOND : 0;
+		config.nodes[i].blind_ppm = draw(&rng, 12, 2000);
+		if (seed % 7 == 3)
+			config.nodes[i].bitmap &= (uint16_t)hs_rng_u32(&rng);
+	}
+	return config;
+}
+
+static void reports_taken_together_by_the_short_cut_leave_the_numbers_of_one_by_one(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct sim_config config = any_network(seed);
+		struct sim_result truth;
+		struct twins t;
+		sim_run(&config, &truth);
+		twins_init(&t, seed);
+		feed(&t, &truth);
+		twins_fini(&t);
+		sim_free(&truth);
+	}
+}
+
+static bool chance(struct hs_rng *rng, uint32_t one_in)
+{
+	return hs_rng_u32(rng) % one_in == 0;
+}
+
+static void count_on(struct hs_rng *rng, struct hs_report *report)
+{
+	struct hs_flexint *telemetry = &report->telemetry;
+	uint32_t big = chance(rng, 40) ? 1u << (8 + hs_rng_u32(rng) % 24) : 100;
+	uint32_t step = 1 + hs_rng_u32(rng) % big;
+	uint32_t bytes = step * (chance(rng, 30) ? hs_rng_u32(rng) % 90000 : 562);
+	telemetry->e2e.tx_packets += step;
+	telemetry->e2e.tx_bytes += bytes;
+	report->sink_rx_packets += step;
+	report->sink_rx_bytes += chance(rng, 30) ? 150ull * bytes : bytes;
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		telemetry->hops[i].rx_packets = (uint16_t)(telemetry->hops[i].rx_packets + step);
+		telemetry->hops[i].tx_packets = (uint16_t)(telemetry->hops[i].tx_packets + step);
+		telemetry->hops[i].rx_bytes += bytes;
+		telemetry->hops[i].tx_bytes += bytes;
+	}
+}
+
+static void disturb_counts(struct hs_rng *rng, struct hs_report *report)
+{
+	struct hs_flexint_hop *hop = &report->telemetry.hops[hs_rng_u32(rng) % 3];
+	if (chance(rng, 20))
+		hop->rx_packets++;
+	if (chance(rng, 60))
+		hop->rx_packets = (uint16_t)(hop->rx_packets - hs_rng_u32(rng) % 40000);
+	if (chance(rng, 60))
+		hop->rx_bytes ^= 1u << 31;
+	if (chance(rng, 60))
+		hop->rx_bytes = hs_rng_u32(rng) >> 1;
+	if (chance(rng, 60))
+		report->sink_rx_packets -= hs_rng_u32(rng) % 300;
+	if (chance(rng, 60))
+		report->sink_rx_packets += hs_rng_u32(rng) % 300;
+}
+
+static void stamp(struct hs_rng *rng, int64_t now_ns, struct hs_report *report)
+{
+	struct hs_flexint *telemetry = &report->telemetry;
+	telemetry->e2e.ts_ns = (uint64_t)now_ns;
+	for (unsigned i = 0; i < 3; i++)
+		telemetry->hops[2 - i].ts_ns = (uint64_t)(now_ns + (i + 1) * MS);
+	report->sink_ts_ns = now_ns + 4 * MS;
+	if (chance(rng, 200))
+		telemetry->e2e.ts_ns -= hs_rng_u32(rng) % (20 * MS);
+	if (chance(rng, 200))
+		telemetry->hops[1].ts_ns += hs_rng_u64(rng) % (20 * SECOND);
+	// Rings of several workers: what comes from one may be older.
+	if (chance(rng, 20))
+		report->sink_ts_ns -= hs_rng_u32(rng) % (150 * MS);
+	telemetry->e2e.bitmap = chance(rng, 50) ? HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES : 0x7000;
+}
+
+static void feed_nonsense(struct twins *t, unsigned n)
+{
+	static const uint16_t nodes[] = {1, 2, 3};
+	struct hs_report report = plain_report(1, MS, 3, nodes);
+	struct hs_qos_key key = {1, 1, 1};
+	int64_t now_ns = T0;
+	for (unsigned i = 0; i < n; i++) {
+		now_ns += chance(&t->rng, 60) ? 150 * MS : MS;
+		count_on(&t->rng, &report);
+		disturb_counts(&t->rng, &report);
+		stamp(&t->rng, now_ns, &report);
+		key.generation += chance(&t->rng, 1500);
+		hs_qos_advance(t->quick, now_ns);
+		hs_qos_advance(t->plain, now_ns);
+		assert_int_equal(hs_qos_report(t->quick, &key, &report),
+				hs_qos_report(t->plain, &key, &report));
+		if (chance(&t->rng, 300))
+			ask(t, key.ns_id, now_ns);
+		check_windows(t);
+	}
+}
+
+// Counts that no network makes, at and beyond the bounds within which the short cut is right.
+static void nonsense_counts_are_reckoned_alike_by_both_ways(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct twins t;
+		twins_init(&t, seed);
+		feed_nonsense(&t, 4000);
+		hs_qos_flush(t.quick);
+		hs_qos_flush(t.plain);
+		check_windows(&t);
+		check_counters(&t);
+		twins_fini(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					reports_taken_together_by_the_short_cut_leave_the_numbers_of_one_by_one),
+			cmocka_unit_test(nonsense_counts_are_reckoned_alike_by_both_ways),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
