@@ -3,10 +3,10 @@
 
 #include "cbor_reader.h"
 #include "cbor_writer.h"
+#include "report_field.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum key {
 	KEY_NS_ID,
@@ -23,43 +23,6 @@ enum key {
 
 static const char *const key_names[N_KEYS] = {
 		"ns_id", "trace_type", "e2e", "sink", "hops", "app_id", "sink_node_id"};
-
-static uint64_t load_value(const struct hs_flexint_field *field, const void *values)
-{
-	const uint8_t *at = (const uint8_t *)values + field->offset;
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v64;
-	switch (field->bytes) {
-	case 2:
-		memcpy(&v16, at, sizeof(v16));
-		return v16;
-	case 4:
-		memcpy(&v32, at, sizeof(v32));
-		return v32;
-	default:
-		memcpy(&v64, at, sizeof(v64));
-		return v64;
-	}
-}
-
-static void store_value(const struct hs_flexint_field *field, void *values, uint64_t value)
-{
-	uint8_t *at = (uint8_t *)values + field->offset;
-	uint16_t v16 = (uint16_t)value;
-	uint32_t v32 = (uint32_t)value;
-	switch (field->bytes) {
-	case 2:
-		memcpy(at, &v16, sizeof(v16));
-		break;
-	case 4:
-		memcpy(at, &v32, sizeof(v32));
-		break;
-	default:
-		memcpy(at, &value, sizeof(value));
-		break;
-	}
-}
 
 static bool has_field(const struct hs_flexint_field *field, bool hop, uint16_t bitmap)
 {
@@ -80,7 +43,8 @@ static void put_values(struct hs_cbor_writer *out, bool hop, uint16_t bitmap, co
 {
 	for (size_t i = 0; i < hs_flexint_n_fields; i++)
 		if (has_field(&hs_flexint_fields[i], hop, bitmap))
-			hs_cbor_put_unsigned(out, load_value(&hs_flexint_fields[i], values));
+			hs_cbor_put_unsigned(
+					out, hs_report_field_load(&hs_flexint_fields[i], values));
 }
 
 static void put_hop(struct hs_cbor_writer *out, const struct hs_flexint_hop *hop)
@@ -184,9 +148,9 @@ static int read_values(struct hs_cbor_reader *in, bool hop, uint16_t bitmap, voi
 		uint64_t value = 0;
 		if (!has_field(field, hop, bitmap))
 			continue;
-		if (read_unsigned(in, field->key, 0, UINT64_MAX >> (64 - 8 * field->bytes), &value))
+		if (read_unsigned(in, field->key, 0, hs_report_field_max(field), &value))
 			return -EINVAL;
-		store_value(field, values, value);
+		hs_report_field_store(field, values, value);
 	}
 	return 0;
 }

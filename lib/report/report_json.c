@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report_json.h"
 
+#include "report_field.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -32,32 +34,14 @@ static void hex_word(char text[16], uint32_t value, unsigned digits)
 	*at = '\0';
 }
 
-static uint64_t field_value(const struct hs_flexint_field *field, const void *values)
-{
-	const uint8_t *at = (const uint8_t *)values + field->offset;
-	uint16_t v16;
-	uint32_t v32;
-	uint64_t v64;
-	switch (field->bytes) {
-	case 2:
-		memcpy(&v16, at, sizeof(v16));
-		return v16;
-	case 4:
-		memcpy(&v32, at, sizeof(v32));
-		return v32;
-	default:
-		memcpy(&v64, at, sizeof(v64));
-		return capped(v64);
-	}
-}
-
 static inline __attribute__((always_inline)) void walk_fields(const struct writer_ops *ops,
 		void *writer, bool hop, uint16_t bitmap, const void *values)
 {
 	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
 		const struct hs_flexint_field *field = &hs_flexint_fields[i];
 		if (field->hop == hop && (bitmap & field->bit))
-			ops->integer(writer, field->key, field_value(field, values));
+			ops->integer(writer, field->key,
+					capped(hs_report_field_load(field, values)));
 	}
 }
 

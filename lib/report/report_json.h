@@ -6,9 +6,11 @@
 // Thread rule: any; pure functions.
 #pragma once
 
+#include "error.h"
 #include "report.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,3 +32,22 @@ json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint16_t
 // The same, compact, as text with a terminating 0. Returns its length without the 0, or -ENOSPC.
 int hs_report_text(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
 		const struct hs_report_origin *origin, char *text, size_t size);
+
+// All that a published report says.
+struct hs_report_message {
+	struct hs_report report;
+	uint32_t app_id;
+	uint16_t sink_node_id;
+	bool has_origin; // seq, node_id and boot_id are there
+	uint16_t node_id;
+	uint64_t seq;
+	char boot_id[40];
+};
+
+// The inverse of both: reads {"int_report": {...}}. Members that are not known are passed over
+// (newer nodes may say more); a missing one, a wrong type or range, a value that its hop's
+// trace_type does not name or names and lacks, and more than HS_FLEXINT_MAX_HOPS hops are errors.
+// 0, or -EINVAL with *err ("missing_field", "wrong_type", "out_of_range"), path
+// "/int_report/hops/2/ts_ns"; *message is then undefined.
+int hs_report_from_json(
+		const json_t *json, struct hs_report_message *message, struct hs_error *err);
