@@ -62,6 +62,8 @@ struct hs_api_args {
 	uint64_t since;		     // events: those with a sequence number above
 	struct hs_route_entry route; // route_* and neighbour_*; its port is known once planned
 	char port[HS_API_MAX_PORT_NAME + 1];
+	json_t *on; // int_request at a controller: the nodes it is for; borrowed from the message
+	bool undo;  // takes back a change of the same list
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
@@ -83,6 +85,9 @@ struct hs_api_backend {
 	// Does the rule of a namespace give way to an int_request, because nobody here asked for
 	// it (it came in band)? `run` is then to replace it. May be NULL: none does.
 	bool (*gives_way)(void *context, uint32_t ns_id);
+	// Is `on` something that a rule can be aimed with? 0 or -EINVAL with *err (path "/on...").
+	// NULL: int_request takes no "on".
+	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
 	// The three that follow may be NULL. The routes of a node that routes; NULL: it does not.
 	struct hs_route_book *(*routes)(void *context);
 	// The index of a port, or -1.

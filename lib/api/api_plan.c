@@ -218,6 +218,14 @@ static int plan_route(struct hs_api_plan *plan, struct step *step, struct hs_err
 				     plan->routes, route->prefix, route->depth, neighbour, err);
 }
 
+static int check_on(const struct hs_api_backend *backend, const json_t *on, struct hs_error *err)
+{
+	if (backend->check_on)
+		return backend->check_on(backend->context, on, err);
+	return hs_error_set(err, "unknown_field", "/on", "a controller's API",
+			"on is for controllers: a node takes rules for itself");
+}
+
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
 {
 	struct step *step = &plan->steps[plan->n_steps++];
@@ -230,6 +238,9 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (!args->has_ns_id)
 		return 0;
 
+	rc = args->on ? check_on(plan->backend, args->on, err) : 0;
+	if (rc)
+		return rc;
 	struct planned *planned = find(plan, args->ns_id);
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
@@ -266,6 +277,7 @@ static void take_back(struct hs_api_plan *plan, size_t n, struct hs_error *err)
 		json_t *result;
 		if (!plan->steps[n].changes)
 			continue;
+		plan->steps[n].undo.undo = true;
 		if (run_one(plan->backend, &plan->steps[n].undo, &result, &ignored) == 0) {
 			json_decref(result);
 			continue;

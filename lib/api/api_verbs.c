@@ -391,6 +391,22 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 	}
 }
 
+// "on" says where the rule belongs; all other members are its own.
+static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_error *err)
+{
+	json_t *rest = NULL;
+
+	args->on = json_object_get(content, "on");
+	if (args->on) {
+		rest = json_copy((json_t *)content);
+		json_object_del(rest, "on");
+	}
+	int rc = hs_rule_from_json(rest ? rest : content, &args->rule, err);
+	args->ns_id = args->rule.ns_id;
+	json_decref(rest);
+	return rc;
+}
+
 int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
 		struct hs_error *err)
 {
@@ -405,8 +421,7 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 
 	switch (hs_api_verbs[verb].content) {
 	case HS_API_RULE:
-		rc = hs_rule_from_json(content, &args->rule, err);
-		args->ns_id = args->rule.ns_id;
+		rc = read_rule(content, args, err);
 		break;
 	case HS_API_UPDATE:
 		rc = hs_rule_update_from_json(content, &args->ns_id, &args->update, err);

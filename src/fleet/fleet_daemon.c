@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fleet_daemon.h"
+
+#include "fleet.h"
+
+#include "bus.h"
+#include "log.h"
+#include "sd_notify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REQUESTS_PER_ROUND 64
+#define REPLIES_PER_ROUND  256
+#define MESSAGES_PER_ROUND 4096
+#define LONGEST_WAIT_MS	   50
+
+struct daemon {
+	const struct hs_fleet_config *config;
+	struct hs_bus *bus;
+	struct hs_bus_peer **peers;
+	struct hs_bus_subscriber *subscribers[HS_FLEET_MAX_ENDPOINTS];
+	struct hs_fleet *fleet;
+	char boot_id[24];
+	int epoll_fd, signal_fd;
+	struct hs_bus_keys keys; // of the sockets that bind
+};
+
+static int64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void say_error(const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	hs_log(HS_LOG_ERROR, "controller", "%s", hs_error_text(err, text));
+}
+
+// ---- the fleet's ways out ----
+
+static int send_to(void *context, unsigned node, const char *text, size_t len)
+{
+	struct daemon *d = context;
+	return d->peers[node] ? hs_bus_peer_send(d->peers[node], text, len) : -EAGAIN;
+}
+
+static void reply(void *context, void *token, const char *text)
+{
+	struct daemon *d = context;
+	struct hs_bus_request *request = token;
+
+	if (text)
+		hs_bus_reply(d->bus, request, text);
+	else
+		hs_bus_drop_request(request);
+	free(request);
+}
+
+static int publish(void *context, const char *topic, const char *json)
+{
+	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+}
+
+// ---- opening ----
+
+static const struct hs_bus_keys *own_keys(struct daemon *d)
+{
+	const struct hs_fleet_config *c = d->config;
+
+	d->keys = (struct hs_bus_keys){
+			.secret_file = c->secret_key, .allowed_dir = c->allowed_keys};
+	return c->secret_key[0] ? &d->keys : NULL;
+}
+
+static void point_to(const struct hs_fleet_endpoints *endpoints, const char **list)
+{
+	for (unsigned i = 0; i < endpoints->n; i++)
+		list[i] = endpoints->text[i];
+}
+
+static int open_bus(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_fleet_config *c = d->config;
+	const char *bind[HS_FLEET_MAX_ENDPOINTS], *publish_bind[HS_FLEET_MAX_ENDPOINTS];
+
+	point_to(&c->bind, bind);
+	point_to(&c->publish_bind, publish_bind);
+	struct hs_bus_config bus = {
+			.bind = bind,
+			.n_bind = c->bind.n,
+			.publish_bind = publish_bind,
+			.n_publish_bind = c->publish_bind.n,
+			.insecure = c->insecure,
+			.keys = own_keys(d),
+	};
+	int rc = hs_bus_open(&bus, &d->bus, err);
+	if (rc < 0)
+		hs_error_prefix(err, "control.");
+	return rc;
+}
+
+static int watch(struct daemon *d, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int open_subscribers(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_fleet_endpoints *endpoints = &d->config->subscribe_bind;
+
+	for (unsigned i = 0; i < endpoints->n; i++) {
+		char path[48];
+		snprintf(path, sizeof(path), "control.subscribe_bind[%u]", i);
+		int rc = hs_bus_check_endpoint(
+				endpoints->text[i], d->config->insecure || own_keys(d), path, err);
+		if (rc == 0)
+			rc = hs_bus_subscriber_open(endpoints->text[i], "", true, own_keys(d),
+					&d->subscribers[i], err);
+		if (rc == 0)
+			rc = watch(d, hs_bus_subscriber_fd(d->subscribers[i]));
+		if (rc < 0) {
+			snprintf(err->path, sizeof(err->path), "%s", path);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int open_peer(struct daemon *d, unsigned i, struct hs_error *err)
+{
+	const struct hs_fleet_node_config *node = &d->config->nodes[i];
+	struct hs_bus_keys keys = {
+			.secret_file = d->config->secret_key, .server_file = node->server_key};
+	int rc = hs_bus_peer_open(node->api, node->server_key[0] ? &keys : NULL, &d->peers[i], err);
+
+	if (rc == 0)
+		rc = watch(d, hs_bus_peer_fd(d->peers[i]));
+	if (rc < 0)
+		snprintf(err->path, sizeof(err->path), "nodes[%u].api", i);
+	return rc;
+}
+
+static int open_peers(struct daemon *d, struct hs_error *err)
+{
+	unsigned n = d->config->n_nodes;
+	int rc = 0;
+
+	d->peers = calloc(n, sizeof(struct hs_bus_peer *));
+	if (!d->peers)
+		return -ENOMEM;
+	for (unsigned i = 0; rc == 0 && i < n; i++)
+		rc = open_peer(d, i, err);
+	return rc;
+}
+
+static int open_fleet(struct daemon *d, struct hs_error *err)
+{
+	struct hs_fleet_output output = {
+			.context = d, .send = send_to, .reply = reply, .publish = publish};
+	return hs_fleet_create(d->config, d->boot_id, &output, wall_ns(), &d->fleet, err);
+}
+
+static const struct {
+	int (*open)(struct daemon *d, struct hs_error *err);
+	int exit_code;
+} steps[] = {
+		{open_bus, HS_EXIT_FAILED},
+		{open_subscribers, HS_EXIT_FAILED},
+		{open_peers, HS_EXIT_FAILED},
+		{open_fleet, HS_EXIT_USAGE},
+};
+
+static int open_all(struct daemon *d)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct hs_error err = {0};
+		int rc = steps[i].open(d, &err);
+		if (rc == 0)
+			continue;
+		if (!hs_error_is_set(&err))
+			hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
+		say_error(&err);
+		return steps[i].exit_code;
+	}
+	return HS_EXIT_OK;
+}
+
+static void close_all(struct daemon *d)
+{
+	hs_fleet_destroy(d->fleet);
+	for (unsigned i = 0; d->peers && i < d->config->n_nodes; i++)
+		hs_bus_peer_close(d->peers[i]);
+	free(d->peers);
+	for (unsigned i = 0; i < HS_FLEET_MAX_ENDPOINTS; i++)
+		hs_bus_subscriber_close(d->subscribers[i]);
+	hs_bus_close(d->bus);
+	if (d->epoll_fd >= 0)
+		close(d->epoll_fd);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+}
+
+// ---- the loop ----
+
+static void take_requests(struct daemon *d)
+{
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
+		struct hs_bus_request *request = malloc(sizeof(*request));
+		if (!request || hs_bus_next_request(d->bus, request) < 0) {
+			free(request);
+			return;
+		}
+		hs_fleet_request(d->fleet, wall_ns(), request, request->body, request->len,
+				request->may_change);
+	}
+}
+
+static bool take_replies(struct daemon *d, unsigned node)
+{
+	char *text;
+	size_t len;
+
+	for (unsigned i = 0; i < REPLIES_PER_ROUND; i++) {
+		if (hs_bus_peer_next(d->peers[node], &text, &len) < 0)
+			return false;
+		hs_fleet_reply(d->fleet, wall_ns(), node, text, len);
+		free(text);
+	}
+	return true;
+}
+
+static bool take_messages(struct daemon *d, struct hs_bus_subscriber *subscriber)
+{
+	struct hs_bus_message message;
+
+	for (unsigned i = 0; i < MESSAGES_PER_ROUND; i++) {
+		if (hs_bus_subscriber_next(subscriber, 0, &message) < 0)
+			return false;
+		hs_fleet_message(d->fleet, wall_ns(), message.topic, message.json, message.len);
+		free(message.json);
+	}
+	return true;
+}
+
+// True where more may wait.
+static bool take_all(struct daemon *d)
+{
+	bool more = false;
+
+	for (unsigned i = 0; i < d->config->n_nodes; i++)
+		more |= take_replies(d, i);
+	for (unsigned i = 0; i < d->config->subscribe_bind.n; i++)
+		more |= take_messages(d, d->subscribers[i]);
+	return more;
+}
+
+static int wait_ms(const struct daemon *d, bool more)
+{
+	int64_t left_ns = hs_fleet_next_ns(d->fleet) - wall_ns();
+
+	if (more || left_ns <= 0)
+		return 0;
+	if (left_ns > LONGEST_WAIT_MS * INT64_C(1000000))
+		return LONGEST_WAIT_MS;
+	return (int)(left_ns / 1000000) + 1;
+}
+
+static bool signal_waits(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+
+	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	hs_log(HS_LOG_NOTICE, "controller", "stopping: %s", strsignal((int)info.ssi_signo));
+	return true;
+}
+
+static void serve(struct daemon *d)
+{
+	struct pollfd fds[] = {
+			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = d->epoll_fd, .events = POLLIN},
+	};
+	bool more = true;
+
+	for (;;) {
+		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, 2))
+			take_requests(d);
+		if ((fds[0].revents & POLLIN) && signal_waits(d))
+			return;
+		more = take_all(d);
+		hs_fleet_step(d->fleet, wall_ns());
+	}
+}
+
+// ---- signals ----
+
+static void exit_at_once(int signal_number)
+{
+	(void)signal_number;
+	static const char text[] = "hopsight-controller: second signal: exiting at once\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n;
+	_exit(HS_EXIT_FAILED);
+}
+
+static void stop_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+}
+
+static int take_signals(struct daemon *d)
+{
+	sigset_t set;
+
+	stop_signals(&set);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	return d->signal_fd < 0 || d->epoll_fd < 0 ? -errno : 0;
+}
+
+static void heed_second_signal(void)
+{
+	sigset_t set;
+
+	stop_signals(&set);
+	signal(SIGTERM, exit_at_once);
+	signal(SIGINT, exit_at_once);
+	signal(SIGQUIT, exit_at_once);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+// ---- all of it ----
+
+int hs_fleet_daemon_check(const struct hs_fleet_config *config, struct hs_error *err)
+{
+	const struct {
+		const struct hs_fleet_endpoints *list;
+		const char *name;
+	} lists[] = {
+			{&config->bind, "bind"},
+			{&config->subscribe_bind, "subscribe_bind"},
+			{&config->publish_bind, "publish_bind"},
+	};
+	bool open = config->insecure || config->secret_key[0];
+
+	for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
+		for (unsigned i = 0; i < lists[k].list->n; i++) {
+			char path[48];
+			snprintf(path, sizeof(path), "control.%s[%u]", lists[k].name, i);
+			int rc = hs_bus_check_endpoint(lists[k].list->text[i], open, path, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	for (unsigned i = 0; i < config->n_nodes; i++) {
+		const struct hs_fleet_node_config *node = &config->nodes[i];
+		char path[48];
+		snprintf(path, sizeof(path), "nodes[%u].api", i);
+		int rc = hs_bus_check_endpoint(
+				node->api, config->insecure || node->server_key[0], path, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void make_boot_id(struct daemon *d)
+{
+	uint64_t random = 0;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
+	snprintf(d->boot_id, sizeof(d->boot_id), "%016" PRIx64, random);
+}
+
+int hs_fleet_daemon_run(const struct hs_fleet_config *config)
+{
+	struct daemon d = {.config = config, .epoll_fd = -1, .signal_fd = -1};
+
+	make_boot_id(&d);
+	int code = take_signals(&d) < 0 ? HS_EXIT_FAILED : open_all(&d);
+	if (code == HS_EXIT_OK) {
+		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
+				config->n_nodes, config->bind.n ? config->bind.text[0] : "none");
+		hs_sd_notify("READY=1");
+		serve(&d);
+		hs_sd_notify("STOPPING=1");
+		heed_second_signal();
+	}
+	close_all(&d);
+	return code;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes publish: reports become metrics here where their sink computes none, metrics are kept
+// to be asked for, events are passed on, and what is missing in between is counted.
+#include "fleet_parts.h"
+
+#include "qos_window.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOWS	      HS_QOS_WINDOWS
+#define FLOWS_AT_ONCE 128
+
+static const int64_t windows_ns[WINDOWS] = {1000000000, 10000000000, 60000000000};
+
+struct fleet_flow {
+	uint32_t ns_id; // key
+	uint32_t app_id;
+	int64_t published_ns;	  // when its sink last published metrics itself
+	json_t *windows[WINDOWS]; // the newest of each length: the content of a qos_report
+	bool computed;		  // here
+	TAILQ_ENTRY(fleet_flow) order;
+};
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct fleet_flow *left = a, *right = b;
+	return (left->ns_id > right->ns_id) - (left->ns_id < right->ns_id);
+}
+
+static struct fleet_flow *find_flow(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	struct fleet_flow key = {.ns_id = ns_id};
+	void *found = tfind(&key, &fleet->flows_by_ns, by_ns);
+	return found ? *(struct fleet_flow **)found : NULL;
+}
+
+static struct fleet_flow *flow_of(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	struct fleet_flow *flow = find_flow(fleet, ns_id);
+
+	if (flow)
+		return flow;
+	if (fleet->n_flows >= fleet->config->monitored_rules) {
+		fleet->monitored.refused++;
+		return NULL;
+	}
+	flow = calloc(1, sizeof(*flow));
+	if (!flow)
+		return NULL;
+	flow->ns_id = ns_id;
+	flow->published_ns = INT64_MIN / 2;
+	if (!tsearch(flow, &fleet->flows_by_ns, by_ns)) {
+		free(flow);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&fleet->flows, flow, order);
+	fleet->n_flows++;
+	return flow;
+}
+
+static void free_flow(struct hs_fleet *fleet, struct fleet_flow *flow)
+{
+	tdelete(flow, &fleet->flows_by_ns, by_ns);
+	TAILQ_REMOVE(&fleet->flows, flow, order);
+	fleet->n_flows--;
+	for (unsigned i = 0; i < WINDOWS; i++)
+		json_decref(flow->windows[i]);
+	free(flow);
+}
+
+void fleet_forget_flow(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	struct fleet_flow *flow = find_flow(fleet, ns_id);
+
+	if (!flow)
+		return;
+	if (flow->computed)
+		hs_qos_remove(fleet->qos, ns_id);
+	free_flow(fleet, flow);
+}
+
+// ---- metrics ----
+
+static void keep(struct hs_fleet *fleet, struct fleet_flow *flow, json_t *content)
+{
+	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
+	char topic[32];
+
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		if (windows_ns[i] != length)
+			continue;
+		json_decref(flow->windows[i]);
+		flow->windows[i] = json_deep_copy(content);
+	}
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
+	fleet->monitored.windows++;
+	fleet_publish(fleet, topic, "qos_report", json_incref(content));
+}
+
+static void on_window(void *user, const struct hs_qos_window *window)
+{
+	struct hs_fleet *fleet = user;
+	struct fleet_flow *flow = find_flow(fleet, window->ns_id);
+	json_t *message = flow ? hs_qos_window_json(window, NULL) : NULL;
+
+	if (message)
+		keep(fleet, flow, json_object_get(message, "qos_report"));
+	json_decref(message);
+}
+
+static void take_window(struct hs_fleet *fleet, json_t *content)
+{
+	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(content, "ns_id"));
+	struct fleet_flow *flow = ns_id ? flow_of(fleet, ns_id) : NULL;
+
+	if (!flow)
+		return;
+	flow->published_ns = fleet->now_ns;
+	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
+	if (flow->computed && fleet->config->metrics == HS_FLEET_METRICS_AUTO) {
+		flow->computed = false; // before the callback: what is open is not handed out twice
+		hs_qos_remove(fleet->qos, ns_id);
+	}
+	if (!flow->computed)
+		keep(fleet, flow, content);
+}
+
+// ---- events ----
+
+static void take_event(struct hs_fleet *fleet, const struct fleet_node *node, json_t *content)
+{
+	const char *kind = json_string_value(json_object_get(content, "kind"));
+	const char *text = json_string_value(json_object_get(content, "message"));
+
+	if (!kind || !text)
+		return;
+	hs_fleet_event(fleet, kind,
+			json_pack("{s:s, s:i}", "node", node->config->name, "node_id",
+					node->config->id),
+			"%s: %s", node->config->name, text);
+}
+
+// ---- publishers ----
+
+static struct fleet_node *publisher(struct hs_fleet *fleet, const json_t *content)
+{
+	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	struct fleet_node *found = NULL;
+
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {
+		struct fleet_node *node = &fleet->nodes[i];
+		if (node->config->id != id)
+			continue;
+		// End nodes without an id of their own are told apart by their boot.
+		if (boot_id && strcmp(node->boot_id, boot_id) == 0)
+			return node;
+		found = found ? found : node;
+	}
+	return found;
+}
+
+// Numbers of one publisher are without gaps where nothing was lost.
+static void follow(struct hs_fleet *fleet, struct fleet_node *node, const json_t *content)
+{
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	uint64_t seq = (uint64_t)json_integer_value(json_object_get(content, "seq"));
+
+	if (!boot_id)
+		return;
+	node->published++;
+	if (strcmp(node->published_boot_id, boot_id) != 0)
+		snprintf(node->published_boot_id, sizeof(node->published_boot_id), "%s", boot_id);
+	else if (seq > node->last_seq + 1)
+		node->missed += seq - node->last_seq - 1;
+	node->last_seq = seq;
+	if (node->reachable && strcmp(node->boot_id, boot_id) != 0 && node->config->id)
+		fleet_look_at_node(fleet, node); // it has restarted
+}
+
+void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic, const char *json,
+		size_t len)
+{
+	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
+
+	(void)topic; // repeats what the message says
+	fleet->now_ns = now_ns;
+	fleet->monitored.messages++;
+	const char *key = json_object_iter_key(json_object_iter(message));
+	content = key ? json_object_get(message, key) : NULL;
+	struct fleet_node *node = content ? publisher(fleet, content) : NULL;
+	if (!json_is_object(content)) {
+		fleet->monitored.bad++;
+	} else if (!node) {
+		fleet->monitored.unknown_node++;
+	} else {
+		follow(fleet, node, content);
+		if (strcmp(key, "int_report") == 0)
+			fleet->monitored.reports++;
+		else if (strcmp(key, "qos_report") == 0)
+			take_window(fleet, content);
+		else if (strcmp(key, "event") == 0)
+			take_event(fleet, node, content);
+		else
+			fleet->monitored.bad++;
+	}
+	json_decref(message);
+}
+
+// ---- asking ----
+
+static void add_window(json_t *list, const struct fleet_flow *flow, unsigned i)
+{
+	if (flow->windows[i])
+		json_array_append(list, flow->windows[i]);
+}
+
+static int add_special(struct hs_fleet *fleet, const struct fleet_flow *flow,
+		const struct hs_api_args *args, json_t *list)
+{
+	const struct hs_qos_window *window =
+			args->end_ns ? hs_qos_slide(fleet->qos, flow->ns_id, args->start_ns,
+						       args->end_ns)
+				     : hs_qos_latest(fleet->qos, flow->ns_id, 0);
+	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
+
+	if (message)
+		json_array_append(list, json_object_get(message, "qos_report"));
+	json_decref(message);
+	return 0;
+}
+
+static void add_flow(struct hs_fleet *fleet, const struct fleet_flow *flow,
+		const struct hs_api_args *args, json_t *list)
+{
+	if (args->end_ns || args->window_ns == HS_API_WINDOW_RUN) {
+		add_special(fleet, flow, args, list);
+		return;
+	}
+	for (unsigned i = 0; i < WINDOWS; i++)
+		if (args->window_ns == 0 || args->window_ns == windows_ns[i])
+			add_window(list, flow, i);
+}
+
+int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	json_t *list = json_array();
+	uint64_t at = 0, end = args->offset + args->limit;
+	struct fleet_flow *flow;
+
+	(void)err;
+	*result = json_pack("{s:o}", "qos", list);
+	if (args->has_ns_id) {
+		flow = find_flow(fleet, args->ns_id);
+		if (flow)
+			add_flow(fleet, flow, args, list);
+		return 0;
+	}
+	TAILQ_FOREACH (flow, &fleet->flows, order) {
+		if (at == end) {
+			json_object_set_new(*result, "next", json_integer((json_int_t)end));
+			break;
+		}
+		if (at++ >= args->offset)
+			add_flow(fleet, flow, args, list);
+	}
+	return 0;
+}
+
+json_t *fleet_monitor_json(const struct hs_fleet *fleet)
+{
+	const struct fleet_monitor_counters *c = &fleet->monitored;
+	uint64_t missed = 0;
+
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
+		missed += fleet->nodes[i].missed;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
+			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
+			"messages_bad", (json_int_t)c->bad, "messages_of_unknown_nodes",
+			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
+			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused, "flows",
+			(int)fleet->n_flows);
+}
+
+// ---- life ----
+
+void fleet_step_monitor(struct hs_fleet *fleet)
+{
+	hs_qos_advance(fleet->qos, fleet->now_ns);
+}
+
+int fleet_open_monitor(struct hs_fleet *fleet)
+{
+	struct hs_qos_config qos = {
+			.max_flows = fleet->config->monitored_rules,
+			.flows_per_advance = FLOWS_AT_ONCE,
+			.on_window = on_window,
+			.user = fleet,
+	};
+
+	TAILQ_INIT(&fleet->flows);
+	return hs_qos_create(&qos, &fleet->qos);
+}
+
+void fleet_close_monitor(struct hs_fleet *fleet)
+{
+	hs_qos_destroy(fleet->qos);
+	while (!TAILQ_EMPTY(&fleet->flows))
+		free_flow(fleet, TAILQ_FIRST(&fleet->flows));
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node: whether it can be reached, whether it is still the same, and the calls under way there.
+#include "fleet_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS_NS	     INT64_C(1000000)
+#define RETRY_MIN_MS 100  // an unreachable node is asked this often at first,
+#define RETRY_MAX_MS 1000 // and no less often than this: it gets its rules back within 2 s
+
+int fleet_open_nodes(struct hs_fleet *fleet)
+{
+	unsigned n = fleet->config->n_nodes;
+
+	fleet->nodes = calloc(n ? n : 1, sizeof(*fleet->nodes));
+	if (!fleet->nodes)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		struct fleet_node *node = &fleet->nodes[i];
+		node->config = &fleet->config->nodes[i];
+		node->index = i;
+		node->next_hello_ns = node->next_audit_ns = node->down_since_ns = fleet->now_ns;
+		TAILQ_INIT(&node->places);
+		TAILQ_INIT(&node->queue);
+	}
+	return 0;
+}
+
+void fleet_close_nodes(struct hs_fleet *fleet)
+{
+	free(fleet->nodes);
+	fleet->nodes = NULL;
+}
+
+// ---- calls ----
+
+static struct call *free_call(struct fleet_node *node)
+{
+	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
+		if (node->calls[i].kind == CALL_NONE)
+			return &node->calls[i];
+	return NULL;
+}
+
+int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
+		const char *verb, json_t *content)
+{
+	struct call *place = free_call(node);
+	json_t *request = place ? json_pack("{s:I, s:O}", "id", (json_int_t)(fleet->calls + 1),
+						  verb, content)
+				: NULL;
+	char *text = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	int rc = text ? fleet->output.send(fleet->output.context, node->index, text, strlen(text))
+		      : -EAGAIN;
+
+	json_decref(content);
+	json_decref(request);
+	free(text);
+	if (rc < 0)
+		return rc;
+	*place = *call;
+	place->id = ++fleet->calls;
+	place->sent_ns = fleet->now_ns;
+	node->n_calls++;
+	node->requests++;
+	return 0;
+}
+
+static void lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call)
+{
+	if (call->kind == CALL_RELAY)
+		fleet_relayed(fleet, node, call, NULL, NULL);
+	else if (call->kind != CALL_HELLO)
+		fleet_repair_lost(fleet, node, call);
+}
+
+static void drop_calls(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	for (unsigned i = 0; i < CALLS_AT_ONCE; i++) {
+		struct call call = node->calls[i];
+		if (call.kind == CALL_NONE)
+			continue;
+		node->calls[i].kind = CALL_NONE;
+		node->n_calls--;
+		lost(fleet, node, &call);
+	}
+}
+
+// ---- up and down ----
+
+static json_t *name_of(const struct fleet_node *node)
+{
+	return json_pack("{s:s, s:i}", "node", node->config->name, "node_id", node->config->id);
+}
+
+static void went_down(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	node->timeouts++;
+	if (node->reachable) {
+		node->reachable = false;
+		node->down_since_ns = fleet->now_ns;
+		hs_fleet_event(fleet, "node_unreachable", name_of(node),
+				"node \"%s\" does not answer", node->config->name);
+	}
+	drop_calls(fleet, node);
+	node->next_hello_ns = fleet->now_ns;
+}
+
+static void came_up(struct hs_fleet *fleet, struct fleet_node *node, const char *boot_id)
+{
+	bool known = node->boot_id[0] != '\0';
+	bool restarted = known && strcmp(node->boot_id, boot_id) != 0;
+
+	if (node->reachable && !restarted)
+		return;
+	if (restarted) {
+		node->restarts++;
+		hs_fleet_event(fleet, "node_restarted", name_of(node),
+				"node \"%s\" has restarted: its rules are looked at",
+				node->config->name);
+	}
+	if (!node->reachable)
+		hs_fleet_event(fleet, "node_reachable", name_of(node), "node \"%s\" answers",
+				node->config->name);
+	snprintf(node->boot_id, sizeof(node->boot_id), "%s", boot_id);
+	node->reachable = true;
+	fleet_found_anew(fleet, node);
+}
+
+static void take_hello(struct hs_fleet *fleet, struct fleet_node *node, const json_t *ok)
+{
+	const char *boot_id = json_string_value(json_object_get(ok, "boot_id"));
+	json_int_t id = json_integer_value(json_object_get(ok, "node_id"));
+
+	if (!boot_id)
+		return;
+	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
+	if (changed && id != node->config->id)
+		hs_fleet_event(fleet, "node_id_differs", name_of(node),
+				"node \"%s\" says that its id is %lld, not %u", node->config->name,
+				(long long)id, node->config->id);
+	came_up(fleet, node, boot_id);
+}
+
+// ---- answers ----
+
+static struct call take_call(struct fleet_node *node, uint64_t id)
+{
+	struct call none = {.kind = CALL_NONE};
+
+	for (unsigned i = 0; i < CALLS_AT_ONCE; i++) {
+		struct call call = node->calls[i];
+		if (call.kind == CALL_NONE || call.id != id)
+			continue;
+		node->calls[i].kind = CALL_NONE;
+		node->n_calls--;
+		return call;
+	}
+	return none; // in time no more
+}
+
+// Rules change at a node by our own calls, too: only a change that none of them explains is
+// another's. While some are under way that cannot be told; the periodic audit finds it.
+static void note_generation(struct hs_fleet *fleet, struct fleet_node *node,
+		const struct call *call, const json_t *reply)
+{
+	const json_t *value = json_object_get(reply, "generation");
+	uint64_t generation = (uint64_t)json_integer_value(value);
+
+	if (!value)
+		return;
+	if (call->kind == CALL_HELLO && node->n_calls == 0 && node->reachable &&
+			generation != node->generation)
+		fleet_want_audit(fleet, node);
+	node->generation = generation;
+}
+
+void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *reply)
+{
+	struct call call =
+			take_call(node, (uint64_t)json_integer_value(json_object_get(reply, "id")));
+	json_t *ok = json_object_get(reply, "ok"), *error = json_object_get(reply, "error");
+
+	if (call.kind == CALL_NONE || (!ok && !error))
+		return;
+	node->last_answer_ns = fleet->now_ns;
+	note_generation(fleet, node, &call, reply);
+	if (call.kind == CALL_HELLO)
+		take_hello(fleet, node, ok);
+	else if (call.kind == CALL_RELAY)
+		fleet_relayed(fleet, node, &call, ok, error);
+	else
+		fleet_repaired(fleet, node, &call, ok, error);
+}
+
+// ---- time ----
+
+static bool answered_lately(const struct hs_fleet *fleet, const struct fleet_node *node)
+{
+	return fleet->now_ns - node->last_answer_ns < fleet->config->timeout_ms * MS_NS;
+}
+
+static bool late(const struct hs_fleet *fleet, const struct fleet_node *node)
+{
+	int64_t limit_ns = fleet->config->timeout_ms * MS_NS;
+
+	// As long as it answers anything, it is only busy.
+	if (answered_lately(fleet, node))
+		return false;
+	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
+		if (node->calls[i].kind != CALL_NONE &&
+				fleet->now_ns - node->calls[i].sent_ns >= limit_ns)
+			return true;
+	return false;
+}
+
+static bool asked_hello(const struct fleet_node *node)
+{
+	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
+		if (node->calls[i].kind == CALL_HELLO)
+			return true;
+	return false;
+}
+
+static int64_t pause_of(const struct hs_fleet *fleet, const struct fleet_node *node)
+{
+	if (node->reachable)
+		return fleet->config->hello_ms * MS_NS;
+	int64_t down_ns = fleet->now_ns - node->down_since_ns;
+	int64_t pause_ns = down_ns / 8; // the longer away, the less often
+	if (pause_ns < RETRY_MIN_MS * MS_NS)
+		return RETRY_MIN_MS * MS_NS;
+	return pause_ns < RETRY_MAX_MS * MS_NS ? pause_ns : RETRY_MAX_MS * MS_NS;
+}
+
+void fleet_look_at_node(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	node->next_hello_ns = fleet->now_ns;
+}
+
+void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	if (node->n_calls && late(fleet, node))
+		went_down(fleet, node);
+	if (fleet->now_ns >= node->next_hello_ns && !asked_hello(node)) {
+		struct call call = {.kind = CALL_HELLO};
+		bool sent = fleet_call(fleet, node, &call, "hello", json_object()) == 0;
+		if (!sent && node->reachable && !answered_lately(fleet, node))
+			went_down(fleet, node); // nobody is connected
+		node->next_hello_ns = fleet->now_ns + pause_of(fleet, node);
+	}
+	fleet_repair(fleet, node);
+}
+
+int64_t fleet_node_next_ns(const struct hs_fleet *fleet, const struct fleet_node *node)
+{
+	int64_t next_ns = node->next_hello_ns;
+
+	if (node->reachable && !node->auditing && node->next_audit_ns < next_ns)
+		next_ns = node->next_audit_ns;
+	if (node->n_calls && next_ns > fleet->now_ns + fleet->config->timeout_ms * MS_NS)
+		next_ns = fleet->now_ns + fleet->config->timeout_ms * MS_NS;
+	return next_ns;
+}
+
+// ---- showing ----
+
+json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node)
+{
+	unsigned wanted = 0, present = 0, conflicts = 0, refused = 0, removing = 0;
+	const struct place *place;
+
+	TAILQ_FOREACH (place, &node->places, at_node) {
+		if (place->rule->deleted) {
+			removing++;
+			continue;
+		}
+		wanted++;
+		present += place->state == PLACE_PRESENT;
+		conflicts += place->state == PLACE_CONFLICT;
+		refused += place->state == PLACE_REFUSED;
+	}
+	json_t *object = json_pack("{s:s, s:i, s:s, s:b}", "name", node->config->name, "node_id",
+			node->config->id, "api", node->config->api, "reachable", node->reachable);
+	if (node->boot_id[0])
+		json_object_set_new(object, "boot_id", json_string(node->boot_id));
+	if (node->last_answer_ns)
+		json_object_set_new(object, "last_seen_ns",
+				json_integer((json_int_t)node->last_answer_ns));
+	if (!node->reachable)
+		json_object_set_new(object, "down_ns",
+				json_integer((json_int_t)(fleet->now_ns - node->down_since_ns)));
+	json_object_update_new(object,
+			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted", wanted,
+					"rules_present", present, "rules_conflicting", conflicts,
+					"rules_refused", refused, "rules_removing", removing,
+					"rules_foreign", node->foreign_rules, "calls_under_way",
+					node->n_calls));
+	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests",
+						       (json_int_t)node->requests, "timeouts",
+						       (json_int_t)node->timeouts, "restarts",
+						       (json_int_t)node->restarts, "audits",
+						       (json_int_t)node->audits, "repairs",
+						       (json_int_t)node->repairs, "published",
+						       (json_int_t)node->published,
+						       "publish_missed", (json_int_t)node->missed));
+	return object;
+}

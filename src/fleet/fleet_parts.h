@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of src/fleet share. For them only.
+#pragma once
+
+#include "fleet.h"
+
+#include "api.h"
+#include "event_log.h"
+#include "qos.h"
+#include "rule.h"
+
+#include <sys/queue.h>
+
+#define CALLS_AT_ONCE 64 // requests under way at one node
+
+struct fleet_rule;
+
+// A rule at one node.
+enum place_state {
+	PLACE_UNKNOWN,	// nothing heard of it since the node was last found anew
+	PLACE_MISSING,	// to be installed
+	PLACE_PRESENT,	// the node has it as it is wanted, or as it was confirmed
+	PLACE_CONFLICT, // the node has another one under this ns_id, not of our making
+	PLACE_REFUSED,	// the node said no: see `code`
+};
+
+struct place {
+	struct fleet_rule *rule;
+	uint16_t node;
+	uint8_t state;	// enum place_state
+	bool queued;	// waits for a call
+	bool calling;	// one is under way
+	bool touched;	// read in the audit under way, or changed since it began
+	bool inherited; // wanted since before this process: what the node has may be of our making
+	bool force;	// a conflict is to be ended by our content
+	bool is_known;	// `known` is what the node has been told last, by us
+	struct hs_rule known;
+	char code[32]; // of the error with which the node refused it
+	TAILQ_ENTRY(place) at_node, in_queue;
+};
+TAILQ_HEAD(place_list, place);
+
+// Where a rule belongs, as it was asked for; printed as "on".
+struct target {
+	json_t *on; // owned; NULL: all nodes
+};
+
+struct fleet_rule {
+	struct hs_rule rule; // key: ns_id
+	struct target target;
+	bool deleted; // kept until every node has let go of it
+	unsigned n_places;
+	struct place **places; // by node as targeted; NULL: let go of
+	TAILQ_ENTRY(fleet_rule) order;
+};
+TAILQ_HEAD(fleet_rule_list, fleet_rule);
+
+enum call_kind {
+	CALL_NONE,
+	CALL_HELLO,
+	CALL_LIST, // a page of an audit
+	CALL_INSTALL,
+	CALL_UPDATE,
+	CALL_DELETE,
+	CALL_LOOK, // int_get: what is there in the place of ours?
+	CALL_RELAY,
+};
+
+struct call {
+	uint64_t id;
+	enum call_kind kind;
+	int64_t sent_ns;
+	uint32_t ns_id;	     // of a rule
+	struct hs_rule rule; // as it was sent
+	uint64_t relay;	     // of CALL_RELAY
+};
+
+struct fleet_node {
+	const struct hs_fleet_node_config *config;
+	unsigned index;
+	bool reachable;
+	char boot_id[24];    // "": never heard of
+	uint64_t generation; // of its rules, as of its last answer
+	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
+	int64_t down_since_ns;
+	bool auditing;	  // from its first page to its last
+	bool audit_again; // something changed meanwhile
+	uint64_t audit_offset;
+	unsigned n_calls;
+	struct call calls[CALLS_AT_ONCE];
+	struct place_list places, queue;
+	uint32_t foreign_rules; // that the last audit found and nobody here asked for
+	uint64_t requests, timeouts, restarts, audits, repairs;
+	// Of what it publishes.
+	char published_boot_id[24];
+	uint64_t published, last_seq, missed;
+};
+
+TAILQ_HEAD(relay_list, relay);
+
+struct fleet_flow; // fleet_monitor.c: metrics of one namespace
+
+struct hs_fleet {
+	const struct hs_fleet_config *config;
+	struct hs_fleet_output output;
+	char boot_id[24];
+	int64_t now_ns, start_ns;
+	struct hs_api_backend backend;
+	struct hs_event_log events;
+	uint64_t seq; // of what was published
+	uint64_t publish_lost;
+	uint64_t generation; // of the wanted rules
+	uint64_t calls;	     // ids
+
+	struct fleet_node *nodes;
+	struct fleet_rule_list rules;
+	void *rules_by_ns; // tsearch(3)
+	bool starting;	   // what is wanted now comes from before
+	unsigned n_rules;  // the deleted ones not counted
+
+	struct hs_qos *qos;
+	void *flows_by_ns; // tsearch(3)
+	TAILQ_HEAD(flow_list, fleet_flow) flows;
+	unsigned n_flows;
+	struct fleet_monitor_counters {
+		uint64_t messages, reports, windows, bad, unknown_node, refused;
+	} monitored;
+
+	struct relay_list relays;
+	uint64_t relay_ids;
+	// A question for the nodes that hs_api_handle came across: HS_VERB_COUNT if none.
+	enum hs_api_verb relay_wanted;
+	struct hs_api_args relay_args;
+};
+
+// ---- fleet_node.c ----
+
+int fleet_open_nodes(struct hs_fleet *fleet);
+void fleet_close_nodes(struct hs_fleet *fleet);
+// Sends {"id": …, verb: content} (content is taken over) if there is room and a way: 0 or -EAGAIN.
+int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
+		const char *verb, json_t *content);
+void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node);
+int64_t fleet_node_next_ns(const struct hs_fleet *fleet, const struct fleet_node *node);
+// The node should be looked at now: something was heard of it.
+void fleet_look_at_node(struct hs_fleet *fleet, struct fleet_node *node);
+json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node);
+void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *reply);
+
+// ---- fleet_rule.c ----
+
+struct fleet_rule *fleet_find_rule(struct hs_fleet *fleet, uint32_t ns_id);
+// Wants a rule at the nodes of `on` (a checked one, borrowed; NULL: all). 0 or -ENOMEM. What was
+// wanted under this ns_id before and is not yet gone from its nodes is replaced.
+int fleet_want(struct hs_fleet *fleet, const struct hs_rule *rule, json_t *on);
+void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule);
+void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule);
+// The node has let go of it; the rule may end with it.
+void fleet_drop_place(struct hs_fleet *fleet, struct place *place);
+struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node);
+void fleet_forget_rules(struct hs_fleet *fleet);
+// Is `on` what a rule may be aimed with? 0 or -EINVAL with *err, path "/on…".
+int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err);
+json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *rule);
+const char *fleet_place_name(const struct place *place);
+// Are two rules the same, in the fields that may change, in the others?
+bool fleet_same_flow(const struct hs_rule *a, const struct hs_rule *b);
+bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b);
+
+// ---- fleet_repair.c ----
+
+void fleet_queue(struct hs_fleet *fleet, struct place *place);
+// The node is another than the one that was known: nothing is sure about what it has.
+void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node);
+void fleet_want_audit(struct hs_fleet *fleet, struct fleet_node *node);
+// Sends what there is to send, as far as the node takes it.
+void fleet_repair(struct hs_fleet *fleet, struct fleet_node *node);
+// Calls of these kinds that were answered (`error` NULL: done), or were not in time (-> _lost).
+void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
+		json_t *ok, json_t *error);
+void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call);
+
+// ---- fleet_monitor.c ----
+
+int fleet_open_monitor(struct hs_fleet *fleet);
+void fleet_close_monitor(struct hs_fleet *fleet);
+void fleet_step_monitor(struct hs_fleet *fleet);
+// Forgets the metrics of a rule that is not wanted any more.
+void fleet_forget_flow(struct hs_fleet *fleet, uint32_t ns_id);
+int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+json_t *fleet_monitor_json(const struct hs_fleet *fleet);
+
+// ---- fleet_verbs.c ----
+
+void fleet_open_verbs(struct hs_fleet *fleet);
+
+// ---- fleet_relay.c ----
+
+// Asks all nodes that can be reached; the answers go to `token` under `id` (borrowed, may be NULL).
+void fleet_relay(struct hs_fleet *fleet, void *token, json_t *id, enum hs_api_verb verb,
+		const struct hs_api_args *args);
+void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
+		json_t *ok, json_t *error);
+void fleet_step_relays(struct hs_fleet *fleet);
+int64_t fleet_relays_next_ns(const struct hs_fleet *fleet);
+void fleet_close_relays(struct hs_fleet *fleet);
+
+// ---- fleet.c ----
+
+// 0 or -EAGAIN; adds seq and boot_id to the content and releases the message.
+int fleet_publish(struct hs_fleet *fleet, const char *topic, const char *key, json_t *content);

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is wanted: rules, the nodes that they belong to, and how far each of those is.
+#include "fleet_parts.h"
+
+#include "rule_field.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- comparing ----
+
+static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool changeable)
+{
+	for (size_t i = 0; i < hs_rule_n_fields; i++) {
+		const struct hs_rule_field *field = &hs_rule_fields[i];
+		if ((field->update_has != 0) != changeable)
+			continue;
+		if (memcmp((const char *)a + field->offset, (const char *)b + field->offset,
+				    field->bytes) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool fleet_same_flow(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return same_fields(a, b, false);
+}
+
+bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return same_fields(a, b, true);
+}
+
+// ---- targets ----
+
+// The nodes that `on` names: calls back for each.
+static void each_target(const struct hs_fleet_config *config, const json_t *on,
+		void (*each)(void *context, unsigned node), void *context)
+{
+	const json_t *path = json_object_get(on, "path"), *nodes = json_object_get(on, "nodes"),
+		     *source = json_object_get(on, "source");
+
+	if (path) {
+		const struct hs_fleet_path *found =
+				hs_fleet_config_path(config, json_string_value(path));
+		for (unsigned i = 0; found && i < found->n; i++)
+			each(context, found->nodes[i]);
+	} else if (nodes || source) {
+		size_t n = nodes ? json_array_size(nodes) : 1;
+		for (size_t i = 0; i < n; i++) {
+			const json_t *name = nodes ? json_array_get(nodes, i) : source;
+			int node = hs_fleet_config_node(config, json_string_value(name));
+			if (node >= 0)
+				each(context, (unsigned)node);
+		}
+	} else {
+		for (unsigned i = 0; i < config->n_nodes; i++)
+			each(context, i);
+	}
+}
+
+static int check_name(const struct hs_fleet_config *config, const json_t *name, const char *path,
+		struct hs_error *err)
+{
+	if (!json_is_string(name))
+		return hs_error_set(err, "wrong_type", path, "the name of a node",
+				"%s is not of type string", path + 1);
+	if (hs_fleet_config_node(config, json_string_value(name)) < 0)
+		return hs_error_set(err, "bad_value", path, "the name of a node",
+				"no node is called \"%.64s\"", json_string_value(name));
+	return 0;
+}
+
+static int check_names(
+		const struct hs_fleet_config *config, const json_t *list, struct hs_error *err)
+{
+	if (!json_is_array(list) || json_array_size(list) == 0)
+		return hs_error_set(err, "wrong_type", "/on/nodes", "a list of names of nodes",
+				"on.nodes is not a list with a name in it");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		char path[40];
+		snprintf(path, sizeof(path), "/on/nodes/%zu", i);
+		int rc = check_name(config, json_array_get(list, i), path, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int check_path(
+		const struct hs_fleet_config *config, const json_t *name, struct hs_error *err)
+{
+	if (!json_is_string(name))
+		return hs_error_set(err, "wrong_type", "/on/path", "the name of a path",
+				"on.path is not of type string");
+	if (!hs_fleet_config_path(config, json_string_value(name)))
+		return hs_error_set(err, "bad_value", "/on/path", "the name of a path",
+				"no path is called \"%.64s\"", json_string_value(name));
+	return 0;
+}
+
+int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err)
+{
+	static const char allowed[] = "{\"path\": NAME}, {\"nodes\": [NAME, ...]} or "
+				      "{\"source\": NAME}";
+	const json_t *value;
+
+	if (!on)
+		return 0;
+	if (!json_is_object(on) || json_object_size(on) != 1)
+		return hs_error_set(err, json_is_object(on) ? "bad_value" : "wrong_type", "/on",
+				allowed, "on is not an object with one member");
+	if ((value = json_object_get(on, "path")))
+		return check_path(config, value, err);
+	if ((value = json_object_get(on, "nodes")))
+		return check_names(config, value, err);
+	if ((value = json_object_get(on, "source")))
+		return check_name(config, value, "/on/source", err);
+	return hs_error_set(err, "unknown_field", "/on", allowed, "on has none of these members");
+}
+
+// ---- rules ----
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct fleet_rule *left = a, *right = b;
+	return (left->rule.ns_id > right->rule.ns_id) - (left->rule.ns_id < right->rule.ns_id);
+}
+
+struct fleet_rule *fleet_find_rule(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	struct fleet_rule key = {.rule = {.ns_id = ns_id}};
+	void *found = tfind(&key, &fleet->rules_by_ns, by_ns);
+	return found ? *(struct fleet_rule **)found : NULL;
+}
+
+static void free_rule(struct fleet_rule *rule)
+{
+	if (!rule)
+		return;
+	json_decref(rule->target.on);
+	free(rule->places);
+	free(rule);
+}
+
+static void remove_rule(struct hs_fleet *fleet, struct fleet_rule *rule)
+{
+	tdelete(rule, &fleet->rules_by_ns, by_ns);
+	TAILQ_REMOVE(&fleet->rules, rule, order);
+	free_rule(rule);
+}
+
+// A rule without places, in the tree; NULL when memory is out.
+static struct fleet_rule *add_rule(struct hs_fleet *fleet, const struct hs_rule *rule)
+{
+	struct fleet_rule *added = calloc(1, sizeof(*added));
+
+	if (!added)
+		return NULL;
+	added->rule = *rule;
+	added->places = calloc(fleet->config->n_nodes, sizeof(struct place *));
+	if (!added->places || !tsearch(added, &fleet->rules_by_ns, by_ns)) {
+		free_rule(added);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&fleet->rules, added, order);
+	return added;
+}
+
+// ---- places ----
+
+struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node)
+{
+	struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
+
+	for (unsigned i = 0; rule && i < rule->n_places; i++)
+		if (rule->places[i]->node == node)
+			return rule->places[i];
+	return NULL;
+}
+
+struct adding {
+	struct hs_fleet *fleet;
+	struct fleet_rule *rule;
+	bool failed;
+};
+
+static void add_place(void *context, unsigned node)
+{
+	struct adding *adding = context;
+	struct fleet_rule *rule = adding->rule;
+
+	if (fleet_find_place(adding->fleet, rule->rule.ns_id, node))
+		return; // named twice, or left from before
+	struct place *place = calloc(1, sizeof(*place));
+	if (!place) {
+		adding->failed = true;
+		return;
+	}
+	place->rule = rule;
+	place->node = (uint16_t)node;
+	place->inherited = adding->fleet->starting;
+	rule->places[rule->n_places++] = place;
+	TAILQ_INSERT_TAIL(&adding->fleet->nodes[node].places, place, at_node);
+	fleet_queue(adding->fleet, place);
+}
+
+void fleet_drop_place(struct hs_fleet *fleet, struct place *place)
+{
+	struct fleet_node *node = &fleet->nodes[place->node];
+	struct fleet_rule *rule = place->rule;
+
+	TAILQ_REMOVE(&node->places, place, at_node);
+	if (place->queued)
+		TAILQ_REMOVE(&node->queue, place, in_queue);
+	for (unsigned i = 0; i < rule->n_places; i++)
+		if (rule->places[i] == place)
+			rule->places[i] = rule->places[--rule->n_places];
+	free(place);
+	if (rule->deleted && rule->n_places == 0)
+		remove_rule(fleet, rule);
+}
+
+// ---- wanting ----
+
+// The rule stays known to nodes under its old content until each has been told.
+static void aim(struct hs_fleet *fleet, struct fleet_rule *rule, json_t *on, bool *failed)
+{
+	struct adding adding = {.fleet = fleet, .rule = rule};
+
+	json_decref(rule->target.on);
+	rule->target.on = on ? json_deep_copy(on) : NULL;
+	each_target(fleet->config, on, add_place, &adding);
+	*failed = adding.failed || (on && !rule->target.on);
+}
+
+int fleet_want(struct hs_fleet *fleet, const struct hs_rule *wanted, json_t *on)
+{
+	struct fleet_rule *rule = fleet_find_rule(fleet, wanted->ns_id);
+	bool failed;
+
+	if (!rule)
+		rule = add_rule(fleet, wanted);
+	if (!rule)
+		return -ENOMEM;
+	rule->rule = *wanted;
+	rule->deleted = false;
+	for (unsigned i = 0; i < rule->n_places; i++)
+		fleet_queue(fleet, rule->places[i]);
+	aim(fleet, rule, on, &failed);
+	fleet->n_rules++;
+	fleet->generation++;
+	if (!failed)
+		return 0;
+	fleet_unwant(fleet, rule);
+	return -ENOMEM;
+}
+
+void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule)
+{
+	fleet->generation++;
+	for (unsigned i = 0; i < rule->n_places; i++) {
+		struct place *place = rule->places[i];
+		// What somebody else has set there is what this change is to end.
+		if (place->state == PLACE_CONFLICT) {
+			place->state = PLACE_UNKNOWN;
+			place->force = true;
+		}
+		fleet_queue(fleet, place);
+	}
+}
+
+void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule)
+{
+	fleet->generation++;
+	fleet->n_rules--;
+	rule->deleted = true;
+	fleet_forget_flow(fleet, rule->rule.ns_id);
+	for (unsigned i = rule->n_places; i-- > 0;)
+		fleet_queue(fleet, rule->places[i]);
+	if (rule->n_places == 0)
+		remove_rule(fleet, rule);
+}
+
+void fleet_forget_rules(struct hs_fleet *fleet)
+{
+	struct fleet_rule *rule;
+
+	while ((rule = TAILQ_FIRST(&fleet->rules))) {
+		rule->deleted = true;
+		if (rule->n_places == 0)
+			remove_rule(fleet, rule);
+		else
+			fleet_drop_place(fleet, rule->places[0]);
+	}
+}
+
+// ---- showing ----
+
+const char *fleet_place_name(const struct place *place)
+{
+	static const char *const names[] = {
+			[PLACE_UNKNOWN] = "unknown",
+			[PLACE_MISSING] = "missing",
+			[PLACE_PRESENT] = "present",
+			[PLACE_CONFLICT] = "conflict",
+			[PLACE_REFUSED] = "refused",
+	};
+
+	if (place->rule->deleted)
+		return "removing";
+	if (place->state == PLACE_PRESENT &&
+			!fleet_same_switches(&place->known, &place->rule->rule))
+		return "changing";
+	return names[place->state];
+}
+
+json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *rule)
+{
+	json_t *object = hs_rule_to_json(&rule->rule), *nodes = json_object();
+
+	if (rule->target.on)
+		json_object_set(object, "on", rule->target.on);
+	for (unsigned i = 0; i < rule->n_places; i++) {
+		const struct place *place = rule->places[i];
+		json_object_set_new(nodes, fleet->config->nodes[place->node].name,
+				place->state == PLACE_REFUSED
+						? json_string(place->code)
+						: json_string(fleet_place_name(place)));
+	}
+	json_object_set_new(object, "nodes", nodes);
+	return object;
+}

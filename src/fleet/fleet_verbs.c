@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a client may ask of the controller: the verbs of a node, for all nodes at once.
+#include "fleet_parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+// ---- rules ----
+
+static int int_request(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	struct fleet_rule *old = fleet_find_rule(fleet, args->rule.ns_id);
+	// Taking back a delete: the rule belongs where it belonged.
+	json_t *on = args->undo && old ? json_incref(old->target.on) : json_incref(args->on);
+	int rc = fleet_want(fleet, &args->rule, on);
+
+	json_decref(on);
+	if (rc < 0) {
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return rc;
+	}
+	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
+			(int)fleet_find_rule(fleet, args->rule.ns_id)->n_places);
+	return 0;
+}
+
+static struct fleet_rule *wanted(struct hs_fleet *fleet, uint32_t ns_id, struct hs_error *err)
+{
+	struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
+
+	if (rule && !rule->deleted)
+		return rule;
+	hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+			"namespace %u has no rule", ns_id);
+	return NULL;
+}
+
+static int int_update(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	struct fleet_rule *rule = wanted(fleet, args->ns_id, err);
+
+	if (!rule)
+		return -ENOENT;
+	int rc = hs_rule_apply(&rule->rule, &args->update, err);
+	if (rc < 0)
+		return rc;
+	fleet_change(fleet, rule);
+	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
+			fleet_rule_json(fleet, rule));
+	return 0;
+}
+
+static int int_delete(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	struct fleet_rule *rule = wanted(fleet, args->ns_id, err);
+
+	if (!rule)
+		return -ENOENT;
+	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	fleet_unwant(fleet, rule);
+	return 0;
+}
+
+static int int_list(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	json_t *rules = json_array();
+	uint64_t at = 0, end = args->offset + args->limit;
+	const struct fleet_rule *rule;
+
+	(void)err;
+	TAILQ_FOREACH (rule, &fleet->rules, order) {
+		if (rule->deleted)
+			continue;
+		if (at >= args->offset && at < end)
+			json_array_append_new(rules, fleet_rule_json(fleet, rule));
+		at++;
+	}
+	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)at);
+	if (end < at)
+		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+	return 0;
+}
+
+// ---- the fleet ----
+
+static int hello(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_api_hello();
+	json_object_update_new(
+			*result, json_pack("{s:s, s:s, s:s, s:b, s:[s, s, s, s]}", "version",
+						 HS_VERSION, "name", fleet->config->name, "boot_id",
+						 fleet->boot_id, "controller", 1, "features",
+						 "fleet", "qos", "transactions", "events"));
+	json_object_set_new(json_object_get(*result, "limits"), "monitored_rules",
+			json_integer(fleet->config->monitored_rules));
+	return 0;
+}
+
+static int node_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	json_t *nodes = json_array();
+	unsigned reachable = 0;
+
+	(void)args, (void)err;
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {
+		reachable += fleet->nodes[i].reachable;
+		json_array_append_new(nodes, fleet_node_json(fleet, &fleet->nodes[i]));
+	}
+	*result = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", "controller",
+			fleet->config->name, "boot_id", fleet->boot_id, "version", HS_VERSION,
+			"uptime_ns", (json_int_t)(fleet->now_ns - fleet->start_ns), "reachable",
+			(int)reachable, "rules", (int)fleet->n_rules, "publish_lost",
+			(json_int_t)fleet->publish_lost, "monitor", fleet_monitor_json(fleet),
+			"nodes", nodes);
+	return 0;
+}
+
+static int events(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	*result = hs_event_log_since(&fleet->events, args->since);
+	return 0;
+}
+
+// Only the nodes can say: the answer of this call is thrown away for theirs.
+static int ask_nodes(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	if (fleet->relay_wanted != HS_VERB_COUNT)
+		return hs_error_set(err, "unsupported", "", "one question at a time",
+				"what all nodes are asked for cannot stand beside another such "
+				"question in a list");
+	fleet->relay_wanted = args->verb;
+	fleet->relay_args = *args;
+	*result = json_object();
+	return 0;
+}
+
+static int routes(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)fleet, (void)args, (void)result;
+	return hs_error_set(err, "unsupported", "", "a node's own API",
+			"routes are each node's own: ask the node");
+}
+
+typedef int (*verb_fn)(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err);
+
+static const verb_fn verbs[HS_VERB_COUNT] = {
+		[HS_VERB_HELLO] = hello,
+		[HS_VERB_INT_REQUEST] = int_request,
+		[HS_VERB_INT_UPDATE] = int_update,
+		[HS_VERB_INT_DELETE] = int_delete,
+		[HS_VERB_INT_LIST] = int_list,
+		[HS_VERB_INT_GET] = ask_nodes,
+		[HS_VERB_QOS_GET] = fleet_qos_get,
+		[HS_VERB_ROUTE_ADD] = routes,
+		[HS_VERB_ROUTE_DELETE] = routes,
+		[HS_VERB_ROUTE_LIST] = routes,
+		[HS_VERB_NEIGHBOUR_ADD] = routes,
+		[HS_VERB_NEIGHBOUR_DELETE] = routes,
+		[HS_VERB_NEIGHBOUR_LIST] = routes,
+		[HS_VERB_NODE_GET] = node_get,
+		[HS_VERB_PORTS_GET] = ask_nodes,
+		[HS_VERB_STATS_GET] = ask_nodes,
+		[HS_VERB_DROPS_GET] = ask_nodes,
+		[HS_VERB_EVENTS] = events,
+		[HS_VERB_AUDIT] = ask_nodes,
+};
+
+static int run_verb(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	int rc = verbs[args->verb](context, args, result, err);
+	return rc == 0 && !*result ? -ENOMEM : rc;
+}
+
+// ---- the backend of the API ----
+
+static bool ns_exists(void *context, uint32_t ns_id)
+{
+	const struct fleet_rule *rule = fleet_find_rule(context, ns_id);
+	return rule && !rule->deleted;
+}
+
+static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
+{
+	const struct fleet_rule *rule = fleet_find_rule(context, ns_id);
+	return rule && !rule->deleted ? &rule->rule : NULL;
+}
+
+static uint32_t rules_free(void *context)
+{
+	const struct hs_fleet *fleet = context;
+	return UINT32_MAX - fleet->n_rules;
+}
+
+static uint64_t generation(void *context)
+{
+	return ((struct hs_fleet *)context)->generation;
+}
+
+static int check_on(void *context, const json_t *on, struct hs_error *err)
+{
+	return fleet_check_on(((struct hs_fleet *)context)->config, on, err);
+}
+
+void fleet_open_verbs(struct hs_fleet *fleet)
+{
+	fleet->backend = (struct hs_api_backend){
+			.context = fleet,
+			.run = run_verb,
+			.ns_exists = ns_exists,
+			.rule_of = rule_of,
+			.rules_free = rules_free,
+			.generation = generation,
+			.check_on = check_on,
+	};
+	fleet->relay_wanted = HS_VERB_COUNT;
+}
+
+// The answer that hs_api_handle wrote has the id that the nodes' answer needs.
+static bool relay(struct hs_fleet *fleet, void *token, const char *reply)
+{
+	enum hs_api_verb verb = fleet->relay_wanted;
+
+	fleet->relay_wanted = HS_VERB_COUNT;
+	json_t *object = verb != HS_VERB_COUNT && reply ? json_loads(reply, 0, NULL) : NULL;
+	bool done = json_is_object(json_object_get(object, "ok"));
+	if (done)
+		fleet_relay(fleet, token, json_object_get(object, "id"), verb, &fleet->relay_args);
+	json_decref(object);
+	return done;
+}
+
+void hs_fleet_request(struct hs_fleet *fleet, int64_t now_ns, void *token, const char *message,
+		size_t len, bool may_change)
+{
+	fleet->now_ns = now_ns;
+	char *reply = hs_api_handle(&fleet->backend, message, len, may_change);
+
+	if (!relay(fleet, token, reply))
+		fleet->output.reply(fleet->output.context, token, reply);
+	free(reply);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A fleet in virtual time over fake nodes: each a real table of verbs (lib/api) over a list of
+// rules, reached by messages that take a millisecond each way, or do not arrive.
+#pragma once
+
+#include "fleet.h"
+
+#include "api.h"
+
+#define FAKE_NODES	 4
+#define FAKE_RULES	 4096
+#define FAKE_MESSAGES	 8192
+#define FAKE_REPLY_BYTES (1 << 16)
+
+struct fake_node {
+	uint16_t id;
+	char boot_id[24];
+	bool connected; // else nothing can be sent to it
+	bool deaf;	// takes requests and does not answer
+	uint64_t generation;
+	unsigned n_rules, capacity;
+	struct hs_rule rules[FAKE_RULES];
+	unsigned n_requests[HS_VERB_COUNT];
+	struct hs_api_backend backend;
+};
+
+struct fake_message {
+	int64_t due_ns;
+	bool to_node;
+	unsigned node;
+	char *text;
+};
+
+struct fake_fleet {
+	int64_t now_ns;
+	struct hs_fleet_config config;
+	struct fake_node nodes[FAKE_NODES];
+	struct hs_fleet *fleet;
+	struct fake_message messages[FAKE_MESSAGES]; // a ring, in order of time
+	unsigned head, n_messages;
+	json_t *reply; // to the last request of a client
+	unsigned n_replies;
+	json_t *published; // all messages: {"topic", "message"}
+};
+
+// Opens a fleet with the configuration's text; fails the test where that is refused.
+void fake_open(struct fake_fleet *fake, const char *config);
+void fake_close(struct fake_fleet *fake);
+// A new fleet over the same nodes, as after a restart of the controller.
+void fake_reopen(struct fake_fleet *fake);
+
+void fake_run(struct fake_fleet *fake, int64_t ns);
+// As an operator asks; the answer is in fake->reply once it came (NULL before).
+void fake_ask(struct fake_fleet *fake, const char *request);
+// The answer's "ok" after at most a second; fails the test on an error.
+json_t *fake_ok(struct fake_fleet *fake, const char *request);
+// The code of the error, which must be one.
+const char *fake_error(struct fake_fleet *fake, const char *request);
+
+void fake_restart(struct fake_fleet *fake, unsigned node);
+const struct hs_rule *fake_rule(const struct fake_fleet *fake, unsigned node, uint32_t ns_id);
+// At a node's own API, past the fleet.
+void fake_at_node(struct fake_fleet *fake, unsigned node, const char *request);
+// What the fleet says of a rule at a node: "present", ...
+const char *fake_state(struct fake_fleet *fake, uint32_t ns_id, const char *node);
+// How many events of this kind were published.
+unsigned fake_events(const struct fake_fleet *fake, const char *kind);

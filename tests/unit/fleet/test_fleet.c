@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is wanted comes to the nodes, and comes back to those that lost it.
+#include "fake_fleet.h"
+
+// clang-format off: cmocka wants these before it
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static const char config[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"
+			     " {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"
+			     " {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"},"
+			     " {\"name\": \"d\", \"id\": 4, \"api\": \"ipc:///d\"}],"
+			     " \"paths\": [{\"name\": \"a-c\", \"nodes\": [\"a\", \"b\", \"c\"]}]}";
+
+static struct fake_fleet fake;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_open(&fake, config);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_close(&fake);
+	return 0;
+}
+
+static char *request(uint32_t ns_id, unsigned setting, const char *on)
+{
+	static char text[512];
+
+	snprintf(text, sizeof(text),
+			"{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"2001:db8::1\", "
+			"\"dst_ip\": "
+			"\"2001:db8::2\", \"dst_port\": %u, \"protocol\": \"udp\", \"trace_type\": "
+			"\"0x7000E000\", \"mode\": \"count\", \"mode_setting\": %u%s%s}}",
+			ns_id, ns_id % 60000 + 1, setting, on ? ", \"on\": " : "", on ? on : "");
+	return text;
+}
+
+static void a_rule_comes_to_all_nodes_unless_it_says_which(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, "{\"path\": \"a-c\"}"));
+	fake_ok(&fake, request(3, 100, "{\"nodes\": [\"b\", \"d\"]}"));
+	fake_ok(&fake, request(4, 100, "{\"source\": \"a\"}"));
+	fake_run(&fake, SECOND);
+	static const bool expected[4][4] = {{1, 1, 1, 1}, {1, 1, 1, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}};
+	for (unsigned ns = 1; ns <= 4; ns++)
+		for (unsigned node = 0; node < 4; node++)
+			assert_int_equal(
+					fake_rule(&fake, node, ns) != NULL, expected[ns - 1][node]);
+	assert_string_equal(fake_state(&fake, 2, "b"), "present");
+	assert_null(fake_state(&fake, 2, "d"));
+}
+
+static void a_change_and_a_removal_come_to_every_node_of_the_rule(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(7, 100, "{\"path\": \"a-c\"}"));
+	fake_run(&fake, SECOND);
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 7, \"mode_setting\": 5, \"hop_enabled\": "
+		       "false}}");
+	fake_run(&fake, SECOND);
+	for (unsigned node = 0; node < 3; node++) {
+		assert_true(fake_rule(&fake, node, 7)->mode_setting == 5);
+		assert_false(fake_rule(&fake, node, 7)->hop_enabled);
+	}
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 7}}");
+	fake_run(&fake, SECOND);
+	for (unsigned node = 0; node < 3; node++)
+		assert_null(fake_rule(&fake, node, 7));
+	assert_string_equal(fake_error(&fake, "{\"int_delete\": {\"ns_id\": 7}}"), "no_such_rule");
+}
+
+static void a_node_that_restarts_has_its_rules_back_within_two_seconds(void **state)
+{
+	(void)state;
+	for (uint32_t ns = 1; ns <= 1000; ns++)
+		fake_ok(&fake, request(ns, 100, NULL));
+	fake_run(&fake, 2 * SECOND);
+	assert_int_equal(fake.nodes[1].n_rules, 1000);
+	fake.nodes[1].connected = false;
+	fake_run(&fake, 30 * SECOND);
+	fake_restart(&fake, 1);
+	fake.nodes[1].connected = true;
+	fake_run(&fake, 2 * SECOND);
+	assert_int_equal(fake.nodes[1].n_rules, 1000);
+	assert_int_equal(fake_events(&fake, "node_restarted"), 1);
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 1);
+}
+
+static void a_restart_too_short_to_be_noticed_otherwise_is_seen_by_the_boot_id(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	fake_restart(&fake, 2);
+	fake_run(&fake, 2 * SECOND);
+	assert_non_null(fake_rule(&fake, 2, 1));
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 0);
+	assert_int_equal(fake_events(&fake, "node_restarted"), 1);
+}
+
+static void a_node_that_was_cut_off_is_brought_up_to_date(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, NULL));
+	fake_ok(&fake, request(3, 100, NULL));
+	fake_run(&fake, SECOND);
+	fake.nodes[3].connected = false;
+	fake_run(&fake, 3 * SECOND);
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 2, \"mode_setting\": 9}}");
+	fake_ok(&fake, request(4, 100, NULL));
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 3}}");
+	fake_ok(&fake, request(3, 77, NULL)); // another rule under the old id
+	fake_run(&fake, 60 * SECOND);
+	fake.nodes[3].connected = true;
+	fake_run(&fake, 2 * SECOND);
+	assert_null(fake_rule(&fake, 3, 1));
+	assert_true(fake_rule(&fake, 3, 2)->mode_setting == 9);
+	assert_true(fake_rule(&fake, 3, 3)->mode_setting == 77);
+	assert_non_null(fake_rule(&fake, 3, 4));
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+}
+
+static void a_node_that_takes_requests_and_does_not_answer_is_unreachable(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake.nodes[0].deaf = true;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 5 * SECOND);
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 1);
+	assert_string_equal(fake_state(&fake, 1, "b"), "present");
+	fake.nodes[0].deaf = false;
+	fake_run(&fake, 2 * SECOND);
+	assert_string_equal(fake_state(&fake, 1, "a"), "present");
+}
+
+static void rules_of_others_are_left_alone(void **state)
+{
+	(void)state;
+	fake_at_node(&fake, 0, request(500, 100, NULL));
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 3 * SECOND);
+	fake_restart(&fake, 1); // an audit of all
+	fake_run(&fake, 120 * SECOND);
+	assert_non_null(fake_rule(&fake, 0, 500));
+	json_t *nodes = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "nodes");
+	assert_int_equal(json_integer_value(json_object_get(
+					 json_array_get(nodes, 0), "rules_foreign")),
+			1);
+}
+
+static void the_same_rule_of_another_controller_is_agreement_any_other_a_conflict(void **state)
+{
+	(void)state;
+	fake_at_node(&fake, 0, request(1, 100, NULL));
+	fake_at_node(&fake, 1, request(1, 50, NULL));
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 3 * SECOND);
+	assert_string_equal(fake_state(&fake, 1, "a"), "present");
+	assert_string_equal(fake_state(&fake, 1, "b"), "conflict");
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 1);
+	assert_true(fake_rule(&fake, 1, 1)->mode_setting == 50);
+	// It is not fought over, however often it is seen.
+	fake_run(&fake, 300 * SECOND);
+	assert_true(fake_rule(&fake, 1, 1)->mode_setting == 50);
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 1);
+	// Unless the operator says so.
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 100}}");
+	fake_run(&fake, 3 * SECOND);
+	assert_true(fake_rule(&fake, 1, 1)->mode_setting == 100);
+	assert_string_equal(fake_state(&fake, 1, "b"), "present");
+}
+
+static void two_controllers_that_want_different_things_do_not_fight(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	// The other one changes the rule behind our back.
+	fake_at_node(&fake, 2, "{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 3}}");
+	fake_run(&fake, 300 * SECOND);
+	assert_true(fake_rule(&fake, 2, 1)->mode_setting == 3);
+	assert_string_equal(fake_state(&fake, 1, "c"), "conflict");
+	assert_int_equal(fake.nodes[2].n_requests[HS_VERB_INT_UPDATE], 1);
+}
+
+static void what_somebody_removed_at_a_node_comes_back(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	fake_at_node(&fake, 2, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_run(&fake, 2 * SECOND);
+	assert_non_null(fake_rule(&fake, 2, 1));
+}
+
+static void what_a_node_refuses_is_shown_with_its_reason_and_tried_again(void **state)
+{
+	(void)state;
+	fake.nodes[1].capacity = 0;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	assert_string_equal(fake_state(&fake, 1, "b"), "table_full");
+	fake.nodes[1].capacity = FAKE_RULES;
+	fake_run(&fake, 61 * SECOND);
+	assert_string_equal(fake_state(&fake, 1, "b"), "present");
+}
+
+static void a_controller_that_restarts_takes_over_the_rules_it_finds(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	unsigned before = fake.nodes[0].n_requests[HS_VERB_INT_REQUEST];
+	fake_reopen(&fake);
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 3 * SECOND);
+	assert_string_equal(fake_state(&fake, 1, "a"), "present");
+	assert_int_equal(fake.nodes[0].n_rules, 1);
+	assert_true(fake.nodes[0].n_requests[HS_VERB_INT_REQUEST] <= before + 1);
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+}
+
+static void a_question_for_the_nodes_is_answered_by_all_that_can_be_reached(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	json_t *ok = fake_ok(&fake, "{\"id\": 5, \"audit\": {}}");
+	assert_int_equal(json_integer_value(json_object_get(fake.reply, "id")), 5);
+	assert_true(json_is_true(json_object_get(ok, "ok")));
+	assert_int_equal(json_object_size(json_object_get(ok, "nodes")), 4);
+	fake.nodes[2].connected = false;
+	fake.nodes[3].deaf = true;
+	ok = fake_ok(&fake, "{\"ports_get\": {}}");
+	assert_int_equal(json_object_size(json_object_get(ok, "nodes")), 2);
+	assert_int_equal(json_array_size(json_object_get(ok, "unreachable")), 2);
+}
+
+static void questions_under_way_are_answered_when_the_controller_ends(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake_ask(&fake, "{\"stats_get\": {}}");
+	unsigned before = fake.n_replies;
+	hs_fleet_destroy(fake.fleet);
+	fake.fleet = NULL;
+	assert_int_equal(fake.n_replies, before + 1);
+}
+
+static void bad_targets_are_refused_with_their_path(void **state)
+{
+	static const struct {
+		const char *on, *path;
+	} bad[] = {
+			{"{\"path\": \"x\"}", "/int_request/on/path"},
+			{"{\"nodes\": []}", "/int_request/on/nodes"},
+			{"{\"nodes\": [\"a\", \"z\"]}", "/int_request/on/nodes/1"},
+			{"{\"source\": 4}", "/int_request/on/source"},
+			{"{\"where\": \"a\"}", "/int_request/on"},
+			{"[]", "/int_request/on"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_non_null(fake_error(&fake, request(1, 100, bad[i].on)));
+		assert_string_equal(json_string_value(json_object_get(
+						    json_object_get(fake.reply, "error"), "path")),
+				bad[i].path);
+	}
+	assert_null(fake_state(&fake, 1, "a"));
+}
+
+static void a_list_that_fails_half_way_leaves_every_rule_where_it_was(void **state)
+{
+	char list[1200];
+
+	(void)state;
+	fake_ok(&fake, request(1, 100, "{\"source\": \"b\"}"));
+	fake_run(&fake, SECOND);
+	snprintf(list, sizeof(list),
+			"[{\"int_delete\": {\"ns_id\": 1}}, {\"route_delete\": "
+			"{\"prefix\": \"2001:db8::/32\"}}]");
+	assert_string_equal(fake_error(&fake, list), "unsupported");
+	fake_run(&fake, SECOND);
+	assert_non_null(fake_rule(&fake, 1, 1));
+	assert_null(fake_rule(&fake, 0, 1));
+}
+
+static void gaps_in_what_a_node_publishes_are_counted(void **state)
+{
+	char text[256];
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	for (unsigned seq = 1; seq <= 10; seq++) {
+		if (seq == 4 || seq == 5)
+			continue;
+		snprintf(text, sizeof(text),
+				"{\"event\": {\"seq\": %u, \"node_id\": 1, \"boot_id\": "
+				"\"boot-1-0\", "
+				"\"kind\": \"port_up\", \"message\": \"up\"}}",
+				seq);
+		hs_fleet_message(fake.fleet, fake.now_ns, "event.port_up", text, strlen(text));
+	}
+	json_t *node = json_array_get(
+			json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "nodes"), 0);
+	assert_int_equal(json_integer_value(json_object_get(node, "publish_missed")), 2);
+	assert_int_equal(json_integer_value(json_object_get(node, "published")), 8);
+	assert_int_equal(fake_events(&fake, "port_up"), 8);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(a_rule_comes_to_all_nodes_unless_it_says_which),
+			TEST(a_change_and_a_removal_come_to_every_node_of_the_rule),
+			TEST(a_node_that_restarts_has_its_rules_back_within_two_seconds),
+			TEST(a_restart_too_short_to_be_noticed_otherwise_is_seen_by_the_boot_id),
+			TEST(a_node_that_was_cut_off_is_brought_up_to_date),
+			TEST(a_node_that_takes_requests_and_does_not_answer_is_unreachable),
+			TEST(rules_of_others_are_left_alone),
+			TEST(the_same_rule_of_another_controller_is_agreement_any_other_a_conflict),
+			TEST(two_controllers_that_want_different_things_do_not_fight),
+			TEST(what_somebody_removed_at_a_node_comes_back),
+			TEST(what_a_node_refuses_is_shown_with_its_reason_and_tried_again),
+			TEST(a_controller_that_restarts_takes_over_the_rules_it_finds),
+			TEST(a_question_for_the_nodes_is_answered_by_all_that_can_be_reached),
+			TEST(questions_under_way_are_answered_when_the_controller_ends),
+			TEST(bad_targets_are_refused_with_their_path),
+			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
+			TEST(gaps_in_what_a_node_publishes_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
