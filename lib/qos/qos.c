@@ -126,11 +126,16 @@ static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 	flow->place_until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
 }
 
+static inline bool same_rule(const struct hs_qos_flow *flow, const struct hs_qos_key *key)
+{
+	return flow->generation == key->generation && flow->sink_id == key->sink_node_id;
+}
+
 static inline bool place(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_report *report)
 {
 	return report->sink_ts_ns > flow->place_after_ns &&
-	       report->sink_ts_ns <= flow->place_until_ns && flow->generation == key->generation &&
+	       report->sink_ts_ns <= flow->place_until_ns && same_rule(flow, key) &&
 	       hs_qos_ring_place(&flow->ring, report, flow->place_tag);
 }
 
@@ -442,7 +447,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 		return 0;
 	}
 	settle(qos, flow);
-	if (flow->generation != key->generation)
+	if (!same_rule(flow, key))
 		renew_flow(qos, flow, key);
 	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report->sink_ts_ns));
 	if (rc) {
@@ -516,7 +521,7 @@ const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, in
 static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_qos_flow *again,
 		int64_t start_ns, int64_t end_ns)
 {
-	struct hs_qos_key key = {flow->ns_id, flow->app_id, flow->generation};
+	struct hs_qos_key key = {flow->ns_id, flow->app_id, flow->generation, flow->sink_id};
 	hs_qos_flow_init(again, &key, &qos->config, &qos->step);
 	again->sums[HS_QOS_CLOSING].open = again->sums[HS_QOS_CURRENT].open = true;
 	again->sums[HS_QOS_CURRENT].tag = 1;

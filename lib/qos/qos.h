@@ -18,7 +18,6 @@
 struct hs_qos;
 
 struct hs_qos_config {
-	uint16_t node_id;   // of the sink: the last in every path
 	uint32_t max_flows; // memory.monitored_rules; reports of further flows are refused
 	// 0 in any of these: the default.
 	int64_t window_ns[HS_QOS_WINDOWS]; // ascending, each a multiple of the one before
@@ -35,11 +34,13 @@ struct hs_qos_config {
 };
 
 // A flow is the rule that its reports belong to. `generation` changes when the same ns_id is
-// installed with other fields (not when the same request is repeated): then all starts anew.
+// installed with other fields (not when the same request is repeated): then all starts anew, as it
+// does where another sink reports.
 struct hs_qos_key {
 	uint32_t ns_id;
 	uint32_t app_id;
 	uint32_t generation;
+	uint16_t sink_node_id; // the last in every path
 };
 
 // What the node knows of its own clock.

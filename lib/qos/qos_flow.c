@@ -19,7 +19,7 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->ns_id = key->ns_id;
 	flow->app_id = key->app_id;
 	flow->generation = key->generation;
-	flow->sink_id = config->node_id;
+	flow->sink_id = key->sink_node_id;
 	flow->plain = config->plain;
 	flow->slack = config->slack_packets;
 	flow->last_step = scratch;

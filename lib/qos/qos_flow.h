@@ -91,12 +91,12 @@ struct hs_qos_slot {
 struct hs_qos_flow {
 	// What a report touches that is only placed.
 	uint32_t ns_id, generation;
+	uint16_t sink_id;
 	int64_t place_after_ns, place_until_ns; // sink times of such reports
 	int64_t place_tag;
 	struct hs_qos_ring ring;
 
 	uint32_t app_id;
-	uint16_t sink_id;
 	bool plain; // hs_qos_config
 	uint32_t slack;
 

@@ -135,7 +135,7 @@ static void feed(struct hs_qos *qos, uint64_t round)
 	make_report(&report, (round + 1) * PACKETS);
 	hs_qos_advance(qos, report.sink_ts_ns);
 	for (uint32_t flow = 1; flow <= FLOWS; flow++) {
-		const struct hs_qos_key key = {flow, 1, 1};
+		const struct hs_qos_key key = {flow, 1, 1, 9};
 		hs_qos_report(qos, &key, &report);
 	}
 }
@@ -150,7 +150,6 @@ static int monitor_reports(double seconds, double *per_second, struct hs_error *
 {
 	uint64_t windows = 0, round = 0, n, begin;
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = FLOWS,
 			.on_window = count_window,
 			.user = &windows,

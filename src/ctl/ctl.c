@@ -103,6 +103,7 @@ static void monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rul
 			.ns_id = rule->ns_id,
 			.app_id = rule->app_id,
 			.generation = hs_flow_table_generation(ctl->flows, slot),
+			.sink_node_id = hs_node_config(ctl->node)->id,
 	};
 	struct rule_note *note = hs_ctl_note(ctl, slot);
 	int rc = hs_qos_report(ctl->qos, &key, report);
@@ -309,7 +310,6 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 static int make_parts(struct hs_ctl *ctl)
 {
 	struct hs_qos_config qos = {
-			.node_id = hs_node_config(ctl->node)->id,
 			.max_flows = ctl->config.monitored_rules,
 			.flows_per_advance = FLOWS_AT_ONCE,
 			.on_window = on_window,

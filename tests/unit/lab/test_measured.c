@@ -78,7 +78,6 @@ static struct hs_qos *monitor_of(struct hs_measured *measured)
 {
 	struct hs_qos *qos;
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = 16,
 			.on_window = publish_window,
 			.user = measured,
@@ -119,7 +118,8 @@ static struct hs_report report_of(uint64_t number)
 
 static void give(struct hs_qos *qos, uint32_t ns_id, uint64_t from, uint64_t until)
 {
-	const struct hs_qos_key key = {.ns_id = ns_id, .app_id = 1, .generation = 1};
+	const struct hs_qos_key key = {
+			.ns_id = ns_id, .app_id = 1, .generation = 1, .sink_node_id = 9};
 	for (uint64_t number = from; number <= until; number += 5) {
 		struct hs_report report = report_of(number);
 		assert_int_equal(hs_qos_report(qos, &key, &report), 0);

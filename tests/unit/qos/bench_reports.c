@@ -56,7 +56,7 @@ static void feed(struct hs_qos *qos, uint32_t flows, unsigned hops, uint64_t fro
 		make_report(&report, 100 + round * 100, hops);
 		hs_qos_advance(qos, report.sink_ts_ns);
 		for (uint32_t flow = 1; flow <= flows; flow++) {
-			struct hs_qos_key key = {flow, 1, 1};
+			struct hs_qos_key key = {flow, 1, 1, 9};
 			hs_qos_report(qos, &key, &report);
 		}
 	}
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	uint32_t flows = argc > 1 ? (uint32_t)atoi(argv[1]) : 4096;
 	unsigned hops = argc > 2 ? (unsigned)atoi(argv[2]) : 4;
 	uint64_t rounds = 4000000 / flows;
-	struct hs_qos_config config = {.node_id = 9, .max_flows = flows, .on_window = count_window};
+	struct hs_qos_config config = {.max_flows = flows, .on_window = count_window};
 	struct hs_report report = {0};
 	struct hs_qos *qos;
 	struct hs_qos_counters counters;

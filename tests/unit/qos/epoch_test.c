@@ -147,7 +147,8 @@ static void loss_across_a_transit_restart_is_unattributed(void **state)
 static void a_rule_with_other_fields_begins_anew_and_a_repeated_one_does_not(void **state)
 {
 	struct fixture *f = *state;
-	const struct hs_qos_key other = {.ns_id = 7, .app_id = 2, .generation = 2};
+	const struct hs_qos_key other = {
+			.ns_id = 7, .app_id = 2, .generation = 2, .sink_node_id = 9};
 	struct hs_report report;
 	give_range(f, 100, 500, 100);
 	for (uint64_t i = 600; i <= 900; i += 100) {
@@ -167,6 +168,29 @@ static void a_rule_with_other_fields_begins_anew_and_a_repeated_one_does_not(voi
 	assert_int_equal(new->e2e.lost_packets, 0);
 	assert_int_equal(new->e2e.tx_packets, 300);
 	assert_int_equal(hs_qos_latest(f->qos, 7, 0)->reports, 4);
+}
+
+static void another_sink_begins_anew_and_ends_the_path(void **state)
+{
+	struct fixture *f = *state;
+	const struct hs_qos_key other = {
+			.ns_id = 7, .app_id = 1, .generation = 1, .sink_node_id = 8};
+	give_range(f, 100, 500, 100);
+	for (uint64_t i = 600; i <= 900; i += 100) {
+		struct hs_report report = plain(i);
+		report.sink_rx_packets -= 590; // that one's count
+		assert_int_equal(hs_qos_report(f->qos, &other, &report), 0);
+	}
+	const struct caught *old = caught_at(&f->catcher, SECOND, 0);
+	assert_int_equal(old->window.reports, 5);
+	assert_int_equal(old->path[3], 9);
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct caught *new = caught_at(&f->catcher, SECOND, 1);
+	assert_int_equal(new->window.reports, 4);
+	assert_int_equal(new->path[3], 8);
+	assert_non_null(hop_between(new, 2, 8));
+	assert_int_equal(new->window.e2e.lost_packets, 0);
+	assert_false(new->window.path_changed);
 }
 
 static void a_slow_source_that_restarts_is_noticed_without_stamps(void **state)
@@ -399,6 +423,7 @@ int main(void)
 			TEST(a_transit_restart_shows_without_byte_counts_too),
 			TEST(loss_across_a_transit_restart_is_unattributed),
 			TEST(a_rule_with_other_fields_begins_anew_and_a_repeated_one_does_not),
+			TEST(another_sink_begins_anew_and_ends_the_path),
 			TEST(a_path_change_keeps_the_hops_that_both_paths_have),
 			TEST(alternating_paths_have_loss_only_between_common_nodes),
 			TEST(a_restart_without_stamps_is_no_giant_loss),

@@ -14,7 +14,8 @@ static struct hs_report plain(uint64_t number)
 
 static int report_of(struct hs_qos *qos, uint32_t ns_id, uint64_t number)
 {
-	const struct hs_qos_key key = {.ns_id = ns_id, .app_id = ns_id + 1, .generation = 1};
+	const struct hs_qos_key key = {
+			.ns_id = ns_id, .app_id = ns_id + 1, .generation = 1, .sink_node_id = 9};
 	struct hs_report report = plain(number);
 	return hs_qos_report(qos, &key, &report);
 }
@@ -240,7 +241,7 @@ static void memory_of_a_flow_is_bounded(void **state)
 static void hundreds_of_paths_take_bounded_memory(void **state)
 {
 	(void)state;
-	const struct hs_qos_config config = {.node_id = 9, .max_flows = 1};
+	const struct hs_qos_config config = {.max_flows = 1};
 	struct hs_qos_counters counters;
 	struct hs_qos *qos;
 	assert_int_equal(hs_qos_create(&config, &qos), 0);
@@ -286,7 +287,6 @@ static void closing_can_be_spread_over_several_calls(void **state)
 	(void)state;
 	struct catcher catcher = {0};
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = 16,
 			.flows_per_advance = 3,
 			.on_window = catch_window,
@@ -320,7 +320,7 @@ static void closing_can_be_spread_over_several_calls(void **state)
 static void reports_of_nonsense_do_no_harm(void **state)
 {
 	(void)state;
-	const struct hs_qos_config config = {.node_id = 9, .max_flows = 4};
+	const struct hs_qos_config config = {.max_flows = 4};
 	struct hs_qos_counters counters;
 	struct hs_qos *qos;
 	struct hs_rng rng;
@@ -344,7 +344,7 @@ static void reports_of_nonsense_do_no_harm(void **state)
 		report.sink_ts_ns = T0 + (int64_t)i * MS - (int64_t)(hs_rng_u32(&rng) % 50) * MS;
 		report.sink_rx_packets = i * 100;
 		report.sink_rx_bytes = i * 56200;
-		const struct hs_qos_key key = {1 + (uint32_t)i % 3, 1, 1 + (uint32_t)i / 20000};
+		const struct hs_qos_key key = {1 + (uint32_t)i % 3, 1, 1 + (uint32_t)i / 20000, 9};
 		assert_int_equal(hs_qos_report(qos, &key, &report), 0);
 		if (i % 1000)
 			continue;

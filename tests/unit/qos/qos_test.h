@@ -78,7 +78,6 @@ static inline struct hs_qos *monitor_new(struct catcher *catcher)
 {
 	struct hs_qos *qos;
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = 16,
 			.on_window = catch_window,
 			.user = catcher,
@@ -94,7 +93,7 @@ static inline void monitor_free(struct hs_qos *qos, struct catcher *catcher)
 	free(catcher->windows);
 }
 
-static const struct hs_qos_key KEY = {.ns_id = 7, .app_id = 1, .generation = 1};
+static const struct hs_qos_key KEY = {.ns_id = 7, .app_id = 1, .generation = 1, .sink_node_id = 9};
 
 static inline void give(struct hs_qos *qos, const struct hs_report *report)
 {

@@ -19,7 +19,6 @@ static struct hs_qos *monitor_of(struct catcher *catcher, bool plain)
 {
 	struct hs_qos *qos;
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = FLOWS,
 			.plain = plain,
 			.on_window = catch_window,
@@ -122,7 +121,7 @@ static void feed(struct twins *t, const struct sim_result *truth)
 	for (size_t i = 0; i < truth->n_reports; i++) {
 		const struct hs_report *report = &truth->reports[i].report;
 		// Of one in ten a stretch is missing, so that counts wrap between two reports.
-		const struct hs_qos_key key = {1 + (uint32_t)(i % FLOWS), 1, 1};
+		const struct hs_qos_key key = {1 + (uint32_t)(i % FLOWS), 1, 1, 9};
 		if (i / 3000 % 10 == 9 && i % 3000 < 2000)
 			continue;
 		hs_qos_advance(t->quick, report->sink_ts_ns);
@@ -254,7 +253,7 @@ static void feed_nonsense(struct twins *t, unsigned n)
 {
 	static const uint16_t nodes[] = {1, 2, 3};
 	struct hs_report report = plain_report(1, MS, 3, nodes);
-	struct hs_qos_key key = {1, 1, 1};
+	struct hs_qos_key key = {1, 1, 1, 9};
 	int64_t now_ns = T0;
 	for (unsigned i = 0; i < n; i++) {
 		now_ns += chance(&t->rng, 60) ? 150 * MS : MS;

@@ -219,7 +219,6 @@ static void silence_is_a_minute_even_where_a_longer_window_is_open(void **state)
 	(void)state;
 	struct catcher catcher = {0};
 	const struct hs_qos_config config = {
-			.node_id = 9,
 			.max_flows = 1,
 			.window_ns = {SECOND, 10 * SECOND, 3600 * SECOND},
 			.on_window = catch_window,
