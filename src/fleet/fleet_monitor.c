@@ -4,6 +4,7 @@
 #include "fleet_parts.h"
 
 #include "qos_window.h"
+#include "report_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOWS	      HS_QOS_WINDOWS
-#define FLOWS_AT_ONCE 128
+#define WINDOWS		 HS_QOS_WINDOWS
+#define FLOWS_AT_ONCE	 128
+#define METRICS_FRESH_NS INT64_C(3000000000) // a sink publishes every second, if it does
 
 static const int64_t windows_ns[WINDOWS] = {1000000000, 10000000000, 60000000000};
 
@@ -130,6 +132,37 @@ static void take_window(struct hs_fleet *fleet, json_t *content)
 		keep(fleet, flow, content);
 }
 
+static bool computes(const struct hs_fleet *fleet, const struct fleet_flow *flow)
+{
+	if (fleet->config->metrics != HS_FLEET_METRICS_AUTO)
+		return fleet->config->metrics == HS_FLEET_METRICS_ALWAYS;
+	return fleet->now_ns - flow->published_ns >= METRICS_FRESH_NS;
+}
+
+static void take_report(struct hs_fleet *fleet, const json_t *message)
+{
+	struct hs_report_message read;
+	struct hs_error err = {0};
+
+	if (hs_report_from_json(message, &read, &err) < 0) {
+		fleet->monitored.bad++;
+		return;
+	}
+	fleet->monitored.reports++;
+	uint32_t ns_id = read.report.telemetry.ns_id;
+	struct fleet_flow *flow = flow_of(fleet, ns_id);
+	if (!flow || !computes(fleet, flow))
+		return;
+	struct hs_qos_key key = {
+			.ns_id = ns_id,
+			.app_id = read.app_id,
+	};
+	flow->app_id = read.app_id;
+	flow->computed = true;
+	if (hs_qos_report(fleet->qos, &key, &read.report) < 0)
+		fleet->monitored.refused++;
+}
+
 // ---- events ----
 
 static void take_event(struct hs_fleet *fleet, const struct fleet_node *node, json_t *content)
@@ -201,7 +234,7 @@ void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic,
 	} else {
 		follow(fleet, node, content);
 		if (strcmp(key, "int_report") == 0)
-			fleet->monitored.reports++;
+			take_report(fleet, message);
 		else if (strcmp(key, "qos_report") == 0)
 			take_window(fleet, content);
 		else if (strcmp(key, "event") == 0)

@@ -328,6 +328,74 @@ static void gaps_in_what_a_node_publishes_are_counted(void **state)
 	assert_int_equal(fake_events(&fake, "port_up"), 8);
 }
 
+// A report of ns_id 9 that the sink c (3) took out at `ns` behind the start, the k-th of 1000 a
+// second.
+static void publish_report(unsigned k)
+{
+	int64_t ts_ns = fake.now_ns;
+	char text[768];
+
+	snprintf(text, sizeof(text),
+			"{\"int_report\": {\"seq\": %u, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": 9, \"app_id\": 4, \"trace_type\": \"0x7000E000\", \"e2e\": "
+			"{\"ts_ns\": %lld, \"tx_packets\": %u, \"tx_bytes\": %u}, \"sink\": "
+			"{\"node_id\": 3, \"ts_ns\": %lld, \"rx_packets\": %u, \"rx_bytes\": %u}, "
+			"\"hops\": []}}",
+			k + 1, (long long)(ts_ns - 5000000), 10 * (k + 1), 5620 * (k + 1),
+			(long long)ts_ns, 10 * (k + 1), 5620 * (k + 1));
+	hs_fleet_message(fake.fleet, fake.now_ns, "report.9", text, strlen(text));
+}
+
+static json_t *window_of(const char *request)
+{
+	return json_array_get(json_object_get(fake_ok(&fake, request), "qos"), 0);
+}
+
+static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *e2e = json_object_get(window_of(ask), "e2e");
+	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
+	assert_int_equal(json_integer_value(
+					 json_object_get(json_object_get(e2e, "delay_ns"), "mean")),
+			5000000);
+}
+
+static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
+{
+	static const char published[] =
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": 9, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 77}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		if (k % 100 == 0)
+			hs_fleet_message(fake.fleet, fake.now_ns, "qos.9", published,
+					strlen(published));
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *window = window_of("{\"qos_get\": {\"ns_id\": 9}}");
+	assert_int_equal(json_integer_value(json_object_get(window, "reports")), 77);
+	// Published once for each, none of our own.
+	unsigned n = 0;
+	size_t i;
+	json_t *entry;
+	json_array_foreach (fake.published, i, entry)
+		n += strcmp(json_string_value(json_object_get(entry, "topic")), "qos.9") == 0;
+	assert_int_equal(n, 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -349,6 +417,8 @@ int main(void)
 			TEST(questions_under_way_are_answered_when_the_controller_ends),
 			TEST(bad_targets_are_refused_with_their_path),
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
+			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
+			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
 
