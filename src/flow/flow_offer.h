@@ -29,7 +29,15 @@ struct hs_flow_offer {
 	_Atomic uint32_t state;	  // enum hs_flow_offer_state; acquire and release
 	_Atomic uint32_t refused; // packets that had no room for it since it was made ready
 	_Atomic int64_t sent_ns;  // receive time of the packet that took it
-	bool holds_telemetry;	  // no telemetry of the rule before this is sent; control's
-	uint16_t n_bytes;	  // of options, each with type and length
+	// No telemetry of the rule before this is sent; control's.
+	_Atomic bool holds_telemetry;
+	uint16_t n_bytes; // of options, each with type and length
 	uint8_t bytes[HS_FLOW_OFFER_BYTES];
 };
+
+// Whether the rule's telemetry is to wait. Any thread.
+static inline bool hs_flow_offer_holds(const struct hs_flow_offer *offer)
+{
+	return atomic_load_explicit(&offer->state, memory_order_acquire) != HS_OFFER_SENT &&
+	       atomic_load_explicit(&offer->holds_telemetry, memory_order_relaxed);
+}

@@ -233,6 +233,12 @@ static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
 	return hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED;
 }
 
+// The mode, whether an offer stands or not.
+static inline uint8_t hs_flow_config_mode(uint64_t config)
+{
+	return (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) & (uint8_t)~HS_FLOW_OFFERED;
+}
+
 static inline bool hs_flow_is_offered(const struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
@@ -243,16 +249,12 @@ static inline bool hs_flow_is_offered(const struct hs_flow_worker *own)
 static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
 		struct hs_rng *rng, int64_t now_ns)
 {
-	switch (mode) {
-	case HS_MODE_COUNT:
+	if (likely(mode == HS_MODE_COUNT))
 		return ++own->since >= setting;
-	case HS_MODE_FREQUENCY:
+	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
-	case HS_MODE_PROBABILITY:
-		return hs_rng_u32(rng) < setting;
-	default: // an offer stands: hs_source_due looks at it
-		return true;
-	}
+	// Else an offer stands: hs_source_due looks at it.
+	return mode != HS_MODE_PROBABILITY || hs_rng_u32(rng) < setting;
 }
 
 // Should this packet carry telemetry, or may it take an offer? Counts it for mode `count`; claims
@@ -270,10 +272,9 @@ static inline bool hs_flow_due_beside_offer(
 		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-	uint8_t mode = (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT);
 
-	return hs_flow_mode_due(own, mode & (uint8_t)~HS_FLOW_OFFERED,
-			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
+	return hs_flow_mode_due(own, hs_flow_config_mode(config), config & HS_FLOW_CONFIG_SETTING,
+			rng, now_ns);
 }
 
 // The packet was due but could not carry telemetry: the next one is due instead.

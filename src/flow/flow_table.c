@@ -448,6 +448,8 @@ struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *t, uint32_t slot
 	if (offer)
 		return offer;
 	offer = calloc(1, sizeof(*offer));
+	if (offer)
+		offer->holds_telemetry = t->entries[slot].rule.in_band;
 	atomic_store_explicit(&t->offers[slot], offer, memory_order_release);
 	return offer;
 }

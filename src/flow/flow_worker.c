@@ -247,7 +247,7 @@ void hs_flow_postpone(struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 
-	if ((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) == HS_MODE_COUNT)
+	if (hs_flow_config_mode(config) == HS_MODE_COUNT)
 		own->since = (uint32_t)((config & HS_FLOW_CONFIG_SETTING) - 1);
 }
 
@@ -273,7 +273,7 @@ bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_n
 	struct hs_flow_worker *own = &view->own[slot];
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 
-	switch ((uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT)) {
+	switch (hs_flow_config_mode(config)) {
 	case HS_MODE_COUNT:
 		own->since = 0;
 		return true;

@@ -18,7 +18,14 @@ void hs_fit_count_option(
 	hs_event(worker, burst, HS_EVENT_NO_ROOM_OPTION);
 }
 
-bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+void hs_fit_count_room(
+		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own)
+{
+	hs_flow_add32(&own->no_room_headroom, 1);
+	hs_event(worker, burst, HS_EVENT_NO_ROOM_HEADROOM);
+}
+
+bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -38,9 +45,16 @@ bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		hs_event(worker, burst, HS_EVENT_NOT_CHANGEABLE);
 		return false;
 	}
-	if (unlikely(!hs_room_is_there(m, growth))) {
-		hs_flow_add32(&own->no_room_headroom, 1);
-		hs_event(worker, burst, HS_EVENT_NO_ROOM_HEADROOM);
+	return true;
+}
+
+bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, size_t growth)
+{
+	if (unlikely(!hs_fits_packet(worker, burst, i, out, growth)))
+		return false;
+	if (unlikely(!hs_room_is_there(burst->mbufs[i], growth))) {
+		hs_fit_count_room(worker, burst, &worker->flows.own[burst->slots[i]]);
 		return false;
 	}
 	return true;

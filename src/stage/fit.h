@@ -11,5 +11,11 @@
 bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, size_t growth);
 
+// The same without the room in the buffer: for what can make its own.
+bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, size_t growth);
+
+void hs_fit_count_room(
+		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own);
 void hs_fit_count_option(
 		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own);

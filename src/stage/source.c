@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint.h"
 #include "fit.h"
+#include "offer.h"
 #include "room.h"
 #include "stage.h"
 
@@ -26,14 +27,32 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
 }
 
+// What an offer leaves to telemetry. A packet that is due and may not carry it leaves the next one
+// due.
+static bool is_due_beside_offer(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	enum hs_offer_verdict verdict = hs_offer_put(worker, burst, i, out);
+
+	if (!hs_flow_due_beside_offer(own, &worker->rng, hs_burst_rx_ns(burst, i)))
+		return false;
+	if (verdict == HS_OFFER_NOTHING)
+		return true;
+	hs_flow_postpone(own);
+	return false;
+}
+
 void hs_source_due(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	const struct hs_packet *packet = &burst->packets[i];
-	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
 
+	if (unlikely(hs_flow_is_offered(own)) && !is_due_beside_offer(worker, burst, i, out))
+		return;
+	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
 	if (unlikely(!growth || !hs_fits(worker, burst, i, out, growth))) {
 		if (!growth)
 			hs_fit_count_option(worker, burst, own);

@@ -39,7 +39,7 @@ static inline uint32_t hs_longest_frame(const struct hs_port *port)
 }
 
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-// Of a packet that is due.
+// Of a packet that is due, or whose rule has an offer (hs_flow_due).
 void hs_source_due(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);

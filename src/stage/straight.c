@@ -84,7 +84,9 @@ static inline bool is_usual_source(const struct run *run, unsigned i, size_t gro
 {
 	const struct hs_packet *packet = &run->burst->packets[i];
 
-	return run->worker->flows.own[run->burst->slots[i]].trace_type == HS_USUAL_TRACE_TYPE &&
+	const struct hs_flow_worker *own = &run->worker->flows.own[run->burst->slots[i]];
+
+	return own->trace_type == HS_USUAL_TRACE_TYPE && !hs_flow_is_offered(own) &&
 	       packet->flags == PLAIN && packet->l3_off == HS_QUICK_L3 && has_room(run, i, growth);
 }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "offer.h"
+#include "fit.h"
+#include "flexint.h"
+#include "room.h"
+
+static size_t headers_bytes(const struct hs_packet *packet)
+{
+	return packet->l3_off + 40u + packet->hbh_bytes;
+}
+
+// A request takes up to 240 bytes and reports up to 2,048, which headroom does not have. Where the
+// packet cannot move towards its buffer's tail either, its headers move to a segment of their own.
+static bool can_take_head(const struct hs_worker *worker, const struct hs_packet *packet,
+		const struct rte_mbuf *m, const struct hs_port *out, size_t growth)
+{
+	return out->tx_multi_seg && m->nb_segs < RTE_MBUF_MAX_NB_SEGS &&
+	       headers_bytes(packet) < rte_pktmbuf_data_len(m) &&
+	       headers_bytes(packet) + growth + RTE_PKTMBUF_HEADROOM <=
+			       rte_pktmbuf_data_room_size(worker->pool);
+}
+
+// The packet with `growth` free bytes at its start and its headers behind them in a new segment.
+// NULL: no buffer, nothing changed.
+static struct rte_mbuf *give_head(struct hs_worker *worker, const struct hs_packet *packet,
+		struct rte_mbuf *m, size_t growth)
+{
+	size_t front = headers_bytes(packet);
+	struct rte_mbuf *head = rte_pktmbuf_alloc(worker->pool);
+
+	if (!head)
+		return NULL;
+	__rte_pktmbuf_copy_hdr(head, m);
+	head->ol_flags |= m->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL);
+	char *at = rte_pktmbuf_append(head, (uint16_t)(growth + front));
+	memcpy(at + growth, rte_pktmbuf_mtod(m, const void *), front);
+	rte_pktmbuf_adj(m, (uint16_t)front);
+	rte_pktmbuf_chain(head, m); // was asked before: the chain is not too long
+	return head;
+}
+
+static bool insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth,
+		const struct hs_flow_offer *offer)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+	uint8_t *frame;
+
+	if (hs_room_is_there(m, growth)) {
+		frame = hs_room_open(m, growth);
+	} else {
+		m = give_head(worker, packet, m, growth);
+		if (!m)
+			return false;
+		burst->mbufs[i] = m;
+		frame = rte_pktmbuf_mtod(m, uint8_t *);
+	}
+	hs_flexint_block_insert(frame, packet, growth, offer->bytes, offer->n_bytes);
+	return true;
+}
+
+static bool fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, size_t growth)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	const struct rte_mbuf *m = burst->mbufs[i];
+
+	if (!growth) {
+		hs_fit_count_option(worker, burst, own);
+		return false;
+	}
+	if (!hs_fits_packet(worker, burst, i, out, growth))
+		return false;
+	if (hs_room_is_there(m, growth) || can_take_head(worker, packet, m, out, growth))
+		return true;
+	hs_fit_count_room(worker, burst, own);
+	return false;
+}
+
+static bool put(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, const struct hs_flow_offer *offer)
+{
+	size_t growth = hs_flexint_block_growth(&burst->packets[i], offer->n_bytes);
+
+	if (!fits(worker, burst, i, out, growth))
+		return false;
+	if (insert(worker, burst, i, growth, offer))
+		return true;
+	hs_fit_count_room(worker, burst, &worker->flows.own[burst->slots[i]]);
+	return false;
+}
+
+// What is in it is looked at once it is taken: control may have withdrawn and refilled it until
+// then.
+static bool take(struct hs_flow_offer *offer)
+{
+	uint32_t state = atomic_load_explicit(&offer->state, memory_order_relaxed);
+
+	return state == HS_OFFER_READY &&
+	       atomic_compare_exchange_strong_explicit(&offer->state, &state, HS_OFFER_TAKEN,
+			       memory_order_acquire, memory_order_relaxed);
+}
+
+enum hs_offer_verdict hs_offer_put(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	struct hs_flow_offer *offer = atomic_load_explicit(
+			&worker->flows.offers[burst->slots[i]], memory_order_acquire);
+
+	if (!offer)
+		return HS_OFFER_WITHHELD;
+	if (take(offer)) {
+		if (put(worker, burst, i, out, offer)) {
+			atomic_store_explicit(&offer->sent_ns, hs_burst_rx_ns(burst, i),
+					memory_order_relaxed);
+			atomic_store_explicit(&offer->state, HS_OFFER_SENT, memory_order_release);
+			return HS_OFFER_CARRIED;
+		}
+		atomic_fetch_add_explicit(&offer->refused, 1, memory_order_relaxed);
+		atomic_store_explicit(&offer->state, HS_OFFER_READY, memory_order_release);
+	}
+	return hs_flow_offer_holds(offer) ? HS_OFFER_WITHHELD : HS_OFFER_NOTHING;
+}
