@@ -156,6 +156,7 @@ static void take_report(struct hs_fleet *fleet, const json_t *message)
 	struct hs_qos_key key = {
 			.ns_id = ns_id,
 			.app_id = read.app_id,
+			.sink_node_id = read.sink_node_id,
 	};
 	flow->app_id = read.app_id;
 	flow->computed = true;
