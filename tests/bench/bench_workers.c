@@ -3,6 +3,10 @@
 // own, so that no generator competes for the cores. Prints one line a case; the first, a loop that
 // only receives and sends, is what the machine itself allows. bench_workers [rounds] [ms] [word of
 // the case]
+//
+// A worker's rate is packets by its own processor time, so that being off its core costs it none;
+// two workers' is the sum of both. "cpu" compares the medians of rounds that ran in turn, "best"
+// the best rounds of each: a neighbour in the caches or on the host only ever takes away.
 #include "workers_source.h"
 
 #include "dpdk_env.h"
@@ -19,6 +23,11 @@
 #include <rte_mbuf.h>
 
 #define MAX_ROUNDS 101
+#define PASSES	   20000
+// What two workers do to each other shows only while both run: a round in which one had less of its
+// core than this is made again, so often at most.
+#define TOGETHER 0.8
+#define ATTEMPTS 20
 
 struct scene {
 	const char *name;
@@ -60,7 +69,8 @@ struct run {
 };
 
 struct sample {
-	double cpu_ns, mpps, together;
+	double cpu_mpps; // packets in a microsecond of own processor time, of all workers
+	double mpps, together;
 };
 
 static uint64_t thread_ns(void)
@@ -189,7 +199,8 @@ static struct sample measure(
 	static const unsigned lcores[] = {0, 1};
 	struct run runs[2] __attribute__((aligned(128))) = {0};
 	unsigned n = stand->n_workers, waiting = n;
-	uint64_t packets = 0, cpu = 0, least = UINT64_MAX, start = rte_rdtsc();
+	uint64_t packets = 0, least = UINT64_MAX, start = rte_rdtsc();
+	double cpu_mpps = 0;
 
 	for (unsigned w = 0; w < n; w++)
 		runs[w] = (struct run){stand, w, scene, start + ticks, &waiting, 0, 0};
@@ -205,11 +216,23 @@ static struct sample measure(
 	double wall = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
 	for (unsigned w = 0; w < n; w++) {
 		packets += runs[w].packets;
-		cpu += runs[w].cpu_ns;
+		cpu_mpps += (double)runs[w].packets * 1e3 / (double)runs[w].cpu_ns;
 		least = RTE_MIN(least, runs[w].cpu_ns);
 	}
-	return (struct sample){(double)cpu / (double)packets, (double)packets / wall / 1e6,
-			(double)least / 1e9 / wall};
+	return (struct sample){cpu_mpps, (double)packets / wall / 1e6, (double)least / 1e9 / wall};
+}
+
+static struct sample measure_together(
+		struct stand *stand, const struct scene *scene, unsigned first, uint64_t ticks)
+{
+	struct sample best = {0};
+
+	for (unsigned i = 0; i < ATTEMPTS && best.together < TOGETHER; i++) {
+		struct sample s = measure(stand, scene, first, ticks);
+		if (s.together > best.together)
+			best = s;
+	}
+	return best;
 }
 
 static int by_value(const void *a, const void *b)
@@ -224,12 +247,26 @@ static double median(double *values, unsigned n)
 	return values[n / 2];
 }
 
+// Sorts: the first is the least.
+static void print_line(const char *name, double rates[2][MAX_ROUNDS], double *cpu, double *wall,
+		double together, unsigned rounds)
+{
+	double scaling = median(cpu, rounds), one = median(rates[0], rounds),
+	       two = median(rates[1], rounds);
+
+	printf("%-26s %6.1f %6.1f %5.2f %5.2f..%-5.2f %5.2f %5.2f %4.0f %%\n", name, 1e3 / one,
+			2e3 / two, scaling, cpu[0], cpu[rounds - 1],
+			rates[1][rounds - 1] / rates[0][rounds - 1], median(wall, rounds),
+			100 * together / rounds);
+	fflush(stdout);
+}
+
 static void compare(const struct scene *scene, unsigned rounds, uint64_t ticks,
 		struct hs_clock *clock, struct rte_mempool *pool)
 {
 	static struct stand stands[2];
-	static double ns[2][MAX_ROUNDS], mpps[2][MAX_ROUNDS], cpu[MAX_ROUNDS], wall[MAX_ROUNDS];
-	double together = 0;
+	static double rates[2][MAX_ROUNDS], cpu[MAX_ROUNDS], wall[MAX_ROUNDS];
+	double together = 0, mpps[2];
 
 	for (unsigned k = 0; k < 2; k++)
 		open_stand(&stands[k], k + 1, scene, clock, pool);
@@ -237,24 +274,58 @@ static void compare(const struct scene *scene, unsigned rounds, uint64_t ticks,
 		measure(&stands[k], scene, 0, ticks); // warm
 	for (unsigned r = 0; r < rounds; r++) {
 		for (unsigned k = 0; k < 2; k++) {
-			struct sample s = measure(&stands[k], scene, r, ticks);
-			ns[k][r] = s.cpu_ns;
-			mpps[k][r] = s.mpps;
+			struct sample s = measure_together(&stands[k], scene, r, ticks);
+			rates[k][r] = s.cpu_mpps;
+			mpps[k] = s.mpps;
 			together += k ? s.together : 0;
 		}
-		cpu[r] = 2 * ns[0][r] / ns[1][r];
-		wall[r] = mpps[1][r] / mpps[0][r];
+		cpu[r] = rates[1][r] / rates[0][r];
+		wall[r] = mpps[1] / mpps[0];
 	}
-	double scaling = median(cpu, rounds); // sorts: the first is the least
-	printf("%-26s %6.1f %6.1f %5.2f %5.2f..%-5.2f %7.1f %7.1f %5.2f %4.0f %%\n", scene->name,
-			median(ns[0], rounds), median(ns[1], rounds), scaling, cpu[0],
-			cpu[rounds - 1], median(mpps[0], rounds), median(mpps[1], rounds),
-			median(wall, rounds), 100 * together / rounds);
+	print_line(scene->name, rates, cpu, wall, together, rounds);
 	for (unsigned k = 0; k < 2; k++) {
 		if (!scene->bare)
 			audit(&stands[k], scene);
 		close_stand(&stands[k]);
 	}
+}
+
+// ---- the machine ----
+
+struct ball {
+	uint64_t turn __attribute__((aligned(128)));
+};
+
+static int return_ball(void *context)
+{
+	struct ball *ball = context;
+
+	for (uint64_t i = 1; i < 2 * PASSES; i += 2) {
+		while (__atomic_load_n(&ball->turn, __ATOMIC_ACQUIRE) != i)
+			;
+		__atomic_store_n(&ball->turn, i + 1, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+// How long a cache line takes to the other core and back. It moves with where the host puts the
+// cores of a virtual machine, and rules that all workers serve move with it.
+static double there_and_back_ns(void)
+{
+	struct ball ball = {0};
+
+	must(rte_eal_remote_launch(return_ball, &ball, 1), "launch");
+	uint64_t begin = 0;
+	for (uint64_t i = 0; i < 2 * PASSES; i += 2) {
+		if (i == PASSES)
+			begin = rte_rdtsc();
+		__atomic_store_n(&ball.turn, i + 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&ball.turn, __ATOMIC_ACQUIRE) != i + 2)
+			;
+	}
+	double ticks = (double)(rte_rdtsc() - begin);
+	rte_eal_wait_lcore(1);
+	return ticks * 1e9 / (double)rte_get_tsc_hz() / (PASSES / 2.0);
 }
 
 int main(int argc, char **argv)
@@ -271,8 +342,9 @@ int main(int argc, char **argv)
 	struct rte_mempool *pool =
 			rte_pktmbuf_pool_create("bench", 8191, 256, 0, 2176, SOCKET_ID_ANY);
 	must(!pool, "pool");
-	printf("%-26s %6s %6s %5s %12s %7s %7s %5s %6s\n", "case", "ns, 1", "ns, 2", "cpu",
-			"least..most", "Mpps, 1", "Mpps, 2", "wall", "both");
+	printf("a cache line to the other core and back: %.0f ns\n", there_and_back_ns());
+	printf("%-26s %6s %6s %5s %12s %5s %5s %6s\n", "case", "ns, 1", "ns, 2", "cpu",
+			"least..most", "best", "wall", "both");
 	for (unsigned i = 0; i < RTE_DIM(scenes); i++) {
 		if (!strstr(scenes[i].name, word))
 			continue;
