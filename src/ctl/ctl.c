@@ -4,16 +4,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <rte_common.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_NS	      INT64_C(100000000)
-#define SECOND_NS     INT64_C(1000000000)
-#define BATCH	      64
-#define STEP_LIMIT    4096
-#define FLOWS_AT_ONCE 128 // whose windows close before rings are looked at again: 3 ms or so
+#define TICK_NS		INT64_C(100000000)
+#define SECOND_NS	INT64_C(1000000000)
+#define BATCH		64
+#define STEP_LIMIT	4096
+#define SIGNALS_AT_ONCE 1024
+#define FLOWS_AT_ONCE	128 // whose windows close before rings are looked at again: 3 ms or so
 
 // ---- publishing ----
 
@@ -96,14 +98,15 @@ static void on_window(void *context, const struct hs_qos_window *window)
 
 // ---- reports ----
 
-static void monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rule,
-		const struct hs_report *report)
+void hs_ctl_monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report,
+		uint16_t sink_node_id)
 {
+	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, slot);
 	struct hs_qos_key key = {
 			.ns_id = rule->ns_id,
 			.app_id = rule->app_id,
 			.generation = hs_flow_table_generation(ctl->flows, slot),
-			.sink_node_id = hs_node_config(ctl->node)->id,
+			.sink_node_id = sink_node_id,
 	};
 	struct rule_note *note = hs_ctl_note(ctl, slot);
 	int rc = hs_qos_report(ctl->qos, &key, report);
@@ -113,19 +116,16 @@ static void monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rul
 		hs_ctl_note_monitored(ctl, note, rc == 0);
 }
 
-static void publish_report(
-		struct hs_ctl *ctl, const struct hs_rule *rule, const struct hs_report *report)
+int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, uint32_t app_id,
+		uint16_t sink_node_id)
 {
 	struct hs_report_origin origin = hs_ctl_origin(ctl);
 	char topic[32];
 
-	snprintf(topic, sizeof(topic), "report.%" PRIu32, rule->ns_id);
-	int len = hs_report_text(report, rule->app_id, origin.node_id, &origin, ctl->text,
-			sizeof(ctl->text));
-	if (len < 0 || publish(ctl, topic, ctl->text) < 0)
-		ctl->counts.reports_publish_lost++;
-	else
-		ctl->counts.reports_published++;
+	snprintf(topic, sizeof(topic), "report.%" PRIu32, report->telemetry.ns_id);
+	int len = hs_report_text(
+			report, app_id, sink_node_id, &origin, ctl->text, sizeof(ctl->text));
+	return len < 0 ? len : publish(ctl, topic, ctl->text);
 }
 
 static void take_report(struct hs_ctl *ctl, const struct hs_report_record *record)
@@ -142,11 +142,16 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 		ctl->counts.reports_bad++;
 		return;
 	}
-	monitor(ctl, record->rule_slot, rule, &report);
-	if (rule->transmit_report)
-		publish_report(ctl, rule, &report);
-	else
+	uint16_t node_id = hs_node_config(ctl->node)->id;
+	hs_ctl_monitor(ctl, record->rule_slot, &report, node_id);
+	if (rule->piggyback_report)
+		hs_ctl_piggyback(ctl, record->rule_slot, &report);
+	if (!rule->transmit_report)
 		ctl->counts.reports_suppressed++;
+	else if (hs_ctl_publish_report(ctl, &report, rule->app_id, node_id) < 0)
+		ctl->counts.reports_publish_lost++;
+	else
+		ctl->counts.reports_published++;
 }
 
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most)
@@ -163,6 +168,36 @@ unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most)
 	} while (n > 0);
 	ctl->counts.reports_taken += taken;
 	return taken;
+}
+
+// ---- what packets brought ----
+
+static void take_group(struct hs_ctl *ctl, const struct hs_signal *signals, unsigned n)
+{
+	if (signals->type == HS_OPT_REQUEST) {
+		for (unsigned i = 0; i < n; i++)
+			hs_ctl_guest_request(ctl, &signals[i]);
+	} else if (signals->taken) {
+		hs_ctl_piggybacked(ctl, signals, n);
+	}
+}
+
+static void take_signals(struct hs_ctl *ctl)
+{
+	struct hs_signal signals[BATCH];
+	unsigned taken = 0, n;
+
+	do {
+		n = hs_node_take_signals(ctl->node, signals, BATCH);
+		for (unsigned i = 0; i < n;) {
+			unsigned parts = signals[i].parts - signals[i].part;
+			parts = parts && parts < n - i ? parts : n - i;
+			take_group(ctl, &signals[i], parts);
+			i += parts;
+		}
+		taken += n;
+	} while (n > 0 && taken < SIGNALS_AT_ONCE);
+	ctl->counts.signals_taken += taken;
 }
 
 // ---- requests ----
@@ -191,9 +226,21 @@ static uint64_t generation(void *context)
 	return ((struct hs_ctl *)context)->generation;
 }
 
-int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct hs_error *err)
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	return hs_ctl_spread_check(context, rule, err);
+}
+
+static bool gives_way(void *context, uint32_t ns_id)
+{
+	return hs_ctl_came_in_band(context, ns_id);
+}
+
+int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, enum hs_rule_origin origin,
+		struct hs_error *err)
 {
 	ctl->now_ns = now_ns;
+	ctl->origin = origin;
 	return hs_api_run_list(&ctl->backend, requests, err);
 }
 
@@ -203,6 +250,7 @@ char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, si
 	ctl->now_ns = now_ns;
 	ctl->counts.requests++;
 	ctl->request_drained = false;
+	ctl->origin = HS_ORIGIN_API;
 	return hs_api_handle(&ctl->backend, message, len, may_change);
 }
 
@@ -240,7 +288,10 @@ static void close_windows(struct hs_ctl *ctl)
 unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
+	take_signals(ctl);
 	unsigned taken = hs_ctl_drain(ctl, STEP_LIMIT);
+	hs_ctl_spread(ctl);
+	hs_ctl_carry(ctl);
 	close_windows(ctl);
 	if (now_ns >= ctl->next_tick_ns) {
 		ctl->next_tick_ns = now_ns + TICK_NS;
@@ -255,15 +306,18 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 
 int64_t hs_ctl_next_ns(const struct hs_ctl *ctl)
 {
-	int64_t qos = hs_qos_next_ns(ctl->qos);
-	int64_t tick = ctl->next_tick_ns < ctl->next_second_ns ? ctl->next_tick_ns
-							       : ctl->next_second_ns;
-	return qos < tick ? qos : tick;
+	int64_t next_ns = hs_qos_next_ns(ctl->qos);
+
+	next_ns = RTE_MIN(next_ns, ctl->next_tick_ns);
+	next_ns = RTE_MIN(next_ns, ctl->next_second_ns);
+	next_ns = RTE_MIN(next_ns, ctl->spread_next_ns);
+	return RTE_MIN(next_ns, ctl->carry_next_ns);
 }
 
 unsigned hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
+	take_signals(ctl);
 	while (hs_ctl_drain(ctl, STEP_LIMIT) > 0)
 		;
 	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&ctl->monitored); i++) {
@@ -289,6 +343,8 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 		totals->routes_capacity = hs_fib_capacity(hs_node_fib(ctl->node));
 		totals->neighbours = hs_route_book_neighbours(ctl->routes);
 	}
+	totals->rules_in_band = ctl->n_guests;
+	totals->reports_piggyback_waiting = ctl->reports_waiting;
 	totals->rules_monitored = ctl->n_monitored;
 	totals->rules_unmonitored = ctl->n_unmonitored;
 	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
@@ -296,6 +352,7 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 		hs_node_worker_counters(ctl->node, i, &worker);
 		totals->reports_made += worker.reports_made;
 		totals->reports_lost += worker.reports_lost;
+		totals->signals_lost += worker.signals_lost;
 	}
 	totals->clock_synchronised = clock->known && clock->synchronised;
 	totals->clock_error_ns = (uint64_t)clock->error_ns;
@@ -317,7 +374,8 @@ static int make_parts(struct hs_ctl *ctl)
 	};
 	// Untouched pages of it cost nothing: most rules never have a note.
 	ctl->notes = calloc(hs_flow_table_capacity(ctl->flows), sizeof(*ctl->notes));
-	return ctl->notes ? hs_qos_create(&qos, &ctl->qos) : -ENOMEM;
+	ctl->origins = calloc(hs_flow_table_capacity(ctl->flows), sizeof(*ctl->origins));
+	return ctl->notes && ctl->origins ? hs_qos_create(&qos, &ctl->qos) : -ENOMEM;
 }
 
 int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, struct hs_clock *clock,
@@ -336,6 +394,13 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 	ctl->walk_slot = HS_FLOW_NONE;
 	ctl->page_slot = HS_FLOW_NONE;
 	TAILQ_INIT(&ctl->monitored);
+	TAILQ_INIT(&ctl->spreading);
+	TAILQ_INIT(&ctl->guests);
+	TAILQ_INIT(&ctl->backlogs);
+	ctl->spread_next_ns = ctl->carry_next_ns = INT64_MAX;
+	hs_in_band_init(&ctl->in_band);
+	if (config->in_band)
+		ctl->in_band = *config->in_band;
 	hs_event_log_init(&ctl->events);
 	ctl->backend = (struct hs_api_backend){
 			.context = ctl,
@@ -343,6 +408,8 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 			.ns_exists = ns_exists,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
+			.admits = admits,
+			.gives_way = gives_way,
 			.generation = generation,
 	};
 	int rc = hs_ctl_open_routes(ctl);
@@ -361,8 +428,9 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 	if (!ctl)
 		return;
 	for (uint32_t slot = 0; ctl->notes && slot < hs_flow_table_capacity(ctl->flows); slot++)
-		free(ctl->notes[slot]);
+		hs_ctl_forget(ctl, slot);
 	free(ctl->notes);
+	free(ctl->origins);
 	hs_route_book_destroy(ctl->routes);
 	hs_qos_destroy(ctl->qos);
 	hs_event_log_fini(&ctl->events);

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "error.h"
+#include "in_band.h"
 #include "metric.h"
 #include "node.h"
 
@@ -27,13 +28,22 @@ struct hs_ctl_output {
 	void (*totals)(void *context, struct hs_node_totals *totals);
 };
 
+// Who asked for a rule.
+enum hs_rule_origin {
+	HS_ORIGIN_API,
+	HS_ORIGIN_CONFIG,
+	HS_ORIGIN_IN_BAND,
+	HS_ORIGIN_STATE,
+};
+
 struct hs_ctl_config {
 	char boot_id[24];	  // changes with every start; hexadecimal digits
 	uint32_t monitored_rules; // rules that can have a monitor at once
 	// What node_get repeats: any members, among them "polling" and the endpoints. May be NULL;
 	// borrowed for the life of the control.
 	json_t *settings;
-	struct hs_telemetry *telemetry; // may be NULL; borrowed
+	struct hs_telemetry *telemetry;	  // may be NULL; borrowed
+	const struct hs_in_band *in_band; // NULL: the defaults; copied
 };
 
 // `now_ns` is the node's own clock, here as everywhere. 0 or negative errno.
@@ -42,7 +52,8 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 void hs_ctl_destroy(struct hs_ctl *ctl);
 
 // Installs a list of requests, all or nothing. 0 or negative errno with *err.
-int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, struct hs_error *err);
+int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, enum hs_rule_origin origin,
+		struct hs_error *err);
 
 // Answers one message; the caller frees the text. NULL only when memory is out. `may_change` as
 // for hs_api_handle.

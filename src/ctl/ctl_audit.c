@@ -126,6 +126,35 @@ static bool audit_taken(const struct hs_ctl *ctl, json_t *list)
 					number(counts->reports_stale)));
 }
 
+static bool audit_requests(const struct hs_ctl *ctl, json_t *list)
+{
+	const struct hs_node_totals *counts = &ctl->counts;
+	uint64_t right = counts->requests_in_band_installed + counts->requests_in_band_refreshed +
+			 counts->requests_in_band_refused + counts->requests_in_band_bad +
+			 counts->requests_in_band_replayed;
+	return equation(list, "requests_in_band",
+			"received = installed + refreshed + refused + bad + replayed", NULL,
+			counts->requests_in_band_received, right,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}", "installed",
+					number(counts->requests_in_band_installed), "refreshed",
+					number(counts->requests_in_band_refreshed), "refused",
+					number(counts->requests_in_band_refused), "bad",
+					number(counts->requests_in_band_bad), "replayed",
+					number(counts->requests_in_band_replayed)));
+}
+
+static bool audit_piggyback(const struct hs_ctl *ctl, json_t *list)
+{
+	const struct hs_node_totals *counts = &ctl->counts;
+	uint64_t right = counts->reports_piggyback_sent + counts->reports_piggyback_lost +
+			 ctl->reports_waiting;
+	return equation(list, "reports_piggyback", "queued = sent + lost + waiting", NULL,
+			counts->reports_piggyback_queued, right,
+			json_pack("{s:o, s:o, s:o}", "sent", number(counts->reports_piggyback_sent),
+					"lost", number(counts->reports_piggyback_lost), "waiting",
+					number(ctl->reports_waiting)));
+}
+
 static json_t *device_of(struct hs_port *port)
 {
 	struct hs_port_device_stats stats;
@@ -181,6 +210,8 @@ json_t *hs_ctl_audit(struct hs_ctl *ctl)
 	ok &= audit_node(list, ports, n);
 	ok &= audit_made(ctl, list);
 	ok &= audit_taken(ctl, list);
+	ok &= audit_requests(ctl, list);
+	ok &= audit_piggyback(ctl, list);
 	return json_pack("{s:b, s:i, s:s, s:o, s:o}", "ok", (int)ok, "node_id", config->id, "name",
 			config->name, "equations", list, "ports", beside(ctl, ports));
 }

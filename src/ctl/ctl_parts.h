@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ctl.h"
+#include "ctl_inband.h"
 #include "event_log.h"
 
 #include "api.h"
@@ -18,6 +19,9 @@ struct rule_note {
 	uint64_t no_room_said;	      // no_room_mtu when the last event told it
 	int64_t no_room_next_ns;      // no further event of this rule before
 	TAILQ_ENTRY(rule_note) order; // of the monitored, in the order of their first reports
+	struct spreading *spreading;  // each NULL where the rule is nothing of the kind
+	struct guest *guest;
+	struct backlog *backlog;
 };
 
 // An event that repeats is told at once, then once a minute with what came together since.
@@ -48,7 +52,22 @@ struct hs_ctl {
 	uint64_t close_after_reports;
 	bool request_drained; // the rings have been emptied for the request at hand
 
-	struct rule_note **notes; // by slot
+	struct rule_note **notes;   // by slot
+	uint8_t *origins;	    // by slot, enum hs_rule_origin
+	enum hs_rule_origin origin; // of the requests at hand
+
+	struct hs_in_band in_band;
+	struct spreading_list spreading;
+	struct spreading *spread_at;		   // where the next look goes on, NULL: anew
+	int64_t spread_next_ns, spread_soonest_ns; // next look; what this look found so far
+	struct guest_list guests;
+	uint32_t n_guests;
+	uint64_t requests_refused; // for whatever reason
+	int64_t taken_told_ns;	   // the second in which so many events told of taken requests
+	unsigned taken_told;
+	struct backlog_list backlogs;
+	uint64_t reports_waiting; // in them
+	int64_t carry_next_ns;
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;
 
@@ -58,7 +77,7 @@ struct hs_ctl {
 	bool walking;
 	uint32_t walk_slot;
 
-	struct limiter lost_limit, cap_limit;
+	struct limiter lost_limit, cap_limit, refused_limit, signals_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules over the cap
 	struct hs_clock_status clock_status;
@@ -76,6 +95,11 @@ struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl);
 // 0 or -EAGAIN; releases the message.
 int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message);
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most);
+void hs_ctl_monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report,
+		uint16_t sink_node_id);
+// 0 or negative errno where it was lost.
+int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, uint32_t app_id,
+		uint16_t sink_node_id);
 // Reports in the workers' rings, now.
 unsigned hs_ctl_waiting(const struct hs_ctl *ctl);
 
@@ -88,6 +112,8 @@ bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uin
 struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot);
 void hs_ctl_note_monitored(struct hs_ctl *ctl, struct rule_note *note, bool monitored);
 void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot);
+// Of an installed rule: all that hangs on it first.
+int hs_ctl_remove_rule(struct hs_ctl *ctl, uint32_t ns_id, struct hs_error *err);
 
 // ctl_verbs.c
 int hs_ctl_run_verb(void *context, const struct hs_api_args *args, json_t **result,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Notes about rules, made when there is something to note.
 #include "ctl_parts.h"
+#include "telemetry.h"
 
 #include <stdlib.h>
 
@@ -47,6 +48,29 @@ void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot)
 	} else if (note->unmonitored) {
 		ctl->n_unmonitored--;
 	}
+	if (note->spreading)
+		hs_ctl_spread_end(ctl, note->spreading);
+	if (note->guest)
+		hs_ctl_guest_end(ctl, note->guest);
+	if (note->backlog)
+		hs_ctl_piggyback_end(ctl, note->backlog);
 	free(note);
 	ctl->notes[slot] = NULL;
+}
+
+int hs_ctl_remove_rule(struct hs_ctl *ctl, uint32_t ns_id, struct hs_error *err)
+{
+	uint32_t slot = hs_flow_table_find(ctl->flows, ns_id);
+
+	if (slot != HS_FLOW_NONE) {
+		hs_qos_remove(ctl->qos, ns_id);
+		hs_ctl_piggyback_slot_goes(ctl, slot);
+		hs_ctl_forget(ctl, slot);
+	}
+	hs_telemetry_lock(ctl->config.telemetry);
+	int rc = hs_flow_table_remove(ctl->flows, ns_id, err);
+	hs_telemetry_unlock(ctl->config.telemetry);
+	if (rc == 0)
+		ctl->generation++;
+	return rc;
 }

@@ -16,16 +16,29 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 {
 	uint32_t shadowed_by = 0;
 
+	if (hs_ctl_came_in_band(ctl, args->rule.ns_id))
+		hs_ctl_remove_rule(ctl, args->rule.ns_id, err);
 	hs_telemetry_lock(ctl->config.telemetry);
 	int rc = hs_flow_table_install(ctl->flows, &args->rule, &shadowed_by, err);
 	hs_telemetry_unlock(ctl->config.telemetry);
 	if (rc < 0)
 		return rc;
 	ctl->generation++;
+	uint32_t slot = hs_flow_table_find(ctl->flows, args->rule.ns_id);
+	ctl->origins[slot] = (uint8_t)ctl->origin;
+	if (args->rule.in_band)
+		hs_ctl_spread_begin(ctl, slot);
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
 	if (shadowed_by)
 		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
 	return 0;
+}
+
+// Is it for other nodes to know, too?
+static bool travels(const struct hs_rule_update *update)
+{
+	return update->has_mode || update->has_mode_setting || update->has_transmit_report ||
+	       update->has_piggyback_report;
 }
 
 static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
@@ -38,6 +51,9 @@ static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 		return rc;
 	ctl->generation++;
 	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
+	if (travels(&args->update))
+		hs_ctl_spread_changed(ctl, slot);
+	hs_ctl_piggyback_changed(ctl, slot);
 	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
 			hs_rule_to_json(hs_flow_table_rule(ctl->flows, slot)));
 	return 0;
@@ -56,19 +72,28 @@ static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 		struct hs_error *err)
 {
 	take_what_waits(ctl); // it is still the rule's
-	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
-	if (slot != HS_FLOW_NONE) {
-		hs_qos_remove(ctl->qos, args->ns_id);
-		hs_ctl_forget(ctl, slot);
-	}
-	hs_telemetry_lock(ctl->config.telemetry);
-	int rc = hs_flow_table_remove(ctl->flows, args->ns_id, err);
-	hs_telemetry_unlock(ctl->config.telemetry);
+	int rc = hs_ctl_remove_rule(ctl, args->ns_id, err);
 	if (rc < 0)
 		return rc;
-	ctl->generation++;
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
 	return 0;
+}
+
+static const char *const origins[] = {
+		[HS_ORIGIN_API] = "api",
+		[HS_ORIGIN_CONFIG] = "config",
+		[HS_ORIGIN_IN_BAND] = "in_band",
+		[HS_ORIGIN_STATE] = "state",
+};
+
+static void add_spreading(json_t *state, const struct spreading *s)
+{
+	json_object_set_new(state, "request_sent", json_integer((json_int_t)s->sent));
+	if (s->sent)
+		json_object_set_new(state, "last_request_tx_ns", json_integer(s->last_ns));
+	json_object_set_new(state, "request_waits", json_boolean(s->stands));
+	if (!s->stands)
+		json_object_set_new(state, "next_request_ns", json_integer(s->due_ns));
 }
 
 static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
@@ -76,11 +101,18 @@ static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
 	const struct rule_note *note = ctl->notes[slot];
 	uint32_t shadowed_by = hs_flow_table_shadowed_by(ctl->flows, slot);
 
-	json_t *state = json_pack("{s:b}", "monitored", note && note->monitored);
+	json_t *state = json_pack("{s:b, s:s}", "monitored", note && note->monitored, "origin",
+			origins[ctl->origins[slot]]);
 	if (note && note->unmonitored)
 		json_object_set_new(state, "monitor_refused", json_true());
 	if (shadowed_by)
 		json_object_set_new(state, "shadowed_by", json_integer(shadowed_by));
+	if (note && note->spreading)
+		add_spreading(state, note->spreading);
+	if (note && note->guest)
+		json_object_set_new(state, "expires_ns", json_integer(note->guest->expires_ns));
+	if (note && note->backlog)
+		json_object_set_new(state, "reports_waiting", json_integer(note->backlog->n));
 	return state;
 }
 
@@ -216,10 +248,10 @@ static int hello(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **re
 
 	*result = hs_api_hello();
 	json_object_update_new(*result,
-			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s]}", "version", HS_VERSION,
-					"node_id", config->id, "name", config->name, "boot_id",
-					ctl->config.boot_id, "features", "flexint", "qos",
-					"transactions", "events"));
+			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s, s, s]}", "version",
+					HS_VERSION, "node_id", config->id, "name", config->name,
+					"boot_id", ctl->config.boot_id, "features", "flexint",
+					"qos", "transactions", "events", "in_band", "piggyback"));
 	json_t *limits = json_object_get(*result, "limits");
 	json_object_set_new(limits, "rules", json_integer(hs_flow_table_capacity(ctl->flows)));
 	json_object_set_new(limits, "monitored_rules", json_integer(ctl->config.monitored_rules));

@@ -79,6 +79,7 @@ void hs_ctl_tick(struct hs_ctl *ctl)
 	hs_telemetry_unlock(ctl->config.telemetry);
 	if (ctl->walking)
 		walk_rules(ctl);
+	hs_ctl_guests_expire(ctl);
 }
 
 // The ports' counters tell that something grew, not whose. What a rule's minute of silence kept
@@ -123,6 +124,17 @@ static void watch_lost_reports(struct hs_ctl *ctl, const struct hs_node_totals *
 		return;
 	hs_ctl_event(ctl, "reports_lost", json_pack("{s:I}", "reports", (json_int_t)grown),
 			"%" PRIu64 " reports were lost: a worker's ring was full", grown);
+}
+
+static void watch_lost_signals(struct hs_ctl *ctl, const struct hs_node_totals *totals)
+{
+	uint64_t grown;
+	if (!hs_ctl_limit(ctl, &ctl->signals_limit, totals->signals_lost, &grown))
+		return;
+	hs_ctl_event(ctl, "signals_lost", json_pack("{s:I}", "signals", (json_int_t)grown),
+			"%" PRIu64 " in-band requests and reports were lost here: a worker's ring "
+			"was full",
+			grown);
 }
 
 static void watch_cap(struct hs_ctl *ctl)
@@ -175,6 +187,7 @@ void hs_ctl_second(struct hs_ctl *ctl)
 	begin_walk(ctl);
 	hs_ctl_totals(ctl, &totals);
 	watch_lost_reports(ctl, &totals);
+	watch_lost_signals(ctl, &totals);
 	watch_cap(ctl);
 	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
 		watch_rx_errors(ctl, i);

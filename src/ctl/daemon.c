@@ -211,7 +211,9 @@ static void add_totals(void *context, struct hs_node_totals *totals)
 
 static int install_list(struct daemon *d, json_t *requests, const char *path, struct hs_error *err)
 {
-	int rc = requests ? hs_ctl_install(d->ctl, hs_clock_now(d->clock), requests, err) : 0;
+	int rc = requests ? hs_ctl_install(d->ctl, hs_clock_now(d->clock), requests,
+					    HS_ORIGIN_CONFIG, err)
+			  : 0;
 	if (rc < 0)
 		hs_error_prefix(err, path);
 	return rc;

@@ -23,6 +23,16 @@ struct hs_node_totals {
 	uint64_t reports_published, reports_publish_lost, reports_suppressed;
 	uint64_t reports_bad, reports_stale;
 	uint64_t windows_published, windows_publish_lost;
+	// Rules in band. received = installed + refreshed + refused + bad + replayed.
+	uint64_t requests_in_band_sent, requests_in_band_received, requests_in_band_installed;
+	uint64_t requests_in_band_refreshed, requests_in_band_refused, requests_in_band_bad;
+	uint64_t requests_in_band_replayed, requests_in_band_expired;
+	uint64_t requests_in_band_unknown_keys, rules_in_band;
+	// Reports on their way back. queued = sent + lost + waiting.
+	uint64_t reports_piggyback_queued, reports_piggyback_sent, reports_piggyback_lost;
+	uint64_t reports_piggyback_waiting, reports_piggyback_received, reports_piggyback_bad;
+	uint64_t reports_piggyback_unmonitored, reports_piggyback_publish_lost;
+	uint64_t signals_taken, signals_lost;
 	uint64_t events, events_publish_lost;
 	uint64_t requests, requests_malformed, replies_lost;
 	uint64_t connections, disconnections, handshakes_failed;

@@ -32,6 +32,7 @@ struct hs_flow_offer {
 	// No telemetry of the rule before this is sent; control's.
 	_Atomic bool holds_telemetry;
 	uint16_t n_bytes; // of options, each with type and length
+	uint32_t ns_id;	  // whose they are; control's
 	uint8_t bytes[HS_FLOW_OFFER_BYTES];
 };
 

@@ -59,7 +59,7 @@ int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 	}
 	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
 	if (rc == 0 && n > 0)
-		rc = hs_ctl_install(at->ctl, lab_shown_ns(lab, at), list, err);
+		rc = hs_ctl_install(at->ctl, lab_shown_ns(lab, at), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0 && err->path[0])
 		place_error(entries, n, err);
 	json_decref(list);

@@ -301,96 +301,93 @@ static void ports_and_app_id_default_to_zero(void **state)
 	assert_memory_equal(&rule, &expected, sizeof(rule));
 }
 
+static const struct {
+	const char *what, *hex, *code, *path;
+} hostile[] = {
+		{"empty", "", "not_cbor", ""},
+		{"not a map", "07", "not_cbor", ""},
+		{"map of 2^64-1", "bbffffffffffffffff", "not_cbor", ""},
+		{"map of 2^32 members", "a16b696e745f72657175657374bb0000000100000000" NS_ID,
+				"not_cbor", ""},
+		{"array of 2^60 below an unknown key",
+				"a16b696e745f72657175657374a161789b1000000000000000", "not_cbor",
+				""},
+		{"map of 2^63 below an unknown key",
+				"a16b696e745f72657175657374a16178bb8000000000000000", "not_cbor",
+				""},
+		{"string of 2^64-1 bytes", "a17bffffffffffffffff", "not_cbor", ""},
+		{"another key", "a16b696e745f72657175657375a0", "not_cbor", ""},
+		{"a list", "826b696e745f72657175657374a0", "not_cbor", ""},
+		{"int_request twice", "a26b696e745f72657175657374a06b696e745f72657175657374a0",
+				"duplicate_key", ""},
+		{"auth twice", "a2" AUTH AUTH, "duplicate_key", ""},
+		{"auth of 15 bytes", "a164617574684f000000000000000000000000000000", "wrong_type",
+				"/auth"},
+		{"auth as text", "a16461757468703030303030303030303030303030303030", "wrong_type",
+				"/auth"},
+		{"auth alone", "a1" AUTH, "not_cbor", ""},
+		{"auth that ends too early", "a1646175746850000000", "not_cbor", ""},
+		{"not a map inside", "a16b696e745f7265717565737407", "not_cbor", ""},
+		{"indefinite outer map", "bf6b696e745f72657175657374a0ff", "not_cbor", ""},
+		{"indefinite inner map", "a16b696e745f72657175657374bfff", "not_cbor", ""},
+		{"indefinite string", "a16b696e745f72657175657374a1617f7f6161ff", "not_cbor", ""},
+		{"a lone break", "ff", "not_cbor", ""},
+		{"reserved additional information", "a16b696e745f726571756573741c", "not_cbor", ""},
+		{"empty request", "a16b696e745f72657175657374a0", "missing_field", "/ns_id"},
+		{"bytes behind it", "a16b696e745f72657175657374a000", "not_cbor", ""},
+		{"nested 12 deep",
+				"a16b696e745f72657175657374a161788181818181818181818181810"
+				"1",
+				"not_cbor", ""},
+		{"tags 12 deep",
+				"a16b696e745f72657175657374a16178c1c1c1c1c1c1c1c1c1c1c1c10"
+				"1",
+				"not_cbor", ""},
+		{"the same key twice", "a16b696e745f72657175657374a2" NS_ID NS_ID, "duplicate_key",
+				""},
+		{"ns_id as text", "a16b696e745f72657175657374a1656e735f69646137", "wrong_type",
+				"/ns_id"},
+		{"ns_id as float", "a16b696e745f72657175657374a1656e735f6964f94700", "wrong_type",
+				"/ns_id"},
+		{"ns_id tagged", "a16b696e745f72657175657374a1656e735f6964c107", "wrong_type",
+				"/ns_id"},
+		{"ns_id of 64 bits",
+				"a16b696e745f72657175657374a1656e735f69641bfffffffffffffff"
+				"f",
+				"out_of_range", "/ns_id"},
+		{"ns_id -2^64",
+				"a16b696e745f72657175657374a1656e735f69643bfffffffffffffff"
+				"f",
+				"out_of_range", "/ns_id"},
+		{"IPv4 address",
+				"a16b696e745f72657175657374a1667372635f6970693132372e302e30"
+				"2e31",
+				"wrong_family", "/src_ip"},
+		{"a zero byte in an address",
+				"a16b696e745f72657175657374a1667372635f6970643a3a3100", "bad_value",
+				"/src_ip"},
+		{"mode_setting as text",
+				"a16b696e745f72657175657374a16c6d6f64655f73657474696e67613"
+				"1",
+				"wrong_type", "/mode_setting"},
+		{"transmit_report as number",
+				"a16b696e745f72657175657374a16f7472616e736d69745f7265706f"
+				"727400",
+				"wrong_type", "/transmit_report"},
+};
+
 static void hostile_requests_are_refused(void **state)
 {
-	static const struct {
-		const char *what, *hex, *code, *path;
-	} cases[] = {
-			{"empty", "", "not_cbor", ""},
-			{"not a map", "07", "not_cbor", ""},
-			{"map of 2^64-1", "bbffffffffffffffff", "not_cbor", ""},
-			{"map of 2^32 members",
-					"a16b696e745f72657175657374bb0000000100000000" NS_ID,
-					"not_cbor", ""},
-			{"array of 2^60 below an unknown key",
-					"a16b696e745f72657175657374a161789b1000000000000000",
-					"not_cbor", ""},
-			{"map of 2^63 below an unknown key",
-					"a16b696e745f72657175657374a16178bb8000000000000000",
-					"not_cbor", ""},
-			{"string of 2^64-1 bytes", "a17bffffffffffffffff", "not_cbor", ""},
-			{"another key", "a16b696e745f72657175657375a0", "not_cbor", ""},
-			{"a list", "826b696e745f72657175657374a0", "not_cbor", ""},
-			{"int_request twice",
-					"a26b696e745f72657175657374a06b696e745f72657175657374a0",
-					"duplicate_key", ""},
-			{"auth twice", "a2" AUTH AUTH, "duplicate_key", ""},
-			{"auth of 15 bytes", "a164617574684f000000000000000000000000000000",
-					"wrong_type", "/auth"},
-			{"auth as text", "a16461757468703030303030303030303030303030303030",
-					"wrong_type", "/auth"},
-			{"auth alone", "a1" AUTH, "not_cbor", ""},
-			{"auth that ends too early", "a1646175746850000000", "not_cbor", ""},
-			{"not a map inside", "a16b696e745f7265717565737407", "not_cbor", ""},
-			{"indefinite outer map", "bf6b696e745f72657175657374a0ff", "not_cbor", ""},
-			{"indefinite inner map", "a16b696e745f72657175657374bfff", "not_cbor", ""},
-			{"indefinite string", "a16b696e745f72657175657374a1617f7f6161ff",
-					"not_cbor", ""},
-			{"a lone break", "ff", "not_cbor", ""},
-			{"reserved additional information", "a16b696e745f726571756573741c",
-					"not_cbor", ""},
-			{"empty request", "a16b696e745f72657175657374a0", "missing_field",
-					"/ns_id"},
-			{"bytes behind it", "a16b696e745f72657175657374a000", "not_cbor", ""},
-			{"nested 12 deep",
-					"a16b696e745f72657175657374a161788181818181818181818181810"
-					"1",
-					"not_cbor", ""},
-			{"tags 12 deep",
-					"a16b696e745f72657175657374a16178c1c1c1c1c1c1c1c1c1c1c1c10"
-					"1",
-					"not_cbor", ""},
-			{"the same key twice", "a16b696e745f72657175657374a2" NS_ID NS_ID,
-					"duplicate_key", ""},
-			{"ns_id as text", "a16b696e745f72657175657374a1656e735f69646137",
-					"wrong_type", "/ns_id"},
-			{"ns_id as float", "a16b696e745f72657175657374a1656e735f6964f94700",
-					"wrong_type", "/ns_id"},
-			{"ns_id tagged", "a16b696e745f72657175657374a1656e735f6964c107",
-					"wrong_type", "/ns_id"},
-			{"ns_id of 64 bits",
-					"a16b696e745f72657175657374a1656e735f69641bfffffffffffffff"
-					"f",
-					"out_of_range", "/ns_id"},
-			{"ns_id -2^64",
-					"a16b696e745f72657175657374a1656e735f69643bfffffffffffffff"
-					"f",
-					"out_of_range", "/ns_id"},
-			{"IPv4 address",
-					"a16b696e745f72657175657374a1667372635f6970693132372e302e30"
-					"2e31",
-					"wrong_family", "/src_ip"},
-			{"a zero byte in an address",
-					"a16b696e745f72657175657374a1667372635f6970643a3a3100",
-					"bad_value", "/src_ip"},
-			{"mode_setting as text",
-					"a16b696e745f72657175657374a16c6d6f64655f73657474696e67613"
-					"1",
-					"wrong_type", "/mode_setting"},
-			{"transmit_report as number",
-					"a16b696e745f72657175657374a16f7472616e736d69745f7265706f"
-					"727400",
-					"wrong_type", "/transmit_report"},
-	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
 		uint8_t bytes[256];
 		struct hs_rule rule;
 		struct hs_error err = {0};
-		size_t n = unhex(cases[i].hex, bytes);
+		size_t n = unhex(hostile[i].hex, bytes);
 		if (hs_rule_from_cbor(bytes, n, &rule, NULL, &err) != -EINVAL ||
-				strcmp(err.code, cases[i].code) || strcmp(err.path, cases[i].path))
-			fail_msg("%s: %s at \"%s\": %s", cases[i].what, err.code, err.path,
+				strcmp(err.code, hostile[i].code) ||
+				strcmp(err.path, hostile[i].path))
+			fail_msg("%s: %s at \"%s\": %s", hostile[i].what, err.code, err.path,
 					err.message);
 	}
 }

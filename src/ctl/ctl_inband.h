@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What control keeps of rules that spread in band (the source's part), of rules that came in band,
+// and of reports on their way back. For src/ctl only.
+//
+// Thread rule: owner (the control thread).
+#pragma once
+
+#include "flow_offer.h"
+#include "report.h"
+#include "report_cbor.h"
+#include "rule.h"
+#include "signal_record.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct hs_ctl;
+
+#define HS_BACKLOG_REPORTS 64
+
+// A rule with `in_band`: its request goes out with the flow's packets, again and again.
+struct spreading {
+	TAILQ_ENTRY(spreading) order;
+	uint32_t slot;
+	bool stands;	   // in the slot's offer, until it is seen to be sent
+	bool changed;	   // what stands or is under way is no longer the rule
+	bool told;	   // request_waiting, of what stands
+	uint8_t stage;	   // of the list of repeats
+	int64_t due_ns;	   // when it is to stand again
+	int64_t stands_ns; // since when; and since when with this signature
+	int64_t signed_ns;
+	int64_t first_ns, last_ns; // sendings; first: since the rule's last change
+	uint64_t sent;
+	uint64_t refused; // packets without room for what stands, before the offer was made anew
+	uint64_t counter; // of the last signature
+};
+TAILQ_HEAD(spreading_list, spreading);
+
+// A rule that came in band.
+struct guest {
+	TAILQ_ENTRY(guest) order; // of expiry
+	uint32_t slot;
+	uint64_t counter;   // of the newest signature
+	int64_t refresh_ns; // when it was last asked for
+	int64_t expires_ns;
+};
+TAILQ_HEAD(guest_list, guest);
+
+// Reports of a rule that wait for a packet that goes back.
+struct backlog {
+	TAILQ_ENTRY(backlog) order;
+	uint32_t slot;
+	uint32_t carrier;   // HS_FLOW_NONE: none
+	uint32_t stands_at; // the slot whose offer has the first n_stands
+	unsigned n_stands;
+	int64_t stands_ns;
+	uint16_t limit; // bytes of options that one packet is asked to take
+	unsigned n, first;
+	struct waiting_report {
+		uint8_t *cbor;
+		uint16_t len;
+	} reports[HS_BACKLOG_REPORTS]; // a ring
+};
+TAILQ_HEAD(backlog_list, backlog);
+
+// ctl_offer.c: the offer of a slot.
+
+// The offer if it may be filled: empty, or with may_displace emptied of what waited in it. NULL: a
+// packet has it, what was sent is not counted yet, or no memory.
+struct hs_flow_offer *hs_ctl_offer_open(struct hs_ctl *ctl, uint32_t slot, bool may_displace);
+// Takes back what stands, unless a packet has it.
+bool hs_ctl_offer_withdraw(struct hs_flow_offer *offer);
+// For good: if a packet has it, nobody counts it.
+void hs_ctl_offer_leave(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer);
+// Puts what was filled in before the workers.
+void hs_ctl_offer_publish(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer,
+		uint32_t ns_id, bool holds_telemetry);
+// Nothing stands at the slot any more.
+void hs_ctl_offer_clear(struct hs_ctl *ctl, uint32_t slot);
+enum hs_flow_offer_state hs_ctl_offer_state(const struct hs_flow_offer *offer);
+// Options of one type, each of at most 255 bytes, that carry these bytes. Returns the size.
+uint16_t hs_ctl_offer_options(uint8_t *to, uint8_t type, const uint8_t *bytes, size_t len);
+
+// ctl_inband.c: spreading. All take a slot that has a rule.
+
+// Does the request fit an option? -EINVAL with *err.
+int hs_ctl_spread_check(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_error *err);
+void hs_ctl_spread_begin(struct hs_ctl *ctl, uint32_t slot);
+void hs_ctl_spread_changed(struct hs_ctl *ctl, uint32_t slot);
+void hs_ctl_spread_end(struct hs_ctl *ctl, struct spreading *spreading);
+void hs_ctl_spread(struct hs_ctl *ctl);
+
+// ctl_guest.c: rules that came in band.
+void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal);
+bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id);
+void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest);
+void hs_ctl_guests_expire(struct hs_ctl *ctl);
+
+// ctl_piggyback.c: reports on their way back.
+void hs_ctl_piggyback(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report);
+void hs_ctl_piggyback_changed(struct hs_ctl *ctl, uint32_t slot);
+// What stands at a slot that is about to go waits again.
+void hs_ctl_piggyback_slot_goes(struct hs_ctl *ctl, uint32_t slot);
+void hs_ctl_piggyback_end(struct hs_ctl *ctl, struct backlog *backlog);
+void hs_ctl_carry(struct hs_ctl *ctl);
+void hs_ctl_piggybacked(struct hs_ctl *ctl, const struct hs_signal *signals, unsigned n);

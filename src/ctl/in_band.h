@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a node does about rules that spread themselves in the packets of their flows: when it
+// repeats its own, and which it takes from others.
+//
+// Source: 000_616928c59136b059.txt section III-B1; docs/in-band.md.
+// Thread rule: a value.
+#pragma once
+
+#include "rule_auth.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_IN_BAND_MAX_REPEATS 16
+
+struct hs_in_band {
+	// Repeats of a request after its first sending, ascending; behind the last one, one for
+	// each interval.
+	unsigned n_repeats;
+	int64_t repeats_ns[HS_IN_BAND_MAX_REPEATS];
+	uint32_t interval_s;
+
+	bool accept;		 // install what packets bring
+	uint32_t ports;		 // bit i: port i may bring it; a host side never may
+	uint32_t max_rules;	 // that came in band, at a time
+	uint32_t missed_repeats; // intervals without a repeat, after which such a rule goes
+	bool has_key;		 // take signed requests only, and sign
+	struct hs_rule_key key;
+	uint32_t max_age_s; // of a signed request, by the two nodes' clocks; 0: any
+};
+
+// The defaults: repeats after 0.1, 0.3, 1, 3, 10, 30 s, then every 60 s; requests are taken from
+// all network sides, 1024 rules, gone after 3 missed repeats; no key; 120 s.
+void hs_in_band_init(struct hs_in_band *in_band);

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules that packets bring: what is taken, what is refused and why.
+#include "offer_rig.h"
+
+#define KEY_BYTE 0x5a
+
+static const enum hs_port_side TRANSIT[] = {HS_SIDE_NETWORK, HS_SIDE_NETWORK};
+
+static struct hs_rule a_rule(uint32_t ns_id)
+{
+	struct hs_rule rule;
+	hs_rule_init(&rule);
+	rule.ns_id = ns_id;
+	rule.app_id = 3;
+	memcpy(rule.src_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 1}, 16);
+	memcpy(rule.dst_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 2}, 16);
+	rule.dst_port = (uint16_t)(5000 + ns_id);
+	rule.protocol = IPPROTO_UDP;
+	rule.trace_type = 0x7000E000;
+	rule.mode = HS_MODE_COUNT;
+	rule.mode_setting = 1;
+	return rule;
+}
+
+static struct hs_rule_key a_key(uint8_t byte)
+{
+	struct hs_rule_key key;
+	memset(key.bytes, byte, sizeof(key.bytes));
+	return key;
+}
+
+// Brings the rule's request to a port, and has control look; key 0: unsigned.
+static void bring_signed(struct rig *r, const struct hs_rule *rule, uint16_t port, uint8_t key_byte,
+		int64_t at_ns)
+{
+	uint8_t bytes[HS_RULE_CBOR_BYTES];
+	struct hs_rule_key key = a_key(key_byte);
+	int len = hs_rule_to_cbor(rule, bytes, sizeof(bytes), NULL);
+	assert_true(len > 0);
+	if (key_byte)
+		len = hs_rule_auth_sign(
+				&key, (uint64_t)at_ns, bytes, (size_t)len, sizeof(bytes), NULL);
+	assert_true(len > 0);
+	bring(HS_OPT_REQUEST, 0, 1, port, bytes, (size_t)len);
+	step(r, 1000000);
+}
+
+static void bring_rule(struct rig *r, const struct hs_rule *rule)
+{
+	bring_signed(r, rule, 0, 0, 0);
+}
+
+static json_t *rule_shown(struct rig *r, unsigned ns_id)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "{\"int_get\": {\"ns_id\": %u}}", ns_id);
+	json_t *reply = ask(r, text), *rule = json_incref(json_object_get(reply, "rule"));
+	json_decref(reply);
+	return rule;
+}
+
+static bool is_installed(struct rig *r, unsigned ns_id)
+{
+	return hs_flow_table_find(flows(r), ns_id) != HS_FLOW_NONE;
+}
+
+static void assert_reason(struct rig *r, const char *word)
+{
+	json_t *told = event(r, "request_refused", 0);
+	assert_non_null(told);
+	const char *reason = json_string_value(json_object_get(told, "reason"));
+	if (!strstr(reason, word))
+		fail_msg("\"%s\" does not say \"%s\"", reason, word);
+}
+
+static void close_with_audit(struct rig *r)
+{
+	assert_audit_ok(r);
+	rig_close(r);
+}
+
+// ---- taken ----
+
+static void a_request_that_a_packet_brought_is_a_rule(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	rule.piggyback_report = true;
+	rule.transmit_report = false;
+	bring_rule(r, &rule);
+	assert_memory_equal(hs_flow_table_rule(flows(r), slot_of(r, 7)), &rule, sizeof(rule));
+
+	json_t *shown = state_of_rule(r, 7), *told = event(r, "request_received", 0);
+	assert_string_equal(json_string_value(json_object_get(shown, "origin")), "in_band");
+	assert_number(shown, "expires_ns", r->now_ns + 180 * SECOND);
+	assert_null(json_object_get(shown, "request_sent")); // the packet itself takes it further
+	assert_number(told, "ns_id", 7);
+	assert_string_equal(json_string_value(json_object_get(told, "port")), "p0");
+	assert_string_equal(json_string_value(json_object_get(told, "action")), "installed");
+	assert_total(r, "requests_in_band_received", 1);
+	assert_total(r, "requests_in_band_installed", 1);
+	assert_total(r, "rules_in_band", 1);
+	assert_total(r, "generation", 1);
+	json_decref(shown);
+	close_with_audit(r);
+}
+
+static void the_same_request_refreshes_and_resets_nothing(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	feed_plain(r, 7);
+	uint32_t generation = hs_flow_table_generation(flows(r), slot_of(r, 7));
+	step(r, 100 * SECOND);
+	bring_rule(r, &rule);
+	struct hs_flow_counters counters;
+	hs_flow_table_counters(flows(r), slot_of(r, 7), &counters);
+	assert_int_equal(counters.rx_packets, 1);
+	assert_int_equal(hs_flow_table_generation(flows(r), slot_of(r, 7)), generation);
+	assert_state(r, 7, "expires_ns", r->now_ns + 180 * SECOND);
+	assert_total(r, "requests_in_band_refreshed", 1);
+	assert_total(r, "generation", 1);
+	assert_null(event(r, "request_received", 1));
+	close_with_audit(r);
+}
+
+static void what_can_change_in_place_changes_in_place(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	feed_plain(r, 7);
+	// What this node alone was told stays.
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"hop_enabled\": false, "
+			   "\"extract_report\": true}}"));
+	uint32_t generation = hs_flow_table_generation(flows(r), slot_of(r, 7));
+	rule.mode = HS_MODE_PROBABILITY;
+	rule.mode_setting = 12.5;
+	rule.transmit_report = false;
+	rule.piggyback_report = true;
+	bring_rule(r, &rule);
+
+	struct hs_flow_counters counters;
+	hs_flow_table_counters(flows(r), slot_of(r, 7), &counters);
+	assert_int_equal(counters.rx_packets, 1);
+	assert_int_equal(hs_flow_table_generation(flows(r), slot_of(r, 7)), generation);
+	rule.hop_enabled = false;
+	rule.extract_report = true;
+	assert_memory_equal(hs_flow_table_rule(flows(r), slot_of(r, 7)), &rule, sizeof(rule));
+	assert_string_equal(json_string_value(json_object_get(
+					    event(r, "request_received", 1), "action")),
+			"updated");
+	assert_total(r, "requests_in_band_installed", 2);
+	close_with_audit(r);
+}
+
+static void another_flow_under_the_same_namespace_replaces_the_rule(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"hop_enabled\": false}}"));
+	struct hs_rule others[] = {rule, rule, rule};
+	others[0].dst_port = 99;
+	others[1].trace_type = 0x7000C000;
+	others[2].app_id = 4;
+	for (unsigned i = 0; i < 3; i++) {
+		bring_rule(r, &others[i]);
+		others[i].hop_enabled = false;
+		assert_memory_equal(hs_flow_table_rule(flows(r), slot_of(r, 7)), &others[i],
+				sizeof(rule));
+		assert_string_equal(json_string_value(json_object_get(
+						    event(r, "request_received", 1 + i), "action")),
+				"replaced");
+		others[i].hop_enabled = true;
+	}
+	assert_total(r, "rules", 1);
+	assert_total(r, "rules_in_band", 1);
+	close_with_audit(r);
+}
+
+static void unknown_keys_are_dropped_and_counted(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	uint8_t bytes[HS_RULE_CBOR_BYTES + 4];
+	int len = hs_rule_to_cbor(&rule, bytes, HS_RULE_CBOR_BYTES, NULL);
+	assert_int_equal(bytes[13], 0xaa);
+	bytes[13] = 0xab; // a member more: "x": 1
+	memcpy(bytes + len, "\x61x\x01", 3);
+	bring(HS_OPT_REQUEST, 0, 1, 0, bytes, (size_t)len + 3);
+	step(r, 1000);
+	assert_true(is_installed(r, 7));
+	assert_total(r, "requests_in_band_unknown_keys", 1);
+	close_with_audit(r);
+}
+
+static void rules_of_several_requests_in_one_packet_are_all_taken(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	for (uint8_t i = 0; i < 3; i++) {
+		struct hs_rule rule = a_rule(7 + i);
+		uint8_t bytes[HS_RULE_CBOR_BYTES];
+		int len = hs_rule_to_cbor(&rule, bytes, sizeof(bytes), NULL);
+		bring(HS_OPT_REQUEST, i, 3, 1, bytes, (size_t)len)->taken = 0;
+	}
+	step(r, 1000);
+	assert_total(r, "rules_in_band", 3);
+	close_with_audit(r);
+}
+
+// ---- not over what this node was given ----
+
+static void a_rule_that_the_api_set_stands_above_a_request(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	install(r, 7, "");
+	struct hs_rule rule = a_rule(7);
+	rule.mode_setting = 50;
+	bring_rule(r, &rule);
+	json_t *shown = rule_shown(r, 7);
+	assert_number(shown, "mode_setting", 1);
+	json_decref(shown);
+	assert_total(r, "requests_in_band_refused", 1);
+	assert_reason(r, "another rule");
+	step(r, 1000 * SECOND);
+	assert_true(is_installed(r, 7)); // and it does not expire
+	close_with_audit(r);
+}
+
+static void a_request_for_what_this_node_has_anyway_is_no_refusal(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	install(r, 7, ", \"extract_report\": true");
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	assert_total(r, "requests_in_band_refreshed", 1);
+	assert_total(r, "requests_in_band_refused", 0);
+	assert_total(r, "rules_in_band", 0);
+	assert_null(event(r, "request_refused", 0));
+	close_with_audit(r);
+}
+
+static void an_int_request_takes_the_place_of_a_rule_that_came_in_band(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	for (uint32_t ns_id = 1; ns_id <= 64; ns_id++) {
+		rule = a_rule(ns_id);
+		bring_rule(r, &rule);
+	}
+	// The table is full, and room there is nevertheless.
+	install(r, 7, ", \"transmit_report\": false");
+	json_t *shown = state_of_rule(r, 7);
+	assert_string_equal(json_string_value(json_object_get(shown, "origin")), "api");
+	assert_null(json_object_get(shown, "expires_ns"));
+	json_decref(shown);
+	assert_total(r, "rules_in_band", 63);
+	rule = a_rule(7);
+	bring_rule(r, &rule);
+	assert_total(r, "requests_in_band_refused", 1);
+	close_with_audit(r);
+}
+
+static void a_deleted_rule_comes_back_with_its_next_request(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	json_decref(ask(r, "{\"int_delete\": {\"ns_id\": 7}}"));
+	assert_total(r, "rules_in_band", 0);
+	step(r, 400 * SECOND); // nothing of it is left to expire
+	bring_rule(r, &rule);
+	assert_true(is_installed(r, 7));
+	close_with_audit(r);
+}
+
+// ---- refused ----
+
+static void a_node_that_accepts_none_refuses_all(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.accept = false;
+	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	assert_false(is_installed(r, 7));
+	assert_total(r, "requests_in_band_refused", 1);
+	assert_reason(r, "telemetry.in_band");
+	close_with_audit(r);
+}
+
+static void a_port_that_is_not_named_brings_nothing(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.ports = 1u << 1;
+	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, 0, 0);
+	assert_false(is_installed(r, 7));
+	bring_signed(r, &rule, 1, 0, 0);
+	assert_true(is_installed(r, 7));
+	assert_total(r, "requests_in_band_refused", 1);
+	close_with_audit(r);
+}
+
+static void a_host_brings_nothing_even_where_all_ports_may(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, 0, 0);
+	assert_false(is_installed(r, 7));
+	bring_signed(r, &rule, 9, 0, 0); // nor a port that there is not
+	assert_false(is_installed(r, 7));
+	assert_total(r, "requests_in_band_refused", 2);
+	close_with_audit(r);
+}
+
+static void no_more_rules_come_in_band_than_may(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.max_rules = 2;
+	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
+	for (uint32_t ns_id = 7; ns_id <= 9; ns_id++) {
+		struct hs_rule rule = a_rule(ns_id);
+		bring_rule(r, &rule);
+	}
+	assert_total(r, "rules", 2);
+	assert_total(r, "requests_in_band_refused", 1);
+	assert_reason(r, "as many");
+	// Those that are there may change nevertheless.
+	struct hs_rule rule = a_rule(7);
+	rule.dst_port = 99;
+	bring_rule(r, &rule);
+	assert_total(r, "requests_in_band_installed", 3);
+	close_with_audit(r);
+}
+
+static void a_full_table_takes_no_rule_in_band(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	for (unsigned ns_id = 1; ns_id <= 64; ns_id++)
+		install(r, ns_id, "");
+	struct hs_rule rule = a_rule(100);
+	bring_rule(r, &rule);
+	assert_total(r, "requests_in_band_refused", 1);
+	assert_reason(r, "64 rules");
+	close_with_audit(r);
+}
+
+static void what_is_no_request_is_counted_as_bad(void **state)
+{
+	// No CBOR, another key, a mode of bytes that are no text, which the error quotes.
+	static const char *const hexes[] = {"ff", "a16b696e745f72657175657375a0",
+			"a16b696e745f72657175657374a1646d6f646563c3c30a"};
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	for (unsigned i = 0; i < 3; i++) {
+		uint8_t bytes[64];
+		size_t len = from_hex(hexes[i], bytes);
+		bring(HS_OPT_REQUEST, 0, 1, 0, bytes, len);
+		step(r, 61 * SECOND);
+	}
+	assert_total(r, "requests_in_band_received", 3);
+	assert_total(r, "requests_in_band_bad", 3);
+	assert_reason(r, "indefinite");
+	json_t *odd = event(r, "request_refused", 2);
+	assert_non_null(odd);
+	if (!strstr(json_string_value(json_object_get(odd, "reason")), "mode: \"???\""))
+		fail_msg("%s", json_string_value(json_object_get(odd, "reason")));
+	close_with_audit(r);
+}
+
+static void refusals_are_told_once_a_minute_with_their_number(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	for (unsigned i = 0; i < 10; i++) {
+		bring(HS_OPT_REQUEST, 0, 1, 0, (const uint8_t *)"\xff", 1);
+		step(r, SECOND);
+	}
+	assert_number(event(r, "request_refused", 0), "requests", 1);
+	assert_null(event(r, "request_refused", 1));
+	step(r, 60 * SECOND);
+	bring(HS_OPT_REQUEST, 0, 1, 0, (const uint8_t *)"\xff", 1);
+	step(r, SECOND);
+	assert_number(event(r, "request_refused", 1), "requests", 10);
+	close_with_audit(r);
+}
+
+static void requests_that_keep_changing_do_not_fill_the_events(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	for (unsigned i = 0; i < 200; i++) {
+		rule.mode_setting = 2 + i;
+		bring_rule(r, &rule); // a millisecond later
+	}
+	assert_total(r, "requests_in_band_installed", 200);
+	assert_int_equal(count_published(r, "event.request_received"), 32);
+	close_with_audit(r);
+}
+
+// ---- gone ----
+
+static void a_rule_that_nobody_asks_for_again_expires(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.interval_s = 10;
+	in_band.missed_repeats = 2;
+	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
+	struct hs_rule seven = a_rule(7), eight = a_rule(8);
+	bring_rule(r, &seven);
+	bring_rule(r, &eight);
+	step(r, 15 * SECOND);
+	bring_rule(r, &seven);
+	step(r, 6 * SECOND);
+	assert_false(is_installed(r, 8));
+	assert_true(is_installed(r, 7));
+	json_t *told = event(r, "request_expired", 0);
+	assert_number(told, "ns_id", 8);
+	assert_in_range(number(told, "silent_ns"), 20 * SECOND, 22 * SECOND);
+	step(r, 13 * SECOND);
+	assert_true(is_installed(r, 7));
+	step(r, 2 * SECOND);
+	assert_false(is_installed(r, 7));
+	assert_total(r, "requests_in_band_expired", 2);
+	assert_total(r, "rules_in_band", 0);
+	close_with_audit(r);
+}
+
+// ---- signed ----
+
+static struct rig *open_with_key(void)
+{
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.has_key = true;
+	in_band.key = a_key(KEY_BYTE);
+	return rig_open_with(TRANSIT, 1500, 8, &in_band);
+}
+
+static void a_node_with_a_key_takes_what_is_signed_with_it(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_key();
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns);
+	assert_true(is_installed(r, 7));
+	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns);
+	assert_total(r, "requests_in_band_refreshed", 1);
+	close_with_audit(r);
+}
+
+static void a_node_with_a_key_takes_nothing_else(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_key();
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, 0, 0);
+	assert_reason(r, "not signed");
+	bring_signed(r, &rule, 0, KEY_BYTE ^ 1, r->now_ns);
+	assert_false(is_installed(r, 7));
+	assert_total(r, "requests_in_band_bad", 2);
+	close_with_audit(r);
+}
+
+static void a_node_without_a_key_takes_signed_requests(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, KEY_BYTE, 5);
+	assert_true(is_installed(r, 7));
+	assert_total(r, "requests_in_band_unknown_keys", 0);
+	close_with_audit(r);
+}
+
+static void a_signed_request_that_comes_again_is_a_replay(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_key();
+	struct hs_rule rule = a_rule(7), changed = rule;
+	changed.mode_setting = 9;
+	int64_t first_ns = r->now_ns;
+	bring_signed(r, &changed, 0, KEY_BYTE, first_ns);
+	bring_signed(r, &rule, 0, KEY_BYTE, first_ns + 5);
+	step(r, 50 * SECOND);
+	bring_signed(r, &changed, 0, KEY_BYTE, first_ns);
+	bring_signed(r, &rule, 0, KEY_BYTE, first_ns + 5);
+	json_t *shown = rule_shown(r, 7);
+	assert_number(shown, "mode_setting", 1);
+	json_decref(shown);
+	assert_total(r, "requests_in_band_replayed", 2);
+	// It did not prolong the rule's life either.
+	assert_state(r, 7, "expires_ns", first_ns + 2 * 1000000 + 180 * SECOND);
+	close_with_audit(r);
+}
+
+static void a_signed_request_of_another_time_is_refused(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_key();
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns - 121 * SECOND);
+	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns + 121 * SECOND);
+	assert_false(is_installed(r, 7));
+	assert_total(r, "requests_in_band_replayed", 2);
+	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns - 119 * SECOND);
+	assert_true(is_installed(r, 7));
+	close_with_audit(r);
+}
+
+static void without_a_limit_of_age_only_the_order_counts(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.has_key = true;
+	in_band.key = a_key(KEY_BYTE);
+	in_band.max_age_s = 0;
+	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
+	struct hs_rule rule = a_rule(7);
+	bring_signed(r, &rule, 0, KEY_BYTE, 5);
+	assert_true(is_installed(r, 7));
+	bring_signed(r, &rule, 0, KEY_BYTE, 5);
+	assert_total(r, "requests_in_band_replayed", 1);
+	close_with_audit(r);
+}
+
+static void the_signature_of_one_namespace_is_no_measure_for_another(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_key();
+	struct hs_rule seven = a_rule(7), eight = a_rule(8);
+	bring_signed(r, &seven, 0, KEY_BYTE, r->now_ns);
+	bring_signed(r, &eight, 0, KEY_BYTE, r->now_ns - 10 * SECOND);
+	assert_true(is_installed(r, 8));
+	close_with_audit(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_request_that_a_packet_brought_is_a_rule),
+			cmocka_unit_test(the_same_request_refreshes_and_resets_nothing),
+			cmocka_unit_test(what_can_change_in_place_changes_in_place),
+			cmocka_unit_test(another_flow_under_the_same_namespace_replaces_the_rule),
+			cmocka_unit_test(unknown_keys_are_dropped_and_counted),
+			cmocka_unit_test(rules_of_several_requests_in_one_packet_are_all_taken),
+			cmocka_unit_test(a_rule_that_the_api_set_stands_above_a_request),
+			cmocka_unit_test(a_request_for_what_this_node_has_anyway_is_no_refusal),
+			cmocka_unit_test(
+					an_int_request_takes_the_place_of_a_rule_that_came_in_band),
+			cmocka_unit_test(a_deleted_rule_comes_back_with_its_next_request),
+			cmocka_unit_test(a_node_that_accepts_none_refuses_all),
+			cmocka_unit_test(a_port_that_is_not_named_brings_nothing),
+			cmocka_unit_test(a_host_brings_nothing_even_where_all_ports_may),
+			cmocka_unit_test(no_more_rules_come_in_band_than_may),
+			cmocka_unit_test(a_full_table_takes_no_rule_in_band),
+			cmocka_unit_test(what_is_no_request_is_counted_as_bad),
+			cmocka_unit_test(refusals_are_told_once_a_minute_with_their_number),
+			cmocka_unit_test(requests_that_keep_changing_do_not_fill_the_events),
+			cmocka_unit_test(a_rule_that_nobody_asks_for_again_expires),
+			cmocka_unit_test(a_node_with_a_key_takes_what_is_signed_with_it),
+			cmocka_unit_test(a_node_with_a_key_takes_nothing_else),
+			cmocka_unit_test(a_node_without_a_key_takes_signed_requests),
+			cmocka_unit_test(a_signed_request_that_comes_again_is_a_replay),
+			cmocka_unit_test(a_signed_request_of_another_time_is_refused),
+			cmocka_unit_test(without_a_limit_of_age_only_the_order_counts),
+			cmocka_unit_test(the_signature_of_one_namespace_is_no_measure_for_another),
+	};
+	dpdk_env_init("64");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reports on their way back: what the sink offers to packets, and what comes out at the other end.
+#include "offer_rig.h"
+
+#include "report_cbor.h"
+
+#define MS	  INT64_C(1000000)
+#define PIGGYBACK ", \"piggyback_report\": true"
+
+// The slot that packets of the reverse flow find.
+static uint32_t reverse_of(struct rig *r, unsigned ns_id)
+{
+	return hs_flow_table_reverse(flows(r), hs_flow_table_rule(flows(r), slot_of(r, ns_id)));
+}
+
+static struct hs_flow_offer *carried(struct rig *r, unsigned ns_id)
+{
+	uint32_t slot = reverse_of(r, ns_id);
+	assert_int_not_equal(slot, HS_FLOW_NONE);
+	return offer_at(r, slot);
+}
+
+// The reports in an offer, each of one option; returns how many.
+static unsigned read_offer(const struct hs_flow_offer *offer, struct hs_report *reports,
+		struct hs_report_sender *senders, unsigned room)
+{
+	unsigned n = 0;
+	for (size_t at = 0; at < offer->n_bytes; at += 2u + offer->bytes[at + 1]) {
+		struct hs_error err;
+		assert_true(n < room);
+		assert_int_equal(offer->bytes[at], 0x33);
+		if (hs_report_from_cbor(&offer->bytes[at + 2], offer->bytes[at + 1], &reports[n],
+				    &senders[n], &err) < 0)
+			fail_msg("%s", err.message);
+		n++;
+	}
+	return n;
+}
+
+static struct rig *sink_with_rule(void)
+{
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, PIGGYBACK);
+	return r;
+}
+
+static void close_with_audit(struct rig *r)
+{
+	assert_audit_ok(r);
+	rig_close(r);
+}
+
+// ---- sent back ----
+
+static void a_report_is_offered_to_the_reverse_flow(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+
+	struct hs_flow_offer *offer = carried(r, 7);
+	assert_true(is_ready(offer));
+	assert_false(offer->holds_telemetry);
+	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(reports[0].telemetry.ns_id, 7);
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 1);
+	assert_int_equal(reports[0].sink_rx_packets, 1);
+	assert_int_equal(reports[0].sink_ts_ns, NOW);
+	assert_int_equal(senders[0].app_id, 3);
+	assert_int_equal(senders[0].sink_node_id, 9);
+	// It is published here all the same, unless the rule says otherwise.
+	assert_int_equal(count_published(r, "report.7"), 1);
+	assert_state(r, 7, "reports_waiting", 1);
+	close_with_audit(r);
+}
+
+static void a_rule_that_does_not_piggyback_offers_nothing(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(reverse_of(r, 7), HS_FLOW_NONE);
+	assert_total(r, "reports_piggyback_queued", 0);
+	rig_close(r);
+}
+
+static void reports_that_wait_go_together_and_in_order(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	for (unsigned i = 0; i < 3; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, 10 * MS);
+	}
+	struct hs_flow_offer *offer = carried(r, 7);
+	assert_int_equal(read_offer(offer, reports, senders, 8), 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(reports[i].telemetry.e2e.tx_packets, 1 + i);
+	send_offer(r, offer);
+	step(r, 10 * MS);
+	assert_int_equal(atomic_load(&offer->state), HS_OFFER_EMPTY);
+	assert_total(r, "reports_piggyback_sent", 3);
+	assert_total(r, "reports_piggyback_waiting", 0);
+	close_with_audit(r);
+}
+
+static void a_packet_is_asked_for_512_bytes_and_8_options_at_most(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[16];
+	struct hs_report_sender senders[16];
+	for (unsigned i = 0; i < 16; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	unsigned sent = 0, last = 0;
+	while (sent < 16) {
+		step(r, 10 * MS);
+		struct hs_flow_offer *offer = carried(r, 7);
+		assert_true(is_ready(offer));
+		assert_true(offer->n_bytes <= 512);
+		unsigned n = read_offer(offer, reports, senders, 8);
+		assert_true(n > 4);
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(reports[i].telemetry.e2e.tx_packets, ++last);
+		sent += n;
+		send_offer(r, offer);
+	}
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 16);
+	close_with_audit(r);
+}
+
+static void the_newest_are_kept_when_none_goes_back(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	for (unsigned i = 0; i < 70; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_queued", 70);
+	assert_total(r, "reports_piggyback_lost", 6);
+	assert_total(r, "reports_piggyback_waiting", 64);
+	assert_true(read_offer(carried(r, 7), reports, senders, 8) > 0);
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 7); // of 70
+	close_with_audit(r);
+}
+
+static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	struct hs_flow_offer *offer = carried(r, 7);
+	atomic_store(&offer->state, HS_OFFER_TAKEN);
+	for (unsigned i = 0; i < 70; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 1);
+	atomic_store(&offer->state, HS_OFFER_SENT);
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 1);
+	assert_total(r, "reports_piggyback_lost", 7); // of 71, 63 wait
+	assert_true(read_offer(offer, reports, senders, 8) > 0);
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 9);
+	close_with_audit(r);
+}
+
+static void packets_without_room_for_several_are_asked_to_take_fewer(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	for (unsigned i = 0; i < 8; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	struct hs_flow_offer *offer = carried(r, 7);
+	step(r, 10 * MS);
+	uint16_t wide = offer->n_bytes;
+	for (unsigned i = 0; i < 100; i++) {
+		atomic_fetch_add(&offer->refused, 1);
+		step(r, 10 * MS);
+	}
+	assert_true(wide > 300);
+	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	// And after some that found room, more again.
+	for (unsigned i = 0; i < 4; i++) {
+		send_offer(r, offer);
+		feed_sampled(r, 7, 0x7000);
+		feed_sampled(r, 7, 0x7000);
+		feed_sampled(r, 7, 0x7000);
+		step(r, 10 * MS);
+	}
+	assert_true(read_offer(offer, reports, senders, 8) > 2);
+	close_with_audit(r);
+}
+
+static void a_rule_of_the_reverse_flow_carries_them_from_its_installation_on(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	struct hs_flow_offer *hidden = carried(r, 7);
+	json_decref(ask(r, "{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"2001:db8::2\", "
+			   "\"dst_ip\": \"2001:db8::1\", \"src_port\": 5007, \"dst_port\": 0, "
+			   "\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
+			   "\"count\", \"mode_setting\": 1}}"));
+	step(r, 10 * MS);
+	assert_int_equal(atomic_load(&hidden->state), HS_OFFER_EMPTY);
+	assert_ptr_equal(carried(r, 7), offer_of(r, 8));
+	assert_true(is_ready(offer_of(r, 8)));
+	// And when it goes the hidden one does so again; nothing is lost.
+	json_decref(ask(r, "{\"int_delete\": {\"ns_id\": 8}}"));
+	step(r, 10 * MS);
+	assert_true(is_ready(hidden));
+	send_offer(r, hidden);
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 1);
+	assert_total(r, "reports_piggyback_lost", 0);
+	close_with_audit(r);
+}
+
+static void a_request_goes_before_reports(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	json_decref(ask(r, "{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"2001:db8::2\", "
+			   "\"dst_ip\": \"2001:db8::1\", \"src_port\": 5007, \"dst_port\": 0, "
+			   "\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
+			   "\"count\", \"mode_setting\": 1, \"in_band\": true}}"));
+	struct hs_flow_offer *offer = offer_of(r, 8);
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(offer->bytes[0], 0x32);
+	send_offer(r, offer);
+	step(r, 10 * MS);
+	assert_true(is_ready(offer));
+	assert_int_equal(offer->bytes[0], 0x33);
+	// The first repeat is due, and takes the place of what stands.
+	step(r, 100 * MS);
+	step(r, 10 * MS);
+	assert_int_equal(offer->bytes[0], 0x32);
+	assert_total(r, "reports_piggyback_sent", 0);
+	send_offer(r, offer);
+	step(r, 10 * MS);
+	assert_int_equal(offer->bytes[0], 0x33);
+	send_offer(r, offer);
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 1);
+	assert_total(r, "requests_in_band_sent", 2);
+	close_with_audit(r);
+}
+
+static void reports_of_a_rule_that_stops_are_lost_and_counted(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"{\"int_delete\": {\"ns_id\": 7}}",
+			"{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": false}}"};
+	for (unsigned i = 0; i < 2; i++) {
+		struct rig *r = sink_with_rule();
+		feed_sampled(r, 7, 0x7000);
+		step(r, 10 * MS);
+		struct hs_flow_offer *offer = carried(r, 7);
+		json_decref(ask(r, ends[i]));
+		assert_int_equal(atomic_load(&offer->state), HS_OFFER_EMPTY);
+		assert_total(r, "reports_piggyback_lost", 1);
+		assert_total(r, "reports_piggyback_waiting", 0);
+		close_with_audit(r);
+	}
+}
+
+static void an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	json_decref(ask(r, "{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"2001:db8::2\", "
+			   "\"dst_ip\": \"2001:db8::1\", \"src_port\": 5007, \"dst_port\": 0, "
+			   "\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
+			   "\"count\", \"mode_setting\": 1}}"));
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	struct hs_flow_offer *offer = offer_of(r, 8);
+	atomic_store(&offer->state, HS_OFFER_TAKEN);
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": false}}"));
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": true}}"));
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(atomic_load(&offer->state), HS_OFFER_TAKEN);
+	atomic_store(&offer->state, HS_OFFER_SENT);
+	step(r, 10 * MS);
+	assert_true(is_ready(offer));
+	close_with_audit(r);
+}
+
+static void two_flows_that_go_back_the_same_way_take_turns(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	// Both have packets of any port as their way back.
+	json_decref(ask(r,
+			"[{\"int_request\": {\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", "
+			"\"dst_ip\": \"2001:db8::2\", \"dst_port\": 5007, \"protocol\": \"udp\", "
+			"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", "
+			"\"mode_setting\": 1, \"piggyback_report\": true}},"
+			"{\"int_request\": {\"ns_id\": 8, \"src_ip\": \"2001:db8::1\", "
+			"\"dst_ip\": \"2001:db8::2\", \"dst_port\": 5008, \"protocol\": \"udp\", "
+			"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", "
+			"\"mode_setting\": 1, \"piggyback_report\": true}},"
+			"{\"int_request\": {\"ns_id\": 9, \"src_ip\": \"2001:db8::2\", "
+			"\"dst_ip\": \"2001:db8::1\", \"protocol\": \"udp\", "
+			"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", "
+			"\"mode_setting\": 1}}]"));
+	feed_sampled(r, 7, 0x7000);
+	feed_sampled(r, 8, 0x7000);
+	for (unsigned i = 0; i < 2; i++) {
+		step(r, 10 * MS);
+		assert_ptr_equal(carried(r, 7), carried(r, 8));
+		send_offer(r, carried(r, 7));
+	}
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", 2);
+	close_with_audit(r);
+}
+
+// ---- received ----
+
+static struct hs_report a_report(uint32_t ns_id, unsigned hops)
+{
+	struct hs_report report = {
+			.sink_ts_ns = NOW - 5 * MS, .sink_rx_packets = 990, .sink_rx_bytes = 99000};
+	report.telemetry = (struct hs_flexint){.ns_id = ns_id,
+			.trace_type = 0x7000E000,
+			.e2e = {.bitmap = 0x7000,
+					.ts_ns = NOW - 50 * MS,
+					.tx_packets = 1000,
+					.tx_bytes = 100000},
+			.n_hops = (uint16_t)hops};
+	for (unsigned i = 0; i < hops; i++)
+		report.telemetry.hops[i] = (struct hs_flexint_hop){.node_id = (uint16_t)(hops - i),
+				.bitmap = 0xE000,
+				.tx_packets = 999,
+				.rx_packets = 999,
+				.ts_ns = NOW - 10 * MS,
+				.tx_bytes = 99900,
+				.rx_bytes = 99900};
+	return report;
+}
+
+static const struct hs_report_sender SENDER = {.app_id = 3, .sink_node_id = 44};
+
+// Brings it, cut over as many options as it needs; returns how many.
+static uint8_t bring_report(const struct hs_report *report, uint8_t part, uint8_t parts)
+{
+	uint8_t cbor[HS_REPORT_CBOR_BYTES];
+	int len = hs_report_to_cbor(report, &SENDER, cbor, sizeof(cbor));
+	uint8_t needed = (uint8_t)((len + 254) / 255);
+	assert_true(len > 0);
+	for (uint8_t i = 0; i < needed; i++)
+		bring(HS_OPT_REPORT, (uint8_t)(part + i), parts ? parts : needed, 1, cbor + i * 255,
+				(size_t)(i + 1 < needed ? 255 : len - i * 255));
+	return needed;
+}
+
+static void a_report_that_came_back_is_published_and_monitored_like_any_other(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	install(r, 7, "");
+	struct hs_report report = a_report(7, 4);
+	bring_report(&report, 0, 0);
+	step(r, MS);
+	json_t *message = json_object_get(published(r, "report.7", 0), "int_report");
+	assert_non_null(message);
+	assert_number(message, "node_id", 9); // who published it
+	assert_number(message, "app_id", 3);
+	assert_number(json_object_get(message, "sink"), "node_id", 44);
+	assert_number(json_object_get(message, "sink"), "rx_packets", 990);
+	assert_int_equal(json_array_size(json_object_get(message, "hops")), 4);
+	json_t *shown = state_of_rule(r, 7);
+	assert_true(json_is_true(json_object_get(shown, "monitored")));
+	json_decref(shown);
+	step(r, 2 * SECOND);
+	json_t *path = json_object_get(
+			json_object_get(published(r, "qos.7", 0), "qos_report"), "path");
+	assert_int_equal(json_array_size(path), 6);
+	assert_int_equal(json_integer_value(json_array_get(path, 5)), 44);
+	assert_total(r, "reports_piggyback_received", 1);
+	assert_total(r, "reports_published", 0); // those are of this node's own
+	close_with_audit(r);
+}
+
+static void a_report_of_a_namespace_without_a_rule_is_published_only(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report report = a_report(7, 0);
+	bring_report(&report, 0, 0);
+	step(r, MS);
+	assert_int_equal(count_published(r, "report.7"), 1);
+	assert_total(r, "reports_piggyback_unmonitored", 1);
+	assert_total(r, "rules_monitored", 0);
+	close_with_audit(r);
+}
+
+static void a_long_report_is_put_together_from_its_options(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report report = a_report(7, 10);
+	assert_int_equal(bring_report(&report, 0, 0), 2);
+	step(r, MS);
+	json_t *message = json_object_get(published(r, "report.7", 0), "int_report");
+	assert_int_equal(json_array_size(json_object_get(message, "hops")), 10);
+	assert_total(r, "reports_piggyback_bad", 0);
+	close_with_audit(r);
+}
+
+static void short_and_long_reports_in_one_packet_come_apart(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report brief = a_report(7, 1), longer = a_report(8, 10);
+	bring_report(&brief, 0, 4);
+	bring_report(&longer, 1, 4);
+	bring_report(&brief, 3, 4);
+	step(r, MS);
+	assert_int_equal(count_published(r, "report.7"), 2);
+	assert_int_equal(count_published(r, "report.8"), 1);
+	close_with_audit(r);
+}
+
+static void what_is_no_report_is_counted_and_hides_no_other(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report report = a_report(7, 1);
+	bring(HS_OPT_REPORT, 0, 2, 1, (const uint8_t *)"\xff\xff", 2);
+	bring_report(&report, 1, 2);
+	step(r, MS);
+	assert_int_equal(count_published(r, "report.7"), 1);
+	assert_total(r, "reports_piggyback_bad", 1);
+	close_with_audit(r);
+}
+
+static void a_report_that_goes_on_is_not_taken_here(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report report = a_report(7, 1);
+	bring_report(&report, 0, 0);
+	brought.list[0].taken = 0;
+	step(r, MS);
+	assert_int_equal(count_published(r, "report.7"), 0);
+	assert_total(r, "reports_piggyback_received", 0);
+	close_with_audit(r);
+}
+
+static void a_subscriber_that_misses_one_is_counted(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SOURCE, 1500, 8);
+	struct hs_report report = a_report(7, 1);
+	r->publish_result = -EAGAIN;
+	bring_report(&report, 0, 0);
+	step(r, MS);
+	r->publish_result = 0;
+	assert_total(r, "reports_piggyback_publish_lost", 1);
+	close_with_audit(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_report_is_offered_to_the_reverse_flow),
+			cmocka_unit_test(a_rule_that_does_not_piggyback_offers_nothing),
+			cmocka_unit_test(reports_that_wait_go_together_and_in_order),
+			cmocka_unit_test(a_packet_is_asked_for_512_bytes_and_8_options_at_most),
+			cmocka_unit_test(the_newest_are_kept_when_none_goes_back),
+			cmocka_unit_test(what_a_packet_has_is_left_alone_when_the_store_is_full),
+			cmocka_unit_test(packets_without_room_for_several_are_asked_to_take_fewer),
+			cmocka_unit_test(
+					a_rule_of_the_reverse_flow_carries_them_from_its_installation_on),
+			cmocka_unit_test(a_request_goes_before_reports),
+			cmocka_unit_test(reports_of_a_rule_that_stops_are_lost_and_counted),
+			cmocka_unit_test(
+					an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again),
+			cmocka_unit_test(two_flows_that_go_back_the_same_way_take_turns),
+			cmocka_unit_test(
+					a_report_that_came_back_is_published_and_monitored_like_any_other),
+			cmocka_unit_test(a_report_of_a_namespace_without_a_rule_is_published_only),
+			cmocka_unit_test(a_long_report_is_put_together_from_its_options),
+			cmocka_unit_test(short_and_long_reports_in_one_packet_come_apart),
+			cmocka_unit_test(what_is_no_report_is_counted_and_hides_no_other),
+			cmocka_unit_test(a_report_that_goes_on_is_not_taken_here),
+			cmocka_unit_test(a_subscriber_that_misses_one_is_counted),
+	};
+	dpdk_env_init("64");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
