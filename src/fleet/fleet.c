@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fleet_parts.h"
 
+#include "rule_json.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,9 +104,9 @@ static int open_parts(struct hs_fleet *fleet, struct hs_error *err)
 		return rc;
 	}
 	fleet_open_verbs(fleet);
-	fleet->starting = true;
+	fleet->starting = fleet->configuring = true;
 	rc = hs_api_run_list(&fleet->backend, fleet->config->requests, err);
-	fleet->starting = false;
+	fleet->starting = fleet->configuring = false;
 	if (rc < 0)
 		hs_error_prefix(err, "requests");
 	return rc;
@@ -135,6 +137,52 @@ int hs_fleet_create(const struct hs_fleet_config *config, const char *boot_id,
 	}
 	*out = fleet;
 	return 0;
+}
+
+// ---- what outlives the process ----
+
+static bool not_configured(void *context, const struct hs_api_args *args)
+{
+	const struct fleet_rule *rule = fleet_find_rule(context, args->ns_id);
+	return !rule || !rule->configured;
+}
+
+int hs_fleet_restore(struct hs_fleet *fleet, json_t *change, struct hs_error *err)
+{
+	fleet->starting = true;
+	int rc = hs_api_replay(&fleet->backend, change, not_configured, fleet, err);
+	fleet->starting = false;
+	return rc;
+}
+
+json_t *hs_fleet_next_change(const struct hs_fleet *fleet, void **cursor)
+{
+	struct fleet_rule *last = *cursor;
+	struct fleet_rule *rule = last ? TAILQ_NEXT(last, order) : TAILQ_FIRST(&fleet->rules);
+
+	while (rule && rule->configured)
+		rule = TAILQ_NEXT(rule, order);
+	if (!rule)
+		return NULL;
+	*cursor = rule;
+	json_t *content = hs_rule_to_json(&rule->rule);
+	if (rule->target.on)
+		json_object_set(content, "on", rule->target.on);
+	json_t *install = json_pack("{s:o}", "int_request", content);
+	if (!rule->deleted)
+		return install;
+	return json_pack("[o, {s:{s:I}}]", install, "int_delete", "ns_id",
+			(json_int_t)rule->rule.ns_id);
+}
+
+uint64_t hs_fleet_changes(const struct hs_fleet *fleet)
+{
+	const struct fleet_rule *rule;
+	uint64_t n = 0;
+
+	TAILQ_FOREACH (rule, &fleet->rules, order)
+		n += !rule->configured;
+	return n;
 }
 
 void hs_fleet_destroy(struct hs_fleet *fleet)

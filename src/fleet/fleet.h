@@ -35,6 +35,10 @@ struct hs_fleet_output {
 	void (*reply)(void *context, void *token, const char *text);
 	// Publishes topic and JSON. 0, or -EAGAIN where a subscriber missed it. May be NULL.
 	int (*publish)(void *context, const char *topic, const char *json);
+	// Keep changes where they outlive the process, and take the last ones out again: as those
+	// of struct hs_api_backend. May be NULL.
+	int (*save)(void *context, const json_t *changes, struct hs_error *err);
+	void (*unsave)(void *context);
 };
 
 // `config` is borrowed for the life of the fleet. Its requests are wanted from the start: an error
@@ -44,6 +48,14 @@ int hs_fleet_create(const struct hs_fleet_config *config, const char *boot_id,
 		struct hs_error *err);
 // Answers what is still asked. NULL is allowed.
 void hs_fleet_destroy(struct hs_fleet *fleet);
+
+// What `save` was given by a process before this one, in order, before the first step. Rules that
+// the configuration has stay as it has them. 0 or a negative errno with *err.
+int hs_fleet_restore(struct hs_fleet *fleet, json_t *change, struct hs_error *err);
+// What a snapshot of what is wanted holds, removals that some node has not heard of among it:
+// *cursor is NULL at first; a new reference, NULL at the end.
+json_t *hs_fleet_next_change(const struct hs_fleet *fleet, void **cursor);
+uint64_t hs_fleet_changes(const struct hs_fleet *fleet); // how many those are
 
 // A client's message. The answer may come at once or, where nodes have to be asked, later.
 void hs_fleet_request(struct hs_fleet *fleet, int64_t now_ns, void *token, const char *message,

@@ -6,6 +6,7 @@
 #include "bus.h"
 #include "log.h"
 #include "sd_notify.h"
+#include "state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +31,8 @@ struct daemon {
 	struct hs_bus_peer **peers;
 	struct hs_bus_subscriber *subscribers[HS_FLEET_MAX_ENDPOINTS];
 	struct hs_fleet *fleet;
+	struct hs_state *state; // NULL: nothing outlives the process
+	void *snapshot_cursor;
 	char boot_id[24];
 	int epoll_fd, signal_fd;
 	struct hs_bus_keys keys; // of the sockets that bind
@@ -73,6 +76,19 @@ static void reply(void *context, void *token, const char *text)
 static int publish(void *context, const char *topic, const char *json)
 {
 	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+}
+
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	struct daemon *d = context;
+	return d->state ? hs_state_append(d->state, changes, err) : 0;
+}
+
+static void unsave(void *context)
+{
+	struct daemon *d = context;
+	if (d->state)
+		hs_state_take_back(d->state);
 }
 
 // ---- opening ----
@@ -168,11 +184,47 @@ static int open_peers(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
+static int restore(void *context, json_t *change)
+{
+	struct daemon *d = context;
+	struct hs_error err = {0};
+	char text[HS_ERROR_TEXT];
+	int rc = hs_fleet_restore(d->fleet, change, &err);
+
+	if (rc < 0)
+		hs_log(HS_LOG_WARNING, "state", "a line of the state is refused: %s",
+				hs_error_text(&err, text));
+	return rc;
+}
+
+static int open_state(struct daemon *d, struct hs_error *err)
+{
+	struct hs_state_config config = {.file = d->config->state_file,
+			.sync = d->config->state_sync,
+			.now_ns = wall_ns()};
+	struct hs_state_load load = {0};
+	int rc = hs_state_open(&config, restore, d, &load, &d->state, err);
+
+	if (rc < 0)
+		return rc;
+	if (load.set_aside[0])
+		hs_fleet_event(d->fleet, "state_set_aside", NULL, "%s: %s; it is now %s",
+				config.file, load.reason, load.set_aside);
+	hs_log(HS_LOG_NOTICE, "state", "%s: %" PRIu64 " changes%s", config.file, load.lines,
+			load.torn ? ", the last one was not whole and never confirmed" : "");
+	return 0;
+}
+
 static int open_fleet(struct daemon *d, struct hs_error *err)
 {
-	struct hs_fleet_output output = {
-			.context = d, .send = send_to, .reply = reply, .publish = publish};
-	return hs_fleet_create(d->config, d->boot_id, &output, wall_ns(), &d->fleet, err);
+	struct hs_fleet_output output = {.context = d,
+			.send = send_to,
+			.reply = reply,
+			.publish = publish,
+			.save = save,
+			.unsave = unsave};
+	int rc = hs_fleet_create(d->config, d->boot_id, &output, wall_ns(), &d->fleet, err);
+	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
 static const struct {
@@ -203,6 +255,7 @@ static int open_all(struct daemon *d)
 static void close_all(struct daemon *d)
 {
 	hs_fleet_destroy(d->fleet);
+	hs_state_close(d->state);
 	for (unsigned i = 0; d->peers && i < d->config->n_nodes; i++)
 		hs_bus_peer_close(d->peers[i]);
 	free(d->peers);
@@ -269,6 +322,23 @@ static bool take_all(struct daemon *d)
 	return more;
 }
 
+static json_t *next_change(void *context)
+{
+	struct daemon *d = context;
+	return hs_fleet_next_change(d->fleet, &d->snapshot_cursor);
+}
+
+static void look_at_state(struct daemon *d)
+{
+	struct hs_error err = {0};
+
+	if (!d->state || !hs_state_wants_snapshot(d->state, hs_fleet_changes(d->fleet)))
+		return;
+	d->snapshot_cursor = NULL;
+	if (hs_state_snapshot(d->state, next_change, d, &err) < 0)
+		say_error(&err);
+}
+
 static int wait_ms(const struct daemon *d, bool more)
 {
 	int64_t left_ns = hs_fleet_next_ns(d->fleet) - wall_ns();
@@ -305,6 +375,7 @@ static void serve(struct daemon *d)
 			return;
 		more = take_all(d);
 		hs_fleet_step(d->fleet, wall_ns());
+		look_at_state(d);
 	}
 }
 

@@ -48,7 +48,8 @@ struct target {
 struct fleet_rule {
 	struct hs_rule rule; // key: ns_id
 	struct target target;
-	bool deleted; // kept until every node has let go of it
+	bool configured; // by the file: not for the state
+	bool deleted;	 // kept until every node has let go of it
 	unsigned n_places;
 	struct place **places; // by node as targeted; NULL: let go of
 	TAILQ_ENTRY(fleet_rule) order;
@@ -115,6 +116,7 @@ struct hs_fleet {
 	struct fleet_node *nodes;
 	struct fleet_rule_list rules;
 	void *rules_by_ns; // tsearch(3)
+	bool configuring;  // the file's requests are read
 	bool starting;	   // what is wanted now comes from before
 	unsigned n_rules;  // the deleted ones not counted
 

@@ -249,6 +249,7 @@ int fleet_want(struct hs_fleet *fleet, const struct hs_rule *wanted, json_t *on)
 	if (!rule)
 		return -ENOMEM;
 	rule->rule = *wanted;
+	rule->configured = fleet->configuring;
 	rule->deleted = false;
 	for (unsigned i = 0; i < rule->n_places; i++)
 		fleet_queue(fleet, rule->places[i]);

@@ -214,6 +214,23 @@ static int check_on(void *context, const json_t *on, struct hs_error *err)
 	return fleet_check_on(((struct hs_fleet *)context)->config, on, err);
 }
 
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	const struct hs_fleet *fleet = context;
+
+	if (fleet->starting || !fleet->output.save)
+		return 0;
+	return fleet->output.save(fleet->output.context, changes, err);
+}
+
+static void unsave(void *context)
+{
+	const struct hs_fleet *fleet = context;
+
+	if (!fleet->starting && fleet->output.unsave)
+		fleet->output.unsave(fleet->output.context);
+}
+
 void fleet_open_verbs(struct hs_fleet *fleet)
 {
 	fleet->backend = (struct hs_api_backend){
@@ -224,6 +241,8 @@ void fleet_open_verbs(struct hs_fleet *fleet)
 			.rules_free = rules_free,
 			.generation = generation,
 			.check_on = check_on,
+			.save = save,
+			.unsave = unsave,
 	};
 	fleet->relay_wanted = HS_VERB_COUNT;
 }

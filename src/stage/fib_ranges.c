@@ -93,7 +93,7 @@ void fib_ranges_destroy(struct fib_ranges *ranges)
 
 // ---- making ----
 
-static uint64_t read_half(const uint8_t *bytes)
+static inline uint64_t read_half(const uint8_t *bytes)
 {
 	uint64_t half;
 

@@ -138,6 +138,21 @@ static int publish(void *context, const char *topic, const char *text)
 	return 0;
 }
 
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	struct fake_fleet *fake = context;
+
+	if (fake->cannot_save)
+		return hs_error_set(err, "not_saved", "", "", "the disk is full");
+	return json_array_append_new(fake->saved, json_deep_copy(changes));
+}
+
+static void unsave(void *context)
+{
+	struct fake_fleet *fake = context;
+	json_array_remove(fake->saved, json_array_size(fake->saved) - 1);
+}
+
 static void deliver(struct fake_fleet *fake)
 {
 	struct fake_message message = fake->messages[fake->head];
@@ -190,13 +205,23 @@ static void open_node(struct fake_node *node, uint16_t id)
 
 static void open_fleet(struct fake_fleet *fake)
 {
-	struct hs_fleet_output output = {
-			.context = fake, .send = send_to, .reply = reply, .publish = publish};
+	struct hs_fleet_output output = {.context = fake,
+			.send = send_to,
+			.reply = reply,
+			.publish = publish,
+			.save = save,
+			.unsave = unsave};
 	struct hs_error err = {0};
+	json_t *change;
+	size_t i;
 
 	if (hs_fleet_create(&fake->config, "fleet-1", &output, fake->now_ns, &fake->fleet, &err) <
 			0)
 		fail_msg("%s: %s", err.path, err.message);
+	json_array_foreach (fake->saved, i, change) {
+		if (hs_fleet_restore(fake->fleet, change, &err) < 0)
+			fail_msg("%s: %s", err.path, err.message);
+	}
 }
 
 void fake_open(struct fake_fleet *fake, const char *config)
@@ -206,6 +231,7 @@ void fake_open(struct fake_fleet *fake, const char *config)
 	memset(fake, 0, sizeof(*fake));
 	fake->now_ns = INT64_C(1700000000000000000);
 	fake->published = json_array();
+	fake->saved = json_array();
 	for (unsigned i = 0; i < FAKE_NODES; i++)
 		open_node(&fake->nodes[i], (uint16_t)(i + 1));
 	if (hs_fleet_config_parse(config, strlen(config), &fake->config, &err) < 0)
@@ -228,6 +254,7 @@ void fake_close(struct fake_fleet *fake)
 	}
 	json_decref(fake->reply);
 	json_decref(fake->published);
+	json_decref(fake->saved);
 	hs_fleet_config_fini(&fake->config);
 }
 

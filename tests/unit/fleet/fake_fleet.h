@@ -40,13 +40,15 @@ struct fake_fleet {
 	unsigned head, n_messages;
 	json_t *reply; // to the last request of a client
 	unsigned n_replies;
+	json_t *saved; // changes, in order
+	bool cannot_save;
 	json_t *published; // all messages: {"topic", "message"}
 };
 
 // Opens a fleet with the configuration's text; fails the test where that is refused.
 void fake_open(struct fake_fleet *fake, const char *config);
 void fake_close(struct fake_fleet *fake);
-// A new fleet over the same nodes, as after a restart of the controller.
+// A new fleet over the same nodes and what was saved, as after a restart of the controller.
 void fake_reopen(struct fake_fleet *fake);
 
 void fake_run(struct fake_fleet *fake, int64_t ns);

@@ -232,12 +232,44 @@ static void a_controller_that_restarts_takes_over_the_rules_it_finds(void **stat
 	fake_run(&fake, SECOND);
 	unsigned before = fake.nodes[0].n_requests[HS_VERB_INT_REQUEST];
 	fake_reopen(&fake);
-	fake_ok(&fake, request(1, 100, NULL));
 	fake_run(&fake, 3 * SECOND);
 	assert_string_equal(fake_state(&fake, 1, "a"), "present");
 	assert_int_equal(fake.nodes[0].n_rules, 1);
 	assert_true(fake.nodes[0].n_requests[HS_VERB_INT_REQUEST] <= before + 1);
 	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+}
+
+static void a_removal_that_a_node_missed_outlives_the_controller(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, "{\"source\": \"b\"}"));
+	fake_run(&fake, SECOND);
+	fake.nodes[1].connected = false;
+	fake_run(&fake, 3 * SECOND);
+	fake_ok(&fake, "[{\"int_delete\": {\"ns_id\": 1}}, {\"int_delete\": {\"ns_id\": 2}}]");
+	// As a snapshot would have it.
+	json_t *snapshot = json_array(), *change;
+	void *cursor = NULL;
+	while ((change = hs_fleet_next_change(fake.fleet, &cursor)))
+		json_array_append_new(snapshot, change);
+	assert_int_equal(json_array_size(snapshot), hs_fleet_changes(fake.fleet));
+	json_decref(fake.saved);
+	fake.saved = snapshot;
+	fake_reopen(&fake);
+	fake.nodes[1].connected = true;
+	fake_run(&fake, 3 * SECOND);
+	assert_int_equal(fake.nodes[1].n_rules, 0);
+	assert_int_equal(hs_fleet_changes(fake.fleet), 0);
+}
+
+static void what_cannot_be_saved_is_refused_and_changes_nothing(void **state)
+{
+	(void)state;
+	fake.cannot_save = true;
+	assert_string_equal(fake_error(&fake, request(1, 100, NULL)), "not_saved");
+	fake_run(&fake, SECOND);
+	assert_null(fake_rule(&fake, 0, 1));
 }
 
 static void a_question_for_the_nodes_is_answered_by_all_that_can_be_reached(void **state)
@@ -413,6 +445,8 @@ int main(void)
 			TEST(what_somebody_removed_at_a_node_comes_back),
 			TEST(what_a_node_refuses_is_shown_with_its_reason_and_tried_again),
 			TEST(a_controller_that_restarts_takes_over_the_rules_it_finds),
+			TEST(a_removal_that_a_node_missed_outlives_the_controller),
+			TEST(what_cannot_be_saved_is_refused_and_changes_nothing),
 			TEST(a_question_for_the_nodes_is_answered_by_all_that_can_be_reached),
 			TEST(questions_under_way_are_answered_when_the_controller_ends),
 			TEST(bad_targets_are_refused_with_their_path),

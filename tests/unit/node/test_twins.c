@@ -3,6 +3,7 @@
 // packets, usual and unusual, and must give the same bytes, counters and reports.
 #include "bytes.h"
 #include "fixture.h"
+#include "hbh.h"
 #include "rng.h"
 
 #define FLOWS  12
@@ -14,6 +15,7 @@ struct twins {
 	struct rte_mempool *pool;
 	struct hs_clock *clock;
 	struct test_node nodes[2]; // plain, specialised
+	bool routed;
 	struct rte_mbuf *held[2 * HARNESS_QUEUE];
 	uint8_t held_bytes[2 * HARNESS_QUEUE][ROOM];
 	unsigned n_held;
@@ -36,6 +38,19 @@ static struct hs_rule rule_of_flow(uint32_t k)
 	return rule;
 }
 
+// 2001:db8::/32 to the second port, all else back to where it came from.
+static void set_routes(struct test_node *node)
+{
+	static const struct hs_fib_change changes[] = {
+			{.route = {.prefix = {0x20, 0x01, 0x0d, 0xb8}, .depth = 32, .port = 1}},
+			{.route = {.depth = 0, .port = 0, .next_hop_mac = {2, 0, 0, 0, 9, 9}}},
+	};
+
+	assert_int_equal(hs_fib_change(hs_node_fib(node->node), changes, 2, NULL), 0);
+	for (uint8_t p = 0; p < 2; p++)
+		memcpy(node->ports[p].port.mac, (uint8_t[]){2, 0, 0, 0, p, 7}, 6);
+}
+
 static void twins_open(struct twins *t, const enum hs_port_side *sides,
 		struct hs_node_config config, uint64_t seed)
 {
@@ -47,12 +62,15 @@ static void twins_open(struct twins *t, const enum hs_port_side *sides,
 	config.rules = 64;
 	config.report_ring = 64;
 	config.n_workers = RTE_MAX(config.n_workers, 1u);
+	t->routed = config.forwarding == HS_FORWARD_ROUTE;
 	config.n_pairs = 1;
 	config.pairs[0][1] = 1;
 	for (int i = 0; i < 2; i++) {
 		i ? unsetenv("HS_PLAIN_STAGES") : setenv("HS_PLAIN_STAGES", "1", 1);
 		test_node_open(&t->nodes[i], &config, sides, 2, 600, t->pool, t->clock);
 		t->nodes[i].ports[1].port.tx_multi_seg = false;
+		if (config.forwarding == HS_FORWARD_ROUTE)
+			set_routes(&t->nodes[i]);
 		for (uint32_t k = 0; k < FLOWS; k++) {
 			struct hs_rule rule = rule_of_flow(k);
 			test_node_rule(&t->nodes[i], &rule);
@@ -146,6 +164,27 @@ static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 	return len + 8;
 }
 
+// A source's entry without a field, behind eight bytes of padding: so short an end that it looks
+// like none where the padding is taken for the entry.
+static size_t insert_bare(struct twins *t, uint8_t *frame, size_t len)
+{
+	uint8_t header[24] = {0, 2, HS_OPT_TRACE, 8, 0, 0, 0, 0, 0, 0, 0xE0, 0, HS_OPT_PADN, 6};
+	struct hs_packet p;
+
+	hs_packet_parse(frame, len, len, &p);
+	if (p.flags != (HS_PACKET_IPV6 | HS_PACKET_FLOW) || p.l4_off != 54)
+		return len;
+	header[0] = frame[20];
+	hs_be32_store(header + 4, below(t, 8) ? p.src_port - 900u : below(t, 200));
+	header[20] = HS_OPT_E2E;
+	header[21] = 2;
+	memmove(frame + 54 + sizeof(header), frame + 54, len - 54);
+	memcpy(frame + 54, header, sizeof(header));
+	frame[20] = 0;
+	hs_be16_store(frame + 18, (uint16_t)(p.payload_bytes + sizeof(header)));
+	return len + sizeof(header);
+}
+
 // The source's entry in front of the others.
 static void swap_options(uint8_t *frame, size_t len)
 {
@@ -166,7 +205,9 @@ static size_t any_frame(struct twins *t, bool traced, uint8_t *frame)
 {
 	size_t len = plain_frame(t, frame);
 
-	if (below(t, 8) < (traced ? 7 : 1))
+	if (traced && !below(t, 8))
+		len = insert_bare(t, frame, len);
+	else if (below(t, 8) < (traced ? 7 : 1))
 		len = insert_source(t, frame, len);
 	for (unsigned hops = below(t, 4) ? below(t, 4) : below(t, 12); traced && hops; hops--)
 		len = insert_hop(t, frame, len);
@@ -177,6 +218,34 @@ static size_t any_frame(struct twins *t, bool traced, uint8_t *frame)
 	for (unsigned n = below(t, 3) ? 0 : 1 + below(t, 3); n; n--)
 		frame[12 + below(t, 76)] = (uint8_t)below(t, below(t, 2) ? 256 : 60);
 	return below(t, 12) ? len : 1 + below(t, (uint32_t)len);
+}
+
+// To a router, which here and there has an objection.
+static void address(struct twins *t, uint8_t *frame, size_t len)
+{
+	static const uint8_t first[][2] = {{0xff, 0x02}, {0xfe, 0x80}, {0xfe, 0xbf}, {0xfe, 0xc0},
+			{0xfc, 0}, {0xfd, 1}, {0x3f, 0xff}, {0x40, 0}, {0x20, 0}, {0, 0}};
+
+	if (len < 54)
+		return;
+	memcpy(frame, (uint8_t[]){2, 0, 0, 0, 0, 7}, 6);
+	if (!below(t, 10))
+		frame[below(t, 6)] ^= (uint8_t)(1u << below(t, 8));
+	size_t ip = frame[12] == 0x81 ? 18 : 14;
+	if (!below(t, 10)) { // routable, were it untagged IPv6
+		hs_be16_store(frame + ip - 2, ip == 14 ? 0x0800 : 0x86dd);
+		frame[14 + 7] = 64;
+		frame[14 + 8] = frame[14 + 24] = 0x20;
+		return;
+	}
+	frame[ip + 7] = below(t, 10) ? 64 : (uint8_t)below(t, 3);
+	for (size_t at = ip + 8; at <= ip + 24; at += 16) {
+		if (below(t, 10))
+			continue;
+		memset(frame + at, 0, 15);
+		memcpy(frame + at, first[below(t, RTE_DIM(first))], 2);
+		frame[at + 15] = (uint8_t)below(t, 3);
+	}
 }
 
 // The same frame to both; now and then in two segments, with little room in front, or with another
@@ -264,6 +333,8 @@ static void round_of(struct twins *t, bool traced)
 			frame[53] = 77;
 		else if (usual && traced)
 			len = insert_source(t, frame, len);
+		if (t->routed)
+			address(t, frame, len);
 		feed(t, frame, len);
 	}
 	for (int i = 0; i < 2; i++) {
@@ -325,6 +396,16 @@ static void sums_over_two_workers_are_the_same_with_special_code_and_without(voi
 	twins_agree(SINK_SIDES, (struct hs_node_config){.n_workers = 2});
 }
 
+static void a_router_gives_the_same_with_special_code_and_without(void **state)
+{
+	struct hs_node_config config = {.id = 7, .forwarding = HS_FORWARD_ROUTE};
+
+	(void)state;
+	twins_agree(TRANSIT_SIDES, config);
+	twins_agree(SOURCE_SIDES, config);
+	twins_agree(SINK_SIDES, config);
+}
+
 int main(void)
 {
 	dpdk_env_init("128");
@@ -335,6 +416,7 @@ int main(void)
 			cmocka_unit_test(a_sink_gives_the_same_with_special_code_and_without),
 			cmocka_unit_test(
 					hosts_get_the_same_from_hosts_with_special_code_and_without),
+			cmocka_unit_test(a_router_gives_the_same_with_special_code_and_without),
 			cmocka_unit_test(
 					sums_over_two_workers_are_the_same_with_special_code_and_without),
 	};
