@@ -33,6 +33,9 @@ enum hs_cli_option {
 	HS_CLI_PORT,
 	HS_CLI_MAC,
 	HS_CLI_VIA,
+	HS_CLI_ON_PATH,
+	HS_CLI_ON,
+	HS_CLI_AT,
 	HS_CLI_RULE, // the first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 14,
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
@@ -126,3 +129,16 @@ void hs_cli_view_stats(const json_t *ok);
 void hs_cli_view_events(const json_t *ok);
 void hs_cli_view_audit(const json_t *ok);
 void hs_cli_view_report(const json_t *message);
+
+// ---- what a controller answers ----
+
+// Is it the answers of several nodes, {"nodes": {name: answer}}?
+bool hs_cli_is_fleet(const json_t *ok);
+// Each node's answer, as `view` shows it.
+void hs_cli_view_answers(const json_t *ok, void (*view)(const json_t *ok));
+// A controller's node_get.
+void hs_cli_view_controller(const json_t *ok);
+// Adds to each rule that has states at nodes a text that sums them up, "at".
+void hs_cli_add_where(json_t *rules);
+// Where a rule belongs, by the options: a new reference, NULL where they do not say.
+json_t *hs_cli_on(const struct hs_cli *cli);

@@ -17,6 +17,8 @@ static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const 
 {
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
+	else if (hs_cli_is_fleet(ok))
+		hs_cli_view_answers(ok, view);
 	else
 		view(ok);
 }
@@ -187,6 +189,9 @@ static int rule_add(struct hs_cli *cli)
 					rule_options[i].is_text ? json_string(text)
 								: value_of(text));
 	}
+	json_t *on = hs_cli_on(cli);
+	if (on)
+		json_object_set_new(content, "on", on);
 	return change_rule(cli, HS_VERB_INT_REQUEST, content, "installed");
 }
 
@@ -217,29 +222,25 @@ static int rule_del(struct hs_cli *cli)
 	return change_rule(cli, HS_VERB_INT_DELETE, json_pack("{s:o}", "ns_id", ns_id), "removed");
 }
 
+static void view_rule(const json_t *ok)
+{
+	const char *key;
+	json_t *value;
+	bool first = true;
+
+	json_object_foreach ((json_t *)ok, key, value) {
+		printf("%s%s\n", first ? "" : "\n", key);
+		hs_cli_print_object(value);
+		first = false;
+	}
+}
+
 static int rule_show(struct hs_cli *cli)
 {
-	json_t *ns_id, *ok;
+	json_t *ns_id;
 	if (!read_ns(cli->args[0], &ns_id))
 		return HS_CLI_USAGE;
-	int rc = hs_cli_ask(cli,
-			hs_cli_request(HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id)), &ok);
-	if (rc)
-		return rc;
-	if (wants_json(cli)) {
-		hs_cli_print_json(ok);
-	} else {
-		const char *key;
-		json_t *value;
-		bool first = true;
-		json_object_foreach (ok, key, value) {
-			printf("%s%s\n", first ? "" : "\n", key);
-			hs_cli_print_object(value);
-			first = false;
-		}
-	}
-	json_decref(ok);
-	return HS_CLI_DONE;
+	return ask_and_show(cli, HS_VERB_INT_GET, json_pack("{s:o}", "ns_id", ns_id), view_rule);
 }
 
 static int rule_list(struct hs_cli *cli)
@@ -254,9 +255,17 @@ static int hello(struct hs_cli *cli)
 	return ask_and_show(cli, HS_VERB_HELLO, json_object(), hs_cli_print_object);
 }
 
+static void view_node(const json_t *ok)
+{
+	if (json_object_get(ok, "controller"))
+		hs_cli_view_controller(ok);
+	else
+		hs_cli_print_object(ok);
+}
+
 static int node(struct hs_cli *cli)
 {
-	return ask_and_show(cli, HS_VERB_NODE_GET, json_object(), hs_cli_print_object);
+	return ask_and_show(cli, HS_VERB_NODE_GET, json_object(), view_node);
 }
 
 static int ports(struct hs_cli *cli)
@@ -468,7 +477,8 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 						HS_CLI_RULE + 3, HS_CLI_RULE + 4, HS_CLI_RULE + 5,
 						HS_CLI_RULE + 6, HS_CLI_RULE + 7, HS_CLI_RULE + 8,
 						HS_CLI_RULE + 9, HS_CLI_RULE + 10, HS_CLI_RULE + 11,
-						HS_CLI_RULE + 12, HS_CLI_RULE + 13, HS_CLI_DRY_RUN),
+						HS_CLI_RULE + 12, HS_CLI_RULE + 13, HS_CLI_ON_PATH,
+						HS_CLI_ON, HS_CLI_AT, HS_CLI_DRY_RUN),
 				false, rule_add},
 		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, rule_list},
 		{"rule show", "NS", "one rule with its counters and state", 1, 1, NO_OPTIONS, true,

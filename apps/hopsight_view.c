@@ -21,7 +21,9 @@ void hs_cli_view_rules(const json_t *ok)
 			{"protocol", NULL}, {"src_ip", NULL}, {"src_port", "sport"},
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
 			{"mode_setting", "setting"}, {"trace_type", NULL},
-			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"}};
+			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"},
+			{"at", NULL}};
+	hs_cli_add_where(json_object_get(ok, "rules"));
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
 }
 

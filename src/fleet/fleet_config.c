@@ -350,7 +350,7 @@ static void set_defaults(struct hs_fleet_config *config)
 			.metrics = HS_FLEET_METRICS_AUTO,
 			.monitored_rules = 65536,
 			.hello_ms = 500,
-			.timeout_ms = 1000,
+			.timeout_ms = 3000,
 			.audit_s = 60,
 			.requests = json_array(),
 	};

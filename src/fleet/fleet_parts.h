@@ -51,7 +51,7 @@ struct fleet_rule {
 	bool configured; // by the file: not for the state
 	bool deleted;	 // kept until every node has let go of it
 	unsigned n_places;
-	struct place **places; // by node as targeted; NULL: let go of
+	struct place **places; // in order of node
 	TAILQ_ENTRY(fleet_rule) order;
 };
 TAILQ_HEAD(fleet_rule_list, fleet_rule);

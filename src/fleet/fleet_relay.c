@@ -26,7 +26,8 @@ static void finish(struct hs_fleet *fleet, struct relay *relay)
 	if (json_array_size(relay->unreachable))
 		json_object_set(ok, "unreachable", relay->unreachable);
 	if (relay->verb == HS_VERB_AUDIT) {
-		bool fine = json_object_size(relay->errors) == 0;
+		bool fine = json_object_size(relay->errors) == 0 &&
+			    json_array_size(relay->unreachable) == 0;
 		const char *name;
 		json_t *answer;
 		json_object_foreach (relay->answers, name, answer)

@@ -221,6 +221,8 @@ static int mend(struct hs_fleet *fleet, struct fleet_node *node, struct place *p
 {
 	const struct hs_rule *wanted = &place->rule->rule;
 
+	if (node->n_calls == CALLS_AT_ONCE)
+		return -EAGAIN;
 	bool none_of_ours = place->state == PLACE_MISSING || place->state == PLACE_CONFLICT ||
 			    (place->state == PLACE_REFUSED && !place->is_known);
 	if (place->rule->deleted && none_of_ours) {

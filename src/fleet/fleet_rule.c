@@ -174,14 +174,28 @@ static struct fleet_rule *add_rule(struct hs_fleet *fleet, const struct hs_rule 
 
 // ---- places ----
 
+// Where the node's place is, or would be put in.
+static unsigned search(const struct fleet_rule *rule, unsigned node)
+{
+	unsigned low = 0, high = rule->n_places;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		if (rule->places[middle]->node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node)
 {
 	struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
+	unsigned at = rule ? search(rule, node) : 0;
 
-	for (unsigned i = 0; rule && i < rule->n_places; i++)
-		if (rule->places[i]->node == node)
-			return rule->places[i];
-	return NULL;
+	return rule && at < rule->n_places && rule->places[at]->node == node ? rule->places[at]
+									     : NULL;
 }
 
 struct adding {
@@ -205,7 +219,10 @@ static void add_place(void *context, unsigned node)
 	place->rule = rule;
 	place->node = (uint16_t)node;
 	place->inherited = adding->fleet->starting;
-	rule->places[rule->n_places++] = place;
+	unsigned at = search(rule, node);
+	memmove(&rule->places[at + 1], &rule->places[at],
+			(rule->n_places++ - at) * sizeof(struct place *));
+	rule->places[at] = place;
 	TAILQ_INSERT_TAIL(&adding->fleet->nodes[node].places, place, at_node);
 	fleet_queue(adding->fleet, place);
 }
@@ -218,9 +235,9 @@ void fleet_drop_place(struct hs_fleet *fleet, struct place *place)
 	TAILQ_REMOVE(&node->places, place, at_node);
 	if (place->queued)
 		TAILQ_REMOVE(&node->queue, place, in_queue);
-	for (unsigned i = 0; i < rule->n_places; i++)
-		if (rule->places[i] == place)
-			rule->places[i] = rule->places[--rule->n_places];
+	unsigned at = search(rule, place->node);
+	memmove(&rule->places[at], &rule->places[at + 1],
+			(--rule->n_places - at) * sizeof(struct place *));
 	free(place);
 	if (rule->deleted && rule->n_places == 0)
 		remove_rule(fleet, rule);

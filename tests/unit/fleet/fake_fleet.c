@@ -270,7 +270,7 @@ void fake_ask(struct fake_fleet *fake, const char *request)
 static void ask_and_wait(struct fake_fleet *fake, const char *request)
 {
 	fake_ask(fake, request);
-	for (unsigned i = 0; !fake->reply && i < 2000; i++)
+	for (unsigned i = 0; !fake->reply && i < 5000; i++)
 		fake_run(fake, STEP_NS);
 	assert_non_null(fake->reply);
 }

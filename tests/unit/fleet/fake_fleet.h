@@ -54,7 +54,7 @@ void fake_reopen(struct fake_fleet *fake);
 void fake_run(struct fake_fleet *fake, int64_t ns);
 // As an operator asks; the answer is in fake->reply once it came (NULL before).
 void fake_ask(struct fake_fleet *fake, const char *request);
-// The answer's "ok" after at most a second; fails the test on an error.
+// The answer's "ok" after at most five seconds; fails the test on an error.
 json_t *fake_ok(struct fake_fleet *fake, const char *request);
 // The code of the error, which must be one.
 const char *fake_error(struct fake_fleet *fake, const char *request);

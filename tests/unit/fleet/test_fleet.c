@@ -145,7 +145,7 @@ static void a_node_that_takes_requests_and_does_not_answer_is_unreachable(void *
 	fake_run(&fake, SECOND);
 	fake.nodes[0].deaf = true;
 	fake_ok(&fake, request(1, 100, NULL));
-	fake_run(&fake, 5 * SECOND);
+	fake_run(&fake, 8 * SECOND);
 	assert_int_equal(fake_events(&fake, "node_unreachable"), 1);
 	assert_string_equal(fake_state(&fake, 1, "b"), "present");
 	fake.nodes[0].deaf = false;
