@@ -24,6 +24,7 @@ enum hs_packet_flag {
 			1 << 9,	   // a length does not fit what encloses it, a chain too long, ...
 	HS_PACKET_SHORT = 1 << 10, // the headers go on beyond `len` but not beyond `frame_len`
 	HS_PACKET_MIXED = 1 << 11, // telemetry where our nodes put none: strip packs the rest anew
+	HS_PACKET_SIGNAL = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 
 // Offsets count from the first byte of the frame. What does not apply is 0.

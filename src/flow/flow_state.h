@@ -245,6 +245,12 @@ static inline bool hs_flow_is_offered(const struct hs_flow_worker *own)
 	return config >> HS_FLOW_CONFIG_MODE_SHIFT & HS_FLOW_OFFERED;
 }
 
+static inline bool hs_flow_extracts(const struct hs_flow_worker *own)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	return hs_flow_config_flags(config) & HS_FLOW_EXTRACT;
+}
+
 // Should a packet carry telemetry, by these of its rule's mode and setting?
 static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
 		struct hs_rng *rng, int64_t now_ns)

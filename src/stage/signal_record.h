@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define HS_SIGNAL_BYTES 304
+#define HS_SIGNAL_PARTS 8 // options of one type in a packet; what has more is not handed up
 
 struct hs_signal {
 	int64_t rx_ns; // receive time of the packet

@@ -86,10 +86,12 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
+	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
+		hs_signal_sink(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
-		if (!(packet->flags & (HS_PACKET_REQUEST | HS_PACKET_REPORT)))
+		if (!(packet->flags & HS_PACKET_SIGNAL))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
-	} else if (slot == HS_FLOW_NONE || worker->flows.own[slot].ns_id != packet->ns_id) {
+	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
 		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);
 	} else {
 		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);

@@ -48,6 +48,12 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Takes telemetry out without a report. Same result.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+// Hands the packet's in-band requests and reports up to control (signal_record.h): where all
+// telemetry is taken out next, and in transit, where reports that a rule here extracts are taken
+// out by this. Only of packets with either.
+void hs_signal_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+void hs_signal_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
 // Where others hold a packet's bytes too, puts a copy in its place, parsed anew. False: no buffer.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Makes a chain linear for a port that takes none; where that cannot be, drops it and says false.

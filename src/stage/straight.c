@@ -170,10 +170,9 @@ static inline void add_hop(struct run *run, unsigned i)
 static inline bool is_usual_transit(const struct run *run, unsigned i)
 {
 	const struct hs_packet *packet = &run->burst->packets[i];
-	uint32_t slot = run->burst->slots[i];
 
-	return slot != HS_FLOW_NONE && packet->flags & HS_PACKET_TELEMETRY &&
-	       packet->ns_id == run->worker->flows.own[slot].ns_id &&
+	return (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SIGNAL)) == HS_PACKET_TELEMETRY &&
+	       hs_flow_is_of(&run->worker->flows, run->burst->slots[i], packet->ns_id) &&
 	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
 	       has_room(run, i, HS_USUAL_HOP_BYTES) &&
 	       hs_usual_hop_fits(rte_pktmbuf_mtod(run->burst->mbufs[i], const uint8_t *), packet);
@@ -291,9 +290,8 @@ static inline void report(struct run *run, unsigned i, unsigned left)
 static inline bool is_usual_sink(const struct run *run, unsigned i)
 {
 	const struct hs_packet *packet = &run->burst->packets[i];
-	uint32_t slot = run->burst->slots[i];
 
-	return slot != HS_FLOW_NONE && packet->ns_id == run->worker->flows.own[slot].ns_id &&
+	return hs_flow_is_of(&run->worker->flows, run->burst->slots[i], packet->ns_id) &&
 	       hs_usual_is_stripped_whole(packet) && hs_room_is_changeable(run->burst->mbufs[i]);
 }
 

@@ -29,23 +29,24 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 static struct hs_flow_worker *rule_of(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
-	uint32_t slot = burst->slots[i];
 
 	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
-		if (!(packet->flags & (HS_PACKET_REQUEST | HS_PACKET_REPORT)))
+		if (!(packet->flags & HS_PACKET_SIGNAL))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 		return NULL;
 	}
-	if (slot == HS_FLOW_NONE || worker->flows.own[slot].ns_id != packet->ns_id) {
+	if (!hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id)) {
 		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);
 		return NULL;
 	}
-	return &worker->flows.own[slot];
+	return &worker->flows.own[burst->slots[i]];
 }
 
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
+	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
+		hs_signal_pass(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY))
 		return;
 	struct hs_flow_worker *own = rule_of(worker, burst, i);

@@ -95,6 +95,8 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 
 	if (likely(!(flags & HS_STAGE_SUSPECT)))
 		return true;
+	if (flags & HS_PACKET_SIGNAL)
+		hs_signal_sink(worker, burst, i);
 	if (hs_strip(worker, burst, i)) {
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
 		return true;
