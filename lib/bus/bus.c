@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus.h"
 
+#include "bus_line.h"
+#include "bus_route.h"
 #include "bus_socket.h"
+#include "bus_zap.h"
 
 #include <zmq.h>
 
@@ -16,64 +19,22 @@
 #define PUBLISH_QUEUE  1000
 #define REPLY_QUEUE    1000
 #define REQUEST_QUEUE  64 // times HS_BUS_MAX_MESSAGE is what one client can make us hold
-#define MAX_ROUTE_PARTS                                                                            \
-	8 // identity, a request id of REQ_CORRELATE, delimiter, and some for proxies
-#define MAX_ROUTE_BYTES 1024
-
-// The frames in front of a body: sent back before the reply.
-struct hs_bus_route {
-	unsigned n;
-	zmq_msg_t parts[MAX_ROUTE_PARTS];
-	zmq_msg_t body;
-};
-
-// A socket and what watches it.
-struct line {
-	void *socket;
-	void *monitor;
-	bool shared; // by several subscribers
-};
 
 struct hs_bus {
 	void *context;
-	struct line router;
-	struct line publishers[MAX_PUBLISHERS];
+	struct hs_bus_line router;
+	struct hs_bus_line publishers[MAX_PUBLISHERS];
 	unsigned n_publishers;
-	char **bound; // endpoints whose files go with us
-	unsigned n_bound;
-	struct hs_bus_counters counters;
+	bool listeners; // the first publisher is bound, and shared by several subscribers
+	bool guarded;
+	struct hs_bus_zap zap;
+	struct hs_bus_keys_state keys;
+	bool any_refused;
+	struct hs_bus_refusal refusal;
+	struct hs_bus_counters counters; // but for those of the lines
 };
 
 // ---- opening and closing ----
-
-static int open_line(struct hs_bus *bus, struct line *line, int type, unsigned queue)
-{
-	line->socket = zmq_socket(bus->context, type);
-	if (!line->socket)
-		return -errno;
-	int rc = hs_bus_socket_tune(line->socket, LINGER_MS);
-	rc = rc ? rc : hs_bus_socket_set(line->socket, ZMQ_SNDHWM, (int)queue);
-	return rc ? rc : hs_bus_socket_watch(bus->context, line->socket, &line->monitor);
-}
-
-static int open_router(struct hs_bus *bus)
-{
-	int rc = open_line(bus, &bus->router, ZMQ_ROUTER, REPLY_QUEUE);
-	// Without it, a reply to a client that has gone vanishes uncounted.
-	rc = rc ? rc : hs_bus_socket_set(bus->router.socket, ZMQ_ROUTER_MANDATORY, 1);
-	return rc ? rc : hs_bus_socket_set(bus->router.socket, ZMQ_RCVHWM, REQUEST_QUEUE);
-}
-
-static int open_publisher(struct hs_bus *bus, unsigned queue, bool shared, struct line **out)
-{
-	struct line *line = &bus->publishers[bus->n_publishers++];
-
-	*out = line;
-	line->shared = shared;
-	// PUB, not XPUB: that one queues every subscription for an application to read.
-	int rc = open_line(bus, line, ZMQ_PUB, queue);
-	return rc ? rc : hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 1);
-}
 
 static int no_socket(int rc, struct hs_error *err)
 {
@@ -81,30 +42,61 @@ static int no_socket(int rc, struct hs_error *err)
 	return hs_bus_error(err, "internal", "", "ZeroMQ's sockets cannot be made");
 }
 
-static int bind_socket(struct hs_bus *bus, struct line *line, const char *endpoint,
-		const char *path, struct hs_error *err)
+static int open_router(struct hs_bus *bus, struct hs_error *err)
 {
-	int rc = hs_bus_socket_bind(line->socket, endpoint, path, err);
+	int rc = hs_bus_line_open(&bus->router, bus->context, ZMQ_ROUTER, LINGER_MS);
+	void *socket = bus->router.socket;
 
-	if (rc)
-		return rc;
-	bus->bound[bus->n_bound] = strdup(endpoint);
-	bus->n_bound += bus->bound[bus->n_bound] != NULL;
-	return 0;
+	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_SNDHWM, REPLY_QUEUE);
+	// Without it, a reply to a client that has gone vanishes uncounted.
+	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_ROUTER_MANDATORY, 1);
+	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_RCVHWM, REQUEST_QUEUE);
+	return rc ? no_socket(rc, err) : 0;
 }
 
-static int bind_all(struct hs_bus *bus, struct line *line, const char *const *endpoints, unsigned n,
-		const char *key, bool insecure, struct hs_error *err)
+static int open_publisher(struct hs_bus *bus, unsigned queue, struct hs_error *err)
 {
-	int rc = 0;
+	struct hs_bus_line *line = &bus->publishers[bus->n_publishers++];
+	// PUB, not XPUB: that one queues every subscription for an application to read.
+	int rc = hs_bus_line_open(line, bus->context, ZMQ_PUB, LINGER_MS);
+
+	rc = rc ? rc
+		: hs_bus_socket_set(line->socket, ZMQ_SNDHWM, (int)(queue ? queue : PUBLISH_QUEUE));
+	rc = rc ? rc : hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 1);
+	return rc ? no_socket(rc, err) : 0;
+}
+
+static int bind_all(struct hs_bus_line *line, const char *const *endpoints, unsigned n,
+		const char *key, const struct hs_bus_config *config, struct hs_error *err)
+{
+	int rc = config->keys ? hs_bus_zap_guard(line->socket, config->keys, err) : 0;
 
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "%s[%u]", key, i);
-		rc = hs_bus_check_endpoint(endpoints[i], insecure, path, err);
+		rc = hs_bus_check_endpoint(
+				endpoints[i], config->insecure || config->keys, path, err);
 		if (rc == 0)
-			rc = bind_socket(bus, line, endpoints[i], path, err);
+			rc = hs_bus_line_bind(line, endpoints[i], path, err);
 	}
+	return rc;
+}
+
+static int open_controller(struct hs_bus *bus, const struct hs_bus_config *config, unsigned i,
+		struct hs_error *err)
+{
+	const struct hs_bus_keys *keys =
+			config->keys && config->keys->server_file ? config->keys : NULL;
+	const char *endpoint = config->publish_to[i];
+	char path[64];
+
+	snprintf(path, sizeof(path), "publish_to[%u]", i);
+	int rc = hs_bus_check_endpoint(endpoint, config->insecure || keys, path, err);
+	if (rc == 0)
+		rc = open_publisher(bus, config->publish_queue, err);
+	if (rc == 0)
+		rc = hs_bus_line_dial(
+				&bus->publishers[bus->n_publishers - 1], endpoint, path, keys, err);
 	return rc;
 }
 
@@ -113,31 +105,46 @@ static int bind_all(struct hs_bus *bus, struct line *line, const char *const *en
 static int open_publishers(
 		struct hs_bus *bus, const struct hs_bus_config *config, struct hs_error *err)
 {
-	unsigned queue = config->publish_queue ? config->publish_queue : PUBLISH_QUEUE;
-	struct line *line;
 	int rc = 0;
 
 	if (config->n_publish_to >= MAX_PUBLISHERS)
 		return hs_error_set(err, "out_of_range", "publish_to", "at most 15 endpoints",
 				"%u endpoints", config->n_publish_to);
 	if (config->n_publish_bind) {
-		rc = open_publisher(bus, queue, true, &line);
-		if (rc)
-			return no_socket(rc, err);
-		rc = bind_all(bus, line, config->publish_bind, config->n_publish_bind,
-				"publish_bind", config->insecure, err);
+		bus->listeners = true;
+		rc = open_publisher(bus, config->publish_queue, err);
+		if (rc == 0)
+			rc = bind_all(&bus->publishers[0], config->publish_bind,
+					config->n_publish_bind, "publish_bind", config, err);
 	}
-	for (unsigned i = 0; i < config->n_publish_to && rc == 0; i++) {
-		char path[64];
-		snprintf(path, sizeof(path), "publish_to[%u]", i);
-		rc = hs_bus_check_endpoint(config->publish_to[i], config->insecure, path, err);
-		if (rc)
-			return rc;
-		rc = open_publisher(bus, queue, false, &line);
-		if (rc)
-			return no_socket(rc, err);
-		rc = hs_bus_socket_connect(line->socket, config->publish_to[i], path, err);
-	}
+	for (unsigned i = 0; i < config->n_publish_to && rc == 0; i++)
+		rc = open_controller(bus, config, i, err);
+	return rc;
+}
+
+int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
+		struct hs_error *err)
+{
+	if (keys->secret_file && !keys->allowed_dir)
+		return hs_error_set(err, "missing_field", "allowed",
+				"a directory with the NAME.pub of each that may connect",
+				"nobody could ask the node anything");
+	if (keys->secret_file && publishes_to && !keys->server_file && !insecure)
+		return hs_error_set(err, "missing_field", "controller",
+				"the controller's NAME.pub, or \"insecure\": true",
+				"anyone could take the controller's place");
+	return hs_bus_keys_check(keys, err);
+}
+
+static int use_keys(struct hs_bus *bus, const struct hs_bus_config *config, struct hs_error *err)
+{
+	int rc = hs_bus_check_keys(config->keys, config->n_publish_to > 0, config->insecure, err);
+
+	if (rc == 0)
+		rc = hs_bus_zap_open(bus->context, config->keys->allowed_dir, &bus->zap, err);
+	bus->guarded = rc == 0;
+	if (rc)
+		hs_error_prefix(err, "keys.");
 	return rc;
 }
 
@@ -149,13 +156,14 @@ int hs_bus_open(const struct hs_bus_config *config, struct hs_bus **out, struct 
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return -ENOMEM;
 	}
-	bus->bound = calloc(config->n_bind + config->n_publish_bind + 1, sizeof(*bus->bound));
-	bus->context = bus->bound ? zmq_ctx_new() : NULL;
-	int rc = bus->context ? open_router(bus) : -errno;
-	rc = rc ? no_socket(rc, err) : 0;
+	bus->context = zmq_ctx_new();
+	int rc = bus->context ? 0 : no_socket(-errno, err);
+	if (rc == 0 && config->keys)
+		rc = use_keys(bus, config, err);
 	if (rc == 0)
-		rc = bind_all(bus, &bus->router, config->bind, config->n_bind, "bind",
-				config->insecure, err);
+		rc = open_router(bus, err);
+	if (rc == 0)
+		rc = bind_all(&bus->router, config->bind, config->n_bind, "bind", config, err);
 	if (rc == 0)
 		rc = open_publishers(bus, config, err);
 	if (rc)
@@ -165,56 +173,102 @@ int hs_bus_open(const struct hs_bus_config *config, struct hs_bus **out, struct 
 	return rc;
 }
 
-static void close_line(struct line *line)
-{
-	hs_bus_socket_unwatch(line->socket, line->monitor);
-	if (line->socket)
-		zmq_close(line->socket);
-}
-
 void hs_bus_close(struct hs_bus *bus)
 {
 	if (!bus)
 		return;
-	while (bus->n_bound > 0) {
-		hs_bus_ipc_remove(bus->bound[--bus->n_bound]);
-		free(bus->bound[bus->n_bound]);
-	}
-	free(bus->bound);
-	close_line(&bus->router);
+	hs_bus_line_close(&bus->router);
 	for (unsigned i = 0; i < bus->n_publishers; i++)
-		close_line(&bus->publishers[i]);
+		hs_bus_line_close(&bus->publishers[i]);
+	if (bus->guarded)
+		hs_bus_zap_close(&bus->zap);
 	while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
 		;
 	free(bus);
 }
 
-// ---- waiting ----
+// ---- keys ----
 
-static void count_event(void *context, const struct hs_bus_socket_event *event)
+static void look_at_keys(struct hs_bus *bus)
 {
-	struct hs_bus_counters *counters = context;
+	struct hs_error problem = {0};
+	enum hs_bus_zap_news news = hs_bus_zap_look(&bus->zap, &problem);
 
-	switch (event->number) {
-	case ZMQ_EVENT_ACCEPTED:
-	case ZMQ_EVENT_CONNECTED:
-		counters->connections++;
-		break;
-	case ZMQ_EVENT_DISCONNECTED:
-		counters->disconnections++;
-		break;
-	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		counters->handshakes_failed++;
-		break;
+	if (news == HS_BUS_ZAP_SAME && !hs_error_is_set(&problem))
+		return;
+	bus->keys.changes++;
+	bus->keys.problem = problem;
+	// Requests of a key that is gone are not taken; listeners ask for nothing, so all of them
+	// have to come again.
+	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
+		hs_bus_line_cut(&bus->publishers[0]);
+}
+
+void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out)
+{
+	*out = bus->keys;
+	out->allowed = bus->guarded ? bus->zap.allowed.n : 0;
+}
+
+static const char *reason_of(enum hs_bus_failure failure, bool dialled)
+{
+	switch (failure) {
+	case HS_BUS_REFUSED:
+		return dialled ? "it does not allow our key" : "its key is not allowed";
+	case HS_BUS_MISMATCH:
+		return "one side uses keys and the other does not";
+	case HS_BUS_WRONG_KEY:
+		return "it takes us for another: its public key of ours is wrong";
 	default:
-		break;
+		return dialled ? "it ended the handshake: perhaps its key is another"
+			       : "it did not finish the handshake";
 	}
 }
 
+// The handler knows more of whom it refuses than the events of the socket do.
+static void note_failure(struct hs_bus *bus, const struct hs_bus_line *line, uint64_t before)
+{
+	struct hs_bus_refusal *last = &bus->refusal;
+	bool dialled = line->dialled != NULL;
+
+	if (line->handshakes_failed == before)
+		return;
+	*last = (struct hs_bus_refusal){.dialled = dialled};
+	bus->any_refused = true;
+	snprintf(last->reason, sizeof(last->reason), "%s", reason_of(line->failure, dialled));
+	if (dialled)
+		snprintf(last->peer, sizeof(last->peer), "%s", line->dialled);
+	else if (line->failure == HS_BUS_REFUSED && bus->guarded) {
+		memcpy(last->peer, bus->zap.peer, sizeof(bus->zap.peer));
+		memcpy(last->public_key, bus->zap.public_key, sizeof(last->public_key));
+	}
+}
+
+bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out)
+{
+	*out = bus->refusal;
+	return bus->any_refused;
+}
+
+// ---- waiting ----
+
+static void look_at_line(struct hs_bus *bus, struct hs_bus_line *line)
+{
+	uint64_t before = line->handshakes_failed;
+
+	hs_bus_line_look(line);
+	note_failure(bus, line, before);
+}
+
+static void look_after_lines(struct hs_bus *bus)
+{
+	look_at_line(bus, &bus->router);
+	for (unsigned i = 0; i < bus->n_publishers; i++)
+		look_at_line(bus, &bus->publishers[i]);
+}
+
 // A publisher handles subscriptions, and what its peers have read, only in calls on it.
-static void catch_up(const struct line *line)
+static void catch_up(const struct hs_bus_line *line)
 {
 	int events;
 	size_t size = sizeof(events);
@@ -242,142 +296,75 @@ static short events_from_zmq(short events)
 
 bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigned n_fds)
 {
-	zmq_pollitem_t items[1 + HS_BUS_POLL_FDS] = {
+	zmq_pollitem_t items[2 + HS_BUS_POLL_FDS] = {
 			{.socket = bus->router.socket, .events = ZMQ_POLLIN}};
+	unsigned first = bus->guarded ? 2 : 1; // of the fds
 
 	assert(n_fds <= HS_BUS_POLL_FDS);
+	if (bus->guarded)
+		items[1] = (zmq_pollitem_t){.socket = bus->zap.socket, .events = ZMQ_POLLIN};
 	for (unsigned i = 0; i < n_fds; i++)
-		items[1 + i] = (zmq_pollitem_t){
+		items[first + i] = (zmq_pollitem_t){
 				.fd = fds[i].fd, .events = events_to_zmq(fds[i].events)};
 
 	let_subscribers_in(bus);
-	int rc = zmq_poll(items, (int)(1 + n_fds), timeout_ms);
+	int rc = zmq_poll(items, (int)(first + n_fds), timeout_ms);
 	let_subscribers_in(bus);
 
 	for (unsigned i = 0; i < n_fds; i++)
-		fds[i].revents = rc > 0 ? events_from_zmq(items[1 + i].revents) : 0;
-	hs_bus_socket_events(bus->router.monitor, count_event, &bus->counters);
-	for (unsigned i = 0; i < bus->n_publishers; i++)
-		hs_bus_socket_events(bus->publishers[i].monitor, count_event, &bus->counters);
+		fds[i].revents = rc > 0 ? events_from_zmq(items[first + i].revents) : 0;
+	if (bus->guarded) {
+		look_at_keys(bus);
+		hs_bus_zap_serve(&bus->zap);
+	}
+	look_after_lines(bus);
 	return rc > 0 && items[0].revents & ZMQ_POLLIN;
 }
 
 // ---- requests ----
 
-static void free_route(struct hs_bus_route *route)
+// Whose is it? False where the key is allowed no longer.
+static bool name_user(const struct hs_bus *bus, struct hs_bus_request *request)
 {
-	for (unsigned i = 0; i < route->n; i++)
-		zmq_msg_close(&route->parts[i]);
-	zmq_msg_close(&route->body);
-	free(route);
-}
-
-static void skip_parts(void *socket)
-{
-	zmq_msg_t part;
-	int more = 1;
-
-	zmq_msg_init(&part);
-	while (more && zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0)
-		more = zmq_msg_more(&part);
-	zmq_msg_close(&part);
-}
-
-// Takes identity and envelope. What stands before the first empty part is the envelope (REQ,
-// with or without a request id, and proxies); a DEALER may send none, then its one part is the
-// body. 1: *route is complete, a body of one part or (more parts) none; 0: no route can be read.
-static int read_parts(void *socket, struct hs_bus_route *route, bool more)
-{
-	size_t bytes = 0;
-
-	while (more) {
-		zmq_msg_t *part = &route->body;
-		if (zmq_msg_recv(part, socket, ZMQ_DONTWAIT) < 0)
-			return 0;
-		more = zmq_msg_more(part);
-		if (!more)
-			return 1;
-		bytes += zmq_msg_size(part);
-		bool delimiter = zmq_msg_size(part) == 0;
-		if (route->n == MAX_ROUTE_PARTS || bytes > MAX_ROUTE_BYTES) {
-			skip_parts(socket);
-			return 0;
-		}
-		zmq_msg_init(&route->parts[route->n]);
-		zmq_msg_move(&route->parts[route->n++], part);
-		if (!delimiter)
-			continue;
-		if (zmq_msg_recv(part, socket, ZMQ_DONTWAIT) < 0)
-			return 0;
-		if (zmq_msg_more(part)) {
-			skip_parts(socket);
-			zmq_msg_close(part);
-			zmq_msg_init(part);
-		}
-		return 1;
-	}
-	return 0;
-}
-
-// A DEALER's message of several parts without a delimiter: there is a way back, but no one body.
-static void fold_undelimited(struct hs_bus_route *route)
-{
-	if (route->n < 2 || zmq_msg_size(&route->parts[route->n - 1]) == 0)
-		return;
-	while (route->n > 1)
-		zmq_msg_close(&route->parts[--route->n]);
-	zmq_msg_close(&route->body);
-	zmq_msg_init(&route->body);
-}
-
-static int receive(struct hs_bus *bus, struct hs_bus_route *route)
-{
-	zmq_msg_init(&route->body);
-	zmq_msg_init(&route->parts[0]);
-	route->n = 1;
-	if (zmq_msg_recv(&route->parts[0], bus->router.socket, ZMQ_DONTWAIT) < 0)
-		return -EAGAIN;
-	if (!read_parts(bus->router.socket, route, zmq_msg_more(&route->parts[0])))
-		return -EBADMSG;
-	fold_undelimited(route);
-	return 0;
+	request->user = "";
+	request->may_change = true;
+	if (!bus->guarded)
+		return true;
+	const struct hs_bus_allowed_key *key = hs_bus_zap_user(&bus->zap, &request->route->body);
+	if (!key)
+		return false;
+	snprintf(request->route->user, sizeof(request->route->user), "%s", key->name);
+	request->user = request->route->user;
+	request->may_change = key->may_change;
+	return true;
 }
 
 int hs_bus_next_request(struct hs_bus *bus, struct hs_bus_request *request)
 {
-	int rc;
-
-	do {
-		struct hs_bus_route *route = calloc(1, sizeof(*route));
-		if (!route)
-			return -ENOMEM;
-		rc = receive(bus, route);
-		if (rc == 0) {
+	for (unsigned i = 0; i < REQUEST_QUEUE; i++) {
+		int rc = hs_bus_route_receive(bus->router.socket, &request->route);
+		if (rc == -EBADMSG) {
+			bus->counters.requests_malformed++;
+			continue;
+		}
+		if (rc)
+			return rc;
+		if (name_user(bus, request)) {
 			bus->counters.requests++;
-			request->route = route;
-			request->body = zmq_msg_data(&route->body);
-			request->len = zmq_msg_size(&route->body);
-			request->user = "";
-			request->may_change = true;
+			request->body = zmq_msg_data(&request->route->body);
+			request->len = zmq_msg_size(&request->route->body);
 			return 0;
 		}
-		free_route(route);
-		if (rc == -EBADMSG)
-			bus->counters.requests_malformed++;
-	} while (rc == -EBADMSG);
-	return rc;
+		bus->counters.requests_refused++;
+		hs_bus_route_free(request->route);
+	}
+	return -EAGAIN;
 }
 
 int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char *text)
 {
-	struct hs_bus_route *route = request->route;
-	int rc = 0;
+	int rc = hs_bus_route_send(request->route, bus->router.socket, text, strlen(text));
 
-	for (unsigned i = 0; i < route->n && rc >= 0; i++)
-		rc = zmq_msg_send(&route->parts[i], bus->router.socket, ZMQ_DONTWAIT | ZMQ_SNDMORE);
-	if (rc >= 0)
-		rc = zmq_send(bus->router.socket, text, strlen(text), ZMQ_DONTWAIT);
-	rc = rc < 0 ? -errno : 0;
 	if (rc)
 		bus->counters.replies_lost++;
 	else
@@ -389,7 +376,7 @@ int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char 
 void hs_bus_drop_request(struct hs_bus_request *request)
 {
 	if (request->route)
-		free_route(request->route);
+		hs_bus_route_free(request->route);
 	*request = (struct hs_bus_request){0};
 }
 
@@ -402,7 +389,8 @@ static int send_parts(void *publisher, const char *topic, const char *json)
 	return zmq_send(publisher, json, strlen(json), ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
-static bool publish_on(const struct line *line, const char *topic, const char *json)
+static bool publish_on(
+		const struct hs_bus_line *line, bool shared, const char *topic, const char *json)
 {
 	if (send_parts(line->socket, topic, json) == 0)
 		return true;
@@ -410,7 +398,7 @@ static bool publish_on(const struct line *line, const char *topic, const char *j
 	catch_up(line);
 	if (send_parts(line->socket, topic, json) == 0)
 		return true;
-	if (!line->shared)
+	if (!shared)
 		return false;
 	// Nobody got it, because one subscriber's queue is full: give it to the others.
 	hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 0);
@@ -424,7 +412,7 @@ int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json)
 	bool all = true;
 
 	for (unsigned i = 0; i < bus->n_publishers; i++)
-		all &= publish_on(&bus->publishers[i], topic, json);
+		all &= publish_on(&bus->publishers[i], bus->listeners && i == 0, topic, json);
 	if (all)
 		bus->counters.published++;
 	else
@@ -432,7 +420,17 @@ int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json)
 	return all ? 0 : -EAGAIN;
 }
 
+static void add_line(const struct hs_bus_line *line, struct hs_bus_counters *out)
+{
+	out->connections += line->connections;
+	out->disconnections += line->disconnections;
+	out->handshakes_failed += line->handshakes_failed;
+}
+
 void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out)
 {
 	*out = bus->counters;
+	add_line(&bus->router, out);
+	for (unsigned i = 0; i < bus->n_publishers; i++)
+		add_line(&bus->publishers[i], out);
 }

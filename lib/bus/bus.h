@@ -8,6 +8,7 @@
 // affinity of the one that opens).
 #pragma once
 
+#include "bus_client.h"
 #include "bus_keys.h"
 
 #include "error.h"
@@ -48,6 +49,7 @@ struct hs_bus_request {
 struct hs_bus_counters {
 	uint64_t requests;
 	uint64_t requests_malformed; // dropped: no way back to the sender could be read
+	uint64_t requests_refused;   // dropped: the sender's key is allowed no longer
 	uint64_t replies;
 	uint64_t replies_lost; // the client had gone or did not read
 	uint64_t published;    // reached every subscriber that wanted it (or there was none)
@@ -58,10 +60,15 @@ struct hs_bus_counters {
 };
 
 // May this endpoint be used? Known schemes are ipc and tcp. Without `insecure`: tcp to loopback
-// only, and no abstract ipc name (no file permission guards it). 0 or -EINVAL with *err, whose path
-// is `path`.
+// only, and no abstract ipc name (no file permission guards it); where keys do, pass true. 0 or
+// -EINVAL with *err, whose path is `path`.
 int hs_bus_check_endpoint(
 		const char *endpoint, bool insecure, const char *path, struct hs_error *err);
+
+// Are they complete for a node (publishes_to: it has `publish_to`), and is each file right? 0 or a
+// negative errno with *err, whose path is "secret", "allowed" or "controller".
+int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
+		struct hs_error *err);
 
 // Opens all sockets. Creates missing directories of ipc endpoints, takes over the socket file of a
 // process that died, refuses that of a living one (-EADDRINUSE) and any file that is no socket;
@@ -75,7 +82,8 @@ void hs_bus_close(struct hs_bus *bus);
 
 // Waits for a request, for one of `fds` (at most HS_BUS_POLL_FDS, filled as by poll(2)), a signal
 // or the timeout (-1: for ever, 0: just looks). Returns whether a request waits. Call it also
-// where nothing is awaited: it lets subscribers in.
+// where nothing is awaited, at least once a second: it lets subscribers in, answers handshakes (a
+// handful at a time), and looks at the directory of keys. It may return early.
 bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigned n_fds);
 
 // Takes the next request: 0, or -EAGAIN where there is none. Each must be replied to or dropped.
@@ -93,68 +101,18 @@ int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json);
 
 void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out);
 
-// ---- client ----
-
-struct hs_bus_client;
-
-// 0 or a negative errno with *err; -EHOSTUNREACH where nobody answers at an ipc endpoint. `keys`:
-// secret_file and server_file; NULL: in clear.
-int hs_bus_client_open(const char *endpoint, const struct hs_bus_keys *keys,
-		struct hs_bus_client **client, struct hs_error *err);
-void hs_bus_client_close(struct hs_bus_client *client);
-
-// Sends a request and waits for its reply (terminated; the caller frees it). -EHOSTUNREACH: nobody
-// there; -ETIMEDOUT: no reply in time. The client may be used again after either.
-int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t len,
-		int timeout_ms, char **reply, size_t *reply_len);
-
-// ---- peer: a client that never waits, for one that talks to many nodes ----
-
-struct hs_bus_peer;
-
-struct hs_bus_peer_state {
-	bool connected;	      // handshake included
-	uint64_t connections; // made, since the start
-	uint64_t handshakes_failed;
+// The last handshake that failed (handshakes_failed counts them). False: there was none.
+struct hs_bus_refusal {
+	bool dialled;	     // one of `publish_to`; else somebody who came
+	char peer[128];	     // endpoint or address, "" where it is not known
+	char public_key[41]; // of who came with one that is not allowed, else ""
+	char reason[96];
 };
+bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out);
 
-// Connects in the background and again whenever the connection breaks. All peers of a process share
-// ZeroMQ's thread. `keys` as for a client. 0 or a negative errno with *err.
-int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys,
-		struct hs_bus_peer **peer, struct hs_error *err);
-void hs_bus_peer_close(struct hs_bus_peer *peer);
-
-// 0, or -EAGAIN: not connected, or its queue (1,000 requests) is full. What was sent when the
-// connection broke may get no reply.
-int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len);
-// Takes the next reply (terminated; the caller frees it): 0 or -EAGAIN. Replies come in the order
-// of the requests; after a lost connection only their `id` tells which one it is.
-int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len);
-// Becomes readable when something has happened, once: then, and after each send, call
-// hs_bus_peer_next until -EAGAIN. For poll(2) with POLLIN; many fit into one descriptor of
-// epoll(7).
-int hs_bus_peer_fd(const struct hs_bus_peer *peer);
-void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out);
-
-// ---- subscriber ----
-
-struct hs_bus_subscriber;
-
-struct hs_bus_message {
-	char topic[128]; // cut if longer
-	char *json;	 // terminated; the caller frees it
-	size_t len;
+struct hs_bus_keys_state {
+	size_t allowed;		 // keys, now
+	uint64_t changes;	 // of the directory, since the start
+	struct hs_error problem; // a file of it that allows nobody, at the last change
 };
-
-// Subscribes to one topic prefix ("" for everything). `bind` makes it the side that publishers
-// connect to, as a controller does; the rules for ipc files are those of hs_bus_open. `keys`:
-// secret_file, and server_file or (with `bind`) allowed_dir; NULL: in clear.
-int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
-		const struct hs_bus_keys *keys, struct hs_bus_subscriber **subscriber,
-		struct hs_error *err);
-void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber);
-// 0, -EAGAIN after the timeout, -EINTR on a signal.
-int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
-		struct hs_bus_message *message);
-// As hs_bus_peer_fd: when it is readable, call hs_bus_subscriber_next until -EAGAIN.
-int hs_bus_subscriber_fd(const struct hs_bus_subscriber *subscriber);
+void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out);

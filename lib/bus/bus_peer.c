@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus.h"
 
+#include "bus_line.h"
 #include "bus_socket.h"
 
 #include <zmq.h>
@@ -16,10 +17,8 @@
 #define REPLY_QUEUE 10000
 
 struct hs_bus_peer {
-	void *socket;
-	void *monitor;
+	struct hs_bus_line line;
 	int fd;
-	struct hs_bus_peer_state state;
 };
 
 // One context for all: each has threads of its own.
@@ -57,17 +56,17 @@ static void give_context(void)
 		;
 }
 
-static int tune(struct hs_bus_peer *peer)
+static int open_line(struct hs_bus_peer *peer, void *context)
 {
 	int64_t max = MAX_REPLY;
 	size_t size = sizeof(peer->fd);
-	int rc = hs_bus_socket_tune(peer->socket, 0);
+	int rc = hs_bus_line_open(&peer->line, context, ZMQ_DEALER, 0);
 
-	rc = rc ? rc : hs_bus_socket_set(peer->socket, ZMQ_SNDHWM, SEND_QUEUE);
-	rc = rc ? rc : hs_bus_socket_set(peer->socket, ZMQ_RCVHWM, REPLY_QUEUE);
-	if (rc == 0 && zmq_setsockopt(peer->socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
+	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_SNDHWM, SEND_QUEUE);
+	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_RCVHWM, REPLY_QUEUE);
+	if (rc == 0 && zmq_setsockopt(peer->line.socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
 		rc = -errno;
-	if (rc == 0 && zmq_getsockopt(peer->socket, ZMQ_FD, &peer->fd, &size))
+	if (rc == 0 && zmq_getsockopt(peer->line.socket, ZMQ_FD, &peer->fd, &size))
 		rc = -errno;
 	return rc;
 }
@@ -83,18 +82,13 @@ int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys, struc
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return -ENOMEM;
 	}
-	peer->socket = zmq_socket(context, ZMQ_DEALER);
-	int rc = peer->socket ? tune(peer) : -errno;
-	if (rc == 0)
-		rc = hs_bus_socket_watch(context, peer->socket, &peer->monitor);
+	int rc = open_line(peer, context);
 	if (rc) {
 		errno = -rc;
 		hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");
 	}
 	if (rc == 0)
-		rc = hs_bus_keys_connect(peer->socket, keys, err);
-	if (rc == 0)
-		rc = hs_bus_socket_connect(peer->socket, endpoint, "", err);
+		rc = hs_bus_line_dial(&peer->line, endpoint, "", keys, err);
 	if (rc)
 		hs_bus_peer_close(peer);
 	else
@@ -106,16 +100,14 @@ void hs_bus_peer_close(struct hs_bus_peer *peer)
 {
 	if (!peer)
 		return;
-	hs_bus_socket_unwatch(peer->socket, peer->monitor);
-	if (peer->socket)
-		zmq_close(peer->socket);
+	hs_bus_line_close(&peer->line);
 	free(peer);
 	give_context();
 }
 
 int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len)
 {
-	return zmq_send(peer->socket, text, len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	return zmq_send(peer->line.socket, text, len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 }
 
 int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
@@ -123,10 +115,10 @@ int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
 	zmq_msg_t part;
 
 	zmq_msg_init(&part);
-	int rc = zmq_msg_recv(&part, peer->socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	int rc = zmq_msg_recv(&part, peer->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 	// One part is what a node sends; of several, the last is the reply.
 	while (rc == 0 && zmq_msg_more(&part))
-		rc = zmq_msg_recv(&part, peer->socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+		rc = zmq_msg_recv(&part, peer->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 	if (rc == 0) {
 		*reply = hs_bus_take_text(&part, len);
 		rc = *reply ? 0 : -ENOMEM;
@@ -140,30 +132,13 @@ int hs_bus_peer_fd(const struct hs_bus_peer *peer)
 	return peer->fd;
 }
 
-static void note_event(void *context, const struct hs_bus_socket_event *event)
-{
-	struct hs_bus_peer_state *state = context;
-
-	switch (event->number) {
-	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-		state->connected = true;
-		state->connections++;
-		break;
-	case ZMQ_EVENT_DISCONNECTED:
-		state->connected = false;
-		break;
-	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		state->handshakes_failed++;
-		break;
-	default:
-		break;
-	}
-}
-
 void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out)
 {
-	hs_bus_socket_events(peer->monitor, note_event, &peer->state);
-	*out = peer->state;
+	hs_bus_line_look(&peer->line);
+	*out = (struct hs_bus_peer_state){
+			.connected = peer->line.connected,
+			.refused = peer->line.failure == HS_BUS_REFUSED,
+			.connections = peer->line.handshakes,
+			.handshakes_failed = peer->line.handshakes_failed,
+	};
 }

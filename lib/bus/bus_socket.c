@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define IPC "ipc://"
@@ -55,58 +56,12 @@ int hs_bus_socket_tune(void *socket, int linger_ms)
 	return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) ? -errno : 0;
 }
 
-// ---- events ----
-
-int hs_bus_socket_watch(void *context, void *socket, void **monitor)
+int64_t hs_bus_now_ms(void)
 {
-	char endpoint[64];
+	struct timespec now;
 
-	snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%p", socket);
-	if (zmq_socket_monitor(socket, endpoint,
-			    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
-					    ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-					    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH))
-		return -errno;
-	*monitor = zmq_socket(context, ZMQ_PAIR);
-	if (!*monitor || hs_bus_socket_set(*monitor, ZMQ_LINGER, 0) ||
-			zmq_connect(*monitor, endpoint))
-		return -errno;
-	return 0;
-}
-
-void hs_bus_socket_unwatch(void *socket, void *monitor)
-{
-	if (socket)
-		zmq_socket_monitor(socket, NULL, 0);
-	if (monitor)
-		zmq_close(monitor);
-}
-
-// An event has two parts: number and value, then the endpoint.
-static bool next_event(void *monitor, struct hs_bus_socket_event *event)
-{
-	uint8_t bytes[sizeof(event->number) + sizeof(event->value)];
-	int n = zmq_recv(monitor, bytes, sizeof(bytes), ZMQ_DONTWAIT);
-
-	if (n < (int)sizeof(bytes))
-		return false;
-	memcpy(&event->number, bytes, sizeof(event->number));
-	memcpy(&event->value, bytes + sizeof(event->number), sizeof(event->value));
-	n = zmq_recv(monitor, event->endpoint, sizeof(event->endpoint) - 1, ZMQ_DONTWAIT);
-	n = n > (int)sizeof(event->endpoint) - 1 ? (int)sizeof(event->endpoint) - 1 : n;
-	event->endpoint[n > 0 ? n : 0] = '\0';
-	return true;
-}
-
-void hs_bus_socket_events(void *monitor,
-		void (*note)(void *context, const struct hs_bus_socket_event *event), void *context)
-{
-	struct hs_bus_socket_event event;
-
-	while (next_event(monitor, &event))
-		note(context, &event);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 // ---- messages ----
@@ -155,7 +110,7 @@ static int check_ipc(const char *endpoint, bool insecure, const char *path, stru
 	if (file[0] == '@')
 		return insecure ? 0
 				: hs_error_set(err, "insecure", path,
-						  "ipc:///path, or \"insecure\": true",
+						  "ipc:///path, keys, or \"insecure\": true",
 						  "%s: no file permission guards an abstract name",
 						  endpoint);
 	if (file[0] != '/')
@@ -178,7 +133,7 @@ int hs_bus_check_endpoint(
 	if (insecure || is_loopback(endpoint))
 		return 0;
 	return hs_error_set(err, "insecure", path,
-			"ipc:///path, tcp://127.0.0.1:port, or \"insecure\": true",
+			"ipc:///path, tcp://127.0.0.1:port, keys, or \"insecure\": true",
 			"%s: anyone who reaches it could read and change rules", endpoint);
 }
 
@@ -198,7 +153,11 @@ static int make_directories(const char *file, const char *path, struct hs_error 
 	return 0;
 }
 
-// Does somebody answer at this socket file?
+bool hs_bus_ipc_is_file(const char *endpoint)
+{
+	return starts(endpoint, IPC "/");
+}
+
 static int probe(const char *file)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -210,6 +169,11 @@ static int probe(const char *file)
 	int rc = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
 	close(fd);
 	return rc;
+}
+
+int hs_bus_ipc_probe(const char *endpoint)
+{
+	return probe(endpoint + strlen(IPC));
 }
 
 int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *err)
@@ -240,7 +204,7 @@ int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *
 
 void hs_bus_ipc_remove(const char *endpoint)
 {
-	if (starts(endpoint, IPC "/"))
+	if (hs_bus_ipc_is_file(endpoint))
 		unlink(endpoint + strlen(IPC));
 }
 
@@ -258,62 +222,4 @@ int hs_bus_socket_bind(void *socket, const char *endpoint, const char *path, str
 		rc = hs_bus_error(err, errno == EADDRINUSE ? "in_use" : "endpoint", path, endpoint);
 	umask(mask);
 	return rc;
-}
-
-int hs_bus_socket_connect(
-		void *socket, const char *endpoint, const char *path, struct hs_error *err)
-{
-	return zmq_connect(socket, endpoint) ? hs_bus_error(err, "endpoint", path, endpoint) : 0;
-}
-
-// Did the first attempt to connect fail? ZeroMQ goes on trying in silence; its monitor tells.
-static bool failed_at_first(void *monitor)
-{
-	uint8_t bytes[6]; // number and value
-	uint16_t event = 0;
-
-	hs_bus_socket_set(monitor, ZMQ_RCVTIMEO, HS_BUS_CONNECT_MS);
-	if (zmq_recv(monitor, bytes, sizeof(bytes), 0) >= (int)sizeof(event))
-		memcpy(&event, bytes, sizeof(event));
-	return event == ZMQ_EVENT_CONNECT_RETRIED;
-}
-
-static int connect_watched(void *context, void *socket, const char *endpoint, bool *failed,
-		struct hs_error *err)
-{
-	const char *name = "inproc://connecting";
-	void *monitor = zmq_socket(context, ZMQ_PAIR);
-	int rc = 0;
-
-	if (!monitor || zmq_connect(monitor, name) ||
-			zmq_socket_monitor(socket, name,
-					ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED))
-		rc = hs_bus_error(err, "internal", "", "a socket cannot be watched");
-	if (rc == 0)
-		rc = hs_bus_socket_connect(socket, endpoint, "", err);
-	if (rc == 0)
-		*failed = failed_at_first(monitor);
-	zmq_socket_monitor(socket, NULL, 0);
-	if (monitor)
-		zmq_close(monitor);
-	return rc;
-}
-
-int hs_bus_socket_reach(void *context, void *socket, const char *endpoint, struct hs_error *err)
-{
-	const char *file = endpoint + strlen(IPC);
-	bool failed = false;
-
-	if (!starts(endpoint, IPC) || file[0] == '@')
-		return hs_bus_socket_connect(socket, endpoint, "", err);
-	int rc = connect_watched(context, socket, endpoint, &failed, err);
-	if (rc || !failed)
-		return rc;
-	// Why? Asking only now keeps a node that answers from counting a connection that says
-	// nothing. A full backlog is somebody, too.
-	rc = probe(file);
-	if (rc == 0 || rc == -EAGAIN)
-		return 0;
-	hs_error_set(err, "unreachable", "", "", "%s: %s", endpoint, strerror(-rc));
-	return -EHOSTUNREACH;
 }

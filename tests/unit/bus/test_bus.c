@@ -402,6 +402,31 @@ static void a_subscriber_gets_topic_and_json_of_what_it_asked_for(void **state)
 	hs_bus_subscriber_close(subscriber);
 }
 
+// libzmq aborts where it learns in the middle of a message that its connection has gone.
+static void a_subscriber_outlives_its_node_with_messages_yet_to_read(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_bus_subscriber *subscriber = NULL;
+	struct hs_bus_message message;
+
+	assert_int_equal(hs_bus_subscriber_open(f->reports, "", false, NULL, &subscriber, NULL), 0);
+	for (unsigned round = 0; round < 4; round++) {
+		f->bus = open_bus(f->api, f->reports, 0);
+		await_subscription(f->bus, subscriber);
+		for (unsigned i = 0; i < 300; i++)
+			assert_int_equal(hs_bus_publish(f->bus, "report.1", "{}"), 0);
+		assert_int_equal(hs_bus_subscriber_next(subscriber, LIMIT_MS, &message), 0);
+		free(message.json);
+		hs_bus_close(f->bus);
+		f->bus = NULL;
+		unsigned got = 1;
+		for (; hs_bus_subscriber_next(subscriber, 100, &message) == 0; got++)
+			free(message.json);
+		assert_int_equal(got, 300);
+	}
+	hs_bus_subscriber_close(subscriber);
+}
+
 static void a_publisher_connects_to_a_controller_that_comes_later(void **state)
 {
 	struct fixture *f = *state;
@@ -722,6 +747,7 @@ int main(void)
 			WITH_FILES(a_poll_wakes_for_another_descriptor),
 			WITH_FILES(the_queue_of_requests_ends_with_eagain),
 			WITH_FILES(a_subscriber_gets_topic_and_json_of_what_it_asked_for),
+			WITH_FILES(a_subscriber_outlives_its_node_with_messages_yet_to_read),
 			WITH_FILES(a_publisher_connects_to_a_controller_that_comes_later),
 			WITH_FILES(a_listener_that_does_not_read_is_counted_while_the_other_gets_all),
 			WITH_FILES(what_a_controller_that_does_not_read_misses_is_counted_exactly),

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A request as it came, with the way back to its sender. For lib/bus only.
+#pragma once
+
+#include "bus_key_file.h"
+
+#include <zmq.h>
+
+// Identity, a request id of REQ_CORRELATE, delimiter, and some for proxies.
+#define HS_BUS_MAX_ROUTE_PARTS 8
+
+// The frames in front of a body are sent back before the reply.
+struct hs_bus_route {
+	unsigned n;
+	zmq_msg_t parts[HS_BUS_MAX_ROUTE_PARTS];
+	zmq_msg_t body;
+	char user[HS_BUS_KEY_NAME_MAX + 1];
+};
+
+// Takes the next one from a ROUTER: 0, -EAGAIN, -ENOMEM, or -EBADMSG where one had no way back that
+// can be read: it is gone.
+int hs_bus_route_receive(void *socket, struct hs_bus_route **route);
+// 0 or -errno. The frames are used up in any case.
+int hs_bus_route_send(struct hs_bus_route *route, void *socket, const char *text, size_t len);
+void hs_bus_route_free(struct hs_bus_route *route);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bus.h"
+
+#include "bus_line.h"
+#include "bus_socket.h"
+#include "bus_zap.h"
+
+#include <zmq.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LOOK_MS	      500 // how long a wait goes on without a look at keys and lost connections
+#define LOOK_MESSAGES 64
+
+struct hs_bus_subscriber {
+	void *context;
+	struct hs_bus_line line;
+	bool guarded;
+	struct hs_bus_zap zap;
+	int epoll;	   // of both sockets, where it is guarded
+	unsigned untended; // messages taken since the last look at the rest
+};
+
+static int open_socket(
+		struct hs_bus_subscriber *subscriber, const char *topic, struct hs_error *err)
+{
+	subscriber->context = zmq_ctx_new();
+	int rc = subscriber->context ? hs_bus_line_open(&subscriber->line, subscriber->context,
+						       ZMQ_SUB, 0)
+				     : -errno;
+	if (rc) {
+		errno = -rc;
+		return hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");
+	}
+	// libzmq 4.3.4 aborts where a connection breaks between two parts of a message that is
+	// being read, unless the queue may stay when it goes. A subscriber sends nothing that could
+	// be stale.
+	hs_bus_socket_set(subscriber->line.socket, ZMQ_IMMEDIATE, 0);
+	if (zmq_setsockopt(subscriber->line.socket, ZMQ_SUBSCRIBE, topic, strlen(topic)))
+		return hs_bus_error(err, "internal", "", "subscribing failed");
+	return 0;
+}
+
+static int fd_of(void *socket)
+{
+	int fd = -1;
+	size_t size = sizeof(fd);
+
+	zmq_getsockopt(socket, ZMQ_FD, &fd, &size);
+	return fd;
+}
+
+static int watch_both(struct hs_bus_subscriber *subscriber)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int messages = fd_of(subscriber->line.socket), handshakes = fd_of(subscriber->zap.socket);
+
+	subscriber->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (subscriber->epoll < 0 ||
+			epoll_ctl(subscriber->epoll, EPOLL_CTL_ADD, messages, &event) ||
+			epoll_ctl(subscriber->epoll, EPOLL_CTL_ADD, handshakes, &event))
+		return -errno;
+	return 0;
+}
+
+static int guard(struct hs_bus_subscriber *subscriber, const struct hs_bus_keys *keys,
+		struct hs_error *err)
+{
+	if (!keys->secret_file || !keys->allowed_dir)
+		return hs_error_set(err, "missing_field", keys->secret_file ? "allowed" : "secret",
+				"a key of our own and a directory of those allowed",
+				"only one of the two is given");
+	int rc = hs_bus_zap_open(subscriber->context, keys->allowed_dir, &subscriber->zap, err);
+	if (rc)
+		return rc;
+	subscriber->guarded = true;
+	rc = hs_bus_zap_guard(subscriber->line.socket, keys, err);
+	if (rc)
+		return rc;
+	rc = watch_both(subscriber);
+	if (rc) {
+		errno = -rc;
+		hs_bus_error(err, "internal", "", "epoll");
+	}
+	return rc;
+}
+
+int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
+		const struct hs_bus_keys *keys, struct hs_bus_subscriber **out,
+		struct hs_error *err)
+{
+	struct hs_bus_subscriber *subscriber = calloc(1, sizeof(*subscriber));
+
+	if (!subscriber) {
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return -ENOMEM;
+	}
+	subscriber->epoll = -1;
+	int rc = open_socket(subscriber, topic, err);
+	if (rc == 0 && bind && keys)
+		rc = guard(subscriber, keys, err);
+	if (rc == 0)
+		rc = bind ? hs_bus_line_bind(&subscriber->line, endpoint, "", err)
+			  : hs_bus_line_dial(&subscriber->line, endpoint, "", keys, err);
+	if (rc)
+		hs_bus_subscriber_close(subscriber);
+	else
+		*out = subscriber;
+	return rc;
+}
+
+void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber)
+{
+	if (!subscriber)
+		return;
+	hs_bus_line_close(&subscriber->line);
+	if (subscriber->guarded)
+		hs_bus_zap_close(&subscriber->zap);
+	if (subscriber->epoll >= 0)
+		close(subscriber->epoll);
+	while (subscriber->context && zmq_ctx_term(subscriber->context) && errno == EINTR)
+		;
+	free(subscriber);
+}
+
+static void look_after(struct hs_bus_subscriber *subscriber)
+{
+	subscriber->untended = 0;
+	hs_bus_line_look(&subscriber->line);
+	if (!subscriber->guarded)
+		return;
+	// Nobody can be cut off alone.
+	if (hs_bus_zap_look(&subscriber->zap, NULL) == HS_BUS_ZAP_FEWER)
+		hs_bus_line_cut(&subscriber->line);
+	hs_bus_zap_serve(&subscriber->zap);
+}
+
+// 0: a message waits.
+static int await_message(struct hs_bus_subscriber *subscriber, int64_t end_ms, bool for_ever)
+{
+	zmq_pollitem_t items[] = {{.socket = subscriber->line.socket, .events = ZMQ_POLLIN},
+			{.socket = subscriber->zap.socket, .events = ZMQ_POLLIN}};
+
+	for (;;) {
+		look_after(subscriber);
+		int64_t left = for_ever ? LOOK_MS : end_ms - hs_bus_now_ms();
+		left = left < 0 ? 0 : left > LOOK_MS ? LOOK_MS : left;
+		if (zmq_poll(items, subscriber->guarded ? 2 : 1, (long)left) < 0)
+			return -errno;
+		if (items[0].revents & ZMQ_POLLIN)
+			return 0;
+		if (!for_ever && hs_bus_now_ms() >= end_ms && !(items[1].revents & ZMQ_POLLIN))
+			return -EAGAIN;
+	}
+}
+
+static int take_message(struct hs_bus_subscriber *subscriber, struct hs_bus_message *message)
+{
+	zmq_msg_t part;
+
+	zmq_msg_init(&part);
+	int rc = zmq_msg_recv(&part, subscriber->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	if (rc == 0) {
+		snprintf(message->topic, sizeof(message->topic), "%.*s", (int)zmq_msg_size(&part),
+				(const char *)zmq_msg_data(&part));
+		// The second part is the JSON; a peer that sends others gets the last one taken.
+		while (rc == 0 && zmq_msg_more(&part))
+			rc = zmq_msg_recv(&part, subscriber->line.socket, ZMQ_DONTWAIT) < 0 ? -errno
+											    : 0;
+	}
+	if (rc == 0 && subscriber->guarded && !hs_bus_zap_user(&subscriber->zap, &part))
+		rc = -EACCES;
+	if (rc == 0) {
+		message->json = hs_bus_take_text(&part, &message->len);
+		rc = message->json ? 0 : -ENOMEM;
+	}
+	zmq_msg_close(&part);
+	return rc;
+}
+
+int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
+		struct hs_bus_message *message)
+{
+	int64_t end = hs_bus_now_ms() + timeout_ms;
+
+	if (subscriber->untended >= LOOK_MESSAGES)
+		look_after(subscriber);
+	for (bool waited = false;; waited = true) {
+		int rc = take_message(subscriber, message);
+		subscriber->untended++;
+		if (rc != -EAGAIN && rc != -EACCES)
+			return rc;
+		// However many of a key that is gone still come.
+		if (waited && timeout_ms >= 0 && hs_bus_now_ms() >= end)
+			return -EAGAIN;
+		rc = await_message(subscriber, end, timeout_ms < 0);
+		if (rc)
+			return rc;
+	}
+}
+
+int hs_bus_subscriber_fd(const struct hs_bus_subscriber *subscriber)
+{
+	return subscriber->guarded ? subscriber->epoll : fd_of(subscriber->line.socket);
+}
