@@ -229,7 +229,8 @@ static int put_in_order(struct hs_state *state)
 			&state->file, HS_STATE_HEADING "\n", strlen(HS_STATE_HEADING) + 1);
 	if (rc == 0 && state->sync && fsync(state->file.fd))
 		rc = -errno;
-	hs_state_sync_folder(state->name);
+	if (state->sync)
+		hs_state_sync_folder(state->name);
 	return rc;
 }
 

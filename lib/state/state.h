@@ -45,7 +45,8 @@ struct hs_state_load {
 int hs_state_open(const struct hs_state_config *config, int (*each)(void *context, json_t *change),
 		void *context, struct hs_state_load *load, struct hs_state **state,
 		struct hs_error *err);
-// NULL is allowed. A snapshot that is under way is given up.
+// NULL is allowed. A snapshot that is under way is given up; what of it is on its way to the disk
+// is waited for.
 void hs_state_close(struct hs_state *state);
 
 // Adds a change. 0 when it is in the file; a negative errno with *err ("not_saved") where it is not
@@ -63,13 +64,16 @@ int hs_state_take_back(struct hs_state *state);
 // Has the journal grown so that a snapshot is worth it? `live`: changes that a snapshot would have.
 bool hs_state_wants_snapshot(const struct hs_state *state, uint64_t live);
 
-// All return 0 or a negative errno with *err, after which no snapshot is under way.
+// All return 0 or a negative errno with *err, after which no snapshot is under way (-EAGAIN
+// apart).
 int hs_state_snapshot_begin(struct hs_state *state, struct hs_error *err);
 int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct hs_error *err);
-// Puts the new file in the old one's place; it is on the disk then.
+// Puts the new file in the old one's place, once it is on the disk: -EAGAIN until then, to be
+// called again. It does not wait, a busy disk can take seconds.
 int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err);
 
-// All of it at once: every value that `next` returns (new references, NULL ends) a line.
+// All of it at once, waiting for the disk: every value that `next` returns (new references, NULL
+// ends) a line.
 int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), void *context,
 		struct hs_error *err);
 

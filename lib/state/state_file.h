@@ -6,6 +6,8 @@
 
 #include "state.h"
 
+#include <aio.h>
+
 #define HS_STATE_HEADING "hopsight-state 1"
 
 // A file that lines are added to.
@@ -28,7 +30,9 @@ struct hs_state {
 	uint64_t from_bytes;	       // of the journal, where the snapshot begins
 	uint64_t from_lines, from_changes;
 	uint64_t flushed_bytes; // of the snapshot, on their way to the disk
-	uint64_t wanted_above;	// after a failure: changes before the next try
+	struct aiocb flush;	// of all of it
+	bool flushing;
+	uint64_t wanted_above; // after a failure: changes before the next try
 };
 
 // "FILE.new" and the like. -ENAMETOOLONG where it does not fit.

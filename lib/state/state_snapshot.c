@@ -10,10 +10,20 @@
 #define SNAPSHOT_LEAST 1000	  // changes: below, reading the journal costs nothing
 #define FLUSH_BYTES    (1u << 20) // so that the end has little left to wait for
 
+static void wait_for_flush(struct hs_state *state)
+{
+	const struct aiocb *const list[] = {&state->flush};
+
+	while (state->flushing && aio_error(&state->flush) == EINPROGRESS)
+		aio_suspend(list, 1, NULL);
+}
+
 void hs_state_give_up_snapshot(struct hs_state *state)
 {
 	if (state->snapshot.fd < 0)
 		return;
+	wait_for_flush(state);
+	state->flushing = false;
 	close(state->snapshot.fd);
 	state->snapshot.fd = -1;
 	hs_state_remove_new(state->name);
@@ -64,6 +74,38 @@ int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct h
 	return 0;
 }
 
+// 0 once all that was written so far is on the disk, -EAGAIN before.
+static int flush_snapshot(struct hs_state *state)
+{
+	if (!state->flushing) {
+		state->flush = (struct aiocb){.aio_fildes = state->snapshot.fd};
+		if (aio_fsync(O_DSYNC, &state->flush))
+			return -errno;
+		state->flushing = true;
+	}
+	int rc = aio_error(&state->flush);
+	if (rc == EINPROGRESS)
+		return -EAGAIN;
+	state->flushing = false;
+	aio_return(&state->flush);
+	return -rc;
+}
+
+// What was added meanwhile follows; with `sync` it must be on the disk, too, and be found there.
+static int take_place(struct hs_state *state, const char *name)
+{
+	struct hs_state_file *file = &state->snapshot;
+	int rc = hs_state_file_copy(file, state->file.fd, state->from_bytes, state->file.bytes);
+
+	if (rc == 0 && state->sync && fdatasync(file->fd))
+		rc = -errno;
+	if (rc == 0 && rename(name, state->name))
+		rc = -errno;
+	if (rc == 0 && state->sync)
+		hs_state_sync_folder(state->name);
+	return rc;
+}
+
 int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err)
 {
 	struct hs_state_file *file = &state->snapshot;
@@ -73,14 +115,13 @@ int hs_state_snapshot_end(struct hs_state *state, struct hs_error *err)
 	if (rc == 0 && file->fd < 0)
 		rc = -EINVAL;
 	if (rc == 0)
-		rc = hs_state_file_copy(file, state->file.fd, state->from_bytes, state->file.bytes);
-	if (rc == 0 && fsync(file->fd))
-		rc = -errno;
-	if (rc == 0 && rename(name, state->name))
-		rc = -errno;
+		rc = flush_snapshot(state);
+	if (rc == -EAGAIN)
+		return rc;
+	if (rc == 0)
+		rc = take_place(state, name);
 	if (rc)
 		return fail_snapshot(state, rc, err);
-	hs_state_sync_folder(state->name);
 	file->lines += state->file.lines - state->from_lines;
 	file->changes += state->file.changes - state->from_changes;
 	close(state->file.fd);
@@ -102,5 +143,9 @@ int hs_state_snapshot(struct hs_state *state, json_t *(*next)(void *context), vo
 		rc = hs_state_snapshot_add(state, change, err);
 		json_decref(change);
 	}
-	return rc ? rc : hs_state_snapshot_end(state, err);
+	if (rc)
+		return rc;
+	while ((rc = hs_state_snapshot_end(state, err)) == -EAGAIN)
+		wait_for_flush(state);
+	return rc;
 }

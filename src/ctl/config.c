@@ -424,6 +424,24 @@ static const struct hs_schema_field control_fields[] = {
 		{NULL},
 };
 
+static const struct hs_schema_field state_fields[] = {
+		{"file", HS_SCHEMA_TEXT, CONFIG(state_file), .required = true, .min = 1,
+				.max = HS_STATE_FILE_BYTES - 1},
+		{"sync", HS_SCHEMA_BOOL, CONFIG(state_sync)},
+		{NULL},
+};
+
+static int read_state(json_t *object, const char *path, void *into, struct hs_error *err)
+{
+	return hs_schema_read(state_fields, object, path, into, err);
+}
+
+static json_t *print_state(const void *from)
+{
+	const struct hs_config *config = from;
+	return config->state_file[0] ? hs_schema_print(state_fields, config) : NULL;
+}
+
 static const struct hs_schema_field fields[] = {
 		{"node", HS_SCHEMA_OBJECT, .fields = node_fields},
 		{"workers", HS_SCHEMA_CUSTOM, .read = read_workers, .print = print_workers},
@@ -435,6 +453,7 @@ static const struct hs_schema_field fields[] = {
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = control_fields},
+		{"state", HS_SCHEMA_CUSTOM, .read = read_state, .print = print_state},
 		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
 		{NULL},
 };

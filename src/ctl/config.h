@@ -11,6 +11,7 @@
 #include "error.h"
 #include "node.h"
 #include "port.h"
+#include "state.h"
 
 #include <jansson.h>
 #include <sched.h>
@@ -49,6 +50,8 @@ struct hs_config {
 	struct hs_endpoints bind, publish_to, publish_bind;
 	uint32_t publish_queue; // messages held for each subscriber
 	bool insecure;
+	char state_file[HS_STATE_FILE_BYTES]; // empty: nothing outlives the node
+	bool state_sync;
 	json_t *neighbours, *routes; // lists, NULL where there is none; owned
 	json_t *requests;	     // a list; owned
 };

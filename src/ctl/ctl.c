@@ -293,6 +293,7 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 	hs_ctl_spread(ctl);
 	hs_ctl_carry(ctl);
 	close_windows(ctl);
+	hs_ctl_state_step(ctl);
 	if (now_ns >= ctl->next_tick_ns) {
 		ctl->next_tick_ns = now_ns + TICK_NS;
 		hs_ctl_tick(ctl);
@@ -308,6 +309,8 @@ int64_t hs_ctl_next_ns(const struct hs_ctl *ctl)
 {
 	int64_t next_ns = hs_qos_next_ns(ctl->qos);
 
+	if (hs_ctl_state_is_busy(ctl))
+		return ctl->now_ns;
 	next_ns = RTE_MIN(next_ns, ctl->next_tick_ns);
 	next_ns = RTE_MIN(next_ns, ctl->next_second_ns);
 	next_ns = RTE_MIN(next_ns, ctl->spread_next_ns);
@@ -354,6 +357,7 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 		totals->reports_lost += worker.reports_lost;
 		totals->signals_lost += worker.signals_lost;
 	}
+	hs_ctl_state_totals(ctl, totals);
 	totals->clock_synchronised = clock->known && clock->synchronised;
 	totals->clock_error_ns = (uint64_t)clock->error_ns;
 	totals->clock_offset_ns = clock->offset_ns;
@@ -431,6 +435,7 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 		hs_ctl_forget(ctl, slot);
 	free(ctl->notes);
 	free(ctl->origins);
+	hs_ctl_close_state(ctl);
 	hs_route_book_destroy(ctl->routes);
 	hs_qos_destroy(ctl->qos);
 	hs_event_log_fini(&ctl->events);

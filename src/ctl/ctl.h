@@ -10,6 +10,7 @@
 #include "in_band.h"
 #include "metric.h"
 #include "node.h"
+#include "state.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -53,6 +54,13 @@ void hs_ctl_destroy(struct hs_ctl *ctl);
 
 // Installs a list of requests, all or nothing. 0 or negative errno with *err.
 int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, enum hs_rule_origin origin,
+		struct hs_error *err);
+
+// Brings back what the API had changed before the node was started last, and keeps what it changes
+// from now on, in a file (whose name is borrowed for the life of the control; now_ns of the
+// configuration is not used). After what the configuration asks for was installed: that wins, and
+// what is left out or refused is logged. 0 or a negative errno with *err.
+int hs_ctl_open_state(struct hs_ctl *ctl, int64_t now_ns, const struct hs_state_config *config,
 		struct hs_error *err);
 
 // Answers one message; the caller frees the text. NULL only when memory is out. `may_change` as

@@ -9,6 +9,8 @@
 #include "api.h"
 #include "qos.h"
 #include "report_json.h"
+#include "route_text.h"
+#include "state.h"
 
 #include <sys/queue.h>
 
@@ -68,6 +70,8 @@ struct hs_ctl {
 	struct backlog_list backlogs;
 	uint64_t reports_waiting; // in them
 	int64_t carry_next_ns;
+	struct ctl_state *state; // NULL: nothing outlives the node
+	char state_error[160];	 // the last
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;
 
@@ -77,7 +81,7 @@ struct hs_ctl {
 	bool walking;
 	uint32_t walk_slot;
 
-	struct limiter lost_limit, cap_limit, refused_limit, signals_limit;
+	struct limiter lost_limit, cap_limit, state_limit, refused_limit, signals_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules over the cap
 	struct hs_clock_status clock_status;
@@ -125,6 +129,14 @@ int hs_ctl_change_routes(struct hs_ctl *ctl, const struct hs_api_args *args, jso
 		struct hs_error *err);
 int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);
+// The request that makes a route or neighbour again: a new reference.
+json_t *hs_ctl_route_change(const struct hs_ctl *ctl, const struct hs_route_entry *entry);
+
+// ctl_state.c: what outlives the node
+void hs_ctl_close_state(struct hs_ctl *ctl);
+void hs_ctl_state_step(struct hs_ctl *ctl);
+bool hs_ctl_state_is_busy(const struct hs_ctl *ctl);
+void hs_ctl_state_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals);
 
 // ctl_audit.c: new reference, NULL when memory is out.
 json_t *hs_ctl_audit(struct hs_ctl *ctl);

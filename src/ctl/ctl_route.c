@@ -109,6 +109,27 @@ static json_t *route_of(const struct hs_ctl *ctl, const struct hs_route_entry *e
 	return route;
 }
 
+json_t *hs_ctl_route_change(const struct hs_ctl *ctl, const struct hs_route_entry *entry)
+{
+	char prefix[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT], via[HS_ROUTE_TEXT];
+	const char *port = hs_node_port(ctl->node, entry->port)->config.name;
+
+	hs_route_prefix_text(entry->prefix, entry->depth, prefix);
+	hs_route_mac_text(entry->mac, mac);
+	hs_route_prefix_text(entry->via, 128, via);
+	switch (entry->kind) {
+	case HS_ROUTE_VIA:
+		return json_pack("{s:{s:s, s:s}}", "route_add", "prefix", prefix, "via", via);
+	case HS_ROUTE_NEIGHBOUR:
+		hs_route_prefix_text(entry->prefix, 128, prefix);
+		return json_pack("{s:{s:s, s:s, s:s}}", "neighbour_add", "addr", prefix, "port",
+				port, "mac", mac);
+	default:
+		return json_pack("{s:{s:s, s:s, s:s}}", "route_add", "prefix", prefix, "port", port,
+				"next_hop_mac", mac);
+	}
+}
+
 static json_t *neighbour_of(const struct hs_ctl *ctl, const struct hs_route_entry *entry)
 {
 	char addr[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT];

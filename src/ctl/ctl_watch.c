@@ -153,6 +153,17 @@ static void watch_cap(struct hs_ctl *ctl)
 			ctl->n_unmonitored, ctl->config.monitored_rules);
 }
 
+static void watch_state(struct hs_ctl *ctl)
+{
+	uint64_t grown;
+	if (!hs_ctl_limit(ctl, &ctl->state_limit, ctl->counts.state_errors, &grown))
+		return;
+	hs_log(HS_LOG_ERROR, "state", "%" PRIu64 " errors; the last: %s", grown, ctl->state_error);
+	hs_ctl_event(ctl, "state_error", json_pack("{s:I}", "errors", (json_int_t)grown),
+			"%" PRIu64 " errors in keeping the state; the last: %s", grown,
+			ctl->state_error);
+}
+
 // A veth passes whatever its other end sends, and that end believes that hardware cuts segments of
 // 64 KiB: without a word from us a TCP connection crawls and no counter of the node says why.
 static void watch_rx_errors(struct hs_ctl *ctl, uint16_t index)
@@ -189,6 +200,7 @@ void hs_ctl_second(struct hs_ctl *ctl)
 	watch_lost_reports(ctl, &totals);
 	watch_lost_signals(ctl, &totals);
 	watch_cap(ctl);
+	watch_state(ctl);
 	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
 		watch_rx_errors(ctl, i);
 	hs_telemetry_update(ctl->config.telemetry, &totals);

@@ -174,7 +174,8 @@ static int open_telemetry(struct daemon *d, struct hs_error *err)
 // What node_get repeats of the configuration.
 static json_t *settings_of(const struct daemon *d)
 {
-	static const char *const from_top[] = {"polling", "control_core", "memory", "telemetry"};
+	static const char *const from_top[] = {
+			"polling", "control_core", "memory", "telemetry", "state"};
 	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
 	json_t *all = hs_config_print(d->config);
 	json_t *control = json_object_get(all, "control");
@@ -256,6 +257,15 @@ static int open_ctl(struct daemon *d, struct hs_error *err)
 	return install(d, err);
 }
 
+static int open_state(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_state_config state = {
+			.file = d->config->state_file,
+			.sync = d->config->state_sync,
+	};
+	return state.file[0] ? hs_ctl_open_state(d->ctl, hs_clock_now(d->clock), &state, err) : 0;
+}
+
 static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
 
 static int open_watch(struct daemon *d, struct hs_error *err)
@@ -298,6 +308,7 @@ static const struct {
 		{open_bus, HS_EXIT_FAILED},
 		{open_telemetry, HS_EXIT_FAILED},
 		{open_ctl, HS_EXIT_USAGE},
+		{open_state, HS_EXIT_FAILED},
 		{open_watch, HS_EXIT_FAILED},
 		{open_workers, HS_EXIT_FAILED},
 };
@@ -556,6 +567,7 @@ static int take_signals(struct daemon *d)
 	stop_signals(&set);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); // a file of the state that may not grow is an answer, no end
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	return d->signal_fd < 0 ? -errno : 0;

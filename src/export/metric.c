@@ -146,6 +146,13 @@ const struct hs_metric hs_metrics[] = {
 				disconnections, "Connections that ended"),
 		NODE("handshakes_failed_total", "handshakes_failed", "connections", COUNTER,
 				handshakes_failed, "Connections whose handshake failed"),
+		NODE("state_lines", "state_lines", "changes", GAUGE, state_lines,
+				"Lines of the file of the state: changes and lists of them"),
+		NODE("state_bytes", "state_bytes", "bytes", GAUGE, state_bytes,
+				"Size of the file of the state"),
+		NODE("state_errors_total", "state_errors", "errors", COUNTER, state_errors,
+				"Changes refused, and snapshots given up, because they could not "
+				"be written"),
 		CLOCK("synchronised", "synchronised", "boolean", GAUGE, clock_synchronised, false,
 				"1 where the system says that its clock is synchronised"),
 		CLOCK("error_seconds", "error_ns", "seconds", GAUGE, clock_error_ns, true,

@@ -85,6 +85,7 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_string_equal(c.bind.text[0], "ipc:///run/hopsight/node0.api");
 	assert_int_equal(c.publish_to.n, 0);
 	assert_false(c.insecure);
+	assert_string_equal(c.state_file, "");
 	hs_config_fini(&c);
 }
 
@@ -173,6 +174,29 @@ static void what_is_printed_is_read_back_the_same(void **state)
 	hs_config_fini(&second);
 }
 
+static void the_file_of_the_state_is_printed_where_there_is_one(void **state)
+{
+	static const char with[] =
+			"{\"state\": {\"file\": \"/var/lib/x\", \"sync\": true}, \"ports\": [{"
+			"\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"}],"
+			" \"forwarding\": {\"mode\": \"bridge\"}}";
+	struct hs_config c;
+	(void)state;
+	parse(with, &c);
+	assert_string_equal(c.state_file, "/var/lib/x");
+	assert_true(c.state_sync);
+	json_t *printed = hs_config_print(&c), *section = json_object_get(printed, "state");
+	assert_string_equal(text_of(section, "file"), "/var/lib/x");
+	assert_true(json_is_true(json_object_get(section, "sync")));
+	json_decref(printed);
+	hs_config_fini(&c);
+	parse(minimal, &c);
+	printed = hs_config_print(&c);
+	assert_null(json_object_get(printed, "state"));
+	json_decref(printed);
+	hs_config_fini(&c);
+}
+
 static void every_truncation_of_a_good_file_is_refused(void **state)
 {
 	(void)state;
@@ -222,6 +246,7 @@ int main(void)
 			cmocka_unit_test(pairs_name_ports_by_their_index),
 			cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 			cmocka_unit_test(what_is_printed_is_read_back_the_same),
+			cmocka_unit_test(the_file_of_the_state_is_printed_where_there_is_one),
 			cmocka_unit_test(every_truncation_of_a_good_file_is_refused),
 			cmocka_unit_test(a_file_that_is_not_there_is_an_error_with_its_reason),
 			cmocka_unit_test(eal_is_given_room_for_tables_and_buffers),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "faulty_calls.h"
 
+#include <aio.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +73,51 @@ int __real_ftruncate64(int fd, int64_t size);
 int __real_rename(const char *from, const char *to);
 int __real_link(const char *from, const char *to);
 
+// Under way once, then done.
+static bool under_way;
+
+void faulty_disk_is_done(void)
+{
+	under_way = false;
+}
+
+static int __real_aio_fsync64(int kind_of, struct aiocb *flush)
+{
+	(void)kind_of, (void)flush;
+	under_way = true;
+	return 0;
+}
+
+int __wrap_aio_error64(const struct aiocb *flush);
+int __wrap_aio_error64(const struct aiocb *flush)
+{
+	(void)flush;
+	if (under_way)
+		return EINPROGRESS;
+	bool it = is_it();
+	if (it && before())
+		return ENOSPC;
+	if (it)
+		after();
+	return 0;
+}
+
+int __wrap_aio_suspend64(const struct aiocb *const list[], int n, const struct timespec *limit);
+int __wrap_aio_suspend64(const struct aiocb *const list[], int n, const struct timespec *limit)
+{
+	(void)list, (void)n, (void)limit;
+	under_way = false;
+	return 0;
+}
+
+ssize_t __wrap_aio_return64(struct aiocb *flush);
+ssize_t __wrap_aio_return64(struct aiocb *flush)
+{
+	(void)flush;
+	return 0;
+}
+
+WRAP(int, aio_fsync64, (int kind_of, struct aiocb *flush), (kind_of, flush))
 WRAP(int, fdatasync, (int fd), (fd))
 WRAP(int, fsync, (int fd), (fd))
 WRAP(int, ftruncate64, (int fd, int64_t size), (fd, size))

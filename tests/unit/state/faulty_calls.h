@@ -15,3 +15,6 @@ enum faulty_kind {
 void faulty_begin(enum faulty_kind kind, unsigned at);
 // Back to normal. The calls since.
 unsigned faulty_end(void);
+
+// Data that aio_fsync began to write, until this is called or it is waited for, is under way.
+void faulty_disk_is_done(void);

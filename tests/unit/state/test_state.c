@@ -107,7 +107,7 @@ static int change_of(struct hs_state *state, int key, long value)
 static int make_folder(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/hs-state-XXXXXX");
+	snprintf(folder, sizeof(folder), "/dev/shm/hs-state-XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(file, sizeof(file), "%s/rules.state", folder);
@@ -594,12 +594,16 @@ static void what_is_added_during_a_snapshot_follows_it(void **unused)
 		assert_int_equal(change_of(state, i, 100 + i), 0);
 		assert_false(hs_state_wants_snapshot(state, 0));
 	}
+	assert_int_equal(hs_state_snapshot_end(state, &err), -EAGAIN);
+	assert_int_equal(change_of(state, 0, 200), 0);
+	assert_int_equal(hs_state_snapshot_end(state, &err), -EAGAIN);
+	faulty_disk_is_done();
 	assert_int_equal(hs_state_snapshot_end(state, &err), 0);
-	assert_int_equal(hs_state_lines(state), 2 * KEYS);
+	assert_int_equal(hs_state_lines(state), 2 * KEYS + 1);
 	assert_int_equal(change_of(state, 0, 7), 0);
 	hs_state_close(state);
 	look(&seen, &load);
-	assert_int_equal(load.lines, 2 * KEYS + 1);
+	assert_int_equal(load.lines, 2 * KEYS + 2);
 	assert_int_equal(seen.values[0], 7);
 	for (int i = 1; i < KEYS; i++)
 		assert_int_equal(seen.values[i], 100 + i);
@@ -621,6 +625,29 @@ static void a_snapshot_that_is_not_ended_leaves_the_journal(void **unused)
 	assert_int_equal(files_there(), 1);
 	look(&seen, &load);
 	assert_int_equal(load.lines, 2);
+}
+
+static void a_snapshot_that_does_not_reach_the_disk_is_given_up(void **unused)
+{
+	struct seen seen = {0};
+	struct hs_state_load load;
+	struct hs_state *state;
+	struct hs_error err;
+	(void)unused;
+
+	assert_int_equal(open_state(&seen, &load, &state, &err), 0);
+	assert_int_equal(change_of(state, 1, 5), 0);
+	assert_int_equal(hs_state_snapshot_begin(state, &err), 0);
+	assert_int_equal(hs_state_snapshot_end(state, &err), -EAGAIN);
+	faulty_disk_is_done();
+	faulty_begin(FAULTY_FAIL, 1);
+	assert_int_equal(hs_state_snapshot_end(state, &err), -ENOSPC);
+	faulty_end();
+	assert_int_equal(files_there(), 1);
+	assert_int_equal(hs_state_lines(state), 1);
+	hs_state_close(state);
+	look(&seen, &load);
+	assert_int_equal(seen.values[1], 5);
 }
 
 // ---- faults ----
@@ -804,6 +831,7 @@ int main(void)
 			STATE_TEST(a_snapshot_is_wanted_when_the_journal_is_twice_of_it),
 			STATE_TEST(what_is_added_during_a_snapshot_follows_it),
 			STATE_TEST(a_snapshot_that_is_not_ended_leaves_the_journal),
+			STATE_TEST(a_snapshot_that_does_not_reach_the_disk_is_given_up),
 			STATE_TEST(a_process_that_dies_at_any_call_has_what_was_confirmed),
 			STATE_TEST(a_call_that_fails_costs_no_more_than_its_own_change),
 	};

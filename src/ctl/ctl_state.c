@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What outlives the node: changes that the API made are kept in a file before they are made, and
+// made again, through the same validator, when the node starts. What the configuration asks for is
+// not kept and wins; what came in band comes again.
+#include "ctl_parts.h"
+
+#include "log.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_LINES 20 // of what is refused or left out at the start; the rest is a number
+#define PORTION	   64 // changes of a snapshot at a time: half a millisecond
+
+// What is in force, copied in one go, so that it can be written in portions.
+struct snapshot {
+	size_t n_rules, n_routes, at;
+	bool written; // the disk is waited for
+	struct hs_rule *rules;
+	struct hs_route_entry *routes; // neighbours first
+};
+
+struct ctl_state {
+	struct hs_state *file;
+	struct hs_route_book *config_routes; // those of the configuration; NULL: none
+	const char *name;
+	uint64_t line;		   // of the file, while it is read
+	unsigned told;		   // lines
+	uint64_t left_out;	   // changes of what the configuration has
+	uint64_t kept;		   // what a snapshot would have had when this was last counted
+	struct snapshot *snapshot; // NULL: none is under way
+};
+
+// ---- what is kept ----
+
+static bool is_kept_rule(const struct hs_ctl *ctl, uint32_t slot)
+{
+	return ctl->origins[slot] == HS_ORIGIN_API || ctl->origins[slot] == HS_ORIGIN_STATE;
+}
+
+static bool is_config_route(const struct ctl_state *state, const struct hs_route_entry *route)
+{
+	return state->config_routes &&
+	       hs_route_book_find(state->config_routes, route->prefix, route->depth);
+}
+
+static uint64_t count_rules(const struct hs_ctl *ctl)
+{
+	uint32_t slot = HS_FLOW_NONE;
+	uint64_t n = 0;
+
+	while (hs_flow_table_next(ctl->flows, &slot))
+		n += is_kept_rule(ctl, slot);
+	return n;
+}
+
+static uint64_t count_routes(const struct hs_ctl *ctl)
+{
+	const struct hs_route_entry *route;
+	uint64_t n = 0;
+
+	if (!ctl->routes)
+		return 0;
+	for (uint32_t i = 0; (route = hs_route_book_at(ctl->routes, i)); i++)
+		n += !is_config_route(ctl->state, route);
+	return n;
+}
+
+// ---- saving ----
+
+static void count_error(struct hs_ctl *ctl, const char *text)
+{
+	ctl->counts.state_errors++;
+	snprintf(ctl->state_error, sizeof(ctl->state_error), "%.150s", text);
+}
+
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	struct hs_ctl *ctl = context;
+	int rc = hs_state_append(ctl->state->file, changes, err);
+
+	if (rc < 0)
+		count_error(ctl, err->message);
+	return rc;
+}
+
+static void unsave(void *context)
+{
+	struct hs_ctl *ctl = context;
+
+	if (hs_state_take_back(ctl->state->file) < 0)
+		count_error(ctl, "a change that was not made is still in the file of the state");
+}
+
+// ---- loading ----
+
+static bool may_tell(struct ctl_state *state)
+{
+	return state->told++ < TOLD_LINES;
+}
+
+static bool is_config_rule(const struct hs_ctl *ctl, uint32_t ns_id)
+{
+	uint32_t slot = hs_flow_table_find(ctl->flows, ns_id);
+	return slot != HS_FLOW_NONE && ctl->origins[slot] == HS_ORIGIN_CONFIG;
+}
+
+// The configuration was there first, and is the operator's latest word.
+static bool wanted(void *context, const struct hs_api_args *args)
+{
+	struct hs_ctl *ctl = context;
+	struct ctl_state *state = ctl->state;
+	char prefix[HS_ROUTE_TEXT];
+
+	if (args->has_ns_id) {
+		if (!is_config_rule(ctl, args->ns_id))
+			return true;
+		if (may_tell(state))
+			hs_log(HS_LOG_NOTICE, "state",
+					"%s, line %" PRIu64 ": %s of rule %" PRIu32
+					" is left out: the configuration has that rule",
+					state->name, state->line, hs_api_verb_name(args->verb),
+					args->ns_id);
+	} else {
+		if (!is_config_route(state, &args->route))
+			return true;
+		hs_route_prefix_text(args->route.prefix, args->route.depth, prefix);
+		if (may_tell(state))
+			hs_log(HS_LOG_NOTICE, "state",
+					"%s, line %" PRIu64 ": %s of %s is left out: the "
+					"configuration has it",
+					state->name, state->line, hs_api_verb_name(args->verb),
+					prefix);
+	}
+	state->left_out++;
+	return false;
+}
+
+static int replay(void *context, json_t *change)
+{
+	struct hs_ctl *ctl = context;
+	struct ctl_state *state = ctl->state;
+	struct hs_error err = {0};
+	char text[HS_ERROR_TEXT];
+
+	state->line++;
+	int rc = hs_api_replay(&ctl->backend, change, wanted, ctl, &err);
+	if (rc < 0 && may_tell(state))
+		hs_log(HS_LOG_WARNING, "state", "%s, line %" PRIu64 " is refused: %s", state->name,
+				state->line, hs_error_text(&err, text));
+	return rc;
+}
+
+static void tell_set_aside(struct hs_ctl *ctl, const struct hs_state_load *load)
+{
+	if (!load->set_aside[0])
+		return;
+	hs_log(HS_LOG_ERROR, "state",
+			"%s is damaged: %s. It was set aside as %s; what stood before the damage "
+			"is "
+			"in force: %" PRIu64 " lines",
+			ctl->state->name, load->reason, load->set_aside, load->lines);
+	hs_ctl_event(ctl, "state_set_aside",
+			json_pack("{s:s, s:s, s:s, s:I}", "file", ctl->state->name, "set_aside",
+					load->set_aside, "reason", load->reason, "lines",
+					(json_int_t)load->lines),
+			"%.80s is damaged (%.60s): set aside, the lines before are in force",
+			ctl->state->name, load->reason);
+}
+
+static void tell_loaded(struct hs_ctl *ctl, const struct hs_state_load *load)
+{
+	struct ctl_state *state = ctl->state;
+
+	tell_set_aside(ctl, load);
+	if (load->torn)
+		hs_log(HS_LOG_NOTICE, "state",
+				"%s: the last line was not whole; it was never confirmed",
+				state->name);
+	if (state->told > TOLD_LINES)
+		hs_log(HS_LOG_WARNING, "state", "%s: %u more changes like these", state->name,
+				state->told - TOLD_LINES);
+	hs_log(HS_LOG_INFO, "state",
+			"%s: %" PRIu64 " lines in force, %" PRIu64 " refused, %" PRIu64
+			" changes left out",
+			state->name, load->lines, load->refused, state->left_out);
+	hs_ctl_event(ctl, "state_loaded",
+			json_pack("{s:s, s:I, s:I, s:I}", "file", state->name, "lines",
+					(json_int_t)load->lines, "refused",
+					(json_int_t)load->refused, "left_out",
+					(json_int_t)state->left_out),
+			"%" PRIu64 " lines of state loaded, %" PRIu64 " refused", load->lines,
+			load->refused);
+}
+
+static int open_file(struct hs_ctl *ctl, const struct hs_state_config *config, struct hs_error *err)
+{
+	struct ctl_state *state = ctl->state;
+	struct hs_state_load load;
+
+	if (ctl->routes) {
+		state->config_routes = hs_route_book_clone(ctl->routes);
+		if (!state->config_routes) {
+			hs_error_set(err, "no_memory", "state", "", "memory is out");
+			return -ENOMEM;
+		}
+	}
+	state->name = config->file;
+	state->line = 1; // the heading
+	int rc = hs_state_open(config, replay, ctl, &load, &state->file, err);
+	if (rc < 0)
+		return rc;
+	tell_loaded(ctl, &load);
+	state->kept = count_rules(ctl) + count_routes(ctl);
+	ctl->backend.save = save;
+	ctl->backend.unsave = unsave;
+	return 0;
+}
+
+int hs_ctl_open_state(struct hs_ctl *ctl, int64_t now_ns, const struct hs_state_config *config,
+		struct hs_error *err)
+{
+	struct hs_state_config at_now = *config;
+
+	ctl->now_ns = at_now.now_ns = now_ns;
+	ctl->state = calloc(1, sizeof(*ctl->state));
+	if (!ctl->state) {
+		hs_error_set(err, "no_memory", "state", "", "memory is out");
+		return -ENOMEM;
+	}
+	ctl->origin = HS_ORIGIN_STATE;
+	int rc = open_file(ctl, &at_now, err);
+	ctl->origin = HS_ORIGIN_API;
+	if (rc < 0)
+		hs_ctl_close_state(ctl);
+	return rc;
+}
+
+// ---- folding ----
+
+static void free_snapshot(struct ctl_state *state)
+{
+	if (!state->snapshot)
+		return;
+	free(state->snapshot->rules);
+	free(state->snapshot->routes);
+	free(state->snapshot);
+	state->snapshot = NULL;
+}
+
+static void copy_rules(const struct hs_ctl *ctl, struct snapshot *snapshot)
+{
+	uint32_t slot = HS_FLOW_NONE;
+
+	while (hs_flow_table_next(ctl->flows, &slot))
+		if (is_kept_rule(ctl, slot))
+			snapshot->rules[snapshot->n_rules++] =
+					*hs_flow_table_rule(ctl->flows, slot);
+}
+
+static void copy_routes(const struct hs_ctl *ctl, struct snapshot *snapshot, bool neighbours)
+{
+	const struct hs_route_entry *route;
+
+	for (uint32_t i = 0; (route = hs_route_book_at(ctl->routes, i)); i++)
+		if ((route->kind == HS_ROUTE_NEIGHBOUR) == neighbours &&
+				!is_config_route(ctl->state, route))
+			snapshot->routes[snapshot->n_routes++] = *route;
+}
+
+static int copy_all(const struct hs_ctl *ctl, struct snapshot *snapshot)
+{
+	uint32_t n_routes = ctl->routes ? hs_route_book_count(ctl->routes) : 0;
+
+	snapshot->rules = malloc((hs_flow_table_count(ctl->flows) + 1) * sizeof(*snapshot->rules));
+	snapshot->routes = malloc((n_routes + 1) * sizeof(*snapshot->routes));
+	if (!snapshot->rules || !snapshot->routes)
+		return -ENOMEM;
+	copy_rules(ctl, snapshot);
+	if (n_routes) {
+		copy_routes(ctl, snapshot, true);
+		copy_routes(ctl, snapshot, false);
+	}
+	return 0;
+}
+
+static void fail_snapshot(struct hs_ctl *ctl, const char *text)
+{
+	hs_log(HS_LOG_WARNING, "state", "%s", text);
+	count_error(ctl, text);
+	free_snapshot(ctl->state);
+}
+
+static void begin_snapshot(struct hs_ctl *ctl)
+{
+	struct ctl_state *state = ctl->state;
+	struct hs_error err;
+
+	state->snapshot = calloc(1, sizeof(*state->snapshot));
+	if (hs_state_snapshot_begin(state->file, &err) < 0)
+		fail_snapshot(ctl, err.message);
+	else if (!state->snapshot || copy_all(ctl, state->snapshot) < 0)
+		fail_snapshot(ctl, "no memory for a snapshot of the state");
+}
+
+// A new reference, NULL at the end.
+static json_t *next_change(const struct hs_ctl *ctl, struct snapshot *snapshot)
+{
+	size_t at = snapshot->at++;
+
+	if (at < snapshot->n_routes)
+		return hs_ctl_route_change(ctl, &snapshot->routes[at]);
+	at -= snapshot->n_routes;
+	if (at < snapshot->n_rules)
+		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));
+	return NULL;
+}
+
+static void end_snapshot(struct hs_ctl *ctl)
+{
+	struct ctl_state *state = ctl->state;
+	uint64_t before = hs_state_bytes(state->file);
+	struct hs_error err;
+	int rc = hs_state_snapshot_end(state->file, &err);
+
+	state->snapshot->written = true;
+	if (rc == -EAGAIN)
+		return;
+	if (rc < 0) {
+		fail_snapshot(ctl, err.message);
+		return;
+	}
+	hs_log(HS_LOG_INFO, "state", "%s: %" PRIu64 " bytes folded to %" PRIu64, state->name,
+			before, hs_state_bytes(state->file));
+	free_snapshot(state);
+}
+
+void hs_ctl_state_step(struct hs_ctl *ctl)
+{
+	struct ctl_state *state = ctl->state;
+	struct hs_error err;
+	json_t *change;
+
+	if (!state)
+		return;
+	if (!state->snapshot) {
+		if (!hs_state_wants_snapshot(state->file, state->kept))
+			return;
+		// Counted anew only here: what was only added costs a few walks in all.
+		state->kept = count_rules(ctl) + count_routes(ctl);
+		if (hs_state_wants_snapshot(state->file, state->kept))
+			begin_snapshot(ctl);
+		return;
+	}
+	for (unsigned i = 0; i < PORTION; i++) {
+		change = next_change(ctl, state->snapshot);
+		if (!change) {
+			end_snapshot(ctl);
+			return;
+		}
+		int rc = hs_state_snapshot_add(state->file, change, &err);
+		json_decref(change);
+		if (rc < 0) {
+			fail_snapshot(ctl, err.message);
+			return;
+		}
+	}
+}
+
+bool hs_ctl_state_is_busy(const struct hs_ctl *ctl)
+{
+	const struct ctl_state *state = ctl->state;
+	return state && state->snapshot && !state->snapshot->written;
+}
+
+void hs_ctl_state_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
+{
+	if (!ctl->state)
+		return;
+	totals->state_lines = hs_state_lines(ctl->state->file);
+	totals->state_bytes = hs_state_bytes(ctl->state->file);
+}
+
+void hs_ctl_close_state(struct hs_ctl *ctl)
+{
+	if (!ctl->state)
+		return;
+	free_snapshot(ctl->state);
+	hs_state_close(ctl->state->file);
+	hs_route_book_destroy(ctl->state->config_routes);
+	free(ctl->state);
+	ctl->state = NULL;
+	ctl->backend.save = NULL;
+}
