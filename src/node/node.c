@@ -120,7 +120,9 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 			"reports", node->config.report_ring, sizeof(struct hs_report_record));
 	seat->worker.signals =
 			make_ring("signals", node->config.signal_ring, sizeof(struct hs_signal));
-	return seat->worker.reports && seat->worker.signals ? 0 : -ENOMEM;
+	if (!seat->worker.reports || !seat->worker.signals)
+		return -ENOMEM;
+	return hs_partial_create(&node->config.partial, node->config.rules, &seat->worker.partial);
 }
 
 static int make_parts(struct hs_node *node, struct rte_mempool *pool)
@@ -185,6 +187,7 @@ void hs_node_destroy(struct hs_node *node)
 			continue;
 		rte_free(node->seats[w]->worker.reports);
 		rte_free(node->seats[w]->worker.signals);
+		hs_partial_destroy(node->seats[w]->worker.partial);
 		rte_free(node->seats[w]);
 	}
 	hs_fdb_destroy(node->fdb);
@@ -202,7 +205,8 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 
 	bytes += config->n_workers *
 		 (sizeof(struct seat) + reports * sizeof(struct hs_report_record) +
-				 signals * sizeof(struct hs_signal) + (64u << 10));
+				 signals * sizeof(struct hs_signal) +
+				 hs_partial_bytes(&config->partial, config->rules) + (64u << 10));
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	if (config->forwarding == HS_FORWARD_ROUTE)

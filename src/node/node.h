@@ -10,6 +10,7 @@
 #include "error.h"
 #include "fib.h"
 #include "flow_table.h"
+#include "partial.h"
 #include "port.h"
 #include "report.h"
 #include "signal_record.h"
@@ -45,6 +46,7 @@ struct hs_node_config {
 	uint32_t routes;    // route: capacity, default 1024
 	uint8_t layout;	    // enum hs_flexint_layout
 	enum hs_host_side_policy host_side_policy;
+	struct hs_partial partial; // fields of entries made in transit; zero: all
 	uint64_t seed;
 };
 

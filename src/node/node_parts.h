@@ -33,7 +33,7 @@ struct hs_node {
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];
-	unsigned next_ring;			 // whose reports are taken first
+	unsigned next_ring; // whose reports are taken first
 	unsigned next_signal_ring;
 	unsigned next_seat;			 // who gets the next single-queue port
 	uint64_t device_tx_errors[HS_MAX_PORTS]; // at the last reconciliation

@@ -183,6 +183,11 @@ static void transit_run(struct run *run, unsigned first, unsigned end)
 	struct hs_worker *worker = run->worker;
 	struct hs_burst *burst = run->burst;
 
+	if (unlikely(worker->partial)) { // entries of any size
+		for (unsigned i = first; i < end; i++)
+			hs_telemetry_one(worker, burst, i);
+		return;
+	}
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);

@@ -10,6 +10,7 @@
 #include "fib.h"
 #include "flow_state.h"
 #include "packet.h"
+#include "partial.h"
 #include "port.h"
 #include "report.h"
 #include "rng.h"
@@ -87,6 +88,7 @@ struct hs_worker {
 	struct hs_clock *clock;
 
 	// The worker's own.
+	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
