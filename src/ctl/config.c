@@ -373,6 +373,49 @@ static json_t *print_routes(const void *from)
 	return json_incref(((const struct hs_config *)from)->routes);
 }
 
+static int read_repeats(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return hs_in_band_read_repeats(list, path, &((struct hs_config *)into)->in_band, err);
+}
+
+static json_t *print_repeats(const void *from)
+{
+	return hs_in_band_print_repeats(&((const struct hs_config *)from)->in_band);
+}
+
+static int read_in_band_ports(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_config *config = into;
+	if (!json_is_array(list))
+		return hs_schema_wrong_type(list, path, "a list of port names", err);
+	if (json_array_size(list) > HS_MAX_PORTS)
+		return hs_error_set(err, "out_of_range", path, "at most 32 ports",
+				"the list has %zu ports", json_array_size(list));
+	size_t i;
+	json_t *item;
+	json_array_foreach (list, i, item) {
+		char at[64];
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		if (!json_is_string(item))
+			return hs_schema_wrong_type(item, at, "the name of a port", err);
+		snprintf(config->in_band_ports[i], HS_PORT_NAME_MAX, "%s", json_string_value(item));
+	}
+	config->n_in_band_ports = (unsigned)json_array_size(list);
+	config->in_band.ports = 0; // those of the names, once the ports are known
+	return 0;
+}
+
+static json_t *print_in_band_ports(const void *from)
+{
+	const struct hs_config *config = from;
+	if (config->in_band.ports == UINT32_MAX)
+		return NULL;
+	json_t *list = json_array();
+	for (unsigned i = 0; i < config->n_in_band_ports; i++)
+		json_array_append_new(list, json_string(config->in_band_ports[i]));
+	return list;
+}
+
 #define CONFIG(member) HS_SCHEMA_MEMBER(struct hs_config, member)
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, CONFIG(node.id), .min = 0, .max = UINT16_MAX},
@@ -401,13 +444,29 @@ static const struct hs_schema_field forwarding_fields[] = {
 		{NULL},
 };
 
+static const struct hs_schema_field in_band_fields[] = {
+		{"accept", HS_SCHEMA_BOOL, CONFIG(in_band.accept)},
+		{"ports", HS_SCHEMA_CUSTOM, .read = read_in_band_ports,
+				.print = print_in_band_ports},
+		{"max_rules", HS_SCHEMA_UINT, CONFIG(in_band.max_rules), .min = 0, .max = 4194304},
+		{"missed_repeats", HS_SCHEMA_UINT, CONFIG(in_band.missed_repeats), .min = 1,
+				.max = 1000},
+		{"key_file", HS_SCHEMA_TEXT, CONFIG(key_file), .min = 1,
+				.max = HS_FILE_NAME_MAX - 1},
+		{"max_age_s", HS_SCHEMA_UINT, CONFIG(in_band.max_age_s), .min = 0, .max = 86400},
+		{NULL},
+};
+
 static const struct hs_schema_field telemetry_fields[] = {
 		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
 				.expected = "utc or tai"},
 		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = layout_words,
 				.expected = "aligned or paper"},
-		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(request_interval_s), .min = 1,
+		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
 				.max = 86400},
+		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats,
+				.print = print_repeats},
+		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
 		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
 				.words = policy_words, .expected = "strip or drop"},
 		{NULL},
@@ -485,10 +544,10 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.mbufs = 16384,
 			.monitored_rules = 4096,
 			.clock = HS_CLOCK_UTC,
-			.request_interval_s = 60,
 			.publish_queue = 1000,
 			.requests = json_array(),
 	};
+	hs_in_band_init(&config->in_band);
 }
 
 // Defaults that come from other values.

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "eal.h"
 #include "error.h"
+#include "in_band.h"
 #include "node.h"
 #include "port.h"
 #include "state.h"
@@ -21,6 +22,7 @@
 #define HS_CONFIG_MAX_ENDPOINTS 8
 #define HS_CONFIG_MAX_BYTES	(64u << 20)
 #define HS_ENDPOINT_MAX		128
+#define HS_FILE_NAME_MAX	256
 
 struct hs_endpoints {
 	unsigned n;
@@ -45,7 +47,10 @@ struct hs_config {
 	uint32_t mbufs;
 	uint32_t monitored_rules;
 	enum hs_clock_scale clock;
-	uint32_t request_interval_s;
+	struct hs_in_band in_band;
+	unsigned n_in_band_ports; // by name, as given; in_band.ports has them as bits
+	char in_band_ports[HS_MAX_PORTS][HS_PORT_NAME_MAX];
+	char key_file[HS_FILE_NAME_MAX]; // "": no key
 
 	struct hs_endpoints bind, publish_to, publish_bind;
 	uint32_t publish_queue; // messages held for each subscriber

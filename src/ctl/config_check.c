@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // Names go into topics, file names and telemetry paths.
 static int check_name(const char *name, const char *path, struct hs_error *err)
@@ -170,6 +171,11 @@ static int find_port(void *context, const char *name)
 	return port_index(context, name);
 }
 
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	return hs_in_band_check_rule(&((struct hs_config *)context)->in_band, rule, err);
+}
+
 static int check_tables(
 		struct hs_config *config, const struct hs_api_check *check, struct hs_error *err)
 {
@@ -187,8 +193,10 @@ static int check_tables(
 // What is to be installed is installed in tables that nobody uses.
 static int check_requests(struct hs_config *config, struct hs_error *err)
 {
-	struct hs_api_check check = {
-			.rules = config->node.rules, .port_of = find_port, .context = config};
+	struct hs_api_check check = {.rules = config->node.rules,
+			.port_of = find_port,
+			.admits = admits,
+			.context = config};
 
 	if (config->node.forwarding == HS_FORWARD_ROUTE) {
 		check.routes = hs_route_book_create(config->node.routes);
@@ -199,6 +207,60 @@ static int check_requests(struct hs_config *config, struct hs_error *err)
 	int rc = check_tables(config, &check, err);
 	hs_route_book_destroy(check.routes);
 	return rc;
+}
+
+static int resolve_in_band_ports(struct hs_config *config, struct hs_error *err)
+{
+	for (unsigned i = 0; i < config->n_in_band_ports; i++) {
+		const char *name = config->in_band_ports[i];
+		int index = port_index(config, name);
+		char at[48];
+		snprintf(at, sizeof(at), "telemetry.in_band.ports[%u]", i);
+		if (index < 0)
+			return hs_error_set(err, "unknown_port", at, "the name of a port",
+					"no port is called \"%s\"", name);
+		if (config->ports[index].side != HS_SIDE_NETWORK)
+			return hs_error_set(err, "conflict", at, "ports of side network",
+					"port \"%s\" has side host: nothing that hosts send is "
+					"believed",
+					name);
+		config->in_band.ports |= 1u << index;
+	}
+	return 0;
+}
+
+static int read_key(struct hs_config *config, struct hs_error *err)
+{
+	static const char at[] = "telemetry.in_band.key_file";
+	char text[256];
+	struct stat status;
+	FILE *file = config->key_file[0] ? fopen(config->key_file, "re") : NULL;
+
+	if (!config->key_file[0])
+		return 0;
+	if (!file)
+		return hs_error_set(err, "not_readable", at, "", "\"%.128s\": %s", config->key_file,
+				strerror(errno));
+	size_t len = fread(text, 1, sizeof(text), file);
+	bool open_to_all = fstat(fileno(file), &status) < 0 || status.st_mode & (S_IROTH | S_IWOTH);
+	fclose(file);
+	int rc = open_to_all ? hs_error_set(err, "bad_value", at, "a file with mode 0600",
+					       "\"%.128s\" can be read or written by everybody",
+					       config->key_file)
+			     : hs_rule_key_from_hex(text, len, &config->in_band.key, err);
+	memset(text, 0, sizeof(text));
+	if (rc < 0) {
+		hs_error_prefix(err, err->path[0] ? "" : at);
+		return rc;
+	}
+	config->in_band.has_key = true;
+	return 0;
+}
+
+static int check_in_band(struct hs_config *config, struct hs_error *err)
+{
+	int rc = resolve_in_band_ports(config, err);
+	return rc < 0 ? rc : read_key(config, err);
 }
 
 static int check_endpoints(const struct hs_endpoints *endpoints, const char *path, bool insecure,
@@ -238,7 +300,8 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 		if (check_port(config, i, err) < 0)
 			return -EINVAL;
 	}
-	if (check_forwarding(config, err) < 0 || check_control(config, err) < 0)
+	if (check_forwarding(config, err) < 0 || check_in_band(config, err) < 0 ||
+			check_control(config, err) < 0)
 		return -EINVAL;
 	return check_requests(config, err);
 }

@@ -228,7 +228,7 @@ static uint64_t generation(void *context)
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
-	return hs_ctl_spread_check(context, rule, err);
+	return hs_in_band_check_rule(&((struct hs_ctl *)context)->in_band, rule, err);
 }
 
 static bool gives_way(void *context, uint32_t ns_id)

@@ -3,8 +3,6 @@
 // telemetry, and again from time to time, for nodes that are new or were restarted.
 #include "ctl_parts.h"
 
-#include "rule_cbor.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,23 +14,6 @@
 #define AT_ONCE	   1024 // rules that one look takes: well under a millisecond
 
 // ---- the request ----
-
-static int write_request(struct hs_ctl *ctl, const struct hs_rule *rule, uint64_t counter,
-		uint8_t bytes[HS_RULE_CBOR_BYTES], struct hs_error *err)
-{
-	int len = hs_rule_to_cbor(rule, bytes, HS_RULE_CBOR_BYTES, err);
-	if (len < 0 || !ctl->in_band.has_key)
-		return len;
-	return hs_rule_auth_sign(
-			&ctl->in_band.key, counter, bytes, (size_t)len, HS_RULE_CBOR_BYTES, err);
-}
-
-int hs_ctl_spread_check(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_error *err)
-{
-	uint8_t bytes[HS_RULE_CBOR_BYTES];
-
-	return rule->in_band && write_request(ctl, rule, 0, bytes, err) < 0 ? -EINVAL : 0;
-}
 
 // False where a packet has the offer just now.
 static bool make_ready(struct hs_ctl *ctl, struct spreading *s)
@@ -48,7 +29,7 @@ static bool make_ready(struct hs_ctl *ctl, struct spreading *s)
 		s->refused += atomic_load_explicit(&offer->refused, memory_order_relaxed);
 	// A clock that was set back must not make us say what was said before.
 	s->counter = now > s->counter ? now : s->counter + 1;
-	int len = write_request(ctl, rule, s->counter, bytes, NULL);
+	int len = hs_in_band_write(&ctl->in_band, rule, s->counter, bytes, NULL);
 	if (len < 0) // it was checked: only a failure of memory's kind
 		return false;
 	offer->n_bytes = hs_ctl_offer_options(offer->bytes, HS_OPT_REQUEST, bytes, (size_t)len);

@@ -85,8 +85,6 @@ uint16_t hs_ctl_offer_options(uint8_t *to, uint8_t type, const uint8_t *bytes, s
 
 // ctl_inband.c: spreading. All take a slot that has a rule.
 
-// Does the request fit an option? -EINVAL with *err.
-int hs_ctl_spread_check(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_error *err);
 void hs_ctl_spread_begin(struct hs_ctl *ctl, uint32_t slot);
 void hs_ctl_spread_changed(struct hs_ctl *ctl, uint32_t slot);
 void hs_ctl_spread_end(struct hs_ctl *ctl, struct spreading *spreading);

@@ -247,6 +247,7 @@ static int open_ctl(struct daemon *d, struct hs_error *err)
 			.monitored_rules = d->config->monitored_rules,
 			.settings = d->settings,
 			.telemetry = d->telemetry,
+			.in_band = &d->config->in_band,
 	};
 	memcpy(ctl.boot_id, d->boot_id, sizeof(ctl.boot_id));
 	int rc = hs_ctl_create(&ctl, d->node, d->clock, &output, hs_clock_now(d->clock), &d->ctl);

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "rule_auth.h"
+#include "rule_cbor.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,3 +34,16 @@ struct hs_in_band {
 // The defaults: repeats after 0.1, 0.3, 1, 3, 10, 30 s, then every 60 s; requests are taken from
 // all network sides, 1024 rules, gone after 3 missed repeats; no key; 120 s.
 void hs_in_band_init(struct hs_in_band *in_band);
+
+// Writes the request of a checked rule, signed where there is a key. Returns the length, or a
+// negative errno with *err ("too_large").
+int hs_in_band_write(const struct hs_in_band *in_band, const struct hs_rule *rule, uint64_t counter,
+		uint8_t bytes[HS_RULE_CBOR_BYTES], struct hs_error *err);
+// Would it fit, if the rule is to spread at all? 0 or -EINVAL with *err.
+int hs_in_band_check_rule(
+		const struct hs_in_band *in_band, const struct hs_rule *rule, struct hs_error *err);
+
+// The list of repeats as a configuration has it: ascending seconds. 0 or -EINVAL with *err.
+int hs_in_band_read_repeats(
+		json_t *list, const char *path, struct hs_in_band *in_band, struct hs_error *err);
+json_t *hs_in_band_print_repeats(const struct hs_in_band *in_band);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // What the golden files count on: 0 to 3.
 #define CORES (&(cpu_set_t){{0xf}})
@@ -79,7 +81,15 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(c.ports[0].rx_queues, 1);
 	assert_int_equal(c.clock, HS_CLOCK_UTC);
 	assert_int_equal(c.node.layout, 0);
-	assert_int_equal(c.request_interval_s, 60);
+	assert_int_equal(c.in_band.interval_s, 60);
+	assert_int_equal(c.in_band.n_repeats, 6);
+	assert_int_equal(c.in_band.repeats_ns[0], 100000000);
+	assert_int_equal(c.in_band.repeats_ns[5], 30000000000);
+	assert_true(c.in_band.accept);
+	assert_int_equal(c.in_band.max_rules, 1024);
+	assert_int_equal(c.in_band.missed_repeats, 3);
+	assert_int_equal(c.in_band.max_age_s, 120);
+	assert_false(c.in_band.has_key);
 	assert_int_equal(c.node.host_side_policy, HS_HOST_STRIP);
 	assert_int_equal(c.bind.n, 1);
 	assert_string_equal(c.bind.text[0], "ipc:///run/hopsight/node0.api");
@@ -126,6 +136,68 @@ static void a_core_that_is_not_the_processes_is_refused_with_those_that_are(void
 	assert_true(hs_config_parse(text, strlen(text), &cores, &c, &err) < 0);
 	assert_string_equal(err.path, "workers[0]");
 	assert_string_equal(err.expected, "0, 2 to 3, 8");
+}
+
+#define TWO_PORTS                                                                                  \
+	" \"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"}, "                   \
+	"{\"name\": \"b\", \"iface\": \"w\", \"side\": \"network\"}],"                             \
+	" \"forwarding\": {\"mode\": \"bridge\"}"
+
+static void ports_of_requests_in_band_become_bits_and_print_as_names(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	parse("{\"telemetry\": {\"in_band\": {\"ports\": [\"b\"], \"accept\": false}, "
+	      "\"request_schedule_s\": [0.25, 2]}," TWO_PORTS "}",
+			&c);
+	assert_int_equal(c.in_band.ports, 2);
+	assert_int_equal(c.in_band.n_repeats, 2);
+	assert_int_equal(c.in_band.repeats_ns[0], 250000000);
+	json_t *printed = hs_config_print(&c), *telemetry = json_object_get(printed, "telemetry");
+	json_t *in_band = json_object_get(telemetry, "in_band");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(in_band, "ports"), 0)),
+			"b");
+	assert_true(json_is_false(json_object_get(in_band, "accept")));
+	assert_int_equal(json_array_size(json_object_get(telemetry, "request_schedule_s")), 2);
+	json_decref(printed);
+	hs_config_fini(&c);
+}
+
+// Writes a key file of this mode and reads a configuration that names it.
+static int load_with_key(const char *key, mode_t mode, struct hs_config *c, struct hs_error *err)
+{
+	char name[] = "/tmp/hopsight-key-XXXXXX", text[512];
+	int fd = mkstemp(name);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, key, strlen(key)), strlen(key));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+	snprintf(text, sizeof(text),
+			"{\"telemetry\": {\"in_band\": {\"key_file\": \"%s\"}}," TWO_PORTS "}",
+			name);
+	int rc = hs_config_parse(text, strlen(text), CORES, c, err);
+	unlink(name);
+	return rc;
+}
+
+static void a_key_is_read_from_a_file_that_only_some_can_read(void **state)
+{
+	static const char key[] =
+			"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+	(void)state;
+	struct hs_config c;
+	struct hs_error err = {0};
+	assert_int_equal(load_with_key(key, 0640, &c, &err), 0);
+	assert_true(c.in_band.has_key);
+	assert_int_equal(c.in_band.key.bytes[31], 0x1f);
+	hs_config_fini(&c);
+
+	assert_true(load_with_key(key, 0644, &c, &err) < 0);
+	assert_string_equal(err.path, "telemetry.in_band.key_file");
+	assert_string_equal(err.code, "bad_value");
+	assert_true(load_with_key("secret", 0600, &c, &err) < 0);
+	assert_string_equal(err.path, "telemetry.in_band.key_file");
+	assert_null(strstr(err.message, "secret"));
 }
 
 static void pairs_name_ports_by_their_index(void **state)
@@ -234,7 +306,7 @@ static void eal_is_given_room_for_tables_and_buffers(void **state)
 	hs_config_fini(&c);
 }
 
-#define N_FIXED 9
+#define N_FIXED 11
 
 int main(void)
 {
@@ -243,6 +315,8 @@ int main(void)
 			cmocka_unit_test(defaults_are_of_the_cores_that_the_process_may_run_on),
 			cmocka_unit_test(
 					a_core_that_is_not_the_processes_is_refused_with_those_that_are),
+			cmocka_unit_test(ports_of_requests_in_band_become_bits_and_print_as_names),
+			cmocka_unit_test(a_key_is_read_from_a_file_that_only_some_can_read),
 			cmocka_unit_test(pairs_name_ports_by_their_index),
 			cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 			cmocka_unit_test(what_is_printed_is_read_back_the_same),
