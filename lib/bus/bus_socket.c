@@ -41,7 +41,7 @@ int hs_bus_socket_tune(void *socket, int linger_ms)
 			{ZMQ_HEARTBEAT_TIMEOUT, 3000},
 			{ZMQ_HEARTBEAT_TTL, 6000},
 			{ZMQ_RECONNECT_IVL, 100},
-			{ZMQ_RECONNECT_IVL_MAX, 5000},
+			{ZMQ_RECONNECT_IVL_MAX, 800}, // a node that is back is used within a second
 			{ZMQ_IPV6, 1},
 			// Nothing is queued for a peer that is not there: it would be stale when it
 			// comes.

@@ -296,7 +296,8 @@ def every_example_configuration_passes_the_check():
     names = sorted(n for n in os.listdir(folder) if n.endswith(".json"))
     check(names, "no example in config/")
     for name in names:
-        done = subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsightd"), "--config",
+        program = "hopsight-controller" if name.startswith("controller") else "hopsightd"
+        done = subprocess.run([os.path.join(netlab.BUILD, "apps", program), "--config",
                                os.path.join(folder, name), "--check"], capture_output=True,
                               text=True, check=False, timeout=20)
         equal(done.returncode, 0, f"{name}: {done.stderr}")

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The controller over real nodes: rules come, come back, and are not fought over; metrics arrive."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import zmq
+
+from lib import Chain, Subscriber, check, equal, main, need, rule, test, until  # isort: skip
+
+import netlab
+from netlab import Client
+
+A, B = "2001:db8::1", "2001:db8::2"
+PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-controller")
+
+
+class Controller:
+    """hopsight-controller for the nodes of a chain, all on one path called "all"."""
+
+    def __init__(self, workspace, nodes, name="ctl", subscribe=True, **config):
+        self.workspace = workspace
+        self.name = name
+        self.api = f"ipc://{workspace.path(name)}.api"
+        self.reports = f"ipc://{workspace.path(name)}.sub"
+        self.publisher = f"ipc://{workspace.path(name)}.pub"
+        self.config = {
+            "control": {"bind": [self.api], "publish_bind": [self.publisher],
+                        "subscribe_bind": [self.reports] if subscribe else []},
+            "nodes": [{"name": node.name, "id": node.config["node"]["id"], "api": node.api}
+                      for node in nodes],
+            "paths": [{"name": "all", "nodes": [node.name for node in nodes]}],
+            **config,
+        }
+        self.client = Client(self.api)
+
+    def launch(self):
+        path = self.workspace.path(f"{self.name}.json")
+        with open(path, "w", encoding="ascii") as f:
+            json.dump(self.config, f)
+        self.process = self.workspace.spawn([PROGRAM, "--config", path], log=f"{self.name}.log")
+        return self
+
+    def start(self):
+        self.launch()
+        until(self._answers, 20, "the controller answers")
+        return self
+
+    def _answers(self):
+        try:
+            return self.client.call("hello")
+        except zmq.ZMQError:
+            return None
+
+    def call(self, verb, **arguments):
+        return self.client.call(verb, **arguments)
+
+    def stop(self):
+        self.client.close()
+        self.process.send_signal(signal.SIGTERM)
+        equal(self.process.wait(10), 0, "exit code of the controller")
+
+    def nodes(self):
+        return {node["name"]: node for node in self.call("node_get")["nodes"]}
+
+    def states(self, ns_id):
+        for entry in self.call("int_list")["rules"]:
+            if entry["ns_id"] == ns_id:
+                return entry["nodes"]
+        return None
+
+    def wait_present(self, ns_id, limit_s=10):
+        return until(lambda: set((self.states(ns_id) or {"": ""}).values()) == {"present"}, limit_s,
+                     lambda: f"rule {ns_id} at all nodes: {self.states(ns_id)}")
+
+
+def chain_of(workspace, nodes=3, name="ctl", **config):
+    """A chain whose nodes publish to where a controller of this name listens."""
+    control = {"publish_to": [f"ipc://{workspace.path(name)}.sub"]}
+    return Chain(workspace, nodes=nodes, control=control, **config).start()
+
+
+def rules_at(node):
+    return {entry["ns_id"]: entry for entry in node.call("int_list")["rules"]}
+
+
+def send(chain, pps=1000, seconds=3, dport=5001):
+    """Datagrams of 500 bytes from the first host to the second, at an even pace."""
+    script = (f"import socket, time\n"
+              f"s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n"
+              f"end = time.monotonic() + {seconds}\n"
+              f"while time.monotonic() < end:\n"
+              f"    s.sendto(bytes(500), ('{B}', {dport}))\n"
+              f"    time.sleep({1 / pps})\n")
+    return chain.workspace.spawn([sys.executable, "-c", script],
+                                 namespace=chain.hosts[0].namespace, log="sender.log")
+
+
+@test(limit_s=90)
+def a_rule_on_a_path_comes_to_its_nodes_and_the_metrics_of_their_sink_come_back(workspace):
+    need()
+    chain = chain_of(workspace)
+    controller = Controller(workspace, chain.nodes).start()
+    controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10),
+                    on={"path": "all"})
+    controller.wait_present(7)
+    for node in chain.nodes:
+        equal(list(rules_at(node)), [7], f"rules of {node.name}")
+    listener = Subscriber(controller.publisher, "qos.7")
+    sender = send(chain)
+    topic, message = until(lambda: listener.receive(1), 10, "metrics of the controller")
+    sender.wait(20)
+    window = message["qos_report"]
+    equal((topic, window["ns_id"], window["path"]), ("qos.7", 7, [0, 2, 3]), "the window")
+    ours = until(lambda: controller.call("qos_get", ns_id=7, window="1s")["qos"], 5, "qos_get")
+    theirs = chain.nodes[-1].call("qos_get", ns_id=7, window="1s")["qos"]
+    check({w["start_ns"] for w in ours + theirs}, "windows")
+    published = controller.nodes()[chain.nodes[-1].name]
+    check(published["published"] > 0, published)
+    controller.call("int_delete", ns_id=7)
+    until(lambda: not any(rules_at(node) for node in chain.nodes), 5, "rules removed")
+    controller.stop()
+
+
+@test(limit_s=90)
+def a_node_that_was_killed_has_its_rules_back_within_two_seconds_of_its_return(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    controller = Controller(workspace, chain.nodes).start()
+    for ns_id in range(1, 201):
+        controller.call("int_request", **rule(ns_id, A, B, dst_port=ns_id))
+    controller.wait_present(200)
+    node = chain.nodes[0]
+    node.process.kill()
+    node.process.wait()
+    node.client.close()
+    until(lambda: not controller.nodes()[node.name]["reachable"], 10, "the node is missed")
+    node.start()
+    begin = time.monotonic()
+    until(lambda: len(rules_at(node)) == 200, 2.0, lambda: f"{len(rules_at(node))} of 200 rules")
+    took = time.monotonic() - begin
+    equal(controller.nodes()[node.name]["restarts"], 1, "restarts noticed")
+    controller.stop()
+    return f"{took:.2f} s"
+
+
+@test(limit_s=90)
+def a_node_that_was_cut_off_is_brought_up_to_date_and_others_do_not_wait_for_it(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    controller = Controller(workspace, chain.nodes, controller={"timeout_ms": 1000}).start()
+    controller.call("int_request", **rule(1, A, B, dst_port=1))
+    controller.call("int_request", **rule(2, A, B, dst_port=2))
+    controller.wait_present(2)
+    stopped, other = chain.nodes
+    stopped.process.send_signal(signal.SIGSTOP)
+    try:
+        until(lambda: not controller.nodes()[stopped.name]["reachable"], 10, "it is missed")
+        begin = time.monotonic()
+        controller.call("int_delete", ns_id=1)
+        controller.call("int_update", ns_id=2, mode_setting=50)
+        controller.call("int_request", **rule(3, A, B, dst_port=3))
+        until(lambda: set(rules_at(other)) == {2, 3}, 2, "the other node has the changes")
+        check(time.monotonic() - begin < 2, "nobody waited")
+    finally:
+        stopped.process.send_signal(signal.SIGCONT)
+    until(lambda: set(rules_at(stopped)) == {2, 3}, 5, lambda: str(rules_at(stopped)))
+    equal(rules_at(stopped)[2]["mode_setting"], 50, "a change that it missed")
+    controller.stop()
+
+
+@test(limit_s=90)
+def two_controllers_of_one_node_leave_each_others_rules_alone(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    first = Controller(workspace, chain.nodes, "first", subscribe=False).start()
+    second = Controller(workspace, chain.nodes, "second", subscribe=False).start()
+    first.call("int_request", **rule(1, A, B, dst_port=1))
+    second.call("int_request", **rule(2, A, B, dst_port=2))
+    first.call("int_request", **rule(3, A, B, dst_port=3))
+    first.wait_present(3)
+    second.wait_present(2)
+    second.call("int_request", **rule(3, A, B, dst_port=3))  # the same: agreement
+    second.wait_present(3)
+    second.call("int_request", **rule(1, A, B, dst_port=99))  # another one: not fought over
+    until(lambda: set(second.states(1).values()) == {"conflict"}, 5, lambda: str(second.states(1)))
+    time.sleep(1.5)
+    for node in chain.nodes:
+        equal({n: r["dst_port"] for n, r in rules_at(node).items()}, {1: 1, 2: 2, 3: 3}, node.name)
+    equal(set(first.states(1).values()), {"present"}, "at the first one")
+    first.stop()
+    second.stop()
+
+
+@test(limit_s=120)
+def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    state = {"state": {"file": workspace.path("ctl.state")}}
+    controller = Controller(workspace, chain.nodes, **state).start()
+    controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10))
+    controller.call("int_request", **rule(8, A, B, dst_port=5002))
+    controller.wait_present(8)
+    sender = send(chain, seconds=8)
+    until(lambda: controller.nodes()[chain.nodes[-1].name]["published"] > 10, 10, "reports")
+    controller.process.send_signal(signal.SIGKILL)
+    controller.process.wait()
+    controller.client.close()
+    time.sleep(2)
+    chain.nodes[0].call("int_delete", ns_id=8)  # behind its back
+    begin = time.monotonic()
+    check(chain.nodes[1].call("hello")["node_id"] == 2, "nodes answer")
+    check(time.monotonic() - begin < 1, "a node without its controller does not wait")
+    controller.start()
+    controller.wait_present(8)
+    equal(set(rules_at(chain.nodes[0])), {7, 8}, "rules")
+    metrics = until(lambda: controller.call("qos_get", ns_id=7, window="1s")["qos"], 10, "metrics")
+    sender.wait(20)
+    equal(metrics[0]["ns_id"], 7, "metrics")
+    controller.stop()
+
+
+@test(limit_s=90)
+def a_listener_that_does_not_read_holds_up_nobody(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    controller = Controller(workspace, chain.nodes).start()
+    lazy = zmq.Context.instance().socket(zmq.SUB)
+    lazy.rcvhwm = 1
+    lazy.linger = 0
+    lazy.subscribe("")
+    lazy.connect(controller.publisher)
+    controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=1))
+    controller.wait_present(7)
+    sender = send(chain, seconds=4)
+    longest = 0.0
+    while sender.poll() is None:
+        begin = time.monotonic()
+        controller.call("hello")
+        longest = max(longest, time.monotonic() - begin)
+        time.sleep(0.05)
+    check(longest < 1.0, f"an answer took {longest:.3f} s")
+    check(controller.nodes()[chain.nodes[-1].name]["published"] > 1000, "reports arrived meanwhile")
+    lazy.close()
+    controller.stop()
+    return f"longest answer {longest * 1e3:.0f} ms"
+
+
+@test(limit_s=120)
+def raw_reports_of_a_sink_that_computes_nothing_become_metrics(workspace):
+    need()
+    chain = chain_of(workspace, memory={"monitored_rules": 0})
+    controller = Controller(workspace, chain.nodes).start()
+    controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10))
+    controller.wait_present(7)
+    # Until the publisher is connected, nobody hears what it says.
+    controller.call("int_request", **rule(8, A, B, dst_port=5002, mode_setting=1))
+    controller.wait_present(8)
+    warm_up = send(chain, dport=5002, seconds=10)
+    until(lambda: controller.nodes()[chain.nodes[-1].name]["published"], 10, "a first report")
+    warm_up.terminate()
+    send(chain, seconds=5).wait(20)
+    counters = chain.nodes[-1].call("int_get", ns_id=7)["counters"]
+    reported = counters["sink_packets"]
+
+    def whole_run():
+        found = controller.call("qos_get", ns_id=7, window="run")["qos"]
+        return [w for w in found if w["reports"] == reported]
+
+    windows = until(whole_run, 5, f"metrics of {reported} reports")
+    equal(windows[0]["path"], [0, 2, 3], "path")
+    check(0 <= counters["rx_packets"] - windows[0]["e2e"]["rx_packets"] < 30, counters, windows)
+    equal(windows[0]["e2e"]["lost_packets"], 0, "loss")
+    equal(chain.nodes[-1].call("qos_get", ns_id=7)["qos"], [], "the sink computes nothing")
+    controller.stop()
+
+
+@test(limit_s=60)
+def the_controller_of_the_documentation_works_as_it_stands(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2, name="own")
+    script = os.path.join(netlab.ROOT, "docs", "examples", "controller.py")
+    with open(script, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    check(len(lines) < 40, f"{len(lines)} lines")
+    own = workspace.spawn([sys.executable, script, chain.nodes[-1].api,
+                           f"ipc://{workspace.path('own')}.sub", "6"], log="own.log")
+    until(lambda: 7 in rules_at(chain.nodes[-1]), 5, "the rule")
+    chain.nodes[0].call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10))
+    send(chain, seconds=4).wait(20)
+    equal(own.wait(20), 0, "exit code")
+    with open(workspace.path("own.log"), encoding="utf-8") as f:
+        said = f.read()
+    found = re.findall(r"0 -> 2: ([0-9.]+) Mbit/s, (-?[0-9.]+) ms, loss ([0-9.]+) %", said) or \
+        re.findall(r"1 -> 2: ([0-9.]+) Mbit/s, (-?[0-9.]+) ms, loss ([0-9.]+) %", said)
+    check(found, said)
+    check(any(float(mbps) > 0.5 and float(loss) == 0 for mbps, _, loss in found), said)
+
+
+WRONG = [
+    ({}, "nodes"),
+    ({"nodes": [{"name": "a", "id": 1}]}, "nodes[0].api"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "udp://x"}]}, "nodes[0].api"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "tcp://192.0.2.1:5555"}]}, "nodes[0].api"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}, {"name": "a", "id": 2,
+                                                           "api": "ipc:///b"}]}, "nodes[1].name"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
+      "paths": [{"name": "p", "nodes": ["b"]}]}, "paths[0].nodes[0]"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}], "colour": 1}, "colour"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
+      "control": {"subscribe_bind": ["tcp://0.0.0.0:5556"]}}, "control.subscribe_bind[0]"),
+    ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
+      "requests": [{"int_request": {**rule(1, A, B), "on": {"path": "x"}}}]},
+     "requests/0/int_request/on/path"),
+]
+
+
+@test()
+def a_wrong_configuration_is_refused_with_its_path(workspace):
+    for number, (config, path) in enumerate(WRONG):
+        file = workspace.path(f"wrong{number}.json")
+        with open(file, "w", encoding="ascii") as f:
+            json.dump(config, f)
+        done = subprocess.run([PROGRAM, "--config", file, "--check"], capture_output=True,
+                              text=True, check=False, timeout=20)
+        equal(done.returncode, 2, f"exit code for {config}")
+        check(f"{file}:{path}" in done.stderr, done.stderr, path)
+    equal(subprocess.run([PROGRAM, "--config", os.path.join(netlab.ROOT, "config",
+                                                            "controller.json"), "--check"],
+                         check=False, timeout=20).returncode, 0, "the example")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
