@@ -14,6 +14,8 @@
 #define SECOND_NS	INT64_C(1000000000)
 #define BATCH		64
 #define STEP_LIMIT	4096
+#define BRIEF_LIMIT	128
+#define BRIEF_FLOWS	32
 #define SIGNALS_AT_ONCE 1024
 #define FLOWS_AT_ONCE	128 // whose windows close before rings are looked at again: 3 ms or so
 
@@ -289,7 +291,7 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 {
 	ctl->now_ns = now_ns;
 	take_signals(ctl);
-	unsigned taken = hs_ctl_drain(ctl, STEP_LIMIT);
+	unsigned taken = hs_ctl_drain(ctl, ctl->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
 	hs_ctl_spread(ctl);
 	hs_ctl_carry(ctl);
 	close_windows(ctl);
@@ -372,7 +374,7 @@ static int make_parts(struct hs_ctl *ctl)
 {
 	struct hs_qos_config qos = {
 			.max_flows = ctl->config.monitored_rules,
-			.flows_per_advance = FLOWS_AT_ONCE,
+			.flows_per_advance = ctl->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,
 			.on_window = on_window,
 			.user = ctl,
 	};

@@ -45,6 +45,9 @@ struct hs_ctl_config {
 	json_t *settings;
 	struct hs_telemetry *telemetry;	  // may be NULL; borrowed
 	const struct hs_in_band *in_band; // NULL: the defaults; copied
+	// A step takes well under a millisecond, however many reports wait: requests wait behind
+	// it.
+	bool brief_steps;
 };
 
 // `now_ns` is the node's own clock, here as everywhere. 0 or negative errno.
@@ -68,8 +71,8 @@ int hs_ctl_open_state(struct hs_ctl *ctl, int64_t now_ns, const struct hs_state_
 char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len,
 		bool may_change);
 
-// Takes reports, closes windows, looks after the node. Returns the reports taken: at most a few
-// thousand, so that requests get their turn; call again at once where it is many.
+// Takes reports, closes windows, looks after the node. Returns the reports taken: so many
+// at most that requests get their turn; call again at once where more wait.
 unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns);
 
 // When the next step has something to do, reports and requests apart.

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #define REQUESTS_PER_ROUND 16
+#define BUSY_REPORTS	   64 // taken in a step: more wait
 #define BUSY_MS		   1
 // Without reports; requests, signals and port events end the wait. Bounds what a burst of reports
 // after silence puts into a ring before it is looked at.
@@ -248,6 +249,7 @@ static int open_ctl(struct daemon *d, struct hs_error *err)
 			.settings = d->settings,
 			.telemetry = d->telemetry,
 			.in_band = &d->config->in_band,
+			.brief_steps = true,
 	};
 	memcpy(ctl.boot_id, d->boot_id, sizeof(ctl.boot_id));
 	int rc = hs_ctl_create(&ctl, d->node, d->clock, &output, hs_clock_now(d->clock), &d->ctl);
@@ -538,7 +540,7 @@ static void serve(struct daemon *d)
 		look_at_devices(d, now_ns);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
-		timeout_ms = taken >= 1024 || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
+		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
 	}
 }
 
