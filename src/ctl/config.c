@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config.h"
 #include "config_check.h"
+#include "config_partial.h"
 #include "schema.h"
 
 #include "flexint.h"
@@ -457,6 +458,16 @@ static const struct hs_schema_field in_band_fields[] = {
 		{NULL},
 };
 
+static int read_partial(json_t *object, const char *path, void *into, struct hs_error *err)
+{
+	return hs_config_read_partial(object, path, &((struct hs_config *)into)->node.partial, err);
+}
+
+static json_t *print_partial(const void *from)
+{
+	return hs_config_print_partial(&((const struct hs_config *)from)->node.partial);
+}
+
 static const struct hs_schema_field telemetry_fields[] = {
 		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
 				.expected = "utc or tai"},
@@ -469,6 +480,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
 		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
 				.words = policy_words, .expected = "strip or drop"},
+		{"fields", HS_SCHEMA_CUSTOM, .read = read_partial, .print = print_partial},
 		{NULL},
 };
 

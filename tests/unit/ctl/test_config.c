@@ -163,6 +163,56 @@ static void ports_of_requests_in_band_become_bits_and_print_as_names(void **stat
 	hs_config_fini(&c);
 }
 
+static void fields_of_entries_get_their_policies_and_print_them(void **state)
+{
+	(void)state;
+	struct hs_config c, again;
+	parse("{\"telemetry\": {\"fields\": {\"packets\": {\"probability_percent\": 12.5},"
+	      " \"timestamp\": {\"supported\": false},"
+	      " \"bytes\": {\"min_change\": 1000, \"max_age_ms\": 50}}}," TWO_PORTS "}",
+			&c);
+	const struct hs_partial *p = &c.node.partial;
+	assert_false(p->packets.unsupported);
+	assert_int_equal(p->packets.policy, HS_PARTIAL_PROBABILITY);
+	assert_true(p->packets.probability_percent == 12.5);
+	assert_true(p->timestamp.unsupported);
+	assert_int_equal(p->timestamp.policy, HS_PARTIAL_ALWAYS);
+	assert_int_equal(p->bytes.policy, HS_PARTIAL_THRESHOLD);
+	assert_int_equal(p->bytes.min_change, 1000);
+	assert_int_equal(p->bytes.max_age_ns, 50000000);
+
+	json_t *printed = hs_config_print(&c);
+	char *text = json_dumps(printed, 0);
+	parse(text, &again);
+	assert_memory_equal(&again.node.partial, p, sizeof(*p));
+	free(text);
+	json_decref(printed);
+	hs_config_fini(&again);
+	hs_config_fini(&c);
+}
+
+static void half_a_threshold_is_one_without_the_other(void **state)
+{
+	(void)state;
+	struct hs_config c;
+	parse("{\"telemetry\": {\"fields\": {\"packets\": {\"min_change\": 0},"
+	      " \"bytes\": {\"max_age_ms\": 1}}}," TWO_PORTS "}",
+			&c);
+	assert_int_equal(c.node.partial.packets.policy, HS_PARTIAL_THRESHOLD);
+	assert_int_equal(c.node.partial.packets.min_change, 0);
+	assert_true(c.node.partial.packets.max_age_ns == INT64_MAX);
+	assert_true(c.node.partial.bytes.min_change == UINT64_MAX);
+	assert_int_equal(c.node.partial.bytes.max_age_ns, 1000000);
+	assert_int_equal(c.node.partial.timestamp.policy, HS_PARTIAL_ALWAYS);
+	json_t *printed = hs_config_print(&c);
+	json_t *fields = json_object_get(json_object_get(printed, "telemetry"), "fields");
+	assert_int_equal(json_object_size(json_object_get(fields, "packets")), 2);
+	assert_int_equal(json_object_size(json_object_get(fields, "bytes")), 2);
+	assert_int_equal(json_object_size(json_object_get(fields, "timestamp")), 1);
+	json_decref(printed);
+	hs_config_fini(&c);
+}
+
 // Writes a key file of this mode and reads a configuration that names it.
 static int load_with_key(const char *key, mode_t mode, struct hs_config *c, struct hs_error *err)
 {
@@ -306,7 +356,7 @@ static void eal_is_given_room_for_tables_and_buffers(void **state)
 	hs_config_fini(&c);
 }
 
-#define N_FIXED 11
+#define N_FIXED 14
 
 int main(void)
 {
@@ -316,6 +366,8 @@ int main(void)
 			cmocka_unit_test(
 					a_core_that_is_not_the_processes_is_refused_with_those_that_are),
 			cmocka_unit_test(ports_of_requests_in_band_become_bits_and_print_as_names),
+			cmocka_unit_test(fields_of_entries_get_their_policies_and_print_them),
+			cmocka_unit_test(half_a_threshold_is_one_without_the_other),
 			cmocka_unit_test(a_key_is_read_from_a_file_that_only_some_can_read),
 			cmocka_unit_test(pairs_name_ports_by_their_index),
 			cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),

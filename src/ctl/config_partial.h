@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The part `telemetry.fields` of a node's configuration: which fields its entries have.
+//
+// Thread rule: any.
+#pragma once
+
+#include "partial.h"
+#include "schema.h"
+
+// Of an object that describes one field each for packets, timestamp and bytes: a member of a
+// struct hs_partial. 0 or -EINVAL with *err.
+int hs_config_read_partial(
+		json_t *object, const char *path, struct hs_partial *partial, struct hs_error *err);
+// New reference.
+json_t *hs_config_print_partial(const struct hs_partial *partial);
