@@ -9,6 +9,7 @@
 #include "bus.h"
 
 #include "idle.h"
+#include "interrupts.h"
 #include "log.h"
 #include "port_watch.h"
 
@@ -284,6 +285,19 @@ static int open_watch(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
+// From now on drivers do in interrupts what they do while workers pause.
+static int hold_interrupts(struct daemon *d, struct hs_error *err)
+{
+	bool needed = false;
+	for (unsigned i = 0; i < d->config->n_ports; i++)
+		needed |= hs_port_frees_rings(d->ports[i]);
+	int rc = needed ? hs_interrupts_hold() : 0;
+	if (rc < 0)
+		hs_error_set(err, "internal", "ports", "",
+				"DPDK's interrupt thread cannot be held: %s", strerror(-rc));
+	return rc;
+}
+
 static int open_workers(struct daemon *d, struct hs_error *err)
 {
 	int rc = 0;
@@ -313,6 +327,7 @@ static const struct {
 		{open_ctl, HS_EXIT_USAGE},
 		{open_state, HS_EXIT_FAILED},
 		{open_watch, HS_EXIT_FAILED},
+		{hold_interrupts, HS_EXIT_FAILED},
 		{open_workers, HS_EXIT_FAILED},
 };
 
@@ -459,13 +474,19 @@ static void retry_ports(struct daemon *d, int64_t now_ns)
 	}
 }
 
-// A memif client whose server is not there calls again; workers let go of it meanwhile.
+static void let_interrupts_run(struct daemon *d)
+{
+	hs_node_pause(d->node);
+	hs_interrupts_pass();
+	hs_node_resume(d->node);
+}
+
+// A memif client whose server is not there calls again.
 static void call_peer(struct daemon *d, struct hs_port *port)
 {
-	set_usable(port, false);
-	hs_node_synchronise(d->node);
+	hs_node_pause(d->node);
 	hs_port_call_peer(port);
-	set_usable(port, true);
+	hs_node_resume(d->node);
 }
 
 static void look_at_device(struct daemon *d, struct hs_port *port)
@@ -523,14 +544,19 @@ static void serve(struct daemon *d)
 	struct pollfd fds[] = {
 			{.fd = d->signal_fd, .events = POLLIN},
 			{.fd = hs_port_watch_fd(d->watch), .events = POLLIN},
+			{.events = POLLIN},
 	};
 	int timeout_ms = BUSY_MS;
 
 	// What is down from the start is told, what is up is not.
 	memset(d->link_up, true, sizeof(d->link_up));
 	for (;;) {
-		if (hs_bus_poll(d->bus, timeout_ms, fds, 2))
+		fds[2].fd = hs_interrupts_fd();
+		fds[2].revents = 0;
+		if (hs_bus_poll(d->bus, timeout_ms, fds, fds[2].fd < 0 ? 2 : 3))
 			answer_requests(d);
+		if (fds[2].revents & POLLIN)
+			let_interrupts_run(d);
 		if ((fds[0].revents & POLLIN) && signal_waits(d))
 			return;
 		if (fds[1].revents)

@@ -292,7 +292,9 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 
 	if (unlikely(bracketed))
 		rte_rcu_qsbr_thread_online(node->qsbr, hs_node_reader(worker));
-	unsigned received = poll_queues(seat);
+	unsigned received = 0;
+	if (likely(!__atomic_load_n(&node->paused, __ATOMIC_ACQUIRE)))
+		received = poll_queues(seat);
 	if (unlikely(bracketed))
 		rte_rcu_qsbr_thread_offline(node->qsbr, hs_node_reader(worker));
 	else
@@ -321,6 +323,17 @@ void hs_node_synchronise(struct hs_node *node)
 
 	while (rte_rcu_qsbr_check(node->qsbr, token, false) != 1)
 		sched_yield(); // the worker may be waiting for this very core
+}
+
+void hs_node_pause(struct hs_node *node)
+{
+	__atomic_store_n(&node->paused, true, __ATOMIC_SEQ_CST);
+	hs_node_synchronise(node);
+}
+
+void hs_node_resume(struct hs_node *node)
+{
+	__atomic_store_n(&node->paused, false, __ATOMIC_RELEASE);
 }
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node)

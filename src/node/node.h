@@ -70,6 +70,10 @@ unsigned hs_node_worker_ports(
 // Returns when every worker has passed a quiescent state since the call: what was unpublished
 // before (a port's `usable`, a rule) is no longer in use.
 void hs_node_synchronise(struct hs_node *node);
+// Between the two no worker is inside a burst, of any port; packets wait where they are. For what
+// takes some microseconds.
+void hs_node_pause(struct hs_node *node);
+void hs_node_resume(struct hs_node *node);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
 // NULL in other modes than route.

@@ -30,6 +30,7 @@ struct hs_node {
 	struct hs_flow_table *flows;
 	struct hs_fdb *fdb;
 	struct hs_fib *fib;
+	bool paused; // control's word to workers (atomic): begin no burst
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];

@@ -2,11 +2,11 @@
 #include "eal.h"
 
 #include "eal_log.h"
+#include "interrupts.h"
 #include "log.h"
 
 #include <rte_eal.h>
 #include <rte_errno.h>
-#include <rte_interrupts.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -15,16 +15,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MIB	       (UINT64_C(1) << 20)
@@ -247,38 +244,12 @@ static void remove_runtime_directory(void)
 	rmdir(directory); // fails where somebody else's files are in it
 }
 
-static void hold(void *held)
-{
-	sem_post(held);
-	for (;;)
-		pause();
-}
-
-// net_memif (22.11) leaves its listening socket registered when it closes, and the thread's copy of
-// that registration lies in memory that rte_eal_cleanup unmaps; a wake-up that is still under way
-// then ends in SIGSEGV. A callback that never returns keeps the thread from looking. (Not an
-// alarm's: cleanup waits for those.)
-static void hold_interrupt_thread(void)
-{
-	static sem_t held;
-	struct timespec limit;
-	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-
-	if (!handle)
-		return;
-	sem_init(&held, 0, 0);
-	rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
-	rte_intr_fd_set(handle, eventfd(1, EFD_CLOEXEC)); // readable at once
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec++;
-	if (rte_intr_callback_register(handle, hold, &held) == 0)
-		sem_timedwait(&held, &limit);
-	rte_intr_instance_free(handle); // the thread has a copy
-}
-
+// net_memif (22.11) leaves its listening socket registered when it closes, and the interrupt
+// thread's copy of that registration lies in memory that rte_eal_cleanup unmaps; a wake-up that is
+// still under way then ends in SIGSEGV: the thread is held for good.
 void hs_eal_fini(void)
 {
-	hold_interrupt_thread();
+	hs_interrupts_hold();
 	rte_eal_cleanup();
 	remove_runtime_directory();
 }

@@ -110,8 +110,13 @@ bool hs_port_link_up(const struct hs_port *port);
 // it about once a second for other devices.
 bool hs_port_look(struct hs_port *port);
 
+// Whether the port's driver (net_memif) unmaps rings in DPDK's interrupt thread when the peer
+// leaves, though a worker may be inside a burst on them: that thread is to be held, see
+// interrupts.h.
+bool hs_port_frees_rings(const struct hs_port *port);
+
 // A port whose other end is not there and that must call it itself: a memif client whose server has
-// not started, or has gone. Call about once a second, with workers let go (usable false and a grace
-// period). 0: the other end answers, the link comes up in a moment.
+// not started, or has gone. Call about once a second, with no worker inside a burst: the interrupt
+// thread runs meanwhile. 0: the other end answers, the link comes up in a moment.
 bool hs_port_waits_for_peer(const struct hs_port *port);
 int hs_port_call_peer(struct hs_port *port);

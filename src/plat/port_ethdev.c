@@ -3,6 +3,7 @@
 #include "port_private.h"
 
 #include "eal_log.h"
+#include "interrupts.h"
 #include "log.h"
 
 #include <rte_alarm.h>
@@ -372,7 +373,9 @@ static int ethdev_call(struct hs_port *port)
 	device->patience = 0;
 	if (rte_eal_alarm_set(1, hang_up_and_call, port) < 0)
 		return -EAGAIN;
-	while (sem_wait(&device->called) < 0 && errno == EINTR)
+	while (hs_interrupts_fd() >= 0 && sem_trywait(&device->called) < 0)
+		hs_interrupts_pass();
+	while (hs_interrupts_fd() < 0 && sem_wait(&device->called) < 0 && errno == EINTR)
 		;
 	if (device->started)
 		choose_bursts(port);

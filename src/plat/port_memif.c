@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What net_memif (DPDK 22.11) leaves to its user: a server does not start over the socket file that
-// a killed one left behind, and a client calls its server once, when it is started.
+// a killed one left behind, a client calls its server once, when it is started, and rings are
+// unmapped when a peer leaves, whoever uses them.
 #include "port_private.h"
 
 #include "log.h"
@@ -26,6 +27,11 @@ static bool is_server(const char *devargs)
 bool port_memif_is_client(const char *devargs)
 {
 	return is_memif(devargs) && !is_server(devargs); // a client unless told otherwise
+}
+
+bool hs_port_frees_rings(const struct hs_port *port)
+{
+	return port->config.kind == HS_PORT_DEVARGS && is_memif(port->config.device);
 }
 
 // The path of the socket, where it is a file.

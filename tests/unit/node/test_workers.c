@@ -409,6 +409,29 @@ static void every_report_of_a_rule_that_all_workers_serve_is_counted(void **stat
 	stress_close(s);
 }
 
+// What the queues counted are plain numbers: no worker may be at them while control reads.
+static void while_a_node_pauses_nothing_moves_and_all_counters_agree(void **state)
+{
+	struct stress *s = stress_open(HS_SIDE_HOST, HS_SIDE_NETWORK, false, PACKETS / 16, false);
+	uint64_t received;
+	(void)state;
+	for (uint32_t flow = 0; flow <= FLOWS; flow++)
+		install(s, flow, HS_MODE_COUNT, 3);
+	start(s);
+	do {
+		hs_node_pause(s->node);
+		received = expect_equations(s);
+		expect_exact(s, received);
+		sched_yield();
+		assert_int_equal(expect_equations(s), received);
+		s->refuses = !s->refuses;
+		hs_node_resume(s->node);
+		sched_yield();
+	} while (received < (uint64_t)WORKERS * (PACKETS / 16));
+	stop(s);
+	stress_close(s);
+}
+
 // Two rounds of each worker from now on: the second has read the clock anew.
 static void wait_for_rounds(struct stress *s)
 {
@@ -496,6 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(counters_are_exact_while_rules_change_and_ports_refuse),
 			cmocka_unit_test(every_report_of_a_rule_that_all_workers_serve_is_counted),
+			cmocka_unit_test(while_a_node_pauses_nothing_moves_and_all_counters_agree),
 			cmocka_unit_test(
 					frequency_mode_takes_one_packet_an_interval_of_all_workers),
 			cmocka_unit_test(
