@@ -276,6 +276,18 @@ void hs_qos_slot_fini(struct hs_qos_slot *slot)
 	memset(slot, 0, sizeof(*slot));
 }
 
+// Rule 22: where some reports lack what is computed from the others.
+static void fill_reports(const struct hs_qos_sum *sum, const struct hs_qos_link_sum *link_sum,
+		struct hs_qos_hop *hop)
+{
+	if (!sum->partial)
+		return;
+	hop->loss_reports = sum->reports - link_sum->lack_loss;
+	hop->delay_reports = link_sum->delay_n;
+	hop->throughput_reports = sum->reports - link_sum->lack_rate;
+	hop->has |= HS_QOS_HAS_REPORTS;
+}
+
 static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
 		unsigned index, int64_t window_ns, struct hs_qos_hop *hop)
@@ -290,6 +302,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	fill_throughput(link_sum, window_ns, hop);
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
 			tier < 0 ? NULL : &link->carry[tier], hop);
+	fill_reports(sum, link_sum, hop);
 }
 
 static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,

@@ -2,6 +2,7 @@
 #include "qos_flow.h"
 
 #include "qos_order.h"
+#include "qos_partial.h"
 #include "qos_path.h"
 #include "qos_quick.h"
 #include "qos_sum.h"
@@ -35,6 +36,7 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow)
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		free(flow->latest[i].window.hops);
 	hs_qos_ring_fini(&flow->ring);
+	free(flow->marks);
 	free(flow->links);
 }
 
@@ -42,6 +44,7 @@ size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
 {
 	size_t bytes = sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring);
 	bytes += flow->link_capacity * sizeof(*flow->links);
+	bytes += flow->marks ? flow->link_capacity * sizeof(*flow->marks) : 0;
 	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
 		bytes += flow->link_capacity * sizeof(struct hs_qos_link_sum);
 		for (unsigned j = 0; j < flow->n_links; j++)
@@ -222,10 +225,20 @@ static bool stamps_ran_back(const struct hs_report *a, const struct hs_report *b
 	       (int64_t)(b->telemetry.e2e.ts_ns - a->telemetry.e2e.ts_ns) < -HS_QOS_STAMP_BACK_NS;
 }
 
+static const struct hs_qos_chain ends_alone; // source and sink: nothing is charged to a link
+
 // Newer than what the next window has seen already: its step can only go there.
 static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 {
 	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;
+}
+
+static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	hs_qos_partial_step(flow, sum, report, plan);
+	hs_qos_step(&flow->edge, report, &ends_alone, flow->slack, flow->last_step);
+	hs_qos_sum_add_delta(&sum->links[0], &flow->last_step->e2e, 1);
 }
 
 static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
@@ -234,8 +247,13 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	bool closing = moves_closing(flow, id);
 	struct hs_qos_sum *sum = &flow->sums[closing ? HS_QOS_CLOSING : HS_QOS_CURRENT];
 	struct hs_qos_step *step = flow->last_step;
-	hs_qos_step(&flow->edge, report, &plan->chain, flow->slack, step);
-	note_step_flags(flow, sum, step->flags);
+	if (plan->partial) {
+		step_by_parts(flow, sum, report, plan);
+	} else {
+		hs_qos_step(&flow->edge, report, &plan->chain, flow->slack, step);
+		note_step_flags(flow, sum, step->flags);
+		add_step(sum, plan, step, 1);
+	}
 	hs_qos_order_note_step(flow, &step->e2e);
 	if (flow->multipath)
 		sum->flags |= HS_QOS_MULTIPATH;
@@ -243,7 +261,6 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		sum->path_changed = true;
 	if (stamps_ran_back(&flow->edge, report))
 		sum->clock_stepped = true;
-	add_step(sum, plan, step, 1);
 }
 
 // Rule 10: nothing is carried over.
@@ -255,6 +272,7 @@ static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	flow->missing = flow->missing_before = flow->missing_sent = 0;
 	flow->multipath = false;
 	flow->has_closing_edge = false;
+	flow->partial = false;
 	memset(flow->paths, 0, sizeof(flow->paths));
 	sum->flags |= HS_QOS_EPOCH;
 	for (unsigned i = 0; i < flow->n_links; i++) {
@@ -277,7 +295,10 @@ static void move_closing_edge(
 			!hs_qos_path_same(&report->telemetry, &flow->closing_edge.telemetry))
 		return;
 	struct hs_qos_step *step = flow->last_step;
-	hs_qos_path_chain_same(report, plan);
+	if (flow->partial) // the marks of the links stay where they are
+		plan->chain = ends_alone;
+	else
+		hs_qos_path_chain_same(report, plan);
 	hs_qos_step(&flow->closing_edge, report, &plan->chain, flow->slack, step);
 	if (step->flags)
 		return;
@@ -291,6 +312,7 @@ static int make_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	int64_t ahead;
+	plan->partial = false;
 	plan->usual = hs_qos_quick_fits(flow, report);
 	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
 		return -ENOMEM;
@@ -300,7 +322,9 @@ static int make_plan(
 				(uint64_t)(plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead));
 	if (plan->relation != HS_QOS_NEWER || plan->usual)
 		return 0;
-	return hs_qos_path_chain(flow, report, plan);
+	if (hs_qos_path_chain(flow, report, plan))
+		return -ENOMEM;
+	return hs_qos_partial_plan(flow, report, plan);
 }
 
 // A usual report that the short cut cannot take all the same.
@@ -345,6 +369,8 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	for (unsigned i = 0; i < n; i++)
 		hs_qos_sum_absorb_delay(&flow->links[links[i]], sum, &sum->links[links[i]],
 				delays[i], newest);
+	sum->partial |= flow->partial;
+	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)
 		absorb_step(flow, id, report, plan);
 	if (newest) {

@@ -38,8 +38,9 @@ struct hs_qos_link_sum {
 	int64_t lost_low;	     // the least that `lost` was on its way here, at most 0
 	int64_t rate_bytes, span_ns; // of the steps that have both
 	int64_t span_start_ns, span_end_ns;
-	uint32_t has; // of the numbers of steps
-	bool differs; // the rules at its ends, in some part of the window
+	uint32_t has;		       // of the numbers of steps
+	bool differs;		       // the rules at its ends, in some part of the window
+	uint64_t lack_loss, lack_rate; // reports without the fields
 	struct hs_qos_hist hist;
 };
 
@@ -47,6 +48,7 @@ struct hs_qos_sum {
 	bool open;
 	bool path_changed;
 	bool clock_stepped;
+	bool partial;	// some of its reports have fields that others lack
 	bool folded;	// (some of) its delays are in the histograms of its links
 	uint32_t flags; // enum hs_qos_flag
 	int64_t tag;	// of the shortest window; of a longer one: its number
@@ -135,6 +137,8 @@ struct hs_qos_flow {
 	uint16_t n_links;
 	uint16_t link_capacity;
 	bool rules_differ;
+	bool partial;		    // qos_partial.h
+	struct hs_qos_marks *marks; // [link_capacity]; NULL: none yet
 	struct hs_qos_link *links;
 	struct hs_qos_sum sums[HS_QOS_SUMS];
 	int64_t newest_ts_ns; // sink time
@@ -162,7 +166,8 @@ struct hs_qos_plan {
 	enum hs_qos_relation relation;
 	int64_t order;
 	bool same_path;
-	bool usual; // hs_qos_quick_fits; then links and chain are those of the flow's edge
+	bool partial; // the step is taken in parts
+	bool usual;   // hs_qos_quick_fits; then links and chain are those of the flow's edge
 	unsigned n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS];
 	uint16_t chain_links[HS_QOS_MAX_LINKS];

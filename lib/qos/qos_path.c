@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_path.h"
 
+#include "qos_partial.h"
 #include "qos_sum.h"
 
 #include <assert.h>
@@ -35,6 +36,13 @@ static int grow_links(struct hs_qos_flow *flow)
 		memset(sums + old, 0, (capacity - old) * sizeof(*sums));
 		flow->sums[i].links = sums;
 	}
+	if (flow->marks) {
+		struct hs_qos_marks *marks = realloc(flow->marks, capacity * sizeof(*marks));
+		if (!marks)
+			return -ENOMEM;
+		memset(marks + old, 0, (capacity - old) * sizeof(*marks));
+		flow->marks = marks;
+	}
 	flow->link_capacity = (uint16_t)capacity;
 	return 0;
 }
@@ -64,6 +72,8 @@ static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsign
 			return -ENOMEM;
 		index = flow->n_links++;
 	}
+	if (flow->marks)
+		flow->marks[index] = (struct hs_qos_marks){0};
 	flow->links[index] = (struct hs_qos_link){
 			.from = from,
 			.to = to,

@@ -261,13 +261,16 @@ static void charge_links(const struct walk *walk, struct hs_qos_step *step)
 	}
 }
 
-// 32 bits of bytes, and how many packets they belong to: the multiple of 2^32 is the nearest (below
-// 0 where the earlier report overtook the later one on its way here).
+// The multiple of 2^32 is the nearest to what so many packets have (below 0 where the earlier
+// report overtook the later one on its way here), or to what reached the sink where they are not
+// known.
 static int64_t unwrap_bytes(const struct walk *walk, const struct hs_qos_delta *link, uint32_t raw)
 {
-	if (!(link->has & HS_QOS_HAS_RX_PACKETS) || !walk->frame_bytes)
+	if (!walk->frame_bytes)
 		return signed_bytes(raw);
-	int64_t off = link->rx * walk->frame_bytes - (int64_t)raw;
+	int64_t expected = link->has & HS_QOS_HAS_RX_PACKETS ? link->rx * walk->frame_bytes
+							     : walk->received_bytes;
+	int64_t off = expected - (int64_t)raw;
 	return (int64_t)raw + ((off + (1ll << 31)) >> 32) * (1ll << 32);
 }
 

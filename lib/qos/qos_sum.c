@@ -48,6 +48,8 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 	}
 	into->delay_n += from->delay_n;
 	into->delay_sum += from->delay_sum;
+	into->lack_loss += from->lack_loss;
+	into->lack_rate += from->lack_rate;
 	into->jitter_n += from->jitter_n;
 	into->jitter_sum += from->jitter_sum;
 	into->lost += from->lost;
@@ -81,6 +83,7 @@ void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 	into->reports += from->reports;
 	into->flags |= from->flags;
 	into->path_changed |= from->path_changed;
+	into->partial |= from->partial;
 	into->clock_stepped |= from->clock_stepped;
 	for (unsigned i = 0; i < flow->n_links; i++)
 		merge_link(&into->links[i], &from->links[i]);

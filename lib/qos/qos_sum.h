@@ -26,11 +26,23 @@ static inline void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, i
 	sum->jitter_sum += sign * (hs_qos_wide)hs_qos_distance(a, b);
 }
 
+// Bytes over time, of a step that has both.
+static inline void hs_qos_sum_add_rate(
+		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
+{
+	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
+	if ((delta->has & both) != both)
+		return;
+	sum->rate_bytes += sign * delta->rx_bytes;
+	// Stamps are a peer's: they may wrap, not overflow.
+	uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
+	sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
+}
+
 // `sign` -1 takes a step back out.
 static inline void hs_qos_sum_add_delta(
 		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
 {
-	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
 	sum->lost += sign * delta->lost;
 	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
 		sum->lost_low -= delta->lost;
@@ -42,12 +54,7 @@ static inline void hs_qos_sum_add_delta(
 	sum->tx += sign * delta->tx;
 	sum->rx += sign * delta->rx;
 	sum->rx_bytes += sign * delta->rx_bytes;
-	if ((delta->has & both) == both) {
-		sum->rate_bytes += sign * delta->rx_bytes;
-		// Stamps are a peer's: they may wrap, not overflow.
-		uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
-		sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
-	}
+	hs_qos_sum_add_rate(sum, delta, sign);
 	if (delta->has & HS_QOS_HAS_SPAN) {
 		if (sign < 0)
 			sum->span_start_ns = delta->span_end_ns;

@@ -48,6 +48,9 @@ static const struct field after_delay[] = {
 		{"rx_bytes", HS_QOS_HAS_BYTES, AT(rx_bytes), false},
 		{"span_start_ns", HS_QOS_HAS_SPAN, AT(span_start_ns), false},
 		{"span_end_ns", HS_QOS_HAS_SPAN, AT(span_end_ns), false},
+		{"loss_reports", HS_QOS_HAS_REPORTS, AT(loss_reports), true},
+		{"delay_reports", HS_QOS_HAS_REPORTS, AT(delay_reports), true},
+		{"throughput_reports", HS_QOS_HAS_REPORTS, AT(throughput_reports), true},
 };
 
 #define PUT_FIELDS(to, fields, hop, e2e)                                                           \

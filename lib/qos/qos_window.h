@@ -27,6 +27,7 @@ enum hs_qos_has {
 	HS_QOS_HAS_BYTES = 1 << 10,	 // rx_bytes
 	HS_QOS_HAS_SPAN = 1 << 11,	 // span_start_ns, span_end_ns
 	HS_QOS_HAS_RX_PACKETS = 1 << 12, // rx_packets (also where tx_packets is unknown)
+	HS_QOS_HAS_REPORTS = 1 << 13,	 // loss_reports, delay_reports, throughput_reports
 };
 
 enum hs_qos_flag {
@@ -58,7 +59,10 @@ struct hs_qos_hop {
 	int64_t tx_packets;	     // sent by `from`
 	int64_t rx_packets;	     // received by `to`
 	int64_t rx_bytes;	     // received by `to`
-	int64_t span_start_ns;	     // clock of `to`
+	uint64_t loss_reports;	     // where some lack fields: how many have those of each
+	uint64_t delay_reports;
+	uint64_t throughput_reports;
+	int64_t span_start_ns; // clock of `to`
 	int64_t span_end_ns;
 };
 

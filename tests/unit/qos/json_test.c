@@ -128,6 +128,28 @@ static void pdv_comes_with_the_thousandth_value(void **state)
 	json_decref(json);
 }
 
+static void hops_tell_how_many_reports_had_each_field_where_some_lack_it(void **state)
+{
+	(void)state;
+	uint16_t path[] = {0, 9};
+	struct hs_qos_hop hop = {
+			.has = HS_QOS_HAS_REPORTS,
+			.to = 9,
+			.loss_reports = 4,
+			.delay_reports = 5,
+			.throughput_reports = 6,
+	};
+	struct hs_qos_window window = window_of(&hop, path);
+	json_t *json = hs_qos_window_json(&window, NULL);
+	json_t *body = json_object_get(json, "qos_report");
+	json_t *expected = json_pack("{s:i, s:i, s:i, s:i, s:i}", "from", 0, "to", 9,
+			"loss_reports", 4, "delay_reports", 5, "throughput_reports", 6);
+	assert_true(json_equal(json_array_get(json_object_get(body, "hops"), 0), expected));
+	assert_int_equal(json_object_size(json_object_get(body, "e2e")), 0);
+	json_decref(expected);
+	json_decref(json);
+}
+
 static void the_loss_ratio_is_between_0_and_1(void **state)
 {
 	(void)state;
@@ -145,6 +167,8 @@ int main(void)
 			cmocka_unit_test(a_window_is_published_with_all_its_keys),
 			cmocka_unit_test(what_is_not_known_is_left_out),
 			cmocka_unit_test(pdv_comes_with_the_thousandth_value),
+			cmocka_unit_test(
+					hops_tell_how_many_reports_had_each_field_where_some_lack_it),
 			cmocka_unit_test(the_loss_ratio_is_between_0_and_1),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

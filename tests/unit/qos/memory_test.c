@@ -93,6 +93,33 @@ static void a_refused_report_opens_no_window(void **state)
 	assert_true(refused >= 2);
 }
 
+// What a partial flow remembers of its links has memory of its own.
+static void a_report_that_makes_a_flow_partial_is_taken_or_refused_whole(void **state)
+{
+	(void)state;
+	unsigned refused = 0;
+	for (unsigned fail_at = 1; fail_at < 10; fail_at++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		struct hs_report reports[] = {plain(100), plain(200), plain(300)};
+		hop_of(&reports[1], 0)->bitmap = HS_HOP_TIMESTAMP;
+		struct hs_qos_counters counters;
+		for (unsigned i = 0; i < 3; i++)
+			give(qos, &reports[i]);
+		left = fail_at;
+		hs_qos_counters(qos, &counters); // reports of an open window are taken together
+		left = 0;
+		refused += (unsigned)counters.out_of_memory;
+		assert_int_equal(counters.reports + counters.out_of_memory, 3);
+		const struct hs_qos_window *run = hs_qos_latest(qos, 7, 0);
+		assert_int_equal(run->reports, counters.reports);
+		assert_int_equal(run->hops[0].tx_packets, 200);
+		assert_int_equal(run->hops[1].lost_packets, 0);
+		monitor_free(qos, &catcher);
+	}
+	assert_int_equal(refused, 1);
+}
+
 static void questions_without_memory_have_no_answer(void **state)
 {
 	struct fixture *f = *state;
@@ -116,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_first_report_without_memory_leaves_nothing_behind),
 			TEST(a_refused_report_opens_no_window),
+			TEST(a_report_that_makes_a_flow_partial_is_taken_or_refused_whole),
 			TEST(questions_without_memory_have_no_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,8 +183,19 @@ static void cross_link(struct sim *sim, unsigned i)
 	qsort(sim->packets, sim->n, sizeof(struct packet), by_arrival);
 }
 
-static void write_entry(struct packet *packet, uint16_t id, const struct sim_node *node,
-		const struct counter *counter, struct sim_count *count)
+static uint16_t choose_fields(struct sim *sim, const struct sim_node *node, uint64_t number)
+{
+	uint16_t bitmap = node->bitmap;
+	for (unsigned bit = HS_HOP_BYTES; bit <= HS_HOP_PACKETS; bit <<= 1)
+		if (chance(sim, node->leave_out_ppm))
+			bitmap &= (uint16_t)~bit;
+	if (node->leave_out_every && number % node->leave_out_every)
+		bitmap &= HS_HOP_TIMESTAMP;
+	return bitmap;
+}
+
+static void write_entry(struct sim *sim, struct packet *packet, uint16_t id,
+		const struct sim_node *node, const struct counter *counter, struct sim_count *count)
 {
 	struct hs_flexint *telemetry = &packet->trail->report.telemetry;
 	memmove(&telemetry->hops[1], &telemetry->hops[0],
@@ -194,7 +205,7 @@ static void write_entry(struct packet *packet, uint16_t id, const struct sim_nod
 			counter->tx_packets, counter->rx_bytes, counter->tx_bytes};
 	telemetry->hops[0] = (struct hs_flexint_hop){
 			.node_id = id,
-			.bitmap = node->bitmap,
+			.bitmap = choose_fields(sim, node, packet->number),
 			.tx_packets = (uint16_t)counter->tx_packets,
 			.rx_packets = (uint16_t)counter->rx_packets,
 			.ts_ns = (uint64_t)(packet->t_ns + node->offset_ns),
@@ -228,8 +239,8 @@ static void pass_node(struct sim *sim, unsigned i)
 		counter->tx_packets += !blind;
 		counter->tx_bytes += blind ? 0 : packet.bytes;
 		if (packet.telemetry)
-			write_entry(&packet, other ? config->other_id : node->id, node, counter,
-					&packet.trail->counts[i + 1]);
+			write_entry(sim, &packet, other ? config->other_id : node->id, node,
+					counter, &packet.trail->counts[i + 1]);
 		sim->packets[kept++] = packet;
 	}
 	sim->n = kept;

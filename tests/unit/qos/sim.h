@@ -30,6 +30,8 @@ struct sim_node {
 	uint64_t first_packets, first_bytes; // where its counts begin
 	int64_t reset_ns;		     // when they begin again at 0; 0: never
 	uint32_t blind_ppm;		     // packets that its rule does not match
+	uint32_t leave_out_ppm;		     // of each field, entry by entry
+	uint64_t leave_out_every;	     // packets: counts only in one of so many; 0: in all
 };
 
 struct sim_config {

@@ -121,6 +121,19 @@ static void received_bytes_beyond_32_bits_follow_from_the_packets(void **state)
 		assert_int_equal(step.links[i].rx_bytes, 9000000ll * 1514);
 }
 
+static void received_bytes_of_a_node_without_packets_are_near_those_of_the_sink(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses some = {.link = {0, 0, 700000, 0}};
+	struct hs_report a = plain_report(1, MS, 3, PATH);
+	hop_of(&a, 1)->bitmap = HS_HOP_BYTES;
+	struct hs_report b = after(&a, 9000000, 1514, &some);
+	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	assert_int_equal(step.links[1].rx_bytes, 9000000ll * 1514);
+}
+
 static void one_loss_that_no_bytes_resolve_follows_from_the_sum(void **state)
 {
 	(void)state;
@@ -251,6 +264,8 @@ int main(void)
 			cmocka_unit_test(losses_are_exact_to_131072_packets_by_the_chain_alone),
 			cmocka_unit_test(losses_of_millions_are_exact_by_the_bytes),
 			cmocka_unit_test(received_bytes_beyond_32_bits_follow_from_the_packets),
+			cmocka_unit_test(
+					received_bytes_of_a_node_without_packets_are_near_those_of_the_sink),
 			cmocka_unit_test(one_loss_that_no_bytes_resolve_follows_from_the_sum),
 			cmocka_unit_test(what_neither_sum_nor_bytes_resolve_is_flagged_not_guessed),
 			cmocka_unit_test(a_restarted_node_is_found_wherever_its_counts_stood),
