@@ -461,6 +461,20 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	return 0;
 }
 
+void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
+{
+	const char *flow = (const char *)find_entry(qos, ns_id)->flow;
+	for (size_t i = 0; flow && i < offsetof(struct hs_qos_flow, app_id); i += 64)
+		__builtin_prefetch(flow + i, 1);
+}
+
+void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
+{
+	const struct hs_qos_flow *flow = find_entry(qos, ns_id)->flow;
+	if (flow)
+		hs_qos_ring_expect(&flow->ring);
+}
+
 // ---- questions ----
 
 static int tier_of(const struct hs_qos *qos, int64_t window_ns)

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE	      64 // bytes of the cache's
+#define FETCHED_LINKS 6
+
 // ---- init, fini, memory ----
 
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
@@ -429,10 +432,30 @@ int hs_qos_flow_absorb(
 	return absorb(flow, report, id, false);
 }
 
+// All of a flow at once, where flows take turns: since it was settled last, all of it has left the
+// cache. Beyond what there is of links nothing is harmed.
+static void fetch(const struct hs_qos_flow *flow)
+{
+	const char *edge = (const char *)&flow->edge, *links = (const char *)flow->links;
+	const char *sums = (const char *)flow->sums[HS_QOS_CURRENT].links;
+	__builtin_prefetch(&flow->sums[HS_QOS_CURRENT], 1);
+	__builtin_prefetch(&flow->edge.sink_ts_ns, 1);
+	__builtin_prefetch(&flow->seen_head, 1);
+	__builtin_prefetch(&flow->unfolded, 1);
+	for (unsigned i = 0; i < 4; i++)
+		__builtin_prefetch(edge + i * LINE, 1);
+	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link); i += LINE)
+		__builtin_prefetch(links + i, 1);
+	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link_sum); i += LINE)
+		__builtin_prefetch(sums + i, 1);
+}
+
 unsigned hs_qos_flow_settle(struct hs_qos_flow *flow)
 {
 	struct hs_report report;
 	unsigned lost = 0;
+	if (flow->ring.ahead > 1)
+		fetch(flow);
 	while (flow->ring.ahead) {
 		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
 		if (!absorb(flow, &report, HS_QOS_CURRENT, true))

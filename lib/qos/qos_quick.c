@@ -20,7 +20,8 @@ struct step {
 bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
-	if (!flow->has_edge || flow->multipath || flow->plain || a->n_hops != b->n_hops ||
+	if (!flow->has_edge || flow->multipath || flow->partial || flow->plain ||
+			a->n_hops != b->n_hops ||
 			(a->e2e.bitmap & b->e2e.bitmap & E2E_FIELDS) != E2E_FIELDS)
 		return false;
 	unsigned bits = HOP_FIELDS, differ = 0;

@@ -309,6 +309,13 @@ bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report,
 	return true;
 }
 
+void hs_qos_ring_expect(const struct hs_qos_ring *ring)
+{
+	const uint8_t *slot = ring->capacity ? slot_ahead(ring, ring->ahead) : NULL;
+	for (uint32_t i = 0; slot && i < ring->slot_bytes; i += 64)
+		__builtin_prefetch(slot + i, 1);
+}
+
 void hs_qos_ring_accept(struct hs_qos_ring *ring)
 {
 	ring->ahead--;

@@ -346,6 +346,24 @@ static int decode_hop(struct hs_reader *r, struct hs_flexint_hop *hop)
 	return 0;
 }
 
+// The paper's own entries, up to the first that is another.
+static void decode_usual_hops(struct hs_reader *r, struct hs_flexint *out)
+{
+	enum {
+		BYTES = ENTRY_HEAD + 20 // of all values
+	};
+	size_t left = hs_reader_left(r), at;
+	const uint8_t *entries = hs_reader_take(r, 0);
+	for (at = 0; left - at >= BYTES && hs_be16_load(entries + at + 2) == USUAL_HOP;
+			at += BYTES) {
+		struct hs_flexint_hop *hop = &out->hops[out->n_hops++];
+		hop->node_id = hs_be16_load(entries + at);
+		hop->bitmap = USUAL_HOP;
+		get_hop(entries + at + ENTRY_HEAD, USUAL_HOP, hop);
+	}
+	hs_reader_take(r, at);
+}
+
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
 		struct hs_flexint *out)
 {
@@ -357,6 +375,7 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 	out->trace_type = hs_reader_be32(&r);
 	if (r.failed || decode_e2e(e2e, e2e_len, &out->e2e))
 		return -EBADMSG;
+	decode_usual_hops(&r, out);
 	while (hs_reader_left(&r)) {
 		// 247 bytes hold 61 of the smallest entries, and three bytes that are none.
 		if (out->n_hops == HS_FLEXINT_MAX_HOPS || decode_hop(&r, &out->hops[out->n_hops]))

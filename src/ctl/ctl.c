@@ -12,7 +12,9 @@
 
 #define TICK_NS		INT64_C(100000000)
 #define SECOND_NS	INT64_C(1000000000)
-#define BATCH		64
+#define BATCH		64 // signals
+#define REPORTS		32 // of a batch
+#define AHEAD		4  // of a report, what it will touch is fetched
 #define STEP_LIMIT	4096
 #define BRIEF_LIMIT	128
 #define BRIEF_FLOWS	32
@@ -90,8 +92,10 @@ static void on_window(void *context, const struct hs_qos_window *window)
 	struct hs_report_origin origin = hs_ctl_origin(ctl);
 	char topic[32];
 
-	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
 	ctl->counts.windows_published++;
+	if (!ctl->output.publish)
+		return;
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
 	if (hs_ctl_publish_json(ctl, topic, hs_qos_window_json(window, &origin)) < 0) {
 		ctl->counts.windows_published--;
 		ctl->counts.windows_publish_lost++;
@@ -130,13 +134,22 @@ int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, ui
 	return len < 0 ? len : publish(ctl, topic, ctl->text);
 }
 
-static void take_report(struct hs_ctl *ctl, const struct hs_report_record *record)
+// The rule that a record is of; NULL: it was replaced or removed since.
+static const struct hs_rule *rule_of_record(
+		const struct hs_ctl *ctl, const struct hs_report_record *record)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, record->rule_slot);
+	uint32_t generation = rule ? hs_flow_table_generation(ctl->flows, record->rule_slot) : 0;
+
+	return rule && generation == record->rule_generation ? rule : NULL;
+}
+
+static void take_report(struct hs_ctl *ctl, const struct hs_report_record *record)
+{
+	const struct hs_rule *rule = rule_of_record(ctl, record);
 	struct hs_report report;
 
-	if (!rule || hs_flow_table_generation(ctl->flows, record->rule_slot) !=
-					record->rule_generation) {
+	if (!rule) {
 		ctl->counts.reports_stale++;
 		return;
 	}
@@ -156,16 +169,37 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 		ctl->counts.reports_published++;
 }
 
+// Reports of thousands of flows in turn find nothing of theirs in the cache: what the first look
+// needs is fetched while those before it are taken.
+static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
+{
+	struct hs_ctl *ctl = context;
+	uint32_t ns_ids[REPORTS];
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_rule *rule = rule_of_record(ctl, &records[i]);
+		ns_ids[i] = rule ? rule->ns_id : 0;
+		hs_qos_expect(ctl->qos, ns_ids[i]);
+		// Of two hops or four; a record is in another core's cache.
+		for (unsigned at = 64; at < 192; at += 64)
+			__builtin_prefetch((const char *)&records[i] + at);
+		if (rule)
+			__builtin_prefetch(ctl->notes[records[i].rule_slot]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			hs_qos_expect_next(ctl->qos, ns_ids[i + AHEAD]);
+		take_report(ctl, &records[i]);
+	}
+}
+
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most)
 {
-	struct hs_report_record records[BATCH];
 	unsigned taken = 0, n;
 
 	do {
-		unsigned want = at_most - taken < BATCH ? at_most - taken : BATCH;
-		n = want ? hs_node_take_reports(ctl->node, records, want) : 0;
-		for (unsigned i = 0; i < n; i++)
-			take_report(ctl, &records[i]);
+		unsigned want = at_most - taken < REPORTS ? at_most - taken : REPORTS;
+		n = want ? hs_node_visit_reports(ctl->node, want, take_batch, ctl) : 0;
 		taken += n;
 	} while (n > 0);
 	ctl->counts.reports_taken += taken;

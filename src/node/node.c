@@ -11,6 +11,7 @@
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
+#include <rte_ring_peek_zc.h>
 #include <rte_ring_peek.h>
 
 #define REPORT_RING_DEFAULT 16384
@@ -351,7 +352,25 @@ const struct hs_node_config *hs_node_config(const struct hs_node *node)
 	return &node->config;
 }
 
-unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n)
+static unsigned visit_ring(
+		struct rte_ring *ring, unsigned n, hs_node_visit_reports_fn visit, void *context)
+{
+	struct rte_ring_zc_data at;
+	unsigned got = rte_ring_dequeue_zc_burst_elem_start(
+			ring, sizeof(struct hs_report_record), n, &at, NULL);
+
+	if (!got)
+		return 0;
+	unsigned first = at.n1 < got ? at.n1 : got;
+	visit(context, at.ptr1, first);
+	if (got > first)
+		visit(context, at.ptr2, got - first);
+	rte_ring_dequeue_zc_elem_finish(ring, got);
+	return got;
+}
+
+unsigned hs_node_visit_reports(
+		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context)
 {
 	unsigned n_workers = node->config.n_workers;
 	unsigned taken = 0;
@@ -360,10 +379,28 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 	unsigned first = node->next_ring++ % n_workers;
 	for (unsigned i = 0; i < n_workers && taken < n; i++) {
 		unsigned w = (first + i) % n_workers;
-		taken += rte_ring_sc_dequeue_burst_elem(node->seats[w]->worker.reports,
-				&records[taken], sizeof(*records), n - taken, NULL);
+		taken += visit_ring(node->seats[w]->worker.reports, n - taken, visit, context);
 	}
 	return taken;
+}
+
+struct copy {
+	struct hs_report_record *to;
+};
+
+static void copy_records(void *context, const struct hs_report_record *records, unsigned n)
+{
+	struct copy *copy = context;
+
+	memcpy(copy->to, records, n * sizeof(*records));
+	copy->to += n;
+}
+
+unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n)
+{
+	struct copy copy = {records};
+
+	return hs_node_visit_reports(node, n, copy_records, &copy);
 }
 
 // How many of n signals are whole groups: the options of one packet and type.

@@ -80,7 +80,13 @@ struct hs_flow_table *hs_node_flows(struct hs_node *node);
 struct hs_fib *hs_node_fib(struct hs_node *node);
 const struct hs_node_config *hs_node_config(const struct hs_node *node);
 
-// Takes up to n report records off the workers' rings.
+// Takes up to n report records off the workers' rings without a copy: they are valid during the
+// calls, of which there may be several. Returns how many.
+typedef void (*hs_node_visit_reports_fn)(
+		void *context, const struct hs_report_record *records, unsigned n);
+unsigned hs_node_visit_reports(
+		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context);
+// The same with a copy.
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
 
 // Takes up to n signals (in-band requests and reports that packets carried) off the workers' rings;
