@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report_json.h"
 
-#include "report_field.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -34,15 +32,14 @@ static void hex_word(char text[16], uint32_t value, unsigned digits)
 	*at = '\0';
 }
 
-static inline __attribute__((always_inline)) void walk_fields(const struct writer_ops *ops,
-		void *writer, bool hop, uint16_t bitmap, const void *values)
+static inline __attribute__((always_inline)) void walk_e2e(
+		const struct writer_ops *ops, void *writer, const struct hs_flexint_e2e *e2e)
 {
-	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
-		const struct hs_flexint_field *field = &hs_flexint_fields[i];
-		if (field->hop == hop && (bitmap & field->bit))
-			ops->integer(writer, field->key,
-					capped(hs_report_field_load(field, values)));
-	}
+#define HS_HOP_FIELD(bit, bytes, member, name)
+#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+	if (e2e->bitmap & (bit))                                                                   \
+		ops->integer(writer, #member, capped(e2e->member));
+#include "flexint_fields.def"
 }
 
 static inline __attribute__((always_inline)) void walk_hop(
@@ -53,7 +50,11 @@ static inline __attribute__((always_inline)) void walk_hop(
 	ops->integer(writer, "node_id", hop->node_id);
 	hex_word(hex, hop->bitmap, 4);
 	ops->string(writer, "trace_type", hex);
-	walk_fields(ops, writer, true, hop->bitmap, hop);
+#define HS_E2E_FIELD(bit, bytes, member, name)
+#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+	if (hop->bitmap & (bit))                                                                   \
+		ops->integer(writer, #member, capped(hop->member));
+#include "flexint_fields.def"
 	ops->close(writer);
 }
 
@@ -84,7 +85,7 @@ static inline __attribute__((always_inline)) void walk(const struct writer_ops *
 	ops->open(writer, "int_report", false);
 	walk_head(ops, writer, report, app_id, origin);
 	ops->open(writer, "e2e", false);
-	walk_fields(ops, writer, false, telemetry->e2e.bitmap, &telemetry->e2e);
+	walk_e2e(ops, writer, &telemetry->e2e);
 	ops->close(writer);
 	ops->open(writer, "sink", false);
 	ops->integer(writer, "node_id", sink_node_id);
@@ -168,7 +169,10 @@ struct text {
 	bool array[MAX_DEPTH];
 };
 
-static inline char *text_take(struct text *text, size_t n)
+// Everything is inlined into the walk, where keys are constants and each copy has a known size.
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE char *text_take(struct text *text, size_t n)
 {
 	if ((size_t)(text->end - text->at) < n) {
 		text->failed = true;
@@ -179,14 +183,14 @@ static inline char *text_take(struct text *text, size_t n)
 	return at;
 }
 
-static inline void text_put(struct text *text, const char *bytes, size_t n)
+INLINE void text_put(struct text *text, const char *bytes, size_t n)
 {
 	char *at = text_take(text, n);
 	if (at)
 		memcpy(at, bytes, n);
 }
 
-static inline void text_key(struct text *text, const char *key)
+INLINE void text_key(struct text *text, const char *key)
 {
 	if (text->comma)
 		text_put(text, ",", 1);
@@ -203,7 +207,7 @@ static inline void text_key(struct text *text, const char *key)
 	at[n + 2] = ':';
 }
 
-static void text_open(void *writer, const char *key, bool array)
+INLINE void text_open(void *writer, const char *key, bool array)
 {
 	struct text *text = writer;
 	text_key(text, key);
@@ -212,27 +216,50 @@ static void text_open(void *writer, const char *key, bool array)
 	text->comma = false;
 }
 
-static void text_close(void *writer)
+INLINE void text_close(void *writer)
 {
 	struct text *text = writer;
 	text_put(text, text->array[--text->depth] ? "]" : "}", 1);
 	text->comma = true;
 }
 
-static void text_integer(void *writer, const char *key, uint64_t value)
+#define MOST_DIGITS 20 // of 64 bits
+
+// Two digits at a time, from the last on; returns where the first is.
+static inline char *digits_before(char *end, uint64_t value)
 {
-	struct text *text = writer;
-	char digits[20];
-	unsigned n = sizeof(digits);
-	text_key(text, key);
-	do {
-		digits[--n] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value);
-	text_put(text, digits + n, sizeof(digits) - n);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	while (value >= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (value % 100), 2);
+		value /= 100;
+	}
+	if (value < 10) {
+		*--end = (char)('0' + value);
+		return end;
+	}
+	end -= 2;
+	memcpy(end, pairs + 2 * value, 2);
+	return end;
 }
 
-static void text_string(void *writer, const char *key, const char *value)
+static void text_decimal(struct text *text, uint64_t value)
+{
+	char digits[MOST_DIGITS];
+	char *end = digits + sizeof(digits), *first = digits_before(end, value);
+	text_put(text, first, (size_t)(end - first));
+}
+
+INLINE void text_integer(void *writer, const char *key, uint64_t value)
+{
+	text_key(writer, key);
+	text_decimal(writer, value);
+}
+
+INLINE void text_string(void *writer, const char *key, const char *value)
 {
 	struct text *text = writer;
 	text_key(text, key);

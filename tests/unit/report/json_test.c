@@ -66,6 +66,10 @@ static void check_writers_agree(const struct hs_report *report, uint32_t app_id,
 	int len = hs_report_text(report, app_id, 9, origin, text, sizeof(text));
 	assert_string_equal(text, dumped);
 	assert_int_equal(len, strlen(dumped));
+	json_t *parsed = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(parsed);
+	assert_true(json_equal(parsed, json));
+	json_decref(parsed);
 	free(dumped);
 	json_decref(json);
 }
