@@ -94,12 +94,18 @@ static void print_control(const struct hs_bench_row *row, FILE *to)
 {
 	struct hs_bench_summary s = hs_bench_samples_summary(&row->samples);
 
-	if (row->samples.n)
-		fprintf(to, "| `%s` | %s | %.0f (%.0f–%.0f) | %.3f |\n", row->name,
-				row->spec->about, s.median, s.min, s.max, 1e6 / s.median);
-	else
-		fprintf(to, "| `%s` | %s | failed: %s | |\n", row->name, row->spec->about,
+	if (!row->samples.n) {
+		fprintf(to, "| `%s` | %s | failed: %s | | | |\n", row->name, row->spec->about,
 				row->error);
+		return;
+	}
+	fprintf(to, "| `%s` | %s | %.0f (%.0f–%.0f) | %.3f |", row->name, row->spec->about,
+			s.median, s.min, s.max, 1e6 / s.median);
+	if (row->spec->least_per_second > 0)
+		fprintf(to, " %.0f | %s |\n", row->spec->least_per_second,
+				s.median >= row->spec->least_per_second ? "met" : "**missed**");
+	else
+		fputs(" | |\n", to);
 }
 
 void hs_bench_card_print(const struct hs_bench_result *result, FILE *to)
@@ -117,8 +123,9 @@ void hs_bench_card_print(const struct hs_bench_result *result, FILE *to)
 		if (result->rows[i].spec->kind == HS_BENCH_PACKETS)
 			continue;
 		if (!any)
-			fputs("\n| control | what | per second, median (min–max) | µs each |\n"
-			      "|---|---|---|---|\n",
+			fputs("\n| control | what | per second, median (min–max) | µs each | at "
+			      "least | |\n"
+			      "|---|---|---|---|---|---|\n",
 					to);
 		any = true;
 		print_control(&result->rows[i], to);

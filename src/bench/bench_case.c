@@ -59,6 +59,12 @@
 		.name = "route" suffix, .about = text, .traffic = ROUTED(n_hops, prefix),          \
 		.forward = HS_BENCH_ROUTE, __VA_ARGS__                                             \
 	}
+#define CONTROL(text, which, at_least, what)                                                       \
+	{                                                                                          \
+		.name = (text), .about = (what), .kind = (which), .traffic = TRACED(128, 4),       \
+		.role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, .matched = true,             \
+		.stamped = true, .least_per_second = (at_least)                                    \
+	}
 #define FLOWS_1024(setting) .rules = 1024, .every = (setting), .matched = true
 
 const struct hs_bench_case hs_bench_cases[] = {
@@ -91,6 +97,8 @@ const struct hs_bench_case hs_bench_cases[] = {
 		TRANSIT("4", 128, 4),
 		SINK("ring", 128, HS_BENCH_DISCARD, "reports into the ring", .limit = 3.0,
 				.quick = true),
+		SINK("ring_empty", 128, HS_BENCH_ASIDE, "reports into a ring that is never full",
+				.limit = 3.0),
 		SINK("monitor", 128, HS_BENCH_TO_MONITOR, "reports on to the monitor", .limit = 3.0,
 				.stamped = true),
 		{.name = "bridge",
@@ -143,12 +151,10 @@ const struct hs_bench_case hs_bench_cases[] = {
 				.about = "rules removed and installed at 1,000,000",
 				.kind = HS_BENCH_RULE_CHANGES,
 				.rules = MILLION},
-		{.name = "monitor_reports",
-				.about = "reports of 4 hops into windows of 4,096 flows",
-				.kind = HS_BENCH_MONITOR},
-		{.name = "json_reports",
-				.about = "reports of 4 hops as JSON text",
-				.kind = HS_BENCH_JSON},
+		CONTROL("monitor_reports", HS_BENCH_MONITOR, 2e6,
+				"reports of 4 hops, 4,096 flows, from the ring into windows"),
+		CONTROL("json_reports", HS_BENCH_JSON, 250e3,
+				"the same, and each published as JSON to a subscriber"),
 };
 const size_t hs_bench_n_cases = sizeof(hs_bench_cases) / sizeof(hs_bench_cases[0]);
 

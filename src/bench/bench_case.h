@@ -10,7 +10,7 @@
 
 enum hs_bench_kind {
 	HS_BENCH_PACKETS,      // a worker's nanoseconds for a packet
-	HS_BENCH_RULE_CHANGES, // of control: operations per second
+	HS_BENCH_RULE_CHANGES, // of control: operations per second, as the others
 	HS_BENCH_MONITOR,
 	HS_BENCH_JSON,
 };
@@ -37,6 +37,7 @@ enum hs_bench_target {
 enum hs_bench_drain {
 	HS_BENCH_NO_DRAIN,
 	HS_BENCH_DISCARD,
+	HS_BENCH_ASIDE, // not on the other core: the worker's own thread empties the ring
 	HS_BENCH_TO_MONITOR,
 };
 
@@ -58,15 +59,16 @@ struct hs_bench_case {
 	enum hs_bench_target target;
 	enum hs_bench_drain drain;
 	uint32_t rules;
-	uint32_t every;	      // telemetry on each so many-th packet of a rule
-	uint32_t masks;	      // rules have so many wildcard masks in turn
-	uint32_t rewritten;   // the source port makes so many flows of the frames; 0: as they are
-	bool matched;	      // every packet meets a rule; else none
-	bool shared_cores;    // more threads run than there are cores
-	bool quick;	      // part of the gate's small set
-	bool stamped;	      // the source port renews stamps and counters of the telemetry
-	double limit;	      // the ratio that the design asks for; 0: none
-	const char *limit_of; // another case that the limit counts from; NULL: the yardstick
+	uint32_t every;	    // telemetry on each so many-th packet of a rule
+	uint32_t masks;	    // rules have so many wildcard masks in turn
+	uint32_t rewritten; // the source port makes so many flows of the frames; 0: as they are
+	bool matched;	    // every packet meets a rule; else none
+	bool shared_cores;  // more threads run than there are cores
+	bool quick;	    // part of the gate's small set
+	bool stamped;	    // the source port renews stamps and counters of the telemetry
+	double limit;	    // the ratio that the design asks for; 0: none
+	double least_per_second; // of control, what the design asks for; 0: nothing
+	const char *limit_of;	 // another case that the limit counts from; NULL: the yardstick
 };
 
 extern const struct hs_bench_case hs_bench_cases[];

@@ -103,5 +103,7 @@ int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_out
 		rc = expect("hop entries", t.hop_entries, transits, err);
 	if (rc == 0)
 		rc = expect("packets at the sink", t.sink, sinks, err);
+	if (rc == 0 && spec->drain == HS_BENCH_ASIDE)
+		rc = expect("reports that found the ring full", t.reports_lost, 0, err);
 	return rc == 0 ? expect("reports made", t.reports_made, sinks, err) : rc;
 }

@@ -69,7 +69,7 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 	rule->mode_setting = spec->every;
 	rule->trace_type = HS_BENCH_TRACE_TYPE;
 	// Reports go to the monitor alone: what publishing costs is a case of its own.
-	rule->transmit_report = false;
+	rule->transmit_report = spec->kind == HS_BENCH_JSON;
 	// Rules with wildcards differ by an address, the others by their port, too.
 	address(rule->src_ip, spec->masks ? index + 1 : hs_bench_flow_word(index));
 	rule->src_port = mask & 1 ? 0 : hs_bench_flow_port(index);

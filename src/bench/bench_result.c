@@ -102,6 +102,12 @@ static json_t *row_json(const struct hs_bench_result *result, const struct hs_be
 	else if (row->samples.n)
 		json_object_set_new(json, "per_second", summary_json(&row->samples, 1));
 	json_object_set_new(json, "rounds", json_integer(row->samples.n));
+	if (row->spec->least_per_second > 0 && row->samples.n) {
+		json_object_set_new(
+				json, "least_per_second", json_real(row->spec->least_per_second));
+		json_object_set_new(json, "met",
+				json_boolean(median(row) >= row->spec->least_per_second));
+	}
 	if (limited > 0) {
 		json_object_set_new(json, "limit_ratio", json_real(row->spec->limit));
 		json_object_set_new(json, "met", json_boolean(limited <= row->spec->limit));

@@ -123,7 +123,7 @@ static int write_traffic(
 
 	for (int i = 0; i < result->n; i++) {
 		const struct hs_bench_case *spec = result->rows[i].spec;
-		if (spec->kind != HS_BENCH_PACKETS)
+		if (!spec->traffic.frames)
 			continue;
 		traffic_path(run, &spec->traffic, path, sizeof(path));
 		int rc = access(path, F_OK) == 0 ? 0

@@ -46,9 +46,13 @@ static void control_stands_in_a_table_of_its_own(void **state)
 	(void)state;
 	made_init(&made);
 	made_one(&made, "rule_change_1000000", 500000);
+	made_one(&made, "monitor_reports", 2000000);
+	made_one(&made, "json_reports", 200000);
 	const char *card = card_of(&made);
 	expect_line(card, "| control |");
-	expect_line(card, "| 500000 (500000–500000) | 2.000 |\n");
+	expect_line(card, "| 500000 (500000–500000) | 2.000 | | |\n");
+	expect_line(card, "| 2000000 (2000000–2000000) | 0.500 | 2000000 | met |\n");
+	expect_line(card, "| 200000 (200000–200000) | 5.000 | 250000 | **missed** |\n");
 	made_fini(&made);
 }
 

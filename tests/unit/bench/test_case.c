@@ -7,9 +7,9 @@
 static const char *const promised[] = {"no_rules", "unmatched", "matched_1", "matched_64",
 		"matched_4096", "matched_65536", "matched_1000000", "sampled_10000", "sampled_1000",
 		"sampled_100", "sampled_10", "sampled_1", "transit_0", "transit_2", "transit_4",
-		"sink_ring", "sink_monitor", "bridge", "route", "route_transit", "route_source",
-		"route_sink", "unmatched_4masks", "rule_change_1000000", "monitor_reports",
-		"json_reports"};
+		"sink_ring", "sink_ring_empty", "sink_monitor", "bridge", "route", "route_transit",
+		"route_source", "route_sink", "unmatched_4masks", "rule_change_1000000",
+		"monitor_reports", "json_reports"};
 
 static void every_promised_case_is_there(void **state)
 {

@@ -100,6 +100,8 @@ static void control_has_a_rate_in_place_of_a_cost(void **state)
 	json_t *json = hs_bench_result_json(&made.result);
 	json_t *row = json_array_get(json_object_get(json, "cases"), 0);
 	assert_close(number(json_object_get(row, "per_second"), "median"), 1500000);
+	assert_close(number(row, "least_per_second"), 250000);
+	assert_true(json_is_true(json_object_get(row, "met")));
 	assert_null(json_object_get(row, "ns_per_packet"));
 	assert_null(json_object_get(row, "mpps"));
 	json_decref(json);
