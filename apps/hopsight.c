@@ -28,6 +28,9 @@ static const struct {
 		[HS_CLI_JSON] = {"json", 'j', NULL, "print JSON"},
 		[HS_CLI_WATCH] = {"watch", 'w', "SECONDS", "repeat until interrupted"},
 		[HS_CLI_TIMEOUT] = {"timeout", 't', "SECONDS", "wait for a reply (default 5)"},
+		[HS_CLI_KEY] = {"key", 0, "FILE", "our NAME.secret (or HOPSIGHT_KEY)"},
+		[HS_CLI_SERVER_KEY] = {"server-key", 0, "FILE",
+				"the node's NAME.pub (or HOPSIGHT_SERVER_KEY)"},
 		[HS_CLI_HELP] = {"help", 'h', NULL, "print this"},
 		[HS_CLI_VERSION] = {"version", 0, NULL, "print the version"},
 		[HS_CLI_DRY_RUN] = {"dry-run", 0, NULL,
@@ -43,6 +46,8 @@ static const struct {
 				"at a controller: to the nodes of this path"},
 		[HS_CLI_ON] = {"on", 0, "NODE,NODE...", "at a controller: to these nodes"},
 		[HS_CLI_AT] = {"at", 0, "NODE", "at a controller: to this node, the source"},
+		[HS_CLI_DIR] = {"dir", 0, "DIR", "where the files go (default: here)"},
+		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "a key that may change nothing"},
 		[HS_CLI_RULE] = {"ns", 0, "N", NULL},
 		[HS_CLI_RULE + 1] = {"app", 0, "N", NULL},
 		[HS_CLI_RULE + 2] = {"src", 0, "ADDRESS", NULL},
@@ -240,11 +245,18 @@ static bool read_seconds(const char *text, double *seconds)
 
 static int say_unreachable(const struct hs_cli *cli, int rc)
 {
+	static const char wants_key[] = "no handshake: it wants a key (--key, --server-key)",
+			  other_key[] = "no handshake: its key is not that of --server-key, or it "
+					"uses none";
+
 	fprintf(stderr, "hopsight: %s: %s\n", cli->endpoint,
 			rc == -EHOSTUNREACH ? "nobody answers there"
 			: rc == -ETIMEDOUT  ? "no reply in time"
-					    : strerror(-rc));
-	return HS_CLI_UNREACHABLE;
+			: rc == -EACCES	    ? "it does not allow this key"
+			: rc != -EPROTO	    ? strerror(-rc)
+			: cli->use_keys	    ? other_key
+					    : wants_key);
+	return rc == -EACCES ? HS_CLI_REFUSED : HS_CLI_UNREACHABLE;
 }
 
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
@@ -253,8 +265,9 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
 	size_t reply_len;
 
 	if (!cli->client) {
-		int rc = hs_bus_client_open(cli->endpoint, NULL, &cli->client, &err);
-		if (rc == -EINVAL)
+		int rc = hs_bus_client_open(cli->endpoint, hs_cli_keys(cli), &cli->client, &err);
+		// A path is that of a key's file.
+		if (rc == -EINVAL || err.path[0])
 			return hs_cli_usage("%s", err.message);
 		if (rc) {
 			fprintf(stderr, "hopsight: %s\n", err.message);
@@ -364,6 +377,9 @@ static int run(int argc, char **argv)
 	cli.endpoint = cli.values[HS_CLI_ENDPOINT]   ? cli.values[HS_CLI_ENDPOINT]
 		       : environment && *environment ? environment
 						     : DEFAULT_ENDPOINT;
+	rc = hs_cli_find_keys(&cli);
+	if (rc && verb->run != hs_cli_keygen)
+		return rc;
 	if (cli.values[HS_CLI_TIMEOUT]) {
 		if (!read_seconds(cli.values[HS_CLI_TIMEOUT], &seconds))
 			return hs_cli_usage("--timeout: %s is no number of seconds",

@@ -24,6 +24,8 @@ enum hs_cli_option {
 	HS_CLI_JSON,
 	HS_CLI_WATCH,
 	HS_CLI_TIMEOUT,
+	HS_CLI_KEY,
+	HS_CLI_SERVER_KEY,
 	HS_CLI_HELP,
 	HS_CLI_VERSION,
 	HS_CLI_DRY_RUN,
@@ -36,6 +38,8 @@ enum hs_cli_option {
 	HS_CLI_ON_PATH,
 	HS_CLI_ON,
 	HS_CLI_AT,
+	HS_CLI_DIR,
+	HS_CLI_READ_ONLY,
 	HS_CLI_RULE, // the first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 14,
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
@@ -47,6 +51,8 @@ struct hs_cli {
 	int n_args;
 	const char *endpoint;
 	int timeout_ms;
+	bool use_keys;
+	struct hs_bus_keys keys;
 	struct hs_bus_client *client;
 };
 
@@ -142,3 +148,10 @@ void hs_cli_view_controller(const json_t *ok);
 void hs_cli_add_where(json_t *rules);
 // Where a rule belongs, by the options: a new reference, NULL where they do not say.
 json_t *hs_cli_on(const struct hs_cli *cli);
+
+// hopsight_keys.c
+int hs_cli_keygen(struct hs_cli *cli);
+// Takes the keys of options and environment. 0 or the exit code.
+int hs_cli_find_keys(struct hs_cli *cli);
+// The keys for lib/bus; NULL: none.
+const struct hs_bus_keys *hs_cli_keys(const struct hs_cli *cli);

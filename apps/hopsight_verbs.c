@@ -388,7 +388,7 @@ static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (hs_bus_subscriber_open(endpoint, topic, false, NULL, &subscriber, &err)) {
+	if (hs_bus_subscriber_open(endpoint, topic, false, hs_cli_keys(cli), &subscriber, &err)) {
 		fprintf(stderr, "hopsight: %s\n", err.message);
 		return HS_CLI_UNREACHABLE;
 	}
@@ -515,6 +515,8 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 				events},
 		{"audit", "", "does every packet and every report add up (exit code 1: no)", 0, 0,
 				NO_OPTIONS, true, audit},
+		{"keygen", "NAME", "make a pair of keys: NAME.secret and NAME.pub", 1, 1,
+				OPTIONS(HS_CLI_DIR, HS_CLI_READ_ONLY), false, hs_cli_keygen},
 		{"call", "FILE|-", "send a request as it stands, print the reply", 1, 1, NO_OPTIONS,
 				true, call},
 };

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import zmq
+import zmq.auth
 
 from workspace import run
 
@@ -25,11 +26,18 @@ class Refused(Exception):
         self.error = error
 
 
-class Client:
-    """Requests to one node over a plain REQ socket."""
+def use_keys(sock, secret, server):
+    """Makes a socket of pyzmq a client with NAME.secret, of the one whose NAME.pub is `server`."""
+    sock.curve_publickey, sock.curve_secretkey = zmq.auth.load_certificate(secret)
+    sock.curve_serverkey, _ = zmq.auth.load_certificate(server)
 
-    def __init__(self, endpoint, limit_s=5):
+
+class Client:
+    """Requests to one node over a plain REQ socket; with `keys`, use_keys' two files, over CURVE."""
+
+    def __init__(self, endpoint, limit_s=5, keys=None):
         self.endpoint = endpoint
+        self.keys = keys
         self.limit_ms = int(limit_s * 1000)
         self.socket = None
 
@@ -37,6 +45,8 @@ class Client:
         self.socket = zmq.Context.instance().socket(zmq.REQ)
         self.socket.linger = 0
         self.socket.rcvtimeo = self.socket.sndtimeo = self.limit_ms
+        if self.keys:
+            use_keys(self.socket, *self.keys)
         self.socket.connect(self.endpoint)
 
     def raw(self, message):

@@ -29,7 +29,6 @@ struct hs_bus {
 	bool guarded;
 	struct hs_bus_zap zap;
 	struct hs_bus_keys_state keys;
-	bool any_refused;
 	struct hs_bus_refusal refusal;
 	struct hs_bus_counters counters; // but for those of the lines
 };
@@ -220,8 +219,7 @@ static const char *reason_of(enum hs_bus_failure failure, bool dialled)
 	case HS_BUS_WRONG_KEY:
 		return "it takes us for another: its public key of ours is wrong";
 	default:
-		return dialled ? "it ended the handshake: perhaps its key is another"
-			       : "it did not finish the handshake";
+		return "it ended the handshake: perhaps its key is another";
 	}
 }
 
@@ -231,10 +229,12 @@ static void note_failure(struct hs_bus *bus, const struct hs_bus_line *line, uin
 	struct hs_bus_refusal *last = &bus->refusal;
 	bool dialled = line->dialled != NULL;
 
-	if (line->handshakes_failed == before)
+	if (line->with_reason == before)
 		return;
-	*last = (struct hs_bus_refusal){.dialled = dialled};
-	bus->any_refused = true;
+	*last = (struct hs_bus_refusal){
+			.count = last->count + line->with_reason - before,
+			.dialled = dialled,
+	};
 	snprintf(last->reason, sizeof(last->reason), "%s", reason_of(line->failure, dialled));
 	if (dialled)
 		snprintf(last->peer, sizeof(last->peer), "%s", line->dialled);
@@ -247,14 +247,14 @@ static void note_failure(struct hs_bus *bus, const struct hs_bus_line *line, uin
 bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out)
 {
 	*out = bus->refusal;
-	return bus->any_refused;
+	return bus->refusal.count > 0;
 }
 
 // ---- waiting ----
 
 static void look_at_line(struct hs_bus *bus, struct hs_bus_line *line)
 {
-	uint64_t before = line->handshakes_failed;
+	uint64_t before = line->with_reason;
 
 	hs_bus_line_look(line);
 	note_failure(bus, line, before);

@@ -101,8 +101,10 @@ int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json);
 
 void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out);
 
-// The last handshake that failed (handshakes_failed counts them). False: there was none.
+// The last handshake that failed for a reason. Connections that end in the middle of it, those of a
+// scan for ports say, are only counted (handshakes_failed). False: there was none.
 struct hs_bus_refusal {
+	uint64_t count;	     // of such, since the start
 	bool dialled;	     // one of `publish_to`; else somebody who came
 	char peer[128];	     // endpoint or address, "" where it is not known
 	char public_key[41]; // of who came with one that is not allowed, else ""

@@ -158,8 +158,11 @@ int hs_bus_line_reach(struct hs_bus_line *line, struct hs_error *err)
 
 static void fail(struct hs_bus_line *line, enum hs_bus_failure failure)
 {
-	line->failure = failure;
 	line->handshakes_failed++;
+	if (!line->dialled && failure == HS_BUS_UNFINISHED)
+		return;
+	line->failure = failure;
+	line->with_reason++;
 	if (line->dialled && failure != HS_BUS_UNFINISHED)
 		line->redial_ms = hs_bus_now_ms() + REDIAL_MS;
 }

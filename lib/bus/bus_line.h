@@ -30,8 +30,9 @@ struct hs_bus_line {
 	bool reached;		     // a connection was made, or failed to be, at least once
 	bool connected;		     // handshake included
 	int64_t redial_ms;	     // when to connect anew; 0: ZeroMQ does it by itself
-	enum hs_bus_failure failure; // of what is dialled: until it works or is tried again
+	enum hs_bus_failure failure; // the last; of what is dialled: until it is tried again
 	uint64_t connections, disconnections, handshakes, handshakes_failed;
+	uint64_t with_reason; // of those that failed: all but unfinished ones of who came
 };
 
 // Fills a zeroed struct. 0 or -errno; hs_bus_line_close in any case.

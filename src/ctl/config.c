@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config.h"
 #include "config_check.h"
+#include "config_keys.h"
 #include "config_partial.h"
 #include "schema.h"
 
@@ -492,6 +493,8 @@ static const struct hs_schema_field control_fields[] = {
 				.print = print_publish_bind},
 		{"publish_queue", HS_SCHEMA_UINT, CONFIG(publish_queue), .min = 1, .max = 1000000},
 		{"insecure", HS_SCHEMA_BOOL, CONFIG(insecure)},
+		{"keys", HS_SCHEMA_CUSTOM, .read = hs_config_read_keys,
+				.print = hs_config_print_keys},
 		{NULL},
 };
 

@@ -24,9 +24,18 @@
 #define HS_ENDPOINT_MAX		128
 #define HS_FILE_NAME_MAX	256
 
+struct hs_bus_keys;
+
 struct hs_endpoints {
 	unsigned n;
 	char text[HS_CONFIG_MAX_ENDPOINTS][HS_ENDPOINT_MAX];
+};
+
+// Names of files, "" where there is none.
+struct hs_key_files {
+	char secret[HS_FILE_NAME_MAX];
+	char allowed[HS_FILE_NAME_MAX]; // a directory
+	char controller[HS_FILE_NAME_MAX];
 };
 
 struct hs_pair_names {
@@ -57,6 +66,8 @@ struct hs_config {
 	bool insecure;
 	char state_file[HS_STATE_FILE_BYTES]; // empty: nothing outlives the node
 	bool state_sync;
+	bool use_keys;
+	struct hs_key_files keys;
 	json_t *neighbours, *routes; // lists, NULL where there is none; owned
 	json_t *requests;	     // a list; owned
 };
@@ -77,3 +88,6 @@ json_t *hs_config_print(const struct hs_config *config);
 // What EAL and the pool of buffers must be given for this node.
 uint16_t hs_config_mbuf_bytes(const struct hs_config *config);
 void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);
+
+// The keys for lib/bus, borrowed from config. False: the node uses none.
+bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);

@@ -280,12 +280,17 @@ static int check_control(const struct hs_config *config, struct hs_error *err)
 	if (config->bind.n == 0)
 		return hs_error_set(err, "missing_field", "control.bind", "at least one endpoint",
 				"the node could not be asked anything");
-	if (check_endpoints(&config->bind, "control.bind", config->insecure, err) < 0 ||
-			check_endpoints(&config->publish_to, "control.publish_to", config->insecure,
-					err) < 0)
+	struct hs_bus_keys keys;
+	bool used = hs_config_keys(config, &keys), open = config->insecure;
+	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, err) < 0) {
+		hs_error_prefix(err, "control.keys.");
 		return -EINVAL;
-	return check_endpoints(
-			&config->publish_bind, "control.publish_bind", config->insecure, err);
+	}
+	if (check_endpoints(&config->bind, "control.bind", open || used, err) < 0 ||
+			check_endpoints(&config->publish_to, "control.publish_to",
+					open || keys.server_file, err) < 0)
+		return -EINVAL;
+	return check_endpoints(&config->publish_bind, "control.publish_bind", open || used, err);
 }
 
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)

@@ -2,6 +2,7 @@
 #include "daemon.h"
 
 #include "ctl.h"
+#include "key_watch.h"
 #include "sd_notify.h"
 #include "telemetry.h"
 #include "worker_thread.h"
@@ -59,6 +60,7 @@ struct daemon {
 	int64_t retry_ns;
 	bool link_up[HS_MAX_PORTS]; // of ports that no kernel tells of
 	int64_t look_ns;
+	struct hs_key_watch key_watch;
 };
 
 static void say_error(const struct hs_error *err)
@@ -134,6 +136,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 	const struct hs_config *c = d->config;
 	const char *bind[HS_CONFIG_MAX_ENDPOINTS], *publish_to[HS_CONFIG_MAX_ENDPOINTS],
 			*publish_bind[HS_CONFIG_MAX_ENDPOINTS];
+	struct hs_bus_keys keys;
 	point_to(&c->bind, bind);
 	point_to(&c->publish_to, publish_to);
 	point_to(&c->publish_bind, publish_bind);
@@ -146,6 +149,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 			.n_publish_bind = c->publish_bind.n,
 			.publish_queue = c->publish_queue,
 			.insecure = c->insecure,
+			.keys = hs_config_keys(c, &keys) ? &keys : NULL,
 	};
 	int rc = hs_bus_open(&bus, &d->bus, err);
 	if (rc < 0)
@@ -206,6 +210,7 @@ static void add_totals(void *context, struct hs_node_totals *totals)
 	struct hs_bus_counters bus;
 	hs_bus_counters(((struct daemon *)context)->bus, &bus);
 	totals->requests_malformed = bus.requests_malformed;
+	totals->requests_refused = bus.requests_refused;
 	totals->replies_lost = bus.replies_lost;
 	totals->connections = bus.connections;
 	totals->disconnections = bus.disconnections;
@@ -564,6 +569,7 @@ static void serve(struct daemon *d)
 		int64_t now_ns = hs_clock_now(d->clock);
 		retry_ports(d, now_ns);
 		look_at_devices(d, now_ns);
+		hs_key_watch_look(&d->key_watch, d->bus, d->ctl, now_ns);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
 		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;

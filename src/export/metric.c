@@ -138,6 +138,8 @@ const struct hs_metric hs_metrics[] = {
 				"Requests received"),
 		NODE("requests_malformed_total", "requests_malformed", "requests", COUNTER,
 				requests_malformed, "Requests without a way back"),
+		NODE("requests_refused_total", "requests_refused", "requests", COUNTER,
+				requests_refused, "Requests of a key that is allowed no longer"),
 		NODE("replies_lost_total", "replies_lost", "replies", COUNTER, replies_lost,
 				"Replies whose client had gone"),
 		NODE("connections_total", "connections", "connections", COUNTER, connections,

@@ -34,7 +34,7 @@ struct hs_node_totals {
 	uint64_t reports_piggyback_unmonitored, reports_piggyback_publish_lost;
 	uint64_t signals_taken, signals_lost;
 	uint64_t events, events_publish_lost;
-	uint64_t requests, requests_malformed, replies_lost;
+	uint64_t requests, requests_malformed, requests_refused, replies_lost;
 	uint64_t connections, disconnections, handshakes_failed;
 	uint64_t state_lines, state_bytes; // 0 where the node keeps no state
 	uint64_t state_errors;

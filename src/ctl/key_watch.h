@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells as events what lib/bus notices of keys: handshakes that failed, changes of the directory of
+// those allowed.
+//
+// Thread rule: owner (the control thread).
+#pragma once
+
+#include <stdint.h>
+
+struct hs_bus;
+struct hs_ctl;
+
+struct hs_key_watch { // zeroed at first
+	uint64_t failed_said, changes_said;
+	int64_t look_ns, failed_next_ns;
+};
+
+// Looks ten times a second; failures are told at once, then once a minute with what came together
+// since.
+void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, struct hs_ctl *ctl,
+		int64_t now_ns);
