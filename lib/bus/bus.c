@@ -28,7 +28,7 @@ struct hs_bus {
 	bool listeners; // the first publisher is bound, and shared by several subscribers
 	bool guarded;
 	struct hs_bus_zap zap;
-	struct hs_bus_keys_state keys;
+	uint64_t key_changes;
 	struct hs_bus_refusal refusal;
 	struct hs_bus_counters counters; // but for those of the lines
 };
@@ -190,13 +190,9 @@ void hs_bus_close(struct hs_bus *bus)
 
 static void look_at_keys(struct hs_bus *bus)
 {
-	struct hs_error problem = {0};
-	enum hs_bus_zap_news news = hs_bus_zap_look(&bus->zap, &problem);
+	enum hs_bus_zap_news news = hs_bus_zap_look(&bus->zap);
 
-	if (news == HS_BUS_ZAP_SAME && !hs_error_is_set(&problem))
-		return;
-	bus->keys.changes++;
-	bus->keys.problem = problem;
+	bus->key_changes += news != HS_BUS_ZAP_SAME;
 	// Requests of a key that is gone are not taken; listeners ask for nothing, so all of them
 	// have to come again.
 	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
@@ -205,8 +201,11 @@ static void look_at_keys(struct hs_bus *bus)
 
 void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out)
 {
-	*out = bus->keys;
-	out->allowed = bus->guarded ? bus->zap.allowed.n : 0;
+	*out = (struct hs_bus_keys_state){
+			.allowed = bus->zap.allowed.n,
+			.changes = bus->key_changes,
+			.problem = bus->zap.allowed.problem,
+	};
 }
 
 static const char *reason_of(enum hs_bus_failure failure, bool dialled)

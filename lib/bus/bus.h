@@ -114,7 +114,7 @@ bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out);
 
 struct hs_bus_keys_state {
 	size_t allowed;		 // keys, now
-	uint64_t changes;	 // of the directory, since the start
-	struct hs_error problem; // a file of it that allows nobody, at the last change
+	uint64_t changes;	 // of them and of the problem, since the start
+	struct hs_error problem; // a file of it that is wrong and allows nobody
 };
 void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out);

@@ -217,10 +217,11 @@ static bool lost_one(const struct hs_bus_allowed_key *before, size_t n,
 	return false;
 }
 
-bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer, struct hs_error *err)
+bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer)
 {
 	struct hs_bus_allowed seen = {0};
 	size_t n = allowed->n, bytes = n * sizeof(*allowed->keys);
+	struct hs_error problem = {0};
 
 	*fewer = false;
 	look(allowed->dir, &seen);
@@ -232,9 +233,11 @@ bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer, struct 
 	memcpy(before, allowed->keys, bytes);
 	allowed->print = seen.print;
 	allowed->settled = seen.settled;
-	load(allowed, "allowed", err);
+	load(allowed, "allowed", &problem);
 	*fewer = lost_one(before, n, allowed);
-	bool changed = n != allowed->n || memcmp(before, allowed->keys, bytes) != 0;
+	bool changed = n != allowed->n || memcmp(before, allowed->keys, bytes) != 0 ||
+		       strcmp(problem.message, allowed->problem.message) != 0;
+	allowed->problem = problem;
 	free(before);
 	return changed;
 }

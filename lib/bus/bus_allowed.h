@@ -21,6 +21,7 @@ struct hs_bus_allowed {
 	bool settled;	// nothing changed so lately that a change could hide behind the same time
 	size_t n;
 	struct hs_bus_allowed_key *keys; // sorted by public_key
+	struct hs_error problem;	 // a file that is wrong and allows nobody
 };
 
 // Reads a directory; all of it must be right. 0 or a negative errno with *err, whose path is
@@ -29,10 +30,9 @@ int hs_bus_allowed_open(const char *dir, const char *path, struct hs_bus_allowed
 		struct hs_error *err);
 void hs_bus_allowed_close(struct hs_bus_allowed *allowed);
 
-// Looks whether the directory has changed, and reads it again. A file that is wrong allows nobody;
-// the first such is told in *err. Returns whether the list is another one now; *fewer: whether a
-// key is gone.
-bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer, struct hs_error *err);
+// Looks whether the directory has changed, and reads it again. Returns whether the list or the
+// problem is another one now; *fewer: whether a key is gone.
+bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer);
 
 // NULL: not allowed.
 const struct hs_bus_allowed_key *hs_bus_allowed_find(

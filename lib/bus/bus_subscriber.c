@@ -135,7 +135,7 @@ static void look_after(struct hs_bus_subscriber *subscriber)
 	if (!subscriber->guarded)
 		return;
 	// Nobody can be cut off alone.
-	if (hs_bus_zap_look(&subscriber->zap, NULL) == HS_BUS_ZAP_FEWER)
+	if (hs_bus_zap_look(&subscriber->zap) == HS_BUS_ZAP_FEWER)
 		hs_bus_line_cut(&subscriber->line);
 	hs_bus_zap_serve(&subscriber->zap);
 }

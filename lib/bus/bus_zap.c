@@ -131,7 +131,7 @@ void hs_bus_zap_serve(struct hs_bus_zap *zap)
 		answer(zap, &request);
 }
 
-enum hs_bus_zap_news hs_bus_zap_look(struct hs_bus_zap *zap, struct hs_error *err)
+enum hs_bus_zap_news hs_bus_zap_look(struct hs_bus_zap *zap)
 {
 	int64_t now_ms = hs_bus_now_ms();
 	bool fewer;
@@ -139,7 +139,7 @@ enum hs_bus_zap_news hs_bus_zap_look(struct hs_bus_zap *zap, struct hs_error *er
 	if (now_ms < zap->look_ms)
 		return HS_BUS_ZAP_SAME;
 	zap->look_ms = now_ms + LOOK_MS;
-	bool changed = hs_bus_allowed_refresh(&zap->allowed, &fewer, err);
+	bool changed = hs_bus_allowed_refresh(&zap->allowed, &fewer);
 	return fewer ? HS_BUS_ZAP_FEWER : changed ? HS_BUS_ZAP_CHANGED : HS_BUS_ZAP_SAME;
 }
 

@@ -27,12 +27,12 @@ void hs_bus_zap_serve(struct hs_bus_zap *zap);
 
 enum hs_bus_zap_news {
 	HS_BUS_ZAP_SAME,
-	HS_BUS_ZAP_CHANGED, // other keys than before; or one is wrong, then *err says which
+	HS_BUS_ZAP_CHANGED, // other keys than before, or another that is wrong
 	HS_BUS_ZAP_FEWER,   // and one of those that were allowed no longer is
 };
 
 // Looks after the directory, at most twice a second.
-enum hs_bus_zap_news hs_bus_zap_look(struct hs_bus_zap *zap, struct hs_error *err);
+enum hs_bus_zap_news hs_bus_zap_look(struct hs_bus_zap *zap);
 
 // Makes a socket, not yet bound, one that asks the handler. 0 or a negative errno with *err.
 int hs_bus_zap_guard(void *socket, const struct hs_bus_keys *keys, struct hs_error *err);

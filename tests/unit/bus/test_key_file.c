@@ -285,25 +285,24 @@ static void a_directory_with_a_wrong_file_is_refused_at_start(void **state)
 static void the_directory_is_read_again_when_it_changes(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_error err = {0};
 	bool fewer;
 
 	put_in(f, "a.pub", 0644, FILE_OF(PUBLIC, "read-write"));
 	struct hs_bus_allowed allowed = open_allowed(f);
-	assert_false(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_false(hs_bus_allowed_refresh(&allowed, &fewer));
 	put_in(f, "b.pub", 0644, FILE_OF(OTHER, "read-only"));
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_false(fewer);
 	assert_int_equal(allowed.n, 2);
 	put_in(f, "b.pub", 0644, FILE_OF(OTHER, "read-write"));
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_false(fewer);
 	assert_true(hs_bus_allowed_find(&allowed, OTHER)->may_change);
 	remove_from(f, "a.pub");
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_true(fewer);
 	assert_null(hs_bus_allowed_find(&allowed, PUBLIC));
-	assert_false(hs_error_is_set(&err));
+	assert_false(hs_error_is_set(&allowed.problem));
 	hs_bus_allowed_close(&allowed);
 }
 
@@ -315,7 +314,7 @@ static void another_key_under_the_same_name_takes_the_first_ones_place(void **st
 	put_in(f, "a.pub", 0644, FILE_OF(PUBLIC, "read-write"));
 	struct hs_bus_allowed allowed = open_allowed(f);
 	put_in(f, "a.pub", 0644, FILE_OF(OTHER, "read-write"));
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, NULL));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_true(fewer);
 	assert_null(hs_bus_allowed_find(&allowed, PUBLIC));
 	hs_bus_allowed_close(&allowed);
@@ -324,31 +323,33 @@ static void another_key_under_the_same_name_takes_the_first_ones_place(void **st
 static void a_file_that_turns_wrong_allows_nobody_and_costs_nobody_else(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_error err = {0};
 	bool fewer;
 
 	put_in(f, "a.pub", 0644, FILE_OF(PUBLIC, "read-write"));
 	put_in(f, "b.pub", 0644, FILE_OF(OTHER, "read-write"));
 	struct hs_bus_allowed allowed = open_allowed(f);
 	put_in(f, "a.pub", 0644, "half");
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_true(fewer);
-	assert_non_null(strstr(err.message, "/a.pub"));
+	assert_non_null(strstr(allowed.problem.message, "/a.pub"));
 	assert_null(hs_bus_allowed_find(&allowed, PUBLIC));
 	assert_non_null(hs_bus_allowed_find(&allowed, OTHER));
 	// Two names for one key: the lesser right.
 	put_in(f, "a.pub", 0644, FILE_OF(OTHER, "read-only"));
-	err = (struct hs_error){0};
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
-	assert_string_equal(err.code, "duplicate");
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
+	assert_string_equal(allowed.problem.code, "duplicate");
 	assert_false(hs_bus_allowed_find(&allowed, OTHER)->may_change);
+	// That it is right again is news, though the list is the same.
+	remove_from(f, "b.pub");
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
+	assert_false(hs_error_is_set(&allowed.problem));
+	assert_false(hs_bus_allowed_refresh(&allowed, &fewer));
 	hs_bus_allowed_close(&allowed);
 }
 
 static void a_directory_that_is_gone_allows_nobody(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_error err = {0};
 	char away[96];
 	bool fewer;
 
@@ -356,12 +357,12 @@ static void a_directory_that_is_gone_allows_nobody(void **state)
 	struct hs_bus_allowed allowed = open_allowed(f);
 	snprintf(away, sizeof(away), "%s.away", f->folder);
 	assert_int_equal(rename(f->folder, away), 0);
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_true(fewer);
 	assert_int_equal(allowed.n, 0);
-	assert_string_equal(err.code, "not_readable");
+	assert_string_equal(allowed.problem.code, "not_readable");
 	assert_int_equal(rename(away, f->folder), 0);
-	assert_true(hs_bus_allowed_refresh(&allowed, &fewer, &err));
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_int_equal(allowed.n, 1);
 	hs_bus_allowed_close(&allowed);
 }
