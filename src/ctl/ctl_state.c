@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_LINES 20 // of what is refused or left out at the start; the rest is a number
-#define PORTION	   64 // changes of a snapshot at a time: half a millisecond
+#define TOLD_LINES 20	// of what is refused or left out at the start; the rest is a number
+#define PORTION	   64	// changes of a snapshot at a time: half a millisecond
+#define TOGETHER   1024 // lines of routes
 
 // What is in force, copied in one go, so that it can be written in portions.
 struct snapshot {
@@ -27,9 +28,14 @@ struct ctl_state {
 	struct hs_state *file;
 	struct hs_route_book *config_routes; // those of the configuration; NULL: none
 	const char *name;
-	uint64_t line;		   // of the file, while it is read
-	unsigned told;		   // lines
-	uint64_t left_out;	   // changes of what the configuration has
+	uint64_t line;	   // of the file, while it is read
+	unsigned told;	   // lines
+	uint64_t left_out; // changes of what the configuration has
+	uint64_t refused;  // lines
+	// Lines of one route each, to be done together: a change of routes costs as much as they
+	// are many.
+	json_t *routes;
+	uint64_t lines[TOGETHER];
 	uint64_t kept;		   // what a snapshot would have had when this was last counted
 	struct snapshot *snapshot; // NULL: none is under way
 };
@@ -109,49 +115,118 @@ static bool is_config_rule(const struct hs_ctl *ctl, uint32_t ns_id)
 }
 
 // The configuration was there first, and is the operator's latest word.
+static void leave_out(struct ctl_state *state, const char *verb, const char *what)
+{
+	state->left_out++;
+	if (may_tell(state))
+		hs_log(HS_LOG_NOTICE, "state",
+				"%s, line %" PRIu64 ": %s of %s is left out: the configuration has "
+				"it",
+				state->name, state->line, verb, what);
+}
+
 static bool wanted(void *context, const struct hs_api_args *args)
 {
 	struct hs_ctl *ctl = context;
-	struct ctl_state *state = ctl->state;
-	char prefix[HS_ROUTE_TEXT];
+	char text[HS_ROUTE_TEXT];
 
 	if (args->has_ns_id) {
 		if (!is_config_rule(ctl, args->ns_id))
 			return true;
-		if (may_tell(state))
-			hs_log(HS_LOG_NOTICE, "state",
-					"%s, line %" PRIu64 ": %s of rule %" PRIu32
-					" is left out: the configuration has that rule",
-					state->name, state->line, hs_api_verb_name(args->verb),
-					args->ns_id);
+		snprintf(text, sizeof(text), "rule %" PRIu32, args->ns_id);
 	} else {
-		if (!is_config_route(state, &args->route))
+		if (!is_config_route(ctl->state, &args->route))
 			return true;
-		hs_route_prefix_text(args->route.prefix, args->route.depth, prefix);
-		if (may_tell(state))
-			hs_log(HS_LOG_NOTICE, "state",
-					"%s, line %" PRIu64 ": %s of %s is left out: the "
-					"configuration has it",
-					state->name, state->line, hs_api_verb_name(args->verb),
-					prefix);
+		hs_route_prefix_text(args->route.prefix, args->route.depth, text);
 	}
-	state->left_out++;
+	leave_out(ctl->state, hs_api_verb_name(args->verb), text);
 	return false;
 }
 
+static void refuse(struct ctl_state *state, uint64_t line, const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	state->refused++;
+	if (may_tell(state))
+		hs_log(HS_LOG_WARNING, "state", "%s, line %" PRIu64 " is refused: %s", state->name,
+				line, hs_error_text(err, text));
+}
+
+// Where one of them is refused the halves are tried: the others are in force all the same.
+static void replay_routes(struct hs_ctl *ctl, size_t from, size_t n)
+{
+	struct ctl_state *state = ctl->state;
+	struct hs_error err = {0};
+	json_t *list = json_array();
+
+	for (size_t i = from; i < from + n; i++)
+		json_array_append(list, json_array_get(state->routes, i));
+	int rc = hs_api_replay(
+			&ctl->backend, n == 1 ? json_array_get(list, 0) : list, NULL, NULL, &err);
+	json_decref(list);
+	if (rc == 0)
+		return;
+	if (n == 1) {
+		refuse(state, state->lines[from], &err);
+		return;
+	}
+	replay_routes(ctl, from, n / 2);
+	replay_routes(ctl, from + n / 2, n - n / 2);
+}
+
+static void replay_pending(struct hs_ctl *ctl)
+{
+	size_t n = json_array_size(ctl->state->routes);
+
+	if (n)
+		replay_routes(ctl, 0, n);
+	json_array_clear(ctl->state->routes);
+}
+
+// Keeps a line of one route for later; false where it is none.
+static bool put_off(struct hs_ctl *ctl, json_t *change)
+{
+	static const enum hs_api_verb verbs[] = {HS_VERB_ROUTE_ADD, HS_VERB_ROUTE_DELETE,
+			HS_VERB_NEIGHBOUR_ADD, HS_VERB_NEIGHBOUR_DELETE};
+	struct ctl_state *state = ctl->state;
+	struct hs_route_entry route;
+	json_t *content = NULL;
+	const char *verb = "", *name;
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]) && !content; i++) {
+		verb = hs_api_verb_name(verbs[i]);
+		content = json_object_get(change, verb);
+	}
+	if (!content)
+		return false;
+	name = json_string_value(json_object_get(content, "prefix"));
+	name = name ? name : json_string_value(json_object_get(content, "addr"));
+	if (name && !hs_route_read_prefix(name, route.prefix, &route.depth) &&
+			is_config_route(state, &route)) {
+		leave_out(state, verb, name);
+		return true;
+	}
+	if (json_array_size(state->routes) == TOGETHER)
+		replay_pending(ctl);
+	state->lines[json_array_size(state->routes)] = state->line;
+	json_array_append(state->routes, change);
+	return true;
+}
+
+// Refused lines are counted here: of some it is known only later.
 static int replay(void *context, json_t *change)
 {
 	struct hs_ctl *ctl = context;
-	struct ctl_state *state = ctl->state;
 	struct hs_error err = {0};
-	char text[HS_ERROR_TEXT];
 
-	state->line++;
-	int rc = hs_api_replay(&ctl->backend, change, wanted, ctl, &err);
-	if (rc < 0 && may_tell(state))
-		hs_log(HS_LOG_WARNING, "state", "%s, line %" PRIu64 " is refused: %s", state->name,
-				state->line, hs_error_text(&err, text));
-	return rc;
+	ctl->state->line++;
+	if (put_off(ctl, change))
+		return 0;
+	replay_pending(ctl);
+	if (hs_api_replay(&ctl->backend, change, wanted, ctl, &err) < 0)
+		refuse(ctl->state, ctl->state->line, &err);
+	return 0;
 }
 
 static void tell_set_aside(struct hs_ctl *ctl, const struct hs_state_load *load)
@@ -210,9 +285,13 @@ static int open_file(struct hs_ctl *ctl, const struct hs_state_config *config, s
 	}
 	state->name = config->file;
 	state->line = 1; // the heading
+	state->routes = json_array();
 	int rc = hs_state_open(config, replay, ctl, &load, &state->file, err);
 	if (rc < 0)
 		return rc;
+	replay_pending(ctl);
+	load.refused = state->refused;
+	load.lines -= state->refused;
 	tell_loaded(ctl, &load);
 	state->kept = count_rules(ctl) + count_routes(ctl);
 	ctl->backend.save = save;
@@ -391,6 +470,7 @@ void hs_ctl_close_state(struct hs_ctl *ctl)
 	free_snapshot(ctl->state);
 	hs_state_close(ctl->state->file);
 	hs_route_book_destroy(ctl->state->config_routes);
+	json_decref(ctl->state->routes);
 	free(ctl->state);
 	ctl->state = NULL;
 	ctl->backend.save = NULL;

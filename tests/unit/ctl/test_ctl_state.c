@@ -211,6 +211,30 @@ static void what_the_configuration_asks_for_wins(void **state)
 	end(&l);
 }
 
+static void routes_are_loaded_together_and_the_bad_ones_are_refused_alone(void **state)
+{
+	struct life l;
+	char text[128];
+	(void)state;
+	begin(&l, "[" NEIGHBOUR("fe80::1") "]");
+	expect(&l, NEIGHBOUR("fe80::2"), "\"ok\"");
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof(text), VIA("2001:db8:%x::/48", "fe80::%d"), i + 1,
+				i % 4 == 1 ? 1 : 2);
+		expect(&l, text, "\"ok\"");
+	}
+	expect(&l, RULE(1, ""), "\"ok\"");
+	expect(&l, "{\"route_delete\": {\"prefix\": \"2001:db8:1::/48\"}}", "\"ok\"");
+	end_and_begin(&l, "[" NEIGHBOUR("fe80::1") "]");
+	expect(&l, "{\"events\": {}}", "\"lines\":23,\"refused\":0,\"left_out\":0");
+	end(&l);
+	// Without a neighbour there is no way via it, and that is all.
+	begin(&l, "[" NEIGHBOUR("fe80::2") "]");
+	expect(&l, "{\"events\": {}}", "\"lines\":18,\"refused\":5,\"left_out\":1");
+	expect(&l, "{\"route_list\": {}}", "\"count\":15"); // 20 without 5 and 1, a neighbour
+	end(&l);
+}
+
 static void one_bad_line_is_refused_and_the_others_are_in_force(void **state)
 {
 	// Checksums by Python's zlib.crc32.
@@ -357,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			STATE_TEST(what_the_api_changed_is_there_in_the_next_life),
 			STATE_TEST(what_the_configuration_asks_for_wins),
+			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
 			STATE_TEST(one_bad_line_is_refused_and_the_others_are_in_force),
 			STATE_TEST(a_change_that_cannot_be_saved_is_refused_and_changes_nothing),
 			STATE_TEST(a_long_journal_is_folded_while_changes_go_on),
