@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The specialised stages beside the plain ones: two nodes that differ in nothing else get the same
-// packets, usual and unusual, and must give the same bytes, counters and reports.
+// packets, usual and unusual, and must give the same bytes, counters, reports and signals.
 #include "bytes.h"
 #include "fixture.h"
+#include "flow_offer.h"
 #include "hbh.h"
 #include "rng.h"
 
-#define FLOWS  12
-#define ROUNDS 1500
-#define ROOM   1024
+#define FLOWS	 12
+#define CARRIERS 2 // of flows behind those of rules
+#define ROUNDS	 1500
+#define ROOM	 1024
 
 struct twins {
 	struct hs_rng rng;
@@ -16,6 +18,8 @@ struct twins {
 	struct hs_clock *clock;
 	struct test_node nodes[2]; // plain, specialised
 	bool routed;
+	uint64_t n_carried, n_taken;	   // that there was something to compare
+	uint32_t offers[FLOWS + CARRIERS]; // slots that may have one, the same in both
 	struct rte_mbuf *held[2 * HARNESS_QUEUE];
 	uint8_t held_bytes[2 * HARNESS_QUEUE][ROOM];
 	unsigned n_held;
@@ -51,6 +55,35 @@ static void set_routes(struct test_node *node)
 		memcpy(node->ports[p].port.mac, (uint8_t[]){2, 0, 0, 0, p, 7}, 6);
 }
 
+// The flow whose reports packets of flow k take back.
+static struct hs_rule reverse_of_flow(uint32_t k)
+{
+	struct hs_rule rule = vector_rule(200 + k);
+
+	rule.src_ip[15] = 2;
+	rule.dst_ip[15] = 1;
+	rule.src_port = 5001;
+	rule.dst_port = (uint16_t)(1000 + k);
+	rule.extract_report = k % 2;
+	return rule;
+}
+
+static void install(struct twins *t, struct test_node *node)
+{
+	struct hs_flow_table *flows = hs_node_flows(node->node);
+
+	for (uint32_t k = 0; k < FLOWS; k++) {
+		struct hs_rule rule = rule_of_flow(k), reverse = reverse_of_flow(k);
+		test_node_rule(node, &rule);
+		test_node_rule(node, &reverse);
+		t->offers[k] = hs_flow_table_find(flows, rule.ns_id);
+	}
+	for (uint32_t k = FLOWS; k < FLOWS + CARRIERS; k++) {
+		struct hs_rule reverse = reverse_of_flow(k);
+		assert_int_equal(hs_flow_table_add_carrier(flows, &reverse, &t->offers[k]), 0);
+	}
+}
+
 static void twins_open(struct twins *t, const enum hs_port_side *sides,
 		struct hs_node_config config, uint64_t seed)
 {
@@ -61,6 +94,7 @@ static void twins_open(struct twins *t, const enum hs_port_side *sides,
 	assert_int_equal(hs_clock_create_manual(NOW, &t->clock), 0);
 	config.rules = 64;
 	config.report_ring = 64;
+	config.signal_ring = 64;
 	config.n_workers = RTE_MAX(config.n_workers, 1u);
 	t->routed = config.forwarding == HS_FORWARD_ROUTE;
 	config.n_pairs = 1;
@@ -68,13 +102,10 @@ static void twins_open(struct twins *t, const enum hs_port_side *sides,
 	for (int i = 0; i < 2; i++) {
 		i ? unsetenv("HS_PLAIN_STAGES") : setenv("HS_PLAIN_STAGES", "1", 1);
 		test_node_open(&t->nodes[i], &config, sides, 2, 600, t->pool, t->clock);
-		t->nodes[i].ports[1].port.tx_multi_seg = false;
+		t->nodes[i].ports[1].port.tx_multi_seg = config.layout == HS_LAYOUT_PAPER;
 		if (config.forwarding == HS_FORWARD_ROUTE)
 			set_routes(&t->nodes[i]);
-		for (uint32_t k = 0; k < FLOWS; k++) {
-			struct hs_rule rule = rule_of_flow(k);
-			test_node_rule(&t->nodes[i], &rule);
-		}
+		install(t, &t->nodes[i]);
 	}
 }
 
@@ -147,6 +178,36 @@ static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
 	return len + (size_t)growth;
 }
 
+// Requests and reports, some of a rule that extracts them, behind all that is there.
+static size_t insert_signal(struct twins *t, uint8_t *frame, size_t len)
+{
+	uint8_t block[512], old[ROOM], type = below(t, 3) ? HS_OPT_REPORT : HS_OPT_REQUEST;
+	size_t bytes = 0;
+	struct hs_packet p;
+
+	hs_packet_parse(frame, len, len, &p);
+	size_t end = p.l3_off + 40u + p.hbh_bytes;
+	if (p.flags & HS_PACKET_TELEMETRY && frame[end - 6] == HS_OPT_PADN && frame[end - 5] == 4 &&
+			!below(t, 3)) { // in the place of the padding
+		memcpy(frame + end - 6, (const uint8_t[]){type, 4, 0xa1, 0, 0x18, 200}, 6);
+		return len;
+	}
+	for (unsigned n = 1 + below(t, below(t, 4) ? 3 : 10); n; n--) {
+		uint8_t data = (uint8_t)(4 + below(t, 30));
+		memset(block + bytes, 0x5b, 2u + data);
+		memcpy(block + bytes, (const uint8_t[]){type, data, 0xa2, 0, 0x18}, 5);
+		block[bytes + 5] = (uint8_t)(below(t, 8) ? p.src_port - 800u : below(t, 250));
+		bytes += 2u + data;
+	}
+	size_t growth = hs_flexint_block_growth(&p, bytes);
+	if (!growth || len + growth > ROOM - 100)
+		return len;
+	memcpy(old, frame, len);
+	memcpy(frame + growth, old, len);
+	hs_flexint_block_insert(frame, &p, growth, block, bytes);
+	return len + growth;
+}
+
 // Eight bytes of padding between the options of telemetry, or at their end.
 static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 {
@@ -213,6 +274,8 @@ static size_t any_frame(struct twins *t, bool traced, uint8_t *frame)
 		len = insert_hop(t, frame, len);
 	for (unsigned gaps = below(t, 4) ? 0 : 1 + below(t, 3); traced && gaps; gaps--)
 		len = insert_gap(t, frame, len);
+	if (traced && !below(t, 4))
+		len = insert_signal(t, frame, len);
 	if (traced && !below(t, 6))
 		swap_options(frame, len);
 	for (unsigned n = below(t, 3) ? 0 : 1 + below(t, 3); n; n--)
@@ -300,6 +363,57 @@ static void compare_reports(struct twins *t, unsigned most)
 	}
 }
 
+// Control: some offers are filled, some taken back, the same in both.
+static void make_offers(struct twins *t)
+{
+	for (uint32_t k = 0; k < FLOWS + CARRIERS; k++) {
+		uint8_t bytes[600];
+		uint16_t n = 0;
+		bool fill = !below(t, 4), hold = below(t, 2), look = below(t, 3);
+		for (unsigned parts = 1 + below(t, 3); parts; parts--) {
+			uint8_t data = (uint8_t)(1 + below(t, below(t, 3) ? 60 : 180));
+			memset(bytes + n, 0x77, 2u + data);
+			memcpy(bytes + n, (const uint8_t[]){HS_OPT_REQUEST + (k & 1), data}, 2);
+			n = (uint16_t)(n + 2u + data);
+		}
+		for (int i = 0; i < 2; i++) {
+			struct hs_flow_table *flows = hs_node_flows(t->nodes[i].node);
+			struct hs_flow_offer *offer = hs_flow_table_offer(flows, t->offers[k]);
+			memcpy(offer->bytes, bytes, n);
+			offer->n_bytes = n;
+			offer->holds_telemetry = hold;
+			offer->state = fill ? HS_OFFER_READY : HS_OFFER_EMPTY;
+			hs_flow_table_offer_set(flows, t->offers[k], look);
+		}
+	}
+}
+
+static void compare_offers(struct twins *t)
+{
+	for (uint32_t k = 0; k < FLOWS + CARRIERS; k++) {
+		struct hs_flow_offer *a, *b;
+		a = hs_flow_table_offer(hs_node_flows(t->nodes[0].node), t->offers[k]);
+		b = hs_flow_table_offer(hs_node_flows(t->nodes[1].node), t->offers[k]);
+		assert_int_equal(a->state, b->state);
+		assert_int_equal(a->refused, b->refused);
+		assert_int_equal(a->sent_ns, b->sent_ns);
+		t->n_carried += a->state == HS_OFFER_SENT;
+	}
+}
+
+static void compare_signals(struct twins *t, unsigned most)
+{
+	static struct hs_signal want[64], got[64];
+	unsigned n = hs_node_take_signals(t->nodes[0].node, want, most);
+
+	assert_int_equal(hs_node_take_signals(t->nodes[1].node, got, most), n);
+	for (unsigned i = 0; i < n; i++) {
+		assert_memory_equal(&got[i], &want[i], offsetof(struct hs_signal, data));
+		assert_memory_equal(got[i].data, want[i].data, want[i].len);
+		t->n_taken += want[i].taken;
+	}
+}
+
 static void compare_counters(struct twins *t)
 {
 	struct hs_port_counters want[HS_MAX_PORTS], got[HS_MAX_PORTS];
@@ -326,6 +440,8 @@ static void round_of(struct twins *t, bool traced)
 	bool strangers = !below(t, 4); // no rule for any of the usual ones
 
 	hs_clock_set(t->clock, hs_clock_now(t->clock) + 300000);
+	if (!below(t, 4))
+		make_offers(t);
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t frame[ROOM];
 		size_t len = usual ? plain_frame(t, frame) : any_frame(t, traced, frame);
@@ -343,6 +459,8 @@ static void round_of(struct twins *t, bool traced)
 	}
 	compare_frames(t);
 	compare_reports(t, below(t, 40));
+	compare_signals(t, below(t, 20));
+	compare_offers(t);
 	compare_counters(t);
 	for (unsigned i = 0; i < t->n_held; i++) // where it began and ended when it was fed
 		assert_memory_equal(rte_pktmbuf_mtod(t->held[i], uint8_t *), t->held_bytes[i],
@@ -358,6 +476,8 @@ static void twins_agree(const enum hs_port_side *sides, struct hs_node_config co
 	twins_open(&t, sides, config, 7u + config.layout + 2u * config.host_side_policy);
 	for (int i = 0; i < ROUNDS; i++)
 		round_of(&t, sides[0] == HS_SIDE_NETWORK);
+	assert_true(!(sides == SOURCE_SIDES) == !t.n_carried);
+	assert_true(!(sides[0] == HS_SIDE_NETWORK) == !t.n_taken);
 	twins_close(&t);
 }
 
@@ -371,8 +491,16 @@ static void a_source_gives_the_same_with_special_code_and_without(void **state)
 
 static void a_transit_node_gives_the_same_with_special_code_and_without(void **state)
 {
+	const struct hs_partial partial = {
+			.packets = {.policy = HS_PARTIAL_PROBABILITY, .probability_percent = 40},
+			.bytes = {.policy = HS_PARTIAL_THRESHOLD,
+					.min_change = 1000,
+					.max_age_ns = 2000000},
+	};
+
 	(void)state;
 	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7});
+	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7, .partial = partial});
 }
 
 static void a_sink_gives_the_same_with_special_code_and_without(void **state)
