@@ -80,6 +80,8 @@ class Case:
         self.ports = [{"side": side, "mtu": mtu} for side in sides]
         self.rules = []
         self.routes = []
+        self.offers = []
+        self.signals = []
         self.steps = []
         self.out = [[] for _ in sides]
         self.counts = [dict() for _ in sides]
@@ -102,6 +104,18 @@ class Case:
 
     def route(self, prefix, port, mac):
         self.routes.append({"prefix": prefix, "port": port, "next_hop_mac": mac})
+        return self
+
+    def offer(self, options, ns_id=None, carrier_of=None, holds=False):
+        """Ready options for the next packet of a rule's flow, or of the one that goes back."""
+        to = {"ns_id": ns_id} if ns_id else {"carrier_of": carrier_of}
+        self.offers.append({**to, "options": b"".join(map(bytes, options)).hex(),
+                            "holds_telemetry": holds})
+        return self
+
+    def signal(self, port, option, taken, part=0, parts=1):
+        self.signals.append({"port": port, "type": option.otype, "data": option.optdata.hex(),
+                             "taken": taken, "part": part, "parts": parts})
         return self
 
     def feed(self, port, *frames, at_ns=NOW):
@@ -141,10 +155,13 @@ class Case:
                 count["tx_packets"] = len(frames)
                 count["tx_bytes"] = sum(len(f) // 2 for f in frames)
                 count["offered"] = len(frames) + self.drops_at_transmit[port]
-        routes = {"routes": self.routes} if self.routes else {}
+        optional = {"routes": self.routes} if self.routes else {}
+        if self.offers:
+            optional["offers"] = self.offers
+        signals = {"signals": self.signals} if self.signals else {}
         return {"about": self.about, "node": self.node, "ports": self.ports, "rules": self.rules,
-                **routes, "steps": self.steps,
-                "expect": {"out": self.out, "ports": self.counts,
+                **optional, "steps": self.steps,
+                "expect": {"out": self.out, "ports": self.counts, **signals,
                            "rules": {str(ns): c for ns, c in self.flows.items()}}}
 
 
@@ -279,14 +296,14 @@ def a_sink_gives_the_host_what_the_host_sent():
     hops = [hop(i, tx_packets=5, rx_packets=5, ts_ns=NOW - i, tx_bytes=500, rx_bytes=500)
             for i in (1, 2)]
     plain = ether() / ip() / udp()
+    asked = wire.unknown(wire.REQUEST, b"\xa1\x61\x61\x01")
     n = counted(plain)
     c.feed(0,
            ether() / ip() / telemetry("aligned", 7, 0x7000E000, values, hops) / udp(),
            ether() / ip() / telemetry("paper", 99, 0x7000E000, values, hops) / udp(),
-           ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=padded(
-               [wire.unknown(wire.REQUEST, b"\xa1\x61\x61\x01")])) / udp())
+           ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=padded([asked])) / udp())
     c.expect(1, plain, plain, plain).forwarded(0, 3)
-    c.event(0, "unknown_namespace").event(0, "stripped", 3)
+    c.event(0, "unknown_namespace").event(0, "stripped", 3).signal(0, asked, 1)
     return c.flow(7, rx_packets=3, rx_bytes=3 * n, tx_packets=3, tx_bytes=3 * n, sink_packets=1,
                   reports_made=1)
 
@@ -468,6 +485,132 @@ def a_routing_sink_takes_telemetry_out():
     c.expect(1, sent(63) / udp()).event(0, "stripped")
     return c.flow(7, rx_packets=1, rx_bytes=n, tx_packets=1, tx_bytes=n, sink_packets=1,
                   reports_made=1)
+
+
+# ---- in band: requests, reports on their way back, entries of a part of the fields ----
+
+# {"int_request": {...}} of docs/wire-flexint.md's example, by RFC 8949.
+def cbor_text(text):
+    assert len(text) < 24
+    return bytes([0x60 + len(text)]) + text.encode("ascii")
+
+
+def cbor_uint(n):
+    if n < 24:
+        return bytes([n])
+    return b"\x18" + bytes([n]) if n < 256 else b"\x19" + n.to_bytes(2, "big")
+
+
+REQUEST_PAIRS = (("ns_id", 7), ("app_id", 1), ("src_ip", SRC), ("dst_ip", DST), ("src_port", 0),
+                 ("dst_port", 2000), ("protocol", "udp"), ("trace_type", "0x7000E000"),
+                 ("mode", "count"), ("mode_setting", 1))
+REQUEST = wire.unknown(wire.REQUEST, b"\xa1" + cbor_text("int_request") + b"\xaa" + b"".join(
+    cbor_text(key) + (cbor_text(value) if isinstance(value, str) else cbor_uint(value))
+    for key, value in REQUEST_PAIRS))
+
+
+def report_option(ns_id):
+    """{0: ns_id, 1: 0x7000E000}: as much of a report as workers look at."""
+    return wire.unknown(wire.REPORT, b"\xa2\x00" + cbor_uint(ns_id) + b"\x01\x1a\x70\x00\xe0\x00")
+
+
+def hbh(*options):
+    return IPv6ExtHdrHopByHop(autopad=0, options=padded(list(options)))
+
+
+@case
+def a_request_goes_before_telemetry():
+    c = Case("a rule in band: the first packet has the request, in a header of 160 bytes, more than "
+             "the headroom; telemetry from the second on", SOURCE)
+    c.rule(in_band=True).offer([REQUEST], ns_id=7, holds=True)
+    frame = ether() / ip() / udp(1200)
+    n = counted(frame)
+    c.feed(0, frame, frame, frame).forwarded(0, 3)
+    c.expect(1, ether() / ip() / hbh(REQUEST) / udp(1200))
+    for i in (2, 3):
+        values = {"ts_ns": NOW, "tx_packets": i, "tx_bytes": i * n}
+        c.expect(1, ether() / ip() / telemetry("aligned", 7, 0x7000E000, values) / udp(1200))
+    return c.flow(7, rx_packets=3, rx_bytes=3 * n, tx_packets=3, tx_bytes=3 * n, int_packets=2)
+
+
+@case
+def a_request_waits_for_a_packet_with_room():
+    c = Case("1,500 bytes of MTU: two packets are too long for the request, and its telemetry waits "
+             "with it; it goes behind the third one's own options", SOURCE)
+    c.rule(in_band=True).offer([REQUEST], ns_id=7, holds=True)
+    size = len(bytes(hbh(REQUEST)))
+    long = [ether() / ip() / udp(1500 - 40 - 8 - size + more) for more in (1, 100)]
+    host = [RouterAlert(), PadN(optdata=b"")]
+    small = ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host) / udp()
+    ours = [REQUEST] + wire.padding(-wire.size([REQUEST]) % 8)
+    n = sum(counted(frame) for frame in (*long, small))
+    c.feed(0, *long, small).forwarded(0, 3).expect(1, *long)
+    c.expect(1, ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host + ours) / udp())
+    c.event(0, "no_room_mtu", 2)
+    return c.flow(7, rx_packets=3, rx_bytes=n, tx_packets=3, tx_bytes=n, no_room_mtu=2,
+                  mtu_needed=1600)
+
+
+@case
+def a_request_not_yet_ready_keeps_telemetry_back():
+    c = Case("a rule in band without its request", SOURCE)
+    c.rule(in_band=True)
+    frame = ether() / ip() / udp()
+    n = counted(frame)
+    c.feed(0, frame, frame).forwarded(0, 2).expect(1, frame, frame)
+    return c.flow(7, rx_packets=2, rx_bytes=2 * n, tx_packets=2, tx_bytes=2 * n)
+
+
+@case
+def reports_go_back_in_packets_of_no_rule():
+    c = Case("three reports in the next packet of the reversed 5-tuple, which no rule has; none in "
+             "that of another", SOURCE)
+    back = {"src_ip": DST, "dst_ip": SRC, "src_port": 2000, "dst_port": 1000, "protocol": "udp"}
+    reports = [report_option(ns_id) for ns_id in (7, 300, 30)]
+    c.offer(reports, carrier_of=back)
+    other, frame = ether() / ip() / udp(sport=1001), ether() / ip() / udp()
+    c.feed(0, other, frame, frame).forwarded(0, 3)
+    c.expect(1, other, ether() / ip() / hbh(*reports) / udp(), frame)
+    return c
+
+
+@case
+def transit_takes_out_the_reports_of_rules_that_say_so():
+    c = Case("a request passes and is handed up; of two namespaces, the reports of the one whose "
+             "rule extracts them are taken out; a host's own options stay", TRANSIT)
+    for ns_id, port, extract in ((7, 2000, True), (8, 2001, False)):
+        c.rule(ns_id, src_ip=DST, dst_ip=SRC, src_port=port, dst_port=1000, extract_report=extract)
+    asked = ether() / ip() / hbh(REQUEST) / udp()
+    host = [RouterAlert(), PadN(optdata=b"")]
+    mine, others = report_option(7), report_option(8)
+    ours = [mine] + wire.padding(-wire.size([mine]) % 8)
+    behind = ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host + ours) / udp()
+    left = ether() / ip() / hbh(others) / udp(dport=2001)
+    wrong = ether() / ip() / hbh(others) / udp()
+    c.feed(0, asked, behind, ether() / ip() / hbh(mine, mine) / udp(), left, wrong)
+    c.expect(1, asked, ether() / ip() / IPv6ExtHdrHopByHop(autopad=0, options=host) / udp(),
+             ether() / ip() / udp(), left, wrong).forwarded(0, 5)
+    c.signal(0, REQUEST, 0).signal(0, mine, 1)
+    c.signal(0, mine, 1, 0, 2).signal(0, mine, 1, 1, 2)
+    return c.signal(0, others, 0).signal(0, others, 0)
+
+
+@case
+def a_transit_node_leaves_out_fields_that_did_not_change():
+    c = Case("packets where more than two came since, no byte counters, stamps always; the packets' "
+             "counters of the first, the fourth and the seventh", TRANSIT,
+             {"id": 5, "partial": {"packets": {"min_change": 2}, "bytes": {"supported": False}}})
+    c.rule()
+    n = counted(ether() / ip() / udp())
+    values = {"ts_ns": NOW - MS, "tx_packets": 9, "tx_bytes": 900}
+    for i in range(7):
+        c.feed(0, ether() / ip() / telemetry("aligned", 7, 0x7000E000, values) / udp(),
+               at_ns=NOW + i)
+        counters = {"tx_packets": i + 1, "rx_packets": i + 1} if i % 3 == 0 else {}
+        entry = hop(5, 0xC000 if counters else 0x4000, ts_ns=NOW + i, **counters)
+        c.expect(1, ether() / ip() / telemetry("aligned", 7, 0x7000E000, values, [entry]) / udp())
+    return c.forwarded(0, 7).flow(7, rx_packets=7, rx_bytes=7 * n, tx_packets=7, tx_bytes=7 * n,
+                                  hop_entries=7)
 
 
 def written(directory):

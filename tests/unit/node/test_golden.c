@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs every folder of tests/golden/node: rules, packets in, packets out, all counters.
+// Runs every folder of tests/golden/node: rules, offers, packets in, packets out, signals, all
+// counters.
 #include "harness.h"
 
+#include "flow_offer.h"
 #include "rule_json.h"
 
 #include <dirent.h>
@@ -48,6 +50,19 @@ static void install_routes(struct golden *g)
 	}
 }
 
+static void read_field(json_t *partial, const char *key, struct hs_partial_field *field)
+{
+	json_t *object = json_object_get(partial, key), *change;
+
+	field->unsupported = json_is_false(json_object_get(object, "supported"));
+	change = json_object_get(object, "min_change");
+	if (!change)
+		return;
+	field->policy = HS_PARTIAL_THRESHOLD;
+	field->min_change = (uint64_t)json_integer_value(change);
+	field->max_age_ns = INT64_MAX;
+}
+
 static void open_node(struct golden *g)
 {
 	json_t *node = json_object_get(g->json, "node");
@@ -67,6 +82,10 @@ static void open_node(struct golden *g)
 		config.forwarding = HS_FORWARD_ROUTE;
 	if (!strcmp(text_of(node, "host_side_policy", ""), "drop"))
 		config.host_side_policy = HS_HOST_DROP;
+	json_t *partial = json_object_get(node, "partial");
+	read_field(partial, "packets", &config.partial.packets);
+	read_field(partial, "timestamp", &config.partial.timestamp);
+	read_field(partial, "bytes", &config.partial.bytes);
 	for (size_t p = 0; p < json_array_size(ports); p++) {
 		const char *side = text_of(json_array_get(ports, p), "side", "");
 		sides[p] = strcmp(side, "host") ? HS_SIDE_NETWORK : HS_SIDE_HOST;
@@ -101,6 +120,66 @@ static size_t bytes_of(const char *hex, uint8_t *bytes)
 		bytes[n++] = (uint8_t)strtoul(pair, NULL, 16);
 	}
 	return n;
+}
+
+static uint32_t carrier_of(struct golden *g, json_t *object)
+{
+	struct hs_rule rule;
+	uint32_t slot;
+
+	hs_rule_init(&rule);
+	assert_int_equal(inet_pton(AF_INET6, text_of(object, "src_ip", ""), rule.src_ip), 1);
+	assert_int_equal(inet_pton(AF_INET6, text_of(object, "dst_ip", ""), rule.dst_ip), 1);
+	rule.src_port = (uint16_t)json_integer_value(json_object_get(object, "src_port"));
+	rule.dst_port = (uint16_t)json_integer_value(json_object_get(object, "dst_port"));
+	rule.protocol = IPPROTO_UDP;
+	assert_int_equal(hs_flow_table_add_carrier(hs_node_flows(g->t.node), &rule, &slot), 0);
+	return slot;
+}
+
+static void make_offers(struct golden *g)
+{
+	struct hs_flow_table *flows = hs_node_flows(g->t.node);
+	size_t i;
+	json_t *object;
+
+	json_array_foreach (json_object_get(g->json, "offers"), i, object) {
+		json_t *ns_id = json_object_get(object, "ns_id");
+		uint32_t slot = ns_id ? hs_flow_table_find(
+							flows, (uint32_t)json_integer_value(ns_id))
+				      : carrier_of(g, json_object_get(object, "carrier_of"));
+		struct hs_flow_offer *offer = hs_flow_table_offer(flows, slot);
+		assert_non_null(offer);
+		offer->n_bytes = (uint16_t)bytes_of(text_of(object, "options", ""), offer->bytes);
+		offer->holds_telemetry = json_is_true(json_object_get(object, "holds_telemetry"));
+		offer->state = HS_OFFER_READY;
+		hs_flow_table_offer_set(flows, slot, true);
+	}
+}
+
+static uint64_t number(json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static void compare_signals(struct golden *g)
+{
+	json_t *expect = json_object_get(g->json, "expect"), *want;
+	struct hs_signal signals[64];
+	uint8_t data[256];
+	size_t i;
+	unsigned n = hs_node_take_signals(g->t.node, signals, 64);
+
+	assert_int_equal(n, json_array_size(json_object_get(expect, "signals")));
+	json_array_foreach (json_object_get(expect, "signals"), i, want) {
+		assert_int_equal(signals[i].port, number(want, "port"));
+		assert_int_equal(signals[i].type, number(want, "type"));
+		assert_int_equal(signals[i].taken, number(want, "taken"));
+		assert_int_equal(signals[i].part, number(want, "part"));
+		assert_int_equal(signals[i].parts, number(want, "parts"));
+		assert_int_equal(signals[i].len, bytes_of(text_of(want, "data", ""), data));
+		assert_memory_equal(signals[i].data, data, signals[i].len);
+	}
 }
 
 static void take_steps(struct golden *g)
@@ -211,8 +290,10 @@ static void run_case(void **state)
 	assert_int_equal(hs_clock_create_manual(0, &g.clock), 0);
 	open_node(&g);
 	install_rules(&g);
+	make_offers(&g);
 	take_steps(&g);
 	compare_frames(&g);
+	compare_signals(&g);
 	compare_counters(&g);
 	test_node_audit(&g.t);
 	test_node_close(&g.t);
