@@ -40,8 +40,8 @@ struct hs_bus_peer_state {
 };
 
 // Connects in the background and again whenever the connection breaks; after a handshake that was
-// refused, only hs_bus_peer_state does. All peers of a process share ZeroMQ's thread. `keys` as for
-// a client. 0 or a negative errno with *err.
+// refused, the calls below do, so one of them must be made now and then. All peers of a process
+// share ZeroMQ's thread. `keys` as for a client. 0 or a negative errno with *err.
 int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys,
 		struct hs_bus_peer **peer, struct hs_error *err);
 void hs_bus_peer_close(struct hs_bus_peer *peer);
@@ -56,7 +56,6 @@ int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len);
 // hs_bus_peer_next until -EAGAIN. For poll(2) with POLLIN; many fit into one descriptor of
 // epoll(7).
 int hs_bus_peer_fd(const struct hs_bus_peer *peer);
-// To be called about once a second.
 void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out);
 
 // ---- subscriber ----

@@ -15,10 +15,12 @@
 #define MAX_REPLY   (64 << 20)
 #define SEND_QUEUE  1000
 #define REPLY_QUEUE 10000
+#define LOOK_MS	    500
 
 struct hs_bus_peer {
 	struct hs_bus_line line;
 	int fd;
+	int64_t look_ms;
 };
 
 // One context for all: each has threads of its own.
@@ -105,9 +107,24 @@ void hs_bus_peer_close(struct hs_bus_peer *peer)
 	give_context();
 }
 
+// For those who never ask for the state: a connection that was refused is tried again all the same.
+static void look_now_and_then(struct hs_bus_peer *peer)
+{
+	int64_t now_ms = hs_bus_now_ms();
+
+	if (now_ms < peer->look_ms)
+		return;
+	peer->look_ms = now_ms + LOOK_MS;
+	hs_bus_line_look(&peer->line);
+}
+
 int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len)
 {
-	return zmq_send(peer->line.socket, text, len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	int rc = zmq_send(peer->line.socket, text, len, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+
+	if (rc)
+		look_now_and_then(peer);
+	return rc;
 }
 
 int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
@@ -124,6 +141,8 @@ int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
 		rc = *reply ? 0 : -ENOMEM;
 	}
 	zmq_msg_close(&part);
+	if (rc == -EAGAIN)
+		look_now_and_then(peer);
 	return rc;
 }
 

@@ -12,7 +12,7 @@ import sys
 import zmq
 import zmq.auth
 
-from lib import Node, check, equal, events, main, need, rule, test, until  # first: the path
+from lib import TESTS, Node, check, equal, events, main, need, rule, test, until  # first: the path
 import netlab
 from netlab import Client
 
@@ -183,6 +183,33 @@ def a_reading_key_reads_all_and_changes_nothing(workspace):
             continue
         check(False, "an answer", others)
     viewer.close()
+
+
+@test()
+def the_page_about_security_shows_a_client_that_works(workspace):
+    need()
+    keys = Keys(workspace)
+    endpoint = f"tcp://127.0.0.1:{free_port()}"
+    node = ring_node(workspace, keys, bind=[endpoint])
+    node.client.endpoint = endpoint
+    node.start()
+    page = os.path.join(os.path.dirname(TESTS), "docs", "security.md")
+    with open(page, encoding="utf-8") as f:
+        text = f.read()
+    program = text.split("```python\n")[1].split("```")[0]
+    for name, real in (("alice.secret", keys.file("operator.secret")),
+                       ("sw1.pub", keys.file("node.pub")),
+                       ("tcp://sw1.example.net:5555", endpoint)):
+        check(name in program, name)
+        program = program.replace(name, real)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          check=False, timeout=20)
+    check("api_version" in done.stdout, done.stdout, done.stderr)
+    # And a file as it stands there is one that can be read.
+    shown = text.split("### Files\n\n```\n")[1].split("```")[0]
+    with open(os.path.join(keys.allowed, "shown.pub"), "w", encoding="ascii") as f:
+        f.write(shown)
+    equal(daemon("--config", node.write_config(), "--check").returncode, 0, "the file on the page")
 
 
 @test()
