@@ -319,8 +319,10 @@ uint32_t hs_report_cbor_ns_id(const uint8_t *bytes, size_t len)
 	uint8_t head = bytes[2];
 	if (head < 24)
 		return head;
+	if (head > 26)
+		return 0;
 	size_t width = (size_t)1 << (head - 24u);
-	if (head > 26 || len < 3 + width)
+	if (len < 3 + width)
 		return 0;
 	uint32_t value = 0;
 	for (size_t i = 0; i < width; i++)
