@@ -50,7 +50,8 @@ static ssize_t fill(struct hs_state_reader *reader)
 {
 	ssize_t n;
 
-	memmove(reader->bytes, reader->bytes + reader->at, reader->end - reader->at);
+	if (reader->at)
+		memmove(reader->bytes, reader->bytes + reader->at, reader->end - reader->at);
 	reader->end -= reader->at;
 	reader->at = 0;
 	if (reader->room - reader->end < READ_BYTES) {

@@ -132,8 +132,10 @@ def whatever_moment_a_node_is_killed_at_what_it_confirmed_is_there_afterwards(wo
         unsure += possible.index(rules)
         equal(event(node, "state_set_aside"), [], "damage")
         equal(event(node, "state_loaded")[0]["refused"], 0, "lines refused")
-    check(total > 500, f"only {total} confirmed")
-    return f"{total} confirmed, {unsure} more found"
+    check(total > 5000, f"only {total} confirmed")
+    lines = node.call("node_get")["state_lines"]
+    check(lines < total / 2, f"{lines} lines of {total} changes: the journal was never folded")
+    return f"{total} confirmed, {unsure} more found, {lines} lines"
 
 
 @test()
