@@ -43,6 +43,7 @@ enum hs_cli_option {
 	HS_CLI_RULE, // the first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 14,
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
+	HS_CLI_APP = HS_CLI_RULE + 1, // of `qos` too
 };
 
 struct hs_cli {
@@ -126,6 +127,7 @@ void hs_cli_print_object(const json_t *object);
 // ---- views ----
 
 void hs_cli_view_rules(const json_t *ok);
+void hs_cli_view_applications(const json_t *ok);
 void hs_cli_view_routes(const json_t *ok);
 void hs_cli_view_neighbours(const json_t *ok);
 void hs_cli_view_qos(const json_t *ok);

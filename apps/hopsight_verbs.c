@@ -48,14 +48,19 @@ static json_t *value_of(const char *text)
 }
 
 // A namespace id of the command line; false after a usage error.
+static bool read_id(const char *text, const char *noun, json_t **id)
+{
+	*id = number_or_text(text);
+	if (json_is_integer(*id))
+		return true;
+	json_decref(*id);
+	hs_cli_usage("%s is no %s", text, noun);
+	return false;
+}
+
 static bool read_ns(const char *text, json_t **ns_id)
 {
-	*ns_id = number_or_text(text);
-	if (json_is_integer(*ns_id))
-		return true;
-	json_decref(*ns_id);
-	hs_cli_usage("%s is no namespace id", text);
-	return false;
+	return read_id(text, "namespace id", ns_id);
 }
 
 json_t *hs_cli_request(enum hs_api_verb verb, json_t *content)
@@ -324,19 +329,24 @@ static bool is_window(const char *text)
 
 static int qos(struct hs_cli *cli)
 {
-	const char *window = cli->values[HS_CLI_WINDOW];
+	const char *window = cli->values[HS_CLI_WINDOW], *app = cli->values[HS_CLI_APP];
 	if (window && !is_window(window))
 		return hs_cli_usage("--window: %s is not 1s, 10s, 60s or run", window);
-	json_t *content = json_object(), *ns_id;
-	if (cli->n_args) {
-		if (!read_ns(cli->args[0], &ns_id)) {
+	if (app && cli->n_args)
+		return hs_cli_usage("--app: not beside a rule");
+	json_t *content = json_object(), *id;
+	const char *key = app ? "app_id" : "ns_id";
+	if (app || cli->n_args) {
+		if (app ? !read_id(app, "application id", &id) : !read_ns(cli->args[0], &id)) {
 			json_decref(content);
 			return HS_CLI_USAGE;
 		}
-		json_object_set_new(content, "ns_id", ns_id);
+		json_object_set_new(content, key, id);
 	}
 	if (window)
 		json_object_set_new(content, "window", json_string(window));
+	if (app)
+		return ask_and_show(cli, HS_VERB_QOS_GET, content, hs_cli_view_applications);
 	return hs_cli_list(cli, HS_VERB_QOS_GET, content, "qos", hs_cli_view_qos);
 }
 
@@ -502,8 +512,10 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 				hs_cli_neighbour_add},
 		{"neighbour del", "ADDRESS", "remove a neighbour", 1, 1, OPTIONS(HS_CLI_DRY_RUN),
 				false, hs_cli_neighbour_del},
-		{"qos", "[NS]", "throughput, delay, jitter and loss per hop and end to end", 0, 1,
-				OPTIONS(HS_CLI_WINDOW), true, qos},
+		{"qos", "[NS] | --app N",
+				"throughput, delay, jitter and loss per hop and end to end; of an "
+				"application also the round trip and the worst hop",
+				0, 1, OPTIONS(HS_CLI_WINDOW, HS_CLI_APP), true, qos},
 		{"reports", "[NS]", "raw reports as they come, until interrupted", 0, 1,
 				OPTIONS(HS_CLI_FROM), false, reports},
 		{"node", "", "the node: configuration in force, clock, workers", 0, 0, NO_OPTIONS,

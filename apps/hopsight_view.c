@@ -232,6 +232,95 @@ void hs_cli_view_qos(const json_t *ok)
 	}
 }
 
+// ---- applications ----
+
+// "down  2001:db8::2 → 2001:db8::1"
+static json_t *flow_row(const json_t *flow)
+{
+	char name[128];
+	json_t *row = json_copy(json_object_get(flow, "e2e"));
+	if (!row)
+		row = json_object();
+	snprintf(name, sizeof(name), "%s → %s", json_string_value(json_object_get(flow, "from")),
+			json_string_value(json_object_get(flow, "to")));
+	json_object_set(row, "rule", json_object_get(flow, "ns_id"));
+	json_object_set(row, "direction", json_object_get(flow, "direction"));
+	json_object_set(row, "reports", json_object_get(flow, "reports"));
+	json_object_set_new(row, "flow", json_string(name));
+	return row;
+}
+
+static void print_round_trip(const json_t *application)
+{
+	static const char *const keys[] = {"mean", "min", "p50", "p99", "max"};
+	const json_t *trip = json_object_get(application, "round_trip_ns");
+	const json_t *sum = json_object_get(application, "one_way_sum_ns");
+	char text[HS_CLI_TEXT];
+
+	for (size_t i = 0; trip && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		hs_cli_format("round_trip_ns", json_object_get(trip, keys[i]), text);
+		if (text[0])
+			printf("%s%s %s", i ? "  " : "round trip  ", keys[i], text);
+	}
+	if (trip)
+		printf("  (%" JSON_INTEGER_FORMAT " pairs)\n",
+				json_integer_value(
+						json_object_get(application, "round_trip_pairs")));
+	hs_cli_format("one_way_sum_ns", sum, text);
+	if (sum)
+		printf("one-way delays add up to %s%s\n", text,
+				json_is_true(json_object_get(application, "clocks_differ"))
+						? ", but the clocks differ"
+						: "");
+}
+
+static void print_worst(const json_t *worst, const char *why, const char *key, const char *words)
+{
+	const json_t *hop = json_object_get(worst, why);
+	char text[HS_CLI_TEXT];
+
+	if (!hop)
+		return;
+	hs_cli_format(key, json_object_get(hop, key), text);
+	printf("%s: %" JSON_INTEGER_FORMAT " → %" JSON_INTEGER_FORMAT
+	       " of rule %" JSON_INTEGER_FORMAT ", %s\n",
+			words, json_integer_value(json_object_get(hop, "from")),
+			json_integer_value(json_object_get(hop, "to")),
+			json_integer_value(json_object_get(hop, "ns_id")), text);
+}
+
+static void print_application(const json_t *application)
+{
+	static const struct hs_cli_column columns[] = {{"rule", NULL}, {"direction", NULL},
+			{"flow", NULL}, {"reports", NULL}, {"throughput_bps", NULL},
+			{"delay_ns.mean", "delay mean"}, {"jitter_ns", NULL}, {"loss_ratio", NULL}};
+	const json_t *worst = json_object_get(application, "worst_hop");
+	json_t *rows = json_array(), *flow;
+	size_t i;
+
+	json_array_foreach (json_object_get(application, "flows"), i, flow)
+		json_array_append_new(rows, flow_row(flow));
+	printf("application %" JSON_INTEGER_FORMAT "\n",
+			json_integer_value(json_object_get(application, "app_id")));
+	hs_cli_print_table(rows, COLUMNS(columns), false);
+	json_decref(rows);
+	print_round_trip(application);
+	print_worst(worst, "loss", "loss_ratio", "most loss");
+	print_worst(worst, "delay", "delay_ns", "longest delay");
+}
+
+void hs_cli_view_applications(const json_t *ok)
+{
+	const json_t *list = json_object_get(ok, "applications");
+	json_t *application;
+	size_t i;
+
+	if (json_array_size(list) == 0)
+		printf("no metrics: no report of this application's flows came to this node\n");
+	json_array_foreach (list, i, application)
+		print_application(application);
+}
+
 // ---- raw reports ----
 
 // One line: what was counted at both ends, and the delay of each hop.

@@ -56,6 +56,7 @@ struct hs_api_args {
 	struct hs_rule_update update; // int_update
 	bool has_ns_id;
 	uint32_t ns_id;		     // int_update, int_delete, int_get; a filter in qos_get
+	uint32_t app_id;	     // qos_get: this application's flows together; 0: none
 	uint64_t offset, limit;	     // lists, qos_get
 	int64_t window_ns;	     // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
 	int64_t start_ns, end_ns;    // qos_get: a window of any place and length; end_ns 0: none

@@ -71,6 +71,10 @@ static const struct hs_api_field name_fields[] = {NS_ID(true, "the rule")};
 static const struct hs_api_field list_fields[] = {OFFSET, LIMIT};
 static const struct hs_api_field qos_fields[] = {
 		NS_ID(false, "only this rule; all rules without it"),
+		{"app_id", HS_API_NUMBER, IN_ARGS(app_id), .min = 1, .max = UINT32_MAX,
+				.allowed = "1 to 4294967295",
+				.help = "in place of it all: the flows of this application "
+					"together, over one window (10s without it)"},
 		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = "1s, 10s, 60s or run",
 				.help = "only windows of this length; all of the three without it"},
 		{"start_ns", HS_API_NUMBER, IN_ARGS(start_ns), .max = INT64_MAX,
@@ -339,6 +343,21 @@ static int check_own_window(
 	return 0;
 }
 
+static int check_application(
+		const json_t *content, const struct hs_api_args *args, struct hs_error *err)
+{
+	static const char *const others[] = {"ns_id", "start_ns", "end_ns", "offset"};
+	char path[32];
+
+	for (size_t i = 0; args->app_id && i < sizeof(others) / sizeof(others[0]); i++) {
+		snprintf(path, sizeof(path), "/%s", others[i]);
+		if (json_object_get(content, others[i]))
+			return hs_error_set(err, "unknown_field", path, "app_id, window and limit",
+					"%s does not go with app_id", others[i]);
+	}
+	return 0;
+}
+
 // A next hop is named in one of two ways.
 static int check_next_hop(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
@@ -380,6 +399,8 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 {
 	switch (verb) {
 	case HS_VERB_QOS_GET:
+		if (check_application(content, args, err))
+			return -EINVAL;
 		return check_own_window(content, args, err);
 	case HS_VERB_ROUTE_ADD:
 		return check_next_hop(content, args, err);

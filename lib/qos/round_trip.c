@@ -45,24 +45,37 @@ static bool differ(const struct hs_trip *up, const struct hs_trip *down)
 	return (difference < 0 ? -difference : difference) > whole;
 }
 
-static size_t pair(const struct hs_trip *up, size_t n_up, const struct hs_trip *down, size_t n_down,
-		int64_t max_gap_ns, int64_t *values, bool *clocks_differ)
+int hs_round_trips_add(struct hs_round_trips *trips, struct hs_trip *up, size_t n_up,
+		struct hs_trip *down, size_t n_down, int64_t max_gap_ns)
 {
-	size_t n = 0, next = 0;
+	size_t next = 0;
+	if (!n_up || !n_down)
+		return 0;
+	int64_t *values = realloc(trips->values, (trips->n + n_down) * sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	trips->values = values;
+	qsort(up, n_up, sizeof(*up), by_sink);
+	qsort(down, n_down, sizeof(*down), by_source);
 	for (size_t i = 0; i < n_down; i++) {
 		while (next < n_up && up[next].sink_ns <= down[i].source_ns)
 			next++;
 		if (!next || down[i].source_ns - up[next - 1].sink_ns > max_gap_ns)
 			continue;
-		values[n++] = round_trip(&up[next - 1], &down[i]);
-		*clocks_differ |= differ(&up[next - 1], &down[i]);
+		values[trips->n++] = round_trip(&up[next - 1], &down[i]);
+		trips->clocks_differ |= differ(&up[next - 1], &down[i]);
 	}
-	return n;
+	return 0;
 }
 
-static void summarise(int64_t *values, size_t n, struct hs_round_trip *result)
+int hs_round_trips_result(struct hs_round_trips *trips, struct hs_round_trip *result)
 {
+	int64_t *values = trips->values;
+	size_t n = trips->n;
 	__int128 sum = 0;
+	*result = (struct hs_round_trip){0};
+	if (!n)
+		return -ENODATA;
 	qsort(values, n, sizeof(*values), by_value);
 	for (size_t i = 0; i < n; i++)
 		sum += values[i];
@@ -73,22 +86,24 @@ static void summarise(int64_t *values, size_t n, struct hs_round_trip *result)
 	result->p50_ns = values[(n + 1) / 2 - 1];
 	if (n >= 100)
 		result->p99_ns = values[(n * 99 + 99) / 100 - 1];
+	result->clocks_differ = trips->clocks_differ;
+	return 0;
+}
+
+void hs_round_trips_fini(struct hs_round_trips *trips)
+{
+	free(trips->values);
+	*trips = (struct hs_round_trips){0};
 }
 
 int hs_round_trip(struct hs_trip *up, size_t n_up, struct hs_trip *down, size_t n_down,
 		int64_t max_gap_ns, struct hs_round_trip *result)
 {
+	struct hs_round_trips trips = {0};
 	*result = (struct hs_round_trip){0};
-	if (!n_up || !n_down)
-		return -ENODATA;
-	int64_t *values = malloc(n_down * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	qsort(up, n_up, sizeof(*up), by_sink);
-	qsort(down, n_down, sizeof(*down), by_source);
-	size_t n = pair(up, n_up, down, n_down, max_gap_ns, values, &result->clocks_differ);
-	if (n)
-		summarise(values, n, result);
-	free(values);
-	return n ? 0 : -ENODATA;
+	int rc = hs_round_trips_add(&trips, up, n_up, down, n_down, max_gap_ns);
+	if (!rc)
+		rc = hs_round_trips_result(&trips, result);
+	hs_round_trips_fini(&trips);
+	return rc;
 }

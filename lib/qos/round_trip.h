@@ -25,6 +25,13 @@ struct hs_round_trip {
 	bool clocks_differ; // one-way delays differ by more than the round trip
 };
 
+// Round trips of one or several pairs of flows. A zeroed struct has none.
+struct hs_round_trips {
+	int64_t *values; // owned
+	size_t n;
+	bool clocks_differ;
+};
+
 // The trip of a report; false where the source did not stamp it.
 bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip);
 
@@ -32,3 +39,10 @@ bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip);
 // most max_gap_ns before. Sorts both arrays. 0, or -ENODATA where nothing pairs.
 int hs_round_trip(struct hs_trip *up, size_t n_up, struct hs_trip *down, size_t n_down,
 		int64_t max_gap_ns, struct hs_round_trip *result);
+
+// The same in parts: adds those of a pair of flows (0 or -ENOMEM), and says what all of them are
+// (0 or -ENODATA).
+int hs_round_trips_add(struct hs_round_trips *trips, struct hs_trip *up, size_t n_up,
+		struct hs_trip *down, size_t n_down, int64_t max_gap_ns);
+int hs_round_trips_result(struct hs_round_trips *trips, struct hs_round_trip *result);
+void hs_round_trips_fini(struct hs_round_trips *trips);

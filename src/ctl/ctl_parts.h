@@ -119,6 +119,9 @@ void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot);
 // Of an installed rule: all that hangs on it first.
 int hs_ctl_remove_rule(struct hs_ctl *ctl, uint32_t ns_id, struct hs_error *err);
 
+// ctl_app.c: {"applications": [...]} of qos_get; NULL: out of memory
+json_t *hs_ctl_application(struct hs_ctl *ctl, const struct hs_api_args *args);
+
 // ctl_verbs.c
 int hs_ctl_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);

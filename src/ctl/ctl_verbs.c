@@ -212,6 +212,11 @@ static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 	const struct rule_note *note;
 
 	take_what_waits(ctl);
+	if (args->app_id) {
+		json_decref(list);
+		*result = hs_ctl_application(ctl, args);
+		return *result ? 0 : -ENOMEM;
+	}
 	*result = json_pack("{s:o}", "qos", list);
 	if (args->has_ns_id) {
 		add_windows(ctl, list, args->ns_id, args);

@@ -260,6 +260,36 @@ def watch_repeats_until_interrupted(workspace):
 
 
 @test()
+def qos_of_an_application_shows_both_directions(workspace):
+    e2e = {"throughput_bps": 44960000, "delay_ns": {"mean": 25000000}, "loss_ratio": 0.125}
+    app = {"app_id": 4, "flows": [
+               {"ns_id": 7, "from": "2001:db8::1", "to": "2001:db8::2", "direction": "up",
+                "opposite": 8, "reports": 100, "e2e": e2e},
+               {"ns_id": 8, "from": "2001:db8::2", "to": "2001:db8::1", "direction": "down",
+                "opposite": 7}],
+           "round_trip_ns": {"mean": 50000000, "min": 49000000, "p50": 50000000,
+                             "max": 52000000},
+           "round_trip_pairs": 99, "clocks_differ": True, "one_way_sum_ns": 51000000,
+           "worst_hop": {"loss": {"ns_id": 7, "from": 1, "to": 9, "loss_ratio": 0.125},
+                         "delay": {"ns_id": 8, "from": 0, "to": 1, "delay_ns": 20000000}}}
+    node = FakeNode(workspace, qos_get={"ok": {"applications": [app]}})
+    said = node.run("qos", "--app", "4", "--window", "60s").stdout
+    equal(node.request(), {"qos_get": {"app_id": 4, "window": "60s"}}, "request")
+    for words in ("application 4", "2001:db8::1 → 2001:db8::2", "44.96 Mbit/s", "12.5 %",
+                  "round trip  mean 50.000 ms", "(99 pairs)",
+                  "one-way delays add up to 51.000 ms, but the clocks differ",
+                  "most loss: 1 → 9 of rule 7, 12.5 %",
+                  "longest delay: 0 → 1 of rule 8, 20.000 ms"):
+        check(words in said, words, said)
+    equal(json.loads(node.run("--json", "qos", "--app", "4").stdout), {"applications": [app]},
+          "json")
+    node.replies["qos_get"] = {"ok": {"applications": []}}
+    check("no report" in node.run("qos", "--app", "4").stdout, "an application without reports")
+    check(node.run("qos", "7", "--app", "4", expected=2).stderr, "a rule and an application")
+    check(node.run("qos", "--app", "four", expected=2).stderr, "an application that is no number")
+
+
+@test()
 def bad_usage_is_exit_2_and_asks_nobody(workspace):
     node = FakeNode(workspace)
     for words in ((), ("nonsense",), ("rule",), ("rule", "add", "7"), ("rule", "show"),

@@ -48,6 +48,8 @@ static json_t *echo(const struct hs_api_args *args)
 			(json_int_t)args->since);
 	if (args->has_ns_id)
 		json_object_set_new(result, "ns_id", json_integer(args->ns_id));
+	if (args->app_id)
+		json_object_set_new(result, "app_id", json_integer(args->app_id));
 	return result;
 }
 

@@ -188,6 +188,34 @@ static void a_window_of_any_place_and_length_can_be_asked_for(void **state)
 	rig_close(r);
 }
 
+static void an_application_is_made_of_its_rules_that_have_reports(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	json_t *reply = ask(r, "{\"qos_get\": {\"app_id\": 3}}");
+	assert_int_equal(json_array_size(json_object_get(reply, "applications")), 0);
+	json_decref(reply);
+	feed_sampled(r, 7, 0x7000);
+	feed_sampled(r, 7, 0x7000); // in the worker's ring: no window is over
+	reply = ask(r, "{\"qos_get\": {\"app_id\": 3}}");
+	json_t *app = json_array_get(json_object_get(reply, "applications"), 0);
+	json_t *flow = json_array_get(json_object_get(app, "flows"), 0);
+	assert_number(app, "app_id", 3);
+	assert_number(flow, "ns_id", 7);
+	assert_number(flow, "reports", 2);
+	assert_null(json_object_get(flow, "direction"));
+	json_decref(reply);
+	reply = ask(r, "{\"qos_get\": {\"app_id\": 3, \"window\": \"10s\"}}");
+	app = json_array_get(json_object_get(reply, "applications"), 0);
+	assert_null(json_object_get(json_array_get(json_object_get(app, "flows"), 0), "e2e"));
+	json_decref(reply);
+	reply = ask(r, "{\"qos_get\": {\"app_id\": 4}}");
+	assert_int_equal(json_array_size(json_object_get(reply, "applications")), 0);
+	json_decref(reply);
+	rig_close(r);
+}
+
 // A ring that is full whenever control looks at it: windows close all the same.
 static void windows_close_while_reports_come_faster_than_they_are_taken(void **state)
 {
@@ -519,6 +547,7 @@ int main(void)
 			cmocka_unit_test(
 					an_answer_counts_the_reports_that_came_before_the_question),
 			cmocka_unit_test(a_window_of_any_place_and_length_can_be_asked_for),
+			cmocka_unit_test(an_application_is_made_of_its_rules_that_have_reports),
 			cmocka_unit_test(
 					windows_close_while_reports_come_faster_than_they_are_taken),
 			cmocka_unit_test(the_last_windows_are_published_at_the_end),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The flows of one application together: both directions, the round trip, the worst hops
+// (docs/metrics.md, rules 19 and 23).
+//
+// Thread rule: owner of the monitor.
+#pragma once
+
+#include "qos.h"
+#include "rule.h"
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_qos_app_flow {
+	const struct hs_rule *rule;
+	const json_t *window; // the content of a qos_report of it; NULL: none
+};
+
+// The opposite direction of a flow: addresses and ports exchanged, 0 stands for any port.
+bool hs_qos_app_opposite(const struct hs_rule *a, const struct hs_rule *b);
+
+// {"app_id": ..., "flows": [...], "round_trip_ns": {...}, ...}. The flows are those of the
+// application, in any order. Round trips are of the newest reports that `qos` keeps of them, not
+// older than window_ns before the newest (0: however old). Owner: caller. NULL: out of memory.
+json_t *hs_qos_app_json(struct hs_qos *qos, uint32_t app_id, const struct hs_qos_app_flow *flows,
+		size_t n, int64_t window_ns);

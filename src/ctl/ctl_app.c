@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The metrics of one application: of those of its rules whose reports come to this node, be it
+// their sink or where they are sent back to.
+#include "ctl_parts.h"
+
+#include "qos_app.h"
+
+#include <stdlib.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+struct flows {
+	struct hs_qos_app_flow *items;
+	size_t n;
+};
+
+// Where no window is named, 10 s, or what a young flow has.
+static json_t *window_of(struct hs_ctl *ctl, uint32_t ns_id, const struct hs_api_args *args,
+		int64_t window_ns)
+{
+	const struct hs_qos_window *window = hs_qos_latest(ctl->qos, ns_id, window_ns);
+	if (!window && !args->window_ns)
+		window = hs_qos_latest(ctl->qos, ns_id, SECOND_NS);
+	if (!window && !args->window_ns)
+		window = hs_qos_latest(ctl->qos, ns_id, 0);
+	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
+	json_t *content = json_incref(json_object_get(message, "qos_report"));
+	json_decref(message);
+	return content;
+}
+
+static struct flows collect(struct hs_ctl *ctl, const struct hs_api_args *args, int64_t window_ns)
+{
+	struct flows flows = {calloc(ctl->n_monitored + 1, sizeof(*flows.items)), 0};
+	const struct rule_note *note;
+
+	TAILQ_FOREACH (note, &ctl->monitored, order) {
+		const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, note->slot);
+		if (!flows.items || flows.n == args->limit)
+			break;
+		if (rule->app_id != args->app_id)
+			continue;
+		flows.items[flows.n++] = (struct hs_qos_app_flow){
+				rule, window_of(ctl, rule->ns_id, args, window_ns)};
+	}
+	return flows;
+}
+
+json_t *hs_ctl_application(struct hs_ctl *ctl, const struct hs_api_args *args)
+{
+	bool run = args->window_ns == HS_API_WINDOW_RUN;
+	int64_t window_ns = run ? 0 : args->window_ns ? args->window_ns : 10 * SECOND_NS;
+	struct flows flows = collect(ctl, args, window_ns);
+	json_t *list = json_array();
+
+	if (flows.n)
+		json_array_append_new(list, hs_qos_app_json(ctl->qos, args->app_id, flows.items,
+							    flows.n, window_ns));
+	for (size_t i = 0; i < flows.n; i++)
+		json_decref((json_t *)flows.items[i].window);
+	free(flows.items);
+	return json_pack("{s:o}", "applications", list);
+}
