@@ -3,6 +3,7 @@
 // to be asked for, events are passed on, and what is missing in between is counted.
 #include "fleet_parts.h"
 
+#include "qos_app.h"
 #include "qos_window.h"
 #include "report_json.h"
 
@@ -281,14 +282,52 @@ static void add_flow(struct hs_fleet *fleet, const struct fleet_flow *flow,
 			add_window(list, flow, i);
 }
 
+// Where none is named, of 10 s, or what there is of a young flow.
+static const json_t *window_for(const struct fleet_flow *flow, int64_t window_ns)
+{
+	for (unsigned i = 0; i < WINDOWS; i++)
+		if (window_ns == windows_ns[i])
+			return flow->windows[i];
+	return flow->windows[1] ? flow->windows[1] : flow->windows[0];
+}
+
+// Of the flows whose rules are wanted here: their addresses tell the directions. Of the whole run
+// nodes say nothing, so that the longest window stands for it.
+static int application(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result)
+{
+	struct hs_qos_app_flow *flows = calloc(fleet->n_flows + 1, sizeof(*flows));
+	int64_t window_ns = args->window_ns == HS_API_WINDOW_RUN ? windows_ns[WINDOWS - 1]
+								 : args->window_ns;
+	json_t *list = json_array();
+	struct fleet_flow *flow;
+	size_t n = 0;
+
+	TAILQ_FOREACH (flow, &fleet->flows, order) {
+		struct fleet_rule *rule = fleet_find_rule(fleet, flow->ns_id);
+		if (!flows || n == args->limit)
+			break;
+		if (rule && rule->rule.app_id == args->app_id)
+			flows[n++] = (struct hs_qos_app_flow){
+					&rule->rule, window_for(flow, window_ns)};
+	}
+	if (n)
+		json_array_append_new(list, hs_qos_app_json(fleet->qos, args->app_id, flows, n,
+							    window_ns ? window_ns : windows_ns[1]));
+	free(flows);
+	*result = json_pack("{s:o}", "applications", list);
+	return *result ? 0 : -ENOMEM;
+}
+
 int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	json_t *list = json_array();
 	uint64_t at = 0, end = args->offset + args->limit;
 	struct fleet_flow *flow;
 
 	(void)err;
+	if (args->app_id)
+		return application(fleet, args, result);
+	json_t *list = json_array();
 	*result = json_pack("{s:o}", "qos", list);
 	if (args->has_ns_id) {
 		flow = find_flow(fleet, args->ns_id);

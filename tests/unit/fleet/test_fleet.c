@@ -401,6 +401,31 @@ static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void *
 			5000000);
 }
 
+static void an_application_is_shown_from_the_windows_of_its_flows(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"app_id\": 4}}";
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(fake_ok(&fake, ask), "applications")), 0);
+	const char *rule = request(9, 10, NULL);
+	char with_app[1024];
+	const char *at = strstr(rule, "\"ns_id\"");
+	snprintf(with_app, sizeof(with_app), "%.*s\"app_id\": 4, %s", (int)(at - rule), rule, at);
+	fake_ok(&fake, with_app);
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *app = json_array_get(json_object_get(fake_ok(&fake, ask), "applications"), 0);
+	json_t *flow = json_array_get(json_object_get(app, "flows"), 0);
+	assert_int_equal(json_integer_value(json_object_get(app, "app_id")), 4);
+	assert_int_equal(json_integer_value(json_object_get(flow, "ns_id")), 9);
+	assert_non_null(json_object_get(flow, "from"));
+	json_t *e2e = json_object_get(flow, "e2e");
+	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
+}
+
 static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 {
 	static const char published[] =
@@ -452,6 +477,7 @@ int main(void)
 			TEST(bad_targets_are_refused_with_their_path),
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
+			TEST(an_application_is_shown_from_the_windows_of_its_flows),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
