@@ -349,6 +349,33 @@ static void a_long_journal_is_folded_while_changes_go_on(void **state)
 	end(&l);
 }
 
+static void rules_that_came_in_band_are_not_folded(void **state)
+{
+	struct life l;
+	struct hs_error err;
+	char text[128];
+	(void)state;
+	begin(&l, "[]");
+	json_t *guest = json_loads("[" RULE(4002, "") "]", 0, NULL);
+	assert_int_equal(hs_ctl_install(l.ctl, NOW, guest, HS_ORIGIN_IN_BAND, &err), 0);
+	json_decref(guest);
+	expect(&l, RULE(1, ""), "\"ok\"");
+	for (int i = 0; i < 1100; i++) {
+		snprintf(text, sizeof(text),
+				"{\"int_update\": {\"ns_id\": 1, \"mode\": \"count\","
+				"\"mode_setting\": %d}}",
+				1 + i);
+		expect(&l, text, "\"ok\"");
+	}
+	step_until_folded(&l);
+	expect(&l, "{\"node_get\": {}}", "\"state_lines\":1,");
+	end(&l);
+	begin(&l, "[]");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"mode_setting\":1100");
+	expect(&l, "{\"int_get\": {\"ns_id\": 4002}}", "no_such_rule");
+	end(&l);
+}
+
 static void a_damaged_file_is_set_aside_and_the_node_starts(void **state)
 {
 	struct life l;
@@ -385,6 +412,7 @@ int main(void)
 			STATE_TEST(one_bad_line_is_refused_and_the_others_are_in_force),
 			STATE_TEST(a_change_that_cannot_be_saved_is_refused_and_changes_nothing),
 			STATE_TEST(a_long_journal_is_folded_while_changes_go_on),
+			STATE_TEST(rules_that_came_in_band_are_not_folded),
 			STATE_TEST(a_damaged_file_is_set_aside_and_the_node_starts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
