@@ -265,6 +265,7 @@ static void describe(struct hs_lab *lab)
 	run->truth = lab->truth;
 	run->measured = lab->measured;
 	run->streams = lab->streams;
+	run->node_counts = lab->node_counts;
 	run->links = (const struct hs_link_counters(*)[2])lab->link_counters;
 	run->start_ns = lab->start_ns;
 	run->end_ns = lab->end_ns;

@@ -104,12 +104,19 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 
 // ---- time ----
 
-static uint64_t reports_of(const struct lab_node *node)
+struct handed_over {
+	uint64_t reports, signals;
+};
+
+static struct handed_over handed_over(const struct lab_node *node)
 {
 	struct hs_worker_counters counters;
 
 	hs_node_worker_counters(node->node, 0, &counters);
-	return counters.reports_made - counters.reports_lost;
+	return (struct handed_over){
+			.reports = counters.reports_made - counters.reports_lost,
+			.signals = counters.signals_made - counters.signals_lost,
+	};
 }
 
 static void tell_clock(struct lab_node *node)
@@ -133,7 +140,9 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 	hs_clock_set(node->clock, shown_ns);
 	tell_clock(node);
 	hs_ctl_step(node->ctl, shown_ns);
-	node->reports_seen = reports_of(node);
+	struct handed_over seen = handed_over(node);
+	node->reports_seen = seen.reports;
+	node->signals_seen = seen.signals;
 	int64_t due_ns = hs_lab_clock_when(node->model, lab->now_ns, hs_ctl_next_ns(node->ctl));
 	// What is due still, because it takes several steps, must not hold the time.
 	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
@@ -142,12 +151,14 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 void lab_control_look(struct hs_lab *lab, uint32_t index)
 {
 	struct lab_node *node = &lab->nodes[index];
-	uint64_t waiting = reports_of(node) - node->reports_seen;
+	struct handed_over now = handed_over(node);
+	uint64_t reports = now.reports - node->reports_seen;
+	uint64_t signals = now.signals - node->signals_seen;
 	int64_t soon_ns = lab->now_ns + QUIET_NS;
 
-	if (likely(!waiting))
+	if (likely(!reports && !signals))
 		return;
-	if (waiting >= LAB_REPORT_RING / 2)
+	if (reports >= LAB_REPORT_RING / 2 || signals >= LAB_SIGNAL_RING / 2)
 		lab_control_step(lab, index);
 	else if (lab->control_timers.at_ns[index] > soon_ns)
 		hs_timers_set(&lab->control_timers, index, soon_ns);

@@ -197,6 +197,7 @@ int lab_collect(struct hs_lab *lab)
 		if (!lab->nodes[i].node)
 			continue;
 		audit(lab, i);
+		lab_count_node(lab, i);
 		finish(lab, i);
 		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
 	}

@@ -36,6 +36,7 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 	const char *metric = json_string_value(json_object_get(expect, "metric"));
 	const char *hop = json_string_value(json_object_get(expect, "hop"));
 	const char *flow = json_string_value(json_object_get(expect, "flow"));
+	const char *node = json_string_value(json_object_get(expect, "node"));
 	const char *reason = json_string_value(json_object_get(expect, "reason"));
 	const json_t *measured = json_object_get(expect, "measured");
 	const struct hs_lab_unit *unit = hs_lab_unit_of_metric(metric ? metric : "");
@@ -46,13 +47,13 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 	else if (reason)
 		snprintf(number, sizeof(number), "%.*s", HS_LAB_WORD - 1, reason);
 	limits_text(expect, unit, limits, sizeof(limits));
-	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s: %s%s%s (%s)", metric ? metric : "?",
+	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s%s%s: %s%s%s (%s)", metric ? metric : "?",
 			hop && hop[0] ? ", " : "",
 			!hop			? ""
 			: strcmp(hop, "*") == 0 ? "worst hop"
 						: hop,
-			flow ? ", " : "", flow ? flow : "", number,
-			json_is_number(measured) && unit->unit[0] ? " " : "",
+			flow ? ", " : "", flow ? flow : "", node ? ", " : "", node ? node : "",
+			number, json_is_number(measured) && unit->unit[0] ? " " : "",
 			json_is_number(measured) ? unit->unit : "", limits);
 }
 

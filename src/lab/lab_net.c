@@ -127,7 +127,10 @@ static int open_ports(struct hs_lab *lab, struct lab_node *node)
 static int make_node(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 {
 	struct lab_node *node = &lab->nodes[index];
-	struct hs_ctl_config config = {.monitored_rules = lab->scenario->rules};
+	struct hs_ctl_config config = {
+			.monitored_rules = lab->scenario->rules,
+			.in_band = &lab->scenario->in_band,
+	};
 	struct hs_ctl_output output = {.context = lab, .publish = lab_publish};
 	struct hs_node_config node_config;
 	int64_t shown_ns = lab_shown_ns(lab, node);
@@ -155,7 +158,7 @@ int lab_node_start(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 					lab->scenario->nodes[index].name);
 		return rc;
 	}
-	lab->nodes[index].reports_seen = 0;
+	lab->nodes[index].reports_seen = lab->nodes[index].signals_seen = 0;
 	if (lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		rc = lab_routes_install(lab, index, err);
 	return rc == 0 ? lab_install(lab, index, err) : rc;
@@ -174,12 +177,27 @@ uint64_t lab_node_drops(const struct lab_node *node)
 	return sum;
 }
 
+void lab_count_node(struct hs_lab *lab, uint32_t index)
+{
+	struct hs_node_counts *counts = &lab->node_counts[index];
+	struct hs_node_totals totals;
+
+	if (!lab->nodes[index].ctl)
+		return;
+	hs_ctl_totals(lab->nodes[index].ctl, &totals);
+#define ADD(X, key) counts->key += totals.key;
+	HS_NODE_COUNTS(ADD, )
+#undef ADD
+}
+
 void lab_node_stop(struct hs_lab *lab, uint32_t index)
 {
 	struct lab_node *node = &lab->nodes[index];
 
-	if (node->node)
+	if (node->node) {
 		lab->run.node_drops += lab_node_drops(node);
+		lab_count_node(lab, index);
+	}
 	hs_ctl_destroy(node->ctl);
 	hs_node_destroy(node->node);
 	for (uint16_t i = 0; i < node->n_ports; i++) {
@@ -258,6 +276,7 @@ static bool make_arrays(struct hs_lab *lab)
 
 	lab->n_ports = (uint32_t)(2 * s->n_links + s->n_hosts);
 	lab->nodes = array(s->n_nodes, sizeof(*lab->nodes));
+	lab->node_counts = array(s->n_nodes, sizeof(*lab->node_counts));
 	lab->ports = array(lab->n_ports, sizeof(*lab->ports));
 	lab->host_ports = array(s->n_hosts, sizeof(*lab->host_ports));
 	lab->links = array(s->n_links, sizeof(*lab->links));
@@ -265,8 +284,8 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->streams = array(s->n_traffic, sizeof(*lab->streams));
 	lab->sent_ns = array(s->n_traffic, sizeof(*lab->sent_ns));
 	lab->flows = array(s->n_traffic, sizeof(*lab->flows));
-	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->link_counters &&
-	       lab->streams && lab->sent_ns && lab->flows;
+	return lab->nodes && lab->node_counts && lab->ports && lab->host_ports && lab->links &&
+	       lab->link_counters && lab->streams && lab->sent_ns && lab->flows;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
@@ -308,6 +327,7 @@ void lab_free_net(struct hs_lab *lab)
 	}
 	lab_routes_free(&lab->routes);
 	free(lab->nodes);
+	free(lab->node_counts);
 	free(lab->ports);
 	free(lab->host_ports);
 	free(lab->links);

@@ -53,7 +53,7 @@ struct lab_node {
 	uint32_t first_port;
 	uint16_t n_ports;
 	uint32_t restarts;
-	uint64_t reports_seen; // handed over, when control was stepped last
+	uint64_t reports_seen, signals_seen; // handed over, when control was stepped last
 };
 
 // Destinations that lie behind one node.
@@ -88,6 +88,7 @@ struct hs_lab {
 	} polled;
 
 	struct lab_node *nodes;
+	struct hs_node_counts *node_counts; // of each node's lives so far
 	struct lab_port *ports;
 	uint32_t n_ports;
 	uint32_t *host_ports; // of each host
@@ -137,6 +138,8 @@ int lab_node_start(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 // Its drops stay counted.
 void lab_node_stop(struct hs_lab *lab, uint32_t node);
 uint64_t lab_node_drops(const struct lab_node *node);
+// Adds what a node has counted to lab->node_counts: once in each of its lives, at the end.
+void lab_count_node(struct hs_lab *lab, uint32_t node);
 void lab_port_mac(const struct hs_lab *lab, uint32_t port, uint8_t mac[6]);
 void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
@@ -171,7 +174,7 @@ void lab_node_back(struct hs_lab *lab, uint32_t node);
 int lab_publish(void *lab, const char *topic, const char *json);
 int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 void lab_control_step(struct hs_lab *lab, uint32_t node);
-// After a node was polled: looks for reports.
+// After a node was polled: looks for what it handed over.
 void lab_control_look(struct hs_lab *lab, uint32_t node);
 // New reference to what the verb gave; NULL with *err.
 json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err);

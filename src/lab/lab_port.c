@@ -296,13 +296,13 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 	put_on_way(lab, port, copy, &lab->queue, arrives_ns);
 }
 
-static inline bool has_telemetry(const struct rte_mbuf *m)
+static inline uint32_t flags_of(const struct rte_mbuf *m)
 {
 	struct hs_packet packet;
 
 	hs_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), &packet);
-	return packet.flags & HS_PACKET_ANY_TELEMETRY;
+	return packet.flags;
 }
 
 static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
@@ -315,9 +315,12 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 		put_on_way(lab, port, m, &lab->announcements, lab->now_ns);
 		return;
 	}
-	bool telemetry = has_telemetry(m);
+	uint32_t flags = flags_of(m);
+	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
 	if (passport->flow != HS_NO_INDEX)
 		hs_truth_send(lab->truth, passport, lab->ports[port->peer].node, len, telemetry);
+	// No report comes of what carries a request, or another flow's reports.
+	passport->unreported = !(flags & HS_PACKET_TELEMETRY);
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)

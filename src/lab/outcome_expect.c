@@ -54,6 +54,8 @@ static double value_of_row(const struct hs_outcome *outcome, size_t row,
 		hs_outcome_mean(outcome, row, metric->detail, &mean);
 	}
 	switch (metric->form) {
+	case HS_FORM_HOP_WINDOWS:
+		return (double)mean.n;
 	case HS_FORM_MAE_TRUTH:
 		return mean.mae_truth;
 	case HS_FORM_MAE_CONFIGURED:
@@ -337,9 +339,26 @@ static double audit_failures(const struct hs_run *run)
 	return (double)(n || run->audit_ok ? n : 1);
 }
 
-static double value_of_run(const struct hs_outcome *outcome, uint32_t flow,
-		const struct hs_outcome_metric *metric)
+static double value_of_nodes(const struct hs_run *run, uint32_t node, unsigned offset)
 {
+	uint64_t sum = 0, value;
+
+	if (!run->node_counts)
+		return NAN;
+	for (uint32_t i = 0; i < run->scenario->n_nodes; i++) {
+		if (node != HS_NO_INDEX && node != i)
+			continue;
+		memcpy(&value, (const char *)&run->node_counts[i] + offset, sizeof(value));
+		sum += value;
+	}
+	return (double)sum;
+}
+
+static double value_of_run(const struct hs_outcome *outcome,
+		const struct hs_scenario_expect *expect, const struct hs_outcome_metric *metric)
+{
+	uint32_t flow = expect->flow;
+
 	switch (metric->form) {
 	case HS_FORM_TRIP_MAE:
 	case HS_FORM_TRIP_MEASURED:
@@ -353,6 +372,8 @@ static double value_of_run(const struct hs_outcome *outcome, uint32_t flow,
 		return value_of_traffic(outcome, flow, metric->form);
 	case HS_FORM_NODE_DROPS:
 		return (double)outcome->run->node_drops;
+	case HS_FORM_NODES:
+		return value_of_nodes(outcome->run, expect->node, metric->detail);
 	case HS_FORM_AUDIT_FAILURES:
 		return audit_failures(outcome->run);
 	default:
@@ -370,7 +391,7 @@ void hs_outcome_judge(const struct hs_outcome *outcome, const struct hs_scenario
 	if (!metric)
 		explain(verdict, "there is no such metric");
 	else if (!is_of_row(metric->form))
-		judge_one(expect, value_of_run(outcome, expect->flow, metric), verdict);
+		judge_one(expect, value_of_run(outcome, expect, metric), verdict);
 	else if (expect->hop[0] || is_end_to_end(metric->form))
 		judge_rows(outcome, expect, metric, verdict);
 	else

@@ -216,6 +216,10 @@ static int put_expect(json_t *list, const struct hs_outcome *outcome,
 		hs_outcome_flow_name(outcome->run->scenario, expect->flow, flow);
 		rc |= json_object_set_new(json, "flow", json_string(flow));
 	}
+	if (expect->node != HS_NO_INDEX) {
+		const char *name = outcome->run->scenario->nodes[expect->node].name;
+		rc |= json_object_set_new(json, "node", json_string(name));
+	}
 	rc |= put_limits(json, expect);
 	rc |= hs_outcome_put(json, "measured", verdict.value);
 	rc |= json_object_set_new(json, "met", json_boolean(verdict.met));

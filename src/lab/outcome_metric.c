@@ -22,6 +22,9 @@
 	OF_BOUND(X, word, KIND)                                                                    \
 	X("mean_error_over_bound." word, MEAN_ERROR_OVER_BOUND, HS_METRIC_##KIND)
 
+// What nodes count themselves.
+#define OF_NODES(X, key) X("nodes." #key, NODES, offsetof(struct hs_node_counts, key))
+
 // name, form, detail
 #define METRICS(X)                                                                                 \
 	OF_TRUTH(X, "throughput_bps", THROUGHPUT)                                                  \
@@ -70,6 +73,8 @@
 	X("overhead.bytes_ratio", OVERHEAD_BYTES, 0)                                               \
 	X("overhead.packets_ratio", OVERHEAD_PACKETS, 0)                                           \
 	X("altered_packets", ALTERED, 0)                                                           \
+	X("hop_windows", HOP_WINDOWS, HS_METRIC_DELAY)                                             \
+	HS_NODE_COUNTS(OF_NODES, X)                                                                \
 	X("node_drops", NODE_DROPS, 0)                                                             \
 	X("audit_failures", AUDIT_FAILURES, 0)                                                     \
 	X("delivered_ratio", DELIVERED_RATIO, 0)                                                   \
@@ -102,6 +107,6 @@ bool hs_outcome_knows(const char *metric)
 const char *hs_outcome_metrics(void)
 {
 	return "KIND, mae.KIND.truth|configured, max_error.KIND.truth, run.*, round_trip.*, "
-	       "flag.*, "
+	       "flag.*, nodes.*, "
 	       "windows, reports, ... (docs/lab.md); KIND: throughput_bps, delay_ns, ...";
 }

@@ -20,6 +20,7 @@ enum hs_outcome_form {
 	HS_FORM_MEAN_ERROR_CONFIGURED,
 	HS_FORM_MEAN_ERROR_OVER_BOUND,
 	HS_FORM_MAX_OVER_BOUND,
+	HS_FORM_HOP_WINDOWS,
 	HS_FORM_RUN_LOST,
 	HS_FORM_RUN_LOST_TRUTH,
 	HS_FORM_RUN_LOST_ALL,
@@ -50,13 +51,14 @@ enum hs_outcome_form {
 	HS_FORM_DELIVERED_RATIO,
 	HS_FORM_GOODPUT,
 	HS_FORM_NODE_DROPS,
+	HS_FORM_NODES, // `detail`: offset in struct hs_node_counts
 	HS_FORM_AUDIT_FAILURES,
 };
 
 struct hs_outcome_metric {
 	const char *name;
 	enum hs_outcome_form form;
-	unsigned detail; // enum hs_metric_kind, or a flag
+	unsigned detail; // enum hs_metric_kind, a flag, or an offset
 };
 
 // NULL: there is none.

@@ -15,6 +15,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// Of what a node counts itself that of which scenarios expect something, under the same names.
+#define HS_NODE_COUNTS(COUNT, X)                                                                   \
+	COUNT(X, requests_in_band_sent)                                                            \
+	COUNT(X, requests_in_band_received)                                                        \
+	COUNT(X, requests_in_band_installed)                                                       \
+	COUNT(X, requests_in_band_refreshed)                                                       \
+	COUNT(X, requests_in_band_refused)                                                         \
+	COUNT(X, requests_in_band_bad)                                                             \
+	COUNT(X, requests_in_band_replayed)                                                        \
+	COUNT(X, requests_in_band_expired)                                                         \
+	COUNT(X, reports_piggyback_queued)                                                         \
+	COUNT(X, reports_piggyback_sent)                                                           \
+	COUNT(X, reports_piggyback_lost)                                                           \
+	COUNT(X, reports_piggyback_received)                                                       \
+	COUNT(X, reports_piggyback_bad)                                                            \
+	COUNT(X, signals_lost)
+
+#define HS_NODE_COUNT_MEMBER(X, key) uint64_t key;
+struct hs_node_counts {
+	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
+};
+
 // What the engine knows at the end of a run.
 struct hs_run {
 	const struct hs_scenario *scenario;
@@ -26,10 +48,11 @@ struct hs_run {
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted
 	bool real;
-	double wall_s;	       // 0 in virtual time, so that the same seed gives the same bytes
-	uint64_t events;       // of the discrete-event loop
-	bool audit_ok;	       // every node's audit, at the end
-	uint64_t node_drops;   // of all nodes, all reasons
-	uint64_t dropped_down; // frames that came to a node that was down
-	json_t *audit;	       // [{node_id, ok, ...}] of nodes that failed; borrowed
+	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
+	uint64_t events;     // of the discrete-event loop
+	bool audit_ok;	     // every node's audit, at the end
+	uint64_t node_drops; // of all nodes, all reasons
+	const struct hs_node_counts *node_counts; // [n_nodes], of all lives of each; or NULL
+	uint64_t dropped_down;			  // frames that came to a node that was down
+	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; borrowed
 };

@@ -35,6 +35,29 @@ static const struct hs_schema_word forwarding_words[] = {
 		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
 	}
 
+static int read_repeats(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	struct hs_scenario_draft *draft = into;
+	return hs_in_band_read_repeats(list, path, &draft->scenario.in_band, err);
+}
+
+// As in a node's configuration, for all of them.
+static const struct hs_schema_field in_band_fields[] = {
+		{"accept", HS_SCHEMA_BOOL, HEAD(in_band.accept)},
+		{"max_rules", HS_SCHEMA_UINT, HEAD(in_band.max_rules), .max = 4194304},
+		{"missed_repeats", HS_SCHEMA_UINT, HEAD(in_band.missed_repeats), .min = 1,
+				.max = 1000},
+		{NULL},
+};
+
+static const struct hs_schema_field telemetry_fields[] = {
+		{"request_interval_s", HS_SCHEMA_UINT, HEAD(in_band.interval_s), .min = 1,
+				.max = 86400},
+		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats},
+		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
+		{NULL},
+};
+
 static const struct hs_schema_field fields[] = {
 		TITLE_ROWS,
 		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
@@ -53,6 +76,7 @@ static const struct hs_schema_field fields[] = {
 		{"mtu", HS_SCHEMA_UINT, HEAD(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
 				.most = HS_SCENARIO_MAX_S},
+		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		SECTION(topology),
 		SECTION(nodes),
 		SECTION(links),
@@ -76,6 +100,7 @@ static int draft_init(struct hs_scenario_draft *draft)
 					.rules = 64,
 					.mtu = 1500},
 	};
+	hs_in_band_init(&draft->scenario.in_band);
 	int rc = hs_scenario_names_init(&draft->node_names, "node", "the name of a node");
 	rc |= hs_scenario_names_init(&draft->link_names, "link", "the name of a link");
 	rc |= hs_scenario_names_init(&draft->host_names, "host", "the name of a host");

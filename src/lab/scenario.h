@@ -8,6 +8,7 @@
 #include "lab_clock.h"
 
 #include "error.h"
+#include "in_band.h"
 #include "link.h"
 
 #include <jansson.h>
@@ -116,6 +117,7 @@ struct hs_scenario_expect {
 	// rows together, else end to end.
 	char hop[HS_SCENARIO_NAME];
 	uint32_t flow; // HS_NO_INDEX: each of them
+	uint32_t node; // nodes.*; HS_NO_INDEX: all together
 	bool has_value;
 	double value, tolerance; // |measured - value| <= tolerance
 	bool has_min, has_max;
@@ -137,7 +139,8 @@ struct hs_scenario {
 	bool keep_windows;   // in the result; else totals alone
 	uint32_t mbufs, rules; // packets under way at once; rules a node holds
 	uint16_t mtu;
-	int64_t reroute_ns; // shortest_path: from a change of a link to new routes
+	struct hs_in_band in_band; // of every node
+	int64_t reroute_ns;	   // shortest_path: from a change of a link to new routes
 
 	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;
 	struct hs_scenario_node *nodes;

@@ -83,12 +83,20 @@ static int read_flow(json_t *value, const char *path, void *into, struct hs_erro
 	return 0;
 }
 
+static int read_node(json_t *value, const char *path, void *into, struct hs_error *err)
+{
+	struct entry *entry = into;
+	return hs_scenario_names_read(
+			&entry->draft->node_names, value, path, &entry->expect.node, err);
+}
+
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, expect.member)
 static const struct hs_schema_field expect_fields[] = {
 		{"metric", HS_SCHEMA_CUSTOM, .read = read_metric, .required = true,
 				.expected = "the name of a metric"},
 		{"hop", HS_SCHEMA_CUSTOM, .read = read_hop},
 		{"flow", HS_SCHEMA_CUSTOM, .read = read_flow},
+		{"node", HS_SCHEMA_CUSTOM, .read = read_node},
 		{"value", HS_SCHEMA_REAL, ENTRY(value), .least = -MAX_VALUE, .most = MAX_VALUE},
 		{"tolerance", HS_SCHEMA_REAL, ENTRY(tolerance), .least = 0, .most = MAX_VALUE},
 		{"min", HS_SCHEMA_REAL, ENTRY(min), .least = -MAX_VALUE, .most = MAX_VALUE},
@@ -101,6 +109,11 @@ static int check_bounds(const struct hs_scenario_expect *expect, bool has_tolera
 {
 	char at[48];
 
+	if (expect->node != HS_NO_INDEX && strncmp(expect->metric, "nodes.", 6) != 0) {
+		snprintf(at, sizeof(at), "%s.node", path);
+		return hs_error_set(err, "conflict", at, "only beside metrics nodes.*",
+				"%s is no metric of nodes", expect->metric);
+	}
 	if (!expect->has_value && !expect->has_min && !expect->has_max)
 		return hs_error_set(err, "missing_field", path, "value, min or max",
 				"nothing is expected of the metric");
@@ -127,7 +140,8 @@ int hs_scenario_read_expects(struct hs_scenario_draft *draft, struct hs_error *e
 	if (!scenario->expects)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct entry entry = {.draft = draft, .expect = {.flow = HS_NO_INDEX}};
+		struct entry entry = {.draft = draft,
+				.expect = {.flow = HS_NO_INDEX, .node = HS_NO_INDEX}};
 		struct hs_scenario_expect *expect = &entry.expect;
 		json_t *object = json_array_get(draft->expect, i);
 		char at[32];

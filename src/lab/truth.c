@@ -143,6 +143,7 @@ void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32
 {
 	assert(node < truth->n_nodes);
 	passport->copy = passport->copy_counted = passport->sent = passport->telemetry = false;
+	passport->unreported = false;
 	passport->n_stops = 1;
 	passport->missed_stops = 0;
 	passport->stops[0] = (struct hs_truth_stop){.node = node,
@@ -300,6 +301,6 @@ void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport)
 		return;
 	pass_boundaries(truth, flow, &passport->stops[passport->n_stops - 1]);
 	note_arrival(flow, passport);
-	if (passport->telemetry)
+	if (passport->telemetry && !passport->unreported)
 		keep_report(truth, flow, passport);
 }

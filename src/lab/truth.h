@@ -36,6 +36,7 @@ struct hs_passport {
 	bool copy_counted; // on the link that made it
 	bool sent;	   // at the latest stop: sent to several ports it still counts once
 	bool telemetry;	   // carried some on the latest link
+	bool unreported;   // but none that a sink reports: a request, or reports on their way
 	uint8_t n_stops;
 	uint8_t missed_stops; // between stops[HS_TRUTH_HOPS - 1] and the latest
 	uint32_t bytes;	      // of the frame as its host made it

@@ -149,7 +149,8 @@ static bool is_met(struct fixture *f, struct hs_scenario_expect expect)
 	return verdict.met;
 }
 
-#define EXPECT(...) ((struct hs_scenario_expect){.flow = HS_NO_INDEX, __VA_ARGS__})
+#define EXPECT(...)                                                                                \
+	((struct hs_scenario_expect){.flow = HS_NO_INDEX, .node = HS_NO_INDEX, __VA_ARGS__})
 
 static void limits_belong_to_what_is_allowed(void **state)
 {
@@ -222,6 +223,28 @@ static void a_flow_can_be_asked_for(void **state)
 	assert_false(judge(f, "mae.delay_ns.truth", "", 1).met);
 }
 
+static void counts_of_nodes_are_added_up_unless_one_is_named(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_scenario_expect expect = EXPECT(.metric = "nodes.requests_in_band_installed",
+			.has_value = true, .value = 7);
+	f->node_counts[0].requests_in_band_installed = 3;
+	f->node_counts[2].requests_in_band_installed = 4;
+	f->node_counts[1].requests_in_band_sent = 50;
+	assert_true(is_met(f, expect));
+	expect.node = 2;
+	assert_false(is_met(f, expect));
+	expect.value = 4;
+	assert_true(is_met(f, expect));
+}
+
+static void windows_that_have_a_hop_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	assert_true(value(f, "hop_windows", "sw1-dst") == 2);
+	assert_true(isnan(value(f, "hop_windows", "dst-nowhere")));
+}
+
 static void unmet_expectations_are_counted_and_printed(void **state)
 {
 	struct fixture *f = *state;
@@ -231,6 +254,7 @@ static void unmet_expectations_are_counted_and_printed(void **state)
 					.value = 20e6, .tolerance = 3),
 			EXPECT(.metric = "round_trip.pairs", .has_min = true, .min = 1),
 	};
+	expects[1].node = 1;
 	f->scenario.n_expects = 3;
 	f->scenario.expects = expects;
 	assert_int_equal(hs_outcome_unmet(f->outcome), 2);
@@ -241,6 +265,7 @@ static void unmet_expectations_are_counted_and_printed(void **state)
 	json_t *second = json_array_get(list, 1);
 	assert_true(json_is_false(json_object_get(second, "met")));
 	assert_string_equal(json_string_value(json_object_get(second, "hop")), "sw1-dst");
+	assert_string_equal(json_string_value(json_object_get(second, "node")), "sw1");
 	assert_int_equal(json_integer_value(json_object_get(second, "measured")), 20 * MS - 4);
 	assert_null(json_object_get(json_array_get(list, 2), "measured"));
 	assert_non_null(json_object_get(json_array_get(list, 2), "reason"));
@@ -262,6 +287,8 @@ int main(void)
 			TEST(every_row_must_meet_what_is_said_of_all),
 			TEST(what_cannot_be_computed_is_not_met_and_says_why),
 			TEST(a_flow_can_be_asked_for),
+			TEST(counts_of_nodes_are_added_up_unless_one_is_named),
+			TEST(windows_that_have_a_hop_are_counted),
 			TEST(unmet_expectations_are_counted_and_printed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

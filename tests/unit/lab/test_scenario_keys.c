@@ -33,6 +33,9 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(s.rules, 64);
 	assert_int_equal(s.mtu, 1500);
 	assert_int_equal(s.reroute_ns, 0);
+	assert_int_equal(s.in_band.n_repeats, 6);
+	assert_int_equal(s.in_band.interval_s, 60);
+	assert_true(s.in_band.accept);
 	assert_int_equal(s.nodes[0].layout, HS_LAYOUT_ALIGNED);
 	assert_int_equal(s.nodes[0].clock.offset_ns, 0);
 	assert_int_equal(s.nodes[0].clock.sync.interval_ns, 0);
@@ -432,6 +435,31 @@ static void every_key_of_expectations_is_read(void **state)
 	hs_scenario_fini(&s);
 }
 
+static void telemetry_is_that_of_a_nodes_configuration(void **state)
+{
+	(void)state;
+	struct hs_scenario s;
+	parse("{'name': 'm', 'duration_s': 10,"
+	      " 'telemetry': {'request_interval_s': 9, 'request_schedule_s': [0.5, 4],"
+	      "  'in_band': {'accept': false, 'max_rules': 5, 'missed_repeats': 2}},"
+	      " 'nodes': [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}],"
+	      " 'links': [{'from': 'a', 'to': 'b'}],"
+	      " 'traffic': [{'name': 'x', 'from': 'a', 'to': 'b', 'rate_pps': 1}],"
+	      " 'expect': [{'metric': 'nodes.signals_lost', 'node': 'b', 'max': 0},"
+	      "  {'metric': 'nodes.signals_lost', 'max': 0}]}",
+			&s);
+	assert_int_equal(s.in_band.interval_s, 9);
+	assert_int_equal(s.in_band.n_repeats, 2);
+	assert_int_equal(s.in_band.repeats_ns[0], S / 2);
+	assert_int_equal(s.in_band.repeats_ns[1], 4 * S);
+	assert_false(s.in_band.accept);
+	assert_int_equal(s.in_band.max_rules, 5);
+	assert_int_equal(s.in_band.missed_repeats, 2);
+	assert_int_equal(s.expects[0].node, 1);
+	assert_int_equal(s.expects[1].node, HS_NO_INDEX);
+	hs_scenario_fini(&s);
+}
+
 static void an_event_may_install_again_what_a_restart_forgot(void **state)
 {
 	(void)state;
@@ -517,6 +545,7 @@ int main(void)
 			cmocka_unit_test(a_request_for_all_traffic_is_one_for_each_entry),
 			cmocka_unit_test(every_key_of_events_is_read),
 			cmocka_unit_test(every_key_of_expectations_is_read),
+			cmocka_unit_test(telemetry_is_that_of_a_nodes_configuration),
 			cmocka_unit_test(an_event_may_install_again_what_a_restart_forgot),
 			cmocka_unit_test(replies_that_a_request_names_are_no_traffic_the_other_way),
 			cmocka_unit_test(the_address_of_a_node_is_its_place_in_hexadecimal),
