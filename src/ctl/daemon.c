@@ -3,16 +3,19 @@
 
 #include "ctl.h"
 #include "key_watch.h"
-#include "sd_notify.h"
 #include "telemetry.h"
 #include "worker_thread.h"
 
-#include "bus.h"
-
 #include "idle.h"
 #include "interrupts.h"
-#include "log.h"
 #include "port_watch.h"
+
+#include "boot_id.h"
+#include "bus.h"
+#include "log.h"
+#include "os_clock.h"
+#include "sd_notify.h"
+#include "stop.h"
 
 #include <rte_mempool.h>
 #include <rte_pdump.h>
@@ -20,13 +23,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REQUESTS_PER_ROUND 16
@@ -41,7 +40,7 @@
 struct daemon {
 	const struct hs_config *config;
 	struct hs_eal_config eal;
-	char boot_id[24];
+	char boot_id[HS_BOOT_ID_BYTES];
 	bool eal_open;
 	struct hs_clock *clock;
 	struct rte_mempool *pool;
@@ -353,23 +352,15 @@ static int open_all(struct daemon *d)
 
 // ---- closing ----
 
-static int64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 // Whoever told us to end waits for two seconds, not for thousands of flows.
 static void publish_last_windows(struct daemon *d)
 {
-	int64_t end_ns = monotonic_ns() + LAST_WINDOWS_NS;
+	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_WINDOWS_NS;
 	unsigned left;
 
 	do {
 		left = hs_ctl_finish(d->ctl, hs_clock_now(d->clock));
-	} while (left && monotonic_ns() < end_ns);
+	} while (left && hs_os_clock_ns(CLOCK_MONOTONIC) < end_ns);
 	if (left)
 		hs_log(HS_LOG_WARNING, "daemon", "no time to publish the last windows of %u rules",
 				left);
@@ -537,10 +528,10 @@ static void answer_requests(struct daemon *d)
 
 static bool signal_waits(struct daemon *d)
 {
-	struct signalfd_siginfo info;
-	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+	int signal_number = hs_stop_read(d->signal_fd);
+	if (signal_number == 0)
 		return false;
-	hs_log(HS_LOG_NOTICE, "daemon", "stopping: %s", strsignal((int)info.ssi_signo));
+	hs_log(HS_LOG_NOTICE, "daemon", "stopping: %s", strsignal(signal_number));
 	return true;
 }
 
@@ -576,57 +567,7 @@ static void serve(struct daemon *d)
 	}
 }
 
-// ---- signals ----
-
-static void exit_at_once(int signal_number)
-{
-	(void)signal_number;
-	static const char text[] = "hopsightd: second signal: exiting at once\n";
-	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)n;
-	_exit(HS_EXIT_FAILED);
-}
-
-static void stop_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGQUIT);
-}
-
-// Blocked before any thread is made, so that all inherit it and only the descriptor tells.
-static int take_signals(struct daemon *d)
-{
-	sigset_t set;
-	stop_signals(&set);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); // a file of the state that may not grow is an answer, no end
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return d->signal_fd < 0 ? -errno : 0;
-}
-
-static void heed_second_signal(void)
-{
-	sigset_t set;
-	stop_signals(&set);
-	signal(SIGTERM, exit_at_once);
-	signal(SIGINT, exit_at_once);
-	signal(SIGQUIT, exit_at_once);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 // ---- all of it ----
-
-static void make_boot_id(struct daemon *d)
-{
-	uint64_t random = 0;
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
-	snprintf(d->boot_id, sizeof(d->boot_id), "%016" PRIx64, random);
-}
 
 static void say_ready(const struct daemon *d)
 {
@@ -653,18 +594,19 @@ int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 	struct daemon *d = aligned_alloc(64, sizeof(*d));
 	if (!d)
 		return HS_EXIT_FAILED;
-	*d = (struct daemon){.config = config, .signal_fd = -1};
+	*d = (struct daemon){.config = config};
 	hs_config_eal(config, &d->eal);
 	d->eal.argc = argc;
 	d->eal.argv = argv;
-	make_boot_id(d);
+	hs_boot_id_make(d->boot_id);
+	d->signal_fd = hs_stop_open();
 
-	int code = take_signals(d) < 0 ? HS_EXIT_FAILED : open_all(d);
+	int code = d->signal_fd < 0 ? HS_EXIT_FAILED : open_all(d);
 	if (code == HS_EXIT_OK) {
 		say_ready(d);
 		serve(d);
 		hs_sd_notify("STOPPING=1");
-		heed_second_signal();
+		hs_stop_at_once("hopsightd");
 	}
 	close_all(d);
 	if (d->signal_fd >= 0)
