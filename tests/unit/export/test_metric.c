@@ -61,9 +61,9 @@ static void a_reader_takes_the_value_it_is_named_after(void **state)
 	(void)state;
 	struct hs_metric_view view = {
 			.port = {.rx_packets = 1, .tx_bytes = UINT64_C(1) << 40},
-			.rule = {.mtu_needed = 1600, .no_room_option = 7},
+			.rule = {.mtu_needed = 1600, .no_room_option = 7, .last_int_ns = 1700},
 			.node = {.clock_offset_ns = -5},
-			.worker = {.idle_rounds = 9},
+			.worker = {.idle_rounds = 9, .signals_made = 11, .signals_lost = 12},
 			.device = {.rx_missed = 2, .rx_errors = 3, .tx_errors = 4},
 	};
 	static const struct {
@@ -79,6 +79,9 @@ static void a_reader_takes_the_value_it_is_named_after(void **state)
 			{"hopsight_rule_no_room_option_total", 7},
 			{"hopsight_clock_offset_seconds", -5},
 			{"hopsight_worker_idle_rounds_total", 9},
+			{"hopsight_worker_signals_made_total", 11},
+			{"hopsight_worker_signals_lost_total", 12},
+			{"hopsight_rule_last_int_tx_timestamp_seconds", 1700},
 	};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		bool found = false;
