@@ -286,5 +286,8 @@ static inline bool hs_flow_due_beside_offer(
 // The packet was due but could not carry telemetry: the next one is due instead.
 void hs_flow_postpone(struct hs_flow_worker *own);
 
-// Takes the due packet; false where another worker took this period's (frequency).
+// Takes the due packet; false where another worker took this period's (frequency), or an offer
+// stands, which is to be looked at first.
 bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
+// The same once it was looked at.
+bool hs_flow_claim_beside_offer(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

@@ -268,18 +268,32 @@ static bool claim_period(
 	return false;
 }
 
-bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t mode,
+		uint64_t setting, int64_t now_ns)
 {
-	struct hs_flow_worker *own = &view->own[slot];
-	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-
-	switch (hs_flow_config_mode(config)) {
+	switch (mode) {
 	case HS_MODE_COUNT:
-		own->since = 0;
+		view->own[slot].since = 0;
 		return true;
 	case HS_MODE_FREQUENCY:
-		return claim_period(view, slot, now_ns, (int64_t)(config & HS_FLOW_CONFIG_SETTING));
+		return claim_period(view, slot, now_ns, (int64_t)setting);
 	default:
-		return true;
+		return mode == HS_MODE_PROBABILITY;
 	}
+}
+
+bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+{
+	uint64_t config = atomic_load_explicit(&view->own[slot].config, memory_order_relaxed);
+
+	return claim(view, slot, (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT),
+			config & HS_FLOW_CONFIG_SETTING, now_ns);
+}
+
+bool hs_flow_claim_beside_offer(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+{
+	uint64_t config = atomic_load_explicit(&view->own[slot].config, memory_order_relaxed);
+
+	return claim(view, slot, hs_flow_config_mode(config), config & HS_FLOW_CONFIG_SETTING,
+			now_ns);
 }

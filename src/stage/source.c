@@ -59,7 +59,7 @@ void hs_source_due(
 		hs_flow_postpone(own);
 		return;
 	}
-	if (hs_flow_claim(&worker->flows, slot, hs_burst_rx_ns(burst, i)))
+	if (hs_flow_claim_beside_offer(&worker->flows, slot, hs_burst_rx_ns(burst, i)))
 		insert(worker, burst, i, growth);
 }
 

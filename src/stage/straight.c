@@ -86,8 +86,8 @@ static inline bool is_usual_source(const struct run *run, unsigned i, size_t gro
 
 	const struct hs_flow_worker *own = &run->worker->flows.own[run->burst->slots[i]];
 
-	return own->trace_type == HS_USUAL_TRACE_TYPE && !hs_flow_is_offered(own) &&
-	       packet->flags == PLAIN && packet->l3_off == HS_QUICK_L3 && has_room(run, i, growth);
+	return own->trace_type == HS_USUAL_TRACE_TYPE && packet->flags == PLAIN &&
+	       packet->l3_off == HS_QUICK_L3 && has_room(run, i, growth);
 }
 
 static inline void sample(struct run *run, unsigned i)
@@ -103,8 +103,11 @@ static inline void sample(struct run *run, unsigned i)
 		hs_source_due(worker, run->burst, i, run->out);
 		return;
 	}
-	if (!hs_flow_claim(&worker->flows, slot, now_ns))
+	if (!hs_flow_claim(&worker->flows, slot, now_ns)) {
+		if (unlikely(hs_flow_is_offered(own)))
+			hs_source_due(worker, run->burst, i, run->out);
 		return;
+	}
 	hs_flow_add(&own->int_packets, 1);
 	hs_flow_set_ns(&own->last_int_ns, now_ns);
 	hs_flow_sum(&worker->flows, slot, &sums);
