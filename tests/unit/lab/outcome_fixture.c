@@ -76,6 +76,21 @@ void fixture_fini(struct fixture *f)
 	hs_stream_destroy(f->streams[0]);
 }
 
+int fixture_setup(void **state)
+{
+	struct fixture *f = malloc(sizeof(*f));
+	fixture_init(f);
+	*state = f;
+	return 0;
+}
+
+int fixture_teardown(void **state)
+{
+	fixture_fini(*state);
+	free(*state);
+	return 0;
+}
+
 void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns, struct hs_passport *passport)
 {
 	bool telemetry = number % 5 == 0;

@@ -49,6 +49,9 @@ struct told {
 
 void fixture_init(struct fixture *f);
 void fixture_fini(struct fixture *f);
+// The same for cmocka: *state is a fixture of its own for each test.
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
 // Makes what fixture_init did not: the truth of all packets.
 void fixture_send(struct fixture *f);
 // One packet: sent by src and by sw1, received by dst. In the order of time.

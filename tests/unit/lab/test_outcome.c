@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-	struct fixture *f = malloc(sizeof(*f));
-	fixture_init(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
-	return 0;
-}
-
 static void what_is_measured_exactly_has_no_error(void **state)
 {
 	struct fixture *f = *state;
@@ -505,7 +490,7 @@ static void a_run_that_published_nothing_has_no_rows(void **state)
 	json_decref(result_of(f));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -6,23 +6,14 @@
 #include "variate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int setup(void **state)
 {
-	struct fixture *f = malloc(sizeof(*f));
-	fixture_init(f);
+	fixture_setup(state);
+	struct fixture *f = *state;
 	fixture_send(f);
 	fixture_tell_all(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
 	return 0;
 }
 
@@ -352,7 +343,7 @@ static void the_sum_of_uniforms_is_right_to_seven_digits(void **state)
 	assert_true(hs_outcome_uniform_jitter(one, 0, &sigma) == 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
 {

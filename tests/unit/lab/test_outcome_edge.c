@@ -2,23 +2,6 @@
 // Edges of windows and runs: late packets, copies, gaps, ends of traffic.
 #include "outcome_fixture.h"
 
-#include <stdlib.h>
-
-static int setup(void **state)
-{
-	struct fixture *f = malloc(sizeof(*f));
-	fixture_init(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
-	return 0;
-}
-
 static json_int_t integer_at(
 		const struct fixture *f, const char *list, size_t index, const char *key)
 {
@@ -196,7 +179,7 @@ static void traffic_of_so_many_packets_ends_with_them(void **state)
 	assert_int_equal(integer_at(f, "flows", 0, "windows"), 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {

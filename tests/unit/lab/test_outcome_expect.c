@@ -7,13 +7,12 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int setup(void **state)
 {
-	struct fixture *f = malloc(sizeof(*f));
-	fixture_init(f);
+	fixture_setup(state);
+	struct fixture *f = *state;
 	for (int i = 0; i < 2; i++)
 		f->links[i].ways[0].loss_ratio = 0.1;
 	f->links[0].ways[0].jitter_ns = 3 * MS;
@@ -27,14 +26,6 @@ static int setup(void **state)
 					.delay_ns = -8,
 					.flag = "negative_delay"});
 	fixture_compute(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
 	return 0;
 }
 
@@ -272,7 +263,7 @@ static void unmet_expectations_are_counted_and_printed(void **state)
 	json_decref(json);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
 int main(void)
 {

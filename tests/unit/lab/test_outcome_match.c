@@ -4,22 +4,13 @@
 
 #include "outcome_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int setup(void **state)
 {
-	struct fixture *f = malloc(sizeof(*f));
-	fixture_init(f);
+	fixture_setup(state);
+	struct fixture *f = *state;
 	fixture_send(f);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	fixture_fini(*state);
-	free(*state);
 	return 0;
 }
 
@@ -93,7 +84,7 @@ static void each_number_that_is_off_by_one_is_named(void **state)
 			uint32_t mask = mask_of(own, 1, numbers[i].key,
 					json_integer(numbers[i].value + off));
 			assert_int_equal(mask, off ? bit_of(numbers[i].key) : 0);
-			teardown(&own);
+			fixture_teardown(&own);
 		}
 	}
 }
@@ -187,7 +178,7 @@ static void windows_with_flags_are_marked(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 			TEST(a_run_that_is_told_exactly_matches),
 			TEST(each_number_that_is_off_by_one_is_named),
