@@ -100,9 +100,9 @@ part_sanitizers() {
 # DPDK and ZeroMQ, which it did not build, order what threads do.
 threads() {
 	CC=clang build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
-		tests/unit/{node/test_{workers,sharing},flow/test_flow_table,stage/test_fib}
+		tests/unit/{node/test_{offer,workers,sharing},flow/test_flow_table,stage/test_fib}
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
-		meson_tests build-tsan threads node-workers node-sharing flow-table fib
+		meson_tests build-tsan threads node-offer node-workers node-sharing flow-table fib
 }
 
 part_fuzz() {
