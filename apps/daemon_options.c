@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "daemon_options.h"
+
+#include "exit_code.h"
+#include "log.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPTION_CHECK = 256,
+	OPTION_PRINT,
+	OPTION_JSON,
+	OPTION_VERSION
+};
+
+static const struct {
+	struct option option;
+	const char *value, *help;
+} table[] = {
+		{{"config", required_argument, NULL, 'c'}, "FILE", NULL}, // the program says
+		{{"check", no_argument, NULL, OPTION_CHECK}, "",
+				"say whether the configuration is right; touch nothing"},
+		{{"print-config", no_argument, NULL, OPTION_PRINT}, "",
+				"print the values in force, defaults included"},
+		{{"log-json", no_argument, NULL, OPTION_JSON}, "",
+				"log one JSON object per line (or HOPSIGHT_LOG_JSON=1)"},
+		{{"verbose", no_argument, NULL, 'v'}, "", "log more; -vv: everything"},
+		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version"},
+		{{"help", no_argument, NULL, 'h'}, "", "print this"},
+};
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+void daemon_print_help(const struct daemon_program *program)
+{
+	printf("Usage: %s --config FILE [options]%s\n\n", program->name,
+			program->takes_eal_words ? " [-- words for DPDK's EAL]" : "");
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		char name[32];
+		int letter = table[i].option.val;
+		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter < OPTION_CHECK ? '-' : ' ',
+				letter < OPTION_CHECK ? letter : ' ',
+				letter < OPTION_CHECK ? ", " : "  ", table[i].option.name,
+				table[i].value[0] ? " " : "", table[i].value);
+		printf("  %-18s ", name);
+		if (table[i].help)
+			printf("%s\n", table[i].help);
+		else
+			printf("%s (or %s)\n", program->config_help, program->environment);
+	}
+	printf("\n%s\n", program->exit_codes);
+}
+
+static int read_option(int letter, struct daemon_options *options)
+{
+	switch (letter) {
+	case 'c':
+		options->config = optarg;
+		return 0;
+	case 'v':
+		options->verbose++;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	case OPTION_CHECK:
+		options->check = true;
+		return 0;
+	case OPTION_PRINT:
+		options->print = true;
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_VERSION:
+		options->version = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int daemon_read_options(const struct daemon_program *program, int argc, char **argv,
+		struct daemon_options *options)
+{
+	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+	const char *json = getenv("HOPSIGHT_LOG_JSON");
+	int letter;
+
+	*options = (struct daemon_options){
+			.config = getenv(program->environment),
+			.json = json && strcmp(json, "0") != 0 && json[0],
+	};
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		longs[i] = table[i].option;
+	while ((letter = getopt_long(argc, argv, "+c:vh", longs, NULL)) >= 0) {
+		if (read_option(letter, options) < 0)
+			return -EINVAL;
+	}
+	bool words = program->takes_eal_words;
+	if (optind < argc && !(words && strcmp(argv[optind - 1], "--") == 0)) {
+		fprintf(stderr, "%s: unexpected word '%s'%s\n", program->name, argv[optind],
+				words ? "; words for EAL come after --" : "");
+		return -EINVAL;
+	}
+	if (!options->config && !options->help && !options->version) {
+		fprintf(stderr, "%s: --config FILE is missing; --help has more\n", program->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void daemon_start_log(const struct daemon_options *options)
+{
+	hs_log_setup(options->verbose == 0	? HS_LOG_NOTICE
+			: options->verbose == 1 ? HS_LOG_INFO
+						: HS_LOG_DEBUG,
+			options->json);
+}
+
+void daemon_say_error(const char *file, const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	fprintf(stderr, "%s:%s%s\n", file, err->path[0] ? "" : " ", hs_error_text(err, text));
+}
+
+int daemon_print_config(json_t *config)
+{
+	int rc = config ? json_dumpf(config, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
+	json_decref(config);
+	if (rc < 0 || putchar('\n') == EOF || fflush(stdout) != 0)
+		return HS_EXIT_FAILED;
+	return HS_EXIT_OK;
+}
