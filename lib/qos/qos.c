@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define SECOND	  1000000000ll
-#define MAX_SLACK 32768 // half of what 16-bit counters can tell apart
+#define MAX_SLACK 32768		  // half of what 16-bit counters can tell apart
+#define LAST_NS	  (INT64_MAX / 2) // no window ends so late that its time cannot be reckoned with
 
 struct entry {
 	uint32_t ns_id;
@@ -434,6 +435,8 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 {
 	struct entry *entry = find_entry(qos, key->ns_id);
 	bool created = !entry->flow;
+	if (report->sink_ts_ns > LAST_NS)
+		return -EINVAL;
 	if (created) {
 		int rc = create_flow(qos, entry, key);
 		if (rc)

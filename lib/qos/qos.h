@@ -68,9 +68,10 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **qos);
 void hs_qos_destroy(struct hs_qos *qos);
 
 // Takes a report into its flow, which its first report creates. 0; -ENOSPC: the monitor is full
-// and the flow is counted but not monitored; -ENOMEM: nothing changed. Reports of an open window
-// are only kept at first and taken together, before anything can tell: one that finds no memory
-// then is counted as out_of_memory after all.
+// and the flow is counted but not monitored; -ENOMEM, or -EINVAL where the sink's stamp is of the
+// year 2116 or later: nothing changed. Reports of an open window are only kept at first and taken
+// together, before anything can tell: one that finds no memory then is counted as out_of_memory
+// after all.
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);
 
 // Of a flow whose report comes soon: brings what it will touch first near the processor. To be

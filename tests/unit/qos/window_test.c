@@ -3,6 +3,8 @@
 #include "qos_fixture.h"
 #include "sim.h"
 
+#include <errno.h>
+
 // ---- rules 6 and 7 ----
 
 static void windows_of_all_lengths_end_on_multiples_of_their_length(void **state)
@@ -536,9 +538,23 @@ static void a_small_negative_delay_denies_synchronised_clocks(void **state)
 	assert_false(second_ending(f, 1)->window.clock.synchronised);
 }
 
+static void a_stamp_at_the_end_of_time_is_no_report(void **state)
+{
+	struct fixture *f = *state;
+	static const int64_t stamps[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX - 100 * SECOND};
+	give_range(f, 1, 10, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		struct hs_report report = plain(10);
+		report.sink_ts_ns = stamps[i];
+		assert_int_equal(hs_qos_report(f->qos, &KEY, &report), -EINVAL);
+		hs_qos_advance(f->qos, T0 + SECOND);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			TEST(a_stamp_at_the_end_of_time_is_no_report),
 			TEST(windows_of_all_lengths_end_on_multiples_of_their_length),
 			TEST(a_window_holds_more_reports_than_are_kept),
 			TEST(a_window_closes_only_after_its_lateness),
