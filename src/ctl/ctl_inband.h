@@ -50,13 +50,14 @@ TAILQ_HEAD(guest_list, guest);
 
 // Reports of a rule that wait for a packet that goes back.
 struct backlog {
-	TAILQ_ENTRY(backlog) order;
+	TAILQ_ENTRY(backlog) order; // whose reports were sent last comes last
 	uint32_t slot;
 	uint32_t carrier;   // HS_FLOW_NONE: none
 	uint32_t stands_at; // the slot whose offer has the first n_stands
 	unsigned n_stands;
-	int64_t stands_ns;
-	uint16_t limit; // bytes of options that one packet is asked to take
+	int64_t waits_ns; // since when no packet took any, 0: none stood
+	uint64_t refused; // packets since then without room, before the offer was made anew
+	uint16_t limit;	  // bytes of options that one packet is asked to take
 	unsigned n, first;
 	struct waiting_report {
 		uint8_t *cbor;

@@ -27,7 +27,9 @@ struct hs_flow_offer *hs_ctl_offer_open(struct hs_ctl *ctl, uint32_t slot, bool 
 	case HS_OFFER_EMPTY:
 		return offer;
 	case HS_OFFER_READY:
-		return may_displace && hs_ctl_offer_withdraw(offer) ? offer : NULL;
+		// Of nobody: left while a packet had it, which had no room for it.
+		return (may_displace || offer->ns_id == 0) && hs_ctl_offer_withdraw(offer) ? offer
+											   : NULL;
 	case HS_OFFER_SENT:
 		if (offer->ns_id != 0)
 			return NULL; // somebody is still to count it

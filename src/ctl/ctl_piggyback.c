@@ -15,6 +15,7 @@
 #define LEAST_LIMIT_BYTES 64
 #define PATIENCE_NS	  INT64_C(100000000)
 #define LOOK_NS		  INT64_C(10000000)
+#define AHEAD_NS	  INT64_C(10000000000)
 
 // ---- the backlog ----
 
@@ -49,6 +50,18 @@ static struct hs_flow_offer *standing_offer(struct hs_ctl *ctl, struct backlog *
 	return NULL;
 }
 
+static uint64_t refusals(const struct backlog *b, const struct hs_flow_offer *offer)
+{
+	return b->refused +
+	       (offer ? atomic_load_explicit(&offer->refused, memory_order_relaxed) : 0);
+}
+
+static void begin_waiting(struct backlog *b)
+{
+	b->waits_ns = 0;
+	b->refused = 0;
+}
+
 // What stands waits again. False where a packet has it.
 static bool withdraw(struct hs_ctl *ctl, struct backlog *b)
 {
@@ -56,28 +69,35 @@ static bool withdraw(struct hs_ctl *ctl, struct backlog *b)
 
 	if (offer && !hs_ctl_offer_withdraw(offer))
 		return false;
-	if (offer)
+	if (offer) {
+		b->refused = refusals(b, offer);
 		hs_ctl_offer_clear(ctl, b->stands_at);
+	}
 	b->n_stands = 0;
 	return true;
 }
 
-static void settle(struct hs_ctl *ctl, struct backlog *b)
+// True where a packet took what stood. Others may go back the same way: it is their turn.
+static bool settle(struct hs_ctl *ctl, struct backlog *b)
 {
 	struct hs_flow_offer *offer = standing_offer(ctl, b);
 
 	if (!offer || hs_ctl_offer_state(offer) != HS_OFFER_SENT)
-		return;
+		return false;
 	ctl->counts.reports_piggyback_sent += b->n_stands;
 	ctl->reports_waiting -= b->n_stands;
 	while (b->n_stands > 0) {
 		drop_first(b);
 		b->n_stands--;
 	}
-	if (atomic_load_explicit(&offer->refused, memory_order_relaxed) == 0)
+	if (refusals(b, offer) == 0)
 		b->limit = b->limit * 2 < LIMIT_BYTES ? b->limit * 2 : LIMIT_BYTES;
+	begin_waiting(b);
 	atomic_store_explicit(&offer->state, HS_OFFER_EMPTY, memory_order_relaxed);
 	hs_ctl_offer_clear(ctl, b->stands_at);
+	TAILQ_REMOVE(&ctl->backlogs, b, order);
+	TAILQ_INSERT_TAIL(&ctl->backlogs, b, order);
+	return true;
 }
 
 // If a packet is leaving with what stands, it counts as waiting still: better twice than never.
@@ -88,6 +108,7 @@ static void leave(struct hs_ctl *ctl, struct backlog *b)
 	if (offer)
 		hs_ctl_offer_leave(ctl, b->stands_at, offer);
 	b->n_stands = 0;
+	begin_waiting(b);
 }
 
 // ---- the offer ----
@@ -127,19 +148,20 @@ static void fill(struct hs_ctl *ctl, struct backlog *b, uint32_t slot, unsigned 
 	hs_ctl_offer_publish(ctl, slot, offer, ns_id_of(ctl, b), false);
 	b->n_stands = n;
 	b->stands_at = slot;
-	b->stands_ns = ctl->now_ns;
+	if (!b->waits_ns)
+		b->waits_ns = ctl->now_ns;
 }
 
 // A packet that has no room for several may have it for one.
 static void lower_limit(struct hs_ctl *ctl, struct backlog *b)
 {
-	struct hs_flow_offer *offer = standing_offer(ctl, b);
-
-	if (!offer || ctl->now_ns - b->stands_ns < PATIENCE_NS || b->limit <= LEAST_LIMIT_BYTES ||
-			!atomic_load_explicit(&offer->refused, memory_order_relaxed))
+	if (!b->waits_ns || ctl->now_ns - b->waits_ns < PATIENCE_NS ||
+			b->limit <= LEAST_LIMIT_BYTES || !refusals(b, standing_offer(ctl, b)))
 		return;
-	if (withdraw(ctl, b))
+	if (withdraw(ctl, b)) {
 		b->limit /= 2;
+		begin_waiting(b);
+	}
 }
 
 static void look_at(struct hs_ctl *ctl, struct backlog *b)
@@ -147,7 +169,6 @@ static void look_at(struct hs_ctl *ctl, struct backlog *b)
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, b->slot);
 	unsigned bytes;
 
-	settle(ctl, b);
 	lower_limit(ctl, b);
 	if (!b->n)
 		return;
@@ -163,15 +184,20 @@ static void look_at(struct hs_ctl *ctl, struct backlog *b)
 
 void hs_ctl_carry(struct hs_ctl *ctl)
 {
-	struct backlog *b, *next;
+	struct backlog *b, *next, *last = TAILQ_LAST(&ctl->backlogs, backlog_list), *sent = NULL;
 
 	if (ctl->now_ns < ctl->carry_next_ns)
 		return;
 	ctl->carry_next_ns = INT64_MAX;
 	for (b = TAILQ_FIRST(&ctl->backlogs); b; b = next) {
-		next = TAILQ_NEXT(b, order);
-		look_at(ctl, b);
+		next = b == last ? NULL : TAILQ_NEXT(b, order);
+		if (!settle(ctl, b))
+			look_at(ctl, b);
+		else if (!sent)
+			sent = b;
 	}
+	for (b = sent; b; b = TAILQ_NEXT(b, order))
+		look_at(ctl, b);
 }
 
 // ---- the sink's part ----
@@ -253,9 +279,10 @@ void hs_ctl_piggyback_changed(struct hs_ctl *ctl, uint32_t slot)
 
 void hs_ctl_piggyback_slot_goes(struct hs_ctl *ctl, uint32_t slot)
 {
-	struct backlog *b;
+	struct backlog *b, *next;
 
-	TAILQ_FOREACH (b, &ctl->backlogs, order) {
+	for (b = TAILQ_FIRST(&ctl->backlogs); b; b = next) {
+		next = TAILQ_NEXT(b, order);
 		if (!b->n_stands || b->stands_at != slot || b->carrier == slot)
 			continue;
 		leave(ctl, b);
@@ -289,7 +316,8 @@ static void take_one(struct hs_ctl *ctl, const struct hs_report *report,
 	ctl->counts.reports_piggyback_received++;
 	if (hs_ctl_publish_report(ctl, report, sender->app_id, sender->sink_node_id) < 0)
 		ctl->counts.reports_piggyback_publish_lost++;
-	if (slot == HS_FLOW_NONE)
+	// A report of a time to come would close all windows until then: those behind it are late.
+	if (slot == HS_FLOW_NONE || report->sink_ts_ns > ctl->now_ns + AHEAD_NS)
 		ctl->counts.reports_piggyback_unmonitored++;
 	else
 		hs_ctl_monitor(ctl, slot, report, sender->sink_node_id);

@@ -26,6 +26,11 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	ctl->generation++;
 	uint32_t slot = hs_flow_table_find(ctl->flows, args->rule.ns_id);
 	ctl->origins[slot] = (uint8_t)ctl->origin;
+	// What came in band stands below what was asked for here, whichever was first.
+	while (shadowed_by && hs_ctl_came_in_band(ctl, shadowed_by)) {
+		hs_ctl_remove_rule(ctl, shadowed_by, err);
+		shadowed_by = hs_flow_table_shadowed_by(ctl->flows, slot);
+	}
 	if (args->rule.in_band)
 		hs_ctl_spread_begin(ctl, slot);
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);

@@ -561,6 +561,27 @@ static void the_signature_of_one_namespace_is_no_measure_for_another(void **stat
 	close_with_audit(r);
 }
 
+static void a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	rule.ns_id = 66;
+	bring_rule(r, &rule);
+	assert_true(is_installed(r, 66));
+	install(r, 7, "");
+	feed_plain(r, 7);
+	struct hs_flow_counters counters;
+	hs_flow_table_counters(flows(r), slot_of(r, 7), &counters);
+	assert_int_equal(counters.rx_packets, 1);
+	// Nor does its repeat take the flow away again.
+	bring_rule(r, &rule);
+	feed_plain(r, 7);
+	hs_flow_table_counters(flows(r), slot_of(r, 7), &counters);
+	assert_int_equal(counters.rx_packets, 2);
+	close_with_audit(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -591,6 +612,8 @@ int main(void)
 			cmocka_unit_test(a_signed_request_of_another_time_is_refused),
 			cmocka_unit_test(without_a_limit_of_age_only_the_order_counts),
 			cmocka_unit_test(the_signature_of_one_namespace_is_no_measure_for_another),
+			cmocka_unit_test(
+					a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -342,6 +342,76 @@ static void two_flows_that_go_back_the_same_way_take_turns(void **state)
 	close_with_audit(r);
 }
 
+// A rule of the way back, whose offer is one that others use too.
+#define BACK                                                                                       \
+	"{\"int_request\": {\"ns_id\": 9, \"src_ip\": \"2001:db8::2\", "                           \
+	"\"dst_ip\": \"2001:db8::1\", \"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", "     \
+	"\"mode\": \"count\", \"mode_setting\": 1}}"
+
+static void an_offer_left_to_a_packet_that_had_no_room_is_used_again(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	json_decref(ask(r, BACK));
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	struct hs_flow_offer *offer = offer_of(r, 9);
+	atomic_store(&offer->state, HS_OFFER_TAKEN);
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": false}}"));
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": true}}"));
+	// It did not fit: the worker puts it back.
+	atomic_store(&offer->state, HS_OFFER_READY);
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(offer->ns_id, 7);
+	assert_true(is_ready(offer));
+	close_with_audit(r);
+}
+
+static void a_full_store_still_learns_that_packets_have_room_for_few(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_report reports[8];
+	struct hs_report_sender senders[8];
+	for (unsigned i = 0; i < 64; i++) {
+		feed_sampled(r, 7, 0x7000);
+		step(r, MS);
+	}
+	struct hs_flow_offer *offer = carried(r, 7);
+	// Reports go on coming, and each packet that goes back has no room for what is offered.
+	for (unsigned i = 0; i < 100; i++) {
+		atomic_fetch_add(&offer->refused, 1);
+		feed_sampled(r, 7, 0x7000);
+		step(r, 10 * MS);
+	}
+	assert_true(is_ready(offer));
+	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	close_with_audit(r);
+}
+
+static void no_flow_keeps_another_from_the_way_back_that_they_share(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, PIGGYBACK);
+	install(r, 8, PIGGYBACK);
+	json_decref(ask(r, BACK));
+	unsigned sent_of_8 = 0;
+	for (unsigned i = 0; i < 40; i++) {
+		feed_sampled(r, 7, 0x7000);
+		feed_sampled(r, 8, 0x7000);
+		step(r, 10 * MS);
+		struct hs_flow_offer *offer = offer_of(r, 9);
+		if (!is_ready(offer))
+			continue;
+		sent_of_8 += offer->ns_id == 8;
+		send_offer(r, offer);
+	}
+	assert_true(sent_of_8 > 10);
+	close_with_audit(r);
+}
+
 // ---- received ----
 
 static struct hs_report a_report(uint32_t ns_id, unsigned hops)
@@ -407,6 +477,38 @@ static void a_report_that_came_back_is_published_and_monitored_like_any_other(vo
 	assert_total(r, "reports_piggyback_received", 1);
 	assert_total(r, "reports_published", 0); // those are of this node's own
 	close_with_audit(r);
+}
+
+static void a_report_of_a_time_that_cannot_be_does_not_stop_those_that_follow(void **state)
+{
+	(void)state;
+	static const int64_t times[] = {
+			0, 1, NOW + 3600 * SECOND, INT64_MAX / 2, INT64_MAX - 1, INT64_MAX};
+	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct rig *r = rig_open(SOURCE, 1500, 8);
+		install(r, 7, "");
+		for (unsigned k = 0; k < 50; k++) {
+			struct hs_report report = a_report(7, 4);
+			report.sink_ts_ns = r->now_ns - 5 * MS;
+			report.telemetry.e2e.ts_ns = (uint64_t)r->now_ns - 50 * MS;
+			report.telemetry.e2e.tx_packets = 1000 + k;
+			if (k == 5)
+				report.sink_ts_ns = times[i];
+			bring_report(&report, 0, 0);
+			step(r, 100 * MS);
+		}
+		step(r, SECOND);
+		// Five seconds of reports, of which one was of another time.
+		unsigned full = 0;
+		for (unsigned w = 0; published(r, "qos.7", w); w++) {
+			json_t *qos = json_object_get(published(r, "qos.7", w), "qos_report");
+			full += json_integer_value(json_object_get(qos, "reports")) == 10;
+		}
+		if (full < 3)
+			fail_msg("time %lld: %u of %u windows are full", (long long)times[i], full,
+					count_published(r, "qos.7"));
+		close_with_audit(r);
+	}
 }
 
 static void a_report_of_a_namespace_without_a_rule_is_published_only(void **state)
@@ -505,6 +607,11 @@ int main(void)
 			cmocka_unit_test(
 					an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again),
 			cmocka_unit_test(two_flows_that_go_back_the_same_way_take_turns),
+			cmocka_unit_test(an_offer_left_to_a_packet_that_had_no_room_is_used_again),
+			cmocka_unit_test(a_full_store_still_learns_that_packets_have_room_for_few),
+			cmocka_unit_test(no_flow_keeps_another_from_the_way_back_that_they_share),
+			cmocka_unit_test(
+					a_report_of_a_time_that_cannot_be_does_not_stop_those_that_follow),
 			cmocka_unit_test(
 					a_report_that_came_back_is_published_and_monitored_like_any_other),
 			cmocka_unit_test(a_report_of_a_namespace_without_a_rule_is_published_only),
