@@ -339,12 +339,34 @@ static void a_file_that_turns_wrong_allows_nobody_and_costs_nobody_else(void **s
 	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_string_equal(allowed.problem.code, "duplicate");
 	assert_false(hs_bus_allowed_find(&allowed, OTHER)->may_change);
+	put_in(f, "a.pub", 0644, FILE_OF(OTHER, "read-write"));
+	put_in(f, "b.pub", 0644, FILE_OF(OTHER, "read-only"));
+	hs_bus_allowed_refresh(&allowed, &fewer);
+	assert_false(hs_bus_allowed_find(&allowed, OTHER)->may_change);
 	// That it is right again is news, though the list is the same.
 	remove_from(f, "b.pub");
 	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
 	assert_false(hs_error_is_set(&allowed.problem));
 	assert_false(hs_bus_allowed_refresh(&allowed, &fewer));
 	hs_bus_allowed_close(&allowed);
+}
+
+// Two changes within one tick of the file system's clock leave the same times behind.
+static void a_change_that_left_no_trace_is_seen_while_times_are_recent(void **state)
+{
+	struct fixture *f = *state;
+	bool fewer;
+
+	put_in(f, "a.pub", 0644, FILE_OF(PUBLIC, "read-write"));
+	struct hs_bus_allowed allowed = open_allowed(f);
+	put_in(f, "a.pub", 0644, FILE_OF(OTHER, "read-write"));
+	struct hs_bus_allowed after = open_allowed(f);
+	allowed.print = after.print;
+	assert_false(allowed.settled);
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
+	assert_true(fewer);
+	hs_bus_allowed_close(&allowed);
+	hs_bus_allowed_close(&after);
 }
 
 static void a_directory_that_is_gone_allows_nobody(void **state)
@@ -383,6 +405,7 @@ int main(void)
 			WITH_FILES(the_directory_is_read_again_when_it_changes),
 			WITH_FILES(another_key_under_the_same_name_takes_the_first_ones_place),
 			WITH_FILES(a_file_that_turns_wrong_allows_nobody_and_costs_nobody_else),
+			WITH_FILES(a_change_that_left_no_trace_is_seen_while_times_are_recent),
 			WITH_FILES(a_directory_that_is_gone_allows_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
