@@ -24,6 +24,7 @@ struct hs_bus_subscriber {
 	struct hs_bus_zap zap;
 	int epoll;	   // of both sockets, where it is guarded
 	unsigned untended; // messages taken since the last look at the rest
+	int64_t look_ms;   // when the next look is due however few they are
 };
 
 static int open_socket(
@@ -131,6 +132,7 @@ void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber)
 static void look_after(struct hs_bus_subscriber *subscriber)
 {
 	subscriber->untended = 0;
+	subscriber->look_ms = hs_bus_now_ms() + LOOK_MS;
 	hs_bus_line_look(&subscriber->line);
 	if (!subscriber->guarded)
 		return;
@@ -186,9 +188,9 @@ static int take_message(struct hs_bus_subscriber *subscriber, struct hs_bus_mess
 int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
 		struct hs_bus_message *message)
 {
-	int64_t end = hs_bus_now_ms() + timeout_ms;
+	int64_t now = hs_bus_now_ms(), end = now + timeout_ms;
 
-	if (subscriber->untended >= LOOK_MESSAGES)
+	if (subscriber->untended >= LOOK_MESSAGES || now >= subscriber->look_ms)
 		look_after(subscriber);
 	for (bool waited = false;; waited = true) {
 		int rc = take_message(subscriber, message);

@@ -633,6 +633,22 @@ static void a_controller_takes_reports_only_of_nodes_it_allows(void **state)
 	hs_bus_subscriber_close(controller);
 }
 
+// What came while nobody looked is judged by what is allowed now.
+static void a_controller_that_looks_again_takes_nothing_of_a_key_that_went_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+
+	allow(f, "node");
+	start_publisher(f, "controller");
+	struct hs_bus_subscriber *controller = open_controller(f, "controller", f->allowed);
+	assert_int_equal(next(controller, LIMIT_MS), 0);
+	forbid(f, "node");
+	// Longer than the directory is believed, while the node goes on publishing.
+	poll(NULL, 0, 700);
+	assert_int_equal(next(controller, 300), -EAGAIN);
+	hs_bus_subscriber_close(controller);
+}
+
 static void a_node_comes_back_to_a_controller_that_was_without_keys_for_a_while(void **state)
 {
 	struct fixture *f = *state;
@@ -763,6 +779,7 @@ int main(void)
 			WITH_KEYS(a_listener_may_read_with_a_reading_key_and_is_cut_off_when_it_goes),
 			WITH_KEYS(a_node_publishes_to_the_controller_whose_key_it_has_and_to_no_other),
 			WITH_KEYS(a_controller_takes_reports_only_of_nodes_it_allows),
+			WITH_KEYS(a_controller_that_looks_again_takes_nothing_of_a_key_that_went_meanwhile),
 			WITH_KEYS(a_node_comes_back_to_a_controller_that_was_without_keys_for_a_while),
 			WITH_KEYS(keys_that_are_not_complete_are_refused_with_their_place),
 			WITH_KEYS(with_keys_a_node_may_be_reached_from_everywhere),
