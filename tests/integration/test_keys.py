@@ -316,5 +316,64 @@ def a_node_publishes_to_the_controller_whose_key_it_was_given(workspace):
     controller.close()
 
 
+@test()
+def a_fleet_knows_each_other_by_keys(workspace):
+    need()
+    keys = Keys(workspace)
+    keys.allow("controller")
+    api, reports = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
+    node = ring_node(workspace, keys, publish_to=[reports])
+    node.config["control"]["keys"] = keys.config(controller=keys.file("controller.pub"))
+    node.start()
+    # Those whom the controller allows: the node, and one who asks.
+    allowed = workspace.path("ctl-allowed")
+    os.makedirs(allowed)
+    shutil.copy(keys.file("operator.pub"), allowed)
+    config = workspace.path("ctl.json")
+    with open(config, "w", encoding="ascii") as f:
+        json.dump({"control": {"bind": [api], "subscribe_bind": [reports],
+                               "keys": {"secret": keys.file("controller.secret"),
+                                        "allowed": allowed}},
+                   "nodes": [{"name": node.name, "id": 3, "api": node.api,
+                              "server_key": keys.file("node.pub")}],
+                   "paths": [{"name": "all", "nodes": [node.name]}]}, f)
+    process = workspace.spawn([os.path.join(netlab.BUILD, "apps", "hopsight-controller"),
+                               "--config", config], log="ctl.log")
+    asks = ("-c", api, *keys.words("operator", "controller"))
+
+    def answers():
+        done = subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsight"), *asks, "hello"],
+                              capture_output=True, check=False, timeout=20)
+        return done.returncode == 0
+
+    until(answers, 15, "the controller answers")
+    client = Client(api, keys=keys.of("operator", "controller"))
+    client.call("int_request", **rule(7, A, B), on={"nodes": [node.name]})
+    until(lambda: [r["ns_id"] for r in node.call("int_list")["rules"]] == [7], 10,
+          "the rule is at the node")
+    # The controller refuses the node's reports until it allows its key.
+    until(lambda: events(node, "handshake_failed"), 10, "the node is told of it")
+    equal(events(node, "handshake_failed")[0]["peer"], reports, "by whom")
+    shutil.copy(keys.file("node.pub"), allowed)
+
+
+    def last_keys():
+        told = events(node, "keys_changed")
+        return told[-1]["keys"] if told else 3
+
+    def heard():
+        # Something to tell: each change of the directory is an event.
+        keys.allow("stranger")
+        until(lambda: last_keys() == 4, 5, "the change is seen")
+        keys.forbid("stranger")
+        until(lambda: last_keys() == 3, 5, "the change is seen")
+        return client.call("node_get")["monitor"]["messages"] > 0
+
+    until(heard, 15, "the controller hears of the node")
+    client.close()
+    process.terminate()
+    equal(process.wait(10), 0, "exit code of the controller")
+
+
 if __name__ == "__main__":
     sys.exit(main())
