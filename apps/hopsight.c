@@ -62,6 +62,7 @@ static const struct {
 		[HS_CLI_RULE + 11] = {"piggyback-report", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 12] = {"extract-report", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 13] = {"hop-enabled", 0, "BOOL", NULL},
+		[HS_CLI_RULE + 14] = {"in-band", 0, "BOOL", NULL},
 };
 
 // ---- help ----

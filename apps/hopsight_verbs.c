@@ -155,7 +155,8 @@ static const struct {
 } rule_options[] = {{"ns_id", false}, {"app_id", false}, {"src_ip", true}, {"dst_ip", true},
 		{"src_port", false}, {"dst_port", false}, {"protocol", true}, {"trace_type", true},
 		{"mode", true}, {"mode_setting", false}, {"transmit_report", false},
-		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false}};
+		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false},
+		{"in_band", false}};
 _Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
 		"one row for each option");
 
@@ -487,8 +488,9 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 						HS_CLI_RULE + 3, HS_CLI_RULE + 4, HS_CLI_RULE + 5,
 						HS_CLI_RULE + 6, HS_CLI_RULE + 7, HS_CLI_RULE + 8,
 						HS_CLI_RULE + 9, HS_CLI_RULE + 10, HS_CLI_RULE + 11,
-						HS_CLI_RULE + 12, HS_CLI_RULE + 13, HS_CLI_ON_PATH,
-						HS_CLI_ON, HS_CLI_AT, HS_CLI_DRY_RUN),
+						HS_CLI_RULE + 12, HS_CLI_RULE + 13,
+						HS_CLI_RULE + 14, HS_CLI_ON_PATH, HS_CLI_ON,
+						HS_CLI_AT, HS_CLI_DRY_RUN),
 				false, rule_add},
 		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, rule_list},
 		{"rule show", "NS", "one rule with its counters and state", 1, 1, NO_OPTIONS, true,

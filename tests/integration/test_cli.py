@@ -79,11 +79,11 @@ def rule_add_sends_the_papers_listing(workspace):
     done = node.run("rule", "add", "--ns", "7", "--app", "1", "--src", "2001:db8::1", "--dst",
                     "2001:db8::2", "--sport", "0", "--dport", "5001", "--proto", "udp",
                     "--trace", "0x7000E000", "--mode", "probability", "--setting", "0.5",
-                    "--hop-enabled", "false")
+                    "--hop-enabled", "false", "--in-band", "true")
     equal(node.request(), {"int_request": {
         "ns_id": 7, "app_id": 1, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "src_port": 0,
         "dst_port": 5001, "protocol": "udp", "trace_type": "0x7000E000", "mode": "probability",
-        "mode_setting": 0.5, "hop_enabled": False}}, "request")
+        "mode_setting": 0.5, "hop_enabled": False, "in_band": True}}, "request")
     equal(done.stdout, "rule 7 installed\n", "output")
 
 
