@@ -136,14 +136,21 @@ static int int_list(struct hs_ctl *ctl, const struct hs_api_args *args, json_t *
 		struct hs_error *err)
 {
 	(void)err;
-	json_t *rules = json_array();
+	json_t *rules = json_array(), *in_band = json_array();
 	uint64_t count = hs_flow_table_count(ctl->flows);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
 	uint32_t slot = args->offset < count ? seek(ctl, args->offset) : HS_FLOW_NONE;
 
-	for (uint64_t i = args->offset; i < end && hs_flow_table_next(ctl->flows, &slot); i++)
-		json_array_append_new(rules, hs_rule_to_json(hs_flow_table_rule(ctl->flows, slot)));
+	for (uint64_t i = args->offset; i < end && hs_flow_table_next(ctl->flows, &slot); i++) {
+		const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, slot);
+		json_array_append_new(rules, hs_rule_to_json(rule));
+		if (ctl->origins[slot] == HS_ORIGIN_IN_BAND)
+			json_array_append_new(in_band, json_integer(rule->ns_id));
+	}
 	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)count);
+	if (json_array_size(in_band))
+		json_object_set(*result, "in_band", in_band);
+	json_decref(in_band);
 	if (end < count && args->offset < end) {
 		json_object_set_new(*result, "next", json_integer((json_int_t)end));
 		ctl->page_offset = end;

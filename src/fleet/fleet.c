@@ -61,7 +61,7 @@ void hs_fleet_reply(
 {
 	json_t *reply = json_loadb(text, len, 0, NULL);
 
-	fleet->now_ns = now_ns;
+	fleet_set_time(fleet, now_ns);
 	if (json_is_object(reply))
 		fleet_answered(fleet, &fleet->nodes[node], reply);
 	json_decref(reply);
@@ -69,9 +69,26 @@ void hs_fleet_reply(
 
 // ---- time ----
 
+#define SECOND_NS INT64_C(1000000000)
+
+// The clock was set, or nothing ran (the process was stopped): time limits do not count that. The
+// first moment is that of the creation.
+void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns)
+{
+	int64_t ns = now_ns - fleet->now_ns;
+
+	fleet->now_ns = now_ns;
+	if (ns >= 0 && ns < SECOND_NS)
+		return;
+	fleet->start_ns += ns;
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
+		fleet_shift_node(&fleet->nodes[i], ns);
+	fleet_shift_relays(fleet, ns);
+}
+
 void hs_fleet_step(struct hs_fleet *fleet, int64_t now_ns)
 {
-	fleet->now_ns = now_ns;
+	fleet_set_time(fleet, now_ns);
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
 		fleet_step_node(fleet, &fleet->nodes[i]);
 	fleet_step_relays(fleet);
@@ -107,6 +124,7 @@ static int open_parts(struct hs_fleet *fleet, struct hs_error *err)
 	fleet->starting = fleet->configuring = true;
 	rc = hs_api_run_list(&fleet->backend, fleet->config->requests, err);
 	fleet->starting = fleet->configuring = false;
+	json_array_clear(fleet->removed);
 	if (rc < 0)
 		hs_error_prefix(err, "requests");
 	return rc;
@@ -130,6 +148,7 @@ int hs_fleet_create(const struct hs_fleet_config *config, const char *boot_id,
 	TAILQ_INIT(&fleet->rules);
 	TAILQ_INIT(&fleet->flows);
 	TAILQ_INIT(&fleet->relays);
+	fleet->removed = json_array();
 	int rc = open_parts(fleet, err);
 	if (rc < 0) {
 		hs_fleet_destroy(fleet);
@@ -152,37 +171,13 @@ int hs_fleet_restore(struct hs_fleet *fleet, json_t *change, struct hs_error *er
 	fleet->starting = true;
 	int rc = hs_api_replay(&fleet->backend, change, not_configured, fleet, err);
 	fleet->starting = false;
+	json_array_clear(fleet->removed);
 	return rc;
-}
-
-json_t *hs_fleet_next_change(const struct hs_fleet *fleet, void **cursor)
-{
-	struct fleet_rule *last = *cursor;
-	struct fleet_rule *rule = last ? TAILQ_NEXT(last, order) : TAILQ_FIRST(&fleet->rules);
-
-	while (rule && rule->configured)
-		rule = TAILQ_NEXT(rule, order);
-	if (!rule)
-		return NULL;
-	*cursor = rule;
-	json_t *content = hs_rule_to_json(&rule->rule);
-	if (rule->target.on)
-		json_object_set(content, "on", rule->target.on);
-	json_t *install = json_pack("{s:o}", "int_request", content);
-	if (!rule->deleted)
-		return install;
-	return json_pack("[o, {s:{s:I}}]", install, "int_delete", "ns_id",
-			(json_int_t)rule->rule.ns_id);
 }
 
 uint64_t hs_fleet_changes(const struct hs_fleet *fleet)
 {
-	const struct fleet_rule *rule;
-	uint64_t n = 0;
-
-	TAILQ_FOREACH (rule, &fleet->rules, order)
-		n += !rule->configured;
-	return n;
+	return fleet->n_kept;
 }
 
 void hs_fleet_destroy(struct hs_fleet *fleet)
@@ -196,5 +191,6 @@ void hs_fleet_destroy(struct hs_fleet *fleet)
 	fleet_close_monitor(fleet);
 	fleet_close_nodes(fleet);
 	hs_event_log_fini(&fleet->events);
+	json_decref(fleet->removed);
 	free(fleet);
 }

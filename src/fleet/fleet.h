@@ -52,10 +52,14 @@ void hs_fleet_destroy(struct hs_fleet *fleet);
 // What `save` was given by a process before this one, in order, before the first step. Rules that
 // the configuration has stay as it has them. 0 or a negative errno with *err.
 int hs_fleet_restore(struct hs_fleet *fleet, json_t *change, struct hs_error *err);
-// What a snapshot of what is wanted holds, removals that some node has not heard of among it:
-// *cursor is NULL at first; a new reference, NULL at the end.
-json_t *hs_fleet_next_change(const struct hs_fleet *fleet, void **cursor);
-uint64_t hs_fleet_changes(const struct hs_fleet *fleet); // how many those are
+// What is wanted, as changes for hs_fleet_restore, removals that some node has not heard of among
+// them: copied in one go, so that it can be written in portions while the fleet goes on.
+struct hs_fleet_snapshot;
+struct hs_fleet_snapshot *hs_fleet_snapshot(struct hs_fleet *fleet); // NULL: memory is out
+// A new reference, NULL at the end.
+json_t *hs_fleet_snapshot_next(struct hs_fleet_snapshot *snapshot);
+void hs_fleet_snapshot_free(struct hs_fleet_snapshot *snapshot); // NULL is allowed
+uint64_t hs_fleet_changes(const struct hs_fleet *fleet);	 // about how many those are
 
 // A client's message. The answer may come at once or, where nodes have to be asked, later.
 void hs_fleet_request(struct hs_fleet *fleet, int64_t now_ns, void *token, const char *message,

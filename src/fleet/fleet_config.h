@@ -53,6 +53,7 @@ struct hs_fleet_config {
 	char state_file[HS_FLEET_TEXT_BYTES]; // "": what clients ask for ends with the process
 	bool state_sync;
 	uint8_t metrics; // enum hs_fleet_metrics
+	uint32_t max_rules;
 	uint32_t monitored_rules;
 	uint32_t hello_ms;   // how often each node is looked at
 	uint32_t timeout_ms; // an answer that takes longer is none

@@ -23,6 +23,7 @@
 #define REQUESTS_PER_ROUND 64
 #define REPLIES_PER_ROUND  256
 #define MESSAGES_PER_ROUND 4096
+#define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
 
 struct daemon {
@@ -31,8 +32,8 @@ struct daemon {
 	struct hs_bus_peer **peers;
 	struct hs_bus_subscriber *subscribers[HS_FLEET_MAX_ENDPOINTS];
 	struct hs_fleet *fleet;
-	struct hs_state *state; // NULL: nothing outlives the process
-	void *snapshot_cursor;
+	struct hs_state *state;		    // NULL: nothing outlives the process
+	struct hs_fleet_snapshot *snapshot; // NULL: none is being written
 	char boot_id[24];
 	int epoll_fd, signal_fd;
 	struct hs_bus_keys keys; // of the sockets that bind
@@ -254,6 +255,7 @@ static int open_all(struct daemon *d)
 
 static void close_all(struct daemon *d)
 {
+	hs_fleet_snapshot_free(d->snapshot);
 	hs_fleet_destroy(d->fleet);
 	hs_state_close(d->state);
 	for (unsigned i = 0; d->peers && i < d->config->n_nodes; i++)
@@ -322,21 +324,46 @@ static bool take_all(struct daemon *d)
 	return more;
 }
 
-static json_t *next_change(void *context)
+// A failure leaves the old file in force; the next change tries again.
+static int begin_snapshot(struct daemon *d, struct hs_error *err)
 {
-	struct daemon *d = context;
-	return hs_fleet_next_change(d->fleet, &d->snapshot_cursor);
+	d->snapshot = hs_fleet_snapshot(d->fleet);
+	return d->snapshot ? hs_state_snapshot_begin(d->state, err)
+			   : hs_error_set(err, "internal", "", "", "memory is out");
+}
+
+// A portion at a time: nobody waits for the disk.
+static int go_on_with_snapshot(struct daemon *d, struct hs_error *err)
+{
+	for (unsigned i = 0; i < CHANGES_PER_ROUND; i++) {
+		json_t *change = hs_fleet_snapshot_next(d->snapshot);
+		if (!change)
+			return hs_state_snapshot_end(d->state, err);
+		int rc = hs_state_snapshot_add(d->state, change, err);
+		json_decref(change);
+		if (rc < 0)
+			return rc;
+	}
+	return -EAGAIN;
 }
 
 static void look_at_state(struct daemon *d)
 {
 	struct hs_error err = {0};
+	int rc;
 
-	if (!d->state || !hs_state_wants_snapshot(d->state, hs_fleet_changes(d->fleet)))
+	if (d->snapshot)
+		rc = go_on_with_snapshot(d, &err);
+	else if (d->state && hs_state_wants_snapshot(d->state, hs_fleet_changes(d->fleet)))
+		rc = begin_snapshot(d, &err) < 0 ? -EIO : -EAGAIN;
+	else
 		return;
-	d->snapshot_cursor = NULL;
-	if (hs_state_snapshot(d->state, next_change, d, &err) < 0)
+	if (rc == -EAGAIN)
+		return;
+	if (rc < 0)
 		say_error(&err);
+	hs_fleet_snapshot_free(d->snapshot);
+	d->snapshot = NULL;
 }
 
 static int wait_ms(const struct daemon *d, bool more)

@@ -37,21 +37,13 @@ void fleet_close_nodes(struct hs_fleet *fleet)
 
 // ---- calls ----
 
-static struct call *free_call(struct fleet_node *node)
-{
-	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
-		if (node->calls[i].kind == CALL_NONE)
-			return &node->calls[i];
-	return NULL;
-}
-
 int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		const char *verb, json_t *content)
 {
-	struct call *place = free_call(node);
-	json_t *request = place ? json_pack("{s:I, s:O}", "id", (json_int_t)(fleet->calls + 1),
-						  verb, content)
-				: NULL;
+	bool room = node->n_calls < CALLS_AT_ONCE;
+	json_t *request = room ? json_pack("{s:I, s:O}", "id", (json_int_t)(fleet->calls + 1), verb,
+						 content)
+			       : NULL;
 	char *text = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	int rc = text ? fleet->output.send(fleet->output.context, node->index, text, strlen(text))
 		      : -EAGAIN;
@@ -61,31 +53,36 @@ int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct cal
 	free(text);
 	if (rc < 0)
 		return rc;
+	struct call *place = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
 	*place = *call;
 	place->id = ++fleet->calls;
 	place->sent_ns = fleet->now_ns;
-	node->n_calls++;
+	node->n_hellos += call->kind == CALL_HELLO;
+	node->n_relays += call->kind == CALL_RELAY;
 	node->requests++;
 	return 0;
 }
 
-static void lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call)
+static struct call take_first(struct fleet_node *node)
 {
-	if (call->kind == CALL_RELAY)
-		fleet_relayed(fleet, node, call, NULL, NULL);
-	else if (call->kind != CALL_HELLO)
-		fleet_repair_lost(fleet, node, call);
+	struct call call = node->calls[node->first_call];
+
+	node->first_call = (node->first_call + 1) % CALLS_AT_ONCE;
+	node->n_calls--;
+	node->n_hellos -= call.kind == CALL_HELLO;
+	node->n_relays -= call.kind == CALL_RELAY;
+	return call;
 }
 
-static void drop_calls(struct hs_fleet *fleet, struct fleet_node *node)
+// Gives up the calls before this one (UINT64_MAX: all).
+static void drop_calls(struct hs_fleet *fleet, struct fleet_node *node, uint64_t id)
 {
-	for (unsigned i = 0; i < CALLS_AT_ONCE; i++) {
-		struct call call = node->calls[i];
-		if (call.kind == CALL_NONE)
-			continue;
-		node->calls[i].kind = CALL_NONE;
-		node->n_calls--;
-		lost(fleet, node, &call);
+	while (node->n_calls && node->calls[node->first_call].id < id) {
+		struct call call = take_first(node);
+		if (call.kind == CALL_RELAY)
+			fleet_relayed(fleet, node, &call, NULL, NULL);
+		else if (call.kind != CALL_HELLO)
+			fleet_repair_lost(fleet, node, &call);
 	}
 }
 
@@ -105,7 +102,7 @@ static void went_down(struct hs_fleet *fleet, struct fleet_node *node)
 		hs_fleet_event(fleet, "node_unreachable", name_of(node),
 				"node \"%s\" does not answer", node->config->name);
 	}
-	drop_calls(fleet, node);
+	drop_calls(fleet, node, UINT64_MAX);
 	node->next_hello_ns = fleet->now_ns;
 }
 
@@ -147,45 +144,35 @@ static void take_hello(struct hs_fleet *fleet, struct fleet_node *node, const js
 
 // ---- answers ----
 
-static struct call take_call(struct fleet_node *node, uint64_t id)
-{
-	struct call none = {.kind = CALL_NONE};
-
-	for (unsigned i = 0; i < CALLS_AT_ONCE; i++) {
-		struct call call = node->calls[i];
-		if (call.kind == CALL_NONE || call.id != id)
-			continue;
-		node->calls[i].kind = CALL_NONE;
-		node->n_calls--;
-		return call;
-	}
-	return none; // in time no more
-}
-
-// Rules change at a node by our own calls, too: only a change that none of them explains is
-// another's. While some are under way that cannot be told; the periodic audit finds it.
+// An answered change that was done explains one step of the generation.
 static void note_generation(struct hs_fleet *fleet, struct fleet_node *node,
 		const struct call *call, const json_t *reply)
 {
 	const json_t *value = json_object_get(reply, "generation");
 	uint64_t generation = (uint64_t)json_integer_value(value);
+	bool changed = (call->kind == CALL_INSTALL || call->kind == CALL_UPDATE ||
+				       call->kind == CALL_DELETE) &&
+		       json_object_get(reply, "ok");
 
 	if (!value)
 		return;
-	if (call->kind == CALL_HELLO && node->n_calls == 0 && node->reachable &&
-			generation != node->generation)
-		fleet_want_audit(fleet, node);
+	if (node->reachable && generation != node->generation + changed)
+		fleet_suspect(fleet, node);
 	node->generation = generation;
 }
 
 void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *reply)
 {
-	struct call call =
-			take_call(node, (uint64_t)json_integer_value(json_object_get(reply, "id")));
+	uint64_t id = (uint64_t)json_integer_value(json_object_get(reply, "id"));
 	json_t *ok = json_object_get(reply, "ok"), *error = json_object_get(reply, "error");
 
-	if (call.kind == CALL_NONE || (!ok && !error))
+	if (!node->n_calls || id < node->calls[node->first_call].id || id > fleet->calls ||
+			(!ok && !error))
+		return; // in time no more
+	drop_calls(fleet, node, id);
+	if (!node->n_calls || node->calls[node->first_call].id != id)
 		return;
+	struct call call = take_first(node);
 	node->last_answer_ns = fleet->now_ns;
 	note_generation(fleet, node, &call, reply);
 	if (call.kind == CALL_HELLO)
@@ -205,24 +192,10 @@ static bool answered_lately(const struct hs_fleet *fleet, const struct fleet_nod
 
 static bool late(const struct hs_fleet *fleet, const struct fleet_node *node)
 {
-	int64_t limit_ns = fleet->config->timeout_ms * MS_NS;
-
 	// As long as it answers anything, it is only busy.
-	if (answered_lately(fleet, node))
-		return false;
-	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
-		if (node->calls[i].kind != CALL_NONE &&
-				fleet->now_ns - node->calls[i].sent_ns >= limit_ns)
-			return true;
-	return false;
-}
-
-static bool asked_hello(const struct fleet_node *node)
-{
-	for (unsigned i = 0; i < CALLS_AT_ONCE; i++)
-		if (node->calls[i].kind == CALL_HELLO)
-			return true;
-	return false;
+	return !answered_lately(fleet, node) &&
+	       fleet->now_ns - node->calls[node->first_call].sent_ns >=
+			       fleet->config->timeout_ms * MS_NS;
 }
 
 static int64_t pause_of(const struct hs_fleet *fleet, const struct fleet_node *node)
@@ -245,7 +218,7 @@ void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	if (node->n_calls && late(fleet, node))
 		went_down(fleet, node);
-	if (fleet->now_ns >= node->next_hello_ns && !asked_hello(node)) {
+	if (fleet->now_ns >= node->next_hello_ns && node->n_hellos < CALLS_HELLO) {
 		struct call call = {.kind = CALL_HELLO};
 		bool sent = fleet_call(fleet, node, &call, "hello", json_object()) == 0;
 		if (!sent && node->reachable && !answered_lately(fleet, node))
@@ -266,6 +239,17 @@ int64_t fleet_node_next_ns(const struct hs_fleet *fleet, const struct fleet_node
 	return next_ns;
 }
 
+void fleet_shift_node(struct fleet_node *node, int64_t ns)
+{
+	node->next_hello_ns += ns;
+	node->last_answer_ns += ns;
+	node->next_audit_ns += ns;
+	node->audit_start_ns += ns;
+	node->down_since_ns += ns;
+	for (unsigned i = 0; i < node->n_calls; i++)
+		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
+}
+
 // ---- showing ----
 
 json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node)
@@ -274,7 +258,7 @@ json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *n
 	const struct place *place;
 
 	TAILQ_FOREACH (place, &node->places, at_node) {
-		if (place->rule->deleted) {
+		if (fleet_place_leaves(place)) {
 			removing++;
 			continue;
 		}
@@ -294,9 +278,10 @@ json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *n
 		json_object_set_new(object, "down_ns",
 				json_integer((json_int_t)(fleet->now_ns - node->down_since_ns)));
 	json_object_update_new(object,
-			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted", wanted,
-					"rules_present", present, "rules_conflicting", conflicts,
-					"rules_refused", refused, "rules_removing", removing,
+			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted",
+					wanted, "rules_present", present, "rules_conflicting",
+					conflicts, "rules_refused", refused, "rules_removing",
+					removing, "rules_in_band", node->in_band_rules,
 					"rules_foreign", node->foreign_rules, "calls_under_way",
 					node->n_calls));
 	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests",

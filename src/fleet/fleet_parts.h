@@ -11,14 +11,19 @@
 
 #include <sys/queue.h>
 
-#define CALLS_AT_ONCE 64 // requests under way at one node
+// Requests under way at one node: questions of clients leave room for repairs, and both for the
+// hello that tells whether it is there.
+#define CALLS_AT_ONCE 64
+#define CALLS_REPAIR  63
+#define CALLS_RELAY   16
+#define CALLS_HELLO   8
 
 struct fleet_rule;
 
 // A rule at one node.
 enum place_state {
-	PLACE_UNKNOWN,	// nothing heard of it since the node was last found anew
 	PLACE_MISSING,	// to be installed
+	PLACE_UNKNOWN,	// an audit is to tell; nothing is sent for it before
 	PLACE_PRESENT,	// the node has it as it is wanted, or as it was confirmed
 	PLACE_CONFLICT, // the node has another one under this ns_id, not of our making
 	PLACE_REFUSED,	// the node said no: see `code`
@@ -28,14 +33,17 @@ struct place {
 	struct fleet_rule *rule;
 	uint16_t node;
 	uint8_t state;	// enum place_state
-	bool queued;	// waits for a call
+	bool queued;	// waits for a call; never while it is unknown
 	bool calling;	// one is under way
 	bool touched;	// read in the audit under way, or changed since it began
+	bool leaving;	// the rule is wanted, but not here any more
 	bool inherited; // wanted since before this process: what the node has may be of our making
 	bool force;	// a conflict is to be ended by our content
-	bool is_known;	// `known` is what the node has been told last, by us
+	bool told;	// the conflict, as an event
+	bool is_known;	// `known` is what the node is sure to have been told by us
 	struct hs_rule known;
-	char code[32]; // of the error with which the node refused it
+	struct hs_rule *unsure; // sent after that and not answered; owned
+	char *code;		// of the error with which the node refused it; owned
 	TAILQ_ENTRY(place) at_node, in_queue;
 };
 TAILQ_HEAD(place_list, place);
@@ -50,6 +58,10 @@ struct fleet_rule {
 	struct target target;
 	bool configured; // by the file: not for the state
 	bool deleted;	 // kept until every node has let go of it
+	bool replaced;	 // some node may have to let go of what it was before
+	// What it was before this process: a place that is inherited may have any of it.
+	struct hs_rule *history;
+	unsigned n_history;
 	unsigned n_places;
 	struct place **places; // in order of node
 	TAILQ_ENTRY(fleet_rule) order;
@@ -73,7 +85,7 @@ struct call {
 	int64_t sent_ns;
 	uint32_t ns_id;	     // of a rule
 	struct hs_rule rule; // as it was sent
-	uint64_t relay;	     // of CALL_RELAY
+	uint64_t of;	     // number of the relay or audit
 };
 
 struct fleet_node {
@@ -86,11 +98,15 @@ struct fleet_node {
 	int64_t down_since_ns;
 	bool auditing;	  // from its first page to its last
 	bool audit_again; // something changed meanwhile
+	int64_t audit_start_ns, audit_pause_ns;
 	uint64_t audit_offset;
-	unsigned n_calls;
+	// A ring: a node answers in order, so what was asked before an answered call is lost.
+	unsigned first_call, n_calls, n_relays, n_hellos;
 	struct call calls[CALLS_AT_ONCE];
 	struct place_list places, queue;
-	uint32_t foreign_rules; // that the last audit found and nobody here asked for
+	// That the last audit found and nobody here asked for; that the node learned in band, of
+	// rules that are wanted here.
+	uint32_t foreign_rules, in_band_rules;
 	uint64_t requests, timeouts, restarts, audits, repairs;
 	// Of what it publishes.
 	char published_boot_id[24];
@@ -119,6 +135,8 @@ struct hs_fleet {
 	bool configuring;  // the file's requests are read
 	bool starting;	   // what is wanted now comes from before
 	unsigned n_rules;  // the deleted ones not counted
+	unsigned n_kept;   // what a snapshot has
+	json_t *removed;   // "on" of each rule that the request under way removed, for taking back
 
 	struct hs_qos *qos;
 	void *flows_by_ns; // tsearch(3)
@@ -139,13 +157,15 @@ struct hs_fleet {
 
 int fleet_open_nodes(struct hs_fleet *fleet);
 void fleet_close_nodes(struct hs_fleet *fleet);
-// Sends {"id": …, verb: content} (content is taken over) if there is room and a way: 0 or -EAGAIN.
+// Sends {"id": ..., verb: content} (content is taken over) if there is room and a way: 0 or
+// -EAGAIN.
 int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		const char *verb, json_t *content);
 void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node);
 int64_t fleet_node_next_ns(const struct hs_fleet *fleet, const struct fleet_node *node);
 // The node should be looked at now: something was heard of it.
 void fleet_look_at_node(struct hs_fleet *fleet, struct fleet_node *node);
+void fleet_shift_node(struct fleet_node *node, int64_t ns);
 json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node);
 void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *reply);
 
@@ -154,13 +174,18 @@ void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *rep
 struct fleet_rule *fleet_find_rule(struct hs_fleet *fleet, uint32_t ns_id);
 // Wants a rule at the nodes of `on` (a checked one, borrowed; NULL: all). 0 or -ENOMEM. What was
 // wanted under this ns_id before and is not yet gone from its nodes is replaced.
-int fleet_want(struct hs_fleet *fleet, const struct hs_rule *rule, json_t *on);
+int fleet_want(struct hs_fleet *fleet, const struct hs_rule *rule, const json_t *on);
 void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule);
 void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule);
 // The node has let go of it; the rule may end with it.
 void fleet_drop_place(struct hs_fleet *fleet, struct place *place);
 struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node);
 void fleet_forget_rules(struct hs_fleet *fleet);
+// The rule is not wanted at this place.
+static inline bool fleet_place_leaves(const struct place *place)
+{
+	return place->rule->deleted || place->leaving;
+}
 // Is `on` what a rule may be aimed with? 0 or -EINVAL with *err, path "/on…".
 int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err);
 json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *rule);
@@ -168,13 +193,21 @@ const char *fleet_place_name(const struct place *place);
 // Are two rules the same, in the fields that may change, in the others?
 bool fleet_same_flow(const struct hs_rule *a, const struct hs_rule *b);
 bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b);
+bool fleet_same(const struct hs_rule *a, const struct hs_rule *b);
+// Was it of this flow before this process?
+bool fleet_was_flow(const struct fleet_rule *rule, const struct hs_rule *found);
 
 // ---- fleet_repair.c ----
 
+// What is wanted at a place has changed, or differs from what is there.
 void fleet_queue(struct hs_fleet *fleet, struct place *place);
+// An audit is to tell what is there.
+void fleet_doubt(struct hs_fleet *fleet, struct place *place);
 // The node is another than the one that was known: nothing is sure about what it has.
 void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node);
 void fleet_want_audit(struct hs_fleet *fleet, struct fleet_node *node);
+// The same after a change that was not ours: many of them take a tenth of the time at most.
+void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node);
 // Sends what there is to send, as far as the node takes it.
 void fleet_repair(struct hs_fleet *fleet, struct fleet_node *node);
 // Calls of these kinds that were answered (`error` NULL: done), or were not in time (-> _lost).
@@ -199,9 +232,12 @@ void fleet_open_verbs(struct hs_fleet *fleet);
 
 // ---- fleet_relay.c ----
 
-// Asks all nodes that can be reached; the answers go to `token` under `id` (borrowed, may be NULL).
-void fleet_relay(struct hs_fleet *fleet, void *token, json_t *id, enum hs_api_verb verb,
-		const struct hs_api_args *args);
+// Asks all nodes that can be reached; their answers take the place of `answer`, which is part of
+// `reply` (taken over), and the whole goes to `token`.
+void fleet_relay(struct hs_fleet *fleet, void *token, json_t *reply, json_t *answer,
+		enum hs_api_verb verb, const struct hs_api_args *args);
+// The clock was set by so much, or nothing ran for so long: no time limit counts that.
+void fleet_shift_relays(struct hs_fleet *fleet, int64_t ns);
 void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error);
 void fleet_step_relays(struct hs_fleet *fleet);
@@ -209,6 +245,8 @@ int64_t fleet_relays_next_ns(const struct hs_fleet *fleet);
 void fleet_close_relays(struct hs_fleet *fleet);
 
 // ---- fleet.c ----
+
+void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns);
 
 // 0 or -EAGAIN; adds seq and boot_id to the content and releases the message.
 int fleet_publish(struct hs_fleet *fleet, const char *topic, const char *key, json_t *content);

@@ -9,7 +9,7 @@
 struct relay {
 	uint64_t number;
 	void *token;
-	json_t *id;
+	json_t *reply, *answer; // the whole, and the part of it that the nodes answer
 	enum hs_api_verb verb;
 	unsigned waiting;
 	int64_t end_ns;
@@ -17,33 +17,37 @@ struct relay {
 	TAILQ_ENTRY(relay) order;
 };
 
+static bool all_fine(const struct relay *relay)
+{
+	const char *name;
+	json_t *answer;
+
+	json_object_foreach (relay->answers, name, answer)
+		if (!json_is_true(json_object_get(answer, "ok")))
+			return false;
+	return json_object_size(relay->errors) == 0 && json_array_size(relay->unreachable) == 0;
+}
+
+static void fill(struct relay *relay)
+{
+	json_object_clear(relay->answer);
+	json_object_set(relay->answer, "nodes", relay->answers);
+	if (json_object_size(relay->errors))
+		json_object_set(relay->answer, "errors", relay->errors);
+	if (json_array_size(relay->unreachable))
+		json_object_set(relay->answer, "unreachable", relay->unreachable);
+	if (relay->verb == HS_VERB_AUDIT)
+		json_object_set_new(relay->answer, "ok", json_boolean(all_fine(relay)));
+}
+
 static void finish(struct hs_fleet *fleet, struct relay *relay)
 {
-	json_t *ok = json_pack("{s:O}", "nodes", relay->answers), *reply = json_object();
-
-	if (json_object_size(relay->errors))
-		json_object_set(ok, "errors", relay->errors);
-	if (json_array_size(relay->unreachable))
-		json_object_set(ok, "unreachable", relay->unreachable);
-	if (relay->verb == HS_VERB_AUDIT) {
-		bool fine = json_object_size(relay->errors) == 0 &&
-			    json_array_size(relay->unreachable) == 0;
-		const char *name;
-		json_t *answer;
-		json_object_foreach (relay->answers, name, answer)
-			fine = fine && json_is_true(json_object_get(answer, "ok"));
-		json_object_set_new(ok, "ok", json_boolean(fine));
-	}
-	if (relay->id)
-		json_object_set(reply, "id", relay->id);
-	json_object_set_new(reply, "ok", ok);
-	json_object_set_new(reply, "generation", json_integer((json_int_t)fleet->generation));
-	char *text = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	fill(relay);
+	char *text = json_dumps(relay->reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	TAILQ_REMOVE(&fleet->relays, relay, order);
 	fleet->output.reply(fleet->output.context, relay->token, text);
 	free(text);
-	json_decref(reply);
-	json_decref(relay->id);
+	json_decref(relay->reply);
 	json_decref(relay->answers);
 	json_decref(relay->errors);
 	json_decref(relay->unreachable);
@@ -62,33 +66,44 @@ static json_t *content_of(enum hs_api_verb verb, const struct hs_api_args *args)
 	return json_object();
 }
 
-void fleet_relay(struct hs_fleet *fleet, void *token, json_t *id, enum hs_api_verb verb,
+static void ask(struct hs_fleet *fleet, struct relay *relay, struct fleet_node *node,
 		const struct hs_api_args *args)
+{
+	struct call call = {.kind = CALL_RELAY, .of = relay->number};
+
+	if (node->reachable && node->n_relays >= CALLS_RELAY)
+		json_object_set_new(relay->errors, node->config->name,
+				json_pack("{s:s, s:s}", "code", "busy", "message",
+						"too many questions are under way at this node"));
+	else if (node->reachable && fleet_call(fleet, node, &call, hs_api_verb_name(relay->verb),
+						    content_of(relay->verb, args)) == 0)
+		relay->waiting++;
+	else
+		miss(relay, node);
+}
+
+void fleet_relay(struct hs_fleet *fleet, void *token, json_t *reply, json_t *answer,
+		enum hs_api_verb verb, const struct hs_api_args *args)
 {
 	struct relay *relay = calloc(1, sizeof(*relay));
 
 	if (!relay) {
 		fleet->output.reply(fleet->output.context, token, NULL);
+		json_decref(reply);
 		return;
 	}
 	relay->number = ++fleet->relay_ids;
 	relay->token = token;
-	relay->id = json_incref(id);
+	relay->reply = reply;
+	relay->answer = answer;
 	relay->verb = verb;
 	relay->end_ns = fleet->now_ns + fleet->config->timeout_ms * INT64_C(1000000);
 	relay->answers = json_object();
 	relay->errors = json_object();
 	relay->unreachable = json_array();
 	TAILQ_INSERT_TAIL(&fleet->relays, relay, order);
-	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {
-		struct fleet_node *node = &fleet->nodes[i];
-		struct call call = {.kind = CALL_RELAY, .relay = relay->number};
-		if (node->reachable && fleet_call(fleet, node, &call, hs_api_verb_name(verb),
-						       content_of(verb, args)) == 0)
-			relay->waiting++;
-		else
-			miss(relay, node);
-	}
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
+		ask(fleet, relay, &fleet->nodes[i], args);
 	if (!relay->waiting)
 		finish(fleet, relay);
 }
@@ -106,7 +121,7 @@ static struct relay *find(struct hs_fleet *fleet, uint64_t number)
 void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error)
 {
-	struct relay *relay = find(fleet, call->relay);
+	struct relay *relay = find(fleet, call->of);
 
 	if (!relay)
 		return;
@@ -120,17 +135,31 @@ void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct
 		finish(fleet, relay);
 }
 
+static bool is_asked(const struct fleet_node *node, const struct relay *relay)
+{
+	for (unsigned i = 0; i < node->n_calls; i++) {
+		const struct call *call = &node->calls[(node->first_call + i) % CALLS_AT_ONCE];
+		if (call->kind == CALL_RELAY && call->of == relay->number)
+			return true;
+	}
+	return false;
+}
+
 // Whoever has not answered by now counts as unreachable.
 static void give_up(struct hs_fleet *fleet, struct relay *relay)
 {
-	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {
-		struct fleet_node *node = &fleet->nodes[i];
-		for (unsigned k = 0; k < CALLS_AT_ONCE; k++)
-			if (node->calls[k].kind == CALL_RELAY &&
-					node->calls[k].relay == relay->number)
-				miss(relay, node);
-	}
+	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
+		if (is_asked(&fleet->nodes[i], relay))
+			miss(relay, &fleet->nodes[i]);
 	finish(fleet, relay);
+}
+
+void fleet_shift_relays(struct hs_fleet *fleet, int64_t ns)
+{
+	struct relay *relay;
+
+	TAILQ_FOREACH (relay, &fleet->relays, order)
+		relay->end_ns += ns;
 }
 
 void fleet_step_relays(struct hs_fleet *fleet)

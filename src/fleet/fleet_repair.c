@@ -7,15 +7,21 @@
 #include "rule_json.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PAGE HS_API_PAGE
+
+#define SECOND_NS INT64_C(1000000000)
+#define RETRY_NS  (SECOND_NS / 10) // of an audit that was cut short
+#define SHARE	  9		   // times its length between two that others' changes cause
 
 void fleet_queue(struct hs_fleet *fleet, struct place *place)
 {
 	struct fleet_node *node = &fleet->nodes[place->node];
 
+	if (place->state == PLACE_UNKNOWN)
+		return; // the audit compares with what is wanted then
 	place->touched = true;
 	if (place->queued)
 		return;
@@ -25,8 +31,19 @@ void fleet_queue(struct hs_fleet *fleet, struct place *place)
 
 static void unqueue(struct fleet_node *node, struct place *place)
 {
+	if (!place->queued)
+		return;
 	TAILQ_REMOVE(&node->queue, place, in_queue);
 	place->queued = false;
+}
+
+void fleet_doubt(struct hs_fleet *fleet, struct place *place)
+{
+	struct fleet_node *node = &fleet->nodes[place->node];
+
+	place->state = PLACE_UNKNOWN;
+	unqueue(node, place);
+	fleet_want_audit(fleet, node);
 }
 
 // ---- finding out ----
@@ -35,20 +52,49 @@ void fleet_want_audit(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	if (node->auditing)
 		node->audit_again = true;
-	else
+	else if (node->next_audit_ns > fleet->now_ns)
 		node->next_audit_ns = fleet->now_ns;
 }
 
+void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	int64_t due_ns = node->audit_start_ns + node->audit_pause_ns;
+
+	if (due_ns < fleet->now_ns)
+		due_ns = fleet->now_ns;
+	if (node->auditing)
+		node->audit_again = true;
+	else if (node->next_audit_ns > due_ns)
+		node->next_audit_ns = due_ns;
+}
+
+// Calls that went to the node as it is now stay under way, and tell more than the audit.
 void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	struct place *place;
 
-	TAILQ_FOREACH (place, &node->places, at_node) {
+	TAILQ_FOREACH (place, &node->places, at_node)
 		place->state = PLACE_UNKNOWN;
-		place->calling = false;
-	}
+	while ((place = TAILQ_FIRST(&node->queue)))
+		unqueue(node, place);
 	node->auditing = false;
 	fleet_want_audit(fleet, node);
+}
+
+static void cut_audit_short(struct hs_fleet *fleet, struct fleet_node *node, int64_t pause_ns)
+{
+	node->auditing = false;
+	node->next_audit_ns = fleet->now_ns + pause_ns;
+}
+
+static void ask_page(struct hs_fleet *fleet, struct fleet_node *node)
+{
+	struct call call = {.kind = CALL_LIST, .of = node->audits};
+	json_t *content = json_pack(
+			"{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit", PAGE);
+
+	if (fleet_call(fleet, node, &call, "int_list", content) < 0)
+		cut_audit_short(fleet, node, RETRY_NS);
 }
 
 static void begin_audit(struct hs_fleet *fleet, struct fleet_node *node)
@@ -60,85 +106,147 @@ static void begin_audit(struct hs_fleet *fleet, struct fleet_node *node)
 	node->auditing = true;
 	node->audit_again = false;
 	node->audit_offset = 0;
-	node->foreign_rules = 0;
-	node->next_audit_ns = fleet->now_ns + fleet->config->audit_s * INT64_C(1000000000);
+	node->foreign_rules = node->in_band_rules = 0;
+	node->audit_start_ns = fleet->now_ns;
+	node->next_audit_ns = fleet->now_ns + fleet->config->audit_s * SECOND_NS;
 	node->audits++;
+	ask_page(fleet, node);
 }
 
-static void ask_page(struct hs_fleet *fleet, struct fleet_node *node)
+static void forget_unsure(struct place *place)
 {
-	struct call call = {.kind = CALL_LIST};
-	json_t *content = json_pack(
-			"{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit", PAGE);
+	free(place->unsure);
+	place->unsure = NULL;
+}
 
-	if (fleet_call(fleet, node, &call, "int_list", content) < 0)
-		node->auditing = false; // when it can be reached again, from the start
+static bool set_unsure(struct place *place, const struct hs_rule *rule)
+{
+	if (!place->unsure)
+		place->unsure = malloc(sizeof(*place->unsure));
+	if (place->unsure)
+		*place->unsure = *rule;
+	return place->unsure != NULL;
+}
+
+static void forget_doubts(struct place *place)
+{
+	forget_unsure(place);
+	place->inherited = place->force = false;
 }
 
 static void set_known(struct place *place, const struct hs_rule *rule)
 {
+	forget_doubts(place);
+	place->state = PLACE_PRESENT;
 	place->known = *rule;
 	place->is_known = true;
+	free(place->code);
+	place->code = NULL;
+}
+
+static void set_missing(struct hs_fleet *fleet, struct place *place)
+{
+	place->state = PLACE_MISSING;
+	fleet_queue(fleet, place);
 }
 
 static void tell_conflict(struct hs_fleet *fleet, struct place *place)
 {
 	const char *name = fleet->config->nodes[place->node].name;
 
-	if (place->state != PLACE_CONFLICT)
-		hs_fleet_event(fleet, "rule_conflict",
-				json_pack("{s:s, s:I}", "node", name, "ns_id",
-						(json_int_t)place->rule->rule.ns_id),
-				"node \"%s\" has another rule with ns_id %u; it is left alone",
-				name, place->rule->rule.ns_id);
+	forget_doubts(place);
+	place->is_known = false;
 	place->state = PLACE_CONFLICT;
+	if (place->told)
+		return;
+	place->told = true;
+	hs_fleet_event(fleet, "rule_conflict",
+			json_pack("{s:s, s:I}", "node", name, "ns_id",
+					(json_int_t)place->rule->rule.ns_id),
+			"node \"%s\" has another rule with ns_id %u; it is left alone", name,
+			place->rule->rule.ns_id);
+}
+
+// Can `found` be there by our own doing?
+static bool is_ours(const struct place *place, const struct hs_rule *found)
+{
+	if (place->is_known && fleet_same(found, &place->known))
+		return true;
+	if (place->unsure && fleet_same(found, place->unsure))
+		return true;
+	// Which of the changes before this process it has got is not known.
+	return place->inherited &&
+	       (fleet_same_flow(found, &place->rule->rule) || fleet_was_flow(place->rule, found));
 }
 
 // The node was seen to have `found` under the place's ns_id.
 static void compare(struct hs_fleet *fleet, struct place *place, const struct hs_rule *found)
 {
 	const struct hs_rule *wanted = &place->rule->rule;
-	bool ours = place->is_known ? fleet_same_flow(found, &place->known) &&
-						      fleet_same_switches(found, &place->known)
-				    : place->inherited;
+	bool same_flow = fleet_same_flow(found, wanted);
+	bool ours = is_ours(place, found) || (same_flow && place->force);
 
-	if (place->rule->deleted) {
-		if (fleet_same_flow(found, wanted) || ours)
-			fleet_queue(fleet, place);
-		else
+	if (fleet_place_leaves(place)) {
+		if (!ours && !(same_flow && place->rule->deleted)) {
 			fleet_drop_place(fleet, place); // somebody else's by now
-		return;
-	}
-	if (!fleet_same_flow(found, wanted) && (!place->is_known || !ours)) {
+			return;
+		}
+	} else if (!ours && !fleet_same(found, wanted)) {
 		tell_conflict(fleet, place);
 		return;
 	}
-	if (!ours && !fleet_same_switches(found, wanted)) {
-		tell_conflict(fleet, place);
-		return;
-	}
-	place->state = PLACE_PRESENT;
 	set_known(place, found);
-	if (!fleet_same_flow(found, wanted) || !fleet_same_switches(found, wanted))
+	place->told = false;
+	if (fleet_place_leaves(place) || !fleet_same(found, wanted))
 		fleet_queue(fleet, place);
 }
 
-static void see_listed(struct hs_fleet *fleet, struct fleet_node *node, const json_t *listed)
+static bool came_in_band(const json_t *ids, uint32_t ns_id)
 {
+	size_t i;
+	json_t *id;
+
+	json_array_foreach (ids, i, id)
+		if (json_integer_value(id) == ns_id)
+			return true;
+	return false;
+}
+
+static void count_other(
+		struct hs_fleet *fleet, struct fleet_node *node, uint32_t ns_id, bool in_band)
+{
+	const struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
+
+	if (in_band && rule && !rule->deleted && rule->rule.in_band)
+		node->in_band_rules++;
+	else
+		node->foreign_rules++;
+}
+
+static void see_listed(struct hs_fleet *fleet, struct fleet_node *node, const json_t *listed,
+		const json_t *in_band_ids)
+{
+	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(listed, "ns_id"));
+	bool in_band = came_in_band(in_band_ids, ns_id);
+	struct place *place = fleet_find_place(fleet, ns_id, node->index);
 	struct hs_error err = {0};
 	struct hs_rule rule;
 
-	if (hs_rule_from_json(listed, &rule, &err) < 0)
-		return; // of a node newer than we are
-	struct place *place = fleet_find_place(fleet, rule.ns_id, node->index);
 	if (!place) {
-		node->foreign_rules++;
+		count_other(fleet, node, ns_id, in_band);
 		return;
 	}
-	if (place->touched)
-		return; // on its way already, or changed behind the page
+	// Touched: on its way already, or changed behind the page. In band: nobody asked the node
+	// for it, it ends by itself, and gives way.
+	if (place->touched || in_band)
+		return;
 	place->touched = true;
-	compare(fleet, place, &rule);
+	if (hs_rule_from_json(listed, &rule, &err) == 0)
+		compare(fleet, place, &rule);
+	else if (fleet_place_leaves(place)) // of a node newer than we are
+		fleet_drop_place(fleet, place);
+	else
+		tell_conflict(fleet, place);
 }
 
 // What the whole list did not have is not there.
@@ -147,38 +255,51 @@ static void end_audit(struct hs_fleet *fleet, struct fleet_node *node)
 	struct place *place, *next;
 
 	node->auditing = false;
+	node->audit_pause_ns = (fleet->now_ns - node->audit_start_ns) * (SHARE + 1);
 	for (place = TAILQ_FIRST(&node->places); place; place = next) {
 		next = TAILQ_NEXT(place, at_node);
 		if (place->touched)
 			continue;
-		place->is_known = false;
-		if (place->rule->deleted) {
+		if (fleet_place_leaves(place))
 			fleet_drop_place(fleet, place);
-			continue;
-		}
-		place->state = PLACE_MISSING;
-		fleet_queue(fleet, place);
+		else
+			set_missing(fleet, place);
 	}
 	if (node->audit_again)
-		fleet_want_audit(fleet, node);
+		fleet_suspect(fleet, node);
 }
 
 static void take_page(struct hs_fleet *fleet, struct fleet_node *node, const json_t *ok)
 {
 	const json_t *next = json_object_get(ok, "next");
+	const json_t *in_band_ids = json_object_get(ok, "in_band");
 	size_t i;
 	json_t *listed;
 
-	if (!node->auditing)
-		return;
 	json_array_foreach (json_object_get(ok, "rules"), i, listed)
-		see_listed(fleet, node, listed);
+		see_listed(fleet, node, listed, in_band_ids);
+	uint64_t offset = (uint64_t)json_integer_value(next);
 	if (!next) {
 		end_audit(fleet, node);
 		return;
 	}
-	node->audit_offset = (uint64_t)json_integer_value(next);
+	if (offset <= node->audit_offset) {
+		cut_audit_short(fleet, node, SECOND_NS);
+		return;
+	}
+	node->audit_offset = offset;
 	ask_page(fleet, node);
+}
+
+static void take_list(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
+		const json_t *ok)
+{
+	if (!node->auditing || call->of != node->audits)
+		return; // of one that was given up
+	if (ok)
+		take_page(fleet, node, ok);
+	else
+		cut_audit_short(fleet, node, SECOND_NS);
 }
 
 // ---- mending ----
@@ -205,6 +326,8 @@ static int call_for(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 			[CALL_LOOK] = "int_get",
 	};
 	const struct hs_rule *rule = &place->rule->rule;
+	if ((kind == CALL_INSTALL || kind == CALL_UPDATE) && !set_unsure(place, rule))
+		return -EAGAIN;
 	struct call call = {.kind = kind, .ns_id = rule->ns_id, .rule = *rule};
 	json_t *content = kind == CALL_INSTALL ? hs_rule_to_json(rule)
 			  : kind == CALL_UPDATE
@@ -213,29 +336,44 @@ static int call_for(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 
 	int rc = fleet_call(fleet, node, &call, verbs[kind], content);
 	place->calling |= rc == 0;
+	place->touched = true; // a page that is on its way tells less
+	if (rc < 0)
+		forget_unsure(place);
 	return rc;
+}
+
+// Nothing of ours is there to be removed.
+static bool has_gone(const struct place *place)
+{
+	return place->state == PLACE_MISSING || place->state == PLACE_CONFLICT ||
+	       (place->state == PLACE_REFUSED && !place->is_known);
+}
+
+// The call that the place needs; CALL_NONE where it has all it should.
+static enum call_kind needed(const struct place *place)
+{
+	const struct hs_rule *wanted = &place->rule->rule;
+
+	if (fleet_place_leaves(place))
+		return CALL_DELETE;
+	if (has_gone(place))
+		return CALL_INSTALL;
+	if (!fleet_same_flow(&place->known, wanted))
+		return CALL_DELETE;
+	return fleet_same_switches(&place->known, wanted) ? CALL_NONE : CALL_UPDATE;
 }
 
 // 0 where the place's call is on its way or none is needed, -EAGAIN where it has to wait.
 static int mend(struct hs_fleet *fleet, struct fleet_node *node, struct place *place)
 {
-	const struct hs_rule *wanted = &place->rule->rule;
-
-	if (node->n_calls == CALLS_AT_ONCE)
-		return -EAGAIN;
-	bool none_of_ours = place->state == PLACE_MISSING || place->state == PLACE_CONFLICT ||
-			    (place->state == PLACE_REFUSED && !place->is_known);
-	if (place->rule->deleted && none_of_ours) {
+	if (fleet_place_leaves(place) && has_gone(place)) {
 		fleet_drop_place(fleet, place);
 		return 0;
 	}
-	enum call_kind kind = CALL_INSTALL;
-	if (place->rule->deleted)
-		kind = CALL_DELETE;
-	else if (place->state == PLACE_PRESENT)
-		kind = place->is_known && !fleet_same_flow(&place->known, wanted) ? CALL_DELETE
-										  : CALL_UPDATE;
-	int rc = call_for(fleet, node, place, kind);
+	enum call_kind kind = needed(place);
+	if (kind != CALL_NONE && node->n_calls >= CALLS_REPAIR)
+		return -EAGAIN;
+	int rc = kind == CALL_NONE ? 0 : call_for(fleet, node, place, kind);
 	if (rc == 0)
 		unqueue(node, place);
 	return rc;
@@ -247,16 +385,11 @@ void fleet_repair(struct hs_fleet *fleet, struct fleet_node *node)
 
 	if (!node->reachable)
 		return;
-	if (!node->auditing && fleet->now_ns >= node->next_audit_ns) {
+	if (!node->auditing && fleet->now_ns >= node->next_audit_ns)
 		begin_audit(fleet, node);
-		ask_page(fleet, node);
-	}
 	for (place = TAILQ_FIRST(&node->queue); place; place = next) {
 		next = TAILQ_NEXT(place, in_queue);
-		// What is not known is found out first: by the audit that the node's return began.
-		if (place->calling || (place->state == PLACE_UNKNOWN && node->auditing))
-			continue;
-		if (mend(fleet, node, place) < 0)
+		if (!place->calling && mend(fleet, node, place) < 0)
 			return;
 	}
 }
@@ -269,6 +402,7 @@ static bool is_code(const json_t *error, const char *code)
 	return found && strcmp(found, code) == 0;
 }
 
+// Told once, not with every attempt.
 static void refused(struct hs_fleet *fleet, struct place *place, const json_t *error)
 {
 	const char *name = fleet->config->nodes[place->node].name;
@@ -276,25 +410,33 @@ static void refused(struct hs_fleet *fleet, struct place *place, const json_t *e
 	const char *message = json_string_value(json_object_get(error, "message"));
 
 	place->state = PLACE_REFUSED;
-	snprintf(place->code, sizeof(place->code), "%s", code ? code : "no_code");
+	code = code ? code : "refused";
+	if (place->code && strcmp(place->code, code) == 0)
+		return;
+	free(place->code);
+	place->code = strdup(code);
 	hs_fleet_event(fleet, "rule_refused",
 			json_pack("{s:s, s:I, s:s}", "node", name, "ns_id",
-					(json_int_t)place->rule->rule.ns_id, "code", place->code),
+					(json_int_t)place->rule->rule.ns_id, "code", code),
 			"node \"%s\" refused ns_id %u: %s", name, place->rule->rule.ns_id,
-			message ? message : place->code);
+			message ? message : code);
+}
+
+static void done(struct fleet_node *node, struct place *place, const struct call *call)
+{
+	set_known(place, &call->rule);
+	place->told = false;
+	node->repairs++;
 }
 
 static void installed(struct hs_fleet *fleet, struct fleet_node *node, struct place *place,
 		const struct call *call, const json_t *error)
 {
 	if (!error) {
-		place->state = PLACE_PRESENT;
-		set_known(place, &call->rule);
-		node->repairs++;
+		done(node, place, call);
 	} else if (is_code(error, "ns_in_use")) {
-		place->is_known = false;
 		if (call_for(fleet, node, place, CALL_LOOK) < 0)
-			fleet_want_audit(fleet, node);
+			fleet_doubt(fleet, place);
 	} else {
 		refused(fleet, place, error);
 	}
@@ -303,17 +445,12 @@ static void installed(struct hs_fleet *fleet, struct fleet_node *node, struct pl
 static void updated(struct hs_fleet *fleet, struct fleet_node *node, struct place *place,
 		const struct call *call, const json_t *error)
 {
-	if (!error) {
-		place->state = PLACE_PRESENT;
-		set_known(place, &call->rule);
-		node->repairs++;
-	} else if (is_code(error, "no_such_rule")) {
-		place->state = PLACE_MISSING;
-		place->is_known = false;
-		fleet_queue(fleet, place);
-	} else {
+	if (!error)
+		done(node, place, call);
+	else if (is_code(error, "no_such_rule"))
+		set_missing(fleet, place);
+	else
 		refused(fleet, place, error);
-	}
 }
 
 static void removed(struct hs_fleet *fleet, struct fleet_node *node, struct place *place,
@@ -324,48 +461,29 @@ static void removed(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 		return;
 	}
 	node->repairs++;
-	place->state = PLACE_MISSING;
 	place->is_known = false;
-	if (place->rule->deleted)
+	if (fleet_place_leaves(place))
 		fleet_drop_place(fleet, place);
 	else
-		fleet_queue(fleet, place); // replaced
+		set_missing(fleet, place); // replaced
 }
 
-static void looked(
-		struct hs_fleet *fleet, struct place *place, const json_t *ok, const json_t *error)
+static void looked(struct hs_fleet *fleet, struct place *place, const json_t *ok)
 {
 	struct hs_error err = {0};
 	struct hs_rule rule;
 
-	if (error || hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) < 0) {
-		place->state = PLACE_MISSING;
-		fleet_queue(fleet, place);
-		return;
-	}
-	// Not ours by any memory of ours: the same content is agreement, any other a conflict,
-	// which an operator's change of the rule decides.
-	const struct hs_rule *wanted = &place->rule->rule;
-	bool same = fleet_same_switches(&rule, wanted);
-	if (!fleet_same_flow(&rule, wanted) || (!same && !place->force)) {
-		tell_conflict(fleet, place);
-		return;
-	}
-	place->state = PLACE_PRESENT;
-	place->force = false;
-	set_known(place, &rule);
-	if (!same)
-		fleet_queue(fleet, place);
+	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
+		compare(fleet, place, &rule);
+	else
+		fleet_doubt(fleet, place); // gone meanwhile
 }
 
 void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error)
 {
 	if (call->kind == CALL_LIST) {
-		if (error)
-			node->auditing = false;
-		else
-			take_page(fleet, node, ok);
+		take_list(fleet, node, call, error ? NULL : ok);
 		return;
 	}
 	struct place *place = fleet_find_place(fleet, call->ns_id, node->index);
@@ -373,6 +491,8 @@ void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struc
 		return;
 	place->calling = false;
 	place->touched = true;
+	if (error && call->kind != CALL_DELETE)
+		forget_unsure(place); // it was not done
 	if (call->kind == CALL_INSTALL)
 		installed(fleet, node, place, call, error);
 	else if (call->kind == CALL_UPDATE)
@@ -380,20 +500,20 @@ void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struc
 	else if (call->kind == CALL_DELETE)
 		removed(fleet, node, place, error);
 	else
-		looked(fleet, place, ok, error);
+		looked(fleet, place, error ? NULL : ok);
 }
 
-// Whether it was done is not known: the next audit tells.
+// Whether it was done is not known.
 void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call)
 {
 	if (call->kind == CALL_LIST) {
-		node->auditing = false;
+		if (node->auditing && call->of == node->audits)
+			cut_audit_short(fleet, node, 0);
 		return;
 	}
 	struct place *place = fleet_find_place(fleet, call->ns_id, node->index);
 	if (!place)
 		return;
 	place->calling = false;
-	place->state = PLACE_UNKNOWN;
-	fleet_queue(fleet, place);
+	fleet_doubt(fleet, place);
 }

@@ -36,6 +36,11 @@ bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b)
 	return same_fields(a, b, true);
 }
 
+bool fleet_same(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return fleet_same_flow(a, b) && fleet_same_switches(a, b);
+}
+
 // ---- targets ----
 
 // The nodes that `on` names: calls back for each.
@@ -144,12 +149,14 @@ static void free_rule(struct fleet_rule *rule)
 	if (!rule)
 		return;
 	json_decref(rule->target.on);
+	free(rule->history);
 	free(rule->places);
 	free(rule);
 }
 
 static void remove_rule(struct hs_fleet *fleet, struct fleet_rule *rule)
 {
+	fleet->n_kept -= !rule->configured;
 	tdelete(rule, &fleet->rules_by_ns, by_ns);
 	TAILQ_REMOVE(&fleet->rules, rule, order);
 	free_rule(rule);
@@ -163,13 +170,20 @@ static struct fleet_rule *add_rule(struct hs_fleet *fleet, const struct hs_rule 
 	if (!added)
 		return NULL;
 	added->rule = *rule;
-	added->places = calloc(fleet->config->n_nodes, sizeof(struct place *));
-	if (!added->places || !tsearch(added, &fleet->rules_by_ns, by_ns)) {
+	added->configured = true;
+	if (!tsearch(added, &fleet->rules_by_ns, by_ns)) {
 		free_rule(added);
 		return NULL;
 	}
 	TAILQ_INSERT_TAIL(&fleet->rules, added, order);
 	return added;
+}
+
+static void set_configured(struct hs_fleet *fleet, struct fleet_rule *rule, bool configured)
+{
+	fleet->n_kept += rule->configured;
+	rule->configured = configured;
+	fleet->n_kept -= configured;
 }
 
 // ---- places ----
@@ -204,14 +218,40 @@ struct adding {
 	bool failed;
 };
 
+// Room for one more, in steps: most rules have a few places, some one at each of 1,000 nodes.
+static bool make_room(struct fleet_rule *rule)
+{
+	unsigned n = rule->n_places;
+
+	if (n && (n & (n - 1)))
+		return true;
+	struct place **places = realloc(rule->places, (n ? 2 * n : 1) * sizeof(struct place *));
+	if (places)
+		rule->places = places;
+	return places != NULL;
+}
+
+static void insert_place(struct hs_fleet *fleet, struct fleet_rule *rule, struct place *place)
+{
+	unsigned at = search(rule, place->node);
+
+	memmove(&rule->places[at + 1], &rule->places[at],
+			(rule->n_places++ - at) * sizeof(struct place *));
+	rule->places[at] = place;
+	TAILQ_INSERT_TAIL(&fleet->nodes[place->node].places, place, at_node);
+}
+
 static void add_place(void *context, unsigned node)
 {
 	struct adding *adding = context;
 	struct fleet_rule *rule = adding->rule;
+	struct place *place = fleet_find_place(adding->fleet, rule->rule.ns_id, node);
 
-	if (fleet_find_place(adding->fleet, rule->rule.ns_id, node))
-		return; // named twice, or left from before
-	struct place *place = calloc(1, sizeof(*place));
+	if (place) { // named twice, or left from before
+		place->leaving = false;
+		return;
+	}
+	place = make_room(rule) ? calloc(1, sizeof(*place)) : NULL;
 	if (!place) {
 		adding->failed = true;
 		return;
@@ -219,12 +259,14 @@ static void add_place(void *context, unsigned node)
 	place->rule = rule;
 	place->node = (uint16_t)node;
 	place->inherited = adding->fleet->starting;
-	unsigned at = search(rule, node);
-	memmove(&rule->places[at + 1], &rule->places[at],
-			(rule->n_places++ - at) * sizeof(struct place *));
-	rule->places[at] = place;
-	TAILQ_INSERT_TAIL(&adding->fleet->nodes[node].places, place, at_node);
-	fleet_queue(adding->fleet, place);
+	insert_place(adding->fleet, rule, place);
+}
+
+static void free_place(struct place *place)
+{
+	free(place->unsure);
+	free(place->code);
+	free(place);
 }
 
 void fleet_drop_place(struct hs_fleet *fleet, struct place *place)
@@ -238,42 +280,86 @@ void fleet_drop_place(struct hs_fleet *fleet, struct place *place)
 	unsigned at = search(rule, place->node);
 	memmove(&rule->places[at], &rule->places[at + 1],
 			(--rule->n_places - at) * sizeof(struct place *));
-	free(place);
+	free_place(place);
 	if (rule->deleted && rule->n_places == 0)
 		remove_rule(fleet, rule);
 }
 
 // ---- wanting ----
 
-// The rule stays known to nodes under its old content until each has been told.
-static void aim(struct hs_fleet *fleet, struct fleet_rule *rule, json_t *on, bool *failed)
+static bool was_told(const struct place *place)
 {
-	struct adding adding = {.fleet = fleet, .rule = rule};
-
-	json_decref(rule->target.on);
-	rule->target.on = on ? json_deep_copy(on) : NULL;
-	each_target(fleet->config, on, add_place, &adding);
-	*failed = adding.failed || (on && !rule->target.on);
+	return place->calling || place->is_known || place->unsure || place->inherited;
 }
 
-int fleet_want(struct hs_fleet *fleet, const struct hs_rule *wanted, json_t *on)
+// Removals are worked off; where the node never heard of the rule, there is none.
+static void queue_places(struct hs_fleet *fleet, struct fleet_rule *rule)
+{
+	for (unsigned i = rule->n_places; i-- > 0;) {
+		struct place *place = rule->places[i];
+		if (place->leaving && !was_told(place))
+			fleet_drop_place(fleet, place);
+		else
+			fleet_queue(fleet, place);
+	}
+}
+
+bool fleet_was_flow(const struct fleet_rule *rule, const struct hs_rule *found)
+{
+	for (unsigned i = 0; i < rule->n_history; i++)
+		if (fleet_same_flow(&rule->history[i], found))
+			return true;
+	return false;
+}
+
+static bool remember(struct fleet_rule *rule)
+{
+	if (fleet_was_flow(rule, &rule->rule))
+		return true;
+	struct hs_rule *history =
+			reallocarray(rule->history, rule->n_history + 1, sizeof(*rule->history));
+	if (!history)
+		return false;
+	rule->history = history;
+	history[rule->n_history++] = rule->rule;
+	return true;
+}
+
+// Nodes have the old content until each has been told.
+static bool replace(struct fleet_rule *rule)
+{
+	bool inherited = false;
+
+	rule->replaced |= rule->n_places > 0;
+	for (unsigned i = 0; i < rule->n_places; i++) {
+		rule->places[i]->leaving = true;
+		inherited |= rule->places[i]->inherited;
+	}
+	return !inherited || remember(rule);
+}
+
+int fleet_want(struct hs_fleet *fleet, const struct hs_rule *wanted, const json_t *on)
 {
 	struct fleet_rule *rule = fleet_find_rule(fleet, wanted->ns_id);
-	bool failed;
+	struct adding adding = {.fleet = fleet};
 
 	if (!rule)
 		rule = add_rule(fleet, wanted);
 	if (!rule)
 		return -ENOMEM;
+	adding.failed = !replace(rule);
 	rule->rule = *wanted;
-	rule->configured = fleet->configuring;
 	rule->deleted = false;
-	for (unsigned i = 0; i < rule->n_places; i++)
-		fleet_queue(fleet, rule->places[i]);
-	aim(fleet, rule, on, &failed);
+	set_configured(fleet, rule, fleet->configuring);
+	json_decref(rule->target.on);
+	rule->target.on = on ? json_deep_copy(on) : NULL;
+	adding.rule = rule;
+	adding.failed |= on && !rule->target.on;
+	each_target(fleet->config, on, add_place, &adding);
 	fleet->n_rules++;
 	fleet->generation++;
-	if (!failed)
+	queue_places(fleet, rule);
+	if (!adding.failed)
 		return 0;
 	fleet_unwant(fleet, rule);
 	return -ENOMEM;
@@ -285,8 +371,8 @@ void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule)
 	for (unsigned i = 0; i < rule->n_places; i++) {
 		struct place *place = rule->places[i];
 		// What somebody else has set there is what this change is to end.
-		if (place->state == PLACE_CONFLICT) {
-			place->state = PLACE_UNKNOWN;
+		if (place->state == PLACE_CONFLICT && !place->leaving) {
+			place->state = PLACE_MISSING;
 			place->force = true;
 		}
 		fleet_queue(fleet, place);
@@ -297,10 +383,11 @@ void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule)
 {
 	fleet->generation++;
 	fleet->n_rules--;
-	rule->deleted = true;
 	fleet_forget_flow(fleet, rule->rule.ns_id);
-	for (unsigned i = rule->n_places; i-- > 0;)
-		fleet_queue(fleet, rule->places[i]);
+	for (unsigned i = 0; i < rule->n_places; i++)
+		rule->places[i]->leaving = true;
+	queue_places(fleet, rule);
+	rule->deleted = true;
 	if (rule->n_places == 0)
 		remove_rule(fleet, rule);
 }
@@ -314,7 +401,7 @@ void fleet_forget_rules(struct hs_fleet *fleet)
 		if (rule->n_places == 0)
 			remove_rule(fleet, rule);
 		else
-			fleet_drop_place(fleet, rule->places[0]);
+			fleet_drop_place(fleet, rule->places[rule->n_places - 1]);
 	}
 }
 
@@ -327,14 +414,14 @@ const char *fleet_place_name(const struct place *place)
 			[PLACE_MISSING] = "missing",
 			[PLACE_PRESENT] = "present",
 			[PLACE_CONFLICT] = "conflict",
-			[PLACE_REFUSED] = "refused",
 	};
 
-	if (place->rule->deleted)
+	if (fleet_place_leaves(place))
 		return "removing";
-	if (place->state == PLACE_PRESENT &&
-			!fleet_same_switches(&place->known, &place->rule->rule))
+	if (place->state == PLACE_PRESENT && !fleet_same(&place->known, &place->rule->rule))
 		return "changing";
+	if (place->state == PLACE_REFUSED)
+		return place->code ? place->code : "refused";
 	return names[place->state];
 }
 
@@ -347,9 +434,7 @@ json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *r
 	for (unsigned i = 0; i < rule->n_places; i++) {
 		const struct place *place = rule->places[i];
 		json_object_set_new(nodes, fleet->config->nodes[place->node].name,
-				place->state == PLACE_REFUSED
-						? json_string(place->code)
-						: json_string(fleet_place_name(place)));
+				json_string(fleet_place_name(place)));
 	}
 	json_object_set_new(object, "nodes", nodes);
 	return object;

@@ -7,13 +7,31 @@
 
 // ---- rules ----
 
+// Where a rule belonged whose removal is taken back: of several, the last one first.
+static json_t *take_removed(struct hs_fleet *fleet)
+{
+	size_t n = json_array_size(fleet->removed);
+	json_t *on = n ? json_incref(json_array_get(fleet->removed, n - 1)) : NULL;
+
+	if (n)
+		json_array_remove(fleet->removed, n - 1);
+	return on;
+}
+
+static unsigned places_of(const struct fleet_rule *rule)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < rule->n_places; i++)
+		n += !rule->places[i]->leaving;
+	return n;
+}
+
 static int int_request(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	struct fleet_rule *old = fleet_find_rule(fleet, args->rule.ns_id);
-	// Taking back a delete: the rule belongs where it belonged.
-	json_t *on = args->undo && old ? json_incref(old->target.on) : json_incref(args->on);
-	int rc = fleet_want(fleet, &args->rule, on);
+	json_t *on = args->undo ? take_removed(fleet) : json_incref(args->on);
+	int rc = fleet_want(fleet, &args->rule, json_is_object(on) ? on : NULL);
 
 	json_decref(on);
 	if (rc < 0) {
@@ -21,7 +39,7 @@ static int int_request(struct hs_fleet *fleet, const struct hs_api_args *args, j
 		return rc;
 	}
 	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
-			(int)fleet_find_rule(fleet, args->rule.ns_id)->n_places);
+			(int)places_of(fleet_find_rule(fleet, args->rule.ns_id)));
 	return 0;
 }
 
@@ -60,6 +78,9 @@ static int int_delete(struct hs_fleet *fleet, const struct hs_api_args *args, js
 	if (!rule)
 		return -ENOENT;
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	if (!args->undo)
+		json_array_append_new(fleet->removed,
+				rule->target.on ? json_incref(rule->target.on) : json_null());
 	fleet_unwant(fleet, rule);
 	return 0;
 }
@@ -130,7 +151,9 @@ static int events(struct hs_fleet *fleet, const struct hs_api_args *args, json_t
 	return 0;
 }
 
-// Only the nodes can say: the answer of this call is thrown away for theirs.
+// Only the nodes can say: their answers take the place of this call's.
+#define ASKED "asked"
+
 static int ask_nodes(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
@@ -140,7 +163,7 @@ static int ask_nodes(struct hs_fleet *fleet, const struct hs_api_args *args, jso
 				"question in a list");
 	fleet->relay_wanted = args->verb;
 	fleet->relay_args = *args;
-	*result = json_object();
+	*result = json_pack("{s:b}", ASKED, 1);
 	return 0;
 }
 
@@ -201,7 +224,8 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 static uint32_t rules_free(void *context)
 {
 	const struct hs_fleet *fleet = context;
-	return UINT32_MAX - fleet->n_rules;
+	const struct hs_fleet_config *c = fleet->config;
+	return c->max_rules > fleet->n_rules ? c->max_rules - fleet->n_rules : 0;
 }
 
 static uint64_t generation(void *context)
@@ -247,26 +271,41 @@ void fleet_open_verbs(struct hs_fleet *fleet)
 	fleet->relay_wanted = HS_VERB_COUNT;
 }
 
-// The answer that hs_api_handle wrote has the id that the nodes' answer needs.
-static bool relay(struct hs_fleet *fleet, void *token, const char *reply)
+// The part of a reply that the nodes are to answer, be it all of it or an entry of a list.
+static json_t *find_asked(json_t *reply)
+{
+	json_t *ok = json_object_get(reply, "ok"), *entry;
+	size_t i;
+
+	if (json_object_get(ok, ASKED))
+		return ok;
+	json_array_foreach (ok, i, entry)
+		if (json_object_get(entry, ASKED))
+			return entry;
+	return NULL;
+}
+
+static bool relay(struct hs_fleet *fleet, void *token, const char *text)
 {
 	enum hs_api_verb verb = fleet->relay_wanted;
 
 	fleet->relay_wanted = HS_VERB_COUNT;
-	json_t *object = verb != HS_VERB_COUNT && reply ? json_loads(reply, 0, NULL) : NULL;
-	bool done = json_is_object(json_object_get(object, "ok"));
-	if (done)
-		fleet_relay(fleet, token, json_object_get(object, "id"), verb, &fleet->relay_args);
-	json_decref(object);
-	return done;
+	json_t *reply = verb != HS_VERB_COUNT && text ? json_loads(text, 0, NULL) : NULL;
+	json_t *asked = find_asked(reply);
+	if (asked)
+		fleet_relay(fleet, token, reply, asked, verb, &fleet->relay_args);
+	else
+		json_decref(reply);
+	return asked != NULL;
 }
 
 void hs_fleet_request(struct hs_fleet *fleet, int64_t now_ns, void *token, const char *message,
 		size_t len, bool may_change)
 {
-	fleet->now_ns = now_ns;
+	fleet_set_time(fleet, now_ns);
 	char *reply = hs_api_handle(&fleet->backend, message, len, may_change);
 
+	json_array_clear(fleet->removed);
 	if (!relay(fleet, token, reply))
 		fleet->output.reply(fleet->output.context, token, reply);
 	free(reply);

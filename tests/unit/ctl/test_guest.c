@@ -93,6 +93,10 @@ static void a_request_that_a_packet_brought_is_a_rule(void **state)
 
 	json_t *shown = state_of_rule(r, 7), *told = event(r, "request_received", 0);
 	assert_string_equal(json_string_value(json_object_get(shown, "origin")), "in_band");
+	json_t *list = ask(r, "{\"int_list\": {}}"), *ids = json_object_get(list, "in_band");
+	assert_int_equal(json_array_size(ids), 1);
+	assert_int_equal(json_integer_value(json_array_get(ids, 0)), 7);
+	json_decref(list);
 	assert_number(shown, "expires_ns", r->now_ns + 180 * SECOND);
 	assert_null(json_object_get(shown, "request_sent")); // the packet itself takes it further
 	assert_number(told, "ns_id", 7);

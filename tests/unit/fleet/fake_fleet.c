@@ -36,6 +36,9 @@ static json_t *list(struct fake_node *node, const struct hs_api_args *args)
 	for (uint64_t i = args->offset; i < end && i < node->n_rules; i++)
 		json_array_append_new(rules, hs_rule_to_json(&node->rules[i]));
 	json_t *result = json_pack("{s:o}", "rules", rules);
+	if (node->in_band_ns)
+		json_object_set_new(
+				result, "in_band", json_pack("[I]", (json_int_t)node->in_band_ns));
 	if (end < node->n_rules)
 		json_object_set_new(result, "next", json_integer((json_int_t)end));
 	return result;
@@ -55,7 +58,11 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 		return 0;
 	case HS_VERB_INT_REQUEST:
 		node->generation++;
-		node->rules[node->n_rules++] = args->rule;
+		if (!rule)
+			rule = &node->rules[node->n_rules++];
+		else
+			node->in_band_ns = 0;
+		*rule = args->rule;
 		return 0;
 	case HS_VERB_INT_UPDATE:
 		node->generation++;
@@ -84,6 +91,11 @@ static bool ns_exists(void *context, uint32_t ns_id)
 	return find(context, ns_id) != NULL;
 }
 
+static bool gives_way(void *context, uint32_t ns_id)
+{
+	return ((struct fake_node *)context)->in_band_ns == ns_id;
+}
+
 static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 {
 	return find(context, ns_id);
@@ -102,11 +114,20 @@ static uint64_t generation(void *context)
 
 // ---- messages ----
 
-static void post(struct fake_fleet *fake, bool to_node, unsigned node, const char *text)
+static bool is_lost(struct fake_fleet *fake)
 {
+	fake->lost = fake->lost * 1664525 + 1013904223;
+	return (fake->lost >> 16) % 100 < fake->lose_percent;
+}
+
+static void post(struct fake_fleet *fake, bool to_node, unsigned node, unsigned life,
+		const char *text)
+{
+	if (is_lost(fake))
+		return;
 	assert_true(fake->n_messages < FAKE_MESSAGES);
-	fake->messages[(fake->head + fake->n_messages++) % FAKE_MESSAGES] =
-			(struct fake_message){fake->now_ns + WAY_NS, to_node, node, strdup(text)};
+	fake->messages[(fake->head + fake->n_messages++) % FAKE_MESSAGES] = (struct fake_message){
+			fake->now_ns + WAY_NS, to_node, node, life, strdup(text)};
 }
 
 static int send_to(void *context, unsigned node, const char *text, size_t len)
@@ -116,7 +137,7 @@ static int send_to(void *context, unsigned node, const char *text, size_t len)
 	assert_int_equal(strlen(text), len);
 	if (!fake->nodes[node].connected)
 		return -EAGAIN;
-	post(fake, true, node, text);
+	post(fake, true, node, fake->life, text);
 	return 0;
 }
 
@@ -160,7 +181,7 @@ static void deliver(struct fake_fleet *fake)
 
 	fake->head = (fake->head + 1) % FAKE_MESSAGES;
 	fake->n_messages--;
-	if (!node->connected) {
+	if (!node->connected || (!message.to_node && message.life != fake->life)) {
 		free(message.text);
 		return;
 	}
@@ -170,7 +191,8 @@ static void deliver(struct fake_fleet *fake)
 	} else if (!node->deaf) {
 		char *answer = hs_api_handle(
 				&node->backend, message.text, strlen(message.text), true);
-		post(fake, false, message.node, answer);
+		if (!node->mute)
+			post(fake, false, message.node, message.life, answer);
 		free(answer);
 	}
 	free(message.text);
@@ -197,6 +219,7 @@ static void open_node(struct fake_node *node, uint16_t id)
 			.context = node,
 			.run = run,
 			.ns_exists = ns_exists,
+			.gives_way = gives_way,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
 			.generation = generation,
@@ -242,7 +265,20 @@ void fake_open(struct fake_fleet *fake, const char *config)
 void fake_reopen(struct fake_fleet *fake)
 {
 	hs_fleet_destroy(fake->fleet);
+	fake->life++;
 	open_fleet(fake);
+}
+
+void fake_snapshot(struct fake_fleet *fake)
+{
+	struct hs_fleet_snapshot *snapshot = hs_fleet_snapshot(fake->fleet);
+	json_t *change;
+
+	json_array_clear(fake->saved);
+	while ((change = hs_fleet_snapshot_next(snapshot)))
+		json_array_append_new(fake->saved, change);
+	assert_int_equal(json_array_size(fake->saved), hs_fleet_changes(fake->fleet));
+	hs_fleet_snapshot_free(snapshot);
 }
 
 void fake_close(struct fake_fleet *fake)
@@ -298,7 +334,8 @@ void fake_restart(struct fake_fleet *fake, unsigned node)
 
 	n->n_rules = 0;
 	n->generation = 0;
-	n->boot_id[strlen(n->boot_id) - 1]++;
+	n->in_band_ns = 0;
+	snprintf(n->boot_id, sizeof(n->boot_id), "boot-%u-%u", n->id, ++n->boots);
 }
 
 const struct hs_rule *fake_rule(const struct fake_fleet *fake, unsigned node, uint32_t ns_id)

@@ -15,11 +15,14 @@
 struct fake_node {
 	uint16_t id;
 	char boot_id[24];
+	unsigned boots;
 	bool connected; // else nothing can be sent to it
 	bool deaf;	// takes requests and does not answer
+	bool mute;	// does what it is asked and does not answer
 	uint64_t generation;
 	unsigned n_rules, capacity;
 	struct hs_rule rules[FAKE_RULES];
+	uint32_t in_band_ns; // learned from packets, if it has such a rule
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;
 };
@@ -28,6 +31,7 @@ struct fake_message {
 	int64_t due_ns;
 	bool to_node;
 	unsigned node;
+	unsigned life; // of the controller that asked
 	char *text;
 };
 
@@ -36,13 +40,16 @@ struct fake_fleet {
 	struct hs_fleet_config config;
 	struct fake_node nodes[FAKE_NODES];
 	struct hs_fleet *fleet;
+	unsigned life; // a controller that starts again has new connections
 	struct fake_message messages[FAKE_MESSAGES]; // a ring, in order of time
 	unsigned head, n_messages;
 	json_t *reply; // to the last request of a client
 	unsigned n_replies;
 	json_t *saved; // changes, in order
 	bool cannot_save;
-	json_t *published; // all messages: {"topic", "message"}
+	unsigned lose_percent; // of the messages, either way
+	uint32_t lost;	       // state of the generator that says which
+	json_t *published;     // all messages: {"topic", "message"}
 };
 
 // Opens a fleet with the configuration's text; fails the test where that is refused.
@@ -50,6 +57,9 @@ void fake_open(struct fake_fleet *fake, const char *config);
 void fake_close(struct fake_fleet *fake);
 // A new fleet over the same nodes and what was saved, as after a restart of the controller.
 void fake_reopen(struct fake_fleet *fake);
+
+// What was saved becomes what a snapshot has.
+void fake_snapshot(struct fake_fleet *fake);
 
 void fake_run(struct fake_fleet *fake, int64_t ns);
 // As an operator asks; the answer is in fake->reply once it came (NULL before).

@@ -50,6 +50,16 @@ static char *request(uint32_t ns_id, unsigned setting, const char *on)
 	return text;
 }
 
+static char *in_band_request(uint32_t ns_id, const char *on)
+{
+	char *text = request(ns_id, 100, on);
+	char *end = strstr(text, "\"ns_id\"");
+
+	memmove(end + 17, end, strlen(end) + 1);
+	memcpy(end, "\"in_band\": true, ", 17);
+	return text;
+}
+
 static void a_rule_comes_to_all_nodes_unless_it_says_which(void **state)
 {
 	(void)state;
@@ -248,14 +258,7 @@ static void a_removal_that_a_node_missed_outlives_the_controller(void **state)
 	fake.nodes[1].connected = false;
 	fake_run(&fake, 3 * SECOND);
 	fake_ok(&fake, "[{\"int_delete\": {\"ns_id\": 1}}, {\"int_delete\": {\"ns_id\": 2}}]");
-	// As a snapshot would have it.
-	json_t *snapshot = json_array(), *change;
-	void *cursor = NULL;
-	while ((change = hs_fleet_next_change(fake.fleet, &cursor)))
-		json_array_append_new(snapshot, change);
-	assert_int_equal(json_array_size(snapshot), hs_fleet_changes(fake.fleet));
-	json_decref(fake.saved);
-	fake.saved = snapshot;
+	fake_snapshot(&fake);
 	fake_reopen(&fake);
 	fake.nodes[1].connected = true;
 	fake_run(&fake, 3 * SECOND);
@@ -296,6 +299,238 @@ static void questions_under_way_are_answered_when_the_controller_ends(void **sta
 	hs_fleet_destroy(fake.fleet);
 	fake.fleet = NULL;
 	assert_int_equal(fake.n_replies, before + 1);
+}
+
+static json_t *node_json(unsigned at)
+{
+	return json_array_get(json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "nodes"), at);
+}
+
+static int64_t of_node(unsigned at, const char *key)
+{
+	return json_integer_value(json_object_get(node_json(at), key));
+}
+
+static void a_rule_that_is_asked_for_elsewhere_leaves_the_nodes_it_was_at(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, "{\"path\": \"a-c\"}"));
+	fake_run(&fake, SECOND);
+	fake.nodes[2].connected = false;
+	fake_run(&fake, 3 * SECOND);
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_ok(&fake, request(1, 50, "{\"nodes\": [\"a\", \"d\"]}"));
+	fake_run(&fake, SECOND);
+	assert_true(fake_rule(&fake, 0, 1)->mode_setting == 50);
+	assert_null(fake_rule(&fake, 1, 1));
+	assert_non_null(fake_rule(&fake, 3, 1));
+	assert_string_equal(fake_state(&fake, 1, "c"), "removing");
+	fake.nodes[2].connected = true;
+	fake_run(&fake, 3 * SECOND);
+	assert_null(fake_rule(&fake, 2, 1));
+	assert_null(fake_state(&fake, 1, "c"));
+}
+
+static void a_rule_that_is_put_elsewhere_again_and_again_ends_where_it_was_put_last(void **state)
+{
+	static const char *const on[] = {"{\"source\": \"a\"}", "{\"source\": \"b\"}",
+			"{\"path\": \"a-c\"}", "{\"source\": \"d\"}"};
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		if (i)
+			fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+		fake_ok(&fake, request(1, i + 1, on[i % 4]));
+		fake_run(&fake, (int64_t)(i % 3) * 1000000);
+	}
+	fake_run(&fake, SECOND);
+	for (unsigned at = 0; at < 4; at++)
+		assert_int_equal(fake_rule(&fake, at, 1) != NULL, at == 3);
+	assert_true(fake_rule(&fake, 3, 1)->mode_setting == 40);
+}
+
+static void calls_that_a_restart_swallowed_hold_up_nothing(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	for (unsigned restart = 0; restart < 8; restart++) {
+		fake.nodes[0].deaf = true;
+		for (uint32_t ns_id = 1; ns_id <= 20; ns_id++)
+			fake_ok(&fake, request(100 * restart + ns_id, 100, "{\"source\": \"a\"}"));
+		fake_run(&fake, SECOND / 10);
+		fake.nodes[0].deaf = false;
+		fake_restart(&fake, 0);
+		fake_run(&fake, SECOND);
+	}
+	assert_int_equal(fake.nodes[0].n_rules, 160);
+	assert_true(of_node(0, "calls_under_way") <= 1);
+	assert_int_equal(of_node(0, "rules_present"), 160);
+}
+
+static void a_change_whose_answer_was_lost_is_not_taken_for_anothers(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, "{\"source\": \"a\"}"));
+	fake_run(&fake, SECOND);
+	fake.nodes[0].mute = true;
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 7}}");
+	fake_run(&fake, 5 * SECOND);
+	assert_true(fake_rule(&fake, 0, 1)->mode_setting == 7);
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 9}}");
+	fake.nodes[0].mute = false;
+	fake_run(&fake, 3 * SECOND);
+	assert_true(fake_rule(&fake, 0, 1)->mode_setting == 9);
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+}
+
+static void another_rule_in_its_place_that_a_restart_came_between_is_known_as_ours(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(1, 100, "{\"source\": \"a\"}"));
+	fake_run(&fake, SECOND);
+	fake.nodes[0].connected = false;
+	fake_run(&fake, 3 * SECOND);
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_ok(&fake, "{\"int_request\": {\"ns_id\": 1, \"src_ip\": \"2001:db8::7\", \"dst_ip\": "
+		       "\"2001:db8::8\", \"protocol\": \"udp\", \"trace_type\": "
+		       "\"0x7000E000\", \"mode\": \"count\", \"mode_setting\": 1, \"on\": "
+		       "{\"nodes\": [\"a\", \"b\"]}}}");
+	fake_snapshot(&fake);
+	fake_reopen(&fake);
+	fake_snapshot(&fake); // not yet reached, and not forgotten
+	fake_reopen(&fake);
+	fake.nodes[0].connected = true;
+	fake_run(&fake, 3 * SECOND);
+	assert_int_equal(fake_rule(&fake, 0, 1)->src_ip[15], 7);
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+	fake_snapshot(&fake);
+	assert_true(json_is_object(json_array_get(fake.saved, 0)));
+}
+
+static void removals_are_kept_only_for_nodes_that_were_told_of_the_rule(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake.nodes[0].connected = false;
+	fake_run(&fake, 3 * SECOND);
+	for (uint32_t ns_id = 1; ns_id <= 100; ns_id++) {
+		char text[64];
+		fake_ok(&fake, request(ns_id, 100, NULL));
+		fake_run(&fake, 4000000);
+		snprintf(text, sizeof(text), "{\"int_delete\": {\"ns_id\": %u}}", ns_id);
+		fake_ok(&fake, text);
+	}
+	fake_run(&fake, SECOND);
+	assert_int_equal(hs_fleet_changes(fake.fleet), 0);
+}
+
+static void a_clock_that_is_set_changes_nothing(void **state)
+{
+	static const int64_t steps_s[] = {-3600, 3600, -86400 * 365, 86400};
+
+	(void)state;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned i = 0; i < 4; i++) {
+		fake.now_ns += steps_s[i] * SECOND;
+		for (unsigned k = 0; k < fake.n_messages; k++)
+			fake.messages[(fake.head + k) % FAKE_MESSAGES].due_ns +=
+					steps_s[i] * SECOND;
+		fake_restart(&fake, i);
+		fake_run(&fake, 2 * SECOND);
+		assert_non_null(fake_rule(&fake, i, 1));
+	}
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 0);
+	assert_int_equal(fake_events(&fake, "node_restarted"), 4);
+}
+
+static void a_question_for_the_nodes_may_stand_in_a_list(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake_ok(&fake, "[{\"int_list\": {}}, {\"audit\": {}}, {\"hello\": {}}]");
+	json_t *entry = json_array_get(json_object_get(fake.reply, "ok"), 1);
+	assert_int_equal(json_object_size(json_object_get(entry, "nodes")), 4);
+	assert_true(json_is_true(json_object_get(entry, "ok")));
+	assert_non_null(json_object_get(
+			json_array_get(json_object_get(fake.reply, "ok"), 0), "rules"));
+}
+
+static void a_list_that_is_taken_back_leaves_the_rule_at_its_nodes(void **state)
+{
+	char list[1500];
+
+	(void)state;
+	fake_ok(&fake, request(1, 100, "{\"source\": \"b\"}"));
+	fake_ok(&fake, request(2, 100, NULL));
+	fake_run(&fake, SECOND);
+	snprintf(list, sizeof(list),
+			"[{\"int_delete\": {\"ns_id\": 1}}, %s, {\"int_delete\": {\"ns_id\": 2}}, "
+			"{\"int_delete\": {\"ns_id\": 1}}, {\"audit\": {}}, {\"audit\": {}}]",
+			request(1, 7, "{\"source\": \"d\"}"));
+	assert_string_equal(fake_error(&fake, list), "unsupported");
+	fake_run(&fake, SECOND);
+	for (unsigned at = 0; at < 4; at++) {
+		assert_int_equal(fake_rule(&fake, at, 1) != NULL, at == 1);
+		assert_non_null(fake_rule(&fake, at, 2));
+	}
+	assert_true(fake_rule(&fake, 1, 1)->mode_setting == 100);
+}
+
+static void a_flood_of_questions_holds_up_no_repair(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	for (unsigned i = 0; i < 200; i++)
+		fake_ask(&fake, "{\"stats_get\": {}}");
+	assert_string_equal(
+			json_string_value(json_object_get(
+					json_object_get(json_object_get(json_object_get(fake.reply,
+											"ok"),
+									"errors"),
+							"a"),
+					"code")),
+			"busy");
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_run(&fake, 4000000);
+	assert_non_null(fake_rule(&fake, 0, 1));
+	fake_run(&fake, 5 * SECOND);
+	assert_int_equal(fake.n_replies, 201);
+	assert_int_equal(fake_events(&fake, "node_unreachable"), 0);
+}
+
+static void what_nodes_learned_in_band_is_neither_missing_nor_anothers(void **state)
+{
+	(void)state;
+	fake_ok(&fake, in_band_request(1, "{\"source\": \"a\"}"));
+	fake_run(&fake, SECOND);
+	fake_at_node(&fake, 1, in_band_request(1, NULL));
+	fake.nodes[1].in_band_ns = 1;
+	fake_at_node(&fake, 2, in_band_request(2, NULL)); // of somebody else's source
+	fake.nodes[2].in_band_ns = 2;
+	fake_run(&fake, 3 * SECOND);
+	assert_int_equal(of_node(1, "rules_in_band"), 1);
+	assert_int_equal(of_node(1, "rules_foreign"), 0);
+	assert_int_equal(of_node(2, "rules_foreign"), 1);
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+	// On nodes that are asked for it, it is installed in place of what they learned.
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_ok(&fake, in_band_request(1, "{\"path\": \"a-c\"}"));
+	fake_run(&fake, 3 * SECOND);
+	assert_int_equal(fake.nodes[1].in_band_ns, 0);
+	assert_string_equal(fake_state(&fake, 1, "b"), "present");
+	assert_int_equal(fake_events(&fake, "rule_conflict"), 0);
+}
+
+static void rules_are_refused_when_there_are_as_many_as_the_configuration_allows(void **state)
+{
+	(void)state;
+	fake.config.max_rules = 2;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, NULL));
+	assert_string_equal(fake_error(&fake, request(3, 100, NULL)), "table_full");
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 1}}");
+	fake_ok(&fake, request(3, 100, NULL));
 }
 
 static void bad_targets_are_refused_with_their_path(void **state)
@@ -474,6 +709,18 @@ int main(void)
 			TEST(what_cannot_be_saved_is_refused_and_changes_nothing),
 			TEST(a_question_for_the_nodes_is_answered_by_all_that_can_be_reached),
 			TEST(questions_under_way_are_answered_when_the_controller_ends),
+			TEST(a_rule_that_is_asked_for_elsewhere_leaves_the_nodes_it_was_at),
+			TEST(a_rule_that_is_put_elsewhere_again_and_again_ends_where_it_was_put_last),
+			TEST(calls_that_a_restart_swallowed_hold_up_nothing),
+			TEST(a_change_whose_answer_was_lost_is_not_taken_for_anothers),
+			TEST(another_rule_in_its_place_that_a_restart_came_between_is_known_as_ours),
+			TEST(removals_are_kept_only_for_nodes_that_were_told_of_the_rule),
+			TEST(a_clock_that_is_set_changes_nothing),
+			TEST(a_question_for_the_nodes_may_stand_in_a_list),
+			TEST(a_list_that_is_taken_back_leaves_the_rule_at_its_nodes),
+			TEST(a_flood_of_questions_holds_up_no_repair),
+			TEST(what_nodes_learned_in_band_is_neither_missing_nor_anothers),
+			TEST(rules_are_refused_when_there_are_as_many_as_the_configuration_allows),
 			TEST(bad_targets_are_refused_with_their_path),
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
