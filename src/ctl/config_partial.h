@@ -4,7 +4,7 @@
 // Thread rule: any.
 #pragma once
 
-#include "partial.h"
+#include "partial_config.h"
 #include "schema.h"
 
 // Of an object that describes one field each for packets, timestamp and bytes: a member of a

@@ -69,6 +69,7 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.mac_age_s = UINT32_MAX / 2,
 			.routes = routes_of(scenario),
 			.layout = scenario->nodes[node].layout,
+			.partial = scenario->nodes[node].partial,
 			.seed = lab_seed(scenario, "node", node),
 	};
 	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));

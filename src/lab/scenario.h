@@ -10,6 +10,7 @@
 #include "error.h"
 #include "in_band.h"
 #include "link.h"
+#include "partial_config.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -29,7 +30,8 @@ struct hs_scenario_node {
 	uint16_t id;
 	char name[32];
 	struct hs_lab_clock_config clock;
-	uint8_t layout; // enum hs_flexint_layout
+	uint8_t layout;		   // enum hs_flexint_layout
+	struct hs_partial partial; // fields of its entries; zero: all
 };
 
 // A cable: the same in both directions unless "reverse" says otherwise, or a further entry with

@@ -113,6 +113,13 @@ static void every_key_of_the_head_and_of_nodes_is_read(void **state)
 	assert_true(a->clock.sync.slew);
 	assert_int_equal(a->clock.sync.step_threshold_ns, 77);
 	assert_int_equal(s.nodes[1].id, 5);
+	const struct hs_partial *partial = &s.nodes[1].partial;
+	assert_int_equal(partial->packets.policy, HS_PARTIAL_PROBABILITY);
+	assert_true(partial->packets.probability_percent == 12.5);
+	assert_int_equal(partial->timestamp.policy, HS_PARTIAL_THRESHOLD);
+	assert_int_equal(partial->timestamp.max_age_ns, S / 50);
+	assert_true(partial->bytes.unsupported);
+	assert_int_equal(a->partial.packets.policy, HS_PARTIAL_ALWAYS);
 	hs_scenario_fini(&s);
 }
 
