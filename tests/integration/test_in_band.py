@@ -218,6 +218,38 @@ def two_hosts_measure_their_conversation_without_a_controller(workspace):
 
 
 @test(path=True)
+def the_sources_own_node_shows_both_directions_of_an_application(workspace):
+    need()
+    chain = Chain(workspace, nodes=3, link="veth").start()
+    left, right = chain.hosts
+    near, far = chain.nodes[0], chain.nodes[-1]
+    # Each at its source: near has its own sink's reports of 8, and those of 7 that come back.
+    near.call("int_request", **rule(7, A, B, src_port=4000, dst_port=5001, mode_setting=5,
+                                    in_band=True, piggyback_report=True, transmit_report=False))
+    far.call("int_request", **rule(8, B, A, src_port=5001, dst_port=4000, mode_setting=5,
+                                   in_band=True, transmit_report=False))
+    with Stream(left, right, 4000, 5001), Stream(right, left, 5001, 4000):
+        def both_measured():
+            found = near.call("qos_get", app_id=1, window="1s")["applications"]
+            flows = found[0]["flows"] if found else []
+            measured = [flow for flow in flows if flow.get("e2e", {}).get("delay_ns")]
+            return found[0] if len(measured) == 2 and "round_trip_ns" in found[0] else None
+
+        app = until(both_measured, 15, "metrics of both directions")
+    equal([(flow["ns_id"], flow["from"], flow["to"], flow["direction"], flow["opposite"])
+           for flow in app["flows"]],
+          [(7, A, B, "up", 8), (8, B, A, "down", 7)], "flows")
+    equal([flow["path"] for flow in app["flows"]], [[0, 2, 3], [0, 2, 1]], "paths")
+    trip = app["round_trip_ns"]
+    check(0 < trip["min"] <= trip["mean"] <= trip["max"] < SECOND, "round trip", trip)
+    check(app["round_trip_pairs"] > 10, "pairs", app)
+    check(app["worst_hop"]["delay"]["ns_id"] in (7, 8), "worst hop", app)
+    equal(far.call("qos_get", app_id=1)["applications"][0]["flows"][0]["ns_id"], 7,
+          "what the far end has: its own sink's")
+    audit_ok(*chain.nodes)
+
+
+@test(path=True)
 def a_node_on_the_way_takes_reports_out_where_it_is_told_to(workspace):
     need()
     chain = Chain(workspace, nodes=3, link="veth").start()
