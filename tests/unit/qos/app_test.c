@@ -219,6 +219,12 @@ static void the_worst_hops_are_named_with_their_flow(void **state)
 	app = hs_qos_app_json(f->qos, 3, flows + 2, 1, 0);
 	assert_int_equal(json_object_size(json_object_get(app, "worst_hop")), 0);
 	json_decref(app);
+	json_t *clean = made_window("[{\"from\": 0, \"to\": 1, \"loss_ratio\": 0.0}]", false);
+	const struct hs_qos_app_flow lossless = {&rules[0], clean};
+	app = hs_qos_app_json(f->qos, 3, &lossless, 1, 0);
+	assert_int_equal(json_object_size(json_object_get(app, "worst_hop")), 0);
+	json_decref(app);
+	json_decref(clean);
 	json_decref(expected);
 	for (unsigned i = 0; i < 3; i++)
 		json_decref((json_t *)flows[i].window);
