@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "daemon.h"
 
-#include "ctl.h"
-#include "key_watch.h"
+#include "daemon_parts.h"
 #include "telemetry.h"
-#include "worker_thread.h"
 
 #include "idle.h"
 #include "interrupts.h"
-#include "port_watch.h"
 
-#include "boot_id.h"
 #include "bus.h"
 #include "log.h"
 #include "os_clock.h"
@@ -34,33 +30,7 @@
 // Without reports; requests, signals and port events end the wait. Bounds what a burst of reports
 // after silence puts into a ring before it is looked at.
 #define QUIET_MS	10
-#define RETRY_NS	INT64_C(1000000000)
 #define LAST_WINDOWS_NS INT64_C(1000000000)
-
-struct daemon {
-	const struct hs_config *config;
-	struct hs_eal_config eal;
-	char boot_id[HS_BOOT_ID_BYTES];
-	bool eal_open;
-	struct hs_clock *clock;
-	struct rte_mempool *pool;
-	struct hs_port *ports[HS_MAX_PORTS];
-	struct hs_node *node;
-	struct hs_bus *bus;
-	struct hs_port_watch *watch;
-	struct hs_telemetry *telemetry;
-	json_t *settings;
-	struct hs_ctl *ctl;
-	struct hs_worker_thread workers[HS_MAX_WORKERS];
-	bool pdump;
-	int signal_fd;
-	// Interfaces that are there again and could not be opened yet.
-	bool coming[HS_MAX_PORTS];
-	int64_t retry_ns;
-	bool link_up[HS_MAX_PORTS]; // of ports that no kernel tells of
-	int64_t look_ns;
-	struct hs_key_watch key_watch;
-};
 
 static void say_error(const struct hs_error *err)
 {
@@ -71,14 +41,14 @@ static void say_error(const struct hs_error *err)
 
 // ---- opening ----
 
-static int open_eal(struct daemon *d, struct hs_error *err)
+static int open_eal(struct hs_daemon *d, struct hs_error *err)
 {
 	int rc = hs_eal_init(&d->eal, err);
 	d->eal_open = rc == 0;
 	return rc;
 }
 
-static int open_clock(struct daemon *d, struct hs_error *err)
+static int open_clock(struct hs_daemon *d, struct hs_error *err)
 {
 	int rc = hs_clock_create(d->config->clock, &d->clock);
 	if (rc < 0)
@@ -86,7 +56,7 @@ static int open_clock(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static int open_pool(struct daemon *d, struct hs_error *err)
+static int open_pool(struct hs_daemon *d, struct hs_error *err)
 {
 	uint16_t bytes = hs_config_mbuf_bytes(d->config);
 	int rc = hs_pool_create("mbufs", d->config->mbufs, bytes, &d->pool);
@@ -97,7 +67,7 @@ static int open_pool(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static int open_ports(struct daemon *d, struct hs_error *err)
+static int open_ports(struct hs_daemon *d, struct hs_error *err)
 {
 	for (unsigned i = 0; i < d->config->n_ports; i++) {
 		int rc = hs_port_open(&d->config->ports[i], (uint16_t)i,
@@ -112,7 +82,7 @@ static int open_ports(struct daemon *d, struct hs_error *err)
 	return 0;
 }
 
-static int open_node(struct daemon *d, struct hs_error *err)
+static int open_node(struct hs_daemon *d, struct hs_error *err)
 {
 	int rc = hs_node_create(&d->config->node, d->clock, d->pool, &d->node, err);
 	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
@@ -130,7 +100,7 @@ static void point_to(const struct hs_endpoints *endpoints, const char **list)
 		list[i] = endpoints->text[i];
 }
 
-static int open_bus(struct daemon *d, struct hs_error *err)
+static int open_bus(struct hs_daemon *d, struct hs_error *err)
 {
 	const struct hs_config *c = d->config;
 	const char *bind[HS_CONFIG_MAX_ENDPOINTS], *publish_to[HS_CONFIG_MAX_ENDPOINTS],
@@ -156,7 +126,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static int open_telemetry(struct daemon *d, struct hs_error *err)
+static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 {
 	(void)err;
 	struct hs_telemetry_config telemetry = {
@@ -177,7 +147,7 @@ static int open_telemetry(struct daemon *d, struct hs_error *err)
 }
 
 // What node_get repeats of the configuration.
-static json_t *settings_of(const struct daemon *d)
+static json_t *settings_of(const struct hs_daemon *d)
 {
 	static const char *const from_top[] = {
 			"polling", "control_core", "memory", "telemetry", "state"};
@@ -201,13 +171,13 @@ static json_t *settings_of(const struct daemon *d)
 
 static int publish(void *context, const char *topic, const char *json)
 {
-	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+	return hs_bus_publish(((struct hs_daemon *)context)->bus, topic, json);
 }
 
 static void add_totals(void *context, struct hs_node_totals *totals)
 {
 	struct hs_bus_counters bus;
-	hs_bus_counters(((struct daemon *)context)->bus, &bus);
+	hs_bus_counters(((struct hs_daemon *)context)->bus, &bus);
 	totals->requests_malformed = bus.requests_malformed;
 	totals->requests_refused = bus.requests_refused;
 	totals->replies_lost = bus.replies_lost;
@@ -216,7 +186,8 @@ static void add_totals(void *context, struct hs_node_totals *totals)
 	totals->handshakes_failed = bus.handshakes_failed;
 }
 
-static int install_list(struct daemon *d, json_t *requests, const char *path, struct hs_error *err)
+static int install_list(
+		struct hs_daemon *d, json_t *requests, const char *path, struct hs_error *err)
 {
 	int rc = requests ? hs_ctl_install(d->ctl, hs_clock_now(d->clock), requests,
 					    HS_ORIGIN_CONFIG, err)
@@ -235,7 +206,7 @@ static void add_requests(json_t *requests, const char *verb, json_t *contents)
 }
 
 // The node's own routes, then what is asked for: rules and further routes.
-static int install(struct daemon *d, struct hs_error *err)
+static int install(struct hs_daemon *d, struct hs_error *err)
 {
 	json_t *routes = json_array();
 	add_requests(routes, "neighbour_add", d->config->neighbours);
@@ -245,7 +216,7 @@ static int install(struct daemon *d, struct hs_error *err)
 	return rc < 0 ? rc : install_list(d, d->config->requests, "requests", err);
 }
 
-static int open_ctl(struct daemon *d, struct hs_error *err)
+static int open_ctl(struct hs_daemon *d, struct hs_error *err)
 {
 	struct hs_ctl_output output = {.context = d, .publish = publish, .totals = add_totals};
 	d->settings = settings_of(d);
@@ -265,7 +236,7 @@ static int open_ctl(struct daemon *d, struct hs_error *err)
 	return install(d, err);
 }
 
-static int open_state(struct daemon *d, struct hs_error *err)
+static int open_state(struct hs_daemon *d, struct hs_error *err)
 {
 	const struct hs_state_config state = {
 			.file = d->config->state_file,
@@ -274,11 +245,9 @@ static int open_state(struct daemon *d, struct hs_error *err)
 	return state.file[0] ? hs_ctl_open_state(d->ctl, hs_clock_now(d->clock), &state, err) : 0;
 }
 
-static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
-
-static int open_watch(struct daemon *d, struct hs_error *err)
+static int open_watch(struct hs_daemon *d, struct hs_error *err)
 {
-	int rc = hs_port_watch_create(on_port_event, d, &d->watch);
+	int rc = hs_port_watch_create(hs_daemon_on_port_event, d, &d->watch);
 	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
 		if (d->config->ports[i].kind == HS_PORT_IFACE)
 			rc = hs_port_watch_add(d->watch, d->ports[i]);
@@ -290,7 +259,7 @@ static int open_watch(struct daemon *d, struct hs_error *err)
 }
 
 // From now on drivers do in interrupts what they do while workers pause.
-static int hold_interrupts(struct daemon *d, struct hs_error *err)
+static int hold_interrupts(struct hs_daemon *d, struct hs_error *err)
 {
 	bool needed = false;
 	for (unsigned i = 0; i < d->config->n_ports; i++)
@@ -302,7 +271,7 @@ static int hold_interrupts(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static int open_workers(struct daemon *d, struct hs_error *err)
+static int open_workers(struct hs_daemon *d, struct hs_error *err)
 {
 	int rc = 0;
 	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++) {
@@ -318,7 +287,7 @@ static int open_workers(struct daemon *d, struct hs_error *err)
 
 // In this order: what the list of requests installs is in force before the first packet is taken.
 static const struct {
-	int (*open)(struct daemon *d, struct hs_error *err);
+	int (*open)(struct hs_daemon *d, struct hs_error *err);
 	int exit_code;
 } steps[] = {
 		{open_eal, HS_EXIT_FAILED},
@@ -335,7 +304,7 @@ static const struct {
 		{open_workers, HS_EXIT_FAILED},
 };
 
-static int open_all(struct daemon *d)
+static int open_all(struct hs_daemon *d)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		struct hs_error err = {0};
@@ -353,7 +322,7 @@ static int open_all(struct daemon *d)
 // ---- closing ----
 
 // Whoever told us to end waits for two seconds, not for thousands of flows.
-static void publish_last_windows(struct daemon *d)
+static void publish_last_windows(struct hs_daemon *d)
 {
 	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_WINDOWS_NS;
 	unsigned left;
@@ -366,7 +335,7 @@ static void publish_last_windows(struct daemon *d)
 				left);
 }
 
-static void stop_traffic(struct daemon *d)
+static void stop_traffic(struct hs_daemon *d)
 {
 	for (unsigned i = 0; i < d->config->node.n_workers; i++)
 		hs_worker_thread_stop(&d->workers[i]);
@@ -374,7 +343,7 @@ static void stop_traffic(struct daemon *d)
 		publish_last_windows(d);
 }
 
-static void close_all(struct daemon *d)
+static void close_all(struct hs_daemon *d)
 {
 	stop_traffic(d);
 	for (unsigned i = 0; i < d->config->node.n_workers; i++)
@@ -395,122 +364,16 @@ static void close_all(struct daemon *d)
 		hs_eal_fini();
 }
 
-// ---- ports that come and go ----
-
-static void set_usable(struct hs_port *port, bool usable)
-{
-	__atomic_store_n(&port->usable, usable, __ATOMIC_RELEASE);
-}
-
-static json_t *port_details(const struct hs_port *port)
-{
-	return json_pack("{s:s}", "port", port->config.name);
-}
-
-static void port_gone(struct daemon *d, struct hs_port *port)
-{
-	d->coming[port->index] = false;
-	set_usable(port, false);
-	hs_node_synchronise(d->node);
-	for (unsigned i = 0; i < d->config->node.n_workers; i++)
-		hs_worker_thread_remove_port(&d->workers[i], port);
-	hs_port_detach(port);
-	hs_log(HS_LOG_WARNING, "daemon", "port '%s': its interface is gone; going on without it",
-			port->config.name);
-	hs_ctl_event(d->ctl, "port_gone", port_details(port), "port \"%s\": its interface is gone",
-			port->config.name);
-}
-
-static void try_again(struct daemon *d, struct hs_port *port)
-{
-	struct hs_error err = {0};
-	int rc = hs_port_reopen(port, &err);
-	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++)
-		rc = hs_worker_thread_add_port(&d->workers[i], port);
-	d->coming[port->index] = rc < 0;
-	if (rc < 0) {
-		d->retry_ns = hs_clock_now(d->clock) + RETRY_NS;
-		hs_log(HS_LOG_INFO, "daemon", "port '%s' cannot be opened yet: %s",
-				port->config.name, err.message);
-		return;
-	}
-	set_usable(port, true);
-	hs_log(HS_LOG_NOTICE, "daemon", "port '%s' is back", port->config.name);
-	hs_ctl_event(d->ctl, "port_back", port_details(port), "port \"%s\" is back",
-			port->config.name);
-}
-
-static void on_port_event(void *context, struct hs_port *port, enum hs_port_event event)
-{
-	struct daemon *d = context;
-
-	switch (event) {
-	case HS_PORT_GONE:
-		port_gone(d, port);
-		return;
-	case HS_PORT_BACK:
-		try_again(d, port);
-		return;
-	case HS_PORT_UP:
-		hs_ctl_event(d->ctl, "port_up", port_details(port), "port \"%s\": link is up",
-				port->config.name);
-		return;
-	case HS_PORT_DOWN:
-		hs_ctl_event(d->ctl, "port_down", port_details(port), "port \"%s\": link is down",
-				port->config.name);
-		return;
-	}
-}
-
-static void retry_ports(struct daemon *d, int64_t now_ns)
-{
-	for (unsigned i = 0; i < d->config->n_ports; i++) {
-		if (d->coming[i] && now_ns >= d->retry_ns)
-			try_again(d, d->ports[i]);
-	}
-}
-
-static void let_interrupts_run(struct daemon *d)
+static void let_interrupts_run(struct hs_daemon *d)
 {
 	hs_node_pause(d->node);
 	hs_interrupts_pass();
 	hs_node_resume(d->node);
 }
 
-// A memif client whose server is not there calls again.
-static void call_peer(struct daemon *d, struct hs_port *port)
-{
-	hs_node_pause(d->node);
-	hs_port_call_peer(port);
-	hs_node_resume(d->node);
-}
-
-static void look_at_device(struct daemon *d, struct hs_port *port)
-{
-	bool up = hs_port_look(port);
-
-	if (up != d->link_up[port->index])
-		on_port_event(d, port, up ? HS_PORT_UP : HS_PORT_DOWN);
-	d->link_up[port->index] = up;
-	if (!up && hs_port_waits_for_peer(port))
-		call_peer(d, port);
-}
-
-// Of interfaces the kernel tells; other devices are looked at once a second.
-static void look_at_devices(struct daemon *d, int64_t now_ns)
-{
-	if (now_ns < d->look_ns)
-		return;
-	d->look_ns = now_ns + RETRY_NS;
-	for (unsigned i = 0; i < d->config->n_ports; i++) {
-		if (d->config->ports[i].kind != HS_PORT_IFACE)
-			look_at_device(d, d->ports[i]);
-	}
-}
-
 // ---- the loop ----
 
-static void answer_requests(struct daemon *d)
+static void answer_requests(struct hs_daemon *d)
 {
 	struct hs_bus_request request;
 	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
@@ -526,7 +389,7 @@ static void answer_requests(struct daemon *d)
 	}
 }
 
-static bool signal_waits(struct daemon *d)
+static bool signal_waits(struct hs_daemon *d)
 {
 	int signal_number = hs_stop_read(d->signal_fd);
 	if (signal_number == 0)
@@ -535,7 +398,7 @@ static bool signal_waits(struct daemon *d)
 	return true;
 }
 
-static void serve(struct daemon *d)
+static void serve(struct hs_daemon *d)
 {
 	struct pollfd fds[] = {
 			{.fd = d->signal_fd, .events = POLLIN},
@@ -558,8 +421,8 @@ static void serve(struct daemon *d)
 		if (fds[1].revents)
 			hs_port_watch_poll(d->watch);
 		int64_t now_ns = hs_clock_now(d->clock);
-		retry_ports(d, now_ns);
-		look_at_devices(d, now_ns);
+		hs_daemon_retry_ports(d, now_ns);
+		hs_daemon_look_at_devices(d, now_ns);
 		hs_key_watch_look(&d->key_watch, d->bus, d->ctl, now_ns);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
@@ -569,7 +432,7 @@ static void serve(struct daemon *d)
 
 // ---- all of it ----
 
-static void say_ready(const struct daemon *d)
+static void say_ready(const struct hs_daemon *d)
 {
 	const struct hs_config *c = d->config;
 	for (unsigned i = 0; i < c->node.n_workers; i++) {
@@ -591,10 +454,10 @@ static void say_ready(const struct daemon *d)
 
 int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 {
-	struct daemon *d = aligned_alloc(64, sizeof(*d));
+	struct hs_daemon *d = aligned_alloc(64, sizeof(*d));
 	if (!d)
 		return HS_EXIT_FAILED;
-	*d = (struct daemon){.config = config};
+	*d = (struct hs_daemon){.config = config};
 	hs_config_eal(config, &d->eal);
 	d->eal.argc = argc;
 	d->eal.argv = argv;
