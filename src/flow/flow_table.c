@@ -1,79 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flow_table.h"
-#include "flow_state.h"
-#include "ns_index.h"
-#include "pages.h"
+#include "flow_table_parts.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <netinet/in.h>
-
-#include <rte_errno.h>
 #include <rte_hash.h>
-#include <rte_hash_crc.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
-
-enum entry_state {
-	ENTRY_FREE,
-	ENTRY_LIVE,    // in the hash: workers find it
-	ENTRY_WAITING, // an older rule has the same 5-tuple
-	ENTRY_DYING,   // out of the hash, a worker may still hold the slot
-};
-
-// What control keeps of a rule. Lists are of slots, HS_FLOW_NONE at their ends.
-struct entry {
-	struct hs_rule rule;
-	uint64_t token;			 // dying: the grace period that must pass
-	int32_t position;		 // live or dying: where the hash keeps the key
-	uint32_t order_prev, order_next; // all installed rules in order of installation;
-					 // order_next also links the free and the dying
-	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
-					 // behind them its carrier
-	uint32_t users;			 // of a carrier
-	uint8_t state;			 // enum entry_state
-	bool offered;			 // workers look at the slot's offer
-};
 
 static_assert(HS_NS_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
 static_assert(HS_FLOW_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
-
-struct hs_flow_table {
-	struct hs_flow_table_config config;
-	struct rte_hash *hash;
-	struct entry *entries;
-	struct hs_ns_index index;
-	struct hs_flow_index places;
-	struct hs_flow_shared *shared;
-	struct hs_flow_worker *workers[32];
-	struct hs_flow_others *others[32];
-	struct hs_flow_offer *_Atomic *offers;
-	uint32_t mask_users[4];
-	// Read by every worker for each burst; the rest is control's, which writes it all the time.
-	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
-	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of carriers
-	uint32_t dying_head, dying_tail;
-	uint32_t order_head, order_tail;
-	uint32_t count;
-	uint64_t ages;
-};
-
-// ---- slots of rules, and behind them those of carriers ----
-
-static uint32_t slots_of(uint32_t capacity)
-{
-	return capacity + RTE_MIN(capacity, capacity / 32 + 64);
-}
-
-static bool is_carrier(const struct hs_flow_table *t, uint32_t slot)
-{
-	return slot >= t->config.capacity;
-}
 
 // ---- keys and masks ----
 
@@ -82,7 +19,7 @@ static unsigned rule_mask(const struct hs_rule *rule)
 	return (rule->src_port == 0 ? 1u : 0u) | (rule->dst_port == 0 ? 2u : 0u);
 }
 
-static void rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
+void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
 {
 	memset(key, 0, sizeof(*key));
 	memcpy(key->src_ip, rule->src_ip, 16);
@@ -108,7 +45,7 @@ static void mask_release(struct hs_flow_table *t, unsigned mask)
 
 static void order_append(struct hs_flow_table *t, uint32_t slot)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	e->order_prev = t->order_tail;
 	e->order_next = HS_FLOW_NONE;
 	if (t->order_tail == HS_FLOW_NONE)
@@ -120,7 +57,7 @@ static void order_append(struct hs_flow_table *t, uint32_t slot)
 
 static void order_remove(struct hs_flow_table *t, uint32_t slot)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	if (e->order_prev == HS_FLOW_NONE)
 		t->order_head = e->order_next;
 	else
@@ -133,16 +70,16 @@ static void order_remove(struct hs_flow_table *t, uint32_t slot)
 
 // ---- slots ----
 
-static void slot_free(struct hs_flow_table *t, uint32_t slot)
+void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot)
 {
-	uint32_t *head = &t->free_head[is_carrier(t, slot)];
+	uint32_t *head = &t->free_head[hs_flow_is_carrier(t, slot)];
 
 	t->entries[slot].state = ENTRY_FREE;
 	t->entries[slot].order_next = *head;
 	*head = slot;
 }
 
-static uint32_t slot_take(struct hs_flow_table *t, bool carrier)
+uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier)
 {
 	uint32_t *head = &t->free_head[carrier];
 
@@ -162,7 +99,7 @@ static uint32_t slot_take(struct hs_flow_table *t, bool carrier)
 // Called when no worker can see the slot any more.
 static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	e->state = ENTRY_DYING;
 	e->position = position;
 	e->token = rte_rcu_qsbr_start(t->config.qsbr);
@@ -178,7 +115,7 @@ void hs_flow_table_reclaim(struct hs_flow_table *t)
 {
 	while (t->dying_head != HS_FLOW_NONE) {
 		uint32_t slot = t->dying_head;
-		struct entry *e = &t->entries[slot];
+		struct hs_flow_entry *e = &t->entries[slot];
 		if (rte_rcu_qsbr_check(t->config.qsbr, e->token, false) != 1)
 			return;
 		t->dying_head = e->order_next;
@@ -187,7 +124,7 @@ void hs_flow_table_reclaim(struct hs_flow_table *t)
 		if (e->position >= 0)
 			rte_hash_free_key_with_position(t->hash, e->position);
 		free(atomic_exchange_explicit(&t->offers[slot], NULL, memory_order_relaxed));
-		slot_free(t, slot);
+		hs_flow_slot_free(t, slot);
 	}
 }
 
@@ -205,7 +142,7 @@ static uint64_t setting_of(const struct hs_rule *rule)
 	}
 }
 
-static uint64_t config_of(const struct entry *e)
+static uint64_t config_of(const struct hs_flow_entry *e)
 {
 	const struct hs_rule *rule = &e->rule;
 	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_OFFERED : 0u);
@@ -216,7 +153,7 @@ static uint64_t config_of(const struct entry *e)
 	       flags << HS_FLOW_CONFIG_FLAGS_SHIFT;
 }
 
-static void config_publish(struct hs_flow_table *t, uint32_t slot)
+void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot)
 {
 	uint64_t config = config_of(&t->entries[slot]);
 
@@ -236,7 +173,7 @@ static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 		own->ns_id = rule->ns_id;
 		own->trace_type = rule->trace_type;
 	}
-	config_publish(t, slot);
+	hs_flow_publish_config(t, slot);
 }
 
 static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
@@ -244,7 +181,7 @@ static void shared_prepare(struct hs_flow_table *t, uint32_t slot)
 	struct hs_flow_shared *shared = &t->shared[slot];
 	struct hs_flow_key key;
 
-	rule_key(&t->entries[slot].rule, &key);
+	hs_flow_rule_key(&t->entries[slot].rule, &key);
 	memcpy(shared->key, &key, sizeof(shared->key));
 	atomic_store_explicit(&shared->last_ns, HS_FLOW_NEVER_NS, memory_order_relaxed);
 	atomic_store_explicit(&shared->workers, 0, memory_order_relaxed);
@@ -266,10 +203,10 @@ static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint
 // Makes a prepared slot the one that workers find for its 5-tuple.
 static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	struct hs_flow_key key;
 
-	rule_key(&e->rule, &key);
+	hs_flow_rule_key(&e->rule, &key);
 	int rc = hash_add(t, &key, slot);
 	if (rc)
 		return rc;
@@ -282,12 +219,12 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 
 // ---- install, remove, update ----
 
-static uint32_t find_same_tuple(struct hs_flow_table *t, const struct hs_rule *rule)
+uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule)
 {
 	struct hs_flow_key key;
 	void *data;
 
-	rule_key(rule, &key);
+	hs_flow_rule_key(rule, &key);
 	if (rte_hash_lookup_with_hash_data(t->hash, &key, hs_flow_key_hash(&key), &data) < 0)
 		return HS_FLOW_NONE;
 	return (uint32_t)(uintptr_t)data;
@@ -295,8 +232,8 @@ static uint32_t find_same_tuple(struct hs_flow_table *t, const struct hs_rule *r
 
 static void tuple_join(struct hs_flow_table *t, uint32_t before, uint32_t slot)
 {
-	struct entry *next = &t->entries[before];
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *next = &t->entries[before];
+	struct hs_flow_entry *e = &t->entries[slot];
 
 	e->tuple_prev = next->tuple_prev;
 	e->tuple_next = before;
@@ -311,7 +248,7 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 {
 	struct hs_flow_key key;
 
-	rule_key(&t->entries[to].rule, &key);
+	hs_flow_rule_key(&t->entries[to].rule, &key);
 	rte_hash_add_key_with_hash_data(
 			t->hash, &key, hs_flow_key_hash(&key), (void *)(uintptr_t)to);
 	hs_flow_index_replace(&t->places, hs_flow_key_hash(&key), from, to);
@@ -319,10 +256,10 @@ static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 	t->entries[to].state = ENTRY_LIVE;
 }
 
-static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by)
+int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by)
 {
-	struct entry *e = &t->entries[slot];
-	uint32_t oldest = find_same_tuple(t, &e->rule);
+	struct hs_flow_entry *e = &t->entries[slot];
+	uint32_t oldest = hs_flow_find_tuple(t, &e->rule);
 
 	workers_prepare(t, slot);
 	shared_prepare(t, slot);
@@ -332,14 +269,14 @@ static int slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed
 	if (oldest == HS_FLOW_NONE)
 		return slot_publish(t, slot);
 
-	if (is_carrier(t, oldest)) {
+	if (hs_flow_is_carrier(t, oldest)) {
 		tuple_join(t, oldest, slot);
 		hand_over(t, oldest, slot);
 		t->entries[oldest].state = ENTRY_WAITING;
 		return 0;
 	}
 	uint32_t last = t->entries[oldest].tuple_prev;
-	tuple_join(t, is_carrier(t, last) ? last : oldest, slot);
+	tuple_join(t, hs_flow_is_carrier(t, last) ? last : oldest, slot);
 	e->state = ENTRY_WAITING;
 	*shadowed_by = t->entries[oldest].rule.ns_id;
 	return 0;
@@ -362,14 +299,14 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 				"namespace %u has a rule already", rule->ns_id);
 		return -EEXIST;
 	}
-	uint32_t slot = slot_take(t, false);
+	uint32_t slot = hs_flow_slot_take(t, false);
 	if (slot == HS_FLOW_NONE)
 		return table_full(t, err);
 
 	t->entries[slot].rule = *rule;
 	t->entries[slot].offered = rule->in_band;
-	if (slot_enter(t, slot, &shadow)) {
-		slot_free(t, slot);
+	if (hs_flow_slot_enter(t, slot, &shadow)) {
+		hs_flow_slot_free(t, slot);
 		return table_full(t, err);
 	}
 	hs_ns_index_insert(&t->index, rule->ns_id, slot);
@@ -382,23 +319,23 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 
 static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	struct hs_flow_key key;
 
 	if (e->tuple_next != slot) {
 		hand_over(t, slot, e->tuple_next);
 		return -1;
 	}
-	rule_key(&e->rule, &key);
+	hs_flow_rule_key(&e->rule, &key);
 	hs_flow_index_erase(&t->places, hs_flow_key_hash(&key), slot);
 	rte_hash_del_key_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	mask_release(t, rule_mask(&e->rule));
 	return e->position;
 }
 
-static void slot_leave(struct hs_flow_table *t, uint32_t slot)
+void hs_flow_slot_leave(struct hs_flow_table *t, uint32_t slot)
 {
-	struct entry *e = &t->entries[slot];
+	struct hs_flow_entry *e = &t->entries[slot];
 	int32_t position = e->state == ENTRY_LIVE ? unpublish(t, slot) : -1;
 
 	t->entries[e->tuple_prev].tuple_next = e->tuple_next;
@@ -417,7 +354,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 	}
 	hs_ns_index_erase(&t->index, ns_id);
 	order_remove(t, slot);
-	slot_leave(t, slot);
+	hs_flow_slot_leave(t, slot);
 	t->count--;
 	return 0;
 }
@@ -435,104 +372,8 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	int rc = hs_rule_apply(&t->entries[slot].rule, update, err);
 	if (rc)
 		return rc;
-	config_publish(t, slot);
+	hs_flow_publish_config(t, slot);
 	return 0;
-}
-
-// ---- offers and carriers ----
-
-struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *t, uint32_t slot)
-{
-	struct hs_flow_offer *offer = atomic_load_explicit(&t->offers[slot], memory_order_relaxed);
-
-	if (offer)
-		return offer;
-	offer = calloc(1, sizeof(*offer));
-	if (offer)
-		offer->holds_telemetry = t->entries[slot].rule.in_band;
-	atomic_store_explicit(&t->offers[slot], offer, memory_order_release);
-	return offer;
-}
-
-void hs_flow_table_offer_set(struct hs_flow_table *t, uint32_t slot, bool offered)
-{
-	t->entries[slot].offered = offered;
-	config_publish(t, slot);
-}
-
-// The 5-tuple of what goes back: a rule that is never due and adds nothing.
-static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
-{
-	*reverse = (struct hs_rule){
-			.src_port = forward->dst_port,
-			.dst_port = forward->src_port,
-			.protocol = forward->protocol,
-			.mode = HS_MODE_PROBABILITY,
-	};
-	memcpy(reverse->src_ip, forward->dst_ip, 16);
-	memcpy(reverse->dst_ip, forward->src_ip, 16);
-}
-
-static uint32_t find_carrier(struct hs_flow_table *t, const struct hs_rule *reverse)
-{
-	uint32_t oldest = find_same_tuple(t, reverse);
-	uint32_t last = oldest == HS_FLOW_NONE ? oldest : t->entries[oldest].tuple_prev;
-
-	return is_carrier(t, last) ? last : HS_FLOW_NONE;
-}
-
-int hs_flow_table_add_carrier(
-		struct hs_flow_table *t, const struct hs_rule *forward, uint32_t *slot)
-{
-	struct hs_rule reverse;
-	uint32_t shadow;
-
-	reverse_of(forward, &reverse);
-	*slot = find_carrier(t, &reverse);
-	if (*slot != HS_FLOW_NONE) {
-		t->entries[*slot].users++;
-		return 0;
-	}
-	*slot = slot_take(t, true);
-	if (*slot == HS_FLOW_NONE)
-		return -ENOSPC;
-	struct entry *e = &t->entries[*slot];
-	e->rule = reverse;
-	e->offered = false;
-	e->users = 1;
-	if (slot_enter(t, *slot, &shadow)) {
-		slot_free(t, *slot);
-		return -ENOSPC;
-	}
-	return 0;
-}
-
-void hs_flow_table_remove_carrier(struct hs_flow_table *t, uint32_t slot)
-{
-	if (--t->entries[slot].users == 0)
-		slot_leave(t, slot);
-}
-
-// As workers find it.
-uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_rule *forward)
-{
-	struct hs_flow_view view = {
-			.own = t->workers[0],
-			.shared = t->shared,
-			.hash = t->hash,
-			.index = t->places,
-			.masks = &t->masks,
-			.n_rules = t->config.capacity,
-	};
-	struct hs_rule reverse;
-	struct hs_flow_key key;
-	const struct hs_flow_key *keys[] = {&key};
-	uint32_t slot;
-
-	reverse_of(forward, &reverse);
-	rule_key(&reverse, &key);
-	hs_flow_lookup_burst(&view, keys, 1, &slot);
-	return slot;
 }
 
 // ---- reading ----
@@ -625,146 +466,4 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->worker = worker;
 	view->n_workers = t->config.n_workers;
 	view->n_rules = t->config.capacity;
-}
-
-// ---- making and freeing ----
-
-// 1/16 larger than the capacity: filled to the brim, a cuckoo hash refuses 1 change in 200.
-static uint32_t hash_entries(uint32_t capacity)
-{
-	return capacity + capacity / 16 + 64;
-}
-
-static int make_hash(struct hs_flow_table *t)
-{
-	char name[RTE_HASH_NAMESIZE];
-	snprintf(name, sizeof(name), "hs_%s", t->config.name);
-	struct rte_hash_parameters parameters = {
-			.name = name,
-			.entries = hash_entries(slots_of(t->config.capacity)),
-			.key_len = sizeof(struct hs_flow_key),
-			.hash_func = rte_hash_crc,
-			.socket_id = SOCKET_ID_ANY,
-			.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF |
-				      RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
-	};
-	t->hash = rte_hash_create(&parameters);
-	return t->hash ? 0 : -rte_errno;
-}
-
-static size_t shared_bytes(uint32_t capacity)
-{
-	return capacity * sizeof(struct hs_flow_shared);
-}
-
-static size_t worker_bytes(uint32_t capacity)
-{
-	return capacity * sizeof(struct hs_flow_worker);
-}
-
-static int make_arrays(struct hs_flow_table *t)
-{
-	uint32_t capacity = slots_of(t->config.capacity);
-
-	t->entries = calloc(capacity, sizeof(*t->entries));
-	t->offers = calloc(capacity, sizeof(*t->offers));
-	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
-	if (!t->entries || !t->offers || !t->shared || hs_ns_index_init(&t->index, capacity) ||
-			hs_flow_index_init(&t->places, capacity))
-		return -ENOMEM;
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
-		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
-		t->others[w] = rte_zmalloc(
-				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
-		if (!t->workers[w] || !t->others[w])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static void link_slots(struct hs_flow_table *t)
-{
-	t->free_head[0] = t->free_head[1] = HS_FLOW_NONE;
-	t->order_head = t->order_tail = HS_FLOW_NONE;
-	t->dying_head = t->dying_tail = HS_FLOW_NONE;
-	for (uint32_t slot = slots_of(t->config.capacity); slot-- > 0;)
-		slot_free(t, slot);
-}
-
-int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table)
-{
-	if (!config->capacity || !config->n_workers || config->n_workers > 32)
-		return -EINVAL;
-	struct hs_flow_table *t = aligned_alloc(alignof(struct hs_flow_table), sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	*t = (struct hs_flow_table){.config = *config};
-	int rc = make_hash(t);
-	if (!rc)
-		rc = make_arrays(t);
-	if (rc) {
-		hs_flow_table_destroy(t);
-		return rc;
-	}
-	link_slots(t);
-	*table = t;
-	return 0;
-}
-
-void hs_flow_table_destroy(struct hs_flow_table *t)
-{
-	if (!t)
-		return;
-	uint32_t slots = slots_of(t->config.capacity);
-	for (unsigned w = 0; w < t->config.n_workers; w++) {
-		hs_pages_give(t->workers[w], worker_bytes(slots));
-		rte_free(t->others[w]);
-	}
-	hs_pages_give(t->shared, shared_bytes(slots));
-	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
-		free(t->offers[slot]);
-	free(t->offers);
-	hs_ns_index_fini(&t->index);
-	hs_flow_index_fini(&t->places);
-	free(t->entries);
-	rte_hash_free(t->hash);
-	free(t);
-}
-
-// rte_hash's parts: keys (64 bytes each with their data), two sets of 64-byte buckets for eight,
-// rings of free key slots and free extension buckets, a change counter.
-static uint64_t hash_bytes(uint32_t entries)
-{
-	uint64_t slots = rte_align32pow2(entries + 1);
-	uint64_t buckets = slots / 8;
-
-	return (uint64_t)entries * 64 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
-	       buckets * 2 * sizeof(uint32_t);
-}
-
-uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
-{
-	uint32_t slots = slots_of(capacity);
-	uint64_t arrays = hs_pages_dpdk_bytes(shared_bytes(slots)) +
-			  n_workers * hs_pages_dpdk_bytes(worker_bytes(slots)) +
-			  hs_pages_dpdk_bytes(hs_flow_index_bytes(slots));
-	uint64_t hash = hash_bytes(hash_entries(slots));
-
-	return hash + hash / 16 + arrays + (1u << 20);
-}
-
-static size_t mapped_bytes(size_t bytes)
-{
-	return bytes - hs_pages_dpdk_bytes(bytes);
-}
-
-uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
-{
-	uint32_t slots = slots_of(capacity);
-	uint64_t arrays = mapped_bytes(shared_bytes(slots)) +
-			  n_workers * mapped_bytes(worker_bytes(slots)) +
-			  mapped_bytes(hs_flow_index_bytes(slots));
-
-	return arrays + (uint64_t)slots * (sizeof(struct entry) + sizeof(struct hs_flow_offer *)) +
-	       hs_ns_index_bytes(slots);
 }

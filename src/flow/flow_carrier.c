@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Offers of entries, and the carriers that bring them where no rule matches.
+#include "flow_table_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_offer *offer = atomic_load_explicit(&t->offers[slot], memory_order_relaxed);
+
+	if (offer)
+		return offer;
+	offer = calloc(1, sizeof(*offer));
+	if (offer)
+		offer->holds_telemetry = t->entries[slot].rule.in_band;
+	atomic_store_explicit(&t->offers[slot], offer, memory_order_release);
+	return offer;
+}
+
+void hs_flow_table_offer_set(struct hs_flow_table *t, uint32_t slot, bool offered)
+{
+	t->entries[slot].offered = offered;
+	hs_flow_publish_config(t, slot);
+}
+
+// The 5-tuple of what goes back: a rule that is never due and adds nothing.
+static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
+{
+	*reverse = (struct hs_rule){
+			.src_port = forward->dst_port,
+			.dst_port = forward->src_port,
+			.protocol = forward->protocol,
+			.mode = HS_MODE_PROBABILITY,
+	};
+	memcpy(reverse->src_ip, forward->dst_ip, 16);
+	memcpy(reverse->dst_ip, forward->src_ip, 16);
+}
+
+static uint32_t find_carrier(struct hs_flow_table *t, const struct hs_rule *reverse)
+{
+	uint32_t oldest = hs_flow_find_tuple(t, reverse);
+	uint32_t last = oldest == HS_FLOW_NONE ? oldest : t->entries[oldest].tuple_prev;
+
+	return hs_flow_is_carrier(t, last) ? last : HS_FLOW_NONE;
+}
+
+int hs_flow_table_add_carrier(
+		struct hs_flow_table *t, const struct hs_rule *forward, uint32_t *slot)
+{
+	struct hs_rule reverse;
+	uint32_t shadow;
+
+	reverse_of(forward, &reverse);
+	*slot = find_carrier(t, &reverse);
+	if (*slot != HS_FLOW_NONE) {
+		t->entries[*slot].users++;
+		return 0;
+	}
+	*slot = hs_flow_slot_take(t, true);
+	if (*slot == HS_FLOW_NONE)
+		return -ENOSPC;
+	struct hs_flow_entry *e = &t->entries[*slot];
+	e->rule = reverse;
+	e->offered = false;
+	e->users = 1;
+	if (hs_flow_slot_enter(t, *slot, &shadow)) {
+		hs_flow_slot_free(t, *slot);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+void hs_flow_table_remove_carrier(struct hs_flow_table *t, uint32_t slot)
+{
+	if (--t->entries[slot].users == 0)
+		hs_flow_slot_leave(t, slot);
+}
+
+// As workers find it.
+uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_rule *forward)
+{
+	struct hs_flow_view view = {
+			.own = t->workers[0],
+			.shared = t->shared,
+			.hash = t->hash,
+			.index = t->places,
+			.masks = &t->masks,
+			.n_rules = t->config.capacity,
+	};
+	struct hs_rule reverse;
+	struct hs_flow_key key;
+	const struct hs_flow_key *keys[] = {&key};
+	uint32_t slot;
+
+	reverse_of(forward, &reverse);
+	hs_flow_rule_key(&reverse, &key);
+	hs_flow_lookup_burst(&view, keys, 1, &slot);
+	return slot;
+}

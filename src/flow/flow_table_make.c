@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table's memory: making, freeing, and how much it is.
+#include "flow_table_parts.h"
+#include "pages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+
+// 1/16 larger than the capacity: filled to the brim, a cuckoo hash refuses 1 change in 200.
+static uint32_t hash_entries(uint32_t capacity)
+{
+	return capacity + capacity / 16 + 64;
+}
+
+static int make_hash(struct hs_flow_table *t)
+{
+	char name[RTE_HASH_NAMESIZE];
+	snprintf(name, sizeof(name), "hs_%s", t->config.name);
+	struct rte_hash_parameters parameters = {
+			.name = name,
+			.entries = hash_entries(hs_flow_slots(t->config.capacity)),
+			.key_len = sizeof(struct hs_flow_key),
+			.hash_func = rte_hash_crc,
+			.socket_id = SOCKET_ID_ANY,
+			.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF |
+				      RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
+	};
+	t->hash = rte_hash_create(&parameters);
+	return t->hash ? 0 : -rte_errno;
+}
+
+static size_t shared_bytes(uint32_t capacity)
+{
+	return capacity * sizeof(struct hs_flow_shared);
+}
+
+static size_t worker_bytes(uint32_t capacity)
+{
+	return capacity * sizeof(struct hs_flow_worker);
+}
+
+static int make_arrays(struct hs_flow_table *t)
+{
+	uint32_t capacity = hs_flow_slots(t->config.capacity);
+
+	t->entries = calloc(capacity, sizeof(*t->entries));
+	t->offers = calloc(capacity, sizeof(*t->offers));
+	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
+	if (!t->entries || !t->offers || !t->shared || hs_ns_index_init(&t->index, capacity) ||
+			hs_flow_index_init(&t->places, capacity))
+		return -ENOMEM;
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
+		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
+		t->others[w] = rte_zmalloc(
+				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
+		if (!t->workers[w] || !t->others[w])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void link_slots(struct hs_flow_table *t)
+{
+	t->free_head[0] = t->free_head[1] = HS_FLOW_NONE;
+	t->order_head = t->order_tail = HS_FLOW_NONE;
+	t->dying_head = t->dying_tail = HS_FLOW_NONE;
+	for (uint32_t slot = hs_flow_slots(t->config.capacity); slot-- > 0;)
+		hs_flow_slot_free(t, slot);
+}
+
+int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table)
+{
+	if (!config->capacity || !config->n_workers || config->n_workers > 32)
+		return -EINVAL;
+	struct hs_flow_table *t = aligned_alloc(alignof(struct hs_flow_table), sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	*t = (struct hs_flow_table){.config = *config};
+	int rc = make_hash(t);
+	if (!rc)
+		rc = make_arrays(t);
+	if (rc) {
+		hs_flow_table_destroy(t);
+		return rc;
+	}
+	link_slots(t);
+	*table = t;
+	return 0;
+}
+
+void hs_flow_table_destroy(struct hs_flow_table *t)
+{
+	if (!t)
+		return;
+	uint32_t slots = hs_flow_slots(t->config.capacity);
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
+		hs_pages_give(t->workers[w], worker_bytes(slots));
+		rte_free(t->others[w]);
+	}
+	hs_pages_give(t->shared, shared_bytes(slots));
+	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
+		free(t->offers[slot]);
+	free(t->offers);
+	hs_ns_index_fini(&t->index);
+	hs_flow_index_fini(&t->places);
+	free(t->entries);
+	rte_hash_free(t->hash);
+	free(t);
+}
+
+// rte_hash's parts: keys (64 bytes each with their data), two sets of 64-byte buckets for eight,
+// rings of free key slots and free extension buckets, a change counter.
+static uint64_t hash_bytes(uint32_t entries)
+{
+	uint64_t slots = rte_align32pow2(entries + 1);
+	uint64_t buckets = slots / 8;
+
+	return (uint64_t)entries * 64 + buckets * 2 * 64 + slots * sizeof(uint32_t) +
+	       buckets * 2 * sizeof(uint32_t);
+}
+
+uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers)
+{
+	uint32_t slots = hs_flow_slots(capacity);
+	uint64_t arrays = hs_pages_dpdk_bytes(shared_bytes(slots)) +
+			  n_workers * hs_pages_dpdk_bytes(worker_bytes(slots)) +
+			  hs_pages_dpdk_bytes(hs_flow_index_bytes(slots));
+	uint64_t hash = hash_bytes(hash_entries(slots));
+
+	return hash + hash / 16 + arrays + (1u << 20);
+}
+
+static size_t mapped_bytes(size_t bytes)
+{
+	return bytes - hs_pages_dpdk_bytes(bytes);
+}
+
+uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
+{
+	uint32_t slots = hs_flow_slots(capacity);
+	uint64_t arrays = mapped_bytes(shared_bytes(slots)) +
+			  n_workers * mapped_bytes(worker_bytes(slots)) +
+			  mapped_bytes(hs_flow_index_bytes(slots));
+
+	return arrays +
+	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_offer *)) +
+	       hs_ns_index_bytes(slots);
+}

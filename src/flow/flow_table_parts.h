@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of the rule table share: flow_table.c (rules), flow_carrier.c (offers and
+// carriers), flow_table_make.c (its making and its size). For src/flow only.
+//
+// Thread rule: control.
+#pragma once
+
+#include "flow_table.h"
+#include "flow_state.h"
+#include "ns_index.h"
+
+#include <stdalign.h>
+
+#include <rte_common.h>
+
+enum entry_state {
+	ENTRY_FREE,
+	ENTRY_LIVE,    // in the hash: workers find it
+	ENTRY_WAITING, // an older rule has the same 5-tuple
+	ENTRY_DYING,   // out of the hash, a worker may still hold the slot
+};
+
+// What control keeps of a rule. Lists are of slots, HS_FLOW_NONE at their ends.
+struct hs_flow_entry {
+	struct hs_rule rule;
+	uint64_t token;			 // dying: the grace period that must pass
+	int32_t position;		 // live or dying: where the hash keeps the key
+	uint32_t order_prev, order_next; // all installed rules in order of installation;
+					 // order_next also links the free and the dying
+	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
+					 // behind them its carrier
+	uint32_t users;			 // of a carrier
+	uint8_t state;			 // enum entry_state
+	bool offered;			 // workers look at the slot's offer
+};
+
+struct hs_flow_table {
+	struct hs_flow_table_config config;
+	struct rte_hash *hash;
+	struct hs_flow_entry *entries;
+	struct hs_ns_index index;
+	struct hs_flow_index places;
+	struct hs_flow_shared *shared;
+	struct hs_flow_worker *workers[32];
+	struct hs_flow_others *others[32];
+	struct hs_flow_offer *_Atomic *offers;
+	uint32_t mask_users[4];
+	// Read by every worker for each burst; the rest is control's, which writes it all the time.
+	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
+	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of carriers
+	uint32_t dying_head, dying_tail;
+	uint32_t order_head, order_tail;
+	uint32_t count;
+	uint64_t ages;
+};
+
+// Slots of rules, and behind them those of carriers.
+static inline uint32_t hs_flow_slots(uint32_t capacity)
+{
+	return capacity + RTE_MIN(capacity, capacity / 32 + 64);
+}
+
+static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t slot)
+{
+	return slot >= t->config.capacity;
+}
+
+void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
+// The slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
+uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule);
+
+// A free slot, waiting for grace periods while some are under way; HS_FLOW_NONE: all are in use.
+uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier);
+void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot);
+// Publishes a taken slot whose entry has its rule. *shadowed_by as in hs_flow_table_install. 0 or
+// negative errno with nothing changed.
+int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by);
+// Takes it back; it is free again after the grace period.
+void hs_flow_slot_leave(struct hs_flow_table *t, uint32_t slot);
+// Gives workers the mode, setting and switches of the entry.
+void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot);
