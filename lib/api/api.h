@@ -140,7 +140,6 @@ int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_
 int hs_api_refuse_routes(struct hs_error *err);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
-const char *hs_api_verb_help(enum hs_api_verb verb);
 
 // The table itself: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
 // "required", "default", "allowed", "help"}]}]}. A new reference; NULL when memory is out.

@@ -140,11 +140,6 @@ const char *hs_api_verb_name(enum hs_api_verb verb)
 	return hs_api_verbs[verb].name;
 }
 
-const char *hs_api_verb_help(enum hs_api_verb verb)
-{
-	return hs_api_verbs[verb].help;
-}
-
 int hs_api_verb_find(const char *name)
 {
 	for (int i = 0; i < HS_VERB_COUNT; i++)

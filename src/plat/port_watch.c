@@ -84,13 +84,6 @@ int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port)
 	return 0;
 }
 
-void hs_port_watch_remove(struct hs_port_watch *watch, const struct hs_port *port)
-{
-	for (unsigned i = 0; i < watch->n_ports; i++)
-		if (watch->ports[i].port == port)
-			watch->ports[i--] = watch->ports[--watch->n_ports];
-}
-
 // ---- events ----
 
 static void say(struct hs_port_watch *watch, struct watched *w, enum hs_port_event event)

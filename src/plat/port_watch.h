@@ -20,7 +20,6 @@ typedef void (*hs_port_event_fn)(void *context, struct hs_port *port, enum hs_po
 int hs_port_watch_create(hs_port_event_fn on_event, void *context, struct hs_port_watch **watch);
 void hs_port_watch_destroy(struct hs_port_watch *watch);
 int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port);
-void hs_port_watch_remove(struct hs_port_watch *watch, const struct hs_port *port);
 int hs_port_watch_fd(const struct hs_port_watch *watch); // readable when events wait
 // Calls on_event for what waits.
 void hs_port_watch_poll(struct hs_port_watch *watch);
