@@ -3,21 +3,20 @@
 
 #include "fleet.h"
 
+#include "boot_id.h"
 #include "bus.h"
 #include "log.h"
+#include "os_clock.h"
 #include "sd_notify.h"
 #include "state.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REQUESTS_PER_ROUND 64
@@ -34,17 +33,14 @@ struct daemon {
 	struct hs_fleet *fleet;
 	struct hs_state *state;		    // NULL: nothing outlives the process
 	struct hs_fleet_snapshot *snapshot; // NULL: none is being written
-	char boot_id[24];
+	char boot_id[HS_BOOT_ID_BYTES];
 	int epoll_fd, signal_fd;
 	struct hs_bus_keys keys; // of the sockets that bind
 };
 
 static int64_t wall_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+	return hs_os_clock_ns(CLOCK_REALTIME);
 }
 
 static void say_error(const struct hs_error *err)
@@ -379,11 +375,11 @@ static int wait_ms(const struct daemon *d, bool more)
 
 static bool signal_waits(struct daemon *d)
 {
-	struct signalfd_siginfo info;
+	int signal_number = hs_stop_read(d->signal_fd);
 
-	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+	if (signal_number == 0)
 		return false;
-	hs_log(HS_LOG_NOTICE, "controller", "stopping: %s", strsignal((int)info.ssi_signo));
+	hs_log(HS_LOG_NOTICE, "controller", "stopping: %s", strsignal(signal_number));
 	return true;
 }
 
@@ -404,49 +400,6 @@ static void serve(struct daemon *d)
 		hs_fleet_step(d->fleet, wall_ns());
 		look_at_state(d);
 	}
-}
-
-// ---- signals ----
-
-static void exit_at_once(int signal_number)
-{
-	(void)signal_number;
-	static const char text[] = "hopsight-controller: second signal: exiting at once\n";
-	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)n;
-	_exit(HS_EXIT_FAILED);
-}
-
-static void stop_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGQUIT);
-}
-
-static int take_signals(struct daemon *d)
-{
-	sigset_t set;
-
-	stop_signals(&set);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return d->signal_fd < 0 || d->epoll_fd < 0 ? -errno : 0;
-}
-
-static void heed_second_signal(void)
-{
-	sigset_t set;
-
-	stop_signals(&set);
-	signal(SIGTERM, exit_at_once);
-	signal(SIGINT, exit_at_once);
-	signal(SIGQUIT, exit_at_once);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 // ---- all of it ----
@@ -484,28 +437,20 @@ int hs_fleet_daemon_check(const struct hs_fleet_config *config, struct hs_error 
 	return 0;
 }
 
-static void make_boot_id(struct daemon *d)
-{
-	uint64_t random = 0;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint64_t)getpid() << 32 ^ (uint64_t)time(NULL);
-	snprintf(d->boot_id, sizeof(d->boot_id), "%016" PRIx64, random);
-}
-
 int hs_fleet_daemon_run(const struct hs_fleet_config *config)
 {
-	struct daemon d = {.config = config, .epoll_fd = -1, .signal_fd = -1};
+	struct daemon d = {.config = config, .signal_fd = hs_stop_open()};
 
-	make_boot_id(&d);
-	int code = take_signals(&d) < 0 ? HS_EXIT_FAILED : open_all(&d);
+	hs_boot_id_make(d.boot_id);
+	d.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	int code = d.signal_fd < 0 || d.epoll_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
 	if (code == HS_EXIT_OK) {
 		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
 				config->n_nodes, config->bind.n ? config->bind.text[0] : "none");
 		hs_sd_notify("READY=1");
 		serve(&d);
 		hs_sd_notify("STOPPING=1");
-		heed_second_signal();
+		hs_stop_at_once("hopsight-controller");
 	}
 	close_all(&d);
 	return code;
