@@ -206,7 +206,7 @@ static int read_path(struct hs_fleet_config *config, json_t *object, const char 
 		char name[HS_FLEET_NAME_BYTES];
 		json_t *nodes;
 	} read = {{0}, NULL};
-	const struct hs_schema_field fields[] = {
+	const struct hs_schema_field path_fields[] = {
 			{"name", HS_SCHEMA_TEXT, 0, sizeof(read.name), .required = true, .min = 1,
 					.max = HS_FLEET_NAME_BYTES - 1},
 			{"nodes", HS_SCHEMA_JSON, offsetof(__typeof__(read), nodes),
@@ -214,7 +214,7 @@ static int read_path(struct hs_fleet_config *config, json_t *object, const char 
 			{NULL},
 	};
 
-	int rc = hs_schema_read(fields, object, at, &read, err);
+	int rc = hs_schema_read(path_fields, object, at, &read, err);
 	if (rc < 0)
 		return rc;
 	if (hs_fleet_config_path(config, read.name)) {

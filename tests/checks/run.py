@@ -13,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import bench_tools  # noqa: E402,F401 its tests are run here
+import documents  # noqa: E402,F401 and its
 import layering  # noqa: E402
 from harness import ROOT, Skip, check, equal, main, test  # noqa: E402
 

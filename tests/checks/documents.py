@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Documents beside the code: keys of configurations, kinds of events, links."""
+
+import glob
+import os
+import re
+
+from harness import ROOT, check, equal, test
+
+# Tables of keys in the sources: the section of the document that explains them, and what stands
+# before each key there. A new table needs a row here, and a section.
+NODE_TABLES = {
+    "fields": ("Cores", ""),
+    "node_fields": ("node", "node."),
+    "memory_fields": ("memory", ""),
+    "port_fields": ("ports", ""),
+    "forwarding_fields": ("forwarding", ""),
+    "telemetry_fields": ("telemetry", ""),
+    "in_band_fields": ("telemetry", "in_band."),
+    "written_fields": ("telemetry", ""),  # of each of the fields below
+    "partial_fields": ("telemetry", "fields."),
+    "hs_config_control_fields": ("control", ""),
+    "key_fields": ("control", "keys."),
+    "state_fields": ("state", ""),
+}
+CONTROLLER_TABLES = {
+    "fields": ("Configuration", ""),
+    "controller_fields": ("Configuration", "controller."),
+    "control_fields": ("Configuration", "control."),
+    "key_fields": ("Configuration", "control.keys."),
+    "node_fields": ("Configuration", "nodes[]."),
+    "path_fields": ("Configuration", "paths[]."),
+    "state_fields": ("Configuration", "state."),
+}
+
+_TABLE = re.compile(r"struct hs_schema_field (\w+)\[\] = \{\n(.*?)\n\t*\};", re.DOTALL)
+_ROW = re.compile(r'\{("?)(\w+)\1,\s*HS_SCHEMA_')
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+def tables(pattern):
+    """(name of a table, its keys) of each table in the sources."""
+    for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
+        text = read(path)
+        words = dict(re.findall(r'#define\s+(\w+)\s+"(\w+)"', text))
+        for name, rows in _TABLE.findall(text):
+            yield name, [key if quote else words[key] for quote, key in _ROW.findall(rows)]
+
+
+def explained(text, section):
+    """Words in the first column of the tables of keys of one section."""
+    found = re.search(rf"^##+ {re.escape(section)}\b[^\n]*\n(.*?)(?=^##+ |\Z)", text,
+                      re.DOTALL | re.MULTILINE)
+    check(found, "no section", section)
+    words, keys = [], False
+    for line in found.group(1).splitlines():
+        if not line.startswith("|"):
+            keys = False
+        elif line.startswith("| key"):
+            keys = True
+        elif keys:
+            words += re.findall(r"`([\w.\[\]]+)`", line.split("|")[1])
+    return words
+
+
+def compare(text, pattern, places, sections):
+    """Each key of the sources is explained, and each that is explained is in the sources. Of keys
+    that only hold others (a section of its own, or a prefix of others) nothing is asked."""
+    there = {section: set() for section, _ in places.values()}
+    for name, keys in tables(pattern):
+        check(name in places, "table", name, "has no place in", "tests/checks/documents.py")
+        section, before = places[name]
+        there[section] |= {before + key for key in keys}
+    for section, keys in there.items():
+        check(keys, "no key of", section, "was found in the sources")
+        words = explained(text, section)
+        holders = {key for key in keys if any(other.startswith((key + ".", key + "[]."))
+                                              for other in keys)} | sections
+        # A row may name several keys and say what they belong to once: "`nodes[].name`, `id`".
+        missing = {key for key in keys - holders
+                   if key not in words and key.rsplit(".", 1)[-1] not in words}
+        equal(sorted(missing), [], f"keys that section {section} does not explain")
+        tails = {key.rsplit(".", 1)[-1] for key in keys}
+        unknown = {word for word in words if word not in keys and word not in tails}
+        equal(sorted(unknown), [], f"keys that section {section} explains and nobody reads")
+
+
+@test()
+def each_key_of_a_nodes_configuration_is_explained():
+    compare(read("docs", "configuration.md"), "src/ctl/config*.c", NODE_TABLES,
+            {"node", "memory", "ports", "forwarding", "telemetry", "control", "state", "requests"})
+
+
+@test()
+def each_key_of_a_controllers_configuration_is_explained():
+    compare(read("docs", "controller.md"), "src/fleet/fleet_config.c", CONTROLLER_TABLES,
+            {"controller", "control", "nodes", "paths"})
+
+
+@test()
+def a_key_that_is_not_explained_is_found():
+    text = read("docs", "configuration.md")
+    line = next(line for line in text.splitlines() if line.startswith("| `monitored_rules`"))
+    for broken in (text.replace(line + "\n", ""), text.replace("| `mbufs`", "| `buffers`")):
+        try:
+            each = {"node", "ports", "forwarding", "telemetry", "control", "state", "requests",
+                    "memory"}
+            compare(broken, "src/ctl/config*.c", NODE_TABLES, each)
+        except AssertionError as error:
+            check("memory" in str(error), error)
+        else:
+            check(False, "a document without a key was taken")
+
+
+def _events(pattern, call):
+    kinds = set()
+    for path in glob.glob(os.path.join(ROOT, pattern)):
+        kinds |= set(re.findall(call, read(path)))
+    return kinds
+
+
+@test()
+def each_kind_of_event_is_explained():
+    for folder, name, document in (("src/ctl", "hs_ctl_event", "operating.md"),
+                                   ("src/fleet", "hs_fleet_event", "controller.md")):
+        kinds = _events(folder + "/*.c", rf'\b{name}\([^;"]*?"(\w+)"')
+        check(kinds, "no events in", folder)
+        text = read("docs", document)
+        equal(sorted(k for k in kinds if f"`{k}`" not in text), [], f"kinds not in {document}")
+
+
+def _anchors(text):
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@test()
+def each_link_of_the_documents_leads_somewhere():
+    problems = []
+    paths = [p for pattern in ("*.md", "docs/*.md", "docs/*/*.md")
+             for p in sorted(glob.glob(os.path.join(ROOT, pattern)))]
+    check(len(paths) > 10, "too few documents")
+    for path in paths:
+        for target in re.findall(r"\]\(([^)\s]+)\)", read(path)):
+            if re.match(r"\w+:", target):
+                continue
+            file, _, anchor = target.partition("#")
+            to = os.path.join(os.path.dirname(path), file) if file else path
+            if not os.path.exists(to):
+                problems.append(f"{os.path.relpath(path, ROOT)}: {target}")
+            elif anchor and to.endswith(".md") and anchor not in _anchors(read(to)):
+                problems.append(f"{os.path.relpath(path, ROOT)}: {target}: no such heading")
+    equal(problems, [], "links")
