@@ -302,6 +302,118 @@ static void a_carrier_keeps_its_offer_while_a_rule_is_before_it(void **state)
 	bench_close(&b);
 }
 
+// ---- any order of changes, against the plainest model ----
+
+#define MODEL 40
+
+struct model {
+	unsigned n, ages;
+	struct thing {
+		uint32_t ns_id; // 0: a carrier, of so many users
+		unsigned users, age;
+		uint16_t sport, dport; // of the way back
+		uint32_t slot;
+	} things[MODEL];
+};
+
+static bool matches(const struct thing *thing, uint16_t sport, uint16_t dport)
+{
+	return (!thing->sport || thing->sport == sport) && (!thing->dport || thing->dport == dport);
+}
+
+// Rules before carriers; both ports, then one, then none; of rules the older, of carriers with one
+// port the one that names the destination's.
+static bool goes_before(const struct thing *a, const struct thing *b)
+{
+	unsigned a_any = !a->sport + !a->dport, b_any = !b->sport + !b->dport;
+
+	if (!a->ns_id != !b->ns_id)
+		return a->ns_id != 0;
+	if (a_any != b_any)
+		return a_any < b_any;
+	return a->ns_id ? a->age < b->age : a->dport != 0;
+}
+
+static uint32_t expected(const struct model *m, uint16_t sport, uint16_t dport)
+{
+	const struct thing *best = NULL;
+
+	for (unsigned i = 0; i < m->n; i++)
+		if (matches(&m->things[i], sport, dport) &&
+				(!best || goes_before(&m->things[i], best)))
+			best = &m->things[i];
+	return best ? best->slot : HS_FLOW_NONE;
+}
+
+static void add_thing(
+		struct model *m, uint32_t ns_id, uint16_t sport, uint16_t dport, uint32_t slot)
+{
+	for (unsigned i = 0; !ns_id && i < m->n; i++) {
+		if (m->things[i].ns_id == 0 && m->things[i].slot == slot) {
+			m->things[i].users++;
+			return;
+		}
+	}
+	m->things[m->n++] = (struct thing){ns_id, 1, m->ages++, sport, dport, slot};
+}
+
+static void drop_thing(struct bench *b, struct model *m, unsigned at)
+{
+	struct thing *thing = &m->things[at];
+
+	if (thing->ns_id)
+		remove_rule(b, thing->ns_id);
+	else
+		hs_flow_table_remove_carrier(b->table, thing->slot);
+	if (thing->ns_id || --thing->users == 0)
+		*thing = m->things[--m->n];
+}
+
+static void change(struct bench *b, struct model *m, struct hs_rng *rng, uint32_t ns_id)
+{
+	static const uint16_t sports[] = {0, 20, 21}, dports[] = {0, 10, 11};
+	uint16_t sport = sports[hs_rng_u32(rng) % 3], dport = dports[hs_rng_u32(rng) % 3];
+	unsigned kind = hs_rng_u32(rng) % 4;
+
+	if (m->n == MODEL || (m->n && kind < 2)) {
+		drop_thing(b, m, hs_rng_u32(rng) % m->n);
+	} else if (kind == 3) {
+		add_thing(m, 0, sport, dport, add_carrier(b, dport, sport));
+	} else {
+		install(b, ns_id, sport, dport);
+		add_thing(m, ns_id, sport, dport, hs_flow_table_find(b->table, ns_id));
+	}
+}
+
+static void compare_all(struct bench *b, const struct model *m)
+{
+	for (uint16_t sport = 20; sport <= 22; sport++) {
+		for (uint16_t dport = 10; dport <= 12; dport++) {
+			uint32_t want = expected(m, sport, dport);
+			assert_int_equal(found(b, sport, dport), want);
+			assert_int_equal(reverse(b, dport, sport), want);
+		}
+	}
+}
+
+static void carriers_and_rules_in_any_order_are_found_as_a_model_says(void **state)
+{
+	struct bench b;
+	struct model m = {0};
+	struct hs_rng rng;
+	(void)state;
+	hs_rng_init(&rng, 5);
+	bench_open(&b, MODEL);
+	for (uint32_t i = 1; i <= 20000; i++) {
+		change(&b, &m, &rng, i);
+		compare_all(&b, &m);
+	}
+	while (m.n)
+		drop_thing(&b, &m, 0);
+	assert_true(hs_flow_view_empty(&b.view));
+	bench_close(&b);
+}
+
 int main(void)
 {
 	dpdk_env_init("64");
@@ -317,6 +429,7 @@ int main(void)
 			cmocka_unit_test(
 					an_offer_lives_as_long_as_its_slot_and_a_grace_period_more),
 			cmocka_unit_test(a_carrier_keeps_its_offer_while_a_rule_is_before_it),
+			cmocka_unit_test(carriers_and_rules_in_any_order_are_found_as_a_model_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
