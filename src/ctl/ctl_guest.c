@@ -262,6 +262,17 @@ bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id)
 	return guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id)) != NULL;
 }
 
+void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id)
+{
+	const struct guest *guest = guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id));
+	struct hs_rule rule = *hs_flow_table_rule(ctl->flows, guest->slot);
+	uint64_t counter = guest->counter;
+	struct hs_error err;
+
+	hs_ctl_remove_rule(ctl, ns_id, &err);
+	install(ctl, &rule, counter, &err); // without memory for it, it comes again
+}
+
 void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest)
 {
 	TAILQ_REMOVE(&ctl->guests, guest, order);

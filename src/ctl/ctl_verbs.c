@@ -28,7 +28,7 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	ctl->origins[slot] = (uint8_t)ctl->origin;
 	// What came in band stands below what was asked for here, whichever was first.
 	while (shadowed_by && hs_ctl_came_in_band(ctl, shadowed_by)) {
-		hs_ctl_remove_rule(ctl, shadowed_by, err);
+		hs_ctl_guest_step_back(ctl, shadowed_by);
 		shadowed_by = hs_flow_table_shadowed_by(ctl->flows, slot);
 	}
 	if (args->rule.in_band)

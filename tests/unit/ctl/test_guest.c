@@ -574,6 +574,7 @@ static void a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow(void **s
 	bring_rule(r, &rule);
 	assert_true(is_installed(r, 66));
 	install(r, 7, "");
+	assert_state(r, 66, "shadowed_by", 7); // and is there all the same, to be deleted
 	feed_plain(r, 7);
 	struct hs_flow_counters counters;
 	hs_flow_table_counters(flows(r), slot_of(r, 7), &counters);
