@@ -79,12 +79,14 @@ struct hs_api_backend {
 	bool (*ns_exists)(void *context, uint32_t ns_id);
 	// Current rule, for checking an update before it runs; NULL if there is none.
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
+	// How many more there can be, where all give way that do.
 	uint32_t (*rules_free)(void *context);
 	// What the node's own settings say about a rule that is right by itself; 0 or a negative
 	// errno with *err. May be NULL.
 	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err);
 	// Does the rule of a namespace give way to an int_request, because nobody here asked for
-	// it (it came in band)? `run` is then to replace it. May be NULL: none does.
+	// it (it came in band)? `run` is then to replace it, and where the table is full to make
+	// room of such. May be NULL: none does.
 	bool (*gives_way)(void *context, uint32_t ns_id);
 	// Is `on` something that a rule can be aimed with? 0 or -EINVAL with *err (path "/on...").
 	// NULL: int_request takes no "on".

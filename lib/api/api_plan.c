@@ -105,10 +105,10 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 	if (planned->exists && !planned->gives_way)
 		return hs_error_set(err, "ns_in_use", "/ns_id", "an ns_id without a rule",
 				"ns_id: %u has a rule already", planned->ns_id);
-	if (!planned->exists && plan->rules_free <= 0)
+	if (plan->rules_free <= 0)
 		return hs_error_set(err, "table_full", "", "fewer rules, or a larger memory.rules",
 				"there is no room for another rule");
-	plan->rules_free -= !planned->exists;
+	plan->rules_free--;
 	planned->exists = true;
 	planned->gives_way = false;
 	planned->rule = step->run.rule;
@@ -119,7 +119,7 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 
 static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
 {
-	plan->rules_free++;
+	plan->rules_free += !planned->gives_way;
 	planned->exists = planned->gives_way = false;
 	step->undo = (struct hs_api_args){.verb = HS_VERB_INT_REQUEST,
 			.ns_id = planned->ns_id,

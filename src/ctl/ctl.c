@@ -254,7 +254,7 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 static uint32_t rules_free(void *context)
 {
 	struct hs_ctl *ctl = context;
-	return hs_flow_table_capacity(ctl->flows) - hs_flow_table_count(ctl->flows);
+	return hs_flow_table_capacity(ctl->flows) - hs_flow_table_count(ctl->flows) + ctl->n_guests;
 }
 
 static uint64_t generation(void *context)

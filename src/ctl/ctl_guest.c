@@ -273,6 +273,15 @@ void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id)
 	install(ctl, &rule, counter, &err); // without memory for it, it comes again
 }
 
+void hs_ctl_guests_make_room(struct hs_ctl *ctl)
+{
+	const struct guest *guest = TAILQ_FIRST(&ctl->guests);
+	struct hs_error err;
+
+	if (guest && hs_flow_table_count(ctl->flows) == hs_flow_table_capacity(ctl->flows))
+		hs_ctl_remove_rule(ctl, hs_flow_table_rule(ctl->flows, guest->slot)->ns_id, &err);
+}
+
 void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest)
 {
 	TAILQ_REMOVE(&ctl->guests, guest, order);

@@ -96,6 +96,8 @@ void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal);
 bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id);
 // Behind all others of its 5-tuple: what it counted is forgotten, its expiry begins anew.
 void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id);
+// If the table is full, the one that was asked for longest ago goes.
+void hs_ctl_guests_make_room(struct hs_ctl *ctl);
 void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest);
 void hs_ctl_guests_expire(struct hs_ctl *ctl);
 

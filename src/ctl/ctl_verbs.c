@@ -18,6 +18,7 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 
 	if (hs_ctl_came_in_band(ctl, args->rule.ns_id))
 		hs_ctl_remove_rule(ctl, args->rule.ns_id, err);
+	hs_ctl_guests_make_room(ctl);
 	hs_telemetry_lock(ctl->config.telemetry);
 	int rc = hs_flow_table_install(ctl->flows, &args->rule, &shadowed_by, err);
 	hs_telemetry_unlock(ctl->config.telemetry);

@@ -104,7 +104,8 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 
 static uint32_t rules_free(void *context)
 {
-	return ((struct fake *)context)->rules_free;
+	struct fake *fake = context;
+	return fake->rules_free + (fake->guest && find(fake, fake->guest) ? 1 : 0);
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)

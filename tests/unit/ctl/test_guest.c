@@ -587,6 +587,71 @@ static void a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow(void **s
 	close_with_audit(r);
 }
 
+static void rules_in_band_make_room_for_those_that_are_asked_for_here(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	for (unsigned i = 0; i < 70; i++) {
+		struct hs_rule rule = a_rule(100 + i);
+		bring_rule(r, &rule);
+	}
+	assert_total(r, "rules_in_band", 64); // all that there is
+	install(r, 7, "");
+	assert_total(r, "rules_in_band", 63);
+	assert_false(is_installed(r, 100)); // the one that was asked for longest ago
+	// In one transaction: of its own, of one in band and for one in its place.
+	json_decref(ask(r, "[{\"int_delete\": {\"ns_id\": 110}}]"));
+	assert_total(r, "rules_in_band", 62);
+	for (unsigned i = 0; i < 63; i++)
+		install(r, 200 + i, "");
+	assert_total(r, "rules_in_band", 0);
+	assert_total(r, "rules", 64);
+	json_t *reply = ask_raw(r,
+			"{\"int_request\": {\"ns_id\": 300, \"src_ip\": \"2001:db8::1\", "
+			"\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\", "
+			"\"trace_type\": \"0x7000E000\", \"mode\": \"count\", "
+			"\"mode_setting\": 1}}");
+	assert_string_equal(
+			json_string_value(json_object_get(json_object_get(reply, "error"), "code")),
+			"table_full");
+	json_decref(reply);
+	close_with_audit(r);
+}
+
+static void what_rules_in_band_leave_free_is_counted_once(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	json_t *requests = json_array();
+	for (unsigned i = 0; i < 64; i++) {
+		struct hs_rule rule = a_rule(100 + i);
+		bring_rule(r, &rule);
+	}
+	// One goes, one is replaced, and 64 more are one too many.
+	json_array_append_new(requests, json_pack("{s:{s:i}}", "int_delete", "ns_id", 100));
+	for (unsigned i = 0; i < 65; i++)
+		json_array_append_new(requests,
+				json_pack("{s:{s:i,s:s,s:s,s:i,s:s,s:s,s:s,s:i}}", "int_request",
+						"ns_id", i ? 200 + i : 101, "src_ip", "2001:db8::1",
+						"dst_ip", "2001:db8::2", "dst_port", 7000 + i,
+						"protocol", "udp", "trace_type", "0x7000E000",
+						"mode", "count", "mode_setting", 1));
+	char *text = json_dumps(requests, 0);
+	json_t *reply = ask_raw(r, text), *error = json_object_get(reply, "error");
+	assert_string_equal(json_string_value(json_object_get(error, "code")), "table_full");
+	json_decref(reply);
+	free(text);
+	assert_total(r, "rules_in_band", 64);
+	json_array_remove(requests, 65);
+	text = json_dumps(requests, 0);
+	json_decref(ask(r, text));
+	free(text);
+	json_decref(requests);
+	assert_total(r, "rules_in_band", 0);
+	assert_total(r, "rules", 64);
+	close_with_audit(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -619,6 +684,8 @@ int main(void)
 			cmocka_unit_test(the_signature_of_one_namespace_is_no_measure_for_another),
 			cmocka_unit_test(
 					a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow),
+			cmocka_unit_test(rules_in_band_make_room_for_those_that_are_asked_for_here),
+			cmocka_unit_test(what_rules_in_band_leave_free_is_counted_once),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
