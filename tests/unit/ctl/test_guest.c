@@ -168,20 +168,34 @@ static void another_flow_under_the_same_namespace_replaces_the_rule(void **state
 	struct rig *r = rig_open(TRANSIT, 1500, 8);
 	struct hs_rule rule = a_rule(7);
 	bring_rule(r, &rule);
-	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"hop_enabled\": false}}"));
-	struct hs_rule others[] = {rule, rule, rule};
-	others[0].dst_port = 99;
-	others[1].trace_type = 0x7000C000;
-	others[2].app_id = 4;
-	for (unsigned i = 0; i < 3; i++) {
+	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"hop_enabled\": false, "
+			   "\"extract_report\": true}}"));
+	// Each differs from the one before in one thing.
+	struct hs_rule others[8];
+	for (unsigned i = 0; i < 8; i++)
+		others[i] = rule;
+	for (unsigned i = 0; i < 7; i++)
+		others[i].trace_type = 0x7000C000;
+	for (unsigned i = 1; i < 7; i++)
+		others[i].dst_port = 99;
+	for (unsigned i = 2; i < 7; i++)
+		others[i].src_port = 98;
+	for (unsigned i = 3; i < 7; i++)
+		others[i].src_ip[15] = 97;
+	for (unsigned i = 4; i < 7; i++)
+		others[i].dst_ip[15] = 96;
+	for (unsigned i = 5; i < 7; i++)
+		others[i].protocol = IPPROTO_TCP;
+	others[6].app_id = 4;
+	for (unsigned i = 0; i < 8; i++) {
 		bring_rule(r, &others[i]);
 		others[i].hop_enabled = false;
+		others[i].extract_report = true;
 		assert_memory_equal(hs_flow_table_rule(flows(r), slot_of(r, 7)), &others[i],
 				sizeof(rule));
 		assert_string_equal(json_string_value(json_object_get(
 						    event(r, "request_received", 1 + i), "action")),
 				"replaced");
-		others[i].hop_enabled = true;
 	}
 	assert_total(r, "rules", 1);
 	assert_total(r, "rules_in_band", 1);

@@ -27,6 +27,10 @@ static void the_request_stands_at_once_and_telemetry_waits_for_it(void **state)
 	assert_int_equal(offer->bytes[1], len);
 	assert_memory_equal(offer->bytes + 2, expected, len);
 	assert_state(r, 7, "request_sent", 0);
+	send_offer(r, offer);
+	step(r, 10 * MS);
+	assert_int_equal(atomic_load(&offer->state), HS_OFFER_EMPTY);
+	assert_false(offer->holds_telemetry);
 	rig_close(r);
 }
 
@@ -239,8 +243,24 @@ static void a_request_is_signed_with_the_time_and_signed_anew_while_it_waits(voi
 					 &counter, NULL),
 			0);
 	assert_in_range(counter, NOW + 65 * SECOND, NOW + 100 * SECOND);
-	// The packets that had no room before are not forgotten with the old signature.
-	assert_number(event(r, "request_waiting", 0), "packets", 3);
+	rig_close(r);
+}
+
+static void packets_without_room_are_counted_over_all_signatures(void **state)
+{
+	(void)state;
+	struct hs_in_band in_band = with_key();
+	in_band.max_age_s = 8; // signed anew after two seconds
+	struct rig *r = rig_open_with(SOURCE, 1500, 8, &in_band);
+	install(r, 7, ", \"in_band\": true");
+	atomic_store(&offer_of(r, 7)->refused, 3);
+	while (r->now_ns < NOW + 3 * SECOND)
+		step(r, 10 * MS);
+	assert_int_equal(atomic_load(&offer_of(r, 7)->refused), 0);
+	atomic_store(&offer_of(r, 7)->refused, 4);
+	while (r->now_ns < NOW + 6 * SECOND)
+		step(r, 10 * MS);
+	assert_number(event(r, "request_waiting", 0), "packets", 7);
 	rig_close(r);
 }
 
@@ -347,6 +367,7 @@ int main(void)
 					a_request_that_has_not_waited_for_five_seconds_is_not_told),
 			cmocka_unit_test(
 					a_request_is_signed_with_the_time_and_signed_anew_while_it_waits),
+			cmocka_unit_test(packets_without_room_are_counted_over_all_signatures),
 			cmocka_unit_test(signatures_grow_although_the_clock_stands),
 			cmocka_unit_test(
 					a_request_that_fits_only_unsigned_is_refused_where_there_is_a_key),
