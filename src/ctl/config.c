@@ -67,6 +67,18 @@ static json_t *print_workers(const void *from)
 	return list;
 }
 
+static int read_port_name(
+		json_t *name, const char *at, char into[HS_PORT_NAME_MAX], struct hs_error *err)
+{
+	if (!json_is_string(name))
+		return hs_schema_wrong_type(name, at, "the name of a port", err);
+	if (json_string_length(name) >= HS_PORT_NAME_MAX)
+		return hs_error_set(err, "unknown_port", at, "the name of a port",
+				"no port is called \"%.64s\"", json_string_value(name));
+	snprintf(into, HS_PORT_NAME_MAX, "%s", json_string_value(name));
+	return 0;
+}
+
 static int read_pair(
 		json_t *pair, const char *path, struct hs_pair_names *names, struct hs_error *err)
 {
@@ -76,15 +88,10 @@ static int read_pair(
 		return hs_error_set(err, "out_of_range", path, "two port names", "the list has %zu",
 				json_array_size(pair));
 	for (unsigned side = 0; side < 2; side++) {
-		json_t *name = json_array_get(pair, side);
 		char at[64];
 		snprintf(at, sizeof(at), "%s[%u]", path, side);
-		if (!json_is_string(name))
-			return hs_schema_wrong_type(name, at, "the name of a port", err);
-		if (json_string_length(name) >= HS_PORT_NAME_MAX)
-			return hs_error_set(err, "unknown_port", at, "the name of a port",
-					"no port is called \"%.64s\"", json_string_value(name));
-		snprintf(names->side[side], HS_PORT_NAME_MAX, "%s", json_string_value(name));
+		if (read_port_name(json_array_get(pair, side), at, names->side[side], err) < 0)
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -187,9 +194,8 @@ static int read_in_band_ports(json_t *list, const char *path, void *into, struct
 	json_array_foreach (list, i, item) {
 		char at[64];
 		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (!json_is_string(item))
-			return hs_schema_wrong_type(item, at, "the name of a port", err);
-		snprintf(config->in_band_ports[i], HS_PORT_NAME_MAX, "%s", json_string_value(item));
+		if (read_port_name(item, at, config->in_band_ports[i], err) < 0)
+			return -EINVAL;
 	}
 	config->n_in_band_ports = (unsigned)json_array_size(list);
 	config->in_band.ports = 0; // those of the names, once the ports are known
