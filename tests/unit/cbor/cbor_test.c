@@ -9,6 +9,8 @@
 #include "cbor_reader.h"
 #include "cbor_writer.h"
 
+#include "hex.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,17 +58,6 @@ static const struct example examples[] = {
 		{"a0", {.type = HS_CBOR_MAP}},
 };
 #define N_EXAMPLES (sizeof(examples) / sizeof(examples[0]))
-
-static size_t unhex(const char *hex, uint8_t *bytes)
-{
-	size_t n = strlen(hex) / 2;
-	for (size_t i = 0; i < n; i++) {
-		unsigned byte;
-		assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-		bytes[i] = (uint8_t)byte;
-	}
-	return n;
-}
 
 static struct hs_cbor_reader over(const uint8_t *bytes, size_t len, struct hs_error *err)
 {

@@ -3,6 +3,8 @@
 
 #include "rule_cbor.h"
 
+#include "hex.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,17 +39,6 @@ static const char with_unknown_key[] =
 		"30783730303045303030646d6f646565636f756e746c6d6f64655f73657474696e67"
 		"18646178783c79797979797979797979797979797979797979797979797979797979"
 		"7979797979797979797979797979797979797979797979797979797979797979";
-
-static size_t unhex(const char *hex, uint8_t *bytes)
-{
-	size_t n = strlen(hex) / 2;
-	for (size_t i = 0; i < n; i++) {
-		unsigned byte;
-		assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-		bytes[i] = (uint8_t)byte;
-	}
-	return n;
-}
 
 static struct hs_rule_key the_key(void)
 {

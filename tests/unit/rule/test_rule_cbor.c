@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rule_cbor.h"
 
+#include "hex.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -29,17 +31,6 @@ static const char switches[] =
 		"6a74726163655f747970656a30783730303045303030646d6f646565636f756e746c"
 		"6d6f64655f73657474696e6718646f7472616e736d69745f7265706f7274f4707069"
 		"6767796261636b5f7265706f7274f5";
-
-static size_t unhex(const char *hex, uint8_t *bytes)
-{
-	size_t n = strlen(hex) / 2;
-	for (size_t i = 0; i < n; i++) {
-		unsigned byte;
-		assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
-		bytes[i] = (uint8_t)byte;
-	}
-	return n;
-}
 
 static struct hs_rule vector_rule(void)
 {
