@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS  INT64_C(1000000000)
-#define WAITING_NS (5 * SECOND_NS) // without room, before it is told
-#define LOOK_NS	   INT64_C(10000000)
-#define AT_ONCE	   1024 // rules that one look takes: well under a millisecond
+#define SECOND_NS    INT64_C(1000000000)
+#define WAITING_NS   (5 * SECOND_NS) // without room, before it is told
+#define LOOK_NS	     INT64_C(10000000)
+#define LOOK_RULE_NS 2000 // for each rule: a look at one takes some 50
+#define AT_ONCE	     1024 // rules that one look takes: well under a millisecond
 
 // ---- the request ----
 
@@ -109,22 +110,29 @@ static bool is_old(const struct hs_ctl *ctl, const struct spreading *s)
 	return ctl->in_band.has_key && age_ns && ctl->now_ns - s->signed_ns > age_ns / 4;
 }
 
+// What packets do is seen by looking: not so often that many rules, whose flows may be silent, take
+// more than a few percent of the core.
+static int64_t look_ns(const struct hs_ctl *ctl)
+{
+	int64_t all_ns = (int64_t)ctl->n_spreading * LOOK_RULE_NS;
+	return all_ns > LOOK_NS ? all_ns : LOOK_NS;
+}
+
 static void look_at(struct hs_ctl *ctl, struct spreading *s)
 {
 	struct hs_flow_offer *offer = hs_flow_table_offer(ctl->flows, s->slot);
 
-	if (!offer)
-		return;
-	if (s->stands && hs_ctl_offer_state(offer) == HS_OFFER_SENT)
+	if (offer && s->stands && hs_ctl_offer_state(offer) == HS_OFFER_SENT)
 		settle(ctl, s, offer);
-	if (s->stands && hs_ctl_offer_state(offer) == HS_OFFER_READY) {
+	if (offer && s->stands && hs_ctl_offer_state(offer) == HS_OFFER_READY) {
 		tell_waiting(ctl, s, offer);
 		if (s->changed || is_old(ctl, s))
 			make_ready(ctl, s);
 	}
 	if (!s->stands && s->due_ns <= ctl->now_ns)
 		make_ready(ctl, s);
-	int64_t next_ns = s->stands || s->due_ns <= ctl->now_ns ? ctl->now_ns + LOOK_NS : s->due_ns;
+	bool waits = s->stands || s->due_ns <= ctl->now_ns;
+	int64_t next_ns = waits ? ctl->now_ns + look_ns(ctl) : s->due_ns;
 	if (next_ns < ctl->spread_soonest_ns)
 		ctl->spread_soonest_ns = next_ns;
 }
@@ -166,6 +174,7 @@ void hs_ctl_spread_begin(struct hs_ctl *ctl, uint32_t slot)
 	s->slot = slot;
 	s->due_ns = ctl->now_ns;
 	TAILQ_INSERT_TAIL(&ctl->spreading, s, order);
+	ctl->n_spreading++;
 	look_soon(ctl);
 	make_ready(ctl, s);
 }
@@ -192,5 +201,6 @@ void hs_ctl_spread_end(struct hs_ctl *ctl, struct spreading *s)
 	if (ctl->spread_at == s)
 		ctl->spread_at = TAILQ_NEXT(s, order);
 	TAILQ_REMOVE(&ctl->spreading, s, order);
+	ctl->n_spreading--;
 	free(s);
 }

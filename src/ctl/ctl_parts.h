@@ -60,6 +60,7 @@ struct hs_ctl {
 
 	struct hs_in_band in_band;
 	struct spreading_list spreading;
+	uint32_t n_spreading;
 	struct spreading *spread_at;		   // where the next look goes on, NULL: anew
 	int64_t spread_next_ns, spread_soonest_ns; // next look; what this look found so far
 	struct guest_list guests;

@@ -43,6 +43,8 @@ static inline int record(void *context, const char *topic, const char *json)
 static const enum hs_port_side SOURCE[] = {HS_SIDE_HOST, HS_SIDE_NETWORK};
 static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 
+static uint32_t rig_rules = 64; // of the nodes that are opened from now on
+
 // The harness' node with ports that src/plat made, because control asks those for more.
 static inline void open_node(struct rig *r, const struct hs_node_config *config,
 		const enum hs_port_side *sides, uint16_t mtu)
@@ -72,7 +74,7 @@ static inline struct rig *rig_open_with(const enum hs_port_side *sides, uint16_t
 	struct hs_node_config node = {.id = 9,
 			.name = "n",
 			.n_workers = 1,
-			.rules = 64,
+			.rules = rig_rules,
 			.report_ring = 16,
 			.n_pairs = 1,
 			.pairs = {{0, 1}}};

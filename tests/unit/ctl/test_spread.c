@@ -318,18 +318,28 @@ static void a_rule_that_went_is_not_repeated(void **state)
 	rig_close(r);
 }
 
-static void each_of_many_rules_is_repeated(void **state)
+static void more_rules_than_one_look_takes_are_all_repeated(void **state)
 {
 	(void)state;
+	const unsigned n = 2500;
+	rig_rules = 4096;
 	struct rig *r = rig_open(SOURCE, 1500, 8);
-	for (unsigned ns_id = 1; ns_id <= 60; ns_id++)
+	rig_rules = 64;
+	for (unsigned ns_id = 1; ns_id <= n; ns_id++)
 		install(r, ns_id, ", \"in_band\": true");
-	for (unsigned ns_id = 1; ns_id <= 60; ns_id++)
+	for (unsigned ns_id = 1; ns_id <= n; ns_id++)
 		send_offer(r, offer_of(r, ns_id));
-	for (unsigned i = 0; i < 15; i++)
+	for (unsigned i = 0; i < 15; i++) {
 		step(r, 10 * MS);
-	for (unsigned ns_id = 1; ns_id <= 60; ns_id++)
+		for (unsigned more = 0; hs_ctl_next_ns(r->ctl) <= r->now_ns; more++) {
+			assert_true(more < 4);
+			step(r, 0);
+		}
+	}
+	for (unsigned ns_id = 1; ns_id <= n; ns_id++)
 		assert_true(is_ready(offer_of(r, ns_id)));
+	assert_total(r, "requests_in_band_sent", n);
+	assert_in_range(hs_ctl_next_ns(r->ctl) - r->now_ns, 1, 10 * MS);
 	rig_close(r);
 }
 
@@ -372,7 +382,7 @@ int main(void)
 			cmocka_unit_test(
 					a_request_that_fits_only_unsigned_is_refused_where_there_is_a_key),
 			cmocka_unit_test(a_rule_that_went_is_not_repeated),
-			cmocka_unit_test(each_of_many_rules_is_repeated),
+			cmocka_unit_test(more_rules_than_one_look_takes_are_all_repeated),
 			cmocka_unit_test(control_asks_for_its_next_step_when_a_repeat_is_due),
 	};
 	dpdk_env_init("64");
