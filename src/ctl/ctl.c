@@ -159,6 +159,9 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 	}
 	uint16_t node_id = hs_node_config(ctl->node)->id;
 	hs_ctl_monitor(ctl, record->rule_slot, &report, node_id);
+	struct rule_note *note = ctl->notes[record->rule_slot];
+	if (note)
+		note->ends_here = true;
 	if (rule->piggyback_report)
 		hs_ctl_piggyback(ctl, record->rule_slot, &report);
 	if (!rule->transmit_report)

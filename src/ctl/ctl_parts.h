@@ -18,6 +18,7 @@
 struct rule_note {
 	uint32_t slot;
 	bool monitored, unmonitored;  // neither: no report came
+	bool ends_here;		      // a report was made by this node
 	uint64_t no_room_said;	      // no_room_mtu when the last event told it
 	int64_t no_room_next_ns;      // no further event of this rule before
 	TAILQ_ENTRY(rule_note) order; // of the monitored, in the order of their first reports

@@ -308,6 +308,16 @@ void hs_ctl_piggyback_end(struct hs_ctl *ctl, struct backlog *b)
 
 // ---- where they come out ----
 
+// What a flow's own sink measures no other tells it. And a report of a time to come would close all
+// windows until then: those behind it are late.
+static bool is_measured(const struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report)
+{
+	const struct rule_note *note = slot == HS_FLOW_NONE ? NULL : ctl->notes[slot];
+
+	return slot != HS_FLOW_NONE && !(note && note->ends_here) &&
+	       report->sink_ts_ns <= ctl->now_ns + AHEAD_NS;
+}
+
 static void take_one(struct hs_ctl *ctl, const struct hs_report *report,
 		const struct hs_report_sender *sender)
 {
@@ -316,8 +326,7 @@ static void take_one(struct hs_ctl *ctl, const struct hs_report *report,
 	ctl->counts.reports_piggyback_received++;
 	if (hs_ctl_publish_report(ctl, report, sender->app_id, sender->sink_node_id) < 0)
 		ctl->counts.reports_piggyback_publish_lost++;
-	// A report of a time to come would close all windows until then: those behind it are late.
-	if (slot == HS_FLOW_NONE || report->sink_ts_ns > ctl->now_ns + AHEAD_NS)
+	if (!is_measured(ctl, slot, report))
 		ctl->counts.reports_piggyback_unmonitored++;
 	else
 		hs_ctl_monitor(ctl, slot, report, sender->sink_node_id);

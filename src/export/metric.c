@@ -123,9 +123,8 @@ const struct hs_metric hs_metrics[] = {
 				"Options with parts of reports that could not be read"),
 		NODE("reports_piggyback_unmonitored_total", "reports_piggyback_unmonitored",
 				"reports", COUNTER, reports_piggyback_unmonitored,
-				"Reports brought back that are not measured here: no rule has "
-				"their "
-				"namespace, or their sink's clock is 10 s ahead"),
+				"Reports brought back and not measured: there is no such rule, "
+				"the flow ends here, or the sink's clock is 10 s ahead"),
 		NODE("reports_piggyback_publish_lost_total", "reports_piggyback_publish_lost",
 				"reports", COUNTER, reports_piggyback_publish_lost,
 				"Reports brought back that a subscriber missed"),

@@ -511,6 +511,30 @@ static void a_report_of_a_time_that_cannot_be_does_not_stop_those_that_follow(vo
 	}
 }
 
+static void of_a_flow_that_ends_here_nobody_else_tells(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	install(r, 7, "");
+	for (unsigned i = 0; i < 50; i++) {
+		struct hs_report forged = a_report(7, 4);
+		forged.sink_ts_ns = r->now_ns;
+		feed_sampled(r, 7, 0x7000);
+		bring_report(&forged, 0, 0);
+		step(r, 100 * MS);
+	}
+	step(r, SECOND);
+	unsigned full = 0;
+	for (unsigned w = 0; published(r, "qos.7", w); w++) {
+		json_t *qos = json_object_get(published(r, "qos.7", w), "qos_report");
+		full += json_integer_value(json_object_get(qos, "reports")) == 10;
+	}
+	assert_true(full >= 4);
+	assert_total(r, "reports_piggyback_received", 50);
+	assert_true(count_published(r, "report.7") == 100); // who lies is told of
+	close_with_audit(r);
+}
+
 static void a_report_of_a_namespace_without_a_rule_is_published_only(void **state)
 {
 	(void)state;
@@ -615,6 +639,7 @@ int main(void)
 			cmocka_unit_test(
 					a_report_that_came_back_is_published_and_monitored_like_any_other),
 			cmocka_unit_test(a_report_of_a_namespace_without_a_rule_is_published_only),
+			cmocka_unit_test(of_a_flow_that_ends_here_nobody_else_tells),
 			cmocka_unit_test(a_long_report_is_put_together_from_its_options),
 			cmocka_unit_test(short_and_long_reports_in_one_packet_come_apart),
 			cmocka_unit_test(what_is_no_report_is_counted_and_hides_no_other),
