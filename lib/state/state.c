@@ -25,13 +25,6 @@ static int refuse(
 
 // ---- opening ----
 
-static bool is_still_there(int fd, const char *name)
-{
-	struct stat mine, there;
-	return fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino &&
-	       mine.st_dev == there.st_dev;
-}
-
 static int check_kind(int fd, const char *name, struct hs_error *err)
 {
 	struct stat about;
@@ -54,7 +47,7 @@ static int open_locked(const char *name, int *out, struct hs_error *err)
 		int rc = check_kind(fd, name, err);
 		if (rc == 0 && flock(fd, LOCK_EX | LOCK_NB))
 			rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		if (rc == 0 && is_still_there(fd, name)) {
+		if (rc == 0 && hs_state_file_is_at(fd, name)) {
 			*out = fd;
 			return 0;
 		}
@@ -304,7 +297,7 @@ static int flush(const struct hs_state *state)
 int hs_state_append(struct hs_state *state, const json_t *change, struct hs_error *err)
 {
 	struct hs_state_file before = state->file;
-	int rc = cut_tail(state);
+	int rc = hs_state_file_is_at(state->file.fd, state->name) ? cut_tail(state) : -ESTALE;
 
 	rc = rc ? rc : hs_state_file_add(&state->file, change);
 	rc = rc ? rc : flush(state);

@@ -49,8 +49,9 @@ int hs_state_open(const struct hs_state_config *config, int (*each)(void *contex
 // is waited for.
 void hs_state_close(struct hs_state *state);
 
-// Adds a change. 0 when it is in the file; a negative errno with *err ("not_saved") where it is not
-// (disk full): the file is then as it was before.
+// Adds a change. 0 when it is in the file; a negative errno with *err ("not_saved") where it is
+// not: -ENOSPC and the like, -ESTALE where the file was removed or replaced and nobody would find
+// the change again. The file is then as it was before.
 int hs_state_append(struct hs_state *state, const json_t *change, struct hs_error *err);
 // Takes the change that was added last out again: it could not be done after all. Once, and not
 // after a snapshot began. 0 or a negative errno: then the next hs_state_append tries again.

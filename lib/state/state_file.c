@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COPY_BYTES 16384
@@ -19,11 +20,18 @@ int hs_state_name(char *text, size_t size, const char *file, const char *suffix)
 	return n >= 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
+bool hs_state_file_is_at(int fd, const char *name)
+{
+	struct stat mine, there;
+	return fstat(fd, &mine) == 0 && stat(name, &there) == 0 && mine.st_ino == there.st_ino &&
+	       mine.st_dev == there.st_dev;
+}
+
 int hs_state_not_saved(int rc, const char *name, struct hs_error *err)
 {
 	hs_error_set(err, "not_saved", "", "room and a disk that works",
 			"the change is not made, it cannot be saved: %.150s: %s", name,
-			strerror(-rc));
+			rc == -ESTALE ? "the file was removed or replaced" : strerror(-rc));
 	return rc;
 }
 

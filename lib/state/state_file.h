@@ -49,6 +49,8 @@ uint64_t hs_state_changes_of(const json_t *change);
 int hs_state_file_copy(struct hs_state_file *file, int other, uint64_t from, uint64_t to);
 // Renamed and created files are found after a loss of power only if their folder was written, too.
 void hs_state_sync_folder(const char *name);
+// Is it this file that has the name now?
+bool hs_state_file_is_at(int fd, const char *name);
 // "not_saved" with the errno's text; returns rc.
 int hs_state_not_saved(int rc, const char *name, struct hs_error *err);
 

@@ -95,6 +95,8 @@ static int flush_snapshot(struct hs_state *state)
 static int take_place(struct hs_state *state, const char *name)
 {
 	struct hs_state_file *file = &state->snapshot;
+	if (!hs_state_file_is_at(state->file.fd, state->name))
+		return -ESTALE;
 	int rc = hs_state_file_copy(file, state->file.fd, state->from_bytes, state->file.bytes);
 
 	if (rc == 0 && state->sync && fdatasync(file->fd))

@@ -310,6 +310,44 @@ static void one_process_holds_a_file_at_a_time(void **unused)
 	hs_state_close(state);
 }
 
+static int append_one(struct hs_state *state, struct hs_error *err)
+{
+	json_t *change = json_pack("{s:i, s:i}", "k", 0, "v", 1);
+	int rc = hs_state_append(state, change, err);
+	json_decref(change);
+	return rc;
+}
+
+static void what_a_file_that_lost_its_name_would_keep_is_not_confirmed(void **unused)
+{
+	static const char other[] = "hopsight-state 1\n";
+	struct seen seen = {0};
+	struct hs_state_load load;
+	struct hs_state *state;
+	struct hs_error err;
+	char moved[128], bytes[64];
+	(void)unused;
+
+	snprintf(moved, sizeof(moved), "%s.moved", file);
+	assert_int_equal(open_state(&seen, &load, &state, &err), 0);
+	assert_int_equal(append_one(state, &err), 0);
+	assert_int_equal(rename(file, moved), 0);
+	assert_int_equal(append_one(state, &err), -ESTALE);
+	assert_string_equal(err.code, "not_saved");
+	assert_non_null(strstr(err.message, "removed or replaced"));
+	// Another's file is not written over.
+	write_file(other, sizeof(other) - 1);
+	assert_int_equal(append_one(state, &err), -ESTALE);
+	assert_int_equal(hs_state_snapshot(state, nothing, NULL, &err), -ESTALE);
+	assert_int_equal(read_file(file, bytes, sizeof(bytes)), sizeof(other) - 1);
+	// Where it is put back all goes on.
+	assert_int_equal(rename(moved, file), 0);
+	assert_int_equal(append_one(state, &err), 0);
+	hs_state_close(state);
+	look(&seen, &load);
+	assert_int_equal(load.lines, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +362,7 @@ int main(void)
 			STATE_TEST(a_file_of_one_endless_line_is_set_aside),
 			STATE_TEST(what_is_no_file_or_cannot_be_made_is_refused_by_name),
 			STATE_TEST(one_process_holds_a_file_at_a_time),
+			STATE_TEST(what_a_file_that_lost_its_name_would_keep_is_not_confirmed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
