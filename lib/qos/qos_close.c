@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows that end: which flows have some, and what is made of them.
+#include "qos_parts.h"
+
+// ---- flows with windows to close ----
+
+static void set_close(const struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag)
+{
+	flow->close_tag = tag;
+	flow->close_at_ns = tag * qos->config.window_ns[0] + qos->config.lateness_ns;
+}
+
+void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag)
+{
+	set_close(qos, flow, tag);
+	flow->active = true;
+	flow->prev = NULL;
+	flow->next = qos->active;
+	if (flow->next)
+		flow->next->prev = flow;
+	qos->active = flow;
+	if (flow->close_at_ns < qos->next_ns)
+		qos->next_ns = flow->close_at_ns;
+	if (flow->close_at_ns < qos->round_next_ns)
+		qos->round_next_ns = flow->close_at_ns;
+}
+
+void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	if (!flow->active)
+		return;
+	flow->active = false;
+	if (qos->cursor == flow)
+		qos->cursor = flow->next;
+	if (flow->prev)
+		flow->prev->next = flow->next;
+	else
+		qos->active = flow->next;
+	if (flow->next)
+		flow->next->prev = flow->prev;
+}
+
+static void forbid_placing(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	flow->place_after_ns = flow->place_until_ns = 0;
+	hs_qos_settle(qos, flow);
+}
+
+void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped)
+{
+	bool doubtful = stepped || (window->flags & HS_QOS_NEGATIVE_DELAY);
+	window->clock.known = qos->clock.known || doubtful;
+	window->clock.synchronised = qos->clock.synchronised && qos->clock.known && !doubtful;
+	window->clock.error_ns = qos->clock.known ? qos->clock.error_ns : 0;
+}
+
+static void hand_out(struct hs_qos *qos, const struct hs_qos_window *window)
+{
+	qos->counters.windows++;
+	if (qos->config.on_window)
+		qos->config.on_window(qos->config.user, window);
+}
+
+// What has come since the windows ended that close now; NULL: nothing.
+static const struct hs_qos_sum *sum_since(const struct hs_qos_flow *flow, int64_t end_tag)
+{
+	const struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
+	return current->open && current->tag > end_tag ? current : NULL;
+}
+
+static void build_tier(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		int tier, int64_t end_tag, const struct hs_report *path_of)
+{
+	struct hs_qos_slot *slot = &flow->latest[tier];
+	int64_t end_ns = end_tag * qos->config.window_ns[0];
+	if (hs_qos_build(flow, sum, sum_since(flow, end_tag), tier, &qos->columns, path_of,
+			    end_ns - qos->config.window_ns[tier], end_ns, slot)) {
+		qos->counters.out_of_memory++;
+		return;
+	}
+	hs_qos_fill_clock(qos, &slot->window, sum->clock_stepped);
+	hand_out(qos, &slot->window);
+}
+
+// Rule 9.
+static void repeat_stale(struct hs_qos *qos, struct hs_qos_flow *flow, int tier, int64_t end_tag)
+{
+	struct hs_qos_window *window = &flow->latest[tier].window;
+	int64_t end_ns = end_tag * qos->config.window_ns[0];
+	if (!flow->latest[tier].filled || end_ns - flow->newest_ts_ns > qos->config.stale_ns)
+		return;
+	window->stale = true;
+	window->reports = 0;
+	window->path_changed = false;
+	window->start_ns = end_ns - qos->config.window_ns[tier];
+	window->end_ns = end_ns;
+	window->age_ns = end_ns - flow->newest_ts_ns;
+	hand_out(qos, window);
+}
+
+// The delays of a shortest window go on into the histograms of the next longer one.
+static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+{
+	struct hs_qos_sum *into = &flow->sums[HS_QOS_TIER];
+	if (sum->folded)
+		return; // hs_qos_sum_merge takes them
+	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
+		hs_qos_sum_add_delays(flow, into, i,
+				qos->columns.values + i * (size_t)HS_QOS_RING_MAX,
+				qos->columns.counts[i]);
+}
+
+static void forget_unfolded(struct hs_qos_flow *flow, int64_t open_after)
+{
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	if (flow->unfolded < oldest)
+		flow->unfolded = oldest;
+	while (flow->unfolded < flow->ring.next &&
+			hs_qos_ring_tag(&flow->ring, flow->unfolded) <= open_after)
+		flow->unfolded++;
+}
+
+static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	int64_t tag = sum->tag;
+	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
+	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
+		hs_qos_flow_fold(flow);
+	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
+	hs_qos_drop_uncommon(flow, sum);
+	hs_qos_judge_rules(flow, sum);
+	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
+	pass_delays(qos, flow, sum);
+	hs_qos_sum_merge(flow, &flow->sums[HS_QOS_TIER], sum);
+	hs_qos_sum_clear(flow, sum);
+	forget_unfolded(flow, tag);
+}
+
+static void close_longer(struct hs_qos *qos, struct hs_qos_flow *flow, int tier, int64_t end_tag)
+{
+	struct hs_qos_sum *sum = &flow->sums[HS_QOS_TIER + tier - 1];
+	if (!sum->open) {
+		repeat_stale(qos, flow, tier, end_tag);
+		return;
+	}
+	hs_qos_columns_collect(
+			&qos->columns, flow, end_tag - qos->ratio[tier], end_tag, sum->reports);
+	build_tier(qos, flow, sum, tier, end_tag, &flow->edge);
+	hs_qos_sum_merge(flow, sum + 1, sum);
+	hs_qos_sum_clear(flow, sum);
+}
+
+static struct hs_qos_sum *sum_to_close(struct hs_qos_flow *flow)
+{
+	for (unsigned i = HS_QOS_CURRENT; i <= HS_QOS_CLOSING; i++)
+		if (flow->sums[i].open && flow->sums[i].tag == flow->close_tag)
+			return &flow->sums[i];
+	return NULL;
+}
+
+static bool has_open(const struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < HS_QOS_RUN; i++)
+		if (flow->sums[i].open)
+			return true;
+	return false;
+}
+
+// Rule 9: of a flow that fell silent nothing is shown, however long ago its last window ended.
+static void fall_silent(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
+		flow->latest[i].filled = false;
+	if (!has_open(flow))
+		hs_qos_deactivate(qos, flow);
+}
+
+void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	forbid_placing(qos, flow);
+	int64_t tag = flow->close_tag;
+	struct hs_qos_sum *sum = sum_to_close(flow);
+	if (sum && sum->reports) {
+		close_shortest(qos, flow, sum);
+	} else { // open without a report: there was no memory for it
+		if (sum)
+			hs_qos_sum_clear(flow, sum);
+		repeat_stale(qos, flow, 0, tag);
+	}
+	for (int tier = 1; tier < HS_QOS_WINDOWS; tier++)
+		if (tag % qos->ratio[tier] == 0)
+			close_longer(qos, flow, tier, tag);
+	set_close(qos, flow, tag + 1);
+	if (tag * qos->config.window_ns[0] - flow->newest_ts_ns > qos->config.stale_ns)
+		fall_silent(qos, flow);
+}
+
+void hs_qos_advance(struct hs_qos *qos, int64_t now_ns)
+{
+	if (now_ns < qos->next_ns)
+		return;
+	if (!qos->cursor) {
+		qos->cursor = qos->active;
+		qos->round_next_ns = INT64_MAX;
+	}
+	uint32_t budget =
+			qos->config.flows_per_advance ? qos->config.flows_per_advance : UINT32_MAX;
+	while (qos->cursor && budget--) {
+		struct hs_qos_flow *flow = qos->cursor;
+		qos->cursor = flow->next;
+		while (flow->active && flow->close_at_ns <= now_ns)
+			hs_qos_close_next(qos, flow);
+		if (flow->active && flow->close_at_ns < qos->round_next_ns)
+			qos->round_next_ns = flow->close_at_ns;
+	}
+	if (!qos->cursor)
+		qos->next_ns = qos->round_next_ns;
+}
+
+int64_t hs_qos_next_ns(const struct hs_qos *qos)
+{
+	return qos->next_ns;
+}
+
+void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	forbid_placing(qos, flow);
+	while (flow->sums[HS_QOS_CURRENT].open || flow->sums[HS_QOS_CLOSING].open)
+		hs_qos_close_next(qos, flow);
+	int64_t last = flow->close_tag - 1;
+	for (int tier = 1; tier < HS_QOS_WINDOWS; tier++) {
+		int64_t ratio = qos->ratio[tier];
+		if (flow->sums[HS_QOS_TIER + tier - 1].open)
+			close_longer(qos, flow, tier, (last + ratio - 1) / ratio * ratio);
+	}
+}
+
+void hs_qos_flush(struct hs_qos *qos)
+{
+	struct hs_qos_flow *next;
+	for (struct hs_qos_flow *flow = qos->active; flow; flow = next) {
+		next = flow->next;
+		hs_qos_flush_flow(qos, flow);
+	}
+}
