@@ -25,7 +25,8 @@ static void put_raw(struct hs_cbor_writer *writer, const void *bytes, size_t len
 		writer->left = 0;
 		return;
 	}
-	memcpy(writer->at, bytes, len);
+	if (len) // there may be no bytes to point at
+		memcpy(writer->at, bytes, len);
 	writer->at += len;
 	writer->left -= len;
 }
