@@ -383,18 +383,6 @@ static int add_plot(const char *folder, struct plot *plot, struct hs_lab_plots *
 	return rc < 0 ? rc : write_file(folder, plot, "gp", write_script, err);
 }
 
-// They lie side by side.
-static size_t rows_of_flow(const struct hs_outcome *outcome, size_t first)
-{
-	uint32_t flow = hs_outcome_row(outcome, first)->flow;
-	size_t n = 0;
-
-	while (first + n < hs_outcome_rows(outcome) &&
-			hs_outcome_row(outcome, first + n)->flow == flow)
-		n++;
-	return n;
-}
-
 int hs_lab_plots_write(const char *folder, const struct hs_run *run,
 		const struct hs_outcome *outcome, struct hs_lab_plots *plots, struct hs_error *err)
 {
@@ -404,7 +392,7 @@ int hs_lab_plots_write(const char *folder, const struct hs_run *run,
 
 	*plots = (struct hs_lab_plots){0};
 	for (size_t first = 0; rc == 0 && first < hs_outcome_rows(outcome); first += n) {
-		n = rows_of_flow(outcome, first);
+		n = hs_outcome_rows_of_flow(outcome, first);
 		if (flows++ >= HS_LAB_PLOT_FLOWS) {
 			plots->flows_left_out++;
 			continue;

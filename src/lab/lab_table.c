@@ -149,18 +149,6 @@ static int print_kind(FILE *to, const struct hs_outcome *outcome, size_t first, 
 
 // ---- flows ----
 
-// Rows of a flow lie side by side.
-static size_t rows_of_flow(const struct hs_outcome *outcome, size_t first)
-{
-	uint32_t flow = hs_outcome_row(outcome, first)->flow;
-	size_t n = 0;
-
-	while (first + n < hs_outcome_rows(outcome) &&
-			hs_outcome_row(outcome, first + n)->flow == flow)
-		n++;
-	return n;
-}
-
 static size_t windows_of(const struct hs_outcome *outcome, size_t first, size_t n)
 {
 	size_t windows = 0;
@@ -197,7 +185,7 @@ static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outco
 	int rc = 0;
 
 	for (size_t first = 0; rc == 0 && first < hs_outcome_rows(outcome); first += n) {
-		n = rows_of_flow(outcome, first);
+		n = hs_outcome_rows_of_flow(outcome, first);
 		if (shown < HS_LAB_TABLE_FLOWS) {
 			rc = print_flow(to, run, outcome, first, n, result);
 			shown++;

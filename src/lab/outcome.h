@@ -53,6 +53,17 @@ void hs_outcome_destroy(struct hs_outcome *outcome);
 
 size_t hs_outcome_rows(const struct hs_outcome *outcome);
 const struct hs_outcome_row *hs_outcome_row(const struct hs_outcome *outcome, size_t index);
+// How many rows from this one on are of its flow: they lie side by side.
+static inline size_t hs_outcome_rows_of_flow(const struct hs_outcome *outcome, size_t first)
+{
+	uint32_t flow = hs_outcome_row(outcome, first)->flow;
+	size_t n = 0;
+
+	while (first + n < hs_outcome_rows(outcome) &&
+			hs_outcome_row(outcome, first + n)->flow == flow)
+		n++;
+	return n;
+}
 
 // Means over a row's windows where both apply; n: how many they were. NAN: none.
 struct hs_outcome_mean {

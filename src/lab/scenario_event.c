@@ -54,14 +54,6 @@ static const struct hs_scenario_key limited_keys[] = {
 		{NULL},
 };
 
-static int refuse_missing(
-		const char *path, const char *key, const char *expected, struct hs_error *err)
-{
-	char at[64];
-	snprintf(at, sizeof(at), "%s.%s", path, key);
-	return hs_error_set(err, "missing_field", at, expected, "there is no \"%s\"", key);
-}
-
 static int find_kind(struct entry *entry, const char *path, struct hs_error *err)
 {
 	unsigned subjects = !!entry->link + !!entry->node + !!entry->traffic;
@@ -125,7 +117,7 @@ static int read_link(struct entry *entry, const char *path, struct hs_error *err
 			0)
 		return -EINVAL;
 	if (!json_object_size(entry->set) && (!entry->set || json_is_object(entry->set)))
-		return refuse_missing(path, "set", "parameters of a link", err);
+		return hs_scenario_refuse_missing(path, "set", "parameters of a link", err);
 	event->way_changes[0] = entry->ways & 1;
 	event->way_changes[1] = entry->ways & 2;
 	event->set = entry->set;
@@ -146,7 +138,7 @@ static int read_traffic(struct entry *entry, const char *path, struct hs_error *
 			    &entry->event.traffic, err) < 0)
 		return -EINVAL;
 	if (!entry->set)
-		return refuse_missing(path, "set", "{\"rate_pps\": ...}", err);
+		return hs_scenario_refuse_missing(path, "set", "{\"rate_pps\": ...}", err);
 	snprintf(at, sizeof(at), "%s.set", path);
 	return hs_schema_read(set_fields, entry->set, at, entry, err);
 }
@@ -161,7 +153,7 @@ static int read_restart(struct entry *entry, const char *path, struct hs_error *
 		return -EINVAL;
 	if (entry->restart)
 		return 0;
-	return refuse_missing(path, "restart", "true, or a request in its place", err);
+	return hs_scenario_refuse_missing(path, "restart", "true, or a request in its place", err);
 }
 
 static int read_request(struct entry *entry, const char *path, uint32_t *named, bool *reverse,

@@ -102,3 +102,11 @@ int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, u
 	}
 	return 0;
 }
+
+int hs_scenario_refuse_missing(
+		const char *path, const char *key, const char *expected, struct hs_error *err)
+{
+	char at[64];
+	snprintf(at, sizeof(at), "%s.%s", path, key);
+	return hs_error_set(err, "missing_field", at, expected, "there is no \"%s\"", key);
+}

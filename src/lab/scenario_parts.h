@@ -116,3 +116,7 @@ json_t *hs_scenario_fill_wish(const struct hs_scenario *scenario,
 // The name of a node, or "*": HS_NO_INDEX.
 int hs_scenario_read_node_or_all(const struct hs_scenario_draft *draft, json_t *value,
 		const char *path, uint32_t *node, struct hs_error *err);
+
+// The error of a key that its neighbours ask for. -EINVAL.
+int hs_scenario_refuse_missing(
+		const char *path, const char *key, const char *expected, struct hs_error *err);

@@ -71,14 +71,6 @@ static const struct hs_schema_field traffic_fields[] = {
 		{NULL},
 };
 
-static int refuse_missing(
-		const char *path, const char *key, const char *expected, struct hs_error *err)
-{
-	char at[64];
-	snprintf(at, sizeof(at), "%s.%s", path, key);
-	return hs_error_set(err, "missing_field", at, expected, "there is no \"%s\"", key);
-}
-
 // ---- keys and types that go together ----
 
 #define OF(kind) (1u << HS_TRAFFIC_##kind)
@@ -102,9 +94,9 @@ static int check_keys(
 		return -EINVAL;
 	if (!json_object_get(object, "rate_pps") && kind != HS_TRAFFIC_WINDOW &&
 			kind != HS_TRAFFIC_PCAP)
-		return refuse_missing(path, "rate_pps", "packets per second", err);
+		return hs_scenario_refuse_missing(path, "rate_pps", "packets per second", err);
 	if (kind == HS_TRAFFIC_PCAP && !entry->file)
-		return refuse_missing(path, "file", "the name of a pcap file", err);
+		return hs_scenario_refuse_missing(path, "file", "the name of a pcap file", err);
 	return 0;
 }
 
@@ -249,7 +241,7 @@ static int read_end(struct hs_scenario_draft *draft, json_t *value, const char *
 	char at[64];
 
 	if (!value)
-		return refuse_missing(path, key, EXPECTED_ENDS, err);
+		return hs_scenario_refuse_missing(path, key, EXPECTED_ENDS, err);
 	snprintf(at, sizeof(at), "%s.%s", path, key);
 	if (!json_is_string(value))
 		return hs_schema_wrong_type(value, at, EXPECTED_ENDS, err);
