@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "ctl.h"
 #include "harness.h"
+#include "hex.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -168,16 +169,6 @@ static inline void install(struct rig *r, unsigned ns_id, const char *more)
 	json_decref(ask(r, text));
 }
 
-static inline size_t from_hex(const char *hex, uint8_t *bytes)
-{
-	size_t n = 0;
-	for (; hex[0] && hex[1]; hex += 2) {
-		char pair[3] = {hex[0], hex[1], 0};
-		bytes[n++] = (uint8_t)strtoul(pair, NULL, 16);
-	}
-	return n;
-}
-
 #define ETHERNET  "02000000000202000000000186dd"
 #define ADDRESSES "20010db800000000000000000000000120010db8000000000000000000000002"
 #define UDP	  "1234138900105e94494e544441544121"
@@ -186,7 +177,7 @@ static inline size_t from_hex(const char *hex, uint8_t *bytes)
 static inline void feed_plain(struct rig *r, unsigned ns_id)
 {
 	uint8_t bytes[256];
-	size_t len = from_hex(ETHERNET "6000000000101140" ADDRESSES UDP, bytes);
+	size_t len = unhex(ETHERNET "6000000000101140" ADDRESSES UDP, bytes);
 	hs_be16_store(bytes + 56, (uint16_t)(5000 + ns_id));
 	test_node_feed(&r->t, 0, bytes, len, 0);
 	test_node_run(&r->t);
@@ -196,9 +187,8 @@ static inline void feed_plain(struct rig *r, unsigned ns_id)
 static inline void feed_sampled(struct rig *r, unsigned ns_id, uint16_t bitmap)
 {
 	uint8_t bytes[256];
-	size_t len = from_hex(ETHERNET "6000000000300040" ADDRESSES
-				       "11033108000000077000e00011127000"
-				       "17979cfe362a0000000003e80007c060" UDP,
+	size_t len = unhex(ETHERNET "6000000000300040" ADDRESSES "11033108000000077000e00011127000"
+				    "17979cfe362a0000000003e80007c060" UDP,
 			bytes);
 	hs_be32_store(bytes + 58, ns_id);
 	hs_be16_store(bytes + 68, bitmap);

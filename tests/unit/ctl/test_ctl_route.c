@@ -2,6 +2,7 @@
 // Requests about routes and what the node's forwarding table then says.
 #include "ctl.h"
 #include "harness.h"
+#include "no_memory.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -184,7 +185,7 @@ static struct {
 	bool for_good, failed;
 } memory = {.left = -1};
 
-static bool is_out(void)
+static bool memory_is_out(void)
 {
 	if (memory.left > 0)
 		memory.left--;
@@ -194,28 +195,6 @@ static bool is_out(void)
 	if (!memory.for_good)
 		memory.left = -1;
 	return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return is_out() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return is_out() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return is_out() ? NULL : __real_realloc(old, size);
 }
 
 // Allocation n fails, and those behind it, too, where it is for good. False: there are fewer.

@@ -394,7 +394,7 @@ static void what_is_no_request_is_counted_as_bad(void **state)
 	struct rig *r = rig_open(TRANSIT, 1500, 8);
 	for (unsigned i = 0; i < 3; i++) {
 		uint8_t bytes[64];
-		size_t len = from_hex(hexes[i], bytes);
+		size_t len = unhex(hexes[i], bytes);
 		bring(HS_OPT_REQUEST, 0, 1, 0, bytes, len);
 		step(r, 61 * SECOND);
 	}

@@ -16,7 +16,7 @@ static void the_request_stands_at_once_and_telemetry_waits_for_it(void **state)
 	(void)state;
 	struct rig *r = rig_open(SOURCE, 1500, 8);
 	uint8_t expected[256];
-	size_t len = from_hex(request, expected);
+	size_t len = unhex(request, expected);
 	install(r, 7, ", \"in_band\": true");
 
 	struct hs_flow_offer *offer = offer_of(r, 7);

@@ -8,6 +8,8 @@
 
 #include "truth.h"
 
+#include "no_memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,33 +20,11 @@
 
 // ---- memory that runs out ----
 
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-
 static long allocations_left = -1; // negative: no limit
 
-static bool has_memory(void)
+static bool memory_is_out(void)
 {
-	return allocations_left < 0 || allocations_left-- > 0 || (allocations_left = 0);
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return has_memory() ? __real_malloc(bytes) : NULL;
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-	return has_memory() ? __real_calloc(n, bytes) : NULL;
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-	return has_memory() ? __real_realloc(old, bytes) : NULL;
+	return !(allocations_left < 0 || allocations_left-- > 0 || (allocations_left = 0));
 }
 
 static struct hs_truth *truth_new(void)

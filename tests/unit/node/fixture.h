@@ -6,6 +6,7 @@
 #include "fdb.h"
 #include "flexint.h"
 #include "harness.h"
+#include "hex.h"
 
 #define NOW 1700000000000000000
 
@@ -76,16 +77,6 @@ static inline struct hs_rule vector_rule(uint32_t ns_id)
 	return rule;
 }
 
-static inline size_t from_hex(const char *hex, uint8_t *bytes)
-{
-	size_t n = 0;
-	for (; hex[0] && hex[1]; hex += 2) {
-		char pair[3] = {hex[0], hex[1], 0};
-		bytes[n++] = (uint8_t)strtoul(pair, NULL, 16);
-	}
-	return n;
-}
-
 #define ETHERNET "02000000000202000000000186dd"
 #define PLAIN                                                                                      \
 	ETHERNET "600000000010114020010db800000000000000000000000120010db800000000000000000000000" \
@@ -100,14 +91,14 @@ static inline size_t from_hex(const char *hex, uint8_t *bytes)
 static inline void feed_hex(struct fixture *f, unsigned port, const char *hex)
 {
 	uint8_t bytes[2048];
-	size_t len = from_hex(hex, bytes);
+	size_t len = unhex(hex, bytes);
 	test_node_feed(&f->t, port, bytes, len, 0);
 }
 
 static inline void expect_hex(struct fixture *f, unsigned port, const char *hex)
 {
 	uint8_t want[2048], got[2048];
-	size_t len = from_hex(hex, want);
+	size_t len = unhex(hex, want);
 	assert_int_equal(test_node_take(&f->t, port, got, sizeof(got)), len);
 	assert_memory_equal(got, want, len);
 }

@@ -36,7 +36,7 @@ static void broken_telemetry_never_reaches_a_host(void **state)
 {
 	struct fixture *f = fixture_open(SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9});
 	uint8_t bytes[256], got[256];
-	size_t len = from_hex(WITH_TELEMETRY, bytes);
+	size_t len = unhex(WITH_TELEMETRY, bytes);
 	(void)state;
 	bytes[14 + 40 + 3] = 0xff; // option 0x31 longer than its header
 	test_node_feed(&f->t, 0, bytes, len, 0);
@@ -90,7 +90,7 @@ static void a_packet_cut_short_hides_no_telemetry(void **state)
 {
 	struct fixture *f = fixture_open(SINK_SIDES, 2, 1500, (struct hs_node_config){.id = 9});
 	uint8_t bytes[256];
-	size_t len = from_hex(WITH_TELEMETRY, bytes);
+	size_t len = unhex(WITH_TELEMETRY, bytes);
 	(void)state;
 	test_node_feed(&f->t, 0, bytes, len - 1, 0);
 	test_node_run(&f->t);
@@ -104,7 +104,7 @@ static void what_a_host_sent_unreadable_does_not_enter(void **state)
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 	struct rte_mbuf *taken[255];
 	uint8_t bytes[256];
-	size_t len = from_hex(WITH_TELEMETRY, bytes);
+	size_t len = unhex(WITH_TELEMETRY, bytes);
 	(void)state;
 	test_node_feed(&f->t, 0, bytes, len, 58);
 	unsigned n = rte_mempool_avail_count(f->pool);

@@ -86,16 +86,16 @@ static size_t make_packet(struct hs_rng *rng, uint8_t *frame)
 	static const uint8_t kinds[] = {0, 0, 0, 60, 44, 43};
 	uint8_t types[5];
 	unsigned n = below(rng, 4), tags = one_in(rng, 4) ? below(rng, 5) : 0;
-	size_t len = from_hex("0200000000020200000000"
-			      "01",
+	size_t len = unhex("0200000000020200000000"
+			   "01",
 			frame);
 
 	for (unsigned i = 0; i < tags; i++, len += 4)
 		hs_be32_store(frame + len, 0x81000001);
 	hs_be16_store(frame + len, 0x86dd);
 	uint8_t *ip = frame + len + 2;
-	from_hex("600000000000004020010db8000000000000000000000001"
-		 "20010db8000000000000000000000002",
+	unhex("600000000000004020010db8000000000000000000000001"
+	      "20010db8000000000000000000000002",
 			ip);
 	for (unsigned i = 0; i < n; i++)
 		types[i] = i == 0 && !one_in(rng, 8) ? 0 : kinds[below(rng, sizeof(kinds))];
@@ -104,7 +104,7 @@ static size_t make_packet(struct hs_rng *rng, uint8_t *frame)
 	uint8_t *at = ip + 40;
 	for (unsigned i = 0; i < n; i++)
 		at += put_header(rng, at, types[i], types[i + 1]);
-	at += from_hex("1234138900105e94494e544441544121", at);
+	at += unhex("1234138900105e94494e544441544121", at);
 	size_t payload = (size_t)(at - ip) - 40;
 	if (one_in(rng, 20))
 		payload = below(rng, (uint32_t)payload + 20);

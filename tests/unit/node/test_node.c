@@ -213,7 +213,7 @@ static void a_shared_buffer_is_never_written(void **state)
 {
 	struct hs_rule rule = vector_rule(7);
 	uint8_t want[256];
-	size_t len = from_hex(WITH_TELEMETRY, want);
+	size_t len = unhex(WITH_TELEMETRY, want);
 	(void)state;
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 	test_node_rule(&f->t, &rule);
@@ -241,7 +241,7 @@ static void a_port_without_chains_gets_linear_packets(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 	uint8_t bytes[256];
-	size_t len = from_hex(PLAIN, bytes);
+	size_t len = unhex(PLAIN, bytes);
 	(void)state;
 	f->t.ports[1].port.tx_multi_seg = false;
 	test_node_feed(&f->t, 0, bytes, len, 60);
@@ -288,7 +288,7 @@ static void a_chain_that_cannot_be_linear_is_neither_sent_nor_stamped(void **sta
 	struct hs_flexint telemetry;
 	struct rte_mbuf *taken[255];
 	uint8_t bytes[256];
-	size_t len = from_hex(PLAIN, bytes);
+	size_t len = unhex(PLAIN, bytes);
 	(void)state;
 	test_node_rule(&f->t, &rule);
 	f->t.ports[1].port.tx_multi_seg = false;

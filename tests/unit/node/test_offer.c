@@ -52,7 +52,7 @@ static void make_request_ready(struct fixture *f, uint32_t slot)
 {
 	uint8_t hbh[160];
 
-	assert_int_equal(from_hex(REQUEST_HBH, hbh), sizeof(hbh));
+	assert_int_equal(unhex(REQUEST_HBH, hbh), sizeof(hbh));
 	make_ready(f, slot, hbh + 2, REQUEST_OPTION_BYTES);
 }
 
@@ -96,7 +96,7 @@ static void expect_carried(struct fixture *f, const char *letters)
 
 static size_t udp_frame(uint8_t *frame, size_t len)
 {
-	size_t short_len = from_hex(PLAIN, frame);
+	size_t short_len = unhex(PLAIN, frame);
 
 	memset(frame + short_len, 0x5a, len - short_len);
 	hs_be16_store(frame + 18, (uint16_t)(len - 54));
@@ -479,7 +479,7 @@ static struct fixture *open_two_sources(void)
 static void feed_race(struct fixture *f)
 {
 	uint8_t frame[2048];
-	size_t len = from_hex(PLAIN, frame);
+	size_t len = unhex(PLAIN, frame);
 
 	for (uint32_t k = 0; k < RULES; k++) {
 		hs_be16_store(frame + 54, (uint16_t)(1000 + k));

@@ -203,7 +203,7 @@ static void fields_that_are_not_asked_for_are_left_out_and_not_counted_as_added(
 	uint8_t frame[256];
 	struct hs_flexint told;
 	(void)state;
-	size_t len = from_hex(WITH_TELEMETRY, frame);
+	size_t len = unhex(WITH_TELEMETRY, frame);
 	frame[14 + 40 + 10] = 0x60; // the hops' half of the trace type: no packets
 	test_node_feed(&f->t, 0, frame, len, 0);
 	test_node_run(&f->t);

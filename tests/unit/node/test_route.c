@@ -45,7 +45,7 @@ static struct fixture *router_open(const enum hs_port_side *sides)
 // PLAIN as the router sends it.
 static size_t routed(const uint8_t mac[6], uint8_t *bytes)
 {
-	size_t len = from_hex(PLAIN, bytes);
+	size_t len = unhex(PLAIN, bytes);
 
 	memcpy(bytes, mac, 6);
 	memcpy(bytes + 6, OWN[1], 6);
@@ -66,7 +66,7 @@ static void a_packet_that_others_hold_is_copied_and_left_as_it_was(void **state)
 {
 	struct fixture *f = router_open(SOURCE_SIDES);
 	uint8_t before[256];
-	size_t len = from_hex(PLAIN, before);
+	size_t len = unhex(PLAIN, before);
 	(void)state;
 	feed_hex(f, 0, PLAIN);
 	struct rte_mbuf *held = f->t.ports[0].in[0];
@@ -84,7 +84,7 @@ static void a_packet_that_others_hold_is_dropped_where_no_buffer_is_left(void **
 	struct fixture *f = router_open(SOURCE_SIDES);
 	struct rte_mbuf *all[254];
 	uint8_t before[256];
-	size_t len = from_hex(PLAIN, before);
+	size_t len = unhex(PLAIN, before);
 	(void)state;
 	feed_hex(f, 0, PLAIN);
 	struct rte_mbuf *held = f->t.ports[0].in[0];
@@ -104,7 +104,7 @@ static void headers_in_many_segments_are_routed(void **state)
 	for (size_t first = 1; first < 70; first += 4) {
 		struct fixture *f = router_open(SOURCE_SIDES);
 		uint8_t bytes[256];
-		size_t len = from_hex(PLAIN, bytes);
+		size_t len = unhex(PLAIN, bytes);
 		test_node_feed(&f->t, 0, bytes, len, first);
 		test_node_run(&f->t);
 		expect_routed(f, NEXT);
@@ -117,7 +117,7 @@ static void headers_that_cannot_be_joined_are_dropped(void **state)
 	struct fixture *f = router_open(TRANSIT_SIDES);
 	struct rte_mbuf *all[253];
 	uint8_t bytes[256];
-	size_t len = from_hex(PLAIN, bytes);
+	size_t len = unhex(PLAIN, bytes);
 	(void)state;
 	test_node_feed(&f->t, 0, bytes, len, 20);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(f->pool, all, 253), 0);
@@ -219,7 +219,7 @@ static void telemetry_crosses_routers_like_any_other_node(void **state)
 		test_node_run(&nodes[0]->t);
 		pass_on(nodes[0], nodes[1], bytes, sizeof(bytes));
 		pass_on(nodes[1], nodes[2], bytes, sizeof(bytes));
-		size_t len = from_hex(PLAIN, want);
+		size_t len = unhex(PLAIN, want);
 		memcpy(want, OWN[0], 6);
 		memcpy(want + 6, OWN[1], 6);
 		want[14 + 7] -= 3; // telemetry does not cover the hop limit; nothing else changed

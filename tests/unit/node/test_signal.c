@@ -18,7 +18,7 @@ static struct fixture *open_node(const enum hs_port_side *sides)
 static size_t frame_with(uint8_t *frame, uint8_t type, const char *const *texts, unsigned n)
 {
 	uint8_t plain[FULL];
-	size_t len = from_hex(PLAIN, plain), at = 56;
+	size_t len = unhex(PLAIN, plain), at = 56;
 
 	memcpy(frame, plain, 54);
 	for (unsigned i = 0; i < n; i++) {
@@ -272,7 +272,7 @@ static void a_report_goes_and_telemetry_beside_it_gets_its_entry(void **state)
 	struct hs_rule rule = vector_rule(7);
 	test_node_rule(&f->t, &rule);
 	install_extracting(f, 8, 5001);
-	size_t len = from_hex(WITH_TELEMETRY, frame);
+	size_t len = unhex(WITH_TELEMETRY, frame);
 	hs_packet_parse(frame, len, len, &p);
 	uint8_t of_8[] = {0xa1, 0x00, 0x08};
 	size_t growth = hs_flexint_option_growth(&p, sizeof(of_8));
@@ -297,7 +297,7 @@ static void a_report_behind_telemetry_is_seen_however_short_it_is(void **state)
 	(void)state;
 	struct hs_rule rule = vector_rule(7);
 	test_node_rule(&f->t, &rule);
-	size_t len = from_hex(WITH_TELEMETRY, frame);
+	size_t len = unhex(WITH_TELEMETRY, frame);
 	memmove(frame + 58, frame + 56, len - 56); // the aligned layout, PadN in front
 	memcpy(frame + 56, (const uint8_t[]){1, 0}, 2);
 	memmove(frame + 94, frame + 88, len - 86);
@@ -439,7 +439,7 @@ static void telemetry_of_namespace_0_is_of_no_carrier(void **state)
 		assert_int_equal(hs_flow_table_add_carrier(
 						 hs_node_flows(f->t.node), &forward, &slot),
 				0);
-		size_t len = from_hex(WITH_TELEMETRY, frame);
+		size_t len = unhex(WITH_TELEMETRY, frame);
 		hs_be32_store(frame + 58, 0);
 		pass(f, frame, len);
 		assert_int_equal(event(f, 0, HS_EVENT_UNKNOWN_NAMESPACE), 1);

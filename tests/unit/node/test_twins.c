@@ -126,7 +126,7 @@ static size_t plain_frame(struct twins *t, uint8_t *frame)
 {
 	static const uint8_t protocols[] = {
 			IPPROTO_UDP, IPPROTO_UDP, IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6, 43};
-	size_t len = from_hex(PLAIN, frame);
+	size_t len = unhex(PLAIN, frame);
 	size_t more = below(t, 8) ? below(t, 40) : 470 + below(t, 120);
 
 	memset(frame + len, 0x5a, more);

@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every allocation fails once: the linker puts these functions in the place of the library's.
+// Every allocation fails once.
 #include "qos_fixture.h"
+
+#include "no_memory.h"
 
 #include <errno.h>
 
 static unsigned left; // allocations until one fails; 0: none does
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool fails(void)
+static bool memory_is_out(void)
 {
 	return left && !--left;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
 }
 
 static void a_first_report_without_memory_leaves_nothing_behind(void **state)
