@@ -164,15 +164,33 @@ static void lower_limit(struct hs_ctl *ctl, struct backlog *b)
 	}
 }
 
-static void look_at(struct hs_ctl *ctl, struct backlog *b)
+static void take_carrier(struct hs_ctl *ctl, struct backlog *b)
+{
+	if (hs_flow_table_add_carrier(
+			    ctl->flows, hs_flow_table_rule(ctl->flows, b->slot), &b->carrier) < 0)
+		b->carrier = HS_FLOW_NONE; // a rule of that 5-tuple will do as well
+}
+
+// The slot that packets find which go back. All carriers may have been in use at first.
+static uint32_t way_back(struct hs_ctl *ctl, struct backlog *b)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, b->slot);
+	uint32_t slot = hs_flow_table_reverse(ctl->flows, rule);
+
+	if (slot != HS_FLOW_NONE || b->carrier != HS_FLOW_NONE)
+		return slot;
+	take_carrier(ctl, b);
+	return b->carrier;
+}
+
+static void look_at(struct hs_ctl *ctl, struct backlog *b)
+{
 	unsigned bytes;
 
 	lower_limit(ctl, b);
 	if (!b->n)
 		return;
-	uint32_t slot = hs_flow_table_reverse(ctl->flows, rule);
+	uint32_t slot = way_back(ctl, b);
 	unsigned n = how_many(b, &bytes);
 	if (b->n_stands && (slot != b->stands_at || n > b->n_stands))
 		withdraw(ctl, b);
@@ -211,9 +229,7 @@ static struct backlog *make_backlog(struct hs_ctl *ctl, uint32_t slot)
 		return NULL;
 	b->slot = slot;
 	b->limit = LIMIT_BYTES;
-	if (hs_flow_table_add_carrier(
-			    ctl->flows, hs_flow_table_rule(ctl->flows, slot), &b->carrier) < 0)
-		b->carrier = HS_FLOW_NONE; // a rule of that 5-tuple will do as well
+	take_carrier(ctl, b);
 	note->backlog = b;
 	TAILQ_INSERT_TAIL(&ctl->backlogs, b, order);
 	return b;

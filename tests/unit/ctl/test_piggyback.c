@@ -412,6 +412,24 @@ static void no_flow_keeps_another_from_the_way_back_that_they_share(void **state
 	close_with_audit(r);
 }
 
+static void a_carrier_that_is_free_again_is_taken(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	struct hs_rule other = *hs_flow_table_rule(flows(r), slot_of(r, 7));
+	uint32_t slot, last = HS_FLOW_NONE;
+	for (other.dst_port = 1; !hs_flow_table_add_carrier(flows(r), &other, &slot);
+			other.dst_port++)
+		last = slot;
+	feed_sampled(r, 7, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(reverse_of(r, 7), HS_FLOW_NONE);
+	hs_flow_table_remove_carrier(flows(r), last);
+	step(r, 10 * MS);
+	assert_true(is_ready(carried(r, 7)));
+	close_with_audit(r);
+}
+
 // ---- received ----
 
 static struct hs_report a_report(uint32_t ns_id, unsigned hops)
@@ -639,6 +657,7 @@ int main(void)
 			cmocka_unit_test(
 					a_report_that_came_back_is_published_and_monitored_like_any_other),
 			cmocka_unit_test(a_report_of_a_namespace_without_a_rule_is_published_only),
+			cmocka_unit_test(a_carrier_that_is_free_again_is_taken),
 			cmocka_unit_test(of_a_flow_that_ends_here_nobody_else_tells),
 			cmocka_unit_test(a_long_report_is_put_together_from_its_options),
 			cmocka_unit_test(short_and_long_reports_in_one_packet_come_apart),
