@@ -117,3 +117,9 @@ static inline json_t *event(struct rig *r, const char *kind, unsigned nth)
 	snprintf(topic, sizeof(topic), "event.%s", kind);
 	return json_object_get(published(r, topic, nth), "event");
 }
+
+static inline void close_with_audit(struct rig *r)
+{
+	assert_audit_ok(r);
+	rig_close(r);
+}

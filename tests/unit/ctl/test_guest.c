@@ -1,83 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rules that packets bring: what is taken, what is refused and why.
-#include "offer_rig.h"
-
-#define KEY_BYTE 0x5a
-
-static const enum hs_port_side TRANSIT[] = {HS_SIDE_NETWORK, HS_SIDE_NETWORK};
-
-static struct hs_rule a_rule(uint32_t ns_id)
-{
-	struct hs_rule rule;
-	hs_rule_init(&rule);
-	rule.ns_id = ns_id;
-	rule.app_id = 3;
-	memcpy(rule.src_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 1}, 16);
-	memcpy(rule.dst_ip, (uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, [15] = 2}, 16);
-	rule.dst_port = (uint16_t)(5000 + ns_id);
-	rule.protocol = IPPROTO_UDP;
-	rule.trace_type = 0x7000E000;
-	rule.mode = HS_MODE_COUNT;
-	rule.mode_setting = 1;
-	return rule;
-}
-
-static struct hs_rule_key a_key(uint8_t byte)
-{
-	struct hs_rule_key key;
-	memset(key.bytes, byte, sizeof(key.bytes));
-	return key;
-}
-
-// Brings the rule's request to a port, and has control look; key 0: unsigned.
-static void bring_signed(struct rig *r, const struct hs_rule *rule, uint16_t port, uint8_t key_byte,
-		int64_t at_ns)
-{
-	uint8_t bytes[HS_RULE_CBOR_BYTES];
-	struct hs_rule_key key = a_key(key_byte);
-	int len = hs_rule_to_cbor(rule, bytes, sizeof(bytes), NULL);
-	assert_true(len > 0);
-	if (key_byte)
-		len = hs_rule_auth_sign(
-				&key, (uint64_t)at_ns, bytes, (size_t)len, sizeof(bytes), NULL);
-	assert_true(len > 0);
-	bring(HS_OPT_REQUEST, 0, 1, port, bytes, (size_t)len);
-	step(r, 1000000);
-}
-
-static void bring_rule(struct rig *r, const struct hs_rule *rule)
-{
-	bring_signed(r, rule, 0, 0, 0);
-}
-
-static json_t *rule_shown(struct rig *r, unsigned ns_id)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "{\"int_get\": {\"ns_id\": %u}}", ns_id);
-	json_t *reply = ask(r, text), *rule = json_incref(json_object_get(reply, "rule"));
-	json_decref(reply);
-	return rule;
-}
-
-static bool is_installed(struct rig *r, unsigned ns_id)
-{
-	return hs_flow_table_find(flows(r), ns_id) != HS_FLOW_NONE;
-}
-
-static void assert_reason(struct rig *r, const char *word)
-{
-	json_t *told = event(r, "request_refused", 0);
-	assert_non_null(told);
-	const char *reason = json_string_value(json_object_get(told, "reason"));
-	if (!strstr(reason, word))
-		fail_msg("\"%s\" does not say \"%s\"", reason, word);
-}
-
-static void close_with_audit(struct rig *r)
-{
-	assert_audit_ok(r);
-	rig_close(r);
-}
+#include "guest_rig.h"
 
 // ---- taken ----
 
@@ -469,115 +392,7 @@ static void a_rule_that_nobody_asks_for_again_expires(void **state)
 	close_with_audit(r);
 }
 
-// ---- signed ----
-
-static struct rig *open_with_key(void)
-{
-	struct hs_in_band in_band;
-	hs_in_band_init(&in_band);
-	in_band.has_key = true;
-	in_band.key = a_key(KEY_BYTE);
-	return rig_open_with(TRANSIT, 1500, 8, &in_band);
-}
-
-static void a_node_with_a_key_takes_what_is_signed_with_it(void **state)
-{
-	(void)state;
-	struct rig *r = open_with_key();
-	struct hs_rule rule = a_rule(7);
-	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns);
-	assert_true(is_installed(r, 7));
-	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns);
-	assert_total(r, "requests_in_band_refreshed", 1);
-	close_with_audit(r);
-}
-
-static void a_node_with_a_key_takes_nothing_else(void **state)
-{
-	(void)state;
-	struct rig *r = open_with_key();
-	struct hs_rule rule = a_rule(7);
-	bring_signed(r, &rule, 0, 0, 0);
-	assert_reason(r, "not signed");
-	bring_signed(r, &rule, 0, KEY_BYTE ^ 1, r->now_ns);
-	assert_false(is_installed(r, 7));
-	assert_total(r, "requests_in_band_bad", 2);
-	close_with_audit(r);
-}
-
-static void a_node_without_a_key_takes_signed_requests(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(TRANSIT, 1500, 8);
-	struct hs_rule rule = a_rule(7);
-	bring_signed(r, &rule, 0, KEY_BYTE, 5);
-	assert_true(is_installed(r, 7));
-	assert_total(r, "requests_in_band_unknown_keys", 0);
-	close_with_audit(r);
-}
-
-static void a_signed_request_that_comes_again_is_a_replay(void **state)
-{
-	(void)state;
-	struct rig *r = open_with_key();
-	struct hs_rule rule = a_rule(7), changed = rule;
-	changed.mode_setting = 9;
-	int64_t first_ns = r->now_ns;
-	bring_signed(r, &changed, 0, KEY_BYTE, first_ns);
-	bring_signed(r, &rule, 0, KEY_BYTE, first_ns + 5);
-	step(r, 50 * SECOND);
-	bring_signed(r, &changed, 0, KEY_BYTE, first_ns);
-	bring_signed(r, &rule, 0, KEY_BYTE, first_ns + 5);
-	json_t *shown = rule_shown(r, 7);
-	assert_number(shown, "mode_setting", 1);
-	json_decref(shown);
-	assert_total(r, "requests_in_band_replayed", 2);
-	// It did not prolong the rule's life either.
-	assert_state(r, 7, "expires_ns", first_ns + 2 * 1000000 + 180 * SECOND);
-	close_with_audit(r);
-}
-
-static void a_signed_request_of_another_time_is_refused(void **state)
-{
-	(void)state;
-	struct rig *r = open_with_key();
-	struct hs_rule rule = a_rule(7);
-	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns - 121 * SECOND);
-	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns + 121 * SECOND);
-	assert_false(is_installed(r, 7));
-	assert_total(r, "requests_in_band_replayed", 2);
-	bring_signed(r, &rule, 0, KEY_BYTE, r->now_ns - 119 * SECOND);
-	assert_true(is_installed(r, 7));
-	close_with_audit(r);
-}
-
-static void without_a_limit_of_age_only_the_order_counts(void **state)
-{
-	(void)state;
-	struct hs_in_band in_band;
-	hs_in_band_init(&in_band);
-	in_band.has_key = true;
-	in_band.key = a_key(KEY_BYTE);
-	in_band.max_age_s = 0;
-	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
-	struct hs_rule rule = a_rule(7);
-	bring_signed(r, &rule, 0, KEY_BYTE, 5);
-	assert_true(is_installed(r, 7));
-	bring_signed(r, &rule, 0, KEY_BYTE, 5);
-	assert_total(r, "requests_in_band_replayed", 1);
-	close_with_audit(r);
-}
-
-static void the_signature_of_one_namespace_is_no_measure_for_another(void **state)
-{
-	(void)state;
-	struct rig *r = open_with_key();
-	struct hs_rule seven = a_rule(7), eight = a_rule(8);
-	bring_signed(r, &seven, 0, KEY_BYTE, r->now_ns);
-	bring_signed(r, &eight, 0, KEY_BYTE, r->now_ns - 10 * SECOND);
-	assert_true(is_installed(r, 8));
-	close_with_audit(r);
-}
+// ---- beside rules of the API ----
 
 static void a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow(void **state)
 {
@@ -689,13 +504,6 @@ int main(void)
 			cmocka_unit_test(refusals_are_told_once_a_minute_with_their_number),
 			cmocka_unit_test(requests_that_keep_changing_do_not_fill_the_events),
 			cmocka_unit_test(a_rule_that_nobody_asks_for_again_expires),
-			cmocka_unit_test(a_node_with_a_key_takes_what_is_signed_with_it),
-			cmocka_unit_test(a_node_with_a_key_takes_nothing_else),
-			cmocka_unit_test(a_node_without_a_key_takes_signed_requests),
-			cmocka_unit_test(a_signed_request_that_comes_again_is_a_replay),
-			cmocka_unit_test(a_signed_request_of_another_time_is_refused),
-			cmocka_unit_test(without_a_limit_of_age_only_the_order_counts),
-			cmocka_unit_test(the_signature_of_one_namespace_is_no_measure_for_another),
 			cmocka_unit_test(
 					a_rule_of_the_api_comes_before_one_in_band_of_the_same_flow),
 			cmocka_unit_test(rules_in_band_make_room_for_those_that_are_asked_for_here),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports on their way back: what the sink offers to packets, and what comes out at the other end.
+// Reports on their way back: what the sink offers to packets.
 #include "offer_rig.h"
 
 #include "report_cbor.h"
@@ -20,14 +20,17 @@ static struct hs_flow_offer *carried(struct rig *r, unsigned ns_id)
 	return offer_at(r, slot);
 }
 
+// Of the offer that was read last.
+static struct hs_report reports[HS_SIGNAL_PARTS];
+static struct hs_report_sender senders[HS_SIGNAL_PARTS];
+
 // The reports in an offer, each of one option; returns how many.
-static unsigned read_offer(const struct hs_flow_offer *offer, struct hs_report *reports,
-		struct hs_report_sender *senders, unsigned room)
+static unsigned read_offer(const struct hs_flow_offer *offer)
 {
 	unsigned n = 0;
 	for (size_t at = 0; at < offer->n_bytes; at += 2u + offer->bytes[at + 1]) {
 		struct hs_error err;
-		assert_true(n < room);
+		assert_true(n < HS_SIGNAL_PARTS);
 		assert_int_equal(offer->bytes[at], 0x33);
 		if (hs_report_from_cbor(&offer->bytes[at + 2], offer->bytes[at + 1], &reports[n],
 				    &senders[n], &err) < 0)
@@ -44,27 +47,19 @@ static struct rig *sink_with_rule(void)
 	return r;
 }
 
-static void close_with_audit(struct rig *r)
-{
-	assert_audit_ok(r);
-	rig_close(r);
-}
-
 // ---- sent back ----
 
 static void a_report_is_offered_to_the_reverse_flow(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	feed_sampled(r, 7, 0x7000);
 	step(r, 10 * MS);
 
 	struct hs_flow_offer *offer = carried(r, 7);
 	assert_true(is_ready(offer));
 	assert_false(offer->holds_telemetry);
-	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(read_offer(offer), 1);
 	assert_int_equal(reports[0].telemetry.ns_id, 7);
 	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 1);
 	assert_int_equal(reports[0].sink_rx_packets, 1);
@@ -93,14 +88,12 @@ static void reports_that_wait_go_together_and_in_order(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	for (unsigned i = 0; i < 3; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, 10 * MS);
 	}
 	struct hs_flow_offer *offer = carried(r, 7);
-	assert_int_equal(read_offer(offer, reports, senders, 8), 3);
+	assert_int_equal(read_offer(offer), 3);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(reports[i].telemetry.e2e.tx_packets, 1 + i);
 	send_offer(r, offer);
@@ -115,8 +108,6 @@ static void a_packet_is_asked_for_512_bytes_and_8_options_at_most(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[16];
-	struct hs_report_sender senders[16];
 	for (unsigned i = 0; i < 16; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
@@ -127,7 +118,7 @@ static void a_packet_is_asked_for_512_bytes_and_8_options_at_most(void **state)
 		struct hs_flow_offer *offer = carried(r, 7);
 		assert_true(is_ready(offer));
 		assert_true(offer->n_bytes <= 512);
-		unsigned n = read_offer(offer, reports, senders, 8);
+		unsigned n = read_offer(offer);
 		assert_true(n > 4);
 		for (unsigned i = 0; i < n; i++)
 			assert_int_equal(reports[i].telemetry.e2e.tx_packets, ++last);
@@ -143,8 +134,6 @@ static void the_newest_are_kept_when_none_goes_back(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	for (unsigned i = 0; i < 70; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
@@ -153,7 +142,7 @@ static void the_newest_are_kept_when_none_goes_back(void **state)
 	assert_total(r, "reports_piggyback_queued", 70);
 	assert_total(r, "reports_piggyback_lost", 6);
 	assert_total(r, "reports_piggyback_waiting", 64);
-	assert_true(read_offer(carried(r, 7), reports, senders, 8) > 0);
+	assert_true(read_offer(carried(r, 7)) > 0);
 	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 7); // of 70
 	close_with_audit(r);
 }
@@ -162,8 +151,6 @@ static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	feed_sampled(r, 7, 0x7000);
 	step(r, 10 * MS);
 	struct hs_flow_offer *offer = carried(r, 7);
@@ -172,13 +159,13 @@ static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
 	}
-	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(read_offer(offer), 1);
 	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 1);
 	atomic_store(&offer->state, HS_OFFER_SENT);
 	step(r, 10 * MS);
 	assert_total(r, "reports_piggyback_sent", 1);
 	assert_total(r, "reports_piggyback_lost", 7); // of 71, 63 wait
-	assert_true(read_offer(offer, reports, senders, 8) > 0);
+	assert_true(read_offer(offer) > 0);
 	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 9);
 	close_with_audit(r);
 }
@@ -187,8 +174,6 @@ static void packets_without_room_for_several_are_asked_to_take_fewer(void **stat
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	for (unsigned i = 0; i < 8; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
@@ -201,7 +186,7 @@ static void packets_without_room_for_several_are_asked_to_take_fewer(void **stat
 		step(r, 10 * MS);
 	}
 	assert_true(wide > 300);
-	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(read_offer(offer), 1);
 	// And after some that found room, more again.
 	for (unsigned i = 0; i < 4; i++) {
 		send_offer(r, offer);
@@ -210,7 +195,7 @@ static void packets_without_room_for_several_are_asked_to_take_fewer(void **stat
 		feed_sampled(r, 7, 0x7000);
 		step(r, 10 * MS);
 	}
-	assert_true(read_offer(offer, reports, senders, 8) > 2);
+	assert_true(read_offer(offer) > 2);
 	close_with_audit(r);
 }
 
@@ -372,8 +357,6 @@ static void a_full_store_still_learns_that_packets_have_room_for_few(void **stat
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	struct hs_report reports[8];
-	struct hs_report_sender senders[8];
 	for (unsigned i = 0; i < 64; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
@@ -386,7 +369,7 @@ static void a_full_store_still_learns_that_packets_have_room_for_few(void **stat
 		step(r, 10 * MS);
 	}
 	assert_true(is_ready(offer));
-	assert_int_equal(read_offer(offer, reports, senders, 8), 1);
+	assert_int_equal(read_offer(offer), 1);
 	close_with_audit(r);
 }
 
@@ -430,208 +413,6 @@ static void a_carrier_that_is_free_again_is_taken(void **state)
 	close_with_audit(r);
 }
 
-// ---- received ----
-
-static struct hs_report a_report(uint32_t ns_id, unsigned hops)
-{
-	struct hs_report report = {
-			.sink_ts_ns = NOW - 5 * MS, .sink_rx_packets = 990, .sink_rx_bytes = 99000};
-	report.telemetry = (struct hs_flexint){.ns_id = ns_id,
-			.trace_type = 0x7000E000,
-			.e2e = {.bitmap = 0x7000,
-					.ts_ns = NOW - 50 * MS,
-					.tx_packets = 1000,
-					.tx_bytes = 100000},
-			.n_hops = (uint16_t)hops};
-	for (unsigned i = 0; i < hops; i++)
-		report.telemetry.hops[i] = (struct hs_flexint_hop){.node_id = (uint16_t)(hops - i),
-				.bitmap = 0xE000,
-				.tx_packets = 999,
-				.rx_packets = 999,
-				.ts_ns = NOW - 10 * MS,
-				.tx_bytes = 99900,
-				.rx_bytes = 99900};
-	return report;
-}
-
-static const struct hs_report_sender SENDER = {.app_id = 3, .sink_node_id = 44};
-
-// Brings it, cut over as many options as it needs; returns how many.
-static uint8_t bring_report(const struct hs_report *report, uint8_t part, uint8_t parts)
-{
-	uint8_t cbor[HS_REPORT_CBOR_BYTES];
-	int len = hs_report_to_cbor(report, &SENDER, cbor, sizeof(cbor));
-	uint8_t needed = (uint8_t)((len + 254) / 255);
-	assert_true(len > 0);
-	for (uint8_t i = 0; i < needed; i++)
-		bring(HS_OPT_REPORT, (uint8_t)(part + i), parts ? parts : needed, 1, cbor + i * 255,
-				(size_t)(i + 1 < needed ? 255 : len - i * 255));
-	return needed;
-}
-
-static void a_report_that_came_back_is_published_and_monitored_like_any_other(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	install(r, 7, "");
-	struct hs_report report = a_report(7, 4);
-	bring_report(&report, 0, 0);
-	step(r, MS);
-	json_t *message = json_object_get(published(r, "report.7", 0), "int_report");
-	assert_non_null(message);
-	assert_number(message, "node_id", 9); // who published it
-	assert_number(message, "app_id", 3);
-	assert_number(json_object_get(message, "sink"), "node_id", 44);
-	assert_number(json_object_get(message, "sink"), "rx_packets", 990);
-	assert_int_equal(json_array_size(json_object_get(message, "hops")), 4);
-	json_t *shown = state_of_rule(r, 7);
-	assert_true(json_is_true(json_object_get(shown, "monitored")));
-	json_decref(shown);
-	step(r, 2 * SECOND);
-	json_t *path = json_object_get(
-			json_object_get(published(r, "qos.7", 0), "qos_report"), "path");
-	assert_int_equal(json_array_size(path), 6);
-	assert_int_equal(json_integer_value(json_array_get(path, 5)), 44);
-	assert_total(r, "reports_piggyback_received", 1);
-	assert_total(r, "reports_published", 0); // those are of this node's own
-	close_with_audit(r);
-}
-
-static void a_report_of_a_time_that_cannot_be_does_not_stop_those_that_follow(void **state)
-{
-	(void)state;
-	static const int64_t times[] = {
-			0, 1, NOW + 3600 * SECOND, INT64_MAX / 2, INT64_MAX - 1, INT64_MAX};
-	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		struct rig *r = rig_open(SOURCE, 1500, 8);
-		install(r, 7, "");
-		for (unsigned k = 0; k < 50; k++) {
-			struct hs_report report = a_report(7, 4);
-			report.sink_ts_ns = r->now_ns - 5 * MS;
-			report.telemetry.e2e.ts_ns = (uint64_t)r->now_ns - 50 * MS;
-			report.telemetry.e2e.tx_packets = 1000 + k;
-			if (k == 5)
-				report.sink_ts_ns = times[i];
-			bring_report(&report, 0, 0);
-			step(r, 100 * MS);
-		}
-		step(r, SECOND);
-		// Five seconds of reports, of which one was of another time.
-		unsigned full = 0;
-		for (unsigned w = 0; published(r, "qos.7", w); w++) {
-			json_t *qos = json_object_get(published(r, "qos.7", w), "qos_report");
-			full += json_integer_value(json_object_get(qos, "reports")) == 10;
-		}
-		if (full < 3)
-			fail_msg("time %lld: %u of %u windows are full", (long long)times[i], full,
-					count_published(r, "qos.7"));
-		close_with_audit(r);
-	}
-}
-
-static void of_a_flow_that_ends_here_nobody_else_tells(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SINK, 1500, 8);
-	install(r, 7, "");
-	for (unsigned i = 0; i < 50; i++) {
-		struct hs_report forged = a_report(7, 4);
-		forged.sink_ts_ns = r->now_ns;
-		feed_sampled(r, 7, 0x7000);
-		bring_report(&forged, 0, 0);
-		step(r, 100 * MS);
-	}
-	step(r, SECOND);
-	unsigned full = 0;
-	for (unsigned w = 0; published(r, "qos.7", w); w++) {
-		json_t *qos = json_object_get(published(r, "qos.7", w), "qos_report");
-		full += json_integer_value(json_object_get(qos, "reports")) == 10;
-	}
-	assert_true(full >= 4);
-	assert_total(r, "reports_piggyback_received", 50);
-	assert_true(count_published(r, "report.7") == 100); // who lies is told of
-	close_with_audit(r);
-}
-
-static void a_report_of_a_namespace_without_a_rule_is_published_only(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 0);
-	bring_report(&report, 0, 0);
-	step(r, MS);
-	assert_int_equal(count_published(r, "report.7"), 1);
-	assert_total(r, "reports_piggyback_unmonitored", 1);
-	assert_total(r, "rules_monitored", 0);
-	close_with_audit(r);
-}
-
-static void a_long_report_is_put_together_from_its_options(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 10);
-	assert_int_equal(bring_report(&report, 0, 0), 2);
-	step(r, MS);
-	json_t *message = json_object_get(published(r, "report.7", 0), "int_report");
-	assert_int_equal(json_array_size(json_object_get(message, "hops")), 10);
-	assert_total(r, "reports_piggyback_bad", 0);
-	close_with_audit(r);
-}
-
-static void short_and_long_reports_in_one_packet_come_apart(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report brief = a_report(7, 1), longer = a_report(8, 10);
-	bring_report(&brief, 0, 4);
-	bring_report(&longer, 1, 4);
-	bring_report(&brief, 3, 4);
-	step(r, MS);
-	assert_int_equal(count_published(r, "report.7"), 2);
-	assert_int_equal(count_published(r, "report.8"), 1);
-	close_with_audit(r);
-}
-
-static void what_is_no_report_is_counted_and_hides_no_other(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 1);
-	bring(HS_OPT_REPORT, 0, 2, 1, (const uint8_t *)"\xff\xff", 2);
-	bring_report(&report, 1, 2);
-	step(r, MS);
-	assert_int_equal(count_published(r, "report.7"), 1);
-	assert_total(r, "reports_piggyback_bad", 1);
-	close_with_audit(r);
-}
-
-static void a_report_that_goes_on_is_not_taken_here(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 1);
-	bring_report(&report, 0, 0);
-	brought.list[0].taken = 0;
-	step(r, MS);
-	assert_int_equal(count_published(r, "report.7"), 0);
-	assert_total(r, "reports_piggyback_received", 0);
-	close_with_audit(r);
-}
-
-static void a_subscriber_that_misses_one_is_counted(void **state)
-{
-	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 1);
-	r->publish_result = -EAGAIN;
-	bring_report(&report, 0, 0);
-	step(r, MS);
-	r->publish_result = 0;
-	assert_total(r, "reports_piggyback_publish_lost", 1);
-	close_with_audit(r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -652,18 +433,7 @@ int main(void)
 			cmocka_unit_test(an_offer_left_to_a_packet_that_had_no_room_is_used_again),
 			cmocka_unit_test(a_full_store_still_learns_that_packets_have_room_for_few),
 			cmocka_unit_test(no_flow_keeps_another_from_the_way_back_that_they_share),
-			cmocka_unit_test(
-					a_report_of_a_time_that_cannot_be_does_not_stop_those_that_follow),
-			cmocka_unit_test(
-					a_report_that_came_back_is_published_and_monitored_like_any_other),
-			cmocka_unit_test(a_report_of_a_namespace_without_a_rule_is_published_only),
 			cmocka_unit_test(a_carrier_that_is_free_again_is_taken),
-			cmocka_unit_test(of_a_flow_that_ends_here_nobody_else_tells),
-			cmocka_unit_test(a_long_report_is_put_together_from_its_options),
-			cmocka_unit_test(short_and_long_reports_in_one_packet_come_apart),
-			cmocka_unit_test(what_is_no_report_is_counted_and_hides_no_other),
-			cmocka_unit_test(a_report_that_goes_on_is_not_taken_here),
-			cmocka_unit_test(a_subscriber_that_misses_one_is_counted),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
