@@ -43,7 +43,6 @@ struct hs_rule_update {
 	double mode_setting;
 };
 
-const char *hs_rule_mode_name(enum hs_rule_mode mode);
 const char *hs_rule_protocol_name(uint8_t protocol);
 
 // Defaults of the optional fields: transmit_report and hop_enabled true, the rest false or 0.

@@ -209,11 +209,6 @@ static const char *word_of(const struct word *words, uint8_t value)
 	return "unknown";
 }
 
-const char *hs_rule_mode_name(enum hs_rule_mode mode)
-{
-	return word_of(modes, (uint8_t)mode);
-}
-
 const char *hs_rule_protocol_name(uint8_t protocol)
 {
 	return word_of(protocols, protocol);
