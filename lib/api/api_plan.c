@@ -20,8 +20,8 @@ struct planned {
 struct step {
 	struct hs_api_args run;
 	struct hs_api_args undo;
-	bool changes;
-	bool saved; // ... something that outlives the node
+	bool changes; // something that is taken back
+	bool saved;   // ... something that outlives the node
 };
 
 struct hs_api_plan {
@@ -119,6 +119,8 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 
 static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
 {
+	// Taken back it would be one that was asked for here. It comes again by itself.
+	step->changes = !planned->gives_way;
 	plan->rules_free += !planned->gives_way;
 	planned->exists = planned->gives_way = false;
 	step->undo = (struct hs_api_args){.verb = HS_VERB_INT_REQUEST,

@@ -474,6 +474,26 @@ static void changes_of_a_rule_that_gives_way_are_not_saved(void **state)
 	assert_int_equal(fake.saves, 1);
 }
 
+static void a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for(void **state)
+{
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	fake.guest = 5;
+	fake.fail_at = 2;
+	json_t *reply = ask(&fake, "[{\"int_delete\": {\"ns_id\": 5}}, {\"int_list\": {}}]");
+	assert_non_null(json_object_get(reply, "error"));
+	assert_null(strstr(error_member(reply, "message"), "taken back"));
+	assert_int_equal(fake.runs, 2);
+	assert_int_equal(fake.n_rules, 0);
+	json_decref(reply);
+	// Unlike others.
+	fake_init(&fake);
+	fake.fail_at = 2;
+	json_decref(ask(&fake, "[{\"int_delete\": {\"ns_id\": 5}}, {\"int_list\": {}}]"));
+	assert_int_equal(fake.n_rules, 1);
+}
+
 static bool is_not_eight(void *context, const struct hs_api_args *args)
 {
 	++*(unsigned *)context;
@@ -571,6 +591,8 @@ int main(void)
 			cmocka_unit_test(a_change_that_cannot_be_saved_is_not_made),
 			cmocka_unit_test(what_was_saved_and_could_not_be_run_is_unsaved),
 			cmocka_unit_test(changes_of_a_rule_that_gives_way_are_not_saved),
+			cmocka_unit_test(
+					a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for),
 			cmocka_unit_test(a_replay_runs_what_is_wanted_and_saves_nothing),
 			cmocka_unit_test(a_replay_takes_all_of_a_change_or_nothing),
 	};
