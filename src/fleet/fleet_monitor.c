@@ -18,6 +18,8 @@
 #define FLOWS_AT_ONCE	 128
 #define METRICS_FRESH_NS INT64_C(3000000000) // a sink publishes every second, if it does
 
+#define AHEAD_NS INT64_C(10000000000) // by which a sink's clock may be before ours
+
 static const int64_t windows_ns[WINDOWS] = {1000000000, 10000000000, 60000000000};
 
 struct fleet_flow {
@@ -154,6 +156,11 @@ static void take_report(struct hs_fleet *fleet, const json_t *message)
 	struct fleet_flow *flow = flow_of(fleet, ns_id);
 	if (!flow || !computes(fleet, flow))
 		return;
+	// Of a time to come: it would close all windows until then, and those behind it were late.
+	if (read.report.sink_ts_ns > fleet->now_ns + AHEAD_NS) {
+		fleet->monitored.ahead++;
+		return;
+	}
 	struct hs_qos_key key = {
 			.ns_id = ns_id,
 			.app_id = read.app_id,
@@ -353,12 +360,12 @@ json_t *fleet_monitor_json(const struct hs_fleet *fleet)
 
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
 		missed += fleet->nodes[i].missed;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
 			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
 			"messages_bad", (json_int_t)c->bad, "messages_of_unknown_nodes",
 			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
-			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused, "flows",
-			(int)fleet->n_flows);
+			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused,
+			"reports_ahead", (json_int_t)c->ahead, "flows", (int)fleet->n_flows);
 }
 
 // ---- life ----

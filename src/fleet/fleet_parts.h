@@ -143,7 +143,7 @@ struct hs_fleet {
 	TAILQ_HEAD(flow_list, fleet_flow) flows;
 	unsigned n_flows;
 	struct fleet_monitor_counters {
-		uint64_t messages, reports, windows, bad, unknown_node, refused;
+		uint64_t messages, reports, windows, bad, unknown_node, refused, ahead;
 	} monitored;
 
 	struct relay_list relays;

@@ -597,9 +597,8 @@ static void gaps_in_what_a_node_publishes_are_counted(void **state)
 
 // A report of ns_id 9 that the sink c (3) took out at `ns` behind the start, the k-th of 1000 a
 // second.
-static void publish_report(unsigned k)
+static void publish_report_of(unsigned k, int64_t ts_ns)
 {
-	int64_t ts_ns = fake.now_ns;
 	char text[768];
 
 	snprintf(text, sizeof(text),
@@ -611,6 +610,11 @@ static void publish_report(unsigned k)
 			k + 1, (long long)(ts_ns - 5000000), 10 * (k + 1), 5620 * (k + 1),
 			(long long)ts_ns, 10 * (k + 1), 5620 * (k + 1));
 	hs_fleet_message(fake.fleet, fake.now_ns, "report.9", text, strlen(text));
+}
+
+static void publish_report(unsigned k)
+{
+	publish_report_of(k, fake.now_ns);
 }
 
 static json_t *window_of(const char *request)
@@ -659,6 +663,24 @@ static void an_application_is_shown_from_the_windows_of_its_flows(void **state)
 	assert_non_null(json_object_get(flow, "from"));
 	json_t *e2e = json_object_get(flow, "e2e");
 	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
+}
+
+static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	publish_report(0);
+	publish_report_of(1, fake.now_ns + 3600 * SECOND); // of a sink whose clock is ahead
+	for (unsigned k = 2; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	assert_true(json_integer_value(json_object_get(window_of(ask), "reports")) >= 90);
+	json_t *monitor = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "monitor");
+	assert_int_equal(json_integer_value(json_object_get(monitor, "reports_ahead")), 1);
 }
 
 static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
@@ -725,6 +747,7 @@ int main(void)
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
 			TEST(an_application_is_shown_from_the_windows_of_its_flows),
+			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
