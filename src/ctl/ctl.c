@@ -18,7 +18,7 @@
 #define STEP_LIMIT	4096
 #define BRIEF_LIMIT	128
 #define BRIEF_FLOWS	32
-#define SIGNALS_AT_ONCE 1024
+#define SIGNALS_AT_ONCE 256 // 2 ms at most: requests over the API get their turn
 #define FLOWS_AT_ONCE	128 // whose windows close before rings are looked at again: 3 ms or so
 
 // ---- publishing ----
