@@ -3,34 +3,9 @@
 // chance. Each number of a window is compared with one that a slow reference makes from 64-bit
 // counts, straight from rule 22.
 #include "qos_fixture.h"
-#include "sim.h"
+#include "sim_run.h"
 
 #include <stdio.h>
-
-struct run {
-	struct sim_config config;
-	struct sim_result truth;
-	struct catcher catcher;
-	struct hs_qos *qos;
-};
-
-static void run_start(struct run *run)
-{
-	sim_run(&run->config, &run->truth);
-	run->qos = monitor_new(&run->catcher);
-	for (size_t i = 0; i < run->truth.n_reports; i++) {
-		const struct hs_report *report = &run->truth.reports[i].report;
-		hs_qos_advance(run->qos, report->sink_ts_ns);
-		give(run->qos, report);
-	}
-	hs_qos_flush(run->qos);
-}
-
-static void run_end(struct run *run)
-{
-	monitor_free(run->qos, &run->catcher);
-	sim_free(&run->truth);
-}
 
 // ---- the reference ----
 
@@ -101,12 +76,6 @@ static struct span span_of(const struct sim_result *truth, const struct hs_qos_w
 static bool has_step(struct span span)
 {
 	return span.a && span.a != span.b;
-}
-
-static bool within(const struct sim_report *report, const struct hs_qos_window *window)
-{
-	return report->report.sink_ts_ns > window->start_ns &&
-	       report->report.sink_ts_ns <= window->end_ns;
 }
 
 static uint64_t count_with(const struct sim_result *truth, const struct hs_qos_window *window,
@@ -267,11 +236,6 @@ static void check_run(struct run *run)
 }
 
 // ---- random networks ----
-
-static uint32_t below(struct hs_rng *rng, uint32_t n)
-{
-	return hs_rng_u32(rng) % n;
-}
 
 static struct sim_config random_config(uint64_t seed)
 {

@@ -2,36 +2,11 @@
 // The monitor against the truth: random networks, packet by packet, every number of every window
 // compared with one computed from 64-bit counts and from the list of lost packets.
 #include "qos_test.h"
-#include "sim.h"
+#include "sim_run.h"
 
 #include <stdio.h>
 
 #define EXACT 1000 // values up to which percentiles are exact
-
-struct run {
-	struct sim_config config;
-	struct sim_result truth;
-	struct catcher catcher;
-	struct hs_qos *qos;
-};
-
-static void run_start(struct run *run)
-{
-	sim_run(&run->config, &run->truth);
-	run->qos = monitor_new(&run->catcher);
-	for (size_t i = 0; i < run->truth.n_reports; i++) {
-		const struct hs_report *report = &run->truth.reports[i].report;
-		hs_qos_advance(run->qos, report->sink_ts_ns);
-		give(run->qos, report);
-	}
-	hs_qos_flush(run->qos);
-}
-
-static void run_end(struct run *run)
-{
-	monitor_free(run->qos, &run->catcher);
-	sim_free(&run->truth);
-}
 
 // ---- the reference: slow, and straight from the definitions ----
 
@@ -67,12 +42,6 @@ static int by_number(const void *a, const void *b)
 static int64_t delay_of(const struct sim_report *report, unsigned from, unsigned to)
 {
 	return report->counts[to].ts_ns - report->counts[from].ts_ns;
-}
-
-static bool within(const struct sim_report *report, const struct hs_qos_window *window)
-{
-	return report->report.sink_ts_ns > window->start_ns &&
-	       report->report.sink_ts_ns <= window->end_ns;
 }
 
 static void check_delays(const struct sim_result *truth, const struct hs_qos_window *window,
@@ -262,11 +231,6 @@ static void check_run(struct run *run, bool fifo)
 }
 
 // ---- random networks ----
-
-static uint32_t below(struct hs_rng *rng, uint32_t n)
-{
-	return hs_rng_u32(rng) % n;
-}
 
 static struct sim_config random_config(uint64_t seed)
 {
