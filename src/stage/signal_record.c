@@ -28,26 +28,6 @@ static unsigned count_parts(const struct hs_burst *burst, unsigned i, uint8_t ty
 	return n;
 }
 
-// What is the same for all parts of a packet.
-static struct hs_signal signal_of(
-		const struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
-{
-	const struct hs_flow_view *flows = &worker->flows;
-	uint32_t slot = burst->slots[i];
-	struct hs_signal signal = {
-			.rx_ns = hs_burst_rx_ns(burst, i),
-			.slot = HS_FLOW_NONE,
-			.port = burst->in->index,
-	};
-
-	if (slot < flows->n_rules) {
-		signal.slot = slot;
-		signal.generation = atomic_load_explicit(
-				&flows->shared[slot].generation, memory_order_relaxed);
-	}
-	return signal;
-}
-
 static struct hs_signal *place_at(const struct rte_ring_zc_data *places, unsigned k)
 {
 	if (k < places->n1)
@@ -76,17 +56,21 @@ static void fill(const struct hs_burst *burst, unsigned i, const struct hs_signa
 static bool hand_up(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint8_t type,
 		bool taken)
 {
-	struct hs_signal head = signal_of(worker, burst, i);
 	struct rte_ring_zc_data places;
 	unsigned n = count_parts(burst, i, type);
+	struct hs_signal head = {
+			// the same for all parts of a packet
+			.rx_ns = hs_burst_rx_ns(burst, i),
+			.port = burst->in->index,
+			.type = type,
+			.parts = (uint8_t)n,
+			.taken = taken,
+	};
 
 	if (unlikely(n > HS_SIGNAL_PARTS)) {
 		hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 		return false;
 	}
-	head.type = type;
-	head.parts = (uint8_t)n;
-	head.taken = taken;
 	hs_flow_add(&worker->signals_made, n);
 	if (unlikely(!rte_ring_enqueue_zc_bulk_elem_start(
 			    worker->signals, sizeof(head), n, &places, NULL))) {

@@ -10,20 +10,18 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define HS_SIGNAL_BYTES 304
+#define HS_SIGNAL_BYTES 272
 #define HS_SIGNAL_PARTS 8 // options of one type in a packet; what has more is not handed up
 
 struct hs_signal {
 	int64_t rx_ns; // receive time of the packet
-	uint32_t slot; // rule of the packet's 5-tuple, HS_FLOW_NONE: none, and its generation
-	uint32_t generation;
 	uint16_t port; // where it came in; a network side, whatever a host sent is gone by then
 	uint8_t type;  // HS_OPT_REQUEST or HS_OPT_REPORT
 	uint8_t part;  // 0 to parts - 1
 	uint8_t parts; // options of this type in the packet
 	uint8_t taken; // 1: taken out of the packet here (sink, or extract_report); 0: seen
 	uint8_t len;   // of data
-	uint8_t data[HS_SIGNAL_BYTES - 23];
+	uint8_t data[HS_SIGNAL_BYTES - 15];
 };
 static_assert(sizeof(struct hs_signal) == HS_SIGNAL_BYTES, "record size");
 static_assert(sizeof(((struct hs_signal *)0)->data) >= 255, "the longest option fits");

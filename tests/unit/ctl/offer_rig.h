@@ -43,7 +43,6 @@ static inline struct hs_signal *bring(uint8_t type, uint8_t part, uint8_t parts,
 			.part = part,
 			.parts = parts,
 			.port = port,
-			.slot = HS_FLOW_NONE,
 			.taken = 1,
 			.len = (uint8_t)len};
 	memcpy(signal->data, data, len);
