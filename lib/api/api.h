@@ -88,6 +88,8 @@ struct hs_api_backend {
 	// it (it came in band)? `run` is then to replace it, and where the table is full to make
 	// room of such. May be NULL: none does.
 	bool (*gives_way)(void *context, uint32_t ns_id);
+	// May this be asked about a namespace that has no rule here? May be NULL: nothing may.
+	bool (*knows)(void *context, enum hs_api_verb verb, uint32_t ns_id);
 	// Is `on` something that a rule can be aimed with? 0 or -EINVAL with *err (path "/on...").
 	// NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);

@@ -247,6 +247,9 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
 	step->saved &= !planned->gives_way;
+	if (!planned->exists && !step->changes && plan->backend->knows &&
+			plan->backend->knows(plan->backend->context, args->verb, args->ns_id))
+		return 0;
 	rc = refuse_absent(planned, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_UPDATE)
 		rc = plan_update(plan, planned, step, err);

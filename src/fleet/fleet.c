@@ -70,6 +70,7 @@ void hs_fleet_reply(
 // ---- time ----
 
 #define SECOND_NS INT64_C(1000000000)
+#define BUDGET	  512 // calls: a few milliseconds
 
 // The clock was set, or nothing ran (the process was stopped): time limits do not count that. The
 // first moment is that of the creation.
@@ -89,8 +90,14 @@ void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns)
 void hs_fleet_step(struct hs_fleet *fleet, int64_t now_ns)
 {
 	fleet_set_time(fleet, now_ns);
-	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
-		fleet_step_node(fleet, &fleet->nodes[i]);
+	unsigned n = fleet->config->n_nodes, first = fleet->first_node;
+
+	fleet->budget = BUDGET;
+	for (unsigned i = 0; i < n; i++) {
+		fleet_step_node(fleet, &fleet->nodes[(first + i) % n]);
+		if (fleet->budget > 0)
+			fleet->first_node = (first + i + 1) % n;
+	}
 	fleet_step_relays(fleet);
 	fleet_step_monitor(fleet);
 }
@@ -99,6 +106,8 @@ int64_t hs_fleet_next_ns(const struct hs_fleet *fleet)
 {
 	int64_t next_ns = hs_qos_next_ns(fleet->qos), relays_ns = fleet_relays_next_ns(fleet);
 
+	if (fleet->budget <= 0)
+		return fleet->now_ns; // there is more
 	if (relays_ns < next_ns)
 		next_ns = relays_ns;
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {

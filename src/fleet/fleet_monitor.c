@@ -25,10 +25,13 @@ static const int64_t windows_ns[WINDOWS] = {1000000000, 10000000000, 60000000000
 struct fleet_flow {
 	uint32_t ns_id; // key
 	uint32_t app_id;
-	int64_t published_ns;	  // when its sink last published metrics itself
-	json_t *windows[WINDOWS]; // the newest of each length: the content of a qos_report
-	bool computed;		  // here
-	TAILQ_ENTRY(fleet_flow) order;
+	int64_t published_ns; // when its sink last published metrics itself
+	// The newest of each length, the content of a qos_report: as text, which takes a tenth of
+	// the memory.
+	char *windows[WINDOWS];
+	bool computed; // here
+	bool guest;    // in the list of those that give way
+	TAILQ_ENTRY(fleet_flow) order, at_guests;
 };
 
 static int by_ns(const void *a, const void *b)
@@ -44,17 +47,27 @@ static struct fleet_flow *find_flow(struct hs_fleet *fleet, uint32_t ns_id)
 	return found ? *(struct fleet_flow **)found : NULL;
 }
 
-static struct fleet_flow *flow_of(struct hs_fleet *fleet, uint32_t ns_id)
+bool fleet_has_flow(struct hs_fleet *fleet, uint32_t ns_id)
 {
-	struct fleet_flow *flow = find_flow(fleet, ns_id);
+	return find_flow(fleet, ns_id) != NULL;
+}
 
-	if (flow)
-		return flow;
-	if (fleet->n_flows >= fleet->config->monitored_rules) {
-		fleet->monitored.refused++;
-		return NULL;
-	}
-	flow = calloc(1, sizeof(*flow));
+static void free_flow(struct hs_fleet *fleet, struct fleet_flow *flow)
+{
+	tdelete(flow, &fleet->flows_by_ns, by_ns);
+	TAILQ_REMOVE(&fleet->flows, flow, order);
+	if (flow->guest)
+		TAILQ_REMOVE(&fleet->guests, flow, at_guests);
+	fleet->n_flows--;
+	for (unsigned i = 0; i < WINDOWS; i++)
+		free(flow->windows[i]);
+	free(flow);
+}
+
+static struct fleet_flow *add_flow_of(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	struct fleet_flow *flow = calloc(1, sizeof(*flow));
+
 	if (!flow)
 		return NULL;
 	flow->ns_id = ns_id;
@@ -68,14 +81,36 @@ static struct fleet_flow *flow_of(struct hs_fleet *fleet, uint32_t ns_id)
 	return flow;
 }
 
-static void free_flow(struct hs_fleet *fleet, struct fleet_flow *flow)
+static void make_guest(struct hs_fleet *fleet, struct fleet_flow *flow, bool guest)
 {
-	tdelete(flow, &fleet->flows_by_ns, by_ns);
-	TAILQ_REMOVE(&fleet->flows, flow, order);
-	fleet->n_flows--;
-	for (unsigned i = 0; i < WINDOWS; i++)
-		json_decref(flow->windows[i]);
-	free(flow);
+	if (flow->guest)
+		TAILQ_REMOVE(&fleet->guests, flow, at_guests);
+	if (guest)
+		TAILQ_INSERT_TAIL(&fleet->guests, flow, at_guests);
+	flow->guest = guest;
+}
+
+// Where there is no room, the flow that nobody wants and that was silent for longest gives way.
+static struct fleet_flow *flow_of(struct hs_fleet *fleet, uint32_t ns_id)
+{
+	const struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
+	struct fleet_flow *flow = find_flow(fleet, ns_id);
+	bool guest = !rule || rule->deleted;
+
+	if (!flow && fleet->n_flows >= fleet->config->monitored_rules) {
+		struct fleet_flow *oldest = TAILQ_FIRST(&fleet->guests);
+		if (guest || !oldest) {
+			fleet->monitored.refused++;
+			return NULL;
+		}
+		fleet_forget_flow(fleet, oldest->ns_id);
+		fleet->monitored.replaced++;
+	}
+	if (!flow)
+		flow = add_flow_of(fleet, ns_id);
+	if (flow)
+		make_guest(fleet, flow, guest);
+	return flow;
 }
 
 void fleet_forget_flow(struct hs_fleet *fleet, uint32_t ns_id)
@@ -99,8 +134,8 @@ static void keep(struct hs_fleet *fleet, struct fleet_flow *flow, json_t *conten
 	for (unsigned i = 0; i < WINDOWS; i++) {
 		if (windows_ns[i] != length)
 			continue;
-		json_decref(flow->windows[i]);
-		flow->windows[i] = json_deep_copy(content);
+		free(flow->windows[i]);
+		flow->windows[i] = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	}
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
 	fleet->monitored.windows++;
@@ -189,22 +224,42 @@ static void take_event(struct hs_fleet *fleet, const struct fleet_node *node, js
 
 // ---- publishers ----
 
-static struct fleet_node *publisher(struct hs_fleet *fleet, const json_t *content)
+// False: nobody that the configuration has. *found is NULL where it cannot be told which one: end
+// nodes without an id of their own are told apart by their boot, which a new one is asked for
+// first.
+static bool publisher(struct hs_fleet *fleet, const json_t *content, struct fleet_node **found)
 {
 	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
 	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
-	struct fleet_node *found = NULL;
+	unsigned none = fleet->config->n_nodes;
 
-	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {
-		struct fleet_node *node = &fleet->nodes[i];
-		if (node->config->id != id)
-			continue;
-		// End nodes without an id of their own are told apart by their boot.
-		if (boot_id && strcmp(node->boot_id, boot_id) == 0)
-			return node;
-		found = found ? found : node;
+	*found = NULL;
+	if (id < 0 || id > UINT16_MAX || fleet->by_id[id] == none)
+		return false;
+	struct fleet_node *first = &fleet->nodes[fleet->by_id[id]];
+	if (first->next_same_id == none)
+		*found = first;
+	for (unsigned i = first->index; i < none && !*found; i = fleet->nodes[i].next_same_id)
+		if (boot_id && strcmp(fleet->nodes[i].boot_id, boot_id) == 0)
+			*found = &fleet->nodes[i];
+	return true;
+}
+
+static int index_nodes(struct hs_fleet *fleet)
+{
+	unsigned n = fleet->config->n_nodes;
+
+	fleet->by_id = malloc((UINT16_MAX + 1) * sizeof(*fleet->by_id));
+	if (!fleet->by_id)
+		return -ENOMEM;
+	for (unsigned id = 0; id <= UINT16_MAX; id++)
+		fleet->by_id[id] = (uint16_t)n;
+	for (unsigned i = n; i-- > 0;) {
+		uint16_t *first = &fleet->by_id[fleet->config->nodes[i].id];
+		fleet->nodes[i].next_same_id = *first;
+		*first = (uint16_t)i;
 	}
-	return found;
+	return 0;
 }
 
 // Numbers of one publisher are without gaps where nothing was lost.
@@ -231,24 +286,25 @@ void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic,
 	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
 
 	(void)topic; // repeats what the message says
-	fleet->now_ns = now_ns;
+	fleet_set_time(fleet, now_ns);
 	fleet->monitored.messages++;
 	const char *key = json_object_iter_key(json_object_iter(message));
 	content = key ? json_object_get(message, key) : NULL;
-	struct fleet_node *node = content ? publisher(fleet, content) : NULL;
+	struct fleet_node *node = NULL;
 	if (!json_is_object(content)) {
 		fleet->monitored.bad++;
-	} else if (!node) {
+	} else if (!publisher(fleet, content, &node)) {
 		fleet->monitored.unknown_node++;
 	} else {
-		follow(fleet, node, content);
+		if (node)
+			follow(fleet, node, content);
 		if (strcmp(key, "int_report") == 0)
 			take_report(fleet, message);
 		else if (strcmp(key, "qos_report") == 0)
 			take_window(fleet, content);
-		else if (strcmp(key, "event") == 0)
+		else if (strcmp(key, "event") == 0 && node)
 			take_event(fleet, node, content);
-		else
+		else if (strcmp(key, "event") != 0)
 			fleet->monitored.bad++;
 	}
 	json_decref(message);
@@ -259,7 +315,7 @@ void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic,
 static void add_window(json_t *list, const struct fleet_flow *flow, unsigned i)
 {
 	if (flow->windows[i])
-		json_array_append(list, flow->windows[i]);
+		json_array_append_new(list, json_loads(flow->windows[i], 0, NULL));
 }
 
 static int add_special(struct hs_fleet *fleet, const struct fleet_flow *flow,
@@ -290,12 +346,14 @@ static void add_flow(struct hs_fleet *fleet, const struct fleet_flow *flow,
 }
 
 // Where none is named, of 10 s, or what there is of a young flow.
-static const json_t *window_for(const struct fleet_flow *flow, int64_t window_ns)
+static json_t *read_window(const struct fleet_flow *flow, int64_t window_ns)
 {
+	const char *text = flow->windows[1] ? flow->windows[1] : flow->windows[0];
+
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (window_ns == windows_ns[i])
-			return flow->windows[i];
-	return flow->windows[1] ? flow->windows[1] : flow->windows[0];
+			text = flow->windows[i];
+	return text ? json_loads(text, 0, NULL) : NULL;
 }
 
 // Of the flows whose rules are wanted here: their addresses tell the directions. Of the whole run
@@ -315,11 +373,13 @@ static int application(struct hs_fleet *fleet, const struct hs_api_args *args, j
 			break;
 		if (rule && rule->rule.app_id == args->app_id)
 			flows[n++] = (struct hs_qos_app_flow){
-					&rule->rule, window_for(flow, window_ns)};
+					&rule->rule, read_window(flow, window_ns)};
 	}
 	if (n)
 		json_array_append_new(list, hs_qos_app_json(fleet->qos, args->app_id, flows, n,
 							    window_ns ? window_ns : windows_ns[1]));
+	for (size_t i = 0; i < n; i++)
+		json_decref((json_t *)flows[i].window);
 	free(flows);
 	*result = json_pack("{s:o}", "applications", list);
 	return *result ? 0 : -ENOMEM;
@@ -360,12 +420,13 @@ json_t *fleet_monitor_json(const struct hs_fleet *fleet)
 
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
 		missed += fleet->nodes[i].missed;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
 			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
 			"messages_bad", (json_int_t)c->bad, "messages_of_unknown_nodes",
 			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
 			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused,
-			"reports_ahead", (json_int_t)c->ahead, "flows", (int)fleet->n_flows);
+			"reports_ahead", (json_int_t)c->ahead, "flows_replaced",
+			(json_int_t)c->replaced, "flows", (int)fleet->n_flows);
 }
 
 // ---- life ----
@@ -385,11 +446,14 @@ int fleet_open_monitor(struct hs_fleet *fleet)
 	};
 
 	TAILQ_INIT(&fleet->flows);
-	return hs_qos_create(&qos, &fleet->qos);
+	TAILQ_INIT(&fleet->guests);
+	int rc = index_nodes(fleet);
+	return rc < 0 ? rc : hs_qos_create(&qos, &fleet->qos);
 }
 
 void fleet_close_monitor(struct hs_fleet *fleet)
 {
+	free(fleet->by_id);
 	hs_qos_destroy(fleet->qos);
 	while (!TAILQ_EMPTY(&fleet->flows))
 		free_flow(fleet, TAILQ_FIRST(&fleet->flows));

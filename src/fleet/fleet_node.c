@@ -254,19 +254,9 @@ void fleet_shift_node(struct fleet_node *node, int64_t ns)
 
 json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node)
 {
-	unsigned wanted = 0, present = 0, conflicts = 0, refused = 0, removing = 0;
-	const struct place *place;
-
-	TAILQ_FOREACH (place, &node->places, at_node) {
-		if (fleet_place_leaves(place)) {
-			removing++;
-			continue;
-		}
-		wanted++;
-		present += place->state == PLACE_PRESENT;
-		conflicts += place->state == PLACE_CONFLICT;
-		refused += place->state == PLACE_REFUSED;
-	}
+	const uint32_t *n = node->n_places;
+	unsigned wanted = n[PLACE_MISSING] + n[PLACE_UNKNOWN] + n[PLACE_PRESENT] +
+			  n[PLACE_CONFLICT] + n[PLACE_REFUSED];
 	json_t *object = json_pack("{s:s, s:i, s:s, s:b}", "name", node->config->name, "node_id",
 			node->config->id, "api", node->config->api, "reachable", node->reachable);
 	if (node->boot_id[0])
@@ -279,11 +269,11 @@ json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *n
 				json_integer((json_int_t)(fleet->now_ns - node->down_since_ns)));
 	json_object_update_new(object,
 			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted",
-					wanted, "rules_present", present, "rules_conflicting",
-					conflicts, "rules_refused", refused, "rules_removing",
-					removing, "rules_in_band", node->in_band_rules,
-					"rules_foreign", node->foreign_rules, "calls_under_way",
-					node->n_calls));
+					wanted, "rules_present", n[PLACE_PRESENT],
+					"rules_conflicting", n[PLACE_CONFLICT], "rules_refused",
+					n[PLACE_REFUSED], "rules_removing", n[PLACE_LEAVING],
+					"rules_in_band", node->in_band_rules, "rules_foreign",
+					node->foreign_rules, "calls_under_way", node->n_calls));
 	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests",
 						       (json_int_t)node->requests, "timeouts",
 						       (json_int_t)node->timeouts, "restarts",

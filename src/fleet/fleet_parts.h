@@ -27,6 +27,8 @@ enum place_state {
 	PLACE_PRESENT,	// the node has it as it is wanted, or as it was confirmed
 	PLACE_CONFLICT, // the node has another one under this ns_id, not of our making
 	PLACE_REFUSED,	// the node said no: see `code`
+	PLACE_LEAVING,	// what is counted in place of the state where the rule is to be removed
+	PLACE_COUNTS
 };
 
 struct place {
@@ -35,12 +37,12 @@ struct place {
 	uint8_t state;	// enum place_state
 	bool queued;	// waits for a call; never while it is unknown
 	bool calling;	// one is under way
-	bool touched;	// read in the audit under way, or changed since it began
 	bool leaving;	// the rule is wanted, but not here any more
 	bool inherited; // wanted since before this process: what the node has may be of our making
 	bool force;	// a conflict is to be ended by our content
 	bool told;	// the conflict, as an event
 	bool is_known;	// `known` is what the node is sure to have been told by us
+	uint32_t touched; // number of the audit that it was read in, or changed during
 	struct hs_rule known;
 	struct hs_rule *unsure; // sent after that and not answered; owned
 	char *code;		// of the error with which the node refused it; owned
@@ -107,10 +109,13 @@ struct fleet_node {
 	// That the last audit found and nobody here asked for; that the node learned in band, of
 	// rules that are wanted here.
 	uint32_t foreign_rules, in_band_rules;
-	uint64_t requests, timeouts, restarts, audits, repairs;
+	uint32_t n_places[PLACE_COUNTS];
+	uint32_t audits; // the number of the one under way, or the last
+	uint64_t requests, timeouts, restarts, repairs;
 	// Of what it publishes.
 	char published_boot_id[24];
 	uint64_t published, last_seq, missed;
+	uint16_t next_same_id; // index; n_nodes: none
 };
 
 TAILQ_HEAD(relay_list, relay);
@@ -130,6 +135,10 @@ struct hs_fleet {
 	uint64_t calls;	     // ids
 
 	struct fleet_node *nodes;
+	// What one step may do, so that clients wait for none of it: calls, and an audit begun
+	// counts as many.
+	int budget;
+	unsigned first_node; // whose turn it is
 	struct fleet_rule_list rules;
 	void *rules_by_ns; // tsearch(3)
 	bool configuring;  // the file's requests are read
@@ -141,9 +150,12 @@ struct hs_fleet {
 	struct hs_qos *qos;
 	void *flows_by_ns; // tsearch(3)
 	TAILQ_HEAD(flow_list, fleet_flow) flows;
+	// Flows of rules that nobody here wants, heard of lately last: the first gives way.
+	TAILQ_HEAD(guest_list, fleet_flow) guests;
 	unsigned n_flows;
+	uint16_t *by_id; // node_id -> index of a node, n_nodes: none
 	struct fleet_monitor_counters {
-		uint64_t messages, reports, windows, bad, unknown_node, refused, ahead;
+		uint64_t messages, reports, windows, bad, unknown_node, refused, ahead, replaced;
 	} monitored;
 
 	struct relay_list relays;
@@ -181,10 +193,11 @@ void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule);
 void fleet_drop_place(struct hs_fleet *fleet, struct place *place);
 struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node);
 void fleet_forget_rules(struct hs_fleet *fleet);
+void fleet_set_state(struct hs_fleet *fleet, struct place *place, enum place_state state);
 // The rule is not wanted at this place.
 static inline bool fleet_place_leaves(const struct place *place)
 {
-	return place->rule->deleted || place->leaving;
+	return place->leaving;
 }
 // Is `on` what a rule may be aimed with? 0 or -EINVAL with *err, path "/on…".
 int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err);
@@ -222,6 +235,7 @@ void fleet_close_monitor(struct hs_fleet *fleet);
 void fleet_step_monitor(struct hs_fleet *fleet);
 // Forgets the metrics of a rule that is not wanted any more.
 void fleet_forget_flow(struct hs_fleet *fleet, uint32_t ns_id);
+bool fleet_has_flow(struct hs_fleet *fleet, uint32_t ns_id);
 int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);
 json_t *fleet_monitor_json(const struct hs_fleet *fleet);

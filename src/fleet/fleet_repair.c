@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE HS_API_PAGE
+#define PAGE 250 // rules; two milliseconds
+#define COST 64	 // of beginning an audit, in calls
 
 #define SECOND_NS INT64_C(1000000000)
 #define RETRY_NS  (SECOND_NS / 10) // of an audit that was cut short
@@ -22,7 +23,7 @@ void fleet_queue(struct hs_fleet *fleet, struct place *place)
 
 	if (place->state == PLACE_UNKNOWN)
 		return; // the audit compares with what is wanted then
-	place->touched = true;
+	place->touched = node->audits;
 	if (place->queued)
 		return;
 	place->queued = true;
@@ -41,7 +42,7 @@ void fleet_doubt(struct hs_fleet *fleet, struct place *place)
 {
 	struct fleet_node *node = &fleet->nodes[place->node];
 
-	place->state = PLACE_UNKNOWN;
+	fleet_set_state(fleet, place, PLACE_UNKNOWN);
 	unqueue(node, place);
 	fleet_want_audit(fleet, node);
 }
@@ -74,7 +75,7 @@ void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node)
 	struct place *place;
 
 	TAILQ_FOREACH (place, &node->places, at_node)
-		place->state = PLACE_UNKNOWN;
+		fleet_set_state(fleet, place, PLACE_UNKNOWN);
 	while ((place = TAILQ_FIRST(&node->queue)))
 		unqueue(node, place);
 	node->auditing = false;
@@ -99,10 +100,7 @@ static void ask_page(struct hs_fleet *fleet, struct fleet_node *node)
 
 static void begin_audit(struct hs_fleet *fleet, struct fleet_node *node)
 {
-	struct place *place;
-
-	TAILQ_FOREACH (place, &node->places, at_node)
-		place->touched = place->calling;
+	fleet->budget -= COST;
 	node->auditing = true;
 	node->audit_again = false;
 	node->audit_offset = 0;
@@ -128,16 +126,21 @@ static bool set_unsure(struct place *place, const struct hs_rule *rule)
 	return place->unsure != NULL;
 }
 
+static bool is_touched(const struct fleet_node *node, const struct place *place)
+{
+	return place->calling || place->touched == node->audits;
+}
+
 static void forget_doubts(struct place *place)
 {
 	forget_unsure(place);
 	place->inherited = place->force = false;
 }
 
-static void set_known(struct place *place, const struct hs_rule *rule)
+static void set_known(struct hs_fleet *fleet, struct place *place, const struct hs_rule *rule)
 {
 	forget_doubts(place);
-	place->state = PLACE_PRESENT;
+	fleet_set_state(fleet, place, PLACE_PRESENT);
 	place->known = *rule;
 	place->is_known = true;
 	free(place->code);
@@ -146,7 +149,7 @@ static void set_known(struct place *place, const struct hs_rule *rule)
 
 static void set_missing(struct hs_fleet *fleet, struct place *place)
 {
-	place->state = PLACE_MISSING;
+	fleet_set_state(fleet, place, PLACE_MISSING);
 	fleet_queue(fleet, place);
 }
 
@@ -156,7 +159,7 @@ static void tell_conflict(struct hs_fleet *fleet, struct place *place)
 
 	forget_doubts(place);
 	place->is_known = false;
-	place->state = PLACE_CONFLICT;
+	fleet_set_state(fleet, place, PLACE_CONFLICT);
 	if (place->told)
 		return;
 	place->told = true;
@@ -195,7 +198,7 @@ static void compare(struct hs_fleet *fleet, struct place *place, const struct hs
 		tell_conflict(fleet, place);
 		return;
 	}
-	set_known(place, found);
+	set_known(fleet, place, found);
 	place->told = false;
 	if (fleet_place_leaves(place) || !fleet_same(found, wanted))
 		fleet_queue(fleet, place);
@@ -238,9 +241,9 @@ static void see_listed(struct hs_fleet *fleet, struct fleet_node *node, const js
 	}
 	// Touched: on its way already, or changed behind the page. In band: nobody asked the node
 	// for it, it ends by itself, and gives way.
-	if (place->touched || in_band)
+	if (is_touched(node, place) || in_band)
 		return;
-	place->touched = true;
+	place->touched = node->audits;
 	if (hs_rule_from_json(listed, &rule, &err) == 0)
 		compare(fleet, place, &rule);
 	else if (fleet_place_leaves(place)) // of a node newer than we are
@@ -258,7 +261,7 @@ static void end_audit(struct hs_fleet *fleet, struct fleet_node *node)
 	node->audit_pause_ns = (fleet->now_ns - node->audit_start_ns) * (SHARE + 1);
 	for (place = TAILQ_FIRST(&node->places); place; place = next) {
 		next = TAILQ_NEXT(place, at_node);
-		if (place->touched)
+		if (is_touched(node, place))
 			continue;
 		if (fleet_place_leaves(place))
 			fleet_drop_place(fleet, place);
@@ -336,7 +339,8 @@ static int call_for(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 
 	int rc = fleet_call(fleet, node, &call, verbs[kind], content);
 	place->calling |= rc == 0;
-	place->touched = true; // a page that is on its way tells less
+	place->touched = node->audits; // a page that is on its way tells less
+	fleet->budget--;
 	if (rc < 0)
 		forget_unsure(place);
 	return rc;
@@ -385,9 +389,9 @@ void fleet_repair(struct hs_fleet *fleet, struct fleet_node *node)
 
 	if (!node->reachable)
 		return;
-	if (!node->auditing && fleet->now_ns >= node->next_audit_ns)
+	if (!node->auditing && fleet->now_ns >= node->next_audit_ns && fleet->budget > 0)
 		begin_audit(fleet, node);
-	for (place = TAILQ_FIRST(&node->queue); place; place = next) {
+	for (place = TAILQ_FIRST(&node->queue); place && fleet->budget > 0; place = next) {
 		next = TAILQ_NEXT(place, in_queue);
 		if (!place->calling && mend(fleet, node, place) < 0)
 			return;
@@ -409,7 +413,7 @@ static void refused(struct hs_fleet *fleet, struct place *place, const json_t *e
 	const char *code = json_string_value(json_object_get(error, "code"));
 	const char *message = json_string_value(json_object_get(error, "message"));
 
-	place->state = PLACE_REFUSED;
+	fleet_set_state(fleet, place, PLACE_REFUSED);
 	code = code ? code : "refused";
 	if (place->code && strcmp(place->code, code) == 0)
 		return;
@@ -422,9 +426,10 @@ static void refused(struct hs_fleet *fleet, struct place *place, const json_t *e
 			message ? message : code);
 }
 
-static void done(struct fleet_node *node, struct place *place, const struct call *call)
+static void done(struct hs_fleet *fleet, struct fleet_node *node, struct place *place,
+		const struct call *call)
 {
-	set_known(place, &call->rule);
+	set_known(fleet, place, &call->rule);
 	place->told = false;
 	node->repairs++;
 }
@@ -433,7 +438,7 @@ static void installed(struct hs_fleet *fleet, struct fleet_node *node, struct pl
 		const struct call *call, const json_t *error)
 {
 	if (!error) {
-		done(node, place, call);
+		done(fleet, node, place, call);
 	} else if (is_code(error, "ns_in_use")) {
 		if (call_for(fleet, node, place, CALL_LOOK) < 0)
 			fleet_doubt(fleet, place);
@@ -446,7 +451,7 @@ static void updated(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 		const struct call *call, const json_t *error)
 {
 	if (!error)
-		done(node, place, call);
+		done(fleet, node, place, call);
 	else if (is_code(error, "no_such_rule"))
 		set_missing(fleet, place);
 	else
@@ -490,7 +495,7 @@ void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struc
 	if (!place)
 		return;
 	place->calling = false;
-	place->touched = true;
+	place->touched = node->audits;
 	if (error && call->kind != CALL_DELETE)
 		forget_unsure(place); // it was not done
 	if (call->kind == CALL_INSTALL)

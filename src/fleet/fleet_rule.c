@@ -231,6 +231,26 @@ static bool make_room(struct fleet_rule *rule)
 	return places != NULL;
 }
 
+static void count(struct hs_fleet *fleet, const struct place *place, int change)
+{
+	unsigned which = place->leaving ? PLACE_LEAVING : place->state;
+	fleet->nodes[place->node].n_places[which] += (uint32_t)change;
+}
+
+void fleet_set_state(struct hs_fleet *fleet, struct place *place, enum place_state state)
+{
+	count(fleet, place, -1);
+	place->state = (uint8_t)state;
+	count(fleet, place, 1);
+}
+
+static void set_leaving(struct hs_fleet *fleet, struct place *place, bool leaving)
+{
+	count(fleet, place, -1);
+	place->leaving = leaving;
+	count(fleet, place, 1);
+}
+
 static void insert_place(struct hs_fleet *fleet, struct fleet_rule *rule, struct place *place)
 {
 	unsigned at = search(rule, place->node);
@@ -239,6 +259,7 @@ static void insert_place(struct hs_fleet *fleet, struct fleet_rule *rule, struct
 			(rule->n_places++ - at) * sizeof(struct place *));
 	rule->places[at] = place;
 	TAILQ_INSERT_TAIL(&fleet->nodes[place->node].places, place, at_node);
+	count(fleet, place, 1);
 }
 
 static void add_place(void *context, unsigned node)
@@ -248,7 +269,7 @@ static void add_place(void *context, unsigned node)
 	struct place *place = fleet_find_place(adding->fleet, rule->rule.ns_id, node);
 
 	if (place) { // named twice, or left from before
-		place->leaving = false;
+		set_leaving(adding->fleet, place, false);
 		return;
 	}
 	place = make_room(rule) ? calloc(1, sizeof(*place)) : NULL;
@@ -274,6 +295,7 @@ void fleet_drop_place(struct hs_fleet *fleet, struct place *place)
 	struct fleet_node *node = &fleet->nodes[place->node];
 	struct fleet_rule *rule = place->rule;
 
+	count(fleet, place, -1);
 	TAILQ_REMOVE(&node->places, place, at_node);
 	if (place->queued)
 		TAILQ_REMOVE(&node->queue, place, in_queue);
@@ -326,13 +348,13 @@ static bool remember(struct fleet_rule *rule)
 }
 
 // Nodes have the old content until each has been told.
-static bool replace(struct fleet_rule *rule)
+static bool replace(struct hs_fleet *fleet, struct fleet_rule *rule)
 {
 	bool inherited = false;
 
 	rule->replaced |= rule->n_places > 0;
 	for (unsigned i = 0; i < rule->n_places; i++) {
-		rule->places[i]->leaving = true;
+		set_leaving(fleet, rule->places[i], true);
 		inherited |= rule->places[i]->inherited;
 	}
 	return !inherited || remember(rule);
@@ -347,7 +369,7 @@ int fleet_want(struct hs_fleet *fleet, const struct hs_rule *wanted, const json_
 		rule = add_rule(fleet, wanted);
 	if (!rule)
 		return -ENOMEM;
-	adding.failed = !replace(rule);
+	adding.failed = !replace(fleet, rule);
 	rule->rule = *wanted;
 	rule->deleted = false;
 	set_configured(fleet, rule, fleet->configuring);
@@ -372,7 +394,7 @@ void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule)
 		struct place *place = rule->places[i];
 		// What somebody else has set there is what this change is to end.
 		if (place->state == PLACE_CONFLICT && !place->leaving) {
-			place->state = PLACE_MISSING;
+			fleet_set_state(fleet, place, PLACE_MISSING);
 			place->force = true;
 		}
 		fleet_queue(fleet, place);
@@ -385,7 +407,7 @@ void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule)
 	fleet->n_rules--;
 	fleet_forget_flow(fleet, rule->rule.ns_id);
 	for (unsigned i = 0; i < rule->n_places; i++)
-		rule->places[i]->leaving = true;
+		set_leaving(fleet, rule->places[i], true);
 	queue_places(fleet, rule);
 	rule->deleted = true;
 	if (rule->n_places == 0)

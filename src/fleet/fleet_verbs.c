@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
+// Of a page of rules: ten milliseconds.
+#define STATES_AT_ONCE 4000
+
 // ---- rules ----
 
 // Where a rule belonged whose removal is taken back: of several, the last one first.
@@ -89,19 +92,22 @@ static int int_list(struct hs_fleet *fleet, const struct hs_api_args *args, json
 		struct hs_error *err)
 {
 	json_t *rules = json_array();
-	uint64_t at = 0, end = args->offset + args->limit;
+	uint64_t at = 0, end = args->offset + args->limit, states = 0;
 	const struct fleet_rule *rule;
 
 	(void)err;
 	TAILQ_FOREACH (rule, &fleet->rules, order) {
-		if (rule->deleted)
+		if (at == end)
+			break;
+		if (rule->deleted || at++ < args->offset)
 			continue;
-		if (at >= args->offset && at < end)
-			json_array_append_new(rules, fleet_rule_json(fleet, rule));
-		at++;
+		json_array_append_new(rules, fleet_rule_json(fleet, rule));
+		states += rule->n_places;
+		if (states >= STATES_AT_ONCE)
+			end = at;
 	}
-	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)at);
-	if (end < at)
+	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)fleet->n_rules);
+	if (end < fleet->n_rules)
 		json_object_set_new(*result, "next", json_integer((json_int_t)end));
 	return 0;
 }
@@ -221,6 +227,12 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 	return rule && !rule->deleted ? &rule->rule : NULL;
 }
 
+// Rules of others: the nodes tell of them, and what they publish is measured.
+static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
+{
+	return verb == HS_VERB_INT_GET || fleet_has_flow(context, ns_id);
+}
+
 static uint32_t rules_free(void *context)
 {
 	const struct hs_fleet *fleet = context;
@@ -261,6 +273,7 @@ void fleet_open_verbs(struct hs_fleet *fleet)
 			.context = fleet,
 			.run = run_verb,
 			.ns_exists = ns_exists,
+			.knows = knows,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
 			.generation = generation,

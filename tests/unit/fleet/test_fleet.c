@@ -683,6 +683,62 @@ static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
 	assert_int_equal(json_integer_value(json_object_get(monitor, "reports_ahead")), 1);
 }
 
+static void publish_window(unsigned ns_id)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 5}}",
+			ns_id);
+	hs_fleet_message(fake.fleet, fake.now_ns, "qos", text, strlen(text));
+}
+
+static size_t windows_of(unsigned ns_id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"qos_get\": {\"ns_id\": %u}}", ns_id);
+	return json_array_size(json_object_get(fake_ok(&fake, text), "qos"));
+}
+
+static void metrics_and_counters_of_a_rule_of_others_can_be_asked_for(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake_at_node(&fake, 2, request(500, 100, NULL));
+	publish_window(500);
+	assert_int_equal(windows_of(500), 1);
+	json_t *nodes = json_object_get(fake_ok(&fake, "{\"int_get\": {\"ns_id\": 500}}"), "nodes");
+	assert_int_equal(json_object_size(nodes), 1);
+	assert_non_null(json_object_get(json_object_get(nodes, "c"), "rule"));
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 501}}"), "no_such_rule");
+	assert_string_equal(
+			fake_error(&fake, "{\"int_delete\": {\"ns_id\": 500}}"), "no_such_rule");
+}
+
+static void metrics_that_nobody_wants_give_way_to_wanted_ones(void **state)
+{
+	(void)state;
+	fake.config.monitored_rules = 3;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, NULL));
+	publish_window(500);
+	publish_window(501);
+	publish_window(502);
+	publish_window(503); // no room, and none is made for it
+	publish_window(500); // heard of last
+	publish_window(1);
+	publish_window(2);
+	assert_int_equal(windows_of(1), 1);
+	assert_int_equal(windows_of(2), 1);
+	assert_int_equal(windows_of(500), 1);
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 503}}"), "no_such_rule");
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 2}}");
+	publish_window(501);
+	assert_int_equal(windows_of(501), 1);
+}
+
 static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 {
 	static const char published[] =
@@ -748,6 +804,8 @@ int main(void)
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
 			TEST(an_application_is_shown_from_the_windows_of_its_flows),
 			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
+			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
+			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
