@@ -398,6 +398,11 @@ static bool signal_waits(struct hs_daemon *d)
 	return true;
 }
 
+static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
+{
+	hs_ctl_event(context, kind, details, "%s", text);
+}
+
 static void serve(struct hs_daemon *d)
 {
 	struct pollfd fds[] = {
@@ -423,7 +428,7 @@ static void serve(struct hs_daemon *d)
 		int64_t now_ns = hs_clock_now(d->clock);
 		hs_daemon_retry_ports(d, now_ns);
 		hs_daemon_look_at_devices(d, now_ns);
-		hs_key_watch_look(&d->key_watch, d->bus, d->ctl, now_ns);
+		hs_key_watch_look(&d->key_watch, d->bus, now_ns, tell_of_keys, d->ctl);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
 		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;

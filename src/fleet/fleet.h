@@ -71,6 +71,9 @@ void hs_fleet_reply(struct hs_fleet *fleet, int64_t now_ns, unsigned node, const
 void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic, const char *json,
 		size_t len);
 
+// Whether the node refuses our key, however often it is said.
+void hs_fleet_node_refuses(struct hs_fleet *fleet, unsigned node, bool refuses);
+
 // Looks after nodes, rules, windows and questions; never waits.
 void hs_fleet_step(struct hs_fleet *fleet, int64_t now_ns);
 // When the next step has something to do.

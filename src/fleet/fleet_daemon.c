@@ -2,9 +2,11 @@
 #include "fleet_daemon.h"
 
 #include "fleet.h"
+#include "fleet_links.h"
 
 #include "boot_id.h"
 #include "bus.h"
+#include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
 #include "sd_notify.h"
@@ -16,26 +18,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #define REQUESTS_PER_ROUND 64
-#define REPLIES_PER_ROUND  256
-#define MESSAGES_PER_ROUND 4096
 #define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
 
 struct daemon {
 	const struct hs_fleet_config *config;
 	struct hs_bus *bus;
-	struct hs_bus_peer **peers;
-	struct hs_bus_subscriber *subscribers[HS_FLEET_MAX_ENDPOINTS];
+	struct hs_fleet_links *links;
+	struct hs_key_watch key_watch;
 	struct hs_fleet *fleet;
 	struct hs_state *state;		    // NULL: nothing outlives the process
 	struct hs_fleet_snapshot *snapshot; // NULL: none is being written
 	char boot_id[HS_BOOT_ID_BYTES];
-	int epoll_fd, signal_fd;
-	struct hs_bus_keys keys; // of the sockets that bind
+	int signal_fd;
 };
 
 static int64_t wall_ns(void)
@@ -55,7 +53,7 @@ static void say_error(const struct hs_error *err)
 static int send_to(void *context, unsigned node, const char *text, size_t len)
 {
 	struct daemon *d = context;
-	return d->peers[node] ? hs_bus_peer_send(d->peers[node], text, len) : -EAGAIN;
+	return hs_fleet_links_send(d->links, node, text, len);
 }
 
 static void reply(void *context, void *token, const char *text)
@@ -90,15 +88,6 @@ static void unsave(void *context)
 
 // ---- opening ----
 
-static const struct hs_bus_keys *own_keys(struct daemon *d)
-{
-	const struct hs_fleet_config *c = d->config;
-
-	d->keys = (struct hs_bus_keys){
-			.secret_file = c->secret_key, .allowed_dir = c->allowed_keys};
-	return c->secret_key[0] ? &d->keys : NULL;
-}
-
 static void point_to(const struct hs_fleet_endpoints *endpoints, const char **list)
 {
 	for (unsigned i = 0; i < endpoints->n; i++)
@@ -108,6 +97,8 @@ static void point_to(const struct hs_fleet_endpoints *endpoints, const char **li
 static int open_bus(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_fleet_config *c = d->config;
+	struct hs_bus_keys keys;
+	bool used = hs_fleet_links_keys(c, &keys);
 	const char *bind[HS_FLEET_MAX_ENDPOINTS], *publish_bind[HS_FLEET_MAX_ENDPOINTS];
 
 	point_to(&c->bind, bind);
@@ -118,7 +109,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 			.publish_bind = publish_bind,
 			.n_publish_bind = c->publish_bind.n,
 			.insecure = c->insecure,
-			.keys = own_keys(d),
+			.keys = used ? &keys : NULL,
 	};
 	int rc = hs_bus_open(&bus, &d->bus, err);
 	if (rc < 0)
@@ -126,59 +117,9 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static int watch(struct daemon *d, int fd)
+static int open_links(struct daemon *d, struct hs_error *err)
 {
-	struct epoll_event event = {.events = EPOLLIN};
-	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
-static int open_subscribers(struct daemon *d, struct hs_error *err)
-{
-	const struct hs_fleet_endpoints *endpoints = &d->config->subscribe_bind;
-
-	for (unsigned i = 0; i < endpoints->n; i++) {
-		char path[48];
-		snprintf(path, sizeof(path), "control.subscribe_bind[%u]", i);
-		int rc = hs_bus_check_endpoint(
-				endpoints->text[i], d->config->insecure || own_keys(d), path, err);
-		if (rc == 0)
-			rc = hs_bus_subscriber_open(endpoints->text[i], "", true, own_keys(d),
-					&d->subscribers[i], err);
-		if (rc == 0)
-			rc = watch(d, hs_bus_subscriber_fd(d->subscribers[i]));
-		if (rc < 0) {
-			snprintf(err->path, sizeof(err->path), "%s", path);
-			return rc;
-		}
-	}
-	return 0;
-}
-
-static int open_peer(struct daemon *d, unsigned i, struct hs_error *err)
-{
-	const struct hs_fleet_node_config *node = &d->config->nodes[i];
-	struct hs_bus_keys keys = {
-			.secret_file = d->config->secret_key, .server_file = node->server_key};
-	int rc = hs_bus_peer_open(node->api, node->server_key[0] ? &keys : NULL, &d->peers[i], err);
-
-	if (rc == 0)
-		rc = watch(d, hs_bus_peer_fd(d->peers[i]));
-	if (rc < 0)
-		snprintf(err->path, sizeof(err->path), "nodes[%u].api", i);
-	return rc;
-}
-
-static int open_peers(struct daemon *d, struct hs_error *err)
-{
-	unsigned n = d->config->n_nodes;
-	int rc = 0;
-
-	d->peers = calloc(n, sizeof(struct hs_bus_peer *));
-	if (!d->peers)
-		return -ENOMEM;
-	for (unsigned i = 0; rc == 0 && i < n; i++)
-		rc = open_peer(d, i, err);
-	return rc;
+	return hs_fleet_links_open(d->config, &d->links, err);
 }
 
 static int restore(void *context, json_t *change)
@@ -229,8 +170,7 @@ static const struct {
 	int exit_code;
 } steps[] = {
 		{open_bus, HS_EXIT_FAILED},
-		{open_subscribers, HS_EXIT_FAILED},
-		{open_peers, HS_EXIT_FAILED},
+		{open_links, HS_EXIT_FAILED},
 		{open_fleet, HS_EXIT_USAGE},
 };
 
@@ -254,14 +194,8 @@ static void close_all(struct daemon *d)
 	hs_fleet_snapshot_free(d->snapshot);
 	hs_fleet_destroy(d->fleet);
 	hs_state_close(d->state);
-	for (unsigned i = 0; d->peers && i < d->config->n_nodes; i++)
-		hs_bus_peer_close(d->peers[i]);
-	free(d->peers);
-	for (unsigned i = 0; i < HS_FLEET_MAX_ENDPOINTS; i++)
-		hs_bus_subscriber_close(d->subscribers[i]);
+	hs_fleet_links_close(d->links);
 	hs_bus_close(d->bus);
-	if (d->epoll_fd >= 0)
-		close(d->epoll_fd);
 	if (d->signal_fd >= 0)
 		close(d->signal_fd);
 }
@@ -281,43 +215,9 @@ static void take_requests(struct daemon *d)
 	}
 }
 
-static bool take_replies(struct daemon *d, unsigned node)
+static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
 {
-	char *text;
-	size_t len;
-
-	for (unsigned i = 0; i < REPLIES_PER_ROUND; i++) {
-		if (hs_bus_peer_next(d->peers[node], &text, &len) < 0)
-			return false;
-		hs_fleet_reply(d->fleet, wall_ns(), node, text, len);
-		free(text);
-	}
-	return true;
-}
-
-static bool take_messages(struct daemon *d, struct hs_bus_subscriber *subscriber)
-{
-	struct hs_bus_message message;
-
-	for (unsigned i = 0; i < MESSAGES_PER_ROUND; i++) {
-		if (hs_bus_subscriber_next(subscriber, 0, &message) < 0)
-			return false;
-		hs_fleet_message(d->fleet, wall_ns(), message.topic, message.json, message.len);
-		free(message.json);
-	}
-	return true;
-}
-
-// True where more may wait.
-static bool take_all(struct daemon *d)
-{
-	bool more = false;
-
-	for (unsigned i = 0; i < d->config->n_nodes; i++)
-		more |= take_replies(d, i);
-	for (unsigned i = 0; i < d->config->subscribe_bind.n; i++)
-		more |= take_messages(d, d->subscribers[i]);
-	return more;
+	hs_fleet_event(context, kind, details, "%s", text);
 }
 
 // A failure leaves the old file in force; the next change tries again.
@@ -387,7 +287,7 @@ static void serve(struct daemon *d)
 {
 	struct pollfd fds[] = {
 			{.fd = d->signal_fd, .events = POLLIN},
-			{.fd = d->epoll_fd, .events = POLLIN},
+			{.fd = hs_fleet_links_fd(d->links), .events = POLLIN},
 	};
 	bool more = true;
 
@@ -396,7 +296,8 @@ static void serve(struct daemon *d)
 			take_requests(d);
 		if ((fds[0].revents & POLLIN) && signal_waits(d))
 			return;
-		more = take_all(d);
+		more = hs_fleet_links_take(d->links, d->fleet);
+		hs_key_watch_look(&d->key_watch, d->bus, wall_ns(), tell_of_keys, d->fleet);
 		hs_fleet_step(d->fleet, wall_ns());
 		look_at_state(d);
 	}
@@ -406,35 +307,7 @@ static void serve(struct daemon *d)
 
 int hs_fleet_daemon_check(const struct hs_fleet_config *config, struct hs_error *err)
 {
-	const struct {
-		const struct hs_fleet_endpoints *list;
-		const char *name;
-	} lists[] = {
-			{&config->bind, "bind"},
-			{&config->subscribe_bind, "subscribe_bind"},
-			{&config->publish_bind, "publish_bind"},
-	};
-	bool open = config->insecure || config->secret_key[0];
-
-	for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
-		for (unsigned i = 0; i < lists[k].list->n; i++) {
-			char path[48];
-			snprintf(path, sizeof(path), "control.%s[%u]", lists[k].name, i);
-			int rc = hs_bus_check_endpoint(lists[k].list->text[i], open, path, err);
-			if (rc < 0)
-				return rc;
-		}
-	}
-	for (unsigned i = 0; i < config->n_nodes; i++) {
-		const struct hs_fleet_node_config *node = &config->nodes[i];
-		char path[48];
-		snprintf(path, sizeof(path), "nodes[%u].api", i);
-		int rc = hs_bus_check_endpoint(
-				node->api, config->insecure || node->server_key[0], path, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return hs_fleet_links_check(config, err);
 }
 
 int hs_fleet_daemon_run(const struct hs_fleet_config *config)
@@ -442,8 +315,7 @@ int hs_fleet_daemon_run(const struct hs_fleet_config *config)
 	struct daemon d = {.config = config, .signal_fd = hs_stop_open()};
 
 	hs_boot_id_make(d.boot_id);
-	d.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	int code = d.signal_fd < 0 || d.epoll_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
+	int code = d.signal_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
 	if (code == HS_EXIT_OK) {
 		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
 				config->n_nodes, config->bind.n ? config->bind.text[0] : "none");

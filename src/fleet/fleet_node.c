@@ -250,6 +250,17 @@ void fleet_shift_node(struct fleet_node *node, int64_t ns)
 		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
 }
 
+void hs_fleet_node_refuses(struct hs_fleet *fleet, unsigned index, bool refuses)
+{
+	struct fleet_node *node = &fleet->nodes[index];
+
+	if (refuses && !node->refuses_key)
+		hs_fleet_event(fleet, "node_refuses_key", name_of(node),
+				"node \"%s\" does not allow the controller's key",
+				node->config->name);
+	node->refuses_key = refuses;
+}
+
 // ---- showing ----
 
 json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node)
@@ -264,6 +275,8 @@ json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *n
 	if (node->last_answer_ns)
 		json_object_set_new(object, "last_seen_ns",
 				json_integer((json_int_t)node->last_answer_ns));
+	if (node->refuses_key)
+		json_object_set_new(object, "key_refused", json_true());
 	if (!node->reachable)
 		json_object_set_new(object, "down_ns",
 				json_integer((json_int_t)(fleet->now_ns - node->down_since_ns)));

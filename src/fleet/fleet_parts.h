@@ -94,6 +94,7 @@ struct fleet_node {
 	const struct hs_fleet_node_config *config;
 	unsigned index;
 	bool reachable;
+	bool refuses_key;
 	char boot_id[24];    // "": never heard of
 	uint64_t generation; // of its rules, as of its last answer
 	int64_t next_hello_ns, last_answer_ns, next_audit_ns;

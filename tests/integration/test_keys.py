@@ -375,5 +375,72 @@ def a_fleet_knows_each_other_by_keys(workspace):
     equal(process.wait(10), 0, "exit code of the controller")
 
 
+@test()
+def a_controller_tells_which_key_is_wrong_before_and_while_it_runs(workspace):
+    need()
+    keys = Keys(workspace)
+    node = ring_node(workspace, keys).start()
+    allowed = workspace.path("ctl-allowed")
+    os.makedirs(allowed)
+    for name in ("operator", "viewer"):
+        shutil.copy(keys.file(f"{name}.pub"), allowed)
+    program = os.path.join(netlab.BUILD, "apps", "hopsight-controller")
+    file = workspace.path("ctl.json")
+    api = f"ipc://{workspace.path('ctl.api')}"
+    good = {"secret": keys.file("controller.secret"), "allowed": allowed}
+
+    def config(used, server_key=keys.file("node.pub")):
+        with open(file, "w", encoding="ascii") as f:
+            json.dump({"control": {"bind": [api], **({"keys": used} if used else {})},
+                       "nodes": [{"name": "sw", "id": 3, "api": node.api,
+                                  **({"server_key": server_key} if server_key else {})}]}, f)
+
+    for used, server_key, place in [
+            ({"secret": good["secret"]}, keys.file("node.pub"), "control.keys.allowed"),
+            ({"allowed": allowed}, keys.file("node.pub"), "control.keys.secret"),
+            ({**good, "secret": keys.file("controller.pub")}, None, "control.keys.secret"),
+            ({**good, "allowed": workspace.path("none")}, None, "control.keys.allowed"),
+            (None, keys.file("node.pub"), "nodes[0].server_key"),
+            (good, keys.file("none.pub"), "nodes[0].server_key")]:
+        config(used, server_key)
+        done = subprocess.run([program, "--config", file, "--check"], capture_output=True,
+                              text=True, check=False, timeout=20)
+        equal(done.returncode, 2, f"exit code: {used}")
+        check(f"{file}:{place}" in done.stderr, done.stderr, place)
+
+    config(good)
+    equal(subprocess.run([program, "--config", file, "--check"], check=False,
+                         timeout=20).returncode, 0, "all is right")
+    process = workspace.spawn([program, "--config", file], log="ctl.log")
+    operator = ("-c", api, *keys.words("operator", "controller"))
+    program = os.path.join(netlab.BUILD, "apps", "hopsight")
+    until(lambda: subprocess.run([program, *operator, "hello"], capture_output=True, check=False,
+                                 timeout=20).returncode == 0, 15, "the controller answers")
+    client = Client(api, keys=keys.of("operator", "controller"))
+    until(lambda: client.call("node_get")["nodes"][0].get("key_refused"), 10, "the node refuses")
+    equal([e["node"] for e in events(client, "node_refuses_key")], ["sw"], "an event")
+    keys.allow("controller")
+    until(lambda: client.call("node_get")["nodes"][0]["reachable"], 10, "the node is there")
+    until(lambda: "key_refused" not in client.call("node_get")["nodes"][0], 5, "no longer refused")
+    # One key may change rules, one may look, one nothing.
+    add = ("rule", "add", "--ns", "7", "--src", A, "--dst", B, "--proto", "udp", "--trace",
+           "0x7000E000", "--mode", "count", "--setting", "10")
+    viewer = ("-c", api, *keys.words("viewer", "controller"))
+    check("read" in command(*viewer, *add, expected=1).stderr, "a reading key")
+    command(*viewer, "node")
+    command(*operator, *add)
+    until(lambda: [r["ns_id"] for r in node.call("int_list")["rules"]] == [7], 5, "the rule")
+    check("7" in command(*viewer, "rule", "list").stdout, "the viewer sees it")
+    stranger = ("-c", api, *keys.words("stranger", "controller"))
+    check(command(*stranger, "node", expected=1).stderr, "a stranger")
+    until(lambda: events(client, "handshake_failed"), 5, "it is told")
+    shutil.copy(keys.file("stranger.pub"), allowed)
+    until(lambda: events(client, "keys_changed"), 5, "it is told")
+    equal(events(client, "keys_changed")[-1]["keys"], 3, "keys that are allowed")
+    client.close()
+    process.terminate()
+    equal(process.wait(10), 0, "exit code")
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,10 +5,14 @@
 // Thread rule: owner (the control thread).
 #pragma once
 
+#include <jansson.h>
 #include <stdint.h>
 
 struct hs_bus;
-struct hs_ctl;
+
+// Records an event; `details` are taken over.
+typedef void (*hs_key_watch_tell)(
+		void *context, const char *kind, json_t *details, const char *text);
 
 struct hs_key_watch { // zeroed at first
 	uint64_t failed_said, changes_said;
@@ -17,5 +21,5 @@ struct hs_key_watch { // zeroed at first
 
 // Looks ten times a second; failures are told at once, then once a minute with what came together
 // since.
-void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, struct hs_ctl *ctl,
-		int64_t now_ns);
+void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, int64_t now_ns,
+		hs_key_watch_tell tell, void *context);

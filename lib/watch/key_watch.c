@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "key_watch.h"
 
-#include "ctl.h"
-
 #include "bus.h"
 
 #include "log.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define LOOK_NS	  INT64_C(100000000)
 #define REPEAT_NS INT64_C(60000000000)
 
-static void tell_failures(struct hs_key_watch *watch, const struct hs_bus *bus, struct hs_ctl *ctl,
-		int64_t now_ns)
+struct telling {
+	hs_key_watch_tell tell;
+	void *context;
+};
+
+static void tell_failures(struct hs_key_watch *watch, const struct hs_bus *bus,
+		const struct telling *to, int64_t now_ns)
 {
 	struct hs_bus_refusal last;
+	char text[320];
 
 	hs_bus_last_refusal(bus, &last);
 	uint64_t grown = last.count - watch->failed_said;
@@ -28,14 +33,16 @@ static void tell_failures(struct hs_key_watch *watch, const struct hs_bus *bus, 
 	const char *key = last.public_key[0] ? last.public_key : NULL;
 	json_t *details = json_pack("{s:I, s:s, s:s*, s:s*}", "handshakes", (json_int_t)grown,
 			"reason", last.reason, "peer", peer, "public_key", key);
-	hs_ctl_event(ctl, "handshake_failed", details,
-			"%" PRIu64 " handshakes failed, the last with %s: %s", grown,
+	snprintf(text, sizeof(text), "%" PRIu64 " handshakes failed, the last with %s: %s", grown,
 			peer ? peer : "an unknown peer", last.reason);
+	to->tell(to->context, "handshake_failed", details, text);
 }
 
-static void tell_changes(struct hs_key_watch *watch, const struct hs_bus *bus, struct hs_ctl *ctl)
+static void tell_changes(
+		struct hs_key_watch *watch, const struct hs_bus *bus, const struct telling *to)
 {
 	struct hs_bus_keys_state keys;
+	char text[320];
 
 	hs_bus_keys_state(bus, &keys);
 	if (keys.changes == watch->changes_said)
@@ -43,20 +50,22 @@ static void tell_changes(struct hs_key_watch *watch, const struct hs_bus *bus, s
 	watch->changes_said = keys.changes;
 	bool wrong = hs_error_is_set(&keys.problem);
 	if (wrong)
-		hs_log(HS_LOG_WARNING, "daemon", "a key is not allowed: %s", keys.problem.message);
-	hs_ctl_event(ctl, "keys_changed",
-			json_pack("{s:I, s:s*}", "keys", (json_int_t)keys.allowed, "problem",
-					wrong ? keys.problem.message : NULL),
-			"%zu keys are allowed now%s%s", keys.allowed,
+		hs_log(HS_LOG_WARNING, "keys", "a key is not allowed: %s", keys.problem.message);
+	json_t *details = json_pack("{s:I, s:s*}", "keys", (json_int_t)keys.allowed, "problem",
+			wrong ? keys.problem.message : NULL);
+	snprintf(text, sizeof(text), "%zu keys are allowed now%s%s", keys.allowed,
 			wrong ? "; not among them: " : "", wrong ? keys.problem.message : "");
+	to->tell(to->context, "keys_changed", details, text);
 }
 
-void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, struct hs_ctl *ctl,
-		int64_t now_ns)
+void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, int64_t now_ns,
+		hs_key_watch_tell tell, void *context)
 {
+	const struct telling to = {tell, context};
+
 	if (now_ns < watch->look_ns)
 		return;
 	watch->look_ns = now_ns + LOOK_NS;
-	tell_failures(watch, bus, ctl, now_ns);
-	tell_changes(watch, bus, ctl);
+	tell_failures(watch, bus, &to, now_ns);
+	tell_changes(watch, bus, &to);
 }
