@@ -7,11 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from random import Random
 
 import zmq
 
-from lib import Chain, Subscriber, check, equal, main, need, rule, test, until  # isort: skip
+from lib import Chain, Subscriber, check, equal, events, main, need, rule, test, until  # isort: skip
 
 import netlab
 from netlab import Client
@@ -89,16 +91,17 @@ def rules_at(node):
     return {entry["ns_id"]: entry for entry in node.call("int_list")["rules"]}
 
 
-def send(chain, pps=1000, seconds=3, dport=5001):
-    """Datagrams of 500 bytes from the first host to the second, at an even pace."""
+def send(chain, pps=1000, seconds=3, dport=5001, back=False):
+    """Datagrams of 500 bytes from the first host to the second, or back, at an even pace."""
     script = (f"import socket, time\n"
               f"s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n"
               f"end = time.monotonic() + {seconds}\n"
               f"while time.monotonic() < end:\n"
-              f"    s.sendto(bytes(500), ('{B}', {dport}))\n"
+              f"    s.sendto(bytes(500), ('{A if back else B}', {dport}))\n"
               f"    time.sleep({1 / pps})\n")
     return chain.workspace.spawn([sys.executable, "-c", script],
-                                 namespace=chain.hosts[0].namespace, log="sender.log")
+                                 namespace=chain.hosts[back].namespace,
+                                 log=f"sender{int(back)}.log")
 
 
 @test(limit_s=90)
@@ -278,6 +281,180 @@ def raw_reports_of_a_sink_that_computes_nothing_become_metrics(workspace):
     equal(windows[0]["e2e"]["lost_packets"], 0, "loss")
     equal(chain.nodes[-1].call("qos_get", ns_id=7)["qos"], [], "the sink computes nothing")
     controller.stop()
+
+
+@test(limit_s=60)
+def what_others_learn_in_band_is_theirs_and_no_conflict(workspace):
+    need()
+    chain = chain_of(workspace)
+    source, *others = chain.nodes
+    controller = Controller(workspace, chain.nodes).start()
+    controller.call("int_request", **{**rule(7, A, B, dst_port=5001, mode_setting=10),
+                                      "in_band": True}, on={"source": source.name})
+    controller.wait_present(7)
+    sender = send(chain, seconds=8)
+    until(lambda: all(7 in rules_at(node) for node in others), 5, "the others learn it")
+    until(lambda: [controller.nodes()[n.name]["rules_in_band"] for n in chain.nodes] == [0, 1, 1],
+          5, "the controller sees that")
+    equal([controller.nodes()[n.name]["rules_foreign"] for n in chain.nodes], [0, 0, 0], "foreign")
+    equal(list(controller.states(7)), [source.name], "where it is wanted")
+    metrics = until(lambda: controller.call("qos_get", ns_id=7, window="1s")["qos"], 10, "metrics")
+    equal(metrics[0]["path"][1:], [2, 3], "path")
+    # Asked for everywhere, it takes the place of what they learned, and stays.
+    controller.call("int_delete", ns_id=7)
+    controller.call("int_request", **{**rule(7, A, B, dst_port=5001, mode_setting=20),
+                                      "in_band": True}, on={"path": "all"})
+    until(lambda: set(controller.states(7).values()) == {"present"}, 5,
+          lambda: str(controller.states(7)))
+    for node in chain.nodes:
+        equal(node.call("int_get", ns_id=7)["state"]["origin"], "api", node.name)
+    equal(events(controller, "rule_conflict"), [], "conflicts")
+    sender.wait(20)
+    controller.stop()
+
+
+@test(limit_s=60)
+def an_application_shows_both_directions_and_their_round_trip(workspace):
+    need()
+    chain = chain_of(workspace)
+    controller = Controller(workspace, chain.nodes).start()
+    there = rule(7, A, B, dst_port=5001, mode_setting=10)
+    back = rule(8, B, A, dst_port=5001, mode_setting=10)
+    for one in (there, back):
+        controller.call("int_request", **{**one, "app_id": 3})
+    controller.wait_present(8)
+    senders = [send(chain, seconds=6), send(chain, seconds=6, back=True)]
+
+    def round_trip():
+        found = controller.call("qos_get", app_id=3, window="1s")["applications"]
+        return found[0] if found and "round_trip" in str(found[0]) else None
+
+    application = until(round_trip, 10, "a round trip")
+    equal({flow["ns_id"] for flow in application["flows"]}, {7, 8}, "flows")
+    command = os.path.join(netlab.BUILD, "apps", "hopsight")
+    done = subprocess.run([command, "-c", controller.api, "qos", "--app", "3", "--window", "1s"],
+                          capture_output=True, text=True, check=True, timeout=20)
+    check("round trip" in done.stdout, done.stdout)
+    for sender in senders:
+        sender.wait(20)
+    controller.stop()
+
+
+@test(limit_s=90)
+def whenever_it_is_killed_nothing_confirmed_is_lost(workspace):
+    need()
+    rounds, random = 6, Random(7)
+    chain = chain_of(workspace, nodes=2)
+    state = {"state": {"file": workspace.path("ctl.state")}}
+    wanted, unsure = {}, None
+
+    def change():
+        """One change; (ns_id, setting or None for none)."""
+        ns_id = random.randrange(1, 60)
+        if ns_id not in wanted:
+            what = (ns_id, random.randrange(1, 100))
+            return what, "int_request", rule(ns_id, A, B, dst_port=ns_id, mode_setting=what[1])
+        if random.random() < 0.4:
+            return (ns_id, None), "int_delete", {"ns_id": ns_id}
+        what = (ns_id, random.randrange(1, 100))
+        return what, "int_update", {"ns_id": ns_id, "mode_setting": what[1]}
+
+    def apply(what):
+        if what[1] is None:
+            wanted.pop(what[0], None)
+        else:
+            wanted[what[0]] = what[1]
+
+    def listed():
+        return {entry["ns_id"]: entry["mode_setting"]
+                for entry in controller.call("int_list")["rules"]}
+
+    for number in range(rounds):
+        controller = Controller(workspace, chain.nodes, **state).start()
+        controller.client = Client(controller.api, limit_s=1)  # it will be missed soon
+        found = listed()
+        if unsure and found != wanted:
+            apply(unsure)  # sent and not answered: either
+        equal(found, wanted, f"after {number} kills")
+        end, unsure = time.monotonic() + random.uniform(0.2, 1.5), None
+        timer = threading.Timer(end - time.monotonic(), controller.process.kill)
+        timer.start()
+        try:
+            while True:
+                unsure, verb, content = change()
+                controller.call(verb, **content)
+                apply(unsure)
+        except zmq.ZMQError:
+            pass
+        timer.join()
+        controller.process.wait(10)
+        controller.client.close()
+    controller = Controller(workspace, chain.nodes, **state).start()
+    found = listed()
+    if found != wanted:
+        apply(unsure)
+    equal(found, wanted, "in the end")
+    for node in chain.nodes:
+        until(lambda node=node: {n: r["mode_setting"] for n, r in rules_at(node).items()} == wanted,
+              5, lambda node=node: f"{node.name}: {rules_at(node).keys()}, {wanted.keys()}")
+    controller.stop()
+
+
+@test(limit_s=60)
+def a_damaged_state_is_set_aside_and_told(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    file = workspace.path("ctl.state")
+    state = {"state": {"file": file}}
+    controller = Controller(workspace, chain.nodes, **state).start()
+    for ns_id in (1, 2, 3):
+        controller.call("int_request", **rule(ns_id, A, B, dst_port=ns_id))
+    controller.stop()
+    with open(file, "r+b") as f:
+        data = f.read()
+        at = data.index(b'"ns_id":2')
+        f.seek(at + 8)
+        f.write(b"9")
+    controller = Controller(workspace, chain.nodes, **state).start()
+    equal([entry["ns_id"] for entry in controller.call("int_list")["rules"]], [1], "before it")
+    told = events(controller, "state_set_aside")
+    equal(len(told), 1, "told once")
+    aside = [name for name in os.listdir(os.path.dirname(file)) if ".damaged-" in name]
+    check(len(aside) == 1 and aside[0] in told[0]["message"], aside, told)
+    controller.stop()
+
+
+@test(limit_s=90)
+def a_state_is_folded_under_load_and_nobody_waits(workspace):
+    need()
+    chain = chain_of(workspace, nodes=2)
+    file = workspace.path("ctl.state")
+    controller = Controller(workspace, chain.nodes, state={"file": file}).start()
+    for begin in range(1, 2001, 500):
+        controller.client.transaction([{"int_request": rule(ns_id, A, B, dst_port=ns_id)}
+                                       for ns_id in range(begin, begin + 500)])
+    longest = largest = 0
+    for turn in range(9000):
+        begin = time.monotonic()
+        controller.call("int_update", ns_id=turn % 2000 + 1, mode_setting=turn + 1)
+        longest = max(longest, time.monotonic() - begin)
+        largest = max(largest, os.stat(file).st_size)
+    check(os.stat(file).st_size < largest, "it was never folded", largest)
+    check(longest < 1.0, f"an answer took {longest:.3f} s")
+    controller.process.kill()
+    controller.process.wait()
+    controller.client.close()
+    controller = Controller(workspace, chain.nodes, state={"file": file}).start()
+    rules = {}
+    while True:
+        page = controller.call("int_list", offset=len(rules))
+        rules.update({r["ns_id"]: r["mode_setting"] for r in page["rules"]})
+        if "next" not in page:
+            break
+    last = {turn % 2000 + 1: turn + 1 for turn in range(9000)}
+    equal(rules, last, "rules")
+    controller.stop()
+    return f"longest answer {longest * 1e3:.0f} ms"
 
 
 @test(limit_s=60)
