@@ -165,19 +165,35 @@ def sweep():
                 shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
-def ignore_signals():
+_cleaning = False
+AGAIN_S = 0.5
+
+
+def begin_clean_up():
+    """From here on nothing interrupts."""
+    global _cleaning  # pylint: disable=global-statement
+    _cleaning = True
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for number in END_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def stop(_number, _frame):
-    # One is enough: a second one would interrupt the clean-up.
-    ignore_signals()
-    raise KeyboardInterrupt
+    # Python swallows what is raised in a callback (of a fork, of a destructor): it is raised again.
+    if not _cleaning:
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+        raise KeyboardInterrupt
+
+
+def say_unraisable(problem):
+    if not isinstance(problem.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(problem)
 
 
 def catch_signals():
     """Each ends the demonstration as Ctrl-C does: through the clean-up."""
+    sys.unraisablehook = say_unraisable
+    signal.signal(signal.SIGALRM, stop)
     for number in END_SIGNALS:
         # nohup's choice stays.
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
@@ -193,8 +209,9 @@ def in_workspace(seconds, live):
             try:
                 return demonstrate(workspace, seconds, live)
             finally:
-                ignore_signals()
+                begin_clean_up()
         finally:
+            begin_clean_up()  # the other one may have been interrupted
             workspace.close()
 
 
