@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets up, builds, and runs every test, or the parts that are named:
-#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [lab] [bench]
+#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [chaos] [lab] [bench]
 # The last line is `N passed, N failed, N skipped`; the exit code is 0 where nothing failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-readonly PARTS=(checks unit golden sanitizers fuzz integration lab bench)
+readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab bench)
 readonly FUZZ_SECONDS=${FUZZ_SECONDS:-20}
 passed=0 failed=0 skipped=0
 reasons=()
@@ -116,6 +116,12 @@ part_integration() {
 	build build
 	counted "$PYTHON" tests/integration/run.py
 	counted "$PYTHON" tests/integration/run.py --plain
+}
+
+# Hostile clients and hosts, killed peers, resources used up: nodes and controllers stay up.
+part_chaos() {
+	build build
+	counted "$PYTHON" tests/chaos/run.py
 }
 
 # Every scenario with what it expects; then a few seconds of each in plain code, and of some in the
