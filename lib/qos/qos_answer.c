@@ -19,6 +19,7 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 	static const uint8_t parts[] = {
 			HS_QOS_RUN, HS_QOS_TIER + 1, HS_QOS_TIER, HS_QOS_CLOSING, HS_QOS_CURRENT};
 	hs_qos_flow_fold(flow);
+	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
 	for (unsigned i = 0; i < sizeof(parts); i++)
 		hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
 	hs_qos_columns_collect(&qos->columns, flow, -1, INT64_MAX, run->reports);
@@ -91,6 +92,7 @@ const struct hs_qos_window *hs_qos_slide(
 	struct hs_qos_sum *sum = &again->sums[HS_QOS_CURRENT];
 	if (!replay(qos, flow, again, start_ns, end_ns)) {
 		hs_qos_flow_fold(again);
+		hs_qos_sum_keep_smoothed(again, sum);
 		hs_qos_drop_uncommon(again, sum);
 		sum->flags |= flow->rules_differ ? HS_QOS_RULES_DIFFER : 0;
 		hs_qos_columns_collect(&qos->columns, again, 0, 1, sum->reports);

@@ -182,8 +182,7 @@ static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values,
 	hop->has |= HS_QOS_HAS_P999;
 }
 
-static void fill_delay(const struct hs_qos_link *link, const struct hs_qos_link_sum *sum,
-		struct hs_qos_hop *hop)
+static void fill_delay(const struct hs_qos_link_sum *sum, struct hs_qos_hop *hop)
 {
 	hop->delay.n = sum->delay_n;
 	if (sum->delay_n) {
@@ -194,7 +193,7 @@ static void fill_delay(const struct hs_qos_link *link, const struct hs_qos_link_
 	}
 	if (sum->jitter_n) {
 		hop->jitter_ns = (uint64_t)rounded_mean(sum->jitter_sum, sum->jitter_n);
-		hop->jitter_rfc3550_ns = link->rfc3550 >> 4;
+		hop->jitter_rfc3550_ns = sum->rfc3550 >> 4;
 		hop->has |= HS_QOS_HAS_JITTER | HS_QOS_HAS_JITTER_RFC3550;
 	}
 }
@@ -296,7 +295,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	const struct hs_qos_link_sum *link_sum = &sum->links[index];
 	uint32_t n_values = index < columns->capacity ? columns->counts[index] : 0;
 	*hop = (struct hs_qos_hop){.from = link->from, .to = link->to};
-	fill_delay(link, link_sum, hop);
+	fill_delay(link_sum, hop);
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
 	fill_throughput(link_sum, window_ns, hop);
@@ -408,8 +407,9 @@ void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 		struct hs_qos_link_sum *link = &sum->links[i];
 		if (common_end(flow, flow->links[i].from) && common_end(flow, flow->links[i].to))
 			continue;
-		link->has &= ~(uint32_t)(HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS);
-		link->lost = link->node_lost = link->tx = 0;
+		link->has = 0;
+		link->lost = link->lost_low = link->node_lost = link->tx = link->rx = 0;
+		link->rx_bytes = link->rate_bytes = link->span_ns = 0;
 	}
 }
 

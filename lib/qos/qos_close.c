@@ -127,6 +127,8 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
 		hs_qos_flow_fold(flow);
 	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
+	if (sum == &flow->sums[HS_QOS_CURRENT])
+		hs_qos_sum_keep_smoothed(flow, sum);
 	hs_qos_drop_uncommon(flow, sum);
 	hs_qos_judge_rules(flow, sum);
 	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);

@@ -195,6 +195,7 @@ static void set_closing_edge(struct hs_qos_flow *flow)
 void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag)
 {
 	struct hs_qos_sum closing = flow->sums[HS_QOS_CLOSING];
+	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
 	flow->sums[HS_QOS_CLOSING] = flow->sums[HS_QOS_CURRENT];
 	flow->sums[HS_QOS_CURRENT] = closing;
 	flow->sums[HS_QOS_CURRENT].open = true;
@@ -353,6 +354,8 @@ static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 {
 	bool closing = moves_closing(flow, id);
 	set_edge(flow, report, plan);
+	if (!plan->same_path || plan->relation != HS_QOS_NEWER)
+		flow->path_since = plan->order;
 	if (closing)
 		set_closing_edge(flow);
 	hs_qos_order_newest(flow, plan->order, flow->ring.next - 1);
@@ -372,6 +375,8 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	for (unsigned i = 0; i < n; i++)
 		hs_qos_sum_absorb_delay(&flow->links[links[i]], sum, &sum->links[links[i]],
 				delays[i], newest);
+	for (unsigned i = 0; id == HS_QOS_CLOSING && i < n; i++)
+		hs_qos_sum_smooth_closing(&sum->links[links[i]], delays[i]);
 	sum->partial |= flow->partial;
 	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)
@@ -382,6 +387,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	}
 	flow->late_reports++;
 	if (plan->relation == HS_QOS_LATE) {
+		hs_qos_path_late(flow, sum, report, plan);
 		hs_qos_order_late(flow, sum, plan, n, links, delays);
 		if (id == HS_QOS_CLOSING)
 			move_closing_edge(flow, report, plan);

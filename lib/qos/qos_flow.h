@@ -38,8 +38,11 @@ struct hs_qos_link_sum {
 	int64_t lost_low;	     // the least that `lost` was on its way here, at most 0
 	int64_t rate_bytes, span_ns; // of the steps that have both
 	int64_t span_start_ns, span_end_ns;
-	uint32_t has;		       // of the numbers of steps
-	bool differs;		       // the rules at its ends, in some part of the window
+	uint32_t has;	  // of the numbers of steps
+	bool differs;	  // the rules at its ends, in some part of the window
+	bool has_arrived; // with `arrived` and `rfc3550`: those of the link, as of
+	int64_t arrived;  // the window's end
+	uint64_t rfc3550;
 	uint64_t lack_loss, lack_rate; // reports without the fields
 	struct hs_qos_hist hist;
 };
@@ -106,6 +109,7 @@ struct hs_qos_flow {
 	bool has_edge, has_closing_edge;
 	uint64_t edges;
 	int64_t edge_order, closing_order;
+	int64_t path_since; // order of the first report in a row that came by the edge's path
 	struct hs_report edge, closing_edge;
 	struct hs_qos_step *last_step; // scratch of the monitor
 	uint16_t n_path_links;

@@ -215,6 +215,22 @@ static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, 
 	flow->multipath_ns = now_ns;
 }
 
+// Rule 10: a slower path whose reports always come late alternates too: one of them was sent after
+// the newest path was taken up, so between two reports of it. Stragglers of a path that was left
+// are older than that.
+void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	if (plan->same_path || (!flow->multipath && plan->order <= flow->path_since))
+		return;
+	if (!flow->multipath)
+		start_multipath(flow);
+	narrow_common(flow, &report->telemetry);
+	flow->multipath_edge = flow->edges;
+	flow->multipath_ns = report->sink_ts_ns;
+	sum->flags |= HS_QOS_MULTIPATH;
+}
+
 // From here on the links of the newest path are in use, whatever else the plan needs.
 static void begin_plan(struct hs_qos_flow *flow)
 {

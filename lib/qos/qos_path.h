@@ -49,3 +49,6 @@ int hs_qos_path_chain(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 // The same where the paths are known to be equal.
 void hs_qos_path_chain_same(const struct hs_report *report, struct hs_qos_plan *plan);
+// Of a late report by another path than the newest one's: notes its path in the sum that it is in.
+void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan);

@@ -15,6 +15,23 @@ void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	*sum = (struct hs_qos_sum){.links = sum->links};
 }
 
+void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		sum->links[i].has_arrived = flow->links[i].has_arrived;
+		sum->links[i].arrived = flow->links[i].arrived;
+		sum->links[i].rfc3550 = flow->links[i].rfc3550;
+	}
+}
+
+void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay)
+{
+	if (sum->has_arrived)
+		sum->rfc3550 = hs_qos_smoothed(sum->rfc3550, hs_qos_distance(delay, sum->arrived));
+	sum->has_arrived = true;
+	sum->arrived = delay;
+}
+
 void hs_qos_sum_add_delays(const struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link,
 		const int64_t *delays, size_t n)
 {
@@ -46,6 +63,8 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 		if (!into->delay_n || from->delay_max > into->delay_max)
 			into->delay_max = from->delay_max;
 	}
+	if (from->delay_n)
+		into->rfc3550 = from->rfc3550;
 	into->delay_n += from->delay_n;
 	into->delay_sum += from->delay_sum;
 	into->lack_loss += from->lack_loss;

@@ -67,11 +67,15 @@ static inline void hs_qos_sum_add_delta(
 }
 
 // RFC 3550 appendix A.8, in sixteenths.
-static inline void hs_qos_link_smooth(struct hs_qos_link *link, uint64_t change)
+static inline uint64_t hs_qos_smoothed(uint64_t rfc3550, uint64_t change)
 {
-	if (change <= UINT64_MAX / 2)
-		link->rfc3550 += change - ((link->rfc3550 + 8) >> 4);
+	return change <= UINT64_MAX / 2 ? rfc3550 + change - ((rfc3550 + 8) >> 4) : rfc3550;
 }
+
+// Rule 18: at the end of a window, which reports of it may still follow while the next one has
+// begun.
+void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
+void hs_qos_sum_smooth_closing(struct hs_qos_link_sum *sum, int64_t delay);
 
 // A delay on a link (all but the histogram). `newest`: of the newest report in source order.
 static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_qos_sum *sum,
@@ -90,7 +94,8 @@ static inline void hs_qos_sum_absorb_delay(struct hs_qos_link *link, struct hs_q
 		link->origin = delay;
 	}
 	if (link->has_arrived)
-		hs_qos_link_smooth(link, hs_qos_distance(delay, link->arrived));
+		link->rfc3550 = hs_qos_smoothed(
+				link->rfc3550, hs_qos_distance(delay, link->arrived));
 	link->has_arrived = true;
 	link->arrived = delay;
 	if (!newest)

@@ -95,7 +95,8 @@ static void source(struct sim *sim)
 		packet->bytes = config->min_bytes +
 				hs_rng_u32(&sim->rng) % (config->max_bytes - config->min_bytes + 1);
 		packet->other = (config->other_from_ns && t >= config->other_from_ns) ||
-				chance(sim, config->other_ppm);
+				chance(sim, config->other_ppm) ||
+				(config->other_every && packet->number % config->other_every == 0);
 		if (config->source_reset_ns && t >= config->source_reset_ns && !counter.was_reset)
 			sampled = 0;
 		maybe_reset(&counter, config->source_reset_ns, t);
@@ -163,6 +164,8 @@ static void cross_link(struct sim *sim, unsigned i)
 		}
 		int64_t sent_ns = packet.t_ns;
 		packet.t_ns = sent_ns + flight(sim, link);
+		if (packet.other && sim->config->other_id && sim->config->other_at == i)
+			packet.t_ns += sim->config->other_delay_ns;
 		packet.order = kept++;
 		*append(sim) = packet;
 		if (!chance(sim, link->duplicate_ppm))

@@ -41,8 +41,10 @@ struct sim_config {
 	struct sim_node nodes[SIM_MAX_NODES];
 	uint16_t other_id; // nodes[other_at] has a twin of this id, for another path
 	unsigned other_at;
-	int64_t other_from_ns; // all packets take it from then on; 0: never
-	uint32_t other_ppm;    // this share takes it, packet by packet
+	int64_t other_from_ns;	// all packets take it from then on; 0: never
+	uint32_t other_ppm;	// this share takes it, packet by packet
+	uint32_t other_every;	// or each packet whose number this divides
+	int64_t other_delay_ns; // that the link to it takes longer
 	int64_t start_ns, duration_ns;
 	int64_t gap_ns;	       // between packets
 	int64_t on_ns, off_ns; // bursts; off_ns 0: constant
