@@ -67,14 +67,53 @@ static void a_report_that_cannot_be_decoded_is_counted_as_bad(void **state)
 	rig_close(r);
 }
 
+// Behind control's back, so that the report of the rule before still waits: the next rule has its
+// slot.
+static void replace_rule(struct rig *r, uint32_t ns_id, uint32_t by)
+{
+	struct hs_flow_table *flows = hs_node_flows(r->t.node);
+	uint32_t slot = hs_flow_table_find(flows, ns_id);
+	struct hs_rule rule = *hs_flow_table_rule(flows, slot);
+	struct hs_error err;
+
+	assert_int_equal(hs_flow_table_remove(flows, ns_id, &err), 0);
+	test_node_run(&r->t);
+	hs_flow_table_reclaim(flows);
+	rule.ns_id = by;
+	rule.app_id = 77;
+	assert_int_equal(hs_flow_table_install(flows, &rule, NULL, &err), 0);
+	assert_int_equal(hs_flow_table_find(flows, by), slot);
+}
+
 static void a_report_of_a_replaced_rule_is_not_taken_for_the_new_ones(void **state)
+{
+	static const uint32_t names[] = {7, 8}; // the same namespace again, and another
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct rig *r = rig_open(SINK, 1500, 8);
+		install(r, 7, "");
+		feed_sampled(r, 7, 0x7000);
+		replace_rule(r, 7, names[i]);
+		step(r, 1000);
+		json_t *t = totals(r);
+		assert_number(t, "reports_taken", 1);
+		assert_number(t, "reports_stale", 1);
+		assert_number(t, "reports_published", 0);
+		assert_number(t, "rules_monitored", 0);
+		assert_int_equal(count_published(r, "report.7"), 0);
+		assert_int_equal(count_published(r, "report.8"), 0);
+		json_decref(t);
+		rig_close(r);
+	}
+}
+
+static void a_report_of_a_removed_rule_is_nobodys(void **state)
 {
 	(void)state;
 	struct rig *r = rig_open(SINK, 1500, 8);
 	struct hs_error err;
 	install(r, 7, "");
 	feed_sampled(r, 7, 0x7000);
-	// Behind control's back, so that the report still waits.
 	assert_int_equal(hs_flow_table_remove(hs_node_flows(r->t.node), 7, &err), 0);
 	step(r, 1000);
 	json_t *t = totals(r);
@@ -540,6 +579,7 @@ int main(void)
 			cmocka_unit_test(a_rule_that_does_not_transmit_is_monitored_all_the_same),
 			cmocka_unit_test(a_report_that_cannot_be_decoded_is_counted_as_bad),
 			cmocka_unit_test(a_report_of_a_replaced_rule_is_not_taken_for_the_new_ones),
+			cmocka_unit_test(a_report_of_a_removed_rule_is_nobodys),
 			cmocka_unit_test(reports_that_came_before_a_delete_are_still_the_rules),
 			cmocka_unit_test(what_a_subscriber_missed_is_counted_apart),
 			cmocka_unit_test(

@@ -727,6 +727,9 @@ static void metrics_that_nobody_wants_give_way_to_wanted_ones(void **state)
 	publish_window(501);
 	publish_window(502);
 	publish_window(503); // no room, and none is made for it
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 503}}"), "no_such_rule");
+	for (unsigned ns_id = 500; ns_id < 503; ns_id++)
+		assert_int_equal(windows_of(ns_id), 1);
 	publish_window(500); // heard of last
 	publish_window(1);
 	publish_window(2);
