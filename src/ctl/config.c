@@ -246,6 +246,8 @@ static const struct hs_schema_field in_band_fields[] = {
 		{"ports", HS_SCHEMA_CUSTOM, .read = read_in_band_ports,
 				.print = print_in_band_ports},
 		{"max_rules", HS_SCHEMA_UINT, CONFIG(in_band.max_rules), .min = 0, .max = 4194304},
+		{"new_rules_per_s", HS_SCHEMA_UINT, CONFIG(in_band.new_rules_per_s), .min = 1,
+				.max = 1000000},
 		{"missed_repeats", HS_SCHEMA_UINT, CONFIG(in_band.missed_repeats), .min = 1,
 				.max = 1000},
 		{"key_file", HS_SCHEMA_TEXT, CONFIG(key_file), .min = 1,

@@ -439,6 +439,8 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 	TAILQ_INIT(&ctl->monitored);
 	TAILQ_INIT(&ctl->spreading);
 	TAILQ_INIT(&ctl->guests);
+	for (unsigned rank = 0; rank < GUEST_RANKS; rank++)
+		TAILQ_INIT(&ctl->guest_ranks[rank]);
 	TAILQ_INIT(&ctl->backlogs);
 	ctl->spread_next_ns = ctl->carry_next_ns = INT64_MAX;
 	hs_in_band_init(&ctl->in_band);
@@ -456,6 +458,8 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 			.generation = generation,
 	};
 	int rc = hs_ctl_open_routes(ctl);
+	if (!rc)
+		rc = hs_ctl_seen_open(ctl);
 	if (!rc)
 		rc = make_parts(ctl);
 	if (rc < 0) {
@@ -475,6 +479,7 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 	free(ctl->notes);
 	free(ctl->origins);
 	hs_ctl_close_state(ctl);
+	free(ctl->seen);
 	hs_route_book_destroy(ctl->routes);
 	hs_qos_destroy(ctl->qos);
 	hs_event_log_fini(&ctl->events);

@@ -131,16 +131,17 @@ static bool audit_requests(const struct hs_ctl *ctl, json_t *list)
 	const struct hs_node_totals *counts = &ctl->counts;
 	uint64_t right = counts->requests_in_band_installed + counts->requests_in_band_refreshed +
 			 counts->requests_in_band_refused + counts->requests_in_band_bad +
-			 counts->requests_in_band_replayed;
+			 counts->requests_in_band_replayed + counts->requests_in_band_limited;
 	return equation(list, "requests_in_band",
-			"received = installed + refreshed + refused + bad + replayed", NULL,
-			counts->requests_in_band_received, right,
-			json_pack("{s:o, s:o, s:o, s:o, s:o}", "installed",
+			"received = installed + refreshed + refused + bad + replayed + limited",
+			NULL, counts->requests_in_band_received, right,
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "installed",
 					number(counts->requests_in_band_installed), "refreshed",
 					number(counts->requests_in_band_refreshed), "refused",
 					number(counts->requests_in_band_refused), "bad",
 					number(counts->requests_in_band_bad), "replayed",
-					number(counts->requests_in_band_replayed)));
+					number(counts->requests_in_band_replayed), "limited",
+					number(counts->requests_in_band_limited)));
 }
 
 static bool audit_piggyback(const struct hs_ctl *ctl, json_t *list)

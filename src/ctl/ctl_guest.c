@@ -105,11 +105,10 @@ static bool is_same(const struct hs_rule *a, const struct hs_rule *b)
 
 // ---- doing it ----
 
-static void refresh(struct hs_ctl *ctl, struct guest *guest, uint64_t counter)
+static void refresh(struct hs_ctl *ctl, struct guest *guest)
 {
 	const struct hs_in_band *in_band = &ctl->in_band;
 
-	guest->counter = counter;
 	guest->refresh_ns = ctl->now_ns;
 	guest->expires_ns = ctl->now_ns +
 			    (int64_t)in_band->missed_repeats * in_band->interval_s * SECOND_NS;
@@ -117,8 +116,7 @@ static void refresh(struct hs_ctl *ctl, struct guest *guest, uint64_t counter)
 	TAILQ_INSERT_TAIL(&ctl->guests, guest, order);
 }
 
-static int install(struct hs_ctl *ctl, const struct hs_rule *rule, uint64_t counter,
-		struct hs_error *err)
+static int install(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_error *err)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
 	if (!guest)
@@ -135,12 +133,15 @@ static int install(struct hs_ctl *ctl, const struct hs_rule *rule, uint64_t coun
 		return -ENOMEM;
 	}
 	guest->slot = slot;
+	guest->installed_ns = ctl->now_ns;
+	guest->rank = ctl->in_band.has_key ? GUEST_PROVEN : GUEST_FRESH;
 	note->guest = guest;
 	ctl->origins[slot] = HS_ORIGIN_IN_BAND;
 	ctl->n_guests++;
 	ctl->generation++;
 	TAILQ_INSERT_TAIL(&ctl->guests, guest, order);
-	refresh(ctl, guest, counter);
+	TAILQ_INSERT_TAIL(&ctl->guest_ranks[guest->rank], guest, at_rank);
+	refresh(ctl, guest);
 	return 0;
 }
 
@@ -163,17 +164,49 @@ static void update(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rule
 	ctl->generation++;
 }
 
+static bool has_room(const struct hs_ctl *ctl)
+{
+	return ctl->n_guests < ctl->in_band.max_rules &&
+	       hs_flow_table_count(ctl->flows) < hs_flow_table_capacity(ctl->flows);
+}
+
+// One that nothing speaks for. False where there is none.
+static bool displace(struct hs_ctl *ctl)
+{
+	struct guest *victim = hs_ctl_guest_victim(ctl);
+	struct hs_error err;
+	uint64_t grown;
+
+	if (!victim)
+		return false;
+	uint32_t ns_id = hs_flow_table_rule(ctl->flows, victim->slot)->ns_id;
+	hs_ctl_remove_rule(ctl, ns_id, &err);
+	ctl->counts.requests_in_band_displaced++;
+	if (hs_ctl_limit(ctl, &ctl->displaced_limit, ctl->counts.requests_in_band_displaced,
+			    &grown))
+		hs_ctl_event(ctl, "request_displaced",
+				json_pack("{s:I, s:I}", "rules", (json_int_t)grown, "ns_id",
+						(json_int_t)ns_id),
+				"%" PRIu64 " rule%s that came in band made room for others: no "
+				"packet of their flow came; the last: %" PRIu32,
+				grown, grown == 1 ? "" : "s", ns_id);
+	return true;
+}
+
 static void take_new(struct hs_ctl *ctl, const struct hs_signal *signal, const struct hs_rule *rule,
-		uint64_t counter, const char *action)
+		const char *action)
 {
 	struct hs_error err = {0};
 
+	if (!has_room(ctl) && ctl->in_band.max_rules)
+		displace(ctl);
 	if (ctl->n_guests >= ctl->in_band.max_rules) {
 		refuse(ctl, &ctl->counts.requests_in_band_refused,
-				"as many rules came in band as may", rule->ns_id);
+				"as many rules came in band as may, and all of them have flows",
+				rule->ns_id);
 		return;
 	}
-	if (install(ctl, rule, counter, &err) < 0) {
+	if (install(ctl, rule, &err) < 0) {
 		refuse(ctl, &ctl->counts.requests_in_band_refused,
 				err.message[0] ? err.message : "no memory", rule->ns_id);
 		return;
@@ -183,16 +216,17 @@ static void take_new(struct hs_ctl *ctl, const struct hs_signal *signal, const s
 }
 
 static void take_known(struct hs_ctl *ctl, const struct hs_signal *signal, struct guest *guest,
-		const struct hs_rule *rule, uint64_t counter)
+		const struct hs_rule *rule)
 {
 	const struct hs_rule *old = hs_flow_table_rule(ctl->flows, guest->slot);
 
+	guest->repeats++;
 	if (is_same(old, rule)) {
-		refresh(ctl, guest, counter);
+		refresh(ctl, guest);
 		ctl->counts.requests_in_band_refreshed++;
 	} else if (is_same_flow(old, rule)) {
 		update(ctl, guest->slot, rule);
-		refresh(ctl, guest, counter);
+		refresh(ctl, guest);
 		ctl->counts.requests_in_band_installed++;
 		tell_taken(ctl, signal, rule->ns_id, "updated");
 	} else {
@@ -202,29 +236,38 @@ static void take_known(struct hs_ctl *ctl, const struct hs_signal *signal, struc
 		kept.hop_enabled = old->hop_enabled;
 		kept.extract_report = old->extract_report;
 		hs_ctl_remove_rule(ctl, rule->ns_id, &err);
-		take_new(ctl, signal, &kept, counter, "replaced");
+		take_new(ctl, signal, &kept, "replaced");
 	}
 }
 
-static void take(struct hs_ctl *ctl, const struct hs_signal *signal, const struct hs_rule *rule,
-		uint64_t counter)
+static void take(struct hs_ctl *ctl, const struct hs_signal *signal, const struct hs_rule *rule)
 {
 	uint32_t slot = hs_flow_table_find(ctl->flows, rule->ns_id);
 	struct guest *guest = guest_of(ctl, slot);
 
-	if (guest && ctl->in_band.has_key && counter <= guest->counter)
-		refuse(ctl, &ctl->counts.requests_in_band_replayed, "one that came before",
-				rule->ns_id);
-	else if (guest)
-		take_known(ctl, signal, guest, rule, counter);
-	else if (slot == HS_FLOW_NONE)
-		take_new(ctl, signal, rule, counter, "installed");
-	else if (is_same(hs_flow_table_rule(ctl->flows, slot), rule))
+	if (guest)
+		take_known(ctl, signal, guest, rule);
+	else if (slot != HS_FLOW_NONE && is_same(hs_flow_table_rule(ctl->flows, slot), rule))
 		ctl->counts.requests_in_band_refreshed++; // given to every node: nobody disagrees
-	else
+	else if (slot != HS_FLOW_NONE)
 		refuse(ctl, &ctl->counts.requests_in_band_refused,
 				"this node has been given another rule of this namespace",
 				rule->ns_id);
+	else if (!ctl->in_band.has_key && !hs_ctl_guest_admits(ctl, signal->port))
+		refuse(ctl, &ctl->counts.requests_in_band_limited,
+				"the port brings more new rules than telemetry.in_band."
+				"new_rules_per_s",
+				rule->ns_id);
+	else
+		take_new(ctl, signal, rule, "installed");
+}
+
+// 0, or what it was refused for.
+static const char *refuse_signed(struct hs_ctl *ctl, uint32_t ns_id, uint64_t counter)
+{
+	if (!is_fresh(ctl, counter))
+		return "its time is too far from this node's";
+	return hs_ctl_seen_check(ctl, ns_id, counter);
 }
 
 void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal)
@@ -248,13 +291,18 @@ void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal)
 	}
 	int rc = hs_rule_from_cbor(signal->data, signal->len, &rule, &unknown, &err);
 	counts->requests_in_band_unknown_keys += unknown;
-	if (rc < 0)
+	if (rc < 0) {
 		refuse(ctl, &counts->requests_in_band_bad, err.message, 0);
-	else if (ctl->in_band.has_key && !is_fresh(ctl, counter))
-		refuse(ctl, &counts->requests_in_band_replayed,
-				"its time is too far from this node's", rule.ns_id);
-	else
-		take(ctl, signal, &rule, counter);
+		return;
+	}
+	const char *old = ctl->in_band.has_key ? refuse_signed(ctl, rule.ns_id, counter) : NULL;
+	if (old) {
+		refuse(ctl, &counts->requests_in_band_replayed, old, rule.ns_id);
+		return;
+	}
+	if (ctl->in_band.has_key)
+		hs_ctl_seen_note(ctl, rule.ns_id, counter);
+	take(ctl, signal, &rule);
 }
 
 bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id)
@@ -266,11 +314,10 @@ void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id)
 {
 	const struct guest *guest = guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id));
 	struct hs_rule rule = *hs_flow_table_rule(ctl->flows, guest->slot);
-	uint64_t counter = guest->counter;
 	struct hs_error err;
 
 	hs_ctl_remove_rule(ctl, ns_id, &err);
-	install(ctl, &rule, counter, &err); // without memory for it, it comes again
+	install(ctl, &rule, &err); // without memory for it, it comes again
 }
 
 void hs_ctl_guests_make_room(struct hs_ctl *ctl)
@@ -278,13 +325,16 @@ void hs_ctl_guests_make_room(struct hs_ctl *ctl)
 	const struct guest *guest = TAILQ_FIRST(&ctl->guests);
 	struct hs_error err;
 
-	if (guest && hs_flow_table_count(ctl->flows) == hs_flow_table_capacity(ctl->flows))
+	if (!guest || hs_flow_table_count(ctl->flows) < hs_flow_table_capacity(ctl->flows))
+		return;
+	if (!displace(ctl))
 		hs_ctl_remove_rule(ctl, hs_flow_table_rule(ctl->flows, guest->slot)->ns_id, &err);
 }
 
 void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest)
 {
 	TAILQ_REMOVE(&ctl->guests, guest, order);
+	TAILQ_REMOVE(&ctl->guest_ranks[guest->rank], guest, at_rank);
 	ctl->n_guests--;
 	free(guest);
 }

@@ -38,11 +38,22 @@ struct spreading {
 };
 TAILQ_HEAD(spreading_list, spreading);
 
+// What speaks for a rule that came in band, when another wants its place.
+enum guest_rank {
+	GUEST_FRESH,	// too young to have shown anything
+	GUEST_UNPROVEN, // its flow has not been seen
+	GUEST_PROVEN,	// packets of its flow came by, or its request was signed
+	GUEST_RANKS,
+};
+
 // A rule that came in band.
 struct guest {
-	TAILQ_ENTRY(guest) order; // of expiry
+	TAILQ_ENTRY(guest) order;   // of expiry
+	TAILQ_ENTRY(guest) at_rank; // in the order of installation
 	uint32_t slot;
-	uint64_t counter;   // of the newest signature
+	uint8_t rank;	  // enum guest_rank
+	uint64_t repeats; // of its request, each in a packet of its own
+	int64_t installed_ns;
 	int64_t refresh_ns; // when it was last asked for
 	int64_t expires_ns;
 };
@@ -96,10 +107,31 @@ void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal);
 bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id);
 // Behind all others of its 5-tuple: what it counted is forgotten, its expiry begins anew.
 void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id);
-// If the table is full, the one that was asked for longest ago goes.
+// If the table is full, one of them goes: an unproven one, or the one asked for longest ago.
 void hs_ctl_guests_make_room(struct hs_ctl *ctl);
 void hs_ctl_guest_end(struct hs_ctl *ctl, struct guest *guest);
 void hs_ctl_guests_expire(struct hs_ctl *ctl);
+
+// ctl_seen.c: signatures that came before. Only where there is a key; else they do nothing.
+#define HS_SEEN_LINE "in_band_seen" // a line of the state
+int hs_ctl_seen_open(struct hs_ctl *ctl);
+// NULL if the signature is newer than all before, else why not.
+const char *hs_ctl_seen_check(struct hs_ctl *ctl, uint32_t ns_id, uint64_t counter);
+void hs_ctl_seen_note(struct hs_ctl *ctl, uint32_t ns_id, uint64_t counter);
+// Lines of the state with what was seen, or of that what is not saved yet, one for each call: a new
+// reference. NULL at the end. *at is 0 at first.
+json_t *hs_ctl_seen_line(struct hs_ctl *ctl, unsigned *at, bool all);
+// What is not saved, ten times a second at most, or now.
+void hs_ctl_seen_save(struct hs_ctl *ctl, bool now);
+// The content of such a line. 0 or -EINVAL with *err.
+int hs_ctl_seen_read(struct hs_ctl *ctl, json_t *line, struct hs_error *err);
+
+// ctl_guest_rank.c: who has to make room.
+void hs_ctl_guest_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank);
+// One that gives way to a newcomer, NULL: all are proven.
+struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl);
+// May the port bring one more rule? Counts it.
+bool hs_ctl_guest_admits(struct hs_ctl *ctl, uint16_t port);
 
 // ctl_piggyback.c: reports on their way back.
 void hs_ctl_piggyback(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report);

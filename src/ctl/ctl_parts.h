@@ -64,10 +64,12 @@ struct hs_ctl {
 	uint32_t n_spreading;
 	struct spreading *spread_at;		   // where the next look goes on, NULL: anew
 	int64_t spread_next_ns, spread_soonest_ns; // next look; what this look found so far
-	struct guest_list guests;
+	struct guest_list guests, guest_ranks[GUEST_RANKS];
 	uint32_t n_guests;
-	uint64_t requests_refused; // for whatever reason
-	int64_t taken_told_ns;	   // the second in which so many events told of taken requests
+	struct seen *seen;		    // signatures; NULL: no key
+	int64_t guest_due_ns[HS_MAX_PORTS]; // what was admitted of each port is paid for then
+	uint64_t requests_refused;	    // for whatever reason
+	int64_t taken_told_ns; // the second in which so many events told of taken requests
 	unsigned taken_told;
 	struct backlog_list backlogs;
 	uint64_t reports_waiting; // in them
@@ -84,6 +86,7 @@ struct hs_ctl {
 	uint32_t walk_slot;
 
 	struct limiter lost_limit, cap_limit, state_limit, refused_limit, signals_limit;
+	struct limiter displaced_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules over the cap
 	struct hs_clock_status clock_status;

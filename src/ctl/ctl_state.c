@@ -19,7 +19,8 @@
 // What is in force, copied in one go, so that it can be written in portions.
 struct snapshot {
 	size_t n_rules, n_routes, at;
-	bool written; // the disk is waited for
+	unsigned seen_at; // of the signatures
+	bool written;	  // the disk is waited for
 	struct hs_rule *rules;
 	struct hs_route_entry *routes; // neighbours first
 };
@@ -220,11 +221,14 @@ static int replay(void *context, json_t *change)
 	struct hs_ctl *ctl = context;
 	struct hs_error err = {0};
 
+	json_t *seen = json_object_get(change, HS_SEEN_LINE);
+
 	ctl->state->line++;
 	if (put_off(ctl, change))
 		return 0;
 	replay_pending(ctl);
-	if (hs_api_replay(&ctl->backend, change, wanted, ctl, &err) < 0)
+	if (seen ? hs_ctl_seen_read(ctl, seen, &err) < 0
+		 : hs_api_replay(&ctl->backend, change, wanted, ctl, &err) < 0)
 		refuse(ctl->state, ctl->state->line, &err);
 	return 0;
 }
@@ -386,7 +390,7 @@ static void begin_snapshot(struct hs_ctl *ctl)
 }
 
 // A new reference, NULL at the end.
-static json_t *next_change(const struct hs_ctl *ctl, struct snapshot *snapshot)
+static json_t *next_change(struct hs_ctl *ctl, struct snapshot *snapshot)
 {
 	size_t at = snapshot->at++;
 
@@ -395,7 +399,7 @@ static json_t *next_change(const struct hs_ctl *ctl, struct snapshot *snapshot)
 	at -= snapshot->n_routes;
 	if (at < snapshot->n_rules)
 		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));
-	return NULL;
+	return hs_ctl_seen_line(ctl, &snapshot->seen_at, true);
 }
 
 static void end_snapshot(struct hs_ctl *ctl)
@@ -425,6 +429,7 @@ void hs_ctl_state_step(struct hs_ctl *ctl)
 
 	if (!state)
 		return;
+	hs_ctl_seen_save(ctl, false);
 	if (!state->snapshot) {
 		if (!hs_state_wants_snapshot(state->file, state->kept))
 			return;
@@ -467,6 +472,7 @@ void hs_ctl_close_state(struct hs_ctl *ctl)
 {
 	if (!ctl->state)
 		return;
+	hs_ctl_seen_save(ctl, true);
 	free_snapshot(ctl->state);
 	hs_state_close(ctl->state->file);
 	hs_route_book_destroy(ctl->state->config_routes);

@@ -242,7 +242,13 @@ static int open_state(struct hs_daemon *d, struct hs_error *err)
 			.file = d->config->state_file,
 			.sync = d->config->state_sync,
 	};
-	return state.file[0] ? hs_ctl_open_state(d->ctl, hs_clock_now(d->clock), &state, err) : 0;
+	if (state.file[0])
+		return hs_ctl_open_state(d->ctl, hs_clock_now(d->clock), &state, err);
+	if (d->config->in_band.has_key && !d->config->in_band.max_age_s)
+		hs_log(HS_LOG_WARNING, "in_band",
+				"without `state`, and with telemetry.in_band.max_age_s 0, signed "
+				"requests of before this start can be replayed");
+	return 0;
 }
 
 static int open_watch(struct hs_daemon *d, struct hs_error *err)

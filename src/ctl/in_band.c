@@ -21,6 +21,7 @@ void hs_in_band_init(struct hs_in_band *in_band)
 			.accept = true,
 			.ports = UINT32_MAX,
 			.max_rules = 1024,
+			.new_rules_per_s = 10000,
 			.missed_repeats = 3,
 			.max_age_s = 120,
 	};

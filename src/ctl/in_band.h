@@ -22,17 +22,19 @@ struct hs_in_band {
 	int64_t repeats_ns[HS_IN_BAND_MAX_REPEATS];
 	uint32_t interval_s;
 
-	bool accept;		 // install what packets bring
-	uint32_t ports;		 // bit i: port i may bring it; a host side never may
-	uint32_t max_rules;	 // that came in band, at a time
-	uint32_t missed_repeats; // intervals without a repeat, after which such a rule goes
-	bool has_key;		 // take signed requests only, and sign
+	bool accept;		  // install what packets bring
+	uint32_t ports;		  // bit i: port i may bring it; a host side never may
+	uint32_t max_rules;	  // that came in band, at a time
+	uint32_t new_rules_per_s; // that one port brings; signed ones are not counted
+	uint32_t missed_repeats;  // intervals without a repeat, after which such a rule goes
+	bool has_key;		  // take signed requests only, and sign
 	struct hs_rule_key key;
 	uint32_t max_age_s; // of a signed request, by the two nodes' clocks; 0: any
 };
 
 // The defaults: repeats after 0.1, 0.3, 1, 3, 10, 30 s, then every 60 s; requests are taken from
-// all network sides, 1024 rules, gone after 3 missed repeats; no key; 120 s.
+// all network sides, 1024 rules, 10,000 new ones a second and port, gone after 3 missed repeats; no
+// key; 120 s.
 void hs_in_band_init(struct hs_in_band *in_band);
 
 // Writes the request of a checked rule, signed where there is a key. Returns the length, or a

@@ -97,6 +97,14 @@ const struct hs_metric hs_metrics[] = {
 		NODE("requests_in_band_replayed_total", "requests_in_band_replayed", "requests",
 				COUNTER, requests_in_band_replayed,
 				"Signed ones that are no newer than the last, or too old"),
+		NODE("requests_in_band_limited_total", "requests_in_band_limited", "requests",
+				COUNTER, requests_in_band_limited,
+				"Those for new rules that were more than one port may bring in a "
+				"second"),
+		NODE("requests_in_band_displaced_total", "requests_in_band_displaced", "rules",
+				COUNTER, requests_in_band_displaced,
+				"Rules that came in band and made room for others before a packet "
+				"of their flow came"),
 		NODE("requests_in_band_expired_total", "requests_in_band_expired", "rules", COUNTER,
 				requests_in_band_expired,
 				"Rules removed because nobody asked for them again"),

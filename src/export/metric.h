@@ -26,7 +26,8 @@ struct hs_node_totals {
 	// Rules in band. received = installed + refreshed + refused + bad + replayed.
 	uint64_t requests_in_band_sent, requests_in_band_received, requests_in_band_installed;
 	uint64_t requests_in_band_refreshed, requests_in_band_refused, requests_in_band_bad;
-	uint64_t requests_in_band_replayed, requests_in_band_expired;
+	uint64_t requests_in_band_replayed, requests_in_band_limited, requests_in_band_expired;
+	uint64_t requests_in_band_displaced;
 	uint64_t requests_in_band_unknown_keys, rules_in_band;
 	// Reports on their way back. queued = sent + lost + waiting.
 	uint64_t reports_piggyback_queued, reports_piggyback_sent, reports_piggyback_lost;

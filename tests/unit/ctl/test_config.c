@@ -66,6 +66,7 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(c.in_band.repeats_ns[5], 30000000000);
 	assert_true(c.in_band.accept);
 	assert_int_equal(c.in_band.max_rules, 1024);
+	assert_int_equal(c.in_band.new_rules_per_s, 10000);
 	assert_int_equal(c.in_band.missed_repeats, 3);
 	assert_int_equal(c.in_band.max_age_s, 120);
 	assert_false(c.in_band.has_key);

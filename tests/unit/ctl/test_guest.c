@@ -273,17 +273,37 @@ static void a_host_brings_nothing_even_where_all_ports_may(void **state)
 	close_with_audit(r);
 }
 
+// Packets of its flow come by.
+static void show_flow(struct rig *r, uint32_t ns_id)
+{
+	for (unsigned i = 0; i < 3; i++)
+		feed_plain(r, ns_id);
+}
+
+static struct rig *rig_for(uint32_t max_rules, uint32_t new_rules_per_s)
+{
+	struct hs_in_band in_band;
+	hs_in_band_init(&in_band);
+	in_band.max_rules = max_rules;
+	in_band.new_rules_per_s = new_rules_per_s;
+	return rig_open_with(TRANSIT, 1500, 8, &in_band);
+}
+
+static void bring_ns(struct rig *r, uint32_t ns_id)
+{
+	struct hs_rule rule = a_rule(ns_id);
+	bring_rule(r, &rule);
+}
+
 static void no_more_rules_come_in_band_than_may(void **state)
 {
 	(void)state;
-	struct hs_in_band in_band;
-	hs_in_band_init(&in_band);
-	in_band.max_rules = 2;
-	struct rig *r = rig_open_with(TRANSIT, 1500, 8, &in_band);
-	for (uint32_t ns_id = 7; ns_id <= 9; ns_id++) {
-		struct hs_rule rule = a_rule(ns_id);
-		bring_rule(r, &rule);
+	struct rig *r = rig_for(2, 1000);
+	for (uint32_t ns_id = 7; ns_id <= 8; ns_id++) {
+		bring_ns(r, ns_id);
+		show_flow(r, ns_id);
 	}
+	bring_ns(r, 9);
 	assert_total(r, "rules", 2);
 	assert_total(r, "requests_in_band_refused", 1);
 	assert_reason(r, "as many");
@@ -292,6 +312,76 @@ static void no_more_rules_come_in_band_than_may(void **state)
 	rule.dst_port = 99;
 	bring_rule(r, &rule);
 	assert_total(r, "requests_in_band_installed", 3);
+	close_with_audit(r);
+}
+
+static void a_rule_without_a_flow_makes_room_for_another(void **state)
+{
+	(void)state;
+	struct rig *r = rig_for(4, 1000);
+	for (uint32_t ns_id = 1; ns_id <= 4; ns_id++)
+		bring_ns(r, ns_id);
+	show_flow(r, 4);
+	step(r, SECOND);
+	// The newest that had its chance, then the others; never the one whose packets came.
+	bring_ns(r, 5);
+	assert_false(is_installed(r, 3));
+	bring_ns(r, 6);
+	assert_false(is_installed(r, 2));
+	bring_ns(r, 7);
+	assert_false(is_installed(r, 1));
+	// Of the young ones that which had the longest chance.
+	bring_ns(r, 8);
+	assert_false(is_installed(r, 5));
+	bring_ns(r, 9);
+	assert_false(is_installed(r, 6));
+	assert_true(is_installed(r, 4) && is_installed(r, 7) && is_installed(r, 8) &&
+			is_installed(r, 9));
+	assert_total(r, "rules_in_band", 4);
+	assert_total(r, "requests_in_band_displaced", 5);
+	json_t *told = event(r, "request_displaced", 0);
+	assert_number(told, "rules", 1);
+	assert_number(told, "ns_id", 3);
+	close_with_audit(r);
+}
+
+static void repeats_of_a_request_prove_no_flow(void **state)
+{
+	(void)state;
+	struct rig *r = rig_for(1, 1000);
+	bring_ns(r, 1);
+	for (unsigned i = 0; i < 20; i++) {
+		feed_plain(r, 1); // the packet that brings it
+		bring_ns(r, 1);
+	}
+	feed_plain(r, 1);
+	feed_plain(r, 1);
+	bring_ns(r, 2);
+	assert_true(is_installed(r, 2));
+	show_flow(r, 2);
+	bring_ns(r, 3);
+	assert_true(is_installed(r, 2));
+	close_with_audit(r);
+}
+
+static void a_port_brings_so_many_new_rules_a_second_and_other_ports_theirs(void **state)
+{
+	(void)state;
+	struct rig *r = rig_for(64, 10);
+	for (uint32_t ns_id = 1; ns_id <= 20; ns_id++)
+		bring_ns(r, ns_id);
+	assert_total(r, "rules_in_band", 11);
+	assert_total(r, "requests_in_band_limited", 9);
+	assert_reason(r, "new_rules_per_s");
+	bring_ns(r, 1); // a repeat is no new one
+	assert_total(r, "requests_in_band_refreshed", 1);
+	struct hs_rule rule = a_rule(30);
+	bring_signed(r, &rule, 1, 0, 0);
+	assert_true(is_installed(r, 30));
+	step(r, SECOND / 2);
+	for (uint32_t ns_id = 31; ns_id <= 50; ns_id++)
+		bring_ns(r, ns_id);
+	assert_total(r, "rules_in_band", 17);
 	close_with_audit(r);
 }
 
@@ -499,6 +589,10 @@ int main(void)
 			cmocka_unit_test(a_port_that_is_not_named_brings_nothing),
 			cmocka_unit_test(a_host_brings_nothing_even_where_all_ports_may),
 			cmocka_unit_test(no_more_rules_come_in_band_than_may),
+			cmocka_unit_test(a_rule_without_a_flow_makes_room_for_another),
+			cmocka_unit_test(repeats_of_a_request_prove_no_flow),
+			cmocka_unit_test(
+					a_port_brings_so_many_new_rules_a_second_and_other_ports_theirs),
 			cmocka_unit_test(a_full_table_takes_no_rule_in_band),
 			cmocka_unit_test(what_is_no_request_is_counted_as_bad),
 			cmocka_unit_test(refusals_are_told_once_a_minute_with_their_number),
