@@ -37,9 +37,14 @@ int hs_bus_socket_tune(void *socket, int linger_ms)
 	} options[] = {
 			{ZMQ_LINGER, linger_ms},
 			{ZMQ_HANDSHAKE_IVL, 3000},
-			{ZMQ_HEARTBEAT_IVL, 1000},
-			{ZMQ_HEARTBEAT_TIMEOUT, 3000},
-			{ZMQ_HEARTBEAT_TTL, 6000},
+			// No ZMQ_HEARTBEAT_*: libzmq 4.3.4 aborts where one is due while its peer
+			// has gone and a queue is full (libzmq's issues 4364, 4767). The kernel
+			// notices a machine that has gone; who asks notices who does not answer.
+			{ZMQ_TCP_KEEPALIVE, 1},
+			{ZMQ_TCP_KEEPALIVE_IDLE, 5},
+			{ZMQ_TCP_KEEPALIVE_INTVL, 2},
+			{ZMQ_TCP_KEEPALIVE_CNT, 3},
+			{ZMQ_TCP_MAXRT, 10000},
 			{ZMQ_RECONNECT_IVL, 100},
 			{ZMQ_RECONNECT_IVL_MAX, 800}, // a node that is back is used within a second
 			{ZMQ_IPV6, 1},

@@ -15,7 +15,7 @@
 // How long a client waits for a connection.
 #define HS_BUS_CONNECT_MS 2000
 
-// Options that every socket gets: heartbeats, time limits, reconnection. 0 or -errno.
+// Options that every socket gets: signs of life over TCP, time limits, reconnection. 0 or -errno.
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
 

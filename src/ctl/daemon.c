@@ -8,6 +8,7 @@
 #include "interrupts.h"
 
 #include "bus.h"
+#include "descriptors.h"
 #include "log.h"
 #include "os_clock.h"
 #include "sd_notify.h"
@@ -473,6 +474,7 @@ int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 	d->eal.argc = argc;
 	d->eal.argv = argv;
 	hs_boot_id_make(d->boot_id);
+	hs_descriptors_raise();
 	d->signal_fd = hs_stop_open();
 
 	int code = d->signal_fd < 0 ? HS_EXIT_FAILED : open_all(d);

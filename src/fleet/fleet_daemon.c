@@ -6,6 +6,7 @@
 
 #include "boot_id.h"
 #include "bus.h"
+#include "descriptors.h"
 #include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
@@ -315,6 +316,7 @@ int hs_fleet_daemon_run(const struct hs_fleet_config *config)
 	struct daemon d = {.config = config, .signal_fd = hs_stop_open()};
 
 	hs_boot_id_make(d.boot_id);
+	hs_descriptors_raise();
 	int code = d.signal_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
 	if (code == HS_EXIT_OK) {
 		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
