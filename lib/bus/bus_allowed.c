@@ -148,6 +148,12 @@ static int check_directory(const struct hs_bus_allowed *allowed, const char *pat
 	return 0;
 }
 
+// Says nothing of the keys, only of the machine or of our limits at this moment.
+static bool is_scarcity(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+}
+
 static int load_files(
 		struct hs_bus_allowed *allowed, const char *path, DIR *open, struct hs_error *err)
 {
@@ -157,6 +163,8 @@ static int load_files(
 		if (!is_key_file(entry->d_name))
 			continue;
 		int bad = add_key(allowed, entry->d_name, path, rc ? NULL : err);
+		if (is_scarcity(bad))
+			return bad;
 		rc = rc ? rc : bad;
 	}
 	qsort(allowed->keys, allowed->n, sizeof(*allowed->keys), by_key);
@@ -224,16 +232,21 @@ bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer)
 	struct hs_error problem = {0};
 
 	*fewer = false;
-	look(allowed->dir, &seen);
-	if (seen.print == allowed->print && allowed->settled)
+	if (is_scarcity(look(allowed->dir, &seen)) ||
+			(seen.print == allowed->print && allowed->settled))
 		return false;
 	struct hs_bus_allowed_key *before = malloc(bytes + 1);
 	if (!before)
 		return false; // again at the next look
 	memcpy(before, allowed->keys, bytes);
+	if (is_scarcity(load(allowed, "allowed", &problem))) {
+		memcpy(allowed->keys, before, bytes);
+		allowed->n = n;
+		free(before);
+		return false; // the last good ones, until there is room to look
+	}
 	allowed->print = seen.print;
 	allowed->settled = seen.settled;
-	load(allowed, "allowed", &problem);
 	*fewer = lost_one(before, n, allowed);
 	bool changed = n != allowed->n || memcmp(before, allowed->keys, bytes) != 0 ||
 		       strcmp(problem.message, allowed->problem.message) != 0;

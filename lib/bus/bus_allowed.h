@@ -31,7 +31,8 @@ int hs_bus_allowed_open(const char *dir, const char *path, struct hs_bus_allowed
 void hs_bus_allowed_close(struct hs_bus_allowed *allowed);
 
 // Looks whether the directory has changed, and reads it again. Returns whether the list or the
-// problem is another one now; *fewer: whether a key is gone.
+// problem is another one now; *fewer: whether a key is gone. Where descriptors or memory are out,
+// all stays as it was.
 bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer);
 
 // NULL: not allowed.

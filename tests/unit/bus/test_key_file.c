@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -389,6 +390,47 @@ static void a_directory_that_is_gone_allows_nobody(void **state)
 	hs_bus_allowed_close(&allowed);
 }
 
+// Leaves room for `more` descriptors; returns the limit that was.
+static rlim_t leave_descriptors(unsigned more)
+{
+	struct rlimit limit;
+	int lowest = dup(0);
+	assert_true(lowest >= 0);
+	close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	rlim_t was = limit.rlim_cur;
+	limit.rlim_cur = (rlim_t)lowest + more;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	return was;
+}
+
+static void without_descriptors_the_last_good_keys_stay(void **state)
+{
+	struct fixture *f = *state;
+	bool fewer;
+
+	put_in(f, "a.pub", 0644, FILE_OF(PUBLIC, "read-write"));
+	struct hs_bus_allowed allowed = open_allowed(f);
+	put_in(f, "b.pub", 0644, FILE_OF(OTHER, "read-only"));
+	// None for the directory; one for that and none for a file in it.
+	for (unsigned left = 0; left < 2; left++) {
+		struct rlimit limit;
+		rlim_t was = leave_descriptors(left);
+		bool changed = hs_bus_allowed_refresh(&allowed, &fewer);
+		assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+		limit.rlim_cur = was;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		assert_false(changed);
+		assert_false(fewer);
+		assert_int_equal(allowed.n, 1);
+		assert_non_null(hs_bus_allowed_find(&allowed, PUBLIC));
+		assert_false(hs_error_is_set(&allowed.problem));
+	}
+	assert_true(hs_bus_allowed_refresh(&allowed, &fewer));
+	assert_int_equal(allowed.n, 2);
+	hs_bus_allowed_close(&allowed);
+}
+
 int main(void)
 {
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -407,6 +449,7 @@ int main(void)
 			WITH_FILES(a_file_that_turns_wrong_allows_nobody_and_costs_nobody_else),
 			WITH_FILES(a_change_that_left_no_trace_is_seen_while_times_are_recent),
 			WITH_FILES(a_directory_that_is_gone_allows_nobody),
+			WITH_FILES(without_descriptors_the_last_good_keys_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
