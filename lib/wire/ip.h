@@ -13,6 +13,10 @@
 #define HS_ETHERTYPE_VLAN     0x8100
 #define HS_ETHERTYPE_QINQ     0x88a8
 #define HS_ETHERTYPE_OLD_QINQ 0x9100
+#define HS_ETHERTYPE_9200     0x9200 // two more of the years before 802.1ad
+#define HS_ETHERTYPE_9300     0x9300
+#define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: such a number is no type
+#define HS_SNAP_BYTES	      8
 
 #define HS_IPV6_BYTES	       40
 #define HS_IPV6_PAYLOAD	       4

@@ -5,6 +5,8 @@
 #include "hbh.h"
 #include "ip.h"
 
+#include <string.h>
+
 #define L4_BYTES 4 // the ports; of ICMPv6 type, code and checksum
 
 // A position in a frame that never passes the end of the IPv6 payload.
@@ -28,10 +30,39 @@ static bool has(const struct place *place, size_t n, struct hs_packet *packet)
 	return true;
 }
 
-static bool is_tag(uint16_t type)
+static bool is_usual_tag(uint16_t type)
 {
 	return type == HS_ETHERTYPE_VLAN || type == HS_ETHERTYPE_QINQ ||
 	       type == HS_ETHERTYPE_OLD_QINQ;
+}
+
+static bool is_tag(uint16_t type)
+{
+	return is_usual_tag(type) || type == HS_ETHERTYPE_9200 || type == HS_ETHERTYPE_9300;
+}
+
+// IPv6 or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media makes Ethernet
+// of it.
+static bool is_snap_of_ipv6(const uint8_t *llc)
+{
+	static const uint8_t rfc1042[] = {0xaa, 0xaa, 0x03, 0, 0, 0};
+	static const uint8_t tunnel[] = {0xaa, 0xaa, 0x03, 0, 0, 0xf8};
+	uint16_t type = hs_be16_load(llc + 6);
+	if (memcmp(llc, rfc1042, sizeof(rfc1042)) != 0 && memcmp(llc, tunnel, sizeof(tunnel)) != 0)
+		return false;
+	return type == HS_ETHERTYPE_IPV6 || is_tag(type);
+}
+
+// Rules match behind two tags at most, and those of today.
+static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
+{
+	if (packet->vlan_tags > HS_VLAN_MAX_TAGS)
+		return false;
+	for (size_t tag = 0; tag < packet->vlan_tags; tag++) {
+		if (!is_usual_tag(hs_be16_load(frame + HS_ETHER_TYPE + HS_VLAN_BYTES * tag)))
+			return false;
+	}
+	return true;
 }
 
 // True where an IPv6 header begins at packet->l3_off and may be read.
@@ -44,8 +75,20 @@ static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct
 		uint16_t type = hs_be16_load(frame + off - 2);
 		if (type == HS_ETHERTYPE_IPV6)
 			break;
-		if (!is_tag(type) || packet->vlan_tags == HS_VLAN_LOOK_TAGS)
+		if (type <= HS_ETHERNET_MAX_LEN) {
+			if (off + HS_SNAP_BYTES > len) {
+				off += HS_SNAP_BYTES;
+				goto beyond;
+			}
+			packet->flags |= is_snap_of_ipv6(frame + off) ? HS_PACKET_HIDDEN : 0;
 			return false;
+		}
+		if (!is_tag(type))
+			return false;
+		if (packet->vlan_tags == HS_VLAN_LOOK_TAGS) {
+			packet->flags |= HS_PACKET_HIDDEN;
+			return false;
+		}
 		packet->vlan_tags++;
 		off += HS_VLAN_BYTES;
 	}
@@ -127,17 +170,36 @@ static bool see_fragment(const uint8_t *header, struct hs_packet *packet)
 	return !offset;
 }
 
+static bool is_followed(uint8_t proto)
+{
+	switch (proto) {
+	case HS_IP_ROUTING:
+	case HS_IP_FRAGMENT:
+	case HS_IP_AUTH:
+	case HS_IP_DESTINATION:
+	case HS_IP_MOBILITY:
+	case HS_IP_HIP:
+	case HS_IP_SHIM6:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static size_t extension_bytes(const uint8_t *header, uint8_t proto)
+{
+	if (proto == HS_IP_AUTH)
+		return 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, less two
+	return proto == HS_IP_FRAGMENT ? 8u : 8u * (header[1] + 1u);
+}
+
 // One extension header other than Hop-by-Hop; false where the chain ends here.
 static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *header = place->frame + place->at;
 	if (!has(place, 8, packet))
 		return false;
-	size_t bytes = 8;
-	if (*proto == HS_IP_AUTH)
-		bytes = 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, less two
-	else if (*proto != HS_IP_FRAGMENT)
-		bytes = 8u * (header[1] + 1u);
+	size_t bytes = extension_bytes(header, *proto);
 	if (!has(place, bytes, packet))
 		return false;
 	if (*proto == HS_IP_FRAGMENT && !see_fragment(header, packet))
@@ -153,34 +215,48 @@ static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *pa
 	unsigned int headers = 0;
 	if (proto == HS_IP_HOP_BY_HOP && !parse_hbh(place, &proto, packet))
 		return;
-	for (;;) {
-		switch (proto) {
-		case HS_IP_TCP:
-		case HS_IP_UDP:
-		case HS_IP_ICMPV6:
-			parse_l4(place, proto, packet);
-			return;
-		case HS_IP_ROUTING:
-		case HS_IP_FRAGMENT:
-		case HS_IP_AUTH:
-		case HS_IP_DESTINATION:
-		case HS_IP_MOBILITY:
-		case HS_IP_HIP:
-		case HS_IP_SHIM6:
-			if (++headers > HS_IPV6_MAX_EXTENSIONS)
-				goto malformed;
-			if (!step(place, &proto, packet))
-				return;
-			break;
-		case HS_IP_HOP_BY_HOP: // anywhere but first
-			goto malformed;
-		default:
+	while (is_followed(proto)) {
+		if (++headers > HS_IPV6_MAX_EXTENSIONS) {
+			packet->flags |= HS_PACKET_MALFORMED;
 			return;
 		}
+		if (!step(place, &proto, packet))
+			return;
 	}
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMPV6)
+		parse_l4(place, proto, packet);
+	else if (proto == HS_IP_HOP_BY_HOP) // anywhere but first
+		packet->flags |= HS_PACKET_MALFORMED;
+}
 
-malformed:
-	packet->flags |= HS_PACKET_MALFORMED;
+// Of a chain that is malformed: whether a Hop-by-Hop header is anywhere but first, or more headers
+// than are followed. Whoever takes a header off the front of the chain, as routers do with their
+// Routing header (RFC 8986 section 4.16.1), would make it the first.
+static void look_for_hidden(
+		struct place place, uint8_t proto, size_t frame_len, struct hs_packet *packet)
+{
+	const size_t first = place.at;
+	unsigned int headers = 0;
+	while (is_followed(proto) || proto == HS_IP_HOP_BY_HOP) {
+		const uint8_t *header = place.frame + place.at;
+		bool hides = proto == HS_IP_HOP_BY_HOP ? place.at != first
+						       : ++headers > HS_IPV6_MAX_EXTENSIONS;
+		if (hides) {
+			packet->flags |= HS_PACKET_HIDDEN;
+			return;
+		}
+		if (place.at + 8 > frame_len)
+			return;
+		if (place.at + 8 > place.len) {
+			packet->flags = (packet->flags & (uint16_t)~HS_PACKET_MALFORMED) |
+					HS_PACKET_SHORT;
+			return;
+		}
+		if (proto == HS_IP_FRAGMENT && hs_be16_load(header + 2) & 0xfff8)
+			return;
+		place.at += extension_bytes(header, proto);
+		proto = header[0];
+	}
 }
 
 void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
@@ -203,6 +279,10 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct 
 	bool cut = packet->flags & HS_PACKET_MALFORMED && !(packet->flags & HS_PACKET_HBH);
 	if (cut && proto == HS_IP_HOP_BY_HOP)
 		look_at_cut_hbh(&place, frame_len, packet);
-	if (packet->vlan_tags > HS_VLAN_MAX_TAGS)
+	if (packet->flags & HS_PACKET_MALFORMED) {
+		place.at = at;
+		look_for_hidden(place, proto, frame_len, packet);
+	}
+	if (packet->vlan_tags && !has_usual_tags(frame, packet))
 		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }

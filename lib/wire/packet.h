@@ -21,9 +21,10 @@ enum hs_packet_flag {
 	HS_PACKET_REPORT = 1 << 7,	  // at least one option 0x33
 	HS_PACKET_ANY_TELEMETRY = 1 << 8, // any of 0x31 0x11 0x32 0x33, well formed or not
 	HS_PACKET_MALFORMED =
-			1 << 9,	   // a length does not fit what encloses it, a chain too long, ...
-	HS_PACKET_SHORT = 1 << 10, // the headers go on beyond `len` but not beyond `frame_len`
-	HS_PACKET_MIXED = 1 << 11, // telemetry where our nodes put none: strip packs the rest anew
+			1 << 9,	    // a length does not fit what encloses it, a chain too long, ...
+	HS_PACKET_SHORT = 1 << 10,  // the headers go on beyond `len` but not beyond `frame_len`
+	HS_PACKET_MIXED = 1 << 11,  // telemetry where our nodes put none: strip packs the rest anew
+	HS_PACKET_HIDDEN = 1 << 12, // headers that are not looked through; telemetry may be there
 	HS_PACKET_SIGNAL = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 

@@ -5,17 +5,16 @@ static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
 		return true;
-	enum hs_drop reason = HS_DROP_HOST_TELEMETRY;
-	if (!(burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY))
-		reason = HS_DROP_UNREADABLE;
-	else if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
+	if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}
 	if (burst->slots[i] != HS_FLOW_NONE) // received all the same: a loss of this node
 		hs_flow_count_rx(&worker->flows, burst->slots[i],
 				hs_packet_counted_bytes(&burst->packets[i]));
-	hs_drop(worker, burst->in->index, reason, burst->mbufs[i]);
+	hs_drop(worker, burst->in->index,
+			hs_suspect_drop(&burst->packets[i], HS_DROP_HOST_TELEMETRY),
+			burst->mbufs[i]);
 	return false;
 }
 

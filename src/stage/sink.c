@@ -89,7 +89,8 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
 		hs_signal_sink(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
-		if (!(packet->flags & HS_PACKET_SIGNAL))
+		const uint16_t other = HS_PACKET_SIGNAL | HS_PACKET_HIDDEN;
+		if (!(packet->flags & other))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
 		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);

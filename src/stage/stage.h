@@ -7,9 +7,19 @@
 
 #include "worker.h"
 
-// What of a packet could be telemetry: options that are seen, and headers that could not be read to
-// their end. Nothing with one of these flags goes to a host, or comes from one, as it is.
-#define HS_STAGE_SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT)
+// What of a packet could be telemetry: options that are seen, headers that could not be read to
+// their end, and such as hide others. Nothing with one of these flags goes to a host, or comes from
+// one, as it is.
+#define HS_STAGE_SUSPECT (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT | HS_PACKET_HIDDEN)
+
+// Why a packet that is suspect, and cannot be made harmless, does not pass a host port; `seen` is
+// the reason where telemetry was seen.
+static inline enum hs_drop hs_suspect_drop(const struct hs_packet *packet, enum hs_drop seen)
+{
+	if (packet->flags & HS_PACKET_HIDDEN)
+		return HS_DROP_HIDDEN_HEADERS;
+	return packet->flags & HS_PACKET_ANY_TELEMETRY ? seen : HS_DROP_UNREADABLE;
+}
 
 // Parses headers and looks up rules.
 void hs_classify(struct hs_worker *worker, struct hs_burst *burst);

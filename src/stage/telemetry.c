@@ -10,8 +10,8 @@ static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	uint32_t slot = burst->slots[i];
 
 	if (unlikely(burst->packets[i].flags & HS_STAGE_SUSPECT) && !hs_sink(worker, burst, i)) {
-		bool seen = burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY;
-		hs_drop(worker, burst->in->index, seen ? HS_DROP_UNSTRIPPABLE : HS_DROP_UNREADABLE,
+		hs_drop(worker, burst->in->index,
+				hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
 				burst->mbufs[i]);
 		return;
 	}

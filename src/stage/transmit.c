@@ -101,8 +101,7 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
 		return true;
 	}
-	hs_drop(worker, burst->in->index,
-			flags & HS_PACKET_ANY_TELEMETRY ? HS_DROP_UNSTRIPPABLE : HS_DROP_UNREADABLE,
+	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
 			burst->mbufs[i]);
 	return false;
 }

@@ -24,7 +24,7 @@ static void within_the_frame(const struct hs_packet *packet, size_t len)
 {
 	size_t options = packet->l3_off + 40u;
 	if (!(packet->flags & HS_PACKET_IPV6)) {
-		HOLDS(!(packet->flags & ~HS_PACKET_SHORT));
+		HOLDS(!(packet->flags & ~(HS_PACKET_SHORT | HS_PACKET_HIDDEN)));
 		return;
 	}
 	HOLDS(options <= len);

@@ -20,8 +20,10 @@ from scapy.layers.inet import TCP, UDP  # noqa: E402
 from scapy.layers.inet6 import (  # noqa: E402
     ICMPv6EchoRequest,
     IPv6,
+    IPv6ExtHdrDestOpt,
     IPv6ExtHdrFragment,
     IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
     PadN,
     RouterAlert,
 )
@@ -330,6 +332,55 @@ def a_host_with_telemetry_is_dropped_by_policy():
     c.feed(0, ether() / ip() / telemetry("aligned", 7, 0x7000E000, forged) / udp())
     n = counted(ether() / ip() / udp())
     return c.drop(0, "host_telemetry").flow(7, rx_packets=1, rx_bytes=n)
+
+
+def hiding():
+    """Frames with telemetry where the parser does not look, and devices between nodes may."""
+    forged = telemetry("aligned", 7, 0x7000E000, {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1})
+    inside = bytes(forged / udp())
+    route = IPv6ExtHdrRouting(addresses=[], segleft=0)
+    whole = bytes(ether() / ip() / forged / udp())
+    snap = whole[:12] + (len(whole) - 6).to_bytes(2, "big") + b"\xaa\xaa\3\0\0\0" + whole[12:]
+    chain = ip()
+    for _ in range(9):
+        chain = chain / IPv6ExtHdrDestOpt()
+    return [ether(*[Dot1Q(vlan=n) for n in range(9)]) / ip() / forged / udp(),
+            Raw(snap),
+            ether() / ip(nh=43) / Raw(bytes([0]) + bytes(route)[1:]) / Raw(inside),
+            ether() / ip(nh=0) / Raw(bytes([0]) + bytes(IPv6ExtHdrHopByHop())[1:]) / Raw(inside),
+            ether() / chain / udp()]
+
+
+@case
+def what_hides_headers_does_not_enter():
+    c = Case("nine tags, SNAP, Hop-by-Hop anywhere but first, nine extension headers: dropped at "
+             "a host port", SOURCE)
+    c.rule()
+    frames = hiding()
+    return c.feed(0, *frames).drop(0, "hidden_headers", len(frames)).event(0, "malformed", 3)
+
+
+@case
+def what_hides_headers_does_not_reach_a_host():
+    c = Case("the same from the network", SINK)
+    c.rule()
+    frames = hiding()
+    return c.feed(0, *frames).drop(0, "hidden_headers", len(frames)).event(0, "malformed", 3)
+
+
+@case
+def what_is_opaque_goes_on_as_it_came():
+    c = Case("a tunnel, destination options and later fragments are not looked into: they go on "
+             "as they came; what is in them is no telemetry to any node", SOURCE)
+    forged = telemetry("aligned", 7, 0x7000E000, {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1})
+    tunnel = ether() / ip(nh=41) / ip() / forged / udp()
+    options = ether() / ip(nh=60) / forged / udp()
+    later = ether() / ip(nh=44) / Raw(bytes([0, 0, 0, 8, 0, 0, 0, 1])) / Raw(bytes(forged / udp()))
+    other = ether() / Raw(b"IPv6 of no type")
+    other.type = 0x8847
+    frames = [tunnel, options, later, other]
+    c.rule(ns_id=9, dst_ip="2001:db8::3")
+    return c.feed(0, *frames).expect(1, *frames).forwarded(0, len(frames))
 
 
 @case

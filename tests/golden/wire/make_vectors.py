@@ -602,7 +602,24 @@ def parse_cases():
     yield parse_case("three tags match no rule", three, ["ipv6"], vlan_tags=3,
                      **{**flow, "l3_off": 26, "l4_off": 66})
     nine = plain[:12] + b"\x91\0\0\1" * 9 + plain[12:]
-    yield parse_case("nine tags", nine, [], vlan_tags=8)
+    yield parse_case("nine tags", nine, ["hidden"], vlan_tags=8)
+    ninth = nine[:44] + b"\x08\x06" + nine[46:]
+    yield parse_case("eight tags, then ARP", ninth, [], vlan_tags=8)
+    for tpid in (b"\x92\0", b"\x93\0"):
+        old = plain[:12] + tpid + b"\0\1" + plain[12:]
+        yield parse_case(f"a tag of type {tpid.hex()} matches no rule", old, ["ipv6"], vlan_tags=1,
+                         **{**flow, "l3_off": 18, "l4_off": 58})
+    for oui in (b"\0\0\0", b"\0\0\xf8"):
+        snap = plain[:12] + b"\0\x60\xaa\xaa\3" + oui + plain[12:]
+        yield parse_case(f"IPv6 behind SNAP {oui.hex()}", snap, ["hidden"])
+        yield parse_case(f"a tag behind SNAP {oui.hex()}",
+                         snap[:20] + b"\x81\0\0\1" + plain[12:], ["hidden"])
+    yield parse_case("a tag, then SNAP", plain[:12] + b"\x81\0\0\1" + snap[12:], ["hidden"],
+                     vlan_tags=1)
+    yield parse_case("SNAP of another kind", snap[:17] + b"\0\0\x0c" + snap[20:], [])
+    yield parse_case("SNAP with IPv4", snap[:20] + b"\x08\0" + snap[22:], [])
+    yield parse_case("SNAP cut off", snap[:21], [])
+    yield parse_case("SNAP in the next segment", snap[:21], ["short"], len(snap))
     yield parse_case("a tag cut off", three[:16], [], vlan_tags=1)
 
     def ipv6(proto, body, plen=None):
@@ -623,28 +640,48 @@ def parse_cases():
                      ["ipv6", "malformed"], l3_off=14)
     options = bytes([0, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop twice", ipv6(0, options + bytes([17]) + options[1:] + udp),
-                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=32, hbh_bytes=8)
+                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, payload_bytes=32, hbh_bytes=8)
     request = bytes([0, 0, 0x32, 4, 1, 2, 3, 4])
     yield parse_case("requests in two Hop-by-Hop headers",
                      ipv6(0, request + bytes([17]) + request[1:] + udp),
-                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=32,
+                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, payload_bytes=32,
                      hbh_bytes=8)
     dest = bytes([60, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop behind destination options",
                      ipv6(60, bytes([0]) + dest[1:] + bytes([17]) + dest[1:] + udp),
-                     ["ipv6", "malformed"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
     last = bytes([17]) + dest[1:]
     yield parse_case("eight extension headers", ipv6(60, dest * 7 + last + udp), ["ipv6", "flow"],
                      **{**flow, "payload_bytes": 80, "l4_off": 118})
     yield parse_case("nine extension headers", ipv6(60, dest * 8 + last + udp),
-                     ["ipv6", "malformed"], l3_off=14, payload_bytes=88)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=88)
     yield parse_case("Hop-by-Hop and eight more", ipv6(0, bytes([60]) + options[1:] + dest * 7 +
                                                        last + udp),
                      ["ipv6", "hbh", "flow"],
                      **{**flow, "payload_bytes": 88, "hbh_bytes": 8, "l4_off": 126})
     yield parse_case("Hop-by-Hop and nine more", ipv6(0, bytes([60]) + options[1:] + dest * 8 +
                                                       last + udp),
-                     ["ipv6", "hbh", "malformed"], l3_off=14, payload_bytes=96, hbh_bytes=8)
+                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, payload_bytes=96, hbh_bytes=8)
+    route = bytes([0, 0, 4, 0, 0, 0, 0, 0])
+    hidden = bytes([17]) + request[1:]
+    yield parse_case("a request behind a Routing header", ipv6(43, route + hidden + udp),
+                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+    yield parse_case("the same in a packet cut off", ipv6(43, route + hidden + udp)[:-1],
+                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+    yield parse_case("a request in a first fragment",
+                     ipv6(44, bytes([0, 0, 0, 1, 0, 0, 0, 9]) + hidden + udp),
+                     ["ipv6", "fragment", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+    yield parse_case("a request in a later fragment",
+                     ipv6(44, bytes([0, 0, 0, 9, 0, 0, 0, 9]) + hidden + udp),
+                     ["ipv6", "fragment", "later"], l3_off=14, payload_bytes=32)
+    broken = bytes([0, 0, 1, 9, 0, 0, 0, 0])
+    yield parse_case("a request behind a broken Hop-by-Hop header",
+                     ipv6(0, broken + hidden + udp), ["ipv6", "hbh", "malformed", "hidden"],
+                     l3_off=14, payload_bytes=32, hbh_bytes=8)
+    yield parse_case("a request in a tunnel", ipv6(41, ipv6(0, hidden + udp)[14:]), ["ipv6"],
+                     l3_off=14, payload_bytes=64)
+    yield parse_case("a request in destination options", ipv6(60, hidden + udp), ["ipv6", "flow"],
+                     **{**flow, "payload_bytes": 24, "l4_off": 62})
     asked = bytes([17]) + request[1:]
     yield parse_case("a request in a packet cut off", ipv6(0, asked + udp)[:-1],
                      ["ipv6", "malformed", "any_telemetry"], l3_off=14, payload_bytes=24)
@@ -678,7 +715,7 @@ def parse_cases():
                                                  "l4_off": 78})
     yield parse_case("telemetry in two Hop-by-Hop headers",
                      ipv6(0, (bytes([0, 1]) + own) * 2 + udp),
-                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=48,
+                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, payload_bytes=48,
                      hbh_bytes=16)
     own = bytes([17, 2, 0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
     yield parse_case("e2e shorter than its header says", ipv6(0, own + bytes([1, 7]) + bytes(6) +

@@ -26,6 +26,7 @@ static const struct {
 		{"malformed", HS_PACKET_MALFORMED},
 		{"short", HS_PACKET_SHORT},
 		{"mixed", HS_PACKET_MIXED},
+		{"hidden", HS_PACKET_HIDDEN},
 };
 
 static uint64_t number(const json_t *object, const char *key)
