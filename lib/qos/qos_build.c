@@ -228,7 +228,7 @@ static void fill_throughput(
 // denied and that must be seen again; no more than reordering can explain.
 static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t left, int64_t slack)
 {
-	if (sum->differs)
+	if (sum->differs || sum->renewed)
 		return 0;
 	if (left < -slack)
 		return -slack;
@@ -337,6 +337,23 @@ static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_
 	return n;
 }
 
+// No node receives or sends fewer packets than none: some count is not what it seems.
+static bool is_negative(const struct hs_qos_hop *hop)
+{
+	return (hop->has & HS_QOS_HAS_LOSS && hop->tx_packets < 0) ||
+	       (hop->has & HS_QOS_HAS_RX_PACKETS && hop->rx_packets < 0) ||
+	       (hop->has & HS_QOS_HAS_BYTES && hop->rx_bytes < 0);
+}
+
+static void flag_negative(struct hs_qos_window *window)
+{
+	bool negative = is_negative(&window->e2e);
+	for (unsigned i = 0; i < window->n_hops; i++)
+		negative |= is_negative(&window->hops[i]);
+	if (negative)
+		window->flags |= HS_QOS_COUNTER_AMBIGUOUS;
+}
+
 // Rule 11.
 static void fill_unattributed(struct hs_qos_window *window)
 {
@@ -383,6 +400,7 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		fill_hop(flow, sum, since, tier, columns, order[i], window->window_ns,
 				&window->hops[i]);
 	fill_unattributed(window);
+	flag_negative(window);
 	slot->filled = true;
 	return 0;
 }

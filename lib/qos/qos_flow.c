@@ -13,6 +13,7 @@
 
 #define LINE	      64 // bytes of the cache's
 #define FETCHED_LINKS 6
+#define PACE_NS	      100000000
 
 // ---- init, fini, memory ----
 
@@ -26,6 +27,7 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->sink_id = key->sink_node_id;
 	flow->plain = config->plain;
 	flow->slack = config->slack_packets;
+	flow->limits.slack_packets = config->slack_packets;
 	flow->last_step = scratch;
 }
 
@@ -203,6 +205,19 @@ void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag)
 	set_closing_edge(flow);
 }
 
+// Rule 14: nothing is carried over an epoch of either node of a link, neither by the windows that
+// are open nor by the one that is about to close.
+static void end_carry(struct hs_qos_flow *flow, unsigned index)
+{
+	struct hs_qos_link *link = &flow->links[index];
+	memset(link->carry, 0, sizeof(link->carry));
+	link->negative = 0;
+	link->surplus = 0;
+	link->differs = false;
+	for (unsigned i = 0; i < HS_QOS_SUMS; i++)
+		flow->sums[i].links[index].renewed |= flow->sums[i].open;
+}
+
 static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t flags)
 {
 	if (flags & HS_QOS_STEP_AMBIGUOUS)
@@ -219,7 +234,7 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 	sum->flags |= HS_QOS_EPOCH;
 	flow->epochs++;
 	for (unsigned i = 1; i < flow->n_links; i++)
-		memset(flow->links[i].carry, 0, sizeof(flow->links[i].carry));
+		end_carry(flow, i);
 }
 
 static bool stamps_ran_back(const struct hs_report *a, const struct hs_report *b)
@@ -241,8 +256,48 @@ static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
 	hs_qos_partial_step(flow, sum, report, plan);
-	hs_qos_step(&flow->edge, report, &ends_alone, flow->slack, flow->last_step);
+	hs_qos_step(&flow->edge, report, &ends_alone, &flow->limits, flow->last_step);
 	hs_qos_sum_add_delta(&sum->links[0], &flow->last_step->e2e, 1);
+}
+
+// Rule 10: nothing is carried over.
+static void begin_epoch(
+		struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct hs_report *report)
+{
+	flow->epochs++;
+	hs_qos_order_restart(flow, report);
+	flow->n_seen = 0;
+	flow->resets = 0;
+	flow->missing = flow->missing_before = flow->missing_sent = 0;
+	flow->pace_packets = flow->pace_ns = 0;
+	flow->multipath = false;
+	flow->has_closing_edge = false;
+	flow->partial = false;
+	memset(flow->paths, 0, sizeof(flow->paths));
+	sum->flags |= HS_QOS_EPOCH;
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		struct hs_qos_link *link = &flow->links[i];
+		link->has_origin = link->has_ordered = link->has_arrived = false;
+		end_carry(flow, i);
+	}
+}
+
+// Where the source sends no count, the rate says what it may have sent: the highest in any tenth of
+// a second, at the node that counted most.
+static void note_pace(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_step *step)
+{
+	int64_t elapsed_ns = report->sink_ts_ns - flow->edge.sink_ts_ns;
+	if (step->e2e.has & HS_QOS_HAS_LOSS || step->flags || elapsed_ns < 0)
+		return;
+	flow->pace_packets += step->most;
+	flow->pace_ns += elapsed_ns;
+	if (flow->pace_ns < PACE_NS)
+		return;
+	double rate = (double)flow->pace_packets * 1e9 / (double)flow->pace_ns;
+	if (rate > (double)flow->limits.packets_per_s)
+		flow->limits.packets_per_s = (uint64_t)rate;
+	flow->pace_packets = flow->pace_ns = 0;
 }
 
 static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
@@ -254,10 +309,15 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	if (plan->partial) {
 		step_by_parts(flow, sum, report, plan);
 	} else {
-		hs_qos_step(&flow->edge, report, &plan->chain, flow->slack, step);
+		hs_qos_step(&flow->edge, report, &plan->chain, &flow->limits, step);
+		if (step->flags & HS_QOS_STEP_SOURCE_RESET) {
+			begin_epoch(flow, sum, report);
+			return;
+		}
 		note_step_flags(flow, sum, step->flags);
 		add_step(sum, plan, step, 1);
 	}
+	note_pace(flow, report, step);
 	hs_qos_order_note_step(flow, &step->e2e);
 	if (flow->multipath)
 		sum->flags |= HS_QOS_MULTIPATH;
@@ -265,28 +325,6 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		sum->path_changed = true;
 	if (stamps_ran_back(&flow->edge, report))
 		sum->clock_stepped = true;
-}
-
-// Rule 10: nothing is carried over.
-static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
-{
-	flow->epochs++;
-	flow->n_seen = 0;
-	flow->resets = 0;
-	flow->missing = flow->missing_before = flow->missing_sent = 0;
-	flow->multipath = false;
-	flow->has_closing_edge = false;
-	flow->partial = false;
-	memset(flow->paths, 0, sizeof(flow->paths));
-	sum->flags |= HS_QOS_EPOCH;
-	for (unsigned i = 0; i < flow->n_links; i++) {
-		struct hs_qos_link *link = &flow->links[i];
-		link->has_origin = link->has_ordered = link->has_arrived = false;
-		memset(link->carry, 0, sizeof(link->carry));
-		link->negative = 0;
-		link->surplus = 0;
-		link->differs = false;
-	}
 }
 
 // A report from before the end of the closing window that was overtaken by one from behind it:
@@ -303,7 +341,7 @@ static void move_closing_edge(
 		plan->chain = ends_alone;
 	else
 		hs_qos_path_chain_same(report, plan);
-	hs_qos_step(&flow->closing_edge, report, &plan->chain, flow->slack, step);
+	hs_qos_step(&flow->closing_edge, report, &plan->chain, &flow->limits, step);
 	if (step->flags)
 		return;
 	add_step(&flow->sums[HS_QOS_CLOSING], plan, step, 1);
@@ -368,7 +406,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	int64_t delays[HS_QOS_MAX_LINKS + 1];
 	struct hs_qos_sum *sum = &flow->sums[id];
 	if (plan->relation == HS_QOS_NEW_EPOCH)
-		begin_epoch(flow, sum);
+		begin_epoch(flow, sum, report);
 	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
 		      plan->relation == HS_QOS_NEW_EPOCH;
 	unsigned n = collect_delays(report, plan->path_links, links, delays);

@@ -40,6 +40,7 @@ struct hs_qos_link_sum {
 	int64_t span_start_ns, span_end_ns;
 	uint32_t has;	  // of the numbers of steps
 	bool differs;	  // the rules at its ends, in some part of the window
+	bool renewed;	  // one of them counted anew: its surplus is not carried on
 	bool has_arrived; // with `arrived` and `rfc3550`: those of the link, as of
 	int64_t arrived;  // the window's end
 	uint64_t rfc3550;
@@ -104,6 +105,8 @@ struct hs_qos_flow {
 	uint32_t app_id;
 	bool plain; // hs_qos_config
 	uint32_t slack;
+	struct hs_qos_limits limits;
+	int64_t pace_packets, pace_ns; // from which limits.packets_per_s is seen next
 
 	// Edges: the newest report in source order, and the newest of the closing window.
 	bool has_edge, has_closing_edge;
@@ -117,8 +120,12 @@ struct hs_qos_flow {
 	uint64_t plans;			       // made with links to be found
 	uint32_t resets;		       // transit resets in a row
 	uint32_t stragglers;		       // reports in a row that look older than the epoch
-	uint32_t late_in_row;		       // reports older than the edge, each newer than
-	int64_t late_order;		       // the one before: the last of them
+	bool restarted;			       // the source has, and so counted and stamped then:
+	uint32_t restart_tx_packets;
+	uint64_t restart_ts_ns;
+	int64_t restart_sink_ts_ns;
+	uint32_t late_in_row; // reports older than the edge, each newer than
+	int64_t late_order;   // the one before: the last of them
 	// Packets that were sent and not received, and so may still come late: of the last `slack`
 	// packets sent, and of those before.
 	int64_t missing, missing_before, missing_sent;

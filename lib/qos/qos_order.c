@@ -14,6 +14,8 @@
 // No network holds a packet back for so long, nor so many that it had not been missing.
 #define HELD_NS	     (1000 * MS)
 #define HELD_PACKETS 64
+// A burst of each of some workers.
+#define YOUNG_PACKETS 64
 // More packets received than sent that are no reordering, beside half of those sent.
 #define SURPLUS_PACKETS 16
 
@@ -90,15 +92,73 @@ static bool late_for_too_long(
 	       (sent && received > -ahead && received > may_come_late(flow) + HELD_PACKETS);
 }
 
+void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	flow->restarted = true;
+	flow->restart_tx_packets = e2e->tx_packets;
+	flow->restart_ts_ns = e2e->ts_ns;
+	flow->restart_sink_ts_ns = report->sink_ts_ns;
+}
+
+// A count that may be all of the time since the newest report.
+static bool is_young(const struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	return received >= 0 && report->telemetry.e2e.tx_packets <= 2 * received + YOUNG_PACKETS;
+}
+
 static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct hs_report *report,
 		int64_t ahead, bool stamped, int64_t elapsed_ns)
 {
 	bool far_back = ahead < -(int64_t)flow->slack;
 	bool sent = flow->edge.telemetry.e2e.bitmap & report->telemetry.e2e.bitmap &
 		    HS_E2E_TX_PACKETS;
-	bool anew = stamped ? elapsed_ns > RESTART_NS || (far_back && elapsed_ns > 0)
+	bool anew = stamped ? elapsed_ns > RESTART_NS ||
+						    (elapsed_ns > 0 &&
+								    (far_back || (sent && is_young(flow, report))))
 			    : far_back || late_for_too_long(flow, report, ahead, sent);
 	return anew ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
+}
+
+// One packet has one count and one stamp. Two workers of a source may give a count twice, within a
+// burst; without stamps, what comes so late, and with so many others, is no copy of the newest.
+static enum hs_qos_relation relate_equal(
+		struct hs_qos_flow *flow, const struct hs_report *report, bool stamped)
+{
+	const struct hs_flexint_e2e *edge = &flow->edge.telemetry.e2e,
+				    *e2e = &report->telemetry.e2e;
+	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - edge->ts_ns);
+	if (stamped && elapsed_ns >= -MS && elapsed_ns <= MS)
+		return HS_QOS_DUPLICATE;
+	if (stamped)
+		return elapsed_ns > 0 ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
+	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	return report->sink_ts_ns - flow->edge.sink_ts_ns > RESTART_NS &&
+					       received > may_come_late(flow) + HELD_PACKETS
+			       ? HS_QOS_NEW_EPOCH
+			       : HS_QOS_DUPLICATE;
+}
+
+// The sink's own count went back while its stamp went forward.
+static bool sink_restarted(
+		const struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead)
+{
+	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
+	int64_t elapsed_ns = report->sink_ts_ns - flow->edge.sink_ts_ns;
+	return received < -(int64_t)flow->slack ||
+	       (received < 0 && ahead > 0 && elapsed_ns > 0 &&
+			       (elapsed_ns > RESTART_NS || report->sink_rx_packets <= flow->slack));
+}
+
+// Of the source's life before: its count is ahead of that of the first report of this one, its
+// stamp is not.
+static bool is_of_life_before(const struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	return flow->restarted && report->sink_ts_ns - flow->restart_sink_ts_ns < HELD_NS &&
+	       (int64_t)(e2e->ts_ns - flow->restart_ts_ns) < 0 &&
+	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
 }
 
 // Counts that cannot belong to one epoch: the sink received more than was sent, or the source's
@@ -108,7 +168,7 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 {
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	int64_t slack = flow->slack;
-	if (received < -slack || sent - received < -slack)
+	if (sent - received < -slack)
 		return true;
 	if (sent >= IMPLAUSIBLE_PACKETS && received < sent / 2)
 		return true;
@@ -134,12 +194,16 @@ enum hs_qos_relation hs_qos_order_relate(
 	bool stamped = bits & HS_E2E_TIMESTAMP;
 	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - edge->ts_ns);
 	*ahead = order_ahead(&flow->edge, report);
-	if (!*ahead)
-		return HS_QOS_DUPLICATE;
 	bool counted = bits & (HS_E2E_TX_PACKETS | HS_E2E_INT_PACKETS);
+	if (sink_restarted(flow, report, *ahead))
+		return HS_QOS_NEW_EPOCH;
+	if (!*ahead)
+		return counted ? relate_equal(flow, report, stamped) : HS_QOS_DUPLICATE;
 	if (*ahead < 0)
 		return counted ? relate_back(flow, report, *ahead, stamped, elapsed_ns)
 			       : HS_QOS_LATE;
+	if (bits & HS_E2E_TX_PACKETS && stamped && is_of_life_before(flow, report))
+		return HS_QOS_STRAGGLER;
 	if (counted && stamped && elapsed_ns<-RESTART_NS && * ahead> flow->slack &&
 			++flow->stragglers < 3)
 		return HS_QOS_STRAGGLER;

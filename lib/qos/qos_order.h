@@ -15,6 +15,9 @@ enum hs_qos_relation hs_qos_order_relate(
 // Of the step to the newest report: what it leaves that may come late.
 void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e);
 
+// The source counts anew from this report on.
+void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *report);
+
 // Remembers the report of this number in the ring as the newest.
 void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number);
 

@@ -102,7 +102,7 @@ static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos
 	chain.joined[link] = true;
 	reduce(a, from, to, &report_a);
 	reduce(b, from, to, &report_b);
-	hs_qos_step(&report_a, &report_b, &chain, flow->slack, flow->last_step);
+	hs_qos_step(&report_a, &report_b, &chain, &flow->limits, flow->last_step);
 	*delta = flow->last_step->links[link];
 	return flow->last_step->flags;
 }

@@ -8,6 +8,7 @@
 #define HOP_FIELDS   HS_HOP_KNOWN
 #define MOST_PACKETS 32767 // of this many frames of MOST_BYTES, a count of bytes is below 2^31
 #define MOST_BYTES   65535
+#define HALF	     16384u // frames: so many bytes too many are another multiple of 65536 packets
 
 #define HAS_ENDS (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN)
 
@@ -38,6 +39,15 @@ static inline int32_t unwrap(uint16_t difference, int32_t slack)
 	return difference >= 65536 - slack ? (int32_t)difference - 65536 : difference;
 }
 
+// Which steps qos_restart.c has to look at: a node (or the source) whose count is young, and fewer
+// packets at some than at one behind it.
+static inline bool may_be_restart(const struct step *step, int32_t slack, bool surplus,
+		uint32_t least, uint32_t source)
+{
+	return surplus && ((int64_t)least <= step->sent + 2 * slack ||
+					  source <= 2 * MOST_PACKETS + 2 * (uint32_t)slack);
+}
+
 // False where a multiple of 65536 packets or 2^32 bytes may be hidden, or a count ran backwards:
 // with few packets, frames of a plausible size and sums that meet, none can be.
 static inline bool reckon(
@@ -55,7 +65,9 @@ static inline bool reckon(
 	int32_t running = (int32_t)step->sent;
 	int32_t *lost = step->lost;
 	uint16_t last = (uint16_t)running;
-	uint32_t doubt = 0;
+	uint32_t doubt = 0, least = UINT32_MAX;
+	uint32_t most_bytes = 0;
+	int32_t surplus = 0;
 	for (unsigned i = b->n_hops; i-- > 0;) {
 		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
 		uint16_t rx = (uint16_t)(q->rx_packets - p->rx_packets);
@@ -63,14 +75,27 @@ static inline bool reckon(
 		lost[0] = unwrap((uint16_t)(last - rx), slack);
 		lost[1] = unwrap((uint16_t)(rx - tx), slack);
 		running -= lost[0];
-		doubt |= ((uint32_t)running & ~(uint32_t)MOST_PACKETS) |
-			 ((q->rx_bytes - p->rx_bytes) & 1u << 31);
+		doubt |= ((uint32_t)(running - 1) & ~(uint32_t)MOST_PACKETS) |
+			 ((q->rx_bytes - p->rx_bytes - 1) & 1u << 31);
 		running -= lost[1];
+		doubt |= (uint32_t)(running - 1) & 1u << 31;
+		surplus |= lost[0] | lost[1];
+		least = p->rx_packets < least ? p->rx_packets : least;
+		least = q->rx_packets < least ? q->rx_packets : least;
+		uint32_t bytes = q->rx_bytes - p->rx_bytes;
+		most_bytes = bytes > most_bytes ? bytes : most_bytes;
 		last = tx;
 		lost += 2;
 	}
 	*lost = unwrap((uint16_t)(last - (uint16_t)step->received), slack);
-	return !doubt && running - *lost == step->received;
+	surplus |= *lost;
+	if (doubt || running - *lost != step->received ||
+			(uint64_t)most_bytes * (uint64_t)step->received >
+					HALF * (uint64_t)step->received_bytes ||
+			(uint64_t)most_bytes * (uint64_t)step->sent >
+					HALF * (uint64_t)(b->e2e.tx_bytes - a->e2e.tx_bytes))
+		return false;
+	return !may_be_restart(step, slack, surplus < 0, least, b->e2e.tx_packets);
 }
 
 static inline void absorb(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,

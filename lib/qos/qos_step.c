@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_step.h"
 
+#include "qos_restart.h"
+#include "qos_walk.h"
 #include "qos_window.h"
 
-#define WRAP16 65536
-
-// The difference between two successive counts along the path: packets that were lost on a link,
-// or in a node.
-struct diff {
-	int64_t value;
-	int64_t modulo;	     // value as the 16-bit counters alone say
-	uint32_t lost_bytes; // modulo 2^32
-	uint16_t link;
-	bool node;    // in the node at the end of `link`, not on it
-	bool charged; // to `link`; or only to the sum
-	bool has_bytes;
-};
-
-struct walk {
-	const struct hs_report *a, *b;
-	const struct hs_qos_chain *chain;
-	int64_t slack;
-	bool has_source;  // its count of packets sent is in both
-	int64_t sent;	  // by the source
-	int64_t received; // by the sink
-	int64_t received_bytes;
-	int64_t frame_bytes; // mean; 0: unknown
-	unsigned n;
-	struct diff diffs[2 * HS_FLEXINT_MAX_HOPS + 1];
-};
+#define WRAP16	     HS_QOS_WRAP16
+#define SECOND_NS    1000000000
+#define MOST_PACKETS (1ll << 40)
 
 // The last count met on the way from source to sink.
 struct point {
@@ -39,37 +18,17 @@ struct point {
 	uint32_t bytes;
 };
 
-static const struct hs_flexint_hop *hop_a(const struct walk *walk, unsigned i)
-{
-	return &walk->a->telemetry.hops[walk->chain->at_a[i]];
-}
-
-static const struct hs_flexint_hop *hop_b(const struct walk *walk, unsigned i)
-{
-	return &walk->b->telemetry.hops[walk->chain->at_b[i]];
-}
-
-static uint16_t hop_bits(const struct walk *walk, unsigned i)
-{
-	return hop_a(walk, i)->bitmap & hop_b(walk, i)->bitmap;
-}
-
-static uint16_t e2e_bits(const struct walk *walk)
-{
-	return walk->a->telemetry.e2e.bitmap & walk->b->telemetry.e2e.bitmap;
-}
-
 // Rule 13: a difference of 16-bit counts, in [-slack, 65536 - slack).
 static int64_t unwrap(uint16_t difference, int64_t slack)
 {
 	return difference >= WRAP16 - slack ? (int64_t)difference - WRAP16 : difference;
 }
 
-static void push_diff(struct walk *walk, const struct point *from, const struct point *to,
+static void push_diff(struct hs_qos_walk *walk, const struct point *from, const struct point *to,
 		unsigned link, bool node, bool charged)
 {
 	int64_t value = unwrap((uint16_t)(from->packets - to->packets), walk->slack);
-	walk->diffs[walk->n++] = (struct diff){
+	walk->diffs[walk->n++] = (struct hs_qos_diff){
 			.value = value,
 			.modulo = value,
 			.lost_bytes = from->bytes - to->bytes,
@@ -80,25 +39,25 @@ static void push_diff(struct walk *walk, const struct point *from, const struct 
 	};
 }
 
-static struct point source_point(const struct walk *walk)
+static struct point source_point(const struct hs_qos_walk *walk)
 {
 	const struct hs_flexint_e2e *a = &walk->a->telemetry.e2e;
 	const struct hs_flexint_e2e *b = &walk->b->telemetry.e2e;
 	return (struct point){
 			.valid = walk->has_source,
-			.has_bytes = e2e_bits(walk) & HS_E2E_TX_BYTES,
+			.has_bytes = hs_qos_e2e_bits(walk) & HS_E2E_TX_BYTES,
 			.packets = (uint16_t)(b->tx_packets - a->tx_packets),
 			.bytes = b->tx_bytes - a->tx_bytes,
 	};
 }
 
-static struct point node_point(const struct walk *walk, unsigned i, bool tx)
+static struct point node_point(const struct hs_qos_walk *walk, unsigned i, bool tx)
 {
-	const struct hs_flexint_hop *a = hop_a(walk, i);
-	const struct hs_flexint_hop *b = hop_b(walk, i);
+	const struct hs_flexint_hop *a = hs_qos_hop_a(walk, i);
+	const struct hs_flexint_hop *b = hs_qos_hop_b(walk, i);
 	return (struct point){
 			.valid = true,
-			.has_bytes = hop_bits(walk, i) & HS_HOP_BYTES,
+			.has_bytes = hs_qos_hop_bits(walk, i) & HS_HOP_BYTES,
 			.links = i + 1,
 			.packets = (uint16_t)(tx ? b->tx_packets - a->tx_packets
 						 : b->rx_packets - a->rx_packets),
@@ -108,12 +67,12 @@ static struct point node_point(const struct walk *walk, unsigned i, bool tx)
 
 // Nodes that give no counts are stepped over: the loss around them enters the sum and is charged
 // to no link.
-static void collect_diffs(struct walk *walk)
+static void collect_diffs(struct hs_qos_walk *walk)
 {
 	unsigned n = walk->chain->n;
 	struct point last = source_point(walk);
 	for (unsigned i = 0; i < n; i++) {
-		if (!(hop_bits(walk, i) & HS_HOP_PACKETS))
+		if (!(hs_qos_hop_bits(walk, i) & HS_HOP_PACKETS))
 			continue;
 		struct point rx = node_point(walk, i, false);
 		struct point tx = node_point(walk, i, true);
@@ -131,7 +90,7 @@ static void collect_diffs(struct walk *walk)
 		push_diff(walk, &last, &sink, n, false, last.links == n);
 }
 
-static int64_t sum_of(const struct walk *walk)
+static int64_t sum_of(const struct hs_qos_walk *walk)
 {
 	int64_t sum = 0;
 	for (unsigned i = 0; i < walk->n; i++)
@@ -139,15 +98,23 @@ static int64_t sum_of(const struct walk *walk)
 	return sum;
 }
 
-static int64_t mean_frame(const struct walk *walk)
+#define MOST_SENT (1 << 21) // packets whose bytes still fit into 32 bits
+
+static int64_t sent_bytes(const struct hs_qos_walk *walk)
 {
-	const struct hs_flexint *a = &walk->a->telemetry;
-	const struct hs_flexint *b = &walk->b->telemetry;
-	if (walk->received > 0 && walk->received_bytes > 0)
+	if (!(hs_qos_e2e_bits(walk) & HS_E2E_TX_BYTES))
+		return 0;
+	return (uint32_t)(walk->b->telemetry.e2e.tx_bytes - walk->a->telemetry.e2e.tx_bytes);
+}
+
+// Of the end that counted more packets.
+static int64_t mean_frame(const struct hs_qos_walk *walk)
+{
+	int64_t sent = walk->has_source && walk->sent <= MOST_SENT ? walk->sent : 0;
+	if (walk->received > 0 && walk->received_bytes > 0 &&
+			(walk->received >= sent || !sent_bytes(walk)))
 		return (walk->received_bytes + walk->received / 2) / walk->received;
-	if (walk->has_source && (e2e_bits(walk) & HS_E2E_TX_BYTES) && walk->sent > 0)
-		return (uint32_t)(b->e2e.tx_bytes - a->e2e.tx_bytes) / walk->sent;
-	return 0;
+	return sent > 0 ? sent_bytes(walk) / sent : 0;
 }
 
 // Bytes lost, from 32 bits: up to 3 GiB lost, or 1 GiB too many.
@@ -164,11 +131,11 @@ static int64_t nearest_wrap(int64_t estimate, int64_t value)
 
 // The multiples of 65536 from the byte counts. Returns how many differences have none; *last is
 // one of them. *reset: some count ran backwards.
-static unsigned resolve_by_bytes(struct walk *walk, struct diff **last, bool *reset)
+static unsigned resolve_by_bytes(struct hs_qos_walk *walk, struct hs_qos_diff **last, bool *reset)
 {
 	unsigned unresolved = 0;
 	for (unsigned i = 0; i < walk->n; i++) {
-		struct diff *diff = &walk->diffs[i];
+		struct hs_qos_diff *diff = &walk->diffs[i];
 		if (!diff->has_bytes || !walk->frame_bytes) {
 			unresolved++;
 			*last = diff;
@@ -183,12 +150,12 @@ static unsigned resolve_by_bytes(struct walk *walk, struct diff **last, bool *re
 
 // The chain's sum must be what the ends say. Each difference is at least its modulo value, so a
 // sum that is too high is a count that began anew; one that is too low misses multiples of 65536.
-static uint32_t check_sum(struct walk *walk)
+static uint32_t check_sum(struct hs_qos_walk *walk)
 {
 	int64_t missing = walk->sent - walk->received - sum_of(walk);
 	if (!missing)
 		return 0;
-	struct diff *last = NULL;
+	struct hs_qos_diff *last = NULL;
 	bool reset = false;
 	unsigned unresolved = resolve_by_bytes(walk, &last, &reset);
 	int64_t rest = walk->sent - walk->received - sum_of(walk);
@@ -206,36 +173,39 @@ static uint32_t check_sum(struct walk *walk)
 	return HS_QOS_STEP_AMBIGUOUS;
 }
 
-// Without the source's count there is no sum to check, only the bytes, or a span so short that
-// nothing can have wrapped.
-static uint32_t check_without_source(struct walk *walk)
+// A multiple of 65536 that bytes gave, where no sum confirms it: the mean frame is not that of the
+// packets that were lost.
+static bool is_doubtful(const struct hs_qos_walk *walk, const struct hs_qos_diff *diff)
 {
-	struct diff *last = NULL;
-	bool reset = false;
-	unsigned unresolved = resolve_by_bytes(walk, &last, &reset);
-	if (reset)
-		return HS_QOS_STEP_TRANSIT_RESET;
-	return unresolved && walk->received >= WRAP16 - walk->slack ? HS_QOS_STEP_AMBIGUOUS : 0;
+	int64_t bytes = signed_bytes(diff->lost_bytes), frame = walk->frame_bytes;
+	int64_t off = bytes - diff->value * frame;
+	int64_t bound = diff->value / 8 * frame;
+	return diff->value >= WRAP16 - walk->slack &&
+	       (diff->value > 4 * WRAP16 || off > bound || off < -bound);
 }
 
-// A node that began anew early, when its counts were still small enough to look like reordering,
-// betrays itself by bytes that ran backwards.
-static bool bytes_ran_back(const struct walk *walk)
+// Without the source's count there is no sum to check, only the bytes, or a span so short that
+// nothing can have wrapped: judged by what may have been sent in it, not by what arrived.
+static uint32_t check_without_source(struct hs_qos_walk *walk)
 {
-	int64_t packets = walk->has_source ? walk->sent : walk->received;
-	if (!walk->frame_bytes || packets > (1 << 30) / walk->frame_bytes)
-		return false;
-	int64_t bound = -(walk->slack * walk->frame_bytes);
-	for (unsigned i = 0; i < walk->chain->n; i++)
-		if ((hop_bits(walk, i) & HS_HOP_BYTES) &&
-				(int32_t)(hop_b(walk, i)->rx_bytes - hop_a(walk, i)->rx_bytes) <
-						bound)
-			return true;
-	return false;
+	struct hs_qos_diff *last = NULL;
+	bool reset = false, doubt = false;
+	bool wraps = walk->may_be_sent >= WRAP16 - walk->slack;
+	unsigned unresolved = resolve_by_bytes(walk, &last, &reset);
+	int64_t count = walk->received;
+	for (unsigned i = walk->n; i-- > 0 && !reset;) {
+		const struct hs_qos_diff *diff = &walk->diffs[i];
+		count += diff->value;
+		reset |= !wraps && count > walk->may_be_sent + walk->slack;
+		doubt |= wraps && diff->has_bytes && walk->frame_bytes && is_doubtful(walk, diff);
+	}
+	if (reset)
+		return HS_QOS_STEP_TRANSIT_RESET;
+	return doubt || (unresolved && wraps) ? HS_QOS_STEP_AMBIGUOUS : 0;
 }
 
 // Totals follow from the source's count downwards (or, without it, from the sink's upwards).
-static void charge_links(const struct walk *walk, struct hs_qos_step *step)
+static void charge_links(const struct hs_qos_walk *walk, struct hs_qos_step *step)
 {
 	int64_t running = walk->has_source ? walk->sent : walk->received + sum_of(walk);
 	if (!walk->has_source && walk->n && walk->diffs[0].charged) {
@@ -243,7 +213,7 @@ static void charge_links(const struct walk *walk, struct hs_qos_step *step)
 		step->links[walk->diffs[0].link].has |= HS_QOS_HAS_RX_PACKETS;
 	}
 	for (unsigned i = 0; i < walk->n; i++) {
-		const struct diff *diff = &walk->diffs[i];
+		const struct hs_qos_diff *diff = &walk->diffs[i];
 		struct hs_qos_delta *link = &step->links[diff->link];
 		int64_t before = running;
 		running -= diff->value;
@@ -264,7 +234,8 @@ static void charge_links(const struct walk *walk, struct hs_qos_step *step)
 // The multiple of 2^32 is the nearest to what so many packets have (below 0 where the earlier
 // report overtook the later one on its way here), or to what reached the sink where they are not
 // known.
-static int64_t unwrap_bytes(const struct walk *walk, const struct hs_qos_delta *link, uint32_t raw)
+static int64_t unwrap_bytes(
+		const struct hs_qos_walk *walk, const struct hs_qos_delta *link, uint32_t raw)
 {
 	if (!walk->frame_bytes)
 		return signed_bytes(raw);
@@ -274,11 +245,11 @@ static int64_t unwrap_bytes(const struct walk *walk, const struct hs_qos_delta *
 	return (int64_t)raw + ((off + (1ll << 31)) >> 32) * (1ll << 32);
 }
 
-static void measure_link(const struct walk *walk, unsigned i, struct hs_qos_delta *link)
+static void measure_link(const struct hs_qos_walk *walk, unsigned i, struct hs_qos_delta *link)
 {
-	const struct hs_flexint_hop *a = hop_a(walk, i);
-	const struct hs_flexint_hop *b = hop_b(walk, i);
-	uint16_t bits = hop_bits(walk, i);
+	const struct hs_flexint_hop *a = hs_qos_hop_a(walk, i);
+	const struct hs_flexint_hop *b = hs_qos_hop_b(walk, i);
+	uint16_t bits = hs_qos_hop_bits(walk, i);
 	if (bits & HS_HOP_BYTES) {
 		link->rx_bytes = unwrap_bytes(walk, link, b->rx_bytes - a->rx_bytes);
 		link->has |= HS_QOS_HAS_BYTES;
@@ -290,7 +261,7 @@ static void measure_link(const struct walk *walk, unsigned i, struct hs_qos_delt
 	}
 }
 
-static void measure_sink(const struct walk *walk, struct hs_qos_delta *link)
+static void measure_sink(const struct hs_qos_walk *walk, struct hs_qos_delta *link)
 {
 	link->rx = walk->received;
 	link->rx_bytes = walk->received_bytes;
@@ -299,7 +270,7 @@ static void measure_sink(const struct walk *walk, struct hs_qos_delta *link)
 	link->has |= HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
 }
 
-static void measure_e2e(const struct walk *walk, struct hs_qos_delta *e2e)
+static void measure_e2e(const struct hs_qos_walk *walk, struct hs_qos_delta *e2e)
 {
 	measure_sink(walk, e2e);
 	if (!walk->has_source)
@@ -309,30 +280,56 @@ static void measure_e2e(const struct walk *walk, struct hs_qos_delta *e2e)
 	e2e->has |= HS_QOS_HAS_LOSS;
 }
 
-void hs_qos_step(const struct hs_report *a, const struct hs_report *b,
-		const struct hs_qos_chain *chain, uint32_t slack_packets, struct hs_qos_step *step)
+// What time allows, at twice the rate that was seen: a source may become faster. Its bytes, where
+// it sends them, say it better.
+static int64_t may_be_sent(const struct hs_qos_walk *walk, uint64_t packets_per_s)
 {
-	struct walk walk;
-	walk.a = a;
-	walk.b = b;
-	walk.chain = chain;
-	walk.slack = slack_packets;
-	walk.n = 0;
-	walk.has_source = e2e_bits(&walk) & HS_E2E_TX_PACKETS;
-	walk.sent = (uint32_t)(b->telemetry.e2e.tx_packets - a->telemetry.e2e.tx_packets);
-	walk.received = (int64_t)(b->sink_rx_packets - a->sink_rx_packets);
-	walk.received_bytes = (int64_t)(b->sink_rx_bytes - a->sink_rx_bytes);
-	walk.frame_bytes = mean_frame(&walk);
-	step->flags = 0;
+	int64_t elapsed_ns = walk->b->sink_ts_ns - walk->a->sink_ts_ns;
+	int64_t received = walk->received > 0 ? walk->received : 0;
+	if (walk->has_source)
+		return walk->sent;
+	double rate = 2 * (double)packets_per_s / SECOND_NS;
+	double packets = elapsed_ns > 0 ? rate * (double)elapsed_ns : 0;
+	int64_t most = packets < MOST_PACKETS ? (int64_t)packets : MOST_PACKETS;
+	int64_t by_bytes = walk->frame_bytes ? 2 * sent_bytes(walk) / walk->frame_bytes : 0;
+	if (by_bytes && most < UINT32_MAX / (2 * walk->frame_bytes) && by_bytes < most)
+		most = by_bytes;
+	return most > 2 * received ? most : 2 * received;
+}
+
+static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const struct hs_report *b,
+		const struct hs_qos_chain *chain, const struct hs_qos_limits *limits)
+{
+	walk->a = a;
+	walk->b = b;
+	walk->chain = chain;
+	walk->slack = limits->slack_packets;
+	walk->n = 0;
+	walk->has_source = hs_qos_e2e_bits(walk) & HS_E2E_TX_PACKETS;
+	walk->sent = (uint32_t)(b->telemetry.e2e.tx_packets - a->telemetry.e2e.tx_packets);
+	walk->received = (int64_t)(b->sink_rx_packets - a->sink_rx_packets);
+	walk->received_bytes = (int64_t)(b->sink_rx_bytes - a->sink_rx_bytes);
+	walk->frame_bytes = mean_frame(walk);
+	walk->may_be_sent = may_be_sent(walk, limits->packets_per_s);
+}
+
+void hs_qos_step(const struct hs_report *a, const struct hs_report *b,
+		const struct hs_qos_chain *chain, const struct hs_qos_limits *limits,
+		struct hs_qos_step *step)
+{
+	struct hs_qos_walk walk;
+	begin(&walk, a, b, chain, limits);
 	for (unsigned i = 0; i <= chain->n; i++)
 		step->links[i] = (struct hs_qos_delta){0};
 	step->e2e = (struct hs_qos_delta){0};
 	measure_e2e(&walk, &step->e2e);
 	collect_diffs(&walk);
 	step->flags = walk.has_source ? check_sum(&walk) : check_without_source(&walk);
-	if (!(step->flags & HS_QOS_STEP_TRANSIT_RESET) && bytes_ran_back(&walk))
-		step->flags = HS_QOS_STEP_TRANSIT_RESET;
-	if (step->flags & HS_QOS_STEP_TRANSIT_RESET)
+	step->most = 0;
+	if (!(step->flags & HS_QOS_STEP_TRANSIT_RESET))
+		step->flags |= hs_qos_restarts(
+				&walk, step->flags & HS_QOS_STEP_AMBIGUOUS, &step->most);
+	if (step->flags & (HS_QOS_STEP_TRANSIT_RESET | HS_QOS_STEP_SOURCE_RESET))
 		return;
 	charge_links(&walk, step);
 	for (unsigned i = 0; i < chain->n; i++)

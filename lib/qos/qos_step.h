@@ -32,14 +32,22 @@ struct hs_qos_delta {
 enum hs_qos_step_flag {
 	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of 65536 is not known
 	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node began anew: links say nothing
+	HS_QOS_STEP_SOURCE_RESET = 1 << 2,  // the source did: nothing says anything
+};
+
+struct hs_qos_limits {
+	uint32_t slack_packets; // how far packets may be out of order
+	uint64_t packets_per_s; // the most that were seen on the way; 0: not known yet
 };
 
 struct hs_qos_step {
 	uint32_t flags;
+	int64_t most; // packets at the node that counted most
 	struct hs_qos_delta e2e;
 	struct hs_qos_delta links[HS_QOS_MAX_LINKS]; // chain->n + 1 of them
 };
 
 // From report a to report b, which is newer in source order and of the same epoch.
 void hs_qos_step(const struct hs_report *a, const struct hs_report *b,
-		const struct hs_qos_chain *chain, uint32_t slack_packets, struct hs_qos_step *step);
+		const struct hs_qos_chain *chain, const struct hs_qos_limits *limits,
+		struct hs_qos_step *step);

@@ -85,6 +85,7 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 	}
 	into->has |= from->has;
 	into->differs |= from->differs;
+	into->renewed |= from->renewed;
 	if (from->hist.n)
 		hs_qos_hist_merge(&into->hist, &from->hist);
 }

@@ -7,6 +7,8 @@
 
 #define SLACK 4096
 
+static const struct hs_qos_limits LIMITS = {.slack_packets = SLACK};
+
 static const uint16_t PATH[] = {1, 2, 3};
 
 static struct hs_qos_chain whole_chain(unsigned n)
@@ -81,7 +83,7 @@ static void losses_are_exact_to_131072_packets_by_the_chain_alone(void **state)
 		struct hs_report b = after(&a, 131072, 562, &losses);
 		without_bytes(&a);
 		without_bytes(&b);
-		hs_qos_step(&a, &b, &chain, SLACK, &step);
+		hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 		check_losses(&step, &losses, 3);
 		assert_int_equal(step.links[3].tx, step.links[3].rx + 50);
 		assert_int_equal(step.links[0].tx, 131072);
@@ -103,7 +105,7 @@ static void losses_of_millions_are_exact_by_the_bytes(void **state)
 		};
 		struct hs_report a = plain_report(hs_rng_u64(&rng) >> 30, 100, 3, PATH);
 		struct hs_report b = after(&a, 9000000, 562, &losses);
-		hs_qos_step(&a, &b, &chain, SLACK, &step);
+		hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 		check_losses(&step, &losses, 3);
 	}
 }
@@ -116,7 +118,7 @@ static void received_bytes_beyond_32_bits_follow_from_the_packets(void **state)
 	const struct losses none = {0};
 	struct hs_report a = plain_report(1, MS, 3, PATH);
 	struct hs_report b = after(&a, 9000000, 1514, &none);
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	for (unsigned i = 0; i <= 3; i++)
 		assert_int_equal(step.links[i].rx_bytes, 9000000ll * 1514);
 }
@@ -130,7 +132,7 @@ static void received_bytes_of_a_node_without_packets_are_near_those_of_the_sink(
 	struct hs_report a = plain_report(1, MS, 3, PATH);
 	hop_of(&a, 1)->bitmap = HS_HOP_BYTES;
 	struct hs_report b = after(&a, 9000000, 1514, &some);
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	assert_int_equal(step.links[1].rx_bytes, 9000000ll * 1514);
 }
 
@@ -143,7 +145,7 @@ static void one_loss_that_no_bytes_resolve_follows_from_the_sum(void **state)
 	struct hs_report a = plain_report(1, MS, 0, PATH);
 	a.telemetry.e2e.bitmap = HS_E2E_TX_PACKETS;
 	struct hs_report b = after(&a, 1000000, 562, &losses);
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	check_losses(&step, &losses, 0);
 }
 
@@ -157,7 +159,7 @@ static void what_neither_sum_nor_bytes_resolve_is_flagged_not_guessed(void **sta
 	struct hs_report b = after(&a, 300000, 562, &losses);
 	without_bytes(&a);
 	without_bytes(&b);
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	assert_int_equal(step.flags, HS_QOS_STEP_AMBIGUOUS);
 	assert_int_equal(step.e2e.lost, 70005);
 	assert_int_equal(step.links[2].lost, 5);
@@ -183,7 +185,7 @@ static void a_restarted_node_is_found_wherever_its_counts_stood(void **state)
 			without_bytes(&a);
 			without_bytes(&b);
 		}
-		hs_qos_step(&a, &b, &chain, SLACK, &step);
+		hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 		assert_int_equal(step.flags, HS_QOS_STEP_TRANSIT_RESET);
 		assert_int_equal(step.e2e.lost, 0);
 		assert_int_equal(step.links[node].has, 0);
@@ -201,13 +203,39 @@ static void a_reordered_packet_may_make_a_loss_negative(void **state)
 	b.sink_rx_packets += 40; // they had been behind report a
 	b.sink_rx_bytes += 40 * 562;
 	for (unsigned i = 0; i < 2; i++) {
-		hs_qos_step(&a, &b, &chain, SLACK, &step);
+		hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 		assert_int_equal(step.flags, 0);
 		assert_int_equal(step.links[3].lost, -40);
 		assert_int_equal(step.e2e.lost, -40);
 		without_bytes(&a);
 		without_bytes(&b);
 	}
+}
+
+// Both edges of what a difference of 16-bit counts may mean, where nothing else tells.
+static void reordering_of_as_many_packets_as_are_allowed_is_no_wrap(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses none = {0}, most = {.link = {0, 65535 - SLACK}};
+	struct hs_report a = plain_report(40000, MS, 3, PATH);
+	struct hs_report b = after(&a, 20000, 562, &none);
+	without_bytes(&a);
+	without_bytes(&b);
+	b.sink_rx_packets += SLACK;
+	for (unsigned i = 0; i < 2; i++) { // with the source's count, and without
+		hs_qos_step(&a, &b, &chain, &LIMITS, &step);
+		assert_int_equal(step.flags, 0);
+		assert_int_equal(step.links[3].lost, -SLACK);
+		a.telemetry.e2e.bitmap = b.telemetry.e2e.bitmap = HS_E2E_TIMESTAMP;
+	}
+	a = plain_report(40000, MS, 3, PATH);
+	b = after(&a, 65600, 562, &most);
+	without_bytes(&a);
+	without_bytes(&b);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
+	check_losses(&step, &most, 3);
 }
 
 static void reordering_beside_a_loss_beyond_16_bits_stays_what_it_is(void **state)
@@ -220,7 +248,7 @@ static void reordering_beside_a_loss_beyond_16_bits_stays_what_it_is(void **stat
 	struct hs_report b = after(&a, 1000000, 562, &losses);
 	b.sink_rx_packets += 40;
 	b.sink_rx_bytes += 40 * 562;
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	assert_int_equal(step.flags, 0);
 	assert_int_equal(step.links[0].lost, 3 * 65536 + 5);
 	assert_int_equal(step.links[3].lost, -40);
@@ -238,7 +266,7 @@ static void a_restart_that_the_packets_hide_shows_in_the_bytes(void **state)
 	struct hs_flexint_hop *hop = hop_of(&b, 1);
 	hop->rx_packets = hop->tx_packets = 200;
 	hop->rx_bytes = hop->tx_bytes = 200 * 562;
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	assert_int_equal(step.flags, HS_QOS_STEP_TRANSIT_RESET);
 }
 
@@ -254,7 +282,7 @@ static void a_restart_in_a_long_span_shows_as_a_negative_loss(void **state)
 	struct hs_flexint_hop *hop = hop_of(&b, 1);
 	hop->rx_packets = hop->tx_packets = (uint16_t)1900000;
 	hop->rx_bytes = hop->tx_bytes = 1900000u * 562;
-	hs_qos_step(&a, &b, &chain, SLACK, &step);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
 	assert_int_equal(step.flags, HS_QOS_STEP_TRANSIT_RESET);
 }
 
@@ -270,6 +298,7 @@ int main(void)
 			cmocka_unit_test(what_neither_sum_nor_bytes_resolve_is_flagged_not_guessed),
 			cmocka_unit_test(a_restarted_node_is_found_wherever_its_counts_stood),
 			cmocka_unit_test(a_reordered_packet_may_make_a_loss_negative),
+			cmocka_unit_test(reordering_of_as_many_packets_as_are_allowed_is_no_wrap),
 			cmocka_unit_test(reordering_beside_a_loss_beyond_16_bits_stays_what_it_is),
 			cmocka_unit_test(a_restart_that_the_packets_hide_shows_in_the_bytes),
 			cmocka_unit_test(a_restart_in_a_long_span_shows_as_a_negative_loss),

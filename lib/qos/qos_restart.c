@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node that counts anew leaves three traces: its own count went back while its stamp went
+// forward; or it counted fewer than a node behind it received; or its bytes disagree. Reordering
+// leaves the second one as well, by as many packets as pass within the time for which a network
+// holds one back. But who counted anew has counted no more since than was sent since: that alone
+// tells an old count from a young one.
+#include "qos_restart.h"
+
+#define MS 1000000ll
+
+#define HELD_NS	     (100 * MS)	  // packets are overtaken by those that were sent so much later
+#define ABSURD_NS    (-1000 * MS) // no packet is overtaken by so much: its clock was set
+#define LEAST	     16		  // packets out of order that prove nothing, however slow the flow
+#define MOST_BYTES   (1ll << 30)  // of a span in which bytes that run back can be told
+#define MOST_PACKETS (4ll * HS_QOS_WRAP16) // whose bytes are known well enough from the mean
+
+struct node {
+	unsigned at;	// in the chain
+	int64_t rx, tx; // packets
+	int64_t before; // at the point before it, or HS_QOS_WRAP16 less than nothing: none is
+	int64_t behind; // at the point behind it that counted most
+	int order;	// 1: the later report passed it later; -1: earlier; 0: not known
+	bool young;	// its counts may all be of the time between the two reports
+};
+
+struct scene {
+	const struct hs_qos_walk *walk;
+	int64_t most;
+	int64_t allowed; // packets that reordering may explain
+	int64_t sent;	 // by the source, at most
+};
+
+// As many as came within HELD_NS.
+static int64_t allowed_for(const struct hs_qos_walk *walk, int64_t packets)
+{
+	int64_t elapsed_ns = walk->b->sink_ts_ns - walk->a->sink_ts_ns;
+	if (elapsed_ns <= 0 || packets > INT64_MAX / HELD_NS)
+		return walk->slack;
+	int64_t allowed = packets * HELD_NS / elapsed_ns;
+	if (allowed < LEAST)
+		allowed = LEAST;
+	return allowed < walk->slack ? allowed : walk->slack;
+}
+
+static bool is_young(const struct scene *scene, unsigned at)
+{
+	const struct hs_flexint_hop *hop = hs_qos_hop_b(scene->walk, at);
+	uint16_t bits = hs_qos_hop_bits(scene->walk, at);
+	int64_t frame = scene->walk->frame_bytes, most = scene->sent + scene->allowed;
+	bool counts = bits & HS_HOP_PACKETS;
+	if (counts && hop->rx_packets > most)
+		return false;
+	if (!(bits & HS_HOP_BYTES) || !frame)
+		return true;
+	if (!counts || most >= HS_QOS_WRAP16)
+		return hop->rx_bytes / 4 <= frame * most;
+	return hop->rx_bytes / 4 <= frame * hop->rx_packets &&
+	       4ll * hop->rx_bytes >= frame * hop->rx_packets;
+}
+
+static int64_t elapsed_at(const struct scene *scene, unsigned at)
+{
+	if (!(hs_qos_hop_bits(scene->walk, at) & HS_HOP_TIMESTAMP))
+		return 0;
+	return (int64_t)(hs_qos_hop_b(scene->walk, at)->ts_ns -
+			 hs_qos_hop_a(scene->walk, at)->ts_ns);
+}
+
+// By the node's stamps; without any, what was sent too far apart to change places did not.
+static int order_at(const struct scene *scene, unsigned at)
+{
+	int64_t elapsed_ns = elapsed_at(scene, at);
+	if (elapsed_ns > 0)
+		return 1;
+	if (elapsed_ns < 0 && elapsed_ns > ABSURD_NS)
+		return -1;
+	return scene->most > scene->allowed;
+}
+
+// Two workers of a node may be a burst apart: then it is no young count that went back a little.
+static bool went_back(const struct scene *scene, const struct node *node)
+{
+	int64_t least = node->rx < node->tx ? node->rx : node->tx;
+	if (least > 0 || node->order <= 0)
+		return false;
+	int64_t elapsed_ns = elapsed_at(scene, node->at);
+	return node->young || elapsed_ns <= 0 || elapsed_ns > HELD_NS || least < -scene->allowed;
+}
+
+// The earlier report came from behind the restart and the later one from before it.
+static bool jumped_ahead(const struct scene *scene, const struct node *node)
+{
+	return node->order <= 0 && node->rx - node->before > scene->allowed &&
+	       hs_qos_hop_a(scene->walk, node->at)->rx_packets <= 2 * scene->allowed;
+}
+
+// Packets that the node does not count any more are missing in front of it and too many behind it.
+static bool fell_behind(const struct scene *scene, const struct node *node)
+{
+	int64_t surplus = node->behind - node->tx;
+	return node->young && surplus > scene->allowed &&
+	       (!scene->walk->has_source || 2 * (scene->walk->sent - node->rx) >= surplus);
+}
+
+static bool packets_tell(const struct scene *scene, const struct node *node)
+{
+	return went_back(scene, node) || jumped_ahead(scene, node) || fell_behind(scene, node);
+}
+
+static bool bytes_tell(const struct scene *scene, unsigned at)
+{
+	const struct hs_qos_walk *walk = scene->walk;
+	uint16_t bits = hs_qos_hop_bits(walk, at);
+	int64_t frame = walk->frame_bytes;
+	if (!(bits & HS_HOP_BYTES) || !frame || scene->sent > MOST_BYTES / frame)
+		return false;
+	int64_t bytes = (int32_t)(hs_qos_hop_b(walk, at)->rx_bytes -
+				  hs_qos_hop_a(walk, at)->rx_bytes);
+	int64_t elapsed_ns = elapsed_at(scene, at);
+	if (bytes < -(walk->slack * frame))
+		return true;
+	if (order_at(scene, at) <= 0)
+		return false;
+	if (bytes <= 0)
+		return is_young(scene, at) || elapsed_ns <= 0 || elapsed_ns > HELD_NS ||
+		       bytes < -(scene->allowed * frame);
+	return !(bits & HS_HOP_PACKETS) && is_young(scene, at) &&
+	       walk->received_bytes - bytes > 2 * scene->allowed * frame;
+}
+
+// 65536 packets too many or too few would not show in the counts; they do in the bytes.
+static bool bytes_disagree(const struct scene *scene, const struct node *node)
+{
+	const struct hs_qos_walk *walk = scene->walk;
+	int64_t frame = walk->frame_bytes;
+	if (!(hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES) || !frame || node->rx < 0 ||
+			node->rx > MOST_PACKETS || walk->received < node->rx / 8)
+		return false;
+	uint32_t bytes = hs_qos_hop_b(walk, node->at)->rx_bytes -
+			 hs_qos_hop_a(walk, node->at)->rx_bytes;
+	int64_t off = (int32_t)(bytes - (uint32_t)(node->rx * frame));
+	int64_t most = HS_QOS_WRAP16 / 2 * frame;
+	return off > most || off < -most;
+}
+
+static bool source_tells(const struct scene *scene, int64_t behind)
+{
+	const struct hs_qos_walk *walk = scene->walk;
+	return walk->has_source && behind - walk->sent > scene->allowed &&
+	       walk->b->telemetry.e2e.tx_packets <= 2 * behind + scene->allowed;
+}
+
+static uint32_t judge_node(const struct scene *scene, struct node *node)
+{
+	node->order = order_at(scene, node->at);
+	node->young = is_young(scene, node->at);
+	if (packets_tell(scene, node) || bytes_disagree(scene, node))
+		return HS_QOS_STEP_TRANSIT_RESET;
+	return 0;
+}
+
+// From the sink upwards.
+static uint32_t judge_packets(const struct scene *scene)
+{
+	const struct hs_qos_walk *walk = scene->walk;
+	int64_t count = walk->received, behind = count;
+	uint32_t flags = 0;
+	for (unsigned k = walk->n; k-- > 0;) {
+		const struct hs_qos_diff *diff = &walk->diffs[k];
+		int64_t after = count;
+		count += diff->value;
+		if (diff->node) {
+			bool first = k == 0;
+			struct node node = {
+					.at = diff->link,
+					.rx = count,
+					.tx = after,
+					.before = first ? count : count + walk->diffs[k - 1].value,
+					.behind = behind,
+			};
+			flags |= judge_node(scene, &node);
+		}
+		if (k > 0 || !walk->has_source)
+			behind = count > behind ? count : behind;
+	}
+	if (!(flags & HS_QOS_STEP_TRANSIT_RESET) && source_tells(scene, behind))
+		return HS_QOS_STEP_SOURCE_RESET;
+	return flags;
+}
+
+static int64_t count_most(const struct hs_qos_walk *walk)
+{
+	int64_t count = walk->received, most = count;
+	for (unsigned k = walk->n; k-- > 0;) {
+		count += walk->diffs[k].value;
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+uint32_t hs_qos_restarts(const struct hs_qos_walk *walk, bool ambiguous, int64_t *most)
+{
+	struct scene scene = {.walk = walk, .most = count_most(walk)};
+	*most = scene.most;
+	scene.allowed = allowed_for(walk, scene.most);
+	scene.sent = walk->has_source ? walk->sent : 2 * scene.most;
+	for (unsigned i = 0; i < walk->chain->n; i++)
+		if (bytes_tell(&scene, i))
+			return HS_QOS_STEP_TRANSIT_RESET;
+	return ambiguous ? 0 : judge_packets(&scene);
+}
