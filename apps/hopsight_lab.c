@@ -29,6 +29,7 @@ enum {
 	OPTION_JSON,
 	OPTION_PLOTS,
 	OPTION_PACKETS,
+	OPTION_PUBLISHED,
 	OPTION_VERSION,
 };
 
@@ -75,6 +76,9 @@ static const struct {
 				VERB_RUN},
 		{{"packets", required_argument, NULL, OPTION_PACKETS}, "FILE",
 				"what each link did to each packet (CSV; large)", VERB_RUN},
+		{{"published", required_argument, NULL, OPTION_PUBLISHED}, "FILE",
+				"every message that nodes publish (a JSON object in each line)",
+				VERB_RUN},
 		{{"quiet", no_argument, NULL, 'q'}, "",
 				"no progress and no tables: what was not met, and the last line",
 				VERB_RUN},
@@ -169,6 +173,9 @@ static int read_option(int letter, const char *word, const char *value, struct l
 		return 0;
 	case OPTION_PACKETS:
 		options->packets = value;
+		return 0;
+	case OPTION_PUBLISHED:
+		options->published = value;
 		return 0;
 	case 'q':
 		options->quiet = true;

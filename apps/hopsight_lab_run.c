@@ -14,6 +14,7 @@
 #include "whole_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct work {
 	const struct lab_options *options;
 	char file[HS_LAB_PATH];
 	struct hs_scenario scenario;
-	struct hs_whole_file json, packets;
+	struct hs_whole_file json, packets, published;
 	bool json_on_stdout, eal_open;
 	struct hs_lab_line line;
 	struct hs_lab *lab;
@@ -97,6 +98,8 @@ static int open_files(struct work *work)
 		rc = hs_whole_file_open(&work->json, options->json, &err);
 	if (rc == 0 && options->packets)
 		rc = hs_whole_file_open(&work->packets, options->packets, &err);
+	if (rc == 0 && options->published)
+		rc = hs_whole_file_open(&work->published, options->published, &err);
 	if (rc == 0 && options->plots)
 		rc = hs_lab_plots_prepare(options->plots, &err);
 	if (rc == 0)
@@ -141,6 +144,21 @@ static int say_failure(const struct work *work, int rc, struct hs_error *err)
 	return rc == -EINVAL ? LAB_USAGE : LAB_FAILED;
 }
 
+static void show_progress(void *context, const struct hs_lab_progress *progress)
+{
+	struct work *work = context;
+
+	hs_lab_line_show(&work->line, progress);
+}
+
+static void write_published(void *context, int64_t now_ns, const char *topic, const char *json)
+{
+	const struct work *work = context;
+
+	fprintf(work->published.stream, "{\"at_ns\":%" PRId64 ",\"topic\":\"%s\",\"message\":%s}\n",
+			now_ns, topic, json);
+}
+
 static int create(struct work *work)
 {
 	struct hs_lab_config config = {
@@ -148,8 +166,9 @@ static int create(struct work *work)
 			.real = work->options->real,
 			.stop = &stop,
 			.packets = work->packets.stream,
-			.progress = work->options->quiet ? NULL : hs_lab_line_show,
-			.context = &work->line,
+			.progress = work->options->quiet ? NULL : show_progress,
+			.published = work->published.stream ? write_published : NULL,
+			.context = work,
 	};
 	struct hs_error err = {0};
 	int rc;
@@ -260,6 +279,8 @@ static int tell(struct work *work)
 
 	if (rc == 0 && work->packets.stream)
 		rc = hs_whole_file_commit(&work->packets, &err);
+	if (rc == 0 && work->published.stream)
+		rc = hs_whole_file_commit(&work->published, &err);
 	if (rc == 0 && work->options->plots)
 		rc = write_plots(work, &err);
 	if (rc < 0)
@@ -279,6 +300,7 @@ static void release(struct work *work)
 {
 	hs_whole_file_abandon(&work->json);
 	hs_whole_file_abandon(&work->packets);
+	hs_whole_file_abandon(&work->published);
 	json_decref(work->result);
 	hs_outcome_destroy(work->outcome);
 	hs_lab_destroy(work->lab);

@@ -29,8 +29,9 @@ struct hs_lab_config {
 	const volatile sig_atomic_t *stop; // not 0: end now, with what there is; may be NULL
 	FILE *packets;			   // a line for each packet on each link (CSV); may be NULL
 	void (*progress)(void *context, const struct hs_lab_progress *progress); // some 10 a second
-	// Every message that a node publishes, as it is; may be NULL.
-	void (*published)(void *context, const char *topic, const char *json);
+	// Every message that a node publishes, as it is, at its true time, and under the topic
+	// "run" what sinks say of the whole run at its end; may be NULL.
+	void (*published)(void *context, int64_t now_ns, const char *topic, const char *json);
 	void *context; // of both
 };
 

@@ -20,7 +20,7 @@ int lab_publish(void *context, const char *topic, const char *json)
 	int rc = hs_measured_take(lab->measured, topic, json);
 
 	if (lab->config.published)
-		lab->config.published(lab->config.context, topic, json);
+		lab->config.published(lab->config.context, lab->now_ns, topic, json);
 	if (rc < 0)
 		lab_fail(lab, rc, "internal", "",
 				"a message of topic \"%s\" was not understood: %s", topic,

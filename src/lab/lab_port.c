@@ -14,6 +14,8 @@
 
 #define ETHERTYPE_LOCAL 0x88b5 // IEEE 802, for experiments
 #define ANNOUNCE_BYTES	60
+#define L3_BYTES	54 // Ethernet and IPv6: hosts of the lab send no tags
+#define HBH_BYTES	2048
 
 // ---- passports ----
 
@@ -213,6 +215,53 @@ void lab_announce(struct hs_lab *lab)
 	lab->announcements_dropped += drops_so_far(lab) - before;
 }
 
+// ---- a line for each packet ----
+
+void lab_packets_header(FILE *file)
+{
+	fputs("sent_ns,link,direction,traffic,reply,number,copy,bytes,telemetry,fate,wait_ns,"
+	      "arrives_ns,shown_ns,header\n",
+			file);
+}
+
+// The Hop-by-Hop header of a frame with telemetry: what is on the wire, for readers of their own.
+static void write_header(FILE *file, const struct rte_mbuf *m)
+{
+	uint8_t buffer[HBH_BYTES];
+	const uint8_t *header = rte_pktmbuf_read(m, L3_BYTES, 2, buffer);
+	uint32_t len = header ? 8 * (header[1] + 1u) : 0;
+
+	header = len ? rte_pktmbuf_read(m, L3_BYTES, len, buffer) : NULL;
+	for (uint32_t i = 0; header && i < len; i++)
+		fprintf(file, "%02x", header[i]);
+}
+
+// fate NULL: handed to its host.
+static void write_line(struct hs_lab *lab, const struct lab_port *port, const struct rte_mbuf *m,
+		bool copy, bool telemetry, const struct hs_link_fate *fate)
+{
+	const struct hs_scenario *s = lab->scenario;
+	const struct hs_passport *passport = rte_mbuf_to_priv((struct rte_mbuf *)(uintptr_t)m);
+	FILE *file = lab->config.packets;
+
+	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
+			fate ? s->links[port->link].name : s->hosts[port->host].name,
+			!fate	    ? "host"
+			: port->way ? "reverse"
+				    : "forward",
+			s->traffic[passport->traffic].name, passport->reply, passport->number, copy,
+			rte_pktmbuf_pkt_len(m), telemetry);
+	if (fate && fate->loss != HS_LINK_NOT_LOST)
+		fprintf(file, "%s,,", hs_link_loss_name(fate->loss));
+	else
+		fprintf(file, "delivered,%" PRId64 ",%" PRId64, fate ? fate->wait_ns : 0,
+				fate ? fate->arrives_ns : lab->now_ns);
+	fprintf(file, ",%" PRId64 ",", lab_shown_ns(lab, &lab->nodes[port->node]));
+	if (telemetry)
+		write_header(file, m);
+	fputc('\n', file);
+}
+
 // ---- to hosts ----
 
 static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
@@ -228,6 +277,8 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	}
 	if (passport->flow != HS_NO_INDEX)
 		hs_truth_sink(lab->truth, passport);
+	if (unlikely(lab->config.packets))
+		write_line(lab, port, m, false, false, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
 		lab_fail(lab, -EMSGSIZE, "internal", "", "a frame of %u bytes came in pieces", len);
 	else
@@ -238,31 +289,6 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 }
 
 // ---- to links ----
-
-void lab_packets_header(FILE *file)
-{
-	fputs("sent_ns,link,direction,traffic,reply,number,copy,bytes,telemetry,fate,wait_ns,"
-	      "arrives_ns\n",
-			file);
-}
-
-static void write_line(const struct hs_lab *lab, const struct lab_port *port,
-		const struct hs_passport *passport, bool copy, uint32_t bytes, bool telemetry,
-		const struct hs_link_fate *fate)
-{
-	const struct hs_scenario *s = lab->scenario;
-	FILE *file = lab->config.packets;
-
-	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
-			s->links[port->link].name, port->way ? "reverse" : "forward",
-			s->traffic[passport->traffic].name, passport->reply, passport->number, copy,
-			bytes, telemetry);
-	if (fate->loss != HS_LINK_NOT_LOST)
-		fprintf(file, "%s,,\n", hs_link_loss_name(fate->loss));
-	else
-		fprintf(file, "delivered,%" PRId64 ",%" PRId64 "\n", fate->wait_ns,
-				fate->arrives_ns);
-}
 
 static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		struct hs_event_queue *queue, int64_t arrives_ns)
@@ -324,7 +350,7 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
-		write_line(lab, port, passport, i > 0, len, telemetry, &fates[i]);
+		write_line(lab, port, m, i > 0, telemetry, &fates[i]);
 	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
 		put_copy_on_way(lab, port, m, passport, fates[1].arrives_ns);
 	if (fates[0].loss == HS_LINK_NOT_LOST)

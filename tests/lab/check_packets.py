@@ -73,7 +73,7 @@ def read_packets(path):
     ways = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as f:
         for order, r in enumerate(csv.reader(f)):
-            if not order:
+            if not order or r[2] == "host":
                 continue
             delivered = r[9] == "delivered"
             row = Row(int(r[0]), order, r[1], r[2], r[6] == "1", int(r[7]), r[8] == "1", r[9],

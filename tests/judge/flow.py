@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of a flow's packets, however it came to be known."""
+
+import wire
+
+
+class Stop:
+    """A packet at a node. rx and tx: how many of the flow that node had received and sent by then,
+    itself included, reckoned from links and never from a counter; at: true time; shown: by the
+    node's clock."""
+
+    __slots__ = ("node", "at", "shown", "before", "order", "number", "bytes", "rx", "tx",
+                 "rx_bytes", "tx_bytes", "header", "copy", "arrivals", "sent_on")
+
+    def __init__(self, node, at, before, order):
+        self.node, self.at, self.before, self.order = node, at, before, order
+        self.shown = at
+        self.number = self.bytes = self.rx = self.rx_bytes = self.arrivals = 0
+        self.tx = self.tx_bytes = None
+        self.header, self.copy, self.sent_on = b"", False, None
+
+
+class Report:
+    """A packet with telemetry that came to its sink. stops: of each node in its path; bits: what
+    each but the sink wrote."""
+
+    __slots__ = ("number", "copy", "path", "stops", "bits", "passed", "counted", "arrival")
+
+    def __init__(self, number, copy, path, stops, bits, passed):
+        self.number, self.copy, self.path, self.stops = number, copy, tuple(path), stops
+        self.bits, self.passed = bits, passed
+        self.counted = stops[-1].shown
+        self.arrival = 0
+
+    def _has(self, stop, of_source, of_hop):
+        if stop == len(self.stops) - 1:
+            return True
+        return bool(self.bits[stop] & (of_hop if stop else of_source))
+
+    def has_packets(self, stop):
+        return self._has(stop, wire.SOURCE_PACKETS, wire.PACKETS)
+
+    def has_stamp(self, stop):
+        return self._has(stop, wire.SOURCE_STAMP, wire.STAMP)
+
+    def has_bytes(self, stop):
+        return self._has(stop, wire.SOURCE_BYTES, wire.BYTES)
+
+    def hop(self, ends, adjacent):
+        """Where the path has a hop, or None."""
+        start, end = ends
+        for i in range(len(self.path) - 1):
+            if self.path[i] != start:
+                continue
+            for j in range(i + 1, i + 2 if adjacent else len(self.path)):
+                if self.path[j] == end and j < len(self.path):
+                    return i, j
+        return None
+
+
+class Flow:
+    def __init__(self, ns_id, reports, stops):
+        """reports: in the order in which they came; stops: of all packets, by node."""
+        self.ns_id, self.reports, self.stops = ns_id, reports, stops
+        for i, report in enumerate(reports):
+            report.arrival = i

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An independent judge of what was published: it shares no code with the switch, the monitor or the
+lab. It knows what happened to the packets on each link, reckons every number of every window
+by the text of docs/metrics.md (rules.py), and tells each that is another and carries no marker: a
+flag that applies to it. A number that is absent claims nothing.
+
+    judge.py SCENARIO [--seed N] [--duration S]     runs it in the lab and judges what came of it
+"""
+
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE]
+
+import lab_packets  # noqa: E402
+import rules  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
+SECOND = rules.SECOND
+
+Finding = collections.namedtuple("Finding", "kind text")
+
+# Flags, and what of a hop or of the whole way they may make wrong.
+COUNTS = {"tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "loss_ratio", "rx_bytes",
+          "span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps",
+          "unattributed_lost_packets"}
+EXCUSES = {
+    "epoch": COUNTS | {"jitter_ns", "p50", "p99", "p999"},
+    "multipath": COUNTS | {"path", "jitter_ns"},
+    "rules_differ": COUNTS,
+    "counter_ambiguous": COUNTS,
+    "negative_delay": set(),
+    "path_changed": COUNTS | {"path"},
+    "unsynchronised": {"span_start_ns", "span_end_ns", "throughput_bps", "time"},
+}
+# Of the whole way these say nothing: it goes on over any path.
+NOT_OF_ALL = {"multipath", "path_changed"}
+ANY = COUNTS | {"path", "reports", "jitter_ns", "mean", "min", "max", "p50", "p99", "p999", "time"}
+
+
+def markers_of(window):
+    marks = set(window["flags"])
+    if window.get("path_changed"):
+        marks.add("path_changed")
+    if window.get("clock", {}).get("synchronised") is False:
+        marks.add("unsynchronised")
+    return marks
+
+
+class Judge:
+    """Of one flow."""
+
+    def __init__(self, flow, lives, ends, scenario):
+        self.flow, self.ends, self.scenario = flow, ends, scenario
+        self.lives = [rules.Life(reports) for reports in lives]
+        self.compared = 0
+        self.findings = []
+
+    def say(self, kind, text):
+        self.findings.append(Finding(kind, text))
+
+    def window(self, window):
+        """The life that it fits best: a sink that began anew hands a window out twice."""
+        best = None
+        lives = [life for life in self.lives if window.get("run") or life.within(
+            window["start_ns"], window["end_ns"])]
+        for life in lives or self.lives[-1:]:
+            before, self.findings = self.findings, []
+            self.one_window(life, window)
+            found, self.findings = self.findings, before
+            if best is None or len(found) < len(best):
+                best = found
+        self.findings += best or []
+
+    def one_window(self, life, window):
+        run = window.get("run", False)
+        start, end = (-1 << 62, 1 << 62) if run else (window["start_ns"], window["end_ns"])
+        length = window["window_ns"]
+        name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
+        marks = markers_of(window)
+        reports = life.within(start, end)
+        self.same(marks, name, "reports", window["reports"], len(reports), False)
+        if window.get("stale") or not reports:
+            return
+        self.path(life, window, marks, name, reports, start)
+        hops = window.get("hops", [])
+        pairs = [(hop["from"], hop["to"]) for hop in hops]
+        for hop, ends in zip(hops, pairs):
+            if pairs.count(ends) == 1:  # [10]: a loop has a hop for each passage
+                self.hop(life, hop, ends, ends[1] == window["path"][-1], marks,
+                         f"{name} {ends[0]}-{ends[1]}", start, end, length)
+        if "e2e" in window:
+            self.hop(life, window["e2e"], None, True, marks - NOT_OF_ALL, f"{name} e2e", start, end,
+                     length)
+            self.sums(window, marks, name)
+
+    def same(self, marks, name, key, got, want, may_lack=True, slack=0):
+        self.compared += 1
+        if got is None and may_lack:
+            return
+        if want is None or abs(got - want) > slack:
+            if any(key in EXCUSES.get(mark, ANY) for mark in marks):
+                return
+            self.say(key, f"{name} {key}: {got} published, {want} by the packets {sorted(marks)}")
+
+    def path(self, life, window, marks, name, reports, start):
+        paths = [r.path for r in reports]
+        self.compared += 1
+        if any("path" in EXCUSES.get(mark, ANY) for mark in marks):
+            if tuple(window["path"]) not in paths:
+                self.say("path", f"{name} path: {window['path']} published, no packet took it")
+            return
+        before = life.within(-1 << 62, start)[-1:]
+        kinds = set(paths) | {r.path for r in before}
+        if kinds != {tuple(window["path"])}:
+            self.say("path", f"{name} path: {window['path']} published, packets took "
+                     f"{sorted(kinds)} {sorted(marks)}")
+
+    def hop(self, life, hop, ends, last_hop, marks, name, start, end, length):
+        # [26] No flag but one says that counts are not to be believed.
+        for key in ("tx_packets", "rx_packets", "rx_bytes"):
+            if hop.get(key, 0) < 0 and not marks - {"negative_delay", "unsynchronised"}:
+                self.say("negative", f"{name} {key}: {hop[key]}")
+        if not 0 <= hop.get("loss_ratio", 0) <= 1:
+            self.say("loss_ratio", f"{name} loss_ratio: {hop['loss_ratio']}")
+        delays = life.delays(ends, start, end)
+        if "delay_ns" in hop and not delays:
+            self.say("mean", f"{name} delay_ns: published, and no packet has one")
+        elif "delay_ns" in hop:
+            self.delay(hop["delay_ns"], delays, marks, name)
+        self.same(marks, name, "jitter_ns", hop.get("jitter_ns"), life.jitter(ends, start, end))
+        want = rules.span_numbers(life, ends, last_hop, start, end, length)
+        for key in ("tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "rx_bytes",
+                    "span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps"):
+            self.same(marks, name, key, hop.get(key), want.get(key))
+        self.ratio(hop, want, marks, name)
+        self.time(life, hop, ends, marks, name, start, end)
+
+    def delay(self, got, delays, marks, name):
+        want = rules.delay_numbers(delays)
+        rough = (max(delays) - min(delays)) // 32 + 1 if len(delays) > rules.EXACT_VALUES else 0
+        for key, value in got.items():
+            if key in want:
+                self.same(marks, name, key, value, want[key],
+                          slack=rough if key.startswith("p") else 0)
+        if want["min"] < 0 and "negative_delay" not in marks:
+            self.say("negative_delay", f"{name} delay {want['min']}, and no flag says so")
+
+    def ratio(self, hop, want, marks, name):
+        """[14] Exact where packets stay in order and are not copied."""
+        if "loss_ratio" not in hop or "lost_packets" not in want or self.scenario.reorders:
+            return
+        sent = want["tx_packets"]
+        ratio = max(0, want["lost_packets"]) / sent if sent > 0 else 0
+        self.same(marks, name, "loss_ratio", hop["loss_ratio"], ratio, slack=1e-12)
+
+    def time(self, life, hop, ends, marks, name, start, end):
+        """A rate is bytes over time, not over what a clock was set by."""
+        of = life.span(ends, "stamps", start, end)
+        if not of or "throughput_bps" not in hop:
+            return
+        shown, true = of[3].shown - of[2].shown, of[3].at - of[2].at
+        self.same(marks, name, "time", shown, true, slack=true // 100 + SECOND // 100)
+
+    def sums(self, window, marks, name):
+        """[11] What links and nodes lost, and what nobody can be charged with, is what was lost."""
+        e2e, hops = window["e2e"], window.get("hops", [])
+        if "unattributed_lost_packets" not in e2e or marks & {"multipath", "path_changed"}:
+            return
+        total = sum(h.get("lost_packets", 0) + h.get("node_lost_packets", 0) for h in hops)
+        self.same(set(), name, "unattributed_lost_packets", e2e["unattributed_lost_packets"],
+                  e2e["lost_packets"] - total)
+
+    def published(self, windows):
+        """[6] Every window with reports is there, but the last of a sink that ended."""
+        have = {(w["start_ns"], w["end_ns"]) for w in windows if w["reports"]}
+        for life in self.lives:
+            for start in sorted({-(-r.counted // SECOND) * SECOND - SECOND for r in life.reports}):
+                self.compared += 1
+                lost = any(start < t - self.shift(life, t) <= start + SECOND + 2 * rules.LATENESS
+                           for t in self.ends)
+                if (start, start + SECOND) not in have and not lost:
+                    self.say("window", f"{(start - self.scenario.start_ns) / SECOND:g}+1s: "
+                             "has reports, and was not published")
+
+    @staticmethod
+    def shift(life, at):
+        """What the sink's clock is behind true time, about then."""
+        nearest = min(life.reports, key=lambda r: abs(r.stops[-1].at - at)).stops[-1]
+        return nearest.at - nearest.shown
+
+    def undisturbed(self, windows):
+        """A flag means something: nothing happened, nothing is flagged."""
+        for window in windows:
+            self.compared += 1
+            marks = markers_of(window)
+            if marks:
+                self.say("flag", f"{(window['start_ns'] - self.scenario.start_ns) / SECOND:g}+"
+                         f"{window['window_ns'] / SECOND:g}s: {sorted(marks)}, and nothing happened")
+
+
+class Scenario:
+    """What a judge has to know of one."""
+
+    def __init__(self, data, start_ns):
+        self.data, self.start_ns = data, start_ns
+        links = data.get("links") or [data.get("topology", {}).get("link", {})]
+        ways = links + [link.get("reverse", {}) for link in links] + [
+            event["set"] for event in data.get("events", []) if "link" in event]
+        self.copies = any(way.get("duplicate_ratio") for way in ways)
+        self.reorders = self.copies or data.get("forwarding") == "shortest_path" or any(
+            (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
+            or "delay_ns" in way for way in ways[len(links) * 2:]) or any(
+            (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
+            for way in ways)
+        nodes = data.get("nodes", [])
+        self.undisturbed = not (data.get("events") or self.copies or data.get("telemetry")
+                                or any("clock" in node or "fields" in node for node in nodes))
+
+    def boundaries(self, node):
+        """When what a node knew of a flow ended."""
+        times = []
+        for event in self.data.get("events", []):
+            request = event.get("request", {})
+            requests = request if isinstance(request, list) else [request]
+            if event.get("node") in (node, "*") and (
+                    event.get("restart") or any("int_delete" in r for r in requests)):
+                times.append(self.start_ns + round(event["at_s"] * SECOND))
+                while "every_s" in event and times[-1] < self.start_ns + SECOND * event.get(
+                        "until_s", self.data["duration_s"]):
+                    times.append(times[-1] + round(event["every_s"] * SECOND))
+        return sorted(times)
+
+
+def split(reports, times):
+    lives = [[] for _ in range(len(times) + 1)]
+    for report in reports:
+        at = report.stops[-1].at
+        lives[sum(at >= t for t in times)].append(report)
+    return [life for life in lives if life]
+
+
+def handed_out_early(flow, windows):
+    """When a sink gave out windows that were not over: it forgot the flow, as where a rule expired."""
+    arrivals = [report.stops[-1] for report in flow.reports]
+    times = set()
+    for window in windows:
+        before = [stop for stop in arrivals if stop.at <= window["at_ns"]][-1:]
+        if before and not window.get("run") and (
+                window["at_ns"] + before[0].shown - before[0].at < window["end_ns"]):
+            times.add(window["at_ns"] + 1)
+    return times
+
+
+def read_published(path):
+    """Windows and the sink's stamps of reports, by ns_id."""
+    windows, stamps = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            message = json.loads(line)["message"]
+            if "qos_report" in message:
+                window = message["qos_report"]
+                window["at_ns"] = json.loads(line)["at_ns"]
+                windows[window["ns_id"]].append(window)
+            elif "int_report" in message:
+                report = message["int_report"]
+                stamps[report["ns_id"]][report["sink"]["ts_ns"]] += 1
+    return windows, stamps
+
+
+def judge_flow(flow, windows, stamps, scenario):
+    """How many numbers were compared, and findings."""
+    sinks = {report.stops[-1].node for report in flow.reports}
+    times = sorted({t for node in sinks for t in scenario.boundaries(node)}
+                   | handed_out_early(flow, windows))
+    told, left = [], collections.Counter(stamps)
+    for report in flow.reports:
+        if left[report.stops[-1].shown] > 0:
+            left[report.stops[-1].shown] -= 1
+            told.append(report)
+    judge = Judge(flow, split(told, times), times, scenario)
+    if len(told) < len(flow.reports) and scenario.undisturbed:
+        judge.say("report", f"{len(flow.reports)} packets brought telemetry, {len(told)} reports "
+                  "were published")
+    if left.total():
+        judge.say("report", f"{left.total()} reports of packets that never came")
+    for window in windows:
+        judge.window(window)
+    judge.published([w for w in windows if not w.get("run")])
+    if scenario.undisturbed:
+        judge.undisturbed(windows)
+    return judge.compared, judge.findings
+
+
+def judge_files(data, result, packets, published):
+    """By flow's name: (compared, findings)."""
+    start_ns = result["start_ns"]
+    scenario = Scenario(data, start_ns)
+    ns_ids = {}
+    for window in result["windows"]:
+        name, reply = window["flow"], window["flow"].endswith("/reply")
+        ns_ids[name.removesuffix("/reply") if reply else name, reply] = window["ns_id"]
+    flows = lab_packets.read(data, ns_ids, packets, start_ns)
+    windows, stamps = read_published(published)
+    return {ns_id: judge_flow(flow, windows[ns_id], stamps[ns_id], scenario)
+            for ns_id, flow in flows.items()}
+
+
+class LabFailed(Exception):
+    pass
+
+
+def run_lab(path, folder, words=()):
+    files = [os.path.join(folder, name) for name in ("result", "packets", "published")]
+    done = subprocess.run(
+        [os.path.join(BUILD, "apps", "hopsight-lab"), "run", path, "--quiet", "--json", files[0],
+         "--packets", files[1], "--published", files[2], *words],
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    # What a scenario expects of itself is not this judge's matter.
+    if done.returncode not in (0, 1) or not os.path.exists(files[2]):
+        raise LabFailed(f"hopsight-lab ended with {done.returncode}: {done.stderr.strip()}")
+    with open(files[0], encoding="utf-8") as f:
+        return json.load(f), files[1], files[2]
+
+
+def judge_scenario(path, words=(), duration_s=None):
+    """(compared, findings) of all flows of a run."""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    if duration_s:
+        data["duration_s"] = duration_s
+    with tempfile.TemporaryDirectory(prefix="hs-judge-") as folder:
+        result, packets, published = run_lab(path, folder, words)
+        verdicts = judge_files(data, result, packets, published)
+    compared = sum(n for n, _ in verdicts.values())
+    return compared, [Finding(f.kind, f"flow {ns_id}: {f.text}")
+                      for ns_id, (_, findings) in verdicts.items() for f in findings]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario")
+    parser.add_argument("--seed")
+    parser.add_argument("--duration", type=float)
+    options = parser.parse_args()
+    words = ["--seed", options.seed] if options.seed else []
+    words += ["--duration", str(options.duration)] if options.duration else []
+    compared, findings = judge_scenario(options.scenario, words, options.duration)
+    for finding in findings[:60]:
+        print(f"[{finding.kind}] {finding.text}")
+    print(f"{compared} numbers compared, {len(findings)} are wrong without saying so")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
