@@ -22,6 +22,7 @@
 #include <rte_hash_crc.h>
 
 struct rte_hash;
+struct hs_ns_index;
 
 struct hs_flow_key {
 	uint8_t src_ip[16];
@@ -90,6 +91,14 @@ struct hs_flow_shared {
 } __rte_cache_aligned;
 static_assert(sizeof(struct hs_flow_shared) == 64, "one line to compare a key with");
 
+// Telemetry of a rule that came in packets which another rule takes (docs/decisions/0003). Written
+// by its worker alone, and zeroed by control while no worker sees the slot.
+struct hs_flow_shadow {
+	uint64_t packets;
+	uint64_t rx_packets; // that the rule itself had counted at the last of them
+	uint32_t by;	     // namespace of the rule that took the last of them
+};
+
 struct hs_flow_sums {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
 };
@@ -117,6 +126,8 @@ struct hs_flow_view {
 	struct hs_flow_shared *shared;	       // [slot]
 	struct hs_flow_others *others;	       // the worker's own
 	struct hs_flow_offer *_Atomic *offers; // [slot], NULL where there was none yet
+	struct hs_flow_shadow *shadows;	       // [slot], the worker's own
+	const struct hs_ns_index *names;
 	const struct rte_hash *hash;
 	struct hs_flow_index index;   // buckets NULL: every look-up asks the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
@@ -226,6 +237,12 @@ static inline bool hs_flow_is_of(const struct hs_flow_view *view, uint32_t slot,
 {
 	return slot < view->n_rules && view->own[slot].ns_id == ns_id;
 }
+
+// The slot of the rule of this namespace, whether it takes packets or waits behind another rule;
+// HS_FLOW_NONE: there is none.
+uint32_t hs_flow_named(const struct hs_flow_view *view, uint32_t ns_id);
+// Are there packets that both rules match? Both slots are of rules.
+bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b);
 
 static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
 {

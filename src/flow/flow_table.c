@@ -168,6 +168,8 @@ static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		struct hs_flow_worker *own = &t->workers[w][slot];
 		memset(own, 0, sizeof(*own));
+		if (t->shadows[w][slot].packets)
+			t->shadows[w][slot] = (struct hs_flow_shadow){0};
 		own->since = UINT32_MAX - 1; // the first packet is due
 		own->last_ns = HS_FLOW_NEVER_NS;
 		own->ns_id = rule->ns_id;
@@ -396,10 +398,20 @@ uint32_t hs_flow_table_generation(const struct hs_flow_table *t, uint32_t slot)
 	return atomic_load_explicit(&t->shared[slot].generation, memory_order_relaxed);
 }
 
+// The rule that took the last packets with this one's telemetry, while it is installed.
+static uint32_t took_packets_of(const struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_counters counters;
+
+	hs_flow_table_counters(t, slot, &counters);
+	return hs_flow_table_find(t, counters.shadowed_by) == HS_FLOW_NONE ? 0
+									   : counters.shadowed_by;
+}
+
 uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *t, uint32_t slot)
 {
 	if (t->entries[slot].state != ENTRY_WAITING)
-		return 0;
+		return took_packets_of(t, slot);
 	uint32_t at = slot;
 	while (t->entries[at].state == ENTRY_WAITING)
 		at = t->entries[at].tuple_prev;
@@ -426,12 +438,23 @@ static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker
 	sum->last_int_ns = RTE_MAX(sum->last_int_ns, last_int_ns);
 }
 
+static void add_shadow(struct hs_flow_counters *sum, const struct hs_flow_shadow *shadow)
+{
+	uint64_t packets = __atomic_load_n(&shadow->packets, __ATOMIC_RELAXED);
+
+	sum->shadowed_packets += packets;
+	if (packets)
+		sum->shadowed_by = __atomic_load_n(&shadow->by, __ATOMIC_RELAXED);
+}
+
 void hs_flow_table_counters(
 		const struct hs_flow_table *t, uint32_t slot, struct hs_flow_counters *counters)
 {
 	memset(counters, 0, sizeof(*counters));
-	for (unsigned w = 0; w < t->config.n_workers; w++)
+	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		add_worker(counters, &t->workers[w][slot]);
+		add_shadow(counters, &t->shadows[w][slot]);
+	}
 }
 
 uint32_t hs_flow_table_count(const struct hs_flow_table *t)
@@ -460,6 +483,8 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->shared = t->shared;
 	view->others = t->others[worker];
 	view->offers = t->offers;
+	view->shadows = t->shadows[worker];
+	view->names = &t->index;
 	view->hash = t->hash;
 	view->index = t->places;
 	view->masks = &t->masks;

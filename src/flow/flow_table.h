@@ -41,8 +41,10 @@ struct hs_flow_counters {
 	uint64_t sink_packets;					// telemetry taken out
 	uint64_t reports_made, reports_lost;			// handed to the ring, ring full
 	uint64_t no_room_mtu, no_room_headroom, no_room_option; // telemetry that did not fit
-	uint32_t mtu_needed; // the largest MTU that would have fitted, 0 if all did
-	int64_t last_int_ns; // receive time of the last packet given telemetry here; 0: none
+	uint32_t mtu_needed;	   // the largest MTU that would have fitted, 0 if all did
+	int64_t last_int_ns;	   // receive time of the last packet given telemetry here; 0: none
+	uint64_t shadowed_packets; // with this rule's telemetry, which another rule took
+	uint32_t shadowed_by;	   // namespace of the rule that took the last of them; 0: none
 };
 
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
@@ -64,7 +66,8 @@ uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *table, uint32_t slot);
 // Grows with each installation into the slot: tells a replaced rule's reports from the new one's.
 uint32_t hs_flow_table_generation(const struct hs_flow_table *table, uint32_t slot);
-// The ns_id of the older rule with the same 5-tuple that this one waits behind, or 0.
+// The ns_id of the rule that takes packets of this one: the older rule with the same 5-tuple that
+// it waits behind, or the one that took packets with its telemetry; or 0.
 uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t slot);
 void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
 		struct hs_flow_counters *counters);

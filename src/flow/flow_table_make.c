@@ -59,7 +59,9 @@ static int make_arrays(struct hs_flow_table *t)
 		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
 		t->others[w] = rte_zmalloc(
 				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
-		if (!t->workers[w] || !t->others[w])
+		// Untouched pages of it cost nothing: few rules have one.
+		t->shadows[w] = calloc(capacity, sizeof(*t->shadows[w]));
+		if (!t->workers[w] || !t->others[w] || !t->shadows[w])
 			return -ENOMEM;
 	}
 	return 0;
@@ -102,6 +104,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
 		hs_pages_give(t->workers[w], worker_bytes(slots));
 		rte_free(t->others[w]);
+		free(t->shadows[w]);
 	}
 	hs_pages_give(t->shared, shared_bytes(slots));
 	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
@@ -148,7 +151,7 @@ uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 			  n_workers * mapped_bytes(worker_bytes(slots)) +
 			  mapped_bytes(hs_flow_index_bytes(slots));
 
-	return arrays +
+	return arrays + (uint64_t)slots * n_workers * sizeof(struct hs_flow_shadow) +
 	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_offer *)) +
 	       hs_ns_index_bytes(slots);
 }

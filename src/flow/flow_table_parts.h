@@ -43,6 +43,7 @@ struct hs_flow_table {
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];
+	struct hs_flow_shadow *shadows[32];
 	struct hs_flow_offer *_Atomic *offers;
 	uint32_t mask_users[4];
 	// Read by every worker for each burst; the rest is control's, which writes it all the time.

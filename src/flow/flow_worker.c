@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_state.h"
+#include "ns_index.h"
 
 #include <string.h>
 
@@ -241,6 +242,29 @@ const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, u
 		place->generation = generation;
 	}
 	return &place->sums;
+}
+
+uint32_t hs_flow_named(const struct hs_flow_view *view, uint32_t ns_id)
+{
+	uint32_t slot = hs_ns_index_find(view->names, ns_id);
+
+	return slot != HS_NS_INDEX_NONE && hs_flow_is_of(view, slot, ns_id) ? slot : HS_FLOW_NONE;
+}
+
+static bool same_or_any(uint16_t a, uint16_t b)
+{
+	return a == b || !a || !b;
+}
+
+bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b)
+{
+	struct hs_flow_key one = {0}, other = {0};
+
+	memcpy(&one, view->shared[a].key, sizeof(view->shared[a].key));
+	memcpy(&other, view->shared[b].key, sizeof(view->shared[b].key));
+	return !memcmp(one.src_ip, other.src_ip, 16) && !memcmp(one.dst_ip, other.dst_ip, 16) &&
+	       one.protocol == other.protocol && same_or_any(one.src_port, other.src_port) &&
+	       same_or_any(one.dst_port, other.dst_port);
 }
 
 void hs_flow_postpone(struct hs_flow_worker *own)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_common.h>
 
@@ -35,6 +36,23 @@ static uint32_t home_of(const struct hs_ns_index *index, uint32_t ns_id)
 	return (uint32_t)((ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & index->mask;
 }
 
+static struct hs_ns_place read_place(const struct hs_ns_place *place)
+{
+	struct hs_ns_place copy;
+	uint64_t word = __atomic_load_n((const uint64_t *)place, __ATOMIC_ACQUIRE);
+
+	memcpy(&copy, &word, sizeof(copy));
+	return copy;
+}
+
+static void write_place(struct hs_ns_place *place, struct hs_ns_place value)
+{
+	uint64_t word;
+
+	memcpy(&word, &value, sizeof(word));
+	__atomic_store_n((uint64_t *)place, word, __ATOMIC_RELEASE);
+}
+
 static uint32_t place_of(const struct hs_ns_index *index, uint32_t ns_id)
 {
 	uint32_t at = home_of(index, ns_id);
@@ -45,13 +63,20 @@ static uint32_t place_of(const struct hs_ns_index *index, uint32_t ns_id)
 
 uint32_t hs_ns_index_find(const struct hs_ns_index *index, uint32_t ns_id)
 {
-	const struct hs_ns_place *place = &index->places[place_of(index, ns_id)];
-	return place->ns_id && ns_id ? place->slot : HS_NS_INDEX_NONE;
+	for (uint32_t at = home_of(index, ns_id); ns_id; at = (at + 1) & index->mask) {
+		struct hs_ns_place place = read_place(&index->places[at]);
+		if (place.ns_id == ns_id)
+			return place.slot;
+		if (!place.ns_id)
+			break;
+	}
+	return HS_NS_INDEX_NONE;
 }
 
 void hs_ns_index_insert(struct hs_ns_index *index, uint32_t ns_id, uint32_t slot)
 {
-	index->places[place_of(index, ns_id)] = (struct hs_ns_place){.ns_id = ns_id, .slot = slot};
+	write_place(&index->places[place_of(index, ns_id)],
+			(struct hs_ns_place){.ns_id = ns_id, .slot = slot});
 }
 
 // Backward-shift deletion: no tombstones, so probes stay short whatever the history.
@@ -65,8 +90,8 @@ void hs_ns_index_erase(struct hs_ns_index *index, uint32_t ns_id)
 		uint32_t home = home_of(index, places[at].ns_id);
 		if (((at - home) & index->mask) < ((at - hole) & index->mask))
 			continue;
-		places[hole] = places[at];
+		write_place(&places[hole], places[at]);
 		hole = at;
 	}
-	places[hole] = (struct hs_ns_place){0};
+	write_place(&places[hole], (struct hs_ns_place){0});
 }

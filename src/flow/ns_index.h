@@ -2,17 +2,20 @@
 // From a rule's namespace id to its slot: open addressing with linear probing over twice as many
 // places as rules, so that a look-up, an insertion and a removal cost the same at any number.
 //
-// Thread rule: control.
+// Thread rule: control; hs_ns_index_find by any thread. A worker that looks while control erases
+// another id may miss one that is there, once.
 #pragma once
 
+#include <assert.h>
 #include <stdint.h>
 
 #define HS_NS_INDEX_NONE UINT32_MAX
 
 struct hs_ns_place {
-	uint32_t ns_id; // 0: empty
+	_Alignas(8) uint32_t ns_id; // 0: empty
 	uint32_t slot;
 };
+static_assert(sizeof(struct hs_ns_place) == 8, "read and written as one word");
 
 struct hs_ns_index {
 	struct hs_ns_place *places;

@@ -93,7 +93,7 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		if (!(packet->flags & other))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
-		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);
+		hs_shadow(worker, burst, i);
 	} else {
 		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);
 		report(worker, burst, i);

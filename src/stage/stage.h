@@ -64,6 +64,10 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 void hs_signal_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 void hs_signal_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+// Of a packet whose telemetry names a rule that did not take it: counts why. Returns the slot of
+// that rule where another rule took all of its packets since the last call, else HS_FLOW_NONE.
+uint32_t hs_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
 // Where others hold a packet's bytes too, puts a copy in its place, parsed anew. False: no buffer.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Makes a chain linear for a port that takes none; where that cannot be, drops it and says false.

@@ -21,44 +21,23 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// The rule that asked for this packet's telemetry, if this node has it; counts where not.
-static struct hs_flow_worker *rule_of(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+// The fields of `allowed` that the packet asks for, by the rule in its slot.
+static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, uint16_t allowed)
 {
 	const struct hs_packet *packet = &burst->packets[i];
-
-	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
-		if (!(packet->flags & HS_PACKET_SIGNAL))
-			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
-		return NULL;
-	}
-	if (!hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id)) {
-		hs_event(worker, burst, HS_EVENT_UNKNOWN_NAMESPACE);
-		return NULL;
-	}
-	return &worker->flows.own[burst->slots[i]];
-}
-
-void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
-{
-	const struct hs_packet *packet = &burst->packets[i];
-	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
-		hs_signal_pass(worker, burst, i);
-	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY))
-		return;
-	struct hs_flow_worker *own = rule_of(worker, burst, i);
-	if (!own)
-		return;
+	uint32_t slot = burst->slots[i];
+	struct hs_flow_worker *own = &worker->flows.own[slot];
 	uint16_t wanted = (uint16_t)packet->trace_type;
 	if (!wanted || !hs_flow_hop_enabled(own))
 		return;
 
-	uint32_t slot = burst->slots[i];
 	int64_t now_ns = hs_burst_rx_ns(burst, i);
-	uint16_t bitmap = wanted & HS_HOP_KNOWN;
+	uint16_t bitmap = wanted & allowed;
 	struct hs_flow_sums sums;
 
 	hs_flow_sum(&worker->flows, slot, &sums);
-	if (unlikely(worker->partial))
+	if (unlikely(worker->partial && allowed == HS_HOP_KNOWN))
 		bitmap = hs_partial_choose(worker->partial, &worker->flows, slot, wanted, &sums,
 				now_ns, &worker->rng);
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
@@ -70,6 +49,38 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	if (unlikely(!hs_fits(worker, burst, i, out, (size_t)growth)))
 		return;
 	insert(worker, burst, i, (size_t)growth, bitmap, &sums);
-	if (unlikely(worker->partial))
+	if (unlikely(worker->partial && allowed == HS_HOP_KNOWN))
 		hs_partial_added(worker->partial, &worker->flows, slot, bitmap, &sums, now_ns);
+}
+
+// Another rule takes all packets of the rule that this telemetry names: what that rule counts here
+// would look like loss. So the entry says that the packet was here, and when.
+static void add_entry_without_counts(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	uint32_t taker = burst->slots[i];
+	uint32_t named = hs_shadow(worker, burst, i);
+
+	if (named == HS_FLOW_NONE)
+		return;
+	burst->slots[i] = named;
+	add_entry(worker, burst, i, out, HS_HOP_TIMESTAMP);
+	burst->slots[i] = taker;
+}
+
+void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
+		hs_signal_pass(worker, burst, i);
+	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY))
+		return;
+	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
+		if (!(packet->flags & HS_PACKET_SIGNAL))
+			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
+	} else if (likely(hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id))) {
+		add_entry(worker, burst, i, out, HS_HOP_KNOWN);
+	} else {
+		add_entry_without_counts(worker, burst, i, out);
+	}
 }
