@@ -268,6 +268,24 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 	return 0;
 }
 
+void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags)
+{
+	struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	bool open = false;
+
+	if (!flow)
+		return;
+	hs_qos_settle(qos, flow);
+	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
+		if (!flow->sums[i].open)
+			continue;
+		flow->sums[i].flags |= flags;
+		open |= i <= HS_QOS_CLOSING;
+	}
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && !open; i++)
+		flow->latest[i].window.flags |= flags;
+}
+
 void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 {
 	if (clock->steps != qos->clock.steps && qos->clock.known)

@@ -90,6 +90,11 @@ int64_t hs_qos_next_ns(const struct hs_qos *qos);
 // The clock of this node, for windows that close from now on.
 void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock);
 
+// Sets flags (enum hs_qos_flag) in the windows that are open of a flow, and in those that repeat
+// its last values while it is silent: what the caller knows and reports do not tell. Of a flow that
+// is not monitored it does nothing.
+void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags);
+
 // Hands out what is open and forgets the flow. -ENOENT: it is not monitored.
 int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id);
 // Hands out what is open of all flows, which stay: before exit, at the end of a test.

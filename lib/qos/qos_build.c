@@ -380,6 +380,23 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 	window->flags = sum->flags;
 }
 
+// A node of the path whose entries have no counts, though they were asked for: its links have no
+// loss where the whole path has one.
+static bool lacks_counts(const struct hs_qos_window *window, const struct hs_report *path_of)
+{
+	bool asked = path_of->telemetry.trace_type & HS_HOP_PACKETS;
+	bool explained = window->path_changed ||
+			 window->flags & (HS_QOS_MULTIPATH | HS_QOS_EPOCH |
+							 HS_QOS_COUNTER_AMBIGUOUS);
+
+	if (!asked || explained || !(window->e2e.has & HS_QOS_HAS_LOSS))
+		return false;
+	for (unsigned i = 0; i < window->n_hops; i++)
+		if (!(window->hops[i].has & HS_QOS_HAS_LOSS))
+			return true;
+	return false;
+}
+
 int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
 		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,
@@ -401,6 +418,8 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 				&window->hops[i]);
 	fill_unattributed(window);
 	flag_negative(window);
+	if (lacks_counts(window, path_of))
+		window->flags |= HS_QOS_COUNTS_MISSING;
 	slot->filled = true;
 	return 0;
 }

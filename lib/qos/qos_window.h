@@ -35,7 +35,8 @@ enum hs_qos_flag {
 	HS_QOS_RULES_DIFFER = 1 << 1,
 	HS_QOS_COUNTER_AMBIGUOUS = 1 << 2,
 	HS_QOS_NEGATIVE_DELAY = 1 << 3,
-	HS_QOS_EPOCH = 1 << 4, // a node started anew within the window: its span has a gap
+	HS_QOS_EPOCH = 1 << 4,		// a node started anew within the window: its span has a gap
+	HS_QOS_COUNTS_MISSING = 1 << 5, // a node gave no counts, though the rule asks for them
 };
 
 struct hs_qos_delay {

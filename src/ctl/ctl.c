@@ -319,6 +319,7 @@ static void close_windows(struct hs_ctl *ctl)
 		ctl->close_after_reports = ctl->counts.reports_taken + hs_ctl_waiting(ctl) + 1;
 	if (ctl->counts.reports_taken + 1 < ctl->close_after_reports)
 		return;
+	hs_ctl_shadow_mark(ctl);
 	hs_qos_advance(ctl->qos, ctl->now_ns);
 	if (ctl->now_ns < hs_qos_next_ns(ctl->qos))
 		ctl->close_after_reports = 0;

@@ -14,6 +14,12 @@
 
 #include <sys/queue.h>
 
+// An event that repeats is told at once, then once a minute with what came together since.
+struct limiter {
+	uint64_t said;
+	int64_t next_ns;
+};
+
 // What control keeps of a rule once there is something to keep: most rules of a million have none.
 struct rule_note {
 	uint32_t slot;
@@ -21,16 +27,12 @@ struct rule_note {
 	bool ends_here;		      // a report was made by this node
 	uint64_t no_room_said;	      // no_room_mtu when the last event told it
 	int64_t no_room_next_ns;      // no further event of this rule before
+	struct limiter shadow_limit;  // of telemetry in packets that another rule takes
+	uint64_t shadow_marked;	      // of it, what windows are marked for
 	TAILQ_ENTRY(rule_note) order; // of the monitored, in the order of their first reports
 	struct spreading *spreading;  // each NULL where the rule is nothing of the kind
 	struct guest *guest;
 	struct backlog *backlog;
-};
-
-// An event that repeats is told at once, then once a minute with what came together since.
-struct limiter {
-	uint64_t said;
-	int64_t next_ns;
 };
 
 struct hs_ctl {
@@ -79,12 +81,13 @@ struct hs_ctl {
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;
 
-	// The walk that looks for rules whose telemetry does not fit.
-	uint64_t no_room_seen; // of all ports, when the last walk began
-	int64_t untold_ns;     // when a rule that grew since may be told; INT64_MAX: none
+	// The walk that looks for rules whose telemetry does not fit or is in other rules' packets.
+	uint64_t walk_seen; // events of all ports that a walk tells of, when the last one began
+	int64_t untold_ns;  // when a rule that grew since may be told; INT64_MAX: none
 	bool walking;
 	uint32_t walk_slot;
 
+	uint64_t shadow_marked; // events of all ports, when windows were marked last
 	struct limiter lost_limit, cap_limit, state_limit, refused_limit, signals_limit;
 	struct limiter displaced_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
@@ -116,6 +119,18 @@ unsigned hs_ctl_waiting(const struct hs_ctl *ctl);
 void hs_ctl_tick(struct hs_ctl *ctl);
 void hs_ctl_second(struct hs_ctl *ctl);
 bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uint64_t *grown);
+
+// Has the rules walked again at this time, or as soon as something new is to be told.
+void hs_ctl_walk_again(struct hs_ctl *ctl, int64_t at_ns);
+
+// ctl_shadow.c
+// Of all ports.
+uint64_t hs_ctl_port_events(const struct hs_ctl *ctl, enum hs_event_count event);
+// Tells of telemetry of the rule in packets that another one takes.
+void hs_ctl_shadow_watch(
+		struct hs_ctl *ctl, uint32_t slot, const struct hs_flow_counters *counters);
+// Before windows close: marks those of rules for which such came.
+void hs_ctl_shadow_mark(struct hs_ctl *ctl);
 
 // ctl_rule.c: notes about rules
 struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot);

@@ -22,42 +22,44 @@ bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uin
 	return true;
 }
 
-static void watch_rule(struct hs_ctl *ctl, uint32_t slot)
+void hs_ctl_walk_again(struct hs_ctl *ctl, int64_t at_ns)
 {
-	struct hs_flow_counters counters;
-	hs_flow_table_counters(ctl->flows, slot, &counters);
-	if (counters.no_room_mtu == 0)
+	if (at_ns < ctl->untold_ns)
+		ctl->untold_ns = at_ns;
+}
+
+static void watch_room(struct hs_ctl *ctl, uint32_t slot, const struct hs_flow_counters *counters)
+{
+	if (counters->no_room_mtu == 0)
 		return;
 	struct rule_note *note = hs_ctl_note(ctl, slot);
-	if (!note || counters.no_room_mtu == note->no_room_said)
+	if (!note || counters->no_room_mtu == note->no_room_said)
 		return;
 	if (ctl->now_ns < note->no_room_next_ns) {
-		if (note->no_room_next_ns < ctl->untold_ns)
-			ctl->untold_ns = note->no_room_next_ns;
+		hs_ctl_walk_again(ctl, note->no_room_next_ns);
 		return;
 	}
 
-	uint64_t grown = counters.no_room_mtu - note->no_room_said;
+	uint64_t grown = counters->no_room_mtu - note->no_room_said;
 	uint32_t ns_id = hs_flow_table_rule(ctl->flows, slot)->ns_id;
-	note->no_room_said = counters.no_room_mtu;
+	note->no_room_said = counters->no_room_mtu;
 	note->no_room_next_ns = ctl->now_ns + REPEAT_NS;
 	hs_ctl_event(ctl, "no_room_mtu",
 			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "packets",
 					(json_int_t)grown, "mtu_needed_bytes",
-					(json_int_t)counters.mtu_needed),
+					(json_int_t)counters->mtu_needed),
 			"rule %" PRIu32 ": %" PRIu64 " packets went on without telemetry; it would "
 			"have needed an MTU of %" PRIu32,
-			ns_id, grown, counters.mtu_needed);
+			ns_id, grown, counters->mtu_needed);
 }
 
-static uint64_t no_room_of_node(const struct hs_ctl *ctl)
+static void watch_rule(struct hs_ctl *ctl, uint32_t slot)
 {
-	struct hs_port_counters ports[HS_MAX_PORTS];
-	uint64_t sum = 0;
-	hs_node_snapshot(ctl->node, ports);
-	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
-		sum += ports[i].events[HS_EVENT_NO_ROOM_MTU];
-	return sum;
+	struct hs_flow_counters counters;
+
+	hs_flow_table_counters(ctl->flows, slot, &counters);
+	watch_room(ctl, slot, &counters);
+	hs_ctl_shadow_watch(ctl, slot, &counters);
 }
 
 static void walk_rules(struct hs_ctl *ctl)
@@ -86,10 +88,11 @@ void hs_ctl_tick(struct hs_ctl *ctl)
 // untold is looked for again when it is over.
 static void begin_walk(struct hs_ctl *ctl)
 {
-	uint64_t no_room = no_room_of_node(ctl);
-	if (ctl->walking || (no_room == ctl->no_room_seen && ctl->now_ns < ctl->untold_ns))
+	uint64_t seen = hs_ctl_port_events(ctl, HS_EVENT_NO_ROOM_MTU) +
+			hs_ctl_port_events(ctl, HS_EVENT_SHADOWED_NAMESPACE);
+	if (ctl->walking || (seen == ctl->walk_seen && ctl->now_ns < ctl->untold_ns))
 		return;
-	ctl->no_room_seen = no_room;
+	ctl->walk_seen = seen;
 	ctl->untold_ns = INT64_MAX;
 	ctl->walking = true;
 	walk_rules(ctl);

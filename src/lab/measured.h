@@ -43,7 +43,8 @@ enum hs_measured_flag {
 	HS_MEASURED_COUNTER_AMBIGUOUS = 1 << 2,
 	HS_MEASURED_NEGATIVE_DELAY = 1 << 3,
 	HS_MEASURED_EPOCH = 1 << 4,
-	HS_MEASURED_OTHER = 1 << 5, // a flag that this table lacks
+	HS_MEASURED_COUNTS_MISSING = 1 << 5,
+	HS_MEASURED_OTHER = 1 << 6, // a flag that this table lacks
 };
 
 struct hs_measured_window {

@@ -185,6 +185,7 @@ static uint32_t flag_of(const char *name)
 			{"counter_ambiguous", HS_MEASURED_COUNTER_AMBIGUOUS},
 			{"negative_delay", HS_MEASURED_NEGATIVE_DELAY},
 			{"epoch", HS_MEASURED_EPOCH},
+			{"counts_missing", HS_MEASURED_COUNTS_MISSING},
 	};
 	for (size_t i = 0; i < COUNT(flags); i++)
 		if (strcmp(flags[i].name, name) == 0)

@@ -61,6 +61,7 @@
 	X("flag.counter_ambiguous", FLAG, HS_MEASURED_COUNTER_AMBIGUOUS)                           \
 	X("flag.negative_delay", FLAG, HS_MEASURED_NEGATIVE_DELAY)                                 \
 	X("flag.epoch", FLAG, HS_MEASURED_EPOCH)                                                   \
+	X("flag.counts_missing", FLAG, HS_MEASURED_COUNTS_MISSING)                                 \
 	X("reports", REPORTS, 0)                                                                   \
 	X("span_mismatches", SPAN_MISMATCHES, 0)                                                   \
 	X("number_mismatches", NUMBER_MISMATCHES, 0)                                               \
