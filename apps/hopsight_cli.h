@@ -82,8 +82,8 @@ json_t *hs_cli_request(enum hs_api_verb verb, json_t *content);
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
 // The same without looking into the reply.
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
-// Asks page after page and shows what stands under `key` of all of them; takes the content over.
-int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+// Asks page after page and shows all of them as one; takes the content over.
+int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
 // Sends a change and says that it was done ("route ::/0 added"); takes the content over.
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,

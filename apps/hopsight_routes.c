@@ -10,7 +10,7 @@ static void add_text(json_t *content, const char *key, const char *text)
 
 int hs_cli_route_list(struct hs_cli *cli)
 {
-	return hs_cli_list(cli, HS_VERB_ROUTE_LIST, json_object(), "routes", hs_cli_view_routes);
+	return hs_cli_list(cli, HS_VERB_ROUTE_LIST, json_object(), hs_cli_view_routes);
 }
 
 int hs_cli_route_add(struct hs_cli *cli)
@@ -34,8 +34,7 @@ int hs_cli_route_del(struct hs_cli *cli)
 
 int hs_cli_neighbour_list(struct hs_cli *cli)
 {
-	return hs_cli_list(cli, HS_VERB_NEIGHBOUR_LIST, json_object(), "neighbours",
-			hs_cli_view_neighbours);
+	return hs_cli_list(cli, HS_VERB_NEIGHBOUR_LIST, json_object(), hs_cli_view_neighbours);
 }
 
 int hs_cli_neighbour_add(struct hs_cli *cli)

@@ -80,9 +80,23 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 	return HS_CLI_DONE;
 }
 
-// Asks page after page and puts them together under `key`; takes the content over.
-static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
-		json_t **all)
+// Adds each list of a page to that of the pages before.
+static void add_page(json_t *all, const json_t *page)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)page, key, value) {
+		json_t *list = json_object_get(all, key);
+		if (!list)
+			json_object_set(all, key, value);
+		else if (json_is_array(list))
+			json_array_extend(list, value);
+	}
+}
+
+// Asks page after page and puts them together; takes the content over.
+static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, json_t **all)
 {
 	*all = NULL;
 	for (;;) {
@@ -97,7 +111,7 @@ static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, c
 		if (!*all)
 			*all = json_incref(ok);
 		else
-			json_array_extend(json_object_get(*all, key), json_object_get(ok, key));
+			add_page(*all, ok);
 		json_decref(ok);
 		// A node that does not advance would be asked for ever.
 		json_int_t before = json_integer_value(json_object_get(content, "offset"));
@@ -111,11 +125,11 @@ static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, c
 	}
 }
 
-int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *key,
+int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok))
 {
 	json_t *all;
-	int rc = ask_all(cli, verb, content, key, &all);
+	int rc = ask_all(cli, verb, content, &all);
 
 	if (rc)
 		return rc;
@@ -124,11 +138,19 @@ int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, cons
 	return HS_CLI_DONE;
 }
 
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done)
 {
 	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
-	json_t *request = hs_cli_request(verb, content), *ok;
+	json_t *request = hs_cli_request(verb, content), *ok, *untold;
+	size_t i;
 
 	if (dry_run)
 		json_object_set_new(request, "dry_run", json_true());
@@ -140,6 +162,11 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 		hs_cli_print_json(ok);
 	else
 		printf("%s %s %s\n", noun, name, dry_run ? "would be accepted" : done);
+	json_array_foreach (json_object_get(ok, "not_told"), i, untold)
+		if (!wants_json(cli))
+			printf("its trace type does not tell %s of %s: %s (needs %s)\n",
+					text_of(untold, "metric"), text_of(untold, "of"),
+					text_of(untold, "text"), text_of(untold, "needs"));
 	if (shadow && !wants_json(cli))
 		printf("but rule %" JSON_INTEGER_FORMAT " takes all of its packets\n",
 				json_integer_value(shadow));
@@ -251,7 +278,7 @@ static int rule_show(struct hs_cli *cli)
 
 static int rule_list(struct hs_cli *cli)
 {
-	return hs_cli_list(cli, HS_VERB_INT_LIST, json_object(), "rules", hs_cli_view_rules);
+	return hs_cli_list(cli, HS_VERB_INT_LIST, json_object(), hs_cli_view_rules);
 }
 
 // ---- queries ----
@@ -348,7 +375,7 @@ static int qos(struct hs_cli *cli)
 		json_object_set_new(content, "window", json_string(window));
 	if (app)
 		return ask_and_show(cli, HS_VERB_QOS_GET, content, hs_cli_view_applications);
-	return hs_cli_list(cli, HS_VERB_QOS_GET, content, "qos", hs_cli_view_qos);
+	return hs_cli_list(cli, HS_VERB_QOS_GET, content, hs_cli_view_qos);
 }
 
 // ---- reports ----

@@ -15,6 +15,21 @@ static void table_or(const json_t *rows, const char *none, const struct hs_cli_c
 		printf("%s\n", none);
 }
 
+// Says in each rule who takes its packets, where another one does.
+static void add_shadows(const json_t *ok)
+{
+	const json_t *shadowed = json_object_get(ok, "shadowed"), *of;
+	json_t *rule;
+	size_t i, j;
+
+	json_array_foreach (shadowed, i, of)
+		json_array_foreach (json_object_get(ok, "rules"), j, rule)
+			if (json_equal(json_object_get(rule, "ns_id"),
+					    json_object_get(of, "ns_id")))
+				json_object_set(rule, "shadowed_by",
+						json_object_get(of, "shadowed_by"));
+}
+
 void hs_cli_view_rules(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"ns_id", "ns"}, {"app_id", "app"},
@@ -22,7 +37,8 @@ void hs_cli_view_rules(const json_t *ok)
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
 			{"mode_setting", "setting"}, {"trace_type", NULL},
 			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"},
-			{"at", NULL}};
+			{"shadowed_by", "shadowed_by"}, {"at", NULL}};
+	add_shadows(ok);
 	hs_cli_add_where(json_object_get(ok, "rules"));
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);
 }

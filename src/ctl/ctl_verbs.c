@@ -3,6 +3,7 @@
 #include "ctl_parts.h"
 #include "telemetry.h"
 
+#include "qos_untold.h"
 #include "rule_json.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
 	if (shadowed_by)
 		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
+	hs_qos_put_untold(*result, args->rule.trace_type);
 	return 0;
 }
 
@@ -133,11 +135,19 @@ static uint32_t seek(struct hs_ctl *ctl, uint64_t offset)
 	return slot;
 }
 
+// Empty lists are left out.
+static void put_list(json_t *to, const char *key, json_t *list)
+{
+	if (json_array_size(list))
+		json_object_set(to, key, list);
+	json_decref(list);
+}
+
 static int int_list(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)err;
-	json_t *rules = json_array(), *in_band = json_array();
+	json_t *rules = json_array(), *in_band = json_array(), *shadowed = json_array();
 	uint64_t count = hs_flow_table_count(ctl->flows);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
 	uint32_t slot = args->offset < count ? seek(ctl, args->offset) : HS_FLOW_NONE;
@@ -147,11 +157,15 @@ static int int_list(struct hs_ctl *ctl, const struct hs_api_args *args, json_t *
 		json_array_append_new(rules, hs_rule_to_json(rule));
 		if (ctl->origins[slot] == HS_ORIGIN_IN_BAND)
 			json_array_append_new(in_band, json_integer(rule->ns_id));
+		uint32_t by = hs_flow_table_shadowed_by(ctl->flows, slot);
+		if (by)
+			json_array_append_new(shadowed,
+					json_pack("{s:I, s:I}", "ns_id", (json_int_t)rule->ns_id,
+							"shadowed_by", (json_int_t)by));
 	}
 	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)count);
-	if (json_array_size(in_band))
-		json_object_set(*result, "in_band", in_band);
-	json_decref(in_band);
+	put_list(*result, "in_band", in_band);
+	put_list(*result, "shadowed", shadowed);
 	if (end < count && args->offset < end) {
 		json_object_set_new(*result, "next", json_integer((json_int_t)end));
 		ctl->page_offset = end;

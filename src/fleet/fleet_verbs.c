@@ -2,6 +2,8 @@
 // What a client may ask of the controller: the verbs of a node, for all nodes at once.
 #include "fleet_parts.h"
 
+#include "qos_untold.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ static int int_request(struct hs_fleet *fleet, const struct hs_api_args *args, j
 	}
 	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
 			(int)places_of(fleet_find_rule(fleet, args->rule.ns_id)));
+	hs_qos_put_untold(*result, args->rule.trace_type);
 	return 0;
 }
 

@@ -134,6 +134,24 @@ def rule_list_asks_page_after_page(workspace):
 
 
 @test()
+def rules_whose_packets_another_takes_and_what_a_trace_type_does_not_tell_are_shown(workspace):
+    pages = [{"ok": {"rules": [RULE], "count": 2, "next": 1}},
+             {"ok": {"rules": [dict(RULE, ns_id=8)], "count": 2,
+                     "shadowed": [{"ns_id": 8, "shadowed_by": 4711}]}}]
+    untold = [{"metric": "loss_ratio", "of": "e2e", "needs": "0x20000000", "text": "no count"}]
+    node = FakeNode(workspace, int_list=list(pages),
+                    int_request={"ok": {"ns_id": 7, "not_told": untold}})
+    lines = node.run("rule", "list").stdout.splitlines()
+    check("shadowed_by" in lines[0] and "4711" not in lines[1] and "4711" in lines[2], lines)
+    node.replies["int_list"] = list(pages)
+    listed = json.loads(node.run("--json", "rule", "list").stdout)
+    equal(listed["shadowed"], pages[1]["ok"]["shadowed"], "shadowed")
+    said = node.run("rule", "add", "--ns", "7").stdout
+    for word in ("loss_ratio of e2e", "no count", "0x20000000"):
+        check(word in said, said)
+
+
+@test()
 def a_node_that_names_the_same_page_again_is_not_asked_for_ever(workspace):
     node = FakeNode(workspace, int_list={"ok": {"rules": [RULE], "next": 0}})
     node.run("rule", "list")
