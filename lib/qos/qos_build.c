@@ -385,7 +385,7 @@ static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *s
 static bool lacks_counts(const struct hs_qos_window *window, const struct hs_report *path_of)
 {
 	bool asked = path_of->telemetry.trace_type & HS_HOP_PACKETS;
-	bool explained = window->path_changed ||
+	bool explained = window->path_changed || window->e2e.has & HS_QOS_HAS_REPORTS ||
 			 window->flags & (HS_QOS_MULTIPATH | HS_QOS_EPOCH |
 							 HS_QOS_COUNTER_AMBIGUOUS);
 
