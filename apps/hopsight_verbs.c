@@ -2,6 +2,8 @@
 // What each verb of the command line asks and shows.
 #include "hopsight_cli.h"
 
+#include "duration.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -345,21 +347,20 @@ static int audit(struct hs_cli *cli)
 	return rc;
 }
 
+// The node knows whether it has windows of this length.
 static bool is_window(const char *text)
 {
-	static const char *const windows[] = {"1s", "10s", "60s", "run"};
+	int64_t ns;
 
-	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++)
-		if (strcmp(windows[i], text) == 0)
-			return true;
-	return false;
+	return strcmp(text, "run") == 0 || hs_duration_read(text, &ns) == 0;
 }
 
 static int qos(struct hs_cli *cli)
 {
 	const char *window = cli->values[HS_CLI_WINDOW], *app = cli->values[HS_CLI_APP];
 	if (window && !is_window(window))
-		return hs_cli_usage("--window: %s is not 1s, 10s, 60s or run", window);
+		return hs_cli_usage("--window: %s is no length such as 100ms, 10s or 1m, nor run",
+				window);
 	if (app && cli->n_args)
 		return hs_cli_usage("--app: not beside a rule");
 	json_t *content = json_object(), *id;

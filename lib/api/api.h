@@ -24,6 +24,7 @@
 #define HS_API_PAGE	     1000  // default `limit` of lists
 #define HS_API_MAX_PAGE	     10000
 #define HS_API_MAX_PORT_NAME 31
+#define HS_API_WINDOWS	     4	  // lengths of windows, at most
 #define HS_API_WINDOW_RUN    (-1) // window_ns of qos_get: everything since the rule was installed
 
 enum hs_api_verb {
@@ -58,7 +59,7 @@ struct hs_api_args {
 	uint32_t ns_id;		     // int_update, int_delete, int_get; a filter in qos_get
 	uint32_t app_id;	     // qos_get: this application's flows together; 0: none
 	uint64_t offset, limit;	     // lists, qos_get
-	int64_t window_ns;	     // qos_get: 1, 10 or 60 s; 0: all of them; HS_API_WINDOW_RUN
+	int64_t window_ns;	     // qos_get: a length; 0: all of them; HS_API_WINDOW_RUN
 	int64_t start_ns, end_ns;    // qos_get: a window of any place and length; end_ns 0: none
 	uint64_t since;		     // events: those with a sequence number above
 	struct hs_route_entry route; // route_* and neighbour_*; its port is known once planned
@@ -142,6 +143,10 @@ int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_
 
 // The answer of a node that has no routes. -EINVAL.
 int hs_api_refuse_routes(struct hs_error *err);
+
+// The lengths of windows that this process has (0 ends them), before the first message: what
+// qos_get is checked against. 1, 10 and 60 s without it.
+void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS]);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
 

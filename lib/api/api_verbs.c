@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api_verbs.h"
 
+#include "duration.h"
 #include "route_text.h"
 #include "rule_field.h"
 #include "rule_json.h"
@@ -49,6 +50,10 @@
 	}
 #define MAC_TEXT "a station's, like 02:00:00:00:00:01"
 
+// Of this process: what its configuration says.
+static int64_t window_ns[HS_API_WINDOWS] = {1000000000, 10000000000, 60000000000};
+static char window_allowed[HS_API_WINDOWS * (HS_DURATION_BYTES + 2) + 8] = "1s, 10s, 60s or run";
+
 static const struct hs_api_field route_fields[] = {
 		PREFIX,
 		{"port", HS_API_NAME, IN_ARGS(port), .allowed = "the name of a port",
@@ -75,8 +80,10 @@ static const struct hs_api_field qos_fields[] = {
 				.allowed = "1 to 4294967295",
 				.help = "in place of it all: the flows of this application "
 					"together, over one window (10s without it)"},
-		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = "1s, 10s, 60s or run",
-				.help = "only windows of this length; all of the three without it"},
+		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = window_allowed,
+				.help = "only windows of this length (`telemetry.windows_ms`), "
+					"written "
+					"as `100ms`, `1s` or `1m`; of all lengths without it"},
 		{"start_ns", HS_API_NUMBER, IN_ARGS(start_ns), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807",
 				.help = "with end_ns and ns_id: a window of any place and length, "
@@ -194,24 +201,42 @@ static int read_number(const struct hs_api_field *field, const json_t *json,
 	return 0;
 }
 
+static bool is_window(int64_t ns)
+{
+	for (size_t i = 0; i < HS_API_WINDOWS && window_ns[i]; i++)
+		if (window_ns[i] == ns)
+			return true;
+	return false;
+}
+
+void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS])
+{
+	size_t used = 0;
+
+	memset(window_ns, 0, sizeof(window_ns));
+	for (size_t i = 0; i < HS_API_WINDOWS && lengths_ns[i]; i++) {
+		char text[HS_DURATION_BYTES];
+		window_ns[i] = lengths_ns[i];
+		hs_duration_write(lengths_ns[i], text);
+		used += (size_t)snprintf(window_allowed + used, sizeof(window_allowed) - used,
+				"%s%s", i ? ", " : "", text);
+	}
+	snprintf(window_allowed + used, sizeof(window_allowed) - used, " or run");
+}
+
 static int read_window(const struct hs_api_field *field, const json_t *json,
 		struct hs_api_args *args, struct hs_error *err)
 {
-	static const struct {
-		const char *word;
-		int64_t ns;
-	} windows[] = {{"1s", 1000000000}, {"10s", 10000000000}, {"60s", 60000000000},
-			{"run", HS_API_WINDOW_RUN}};
+	int64_t ns = 0;
 
 	if (!json_is_string(json))
 		return fail(err, "wrong_type", field, "the value is not of type string");
-	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
-		if (strcmp(windows[i].word, json_string_value(json)) == 0) {
-			args->window_ns = windows[i].ns;
-			return 0;
-		}
-	}
-	return fail(err, "out_of_range", field, "there is no such window");
+	if (strcmp(json_string_value(json), "run") == 0)
+		ns = HS_API_WINDOW_RUN;
+	else if (hs_duration_read(json_string_value(json), &ns) < 0 || !is_window(ns))
+		return fail(err, "out_of_range", field, "there is no such window");
+	args->window_ns = ns;
+	return 0;
 }
 
 static const char *read_text(

@@ -199,15 +199,18 @@ void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
 static int apply_defaults(struct hs_qos_config *config)
 {
 	static const int64_t lengths[HS_QOS_WINDOWS] = {SECOND, 10 * SECOND, 60 * SECOND};
-	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++) {
+	if (!config->window_ns[0])
+		memcpy(config->window_ns, lengths, sizeof(lengths));
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && config->window_ns[i]; i++) {
 		int64_t *length = &config->window_ns[i];
-		if (!*length)
-			*length = lengths[i];
 		if (*length < 0 || (i && (*length <= length[-1] || *length % length[-1])))
 			return -EINVAL;
 	}
 	if (!config->lateness_ns)
 		config->lateness_ns = SECOND / 10;
+	// A third window would begin while the first is open.
+	if (config->lateness_ns > config->window_ns[0])
+		config->lateness_ns = config->window_ns[0];
 	if (!config->stale_ns)
 		config->stale_ns = 60 * SECOND;
 	if (!config->slack_packets)
@@ -235,8 +238,10 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 		goto free_qos;
 	qos->table_mask = slots - 1;
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
-	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
-		qos->ratio[i] = qos->config.window_ns[i] / qos->config.window_ns[0];
+	for (; qos->n_windows < HS_QOS_WINDOWS && qos->config.window_ns[qos->n_windows];
+			qos->n_windows++)
+		qos->ratio[qos->n_windows] =
+				qos->config.window_ns[qos->n_windows] / qos->config.window_ns[0];
 	*out = qos;
 	return 0;
 
@@ -290,8 +295,9 @@ void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
 {
 	if (clock->steps != qos->clock.steps && qos->clock.known)
 		for (struct hs_qos_flow *flow = qos->active; flow; flow = flow->next)
-			for (unsigned i = 0; i < HS_QOS_RUN; i++)
-				flow->sums[i].clock_stepped |= flow->sums[i].open;
+			for (unsigned i = 0; i < flow->n_sums; i++)
+				if (i != HS_QOS_RUN)
+					flow->sums[i].clock_stepped |= flow->sums[i].open;
 	qos->clock = *clock;
 }
 

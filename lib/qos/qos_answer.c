@@ -2,12 +2,13 @@
 // What is asked of a flow at any time: its newest windows, any span, its newest reports.
 #include "qos_parts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 static int tier_of(const struct hs_qos *qos, int64_t window_ns)
 {
-	for (int i = 0; i < HS_QOS_WINDOWS; i++)
+	for (int i = 0; i < qos->n_windows; i++)
 		if (qos->config.window_ns[i] == window_ns)
 			return i;
 	return -1;
@@ -16,12 +17,14 @@ static int tier_of(const struct hs_qos *qos, int64_t window_ns)
 static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos_sum *run)
 {
 	// Oldest first, so that the span comes out right.
-	static const uint8_t parts[] = {
-			HS_QOS_RUN, HS_QOS_TIER + 1, HS_QOS_TIER, HS_QOS_CLOSING, HS_QOS_CURRENT};
+	static const uint8_t parts[] = {HS_QOS_RUN, HS_QOS_TIER + 2, HS_QOS_TIER + 1, HS_QOS_TIER,
+			HS_QOS_CLOSING, HS_QOS_CURRENT};
+	static_assert(sizeof(parts) == HS_QOS_SUMS, "all");
 	hs_qos_flow_fold(flow);
 	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
 	for (unsigned i = 0; i < sizeof(parts); i++)
-		hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
+		if (parts[i] < flow->n_sums)
+			hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
 	hs_qos_columns_collect(&qos->columns, flow, -1, INT64_MAX, run->reports);
 	return hs_qos_build(flow, run, NULL, -1, &qos->columns, &flow->edge, run->first_ns,
 			run->last_ns, &qos->answer);

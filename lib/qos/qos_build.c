@@ -451,18 +451,20 @@ void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum
 }
 
 // More received than sent, again and again, and more than reordering within a window can explain.
-static bool lasting(const struct hs_qos_link *link, const struct hs_qos_link_sum *sum)
+static bool lasting(const struct hs_qos_flow *flow, const struct hs_qos_link *link,
+		const struct hs_qos_link_sum *sum)
 {
 	return (link->negative && link->differs) ||
-	       (link->negative >= 3 && link->surplus > 256 + sum->tx / 8) ||
-	       (link->negative >= 10 && link->surplus > 16);
+	       (link->negative >= flow->lasting && link->surplus > 256 + sum->tx / 8) ||
+	       (link->negative >= flow->lasting * 10 / 3 && link->surplus > 16);
 }
 
-static void judge_link(struct hs_qos_link *link, struct hs_qos_link_sum *sum)
+static void judge_link(const struct hs_qos_flow *flow, struct hs_qos_link *link,
+		struct hs_qos_link_sum *sum)
 {
 	link->negative = sum->lost < 0 ? link->negative + 1 : 0;
 	link->surplus = sum->lost < 0 ? link->surplus - sum->lost : 0;
-	sum->differs = lasting(link, sum);
+	sum->differs = lasting(flow, link, sum);
 	// Such a surplus was not late: it pays for no loss, neither now nor once it is over.
 	if (sum->differs || link->differs)
 		memset(link->carry, 0, sizeof(link->carry));
@@ -477,7 +479,7 @@ void hs_qos_judge_rules(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 		if (!(sum->links[i].has & HS_QOS_HAS_LOSS))
 			continue;
 		judged = true;
-		judge_link(&flow->links[i], &sum->links[i]);
+		judge_link(flow, &flow->links[i], &sum->links[i]);
 		differ |= sum->links[i].differs;
 	}
 	if (judged)

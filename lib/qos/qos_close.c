@@ -98,10 +98,16 @@ static void repeat_stale(struct hs_qos *qos, struct hs_qos_flow *flow, int tier,
 	hand_out(qos, window);
 }
 
+// What a window of this length is added to once it is over.
+static struct hs_qos_sum *sum_behind(const struct hs_qos *qos, struct hs_qos_flow *flow, int tier)
+{
+	return &flow->sums[tier + 1 < qos->n_windows ? HS_QOS_TIER + tier : HS_QOS_RUN];
+}
+
 // The delays of a shortest window go on into the histograms of the next longer one.
 static void pass_delays(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
 {
-	struct hs_qos_sum *into = &flow->sums[HS_QOS_TIER];
+	struct hs_qos_sum *into = sum_behind(qos, flow, 0);
 	if (sum->folded)
 		return; // hs_qos_sum_merge takes them
 	for (uint16_t i = 0; i < flow->n_links && i < qos->columns.capacity; i++)
@@ -133,7 +139,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	hs_qos_judge_rules(flow, sum);
 	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
 	pass_delays(qos, flow, sum);
-	hs_qos_sum_merge(flow, &flow->sums[HS_QOS_TIER], sum);
+	hs_qos_sum_merge(flow, sum_behind(qos, flow, 0), sum);
 	hs_qos_sum_clear(flow, sum);
 	forget_unfolded(flow, tag);
 }
@@ -148,7 +154,7 @@ static void close_longer(struct hs_qos *qos, struct hs_qos_flow *flow, int tier,
 	hs_qos_columns_collect(
 			&qos->columns, flow, end_tag - qos->ratio[tier], end_tag, sum->reports);
 	build_tier(qos, flow, sum, tier, end_tag, &flow->edge);
-	hs_qos_sum_merge(flow, sum + 1, sum);
+	hs_qos_sum_merge(flow, sum_behind(qos, flow, tier), sum);
 	hs_qos_sum_clear(flow, sum);
 }
 
@@ -162,8 +168,8 @@ static struct hs_qos_sum *sum_to_close(struct hs_qos_flow *flow)
 
 static bool has_open(const struct hs_qos_flow *flow)
 {
-	for (unsigned i = 0; i < HS_QOS_RUN; i++)
-		if (flow->sums[i].open)
+	for (unsigned i = 0; i < flow->n_sums; i++)
+		if (i != HS_QOS_RUN && flow->sums[i].open)
 			return true;
 	return false;
 }
@@ -189,7 +195,7 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 			hs_qos_sum_clear(flow, sum);
 		repeat_stale(qos, flow, 0, tag);
 	}
-	for (int tier = 1; tier < HS_QOS_WINDOWS; tier++)
+	for (int tier = 1; tier < qos->n_windows; tier++)
 		if (tag % qos->ratio[tier] == 0)
 			close_longer(qos, flow, tier, tag);
 	set_close(qos, flow, tag + 1);
@@ -230,7 +236,7 @@ void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	while (flow->sums[HS_QOS_CURRENT].open || flow->sums[HS_QOS_CLOSING].open)
 		hs_qos_close_next(qos, flow);
 	int64_t last = flow->close_tag - 1;
-	for (int tier = 1; tier < HS_QOS_WINDOWS; tier++) {
+	for (int tier = 1; tier < qos->n_windows; tier++) {
 		int64_t ratio = qos->ratio[tier];
 		if (flow->sums[HS_QOS_TIER + tier - 1].open)
 			close_longer(qos, flow, tier, (last + ratio - 1) / ratio * ratio);

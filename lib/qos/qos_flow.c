@@ -14,6 +14,7 @@
 #define LINE	      64 // bytes of the cache's
 #define FETCHED_LINKS 6
 #define PACE_NS	      100000000
+#define LASTING_NS    3000000000ll
 
 // ---- init, fini, memory ----
 
@@ -29,11 +30,16 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->slack = config->slack_packets;
 	flow->limits.slack_packets = config->slack_packets;
 	flow->last_step = scratch;
+	int64_t windows = LASTING_NS / config->window_ns[0];
+	flow->lasting = windows > 3 ? (uint32_t)windows : 3;
+	flow->n_sums = HS_QOS_TIER;
+	for (unsigned i = 1; i < HS_QOS_WINDOWS && config->window_ns[i]; i++)
+		flow->n_sums++;
 }
 
 void hs_qos_flow_fini(struct hs_qos_flow *flow)
 {
-	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
+	for (unsigned i = 0; i < flow->n_sums; i++) {
 		for (unsigned j = 0; j < flow->n_links; j++)
 			hs_qos_hist_fini(&flow->sums[i].links[j].hist);
 		free(flow->sums[i].links);
@@ -50,7 +56,7 @@ size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
 	size_t bytes = sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring);
 	bytes += flow->link_capacity * sizeof(*flow->links);
 	bytes += flow->marks ? flow->link_capacity * sizeof(*flow->marks) : 0;
-	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
+	for (unsigned i = 0; i < flow->n_sums; i++) {
 		bytes += flow->link_capacity * sizeof(struct hs_qos_link_sum);
 		for (unsigned j = 0; j < flow->n_links; j++)
 			bytes += hs_qos_hist_bytes(&flow->sums[i].links[j].hist);
@@ -214,7 +220,7 @@ static void end_carry(struct hs_qos_flow *flow, unsigned index)
 	link->negative = 0;
 	link->surplus = 0;
 	link->differs = false;
-	for (unsigned i = 0; i < HS_QOS_SUMS; i++)
+	for (unsigned i = 0; i < flow->n_sums; i++)
 		flow->sums[i].links[index].renewed |= flow->sums[i].open;
 }
 

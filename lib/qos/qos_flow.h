@@ -22,9 +22,9 @@
 enum hs_qos_sum_id {
 	HS_QOS_CURRENT,
 	HS_QOS_CLOSING, // its end is past, its lateness is not
-	HS_QOS_TIER,	// the second window length, and on
-	HS_QOS_RUN = HS_QOS_TIER + HS_QOS_WINDOWS - 1,
-	HS_QOS_SUMS
+	HS_QOS_RUN,
+	HS_QOS_TIER, // the second window length, and on: as many as there are lengths
+	HS_QOS_SUMS = HS_QOS_TIER + HS_QOS_WINDOWS - 1
 };
 
 typedef __int128 hs_qos_wide;
@@ -107,6 +107,7 @@ struct hs_qos_flow {
 	uint32_t slack;
 	struct hs_qos_limits limits;
 	int64_t pace_packets, pace_ns; // from which limits.packets_per_s is seen next
+	uint32_t lasting; // shortest windows in a row that are no chance: of 3 s, at least 3
 
 	// Edges: the newest report in source order, and the newest of the closing window.
 	bool has_edge, has_closing_edge;
@@ -147,6 +148,7 @@ struct hs_qos_flow {
 	uint64_t unfolded; // number of the first report that no histogram can have
 	uint16_t n_links;
 	uint16_t link_capacity;
+	uint8_t n_sums; // in use
 	bool rules_differ;
 	bool partial;		    // qos_partial.h
 	struct hs_qos_marks *marks; // [link_capacity]; NULL: none yet
@@ -185,6 +187,7 @@ struct hs_qos_plan {
 	struct hs_qos_chain chain;
 };
 
+// The configuration is one that hs_qos_create has completed.
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_qos_config *config, struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);

@@ -21,6 +21,7 @@ struct hs_qos_entry {
 struct hs_qos {
 	struct hs_qos_config config;
 	struct hs_qos_clock clock;
+	int n_windows;
 	int64_t ratio[HS_QOS_WINDOWS]; // window length in shortest windows
 	struct hs_qos_entry *table;    // open addressing, linear, at most half full
 	uint32_t table_mask;

@@ -28,7 +28,7 @@ static int grow_links(struct hs_qos_flow *flow)
 	if (!links)
 		return -ENOMEM;
 	flow->links = links;
-	for (unsigned i = 0; i < HS_QOS_SUMS; i++) {
+	for (unsigned i = 0; i < flow->n_sums; i++) {
 		struct hs_qos_link_sum *sums =
 				realloc(flow->sums[i].links, capacity * sizeof(*sums));
 		if (!sums)
@@ -65,7 +65,7 @@ static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsign
 	uint16_t index;
 	if (flow->n_links == HS_QOS_FLOW_LINKS) {
 		index = least_used_link(flow);
-		for (unsigned i = 0; i < HS_QOS_SUMS; i++)
+		for (unsigned i = 0; i < flow->n_sums; i++)
 			hs_qos_sum_wipe_link(&flow->sums[i].links[index]);
 	} else {
 		if (flow->n_links == flow->link_capacity && grow_links(flow))

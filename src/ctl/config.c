@@ -7,6 +7,7 @@
 #include "schema.h"
 
 #include "flexint.h"
+#include "qos_lengths.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -266,6 +267,16 @@ static json_t *print_partial(const void *from)
 	return hs_config_print_partial(&((const struct hs_config *)from)->node.partial);
 }
 
+static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return hs_qos_lengths_read(list, path, ((struct hs_config *)into)->window_ns, err);
+}
+
+static json_t *print_windows(const void *from)
+{
+	return hs_qos_lengths_print(((const struct hs_config *)from)->window_ns);
+}
+
 static const struct hs_schema_field telemetry_fields[] = {
 		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
 				.expected = "utc or tai"},
@@ -279,6 +290,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
 				.words = policy_words, .expected = "strip or drop"},
 		{"fields", HS_SCHEMA_CUSTOM, .read = read_partial, .print = print_partial},
+		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows, .print = print_windows},
 		{NULL},
 };
 
@@ -343,6 +355,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.adaptive = true,
 			.mbufs = 16384,
 			.monitored_rules = 4096,
+			.window_ns = HS_QOS_DEFAULT_LENGTHS,
 			.clock = HS_CLOCK_UTC,
 			.publish_queue = 1000,
 			.requests = json_array(),

@@ -12,6 +12,7 @@
 #include "in_band.h"
 #include "node.h"
 #include "port.h"
+#include "qos.h"
 #include "state.h"
 
 #include <jansson.h>
@@ -55,6 +56,7 @@ struct hs_config {
 	bool huge_pages;
 	uint32_t mbufs;
 	uint32_t monitored_rules;
+	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
 	enum hs_clock_scale clock;
 	struct hs_in_band in_band;
 	unsigned n_in_band_ports; // by name, as given; in_band.ports has them as bits

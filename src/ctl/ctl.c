@@ -2,6 +2,8 @@
 #include "ctl_parts.h"
 #include "telemetry.h"
 
+#include "qos_lengths.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <rte_common.h>
@@ -408,10 +410,14 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 
 // ---- making ----
 
+static const int64_t default_windows_ns[HS_QOS_WINDOWS] = HS_QOS_DEFAULT_LENGTHS;
+
 static int make_parts(struct hs_ctl *ctl)
 {
 	struct hs_qos_config qos = {
 			.max_flows = ctl->config.monitored_rules,
+			.window_ns = {ctl->config.window_ns[0], ctl->config.window_ns[1],
+					ctl->config.window_ns[2], ctl->config.window_ns[3]},
 			.flows_per_advance = ctl->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,
 			.on_window = on_window,
 			.user = ctl,
@@ -429,6 +435,8 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 	if (!ctl)
 		return -ENOMEM;
 	ctl->config = *config;
+	if (!config->window_ns[0])
+		memcpy(ctl->config.window_ns, default_windows_ns, sizeof(default_windows_ns));
 	ctl->output = *output;
 	ctl->node = node;
 	ctl->flows = hs_node_flows(node);

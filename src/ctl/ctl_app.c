@@ -4,10 +4,9 @@
 #include "ctl_parts.h"
 
 #include "qos_app.h"
+#include "qos_lengths.h"
 
 #include <stdlib.h>
-
-#define SECOND_NS INT64_C(1000000000)
 
 struct flows {
 	struct hs_qos_app_flow *items;
@@ -20,7 +19,7 @@ static json_t *window_of(struct hs_ctl *ctl, uint32_t ns_id, const struct hs_api
 {
 	const struct hs_qos_window *window = hs_qos_latest(ctl->qos, ns_id, window_ns);
 	if (!window && !args->window_ns)
-		window = hs_qos_latest(ctl->qos, ns_id, SECOND_NS);
+		window = hs_qos_latest(ctl->qos, ns_id, ctl->config.window_ns[0]);
 	if (!window && !args->window_ns)
 		window = hs_qos_latest(ctl->qos, ns_id, 0);
 	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
@@ -49,7 +48,9 @@ static struct flows collect(struct hs_ctl *ctl, const struct hs_api_args *args, 
 json_t *hs_ctl_application(struct hs_ctl *ctl, const struct hs_api_args *args)
 {
 	bool run = args->window_ns == HS_API_WINDOW_RUN;
-	int64_t window_ns = run ? 0 : args->window_ns ? args->window_ns : 10 * SECOND_NS;
+	int64_t window_ns = run		      ? 0
+			    : args->window_ns ? args->window_ns
+					      : hs_qos_lengths_usual(ctl->config.window_ns);
 	struct flows flows = collect(ctl, args, window_ns);
 	json_t *list = json_array();
 

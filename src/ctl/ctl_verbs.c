@@ -8,8 +8,6 @@
 
 #include <errno.h>
 
-static const int64_t windows_ns[] = {1000000000, 10000000000, 60000000000};
-
 // ---- rules ----
 
 static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
@@ -220,8 +218,8 @@ static void add_windows(
 		add_window(ctl, list, ns_id, run ? 0 : args->window_ns);
 		return;
 	}
-	for (unsigned i = 0; i < sizeof(windows_ns) / sizeof(windows_ns[0]); i++)
-		add_window(ctl, list, ns_id, windows_ns[i]);
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && ctl->config.window_ns[i]; i++)
+		add_window(ctl, list, ns_id, ctl->config.window_ns[i]);
 }
 
 static uint32_t ns_id_of(struct hs_ctl *ctl, const struct rule_note *note)

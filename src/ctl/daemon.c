@@ -7,6 +7,7 @@
 #include "idle.h"
 #include "interrupts.h"
 
+#include "api.h"
 #include "bus.h"
 #include "descriptors.h"
 #include "log.h"
@@ -223,12 +224,15 @@ static int open_ctl(struct hs_daemon *d, struct hs_error *err)
 	d->settings = settings_of(d);
 	struct hs_ctl_config ctl = {
 			.monitored_rules = d->config->monitored_rules,
+			.window_ns = {d->config->window_ns[0], d->config->window_ns[1],
+					d->config->window_ns[2], d->config->window_ns[3]},
 			.settings = d->settings,
 			.telemetry = d->telemetry,
 			.in_band = &d->config->in_band,
 			.brief_steps = true,
 	};
 	memcpy(ctl.boot_id, d->boot_id, sizeof(ctl.boot_id));
+	hs_api_set_windows(d->config->window_ns);
 	int rc = hs_ctl_create(&ctl, d->node, d->clock, &output, hs_clock_now(d->clock), &d->ctl);
 	if (rc < 0) {
 		hs_error_set(err, "no_memory", "memory", "", "control: %s", strerror(-rc));

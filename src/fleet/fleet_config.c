@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fleet_config.h"
 
+#include "qos_lengths.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -295,6 +296,16 @@ static const struct hs_schema_word metrics_words[] = {
 		{NULL},
 };
 
+static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return hs_qos_lengths_read(list, path, ((struct hs_fleet_config *)into)->window_ns, err);
+}
+
+static json_t *print_windows(const void *from)
+{
+	return hs_qos_lengths_print(((const struct hs_fleet_config *)from)->window_ns);
+}
+
 static const struct hs_schema_field controller_fields[] = {
 		{"name", HS_SCHEMA_TEXT, CONFIG(name), .min = 1, .max = HS_FLEET_NAME_BYTES - 1},
 		{"metrics", HS_SCHEMA_WORD, CONFIG(metrics), .words = metrics_words,
@@ -305,6 +316,7 @@ static const struct hs_schema_field controller_fields[] = {
 		{"hello_ms", HS_SCHEMA_UINT, CONFIG(hello_ms), .min = 10, .max = 60000},
 		{"timeout_ms", HS_SCHEMA_UINT, CONFIG(timeout_ms), .min = 10, .max = 60000},
 		{"audit_s", HS_SCHEMA_UINT, CONFIG(audit_s), .min = 1, .max = 86400},
+		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows, .print = print_windows},
 		{NULL},
 };
 
@@ -351,6 +363,7 @@ static void set_defaults(struct hs_fleet_config *config)
 			.metrics = HS_FLEET_METRICS_AUTO,
 			.max_rules = 65536,
 			.monitored_rules = 65536,
+			.window_ns = HS_QOS_DEFAULT_LENGTHS,
 			.hello_ms = 500,
 			.timeout_ms = 3000,
 			.audit_s = 60,

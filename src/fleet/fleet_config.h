@@ -6,6 +6,7 @@
 #pragma once
 
 #include "error.h"
+#include "qos.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -55,9 +56,10 @@ struct hs_fleet_config {
 	uint8_t metrics; // enum hs_fleet_metrics
 	uint32_t max_rules;
 	uint32_t monitored_rules;
-	uint32_t hello_ms;   // how often each node is looked at
-	uint32_t timeout_ms; // an answer that takes longer is none
-	uint32_t audit_s;    // how often a node's rules are read and compared
+	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
+	uint32_t hello_ms;		   // how often each node is looked at
+	uint32_t timeout_ms;		   // an answer that takes longer is none
+	uint32_t audit_s;		   // how often a node's rules are read and compared
 
 	unsigned n_nodes;
 	struct hs_fleet_node_config *nodes; // owned

@@ -4,6 +4,7 @@
 #include "fleet_parts.h"
 
 #include "qos_app.h"
+#include "qos_lengths.h"
 #include "qos_window.h"
 #include "report_json.h"
 
@@ -16,16 +17,15 @@
 
 #define WINDOWS		 HS_QOS_WINDOWS
 #define FLOWS_AT_ONCE	 128
-#define METRICS_FRESH_NS INT64_C(3000000000) // a sink publishes every second, if it does
+#define METRICS_FRESH_NS INT64_C(3000000000) // at least; and three of the sink's shortest windows
 
 #define AHEAD_NS INT64_C(10000000000) // by which a sink's clock may be before ours
-
-static const int64_t windows_ns[WINDOWS] = {1000000000, 10000000000, 60000000000};
 
 struct fleet_flow {
 	uint32_t ns_id; // key
 	uint32_t app_id;
 	int64_t published_ns; // when its sink last published metrics itself
+	int64_t every_ns;     // the shortest windows that it publishes
 	// The newest of each length, the content of a qos_report: as text, which takes a tenth of
 	// the memory.
 	char *windows[WINDOWS];
@@ -131,9 +131,8 @@ static void keep(struct hs_fleet *fleet, struct fleet_flow *flow, json_t *conten
 	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
 	char topic[32];
 
-	for (unsigned i = 0; i < WINDOWS; i++) {
-		if (windows_ns[i] != length)
-			continue;
+	int i = hs_qos_lengths_find(fleet->config->window_ns, length);
+	if (i >= 0) {
 		free(flow->windows[i]);
 		flow->windows[i] = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	}
@@ -153,6 +152,15 @@ static void on_window(void *user, const struct hs_qos_window *window)
 	json_decref(message);
 }
 
+// Its sink computes metrics itself: the next ones are not overdue.
+static bool publishes(const struct hs_fleet *fleet, const struct fleet_flow *flow)
+{
+	int64_t fresh_ns = 3 * flow->every_ns;
+	if (fresh_ns < METRICS_FRESH_NS)
+		fresh_ns = METRICS_FRESH_NS;
+	return flow->every_ns && fleet->now_ns - flow->published_ns < fresh_ns;
+}
+
 static void take_window(struct hs_fleet *fleet, json_t *content)
 {
 	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(content, "ns_id"));
@@ -160,6 +168,9 @@ static void take_window(struct hs_fleet *fleet, json_t *content)
 
 	if (!flow)
 		return;
+	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
+	if (!publishes(fleet, flow) || length < flow->every_ns)
+		flow->every_ns = length;
 	flow->published_ns = fleet->now_ns;
 	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
 	if (flow->computed && fleet->config->metrics == HS_FLEET_METRICS_AUTO) {
@@ -174,7 +185,7 @@ static bool computes(const struct hs_fleet *fleet, const struct fleet_flow *flow
 {
 	if (fleet->config->metrics != HS_FLEET_METRICS_AUTO)
 		return fleet->config->metrics == HS_FLEET_METRICS_ALWAYS;
-	return fleet->now_ns - flow->published_ns >= METRICS_FRESH_NS;
+	return !publishes(fleet, flow);
 }
 
 static void take_report(struct hs_fleet *fleet, const json_t *message)
@@ -341,19 +352,30 @@ static void add_flow(struct hs_fleet *fleet, const struct fleet_flow *flow,
 		return;
 	}
 	for (unsigned i = 0; i < WINDOWS; i++)
-		if (args->window_ns == 0 || args->window_ns == windows_ns[i])
+		if (args->window_ns == 0 || args->window_ns == fleet->config->window_ns[i])
 			add_window(list, flow, i);
 }
 
-// Where none is named, of 10 s, or what there is of a young flow.
-static json_t *read_window(const struct fleet_flow *flow, int64_t window_ns)
+// Where none is named, of the usual length, or what there is of a young flow.
+static json_t *read_window(
+		const struct hs_fleet *fleet, const struct fleet_flow *flow, int64_t window_ns)
 {
-	const char *text = flow->windows[1] ? flow->windows[1] : flow->windows[0];
+	const int64_t *lengths = fleet->config->window_ns;
+	int i = hs_qos_lengths_find(lengths, window_ns ? window_ns : hs_qos_lengths_usual(lengths));
+	const char *text = i >= 0 ? flow->windows[i] : NULL;
 
-	for (unsigned i = 0; i < WINDOWS; i++)
-		if (window_ns == windows_ns[i])
-			text = flow->windows[i];
+	if (!text && !window_ns)
+		text = flow->windows[0];
 	return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+static int64_t longest_ns(const struct hs_fleet *fleet)
+{
+	int64_t longest = 0;
+
+	for (unsigned i = 0; i < WINDOWS && fleet->config->window_ns[i]; i++)
+		longest = fleet->config->window_ns[i];
+	return longest;
 }
 
 // Of the flows whose rules are wanted here: their addresses tell the directions. Of the whole run
@@ -361,8 +383,8 @@ static json_t *read_window(const struct fleet_flow *flow, int64_t window_ns)
 static int application(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result)
 {
 	struct hs_qos_app_flow *flows = calloc(fleet->n_flows + 1, sizeof(*flows));
-	int64_t window_ns = args->window_ns == HS_API_WINDOW_RUN ? windows_ns[WINDOWS - 1]
-								 : args->window_ns;
+	int64_t window_ns =
+			args->window_ns == HS_API_WINDOW_RUN ? longest_ns(fleet) : args->window_ns;
 	json_t *list = json_array();
 	struct fleet_flow *flow;
 	size_t n = 0;
@@ -373,11 +395,13 @@ static int application(struct hs_fleet *fleet, const struct hs_api_args *args, j
 			break;
 		if (rule && rule->rule.app_id == args->app_id)
 			flows[n++] = (struct hs_qos_app_flow){
-					&rule->rule, read_window(flow, window_ns)};
+					&rule->rule, read_window(fleet, flow, window_ns)};
 	}
+	if (!window_ns)
+		window_ns = hs_qos_lengths_usual(fleet->config->window_ns);
 	if (n)
-		json_array_append_new(list, hs_qos_app_json(fleet->qos, args->app_id, flows, n,
-							    window_ns ? window_ns : windows_ns[1]));
+		json_array_append_new(list,
+				hs_qos_app_json(fleet->qos, args->app_id, flows, n, window_ns));
 	for (size_t i = 0; i < n; i++)
 		json_decref((json_t *)flows[i].window);
 	free(flows);
@@ -445,6 +469,8 @@ int fleet_open_monitor(struct hs_fleet *fleet)
 			.user = fleet,
 	};
 
+	memcpy(qos.window_ns, fleet->config->window_ns, sizeof(qos.window_ns));
+	hs_api_set_windows(qos.window_ns);
 	TAILQ_INIT(&fleet->flows);
 	TAILQ_INIT(&fleet->guests);
 	int rc = index_nodes(fleet);

@@ -131,6 +131,7 @@ static int make_node(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 			.monitored_rules = lab->scenario->rules,
 			.in_band = &lab->scenario->in_band,
 	};
+	memcpy(config.window_ns, lab->scenario->windows_ns, sizeof(config.window_ns));
 	struct hs_ctl_output output = {.context = lab, .publish = lab_publish};
 	struct hs_node_config node_config;
 	int64_t shown_ns = lab_shown_ns(lab, node);

@@ -171,8 +171,10 @@ static int print_flow(FILE *to, const struct hs_run *run, const struct hs_outcom
 	int rc = 0;
 
 	hs_lab_flow_name(run->scenario, flow, name);
-	fprintf(to, "\nFlow %s: means over %zu windows of %" PRId64 " s\n", name,
-			windows_of(outcome, first, n), run->scenario->window_ns / 1000000000);
+	int64_t ms = run->scenario->window_ns / 1000000;
+	fprintf(to, "\nFlow %s: means over %zu windows of %" PRId64 " %s\n", name,
+			windows_of(outcome, first, n), ms % 1000 ? ms : ms / 1000,
+			ms % 1000 ? "ms" : "s");
 	for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		rc = print_kind(to, outcome, first, n, kinds[i]);
 	return rc < 0 ? rc : hs_lab_table_run(to, run->scenario->flows[flow].ns_id, result);

@@ -75,15 +75,14 @@ static bool began_anew(const struct hs_truth_report *before, const struct hs_tru
 	       report->stops[0].tx_packets < newest->stops[0].tx_packets;
 }
 
-// The monitor's shortest window, and how long after its end it is closed.
-#define WINDOW_NS   INT64_C(1000000000)
+// How long after its end the monitor closes a window.
 #define LATENESS_NS INT64_C(100000000)
 
 // Where the sink's clock goes back, windows that were closed stay so: what comes then is counted in
 // the next.
-static int64_t counted_at(int64_t shown_ns, int64_t latest_ns)
+static int64_t counted_at(int64_t shown_ns, int64_t latest_ns, int64_t shortest_ns)
 {
-	int64_t closed_ns = (latest_ns - LATENESS_NS) / WINDOW_NS * WINDOW_NS;
+	int64_t closed_ns = (latest_ns - LATENESS_NS) / shortest_ns * shortest_ns;
 	return shown_ns > closed_ns ? shown_ns : closed_ns + 1;
 }
 
@@ -92,6 +91,9 @@ static void read_reports(struct hs_outcome_flow *flow)
 	struct hs_outcome_report *reports = flow->reports;
 	const struct hs_truth_report *newest = &reports[0].truth;
 	int64_t latest_ns = INT64_MIN / 2;
+	const struct hs_scenario *scenario = flow->run->scenario;
+	int64_t shortest_ns =
+			scenario->windows_ns[0] ? scenario->windows_ns[0] : scenario->window_ns;
 	uint32_t epoch = 0;
 	for (size_t i = 0; i < flow->n; i++) {
 		struct hs_truth_report *report = &reports[i].truth;
@@ -102,7 +104,7 @@ static void read_reports(struct hs_outcome_flow *flow)
 			newest = report;
 		if (report->sink_shown_ns > latest_ns)
 			latest_ns = report->sink_shown_ns;
-		reports[i].counted_ns = counted_at(report->sink_shown_ns, latest_ns);
+		reports[i].counted_ns = counted_at(report->sink_shown_ns, latest_ns, shortest_ns);
 		reports[i].arrival = i;
 		reports[i].epoch = epoch;
 		reports[i].place = SIZE_MAX;

@@ -2,19 +2,15 @@
 #include "scenario.h"
 #include "scenario_parts.h"
 
+#include "duration.h"
 #include "port.h"
+#include "qos_lengths.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hs_schema_word window_words[] = {
-		{"1s", UINT64_C(1000000000)},
-		{"10s", UINT64_C(10000000000)},
-		{"60s", UINT64_C(60000000000)},
-		{NULL, 0},
-};
 static const struct hs_schema_word forwarding_words[] = {
 		{"patch", HS_LAB_PATCH},
 		{"bridge", HS_LAB_BRIDGE},
@@ -41,6 +37,12 @@ static int read_repeats(json_t *list, const char *path, void *into, struct hs_er
 	return hs_in_band_read_repeats(list, path, &draft->scenario.in_band, err);
 }
 
+static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
+{
+	return hs_qos_lengths_read(
+			list, path, ((struct hs_scenario_draft *)into)->scenario.windows_ns, err);
+}
+
 // As in a node's configuration, for all of them.
 static const struct hs_schema_field in_band_fields[] = {
 		{"accept", HS_SCHEMA_BOOL, HEAD(in_band.accept)},
@@ -55,6 +57,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.max = 86400},
 		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats},
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
+		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows},
 		{NULL},
 };
 
@@ -64,8 +67,8 @@ static const struct hs_schema_field fields[] = {
 		{"duration_s", HS_SCHEMA_SECONDS, HEAD(duration_ns), .required = true,
 				.least = 0.001, .most = HS_SCENARIO_MAX_S,
 				.expected = "seconds from 0.001 to 1000000"},
-		{"window", HS_SCHEMA_WORD, HEAD(window_ns), .words = window_words,
-				.expected = "1s, 10s or 60s"},
+		{"window", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_scenario_draft, window),
+				.min = 1, .max = HS_DURATION_BYTES - 1},
 		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words,
 				.expected = "patch, bridge or shortest_path"},
 		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
@@ -93,7 +96,7 @@ static int draft_init(struct hs_scenario_draft *draft)
 {
 	*draft = (struct hs_scenario_draft){
 			.scenario = {.seed = 1,
-					.window_ns = INT64_C(1000000000),
+					.windows_ns = HS_QOS_DEFAULT_LENGTHS,
 					.forwarding = HS_LAB_PATCH,
 					.keep_windows = true,
 					.mbufs = 65536,
@@ -144,6 +147,43 @@ static int set_folder(const char *folder, struct hs_scenario *scenario, struct h
 	return 0;
 }
 
+static void list_lengths(const int64_t *lengths_ns, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && lengths_ns[i]; i++) {
+		bool last = i + 1 == HS_QOS_WINDOWS || !lengths_ns[i + 1];
+		char length[HS_DURATION_BYTES];
+		hs_duration_write(lengths_ns[i], length);
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+				!i     ? ""
+				: last ? " or "
+				       : ", ",
+				length);
+	}
+}
+
+// Of the result: one of those that nodes have; 1 s, or their shortest, where none is named.
+static int choose_window(struct hs_scenario_draft *draft, struct hs_error *err)
+{
+	struct hs_scenario *scenario = &draft->scenario;
+	const int64_t *lengths_ns = scenario->windows_ns;
+	char expected[HS_QOS_WINDOWS * (HS_DURATION_BYTES + 4)];
+
+	scenario->window_ns = INT64_C(1000000000);
+	if (!draft->window[0]) {
+		if (hs_qos_lengths_find(lengths_ns, scenario->window_ns) < 0)
+			scenario->window_ns = lengths_ns[0];
+		return 0;
+	}
+	if (hs_duration_read(draft->window, &scenario->window_ns) == 0 &&
+			hs_qos_lengths_find(lengths_ns, scenario->window_ns) >= 0)
+		return 0;
+	list_lengths(lengths_ns, expected, sizeof(expected));
+	return hs_error_set(
+			err, "bad_value", "window", expected, "\"%s\" is not known", draft->window);
+}
+
 typedef int(section)(struct hs_scenario_draft *draft, struct hs_error *err);
 
 static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
@@ -161,6 +201,7 @@ static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
 
 // Each refers to those before it.
 static section *const sections[] = {
+		choose_window,
 		read_network,
 		hs_scenario_read_traffic,
 		hs_scenario_check_network,

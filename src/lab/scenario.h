@@ -11,6 +11,7 @@
 #include "in_band.h"
 #include "link.h"
 #include "partial_config.h"
+#include "qos.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -132,7 +133,8 @@ struct hs_scenario {
 	char folder[256]; // of the file, for what it names
 	uint64_t seed;
 	int64_t duration_ns;
-	int64_t window_ns; // 1, 10 or 60 s: of the windows in the result
+	int64_t windows_ns[HS_QOS_WINDOWS]; // of each node; 0 ends them
+	int64_t window_ns;		    // one of these: of the windows in the result
 	enum hs_scenario_forwarding forwarding;
 	bool closing_packet; // one more packet of each monitored traffic, with telemetry, a second
 			     // after the last

@@ -5,6 +5,7 @@
 
 #include "scenario.h"
 
+#include "duration.h"
 #include "schema.h"
 
 #define HS_SCENARIO_MAX_S 1000000.0
@@ -26,6 +27,7 @@ struct hs_scenario_origin {
 // What is being read. The sections are borrowed from the file's JSON.
 struct hs_scenario_draft {
 	struct hs_scenario scenario;
+	char window[HS_DURATION_BYTES]; // "": not named
 	json_t *topology, *nodes, *links, *hosts, *traffic, *requests, *events, *expect;
 	struct hs_scenario_names node_names, link_names, host_names, traffic_names;
 	uint32_t n_named_hosts;			// before traffic made implicit ones

@@ -102,6 +102,37 @@ def windows_of_one_second_name_every_hop_with_all_five_metrics(workspace):
 
 
 @test(path=True)
+def windows_are_of_the_lengths_that_the_configuration_lists(workspace):
+    need("ping")
+    chain = Chain(workspace, telemetry={"windows_ms": [100, 500]}).start()
+    sink = chain.nodes[-1]
+    chain.install(rule(3, A, B, "icmp"))
+    subscriber = Subscriber(sink.publisher, "qos.3")
+    ping = chain.hosts[0].spawn("ping", "-q", "-c", "200", "-i", "0.01", B, log="ping.log")
+    seen = {}
+
+    def both():
+        message = subscriber.receive(4)
+        report = message and message[1]["qos_report"]
+        if report and report["reports"] > 5:
+            seen.setdefault(report["window_ns"], []).append(report)
+        return len(seen.get(5 * 10**8, [])) > 1
+
+    until(both, 10, "windows of two lengths")
+    equal(sorted(seen), [10**8, 5 * 10**8], "lengths")
+    for report in seen[10**8]:
+        equal(report["end_ns"] % 10**8, 0, "end")
+        equal(report["end_ns"] - report["start_ns"], 10**8, "length")
+        check(report["reports"] <= 12, report)
+    equal({w["window_ns"] for w in sink.call("qos_get", ns_id=3)["qos"]}, set(seen), "qos_get")
+    equal([w["window_ns"] for w in sink.call("qos_get", ns_id=3, window="100ms")["qos"]], [10**8],
+          "qos_get of one length")
+    refused = json.loads(sink.client.raw(b'{"qos_get": {"ns_id": 3, "window": "1s"}}'))["error"]
+    equal((refused["code"], refused["expected"]), ("out_of_range", "100ms, 500ms or run"), "1s")
+    ping.wait(20)
+
+
+@test(path=True)
 def a_node_that_is_told_not_to_writes_no_entry_and_counts_on(workspace):
     need()
     chain = Chain(workspace).start()

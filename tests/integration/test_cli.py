@@ -161,6 +161,8 @@ def a_node_that_names_the_same_page_again_is_not_asked_for_ever(workspace):
 @test()
 def qos_shows_each_hop_with_units(workspace):
     node = FakeNode(workspace, qos_get={"ok": {"qos": [QOS]}})
+    node.run("qos", "--window", "250ms")
+    equal(node.request(), {"qos_get": {"window": "250ms"}}, "request")
     lines = node.run("qos", "7", "--window", "1s").stdout.splitlines()
     equal(node.request(), {"qos_get": {"ns_id": 7, "window": "1s"}}, "request")
     for said in ("rule 7", "1 s", "100 reports", "0 → 1 → 9", "negative_delay",
@@ -314,7 +316,7 @@ def bad_usage_is_exit_2_and_asks_nobody(workspace):
                   ("rule", "show", "seven"), ("rule", "set", "7", "hop_enabled"),
                   ("hello", "--window", "1s"), ("--watch", "-1", "hello"), ("--colour", "hello"),
                   ("--timeout", "x", "hello"), ("rule", "del", "7", "--watch", "1"),
-                  ("qos", "--window", "5s"), ("events", "--since", "x"),
+                  ("qos", "--window", "5x"), ("qos", "--window", "0.1s"), ("events", "--since", "x"),
                   ("events", "--since", "-1"), ("rule", "add"), ("rule", "frob"),
                   ("-c", "nowhere", "hello")):
         check(node.run(*words, expected=2).stderr, words)

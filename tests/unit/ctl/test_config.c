@@ -143,6 +143,27 @@ static void ports_of_requests_in_band_become_bits_and_print_as_names(void **stat
 	hs_config_fini(&c);
 }
 
+static void windows_have_the_lengths_that_are_listed_and_print_as_such(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"\"telemetry\": {\"windows_ms\": [100, 600000]}, ", ""};
+	static const int64_t ns[][HS_QOS_WINDOWS] = {
+			{100000000, 600000000000}, {1000000000, 10000000000, 60000000000}};
+	for (unsigned i = 0; i < 2; i++) {
+		struct hs_config c;
+		char text[512];
+		snprintf(text, sizeof(text), "{%s" TWO_PORTS "}", texts[i]);
+		parse(text, &c);
+		assert_memory_equal(c.window_ns, ns[i], sizeof(ns[i]));
+		json_t *printed = hs_config_print(&c);
+		json_t *list = json_object_get(json_object_get(printed, "telemetry"), "windows_ms");
+		assert_int_equal(json_array_size(list), 2 + i);
+		assert_int_equal(json_integer_value(json_array_get(list, 1)), ns[i][1] / 1000000);
+		json_decref(printed);
+		hs_config_fini(&c);
+	}
+}
+
 static void fields_of_entries_get_their_policies_and_print_them(void **state)
 {
 	(void)state;
@@ -341,6 +362,7 @@ static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(defaults_are_of_the_cores_that_the_process_may_run_on),
 		cmocka_unit_test(a_core_that_is_not_the_processes_is_refused_with_those_that_are),
 		cmocka_unit_test(ports_of_requests_in_band_become_bits_and_print_as_names),
+		cmocka_unit_test(windows_have_the_lengths_that_are_listed_and_print_as_such),
 		cmocka_unit_test(fields_of_entries_get_their_policies_and_print_them),
 		cmocka_unit_test(half_a_threshold_is_one_without_the_other),
 		cmocka_unit_test(a_key_is_read_from_a_file_that_only_some_can_read),

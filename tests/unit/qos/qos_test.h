@@ -74,17 +74,25 @@ static inline const struct hs_qos_hop *hop_between(
 	return NULL;
 }
 
-static inline struct hs_qos *monitor_new(struct catcher *catcher)
+// Windows of these lengths; NULL: the usual ones.
+static inline struct hs_qos *monitor_with(struct catcher *catcher, const int64_t *window_ns)
 {
 	struct hs_qos *qos;
-	const struct hs_qos_config config = {
+	struct hs_qos_config config = {
 			.max_flows = 16,
 			.on_window = catch_window,
 			.user = catcher,
 	};
+	if (window_ns)
+		memcpy(config.window_ns, window_ns, sizeof(config.window_ns));
 	memset(catcher, 0, sizeof(*catcher));
 	assert_int_equal(hs_qos_create(&config, &qos), 0);
 	return qos;
+}
+
+static inline struct hs_qos *monitor_new(struct catcher *catcher)
+{
+	return monitor_with(catcher, NULL);
 }
 
 static inline void monitor_free(struct hs_qos *qos, struct catcher *catcher)

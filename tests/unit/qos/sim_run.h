@@ -7,6 +7,7 @@
 
 struct run {
 	struct sim_config config;
+	const int64_t *window_ns; // HS_QOS_WINDOWS; NULL: the usual ones
 	struct sim_result truth;
 	struct catcher catcher;
 	struct hs_qos *qos;
@@ -15,7 +16,7 @@ struct run {
 static inline void run_start(struct run *run)
 {
 	sim_run(&run->config, &run->truth);
-	run->qos = monitor_new(&run->catcher);
+	run->qos = monitor_with(&run->catcher, run->window_ns);
 	for (size_t i = 0; i < run->truth.n_reports; i++) {
 		const struct hs_report *report = &run->truth.reports[i].report;
 		hs_qos_advance(run->qos, report->sink_ts_ns);

@@ -218,9 +218,10 @@ static void check_run(struct run *run, bool fifo)
 		run_end(run);
 		return;
 	}
-	check_tiling(run, SECOND);
-	check_tiling(run, 10 * SECOND);
-	check_tiling(run, 60 * SECOND);
+	static const int64_t usual[HS_QOS_WINDOWS] = {SECOND, 10 * SECOND, 60 * SECOND};
+	const int64_t *lengths = run->window_ns ? run->window_ns : usual;
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && lengths[i]; i++)
+		check_tiling(run, lengths[i]);
 	const struct hs_qos_window *whole = hs_qos_latest(run->qos, 7, 0);
 	struct caught caught = {.window = *whole};
 	memcpy(caught.hops, whole->hops, whole->n_hops * sizeof(whole->hops[0]));
@@ -283,6 +284,22 @@ static void every_number_is_exact_where_jitter_reorders_packets(void **state)
 		for (unsigned i = 0; i <= run.config.n_nodes; i++)
 			run.config.links[i].jitter_ns = 1 + (int64_t)(seed % 7) * MS;
 		check_run(&run, false);
+	}
+}
+
+static void every_number_is_exact_in_windows_of_other_lengths(void **state)
+{
+	(void)state;
+	static const int64_t lengths[][HS_QOS_WINDOWS] = {{100 * MS}, {100 * MS, 200 * MS, SECOND},
+			{250 * MS, SECOND, 2 * SECOND, 600 * SECOND}, {300 * MS, 3 * SECOND}};
+	for (uint64_t seed = 161; seed <= 180; seed++) {
+		struct run run = {.config = random_config(seed), .window_ns = lengths[seed % 4]};
+		if (run.config.duration_ns > 5 * SECOND)
+			run.config.duration_ns = 5 * SECOND;
+		bool fifo = seed % 2;
+		for (unsigned i = 0; !fifo && i <= run.config.n_nodes; i++)
+			run.config.links[i].jitter_ns = 1 + (int64_t)(seed % 7) * MS;
+		check_run(&run, fifo);
 	}
 }
 
@@ -375,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(every_number_is_exact_on_random_paths_that_keep_order),
 			cmocka_unit_test(every_number_is_exact_where_jitter_reorders_packets),
+			cmocka_unit_test(every_number_is_exact_in_windows_of_other_lengths),
 			cmocka_unit_test(every_number_is_exact_where_packets_are_duplicated),
 			cmocka_unit_test(many_reports_a_window_are_all_in_the_numbers),
 			cmocka_unit_test(

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lengths of windows, as a configuration lists them in milliseconds: `telemetry.windows_ms`.
+//
+// Thread rule: any.
+#pragma once
+
+#include "qos.h"
+
+#include "error.h"
+
+#include <jansson.h>
+
+#define HS_QOS_DEFAULT_LENGTHS                                                                     \
+	{                                                                                          \
+		1000000000, 10000000000, 60000000000                                               \
+	}
+
+// One to four, of 100 to 600,000 ms, ascending, each a multiple of the one before; 0 ends those of
+// fewer than four. 0 or -EINVAL with *err.
+int hs_qos_lengths_read(const json_t *list, const char *path, int64_t window_ns[HS_QOS_WINDOWS],
+		struct hs_error *err);
+// A new reference.
+json_t *hs_qos_lengths_print(const int64_t window_ns[HS_QOS_WINDOWS]);
+
+// The index of a length, or -1.
+int hs_qos_lengths_find(const int64_t window_ns[HS_QOS_WINDOWS], int64_t ns);
+// What stands for a flow where no length was named: the first of 10 s or more, else the longest.
+int64_t hs_qos_lengths_usual(const int64_t window_ns[HS_QOS_WINDOWS]);
