@@ -20,11 +20,11 @@
 static bool make_ready(struct hs_ctl *ctl, struct spreading *s)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, s->slot);
-	struct hs_flow_offer *offer = hs_ctl_offer_open(ctl, s->slot, true);
+	struct hs_flow_offer *offer = hs_flow_table_offer(ctl->flows, s->slot);
 	uint8_t bytes[HS_RULE_CBOR_BYTES];
 	uint64_t now = (uint64_t)ctl->now_ns;
 
-	if (!offer)
+	if (!offer || !hs_ctl_offer_open(offer, true))
 		return false;
 	if (s->stands)
 		s->refused += atomic_load_explicit(&offer->refused, memory_order_relaxed);
@@ -83,7 +83,7 @@ static void settle(struct hs_ctl *ctl, struct spreading *s, struct hs_flow_offer
 	// An offer that was sent holds nothing back; an empty one would.
 	atomic_store_explicit(&offer->holds_telemetry, false, memory_order_relaxed);
 	atomic_store_explicit(&offer->state, HS_OFFER_EMPTY, memory_order_release);
-	hs_ctl_offer_clear(ctl, s->slot);
+	hs_ctl_offer_clear(ctl, s->slot, offer);
 	schedule(ctl, s);
 }
 
@@ -167,7 +167,7 @@ void hs_ctl_spread_begin(struct hs_ctl *ctl, uint32_t slot)
 
 	// Without it the rule would hold its telemetry back for ever.
 	if (!s) {
-		hs_ctl_offer_clear(ctl, slot);
+		hs_flow_table_offer_set(ctl->flows, slot, false);
 		return;
 	}
 	note->spreading = s;

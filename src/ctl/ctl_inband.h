@@ -18,7 +18,8 @@
 
 struct hs_ctl;
 
-#define HS_BACKLOG_REPORTS 64
+#define HS_BACKLOG_REPORTS 256
+#define HS_BACKLOG_LIMIT   512 // bytes of options, asked of a packet that may be full itself
 
 // A rule with `in_band`: its request goes out with the flow's packets, again and again.
 struct spreading {
@@ -64,24 +65,27 @@ struct backlog {
 	TAILQ_ENTRY(backlog) order; // whose reports were sent last comes last
 	uint32_t slot;
 	uint32_t carrier;   // HS_FLOW_NONE: none
-	uint32_t stands_at; // the slot whose offer has the first n_stands
-	unsigned n_stands;
-	int64_t waits_ns; // since when no packet took any, 0: none stood
-	uint64_t refused; // packets since then without room, before the offer was made anew
-	uint16_t limit;	  // bytes of options that one packet is asked to take
-	unsigned n, first;
+	uint32_t stands_at; // the slot whose loads have reports of it
+	uint64_t loads;	    // which: bit i is load i
+	int64_t waits_ns;   // since when no packet took any, 0: none stood
+	uint64_t refused;   // packets since then without room, of loads that were made anew
+	uint16_t limit;	    // bytes of options that one packet is asked to take
+	unsigned n_waiting;
+	unsigned n, first; // of the ring, with places whose report has gone
 	struct waiting_report {
-		uint8_t *cbor;
+		uint8_t *cbor; // NULL: it has gone
 		uint16_t len;
+		uint8_t load;	       // 1 + the load that has it, 0: none
+		uint32_t serial;       // of all reports, in the order of their coming
 	} reports[HS_BACKLOG_REPORTS]; // a ring
 };
 TAILQ_HEAD(backlog_list, backlog);
 
 // ctl_offer.c: the offer of a slot.
 
-// The offer if it may be filled: empty, or with may_displace emptied of what waited in it. NULL: a
-// packet has it, what was sent is not counted yet, or no memory.
-struct hs_flow_offer *hs_ctl_offer_open(struct hs_ctl *ctl, uint32_t slot, bool may_displace);
+// May the offer be filled: is it empty, or with may_displace emptied of what waited in it? Not
+// while a packet has it, or what was sent is not counted yet.
+bool hs_ctl_offer_open(struct hs_flow_offer *offer, bool may_displace);
 // Takes back what stands, unless a packet has it.
 bool hs_ctl_offer_withdraw(struct hs_flow_offer *offer);
 // For good: if a packet has it, nobody counts it.
@@ -89,8 +93,8 @@ void hs_ctl_offer_leave(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer 
 // Puts what was filled in before the workers.
 void hs_ctl_offer_publish(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer,
 		uint32_t ns_id, bool holds_telemetry);
-// Nothing stands at the slot any more.
-void hs_ctl_offer_clear(struct hs_ctl *ctl, uint32_t slot);
+// It does not stand any more.
+void hs_ctl_offer_clear(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer);
 enum hs_flow_offer_state hs_ctl_offer_state(const struct hs_flow_offer *offer);
 // Options of one type, each of at most 255 bytes, that carry these bytes. Returns the size.
 uint16_t hs_ctl_offer_options(uint8_t *to, uint8_t type, const uint8_t *bytes, size_t len);
@@ -132,6 +136,18 @@ void hs_ctl_guest_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank 
 struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl);
 // May the port bring one more rule? Counts it.
 bool hs_ctl_guest_admits(struct hs_ctl *ctl, uint16_t port);
+
+// ctl_backlog.c: reports that wait, and loads of them that stand for packets.
+
+// Counts what packets took, and lets it go. True where there was some.
+bool hs_ctl_backlog_settle(struct hs_ctl *ctl, struct backlog *b);
+// What stands waits again. For good: if a packet is leaving with it, nobody counts it.
+void hs_ctl_backlog_leave(struct hs_ctl *ctl, struct backlog *b);
+// Makes what waits stand at the slot that packets find which go back, HS_FLOW_NONE: none.
+void hs_ctl_backlog_offer(struct hs_ctl *ctl, struct backlog *b, uint32_t slot);
+// The newest are kept: takes the bytes over, and returns how many reports made room.
+unsigned hs_ctl_backlog_add(struct hs_ctl *ctl, struct backlog *b, uint8_t *cbor, uint16_t len);
+void hs_ctl_backlog_free(struct backlog *b);
 
 // ctl_piggyback.c: reports on their way back.
 void hs_ctl_piggyback(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report);

@@ -13,36 +13,35 @@ enum hs_flow_offer_state hs_ctl_offer_state(const struct hs_flow_offer *offer)
 bool hs_ctl_offer_withdraw(struct hs_flow_offer *offer)
 {
 	uint32_t ready = HS_OFFER_READY;
-	return atomic_compare_exchange_strong_explicit(&offer->state, &ready, HS_OFFER_EMPTY,
+	bool done = atomic_compare_exchange_strong_explicit(&offer->state, &ready, HS_OFFER_EMPTY,
 			memory_order_acquire, memory_order_acquire);
+
+	if (done && offer->of)
+		atomic_fetch_sub_explicit(&offer->of->n_ready, 1, memory_order_relaxed);
+	return done;
 }
 
-struct hs_flow_offer *hs_ctl_offer_open(struct hs_ctl *ctl, uint32_t slot, bool may_displace)
+bool hs_ctl_offer_open(struct hs_flow_offer *offer, bool may_displace)
 {
-	struct hs_flow_offer *offer = hs_flow_table_offer(ctl->flows, slot);
-
-	if (!offer)
-		return NULL;
 	switch (hs_ctl_offer_state(offer)) {
 	case HS_OFFER_EMPTY:
-		return offer;
+		return true;
 	case HS_OFFER_READY:
 		// Of nobody: left while a packet had it, which had no room for it.
-		return (may_displace || offer->ns_id == 0) && hs_ctl_offer_withdraw(offer) ? offer
-											   : NULL;
+		return (may_displace || offer->ns_id == 0) && hs_ctl_offer_withdraw(offer);
 	case HS_OFFER_SENT:
 		if (offer->ns_id != 0)
-			return NULL; // somebody is still to count it
+			return false; // somebody is still to count it
 		atomic_store_explicit(&offer->state, HS_OFFER_EMPTY, memory_order_relaxed);
-		return offer;
+		return true;
 	default:
-		return NULL;
+		return false;
 	}
 }
 
 void hs_ctl_offer_leave(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer)
 {
-	hs_ctl_offer_clear(ctl, slot);
+	hs_ctl_offer_clear(ctl, slot, offer);
 	if (!hs_ctl_offer_withdraw(offer))
 		offer->ns_id = 0;
 }
@@ -50,16 +49,27 @@ void hs_ctl_offer_leave(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer 
 void hs_ctl_offer_publish(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer,
 		uint32_t ns_id, bool holds_telemetry)
 {
+	struct hs_flow_offer *first = hs_flow_table_offer(ctl->flows, slot);
+
+	first->n_stand += !offer->stands;
+	offer->stands = true;
 	offer->ns_id = ns_id;
 	atomic_store_explicit(&offer->holds_telemetry, holds_telemetry, memory_order_relaxed);
 	atomic_store_explicit(&offer->refused, 0, memory_order_relaxed);
 	atomic_store_explicit(&offer->state, HS_OFFER_READY, memory_order_release);
+	if (offer->of)
+		atomic_fetch_add_explicit(&offer->of->n_ready, 1, memory_order_relaxed);
 	hs_flow_table_offer_set(ctl->flows, slot, true);
 }
 
-void hs_ctl_offer_clear(struct hs_ctl *ctl, uint32_t slot)
+void hs_ctl_offer_clear(struct hs_ctl *ctl, uint32_t slot, struct hs_flow_offer *offer)
 {
-	hs_flow_table_offer_set(ctl->flows, slot, false);
+	struct hs_flow_offer *first = hs_flow_table_offer(ctl->flows, slot);
+
+	first->n_stand -= offer->stands;
+	offer->stands = false;
+	if (!first->n_stand)
+		hs_flow_table_offer_set(ctl->flows, slot, false);
 }
 
 uint16_t hs_ctl_offer_options(uint8_t *to, uint8_t type, const uint8_t *bytes, size_t len)

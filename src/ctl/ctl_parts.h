@@ -74,6 +74,8 @@ struct hs_ctl {
 	int64_t taken_told_ns; // the second in which so many events told of taken requests
 	unsigned taken_told;
 	struct backlog_list backlogs;
+	uint32_t n_backlogs;
+	uint32_t backlog_serial;  // of the last report
 	uint64_t reports_waiting; // in them
 	int64_t carry_next_ns;
 	struct ctl_state *state; // NULL: nothing outlives the node

@@ -118,7 +118,8 @@ static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
 	if (note && note->guest)
 		json_object_set_new(state, "expires_ns", json_integer(note->guest->expires_ns));
 	if (note && note->backlog)
-		json_object_set_new(state, "reports_waiting", json_integer(note->backlog->n));
+		json_object_set_new(
+				state, "reports_waiting", json_integer(note->backlog->n_waiting));
 	return state;
 }
 

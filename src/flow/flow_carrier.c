@@ -12,11 +12,55 @@ struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *t, uint32_t slot
 
 	if (offer)
 		return offer;
-	offer = calloc(1, sizeof(*offer));
+	offer = calloc(1, sizeof(*offer) + HS_FLOW_OFFER_BYTES);
 	if (offer)
 		offer->holds_telemetry = t->entries[slot].rule.in_band;
 	atomic_store_explicit(&t->offers[slot], offer, memory_order_release);
 	return offer;
+}
+
+static struct hs_flow_loads *loads_of(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_offer *offer = hs_flow_table_offer(t, slot);
+	struct hs_flow_loads *loads;
+
+	if (!offer)
+		return NULL;
+	loads = atomic_load_explicit(&offer->loads, memory_order_relaxed);
+	if (loads)
+		return loads;
+	loads = calloc(1, sizeof(*loads));
+	atomic_store_explicit(&offer->loads, loads, memory_order_release);
+	return loads;
+}
+
+struct hs_flow_offer *hs_flow_table_load(struct hs_flow_table *t, uint32_t slot, unsigned i)
+{
+	struct hs_flow_loads *loads = loads_of(t, slot);
+	struct hs_flow_offer *load;
+
+	if (!loads)
+		return NULL;
+	load = atomic_load_explicit(&loads->list[i], memory_order_relaxed);
+	if (load)
+		return load;
+	load = calloc(1, sizeof(*load) + hs_flow_load_bytes(i));
+	if (load)
+		load->of = loads;
+	atomic_store_explicit(&loads->list[i], load, memory_order_release);
+	return load;
+}
+
+void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot)
+{
+	struct hs_flow_offer *offer =
+			atomic_exchange_explicit(&t->offers[slot], NULL, memory_order_relaxed);
+	struct hs_flow_loads *loads = offer ? offer->loads : NULL;
+
+	for (unsigned i = 0; loads && i < HS_FLOW_LOADS; i++)
+		free(loads->list[i]);
+	free(loads);
+	free(offer);
 }
 
 void hs_flow_table_offer_set(struct hs_flow_table *t, uint32_t slot, bool offered)

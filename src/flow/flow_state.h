@@ -57,6 +57,8 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 #define HS_FLOW_OFFERED		   0x80 // of the mode's byte: what the fast path does not know
 #define HS_FLOW_HOP_ENABLED	   1	// flags
 #define HS_FLOW_EXTRACT		   2	// reports on their way back are taken out here
+#define HS_FLOW_SEEN		   1	// of hs_flow_worker.seen
+#define HS_FLOW_OWES		   2	// ... telemetry found no room beside reports: its turn now
 
 // Two cache lines for each worker and rule. The first is all that an unsampled packet touches and
 // all that other workers read; the second stays with its worker.
@@ -66,7 +68,7 @@ struct hs_flow_worker {
 	_Atomic uint64_t config;
 	int64_t last_ns; // frequency: when the last one was claimed (a copy of the shared one)
 	uint32_t since;	 // count: packets since the last one with telemetry
-	uint32_t seen;	 // this worker's bit in hs_flow_shared.workers is set
+	uint32_t seen;	 // 0: this worker's bit in hs_flow_shared.workers is not set; HS_FLOW_OWES
 
 	uint32_t ns_id;
 	uint32_t trace_type;

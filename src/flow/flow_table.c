@@ -123,7 +123,7 @@ void hs_flow_table_reclaim(struct hs_flow_table *t)
 			t->dying_tail = HS_FLOW_NONE;
 		if (e->position >= 0)
 			rte_hash_free_key_with_position(t->hash, e->position);
-		free(atomic_exchange_explicit(&t->offers[slot], NULL, memory_order_relaxed));
+		hs_flow_offers_free(t, slot);
 		hs_flow_slot_free(t, slot);
 	}
 }

@@ -81,7 +81,9 @@ bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
 // What the next packet of a rule's or carrier's flow is to carry: made empty by the first call,
 // freed with the slot. NULL: no memory.
 struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *table, uint32_t slot);
-// Says whether workers look at it. A rule with in_band starts with true: it waits for its offer,
+// The same for reports, i below HS_FLOW_LOADS.
+struct hs_flow_offer *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
+// Says whether workers look at them. A rule with in_band starts with true: it waits for its offer,
 // and its telemetry with it.
 void hs_flow_table_offer_set(struct hs_flow_table *table, uint32_t slot, bool offered);
 

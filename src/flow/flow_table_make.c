@@ -108,7 +108,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	}
 	hs_pages_give(t->shared, shared_bytes(slots));
 	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
-		free(t->offers[slot]);
+		hs_flow_offers_free(t, slot);
 	free(t->offers);
 	hs_ns_index_fini(&t->index);
 	hs_flow_index_fini(&t->places);

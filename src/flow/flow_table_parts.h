@@ -66,6 +66,7 @@ static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t sl
 	return slot >= t->config.capacity;
 }
 
+void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot);
 void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
 // The slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
 uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule);

@@ -206,7 +206,7 @@ void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot)
 {
 	atomic_fetch_or_explicit(&view->shared[slot].workers, UINT32_C(1) << view->worker,
 			memory_order_relaxed);
-	view->own[slot].seen = 1;
+	view->own[slot].seen |= HS_FLOW_SEEN;
 }
 
 static void read_others(const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)

@@ -102,23 +102,80 @@ static bool take(struct hs_flow_offer *offer)
 			       memory_order_acquire, memory_order_relaxed);
 }
 
-enum hs_offer_verdict hs_offer_put(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+// Takes it, and puts it in. False: it stays for another packet.
+static bool send(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, struct hs_flow_offer *offer)
+{
+	if (!take(offer))
+		return false;
+	if (put(worker, burst, i, out, offer)) {
+		if (offer->of)
+			atomic_fetch_sub_explicit(&offer->of->n_ready, 1, memory_order_relaxed);
+		atomic_store_explicit(
+				&offer->sent_ns, hs_burst_rx_ns(burst, i), memory_order_relaxed);
+		atomic_store_explicit(&offer->state, HS_OFFER_SENT, memory_order_release);
+		return true;
+	}
+	atomic_fetch_add_explicit(&offer->refused, 1, memory_order_relaxed);
+	atomic_store_explicit(&offer->state, HS_OFFER_READY, memory_order_release);
+	return false;
+}
+
+// Of the reports that are ready, those that came first.
+static struct hs_flow_offer *first_load(struct hs_flow_loads *loads)
+{
+	struct hs_flow_offer *first = NULL, *load;
+	uint32_t lowest = 0;
+
+	for (unsigned k = 0; k < HS_FLOW_LOADS; k++) {
+		load = atomic_load_explicit(&loads->list[k], memory_order_acquire);
+		if (!load || atomic_load_explicit(&load->state, memory_order_acquire) !=
+						HS_OFFER_READY)
+			continue;
+		uint32_t serial = atomic_load_explicit(&load->serial, memory_order_relaxed);
+		if (first && (int32_t)(serial - lowest) > 0)
+			continue;
+		first = load;
+		lowest = serial;
+	}
+	return first;
+}
+
+static bool send_load(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, struct hs_flow_loads *loads)
+{
+	struct hs_flow_offer *load;
+
+	if (!loads || atomic_load_explicit(&loads->n_ready, memory_order_relaxed) <= 0)
+		return false;
+	load = first_load(loads);
+	return load && send(worker, burst, i, out, load);
+}
+
+static void parse_anew(struct hs_burst *burst, unsigned i)
+{
+	struct rte_mbuf *m = burst->mbufs[i];
+
+	hs_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+}
+
+enum hs_offer_verdict hs_offer_put(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, bool reports)
 {
 	struct hs_flow_offer *offer = atomic_load_explicit(
 			&worker->flows.offers[burst->slots[i]], memory_order_acquire);
 
 	if (!offer)
 		return HS_OFFER_WITHHELD;
-	if (take(offer)) {
-		if (put(worker, burst, i, out, offer)) {
-			atomic_store_explicit(&offer->sent_ns, hs_burst_rx_ns(burst, i),
-					memory_order_relaxed);
-			atomic_store_explicit(&offer->state, HS_OFFER_SENT, memory_order_release);
-			return HS_OFFER_CARRIED;
-		}
-		atomic_fetch_add_explicit(&offer->refused, 1, memory_order_relaxed);
-		atomic_store_explicit(&offer->state, HS_OFFER_READY, memory_order_release);
-	}
-	return hs_flow_offer_holds(offer) ? HS_OFFER_WITHHELD : HS_OFFER_NOTHING;
+	if (send(worker, burst, i, out, offer))
+		return HS_OFFER_CARRIED;
+	bool sent = reports &&
+		    send_load(worker, burst, i, out,
+				    atomic_load_explicit(&offer->loads, memory_order_acquire));
+	if (sent)
+		parse_anew(burst, i);
+	if (hs_flow_offer_holds(offer))
+		return HS_OFFER_WITHHELD;
+	return sent ? HS_OFFER_REPORTS : HS_OFFER_NOTHING;
 }

@@ -27,18 +27,39 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
 }
 
-// What an offer leaves to telemetry. A packet that is due and may not carry it leaves the next one
+// Beside reports that the packet took. What finds no room there is not counted: the next packet is
+// telemetry's alone.
+static bool has_room_beside(const struct hs_worker *worker, const struct hs_burst *burst,
+		unsigned i, const struct hs_port *out)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
+	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
+
+	return growth && hs_packet_l3_bytes(packet) + growth <= out->mtu &&
+	       packet->payload_bytes + growth <= UINT16_MAX &&
+	       hs_room_is_there(burst->mbufs[i], growth);
+}
+
+// What offers leave to telemetry. A packet that is due and may not carry it leaves the next one
 // due.
 static bool is_due_beside_offer(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-	enum hs_offer_verdict verdict = hs_offer_put(worker, burst, i, out);
+	bool owes = own->seen & HS_FLOW_OWES;
+	enum hs_offer_verdict verdict = hs_offer_put(worker, burst, i, out, !owes);
+	bool due = hs_flow_due_beside_offer(own, &worker->rng, hs_burst_rx_ns(burst, i)) || owes;
 
-	if (!hs_flow_due_beside_offer(own, &worker->rng, hs_burst_rx_ns(burst, i)))
+	if (!due)
 		return false;
-	if (verdict == HS_OFFER_NOTHING)
+	if (verdict == HS_OFFER_NOTHING ||
+			(verdict == HS_OFFER_REPORTS && has_room_beside(worker, burst, i, out))) {
+		own->seen &= ~(uint32_t)HS_FLOW_OWES;
 		return true;
+	}
+	if (verdict == HS_OFFER_REPORTS)
+		own->seen |= HS_FLOW_OWES;
 	hs_flow_postpone(own);
 	return false;
 }

@@ -2,10 +2,18 @@
 // Reports on their way back: what the sink offers to packets.
 #include "offer_rig.h"
 
+#include "flow_state.h"
 #include "report_cbor.h"
 
 #define MS	  INT64_C(1000000)
 #define PIGGYBACK ", \"piggyback_report\": true"
+
+static const struct hs_flow_view *flows_of(struct rig *r)
+{
+	static struct hs_flow_view view;
+	hs_flow_table_view(flows(r), 0, &view);
+	return &view;
+}
 
 // The slot that packets of the reverse flow find.
 static uint32_t reverse_of(struct rig *r, unsigned ns_id)
@@ -13,11 +21,40 @@ static uint32_t reverse_of(struct rig *r, unsigned ns_id)
 	return hs_flow_table_reverse(flows(r), hs_flow_table_rule(flows(r), slot_of(r, ns_id)));
 }
 
+// Of the loads that stand at a slot, the one that goes first; else the first of all.
+static struct hs_flow_offer *load_at(struct rig *r, uint32_t slot)
+{
+	struct hs_flow_offer *first = hs_flow_table_load(flows(r), slot, 0);
+	assert_non_null(first);
+	for (unsigned i = 1; i < HS_FLOW_LOADS; i++) {
+		struct hs_flow_offer *load = offer_at(r, slot)->loads->list[i];
+		bool before = load && is_ready(load) &&
+			      (!is_ready(first) || load->serial < first->serial);
+		first = before ? load : first;
+	}
+	return first;
+}
+
+static struct hs_flow_offer *load_of(struct rig *r, uint32_t ns_id)
+{
+	return load_at(r, slot_of(r, ns_id));
+}
+
+static unsigned count_loads(struct rig *r, uint32_t slot)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
+		struct hs_flow_offer *load = offer_at(r, slot)->loads->list[i];
+		n += load && is_ready(load);
+	}
+	return n;
+}
+
 static struct hs_flow_offer *carried(struct rig *r, unsigned ns_id)
 {
 	uint32_t slot = reverse_of(r, ns_id);
 	assert_int_not_equal(slot, HS_FLOW_NONE);
-	return offer_at(r, slot);
+	return load_at(r, slot);
 }
 
 // Of the offer that was read last.
@@ -134,16 +171,16 @@ static void the_newest_are_kept_when_none_goes_back(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
-	for (unsigned i = 0; i < 70; i++) {
+	for (unsigned i = 0; i < 262; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
 	}
 	step(r, 10 * MS);
-	assert_total(r, "reports_piggyback_queued", 70);
+	assert_total(r, "reports_piggyback_queued", 262);
 	assert_total(r, "reports_piggyback_lost", 6);
-	assert_total(r, "reports_piggyback_waiting", 64);
+	assert_total(r, "reports_piggyback_waiting", 256);
 	assert_true(read_offer(carried(r, 7)) > 0);
-	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 7); // of 70
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 7); // of 262
 	close_with_audit(r);
 }
 
@@ -155,7 +192,7 @@ static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
 	step(r, 10 * MS);
 	struct hs_flow_offer *offer = carried(r, 7);
 	atomic_store(&offer->state, HS_OFFER_TAKEN);
-	for (unsigned i = 0; i < 70; i++) {
+	for (unsigned i = 0; i < 262; i++) {
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
 	}
@@ -164,8 +201,8 @@ static void what_a_packet_has_is_left_alone_when_the_store_is_full(void **state)
 	atomic_store(&offer->state, HS_OFFER_SENT);
 	step(r, 10 * MS);
 	assert_total(r, "reports_piggyback_sent", 1);
-	assert_total(r, "reports_piggyback_lost", 7); // of 71, 63 wait
-	assert_true(read_offer(offer) > 0);
+	assert_total(r, "reports_piggyback_lost", 7); // of 263, 255 wait
+	assert_true(read_offer(carried(r, 7)) > 0);
 	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 9);
 	close_with_audit(r);
 }
@@ -178,24 +215,23 @@ static void packets_without_room_for_several_are_asked_to_take_fewer(void **stat
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
 	}
-	struct hs_flow_offer *offer = carried(r, 7);
 	step(r, 10 * MS);
-	uint16_t wide = offer->n_bytes;
+	uint16_t wide = carried(r, 7)->n_bytes;
 	for (unsigned i = 0; i < 100; i++) {
-		atomic_fetch_add(&offer->refused, 1);
+		atomic_fetch_add(&carried(r, 7)->refused, 1);
 		step(r, 10 * MS);
 	}
 	assert_true(wide > 300);
-	assert_int_equal(read_offer(offer), 1);
+	assert_int_equal(read_offer(carried(r, 7)), 1);
 	// And after some that found room, more again.
-	for (unsigned i = 0; i < 4; i++) {
-		send_offer(r, offer);
+	for (unsigned i = 0; i < 10; i++) {
+		send_offer(r, carried(r, 7));
 		feed_sampled(r, 7, 0x7000);
 		feed_sampled(r, 7, 0x7000);
 		feed_sampled(r, 7, 0x7000);
 		step(r, 10 * MS);
 	}
-	assert_true(read_offer(offer) > 2);
+	assert_true(read_offer(carried(r, 7)) > 2);
 	close_with_audit(r);
 }
 
@@ -212,8 +248,8 @@ static void a_rule_of_the_reverse_flow_carries_them_from_its_installation_on(voi
 			   "\"count\", \"mode_setting\": 1}}"));
 	step(r, 10 * MS);
 	assert_int_equal(atomic_load(&hidden->state), HS_OFFER_EMPTY);
-	assert_ptr_equal(carried(r, 7), offer_of(r, 8));
-	assert_true(is_ready(offer_of(r, 8)));
+	assert_ptr_equal(carried(r, 7), load_of(r, 8));
+	assert_true(is_ready(load_of(r, 8)));
 	// And when it goes the hidden one does so again; nothing is lost.
 	json_decref(ask(r, "{\"int_delete\": {\"ns_id\": 8}}"));
 	step(r, 10 * MS);
@@ -225,7 +261,7 @@ static void a_rule_of_the_reverse_flow_carries_them_from_its_installation_on(voi
 	close_with_audit(r);
 }
 
-static void a_request_goes_before_reports(void **state)
+static void a_request_and_reports_stand_beside_each_other(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
@@ -233,26 +269,71 @@ static void a_request_goes_before_reports(void **state)
 			   "\"dst_ip\": \"2001:db8::1\", \"src_port\": 5007, \"dst_port\": 0, "
 			   "\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
 			   "\"count\", \"mode_setting\": 1, \"in_band\": true}}"));
-	struct hs_flow_offer *offer = offer_of(r, 8);
+	struct hs_flow_offer *request = offer_of(r, 8), *load = load_of(r, 8);
 	feed_sampled(r, 7, 0x7000);
 	step(r, 10 * MS);
-	assert_int_equal(offer->bytes[0], 0x32);
-	send_offer(r, offer);
+	assert_int_equal(request->bytes[0], 0x32);
+	assert_int_equal(load->bytes[0], 0x33);
+	assert_true(is_ready(request) && is_ready(load));
+	// Packets are looked at while either stands.
+	send_offer(r, request);
 	step(r, 10 * MS);
-	assert_true(is_ready(offer));
-	assert_int_equal(offer->bytes[0], 0x33);
-	// The first repeat is due, and takes the place of what stands.
-	step(r, 100 * MS);
+	assert_true(hs_flow_is_offered(&flows_of(r)->own[slot_of(r, 8)]));
+	send_offer(r, load);
 	step(r, 10 * MS);
-	assert_int_equal(offer->bytes[0], 0x32);
-	assert_total(r, "reports_piggyback_sent", 0);
-	send_offer(r, offer);
-	step(r, 10 * MS);
-	assert_int_equal(offer->bytes[0], 0x33);
-	send_offer(r, offer);
-	step(r, 10 * MS);
+	assert_false(hs_flow_is_offered(&flows_of(r)->own[slot_of(r, 8)]));
 	assert_total(r, "reports_piggyback_sent", 1);
-	assert_total(r, "requests_in_band_sent", 2);
+	assert_total(r, "requests_in_band_sent", 1);
+	close_with_audit(r);
+}
+
+static void a_burst_of_packets_takes_as_many_loads_as_stand(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	for (unsigned i = 0; i < 40; i++)
+		feed_sampled(r, 7, 0x7000), step(r, MS / 10);
+	step(r, 10 * MS);
+	unsigned n = 0, loads = count_loads(r, reverse_of(r, 7));
+	assert_true(loads >= 5);
+	for (unsigned i = 0; i < loads; i++) {
+		struct hs_flow_offer *load = carried(r, 7);
+		unsigned held = read_offer(load);
+		for (unsigned k = 0; k < held; k++)
+			assert_int_equal(reports[k].telemetry.e2e.tx_packets, ++n);
+		send_offer(r, load);
+	}
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", n);
+	assert_int_equal(n, 40);
+	close_with_audit(r);
+}
+
+// Packets of several workers: the first may find no room, the second does.
+static void what_is_sent_out_of_order_is_counted_and_the_rest_waits(void **state)
+{
+	(void)state;
+	struct rig *r = sink_with_rule();
+	for (unsigned i = 0; i < 20; i++)
+		feed_sampled(r, 7, 0x7000), step(r, MS / 10);
+	step(r, 10 * MS);
+	struct hs_flow_offer *first = carried(r, 7);
+	unsigned kept = read_offer(first);
+	atomic_store(&first->state, HS_OFFER_TAKEN);
+	unsigned sent = read_offer(carried(r, 7));
+	assert_ptr_not_equal(carried(r, 7), first);
+	send_offer(r, carried(r, 7));
+	step(r, 10 * MS);
+	assert_total(r, "reports_piggyback_sent", sent);
+	atomic_store(&first->state, HS_OFFER_READY);
+	step(r, 10 * MS);
+	assert_int_equal(read_offer(carried(r, 7)), kept);
+	assert_int_equal(reports[0].telemetry.e2e.tx_packets, 1);
+	while (is_ready(carried(r, 7))) {
+		send_offer(r, carried(r, 7));
+		step(r, 10 * MS);
+	}
+	assert_total(r, "reports_piggyback_sent", 20);
 	close_with_audit(r);
 }
 
@@ -284,7 +365,7 @@ static void an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again(vo
 			   "\"count\", \"mode_setting\": 1}}"));
 	feed_sampled(r, 7, 0x7000);
 	step(r, 10 * MS);
-	struct hs_flow_offer *offer = offer_of(r, 8);
+	struct hs_flow_offer *offer = load_of(r, 8);
 	atomic_store(&offer->state, HS_OFFER_TAKEN);
 	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": false}}"));
 	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": true}}"));
@@ -292,7 +373,8 @@ static void an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again(vo
 	step(r, 10 * MS);
 	assert_int_equal(atomic_load(&offer->state), HS_OFFER_TAKEN);
 	atomic_store(&offer->state, HS_OFFER_SENT);
-	step(r, 10 * MS);
+	for (unsigned i = 0; i < 40; i++)
+		feed_sampled(r, 7, 0x7000), step(r, 10 * MS);
 	assert_true(is_ready(offer));
 	close_with_audit(r);
 }
@@ -317,8 +399,9 @@ static void two_flows_that_go_back_the_same_way_take_turns(void **state)
 			"\"mode_setting\": 1}}]"));
 	feed_sampled(r, 7, 0x7000);
 	feed_sampled(r, 8, 0x7000);
+	step(r, 10 * MS);
+	assert_int_equal(count_loads(r, slot_of(r, 9)), 2);
 	for (unsigned i = 0; i < 2; i++) {
-		step(r, 10 * MS);
 		assert_ptr_equal(carried(r, 7), carried(r, 8));
 		send_offer(r, carried(r, 7));
 	}
@@ -340,7 +423,7 @@ static void an_offer_left_to_a_packet_that_had_no_room_is_used_again(void **stat
 	json_decref(ask(r, BACK));
 	feed_sampled(r, 7, 0x7000);
 	step(r, 10 * MS);
-	struct hs_flow_offer *offer = offer_of(r, 9);
+	struct hs_flow_offer *offer = load_of(r, 9);
 	atomic_store(&offer->state, HS_OFFER_TAKEN);
 	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": false}}"));
 	json_decref(ask(r, "{\"int_update\": {\"ns_id\": 7, \"piggyback_report\": true}}"));
@@ -361,15 +444,14 @@ static void a_full_store_still_learns_that_packets_have_room_for_few(void **stat
 		feed_sampled(r, 7, 0x7000);
 		step(r, MS);
 	}
-	struct hs_flow_offer *offer = carried(r, 7);
 	// Reports go on coming, and each packet that goes back has no room for what is offered.
-	for (unsigned i = 0; i < 100; i++) {
-		atomic_fetch_add(&offer->refused, 1);
+	for (unsigned i = 0; i < 300; i++) {
+		atomic_fetch_add(&carried(r, 7)->refused, 1);
 		feed_sampled(r, 7, 0x7000);
 		step(r, 10 * MS);
 	}
-	assert_true(is_ready(offer));
-	assert_int_equal(read_offer(offer), 1);
+	assert_true(is_ready(carried(r, 7)));
+	assert_int_equal(read_offer(carried(r, 7)), 1);
 	close_with_audit(r);
 }
 
@@ -385,7 +467,7 @@ static void no_flow_keeps_another_from_the_way_back_that_they_share(void **state
 		feed_sampled(r, 7, 0x7000);
 		feed_sampled(r, 8, 0x7000);
 		step(r, 10 * MS);
-		struct hs_flow_offer *offer = offer_of(r, 9);
+		struct hs_flow_offer *offer = load_of(r, 9);
 		if (!is_ready(offer))
 			continue;
 		sent_of_8 += offer->ns_id == 8;
@@ -425,7 +507,9 @@ int main(void)
 			cmocka_unit_test(packets_without_room_for_several_are_asked_to_take_fewer),
 			cmocka_unit_test(
 					a_rule_of_the_reverse_flow_carries_them_from_its_installation_on),
-			cmocka_unit_test(a_request_goes_before_reports),
+			cmocka_unit_test(a_request_and_reports_stand_beside_each_other),
+			cmocka_unit_test(a_burst_of_packets_takes_as_many_loads_as_stand),
+			cmocka_unit_test(what_is_sent_out_of_order_is_counted_and_the_rest_waits),
 			cmocka_unit_test(reports_of_a_rule_that_stops_are_lost_and_counted),
 			cmocka_unit_test(
 					an_offer_whose_owner_went_while_a_packet_had_it_can_be_used_again),

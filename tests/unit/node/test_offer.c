@@ -75,8 +75,25 @@ static uint32_t install_counting(struct fixture *f, uint32_t every)
 	return slot_of(f, 7);
 }
 
+// A report of `bytes` bytes that waits for a packet, the k-th.
+static void make_report_ready(struct fixture *f, uint32_t slot, unsigned k, uint8_t bytes)
+{
+	struct hs_flow_offer *load = hs_flow_table_load(hs_node_flows(f->t.node), slot, k);
+
+	assert_non_null(load);
+	memset(load->bytes, 0, bytes);
+	load->bytes[0] = HS_OPT_REPORT;
+	load->bytes[1] = (uint8_t)(bytes - 2);
+	load->bytes[2] = (uint8_t)k;
+	load->n_bytes = bytes;
+	load->serial = k;
+	load->state = HS_OFFER_READY;
+	load->of->n_ready++;
+	hs_flow_table_offer_set(hs_node_flows(f->t.node), slot, true);
+}
+
 // Feeds n of the vectors' packets; a letter for what each carried: t elemetry, r equest or report,
-// or none.
+// b oth, or none.
 static void expect_carried(struct fixture *f, const char *letters)
 {
 	for (; *letters; letters++) {
@@ -87,9 +104,9 @@ static void expect_carried(struct fixture *f, const char *letters)
 		size_t len = test_node_take(&f->t, 1, frame, sizeof(frame));
 		assert_int_not_equal(len, 0);
 		hs_packet_parse(frame, len, len, &p);
-		char is = p.flags & HS_PACKET_TELEMETRY			     ? 't'
-			  : p.flags & (HS_PACKET_REQUEST | HS_PACKET_REPORT) ? 'r'
-									     : '.';
+		bool signal = p.flags & HS_PACKET_SIGNAL;
+		char with = signal ? 'b' : 't', without = signal ? 'r' : '.';
+		char is = p.flags & HS_PACKET_TELEMETRY ? with : without;
 		assert_int_equal(is, *letters);
 	}
 }
@@ -191,6 +208,58 @@ static void a_packet_with_an_offer_leaves_the_telemetry_it_was_due_to_the_next(v
 	expect_carried(f, "rt..t.");
 	make_request_ready(f, slot);
 	expect_carried(f, "rt..t..t");
+	fixture_close(f);
+}
+
+static void a_burst_takes_as_many_loads_of_reports_as_are_ready_in_their_order(void **state)
+{
+	struct fixture *f = open_source(1500, 1);
+	uint8_t frame[2048];
+	(void)state;
+	uint32_t slot = install_counting(f, 1000000);
+	expect_carried(f, "t"); // the first of all
+	for (unsigned k = 3; k-- > 0;)
+		make_report_ready(f, slot, k, 64);
+	for (unsigned i = 0; i < 4; i++)
+		feed_hex(f, 0, PLAIN);
+	test_node_run(&f->t);
+	for (unsigned i = 0; i < 4; i++) {
+		struct hs_packet p;
+		size_t len = test_node_take(&f->t, 1, frame, sizeof(frame));
+		hs_packet_parse(frame, len, len, &p);
+		assert_int_equal(!!(p.flags & HS_PACKET_REPORT), i < 3);
+		if (i < 3)
+			assert_int_equal(frame[58], i);
+	}
+	fixture_close(f);
+}
+
+static void a_packet_with_room_takes_reports_and_telemetry(void **state)
+{
+	struct fixture *f = open_source(1500, 1);
+	(void)state;
+	uint32_t slot = install_counting(f, 2);
+	for (unsigned k = 0; k < 4; k++)
+		make_report_ready(f, slot, k, 64);
+	expect_carried(f, "brbrt.t.");
+	assert_int_equal(counters(f, 7).int_packets, 4);
+	// A request stays alone.
+	make_request_ready(f, slot);
+	make_report_ready(f, slot, 0, 64);
+	expect_carried(f, "rb.");
+	fixture_close(f);
+}
+
+// 56 bytes of packet, 66 of reports and their header, 48 of telemetry.
+static void without_room_for_both_they_take_turns(void **state)
+{
+	struct fixture *f = open_source(150, 1);
+	(void)state;
+	uint32_t slot = install_counting(f, 1);
+	for (unsigned k = 0; k < 4; k++)
+		make_report_ready(f, slot, k, 64);
+	expect_carried(f, "rtrtrtrttt");
+	assert_int_equal(event(f, 0, HS_EVENT_NO_ROOM_MTU), 0);
 	fixture_close(f);
 }
 
@@ -537,6 +606,10 @@ int main(void)
 					where_telemetry_need_not_wait_it_goes_on_beside_what_does_not_fit),
 			cmocka_unit_test(
 					a_packet_with_an_offer_leaves_the_telemetry_it_was_due_to_the_next),
+			cmocka_unit_test(
+					a_burst_takes_as_many_loads_of_reports_as_are_ready_in_their_order),
+			cmocka_unit_test(a_packet_with_room_takes_reports_and_telemetry),
+			cmocka_unit_test(without_room_for_both_they_take_turns),
 			cmocka_unit_test(
 					while_an_offer_was_sent_and_none_is_ready_every_mode_goes_on),
 			cmocka_unit_test(
