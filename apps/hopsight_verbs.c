@@ -100,6 +100,10 @@ static void add_page(json_t *all, const json_t *page)
 // Asks page after page and puts them together; takes the content over.
 static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, json_t **all)
 {
+	// Events are numbered, and say themselves whether there are more.
+	bool numbered = verb == HS_VERB_EVENTS;
+	const char *cursor = numbered ? "since" : "offset";
+
 	*all = NULL;
 	for (;;) {
 		json_t *ok;
@@ -110,20 +114,23 @@ static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, j
 			return rc;
 		}
 		json_t *next = json_incref(json_object_get(ok, "next"));
+		bool more = numbered ? json_is_true(json_object_get(ok, "more")) : next != NULL;
 		if (!*all)
 			*all = json_incref(ok);
 		else
 			add_page(*all, ok);
 		json_decref(ok);
 		// A node that does not advance would be asked for ever.
-		json_int_t before = json_integer_value(json_object_get(content, "offset"));
-		if (!next || json_integer_value(next) <= before) {
+		json_int_t before = json_integer_value(json_object_get(content, cursor));
+		if (!more || json_integer_value(next) <= before) {
+			if (numbered)
+				json_object_set(*all, "next", next);
+			json_object_del(*all, numbered ? "more" : "next");
 			json_decref(next);
-			json_object_del(*all, "next");
 			json_decref(content);
 			return HS_CLI_DONE;
 		}
-		json_object_set_new(content, "offset", next);
+		json_object_set_new(content, cursor, next);
 	}
 }
 
@@ -331,7 +338,7 @@ static int events(struct hs_cli *cli)
 	}
 	if (since)
 		json_object_set_new(content, "since", since);
-	return ask_and_show(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
+	return hs_cli_list(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
 }
 
 // Whether everything adds up is the exit code, too.

@@ -190,14 +190,15 @@ static json_t *changes_of(const struct hs_api_plan *plan, const struct hs_api_en
 }
 
 static int save_and_run(const struct hs_api_backend *backend, struct hs_api_plan *plan,
-		const struct hs_api_envelope *envelope, json_t *results, struct hs_error *err)
+		const struct hs_api_envelope *envelope, struct hs_api_answers *answers,
+		struct hs_error *err)
 {
 	json_t *changes = backend->save ? changes_of(plan, envelope) : NULL;
 	size_t failed = 0;
 	int rc = changes ? backend->save(backend->context, changes, err) : 0;
 
 	if (rc == 0) {
-		rc = hs_api_plan_run(plan, results, &failed, err);
+		rc = hs_api_plan_run(plan, answers, &failed, err);
 		if (rc)
 			place_failure(envelope, failed, err);
 		if (rc && changes)
@@ -207,30 +208,107 @@ static int save_and_run(const struct hs_api_backend *backend, struct hs_api_plan
 	return rc;
 }
 
-static int execute(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
-		enum hs_api_which which, json_t *results, struct hs_error *err)
+static int plan_and_run(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
+		enum hs_api_which which, struct hs_api_answers *answers, struct hs_error *err)
 {
 	size_t n = envelope->single ? 1 : json_array_size(envelope->items);
-	int rc = check_count(n, envelope->prefix, err);
-
-	// First, because a stale view of the rules explains whatever else would be refused.
-	if (rc == 0)
-		rc = check_generation(backend, envelope, err);
-	if (rc)
-		return rc;
 	struct hs_api_plan *plan = hs_api_plan_create(backend, n);
+
 	if (!plan)
 		return no_memory(err);
-	rc = make_plan(plan, envelope, which, err);
+	int rc = make_plan(plan, envelope, which, err);
 	if (rc == 0 && envelope->dry_run) {
 		for (size_t i = 0; i < n; i++)
-			json_array_append_new(results, json_pack("{s:b}", "dry_run", 1));
+			hs_api_answers_add(answers, json_pack("{s:b}", "dry_run", 1), true);
 	} else if (rc == 0) {
-		rc = save_and_run(backend, plan, envelope, results, err);
+		rc = save_and_run(backend, plan, envelope, answers, err);
 	}
 	hs_api_plan_destroy(plan);
 	return rc;
 }
+
+// ---- lists of questions ----
+
+static bool only_asks(json_t *items)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach (items, i, item) {
+		struct hs_api_envelope element = {.prefix = ""};
+		struct hs_error ignored;
+		int verb;
+		if (!json_is_object(item) ||
+				hs_api_object_read(item, true, &element, &verb, &ignored) ||
+				verb < 0 || hs_api_verbs[verb].changes)
+			return false;
+	}
+	return true;
+}
+
+static int64_t spent_ns(const struct hs_api_backend *backend)
+{
+	return backend->spent_ns ? backend->spent_ns() : 0;
+}
+
+static int check_budget(const struct hs_api_backend *backend, const struct hs_api_answers *answers,
+		int64_t begin_ns, struct hs_error *err)
+{
+	int64_t ns = spent_ns(backend) - begin_ns;
+
+	if (answers->asked_bytes < HS_API_MAX_REPLY && ns < HS_API_MAX_REPLY_NS)
+		return 0;
+	return hs_error_set(err, "too_large", "",
+			"fewer requests in a list, or lists in pages: a smaller limit, then next "
+			"as "
+			"offset",
+			"the answers before this one have %zu bytes and took %lld us: a reply ends "
+			"at %u bytes or %lld us",
+			answers->asked_bytes, (long long)(ns / 1000), HS_API_MAX_REPLY,
+			(long long)(HS_API_MAX_REPLY_NS / 1000));
+}
+
+// Where nothing changes, each is answered as soon as it is read: a list that asks for too much is
+// given up as soon as it has had its share.
+static int answer_list(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
+		struct hs_api_answers *answers, struct hs_error *err)
+{
+	int64_t begin_ns = spent_ns(backend);
+	size_t i;
+	json_t *item;
+
+	json_array_foreach (envelope->items, i, item) {
+		struct hs_api_envelope one = {.prefix = "", .dry_run = envelope->dry_run};
+		struct hs_error before;
+		int verb, rc = check_budget(backend, answers, begin_ns, err);
+		hs_api_object_read(item, true, &one, &verb, &before);
+		one.single = item;
+		rc = rc ? rc : plan_and_run(backend, &one, HS_API_ALL, answers, err);
+		if (rc == 0)
+			continue;
+		prefix_index(err, envelope->prefix, i);
+		if (!envelope->id)
+			envelope->id = one.id;
+		return rc;
+	}
+	return 0;
+}
+
+static int execute(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
+		enum hs_api_which which, struct hs_api_answers *answers, struct hs_error *err)
+{
+	int rc = check_count(json_array_size(envelope->items), envelope->prefix, err);
+
+	// First, because a stale view of the rules explains whatever else would be refused.
+	rc = rc ? rc : check_generation(backend, envelope, err);
+	if (rc)
+		return rc;
+	if (envelope->items && only_asks(envelope->items))
+		return answer_list(backend, envelope, answers, err);
+	return plan_and_run(backend, envelope, which, answers, err);
+}
+
+// ---- replies ----
 
 // Texts may hold bytes of a peer that were cut in the middle of a character.
 static json_t *text_to_json(const char *text)
@@ -258,10 +336,14 @@ static json_t *error_to_json(const struct hs_error *err)
 	return error;
 }
 
-static char *dump(json_t *reply)
+static char *refusal(json_t *id, const struct hs_error *err)
 {
-	// 15 digits: what a decimal of that many digits was is printed again, 0.1 as 0.1.
-	char *text = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	json_t *reply = json_object();
+
+	if (id)
+		json_object_set(reply, "id", id);
+	json_object_set_new(reply, "error", error_to_json(err));
+	char *text = json_dumps(reply, HS_API_DUMP);
 	json_decref(reply);
 	return text;
 }
@@ -270,29 +352,23 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 		bool may_change)
 {
 	struct hs_api_envelope envelope = {.prefix = ""};
+	struct hs_api_answers answers = {0};
 	struct hs_error err = {0};
-	json_t *root = NULL, *results = json_array(), *reply = json_object();
+	json_t *root = NULL;
 
 	int rc = hs_api_message_parse(message, len, &root, &err);
 	if (rc == 0)
 		rc = hs_api_envelope_read(root, &envelope, &err);
+	if (rc == 0 && hs_api_answers_begin(&answers, envelope.single != NULL, envelope.id))
+		rc = no_memory(&err);
 	if (rc == 0)
-		rc = execute(backend, &envelope, may_change ? HS_API_ALL : HS_API_QUERIES, results,
+		rc = execute(backend, &envelope, may_change ? HS_API_ALL : HS_API_QUERIES, &answers,
 				&err);
-
-	if (envelope.id)
-		json_object_set(reply, "id", envelope.id);
-	if (rc) {
-		json_object_set_new(reply, "error", error_to_json(&err));
-	} else {
-		json_object_set(reply, "ok",
-				envelope.single ? json_array_get(results, 0) : results);
-		json_object_set_new(reply, "generation",
-				json_integer((json_int_t)backend->generation(backend->context)));
-	}
-	json_decref(results);
+	char *reply = rc ? refusal(envelope.id, &err)
+			 : hs_api_answers_end(&answers, backend->generation(backend->context));
+	hs_api_answers_fini(&answers);
 	json_decref(root);
-	return dump(reply);
+	return reply;
 }
 
 // ---- configuration files ----
@@ -307,17 +383,17 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 				"the requests are not a list");
 	// A file may hold more than a message: it is the operator's own.
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
-	json_t *results = json_array();
-	int rc = plan && results ? 0 : no_memory(err);
+	struct hs_api_answers answers = {0};
+	int rc = plan ? 0 : no_memory(err);
 	if (rc == 0)
 		rc = plan_list(plan, requests, "", HS_API_CHANGES, NULL, err);
 	if (rc == 0) {
-		rc = hs_api_plan_run(plan, results, &failed, err);
+		rc = hs_api_plan_run(plan, &answers, &failed, err);
 		if (rc)
 			place_failure(&envelope, failed, err);
 	}
 	hs_api_plan_destroy(plan);
-	json_decref(results);
+	hs_api_answers_fini(&answers);
 	return rc;
 }
 
@@ -329,8 +405,8 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 	struct hs_api_args args;
 	size_t n = json_is_array(changes) ? json_array_size(changes) : 1, failed = 0;
 	struct hs_api_plan *plan = hs_api_plan_create(backend, n);
-	json_t *results = json_array();
-	int rc = plan && results ? 0 : no_memory(err);
+	struct hs_api_answers answers = {0};
+	int rc = plan ? 0 : no_memory(err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		bool listed = json_is_array(changes);
@@ -344,11 +420,11 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 			prefix_index(err, "", i);
 	}
 	if (rc == 0) {
-		rc = hs_api_plan_run(plan, results, &failed, err);
+		rc = hs_api_plan_run(plan, &answers, &failed, err);
 		if (rc)
 			prefix_index(err, "", failed);
 	}
 	hs_api_plan_destroy(plan);
-	json_decref(results);
+	hs_api_answers_fini(&answers);
 	return rc;
 }

@@ -24,8 +24,17 @@
 #define HS_API_PAGE	     1000  // default `limit` of lists
 #define HS_API_MAX_PAGE	     10000
 #define HS_API_MAX_PORT_NAME 31
-#define HS_API_WINDOWS	     4	  // lengths of windows, at most
-#define HS_API_WINDOW_RUN    (-1) // window_ns of qos_get: everything since the rule was installed
+#define HS_API_WINDOWS	     4		// lengths of windows, at most
+#define HS_API_MAX_VALUES    (1u << 16) // numbers, strings, lists and objects of one message
+#define HS_API_MAX_QUESTIONS 1000	// in one list that changes nothing
+#define HS_API_MAX_STRING    4096
+// What one reply to requests that change nothing may have, and take. Lists are cut into smaller
+// pages for it; a transaction that would have more is refused.
+#define HS_API_MAX_REPLY    (288u << 10)
+#define HS_API_MAX_REPLY_NS INT64_C(5000000)
+// 15 digits: what a decimal of that many digits was is printed again, 0.1 as 0.1.
+#define HS_API_DUMP	  (JSON_COMPACT | JSON_REAL_PRECISION(15))
+#define HS_API_WINDOW_RUN (-1) // window_ns of qos_get: everything since the rule was installed
 
 enum hs_api_verb {
 	HS_VERB_HELLO,
@@ -66,6 +75,8 @@ struct hs_api_args {
 	char port[HS_API_MAX_PORT_NAME + 1];
 	json_t *on; // int_request at a controller: the nodes it is for; borrowed from the message
 	bool undo;  // takes back a change of the same list
+	// Bytes that the entries of a list or page may have together, see hs_api_page_add.
+	size_t room;
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
@@ -110,6 +121,8 @@ struct hs_api_backend {
 	void (*unsave)(void *context);
 	// Raised by every change; replies carry it.
 	uint64_t (*generation)(void *context);
+	// Processor time that this thread has taken so far. May be NULL: only bytes are limited.
+	int64_t (*spent_ns)(void);
 };
 
 // Handles one message; returns the reply as a string that the caller frees (never NULL except when
@@ -140,6 +153,14 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 // NULL) to check->routes. 0 or -EINVAL with *err, whose path is "neighbours[2].mac".
 int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
 		struct hs_error *err);
+
+// Appends an entry to a page and takes it over. False: there is no room for it, because the page
+// has entries already and this one would be more than args->room has left (*used counts them); then
+// the page ends before it and its `next` says so.
+bool hs_api_page_add(const struct hs_api_args *args, json_t *page, json_t *entry, size_t *used);
+// The same for several that stay together; there may be none.
+bool hs_api_page_extend(
+		const struct hs_api_args *args, json_t *page, json_t *entries, size_t *used);
 
 // The answer of a node that has no routes. -EINVAL.
 int hs_api_refuse_routes(struct hs_error *err);

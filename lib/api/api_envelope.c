@@ -11,28 +11,114 @@
 
 // ---- from bytes to JSON ----
 
-// Bytes are looked at before the parser is, so that it recurses no deeper than we allow.
-static int check_depth(const char *text, size_t len, struct hs_error *err)
-{
-	size_t depth = 0;
-	bool quoted = false;
+// ---- before there is JSON ----
 
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-		if (quoted && c == '\\')
-			i++;
-		else if (c == '"')
-			quoted = !quoted;
-		else if (!quoted && (c == '{' || c == '['))
-			depth++;
-		else if (!quoted && (c == '}' || c == ']'))
-			depth -= depth > 0;
-		if (depth > HS_API_MAX_DEPTH)
-			return hs_error_set(err, "too_deep", "", "at most 16 levels",
-					"the message is nested deeper than %d levels at byte %zu",
-					HS_API_MAX_DEPTH, i);
+// Bytes are looked at before the parser is, so that it recurses no deeper than we allow and makes
+// no more of a message than one with work in it can hold: a message that is refused costs others
+// little time.
+struct scan {
+	size_t depth, values;
+	size_t longest; // list or object
+	size_t string;	// where the one starts that `at` is in; 0: in none
+	size_t elements[HS_API_MAX_DEPTH + 1];
+};
+
+static int scan_string(struct scan *scan, size_t at, char c, struct hs_error *err)
+{
+	if (c == '"') {
+		scan->string = 0;
+		return 0;
 	}
+	if (at - scan->string < HS_API_MAX_STRING)
+		return 0;
+	return hs_error_set(err, "too_large", "", "strings of at most 4096 bytes",
+			"the string at byte %zu has more than %d bytes", scan->string - 1,
+			HS_API_MAX_STRING);
+}
+
+static int scan_open(struct scan *scan, size_t at, struct hs_error *err)
+{
+	if (++scan->depth > HS_API_MAX_DEPTH)
+		return hs_error_set(err, "too_deep", "", "at most 16 levels",
+				"the message is nested deeper than %d levels at byte %zu",
+				HS_API_MAX_DEPTH, at);
+	scan->elements[scan->depth] = 1;
 	return 0;
+}
+
+static int scan_comma(struct scan *scan, size_t at, struct hs_error *err)
+{
+	if (++scan->elements[scan->depth] > HS_API_MAX_VERBS)
+		return hs_error_set(err, "too_large", "", "at most 10000 requests",
+				"the list has more than %d requests at byte %zu", HS_API_MAX_VERBS,
+				at);
+	if (scan->elements[scan->depth] > scan->longest)
+		scan->longest = scan->elements[scan->depth];
+	if (++scan->values > HS_API_MAX_VALUES)
+		return hs_error_set(err, "too_large", "", "at most 65536 values",
+				"the message has more than %u values at byte %zu",
+				HS_API_MAX_VALUES, at);
+	return 0;
+}
+
+static int scan_byte(struct scan *scan, size_t at, char c, struct hs_error *err)
+{
+	switch (c) {
+	case '"':
+		scan->string = at + 1;
+		return 0;
+	case '{':
+	case '[':
+		return scan_open(scan, at, err);
+	case '}':
+	case ']':
+		scan->depth -= scan->depth > 0;
+		return 0;
+	case ',':
+		return scan_comma(scan, at, err);
+	default:
+		return 0;
+	}
+}
+
+// Does the text name a verb that changes something? One that is written with escapes counts.
+static bool may_change(const char *text, size_t len)
+{
+	if (memchr(text, '\\', len))
+		return true;
+	for (size_t i = 0; i < HS_VERB_COUNT; i++) {
+		const char *name = hs_api_verbs[i].name;
+		if (hs_api_verbs[i].changes && memmem(text, len, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+// A list of questions is answered within a budget that so many of them never keep: reading them
+// all would take longer.
+static int check_questions(size_t n, const char *text, size_t len, struct hs_error *err)
+{
+	if (n <= HS_API_MAX_QUESTIONS || may_change(text, len))
+		return 0;
+	return hs_error_set(err, "too_large", "",
+			"at most 1000 requests where none of them changes anything",
+			"the list has %zu requests", n);
+}
+
+static int check_size(const char *text, size_t len, struct hs_error *err)
+{
+	struct scan scan = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < len && rc == 0; i++) {
+		if (!scan.string)
+			rc = scan_byte(&scan, i, text[i], err);
+		else if (text[i] == '\\')
+			i++;
+		else
+			rc = scan_string(&scan, i, text[i], err);
+	}
+	return rc ? rc : check_questions(scan.longest, text, len, err);
 }
 
 static int explain(const json_error_t *at, struct hs_error *err)
@@ -69,7 +155,7 @@ int hs_api_message_parse(const char *message, size_t len, json_t **root, struct 
 	if (len == 0)
 		return hs_error_set(err, "not_json", "", "a JSON object or list",
 				"line 1, column 0: the message is empty or has more than one part");
-	int rc = check_depth(message, len, err);
+	int rc = check_size(message, len, err);
 	if (rc)
 		return rc;
 	*root = json_loadb(message, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);

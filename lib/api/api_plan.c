@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGE_PRICE 16
+#define MAX_PRICE   256
+
 // A namespace that the plan has touched, as it would be then.
 struct planned {
 	uint32_t ns_id; // 0: free
@@ -29,6 +32,8 @@ struct hs_api_plan {
 	int64_t rules_free;
 	size_t n_steps;
 	struct step *steps;
+	uint32_t price; // of what it asks
+	bool changes;
 	size_t mask;		      // slots - 1, slots a power of two
 	struct planned *slots;	      // open addressing, at most half full
 	struct hs_route_book *routes; // a copy, once a request changes them
@@ -228,11 +233,28 @@ static int check_on(const struct hs_api_backend *backend, const json_t *on, stru
 			"on is for controllers: a node takes rules for itself");
 }
 
+// What a list asks beside its changes has to be little from the start: once a change is made, it is
+// too late to refuse the list (a rule that is deleted and installed again has lost its counters).
+static int check_price(
+		struct hs_api_plan *plan, const struct hs_api_verb_row *verb, struct hs_error *err)
+{
+	plan->changes |= verb->changes;
+	plan->price += verb->changes ? 0 : verb->light ? 1 : LARGE_PRICE;
+	if (!plan->changes || plan->price <= MAX_PRICE)
+		return 0;
+	return hs_error_set(err, "too_large", "",
+			"beside changes, at most 256 int_get or 16 of the larger answers",
+			"the list asks for too much beside what it changes: ask in a list of its "
+			"own");
+}
+
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
 {
 	struct step *step = &plan->steps[plan->n_steps++];
-	int rc;
+	int rc = check_price(plan, &hs_api_verbs[args->verb], err);
 
+	if (rc)
+		return rc;
 	step->run = *args;
 	step->changes = step->saved = hs_api_verbs[args->verb].changes;
 	if (is_route_verb(args->verb))
@@ -310,15 +332,19 @@ static void undo(struct hs_api_plan *plan, size_t n, struct hs_error *err)
 	commit_routes(plan, &ignored);
 }
 
-int hs_api_plan_run(struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err)
+int hs_api_plan_run(struct hs_api_plan *plan, struct hs_api_answers *answers, size_t *failed,
+		struct hs_error *err)
 {
 	int rc;
 
 	for (size_t i = 0; i < plan->n_steps; i++) {
 		json_t *result;
-		rc = run_one(plan->backend, &plan->steps[i].run, &result, err);
+		struct hs_api_args *args = &plan->steps[i].run;
+		args->room = hs_api_answers_room(answers);
+		rc = run_one(plan->backend, args, &result, err);
 		size_t done = i;
-		if (rc == 0 && json_array_append_new(results, result ? result : json_object())) {
+		if (rc == 0 && hs_api_answers_add(
+					       answers, result, hs_api_verbs[args->verb].changes)) {
 			rc = -ENOMEM;
 			hs_error_set(err, "internal", "", "", "memory is out");
 			done = i + 1;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api.h"
+#include "api_answers.h"
 
 struct hs_api_plan;
 
@@ -16,14 +17,14 @@ struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, siz
 void hs_api_plan_destroy(struct hs_api_plan *plan);
 
 // Plays the next request. 0, or -EINVAL with *err (path relative to the verb's content): ns_in_use,
-// no_such_rule, table_full, or what hs_rule_apply says.
+// no_such_rule, table_full, too_large, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
 
 // The name of the verb of request i if what it changes is to be saved, else NULL: what it asks or
 // does to a rule that gives way (hs_api_backend) is of the moment.
 const char *hs_api_plan_saves(const struct hs_api_plan *plan, size_t i);
 
-// Runs them all; results are appended to the list. Where one fails, those before it are taken back
-// and *failed is its index, or the number of requests where the list as a whole failed.
-int hs_api_plan_run(
-		struct hs_api_plan *plan, json_t *results, size_t *failed, struct hs_error *err);
+// Runs them all; results are appended to the answers. Where one fails, those before it are taken
+// back and *failed is its index, or the number of requests where the list as a whole failed.
+int hs_api_plan_run(struct hs_api_plan *plan, struct hs_api_answers *answers, size_t *failed,
+		struct hs_error *err);

@@ -113,7 +113,7 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 				FIELDS(name_fields)},
 		[HS_VERB_INT_LIST] = {"int_list", "rules, page by page", FIELDS(list_fields)},
 		[HS_VERB_INT_GET] = {"int_get", "one rule with its counters and state",
-				FIELDS(name_fields)},
+				FIELDS(name_fields), .light = true},
 		[HS_VERB_QOS_GET] = {"qos_get", "newest metrics of each rule and window",
 				FIELDS(qos_fields)},
 		[HS_VERB_ROUTE_ADD] = {"route_add", "add a route, or replace the one of its prefix",

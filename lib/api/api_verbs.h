@@ -35,6 +35,7 @@ struct hs_api_verb_row {
 	enum hs_api_content content;
 	const struct hs_api_field *fields;
 	size_t n_fields;
+	bool light; // a small answer: many of them may stand beside changes
 };
 
 extern const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT];

@@ -29,17 +29,24 @@ uint64_t hs_event_log_add(struct hs_event_log *log, json_t *event)
 	return seq;
 }
 
-json_t *hs_event_log_since(const struct hs_event_log *log, uint64_t since)
+json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_args *args)
 {
-	if (since > log->last)
-		since = 0;
+	uint64_t since = args->since > log->last ? 0 : args->since;
 	uint64_t kept = log->last < HS_EVENT_LOG_EVENTS ? log->last : HS_EVENT_LOG_EVENTS;
 	uint64_t oldest = log->last - kept; // the newest that is no longer there
 	uint64_t from = since > oldest ? since : oldest;
 
 	json_t *events = json_array();
-	for (uint64_t seq = from + 1; seq <= log->last; seq++)
-		json_array_append(events, log->events[seq % HS_EVENT_LOG_EVENTS]);
-	return json_pack("{s:o, s:I, s:I}", "events", events, "lost", (json_int_t)(from - since),
-			"next", (json_int_t)log->last);
+	uint64_t next = from;
+	size_t used = 0;
+	while (next < log->last &&
+			hs_api_page_add(args, events,
+					json_incref(log->events[(next + 1) % HS_EVENT_LOG_EVENTS]),
+					&used))
+		next++;
+	json_t *answer = json_pack("{s:o, s:I, s:I}", "events", events, "lost",
+			(json_int_t)(from - since), "next", (json_int_t)next);
+	if (next < log->last)
+		json_object_set_new(answer, "more", json_true());
+	return answer;
 }

@@ -5,6 +5,8 @@
 // Thread rule: owner (the control thread).
 #pragma once
 
+#include "api.h"
+
 #include <jansson.h>
 #include <stdint.h>
 
@@ -21,7 +23,8 @@ void hs_event_log_fini(struct hs_event_log *log);
 // Takes over an event (an object) and gives it its "seq", which is returned; 0: no memory.
 uint64_t hs_event_log_add(struct hs_event_log *log, json_t *event);
 
-// {"events": [...], "lost": n, "next": n}: those numbered above `since`, oldest first; lost ones
-// are those of them that the ring no longer has; next is the `since` of the next question. A
-// number from before a restart (above the newest) is taken as 0. New reference.
-json_t *hs_event_log_since(const struct hs_event_log *log, uint64_t since);
+// {"events": [...], "lost": n, "next": n}: those numbered above args->since, oldest first; lost
+// ones are those of them that the ring no longer has; next is the `since` of the next question, and
+// "more": true says that it has an answer already, for which this one had no room. A number from
+// before a restart (above the newest) is taken as 0. New reference.
+json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_args *args);

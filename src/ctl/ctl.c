@@ -465,6 +465,7 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 			.admits = admits,
 			.gives_way = gives_way,
 			.generation = generation,
+			.spent_ns = config->spent_ns,
 	};
 	int rc = hs_ctl_open_routes(ctl);
 	if (!rc)

@@ -50,6 +50,9 @@ struct hs_ctl_config {
 	// A step takes well under a millisecond, however many reports wait: requests wait behind
 	// it.
 	bool brief_steps;
+	// Processor time that the owner has taken so far, which limits what a list of requests may
+	// ask for. May be NULL.
+	int64_t (*spent_ns)(void);
 };
 
 // `now_ns` is the node's own clock, here as everywhere. 0 or negative errno.

@@ -154,13 +154,18 @@ int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	uint32_t index = (uint32_t)at;		     // of the book
 	const struct hs_route_entry *entry;
 	json_t *list = json_array();
+	size_t used = 0;
 
 	while (at < end && (entry = hs_route_book_at(ctl->routes, index++))) {
 		if (neighbours && entry->kind != HS_ROUTE_NEIGHBOUR)
 			continue;
-		if (at++ >= args->offset)
-			json_array_append_new(list, neighbours ? neighbour_of(ctl, entry)
-							       : route_of(ctl, entry));
+		if (at < args->offset || hs_api_page_add(args, list,
+							 neighbours ? neighbour_of(ctl, entry)
+								    : route_of(ctl, entry),
+							 &used))
+			at++;
+		else
+			end = at;
 	}
 	if (at < end) { // the book could not be sorted
 		json_decref(list);

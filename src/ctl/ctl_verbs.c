@@ -149,11 +149,16 @@ static int int_list(struct hs_ctl *ctl, const struct hs_api_args *args, json_t *
 	json_t *rules = json_array(), *in_band = json_array(), *shadowed = json_array();
 	uint64_t count = hs_flow_table_count(ctl->flows);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
-	uint32_t slot = args->offset < count ? seek(ctl, args->offset) : HS_FLOW_NONE;
+	uint32_t slot = args->offset < count ? seek(ctl, args->offset) : HS_FLOW_NONE, next = slot;
+	size_t used = 0;
 
-	for (uint64_t i = args->offset; i < end && hs_flow_table_next(ctl->flows, &slot); i++) {
-		const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, slot);
-		json_array_append_new(rules, hs_rule_to_json(rule));
+	for (uint64_t i = args->offset; i < end && hs_flow_table_next(ctl->flows, &next); i++) {
+		const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, next);
+		if (!hs_api_page_add(args, rules, hs_rule_to_json(rule), &used)) {
+			end = i;
+			break;
+		}
+		slot = next;
 		if (ctl->origins[slot] == HS_ORIGIN_IN_BAND)
 			json_array_append_new(in_band, json_integer(rule->ns_id));
 		uint32_t by = hs_flow_table_shadowed_by(ctl->flows, slot);
@@ -223,9 +228,13 @@ static void add_windows(
 		add_window(ctl, list, ns_id, ctl->config.window_ns[i]);
 }
 
-static uint32_t ns_id_of(struct hs_ctl *ctl, const struct rule_note *note)
+static json_t *windows_of(
+		struct hs_ctl *ctl, const struct rule_note *note, const struct hs_api_args *args)
 {
-	return hs_flow_table_rule(ctl->flows, note->slot)->ns_id;
+	json_t *list = json_array();
+
+	add_windows(ctl, list, hs_flow_table_rule(ctl->flows, note->slot)->ns_id, args);
+	return list;
 }
 
 // `offset` and `limit` count rules, of those that have a monitor.
@@ -236,6 +245,7 @@ static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 	json_t *list = json_array();
 	uint64_t at = 0, end = args->offset + args->limit;
 	const struct rule_note *note;
+	size_t used = 0;
 
 	take_what_waits(ctl);
 	if (args->app_id) {
@@ -249,12 +259,13 @@ static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **
 		return 0;
 	}
 	TAILQ_FOREACH (note, &ctl->monitored, order) {
-		if (at == end) {
-			json_object_set_new(*result, "next", json_integer((json_int_t)end));
+		bool wanted = at >= args->offset;
+		if (at == end || (wanted && !hs_api_page_extend(args, list,
+							    windows_of(ctl, note, args), &used))) {
+			json_object_set_new(*result, "next", json_integer((json_int_t)at));
 			break;
 		}
-		if (at++ >= args->offset)
-			add_windows(ctl, list, ns_id_of(ctl, note), args);
+		at++;
 	}
 	return 0;
 }
@@ -368,7 +379,7 @@ static int events(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **r
 		struct hs_error *err)
 {
 	(void)err;
-	*result = hs_event_log_since(&ctl->events, args->since);
+	*result = hs_event_log_since(&ctl->events, args);
 	return 0;
 }
 

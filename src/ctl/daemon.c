@@ -230,6 +230,7 @@ static int open_ctl(struct hs_daemon *d, struct hs_error *err)
 			.telemetry = d->telemetry,
 			.in_band = &d->config->in_band,
 			.brief_steps = true,
+			.spent_ns = hs_os_clock_spent_ns,
 	};
 	memcpy(ctl.boot_id, d->boot_id, sizeof(ctl.boot_id));
 	hs_api_set_windows(d->config->window_ns);
@@ -387,7 +388,8 @@ static void let_interrupts_run(struct hs_daemon *d)
 static void answer_requests(struct hs_daemon *d)
 {
 	struct hs_bus_request request;
-	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
+	int64_t end_ns = hs_os_clock_spent_ns() + HS_API_MAX_REPLY_NS;
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND && hs_os_clock_spent_ns() < end_ns; i++) {
 		if (hs_bus_next_request(d->bus, &request) < 0)
 			return;
 		char *reply = hs_ctl_request(d->ctl, hs_clock_now(d->clock), request.body,

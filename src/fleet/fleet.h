@@ -39,6 +39,8 @@ struct hs_fleet_output {
 	// of struct hs_api_backend. May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
 	void (*unsave)(void *context);
+	// As that of struct hs_api_backend.
+	int64_t (*spent_ns)(void);
 };
 
 // `config` is borrowed for the life of the fleet. Its requests are wanted from the start: an error

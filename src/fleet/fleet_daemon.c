@@ -4,6 +4,7 @@
 #include "fleet.h"
 #include "fleet_links.h"
 
+#include "api.h"
 #include "boot_id.h"
 #include "bus.h"
 #include "descriptors.h"
@@ -161,7 +162,8 @@ static int open_fleet(struct daemon *d, struct hs_error *err)
 			.reply = reply,
 			.publish = publish,
 			.save = save,
-			.unsave = unsave};
+			.unsave = unsave,
+			.spent_ns = hs_os_clock_spent_ns};
 	int rc = hs_fleet_create(d->config, d->boot_id, &output, wall_ns(), &d->fleet, err);
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
@@ -205,7 +207,9 @@ static void close_all(struct daemon *d)
 
 static void take_requests(struct daemon *d)
 {
-	for (unsigned i = 0; i < REQUESTS_PER_ROUND; i++) {
+	int64_t end_ns = hs_os_clock_spent_ns() + HS_API_MAX_REPLY_NS;
+
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND && hs_os_clock_spent_ns() < end_ns; i++) {
 		struct hs_bus_request *request = malloc(sizeof(*request));
 		if (!request || hs_bus_next_request(d->bus, request) < 0) {
 			free(request);

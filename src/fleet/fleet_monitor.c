@@ -344,16 +344,19 @@ static int add_special(struct hs_fleet *fleet, const struct fleet_flow *flow,
 	return 0;
 }
 
-static void add_flow(struct hs_fleet *fleet, const struct fleet_flow *flow,
-		const struct hs_api_args *args, json_t *list)
+static json_t *windows_of(struct hs_fleet *fleet, const struct fleet_flow *flow,
+		const struct hs_api_args *args)
 {
+	json_t *list = json_array();
+
 	if (args->end_ns || args->window_ns == HS_API_WINDOW_RUN) {
 		add_special(fleet, flow, args, list);
-		return;
+		return list;
 	}
 	for (unsigned i = 0; i < WINDOWS; i++)
 		if (args->window_ns == 0 || args->window_ns == fleet->config->window_ns[i])
 			add_window(list, flow, i);
+	return list;
 }
 
 // Where none is named, of the usual length, or what there is of a young flow.
@@ -414,25 +417,25 @@ int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t
 {
 	uint64_t at = 0, end = args->offset + args->limit;
 	struct fleet_flow *flow;
+	size_t used = 0;
 
 	(void)err;
 	if (args->app_id)
 		return application(fleet, args, result);
-	json_t *list = json_array();
+	flow = args->has_ns_id ? find_flow(fleet, args->ns_id) : NULL;
+	json_t *list = flow ? windows_of(fleet, flow, args) : json_array();
 	*result = json_pack("{s:o}", "qos", list);
-	if (args->has_ns_id) {
-		flow = find_flow(fleet, args->ns_id);
-		if (flow)
-			add_flow(fleet, flow, args, list);
+	if (args->has_ns_id)
 		return 0;
-	}
 	TAILQ_FOREACH (flow, &fleet->flows, order) {
-		if (at == end) {
-			json_object_set_new(*result, "next", json_integer((json_int_t)end));
+		bool wanted = at >= args->offset;
+		if (at == end ||
+				(wanted && !hs_api_page_extend(args, list,
+							   windows_of(fleet, flow, args), &used))) {
+			json_object_set_new(*result, "next", json_integer((json_int_t)at));
 			break;
 		}
-		if (at++ >= args->offset)
-			add_flow(fleet, flow, args, list);
+		at++;
 	}
 	return 0;
 }

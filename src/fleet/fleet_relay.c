@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What one question may gather: nodes that answer later are named, and are to be asked themselves.
+#define MAX_BYTES (4u << 20)
+
+struct text {
+	char *bytes;
+	size_t len, size;
+	bool no_memory;
+};
+
 struct relay {
 	uint64_t number;
 	void *token;
@@ -13,42 +22,133 @@ struct relay {
 	enum hs_api_verb verb;
 	unsigned waiting;
 	int64_t end_ns;
-	json_t *answers, *errors, *unreachable;
+	struct text answers; // members of an object: of nodes' answers, as JSON, to cost their
+			     // bytes
+	bool fine;	     // all of them say so
+	json_t *errors, *unreachable;
 	TAILQ_ENTRY(relay) order;
 };
 
-static bool all_fine(const struct relay *relay)
-{
-	const char *name;
-	json_t *answer;
+// ---- text ----
 
-	json_object_foreach (relay->answers, name, answer)
-		if (!json_is_true(json_object_get(answer, "ok")))
-			return false;
-	return json_object_size(relay->errors) == 0 && json_array_size(relay->unreachable) == 0;
+static int add(const char *bytes, size_t n, void *data)
+{
+	struct text *text = data;
+
+	if (text->size < text->len + n + 1) {
+		size_t size = 2 * (text->len + n + 1);
+		char *more = realloc(text->bytes, size);
+		text->no_memory |= !more;
+		if (!more)
+			return -1;
+		text->bytes = more;
+		text->size = size;
+	}
+	memcpy(text->bytes + text->len, bytes, n);
+	text->len += n;
+	text->bytes[text->len] = '\0';
+	return 0;
 }
+
+static void add_text(struct text *text, const char *bytes)
+{
+	add(bytes, strlen(bytes), text);
+}
+
+static void add_json(struct text *text, const json_t *json)
+{
+	if (json_dump_callback(json, add, text, HS_API_DUMP | JSON_ENCODE_ANY))
+		text->no_memory = true;
+}
+
+static void add_name(struct text *text, const char *name)
+{
+	json_t *json = json_string(name);
+
+	add_json(text, json);
+	add_text(text, ":");
+	json_decref(json);
+}
+
+// ---- the reply ----
 
 static void fill(struct relay *relay)
 {
 	json_object_clear(relay->answer);
-	json_object_set(relay->answer, "nodes", relay->answers);
 	if (json_object_size(relay->errors))
 		json_object_set(relay->answer, "errors", relay->errors);
 	if (json_array_size(relay->unreachable))
 		json_object_set(relay->answer, "unreachable", relay->unreachable);
 	if (relay->verb == HS_VERB_AUDIT)
-		json_object_set_new(relay->answer, "ok", json_boolean(all_fine(relay)));
+		json_object_set_new(relay->answer, "ok",
+				json_boolean(relay->fine && json_object_size(relay->errors) == 0 &&
+						json_array_size(relay->unreachable) == 0));
+}
+
+// The object that is told apart by being the one of the relay has the nodes' answers in front.
+static void add_answer(struct text *text, const struct relay *relay)
+{
+	const char *key;
+	json_t *value;
+
+	add_text(text, "{\"nodes\":{");
+	add(relay->answers.bytes ? relay->answers.bytes : "", relay->answers.len, text);
+	add_text(text, "}");
+	json_object_foreach (relay->answer, key, value) {
+		add_text(text, ",");
+		add_name(text, key);
+		add_json(text, value);
+	}
+	add_text(text, "}");
+}
+
+static void add_ok(struct text *text, const struct relay *relay)
+{
+	json_t *ok = json_object_get(relay->reply, "ok"), *entry;
+	size_t i;
+
+	if (ok == relay->answer) {
+		add_answer(text, relay);
+		return;
+	}
+	json_array_foreach (ok, i, entry) {
+		add_text(text, i ? "," : "[");
+		if (entry == relay->answer)
+			add_answer(text, relay);
+		else
+			add_json(text, entry);
+	}
+	add_text(text, "]");
+}
+
+static struct text reply_of(const struct relay *relay)
+{
+	struct text text = {.no_memory = relay->answers.no_memory};
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (relay->reply, key, value) {
+		add_text(&text, text.len ? "," : "{");
+		add_name(&text, key);
+		if (strcmp(key, "ok") == 0)
+			add_ok(&text, relay);
+		else
+			add_json(&text, value);
+	}
+	add_text(&text, "}");
+	return text;
 }
 
 static void finish(struct hs_fleet *fleet, struct relay *relay)
 {
 	fill(relay);
-	char *text = json_dumps(relay->reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	struct text text = reply_of(relay);
 	TAILQ_REMOVE(&fleet->relays, relay, order);
-	fleet->output.reply(fleet->output.context, relay->token, text);
-	free(text);
+	fleet->output.reply(
+			fleet->output.context, relay->token, text.no_memory ? NULL : text.bytes);
+	free(text.bytes);
+	free(relay->answers.bytes);
 	json_decref(relay->reply);
-	json_decref(relay->answers);
 	json_decref(relay->errors);
 	json_decref(relay->unreachable);
 	free(relay);
@@ -98,7 +198,7 @@ void fleet_relay(struct hs_fleet *fleet, void *token, json_t *reply, json_t *ans
 	relay->answer = answer;
 	relay->verb = verb;
 	relay->end_ns = fleet->now_ns + fleet->config->timeout_ms * INT64_C(1000000);
-	relay->answers = json_object();
+	relay->fine = true;
 	relay->errors = json_object();
 	relay->unreachable = json_array();
 	TAILQ_INSERT_TAIL(&fleet->relays, relay, order);
@@ -118,6 +218,25 @@ static struct relay *find(struct hs_fleet *fleet, uint64_t number)
 	return NULL;
 }
 
+static void take_answer(struct relay *relay, const struct fleet_node *node, const json_t *ok)
+{
+	struct text *answers = &relay->answers;
+
+	if (answers->len + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
+		json_object_set_new(relay->errors, node->config->name,
+				json_pack("{s:s, s:s}", "code", "too_large", "message",
+						"the answers of the other nodes have 4 MiB "
+						"already: ask "
+						"this node itself"));
+		return;
+	}
+	if (answers->len)
+		add_text(answers, ",");
+	add_name(answers, node->config->name);
+	add_json(answers, ok);
+	relay->fine &= json_is_true(json_object_get(ok, "ok"));
+}
+
 void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error)
 {
@@ -126,7 +245,7 @@ void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct
 	if (!relay)
 		return;
 	if (ok)
-		json_object_set(relay->answers, node->config->name, ok);
+		take_answer(relay, node, ok);
 	else if (error)
 		json_object_set(relay->errors, node->config->name, error);
 	else

@@ -97,6 +97,7 @@ static int int_list(struct hs_fleet *fleet, const struct hs_api_args *args, json
 	json_t *rules = json_array();
 	uint64_t at = 0, end = args->offset + args->limit, states = 0;
 	const struct fleet_rule *rule;
+	size_t used = 0;
 
 	(void)err;
 	TAILQ_FOREACH (rule, &fleet->rules, order) {
@@ -104,9 +105,10 @@ static int int_list(struct hs_fleet *fleet, const struct hs_api_args *args, json
 			break;
 		if (rule->deleted || at++ < args->offset)
 			continue;
-		json_array_append_new(rules, fleet_rule_json(fleet, rule));
 		states += rule->n_places;
-		if (states >= STATES_AT_ONCE)
+		if (!hs_api_page_add(args, rules, fleet_rule_json(fleet, rule), &used))
+			end = --at;
+		else if (states >= STATES_AT_ONCE)
 			end = at;
 	}
 	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)fleet->n_rules);
@@ -156,7 +158,7 @@ static int events(struct hs_fleet *fleet, const struct hs_api_args *args, json_t
 		struct hs_error *err)
 {
 	(void)err;
-	*result = hs_event_log_since(&fleet->events, args->since);
+	*result = hs_event_log_since(&fleet->events, args);
 	return 0;
 }
 
@@ -283,6 +285,7 @@ void fleet_open_verbs(struct hs_fleet *fleet)
 			.check_on = check_on,
 			.save = save,
 			.unsave = unsave,
+			.spent_ns = fleet->output.spent_ns,
 	};
 	fleet->relay_wanted = HS_VERB_COUNT;
 }

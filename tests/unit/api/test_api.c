@@ -146,14 +146,15 @@ static void a_failure_of_the_node_is_an_internal_error_with_its_place(void **sta
 static void a_list_may_have_ten_thousand_requests_and_no_more(void **state)
 {
 	struct fake fake;
-	size_t one = strlen("{\"hello\":{}},");
+	static const char update[] = "{\"int_update\":{\"ns_id\":5,\"hop_enabled\":true}},";
+	size_t one = strlen(update);
 	char *text = malloc((HS_API_MAX_VERBS + 1) * one + 3);
 	(void)state;
 	assert_non_null(text);
 	for (size_t n = HS_API_MAX_VERBS; n <= HS_API_MAX_VERBS + 1; n++) {
 		text[0] = '[';
 		for (size_t i = 0; i < n; i++)
-			memcpy(text + 1 + i * one, "{\"hello\":{}},", one);
+			memcpy(text + 1 + i * one, update, one);
 		text[n * one] = ']'; // in place of the last comma
 		fake_init(&fake);
 		json_t *reply = ask_bytes(&fake, text, n * one + 1);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,7 +20,7 @@ static void fill(unsigned n)
 
 static void assert_since(uint64_t since, unsigned n, uint64_t first, uint64_t lost, uint64_t next)
 {
-	json_t *reply = hs_event_log_since(&event_log, since);
+	json_t *reply = hs_event_log_since(&event_log, &(struct hs_api_args){.since = since});
 	json_t *list = json_object_get(reply, "events");
 	assert_int_equal(json_array_size(list), n);
 	if (n > 0) {
@@ -76,6 +77,26 @@ static void a_number_from_before_a_restart_asks_for_everything(void **state)
 	hs_event_log_fini(&event_log);
 }
 
+static void a_page_of_events_ends_where_its_bytes_do_and_says_that_there_is_more(void **state)
+{
+	static const uint64_t next_of[] = {10, 20, 25};
+	struct hs_api_args args = {.room = 10 * strlen("{\"number\":10,\"seq\":10},")};
+	(void)state;
+	fill(25);
+	for (unsigned n = 0, from; args.since < 25; n++) {
+		json_t *reply = hs_event_log_since(&event_log, &args);
+		from = (unsigned)args.since;
+		args.since = (uint64_t)json_integer_value(json_object_get(reply, "next"));
+		assert_int_equal(args.since, next_of[n]);
+		assert_int_equal(json_array_size(json_object_get(reply, "events")),
+				args.since - from);
+		assert_int_equal(json_is_true(json_object_get(reply, "more")), args.since < 25);
+		assert_int_equal(json_integer_value(json_object_get(reply, "lost")), 0);
+		json_decref(reply);
+	}
+	hs_event_log_fini(&event_log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +105,8 @@ int main(void)
 			cmocka_unit_test(what_the_ring_no_longer_has_is_counted_as_lost),
 			cmocka_unit_test(a_full_ring_has_lost_nothing_yet),
 			cmocka_unit_test(a_number_from_before_a_restart_asks_for_everything),
+			cmocka_unit_test(
+					a_page_of_events_ends_where_its_bytes_do_and_says_that_there_is_more),
 	};
 	return cmocka_run_group_tests_name("event_log", tests, NULL, NULL);
 }
