@@ -82,12 +82,25 @@ void lab_node_back(struct hs_lab *lab, uint32_t node)
 	lab_control_step(lab, node);
 }
 
+// What the node had counted of the flow of a rule that it took out; taken: NULL, none.
+static void forget(struct hs_lab *lab, uint32_t node, const json_t *taken)
+{
+	json_int_t ns_id = json_integer_value(json_object_get(taken, "ns_id"));
+
+	for (uint32_t f = 0; taken && f < lab->scenario->n_flows; f++) {
+		if (lab->scenario->flows[f].ns_id == ns_id)
+			hs_truth_forget(lab->truth, f, node);
+	}
+}
+
 static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, uint32_t node,
 		struct hs_error *err)
 {
 	if (!lab->nodes[node].node)
 		return 0; // nobody hears it
 	json_t *ok = lab_ask(lab, node, event->request, err);
+	if (ok)
+		forget(lab, node, json_object_get(event->request, "int_delete"));
 	json_decref(ok);
 	return ok ? 0 : -EINVAL;
 }

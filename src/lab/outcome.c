@@ -162,13 +162,20 @@ static void count_window(struct hs_outcome_totals *totals, const struct hs_outco
 		totals->flags[i] += window->flags >> i & 1;
 }
 
+static bool is_negative(const struct hs_measured_hop *hop)
+{
+	return (hop->has & HS_MEASURED_LOSS && hop->tx_packets < 0) ||
+	       (hop->has & HS_MEASURED_RX_PACKETS && hop->rx_packets < 0) ||
+	       (hop->has & HS_MEASURED_BYTES && hop->rx_bytes < 0);
+}
+
 static int compute_window(struct hs_outcome_work *work, size_t index)
 {
 	struct hs_outcome *outcome = work->outcome;
 	struct hs_outcome_window *of = &outcome->windows[index];
 	const struct hs_measured_window *window = of->measured;
 	struct hs_outcome_totals *totals = &outcome->totals[window->flow];
-	bool mismatch = false;
+	bool mismatch = false, negative = false;
 	of->partial = is_partial(work, window);
 	of->truth_reports = hs_outcome_flow_until(&work->flow, window->end_ns) -
 			    hs_outcome_flow_until(&work->flow, window->start_ns);
@@ -180,12 +187,14 @@ static int compute_window(struct hs_outcome_work *work, size_t index)
 		if (compute_hop(work, window, i, hop))
 			return -ENOMEM;
 		mismatch |= hop->truth.mismatch;
+		negative |= is_negative(hop->measured);
 		wrong |= hop->mismatches != 0;
 		if (!of->partial && hop->row != SIZE_MAX)
 			keep_points(work, hop, window);
 	}
 	totals->span_mismatches += mismatch;
 	totals->number_mismatches += wrong;
+	totals->negative += negative && !(window->flags & ~(uint32_t)HS_MEASURED_NEGATIVE_DELAY);
 	return 0;
 }
 
@@ -202,6 +211,35 @@ static void count_gaps(struct hs_outcome_work *work)
 }
 
 // ---- flows ----
+
+static bool has_partial_entries(const struct hs_scenario *scenario)
+{
+	static const struct hs_partial whole;
+	for (size_t i = 0; i < scenario->n_nodes; i++)
+		if (memcmp(&scenario->nodes[i].partial, &whole, sizeof(whole)) != 0)
+			return true;
+	return false;
+}
+
+// What a flow that nobody marked lost over the run, by its sink and by what the links did to it. Of
+// hops whose counts reports lack in turns the end is another, a sink that began anew speaks of its
+// last life, and one that learned of a rule late missed reports.
+static void compare_run(struct hs_outcome_work *work)
+{
+	struct hs_outcome *outcome = work->outcome;
+	const struct hs_outcome_flow *flow = &work->flow;
+	struct hs_outcome_totals *totals = &outcome->totals[flow->flow];
+	bool partial = has_partial_entries(outcome->run->scenario);
+	bool told = totals->reports == flow->n && !totals->marked;
+	for (size_t i = 0; i < flow->n && told; i++)
+		told = !flow->reports[i].epoch;
+	for (size_t i = work->first_line; i < outcome->n_lines && told; i++) {
+		const struct hs_outcome_lost *lost = &outcome->lines[i].lost;
+		bool whole = outcome->lines[i].row.e2e || !partial;
+		totals->run_mismatches += whole && lost->has_measured && lost->has_truth &&
+					  lost->measured != lost->truth;
+	}
+}
 
 static int compute_flow(struct hs_outcome *outcome, uint32_t index, struct hs_outcome_work *work)
 {
@@ -224,6 +262,7 @@ static int compute_flow(struct hs_outcome *outcome, uint32_t index, struct hs_ou
 	for (size_t i = 0; i < work->n_windows && !rc; i++)
 		rc = compute_window(work, work->indices[i]);
 	count_gaps(work);
+	compare_run(work);
 	outcome->totals[index].number_mismatches +=
 			hs_outcome_match_gaps(&work->flow, work->windows, work->n_windows);
 	hs_outcome_flow_fini(&work->flow);

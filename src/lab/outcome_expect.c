@@ -232,6 +232,10 @@ static double value_of_totals(
 		return (double)totals->number_mismatches;
 	case HS_FORM_MARKED:
 		return (double)totals->marked;
+	case HS_FORM_NEGATIVE:
+		return (double)totals->negative;
+	case HS_FORM_RUN_MISMATCHES:
+		return (double)totals->run_mismatches;
 	default: // HS_FORM_SPAN_MISMATCHES
 		return (double)totals->span_mismatches;
 	}
@@ -398,6 +402,25 @@ void hs_outcome_judge(const struct hs_outcome *outcome, const struct hs_scenario
 		judge_one(expect, together(outcome, expect->flow, metric), verdict);
 }
 
+const struct hs_scenario_expect *hs_outcome_broken(const struct hs_outcome *outcome, size_t index)
+{
+	static const struct hs_scenario_expect none[HS_OUTCOME_BUILT_IN] = {
+			{.metric = "negative_windows",
+					.flow = HS_NO_INDEX,
+					.node = HS_NO_INDEX,
+					.has_max = true},
+			{.metric = "run_mismatches",
+					.flow = HS_NO_INDEX,
+					.node = HS_NO_INDEX,
+					.has_max = true},
+	};
+	struct hs_outcome_verdict verdict;
+	if (!outcome->run->scenario->n_flows)
+		return NULL;
+	hs_outcome_judge(outcome, &none[index], &verdict);
+	return verdict.met ? NULL : &none[index];
+}
+
 size_t hs_outcome_unmet(const struct hs_outcome *outcome)
 {
 	const struct hs_scenario *scenario = outcome->run->scenario;
@@ -407,5 +430,7 @@ size_t hs_outcome_unmet(const struct hs_outcome *outcome)
 		hs_outcome_judge(outcome, &scenario->expects[i], &verdict);
 		unmet += !verdict.met;
 	}
+	for (size_t i = 0; i < HS_OUTCOME_BUILT_IN; i++)
+		unmet += hs_outcome_broken(outcome, i) != NULL;
 	return unmet;
 }

@@ -64,15 +64,12 @@ static const struct hs_truth_stop *sink_of(const struct hs_truth_report *report)
 	return &report->stops[report->n_stops - 1];
 }
 
-// A source's count goes back in source order, or a sink's in order of arrival, only where they
-// forgot it.
+// Source or sink forgot what they had counted.
 static bool began_anew(const struct hs_truth_report *before, const struct hs_truth_report *newest,
 		const struct hs_truth_report *report)
 {
-	if (sink_of(report)->rx_packets < sink_of(before)->rx_packets)
-		return true;
-	return report->number > newest->number &&
-	       report->stops[0].tx_packets < newest->stops[0].tx_packets;
+	return sink_of(report)->life != sink_of(before)->life ||
+	       (report->number > newest->number && report->stops[0].life != newest->stops[0].life);
 }
 
 // How long after its end the monitor closes a window.
@@ -229,9 +226,7 @@ bool hs_outcome_flow_passes(const struct hs_outcome_flow *flow,
 
 static bool stop_forgot(const struct hs_truth_stop *a, const struct hs_truth_stop *b)
 {
-	if (a->node != b->node || a->rx_ns == b->rx_ns)
-		return false;
-	return (a->rx_ns < b->rx_ns) != (a->rx_packets < b->rx_packets);
+	return a->node == b->node && a->life != b->life;
 }
 
 bool hs_outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)

@@ -60,6 +60,5 @@ bool hs_outcome_flow_passes(const struct hs_outcome_flow *flow,
 		const struct hs_truth_report *report, struct hs_outcome_ends ends,
 		struct hs_outcome_stops *stops);
 
-// Did a node that both of them passed forget its counts in between? Packets overtake each other, so
-// counts go back; at one node they do not go back in time.
+// Did a node that both of them passed forget its counts in between?
 bool hs_outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b);

@@ -57,6 +57,8 @@ static json_t *flow_json(const struct hs_outcome *outcome, uint32_t flow)
 			{"span_mismatches", (int64_t)totals->span_mismatches},
 			{"number_mismatches", (int64_t)totals->number_mismatches},
 			{"marked_windows", (int64_t)totals->marked},
+			{"negative_windows", (int64_t)totals->negative},
+			{"run_mismatches", (int64_t)totals->run_mismatches},
 			{"unattributed_lost_packets", totals->unattributed_lost_packets},
 	};
 	json_t *json = json_object(), *flags = json_object();
@@ -235,6 +237,10 @@ static json_t *expect_json(const struct hs_outcome *outcome)
 	int rc = list ? 0 : -1;
 	for (size_t i = 0; i < scenario->n_expects; i++)
 		rc |= put_expect(list, outcome, &scenario->expects[i]);
+	for (size_t i = 0; i < HS_OUTCOME_BUILT_IN; i++) {
+		const struct hs_scenario_expect *broken = hs_outcome_broken(outcome, i);
+		rc |= broken ? put_expect(list, outcome, broken) : 0;
+	}
 	if (!rc)
 		return list;
 	json_decref(list);

@@ -66,6 +66,8 @@
 	X("span_mismatches", SPAN_MISMATCHES, 0)                                                   \
 	X("number_mismatches", NUMBER_MISMATCHES, 0)                                               \
 	X("marked_windows", MARKED, 0)                                                             \
+	X("negative_windows", NEGATIVE, 0)                                                         \
+	X("run_mismatches", RUN_MISMATCHES, 0)                                                     \
 	X("round_trip.mae_ns", TRIP_MAE, 0)                                                        \
 	X("round_trip.measured_ns", TRIP_MEASURED, 0)                                              \
 	X("round_trip.truth_ns", TRIP_TRUTH, 0)                                                    \

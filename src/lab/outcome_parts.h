@@ -51,7 +51,9 @@ struct hs_outcome_totals {
 	uint64_t windows; // in the sums: neither stale nor cut short
 	uint64_t stale, empty, path_changes, unsynchronised, reports, span_mismatches;
 	uint64_t number_mismatches; // windows: those that nobody published, too
-	uint64_t marked; // with a flag, another path, or a clock that is not synchronised
+	uint64_t marked;	 // with a flag, another path, or a clock that is not synchronised
+	uint64_t negative;	 // without a flag that speaks of counts
+	uint64_t run_mismatches; // rows
 	int64_t unattributed_lost_packets;
 	uint64_t flags[6]; // by bit of enum hs_measured_flag
 };
@@ -117,6 +119,10 @@ struct hs_outcome_verdict {
 };
 void hs_outcome_judge(const struct hs_outcome *outcome, const struct hs_scenario_expect *expect,
 		struct hs_outcome_verdict *verdict);
+
+// What is expected of every scenario; NULL where that is met.
+#define HS_OUTCOME_BUILT_IN 2
+const struct hs_scenario_expect *hs_outcome_broken(const struct hs_outcome *outcome, size_t index);
 
 // Telemetry on the wire; NAN: not a link, or nothing was sent.
 double hs_outcome_overhead(const struct hs_outcome_line *line, bool packets);

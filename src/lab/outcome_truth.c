@@ -239,10 +239,9 @@ static void fill_span(const struct question *question, struct hs_outcome_truth *
 	if (stated)
 		truth->mismatch = !a.known || !b.known ||
 				  (!may_differ(question) && !(due && states(hop, truth)));
-	// Counts of a node that began anew in between tell nothing: end to end by the ends alone.
-	bool forgot = a.known && b.known &&
-		      (question->ends.e2e ? forgot_ends(&a, &b)
-					  : hs_outcome_flow_forgot(&a.report, &b.report));
+	// Where an end began anew, and the window says so, the step across that is in no count.
+	bool forgot = a.known && b.known && question->window->flags & HS_MEASURED_EPOCH &&
+		      forgot_ends(&a, &b);
 	bool counted = hop->has & (HS_MEASURED_SPAN | HS_MEASURED_LOSS | HS_MEASURED_BYTES);
 	if (a.known && b.known && counted && !forgot && !counts_have_gaps(question))
 		fill_counts(&a, &b, truth);

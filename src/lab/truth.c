@@ -128,6 +128,7 @@ static void count_received(struct hs_truth *truth, const struct hs_passport *pas
 	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
 	if (!counts)
 		return;
+	stop->life = counts->life;
 	stop->rx_packets = ++counts->rx_packets;
 	stop->rx_bytes = counts->rx_bytes += passport->bytes;
 }
@@ -217,14 +218,18 @@ void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint
 	count_received(truth, passport, stop);
 }
 
+void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
+{
+	struct hs_truth_flow *flow = &truth->flows[index];
+	uint32_t at = hs_index_map_find(&flow->node_map, node);
+	if (at != HS_INDEX_MAP_NONE)
+		flow->nodes[at].life++;
+}
+
 void hs_truth_restart(struct hs_truth *truth, uint32_t node)
 {
-	for (uint32_t i = 0; i < truth->n_flows; i++) {
-		struct hs_truth_flow *flow = &truth->flows[i];
-		uint32_t index = hs_index_map_find(&flow->node_map, node);
-		if (index != HS_INDEX_MAP_NONE)
-			flow->nodes[index] = (struct hs_truth_counts){0};
-	}
+	for (uint32_t i = 0; i < truth->n_flows; i++)
+		hs_truth_forget(truth, i, node);
 }
 
 // ---- the sink ----

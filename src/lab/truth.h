@@ -3,9 +3,10 @@
 // and never read from telemetry. A packet carries its passport (in the buffer's private area, not
 // on the wire); nodes stamp it as it arrives and as it is sent.
 //
-// Counts are of a flow at a node, as METRICS 1 to 3 define them, but made here: bytes are those of
-// the frame as its host made it.
-// Thread rule: owner. Times: true unless named "shown", which is the node's own clock.
+// Counts are of a flow at a node, as METRICS 1 to 3 define them, but made here of what came and
+// went: bytes are those of the frame as its host made it. They go on where a node forgets its own,
+// in its next life. Thread rule: owner. Times: true unless named "shown", which is the node's own
+// clock.
 #pragma once
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct hs_truth_stop {
 	int64_t rx_ns, rx_shown_ns;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint32_t wire_bytes; // of the frame as it came over the link, telemetry included
+	uint32_t life;	     // of the node, as far as the flow is concerned, from 0
 };
 
 struct hs_passport {
@@ -98,7 +100,9 @@ void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
 // The node at its stop handed it to a host: it was the sink. Only for monitored flows.
 void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport);
-// A node forgot everything: its counts begin at 0. Totals of hops go on.
+// A node forgot what it had counted of a flow: its rule was taken out.
+void hs_truth_forget(struct hs_truth *truth, uint32_t flow, uint32_t node);
+// A node forgot everything.
 void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 
 // ---- reading, after the run ----

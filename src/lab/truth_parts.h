@@ -10,6 +10,7 @@
 // Of a flow at a node it came by.
 struct hs_truth_counts {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint32_t life;
 };
 
 struct hs_truth_kept {

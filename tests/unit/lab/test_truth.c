@@ -196,7 +196,7 @@ static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void 
 	hs_truth_destroy(truth);
 }
 
-static void a_restarted_node_counts_from_0_and_hops_go_on(void **state)
+static void counts_go_on_where_a_node_begins_another_life(void **state)
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
@@ -208,9 +208,11 @@ static void a_restarted_node_counts_from_0_and_hops_go_on(void **state)
 	carry(truth, 2, 5200, true);
 	hs_truth_report(truth, 0, 0, &report);
 	assert_int_equal(report.stops[0].rx_packets, 2);
-	assert_int_equal(report.stops[1].rx_packets, 1);
-	assert_int_equal(report.stops[1].rx_bytes, 100);
-	assert_int_equal(report.stops[1].tx_packets, 1);
+	assert_int_equal(report.stops[0].life, 0);
+	assert_int_equal(report.stops[1].rx_packets, 2);
+	assert_int_equal(report.stops[1].rx_bytes, 200);
+	assert_int_equal(report.stops[1].tx_packets, 2);
+	assert_int_equal(report.stops[1].life, 1);
 	assert_int_equal(report.stops[2].rx_packets, 2);
 	hs_truth_hop(truth, 0, 1, &hop);
 	assert_int_equal(hop.sent_packets, 2);
@@ -476,7 +478,7 @@ int main(void)
 			cmocka_unit_test(a_packet_sent_to_several_ports_is_one_transmit),
 			cmocka_unit_test(
 					a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one),
-			cmocka_unit_test(a_restarted_node_counts_from_0_and_hops_go_on),
+			cmocka_unit_test(counts_go_on_where_a_node_begins_another_life),
 			cmocka_unit_test(
 					of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept),
 			cmocka_unit_test(
