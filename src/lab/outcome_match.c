@@ -91,16 +91,20 @@ static int64_t origin_of(const struct hs_outcome_flow *flow,
 	return 0;
 }
 
-// Rule 17: beyond what is kept whole, 1/64 of the deviation. Where an epoch began in the window
-// there are two origins, and nothing is said.
-static bool is_near(const struct hs_outcome_flow *flow, const struct hs_measured_window *window,
-		struct hs_outcome_ends ends, int64_t measured, int64_t truth)
+bool hs_outcome_match_percentile(uint64_t delays, int64_t measured, int64_t truth, int64_t origin)
 {
-	if (window->flags & HS_MEASURED_EPOCH)
+	int64_t deviation = truth - origin, error = measured - truth;
+	int64_t allowed = (deviation < 0 ? -deviation : deviation) / 64 + 1;
+	return (error < 0 ? -error : error) <= (delays > EXACT_VALUES ? allowed : 0);
+}
+
+// Where an epoch began in the window there are two origins, and nothing is said.
+static bool is_near(const struct hs_outcome_flow *flow, const struct hs_measured_window *window,
+		struct hs_outcome_ends ends, uint64_t delays, int64_t measured, int64_t truth)
+{
+	if (delays > EXACT_VALUES && window->flags & HS_MEASURED_EPOCH)
 		return true;
-	int64_t deviation = truth - origin_of(flow, window, ends);
-	int64_t error = measured - truth;
-	return (error < 0 ? -error : error) <= (deviation < 0 ? -deviation : deviation) / 64 + 1;
+	return hs_outcome_match_percentile(delays, measured, truth, origin_of(flow, window, ends));
 }
 
 static bool differs(const struct number *number, const struct hs_measured_hop *hop,
@@ -129,9 +133,8 @@ uint32_t hs_outcome_match(const struct hs_outcome_flow *flow,
 			continue;
 		bool wrong = !(hop->has & number->has) ||
 			     differs(number, hop, truth, &measured, &wanted);
-		if (wrong && hop->has & number->has && number->percentile &&
-				truth->delays > EXACT_VALUES)
-			wrong = !is_near(flow, window, ends, measured, wanted);
+		if (wrong && hop->has & number->has && number->percentile)
+			wrong = !is_near(flow, window, ends, truth->delays, measured, wanted);
 		mask |= (uint32_t)wrong << i;
 	}
 	return mask;

@@ -25,6 +25,10 @@ uint32_t hs_outcome_match(const struct hs_outcome_flow *flow,
 		uint32_t published, const struct hs_measured_hop *hop,
 		const struct hs_outcome_truth *truth);
 
+// Is a percentile of so many delays right? Rule 17: it is exact of what is kept whole, and beyond
+// that within 1/64 of its distance from the first delay of the epoch.
+bool hs_outcome_match_percentile(uint64_t delays, int64_t measured, int64_t truth, int64_t origin);
+
 // Do the hops of a window lead from the source to the sink, along the way of its last packet?
 bool hs_outcome_match_way(
 		const struct hs_outcome_flow *flow, const struct hs_measured_window *window);

@@ -153,19 +153,31 @@ static void limits_belong_to_what_is_allowed(void **state)
 	expect.value = 5;
 	expect.tolerance = 3;
 	assert_true(is_met(f, expect));
-	expect.tolerance = 2.999;
+	expect.tolerance = nextafter(3, 0);
 	assert_false(is_met(f, expect));
 	expect.has_value = false;
 	expect.has_min = true;
 	expect.min = 2;
 	assert_true(is_met(f, expect));
-	expect.min = 2.001;
+	expect.min = nextafter(2, 3);
 	assert_false(is_met(f, expect));
 	expect.min = 0;
 	expect.has_max = true;
 	expect.max = 2;
 	assert_true(is_met(f, expect));
-	expect.max = 1.999;
+	expect.max = nextafter(2, 0);
+	assert_false(is_met(f, expect));
+}
+
+static void limits_of_the_run_allow_no_more_than_they_say(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_scenario_expect expect = EXPECT(.metric = "reports", .has_max = true);
+	double reports = (double)f->outcome->totals[0].reports;
+	assert_true(reports > 0);
+	expect.max = reports;
+	assert_true(is_met(f, expect));
+	expect.max = nextafter(reports, 0);
 	assert_false(is_met(f, expect));
 }
 
@@ -275,6 +287,7 @@ int main(void)
 			TEST(windows_reports_and_flags_are_counted),
 			TEST(overhead_is_of_links),
 			TEST(limits_belong_to_what_is_allowed),
+			TEST(limits_of_the_run_allow_no_more_than_they_say),
 			TEST(every_row_must_meet_what_is_said_of_all),
 			TEST(what_cannot_be_computed_is_not_met_and_says_why),
 			TEST(a_flow_can_be_asked_for),

@@ -68,6 +68,21 @@ static void a_run_that_is_told_exactly_matches(void **state)
 	assert_int_equal(mismatches(f), 0);
 }
 
+static void a_percentile_is_exact_up_to_1000_delays_and_within_a_64th_beyond(void **state)
+{
+	(void)state;
+	assert_true(hs_outcome_match_percentile(1000, 5000, 5000, 0));
+	assert_false(hs_outcome_match_percentile(1000, 5001, 5000, 0));
+	assert_false(hs_outcome_match_percentile(1000, 4999, 5000, 0));
+	// 6400 away from the first delay: 100, and 1 for rounding.
+	for (int sign = -1; sign <= 1; sign += 2) {
+		assert_true(hs_outcome_match_percentile(1001, 7400 + sign * 101, 7400, 1000));
+		assert_false(hs_outcome_match_percentile(1001, 7400 + sign * 102, 7400, 1000));
+		assert_true(hs_outcome_match_percentile(1001, -5400 + sign * 101, -5400, 1000));
+		assert_false(hs_outcome_match_percentile(1001, -5400 + sign * 102, -5400, 1000));
+	}
+}
+
 static void each_number_that_is_off_by_one_is_named(void **state)
 {
 	(void)state;
@@ -167,6 +182,49 @@ static void a_hop_may_stand_for_two_links(void **state)
 	assert_false(f->outcome->windows[0].way_differs);
 }
 
+// A window whose second hop received fewer than none.
+static void tell_negative(struct fixture *f, const char *flag)
+{
+	json_t *root = fixture_window(f, (struct told){.end = 3,
+							 .a = 20,
+							 .b = 30,
+							 .reports = 2,
+							 .lost = {0, 1},
+							 .flag = flag});
+	json_t *hops = json_object_get(json_object_get(root, "qos_report"), "hops");
+	json_object_set_new(json_array_get(hops, 1), "rx_packets", json_integer(-1));
+	fixture_publish(f, root);
+	fixture_compute(f);
+}
+
+static void a_negative_count_without_a_flag_fails_every_scenario(void **state)
+{
+	struct fixture *f = *state;
+	tell_negative(f, NULL);
+	assert_int_equal(f->outcome->totals[0].negative, 1);
+	assert_string_equal(hs_outcome_broken(f->outcome, 0)->metric, "negative_windows");
+	assert_int_equal(hs_outcome_unmet(f->outcome), 1);
+	fixture_teardown(state);
+	setup(state);
+	f = *state;
+	tell_negative(f, "epoch");
+	assert_int_equal(f->outcome->totals[0].negative, 0);
+	assert_null(hs_outcome_broken(f->outcome, 0));
+	assert_int_equal(hs_outcome_unmet(f->outcome), 0);
+}
+
+static void a_run_that_lost_what_links_did_not_fails_every_scenario(void **state)
+{
+	struct fixture *f = *state;
+	tell_everything(f);
+	fixture_tell_run(f, (struct told){.end = 4, .a = 5, .b = 40, .reports = 8, .lost = {1, 9}});
+	fixture_compute(f);
+	assert_int_equal(f->outcome->totals[0].run_mismatches, 2);
+	assert_null(hs_outcome_broken(f->outcome, 0));
+	assert_string_equal(hs_outcome_broken(f->outcome, 1)->metric, "run_mismatches");
+	assert_int_equal(hs_outcome_unmet(f->outcome), 1);
+}
+
 static void windows_with_flags_are_marked(void **state)
 {
 	struct fixture *f = *state;
@@ -182,6 +240,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_run_that_is_told_exactly_matches),
 			TEST(each_number_that_is_off_by_one_is_named),
+			TEST(a_percentile_is_exact_up_to_1000_delays_and_within_a_64th_beyond),
+			TEST(a_negative_count_without_a_flag_fails_every_scenario),
+			TEST(a_run_that_lost_what_links_did_not_fails_every_scenario),
 			TEST(losses_of_links_and_nodes_are_compared),
 			TEST(lost_packets_are_compared_end_to_end),
 			TEST(a_number_that_other_windows_have_must_not_be_left_out),
