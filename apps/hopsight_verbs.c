@@ -44,6 +44,8 @@ static json_t *value_of(const char *text)
 {
 	bool yes = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
 
+	if (strcmp(text, "null") == 0)
+		return json_null();
 	if (yes || strcmp(text, "false") == 0 || strcmp(text, "no") == 0)
 		return json_boolean(yes);
 	return number_or_text(text);

@@ -3,6 +3,7 @@
 
 #include "api_verbs.h"
 #include "route_book.h"
+#include "rule_field.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -134,22 +135,38 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 			.rule = planned->rule};
 }
 
+// Only what came in band has something below it to go back to.
+static int refuse_back(const struct planned *planned, const struct hs_rule_update *update,
+		struct hs_error *err)
+{
+	if (!update->back || planned->gives_way)
+		return 0;
+	const char *name = hs_rule_fields[__builtin_ctz(update->back)].name;
+	char path[64];
+	snprintf(path, sizeof(path), "/%s", name);
+	return hs_error_set(err, "not_in_band", path,
+			"a value, or null of a rule that came in band",
+			"%s: null gives a field back to what travels in band, and rule %u did not "
+			"come in band",
+			name, planned->ns_id);
+}
+
 static int plan_update(struct hs_api_plan *plan, struct planned *planned, struct step *step,
 		struct hs_error *err)
 {
+	const struct hs_rule_update *update = &step->run.update;
 	const struct hs_rule before = planned->rule;
-	int rc = hs_rule_apply(&planned->rule, &step->run.update, err);
+	int rc = refuse_back(planned, update, err);
 
+	if (rc == 0)
+		rc = hs_rule_apply(&planned->rule, update, err);
 	if (rc == 0)
 		rc = ask_admission(plan, &planned->rule, err);
 
 	step->undo = step->run;
-	step->undo.update.transmit_report = before.transmit_report;
-	step->undo.update.piggyback_report = before.piggyback_report;
-	step->undo.update.extract_report = before.extract_report;
-	step->undo.update.hop_enabled = before.hop_enabled;
-	step->undo.update.mode = before.mode;
-	step->undo.update.mode_setting = before.mode_setting;
+	step->undo.update = (struct hs_rule_update){0};
+	hs_rule_update_take(
+			&step->undo.update, &before, hs_rule_update_rows(update) | update->back);
 	return rc;
 }
 
@@ -268,7 +285,8 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	struct planned *planned = find(plan, args->ns_id);
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
-	step->saved &= !planned->gives_way;
+	// What came in band comes again; what this node was told about it does not.
+	step->saved &= !planned->gives_way || args->verb == HS_VERB_INT_UPDATE;
 	if (!planned->exists && !step->changes && plan->backend->knows &&
 			plan->backend->knows(plan->backend->context, args->verb, args->ns_id))
 		return 0;

@@ -34,8 +34,10 @@ struct hs_rule {
 	double mode_setting; // packets, milliseconds or percent, as given
 };
 
-// Which fields an int_update changes; those of `rule` that are not set here are ignored.
+// Which fields an int_update changes. `back`: those that are given back (null), bit i is row i of
+// hs_rule_fields; whoever keeps the rule knows to what.
 struct hs_rule_update {
+	uint32_t back;
 	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
 	bool has_mode, has_mode_setting;
 	bool transmit_report, piggyback_report, extract_report, hop_enabled;
@@ -51,5 +53,7 @@ void hs_rule_init(struct hs_rule *rule);
 // Checks all fields together (the one validator for API, file, CBOR). 0 or -EINVAL with *err.
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);
 
+// Puts the values of an update into *rule.
+void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *update);
 // Applies an update to *rule and checks the result. On -EINVAL *rule is as it was.
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

@@ -91,6 +91,50 @@ const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len)
 	return NULL;
 }
 
+uint32_t hs_rule_row(const char *name)
+{
+	const struct hs_rule_field *field = hs_rule_field_find(name, strlen(name));
+	return field ? UINT32_C(1) << (field - hs_rule_fields) : 0;
+}
+
+static bool *has_of(struct hs_rule_update *update, const struct hs_rule_field *field)
+{
+	return (bool *)((char *)update + field->update_has - 1);
+}
+
+uint32_t hs_rule_update_rows(const struct hs_rule_update *update)
+{
+	struct hs_rule_update copy = *update;
+	uint32_t rows = 0;
+
+	for (size_t i = 0; i < hs_rule_n_fields; i++)
+		if (hs_rule_fields[i].update_has && *has_of(&copy, &hs_rule_fields[i]))
+			rows |= UINT32_C(1) << i;
+	return rows;
+}
+
+void hs_rule_update_take(struct hs_rule_update *update, const struct hs_rule *rule, uint32_t rows)
+{
+	for (size_t i = 0; i < hs_rule_n_fields; i++) {
+		const struct hs_rule_field *field = &hs_rule_fields[i];
+		if (!field->update_has || !(rows >> i & 1))
+			continue;
+		*has_of(update, field) = true;
+		memcpy((char *)update + field->update, (const char *)rule + field->offset,
+				field->bytes);
+	}
+}
+
+void hs_rule_copy_rows(struct hs_rule *to, const struct hs_rule *from, uint32_t rows)
+{
+	for (size_t i = 0; i < hs_rule_n_fields; i++) {
+		const struct hs_rule_field *field = &hs_rule_fields[i];
+		if (rows >> i & 1)
+			memcpy((char *)to + field->offset, (const char *)from + field->offset,
+					field->bytes);
+	}
+}
+
 static int fail(const struct hs_rule_field *field, struct hs_error *err, const char *code,
 		const char *what, const struct hs_rule_value *value)
 {

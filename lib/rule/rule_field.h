@@ -59,6 +59,12 @@ struct hs_rule_value {
 	size_t len;
 };
 
+// Rows of the table as bits, bit i is row i: those that an update changes, and copies of them.
+uint32_t hs_rule_update_rows(const struct hs_rule_update *update);
+void hs_rule_update_take(struct hs_rule_update *update, const struct hs_rule *rule, uint32_t rows);
+void hs_rule_copy_rows(struct hs_rule *to, const struct hs_rule *from, uint32_t rows);
+uint32_t hs_rule_row(const char *name); // its bit; 0: there is none
+
 // The row of a name (not terminated), or NULL.
 const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len);
 

@@ -124,13 +124,6 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 	return rc;
 }
 
-static void copy_change(const struct hs_rule_field *field, const struct hs_rule *rule,
-		struct hs_rule_update *update)
-{
-	*(bool *)((char *)update + field->update_has - 1) = true;
-	memcpy((char *)update + field->update, (const char *)rule + field->offset, field->bytes);
-}
-
 int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
 		struct hs_error *err)
 {
@@ -149,10 +142,15 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 				rc = refuse_missing(field, err);
 			continue;
 		}
+		if (json_is_null(json) && field->update_has) {
+			update->back |= UINT32_C(1) << i;
+			changes++;
+			continue;
+		}
 		struct hs_rule_value value = value_of(json);
 		rc = hs_rule_field_set(field, &value, &parsed, err);
 		if (rc == 0 && field->update_has) {
-			copy_change(field, &parsed, update);
+			hs_rule_update_take(update, &parsed, UINT32_C(1) << i);
 			changes++;
 		}
 	}
@@ -195,9 +193,16 @@ static json_t *field_to_json(const struct hs_rule_field *field, const struct hs_
 
 json_t *hs_rule_to_json(const struct hs_rule *rule)
 {
+	return hs_rule_rows_to_json(rule, UINT32_MAX);
+}
+
+json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows)
+{
 	json_t *object = json_object();
 	for (size_t i = 0; object && i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
+		if (!(rows >> i & 1))
+			continue;
 		// Steals the value; a NULL value fails as well.
 		if (json_object_set_new(object, field->name, field_to_json(field, rule))) {
 			json_decref(object);

@@ -15,6 +15,8 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 // Every field, with the same names and units; mode_setting is an integer where it is whole. A new
 // reference, NULL when memory is out.
 json_t *hs_rule_to_json(const struct hs_rule *rule);
+// The same of some fields: bit i is row i of hs_rule_fields.
+json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows);
 
 // Reads the content of an int_update: ns_id and at least one change. Same errors. Whether the new
 // values fit together is known only when hs_rule_apply puts them into the rule.

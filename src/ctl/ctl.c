@@ -451,6 +451,7 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 	for (unsigned rank = 0; rank < GUEST_RANKS; rank++)
 		TAILQ_INIT(&ctl->guest_ranks[rank]);
 	TAILQ_INIT(&ctl->backlogs);
+	TAILQ_INIT(&ctl->owns);
 	ctl->spread_next_ns = ctl->carry_next_ns = INT64_MAX;
 	hs_in_band_init(&ctl->in_band);
 	if (config->in_band)
@@ -490,6 +491,7 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 	free(ctl->origins);
 	hs_ctl_close_state(ctl);
 	free(ctl->seen);
+	hs_ctl_own_free(ctl);
 	hs_route_book_destroy(ctl->routes);
 	hs_qos_destroy(ctl->qos);
 	hs_event_log_fini(&ctl->events);

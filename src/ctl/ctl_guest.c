@@ -6,6 +6,7 @@
 
 #include "rule_auth.h"
 #include "rule_cbor.h"
+#include "rule_field.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -119,10 +120,13 @@ static void refresh(struct hs_ctl *ctl, struct guest *guest)
 static int install(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_error *err)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
+	struct hs_rule merged = *rule;
+
 	if (!guest)
 		return -ENOMEM;
+	hs_ctl_own_apply(ctl, &merged);
 	hs_telemetry_lock(ctl->config.telemetry);
-	int rc = hs_flow_table_install(ctl->flows, rule, NULL, err);
+	int rc = hs_flow_table_install(ctl->flows, &merged, NULL, err);
 	hs_telemetry_unlock(ctl->config.telemetry);
 	uint32_t slot = rc < 0 ? HS_FLOW_NONE : hs_flow_table_find(ctl->flows, rule->ns_id);
 	struct rule_note *note = rc < 0 ? NULL : hs_ctl_note(ctl, slot);
@@ -133,6 +137,7 @@ static int install(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_err
 		return -ENOMEM;
 	}
 	guest->slot = slot;
+	guest->asked = *rule;
 	guest->installed_ns = ctl->now_ns;
 	guest->rank = ctl->in_band.has_key ? GUEST_PROVEN : GUEST_FRESH;
 	note->guest = guest;
@@ -145,22 +150,18 @@ static int install(struct hs_ctl *ctl, const struct hs_rule *rule, struct hs_err
 	return 0;
 }
 
-static void update(struct hs_ctl *ctl, uint32_t slot, const struct hs_rule *rule)
+static void update(struct hs_ctl *ctl, struct guest *guest, const struct hs_rule *rule)
 {
-	struct hs_rule_update update = {
-			.has_mode = true,
-			.mode = rule->mode,
-			.has_mode_setting = true,
-			.mode_setting = rule->mode_setting,
-			.has_transmit_report = true,
-			.transmit_report = rule->transmit_report,
-			.has_piggyback_report = true,
-			.piggyback_report = rule->piggyback_report,
-	};
+	struct hs_rule_update update = {0};
+	struct hs_rule merged = *rule;
+
+	guest->asked = *rule;
+	hs_ctl_own_apply(ctl, &merged);
+	hs_rule_update_take(&update, &merged, UINT32_MAX);
 	hs_telemetry_lock(ctl->config.telemetry);
 	hs_flow_table_update(ctl->flows, rule->ns_id, &update, NULL);
 	hs_telemetry_unlock(ctl->config.telemetry);
-	hs_ctl_piggyback_changed(ctl, slot);
+	hs_ctl_piggyback_changed(ctl, guest->slot);
 	ctl->generation++;
 }
 
@@ -218,25 +219,20 @@ static void take_new(struct hs_ctl *ctl, const struct hs_signal *signal, const s
 static void take_known(struct hs_ctl *ctl, const struct hs_signal *signal, struct guest *guest,
 		const struct hs_rule *rule)
 {
-	const struct hs_rule *old = hs_flow_table_rule(ctl->flows, guest->slot);
+	struct hs_error err;
 
 	guest->repeats++;
-	if (is_same(old, rule)) {
+	if (is_same(&guest->asked, rule)) {
 		refresh(ctl, guest);
 		ctl->counts.requests_in_band_refreshed++;
-	} else if (is_same_flow(old, rule)) {
-		update(ctl, guest->slot, rule);
+	} else if (is_same_flow(&guest->asked, rule)) {
+		update(ctl, guest, rule);
 		refresh(ctl, guest);
 		ctl->counts.requests_in_band_installed++;
 		tell_taken(ctl, signal, rule->ns_id, "updated");
 	} else {
-		struct hs_rule kept = *rule;
-		struct hs_error err;
-		// What was said to this node about the rule is not the source's to change.
-		kept.hop_enabled = old->hop_enabled;
-		kept.extract_report = old->extract_report;
 		hs_ctl_remove_rule(ctl, rule->ns_id, &err);
-		take_new(ctl, signal, &kept, "replaced");
+		take_new(ctl, signal, rule, "replaced");
 	}
 }
 
@@ -305,6 +301,11 @@ void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal)
 	take(ctl, signal, &rule);
 }
 
+struct guest *hs_ctl_guest(const struct hs_ctl *ctl, uint32_t ns_id)
+{
+	return guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id));
+}
+
 bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id)
 {
 	return guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id)) != NULL;
@@ -313,7 +314,7 @@ bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id)
 void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id)
 {
 	const struct guest *guest = guest_of(ctl, hs_flow_table_find(ctl->flows, ns_id));
-	struct hs_rule rule = *hs_flow_table_rule(ctl->flows, guest->slot);
+	struct hs_rule rule = guest->asked;
 	struct hs_error err;
 
 	hs_ctl_remove_rule(ctl, ns_id, &err);

@@ -52,13 +52,23 @@ struct guest {
 	TAILQ_ENTRY(guest) order;   // of expiry
 	TAILQ_ENTRY(guest) at_rank; // in the order of installation
 	uint32_t slot;
-	uint8_t rank;	  // enum guest_rank
-	uint64_t repeats; // of its request, each in a packet of its own
+	struct hs_rule asked; // as it came last; what this node was told is not in it
+	uint8_t rank;	      // enum guest_rank
+	uint64_t repeats;     // of its request, each in a packet of its own
 	int64_t installed_ns;
 	int64_t refresh_ns; // when it was last asked for
 	int64_t expires_ns;
 };
 TAILQ_HEAD(guest_list, guest);
+
+// Fields of such a rule that this node's API has set: they stand above what travels until they are
+// given back, also while the rule is not here.
+struct own {
+	TAILQ_ENTRY(own) order; // of the first update
+	uint32_t rows;		// of hs_rule_fields
+	struct hs_rule rule;	// ns_id, and the values of these fields
+};
+TAILQ_HEAD(own_list, own);
 
 // Reports of a rule that wait for a packet that goes back.
 struct backlog {
@@ -108,6 +118,8 @@ void hs_ctl_spread(struct hs_ctl *ctl);
 
 // ctl_guest.c: rules that came in band.
 void hs_ctl_guest_request(struct hs_ctl *ctl, const struct hs_signal *signal);
+// NULL: no rule of it came in band.
+struct guest *hs_ctl_guest(const struct hs_ctl *ctl, uint32_t ns_id);
 bool hs_ctl_came_in_band(const struct hs_ctl *ctl, uint32_t ns_id);
 // Behind all others of its 5-tuple: what it counted is forgotten, its expiry begins anew.
 void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id);
@@ -129,6 +141,23 @@ json_t *hs_ctl_seen_line(struct hs_ctl *ctl, unsigned *at, bool all);
 void hs_ctl_seen_save(struct hs_ctl *ctl, bool now);
 // The content of such a line. 0 or -EINVAL with *err.
 int hs_ctl_seen_read(struct hs_ctl *ctl, json_t *line, struct hs_error *err);
+
+// ctl_own.c: what this node was told about rules that came in band.
+
+// Puts it over the rule as it came, if together they are right.
+void hs_ctl_own_apply(struct hs_ctl *ctl, struct hs_rule *rule);
+// An update of a rule that came in band, already checked: keeps what it sets, forgets what it gives
+// back and puts that into *update. 0 or -ENOMEM.
+int hs_ctl_own_update(struct hs_ctl *ctl, const struct guest *guest, const struct hs_rule *rule,
+		struct hs_rule_update *update);
+void hs_ctl_own_forget(struct hs_ctl *ctl, uint32_t ns_id);
+void hs_ctl_own_free(struct hs_ctl *ctl);
+// {"own": {...}, "in_band": {...}} into the state of a rule, where there is something.
+void hs_ctl_own_show(struct hs_ctl *ctl, const struct guest *guest, json_t *state);
+// A line of the state: true if it is about rules that are not here yet.
+bool hs_ctl_own_replay(struct hs_ctl *ctl, json_t *change);
+// The n-th as such a line: a new reference, NULL at the end.
+json_t *hs_ctl_own_line(const struct hs_ctl *ctl, uint32_t n);
 
 // ctl_guest_rank.c: who has to make room.
 void hs_ctl_guest_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank);

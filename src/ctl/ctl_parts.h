@@ -68,7 +68,10 @@ struct hs_ctl {
 	int64_t spread_next_ns, spread_soonest_ns; // next look; what this look found so far
 	struct guest_list guests, guest_ranks[GUEST_RANKS];
 	uint32_t n_guests;
-	struct seen *seen;		    // signatures; NULL: no key
+	struct seen *seen; // signatures; NULL: no key
+	struct own_list owns;
+	void *owns_by_ns; // tsearch(3)
+	uint32_t n_owns;
 	int64_t guest_due_ns[HS_MAX_PORTS]; // what was admitted of each port is paid for then
 	uint64_t requests_refused;	    // for whatever reason
 	int64_t taken_told_ns; // the second in which so many events told of taken requests

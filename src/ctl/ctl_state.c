@@ -227,6 +227,8 @@ static int replay(void *context, json_t *change)
 	if (put_off(ctl, change))
 		return 0;
 	replay_pending(ctl);
+	if (hs_ctl_own_replay(ctl, change))
+		return 0;
 	if (seen ? hs_ctl_seen_read(ctl, seen, &err) < 0
 		 : hs_api_replay(&ctl->backend, change, wanted, ctl, &err) < 0)
 		refuse(ctl->state, ctl->state->line, &err);
@@ -399,7 +401,8 @@ static json_t *next_change(struct hs_ctl *ctl, struct snapshot *snapshot)
 	at -= snapshot->n_routes;
 	if (at < snapshot->n_rules)
 		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));
-	return hs_ctl_seen_line(ctl, &snapshot->seen_at, true);
+	json_t *own = hs_ctl_own_line(ctl, (uint32_t)(at - snapshot->n_rules));
+	return own ? own : hs_ctl_seen_line(ctl, &snapshot->seen_at, true);
 }
 
 static void end_snapshot(struct hs_ctl *ctl)
@@ -434,7 +437,7 @@ void hs_ctl_state_step(struct hs_ctl *ctl)
 		if (!hs_state_wants_snapshot(state->file, state->kept))
 			return;
 		// Counted anew only here: what was only added costs a few walks in all.
-		state->kept = count_rules(ctl) + count_routes(ctl);
+		state->kept = count_rules(ctl) + count_routes(ctl) + ctl->n_owns;
 		if (hs_state_wants_snapshot(state->file, state->kept))
 			begin_snapshot(ctl);
 		return;

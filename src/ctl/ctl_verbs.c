@@ -17,6 +17,7 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 
 	if (hs_ctl_came_in_band(ctl, args->rule.ns_id))
 		hs_ctl_remove_rule(ctl, args->rule.ns_id, err);
+	hs_ctl_own_forget(ctl, args->rule.ns_id);
 	hs_ctl_guests_make_room(ctl);
 	hs_telemetry_lock(ctl->config.telemetry);
 	int rc = hs_flow_table_install(ctl->flows, &args->rule, &shadowed_by, err);
@@ -50,13 +51,21 @@ static bool travels(const struct hs_rule_update *update)
 static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
+	const struct guest *guest = hs_ctl_guest(ctl, args->ns_id);
+	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
+	struct hs_rule_update update = args->update;
+	int rc = 0;
+
+	if (guest)
+		rc = hs_ctl_own_update(ctl, guest, hs_flow_table_rule(ctl->flows, slot), &update);
+	if (rc < 0)
+		return rc;
 	hs_telemetry_lock(ctl->config.telemetry);
-	int rc = hs_flow_table_update(ctl->flows, args->ns_id, &args->update, err);
+	rc = hs_flow_table_update(ctl->flows, args->ns_id, &update, err);
 	hs_telemetry_unlock(ctl->config.telemetry);
 	if (rc < 0)
 		return rc;
 	ctl->generation++;
-	uint32_t slot = hs_flow_table_find(ctl->flows, args->ns_id);
 	if (travels(&args->update))
 		hs_ctl_spread_changed(ctl, slot);
 	hs_ctl_piggyback_changed(ctl, slot);
@@ -81,6 +90,7 @@ static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 	int rc = hs_ctl_remove_rule(ctl, args->ns_id, err);
 	if (rc < 0)
 		return rc;
+	hs_ctl_own_forget(ctl, args->ns_id);
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
 	return 0;
 }
@@ -115,8 +125,10 @@ static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
 		json_object_set_new(state, "shadowed_by", json_integer(shadowed_by));
 	if (note && note->spreading)
 		add_spreading(state, note->spreading);
-	if (note && note->guest)
+	if (note && note->guest) {
 		json_object_set_new(state, "expires_ns", json_integer(note->guest->expires_ns));
+		hs_ctl_own_show(ctl, note->guest, state);
+	}
 	if (note && note->backlog)
 		json_object_set_new(
 				state, "reports_waiting", json_integer(note->backlog->n_waiting));

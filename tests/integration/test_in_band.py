@@ -272,6 +272,40 @@ def a_node_on_the_way_takes_reports_out_where_it_is_told_to(workspace):
     audit_ok(*chain.nodes)
 
 
+@test(path=True)
+def what_a_sink_was_told_outlasts_repeats_and_a_restart(workspace):
+    need()
+    chain = Chain(workspace, nodes=2, link="veth", telemetry={
+        "request_schedule_s": [0.1, 0.2, 0.3], "request_interval_s": 1})
+    source, sink = chain.nodes
+    sink.config["state"] = {"file": workspace.path("sink.state")}
+    chain.start()
+    source.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=5, in_band=True))
+
+    def repeats(n):
+        before = sink.call("node_get")["requests_in_band_refreshed"]
+        until(lambda: sink.call("node_get")["requests_in_band_refreshed"] >= before + n, 5,
+              "repeats came")
+
+    with Stream(*chain.hosts):
+        until(lambda: sink.call("int_list").get("in_band"), 5, "the rule at the sink")
+        sink.call("int_update", ns_id=7, transmit_report=False)
+        repeats(2)
+        equal(state(sink)["own"], {"transmit_report": False}, "what stands")
+        equal(state(sink)["in_band"], {"transmit_report": True}, "what travels")
+        published = sink.call("node_get")["reports_published"]
+        repeats(1)
+        equal(sink.call("node_get")["reports_published"], published, "published since")
+        sink.stop()
+        sink.start()
+        until(lambda: sink.call("int_list").get("in_band"), 5, "the rule is there again")
+        equal(sink.call("node_get")["reports_published"], 0, "published after the restart")
+        sink.call("int_update", ns_id=7, transmit_report=None)
+        check("own" not in state(sink), "given back", state(sink))
+        until(lambda: sink.call("node_get")["reports_published"] > 0, 5, "published again")
+    audit_ok(*chain.nodes)
+
+
 def write_key(workspace, name, digit):
     path = workspace.path(name)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as f:

@@ -454,7 +454,7 @@ static void what_was_saved_and_could_not_be_run_is_unsaved(void **state)
 	assert_int_equal(fake.unsaves, 0);
 }
 
-static void changes_of_a_rule_that_gives_way_are_not_saved(void **state)
+static void what_a_node_says_of_a_rule_that_gives_way_is_saved_and_its_removal_is_not(void **state)
 {
 	struct fake fake;
 	char text[512];
@@ -462,7 +462,7 @@ static void changes_of_a_rule_that_gives_way_are_not_saved(void **state)
 	fake_init(&fake);
 	fake.guest = 5;
 	json_decref(ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}}"));
-	assert_int_equal(fake.saves, 0);
+	assert_int_equal(fake.saves, 1);
 	fake_init(&fake);
 	fake.guest = 5;
 	json_decref(ask(&fake, "{\"int_delete\": {\"ns_id\": 5}}"));
@@ -473,6 +473,21 @@ static void changes_of_a_rule_that_gives_way_are_not_saved(void **state)
 	snprintf(text, sizeof(text), a_rule, 5);
 	json_decref(ask(&fake, text));
 	assert_int_equal(fake.saves, 1);
+}
+
+static void only_what_came_in_band_can_be_given_back(void **state)
+{
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	json_t *reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
+	assert_string_equal(error_member(reply, "code"), "not_in_band");
+	assert_string_equal(error_member(reply, "path"), "/int_update/transmit_report");
+	json_decref(reply);
+	fake.guest = 5;
+	reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
+	assert_non_null(json_object_get(reply, "ok"));
+	json_decref(reply);
 }
 
 static void a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for(void **state)
@@ -591,7 +606,9 @@ int main(void)
 			cmocka_unit_test(changes_are_saved_as_they_were_asked_for_and_nothing_else),
 			cmocka_unit_test(a_change_that_cannot_be_saved_is_not_made),
 			cmocka_unit_test(what_was_saved_and_could_not_be_run_is_unsaved),
-			cmocka_unit_test(changes_of_a_rule_that_gives_way_are_not_saved),
+			cmocka_unit_test(only_what_came_in_band_can_be_given_back),
+			cmocka_unit_test(
+					what_a_node_says_of_a_rule_that_gives_way_is_saved_and_its_removal_is_not),
 			cmocka_unit_test(
 					a_rule_that_gives_way_is_never_put_back_as_one_that_was_asked_for),
 			cmocka_unit_test(a_replay_runs_what_is_wanted_and_saves_nothing),

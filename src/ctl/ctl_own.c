@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this node's API said about rules that came in band stands above what travels, until it is
+// given back: a repeat of the request does not undo it, nor does the rule's going and coming again.
+#include "ctl_parts.h"
+
+#include "rule_field.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+
+#define ABSENT_MOST 1024 // of rules that are not here
+
+static int by_ns(const void *a, const void *b)
+{
+	uint32_t x = ((const struct own *)a)->rule.ns_id, y = ((const struct own *)b)->rule.ns_id;
+	return (x > y) - (x < y);
+}
+
+static struct own *find(const struct hs_ctl *ctl, uint32_t ns_id)
+{
+	const struct own key = {.rule.ns_id = ns_id};
+	struct own *const *found = tfind(&key, &ctl->owns_by_ns, by_ns);
+	return found ? *found : NULL;
+}
+
+static void forget(struct hs_ctl *ctl, struct own *own)
+{
+	tdelete(own, &ctl->owns_by_ns, by_ns);
+	TAILQ_REMOVE(&ctl->owns, own, order);
+	ctl->n_owns--;
+	free(own);
+}
+
+// Of rules that do not come any longer the oldest goes.
+static void keep_few(struct hs_ctl *ctl)
+{
+	struct own *own = TAILQ_FIRST(&ctl->owns);
+
+	if (ctl->n_owns < ctl->n_guests + ABSENT_MOST)
+		return;
+	while (own && hs_flow_table_find(ctl->flows, own->rule.ns_id) != HS_FLOW_NONE)
+		own = TAILQ_NEXT(own, order);
+	if (own)
+		forget(ctl, own);
+}
+
+static struct own *find_or_make(struct hs_ctl *ctl, uint32_t ns_id)
+{
+	struct own *own = find(ctl, ns_id);
+
+	if (own)
+		return own;
+	keep_few(ctl);
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return NULL;
+	own->rule.ns_id = ns_id;
+	if (!tsearch(own, &ctl->owns_by_ns, by_ns)) {
+		free(own);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&ctl->owns, own, order);
+	ctl->n_owns++;
+	return own;
+}
+
+// A setting means nothing without its mode: they go together.
+static uint32_t whole(uint32_t rows)
+{
+	uint32_t mode = hs_rule_row("mode") | hs_rule_row("mode_setting");
+	return rows & mode ? rows | mode : rows;
+}
+
+void hs_ctl_own_apply(struct hs_ctl *ctl, struct hs_rule *rule)
+{
+	const struct own *own = find(ctl, rule->ns_id);
+	struct hs_rule both = *rule;
+	struct hs_error err;
+
+	if (!own)
+		return;
+	hs_rule_copy_rows(&both, &own->rule, own->rows);
+	if (hs_rule_check(&both, &err) == 0)
+		*rule = both;
+}
+
+// `rule`: as it is after the update.
+static int change(struct hs_ctl *ctl, const struct hs_rule *rule, uint32_t set, uint32_t back)
+{
+	struct own *own = set ? find_or_make(ctl, rule->ns_id) : find(ctl, rule->ns_id);
+
+	if (!own)
+		return set ? -ENOMEM : 0;
+	hs_rule_copy_rows(&own->rule, rule, set);
+	own->rows = (own->rows | set) & ~back;
+	if (!own->rows)
+		forget(ctl, own);
+	return 0;
+}
+
+int hs_ctl_own_update(struct hs_ctl *ctl, const struct guest *guest, const struct hs_rule *rule,
+		struct hs_rule_update *update)
+{
+	uint32_t set = whole(hs_rule_update_rows(update)), back = whole(update->back) & ~set;
+	struct hs_rule changed = *rule;
+	struct hs_error err;
+	int rc = hs_rule_apply(&changed, update, &err);
+
+	if (rc == 0)
+		rc = change(ctl, &changed, set, back);
+	if (rc == 0)
+		hs_rule_update_take(update, &guest->asked, back);
+	return rc;
+}
+
+void hs_ctl_own_forget(struct hs_ctl *ctl, uint32_t ns_id)
+{
+	struct own *own = find(ctl, ns_id);
+	struct hs_error err;
+
+	if (!own)
+		return;
+	json_t *line = json_pack("{s:{s:I}}", "int_update", "ns_id", (json_int_t)ns_id);
+	for (size_t i = 0; line && i < hs_rule_n_fields; i++)
+		if (own->rows >> i & 1)
+			json_object_set_new(json_object_get(line, "int_update"),
+					hs_rule_fields[i].name, json_null());
+	if (line && ctl->backend.save)
+		ctl->backend.save(ctl->backend.context, line, &err);
+	json_decref(line);
+	forget(ctl, own);
+}
+
+void hs_ctl_own_free(struct hs_ctl *ctl)
+{
+	while (!TAILQ_EMPTY(&ctl->owns))
+		forget(ctl, TAILQ_FIRST(&ctl->owns));
+}
+
+void hs_ctl_own_show(struct hs_ctl *ctl, const struct guest *guest, json_t *state)
+{
+	const struct own *own = find(ctl, guest->asked.ns_id);
+
+	if (!own)
+		return;
+	json_object_set_new(state, "own", hs_rule_rows_to_json(&own->rule, own->rows));
+	json_object_set_new(state, "in_band", hs_rule_rows_to_json(&guest->asked, own->rows));
+}
+
+// ---- the state ----
+
+static bool is_of_absent(const struct hs_ctl *ctl, const json_t *change)
+{
+	const json_t *content = json_object_get(change, "int_update");
+	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
+
+	return content && ns_id > 0 && ns_id <= UINT32_MAX &&
+	       hs_flow_table_find(ctl->flows, (uint32_t)ns_id) == HS_FLOW_NONE;
+}
+
+static bool read_one(struct hs_ctl *ctl, const json_t *content)
+{
+	struct hs_rule rule = {0};
+	struct hs_rule_update update;
+	struct hs_error err;
+
+	if (hs_rule_update_from_json(content, &rule.ns_id, &update, &err) < 0)
+		return false;
+	hs_rule_apply_unchecked(&rule, &update);
+	// Whether a setting fits its mode is seen when the rule comes.
+	return change(ctl, &rule, hs_rule_update_rows(&update), whole(update.back)) == 0;
+}
+
+bool hs_ctl_own_replay(struct hs_ctl *ctl, json_t *line)
+{
+	size_t i;
+	json_t *one;
+
+	if (!json_is_array(line))
+		return is_of_absent(ctl, line) &&
+		       read_one(ctl, json_object_get(line, "int_update"));
+	json_array_foreach (line, i, one)
+		if (!is_of_absent(ctl, one))
+			return false;
+	json_array_foreach (line, i, one)
+		read_one(ctl, json_object_get(one, "int_update"));
+	return json_array_size(line) > 0;
+}
+
+json_t *hs_ctl_own_line(const struct hs_ctl *ctl, uint32_t n)
+{
+	const struct own *own = TAILQ_FIRST(&ctl->owns);
+
+	while (own && n-- > 0)
+		own = TAILQ_NEXT(own, order);
+	return own ? json_pack("{s:o}", "int_update",
+				     hs_rule_rows_to_json(
+						     &own->rule, own->rows | hs_rule_row("ns_id")))
+		   : NULL;
+}
