@@ -78,7 +78,11 @@ int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct h
 static int flush_snapshot(struct hs_state *state)
 {
 	if (!state->flushing) {
-		state->flush = (struct aiocb){.aio_fildes = state->snapshot.fd};
+		// Without a word about its end the C library would send this process a signal.
+		state->flush = (struct aiocb){
+				.aio_fildes = state->snapshot.fd,
+				.aio_sigevent.sigev_notify = SIGEV_NONE,
+		};
 		if (aio_fsync(O_DSYNC, &state->flush))
 			return -errno;
 		state->flushing = true;
