@@ -22,6 +22,8 @@ from workspace import Workspace  # noqa: E402
 
 _TESTS = []
 _PLAIN = "HS_PLAIN_STAGES"  # hopsightd's; it says so in its log
+# A system call that the sandbox does not allow ends the program: no test passes by a refusal unseen.
+os.environ.setdefault("HS_SANDBOX_KILL", "1")
 
 
 class Skip(Exception):

@@ -8,10 +8,11 @@
 readonly PYTHON=/usr/bin/python3
 
 readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libzmq3-dev
-	libjansson-dev libcbor-dev libsodium-dev libpcap-dev zlib1g-dev libcmocka-dev python3)
+	libjansson-dev libcbor-dev libsodium-dev libpcap-dev zlib1g-dev libcap-ng-dev libseccomp-dev
+	libcmocka-dev python3)
 readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps)
 readonly TEST_PACKAGES=("${DEMO_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
-	dpdk-dev python3-scapy gnuplot-nox lua5.3)
+	dpdk-dev python3-scapy gnuplot-nox lua5.3 systemd binutils)
 
 say() {
 	printf '%s\n' "$*" >&2

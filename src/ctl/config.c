@@ -325,6 +325,7 @@ static const struct hs_schema_field fields[] = {
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
 		{"state", HS_SCHEMA_CUSTOM, .read = read_state, .print = print_state},
+		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
 		{NULL},
 };
@@ -358,6 +359,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.window_ns = HS_QOS_DEFAULT_LENGTHS,
 			.clock = HS_CLOCK_UTC,
 			.publish_queue = 1000,
+			.sandbox = true,
 			.requests = json_array(),
 	};
 	hs_in_band_init(&config->in_band);

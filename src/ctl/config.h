@@ -68,6 +68,7 @@ struct hs_config {
 	bool insecure;
 	char state_file[HS_STATE_FILE_BYTES]; // empty: nothing outlives the node
 	bool state_sync;
+	bool sandbox; // capabilities and system calls that are not needed are given up
 	bool use_keys;
 	struct hs_key_files keys;
 	json_t *neighbours, *routes; // lists, NULL where there is none; owned

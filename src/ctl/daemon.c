@@ -297,7 +297,8 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-// In this order: what the list of requests installs is in force before the first packet is taken.
+// In this order: what the list of requests installs is in force before the first packet is taken,
+// and every thread is there when system calls are filtered.
 static const struct {
 	int (*open)(struct hs_daemon *d, struct hs_error *err);
 	int exit_code;
@@ -314,6 +315,7 @@ static const struct {
 		{open_watch, HS_EXIT_FAILED},
 		{hold_interrupts, HS_EXIT_FAILED},
 		{open_workers, HS_EXIT_FAILED},
+		{hs_daemon_filter_syscalls, HS_EXIT_FAILED},
 };
 
 static int open_all(struct hs_daemon *d)
@@ -483,7 +485,8 @@ int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 	hs_descriptors_raise();
 	d->signal_fd = hs_stop_open();
 
-	int code = d->signal_fd < 0 ? HS_EXIT_FAILED : open_all(d);
+	bool may_open = d->signal_fd >= 0 && hs_daemon_drop_privileges(d) == 0;
+	int code = may_open ? open_all(d) : HS_EXIT_FAILED;
 	if (code == HS_EXIT_OK) {
 		say_ready(d);
 		serve(d);

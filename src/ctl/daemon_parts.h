@@ -38,6 +38,11 @@ struct hs_daemon {
 	struct hs_key_watch key_watch;
 };
 
+// Gives up what the node's ports do not need. To be called before the first thread is made.
+int hs_daemon_drop_privileges(struct hs_daemon *d);
+// Filters the system calls of all threads, and adds to the settings what was given up.
+int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err);
+
 // What the kernel tells of an interface, or a look at a device: `context` is the daemon.
 void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
 // Interfaces that are there again and could not be opened when they came.

@@ -351,6 +351,7 @@ static const struct hs_schema_field fields[] = {
 		{"nodes", HS_SCHEMA_CUSTOM, .read = read_nodes, .print = print_nodes},
 		{"paths", HS_SCHEMA_CUSTOM, .read = read_paths, .print = print_paths},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields},
+		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
 		{NULL},
 };
@@ -361,6 +362,7 @@ static void set_defaults(struct hs_fleet_config *config)
 			.name = "controller",
 			.bind = {.n = 1, .text = {"ipc:///run/hopsight/controller.api"}},
 			.metrics = HS_FLEET_METRICS_AUTO,
+			.sandbox = true,
 			.max_rules = 65536,
 			.monitored_rules = 65536,
 			.window_ns = HS_QOS_DEFAULT_LENGTHS,

@@ -11,9 +11,13 @@
 #include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
+#include "privileges.h"
 #include "sd_notify.h"
 #include "state.h"
 #include "stop.h"
+#include "syscall_filter.h"
+
+#include <linux/capability.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -168,13 +172,62 @@ static int open_fleet(struct daemon *d, struct hs_error *err)
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
+static bool is_low_port(const struct hs_fleet_endpoints *endpoints)
+{
+	bool low = false;
+
+	for (unsigned i = 0; i < endpoints->n; i++)
+		low |= hs_privileges_low_port(endpoints->text[i]);
+	return low;
+}
+
+// Sockets are bound again when keys change.
+static bool binds_low_port(const struct hs_fleet_config *c)
+{
+	return is_low_port(&c->bind) || is_low_port(&c->subscribe_bind) ||
+	       is_low_port(&c->publish_bind);
+}
+
+// It was started with what its files and sockets need; none of that is a capability.
+static int drop_privileges(struct daemon *d, struct hs_error *err)
+{
+	if (!d->config->sandbox) {
+		hs_log(HS_LOG_WARNING, "controller",
+				"sandbox off: every capability and system call is kept");
+		return 0;
+	}
+	int rc = hs_privileges_keep(
+			binds_low_port(d->config) ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE) : 0);
+	return rc < 0 ? hs_error_set(err, "sandbox", "sandbox", "false to run without",
+					"capabilities cannot be given up: %s", strerror(-rc))
+		      : 0;
+}
+
+static int filter_syscalls(struct daemon *d, struct hs_error *err)
+{
+	char kept[64];
+	int rc = d->config->sandbox ? hs_syscall_filter(0) : -ENOTSUP;
+
+	if (rc < 0 && rc != -ENOTSUP)
+		return hs_error_set(err, "sandbox", "sandbox", "false to run without",
+				"system calls cannot be filtered: %s", strerror(-rc));
+	if (d->config->sandbox)
+		hs_log(rc < 0 ? HS_LOG_WARNING : HS_LOG_NOTICE, "controller",
+				"capabilities kept: %s; system calls %s",
+				hs_privileges_text(hs_privileges_held(), kept, sizeof(kept)),
+				rc < 0 ? "not filtered: this kernel or build cannot" : "filtered");
+	return 0;
+}
+
 static const struct {
 	int (*open)(struct daemon *d, struct hs_error *err);
 	int exit_code;
 } steps[] = {
+		{drop_privileges, HS_EXIT_FAILED},
 		{open_bus, HS_EXIT_FAILED},
 		{open_links, HS_EXIT_FAILED},
 		{open_fleet, HS_EXIT_USAGE},
+		{filter_syscalls, HS_EXIT_FAILED},
 };
 
 static int open_all(struct daemon *d)

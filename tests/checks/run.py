@@ -14,7 +14,9 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import bench_tools  # noqa: E402,F401 its tests are run here
 import documents  # noqa: E402,F401 and its
+import elf  # noqa: E402,F401
 import layering  # noqa: E402
+import units  # noqa: E402,F401
 from harness import ROOT, Skip, check, equal, main, test  # noqa: E402
 
 _COMMENT = {".c": "//", ".h": "//", ".def": "//", ".py": "#", ".sh": "#", ".build": "#"}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a node gives up before it talks to anybody (docs/security.md has the reasons).
+#include "daemon_parts.h"
+
+#include "log.h"
+#include "privileges.h"
+#include "syscall_filter.h"
+
+#include <linux/capability.h>
+
+#include <string.h>
+
+#define PACKETS (HS_PRIVILEGE(CAP_NET_RAW) | HS_PRIVILEGE(CAP_NET_ADMIN))
+// Programs and maps, pinned memory, and the limit of that (libbpf raises it).
+#define XDP                                                                                        \
+	(PACKETS | HS_PRIVILEGE(CAP_BPF) | HS_PRIVILEGE(CAP_IPC_LOCK) |                            \
+			HS_PRIVILEGE(CAP_SYS_RESOURCE))
+// Physical addresses, I/O ports and pinned memory; drivers that go through the kernel's.
+#define DEVICES                                                                                    \
+	(PACKETS | HS_PRIVILEGE(CAP_SYS_ADMIN) | HS_PRIVILEGE(CAP_SYS_RAWIO) |                     \
+			HS_PRIVILEGE(CAP_IPC_LOCK))
+
+struct needs {
+	uint64_t privileges;
+	unsigned groups;
+};
+
+static const struct {
+	const char *prefix;
+	struct needs needs;
+} virtual_devices[] = {
+		{"net_memif", {0}},
+		{"net_ring", {0}},
+		{"net_null", {0}},
+		{"net_vhost", {0}},
+		{"net_pcap", {PACKETS, HS_SYSCALLS_PACKETS}}, // not all of them are files
+		{"net_tap", {PACKETS, HS_SYSCALLS_PACKETS}},
+		{"net_af_packet", {PACKETS, HS_SYSCALLS_PACKETS}},
+		{"net_af_xdp", {XDP, HS_SYSCALLS_XDP}},
+};
+#define N_VIRTUAL (sizeof(virtual_devices) / sizeof(virtual_devices[0]))
+
+static bool pcap_is_file(const char *devargs)
+{
+	return strstr(devargs, "iface=") == NULL;
+}
+
+static struct needs device_needs(const char *devargs)
+{
+	if (strncmp(devargs, "net_pcap", 8) == 0 && pcap_is_file(devargs))
+		return (struct needs){0};
+	for (size_t i = 0; i < N_VIRTUAL; i++) {
+		const char *prefix = virtual_devices[i].prefix;
+		if (strncmp(devargs, prefix, strlen(prefix)) == 0)
+			return virtual_devices[i].needs;
+	}
+	return (struct needs){DEVICES, HS_SYSCALLS_DEVICES};
+}
+
+static struct needs port_needs(const struct hs_port_config *port)
+{
+	switch (port->kind) {
+	case HS_PORT_IFACE:
+		return strcmp(port->driver, "af_xdp") == 0
+				       ? (struct needs){XDP, HS_SYSCALLS_XDP}
+				       : (struct needs){PACKETS, HS_SYSCALLS_PACKETS};
+	case HS_PORT_DEVARGS:
+		return device_needs(port->device);
+	default:
+		return (struct needs){DEVICES, HS_SYSCALLS_DEVICES};
+	}
+}
+
+static bool binds_low_port(const struct hs_endpoints *endpoints)
+{
+	bool low = false;
+
+	for (unsigned i = 0; i < endpoints->n; i++)
+		low |= hs_privileges_low_port(endpoints->text[i]);
+	return low;
+}
+
+static struct needs node_needs(const struct hs_daemon *d)
+{
+	const struct hs_config *c = d->config;
+	struct needs all = {0, HS_SYSCALLS_NODE};
+
+	for (unsigned i = 0; i < c->n_ports; i++) {
+		struct needs one = port_needs(&c->ports[i]);
+		all.privileges |= one.privileges;
+		all.groups |= one.groups;
+	}
+	if (d->eal.argc > 0) { // words for EAL may name any device
+		all.privileges |= DEVICES;
+		all.groups |= HS_SYSCALLS_DEVICES;
+	}
+	if (binds_low_port(&c->bind) || binds_low_port(&c->publish_bind))
+		all.privileges |= HS_PRIVILEGE(CAP_NET_BIND_SERVICE);
+	return all;
+}
+
+int hs_daemon_drop_privileges(struct hs_daemon *d)
+{
+	char kept[512];
+
+	if (!d->config->sandbox) {
+		hs_log(HS_LOG_WARNING, "daemon",
+				"sandbox off: every capability and system call is kept");
+		return 0;
+	}
+	uint64_t had = hs_privileges_held();
+	int rc = hs_privileges_keep(node_needs(d).privileges);
+	if (rc < 0) {
+		hs_log(HS_LOG_ERROR, "daemon", "capabilities cannot be given up: %s",
+				strerror(-rc));
+		return rc;
+	}
+	uint64_t has = hs_privileges_held();
+	hs_log(HS_LOG_NOTICE, "daemon", "capabilities kept: %s; given up: %d",
+			hs_privileges_text(has, kept, sizeof(kept)),
+			__builtin_popcountll(had & ~has));
+	return 0;
+}
+
+static json_t *privileges_json(void)
+{
+	uint64_t held = hs_privileges_held();
+	json_t *list = json_array();
+
+	for (unsigned cap = 0; hs_privilege_name(cap); cap++) {
+		if (held & HS_PRIVILEGE(cap))
+			json_array_append_new(list, json_string(hs_privilege_name(cap)));
+	}
+	return list;
+}
+
+int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = d->config->sandbox ? hs_syscall_filter(node_needs(d).groups) : -ENOTSUP;
+
+	if (rc < 0 && rc != -ENOTSUP)
+		return hs_error_set(err, "sandbox", "sandbox", "false to run without",
+				"system calls cannot be filtered: %s", strerror(-rc));
+	if (d->config->sandbox)
+		hs_log(rc < 0 ? HS_LOG_WARNING : HS_LOG_NOTICE, "daemon", "%s",
+				rc < 0 ? "no filter of system calls: this kernel or build has none"
+				       : "system calls are filtered, no new privileges");
+	json_object_set_new(d->settings, "sandbox",
+			json_pack("{s:b, s:b, s:o}", "enabled", d->config->sandbox, "filtered",
+					rc == 0, "capabilities", privileges_json()));
+	return 0;
+}
