@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clock is a line, base + (ticks - base ticks) * rate. A correction begins a new line where the
-// old one stands and bends it; two lines are kept, so that a reader never waits for the writer.
+// The clock is a line, base + (ticks - base ticks) * rate. A correction makes a new line
+// (clock_servo.h); two are kept, so that a reader never waits for the writer.
 #include "clock.h"
 
+#include "clock_servo.h"
 #include "log.h"
 
 #include <rte_cycles.h>
@@ -16,25 +17,17 @@
 #include <time.h>
 
 #define SECOND_NS     INT64_C(1000000000)
-#define RATE_SHIFT    40 // of ns per tick: 1e-12 ns of resolution, and 2^23 ns per tick fit
-#define STEP_NS	      INT64_C(10000000)
-#define SLEW_MAX_PPB  INT64_C(500000)
-#define SLEW_OVER_NS  SECOND_NS
-#define RATE_OVER_NS  (16 * SECOND_NS)
+#define RIGHT_NS      INT64_C(10000000) // an offset beyond it is no synchronised clock
 #define RATE_FIRST_NS INT64_C(20000000)
-#define RATE_SANE_PPB INT64_C(1000000)
 #define SAMPLES	      5
 
+// struct hs_clock_line for readers.
 struct line {
 	_Atomic uint64_t base_ticks;
 	_Atomic int64_t base_ns;
-	_Atomic uint64_t rate; // ns per tick << RATE_SHIFT
-};
-
-// Ticks and the two system clocks at (nearly) one moment.
-struct sample {
-	uint64_t realtime_ticks, monotonic_ticks;
-	int64_t realtime_ns, monotonic_ns;
+	_Atomic uint64_t rate;
+	_Atomic int64_t stepped_ns;
+	_Atomic uint64_t id; // of this clock since its last step: another clock, another time
 };
 
 struct hs_clock {
@@ -43,17 +36,15 @@ struct hs_clock {
 	struct line lines[2];
 	_Atomic int64_t manual_ns;
 	bool manual;
-	uint64_t id; // tells clocks apart where an address was used again
 	struct hs_clock_source source;
 
 	// Control's own.
 	alignas(64) enum hs_clock_scale scale;
-	uint64_t rate, first_rate;	   // without slew
-	struct sample anchor, next_anchor; // the rate is measured from the older one
-	struct sample last;
-	int64_t offset_ns;
-	uint64_t steps;
-	bool said_behind;
+	struct hs_clock_servo servo;
+	uint64_t id;
+	hs_clock_stepped *stepped;
+	void *stepped_context;
+	bool said_wrong;
 	struct hs_clock_status manual_status;
 };
 
@@ -94,96 +85,121 @@ static int machine_tai_offset(void *context)
 	return adjtimex(&tx) < 0 ? 0 : tx.tai;
 }
 
+static bool machine_kernel(void *context, struct hs_clock_kernel *kernel)
+{
+	struct timex tx = {0};
+	int state = adjtimex(&tx);
+
+	(void)context;
+	if (state < 0)
+		return false;
+	*kernel = (struct hs_clock_kernel){
+			.synchronised = state != TIME_ERROR && !(tx.status & STA_UNSYNC),
+			.offset_ns = (int64_t)tx.offset * (tx.status & STA_NANO ? 1 : 1000),
+			.esterror_ns = (int64_t)tx.esterror * 1000,
+			.maxerror_ns = (int64_t)tx.maxerror * 1000,
+			.status = tx.status,
+	};
+	return true;
+}
+
 static const struct hs_clock_source machine = {
 		.ticks = machine_ticks,
 		.realtime_ns = machine_realtime,
 		.monotonic_ns = machine_monotonic,
 		.tai_offset_s = machine_tai_offset,
+		.kernel = machine_kernel,
 };
 
 // ---- reading ----
 
-static inline int64_t line_at(uint64_t ticks, uint64_t base_ticks, int64_t base_ns, uint64_t rate)
-{
-	// Signed: another core's counter may stand a little before the base.
-	__int128 ns = (__int128)(int64_t)(ticks - base_ticks) * (__int128)rate;
-
-	return base_ns + (int64_t)(ns >> RATE_SHIFT);
-}
-
 // A reader that took the old line and was then held up may have seen a moment more than the new
 // line gives; what it saw last is the floor of what it sees next.
-static inline int64_t never_before(const struct hs_clock *clock, int64_t now_ns)
+static inline int64_t never_before(uint64_t id, int64_t now_ns)
 {
 	static __thread struct {
-		uint64_t clock_id;
+		uint64_t id;
 		int64_t ns;
 	} last;
 
-	if (last.clock_id == clock->id && now_ns < last.ns)
+	if (last.id == id && now_ns < last.ns)
 		return last.ns;
-	last.clock_id = clock->id;
+	last.id = id;
 	last.ns = now_ns;
 	return now_ns;
 }
 
-int64_t hs_clock_now(const struct hs_clock *clock)
+int64_t hs_clock_read(const struct hs_clock *clock, int64_t *stepped_ns)
 {
 	uint32_t generation;
 	int64_t now_ns;
+	uint64_t id;
 
-	if (clock->manual)
+	if (clock->manual) {
+		*stepped_ns = 0;
 		return atomic_load_explicit(&clock->manual_ns, memory_order_relaxed);
+	}
 
 	// Once round, but where the reader slept through two corrections.
 	do {
 		generation = atomic_load_explicit(&clock->generation, memory_order_acquire);
 		const struct line *line = &clock->lines[generation & 1];
-		uint64_t base = atomic_load_explicit(&line->base_ticks, memory_order_relaxed);
-		int64_t base_ns = atomic_load_explicit(&line->base_ns, memory_order_relaxed);
-		uint64_t rate = atomic_load_explicit(&line->rate, memory_order_relaxed);
+		struct hs_clock_line now = {
+				atomic_load_explicit(&line->base_ticks, memory_order_relaxed),
+				atomic_load_explicit(&line->base_ns, memory_order_relaxed),
+				atomic_load_explicit(&line->rate, memory_order_relaxed),
+				atomic_load_explicit(&line->stepped_ns, memory_order_relaxed),
+		};
+		id = atomic_load_explicit(&line->id, memory_order_relaxed);
 		uint64_t ticks = clock->source.ticks == machine_ticks
 						 ? rte_rdtsc()
 						 : clock->source.ticks(clock->source.context);
 
-		now_ns = line_at(ticks, base, base_ns, rate);
+		now_ns = hs_clock_line_at(&now, ticks);
+		*stepped_ns = now.stepped_ns;
 		atomic_thread_fence(memory_order_acquire);
 	} while (atomic_load_explicit(&clock->generation, memory_order_relaxed) != generation);
-	return never_before(clock, now_ns);
+	return never_before(id, now_ns);
+}
+
+int64_t hs_clock_now(const struct hs_clock *clock)
+{
+	int64_t stepped_ns;
+
+	return hs_clock_read(clock, &stepped_ns);
 }
 
 // ---- correcting ----
 
-static void publish(struct hs_clock *clock, uint64_t base_ticks, int64_t base_ns, uint64_t rate)
+static uint64_t next_id(void)
 {
+	static _Atomic uint64_t ids;
+
+	return atomic_fetch_add(&ids, 1) + 1;
+}
+
+static void publish(struct hs_clock *clock)
+{
+	const struct hs_clock_line *from = &clock->servo.line;
 	uint32_t generation = atomic_load_explicit(&clock->generation, memory_order_relaxed);
 	struct line *line = &clock->lines[(generation + 1) & 1];
 
 	// Nobody reads this line now, but for a reader that will see that the generation moved on:
 	// the fence keeps these stores after the store of the last generation.
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&line->base_ticks, base_ticks, memory_order_relaxed);
-	atomic_store_explicit(&line->base_ns, base_ns, memory_order_relaxed);
-	atomic_store_explicit(&line->rate, rate, memory_order_relaxed);
+	atomic_store_explicit(&line->base_ticks, from->base_ticks, memory_order_relaxed);
+	atomic_store_explicit(&line->base_ns, from->base_ns, memory_order_relaxed);
+	atomic_store_explicit(&line->rate, from->rate, memory_order_relaxed);
+	atomic_store_explicit(&line->stepped_ns, from->stepped_ns, memory_order_relaxed);
+	atomic_store_explicit(&line->id, clock->id, memory_order_relaxed);
 	atomic_store_explicit(&clock->generation, generation + 1, memory_order_release);
 }
 
-static int64_t ours_at(const struct hs_clock *clock, uint64_t ticks)
-{
-	const struct line *line = &clock->lines[atomic_load_explicit(&clock->generation,
-								memory_order_relaxed) &
-						1];
-
-	return line_at(ticks, atomic_load_explicit(&line->base_ticks, memory_order_relaxed),
-			atomic_load_explicit(&line->base_ns, memory_order_relaxed),
-			atomic_load_explicit(&line->rate, memory_order_relaxed));
-}
-
 // The best of several: an interruption between two readings shows as a wide bracket.
-static struct sample take_sample(const struct hs_clock_source *source)
+static struct hs_clock_reading read_source(const struct hs_clock_source *source)
 {
 	uint64_t best_width = UINT64_MAX;
-	struct sample best = {0};
+	struct hs_clock_reading best = {0};
 
 	for (int i = 0; i < SAMPLES; i++) {
 		uint64_t before = source->ticks(source->context);
@@ -195,88 +211,58 @@ static struct sample take_sample(const struct hs_clock_source *source)
 		if (after - before >= best_width)
 			continue;
 		best_width = after - before;
-		best = (struct sample){
-				.realtime_ticks = before + (between - before) / 2,
+		best = (struct hs_clock_reading){
+				.target_ticks = before + (between - before) / 2,
 				.monotonic_ticks = between + (after - between) / 2,
-				.realtime_ns = realtime,
+				.target_ns = realtime,
 				.monotonic_ns = monotonic,
 		};
 	}
 	return best;
 }
 
-static uint64_t rate_between(const struct sample *from, const struct sample *to)
+// With a leap second the wall clock and its distance to TAI change together: a reading that has one
+// of the two before and the other after it is a second wrong.
+static struct hs_clock_reading take_reading(
+		const struct hs_clock_source *source, enum hs_clock_scale scale)
 {
-	int64_t ns = to->monotonic_ns - from->monotonic_ns;
-	uint64_t ticks = to->monotonic_ticks - from->monotonic_ticks;
-
-	if (ns <= 0 || ticks == 0)
-		return 0;
-	return (uint64_t)(((unsigned __int128)ns << RATE_SHIFT) / ticks);
-}
-
-static bool rate_is_sane(const struct hs_clock *clock, uint64_t rate)
-{
-	uint64_t slack = (uint64_t)((unsigned __int128)clock->first_rate * RATE_SANE_PPB /
-				    SECOND_NS);
-
-	return rate > clock->first_rate - slack && rate < clock->first_rate + slack;
-}
-
-// The rate over the last 16 to 32 s: long enough for the readings' own error to vanish, short
-// enough to follow the room's temperature. A machine that slept or moved starts anew.
-static void measure_rate(struct hs_clock *clock, const struct sample *now)
-{
-	int64_t span_ns = now->monotonic_ns - clock->anchor.monotonic_ns;
-	uint64_t rate = rate_between(&clock->anchor, now);
-
-	if (span_ns < RATE_FIRST_NS)
-		return;
-	if (!rate_is_sane(clock, rate)) {
-		clock->anchor = clock->next_anchor = *now;
-		return;
+	if (scale != HS_CLOCK_TAI)
+		return read_source(source);
+	int before_s = source->tai_offset_s(source->context), after_s = before_s;
+	struct hs_clock_reading reading;
+	for (int i = 0; i < 2; i++) {
+		before_s = after_s;
+		reading = read_source(source);
+		after_s = source->tai_offset_s(source->context);
+		if (before_s == after_s)
+			break;
 	}
-	clock->rate = rate;
-	if (now->monotonic_ns - clock->next_anchor.monotonic_ns >= RATE_OVER_NS) {
-		clock->anchor = clock->next_anchor;
-		clock->next_anchor = *now;
-	}
+	reading.target_ns += after_s * SECOND_NS;
+	return reading;
 }
 
-static int64_t target_ns(const struct hs_clock *clock, const struct sample *now)
+static void say_if_wrong(struct hs_clock *clock)
 {
-	int64_t tai_ns = 0;
+	int64_t offset_ns = clock->servo.offset_ns;
+	bool wrong = offset_ns > RIGHT_NS || offset_ns < -RIGHT_NS;
 
-	if (clock->scale == HS_CLOCK_TAI)
-		tai_ns = clock->source.tai_offset_s(clock->source.context) * SECOND_NS;
-	return now->realtime_ns + tai_ns;
-}
-
-// Takes the offset out over a second, or over twice the time between corrections if these are rare:
-// a shorter time would overshoot.
-static uint64_t slewed_rate(const struct hs_clock *clock, int64_t offset_ns, int64_t interval_ns)
-{
-	int64_t over_ns = 2 * interval_ns > SLEW_OVER_NS ? 2 * interval_ns : SLEW_OVER_NS;
-	__int128 ppb = -(__int128)offset_ns * SECOND_NS / over_ns;
-
-	if (ppb > SLEW_MAX_PPB)
-		ppb = SLEW_MAX_PPB;
-	if (ppb < -SLEW_MAX_PPB)
-		ppb = -SLEW_MAX_PPB;
-	return (uint64_t)((__int128)clock->rate + (__int128)clock->rate * ppb / SECOND_NS);
-}
-
-static void say_if_behind(struct hs_clock *clock)
-{
-	bool behind = clock->offset_ns > STEP_NS;
-
-	if (behind && !clock->said_behind)
+	if (wrong && !clock->said_wrong)
 		hs_log(HS_LOG_WARNING, "clock",
-				"the system clock was set back: ours is %lld ms ahead and runs 500 "
-				"ppm slow "
-				"until it is right",
-				(long long)(clock->offset_ns / 1000000));
-	clock->said_behind = behind;
+				"the system clock was set: ours is %lld ms %s it and is right "
+				"within 60 s",
+				(long long)((offset_ns < 0 ? -offset_ns : offset_ns) / 1000000),
+				offset_ns < 0 ? "behind" : "ahead of");
+	clock->said_wrong = wrong;
+}
+
+static void tell_step(struct hs_clock *clock, int64_t amount_ns)
+{
+	hs_log(HS_LOG_NOTICE, "clock", "stepped %lld ms %s after the system clock",
+			(long long)((amount_ns < 0 ? -amount_ns : amount_ns) / 1000000),
+			amount_ns < 0 ? "back" : "forward");
+	clock->said_wrong = false;
+	if (clock->stepped)
+		clock->stepped(clock->stepped_context, amount_ns);
 }
 
 void hs_clock_correct(struct hs_clock *clock)
@@ -284,34 +270,30 @@ void hs_clock_correct(struct hs_clock *clock)
 	if (clock->manual)
 		return;
 
-	struct sample now = take_sample(&clock->source);
-	int64_t interval_ns = now.monotonic_ns - clock->last.monotonic_ns;
-	int64_t target = target_ns(clock, &now);
-	int64_t ours = ours_at(clock, now.realtime_ticks);
+	struct hs_clock_reading now = take_reading(&clock->source, clock->scale);
+	int64_t amount_ns = hs_clock_servo_correct(&clock->servo, &now);
 
-	clock->last = now;
-	clock->offset_ns = ours - target;
-	measure_rate(clock, &now);
-	if (clock->offset_ns < -STEP_NS) {
-		publish(clock, now.realtime_ticks, target, clock->rate);
-		clock->steps++;
-		hs_log(HS_LOG_NOTICE, "clock", "stepped %lld ms forward after the system clock",
-				(long long)(-clock->offset_ns / 1000000));
-		return;
+	if (amount_ns) {
+		clock->id = next_id();
+		tell_step(clock, amount_ns);
+	} else {
+		say_if_wrong(clock);
 	}
-	say_if_behind(clock);
-	publish(clock, now.realtime_ticks, ours,
-			slewed_rate(clock, clock->offset_ns, interval_ns > 0 ? interval_ns : 0));
+	publish(clock);
+}
+
+void hs_clock_on_step(struct hs_clock *clock, hs_clock_stepped *stepped, void *context)
+{
+	clock->stepped = stepped;
+	clock->stepped_context = context;
+}
+
+void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns)
+{
+	clock->servo.step_ns = step_ns;
 }
 
 // ---- making ----
-
-static uint64_t next_id(void)
-{
-	static _Atomic uint64_t ids;
-
-	return atomic_fetch_add(&ids, 1) + 1;
-}
 
 static struct hs_clock *allocate(void)
 {
@@ -342,18 +324,17 @@ int hs_clock_create_from(const struct hs_clock_source *source, enum hs_clock_sca
 	made->source = *source;
 	made->scale = scale;
 
-	struct sample first = take_sample(source), now = first;
-	while (now.monotonic_ns - first.monotonic_ns < RATE_FIRST_NS)
-		now = take_sample(source);
+	struct hs_clock_reading first = take_reading(source, scale), now = first;
+	while (!source->rate && now.monotonic_ns - first.monotonic_ns < RATE_FIRST_NS)
+		now = take_reading(source, scale);
 
-	made->rate = made->first_rate = rate_between(&first, &now);
-	if (made->rate == 0) {
+	uint64_t rate = source->rate ? source->rate : hs_clock_rate_between(&first, &now);
+	if (rate == 0) {
 		free(made);
 		return -ENOTSUP;
 	}
-	made->anchor = made->next_anchor = first;
-	made->last = now;
-	publish(made, now.realtime_ticks, target_ns(made, &now), made->rate);
+	hs_clock_servo_begin(&made->servo, 0, rate, &now);
+	publish(made);
 	warn_without_tai(made);
 	*clock = made;
 	return 0;
@@ -399,18 +380,14 @@ void hs_clock_status(const struct hs_clock *clock, struct hs_clock_status *statu
 		*status = clock->manual_status;
 		return;
 	}
-	struct timex tx = {0};
-	int state = adjtimex(&tx);
-	int64_t own_ns = clock->offset_ns < 0 ? -clock->offset_ns : clock->offset_ns;
+	const struct hs_clock_source *source = &clock->source;
+	int64_t offset_ns = clock->servo.offset_ns;
+	int64_t own_ns = offset_ns < 0 ? -offset_ns : offset_ns;
 
-	*status = (struct hs_clock_status){
-			.known = state >= 0,
-			.offset_ns = clock->offset_ns,
-			.steps = clock->steps,
-	};
+	*status = (struct hs_clock_status){.offset_ns = offset_ns, .steps = clock->servo.steps};
+	status->known = source->kernel && source->kernel(source->context, &status->kernel);
 	if (!status->known)
 		return;
-	status->synchronised =
-			state != TIME_ERROR && !(tx.status & STA_UNSYNC) && own_ns <= STEP_NS;
-	status->error_ns = (int64_t)tx.maxerror * 1000 + own_ns;
+	status->synchronised = status->kernel.synchronised && own_ns <= RIGHT_NS;
+	status->error_ns = status->kernel.maxerror_ns + own_ns;
 }

@@ -26,6 +26,9 @@ struct machine {
 	double ticks_per_ns;
 	double monotonic_ppm; // NTP's slewing: the system's clocks against the counter's quartz
 	int tai_s;
+	int64_t slept_ns; // of which the monotonic clock knows nothing
+	bool kernel_is_mute;
+	bool leaps;
 };
 
 static uint64_t ticks(void *context)
@@ -38,7 +41,7 @@ static uint64_t ticks(void *context)
 
 static int64_t slewed(const struct machine *m)
 {
-	return m->ns + (int64_t)((double)m->ns * m->monotonic_ppm / 1e6);
+	return m->ns - m->slept_ns + (int64_t)((double)m->ns * m->monotonic_ppm / 1e6);
 }
 
 static int64_t realtime(void *context)
@@ -58,9 +61,26 @@ static int tai_offset(void *context)
 	return ((struct machine *)context)->tai_s;
 }
 
+static bool kernel(void *context, struct hs_clock_kernel *kernel)
+{
+	if (((struct machine *)context)->kernel_is_mute)
+		return false;
+	*kernel = (struct hs_clock_kernel){.synchronised = true,
+			.offset_ns = -12,
+			.esterror_ns = 3000,
+			.maxerror_ns = 50000,
+			.status = 0x2001};
+	return true;
+}
+
 static struct hs_clock *switch_on(struct machine *m, enum hs_clock_scale scale)
 {
-	struct hs_clock_source source = {ticks, realtime, monotonic, tai_offset, m};
+	struct hs_clock_source source = {.ticks = ticks,
+			.realtime_ns = realtime,
+			.monotonic_ns = monotonic,
+			.tai_offset_s = tai_offset,
+			.context = m,
+			.kernel = kernel};
 	struct hs_clock *clock;
 
 	if (m->ticks_per_ns == 0)
@@ -133,22 +153,156 @@ static void it_follows_a_system_clock_that_is_slewed(void **state)
 	hs_clock_destroy(clock);
 }
 
-static void a_forward_jump_of_the_system_clock_is_followed_at_once_and_counted(void **state)
+static int64_t steady(struct hs_clock *clock)
+{
+	int64_t stepped_ns, now_ns = hs_clock_read(clock, &stepped_ns);
+
+	return now_ns - stepped_ns;
+}
+
+struct told {
+	struct hs_clock *clock;
+	unsigned times;
+	int64_t amount_ns, then_ns;
+};
+
+static void note_step(void *context, int64_t amount_ns)
+{
+	struct told *told = context;
+
+	told->times++;
+	told->amount_ns = amount_ns;
+	told->then_ns = hs_clock_now(told->clock);
+}
+
+static void a_jump_beyond_the_bound_is_followed_at_once_either_way(void **state)
+{
+	static const int64_t jumps_s[] = {36, -36, 3600, -3600, 2, -2};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(jumps_s) / sizeof(jumps_s[0]); i++) {
+		struct machine m = {0};
+		struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
+		struct told told = {.clock = clock};
+		struct hs_clock_status status;
+
+		hs_clock_on_step(clock, note_step, &told);
+		m.wall_ns += jumps_s[i] * SECOND;
+		int64_t steady_before = steady(clock), now_before = hs_clock_now(clock);
+		hs_clock_correct(clock);
+		assert_within(ahead(&m, clock), 1000);
+		assert_within(steady(clock) - steady_before, 2000); // timers see nothing of it
+		hs_clock_status(clock, &status);
+		assert_int_equal(status.steps, 1);
+		assert_int_equal(told.times, 1);
+		assert_within(told.amount_ns - jumps_s[i] * SECOND, 1000);
+		assert_within(told.then_ns - now_before, 2000); // told while the old time held
+
+		// And back again: an hour later nothing of it is left.
+		m.wall_ns -= jumps_s[i] * SECOND;
+		hs_clock_correct(clock);
+		assert_within(ahead(&m, clock), 1000);
+		hs_clock_correct(clock);
+		hs_clock_status(clock, &status);
+		assert_int_equal(status.steps, 2);
+		assert_within(status.offset_ns, 1000);
+		assert_true(status.synchronised);
+		hs_clock_destroy(clock);
+	}
+}
+
+// Corrections every 100 ms, as control makes them.
+static void run_slew(int64_t jump_ns, int64_t bound_ns)
+{
+	struct machine m = {0};
+	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
+	struct hs_clock_status status;
+
+	hs_clock_set_step(clock, bound_ns);
+	m.wall_ns += jump_ns;
+	hs_clock_correct(clock);
+	int64_t last = hs_clock_now(clock), left = ahead(&m, clock);
+	for (unsigned i = 0; i < 6000; i++) {
+		m.ns += 10 * MS;
+		if (i % 10 == 9)
+			hs_clock_correct(clock);
+		int64_t now = hs_clock_now(clock), is_left = ahead(&m, clock);
+		assert_true(now > last);
+		assert_true((is_left < 0 ? -is_left : is_left) <= (left < 0 ? -left : left) + 200);
+		last = now;
+		left = is_left;
+	}
+	assert_within(left, 10000);
+	hs_clock_status(clock, &status);
+	assert_int_equal(status.steps, 0);
+	hs_clock_destroy(clock);
+}
+
+static void an_offset_below_the_bound_is_gone_within_60_s_and_time_runs_on(void **state)
+{
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2) {
+		run_slew(sign * 500 * MS, SECOND);
+		run_slew(sign * SECOND, SECOND); // a leap second
+		run_slew(sign * 11 * MS, SECOND);
+		run_slew(sign * 10 * SECOND, 10 * SECOND);
+		run_slew(sign * 19 * MS, 20 * MS);
+	}
+}
+
+static void the_bound_is_as_it_was_set(void **state)
 {
 	struct machine m = {0};
 	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
 	struct hs_clock_status status;
 
 	(void)state;
-	m.wall_ns += 37 * SECOND;
+	hs_clock_set_step(clock, 20 * MS);
+	m.wall_ns -= 30 * MS;
 	hs_clock_correct(clock);
-	assert_within(ahead(&m, clock), 1000);
 	hs_clock_status(clock, &status);
 	assert_int_equal(status.steps, 1);
+	assert_within(ahead(&m, clock), 1000);
 	hs_clock_destroy(clock);
 }
 
-static void a_small_forward_jump_is_slewed_at_no_more_than_500_ppm(void **state)
+static void a_clock_that_is_being_slewed_is_not_called_synchronised(void **state)
+{
+	struct machine m = {0};
+	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
+	struct hs_clock_status status;
+
+	(void)state;
+	m.wall_ns -= 300 * MS;
+	hs_clock_correct(clock);
+	hs_clock_status(clock, &status);
+	assert_true(status.known && !status.synchronised);
+	assert_within(status.offset_ns - 300 * MS, 1000);
+	assert_within(status.error_ns - 300 * MS - 50000, 1000);
+	hs_clock_destroy(clock);
+}
+
+static void the_status_repeats_what_the_kernel_says(void **state)
+{
+	struct machine m = {0};
+	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
+	struct hs_clock_status status;
+
+	(void)state;
+	hs_clock_correct(clock);
+	hs_clock_status(clock, &status);
+	assert_true(status.known && status.synchronised);
+	assert_int_equal(status.kernel.offset_ns, -12);
+	assert_int_equal(status.kernel.esterror_ns, 3000);
+	assert_int_equal(status.kernel.maxerror_ns, 50000);
+	assert_int_equal(status.kernel.status, 0x2001);
+	m.kernel_is_mute = true;
+	hs_clock_status(clock, &status);
+	assert_false(status.known);
+	hs_clock_destroy(clock);
+}
+
+static void a_small_jump_is_slewed_at_no_more_than_500_ppm(void **state)
 {
 	struct machine m = {0};
 	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
@@ -173,25 +327,60 @@ static void a_small_forward_jump_is_slewed_at_no_more_than_500_ppm(void **state)
 	hs_clock_destroy(clock);
 }
 
-static void a_system_clock_set_back_never_takes_ours_back(void **state)
+// The counter and the monotonic clock disagree: the machine slept with its counter reset, slept
+// with it running, or was moved to hardware whose counter is an hour ahead.
+static void a_counter_that_jumps_takes_neither_wall_time_nor_timers_along(void **state)
+{
+	static const struct {
+		int64_t counter_s, slept_s; // what passes on the counter; what of it was sleep
+	} jumps[] = {{-5, 0}, {3600, 3600}, {3600, 0}, {100, 50}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+		struct machine m = {.ns = 100 * SECOND};
+		struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
+
+		for (unsigned j = 0; j < 300; j++) {
+			m.ns += SECOND / 10;
+			hs_clock_correct(clock);
+		}
+		int64_t steady_before = steady(clock);
+		// The monotonic clock knows of 0.1 s, the wall clock of the sleep, too.
+		m.ns += jumps[i].counter_s * SECOND + SECOND / 10;
+		m.slept_ns += jumps[i].counter_s * SECOND;
+		m.wall_ns += jumps[i].slept_s * SECOND;
+		hs_clock_correct(clock);
+		assert_within(ahead(&m, clock), 100000);
+		// Where counter and wall clock agree that an hour passed, it did.
+		if (jumps[i].counter_s != jumps[i].slept_s)
+			assert_within(steady(clock) - steady_before - SECOND / 10, 100000);
+		for (unsigned j = 0; j < 600; j++) {
+			m.ns += SECOND / 10;
+			hs_clock_correct(clock);
+		}
+		assert_within(ahead(&m, clock), 10000);
+		hs_clock_destroy(clock);
+	}
+}
+
+static void a_counter_that_goes_on_at_another_rate_is_measured_anew(void **state)
 {
 	struct machine m = {0};
 	struct hs_clock *clock = switch_on(&m, HS_CLOCK_UTC);
-	int64_t last = hs_clock_now(clock);
 
 	(void)state;
-	m.wall_ns -= 2 * SECOND;
-	hs_clock_correct(clock);
 	for (unsigned i = 0; i < 100; i++) {
-		int64_t now;
-
 		m.ns += SECOND / 10;
 		hs_clock_correct(clock);
-		now = hs_clock_now(clock);
-		// Half a thousandth slow, but for what the readings themselves take.
-		assert_in_range(now - last, SECOND / 10 * 9994 / 10000, SECOND / 10 * 9996 / 10000);
-		last = now;
 	}
+	m.ticks_per_ns = 2.9; // moved to other hardware, for good
+	for (unsigned i = 0; i < 1000; i++) {
+		m.ns += SECOND / 10;
+		hs_clock_correct(clock);
+	}
+	assert_within(ahead(&m, clock), 2000);
+	m.ns += SECOND;
+	assert_within(ahead(&m, clock), 2000);
 	hs_clock_destroy(clock);
 }
 
@@ -229,6 +418,57 @@ static void tai_is_utc_plus_the_kernels_offset_and_has_no_leap(void **state)
 	assert_within(ahead(&m, clock) - 38 * SECOND, 10000);
 	hs_clock_status(clock, &status);
 	assert_int_equal(status.steps, 0);
+	hs_clock_destroy(clock);
+}
+
+static void the_kernels_distance_to_tai_that_comes_late_is_a_step(void **state)
+{
+	struct machine m = {0};
+	struct hs_clock *clock = switch_on(&m, HS_CLOCK_TAI);
+	struct hs_clock_status status;
+
+	(void)state;
+	assert_within(ahead(&m, clock), 1000);
+	m.tai_s = 37; // NTP has learnt it
+	hs_clock_correct(clock);
+	assert_within(ahead(&m, clock) - 37 * SECOND, 1000);
+	hs_clock_status(clock, &status);
+	assert_int_equal(status.steps, 1);
+	hs_clock_destroy(clock);
+}
+
+// The leap comes between the reading of the wall clock and that of its distance to TAI.
+static int tai_that_leaps(void *context)
+{
+	struct machine *m = context;
+	int tai_s = m->tai_s;
+
+	if (m->leaps) {
+		m->leaps = false;
+		m->wall_ns -= SECOND;
+		m->tai_s++;
+	}
+	return tai_s;
+}
+
+static void a_reading_across_a_leap_second_is_not_believed(void **state)
+{
+	struct machine m = {.tai_s = 37, .ticks_per_ns = 2.6, .reading_ns = 20, .wall_ns = EPOCH};
+	struct hs_clock_source source = {.ticks = ticks,
+			.realtime_ns = realtime,
+			.monotonic_ns = monotonic,
+			.tai_offset_s = tai_that_leaps,
+			.context = &m};
+	struct hs_clock *clock;
+	struct hs_clock_status status;
+
+	(void)state;
+	assert_int_equal(hs_clock_create_from(&source, HS_CLOCK_TAI, &clock), 0);
+	m.leaps = true;
+	hs_clock_correct(clock);
+	hs_clock_status(clock, &status);
+	assert_within(status.offset_ns, 1000);
+	assert_within(ahead(&m, clock) - 38 * SECOND, 1000);
 	hs_clock_destroy(clock);
 }
 
@@ -348,7 +588,11 @@ static int no_tai(void *context)
 static void a_reader_never_sees_time_go_back_while_it_is_corrected(void **state)
 {
 	unsigned seed = 1, corrections = 0;
-	struct hs_clock_source source = {real_ticks, wild_realtime, real_monotonic, no_tai, &seed};
+	struct hs_clock_source source = {.ticks = real_ticks,
+			.realtime_ns = wild_realtime,
+			.monotonic_ns = real_monotonic,
+			.tai_offset_s = no_tai,
+			.context = &seed};
 	struct reader readers[READERS] = {0};
 	pthread_t threads[READERS];
 	struct hs_clock *clock;
@@ -404,10 +648,18 @@ int main(void)
 			cmocka_unit_test(a_manual_clock_stands_until_it_is_set),
 			cmocka_unit_test(it_begins_at_the_system_clock_and_keeps_its_rate),
 			cmocka_unit_test(it_follows_a_system_clock_that_is_slewed),
+			cmocka_unit_test(a_jump_beyond_the_bound_is_followed_at_once_either_way),
 			cmocka_unit_test(
-					a_forward_jump_of_the_system_clock_is_followed_at_once_and_counted),
-			cmocka_unit_test(a_small_forward_jump_is_slewed_at_no_more_than_500_ppm),
-			cmocka_unit_test(a_system_clock_set_back_never_takes_ours_back),
+					an_offset_below_the_bound_is_gone_within_60_s_and_time_runs_on),
+			cmocka_unit_test(the_bound_is_as_it_was_set),
+			cmocka_unit_test(a_clock_that_is_being_slewed_is_not_called_synchronised),
+			cmocka_unit_test(the_status_repeats_what_the_kernel_says),
+			cmocka_unit_test(a_small_jump_is_slewed_at_no_more_than_500_ppm),
+			cmocka_unit_test(
+					a_counter_that_jumps_takes_neither_wall_time_nor_timers_along),
+			cmocka_unit_test(a_counter_that_goes_on_at_another_rate_is_measured_anew),
+			cmocka_unit_test(the_kernels_distance_to_tai_that_comes_late_is_a_step),
+			cmocka_unit_test(a_reading_across_a_leap_second_is_not_believed),
 			cmocka_unit_test(rare_corrections_do_not_overshoot),
 			cmocka_unit_test(tai_is_utc_plus_the_kernels_offset_and_has_no_leap),
 			cmocka_unit_test(an_interrupted_reading_is_not_believed),
