@@ -291,16 +291,6 @@ void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags)
 		flow->latest[i].window.flags |= flags;
 }
 
-void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
-{
-	if (clock->steps != qos->clock.steps && qos->clock.known)
-		for (struct hs_qos_flow *flow = qos->active; flow; flow = flow->next)
-			for (unsigned i = 0; i < flow->n_sums; i++)
-				if (i != HS_QOS_RUN)
-					flow->sums[i].clock_stepped |= flow->sums[i].open;
-	qos->clock = *clock;
-}
-
 void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters)
 {
 	for (uint32_t i = 0; i <= qos->table_mask; i++)

@@ -48,7 +48,10 @@ struct hs_qos_key {
 struct hs_qos_clock {
 	bool known;
 	bool synchronised;
-	int64_t error_ns;
+	int64_t error_ns, offset_ns;
+	// As adjtimex(2) has them.
+	int64_t kernel_offset_ns, esterror_ns, maxerror_ns;
+	int status;
 	uint64_t steps; // a growth marks the windows that are open as not synchronised
 };
 
@@ -90,6 +93,9 @@ int64_t hs_qos_next_ns(const struct hs_qos *qos);
 
 // The clock of this node, for windows that close from now on.
 void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock);
+// The clock of this node steps now: what is open of all flows is handed out, marked, and a new
+// epoch begins, with windows of the new time.
+void hs_qos_clock_step(struct hs_qos *qos);
 
 // Sets flags (enum hs_qos_flag) in the windows that are open of a flow, and in those that repeat
 // its last values while it is silent: what the caller knows and reports do not tell. Of a flow that

@@ -52,6 +52,12 @@ void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, b
 	window->clock.known = qos->clock.known || doubtful;
 	window->clock.synchronised = qos->clock.synchronised && qos->clock.known && !doubtful;
 	window->clock.error_ns = qos->clock.known ? qos->clock.error_ns : 0;
+	window->clock.told = qos->clock.known;
+	window->clock.offset_ns = qos->clock.offset_ns;
+	window->clock.kernel_offset_ns = qos->clock.kernel_offset_ns;
+	window->clock.esterror_ns = qos->clock.esterror_ns;
+	window->clock.maxerror_ns = qos->clock.maxerror_ns;
+	window->clock.status = qos->clock.status;
 }
 
 static void hand_out(struct hs_qos *qos, const struct hs_qos_window *window)

@@ -111,6 +111,7 @@ struct hs_qos_flow {
 
 	// Edges: the newest report in source order, and the newest of the closing window.
 	bool has_edge, has_closing_edge;
+	bool new_time; // the sink's clock stepped since the edge
 	uint64_t edges;
 	int64_t edge_order, closing_order;
 	int64_t path_since; // order of the first report in a row that came by the edge's path

@@ -188,6 +188,10 @@ enum hs_qos_relation hs_qos_order_relate(
 	*ahead = 0;
 	if (!flow->has_edge)
 		return HS_QOS_FIRST;
+	if (flow->new_time) {
+		flow->new_time = false;
+		return HS_QOS_NEW_EPOCH;
+	}
 	const struct hs_flexint_e2e *edge = &flow->edge.telemetry.e2e;
 	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
 	uint16_t bits = edge->bitmap & e2e->bitmap;

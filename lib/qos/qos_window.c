@@ -142,7 +142,16 @@ static int put_clock(json_t *to, const struct hs_qos_window *window)
 	if (!window->clock.known)
 		return rc;
 	rc |= json_object_set_new(clock, "synchronised", json_boolean(window->clock.synchronised));
-	return rc | json_object_set_new(clock, "error_ns", json_integer(window->clock.error_ns));
+	rc |= json_object_set_new(clock, "error_ns", json_integer(window->clock.error_ns));
+	if (!window->clock.told)
+		return rc;
+	json_t *kernel = json_pack("{s:I, s:I, s:I, s:I, s:i}", "offset_ns",
+			(json_int_t)window->clock.offset_ns, "kernel_offset_ns",
+			(json_int_t)window->clock.kernel_offset_ns, "esterror_ns",
+			(json_int_t)window->clock.esterror_ns, "maxerror_ns",
+			(json_int_t)window->clock.maxerror_ns, "status", window->clock.status);
+	rc |= json_object_update_new(clock, kernel);
+	return rc;
 }
 
 static int put_origin(json_t *to, const struct hs_report_origin *origin)

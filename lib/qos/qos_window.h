@@ -81,6 +81,9 @@ struct hs_qos_window {
 		bool known;
 		bool synchronised;
 		int64_t error_ns;
+		bool told; // by the node itself, and so the rest
+		int64_t offset_ns, kernel_offset_ns, esterror_ns, maxerror_ns;
+		int status;
 	} clock;
 	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
 	uint16_t n_path, n_hops;

@@ -280,6 +280,8 @@ static json_t *print_windows(const void *from)
 static const struct hs_schema_field telemetry_fields[] = {
 		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
 				.expected = "utc or tai"},
+		{"clock_step_ms", HS_SCHEMA_UINT, CONFIG(clock_step_ms), .min = 10,
+				.max = HS_CLOCK_STEP_MAX_NS / 1000000},
 		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = layout_words,
 				.expected = "aligned or paper"},
 		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
@@ -358,6 +360,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.monitored_rules = 4096,
 			.window_ns = HS_QOS_DEFAULT_LENGTHS,
 			.clock = HS_CLOCK_UTC,
+			.clock_step_ms = HS_CLOCK_STEP_NS / 1000000,
 			.publish_queue = 1000,
 			.sandbox = true,
 			.requests = json_array(),

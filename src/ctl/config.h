@@ -7,6 +7,7 @@
 #pragma once
 
 #include "clock.h"
+#include "clock_servo.h"
 #include "eal.h"
 #include "error.h"
 #include "in_band.h"
@@ -58,6 +59,7 @@ struct hs_config {
 	uint32_t monitored_rules;
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
 	enum hs_clock_scale clock;
+	uint32_t clock_step_ms; // an offset beyond it is stepped
 	struct hs_in_band in_band;
 	unsigned n_in_band_ports; // by name, as given; in_band.ports has them as bits
 	char in_band_ports[HS_MAX_PORTS][HS_PORT_NAME_MAX];

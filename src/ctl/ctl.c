@@ -160,7 +160,10 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 		return;
 	}
 	uint16_t node_id = hs_node_config(ctl->node)->id;
-	hs_ctl_monitor(ctl, record->rule_slot, &report, node_id);
+	if (hs_ctl_is_of_old_time(ctl, &report))
+		ctl->counts.reports_old_time++;
+	else
+		hs_ctl_monitor(ctl, record->rule_slot, &report, node_id);
 	struct rule_note *note = ctl->notes[record->rule_slot];
 	if (note)
 		note->ends_here = true;
@@ -336,12 +339,12 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 	hs_ctl_carry(ctl);
 	close_windows(ctl);
 	hs_ctl_state_step(ctl);
-	if (now_ns >= ctl->next_tick_ns) {
-		ctl->next_tick_ns = now_ns + TICK_NS;
-		hs_ctl_tick(ctl);
+	if (ctl->now_ns >= ctl->next_tick_ns) {
+		ctl->next_tick_ns = ctl->now_ns + TICK_NS;
+		hs_ctl_tick(ctl); // the clock may step
 	}
-	if (now_ns >= ctl->next_second_ns) {
-		ctl->next_second_ns = now_ns + SECOND_NS;
+	if (ctl->now_ns >= ctl->next_second_ns) {
+		ctl->next_second_ns = ctl->now_ns + SECOND_NS;
 		hs_ctl_second(ctl);
 	}
 	return taken;
@@ -404,6 +407,10 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 	totals->clock_error_ns = (uint64_t)clock->error_ns;
 	totals->clock_offset_ns = clock->offset_ns;
 	totals->clock_steps = clock->steps;
+	totals->clock_kernel_offset_ns = clock->kernel.offset_ns;
+	totals->clock_esterror_ns = (uint64_t)clock->kernel.esterror_ns;
+	totals->clock_maxerror_ns = (uint64_t)clock->kernel.maxerror_ns;
+	totals->clock_status = (uint64_t)clock->kernel.status;
 	if (ctl->output.totals)
 		ctl->output.totals(ctl->output.context, totals);
 }
@@ -477,6 +484,7 @@ int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, stru
 		hs_ctl_destroy(ctl);
 		return rc;
 	}
+	hs_ctl_open_clock(ctl);
 	*out = ctl;
 	return 0;
 }
@@ -485,6 +493,7 @@ void hs_ctl_destroy(struct hs_ctl *ctl)
 {
 	if (!ctl)
 		return;
+	hs_ctl_close_clock(ctl);
 	for (uint32_t slot = 0; ctl->notes && slot < hs_flow_table_capacity(ctl->flows); slot++)
 		hs_ctl_forget(ctl, slot);
 	free(ctl->notes);

@@ -3,6 +3,8 @@
 // telemetry, and again from time to time, for nodes that are new or were restarted.
 #include "ctl_parts.h"
 
+#include <rte_common.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +78,8 @@ static void schedule(struct hs_ctl *ctl, struct spreading *s)
 
 static void settle(struct hs_ctl *ctl, struct spreading *s, struct hs_flow_offer *offer)
 {
-	s->last_ns = atomic_load_explicit(&offer->sent_ns, memory_order_relaxed);
+	int64_t sent_ns = atomic_load_explicit(&offer->sent_ns, memory_order_relaxed);
+	s->last_ns = RTE_MIN(sent_ns, ctl->now_ns); // before a step of the clock: just now
 	s->sent++;
 	s->stands = false;
 	ctl->counts.requests_in_band_sent++;

@@ -139,6 +139,8 @@ void hs_ctl_seen_note(struct hs_ctl *ctl, uint32_t ns_id, uint64_t counter);
 json_t *hs_ctl_seen_line(struct hs_ctl *ctl, unsigned *at, bool all);
 // What is not saved, ten times a second at most, or now.
 void hs_ctl_seen_save(struct hs_ctl *ctl, bool now);
+// The clock stepped.
+void hs_ctl_seen_shift(struct hs_ctl *ctl, int64_t by_ns);
 // The content of such a line. 0 or -EINVAL with *err.
 int hs_ctl_seen_read(struct hs_ctl *ctl, json_t *line, struct hs_error *err);
 

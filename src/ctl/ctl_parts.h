@@ -99,6 +99,7 @@ struct hs_ctl {
 	uint64_t cap_refused; // reports of rules over the cap
 	struct hs_clock_status clock_status;
 	bool clock_told;
+	int64_t step_ns, step_amount_ns; // the clock's last step: when, in the new time; 0: none
 
 	// Where the page of rules ended that was asked for last.
 	uint64_t page_offset, page_generation;
@@ -136,6 +137,13 @@ void hs_ctl_shadow_watch(
 		struct hs_ctl *ctl, uint32_t slot, const struct hs_flow_counters *counters);
 // Before windows close: marks those of rules for which such came.
 void hs_ctl_shadow_mark(struct hs_ctl *ctl);
+
+// ctl_clock.c
+void hs_ctl_open_clock(struct hs_ctl *ctl);
+void hs_ctl_close_clock(struct hs_ctl *ctl);
+void hs_ctl_watch_clock(struct hs_ctl *ctl);
+// Whether it was received before the clock's last step and comes only now.
+bool hs_ctl_is_of_old_time(const struct hs_ctl *ctl, const struct hs_report *report);
 
 // ctl_rule.c: notes about rules
 struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot);

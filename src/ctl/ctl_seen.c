@@ -42,6 +42,12 @@ int hs_ctl_seen_open(struct hs_ctl *ctl)
 	return 0;
 }
 
+void hs_ctl_seen_shift(struct hs_ctl *ctl, int64_t by_ns)
+{
+	if (ctl->seen && ctl->seen->save_ns)
+		ctl->seen->save_ns += by_ns;
+}
+
 static struct seen_place *set_of(struct seen *seen, uint32_t ns_id)
 {
 	return seen->sets[(ns_id * UINT32_C(2654435761)) >> 22];

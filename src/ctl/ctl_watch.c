@@ -98,28 +98,6 @@ static void begin_walk(struct hs_ctl *ctl)
 	walk_rules(ctl);
 }
 
-static void watch_clock(struct hs_ctl *ctl)
-{
-	struct hs_clock_status was = ctl->clock_status, *now = &ctl->clock_status;
-
-	hs_clock_status(ctl->clock, now);
-	hs_qos_set_clock(ctl->qos, &(struct hs_qos_clock){.known = now->known,
-						   .synchronised = now->synchronised,
-						   .error_ns = now->error_ns,
-						   .steps = now->steps});
-	bool changed = ctl->clock_told && was.synchronised != now->synchronised;
-	bool unknown_before = !ctl->clock_told && now->known && !now->synchronised;
-	if (changed || unknown_before)
-		hs_ctl_event(ctl, "clock", json_pack("{s:b}", "synchronised", now->synchronised),
-				now->synchronised ? "the system's clock is synchronised"
-						  : "the system's clock is not synchronised: "
-						    "delays between nodes are not to be trusted");
-	if (ctl->clock_told && now->steps > was.steps)
-		hs_ctl_event(ctl, "clock_step", json_pack("{s:I}", "steps", (json_int_t)now->steps),
-				"the system's clock jumped and the node's followed");
-	ctl->clock_told = now->known;
-}
-
 static void watch_lost_reports(struct hs_ctl *ctl, const struct hs_node_totals *totals)
 {
 	uint64_t grown;
@@ -197,7 +175,7 @@ void hs_ctl_second(struct hs_ctl *ctl)
 	struct hs_node_totals totals;
 
 	hs_node_reconcile_tx(ctl->node);
-	watch_clock(ctl);
+	hs_ctl_watch_clock(ctl);
 	begin_walk(ctl);
 	hs_ctl_totals(ctl, &totals);
 	watch_lost_reports(ctl, &totals);

@@ -55,6 +55,8 @@ static int open_clock(struct hs_daemon *d, struct hs_error *err)
 	int rc = hs_clock_create(d->config->clock, &d->clock);
 	if (rc < 0)
 		hs_error_set(err, "clock", "telemetry.clock", "", "no clock: %s", strerror(-rc));
+	else
+		hs_clock_set_step(d->clock, d->config->clock_step_ms * INT64_C(1000000));
 	return rc;
 }
 
@@ -441,9 +443,10 @@ static void serve(struct hs_daemon *d)
 		if (fds[1].revents)
 			hs_port_watch_poll(d->watch);
 		int64_t now_ns = hs_clock_now(d->clock);
-		hs_daemon_retry_ports(d, now_ns);
-		hs_daemon_look_at_devices(d, now_ns);
-		hs_key_watch_look(&d->key_watch, d->bus, now_ns, tell_of_keys, d->ctl);
+		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+		hs_daemon_retry_ports(d, steady_ns);
+		hs_daemon_look_at_devices(d, steady_ns);
+		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, tell_of_keys, d->ctl);
 		unsigned taken = hs_ctl_step(d->ctl, now_ns);
 		bool due = hs_ctl_next_ns(d->ctl) <= now_ns;
 		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;

@@ -32,7 +32,7 @@ struct hs_daemon {
 	int signal_fd;
 	// Interfaces that are there again and could not be opened yet.
 	bool coming[HS_MAX_PORTS];
-	int64_t retry_ns;
+	int64_t retry_ns;	    // on the monotonic clock, as look_ns
 	bool link_up[HS_MAX_PORTS]; // of ports that no kernel tells of
 	int64_t look_ns;
 	struct hs_key_watch key_watch;
@@ -45,7 +45,8 @@ int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err);
 
 // What the kernel tells of an interface, or a look at a device: `context` is the daemon.
 void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
-// Interfaces that are there again and could not be opened when they came.
+// Interfaces that are there again and could not be opened when they came. Times of the monotonic
+// clock, which nobody sets.
 void hs_daemon_retry_ports(struct hs_daemon *d, int64_t now_ns);
 // Of interfaces the kernel tells; other devices are looked at once a second.
 void hs_daemon_look_at_devices(struct hs_daemon *d, int64_t now_ns);

@@ -3,6 +3,7 @@
 #include "daemon_parts.h"
 
 #include "log.h"
+#include "os_clock.h"
 
 #define RETRY_NS INT64_C(1000000000)
 
@@ -38,7 +39,7 @@ static void try_again(struct hs_daemon *d, struct hs_port *port)
 		rc = hs_worker_thread_add_port(&d->workers[i], port);
 	d->coming[port->index] = rc < 0;
 	if (rc < 0) {
-		d->retry_ns = hs_clock_now(d->clock) + RETRY_NS;
+		d->retry_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 		hs_log(HS_LOG_INFO, "daemon", "port '%s' cannot be opened yet: %s",
 				port->config.name, err.message);
 		return;

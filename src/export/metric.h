@@ -22,6 +22,7 @@ struct hs_node_totals {
 	uint64_t reports_made, reports_lost, reports_taken;
 	uint64_t reports_published, reports_publish_lost, reports_suppressed;
 	uint64_t reports_bad, reports_stale;
+	uint64_t reports_old_time; // published or not, but not measured: the clock stepped
 	uint64_t windows_published, windows_publish_lost;
 	// Rules in band. received = installed + refreshed + refused + bad + replayed.
 	uint64_t requests_in_band_sent, requests_in_band_received, requests_in_band_installed;
@@ -40,7 +41,8 @@ struct hs_node_totals {
 	uint64_t state_lines, state_bytes; // 0 where the node keeps no state
 	uint64_t state_errors;
 	uint64_t clock_synchronised, clock_error_ns, clock_steps;
-	int64_t clock_offset_ns;
+	int64_t clock_offset_ns, clock_kernel_offset_ns;
+	uint64_t clock_esterror_ns, clock_maxerror_ns, clock_status;
 };
 
 // Of one port: its device and its state, beside the node's own counters.

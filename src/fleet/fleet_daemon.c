@@ -355,7 +355,8 @@ static void serve(struct daemon *d)
 		if ((fds[0].revents & POLLIN) && signal_waits(d))
 			return;
 		more = hs_fleet_links_take(d->links, d->fleet);
-		hs_key_watch_look(&d->key_watch, d->bus, wall_ns(), tell_of_keys, d->fleet);
+		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
+				tell_of_keys, d->fleet);
 		hs_fleet_step(d->fleet, wall_ns());
 		look_at_state(d);
 	}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The clock of the node itself.
+#include "qos_parts.h"
+
+static void mark_open(struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < flow->n_sums; i++)
+		if (i != HS_QOS_RUN)
+			flow->sums[i].clock_stepped |= flow->sums[i].open;
+}
+
+void hs_qos_set_clock(struct hs_qos *qos, const struct hs_qos_clock *clock)
+{
+	if (clock->steps != qos->clock.steps && qos->clock.known)
+		for (struct hs_qos_flow *flow = qos->active; flow; flow = flow->next)
+			mark_open(flow);
+	qos->clock = *clock;
+}
+
+// The run goes on, for it is made of what the windows added up; but neither an edge, nor a report,
+// nor a window that is handed out later is of both times.
+static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	mark_open(flow);
+	hs_qos_flush_flow(qos, flow);
+	hs_qos_deactivate(qos, flow);
+	flow->ring.count = 0;
+	flow->unfolded = flow->ring.next;
+	flow->close_tag = 0;
+	flow->newest_ts_ns = 0;
+	flow->new_time = flow->has_edge;
+	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
+		flow->latest[i].filled = false;
+}
+
+void hs_qos_clock_step(struct hs_qos *qos)
+{
+	for (uint32_t i = 0; i <= qos->table_mask; i++)
+		if (qos->table[i].flow)
+			begin_new_time(qos, qos->table[i].flow);
+	qos->next_ns = qos->round_next_ns = INT64_MAX;
+	qos->cursor = NULL;
+}
