@@ -26,8 +26,9 @@ static void forward_bridge(struct hs_worker *worker, struct hs_burst *burst)
 			continue;
 		}
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-		hs_fdb_learn(worker->fdb, frame + 6, in, burst->now_ns);
-		uint16_t out = hs_fdb_find(worker->fdb, frame, burst->now_ns);
+		int64_t now_ns = burst->now_ns - burst->stepped_ns;
+		hs_fdb_learn(worker->fdb, frame + 6, in, now_ns);
+		uint16_t out = hs_fdb_find(worker->fdb, frame, now_ns);
 		if (out == HS_FDB_UNKNOWN)
 			out = HS_OUT_FLOOD;
 		else if (out == in)

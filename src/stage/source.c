@@ -49,7 +49,8 @@ static bool is_due_beside_offer(
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
 	bool owes = own->seen & HS_FLOW_OWES;
 	enum hs_offer_verdict verdict = hs_offer_put(worker, burst, i, out, !owes);
-	bool due = hs_flow_due_beside_offer(own, &worker->rng, hs_burst_rx_ns(burst, i)) || owes;
+	bool due = hs_flow_due_beside_offer(own, &worker->rng, hs_burst_steady_ns(burst, i)) ||
+		   owes;
 
 	if (!due)
 		return false;
@@ -80,7 +81,7 @@ void hs_source_due(
 		hs_flow_postpone(own);
 		return;
 	}
-	if (hs_flow_claim_beside_offer(&worker->flows, slot, hs_burst_rx_ns(burst, i)))
+	if (hs_flow_claim_beside_offer(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
 		insert(worker, burst, i, growth);
 }
 
@@ -89,6 +90,6 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 	uint32_t slot = burst->slots[i];
 
 	if (slot != HS_FLOW_NONE && hs_flow_due(&worker->flows.own[slot], &worker->rng,
-						    hs_burst_rx_ns(burst, i)))
+						    hs_burst_steady_ns(burst, i)))
 		hs_source_due(worker, burst, i, out);
 }

@@ -103,7 +103,7 @@ static inline void sample(struct run *run, unsigned i)
 		hs_source_due(worker, run->burst, i, run->out);
 		return;
 	}
-	if (!hs_flow_claim(&worker->flows, slot, now_ns)) {
+	if (!hs_flow_claim(&worker->flows, slot, now_ns - run->burst->stepped_ns)) {
 		if (unlikely(hs_flow_is_offered(own)))
 			hs_source_due(worker, run->burst, i, run->out);
 		return;
@@ -140,7 +140,7 @@ static void source_run(struct run *run, unsigned first, unsigned end)
 		if (slot != HS_FLOW_NONE) {
 			count(run, slot, bytes);
 			if (hs_flow_due(&worker->flows.own[slot], &worker->rng,
-					    hs_burst_rx_ns(burst, i)))
+					    hs_burst_steady_ns(burst, i)))
 				sample(run, i);
 		}
 		enqueue(run, i, bytes);

@@ -48,7 +48,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	burst->in = port;
 	burst->n = (uint16_t)received;
 	burst->rx_ns = NULL;
-	burst->now_ns = hs_clock_now(worker->clock);
+	burst->now_ns = hs_clock_read(worker->clock, &burst->stepped_ns);
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
 	sequence_begin(worker);
 	count_received(worker, burst);

@@ -48,6 +48,7 @@ struct hs_tx_queue {
 struct hs_burst {
 	struct hs_port *in;
 	int64_t now_ns;	      // read once, after receive
+	int64_t stepped_ns;   // what of it came by steps of the clock
 	const int64_t *rx_ns; // receive times of single packets where the port knows better
 	uint16_t n;
 	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
@@ -121,4 +122,10 @@ static inline void hs_event(
 static inline int64_t hs_burst_rx_ns(const struct hs_burst *burst, unsigned i)
 {
 	return burst->rx_ns ? burst->rx_ns[i] : burst->now_ns;
+}
+
+// What periods are measured by: it goes on evenly where the clock steps.
+static inline int64_t hs_burst_steady_ns(const struct hs_burst *burst, unsigned i)
+{
+	return hs_burst_rx_ns(burst, i) - burst->stepped_ns;
 }
