@@ -92,6 +92,7 @@ class Node:
         self.name = name or f"n{node_id}"
         self.namespace = namespace
         self.process = None
+        self.environment = {}  # beside that of the test
         self.at_start = {}
         self.api = f"ipc://{workspace.path(self.name)}.api"
         self.publisher = f"ipc://{workspace.path(self.name)}.pub"
@@ -119,7 +120,8 @@ class Node:
         """Starts the process without waiting for it."""
         program = os.path.join(BUILD, "apps", "hopsightd")
         self.process = self.workspace.spawn([program, "--config", self.write_config()],
-                                            namespace=self.namespace, log=f"{self.name}.log")
+                                            namespace=self.namespace, log=f"{self.name}.log",
+                                            env={**os.environ, **self.environment})
         self.workspace.at_close.append(self._stop_at_close)
 
     def wait_ready(self):
