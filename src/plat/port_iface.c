@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port on a kernel interface: which driver serves it, what is changed on the interface and
-// undone.
+// A port on a kernel interface: which driver serves it, and what the kernel says of it.
 #include "port_private.h"
 
 #include "log.h"
@@ -8,7 +7,6 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/if_packet.h>
@@ -27,7 +25,7 @@
 
 // ---- ioctl ----
 
-static int interface_ioctl(const char *name, unsigned long request, struct ifreq *ifr)
+int iface_ioctl(const char *name, unsigned long request, struct ifreq *ifr)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int ret;
@@ -42,40 +40,11 @@ static int interface_ioctl(const char *name, unsigned long request, struct ifreq
 	return ret;
 }
 
-static int ethtool_call(const char *name, void *command)
+int iface_ethtool(const char *name, void *command)
 {
 	struct ifreq ifr = {.ifr_data = command};
 
-	return interface_ioctl(name, SIOCETHTOOL, &ifr);
-}
-
-static int ethtool_get(const char *name, uint32_t command)
-{
-	struct ethtool_value value = {.cmd = command};
-	int ret = ethtool_call(name, &value);
-
-	return ret < 0 ? ret : (int)value.data;
-}
-
-static int ethtool_set(const char *name, uint32_t command, uint32_t data)
-{
-	struct ethtool_value value = {.cmd = command, .data = data};
-
-	return ethtool_call(name, &value);
-}
-
-static int set_up(const char *name, bool up)
-{
-	struct ifreq ifr = {0};
-	int ret = interface_ioctl(name, SIOCGIFFLAGS, &ifr);
-
-	if (ret < 0)
-		return ret;
-	if (up)
-		ifr.ifr_flags |= IFF_UP;
-	else
-		ifr.ifr_flags &= (short)~IFF_UP;
-	return interface_ioctl(name, SIOCSIFFLAGS, &ifr);
+	return iface_ioctl(name, SIOCETHTOOL, &ifr);
 }
 
 // ---- rtnetlink: what the kernel knows of one interface ----
@@ -146,7 +115,7 @@ int iface_find(struct iface *iface)
 	iface->index = if_nametoindex(iface->name);
 	if (iface->index == 0)
 		return -ENODEV;
-	if (interface_ioctl(iface->name, SIOCGIFMTU, &ifr) < 0)
+	if (iface_ioctl(iface->name, SIOCGIFMTU, &ifr) < 0)
 		return -ENODEV;
 	iface->mtu = (uint16_t)(ifr.ifr_mtu > UINT16_MAX ? UINT16_MAX : ifr.ifr_mtu);
 	if (!ask_link(iface->index, &flags, &stats))
@@ -159,7 +128,7 @@ unsigned iface_rx_channels(const struct iface *iface)
 {
 	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
 
-	if (ethtool_call(iface->name, &channels) < 0)
+	if (iface_ethtool(iface->name, &channels) < 0)
 		return 1;
 	return channels.rx_count + channels.combined_count ?: 1;
 }
@@ -196,122 +165,6 @@ static void release(struct iface *iface)
 	if (iface->claim_fd >= 0)
 		close(iface->claim_fd);
 	iface->claim_fd = -1;
-}
-
-// ---- settings that are changed and restored ----
-
-static int ipv6_switch(const char *name, int value)
-{
-	char path[96], now[8] = "";
-	int fd, old = -1;
-
-	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", name);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return -1; // a kernel without IPv6 has nothing to silence
-	if (read(fd, now, sizeof(now) - 1) > 0)
-		old = atoi(now);
-	if (old >= 0 && old != value && pwrite(fd, value ? "1\n" : "0\n", 2, 0) != 2)
-		old = -1;
-	close(fd);
-	return old;
-}
-
-// Switches a feature off; returns 1 if it was on and is off now, else -1.
-static int gro_off(const char *name)
-{
-	if (ethtool_get(name, ETHTOOL_GGRO) <= 0)
-		return -1;
-	return ethtool_set(name, ETHTOOL_SGRO, 0) == 0 ? 1 : -1;
-}
-
-static int flag_off(const char *name, uint32_t flag)
-{
-	int flags = ethtool_get(name, ETHTOOL_GFLAGS);
-
-	if (flags < 0 || !((uint32_t)flags & flag))
-		return -1;
-	return ethtool_set(name, ETHTOOL_SFLAGS, (uint32_t)flags & ~flag) == 0 ? 1 : -1;
-}
-
-static void flag_on(const char *name, uint32_t flag)
-{
-	int flags = ethtool_get(name, ETHTOOL_GFLAGS);
-
-	if (flags >= 0)
-		ethtool_set(name, ETHTOOL_SFLAGS, (uint32_t)flags | flag);
-}
-
-// Promiscuity by membership of a socket: it ends with the socket, even if the process is killed.
-static int join_promiscuous(unsigned index)
-{
-	struct packet_mreq member = {.mr_ifindex = (int)index, .mr_type = PACKET_MR_PROMISC};
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	if (setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &member, sizeof(member)) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-void iface_prepare(struct iface *iface)
-{
-	struct iface_saved *saved = &iface->saved;
-	const char *name = iface->name;
-	struct ifreq ifr = {0};
-
-	saved->disable_ipv6 = ipv6_switch(name, 1);
-	saved->gro = gro_off(name);
-	saved->lro = flag_off(name, ETH_FLAG_LRO);
-	saved->rx_vlan = -1;
-	saved->was_down = -1;
-	iface->promiscuous_fd = join_promiscuous(iface->index);
-	if (interface_ioctl(name, SIOCGIFFLAGS, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP))
-		saved->was_down = set_up(name, true) == 0 ? 1 : -1;
-
-	hs_log(HS_LOG_NOTICE, "port", "interface %s: IPv6 %s, GRO %s, LRO %s, promiscuous %s%s",
-			name,
-			saved->disable_ipv6 == 0   ? "disabled"
-			: saved->disable_ipv6 == 1 ? "was disabled already"
-						   : "cannot be disabled",
-			saved->gro == 1 ? "switched off" : "was off",
-			saved->lro == 1 ? "switched off" : "was off",
-			iface->promiscuous_fd >= 0 ? "on" : "refused",
-			saved->was_down == 1 ? ", set up" : "");
-}
-
-void iface_keep_tags(struct iface *iface)
-{
-	if (iface->saved.rx_vlan != 1)
-		iface->saved.rx_vlan = flag_off(iface->name, ETH_FLAG_RXVLAN);
-}
-
-void iface_restore(struct iface *iface)
-{
-	struct iface_saved *saved = &iface->saved;
-	const char *name = iface->name;
-
-	if (iface->promiscuous_fd >= 0)
-		close(iface->promiscuous_fd);
-	iface->promiscuous_fd = -1;
-	// Gone, or another one under the same name: there is nothing of ours to undo.
-	if (iface->index == 0 || if_nametoindex(name) != iface->index)
-		return;
-	if (saved->was_down == 1)
-		set_up(name, false);
-	if (saved->rx_vlan == 1)
-		flag_on(name, ETH_FLAG_RXVLAN);
-	if (saved->lro == 1)
-		flag_on(name, ETH_FLAG_LRO);
-	if (saved->gro == 1)
-		ethtool_set(name, ETHTOOL_SGRO, 1);
-	if (saved->disable_ipv6 == 0)
-		ipv6_switch(name, 0);
-	*saved = (struct iface_saved){-1, -1, -1, -1, -1};
-	hs_log(HS_LOG_NOTICE, "port", "interface %s: settings restored", name);
 }
 
 // ---- addresses ----
@@ -422,7 +275,7 @@ static void read_mac(const struct iface *iface, uint8_t mac[6])
 {
 	struct ifreq ifr = {0};
 
-	if (interface_ioctl(iface->name, SIOCGIFHWADDR, &ifr) == 0)
+	if (iface_ioctl(iface->name, SIOCGIFHWADDR, &ifr) == 0)
 		memcpy(mac, ifr.ifr_hwaddr.sa_data, 6);
 }
 

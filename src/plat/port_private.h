@@ -111,16 +111,34 @@ void port_memif_prepare(const char *devargs);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 
+// On a socket of their own. 0 or a negative errno.
+struct ifreq;
+int iface_ioctl(const char *name, unsigned long request, struct ifreq *ifr);
+int iface_ethtool(const char *name, void *command);
 // Whether flags of rtnetlink say that packets can pass.
 bool iface_flags_say_up(unsigned flags);
 // Fills index, mtu and up by name. 0 or -ENODEV.
 int iface_find(struct iface *iface);
+
+// ---- iface_settings.c: what is changed on an interface ----
+
 // Makes the interface fit to be switched through; what cannot be changed is said, not fatal.
 void iface_prepare(struct iface *iface);
 // Takes care that tags stay in the packets that af_xdp sees.
 void iface_keep_tags(struct iface *iface);
 // Undoes what iface_prepare did. The interface may be gone.
 void iface_restore(struct iface *iface);
+
+// ---- iface_kept.c: what it was before, in a file that outlives a node that is killed ----
+
+// False where there is none of this interface.
+bool iface_kept_read(const struct iface *iface, struct iface_saved *saved);
+// What iface->saved has. Where that fails it is said, not fatal.
+void iface_kept_write(const struct iface *iface);
+void iface_kept_remove(const struct iface *iface);
+
+// ---- port_iface.c again ----
+
 // Receive channels that deliver packets, 1 where the driver does not say.
 unsigned iface_rx_channels(const struct iface *iface);
 // Packets that the kernel received and did not deliver, or took and did not send. 0 if it is gone.

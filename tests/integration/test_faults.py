@@ -267,6 +267,98 @@ def an_interface_is_given_back_as_it_was_found(workspace):
         check(f"notice port: {words}" in node.log(), f"{words} is not in: {node.log()}")
 
 
+def settings_of(node, interface="west"):
+    """What a node changes on an interface."""
+    ipv6 = run("ip", "netns", "exec", node.namespace, "sysctl", "-n",
+               f"net.ipv6.conf.{interface}.disable_ipv6").strip()
+    lines = run("ip", "netns", "exec", node.namespace, "ethtool", "-k", interface).splitlines()
+    flags = json.loads(run("ip", "-n", node.namespace, "-j", "link", "show", interface))[0]["flags"]
+    return (ipv6, *[l for l in lines if l.startswith(("generic-receive", "large-receive"))],
+            "UP" in flags)
+
+
+def kept_files():
+    folder = "/run/hopsight"
+    return {os.path.join(folder, name) for name in os.listdir(folder)
+            if name.startswith("interface-")} if os.path.isdir(folder) else set()
+
+
+def kill(node):
+    node.client.close()
+    node.process.kill()
+    node.process.wait()
+    node.workspace.at_close.remove(node._stop_at_close)  # pylint: disable=protected-access
+
+
+@test()
+def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
+    need("ethtool")
+    chain = Chain(workspace, nodes=1)
+    node = chain.nodes[0]
+    run("ip", "netns", "exec", node.namespace, "ethtool", "-K", "west", "gro", "on")
+    run("ip", "-n", node.namespace, "link", "set", "west", "down")
+    before, others = settings_of(node), kept_files()
+    for _ in range(3):
+        node.start()
+        during = settings_of(node)
+        check(during[0] == "1" and "generic-receive-offload: off" in during, during)
+        check(during[-1], "it is up")
+        mine = kept_files() - others
+        equal(len(mine), 2, "files, of west and of east")
+        for name in mine:
+            equal(os.stat(name).st_mode & 0o777, 0o600, name)
+        kill(node)
+        equal(settings_of(node), during, "after kill -9")
+        equal(kept_files() - others, mine, "files after kill -9")
+    node.start()
+    check("left as an earlier node had changed it" in node.log(), node.log())
+    equal(node.stop()[0], 0, "exit code")
+    equal(settings_of(node), before, "in the end")
+    equal(kept_files() - others, set(), "files in the end")
+
+
+@test()
+def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(workspace):
+    need("ethtool")
+    chain = Chain(workspace, nodes=1)
+    node, host = chain.nodes[0], chain.hosts[0]
+    others = kept_files()
+    before = settings_of(node)
+    check(before[0] == "0", "IPv6 at first")
+    node.start()
+    kill(node)
+    west = next(name for name in kept_files() - others if name.endswith("-west"))
+    with open(west, encoding="ascii") as f:
+        right = f.read()
+    for text in ("", right[:-5], right.replace("gro", "grow"), right + "more", "\0" * 100,
+                 right.replace("disable_ipv6 0", "disable_ipv6 77")):
+        with open(west, "w", encoding="ascii") as f:
+            f.write(text)
+        node.start()
+        check(f"{west} is damaged and is ignored" in node.log_tail(20), node.log_tail(20))
+        kill(node)
+    with open(west, "w", encoding="ascii") as f:
+        f.write(right)
+    os.chmod(west, 0o666)
+    node.start()
+    check(f"{west} is not a file that only this user can write" in node.log_tail(20),
+          node.log_tail(20))
+    kill(node)
+
+    # Deleted and made anew: it is another one, whatever its name.
+    with open(west, "w", encoding="ascii") as f:
+        f.write(right)
+    run("ip", "-n", node.namespace, "link", "delete", "west")
+    veth(host.namespace, "eth0", node.namespace, "west")
+    run("ip", "netns", "exec", node.namespace, "sysctl", "-qw",
+        "net.ipv6.conf.west.disable_ipv6=1")
+    anew = settings_of(node)
+    node.start()
+    equal(node.stop()[0], 0, "exit code")
+    equal(settings_of(node), anew, "of the new interface")
+    equal(kept_files() - others, set(), "files in the end")
+
+
 @test()
 def an_address_on_an_interface_is_warned_of_at_the_start(workspace):
     need()
