@@ -16,6 +16,7 @@
 #define HELD_PACKETS 64
 // A burst of each of some workers.
 #define YOUNG_PACKETS 64
+#define LATE_PACKETS  256
 // More packets received than sent that are no reordering, beside half of those sent.
 #define SURPLUS_PACKETS 16
 
@@ -104,8 +105,22 @@ void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *repo
 // A count that may be all of the time since the newest report.
 static bool is_young(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
+	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
-	return received >= 0 && report->telemetry.e2e.tx_packets <= 2 * received + YOUNG_PACKETS;
+	bool sent = flow->edge.telemetry.e2e.bitmap & e2e->bitmap & HS_E2E_TX_PACKETS;
+	return received >= 0 &&
+	       (sent ? e2e->tx_packets : e2e->int_packets) <= 2 * received + YOUNG_PACKETS;
+}
+
+// Without stamps: later than any network holds a packet back, or by far more packets than had been
+// missing.
+static bool too_late(const struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead,
+		bool sent)
+{
+	if (!is_young(flow, report))
+		return false;
+	return report->sink_ts_ns - flow->edge.sink_ts_ns > HELD_NS ||
+	       (sent && -ahead > may_come_late(flow) + LATE_PACKETS);
 }
 
 static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct hs_report *report,
@@ -114,10 +129,13 @@ static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct h
 	bool far_back = ahead < -(int64_t)flow->slack;
 	bool sent = flow->edge.telemetry.e2e.bitmap & report->telemetry.e2e.bitmap &
 		    HS_E2E_TX_PACKETS;
-	bool anew = stamped ? elapsed_ns > RESTART_NS ||
-						    (elapsed_ns > 0 &&
-								    (far_back || (sent && is_young(flow, report))))
-			    : far_back || late_for_too_long(flow, report, ahead, sent);
+	bool anew;
+	if (stamped)
+		anew = elapsed_ns > RESTART_NS ||
+		       (elapsed_ns > 0 && (far_back || is_young(flow, report)));
+	else
+		anew = far_back || too_late(flow, report, ahead, sent) ||
+		       late_for_too_long(flow, report, ahead, sent);
 	return anew ? HS_QOS_NEW_EPOCH : HS_QOS_LATE;
 }
 

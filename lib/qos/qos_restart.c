@@ -8,9 +8,10 @@
 
 #define MS 1000000ll
 
-#define HELD_NS	     (100 * MS)	  // packets are overtaken by those that were sent so much later
+#define HELD_NS	     (50 * MS)	  // packets are overtaken by those that were sent so much later
+#define APART_NS     (100 * MS)	  // between the bursts of two workers at most
 #define ABSURD_NS    (-1000 * MS) // no packet is overtaken by so much: its clock was set
-#define LEAST	     16		  // packets out of order that prove nothing, however slow the flow
+#define LEAST	     8		  // packets out of order that prove nothing, however slow the flow
 #define MOST_BYTES   (1ll << 30)  // of a span in which bytes that run back can be told
 #define MOST_PACKETS (4ll * HS_QOS_WRAP16) // whose bytes are known well enough from the mean
 
@@ -84,7 +85,7 @@ static bool went_back(const struct scene *scene, const struct node *node)
 	if (least > 0 || node->order <= 0)
 		return false;
 	int64_t elapsed_ns = elapsed_at(scene, node->at);
-	return node->young || elapsed_ns <= 0 || elapsed_ns > HELD_NS || least < -scene->allowed;
+	return node->young || elapsed_ns <= 0 || elapsed_ns > APART_NS || least < -scene->allowed;
 }
 
 // The earlier report came from behind the restart and the later one from before it.
@@ -117,12 +118,12 @@ static bool bytes_tell(const struct scene *scene, unsigned at)
 	int64_t bytes = (int32_t)(hs_qos_hop_b(walk, at)->rx_bytes -
 				  hs_qos_hop_a(walk, at)->rx_bytes);
 	int64_t elapsed_ns = elapsed_at(scene, at);
-	if (bytes < -(walk->slack * frame))
+	if (bytes < -(walk->slack * frame) || bytes > 4 * frame * (scene->sent + walk->slack))
 		return true;
 	if (order_at(scene, at) <= 0)
 		return false;
 	if (bytes <= 0)
-		return is_young(scene, at) || elapsed_ns <= 0 || elapsed_ns > HELD_NS ||
+		return is_young(scene, at) || elapsed_ns <= 0 || elapsed_ns > APART_NS ||
 		       bytes < -(scene->allowed * frame);
 	return !(bits & HS_HOP_PACKETS) && is_young(scene, at) &&
 	       walk->received_bytes - bytes > 2 * scene->allowed * frame;

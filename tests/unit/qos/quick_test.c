@@ -158,7 +158,7 @@ static struct sim_config any_network(uint64_t seed)
 	config.other_at = config.n_nodes ? hs_rng_u32(&rng) % config.n_nodes : 0;
 	config.other_ppm = config.n_nodes ? draw(&rng, 4, 20000) : 0;
 	config.e2e_bitmap = seed % 9 ? config.e2e_bitmap : (uint16_t)(hs_rng_u32(&rng) & 0xF000);
-	config.source_reset_ns = draw(&rng, 6, 2) ? config.start_ns + SECOND : 0;
+	config.source_reset_ns = draw(&rng, 6, 2) ? SECOND : 0;
 	for (unsigned i = 0; i <= config.n_nodes; i++) {
 		config.links[i].loss_ppm = draw(&rng, 2, 20000);
 		config.links[i].duplicate_ppm = draw(&rng, 8, 5000);
@@ -169,7 +169,7 @@ static struct sim_config any_network(uint64_t seed)
 		config.nodes[i].first_packets = hs_rng_u64(&rng);
 		config.nodes[i].first_bytes = hs_rng_u64(&rng);
 		config.nodes[i].offset_ns = (int64_t)draw(&rng, 5, 40 * MS) - 20 * MS;
-		config.nodes[i].reset_ns = draw(&rng, 10, 2) ? config.start_ns + 2 * SECOND : 0;
+		config.nodes[i].reset_ns = draw(&rng, 10, 2) ? 2 * SECOND : 0;
 		config.nodes[i].blind_ppm = draw(&rng, 12, 2000);
 		if (seed % 7 == 3)
 			config.nodes[i].bitmap &= (uint16_t)hs_rng_u32(&rng);

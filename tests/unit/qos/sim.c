@@ -17,7 +17,8 @@ struct packet {
 
 struct counter {
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes;
-	bool was_reset;
+	uint64_t all_rx_packets, all_tx_packets, all_rx_bytes;
+	unsigned resets;
 };
 
 struct sim {
@@ -72,10 +73,28 @@ static struct packet *append(struct sim *sim)
 	return packet;
 }
 
-static void maybe_reset(struct counter *counter, int64_t reset_ns, int64_t now_ns)
+static bool has_passed(int64_t at_ns, int64_t now_ns)
 {
-	if (reset_ns && now_ns >= reset_ns && !counter->was_reset)
-		*counter = (struct counter){.was_reset = true};
+	return at_ns && now_ns >= at_ns;
+}
+
+static bool maybe_reset(struct counter *counter, int64_t reset_ns, int64_t again_ns, int64_t now_ns)
+{
+	unsigned resets = has_passed(reset_ns, now_ns) + has_passed(again_ns, now_ns);
+	if (resets == counter->resets)
+		return false;
+	*counter = (struct counter){
+			.resets = resets,
+			.all_rx_packets = counter->all_rx_packets,
+			.all_tx_packets = counter->all_tx_packets,
+			.all_rx_bytes = counter->all_rx_bytes,
+	};
+	return true;
+}
+
+static bool is_within(int64_t from_ns, int64_t length_ns, int64_t now_ns)
+{
+	return from_ns && now_ns >= from_ns && now_ns < from_ns + length_ns;
 }
 
 static void source(struct sim *sim)
@@ -85,7 +104,7 @@ static void source(struct sim *sim)
 			.tx_packets = config->source_packets,
 			.tx_bytes = config->source_bytes,
 	};
-	uint32_t sampled = 0;
+	uint32_t sampled = 0, since = 0;
 	for (int64_t t = 0; t < config->duration_ns; t += config->gap_ns) {
 		if (config->off_ns && t % (config->on_ns + config->off_ns) >= config->on_ns)
 			continue;
@@ -97,16 +116,16 @@ static void source(struct sim *sim)
 		packet->other = (config->other_from_ns && t >= config->other_from_ns) ||
 				chance(sim, config->other_ppm) ||
 				(config->other_every && packet->number % config->other_every == 0);
-		if (config->source_reset_ns && t >= config->source_reset_ns && !counter.was_reset)
-			sampled = 0;
-		maybe_reset(&counter, config->source_reset_ns, t);
+		if (maybe_reset(&counter, config->source_reset_ns, config->source_again_ns, t))
+			sampled = since = 0;
 		counter.tx_packets++;
+		counter.all_tx_packets++;
 		counter.tx_bytes += packet->bytes;
-		packet->telemetry = config->sample_every
-						    ? packet->number % config->sample_every == 0
-						    : chance(sim, config->sample_ppm);
+		packet->telemetry = config->sample_every ? ++since >= config->sample_every
+							 : chance(sim, config->sample_ppm);
 		if (!packet->telemetry)
 			continue;
+		since = 0;
 		packet->trail = must(calloc(1, sizeof(*packet->trail)));
 		packet->trail->number = packet->number;
 		packet->trail->counts[0] = (struct sim_count){
@@ -114,6 +133,7 @@ static void source(struct sim *sim)
 				.ts_ns = packet->t_ns + config->source_offset_ns,
 				.tx_packets = counter.tx_packets,
 				.tx_bytes = counter.tx_bytes,
+				.all_tx_packets = counter.all_tx_packets,
 		};
 		packet->trail->report.telemetry.e2e = (struct hs_flexint_e2e){
 				.bitmap = config->e2e_bitmap,
@@ -155,7 +175,9 @@ static void cross_link(struct sim *sim, unsigned i)
 	sim->n = sim->capacity = 0;
 	for (size_t k = 0; k < before; k++) {
 		struct packet packet = old[k];
-		if (in_burst(link, packet.number) || chance(sim, link->loss_ppm) ||
+		int64_t at_ns = packet.t_ns - sim->config->start_ns;
+		bool down = is_within(link->down_ns, link->up_ns - link->down_ns, at_ns);
+		if (down || in_burst(link, packet.number) || chance(sim, link->loss_ppm) ||
 				(packet.telemetry && chance(sim, link->telemetry_loss_ppm))) {
 			if (!packet.duplicate)
 				sim->result->fate[packet.number] = (uint8_t)(1 + 2 * i);
@@ -205,7 +227,8 @@ static void write_entry(struct sim *sim, struct packet *packet, uint16_t id,
 			telemetry->n_hops * sizeof(telemetry->hops[0]));
 	telemetry->n_hops++;
 	*count = (struct sim_count){true, id, packet->t_ns + node->offset_ns, counter->rx_packets,
-			counter->tx_packets, counter->rx_bytes, counter->tx_bytes};
+			counter->tx_packets, counter->rx_bytes, counter->tx_bytes,
+			counter->all_rx_packets, counter->all_tx_packets, counter->all_rx_bytes};
 	telemetry->hops[0] = (struct hs_flexint_hop){
 			.node_id = id,
 			.bitmap = choose_fields(sim, node, packet->number),
@@ -230,10 +253,17 @@ static void pass_node(struct sim *sim, unsigned i)
 		bool other = packet.other && config->other_id && config->other_at == i;
 		struct counter *counter = &counters[other];
 		bool blind = !packet.telemetry && chance(sim, node->blind_ppm);
-		maybe_reset(counter, node->reset_ns, packet.t_ns - config->start_ns);
-		counter->rx_packets += !blind;
-		counter->rx_bytes += blind ? 0 : packet.bytes;
-		if (chance(sim, node->loss_ppm)) {
+		int64_t at_ns = packet.t_ns - config->start_ns;
+		bool down = is_within(node->reset_ns, node->down_ns, at_ns);
+		bool ruleless = is_within(node->reset_ns, node->blind_ns, at_ns);
+		if (!ruleless) // counts from its rule's installation
+			maybe_reset(counter, node->reset_ns, node->again_ns, at_ns);
+		blind |= ruleless;
+		counter->rx_packets += !blind && !down;
+		counter->rx_bytes += blind || down ? 0 : packet.bytes;
+		counter->all_rx_packets += !down;
+		counter->all_rx_bytes += down ? 0 : packet.bytes;
+		if (down || chance(sim, node->loss_ppm)) {
 			if (!packet.duplicate)
 				sim->result->fate[packet.number] = (uint8_t)(2 + 2 * i);
 			free(packet.trail);
@@ -241,7 +271,8 @@ static void pass_node(struct sim *sim, unsigned i)
 		}
 		counter->tx_packets += !blind;
 		counter->tx_bytes += blind ? 0 : packet.bytes;
-		if (packet.telemetry)
+		counter->all_tx_packets++;
+		if (packet.telemetry && !ruleless)
 			write_entry(sim, &packet, other ? config->other_id : node->id, node,
 					counter, &packet.trail->counts[i + 1]);
 		sim->packets[kept++] = packet;
@@ -256,8 +287,12 @@ static void sink(struct sim *sim)
 	result->reports = must(calloc(sim->n + 1, sizeof(struct sim_report)));
 	for (size_t k = 0; k < sim->n; k++) {
 		struct packet *packet = &sim->packets[k];
+		maybe_reset(&counter, sim->config->sink_reset_ns, 0,
+				packet->t_ns - sim->config->start_ns);
 		counter.rx_packets++;
+		counter.all_rx_packets++;
 		counter.rx_bytes += packet->bytes;
+		counter.all_rx_bytes += packet->bytes;
 		if (!packet->telemetry)
 			continue;
 		struct sim_report *report = packet->trail;
@@ -267,7 +302,13 @@ static void sink(struct sim *sim)
 		report->report.sink_rx_packets = counter.rx_packets;
 		report->report.sink_rx_bytes = counter.rx_bytes;
 		report->counts[result->n_nodes + 1] = (struct sim_count){
-				true, 0, packet->t_ns, counter.rx_packets, 0, counter.rx_bytes, 0};
+				.valid = true,
+				.ts_ns = packet->t_ns,
+				.rx_packets = counter.rx_packets,
+				.rx_bytes = counter.rx_bytes,
+				.all_rx_packets = counter.all_rx_packets,
+				.all_rx_bytes = counter.all_rx_bytes,
+		};
 		if (!chance(sim, sim->config->report_loss_ppm))
 			result->reports[result->n_reports++] = *report;
 		free(report);

@@ -20,6 +20,7 @@ struct sim_link {
 	int64_t delay_ns;
 	int64_t jitter_ns;		  // uniform in [0, jitter_ns): more than the gap reorders
 	uint32_t burst_period, burst_len; // in each period, so many packets in a row are lost
+	int64_t down_ns, up_ns;		  // all are lost from the one time to the other
 };
 
 struct sim_node {
@@ -29,6 +30,9 @@ struct sim_node {
 	int64_t offset_ns;		     // of its clock
 	uint64_t first_packets, first_bytes; // where its counts begin
 	int64_t reset_ns;		     // when they begin again at 0; 0: never
+	int64_t again_ns;		     // and once more; 0: never
+	int64_t down_ns;		     // for so long from then on it loses all
+	int64_t blind_ns;		     // or hands on, and has no rule
 	uint32_t blind_ppm;		     // packets that its rule does not match
 	uint32_t leave_out_ppm;		     // of each field, entry by entry
 	uint64_t leave_out_every;	     // packets: counts only in one of so many; 0: in all
@@ -54,7 +58,8 @@ struct sim_config {
 	uint16_t e2e_bitmap;
 	int64_t source_offset_ns;
 	uint64_t source_packets, source_bytes; // where its counts begin
-	int64_t source_reset_ns;
+	int64_t source_reset_ns, source_again_ns;
+	int64_t sink_reset_ns;
 	uint32_t report_loss_ppm; // reports that never reach the monitor
 };
 
@@ -63,6 +68,7 @@ struct sim_count {
 	uint16_t id;
 	int64_t ts_ns;
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes;
+	uint64_t all_rx_packets, all_tx_packets, all_rx_bytes; // those of earlier lives included
 };
 
 // One report, and what was true when its packet passed each node: [0] source, [n_nodes + 1] sink.
