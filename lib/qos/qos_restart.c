@@ -12,7 +12,8 @@
 #define APART_NS     (100 * MS)	  // between the bursts of two workers at most
 #define ABSURD_NS    (-1000 * MS) // no packet is overtaken by so much: its clock was set
 #define LEAST	     8		  // packets out of order that prove nothing, however slow the flow
-#define MOST_BYTES   (1ll << 30)  // of a span in which bytes that run back can be told
+#define MANY	     1024
+#define MOST_BYTES   (1ll << 30)	   // of a span in which bytes that run back can be told
 #define MOST_PACKETS (4ll * HS_QOS_WRAP16) // whose bytes are known well enough from the mean
 
 struct node {
@@ -120,12 +121,12 @@ static bool bytes_tell(const struct scene *scene, unsigned at)
 	int64_t elapsed_ns = elapsed_at(scene, at);
 	if (bytes < -(walk->slack * frame) || bytes > 4 * frame * (scene->sent + walk->slack))
 		return true;
-	if (order_at(scene, at) <= 0)
-		return false;
-	if (bytes <= 0)
-		return is_young(scene, at) || elapsed_ns <= 0 || elapsed_ns > APART_NS ||
+	int order = order_at(scene, at);
+	bool young = is_young(scene, at);
+	if (order > 0 && bytes <= 0)
+		return young || elapsed_ns <= 0 || elapsed_ns > APART_NS ||
 		       bytes < -(scene->allowed * frame);
-	return !(bits & HS_HOP_PACKETS) && is_young(scene, at) &&
+	return order >= 0 && !(bits & HS_HOP_PACKETS) && young &&
 	       walk->received_bytes - bytes > 2 * scene->allowed * frame;
 }
 
@@ -151,13 +152,24 @@ static bool source_tells(const struct scene *scene, int64_t behind)
 	       walk->b->telemetry.e2e.tx_packets <= 2 * behind + scene->allowed;
 }
 
+// Most of many packets seem lost, in front of the node and behind it, and no bytes tell: it may as
+// well have counted anew, and all were lost in front of it.
+static bool packets_doubt(const struct scene *scene, const struct node *node)
+{
+	const struct hs_qos_walk *walk = scene->walk;
+	bool bytes = hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES;
+	return walk->has_source && walk->sent >= MANY && node->young && !bytes &&
+	       walk->sent - node->rx >= walk->sent / 4 &&
+	       node->tx - walk->received >= walk->sent / 4;
+}
+
 static uint32_t judge_node(const struct scene *scene, struct node *node)
 {
 	node->order = order_at(scene, node->at);
 	node->young = is_young(scene, node->at);
 	if (packets_tell(scene, node) || bytes_disagree(scene, node))
 		return HS_QOS_STEP_TRANSIT_RESET;
-	return 0;
+	return packets_doubt(scene, node) ? HS_QOS_STEP_AMBIGUOUS : 0;
 }
 
 // From the sink upwards.
