@@ -2,6 +2,7 @@
 // The command line for a node or a controller.
 #include "hopsight_cli.h"
 
+#include "clean_stdio.h"
 #include "rule_field.h"
 
 #include <errno.h>
@@ -293,6 +294,9 @@ int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok)
 		return rc;
 	json_t *json = json_loads(reply, 0, NULL);
 	free(reply);
+	// As JSON it is printed as it came: escaped by what prints it.
+	if (!cli->values[HS_CLI_JSON])
+		json = hs_cli_clean(json);
 	*ok = json_incref(json_object_get(json, "ok"));
 	if (!*ok) {
 		hs_cli_print_error(cli, json_object_get(json, "error"));
@@ -310,9 +314,11 @@ void hs_cli_print_error(const struct hs_cli *cli, const json_t *error)
 		fprintf(stderr, "hopsight: the reply is not understood\n");
 		return;
 	}
-	hs_cli_format("", json_object_get(error, "message"), message);
-	hs_cli_format("", json_object_get(error, "path"), path);
-	hs_cli_format("", json_object_get(error, "expected"), expected);
+	json_t *clean = hs_cli_clean(json_deep_copy(error));
+	hs_cli_format("", json_object_get(clean, "message"), message);
+	hs_cli_format("", json_object_get(clean, "path"), path);
+	hs_cli_format("", json_object_get(clean, "expected"), expected);
+	json_decref(clean);
 	fprintf(stderr, "hopsight: %s\n", message);
 	if (path[0])
 		fprintf(stderr, "  at       %s\n", path);
@@ -332,13 +338,19 @@ void hs_cli_print_json(const json_t *value)
 	printf("\n");
 }
 
+void hs_cli_print_line(const json_t *value)
+{
+	json_dumpf(value, stdout, JSON_REAL_PRECISION(15));
+	printf("\n");
+}
+
 static int repeat(const struct hs_cli_verb *verb, struct hs_cli *cli, double seconds)
 {
 	struct timespec pause = {.tv_sec = (time_t)seconds,
 			.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 	for (;;) {
 		if (isatty(STDOUT_FILENO))
-			printf("\033[H\033[J");
+			hs_clean_screen();
 		int rc = verb->run(cli);
 		// What an audit finds is no reason to stop looking.
 		if (rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE)
@@ -400,6 +412,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (hs_clean_stdio("\n\t"))
+		return HS_CLI_REFUSED;
 	int rc = run(argc, argv);
 
 	// What a full disk did not take was not done.

@@ -7,6 +7,8 @@
 #include "bench_process.h"
 #include "bench_run.h"
 
+#include "clean_stdio.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
@@ -485,6 +487,8 @@ int main(int argc, char **argv)
 	struct options options = {.worker = -1, .control = -1};
 	char command[512];
 
+	if (hs_clean_stdio("\n\t"))
+		return EXIT_USAGE;
 	join(argc, argv, command, sizeof(command)); // getopt moves the words about
 	if (read_options(argc, argv, &options) < 0)
 		return EXIT_USAGE;

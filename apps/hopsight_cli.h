@@ -104,6 +104,12 @@ int hs_cli_neighbour_del(struct hs_cli *cli);
 void hs_cli_print_error(const struct hs_cli *cli, const json_t *error);
 // Prints a JSON value and a line end: indented on a terminal, else on one line.
 void hs_cli_print_json(const json_t *value);
+// The same always on one line.
+void hs_cli_print_line(const json_t *value);
+// A value (taken over) in whose strings and keys nothing is that drives a terminal or breaks a
+// line: what a node said, before it is shown to people. A new reference; NULL for NULL, and where
+// memory is out.
+json_t *hs_cli_clean(json_t *value);
 __attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
 
 // ---- tables ----

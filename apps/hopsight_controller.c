@@ -2,6 +2,7 @@
 // The controller of many nodes.
 #include "daemon_options.h"
 
+#include "clean_stdio.h"
 #include "fleet.h"
 #include "fleet_daemon.h"
 
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
 	struct hs_fleet_config config;
 	struct hs_error err = {0};
 
+	if (hs_clean_stdio("\n\t"))
+		return HS_EXIT_FAILED;
 	if (daemon_read_options(&program, argc, argv, &options) < 0)
 		return HS_EXIT_USAGE;
 	if (options.help) {

@@ -2,6 +2,7 @@
 // Many nodes, links and traffic in one process.
 #include "hopsight_lab.h"
 
+#include "clean_stdio.h"
 #include "lab_list.h"
 #include "lab_words.h"
 #include "scenario.h"
@@ -404,8 +405,10 @@ int main(int argc, char **argv)
 	static int (*const functions[N_VERBS])(const struct lab_options *) = {
 			lab_run, lab_list, lab_check};
 	struct lab_options options = {0};
-	int verb = read_options(argc, argv, &options);
 
+	if (hs_clean_stdio("\n\t\r")) // progress goes back to where its line begins
+		return LAB_USAGE;
+	int verb = read_options(argc, argv, &options);
 	if (verb < 0)
 		return LAB_USAGE;
 	if (options.help) {

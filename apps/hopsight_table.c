@@ -2,6 +2,7 @@
 // Values and tables for people.
 #include "hopsight_cli.h"
 
+#include "clean_text.h"
 #include "text_table.h"
 
 #include <math.h>
@@ -11,6 +12,52 @@
 
 #define MAX_COLUMNS 32
 #define MAX_PATH    96
+
+// ---- what others said ----
+
+static json_t *clean_members(const json_t *object)
+{
+	json_t *clean = json_object(), *value;
+	const char *key;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		char *name = hs_clean_dup(key);
+		if (name)
+			json_object_set_new(clean, name, hs_cli_clean(json_incref(value)));
+		free(name);
+	}
+	return clean;
+}
+
+static json_t *clean_list(const json_t *list)
+{
+	json_t *clean = json_array(), *value;
+	size_t i;
+
+	json_array_foreach (list, i, value)
+		json_array_append_new(clean, hs_cli_clean(json_incref(value)));
+	return clean;
+}
+
+static json_t *clean_string(const json_t *string)
+{
+	char *text = hs_clean_dup(json_string_value(string));
+	json_t *clean = text ? json_string(text) : NULL;
+
+	free(text);
+	return clean;
+}
+
+json_t *hs_cli_clean(json_t *value)
+{
+	json_t *clean = json_is_object(value)	? clean_members(value)
+			: json_is_array(value)	? clean_list(value)
+			: json_is_string(value) ? clean_string(value)
+						: json_incref(value);
+
+	json_decref(value);
+	return clean;
+}
 
 // ---- values ----
 
@@ -123,7 +170,7 @@ void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]
 		format_list(path, value, text);
 		break;
 	case JSON_STRING:
-		snprintf(text, HS_CLI_TEXT, "%s", json_string_value(value));
+		hs_clean_copy(json_string_value(value), text, HS_CLI_TEXT);
 		break;
 	case JSON_INTEGER:
 	case JSON_REAL:
@@ -136,10 +183,6 @@ void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]
 	case JSON_NULL:
 		break;
 	}
-	// Bytes of others do not drive the terminal.
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
 }
 
 // ---- tables ----

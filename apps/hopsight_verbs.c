@@ -2,6 +2,7 @@
 // What each verb of the command line asks and shows.
 #include "hopsight_cli.h"
 
+#include "clean_text.h"
 #include "duration.h"
 
 #include <errno.h>
@@ -411,9 +412,11 @@ static int find_publisher(struct hs_cli *cli, char **endpoint)
 static void print_report(const struct hs_cli *cli, const struct hs_bus_message *message)
 {
 	json_t *report = json_loadb(message->json, message->len, 0, NULL);
-	if (wants_json(cli))
-		printf("%s\n", message->json);
-	else if (report)
+	if (!report)
+		fprintf(stderr, "hopsight: a message is not understood\n");
+	else if (wants_json(cli))
+		hs_cli_print_line(report);
+	else
 		hs_cli_view_report(report);
 	fflush(stdout);
 	json_decref(report);
@@ -488,6 +491,15 @@ static char *read_all(const char *name, size_t *len)
 	return text;
 }
 
+// What is no JSON may be anything.
+static void print_foreign(const char *reply)
+{
+	char *clean = hs_clean_dup(reply);
+
+	printf("%s\n", clean ? clean : "");
+	free(clean);
+}
+
 static int call(struct hs_cli *cli)
 {
 	size_t len;
@@ -502,7 +514,7 @@ static int call(struct hs_cli *cli)
 	if (json)
 		hs_cli_print_json(json);
 	else
-		printf("%s\n", reply);
+		print_foreign(reply);
 	rc = json_object_get(json, "ok") ? HS_CLI_DONE : HS_CLI_REFUSED;
 	json_decref(json);
 	free(reply);

@@ -2,6 +2,7 @@
 // One node on real ports.
 #include "daemon_options.h"
 
+#include "clean_stdio.h"
 #include "config.h"
 #include "daemon.h"
 
@@ -37,6 +38,8 @@ int main(int argc, char **argv)
 	struct hs_config config;
 	struct hs_error err = {0};
 
+	if (hs_clean_stdio("\n\t"))
+		return HS_EXIT_FAILED;
 	if (daemon_read_options(&program, argc, argv, &options) < 0)
 		return HS_EXIT_USAGE;
 	if (options.help) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "error.h"
 
+#include "clean_text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,8 +38,12 @@ void hs_error_prefix(struct hs_error *err, const char *prefix)
 
 char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT])
 {
-	snprintf(text, HS_ERROR_TEXT, "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
+	char whole[HS_ERROR_TEXT];
+
+	snprintf(whole, sizeof(whole), "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
 			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
 			err->expected[0] ? ")" : "");
+	// It names what others wrote, and is one line all the same.
+	hs_clean_copy(whole, text, HS_ERROR_TEXT);
 	return text;
 }

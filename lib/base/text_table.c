@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "text_table.h"
 
+#include "clean_text.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,7 +56,7 @@ void hs_text_table_column(struct hs_text_table *table, const char *header, bool 
 {
 	struct column *columns =
 			reallocarray(table->columns, table->n_columns + 1, sizeof(*columns));
-	char *copy = strdup(header);
+	char *copy = hs_clean_dup(header);
 
 	if (columns)
 		table->columns = columns;
@@ -65,7 +67,7 @@ void hs_text_table_column(struct hs_text_table *table, const char *header, bool 
 	}
 	columns[table->n_columns++] = (struct column){
 			.header = copy,
-			.width = hs_text_width(header),
+			.width = hs_text_width(copy),
 			.right = right,
 	};
 }
@@ -92,14 +94,14 @@ void hs_text_table_cell(struct hs_text_table *table, const char *text)
 	// A table without its columns does not know where a cell belongs.
 	if (table->failed || table->n_columns == 0)
 		return;
-	copy = strdup(text);
+	copy = hs_clean_dup(text);
 	if (!copy || !make_room(table)) {
 		free(copy);
 		table->failed = true;
 		return;
 	}
 	struct column *column = &table->columns[table->n_cells % table->n_columns];
-	size_t width = hs_text_width(text);
+	size_t width = hs_text_width(copy);
 	column->used |= text[0] != '\0';
 	if (width > column->width)
 		column->width = width;

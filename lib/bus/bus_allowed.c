@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_allowed.h"
 
+#include "file_access.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -141,11 +143,8 @@ static int check_directory(const struct hs_bus_allowed *allowed, const char *pat
 
 	if (fstat(dirfd(open), &status))
 		return -errno;
-	if (status.st_mode & S_IWOTH)
-		return hs_error_set(err, "bad_permissions", path, "mode 0755",
-				"%s has mode %04o: anyone may put a key there", allowed->dir,
-				status.st_mode & 07777);
-	return 0;
+	return hs_file_access_check(&status, HS_FILE_WRITABLE, allowed->dir, path, "mode 0755",
+			"anyone may put a key there", err);
 }
 
 // Says nothing of the keys, only of the machine or of our limits at this moment.

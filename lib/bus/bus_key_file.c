@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_key_file.h"
 
+#include "file_access.h"
+
 #include <zmq.h>
 
 #include <errno.h>
@@ -29,18 +31,11 @@ static int check_mode(const struct stat *status, bool secret, const char *file, 
 {
 	if (!S_ISREG(status->st_mode))
 		return hs_error_set(err, "bad_file", path, "a file", "%s is no file", file);
-	if (secret && (status->st_mode & S_IRWXO))
-		return hs_error_set(err, "bad_permissions", path, "mode 0600",
-				"%s has mode %04o: others than its owner may use the secret key",
-				file, status->st_mode & 07777);
-	if (status->st_mode & S_IWOTH)
-		return hs_error_set(err, "bad_permissions", path, "mode 0644",
-				"%s has mode %04o: anyone may put another key there", file,
-				status->st_mode & 07777);
-	if (status->st_uid != 0 && status->st_uid != geteuid())
-		return hs_error_set(err, "bad_permissions", path, "a file of root's or our own",
-				"%s belongs to user %u", file, status->st_uid);
-	return 0;
+	if (secret)
+		return hs_file_access_check(status, S_IWGRP | S_IRWXO, file, path, "mode 0600",
+				"others than its owner may use the secret key", err);
+	return hs_file_access_check(status, HS_FILE_WRITABLE, file, path, "mode 0644",
+			"anyone may put another key there", err);
 }
 
 static int fail(struct hs_error *err, int error, const char *file, const char *path)

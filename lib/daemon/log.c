@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "log.h"
 
+#include "clean_text.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -84,58 +86,43 @@ static void format_time(int64_t now_ns, char *out, size_t size)
 	snprintf(out, size, "%s.%06ldZ", day, micros);
 }
 
-// Length of the well-formed UTF-8 sequence at s, 0 if there is none (RFC 3629 without the finer
-// points of surrogates: a reader of the log replaces those itself).
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80			  ? 1
-		   : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-		   : (s[0] & 0xf0) == 0xe0	  ? 3
-		   : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-						  : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 // One character of a message as it may stand in a line: what would break the line or the JSON
-// around it is escaped, what is not text becomes a question mark.
-static size_t escape_one(const unsigned char *s, bool json, char out[8], size_t *taken)
+// around it, or drive a terminal, is escaped; what is not text becomes a question mark.
+static size_t escape_one(
+		const char *s, size_t left, bool json, char out[HS_CLEAN_ONE], size_t *taken)
 {
-	size_t n = utf8_length(s);
+	int32_t code;
 
-	*taken = n ? n : 1;
-	if (n == 0) {
+	*taken = hs_clean_next(s, left, &code);
+	if (*taken == 0 || code < 0) {
+		*taken = 1;
 		out[0] = '?';
 		return 1;
 	}
-	if (s[0] < 0x20 || s[0] == 0x7f)
-		return (size_t)snprintf(out, 8, json ? "\\u%04x" : "\\x%02x", s[0]);
-	if (json && (s[0] == '"' || s[0] == '\\')) {
-		out[0] = '\\';
-		out[1] = (char)s[0];
-		return 2;
-	}
-	memcpy(out, s, n);
-	return n;
+	if (!json && hs_clean_is_unsafe(code) && code < 0x80)
+		return (size_t)snprintf(out, HS_CLEAN_ONE, "\\x%02x", (unsigned)code);
+	if (hs_clean_is_unsafe(code))
+		return hs_clean_escape(code, out);
+	if (json && (*s == '"' || *s == '\\'))
+		return (size_t)snprintf(out, HS_CLEAN_ONE, "\\%c", *s);
+	memcpy(out, s, *taken);
+	return *taken;
 }
 
 static void escape(const char *text, bool json, char *out, size_t size)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	size_t used = 0;
+	size_t used = 0, left = strlen(text);
 
-	while (*s) {
-		char one[8];
-		size_t taken, n = escape_one(s, json, one, &taken);
+	while (left > 0) {
+		char one[HS_CLEAN_ONE];
+		size_t taken, n = escape_one(text, left, json, one, &taken);
 
 		if (used + n >= size)
 			break;
 		memcpy(out + used, one, n);
 		used += n;
-		s += taken;
+		text += taken;
+		left -= taken;
 	}
 	out[used] = '\0';
 }

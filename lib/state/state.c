@@ -4,6 +4,8 @@
 #include "state_file.h"
 #include "state_line.h"
 
+#include "file_access.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,6 +27,22 @@ static int refuse(
 
 // ---- opening ----
 
+// What anyone can write, or put in place of it, may hold the changes of anyone.
+static int check_access(const struct stat *about, const char *name, struct hs_error *err)
+{
+	char folder[HS_STATE_FILE_BYTES + 1];
+	struct stat around;
+
+	hs_state_folder(name, folder, sizeof(folder));
+	if (stat(folder, &around))
+		return refuse(-errno, folder, "not_readable", strerror(errno), err);
+	int rc = hs_file_access_check(&around, HS_FILE_WRITABLE, folder, "state.file", "mode 0755",
+			"others may put another state there", err);
+	return rc ? rc
+		  : hs_file_access_check(about, HS_FILE_WRITABLE, name, "state.file", "mode 0600",
+				    "others may change the state", err);
+}
+
 static int check_kind(int fd, const char *name, struct hs_error *err)
 {
 	struct stat about;
@@ -33,7 +51,7 @@ static int check_kind(int fd, const char *name, struct hs_error *err)
 		return refuse(-errno, name, "not_readable", strerror(errno), err);
 	if (!S_ISREG(about.st_mode))
 		return refuse(-EINVAL, name, "bad_value", "it is no file", err);
-	return 0;
+	return check_access(&about, name, err);
 }
 
 // The file that has the name now, locked: a snapshot of the process that held it may have replaced

@@ -99,8 +99,9 @@ int hs_state_file_create(const char *name, struct hs_state_file *file)
 	if (fd < 0)
 		return -errno;
 	*file = (struct hs_state_file){.fd = fd};
-	// Before it has the other's name: it is never there unlocked.
-	rc = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+	// Before it has the other's name: it is never there unlocked, or with what a umask left.
+	rc = fchmod(fd, 0600) ? -errno : 0;
+	rc = rc ? rc : flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (rc == 0)
 		rc = hs_state_file_write(file, HS_STATE_HEADING "\n", strlen(HS_STATE_HEADING) + 1);
 	if (rc) {
@@ -111,13 +112,18 @@ int hs_state_file_create(const char *name, struct hs_state_file *file)
 	return rc;
 }
 
+void hs_state_folder(const char *name, char *folder, size_t size)
+{
+	const char *slash = strrchr(name, '/');
+
+	snprintf(folder, size, "%.*s", slash ? (int)(slash - name + 1) : 1, slash ? name : ".");
+}
+
 void hs_state_sync_folder(const char *name)
 {
 	char folder[HS_STATE_FILE_BYTES + 1];
-	const char *slash = strrchr(name, '/');
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - name + 1) : 1,
-			slash ? name : ".");
+	hs_state_folder(name, folder, sizeof(folder));
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;

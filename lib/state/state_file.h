@@ -35,6 +35,9 @@ struct hs_state {
 	uint64_t wanted_above; // after a failure: changes before the next try
 };
 
+// The directory of a file.
+void hs_state_folder(const char *name, char *folder, size_t size);
+
 // "FILE.new" and the like. -ENAMETOOLONG where it does not fit.
 int hs_state_name(char *text, size_t size, const char *file, const char *suffix);
 // Opens a new file beside the old one, locked, with its heading.

@@ -3,6 +3,7 @@
 
 #include "lab_table_parts.h"
 #include "lab_words.h"
+#include "clean_text.h"
 #include "text_table.h"
 
 #include <errno.h>
@@ -265,8 +266,11 @@ static void print_head(FILE *to, const struct hs_run *run)
 {
 	const struct hs_scenario *s = run->scenario;
 	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
+	char *name = hs_clean_dup(s->name), *source = hs_clean_dup(s->source);
 
-	fprintf(to, "%s%s%s\n", s->name, s->source[0] ? ": " : "", s->source);
+	fprintf(to, "%s%s%s\n", name ? name : "", s->source[0] ? ": " : "", source ? source : "");
+	free(name);
+	free(source);
 	for (const char *text = s->description; *text;) {
 		size_t n = hs_lab_first_line(text, WIDTH);
 		fprintf(to, "%.*s\n", (int)n, text);

@@ -249,7 +249,7 @@ static int probe(struct hs_port *port, const char *devargs, struct hs_error *err
 	}
 	port_memif_prepare(devargs);
 	hs_eal_log_forget();
-	ret = rte_dev_probe(devargs);
+	ret = port_memif_probe(devargs);
 	if (ret == 0)
 		ret = find_ethdev(port, devargs, &port->ethdev_id);
 	if (ret == 0)

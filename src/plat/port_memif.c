@@ -6,6 +6,8 @@
 
 #include "log.h"
 
+#include <rte_dev.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +76,8 @@ static void make_directory(const char *path)
 	if (!slash || slash == directory)
 		return;
 	*slash = '\0';
-	mkdir(directory, 0755);
+	if (mkdir(directory, 0755) == 0)
+		chmod(directory, 0755); // whatever the umask is
 }
 
 void port_memif_prepare(const char *devargs)
@@ -89,4 +92,15 @@ void port_memif_prepare(const char *devargs)
 	hs_log(HS_LOG_NOTICE, "port", "nobody listens on %s: removing what a killed process left",
 			address.sun_path);
 	unlink(address.sun_path);
+}
+
+int port_memif_probe(const char *devargs)
+{
+	if (!is_memif(devargs))
+		return rte_dev_probe(devargs);
+	// The mode must be right from the first moment: connecting is all that it guards.
+	mode_t mask = umask(0117);
+	int ret = rte_dev_probe(devargs);
+	umask(mask);
+	return ret;
 }

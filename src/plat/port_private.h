@@ -108,6 +108,8 @@ int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error 
 bool port_memif_is_client(const char *devargs);
 // Makes the directory of a server's socket, and removes the file that a killed server left.
 void port_memif_prepare(const char *devargs);
+// rte_dev_probe; the socket of a memif server has mode 0660, whatever the umask is.
+int port_memif_probe(const char *devargs);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 

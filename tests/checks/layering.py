@@ -8,7 +8,7 @@ import re
 ALLOWED = {
     "lib/base": [],
     "lib/schema": ["lib/base"],
-    "lib/daemon": [],
+    "lib/daemon": ["lib/base"],
     "lib/sandbox": [],
     "lib/wire": ["lib/base"],
     "lib/cbor": ["lib/base"],
