@@ -151,7 +151,9 @@ static int make_directories(const char *file, const char *path, struct hs_error 
 	snprintf(directory, sizeof(directory), "%s", file);
 	for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(directory, 0755) && errno != EEXIST)
+		if (mkdir(directory, 0755) == 0)
+			chmod(directory, 0755); // whatever the umask is
+		else if (errno != EEXIST)
 			return hs_bus_error(err, "endpoint", path, directory);
 		*slash = '/';
 	}

@@ -116,7 +116,9 @@ void hs_state_folder(const char *name, char *folder, size_t size)
 {
 	const char *slash = strrchr(name, '/');
 
-	snprintf(folder, size, "%.*s", slash ? (int)(slash - name + 1) : 1, slash ? name : ".");
+	size_t n = slash && slash > name ? (size_t)(slash - name) : 1;
+
+	snprintf(folder, size, "%.*s", (int)n, slash ? name : ".");
 }
 
 void hs_state_sync_folder(const char *name)

@@ -163,6 +163,8 @@ static void a_wrong_file_is_refused_with_its_reason(void **state)
 	} cases[] = {
 			{PAIR, 0604, true, "bad_permissions", "0604"},
 			{PAIR, 0606, true, "bad_permissions", "0606"},
+			{PAIR, 0620, true, "bad_permissions", "0620"},
+			{PAIR, 0664, false, "bad_permissions", "0664"},
 			{PAIR, 0602, false, "bad_permissions", "anyone may put another key"},
 			{"public-key = \"" PUBLIC "\"\n", 0600, true, "bad_file", "no secret-key"},
 			{"public-key = \"" OTHER "\"\nsecret-key = \"" SECRET "\"\n", 0600, true,
@@ -277,9 +279,23 @@ static void a_directory_with_a_wrong_file_is_refused_at_start(void **state)
 	assert_int_equal(hs_bus_allowed_open(f->folder, "allowed", &allowed, &err), -EINVAL);
 	assert_string_equal(err.code, "duplicate");
 	remove_from(f, "c.pub");
-	assert_int_equal(chmod(f->folder, 0777), 0);
-	assert_int_equal(hs_bus_allowed_open(f->folder, "allowed", &allowed, &err), -EINVAL);
-	assert_string_equal(err.code, "bad_permissions");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(chmod(f->folder, i ? 0777 : 0775), 0);
+		assert_int_equal(
+				hs_bus_allowed_open(f->folder, "allowed", &allowed, &err), -EINVAL);
+		assert_string_equal(err.code, "bad_permissions");
+		assert_non_null(strstr(err.message, f->folder));
+		assert_string_equal(err.expected, "mode 0755");
+	}
+	assert_int_equal(chmod(f->folder, 0755), 0);
+	if (geteuid() == 0) { // else nobody can give a directory away
+		assert_int_equal(chown(f->folder, 12345, (gid_t)-1), 0);
+		assert_int_equal(
+				hs_bus_allowed_open(f->folder, "allowed", &allowed, &err), -EINVAL);
+		assert_string_equal(err.code, "bad_permissions");
+		assert_non_null(strstr(err.message, "12345"));
+		assert_int_equal(chown(f->folder, 0, (gid_t)-1), 0);
+	}
 	assert_int_equal(hs_bus_allowed_open("/nowhere", "allowed", &allowed, &err), -ENOENT);
 }
 
