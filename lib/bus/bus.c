@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus.h"
 
+#include "bus_gate.h"
 #include "bus_line.h"
+#include "bus_queue.h"
 #include "bus_route.h"
 #include "bus_socket.h"
 #include "bus_zap.h"
@@ -17,11 +19,12 @@
 #define LINGER_MS      100
 #define MAX_PUBLISHERS 16 // one for local listeners, one for each controller
 #define PUBLISH_QUEUE  1000
-#define REPLY_QUEUE    1000
-#define REQUEST_QUEUE  64 // times HS_BUS_MAX_MESSAGE is what one client can make us hold
+#define TAKEN_AT_ONCE  16 // requests that come into rows before one is handed on
 
 struct hs_bus {
 	void *context;
+	struct hs_bus_gate *gate; // before the sockets that are bound
+	struct hs_bus_queue *queue;
 	struct hs_bus_line router;
 	struct hs_bus_line publishers[MAX_PUBLISHERS];
 	unsigned n_publishers;
@@ -46,10 +49,10 @@ static int open_router(struct hs_bus *bus, struct hs_error *err)
 	int rc = hs_bus_line_open(&bus->router, bus->context, ZMQ_ROUTER, LINGER_MS);
 	void *socket = bus->router.socket;
 
-	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_SNDHWM, REPLY_QUEUE);
+	// No limit: a reply is never dropped. Who leaves its replies gets no more made.
+	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_SNDHWM, 0);
 	// Without it, a reply to a client that has gone vanishes uncounted.
 	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_ROUTER_MANDATORY, 1);
-	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_RCVHWM, REQUEST_QUEUE);
 	return rc ? no_socket(rc, err) : 0;
 }
 
@@ -61,14 +64,19 @@ static int open_publisher(struct hs_bus *bus, unsigned queue, struct hs_error *e
 
 	rc = rc ? rc
 		: hs_bus_socket_set(line->socket, ZMQ_SNDHWM, (int)(queue ? queue : PUBLISH_QUEUE));
+	rc = rc ? rc
+		: hs_bus_socket_set(line->socket, ZMQ_RCVHWM, 0); // subscriptions: see bus_gate.h
 	rc = rc ? rc : hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 1);
 	return rc ? no_socket(rc, err) : 0;
 }
 
-static int bind_all(struct hs_bus_line *line, const char *const *endpoints, unsigned n,
-		const char *key, const struct hs_bus_config *config, struct hs_error *err)
+static int bind_all(struct hs_bus *bus, enum hs_bus_gate_kind kind, const char *const *endpoints,
+		unsigned n, const struct hs_bus_config *config, struct hs_error *err)
 {
-	int rc = config->keys ? hs_bus_zap_guard(line->socket, config->keys, err) : 0;
+	bool requests = kind == HS_BUS_GATE_REQUESTS;
+	const char *key = requests ? "bind" : "publish_bind";
+	void *socket = requests ? bus->router.socket : bus->publishers[0].socket;
+	int rc = config->keys ? hs_bus_zap_guard(socket, config->keys, err) : 0;
 
 	for (unsigned i = 0; i < n && rc == 0; i++) {
 		char path[64];
@@ -76,7 +84,7 @@ static int bind_all(struct hs_bus_line *line, const char *const *endpoints, unsi
 		rc = hs_bus_check_endpoint(
 				endpoints[i], config->insecure || config->keys, path, err);
 		if (rc == 0)
-			rc = hs_bus_line_bind(line, endpoints[i], path, err);
+			rc = hs_bus_gate_bind(bus->gate, socket, kind, endpoints[i], path, err);
 	}
 	return rc;
 }
@@ -113,8 +121,8 @@ static int open_publishers(
 		bus->listeners = true;
 		rc = open_publisher(bus, config->publish_queue, err);
 		if (rc == 0)
-			rc = bind_all(&bus->publishers[0], config->publish_bind,
-					config->n_publish_bind, "publish_bind", config, err);
+			rc = bind_all(bus, HS_BUS_GATE_LISTENERS, config->publish_bind,
+					config->n_publish_bind, config, err);
 	}
 	for (unsigned i = 0; i < config->n_publish_to && rc == 0; i++)
 		rc = open_controller(bus, config, i, err);
@@ -147,6 +155,19 @@ static int use_keys(struct hs_bus *bus, const struct hs_bus_config *config, stru
 	return rc;
 }
 
+static int open_gate(struct hs_bus *bus, struct hs_error *err)
+{
+	int rc = hs_bus_gate_open(bus->guarded, &bus->gate, err);
+
+	if (rc)
+		return rc;
+	bus->queue = hs_bus_queue_create(bus->gate);
+	if (bus->queue)
+		return 0;
+	hs_error_set(err, "internal", "", "", "memory is out");
+	return -ENOMEM;
+}
+
 int hs_bus_open(const struct hs_bus_config *config, struct hs_bus **out, struct hs_error *err)
 {
 	struct hs_bus *bus = calloc(1, sizeof(*bus));
@@ -160,11 +181,15 @@ int hs_bus_open(const struct hs_bus_config *config, struct hs_bus **out, struct 
 	if (rc == 0 && config->keys)
 		rc = use_keys(bus, config, err);
 	if (rc == 0)
+		rc = open_gate(bus, err);
+	if (rc == 0)
 		rc = open_router(bus, err);
 	if (rc == 0)
-		rc = bind_all(&bus->router, config->bind, config->n_bind, "bind", config, err);
+		rc = bind_all(bus, HS_BUS_GATE_REQUESTS, config->bind, config->n_bind, config, err);
 	if (rc == 0)
 		rc = open_publishers(bus, config, err);
+	if (rc == 0)
+		rc = hs_bus_gate_start(bus->gate, err);
 	if (rc)
 		hs_bus_close(bus);
 	else
@@ -176,6 +201,8 @@ void hs_bus_close(struct hs_bus *bus)
 {
 	if (!bus)
 		return;
+	hs_bus_gate_shut(bus->gate);
+	hs_bus_queue_destroy(bus->queue);
 	hs_bus_line_close(&bus->router);
 	for (unsigned i = 0; i < bus->n_publishers; i++)
 		hs_bus_line_close(&bus->publishers[i]);
@@ -183,6 +210,7 @@ void hs_bus_close(struct hs_bus *bus)
 		hs_bus_zap_close(&bus->zap);
 	while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
 		;
+	hs_bus_gate_close(bus->gate);
 	free(bus);
 }
 
@@ -196,7 +224,7 @@ static void look_at_keys(struct hs_bus *bus)
 	// Requests of a key that is gone are not taken; listeners ask for nothing, so all of them
 	// have to come again.
 	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
-		hs_bus_line_cut(&bus->publishers[0]);
+		hs_bus_gate_cut(bus->gate, HS_BUS_GATE_LISTENERS);
 }
 
 void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out)
@@ -237,16 +265,30 @@ static void note_failure(struct hs_bus *bus, const struct hs_bus_line *line, uin
 	snprintf(last->reason, sizeof(last->reason), "%s", reason_of(line->failure, dialled));
 	if (dialled)
 		snprintf(last->peer, sizeof(last->peer), "%s", line->dialled);
-	else if (line->failure == HS_BUS_REFUSED && bus->guarded) {
-		memcpy(last->peer, bus->zap.peer, sizeof(bus->zap.peer));
+	else if (line->failure == HS_BUS_REFUSED && bus->guarded)
 		memcpy(last->public_key, bus->zap.public_key, sizeof(last->public_key));
-	}
 }
 
 bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out)
 {
+	struct hs_bus_gate_counters gate;
+
 	*out = bus->refusal;
+	hs_bus_gate_counters(bus->gate, &gate);
+	if (out->public_key[0]) // the gate knows where it came from
+		snprintf(out->peer, sizeof(out->peer), "%s", gate.denied_peer);
 	return bus->refusal.count > 0;
+}
+
+bool hs_bus_last_turned_away(const struct hs_bus *bus, struct hs_bus_turned_away *out)
+{
+	struct hs_bus_gate_counters gate;
+
+	hs_bus_gate_counters(bus->gate, &gate);
+	*out = (struct hs_bus_turned_away){.count = gate.refused + gate.closed};
+	memcpy(out->peer, gate.refused_peer, sizeof(out->peer));
+	memcpy(out->reason, gate.refused_reason, sizeof(out->reason));
+	return out->count > 0;
 }
 
 // ---- waiting ----
@@ -295,29 +337,33 @@ static short events_from_zmq(short events)
 
 bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigned n_fds)
 {
-	zmq_pollitem_t items[2 + HS_BUS_POLL_FDS] = {
-			{.socket = bus->router.socket, .events = ZMQ_POLLIN}};
-	unsigned first = bus->guarded ? 2 : 1; // of the fds
+	zmq_pollitem_t items[3 + HS_BUS_POLL_FDS] = {
+			{.socket = bus->router.socket, .events = ZMQ_POLLIN},
+			{.fd = hs_bus_gate_fd(bus->gate), .events = ZMQ_POLLIN}};
+	unsigned first = bus->guarded ? 3 : 2; // of the fds
 
 	assert(n_fds <= HS_BUS_POLL_FDS);
 	if (bus->guarded)
-		items[1] = (zmq_pollitem_t){.socket = bus->zap.socket, .events = ZMQ_POLLIN};
+		items[2] = (zmq_pollitem_t){.socket = bus->zap.socket, .events = ZMQ_POLLIN};
 	for (unsigned i = 0; i < n_fds; i++)
 		items[first + i] = (zmq_pollitem_t){
 				.fd = fds[i].fd, .events = events_to_zmq(fds[i].events)};
 
 	let_subscribers_in(bus);
-	int rc = zmq_poll(items, (int)(first + n_fds), timeout_ms);
+	bool ready = hs_bus_queue_is_ready(bus->queue);
+	int rc = zmq_poll(items, (int)(first + n_fds), ready ? 0 : timeout_ms);
 	let_subscribers_in(bus);
 
 	for (unsigned i = 0; i < n_fds; i++)
 		fds[i].revents = rc > 0 ? events_from_zmq(items[first + i].revents) : 0;
+	if (rc > 0 && items[1].revents)
+		hs_bus_gate_clear(bus->gate);
 	if (bus->guarded) {
 		look_at_keys(bus);
 		hs_bus_zap_serve(&bus->zap);
 	}
 	look_after_lines(bus);
-	return rc > 0 && items[0].revents & ZMQ_POLLIN;
+	return ready || (rc > 0 && (items[0].revents | items[1].revents) & ZMQ_POLLIN);
 }
 
 // ---- requests ----
@@ -338,31 +384,55 @@ static bool name_user(const struct hs_bus *bus, struct hs_bus_request *request)
 	return true;
 }
 
+// From the socket into rows.
+static int take_requests(struct hs_bus *bus)
+{
+	struct hs_bus_route *route;
+
+	for (unsigned i = 0; i < TAKEN_AT_ONCE; i++) {
+		int rc = hs_bus_route_receive(bus->gate, bus->router.socket, bus->guarded, &route);
+		if (rc == -EAGAIN)
+			hs_bus_gate_drained(bus->gate);
+		bus->counters.requests_malformed += rc == -EBADMSG;
+		if (rc == 0 && !hs_bus_queue_put(bus->queue, route)) {
+			hs_bus_gate_taken(bus->gate, route->visit, route->weight, false);
+			hs_bus_route_free(route);
+			rc = -ENOMEM;
+		}
+		if (rc && rc != -EBADMSG)
+			return rc;
+	}
+	return 0;
+}
+
+static void let_go(struct hs_bus *bus, struct hs_bus_route *route)
+{
+	hs_bus_queue_done(bus->queue, route->row);
+	hs_bus_route_free(route);
+}
+
 int hs_bus_next_request(struct hs_bus *bus, struct hs_bus_request *request)
 {
-	for (unsigned i = 0; i < REQUEST_QUEUE; i++) {
-		int rc = hs_bus_route_receive(bus->router.socket, &request->route);
-		if (rc == -EBADMSG) {
-			bus->counters.requests_malformed++;
-			continue;
-		}
-		if (rc)
-			return rc;
+	int rc = take_requests(bus);
+
+	while ((request->route = hs_bus_queue_next(bus->queue))) {
 		if (name_user(bus, request)) {
 			bus->counters.requests++;
 			request->body = zmq_msg_data(&request->route->body);
 			request->len = zmq_msg_size(&request->route->body);
+			request->bus = bus;
 			return 0;
 		}
 		bus->counters.requests_refused++;
-		hs_bus_route_free(request->route);
+		let_go(bus, request->route);
 	}
-	return -EAGAIN;
+	return rc ? rc : -EAGAIN;
 }
 
 int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char *text)
 {
-	int rc = hs_bus_route_send(request->route, bus->router.socket, text, strlen(text));
+	int rc = hs_bus_route_send(
+			bus->gate, request->route, bus->router.socket, text, strlen(text));
 
 	if (rc)
 		bus->counters.replies_lost++;
@@ -375,7 +445,7 @@ int hs_bus_reply(struct hs_bus *bus, struct hs_bus_request *request, const char 
 void hs_bus_drop_request(struct hs_bus_request *request)
 {
 	if (request->route)
-		hs_bus_route_free(request->route);
+		let_go(request->bus, request->route);
 	*request = (struct hs_bus_request){0};
 }
 
@@ -428,7 +498,12 @@ static void add_line(const struct hs_bus_line *line, struct hs_bus_counters *out
 
 void hs_bus_counters(const struct hs_bus *bus, struct hs_bus_counters *out)
 {
+	struct hs_bus_gate_counters gate;
+
+	hs_bus_gate_counters(bus->gate, &gate);
 	*out = bus->counters;
+	out->connections_refused = gate.refused;
+	out->connections_closed = gate.closed;
 	add_line(&bus->router, out);
 	for (unsigned i = 0; i < bus->n_publishers; i++)
 		add_line(&bus->publishers[i], out);

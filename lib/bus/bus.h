@@ -44,6 +44,7 @@ struct hs_bus_request {
 	bool may_change; // false: the key is for reading only
 	// What leads back to the client, opaque to the caller.
 	struct hs_bus_route *route;
+	struct hs_bus *bus;
 };
 
 struct hs_bus_counters {
@@ -51,12 +52,14 @@ struct hs_bus_counters {
 	uint64_t requests_malformed; // dropped: no way back to the sender could be read
 	uint64_t requests_refused;   // dropped: the sender's key is allowed no longer
 	uint64_t replies;
-	uint64_t replies_lost; // the client had gone or did not read
+	uint64_t replies_lost; // the client had gone
 	uint64_t published;    // reached every subscriber that wanted it (or there was none)
 	uint64_t publish_lost; // a subscriber whose queue was full missed it
 	uint64_t connections;  // made, since the start
 	uint64_t disconnections;
 	uint64_t handshakes_failed;
+	uint64_t connections_refused; // there was no place or no descriptor for them
+	uint64_t connections_closed;  // they cost more than a connection may
 };
 
 // May this endpoint be used? Known schemes are ipc and tcp. Without `insecure`: tcp to loopback
@@ -111,6 +114,15 @@ struct hs_bus_refusal {
 	char reason[96];
 };
 bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out);
+
+// The last connection that was turned away: refused, or closed because it cost more than one may.
+// False: there was none.
+struct hs_bus_turned_away {
+	uint64_t count; // since the start
+	char peer[64];	// address or process, "" where it is not known
+	char reason[96];
+};
+bool hs_bus_last_turned_away(const struct hs_bus *bus, struct hs_bus_turned_away *out);
 
 struct hs_bus_keys_state {
 	size_t allowed;		 // keys, now

@@ -26,8 +26,7 @@ int hs_bus_line_open(struct hs_bus_line *line, void *context, int type, int ling
 	snprintf(name, sizeof(name), "inproc://monitor-%p", line->socket);
 	if (zmq_socket_monitor(line->socket, name,
 			    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED |
-					    ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
-					    ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+					    ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
 					    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 					    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
 					    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH))
@@ -41,13 +40,6 @@ int hs_bus_line_open(struct hs_bus_line *line, void *context, int type, int ling
 
 void hs_bus_line_close(struct hs_bus_line *line)
 {
-	while (line->n_bound > 0) {
-		struct hs_bus_bound *bound = &line->bound[--line->n_bound];
-		if (bound->open)
-			hs_bus_ipc_remove(bound->endpoint);
-		free(bound->endpoint);
-	}
-	free(line->bound);
 	free(line->dialled);
 	if (line->socket)
 		zmq_socket_monitor(line->socket, NULL, 0);
@@ -59,33 +51,6 @@ void hs_bus_line_close(struct hs_bus_line *line)
 }
 
 // ---- endpoints ----
-
-// The endpoint as it is now: with the port that was picked.
-static char *last_endpoint(void *socket)
-{
-	char text[256];
-	size_t size = sizeof(text);
-
-	return zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, text, &size) ? NULL : strdup(text);
-}
-
-int hs_bus_line_bind(struct hs_bus_line *line, const char *endpoint, const char *path,
-		struct hs_error *err)
-{
-	struct hs_bus_bound *more = realloc(line->bound, (line->n_bound + 1) * sizeof(*more));
-
-	if (!more) {
-		hs_error_set(err, "internal", path, "", "memory is out");
-		return -ENOMEM;
-	}
-	line->bound = more;
-	int rc = hs_bus_socket_bind(line->socket, endpoint, path, err);
-	if (rc)
-		return rc;
-	more[line->n_bound] = (struct hs_bus_bound){last_endpoint(line->socket), true};
-	line->n_bound += more[line->n_bound].endpoint != NULL;
-	return 0;
-}
 
 static int use_keys(void *socket, const struct hs_bus_keys *keys, struct hs_error *err)
 {
@@ -198,9 +163,6 @@ static void note(struct hs_bus_line *line, uint16_t event, uint32_t value)
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		fail(line, HS_BUS_UNFINISHED);
 		break;
-	case ZMQ_EVENT_CLOSED:
-		line->closing -= line->closing > 0;
-		break;
 	default:
 		break;
 	}
@@ -230,36 +192,9 @@ static void redial(struct hs_bus_line *line)
 		line->redial_ms = hs_bus_now_ms() + REDIAL_MS;
 }
 
-// What another process took meanwhile is tried again.
-static void bind_again(struct hs_bus_line *line)
-{
-	line->cut = false;
-	for (unsigned i = 0; i < line->n_bound; i++) {
-		struct hs_bus_bound *bound = &line->bound[i];
-		if (!bound->open)
-			bound->open = hs_bus_socket_bind(line->socket, bound->endpoint, "", NULL) ==
-				      0;
-		line->cut |= !bound->open;
-	}
-}
-
 void hs_bus_line_look(struct hs_bus_line *line)
 {
 	take_events(line);
 	if (line->redial_ms && hs_bus_now_ms() >= line->redial_ms)
 		redial(line);
-	if (line->cut && line->closing == 0)
-		bind_again(line);
-}
-
-void hs_bus_line_cut(struct hs_bus_line *line)
-{
-	for (unsigned i = 0; i < line->n_bound; i++) {
-		struct hs_bus_bound *bound = &line->bound[i];
-		if (!bound->open || zmq_unbind(line->socket, bound->endpoint))
-			continue;
-		bound->open = false;
-		line->closing++;
-		line->cut = true;
-	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A socket with what watches it and its endpoints, kept bound or connected. For lib/bus only.
+// A socket with what watches it, kept connected where it dials. For lib/bus only.
 #pragma once
 
 #include "bus_keys.h"
@@ -14,19 +14,10 @@ enum hs_bus_failure {
 	HS_BUS_UNFINISHED, // closed, or silent for too long, before the handshake ended
 };
 
-struct hs_bus_bound {
-	char *endpoint; // its file goes with us
-	bool open;
-};
-
 struct hs_bus_line {
 	void *socket;
 	void *monitor;
-	char *dialled; // the endpoint connected to; NULL where the socket is bound
-	struct hs_bus_bound *bound;
-	unsigned n_bound;
-	unsigned closing;	     // of them, on ZeroMQ's side
-	bool cut;		     // some are to be bound again
+	char *dialled;		     // the endpoint connected to; NULL where the socket is bound
 	bool reached;		     // a connection was made, or failed to be, at least once
 	bool connected;		     // handshake included
 	int64_t redial_ms;	     // when to connect anew; 0: ZeroMQ does it by itself
@@ -39,8 +30,6 @@ struct hs_bus_line {
 int hs_bus_line_open(struct hs_bus_line *line, void *context, int type, int linger_ms);
 void hs_bus_line_close(struct hs_bus_line *line);
 
-int hs_bus_line_bind(struct hs_bus_line *line, const char *endpoint, const char *path,
-		struct hs_error *err);
 // `keys`: NULL: in clear; only secret_file and server_file are used. Errors of theirs have the path
 // "secret" or "controller".
 int hs_bus_line_dial(struct hs_bus_line *line, const char *endpoint, const char *path,
@@ -52,7 +41,3 @@ int hs_bus_line_reach(struct hs_bus_line *line, struct hs_error *err);
 // Takes in what happened. ZeroMQ never tries again after a handshake that was refused: this does,
 // once that is a second ago.
 void hs_bus_line_look(struct hs_bus_line *line);
-
-// Ends all connections to what is bound. It is bound again by hs_bus_line_look, within some
-// milliseconds, and those who may come back.
-void hs_bus_line_cut(struct hs_bus_line *line);

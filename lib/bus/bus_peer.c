@@ -14,7 +14,6 @@
 #define MAX_SOCKETS 8192 // three for each peer
 #define MAX_REPLY   (64 << 20)
 #define SEND_QUEUE  1000
-#define REPLY_QUEUE 10000
 #define LOOK_MS	    500
 
 struct hs_bus_peer {
@@ -65,7 +64,9 @@ static int open_line(struct hs_bus_peer *peer, void *context)
 	int rc = hs_bus_line_open(&peer->line, context, ZMQ_DEALER, 0);
 
 	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_SNDHWM, SEND_QUEUE);
-	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_RCVHWM, REPLY_QUEUE);
+	// No limit: ZeroMQ would stop reading at it, and abort should the node die then. Replies
+	// are as many as requests, and the queue of these has a limit.
+	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_RCVHWM, 0);
 	if (rc == 0 && zmq_setsockopt(peer->line.socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
 		rc = -errno;
 	if (rc == 0 && zmq_getsockopt(peer->line.socket, ZMQ_FD, &peer->fd, &size))

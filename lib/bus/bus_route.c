@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus_route.h"
 
+#include "bus_frames.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,13 +16,32 @@ void hs_bus_route_free(struct hs_bus_route *route)
 	free(route);
 }
 
-static void skip_parts(void *socket)
+// What is being received, and what it adds to the gate's weights.
+struct reader {
+	struct hs_bus_gate *gate;
+	void *socket;
+	bool keys;
+	struct hs_bus_visit visit;
+	uint64_t weight;
+};
+
+static bool receive_part(struct reader *reader, zmq_msg_t *part)
+{
+	if (zmq_msg_recv(part, reader->socket, ZMQ_DONTWAIT) < 0)
+		return false;
+	if (reader->weight == 0) // the routing id, in front, does not always tell
+		reader->visit = hs_bus_gate_visit(reader->gate, part);
+	reader->weight += hs_bus_frame_weight(zmq_msg_size(part), reader->keys);
+	return true;
+}
+
+static void skip_parts(struct reader *reader)
 {
 	zmq_msg_t part;
 	int more = 1;
 
 	zmq_msg_init(&part);
-	while (more && zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0)
+	while (more && receive_part(reader, &part))
 		more = zmq_msg_more(&part);
 	zmq_msg_close(&part);
 }
@@ -28,13 +49,13 @@ static void skip_parts(void *socket)
 // Takes identity and envelope. What stands before the first empty part is the envelope (REQ,
 // with or without a request id, and proxies); a DEALER may send none, then its one part is the
 // body. 1: *route is complete, a body of one part or (more parts) none; 0: no route can be read.
-static int read_parts(void *socket, struct hs_bus_route *route, bool more)
+static int read_parts(struct reader *reader, struct hs_bus_route *route, bool more)
 {
 	size_t bytes = 0;
 
 	while (more) {
 		zmq_msg_t *part = &route->body;
-		if (zmq_msg_recv(part, socket, ZMQ_DONTWAIT) < 0)
+		if (!receive_part(reader, part))
 			return 0;
 		more = zmq_msg_more(part);
 		if (!more)
@@ -42,17 +63,17 @@ static int read_parts(void *socket, struct hs_bus_route *route, bool more)
 		bytes += zmq_msg_size(part);
 		bool delimiter = zmq_msg_size(part) == 0;
 		if (route->n == HS_BUS_MAX_ROUTE_PARTS || bytes > MAX_ROUTE_BYTES) {
-			skip_parts(socket);
+			skip_parts(reader);
 			return 0;
 		}
 		zmq_msg_init(&route->parts[route->n]);
 		zmq_msg_move(&route->parts[route->n++], part);
 		if (!delimiter)
 			continue;
-		if (zmq_msg_recv(part, socket, ZMQ_DONTWAIT) < 0)
+		if (!receive_part(reader, part))
 			return 0;
 		if (zmq_msg_more(part)) {
-			skip_parts(socket);
+			skip_parts(reader);
 			zmq_msg_close(part);
 			zmq_msg_init(part);
 		}
@@ -72,40 +93,57 @@ static void fold_undelimited(struct hs_bus_route *route)
 	zmq_msg_init(&route->body);
 }
 
-static int receive(void *socket, struct hs_bus_route *route)
+static int receive(struct reader *reader, struct hs_bus_route *route)
 {
 	zmq_msg_init(&route->body);
 	zmq_msg_init(&route->parts[0]);
 	route->n = 1;
-	if (zmq_msg_recv(&route->parts[0], socket, ZMQ_DONTWAIT) < 0)
+	if (zmq_msg_recv(&route->parts[0], reader->socket, ZMQ_DONTWAIT) < 0)
 		return -EAGAIN;
-	if (!read_parts(socket, route, zmq_msg_more(&route->parts[0])))
+	int complete = read_parts(reader, route, zmq_msg_more(&route->parts[0]));
+	route->weight = reader->weight;
+	route->visit = reader->visit;
+	if (!complete)
 		return -EBADMSG;
 	fold_undelimited(route);
 	return 0;
 }
 
-int hs_bus_route_receive(void *socket, struct hs_bus_route **out)
+int hs_bus_route_receive(
+		struct hs_bus_gate *gate, void *socket, bool keys, struct hs_bus_route **out)
 {
 	struct hs_bus_route *route = calloc(1, sizeof(*route));
+	struct reader reader = {.gate = gate, .socket = socket, .keys = keys};
 
 	if (!route)
 		return -ENOMEM;
-	int rc = receive(socket, route);
-	if (rc)
-		hs_bus_route_free(route);
-	else
+	int rc = receive(&reader, route);
+	if (rc == 0) {
 		*out = route;
+		return 0;
+	}
+	if (rc == -EBADMSG)
+		hs_bus_gate_taken(gate, route->visit, route->weight, false);
+	hs_bus_route_free(route);
 	return rc;
 }
 
-int hs_bus_route_send(struct hs_bus_route *route, void *socket, const char *text, size_t len)
+int hs_bus_route_send(struct hs_bus_gate *gate, struct hs_bus_route *route, void *socket,
+		const char *text, size_t len)
 {
+	size_t bytes[HS_BUS_MAX_ROUTE_PARTS];
 	int rc = 0;
 
-	for (unsigned i = 0; i < route->n && rc >= 0; i++)
+	for (unsigned i = 0; i < route->n && rc >= 0; i++) {
+		bytes[i] = zmq_msg_size(&route->parts[i]);
 		rc = zmq_msg_send(&route->parts[i], socket, ZMQ_DONTWAIT | ZMQ_SNDMORE);
+	}
 	if (rc >= 0)
 		rc = zmq_send(socket, text, len, ZMQ_DONTWAIT);
-	return rc < 0 ? -errno : 0;
+	if (rc < 0)
+		return -errno;
+	for (unsigned i = 1; i < route->n; i++) // the first is the routing id
+		hs_bus_gate_sent(gate, route->visit, bytes[i]);
+	hs_bus_gate_sent(gate, route->visit, len);
+	return 0;
 }

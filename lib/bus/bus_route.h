@@ -2,6 +2,7 @@
 // A request as it came, with the way back to its sender. For lib/bus only.
 #pragma once
 
+#include "bus_gate.h"
 #include "bus_key_file.h"
 
 #include <zmq.h>
@@ -9,8 +10,14 @@
 // Identity, a request id of REQ_CORRELATE, delimiter, and some for proxies.
 #define HS_BUS_MAX_ROUTE_PARTS 8
 
+struct hs_bus_row;
+
 // The frames in front of a body are sent back before the reply.
 struct hs_bus_route {
+	struct hs_bus_visit visit; // whose
+	uint64_t weight;	   // by hs_bus_frame_weight
+	struct hs_bus_row *row;	   // of the queue
+	struct hs_bus_route *next;
 	unsigned n;
 	zmq_msg_t parts[HS_BUS_MAX_ROUTE_PARTS];
 	zmq_msg_t body;
@@ -19,7 +26,9 @@ struct hs_bus_route {
 
 // Takes the next one from a ROUTER: 0, -EAGAIN, -ENOMEM, or -EBADMSG where one had no way back that
 // can be read: it is gone.
-int hs_bus_route_receive(void *socket, struct hs_bus_route **route);
+int hs_bus_route_receive(
+		struct hs_bus_gate *gate, void *socket, bool keys, struct hs_bus_route **route);
 // 0 or -errno. The frames are used up in any case.
-int hs_bus_route_send(struct hs_bus_route *route, void *socket, const char *text, size_t len);
+int hs_bus_route_send(struct hs_bus_gate *gate, struct hs_bus_route *route, void *socket,
+		const char *text, size_t len);
 void hs_bus_route_free(struct hs_bus_route *route);

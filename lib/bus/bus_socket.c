@@ -214,19 +214,3 @@ void hs_bus_ipc_remove(const char *endpoint)
 	if (hs_bus_ipc_is_file(endpoint))
 		unlink(endpoint + strlen(IPC));
 }
-
-int hs_bus_socket_bind(void *socket, const char *endpoint, const char *path, struct hs_error *err)
-{
-	bool ipc = starts(endpoint, IPC);
-	int rc = ipc ? hs_bus_ipc_prepare(endpoint, path, err) : 0;
-
-	if (rc)
-		return rc;
-	// The mode must be right from the first moment: connecting is all that it guards.
-	mode_t mask = umask(0117);
-	rc = zmq_bind(socket, endpoint);
-	if (rc)
-		rc = hs_bus_error(err, errno == EADDRINUSE ? "in_use" : "endpoint", path, endpoint);
-	umask(mask);
-	return rc;
-}

@@ -19,9 +19,6 @@
 int hs_bus_socket_tune(void *socket, int linger_ms);
 int hs_bus_socket_set(void *socket, int option, int value);
 
-// Binds; ipc files are prepared as hs_bus_open promises. 0 or -errno with *err.
-int hs_bus_socket_bind(void *socket, const char *endpoint, const char *path, struct hs_error *err);
-
 // Is there a file to this endpoint?
 bool hs_bus_ipc_is_file(const char *endpoint);
 // Does somebody answer at it? 0 or -errno.

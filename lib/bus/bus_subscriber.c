@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bus.h"
 
+#include "bus_frames.h"
+#include "bus_gate.h"
 #include "bus_line.h"
 #include "bus_socket.h"
 #include "bus_zap.h"
@@ -20,6 +22,7 @@
 struct hs_bus_subscriber {
 	void *context;
 	struct hs_bus_line line;
+	struct hs_bus_gate *gate; // before a socket that is bound, else NULL
 	bool guarded;
 	struct hs_bus_zap zap;
 	int epoll;	   // of both sockets, where it is guarded
@@ -91,6 +94,17 @@ static int guard(struct hs_bus_subscriber *subscriber, const struct hs_bus_keys 
 	return rc;
 }
 
+static int bind_gate(
+		struct hs_bus_subscriber *subscriber, const char *endpoint, struct hs_error *err)
+{
+	int rc = hs_bus_gate_open(subscriber->guarded, &subscriber->gate, err);
+
+	rc = rc ? rc
+		: hs_bus_gate_bind(subscriber->gate, subscriber->line.socket, HS_BUS_GATE_FEEDS,
+				  endpoint, "", err);
+	return rc ? rc : hs_bus_gate_start(subscriber->gate, err);
+}
+
 int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
 		const struct hs_bus_keys *keys, struct hs_bus_subscriber **out,
 		struct hs_error *err)
@@ -106,7 +120,7 @@ int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
 	if (rc == 0 && bind && keys)
 		rc = guard(subscriber, keys, err);
 	if (rc == 0)
-		rc = bind ? hs_bus_line_bind(&subscriber->line, endpoint, "", err)
+		rc = bind ? bind_gate(subscriber, endpoint, err)
 			  : hs_bus_line_dial(&subscriber->line, endpoint, "", keys, err);
 	if (rc)
 		hs_bus_subscriber_close(subscriber);
@@ -119,6 +133,7 @@ void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber)
 {
 	if (!subscriber)
 		return;
+	hs_bus_gate_shut(subscriber->gate);
 	hs_bus_line_close(&subscriber->line);
 	if (subscriber->guarded)
 		hs_bus_zap_close(&subscriber->zap);
@@ -126,6 +141,7 @@ void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber)
 		close(subscriber->epoll);
 	while (subscriber->context && zmq_ctx_term(subscriber->context) && errno == EINTR)
 		;
+	hs_bus_gate_close(subscriber->gate);
 	free(subscriber);
 }
 
@@ -138,7 +154,7 @@ static void look_after(struct hs_bus_subscriber *subscriber)
 		return;
 	// Nobody can be cut off alone.
 	if (hs_bus_zap_look(&subscriber->zap) == HS_BUS_ZAP_FEWER)
-		hs_bus_line_cut(&subscriber->line);
+		hs_bus_gate_cut(subscriber->gate, HS_BUS_GATE_FEEDS);
 	hs_bus_zap_serve(&subscriber->zap);
 }
 
@@ -161,20 +177,37 @@ static int await_message(struct hs_bus_subscriber *subscriber, int64_t end_ms, b
 	}
 }
 
+static int receive_part(struct hs_bus_subscriber *subscriber, zmq_msg_t *part, uint64_t *weight)
+{
+	if (zmq_msg_recv(part, subscriber->line.socket, ZMQ_DONTWAIT) < 0)
+		return -errno;
+	*weight += hs_bus_frame_weight(zmq_msg_size(part), subscriber->guarded);
+	return 0;
+}
+
+static void give_credit(struct hs_bus_subscriber *subscriber, zmq_msg_t *part, uint64_t weight)
+{
+	if (subscriber->gate)
+		hs_bus_gate_taken(subscriber->gate, hs_bus_gate_visit(subscriber->gate, part),
+				weight, false);
+}
+
 static int take_message(struct hs_bus_subscriber *subscriber, struct hs_bus_message *message)
 {
 	zmq_msg_t part;
+	uint64_t weight = 0;
 
 	zmq_msg_init(&part);
-	int rc = zmq_msg_recv(&part, subscriber->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
+	int rc = receive_part(subscriber, &part, &weight);
 	if (rc == 0) {
 		snprintf(message->topic, sizeof(message->topic), "%.*s", (int)zmq_msg_size(&part),
 				(const char *)zmq_msg_data(&part));
 		// The second part is the JSON; a peer that sends others gets the last one taken.
 		while (rc == 0 && zmq_msg_more(&part))
-			rc = zmq_msg_recv(&part, subscriber->line.socket, ZMQ_DONTWAIT) < 0 ? -errno
-											    : 0;
-	}
+			rc = receive_part(subscriber, &part, &weight);
+		give_credit(subscriber, &part, weight);
+	} else if (rc == -EAGAIN && subscriber->gate)
+		hs_bus_gate_drained(subscriber->gate);
 	if (rc == 0 && subscriber->guarded && !hs_bus_zap_user(&subscriber->zap, &part))
 		rc = -EACCES;
 	if (rc == 0) {

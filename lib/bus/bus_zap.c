@@ -11,7 +11,6 @@
 
 #define ENDPOINT "inproc://zeromq.zap.01"
 #define DOMAIN	 "hopsight"
-#define MAPPED	 "::ffff:" // an IPv4 address as one of IPv6
 #define AT_ONCE	 16
 #define LOOK_MS	 500
 #define MAX_PART 256
@@ -117,9 +116,6 @@ static void answer(struct hs_bus_zap *zap, const struct request *request)
 	send(zap->socket, "", 0, false);
 	if (allowed)
 		return;
-	const char *peer = request->n > ADDRESS ? request->parts[ADDRESS].bytes : "";
-	peer += strncmp(peer, MAPPED, strlen(MAPPED)) == 0 ? strlen(MAPPED) : 0;
-	snprintf(zap->peer, sizeof(zap->peer), "%.63s", peer);
 	memcpy(zap->public_key, key, sizeof(key));
 }
 

@@ -11,9 +11,8 @@
 struct hs_bus_zap {
 	void *socket;
 	struct hs_bus_allowed allowed;
-	int64_t look_ms; // when the directory is looked at next
-	char peer[64];	 // of the last one refused
-	char public_key[HS_BUS_KEY_TEXT];
+	int64_t look_ms;		  // when the directory is looked at next
+	char public_key[HS_BUS_KEY_TEXT]; // of the last one refused
 };
 
 // To be opened before the first socket of the context is bound: without a handler ZeroMQ lets

@@ -38,6 +38,26 @@ static void tell_failures(struct hs_key_watch *watch, const struct hs_bus *bus,
 	to->tell(to->context, "handshake_failed", details, text);
 }
 
+static void tell_turned_away(struct hs_key_watch *watch, const struct hs_bus *bus,
+		const struct telling *to, int64_t now_ns)
+{
+	struct hs_bus_turned_away last;
+	char text[320];
+
+	hs_bus_last_turned_away(bus, &last);
+	uint64_t grown = last.count - watch->away_said;
+	if (grown == 0 || now_ns < watch->away_next_ns)
+		return;
+	watch->away_said = last.count;
+	watch->away_next_ns = now_ns + REPEAT_NS;
+
+	json_t *details = json_pack("{s:I, s:s, s:s*}", "connections", (json_int_t)grown, "reason",
+			last.reason, "peer", last.peer[0] ? last.peer : NULL);
+	snprintf(text, sizeof(text), "%" PRIu64 " connections were turned away, the last of %s: %s",
+			grown, last.peer[0] ? last.peer : "an unknown peer", last.reason);
+	to->tell(to->context, "connection_refused", details, text);
+}
+
 static void tell_changes(
 		struct hs_key_watch *watch, const struct hs_bus *bus, const struct telling *to)
 {
@@ -67,5 +87,6 @@ void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, int
 		return;
 	watch->look_ns = now_ns + LOOK_NS;
 	tell_failures(watch, bus, &to, now_ns);
+	tell_turned_away(watch, bus, &to, now_ns);
 	tell_changes(watch, bus, &to);
 }

@@ -188,6 +188,8 @@ static void add_totals(void *context, struct hs_node_totals *totals)
 	totals->connections = bus.connections;
 	totals->disconnections = bus.disconnections;
 	totals->handshakes_failed = bus.handshakes_failed;
+	totals->connections_refused = bus.connections_refused;
+	totals->connections_closed = bus.connections_closed;
 }
 
 static int install_list(

@@ -38,6 +38,7 @@ struct hs_node_totals {
 	uint64_t events, events_publish_lost;
 	uint64_t requests, requests_malformed, requests_refused, replies_lost;
 	uint64_t connections, disconnections, handshakes_failed;
+	uint64_t connections_refused, connections_closed;
 	uint64_t state_lines, state_bytes; // 0 where the node keeps no state
 	uint64_t state_errors;
 	uint64_t clock_synchronised, clock_error_ns, clock_steps;

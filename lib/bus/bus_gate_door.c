@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who comes in: places, descriptors, the connection behind.
+#include "bus_gate_parts.h"
+
+#include "bus_socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ACCEPT_AT_ONCE	 16
+#define PAUSE_MS	 20
+#define INNER_SEND_BYTES (64 << 10)
+// A machine that has gone is noticed within so many seconds; one whose queue is full, within
+// USER_TIMEOUT_MS.
+#define IDLE_S		5
+#define PROBE_S		2
+#define PROBES		3
+#define USER_TIMEOUT_MS 15000
+
+void hs_bus_gate_note_refusal(
+		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason)
+{
+	struct hs_bus_gate_counters *counters = &gate->counters;
+
+	pthread_mutex_lock(&gate->lock);
+	counters->closed += closed;
+	counters->refused += !closed;
+	snprintf(counters->refused_peer, sizeof(counters->refused_peer), "%s", peer);
+	snprintf(counters->refused_reason, sizeof(counters->refused_reason), "%s", reason);
+	pthread_mutex_unlock(&gate->lock);
+}
+
+// ---- who it is ----
+
+static uint64_t mix(const uint8_t *bytes, size_t n)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3); // FNV-1a
+	return sum;
+}
+
+static void name_process(int fd, char peer[64], uint64_t *who)
+{
+	struct ucred credentials;
+	socklen_t len = sizeof(credentials);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &len))
+		return;
+	*who = (uint64_t)credentials.pid;
+	snprintf(peer, 64, "process %d of user %u", (int)credentials.pid, credentials.uid);
+}
+
+static void name_address(const struct sockaddr_storage *address, char peer[64], uint64_t *who)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (address->ss_family == AF_INET) {
+		inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
+		*who = mix((const uint8_t *)&v4->sin_addr, sizeof(v4->sin_addr));
+	} else if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+		inet_ntop(AF_INET, v6->sin6_addr.s6_addr + 12, text, sizeof(text));
+		*who = mix(v6->sin6_addr.s6_addr + 12, 4);
+	} else {
+		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
+		// Who has one address of a network has all of its last 64 bits.
+		*who = mix(v6->sin6_addr.s6_addr, 8);
+	}
+	snprintf(peer, 64, "%s", text);
+}
+
+static void name_peer(int fd, const struct sockaddr_storage *address, struct guest *guest)
+{
+	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
+		name_address(address, guest->peer, &guest->who);
+	else
+		name_process(fd, guest->peer, &guest->who);
+}
+
+static void tune_tcp(int fd)
+{
+	static const struct {
+		int level, option, value;
+	} options[] = {
+			{IPPROTO_TCP, TCP_NODELAY, 1},
+			{SOL_SOCKET, SO_KEEPALIVE, 1},
+			{IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S},
+			{IPPROTO_TCP, TCP_KEEPINTVL, PROBE_S},
+			{IPPROTO_TCP, TCP_KEEPCNT, PROBES},
+			{IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].option, &options[i].value,
+				sizeof(options[i].value));
+}
+
+// ---- places ----
+
+static unsigned count_of(const struct hs_bus_gate *gate, uint64_t who)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++)
+		n += gate->guests[i].client >= 0 && gate->guests[i].who == who;
+	return n;
+}
+
+// In turn, so that a place is left empty for as long as there are others.
+static int free_place(struct hs_bus_gate *gate)
+{
+	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++) {
+		unsigned place = (gate->next_place + i) % HS_BUS_GATE_PLACES;
+		if (gate->guests[place].client >= 0)
+			continue;
+		gate->next_place = (place + 1) % HS_BUS_GATE_PLACES;
+		return (int)place;
+	}
+	return -1;
+}
+
+// The kernel gives the lowest number that is free.
+static bool uses_the_reserve(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       (rlim_t)fd + HS_BUS_GATE_RESERVE >= limit.rlim_cur;
+}
+
+static const char *reason_to_refuse(
+		const struct hs_bus_gate *gate, const struct guest *guest, int fd)
+{
+	if (uses_the_reserve(fd))
+		return "descriptors are short";
+	if (gate->n_guests == HS_BUS_GATE_PLACES)
+		return "1024 connections are open";
+	if (count_of(gate, guest->who) >= HS_BUS_GATE_OF_ONE)
+		return "512 connections of the same process or address are open";
+	return NULL;
+}
+
+// ---- the connection behind ----
+
+static int connect_inner(const struct hs_bus_gate *gate, const struct guest *guest,
+		struct hs_bus_visit visit)
+{
+	struct sockaddr_un own = {.sun_family = AF_UNIX};
+	socklen_t len;
+	struct sockaddr_un name = hs_bus_gate_inner_name(gate, guest->kind, &len);
+	int bytes = INNER_SEND_BYTES,
+	    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	memcpy(own.sun_path + 1, &gate->name, sizeof(gate->name));
+	memcpy(own.sun_path + 1 + sizeof(gate->name), &visit, sizeof(visit));
+	socklen_t own_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+					sizeof(gate->name) + sizeof(visit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	if (bind(fd, (struct sockaddr *)&own, own_len) ||
+			connect(fd, (struct sockaddr *)&name, len)) {
+		int error = errno;
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+static void seat(struct hs_bus_gate *gate, unsigned place, uint32_t serial)
+{
+	struct desk *desk = &gate->desks[place];
+
+	pthread_mutex_lock(&gate->lock);
+	desk->serial = serial;
+	atomic_store(&desk->taken, 0);
+	atomic_store(&desk->parked, 0);
+	atomic_store(&desk->sent, 0);
+	atomic_store(&desk->sent_small, 0);
+	atomic_store(&desk->passed, 0);
+	atomic_store(&desk->starved, false);
+	atomic_store(&desk->choked, false);
+	pthread_mutex_unlock(&gate->lock);
+	gate->n_guests++;
+}
+
+static bool let_in(struct hs_bus_gate *gate, const struct door *door, int fd,
+		const struct sockaddr_storage *address)
+{
+	struct guest guest = {.kind = door->kind, .client = fd, .inner = -1};
+
+	name_peer(fd, address, &guest);
+	const char *reason = reason_to_refuse(gate, &guest, fd);
+	int place = reason ? -1 : free_place(gate);
+	if (place >= 0) {
+		gate->serial += gate->serial == UINT32_MAX ? 2 : 1;
+		guest.inner = connect_inner(
+				gate, &guest, (struct hs_bus_visit){(uint32_t)place, gate->serial});
+		reason = guest.inner < 0 ? "no connection to the socket behind the gate" : NULL;
+	}
+	if (reason) {
+		hs_bus_gate_note_refusal(gate, false, guest.peer, reason);
+		close(fd);
+		return false;
+	}
+	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
+		tune_tcp(fd);
+	hs_bus_frames_init(&guest.in, gate->keys);
+	hs_bus_frames_init(&guest.out, gate->keys);
+	gate->guests[place] = guest;
+	seat(gate, (unsigned)place, gate->serial);
+	hs_bus_gate_go_on(gate, (unsigned)place);
+	return true;
+}
+
+// ---- doors ----
+
+static void hold_doors(struct hs_bus_gate *gate, bool open)
+{
+	for (unsigned i = 0; i < gate->n_doors; i++) {
+		struct epoll_event event = {.events = open ? EPOLLIN : 0,
+				.data.u64 = hs_bus_gate_tag(0, i, SIDE_DOOR)};
+		if (gate->doors[i].fd >= 0)
+			epoll_ctl(gate->epoll, EPOLL_CTL_MOD, gate->doors[i].fd, &event);
+	}
+	gate->doors_closed = !open;
+}
+
+// Those who wait in the kernel's queue wait a little, so that refusing them costs little.
+static void pause_doors(struct hs_bus_gate *gate)
+{
+	hold_doors(gate, false);
+	gate->doors_open_ms = hs_bus_now_ms() + PAUSE_MS;
+}
+
+void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door)
+{
+	bool refused = false;
+
+	for (unsigned i = 0; i < ACCEPT_AT_ONCE && door->fd >= 0; i++) {
+		struct sockaddr_storage address = {0};
+		socklen_t len = sizeof(address);
+		int fd = accept4(door->fd, (struct sockaddr *)&address, &len,
+				SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0) {
+			refused |= !let_in(gate, door, fd, &address);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			hs_bus_gate_note_refusal(gate, false, "", "descriptors are short");
+			refused = true;
+		}
+		break;
+	}
+	if (refused)
+		pause_doors(gate);
+}
+
+void hs_bus_gate_mind_doors(struct hs_bus_gate *gate)
+{
+	if (atomic_exchange(&gate->shutting, false)) {
+		for (unsigned i = 0; i < gate->n_doors; i++) {
+			close(gate->doors[i].fd);
+			gate->doors[i].fd = -1;
+		}
+		gate->doors_closed = false;
+	}
+	if (gate->doors_closed && hs_bus_now_ms() >= gate->doors_open_ms)
+		hold_doors(gate, true);
+}

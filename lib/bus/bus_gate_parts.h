@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of the gate share. For lib/bus/bus_gate*.c only.
+#pragma once
+
+#include "bus_frames.h"
+#include "bus_gate.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define MAX_DOORS   16
+#define CHUNK_BYTES (16 << 10) // read from a client at once
+#define OUT_BYTES   (64 << 10) // and from the socket behind
+
+// What the owner of the sockets and the gate tell each other of a connection. `serial`, and what
+// the owner writes, are changed under the gate's lock, so that nothing is credited to a later
+// connection of the same place.
+struct desk {
+	uint32_t serial; // 0: nobody is there
+	atomic_uint_fast64_t taken, parked;
+	atomic_uint_fast64_t sent, sent_small;
+	atomic_uint_fast64_t passed; // the gate's: of `sent`
+	atomic_bool starved;	     // the gate waits for `taken`
+	atomic_bool choked;	     // the owner waits for `passed`
+};
+
+struct buffer {
+	uint8_t *bytes; // NULL while there is nothing in it
+	size_t len;	// that are in it,
+	size_t ready;	// may go on,
+	size_t gone;	// and have
+};
+
+struct guest {
+	enum hs_bus_gate_kind kind;
+	int client, inner; // -1: there is no guest
+	uint32_t watched_client, watched_inner;
+	struct hs_bus_frames in, out;
+	struct buffer to_inner, to_client;
+	bool client_ended; // nothing more can be read from it
+	bool client_gone;  // nothing can be sent to it
+	bool inner_ended;
+	bool waits; // for credit
+	int64_t since_ms;
+	uint64_t since_taken, since_drained;
+	int64_t end_ms;	 // 0, or when it is closed whatever it has not taken
+	uint64_t pooled; // drawn from the kind's pool
+	uint64_t who;	 // process or address
+	char peer[64];
+};
+
+struct door {
+	int fd;
+	enum hs_bus_gate_kind kind;
+	char *endpoint;
+};
+
+struct hs_bus_gate {
+	bool keys, running, shut;
+	unsigned handshake; // frames of each side
+	pthread_t thread;
+	pthread_mutex_t lock;
+	int epoll, wake, tell;
+	uint64_t name;
+	void *sockets[HS_BUS_GATE_KINDS]; // the owner's
+	struct door doors[MAX_DOORS];
+	unsigned n_doors;
+	atomic_bool end, shutting, cut[HS_BUS_GATE_KINDS];
+	atomic_uint_fast64_t drained;
+	struct hs_bus_gate_counters counters; // under the lock
+	// the thread's own
+	struct guest *guests;
+	struct desk *desks;
+	unsigned n_guests, n_waiting, n_ending, next_place;
+	uint32_t serial;
+	uint64_t pooled[HS_BUS_GATE_KINDS];
+	int64_t reckoned_ms, looked_ms, doors_open_ms, end_ms;
+	bool doors_closed;
+};
+
+// Descriptors of a guest in the events of epoll(7).
+enum side {
+	SIDE_CLIENT,
+	SIDE_INNER,
+	SIDE_DOOR,
+	SIDE_WAKE
+};
+uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
+
+struct sockaddr_un hs_bus_gate_inner_name(
+		const struct hs_bus_gate *gate, enum hs_bus_gate_kind kind, socklen_t *len);
+
+// ---- bus_gate_door.c ----
+void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door);
+void hs_bus_gate_mind_doors(struct hs_bus_gate *gate);
+void hs_bus_gate_note_refusal(
+		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
+
+// ---- bus_gate_guest.c ----
+void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
+void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side, uint32_t events);
+// `all`: also those whose own messages nobody has taken: the pool may have room, or their time is
+// up.
+void hs_bus_gate_look_at_waiting(struct hs_bus_gate *gate, bool all);
+void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bus_queue.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 1024
+
+// There is one for each client with requests that wait or are under way. A client is known by its
+// routing id, which it keeps for as long as its messages come.
+struct hs_bus_row {
+	struct hs_bus_visit visit;
+	struct hs_bus_route *first, **last;
+	unsigned under_way;
+	struct hs_bus_row *next_in_turn; // of those with requests
+	struct hs_bus_row *next_in_bucket;
+	size_t id_len;
+	uint8_t id[];
+};
+
+struct hs_bus_queue {
+	struct hs_bus_gate *gate;
+	struct hs_bus_row *buckets[BUCKETS];
+	struct hs_bus_row *first, **last; // the next turn is the first's
+};
+
+struct hs_bus_queue *hs_bus_queue_create(struct hs_bus_gate *gate)
+{
+	struct hs_bus_queue *queue = calloc(1, sizeof(*queue));
+
+	if (queue) {
+		queue->gate = gate;
+		queue->last = &queue->first;
+	}
+	return queue;
+}
+
+static struct hs_bus_route *shift(struct hs_bus_row *row)
+{
+	struct hs_bus_route *route = row->first;
+
+	row->first = route->next;
+	if (!row->first)
+		row->last = &row->first;
+	route->next = NULL;
+	return route;
+}
+
+void hs_bus_queue_destroy(struct hs_bus_queue *queue)
+{
+	if (!queue)
+		return;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (struct hs_bus_row *row = queue->buckets[i], *next; row; row = next) {
+			next = row->next_in_bucket;
+			while (row->first)
+				hs_bus_route_free(shift(row));
+			free(row);
+		}
+	free(queue);
+}
+
+// ---- rows ----
+
+static struct hs_bus_row **place_of(struct hs_bus_queue *queue, const uint8_t *id, size_t len)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ id[i]) * UINT64_C(0x100000001b3); // FNV-1a
+	struct hs_bus_row **place = &queue->buckets[(sum ^ sum >> 32) % BUCKETS];
+	while (*place && ((*place)->id_len != len || memcmp((*place)->id, id, len) != 0))
+		place = &(*place)->next_in_bucket;
+	return place;
+}
+
+static struct hs_bus_row *row_of(struct hs_bus_queue *queue, struct hs_bus_route *route)
+{
+	const uint8_t *id = zmq_msg_data(&route->parts[0]);
+	size_t len = zmq_msg_size(&route->parts[0]);
+	struct hs_bus_row **place = place_of(queue, id, len);
+
+	if (*place)
+		return *place;
+	struct hs_bus_row *row = calloc(1, sizeof(*row) + len);
+	if (!row)
+		return NULL;
+	row->last = &row->first;
+	row->id_len = len;
+	memcpy(row->id, id, len);
+	*place = row;
+	return row;
+}
+
+static void forget_if_idle(struct hs_bus_queue *queue, struct hs_bus_row *row)
+{
+	if (row->first || row->under_way > 0)
+		return;
+	*place_of(queue, row->id, row->id_len) = row->next_in_bucket;
+	free(row);
+}
+
+static void enlist(struct hs_bus_queue *queue, struct hs_bus_row *row)
+{
+	row->next_in_turn = NULL;
+	*queue->last = row;
+	queue->last = &row->next_in_turn;
+}
+
+static struct hs_bus_row *delist_first(struct hs_bus_queue *queue)
+{
+	struct hs_bus_row *row = queue->first;
+
+	queue->first = row->next_in_turn;
+	if (!queue->first)
+		queue->last = &queue->first;
+	return row;
+}
+
+// ---- requests ----
+
+bool hs_bus_queue_put(struct hs_bus_queue *queue, struct hs_bus_route *route)
+{
+	struct hs_bus_row *row = row_of(queue, route);
+
+	if (!row)
+		return false;
+	if (route->visit.serial)
+		row->visit = route->visit;
+	if (!row->first)
+		enlist(queue, row);
+	route->row = row;
+	route->next = NULL;
+	*row->last = route;
+	row->last = &route->next;
+	hs_bus_gate_parked(queue->gate, route->visit);
+	return true;
+}
+
+static bool is_still(struct hs_bus_queue *queue, const struct hs_bus_row *row)
+{
+	return row->under_way >= HS_BUS_UNDER_WAY || hs_bus_gate_choked(queue->gate, row->visit);
+}
+
+static struct hs_bus_route *take_from(struct hs_bus_queue *queue, struct hs_bus_row *row)
+{
+	struct hs_bus_route *route = shift(row);
+
+	row->under_way++;
+	hs_bus_gate_taken(queue->gate, route->visit, route->weight, true);
+	if (row->first)
+		enlist(queue, row);
+	return route;
+}
+
+struct hs_bus_route *hs_bus_queue_next(struct hs_bus_queue *queue)
+{
+	const struct hs_bus_row *begin = queue->first;
+
+	while (queue->first) {
+		struct hs_bus_row *row = delist_first(queue);
+		if (!is_still(queue, row))
+			return take_from(queue, row);
+		enlist(queue, row);
+		if (queue->first == begin)
+			break;
+	}
+	return NULL;
+}
+
+void hs_bus_queue_done(struct hs_bus_queue *queue, struct hs_bus_row *row)
+{
+	if (!row)
+		return;
+	row->under_way--;
+	forget_if_idle(queue, row);
+}
+
+bool hs_bus_queue_is_ready(struct hs_bus_queue *queue)
+{
+	for (const struct hs_bus_row *row = queue->first; row; row = row->next_in_turn)
+		if (!is_still(queue, row))
+			return true;
+	return false;
+}
