@@ -285,8 +285,9 @@ static void bad_words(void)
 
 	config.argc = 1;
 	config.argv = words;
-	freopen("/dev/null", "w", stderr); // EAL prints its help
-	freopen("/dev/null", "w", stdout);
+	// EAL prints its help.
+	CHECK(freopen("/dev/null", "w", stderr) != NULL);
+	CHECK(freopen("/dev/null", "w", stdout) != NULL);
 	CHECK(hs_eal_init(&config, &err) < 0);
 	CHECK(strcmp(err.code, "eal") == 0);
 }
