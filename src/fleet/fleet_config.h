@@ -53,7 +53,7 @@ struct hs_fleet_config {
 	char allowed_keys[HS_FLEET_TEXT_BYTES];
 	char state_file[HS_FLEET_TEXT_BYTES]; // "": what clients ask for ends with the process
 	bool state_sync;
-	bool sandbox; // capabilities and system calls that are not needed are given up
+	bool sandbox;	 // capabilities and system calls that are not needed are given up
 	uint8_t metrics; // enum hs_fleet_metrics
 	uint32_t max_rules;
 	uint32_t monitored_rules;
