@@ -32,6 +32,9 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+// What took longer, or less than no time, had a clock step between its two ends.
+#define STEP_NS INT64_C(10000000000)
+
 static int64_t round_trip(const struct hs_trip *up, const struct hs_trip *down)
 {
 	return (down->sink_ns - up->source_ns) - (down->source_ns - up->sink_ns);
@@ -62,8 +65,10 @@ int hs_round_trips_add(struct hs_round_trips *trips, struct hs_trip *up, size_t 
 			next++;
 		if (!next || down[i].source_ns - up[next - 1].sink_ns > max_gap_ns)
 			continue;
-		values[trips->n++] = round_trip(&up[next - 1], &down[i]);
 		trips->clocks_differ |= differ(&up[next - 1], &down[i]);
+		int64_t whole_ns = round_trip(&up[next - 1], &down[i]);
+		if (whole_ns >= 0 && whole_ns <= STEP_NS)
+			values[trips->n++] = whole_ns;
 	}
 	return 0;
 }

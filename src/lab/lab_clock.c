@@ -26,6 +26,7 @@ struct hs_lab_clock {
 	struct hs_rng offset_rng;
 	struct hs_rng frequency_rng;
 	struct segment segment;
+	int64_t free_ppb;      // before the first poll
 	int64_t frequency_ppb; // while nothing is slewed
 	int64_t next_poll_ns;
 	int64_t slew_ends_ns;  // HS_LAB_NEVER_NS: nothing is slewed
@@ -34,6 +35,8 @@ struct hs_lab_clock {
 	int64_t now_ns;	       // the last time asked for
 	bool polled;
 	uint64_t steps;
+	int64_t stepped_ns; // what they come to, together
+	int64_t set_ns;	    // of that, by hand since the last poll
 };
 
 static int64_t clamp(wide value)
@@ -102,6 +105,7 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 		most_ns = slew_ns / 2;
 
 	clock->polled = true;
+	clock->set_ns = 0;
 	clock->frequency_ppb = limit_frequency(
 			hs_variate_normal_int(&clock->frequency_rng, sync->frequency_error_ppb));
 	clock->next_poll_ns = add(true_ns, sync->interval_ns);
@@ -109,6 +113,7 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 	clock->correction_ns = correction_ns;
 	if (!sync->slew || correction_ns > most_ns || correction_ns < -most_ns) {
 		shown_ns = add(shown_ns, correction_ns);
+		clock->stepped_ns = add(clock->stepped_ns, correction_ns);
 		clock->steps++;
 	} else if (correction_ns != 0) {
 		clock->slew_ends_ns = add(true_ns, slew_ns);
@@ -164,6 +169,7 @@ int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed,
 		   config->drift_sigma_ppb == 0 && sync->interval_ns == 0;
 	c->frequency_ppb = limit_frequency((wide)config->drift_ppb +
 					   hs_variate_normal_int(&rng, config->drift_sigma_ppb));
+	c->free_ppb = c->frequency_ppb;
 	c->next_poll_ns = HS_LAB_NEVER_NS;
 	if (sync->interval_ns > 0) {
 		c->next_poll_ns =
@@ -188,6 +194,27 @@ int64_t hs_lab_clock_at(struct hs_lab_clock *clock, int64_t true_ns)
 	return shown_at(&clock->segment, true_ns);
 }
 
+int64_t hs_lab_clock_free_ppb(const struct hs_lab_clock *clock)
+{
+	return clock->free_ppb;
+}
+
+void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns)
+{
+	int64_t shown_ns = hs_lab_clock_at(clock, true_ns);
+
+	clock->slew_ends_ns = HS_LAB_NEVER_NS;
+	clock->stepped_ns = add(clock->stepped_ns, by_ns);
+	clock->set_ns = add(clock->set_ns, by_ns);
+	clock->steps++;
+	begin_segment(clock, true_ns, add(shown_ns, by_ns));
+}
+
+int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns)
+{
+	return add(hs_lab_clock_at(clock, true_ns), -clock->stepped_ns);
+}
+
 // The smallest t with t + floor(t * num / den) >= target, which is t * (den + num) >= target * den.
 int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns)
 {
@@ -205,7 +232,7 @@ int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t s
 void hs_lab_clock_status(const struct hs_lab_clock *clock, struct hs_lab_clock_status *status)
 {
 	*status = (struct hs_lab_clock_status){
-			.synchronised = clock->exact || clock->polled,
+			.synchronised = (clock->exact || clock->polled) && clock->set_ns == 0,
 			.error_ns = clock->polled ? clock->bound_ns : 0,
 			.steps = clock->steps,
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clock of a node in the lab: what it shows at a true time, given an offset, a drift and a
-// model of how NTP or PTP corrects it.
+// The system's clock of a node in the lab: what it shows at a true time, given an offset, a drift
+// and a model of how NTP or PTP corrects it. The node's own clock follows it as the daemon's does,
+// by the same code (lab_time.c).
 //
 // Between corrections the clock is linear, in integers: the same to the nanosecond on any machine.
 // Each poll (every interval) leaves an offset error, normal with error_ns, and a residual
@@ -45,6 +46,16 @@ void hs_lab_clock_destroy(struct hs_lab_clock *clock);
 
 // What it shows; makes the polls that are due on the way.
 int64_t hs_lab_clock_at(struct hs_lab_clock *clock, int64_t true_ns);
+
+// The frequency of its oscillator, which no poll changes.
+int64_t hs_lab_clock_free_ppb(const struct hs_lab_clock *clock);
+
+// It is set forward by so much, at this time, or back. Whatever is being slewed ends. Until it was
+// polled again, or is set back to where it was, it is not synchronised.
+void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns);
+
+// What it would show without its steps, but for a constant: CLOCK_MONOTONIC.
+int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns);
 
 // The true time at which it will show this, as far as the next change of its rate, or the time of
 // that change where it comes first: ask again then. Never before true_ns.

@@ -59,7 +59,7 @@ int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 	}
 	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
 	if (rc == 0 && n > 0)
-		rc = hs_ctl_install(at->ctl, lab_shown_ns(lab, at), list, HS_ORIGIN_CONFIG, err);
+		rc = hs_ctl_install(at->ctl, lab_shown_ns(at), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0 && err->path[0])
 		place_error(entries, n, err);
 	json_decref(list);
@@ -86,10 +86,8 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 {
 	struct lab_node *at = &lab->nodes[node];
 	char *text = json_dumps(request, JSON_COMPACT);
-	int64_t shown_ns = lab_shown_ns(lab, at);
-
-	hs_clock_set(at->clock, shown_ns);
-	char *answer = text ? hs_ctl_request(at->ctl, shown_ns, text, strlen(text), true) : NULL;
+	char *answer = text ? hs_ctl_request(at->ctl, lab_shown_ns(at), text, strlen(text), true)
+			    : NULL;
 	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
 	json_t *ok = json_incref(json_object_get(reply, "ok"));
 	if (!reply)
@@ -119,31 +117,16 @@ static struct handed_over handed_over(const struct lab_node *node)
 	};
 }
 
-static void tell_clock(struct lab_node *node)
-{
-	struct hs_lab_clock_status model;
-
-	hs_lab_clock_status(node->model, &model);
-	hs_clock_set_status(node->clock, &(struct hs_clock_status){
-							 .known = true,
-							 .synchronised = model.synchronised,
-							 .error_ns = model.error_ns,
-							 .steps = model.steps,
-					 });
-}
-
 void lab_control_step(struct hs_lab *lab, uint32_t index)
 {
 	struct lab_node *node = &lab->nodes[index];
-	int64_t shown_ns = lab_shown_ns(lab, node);
 
-	hs_clock_set(node->clock, shown_ns);
-	tell_clock(node);
-	hs_ctl_step(node->ctl, shown_ns);
+	hs_ctl_step(node->ctl, lab_shown_ns(node));
+	lab_told_ns(node); // the clock may have stepped
 	struct handed_over seen = handed_over(node);
 	node->reports_seen = seen.reports;
 	node->signals_seen = seen.signals;
-	int64_t due_ns = hs_lab_clock_when(node->model, lab->now_ns, hs_ctl_next_ns(node->ctl));
+	int64_t due_ns = lab_clock_when(node, hs_ctl_next_ns(node->ctl));
 	// What is due still, because it takes several steps, must not hold the time.
 	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
 }

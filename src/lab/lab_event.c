@@ -116,6 +116,13 @@ static int ask(struct hs_lab *lab, const struct hs_scenario_event *event, struct
 	return rc;
 }
 
+static void set_clock(struct hs_lab *lab, const struct hs_scenario_event *event)
+{
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
+		if (event->node == HS_NO_INDEX || event->node == i)
+			hs_lab_clock_set(lab->nodes[i].model, lab->now_ns, event->clock_step_ns);
+}
+
 // ---- all kinds ----
 
 static int run_event(
@@ -132,6 +139,9 @@ static int run_event(
 		hs_stream_set_rate(lab->streams[event->traffic], lab->now_ns, event->rate_pps);
 		hs_timers_set(&lab->stream_timers, event->traffic,
 				hs_stream_next_ns(lab->streams[event->traffic]));
+		return 0;
+	case HS_LAB_EVENT_CLOCK:
+		set_clock(lab, event);
 		return 0;
 	}
 	return -EINVAL;

@@ -134,17 +134,16 @@ static int make_node(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 	memcpy(config.window_ns, lab->scenario->windows_ns, sizeof(config.window_ns));
 	struct hs_ctl_output output = {.context = lab, .publish = lab_publish};
 	struct hs_node_config node_config;
-	int64_t shown_ns = lab_shown_ns(lab, node);
 
 	lab_node_config(lab->scenario, index, node->n_ports, &node_config);
 	snprintf(config.boot_id, sizeof(config.boot_id), "%016" PRIx64,
 			lab_seed(lab->scenario, "boot", ((uint64_t)node->restarts << 32) + index));
-	hs_clock_set(node->clock, shown_ns);
 	int rc = hs_node_create(&node_config, node->clock, lab->pool, &node->node, err);
 	if (rc == 0)
 		rc = open_ports(lab, node);
 	if (rc == 0)
-		rc = hs_ctl_create(&config, node->node, node->clock, &output, shown_ns, &node->ctl);
+		rc = hs_ctl_create(&config, node->node, node->clock, &output, lab_shown_ns(node),
+				&node->ctl);
 	return rc;
 }
 
@@ -208,15 +207,6 @@ void lab_node_stop(struct hs_lab *lab, uint32_t index)
 	}
 	node->ctl = NULL;
 	node->node = NULL;
-}
-
-static int make_clock(struct hs_lab *lab, uint32_t index)
-{
-	struct lab_node *node = &lab->nodes[index];
-	int rc = hs_lab_clock_create(&lab->scenario->nodes[index].clock,
-			lab_seed(lab->scenario, "clock", index), lab->start_ns, &node->model);
-
-	return rc == 0 ? hs_clock_create_manual(lab->start_ns, &node->clock) : rc;
 }
 
 // ---- links and streams ----
@@ -301,7 +291,7 @@ int lab_make_net(struct hs_lab *lab, struct hs_error *err)
 	if (rc == 0)
 		rc = lab_routes_make(lab);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = make_clock(lab, i);
+		rc = lab_make_clock(lab, i);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = lab_node_start(lab, i, err);
 	for (uint32_t t = 0; rc == 0 && t < s->n_traffic; t++)

@@ -46,10 +46,13 @@ struct lab_port {
 };
 
 struct lab_node {
+	struct hs_lab *lab;
 	struct hs_node *node; // NULL: it is down
 	struct hs_ctl *ctl;
 	struct hs_clock *clock;	    // what the node reads
-	struct hs_lab_clock *model; // what moves it
+	struct hs_lab_clock *model; // the system's clock, which that follows
+	int64_t stepped_ns;	    // of the clock, when it was read last
+	int64_t unfold_ns;	    // added to its time for lab_told_ns
 	uint32_t first_port;
 	uint16_t n_ports;
 	uint32_t restarts;
@@ -117,9 +120,29 @@ struct hs_lab {
 void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
 
-static inline int64_t lab_shown_ns(struct hs_lab *lab, const struct lab_node *node)
+// ---- lab_time.c: the clocks of nodes ----
+
+int lab_make_clock(struct hs_lab *lab, uint32_t node);
+// A step of the clock was seen: what is told of its time goes on behind what was told before.
+void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns);
+// The true time at which the node's clock shows this. Not before now.
+int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns);
+
+static inline int64_t lab_shown_ns(const struct lab_node *node)
 {
-	return hs_lab_clock_at(node->model, lab->now_ns);
+	return hs_clock_now(node->clock);
+}
+
+// The same for whoever compares windows with the truth: where the clock was set back, a time comes
+// twice. So each step moves what is told by whole minutes, the longest window, to behind all that
+// was told: no window has the name of another, and all ends stay multiples of their lengths.
+static inline int64_t lab_told_ns(struct lab_node *node)
+{
+	int64_t stepped_ns, now_ns = hs_clock_read(node->clock, &stepped_ns);
+
+	if (stepped_ns != node->stepped_ns)
+		lab_clock_stepped(node, stepped_ns);
+	return now_ns + node->unfold_ns;
 }
 
 // ---- lab_memory.c ----

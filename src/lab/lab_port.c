@@ -67,7 +67,7 @@ static uint32_t destination(const struct hs_lab *lab, const struct hs_passport *
 // ---- polling ----
 
 static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf *m,
-		const struct hs_passport *passport, int64_t shown_ns)
+		const struct hs_passport *passport)
 {
 	struct lab_node *node = &lab->nodes[port->node];
 
@@ -76,7 +76,6 @@ static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf
 	lab->polled.number = passport->number;
 	lab->polled.bytes = passport->bytes;
 	port->arrived = m;
-	hs_clock_set(node->clock, shown_ns);
 	hs_node_worker_poll(node->node, 0);
 	lab_control_look(lab, port->node);
 }
@@ -104,11 +103,11 @@ void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 		rte_pktmbuf_free(m);
 		return;
 	}
-	int64_t shown_ns = lab_shown_ns(lab, &lab->nodes[port->node]);
+	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
 	if (passport->flow != HS_NO_INDEX)
-		hs_truth_receive(lab->truth, passport, port->node, lab->now_ns, shown_ns,
+		hs_truth_receive(lab->truth, passport, port->node, lab->now_ns, told_ns,
 				rte_pktmbuf_pkt_len(m));
-	poll_node(lab, port, m, passport, shown_ns);
+	poll_node(lab, port, m, passport);
 }
 
 // ---- from hosts ----
@@ -146,7 +145,7 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	if (unlikely(!m))
 		return;
 	struct hs_passport *passport = rte_mbuf_to_priv(m);
-	int64_t shown_ns = lab_shown_ns(lab, &lab->nodes[port->node]);
+	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
 	memset(passport, 0, offsetof(struct hs_passport, stops));
 	passport->traffic = traffic;
 	passport->flow = lab->flows[traffic][frame->reply];
@@ -155,8 +154,8 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	passport->bytes = frame->len;
 	stamp_serial(lab, m, passport);
 	if (passport->flow != HS_NO_INDEX)
-		hs_truth_enter(lab->truth, passport, port->node, lab->now_ns, shown_ns);
-	poll_node(lab, port, m, passport, shown_ns);
+		hs_truth_enter(lab->truth, passport, port->node, lab->now_ns, told_ns);
+	poll_node(lab, port, m, passport);
 }
 
 // The stream's next time changes with what it sends and what arrives.
@@ -190,7 +189,7 @@ static void announce(struct hs_lab *lab, uint32_t host)
 	memset(passport, 0, offsetof(struct hs_passport, stops));
 	passport->traffic = passport->flow = HS_NO_INDEX;
 	stamp_serial(lab, m, passport);
-	poll_node(lab, port, m, passport, lab_shown_ns(lab, &lab->nodes[port->node]));
+	poll_node(lab, port, m, passport);
 	while (hs_event_pop(&lab->announcements, &event))
 		lab_frame_arrives(lab, event.index, event.subject);
 }
@@ -256,7 +255,7 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 	else
 		fprintf(file, "delivered,%" PRId64 ",%" PRId64, fate ? fate->wait_ns : 0,
 				fate ? fate->arrives_ns : lab->now_ns);
-	fprintf(file, ",%" PRId64 ",", lab_shown_ns(lab, &lab->nodes[port->node]));
+	fprintf(file, ",%" PRId64 ",", lab_shown_ns(&lab->nodes[port->node]));
 	if (telemetry)
 		write_header(file, m);
 	fputc('\n', file);

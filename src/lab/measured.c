@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct flow {
-	bool paired; // its trips are of use
+	bool paired;	       // its trips are of use
+	uint16_t source, sink; // node ids of its ends
 	struct hs_trip *trips;
 	size_t n_trips, trips_capacity;
 	struct hs_measured_window *run;
@@ -23,6 +24,7 @@ struct hs_measured {
 	struct hs_measured_window **windows; // in order
 	size_t n_windows, windows_capacity;
 	struct hs_measured_counters counters;
+	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
 };
 
 // ---- making ----
@@ -57,6 +59,25 @@ static int pair_flows(struct hs_measured *measured, const struct hs_scenario_flo
 	return rc;
 }
 
+static uint16_t node_of(const struct hs_scenario *scenario, uint32_t host)
+{
+	return scenario->nodes[scenario->hosts[host].at].id;
+}
+
+static void find_ends(struct hs_measured *measured, const struct hs_scenario *scenario)
+{
+	for (uint32_t i = 0; i < measured->n_flows; i++) {
+		const struct hs_scenario_flow *flow = &scenario->flows[i];
+		if (flow->traffic == HS_NO_INDEX)
+			continue;
+		const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
+		measured->flows[i].source =
+				node_of(scenario, flow->reverse ? traffic->to : traffic->from);
+		measured->flows[i].sink =
+				node_of(scenario, flow->reverse ? traffic->from : traffic->to);
+	}
+}
+
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **out)
 {
 	struct hs_measured *measured = calloc(1, sizeof(*measured));
@@ -72,6 +93,8 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 		hs_measured_destroy(measured);
 		return rc;
 	}
+	if (scenario->hosts && scenario->nodes && scenario->traffic)
+		find_ends(measured, scenario);
 	*out = measured;
 	return 0;
 }
@@ -149,6 +172,26 @@ static int keep_window(struct hs_measured *measured, struct hs_measured_window *
 	return 0;
 }
 
+void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64_t ahead_ns)
+{
+	measured->ahead_ns[node_id] = ahead_ns;
+}
+
+static void move_hop(const struct hs_measured *measured, struct hs_measured_hop *hop)
+{
+	hop->span_start_ns += measured->ahead_ns[hop->to];
+	hop->span_end_ns += measured->ahead_ns[hop->to];
+}
+
+static void move_window(const struct hs_measured *measured, struct hs_measured_window *window)
+{
+	window->start_ns += measured->ahead_ns[window->node_id];
+	window->end_ns += measured->ahead_ns[window->node_id];
+	for (uint32_t i = 0; i < window->n_hops; i++)
+		move_hop(measured, &window->hops[i]);
+	move_hop(measured, &window->e2e);
+}
+
 static int take_window(struct hs_measured *measured, uint32_t flow, const json_t *body)
 {
 	struct hs_measured_window *window;
@@ -156,6 +199,7 @@ static int take_window(struct hs_measured *measured, uint32_t flow, const json_t
 	if (rc < 0)
 		return rc;
 	window->flow = flow;
+	move_window(measured, window);
 	bool wanted = window->window_ns == measured->window_ns;
 	rc = wanted ? keep_window(measured, window) : 0;
 	if (!wanted || rc < 0)
@@ -182,6 +226,8 @@ static int take_report(struct hs_measured *measured, uint32_t index, const json_
 			flow->trips = trips;
 			flow->trips_capacity = capacity;
 		}
+		trip.sink_ns += measured->ahead_ns[flow->sink];
+		trip.source_ns += measured->ahead_ns[flow->source];
 		flow->trips[flow->n_trips++] = trip;
 	}
 	measured->counters.reports++;

@@ -66,6 +66,9 @@ struct hs_measured;
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **measured);
 void hs_measured_destroy(struct hs_measured *measured);
 
+// What is added from now on to times of this node's clock, in windows and trips.
+void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64_t ahead_ns);
+
 // Takes a published message: what is no window, report or event of the scenario is counted only.
 // Of reports only those that a round trip needs are read. 0, -EINVAL (no such message can come from
 // a node: a bug), -ENOMEM.

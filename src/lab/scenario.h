@@ -100,6 +100,7 @@ enum hs_scenario_event_kind {
 			      // scenario's requests
 	HS_LAB_EVENT_REQUEST, // a request to a node, or all
 	HS_LAB_EVENT_TRAFFIC, // a new rate for an entry of traffic
+	HS_LAB_EVENT_CLOCK,   // the system's clock of a node, or of all, is set by clock_step_ns
 };
 
 struct hs_scenario_event {
@@ -112,6 +113,7 @@ struct hs_scenario_event {
 	json_t *request; // owned
 	int64_t down_ns;
 	double rate_pps;
+	int64_t clock_step_ns;
 };
 
 struct hs_scenario_expect {

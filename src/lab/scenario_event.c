@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_EVENTS 100000
-#define NO_TIME	   INT64_MIN
+#define MAX_EVENTS	  100000
+#define NO_TIME		  INT64_MIN
+#define MAX_CLOCK_STEP_NS INT64_C(86400000000000) // a day
 
 struct entry {
 	const struct hs_scenario_draft *draft;
@@ -16,6 +17,7 @@ struct entry {
 	json_t *link, *node, *traffic, *set, *request;
 	uint32_t ways; // bits
 	bool restart;
+	json_t *clock_step;
 };
 
 static const struct hs_schema_word direction_words[] = {
@@ -40,6 +42,7 @@ static const struct hs_schema_field event_fields[] = {
 		{"restart", HS_SCHEMA_BOOL, ENTRY(restart)},
 		{"down_s", HS_SCHEMA_SECONDS, ENTRY(event.down_ns), SECONDS(0)},
 		{"request", HS_SCHEMA_JSON, ENTRY(request)},
+		{"clock_step_ns", HS_SCHEMA_JSON, ENTRY(clock_step)},
 		{"traffic", HS_SCHEMA_JSON, ENTRY(traffic)},
 		{NULL},
 };
@@ -51,6 +54,7 @@ static const struct hs_scenario_key limited_keys[] = {
 		{"restart", OF(RESTART), "only beside node, and without request"},
 		{"down_s", OF(RESTART), "only beside restart"},
 		{"request", OF(REQUEST), "only beside node"},
+		{"clock_step_ns", OF(CLOCK), "only beside node, and without request"},
 		{NULL},
 };
 
@@ -64,10 +68,11 @@ static int find_kind(struct entry *entry, const char *path, struct hs_error *err
 	if (subjects > 1)
 		return hs_error_set(err, "conflict", path, "one of link, node, traffic",
 				"the event happens to several things");
-	entry->event.kind = entry->link	     ? HS_LAB_EVENT_LINK
-			    : entry->traffic ? HS_LAB_EVENT_TRAFFIC
-			    : entry->request ? HS_LAB_EVENT_REQUEST
-					     : HS_LAB_EVENT_RESTART;
+	entry->event.kind = entry->link				   ? HS_LAB_EVENT_LINK
+			    : entry->traffic			   ? HS_LAB_EVENT_TRAFFIC
+			    : entry->request			   ? HS_LAB_EVENT_REQUEST
+			    : entry->clock_step && !entry->restart ? HS_LAB_EVENT_CLOCK
+								   : HS_LAB_EVENT_RESTART;
 	return 0;
 }
 
@@ -184,6 +189,27 @@ static int read_request(struct entry *entry, const char *path, uint32_t *named, 
 	return entry->event.request ? 0 : hs_scenario_no_memory(err);
 }
 
+static int read_clock(struct entry *entry, const char *path, struct hs_error *err)
+{
+	static const struct hs_schema_field fields[] = {
+			{"clock_step_ns", HS_SCHEMA_INT, ENTRY(event.clock_step_ns),
+					.required = true, .min = (uint64_t)-MAX_CLOCK_STEP_NS,
+					.max = MAX_CLOCK_STEP_NS},
+			{NULL},
+	};
+	char at[64];
+
+	snprintf(at, sizeof(at), "%s.node", path);
+	if (hs_scenario_read_node_or_all(entry->draft, entry->node, at, &entry->event.node, err) <
+			0)
+		return -EINVAL;
+	json_t *object = json_pack("{s:O}", "clock_step_ns", entry->clock_step);
+	int rc = object ? hs_schema_read(fields, object, path, entry, err)
+			: hs_scenario_no_memory(err);
+	json_decref(object);
+	return rc;
+}
+
 static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error *err)
 {
 	struct entry entry = {.draft = draft, .ways = 3, .event = {.until_ns = NO_TIME}};
@@ -214,6 +240,9 @@ static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error
 		break;
 	case HS_LAB_EVENT_TRAFFIC:
 		rc = read_traffic(&entry, at, err);
+		break;
+	case HS_LAB_EVENT_CLOCK:
+		rc = read_clock(&entry, at, err);
 		break;
 	}
 	if (rc < 0)

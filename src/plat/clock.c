@@ -241,12 +241,18 @@ static struct hs_clock_reading take_reading(
 	return reading;
 }
 
+// What a simulated system does is told by whoever simulates it.
+static bool is_machines(const struct hs_clock *clock)
+{
+	return clock->source.ticks == machine_ticks;
+}
+
 static void say_if_wrong(struct hs_clock *clock)
 {
 	int64_t offset_ns = clock->servo.offset_ns;
 	bool wrong = offset_ns > RIGHT_NS || offset_ns < -RIGHT_NS;
 
-	if (wrong && !clock->said_wrong)
+	if (wrong && !clock->said_wrong && is_machines(clock))
 		hs_log(HS_LOG_WARNING, "clock",
 				"the system clock was set: ours is %lld ms %s it and is right "
 				"within 60 s",
@@ -257,9 +263,10 @@ static void say_if_wrong(struct hs_clock *clock)
 
 static void tell_step(struct hs_clock *clock, int64_t amount_ns)
 {
-	hs_log(HS_LOG_NOTICE, "clock", "stepped %lld ms %s after the system clock",
-			(long long)((amount_ns < 0 ? -amount_ns : amount_ns) / 1000000),
-			amount_ns < 0 ? "back" : "forward");
+	if (is_machines(clock))
+		hs_log(HS_LOG_NOTICE, "clock", "stepped %lld ms %s after the system clock",
+				(long long)((amount_ns < 0 ? -amount_ns : amount_ns) / 1000000),
+				amount_ns < 0 ? "back" : "forward");
 	clock->said_wrong = false;
 	if (clock->stepped)
 		clock->stepped(clock->stepped_context, amount_ns);
@@ -286,6 +293,11 @@ void hs_clock_on_step(struct hs_clock *clock, hs_clock_stepped *stepped, void *c
 {
 	clock->stepped = stepped;
 	clock->stepped_context = context;
+}
+
+void hs_clock_line(const struct hs_clock *clock, struct hs_clock_line *line)
+{
+	*line = clock->servo.line;
 }
 
 void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns)

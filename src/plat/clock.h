@@ -61,6 +61,10 @@ void hs_clock_set(struct hs_clock *clock, int64_t now_ns); // manual clocks only
 // What hs_clock_status says from now on (not known until then); manual clocks only.
 void hs_clock_set_status(struct hs_clock *clock, const struct hs_clock_status *status);
 
+// The line that holds now. Control.
+struct hs_clock_line;
+void hs_clock_line(const struct hs_clock *clock, struct hs_clock_line *line);
+
 // Offsets beyond it are stepped, others slewed; HS_CLOCK_STEP_NS until then.
 void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns);
 // Called from hs_clock_correct before a step by this much: readers see the old time until it

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The clocks of nodes: a counter that runs as the node's oscillator does, and follows the system's
+// clock (lab_clock.h) as a daemon's does.
+#include "lab_parts.h"
+
+#include "clock_servo.h"
+
+#define PPB	  INT64_C(1000000000)
+#define MINUTE_NS INT64_C(60000000000)
+
+// ---- the counter ----
+
+static int64_t free_drift_ppb(const struct lab_node *node)
+{
+	return hs_lab_clock_free_ppb(node->model);
+}
+
+static uint64_t ticks_at(const struct lab_node *node, int64_t true_ns)
+{
+	int64_t passed_ns = true_ns - node->lab->start_ns;
+	__int128 drift = (__int128)passed_ns * free_drift_ppb(node);
+	__int128 whole = drift / PPB;
+
+	return (uint64_t)passed_ns + (uint64_t)(int64_t)(whole - (drift < whole * PPB));
+}
+
+static uint64_t ticks(void *context)
+{
+	const struct lab_node *node = context;
+
+	return ticks_at(node, node->lab->now_ns);
+}
+
+// ---- the system's clock ----
+
+static int64_t realtime(void *context)
+{
+	const struct lab_node *node = context;
+
+	return hs_lab_clock_at(node->model, node->lab->now_ns);
+}
+
+static int64_t monotonic(void *context)
+{
+	const struct lab_node *node = context;
+
+	return hs_lab_clock_monotonic(node->model, node->lab->now_ns);
+}
+
+static int no_tai(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+static bool kernel(void *context, struct hs_clock_kernel *kernel)
+{
+	const struct lab_node *node = context;
+	struct hs_lab_clock_status status;
+
+	hs_lab_clock_status(node->model, &status);
+	*kernel = (struct hs_clock_kernel){
+			.synchronised = status.synchronised,
+			.maxerror_ns = status.error_ns,
+			.esterror_ns = status.error_ns / 3,
+			.status = status.synchronised ? 0 : 64, // STA_UNSYNC
+	};
+	return true;
+}
+
+// ---- the node's ----
+
+int lab_make_clock(struct hs_lab *lab, uint32_t index)
+{
+	struct lab_node *node = &lab->nodes[index];
+	const struct hs_clock_source source = {
+			.ticks = ticks,
+			.realtime_ns = realtime,
+			.monotonic_ns = monotonic,
+			.tai_offset_s = no_tai,
+			.context = node,
+			.kernel = kernel,
+			.rate = UINT64_C(1) << HS_CLOCK_RATE_SHIFT,
+	};
+
+	node->lab = lab;
+	int rc = hs_lab_clock_create(&lab->scenario->nodes[index].clock,
+			lab_seed(lab->scenario, "clock", index), lab->start_ns, &node->model);
+	return rc == 0 ? hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock) : rc;
+}
+
+void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
+{
+	int64_t back_ns = node->stepped_ns - stepped_ns;
+	uint32_t index = (uint32_t)(node - node->lab->nodes);
+
+	if (back_ns > 0)
+		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
+	node->unfold_ns += MINUTE_NS;
+	node->stepped_ns = stepped_ns;
+	hs_measured_set_ahead(
+			node->lab->measured, node->lab->scenario->nodes[index].id, node->unfold_ns);
+}
+
+int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
+{
+	int64_t now_ns = node->lab->now_ns;
+	struct hs_clock_line line;
+
+	hs_clock_line(node->clock, &line);
+	if (shown_ns > now_ns + INT64_MAX / 4 || shown_ns == INT64_MAX)
+		return HS_LAB_NEVER_NS;
+	if (hs_clock_line_at(&line, ticks_at(node, now_ns)) >= shown_ns)
+		return now_ns;
+	// Near it by division, then the very nanosecond.
+	__int128 wanted = (((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT) / line.rate;
+	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB / (PPB + free_drift_ppb(node));
+	int64_t at_ns = node->lab->start_ns + (int64_t)passed;
+	while (hs_clock_line_at(&line, ticks_at(node, at_ns)) < shown_ns)
+		at_ns++;
+	while (at_ns > now_ns && hs_clock_line_at(&line, ticks_at(node, at_ns - 1)) >= shown_ns)
+		at_ns--;
+	return at_ns;
+}
