@@ -82,6 +82,9 @@ void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns)
 	if (ns >= 0 && ns < SECOND_NS)
 		return;
 	fleet->start_ns += ns;
+	// Windows of a time to come would stay open until then.
+	if (ns <= -SECOND_NS)
+		hs_qos_clock_step(fleet->qos);
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
 		fleet_shift_node(&fleet->nodes[i], ns);
 	fleet_shift_relays(fleet, ns);

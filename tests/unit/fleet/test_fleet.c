@@ -683,6 +683,30 @@ static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
 	assert_int_equal(json_integer_value(json_object_get(monitor, "reports_ahead")), 1);
 }
 
+static void windows_go_on_where_the_clock_is_set_back(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 200; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	fake.now_ns -= 3600 * SECOND; // and so are those of the nodes, whose stamps follow
+	for (unsigned k = 0; k < fake.n_messages; k++)
+		fake.messages[(fake.head + k) % FAKE_MESSAGES].due_ns -= 3600 * SECOND;
+	for (unsigned k = 200; k < 500; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *window = window_of(ask);
+	assert_true(json_integer_value(json_object_get(window, "reports")) >= 90);
+	assert_in_range(json_integer_value(json_object_get(window, "end_ns")),
+			fake.now_ns - 2 * SECOND, fake.now_ns + SECOND);
+}
+
 static void publish_window(unsigned ns_id)
 {
 	char text[256];
@@ -797,6 +821,7 @@ int main(void)
 			TEST(another_rule_in_its_place_that_a_restart_came_between_is_known_as_ours),
 			TEST(removals_are_kept_only_for_nodes_that_were_told_of_the_rule),
 			TEST(a_clock_that_is_set_changes_nothing),
+			TEST(windows_go_on_where_the_clock_is_set_back),
 			TEST(a_question_for_the_nodes_may_stand_in_a_list),
 			TEST(a_list_that_is_taken_back_leaves_the_rule_at_its_nodes),
 			TEST(a_flood_of_questions_holds_up_no_repair),
