@@ -86,7 +86,11 @@ int lab_make_clock(struct hs_lab *lab, uint32_t index)
 	node->lab = lab;
 	int rc = hs_lab_clock_create(&lab->scenario->nodes[index].clock,
 			lab_seed(lab->scenario, "clock", index), lab->start_ns, &node->model);
-	return rc == 0 ? hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock) : rc;
+	if (rc == 0)
+		rc = hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock);
+	if (rc == 0)
+		hs_clock_set_step(node->clock, lab->scenario->clock_step_ms * INT64_C(1000000));
+	return rc;
 }
 
 void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)

@@ -57,6 +57,7 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.max = 86400},
 		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats},
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
+		{"clock_step_ms", HS_SCHEMA_UINT, HEAD(clock_step_ms), .min = 10, .max = 10000},
 		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows},
 		{NULL},
 };
@@ -104,6 +105,7 @@ static int draft_init(struct hs_scenario_draft *draft)
 					.mtu = 1500},
 	};
 	hs_in_band_init(&draft->scenario.in_band);
+	draft->scenario.clock_step_ms = 1000;
 	int rc = hs_scenario_names_init(&draft->node_names, "node", "the name of a node");
 	rc |= hs_scenario_names_init(&draft->link_names, "link", "the name of a link");
 	rc |= hs_scenario_names_init(&draft->host_names, "host", "the name of a host");

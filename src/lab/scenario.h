@@ -146,6 +146,7 @@ struct hs_scenario {
 	uint32_t mbufs, rules; // packets under way at once; rules a node holds
 	uint16_t mtu;
 	struct hs_in_band in_band; // of every node
+	uint32_t clock_step_ms;	   // likewise
 	int64_t reroute_ns;	   // shortest_path: from a change of a link to new routes
 
 	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;

@@ -396,6 +396,38 @@ static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
 	}
 }
 
+static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **state)
+{
+	(void)state;
+	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
+							    .sync = {.interval_ns = 10 * S}},
+			1);
+	struct hs_lab_clock_status status;
+	offset_at(clock, 10 * S);
+	int64_t monotonic = hs_lab_clock_monotonic(clock, START + 12 * S);
+	hs_lab_clock_set(clock, START + 12 * S, -3600 * S);
+	assert_true(offset_at(clock, 12 * S) == -3600 * S);
+	assert_true(hs_lab_clock_monotonic(clock, START + 12 * S) == monotonic);
+	assert_true(hs_lab_clock_monotonic(clock, START + 13 * S) == monotonic + S);
+	hs_lab_clock_status(clock, &status);
+	assert_false(status.synchronised);
+	assert_true(offset_at(clock, 20 * S) == 0);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.synchronised);
+	assert_int_equal(status.steps, 3);
+	assert_true(hs_lab_clock_free_ppb(clock) == 1000);
+	hs_lab_clock_destroy(clock);
+
+	clock = create((struct hs_lab_clock_config){0}, 1);
+	hs_lab_clock_set(clock, START + S, 36 * S);
+	hs_lab_clock_status(clock, &status);
+	assert_false(status.synchronised);
+	hs_lab_clock_set(clock, START + 2 * S, -36 * S);
+	hs_lab_clock_status(clock, &status);
+	assert_true(status.synchronised); // as it was
+	hs_lab_clock_destroy(clock);
+}
+
 static void an_absurd_frequency_is_cut(void **state)
 {
 	(void)state;
@@ -430,6 +462,7 @@ int main(void)
 			cmocka_unit_test(a_time_that_no_clock_will_show_comes_never),
 			cmocka_unit_test(the_error_bound_is_three_deviations_at_the_next_poll),
 			cmocka_unit_test(an_hour_with_a_poll_a_second_stays_within_its_errors),
+			cmocka_unit_test(a_clock_that_is_set_runs_on_from_there_until_it_is_polled),
 			cmocka_unit_test(an_absurd_frequency_is_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
