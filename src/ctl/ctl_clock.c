@@ -119,9 +119,9 @@ static void tell_step(struct hs_ctl *ctl, int64_t amount_ns)
 
 	hs_ctl_event(ctl, "clock_step",
 			json_pack("{s:I, s:I, s:I, s:I}", "amount_ns", (json_int_t)amount_ns,
-					"old_offset_ns", (json_int_t)status->offset_ns,
-					"new_offset_ns",
-					(json_int_t)(status->offset_ns + amount_ns), "steps",
+					"old_offset_ns",
+					(json_int_t)(status->offset_ns - amount_ns),
+					"new_offset_ns", (json_int_t)status->offset_ns, "steps",
 					(json_int_t)status->steps),
 			"the system's clock jumped and the node's followed by %" PRId64 " ms",
 			amount_ns / 1000000);

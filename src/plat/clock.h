@@ -28,7 +28,7 @@ struct hs_clock_status {
 	bool known;	   // the kernel told
 	bool synchronised; // both the system's clock and ours to it
 	int64_t error_ns;  // the kernel's largest error and our own offset
-	int64_t offset_ns; // our clock minus the system's at the last correction, before it
+	int64_t offset_ns; // our clock minus the system's at the last correction: left to slew
 	uint64_t steps;	   // that were made because the system's clock had jumped
 	struct hs_clock_kernel kernel;
 };

@@ -123,7 +123,7 @@ static void step(struct hs_clock_servo *servo, const struct hs_clock_reading *no
 			.rate = servo->rate,
 			.stepped_ns = now->target_ns - steady,
 	};
-	servo->worst_ns = 0;
+	servo->offset_ns = servo->worst_ns = 0;
 	servo->steps++;
 }
 
@@ -139,7 +139,7 @@ int64_t hs_clock_servo_correct(struct hs_clock_servo *servo, const struct hs_clo
 	measure_rate(servo, now);
 	if (is_beyond(servo)) {
 		step(servo, now, steady_ns(servo, ours_ns, last_ns, interval_ns));
-		return -servo->offset_ns;
+		return now->target_ns - ours_ns;
 	}
 	servo->line.base_ticks = now->target_ticks;
 	servo->line.base_ns = ours_ns;

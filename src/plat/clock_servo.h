@@ -38,8 +38,8 @@ struct hs_clock_servo {
 	uint64_t rate, first_rate;		     // without slew
 	struct hs_clock_reading anchor, next_anchor; // the rate is measured from the older one
 	struct hs_clock_reading last;
-	int64_t offset_ns;	// ours minus the target, at the last correction, before it
-	int64_t worst_ns;	// the largest that is being slewed
+	int64_t offset_ns; // ours minus the target at the last correction: what it left to slew
+	int64_t worst_ns;  // the largest that is being slewed
 	unsigned strange_rates; // in a row
 	uint64_t steps;
 };

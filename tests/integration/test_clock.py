@@ -81,13 +81,13 @@ def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_ar
     subscriber = Subscriber(sink.publisher, "")
     subscriber.wait_connected(sink)
     chain.hosts[0].spawn("ping", "-q", "-i", "0.01", B)
-    check(any(is_right(w) and not is_marked(w) for w in windows_of(subscriber, 3.3)), "before")
+    check(any(is_right(w) and not is_marked(w) for w in windows_of(subscriber, 3)), "before")
     for offset_s in (36, 0, -3600, 0):
         amount = offset_s * SECOND - clock.offset_ns()
         for node in chain.nodes:
             node.known = len(events(node, "clock_step"))
         clock.set(offset_s * SECOND)
-        windows = windows_of(subscriber, 3.3)
+        windows = windows_of(subscriber, 3)
         for node in chain.nodes:
             told = events(node, "clock_step")[node.known:]
             equal(len(told), 1, f"{node.name}: steps told of")
@@ -130,12 +130,12 @@ def timers_go_on_where_the_system_clock_is_set(workspace):
     def sent():
         return source.call("int_get", ns_id=1)["state"]["request_sent"]
 
-    for offset_s in (3600, 0, -36, 0):
+    for offset_s in (3600, 0):
         clock.set(offset_s * SECOND)
         time.sleep(0.3)
         before, requests = reports(), sent()
         begin = time.monotonic()
-        time.sleep(1.5)
+        time.sleep(1)
         passed = time.monotonic() - begin
         made = reports() - before
         check(0.3 * passed / 0.02 < made < 2 * passed / 0.02, f"{made} reports in {passed} s")
@@ -155,7 +155,7 @@ def an_offset_below_the_bound_is_slewed_and_not_called_synchronised(workspace):
     until(lambda: abs(sink.call("node_get")["clock"]["offset_ns"]) > 400 * MS, 3, "it is seen")
     begin, first = time.monotonic(), sink.call("node_get")["clock"]
     check(not first["synchronised"], first)
-    time.sleep(3)
+    time.sleep(1.5)
     now = sink.call("node_get")["clock"]
     passed = time.monotonic() - begin
     rate = (first["offset_ns"] - now["offset_ns"]) / passed / SECOND
