@@ -101,8 +101,7 @@ static bool has_moved(const struct hs_partial_row *row, const struct hs_partial_
 	if (!(last->added & row->bit))
 		return true;
 	return (uint64_t)(change < 0 ? -change : change) > row->min_change ||
-	       // Unsigned: a clock that was set back makes it old.
-	       (uint64_t)(now_ns - last->added_ns[k]) >= (uint64_t)row->max_age_ns;
+	       now_ns - last->added_ns[k] >= row->max_age_ns;
 }
 
 uint16_t hs_partial_choose(const struct hs_partial_worker *worker, const struct hs_flow_view *flows,

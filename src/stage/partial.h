@@ -43,7 +43,8 @@ void hs_partial_destroy(struct hs_partial_worker *worker);
 // DPDK memory that it takes.
 uint64_t hs_partial_bytes(const struct hs_partial *config, uint32_t rules);
 
-// Which of the wanted fields a packet of the rule gets.
+// Which of the wanted fields a packet of the rule gets. `now_ns` here and below is time without
+// steps: ages and the change of a stamp are measured by it.
 uint16_t hs_partial_choose(const struct hs_partial_worker *worker, const struct hs_flow_view *flows,
 		uint32_t slot, uint16_t wanted, const struct hs_flow_sums *sums, int64_t now_ns,
 		struct hs_rng *rng);

@@ -32,7 +32,7 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	if (!wanted || !hs_flow_hop_enabled(own))
 		return;
 
-	int64_t now_ns = hs_burst_rx_ns(burst, i);
+	int64_t now_ns = hs_burst_steady_ns(burst, i);
 	uint16_t bitmap = wanted & allowed;
 	struct hs_flow_sums sums;
 
