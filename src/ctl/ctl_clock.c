@@ -9,10 +9,8 @@
 // Reports whose packets were received in the old time, and come after the step.
 #define STRAGGLERS_NS SECOND_NS
 
-static void give_monitor(struct hs_ctl *ctl)
+static void give_monitor(struct hs_ctl *ctl, const struct hs_clock_status *now)
 {
-	const struct hs_clock_status *now = &ctl->clock_status;
-
 	hs_qos_set_clock(ctl->qos, &(struct hs_qos_clock){.known = now->known,
 						   .synchronised = now->synchronised,
 						   .error_ns = now->error_ns,
@@ -29,7 +27,7 @@ void hs_ctl_watch_clock(struct hs_ctl *ctl)
 	struct hs_clock_status was = ctl->clock_status, *now = &ctl->clock_status;
 
 	hs_clock_status(ctl->clock, now);
-	give_monitor(ctl);
+	give_monitor(ctl, now);
 	bool changed = ctl->clock_told && was.synchronised != now->synchronised;
 	bool unknown_before = !ctl->clock_told && now->known && !now->synchronised;
 	if (changed || unknown_before)
@@ -113,10 +111,8 @@ static void shift_rules(struct hs_ctl *ctl, int64_t by_ns)
 	}
 }
 
-static void tell_step(struct hs_ctl *ctl, int64_t amount_ns)
+static void tell_step(struct hs_ctl *ctl, const struct hs_clock_status *status, int64_t amount_ns)
 {
-	const struct hs_clock_status *status = &ctl->clock_status;
-
 	hs_ctl_event(ctl, "clock_step",
 			json_pack("{s:I, s:I, s:I, s:I}", "amount_ns", (json_int_t)amount_ns,
 					"old_offset_ns",
@@ -131,10 +127,11 @@ static void tell_step(struct hs_ctl *ctl, int64_t amount_ns)
 static void on_step(void *context, int64_t amount_ns)
 {
 	struct hs_ctl *ctl = context;
+	struct hs_clock_status status;
 
 	hs_ctl_drain(ctl, hs_ctl_waiting(ctl));
-	hs_clock_status(ctl->clock, &ctl->clock_status);
-	give_monitor(ctl);
+	hs_clock_status(ctl->clock, &status);
+	give_monitor(ctl, &status);
 	hs_ctl_shadow_mark(ctl);
 	hs_qos_clock_step(ctl->qos);
 	ctl->close_after_reports = 0;
@@ -143,7 +140,8 @@ static void on_step(void *context, int64_t amount_ns)
 	hs_ctl_seen_shift(ctl, amount_ns);
 	ctl->step_ns = ctl->now_ns;
 	ctl->step_amount_ns = amount_ns;
-	tell_step(ctl, amount_ns);
+	tell_step(ctl, &status, amount_ns);
+	hs_ctl_watch_clock(ctl);
 }
 
 // A burst that was under way at the step has stamps of the old time.
