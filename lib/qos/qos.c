@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_parts.h"
+#include "qos_stamp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,8 +74,10 @@ static int64_t tag_of(const struct hs_qos *qos, int64_t ts_ns)
 }
 
 // The sum that a report of this time goes into; closes and opens windows on the way.
-static enum hs_qos_sum_id enter(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t ts_ns)
+static enum hs_qos_sum_id enter(
+		struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_report *report)
 {
+	int64_t ts_ns = report->sink_ts_ns;
 	struct hs_qos_sum *current = &flow->sums[HS_QOS_CURRENT];
 	struct hs_qos_sum *closing = &flow->sums[HS_QOS_CLOSING];
 	int64_t length = qos->config.window_ns[0];
@@ -82,6 +85,7 @@ static enum hs_qos_sum_id enter(struct hs_qos *qos, struct hs_qos_flow *flow, in
 	if (current->open && ts_ns <= end_ns && ts_ns > end_ns - length &&
 			ts_ns < flow->close_at_ns)
 		return HS_QOS_CURRENT;
+	hs_qos_stamp_note(flow, report);
 	while (flow->active && ts_ns >= flow->close_at_ns)
 		hs_qos_close_next(qos, flow);
 	int64_t tag = tag_of(qos, ts_ns);
@@ -168,7 +172,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	hs_qos_settle(qos, flow);
 	if (!same_rule(flow, key))
 		renew_flow(qos, flow, key);
-	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report->sink_ts_ns));
+	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report));
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;
 		if (created)

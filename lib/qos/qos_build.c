@@ -191,11 +191,14 @@ static void fill_delay(const struct hs_qos_link_sum *sum, struct hs_qos_hop *hop
 		hop->delay.max = sum->delay_max;
 		hop->has |= HS_QOS_HAS_DELAY;
 	}
-	if (sum->jitter_n) {
-		hop->jitter_ns = (uint64_t)rounded_mean(sum->jitter_sum, sum->jitter_n);
-		hop->jitter_rfc3550_ns = sum->rfc3550 >> 4;
-		hop->has |= HS_QOS_HAS_JITTER | HS_QOS_HAS_JITTER_RFC3550;
-	}
+	if (!sum->jitter_n)
+		return;
+	hop->jitter_rfc3550_ns = sum->rfc3550 >> 4;
+	hop->has |= HS_QOS_HAS_JITTER_RFC3550;
+	if (sum->unpaired)
+		return;
+	hop->jitter_ns = (uint64_t)rounded_mean(sum->jitter_sum, sum->jitter_n);
+	hop->has |= HS_QOS_HAS_JITTER;
 }
 
 // ---- loss and throughput ----
@@ -298,7 +301,8 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	fill_delay(link_sum, hop);
 	if (link_sum->delay_n)
 		fill_percentiles(link_sum, n_values ? column(columns, index) : NULL, n_values, hop);
-	fill_throughput(link_sum, window_ns, hop);
+	// Where the sink's clock stepped, the window was longer or shorter than it says.
+	fill_throughput(link_sum, sum->sink_stepped ? 0 : window_ns, hop);
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
 			tier < 0 ? NULL : &link->carry[tier], hop);
 	fill_reports(sum, link_sum, hop);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows that end: which flows have some, and what is made of them.
 #include "qos_parts.h"
+#include "qos_path.h"
 
 // ---- flows with windows to close ----
 
@@ -48,6 +49,7 @@ static void forbid_placing(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped)
 {
+	window->flags |= stepped ? HS_QOS_CLOCK_STEP : 0;
 	bool doubtful = stepped || (window->flags & HS_QOS_NEGATIVE_DELAY);
 	window->clock.known = qos->clock.known || doubtful;
 	window->clock.synchronised = qos->clock.synchronised && qos->clock.known && !doubtful;
@@ -143,6 +145,8 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 		hs_qos_sum_keep_smoothed(flow, sum);
 	hs_qos_drop_uncommon(flow, sum);
 	hs_qos_judge_rules(flow, sum);
+	if (hs_qos_path_bypassed(flow, sum))
+		sum->flags |= HS_QOS_BYPASSED;
 	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
 	pass_delays(qos, flow, sum);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, 0), sum);

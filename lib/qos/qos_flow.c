@@ -5,6 +5,7 @@
 #include "qos_partial.h"
 #include "qos_path.h"
 #include "qos_quick.h"
+#include "qos_stamp.h"
 #include "qos_sum.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->n_sums = HS_QOS_TIER;
 	for (unsigned i = 1; i < HS_QOS_WINDOWS && config->window_ns[i]; i++)
 		flow->n_sums++;
+	flow->seen = flow->first_seen;
+	flow->seen_capacity = HS_QOS_SEEN_FIRST;
 }
 
 void hs_qos_flow_fini(struct hs_qos_flow *flow)
@@ -47,6 +50,8 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow)
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		free(flow->latest[i].window.hops);
 	hs_qos_ring_fini(&flow->ring);
+	if (flow->seen != flow->first_seen)
+		free(flow->seen);
 	free(flow->marks);
 	free(flow->links);
 }
@@ -55,6 +60,8 @@ size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
 {
 	size_t bytes = sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring);
 	bytes += flow->link_capacity * sizeof(*flow->links);
+	if (flow->seen != flow->first_seen)
+		bytes += flow->seen_capacity * sizeof(*flow->seen);
 	bytes += flow->marks ? flow->link_capacity * sizeof(*flow->marks) : 0;
 	for (unsigned i = 0; i < flow->n_sums; i++) {
 		bytes += flow->link_capacity * sizeof(struct hs_qos_link_sum);
@@ -243,13 +250,6 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 		end_carry(flow, i);
 }
 
-static bool stamps_ran_back(const struct hs_report *a, const struct hs_report *b)
-{
-	uint16_t bits = a->telemetry.e2e.bitmap & b->telemetry.e2e.bitmap;
-	return (bits & HS_E2E_TIMESTAMP) &&
-	       (int64_t)(b->telemetry.e2e.ts_ns - a->telemetry.e2e.ts_ns) < -HS_QOS_STAMP_BACK_NS;
-}
-
 static const struct hs_qos_chain ends_alone; // source and sink: nothing is charged to a link
 
 // Newer than what the next window has seen already: its step can only go there.
@@ -263,6 +263,7 @@ static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 {
 	hs_qos_partial_step(flow, sum, report, plan);
 	hs_qos_step(&flow->edge, report, &ends_alone, &flow->limits, flow->last_step);
+	hs_qos_stamp_cut(flow, report, &ends_alone, flow->last_step);
 	hs_qos_sum_add_delta(&sum->links[0], &flow->last_step->e2e, 1);
 }
 
@@ -272,7 +273,7 @@ static void begin_epoch(
 {
 	flow->epochs++;
 	hs_qos_order_restart(flow, report);
-	flow->n_seen = 0;
+	hs_qos_order_forget(flow);
 	flow->resets = 0;
 	flow->missing = flow->missing_before = flow->missing_sent = 0;
 	flow->pace_packets = flow->pace_ns = 0;
@@ -321,6 +322,8 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 			return;
 		}
 		note_step_flags(flow, sum, step->flags);
+		if (flow->stepped)
+			hs_qos_stamp_cut(flow, report, &plan->chain, step);
 		add_step(sum, plan, step, 1);
 	}
 	note_pace(flow, report, step);
@@ -329,8 +332,6 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		sum->flags |= HS_QOS_MULTIPATH;
 	else if (!plan->same_path)
 		sum->path_changed = true;
-	if (stamps_ran_back(&flow->edge, report))
-		sum->clock_stepped = true;
 }
 
 // A report from before the end of the closing window that was overtaken by one from behind it:
@@ -405,6 +406,20 @@ static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	hs_qos_order_newest(flow, plan->order, flow->ring.next - 1);
 }
 
+// Rule 20: before the delays and the step.
+static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	if (plan->relation == HS_QOS_NEWER)
+		hs_qos_stamp_note(flow, report);
+	else
+		flow->stepped = 0;
+	if (flow->stepped)
+		hs_qos_stamp_part(flow, sum, report, plan);
+	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH)
+		flow->base_ns = hs_qos_stamp_delay(report);
+}
+
 static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, struct hs_qos_plan *plan)
 {
@@ -416,6 +431,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
 		      plan->relation == HS_QOS_NEW_EPOCH;
 	unsigned n = collect_delays(report, plan->path_links, links, delays);
+	note_clocks(flow, sum, report, plan);
 	for (unsigned i = 0; i < n; i++)
 		hs_qos_sum_absorb_delay(&flow->links[links[i]], sum, &sum->links[links[i]],
 				delays[i], newest);

@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_QOS_SEEN	  64  // newest reports whose source order is remembered
-#define HS_QOS_PATHS	  4   // paths remembered to tell alternation from change
-#define HS_QOS_FLOW_LINKS 192 // links of all paths; the least recently used one makes room
+#define HS_QOS_SEEN	  1024 // newest reports whose source order is remembered
+#define HS_QOS_SEEN_FIRST 64   // until one comes later than so many
+#define HS_QOS_PATHS	  4    // paths remembered to tell alternation from change
+#define HS_QOS_FLOW_LINKS 192  // links of all paths; the least recently used one makes room
 
 // What is being added up: the window that ends next, the one behind it, the longer windows, the
 // run. Tags number the shortest windows: tag t is (t - 1, t] times their length.
@@ -40,6 +41,7 @@ struct hs_qos_link_sum {
 	int64_t span_start_ns, span_end_ns;
 	uint32_t has;	  // of the numbers of steps
 	bool differs;	  // the rules at its ends, in some part of the window
+	bool unpaired;	  // a report came too late to be put between its neighbours
 	bool renewed;	  // one of them counted anew: its surplus is not carried on
 	bool has_arrived; // with `arrived` and `rfc3550`: those of the link, as of
 	int64_t arrived;  // the window's end
@@ -52,10 +54,11 @@ struct hs_qos_sum {
 	bool open;
 	bool path_changed;
 	bool clock_stepped;
-	bool partial;	// some of its reports have fields that others lack
-	bool folded;	// (some of) its delays are in the histograms of its links
-	uint32_t flags; // enum hs_qos_flag
-	int64_t tag;	// of the shortest window; of a longer one: its number
+	bool sink_stepped; // by whose clock windows are cut
+	bool partial;	   // some of its reports have fields that others lack
+	bool folded;	   // (some of) its delays are in the histograms of its links
+	uint32_t flags;	   // enum hs_qos_flag
+	int64_t tag;	   // of the shortest window; of a longer one: its number
 	uint64_t reports;
 	int64_t first_ns, last_ns;     // sink times of its reports
 	struct hs_qos_link_sum *links; // [link_capacity]
@@ -78,6 +81,11 @@ struct hs_qos_link {
 	bool differs;		       // the rules at its ends
 	uint64_t used;		       // the newest plan that needs it
 	uint64_t born;		       // number of its first report: older ones are not its own
+};
+
+struct hs_qos_seen {
+	int64_t order;
+	uint64_t number;
 };
 
 struct hs_qos_path {
@@ -133,6 +141,9 @@ struct hs_qos_flow {
 	int64_t missing, missing_before, missing_sent;
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
+	uint64_t stepped; // clocks, at the present report: qos_stamp.h
+	int64_t base_ns;  // delay end to end at the beginning, or behind the last such step
+
 	bool multipath;
 	uint64_t multipath_edge; // when the path last changed
 	int64_t multipath_ns;
@@ -140,11 +151,12 @@ struct hs_qos_flow {
 	uint16_t common[HS_FLEXINT_MAX_HOPS]; // nodes that all alternating paths have
 	struct hs_qos_path paths[HS_QOS_PATHS];
 
-	struct {
-		int64_t order;
-		uint64_t number;
-	} seen[HS_QOS_SEEN]; // a circle in source order
-	uint32_t seen_head, n_seen;
+	// A circle in source order of the newest reports.
+	struct hs_qos_seen *seen; // [seen_capacity], a power of two
+	uint32_t seen_head, n_seen, seen_capacity;
+	uint64_t seen_from; // number of the first report that others may be paired with
+	bool seen_lost;	    // some of those since are not remembered
+	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
 	uint64_t unfolded; // number of the first report that no histogram can have
 	uint16_t n_links;

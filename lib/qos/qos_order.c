@@ -3,7 +3,10 @@
 
 #include "qos_sum.h"
 
-#define MS 1000000ll
+#include <stdlib.h>
+
+#define MS   1000000ll
+#define NEAR 64 // reports that are looked at for one of the same link
 
 // A source's stamps and counts run together: a packet with an older count and a stamp this much
 // newer (workers of one source may be a burst apart) comes from a source that began anew.
@@ -64,7 +67,7 @@ static int64_t held_ns(const struct hs_qos_flow *flow, int64_t order, int64_t no
 {
 	struct hs_report newer;
 	for (unsigned i = 0; i < flow->n_seen; i++) {
-		unsigned at = (flow->seen_head + i) % HS_QOS_SEEN;
+		unsigned at = (flow->seen_head + i) & (flow->seen_capacity - 1);
 		if (flow->seen[at].order <= order ||
 				flow->seen[at].number < hs_qos_ring_oldest(&flow->ring))
 			continue;
@@ -243,45 +246,76 @@ enum hs_qos_relation hs_qos_order_relate(
 
 static unsigned seen_index(const struct hs_qos_flow *flow, unsigned i)
 {
-	return (flow->seen_head + i) % HS_QOS_SEEN;
+	return (flow->seen_head + i) & (flow->seen_capacity - 1);
+}
+
+void hs_qos_order_forget(struct hs_qos_flow *flow)
+{
+	flow->n_seen = 0;
+	flow->seen_lost = false;
+	flow->seen_from = flow->ring.next - 1;
+}
+
+static void drop_oldest(struct hs_qos_flow *flow)
+{
+	flow->seen_head = seen_index(flow, 1);
+	flow->n_seen--;
+	flow->seen_lost = true;
 }
 
 void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number)
 {
 	flow->late_in_row = 0;
-	if (flow->n_seen == HS_QOS_SEEN) {
-		flow->seen_head = seen_index(flow, 1);
-		flow->n_seen--;
-	}
-	unsigned at = seen_index(flow, flow->n_seen++);
-	flow->seen[at].order = order;
-	flow->seen[at].number = number;
+	if (flow->n_seen == flow->seen_capacity)
+		drop_oldest(flow);
+	flow->seen[seen_index(flow, flow->n_seen++)] = (struct hs_qos_seen){order, number};
 }
 
-// Where a late report stands among the seen: the index of the first that is newer; -1 where it is
-// older than all that are remembered, or is there already.
-static int seen_position(const struct hs_qos_flow *flow, int64_t order)
+// Where an order stands among the seen: the index of the first that is newer. *there: one has it.
+static unsigned seen_position(const struct hs_qos_flow *flow, int64_t order, bool *there)
 {
 	unsigned i = flow->n_seen;
 	while (i > 0 && flow->seen[seen_index(flow, i - 1)].order > order)
 		i--;
-	if (i > 0 && flow->seen[seen_index(flow, i - 1)].order == order)
-		return -1;
-	return i == 0 && flow->n_seen == HS_QOS_SEEN ? -1 : (int)i;
+	*there = i > 0 && flow->seen[seen_index(flow, i - 1)].order == order;
+	return i;
 }
 
-static void see_late(struct hs_qos_flow *flow, int position, int64_t order, uint64_t number)
+static void see_at(struct hs_qos_flow *flow, unsigned position, int64_t order, uint64_t number)
 {
-	if (flow->n_seen == HS_QOS_SEEN) {
-		flow->seen_head = seen_index(flow, 1);
-		flow->n_seen--;
+	if (flow->n_seen == flow->seen_capacity) {
+		drop_oldest(flow);
 		position--;
 	}
-	for (unsigned i = flow->n_seen++; (int)i > position; i--)
+	for (unsigned i = flow->n_seen++; i > position; i--)
 		flow->seen[seen_index(flow, i)] = flow->seen[seen_index(flow, i - 1)];
-	unsigned at = seen_index(flow, (unsigned)position);
-	flow->seen[at].order = order;
-	flow->seen[at].number = number;
+	flow->seen[seen_index(flow, position)] = (struct hs_qos_seen){order, number};
+}
+
+// The memory grows once, to what the ring still has. False where there is none.
+static bool remember_more(struct hs_qos_flow *flow)
+{
+	struct hs_report report;
+	struct hs_qos_seen *more = flow->seen_capacity < HS_QOS_SEEN
+						   ? malloc(HS_QOS_SEEN * sizeof(*more))
+						   : NULL;
+	if (!more)
+		return false;
+	flow->seen = more;
+	flow->seen_capacity = HS_QOS_SEEN;
+	flow->seen_head = flow->n_seen = 0;
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	uint64_t number = flow->seen_from > oldest ? flow->seen_from : oldest;
+	flow->seen_lost = number > flow->seen_from;
+	for (; number + 1 < flow->ring.next; number++) {
+		bool there;
+		hs_qos_ring_get(&flow->ring, number, &report);
+		int64_t order = flow->edge_order + order_ahead(&flow->edge, &report);
+		unsigned position = seen_position(flow, order, &there);
+		if (!there)
+			see_at(flow, position, order, number);
+	}
+	return true;
 }
 
 static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t link, int64_t *delay)
@@ -289,8 +323,6 @@ static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t l
 	uint16_t links[HS_QOS_MAX_LINKS + 1];
 	int64_t delays[HS_QOS_MAX_LINKS + 1];
 	struct hs_report report;
-	if (number < hs_qos_ring_oldest(&flow->ring))
-		return false;
 	hs_qos_ring_get(&flow->ring, number, &report);
 	unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
 	for (unsigned i = 0; i < n; i++) {
@@ -302,52 +334,81 @@ static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t l
 	return false;
 }
 
+enum found {
+	FOUND,
+	NONE,
+	UNKNOWN
+};
+
 // The neighbour in source order that was on the link too, looking from `i` in direction `step`.
-static bool neighbour(const struct hs_qos_flow *flow, int i, int step, uint16_t link,
+static enum found neighbour(const struct hs_qos_flow *flow, int i, int step, uint16_t link,
 		int64_t *delay, uint64_t *number)
 {
-	for (; i >= 0 && i < (int)flow->n_seen; i += step) {
+	for (unsigned n = 0; n < NEAR; i += step, n++) {
+		if (i >= (int)flow->n_seen || (i < 0 && !flow->seen_lost))
+			return NONE;
+		if (i < 0)
+			return UNKNOWN;
 		*number = flow->seen[seen_index(flow, (unsigned)i)].number;
+		if (*number < hs_qos_ring_oldest(&flow->ring))
+			return UNKNOWN;
 		if (delay_on(flow, *number, link, delay))
-			return true;
+			return FOUND;
 	}
-	return false;
+	return UNKNOWN;
 }
 
 // A late report comes between two that were a pair: their pair goes, two new ones come, each into
 // the window of its later packet. Pairs of windows that are closed stay as they are.
-static void late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int position, uint16_t link,
-		int64_t delay)
+static bool late_pair(struct hs_qos_flow *flow, struct hs_qos_sum *sum, unsigned position,
+		uint16_t link, int64_t delay)
 {
 	int64_t before, after;
 	uint64_t number;
-	bool has_before = neighbour(flow, position - 1, -1, link, &before, &number);
-	if (!has_before && flow->n_seen == HS_QOS_SEEN)
-		return;
-	if (neighbour(flow, position, 1, link, &after, &number)) {
+	int at = (int)position;
+	enum found is_before = neighbour(flow, at - 1, -1, link, &before, &number);
+	enum found is_after = neighbour(flow, at, 1, link, &after, &number);
+	if (is_before == UNKNOWN || is_after == UNKNOWN)
+		return false;
+	if (is_after == FOUND) {
 		struct hs_qos_sum *later =
 				hs_qos_flow_sum(flow, hs_qos_ring_tag(&flow->ring, number));
 		if (!later)
-			return;
-		if (has_before)
+			return true;
+		if (is_before == FOUND)
 			hs_qos_sum_add_pair(&later->links[link], after, before, -1);
 		hs_qos_sum_add_pair(&later->links[link], after, delay, 1);
 	} else {
 		flow->links[link].has_ordered = true;
 		flow->links[link].ordered = delay;
 	}
-	if (has_before)
+	if (is_before == FOUND)
 		hs_qos_sum_add_pair(&sum->links[link], delay, before, 1);
+	return true;
+}
+
+// Its neighbours are not remembered: a pair of some window is wrong, and two are missing.
+static void leave_unpaired(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t link)
+{
+	sum->links[link].unpaired = true;
+	for (unsigned i = HS_QOS_CURRENT; i <= HS_QOS_CLOSING; i++)
+		if (flow->sums[i].open)
+			flow->sums[i].links[link].unpaired = true;
 }
 
 void hs_qos_order_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_qos_plan *plan, unsigned n, const uint16_t *links,
 		const int64_t *delays)
 {
-	int position = seen_position(flow, plan->order);
-	if (position < 0)
+	bool there;
+	unsigned position = seen_position(flow, plan->order, &there);
+	if (!position && flow->seen_lost && remember_more(flow))
+		position = seen_position(flow, plan->order, &there);
+	if (there)
 		return;
 	for (unsigned i = 0; i < n; i++)
-		late_pair(flow, sum, position, links[i], delays[i]);
-	see_late(flow, position, plan->order, flow->ring.next - 1);
+		if (!late_pair(flow, sum, position, links[i], delays[i]))
+			leave_unpaired(flow, sum, links[i]);
+	if (position || !flow->seen_lost)
+		see_at(flow, position, plan->order, flow->ring.next - 1);
 }

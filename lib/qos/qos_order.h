@@ -21,6 +21,9 @@ void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *repo
 // Remembers the report of this number in the ring as the newest.
 void hs_qos_order_newest(struct hs_qos_flow *flow, int64_t order, uint64_t number);
 
+// The reports before the last of the ring are no neighbours of those that come.
+void hs_qos_order_forget(struct hs_qos_flow *flow);
+
 // Puts the last report of the ring, which is late, between its neighbours.
 void hs_qos_order_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_qos_plan *plan, unsigned n, const uint16_t *links,

@@ -180,6 +180,20 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 
 // ---- the step ----
 
+static bool is_stamped(enum hs_qos_count count)
+{
+	return count == HS_QOS_COUNT_SPAN || count == HS_QOS_COUNT_RATE;
+}
+
+// Rule 20: where a clock stepped, spans of time begin anew.
+static void forget_stamps(struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < flow->n_links; i++)
+		for (enum hs_qos_count count = 0; count < HS_QOS_COUNTS; count++)
+			if (is_stamped(count))
+				flow->marks[i].marks[count].valid = false;
+}
+
 static void take_link(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan, unsigned i)
 {
@@ -192,7 +206,8 @@ static void take_link(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		memset(marks->marks, 0, sizeof(marks->marks));
 	marks->used = flow->edges + 1;
 	for (enum hs_qos_count count = 0; count < HS_QOS_COUNTS; count++) {
-		if (!marks->marks[count].valid && has(&flow->edge, &before, count))
+		bool cut = flow->stepped && is_stamped(count);
+		if (!cut && !marks->marks[count].valid && has(&flow->edge, &before, count))
 			set_mark(&marks->marks[count], &flow->edge, &before);
 		if (has(report, &now, count))
 			take_count(flow, sum, index, report, &now, count);
@@ -202,6 +217,8 @@ static void take_link(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 void hs_qos_partial_step(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
+	if (flow->stepped)
+		forget_stamps(flow);
 	for (unsigned i = 0; i <= plan->chain.n; i++)
 		if (plan->chain.joined[i])
 			take_link(flow, sum, report, plan, i);

@@ -346,3 +346,25 @@ int hs_qos_path_chain(
 	}
 	return chain_common(flow, &flow->edge, report, plan);
 }
+
+// More than reordering within a window explains.
+static bool too_many(const struct hs_qos_link_sum *sum)
+{
+	return -sum->lost > 256 + sum->tx / 8;
+}
+
+bool hs_qos_path_bypassed(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum)
+{
+	int64_t missing = 0;
+	for (unsigned i = 0; i < flow->n_path_links; i++) {
+		const struct hs_qos_link_sum *link = &sum->links[flow->path_links[i]];
+		if (!(link->has & HS_QOS_HAS_LOSS)) {
+			missing = 0;
+			continue;
+		}
+		if (too_many(link) && missing >= -link->lost / 4 * 3)
+			return true;
+		missing += link->lost + link->node_lost;
+	}
+	return false;
+}

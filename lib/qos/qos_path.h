@@ -52,3 +52,8 @@ void hs_qos_path_chain_same(const struct hs_report *report, struct hs_qos_plan *
 // Of a late report by another path than the newest one's: notes its path in the sum that it is in.
 void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan);
+
+// Of a shortest window that ends: a hop received many more than the one before it sent, and as many
+// were missing on the way there. They passed by, on a path that no sampled packet took, or a rule
+// is narrower at the nodes between.
+bool hs_qos_path_bypassed(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum);

@@ -2,6 +2,7 @@
 #include "qos_quick.h"
 
 #include "qos_order.h"
+#include "qos_stamp.h"
 #include "qos_sum.h"
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
@@ -48,6 +49,14 @@ static inline bool may_be_restart(const struct step *step, int32_t slack, bool s
 					  source <= 2 * MOST_PACKETS + 2 * (uint32_t)slack);
 }
 
+// Which steps qos_stamp.c has to look at: time ran back at a node, or differs from that at the node
+// before.
+static inline uint64_t may_be_step(int64_t before_ns, int64_t ns)
+{
+	uint64_t change = (uint64_t)ns - (uint64_t)before_ns + HS_QOS_STEP_NS;
+	return (uint64_t)(change > 2 * HS_QOS_STEP_NS) | (uint64_t)(ns < -HS_QOS_STAMP_BACK_NS);
+}
+
 // False where a multiple of 65536 packets or 2^32 bytes may be hidden, or a count ran backwards:
 // with few packets, frames of a plausible size and sums that meet, none can be.
 static inline bool reckon(
@@ -68,8 +77,13 @@ static inline bool reckon(
 	uint32_t doubt = 0, least = UINT32_MAX;
 	uint32_t most_bytes = 0;
 	int32_t surplus = 0;
+	int64_t last_ns = (int64_t)(b->e2e.ts_ns - a->e2e.ts_ns);
+	uint64_t stepped = may_be_step(last_ns, last_ns);
 	for (unsigned i = b->n_hops; i-- > 0;) {
 		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
+		int64_t ns = (int64_t)(q->ts_ns - p->ts_ns);
+		stepped |= may_be_step(last_ns, ns);
+		last_ns = ns;
 		uint16_t rx = (uint16_t)(q->rx_packets - p->rx_packets);
 		uint16_t tx = (uint16_t)(q->tx_packets - p->tx_packets);
 		lost[0] = unwrap((uint16_t)(last - rx), slack);
@@ -89,7 +103,8 @@ static inline bool reckon(
 	}
 	*lost = unwrap((uint16_t)(last - (uint16_t)step->received), slack);
 	surplus |= *lost;
-	if (doubt || running - *lost != step->received ||
+	stepped |= may_be_step(last_ns, report->sink_ts_ns - flow->edge.sink_ts_ns);
+	if (stepped || doubt || running - *lost != step->received ||
 			(uint64_t)most_bytes * (uint64_t)step->received >
 					HALF * (uint64_t)step->received_bytes ||
 			(uint64_t)most_bytes * (uint64_t)step->sent >
@@ -152,18 +167,15 @@ static inline void absorb_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum
 bool hs_qos_quick_absorb(
 		struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct hs_report *report)
 {
-	const struct hs_flexint_e2e *a = &flow->edge.telemetry.e2e, *b = &report->telemetry.e2e;
 	struct step step;
 	if (!reckon(flow, report, &step))
 		return false;
 	struct hs_qos_delta e2e = at_sink(flow, report, &step);
 	e2e.tx = step.sent;
 	e2e.lost = step.sent - step.received;
-	absorb(flow, sum, 0, (int64_t)((uint64_t)report->sink_ts_ns - b->ts_ns), &e2e);
+	absorb(flow, sum, 0, hs_qos_stamp_delay(report), &e2e);
 	absorb_links(flow, sum, report, &step);
 	flow->resets = 0;
 	hs_qos_order_note_step(flow, &e2e);
-	if ((int64_t)(b->ts_ns - a->ts_ns) < -HS_QOS_STAMP_BACK_NS)
-		sum->clock_stepped = true;
 	return true;
 }

@@ -85,6 +85,7 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 	}
 	into->has |= from->has;
 	into->differs |= from->differs;
+	into->unpaired |= from->unpaired;
 	into->renewed |= from->renewed;
 	if (from->hist.n)
 		hs_qos_hist_merge(&into->hist, &from->hist);
@@ -105,6 +106,7 @@ void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 	into->path_changed |= from->path_changed;
 	into->partial |= from->partial;
 	into->clock_stepped |= from->clock_stepped;
+	into->sink_stepped |= from->sink_stepped;
 	for (unsigned i = 0; i < flow->n_links; i++)
 		merge_link(&into->links[i], &from->links[i]);
 }

@@ -10,6 +10,8 @@
 // Delay does not change by this much between two packets, clocks do.
 #define HS_QOS_CLOCK_STEP_NS 10000000000ll
 #define HS_QOS_STAMP_BACK_NS 1000000ll
+// What shows against the other nodes' stamps, beside the jitter of the flow.
+#define HS_QOS_STEP_NS 500000000ll
 
 static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 {

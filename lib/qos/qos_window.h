@@ -37,6 +37,8 @@ enum hs_qos_flag {
 	HS_QOS_NEGATIVE_DELAY = 1 << 3,
 	HS_QOS_EPOCH = 1 << 4,		// a node started anew within the window: its span has a gap
 	HS_QOS_COUNTS_MISSING = 1 << 5, // a node gave no counts, though the rule asks for them
+	HS_QOS_CLOCK_STEP = 1 << 6,	// a clock stepped within it; no span is across that
+	HS_QOS_BYPASSED = 1 << 7,	// packets passed by a node of the path
 };
 
 struct hs_qos_delay {

@@ -44,7 +44,9 @@ enum hs_measured_flag {
 	HS_MEASURED_NEGATIVE_DELAY = 1 << 3,
 	HS_MEASURED_EPOCH = 1 << 4,
 	HS_MEASURED_COUNTS_MISSING = 1 << 5,
-	HS_MEASURED_OTHER = 1 << 6, // a flag that this table lacks
+	HS_MEASURED_CLOCK_STEP = 1 << 6,
+	HS_MEASURED_BYPASSED = 1 << 7,
+	HS_MEASURED_OTHER = 1 << 8, // a flag that this table lacks
 };
 
 struct hs_measured_window {

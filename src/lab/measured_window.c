@@ -186,6 +186,8 @@ static uint32_t flag_of(const char *name)
 			{"negative_delay", HS_MEASURED_NEGATIVE_DELAY},
 			{"epoch", HS_MEASURED_EPOCH},
 			{"counts_missing", HS_MEASURED_COUNTS_MISSING},
+			{"clock_step", HS_MEASURED_CLOCK_STEP},
+			{"bypassed", HS_MEASURED_BYPASSED},
 	};
 	for (size_t i = 0; i < COUNT(flags); i++)
 		if (strcmp(flags[i].name, name) == 0)

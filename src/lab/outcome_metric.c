@@ -62,6 +62,8 @@
 	X("flag.negative_delay", FLAG, HS_MEASURED_NEGATIVE_DELAY)                                 \
 	X("flag.epoch", FLAG, HS_MEASURED_EPOCH)                                                   \
 	X("flag.counts_missing", FLAG, HS_MEASURED_COUNTS_MISSING)                                 \
+	X("flag.clock_step", FLAG, HS_MEASURED_CLOCK_STEP)                                         \
+	X("flag.bypassed", FLAG, HS_MEASURED_BYPASSED)                                             \
 	X("reports", REPORTS, 0)                                                                   \
 	X("span_mismatches", SPAN_MISMATCHES, 0)                                                   \
 	X("number_mismatches", NUMBER_MISMATCHES, 0)                                               \

@@ -101,6 +101,24 @@ static void stragglers_of_a_path_that_was_left_are_no_second_path(void **state)
 	run_end(&run);
 }
 
+// Every sampled packet takes one path though packets alternate: nobody can know the other path, but
+// half of the packets pass by the node of this one, and each window says so. Then it changes.
+static void packets_that_pass_by_a_node_unseen_are_flagged_from_the_first_window(void **state)
+{
+	(void)state;
+	struct run run = {.config = spray(41)};
+	run.config.sample_every = 10; // all even: node 50
+	run_start(&run);
+	assert_true(run.catcher.n > 4);
+	for (size_t i = 0; i < run.catcher.n; i++) {
+		const struct hs_qos_window *window = &run.catcher.windows[i].window;
+		if (window->e2e.tx_packets > 1000)
+			assert_true(window->flags & HS_QOS_BYPASSED);
+		assert_int_equal(window->e2e.lost_packets, 0);
+	}
+	run_end(&run);
+}
+
 // RFC 3550 appendix A.8 over the reports that had arrived by the end of the window.
 static void smoothed_jitter_is_that_of_the_windows_end(void **state)
 {
@@ -134,6 +152,8 @@ int main(void)
 			cmocka_unit_test(a_slower_path_whose_reports_always_come_late_is_a_path),
 			cmocka_unit_test(a_path_that_some_packets_take_by_chance_is_a_path),
 			cmocka_unit_test(stragglers_of_a_path_that_was_left_are_no_second_path),
+			cmocka_unit_test(
+					packets_that_pass_by_a_node_unseen_are_flagged_from_the_first_window),
 			cmocka_unit_test(smoothed_jitter_is_that_of_the_windows_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clocks that step while a flow is measured, and the jitter of reports that come very late, against
+// the truth.
+#include "qos_test.h"
+#include "sim_run.h"
+
+#define RATE_BPS (562 * 8 * 1000ull) // of one packet each millisecond
+
+static struct sim_config steady(unsigned n_nodes)
+{
+	struct sim_config config = sim_defaults(1);
+	config.n_nodes = n_nodes;
+	config.gap_ns = MS;
+	config.duration_ns = 8 * SECOND;
+	return config;
+}
+
+// The clock of a place (0: the source; n_nodes + 1: the sink) shows so much more from a packet on.
+static void step_clock(struct sim_result *truth, unsigned place, uint64_t from, int64_t by_ns)
+{
+	for (size_t i = 0; i < truth->n_reports; i++) {
+		struct hs_report *report = &truth->reports[i].report;
+		if (truth->reports[i].number < from)
+			continue;
+		if (place == 0)
+			report->telemetry.e2e.ts_ns += (uint64_t)by_ns;
+		else if (place > truth->n_nodes)
+			report->sink_ts_ns += by_ns;
+		else
+			hop_of(report, place - 1)->ts_ns += (uint64_t)by_ns;
+	}
+}
+
+static void feed(struct run *run)
+{
+	run->qos = monitor_new(&run->catcher);
+	for (size_t i = 0; i < run->truth.n_reports; i++)
+		give(run->qos, &run->truth.reports[i].report);
+	hs_qos_flush(run->qos);
+}
+
+// Within the jitter of one sampled packet in ten: the rate of the span, or none at all.
+static void check_rate(const struct hs_qos_hop *hop)
+{
+	if (!(hop->has & HS_QOS_HAS_THROUGHPUT))
+		return;
+	assert_true(hop->throughput_bps > RATE_BPS * 9 / 10);
+	assert_true(hop->throughput_bps < RATE_BPS * 11 / 10);
+}
+
+static void check_windows(const struct run *run, bool sink)
+{
+	unsigned marked = 0;
+	for (size_t i = 0; i < run->catcher.n; i++) {
+		const struct caught *caught = &run->catcher.windows[i];
+		const struct hs_qos_window *window = &caught->window;
+		if (window->stale)
+			continue;
+		bool stepped = window->flags & HS_QOS_CLOCK_STEP;
+		marked += stepped && window->window_ns == SECOND;
+		assert_false(window->flags &
+				~(uint32_t)(HS_QOS_CLOCK_STEP | HS_QOS_NEGATIVE_DELAY));
+		assert_int_equal(stepped && window->clock.synchronised, false);
+		check_rate(&window->e2e);
+		for (unsigned j = 0; j < window->n_hops; j++)
+			check_rate(&caught->hops[j]);
+		assert_true(window->e2e.jitter_ns < MS && window->e2e.jitter_rfc3550_ns < MS);
+		assert_int_equal(window->e2e.lost_packets, 0);
+		if (stepped && sink)
+			assert_false(window->e2e.has & HS_QOS_HAS_WINDOW_THROUGHPUT);
+		// Windows of the beginning and of the end are not full.
+		bool whole = window->start_ns > run->config.start_ns && !stepped &&
+			     window->reports >= 99 && window->window_ns == SECOND;
+		if (whole)
+			assert_true(llabs((int64_t)(window->e2e.window_throughput_bps - RATE_BPS)) <
+					(int64_t)RATE_BPS / 20);
+	}
+	assert_true(marked >= 1 && marked <= 2);
+}
+
+static void a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_it(void **state)
+{
+	(void)state;
+	static const int64_t steps_ns[] = {5 * SECOND, -5 * SECOND, 36 * SECOND, -36 * SECOND,
+			3600 * SECOND, -3600 * SECOND, 800 * MS, -800 * MS};
+	for (unsigned n_nodes = 0; n_nodes <= 3; n_nodes++) {
+		for (unsigned place = 0; place <= n_nodes + 1; place++) {
+			for (unsigned i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
+				struct run run = {.config = steady(n_nodes)};
+				sim_run(&run.config, &run.truth);
+				step_clock(&run.truth, place, 4321, steps_ns[i]);
+				feed(&run);
+				check_windows(&run, place == n_nodes + 1);
+				run_end(&run);
+			}
+		}
+	}
+}
+
+static void jitter_alone_is_no_step(void **state)
+{
+	(void)state;
+	static const int64_t jitter_ns[] = {0, 30 * MS, 200 * MS, 450 * MS};
+	for (unsigned i = 0; i < sizeof(jitter_ns) / sizeof(jitter_ns[0]); i++) {
+		struct run run = {.config = steady(2)};
+		run.config.links[0].jitter_ns = run.config.links[2].jitter_ns = jitter_ns[i];
+		sim_run(&run.config, &run.truth);
+		feed(&run);
+		for (size_t k = 0; k < run.catcher.n; k++)
+			assert_int_equal(
+					run.catcher.windows[k].window.flags & HS_QOS_CLOCK_STEP, 0);
+		run_end(&run);
+	}
+}
+
+// ---- jitter of reports that come late ----
+
+static int64_t delay_of(const struct sim_report *report, unsigned n_nodes)
+{
+	return report->counts[n_nodes + 1].ts_ns - report->counts[0].ts_ns;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct sim_report *x = a, *y = b;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+// Over the run, all pairs of neighbours that came within the bound of the windows.
+static double true_jitter(const struct sim_result *truth)
+{
+	struct sim_report *sorted = malloc(truth->n_reports * sizeof(*sorted));
+	memcpy(sorted, truth->reports, truth->n_reports * sizeof(*sorted));
+	qsort(sorted, truth->n_reports, sizeof(*sorted), by_number);
+	double sum = 0;
+	for (size_t i = 1; i < truth->n_reports; i++)
+		sum += (double)llabs(delay_of(&sorted[i], truth->n_nodes) -
+				     delay_of(&sorted[i - 1], truth->n_nodes));
+	free(sorted);
+	return sum / (double)(truth->n_reports - 1);
+}
+
+static void jitter_is_right_or_absent_however_late_reports_come(void **state)
+{
+	(void)state;
+	static const int64_t jitter_ns[] = {1 * MS, 5 * MS, 20 * MS, 60 * MS, 95 * MS};
+	unsigned present = 0;
+	for (unsigned gap = 1; gap <= 16; gap *= 4) {
+		for (unsigned i = 0; i < sizeof(jitter_ns) / sizeof(jitter_ns[0]); i++) {
+			struct run run = {.config = sim_defaults(gap + i)};
+			run.config.n_nodes = 1;
+			run.config.gap_ns = 100 * US / gap;
+			run.config.duration_ns = 1500 * MS;
+			run.config.sample_every = 1 + (gap > 4);
+			run.config.links[1].jitter_ns = jitter_ns[i];
+			sim_run(&run.config, &run.truth);
+			feed(&run);
+			const struct hs_qos_window *whole = hs_qos_latest(run.qos, 7, 0);
+			double truth = true_jitter(&run.truth);
+			if (whole->e2e.has & HS_QOS_HAS_JITTER) {
+				present++;
+				assert_true(whole->e2e.jitter_ns > truth * 0.99);
+				assert_true(whole->e2e.jitter_ns < truth * 1.01);
+			}
+			run_end(&run);
+		}
+	}
+	assert_true(present >= 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(
+					a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_it),
+			cmocka_unit_test(jitter_alone_is_no_step),
+			cmocka_unit_test(jitter_is_right_or_absent_however_late_reports_come),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
