@@ -107,10 +107,14 @@ static enum hs_qos_sum_id enter(
 	return HS_QOS_CURRENT;
 }
 
-static int create_flow(struct hs_qos *qos, struct hs_qos_entry *entry, const struct hs_qos_key *key)
+static int create_flow(struct hs_qos *qos, const struct hs_qos_key *key)
 {
 	if (qos->counters.flows >= qos->config.max_flows) {
 		qos->counters.unmonitored++;
+		return -ENOSPC;
+	}
+	if (!hs_qos_has_room(qos)) {
+		qos->memory.refused++;
 		return -ENOSPC;
 	}
 	struct hs_qos_flow *flow = malloc(sizeof(*flow));
@@ -119,8 +123,9 @@ static int create_flow(struct hs_qos *qos, struct hs_qos_entry *entry, const str
 		return -ENOMEM;
 	}
 	hs_qos_flow_init(flow, key, &qos->config, &qos->step);
-	*entry = (struct hs_qos_entry){key->ns_id, flow};
+	*hs_qos_find_entry(qos, key->ns_id) = (struct hs_qos_entry){key->ns_id, flow};
 	qos->counters.flows++;
+	hs_qos_charge(qos, flow);
 	return 0;
 }
 
@@ -129,6 +134,7 @@ static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	qos->counters.epochs += flow->epochs;
 	qos->counters.late_reports += flow->late_reports;
 	hs_qos_deactivate(qos, flow);
+	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
 	free(flow);
 	qos->counters.flows--;
@@ -145,6 +151,7 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 	uint64_t epochs = flow->epochs, late = flow->late_reports;
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
+	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
 	hs_qos_flow_init(flow, key, &qos->config, &qos->step);
 	flow->epochs = epochs + 1;
@@ -158,15 +165,19 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	if (report->sink_ts_ns > LAST_NS)
 		return -EINVAL;
 	if (created) {
-		int rc = create_flow(qos, entry, key);
+		int rc = create_flow(qos, key);
 		if (rc)
 			return rc;
+		entry = hs_qos_find_entry(qos, key->ns_id);
 	}
 	struct hs_qos_flow *flow = entry->flow;
 	if (place(flow, key, report)) {
 		qos->counters.reports++;
-		if (flow->ring.ahead == HS_QOS_RING_AHEAD)
+		if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
 			hs_qos_settle(qos, flow);
+			hs_qos_charge(qos, flow);
+			hs_qos_keep_to_limit(qos);
+		}
 		return 0;
 	}
 	hs_qos_settle(qos, flow);
@@ -181,6 +192,8 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	}
 	qos->counters.reports++;
 	allow_placing(qos, flow);
+	hs_qos_charge(qos, flow);
+	hs_qos_keep_to_limit(qos); // the flow itself, maybe
 	return 0;
 }
 
@@ -231,6 +244,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 		return -ENOMEM;
 	int rc = -EINVAL;
 	qos->config = *config;
+	qos->memory.limit_bytes = config->memory_bytes;
 	if (apply_defaults(&qos->config))
 		goto free_qos;
 	uint32_t slots = 2;

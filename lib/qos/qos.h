@@ -24,6 +24,7 @@ struct hs_qos_config {
 	int64_t window_ns[HS_QOS_WINDOWS];
 	int64_t lateness_ns;	    // a window closes this long after its end, at most its length
 	int64_t stale_ns;	    // a silent flow's last values are repeated this long; 60 s
+	uint64_t memory_bytes;	    // of all flows; 0: as much as they take
 	uint32_t slack_packets;	    // how far packets may be out of order; 4096
 	uint32_t flows_per_advance; // how many flows one hs_qos_advance looks at; 0: all
 	bool plain;		    // no short cut for usual reports: what tests compare with
@@ -121,5 +122,14 @@ const struct hs_qos_window *hs_qos_slide(
 // valid during the call.
 unsigned hs_qos_reports(struct hs_qos *qos, uint32_t ns_id, unsigned n,
 		void (*each)(void *user, const struct hs_report *report), void *user);
+
+struct hs_qos_memory {
+	uint64_t bytes, limit_bytes; // of all flows now, as of their last growth; 0: no limit
+	uint64_t refused; // reports of flows that there was no memory for under the limit
+	uint64_t evicted; // flows of many paths that made room for others
+};
+void hs_qos_memory(const struct hs_qos *qos, struct hs_qos_memory *memory);
+// What one flow takes at most, whatever its reports are.
+uint64_t hs_qos_most_bytes(void);
 
 void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters);

@@ -208,6 +208,7 @@ void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow)
 	for (int tier = 1; tier < qos->n_windows; tier++)
 		if (tag % qos->ratio[tier] == 0)
 			close_longer(qos, flow, tier, tag);
+	hs_qos_charge_all(qos, flow);
 	set_close(qos, flow, tag + 1);
 	if (tag * qos->config.window_ns[0] - flow->newest_ts_ns > qos->config.stale_ns)
 		fall_silent(qos, flow);

@@ -56,23 +56,6 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow)
 	free(flow->links);
 }
 
-size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
-{
-	size_t bytes = sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring);
-	bytes += flow->link_capacity * sizeof(*flow->links);
-	if (flow->seen != flow->first_seen)
-		bytes += flow->seen_capacity * sizeof(*flow->seen);
-	bytes += flow->marks ? flow->link_capacity * sizeof(*flow->marks) : 0;
-	for (unsigned i = 0; i < flow->n_sums; i++) {
-		bytes += flow->link_capacity * sizeof(struct hs_qos_link_sum);
-		for (unsigned j = 0; j < flow->n_links; j++)
-			bytes += hs_qos_hist_bytes(&flow->sums[i].links[j].hist);
-	}
-	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
-		bytes += flow->latest[i].capacity * sizeof(struct hs_qos_hop);
-	return bytes;
-}
-
 static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
 		const struct hs_qos_step *step, int sign)
 {

@@ -13,10 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_QOS_SEEN	  1024 // newest reports whose source order is remembered
-#define HS_QOS_SEEN_FIRST 64   // until one comes later than so many
-#define HS_QOS_PATHS	  4    // paths remembered to tell alternation from change
-#define HS_QOS_FLOW_LINKS 192  // links of all paths; the least recently used one makes room
+#define HS_QOS_SEEN	    1024 // newest reports whose source order is remembered
+#define HS_QOS_SEEN_FIRST   64	 // until one comes later than so many
+#define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
+#define HS_QOS_PATHS	    4	 // paths remembered to tell alternation from change
+#define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used one makes room
 
 // What is being added up: the window that ends next, the one behind it, the longer windows, the
 // run. Tags number the shortest windows: tag t is (t - 1, t] times their length.
@@ -158,6 +159,12 @@ struct hs_qos_flow {
 	bool seen_lost;	    // some of those since are not remembered
 	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
+	uint64_t charged;     // bytes, of those that the monitor may take
+	uint64_t built_bytes; // of histograms and finished windows, when one ended last
+	bool large;	      // more than a usual flow takes
+	bool scarce;	      // memory: its links make room for each other
+	uint16_t plan_links;  // that the present plan may need at once
+
 	uint64_t unfolded; // number of the first report that no histogram can have
 	uint16_t n_links;
 	uint16_t link_capacity;
@@ -229,4 +236,6 @@ struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
 // Moves the delays that are only in the ring into the histograms of the open shortest windows.
 void hs_qos_flow_fold(struct hs_qos_flow *flow);
 
+// All but histograms and finished windows: without a look at each link.
+size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow);
 size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HS_QOS_HIST_MOST_BYTES (2u * 1984 * sizeof(uint32_t)) // deviations of 64 bits on both sides
+
 struct hs_qos_hist {
 	int64_t origin;
 	uint64_t n;

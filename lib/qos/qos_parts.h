@@ -30,6 +30,8 @@ struct hs_qos {
 	struct hs_qos_flow *cursor; // where hs_qos_advance goes on; NULL: at the front
 	int64_t round_next_ns;	    // next_ns, once it is through
 	struct hs_qos_counters counters;
+	struct hs_qos_memory memory;
+	uint32_t n_large; // flows that make room
 	struct hs_qos_columns columns;
 	struct hs_qos_step step;   // scratch
 	struct hs_qos_slot answer; // of hs_qos_latest for the run, of hs_qos_slide
@@ -50,6 +52,16 @@ static inline struct hs_qos_entry *hs_qos_find_entry(const struct hs_qos *qos, u
 
 // Counts and adds up the reports that were only placed.
 void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow);
+
+// Whether one more flow fits under the limit; one with many paths makes room.
+bool hs_qos_has_room(struct hs_qos *qos);
+// Of what grew beyond the limit the largest goes.
+void hs_qos_keep_to_limit(struct hs_qos *qos);
+// What a flow takes is added up where it may have grown.
+void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow);
+// The same when a window has ended.
+void hs_qos_charge_all(struct hs_qos *qos, struct hs_qos_flow *flow);
+void hs_qos_discharge(struct hs_qos *qos, struct hs_qos_flow *flow);
 
 // A flow with a window to close, the next one that of this tag; and one without.
 void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag);

@@ -59,11 +59,20 @@ static uint16_t least_used_link(const struct hs_qos_flow *flow)
 	return least;
 }
 
+// Where memory is scarce, a flow whose paths are many has no more links than its plan needs.
+static unsigned most_links(const struct hs_qos_flow *flow)
+{
+	if (!flow->scarce)
+		return HS_QOS_FLOW_LINKS;
+	unsigned needed = flow->plan_links + 2u;
+	return needed > HS_QOS_SCARCE_LINKS ? needed : HS_QOS_SCARCE_LINKS;
+}
+
 // The index of a new link, or -ENOMEM. What a link that made room had lost becomes unattributed.
 static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
 {
 	uint16_t index;
-	if (flow->n_links == HS_QOS_FLOW_LINKS) {
+	if (flow->n_links >= most_links(flow)) {
 		index = least_used_link(flow);
 		for (unsigned i = 0; i < flow->n_sums; i++)
 			hs_qos_sum_wipe_link(&flow->sums[i].links[index]);
@@ -244,6 +253,7 @@ int hs_qos_path_plan(
 {
 	const struct hs_flexint *telemetry = &report->telemetry;
 	plan->n_path_links = telemetry->n_hops + 1u;
+	flow->plan_links = (uint16_t)(flow->n_path_links + 2 * plan->n_path_links);
 	plan->same_path = flow->has_edge && hs_qos_path_same(telemetry, &flow->edge.telemetry);
 	if (!plan->same_path || flow->multipath)
 		begin_plan(flow);

@@ -228,6 +228,7 @@ static const struct hs_schema_field memory_fields[] = {
 		{"routes", HS_SCHEMA_UINT, CONFIG(node.routes), .min = 1, .max = 262144},
 		{"monitored_rules", HS_SCHEMA_UINT, CONFIG(monitored_rules), .min = 0,
 				.max = 4194304},
+		{"monitor_mib", HS_SCHEMA_UINT, CONFIG(monitor_mib), .min = 1, .max = 1048576},
 		{NULL},
 };
 
@@ -358,6 +359,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.adaptive = true,
 			.mbufs = 16384,
 			.monitored_rules = 4096,
+			.monitor_mib = 1024,
 			.window_ns = HS_QOS_DEFAULT_LENGTHS,
 			.clock = HS_CLOCK_UTC,
 			.clock_step_ms = HS_CLOCK_STEP_NS / 1000000,

@@ -57,6 +57,7 @@ struct hs_config {
 	bool huge_pages;
 	uint32_t mbufs;
 	uint32_t monitored_rules;
+	uint32_t monitor_mib;		   // of all monitors together
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
 	enum hs_clock_scale clock;
 	uint32_t clock_step_ms; // an offset beyond it is stepped

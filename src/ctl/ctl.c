@@ -395,6 +395,11 @@ void hs_ctl_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 	totals->reports_piggyback_waiting = ctl->reports_waiting;
 	totals->rules_monitored = ctl->n_monitored;
 	totals->rules_unmonitored = ctl->n_unmonitored;
+	struct hs_qos_memory memory;
+	hs_qos_memory(ctl->qos, &memory);
+	totals->monitor_bytes = memory.bytes;
+	totals->monitors_evicted = memory.evicted;
+	totals->monitor_reports_refused = memory.refused;
 	for (unsigned i = 0; i < hs_node_config(ctl->node)->n_workers; i++) {
 		struct hs_worker_counters worker;
 		hs_node_worker_counters(ctl->node, i, &worker);
@@ -423,6 +428,7 @@ static int make_parts(struct hs_ctl *ctl)
 {
 	struct hs_qos_config qos = {
 			.max_flows = ctl->config.monitored_rules,
+			.memory_bytes = ctl->config.monitor_bytes,
 			.window_ns = {ctl->config.window_ns[0], ctl->config.window_ns[1],
 					ctl->config.window_ns[2], ctl->config.window_ns[3]},
 			.flows_per_advance = ctl->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,

@@ -41,6 +41,7 @@ enum hs_rule_origin {
 struct hs_ctl_config {
 	char boot_id[24];		   // changes with every start; hexadecimal digits
 	uint32_t monitored_rules;	   // rules that can have a monitor at once
+	uint64_t monitor_bytes;		   // that these may take together; 0: no limit
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them; without any: 1, 10 and 60 s
 	// What node_get repeats: any members, among them "polling" and the endpoints. May be NULL;
 	// borrowed for the life of the control.

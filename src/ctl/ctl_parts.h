@@ -93,7 +93,8 @@ struct hs_ctl {
 	uint32_t walk_slot;
 
 	uint64_t shadow_marked; // events of all ports, when windows were marked last
-	struct limiter lost_limit, cap_limit, state_limit, refused_limit, signals_limit;
+	struct limiter lost_limit, cap_limit, memory_limit, state_limit, refused_limit,
+			signals_limit;
 	struct limiter displaced_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules over the cap

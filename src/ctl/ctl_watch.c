@@ -134,6 +134,24 @@ static void watch_cap(struct hs_ctl *ctl)
 			ctl->n_unmonitored, ctl->config.monitored_rules);
 }
 
+static void watch_memory(struct hs_ctl *ctl)
+{
+	struct hs_qos_memory memory;
+	uint64_t grown;
+	hs_qos_memory(ctl->qos, &memory);
+	if (!hs_ctl_limit(ctl, &ctl->memory_limit, memory.evicted + memory.refused, &grown))
+		return;
+	hs_ctl_event(ctl, "monitor_memory",
+			json_pack("{s:I, s:I, s:I, s:I}", "limit_bytes",
+					(json_int_t)memory.limit_bytes, "bytes",
+					(json_int_t)memory.bytes, "monitors_evicted",
+					(json_int_t)memory.evicted, "reports_refused",
+					(json_int_t)memory.refused),
+			"monitors take %" PRIu64 " MiB of memory.monitor_mib: %" PRIu64
+			" of unusual size made room, %" PRIu64 " reports found none",
+			memory.bytes >> 20, memory.evicted, memory.refused);
+}
+
 static void watch_state(struct hs_ctl *ctl)
 {
 	uint64_t grown;
@@ -181,6 +199,7 @@ void hs_ctl_second(struct hs_ctl *ctl)
 	watch_lost_reports(ctl, &totals);
 	watch_lost_signals(ctl, &totals);
 	watch_cap(ctl);
+	watch_memory(ctl);
 	watch_state(ctl);
 	for (uint16_t i = 0; i < hs_node_port_count(ctl->node); i++)
 		watch_rx_errors(ctl, i);

@@ -228,6 +228,7 @@ static int open_ctl(struct hs_daemon *d, struct hs_error *err)
 	d->settings = settings_of(d);
 	struct hs_ctl_config ctl = {
 			.monitored_rules = d->config->monitored_rules,
+			.monitor_bytes = (uint64_t)d->config->monitor_mib << 20,
 			.window_ns = {d->config->window_ns[0], d->config->window_ns[1],
 					d->config->window_ns[2], d->config->window_ns[3]},
 			.settings = d->settings,
@@ -472,6 +473,9 @@ static void say_ready(const struct hs_daemon *d)
 		hs_log(HS_LOG_WARNING, "daemon",
 				"HS_PLAIN_STAGES is set: every packet takes the general, slower "
 				"code");
+	hs_log(HS_LOG_NOTICE, "daemon",
+			"monitors take up to %u MiB: %u rules, up to %" PRIu64 " MiB each",
+			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);
 	hs_log(HS_LOG_NOTICE, "daemon", "ready: node %u '%s', %u port%s, api %s", c->node.id,
 			c->node.name, c->n_ports, c->n_ports == 1 ? "" : "s", c->bind.text[0]);
 	hs_sd_notify("READY=1");

@@ -16,6 +16,7 @@
 struct hs_node_totals {
 	uint64_t uptime_ns, generation;
 	uint64_t rules, rules_capacity, rules_monitored, rules_unmonitored;
+	uint64_t monitor_bytes, monitors_evicted, monitor_reports_refused;
 	uint64_t routes, routes_capacity, neighbours; // 0 where the node does not route
 	// reports_made = reports_lost + reports_taken + those on their way; each taken one is
 	// counted under one of the next five.

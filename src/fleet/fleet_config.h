@@ -57,6 +57,7 @@ struct hs_fleet_config {
 	uint8_t metrics; // enum hs_fleet_metrics
 	uint32_t max_rules;
 	uint32_t monitored_rules;
+	uint32_t monitor_mib;		   // of monitors that are computed here, together
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
 	uint32_t hello_ms;		   // how often each node is looked at
 	uint32_t timeout_ms;		   // an answer that takes longer is none

@@ -467,6 +467,7 @@ int fleet_open_monitor(struct hs_fleet *fleet)
 {
 	struct hs_qos_config qos = {
 			.max_flows = fleet->config->monitored_rules,
+			.memory_bytes = (uint64_t)fleet->config->monitor_mib << 20,
 			.flows_per_advance = FLOWS_AT_ONCE,
 			.on_window = on_window,
 			.user = fleet,

@@ -2,6 +2,10 @@
 // Paths that no one would build on purpose, and more of them than are remembered.
 #include "qos_fixture.h"
 
+#include "rng.h"
+
+#include <errno.h>
+
 static const uint16_t LOOP[] = {3, 4, 3, 4, 3, 4, 3, 4, 3, 4};
 #define LOOP_NODES (sizeof(LOOP) / sizeof(LOOP[0]))
 
@@ -146,6 +150,76 @@ static void a_link_that_comes_back_has_as_many_percentiles_as_delays(void **stat
 	assert_int_equal(found, 1);
 }
 
+// ---- memory ----
+
+static struct hs_report on_random_path(struct hs_rng *rng, uint64_t number)
+{
+	uint16_t path[8];
+	unsigned n = 1 + hs_rng_u32(rng) % 8;
+	for (unsigned i = 0; i < n; i++)
+		path[i] = (uint16_t)hs_rng_u32(rng);
+	return plain_report(number, GAP, n, path);
+}
+
+// Hostile flows send each report by a path of its own; usual ones come before, between and behind.
+static void random_paths_push_nobody_out_and_keep_to_the_limit(void **state)
+{
+	(void)state;
+	enum {
+		USUAL = 20,
+		HOSTILE = 40,
+		FLOWS = USUAL + HOSTILE
+	};
+	const struct hs_qos_config config = {.max_flows = FLOWS, .memory_bytes = 16 << 20};
+	struct hs_qos_memory memory;
+	struct hs_qos *qos;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 3);
+	assert_int_equal(hs_qos_create(&config, &qos), 0);
+	for (uint64_t i = 1; i <= 3000; i++) {
+		for (uint32_t flow = 1; flow <= FLOWS; flow++) {
+			struct hs_qos_key key = {flow, 1, 1, 9};
+			bool hostile = flow % 3;
+			struct hs_report report = hostile ? on_random_path(&rng, i) : plain(i);
+			if (flow > FLOWS / 2 && i < 1000)
+				continue; // comes when there is no memory left
+			int rc = hs_qos_report(qos, &key, &report);
+			assert_true(!rc || (hostile && rc == -ENOSPC));
+		}
+		hs_qos_memory(qos, &memory);
+		assert_true(memory.bytes <= memory.limit_bytes);
+	}
+	assert_true(memory.evicted > 0);
+	for (uint32_t flow = 3; flow <= FLOWS; flow += 3) {
+		const struct hs_qos_window *run = hs_qos_latest(qos, flow, 0);
+		assert_int_equal(run->reports, flow > FLOWS / 2 ? 2001 : 3000);
+		assert_int_equal(run->flags, 0);
+		assert_int_equal(run->e2e.lost_packets, 0);
+	}
+	struct hs_qos_counters counters;
+	hs_qos_counters(qos, &counters);
+	hs_qos_memory(qos, &memory);
+	assert_true(counters.bytes <= memory.limit_bytes + (1 << 20));
+	hs_qos_destroy(qos);
+}
+
+static void one_flow_takes_no_more_than_is_said(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_qos_counters counters;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 5);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		struct hs_report report = on_random_path(&rng, i);
+		for (unsigned j = 0; j < report.telemetry.n_hops; j++)
+			report.telemetry.hops[j].ts_ns = hs_rng_u64(&rng);
+		give(f->qos, &report);
+	}
+	hs_qos_counters(f->qos, &counters);
+	assert_true(counters.bytes > 512 << 10);
+	assert_true(counters.bytes <= hs_qos_most_bytes());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +227,8 @@ int main(void)
 			TEST(each_passage_of_a_link_has_numbers_of_its_own),
 			TEST(nodes_that_were_given_no_id_are_told_apart_by_their_place),
 			TEST(links_of_the_newest_path_are_not_given_away),
+			cmocka_unit_test(random_paths_push_nobody_out_and_keep_to_the_limit),
+			TEST(one_flow_takes_no_more_than_is_said),
 			TEST(a_link_that_comes_back_has_as_many_percentiles_as_delays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
