@@ -10,6 +10,7 @@
 
 #define P99_VALUES  100
 #define P999_VALUES 1000
+#define OLD_SURPLUS 10 // windows
 
 // ---- columns ----
 
@@ -241,7 +242,7 @@ static int64_t carry_over(const struct hs_qos_link_sum *sum, int64_t left, int64
 // Rule 14: a packet is lost when it is missing at the window's last report and at all those that
 // came since; a window with more received than sent pays back what the one before called lost.
 static void fill_loss(const struct hs_qos_link_sum *sum, const struct hs_qos_link_sum *since,
-		int64_t slack, int64_t *carry, struct hs_qos_hop *hop)
+		int64_t slack, struct hs_qos_carry *carry, struct hs_qos_hop *hop)
 {
 	hop->has |= sum->has & (HS_QOS_HAS_LOSS | HS_QOS_HAS_NODE_LOSS | HS_QOS_HAS_RX_PACKETS);
 	hop->rx_packets = sum->rx;
@@ -249,13 +250,16 @@ static void fill_loss(const struct hs_qos_link_sum *sum, const struct hs_qos_lin
 		hop->node_lost_packets = sum->node_lost;
 	if (!(sum->has & HS_QOS_HAS_LOSS))
 		return;
-	int64_t owed = sum->lost + (carry ? *carry : 0);
+	int64_t owed = sum->lost + (carry ? carry->packets : 0);
 	int64_t denied = since && !sum->differs ? carry_over(sum, since->lost_low, slack) : 0;
 	hop->tx_packets = sum->tx;
 	hop->lost_packets = sum->lost;
 	hop->shown_lost_packets = owed + denied > 0 ? (uint64_t)(owed + denied) : 0;
-	if (carry)
-		*carry = carry_over(sum, owed - (int64_t)hop->shown_lost_packets, slack);
+	if (!carry)
+		return;
+	carry->age = sum->lost < 0 ? 0 : carry->age + 1;
+	int64_t left = owed - (int64_t)hop->shown_lost_packets;
+	carry->packets = left < 0 && carry->age >= OLD_SURPLUS ? 0 : carry_over(sum, left, slack);
 }
 
 // ---- the window ----

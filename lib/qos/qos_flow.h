@@ -65,6 +65,12 @@ struct hs_qos_sum {
 	struct hs_qos_link_sum *links; // [link_capacity]
 };
 
+// Rule 14, for one window length.
+struct hs_qos_carry {
+	int64_t packets; // below 0: a surplus
+	uint32_t age;	 // windows since the last that had one
+};
+
 // Between two nodes that were neighbours on some path. Link 0 is end to end. A path may pass the
 // same two nodes again (a loop, or nodes without an id of their own): each visit is a link of its
 // own, so that a report has at most one value for a link.
@@ -72,16 +78,16 @@ struct hs_qos_link {
 	uint16_t from, to;
 	uint8_t visit; // 0: the first on its path
 	bool has_origin, has_ordered, has_arrived;
-	int64_t origin;		       // of the histograms: the epoch's first delay
-	int64_t ordered;	       // delay of the newest in source order
-	int64_t arrived;	       // delay of the newest in arrival order
-	uint64_t rfc3550;	       // smoothed jitter times 16
-	int64_t carry[HS_QOS_WINDOWS]; // rule 14, for each window length
-	uint32_t negative;	       // shortest windows with negative loss in a row
-	int64_t surplus;	       // packets that these received too many
-	bool differs;		       // the rules at its ends
-	uint64_t used;		       // the newest plan that needs it
-	uint64_t born;		       // number of its first report: older ones are not its own
+	int64_t origin;	  // of the histograms: the epoch's first delay
+	int64_t ordered;  // delay of the newest in source order
+	int64_t arrived;  // delay of the newest in arrival order
+	uint64_t rfc3550; // smoothed jitter times 16
+	struct hs_qos_carry carry[HS_QOS_WINDOWS];
+	uint32_t negative; // shortest windows with negative loss in a row
+	int64_t surplus;   // packets that these received too many
+	bool differs;	   // the rules at its ends
+	uint64_t used;	   // the newest plan that needs it
+	uint64_t born;	   // number of its first report: older ones are not its own
 };
 
 struct hs_qos_seen {

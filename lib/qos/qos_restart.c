@@ -152,15 +152,17 @@ static bool source_tells(const struct scene *scene, int64_t behind)
 	       walk->b->telemetry.e2e.tx_packets <= 2 * behind + scene->allowed;
 }
 
-// Most of many packets seem lost, in front of the node and behind it, and no bytes tell: it may as
-// well have counted anew, and all were lost in front of it.
+// Most of many packets are lost, and a count that went round is as low as if all of it were of
+// those that came: the node may as well have counted anew, and no bytes tell.
 static bool packets_doubt(const struct scene *scene, const struct node *node)
 {
 	const struct hs_qos_walk *walk = scene->walk;
-	bool bytes = hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES;
-	return walk->has_source && walk->sent >= MANY && node->young && !bytes &&
-	       walk->sent - node->rx >= walk->sent / 4 &&
-	       node->tx - walk->received >= walk->sent / 4;
+	uint16_t before = hs_qos_hop_a(walk, node->at)->rx_packets;
+	uint16_t now = hs_qos_hop_b(walk, node->at)->rx_packets;
+	return walk->has_source && !(hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES) &&
+	       walk->sent >= MANY && walk->sent < HS_QOS_WRAP16 - walk->slack &&
+	       walk->received <= walk->sent / 8 && now < before &&
+	       now <= 2 * walk->received + scene->allowed;
 }
 
 static uint32_t judge_node(const struct scene *scene, struct node *node)

@@ -156,7 +156,7 @@ static bool is_hidden_between(const struct run *run, const struct sim_count *a,
 	return counted > 0 && counted < passed;
 }
 
-// Without stamps and counts of all packets the first reports after a restart pass for late ones:
+// Without stamps the first reports after a restart pass for late ones:
 // the window ends with the newest before them.
 static bool passes_for_late(const struct run *run, const struct hs_qos_window *window)
 {
@@ -166,21 +166,25 @@ static bool passes_for_late(const struct run *run, const struct hs_qos_window *w
 	for (unsigned i = 0; i < 2; i++)
 		if (resets[i] && end_ns > resets[i] &&
 				end_ns - window->window_ns < resets[i] + 2 * SECOND)
-			return !(config->e2e_bitmap & (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS));
+			return !(config->e2e_bitmap & HS_E2E_TIMESTAMP);
 	return false;
 }
 
+// In a window, or in one shortly before it, whose surplus it pays for.
 static bool is_hidden(const struct run *run, const struct hs_qos_window *window)
 {
 	const struct sim_result *truth = &run->truth;
 	const struct sim_report *a = NULL;
+	int64_t from_ns = window->start_ns - 5 * window->window_ns;
 	for (size_t i = 0; i < truth->n_reports; i++) {
 		const struct sim_report *b = &truth->reports[i];
 		if (b->report.sink_ts_ns > window->end_ns)
 			break;
 		if (!is_newer(b, a))
 			continue;
-		for (unsigned node = 0; a && within(b, window) && node <= truth->n_nodes; node++)
+		for (unsigned node = 0;
+				a && b->report.sink_ts_ns > from_ns && node <= truth->n_nodes;
+				node++)
 			if (is_hidden_between(run, a->counts, b->counts, node))
 				return true;
 		a = b;

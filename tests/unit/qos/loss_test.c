@@ -193,6 +193,21 @@ static void a_surplus_hides_no_more_loss_than_reordering_explains(void **state)
 	assert_in_range(shown_loss(f, 10 * SECOND), 300 * 400 - 4096, 300 * 400);
 }
 
+// Once, two hundred too many; then, ten seconds later, losses.
+static void a_surplus_is_forgotten_when_no_reordering_can_be_so_old(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 20000; i += 100) {
+		struct hs_report report = plain_report(i, MS, 0, NULL);
+		report.sink_rx_packets += i > 2000 ? 200 : 0;
+		report.sink_rx_packets -= i > 14000 ? (i - 14000) / 20 : 0;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	for (unsigned second = 16; second <= 19; second++)
+		assert_int_equal(second_ending(f, second)->window.e2e.shown_lost_packets, 50);
+}
+
 static void what_rules_that_differ_left_over_hides_no_loss_after_them(void **state)
 {
 	struct fixture *f = *state;
@@ -405,6 +420,7 @@ int main(void)
 			TEST(a_surplus_is_paid_back_by_the_next_loss),
 			TEST(rules_that_differ_are_flagged),
 			TEST(a_surplus_hides_no_more_loss_than_reordering_explains),
+			TEST(a_surplus_is_forgotten_when_no_reordering_can_be_so_old),
 			TEST(what_rules_that_differ_left_over_hides_no_loss_after_them),
 			TEST(a_window_says_that_rules_differed_in_a_part_of_it),
 			TEST(rules_that_differ_are_flagged_when_reports_are_rare),
