@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seed corpora of the wire fuzzers from the golden vectors, and those of the API's that are
-no golden cases: make_corpus.py [FOLDER]."""
+"""Makes the seed corpora of the wire fuzzers from the golden vectors, those of the API's that are no
+golden cases, and those of what reads files: make_corpus.py [FOLDER]."""
 
 import json
 import os
 import re
+import struct
 import sys
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
@@ -46,6 +48,104 @@ def seeds(cases, n):
                 yield f"{slug}-{case.get('layout', 'any')}-{i}", bytes.fromhex(frame)
 
 
+def files_of(folder, ending):
+    """Files at any depth as (name of folder and file, bytes)."""
+    for where, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            if name.endswith(ending):
+                with open(os.path.join(where, name), "rb") as file:
+                    yield f"{os.path.basename(where)}-{name}", file.read()
+
+
+def compact(text):
+    """JSON without what is only layout: a fuzzer goes further with less. What is no JSON stays."""
+    try:
+        return json.dumps(json.loads(text), separators=(",", ":")).encode()
+    except ValueError:
+        return text
+
+
+def configurations(root):
+    """The examples, and of the golden cases what is refused for one reason each."""
+    config = os.path.join(HERE, "..", "..", "config")
+    for name, text in files_of(config, ".json"):
+        if name.startswith("config-") and not name.startswith("config-bench"):
+            target = "fuzz_fleet_config" if "controller" in name else "fuzz_config"
+            write(os.path.join(root, target), name, compact(text))
+    for kind, target in (("config", "fuzz_config"), ("controller", "fuzz_fleet_config")):
+        for name, text in files_of(os.path.join(HERE, "..", "golden", kind), "config.json"):
+            if len(text) < 2048:
+                write(os.path.join(root, target), name, compact(text))
+
+
+def state_lines():
+    """Bodies of lines; with a '+' in front the fuzzer gives each its checksum."""
+    rule = {"ns_id": 8, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "protocol": "udp",
+            "trace_type": "0x7000E000", "mode": "count", "mode_setting": 100}
+    changes = {"install": [{"int_request": rule}], "delete": [{"int_delete": {"ns_id": 5}}],
+               "update": [{"int_update": {"ns_id": 5, "hop_enabled": False}}],
+               "list": [[{"int_delete": {"ns_id": 5}}, {"int_request": rule}]],
+               "journal": [{"int_request": rule}, {"int_delete": {"ns_id": 8}},
+                           {"int_request": {**rule, "in_band": True}}],
+               "refused": [{"int_delete": {"ns_id": 9}}, {"hello": {}}, 7, {}]}
+    for name, lines in changes.items():
+        yield name, "\n".join(json.dumps(line, separators=(",", ":")) for line in lines).encode()
+
+
+def states(root):
+    folder, heading = os.path.join(root, "fuzz_state"), b"hopsight-state 1\n"
+    for name, lines in state_lines():
+        write(folder, name, b"+" + lines)
+        whole = heading + b"".join(b"%08x %s\n" % (zlib.crc32(line), line)
+                                   for line in lines.split(b"\n"))
+        write(folder, f"{name}_whole", whole)
+        write(folder, f"{name}_torn", whole[:-3])
+        write(folder, f"{name}_damaged", whole.replace(b"ns_id", b"ns_ib"))
+    for name, text in {"empty": b"", "heading": heading, "other": b"hopsight-state 2\n"}.items():
+        write(folder, name, text)
+
+
+# A pair that is nobody's: that of the documentation of CURVE (rfc.zeromq.org/spec/26).
+PUBLIC = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+SECRET = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
+
+
+def key_files(root):
+    folder = os.path.join(root, "fuzz_key_file")
+    public, secret = f'public-key = "{PUBLIC}"\n', f'secret-key = "{SECRET}"\n'
+    for name, text in {
+            "pair": public + secret, "public": public, "secret": secret,
+            "role": public + "role = read-only\n", "bad_role": public + "role = admin\n",
+            "czmq": f"# of czmq\nmetadata\n    name = \"x\"\ncurve\n    {public}    {secret}",
+            "other": public + secret.replace("D:", "E:"), "short": public.replace("hID", "hI"),
+            "twice": public + public, "quotes": public.replace('"', "'"), "equals": "=\n = \n",
+            "long": "# " + 4096 * "x"}.items():
+        write(folder, name, text.encode())
+
+
+def captures(root):
+    folder = os.path.join(root, "fuzz_pcap")
+    frame = bytes.fromhex("020000000002020000000001" "86dd") + bytes(50)
+
+    def pcap(magic=0xa1b2c3d4, order="<", link=1, records=((0, 64, 64),)):
+        text = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link)
+        for seconds, kept, whole in records:
+            text += struct.pack(order + "IIII", seconds, 1, kept, whole) + frame[:kept]
+        return text
+
+    block = struct.pack("<IIHHI", 1, 20, 1, 0, 65535)
+    for name, text in {
+            "micro": pcap(), "nano": pcap(magic=0xa1b23c4d), "big_endian": pcap(order=">"),
+            "raw_ip": pcap(link=101), "none": pcap(records=()), "torn": pcap()[:-7],
+            "cut": pcap(records=((0, 60, 64), (1, 64, 64), (0, 13, 13), (2, 64, 9000))),
+            "back": pcap(records=((9, 64, 64), (3, 64, 64), (0xffffffff, 64, 64))),
+            "huge": pcap(records=((0, 64, 0x7fffffff),)), "no": b"no capture",
+            "ng": struct.pack("<IIIHHqI", 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0, -1, 28) + block
+                  + struct.pack("<I", 20) + struct.pack("<IIIIIII", 6, 96, 0, 1, 2, 64, 64) + frame
+                  + struct.pack("<I", 96)}.items():
+        write(folder, name, text)
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
@@ -67,6 +167,10 @@ def main():
     for name, message in ROUTES.items():
         write(os.path.join(root, "fuzz_api"), f"routes_{name}",
               json.dumps(message).encode("ascii"))
+    configurations(root)
+    states(root)
+    key_files(root)
+    captures(root)
 
 
 if __name__ == "__main__":

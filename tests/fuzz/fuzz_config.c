@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node's configuration of any bytes is refused with a code, a message and nothing left behind, or
+// is whole: every index in it points at something, and what is printed of it is the same
+// configuration again.
+#include "fuzz.h"
+
+#include "config.h"
+
+#include <string.h>
+
+static bool parse(const char *text, size_t len, struct hs_config *config)
+{
+	struct hs_error err = {0};
+	cpu_set_t cores;
+
+	CPU_ZERO(&cores);
+	for (int core = 0; core < 4; core++)
+		CPU_SET(core, &cores);
+	if (hs_config_parse(text, len, &cores, config, &err) == 0)
+		return true;
+	HOLDS(err.code[0] && err.message[0]);
+	return false;
+}
+
+static void check(const struct hs_config *c)
+{
+	struct hs_eal_config eal;
+
+	HOLDS(c->n_ports > 0 && c->n_ports <= HS_MAX_PORTS);
+	HOLDS(c->node.n_workers > 0 && c->node.n_workers <= HS_MAX_WORKERS);
+	HOLDS(c->n_pairs <= HS_MAX_PORTS);
+	HOLDS(c->n_in_band_ports <= HS_MAX_PORTS);
+	HOLDS(c->bind.n <= HS_CONFIG_MAX_ENDPOINTS && c->publish_to.n <= HS_CONFIG_MAX_ENDPOINTS);
+	for (unsigned i = 0; i < c->n_ports; i++)
+		HOLDS(memchr(c->ports[i].name, '\0', sizeof(c->ports[i].name)));
+	HOLDS(hs_config_mbuf_bytes(c) > 0);
+	hs_config_eal(c, &eal);
+}
+
+static char *print(const struct hs_config *config)
+{
+	json_t *json = hs_config_print(config);
+	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+
+	json_decref(json);
+	HOLDS(text);
+	return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct hs_config config, again;
+
+	if (!parse((const char *)data, size, &config))
+		return 0;
+	check(&config);
+	char *text = print(&config);
+	HOLDS(parse(text, strlen(text), &again));
+	char *second = print(&again);
+	HOLDS(strcmp(text, second) == 0);
+	free(second);
+	free(text);
+	hs_config_fini(&again);
+	hs_config_fini(&config);
+	return 0;
+}
