@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+// Where times differ by less than what nanoseconds count: pcapng has seconds of 64 bits.
+#define TIME_MAX_S (INT64_MAX / 1000000000 / 2 - 1)
+
+static bool can_be_sent(const struct pcap_pkthdr *header)
+{
+	return header->caplen == header->len && header->len >= HS_ETHER_BYTES &&
+	       header->len <= HS_STREAM_REPLAY_BYTES && header->ts.tv_sec >= -TIME_MAX_S &&
+	       header->ts.tv_sec <= TIME_MAX_S && header->ts.tv_usec >= 0 &&
+	       header->ts.tv_usec < 1000000000;
+}
+
 // Reads the next frame that can be sent; false at the end.
 static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replayed *frame,
 		int64_t *captured_ns)
@@ -17,8 +28,7 @@ static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replaye
 	int got;
 
 	while ((got = pcap_next_ex(replay->pcap, &header, &bytes)) == 1) {
-		if (header->caplen != header->len || header->len < HS_ETHER_BYTES ||
-				header->len > HS_STREAM_REPLAY_BYTES) {
+		if (!can_be_sent(header)) {
 			replay->skipped++;
 			continue;
 		}

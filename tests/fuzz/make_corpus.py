@@ -133,16 +133,26 @@ def captures(root):
             text += struct.pack(order + "IIII", seconds, 1, kept, whole) + frame[:kept]
         return text
 
-    block = struct.pack("<IIHHI", 1, 20, 1, 0, 65535)
+    def pcapng(options, seconds):
+        section = struct.pack("<IIIHHqI", 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0, -1, 28)
+        about = struct.pack("<HHI", 1, 0, 65535) + options
+        text = section + struct.pack("<II", 1, 12 + len(about)) + about
+        text += struct.pack("<I", 12 + len(about))
+        for high in seconds:
+            text += struct.pack("<IIIIIII", 6, 96, 0, high, 2, 64, 64) + frame
+            text += struct.pack("<I", 96)
+        return text
+
+    resolution_s = struct.pack("<HHBxxxHH", 9, 1, 0, 0, 0)
+    far_away = struct.pack("<HHqHH", 14, 8, (1 << 63) - 1, 0, 0)
     for name, text in {
             "micro": pcap(), "nano": pcap(magic=0xa1b23c4d), "big_endian": pcap(order=">"),
             "raw_ip": pcap(link=101), "none": pcap(records=()), "torn": pcap()[:-7],
             "cut": pcap(records=((0, 60, 64), (1, 64, 64), (0, 13, 13), (2, 64, 9000))),
             "back": pcap(records=((9, 64, 64), (3, 64, 64), (0xffffffff, 64, 64))),
             "huge": pcap(records=((0, 64, 0x7fffffff),)), "no": b"no capture",
-            "ng": struct.pack("<IIIHHqI", 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0, -1, 28) + block
-                  + struct.pack("<I", 20) + struct.pack("<IIIIIII", 6, 96, 0, 1, 2, 64, 64) + frame
-                  + struct.pack("<I", 96)}.items():
+            "ng": pcapng(b"", (1,)), "ng_seconds": pcapng(resolution_s, (0, 1, 0xffffffff)),
+            "ng_far": pcapng(far_away, (0, 0xffffffff))}.items():
         write(folder, name, text)
 
 

@@ -30,7 +30,8 @@ def fuzz(name, path):
         run = subprocess.run(
             [path, f"-max_total_time={SECONDS}", "-timeout=10", "-rss_limit_mb=2048",
              "-print_final_stats=1", "-verbosity=0", f"-artifact_prefix={grown}/", grown, *seeds],
-            capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS + 120)
+            capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS + 120,
+            env={**os.environ, "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"})
         took = time.monotonic() - begin
         units = next((line.split()[-1] for line in run.stderr.splitlines()
                       if line.startswith("stat::number_of_executed_units")), "?")
