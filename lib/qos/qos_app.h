@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// In one answer: each is compared with each, and has a window of its own.
+#define HS_QOS_APP_FLOWS 256
+
 struct hs_qos_app_flow {
 	const struct hs_rule *rule;
 	const json_t *window; // the content of a qos_report of it; NULL: none

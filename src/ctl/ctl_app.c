@@ -10,7 +10,7 @@
 
 struct flows {
 	struct hs_qos_app_flow *items;
-	size_t n;
+	size_t n, left_out;
 };
 
 // Where no window is named, 10 s, or what a young flow has.
@@ -30,15 +30,18 @@ static json_t *window_of(struct hs_ctl *ctl, uint32_t ns_id, const struct hs_api
 
 static struct flows collect(struct hs_ctl *ctl, const struct hs_api_args *args, int64_t window_ns)
 {
-	struct flows flows = {calloc(ctl->n_monitored + 1, sizeof(*flows.items)), 0};
+	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
+	struct flows flows = {.items = calloc(most, sizeof(*flows.items))};
 	const struct rule_note *note;
 
 	TAILQ_FOREACH (note, &ctl->monitored, order) {
 		const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, note->slot);
-		if (!flows.items || flows.n == args->limit)
-			break;
-		if (rule->app_id != args->app_id)
+		if (!flows.items || rule->app_id != args->app_id)
 			continue;
+		if (flows.n == most) {
+			flows.left_out++;
+			continue;
+		}
 		flows.items[flows.n++] = (struct hs_qos_app_flow){
 				rule, window_of(ctl, rule->ns_id, args, window_ns)};
 	}
@@ -57,6 +60,9 @@ json_t *hs_ctl_application(struct hs_ctl *ctl, const struct hs_api_args *args)
 	if (flows.n)
 		json_array_append_new(list, hs_qos_app_json(ctl->qos, args->app_id, flows.items,
 							    flows.n, window_ns));
+	if (flows.left_out)
+		json_object_set_new(json_array_get(list, 0), "flows_left_out",
+				json_integer((json_int_t)flows.left_out));
 	for (size_t i = 0; i < flows.n; i++)
 		json_decref((json_t *)flows.items[i].window);
 	free(flows.items);

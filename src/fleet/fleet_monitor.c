@@ -385,18 +385,21 @@ static int64_t longest_ns(const struct hs_fleet *fleet)
 // nodes say nothing, so that the longest window stands for it.
 static int application(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result)
 {
-	struct hs_qos_app_flow *flows = calloc(fleet->n_flows + 1, sizeof(*flows));
+	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
+	struct hs_qos_app_flow *flows = calloc(most, sizeof(*flows));
 	int64_t window_ns =
 			args->window_ns == HS_API_WINDOW_RUN ? longest_ns(fleet) : args->window_ns;
 	json_t *list = json_array();
 	struct fleet_flow *flow;
-	size_t n = 0;
+	size_t n = 0, left_out = 0;
 
 	TAILQ_FOREACH (flow, &fleet->flows, order) {
 		struct fleet_rule *rule = fleet_find_rule(fleet, flow->ns_id);
-		if (!flows || n == args->limit)
-			break;
-		if (rule && rule->rule.app_id == args->app_id)
+		if (!flows || !rule || rule->rule.app_id != args->app_id)
+			continue;
+		if (n == most)
+			left_out++;
+		else
 			flows[n++] = (struct hs_qos_app_flow){
 					&rule->rule, read_window(fleet, flow, window_ns)};
 	}
@@ -405,6 +408,9 @@ static int application(struct hs_fleet *fleet, const struct hs_api_args *args, j
 	if (n)
 		json_array_append_new(list,
 				hs_qos_app_json(fleet->qos, args->app_id, flows, n, window_ns));
+	if (left_out)
+		json_object_set_new(json_array_get(list, 0), "flows_left_out",
+				json_integer((json_int_t)left_out));
 	for (size_t i = 0; i < n; i++)
 		json_decref((json_t *)flows[i].window);
 	free(flows);

@@ -255,6 +255,30 @@ static void an_application_is_made_of_its_rules_that_have_reports(void **state)
 	rig_close(r);
 }
 
+static void flows_of_an_application_that_an_answer_leaves_out_are_counted(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	for (unsigned ns_id = 7; ns_id < 10; ns_id++) {
+		install(r, ns_id, "");
+		feed_sampled(r, ns_id, 0x7000);
+	}
+	for (unsigned limit = 1; limit <= 3; limit++) {
+		char request[64];
+		snprintf(request, sizeof(request), "{\"qos_get\": {\"app_id\": 3, \"limit\": %u}}",
+				limit);
+		json_t *reply = ask(r, request);
+		json_t *app = json_array_get(json_object_get(reply, "applications"), 0);
+		assert_int_equal(json_array_size(json_object_get(app, "flows")), limit);
+		if (limit < 3)
+			assert_number(app, "flows_left_out", 3 - limit);
+		else
+			assert_null(json_object_get(app, "flows_left_out"));
+		json_decref(reply);
+	}
+	rig_close(r);
+}
+
 // A ring that is full whenever control looks at it: windows close all the same.
 static void windows_close_while_reports_come_faster_than_they_are_taken(void **state)
 {
@@ -588,6 +612,8 @@ int main(void)
 					an_answer_counts_the_reports_that_came_before_the_question),
 			cmocka_unit_test(a_window_of_any_place_and_length_can_be_asked_for),
 			cmocka_unit_test(an_application_is_made_of_its_rules_that_have_reports),
+			cmocka_unit_test(
+					flows_of_an_application_that_an_answer_leaves_out_are_counted),
 			cmocka_unit_test(
 					windows_close_while_reports_come_faster_than_they_are_taken),
 			cmocka_unit_test(the_last_windows_are_published_at_the_end),
