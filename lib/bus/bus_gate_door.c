@@ -132,13 +132,24 @@ static int free_place(struct hs_bus_gate *gate)
 	return -1;
 }
 
+// Connections behind all gates of the process that ZeroMQ has yet to accept, each with a descriptor
+// more. It ends the process where it finds none.
+static atomic_uint unanswered;
+
+void hs_bus_gate_answered(struct guest *guest)
+{
+	if (guest->unanswered)
+		atomic_fetch_sub(&unanswered, 1);
+	guest->unanswered = false;
+}
+
 // The kernel gives the lowest number that is free.
 static bool uses_the_reserve(int fd)
 {
 	struct rlimit limit;
 
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	       (rlim_t)fd + HS_BUS_GATE_RESERVE >= limit.rlim_cur;
+	       (rlim_t)fd + HS_BUS_GATE_RESERVE + atomic_load(&unanswered) >= limit.rlim_cur;
 }
 
 static const char *reason_to_refuse(
@@ -218,6 +229,8 @@ static bool let_in(struct hs_bus_gate *gate, const struct door *door, int fd,
 	}
 	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
 		tune_tcp(fd);
+	guest.unanswered = true;
+	atomic_fetch_add(&unanswered, 1);
 	hs_bus_frames_init(&guest.in, gate->keys);
 	hs_bus_frames_init(&guest.out, gate->keys);
 	gate->guests[place] = guest;

@@ -65,6 +65,7 @@ void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place)
 	pthread_mutex_lock(&gate->lock);
 	gate->desks[place].serial = 0;
 	pthread_mutex_unlock(&gate->lock);
+	hs_bus_gate_answered(guest);
 	close(guest->client);
 	if (guest->inner >= 0)
 		close(guest->inner);
@@ -403,6 +404,7 @@ static void pump_out(struct hs_bus_gate *gate, unsigned place)
 		guest->inner_ended |= n <= 0;
 		if (n <= 0)
 			return;
+		hs_bus_gate_answered(guest);
 		count_out(gate, place, bytes, (size_t)n);
 		tell_passed(gate, place);
 		if (!pass_out(guest, bytes, (size_t)n))
@@ -412,8 +414,11 @@ static void pump_out(struct hs_bus_gate *gate, unsigned place)
 
 // ---- both ----
 
-static bool is_done(struct guest *guest)
+// Who has gone before ZeroMQ accepted stays until then: the descriptor is still to be used.
+static bool is_done(const struct guest *guest)
 {
+	if (guest->unanswered && !guest->inner_ended)
+		return false;
 	if (guest->inner_ended)
 		return !guest->to_client.bytes || guest->client_gone;
 	return guest->client_ended && !guest->to_inner.bytes;

@@ -42,7 +42,8 @@ struct guest {
 	bool client_ended; // nothing more can be read from it
 	bool client_gone;  // nothing can be sent to it
 	bool inner_ended;
-	bool waits; // for credit
+	bool unanswered; // ZeroMQ has not accepted it yet
+	bool waits;	 // for credit
 	int64_t since_ms;
 	uint64_t since_taken, since_drained;
 	int64_t end_ms;	 // 0, or when it is closed whatever it has not taken
@@ -95,6 +96,7 @@ struct sockaddr_un hs_bus_gate_inner_name(
 // ---- bus_gate_door.c ----
 void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door);
 void hs_bus_gate_mind_doors(struct hs_bus_gate *gate);
+void hs_bus_gate_answered(struct guest *guest);
 void hs_bus_gate_note_refusal(
 		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
 
