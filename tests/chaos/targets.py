@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes and controllers that need no interface, and how well they bear what is done to them."""
 
+import ctypes
 import json
 import os
 import signal
@@ -13,11 +14,15 @@ from lib import Node, check, equal, until
 from netlab import BUILD, Client
 
 
-def ring_node(workspace, name="n3", **config):
+_PR_SET_PDEATHSIG = 1
+
+
+def ring_node(workspace, name="n3", started=True, **config):
     """Two ring ports: nothing comes in, and all of the API is there."""
     ports = [{"name": port, "devargs": f"net_ring{i}", "side": side}
              for i, (port, side) in enumerate((("in", "host"), ("out", "network")))]
-    return Node(workspace, 3, ports, name=name, **config).start()
+    node = Node(workspace, 3, ports, name=name, **config)
+    return node.start() if started else node
 
 
 class Controller:
@@ -57,26 +62,31 @@ def resident_bytes(process):
         return next(int(line.split()[1]) << 10 for line in f if line.startswith("VmRSS"))
 
 
-def kill_group(child):
-    """Processes forked by fork_client."""
+def kill(child):
+    """One of fork_client, as kill -9 does."""
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
 
-def fork_client(behave):
-    """behave(), in a process of its own that then waits to be killed."""
+def fork_client(behave, wait=True):
+    """behave(), in a process of its own that then waits to be killed; until it has done so."""
     ready, done = os.pipe()
     child = os.fork()
     if child == 0:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         try:
             behave()
         finally:
-            os.write(done, b"x")
+            try:
+                os.write(done, b"x")
+            except OSError:
+                pass
             time.sleep(600)
             os._exit(0)
-    os.read(ready, 1)
-    os.close(ready)
     os.close(done)
+    if wait:
+        os.read(ready, 1)
+    os.close(ready)
     return child
 
 
@@ -84,11 +94,11 @@ class Bystander:
     """A client that asks all the time, and the times that it waited."""
 
     def __init__(self, target, verb="hello"):
-        self.client, self.verb = Client(target.api), verb
+        self.client, self.verb = Client(target.api, keys=target.client.keys), verb
         self.client.call(verb)
         self.took_s, self.ended = [], False
         self.failure = None
-        self.thread = threading.Thread(target=self._ask)
+        self.thread = threading.Thread(target=self._ask, daemon=True)
         self.thread.start()
 
     def _ask(self):

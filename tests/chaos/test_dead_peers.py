@@ -10,7 +10,7 @@ import time
 import zmq
 
 from lib import audit_ok, main, need, test
-from targets import Controller, fork_client, kill_group, lives, ring_node
+from targets import Controller, fork_client, kill, lives, ring_node
 
 # What libzmq did in time: heartbeats of one second.
 PERIOD_S = 1.2
@@ -43,7 +43,7 @@ def a_client_killed_before_its_replies_were_taken_ends_neither_node_nor_controll
             if stop_first:
                 os.kill(child, signal.SIGSTOP)
             time.sleep(PERIOD_S)
-            kill_group(child)
+            kill(child)
             time.sleep(PERIOD_S)
             lives(node, controller)
     audit_ok(node)
