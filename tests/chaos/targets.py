@@ -5,12 +5,14 @@ import ctypes
 import json
 import os
 import signal
+import struct
 import threading
 import time
 
 import zmq
 
-from lib import Node, check, equal, until
+import frames as fr
+from lib import Node, check, equal, rule, until
 from netlab import BUILD, Client
 
 
@@ -25,6 +27,27 @@ def ring_node(workspace, name="n3", started=True, **config):
     return node.start() if started else node
 
 
+def _measured_frame(i):
+    """With telemetry of one hop, as a node before this one writes it."""
+    a, b = (fr.address(f"2001:db8::{n}") for n in (1, 2))
+    hop = struct.pack("!HHHHQII", 1, 0xE000, i, i, time.time_ns(), i * 100, i * 100)
+    e2e = struct.pack("!QII", time.time_ns(), i, i * 100)
+    options = fr.options_header(fr.UDP, fr.telemetry_options(1, 0x7000E000, [hop], e2e))
+    return fr.ethernet(fr.ipv6(a, b, fr.HOP_BY_HOP,
+                               options + fr.udp(a, b, 4000, 5001, bytes(100))))
+
+
+def reporting_node(workspace, name="n3", **config):
+    """Not started. Its worker never rests, and there are more reports than can be published."""
+    replay = workspace.path("in.pcap")
+    fr.write_pcap(replay, [_measured_frame(i) for i in range(64)])
+    ports = [{"name": "a", "side": "network", "mtu": 1800,
+              "devargs": f"net_pcap0,rx_pcap={replay},infinite_rx=1,tx_pcap=/dev/null"},
+             {"name": "b", "side": "host", "mtu": 1500, "devargs": "net_null1,no-rx=1"}]
+    wanted = rule(1, "2001:db8::1", "2001:db8::2", dst_port=5001)
+    return Node(workspace, 3, ports, name=name, requests=[{"int_request": wanted}], **config)
+
+
 class Controller:
     """hopsight-controller of one node."""
 
@@ -34,8 +57,10 @@ class Controller:
         self.publisher = f"ipc://{workspace.path(name)}.pub"
         path = workspace.path(f"{name}.json")
         with open(path, "w", encoding="ascii") as f:
-            json.dump({"control": {"bind": [self.api], "publish_bind": [self.publisher],
-                                   "subscribe_bind": [self.reports], **control},
+            json.dump({"control": {"publish_bind": [self.publisher], **control,
+                                   "bind": [self.api, *control.get("bind", [])],
+                                   "subscribe_bind": [self.reports,
+                                                      *control.get("subscribe_bind", [])]},
                        "nodes": [{"name": node.name, "id": 3, "api": node.api}]}, f)
         program = os.path.join(BUILD, "apps", "hopsight-controller")
         self.process = workspace.spawn([program, "--config", path], log=f"{name}.log")

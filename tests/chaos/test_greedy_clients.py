@@ -80,7 +80,7 @@ def a_message_without_end_costs_a_bounded_amount_and_its_connection(workspace):
 
 
 def subscribe(endpoint, n):
-    listener = zmq.Context().socket(zmq.SUB)
+    listener = zmq.Context.instance().socket(zmq.SUB)
     listener.linger, listener.sndhwm = 0, 0
     listener.connect(endpoint)
     for i in range(n):

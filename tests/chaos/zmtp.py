@@ -33,8 +33,10 @@ HELLO = _GREETING + _ready("DEALER")
 class Zmtp:
     """A connection whose handshake is done."""
 
-    def __init__(self, endpoint, kind="DEALER", limit_s=10):
-        if endpoint.startswith("ipc://"):
+    def __init__(self, endpoint, kind="DEALER", limit_s=10, accepted=None):
+        if accepted:
+            self.socket = accepted
+        elif endpoint.startswith("ipc://"):
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.connect(endpoint[len("ipc://"):])
         else:
