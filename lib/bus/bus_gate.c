@@ -41,6 +41,32 @@ struct sockaddr_un hs_bus_gate_inner_name(
 	return name;
 }
 
+#define GUEST_HEAD   "hopsight-guest-"
+#define NAME_DIGITS  16
+#define VISIT_DIGITS 16
+
+struct sockaddr_un hs_bus_gate_guest_name(
+		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1,
+			GUEST_HEAD "%016llx-%08x%08x", (unsigned long long)gate->name, visit.place,
+			visit.serial);
+
+	*len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+	return name;
+}
+
+static uint64_t read_digits(const char *text, unsigned n)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		value = value << 4 |
+			(uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+	return value;
+}
+
 // Only connections of this process are let in: for all others the name is a closed door.
 static int open_inner(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_kind kind,
 		struct hs_error *err)
@@ -286,18 +312,20 @@ void hs_bus_gate_clear(struct hs_bus_gate *gate)
 // tells the descriptor of its own end, whose peer that is, as long as both are open.
 struct hs_bus_visit hs_bus_gate_visit(const struct hs_bus_gate *gate, void *message)
 {
-	struct hs_bus_visit visit = {0};
 	struct sockaddr_un name;
 	socklen_t len = sizeof(name);
-	size_t head = offsetof(struct sockaddr_un, sun_path) + 1;
+	size_t head = strlen(GUEST_HEAD);
+	const char *text = name.sun_path + 1;
 	int fd = zmq_msg_get(message, ZMQ_SRCFD);
 
 	if (fd < 0 || getpeername(fd, (struct sockaddr *)&name, &len) ||
-			len != head + sizeof(gate->name) + sizeof(visit) ||
-			memcmp(name.sun_path + 1, &gate->name, sizeof(gate->name)) != 0)
-		return visit;
-	memcpy(&visit, name.sun_path + 1 + sizeof(gate->name), sizeof(visit));
-	return visit;
+			len != offsetof(struct sockaddr_un, sun_path) + 1 + head + NAME_DIGITS + 1 +
+							VISIT_DIGITS ||
+			memcmp(text, GUEST_HEAD, head) != 0 ||
+			read_digits(text + head, NAME_DIGITS) != gate->name)
+		return (struct hs_bus_visit){0};
+	uint64_t visit = read_digits(text + head + NAME_DIGITS + 1, VISIT_DIGITS);
+	return (struct hs_bus_visit){.place = (uint32_t)(visit >> 32), .serial = (uint32_t)visit};
 }
 
 // Locks the gate where the visit goes on; NULL, and no lock, where it has ended.

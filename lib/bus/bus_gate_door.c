@@ -169,18 +169,14 @@ static const char *reason_to_refuse(
 static int connect_inner(const struct hs_bus_gate *gate, const struct guest *guest,
 		struct hs_bus_visit visit)
 {
-	struct sockaddr_un own = {.sun_family = AF_UNIX};
-	socklen_t len;
+	socklen_t len, own_len;
+	struct sockaddr_un own = hs_bus_gate_guest_name(gate, visit, &own_len);
 	struct sockaddr_un name = hs_bus_gate_inner_name(gate, guest->kind, &len);
 	int bytes = INNER_SEND_BYTES,
 	    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
-	memcpy(own.sun_path + 1, &gate->name, sizeof(gate->name));
-	memcpy(own.sun_path + 1 + sizeof(gate->name), &visit, sizeof(visit));
-	socklen_t own_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-					sizeof(gate->name) + sizeof(visit));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	if (bind(fd, (struct sockaddr *)&own, own_len) ||
 			connect(fd, (struct sockaddr *)&name, len)) {

@@ -90,6 +90,9 @@ enum side {
 };
 uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 
+// The gate's own end of a connection behind it: its name, and what that says.
+struct sockaddr_un hs_bus_gate_guest_name(
+		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
 struct sockaddr_un hs_bus_gate_inner_name(
 		const struct hs_bus_gate *gate, enum hs_bus_gate_kind kind, socklen_t *len);
 
