@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets up, builds, and runs every test, or the parts that are named:
-#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [chaos] [lab] [bench]
+#   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [chaos] [lab] [judge] [bench]
 # The last line is `N passed, N failed, N skipped`; the exit code is 0 where nothing failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab bench)
+readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab judge bench)
 readonly FUZZ_SECONDS=${FUZZ_SECONDS:-20}
 passed=0 failed=0 skipped=0
 reasons=()
@@ -135,6 +135,13 @@ part_lab() {
 	counted env ASAN_OPTIONS=detect_leaks=1 \
 		LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
 		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
+}
+
+# What the lab's nodes publish, by an independent judge that knows what happened to the packets: of each
+# scenario, and of random ones by a seed that is new each time.
+part_judge() {
+	build build
+	counted "$PYTHON" tests/judge/run.py
 }
 
 # As ratios to testpmd's mac forwarding, of medians, in the build that users get.

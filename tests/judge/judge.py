@@ -89,7 +89,7 @@ class Judge:
         self.same(marks, name, "reports", window["reports"], len(reports), False)
         if window.get("stale") or not reports:
             return
-        self.path(life, window, marks, name, reports, start)
+        self.path(life, window, marks, name, reports, start, end)
         hops = window.get("hops", [])
         pairs = [(hop["from"], hop["to"]) for hop in hops]
         for hop, ends in zip(hops, pairs):
@@ -110,11 +110,12 @@ class Judge:
                 return
             self.say(key, f"{name} {key}: {got} published, {want} by the packets {sorted(marks)}")
 
-    def path(self, life, window, marks, name, reports, start):
+    def path(self, life, window, marks, name, reports, start, end):
         paths = [r.path for r in reports]
         self.compared += 1
+        newest = life.edge(None, "received", end)
         if any("path" in EXCUSES.get(mark, ANY) for mark in marks):
-            if tuple(window["path"]) not in paths:
+            if tuple(window["path"]) not in [*paths, newest.path]:
                 self.say("path", f"{name} path: {window['path']} published, no packet took it")
             return
         before = life.within(-1 << 62, start)[-1:]
@@ -221,7 +222,9 @@ class Scenario:
             (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
             for way in ways)
         nodes = data.get("nodes", [])
-        self.undisturbed = not (data.get("events") or self.copies or data.get("telemetry")
+        asked = [request.get("int_request", {}) for request in data.get("requests", [])]
+        in_band = any(request.get("in_band") for request in asked)
+        self.undisturbed = not (data.get("events") or self.copies or in_band
                                 or any("clock" in node or "fields" in node for node in nodes))
 
     def boundaries(self, node):
@@ -260,37 +263,51 @@ def handed_out_early(flow, windows):
 
 
 def read_published(path):
-    """Windows and the sink's stamps of reports, by ns_id."""
-    windows, stamps = collections.defaultdict(list), collections.defaultdict(collections.Counter)
+    """Windows by ns_id, and the sink's stamps of reports by ns_id and the node that tells of them."""
+    windows = collections.defaultdict(list)
+    stamps = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
     with open(path, encoding="utf-8") as f:
         for line in f:
             message = json.loads(line)["message"]
             if "qos_report" in message:
                 window = message["qos_report"]
                 window["at_ns"] = json.loads(line)["at_ns"]
+                window.setdefault("node_id", window["path"][-1])  # a reply of the sink
                 windows[window["ns_id"]].append(window)
             elif "int_report" in message:
                 report = message["int_report"]
-                stamps[report["ns_id"]][report["sink"]["ts_ns"]] += 1
+                stamps[report["ns_id"]][report["node_id"]][report["sink"]["ts_ns"]] += 1
     return windows, stamps
 
 
-def judge_flow(flow, windows, stamps, scenario):
-    """How many numbers were compared, and findings."""
-    sinks = {report.stops[-1].node for report in flow.reports}
-    times = sorted({t for node in sinks for t in scenario.boundaries(node)}
-                   | handed_out_early(flow, windows))
-    told, left = [], collections.Counter(stamps)
+def told_of(flow, stamps, all_stamps):
+    """Reports of which a node told, by the sink's stamps; of one that tells of none, as where it hands
+    them to others, all from the first that anybody told of."""
+    told, left = [], collections.Counter(stamps or all_stamps)
     for report in flow.reports:
-        if left[report.stops[-1].shown] > 0:
+        if told and not stamps:
+            told.append(report)
+        elif left[report.stops[-1].shown] > 0:
             left[report.stops[-1].shown] -= 1
             told.append(report)
+    return told, left.total() if stamps else 0
+
+
+def judge_flow(flow, windows, stamps, scenario):
+    """How many numbers were compared, and findings. Windows of the sink alone: to others reports come
+    late, in packets of their own. stamps: of each node that publishes reports."""
+    sinks = {report.stops[-1].node: report.path[-1] for report in flow.reports}
+    windows = [window for window in windows if window["node_id"] in sinks.values()]
+    times = sorted({t for name in sinks for t in scenario.boundaries(name)}
+                   | handed_out_early(flow, windows))
+    own = sum((stamps[node] for node in sinks.values()), collections.Counter())
+    told, unknown = told_of(flow, own, sum(stamps.values(), collections.Counter()))
     judge = Judge(flow, split(told, times), times, scenario)
     if len(told) < len(flow.reports) and scenario.undisturbed:
         judge.say("report", f"{len(flow.reports)} packets brought telemetry, {len(told)} reports "
                   "were published")
-    if left.total():
-        judge.say("report", f"{left.total()} reports of packets that never came")
+    if unknown:
+        judge.say("report", f"{unknown} reports of packets that never came")
     for window in windows:
         judge.window(window)
     judge.published([w for w in windows if not w.get("run")])
@@ -300,14 +317,13 @@ def judge_flow(flow, windows, stamps, scenario):
 
 
 def judge_files(data, result, packets, published):
-    """By flow's name: (compared, findings)."""
-    start_ns = result["start_ns"]
-    scenario = Scenario(data, start_ns)
+    """By ns_id: (compared, findings)."""
+    scenario = Scenario(data, result["start_ns"])
     ns_ids = {}
     for window in result["windows"]:
         name, reply = window["flow"], window["flow"].endswith("/reply")
         ns_ids[name.removesuffix("/reply") if reply else name, reply] = window["ns_id"]
-    flows = lab_packets.read(data, ns_ids, packets, start_ns)
+    flows = lab_packets.read(data, ns_ids, packets, result["start_ns"])
     windows, stamps = read_published(published)
     return {ns_id: judge_flow(flow, windows[ns_id], stamps[ns_id], scenario)
             for ns_id, flow in flows.items()}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges some seconds of every scenario of config/lab but the largest, or of those whose names contain
+one of the words given; then random ones (search.py), of a new seed each time.
+
+    run.py [--count N] [--seed S] [WORD]...
+"""
+
+import argparse
+import glob
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE]
+
+import judge  # noqa: E402
+
+SCENARIOS = os.path.join(judge.ROOT, "config", "lab")
+LARGE = "fat-tree-20"
+SECONDS, SLOWER = 8, 4
+FAST_BPS, MUCH_SLOWER = 100_000_000, 40
+LEAD_S, TAIL_S = 1.5, 5  # before the first event, and behind it
+
+
+def shorter(scenario):
+    """A few seconds, from a little before the first event, with fewer packets."""
+    events = scenario.get("events", [])
+    first = min((event["at_s"] for event in events), default=0)
+    shift = max(0, first - LEAD_S)
+    scenario["duration_s"] = min(scenario["duration_s"], SECONDS)
+    for event in events:
+        for key in ("at_s", "until_s"):
+            if key in event:
+                event[key] = round(event[key] - shift, 6)
+    scenario["events"] = [e for e in events if e["at_s"] < min(LEAD_S + TAIL_S,
+                                                              scenario["duration_s"])]
+    for event in scenario["events"]:
+        if "until_s" in event:
+            event["until_s"] = min(event["until_s"], scenario["duration_s"])
+    limited = "rate_bps" in json.dumps(scenario)
+    for link in scenario.get("links", []):
+        if link.get("rate_bps", 0) > FAST_BPS:
+            link["rate_bps"] //= MUCH_SLOWER
+    for traffic in scenario["traffic"]:
+        if "file" in traffic:
+            traffic["file"] = os.path.join(SCENARIOS, traffic["file"])
+        if traffic.get("rate_pps", 0) > 2000 and not limited:
+            traffic["rate_pps"] /= SLOWER
+        for key in ("start_s", "stop_s"):
+            if key in traffic:
+                traffic[key] = min(traffic[key], scenario["duration_s"])
+    scenario["expect"] = []
+    return scenario
+
+
+def one(path):
+    begin = time.monotonic()
+    with open(path, encoding="utf-8") as f:
+        scenario = shorter(json.load(f))
+    with tempfile.TemporaryDirectory(prefix="hs-judge-") as folder:
+        short = os.path.join(folder, "scenario.json")
+        with open(short, "w", encoding="utf-8") as f:
+            json.dump(scenario, f)
+        try:
+            compared, findings = judge.judge_scenario(short)
+        except judge.LabFailed as e:
+            compared, findings = 0, [judge.Finding("lab", str(e))]
+    return os.path.basename(path)[:-5], compared, findings, time.monotonic() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    paths = [path for path in sorted(glob.glob(os.path.join(SCENARIOS, "*.json")))
+             if LARGE not in path and (not options.words or any(
+                 word in os.path.basename(path) for word in options.words))]
+    failed = 0
+    with multiprocessing.Pool(2) as pool:
+        for name, compared, findings, seconds in pool.imap(one, paths):
+            wrong = findings or not compared
+            for finding in findings[:10]:
+                print(f"    [{finding.kind}] {finding.text}")
+            print(f"{'FAIL' if wrong else 'PASS'} judge: {name}: {compared} numbers compared, "
+                  f"{len(findings)} are wrong without saying so ({seconds:.1f} s)", flush=True)
+            failed += bool(wrong)
+    if options.words:
+        return 1 if failed else 0
+    words = ["--count", str(options.count)]
+    words += ["--seed", str(options.seed)] if options.seed is not None else []
+    return subprocess.run([sys.executable, os.path.join(HERE, "search.py"), *words],
+                          check=False).returncode or (1 if failed else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
