@@ -26,8 +26,11 @@ class Life:
         self.ordered = sorted(reports, key=lambda r: (r.counted, r.arrival))
         self.times = [r.counted for r in self.ordered]
         self.edges, self.pairs = {}, {}
-        self.firsts, seen = [], set()
+        self.firsts, self.movers, seen, newest = [], set(), set(), None
         for report in reports:
+            if newest is None or report.number > newest:
+                self.movers.add(report.arrival)
+                newest = report.number
             if report.number not in seen:
                 seen.add(report.number)
                 self.firsts.append(report)
@@ -55,7 +58,8 @@ class Life:
             times, newest, first = [], [], None
             for report in self.ordered:
                 at = self._at(report, ends, False)
-                if not at or not NEEDS[need](report, *at):
+                # [7] A report that is not the newest when it comes moves no edge.
+                if not at or report.arrival not in self.movers or not NEEDS[need](report, *at):
                     continue
                 if first is None or report.arrival < first.arrival:
                     first = report
