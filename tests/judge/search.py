@@ -28,6 +28,7 @@ import judge  # noqa: E402
 ROWS = 40000  # lines of packets of a scenario, roughly
 FULL, WITH_COUNT = 0x7000E000, 0xF000E000
 MS = 10**6
+STAMPED, COUNTED = 0x40000000, 0x20000000  # the source's entry, in a trace type
 
 
 def some(rng, chance):
@@ -220,8 +221,10 @@ EXCLUDED = {
                          "no report",
     ("partial", "restart"): "after a restart a number begins with the first report that has its field",
     ("partial", "again"): "the same of a rule that is put in again",
-    ("again everywhere", "a trace type without the source's count and stamp"):
-        "packets under way at that time cannot be told from newer ones until later",
+    ("partial", "a trace type without the source's count"):
+        "a hop's count at its end may be of some of its reports alone",
+    ("restart or again at the source", "a trace type without the source's stamp"):
+        "it is seen some reports later, and until then the old span stands",
 }
 
 
@@ -243,17 +246,22 @@ def mode_of(rng, rate):
 def fit_together(s, everything):
     """Rules that spread in band are put in again where they come from."""
     request, source = s["requests"][0]["int_request"], s["nodes"][0]["name"]
-    blind = not everything and not int(request["trace_type"], 16) & 0x60000000
-    for node in s["nodes"] if not everything else []:
-        node.get("clock", {}).pop("sync", None)
+    trace = int(request["trace_type"], 16)
     kept = []
     for event in s["events"]:
         verb = event.get("request", {})
         if "in_band" in request and "int_request" in verb:
             verb["int_request"]["in_band"] = True
-        if not verb or event["node"] == source or not (
-                "in_band" in request or blind and event["node"] == "*"):
-            kept.append(event)
+        begins = bool(verb) or "restart" in event
+        if verb and "in_band" in request and event["node"] != source:
+            continue
+        if not everything and begins and event["node"] in (source, "*") and not trace & STAMPED:
+            continue
+        kept.append(event)
+    for node in s["nodes"] if not everything else []:
+        node.get("clock", {}).pop("sync", None)
+        if not trace & COUNTED:
+            node.pop("fields", None)
     s["events"] = kept
 
 
