@@ -28,7 +28,7 @@ import judge  # noqa: E402
 ROWS = 40000  # lines of packets of a scenario, roughly
 FULL, WITH_COUNT = 0x7000E000, 0xF000E000
 MS = 10**6
-STAMPED, COUNTED = 0x40000000, 0x20000000  # the source's entry, in a trace type
+STAMPED, COUNTED, ORDERED = 0x40000000, 0x20000000, 0x60000000  # the source's entry, in a trace type
 
 
 def some(rng, chance):
@@ -223,6 +223,8 @@ EXCLUDED = {
     ("partial", "again"): "the same of a rule that is put in again",
     ("partial", "a trace type without the source's count"):
         "a hop's count at its end may be of some of its reports alone",
+    ("copies, jitter or reordering", "a trace type without the source's count or stamp"):
+        "packets are told apart and put in order by what the sink can see alone",
     ("restart or again at the source", "a trace type without the source's stamp"):
         "it is seen some reports later, and until then the old span stands",
 }
@@ -262,6 +264,9 @@ def fit_together(s, everything):
         node.get("clock", {}).pop("sync", None)
         if not trace & COUNTED:
             node.pop("fields", None)
+    for link in s["links"] if not everything and trace & ORDERED != ORDERED else []:
+        for key in ("duplicate_ratio", "jitter_ns", "reorder_ratio"):
+            link.pop(key, None)
     s["events"] = kept
 
 
