@@ -2,8 +2,8 @@
 // The frames of a capture file, one after the other, read as they are needed. Ethernet only.
 //
 // Skipped and counted: frames that the capture cut, and those shorter than an Ethernet header or
-// longer than HS_STREAM_REPLAY_BYTES, and those of a time that no clock has. A file that ends in the middle of a frame ends before it.
-// Thread rule: owner.
+// longer than HS_STREAM_REPLAY_BYTES, and those of a time that no clock has. A file that ends in
+// the middle of a frame ends before it. Thread rule: owner.
 #pragma once
 
 #include "stream_frame.h"
