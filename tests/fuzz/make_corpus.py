@@ -54,7 +54,8 @@ def files_of(folder, ending):
         for name in sorted(names):
             if name.endswith(ending):
                 with open(os.path.join(where, name), "rb") as file:
-                    yield f"{os.path.basename(where)}-{name}", file.read()
+                    whole = f"{os.path.basename(where)}-{name}"
+                    yield whole.removesuffix(".json").removesuffix("-config"), file.read()
 
 
 def compact(text):
