@@ -399,8 +399,10 @@ static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		flow->stepped = 0;
 	if (flow->stepped)
 		hs_qos_stamp_part(flow, sum, report, plan);
-	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH)
+	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {
 		flow->base_ns = hs_qos_stamp_delay(report);
+		hs_qos_order_begin(flow, report);
+	}
 }
 
 static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,

@@ -146,6 +146,7 @@ struct hs_qos_flow {
 	// Packets that were sent and not received, and so may still come late: of the last `slack`
 	// packets sent, and of those before.
 	int64_t missing, missing_before, missing_sent;
+	int64_t deficit;	// sent and not received since the epoch began: lost, or on the way
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
 	uint64_t stepped; // clocks, at the present report: qos_stamp.h

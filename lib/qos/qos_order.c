@@ -45,11 +45,32 @@ static int64_t may_come_late(const struct hs_qos_flow *flow)
 	return flow->missing + flow->missing_before;
 }
 
+// Before a pause all that is under way was sent; it is received behind it. Of a source that began
+// anew this early, no more can have been lost than it had sent.
+static int64_t may_have_waited(const struct hs_qos_flow *flow)
+{
+	int64_t deficit = flow->deficit < flow->slack ? flow->deficit : flow->slack;
+	int64_t late = may_come_late(flow);
+	return late > deficit ? late : deficit;
+}
+
+void hs_qos_order_begin(struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	int64_t received = flow->has_edge ? 0 : (int64_t)(uint32_t)report->sink_rx_packets;
+	int64_t ahead = (int64_t)report->telemetry.e2e.tx_packets - received;
+	flow->deficit += ahead > 0 ? ahead : 0;
+	if (flow->deficit > flow->slack)
+		flow->deficit = flow->slack;
+}
+
 void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e)
 {
 	if (!(e2e->has & HS_QOS_HAS_LOSS))
 		return;
 	flow->missing += e2e->lost;
+	flow->deficit += e2e->lost;
+	if (flow->deficit < 0)
+		flow->deficit = 0;
 	flow->missing_sent += e2e->tx;
 	if (flow->missing < 0) { // those of before came
 		int64_t left = flow->missing_before + flow->missing;
@@ -197,7 +218,7 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 		return false;
 	// A restart whose first reports were lost, with a count that has overtaken the old one
 	// since.
-	int64_t most = may_come_late(flow) +
+	int64_t most = may_have_waited(flow) +
 		       (sent > 2 * SURPLUS_PACKETS ? sent / 2 : SURPLUS_PACKETS);
 	return sent - slack > elapsed_ns / MIN_PACKET_NS ||
 	       (elapsed_ns > RESTART_NS && received - sent > most);

@@ -12,6 +12,9 @@
 enum hs_qos_relation hs_qos_order_relate(
 		struct hs_qos_flow *flow, const struct hs_report *report, int64_t *ahead);
 
+// Of the first report of an epoch: what was sent before it may come behind it.
+void hs_qos_order_begin(struct hs_qos_flow *flow, const struct hs_report *report);
+
 // Of the step to the newest report: what it leaves that may come late.
 void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e);
 

@@ -113,6 +113,29 @@ static void jitter_alone_is_no_step(void **state)
 	}
 }
 
+// Packets that were on their way when the first report, or the last before a pause, came are
+// received after it: no restart.
+static void a_pause_with_deep_reordering_begins_no_epoch(void **state)
+{
+	(void)state;
+	static const int64_t jitter_ns[] = {20 * MS, 90 * MS, 250 * MS};
+	static const uint32_t every[] = {1, 10};
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct run run = {.config = sim_defaults(seed)};
+		run.config.n_nodes = 0;
+		run.config.duration_ns = 4 * SECOND;
+		run.config.on_ns = (int64_t)(100 + 150 * (seed % 4)) * MS;
+		run.config.off_ns = (int64_t)(150 + 300 * (seed % 5)) * MS;
+		run.config.sample_every = every[seed % 2];
+		run.config.links[0].jitter_ns = jitter_ns[seed % 3];
+		sim_run(&run.config, &run.truth);
+		feed(&run);
+		for (size_t i = 0; i < run.catcher.n; i++)
+			assert_int_equal(run.catcher.windows[i].window.flags, 0);
+		run_end(&run);
+	}
+}
+
 // ---- jitter of reports that come late ----
 
 static int64_t delay_of(const struct sim_report *report, unsigned n_nodes)
@@ -173,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_it),
+			cmocka_unit_test(a_pause_with_deep_reordering_begins_no_epoch),
 			cmocka_unit_test(jitter_alone_is_no_step),
 			cmocka_unit_test(jitter_is_right_or_absent_however_late_reports_come),
 	};
