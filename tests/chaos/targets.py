@@ -48,6 +48,13 @@ def reporting_node(workspace, name="n3", **config):
     return Node(workspace, 3, ports, name=name, requests=[{"int_request": wanted}], **config)
 
 
+def patient(target):
+    """What is asked from now on has a minute: an audit looks for a moment without reports."""
+    target.client.close()
+    target.client.limit_ms = 60000
+    return target
+
+
 class Controller:
     """hopsight-controller of one node."""
 
