@@ -65,6 +65,7 @@ static const struct {
 		[HS_CLI_RULE + 12] = {"extract-report", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 13] = {"hop-enabled", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 14] = {"in-band", 0, "BOOL", NULL},
+		[HS_CLI_RULE + 15] = {"fields", 0, "JSON", NULL},
 };
 
 // ---- help ----

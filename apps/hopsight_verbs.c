@@ -47,6 +47,9 @@ static json_t *value_of(const char *text)
 
 	if (strcmp(text, "null") == 0)
 		return json_null();
+	json_t *object = *text == '{' ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	if (object)
+		return object;
 	if (yes || strcmp(text, "false") == 0 || strcmp(text, "no") == 0)
 		return json_boolean(yes);
 	return number_or_text(text);
@@ -195,7 +198,7 @@ static const struct {
 		{"src_port", false}, {"dst_port", false}, {"protocol", true}, {"trace_type", true},
 		{"mode", true}, {"mode_setting", false}, {"transmit_report", false},
 		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false},
-		{"in_band", false}};
+		{"in_band", false}, {"fields", false}};
 _Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
 		"one row for each option");
 

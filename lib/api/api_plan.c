@@ -139,9 +139,11 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 static int refuse_back(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	if (!update->back || planned->gives_way)
+	uint32_t back = update->back & ~hs_rule_row("fields"); // below them is the configuration
+
+	if (!back || planned->gives_way)
 		return 0;
-	const char *name = hs_rule_fields[__builtin_ctz(update->back)].name;
+	const char *name = hs_rule_fields[__builtin_ctz(back)].name;
 	char path[64];
 	snprintf(path, sizeof(path), "/%s", name);
 	return hs_error_set(err, "not_in_band", path,

@@ -94,6 +94,8 @@ void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *
 		rule->mode = update->mode;
 	if (update->has_mode_setting)
 		rule->mode_setting = update->mode_setting;
+	if (update->has_fields)
+		rule->fields = update->fields;
 }
 
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)

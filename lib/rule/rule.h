@@ -32,6 +32,7 @@ struct hs_rule {
 	bool hop_enabled;
 	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
 	double mode_setting; // packets, milliseconds or percent, as given
+	uint32_t fields;     // of this node's entries: a number of rule_fields.h, 0: the node's
 };
 
 // Which fields an int_update changes. `back`: those that are given back (null), bit i is row i of
@@ -39,10 +40,11 @@ struct hs_rule {
 struct hs_rule_update {
 	uint32_t back;
 	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
-	bool has_mode, has_mode_setting;
+	bool has_mode, has_mode_setting, has_fields;
 	bool transmit_report, piggyback_report, extract_report, hop_enabled;
 	uint8_t mode;
 	double mode_setting;
+	uint32_t fields;
 };
 
 const char *hs_rule_protocol_name(uint8_t protocol);

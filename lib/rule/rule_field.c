@@ -78,6 +78,13 @@ const struct hs_rule_field hs_rule_fields[] = {
 				.type = "boolean", .allowed = "true or false", .fallback = "true",
 				.help = "this node adds its own data; it counts the flow in any "
 					"case"},
+		{"fields", HS_RULE_FIELDS, IN_RULE(fields), IN_UPDATE(fields), .type = "object",
+				.allowed = "packets, timestamp and bytes, each with supported, "
+					   "probability_percent, min_change, max_age_ms as in "
+					   "telemetry.fields",
+				.fallback = "the node's",
+				.help = "which fields this node's entries have, in place of its "
+					"telemetry.fields"},
 };
 const size_t hs_rule_n_fields = sizeof(hs_rule_fields) / sizeof(hs_rule_fields[0]);
 
@@ -303,6 +310,13 @@ static int set_trace(const struct hs_rule_field *field, const struct hs_rule_val
 	return 0;
 }
 
+static int refuse_fields(const struct hs_rule_field *field, const struct hs_rule_value *value,
+		struct hs_rule *rule, struct hs_error *err)
+{
+	(void)rule;
+	return wrong_type(field, err, value);
+}
+
 static int set_switch(const struct hs_rule_field *field, const struct hs_rule_value *value,
 		struct hs_rule *rule, struct hs_error *err)
 {
@@ -324,6 +338,7 @@ int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_va
 			[HS_RULE_MODE] = set_word,
 			[HS_RULE_TRACE] = set_trace,
 			[HS_RULE_SWITCH] = set_switch,
+			[HS_RULE_FIELDS] = refuse_fields,
 	};
 	return set[field->kind](field, value, rule, err);
 }

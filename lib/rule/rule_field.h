@@ -19,6 +19,7 @@ enum hs_rule_kind {
 	HS_RULE_MODE,	  // word
 	HS_RULE_TRACE,	  // hex text
 	HS_RULE_SWITCH,	  // boolean
+	HS_RULE_FIELDS,	  // object, of JSON alone: left out where it is not given
 };
 
 struct hs_rule_field {

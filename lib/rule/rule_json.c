@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rule_json.h"
 
+#include "config_partial.h"
 #include "rule_field.h"
+#include "rule_fields.h"
 
 #include <errno.h>
 #include <math.h>
@@ -99,6 +101,34 @@ static int refuse_non_object(const json_t *object, struct hs_error *err)
 	return hs_error_set(err, "wrong_type", "", "an object", "the value is not an object");
 }
 
+// "/fields.packets.min_change" to "/fields/packets/min_change", as paths are here.
+static int read_fields(const json_t *json, uint32_t *fields, struct hs_error *err)
+{
+	struct hs_partial partial;
+
+	memset(&partial, 0, sizeof(partial));
+	int rc = hs_config_read_partial((json_t *)json, "/fields", &partial, err);
+	for (char *at = err ? strchr(err->path, '.') : NULL; rc < 0 && at; at = strchr(at, '.'))
+		*at = '/';
+	if (rc < 0)
+		return rc;
+	*fields = hs_rule_fields_number(&partial);
+	if (*fields)
+		return 0;
+	return hs_error_set(err, "too_large", "/fields", "at most 65535 different ones",
+			"fields: there have been as many different ones as may");
+}
+
+static int read_value(const struct hs_rule_field *field, const json_t *json, struct hs_rule *rule,
+		struct hs_error *err)
+{
+	struct hs_rule_value value = value_of(json);
+
+	if (field->kind == HS_RULE_FIELDS)
+		return read_fields(json, &rule->fields, err);
+	return hs_rule_field_set(field, &value, rule, err);
+}
+
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err)
 {
 	struct hs_rule parsed;
@@ -111,8 +141,7 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 		const struct hs_rule_field *field = &hs_rule_fields[i];
 		const json_t *json = json_object_get(object, field->name);
 		if (json) {
-			struct hs_rule_value value = value_of(json);
-			rc = hs_rule_field_set(field, &value, &parsed, err);
+			rc = read_value(field, json, &parsed, err);
 		} else if (field->required) {
 			rc = refuse_missing(field, err);
 		}
@@ -144,11 +173,12 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 		}
 		if (json_is_null(json) && field->update_has) {
 			update->back |= UINT32_C(1) << i;
+			// Below these is the configuration, whoever gave the rule.
+			update->has_fields |= field->kind == HS_RULE_FIELDS;
 			changes++;
 			continue;
 		}
-		struct hs_rule_value value = value_of(json);
-		rc = hs_rule_field_set(field, &value, &parsed, err);
+		rc = read_value(field, json, &parsed, err);
 		if (rc == 0 && field->update_has) {
 			hs_rule_update_take(update, &parsed, UINT32_C(1) << i);
 			changes++;
@@ -185,6 +215,8 @@ static json_t *field_to_json(const struct hs_rule_field *field, const struct hs_
 		return setting_to_json(rule->mode_setting);
 	case HS_RULE_SWITCH:
 		return json_boolean(hs_rule_field_switch(field, rule));
+	case HS_RULE_FIELDS:
+		return hs_config_print_partial(hs_rule_fields_of(rule->fields));
 	default:
 		hs_rule_field_text(field, rule, text);
 		return json_string(text);
@@ -201,7 +233,8 @@ json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows)
 	json_t *object = json_object();
 	for (size_t i = 0; object && i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if (!(rows >> i & 1))
+		bool left_out = field->kind == HS_RULE_FIELDS && !rule->fields;
+		if (!(rows >> i & 1) || left_out)
 			continue;
 		// Steals the value; a NULL value fails as well.
 		if (json_object_set_new(object, field->name, field_to_json(field, rule))) {

@@ -103,15 +103,16 @@ static int change(struct hs_ctl *ctl, const struct hs_rule *rule, uint32_t set, 
 int hs_ctl_own_update(struct hs_ctl *ctl, const struct guest *guest, const struct hs_rule *rule,
 		struct hs_rule_update *update)
 {
-	uint32_t set = whole(hs_rule_update_rows(update)), back = whole(update->back) & ~set;
+	uint32_t back = whole(update->back);
+	uint32_t set = whole(hs_rule_update_rows(update) & ~update->back);
 	struct hs_rule changed = *rule;
 	struct hs_error err;
 	int rc = hs_rule_apply(&changed, update, &err);
 
 	if (rc == 0)
-		rc = change(ctl, &changed, set, back);
+		rc = change(ctl, &changed, set, back & ~set);
 	if (rc == 0)
-		hs_rule_update_take(update, &guest->asked, back);
+		hs_rule_update_take(update, &guest->asked, back & ~set);
 	return rc;
 }
 
@@ -170,7 +171,8 @@ static bool read_one(struct hs_ctl *ctl, const json_t *content)
 		return false;
 	hs_rule_apply_unchecked(&rule, &update);
 	// Whether a setting fits its mode is seen when the rule comes.
-	return change(ctl, &rule, hs_rule_update_rows(&update), whole(update.back)) == 0;
+	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
+	return change(ctl, &rule, set, whole(update.back)) == 0;
 }
 
 bool hs_ctl_own_replay(struct hs_ctl *ctl, json_t *line)

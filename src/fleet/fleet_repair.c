@@ -311,10 +311,12 @@ static json_t *update_of(const struct hs_rule *rule)
 {
 	json_t *all = hs_rule_to_json(rule), *update = json_object();
 	static const char *const keys[] = {"ns_id", "transmit_report", "piggyback_report",
-			"extract_report", "hop_enabled", "mode", "mode_setting"};
+			"extract_report", "hop_enabled", "mode", "mode_setting", "fields"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(update, keys[i], json_object_get(all, keys[i]));
+	if (!rule->fields) // the node's own again
+		json_object_set_new(update, "fields", json_null());
 	json_decref(all);
 	return update;
 }

@@ -60,6 +60,7 @@ void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot)
 	for (unsigned i = 0; loads && i < HS_FLOW_LOADS; i++)
 		free(loads->list[i]);
 	free(loads);
+	free(offer ? offer->fields : NULL);
 	free(offer);
 }
 

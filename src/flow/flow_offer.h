@@ -29,6 +29,8 @@ enum hs_flow_offer_state {
 	HS_OFFER_SENT,	// control's again
 };
 
+struct hs_flow_fields;
+
 struct hs_flow_offer {
 	_Atomic uint32_t state;	  // enum hs_flow_offer_state; acquire and release
 	_Atomic uint32_t refused; // packets that had no room for it since it was made ready
@@ -36,13 +38,14 @@ struct hs_flow_offer {
 	_Atomic uint32_t serial;  // of those that are ready the lowest goes first
 	// No telemetry of the rule before this is sent; control's.
 	_Atomic bool holds_telemetry;
-	bool stands;		  // since control published it and until it cleared it; control's
-	uint16_t n_stand;	  // of the request's: how many of the rule's stand; control's
-	uint16_t n_bytes;	  // of options, each with type and length
-	uint32_t ns_id;		  // whose they are; control's
-	struct hs_flow_loads *of; // of one of them; NULL: the request's
-	struct hs_flow_loads *_Atomic loads; // of the request's; NULL: none was needed yet
-	uint8_t bytes[];		     // HS_FLOW_OFFER_BYTES, of most loads fewer
+	bool stands;	  // since control published it and until it cleared it; control's
+	uint16_t n_stand; // of the request's: how many of the rule's stand; control's
+	uint16_t n_bytes; // of options, each with type and length
+	uint32_t ns_id;	  // whose they are; control's
+	struct hs_flow_fields *_Atomic fields; // of the request's: the rule's own; NULL: the node's
+	struct hs_flow_loads *of;	       // of one of them; NULL: the request's
+	struct hs_flow_loads *_Atomic loads;   // of the request's; NULL: none was needed yet
+	uint8_t bytes[];		       // HS_FLOW_OFFER_BYTES, of most loads fewer
 };
 
 // Offers of reports, made one after the other as they are needed.

@@ -55,8 +55,9 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 #define HS_FLOW_CONFIG_FLAGS_SHIFT 56
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
 #define HS_FLOW_OFFERED		   0x80 // of the mode's byte: what the fast path does not know
-#define HS_FLOW_HOP_ENABLED	   1	// flags
+#define HS_FLOW_HOP_ENABLED	   1	// flags; with fields as the node is configured
 #define HS_FLOW_EXTRACT		   2	// reports on their way back are taken out here
+#define HS_FLOW_FIELDS		   4	// hop enabled, with fields of the rule's own
 #define HS_FLOW_SEEN		   1	// of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2	// ... telemetry found no room beside reports: its turn now
 
@@ -250,6 +251,12 @@ static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 	return hs_flow_config_flags(config) & HS_FLOW_HOP_ENABLED;
+}
+
+static inline bool hs_flow_has_fields(const struct hs_flow_worker *own)
+{
+	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
+	return hs_flow_config_flags(config) & HS_FLOW_FIELDS;
 }
 
 // The mode, whether an offer stands or not.

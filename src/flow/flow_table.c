@@ -113,6 +113,7 @@ static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 
 void hs_flow_table_reclaim(struct hs_flow_table *t)
 {
+	hs_flow_fields_reclaim(t);
 	while (t->dying_head != HS_FLOW_NONE) {
 		uint32_t slot = t->dying_head;
 		struct hs_flow_entry *e = &t->entries[slot];
@@ -146,7 +147,8 @@ static uint64_t config_of(const struct hs_flow_entry *e)
 {
 	const struct hs_rule *rule = &e->rule;
 	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_OFFERED : 0u);
-	uint64_t flags = (rule->hop_enabled ? HS_FLOW_HOP_ENABLED : 0u) |
+	uint64_t hop = rule->fields ? HS_FLOW_FIELDS : HS_FLOW_HOP_ENABLED;
+	uint64_t flags = (rule->hop_enabled ? hop : 0u) |
 			 (rule->extract_report ? HS_FLOW_EXTRACT : 0u);
 
 	return setting_of(rule) | mode << HS_FLOW_CONFIG_MODE_SHIFT |
@@ -307,6 +309,10 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 
 	t->entries[slot].rule = *rule;
 	t->entries[slot].offered = rule->in_band;
+	if (hs_flow_fields_set(t, slot, rule->fields)) {
+		hs_flow_slot_free(t, slot);
+		return -ENOMEM;
+	}
 	if (hs_flow_slot_enter(t, slot, &shadow)) {
 		hs_flow_slot_free(t, slot);
 		return table_full(t, err);
@@ -371,9 +377,13 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
-	int rc = hs_rule_apply(&t->entries[slot].rule, update, err);
+	struct hs_rule changed = t->entries[slot].rule;
+	int rc = hs_rule_apply(&changed, update, err);
+	if (rc == 0 && update->has_fields)
+		rc = hs_flow_fields_set(t, slot, changed.fields);
 	if (rc)
 		return rc;
+	t->entries[slot].rule = changed;
 	hs_flow_publish_config(t, slot);
 	return 0;
 }

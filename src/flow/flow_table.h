@@ -14,6 +14,7 @@
 #pragma once
 
 #include "error.h"
+#include "partial_config.h"
 #include "rule.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct hs_flow_table_config {
 	unsigned n_workers;
 	struct rte_rcu_qsbr *qsbr; // workers report quiescent states here
 	uint64_t seed;
+	struct hs_partial partial; // fields that the node's entries have
 };
 
 // Counters of one rule at this node, summed over workers. Packets and bytes by METRICS 1 to 3.

@@ -110,6 +110,11 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
 		hs_flow_offers_free(t, slot);
 	free(t->offers);
+	while (t->old_fields) {
+		struct hs_flow_fields *old = t->old_fields;
+		t->old_fields = old->next;
+		free(old);
+	}
 	hs_ns_index_fini(&t->index);
 	hs_flow_index_fini(&t->places);
 	free(t->entries);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flow_table.h"
+#include "flow_fields.h"
 #include "flow_state.h"
 #include "ns_index.h"
 
@@ -23,13 +24,15 @@ enum entry_state {
 // What control keeps of a rule. Lists are of slots, HS_FLOW_NONE at their ends.
 struct hs_flow_entry {
 	struct hs_rule rule;
-	uint64_t token;			 // dying: the grace period that must pass
+	union {
+		uint64_t token; // dying: the grace period that must pass
+		uint32_t users; // of a carrier that lives
+	};
 	int32_t position;		 // live or dying: where the hash keeps the key
 	uint32_t order_prev, order_next; // all installed rules in order of installation;
 					 // order_next also links the free and the dying
 	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
 					 // behind them its carrier
-	uint32_t users;			 // of a carrier
 	uint8_t state;			 // enum entry_state
 	bool offered;			 // workers look at the slot's offer
 };
@@ -45,6 +48,7 @@ struct hs_flow_table {
 	struct hs_flow_others *others[32];
 	struct hs_flow_shadow *shadows[32];
 	struct hs_flow_offer *_Atomic *offers;
+	struct hs_flow_fields *old_fields; // that wait for a grace period
 	uint32_t mask_users[4];
 	// Read by every worker for each burst; the rest is control's, which writes it all the time.
 	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
@@ -66,6 +70,10 @@ static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t sl
 	return slot >= t->config.capacity;
 }
 
+// What workers find in place of the node's fields. 0 or -ENOMEM with nothing changed.
+// A number of rule_fields.h, 0: none.
+int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number);
+void hs_flow_fields_reclaim(struct hs_flow_table *t);
 void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot);
 void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
 // The slot that has exactly this 5-tuple now, or HS_FLOW_NONE.

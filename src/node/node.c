@@ -48,6 +48,7 @@ static int make_flows(struct hs_node *node)
 			.n_workers = node->config.n_workers,
 			.qsbr = node->qsbr,
 			.seed = node->config.seed,
+			.partial = node->config.partial,
 	};
 	return hs_flow_table_create(&config, &node->flows);
 }

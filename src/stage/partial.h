@@ -7,33 +7,22 @@
 // Thread rule: a worker's part belongs to its owner lcore.
 #pragma once
 
+#include "flow_fields.h"
 #include "flow_state.h"
-#include "partial_config.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_PARTIAL_FIELDS 3
-
-// What was last added for a rule.
-struct hs_partial_last {
-	uint64_t values[HS_PARTIAL_FIELDS];
-	int64_t added_ns[HS_PARTIAL_FIELDS];
-	uint32_t generation; // of the rule
-	uint16_t added;	     // fields that were ever added
-} __rte_cache_aligned;
-
 struct hs_partial_worker {
-	uint16_t always; // fields without a policy
-	unsigned n_rows;
-	struct hs_partial_row {
-		uint16_t bit;
-		uint8_t policy;
-		uint64_t share; // 2^32 x probability
-		uint64_t min_change;
-		int64_t max_age_ns;
-	} rows[HS_PARTIAL_FIELDS];
+	struct hs_partial_rows rows;
 	struct hs_partial_last *last; // [slot], NULL without thresholds
+};
+
+// The rows of a rule, and what this worker last added for it, NULL without thresholds.
+struct hs_partial_of {
+	const struct hs_partial_rows *rows;
+	struct hs_partial_last *last;
+	uint32_t generation; // of the rule
 };
 
 // *worker is NULL where nothing is ever left out. 0 or -ENOMEM. destroy accepts NULL.
@@ -43,11 +32,14 @@ void hs_partial_destroy(struct hs_partial_worker *worker);
 // DPDK memory that it takes.
 uint64_t hs_partial_bytes(const struct hs_partial *config, uint32_t rules);
 
+// Of the rule, or as the node is configured. False where an entry has all fields that are asked
+// for.
+bool hs_partial_find(const struct hs_partial_worker *worker, const struct hs_flow_view *flows,
+		uint32_t slot, struct hs_partial_of *of);
 // Which of the wanted fields a packet of the rule gets. `now_ns` here and below is time without
 // steps: ages and the change of a stamp are measured by it.
-uint16_t hs_partial_choose(const struct hs_partial_worker *worker, const struct hs_flow_view *flows,
-		uint32_t slot, uint16_t wanted, const struct hs_flow_sums *sums, int64_t now_ns,
-		struct hs_rng *rng);
+uint16_t hs_partial_choose(const struct hs_partial_of *of, uint16_t wanted,
+		const struct hs_flow_sums *sums, int64_t now_ns, struct hs_rng *rng);
 // It got them.
-void hs_partial_added(struct hs_partial_worker *worker, const struct hs_flow_view *flows,
-		uint32_t slot, uint16_t bitmap, const struct hs_flow_sums *sums, int64_t now_ns);
+void hs_partial_added(const struct hs_partial_of *of, uint16_t bitmap,
+		const struct hs_flow_sums *sums, int64_t now_ns);

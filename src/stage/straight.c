@@ -203,6 +203,8 @@ static void transit_run(struct run *run, unsigned first, unsigned end)
 			count(run, slot, bytes);
 		if (carries && hs_flow_hop_enabled(&worker->flows.own[slot]))
 			add_hop(run, i);
+		else if (unlikely(carries))
+			hs_transit(worker, burst, i, run->out); // fields of its own, or none
 		enqueue(run, i, bytes);
 	}
 }

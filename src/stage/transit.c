@@ -29,7 +29,7 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	uint16_t wanted = (uint16_t)packet->trace_type;
-	if (!wanted || !hs_flow_hop_enabled(own))
+	if (!wanted || !(hs_flow_hop_enabled(own) || hs_flow_has_fields(own)))
 		return;
 
 	int64_t now_ns = hs_burst_steady_ns(burst, i);
@@ -37,9 +37,11 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	struct hs_flow_sums sums;
 
 	hs_flow_sum(&worker->flows, slot, &sums);
-	if (unlikely(worker->partial && allowed == HS_HOP_KNOWN))
-		bitmap = hs_partial_choose(worker->partial, &worker->flows, slot, wanted, &sums,
-				now_ns, &worker->rng);
+	struct hs_partial_of partial;
+	bool chooses = allowed == HS_HOP_KNOWN &&
+		       hs_partial_find(worker->partial, &worker->flows, slot, &partial);
+	if (unlikely(chooses))
+		bitmap = hs_partial_choose(&partial, wanted, &sums, now_ns, &worker->rng);
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
 	int growth = hs_flexint_hop_growth(frame, packet, bitmap);
 	if (unlikely(growth < 0)) {
@@ -49,8 +51,8 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	if (unlikely(!hs_fits(worker, burst, i, out, (size_t)growth)))
 		return;
 	insert(worker, burst, i, (size_t)growth, bitmap, &sums);
-	if (unlikely(worker->partial && allowed == HS_HOP_KNOWN))
-		hs_partial_added(worker->partial, &worker->flows, slot, bitmap, &sums, now_ns);
+	if (unlikely(chooses))
+		hs_partial_added(&partial, bitmap, &sums, now_ns);
 }
 
 // Another rule takes all packets of the rule that this telemetry names: what that rule counts here

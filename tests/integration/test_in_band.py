@@ -8,8 +8,8 @@ import threading
 import time
 
 import frames as fr
-from lib import (Chain, RawPort, Subscriber, audit_ok, check, drops, equal, events, main, need,
-                 ports, rule, test, until)
+from lib import (Chain, RawPort, Refused, Subscriber, audit_ok, check, drops, equal, events, main,
+                 need, netlab, ports, rule, run, test, until)
 
 A, B = "2001:db8::1", "2001:db8::2"
 SECOND = 10**9
@@ -303,6 +303,46 @@ def what_a_sink_was_told_outlasts_repeats_and_a_restart(workspace):
         sink.call("int_update", ns_id=7, transmit_report=None)
         check("own" not in state(sink), "given back", state(sink))
         until(lambda: sink.call("node_get")["reports_published"] > 0, 5, "published again")
+    audit_ok(*chain.nodes)
+
+
+@test()
+def fields_of_a_rule_are_set_at_run_time_and_outlive_the_node(workspace):
+    need()
+    chain = Chain(workspace, nodes=3, link="veth")
+    source, transit, sink = chain.nodes
+    transit.config["state"] = {"file": workspace.path("transit.state")}
+    chain.start()
+    chain.install(rule(7, A, B, dst_port=5001))
+    subscriber = subscribe(sink, "report.7")
+
+    def command(*words):
+        return run(os.path.join(netlab.BUILD, "apps", "hopsight"), "-c", transit.api, *words)
+
+    def entry_has(wanted):
+        keys = {"packets": "rx_packets", "timestamp": "ts_ns", "bytes": "rx_bytes"}
+
+        def right(report):
+            found = {name for name, key in keys.items() if key in report["hops"][0]}
+            return found == wanted
+
+        next_report(subscriber, right, 5, f"entries with {wanted}")
+
+    with Stream(*chain.hosts):
+        entry_has({"packets", "timestamp", "bytes"})
+        command("rule", "set", "7", 'fields={"bytes": {"supported": false}}')
+        entry_has({"packets", "timestamp"})
+        check('"supported": false' in command("--json", "rule", "list"), "rule list shows them")
+        transit.stop()
+        transit.start()
+        entry_has({"packets", "timestamp"})
+        transit.call("int_update", ns_id=7, fields=None)
+        entry_has({"packets", "timestamp", "bytes"})
+        try:
+            transit.call("int_update", ns_id=7, fields={"bytes": {"probability_percent": 101}})
+            check(False, "a probability of 101 % was taken")
+        except Refused as refused:
+            check("/int_update/fields/bytes/probability_percent" in str(refused), refused)
     audit_ok(*chain.nodes)
 
 

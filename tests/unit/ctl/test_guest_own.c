@@ -126,6 +126,28 @@ static void a_rule_that_went_and_comes_again_finds_what_this_node_was_told(void 
 	close_with_audit(r);
 }
 
+static void fields_of_a_rule_that_came_in_band_are_told_and_given_back(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(TRANSIT, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	tell(r, "\"fields\": {\"packets\": {\"probability_percent\": 50}}");
+	rule.mode_setting = 9;
+	bring_rule(r, &rule);
+	json_t *shown = rule_shown(r, 7), *fields = json_object_get(shown, "fields");
+	json_t *packets = json_object_get(fields, "packets");
+	assert_true(json_real_value(json_object_get(packets, "probability_percent")) == 50);
+	assert_non_null(json_object_get(fields, "bytes"));
+	json_decref(shown);
+	tell(r, "\"fields\": null");
+	shown = rule_shown(r, 7);
+	assert_null(json_object_get(shown, "fields"));
+	assert_shown(r, "own", NULL);
+	json_decref(shown);
+	close_with_audit(r);
+}
+
 static void what_was_told_about_rules_that_went_is_bounded(void **state)
 {
 	(void)state;
@@ -164,6 +186,8 @@ int main(void)
 			cmocka_unit_test(null_gives_back_to_what_came_last),
 			cmocka_unit_test(
 					a_rule_that_went_and_comes_again_finds_what_this_node_was_told),
+			cmocka_unit_test(
+					fields_of_a_rule_that_came_in_band_are_told_and_given_back),
 			cmocka_unit_test(what_was_told_about_rules_that_went_is_bounded),
 	};
 	dpdk_env_init("64");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Entries of transit nodes that lack fields, or leave them out of some packets.
 #include "fixture.h"
+#include "rule_fields.h"
 
 // Source of the reference's padded example, before and after a hop that has no byte counters
 // (flex-padded).
@@ -233,6 +234,73 @@ static void a_new_rule_in_the_place_of_an_old_one_starts_with_all_fields(void **
 	fixture_close(f);
 }
 
+// ---- of one rule ----
+
+static void tell_rule(struct fixture *f, const struct hs_partial *partial)
+{
+	struct hs_rule_update update = {.has_fields = true};
+	struct hs_error err;
+
+	update.fields = partial ? hs_rule_fields_number(partial) : 0;
+	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
+}
+
+static void a_rule_has_fields_of_its_own_from_one_packet_to_the_next(void **state)
+{
+	const struct hs_partial every = {0};
+	const struct hs_partial some = {.packets = threshold(2, INT64_MAX)};
+	const struct hs_partial none = {.packets.unsupported = true,
+			.timestamp.unsupported = true,
+			.bytes.unsupported = true};
+	struct fixture *f = open_transit(&every);
+	(void)state;
+	expect_field(f, HS_HOP_PACKETS, "xxx");
+	tell_rule(f, &some);
+	expect_field(f, HS_HOP_PACKETS, "x..x..x");
+	expect_field(f, HS_HOP_BYTES, "xxx");
+	tell_rule(f, &none);
+	assert_int_equal(next_bitmap(f), 0);
+	tell_rule(f, NULL);
+	expect_field(f, HS_HOP_PACKETS, "xxx");
+	fixture_close(f);
+}
+
+static void fields_of_a_rule_stand_in_place_of_the_nodes(void **state)
+{
+	const struct hs_partial node = {
+			.packets = threshold(100, INT64_MAX), .bytes.unsupported = true};
+	const struct hs_partial every = {0};
+	struct fixture *f = open_transit(&node);
+	(void)state;
+	expect_field(f, HS_HOP_PACKETS, "x..");
+	tell_rule(f, &every);
+	expect_field(f, HS_HOP_PACKETS, "xxx");
+	expect_field(f, HS_HOP_BYTES, "..."); // what the node has not got no rule gives it
+	tell_rule(f, NULL);
+	expect_field(f, HS_HOP_PACKETS, ".");
+	fixture_close(f);
+}
+
+static void a_rule_with_fields_adds_nothing_where_its_hop_is_not_enabled(void **state)
+{
+	const struct hs_partial every = {0}, some = {.bytes.unsupported = true};
+	struct fixture *f = open_transit(&every);
+	struct hs_rule_update update = {.has_hop_enabled = true};
+	struct hs_flexint told;
+	struct hs_error err;
+	(void)state;
+	tell_rule(f, &some);
+	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
+	feed_hex(f, 0, WITH_TELEMETRY);
+	test_node_run(&f->t);
+	take_telemetry(f, 1, &told);
+	assert_int_equal(told.n_hops, 0);
+	update.hop_enabled = true;
+	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
+	expect_field(f, HS_HOP_BYTES, ".");
+	fixture_close(f);
+}
+
 int main(void)
 {
 	dpdk_env_init("64");
@@ -248,6 +316,10 @@ int main(void)
 			cmocka_unit_test(what_did_not_fit_counts_as_not_added),
 			cmocka_unit_test(
 					fields_that_are_not_asked_for_are_left_out_and_not_counted_as_added),
+			cmocka_unit_test(a_rule_has_fields_of_its_own_from_one_packet_to_the_next),
+			cmocka_unit_test(fields_of_a_rule_stand_in_place_of_the_nodes),
+			cmocka_unit_test(
+					a_rule_with_fields_adds_nothing_where_its_hop_is_not_enabled),
 			cmocka_unit_test(
 					a_new_rule_in_the_place_of_an_old_one_starts_with_all_fields),
 	};

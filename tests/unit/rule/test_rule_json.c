@@ -271,6 +271,87 @@ static void an_update_is_refused_where_it_names_nothing_or_too_much(void **state
 	}
 }
 
+// ---- fields of its own ----
+
+static int read_with_fields(const char *fields, struct hs_rule *rule, struct hs_error *err)
+{
+	json_t *json = loads(listing1);
+	json_object_set_new(json, "fields", loads(fields));
+	int rc = hs_rule_from_json(json, rule, err);
+	json_decref(json);
+	return rc;
+}
+
+static void fields_are_read_and_written_as_the_configuration_has_them(void **state)
+{
+	static const char text[] = "{\"packets\": {\"probability_percent\": 12.5},"
+				   "\"timestamp\": {\"max_age_ms\": 20, \"min_change\": 5},"
+				   "\"bytes\": {\"supported\": false}}";
+	static const char shown[] =
+			"{\"packets\": {\"supported\": true, \"probability_percent\": "
+			"12.5}, \"timestamp\": {\"supported\": true, \"min_change\": 5, "
+			"\"max_age_ms\": 20}, \"bytes\": {\"supported\": false}}";
+	struct hs_rule rule, again;
+	struct hs_error err = {0};
+	(void)state;
+	assert_int_equal(read_with_fields(text, &rule, &err), 0);
+	json_t *out = hs_rule_to_json(&rule), *expected = loads(shown);
+	assert_true(json_equal(json_object_get(out, "fields"), expected));
+	// Equal ones are equal as bytes.
+	assert_int_equal(hs_rule_from_json(out, &again, &err), 0);
+	assert_memory_equal(&rule, &again, sizeof(rule));
+	json_decref(out);
+	json_decref(expected);
+	assert_int_equal(read_with_fields("{}", &again, &err), 0);
+	assert_int_not_equal(rule.fields, again.fields);
+	assert_int_not_equal(again.fields, 0);
+}
+
+static void an_error_in_fields_names_the_field_and_what_was_allowed(void **state)
+{
+	static const struct {
+		const char *fields, *code, *path, *expected;
+	} cases[] = {
+			{"7", "wrong_type", "/fields", "object"},
+			{"{\"delay\": {}}", "unknown_field", "/fields/delay", "packets"},
+			{"{\"packets\": {\"probability_percent\": 101}}", "out_of_range",
+					"/fields/packets/probability_percent", "100"},
+			{"{\"bytes\": {\"max_age_ms\": 0}}", "out_of_range",
+					"/fields/bytes/max_age_ms", "1"},
+			{"{\"bytes\": {\"supported\": false, \"min_change\": 1}}", "conflict",
+					"/fields/bytes/supported", "true"},
+			{"{\"timestamp\": {\"probability_percent\": 1, \"min_change\": 1}}",
+					"conflict", "/fields/timestamp/probability_percent",
+					"a threshold"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_rule rule;
+		struct hs_error err = {0};
+		assert_int_not_equal(read_with_fields(cases[i].fields, &rule, &err), 0);
+		assert_string_equal(err.code, cases[i].code);
+		assert_string_equal(err.path, cases[i].path);
+		if (!strstr(err.expected, cases[i].expected))
+			fail_msg("%s: \"%s\"", cases[i].fields, err.expected);
+	}
+}
+
+static void an_update_sets_fields_or_gives_them_back(void **state)
+{
+	struct hs_rule_update update;
+	struct hs_error err = {0};
+	uint32_t ns_id;
+	(void)state;
+	json_t *json = loads("{\"ns_id\": 7, \"fields\": {\"bytes\": {\"supported\": false}}}");
+	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, &err), 0);
+	assert_true(update.has_fields && update.fields && !update.back);
+	json_decref(json);
+	json = loads("{\"ns_id\": 7, \"fields\": null}");
+	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, &err), 0);
+	assert_true(update.has_fields && !update.fields && update.back);
+	json_decref(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +366,9 @@ int main(void)
 			cmocka_unit_test(a_value_that_is_no_object_is_refused),
 			cmocka_unit_test(fractions_of_milliseconds_and_percents_survive),
 			cmocka_unit_test(an_update_holds_exactly_what_was_sent),
+			cmocka_unit_test(fields_are_read_and_written_as_the_configuration_has_them),
+			cmocka_unit_test(an_error_in_fields_names_the_field_and_what_was_allowed),
+			cmocka_unit_test(an_update_sets_fields_or_gives_them_back),
 			cmocka_unit_test(an_update_is_refused_where_it_names_nothing_or_too_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

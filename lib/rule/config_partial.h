@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part `telemetry.fields` of a node's configuration: which fields its entries have.
+// The part `telemetry.fields` of a node's configuration, and `fields` of a rule: which fields the
+// node's entries have.
 //
 // Thread rule: any.
 #pragma once

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MS_NS	      INT64_C(1000000)
 #define MAX_AGE_MS    86400000
@@ -52,7 +53,8 @@ static int read_field(json_t *object, const char *path, struct hs_partial_field 
 	if (chance && (change || age))
 		return refuse(path, KEY_CHANCE, "a probability or a threshold",
 				"this field has a threshold already", err);
-	*field = (struct hs_partial_field){.unsupported = !w.supported};
+	memset(field, 0, sizeof(*field)); // rules are compared as bytes
+	field->unsupported = !w.supported;
 	if (chance) {
 		field->policy = HS_PARTIAL_PROBABILITY;
 		field->probability_percent = w.probability_percent;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which fields a node's entries have, as it is configured; apart from what workers make of it, so
-// that who only reads it needs nothing of DPDK.
+// Which fields a node's entries have, as its configuration or a rule says; apart from what workers
+// make of it, so that who only reads it needs nothing of DPDK.
 //
 // Thread rule: any; values.
 #pragma once
@@ -20,9 +20,11 @@ enum hs_partial_policy {
 struct hs_partial_field {
 	bool unsupported;
 	uint8_t policy; // enum hs_partial_policy
-	double probability_percent;
-	uint64_t min_change; // UINT64_MAX: never for that
-	int64_t max_age_ns;  // INT64_MAX: likewise
+	union {
+		double probability_percent;
+		uint64_t min_change; // UINT64_MAX: never for that
+	};
+	int64_t max_age_ns; // INT64_MAX: likewise
 };
 
 // All zero: every field, always.

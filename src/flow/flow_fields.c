@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow_fields.h"
+#include "flow_table_parts.h"
+
+#include "flexint.h"
+#include "rule_fields.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_rcu_qsbr.h>
+
+static bool is_threshold(const struct hs_partial_field *field)
+{
+	return !field->unsupported && field->policy == HS_PARTIAL_THRESHOLD;
+}
+
+bool hs_partial_has_threshold(const struct hs_partial *config)
+{
+	return is_threshold(&config->packets) || is_threshold(&config->timestamp) ||
+	       is_threshold(&config->bytes);
+}
+
+static void add_row(
+		struct hs_partial_rows *rows, uint16_t bit, const struct hs_partial_field *field)
+{
+	if (field->unsupported)
+		return;
+	if (field->policy == HS_PARTIAL_ALWAYS) {
+		rows->always |= bit;
+		return;
+	}
+	rows->rows[rows->n_rows++] = (struct hs_partial_row){
+			.bit = bit,
+			.policy = field->policy,
+			.share = (uint64_t)(field->probability_percent / 100 * 4294967296.0 + 0.5),
+			.min_change = field->min_change,
+			.max_age_ns = field->max_age_ns,
+	};
+}
+
+void hs_partial_rows_make(const struct hs_partial *config, struct hs_partial_rows *rows)
+{
+	*rows = (struct hs_partial_rows){0};
+	add_row(rows, HS_HOP_PACKETS, &config->packets);
+	add_row(rows, HS_HOP_TIMESTAMP, &config->timestamp);
+	add_row(rows, HS_HOP_BYTES, &config->bytes);
+}
+
+// ---- of rules ----
+
+// What the node does not have no rule gives it.
+static void limit(struct hs_partial_field *field, const struct hs_partial_field *node)
+{
+	if (node->unsupported)
+		*field = *node;
+}
+
+static struct hs_flow_fields *make(const struct hs_flow_table *t, const struct hs_partial *wanted)
+{
+	struct hs_partial partial = *wanted;
+	size_t bytes = sizeof(struct hs_flow_fields) +
+		       t->config.n_workers * sizeof(struct hs_partial_last);
+	struct hs_flow_fields *fields =
+			aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(bytes));
+
+	if (!fields)
+		return NULL;
+	memset(fields, 0, bytes);
+	limit(&partial.packets, &t->config.partial.packets);
+	limit(&partial.timestamp, &t->config.partial.timestamp);
+	limit(&partial.bytes, &t->config.partial.bytes);
+	hs_partial_rows_make(&partial, &fields->rows);
+	return fields;
+}
+
+int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number)
+{
+	struct hs_flow_fields *fields = number ? make(t, hs_rule_fields_of(number)) : NULL, *old;
+
+	struct hs_flow_offer *offer = t->offers[slot];
+
+	if (number && fields)
+		offer = hs_flow_table_offer(t, slot);
+	if (number && (!fields || !offer)) {
+		free(fields);
+		return -ENOMEM;
+	}
+	if (!offer)
+		return 0;
+	old = atomic_exchange_explicit(&offer->fields, fields, memory_order_acq_rel);
+	if (!old)
+		return 0;
+	// A worker may look at it until its burst ends.
+	old->token = rte_rcu_qsbr_start(t->config.qsbr);
+	old->next = t->old_fields;
+	t->old_fields = old;
+	return 0;
+}
+
+void hs_flow_fields_reclaim(struct hs_flow_table *t)
+{
+	struct hs_flow_fields **at = &t->old_fields, *old;
+
+	while ((old = *at)) {
+		if (rte_rcu_qsbr_check(t->config.qsbr, old->token, false) != 1) {
+			at = &old->next;
+			continue;
+		}
+		*at = old->next;
+		free(old);
+	}
+}
