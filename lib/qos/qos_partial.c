@@ -107,9 +107,19 @@ static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos
 	return flow->last_step->flags;
 }
 
-// The sink's own counts are in each report: what it received goes with its bytes.
-static void add(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, bool sink,
-		enum hs_qos_count count)
+// With which count goes what the link's far end received? The sink's own counts are in each report;
+// a first node's loss needs a count of the source, which may not be carried.
+static enum hs_qos_count count_of_received(const struct hs_report *report, const struct ends *ends)
+{
+	if (!ends->to)
+		return HS_QOS_COUNT_BYTES;
+	if (!ends->from && !(report->telemetry.e2e.bitmap & HS_E2E_TX_PACKETS))
+		return HS_QOS_COUNT_NODE;
+	return HS_QOS_COUNT_LOSS;
+}
+
+static void add(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta,
+		enum hs_qos_count received, enum hs_qos_count count)
 {
 	struct hs_qos_delta part = {0};
 	switch (count) {
@@ -135,7 +145,7 @@ static void add(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, b
 		hs_qos_sum_add_rate(sum, delta, 1);
 		return;
 	}
-	if (count == (sink ? HS_QOS_COUNT_BYTES : HS_QOS_COUNT_LOSS)) {
+	if (count == received) {
 		part.has |= delta->has & HS_QOS_HAS_RX_PACKETS;
 		part.rx = delta->rx;
 	}
@@ -175,7 +185,7 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 	mark->resets = 0;
 	if (flags & HS_QOS_STEP_AMBIGUOUS && count <= HS_QOS_COUNT_NODE)
 		sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;
-	add(&sum->links[index], &delta, !ends->to, count);
+	add(&sum->links[index], &delta, count_of_received(report, ends), count);
 }
 
 // ---- the step ----

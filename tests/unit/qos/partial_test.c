@@ -517,6 +517,25 @@ static void a_flow_whose_reports_are_whole_again_says_no_more_of_it(void **state
 	assert_int_equal(second_ending(f, 1)->hops[1].loss_reports, 98);
 }
 
+// Nobody says what the source sent; what the first node received is that node's to say.
+static void what_the_first_node_received_needs_no_count_of_the_source(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t number = 100; number <= 1000; number += 100) {
+		struct hs_report report = plain(number);
+		report.telemetry.e2e.bitmap &= (uint16_t) ~(HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES);
+		if (number > 200 && number < 900) // the second node leaves its counts out
+			hop_of(&report, 1)->bitmap = HS_HOP_TIMESTAMP;
+		give(f->qos, &report);
+	}
+	const struct hs_qos_window *run = hs_qos_latest(f->qos, 7, 0);
+	for (unsigned i = 0; i < run->n_hops; i++) {
+		assert_true(run->hops[i].has & HS_QOS_HAS_RX_PACKETS);
+		assert_int_equal(run->hops[i].rx_packets, 900);
+	}
+	assert_false(run->hops[0].has & HS_QOS_HAS_LOSS);
+}
+
 // Away for long enough that the paths do not alternate.
 static void what_a_link_lost_while_the_path_was_elsewhere_is_not_charged_to_it(void **state)
 {
@@ -618,6 +637,7 @@ int main(void)
 			TEST(loss_is_charged_to_its_link_when_the_counts_come_again),
 			TEST(a_window_without_the_counts_of_a_hop_has_no_loss_of_it),
 			TEST(a_flow_whose_reports_are_whole_again_says_no_more_of_it),
+			TEST(what_the_first_node_received_needs_no_count_of_the_source),
 			TEST(what_a_link_lost_while_the_path_was_elsewhere_is_not_charged_to_it),
 			TEST(restarts_that_are_far_apart_are_no_rules_that_differ),
 			TEST(a_late_report_moves_the_edge_end_to_end_alone),
