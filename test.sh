@@ -72,6 +72,7 @@ part_checks() {
 
 part_unit() {
 	build build
+	counted "$PYTHON" tests/checks/run.py every_program_is_hardened
 	meson_suite build unit
 }
 
