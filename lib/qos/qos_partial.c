@@ -175,8 +175,11 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 	struct hs_qos_delta delta;
 
 	set_mark(mark, report, ends);
-	if (!before.valid)
+	if (!before.valid) {
+		// The window of the epoch is over, perhaps: this one has the gap.
+		sum->flags |= flow->epochs ? HS_QOS_EPOCH : 0;
 		return;
+	}
 	uint32_t flags = step_between(flow, &before, mark, ends, count, &delta);
 	if (flags & HS_QOS_STEP_TRANSIT_RESET) {
 		note_reset(flow, sum, &flow->links[index], mark, count);
