@@ -90,7 +90,7 @@ static bool drains(const struct hs_qos_flow *flow, const struct hs_report *repor
 	if (!(e2e->bitmap & HS_E2E_TIMESTAMP) || elapsed->ns[elapsed->n - 1] >= elapsed->ns[0])
 		return false;
 	int64_t delay = (int64_t)((uint64_t)report->sink_ts_ns - e2e->ts_ns);
-	return delay >= flow->base_ns - bound / 2;
+	return delay >= flow->base_ns || !far(delay, flow->base_ns, bound / 2);
 }
 
 // The two ends have one neighbour each.

@@ -31,13 +31,16 @@ static void add_row(
 		rows->always |= bit;
 		return;
 	}
-	rows->rows[rows->n_rows++] = (struct hs_partial_row){
+	struct hs_partial_row row = {
 			.bit = bit,
 			.policy = field->policy,
-			.share = (uint64_t)(field->probability_percent / 100 * 4294967296.0 + 0.5),
-			.min_change = field->min_change,
 			.max_age_ns = field->max_age_ns,
 	};
+	if (field->policy == HS_PARTIAL_PROBABILITY)
+		row.share = (uint64_t)(field->probability_percent / 100 * 4294967296.0 + 0.5);
+	else
+		row.min_change = field->min_change;
+	rows->rows[rows->n_rows++] = row;
 }
 
 void hs_partial_rows_make(const struct hs_partial *config, struct hs_partial_rows *rows)

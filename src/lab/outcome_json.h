@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 
-#define HS_OUTCOME_FLAGS 8
 extern const char *const hs_outcome_flag_names[HS_OUTCOME_FLAGS]; // by bit
 
 // A whole number stays one; NAN and infinities are left out.

@@ -10,6 +10,8 @@
 #include "outcome_truth.h"
 #include "outcome_trip.h"
 
+#define HS_OUTCOME_FLAGS 8 // named flags of a window, as in enum hs_measured_flag
+
 struct hs_outcome_hop {
 	const struct hs_measured_hop *measured;
 	struct hs_outcome_truth truth;
@@ -55,7 +57,7 @@ struct hs_outcome_totals {
 	uint64_t negative;	 // without a flag that speaks of counts
 	uint64_t run_mismatches; // rows
 	int64_t unattributed_lost_packets;
-	uint64_t flags[6]; // by bit of enum hs_measured_flag
+	uint64_t flags[HS_OUTCOME_FLAGS]; // by bit of enum hs_measured_flag
 };
 
 struct hs_outcome {
