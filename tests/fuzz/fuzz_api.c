@@ -55,8 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const json_t *error = json_object_get(json, "error");
 	HOLDS(json && !error == !!json_object_get(json, "ok"));
 	if (error) {
-		HOLDS(json_string_length(json_object_get(error, "code")) > 0);
-		HOLDS(fake.runs == 0 && fake.generation == 41);
+		const char *code = json_string_value(json_object_get(error, "code"));
+		HOLDS(code && *code);
+		// A list that asks only may be cut short by what its answers cost.
+		HOLDS(fake.runs == 0 || strcmp(code, "too_large") == 0);
+		HOLDS(fake.generation == 41);
 	}
 	// All is played on a copy; the backend alone may change its own.
 	size_t changes;
