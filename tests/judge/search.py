@@ -28,7 +28,7 @@ import judge  # noqa: E402
 ROWS = 40000  # lines of packets of a scenario, roughly
 FULL, WITH_COUNT = 0x7000E000, 0xF000E000
 MS = 10**6
-STAMPED, COUNTED, ORDERED = 0x40000000, 0x20000000, 0x60000000  # the source's entry, in a trace type
+STAMPED, ORDERED = 0x40000000, 0x60000000  # the source's entry, in a trace type
 
 
 def some(rng, chance):
@@ -217,12 +217,6 @@ ONLY = {"path_change": "shortest_path", "spray": "shortest_path"}
 
 # What no scenario has together but with --all, each with the reason; the run says so.
 EXCLUDED = {
-    ("clocks", "steps"): "a clock that is corrected in a step of less than half a second shows it in "
-                         "no report",
-    ("partial", "restart"): "after a restart a number begins with the first report that has its field",
-    ("partial", "again"): "the same of a rule that is put in again",
-    ("partial", "a trace type without the source's count"):
-        "a hop's count at its end may be of some of its reports alone",
     ("copies, jitter or reordering", "a trace type without the source's count or stamp"):
         "packets are told apart and put in order by what the sink can see alone",
     ("restart or again at the source", "a trace type without the source's stamp"):
@@ -260,10 +254,6 @@ def fit_together(s, everything):
         if not everything and begins and event["node"] in (source, "*") and not trace & STAMPED:
             continue
         kept.append(event)
-    for node in s["nodes"] if not everything else []:
-        node.get("clock", {}).pop("sync", None)
-        if not trace & COUNTED:
-            node.pop("fields", None)
     for link in s["links"] if not everything and trace & ORDERED != ORDERED else []:
         for key in ("duplicate_ratio", "jitter_ns", "reorder_ratio"):
             link.pop(key, None)
@@ -296,8 +286,7 @@ def scenario_of(seed, everything=False):
     chosen = rng.choices(wanted, [WEIGHTS[name] for name in wanted],
                          k=rng.choice((0, 1, 1, 1, 2, 2, 3, 4)))
     for name in chosen:
-        if everything or not any(name in pair and set(pair) & set(chosen) - {name} for pair in EXCLUDED):
-            THINGS[name](rng, scenario)
+        THINGS[name](rng, scenario)
     fit_together(scenario, everything)
     scenario["events"].sort(key=lambda event: event["at_s"])
     return scenario
