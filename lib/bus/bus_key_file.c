@@ -44,6 +44,18 @@ static int fail(struct hs_error *err, int error, const char *file, const char *p
 	return -error;
 }
 
+// Root without its capabilities may not open what is another user's: that is said.
+static int cannot_open(
+		const char *file, bool secret, const char *path, int error, struct hs_error *err)
+{
+	struct stat status;
+	int rc = error == EACCES && stat(file, &status) == 0
+				 ? check_mode(&status, secret, file, path, err)
+				 : 0;
+
+	return rc ? rc : fail(err, error, file, path);
+}
+
 // Fills a terminated text.
 static int read_text(const char *file, bool secret, const char *path, char text[MAX_FILE + 1],
 		struct hs_error *err)
@@ -54,7 +66,7 @@ static int read_text(const char *file, bool secret, const char *path, char text[
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)
-		return fail(err, errno, file, path);
+		return cannot_open(file, secret, path, errno, err);
 	int rc = fstat(fd, &status) ? fail(err, errno, file, path)
 				    : check_mode(&status, secret, file, path, err);
 	while (rc == 0 && len <= MAX_FILE && (n = read(fd, text + len, MAX_FILE + 1 - len)) > 0)

@@ -54,6 +54,15 @@ static int check_kind(int fd, const char *name, struct hs_error *err)
 	return check_access(&about, name, err);
 }
 
+// Root without its capabilities may not open what is another user's: that is said.
+static int cannot_open(const char *name, int error, struct hs_error *err)
+{
+	struct stat about;
+	int rc = error == EACCES && stat(name, &about) == 0 ? check_access(&about, name, err) : 0;
+
+	return rc ? rc : refuse(-error, name, "not_writable", strerror(error), err);
+}
+
 // The file that has the name now, locked: a snapshot of the process that held it may have replaced
 // the one that we waited for.
 static int open_locked(const char *name, int *out, struct hs_error *err)
@@ -61,7 +70,7 @@ static int open_locked(const char *name, int *out, struct hs_error *err)
 	for (int tries = 0; tries < OPEN_TRIES; tries++) {
 		int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
 		if (fd < 0)
-			return refuse(-errno, name, "not_writable", strerror(errno), err);
+			return cannot_open(name, errno, err);
 		int rc = check_kind(fd, name, err);
 		if (rc == 0 && flock(fd, LOCK_EX | LOCK_NB))
 			rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
