@@ -118,7 +118,7 @@ def links_of(workspace):
 
 class Happened:
     """What a judge has to know besides the packets."""
-    reorders, undisturbed = True, False
+    reorders, undisturbed, steps = True, False, False
 
     def __init__(self, start_ns):
         self.start_ns = start_ns

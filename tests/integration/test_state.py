@@ -165,7 +165,7 @@ def a_full_disk_refuses_changes_and_nothing_else(workspace):
     need()
     folder = workspace.path("small")
     os.mkdir(folder)
-    run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
+    run("mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "tmpfs", folder)
     workspace.at_close.insert(0, lambda: run("umount", "-l", folder))
     node, _ = one_node(workspace, os.path.join(folder, "rules.state"))
     node.start()
