@@ -217,7 +217,9 @@ ONLY = {"path_change": "shortest_path", "spray": "shortest_path"}
 
 # What no scenario has together but with --all, each with the reason; the run says so.
 EXCLUDED = {
-    ("copies, jitter or reordering", "a trace type without the source's count or stamp"):
+    ("clocks", "corrections"): "the judge does not follow a clock that is corrected into the windows of "
+                               "its new time",
+    ("copies, jitter, reordering or links that flap", "a trace type without the source's count or stamp"):
         "packets are told apart and put in order by what the sink can see alone",
     ("restart or again at the source", "a trace type without the source's stamp"):
         "it is seen some reports later, and until then the old span stands",
@@ -253,7 +255,11 @@ def fit_together(s, everything):
             continue
         if not everything and begins and event["node"] in (source, "*") and not trace & STAMPED:
             continue
+        if not everything and trace & ORDERED != ORDERED and "up" in event.get("set", {}):
+            continue
         kept.append(event)
+    for node in s["nodes"] if not everything else []:
+        node.get("clock", {}).pop("sync", None)
     for link in s["links"] if not everything and trace & ORDERED != ORDERED else []:
         for key in ("duplicate_ratio", "jitter_ns", "reorder_ratio"):
             link.pop(key, None)
