@@ -57,11 +57,11 @@ static const int base_calls[] = {
 		// threads: clone below
 		CALL(futex), CALL(set_robust_list), CALL(get_robust_list), CALL(rseq), CALL(exit),
 		CALL(exit_group), CALL(restart_syscall), CALL(sched_yield), CALL(sched_getaffinity),
-		CALL(sched_getparam), CALL(sched_getscheduler), CALL(membarrier), CALL(arch_prctl),
-		CALL(set_tid_address), CALL(getpid), CALL(gettid), CALL(getppid), CALL(getuid),
-		CALL(geteuid), CALL(getgid), CALL(getegid), CALL(capget), CALL(getcpu),
-		CALL(getrusage), CALL(times), CALL(sysinfo), CALL(uname), CALL(getrlimit),
-		CALL(prlimit64),
+		CALL(sched_getparam), CALL(sched_getscheduler), CALL(sched_setscheduler),
+		CALL(membarrier), CALL(arch_prctl), CALL(set_tid_address), CALL(getpid),
+		CALL(gettid), CALL(getppid), CALL(getuid), CALL(geteuid), CALL(getgid),
+		CALL(getegid), CALL(capget), CALL(getcpu), CALL(getrusage), CALL(times),
+		CALL(sysinfo), CALL(uname), CALL(getrlimit), CALL(prlimit64),
 		// signals
 		CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(rt_sigtimedwait),
 		CALL(rt_sigpending), CALL(sigaltstack), CALL(tgkill),
