@@ -219,6 +219,10 @@ ONLY = {"path_change": "shortest_path", "spray": "shortest_path"}
 EXCLUDED = {
     ("clocks", "corrections"): "the judge does not follow a clock that is corrected into the windows of "
                                "its new time",
+    ("partial", "restart or again"): "after a restart a number may begin with the first report that has "
+                                     "its field, and end before the restart with the last",
+    ("queue", "more than 0.4 s of packets"): "a queue that fills or drains by more than half a second "
+                                             "between two reports looks like a step of a clock",
     ("copies, jitter, reordering or links that flap", "a trace type without the source's count or stamp"):
         "packets are told apart and put in order by what the sink can see alone",
     ("restart or again at the source", "a trace type without the source's stamp"):
@@ -260,6 +264,13 @@ def fit_together(s, everything):
         kept.append(event)
     for node in s["nodes"] if not everything else []:
         node.get("clock", {}).pop("sync", None)
+        if any("restart" in event or "request" in event for event in kept):
+            node.pop("fields", None)
+    frame = 62 + s["traffic"][0]["payload_bytes"]
+    for link in s["links"] if not everything else []:
+        if "queue_packets" in link and link.get("rate_bps"):
+            most = int(0.4 * link["rate_bps"] / 8 / frame)
+            link["queue_packets"] = max(1, min(link["queue_packets"], most))
     for link in s["links"] if not everything and trace & ORDERED != ORDERED else []:
         for key in ("duplicate_ratio", "jitter_ns", "reorder_ratio"):
             link.pop(key, None)
