@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_app.h"
 
-#include "round_trip.h"
-
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_GAP_NS 1000000000ll // beyond it, a packet down does not answer one up
 
+#define MOST_TRIPS (HS_TRIPS > HS_QOS_REPORTS ? HS_TRIPS : HS_QOS_REPORTS)
+
 struct app_flow {
 	const struct hs_rule *rule;
 	const json_t *window;
+	const struct hs_trips *trips;
 	const struct app_flow *opposite;
 	bool down; // the second of the two
 };
@@ -114,13 +115,19 @@ static void collect(void *user, const struct hs_report *report)
 // Trips of the reports that are not older than the window, as seen from the newest.
 static struct collected trips_of(const struct app *app, const struct app_flow *flow)
 {
-	struct collected all = {malloc(HS_QOS_REPORTS * sizeof(struct hs_trip)), 0};
+	struct collected all = {malloc(MOST_TRIPS * sizeof(struct hs_trip)), 0};
 	int64_t newest = INT64_MIN;
 	size_t kept = 0;
 
 	if (!all.trips)
 		return all;
-	hs_qos_reports(app->qos, flow->rule->ns_id, HS_QOS_REPORTS, collect, &all);
+	if (flow->trips) {
+		all.n = flow->trips->n;
+		if (all.n)
+			memcpy(all.trips, flow->trips->items, all.n * sizeof(struct hs_trip));
+	} else {
+		hs_qos_reports(app->qos, flow->rule->ns_id, HS_QOS_REPORTS, collect, &all);
+	}
 	for (size_t i = 0; i < all.n; i++)
 		if (all.trips[i].sink_ns > newest)
 			newest = all.trips[i].sink_ns;
@@ -275,6 +282,7 @@ json_t *hs_qos_app_json(struct hs_qos *qos, uint32_t app_id, const struct hs_qos
 	for (size_t i = 0; i < n; i++) {
 		app.flows[i].rule = flows[i].rule;
 		app.flows[i].window = flows[i].window;
+		app.flows[i].trips = flows[i].trips;
 	}
 	qsort(app.flows, n, sizeof(*app.flows), by_ns_id);
 	find_opposites(&app);

@@ -11,6 +11,28 @@ bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip)
 	return report->telemetry.e2e.bitmap & HS_E2E_TIMESTAMP;
 }
 
+int hs_trips_add(struct hs_trips *trips, const struct hs_trip *trip)
+{
+	if (trips->n == trips->room && trips->n < HS_TRIPS) {
+		size_t room = trips->room ? 2 * trips->room : 64;
+		room = room < HS_TRIPS ? room : HS_TRIPS;
+		struct hs_trip *items = realloc(trips->items, room * sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		trips->items = items;
+		trips->room = room;
+	}
+	trips->items[trips->added++ % HS_TRIPS] = *trip;
+	trips->n += trips->n < HS_TRIPS;
+	return 0;
+}
+
+void hs_trips_fini(struct hs_trips *trips)
+{
+	free(trips->items);
+	*trips = (struct hs_trips){0};
+}
+
 static int by_source(const void *a, const void *b)
 {
 	int64_t x = ((const struct hs_trip *)a)->source_ns;

@@ -18,6 +18,15 @@ struct hs_trip {
 	int64_t sink_ns;   // clock of where it ended
 };
 
+#define HS_TRIPS 1000 // newest trips of a flow that are kept, in at most 16 KiB
+
+// The newest trips of one flow, in no order. A zeroed struct has none.
+struct hs_trips {
+	struct hs_trip *items; // owned
+	size_t n, room;
+	uint64_t added;
+};
+
 struct hs_round_trip {
 	uint64_t pairs;
 	int64_t mean_ns, min_ns, p50_ns, max_ns;
@@ -34,6 +43,10 @@ struct hs_round_trips {
 
 // The trip of a report; false where the source did not stamp it.
 bool hs_trip_of(const struct hs_report *report, struct hs_trip *trip);
+
+// Adds a trip, in the oldest one's place where there are HS_TRIPS. 0 or -ENOMEM.
+int hs_trips_add(struct hs_trips *trips, const struct hs_trip *trip);
+void hs_trips_fini(struct hs_trips *trips);
 
 // Pairs each trip down with the newest trip up that had reached the far end when it left there, at
 // most max_gap_ns before. Sorts both arrays. 0, or -ENODATA where nothing pairs.

@@ -29,8 +29,9 @@ struct fleet_flow {
 	// The newest of each length, the content of a qos_report: as text, which takes a tenth of
 	// the memory.
 	char *windows[WINDOWS];
-	bool computed; // here
-	bool guest;    // in the list of those that give way
+	struct hs_trips trips; // of raw reports, whoever computes the windows
+	bool computed;	       // here
+	bool guest;	       // in the list of those that give way
 	TAILQ_ENTRY(fleet_flow) order, at_guests;
 };
 
@@ -61,6 +62,7 @@ static void free_flow(struct hs_fleet *fleet, struct fleet_flow *flow)
 	fleet->n_flows--;
 	for (unsigned i = 0; i < WINDOWS; i++)
 		free(flow->windows[i]);
+	hs_trips_fini(&flow->trips);
 	free(flow);
 }
 
@@ -188,6 +190,15 @@ static bool computes(const struct hs_fleet *fleet, const struct fleet_flow *flow
 	return !publishes(fleet, flow);
 }
 
+// Of rules that are wanted: the flows of an application are those.
+static void take_trip(struct fleet_flow *flow, const struct hs_report *report)
+{
+	struct hs_trip trip;
+
+	if (!flow->guest && hs_trip_of(report, &trip))
+		hs_trips_add(&flow->trips, &trip); // without memory: one pair less
+}
+
 static void take_report(struct hs_fleet *fleet, const json_t *message)
 {
 	struct hs_report_message read;
@@ -200,13 +211,16 @@ static void take_report(struct hs_fleet *fleet, const json_t *message)
 	fleet->monitored.reports++;
 	uint32_t ns_id = read.report.telemetry.ns_id;
 	struct fleet_flow *flow = flow_of(fleet, ns_id);
-	if (!flow || !computes(fleet, flow))
+	if (!flow)
 		return;
 	// Of a time to come: it would close all windows until then, and those behind it were late.
 	if (read.report.sink_ts_ns > fleet->now_ns + AHEAD_NS) {
 		fleet->monitored.ahead++;
 		return;
 	}
+	take_trip(flow, &read.report);
+	if (!computes(fleet, flow))
+		return;
 	struct hs_qos_key key = {
 			.ns_id = ns_id,
 			.app_id = read.app_id,
@@ -400,8 +414,8 @@ static int application(struct hs_fleet *fleet, const struct hs_api_args *args, j
 		if (n == most)
 			left_out++;
 		else
-			flows[n++] = (struct hs_qos_app_flow){
-					&rule->rule, read_window(fleet, flow, window_ns)};
+			flows[n++] = (struct hs_qos_app_flow){&rule->rule,
+					read_window(fleet, flow, window_ns), &flow->trips};
 	}
 	if (!window_ns)
 		window_ns = hs_qos_lengths_usual(fleet->config->window_ns);

@@ -595,26 +595,42 @@ static void gaps_in_what_a_node_publishes_are_counted(void **state)
 	assert_int_equal(fake_events(&fake, "port_up"), 8);
 }
 
-// A report of ns_id 9 that the sink c (3) took out at `ns` behind the start, the k-th of 1000 a
-// second.
-static void publish_report_of(unsigned k, int64_t ts_ns)
+// A report of a rule of app_id 4 that the sink c (3) took out at `ts_ns`, the k-th, after
+// `delay_ns` on its way.
+static void publish_trip(uint32_t ns_id, unsigned k, int64_t ts_ns, int64_t delay_ns)
 {
 	char text[768];
 
 	snprintf(text, sizeof(text),
 			"{\"int_report\": {\"seq\": %u, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
-			"\"ns_id\": 9, \"app_id\": 4, \"trace_type\": \"0x7000E000\", \"e2e\": "
+			"\"ns_id\": %u, \"app_id\": 4, \"trace_type\": \"0x7000E000\", \"e2e\": "
 			"{\"ts_ns\": %lld, \"tx_packets\": %u, \"tx_bytes\": %u}, \"sink\": "
 			"{\"node_id\": 3, \"ts_ns\": %lld, \"rx_packets\": %u, \"rx_bytes\": %u}, "
 			"\"hops\": []}}",
-			k + 1, (long long)(ts_ns - 5000000), 10 * (k + 1), 5620 * (k + 1),
+			k + 1, ns_id, (long long)(ts_ns - delay_ns), 10 * (k + 1), 5620 * (k + 1),
 			(long long)ts_ns, 10 * (k + 1), 5620 * (k + 1));
-	hs_fleet_message(fake.fleet, fake.now_ns, "report.9", text, strlen(text));
+	hs_fleet_message(fake.fleet, fake.now_ns, "report", text, strlen(text));
+}
+
+static void publish_report_of(unsigned k, int64_t ts_ns)
+{
+	publish_trip(9, k, ts_ns, 5000000);
 }
 
 static void publish_report(unsigned k)
 {
 	publish_report_of(k, fake.now_ns);
+}
+
+static void publish_window(unsigned ns_id)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 5}}",
+			ns_id);
+	hs_fleet_message(fake.fleet, fake.now_ns, "qos", text, strlen(text));
 }
 
 static json_t *window_of(const char *request)
@@ -665,6 +681,41 @@ static void an_application_is_shown_from_the_windows_of_its_flows(void **state)
 	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
 }
 
+// The sinks compute the windows, so that the monitor here is given no reports.
+static void an_application_has_a_round_trip_where_its_sinks_publish_windows(void **state)
+{
+	static const char *const rules[] = {
+			"{\"int_request\": {\"ns_id\": 1, \"app_id\": 4, \"src_ip\": "
+			"\"2001:db8::1\", "
+			"\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\", \"mode\": \"count\", "
+			"\"mode_setting\": 10, \"trace_type\": \"0x7000E000\"}}",
+			"{\"int_request\": {\"ns_id\": 2, \"app_id\": 4, \"src_ip\": "
+			"\"2001:db8::2\", "
+			"\"dst_ip\": \"2001:db8::1\", \"protocol\": \"udp\", \"mode\": \"count\", "
+			"\"mode_setting\": 10, \"trace_type\": \"0x7000E000\"}}"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		fake_ok(&fake, rules[i]);
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 1500; k++) {
+		if (k % 100 == 0) {
+			publish_window(1);
+			publish_window(2);
+		}
+		publish_trip(1, k, fake.now_ns, 5000000);
+		publish_trip(2, k, fake.now_ns, 3000000);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *apps = json_object_get(
+			fake_ok(&fake, "{\"qos_get\": {\"app_id\": 4, \"window\": \"1s\"}}"),
+			"applications");
+	json_t *app = json_array_get(apps, 0), *trip = json_object_get(app, "round_trip_ns");
+	assert_int_equal(json_integer_value(json_object_get(trip, "mean")), 8000000);
+	assert_int_equal(json_integer_value(json_object_get(trip, "max")), 8000000);
+	assert_in_range(json_integer_value(json_object_get(app, "round_trip_pairs")), 98, 100);
+}
+
 static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
@@ -705,17 +756,6 @@ static void windows_go_on_where_the_clock_is_set_back(void **state)
 	assert_true(json_integer_value(json_object_get(window, "reports")) >= 90);
 	assert_in_range(json_integer_value(json_object_get(window, "end_ns")),
 			fake.now_ns - 2 * SECOND, fake.now_ns + SECOND);
-}
-
-static void publish_window(unsigned ns_id)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text),
-			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
-			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 5}}",
-			ns_id);
-	hs_fleet_message(fake.fleet, fake.now_ns, "qos", text, strlen(text));
 }
 
 static size_t windows_of(unsigned ns_id)
@@ -831,6 +871,7 @@ int main(void)
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
 			TEST(an_application_is_shown_from_the_windows_of_its_flows),
+			TEST(an_application_has_a_round_trip_where_its_sinks_publish_windows),
 			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
 			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
