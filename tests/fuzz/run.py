@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs each fuzz target of a build folder for a bounded time: run.py FOLDER SECONDS."""
+"""Runs each fuzz target of a build folder for a bounded time, two at once: run.py FOLDER SECONDS."""
 
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -49,4 +50,6 @@ def fuzz(name, path):
 found = list(targets())
 if not found:
     print("SKIP fuzz (no fuzz target was built)")
-sys.exit(1 if any([fuzz(*target) for target in found]) else 0)
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    codes = list(pool.map(lambda target: fuzz(*target), found))
+sys.exit(1 if any(codes) else 0)
