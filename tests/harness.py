@@ -4,6 +4,10 @@
 A test's name is its function's, read as a sentence. It fails by raising, and skips by raising Skip
 with the reason. It is given a Workspace, which removes what it leaves behind.
 
+A test of how long something takes or how much of a processor it needs has several looks: what else runs
+on a machine makes it worse and never better, so one look within the bound shows that the program keeps
+it. The line tells how many looks there were, and what the first ones saw.
+
 --plain runs those about what nodes do to packets, with nodes that take the general code for every
 packet (docs/performance.md, "Special and plain code").
 """
@@ -30,10 +34,10 @@ class Skip(Exception):
     """The machine does not have what the test needs."""
 
 
-def test(limit_s=60, path=False):
-    """path: about what nodes do to packets, so that --plain runs it, too."""
+def test(limit_s=60, path=False, looks=1):
+    """path: about what nodes do to packets, so that --plain runs it, too. looks: of a test of speed."""
     def register(function):
-        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path))
+        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks))
         return function
 
     return register
@@ -148,6 +152,18 @@ def _show_logs(folder):
     sys.stdout.flush()
 
 
+def _look(function, limit_s, looks):
+    """The outcome of the first look that passes, or of the last one."""
+    for look in range(1, looks + 1):
+        outcome, said = _run(function, limit_s)
+        if outcome != "FAIL" or look == looks:
+            break
+        print(f"look {look} of {looks}: {said}", flush=True)
+    if looks > 1 and look > 1:
+        said = f"look {look} of {looks}{': ' if said else ''}{said}"
+    return outcome, said
+
+
 def main(argv=None):
     """Runs all registered tests, or those whose names contain one of the words given."""
     arguments = (argv or sys.argv)[1:]
@@ -159,11 +175,11 @@ def main(argv=None):
         os.environ.pop(_PLAIN, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = 0
-    for name, function, limit_s, path in _TESTS:
+    for name, function, limit_s, path, looks in _TESTS:
         if plain and not path or words and not any(word in name for word in words):
             continue
         begin = time.monotonic()
-        outcome, said = _run(function, limit_s)
+        outcome, said = _look(function, limit_s, looks)
         seconds = time.monotonic() - begin
         note = f" ({said.splitlines()[0]})" if said else ""
         print(f"{outcome} {name}{', in plain code' if plain else ''}{note} {seconds:.1f} s",

@@ -144,7 +144,7 @@ def describe(took):
     return f"median {took[len(took) // 2]:.0f} us, p99 {took[len(took) * 99 // 100]:.0f} us"
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def a_round_trip_takes_a_millisecond_at_most_while_a_worker_forwards_all_it_can(workspace):
     need()
     node = busy_node(workspace, state={"file": workspace.path("rules.state")})
@@ -187,7 +187,7 @@ def forwarded(node):
     return node.call("ports_get")["ports"][1]["tx_packets"]
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def requests_are_answered_soon_while_more_reports_come_than_control_can_take(workspace):
     need()
     replay = workspace.path("in.pcap")

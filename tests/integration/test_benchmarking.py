@@ -87,7 +87,7 @@ def judge_search(workspace):
     return size
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def a_short_search_over_memif_ends_with_rates_in_order(workspace):
     need_loadgen()
     output = run_block(workspace, "memif-ndr")
@@ -96,21 +96,21 @@ def a_short_search_over_memif_ends_with_rates_in_order(workspace):
     return " ".join(f"{n} {size[n + '_pps'] / 1e6:.3f}" for n in ("ndr", "pdr", "mrr")) + " Mpps"
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def a_short_search_over_vhost_ends_with_rates_in_order(workspace):
     need_loadgen()
     run_block(workspace, "vhost-ndr")
     judge_search(workspace)
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def a_short_search_over_veth_ends_with_rates_in_order(workspace):
     need_loadgen("ethtool")
     run_block(workspace, "veth-ndr")
     judge_search(workspace)
 
 
-@test(limit_s=120)
+@test(limit_s=120, looks=3)
 def the_latency_that_a_node_adds_is_measured_without_ports(workspace):
     need_loadgen()
     # Virtual seconds take several real ones at tens of millions of packets.

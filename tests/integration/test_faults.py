@@ -16,7 +16,7 @@ from lib import (Chain, Host, Node, RawPort, audit_ok, check, equal, iface, main
 A, B = "2001:db8::1", "2001:db8::2"
 
 
-@test(path=True)
+@test(path=True, looks=3)
 def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(workspace):
     need("ping")
     chain = Chain(workspace, nodes=2).start()

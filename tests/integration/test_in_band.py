@@ -66,7 +66,7 @@ def state(node, ns_id=7):
     return node.call("int_get", ns_id=ns_id)["state"]
 
 
-@test(path=True)
+@test(path=True, looks=3)
 def a_rule_given_to_the_source_alone_gives_metrics_of_every_hop_within_a_second(workspace):
     need()
     chain = Chain(workspace, nodes=6).start()
@@ -102,7 +102,7 @@ def a_rule_given_to_the_source_alone_gives_metrics_of_every_hop_within_a_second(
             f"{metrics_ns / 1e6:.1f} ms to metrics")
 
 
-@test(path=True)
+@test(path=True, looks=3)
 def a_transit_node_that_was_restarted_is_back_within_one_repeat(workspace):
     need()
     interval_s = 2
@@ -143,7 +143,7 @@ def hop_stamp(node_id):
     return stamp
 
 
-@test(path=True)
+@test(path=True, looks=3)
 def switches_of_a_live_rule_are_in_force_within_ten_milliseconds(workspace):
     need()
     chain = Chain(workspace, nodes=3).start()

@@ -30,7 +30,7 @@ class Iperf:
             return json.load(f)["end"]
 
 
-@test(limit_s=90, path=True)
+@test(limit_s=90, path=True, looks=3)
 def tcp_at_300_mbit_s_loses_no_packet_while_a_thousand_rules_come_and_go(workspace):
     need("iperf3")
     chain = Chain(workspace).start()
@@ -183,17 +183,13 @@ def idle_shares(chain):
     return shares
 
 
-@test()
+@test(looks=3)
 def an_idle_node_takes_less_than_three_percent_of_a_core(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()
     for node in chain.nodes:
         quiet(node)
-    # Others on the machine make a wake-up dearer, never cheaper: the least of three is the node's.
-    for _ in range(3):
-        shares = idle_shares(chain)
-        if all(thread < 0.03 and process < 0.05 for thread, process in shares):
-            break
+    shares = idle_shares(chain)
     said = ", ".join(f"{100 * thread:.1f} % ({100 * process:.1f} % in all threads)"
                      for thread, process in shares)
     check(all(thread < 0.03 and process < 0.05 for thread, process in shares), said)
@@ -217,7 +213,7 @@ def first_packet_delays(sender, receiver, frame, n=150):
     return sorted(delays)
 
 
-@test()
+@test(looks=3)
 def the_first_packet_after_idle_waits_at_most_200_us_in_the_median(workspace):
     need()
     chain = Chain(workspace, nodes=1).start()
@@ -233,7 +229,7 @@ def the_first_packet_after_idle_waits_at_most_200_us_in_the_median(workspace):
     return f"median {median:.0f} us, p99 {p99:.0f} us"
 
 
-@test()
+@test(looks=3)
 def the_first_packet_after_idle_on_memif_waits_little_more_than_a_millisecond(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()

@@ -431,7 +431,7 @@ def two_workers_share_two_queues_and_keep_each_flow_in_order(workspace):
     check(min(received) > 0, "one worker did it all:", received)
 
 
-@test(limit_s=90)
+@test(limit_s=90, looks=3)
 def an_idle_worker_costs_little_and_wakes_fast(workspace):
     bench = Bench(workspace)
     patch = Patch(workspace, bench.switch, ["p0", "p1"])
@@ -456,7 +456,7 @@ def an_idle_worker_costs_little_and_wakes_fast(workspace):
     return f"{share:.2%} of a core, first packet after {p50:.0f} us (p99 {p99:.0f} us)"
 
 
-@test(limit_s=90)
+@test(limit_s=90, looks=3)
 def an_idle_worker_on_memif_costs_little(workspace):
     bench = Bench(workspace)
     path = workspace.path("m.sock")
