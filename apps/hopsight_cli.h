@@ -75,8 +75,6 @@ const char *hs_cli_rule_field(enum hs_cli_option option);
 
 // ---- requests ----
 
-// {verb: content}; takes the content over.
-json_t *hs_cli_request(enum hs_api_verb verb, json_t *content);
 // Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
 // another code after saying why.
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);

@@ -71,7 +71,8 @@ static bool read_ns(const char *text, json_t **ns_id)
 	return read_id(text, "namespace id", ns_id);
 }
 
-json_t *hs_cli_request(enum hs_api_verb verb, json_t *content)
+// {verb: content}; takes the content over.
+static json_t *request_of(enum hs_api_verb verb, json_t *content)
 {
 	return json_pack("{s:o}", hs_api_verb_name(verb), content);
 }
@@ -80,7 +81,7 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 		void (*view)(const json_t *ok))
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, hs_cli_request(verb, content), &ok);
+	int rc = hs_cli_ask(cli, request_of(verb, content), &ok);
 	if (rc)
 		return rc;
 	show(cli, ok, view);
@@ -113,7 +114,7 @@ static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, j
 	*all = NULL;
 	for (;;) {
 		json_t *ok;
-		int rc = hs_cli_ask(cli, hs_cli_request(verb, json_deep_copy(content)), &ok);
+		int rc = hs_cli_ask(cli, request_of(verb, json_deep_copy(content)), &ok);
 		if (rc) {
 			json_decref(*all);
 			json_decref(content);
@@ -164,7 +165,7 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 		const char *name, const char *done)
 {
 	bool dry_run = cli->values[HS_CLI_DRY_RUN] != NULL;
-	json_t *request = hs_cli_request(verb, content), *ok, *untold;
+	json_t *request = request_of(verb, content), *ok, *untold;
 	size_t i;
 
 	if (dry_run)
@@ -351,7 +352,7 @@ static int events(struct hs_cli *cli)
 static int audit(struct hs_cli *cli)
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, hs_cli_request(HS_VERB_AUDIT, json_object()), &ok);
+	int rc = hs_cli_ask(cli, request_of(HS_VERB_AUDIT, json_object()), &ok);
 	if (rc)
 		return rc;
 	show(cli, ok, hs_cli_view_audit);
@@ -398,7 +399,7 @@ static int qos(struct hs_cli *cli)
 static int find_publisher(struct hs_cli *cli, char **endpoint)
 {
 	json_t *ok;
-	int rc = hs_cli_ask(cli, hs_cli_request(HS_VERB_NODE_GET, json_object()), &ok);
+	int rc = hs_cli_ask(cli, request_of(HS_VERB_NODE_GET, json_object()), &ok);
 	if (rc)
 		return rc;
 	const char *first =

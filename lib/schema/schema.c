@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *hs_schema_type(const json_t *value)
+// "object", "array", "string", "integer", ... for messages.
+static const char *type_of(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -48,7 +49,7 @@ int hs_schema_syntax_error(const json_error_t *syntax, struct hs_error *err)
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err)
 {
-	return hs_error_set(err, "wrong_type", path, wanted, "this is %s", hs_schema_type(value));
+	return hs_error_set(err, "wrong_type", path, wanted, "this is %s", type_of(value));
 }
 
 int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
@@ -82,7 +83,8 @@ static int read_int(const struct hs_schema_field *field, json_t *value, const ch
 	return 0;
 }
 
-int hs_schema_real(json_t *value, const char *path, double min, double max, double *out,
+// A number, with a fraction or without, within bounds, or -EINVAL with *err.
+static int read_real(json_t *value, const char *path, double min, double max, double *out,
 		struct hs_error *err)
 {
 	char bounds[64];
@@ -195,7 +197,7 @@ static int read_field(const struct hs_schema_field *field, json_t *value, const 
 		return 0;
 	case HS_SCHEMA_REAL:
 	case HS_SCHEMA_SECONDS:
-		if (hs_schema_real(value, path, field->least, field->most, &real, err) < 0)
+		if (read_real(value, path, field->least, field->most, &real, err) < 0)
 			return -EINVAL;
 		store_real(field, at, real);
 		return 0;

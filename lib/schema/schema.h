@@ -54,19 +54,12 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 // The inverse: a new reference, NULL when memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
 
-// "object", "array", "string", "integer", ... for messages.
-const char *hs_schema_type(const json_t *value);
-
 // Says "wrong_type" with what was found; returns -EINVAL.
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err);
 
 // An integer within bounds, or -EINVAL with *err.
 int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
-		struct hs_error *err);
-
-// A number, with a fraction or without, within bounds, or -EINVAL with *err.
-int hs_schema_real(json_t *value, const char *path, double min, double max, double *out,
 		struct hs_error *err);
 
 // Says why a text is not JSON: the path is "line:column". Returns -EINVAL.

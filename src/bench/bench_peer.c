@@ -85,7 +85,8 @@ static json_t *ask(const char *prefix, const char *command)
 	return n > 0 ? json_loadb(answer, (size_t)n, 0, NULL) : NULL;
 }
 
-bool hs_bench_telemetry_number(
+// A request to DPDK's telemetry socket: a number of the object that it answers. false: no answer.
+static bool telemetry_number(
 		const char *prefix, const char *command, const char *key, uint64_t *number)
 {
 	char verb[64];
@@ -102,7 +103,7 @@ bool hs_bench_telemetry_number(
 
 static bool received(const char *prefix, uint64_t *packets)
 {
-	return hs_bench_telemetry_number(prefix, "/ethdev/stats,0", "ipackets", packets);
+	return telemetry_number(prefix, "/ethdev/stats,0", "ipackets", packets);
 }
 
 // ---- its worker thread ----

@@ -26,7 +26,3 @@ int hs_bench_peer_start(struct hs_bench_process *process, const struct hs_bench_
 // Starts one, measures for some seconds, ends it. 0 or negative errno with *err.
 int hs_bench_peer_measure(const struct hs_bench_peer_config *config, double seconds,
 		double *ns_per_packet, struct hs_error *err);
-
-// A request to DPDK's telemetry socket: a number of the object that it answers. false: no answer.
-bool hs_bench_telemetry_number(
-		const char *prefix, const char *command, const char *key, uint64_t *number);

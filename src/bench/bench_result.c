@@ -32,7 +32,7 @@ double hs_bench_ratio_of_least(const struct hs_bench_result *result, const struc
 			hs_bench_samples_summary(&result->rows[row->yardstick].samples).min);
 }
 
-const struct hs_bench_row *hs_bench_row_find(const struct hs_bench_result *result, const char *name)
+static const struct hs_bench_row *find_row(const struct hs_bench_result *result, const char *name)
 {
 	for (int i = 0; i < result->n; i++)
 		if (strcmp(result->rows[i].name, name) == 0)
@@ -46,7 +46,7 @@ double hs_bench_limited(const struct hs_bench_result *result, const struct hs_be
 		return 0;
 	if (!row->spec->limit_of)
 		return hs_bench_ratio(result, row);
-	const struct hs_bench_row *of = hs_bench_row_find(result, row->spec->limit_of);
+	const struct hs_bench_row *of = find_row(result, row->spec->limit_of);
 
 	return of ? share(median(row), median(of)) : 0;
 }

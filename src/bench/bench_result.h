@@ -40,9 +40,6 @@ double hs_bench_ratio_of_least(
 // What the case's limit counts: the ratio, or that to another case. 0: nothing to compare.
 double hs_bench_limited(const struct hs_bench_result *result, const struct hs_bench_row *row);
 
-const struct hs_bench_row *hs_bench_row_find(
-		const struct hs_bench_result *result, const char *name);
-
 json_t *hs_bench_result_json(const struct hs_bench_result *result);
 
 // A table for people, and what failed.

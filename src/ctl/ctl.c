@@ -25,7 +25,7 @@
 
 // ---- publishing ----
 
-struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl)
+static struct hs_report_origin origin_of(struct hs_ctl *ctl)
 {
 	return (struct hs_report_origin){
 			.seq = ++ctl->seq,
@@ -41,7 +41,8 @@ static int publish(struct hs_ctl *ctl, const char *topic, const char *json)
 	return ctl->output.publish(ctl->output.context, topic, json);
 }
 
-int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message)
+// 0 or -EAGAIN; releases the message.
+static int publish_json(struct hs_ctl *ctl, const char *topic, json_t *message)
 {
 	char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(message);
@@ -54,7 +55,7 @@ int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message)
 
 static void publish_event(struct hs_ctl *ctl, const char *kind, json_t *event, uint64_t number)
 {
-	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	struct hs_report_origin origin = origin_of(ctl);
 	char topic[64];
 
 	snprintf(topic, sizeof(topic), "event.%s", kind);
@@ -63,7 +64,7 @@ static void publish_event(struct hs_ctl *ctl, const char *kind, json_t *event, u
 	json_object_set_new(message, "seq", json_integer((json_int_t)origin.seq));
 	json_object_set_new(message, "node_id", json_integer(origin.node_id));
 	json_object_set_new(message, "boot_id", json_string(origin.boot_id));
-	if (hs_ctl_publish_json(ctl, topic, json_pack("{s:o}", "event", message)) < 0)
+	if (publish_json(ctl, topic, json_pack("{s:o}", "event", message)) < 0)
 		ctl->counts.events_publish_lost++;
 }
 
@@ -91,14 +92,14 @@ void hs_ctl_event(struct hs_ctl *ctl, const char *kind, json_t *details, const c
 static void on_window(void *context, const struct hs_qos_window *window)
 {
 	struct hs_ctl *ctl = context;
-	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	struct hs_report_origin origin = origin_of(ctl);
 	char topic[32];
 
 	ctl->counts.windows_published++;
 	if (!ctl->output.publish)
 		return;
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
-	if (hs_ctl_publish_json(ctl, topic, hs_qos_window_json(window, &origin)) < 0) {
+	if (publish_json(ctl, topic, hs_qos_window_json(window, &origin)) < 0) {
 		ctl->counts.windows_published--;
 		ctl->counts.windows_publish_lost++;
 	}
@@ -127,7 +128,7 @@ void hs_ctl_monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *r
 int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, uint32_t app_id,
 		uint16_t sink_node_id)
 {
-	struct hs_report_origin origin = hs_ctl_origin(ctl);
+	struct hs_report_origin origin = origin_of(ctl);
 	char topic[32];
 
 	snprintf(topic, sizeof(topic), "report.%" PRIu32, report->telemetry.ns_id);

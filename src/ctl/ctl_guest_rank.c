@@ -22,7 +22,8 @@ static bool is_proven(const struct hs_ctl *ctl, const struct guest *guest)
 	return counters.rx_packets >= guest->repeats + FLOW_PACKETS;
 }
 
-void hs_ctl_guest_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank)
+// ctl_guest_rank.c: who has to make room.
+static void set_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank)
 {
 	TAILQ_REMOVE(&ctl->guest_ranks[guest->rank], guest, at_rank);
 	guest->rank = (uint8_t)rank;
@@ -40,8 +41,7 @@ static void look_at_fresh(struct hs_ctl *ctl)
 	struct guest *guest;
 
 	while ((guest = TAILQ_FIRST(&ctl->guest_ranks[GUEST_FRESH])) && had_its_chance(ctl, guest))
-		hs_ctl_guest_rank(
-				ctl, guest, is_proven(ctl, guest) ? GUEST_PROVEN : GUEST_UNPROVEN);
+		set_rank(ctl, guest, is_proven(ctl, guest) ? GUEST_PROVEN : GUEST_UNPROVEN);
 }
 
 struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl)
@@ -52,12 +52,12 @@ struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl)
 	while ((guest = TAILQ_LAST(&ctl->guest_ranks[GUEST_UNPROVEN], guest_list))) {
 		if (!is_proven(ctl, guest))
 			return guest;
-		hs_ctl_guest_rank(ctl, guest, GUEST_PROVEN);
+		set_rank(ctl, guest, GUEST_PROVEN);
 	}
 	while ((guest = TAILQ_FIRST(&ctl->guest_ranks[GUEST_FRESH]))) {
 		if (!is_proven(ctl, guest))
 			return guest;
-		hs_ctl_guest_rank(ctl, guest, GUEST_PROVEN);
+		set_rank(ctl, guest, GUEST_PROVEN);
 	}
 	return NULL;
 }

@@ -162,7 +162,6 @@ bool hs_ctl_own_replay(struct hs_ctl *ctl, json_t *change);
 json_t *hs_ctl_own_line(const struct hs_ctl *ctl, uint32_t n);
 
 // ctl_guest_rank.c: who has to make room.
-void hs_ctl_guest_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank);
 // One that gives way to a newcomer, NULL: all are proven.
 struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl);
 // May the port bring one more rule? Counts it.

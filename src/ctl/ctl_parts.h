@@ -110,9 +110,6 @@ struct hs_ctl {
 };
 
 // ctl.c
-struct hs_report_origin hs_ctl_origin(struct hs_ctl *ctl);
-// 0 or -EAGAIN; releases the message.
-int hs_ctl_publish_json(struct hs_ctl *ctl, const char *topic, json_t *message);
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most);
 void hs_ctl_monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report,
 		uint16_t sink_node_id);

@@ -203,7 +203,6 @@ static inline bool fleet_place_leaves(const struct place *place)
 // Is `on` what a rule may be aimed with? 0 or -EINVAL with *err, path "/on…".
 int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err);
 json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *rule);
-const char *fleet_place_name(const struct place *place);
 // Are two rules the same, in the fields that may change, in the others?
 bool fleet_same_flow(const struct hs_rule *a, const struct hs_rule *b);
 bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b);
@@ -215,11 +214,8 @@ bool fleet_was_flow(const struct fleet_rule *rule, const struct hs_rule *found);
 
 // What is wanted at a place has changed, or differs from what is there.
 void fleet_queue(struct hs_fleet *fleet, struct place *place);
-// An audit is to tell what is there.
-void fleet_doubt(struct hs_fleet *fleet, struct place *place);
 // The node is another than the one that was known: nothing is sure about what it has.
 void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node);
-void fleet_want_audit(struct hs_fleet *fleet, struct fleet_node *node);
 // The same after a change that was not ours: many of them take a tenth of the time at most.
 void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node);
 // Sends what there is to send, as far as the node takes it.

@@ -38,23 +38,24 @@ static void unqueue(struct fleet_node *node, struct place *place)
 	place->queued = false;
 }
 
-void fleet_doubt(struct hs_fleet *fleet, struct place *place)
-{
-	struct fleet_node *node = &fleet->nodes[place->node];
-
-	fleet_set_state(fleet, place, PLACE_UNKNOWN);
-	unqueue(node, place);
-	fleet_want_audit(fleet, node);
-}
-
 // ---- finding out ----
 
-void fleet_want_audit(struct hs_fleet *fleet, struct fleet_node *node)
+static void want_audit(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	if (node->auditing)
 		node->audit_again = true;
 	else if (node->next_audit_ns > fleet->now_ns)
 		node->next_audit_ns = fleet->now_ns;
+}
+
+// An audit is to tell what is there.
+static void doubt(struct hs_fleet *fleet, struct place *place)
+{
+	struct fleet_node *node = &fleet->nodes[place->node];
+
+	fleet_set_state(fleet, place, PLACE_UNKNOWN);
+	unqueue(node, place);
+	want_audit(fleet, node);
 }
 
 void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node)
@@ -79,7 +80,7 @@ void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node)
 	while ((place = TAILQ_FIRST(&node->queue)))
 		unqueue(node, place);
 	node->auditing = false;
-	fleet_want_audit(fleet, node);
+	want_audit(fleet, node);
 }
 
 static void cut_audit_short(struct hs_fleet *fleet, struct fleet_node *node, int64_t pause_ns)
@@ -443,7 +444,7 @@ static void installed(struct hs_fleet *fleet, struct fleet_node *node, struct pl
 		done(fleet, node, place, call);
 	} else if (is_code(error, "ns_in_use")) {
 		if (call_for(fleet, node, place, CALL_LOOK) < 0)
-			fleet_doubt(fleet, place);
+			doubt(fleet, place);
 	} else {
 		refused(fleet, place, error);
 	}
@@ -483,7 +484,7 @@ static void looked(struct hs_fleet *fleet, struct place *place, const json_t *ok
 	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
 		compare(fleet, place, &rule);
 	else
-		fleet_doubt(fleet, place); // gone meanwhile
+		doubt(fleet, place); // gone meanwhile
 }
 
 void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
@@ -522,5 +523,5 @@ void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const st
 	if (!place)
 		return;
 	place->calling = false;
-	fleet_doubt(fleet, place);
+	doubt(fleet, place);
 }

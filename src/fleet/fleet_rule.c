@@ -429,7 +429,7 @@ void fleet_forget_rules(struct hs_fleet *fleet)
 
 // ---- showing ----
 
-const char *fleet_place_name(const struct place *place)
+static const char *place_name(const struct place *place)
 {
 	static const char *const names[] = {
 			[PLACE_UNKNOWN] = "unknown",
@@ -456,7 +456,7 @@ json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *r
 	for (unsigned i = 0; i < rule->n_places; i++) {
 		const struct place *place = rule->places[i];
 		json_object_set_new(nodes, fleet->config->nodes[place->node].name,
-				json_string(fleet_place_name(place)));
+				json_string(place_name(place)));
 	}
 	json_object_set_new(object, "nodes", nodes);
 	return object;
