@@ -27,7 +27,11 @@ struct hs_qos_config {
 	uint64_t memory_bytes;	    // of all flows; 0: as much as they take
 	uint32_t slack_packets;	    // how far packets may be out of order; 4096
 	uint32_t flows_per_advance; // how many flows one hs_qos_advance looks at; 0: all
-	bool plain;		    // no short cut for usual reports: what tests compare with
+	// hs_qos_clock_step tells of each step of this node's clock: of flows whose sink it is, no
+	// rise of a delay is taken for one.
+	bool tells_steps;
+	uint16_t node_id;
+	bool plain; // no short cut for usual reports: what tests compare with
 	// For each finished window, from within hs_qos_report, hs_qos_advance and hs_qos_remove.
 	// The window is valid during the call only; the callback must not call the monitor. May be
 	// NULL.

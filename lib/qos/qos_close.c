@@ -2,6 +2,7 @@
 // Windows that end: which flows have some, and what is made of them.
 #include "qos_parts.h"
 #include "qos_path.h"
+#include "qos_stamp.h"
 
 // ---- flows with windows to close ----
 
@@ -149,6 +150,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 		sum->flags |= HS_QOS_BYPASSED;
 	build_tier(qos, flow, sum, 0, tag, behind ? &flow->closing_edge : &flow->edge);
 	pass_delays(qos, flow, sum);
+	hs_qos_stamp_keep_bases(flow);
 	hs_qos_sum_merge(flow, sum_behind(qos, flow, 0), sum);
 	hs_qos_sum_clear(flow, sum);
 	forget_unfolded(flow, tag);

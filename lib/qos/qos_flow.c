@@ -27,6 +27,8 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->app_id = key->app_id;
 	flow->generation = key->generation;
 	flow->sink_id = key->sink_node_id;
+	flow->sink_tells = config->tells_steps && config->node_id == key->sink_node_id;
+	flow->base_tag = INT64_MIN;
 	flow->plain = config->plain;
 	flow->slack = config->slack_packets;
 	flow->limits.slack_packets = config->slack_packets;
@@ -391,16 +393,17 @@ static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 
 // Rule 20: before the delays and the step.
 static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
-		const struct hs_report *report, const struct hs_qos_plan *plan)
+		const struct hs_report *report, const struct hs_qos_plan *plan,
+		const struct hs_qos_delays *delays)
 {
 	if (plan->relation == HS_QOS_NEWER)
 		hs_qos_stamp_note(flow, report);
 	else
 		flow->stepped = 0;
 	if (flow->stepped)
-		hs_qos_stamp_part(flow, sum, report, plan);
+		hs_qos_stamp_part(flow, sum, report, plan, delays);
 	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {
-		flow->base_ns = hs_qos_stamp_delay(report);
+		hs_qos_stamp_begin(flow, delays, sum->tag - (plan->relation == HS_QOS_FIRST));
 		hs_qos_order_begin(flow, report);
 	}
 }
@@ -408,20 +411,19 @@ static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, struct hs_qos_plan *plan)
 {
-	uint16_t links[HS_QOS_MAX_LINKS + 1];
-	int64_t delays[HS_QOS_MAX_LINKS + 1];
+	struct hs_qos_delays delays;
 	struct hs_qos_sum *sum = &flow->sums[id];
 	if (plan->relation == HS_QOS_NEW_EPOCH)
 		begin_epoch(flow, sum, report);
 	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
 		      plan->relation == HS_QOS_NEW_EPOCH;
-	unsigned n = collect_delays(report, plan->path_links, links, delays);
-	note_clocks(flow, sum, report, plan);
-	for (unsigned i = 0; i < n; i++)
-		hs_qos_sum_absorb_delay(&flow->links[links[i]], sum, &sum->links[links[i]],
-				delays[i], newest);
-	for (unsigned i = 0; id == HS_QOS_CLOSING && i < n; i++)
-		hs_qos_sum_smooth_closing(&sum->links[links[i]], delays[i]);
+	delays.n = collect_delays(report, plan->path_links, delays.links, delays.ns);
+	note_clocks(flow, sum, report, plan, &delays);
+	for (unsigned i = 0; i < delays.n; i++)
+		hs_qos_sum_absorb_delay(&flow->links[delays.links[i]], sum,
+				&sum->links[delays.links[i]], delays.ns[i], newest);
+	for (unsigned i = 0; id == HS_QOS_CLOSING && i < delays.n; i++)
+		hs_qos_sum_smooth_closing(&sum->links[delays.links[i]], delays.ns[i]);
 	sum->partial |= flow->partial;
 	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)
@@ -433,7 +435,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	flow->late_reports++;
 	if (plan->relation == HS_QOS_LATE) {
 		hs_qos_path_late(flow, sum, report, plan);
-		hs_qos_order_late(flow, sum, plan, n, links, delays);
+		hs_qos_order_late(flow, sum, plan, delays.n, delays.links, delays.ns);
 		if (id == HS_QOS_CLOSING)
 			move_closing_edge(flow, report, plan);
 	}

@@ -86,8 +86,10 @@ struct hs_qos_link {
 	uint32_t negative; // shortest windows with negative loss in a row
 	int64_t surplus;   // packets that these received too many
 	bool differs;	   // the rules at its ends
-	uint64_t used;	   // the newest plan that needs it
-	uint64_t born;	   // number of its first report: older ones are not its own
+	bool has_base;	   // base_ns: the least delay of the windows that ended, qos_stamp.h
+	int64_t base_ns;
+	uint64_t used; // the newest plan that needs it
+	uint64_t born; // number of its first report: older ones are not its own
 };
 
 struct hs_qos_seen {
@@ -150,7 +152,8 @@ struct hs_qos_flow {
 	uint32_t disagreements; // steps in a row in which more arrived than was sent
 
 	uint64_t stepped; // clocks, at the present report: qos_stamp.h
-	int64_t base_ns;  // delay end to end at the beginning, or behind the last such step
+	int64_t base_tag; // windows behind this one are of the present time of all clocks
+	bool sink_tells;  // when its clock steps: hs_qos_config
 
 	bool multipath;
 	uint64_t multipath_edge; // when the path last changed

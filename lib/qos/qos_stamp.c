@@ -5,6 +5,8 @@
 #include "qos_path.h"
 #include "qos_sum.h"
 
+#define MOST_BACK 16 // reports that are looked through for one that came in order
+
 // The time between two reports at each node that stamped both, in path order. Where all clocks run,
 // it differs from node to node by what the delay between them changed.
 struct elapsed {
@@ -21,6 +23,15 @@ static void push(struct elapsed *elapsed, unsigned place, uint64_t a_ns, uint64_
 	elapsed->ns[elapsed->n++] = ns;
 	if (newer && ns < -HS_QOS_STAMP_BACK_NS)
 		elapsed->ran_back |= hs_qos_stamp_bit(place);
+}
+
+static uint64_t stamp_of(const struct hs_report *report, unsigned place)
+{
+	const struct hs_flexint *telemetry = &report->telemetry;
+	if (place == 0)
+		return telemetry->e2e.ts_ns;
+	return place > telemetry->n_hops ? (uint64_t)report->sink_ts_ns
+					 : telemetry->hops[telemetry->n_hops - place].ts_ns;
 }
 
 static bool is_newer(const struct hs_report *a, const struct hs_report *b)
@@ -67,42 +78,147 @@ static bool far(int64_t a, int64_t b, int64_t bound)
 	return hs_qos_distance(a, b) > (uint64_t)bound;
 }
 
-// A transit node whose time differs from that of both its neighbours, which agree.
-static uint64_t steps_between(const struct elapsed *elapsed, int64_t bound)
+// ---- the least delay of a link ----
+
+static int64_t least(int64_t a, int64_t b)
 {
-	uint64_t steps = 0;
-	for (unsigned i = 1; i + 1 < elapsed->n; i++) {
-		int64_t before = elapsed->ns[i - 1], at = elapsed->ns[i];
-		int64_t behind = elapsed->ns[i + 1];
-		if (far(at, before, bound) && far(at, behind, bound) &&
-				!far(before, behind, bound / 2))
-			steps |= hs_qos_stamp_bit(elapsed->place[i]);
-	}
-	return steps;
+	return a < b ? a : b;
 }
 
-// A queue that drains: the delay falls, and not below what it was when the flow began, or when a
-// clock had stepped last.
-static bool drains(const struct hs_qos_flow *flow, const struct hs_report *report,
+// The least since the link, or the present time of its clocks, began; INT64_MAX: not known. A queue
+// adds to it.
+static int64_t base_of(const struct hs_qos_flow *flow, unsigned link)
+{
+	int64_t base_ns = flow->links[link].has_base ? flow->links[link].base_ns : INT64_MAX;
+	for (unsigned i = HS_QOS_CURRENT; i <= HS_QOS_CLOSING; i++) {
+		const struct hs_qos_sum *sum = &flow->sums[i];
+		if (sum->open && sum->tag > flow->base_tag && sum->links[link].delay_n)
+			base_ns = least(base_ns, sum->links[link].delay_min);
+	}
+	return base_ns;
+}
+
+void hs_qos_stamp_keep_bases(struct hs_qos_flow *flow)
+{
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		flow->links[i].base_ns = base_of(flow, i);
+		flow->links[i].has_base = flow->links[i].base_ns != INT64_MAX;
+	}
+}
+
+// From this report on, those that are not kept begin anew.
+static void begin_bases(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag)
+{
+	flow->base_tag = tag;
+	for (unsigned i = 0; i < delays->n; i++) {
+		struct hs_qos_link *link = &flow->links[delays->links[i]];
+		if (!link->has_base)
+			link->base_ns = delays->ns[i];
+		link->has_base = true;
+	}
+}
+
+void hs_qos_stamp_begin(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag)
+{
+	for (unsigned i = 0; i < flow->n_links; i++)
+		flow->links[i].has_base = false;
+	begin_bases(flow, delays, tag);
+}
+
+// Between the i-th and the next node that stamped.
+static int64_t base_between(const struct hs_qos_flow *flow, const struct elapsed *elapsed,
+		unsigned i, unsigned n_hops)
+{
+	if (elapsed->place[i] == 0 && elapsed->place[i + 1] == n_hops + 1)
+		return base_of(flow, 0);
+	int64_t sum_ns = 0;
+	for (unsigned place = elapsed->place[i]; place < elapsed->place[i + 1]; place++) {
+		int64_t base_ns = base_of(flow, flow->path_links[place]);
+		if (base_ns == INT64_MAX)
+			return INT64_MAX;
+		sum_ns = (int64_t)((uint64_t)sum_ns + (uint64_t)base_ns);
+	}
+	return sum_ns;
+}
+
+// ---- who stepped ----
+
+static bool rose(const struct elapsed *elapsed, unsigned i, int64_t bound)
+{
+	return elapsed->ns[i + 1] > elapsed->ns[i] &&
+	       far(elapsed->ns[i + 1], elapsed->ns[i], bound);
+}
+
+// A delay falls where a queue drains, too, but not below what the link takes without one.
+static bool fell(const struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct elapsed *elapsed, unsigned i, int64_t bound)
+{
+	if (elapsed->ns[i + 1] >= elapsed->ns[i] || !far(elapsed->ns[i + 1], elapsed->ns[i], bound))
+		return false;
+	unsigned n_hops = report->telemetry.n_hops;
+	int64_t base_ns = base_between(flow, elapsed, i, n_hops);
+	if (base_ns == INT64_MAX)
+		return true;
+	int64_t delay_ns = (int64_t)(stamp_of(report, elapsed->place[i + 1]) -
+				     stamp_of(report, elapsed->place[i]));
+	return delay_ns < base_ns && far(delay_ns, base_ns, bound / 2);
+}
+
+// Of the two ends of a link whose delay fell: the first went forward, or the second back, and the
+// delay on its other side shows it.
+static uint64_t who_fell(const struct hs_qos_flow *flow, const struct elapsed *elapsed, unsigned i,
+		int64_t bound)
+{
+	uint64_t first = hs_qos_stamp_bit(elapsed->place[i]);
+	uint64_t second = hs_qos_stamp_bit(elapsed->place[i + 1]);
+	bool ends = i + 2 == elapsed->n;
+	if (i > 0 && rose(elapsed, i - 1, bound))
+		return first;
+	if (!ends && rose(elapsed, i + 1, bound))
+		return second;
+	if (ends && flow->sink_tells)
+		return first;
+	if (i > 0 && ends)
+		return second;
+	return i == 0 && !ends ? first : first | second;
+}
+
+// A delay rises where a queue fills, too. So does it where the source's clock goes back or the
+// sink's forward: then what was received shows, at the rate before, how long it took in truth.
+static bool took(const struct hs_qos_flow *flow, const struct hs_report *report, bool by_source,
+		int64_t took_ns, uint64_t off_ns)
+{
+	const struct hs_report *edge = &flow->edge;
+	struct hs_report before;
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), number = flow->ring.next - 1;
+	for (unsigned i = 0; i < MOST_BACK && number > oldest; i++) {
+		hs_qos_ring_get(&flow->ring, --number, &before);
+		int64_t ns = by_source ? (int64_t)(edge->telemetry.e2e.ts_ns -
+							 before.telemetry.e2e.ts_ns)
+				       : edge->sink_ts_ns - before.sink_ts_ns;
+		int64_t packets = (int64_t)(edge->sink_rx_packets - before.sink_rx_packets);
+		if (!is_newer(&before, edge) || ns <= 0 || packets <= 0)
+			continue;
+		double each_ns = (double)ns / (double)packets;
+		uint64_t received = report->sink_rx_packets - edge->sink_rx_packets;
+		double error_ns = (double)received * each_ns - (double)took_ns;
+		return error_ns <= (double)off_ns / 4 && -error_ns <= (double)off_ns / 4;
+	}
+	return false;
+}
+
+static uint64_t who_rose(const struct hs_qos_flow *flow, const struct hs_report *report,
 		const struct elapsed *elapsed, int64_t bound)
 {
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
-	if (!(e2e->bitmap & HS_E2E_TIMESTAMP) || elapsed->ns[elapsed->n - 1] >= elapsed->ns[0])
-		return false;
-	int64_t delay = (int64_t)((uint64_t)report->sink_ts_ns - e2e->ts_ns);
-	return delay >= flow->base_ns || !far(delay, flow->base_ns, bound / 2);
-}
-
-// The two ends have one neighbour each.
-static uint64_t steps_at_ends(const struct elapsed *elapsed, uint64_t known, int64_t bound)
-{
 	unsigned last = elapsed->n - 1;
+	const int64_t *ns = elapsed->ns;
 	uint64_t steps = 0;
-	if (far(elapsed->ns[0], elapsed->ns[1], bound) &&
-			!(known & hs_qos_stamp_bit(elapsed->place[1])))
-		steps |= hs_qos_stamp_bit(elapsed->place[0]);
-	if (far(elapsed->ns[last], elapsed->ns[last - 1], bound) &&
-			!(known & hs_qos_stamp_bit(elapsed->place[last - 1])))
+	if (elapsed->place[0] == 0 && rose(elapsed, 0, bound) &&
+			took(flow, report, true, ns[1], hs_qos_distance(ns[1], ns[0])))
+		steps |= hs_qos_stamp_bit(0);
+	if (!flow->sink_tells && rose(elapsed, last - 1, bound) &&
+			took(flow, report, false, ns[last - 1],
+					hs_qos_distance(ns[last], ns[last - 1])))
 		steps |= hs_qos_stamp_bit(elapsed->place[last]);
 	return steps;
 }
@@ -114,10 +230,13 @@ uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_repo
 		return 0;
 	measure(&flow->edge, report, &elapsed);
 	int64_t bound = bound_of(flow);
-	uint64_t steps = steps_between(&elapsed, bound) | elapsed.ran_back;
-	if (elapsed.n >= 2 && !drains(flow, report, &elapsed, bound))
-		steps |= steps_at_ends(&elapsed, steps, bound);
-	return steps;
+	uint64_t steps = elapsed.ran_back, fallen = 0;
+	for (unsigned i = 0; i + 1 < elapsed.n; i++)
+		if (fell(flow, report, &elapsed, i, bound))
+			fallen |= who_fell(flow, &elapsed, i, bound);
+	if (!steps && !fallen && elapsed.n >= 2)
+		steps = who_rose(flow, report, &elapsed, bound);
+	return steps | fallen;
 }
 
 static void mark(const struct hs_qos_flow *flow, const struct hs_report *report,
@@ -151,13 +270,15 @@ void hs_qos_stamp_cut(const struct hs_qos_flow *flow, const struct hs_report *re
 
 static void part(struct hs_qos_link *link)
 {
-	link->has_ordered = link->has_arrived = false;
+	link->has_ordered = link->has_arrived = link->has_base = false;
 }
 
 void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
-		const struct hs_report *report, const struct hs_qos_plan *plan)
+		const struct hs_report *report, const struct hs_qos_plan *plan,
+		const struct hs_qos_delays *delays)
 {
 	mark(flow, report, sum);
+	hs_qos_stamp_keep_bases(flow);
 	unsigned n = report->telemetry.n_hops;
 	uint64_t ends = hs_qos_stamp_bit(0) | hs_qos_stamp_bit(n + 1);
 	for (unsigned i = 0; i <= n; i++)
@@ -165,7 +286,7 @@ void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 			part(&flow->links[plan->path_links[i]]);
 	if (flow->stepped & ends)
 		part(&flow->links[0]);
-	flow->base_ns = hs_qos_stamp_delay(report);
+	begin_bases(flow, delays, sum->tag);
 	hs_qos_order_forget(flow); // no pair of a late report's, either
 	flow->has_closing_edge = false;
 }

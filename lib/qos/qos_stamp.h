@@ -20,6 +20,13 @@ static inline int64_t hs_qos_stamp_delay(const struct hs_report *report)
 	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
 }
 
+// Of a report: end to end first, by the indices of their links.
+struct hs_qos_delays {
+	unsigned n;
+	uint16_t links[HS_QOS_MAX_LINKS + 1];
+	int64_t ns[HS_QOS_MAX_LINKS + 1];
+};
+
 // Which clocks of the report's path stepped since the newest report. 0 for a report that is not
 // newer.
 uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_report *report);
@@ -33,4 +40,10 @@ void hs_qos_stamp_cut(const struct hs_qos_flow *flow, const struct hs_report *re
 		const struct hs_qos_chain *chain, struct hs_qos_step *step);
 // Marks the sum that the report is in, and lets pairs of delays begin anew with it.
 void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
-		const struct hs_report *report, const struct hs_qos_plan *plan);
+		const struct hs_report *report, const struct hs_qos_plan *plan,
+		const struct hs_qos_delays *delays);
+
+// Before a window is added up: the least delays go on being known.
+void hs_qos_stamp_keep_bases(struct hs_qos_flow *flow);
+// At the first report of a flow or of an epoch, in the window of this tag.
+void hs_qos_stamp_begin(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag);

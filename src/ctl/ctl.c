@@ -432,6 +432,8 @@ static int make_parts(struct hs_ctl *ctl)
 			.memory_bytes = ctl->config.monitor_bytes,
 			.window_ns = {ctl->config.window_ns[0], ctl->config.window_ns[1],
 					ctl->config.window_ns[2], ctl->config.window_ns[3]},
+			.tells_steps = true,
+			.node_id = hs_node_config(ctl->node)->id,
 			.flows_per_advance = ctl->config.brief_steps ? BRIEF_FLOWS : FLOWS_AT_ONCE,
 			.on_window = on_window,
 			.user = ctl,

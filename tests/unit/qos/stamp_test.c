@@ -31,12 +31,21 @@ static void step_clock(struct sim_result *truth, unsigned place, uint64_t from, 
 	}
 }
 
-static void feed(struct run *run)
+static void feed_to(struct run *run, bool tells_steps)
 {
-	run->qos = monitor_new(&run->catcher);
+	struct hs_qos_config config = {
+			.max_flows = 16, .on_window = catch_window, .user = &run->catcher};
+	config.tells_steps = tells_steps;
+	config.node_id = KEY.sink_node_id;
+	assert_int_equal(hs_qos_create(&config, &run->qos), 0);
 	for (size_t i = 0; i < run->truth.n_reports; i++)
 		give(run->qos, &run->truth.reports[i].report);
 	hs_qos_flush(run->qos);
+}
+
+static void feed(struct run *run)
+{
+	feed_to(run, false);
 }
 
 // Within the jitter of one sampled packet in ten: the rate of the span, or none at all.
@@ -89,6 +98,69 @@ static void a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_
 				struct run run = {.config = steady(n_nodes)};
 				sim_run(&run.config, &run.truth);
 				step_clock(&run.truth, place, 4321, steps_ns[i]);
+				feed(&run);
+				check_windows(&run, place == n_nodes + 1);
+				run_end(&run);
+			}
+		}
+	}
+}
+
+// A queue in front of a place holds all that passes it, by what `held_ns` says of each packet.
+static void hold(struct sim_result *truth, unsigned place,
+		int64_t (*held_ns)(uint64_t number, int64_t most_ns), int64_t most_ns)
+{
+	for (size_t i = 0; i < truth->n_reports; i++) {
+		struct hs_report *report = &truth->reports[i].report;
+		int64_t ns = held_ns(truth->reports[i].number, most_ns);
+		for (unsigned k = place; k <= truth->n_nodes; k++)
+			hop_of(report, k - 1)->ts_ns += (uint64_t)ns;
+		report->sink_ts_ns += ns;
+	}
+}
+
+// One packet each millisecond: a queue that fills by two in three of them, is full, and drains.
+static int64_t own_queue(uint64_t number, int64_t most_ns)
+{
+	int64_t filled = number > 3500 ? (int64_t)(number - 3500) * MS * 2 / 3 : 0;
+	int64_t left = number > 9000 ? most_ns - (int64_t)(number - 9000) * MS / 3 : most_ns;
+	return filled < left ? filled : left > 0 ? left : 0;
+}
+
+static void a_queue_that_fills_and_drains_is_no_step(void **state)
+{
+	(void)state;
+	static const uint32_t every[] = {10, 800, 1500, 3000};
+	for (unsigned n_nodes = 0; n_nodes <= 3; n_nodes++) {
+		for (unsigned place = 1; place <= n_nodes + 1; place++) {
+			for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
+				struct run run = {.config = steady(n_nodes)};
+				run.config.duration_ns = 20 * SECOND;
+				run.config.sample_every = every[i];
+				sim_run(&run.config, &run.truth);
+				hold(&run.truth, place, own_queue, 2 * SECOND);
+				feed_to(&run, true);
+				for (size_t k = 0; k < run.catcher.n; k++)
+					assert_int_equal(run.catcher.windows[k].window.flags, 0);
+				run_end(&run);
+			}
+		}
+	}
+}
+
+// Reports further apart than the step: no stamp runs back.
+static void a_step_between_reports_that_are_far_apart_is_seen(void **state)
+{
+	(void)state;
+	static const int64_t steps_ns[] = {5 * SECOND, 900 * MS, -900 * MS};
+	for (unsigned n_nodes = 0; n_nodes <= 3; n_nodes++) {
+		for (unsigned place = 0; place <= n_nodes + 1; place++) {
+			for (unsigned i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
+				struct run run = {.config = steady(n_nodes)};
+				run.config.duration_ns = 20 * SECOND;
+				run.config.sample_every = 1500;
+				sim_run(&run.config, &run.truth);
+				step_clock(&run.truth, place, 8000, steps_ns[i]);
 				feed(&run);
 				check_windows(&run, place == n_nodes + 1);
 				run_end(&run);
@@ -196,6 +268,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
 					a_step_of_any_clock_marks_its_window_and_nothing_is_computed_across_it),
+			cmocka_unit_test(a_queue_that_fills_and_drains_is_no_step),
+			cmocka_unit_test(a_step_between_reports_that_are_far_apart_is_seen),
 			cmocka_unit_test(a_pause_with_deep_reordering_begins_no_epoch),
 			cmocka_unit_test(jitter_alone_is_no_step),
 			cmocka_unit_test(jitter_is_right_or_absent_however_late_reports_come),
