@@ -24,12 +24,11 @@ class Report:
     """A packet with telemetry that came to its sink. stops: of each node in its path; bits: what
     each but the sink wrote."""
 
-    __slots__ = ("number", "copy", "path", "stops", "bits", "passed", "counted", "arrival")
+    __slots__ = ("number", "copy", "path", "stops", "bits", "passed", "arrival")
 
     def __init__(self, number, copy, path, stops, bits, passed):
         self.number, self.copy, self.path, self.stops = number, copy, tuple(path), stops
         self.bits, self.passed = bits, passed
-        self.counted = stops[-1].shown
         self.arrival = 0
 
     def _has(self, stop, of_source, of_hop):
@@ -58,9 +57,20 @@ class Report:
         return None
 
 
+STEP_NS, SLEWED = 5 * 10**8, 0.25  # what no clock that is slewed gets ahead, at once and by rate
+
+
+def steps_of(stops):
+    """When a node's clock stepped: true times of the packets before and after it."""
+    for a, b in zip(stops, stops[1:]):
+        if abs((b.shown - b.at) - (a.shown - a.at)) > STEP_NS + SLEWED * (b.at - a.at):
+            yield a.at, b.at
+
+
 class Flow:
     def __init__(self, ns_id, reports, stops):
         """reports: in the order in which they came; stops: of all packets, by node."""
         self.ns_id, self.reports, self.stops = ns_id, reports, stops
+        self.steps = [step for node in stops for step in steps_of(stops[node])]
         for i, report in enumerate(reports):
             report.arrival = i

@@ -39,7 +39,11 @@ EXCUSES = {
     "negative_delay": set(),
     "path_changed": COUNTS | {"path"},
     "unsynchronised": {"span_start_ns", "span_end_ns", "throughput_bps", "time"},
+    # [20] Nothing is computed across it; delays and counts stay what they are.
+    "clock_step": {"span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps",
+                   "jitter_ns", "time"},
 }
+MOST_JOINED = 8  # lives of which all that follow each other are tried together
 # Of the whole way these say nothing: it goes on over any path.
 NOT_OF_ALL = {"multipath", "path_changed"}
 ANY = COUNTS | {"path", "reports", "jitter_ns", "mean", "min", "max", "p50", "p99", "p999", "time"}
@@ -59,11 +63,14 @@ class Judge:
 
     def __init__(self, flow, lives, ends, scenario):
         self.flow, self.ends, self.scenario = flow, ends, scenario
-        # Of a clock that steps it says that no time of it is to be believed.
-        self.excuses = dict(EXCUSES, unsynchronised=ANY) if scenario.steps else EXCUSES
         self.lives = [rules.Life(reports) for reports in lives]
-        # A rule that was put in again at once may be the same flow for its monitor.
-        self.whole = rules.Life(sum(lives, [])) if len(lives) > 1 else None
+        # A rule that was put in again at once may be the same flow for its monitor, and a run goes on
+        # where the sink's clock steps.
+        n = len(lives)
+        self.joined = {} if n > MOST_JOINED else {
+            (i, j): rules.Life(sum(lives[i:j], [])) for i in range(n) for j in range(i + 2, n + 1)}
+        if n > 1 and not self.joined:
+            self.joined[0, n] = rules.Life(sum(lives, []))
         self.compared = 0
         self.findings = []
 
@@ -73,9 +80,9 @@ class Judge:
     def window(self, window):
         """The life that it fits best: a sink that began anew hands a window out twice."""
         best = None
-        lives = [life for life in self.lives if window.get("run") or life.within(
-            window["start_ns"], window["end_ns"])]
-        for life in (lives or self.lives[-1:]) + ([self.whole] if self.whole else []):
+        lives = [life for life in [*self.lives, *self.joined.values()] if window.get("run")
+                 or life.within(window["start_ns"], window["end_ns"])]
+        for life in lives or self.lives[-1:]:
             before, self.findings = self.findings, []
             self.one_window(life, window)
             found, self.findings = self.findings, before
@@ -90,11 +97,11 @@ class Judge:
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
         reports = life.within(start, end)
-        if not self.scenario.steps:  # whose time a window is of is not known there
-            self.same(marks, name, "reports", window["reports"], len(reports), False)
+        self.same(marks, name, "reports", window["reports"], len(reports), False)
         if window.get("stale") or not reports:
             return
         self.path(life, window, marks, name, reports, start, end)
+        self.step(life, window, marks, name, reports, start)
         hops = window.get("hops", [])
         pairs = [(hop["from"], hop["to"]) for hop in hops]
         for hop, ends in zip(hops, pairs):
@@ -111,7 +118,7 @@ class Judge:
         if got is None and may_lack:
             return
         if want is None or abs(got - want) > slack:
-            if any(key in self.excuses.get(mark, ANY) for mark in marks):
+            if any(key in EXCUSES.get(mark, ANY) for mark in marks):
                 return
             self.say(key, f"{name} {key}: {got} published, {want} by the packets {sorted(marks)}")
 
@@ -128,6 +135,14 @@ class Judge:
         if kinds != {tuple(window["path"])}:
             self.say("path", f"{name} path: {window['path']} published, packets took "
                      f"{sorted(kinds)} {sorted(marks)}")
+
+    def step(self, life, window, marks, name, reports, start):
+        """[20] A clock stepped where a window says so."""
+        self.compared += 1
+        begin = min(r.stops[0].at for r in [life.edge(None, "received", start), *reports])
+        if "clock_step" in marks and not any(
+                begin <= after and before <= window["at_ns"] for before, after in self.flow.steps):
+            self.say("clock_step", f"{name}: clock_step, and no clock stepped {sorted(marks)}")
 
     def hop(self, life, hop, ends, last_hop, marks, name, start, end, length):
         # [26] No flag but one says that counts are not to be believed.
@@ -190,7 +205,7 @@ class Judge:
         """[6] Every window with reports is there, but the last of a sink that ended."""
         have = {(w["start_ns"], w["end_ns"]) for w in windows if w["reports"]}
         for life in self.lives:
-            for start in sorted({-(-r.counted // SECOND) * SECOND - SECOND for r in life.reports}):
+            for start in sorted({-(-at // SECOND) * SECOND - SECOND for at in life.times}):
                 self.compared += 1
                 lost = any(start < t - self.shift(life, t) <= start + SECOND + 2 * rules.LATENESS
                            for t in self.ends)
@@ -229,8 +244,6 @@ class Scenario:
             (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
             for way in ways)
         nodes = data.get("nodes", [])
-        self.steps = any("sync" in node.get("clock", {}) for node in nodes) or any(
-            "clock_step_ns" in event for event in data.get("events", []))
         asked = [request.get("int_request", {}) for request in data.get("requests", [])]
         in_band = any(request.get("in_band") for request in asked)
         namespaces = {request["ns_id"] for request in asked if "ns_id" in request}

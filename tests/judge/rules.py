@@ -23,8 +23,8 @@ class Life:
     def __init__(self, reports):
         self.reports = reports
         self._count()
-        self.ordered = sorted(reports, key=lambda r: (r.counted, r.arrival))
-        self.times = [r.counted for r in self.ordered]
+        self.ordered = sorted(reports, key=lambda r: (self.counted[r.arrival], r.arrival))
+        self.times = [self.counted[r.arrival] for r in self.ordered]
         self.edges, self.pairs = {}, {}
         self.firsts, self.movers, seen, newest = [], set(), set(), None
         for report in reports:
@@ -38,12 +38,12 @@ class Life:
 
     def _count(self):
         """[6] Where the sink's clock goes back, windows that were closed stay so."""
-        latest = None
+        latest, self.counted = None, {}
         for report in self.reports:
             shown = report.stops[-1].shown
             latest = shown if latest is None else max(latest, shown)
             closed = (latest - LATENESS) // SECOND * SECOND
-            report.counted = shown if shown > closed else closed + 1
+            self.counted[report.arrival] = shown if shown > closed else closed + 1
 
     def within(self, start, end):
         return self.ordered[bisect.bisect_right(self.times, start):
@@ -63,7 +63,7 @@ class Life:
                     continue
                 if first is None or report.arrival < first.arrival:
                     first = report
-                times.append(report.counted)
+                times.append(self.counted[report.arrival])
                 newest.append(report if not newest or report.number > newest[-1].number
                               else newest[-1])
             self.edges[key] = times, newest, first
@@ -107,10 +107,10 @@ class Life:
                 if not at or not (report.has_stamp(at[0]) and report.has_stamp(at[1])):
                     continue
                 delay = report.stops[at[1]].shown - report.stops[at[0]].shown
-                closes = -(-report.counted // SECOND) * SECOND + LATENESS
+                closes = -(-self.counted[report.arrival] // SECOND) * SECOND + LATENESS
                 for other, other_delay in reversed(before):
                     if other.stops[-1].shown <= closes:
-                        pairs.append((report.counted, abs(delay - other_delay)))
+                        pairs.append((self.counted[report.arrival], abs(delay - other_delay)))
                         break
                 before.append((report, delay))
             self.pairs[ends] = pairs
