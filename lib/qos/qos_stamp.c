@@ -176,11 +176,9 @@ static uint64_t who_fell(const struct hs_qos_flow *flow, const struct elapsed *e
 		return first;
 	if (!ends && rose(elapsed, i + 1, bound))
 		return second;
-	if (ends && flow->sink_tells)
-		return first;
-	if (i > 0 && ends)
-		return second;
-	return i == 0 && !ends ? first : first | second;
+	// A clock in between shows on both sides: it is a queue that was there from the beginning.
+	uint64_t sink = ends && !flow->sink_tells ? second : 0;
+	return (i == 0 ? first : 0) | sink;
 }
 
 // A delay rises where a queue fills, too. So does it where the source's clock goes back or the
