@@ -102,8 +102,10 @@ def flow_of(nodes, ids, ns_id, published):
 def report_of(sink, told, ids):
     """None: a frame before it is in no capture."""
     passed, stop = [], sink.before
+    way = [sink.node]
     while stop:
         passed.insert(0, stop)
+        way.insert(0, stop.node)
         stop = stop.before
     chosen, bits = [], []
     for entry in [told.source, *told.hops]:
@@ -116,4 +118,4 @@ def report_of(sink, told, ids):
         chosen.append(stop)
         bits.append(entry.bits)
     path = [0] + [hop.node for hop in told.hops] + [ids[sink.node]]
-    return Report(sink.number, False, path, chosen + [sink], bits, len(chosen) + 1)
+    return Report(sink.number, False, path, chosen + [sink], bits, way)

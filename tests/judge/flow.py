@@ -22,13 +22,14 @@ class Stop:
 
 class Report:
     """A packet with telemetry that came to its sink. stops: of each node in its path; bits: what
-    each but the sink wrote."""
+    each but the sink wrote; passed: the nodes that it really passed, also those of which no entry
+    tells."""
 
     __slots__ = ("number", "copy", "path", "stops", "bits", "passed", "arrival")
 
     def __init__(self, number, copy, path, stops, bits, passed):
         self.number, self.copy, self.path, self.stops = number, copy, tuple(path), stops
-        self.bits, self.passed = bits, passed
+        self.bits, self.passed = bits, tuple(passed)
         self.arrival = 0
 
     def _has(self, stop, of_source, of_hop):

@@ -34,6 +34,7 @@ COUNTS = {"tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "loss
 EXCUSES = {
     "epoch": COUNTS | {"jitter_ns", "p50", "p99", "p999"},
     "multipath": COUNTS | {"path", "jitter_ns"},
+    "entries_missing": COUNTS | {"path", "jitter_ns"},
     "rules_differ": COUNTS,
     "counter_ambiguous": COUNTS,
     "negative_delay": set(),
@@ -45,7 +46,7 @@ EXCUSES = {
 }
 MOST_JOINED = 8  # lives of which all that follow each other are tried together
 # Of the whole way these say nothing: it goes on over any path.
-NOT_OF_ALL = {"multipath", "path_changed"}
+NOT_OF_ALL = {"multipath", "entries_missing", "path_changed"}
 ANY = COUNTS | {"path", "reports", "jitter_ns", "mean", "min", "max", "p50", "p99", "p999", "time"}
 
 
@@ -102,6 +103,7 @@ class Judge:
             return
         self.path(life, window, marks, name, reports, start, end)
         self.step(life, window, marks, name, reports, start)
+        self.diagnosis(life, marks, name, end)
         hops = window.get("hops", [])
         pairs = [(hop["from"], hop["to"]) for hop in hops]
         for hop, ends in zip(hops, pairs):
@@ -143,6 +145,18 @@ class Judge:
         if "clock_step" in marks and not any(
                 begin <= after and before <= window["at_ns"] for before, after in self.flow.steps):
             self.say("clock_step", f"{name}: clock_step, and no clock stepped {sorted(marks)}")
+
+    def diagnosis(self, life, marks, name, end):
+        """[10] One path of which reports lack entries, or several."""
+        so_far = life.within(-1 << 62, end)
+        ways = {r.passed for r in so_far}
+        lacks = any(len(r.path) < len(r.passed) for r in so_far)
+        self.compared += 1
+        if "multipath" in marks and len(ways) == 1 and not self.scenario.begins_anew:
+            self.say("multipath", f"{name}: all packets took {list(*ways)}")
+        if "entries_missing" in marks and not lacks and all(
+                r.has_packets(stop) for r in so_far for stop in range(len(r.stops))):
+            self.say("entries_missing", f"{name}: no report lacks one")
 
     def hop(self, life, hop, ends, last_hop, marks, name, start, end, length):
         # [26] No flag but one says that counts are not to be believed.
@@ -195,7 +209,7 @@ class Judge:
     def sums(self, window, marks, name):
         """[11] What links and nodes lost, and what nobody can be charged with, is what was lost."""
         e2e, hops = window["e2e"], window.get("hops", [])
-        if "unattributed_lost_packets" not in e2e or marks & {"multipath", "path_changed"}:
+        if "unattributed_lost_packets" not in e2e or marks & NOT_OF_ALL:
             return
         total = sum(h.get("lost_packets", 0) + h.get("node_lost_packets", 0) for h in hops)
         self.same(set(), name, "unattributed_lost_packets", e2e["unattributed_lost_packets"],
@@ -244,6 +258,9 @@ class Scenario:
             (way.get("jitter_ns") or way.get("reorder_ratio")) and not way.get("in_order")
             for way in ways)
         nodes = data.get("nodes", [])
+        # [10] The counts of a node that begins anew look as if packets had passed by.
+        self.begins_anew = any("restart" in event or "request" in event
+                               for event in data.get("events", []))
         asked = [request.get("int_request", {}) for request in data.get("requests", [])]
         in_band = any(request.get("in_band") for request in asked)
         namespaces = {request["ns_id"] for request in asked if "ns_id" in request}

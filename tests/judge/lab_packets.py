@@ -145,7 +145,8 @@ class Way:
             bits.append(hop.bits)
             at += 1
         path = [0] + [hop.node for hop in told.hops] + [self.nodes[sink.node]]
-        return Report(sink.number, sink.copy, path, stops + [sink], bits, len(passed))
+        return Report(sink.number, sink.copy, path, stops + [sink], bits,
+                      [stop.node for stop in passed])
 
 
 def read(scenario, ns_ids, packets, start_ns):
