@@ -2,6 +2,8 @@
 // What is asked of a flow at any time: its newest windows, any span, its newest reports.
 #include "qos_parts.h"
 
+#include "qos_entries.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,8 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 	static_assert(sizeof(parts) == HS_QOS_SUMS, "all");
 	hs_qos_flow_fold(flow);
 	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
+	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CLOSING]);
+	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CURRENT]);
 	for (unsigned i = 0; i < sizeof(parts); i++)
 		if (parts[i] < flow->n_sums)
 			hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
@@ -96,6 +100,7 @@ const struct hs_qos_window *hs_qos_slide(
 	if (!replay(qos, flow, again, start_ns, end_ns)) {
 		hs_qos_flow_fold(again);
 		hs_qos_sum_keep_smoothed(again, sum);
+		hs_qos_entries_judge(again, sum);
 		hs_qos_drop_uncommon(again, sum);
 		sum->flags |= flow->rules_differ ? HS_QOS_RULES_DIFFER : 0;
 		hs_qos_columns_collect(&qos->columns, again, 0, 1, sum->reports);

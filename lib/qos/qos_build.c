@@ -394,7 +394,7 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 {
 	bool asked = path_of->telemetry.trace_type & HS_HOP_PACKETS;
 	bool explained = window->path_changed || window->e2e.has & HS_QOS_HAS_REPORTS ||
-			 window->flags & (HS_QOS_MULTIPATH | HS_QOS_EPOCH |
+			 window->flags & (HS_QOS_ALTERNATES | HS_QOS_EPOCH |
 							 HS_QOS_COUNTER_AMBIGUOUS);
 
 	if (!asked || explained || !(window->e2e.has & HS_QOS_HAS_LOSS))
@@ -446,7 +446,7 @@ static bool common_end(const struct hs_qos_flow *flow, uint16_t node)
 
 void hs_qos_drop_uncommon(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
-	if (!(sum->flags & HS_QOS_MULTIPATH))
+	if (!(sum->flags & HS_QOS_ALTERNATES))
 		return;
 	for (unsigned i = 1; i < flow->n_links; i++) {
 		struct hs_qos_link_sum *link = &sum->links[i];

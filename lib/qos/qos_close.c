@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows that end: which flows have some, and what is made of them.
 #include "qos_parts.h"
+
+#include "qos_entries.h"
 #include "qos_path.h"
 #include "qos_stamp.h"
 
@@ -144,6 +146,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
 	if (sum == &flow->sums[HS_QOS_CURRENT])
 		hs_qos_sum_keep_smoothed(flow, sum);
+	hs_qos_entries_judge(flow, sum);
 	hs_qos_drop_uncommon(flow, sum);
 	hs_qos_judge_rules(flow, sum);
 	if (hs_qos_path_bypassed(flow, sum))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_flow.h"
 
+#include "qos_entries.h"
 #include "qos_order.h"
 #include "qos_partial.h"
 #include "qos_path.h"
@@ -314,7 +315,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	note_pace(flow, report, step);
 	hs_qos_order_note_step(flow, &step->e2e);
 	if (flow->multipath)
-		sum->flags |= HS_QOS_MULTIPATH;
+		sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns);
 	else if (!plan->same_path)
 		sum->path_changed = true;
 }
@@ -428,6 +429,8 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)
 		absorb_step(flow, id, report, plan);
+	if (flow->multipath)
+		hs_qos_entries_count(flow, report);
 	if (newest) {
 		absorb_edge(flow, id, report, plan);
 		return;

@@ -16,7 +16,7 @@
 #define HS_QOS_SEEN	    1024 // newest reports whose source order is remembered
 #define HS_QOS_SEEN_FIRST   64	 // until one comes later than so many
 #define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
-#define HS_QOS_PATHS	    4	 // paths remembered to tell alternation from change
+#define HS_QOS_PATHS	    8	 // paths remembered to tell alternation from change
 #define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used one makes room
 
 // What is being added up: the window that ends next, the one behind it, the longer windows, the
@@ -97,6 +97,26 @@ struct hs_qos_seen {
 	uint64_t number;
 };
 
+// Counts of the nodes of a path, at the newest report with all of its entries, and what reports of
+// that kind have told since: qos_entries.h.
+struct hs_qos_entry_counts {
+	bool marked, has_source;
+	uint32_t source, sink;
+	uint16_t rx[HS_FLEXINT_MAX_HOPS], tx[HS_FLEXINT_MAX_HOPS];
+	int32_t missing[HS_QOS_MAX_LINKS]; // packets on the way to each node, and to the sink
+	int32_t sent;
+	uint32_t whole, lacking; // reports with all entries, and others
+};
+
+// While paths alternate.
+struct hs_qos_entries {
+	bool several; // some path is no part of the longest
+	int64_t several_ns;
+	uint16_t n;
+	uint16_t nodes[HS_FLEXINT_MAX_HOPS]; // of the longest
+	struct hs_qos_entry_counts counts;
+};
+
 struct hs_qos_path {
 	uint64_t hash;
 	uint64_t edge; // number of the newest edge on it
@@ -161,6 +181,7 @@ struct hs_qos_flow {
 	uint16_t n_common;
 	uint16_t common[HS_FLEXINT_MAX_HOPS]; // nodes that all alternating paths have
 	struct hs_qos_path paths[HS_QOS_PATHS];
+	struct hs_qos_entries entries;
 
 	// A circle in source order of the newest reports.
 	struct hs_qos_seen *seen; // [seen_capacity], a power of two

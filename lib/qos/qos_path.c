@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_path.h"
 
+#include "qos_entries.h"
 #include "qos_partial.h"
 #include "qos_sum.h"
 
@@ -16,7 +17,6 @@
 #define RETURN_EDGES 16
 #define RETURN_NS    SECOND
 #define CALM_EDGES   32
-#define CALM_NS	     (10 * SECOND)
 
 // ---- links ----
 
@@ -193,13 +193,24 @@ static void narrow_common(struct hs_qos_flow *flow, const struct hs_flexint *pat
 	flow->n_common = (uint16_t)n;
 }
 
-static void start_multipath(struct hs_qos_flow *flow)
+static void start_multipath(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	const struct hs_flexint *path = &flow->edge.telemetry;
+	hs_qos_entries_begin(flow, &report->telemetry, report->sink_ts_ns);
 	flow->multipath = true;
 	flow->n_common = path->n_hops;
 	for (int i = 0; i < path->n_hops; i++)
 		flow->common[i] = hs_qos_path_node(flow, path, i);
+}
+
+static void note_alternation(struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	if (flow->multipath) {
+		narrow_common(flow, &report->telemetry);
+		hs_qos_entries_path(flow, &report->telemetry, report->sink_ts_ns);
+	}
+	flow->multipath_edge = flow->edges;
+	flow->multipath_ns = report->sink_ts_ns;
 }
 
 // Rule 10: one that comes back soon alternates. Before the chain of the step is made.
@@ -208,7 +219,7 @@ static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, 
 	int64_t now_ns = report->sink_ts_ns;
 	if (same) {
 		if (flow->multipath && flow->edges - flow->multipath_edge >= CALM_EDGES &&
-				now_ns - flow->multipath_ns > CALM_NS)
+				now_ns - flow->multipath_ns > HS_QOS_CALM_NS)
 			flow->multipath = false;
 		return;
 	}
@@ -217,11 +228,8 @@ static void note_path(struct hs_qos_flow *flow, const struct hs_report *report, 
 	bool returned = before && (flow->edges - before->edge <= RETURN_EDGES ||
 						  now_ns - before->ts_ns <= RETURN_NS);
 	if (returned && !flow->multipath)
-		start_multipath(flow);
-	if (flow->multipath)
-		narrow_common(flow, &report->telemetry);
-	flow->multipath_edge = flow->edges;
-	flow->multipath_ns = now_ns;
+		start_multipath(flow, report);
+	note_alternation(flow, report);
 }
 
 // Rule 10: a slower path whose reports always come late alternates too: one of them was sent after
@@ -233,11 +241,9 @@ void hs_qos_path_late(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	if (plan->same_path || (!flow->multipath && plan->order <= flow->path_since))
 		return;
 	if (!flow->multipath)
-		start_multipath(flow);
-	narrow_common(flow, &report->telemetry);
-	flow->multipath_edge = flow->edges;
-	flow->multipath_ns = report->sink_ts_ns;
-	sum->flags |= HS_QOS_MULTIPATH;
+		start_multipath(flow, report);
+	note_alternation(flow, report);
+	sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns);
 }
 
 // From here on the links of the newest path are in use, whatever else the plan needs.

@@ -8,6 +8,9 @@
 
 #include "qos_flow.h"
 
+#define HS_QOS_CALM_NS	  10000000000ll // on one path: then paths alternate no more
+#define HS_QOS_ALTERNATES (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING)
+
 // Node i of a path, counted from the source, which is -1; the sink is n_hops.
 static inline uint16_t hs_qos_path_node(
 		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i)

@@ -125,7 +125,8 @@ static int put_path(json_t *to, const struct hs_qos_window *window)
 static int put_flags(json_t *to, uint32_t flags)
 {
 	static const char *const names[] = {"multipath", "rules_differ", "counter_ambiguous",
-			"negative_delay", "epoch", "counts_missing", "clock_step", "bypassed"};
+			"negative_delay", "epoch", "counts_missing", "clock_step", "bypassed",
+			"entries_missing"};
 	json_t *list = json_array();
 	int rc = json_object_set_new(to, "flags", list);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -39,6 +39,7 @@ enum hs_qos_flag {
 	HS_QOS_COUNTS_MISSING = 1 << 5, // a node gave no counts, though the rule asks for them
 	HS_QOS_CLOCK_STEP = 1 << 6,	// a clock stepped within it; no span is across that
 	HS_QOS_BYPASSED = 1 << 7,	// packets passed by a node of the path
+	HS_QOS_ENTRIES_MISSING = 1 << 8, // some reports lack entries that others have
 };
 
 struct hs_qos_delay {

@@ -46,7 +46,8 @@ enum hs_measured_flag {
 	HS_MEASURED_COUNTS_MISSING = 1 << 5,
 	HS_MEASURED_CLOCK_STEP = 1 << 6,
 	HS_MEASURED_BYPASSED = 1 << 7,
-	HS_MEASURED_OTHER = 1 << 8, // a flag that this table lacks
+	HS_MEASURED_ENTRIES_MISSING = 1 << 8,
+	HS_MEASURED_OTHER = 1 << 9, // a flag that this table lacks
 };
 
 struct hs_measured_window {

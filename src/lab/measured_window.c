@@ -188,6 +188,7 @@ static uint32_t flag_of(const char *name)
 			{"counts_missing", HS_MEASURED_COUNTS_MISSING},
 			{"clock_step", HS_MEASURED_CLOCK_STEP},
 			{"bypassed", HS_MEASURED_BYPASSED},
+			{"entries_missing", HS_MEASURED_ENTRIES_MISSING},
 	};
 	for (size_t i = 0; i < COUNT(flags); i++)
 		if (strcmp(flags[i].name, name) == 0)

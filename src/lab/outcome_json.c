@@ -39,7 +39,7 @@ int hs_outcome_put_flow(json_t *to, const struct hs_scenario *scenario, uint32_t
 
 const char *const hs_outcome_flag_names[HS_OUTCOME_FLAGS] = {"multipath", "rules_differ",
 		"counter_ambiguous", "negative_delay", "epoch", "counts_missing", "clock_step",
-		"bypassed"};
+		"bypassed", "entries_missing"};
 
 static json_t *flow_json(const struct hs_outcome *outcome, uint32_t flow)
 {

@@ -64,6 +64,7 @@
 	X("flag.counts_missing", FLAG, HS_MEASURED_COUNTS_MISSING)                                 \
 	X("flag.clock_step", FLAG, HS_MEASURED_CLOCK_STEP)                                         \
 	X("flag.bypassed", FLAG, HS_MEASURED_BYPASSED)                                             \
+	X("flag.entries_missing", FLAG, HS_MEASURED_ENTRIES_MISSING)                               \
 	X("reports", REPORTS, 0)                                                                   \
 	X("span_mismatches", SPAN_MISMATCHES, 0)                                                   \
 	X("number_mismatches", NUMBER_MISMATCHES, 0)                                               \

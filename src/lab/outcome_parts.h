@@ -10,7 +10,7 @@
 #include "outcome_truth.h"
 #include "outcome_trip.h"
 
-#define HS_OUTCOME_FLAGS 8 // named flags of a window, as in enum hs_measured_flag
+#define HS_OUTCOME_FLAGS 9 // named flags of a window, as in enum hs_measured_flag
 
 struct hs_outcome_hop {
 	const struct hs_measured_hop *measured;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define ALTERNATES (HS_MEASURED_MULTIPATH | HS_MEASURED_ENTRIES_MISSING)
 #define P99_VALUES 100
 
 typedef __int128 wide;
@@ -163,8 +164,7 @@ static bool may_differ(const struct question *question)
 	const struct hs_measured_window *window = question->window;
 	if (window->flags & HS_MEASURED_EPOCH)
 		return true;
-	return !question->ends.e2e &&
-	       (window->path_changed || window->flags & HS_MEASURED_MULTIPATH);
+	return !question->ends.e2e && (window->path_changed || window->flags & ALTERNATES);
 }
 
 // Rule 10: a step across a node's new beginning is in no hop's counts, though in its span; and
@@ -175,7 +175,7 @@ static bool counts_have_gaps(const struct question *question)
 	if (question->ends.e2e)
 		return false;
 	return flags & HS_MEASURED_EPOCH ||
-	       (flags & HS_MEASURED_MULTIPATH && !(question->hop->has & HS_MEASURED_LOSS));
+	       (flags & ALTERNATES && !(question->hop->has & HS_MEASURED_LOSS));
 }
 
 static void fill_rate(struct hs_outcome_truth *truth)

@@ -338,7 +338,7 @@ static const char BY_HAND[] =
 		"\"span_end_ns\": 20}],"
 		"\"e2e\": {" E2E_NUMBERS ", \"unattributed_lost_packets\": -8},"
 		"\"flags\": [\"multipath\", \"rules_differ\", \"counter_ambiguous\","
-		"\"negative_delay\", \"epoch\"],"
+		"\"negative_delay\", \"epoch\", \"entries_missing\"],"
 		"\"clock\": {\"synchronised\": false, \"error_ns\": 0}, \"news\": {}}}";
 
 static void a_window_written_by_hand_is_read_as_it_says(void **state)
@@ -349,10 +349,10 @@ static void a_window_written_by_hand_is_read_as_it_says(void **state)
 	assert_int_equal(window->start_ns, 2 * SECOND);
 	assert_int_equal(window->reports, 100);
 	assert_true(window->path_changed && window->clock_known && !window->synchronised);
-	assert_int_equal(window->flags, HS_MEASURED_MULTIPATH | HS_MEASURED_RULES_DIFFER |
-							HS_MEASURED_COUNTER_AMBIGUOUS |
-							HS_MEASURED_NEGATIVE_DELAY |
-							HS_MEASURED_EPOCH);
+	assert_int_equal(window->flags,
+			HS_MEASURED_MULTIPATH | HS_MEASURED_RULES_DIFFER |
+					HS_MEASURED_COUNTER_AMBIGUOUS | HS_MEASURED_NEGATIVE_DELAY |
+					HS_MEASURED_EPOCH | HS_MEASURED_ENTRIES_MISSING);
 	assert_int_equal(window->unattributed_lost_packets, -8);
 	assert_int_equal(window->n_hops, 1);
 	const struct hs_measured_hop *hop = &window->hops[0], *e2e = &window->e2e;

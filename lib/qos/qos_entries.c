@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_entries.h"
+
+#include "qos_path.h"
+
+#include <string.h>
+
+#define LOOK_BACK 64	// reports
+#define MOST_SENT 32767 // packets between two reports that 16 bits can tell
+#define MUCH_SENT 4096	// packets that are enough to judge by: older ones count less and less
+#define SLACK	  64	// packets that may be late, beside as many as were sent
+#define UNKNOWN	  (1 << 30)
+
+// ---- paths ----
+
+static bool is_part_of(const uint16_t *part, unsigned n_part, const uint16_t *whole, unsigned n)
+{
+	unsigned found = 0;
+	for (unsigned i = 0; i < n && found < n_part; i++)
+		found += part[found] == whole[i];
+	return found == n_part;
+}
+
+static unsigned nodes_of(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
+		uint16_t nodes[HS_FLEXINT_MAX_HOPS])
+{
+	for (int i = 0; i < telemetry->n_hops; i++)
+		nodes[i] = hs_qos_path_node(flow, telemetry, i);
+	return telemetry->n_hops;
+}
+
+static bool is_of_longest(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry)
+{
+	uint16_t nodes[HS_FLEXINT_MAX_HOPS];
+	unsigned n = nodes_of(flow, telemetry, nodes);
+	return is_part_of(nodes, n, flow->entries.nodes, flow->entries.n);
+}
+
+static void set_longest(struct hs_qos_flow *flow, const uint16_t *nodes, unsigned n)
+{
+	flow->entries.n = (uint16_t)n;
+	memcpy(flow->entries.nodes, nodes, n * sizeof(nodes[0]));
+	memset(&flow->entries.counts, 0, sizeof(flow->entries.counts));
+}
+
+// The newest reports of this epoch: the number of the first of them.
+static uint64_t look_back(const struct hs_qos_flow *flow)
+{
+	uint64_t first = hs_qos_ring_oldest(&flow->ring);
+	if (first < flow->seen_from)
+		first = flow->seen_from;
+	return flow->ring.next > first + LOOK_BACK ? flow->ring.next - LOOK_BACK : first;
+}
+
+// Before the longest path was known, parts of it looked like several paths.
+static bool were_parts(const struct hs_qos_flow *flow)
+{
+	struct hs_report report;
+	for (uint64_t number = flow->ring.next, first = look_back(flow); number-- > first;) {
+		hs_qos_ring_get(&flow->ring, number, &report);
+		if (!is_of_longest(flow, &report.telemetry))
+			return false;
+	}
+	return true;
+}
+
+// What is neither a part of the longest nor contains it is another path, and those that come are
+// compared with it.
+static void take_path(struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+{
+	struct hs_qos_entries *entries = &flow->entries;
+	uint16_t nodes[HS_FLEXINT_MAX_HOPS];
+	unsigned n = nodes_of(flow, telemetry, nodes);
+	if (is_part_of(nodes, n, entries->nodes, entries->n))
+		return;
+	bool contains = is_part_of(entries->nodes, entries->n, nodes, n);
+	set_longest(flow, nodes, n);
+	if (!contains) {
+		entries->several = true;
+		entries->several_ns = now_ns;
+	} else if (entries->several) {
+		entries->several = !were_parts(flow);
+	}
+}
+
+void hs_qos_entries_path(
+		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+{
+	take_path(flow, &flow->edge.telemetry, now_ns);
+	take_path(flow, telemetry, now_ns);
+}
+
+void hs_qos_entries_begin(
+		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+{
+	struct hs_report report;
+	flow->entries.several = false;
+	flow->entries.n = 0;
+	hs_qos_entries_path(flow, telemetry, now_ns);
+	for (uint64_t number = look_back(flow); number < flow->ring.next; number++) {
+		hs_qos_ring_get(&flow->ring, number, &report);
+		hs_qos_entries_count(flow, &report);
+	}
+}
+
+// ---- counts ----
+
+// Has the report the counts of all nodes of the longest path?
+static bool is_whole(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry)
+{
+	bool whole = telemetry->n_hops == flow->entries.n;
+	for (int i = 0; whole && i < telemetry->n_hops; i++)
+		whole = hs_qos_path_node(flow, telemetry, i) == flow->entries.nodes[i] &&
+			telemetry->hops[i].bitmap & HS_HOP_PACKETS;
+	return whole;
+}
+
+static void set_mark(struct hs_qos_entry_counts *counts, const struct hs_report *report)
+{
+	const struct hs_flexint *telemetry = &report->telemetry;
+	unsigned n = telemetry->n_hops;
+	counts->marked = true;
+	counts->has_source = telemetry->e2e.bitmap & HS_E2E_TX_PACKETS;
+	counts->source = telemetry->e2e.tx_packets;
+	counts->sink = (uint32_t)report->sink_rx_packets;
+	for (unsigned i = 0; i < n; i++) {
+		counts->rx[i] = telemetry->hops[n - 1 - i].rx_packets;
+		counts->tx[i] = telemetry->hops[n - 1 - i].tx_packets;
+	}
+}
+
+// What was missing on each link from the mark to this report. False: it cannot be.
+static bool missing_since(const struct hs_qos_entry_counts *counts, const struct hs_report *report,
+		int32_t sent, int32_t missing[HS_QOS_MAX_LINKS])
+{
+	const struct hs_flexint *telemetry = &report->telemetry;
+	unsigned n = telemetry->n_hops;
+	uint16_t before = (uint16_t)(telemetry->e2e.tx_packets - counts->source);
+	bool plausible = true;
+	for (unsigned i = 0; i <= n; i++) {
+		const struct hs_flexint_hop *hop = i < n ? &telemetry->hops[n - 1 - i] : NULL;
+		uint16_t rx = hop ? (uint16_t)(hop->rx_packets - counts->rx[i])
+				  : (uint16_t)(report->sink_rx_packets - counts->sink);
+		missing[i] = i || counts->has_source ? (int16_t)(uint16_t)(before - rx) : 0;
+		plausible &= missing[i] <= sent + SLACK && missing[i] >= -sent - SLACK;
+		before = hop ? (uint16_t)(hop->tx_packets - counts->tx[i]) : 0;
+	}
+	return plausible;
+}
+
+static void age(struct hs_qos_entry_counts *counts, unsigned n)
+{
+	counts->sent /= 2;
+	counts->whole /= 2;
+	counts->lacking /= 2;
+	for (unsigned i = 0; i <= n; i++)
+		counts->missing[i] /= 2;
+}
+
+static void count_since(
+		struct hs_qos_entry_counts *counts, const struct hs_report *report, int32_t sent)
+{
+	int32_t missing[HS_QOS_MAX_LINKS];
+	unsigned n = report->telemetry.n_hops;
+	if (!missing_since(counts, report, sent, missing))
+		return;
+	counts->sent += sent;
+	for (unsigned i = 0; i <= n; i++)
+		counts->missing[i] += missing[i];
+	if (counts->sent > MUCH_SENT)
+		age(counts, n);
+}
+
+void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	struct hs_qos_entry_counts *counts = &flow->entries.counts;
+	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	if (!is_whole(flow, &report->telemetry)) {
+		counts->lacking += counts->marked;
+		return;
+	}
+	bool has_source = e2e->bitmap & HS_E2E_TX_PACKETS;
+	int32_t sent = has_source ? (int32_t)(e2e->tx_packets - counts->source)
+				  : (int32_t)((uint32_t)report->sink_rx_packets - counts->sink);
+	if (counts->marked && sent <= 0 && sent >= -MOST_SENT)
+		return; // late
+	counts->whole++;
+	if (counts->marked && has_source == counts->has_source && sent > 0 && sent <= MOST_SENT)
+		count_since(counts, report, sent);
+	set_mark(counts, report);
+}
+
+// Packets that passed by a node are missing in front of it, and too many behind it: as many as the
+// reports that lack entries say, or half of that.
+static bool passed_by(const struct hs_qos_flow *flow)
+{
+	const struct hs_qos_entry_counts *counts = &flow->entries.counts;
+	int64_t reports = (int64_t)counts->whole + counts->lacking;
+	int64_t passed = reports ? (int64_t)counts->sent * counts->lacking / reports : 0;
+	int64_t least = passed > 2 ? passed / 2 : 1;
+	int64_t missing = counts->has_source ? 0 : UNKNOWN;
+	for (unsigned i = 0; passed && i <= flow->entries.n; i++) {
+		if (-counts->missing[i] >= least && missing >= least)
+			return true;
+		missing += counts->missing[i];
+	}
+	return false;
+}
+
+// ---- flags ----
+
+uint32_t hs_qos_entries_flag(const struct hs_qos_flow *flow, int64_t now_ns)
+{
+	const struct hs_qos_entries *entries = &flow->entries;
+	bool several = entries->several && now_ns - entries->several_ns <= HS_QOS_CALM_NS;
+	return several ? HS_QOS_MULTIPATH : HS_QOS_ENTRIES_MISSING;
+}
+
+void hs_qos_entries_judge(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	if (flow->multipath && sum->flags & HS_QOS_ENTRIES_MISSING && passed_by(flow))
+		sum->flags = (sum->flags & ~(uint32_t)HS_QOS_ENTRIES_MISSING) | HS_QOS_MULTIPATH;
+}
