@@ -217,8 +217,10 @@ class Churn:
 # ---- looking ----
 
 def resident_bytes(pid):
-    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    """What the process allocated itself. Not the packet buffers, rings and tables: they are reserved
+    at start in shared memory, of which the first packets touch one page after the other."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon:"))
 
 
 def descriptors(pid):
