@@ -145,9 +145,10 @@ part_judge() {
 	counted "$PYTHON" tests/judge/run.py
 }
 
-# As ratios to testpmd's mac forwarding, of medians, in the build that users get.
+# Instructions a packet, then ratios to testpmd's mac forwarding, of medians, in the build that users get.
 part_bench() {
 	build build
+	counted "$PYTHON" tests/bench/instructions.py
 	counted build/apps/hopsight-bench --quick --baseline tests/bench/baseline.json
 }
 

@@ -2,6 +2,7 @@
 // What a packet costs in each stage and role, beside dpdk-testpmd.
 #include "bench_baseline.h"
 #include "bench_child.h"
+#include "bench_frames.h"
 #include "bench_machine.h"
 #include "bench_peer.h"
 #include "bench_process.h"
@@ -36,6 +37,7 @@ enum {
 	OPTION_VERSION,
 	// Of the processes that measure.
 	OPTION_MEASURE,
+	OPTION_PACKETS,
 	OPTION_PCAP,
 	OPTION_CONTROL,
 	OPTION_PREFIX,
@@ -57,6 +59,7 @@ struct options {
 	bool quick, list, help, version;
 	const char *json, *card, *baseline, *update;
 	const char *measure, *pcap, *prefix, *sockets;
+	double packets;
 };
 
 static const struct {
@@ -83,6 +86,7 @@ static const struct {
 		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version"},
 		{{"help", no_argument, NULL, 'h'}, "", "print this"},
 		{{"measure", required_argument, NULL, OPTION_MEASURE}, NULL, NULL},
+		{{"packets", required_argument, NULL, OPTION_PACKETS}, NULL, NULL},
 		{{"pcap", required_argument, NULL, OPTION_PCAP}, NULL, NULL},
 		{{"control", required_argument, NULL, OPTION_CONTROL}, NULL, NULL},
 		{{"prefix", required_argument, NULL, OPTION_PREFIX}, NULL, NULL},
@@ -206,6 +210,8 @@ static int read_option(int letter, struct options *o)
 	switch (letter) {
 	case OPTION_SECONDS:
 		return read_number("seconds", optarg, 0.01, 600, &o->seconds);
+	case OPTION_PACKETS:
+		return read_number("packets", optarg, 1, 1e9, &o->packets);
 	case OPTION_ROUNDS:
 		return read_rounds(optarg, o);
 	case OPTION_WORKER:
@@ -306,13 +312,18 @@ static int measure_one(const struct options *o)
 	struct hs_bench_child_config config = {
 			.pcap = o->pcap ? o->pcap : "",
 			.seconds = o->seconds,
+			.packets = (uint64_t)o->packets,
 			.worker_core = o->worker,
 			.control_core = o->control,
 			.sockets = o->sockets ? o->sockets : ".",
 	};
 
+	struct hs_error err = {0};
+
 	if (!spec)
 		return EXIT_USAGE;
+	if (o->packets > 0 && hs_bench_frames_write(&spec->traffic, config.pcap, &err) < 0)
+		return say_error(&err);
 	snprintf(config.prefix, sizeof(config.prefix), "%s", o->prefix ? o->prefix : "hsbench");
 	return hs_bench_child_run(spec, &config) == 0 ? EXIT_DONE : EXIT_FAILED;
 }

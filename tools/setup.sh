@@ -12,7 +12,7 @@ readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev 
 	libcmocka-dev python3)
 readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps)
 readonly TEST_PACKAGES=("${DEMO_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
-	dpdk-dev python3-scapy gnuplot-nox lua5.3 systemd binutils)
+	dpdk-dev python3-scapy gnuplot-nox lua5.3 systemd binutils valgrind)
 
 say() {
 	printf '%s\n' "$*" >&2

@@ -14,6 +14,7 @@
 struct hs_bench_child_config {
 	const char *pcap; // the case's traffic
 	double seconds;
+	uint64_t packets; // so many instead, without warming up: for who counts instructions
 	int worker_core, control_core;
 	char prefix[32];     // of EAL's files
 	const char *sockets; // folder for memif

@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions that the program's own functions execute for a packet, counted by callgrind, beside a baseline.
+
+Times differ from minute to minute on a machine that others share; instructions do not. Counted is what runs below
+a worker's poll and lies in hopsight-bench itself: DPDK and its drivers, and libc, are not in it.
+
+    instructions.py [CASE...]          compare with instructions.json; PASS or FAIL for each case
+    instructions.py --update           write instructions.json
+    instructions.py --functions CASE   what each function takes
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BASELINE = os.path.join(HERE, "instructions.json")
+BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench")
+# Packets: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
+CASES = {"matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400, "sink_ring": 102400,
+         "route_transit": 102400}
+MORE = 1.01  # what is more than this is a regression
+LIMIT_S = 120
+ENTRY = "counted_poll"
+
+
+def compiler():
+    """What built the program decides what it counts: "gcc 12.2.0"."""
+    found = re.search(rb"GCC: \(Debian [^)]*\) ([0-9.]+)|(clang version [0-9.]+)", open(BENCH, "rb").read())
+    if not found:
+        return "unknown"
+    return f"gcc {found.group(1).decode()}" if found.group(1) else found.group(2).decode()
+
+
+def self_cost(path):
+    """Function to instructions, of those in hopsight-bench (the format: valgrind manual, "Callgrind Format")."""
+    names, cost = {}, collections.Counter()
+    ours, function, skip = False, "", False
+
+    def name_of(kind, value):
+        number, name = re.match(r"\((\d+)\)(?: (.*))?", value).groups()
+        if name is not None:
+            names[kind, number] = name
+        return names[kind, number]
+
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            key, _, value = line.rstrip("\n").partition("=")
+            if key in ("ob", "cob"):
+                name = name_of("ob", value)
+                if key == "ob":
+                    ours = os.path.basename(name) == "hopsight-bench"
+            elif key in ("fn", "cfn"):
+                name = name_of("fn", value)
+                if key == "fn":
+                    function = name
+            elif key == "calls":
+                skip = True  # the line after it is what was called
+            elif line[:1] in "+-*0123456789" and line.strip():
+                if not skip and ours:
+                    cost[function] += int(line.split()[1])
+                skip = False
+    return cost
+
+
+def count(case, folder):
+    """Instructions a packet, by function."""
+    out, pcap = os.path.join(folder, "out"), os.path.join(folder, "frames.pcap")
+    cores = sorted(os.sched_getaffinity(0))
+    command = ["valgrind", "--tool=callgrind", f"--toggle-collect={ENTRY}", f"--callgrind-out-file={out}",
+               BENCH, "--measure", case, "--packets", str(CASES[case]), "--pcap", pcap, "--worker", str(cores[-1]),
+               "--control", str(cores[0]), "--prefix", f"hsinstr{os.getpid()}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode:
+        raise RuntimeError((done.stdout + done.stderr)[-2000:])
+    packets = json.loads(done.stdout.splitlines()[-1])["packets"]
+    return {name: n / packets for name, n in self_cost(out).items()}
+
+
+def judge(case, now, baseline):
+    was = baseline["instructions"].get(case)
+    if was is None:
+        print(f"FAIL instructions {case}: the baseline has no such case")
+        return False
+    good = now <= was * MORE
+    print(f"{'PASS' if good else 'FAIL'} instructions {case} takes {now:.1f} a packet, baseline {was:.1f}"
+          f" ({now / was - 1:+.1%}){'' if good else ': more than 1 % above it'}", flush=True)
+    return good
+
+
+def show_functions(cost):
+    for name, n in sorted(cost.items(), key=lambda item: -item[1]):
+        print(f"{n:9.2f}  {name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--functions", action="store_true")
+    args = parser.parse_args()
+    unknown = [case for case in args.cases if case not in CASES]
+    if unknown:
+        parser.error(f"no case {unknown[0]}: {', '.join(CASES)}")
+    with open(BASELINE, encoding="utf-8") as f:
+        baseline = json.load(f)
+    if not args.update and not args.functions and compiler() != baseline["compiler"]:
+        print(f"SKIP instructions: built by {compiler()}, the baseline by {baseline['compiler']}")
+        return 0
+    counts, good = {}, True
+    for case in args.cases or list(CASES):
+        with tempfile.TemporaryDirectory(prefix="hopsight-instructions.") as folder:
+            cost = count(case, folder)
+        counts[case] = round(sum(cost.values()), 1)
+        if args.functions:
+            show_functions(cost)
+        if not args.update:
+            good &= judge(case, counts[case], baseline)
+    if args.update:
+        with open(BASELINE, "w", encoding="utf-8") as f:
+            json.dump({"compiler": compiler(), "instructions": {**baseline["instructions"], **counts}}, f, indent=1)
+            f.write("\n")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
