@@ -2,7 +2,6 @@
 #include "packet.h"
 
 #include "bytes.h"
-#include "hbh.h"
 #include "ip.h"
 
 #include <string.h>
@@ -15,6 +14,7 @@ struct place {
 	size_t len; // bytes that may be read
 	size_t at;
 	size_t end; // of the IPv6 payload; at <= end
+	const struct hs_packet_options *options;
 };
 
 static bool has(const struct place *place, size_t n, struct hs_packet *packet)
@@ -137,7 +137,8 @@ static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct 
 	size_t bytes = cut_hbh_bytes(place, frame_len);
 	if (place->at + bytes > place->len)
 		packet->flags = (packet->flags & (uint16_t)~HS_PACKET_MALFORMED) | HS_PACKET_SHORT;
-	else if (bytes > 2 && hs_hbh_has_telemetry(place->frame + place->at, bytes))
+	else if (bytes > 2 && place->options &&
+			place->options->are_there(place->frame + place->at, bytes))
 		packet->flags |= HS_PACKET_ANY_TELEMETRY;
 }
 
@@ -155,7 +156,7 @@ static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *pac
 	packet->flags |= HS_PACKET_HBH;
 	*proto = hbh[0];
 	place->at += bytes;
-	return hs_hbh_parse(hbh, packet);
+	return !place->options || place->options->parse(hbh, packet);
 }
 
 // True where the chain goes on: not behind the header of a later fragment.
@@ -259,7 +260,8 @@ static void look_for_hidden(
 	}
 }
 
-void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
+		const struct hs_packet_options *options, struct hs_packet *packet)
 {
 	*packet = (struct hs_packet){0};
 	if (!find_ipv6(frame, len, frame_len, packet))
@@ -271,7 +273,12 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct 
 	packet->flags |= HS_PACKET_IPV6;
 	packet->payload_bytes = hs_be16_load(ip + HS_IPV6_PAYLOAD);
 	struct place place = {
-			.frame = frame, .len = len, .at = at, .end = at + packet->payload_bytes};
+			.frame = frame,
+			.len = len,
+			.at = at,
+			.end = at + packet->payload_bytes,
+			.options = options,
+	};
 	if (place.end > frame_len)
 		packet->flags |= HS_PACKET_MALFORMED;
 	else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The headers of one frame, found once: Ethernet, up to two VLAN tags, IPv6, its extension
-// headers, ports, and the telemetry options in the Hop-by-Hop header (docs/wire-flexint.md).
+// The headers of one frame, found once: Ethernet, up to two VLAN tags, IPv6, its extension headers,
+// ports, and the telemetry in it, of which its family says what it is (lib/telemetry).
 //
-// Source: RFC 8200 (IPv6), IEEE 802.1Q; 000_616928c59136b059.txt section III-A (options).
+// Source: RFC 8200 (IPv6), IEEE 802.1Q.
 // Thread rule: any; pure functions.
 #pragma once
 
@@ -31,25 +31,38 @@ enum hs_packet_flag {
 // Offsets count from the first byte of the frame. What does not apply is 0.
 struct hs_packet {
 	uint16_t flags;
-	uint16_t l3_off;	  // IPv6 header; the Ethernet header and tags are [0, l3_off)
-	uint16_t hbh_bytes;	  // whole Hop-by-Hop header, at l3_off + 40
-	uint16_t trace_off;	  // option type byte of 0x31
-	uint16_t e2e_off;	  // option type byte of 0x11
-	uint16_t telemetry_bytes; // what hs_flexint_strip would take out of the frame
+	uint16_t l3_off;    // IPv6 header; the Ethernet header and tags are [0, l3_off)
+	uint16_t hbh_bytes; // whole Hop-by-Hop header, at l3_off + 40
+	uint16_t trace_off; // where the entries of hops are; flexint: option type byte of 0x31
+	uint16_t e2e_off;   // where the source's entry is; flexint: option type byte of 0x11
+	uint16_t telemetry_bytes; // what the family's sink would take out of the frame
 	uint16_t l4_off;
 	uint16_t src_port; // host order; 0 for icmp
 	uint16_t dst_port;
 	uint16_t payload_bytes; // IPv6 payload length as stated
 	uint8_t l4_proto;
 	uint8_t vlan_tags;
-	uint32_t ns_id;	     // of the 0x31 option
-	uint32_t trace_type; // of the 0x31 option: E2E half in the upper 16 bits
+	uint32_t ns_id;	     // the rule that telemetry names
+	uint32_t trace_type; // which fields it asks for
+};
+
+// What a family whose telemetry is in the Hop-by-Hop header reads there. Other families find theirs
+// in a packet that was parsed.
+struct hs_packet_options {
+	// Reads the options of a header that lies whole at packet->l3_off + 40 (l3_off and
+	// hbh_bytes are set) and sets all that struct hs_packet says about telemetry. False where
+	// the options are broken.
+	bool (*parse)(const uint8_t *hbh, struct hs_packet *packet);
+	// Whether any telemetry option begins in these bytes of a header that may be cut off.
+	bool (*are_there)(const uint8_t *hbh, size_t bytes);
 };
 
 // Parses frame[0, len). frame_len >= len is the length of the whole frame when `len` is only its
 // first segment: lengths in headers are compared with frame_len, bytes are read below len. Never
 // fails: what is not understood is a frame without HS_PACKET_IPV6 or with HS_PACKET_MALFORMED.
-void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+// `options` NULL: no option is telemetry.
+void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
+		const struct hs_packet_options *options, struct hs_packet *packet);
 
 // Bytes of a packet as telemetry counts them (METRICS 1): Ethernet without FCS, tags and padding,
 // without what telemetry inserted.

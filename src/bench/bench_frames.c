@@ -129,7 +129,7 @@ static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *gr
 	const struct hs_flexint_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};
 	struct hs_packet packet;
 
-	hs_packet_parse(frame, len, len, &packet);
+	hs_flexint_parse(frame, len, len, &packet);
 	*growth = hs_flexint_source_growth(&packet, HS_BENCH_TRACE_TYPE, HS_LAYOUT_ALIGNED);
 	frame -= *growth;
 	hs_flexint_source_insert(frame, &packet, *growth, flow + 1, HS_BENCH_TRACE_TYPE,
@@ -150,7 +150,7 @@ static uint8_t *put_hop(uint8_t *frame, size_t len, unsigned number, size_t *gro
 	};
 	struct hs_packet packet;
 
-	hs_packet_parse(frame, len, len, &packet);
+	hs_flexint_parse(frame, len, len, &packet);
 	int grown = hs_flexint_hop_growth(frame, &packet, hop.bitmap);
 	*growth = grown > 0 ? (size_t)grown : 0;
 	frame -= *growth;

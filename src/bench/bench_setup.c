@@ -5,7 +5,7 @@
 
 #include "eal.h"
 #include "fib.h"
-#include "packet.h"
+#include "flexint.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -142,7 +142,7 @@ static void find_options(struct hs_bench_setup *setup)
 	struct hs_packet packet;
 	size_t len = hs_bench_frame(&setup->spec->traffic, 0, frame);
 
-	hs_packet_parse(frame, len, len, &packet);
+	hs_flexint_parse(frame, len, len, &packet);
 	source->stamped = true;
 	source->clock = setup->clock;
 	source->frames = setup->spec->traffic.frames;

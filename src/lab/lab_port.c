@@ -4,6 +4,7 @@
 #include "lab_parts.h"
 
 #include "bytes.h"
+#include "flexint.h"
 #include "packet.h"
 
 #include <rte_mbuf.h>
@@ -325,7 +326,7 @@ static inline uint32_t flags_of(const struct rte_mbuf *m)
 {
 	struct hs_packet packet;
 
-	hs_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+	hs_flexint_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), &packet);
 	return packet.flags;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "packet_quick.h"
+#include "flexint_quick.h"
 #include "stage.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void join_headers(struct hs_worker *worker, struct hs_burst *burst, unsig
 		return;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	hs_packet_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+	hs_flexint_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 }
 
@@ -29,9 +29,9 @@ static void parse_burst(struct hs_worker *worker, struct hs_burst *burst)
 		struct rte_mbuf *m = burst->mbufs[i];
 		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 		struct hs_packet *packet = &burst->packets[i];
-		if (worker->plain || !hs_packet_parse_quick(frame, rte_pktmbuf_data_len(m),
+		if (worker->plain || !hs_flexint_parse_quick(frame, rte_pktmbuf_data_len(m),
 						     rte_pktmbuf_pkt_len(m), packet))
-			hs_packet_parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
+			hs_flexint_parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
 					packet);
 		faults |= burst->packets[i].flags;
 	}

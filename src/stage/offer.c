@@ -156,7 +156,7 @@ static void parse_anew(struct hs_burst *burst, unsigned i)
 {
 	struct rte_mbuf *m = burst->mbufs[i];
 
-	hs_packet_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
+	hs_flexint_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
 }
 

@@ -136,7 +136,7 @@ static void take_reports(struct hs_burst *burst, unsigned i)
 	size_t taken = hs_flexint_take_type(rte_pktmbuf_mtod(m, uint8_t *), packet, HS_OPT_REPORT);
 
 	rte_pktmbuf_adj(m, (uint16_t)taken);
-	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
+	hs_flexint_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), packet);
 }
 

@@ -60,7 +60,7 @@ bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsign
 		return false;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	hs_packet_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+	hs_flexint_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 	return true;
 }
@@ -76,7 +76,7 @@ bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t taken = hs_flexint_strip(rte_pktmbuf_mtod(m, uint8_t *), packet);
 	rte_pktmbuf_adj(m, (uint16_t)taken);
-	hs_packet_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
+	hs_flexint_parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
 			rte_pktmbuf_pkt_len(m), packet);
 	return !(packet->flags & HS_STAGE_SUSPECT);
 }

@@ -46,7 +46,7 @@ static void grow(struct frame *frame, size_t growth)
 
 static void parse(const struct frame *frame, struct hs_packet *packet)
 {
-	hs_packet_parse(frame->bytes, frame->len, frame->len, packet);
+	hs_flexint_parse(frame->bytes, frame->len, frame->len, packet);
 }
 
 static void strip(struct frame *frame)

@@ -5,7 +5,7 @@
 
 #include "flexint.h"
 #include "packet.h"
-#include "packet_quick.h"
+#include "flexint_quick.h"
 
 #include <string.h>
 
@@ -44,8 +44,8 @@ static void a_segment_tells_the_same(
 {
 	uint8_t *segment = copy_of(frame, cut);
 	struct hs_packet packet, quick;
-	hs_packet_parse(segment, cut, len, &packet);
-	if (hs_packet_parse_quick(segment, cut, len, &quick))
+	hs_flexint_parse(segment, cut, len, &packet);
+	if (hs_flexint_parse_quick(segment, cut, len, &quick))
 		HOLDS(!memcmp(&quick, &packet, sizeof(packet)));
 	free(segment);
 	within_the_frame(&packet, cut);
@@ -91,7 +91,7 @@ static void takes_one_type(
 	size_t taken = hs_flexint_take_type(copy, packet, type);
 	size_t at = 2, at_after = 2, n, n_after;
 	HOLDS(taken % 8 == 0 && taken <= packet->hbh_bytes);
-	hs_packet_parse(copy + taken, len - taken, len - taken, &after);
+	hs_flexint_parse(copy + taken, len - taken, len - taken, &after);
 	HOLDS(!(after.flags & HS_PACKET_MALFORMED) && after.hbh_bytes + taken == packet->hbh_bytes);
 	HOLDS(after.l4_proto == packet->l4_proto && after.src_port == packet->src_port);
 	const uint8_t *hbh = frame + packet->l3_off + 40;
@@ -129,7 +129,7 @@ static void strips(uint8_t *frame, size_t len, const struct hs_packet *packet)
 	struct hs_packet after;
 	size_t taken = hs_flexint_strip(frame, packet);
 	HOLDS(taken == packet->telemetry_bytes);
-	hs_packet_parse(frame + taken, len - taken, len - taken, &after);
+	hs_flexint_parse(frame + taken, len - taken, len - taken, &after);
 	HOLDS(!(after.flags & HS_PACKET_ANY_TELEMETRY) && !after.telemetry_bytes);
 	HOLDS(hs_packet_counted_bytes(&after) == hs_packet_counted_bytes(packet));
 	// A chain of nine headers may become one of eight, and Hop-by-Hop twice once.
@@ -149,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t cut = data[0] < len ? data[0] : len;
 	uint8_t *frame = copy_of(data + 1, len);
 	struct hs_packet packet;
-	hs_packet_parse(frame, len, len, &packet);
+	hs_flexint_parse(frame, len, len, &packet);
 	within_the_frame(&packet, len);
 	HOLDS(!(packet.flags & HS_PACKET_SHORT));
 	a_segment_tells_the_same(frame, cut, len, &packet);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes vectors.json: Flexible INT packets from an encoder that shares no code with lib/wire.
+"""Makes vectors.json: Flexible INT packets from an encoder that shares no code with lib/telemetry.
 
 Headers are scapy's; the telemetry options are put together here from docs/wire-flexint.md. What a
 parser should find is known from the construction, never read back from bytes.

@@ -20,7 +20,7 @@ static struct hs_packet parsed(const struct hs_bench_traffic *traffic, uint32_t 
 	struct hs_packet packet;
 
 	*len = hs_bench_frame(traffic, index, frame);
-	hs_packet_parse(frame, *len, *len, &packet);
+	hs_flexint_parse(frame, *len, *len, &packet);
 	assert_true(packet.flags & HS_PACKET_FLOW);
 	assert_false(packet.flags & (HS_PACKET_MALFORMED | HS_PACKET_SHORT | HS_PACKET_MIXED));
 	assert_int_equal(packet.l4_proto, IPPROTO_UDP);

@@ -132,7 +132,7 @@ static inline void take_telemetry(struct fixture *f, unsigned port, struct hs_fl
 	size_t len = test_node_take(&f->t, port, frame, sizeof(frame));
 
 	assert_int_not_equal(len, 0);
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	assert_true(p.flags & HS_PACKET_TELEMETRY);
 	const uint8_t *trace = frame + p.trace_off, *e2e = frame + p.e2e_off;
 	assert_int_equal(hs_flexint_decode(trace + 2, trace[1], e2e + 2, e2e[1], telemetry), 0);

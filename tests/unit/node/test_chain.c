@@ -109,7 +109,7 @@ static bool looks_like_telemetry(const struct frame *f)
 {
 	struct hs_packet packet;
 
-	hs_packet_parse(f->bytes, f->len, f->len, &packet);
+	hs_flexint_parse(f->bytes, f->len, f->len, &packet);
 	return packet.flags & HS_PACKET_ANY_TELEMETRY;
 }
 

@@ -103,7 +103,7 @@ static void expect_carried(struct fixture *f, const char *letters)
 		test_node_run(&f->t);
 		size_t len = test_node_take(&f->t, 1, frame, sizeof(frame));
 		assert_int_not_equal(len, 0);
-		hs_packet_parse(frame, len, len, &p);
+		hs_flexint_parse(frame, len, len, &p);
 		bool signal = p.flags & HS_PACKET_SIGNAL;
 		char with = signal ? 'b' : 't', without = signal ? 'r' : '.';
 		char is = p.flags & HS_PACKET_TELEMETRY ? with : without;
@@ -226,7 +226,7 @@ static void a_burst_takes_as_many_loads_of_reports_as_are_ready_in_their_order(v
 	for (unsigned i = 0; i < 4; i++) {
 		struct hs_packet p;
 		size_t len = test_node_take(&f->t, 1, frame, sizeof(frame));
-		hs_packet_parse(frame, len, len, &p);
+		hs_flexint_parse(frame, len, len, &p);
 		assert_int_equal(!!(p.flags & HS_PACKET_REPORT), i < 3);
 		if (i < 3)
 			assert_int_equal(frame[58], i);

@@ -269,7 +269,7 @@ static void a_report_goes_and_telemetry_beside_it_gets_its_entry(void **state)
 	test_node_rule(&f->t, &rule);
 	install_extracting(f, 8, 5001);
 	size_t len = unhex(WITH_TELEMETRY, frame);
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	uint8_t of_8[] = {0xa1, 0x00, 0x08};
 	size_t growth = hs_flexint_option_growth(&p, sizeof(of_8));
 	memcpy(grown + growth, frame, len);

@@ -148,7 +148,7 @@ static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
 	uint8_t old[ROOM];
 	struct hs_packet p;
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	uint32_t trace_type = below(t, 6) ? 0x7000E000 : 0xB000A000;
 	uint32_t ns_id = below(t, 8) ? p.src_port - 900u : below(t, 200);
 	enum hs_flexint_layout layout = below(t, 2);
@@ -167,7 +167,7 @@ static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
 	uint8_t old[ROOM];
 	struct hs_packet p;
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	hop.bitmap = (uint16_t)p.trace_type & HS_HOP_KNOWN;
 	int growth = hs_flexint_hop_growth(frame, &p, hop.bitmap);
 	if (growth < 0 || len + (size_t)growth > ROOM - 100)
@@ -185,7 +185,7 @@ static size_t insert_signal(struct twins *t, uint8_t *frame, size_t len)
 	size_t bytes = 0;
 	struct hs_packet p;
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	size_t end = p.l3_off + 40u + p.hbh_bytes;
 	if (p.flags & HS_PACKET_TELEMETRY && frame[end - 6] == HS_OPT_PADN && frame[end - 5] == 4 &&
 			!below(t, 3)) { // in the place of the padding
@@ -214,7 +214,7 @@ static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 	static const uint8_t gap[8] = {1, 6};
 	struct hs_packet p;
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	if (!(p.flags & HS_PACKET_TELEMETRY))
 		return len;
 	size_t at = below(t, 2) ? p.e2e_off : p.l3_off + 40u + p.hbh_bytes;
@@ -232,7 +232,7 @@ static size_t insert_bare(struct twins *t, uint8_t *frame, size_t len)
 	uint8_t header[24] = {0, 2, HS_OPT_TRACE, 8, 0, 0, 0, 0, 0, 0, 0xE0, 0, HS_OPT_PADN, 6};
 	struct hs_packet p;
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	if (p.flags != (HS_PACKET_IPV6 | HS_PACKET_FLOW) || p.l4_off != 54)
 		return len;
 	header[0] = frame[20];
@@ -252,7 +252,7 @@ static void swap_options(uint8_t *frame, size_t len)
 	struct hs_packet p;
 	uint8_t trace[300];
 
-	hs_packet_parse(frame, len, len, &p);
+	hs_flexint_parse(frame, len, len, &p);
 	if (!(p.flags & HS_PACKET_TELEMETRY) || p.e2e_off < p.trace_off)
 		return;
 	size_t trace_bytes = p.e2e_off - p.trace_off, e2e_bytes = 2u + frame[p.e2e_off + 1];

@@ -109,7 +109,7 @@ static void look(struct queue *q, const struct rte_mbuf *m, bool sent)
 	struct hs_packet p;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	hs_packet_parse(frame, m->data_len, m->pkt_len, &p);
+	hs_flexint_parse(frame, m->data_len, m->pkt_len, &p);
 	t->offered++;
 	t->sent += sent;
 	t->sent_bytes += sent ? hs_packet_counted_bytes(&p) : 0;

@@ -56,7 +56,7 @@ void frame_assert_equal(const struct frame *is, const struct frame *should)
 
 void frame_parse(const struct frame *frame, struct hs_packet *packet)
 {
-	hs_packet_parse(frame->bytes, frame->len, frame->len, packet);
+	hs_flexint_parse(frame->bytes, frame->len, frame->len, packet);
 }
 
 // The frame with `growth` bytes in front of it that must not matter.

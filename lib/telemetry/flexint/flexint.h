@@ -80,6 +80,9 @@ struct hs_flexint_field {
 extern const struct hs_flexint_field hs_flexint_fields[];
 extern const size_t hs_flexint_n_fields;
 
+// hs_packet_parse of packets that may carry this telemetry.
+void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+
 // Bytes of the values of a bitmap, without the four bytes of bitmap and id in front of them.
 // Unknown bits count as nothing.
 size_t hs_flexint_e2e_data_bytes(uint16_t bitmap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of lib/wire share: frames from hexadecimal, and the four operations with every
-// growth checked and every buffer of exactly the size it claims.
+// What the tests of lib/telemetry/flexint share: frames from hexadecimal, and the four operations
+// with every growth checked and every buffer of exactly the size it claims.
 #pragma once
 
 #include "flexint.h"

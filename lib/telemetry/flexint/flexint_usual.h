@@ -9,7 +9,7 @@
 
 #include "bytes.h"
 #include "flexint.h"
-#include "packet_quick.h"
+#include "flexint_quick.h"
 
 #include <assert.h>
 #include <string.h>
@@ -117,8 +117,8 @@ static inline void hs_usual_hop_insert(
 
 // ---- sink ----
 
-// Whether the whole Hop-by-Hop header is telemetry, as hs_quick_options found it: then nothing of
-// it is left to look for.
+// Whether the whole Hop-by-Hop header is telemetry, as hs_flexint_quick_hbh found it: then nothing
+// of it is left to look for.
 static inline bool hs_usual_is_stripped_whole(const struct hs_packet *packet)
 {
 	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
@@ -129,7 +129,7 @@ static inline bool hs_usual_is_stripped_whole(const struct hs_packet *packet)
 	       packet->l4_off == HS_QUICK_L4 + packet->hbh_bytes;
 }
 
-// Takes the header out and says what hs_packet_parse would say of the rest, which begins at
+// Takes the header out and says what hs_flexint_parse would say of the rest, which begins at
 // frame + result.
 static inline size_t hs_usual_strip(uint8_t *frame, struct hs_packet *packet)
 {

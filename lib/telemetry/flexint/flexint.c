@@ -94,6 +94,13 @@ static inline void get_hop(const uint8_t *at, uint16_t bitmap, struct hs_flexint
 #include "flexint_fields.def"
 }
 
+void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	static const struct hs_packet_options options = {hs_hbh_parse, hs_hbh_has_telemetry};
+
+	hs_packet_parse(frame, len, frame_len, &options, packet);
+}
+
 size_t hs_flexint_e2e_data_bytes(uint16_t bitmap)
 {
 	return e2e_bytes(bitmap);

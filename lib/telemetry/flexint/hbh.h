@@ -3,7 +3,7 @@
 // `hbh` is the header's first byte, offsets count from there, `bytes` is the whole header.
 //
 // Source: RFC 8200 sections 4.2 and 4.3.
-// Thread rule: any; pure functions. Of use inside lib/wire only.
+// Thread rule: any; pure functions. For this folder only.
 #pragma once
 
 #include "flexint.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tests/golden/wire/vectors.json against lib/wire, byte for byte both ways. HS_GOLDEN is its path.
+// tests/golden/wire/vectors.json against lib/telemetry/flexint, byte for byte both ways. HS_GOLDEN
+// is its path.
 #include "wire_test.h"
 
 #include <errno.h>
@@ -380,7 +381,7 @@ static void is_found(const json_t *object)
 	struct hs_packet packet;
 	size_t frame_len = json_object_get(object, "frame_len") ? number(object, "frame_len")
 								: frame.len;
-	hs_packet_parse(frame.bytes, frame.len, frame_len, &packet);
+	hs_flexint_parse(frame.bytes, frame.len, frame_len, &packet);
 	assert_parsed(&packet, json_object_get(object, "parsed"));
 	frame_free(&frame);
 }
@@ -396,10 +397,10 @@ static void cut_at(const struct frame *whole, const struct hs_packet *full, size
 {
 	struct frame cut = frame_of(whole->bytes, len);
 	struct hs_packet packet;
-	hs_packet_parse(cut.bytes, len, len, &packet);
+	hs_flexint_parse(cut.bytes, len, len, &packet);
 	if (full->flags & HS_PACKET_IPV6 && len < full->l3_off + 40u + full->payload_bytes)
 		assert_false(packet.flags & HS_PACKET_FLOW);
-	hs_packet_parse(cut.bytes, len, whole->len, &packet);
+	hs_flexint_parse(cut.bytes, len, whole->len, &packet);
 	if (!(packet.flags & HS_PACKET_SHORT))
 		assert_memory_equal(&packet, full, sizeof(packet));
 	else
