@@ -107,7 +107,13 @@ static enum hs_qos_sum_id enter(
 	return HS_QOS_CURRENT;
 }
 
-static int create_flow(struct hs_qos *qos, const struct hs_qos_key *key)
+static uint64_t wrap_of(const struct hs_report *report)
+{
+	return UINT64_C(1) << report->telemetry.family->packet_bits;
+}
+
+static int create_flow(
+		struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	if (qos->counters.flows >= qos->config.max_flows) {
 		qos->counters.unmonitored++;
@@ -122,7 +128,7 @@ static int create_flow(struct hs_qos *qos, const struct hs_qos_key *key)
 		qos->counters.out_of_memory++;
 		return -ENOMEM;
 	}
-	hs_qos_flow_init(flow, key, &qos->config, &qos->step);
+	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
 	*hs_qos_find_entry(qos, key->ns_id) = (struct hs_qos_entry){key->ns_id, flow};
 	qos->counters.flows++;
 	hs_qos_charge(qos, flow);
@@ -146,14 +152,15 @@ static void forget_flow(struct hs_qos *qos, struct hs_qos_entry *entry)
 	remove_entry(qos, entry);
 }
 
-static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key)
+static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_report *report)
 {
 	uint64_t epochs = flow->epochs, late = flow->late_reports;
 	hs_qos_flush_flow(qos, flow);
 	hs_qos_deactivate(qos, flow);
 	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
-	hs_qos_flow_init(flow, key, &qos->config, &qos->step);
+	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
 	flow->epochs = epochs + 1;
 	flow->late_reports = late;
 }
@@ -165,7 +172,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	if (report->sink_ts_ns > LAST_NS)
 		return -EINVAL;
 	if (created) {
-		int rc = create_flow(qos, key);
+		int rc = create_flow(qos, key, report);
 		if (rc)
 			return rc;
 		entry = hs_qos_find_entry(qos, key->ns_id);
@@ -182,7 +189,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	}
 	hs_qos_settle(qos, flow);
 	if (!same_rule(flow, key))
-		renew_flow(qos, flow, key);
+		renew_flow(qos, flow, key, report);
 	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report));
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;

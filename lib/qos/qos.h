@@ -46,7 +46,7 @@ struct hs_qos_key {
 	uint32_t ns_id;
 	uint32_t app_id;
 	uint32_t generation;
-	uint16_t sink_node_id; // the last in every path
+	uint32_t sink_node_id; // the last in every path
 };
 
 // What the node knows of its own clock.

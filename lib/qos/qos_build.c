@@ -315,7 +315,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,
 		struct hs_qos_slot *slot)
 {
-	const struct hs_flexint *telemetry = &path_of->telemetry;
+	const struct hs_decoded *telemetry = &path_of->telemetry;
 	unsigned n = 0;
 	slot->path[n++] = 0;
 	for (unsigned i = telemetry->n_hops; i-- > 0;)
@@ -327,7 +327,7 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 
 // Links of the newest path from source to sink, then those that earlier reports came by.
 static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
-		const struct hs_flexint *path, uint16_t order[HS_QOS_FLOW_LINKS])
+		const struct hs_decoded *path, uint16_t order[HS_QOS_FLOW_LINKS])
 {
 	bool taken[HS_QOS_FLOW_LINKS] = {true}; // end to end is no hop
 	uint16_t on_path[HS_QOS_MAX_LINKS];
@@ -434,7 +434,7 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 
 // ---- judgements on a shortest window ----
 
-static bool common_end(const struct hs_qos_flow *flow, uint16_t node)
+static bool common_end(const struct hs_qos_flow *flow, uint32_t node)
 {
 	if (!node || node == flow->sink_id)
 		return true;

@@ -13,7 +13,7 @@
 
 // ---- paths ----
 
-static bool is_part_of(const uint16_t *part, unsigned n_part, const uint16_t *whole, unsigned n)
+static bool is_part_of(const uint32_t *part, unsigned n_part, const uint32_t *whole, unsigned n)
 {
 	unsigned found = 0;
 	for (unsigned i = 0; i < n && found < n_part; i++)
@@ -21,22 +21,22 @@ static bool is_part_of(const uint16_t *part, unsigned n_part, const uint16_t *wh
 	return found == n_part;
 }
 
-static unsigned nodes_of(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
-		uint16_t nodes[HS_FLEXINT_MAX_HOPS])
+static unsigned nodes_of(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
+		uint32_t nodes[HS_TELEMETRY_MAX_HOPS])
 {
 	for (int i = 0; i < telemetry->n_hops; i++)
 		nodes[i] = hs_qos_path_node(flow, telemetry, i);
 	return telemetry->n_hops;
 }
 
-static bool is_of_longest(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry)
+static bool is_of_longest(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
 {
-	uint16_t nodes[HS_FLEXINT_MAX_HOPS];
+	uint32_t nodes[HS_TELEMETRY_MAX_HOPS];
 	unsigned n = nodes_of(flow, telemetry, nodes);
 	return is_part_of(nodes, n, flow->entries.nodes, flow->entries.n);
 }
 
-static void set_longest(struct hs_qos_flow *flow, const uint16_t *nodes, unsigned n)
+static void set_longest(struct hs_qos_flow *flow, const uint32_t *nodes, unsigned n)
 {
 	flow->entries.n = (uint16_t)n;
 	memcpy(flow->entries.nodes, nodes, n * sizeof(nodes[0]));
@@ -66,10 +66,10 @@ static bool were_parts(const struct hs_qos_flow *flow)
 
 // What is neither a part of the longest nor contains it is another path, and those that come are
 // compared with it.
-static void take_path(struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+static void take_path(struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns)
 {
 	struct hs_qos_entries *entries = &flow->entries;
-	uint16_t nodes[HS_FLEXINT_MAX_HOPS];
+	uint32_t nodes[HS_TELEMETRY_MAX_HOPS];
 	unsigned n = nodes_of(flow, telemetry, nodes);
 	if (is_part_of(nodes, n, entries->nodes, entries->n))
 		return;
@@ -84,14 +84,14 @@ static void take_path(struct hs_qos_flow *flow, const struct hs_flexint *telemet
 }
 
 void hs_qos_entries_path(
-		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns)
 {
 	take_path(flow, &flow->edge.telemetry, now_ns);
 	take_path(flow, telemetry, now_ns);
 }
 
 void hs_qos_entries_begin(
-		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns)
+		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns)
 {
 	struct hs_report report;
 	flow->entries.several = false;
@@ -106,7 +106,7 @@ void hs_qos_entries_begin(
 // ---- counts ----
 
 // Has the report the counts of all nodes of the longest path?
-static bool is_whole(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry)
+static bool is_whole(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry)
 {
 	bool whole = telemetry->n_hops == flow->entries.n;
 	for (int i = 0; whole && i < telemetry->n_hops; i++)
@@ -117,7 +117,7 @@ static bool is_whole(const struct hs_qos_flow *flow, const struct hs_flexint *te
 
 static void set_mark(struct hs_qos_entry_counts *counts, const struct hs_report *report)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	unsigned n = telemetry->n_hops;
 	counts->marked = true;
 	counts->has_source = telemetry->e2e.bitmap & HS_E2E_TX_PACKETS;
@@ -129,21 +129,28 @@ static void set_mark(struct hs_qos_entry_counts *counts, const struct hs_report 
 	}
 }
 
+// The least number, by its amount, that is the same modulo 2^bits.
+static int32_t signed_of(uint32_t difference, unsigned bits)
+{
+	return (int32_t)(difference << (32 - bits)) >> (32 - bits);
+}
+
 // What was missing on each link from the mark to this report. False: it cannot be.
 static bool missing_since(const struct hs_qos_entry_counts *counts, const struct hs_report *report,
 		int32_t sent, int32_t missing[HS_QOS_MAX_LINKS])
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	unsigned n = telemetry->n_hops;
-	uint16_t before = (uint16_t)(telemetry->e2e.tx_packets - counts->source);
+	unsigned bits = telemetry->family->packet_bits;
+	uint32_t before = telemetry->e2e.tx_packets - counts->source;
 	bool plausible = true;
 	for (unsigned i = 0; i <= n; i++) {
-		const struct hs_flexint_hop *hop = i < n ? &telemetry->hops[n - 1 - i] : NULL;
-		uint16_t rx = hop ? (uint16_t)(hop->rx_packets - counts->rx[i])
-				  : (uint16_t)(report->sink_rx_packets - counts->sink);
-		missing[i] = i || counts->has_source ? (int16_t)(uint16_t)(before - rx) : 0;
+		const struct hs_hop *hop = i < n ? &telemetry->hops[n - 1 - i] : NULL;
+		uint32_t rx = hop ? hop->rx_packets - counts->rx[i]
+				  : (uint32_t)report->sink_rx_packets - counts->sink;
+		missing[i] = i || counts->has_source ? signed_of(before - rx, bits) : 0;
 		plausible &= missing[i] <= sent + SLACK && missing[i] >= -sent - SLACK;
-		before = hop ? (uint16_t)(hop->tx_packets - counts->tx[i]) : 0;
+		before = hop ? hop->tx_packets - counts->tx[i] : 0;
 	}
 	return plausible;
 }
@@ -174,7 +181,7 @@ static void count_since(
 void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	struct hs_qos_entry_counts *counts = &flow->entries.counts;
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
 	if (!is_whole(flow, &report->telemetry)) {
 		counts->lacking += counts->marked;
 		return;

@@ -11,10 +11,10 @@
 
 // Paths begin to alternate: the edge's and this one.
 void hs_qos_entries_begin(
-		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns);
+		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns);
 // While they alternate: a report came by another path than the edge's.
 void hs_qos_entries_path(
-		struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int64_t now_ns);
+		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns);
 // While they alternate: any report.
 void hs_qos_entries_count(struct hs_qos_flow *flow, const struct hs_report *report);
 

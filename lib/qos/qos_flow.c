@@ -21,7 +21,8 @@
 // ---- init, fini, memory ----
 
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
-		const struct hs_qos_config *config, struct hs_qos_step *scratch)
+		const struct hs_qos_config *config, uint64_t packets_wrap,
+		struct hs_qos_step *scratch)
 {
 	memset(flow, 0, sizeof(*flow));
 	flow->ns_id = key->ns_id;
@@ -33,6 +34,7 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->plain = config->plain;
 	flow->slack = config->slack_packets;
 	flow->limits.slack_packets = config->slack_packets;
+	flow->limits.packets_wrap = packets_wrap;
 	flow->last_step = scratch;
 	int64_t windows = LASTING_NS / config->window_ns[0];
 	flow->lasting = windows > 3 ? (uint32_t)windows : 3;
@@ -84,7 +86,7 @@ struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag)
 static unsigned collect_delays(const struct hs_report *report, const uint16_t *path_links,
 		uint16_t *links, int64_t *delays)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	unsigned n = 0;
 	bool has_last = telemetry->e2e.bitmap & HS_E2E_TIMESTAMP;
 	uint64_t last = telemetry->e2e.ts_ns;
@@ -93,7 +95,7 @@ static unsigned collect_delays(const struct hs_report *report, const uint16_t *p
 		delays[n++] = (int64_t)((uint64_t)report->sink_ts_ns - last);
 	}
 	for (unsigned i = 0; i < telemetry->n_hops; i++) {
-		const struct hs_flexint_hop *hop = &telemetry->hops[telemetry->n_hops - 1 - i];
+		const struct hs_hop *hop = &telemetry->hops[telemetry->n_hops - 1 - i];
 		bool has = hop->bitmap & HS_HOP_TIMESTAMP;
 		if (has && has_last && path_links[i]) {
 			links[n] = path_links[i];
@@ -126,7 +128,7 @@ unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_repo
 		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
 		int64_t delays[HS_QOS_MAX_LINKS + 1])
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	uint16_t found[HS_QOS_MAX_LINKS];
 	const uint16_t *path_links = flow->path_links;
 	if (!flow->has_edge || !hs_qos_path_same(telemetry, &flow->edge.telemetry)) {
@@ -162,7 +164,7 @@ void hs_qos_flow_fold(struct hs_qos_flow *flow)
 
 static void copy_report(struct hs_report *to, const struct hs_report *from)
 {
-	size_t used = offsetof(struct hs_flexint, hops) +
+	size_t used = offsetof(struct hs_decoded, hops) +
 		      from->telemetry.n_hops * sizeof(from->telemetry.hops[0]);
 	memcpy(&to->telemetry, &from->telemetry, used);
 	to->sink_ts_ns = from->sink_ts_ns;

@@ -75,7 +75,7 @@ struct hs_qos_carry {
 // same two nodes again (a loop, or nodes without an id of their own): each visit is a link of its
 // own, so that a report has at most one value for a link.
 struct hs_qos_link {
-	uint16_t from, to;
+	uint32_t from, to;
 	uint8_t visit; // 0: the first on its path
 	bool has_origin, has_ordered, has_arrived;
 	int64_t origin;	  // of the histograms: the epoch's first delay
@@ -102,7 +102,7 @@ struct hs_qos_seen {
 struct hs_qos_entry_counts {
 	bool marked, has_source;
 	uint32_t source, sink;
-	uint16_t rx[HS_FLEXINT_MAX_HOPS], tx[HS_FLEXINT_MAX_HOPS];
+	uint32_t rx[HS_TELEMETRY_MAX_HOPS], tx[HS_TELEMETRY_MAX_HOPS];
 	int32_t missing[HS_QOS_MAX_LINKS]; // packets on the way to each node, and to the sink
 	int32_t sent;
 	uint32_t whole, lacking; // reports with all entries, and others
@@ -113,7 +113,7 @@ struct hs_qos_entries {
 	bool several; // some path is no part of the longest
 	int64_t several_ns;
 	uint16_t n;
-	uint16_t nodes[HS_FLEXINT_MAX_HOPS]; // of the longest
+	uint32_t nodes[HS_TELEMETRY_MAX_HOPS]; // of the longest
 	struct hs_qos_entry_counts counts;
 };
 
@@ -128,13 +128,13 @@ struct hs_qos_slot {
 	struct hs_qos_window window;
 	bool filled;
 	uint32_t capacity; // hops
-	uint16_t path[HS_FLEXINT_MAX_HOPS + 2];
+	uint32_t path[HS_TELEMETRY_MAX_HOPS + 2];
 };
 
 struct hs_qos_flow {
 	// What a report touches that is only placed.
 	uint32_t ns_id, generation;
-	uint16_t sink_id;
+	uint32_t sink_id;
 	int64_t place_after_ns, place_until_ns; // sink times of such reports
 	int64_t place_tag;
 	struct hs_qos_ring ring;
@@ -179,7 +179,7 @@ struct hs_qos_flow {
 	uint64_t multipath_edge; // when the path last changed
 	int64_t multipath_ns;
 	uint16_t n_common;
-	uint16_t common[HS_FLEXINT_MAX_HOPS]; // nodes that all alternating paths have
+	uint32_t common[HS_TELEMETRY_MAX_HOPS]; // nodes that all alternating paths have
 	struct hs_qos_path paths[HS_QOS_PATHS];
 	struct hs_qos_entries entries;
 
@@ -240,7 +240,8 @@ struct hs_qos_plan {
 
 // The configuration is one that hs_qos_create has completed.
 void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
-		const struct hs_qos_config *config, struct hs_qos_step *scratch);
+		const struct hs_qos_config *config, uint64_t packets_wrap,
+		struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);
 
 // Takes a report into the sum of its window (HS_QOS_CURRENT or HS_QOS_CLOSING). 0, -ENOMEM, or

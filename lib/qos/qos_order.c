@@ -27,7 +27,7 @@
 // burst has one stamp: where there is nothing else, its packets are in the order of arrival.
 static int64_t order_ahead(const struct hs_report *newest, const struct hs_report *report)
 {
-	const struct hs_flexint_e2e *edge = &newest->telemetry.e2e, *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *edge = &newest->telemetry.e2e, *e2e = &report->telemetry.e2e;
 	uint16_t bits = edge->bitmap & e2e->bitmap;
 	if (bits & HS_E2E_TX_PACKETS)
 		return (int32_t)(e2e->tx_packets - edge->tx_packets);
@@ -119,7 +119,7 @@ static bool late_for_too_long(
 
 void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *report)
 {
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
 	flow->restarted = true;
 	flow->restart_tx_packets = e2e->tx_packets;
 	flow->restart_ts_ns = e2e->ts_ns;
@@ -129,7 +129,7 @@ void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *repo
 // A count that may be all of the time since the newest report.
 static bool is_young(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	bool sent = flow->edge.telemetry.e2e.bitmap & e2e->bitmap & HS_E2E_TX_PACKETS;
 	return received >= 0 &&
@@ -168,8 +168,7 @@ static enum hs_qos_relation relate_back(struct hs_qos_flow *flow, const struct h
 static enum hs_qos_relation relate_equal(
 		struct hs_qos_flow *flow, const struct hs_report *report, bool stamped)
 {
-	const struct hs_flexint_e2e *edge = &flow->edge.telemetry.e2e,
-				    *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *edge = &flow->edge.telemetry.e2e, *e2e = &report->telemetry.e2e;
 	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - edge->ts_ns);
 	if (stamped && elapsed_ns >= -MS && elapsed_ns <= MS)
 		return HS_QOS_DUPLICATE;
@@ -197,7 +196,7 @@ static bool sink_restarted(
 // stamp is not.
 static bool is_of_life_before(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
 	return flow->restarted && report->sink_ts_ns - flow->restart_sink_ts_ns < HELD_NS &&
 	       (int64_t)(e2e->ts_ns - flow->restart_ts_ns) < 0 &&
 	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
@@ -234,8 +233,8 @@ enum hs_qos_relation hs_qos_order_relate(
 		flow->new_time = false;
 		return HS_QOS_NEW_EPOCH;
 	}
-	const struct hs_flexint_e2e *edge = &flow->edge.telemetry.e2e;
-	const struct hs_flexint_e2e *e2e = &report->telemetry.e2e;
+	const struct hs_e2e *edge = &flow->edge.telemetry.e2e;
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
 	uint16_t bits = edge->bitmap & e2e->bitmap;
 	bool stamped = bits & HS_E2E_TIMESTAMP;
 	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - edge->ts_ns);

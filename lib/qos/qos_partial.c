@@ -9,13 +9,13 @@
 
 // The nodes at the ends of a link, as a report has them; NULL: the source, the sink.
 struct ends {
-	const struct hs_flexint_hop *from, *to;
+	const struct hs_hop *from, *to;
 };
 
 static struct ends ends_of(
 		const struct hs_report *report, const uint8_t *at, unsigned n, unsigned link)
 {
-	const struct hs_flexint_hop *hops = report->telemetry.hops;
+	const struct hs_hop *hops = report->telemetry.hops;
 	return (struct ends){
 			.from = link > 0 ? &hops[at[link - 1]] : NULL,
 			.to = link < n ? &hops[at[link]] : NULL,
@@ -24,8 +24,8 @@ static struct ends ends_of(
 
 static bool has(const struct hs_report *report, const struct ends *ends, enum hs_qos_count count)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
-	uint16_t to = ends->to ? ends->to->bitmap : HS_HOP_KNOWN;
+	const struct hs_decoded *telemetry = &report->telemetry;
+	uint16_t to = ends->to ? ends->to->bitmap : HS_HOP_MEASURED;
 	bool bytes = to & HS_HOP_BYTES;
 	switch (count) {
 	case HS_QOS_COUNT_LOSS:
@@ -60,7 +60,7 @@ static void set_mark(
 // The fields that all entries have.
 static unsigned fields_of(const struct hs_report *report)
 {
-	unsigned bits = HS_HOP_KNOWN;
+	unsigned bits = HS_HOP_MEASURED;
 	for (unsigned i = 0; i < report->telemetry.n_hops; i++)
 		bits &= report->telemetry.hops[i].bitmap;
 	return bits;
@@ -68,7 +68,7 @@ static unsigned fields_of(const struct hs_report *report)
 
 static bool is_whole(const struct hs_report *report)
 {
-	return !(report->telemetry.trace_type & HS_HOP_KNOWN & ~fields_of(report));
+	return !(report->telemetry.trace_type & HS_HOP_MEASURED & ~fields_of(report));
 }
 
 // ---- the step of one count ----
@@ -76,7 +76,7 @@ static bool is_whole(const struct hs_report *report)
 // A report of the nodes concerned alone. The others are to it as nodes that never gave counts.
 static void reduce(const struct hs_qos_mark *mark, bool from, bool to, struct hs_report *report)
 {
-	struct hs_flexint *telemetry = &report->telemetry;
+	struct hs_decoded *telemetry = &report->telemetry;
 	telemetry->e2e = mark->e2e;
 	telemetry->n_hops = 0;
 	if (from)
@@ -267,10 +267,10 @@ int hs_qos_partial_plan(
 void hs_qos_partial_count(
 		struct hs_qos_sum *sum, const struct hs_report *report, const uint16_t *path_links)
 {
-	uint8_t at[HS_FLEXINT_MAX_HOPS];
+	uint8_t at[HS_TELEMETRY_MAX_HOPS];
 	unsigned n = report->telemetry.n_hops;
 
-	if (fields_of(report) == HS_HOP_KNOWN)
+	if (fields_of(report) == HS_HOP_MEASURED)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		at[i] = (uint8_t)(n - 1 - i);

@@ -25,8 +25,8 @@ enum hs_qos_count {
 struct hs_qos_mark {
 	bool valid;
 	uint32_t resets; // steps in a row that a restart of a node made void
-	struct hs_flexint_e2e e2e;
-	struct hs_flexint_hop from, to; // unless they are the source and the sink
+	struct hs_e2e e2e;
+	struct hs_hop from, to; // unless they are the source and the sink
 	int64_t sink_ts_ns;
 	uint64_t sink_rx_packets, sink_rx_bytes;
 };

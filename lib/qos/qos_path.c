@@ -69,7 +69,7 @@ static unsigned most_links(const struct hs_qos_flow *flow)
 }
 
 // The index of a new link, or -ENOMEM. What a link that made room had lost becomes unattributed.
-static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
+static int new_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	uint16_t index;
 	if (flow->n_links >= most_links(flow)) {
@@ -94,7 +94,7 @@ static int new_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsign
 }
 
 int hs_qos_path_find_link(
-		const struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
+		const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	for (unsigned i = 1; i < flow->n_links; i++) {
 		const struct hs_qos_link *link = &flow->links[i];
@@ -105,10 +105,10 @@ int hs_qos_path_find_link(
 }
 
 unsigned hs_qos_path_visit(
-		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i)
+		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {
-	uint16_t from = hs_qos_path_node(flow, telemetry, i - 1);
-	uint16_t to = hs_qos_path_node(flow, telemetry, i);
+	uint32_t from = hs_qos_path_node(flow, telemetry, i - 1);
+	uint32_t to = hs_qos_path_node(flow, telemetry, i);
 	unsigned visit = 0;
 	for (int j = 0; j < i; j++)
 		visit += hs_qos_path_node(flow, telemetry, j - 1) == from &&
@@ -116,7 +116,7 @@ unsigned hs_qos_path_visit(
 	return visit;
 }
 
-static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit)
+static int ensure_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit)
 {
 	if (!flow->n_links && new_link(flow, 0, flow->sink_id, 0) < 0)
 		return -ENOMEM;
@@ -127,7 +127,7 @@ static int ensure_link(struct hs_qos_flow *flow, uint16_t from, uint16_t to, uns
 	return index;
 }
 
-void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
+void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
 		uint16_t links[HS_QOS_MAX_LINKS])
 {
 	for (int i = 0; i <= telemetry->n_hops; i++) {
@@ -140,7 +140,7 @@ void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_flexint *
 
 // ---- paths ----
 
-static uint64_t path_hash(const struct hs_flexint *telemetry)
+static uint64_t path_hash(const struct hs_decoded *telemetry)
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
@@ -148,7 +148,7 @@ static uint64_t path_hash(const struct hs_flexint *telemetry)
 	return hash ^ telemetry->n_hops;
 }
 
-static bool is_common(const struct hs_qos_flow *flow, uint16_t node)
+static bool is_common(const struct hs_qos_flow *flow, uint32_t node)
 {
 	for (unsigned i = 0; i < flow->n_common; i++)
 		if (flow->common[i] == node)
@@ -156,7 +156,7 @@ static bool is_common(const struct hs_qos_flow *flow, uint16_t node)
 	return false;
 }
 
-static bool on_path(const struct hs_flexint *telemetry, uint16_t node)
+static bool on_path(const struct hs_decoded *telemetry, uint32_t node)
 {
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		if (telemetry->hops[i].node_id == node)
@@ -184,7 +184,7 @@ static void remember_path(struct hs_qos_flow *flow, uint64_t hash)
 	*path = (struct hs_qos_path){hash, flow->edges, flow->edge.sink_ts_ns};
 }
 
-static void narrow_common(struct hs_qos_flow *flow, const struct hs_flexint *path)
+static void narrow_common(struct hs_qos_flow *flow, const struct hs_decoded *path)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < flow->n_common; i++)
@@ -195,7 +195,7 @@ static void narrow_common(struct hs_qos_flow *flow, const struct hs_flexint *pat
 
 static void start_multipath(struct hs_qos_flow *flow, const struct hs_report *report)
 {
-	const struct hs_flexint *path = &flow->edge.telemetry;
+	const struct hs_decoded *path = &flow->edge.telemetry;
 	hs_qos_entries_begin(flow, &report->telemetry, report->sink_ts_ns);
 	flow->multipath = true;
 	flow->n_common = path->n_hops;
@@ -257,7 +257,7 @@ static void begin_plan(struct hs_qos_flow *flow)
 int hs_qos_path_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	plan->n_path_links = telemetry->n_hops + 1u;
 	flow->plan_links = (uint16_t)(flow->n_path_links + 2 * plan->n_path_links);
 	plan->same_path = flow->has_edge && hs_qos_path_same(telemetry, &flow->edge.telemetry);
@@ -293,7 +293,7 @@ void hs_qos_path_chain_same(const struct hs_report *a, struct hs_qos_plan *plan)
 
 // Where node of b stands on path a, at or behind `from`; -1: nowhere.
 static int position_on(
-		const struct hs_qos_flow *flow, const struct hs_flexint *a, uint16_t node, int from)
+		const struct hs_qos_flow *flow, const struct hs_decoded *a, uint32_t node, int from)
 {
 	for (int i = from; i < a->n_hops; i++)
 		if (hs_qos_path_node(flow, a, i) == node)
@@ -304,7 +304,7 @@ static int position_on(
 // The link of the chain from node `last` of path b to node i: that of the path itself, or one that
 // spans the nodes between them.
 static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
-		const struct hs_flexint *on_b, int last, int i, bool joined)
+		const struct hs_decoded *on_b, int last, int i, bool joined)
 {
 	unsigned at = plan->chain.n;
 	plan->chain.joined[at] = joined;
@@ -315,7 +315,7 @@ static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		plan->chain_links[at] = plan->path_links[i];
 		return 0;
 	}
-	uint16_t from = hs_qos_path_node(flow, on_b, last), to = hs_qos_path_node(flow, on_b, i);
+	uint32_t from = hs_qos_path_node(flow, on_b, last), to = hs_qos_path_node(flow, on_b, i);
 	unsigned visit = 0;
 	for (unsigned j = 0; j < at; j++) {
 		const struct hs_qos_link *link = &flow->links[plan->chain_links[j]];
@@ -332,11 +332,11 @@ static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		const struct hs_report *b, struct hs_qos_plan *plan)
 {
-	const struct hs_flexint *on_a = &a->telemetry, *on_b = &b->telemetry;
+	const struct hs_decoded *on_a = &a->telemetry, *on_b = &b->telemetry;
 	int last_a = -1, last_b = -1;
 	plan->chain.n = 0;
 	for (int i = 0; i < on_b->n_hops; i++) {
-		uint16_t node = hs_qos_path_node(flow, on_b, i);
+		uint32_t node = hs_qos_path_node(flow, on_b, i);
 		int at = position_on(flow, on_a, node, last_a + 1);
 		if (at < 0 || (flow->multipath && !is_common(flow, node)))
 			continue;

@@ -12,8 +12,8 @@
 #define HS_QOS_ALTERNATES (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING)
 
 // Node i of a path, counted from the source, which is -1; the sink is n_hops.
-static inline uint16_t hs_qos_path_node(
-		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i)
+static inline uint32_t hs_qos_path_node(
+		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {
 	if (i < 0)
 		return 0;
@@ -22,11 +22,11 @@ static inline uint16_t hs_qos_path_node(
 	return telemetry->hops[telemetry->n_hops - 1 - i].node_id;
 }
 
-static inline bool hs_qos_path_same(const struct hs_flexint *a, const struct hs_flexint *b)
+static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_decoded *b)
 {
 	if (a->n_hops != b->n_hops)
 		return false;
-	unsigned differ = 0;
+	uint32_t differ = 0;
 	for (unsigned i = 0; i < a->n_hops; i++)
 		differ |= a->hops[i].node_id ^ b->hops[i].node_id;
 	return !differ;
@@ -34,13 +34,13 @@ static inline bool hs_qos_path_same(const struct hs_flexint *a, const struct hs_
 
 // The link's index, or -ENOENT.
 int hs_qos_path_find_link(
-		const struct hs_qos_flow *flow, uint16_t from, uint16_t to, unsigned visit);
+		const struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsigned visit);
 // The links of a path, from the source on; 0 for those that are not known.
-void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_flexint *telemetry,
+void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *telemetry,
 		uint16_t links[HS_QOS_MAX_LINKS]);
 // How often the path has passed the two nodes of its link i before.
 unsigned hs_qos_path_visit(
-		const struct hs_qos_flow *flow, const struct hs_flexint *telemetry, int i);
+		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i);
 
 // Finds (and creates) the links of a report's path. 0 or -ENOMEM.
 int hs_qos_path_plan(

@@ -6,9 +6,10 @@
 #include "qos_sum.h"
 
 #define E2E_FIELDS   (HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES)
-#define HOP_FIELDS   HS_HOP_KNOWN
+#define HOP_FIELDS   HS_HOP_MEASURED
 #define MOST_PACKETS 32767 // of this many frames of MOST_BYTES, a count of bytes is below 2^31
 #define MOST_BYTES   65535
+#define WRAP	     65536  // counts of 16 bits; others take the long way
 #define HALF	     16384u // frames: so many bytes too many are another multiple of 65536 packets
 
 #define HAS_ENDS (HS_QOS_HAS_LOSS | HS_QOS_HAS_RX_PACKETS | HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN)
@@ -16,17 +17,18 @@
 // The step to a report: packets lost on each link and in the node behind it, in path order.
 struct step {
 	int64_t sent, received, received_bytes;
-	int32_t lost[2 * HS_FLEXINT_MAX_HOPS + 1];
+	int32_t lost[2 * HS_TELEMETRY_MAX_HOPS + 1];
 };
 
 bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
-	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
-	if (!flow->has_edge || flow->multipath || flow->partial || flow->plain ||
-			a->n_hops != b->n_hops ||
+	const struct hs_decoded *a = &flow->edge.telemetry, *b = &report->telemetry;
+	if (!flow->has_edge || flow->limits.packets_wrap != WRAP || flow->multipath ||
+			flow->partial || flow->plain || a->n_hops != b->n_hops ||
 			(a->e2e.bitmap & b->e2e.bitmap & E2E_FIELDS) != E2E_FIELDS)
 		return false;
-	unsigned bits = HOP_FIELDS, differ = 0;
+	unsigned bits = HOP_FIELDS;
+	uint32_t differ = 0;
 	for (unsigned i = 0; i < b->n_hops; i++) {
 		differ |= a->hops[i].node_id ^ b->hops[i].node_id;
 		bits &= a->hops[i].bitmap & b->hops[i].bitmap;
@@ -37,7 +39,7 @@ bool hs_qos_quick_fits(const struct hs_qos_flow *flow, const struct hs_report *r
 // Rule 13, as in qos_step.c.
 static inline int32_t unwrap(uint16_t difference, int32_t slack)
 {
-	return difference >= 65536 - slack ? (int32_t)difference - 65536 : difference;
+	return difference >= WRAP - slack ? (int32_t)difference - WRAP : difference;
 }
 
 // Which steps qos_restart.c has to look at: a node (or the source) whose count is young, and fewer
@@ -62,7 +64,7 @@ static inline uint64_t may_be_step(int64_t before_ns, int64_t ns)
 static inline bool reckon(
 		const struct hs_qos_flow *flow, const struct hs_report *report, struct step *step)
 {
-	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
+	const struct hs_decoded *a = &flow->edge.telemetry, *b = &report->telemetry;
 	int32_t slack = (int32_t)flow->slack;
 	step->sent = (uint32_t)(b->e2e.tx_packets - a->e2e.tx_packets);
 	step->received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
@@ -80,7 +82,7 @@ static inline bool reckon(
 	int64_t last_ns = (int64_t)(b->e2e.ts_ns - a->e2e.ts_ns);
 	uint64_t stepped = may_be_step(last_ns, last_ns);
 	for (unsigned i = b->n_hops; i-- > 0;) {
-		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
+		const struct hs_hop *p = &a->hops[i], *q = &b->hops[i];
 		int64_t ns = (int64_t)(q->ts_ns - p->ts_ns);
 		stepped |= may_be_step(last_ns, ns);
 		last_ns = ns;
@@ -137,13 +139,13 @@ static inline struct hs_qos_delta at_sink(const struct hs_qos_flow *flow,
 static inline void absorb_links(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct step *step)
 {
-	const struct hs_flexint *a = &flow->edge.telemetry, *b = &report->telemetry;
+	const struct hs_decoded *a = &flow->edge.telemetry, *b = &report->telemetry;
 	const uint16_t *links = flow->path_links;
 	const int32_t *lost = step->lost;
 	uint64_t last_ns = b->e2e.ts_ns;
 	int64_t running = step->sent;
 	for (unsigned i = b->n_hops; i-- > 0; lost += 2, links++) {
-		const struct hs_flexint_hop *p = &a->hops[i], *q = &b->hops[i];
+		const struct hs_hop *p = &a->hops[i], *q = &b->hops[i];
 		struct hs_qos_delta delta = {
 				.has = HAS_ENDS | HS_QOS_HAS_NODE_LOSS,
 				.lost = lost[0],

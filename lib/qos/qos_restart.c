@@ -8,18 +8,18 @@
 
 #define MS 1000000ll
 
-#define HELD_NS	     (50 * MS)	  // packets are overtaken by those that were sent so much later
-#define APART_NS     (100 * MS)	  // between the bursts of two workers at most
-#define ABSURD_NS    (-1000 * MS) // no packet is overtaken by so much: its clock was set
-#define LEAST	     8		  // packets out of order that prove nothing, however slow the flow
-#define MANY	     1024
-#define MOST_BYTES   (1ll << 30)	   // of a span in which bytes that run back can be told
-#define MOST_PACKETS (4ll * HS_QOS_WRAP16) // whose bytes are known well enough from the mean
+#define HELD_NS	   (50 * MS)	// packets are overtaken by those that were sent so much later
+#define APART_NS   (100 * MS)	// between the bursts of two workers at most
+#define ABSURD_NS  (-1000 * MS) // no packet is overtaken by so much: its clock was set
+#define LEAST	   8		// packets out of order that prove nothing, however slow the flow
+#define MANY	   1024
+#define MOST_BYTES (1ll << 30) // of a span in which bytes that run back can be told
+#define MOST_WRAPS 4	       // of packets whose bytes are known well enough from the mean
 
 struct node {
 	unsigned at;	// in the chain
 	int64_t rx, tx; // packets
-	int64_t before; // at the point before it, or HS_QOS_WRAP16 less than nothing: none is
+	int64_t before; // at the point before it, or the counts' wrap less than nothing: none is
 	int64_t behind; // at the point behind it that counted most
 	int order;	// 1: the later report passed it later; -1: earlier; 0: not known
 	bool young;	// its counts may all be of the time between the two reports
@@ -46,7 +46,7 @@ static int64_t allowed_for(const struct hs_qos_walk *walk, int64_t packets)
 
 static bool is_young(const struct scene *scene, unsigned at)
 {
-	const struct hs_flexint_hop *hop = hs_qos_hop_b(scene->walk, at);
+	const struct hs_hop *hop = hs_qos_hop_b(scene->walk, at);
 	uint16_t bits = hs_qos_hop_bits(scene->walk, at);
 	int64_t frame = scene->walk->frame_bytes, most = scene->sent + scene->allowed;
 	bool counts = bits & HS_HOP_PACKETS;
@@ -54,7 +54,7 @@ static bool is_young(const struct scene *scene, unsigned at)
 		return false;
 	if (!(bits & HS_HOP_BYTES) || !frame)
 		return true;
-	if (!counts || most >= HS_QOS_WRAP16)
+	if (!counts || most >= scene->walk->wrap)
 		return hop->rx_bytes / 4 <= frame * most;
 	return hop->rx_bytes / 4 <= frame * hop->rx_packets &&
 	       4ll * hop->rx_bytes >= frame * hop->rx_packets;
@@ -136,12 +136,12 @@ static bool bytes_disagree(const struct scene *scene, const struct node *node)
 	const struct hs_qos_walk *walk = scene->walk;
 	int64_t frame = walk->frame_bytes;
 	if (!(hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES) || !frame || node->rx < 0 ||
-			node->rx > MOST_PACKETS || walk->received < node->rx / 8)
+			node->rx > MOST_WRAPS * walk->wrap || walk->received < node->rx / 8)
 		return false;
 	uint32_t bytes = hs_qos_hop_b(walk, node->at)->rx_bytes -
 			 hs_qos_hop_a(walk, node->at)->rx_bytes;
 	int64_t off = (int32_t)(bytes - (uint32_t)(node->rx * frame));
-	int64_t most = HS_QOS_WRAP16 / 2 * frame;
+	int64_t most = walk->wrap / 2 * frame;
 	return off > most || off < -most;
 }
 
@@ -157,10 +157,10 @@ static bool source_tells(const struct scene *scene, int64_t behind)
 static bool packets_doubt(const struct scene *scene, const struct node *node)
 {
 	const struct hs_qos_walk *walk = scene->walk;
-	uint16_t before = hs_qos_hop_a(walk, node->at)->rx_packets;
-	uint16_t now = hs_qos_hop_b(walk, node->at)->rx_packets;
+	uint32_t before = hs_qos_hop_a(walk, node->at)->rx_packets;
+	uint32_t now = hs_qos_hop_b(walk, node->at)->rx_packets;
 	return walk->has_source && !(hs_qos_hop_bits(walk, node->at) & HS_HOP_BYTES) &&
-	       walk->sent >= MANY && walk->sent < HS_QOS_WRAP16 - walk->slack &&
+	       walk->sent >= MANY && walk->sent < walk->wrap - walk->slack &&
 	       walk->received <= walk->sent / 8 && now < before &&
 	       now <= 2 * walk->received + scene->allowed;
 }

@@ -10,7 +10,7 @@
 #define HOP_BYTES 24 // of an entry with all fields
 
 // The fixed part of a report, followed by its hops: 4 bytes of id and bitmap, then only the fields
-// of the bitmap.
+// of the bitmap. Hops whose ids or counts of packets have more than 16 bits are kept as they are.
 struct packed {
 	int64_t tag;
 	int64_t sink_ts_ns;
@@ -20,12 +20,17 @@ struct packed {
 	uint32_t int_packets, tx_packets, tx_bytes;
 	uint32_t trace_type;
 	uint16_t e2e_bitmap;
-	uint16_t n_hops;
+	uint8_t n_hops;
+	bool wide;
 	uint8_t hops[];
 };
 
-// The longest option 0x31 leaves 247 bytes for entries.
-static_assert(offsetof(struct packed, hops) + HS_FLEXINT_MAX_TRACE - 8 <= SLOT_MAX, "slot");
+// What a record can hold of narrow entries; of wide ones the ring keeps fewer than a thousand
+// reports where they are longer.
+#define NARROW_BYTES 247 // of option 0x31, whose entries are packed as they are on the wire
+#define WIDE_MAX     (offsetof(struct packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop))
+static_assert(offsetof(struct packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
+static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
 						HS_QOS_RING_CHUNK >=
 				1000 + HS_QOS_RING_AHEAD,
@@ -57,15 +62,26 @@ static inline uint8_t *slot_of(const struct hs_qos_ring *ring, uint64_t number)
 	return slot_at(ring, slot);
 }
 
-// An entry with all fields is packed as it is.
-static_assert(sizeof(struct hs_flexint_hop) == HOP_BYTES, "no padding");
+static_assert(sizeof(struct hs_hop) == 32 && offsetof(struct hs_hop, ts_ns) == 16, "no padding");
 
-static inline uint32_t packed_bytes(const struct hs_report *report)
+static inline bool is_wide(const struct hs_decoded *telemetry)
+{
+	uint32_t bits = 0;
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		const struct hs_hop *hop = &telemetry->hops[i];
+		bits |= hop->node_id | hop->tx_packets | hop->rx_packets;
+	}
+	return bits > UINT16_MAX;
+}
+
+static inline uint32_t packed_bytes(const struct hs_decoded *telemetry, bool wide)
 {
 	uint32_t bytes = offsetof(struct packed, hops);
-	for (unsigned i = 0; i < report->telemetry.n_hops; i++) {
-		uint16_t bitmap = report->telemetry.hops[i].bitmap;
-		if (bitmap == HS_HOP_KNOWN) {
+	if (wide)
+		return bytes + telemetry->n_hops * (uint32_t)sizeof(struct hs_hop);
+	for (unsigned i = 0; i < telemetry->n_hops; i++) {
+		uint16_t bitmap = telemetry->hops[i].bitmap;
+		if (bitmap == HS_HOP_MEASURED) {
 			bytes += HOP_BYTES;
 			continue;
 		}
@@ -75,16 +91,30 @@ static inline uint32_t packed_bytes(const struct hs_report *report)
 	return bytes;
 }
 
-static inline uint8_t *pack_hop(uint8_t *at, const struct hs_flexint_hop *hop)
+static inline uint32_t bytes_of(const struct hs_report *report)
 {
-	if (hop->bitmap == HS_HOP_KNOWN) {
-		memcpy(at, hop, HOP_BYTES);
-		return at + HOP_BYTES;
-	}
-	memcpy(at, &hop->node_id, 4); // with the bitmap behind it
+	return packed_bytes(&report->telemetry, is_wide(&report->telemetry));
+}
+
+// Two numbers of 16 bits.
+static inline uint32_t pair(uint32_t low, uint32_t high)
+{
+	return (low & UINT16_MAX) | high << 16;
+}
+
+static inline uint8_t *pack_hop(uint8_t *at, const struct hs_hop *hop)
+{
+	uint32_t id = pair(hop->node_id, hop->bitmap);
+	uint32_t packets = pair(hop->tx_packets, hop->rx_packets);
+	memcpy(at, &id, 4);
 	at += 4;
+	if (hop->bitmap == HS_HOP_MEASURED) {
+		memcpy(at, &packets, 4);
+		memcpy(at + 4, &hop->ts_ns, 16); // with both counts of bytes behind it
+		return at + HOP_BYTES - 4;
+	}
 	if (hop->bitmap & HS_HOP_PACKETS) {
-		memcpy(at, &hop->tx_packets, 4); // with rx_packets behind it
+		memcpy(at, &packets, 4);
 		at += 4;
 	}
 	if (hop->bitmap & HS_HOP_TIMESTAMP) {
@@ -98,28 +128,18 @@ static inline uint8_t *pack_hop(uint8_t *at, const struct hs_flexint_hop *hop)
 	return at;
 }
 
-static_assert(offsetof(struct hs_flexint_hop, bitmap) ==
-				offsetof(struct hs_flexint_hop, node_id) + 2,
-		"packed together");
-static_assert(offsetof(struct hs_flexint_hop, rx_packets) ==
-				offsetof(struct hs_flexint_hop, tx_packets) + 2,
-		"packed together");
-static_assert(offsetof(struct hs_flexint_hop, rx_bytes) ==
-				offsetof(struct hs_flexint_hop, tx_bytes) + 4,
-		"packed together");
-
-static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_flexint_hop *hop)
+static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_hop *hop)
 {
-	memcpy(&hop->node_id, at, 4);
-	if (hop->bitmap == HS_HOP_KNOWN) {
-		memcpy(hop, at, HOP_BYTES);
-		return at + HOP_BYTES;
-	}
-	memset(hop, 0, sizeof(*hop));
-	memcpy(&hop->node_id, at, 4);
+	uint32_t id, packets;
+	memcpy(&id, at, 4);
 	at += 4;
+	memset(hop, 0, sizeof(*hop));
+	hop->node_id = id & UINT16_MAX;
+	hop->bitmap = (uint16_t)(id >> 16);
 	if (hop->bitmap & HS_HOP_PACKETS) {
-		memcpy(&hop->tx_packets, at, 4);
+		memcpy(&packets, at, 4);
+		hop->tx_packets = packets & UINT16_MAX;
+		hop->rx_packets = packets >> 16;
 		at += 4;
 	}
 	if (hop->bitmap & HS_HOP_TIMESTAMP) {
@@ -133,10 +153,10 @@ static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_flexint_hop
 	return at;
 }
 
-static void pack(uint8_t *slot, const struct hs_report *report, int64_t tag)
+static void pack(uint8_t *slot, const struct hs_report *report, bool wide, int64_t tag)
 {
 	struct packed *packed = (struct packed *)slot;
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	packed->tag = tag;
 	packed->sink_ts_ns = report->sink_ts_ns;
 	packed->sink_rx_packets = report->sink_rx_packets;
@@ -147,8 +167,13 @@ static void pack(uint8_t *slot, const struct hs_report *report, int64_t tag)
 	packed->tx_bytes = telemetry->e2e.tx_bytes;
 	packed->trace_type = telemetry->trace_type;
 	packed->e2e_bitmap = telemetry->e2e.bitmap;
-	packed->n_hops = telemetry->n_hops;
+	packed->n_hops = (uint8_t)telemetry->n_hops;
+	packed->wide = wide;
 	uint8_t *at = packed->hops;
+	if (wide) {
+		memcpy(at, telemetry->hops, telemetry->n_hops * sizeof(telemetry->hops[0]));
+		return;
+	}
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		at = pack_hop(at, &telemetry->hops[i]);
 }
@@ -156,32 +181,38 @@ static void pack(uint8_t *slot, const struct hs_report *report, int64_t tag)
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
 {
 	const struct packed *packed = (const struct packed *)slot_of(ring, number);
-	struct hs_flexint *telemetry = &report->telemetry;
+	struct hs_decoded *telemetry = &report->telemetry;
 	report->sink_ts_ns = packed->sink_ts_ns;
 	report->sink_rx_packets = packed->sink_rx_packets;
 	report->sink_rx_bytes = packed->sink_rx_bytes;
 	telemetry->ns_id = 0;
 	telemetry->trace_type = packed->trace_type;
-	telemetry->e2e = (struct hs_flexint_e2e){
+	telemetry->e2e = (struct hs_e2e){
 			.bitmap = packed->e2e_bitmap,
 			.int_packets = packed->int_packets,
 			.ts_ns = packed->ts_ns,
 			.tx_packets = packed->tx_packets,
 			.tx_bytes = packed->tx_bytes,
 	};
+	telemetry->family = ring->family;
 	telemetry->n_hops = packed->n_hops;
 	const uint8_t *at = packed->hops;
+	if (packed->wide) {
+		memcpy(telemetry->hops, at, packed->n_hops * sizeof(telemetry->hops[0]));
+		return;
+	}
 	for (unsigned i = 0; i < packed->n_hops; i++)
 		at = unpack_hop(at, &telemetry->hops[i]);
 }
 
 bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
-		const struct hs_flexint *path, int64_t *delays)
+		const struct hs_decoded *path, int64_t *delays)
 {
 	const struct packed *packed = (const struct packed *)slot_of(ring, number);
 	const uint8_t *at = packed->hops;
 	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	if (packed->n_hops != path->n_hops || !(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
+	if (packed->wide || packed->n_hops != path->n_hops ||
+			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
 		return false;
 	delays[0] = (int64_t)(next_ns - packed->ts_ns);
 	delays += path->n_hops + 1u;
@@ -189,10 +220,10 @@ bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
 		uint16_t id, bitmap;
 		uint64_t ts_ns;
 		memcpy(&id, at, sizeof(id));
-		memcpy(&bitmap, at + offsetof(struct hs_flexint_hop, bitmap), sizeof(bitmap));
-		if (id != path->hops[i].node_id || bitmap != HS_HOP_KNOWN)
+		memcpy(&bitmap, at + 2, sizeof(bitmap));
+		if (id != path->hops[i].node_id || bitmap != HS_HOP_MEASURED)
 			return false;
-		memcpy(&ts_ns, at + offsetof(struct hs_flexint_hop, ts_ns), sizeof(ts_ns));
+		memcpy(&ts_ns, at + 8, sizeof(ts_ns));
 		*delays-- = (int64_t)(next_ns - ts_ns);
 		next_ns = ts_ns;
 	}
@@ -240,7 +271,9 @@ static void step_head(struct hs_qos_ring *ring)
 // grows, so a handful of times in the life of a flow.
 static int regrow(struct hs_qos_ring *ring, uint32_t slot_bytes)
 {
-	struct hs_qos_ring grown = {.slot_bytes = slot_bytes, .capacity = capacity_for(slot_bytes)};
+	struct hs_qos_ring grown = {.slot_bytes = slot_bytes,
+			.capacity = capacity_for(slot_bytes),
+			.family = ring->family};
 	uint32_t room = room_of(grown.capacity);
 	uint32_t keep = ring->count < room ? ring->count : room;
 	grown.next = ring->next - keep;
@@ -269,22 +302,24 @@ uint32_t hs_qos_ring_room(const struct hs_qos_ring *ring)
 
 uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_report *report)
 {
-	uint32_t bytes = packed_bytes(report);
-	if (bytes <= ring->slot_bytes || bytes > SLOT_MAX)
+	uint32_t bytes = bytes_of(report);
+	if (bytes <= ring->slot_bytes || bytes > WIDE_MAX)
 		return room_of(ring->capacity);
 	return room_of(capacity_for(grown_slot(bytes)));
 }
 
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
-	uint32_t bytes = packed_bytes(report);
-	if (bytes > SLOT_MAX)
+	bool wide = is_wide(&report->telemetry);
+	uint32_t bytes = packed_bytes(&report->telemetry, wide);
+	if (bytes > WIDE_MAX || (!wide && bytes > SLOT_MAX))
 		return -EINVAL;
 	if (bytes > ring->slot_bytes && regrow(ring, grown_slot(bytes)))
 		return -ENOMEM;
 	if (ensure_chunk(ring))
 		return -ENOMEM;
-	pack(slot_at(ring, ring->head), report, tag);
+	ring->family = report->telemetry.family;
+	pack(slot_at(ring, ring->head), report, wide, tag);
 	step_head(ring);
 	return 0;
 }
@@ -299,12 +334,14 @@ static inline uint8_t *slot_ahead(const struct hs_qos_ring *ring, uint32_t ahead
 
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
 {
-	if (ring->ahead == HS_QOS_RING_AHEAD || packed_bytes(report) > ring->slot_bytes)
+	bool wide = is_wide(&report->telemetry);
+	if (ring->ahead == HS_QOS_RING_AHEAD ||
+			packed_bytes(&report->telemetry, wide) > ring->slot_bytes)
 		return false;
 	uint8_t *slot = slot_ahead(ring, ring->ahead);
 	if (!slot)
 		return false;
-	pack(slot, report, tag);
+	pack(slot, report, wide, tag);
 	ring->ahead++;
 	return true;
 }

@@ -23,7 +23,8 @@ struct hs_qos_ring {
 	uint32_t head;	     // slot of the next report
 	uint32_t capacity;   // slots; at least 1000 and those ahead, whatever the size of a slot
 	uint32_t slot_bytes; // grows with the longest report that came
-	uint32_t ahead;	     // placed behind the newest, and not reports of the ring yet
+	const struct hs_telemetry_family *family; // of all of them
+	uint32_t ahead; // placed behind the newest, and not reports of the ring yet
 	uint8_t *chunks[HS_QOS_RING_CHUNKS];
 };
 
@@ -54,7 +55,7 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 // Its delays, end to end and of each link from the source on (n_hops + 2). False, with nothing of
 // use in them, where it has another path than this one or not all stamps and fields.
 bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
-		const struct hs_flexint *path, int64_t *delays);
+		const struct hs_decoded *path, int64_t *delays);
 int64_t hs_qos_ring_tag(const struct hs_qos_ring *ring, uint64_t number);
 
 static inline uint64_t hs_qos_ring_oldest(const struct hs_qos_ring *ring)

@@ -11,8 +11,8 @@
 // it differs from node to node by what the delay between them changed.
 struct elapsed {
 	unsigned n;
-	uint8_t place[HS_FLEXINT_MAX_HOPS + 2];
-	int64_t ns[HS_FLEXINT_MAX_HOPS + 2];
+	uint8_t place[HS_TELEMETRY_MAX_HOPS + 2];
+	int64_t ns[HS_TELEMETRY_MAX_HOPS + 2];
 	uint64_t ran_back; // while the node's own count went on
 };
 
@@ -27,7 +27,7 @@ static void push(struct elapsed *elapsed, unsigned place, uint64_t a_ns, uint64_
 
 static uint64_t stamp_of(const struct hs_report *report, unsigned place)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	if (place == 0)
 		return telemetry->e2e.ts_ns;
 	return place > telemetry->n_hops ? (uint64_t)report->sink_ts_ns
@@ -36,7 +36,7 @@ static uint64_t stamp_of(const struct hs_report *report, unsigned place)
 
 static bool is_newer(const struct hs_report *a, const struct hs_report *b)
 {
-	const struct hs_flexint_e2e *from = &a->telemetry.e2e, *to = &b->telemetry.e2e;
+	const struct hs_e2e *from = &a->telemetry.e2e, *to = &b->telemetry.e2e;
 	uint16_t bits = from->bitmap & to->bitmap;
 	if (bits & HS_E2E_TX_PACKETS)
 		return (int32_t)(to->tx_packets - from->tx_packets) > 0;
@@ -45,19 +45,27 @@ static bool is_newer(const struct hs_report *a, const struct hs_report *b)
 	return (bits & HS_E2E_TIMESTAMP) && to->ts_ns > from->ts_ns;
 }
 
-static void measure(const struct hs_report *a, const struct hs_report *b, struct elapsed *elapsed)
+// A count that wraps went on, not back.
+static bool went_on(uint64_t wrap, uint32_t from, uint32_t to)
 {
-	const struct hs_flexint *from = &a->telemetry, *to = &b->telemetry;
+	uint64_t difference = (to - from) & (wrap - 1);
+	return difference && difference < wrap / 2;
+}
+
+static void measure(const struct hs_report *a, const struct hs_report *b, uint64_t wrap,
+		struct elapsed *elapsed)
+{
+	const struct hs_decoded *from = &a->telemetry, *to = &b->telemetry;
 	unsigned n = to->n_hops;
 	elapsed->n = 0;
 	elapsed->ran_back = 0;
 	if (from->e2e.bitmap & to->e2e.bitmap & HS_E2E_TIMESTAMP)
 		push(elapsed, 0, from->e2e.ts_ns, to->e2e.ts_ns, true);
 	for (unsigned i = n; i-- > 0 && hs_qos_path_same(from, to);) {
-		const struct hs_flexint_hop *p = &from->hops[i], *q = &to->hops[i];
+		const struct hs_hop *p = &from->hops[i], *q = &to->hops[i];
 		uint16_t bits = p->bitmap & q->bitmap;
 		bool counted = (bits & HS_HOP_PACKETS) &&
-			       (int16_t)(q->rx_packets - p->rx_packets) > 0;
+			       went_on(wrap, p->rx_packets, q->rx_packets);
 		if (bits & HS_HOP_TIMESTAMP)
 			push(elapsed, n - i, p->ts_ns, q->ts_ns, counted);
 	}
@@ -226,7 +234,7 @@ uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_repo
 	struct elapsed elapsed;
 	if (!flow->has_edge || !is_newer(&flow->edge, report))
 		return 0;
-	measure(&flow->edge, report, &elapsed);
+	measure(&flow->edge, report, flow->limits.packets_wrap, &elapsed);
 	int64_t bound = bound_of(flow);
 	uint64_t steps = elapsed.ran_back, fallen = 0;
 	for (unsigned i = 0; i + 1 < elapsed.n; i++)

@@ -8,7 +8,7 @@
 #include "qos_flow.h"
 
 // Bits of a mask of nodes: the source, the transit nodes in path order, the sink.
-static_assert(HS_FLEXINT_MAX_HOPS + 2 <= 64, "a bit for each node");
+static_assert(HS_TELEMETRY_MAX_HOPS + 2 <= 64, "a bit for each node");
 
 static inline uint64_t hs_qos_stamp_bit(unsigned place)
 {

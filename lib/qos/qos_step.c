@@ -5,7 +5,6 @@
 #include "qos_walk.h"
 #include "qos_window.h"
 
-#define WRAP16	     HS_QOS_WRAP16
 #define SECOND_NS    1000000000
 #define MOST_PACKETS (1ll << 40)
 
@@ -13,21 +12,22 @@
 struct point {
 	bool valid;
 	bool has_bytes;
-	unsigned links; // that end before it
-	uint16_t packets;
+	unsigned links;	  // that end before it
+	uint32_t packets; // modulo the hops' wrap
 	uint32_t bytes;
 };
 
-// Rule 13: a difference of 16-bit counts, in [-slack, 65536 - slack).
-static int64_t unwrap(uint16_t difference, int64_t slack)
+// Rule 13: a difference of counts that wrap, in [-slack, wrap - slack).
+static int64_t unwrap(const struct hs_qos_walk *walk, uint32_t difference)
 {
-	return difference >= WRAP16 - slack ? (int64_t)difference - WRAP16 : difference;
+	int64_t modulo = difference & (walk->wrap - 1);
+	return modulo >= walk->wrap - walk->slack ? modulo - walk->wrap : modulo;
 }
 
 static void push_diff(struct hs_qos_walk *walk, const struct point *from, const struct point *to,
 		unsigned link, bool node, bool charged)
 {
-	int64_t value = unwrap((uint16_t)(from->packets - to->packets), walk->slack);
+	int64_t value = unwrap(walk, from->packets - to->packets);
 	walk->diffs[walk->n++] = (struct hs_qos_diff){
 			.value = value,
 			.modulo = value,
@@ -41,26 +41,26 @@ static void push_diff(struct hs_qos_walk *walk, const struct point *from, const 
 
 static struct point source_point(const struct hs_qos_walk *walk)
 {
-	const struct hs_flexint_e2e *a = &walk->a->telemetry.e2e;
-	const struct hs_flexint_e2e *b = &walk->b->telemetry.e2e;
+	const struct hs_e2e *a = &walk->a->telemetry.e2e;
+	const struct hs_e2e *b = &walk->b->telemetry.e2e;
 	return (struct point){
 			.valid = walk->has_source,
 			.has_bytes = hs_qos_e2e_bits(walk) & HS_E2E_TX_BYTES,
-			.packets = (uint16_t)(b->tx_packets - a->tx_packets),
+			.packets = b->tx_packets - a->tx_packets,
 			.bytes = b->tx_bytes - a->tx_bytes,
 	};
 }
 
 static struct point node_point(const struct hs_qos_walk *walk, unsigned i, bool tx)
 {
-	const struct hs_flexint_hop *a = hs_qos_hop_a(walk, i);
-	const struct hs_flexint_hop *b = hs_qos_hop_b(walk, i);
+	const struct hs_hop *a = hs_qos_hop_a(walk, i);
+	const struct hs_hop *b = hs_qos_hop_b(walk, i);
 	return (struct point){
 			.valid = true,
 			.has_bytes = hs_qos_hop_bits(walk, i) & HS_HOP_BYTES,
 			.links = i + 1,
-			.packets = (uint16_t)(tx ? b->tx_packets - a->tx_packets
-						 : b->rx_packets - a->rx_packets),
+			.packets = tx ? b->tx_packets - a->tx_packets
+				      : b->rx_packets - a->rx_packets,
 			.bytes = tx ? b->tx_bytes - a->tx_bytes : b->rx_bytes - a->rx_bytes,
 	};
 }
@@ -83,7 +83,7 @@ static void collect_diffs(struct hs_qos_walk *walk)
 	}
 	struct point sink = {
 			.has_bytes = true,
-			.packets = (uint16_t)walk->received,
+			.packets = (uint32_t)walk->received,
 			.bytes = (uint32_t)walk->received_bytes,
 	};
 	if (last.valid)
@@ -123,13 +123,13 @@ static int64_t signed_bytes(uint32_t bytes)
 	return bytes >= 3u << 30 ? (int64_t)bytes - (1ll << 32) : bytes;
 }
 
-static int64_t nearest_wrap(int64_t estimate, int64_t value)
+static int64_t nearest_wrap(int64_t wrap, int64_t estimate, int64_t value)
 {
 	int64_t off = estimate - value;
-	return value + (off + (off < 0 ? -WRAP16 / 2 : WRAP16 / 2)) / WRAP16 * WRAP16;
+	return value + (off + (off < 0 ? -wrap / 2 : wrap / 2)) / wrap * wrap;
 }
 
-// The multiples of 65536 from the byte counts. Returns how many differences have none; *last is
+// The multiples of the wrap from the byte counts. Returns how many differences have none; *last is
 // one of them. *reset: some count ran backwards.
 static unsigned resolve_by_bytes(struct hs_qos_walk *walk, struct hs_qos_diff **last, bool *reset)
 {
@@ -142,14 +142,15 @@ static unsigned resolve_by_bytes(struct hs_qos_walk *walk, struct hs_qos_diff **
 			continue;
 		}
 		int64_t estimate = signed_bytes(diff->lost_bytes) / walk->frame_bytes;
-		diff->value = nearest_wrap(estimate, diff->modulo);
+		diff->value = nearest_wrap(walk->wrap, estimate, diff->modulo);
 		*reset |= diff->value < -walk->slack;
 	}
 	return unresolved;
 }
 
 // The chain's sum must be what the ends say. Each difference is at least its modulo value, so a
-// sum that is too high is a count that began anew; one that is too low misses multiples of 65536.
+// sum that is too high is a count that began anew; one that is too low misses multiples of the
+// wrap.
 static uint32_t check_sum(struct hs_qos_walk *walk)
 {
 	int64_t missing = walk->sent - walk->received - sum_of(walk);
@@ -180,8 +181,8 @@ static bool is_doubtful(const struct hs_qos_walk *walk, const struct hs_qos_diff
 	int64_t bytes = signed_bytes(diff->lost_bytes), frame = walk->frame_bytes;
 	int64_t off = bytes - diff->value * frame;
 	int64_t bound = diff->value / 8 * frame;
-	return diff->value >= WRAP16 - walk->slack &&
-	       (diff->value > 4 * WRAP16 || off > bound || off < -bound);
+	return diff->value >= walk->wrap - walk->slack &&
+	       (diff->value > 4 * walk->wrap || off > bound || off < -bound);
 }
 
 // Without the source's count there is no sum to check, only the bytes, or a span so short that
@@ -190,7 +191,7 @@ static uint32_t check_without_source(struct hs_qos_walk *walk)
 {
 	struct hs_qos_diff *last = NULL;
 	bool reset = false, doubt = false;
-	bool wraps = walk->may_be_sent >= WRAP16 - walk->slack;
+	bool wraps = walk->may_be_sent >= walk->wrap - walk->slack;
 	unsigned unresolved = resolve_by_bytes(walk, &last, &reset);
 	int64_t count = walk->received;
 	for (unsigned i = walk->n; i-- > 0 && !reset;) {
@@ -247,8 +248,8 @@ static int64_t unwrap_bytes(
 
 static void measure_link(const struct hs_qos_walk *walk, unsigned i, struct hs_qos_delta *link)
 {
-	const struct hs_flexint_hop *a = hs_qos_hop_a(walk, i);
-	const struct hs_flexint_hop *b = hs_qos_hop_b(walk, i);
+	const struct hs_hop *a = hs_qos_hop_a(walk, i);
+	const struct hs_hop *b = hs_qos_hop_b(walk, i);
 	uint16_t bits = hs_qos_hop_bits(walk, i);
 	if (bits & HS_HOP_BYTES) {
 		link->rx_bytes = unwrap_bytes(walk, link, b->rx_bytes - a->rx_bytes);
@@ -304,6 +305,7 @@ static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const str
 	walk->b = b;
 	walk->chain = chain;
 	walk->slack = limits->slack_packets;
+	walk->wrap = (int64_t)limits->packets_wrap;
 	walk->n = 0;
 	walk->has_source = hs_qos_e2e_bits(walk) & HS_E2E_TX_PACKETS;
 	walk->sent = (uint32_t)(b->telemetry.e2e.tx_packets - a->telemetry.e2e.tx_packets);

@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_QOS_MAX_LINKS (HS_FLEXINT_MAX_HOPS + 1) // of one path
+#define HS_QOS_MAX_LINKS (HS_TELEMETRY_MAX_HOPS + 1) // of one path
 
 // The transit nodes that both reports passed, in path order, as indices into their hops[]. Link i
 // runs from node i - 1 (or the source) to node i (or the sink); where it is not `joined`, the two
 // paths differ between these nodes and nothing in between is charged to anyone.
 struct hs_qos_chain {
 	unsigned n;
-	uint8_t at_a[HS_FLEXINT_MAX_HOPS];
-	uint8_t at_b[HS_FLEXINT_MAX_HOPS];
+	uint8_t at_a[HS_TELEMETRY_MAX_HOPS];
+	uint8_t at_b[HS_TELEMETRY_MAX_HOPS];
 	bool joined[HS_QOS_MAX_LINKS];
 };
 
@@ -30,7 +30,7 @@ struct hs_qos_delta {
 };
 
 enum hs_qos_step_flag {
-	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of 65536 is not known
+	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of packets_wrap is not known
 	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node began anew: links say nothing
 	HS_QOS_STEP_SOURCE_RESET = 1 << 2,  // the source did: nothing says anything
 };
@@ -38,6 +38,8 @@ enum hs_qos_step_flag {
 struct hs_qos_limits {
 	uint32_t slack_packets; // how far packets may be out of order
 	uint64_t packets_per_s; // the most that were seen on the way; 0: not known yet
+	uint64_t packets_wrap;	// hops' counts of packets are modulo this: 65536 where they have 16
+				// bits
 };
 
 struct hs_qos_step {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_untold.h"
 
-#include "flexint.h"
+#include "telemetry_model.h"
 
 #include <inttypes.h>
 #include <stddef.h>

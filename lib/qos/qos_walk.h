@@ -6,13 +6,11 @@
 
 #include "qos_step.h"
 
-#define HS_QOS_WRAP16 65536
-
 // The difference between two successive counts along the path: packets that were lost on a link,
 // or in a node.
 struct hs_qos_diff {
 	int64_t value;
-	int64_t modulo;	     // value as the 16-bit counters alone say
+	int64_t modulo;	     // value as the counters alone say
 	uint32_t lost_bytes; // modulo 2^32
 	uint16_t link;
 	bool node;    // in the node at the end of `link`, not on it
@@ -24,6 +22,7 @@ struct hs_qos_walk {
 	const struct hs_report *a, *b;
 	const struct hs_qos_chain *chain;
 	int64_t slack;
+	int64_t wrap;	  // hops' counts of packets are modulo this
 	bool has_source;  // its count of packets sent is in both
 	int64_t sent;	  // by the source
 	int64_t received; // by the sink
@@ -31,15 +30,15 @@ struct hs_qos_walk {
 	int64_t frame_bytes; // mean; 0: unknown
 	int64_t may_be_sent; // packets: `sent`, or what time and rate allow where that is not known
 	unsigned n;
-	struct hs_qos_diff diffs[2 * HS_FLEXINT_MAX_HOPS + 1];
+	struct hs_qos_diff diffs[2 * HS_TELEMETRY_MAX_HOPS + 1];
 };
 
-static inline const struct hs_flexint_hop *hs_qos_hop_a(const struct hs_qos_walk *walk, unsigned i)
+static inline const struct hs_hop *hs_qos_hop_a(const struct hs_qos_walk *walk, unsigned i)
 {
 	return &walk->a->telemetry.hops[walk->chain->at_a[i]];
 }
 
-static inline const struct hs_flexint_hop *hs_qos_hop_b(const struct hs_qos_walk *walk, unsigned i)
+static inline const struct hs_hop *hs_qos_hop_b(const struct hs_qos_walk *walk, unsigned i)
 {
 	return &walk->b->telemetry.hops[walk->chain->at_b[i]];
 }

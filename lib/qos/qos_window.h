@@ -50,7 +50,7 @@ struct hs_qos_delay {
 // Between two neighbours of the path, or end to end.
 struct hs_qos_hop {
 	uint32_t has; // enum hs_qos_has
-	uint16_t from, to;
+	uint32_t from, to;
 	uint64_t throughput_bps;
 	uint64_t window_throughput_bps;
 	struct hs_qos_delay delay;
@@ -90,7 +90,7 @@ struct hs_qos_window {
 	} clock;
 	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
 	uint16_t n_path, n_hops;
-	uint16_t *path; // ids from source (0) to sink
+	uint32_t *path; // ids from source (0) to sink
 	struct hs_qos_hop e2e;
 	struct hs_qos_hop *hops; // source to sink
 };

@@ -6,7 +6,7 @@
 // Thread rule: any; values.
 #pragma once
 
-#include "flexint.h"
+#include "telemetry_model.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -14,32 +14,31 @@
 
 #define HS_REPORT_RECORD_BYTES 320
 
-// Raw: the options' bytes as they came, beside the sink's own part. Written by a worker with one
-// bounded copy; decoded (and doubted) by the control thread only.
+// Raw: the bytes of telemetry as they came, beside the sink's own part. Written by a worker with
+// one bounded copy; decoded (and doubted) by the control thread only.
 struct hs_report_record {
 	uint32_t rule_slot;	  // index in the node's rule table, and its generation: a record
 	uint32_t rule_generation; // of a rule that was replaced since is not taken for the new one
 	int64_t sink_ts_ns;	  // receive time at the sink
 	uint64_t sink_rx_packets; // of the flow, this packet included
 	uint64_t sink_rx_bytes;
-	uint8_t trace_len; // bytes of option 0x31's data in data[0 ...]
-	uint8_t e2e_len;   // bytes of option 0x11's data behind it
+	uint8_t trace_len; // bytes with the hops in data[0 ...]; flexint: option 0x31's data
+	uint8_t e2e_len;   // bytes of the source behind them; flexint: option 0x11's data
 	uint8_t reserved[2];
 	uint8_t data[HS_REPORT_RECORD_BYTES - 36];
 };
 static_assert(sizeof(struct hs_report_record) == HS_REPORT_RECORD_BYTES, "record size");
 static_assert(offsetof(struct hs_report_record, data) == 36, "record layout");
-static_assert(sizeof(((struct hs_report_record *)0)->data) >=
-				HS_FLEXINT_MAX_TRACE + HS_FLEXINT_MAX_E2E,
-		"the longest options fit");
 
 // Decoded. telemetry.hops[] is in wire order: the hop nearest the sink first.
 struct hs_report {
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	int64_t sink_ts_ns;
 	uint64_t sink_rx_packets;
 	uint64_t sink_rx_bytes;
 };
 
-// 0 or -EBADMSG (see hs_flexint_decode; also where the lengths exceed the record).
-int hs_report_decode(const struct hs_report_record *record, struct hs_report *report);
+// Decodes a record of this family's telemetry. 0 or -EBADMSG (see the family's decoder; also where
+// the lengths exceed the record).
+int hs_report_decode(const struct hs_report_record *record,
+		const struct hs_telemetry_family *family, struct hs_report *report);

@@ -33,28 +33,26 @@ static void hex_word(char text[16], uint32_t value, unsigned digits)
 }
 
 static inline __attribute__((always_inline)) void walk_e2e(
-		const struct writer_ops *ops, void *writer, const struct hs_flexint_e2e *e2e)
+		const struct writer_ops *ops, void *writer, const struct hs_e2e *e2e)
 {
-#define HS_HOP_FIELD(bit, bytes, member, name)
-#define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
+#define HS_E2E_VALUE(bit, member)                                                                  \
 	if (e2e->bitmap & (bit))                                                                   \
 		ops->integer(writer, #member, capped(e2e->member));
-#include "flexint_fields.def"
+#include "telemetry_values.def"
 }
 
 static inline __attribute__((always_inline)) void walk_hop(
-		const struct writer_ops *ops, void *writer, const struct hs_flexint_hop *hop)
+		const struct writer_ops *ops, void *writer, const struct hs_hop *hop)
 {
 	char hex[16];
 	ops->open(writer, NULL, false);
 	ops->integer(writer, "node_id", hop->node_id);
 	hex_word(hex, hop->bitmap, 4);
 	ops->string(writer, "trace_type", hex);
-#define HS_E2E_FIELD(bit, bytes, member, name)
-#define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
+#define HS_HOP_VALUE(bit, member)                                                                  \
 	if (hop->bitmap & (bit))                                                                   \
 		ops->integer(writer, #member, capped(hop->member));
-#include "flexint_fields.def"
+#include "telemetry_values.def"
 	ops->close(writer);
 }
 
@@ -77,10 +75,10 @@ static inline __attribute__((always_inline)) void walk_head(const struct writer_
 // Inlined into either writer with its constant table, so that the text writer makes no indirect
 // calls.
 static inline __attribute__((always_inline)) void walk(const struct writer_ops *ops, void *writer,
-		const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+		const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	ops->open(writer, NULL, false);
 	ops->open(writer, "int_report", false);
 	walk_head(ops, writer, report, app_id, origin);
@@ -146,7 +144,7 @@ static void tree_string(void *writer, const char *key, const char *value)
 	tree_put(writer, key, json_string(value));
 }
 
-json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin)
 {
 	static const struct writer_ops ops = {tree_open, tree_close, tree_integer, tree_string};
@@ -268,7 +266,7 @@ INLINE void text_string(void *writer, const char *key, const char *value)
 	text_put(text, "\"", 1);
 }
 
-int hs_report_text(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+int hs_report_text(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin, char *out, size_t size)
 {
 	static const struct writer_ops ops = {text_open, text_close, text_integer, text_string};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The raw report as JSON: {"int_report": {...}}. One description (a walk over the report, driven
-// by the table of fields) with two writers: jansson values, and text straight into a buffer, which
+// by the table of values) with two writers: jansson values, and text straight into a buffer, which
 // is what a publisher of many thousand reports a second can afford.
 //
 // Thread rule: any; pure functions.
@@ -26,18 +26,18 @@ struct hs_report_origin {
 
 // `origin` NULL leaves out seq, node_id and boot_id. sink_node_id is that of the node that took
 // the telemetry out. Owner: caller. NULL: out of memory.
-json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin);
 
 // The same, compact, as text with a terminating 0. Returns its length without the 0, or -ENOSPC.
-int hs_report_text(const struct hs_report *report, uint32_t app_id, uint16_t sink_node_id,
+int hs_report_text(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin, char *text, size_t size);
 
 // All that a published report says.
 struct hs_report_message {
 	struct hs_report report;
 	uint32_t app_id;
-	uint16_t sink_node_id;
+	uint32_t sink_node_id;
 	bool has_origin; // seq, node_id and boot_id are there
 	uint16_t node_id;
 	uint64_t seq;
@@ -46,8 +46,9 @@ struct hs_report_message {
 
 // The inverse of both: reads {"int_report": {...}}. Members that are not known are passed over
 // (newer nodes may say more); a missing one, a wrong type or range, a value that its hop's
-// trace_type does not name or names and lacks, and more than HS_FLEXINT_MAX_HOPS hops are errors.
+// trace_type does not name or names and lacks, and more than HS_TELEMETRY_MAX_HOPS hops are errors.
+// `family` says what fits its values.
 // 0, or -EINVAL with *err ("missing_field", "wrong_type", "out_of_range"), path
 // "/int_report/hops/2/ts_ns"; *message is then undefined.
-int hs_report_from_json(
-		const json_t *json, struct hs_report_message *message, struct hs_error *err);
+int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
+		struct hs_report_message *message, struct hs_error *err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report_json.h"
 
-#include "report_field.h"
+#include "telemetry_field.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -71,6 +71,17 @@ static int read_u16(const json_t *object, const char *key, uint16_t *value, stru
 	return 0;
 }
 
+// Of a node in telemetry.
+static int read_id(const json_t *object, const struct hs_telemetry_family *family, uint32_t *id,
+		struct hs_error *err)
+{
+	int64_t integer = 0;
+	if (read_integer(object, "node_id", 0, family->max_node_id, &integer, err))
+		return -EINVAL;
+	*id = (uint32_t)integer;
+	return 0;
+}
+
 // "0x7000E000"
 static int read_trace_type(
 		const json_t *object, unsigned digits, uint32_t *value, struct hs_error *err)
@@ -93,11 +104,11 @@ static int read_trace_type(
 }
 
 // Just the values that the bitmap names.
-static int read_values(
-		const json_t *object, bool hop, uint16_t bitmap, void *values, struct hs_error *err)
+static int read_values(const json_t *object, const struct hs_telemetry_family *family, bool hop,
+		uint16_t bitmap, void *values, struct hs_error *err)
 {
-	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
-		const struct hs_flexint_field *field = &hs_flexint_fields[i];
+	for (size_t i = 0; i < family->n_fields; i++) {
+		const struct hs_telemetry_field *field = &family->fields[i];
 		int64_t value = 0;
 		if (field->hop != hop)
 			continue;
@@ -107,10 +118,10 @@ static int read_values(
 						"what trace_type says", "is not in trace_type");
 			continue;
 		}
-		int64_t max = (int64_t)(hs_report_field_max(field) & INT64_MAX);
+		int64_t max = (int64_t)(hs_telemetry_field_max(field) & INT64_MAX);
 		if (read_integer(object, field->key, 0, max, &value, err))
 			return -EINVAL;
-		hs_report_field_store(field, values, (uint64_t)value);
+		hs_telemetry_field_store(field, values, (uint64_t)value);
 	}
 	return 0;
 }
@@ -129,23 +140,24 @@ static int get_object(
 }
 
 // Its bitmap is what is there, as on the wire: a source may send less than it announced.
-static int read_e2e(const json_t *content, struct hs_flexint_e2e *e2e, struct hs_error *err)
+static int read_e2e(const json_t *content, const struct hs_telemetry_family *family,
+		struct hs_e2e *e2e, struct hs_error *err)
 {
 	const json_t *object;
 
 	if (get_object(content, "e2e", &object, err))
 		return -EINVAL;
-	for (size_t i = 0; i < hs_flexint_n_fields; i++)
-		if (!hs_flexint_fields[i].hop && json_object_get(object, hs_flexint_fields[i].key))
-			e2e->bitmap |= hs_flexint_fields[i].bit;
-	return read_values(object, false, e2e->bitmap, e2e, err) ? within(err, "/e2e") : 0;
+	for (size_t i = 0; i < family->n_fields; i++)
+		if (!family->fields[i].hop && json_object_get(object, family->fields[i].key))
+			e2e->bitmap |= family->fields[i].bit;
+	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "/e2e") : 0;
 }
 
 static int read_sink_values(
 		const json_t *object, struct hs_report_message *message, struct hs_error *err)
 {
 	struct hs_report *report = &message->report;
-	if (read_u16(object, "node_id", &message->sink_node_id, err) ||
+	if (read_id(object, report->telemetry.family, &message->sink_node_id, err) ||
 			read_integer(object, "ts_ns", 0, INT64_MAX, &report->sink_ts_ns, err) ||
 			read_u64(object, "rx_packets", &report->sink_rx_packets, err))
 		return -EINVAL;
@@ -161,24 +173,26 @@ static int read_sink(const json_t *content, struct hs_report_message *message, s
 	return read_sink_values(object, message, err) ? within(err, "/sink") : 0;
 }
 
-static int read_hop(const json_t *object, struct hs_flexint_hop *hop, struct hs_error *err)
+static int read_hop(const json_t *object, const struct hs_telemetry_family *family,
+		struct hs_hop *hop, struct hs_error *err)
 {
 	uint32_t bitmap = 0;
+	char expected[32];
 
 	if (!json_is_object(object))
 		return hs_error_set(err, "wrong_type", "", "an object", "a hop is not an object");
-	if (read_u16(object, "node_id", &hop->node_id, err) ||
-			read_trace_type(object, 4, &bitmap, err))
+	if (read_id(object, family, &hop->node_id, err) || read_trace_type(object, 4, &bitmap, err))
 		return -EINVAL;
 	hop->bitmap = (uint16_t)bitmap;
-	if (bitmap & ~(uint32_t)HS_HOP_KNOWN)
-		return refuse(err, "out_of_range", "trace_type", "bits of 0xE000",
+	snprintf(expected, sizeof(expected), "bits of 0x%04X", family->hop_known);
+	if (bitmap & ~(uint32_t)family->hop_known)
+		return refuse(err, "out_of_range", "trace_type", expected,
 				"has bits that no field has");
-	return read_values(object, true, hop->bitmap, hop, err);
+	return read_values(object, family, true, hop->bitmap, hop, err);
 }
 
 // Source to sink there, as on the wire here.
-static int read_hops(const json_t *content, struct hs_flexint *telemetry, struct hs_error *err)
+static int read_hops(const json_t *content, struct hs_decoded *telemetry, struct hs_error *err)
 {
 	const json_t *hops = json_object_get(content, "hops");
 	size_t n = json_array_size(hops);
@@ -188,11 +202,12 @@ static int read_hops(const json_t *content, struct hs_flexint *telemetry, struct
 		return refuse(err, "missing_field", "hops", "an array", "is missing");
 	if (!json_is_array(hops))
 		return refuse(err, "wrong_type", "hops", "an array", "is not an array");
-	if (n > HS_FLEXINT_MAX_HOPS)
+	if (n > HS_TELEMETRY_MAX_HOPS)
 		return refuse(err, "out_of_range", "hops", "at most 61", "has too many");
 	telemetry->n_hops = (uint16_t)n;
 	for (size_t i = 0; i < n; i++) {
-		if (read_hop(json_array_get(hops, i), &telemetry->hops[n - 1 - i], err) == 0)
+		if (read_hop(json_array_get(hops, i), telemetry->family,
+				    &telemetry->hops[n - 1 - i], err) == 0)
 			continue;
 		snprintf(path, sizeof(path), "/hops/%zu", i);
 		return within(err, path);
@@ -226,22 +241,25 @@ static int read_origin(
 static int read_content(
 		const json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
-	struct hs_flexint *telemetry = &message->report.telemetry;
+	struct hs_decoded *telemetry = &message->report.telemetry;
 
 	if (read_origin(content, message, err) ||
 			read_u32(content, "ns_id", 1, &telemetry->ns_id, err) ||
 			read_u32(content, "app_id", 0, &message->app_id, err) ||
 			read_trace_type(content, 8, &telemetry->trace_type, err) ||
-			read_e2e(content, &telemetry->e2e, err) || read_sink(content, message, err))
+			read_e2e(content, telemetry->family, &telemetry->e2e, err) ||
+			read_sink(content, message, err))
 		return -EINVAL;
 	return read_hops(content, telemetry, err);
 }
 
-int hs_report_from_json(const json_t *json, struct hs_report_message *message, struct hs_error *err)
+int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
+		struct hs_report_message *message, struct hs_error *err)
 {
 	const json_t *content;
 
 	memset(message, 0, sizeof(*message));
+	message->report.telemetry.family = family;
 	if (!json_is_object(json))
 		return hs_error_set(err, "wrong_type", "", "an object", "the report is no object");
 	if (get_object(json, "int_report", &content, err))

@@ -126,7 +126,7 @@ static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uin
 // Inserts what our source and each hop would: returns the new start of the frame.
 static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *growth)
 {
-	const struct hs_flexint_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};
+	const struct hs_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};
 	struct hs_packet packet;
 
 	hs_flexint_parse(frame, len, len, &packet);
@@ -139,7 +139,7 @@ static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *gr
 
 static uint8_t *put_hop(uint8_t *frame, size_t len, unsigned number, size_t *growth)
 {
-	const struct hs_flexint_hop hop = {
+	const struct hs_hop hop = {
 			.node_id = (uint16_t)(number + 10),
 			.bitmap = (uint16_t)HS_BENCH_TRACE_TYPE,
 			.tx_packets = 1,

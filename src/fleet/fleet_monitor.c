@@ -2,6 +2,7 @@
 // What nodes publish: reports become metrics here where their sink computes none, metrics are kept
 // to be asked for, events are passed on, and what is missing in between is counted.
 #include "fleet_parts.h"
+#include "flexint.h"
 
 #include "qos_app.h"
 #include "qos_lengths.h"
@@ -204,7 +205,7 @@ static void take_report(struct hs_fleet *fleet, const json_t *message)
 	struct hs_report_message read;
 	struct hs_error err = {0};
 
-	if (hs_report_from_json(message, &read, &err) < 0) {
+	if (hs_report_from_json(message, &hs_flexint_family, &read, &err) < 0) {
 		fleet->monitored.bad++;
 		return;
 	}

@@ -15,7 +15,7 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	hs_flow_add(&own->int_packets, 1);
 	hs_flow_set_ns(&own->last_int_ns, hs_burst_rx_ns(burst, i));
 	hs_flow_sum(&worker->flows, slot, &sums);
-	struct hs_flexint_e2e e2e = {
+	struct hs_e2e e2e = {
 			.bitmap = (uint16_t)(own->trace_type >> 16) & HS_E2E_KNOWN,
 			.int_packets = (uint32_t)sums.int_packets,
 			.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),

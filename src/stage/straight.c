@@ -111,7 +111,7 @@ static inline void sample(struct run *run, unsigned i)
 	hs_flow_add(&own->int_packets, 1);
 	hs_flow_set_ns(&own->last_int_ns, now_ns);
 	hs_flow_sum(&worker->flows, slot, &sums);
-	struct hs_flexint_e2e e2e = {
+	struct hs_e2e e2e = {
 			.ts_ns = (uint64_t)now_ns,
 			.tx_packets = (uint32_t)sums.tx_packets,
 			.tx_bytes = (uint32_t)sums.tx_bytes,
@@ -156,7 +156,7 @@ static inline void add_hop(struct run *run, unsigned i)
 	struct hs_flow_sums sums;
 
 	hs_flow_sum(&worker->flows, slot, &sums);
-	struct hs_flexint_hop hop = {
+	struct hs_hop hop = {
 			.node_id = worker->node_id,
 			.tx_packets = (uint16_t)sums.tx_packets,
 			.rx_packets = (uint16_t)sums.rx_packets,

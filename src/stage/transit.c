@@ -7,7 +7,7 @@
 static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth,
 		uint16_t bitmap, const struct hs_flow_sums *sums)
 {
-	struct hs_flexint_hop hop = {
+	struct hs_hop hop = {
 			.node_id = worker->node_id,
 			.bitmap = bitmap,
 			.tx_packets = (uint16_t)sums->tx_packets,

@@ -32,11 +32,11 @@ static size_t put_telemetry(uint8_t *buffer, size_t at, struct hs_packet *packet
 	size_t growth = hs_flexint_source_growth(packet, TRACE_TYPE, HS_LAYOUT_ALIGNED);
 	at -= growth;
 	len += growth;
-	struct hs_flexint_e2e e2e = {.bitmap = TRACE_TYPE >> 16, .ts_ns = 1};
+	struct hs_e2e e2e = {.bitmap = TRACE_TYPE >> 16, .ts_ns = 1};
 	hs_flexint_source_insert(
 			buffer + at, packet, growth, 1, TRACE_TYPE, HS_LAYOUT_ALIGNED, &e2e);
 	for (uint16_t hop = 1; hop <= HOPS; hop++) {
-		struct hs_flexint_hop entry = {hop, TRACE_TYPE & 0xffff, 1, 1, 1, 1, 1};
+		struct hs_hop entry = {hop, TRACE_TYPE & 0xffff, 1, 1, 1, 1, 1};
 		hs_flexint_parse(buffer + at, len, len, packet);
 		growth = (size_t)hs_flexint_hop_growth(buffer + at, packet, entry.bitmap);
 		at -= growth;

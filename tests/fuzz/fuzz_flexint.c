@@ -73,7 +73,7 @@ static void add_source(struct frame *frame, const struct choice *choice)
 	struct hs_packet packet;
 	enum hs_flexint_layout layout = choice->flags & 1 ? HS_LAYOUT_ALIGNED : HS_LAYOUT_PAPER;
 	uint32_t trace_type = (uint32_t)choice->e2e << 24 | (uint32_t)choice->hop << 8;
-	struct hs_flexint_e2e e2e = {.bitmap = (uint16_t)(trace_type >> 16) & HS_E2E_KNOWN,
+	struct hs_e2e e2e = {.bitmap = (uint16_t)(trace_type >> 16) & HS_E2E_KNOWN,
 			.ts_ns = 0x0102030405060708,
 			.tx_packets = 0x11121314,
 			.tx_bytes = 0x21222324};
@@ -91,7 +91,7 @@ static void add_source(struct frame *frame, const struct choice *choice)
 }
 
 static bool decode(
-		const struct frame *frame, const struct hs_packet *packet, struct hs_flexint *out)
+		const struct frame *frame, const struct hs_packet *packet, struct hs_decoded *out)
 {
 	const uint8_t *trace = frame->bytes + packet->trace_off;
 	const uint8_t *e2e = frame->bytes + packet->e2e_off;
@@ -101,10 +101,10 @@ static bool decode(
 
 static bool add_hop(struct frame *frame, uint16_t bitmap, uint16_t node_id)
 {
-	static struct hs_flexint before;
-	static struct hs_flexint after;
+	static struct hs_decoded before;
+	static struct hs_decoded after;
 	struct hs_packet packet;
-	const struct hs_flexint_hop hop = {.node_id = node_id,
+	const struct hs_hop hop = {.node_id = node_id,
 			.bitmap = bitmap,
 			.tx_packets = 0x3132,
 			.rx_packets = 0x4142,

@@ -109,7 +109,7 @@ static void takes_one_type(
 
 static void decodes_or_not(const uint8_t *frame, const struct hs_packet *packet)
 {
-	static struct hs_flexint told;
+	static struct hs_decoded told;
 	if (!(packet->flags & HS_PACKET_TELEMETRY))
 		return;
 	const uint8_t *trace = frame + packet->trace_off;

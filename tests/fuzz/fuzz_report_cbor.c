@@ -7,13 +7,13 @@
 
 #define ROOM 4096 // more than eight options carry: a peer may send 61 hops of all fields
 
-static void assert_same_e2e(const struct hs_flexint_e2e *a, const struct hs_flexint_e2e *b)
+static void assert_same_e2e(const struct hs_e2e *a, const struct hs_e2e *b)
 {
 	HOLDS(a->bitmap == b->bitmap && a->int_packets == b->int_packets && a->ts_ns == b->ts_ns);
 	HOLDS(a->tx_packets == b->tx_packets && a->tx_bytes == b->tx_bytes);
 }
 
-static void assert_same_hop(const struct hs_flexint_hop *a, const struct hs_flexint_hop *b)
+static void assert_same_hop(const struct hs_hop *a, const struct hs_hop *b)
 {
 	HOLDS(a->node_id == b->node_id && a->bitmap == b->bitmap && a->ts_ns == b->ts_ns);
 	HOLDS(a->tx_packets == b->tx_packets && a->rx_packets == b->rx_packets);
@@ -22,7 +22,7 @@ static void assert_same_hop(const struct hs_flexint_hop *a, const struct hs_flex
 
 static void assert_same(const struct hs_report *a, const struct hs_report *b)
 {
-	const struct hs_flexint *x = &a->telemetry, *y = &b->telemetry;
+	const struct hs_decoded *x = &a->telemetry, *y = &b->telemetry;
 	HOLDS(a->sink_ts_ns == b->sink_ts_ns && a->sink_rx_packets == b->sink_rx_packets);
 	HOLDS(a->sink_rx_bytes == b->sink_rx_bytes);
 	HOLDS(x->ns_id == y->ns_id && x->trace_type == y->trace_type && x->n_hops == y->n_hops);

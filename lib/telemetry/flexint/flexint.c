@@ -19,23 +19,36 @@
 #define LOAD_2(from)   hs_be16_load(from)
 #define LOAD_4(from)   hs_be32_load(from)
 #define LOAD_8(from)   hs_be64_load(from)
-#define STORE_2(to, v) hs_be16_store(to, v)
+#define STORE_2(to, v) hs_be16_store(to, (uint16_t)(v))
 #define STORE_4(to, v) hs_be32_store(to, v)
 #define STORE_8(to, v) hs_be64_store(to, v)
 
-const struct hs_flexint_field hs_flexint_fields[] = {
+#define WIDTH(type, member) sizeof(((struct type *)0)->member)
+
+const struct hs_telemetry_field hs_flexint_fields[] = {
 #define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
-	{false, bit, bytes, offsetof(struct hs_flexint_e2e, member), #member, name},
+	{false, bit, bytes, WIDTH(hs_e2e, member), offsetof(struct hs_e2e, member), #member, name},
 #define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
-	{true, bit, bytes, offsetof(struct hs_flexint_hop, member), #member, name},
+	{true, bit, bytes, WIDTH(hs_hop, member), offsetof(struct hs_hop, member), #member, name},
 #include "flexint_fields.def"
 };
 const size_t hs_flexint_n_fields = sizeof(hs_flexint_fields) / sizeof(hs_flexint_fields[0]);
 
+const struct hs_telemetry_family hs_flexint_family = {
+		.name = "flexint",
+		.fields = hs_flexint_fields,
+		.n_fields = sizeof(hs_flexint_fields) / sizeof(hs_flexint_fields[0]),
+		.hop_known = HS_HOP_KNOWN,
+		.packet_bits = 16,
+		.max_node_id = UINT16_MAX,
+		.decode = hs_flexint_decode,
+};
+_Static_assert(HS_FLEXINT_MAX_HOPS <= HS_TELEMETRY_MAX_HOPS, "the longest path");
+
 #define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
-	_Static_assert(sizeof(((struct hs_flexint_e2e *)0)->member) == (bytes), #member);
+	_Static_assert(WIDTH(hs_e2e, member) >= (bytes), #member);
 #define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
-	_Static_assert(sizeof(((struct hs_flexint_hop *)0)->member) == (bytes), #member);
+	_Static_assert(WIDTH(hs_hop, member) >= (bytes), #member);
 #include "flexint_fields.def"
 
 static inline size_t e2e_bytes(uint16_t bitmap)
@@ -54,7 +67,7 @@ static inline size_t hop_bytes(uint16_t bitmap)
 	return n;
 }
 
-static inline void put_e2e(uint8_t *at, uint16_t bitmap, const struct hs_flexint_e2e *e2e)
+static inline void put_e2e(uint8_t *at, uint16_t bitmap, const struct hs_e2e *e2e)
 {
 #define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
 	if (bitmap & (bit)) {                                                                      \
@@ -64,7 +77,7 @@ static inline void put_e2e(uint8_t *at, uint16_t bitmap, const struct hs_flexint
 #include "flexint_fields.def"
 }
 
-static inline void put_hop(uint8_t *at, uint16_t bitmap, const struct hs_flexint_hop *hop)
+static inline void put_hop(uint8_t *at, uint16_t bitmap, const struct hs_hop *hop)
 {
 #define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
 	if (bitmap & (bit)) {                                                                      \
@@ -74,7 +87,7 @@ static inline void put_hop(uint8_t *at, uint16_t bitmap, const struct hs_flexint
 #include "flexint_fields.def"
 }
 
-static inline void get_e2e(const uint8_t *at, uint16_t bitmap, struct hs_flexint_e2e *e2e)
+static inline void get_e2e(const uint8_t *at, uint16_t bitmap, struct hs_e2e *e2e)
 {
 #define HS_E2E_FIELD(bit, bytes, member, name)                                                     \
 	if (bitmap & (bit)) {                                                                      \
@@ -84,7 +97,7 @@ static inline void get_e2e(const uint8_t *at, uint16_t bitmap, struct hs_flexint
 #include "flexint_fields.def"
 }
 
-static inline void get_hop(const uint8_t *at, uint16_t bitmap, struct hs_flexint_hop *hop)
+static inline void get_hop(const uint8_t *at, uint16_t bitmap, struct hs_hop *hop)
 {
 #define HS_HOP_FIELD(bit, bytes, member, name)                                                     \
 	if (bitmap & (bit)) {                                                                      \
@@ -180,7 +193,7 @@ size_t hs_flexint_source_growth(
 
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
-		const struct hs_flexint_e2e *e2e)
+		const struct hs_e2e *e2e)
 {
 	uint16_t bitmap = (uint16_t)(trace_type >> 16) & HS_E2E_KNOWN;
 	size_t data = e2e_bytes(bitmap);
@@ -256,7 +269,7 @@ static void move_all(uint8_t *frame, const struct hs_packet *packet, size_t grow
 }
 
 void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		const struct hs_flexint_hop *hop)
+		const struct hs_hop *hop)
 {
 	uint16_t bitmap = hop->bitmap & HS_HOP_KNOWN;
 	size_t bytes = ENTRY_HEAD + hop_bytes(bitmap);
@@ -273,7 +286,7 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 	frame[packet->l3_off + HS_IPV6_BYTES + 1] = (uint8_t)((packet->hbh_bytes + growth) / 8 - 1);
 	add_payload(frame, packet, growth);
 	uint8_t *at = frame + entry;
-	hs_be16_store(at, hop->node_id);
+	hs_be16_store(at, (uint16_t)hop->node_id);
 	hs_be16_store(at + 2, bitmap);
 	if (bitmap == USUAL_HOP)
 		put_hop(at + ENTRY_HEAD, USUAL_HOP, hop);
@@ -322,9 +335,9 @@ size_t hs_flexint_take_type(uint8_t *frame, const struct hs_packet *packet, uint
 	return cut_hbh(frame, packet, kept);
 }
 
-static int decode_e2e(const uint8_t *at, size_t len, struct hs_flexint_e2e *e2e)
+static int decode_e2e(const uint8_t *at, size_t len, struct hs_e2e *e2e)
 {
-	*e2e = (struct hs_flexint_e2e){0};
+	*e2e = (struct hs_e2e){0};
 	if (len < 2)
 		return -EBADMSG;
 	uint16_t bitmap = hs_be16_load(at);
@@ -338,9 +351,9 @@ static int decode_e2e(const uint8_t *at, size_t len, struct hs_flexint_e2e *e2e)
 	return 0;
 }
 
-static int decode_hop(struct hs_reader *r, struct hs_flexint_hop *hop)
+static int decode_hop(struct hs_reader *r, struct hs_hop *hop)
 {
-	*hop = (struct hs_flexint_hop){0};
+	*hop = (struct hs_hop){0};
 	hop->node_id = hs_reader_be16(r);
 	hop->bitmap = hs_reader_be16(r);
 	const uint8_t *at = hs_reader_take(r, hop_bytes(hop->bitmap));
@@ -354,7 +367,7 @@ static int decode_hop(struct hs_reader *r, struct hs_flexint_hop *hop)
 }
 
 // The paper's own entries, up to the first that is another.
-static void decode_usual_hops(struct hs_reader *r, struct hs_flexint *out)
+static void decode_usual_hops(struct hs_reader *r, struct hs_decoded *out)
 {
 	enum {
 		BYTES = ENTRY_HEAD + 20 // of all values
@@ -363,7 +376,7 @@ static void decode_usual_hops(struct hs_reader *r, struct hs_flexint *out)
 	const uint8_t *entries = hs_reader_take(r, 0);
 	for (at = 0; left - at >= BYTES && hs_be16_load(entries + at + 2) == USUAL_HOP;
 			at += BYTES) {
-		struct hs_flexint_hop *hop = &out->hops[out->n_hops++];
+		struct hs_hop *hop = &out->hops[out->n_hops++];
 		hop->node_id = hs_be16_load(entries + at);
 		hop->bitmap = USUAL_HOP;
 		get_hop(entries + at + ENTRY_HEAD, USUAL_HOP, hop);
@@ -372,7 +385,7 @@ static void decode_usual_hops(struct hs_reader *r, struct hs_flexint *out)
 }
 
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
-		struct hs_flexint *out)
+		struct hs_decoded *out)
 {
 	out->n_hops = 0;
 	if (trace_len > HS_FLEXINT_MAX_TRACE)

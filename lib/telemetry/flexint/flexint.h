@@ -8,6 +8,7 @@
 #pragma once
 
 #include "packet.h"
+#include "telemetry_model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,16 +19,9 @@
 #define HS_OPT_REQUEST 0x32
 #define HS_OPT_REPORT  0x33
 
-// Halves of the trace type; bit 0 of each is its most significant bit.
-#define HS_E2E_INT_PACKETS 0x8000
-#define HS_E2E_TIMESTAMP   0x4000
-#define HS_E2E_TX_PACKETS  0x2000
-#define HS_E2E_TX_BYTES	   0x1000
-#define HS_E2E_KNOWN	   0xF000
-#define HS_HOP_PACKETS	   0x8000
-#define HS_HOP_TIMESTAMP   0x4000
-#define HS_HOP_BYTES	   0x2000
-#define HS_HOP_KNOWN	   0xE000
+// Halves of the trace type are the bitmaps of struct hs_e2e and struct hs_hop.
+#define HS_E2E_KNOWN 0xF000
+#define HS_HOP_KNOWN 0xE000
 
 #define HS_FLEXINT_MAX_HOPS  61	 // 4-byte entries that fit the 8-bit option length
 #define HS_FLEXINT_MAX_TRACE 255 // bytes of option 0x31's data
@@ -38,47 +32,11 @@ enum hs_flexint_layout {
 	HS_LAYOUT_PAPER,   // exactly as the paper has it
 };
 
-// What the source writes; only the fields of `bitmap` are on the wire.
-struct hs_flexint_e2e {
-	uint16_t bitmap;
-	uint32_t int_packets;
-	uint64_t ts_ns;
-	uint32_t tx_packets;
-	uint32_t tx_bytes;
-};
-
-// What one transit node writes; only the fields of `bitmap` are on the wire.
-struct hs_flexint_hop {
-	uint16_t node_id;
-	uint16_t bitmap;
-	uint16_t tx_packets;
-	uint16_t rx_packets;
-	uint64_t ts_ns;
-	uint32_t tx_bytes;
-	uint32_t rx_bytes;
-};
-
-// All that options 0x31 and 0x11 say. hops[0] is the one nearest the sink, as on the wire.
-struct hs_flexint {
-	uint32_t ns_id;
-	uint32_t trace_type;
-	struct hs_flexint_e2e e2e;
-	uint16_t n_hops;
-	struct hs_flexint_hop hops[HS_FLEXINT_MAX_HOPS];
-};
-
-// One row for each value on the wire, in wire order: the one description of the layout, from which
-// sizes, writing, reading, JSON keys, printing and the documents come.
-struct hs_flexint_field {
-	bool hop;	  // in hop entries (true) or in the source's entry (false)
-	uint16_t bit;	  // mask in its half of the trace type
-	uint8_t bytes;	  // width on the wire
-	uint8_t offset;	  // in struct hs_flexint_hop or struct hs_flexint_e2e
-	const char *key;  // name in JSON, with its unit
-	const char *name; // name in the paper's table I
-};
-extern const struct hs_flexint_field hs_flexint_fields[];
+// The one description of the layout, from which sizes, writing, reading, JSON keys, printing and
+// the documents come.
+extern const struct hs_telemetry_field hs_flexint_fields[];
 extern const size_t hs_flexint_n_fields;
+extern const struct hs_telemetry_family hs_flexint_family;
 
 // hs_packet_parse of packets that may carry this telemetry.
 void hs_flexint_parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
@@ -103,7 +61,7 @@ size_t hs_flexint_source_growth(
 // be the upper half of trace_type restricted to known bits.
 void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
 		uint32_t ns_id, uint32_t trace_type, enum hs_flexint_layout layout,
-		const struct hs_flexint_e2e *e2e);
+		const struct hs_e2e *e2e);
 
 // ---- transit ----
 
@@ -115,7 +73,7 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 // Adds the entry directly behind the main header. `frame` is the new start: `growth` free bytes,
 // then the old frame (growth may be 0). Fixes both length bytes, padding and Payload Length.
 void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		const struct hs_flexint_hop *hop);
+		const struct hs_hop *hop);
 
 // ---- sink ----
 
@@ -130,7 +88,7 @@ size_t hs_flexint_strip(uint8_t *frame, const struct hs_packet *packet);
 // Decodes the data of options 0x31 (from the namespace on) and 0x11 (from the E2E bitmap on).
 // 0, or -EBADMSG where an entry has an unknown bit (its size cannot be known) or does not fit.
 int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e, size_t e2e_len,
-		struct hs_flexint *out);
+		struct hs_decoded *out);
 
 // ---- requests and reports (0x32, 0x33): CBOR is opaque here ----
 

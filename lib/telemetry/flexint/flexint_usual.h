@@ -51,7 +51,7 @@ static inline size_t hs_usual_source_growth(enum hs_flexint_layout layout)
 
 // For a packet without Hop-by-Hop header at HS_QUICK_L3.
 static inline void hs_usual_source_insert(uint8_t *frame, const struct hs_packet *packet,
-		uint32_t ns_id, enum hs_flexint_layout layout, const struct hs_flexint_e2e *e2e)
+		uint32_t ns_id, enum hs_flexint_layout layout, const struct hs_e2e *e2e)
 {
 	size_t growth = hs_usual_source_growth(layout);
 	uint8_t *hbh = frame + HS_QUICK_L4;
@@ -96,7 +96,7 @@ static inline bool hs_usual_hop_fits(const uint8_t *frame, const struct hs_packe
 
 // `frame` is the new start, HS_USUAL_HOP_BYTES before the old one.
 static inline void hs_usual_hop_insert(
-		uint8_t *frame, const struct hs_packet *packet, const struct hs_flexint_hop *hop)
+		uint8_t *frame, const struct hs_packet *packet, const struct hs_hop *hop)
 {
 	const uint8_t *old = frame + HS_USUAL_HOP_BYTES;
 	size_t trace = packet->trace_off;
@@ -110,7 +110,8 @@ static inline void hs_usual_hop_insert(
 			(uint16_t)(packet->payload_bytes + HS_USUAL_HOP_BYTES));
 	uint8_t *at = frame + trace + 10;
 	hs_be64_store(at, (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
-					  (uint64_t)hop->tx_packets << 16 | hop->rx_packets);
+					  (uint64_t)(uint16_t)hop->tx_packets << 16 |
+					  (uint16_t)hop->rx_packets);
 	hs_be64_store(at + 8, hop->ts_ns);
 	hs_be64_store(at + 16, (uint64_t)hop->tx_bytes << 32 | hop->rx_bytes);
 }

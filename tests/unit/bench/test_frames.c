@@ -46,7 +46,7 @@ static void a_plain_frame_has_the_length_of_its_case(void **state)
 static void telemetry_has_the_hops_and_the_namespace_of_its_case(void **state)
 {
 	uint8_t frame[HS_BENCH_FRAME_BYTES];
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	size_t len;
 
 	(void)state;

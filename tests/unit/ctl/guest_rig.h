@@ -2,6 +2,7 @@
 // Requests that packets bring to a node.
 #pragma once
 
+#include "flexint.h"
 #include "offer_rig.h"
 
 static const enum hs_port_side TRANSIT[] = {HS_SIDE_NETWORK, HS_SIDE_NETWORK};

@@ -12,7 +12,8 @@ static struct hs_report a_report(uint32_t ns_id, unsigned hops)
 {
 	struct hs_report report = {
 			.sink_ts_ns = NOW - 5 * MS, .sink_rx_packets = 990, .sink_rx_bytes = 99000};
-	report.telemetry = (struct hs_flexint){.ns_id = ns_id,
+	report.telemetry = (struct hs_decoded){.family = &hs_flexint_family,
+			.ns_id = ns_id,
 			.trace_type = 0x7000E000,
 			.e2e = {.bitmap = 0x7000,
 					.ts_ns = NOW - 50 * MS,
@@ -20,7 +21,7 @@ static struct hs_report a_report(uint32_t ns_id, unsigned hops)
 					.tx_bytes = 100000},
 			.n_hops = (uint16_t)hops};
 	for (unsigned i = 0; i < hops; i++)
-		report.telemetry.hops[i] = (struct hs_flexint_hop){.node_id = (uint16_t)(hops - i),
+		report.telemetry.hops[i] = (struct hs_hop){.node_id = (uint16_t)(hops - i),
 				.bitmap = 0xE000,
 				.tx_packets = 999,
 				.rx_packets = 999,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "flexint.h"
 #include "measured.h"
 
 #include "qos.h"
@@ -92,7 +93,8 @@ static struct hs_report report_of(uint64_t number)
 {
 	int64_t ts = T0 + (int64_t)number * MS;
 	struct hs_report report = {
-			.telemetry = {.ns_id = 7,
+			.telemetry = {.family = &hs_flexint_family,
+					.ns_id = 7,
 					.trace_type = 0x7000E000,
 					.e2e = {.bitmap = 0x7000,
 							.ts_ns = (uint64_t)ts,
@@ -104,7 +106,7 @@ static struct hs_report report_of(uint64_t number)
 			.sink_rx_bytes = (number - number / 10) * 562,
 	};
 	for (uint16_t i = 0; i < 2; i++)
-		report.telemetry.hops[1 - i] = (struct hs_flexint_hop){
+		report.telemetry.hops[1 - i] = (struct hs_hop){
 				.node_id = i + 1,
 				.bitmap = 0xE000,
 				.tx_packets = (uint16_t)number,

@@ -125,7 +125,7 @@ static inline struct hs_flow_counters counters(struct fixture *f, uint32_t ns_id
 }
 
 // Decodes the telemetry of a frame that a port sent.
-static inline void take_telemetry(struct fixture *f, unsigned port, struct hs_flexint *telemetry)
+static inline void take_telemetry(struct fixture *f, unsigned port, struct hs_decoded *telemetry)
 {
 	uint8_t frame[9600];
 	struct hs_packet p;

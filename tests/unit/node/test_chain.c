@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Source, two transit nodes and a sink in one process, with a frame as it would cross a wire
 // between each two: what leaves the last for its host is what entered the first, to the byte.
+#include "flexint.h"
 #include "frames.h"
 #include "harness.h"
 
@@ -79,7 +80,7 @@ static void count_reports(struct chain *c)
 
 	for (unsigned i = 0; i < n; i++) {
 		struct hs_report report;
-		assert_int_equal(hs_report_decode(&records[i], &report), 0);
+		assert_int_equal(hs_report_decode(&records[i], &hs_flexint_family, &report), 0);
 		c->reports++;
 		c->hops += report.telemetry.n_hops;
 		assert_int_equal(report.telemetry.trace_type,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs every folder of tests/golden/node: rules, offers, packets in, packets out, signals, all
 // counters.
+#include "flexint.h"
 #include "harness.h"
 
 #include "flow_offer.h"

@@ -5,7 +5,7 @@ static void telemetry_from_a_host_is_stripped_and_never_believed(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	feed_hex(f, 0, WITH_TELEMETRY);
 	test_node_run(&f->t);

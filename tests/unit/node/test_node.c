@@ -23,7 +23,7 @@ static void stamps_include_their_packet_and_no_later_one_of_the_burst(void **sta
 		feed_hex(f, 0, PLAIN);
 	test_node_run(&f->t); // one burst
 	for (uint32_t i = 1; i <= 20; i++) {
-		struct hs_flexint telemetry;
+		struct hs_decoded telemetry;
 		take_telemetry(f, 1, &telemetry);
 		assert_int_equal(telemetry.ns_id, 7);
 		assert_int_equal(telemetry.e2e.tx_packets, i);
@@ -54,7 +54,7 @@ static void transit_adds_an_entry_and_counts_without_the_telemetry(void **state)
 {
 	struct fixture *f = fixture_open(TRANSIT_SIDES, 2, 1500, (struct hs_node_config){.id = 5});
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	test_node_rule(&f->t, &rule);
 	feed_hex(f, 0, PLAIN);
@@ -114,7 +114,7 @@ static void a_sink_strips_and_reports_its_namespace(void **state)
 	test_node_run(&f->t);
 	expect_hex(f, 1, PLAIN);
 	assert_int_equal(hs_node_take_reports(f->t.node, &record, 1), 1);
-	assert_int_equal(hs_report_decode(&record, &report), 0);
+	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
 	assert_int_equal(report.telemetry.ns_id, 7);
 	assert_int_equal(report.telemetry.e2e.tx_packets, 1000);
 	assert_int_equal(report.sink_rx_packets, 1);
@@ -158,7 +158,7 @@ static void a_full_report_ring_loses_reports_and_never_packets(void **state)
 static void telemetry_needs_every_byte_of_the_mtu(void **state)
 {
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	// 56 bytes of IPv6 and 40 of telemetry in the aligned layout (2 + 2 + 10 + 20 + 6).
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 96, (struct hs_node_config){.id = 1});
@@ -197,7 +197,7 @@ static void a_buffer_without_headroom_moves_its_payload_instead(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	test_node_rule(&f->t, &rule);
 	feed_hex(f, 0, PLAIN);
@@ -285,7 +285,7 @@ static void a_chain_that_cannot_be_linear_is_neither_sent_nor_stamped(void **sta
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 9500, (struct hs_node_config){.id = 1});
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	struct rte_mbuf *taken[255];
 	uint8_t bytes[256];
 	size_t len = unhex(PLAIN, bytes);
@@ -314,7 +314,7 @@ static void a_rule_that_two_workers_serve_is_stamped_with_the_sum(void **state)
 	struct fixture *f = fixture_open(
 			SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1, .n_workers = 2});
 	struct hs_rule rule = vector_rule(7);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	test_node_rule(&f->t, &rule);
 	// Port 0 is worker 0's, port 1 worker 1's: the flow crosses both.

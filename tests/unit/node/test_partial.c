@@ -33,7 +33,7 @@ static struct hs_partial_field threshold(uint64_t min_change, int64_t max_age_ns
 // One more packet of the flow; the fields that the node's entry has.
 static unsigned next_bitmap(struct fixture *f)
 {
-	struct hs_flexint told;
+	struct hs_decoded told;
 
 	feed_hex(f, 0, WITH_TELEMETRY);
 	test_node_run(&f->t);
@@ -202,7 +202,7 @@ static void fields_that_are_not_asked_for_are_left_out_and_not_counted_as_added(
 	const struct hs_partial partial = {.packets = threshold(100, INT64_MAX)};
 	struct fixture *f = open_transit(&partial);
 	uint8_t frame[256];
-	struct hs_flexint told;
+	struct hs_decoded told;
 	(void)state;
 	size_t len = unhex(WITH_TELEMETRY, frame);
 	frame[14 + 40 + 10] = 0x60; // the hops' half of the trace type: no packets
@@ -286,7 +286,7 @@ static void a_rule_with_fields_adds_nothing_where_its_hop_is_not_enabled(void **
 	const struct hs_partial every = {0}, some = {.bytes.unsupported = true};
 	struct fixture *f = open_transit(&every);
 	struct hs_rule_update update = {.has_hop_enabled = true};
-	struct hs_flexint told;
+	struct hs_decoded told;
 	struct hs_error err;
 	(void)state;
 	tell_rule(f, &some);

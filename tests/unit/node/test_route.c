@@ -226,7 +226,7 @@ static void telemetry_crosses_routers_like_any_other_node(void **state)
 		assert_int_equal(test_node_take(&nodes[2]->t, 1, bytes, sizeof(bytes)), len);
 		assert_memory_equal(bytes, want, len);
 		assert_int_equal(hs_node_take_reports(nodes[2]->t.node, &record, 1), 1);
-		assert_int_equal(hs_report_decode(&record, &report), 0);
+		assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
 		assert_int_equal(report.telemetry.n_hops, 1);
 		assert_int_equal(report.telemetry.e2e.tx_packets, i + 1);
 	}

@@ -30,7 +30,7 @@ static void add(struct fixture *f, struct hs_rule rule)
 static void a_transit_whose_rule_gets_no_packet_adds_an_entry_without_counts(void **state)
 {
 	struct fixture *f = open_with(TRANSIT_SIDES);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	add(f, vector_rule(7));
 	add(f, exact_rule(8));
@@ -56,7 +56,7 @@ static void a_transit_whose_rule_gets_no_packet_adds_an_entry_without_counts(voi
 static void a_transit_whose_rule_gets_some_packets_is_missing_in_the_others(void **state)
 {
 	struct fixture *f = open_with(TRANSIT_SIDES);
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	(void)state;
 	add(f, vector_rule(7));
 	add(f, exact_rule(8));

@@ -262,7 +262,7 @@ static void a_report_goes_and_telemetry_beside_it_gets_its_entry(void **state)
 {
 	struct fixture *f = open_node(TRANSIT_SIDES);
 	uint8_t frame[FULL], grown[FULL] = {0};
-	struct hs_flexint told;
+	struct hs_decoded told;
 	struct hs_packet p;
 	(void)state;
 	struct hs_rule rule = vector_rule(7);

@@ -144,7 +144,7 @@ static size_t plain_frame(struct twins *t, uint8_t *frame)
 
 static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
 {
-	struct hs_flexint_e2e e2e = {.ts_ns = NOW - 5, .tx_packets = below(t, 1000)};
+	struct hs_e2e e2e = {.ts_ns = NOW - 5, .tx_packets = below(t, 1000)};
 	uint8_t old[ROOM];
 	struct hs_packet p;
 
@@ -163,7 +163,7 @@ static size_t insert_source(struct twins *t, uint8_t *frame, size_t len)
 
 static size_t insert_hop(struct twins *t, uint8_t *frame, size_t len)
 {
-	struct hs_flexint_hop hop = {.node_id = (uint16_t)below(t, 9), .ts_ns = NOW - 3};
+	struct hs_hop hop = {.node_id = (uint16_t)below(t, 9), .ts_ns = NOW - 3};
 	uint8_t old[ROOM];
 	struct hs_packet p;
 

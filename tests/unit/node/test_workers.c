@@ -105,7 +105,7 @@ static void must(bool holds, const char *what)
 static void look(struct queue *q, const struct rte_mbuf *m, bool sent)
 {
 	struct tally *t = &q->flows[m->hash.usr];
-	struct hs_flexint telemetry;
+	struct hs_decoded telemetry;
 	struct hs_packet p;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 

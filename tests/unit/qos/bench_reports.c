@@ -2,6 +2,7 @@
 // Reports per second into windows: 4,096 flows in turn, four hops each, 10,000 packets/s a flow of
 // which every hundredth is sampled, in the steady state: every flow has its memory. Prints one
 // line; `meson test --benchmark` runs it.
+#include "flexint.h"
 #include "qos.h"
 
 #include <inttypes.h>
@@ -32,15 +33,15 @@ static double now(void)
 
 static void make_report(struct hs_report *report, uint64_t number, unsigned n_hops)
 {
-	struct hs_flexint *telemetry = &report->telemetry;
+	struct hs_decoded *telemetry = &report->telemetry;
 	uint64_t ts = (uint64_t)T0 + number * 100000;
+	telemetry->family = &hs_flexint_family;
 	telemetry->trace_type = 0x7000E000;
-	telemetry->e2e = (struct hs_flexint_e2e){
-			0x7000, 0, ts, (uint32_t)number, (uint32_t)(number * 562)};
+	telemetry->e2e = (struct hs_e2e){0x7000, 0, ts, (uint32_t)number, (uint32_t)(number * 562)};
 	telemetry->n_hops = (uint16_t)n_hops;
 	for (unsigned i = 0; i < n_hops; i++) {
 		ts += 1000000 + number * 7919 % 5000;
-		telemetry->hops[n_hops - 1 - i] = (struct hs_flexint_hop){(uint16_t)(i + 1), 0xE000,
+		telemetry->hops[n_hops - 1 - i] = (struct hs_hop){(uint16_t)(i + 1), 0xE000,
 				(uint16_t)number, (uint16_t)number, ts, (uint32_t)(number * 562),
 				(uint32_t)(number * 562)};
 	}

@@ -11,7 +11,7 @@ static const uint16_t LONG[] = {1, 2, 3};
 // The report without the entries of these nodes, as where there was no room for them.
 static struct hs_report without(struct hs_report report, uint16_t a, uint16_t b)
 {
-	struct hs_flexint *telemetry = &report.telemetry;
+	struct hs_decoded *telemetry = &report.telemetry;
 	unsigned n = 0;
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		if (telemetry->hops[i].node_id != a && telemetry->hops[i].node_id != b)
@@ -29,7 +29,7 @@ static struct hs_report over_long(uint64_t number)
 static void lose(struct hs_report *report, unsigned from_node, uint64_t packets)
 {
 	for (unsigned i = from_node; i < report->telemetry.n_hops; i++) {
-		struct hs_flexint_hop *hop = hop_of(report, i);
+		struct hs_hop *hop = hop_of(report, i);
 		hop->rx_packets -= (uint16_t)packets;
 		hop->tx_packets -= (uint16_t)packets;
 		hop->rx_bytes -= (uint32_t)(packets * 562);
@@ -41,7 +41,7 @@ static void lose(struct hs_report *report, unsigned from_node, uint64_t packets)
 
 static void pass_by(struct hs_report *report, unsigned node, uint64_t packets)
 {
-	struct hs_flexint_hop *hop = hop_of(report, node);
+	struct hs_hop *hop = hop_of(report, node);
 	hop->rx_packets -= (uint16_t)packets;
 	hop->tx_packets -= (uint16_t)packets;
 	hop->rx_bytes -= (uint32_t)(packets * 562);

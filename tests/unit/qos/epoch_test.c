@@ -85,7 +85,7 @@ static void give_with_node_reset(struct fixture *f, uint64_t reset_at, bool byte
 {
 	for (uint64_t i = 40000; i <= 40900; i += 100) {
 		struct hs_report report = plain(i);
-		struct hs_flexint_hop *hop = hop_of(&report, 0);
+		struct hs_hop *hop = hop_of(&report, 0);
 		if (i > reset_at) {
 			hop->rx_packets = hop->tx_packets = (uint16_t)(i - reset_at);
 			hop->rx_bytes = hop->tx_bytes = (uint32_t)((i - reset_at) * 562);
@@ -129,7 +129,7 @@ static void loss_across_a_transit_restart_is_unattributed(void **state)
 	struct fixture *f = *state;
 	for (uint64_t i = 40000; i <= 40900; i += 100) {
 		struct hs_report report = plain(i);
-		struct hs_flexint_hop *hop = hop_of(&report, 0);
+		struct hs_hop *hop = hop_of(&report, 0);
 		if (i > 40450) {
 			hop->rx_packets = hop->tx_packets = (uint16_t)(i - 40450);
 			hop->rx_bytes = hop->tx_bytes = (uint32_t)((i - 40450) * 562);
@@ -392,7 +392,7 @@ static void a_path_that_was_split_before_it_was_noticed_charges_no_one(void **st
 	for (uint64_t i = 100; i <= 900; i += 100) {
 		bool second = i == 600;
 		struct hs_report report = plain_report(i, GAP, 3, second ? other : one);
-		struct hs_flexint_hop *hop = hop_of(&report, 1); // gets four fifths of the packets
+		struct hs_hop *hop = hop_of(&report, 1); // gets four fifths of the packets
 		hop->rx_packets = hop->tx_packets = (uint16_t)(second ? i / 5 : i * 4 / 5);
 		hop->bitmap = HS_HOP_PACKETS | HS_HOP_TIMESTAMP;
 		give(f->qos, &report);

@@ -2,7 +2,7 @@
 // The published form of a window, against a text written by hand.
 #include "qos_test.h"
 
-static struct hs_qos_window window_of(struct hs_qos_hop *hop, uint16_t *path)
+static struct hs_qos_window window_of(struct hs_qos_hop *hop, uint32_t *path)
 {
 	return (struct hs_qos_window){
 			.ns_id = 7,
@@ -63,7 +63,7 @@ static void check_json(const struct hs_qos_window *window, const struct hs_repor
 static void a_window_is_published_with_all_its_keys(void **state)
 {
 	(void)state;
-	uint16_t path[] = {0, 9};
+	uint32_t path[] = {0, 9};
 	struct hs_qos_hop hop = full_hop();
 	struct hs_qos_window window = window_of(&hop, path);
 	const struct hs_report_origin origin = {.seq = 4, .node_id = 9, .boot_id = "b-1"};
@@ -91,7 +91,7 @@ static void a_window_is_published_with_all_its_keys(void **state)
 static void what_is_not_known_is_left_out(void **state)
 {
 	(void)state;
-	uint16_t path[] = {0, 9};
+	uint32_t path[] = {0, 9};
 	struct hs_qos_hop hop = {.from = 0, .to = 9};
 	struct hs_qos_window window = window_of(&hop, path);
 	window.clock.known = false;
@@ -111,7 +111,7 @@ static void what_is_not_known_is_left_out(void **state)
 static void pdv_comes_with_the_thousandth_value(void **state)
 {
 	(void)state;
-	uint16_t path[] = {0, 9};
+	uint32_t path[] = {0, 9};
 	struct hs_qos_hop hop = {
 			.has = HS_QOS_HAS_DELAY | HS_QOS_HAS_P999,
 			.to = 9,
@@ -131,7 +131,7 @@ static void pdv_comes_with_the_thousandth_value(void **state)
 static void hops_tell_how_many_reports_had_each_field_where_some_lack_it(void **state)
 {
 	(void)state;
-	uint16_t path[] = {0, 9};
+	uint32_t path[] = {0, 9};
 	struct hs_qos_hop hop = {
 			.has = HS_QOS_HAS_REPORTS,
 			.to = 9,

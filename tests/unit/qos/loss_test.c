@@ -375,7 +375,7 @@ static void no_surplus_is_carried_past_a_restarted_node(void **state)
 	for (uint64_t i = 40100; i <= 43900; i += 100) {
 		struct hs_report report = plain(i);
 		int64_t missing = i < 41000 ? 0 : i < 43000 ? -20 : 10;
-		struct hs_flexint_hop *hop = hop_of(&report, 1);
+		struct hs_hop *hop = hop_of(&report, 1);
 		if (i < 42050) // node 2 gets 20 too many, then 30 too few
 			hop->rx_packets = hop->tx_packets = (uint16_t)((int64_t)i - missing);
 		else

@@ -328,15 +328,15 @@ static void reports_of_nonsense_do_no_harm(void **state)
 	assert_int_equal(hs_qos_create(&config, &qos), 0);
 	for (uint64_t i = 1; i <= 60000; i++) {
 		struct hs_report report = {0};
-		struct hs_flexint *telemetry = &report.telemetry;
+		struct hs_decoded *telemetry = &report.telemetry;
 		unsigned wild = hs_rng_u32(&rng) % 8;
-		telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)(hs_rng_u32(&rng) & 0xF000),
+		telemetry->family = &hs_flexint_family;
+		telemetry->e2e = (struct hs_e2e){(uint16_t)(hs_rng_u32(&rng) & 0xF000),
 				hs_rng_u32(&rng), hs_rng_u64(&rng) >> (8 * wild), hs_rng_u32(&rng),
 				hs_rng_u32(&rng)};
 		telemetry->n_hops = (uint16_t)(hs_rng_u32(&rng) % 6);
 		for (unsigned j = 0; j < telemetry->n_hops; j++)
-			telemetry->hops[j] = (struct hs_flexint_hop){
-					(uint16_t)(hs_rng_u32(&rng) % 5),
+			telemetry->hops[j] = (struct hs_hop){(uint16_t)(hs_rng_u32(&rng) % 5),
 					(uint16_t)(hs_rng_u32(&rng) & HS_HOP_KNOWN),
 					(uint16_t)hs_rng_u32(&rng), (uint16_t)hs_rng_u32(&rng),
 					hs_rng_u64(&rng) >> (8 * wild), hs_rng_u32(&rng),
@@ -360,9 +360,50 @@ static void reports_of_nonsense_do_no_harm(void **state)
 	hs_qos_destroy(qos);
 }
 
+// A family whose hops have ids and counts of 32 bits, and no bytes to tell multiples by.
+static void ids_and_counts_are_as_wide_as_their_family_says(void **state)
+{
+	(void)state;
+	static const struct hs_telemetry_family wide = {.name = "wide",
+			.hop_known = HS_HOP_PACKETS | HS_HOP_TIMESTAMP,
+			.packet_bits = 32,
+			.max_node_id = UINT32_MAX};
+	static const uint16_t nodes[] = {1, 2};
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (uint64_t i = 0; i <= 60; i++) {
+		struct hs_report report = plain_report(4294000000u + i * 100000, 1000, 2, nodes);
+		report.telemetry.family = &wide;
+		report.telemetry.trace_type = 0x6000C000;
+		report.telemetry.e2e.bitmap = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS;
+		for (unsigned k = 0; k < 2; k++) {
+			struct hs_hop *hop = hop_of(&report, k);
+			hop->node_id = 0xC0A80000u + k;
+			hop->bitmap = wide.hop_known;
+			hop->rx_packets = hop->tx_packets = report.telemetry.e2e.tx_packets -
+							    (uint32_t)(k ? i * 90000 : 0);
+		}
+		report.sink_rx_packets = 1000000 + i * 10000;
+		report.sink_rx_bytes = report.sink_rx_packets * 562;
+		give(qos, &report);
+	}
+	const struct hs_qos_window *run = hs_qos_latest(qos, 7, 0);
+	assert_non_null(run);
+	assert_int_equal(run->n_hops, 3);
+	assert_int_equal(run->path[1], 0xC0A80000u);
+	assert_int_equal(run->hops[1].from, 0xC0A80000u);
+	assert_int_equal(run->hops[1].to, 0xC0A80001u);
+	assert_int_equal(run->hops[0].lost_packets, 0);
+	assert_int_equal(run->hops[1].lost_packets, 60 * 90000);
+	assert_int_equal(run->hops[2].lost_packets, 0);
+	assert_int_equal(run->e2e.lost_packets, 60 * 90000);
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(ids_and_counts_are_as_wide_as_their_family_says),
 			cmocka_unit_test(flows_beyond_the_limit_are_counted_and_refused),
 			cmocka_unit_test(flows_come_and_go_without_disturbing_each_other),
 			cmocka_unit_test(removal_hands_out_what_is_open),

@@ -551,7 +551,7 @@ static void what_a_link_lost_while_the_path_was_elsewhere_is_not_charged_to_it(v
 	}
 	for (unsigned i = 0; i < 20; i++) { // node 2 has not seen 2000 packets
 		struct hs_report report = plain(number += 10);
-		struct hs_flexint_hop *hop = hop_of(&report, 1);
+		struct hs_hop *hop = hop_of(&report, 1);
 		hop->bitmap = i % 2 ? HS_HOP_TIMESTAMP : HS_HOP_KNOWN;
 		hop->rx_packets = hop->tx_packets = (uint16_t)(number - 2000);
 		hop->rx_bytes = hop->tx_bytes = (uint32_t)((number - 2000) * 562);
@@ -570,7 +570,7 @@ static void restarts_that_are_far_apart_are_no_rules_that_differ(void **state)
 	static const uint64_t begins[] = {20000, 0, 30000, 5000, 20000};
 	for (uint64_t i = 1; i <= 450; i++) {
 		struct hs_report report = plain(i * 10);
-		struct hs_flexint_hop *hop = hop_of(&report, 1);
+		struct hs_hop *hop = hop_of(&report, 1);
 		uint64_t count = begins[i / 100] + i % 100 * 10;
 		hop->bitmap = i % 3 ? HS_HOP_TIMESTAMP : HS_HOP_KNOWN;
 		hop->rx_packets = hop->tx_packets = (uint16_t)count;

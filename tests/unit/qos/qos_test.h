@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "flexint.h"
 #include "qos.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 struct caught {
 	struct hs_qos_window window;
 	struct hs_qos_hop hops[192];
-	uint16_t path[32];
+	uint32_t path[32];
 };
 
 struct catcher {
@@ -66,7 +67,7 @@ static inline const struct caught *caught_ending(
 }
 
 static inline const struct hs_qos_hop *hop_between(
-		const struct caught *caught, uint16_t from, uint16_t to)
+		const struct caught *caught, uint32_t from, uint32_t to)
 {
 	for (unsigned i = 0; i < caught->window.n_hops; i++)
 		if (caught->hops[i].from == from && caught->hops[i].to == to)
@@ -114,11 +115,12 @@ static inline struct hs_report plain_report(
 		uint64_t number, int64_t gap_ns, unsigned n_nodes, const uint16_t *nodes)
 {
 	struct hs_report report = {0};
-	struct hs_flexint *telemetry = &report.telemetry;
+	struct hs_decoded *telemetry = &report.telemetry;
 	int64_t ts = T0 + (int64_t)number * gap_ns;
+	telemetry->family = &hs_flexint_family;
 	telemetry->ns_id = 7;
 	telemetry->trace_type = 0x7000E000;
-	telemetry->e2e = (struct hs_flexint_e2e){
+	telemetry->e2e = (struct hs_e2e){
 			.bitmap = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS | HS_E2E_TX_BYTES,
 			.ts_ns = (uint64_t)ts,
 			.tx_packets = (uint32_t)number,
@@ -127,7 +129,7 @@ static inline struct hs_report plain_report(
 	telemetry->n_hops = (uint16_t)n_nodes;
 	for (unsigned i = 0; i < n_nodes; i++) {
 		ts += MS;
-		telemetry->hops[n_nodes - 1 - i] = (struct hs_flexint_hop){
+		telemetry->hops[n_nodes - 1 - i] = (struct hs_hop){
 				.node_id = nodes[i],
 				.bitmap = HS_HOP_KNOWN,
 				.tx_packets = (uint16_t)number,
@@ -144,7 +146,7 @@ static inline struct hs_report plain_report(
 }
 
 // Transit node i in path order.
-static inline struct hs_flexint_hop *hop_of(struct hs_report *report, unsigned i)
+static inline struct hs_hop *hop_of(struct hs_report *report, unsigned i)
 {
 	return &report->telemetry.hops[report->telemetry.n_hops - 1 - i];
 }

@@ -66,7 +66,7 @@ static struct hs_qos_window whole(const struct caught *caught)
 {
 	struct hs_qos_window window = caught->window;
 	window.hops = (struct hs_qos_hop *)caught->hops;
-	window.path = (uint16_t *)caught->path;
+	window.path = (uint32_t *)caught->path;
 	return window;
 }
 
@@ -199,7 +199,7 @@ static bool chance(struct hs_rng *rng, uint32_t one_in)
 
 static void count_on(struct hs_rng *rng, struct hs_report *report)
 {
-	struct hs_flexint *telemetry = &report->telemetry;
+	struct hs_decoded *telemetry = &report->telemetry;
 	uint32_t big = chance(rng, 40) ? 1u << (8 + hs_rng_u32(rng) % 24) : 100;
 	uint32_t step = 1 + hs_rng_u32(rng) % big;
 	uint32_t bytes = step * (chance(rng, 30) ? hs_rng_u32(rng) % 90000 : 562);
@@ -217,7 +217,7 @@ static void count_on(struct hs_rng *rng, struct hs_report *report)
 
 static void disturb_counts(struct hs_rng *rng, struct hs_report *report)
 {
-	struct hs_flexint_hop *hop = &report->telemetry.hops[hs_rng_u32(rng) % 3];
+	struct hs_hop *hop = &report->telemetry.hops[hs_rng_u32(rng) % 3];
 	if (chance(rng, 20))
 		hop->rx_packets++;
 	if (chance(rng, 60))
@@ -234,7 +234,7 @@ static void disturb_counts(struct hs_rng *rng, struct hs_report *report)
 
 static void stamp(struct hs_rng *rng, int64_t now_ns, struct hs_report *report)
 {
-	struct hs_flexint *telemetry = &report->telemetry;
+	struct hs_decoded *telemetry = &report->telemetry;
 	telemetry->e2e.ts_ns = (uint64_t)now_ns;
 	for (unsigned i = 0; i < 3; i++)
 		telemetry->hops[2 - i].ts_ns = (uint64_t)(now_ns + (i + 1) * MS);

@@ -16,7 +16,7 @@ static struct hs_report report_at(uint64_t number, unsigned node, uint64_t reset
 		report.telemetry.e2e.tx_bytes = (uint32_t)(count * 562);
 		return report;
 	}
-	struct hs_flexint_hop *hop = hop_of(&report, node - 1);
+	struct hs_hop *hop = hop_of(&report, node - 1);
 	hop->rx_packets = hop->tx_packets = (uint16_t)count;
 	hop->rx_bytes = hop->tx_bytes = (uint32_t)(count * 562);
 	return report;
@@ -108,7 +108,7 @@ static void loss_behind_a_restarted_node_shows_at_once(void **state)
 	for (uint64_t n = 10; n <= 20000; n += 10) {
 		struct hs_report report = report_at(n, 1, 3955);
 		uint64_t lost = n > 6000 ? (n - 6000) / 20 : 0; // 5 % from node 1 to node 2
-		struct hs_flexint_hop *hop = hop_of(&report, 1);
+		struct hs_hop *hop = hop_of(&report, 1);
 		hop->rx_packets = hop->tx_packets = (uint16_t)(n - lost);
 		hop->rx_bytes = hop->tx_bytes = (uint32_t)((n - lost) * 562);
 		report.sink_rx_packets -= lost;

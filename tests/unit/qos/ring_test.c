@@ -12,9 +12,9 @@ static struct hs_report random_report(struct hs_rng *rng, unsigned wire_bytes)
 	static const uint16_t bitmaps[] = {0xE000, 0xC000, 0x6000, 0x8000, 0x4000, 0x2000, 0};
 	static const unsigned sizes[] = {24, 16, 20, 8, 12, 12, 4};
 	struct hs_report report = {0};
-	struct hs_flexint *telemetry = &report.telemetry;
+	struct hs_decoded *telemetry = &report.telemetry;
 	telemetry->trace_type = hs_rng_u32(rng);
-	telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)hs_rng_u32(rng), hs_rng_u32(rng),
+	telemetry->e2e = (struct hs_e2e){(uint16_t)hs_rng_u32(rng), hs_rng_u32(rng),
 			hs_rng_u64(rng), hs_rng_u32(rng), hs_rng_u32(rng)};
 	report.sink_ts_ns = (int64_t)hs_rng_u64(rng);
 	report.sink_rx_packets = hs_rng_u64(rng);
@@ -24,7 +24,7 @@ static struct hs_report random_report(struct hs_rng *rng, unsigned wire_bytes)
 		if (sizes[kind] > wire_bytes)
 			break;
 		wire_bytes -= sizes[kind];
-		struct hs_flexint_hop *hop = &telemetry->hops[telemetry->n_hops++];
+		struct hs_hop *hop = &telemetry->hops[telemetry->n_hops++];
 		hop->node_id = (uint16_t)hs_rng_u32(rng);
 		hop->bitmap = bitmaps[kind];
 		if (hop->bitmap & HS_HOP_PACKETS) {
@@ -184,6 +184,53 @@ static void a_report_longer_than_the_wire_can_carry_is_refused(void **state)
 	hs_qos_ring_fini(&ring);
 }
 
+static void ids_and_counts_of_32_bits_are_kept_among_those_of_16(void **state)
+{
+	(void)state;
+	enum {
+		N = 400
+	};
+	struct hs_report *reports = calloc(N, sizeof(*reports));
+	struct hs_qos_ring ring = {0};
+	struct hs_rng rng;
+	hs_rng_init(&rng, 21);
+	for (unsigned i = 0; i < N; i++) {
+		reports[i] = random_report(&rng, 6 * 24);
+		struct hs_decoded *telemetry = &reports[i].telemetry;
+		telemetry->family = &hs_flexint_family;
+		for (unsigned k = 0; k < telemetry->n_hops && i % 3; k++) {
+			telemetry->hops[k].node_id |= 0x7A000000;
+			if (telemetry->hops[k].bitmap & HS_HOP_PACKETS)
+				telemetry->hops[k].rx_packets += 100000 * i;
+		}
+		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
+	}
+	check_last(&ring, reports, N, ring.count);
+	assert_true(ring.count >= 100);
+	struct hs_report got;
+	hs_qos_ring_get(&ring, ring.next - 1, &got);
+	assert_ptr_equal(got.telemetry.family, &hs_flexint_family);
+	hs_qos_ring_fini(&ring);
+	free(reports);
+}
+
+static void the_longest_path_of_the_widest_hops_fits(void **state)
+{
+	(void)state;
+	struct hs_report report = {0};
+	struct hs_qos_ring ring = {0};
+	report.telemetry.n_hops = HS_TELEMETRY_MAX_HOPS;
+	for (unsigned i = 0; i < HS_TELEMETRY_MAX_HOPS; i++)
+		report.telemetry.hops[i] = (struct hs_hop){
+				UINT32_MAX - i, HS_HOP_MEASURED, UINT32_MAX, i, 7, 8, 9};
+	for (unsigned n = 0; n < 500; n++)
+		assert_int_equal(hs_qos_ring_push(&ring, &report, 0), 0);
+	assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
+	check_last(&ring, (const struct hs_report[]){report}, 1, 1);
+	hs_qos_ring_fini(&ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +240,8 @@ int main(void)
 			cmocka_unit_test(memory_is_taken_as_reports_come),
 			cmocka_unit_test(reports_survive_when_a_longer_one_needs_longer_slots),
 			cmocka_unit_test(a_report_longer_than_the_wire_can_carry_is_refused),
+			cmocka_unit_test(ids_and_counts_of_32_bits_are_kept_among_those_of_16),
+			cmocka_unit_test(the_longest_path_of_the_widest_hops_fits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

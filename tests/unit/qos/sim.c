@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim.h"
 
+#include "flexint.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +137,8 @@ static void source(struct sim *sim)
 				.tx_bytes = counter.tx_bytes,
 				.all_tx_packets = counter.all_tx_packets,
 		};
-		packet->trail->report.telemetry.e2e = (struct hs_flexint_e2e){
+		packet->trail->report.telemetry.family = &hs_flexint_family;
+		packet->trail->report.telemetry.e2e = (struct hs_e2e){
 				.bitmap = config->e2e_bitmap,
 				.int_packets = ++sampled,
 				.ts_ns = (uint64_t)(packet->t_ns + config->source_offset_ns),
@@ -222,14 +225,14 @@ static uint16_t choose_fields(struct sim *sim, const struct sim_node *node, uint
 static void write_entry(struct sim *sim, struct packet *packet, uint16_t id,
 		const struct sim_node *node, const struct counter *counter, struct sim_count *count)
 {
-	struct hs_flexint *telemetry = &packet->trail->report.telemetry;
+	struct hs_decoded *telemetry = &packet->trail->report.telemetry;
 	memmove(&telemetry->hops[1], &telemetry->hops[0],
 			telemetry->n_hops * sizeof(telemetry->hops[0]));
 	telemetry->n_hops++;
 	*count = (struct sim_count){true, id, packet->t_ns + node->offset_ns, counter->rx_packets,
 			counter->tx_packets, counter->rx_bytes, counter->tx_bytes,
 			counter->all_rx_packets, counter->all_tx_packets, counter->all_rx_bytes};
-	telemetry->hops[0] = (struct hs_flexint_hop){
+	telemetry->hops[0] = (struct hs_hop){
 			.node_id = id,
 			.bitmap = choose_fields(sim, node, packet->number),
 			.tx_packets = (uint16_t)counter->tx_packets,

@@ -7,7 +7,7 @@
 
 #define SLACK 4096
 
-static const struct hs_qos_limits LIMITS = {.slack_packets = SLACK};
+static const struct hs_qos_limits LIMITS = {.slack_packets = SLACK, .packets_wrap = 65536};
 
 static const uint16_t PATH[] = {1, 2, 3};
 
@@ -30,13 +30,13 @@ static struct hs_report after(const struct hs_report *a, uint64_t sent, uint32_t
 		const struct losses *losses)
 {
 	struct hs_report b = *a;
-	struct hs_flexint *telemetry = &b.telemetry;
+	struct hs_decoded *telemetry = &b.telemetry;
 	uint64_t left = sent;
 	telemetry->e2e.tx_packets += (uint32_t)left;
 	telemetry->e2e.tx_bytes += (uint32_t)(left * bytes);
 	telemetry->e2e.ts_ns += SECOND;
 	for (unsigned i = 0; i < telemetry->n_hops; i++) {
-		struct hs_flexint_hop *hop = hop_of(&b, i);
+		struct hs_hop *hop = hop_of(&b, i);
 		left -= losses->link[i];
 		hop->rx_packets = (uint16_t)(hop->rx_packets + left);
 		hop->rx_bytes += (uint32_t)(left * bytes);
@@ -178,7 +178,7 @@ static void a_restarted_node_is_found_wherever_its_counts_stood(void **state)
 		uint32_t before = 10000 + hs_rng_u32(&rng) % 50000;
 		struct hs_report a = plain_report(before, MS, 3, PATH);
 		struct hs_report b = after(&a, 500, 562, &none);
-		struct hs_flexint_hop *hop = hop_of(&b, node);
+		struct hs_hop *hop = hop_of(&b, node);
 		hop->rx_packets = hop->tx_packets = 200;
 		hop->rx_bytes = hop->tx_bytes = 200 * 562;
 		if (round % 2) {
@@ -263,7 +263,7 @@ static void a_restart_that_the_packets_hide_shows_in_the_bytes(void **state)
 	const struct losses none = {0};
 	struct hs_report a = plain_report(3 * 65536 + 300, MS, 3, PATH);
 	struct hs_report b = after(&a, 500, 562, &none);
-	struct hs_flexint_hop *hop = hop_of(&b, 1);
+	struct hs_hop *hop = hop_of(&b, 1);
 	hop->rx_packets = hop->tx_packets = 200;
 	hop->rx_bytes = hop->tx_bytes = 200 * 562;
 	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
@@ -279,7 +279,7 @@ static void a_restart_in_a_long_span_shows_as_a_negative_loss(void **state)
 	const struct losses none = {0};
 	struct hs_report a = plain_report(1000000, MS, 3, PATH);
 	struct hs_report b = after(&a, 2000000, 562, &none);
-	struct hs_flexint_hop *hop = hop_of(&b, 1);
+	struct hs_hop *hop = hop_of(&b, 1);
 	hop->rx_packets = hop->tx_packets = (uint16_t)1900000;
 	hop->rx_bytes = hop->tx_bytes = 1900000u * 562;
 	hs_qos_step(&a, &b, &chain, &LIMITS, &step);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one raw report of four hops costs as JSON, by either writer. Prints one line.
+#include "flexint.h"
 #include "report_json.h"
 
 #include <stdio.h>
@@ -21,11 +22,11 @@ int main(void)
 	static char text[HS_REPORT_TEXT_BYTES];
 	const struct hs_report_origin origin = {1, 9, "01234567-89ab-cdef"};
 	struct hs_report report = {.sink_ts_ns = 1700000000000000000};
-	report.telemetry.e2e = (struct hs_flexint_e2e){0x7000, 0, 1700000000000000000, 1, 562};
+	report.telemetry.e2e = (struct hs_e2e){0x7000, 0, 1700000000000000000, 1, 562};
 	report.telemetry.n_hops = 4;
 	for (unsigned i = 0; i < 4; i++)
-		report.telemetry.hops[i] = (struct hs_flexint_hop){(uint16_t)(4 - i), 0xE000, 40000,
-				40000, 1700000000000000000, 1000000000, 1000000000};
+		report.telemetry.hops[i] = (struct hs_hop){(uint16_t)(4 - i), 0xE000, 40000, 40000,
+				1700000000000000000, 1000000000, 1000000000};
 	double start = now();
 	for (unsigned i = 0; i < N; i++)
 		hs_report_text(&report, 1, 9, &origin, text, sizeof(text));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "flexint.h"
 #include "report.h"
 
 #include <errno.h>
@@ -40,8 +41,8 @@ static void a_record_becomes_the_report_that_the_bytes_say(void **state)
 	(void)state;
 	struct hs_report_record record = record_of(sizeof(TRACE), sizeof(E2E));
 	struct hs_report report;
-	assert_int_equal(hs_report_decode(&record, &report), 0);
-	const struct hs_flexint *telemetry = &report.telemetry;
+	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), 0);
+	const struct hs_decoded *telemetry = &report.telemetry;
 	assert_int_equal(telemetry->ns_id, 7);
 	assert_int_equal(telemetry->trace_type, 0x7000E000);
 	assert_int_equal(telemetry->e2e.bitmap, 0x7000);
@@ -70,11 +71,12 @@ static void a_record_cut_within_an_entry_is_refused(void **state)
 	for (size_t len = 0; len < sizeof(TRACE); len++) {
 		bool boundary = len == 8 || len == 8 + 24;
 		struct hs_report_record record = record_of(len, sizeof(E2E));
-		assert_int_equal(hs_report_decode(&record, &report), boundary ? 0 : -EBADMSG);
+		assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report),
+				boundary ? 0 : -EBADMSG);
 	}
 	for (size_t len = 0; len < sizeof(E2E); len++) {
 		struct hs_report_record record = record_of(sizeof(TRACE), len);
-		assert_int_equal(hs_report_decode(&record, &report), -EBADMSG);
+		assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), -EBADMSG);
 	}
 }
 
@@ -84,9 +86,9 @@ static void lengths_beyond_the_record_are_refused(void **state)
 	struct hs_report report;
 	struct hs_report_record record = record_of(sizeof(TRACE), 255);
 	record.trace_len = 255;
-	assert_int_equal(hs_report_decode(&record, &report), -EBADMSG);
+	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), -EBADMSG);
 	record.trace_len = 30;
-	assert_int_equal(hs_report_decode(&record, &report), -EBADMSG);
+	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), -EBADMSG);
 }
 
 static void an_entry_with_an_unknown_bit_is_refused(void **state)
@@ -95,7 +97,7 @@ static void an_entry_with_an_unknown_bit_is_refused(void **state)
 	struct hs_report report;
 	struct hs_report_record record = record_of(sizeof(TRACE), sizeof(E2E));
 	record.data[8 + 3] = 0x01;
-	assert_int_equal(hs_report_decode(&record, &report), -EBADMSG);
+	assert_int_equal(hs_report_decode(&record, &hs_flexint_family, &report), -EBADMSG);
 }
 
 int main(void)

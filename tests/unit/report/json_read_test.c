@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "flexint.h"
 #include "report_json.h"
 #include "rng.h"
 
@@ -40,7 +41,7 @@ static json_t *parse(const char *text)
 static int read_text(const char *text, struct hs_report_message *message, struct hs_error *err)
 {
 	json_t *json = parse(text);
-	int rc = hs_report_from_json(json, message, err);
+	int rc = hs_report_from_json(json, &hs_flexint_family, message, err);
 	json_decref(json);
 	return rc;
 }
@@ -49,7 +50,7 @@ static void a_published_report_is_read_with_its_origin(void **state)
 {
 	(void)state;
 	struct hs_report_message message;
-	const struct hs_flexint *telemetry = &message.report.telemetry;
+	const struct hs_decoded *telemetry = &message.report.telemetry;
 	assert_int_equal(read_text(TEXT, &message, NULL), 0);
 	assert_true(message.has_origin);
 	assert_int_equal(message.seq, 1);
@@ -68,7 +69,7 @@ static void a_published_report_is_read_with_its_origin(void **state)
 	assert_int_equal(telemetry->e2e.tx_packets, 1000);
 	assert_int_equal(telemetry->e2e.tx_bytes, 562000);
 	assert_int_equal(telemetry->n_hops, 2);
-	const struct hs_flexint_hop *near = &telemetry->hops[0], *far = &telemetry->hops[1];
+	const struct hs_hop *near = &telemetry->hops[0], *far = &telemetry->hops[1];
 	assert_int_equal(near->node_id, 2);
 	assert_int_equal(near->bitmap, 0x4000);
 	assert_int_equal(near->ts_ns, 44);
@@ -90,7 +91,7 @@ static struct hs_report any_report(struct hs_rng *rng)
 	report.sink_ts_ns = (int64_t)(hs_rng_u64(rng) >> 1);
 	report.sink_rx_packets = hs_rng_u64(rng) >> 1;
 	report.sink_rx_bytes = hs_rng_u64(rng) >> 1;
-	struct hs_flexint *telemetry = &report.telemetry;
+	struct hs_decoded *telemetry = &report.telemetry;
 	telemetry->ns_id = hs_rng_u32(rng) | 1;
 	telemetry->trace_type = hs_rng_u32(rng);
 	uint16_t bits = telemetry->e2e.bitmap = (uint16_t)(hs_rng_u32(rng) % 16 << 12);
@@ -100,7 +101,7 @@ static struct hs_report any_report(struct hs_rng *rng)
 	telemetry->e2e.tx_bytes = bits & HS_E2E_TX_BYTES ? hs_rng_u32(rng) : 0;
 	telemetry->n_hops = (uint16_t)(hs_rng_u32(rng) % (HS_FLEXINT_MAX_HOPS + 1));
 	for (unsigned i = 0; i < telemetry->n_hops; i++) {
-		struct hs_flexint_hop *hop = &telemetry->hops[i];
+		struct hs_hop *hop = &telemetry->hops[i];
 		hop->node_id = (uint16_t)hs_rng_u32(rng);
 		bits = hop->bitmap = (uint16_t)(hs_rng_u32(rng) % 8 << 13);
 		hop->tx_packets = bits & HS_HOP_PACKETS ? (uint16_t)hs_rng_u32(rng) : 0;
@@ -112,11 +113,11 @@ static struct hs_report any_report(struct hs_rng *rng)
 	return report;
 }
 
-static void check_hops(const struct hs_flexint *a, const struct hs_flexint *b)
+static void check_hops(const struct hs_decoded *a, const struct hs_decoded *b)
 {
 	assert_int_equal(a->n_hops, b->n_hops);
 	for (unsigned i = 0; i < a->n_hops; i++) {
-		const struct hs_flexint_hop *x = &a->hops[i], *y = &b->hops[i];
+		const struct hs_hop *x = &a->hops[i], *y = &b->hops[i];
 		assert_int_equal(x->node_id, y->node_id);
 		assert_int_equal(x->bitmap, y->bitmap);
 		assert_int_equal(x->tx_packets, y->tx_packets);
@@ -129,7 +130,7 @@ static void check_hops(const struct hs_flexint *a, const struct hs_flexint *b)
 
 static void check_same(const struct hs_report *a, const struct hs_report *b)
 {
-	const struct hs_flexint_e2e *x = &a->telemetry.e2e, *y = &b->telemetry.e2e;
+	const struct hs_e2e *x = &a->telemetry.e2e, *y = &b->telemetry.e2e;
 	assert_int_equal(a->sink_ts_ns, b->sink_ts_ns);
 	assert_int_equal(a->sink_rx_packets, b->sink_rx_packets);
 	assert_int_equal(a->sink_rx_bytes, b->sink_rx_bytes);
@@ -160,7 +161,7 @@ static void any_report_that_was_written_is_read_back_the_same(void **state)
 		assert_true(hs_report_text(&report, app_id, sink, told ? &origin : NULL, text,
 					    sizeof(text)) > 0);
 		json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-		assert_int_equal(hs_report_from_json(json, &message, NULL), 0);
+		assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, NULL), 0);
 		json_decref(json);
 		check_same(&message.report, &report);
 		assert_int_equal(message.app_id, app_id);
@@ -180,7 +181,7 @@ static void a_value_beyond_63_bits_is_read_as_it_was_published(void **state)
 	struct hs_report report = {.sink_ts_ns = -5, .sink_rx_packets = UINT64_MAX};
 	struct hs_report_message message;
 	report.telemetry.ns_id = 1;
-	report.telemetry.e2e = (struct hs_flexint_e2e){HS_E2E_TIMESTAMP, 0, UINT64_MAX, 0, 0};
+	report.telemetry.e2e = (struct hs_e2e){HS_E2E_TIMESTAMP, 0, UINT64_MAX, 0, 0};
 	assert_true(hs_report_text(&report, 3, 9, NULL, text, sizeof(text)) > 0);
 	assert_int_equal(read_text(text, &message, NULL), 0);
 	assert_int_equal(message.report.sink_ts_ns, 0);
@@ -193,14 +194,14 @@ static void what_a_newer_node_says_besides_is_passed_over(void **state)
 	(void)state;
 	struct hs_report_message message, plain;
 	json_t *json = parse(TEXT), *content = json_object_get(json, "int_report");
-	assert_int_equal(hs_report_from_json(json, &plain, NULL), 0);
+	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &plain, NULL), 0);
 	json_object_set_new(json, "more", json_true());
 	json_object_set_new(content, "more", json_true());
 	json_object_set_new(json_object_get(content, "e2e"), "more", json_true());
 	json_object_set_new(json_object_get(content, "sink"), "more", json_true());
 	json_object_set_new(
 			json_array_get(json_object_get(content, "hops"), 0), "more", json_true());
-	assert_int_equal(hs_report_from_json(json, &message, NULL), 0);
+	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, NULL), 0);
 	check_same(&message.report, &plain.report);
 	json_decref(json);
 }
@@ -295,7 +296,8 @@ static void what_is_no_object_or_array_is_an_error(void **state)
 		json_t *json = parse(TEXT);
 		json_object_set_new(json_object_get(json, "int_report"), members[i], json_true());
 		err = (struct hs_error){0};
-		assert_int_equal(hs_report_from_json(json, &message, &err), -EINVAL);
+		assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err),
+				-EINVAL);
 		assert_string_equal(err.code, "wrong_type");
 		json_decref(json);
 	}
@@ -311,9 +313,9 @@ static void a_report_of_more_hops_than_a_packet_carries_is_an_error(void **state
 	for (unsigned i = 0; i < HS_FLEXINT_MAX_HOPS; i++)
 		json_array_append_new(hops,
 				json_pack("{s:i, s:s}", "node_id", 1, "trace_type", "0x0000"));
-	assert_int_equal(hs_report_from_json(json, &message, &err), 0);
+	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err), 0);
 	json_array_append(hops, json_array_get(hops, 0));
-	assert_int_equal(hs_report_from_json(json, &message, &err), -EINVAL);
+	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err), -EINVAL);
 	assert_string_equal(err.path, "/int_report/hops");
 	json_decref(json);
 }

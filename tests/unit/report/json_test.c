@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "flexint.h"
 #include "report_json.h"
 #include "rng.h"
 
@@ -24,11 +25,10 @@ static struct hs_report example(void)
 	};
 	report.telemetry.ns_id = 7;
 	report.telemetry.trace_type = 0x7000E000;
-	report.telemetry.e2e =
-			(struct hs_flexint_e2e){0x7000, 12, 1700000000000000001, 1000, 562000};
+	report.telemetry.e2e = (struct hs_e2e){0x7000, 12, 1700000000000000001, 1000, 562000};
 	report.telemetry.n_hops = 2;
-	report.telemetry.hops[0] = (struct hs_flexint_hop){2, 0x4000, 55, 55, 44, 55, 55};
-	report.telemetry.hops[1] = (struct hs_flexint_hop){1, 0xE000, 1000, 1001, 33, 4, 5};
+	report.telemetry.hops[0] = (struct hs_hop){2, 0x4000, 55, 55, 44, 55, 55};
+	report.telemetry.hops[1] = (struct hs_hop){1, 0xE000, 1000, 1001, 33, 4, 5};
 	return report;
 }
 
@@ -85,16 +85,15 @@ static void both_writers_say_the_same_of_any_report(void **state)
 				.sink_rx_packets = hs_rng_u64(&rng),
 				.sink_rx_bytes = hs_rng_u64(&rng),
 		};
-		struct hs_flexint *telemetry = &report.telemetry;
+		struct hs_decoded *telemetry = &report.telemetry;
 		struct hs_report_origin origin = {hs_rng_u64(&rng), 9, "0123-abcd"};
 		telemetry->ns_id = hs_rng_u32(&rng);
 		telemetry->trace_type = hs_rng_u32(&rng);
-		telemetry->e2e = (struct hs_flexint_e2e){(uint16_t)hs_rng_u32(&rng),
-				hs_rng_u32(&rng), hs_rng_u64(&rng), hs_rng_u32(&rng),
-				hs_rng_u32(&rng)};
+		telemetry->e2e = (struct hs_e2e){(uint16_t)hs_rng_u32(&rng), hs_rng_u32(&rng),
+				hs_rng_u64(&rng), hs_rng_u32(&rng), hs_rng_u32(&rng)};
 		telemetry->n_hops = (uint16_t)(hs_rng_u32(&rng) % (HS_FLEXINT_MAX_HOPS + 1));
 		for (unsigned i = 0; i < telemetry->n_hops; i++)
-			telemetry->hops[i] = (struct hs_flexint_hop){(uint16_t)hs_rng_u32(&rng),
+			telemetry->hops[i] = (struct hs_hop){(uint16_t)hs_rng_u32(&rng),
 					(uint16_t)hs_rng_u32(&rng), (uint16_t)hs_rng_u32(&rng),
 					(uint16_t)hs_rng_u32(&rng), hs_rng_u64(&rng),
 					hs_rng_u32(&rng), hs_rng_u32(&rng)};

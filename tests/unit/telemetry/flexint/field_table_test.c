@@ -42,7 +42,7 @@ static size_t plain_write(bool hop, uint16_t bitmap, const void *values, uint8_t
 {
 	size_t n = 0;
 	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
-		const struct hs_flexint_field *f = &hs_flexint_fields[i];
+		const struct hs_telemetry_field *f = &hs_flexint_fields[i];
 		if (f->hop != hop || !(bitmap & f->bit))
 			continue;
 		uint64_t v = host_value((const uint8_t *)values + f->offset, f->bytes);
@@ -53,11 +53,11 @@ static size_t plain_write(bool hop, uint16_t bitmap, const void *values, uint8_t
 	return n;
 }
 
-static const struct hs_flexint_e2e e2e_values = {.int_packets = 0x01020304,
+static const struct hs_e2e e2e_values = {.int_packets = 0x01020304,
 		.ts_ns = 0x1112131415161718,
 		.tx_packets = 0x21222324,
 		.tx_bytes = 0x31323334};
-static const struct hs_flexint_hop hop_values = {.node_id = 0x4142,
+static const struct hs_hop hop_values = {.node_id = 0x4142,
 		.tx_packets = 0x5152,
 		.rx_packets = 0x6162,
 		.ts_ns = 0xf172737475767778,
@@ -85,7 +85,7 @@ static void the_source_writes_the_rows_of_every_bitmap(void **state)
 	for (uint32_t bitmap = 0; bitmap <= 0xf000; bitmap += 0x1000) {
 		struct hs_packet packet;
 		uint8_t should[HS_FLEXINT_MAX_E2E];
-		struct hs_flexint_e2e e2e = e2e_values;
+		struct hs_e2e e2e = e2e_values;
 		e2e.bitmap = (uint16_t)bitmap;
 		struct frame frame = frame_from_hex(plain_frame);
 		frame_insert_source(&frame, 1, bitmap << 16, HS_LAYOUT_ALIGNED, &e2e);
@@ -101,12 +101,12 @@ static void a_hop_writes_the_rows_of_every_bitmap_and_no_unknown_bit(void **stat
 {
 	(void)state;
 	struct frame base = frame_from_hex(plain_frame);
-	struct hs_flexint_e2e e2e = {0};
+	struct hs_e2e e2e = {0};
 	frame_insert_source(&base, 1, 0x0000ffff, HS_LAYOUT_PAPER, &e2e);
 	for (uint32_t bitmap = 0; bitmap <= 0xffff; bitmap++) {
 		struct hs_packet packet;
 		uint8_t should[32];
-		struct hs_flexint_hop hop = hop_values;
+		struct hs_hop hop = hop_values;
 		hop.bitmap = (uint16_t)bitmap;
 		struct frame frame = frame_of(base.bytes, base.len);
 		assert_true(frame_insert_hop(&frame, &hop) >= 0);
@@ -146,7 +146,7 @@ static void the_documents_list_the_rows_in_order(void **state)
 	const char *at = page;
 	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
 		char row[160];
-		const struct hs_flexint_field *f = &hs_flexint_fields[i];
+		const struct hs_telemetry_field *f = &hs_flexint_fields[i];
 		snprintf(row, sizeof(row), "\n| %s | 0x%04X | %d | `%s` | %s |\n",
 				f->hop ? "HbH" : "E2E", f->bit, f->bytes, f->key, f->name);
 		at = strstr(at, row);
@@ -155,7 +155,7 @@ static void the_documents_list_the_rows_in_order(void **state)
 	}
 }
 
-static int decode(const char *trace_hex, const char *e2e_hex, struct hs_flexint *out)
+static int decode(const char *trace_hex, const char *e2e_hex, struct hs_decoded *out)
 {
 	struct frame trace = frame_from_hex(trace_hex);
 	struct frame e2e = frame_from_hex(e2e_hex);
@@ -168,7 +168,7 @@ static int decode(const char *trace_hex, const char *e2e_hex, struct hs_flexint 
 static void what_does_not_fit_is_not_decoded(void **state)
 {
 	(void)state;
-	struct hs_flexint out;
+	struct hs_decoded out;
 	const char *head = "0000000770008000";
 	assert_int_equal(decode(head, "0000", &out), 0);
 	assert_int_equal(decode("00000007700080", "0000", &out), -EBADMSG);
@@ -201,7 +201,7 @@ static void what_does_not_fit_is_not_decoded(void **state)
 static void an_unknown_bit_in_an_entry_is_not_decoded(void **state)
 {
 	(void)state;
-	struct hs_flexint out;
+	struct hs_decoded out;
 	for (unsigned int bit = 0; bit < 13; bit++) {
 		char hex[32];
 		snprintf(hex, sizeof(hex), "00000007700080000001%04x", 1u << bit);
@@ -223,8 +223,8 @@ static void sixty_one_empty_entries_are_the_most_that_decode(void **state)
 	uint8_t trace[HS_FLEXINT_MAX_TRACE + 1] = {0};
 	const uint8_t e2e[2] = {0};
 	struct {
-		struct hs_flexint told;
-		uint8_t behind[sizeof(struct hs_flexint_hop)];
+		struct hs_decoded told;
+		uint8_t behind[sizeof(struct hs_hop)];
 	} out;
 	memset(&out, 0xee, sizeof(out));
 	assert_int_equal(hs_flexint_decode(trace, 8 + 61 * 4, e2e, 2, &out.told), 0);

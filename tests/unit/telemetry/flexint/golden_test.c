@@ -92,9 +92,9 @@ static void becomes(const struct frame *frame, const json_t *object, const char 
 	is_parsed(frame, json_object_get(object, parsed));
 }
 
-static struct hs_flexint_e2e e2e_of(const json_t *values)
+static struct hs_e2e e2e_of(const json_t *values)
 {
-	return (struct hs_flexint_e2e){
+	return (struct hs_e2e){
 			.bitmap = (uint16_t)number(values, "bitmap"),
 			.int_packets = (uint32_t)number(values, "int_packets"),
 			.ts_ns = number(values, "ts_ns"),
@@ -103,9 +103,9 @@ static struct hs_flexint_e2e e2e_of(const json_t *values)
 	};
 }
 
-static struct hs_flexint_hop hop_of(const json_t *values)
+static struct hs_hop hop_of(const json_t *values)
 {
-	return (struct hs_flexint_hop){
+	return (struct hs_hop){
 			.node_id = (uint16_t)number(values, "node_id"),
 			.bitmap = (uint16_t)number(values, "bitmap"),
 			.tx_packets = (uint16_t)number(values, "tx_packets"),
@@ -120,7 +120,7 @@ static struct frame sourced(const json_t *object)
 {
 	const char *name = json_string_value(json_object_get(object, "layout"));
 	enum hs_flexint_layout layout = strcmp(name, "paper") ? HS_LAYOUT_ALIGNED : HS_LAYOUT_PAPER;
-	struct hs_flexint_e2e e2e = e2e_of(json_object_get(object, "e2e"));
+	struct hs_e2e e2e = e2e_of(json_object_get(object, "e2e"));
 	struct frame frame = frame_at(object, "plain");
 	frame_insert_source(&frame, (uint32_t)number(object, "ns_id"),
 			(uint32_t)number(object, "trace_type"), layout, &e2e);
@@ -158,13 +158,13 @@ static void writes(const json_t *object)
 	size_t i;
 	json_t *values;
 	json_array_foreach (json_object_get(object, "hops"), i, values) {
-		struct hs_flexint_hop hop = hop_of(values);
+		struct hs_hop hop = hop_of(values);
 		assert_true(frame_insert_hop(&frame, &hop) >= 0);
 		if (json_object_get(values, "frame"))
 			becomes(&frame, values, "frame", "parsed");
 	}
 	if (json_object_get(object, "refused")) {
-		struct hs_flexint_hop hop = {.bitmap = (uint16_t)number(object, "refused")};
+		struct hs_hop hop = {.bitmap = (uint16_t)number(object, "refused")};
 		assert_int_equal(frame_insert_hop(&frame, &hop), -ENOSPC);
 	}
 	add_extra(&frame, object);
@@ -209,9 +209,9 @@ static void stripping_restores_what_the_host_sent(void **state)
 	each("insert", restores);
 }
 
-static void assert_hop(const struct hs_flexint_hop *is, const json_t *values)
+static void assert_hop(const struct hs_hop *is, const json_t *values)
 {
-	struct hs_flexint_hop should = hop_of(values);
+	struct hs_hop should = hop_of(values);
 	assert_int_equal(is->node_id, should.node_id);
 	assert_int_equal(is->bitmap, should.bitmap);
 	assert_int_equal(is->tx_packets, should.tx_packets);
@@ -227,11 +227,11 @@ static void tells(const json_t *object)
 	size_t n = json_array_size(hops);
 	struct frame frame =
 			frame_at(n ? json_array_get(hops, n - 1) : object, n ? "frame" : "source");
-	struct hs_flexint told;
+	struct hs_decoded told;
 	assert_int_equal(frame_decode(&frame, &told), 0);
 	frame_free(&frame);
 
-	struct hs_flexint_e2e e2e = e2e_of(json_object_get(object, "e2e"));
+	struct hs_e2e e2e = e2e_of(json_object_get(object, "e2e"));
 	assert_int_equal(told.ns_id, number(object, "ns_id"));
 	assert_int_equal(told.trace_type, number(object, "trace_type"));
 	assert_int_equal(told.e2e.bitmap, e2e.bitmap);
@@ -358,7 +358,7 @@ static void grows(const json_t *object)
 	struct frame frame = frame_at(object, "frame");
 	struct frame bare = frame_of(frame.bytes, frame.len);
 	struct frame grown = frame_at(object, "grown");
-	struct hs_flexint_hop hop = hop_of(json_object_get(object, "hop"));
+	struct hs_hop hop = hop_of(json_object_get(object, "hop"));
 	assert_int_equal(frame_insert_hop(&frame, &hop), number(object, "growth"));
 	frame_assert_equal(&frame, &grown);
 	frame_strip(&frame);

@@ -116,9 +116,9 @@ static void draft_frame(struct draft *d)
 		put_random(d, below(d, 20)); // Ethernet's padding
 }
 
-static void random_e2e(struct draft *d, uint16_t bitmap, struct hs_flexint_e2e *e2e)
+static void random_e2e(struct draft *d, uint16_t bitmap, struct hs_e2e *e2e)
 {
-	*e2e = (struct hs_flexint_e2e){.bitmap = bitmap};
+	*e2e = (struct hs_e2e){.bitmap = bitmap};
 	if (bitmap & HS_E2E_INT_PACKETS)
 		e2e->int_packets = hs_rng_u32(&d->rng);
 	if (bitmap & HS_E2E_TIMESTAMP)
@@ -129,10 +129,10 @@ static void random_e2e(struct draft *d, uint16_t bitmap, struct hs_flexint_e2e *
 		e2e->tx_bytes = hs_rng_u32(&d->rng);
 }
 
-static void random_hop(struct draft *d, uint16_t asked, struct hs_flexint_hop *hop)
+static void random_hop(struct draft *d, uint16_t asked, struct hs_hop *hop)
 {
 	uint16_t bitmap = below(d, 2) ? asked : (uint16_t)(asked & hs_rng_u32(&d->rng));
-	*hop = (struct hs_flexint_hop){.node_id = (uint16_t)hs_rng_u32(&d->rng), .bitmap = bitmap};
+	*hop = (struct hs_hop){.node_id = (uint16_t)hs_rng_u32(&d->rng), .bitmap = bitmap};
 	if (bitmap & HS_HOP_PACKETS) {
 		hop->tx_packets = (uint16_t)hs_rng_u32(&d->rng);
 		hop->rx_packets = (uint16_t)hs_rng_u32(&d->rng);
@@ -163,9 +163,9 @@ static void only_telemetry_came_in(const struct frame *frame, const struct hs_pa
 }
 
 static void assert_told(const struct frame *frame, uint32_t ns_id, uint32_t trace_type,
-		const struct hs_flexint_e2e *e2e, const struct hs_flexint_hop *hops, size_t n)
+		const struct hs_e2e *e2e, const struct hs_hop *hops, size_t n)
 {
-	struct hs_flexint told;
+	struct hs_decoded told;
 	assert_int_equal(frame_decode(frame, &told), 0);
 	assert_int_equal(told.ns_id, ns_id);
 	assert_int_equal(told.trace_type, trace_type);
@@ -192,12 +192,12 @@ static void round_trip(struct draft *d, uint32_t trace_type, enum hs_flexint_lay
 	assert_int_equal(host.flags & HS_PACKET_ANY_TELEMETRY, 0);
 
 	uint32_t ns_id = hs_rng_u32(&d->rng);
-	struct hs_flexint_e2e e2e;
+	struct hs_e2e e2e;
 	random_e2e(d, (uint16_t)(trace_type >> 16), &e2e);
 	frame_insert_source(&frame, ns_id, trace_type, layout, &e2e);
 	only_telemetry_came_in(&frame, &host);
 
-	struct hs_flexint_hop hops[HS_FLEXINT_MAX_HOPS];
+	struct hs_hop hops[HS_FLEXINT_MAX_HOPS];
 	size_t n = 0;
 	for (uint32_t want = below(d, 2) ? below(d, 4) : below(d, 62); n < want; n++) {
 		random_hop(d, (uint16_t)trace_type, &hops[n]);

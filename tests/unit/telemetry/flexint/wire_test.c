@@ -72,7 +72,7 @@ static void grow(struct frame *frame, size_t growth)
 }
 
 void frame_insert_source(struct frame *frame, uint32_t ns_id, uint32_t trace_type,
-		enum hs_flexint_layout layout, const struct hs_flexint_e2e *e2e)
+		enum hs_flexint_layout layout, const struct hs_e2e *e2e)
 {
 	struct hs_packet packet;
 	frame_parse(frame, &packet);
@@ -82,7 +82,7 @@ void frame_insert_source(struct frame *frame, uint32_t ns_id, uint32_t trace_typ
 	hs_flexint_source_insert(frame->bytes, &packet, growth, ns_id, trace_type, layout, e2e);
 }
 
-int frame_insert_hop(struct frame *frame, const struct hs_flexint_hop *hop)
+int frame_insert_hop(struct frame *frame, const struct hs_hop *hop)
 {
 	struct hs_packet packet;
 	frame_parse(frame, &packet);
@@ -136,7 +136,7 @@ void frame_strip(struct frame *frame)
 	*frame = rest;
 }
 
-int frame_decode(const struct frame *frame, struct hs_flexint *out)
+int frame_decode(const struct frame *frame, struct hs_decoded *out)
 {
 	struct hs_packet packet;
 	frame_parse(frame, &packet);

@@ -28,12 +28,12 @@ void frame_parse(const struct frame *frame, struct hs_packet *packet);
 
 // Each replaces the frame's bytes by the changed ones.
 void frame_insert_source(struct frame *frame, uint32_t ns_id, uint32_t trace_type,
-		enum hs_flexint_layout layout, const struct hs_flexint_e2e *e2e);
-int frame_insert_hop(struct frame *frame, const struct hs_flexint_hop *hop);
+		enum hs_flexint_layout layout, const struct hs_e2e *e2e);
+int frame_insert_hop(struct frame *frame, const struct hs_hop *hop);
 void frame_insert_option(struct frame *frame, uint8_t type, const uint8_t *data, size_t len);
 void frame_insert_block(struct frame *frame, const uint8_t *options, size_t bytes);
 void frame_strip(struct frame *frame);
 void frame_take_type(struct frame *frame, uint8_t type);
 
 // Decodes the telemetry of a frame that has it; what decode returned.
-int frame_decode(const struct frame *frame, struct hs_flexint *out);
+int frame_decode(const struct frame *frame, struct hs_decoded *out);

@@ -44,9 +44,9 @@ static const char plain_udp[] = "1234138900105e94494e544441544121";
 #define SOURCE_NS   1700000000000000000u
 #define PAPER_TRACE 0x7000E000u
 
-static const struct hs_flexint_e2e example_e2e = {
+static const struct hs_e2e example_e2e = {
 		.bitmap = 0x7000, .ts_ns = SOURCE_NS, .tx_packets = 1000, .tx_bytes = 508000};
-static const struct hs_flexint_hop example_hops[] = {
+static const struct hs_hop example_hops[] = {
 		{.node_id = 1,
 				.bitmap = 0xE000,
 				.tx_packets = 1000,
@@ -131,9 +131,8 @@ static void aligned_layout_writes_the_kernel_safe_example(void **state)
 static void a_hop_with_part_of_the_fields_writes_the_padded_example(void **state)
 {
 	(void)state;
-	const struct hs_flexint_e2e e2e = {.bitmap = 0x4000, .ts_ns = SOURCE_NS};
-	const struct hs_flexint_hop hop = {
-			.node_id = 1, .bitmap = 0x4000, .ts_ns = SOURCE_NS + 10000000};
+	const struct hs_e2e e2e = {.bitmap = 0x4000, .ts_ns = SOURCE_NS};
+	const struct hs_hop hop = {.node_id = 1, .bitmap = 0x4000, .ts_ns = SOURCE_NS + 10000000};
 	struct frame frame = plain_like(padded);
 	frame_insert_source(&frame, 7, 0x40006000, HS_LAYOUT_PAPER, &e2e);
 	// 24 bytes without padding; 12 more bring four bytes of it.
@@ -195,7 +194,7 @@ static void the_examples_strip_to_what_the_host_sent(void **state)
 	strips_to_plain(kernel_safe_hop2);
 }
 
-static void assert_hop_equal(const struct hs_flexint_hop *is, const struct hs_flexint_hop *should)
+static void assert_hop_equal(const struct hs_hop *is, const struct hs_hop *should)
 {
 	assert_int_equal(is->node_id, should->node_id);
 	assert_int_equal(is->bitmap, should->bitmap);
@@ -208,7 +207,7 @@ static void assert_hop_equal(const struct hs_flexint_hop *is, const struct hs_fl
 
 static void decodes_to_the_example(const char *hex)
 {
-	struct hs_flexint told;
+	struct hs_decoded told;
 	struct frame frame = on_ethernet(hex);
 	assert_int_equal(frame_decode(&frame, &told), 0);
 	frame_free(&frame);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "error.h"
+#include "flexint.h"
 #include "report.h"
 
 #include <stddef.h>

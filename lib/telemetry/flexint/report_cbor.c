@@ -3,10 +3,14 @@
 
 #include "cbor_reader.h"
 #include "cbor_writer.h"
-#include "report_field.h"
+#include "telemetry_field.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+static_assert(sizeof(((struct hs_report_record *)0)->data) >=
+				HS_FLEXINT_MAX_TRACE + HS_FLEXINT_MAX_E2E,
+		"the longest options fit a record");
 
 enum key {
 	KEY_NS_ID,
@@ -24,7 +28,7 @@ enum key {
 static const char *const key_names[N_KEYS] = {
 		"ns_id", "trace_type", "e2e", "sink", "hops", "app_id", "sink_node_id"};
 
-static bool has_field(const struct hs_flexint_field *field, bool hop, uint16_t bitmap)
+static bool has_field(const struct hs_telemetry_field *field, bool hop, uint16_t bitmap)
 {
 	return field->hop == hop && bitmap & field->bit;
 }
@@ -43,11 +47,11 @@ static void put_values(struct hs_cbor_writer *out, bool hop, uint16_t bitmap, co
 {
 	for (size_t i = 0; i < hs_flexint_n_fields; i++)
 		if (has_field(&hs_flexint_fields[i], hop, bitmap))
-			hs_cbor_put_unsigned(
-					out, hs_report_field_load(&hs_flexint_fields[i], values));
+			hs_cbor_put_unsigned(out,
+					hs_telemetry_field_load(&hs_flexint_fields[i], values));
 }
 
-static void put_hop(struct hs_cbor_writer *out, const struct hs_flexint_hop *hop)
+static void put_hop(struct hs_cbor_writer *out, const struct hs_hop *hop)
 {
 	hs_cbor_put_array(out, 2 + count_values(true, hop->bitmap));
 	hs_cbor_put_unsigned(out, hop->node_id);
@@ -57,7 +61,7 @@ static void put_hop(struct hs_cbor_writer *out, const struct hs_flexint_hop *hop
 
 // The reader takes the e2e bitmap from the trace type, so the two must agree here even where a peer
 // sent another bitmap than it announced.
-static uint32_t spoken_trace_type(const struct hs_flexint *telemetry)
+static uint32_t spoken_trace_type(const struct hs_decoded *telemetry)
 {
 	return (telemetry->trace_type & ~((uint32_t)HS_E2E_KNOWN << 16)) |
 	       (uint32_t)telemetry->e2e.bitmap << 16;
@@ -66,7 +70,7 @@ static uint32_t spoken_trace_type(const struct hs_flexint *telemetry)
 int hs_report_to_cbor(const struct hs_report *report, const struct hs_report_sender *sender,
 		uint8_t *bytes, size_t size)
 {
-	const struct hs_flexint *telemetry = &report->telemetry;
+	const struct hs_decoded *telemetry = &report->telemetry;
 	struct hs_cbor_writer out = hs_cbor_writer_over(bytes, size);
 
 	hs_cbor_put_map(&out, N_KEYS);
@@ -144,18 +148,18 @@ static int read_array(struct hs_cbor_reader *in, const char *what, uint64_t min,
 static int read_values(struct hs_cbor_reader *in, bool hop, uint16_t bitmap, void *values)
 {
 	for (size_t i = 0; i < hs_flexint_n_fields; i++) {
-		const struct hs_flexint_field *field = &hs_flexint_fields[i];
+		const struct hs_telemetry_field *field = &hs_flexint_fields[i];
 		uint64_t value = 0;
 		if (!has_field(field, hop, bitmap))
 			continue;
-		if (read_unsigned(in, field->key, 0, hs_report_field_max(field), &value))
+		if (read_unsigned(in, field->key, 0, hs_telemetry_field_max(field), &value))
 			return -EINVAL;
-		hs_report_field_store(field, values, value);
+		hs_telemetry_field_store(field, values, value);
 	}
 	return 0;
 }
 
-static int read_hop(struct hs_cbor_reader *in, struct hs_flexint_hop *hop)
+static int read_hop(struct hs_cbor_reader *in, struct hs_hop *hop)
 {
 	uint64_t n = 0, id = 0, bitmap = 0;
 
@@ -163,7 +167,7 @@ static int read_hop(struct hs_cbor_reader *in, struct hs_flexint_hop *hop)
 			read_unsigned(in, "node_id", 0, UINT16_MAX, &id) ||
 			read_unsigned(in, "bitmap", 0, UINT16_MAX, &bitmap))
 		return -EINVAL;
-	*hop = (struct hs_flexint_hop){.node_id = (uint16_t)id, .bitmap = (uint16_t)bitmap};
+	*hop = (struct hs_hop){.node_id = (uint32_t)id, .bitmap = (uint16_t)bitmap};
 	if (bitmap & ~(uint64_t)HS_HOP_KNOWN)
 		return hs_error_set(in->err, "out_of_range", "bitmap", "bits of 0xE000",
 				"the bitmap of a hop is 0x%04X", (unsigned)bitmap);
@@ -175,7 +179,7 @@ static int read_hop(struct hs_cbor_reader *in, struct hs_flexint_hop *hop)
 }
 
 // They come from source to sink, and are kept as on the wire.
-static int read_hops(struct hs_cbor_reader *in, struct hs_flexint *telemetry)
+static int read_hops(struct hs_cbor_reader *in, struct hs_decoded *telemetry)
 {
 	uint64_t n = 0;
 
@@ -267,13 +271,12 @@ static int check_required(const struct hs_cbor_reader *in, uint32_t seen)
 	return 0;
 }
 
-static int read_e2e(struct parts *parts, struct hs_flexint *telemetry)
+static int read_e2e(struct parts *parts, struct hs_decoded *telemetry)
 {
-	struct hs_flexint_e2e *e2e = &telemetry->e2e;
+	struct hs_e2e *e2e = &telemetry->e2e;
 	uint64_t n = 0;
 
-	*e2e = (struct hs_flexint_e2e){
-			.bitmap = (uint16_t)(telemetry->trace_type >> 16 & HS_E2E_KNOWN)};
+	*e2e = (struct hs_e2e){.bitmap = (uint16_t)(telemetry->trace_type >> 16 & HS_E2E_KNOWN)};
 	size_t values = count_values(false, e2e->bitmap);
 	if (read_array(&parts->e2e, "e2e", values, values, &n))
 		return -EINVAL;
@@ -301,6 +304,7 @@ static int read_report(struct hs_cbor_reader *in, struct hs_report *report,
 int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *report,
 		struct hs_report_sender *sender, struct hs_error *err)
 {
+	report->telemetry.family = &hs_flexint_family;
 	struct hs_cbor_reader in = hs_cbor_reader_over(
 			bytes, len, "report", "one map with the keys 0 to 6", err);
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of the table of fields in struct hs_flexint_hop and struct hs_flexint_e2e, for codecs.
+// Values of a table of fields in struct hs_hop and struct hs_e2e, for codecs.
 //
 // Thread rule: any.
 #pragma once
 
-#include "flexint.h"
+#include "telemetry_model.h"
 
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t hs_report_field_load(
-		const struct hs_flexint_field *field, const void *values)
+static inline uint64_t hs_telemetry_field_load(
+		const struct hs_telemetry_field *field, const void *values)
 {
 	const uint8_t *at = (const uint8_t *)values + field->offset;
 	uint16_t v16;
 	uint32_t v32;
 	uint64_t v64;
-	switch (field->bytes) {
+	switch (field->width) {
 	case 2:
 		memcpy(&v16, at, sizeof(v16));
 		return v16;
@@ -30,13 +30,13 @@ static inline uint64_t hs_report_field_load(
 }
 
 // The value must fit the field.
-static inline void hs_report_field_store(
-		const struct hs_flexint_field *field, void *values, uint64_t value)
+static inline void hs_telemetry_field_store(
+		const struct hs_telemetry_field *field, void *values, uint64_t value)
 {
 	uint8_t *at = (uint8_t *)values + field->offset;
 	uint16_t v16 = (uint16_t)value;
 	uint32_t v32 = (uint32_t)value;
-	switch (field->bytes) {
+	switch (field->width) {
 	case 2:
 		memcpy(at, &v16, sizeof(v16));
 		break;
@@ -49,8 +49,8 @@ static inline void hs_report_field_store(
 	}
 }
 
-// The greatest that fits.
-static inline uint64_t hs_report_field_max(const struct hs_flexint_field *field)
+// The greatest that fits on the wire.
+static inline uint64_t hs_telemetry_field_max(const struct hs_telemetry_field *field)
 {
 	return UINT64_MAX >> (64 - 8 * field->bytes);
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Telemetry as it is decoded, whatever the family of formats that carried it: a source, and hops
+// that say by bits which values they have. Who computes with it knows no format.
+//
+// Thread rule: any; values.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_TELEMETRY_MAX_HOPS 61 // of one report
+
+// What a source and a hop may have.
+#define HS_E2E_INT_PACKETS 0x8000
+#define HS_E2E_TIMESTAMP   0x4000
+#define HS_E2E_TX_PACKETS  0x2000
+#define HS_E2E_TX_BYTES	   0x1000
+#define HS_HOP_PACKETS	   0x8000 // sent and received
+#define HS_HOP_TIMESTAMP   0x4000
+#define HS_HOP_BYTES	   0x2000 // sent and received
+// What metrics of links are made of.
+#define HS_HOP_MEASURED (HS_HOP_PACKETS | HS_HOP_TIMESTAMP | HS_HOP_BYTES)
+
+// Of the source; only the values of `bitmap` are there. Counts are modulo 2^32.
+struct hs_e2e {
+	uint16_t bitmap;
+	uint32_t int_packets;
+	uint64_t ts_ns;
+	uint32_t tx_packets;
+	uint32_t tx_bytes;
+};
+
+// Of one node on the way; only the values of `bitmap` are there. Counts of packets have
+// hs_telemetry_family.packet_bits, those of bytes 32: a wider one is cut.
+struct hs_hop {
+	uint32_t node_id;
+	uint16_t bitmap;
+	uint32_t tx_packets;
+	uint32_t rx_packets;
+	uint64_t ts_ns;
+	uint32_t tx_bytes;
+	uint32_t rx_bytes;
+};
+
+struct hs_telemetry_family;
+
+// hops[0] is the one nearest the sink.
+struct hs_decoded {
+	const struct hs_telemetry_family *family;
+	uint32_t ns_id;
+	uint32_t trace_type; // which values the source asked for
+	struct hs_e2e e2e;
+	uint16_t n_hops;
+	struct hs_hop hops[HS_TELEMETRY_MAX_HOPS];
+};
+
+// One row for each value on the wire, in wire order.
+struct hs_telemetry_field {
+	bool hop;	  // in hop entries (true) or in the source's entry (false)
+	uint16_t bit;	  // of hs_hop.bitmap or hs_e2e.bitmap
+	uint8_t bytes;	  // width on the wire
+	uint8_t width;	  // in struct hs_hop or struct hs_e2e
+	uint8_t offset;	  // there
+	const char *key;  // name in JSON, with its unit
+	const char *name; // name in the format's specification
+};
+
+// A family of formats: what tells its telemetry from that of others once it is decoded.
+struct hs_telemetry_family {
+	const char *name;
+	const struct hs_telemetry_field *fields;
+	size_t n_fields;
+	uint16_t hop_known;   // bits that a hop may have
+	uint8_t packet_bits;  // of a hop's counts of packets: 1 to 32
+	uint32_t max_node_id; // on the wire
+	// Decodes what a sink copied out of a packet: the bytes with the hops, and the source's. 0
+	// or -EBADMSG. Sets all but `family`.
+	int (*decode)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,
+			struct hs_decoded *out);
+};
