@@ -119,7 +119,7 @@ def a_key_that_is_not_explained_is_found():
 @test()
 def each_key_of_a_scenario_is_named_where_scenarios_are_explained():
     text = read("docs", "lab.md")
-    keys = {key for _, rows in tables("src/lab/scenario*.c") for key in rows}
+    keys = {key for _, rows in tables("src/lab/scenario/scenario*.c") for key in rows}
     check(len(keys) > 50, "too few keys were found")
     equal(sorted(k for k in keys if not re.search(rf'`(?:[\w.]*\.)?{k}`|"{k}"', text)), [],
           "keys that docs/lab.md does not name")

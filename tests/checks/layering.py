@@ -35,7 +35,12 @@ ALLOWED["src/stage"] = ALLOWED["src/flow"] + ["src/flow"]
 ALLOWED["src/node"] = ALLOWED["src/stage"] + ["src/stage"]
 ALLOWED["src/export"] = _LIB + ["src/plat", "src/flow", "src/stage", "src/node"]
 ALLOWED["src/ctl"] = ALLOWED["src/export"] + ["src/export"]
-ALLOWED["src/lab"] = ALLOWED["src/ctl"] + ["src/ctl"]
+# The lab, from what it is told to what comes of it.
+_LAB = ALLOWED["src/ctl"] + ["src/ctl"]
+for _part in ("scenario", "traffic", "truth", "engine", "outcome"):
+    ALLOWED[f"src/lab/{_part}"] = list(_LAB)
+    _LAB.append(f"src/lab/{_part}")
+ALLOWED["src/lab/scenario"].append("src/lab/outcome")  # the names of metrics
 # Measures all of it, from the burst to the report as text.
 ALLOWED["src/bench"] = ALLOWED["src/ctl"] + ["src/ctl"]
 ALLOWED["src/fleet"] = _LIB

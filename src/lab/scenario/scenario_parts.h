@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts that reading a scenario is made of: one function for each section, in the order in
-// which they need each other. For src/lab/scenario*.c only.
+// which they need each other. For scenario*.c only.
 #pragma once
 
 #include "scenario.h"
