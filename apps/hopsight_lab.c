@@ -28,7 +28,6 @@ enum {
 	OPTION_SEED,
 	OPTION_DURATION,
 	OPTION_JSON,
-	OPTION_PLOTS,
 	OPTION_PACKETS,
 	OPTION_PUBLISHED,
 	OPTION_VERSION,
@@ -72,9 +71,6 @@ static const struct {
 		{{"json", required_argument, NULL, OPTION_JSON}, "FILE",
 				"the whole result; - for stdout, without tables (list: no FILE)",
 				VERB_RUN | VERB_LIST},
-		{{"plots", required_argument, NULL, OPTION_PLOTS}, "FOLDER",
-				"data, gnuplot scripts and SVG pictures of each metric over time",
-				VERB_RUN},
 		{{"packets", required_argument, NULL, OPTION_PACKETS}, "FILE",
 				"what each link did to each packet (CSV; large)", VERB_RUN},
 		{{"published", required_argument, NULL, OPTION_PUBLISHED}, "FILE",
@@ -168,9 +164,6 @@ static int read_option(int letter, const char *word, const char *value, struct l
 	case OPTION_JSON:
 		options->json = value;
 		options->as_json = true;
-		return 0;
-	case OPTION_PLOTS:
-		options->plots = value;
 		return 0;
 	case OPTION_PACKETS:
 		options->packets = value;

@@ -23,9 +23,9 @@ struct lab_options {
 	bool has_seed;
 	uint64_t seed;
 	int64_t duration_ns;
-	const char *json, *plots, *packets, *published; // NULL: not wanted
-	bool as_json;					// of `list`
-	char **args;					// words behind the verb
+	const char *json, *packets, *published; // NULL: not wanted
+	bool as_json;				// of `list`
+	char **args;				// words behind the verb
 	int n_args;
 	const char *folders[LAB_FOLDERS]; // where scenarios are looked for by name
 	size_t n_folders;

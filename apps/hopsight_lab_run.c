@@ -6,7 +6,6 @@
 #include "lab.h"
 #include "lab_expect.h"
 #include "lab_list.h"
-#include "lab_plot.h"
 #include "lab_progress.h"
 #include "lab_table.h"
 #include "log.h"
@@ -30,7 +29,6 @@ struct work {
 	bool json_on_stdout, eal_open;
 	struct hs_lab_line line;
 	struct hs_lab *lab;
-	struct hs_outcome *outcome;
 	json_t *result;
 };
 
@@ -100,8 +98,6 @@ static int open_files(struct work *work)
 		rc = hs_whole_file_open(&work->packets, options->packets, &err);
 	if (rc == 0 && options->published)
 		rc = hs_whole_file_open(&work->published, options->published, &err);
-	if (rc == 0 && options->plots)
-		rc = hs_lab_plots_prepare(options->plots, &err);
 	if (rc == 0)
 		return LAB_DONE;
 	lab_say_error(NULL, &err);
@@ -196,9 +192,7 @@ static int run(struct work *work)
 		return LAB_FAILED;
 	}
 	say_total(work, seconds_now() - begin_s);
-	rc = hs_outcome_create(hs_lab_result(work->lab), &work->outcome);
-	if (rc == 0)
-		work->result = hs_outcome_json(work->outcome);
+	work->result = hs_outcome_json(hs_lab_result(work->lab));
 	if (work->result)
 		return LAB_DONE;
 	fprintf(stderr, "hopsight-lab: no memory for the result\n");
@@ -227,30 +221,6 @@ static int write_json(struct work *work, struct hs_error *err)
 	return hs_whole_file_commit(&work->json, err);
 }
 
-static int write_plots(const struct work *work, struct hs_error *err)
-{
-	const char *folder = work->options->plots;
-	struct hs_lab_plots plots;
-	int rc = hs_lab_plots_write(folder, hs_lab_result(work->lab), work->outcome, &plots, err);
-
-	if (plots.flows_left_out)
-		fprintf(stderr,
-				"hopsight-lab: plots of the first %d flows; %zu more are in the "
-				"result\n",
-				HS_LAB_PLOT_FLOWS, plots.flows_left_out);
-	if (rc == 0)
-		rc = hs_lab_plots_draw(folder, &plots, err);
-	if (rc == -ENOENT && !hs_error_is_set(err)) {
-		fprintf(stderr,
-				"hopsight-lab: gnuplot is not installed: %s has data and scripts, "
-				"no pictures\n",
-				folder);
-		rc = 0;
-	}
-	hs_lab_plots_fini(&plots);
-	return rc;
-}
-
 // Tables, then expectations; the last line says how many were met.
 static int print(const struct work *work)
 {
@@ -260,7 +230,7 @@ static int print(const struct work *work)
 	int rc = 0;
 
 	if (!unmet_alone) {
-		rc = hs_lab_table_print(stdout, result, work->outcome, work->result);
+		rc = hs_lab_table_print(stdout, &work->scenario, work->result);
 		if (json_array_size(json_object_get(work->result, "expect")))
 			printf("\nExpectations\n");
 	}
@@ -281,15 +251,13 @@ static int tell(struct work *work)
 		rc = hs_whole_file_commit(&work->packets, &err);
 	if (rc == 0 && work->published.stream)
 		rc = hs_whole_file_commit(&work->published, &err);
-	if (rc == 0 && work->options->plots)
-		rc = write_plots(work, &err);
 	if (rc < 0)
 		lab_say_error(NULL, &err);
 	if (print(work) < 0 || fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
 		rc = -EIO;
 	}
-	return rc < 0 || hs_lab_result(work->lab)->partial || hs_outcome_unmet(work->outcome)
+	return rc < 0 || hs_lab_result(work->lab)->partial || hs_outcome_unmet(work->result)
 			       ? LAB_FAILED
 			       : LAB_DONE;
 }
@@ -302,7 +270,6 @@ static void release(struct work *work)
 	hs_whole_file_abandon(&work->packets);
 	hs_whole_file_abandon(&work->published);
 	json_decref(work->result);
-	hs_outcome_destroy(work->outcome);
 	hs_lab_destroy(work->lab);
 	if (work->eal_open)
 		hs_eal_fini();

@@ -40,7 +40,6 @@ _LAB = ALLOWED["src/ctl"] + ["src/ctl"]
 for _part in ("scenario", "traffic", "truth", "engine", "outcome"):
     ALLOWED[f"src/lab/{_part}"] = list(_LAB)
     _LAB.append(f"src/lab/{_part}")
-ALLOWED["src/lab/scenario"].append("src/lab/outcome")  # the names of metrics
 # Measures all of it, from the burst to the report as text.
 ALLOWED["src/bench"] = ALLOWED["src/ctl"] + ["src/ctl"]
 ALLOWED["src/fleet"] = _LIB

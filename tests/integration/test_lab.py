@@ -9,12 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree
 
 from lib import Skip, check, equal, main, netlab, test, until
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-lab")
-SVG = "{http://www.w3.org/2000/svg}svg"
 
 
 def small(**changes):
@@ -91,11 +89,10 @@ def bad_usage_ends_with_code_2_before_anything_runs(workspace):
                   ["run", path, "--seed", "-1"], ["run", path, "--duration", "0"],
                   ["run", path, "--duration", "1s"], ["run", path, "--no-such"],
                   ["run", workspace.path("missing.json")], ["run", "no-such-name"],
-                  ["run", path, "--json"], ["check", path, "--plots", workspace.path("p")],
+                  ["run", path, "--json"], ["check", path, "--packets", workspace.path("p")],
                   ["list", workspace.path("no-folder")], ["list", "--json", workspace.path("x")],
                   ["run", path, "--json", "/nonexistent/x.json"],
-                  ["run", path, "--packets", "/nonexistent/x.csv"],
-                  ["run", path, "--plots", "/nonexistent/a/b"]):
+                  ["run", path, "--packets", "/nonexistent/x.csv"]):
         done = lab(*words, expected=2)
         check(done.stderr.startswith("hopsight-lab: "), words, done.stderr)
         equal(done.stdout, "", f"stdout of {words}")
@@ -106,7 +103,7 @@ def bad_usage_ends_with_code_2_before_anything_runs(workspace):
 @test()
 def help_and_version_are_told():
     said = lab("--help").stdout
-    for word in ("run SCENARIO", "list", "check", "--real", "--seed", "--plots", "Exit codes"):
+    for word in ("run SCENARIO", "list", "check", "--real", "--seed", "--packets", "Exit codes"):
         check(word in said, word, said)
     check(max(len(line) for line in said.splitlines()) <= 100, "wide", said)
     equal(lab("run", "--help").stdout, said, "help of a verb")
@@ -189,41 +186,6 @@ def packets_on_paper_add_up_to_what_the_links_counted(workspace):
         equal(one.get("random", 0), link["lost"]["random"], f"{link['name']}: lost")
     equal(len(counts), len(got["links"]), "directions")
     check(counts[("src-sw", "forward")]["random"] > 0, "no loss: nothing was compared")
-
-
-@test()
-def plots_are_whole_pictures_with_their_data_and_scripts(workspace):
-    if not shutil.which("gnuplot"):
-        raise Skip("gnuplot is not installed")
-    folder = workspace.path("plots")
-    lab("run", write(workspace, small()), "--plots", folder)
-    files = sorted(os.listdir(folder))
-    names = {name.rsplit(".", 1)[0] for name in files}
-    check({"up.delay_ns", "up.throughput_bps", "up.jitter_ns", "up.loss_ratio"} <= names, names)
-    equal(files, sorted(f"{name}.{end}" for name in names for end in ("dat", "gp", "svg")), "files")
-    for name in names:
-        tree = xml.etree.ElementTree.parse(os.path.join(folder, f"{name}.svg"))
-        equal(tree.getroot().tag, SVG, name)
-    texts = xml.etree.ElementTree.parse(os.path.join(folder, "up.delay_ns.svg")).getroot().itertext()
-    said = " ".join(texts)
-    for words in ("small, flow up: Delay", "Delay, ms", "src-sw", "end to end", "truth", "measured",
-                  "configured"):
-        check(words in said, words)
-    with open(os.path.join(folder, "up.delay_ns.dat"), encoding="utf-8") as f:
-        rows = list(csv.DictReader(f, delimiter="\t"))
-    equal({row["hop"] for row in rows}, {"src-sw", "sw-dst", "e2e"}, "hops")
-    check(all(row["measured_delay_ns"] == row["truth_delay_ns"] == "1000000" for row in rows
-              if row["hop"] == "src-sw"), rows)
-
-
-@test()
-def without_gnuplot_a_run_says_so_once_and_goes_on(workspace):
-    folder = workspace.path("plots")
-    done = lab("run", write(workspace, small()), "--plots", folder,
-               env=dict(os.environ, PATH=workspace.path("")))
-    equal(done.stderr.count("gnuplot is not installed"), 1, done.stderr)
-    ends = {name.rsplit(".", 1)[1] for name in os.listdir(folder)}
-    equal(ends, {"dat", "gp"}, "files")
 
 
 def start(*words, **kwargs):

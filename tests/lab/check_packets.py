@@ -19,7 +19,6 @@ import sys
 
 SECOND = 10**9
 HEADERS = {"udp": 14 + 40 + 8, "tcp": 14 + 40 + 20, "icmp": 14 + 40 + 8}
-MEAN_DISTANCE = math.sqrt(2 / math.pi)
 
 Row = collections.namedtuple("Row", "at order link way copy bytes telemetry fate wait arrives")
 
@@ -305,12 +304,12 @@ def check_row(check, row, windows, index):
         of, what = row.get(kind), f"{row['flow']} {row['hop']} row {kind}"
         having = [h for h in hops if value_of(h["measured"], kind) is not None]
         columns = {side: [value_of(h.get(side), kind) for h in having]
-                   for side in ("measured", "truth", "configured", "bound")}
+                   for side in ("measured", "truth", "configured")}
         if of is None:
             check.same(f"{what}: absent", None, mean(columns["measured"]))
             continue
         check.same(f"{what}: windows", of["windows"], len(having))
-        for side in ("measured", "truth", "configured", "bound"):
+        for side in ("measured", "truth", "configured"):
             if side in of:
                 close(check, f"{what}: {side}", of[side], mean(columns[side]))
         for side in ("truth", "configured"):
@@ -430,13 +429,6 @@ def check_configured(check, scenario, windows, path):
                 want = mean_difference(tuple(jitters))
                 check.same(f"{what}: jitter_ns e2e", hop["configured"]["jitter_ns"], want,
                            1e-4 * want)
-            sigma = math.sqrt(sum(j * j / 3 for j in jitters))
-            close(check, f"{what}: bound delay", hop["bound"].get("delay_ns", 0),
-                  MEAN_DISTANCE * sigma / math.sqrt(window["reports"]))
-            sent = hop["measured"].get("tx_packets")
-            if sent:
-                close(check, f"{what}: bound loss", hop["bound"].get("loss_ratio", 0),
-                      MEAN_DISTANCE * math.sqrt(kept * (1 - kept) / sent))
 
 
 def check_overhead(check, flow, overhead, path, names):

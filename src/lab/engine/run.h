@@ -5,6 +5,7 @@
 #pragma once
 
 #include "measured.h"
+#include "lab_metric.h"
 #include "scenario.h"
 #include "stream.h"
 #include "truth.h"
@@ -14,28 +15,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-// Of what a node counts itself that of which scenarios expect something, under the same names.
-#define HS_NODE_COUNTS(COUNT, X)                                                                   \
-	COUNT(X, requests_in_band_sent)                                                            \
-	COUNT(X, requests_in_band_received)                                                        \
-	COUNT(X, requests_in_band_installed)                                                       \
-	COUNT(X, requests_in_band_refreshed)                                                       \
-	COUNT(X, requests_in_band_refused)                                                         \
-	COUNT(X, requests_in_band_bad)                                                             \
-	COUNT(X, requests_in_band_replayed)                                                        \
-	COUNT(X, requests_in_band_expired)                                                         \
-	COUNT(X, reports_piggyback_queued)                                                         \
-	COUNT(X, reports_piggyback_sent)                                                           \
-	COUNT(X, reports_piggyback_lost)                                                           \
-	COUNT(X, reports_piggyback_received)                                                       \
-	COUNT(X, reports_piggyback_bad)                                                            \
-	COUNT(X, signals_lost)
-
-#define HS_NODE_COUNT_MEMBER(X, key) uint64_t key;
-struct hs_node_counts {
-	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
-};
 
 // What the engine knows at the end of a run.
 struct hs_run {

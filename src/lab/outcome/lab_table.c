@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab_table.h"
 
-#include "lab_table_parts.h"
 #include "lab_words.h"
 #include "clean_text.h"
 #include "text_table.h"
@@ -12,260 +11,285 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 100 // of lines
+#define WIDTH	   100 // of lines
+#define HOP_WIDTH  20
+#define LINK_WIDTH 26
+#define LINKS_MAX  24 // rows of links that did something
+
+// ---- cells ----
+
+static double number_at(const json_t *object, const char *path)
+{
+	char key[32];
+	const char *dot;
+
+	while ((dot = strchr(path, '.'))) {
+		snprintf(key, sizeof(key), "%.*s", (int)(dot - path), path);
+		object = json_object_get(object, key);
+		path = dot + 1;
+	}
+	const json_t *value = json_object_get(object, path);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static void name_cell(struct hs_text_table *table, const char *name, size_t width)
+{
+	char cut[HS_LAB_WORD];
+
+	hs_lab_cut(strcmp(name, "e2e") == 0 ? "end to end" : name, width, cut, sizeof(cut));
+	hs_text_table_cell(table, cut);
+}
+
+// With so many decimals; negative: as many as it has. Nothing of NAN.
+static void number_cell(struct hs_text_table *table, double value, int decimals)
+{
+	char text[HS_LAB_WORD] = "";
+
+	if (!isnan(value) && (decimals < 0 || value == 0))
+		hs_lab_number(value, text);
+	else if (!isnan(value))
+		snprintf(text, sizeof(text), "%.*f", decimals, value);
+	hs_text_table_cell(table, text);
+}
+
+// headers[0] is that of the names, which stand left; NULL ends them. NULL: no memory.
+static struct hs_text_table *begin(const char *const *headers)
+{
+	struct hs_text_table *table;
+
+	if (hs_text_table_create(&table) < 0)
+		return NULL;
+	for (size_t i = 0; headers[i]; i++)
+		hs_text_table_column(table, headers[i], i > 0);
+	return table;
+}
+
+// Prints the table, if it has rows, and destroys it. 0 or -ENOMEM.
+static int finish(FILE *to, struct hs_text_table *table)
+{
+	char *text = table ? hs_text_table_text(table) : NULL;
+	int rc = text ? 0 : -ENOMEM;
+
+	if (text && text[0])
+		fprintf(to, "\n%s", text);
+	free(text);
+	hs_text_table_destroy(table);
+	return rc;
+}
 
 // ---- a metric of a flow ----
 
-enum field {
-	MEASURED,
-	TRUTH,
-	CONFIGURED,
-	MAE_TRUTH,
-	MAX_TRUTH,
-	MAE_CONFIGURED,
-	BOUND,
-	FIELDS
-};
+static const char *const numbers[] = {
+		"measured", "truth", "configured", "mae.truth", "max_error", "mae.configured"};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+#define SIDES	3 // of them stand side by side to be compared
 
-static const char *const field_names[FIELDS] = {
-		"measured", "truth", "configured", "MAE truth", "max", "MAE conf.", "bound"};
-
-struct line {
-	const struct hs_outcome_row *row; // NULL: all of them
-	double fields[FIELDS];		  // NAN: does not apply
-};
-
-static double if_any(size_t n, double value)
+// Decimals that show four digits and more of the largest number.
+static int decimals_of(double largest)
 {
-	return n ? value : NAN;
-}
-
-static struct line line_of(const struct hs_outcome *outcome, size_t row, enum hs_metric_kind kind)
-{
-	// The bound of window throughput is one of the largest error, not of the mean.
-	bool bounded = kind != HS_METRIC_WINDOW_THROUGHPUT;
-	struct hs_outcome_mean mean;
-
-	hs_outcome_mean(outcome, row, kind, &mean);
-	return (struct line){
-			.row = hs_outcome_row(outcome, row),
-			.fields =
-					{
-							[MEASURED] = mean.measured,
-							[TRUTH] = if_any(mean.n_truth, mean.truth),
-							[CONFIGURED] = if_any(mean.n_configured,
-									mean.configured),
-							[MAE_TRUTH] = if_any(mean.n_truth,
-									mean.mae_truth),
-							[MAX_TRUTH] = if_any(mean.n_truth,
-									mean.max_error_truth),
-							[MAE_CONFIGURED] = if_any(mean.n_configured,
-									mean.mae_configured),
-							[BOUND] = if_any(bounded ? mean.n_configured
-										 : 0,
-									mean.bound),
-					},
-	};
-}
-
-static bool applies(const struct line *line)
-{
-	return !isnan(line->fields[TRUTH]) || !isnan(line->fields[CONFIGURED]);
-}
-
-// Decimals that columns need to show four digits and more of their largest number: three, to six
-// of a small one.
-static int decimals_of(
-		const struct line *lines, size_t n, enum field first, enum field last, double scale)
-{
-	double largest = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (enum field f = first; f <= last; f++)
-			if (fabs(lines[i].fields[f]) > largest)
-				largest = fabs(lines[i].fields[f]);
-	largest *= scale;
 	return largest >= 1e5 ? 1 : largest >= 1 ? 3 : largest >= 0.1 ? 4 : 6;
 }
 
-static int print_lines(FILE *to, const struct line *lines, size_t n, enum hs_metric_kind kind)
+static int kind_table(FILE *to, const json_t *rows, const char *flow, enum hs_lab_metric_kind kind)
 {
 	const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
-	struct hs_text_table *table;
-	char header[HS_LAB_WORD];
-	int decimals[FIELDS];
+	char title[HS_LAB_WORD];
+	const char *const headers[] = {title, "measured", "truth", "configured", "MAE truth", "max",
+			"MAE conf.", NULL};
+	double largest[NUMBERS] = {0}, sum = 0;
+	const json_t *row;
+	size_t i;
 
-	if (hs_text_table_create(&table) < 0)
-		return -ENOMEM;
-	snprintf(header, sizeof(header), "%s%s%s", unit->title, unit->unit[0] ? ", " : "",
-			unit->unit);
-	hs_text_table_column(table, header, false);
-	for (enum field f = 0; f < FIELDS; f++) {
-		hs_text_table_column(table, field_names[f], true);
-		// What stands side by side to be compared has as many.
-		decimals[f] = f <= CONFIGURED ? decimals_of(lines, n, MEASURED, CONFIGURED,
-								unit->scale)
-					      : decimals_of(lines, n, f, f, unit->scale);
-	}
-	for (size_t i = 0; i < n; i++) {
-		hs_lab_table_cut(table, lines[i].row->e2e ? "end to end" : lines[i].row->hop,
-				HOP_WIDTH);
-		// An error of nothing is told from one that is small.
-		for (enum field f = 0; f < FIELDS; f++)
-			hs_lab_table_number(table, lines[i].fields[f] * unit->scale,
-					lines[i].fields[f] == 0 ? 0 : decimals[f]);
-	}
-	return hs_lab_table_finish(to, table, "");
-}
-
-static bool are_zeros(const struct line *lines, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (enum field f = 0; f < FIELDS; f++)
-			if (!isnan(lines[i].fields[f]) && lines[i].fields[f] != 0)
-				return false;
-	return true;
-}
-
-static int print_kind(FILE *to, const struct hs_outcome *outcome, size_t first, size_t n,
-		enum hs_metric_kind kind)
-{
-	struct line *lines = calloc(n, sizeof(*lines));
-	size_t used = 0;
-	int rc = 0;
-
-	if (!lines)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		lines[used] = line_of(outcome, first + i, kind);
-		used += applies(&lines[used]);
-	}
-	if (used && are_zeros(lines, used))
-		fprintf(to, "\n%s: 0 everywhere\n", hs_lab_unit_of(kind)->title);
-	else if (used)
-		rc = print_lines(to, lines, used, kind);
-	free(lines);
-	return rc;
-}
-
-// ---- flows ----
-
-static size_t windows_of(const struct hs_outcome *outcome, size_t first, size_t n)
-{
-	size_t windows = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (hs_outcome_row(outcome, first + i)->n > windows)
-			windows = hs_outcome_row(outcome, first + i)->n;
-	return windows;
-}
-
-static int print_flow(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
-		size_t first, size_t n, const json_t *result)
-{
-	// The others are in the table over all rows.
-	static const enum hs_metric_kind kinds[] = {HS_METRIC_THROUGHPUT,
-			HS_METRIC_WINDOW_THROUGHPUT, HS_METRIC_DELAY, HS_METRIC_JITTER,
-			HS_METRIC_LOSS};
-	uint32_t flow = hs_outcome_row(outcome, first)->flow;
-	char name[HS_LAB_WORD];
-	int rc = 0;
-
-	hs_lab_flow_name(run->scenario, flow, name);
-	int64_t ms = run->scenario->window_ns / 1000000;
-	fprintf(to, "\nFlow %s: means over %zu windows of %" PRId64 " %s\n", name,
-			windows_of(outcome, first, n), ms % 1000 ? ms : ms / 1000,
-			ms % 1000 ? "ms" : "s");
-	for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		rc = print_kind(to, outcome, first, n, kinds[i]);
-	return rc < 0 ? rc : hs_lab_table_run(to, run->scenario->flows[flow].ns_id, result);
-}
-
-static int print_flows(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
-		const json_t *result)
-{
-	size_t shown = 0, more = 0, n;
-	int rc = 0;
-
-	for (size_t first = 0; rc == 0 && first < hs_outcome_rows(outcome); first += n) {
-		n = hs_outcome_rows_of_flow(outcome, first);
-		if (shown < HS_LAB_TABLE_FLOWS) {
-			rc = print_flow(to, run, outcome, first, n, result);
-			shown++;
-		} else {
-			more++;
+	snprintf(title, sizeof(title), "%s, %s", unit->title, unit->unit);
+	json_array_foreach (rows, i, row) {
+		const json_t *of = json_object_get(row, hs_lab_metric_word(kind));
+		for (size_t j = 0; of && strcmp(text_at(row, "flow"), flow) == 0 && j < NUMBERS;
+				j++) {
+			size_t group = j < SIDES ? 0 : j;
+			double value = fabs(number_at(of, numbers[j])) * unit->scale;
+			largest[group] = fmax(largest[group], value);
+			sum += isnan(value) ? 0 : value;
 		}
 	}
-	if (more)
-		fprintf(to, "\n%zu flows more are in the result (--json).\n", more);
-	return rc;
-}
-
-// ---- all rows ----
-
-// Mean over the rows that have it, as "mae.*" of an expectation without a hop; the largest of
-// largest errors.
-static size_t over_rows(
-		const struct hs_outcome *outcome, enum hs_metric_kind kind, double fields[FIELDS])
-{
-	size_t n[FIELDS] = {0}, rows = 0;
-
-	for (enum field f = 0; f < FIELDS; f++)
-		fields[f] = NAN;
-	for (size_t i = 0; i < hs_outcome_rows(outcome); i++) {
-		struct line line = line_of(outcome, i, kind);
-		rows += applies(&line);
-		for (enum field f = MAE_TRUTH; f < FIELDS; f++) {
-			double value = line.fields[f], was = n[f] ? fields[f] : 0;
-			if (isnan(value))
-				continue;
-			n[f]++;
-			fields[f] = f != MAX_TRUTH ? was + (value - was) / (double)n[f]
-				    : value > was  ? value
-						   : was;
-		}
-	}
-	return rows;
-}
-
-static int print_all(FILE *to, const struct hs_outcome *outcome)
-{
-	struct hs_text_table *table;
-	char text[HS_LAB_WORD];
-
-	if (hs_text_table_create(&table) < 0)
-		return -ENOMEM;
-	hs_text_table_column(table, "All hops and ends", false);
-	hs_text_table_column(table, "unit", false);
-	hs_text_table_column(table, "rows", true);
-	for (enum field f = MAE_TRUTH; f < FIELDS; f++)
-		hs_text_table_column(table, field_names[f], true);
-	for (enum hs_metric_kind kind = 0; kind < HS_METRIC_KINDS; kind++) {
-		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
-		double fields[FIELDS];
-		size_t rows = over_rows(outcome, kind, fields);
-		if (!rows)
+	struct hs_text_table *table = begin(headers);
+	for (i = 0; table && i < json_array_size(rows); i++) {
+		row = json_array_get(rows, i);
+		const json_t *of = json_object_get(row, hs_lab_metric_word(kind));
+		if (!of || strcmp(text_at(row, "flow"), flow) != 0 ||
+				(isnan(number_at(of, "truth")) &&
+						isnan(number_at(of, "configured"))))
 			continue;
-		hs_text_table_cell(table, unit->title);
-		hs_text_table_cell(table, unit->unit);
-		hs_lab_count(rows, text);
-		hs_text_table_cell(table, text);
-		for (enum field f = MAE_TRUTH; f < FIELDS; f++) {
-			text[0] = '\0';
-			if (!isnan(fields[f]))
-				hs_lab_number(fields[f] * unit->scale, text);
-			hs_text_table_cell(table, text);
+		if (sum == 0) {
+			hs_text_table_destroy(table);
+			fprintf(to, "\n%s: 0 everywhere\n", unit->title);
+			return 0;
 		}
+		name_cell(table, text_at(row, "hop"), HOP_WIDTH);
+		for (size_t j = 0; j < NUMBERS; j++)
+			number_cell(table, number_at(of, numbers[j]) * unit->scale,
+					decimals_of(largest[j < SIDES ? 0 : j]));
 	}
-	return hs_lab_table_finish(to, table, "");
+	return finish(to, table);
+}
+
+// ---- a flow over the run ----
+
+// The row of the same flow and hop in another list of the result; NULL: none.
+static const json_t *same_row(const json_t *list, const json_t *row)
+{
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach (list, i, other)
+		if (strcmp(text_at(other, "flow"), text_at(row, "flow")) == 0 &&
+				strcmp(text_at(other, "hop"), text_at(row, "hop")) == 0)
+			return other;
+	return NULL;
+}
+
+static int run_table(FILE *to, const json_t *result, const char *flow)
+{
+	static const char *const headers[] = {"Over the run", "packets", "lost, measured",
+			"lost, truth", "shown", "with telemetry, %", "overhead, %", NULL};
+	const json_t *row;
+	struct hs_text_table *table = begin(headers);
+	size_t i;
+
+	json_array_foreach (json_object_get(result, "lost_packets"), i, row) {
+		const json_t *cost = same_row(json_object_get(result, "overhead"), row);
+		if (!table || strcmp(text_at(row, "flow"), flow) != 0)
+			continue;
+		name_cell(table, text_at(row, "hop"), HOP_WIDTH);
+		number_cell(table, number_at(cost, "packets"), -1);
+		number_cell(table, number_at(row, "measured"), -1);
+		number_cell(table, number_at(row, "truth"), -1);
+		number_cell(table, number_at(row, "shown"), -1);
+		number_cell(table, number_at(cost, "packets_ratio") * 100, 3);
+		number_cell(table, number_at(cost, "bytes_ratio") * 100, 3);
+	}
+	return finish(to, table);
+}
+
+static int flow_tables(FILE *to, const json_t *result, const char *flow, double windows)
+{
+	double window_s = number_at(result, "window_ns") / 1e9;
+	int rc = 0;
+
+	fprintf(to, "\nFlow %s: means over %.0f windows of %.6g %s\n", flow, windows,
+			window_s < 1 ? window_s * 1000 : window_s, window_s < 1 ? "ms" : "s");
+	for (enum hs_lab_metric_kind kind = 0; rc == 0 && kind <= HS_LAB_LOSS; kind++)
+		rc = kind_table(to, json_object_get(result, "rows"), flow, kind);
+	return rc < 0 ? rc : run_table(to, result, flow);
+}
+
+// ---- round trips, links, all rows ----
+
+static int trip_table(FILE *to, const json_t *result)
+{
+	static const char *const headers[] = {"Round trip, ms", "measured", "truth", "MAE truth",
+			"pairs", "windows of clocks that differ", NULL};
+	struct hs_text_table *table = begin(headers);
+	const json_t *trip;
+	size_t i;
+
+	json_array_foreach (json_object_get(result, "round_trip"), i, trip) {
+		if (!table || i == HS_LAB_TABLE_FLOWS)
+			break;
+		name_cell(table, text_at(trip, "up"), HOP_WIDTH);
+		number_cell(table, number_at(trip, "measured_ns") / 1e6, 6);
+		number_cell(table, number_at(trip, "truth_ns") / 1e6, 6);
+		number_cell(table, number_at(trip, "mae_ns") / 1e6, 6);
+		number_cell(table, number_at(trip, "pairs"), -1);
+		number_cell(table, number_at(trip, "clocks_differ"), -1);
+	}
+	return finish(to, table);
+}
+
+static void say_count(char text[HS_LAB_WORD], const char *what, double count)
+{
+	size_t used = strlen(text);
+
+	if (count > 0)
+		snprintf(text + used, HS_LAB_WORD - used, "%s%.0f %s", used ? ", " : "", count,
+				what);
+}
+
+// "2 random, 1 copies"; "": nothing.
+static void say_link(const json_t *link, char text[HS_LAB_WORD])
+{
+	const json_t *lost = json_object_get(link, "lost");
+	const char *reason;
+	json_t *count;
+
+	text[0] = '\0';
+	json_object_foreach ((json_t *)lost, reason, count)
+		say_count(text, reason, json_number_value(count));
+	say_count(text, "late", number_at(link, "late"));
+	say_count(text, "copies", number_at(link, "copies"));
+}
+
+static int link_table(FILE *to, const json_t *result)
+{
+	static const char *const headers[] = {
+			"Link, packets", "sent", "lost, late, copies", "queued", "wait, ms", NULL};
+	struct hs_text_table *table = begin(headers);
+	char what[HS_LAB_WORD], name[HS_LAB_WORD];
+	size_t i, shown = 0;
+	const json_t *link;
+
+	json_array_foreach (json_object_get(result, "links"), i, link) {
+		say_link(link, what);
+		if (!table || (!what[0] && number_at(link, "wait_max_ns") == 0))
+			continue;
+		if (shown++ >= LINKS_MAX)
+			continue;
+		snprintf(name, sizeof(name), "%s %s", text_at(link, "name"),
+				text_at(link, "direction"));
+		name_cell(table, name, LINK_WIDTH);
+		number_cell(table, number_at(link, "sent_packets"), -1);
+		hs_text_table_cell(table, what);
+		number_cell(table, number_at(link, "queue_max_packets"), -1);
+		number_cell(table, number_at(link, "wait_max_ns") / 1e6, 3);
+	}
+	int rc = finish(to, table);
+	if (shown > LINKS_MAX)
+		fprintf(to, "and %zu links more\n", shown - LINKS_MAX);
+	return rc;
+}
+
+static int mae_table(FILE *to, const json_t *result)
+{
+	static const char *const headers[] = {"All hops and ends", "MAE truth", "MAE conf.", NULL};
+	struct hs_text_table *table = begin(headers);
+
+	for (enum hs_lab_metric_kind kind = 0; table && kind < HS_LAB_KINDS; kind++) {
+		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
+		const json_t *of = json_object_get(
+				json_object_get(result, "mae"), hs_lab_metric_word(kind));
+		char title[HS_LAB_WORD];
+		if (!json_object_size(of))
+			continue;
+		snprintf(title, sizeof(title), "%s%s%s", unit->title, unit->unit[0] ? ", " : "",
+				unit->unit);
+		hs_text_table_cell(table, title);
+		number_cell(table, number_at(of, "truth") * unit->scale, -1);
+		number_cell(table, number_at(of, "configured") * unit->scale, -1);
+	}
+	return finish(to, table);
 }
 
 // ---- all of it ----
 
-static void print_head(FILE *to, const struct hs_run *run)
+static void print_head(FILE *to, const struct hs_scenario *s, const json_t *result)
 {
-	const struct hs_scenario *s = run->scenario;
-	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
+	double seconds = (number_at(result, "end_ns") - number_at(result, "start_ns")) / 1e9;
 	char *name = hs_clean_dup(s->name), *source = hs_clean_dup(s->source);
 
 	fprintf(to, "%s%s%s\n", name ? name : "", s->source[0] ? ": " : "", source ? source : "");
@@ -277,22 +301,32 @@ static void print_head(FILE *to, const struct hs_run *run)
 		text += n + (text[n] == ' ');
 	}
 	fprintf(to, "seed %" PRIu64 ", %.6g s of %s time, %zu nodes, %zu links%s\n", s->seed,
-			seconds, run->real ? "real" : "virtual", s->n_nodes, s->n_links,
-			run->partial ? "; INTERRUPTED: partial results" : "");
+			seconds, json_is_true(json_object_get(result, "real")) ? "real" : "virtual",
+			s->n_nodes, s->n_links,
+			json_is_true(json_object_get(result, "partial"))
+					? "; INTERRUPTED: partial results"
+					: "");
 }
 
-int hs_lab_table_print(FILE *to, const struct hs_run *run, const struct hs_outcome *outcome,
-		const json_t *result)
+int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_t *result)
 {
-	int rc;
+	size_t i, shown = 0, more = 0;
+	const json_t *flow;
+	int rc = 0;
 
-	print_head(to, run);
-	rc = print_flows(to, run, outcome, result);
-	if (rc == 0)
-		rc = hs_lab_table_trips(to, result);
-	if (rc == 0)
-		rc = hs_lab_table_links(to, run);
-	if (rc == 0)
-		rc = print_all(to, outcome);
-	return rc;
+	print_head(to, scenario, result);
+	json_array_foreach (json_object_get(result, "flows"), i, flow) {
+		double windows = number_at(flow, "windows");
+		if (!(windows > 0) || shown == HS_LAB_TABLE_FLOWS) {
+			more += windows > 0;
+			continue;
+		}
+		shown++;
+		rc = rc < 0 ? rc : flow_tables(to, result, text_at(flow, "flow"), windows);
+	}
+	if (more)
+		fprintf(to, "\n%zu flows more are in the result (--json).\n", more);
+	rc = rc < 0 ? rc : trip_table(to, result);
+	rc = rc < 0 ? rc : link_table(to, result);
+	return rc < 0 ? rc : mae_table(to, result);
 }

@@ -5,21 +5,22 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct hs_lab_unit of_kind[HS_METRIC_KINDS] = {
-		[HS_METRIC_THROUGHPUT] = {"Throughput", "Mbit/s", 1e-6},
-		[HS_METRIC_WINDOW_THROUGHPUT] = {"Window throughput", "Mbit/s", 1e-6},
-		[HS_METRIC_DELAY] = {"Delay", "ms", 1e-6},
-		[HS_METRIC_JITTER] = {"Jitter", "ms", 1e-6},
-		[HS_METRIC_LOSS] = {"Loss", "%", 100},
-		[HS_METRIC_LOST_PACKETS] = {"Lost packets in a window", "", 1},
-		[HS_METRIC_RX_BYTES] = {"Received in a span", "kB", 1e-3},
-		[HS_METRIC_SPAN] = {"Span", "ms", 1e-6},
+static const struct hs_lab_unit of_kind[HS_LAB_KINDS] = {
+		[HS_LAB_THROUGHPUT] = {"Throughput", "Mbit/s", 1e-6},
+		[HS_LAB_WINDOW_THROUGHPUT] = {"Window throughput", "Mbit/s", 1e-6},
+		[HS_LAB_DELAY] = {"Delay", "ms", 1e-6},
+		[HS_LAB_JITTER] = {"Jitter", "ms", 1e-6},
+		[HS_LAB_LOSS] = {"Loss", "%", 100},
+		[HS_LAB_LOST_PACKETS] = {"Lost packets in a window", "", 1},
+		[HS_LAB_RX_BYTES] = {"Received in a span", "kB", 1e-3},
+		[HS_LAB_SPAN] = {"Span", "ms", 1e-6},
 };
 
-const struct hs_lab_unit *hs_lab_unit_of(enum hs_metric_kind kind)
+const struct hs_lab_unit *hs_lab_unit_of(enum hs_lab_metric_kind kind)
 {
 	return &of_kind[kind];
 }
@@ -30,7 +31,6 @@ const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric)
 		const char *part;
 		struct hs_lab_unit unit;
 	} units[] = {
-			{"over_bound", {"", "", 1}}, // a ratio of two numbers of one unit
 			{"_bps", {"", "Mbit/s", 1e-6}},
 			{"_ratio", {"", "%", 100}},
 			{"_ns", {"", "ms", 1e-6}},
@@ -88,33 +88,6 @@ void hs_lab_number(double value, char text[HS_LAB_WORD])
 	negative = value < 0 && strcmp(digits, "0") != 0;
 	text[0] = '-';
 	group(digits, strcspn(digits, "."), text + negative);
-}
-
-static bool is_monitored_twice(const struct hs_scenario *scenario, uint32_t flow)
-{
-	const struct hs_scenario_flow *f = &scenario->flows[flow];
-
-	for (size_t i = 0; i < scenario->n_flows; i++) {
-		const struct hs_scenario_flow *other = &scenario->flows[i];
-		if (i != flow && other->traffic == f->traffic && other->reverse == f->reverse)
-			return true;
-	}
-	return false;
-}
-
-void hs_lab_flow_name(const struct hs_scenario *scenario, uint32_t flow, char text[HS_LAB_WORD])
-{
-	const struct hs_scenario_flow *f = &scenario->flows[flow];
-	int n;
-
-	if (f->traffic == HS_NO_INDEX) {
-		snprintf(text, HS_LAB_WORD, "ns %" PRIu32, f->ns_id);
-		return;
-	}
-	n = snprintf(text, HS_LAB_WORD, "%s%s", scenario->traffic[f->traffic].name,
-			f->reverse ? "/reply" : "");
-	if (is_monitored_twice(scenario, flow))
-		snprintf(text + n, HS_LAB_WORD - (size_t)n, " ns %" PRIu32, f->ns_id);
 }
 
 void hs_lab_cut(const char *text, size_t width, char *cut, size_t size)

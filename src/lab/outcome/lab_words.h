@@ -4,8 +4,7 @@
 // Thread rule: any.
 #pragma once
 
-#include "outcome.h"
-#include "scenario.h"
+#include "lab_metric.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +17,7 @@ struct hs_lab_unit {
 	double scale;	   // value * scale is in the unit
 };
 
-const struct hs_lab_unit *hs_lab_unit_of(enum hs_metric_kind kind);
+const struct hs_lab_unit *hs_lab_unit_of(enum hs_lab_metric_kind kind);
 // Of what an expectation names ("mae.delay_ns.truth"): by the unit in its name.
 const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric);
 
@@ -26,10 +25,6 @@ const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric);
 void hs_lab_count(uint64_t count, char text[HS_LAB_WORD]);
 // As many decimals as it has, six at most, thousands apart: "10,000.5", "0.000001", "-3"; "5e-07".
 void hs_lab_number(double value, char text[HS_LAB_WORD]);
-
-// Name of the traffic that a flow monitors, "/reply" for replies, "ns 7" where it monitors none;
-// "ns 7" behind it where the scenario monitors the same twice.
-void hs_lab_flow_name(const struct hs_scenario *scenario, uint32_t flow, char text[HS_LAB_WORD]);
 
 // Bytes of the first line of a text in lines of at most `width` characters, broken at a blank where
 // there is one.

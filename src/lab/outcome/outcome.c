@@ -4,22 +4,39 @@
 #include "outcome_parts.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void hs_outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[HS_OUTCOME_FLOW_NAME])
+const char *outcome_flow_name(
+		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME])
 {
 	const struct hs_scenario_flow *of = &scenario->flows[flow];
 	if (of->traffic < scenario->n_traffic)
-		snprintf(name, HS_OUTCOME_FLOW_NAME, "%s%s", scenario->traffic[of->traffic].name,
+		snprintf(name, OUTCOME_FLOW_NAME, "%s%s", scenario->traffic[of->traffic].name,
 				of->reverse ? "/reply" : "");
 	else
-		snprintf(name, HS_OUTCOME_FLOW_NAME, "ns-%u", of->ns_id);
+		snprintf(name, OUTCOME_FLOW_NAME, "ns-%u", of->ns_id);
+	return name;
+}
+
+double outcome_mean(double sum, size_t n)
+{
+	return n ? sum / (double)n : NAN;
 }
 
 // ---- when a flow has traffic ----
+
+// What the sink's clock is ahead of the true time around a window of its own.
+static int64_t sink_ahead(const struct outcome_flow *flow, const struct hs_measured_window *window)
+{
+	size_t n = outcome_flow_until(flow, window->end_ns);
+	if (!flow->n)
+		return 0;
+	const struct hs_truth_report *report = &flow->reports[n ? n - 1 : 0].truth;
+	return report->sink_shown_ns - report->sink_ns;
+}
 
 static int64_t length_of(const struct hs_scenario_traffic *traffic)
 {
@@ -31,332 +48,347 @@ static int64_t length_of(const struct hs_scenario_traffic *traffic)
 	return packets_ns < (double)length_ns ? (int64_t)packets_ns : length_ns;
 }
 
-static void limit_traffic(struct hs_outcome_work *work, const struct hs_run *run, uint32_t flow)
+// Cut short by the start or the end of its flow's traffic.
+static bool is_partial(const struct outcome_flow *flow, const struct hs_measured_window *window)
 {
+	const struct hs_run *run = flow->run;
 	const struct hs_scenario *scenario = run->scenario;
-	uint32_t index = scenario->flows[flow].traffic;
-	work->start_ns = run->start_ns;
-	work->end_ns = run->end_ns;
-	if (index >= scenario->n_traffic)
+	uint32_t index = scenario->flows[flow->index].traffic;
+	int64_t start_ns = run->start_ns, end_ns = run->end_ns, ahead = sink_ahead(flow, window);
+	if (index < scenario->n_traffic) {
+		const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
+		start_ns += traffic->start_ns + traffic->opening_ns;
+		if (start_ns + length_of(traffic) < end_ns)
+			end_ns = start_ns + length_of(traffic);
+		// The window that begins where the silence ends has half of it in its span.
+		start_ns += traffic->opening_ns > 0;
+	}
+	return window->start_ns - ahead < start_ns || window->end_ns - ahead > end_ns;
+}
+
+// ---- rows ----
+
+static struct outcome_row *find_row(
+		const struct outcome *outcome, uint32_t flow, struct outcome_ends ends)
+{
+	for (size_t i = outcome->n_rows; i-- > 0 && outcome->rows[i].flow == flow;) {
+		struct outcome_row *row = &outcome->rows[i];
+		if (row->ends.e2e == ends.e2e &&
+				(ends.e2e || (row->ends.from == ends.from &&
+							     row->ends.to == ends.to)))
+			return row;
+	}
+	return NULL;
+}
+
+// The packet that tells which nodes a hop of the window lies between.
+static void find_nodes(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		struct outcome_row *row)
+{
+	struct outcome_stops stops;
+	for (size_t i = outcome_flow_until(flow, window->end_ns); i-- > 0;) {
+		const struct hs_truth_report *report = &flow->reports[i].truth;
+		if (!outcome_flow_stops(flow, report, row->ends, &stops))
+			continue;
+		row->from_node = report->stops[stops.from].node;
+		row->to_node = report->stops[stops.to].node;
 		return;
-	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
-	work->start_ns += traffic->start_ns + traffic->opening_ns;
-	int64_t end_ns = work->start_ns + length_of(traffic);
-	work->end_ns = end_ns < run->end_ns ? end_ns : run->end_ns;
-	// The window that begins where the silence ends has half of it in its span.
-	work->start_ns += traffic->opening_ns > 0;
+	}
 }
 
-// What the sink's clock is ahead of the true time around a window of its own.
-static int64_t sink_ahead(
-		const struct hs_outcome_flow *flow, const struct hs_measured_window *window)
+// A hop is named after its link; one that spans several, or none that is known, after its ends.
+static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
 {
-	size_t n = hs_outcome_flow_until(flow, window->end_ns);
-	if (!flow->n)
+	const char *name = row->ends.e2e ? "e2e" : NULL;
+	for (size_t i = 0; !name && i < scenario->n_links; i++) {
+		const struct hs_scenario_link *link = &scenario->links[i];
+		if ((link->from == row->from_node && link->to == row->to_node) ||
+				(link->to == row->from_node && link->from == row->to_node))
+			name = link->name;
+	}
+	if (name)
+		snprintf(row->hop, sizeof(row->hop), "%s", name);
+	else
+		snprintf(row->hop, sizeof(row->hop), "%u..%u", row->ends.from, row->ends.to);
+}
+
+static int make_row(struct outcome *outcome, const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t hop)
+{
+	struct outcome_row row = {
+			.flow = flow->index,
+			.ends = {hop == window->n_hops, hs_measured_from(window, hop),
+					hs_measured_to(window, hop)},
+			.from_node = HS_NO_INDEX,
+			.to_node = HS_NO_INDEX,
+	};
+	if (find_row(outcome, flow->index, row.ends))
 		return 0;
-	const struct hs_truth_report *report = &flow->reports[n ? n - 1 : 0].truth;
-	return report->sink_shown_ns - report->sink_ns;
+	if (outcome->n_rows == outcome->rows_capacity) {
+		size_t capacity = outcome->rows_capacity ? 2 * outcome->rows_capacity : 16;
+		struct outcome_row *rows = reallocarray(outcome->rows, capacity, sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		outcome->rows = rows;
+		outcome->rows_capacity = capacity;
+	}
+	find_nodes(flow, window, &row);
+	name_row(flow->run->scenario, &row);
+	outcome_run_row(flow, &row);
+	outcome->rows[outcome->n_rows++] = row;
+	return 0;
 }
 
-static bool is_partial(const struct hs_outcome_work *work, const struct hs_measured_window *window)
-{
-	int64_t ahead = sink_ahead(&work->flow, window);
-	return window->start_ns - ahead < work->start_ns || window->end_ns - ahead > work->end_ns;
-}
-
-static void keep_points(struct hs_outcome_work *work, const struct hs_outcome_hop *hop,
-		const struct hs_measured_window *window)
-{
-	struct hs_outcome_line *line = &work->outcome->lines[hop->row];
-	size_t n = line->row.n++;
-	memcpy(line->points[n], hop->points, sizeof(hop->points));
-	line->start_ns[n] = window->start_ns;
-	line->true_start_ns[n] = window->start_ns - sink_ahead(&work->flow, window);
-}
-
-// ---- windows ----
-
-static bool seen_before(const struct hs_measured_window *window, uint32_t hop)
-{
-	for (uint32_t i = 0; i < hop; i++)
-		if (window->hops[i].from == window->hops[hop].from &&
-				window->hops[i].to == window->hops[hop].to)
-			return true;
-	return false;
-}
-
-static struct hs_outcome_ends ends_of(const struct hs_measured_window *window, uint32_t index)
-{
-	if (index == window->n_hops)
-		return (struct hs_outcome_ends){.e2e = true, .from = 0, .to = window->node_id};
-	return (struct hs_outcome_ends){
-			.from = window->hops[index].from, .to = window->hops[index].to};
-}
-
-// A line for each hop in the order in which they appear, then one for end to end.
-static int make_lines(struct hs_outcome_work *work)
+// A row for each hop in the order in which they appear, then one for end to end.
+static int make_rows(struct outcome *outcome, const struct outcome_flow *flow)
 {
 	const struct hs_measured_window *last = NULL;
-	for (size_t i = 0; i < work->n_windows; i++) {
-		const struct hs_measured_window *window = work->windows[i];
+	for (size_t i = 0; i < flow->n_windows; i++) {
+		const struct hs_measured_window *window = flow->windows[i];
 		if (window->stale)
 			continue;
 		last = window;
 		for (uint32_t j = 0; j < window->n_hops; j++)
-			if (hs_outcome_line_make(work, window, ends_of(window, j)) == SIZE_MAX)
+			if (make_row(outcome, flow, window, j))
 				return -ENOMEM;
 	}
-	if (last && hs_outcome_line_make(work, last, ends_of(last, last->n_hops)) == SIZE_MAX)
-		return -ENOMEM;
-	return 0;
+	return last ? make_row(outcome, flow, last, last->n_hops) : 0;
 }
 
-static void note_published(struct hs_outcome_work *work)
-{
-	struct hs_outcome_line *lines = work->outcome->lines;
-	for (size_t i = 0; i < work->n_windows; i++) {
-		const struct hs_measured_window *window = work->windows[i];
-		for (uint32_t j = 0; j <= window->n_hops && !window->stale; j++) {
-			size_t line = hs_outcome_line_find(work, ends_of(window, j));
-			lines[line].published |=
-					j < window->n_hops ? window->hops[j].has : window->e2e.has;
-		}
-	}
-}
+// ---- windows ----
 
-// A loop passes between the same two nodes twice: the truth cannot tell which is which.
-static int compute_hop(struct hs_outcome_work *work, const struct hs_measured_window *window,
-		uint32_t index, struct hs_outcome_hop *result)
+static void add(struct outcome_sums *sums, const struct outcome_point *point)
 {
-	bool e2e = index == window->n_hops;
-	struct hs_outcome_ends ends = ends_of(window, index);
-	const struct hs_measured_hop *hop = e2e ? &window->e2e : &window->hops[index];
-	bool again = !e2e && seen_before(window, index);
-	*result = (struct hs_outcome_hop){.measured = hop, .row = SIZE_MAX};
-	if (again)
-		return 0;
-	result->row = hs_outcome_line_find(work, ends);
-	if (hs_outcome_truth_of(&work->flow, window, hop, ends, &work->room, &result->truth))
-		return -ENOMEM;
-	hs_outcome_points(work, window, ends, result);
-	result->mismatches = hs_outcome_match(&work->flow, window, ends,
-			work->outcome->lines[result->row].published, hop, &result->truth);
-	return 0;
-}
-
-static void count_window(struct hs_outcome_totals *totals, const struct hs_outcome_window *of)
-{
-	const struct hs_measured_window *window = of->measured;
-	totals->stale += window->stale;
-	totals->empty += !window->reports;
-	if (window->stale)
+	double off = point->measured - point->truth, from = point->measured - point->configured;
+	if (isnan(point->measured))
 		return;
-	totals->windows += !of->partial;
-	totals->path_changes += window->path_changed;
-	totals->unsynchronised += window->clock_known && !window->synchronised;
-	totals->marked += window->flags || window->path_changed ||
-			  (window->clock_known && !window->synchronised);
-	totals->reports += window->reports;
-	totals->unattributed_lost_packets += window->unattributed_lost_packets;
-	for (unsigned i = 0; i < sizeof(totals->flags) / sizeof(totals->flags[0]); i++)
-		totals->flags[i] += window->flags >> i & 1;
-}
-
-static bool is_negative(const struct hs_measured_hop *hop)
-{
-	return (hop->has & HS_MEASURED_LOSS && hop->tx_packets < 0) ||
-	       (hop->has & HS_MEASURED_RX_PACKETS && hop->rx_packets < 0) ||
-	       (hop->has & HS_MEASURED_BYTES && hop->rx_bytes < 0);
-}
-
-static int compute_window(struct hs_outcome_work *work, size_t index)
-{
-	struct hs_outcome *outcome = work->outcome;
-	struct hs_outcome_window *of = &outcome->windows[index];
-	const struct hs_measured_window *window = of->measured;
-	struct hs_outcome_totals *totals = &outcome->totals[window->flow];
-	bool mismatch = false, negative = false;
-	of->partial = is_partial(work, window);
-	of->truth_reports = hs_outcome_flow_until(&work->flow, window->end_ns) -
-			    hs_outcome_flow_until(&work->flow, window->start_ns);
-	of->way_differs = !window->stale && !hs_outcome_match_way(&work->flow, window);
-	count_window(totals, of);
-	bool wrong = of->way_differs || of->truth_reports != window->reports;
-	for (uint32_t i = 0; i <= window->n_hops && !window->stale; i++) {
-		struct hs_outcome_hop *hop = &outcome->hops[of->first_hop + i];
-		if (compute_hop(work, window, i, hop))
-			return -ENOMEM;
-		mismatch |= hop->truth.mismatch;
-		negative |= is_negative(hop->measured);
-		wrong |= hop->mismatches != 0;
-		if (!of->partial && hop->row != SIZE_MAX)
-			keep_points(work, hop, window);
+	sums->n++;
+	sums->measured += point->measured;
+	if (!isnan(off)) {
+		sums->n_truth++;
+		sums->truth += point->truth;
+		sums->off_truth += fabs(off);
+		sums->max_off_truth = fmax(sums->max_off_truth, fabs(off));
 	}
-	totals->span_mismatches += mismatch;
-	totals->number_mismatches += wrong;
-	totals->negative += negative && !(window->flags & ~(uint32_t)HS_MEASURED_NEGATIVE_DELAY);
+	if (!isnan(from)) {
+		sums->n_configured++;
+		sums->configured += point->configured;
+		sums->off_configured += fabs(from);
+		sums->off_signed += from;
+	}
+}
+
+static void put_truth(const struct outcome_truth *truth, struct outcome_point *points)
+{
+	const struct {
+		bool has;
+		double value;
+	} values[HS_LAB_KINDS] = {
+			[HS_LAB_THROUGHPUT] = {truth->has_counts, truth->throughput_bps},
+			[HS_LAB_WINDOW_THROUGHPUT] = {truth->has_window,
+					truth->window_throughput_bps},
+			[HS_LAB_DELAY] = {truth->has_delay, (double)truth->delay_mean_ns},
+			[HS_LAB_JITTER] = {truth->has_jitter, (double)truth->jitter_ns},
+			[HS_LAB_LOSS] = {truth->has_counts, truth->loss_ratio},
+			[HS_LAB_LOST_PACKETS] = {truth->has_counts, (double)truth->lost_packets},
+			[HS_LAB_RX_BYTES] = {truth->has_counts, (double)truth->rx_bytes},
+			[HS_LAB_SPAN] = {truth->has_span,
+					(double)(truth->span_end_ns - truth->span_start_ns)},
+	};
+	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
+		points[i].truth = values[i].has ? values[i].value : NAN;
+}
+
+static json_t *configured_json(const struct outcome_point points[HS_LAB_KINDS])
+{
+	json_t *json = json_object();
+	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
+		if (!isnan(points[i].configured))
+			json_object_set_new(json, hs_lab_metric_word(i),
+					outcome_number(points[i].configured));
+	return json;
+}
+
+// What was measured, what is true and what was configured of a hop. A loop passes between the same
+// two nodes twice: the truth cannot tell which is which.
+static int compare_hop(struct outcome *outcome, const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t hop, bool partial, json_t *to)
+{
+	struct outcome_ends ends = {hop == window->n_hops, hs_measured_from(window, hop),
+			hs_measured_to(window, hop)};
+	struct outcome_row *row = find_row(outcome, flow->index, ends);
+	const json_t *measured = hs_measured_hop(window, hop);
+	struct outcome_point points[HS_LAB_KINDS];
+	struct outcome_truth truth;
+	for (uint32_t i = 0; i < hop && !ends.e2e; i++)
+		if (hs_measured_from(window, i) == ends.from &&
+				hs_measured_to(window, i) == ends.to)
+			return 0;
+	if (outcome_truth_of(flow, window, hop, row, &truth))
+		return -ENOMEM;
+	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
+		points[i] = (struct outcome_point){hs_measured_number(measured, i), NAN, NAN};
+	put_truth(&truth, points);
+	outcome_configure(flow, window, ends, points);
+	for (unsigned i = 0; i < HS_LAB_KINDS && !partial; i++)
+		add(&row->sums[i], &points[i]);
+	if (!ends.e2e)
+		json_object_set_new(to, "link", json_string(row->hop));
+	json_object_set_new(to, "truth", outcome_truth_json(&truth));
+	json_object_set_new(to, "configured", configured_json(points));
+	json_decref(truth.delay);
 	return 0;
 }
 
-// Windows between the first and the last that nobody published.
-static void count_gaps(struct hs_outcome_work *work)
+static json_t *hop_json(const struct hs_measured_window *window, uint32_t hop)
 {
-	struct hs_outcome_totals *totals = &work->outcome->totals[work->flow.flow];
-	for (size_t i = 1; i < work->n_windows; i++) {
-		int64_t gap_ns = work->windows[i]->start_ns - work->windows[i - 1]->end_ns;
-		if (gap_ns > 0)
-			totals->empty += (uint64_t)(gap_ns /
-						    work->outcome->run->scenario->window_ns);
+	json_t *json = json_object(), *measured = json_copy((json_t *)hs_measured_hop(window, hop));
+	if (hop < window->n_hops) {
+		json_object_set(json, "from", json_object_get(measured, "from"));
+		json_object_set(json, "to", json_object_get(measured, "to"));
+		json_object_del(measured, "from");
+		json_object_del(measured, "to");
 	}
+	json_object_set_new(json, "measured", measured);
+	return json;
 }
 
-// ---- flows ----
-
-static bool has_partial_entries(const struct hs_scenario *scenario)
+static json_t *window_json(const struct outcome_flow *flow, const struct hs_measured_window *window)
 {
-	static const struct hs_partial whole;
-	for (size_t i = 0; i < scenario->n_nodes; i++)
-		if (memcmp(&scenario->nodes[i].partial, &whole, sizeof(whole)) != 0)
-			return true;
+	char name[OUTCOME_FLOW_NAME];
+	size_t n = outcome_flow_until(flow, window->end_ns) -
+		   outcome_flow_until(flow, window->start_ns);
+	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
+			"start_ns", (json_int_t)window->start_ns, "end_ns",
+			(json_int_t)window->end_ns, "flow",
+			outcome_flow_name(flow->run->scenario, flow->index, name), "ns_id",
+			(json_int_t)flow->run->scenario->flows[flow->index].ns_id, "node_id",
+			window->node_id, "reports", (json_int_t)window->reports, "true_reports",
+			(json_int_t)n, "stale", window->stale, "partial", is_partial(flow, window),
+			"flags", json_object_get(window->body, "flags"), "path",
+			json_object_get(window->body, "path"), "path_changed", window->path_changed,
+			"clock", json_object_get(window->body, "clock"));
+}
+
+static bool is_negative(const struct hs_measured_window *window)
+{
+	static const char *const counts[] = {"tx_packets", "rx_packets", "rx_bytes"};
+	for (uint32_t i = 0; i <= window->n_hops; i++)
+		for (unsigned j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
+			if (hs_measured_integer(hs_measured_hop(window, i), counts[j]) < 0)
+				return true;
 	return false;
 }
 
-// What a flow that nobody marked lost over the run, by its sink and by what the links did to it. Of
-// hops whose counts reports lack in turns the end is another, a sink that began anew speaks of its
-// last life, and one that learned of a rule late missed reports.
-static void compare_run(struct hs_outcome_work *work)
+static void count_window(struct hs_flow_counts *counts, const struct hs_measured_window *window,
+		bool partial)
 {
-	struct hs_outcome *outcome = work->outcome;
-	const struct hs_outcome_flow *flow = &work->flow;
-	struct hs_outcome_totals *totals = &outcome->totals[flow->flow];
-	bool partial = has_partial_entries(outcome->run->scenario);
-	bool told = totals->reports == flow->n && !totals->marked;
-	for (size_t i = 0; i < flow->n && told; i++)
-		told = !flow->reports[i].epoch;
-	for (size_t i = work->first_line; i < outcome->n_lines && told; i++) {
-		const struct hs_outcome_lost *lost = &outcome->lines[i].lost;
-		bool whole = outcome->lines[i].row.e2e || !partial;
-		totals->run_mismatches += whole && lost->has_measured && lost->has_truth &&
-					  lost->measured != lost->truth;
-	}
-}
-
-static int compute_flow(struct hs_outcome *outcome, uint32_t index, struct hs_outcome_work *work)
-{
-	const struct hs_run *run = outcome->run;
-	work->outcome = outcome;
-	work->first_line = outcome->n_lines;
-	limit_traffic(work, run, index);
-	work->throughput_until_ns = hs_outcome_configured_until(run, index, true);
-	work->others_until_ns = hs_outcome_configured_until(run, index, false);
-	work->path.n_stops = 0;
-	work->path.n_widths = 0;
-	int rc = hs_outcome_flow_init(&work->flow, run, index, work->windows, work->n_windows);
-	if (rc)
-		return rc;
-	rc = make_lines(work);
-	if (!rc)
-		note_published(work);
-	for (size_t i = work->first_line; i < outcome->n_lines; i++)
-		hs_outcome_lose(work, &outcome->lines[i]);
-	for (size_t i = 0; i < work->n_windows && !rc; i++)
-		rc = compute_window(work, work->indices[i]);
-	count_gaps(work);
-	compare_run(work);
-	outcome->totals[index].number_mismatches +=
-			hs_outcome_match_gaps(&work->flow, work->windows, work->n_windows);
-	hs_outcome_flow_fini(&work->flow);
-	return rc;
-}
-
-// Windows of flow f: indices[starts[f]] to indices[starts[f + 1] - 1], in their order.
-static size_t *sort_windows(const struct hs_outcome *outcome, size_t *indices)
-{
-	size_t n_flows = outcome->run->scenario->n_flows;
-	size_t *starts = calloc(n_flows + 2, sizeof(*starts));
-	if (!starts)
-		return NULL;
-	for (size_t i = 0; i < outcome->n_windows; i++)
-		starts[outcome->windows[i].measured->flow + 2]++;
-	for (size_t i = 2; i < n_flows + 2; i++)
-		starts[i] += starts[i - 1];
-	for (size_t i = 0; i < outcome->n_windows; i++)
-		indices[starts[outcome->windows[i].measured->flow + 1]++] = i;
-	return starts;
-}
-
-static int compute_flows(struct hs_outcome *outcome)
-{
-	struct hs_outcome_work work = {.outcome = outcome};
-	size_t *indices = calloc(outcome->n_windows + 1, sizeof(*indices));
-	const struct hs_measured_window **windows =
-			calloc(outcome->n_windows + 1, sizeof(*windows));
-	size_t *starts = indices && windows ? sort_windows(outcome, indices) : NULL;
-	int rc = starts ? 0 : -ENOMEM;
-	for (size_t i = 0; !rc && i < outcome->n_windows; i++)
-		windows[i] = outcome->windows[indices[i]].measured;
-	for (uint32_t i = 0; !rc && i < outcome->run->scenario->n_flows; i++) {
-		work.windows = windows + starts[i];
-		work.indices = indices + starts[i];
-		work.n_windows = starts[i + 1] - starts[i];
-		rc = compute_flow(outcome, i, &work);
-	}
-	free(work.room.values);
-	free(indices);
-	free(windows);
-	free(starts);
-	return rc;
-}
-
-// ---- create, destroy ----
-
-static int take_windows(struct hs_outcome *outcome)
-{
-	const struct hs_measured *measured = outcome->run->measured;
-	outcome->n_windows = hs_measured_windows(measured);
-	outcome->windows = calloc(outcome->n_windows + 1, sizeof(*outcome->windows));
-	outcome->totals = calloc(outcome->run->scenario->n_flows + 1, sizeof(*outcome->totals));
-	if (!outcome->windows || !outcome->totals)
-		return -ENOMEM;
-	for (size_t i = 0; i < outcome->n_windows; i++) {
-		struct hs_outcome_window *window = &outcome->windows[i];
-		window->measured = hs_measured_window(measured, i);
-		window->first_hop = outcome->n_hops;
-		if (!window->measured->stale)
-			outcome->n_hops += window->measured->n_hops + 1;
-	}
-	outcome->hops = calloc(outcome->n_hops + 1, sizeof(*outcome->hops));
-	return outcome->hops ? 0 : -ENOMEM;
-}
-
-int hs_outcome_create(const struct hs_run *run, struct hs_outcome **out)
-{
-	struct hs_outcome *outcome = calloc(1, sizeof(*outcome));
-	if (!outcome)
-		return -ENOMEM;
-	outcome->run = run;
-	if (hs_truth_status(run->truth) || take_windows(outcome) || compute_flows(outcome) ||
-			hs_outcome_trips_init(&outcome->trips, run)) {
-		hs_outcome_destroy(outcome);
-		return -ENOMEM;
-	}
-	*out = outcome;
-	return 0;
-}
-
-void hs_outcome_destroy(struct hs_outcome *outcome)
-{
-	if (!outcome)
+	bool unsynchronised = window->clock_known && !window->synchronised;
+	counts->stale_windows += window->stale;
+	counts->empty_windows += !window->reports;
+	if (window->stale)
 		return;
-	for (size_t i = 0; i < outcome->n_lines; i++) {
-		free(outcome->lines[i].points);
-		free(outcome->lines[i].start_ns);
-		free(outcome->lines[i].true_start_ns);
+	counts->windows += !partial;
+	counts->path_changes += window->path_changed;
+	counts->unsynchronised_windows += unsynchronised;
+	counts->marked_windows += window->flags || window->path_changed || unsynchronised;
+	counts->reports += window->reports;
+	counts->unattributed_lost_packets += hs_measured_integer(
+			hs_measured_hop(window, window->n_hops), "unattributed_lost_packets");
+	counts->negative_windows +=
+			!(window->flags & ~HS_FLAG_NEGATIVE_DELAY) && is_negative(window);
+	for (unsigned i = 0; i < HS_LAB_FLAGS; i++)
+		counts->flags[i] += window->flags >> i & 1;
+}
+
+static int compare_window(struct outcome *outcome, const struct outcome_flow *flow, size_t index)
+{
+	const struct hs_measured_window *window = flow->windows[index];
+	bool partial = is_partial(flow, window);
+	json_t *json = window_json(flow, window), *hops = json_array();
+	int rc = json && hops ? 0 : -ENOMEM;
+	count_window(&outcome->counts[flow->index], window, partial);
+	for (uint32_t i = 0; !rc && i <= window->n_hops && !window->stale; i++) {
+		json_t *hop = hop_json(window, i);
+		rc = compare_hop(outcome, flow, window, i, partial, hop);
+		if (i == window->n_hops)
+			json_object_set_new(json, "e2e", hop);
+		else
+			json_array_append_new(hops, hop);
 	}
-	hs_outcome_trips_fini(&outcome->trips);
-	free(outcome->lines);
+	if (!window->stale)
+		json_object_set(json, "hops", hops);
+	json_decref(hops);
+	if (flow->run->scenario->keep_windows)
+		outcome->windows[flow->places[index]] = json;
+	else
+		json_decref(json);
+	return rc;
+}
+
+// Windows between the first and the last that nobody published.
+static int64_t gaps_of(const struct outcome_flow *flow)
+{
+	int64_t n = 0;
+	for (size_t i = 1; i < flow->n_windows; i++) {
+		int64_t gap_ns = flow->windows[i]->start_ns - flow->windows[i - 1]->end_ns;
+		if (gap_ns > 0)
+			n += gap_ns / flow->run->scenario->window_ns;
+	}
+	return n;
+}
+
+static int compare_flow(struct outcome *outcome, uint32_t index)
+{
+	struct outcome_flow flow;
+	int rc = outcome_flow_init(&flow, outcome->run, index);
+	if (!rc)
+		rc = make_rows(outcome, &flow);
+	for (size_t i = 0; !rc && i < flow.n_windows; i++)
+		rc = compare_window(outcome, &flow, i);
+	if (!rc)
+		outcome->counts[index].empty_windows += gaps_of(&flow);
+	outcome_flow_fini(&flow);
+	return rc;
+}
+
+// ---- all of it ----
+
+static void fini(struct outcome *outcome)
+{
+	for (size_t i = 0; outcome->windows && i < hs_measured_windows(outcome->run->measured); i++)
+		json_decref(outcome->windows[i]);
+	for (size_t i = 0; i < outcome->n_trips; i++)
+		json_decref(outcome->trips[i].windows);
 	free(outcome->windows);
-	free(outcome->hops);
-	free(outcome->totals);
-	free(outcome);
+	free(outcome->trips);
+	free(outcome->rows);
+	free(outcome->counts);
+}
+
+json_t *hs_outcome_json(const struct hs_run *run)
+{
+	size_t n_flows = run->scenario->n_flows, n_windows = hs_measured_windows(run->measured);
+	struct outcome outcome = {
+			.run = run,
+			.counts = calloc(n_flows + 1, sizeof(struct hs_flow_counts)),
+			.windows = calloc(n_windows + 1, sizeof(json_t *)),
+	};
+	int rc = outcome.counts && outcome.windows ? hs_truth_status(run->truth) : -ENOMEM;
+	for (uint32_t i = 0; !rc && i < n_flows; i++)
+		rc = compare_flow(&outcome, i);
+	if (!rc)
+		rc = outcome_trips_make(&outcome);
+	json_t *json = rc ? NULL : outcome_json(&outcome);
+	fini(&outcome);
+	return json;
+}
+
+size_t hs_outcome_unmet(const json_t *result)
+{
+	size_t unmet = 0, i;
+	const json_t *expect;
+	json_array_foreach (json_object_get(result, "expect"), i, expect)
+		unmet += !json_is_true(json_object_get(expect, "met"));
+	return unmet;
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "outcome_flow.h"
+#include "outcome_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 // ---- which nodes stand in paths ----
 
 // The source stands in paths as 0, whatever its id.
-static uint16_t published_id(const struct hs_outcome_flow *flow,
-		const struct hs_truth_report *report, uint32_t stop)
+static uint16_t published_id(const struct outcome_flow *flow, const struct hs_truth_report *report,
+		uint32_t stop)
 {
 	return stop == 0 ? 0 : flow->run->scenario->nodes[report->stops[stop].node].id;
 }
 
-static void note_publisher(struct hs_outcome_flow *flow, uint16_t id)
+static void note_publisher(struct outcome_flow *flow, uint16_t id)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
 	for (size_t i = 0; i < scenario->n_nodes; i++)
@@ -22,13 +21,12 @@ static void note_publisher(struct hs_outcome_flow *flow, uint16_t id)
 			flow->publishes[i] = true;
 }
 
-static void note_publishers(struct hs_outcome_flow *flow,
-		const struct hs_measured_window *const *windows, size_t n_windows)
+static void note_publishers(struct outcome_flow *flow)
 {
 	bool known[UINT16_MAX + 1] = {false};
-	for (size_t i = 0; i < n_windows; i++) {
-		for (uint32_t j = 0; j < windows[i]->n_hops; j++) {
-			uint16_t id = windows[i]->hops[j].to;
+	for (size_t i = 0; i < flow->n_windows; i++) {
+		for (uint32_t j = 0; j < flow->windows[i]->n_hops; j++) {
+			uint16_t id = hs_measured_to(flow->windows[i], j);
 			if (!known[id])
 				note_publisher(flow, id);
 			known[id] = true;
@@ -40,7 +38,7 @@ static void note_publishers(struct hs_outcome_flow *flow,
 
 static int by_sink(const void *a, const void *b)
 {
-	const struct hs_outcome_report *x = a, *y = b;
+	const struct outcome_report *x = a, *y = b;
 	if (x->counted_ns != y->counted_ns)
 		return x->counted_ns < y->counted_ns ? -1 : 1;
 	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
@@ -83,9 +81,9 @@ static int64_t counted_at(int64_t shown_ns, int64_t latest_ns, int64_t shortest_
 	return shown_ns > closed_ns ? shown_ns : closed_ns + 1;
 }
 
-static void read_reports(struct hs_outcome_flow *flow)
+static void read_reports(struct outcome_flow *flow)
 {
-	struct hs_outcome_report *reports = flow->reports;
+	struct outcome_report *reports = flow->reports;
 	const struct hs_truth_report *newest = &reports[0].truth;
 	int64_t latest_ns = INT64_MIN / 2;
 	const struct hs_scenario *scenario = flow->run->scenario;
@@ -94,7 +92,7 @@ static void read_reports(struct hs_outcome_flow *flow)
 	uint32_t epoch = 0;
 	for (size_t i = 0; i < flow->n; i++) {
 		struct hs_truth_report *report = &reports[i].truth;
-		hs_truth_report(flow->run->truth, flow->flow, i, report);
+		hs_truth_report(flow->run->truth, flow->index, i, report);
 		if (i && began_anew(&reports[i - 1].truth, newest, report))
 			epoch++;
 		if (report->number > newest->number)
@@ -108,9 +106,9 @@ static void read_reports(struct hs_outcome_flow *flow)
 	}
 }
 
-static void order_by_sink(struct hs_outcome_flow *flow)
+static void order_by_sink(struct outcome_flow *flow)
 {
-	const struct hs_outcome_report *reports = flow->reports;
+	const struct outcome_report *reports = flow->reports;
 	qsort(flow->reports, flow->n, sizeof(*flow->reports), by_sink);
 	for (size_t i = 0; i < flow->n; i++) {
 		size_t before = i ? flow->newest[i - 1] : 0;
@@ -121,7 +119,7 @@ static void order_by_sink(struct hs_outcome_flow *flow)
 	}
 }
 
-static int order_by_source(struct hs_outcome_flow *flow)
+static int order_by_source(struct outcome_flow *flow)
 {
 	struct key *keys = malloc((flow->n + 1) * sizeof(*keys));
 	if (!keys)
@@ -141,45 +139,55 @@ static int order_by_source(struct hs_outcome_flow *flow)
 
 // ---- init, fini ----
 
-int hs_outcome_flow_init(struct hs_outcome_flow *flow, const struct hs_run *run, uint32_t index,
-		const struct hs_measured_window *const *windows, size_t n_windows)
+static void take_windows(struct outcome_flow *flow)
 {
-	size_t n = hs_truth_reports(run->truth, index);
-	*flow = (struct hs_outcome_flow){
-			.run = run,
-			.flow = index,
-			.n = n,
-			.publishes = calloc(run->scenario->n_nodes + 1, sizeof(bool)),
-			.reports = calloc(n + 1, sizeof(struct hs_outcome_report)),
-			.newest = calloc(n + 1, sizeof(size_t)),
-			.ordered = calloc(n + 1, sizeof(size_t)),
-	};
-	if (!flow->publishes || !flow->reports || !flow->newest || !flow->ordered)
-		goto fini_flow;
-	note_publishers(flow, windows, n_windows);
-	read_reports(flow);
-	order_by_sink(flow);
-	if (order_by_source(flow))
-		goto fini_flow;
-	return 0;
-
-fini_flow:
-	hs_outcome_flow_fini(flow);
-	return -ENOMEM;
+	const struct hs_measured *measured = flow->run->measured;
+	for (size_t i = 0; i < hs_measured_windows(measured); i++) {
+		if (hs_measured_window(measured, i)->flow != flow->index)
+			continue;
+		flow->places[flow->n_windows] = i;
+		flow->windows[flow->n_windows++] = hs_measured_window(measured, i);
+	}
 }
 
-void hs_outcome_flow_fini(struct hs_outcome_flow *flow)
+int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint32_t index)
+{
+	size_t n = hs_truth_reports(run->truth, index);
+	size_t n_windows = hs_measured_windows(run->measured);
+	*flow = (struct outcome_flow){
+			.run = run,
+			.index = index,
+			.n = n,
+			.publishes = calloc(run->scenario->n_nodes + 1, sizeof(bool)),
+			.reports = calloc(n + 1, sizeof(struct outcome_report)),
+			.newest = calloc(n + 1, sizeof(size_t)),
+			.ordered = calloc(n + 1, sizeof(size_t)),
+			.windows = malloc((n_windows + 1) * sizeof(*flow->windows)),
+			.places = malloc((n_windows + 1) * sizeof(*flow->places)),
+	};
+	if (!flow->publishes || !flow->reports || !flow->newest || !flow->ordered ||
+			!flow->windows || !flow->places)
+		return -ENOMEM;
+	take_windows(flow);
+	note_publishers(flow);
+	read_reports(flow);
+	order_by_sink(flow);
+	return order_by_source(flow);
+}
+
+void outcome_flow_fini(struct outcome_flow *flow)
 {
 	free(flow->publishes);
 	free(flow->reports);
 	free(flow->newest);
 	free(flow->ordered);
-	memset(flow, 0, sizeof(*flow));
+	free(flow->windows);
+	free(flow->places);
 }
 
 // ---- questions ----
 
-size_t hs_outcome_flow_until(const struct hs_outcome_flow *flow, int64_t shown_ns)
+size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns)
 {
 	size_t low = 0, high = flow->n;
 	while (low < high) {
@@ -192,11 +200,11 @@ size_t hs_outcome_flow_until(const struct hs_outcome_flow *flow, int64_t shown_n
 	return low;
 }
 
-bool hs_outcome_flow_stops(const struct hs_outcome_flow *flow, const struct hs_truth_report *report,
-		struct hs_outcome_ends ends, struct hs_outcome_stops *stops)
+bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
+		struct outcome_ends ends, struct outcome_stops *stops)
 {
 	if (ends.e2e) {
-		*stops = (struct hs_outcome_stops){0, report->n_stops - 1};
+		*stops = (struct outcome_stops){0, report->n_stops - 1};
 		return report->n_stops > 1;
 	}
 	for (uint32_t i = 0; i + 1 < report->n_stops; i++) {
@@ -205,18 +213,17 @@ bool hs_outcome_flow_stops(const struct hs_outcome_flow *flow, const struct hs_t
 		for (uint32_t j = i + 1; j < report->n_stops; j++) {
 			if (published_id(flow, report, j) != ends.to)
 				continue;
-			*stops = (struct hs_outcome_stops){i, j};
+			*stops = (struct outcome_stops){i, j};
 			return true;
 		}
 	}
 	return false;
 }
 
-bool hs_outcome_flow_passes(const struct hs_outcome_flow *flow,
-		const struct hs_truth_report *report, struct hs_outcome_ends ends,
-		struct hs_outcome_stops *stops)
+bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
+		struct outcome_ends ends, struct outcome_stops *stops)
 {
-	if (!hs_outcome_flow_stops(flow, report, ends, stops))
+	if (!outcome_flow_stops(flow, report, ends, stops))
 		return false;
 	for (uint32_t i = stops->from + 1; i < stops->to && !ends.e2e; i++)
 		if (flow->publishes[report->stops[i].node])
@@ -229,7 +236,7 @@ static bool stop_forgot(const struct hs_truth_stop *a, const struct hs_truth_sto
 	return a->node == b->node && a->life != b->life;
 }
 
-bool hs_outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)
+bool outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)
 {
 	for (uint32_t i = 0; i < a->n_stops; i++)
 		for (uint32_t j = 0; j < b->n_stops; j++)

@@ -1,304 +1,313 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "outcome_json.h"
+// The result as JSON. Functions of jansson take NULL, and then do nothing but fail: what there was
+// no memory for is seen at the end, where the whole is counted.
+#include "outcome_parts.h"
 
 #include <math.h>
 
-#define NS_PER_S   1e9
 #define EXACT_REAL 9007199254740992.0 // 2^53: up to here each whole number is a double
 
-// ---- members ----
-
-int hs_outcome_put_value(json_t *to, const char *key, json_t *value)
-{
-	return key ? json_object_set_new(to, key, value) : json_array_append_new(to, value);
-}
-
-int hs_outcome_put_integer(json_t *to, const char *key, int64_t value)
-{
-	return hs_outcome_put_value(to, key, json_integer(value));
-}
-
-int hs_outcome_put(json_t *to, const char *key, double value)
+json_t *outcome_number(double value)
 {
 	if (!isfinite(value))
-		return 0;
+		return NULL;
 	if (fabs(value) < EXACT_REAL && floor(value) == value)
-		return hs_outcome_put_integer(to, key, (int64_t)value);
-	return hs_outcome_put_value(to, key, json_real(value));
+		return json_integer((json_int_t)value);
+	return json_real(value);
 }
 
-int hs_outcome_put_flow(json_t *to, const struct hs_scenario *scenario, uint32_t flow)
+static void put(json_t *to, const char *key, double value)
 {
-	char name[HS_OUTCOME_FLOW_NAME];
-	hs_outcome_flow_name(scenario, flow, name);
-	int rc = json_object_set_new(to, "flow", json_string(name));
-	return rc | hs_outcome_put_integer(to, "ns_id", scenario->flows[flow].ns_id);
+	if (isfinite(value))
+		json_object_set_new(to, key, outcome_number(value));
 }
 
-// ---- flows ----
-
-const char *const hs_outcome_flag_names[HS_OUTCOME_FLAGS] = {"multipath", "rules_differ",
-		"counter_ambiguous", "negative_delay", "epoch", "counts_missing", "clock_step",
-		"bypassed", "entries_missing"};
-
-static json_t *flow_json(const struct hs_outcome *outcome, uint32_t flow)
+static void put_integer(json_t *to, const char *key, uint64_t value)
 {
-	const struct hs_outcome_totals *totals = &outcome->totals[flow];
-	const struct {
-		const char *key;
-		int64_t value;
-	} counts[] = {
-			{"windows", (int64_t)totals->windows},
-			{"stale_windows", (int64_t)totals->stale},
-			{"empty_windows", (int64_t)totals->empty},
-			{"path_changes", (int64_t)totals->path_changes},
-			{"unsynchronised_windows", (int64_t)totals->unsynchronised},
-			{"reports", (int64_t)totals->reports},
-			{"true_reports", (int64_t)hs_truth_reports(outcome->run->truth, flow)},
-			{"span_mismatches", (int64_t)totals->span_mismatches},
-			{"number_mismatches", (int64_t)totals->number_mismatches},
-			{"marked_windows", (int64_t)totals->marked},
-			{"negative_windows", (int64_t)totals->negative},
-			{"run_mismatches", (int64_t)totals->run_mismatches},
-			{"unattributed_lost_packets", totals->unattributed_lost_packets},
-	};
-	json_t *json = json_object(), *flags = json_object();
-	int rc = hs_outcome_put_flow(json, outcome->run->scenario, flow);
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		rc |= hs_outcome_put_integer(json, counts[i].key, counts[i].value);
-	for (size_t i = 0; i < HS_OUTCOME_FLAGS; i++)
-		rc |= hs_outcome_put_integer(
-				flags, hs_outcome_flag_names[i], (int64_t)totals->flags[i]);
-	rc |= json_object_set_new(json, "flags", flags);
-	if (!rc)
+	json_object_set_new(to, key, json_integer((json_int_t)value));
+}
+
+static json_t *flow_object(const struct outcome *outcome, uint32_t flow)
+{
+	char name[OUTCOME_FLOW_NAME];
+	return json_pack("{s:s, s:I}", "flow",
+			outcome_flow_name(outcome->run->scenario, flow, name), "ns_id",
+			(json_int_t)outcome->run->scenario->flows[flow].ns_id);
+}
+
+static json_t *row_object(const struct outcome *outcome, const struct outcome_row *row)
+{
+	json_t *json = flow_object(outcome, row->flow);
+	json_object_set_new(json, "hop", json_string(row->hop));
+	put_integer(json, "from", row->ends.from);
+	put_integer(json, "to", row->ends.to);
+	return json;
+}
+
+// ---- windows ----
+
+json_t *outcome_truth_json(const struct outcome_truth *truth)
+{
+	json_t *json = json_object();
+	if (truth->has_delay)
+		json_object_set(json, "delay_ns", truth->delay);
+	if (truth->has_jitter)
+		json_object_set_new(json, "jitter_ns", json_integer(truth->jitter_ns));
+	if (truth->has_window)
+		put(json, "window_throughput_bps", truth->window_throughput_bps);
+	if (truth->has_span) {
+		json_object_set_new(json, "span_start_ns", json_integer(truth->span_start_ns));
+		json_object_set_new(json, "span_end_ns", json_integer(truth->span_end_ns));
+	}
+	if (!truth->has_counts)
 		return json;
-	json_decref(json);
-	return NULL;
+	put(json, "throughput_bps", truth->throughput_bps);
+	put(json, "loss_ratio", truth->loss_ratio);
+	put(json, "tx_packets", (double)truth->tx_packets);
+	put(json, "rx_packets", (double)truth->rx_packets);
+	put(json, "rx_bytes", (double)truth->rx_bytes);
+	put(json, "lost_packets", (double)truth->lost_packets);
+	if (truth->has_node_loss)
+		put(json, "node_lost_packets", (double)truth->node_lost_packets);
+	return json;
 }
 
-static json_t *flows_json(const struct hs_outcome *outcome)
+static json_t *windows_json(const struct outcome *outcome)
 {
 	json_t *list = json_array();
-	for (uint32_t i = 0; i < outcome->run->scenario->n_flows; i++) {
-		if (!json_array_append_new(list, flow_json(outcome, i)))
-			continue;
-		json_decref(list);
-		return NULL;
+	for (size_t i = 0; i < hs_measured_windows(outcome->run->measured); i++)
+		json_array_append(list, outcome->windows[i]);
+	return list;
+}
+
+// ---- rows ----
+
+static json_t *mae_json(double configured, double truth)
+{
+	json_t *json = json_object();
+	put(json, "configured", configured);
+	put(json, "truth", truth);
+	return json;
+}
+
+static json_t *sums_json(const struct outcome_sums *sums)
+{
+	json_t *json = json_object();
+	put(json, "measured", outcome_mean(sums->measured, sums->n));
+	put(json, "truth", outcome_mean(sums->truth, sums->n_truth));
+	put(json, "configured", outcome_mean(sums->configured, sums->n_configured));
+	json_object_set_new(json, "mae",
+			mae_json(outcome_mean(sums->off_configured, sums->n_configured),
+					outcome_mean(sums->off_truth, sums->n_truth)));
+	put(json, "max_error", sums->n_truth ? sums->max_off_truth : NAN);
+	put(json, "mean_error", fabs(outcome_mean(sums->off_signed, sums->n_configured)));
+	put_integer(json, "windows", sums->n);
+	return json;
+}
+
+static json_t *rows_json(const struct outcome *outcome)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < outcome->n_rows; i++) {
+		const struct outcome_row *row = &outcome->rows[i];
+		json_t *json = row_object(outcome, row);
+		for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++)
+			if (row->sums[kind].n)
+				json_object_set_new(json, hs_lab_metric_word(kind),
+						sums_json(&row->sums[kind]));
+		json_array_append_new(list, json);
 	}
 	return list;
 }
 
-// ---- links ----
-
-static int put_lost(json_t *to, const struct hs_link_counters *counters)
+// Means over the rows that have them.
+static json_t *maes_json(const struct outcome *outcome)
 {
-	json_t *lost = json_object();
-	int rc = json_object_set_new(to, "lost", lost);
-	for (unsigned i = HS_LINK_NOT_LOST + 1; i < HS_LINK_LOSSES; i++)
-		rc |= hs_outcome_put_integer(
-				lost, hs_link_loss_name(i), (int64_t)counters->lost[i]);
-	return rc;
+	json_t *json = json_object();
+	for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++) {
+		double truth = 0, configured = 0;
+		size_t n_truth = 0, n_configured = 0;
+		for (size_t i = 0; i < outcome->n_rows; i++) {
+			const struct outcome_sums *sums = &outcome->rows[i].sums[kind];
+			if (sums->n_truth)
+				truth += sums->off_truth / (double)sums->n_truth;
+			if (sums->n_configured)
+				configured += sums->off_configured / (double)sums->n_configured;
+			n_truth += sums->n_truth > 0;
+			n_configured += sums->n_configured > 0;
+		}
+		json_object_set_new(json, hs_lab_metric_word(kind),
+				mae_json(outcome_mean(configured, n_configured),
+						outcome_mean(truth, n_truth)));
+	}
+	return json;
 }
 
-static int put_link(json_t *list, const struct hs_scenario_link *link, unsigned way,
+static json_t *lost_json(const struct outcome *outcome)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < outcome->n_rows; i++) {
+		const struct hs_row_numbers *of = &outcome->rows[i].numbers;
+		json_t *json = row_object(outcome, &outcome->rows[i]);
+		put(json, "measured", of->lost);
+		put(json, "shown", of->lost_truth + of->false_lost);
+		put(json, "truth", of->lost_truth);
+		put(json, "truth_all", of->lost_all);
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+static json_t *overhead_json(const struct outcome *outcome)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < outcome->n_rows; i++) {
+		const struct outcome_row *row = &outcome->rows[i];
+		if (!row->link.sent_packets)
+			continue;
+		json_t *json = row_object(outcome, row);
+		put(json, "bytes_ratio", row->numbers.bytes_ratio);
+		put(json, "packets_ratio", row->numbers.packets_ratio);
+		put_integer(json, "packets", row->link.sent_packets);
+		put_integer(json, "bytes", row->link.sent_bytes);
+		put_integer(json, "telemetry_packets", row->link.telemetry_packets);
+		put_integer(json, "telemetry_bytes", row->link.telemetry_bytes);
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+// ---- flows ----
+
+static json_t *flows_json(const struct outcome *outcome)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < outcome->run->scenario->n_flows; i++) {
+		const struct hs_flow_counts *counts = &outcome->counts[i];
+		json_t *json = flow_object(outcome, i), *flags = json_object();
+#define PUT_COUNT(key) json_object_set_new(json, #key, json_integer(counts->key));
+		HS_FLOW_COUNTS(PUT_COUNT)
+		put_integer(json, "true_reports", hs_truth_reports(outcome->run->truth, i));
+		for (unsigned bit = 0; bit < HS_LAB_FLAGS; bit++)
+			json_object_set_new(
+					flags, hs_lab_flags[bit], json_integer(counts->flags[bit]));
+		json_object_set_new(json, "flags", flags);
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+static json_t *trips_json(const struct outcome *outcome)
+{
+	const struct hs_scenario *scenario = outcome->run->scenario;
+	json_t *list = json_array();
+	for (size_t i = 0; i < outcome->n_trips; i++) {
+		const struct outcome_trip *trip = &outcome->trips[i];
+		char up[OUTCOME_FLOW_NAME], down[OUTCOME_FLOW_NAME];
+		json_t *json = json_pack("{s:I, s:s, s:s}", "app_id",
+				(json_int_t)scenario->flows[trip->up].app_id, "up",
+				outcome_flow_name(scenario, trip->up, up), "down",
+				outcome_flow_name(scenario, trip->down, down));
+		put(json, "measured_ns", trip->numbers.measured_ns);
+		put(json, "truth_ns", trip->numbers.truth_ns);
+		put(json, "mae_ns", trip->numbers.mae_ns);
+		put(json, "mae_windows_ns", trip->numbers.mae_windows_ns);
+		put(json, "mae_pings_ns", trip->numbers.mae_pings_ns);
+		put(json, "pairs", trip->numbers.pairs);
+		put(json, "clocks_differ", trip->numbers.clocks_differ);
+		if (scenario->keep_windows)
+			json_object_set(json, "windows", trip->windows);
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+// ---- links and traffic ----
+
+static json_t *link_json(const struct hs_scenario_link *link, unsigned way,
 		const struct hs_link_counters *of)
 {
-	const struct {
-		const char *key;
-		uint64_t value;
-	} counters[] = {
-			{"sent_packets", of->sent_packets},
-			{"sent_bytes", of->sent_bytes},
-			{"copies", of->copies},
-			{"delivered_packets", of->delivered_packets},
-			{"delivered_bytes", of->delivered_bytes},
-			{"lost_bytes", of->lost_bytes},
-			{"telemetry_sent", of->telemetry_sent},
-			{"telemetry_lost", of->telemetry_lost},
-			{"late", of->late},
-			{"queue_max_packets", of->queue_max_packets},
-			{"wait_max_ns", (uint64_t)of->wait_max_ns},
-	};
-	json_t *json = json_object();
-	int rc = json_array_append_new(list, json);
-	rc |= json_object_set_new(json, "name", json_string(link->name));
-	rc |= json_object_set_new(json, "direction", json_string(way ? "reverse" : "forward"));
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		rc |= hs_outcome_put_integer(json, counters[i].key, (int64_t)counters[i].value);
-	return rc | put_lost(json, of);
+	json_t *json = json_pack(
+			"{s:s, s:s}", "name", link->name, "direction", way ? "reverse" : "forward");
+	json_t *lost = json_object();
+#define PUT_LINK(member) put_integer(json, #member, (uint64_t)of->member)
+	PUT_LINK(sent_packets);
+	PUT_LINK(sent_bytes);
+	PUT_LINK(copies);
+	PUT_LINK(delivered_packets);
+	PUT_LINK(delivered_bytes);
+	PUT_LINK(lost_bytes);
+	PUT_LINK(telemetry_sent);
+	PUT_LINK(telemetry_lost);
+	PUT_LINK(late);
+	PUT_LINK(queue_max_packets);
+	PUT_LINK(wait_max_ns);
+	for (unsigned i = HS_LINK_NOT_LOST + 1; i < HS_LINK_LOSSES; i++)
+		put_integer(lost, hs_link_loss_name(i), of->lost[i]);
+	json_object_set_new(json, "lost", lost);
+	return json;
 }
 
 // Directions that nothing was sent into say nothing.
 static json_t *links_json(const struct hs_run *run)
 {
 	json_t *list = json_array();
-	int rc = list ? 0 : -1;
 	for (size_t i = 0; run->links && i < run->scenario->n_links; i++)
 		for (unsigned way = 0; way < 2; way++)
 			if (run->links[i][way].sent_packets)
-				rc |= put_link(list, &run->scenario->links[i], way,
-						&run->links[i][way]);
-	if (!rc)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-// ---- traffic ----
-
-static int put_traffic(json_t *list, const struct hs_run *run, uint32_t index)
-{
-	struct hs_outcome_traffic traffic;
-	const struct hs_stream_counters *of = &traffic.counters;
-	hs_outcome_traffic_of(run, index, &traffic);
-	const struct {
-		const char *key;
-		uint64_t value;
-	} counters[] = {
-			{"sent", of->sent[0]},
-			{"delivered", of->delivered[0]},
-			{"bytes_sent", of->bytes_sent[0]},
-			{"bytes_delivered", of->bytes_delivered[0]},
-			{"replies_sent", of->sent[1]},
-			{"replies_delivered", of->delivered[1]},
-			{"reply_bytes_sent", of->bytes_sent[1]},
-			{"reply_bytes_delivered", of->bytes_delivered[1]},
-			{"altered", of->altered},
-			{"retransmitted", of->retransmitted},
-			{"skipped", of->skipped},
-	};
-	json_t *json = json_object();
-	int rc = json_array_append_new(list, json);
-	rc |= json_object_set_new(json, "name", json_string(run->scenario->traffic[index].name));
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		rc |= hs_outcome_put_integer(json, counters[i].key, (int64_t)counters[i].value);
-	rc |= hs_outcome_put(json, "delivered_ratio", traffic.delivered_ratio);
-	return rc | hs_outcome_put(json, "goodput_bps", traffic.goodput_bps);
+				json_array_append_new(list, link_json(&run->scenario->links[i], way,
+									    &run->links[i][way]));
+	return list;
 }
 
 static json_t *traffic_json(const struct hs_run *run)
 {
 	json_t *list = json_array();
-	int rc = list ? 0 : -1;
-	for (uint32_t i = 0; i < run->scenario->n_traffic; i++)
-		rc |= put_traffic(list, run, i);
-	if (!rc)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-// ---- expectations ----
-
-static int put_limits(json_t *json, const struct hs_scenario_expect *expect)
-{
-	int rc = 0;
-	if (expect->has_value) {
-		rc |= hs_outcome_put(json, "value", expect->value);
-		rc |= hs_outcome_put(json, "tolerance", expect->tolerance);
+	for (uint32_t i = 0; i < run->scenario->n_traffic; i++) {
+		struct hs_stream_counters of;
+		json_t *json = json_pack("{s:s}", "name", run->scenario->traffic[i].name);
+		hs_stream_counters(run->streams[i], &of);
+		put_integer(json, "sent", of.sent[0]);
+		put_integer(json, "delivered", of.delivered[0]);
+		put_integer(json, "bytes_sent", of.bytes_sent[0]);
+		put_integer(json, "bytes_delivered", of.bytes_delivered[0]);
+		put_integer(json, "replies_sent", of.sent[1]);
+		put_integer(json, "replies_delivered", of.delivered[1]);
+		put_integer(json, "reply_bytes_sent", of.bytes_sent[1]);
+		put_integer(json, "reply_bytes_delivered", of.bytes_delivered[1]);
+		put_integer(json, "altered", of.altered);
+		put_integer(json, "retransmitted", of.retransmitted);
+		put_integer(json, "skipped", of.skipped);
+		if (of.sent[0]) {
+			put(json, "delivered_ratio", (double)of.delivered[0] / (double)of.sent[0]);
+			put(json, "goodput_bps", outcome_goodput(run, (double)of.bytes_goodput));
+		}
+		json_array_append_new(list, json);
 	}
-	if (expect->has_min)
-		rc |= hs_outcome_put(json, "min", expect->min);
-	if (expect->has_max)
-		rc |= hs_outcome_put(json, "max", expect->max);
-	return rc;
+	return list;
 }
 
-static int put_expect(json_t *list, const struct hs_outcome *outcome,
-		const struct hs_scenario_expect *expect)
-{
-	struct hs_outcome_verdict verdict;
-	char flow[HS_OUTCOME_FLOW_NAME];
-	json_t *json = json_object();
-	int rc = json_array_append_new(list, json);
-	hs_outcome_judge(outcome, expect, &verdict);
-	rc |= json_object_set_new(json, "metric", json_string(expect->metric));
-	if (expect->hop[0])
-		rc |= json_object_set_new(json, "hop", json_string(expect->hop));
-	if (expect->flow != HS_NO_INDEX) {
-		hs_outcome_flow_name(outcome->run->scenario, expect->flow, flow);
-		rc |= json_object_set_new(json, "flow", json_string(flow));
-	}
-	if (expect->node != HS_NO_INDEX) {
-		const char *name = outcome->run->scenario->nodes[expect->node].name;
-		rc |= json_object_set_new(json, "node", json_string(name));
-	}
-	rc |= put_limits(json, expect);
-	rc |= hs_outcome_put(json, "measured", verdict.value);
-	rc |= json_object_set_new(json, "met", json_boolean(verdict.met));
-	if (verdict.reason[0])
-		rc |= json_object_set_new(json, "reason", json_string(verdict.reason));
-	return rc;
-}
+// ---- all of it ----
 
-static json_t *expect_json(const struct hs_outcome *outcome)
-{
-	const struct hs_scenario *scenario = outcome->run->scenario;
-	json_t *list = json_array();
-	int rc = list ? 0 : -1;
-	for (size_t i = 0; i < scenario->n_expects; i++)
-		rc |= put_expect(list, outcome, &scenario->expects[i]);
-	for (size_t i = 0; i < HS_OUTCOME_BUILT_IN; i++) {
-		const struct hs_scenario_expect *broken = hs_outcome_broken(outcome, i);
-		rc |= broken ? put_expect(list, outcome, broken) : 0;
-	}
-	if (!rc)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-// ---- the result ----
-
-static json_t *audit_json(const struct hs_run *run)
-{
-	json_t *json = json_object();
-	int rc = json_object_set_new(json, "ok", json_boolean(run->audit_ok));
-	rc |= json_object_set_new(
-			json, "nodes", run->audit ? json_deep_copy(run->audit) : json_array());
-	rc |= hs_outcome_put_integer(json, "node_drops", (int64_t)run->node_drops);
-	rc |= hs_outcome_put_integer(json, "dropped_down", (int64_t)run->dropped_down);
-	if (!rc)
-		return json;
-	json_decref(json);
-	return NULL;
-}
-
-static int put_head(json_t *json, const struct hs_run *run)
-{
-	const struct hs_scenario *scenario = run->scenario;
-	int rc = json_object_set_new(json, "name", json_string(scenario->name));
-	rc |= json_object_set_new(json, "source", json_string(scenario->source));
-	rc |= hs_outcome_put_integer(json, "seed", (int64_t)scenario->seed);
-	rc |= hs_outcome_put(json, "wall_s", run->wall_s);
-	rc |= json_object_set_new(json, "partial", json_boolean(run->partial));
-	rc |= json_object_set_new(json, "real", json_boolean(run->real));
-	rc |= hs_outcome_put(json, "duration_s", (double)scenario->duration_ns / NS_PER_S);
-	rc |= hs_outcome_put_integer(json, "start_ns", run->start_ns);
-	rc |= hs_outcome_put_integer(json, "end_ns", run->end_ns);
-	return rc | hs_outcome_put_integer(json, "window_ns", scenario->window_ns);
-}
-
-json_t *hs_outcome_json(const struct hs_outcome *outcome)
+json_t *outcome_json(const struct outcome *outcome)
 {
 	const struct hs_run *run = outcome->run;
-	json_t *json = json_object();
-	int rc = json ? put_head(json, run) : -1;
-	if (run->scenario->keep_windows)
-		rc |= json_object_set_new(json, "windows", hs_outcome_json_windows(outcome));
-	rc |= json_object_set_new(json, "mae", hs_outcome_json_mae(outcome));
-	rc |= json_object_set_new(json, "rows", hs_outcome_json_rows(outcome));
-	rc |= json_object_set_new(json, "flows", flows_json(outcome));
-	rc |= json_object_set_new(json, "lost_packets", hs_outcome_json_lost(outcome));
-	rc |= json_object_set_new(json, "round_trip", hs_outcome_json_trips(outcome));
-	rc |= json_object_set_new(json, "overhead", hs_outcome_json_overhead(outcome));
-	rc |= json_object_set_new(json, "links", links_json(run));
-	rc |= json_object_set_new(json, "traffic", traffic_json(run));
-	rc |= json_object_set_new(json, "audit", audit_json(run));
-	rc |= hs_outcome_put_integer(json, "events", (int64_t)run->events);
-	rc |= json_object_set_new(json, "expect", expect_json(outcome));
-	if (!rc)
-		return json;
-	json_decref(json);
-	return NULL;
+	const struct hs_scenario *scenario = run->scenario;
+	json_t *audit = run->audit ? json_incref(run->audit) : json_array();
+	return json_pack("{s:s, s:s, s:I, s:o, s:b, s:b, s:o, s:I, s:I, s:I, s:o*, s:o, s:o, s:o, "
+			 "s:o, s:o, s:o, s:o, s:o, s:{s:b, s:o, s:I, s:I}, s:I, s:o}",
+			"name", scenario->name, "source", scenario->source, "seed",
+			(json_int_t)scenario->seed, "wall_s", outcome_number(run->wall_s),
+			"partial", run->partial, "real", run->real, "duration_s",
+			outcome_number((double)scenario->duration_ns / 1e9), "start_ns",
+			(json_int_t)run->start_ns, "end_ns", (json_int_t)run->end_ns, "window_ns",
+			(json_int_t)scenario->window_ns, "windows",
+			scenario->keep_windows ? windows_json(outcome) : NULL, "mae",
+			maes_json(outcome), "rows", rows_json(outcome), "flows",
+			flows_json(outcome), "lost_packets", lost_json(outcome), "round_trip",
+			trips_json(outcome), "overhead", overhead_json(outcome), "links",
+			links_json(run), "traffic", traffic_json(run), "audit", "ok", run->audit_ok,
+			"nodes", audit, "node_drops", (json_int_t)run->node_drops, "dropped_down",
+			(json_int_t)run->dropped_down, "events", (json_int_t)run->events, "expect",
+			outcome_expect_json(outcome));
 }

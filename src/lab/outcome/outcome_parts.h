@@ -1,130 +1,149 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The insides of an outcome, for the files that compute it, judge it and print it.
+// The parts that an outcome is made of. For outcome*.c only.
 //
 // Thread rule: owner.
 #pragma once
 
 #include "outcome.h"
-#include "outcome_configured.h"
-#include "outcome_match.h"
-#include "outcome_truth.h"
-#include "outcome_trip.h"
 
-#define HS_OUTCOME_FLAGS 9 // named flags of a window, as in enum hs_measured_flag
+#include <stdbool.h>
+#include <stdint.h>
 
-struct hs_outcome_hop {
-	const struct hs_measured_hop *measured;
-	struct hs_outcome_truth truth;
-	struct hs_point points[HS_METRIC_KINDS];
-	size_t row;	     // SIZE_MAX: none (stale, or a second passage between the same nodes)
-	uint32_t mismatches; // hs_outcome_match
+// ---- outcome_flow.c: the sampled packets of a flow, as the truth knows them ----
+
+struct outcome_report {
+	struct hs_truth_report truth;
+	int64_t counted_ns; // by the sink's clock: the time of the window that it is in
+	size_t arrival;	    // number of its arrival at the sink
+	size_t place;	    // in source order; SIZE_MAX: a copy of one that came before
+	uint32_t epoch;	    // grows where source or sink began anew
 };
 
-struct hs_outcome_window {
-	const struct hs_measured_window *measured;
-	bool partial;	  // cut short by the start or the end of its traffic: in no sum
-	bool way_differs; // a hop on the way of its packets is missing
-	size_t truth_reports;
-	size_t first_hop; // of n_hops + 1: end to end is the last; unused where stale
-};
-
-// Of a row over the whole run, in packets.
-struct hs_outcome_lost {
-	bool has_measured, has_truth, has_hop, has_all;
-	int64_t measured, truth; // from the first report to the newest
-	int64_t shown;		 // sum over windows of what was shown as lost
-	int64_t all;		 // everything the hop lost
-	int64_t owed;		 // by the windows so far: packets that were late
-	struct hs_truth_hop hop; // of a link
-};
-
-struct hs_outcome_line {
-	struct hs_outcome_row row;
-	uint32_t from_node, to_node; // HS_NO_INDEX: no packet says which
-	uint32_t published;	     // enum hs_measured_has of all its windows
-	struct hs_outcome_lost lost;
-	struct hs_point (*points)[HS_METRIC_KINDS]; // what row.points points at
-	int64_t *start_ns;
-	int64_t *true_start_ns; // of the same windows, as the sink's clock was at their end
-};
-
-// Of a flow's windows. Those of all but `windows` count what is cut short, too.
-struct hs_outcome_totals {
-	uint64_t windows; // in the sums: neither stale nor cut short
-	uint64_t stale, empty, path_changes, unsynchronised, reports, span_mismatches;
-	uint64_t number_mismatches; // windows: those that nobody published, too
-	uint64_t marked;	 // with a flag, another path, or a clock that is not synchronised
-	uint64_t negative;	 // without a flag that speaks of counts
-	uint64_t run_mismatches; // rows
-	int64_t unattributed_lost_packets;
-	uint64_t flags[HS_OUTCOME_FLAGS]; // by bit of enum hs_measured_flag
-};
-
-struct hs_outcome {
+struct outcome_flow {
 	const struct hs_run *run;
+	uint32_t index;
+	bool *publishes; // [n_nodes]: nodes that stand in the paths of what was measured
+	size_t n;
+	struct outcome_report *reports; // [n] by counted_ns
+	size_t *newest;			// [n]: the newest of reports [0] to [i]
+	size_t n_ordered;
+	size_t *ordered; // [n_ordered]: by source
+	size_t first;	 // the one that arrived first
 	size_t n_windows;
-	struct hs_outcome_window *windows; // as hs_measured_window has them
-	size_t n_hops;
-	struct hs_outcome_hop *hops;
-	size_t n_lines, lines_capacity;
-	struct hs_outcome_line *lines;
-	struct hs_outcome_totals *totals; // [n_flows]
-	struct hs_outcome_trips trips;
+	const struct hs_measured_window **windows; // of the flow, in order
+	size_t *places;				   // of them among all
 };
 
-// What is at hand while the windows of one flow are computed.
-struct hs_outcome_work {
-	struct hs_outcome *outcome;
-	struct hs_outcome_flow flow;
-	size_t n_windows;
-	const struct hs_measured_window **windows; // of the flow
-	size_t *indices;			   // of them in the outcome's list
-	struct hs_outcome_room room;
-	struct hs_outcome_path path;
-	size_t first_line;
-	int64_t start_ns, end_ns;    // of its traffic, true time
-	int64_t throughput_until_ns; // true time until which the configuration holds
-	int64_t others_until_ns;
+// A hop by the ids that stand in paths, or end to end; and two stops of a report.
+struct outcome_ends {
+	bool e2e;
+	uint16_t from, to;
+};
+struct outcome_stops {
+	uint32_t from, to;
 };
 
-// The line of a hop of the flow: SIZE_MAX where there is none. make: adds it; SIZE_MAX: no memory.
-size_t hs_outcome_line_find(const struct hs_outcome_work *work, struct hs_outcome_ends ends);
-size_t hs_outcome_line_make(struct hs_outcome_work *work, const struct hs_measured_window *window,
-		struct hs_outcome_ends ends);
+// 0 or -ENOMEM; fini in either case.
+int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint32_t index);
+void outcome_flow_fini(struct outcome_flow *flow);
+// How many reports are in windows that end by this time, or by it in the one that has it.
+size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns);
+// Where a report passed the hop; false: it did not.
+bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
+		struct outcome_ends ends, struct outcome_stops *stops);
+// The same, without a node in between that puts itself into paths: the delay of such a hop is
+// published.
+bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
+		struct outcome_ends ends, struct outcome_stops *stops);
+// Did a node that both of them passed forget its counts in between?
+bool outcome_flow_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b);
 
-// The points of a hop in a window, from what was measured and what is true of it.
-void hs_outcome_points(struct hs_outcome_work *work, const struct hs_measured_window *window,
-		struct hs_outcome_ends ends, struct hs_outcome_hop *hop);
+// ---- rows: a hop of a flow, or its end to end, over the windows ----
 
-// What a line lost over the whole run.
-void hs_outcome_lose(struct hs_outcome_work *work, struct hs_outcome_line *line);
+struct outcome_point {
+	double measured, truth, configured; // NAN where it does not apply
+};
 
+// Sums over the windows in which a number was measured; means of nothing are NAN.
+struct outcome_sums {
+	size_t n, n_truth, n_configured;
+	double measured, truth, configured;
+	double off_truth, off_configured; // of |measured - ...|
+	double off_signed;		  // of measured - configured
+	double max_off_truth;
+};
+
+struct outcome_row {
+	uint32_t flow;
+	struct outcome_ends ends;
+	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
+	uint32_t from_node, to_node; // HS_NO_INDEX: no packet says which
+	struct outcome_sums sums[HS_LAB_KINDS];
+	struct hs_row_numbers numbers;
+	struct hs_truth_hop link; // sent_packets 0: it is none
+	int64_t owed;		  // packets that were late, by the windows so far
+};
+
+// ---- round trips ----
+
+struct outcome_trip {
+	uint32_t up, down; // flows
+	struct hs_trip_numbers numbers;
+	json_t *windows;
+};
+
+// ---- all of it ----
+
+struct outcome {
+	const struct hs_run *run;
+	size_t n_rows, rows_capacity;
+	struct outcome_row *rows;
+	struct hs_flow_counts *counts; // [n_flows]
+	size_t n_trips;
+	struct outcome_trip *trips;
+	json_t **windows; // [hs_measured_windows]
+};
+
+// What happened on one hop in one window.
+struct outcome_truth {
+	bool has_delay, has_jitter, has_counts, has_node_loss, has_span, has_window;
+	json_t *delay; // mean, min, percentiles, max; owned
+	int64_t delay_mean_ns, jitter_ns;
+	int64_t tx_packets, rx_packets, lost_packets, rx_bytes, node_lost_packets;
+	int64_t span_start_ns, span_end_ns; // what the window should state, by the clock of `to`
+	double throughput_bps, loss_ratio, window_throughput_bps;
+};
+
+// outcome_truth.c. The caller frees `delay`. 0 or -ENOMEM.
+int outcome_truth_of(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		uint32_t hop, struct outcome_row *row, struct outcome_truth *truth);
+
+// outcome_configured.c: what the configuration of traffic and links lets one expect, into `points`.
+void outcome_configure(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		struct outcome_ends ends, struct outcome_point points[HS_LAB_KINDS]);
+// E|sum over i of (X_i - Y_i)| with X_i, Y_i uniform in [-widths[i], widths[i]]; NAN: too many of
+// them, or too different, to be summed exactly.
+double outcome_uniform_jitter(const double *widths, size_t n);
+
+// outcome_run.c: loss and overhead of a row over the whole run.
+void outcome_run_row(const struct outcome_flow *flow, struct outcome_row *row);
+
+// outcome_trip.c. 0 or -ENOMEM.
+int outcome_trips_make(struct outcome *outcome);
+
+// outcome_expect.c: whether what is expected of a scenario is met. New reference.
+json_t *outcome_expect_json(const struct outcome *outcome);
+
+// outcome_json.c. New references.
+json_t *outcome_json(const struct outcome *outcome);
+json_t *outcome_number(double value); // a whole number stays one; NULL of NAN and infinities
+json_t *outcome_truth_json(const struct outcome_truth *truth);
 // "NAME", or "NAME/reply".
-#define HS_OUTCOME_FLOW_NAME 48
-void hs_outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[HS_OUTCOME_FLOW_NAME]);
+#define OUTCOME_FLOW_NAME 48
+const char *outcome_flow_name(
+		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME]);
 
-// Traffic: what its hosts saw.
-struct hs_outcome_traffic {
-	struct hs_stream_counters counters;
-	double delivered_ratio, goodput_bps; // NAN: nothing was sent
-};
-void hs_outcome_traffic_of(
-		const struct hs_run *run, uint32_t traffic, struct hs_outcome_traffic *result);
-
-// Of an expectation. value: the worst where several must meet it; NAN, with a reason, where it
-// could not be computed.
-struct hs_outcome_verdict {
-	double value;
-	bool met;
-	char reason[128];
-};
-void hs_outcome_judge(const struct hs_outcome *outcome, const struct hs_scenario_expect *expect,
-		struct hs_outcome_verdict *verdict);
-
-// What is expected of every scenario; NULL where that is met.
-#define HS_OUTCOME_BUILT_IN 2
-const struct hs_scenario_expect *hs_outcome_broken(const struct hs_outcome *outcome, size_t index);
-
-// Telemetry on the wire; NAN: not a link, or nothing was sent.
-double hs_outcome_overhead(const struct hs_outcome_line *line, bool packets);
+// Mean of a sum; NAN of nothing.
+double outcome_mean(double sum, size_t n);
+// Bits a second of so many bytes over the run; NAN of a run of no time.
+double outcome_goodput(const struct hs_run *run, double bytes);

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "outcome_truth.h"
+// What really happened on one hop in one window: to the very packets that were sampled, and to all
+// packets over the span that the window should state.
+//
+// Source: docs/metrics.md, rules 7, 8, 11, 14, 16 to 18; the rounding is that of lib/qos, so that
+// equal is equal.
+#include "outcome_parts.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define ALTERNATES (HS_MEASURED_MULTIPATH | HS_MEASURED_ENTRIES_MISSING)
 #define P99_VALUES 100
+#define ALTERNATES (HS_FLAG_MULTIPATH | HS_FLAG_ENTRIES_MISSING)
 
 typedef __int128 wide;
 
 // One question: a hop in a window.
 struct question {
-	const struct hs_outcome_flow *flow;
+	const struct outcome_flow *flow;
 	const struct hs_measured_window *window;
-	const struct hs_measured_hop *hop;
-	struct hs_outcome_ends ends;
+	const json_t *hop; // as it was measured
+	struct outcome_ends ends;
 	size_t low, high; // reports of the window
 };
 
@@ -33,7 +39,7 @@ static int64_t rounded_mean(wide sum, uint64_t n)
 	return (int64_t)((sum < 0 ? sum - half : sum + half) / (wide)n);
 }
 
-static int64_t ranked(const int64_t *values, uint64_t n, uint64_t per_mille)
+static json_int_t ranked(const int64_t *values, uint64_t n, uint64_t per_mille)
 {
 	return values[(n * per_mille + 999) / 1000 - 1];
 }
@@ -41,39 +47,43 @@ static int64_t ranked(const int64_t *values, uint64_t n, uint64_t per_mille)
 static bool delay_of(const struct question *question, size_t index, int64_t *delay)
 {
 	const struct hs_truth_report *report = &question->flow->reports[index].truth;
-	struct hs_outcome_stops stops;
-	if (!hs_outcome_flow_passes(question->flow, report, question->ends, &stops))
+	struct outcome_stops stops;
+	if (!outcome_flow_passes(question->flow, report, question->ends, &stops))
 		return false;
 	*delay = report->stops[stops.to].rx_ns - report->stops[stops.from].rx_ns;
 	return true;
 }
 
-static void fill_delay(const struct question *question, struct hs_outcome_room *room,
-		struct hs_outcome_truth *truth)
+static int fill_delay(const struct question *question, struct outcome_truth *truth)
 {
-	int64_t *values = room->values;
+	int64_t *values = malloc((question->high - question->low + 1) * sizeof(*values));
 	wide sum = 0;
 	size_t n = 0;
+	if (!values)
+		return -ENOMEM;
 	for (size_t i = question->low; i < question->high; i++)
-		n += delay_of(question, i, &values[n]);
-	truth->delays = n;
-	if (!n)
-		return;
-	qsort(values, n, sizeof(*values), by_value);
-	for (size_t i = 0; i < n; i++)
-		sum += values[i];
-	truth->delay_mean_ns = rounded_mean(sum, n);
-	truth->delay_min_ns = values[0];
-	truth->delay_p50_ns = ranked(values, n, 500);
-	truth->delay_p99_ns = n >= P99_VALUES ? ranked(values, n, 990) : 0;
-	truth->delay_max_ns = values[n - 1];
+		if (delay_of(question, i, &values[n]))
+			sum += values[n++];
+	if (n) {
+		qsort(values, n, sizeof(*values), by_value);
+		truth->has_delay = true;
+		truth->delay_mean_ns = rounded_mean(sum, n);
+		truth->delay = json_pack("{s:I, s:I, s:I, s:I}", "mean",
+				(json_int_t)truth->delay_mean_ns, "min", (json_int_t)values[0],
+				"p50", ranked(values, n, 500), "max", (json_int_t)values[n - 1]);
+		if (n >= P99_VALUES)
+			json_object_set_new(
+					truth->delay, "p99", json_integer(ranked(values, n, 990)));
+	}
+	free(values);
+	return 0;
 }
 
 // The delay of the packet before it in source order that was on the hop too.
-static bool delay_before(const struct question *question, const struct hs_outcome_report *report,
+static bool delay_before(const struct question *question, const struct outcome_report *report,
 		int64_t *delay)
 {
-	const struct hs_outcome_flow *flow = question->flow;
+	const struct outcome_flow *flow = question->flow;
 	for (size_t place = report->place; place-- > 0;) {
 		if (flow->reports[flow->ordered[place]].epoch != report->epoch)
 			return false;
@@ -83,88 +93,127 @@ static bool delay_before(const struct question *question, const struct hs_outcom
 	return false;
 }
 
-static void fill_jitter(const struct question *question, struct hs_outcome_truth *truth)
+static void fill_jitter(const struct question *question, struct outcome_truth *truth)
 {
 	wide sum = 0;
+	uint64_t pairs = 0;
 	for (size_t i = question->low; i < question->high; i++) {
-		const struct hs_outcome_report *report = &question->flow->reports[i];
+		const struct outcome_report *report = &question->flow->reports[i];
 		int64_t delay, before;
 		if (report->place == SIZE_MAX || !delay_of(question, i, &delay) ||
 				!delay_before(question, report, &before))
 			continue;
 		sum += delay < before ? (wide)before - delay : (wide)delay - before;
-		truth->pairs++;
+		pairs++;
 	}
-	if (truth->pairs)
-		truth->jitter_ns = rounded_mean(sum, truth->pairs);
+	truth->has_jitter = pairs;
+	if (pairs)
+		truth->jitter_ns = rounded_mean(sum, pairs);
 }
 
 // ---- the span ----
 
-struct edge {
-	bool known;
-	struct hs_truth_report report;
-	struct hs_outcome_stops stops;
-};
-
-static int64_t shown_at(const struct edge *edge)
+// The report at which the span begins or ends: the newest of the first n, or the very first.
+// False: it did not pass the hop.
+static bool edge_of(const struct question *question, size_t n, const struct hs_truth_stop **from,
+		const struct hs_truth_stop **to, bool *sent_on)
 {
-	return edge->report.stops[edge->stops.to].rx_shown_ns;
-}
-
-// The report at which the span should begin or end: the newest by then, or the very first.
-static struct edge due_edge(const struct question *question, size_t n)
-{
-	const struct hs_outcome_flow *flow = question->flow;
-	struct edge edge = {.known = false};
+	const struct outcome_flow *flow = question->flow;
+	struct outcome_stops stops;
 	if (!flow->n)
-		return edge;
-	edge.report = flow->reports[n ? flow->newest[n - 1] : flow->first].truth;
-	edge.known = hs_outcome_flow_stops(flow, &edge.report, question->ends, &edge.stops);
-	return edge;
+		return false;
+	const struct hs_truth_report *report =
+			&flow->reports[n ? flow->newest[n - 1] : flow->first].truth;
+	if (!outcome_flow_stops(flow, report, question->ends, &stops))
+		return false;
+	*from = &report->stops[stops.from];
+	*to = &report->stops[stops.to];
+	*sent_on = stops.to + 1 < report->n_stops;
+	return true;
 }
 
-// Where on the flow's way a hop ends: a node's index.
-static bool find_node(const struct question *question, const struct edge *due, uint32_t *node)
+// As nodes publish it, in 15 digits: else equal ratios would differ in their last bit.
+static double published(double ratio)
 {
-	struct hs_outcome_stops stops;
-	if (due->known) {
-		*node = due->report.stops[due->stops.to].node;
-		return true;
-	}
-	for (size_t i = question->high; i-- > question->low;) {
-		const struct hs_truth_report *report = &question->flow->reports[i].truth;
-		if (hs_outcome_flow_stops(question->flow, report, question->ends, &stops)) {
-			*node = report->stops[stops.to].node;
-			return true;
-		}
-	}
-	return false;
+	char text[32];
+	snprintf(text, sizeof(text), "%.15g", ratio);
+	return strtod(text, NULL);
 }
 
-// The report at which the span was said to begin or end.
-static struct edge stated_edge(
-		const struct question *question, const struct edge *due, int64_t stated_ns)
+// Rule 14 for the truth, too: packets under way at a window's end are none that were lost. Of a hop
+// that lost nothing in all the run this is known to be 0.
+static double loss_of(const struct outcome_truth *truth, struct outcome_row *row)
 {
-	const struct hs_outcome_flow *flow = question->flow;
-	struct edge edge = {.known = false};
-	uint32_t node;
-	if (due->known && shown_at(due) == stated_ns)
-		return *due;
-	if (!find_node(question, due, &node))
-		return edge;
-	edge.known = hs_truth_find(flow->run->truth, flow->flow, node, stated_ns, &edge.report) &&
-		     hs_outcome_flow_stops(flow, &edge.report, question->ends, &edge.stops);
-	return edge;
+	int64_t owed = truth->lost_packets + row->owed;
+	row->owed = owed < 0 ? owed : 0;
+	if (owed <= 0 || truth->tx_packets <= 0 || row->numbers.lost_all == 0)
+		return 0;
+	double ratio = (double)owed / (double)truth->tx_packets;
+	return published(ratio < 1 ? ratio : 1);
 }
 
-// Where the path changed or a node began anew, a hop's span need not be the window's.
-static bool may_differ(const struct question *question)
+static bool states_another(const struct question *question, const struct outcome_truth *truth)
+{
+	return hs_measured_has(question->hop, "span_end_ns") &&
+	       (hs_measured_integer(question->hop, "span_start_ns") != truth->span_start_ns ||
+			       hs_measured_integer(question->hop, "span_end_ns") !=
+					       truth->span_end_ns);
+}
+
+// Counts are those of the span that the window should state. Where its window says that the path
+// changed or that a node began anew, the span of a hop need not be that, and of another than the
+// window states nothing is compared.
+static void fill_span(const struct question *question, struct outcome_row *row,
+		struct outcome_truth *truth)
 {
 	const struct hs_measured_window *window = question->window;
-	if (window->flags & HS_MEASURED_EPOCH)
+	const struct hs_truth_stop *from_a, *from_b, *to_a, *to_b;
+	bool on_a, on_b;
+	bool differs = window->flags & HS_FLAG_EPOCH ||
+		       (!question->ends.e2e &&
+				       (window->path_changed || window->flags & ALTERNATES));
+	size_t before = outcome_flow_until(question->flow, window->start_ns);
+	if (differs || !edge_of(question, before, &from_a, &to_a, &on_a) ||
+			!edge_of(question, question->high, &from_b, &to_b, &on_b))
+		return;
+	truth->has_span = true;
+	truth->span_start_ns = to_a->rx_shown_ns;
+	truth->span_end_ns = to_b->rx_shown_ns;
+	if (states_another(question, truth))
+		return;
+	truth->has_counts = true;
+	truth->tx_packets = (int64_t)(from_b->tx_packets - from_a->tx_packets);
+	truth->rx_packets = (int64_t)(to_b->rx_packets - to_a->rx_packets);
+	truth->rx_bytes = (int64_t)(to_b->rx_bytes - to_a->rx_bytes);
+	truth->lost_packets = truth->tx_packets - truth->rx_packets;
+	truth->loss_ratio = loss_of(truth, row);
+	int64_t sent_on = (int64_t)(to_b->tx_packets - to_a->tx_packets);
+	truth->has_node_loss = on_a && on_b && sent_on >= 0;
+	truth->node_lost_packets = truth->rx_packets - sent_on;
+	int64_t span_ns = to_b->rx_ns - to_a->rx_ns;
+	truth->throughput_bps = NAN;
+	if (span_ns > 0)
+		truth->throughput_bps =
+				(double)(int64_t)((wide)truth->rx_bytes * 8 * 1000000000 / span_ns);
+}
+
+// ---- the window ----
+
+// What `to` had received by then; false: unknown.
+static bool bytes_by(const struct question *question, int64_t shown_ns, uint64_t *bytes)
+{
+	const struct outcome_flow *flow = question->flow;
+	struct hs_truth_edge edge;
+	struct outcome_stops stops;
+	*bytes = 0;
+	if (!hs_truth_edge(flow->run->truth, flow->index, shown_ns, &edge))
 		return true;
-	return !question->ends.e2e && (window->path_changed || window->flags & ALTERNATES);
+	struct hs_truth_report newest = {.n_stops = edge.n_stops, .stops = edge.stops};
+	if (!outcome_flow_stops(flow, &newest, question->ends, &stops))
+		return false;
+	bool sink = stops.to + 1 == edge.n_stops;
+	*bytes = sink ? edge.sink_rx_bytes : edge.stops[stops.to].rx_bytes;
+	return true;
 }
 
 // Rule 10: a step across a node's new beginning is in no hop's counts, though in its span; and
@@ -174,99 +223,11 @@ static bool counts_have_gaps(const struct question *question)
 	uint32_t flags = question->window->flags;
 	if (question->ends.e2e)
 		return false;
-	return flags & HS_MEASURED_EPOCH ||
-	       (flags & ALTERNATES && !(question->hop->has & HS_MEASURED_LOSS));
+	return flags & HS_FLAG_EPOCH ||
+	       (flags & ALTERNATES && !hs_measured_has(question->hop, "loss_ratio"));
 }
 
-static void fill_rate(struct hs_outcome_truth *truth)
-{
-	truth->throughput_bps = NAN;
-	if (truth->span_true_ns > 0)
-		truth->throughput_bps = (double)(int64_t)((wide)truth->rx_bytes * 8 * 1000000000 /
-							  truth->span_true_ns);
-}
-
-static void fill_counts(const struct edge *a, const struct edge *b, struct hs_outcome_truth *truth)
-{
-	const struct hs_truth_stop *from_a = &a->report.stops[a->stops.from];
-	const struct hs_truth_stop *from_b = &b->report.stops[b->stops.from];
-	const struct hs_truth_stop *to_a = &a->report.stops[a->stops.to];
-	const struct hs_truth_stop *to_b = &b->report.stops[b->stops.to];
-	truth->tx_packets = (int64_t)(from_b->tx_packets - from_a->tx_packets);
-	truth->rx_packets = (int64_t)(to_b->rx_packets - to_a->rx_packets);
-	truth->rx_bytes = (int64_t)(to_b->rx_bytes - to_a->rx_bytes);
-	truth->lost_packets = truth->tx_packets - truth->rx_packets;
-	truth->span_true_ns = to_b->rx_ns - to_a->rx_ns;
-	int64_t sent_on = (int64_t)(to_b->tx_packets - to_a->tx_packets);
-	truth->has_node_loss = a->stops.to + 1 < a->report.n_stops &&
-			       b->stops.to + 1 < b->report.n_stops && sent_on >= 0;
-	truth->node_lost_packets = truth->rx_packets - sent_on;
-	truth->has_counts = true;
-	fill_rate(truth);
-}
-
-static bool forgot_ends(const struct edge *a, const struct edge *b)
-{
-	struct hs_truth_stop ends_a[2] = {
-			a->report.stops[0], a->report.stops[a->report.n_stops - 1]};
-	struct hs_truth_stop ends_b[2] = {
-			b->report.stops[0], b->report.stops[b->report.n_stops - 1]};
-	struct hs_truth_report only_a = {.n_stops = 2, .stops = ends_a};
-	struct hs_truth_report only_b = {.n_stops = 2, .stops = ends_b};
-	return hs_outcome_flow_forgot(&only_a, &only_b);
-}
-
-static bool states(const struct hs_measured_hop *hop, const struct hs_outcome_truth *truth)
-{
-	return hop->span_start_ns == truth->span_start_ns && hop->span_end_ns == truth->span_end_ns;
-}
-
-static void fill_span(const struct question *question, struct hs_outcome_truth *truth)
-{
-	const struct hs_measured_hop *hop = question->hop;
-	bool stated = hop->has & HS_MEASURED_SPAN;
-	size_t before = hs_outcome_flow_until(question->flow, question->window->start_ns);
-	struct edge due_a = due_edge(question, before);
-	struct edge due_b = due_edge(question, question->high);
-	struct edge a = stated ? stated_edge(question, &due_a, hop->span_start_ns) : due_a;
-	struct edge b = stated ? stated_edge(question, &due_b, hop->span_end_ns) : due_b;
-	bool due = due_a.known && due_b.known && !may_differ(question);
-	if (due) {
-		truth->has_span = true;
-		truth->span_start_ns = shown_at(&due_a);
-		truth->span_end_ns = shown_at(&due_b);
-	}
-	if (stated)
-		truth->mismatch = !a.known || !b.known ||
-				  (!may_differ(question) && !(due && states(hop, truth)));
-	// Where an end began anew, and the window says so, the step across that is in no count.
-	bool forgot = a.known && b.known && question->window->flags & HS_MEASURED_EPOCH &&
-		      forgot_ends(&a, &b);
-	bool counted = hop->has & (HS_MEASURED_SPAN | HS_MEASURED_LOSS | HS_MEASURED_BYTES);
-	if (a.known && b.known && counted && !forgot && !counts_have_gaps(question))
-		fill_counts(&a, &b, truth);
-}
-
-// ---- the window ----
-
-// What `to` had received by then; false: unknown.
-static bool bytes_by(const struct question *question, int64_t shown_ns, uint64_t *bytes)
-{
-	const struct hs_outcome_flow *flow = question->flow;
-	struct hs_truth_edge edge;
-	struct hs_outcome_stops stops;
-	*bytes = 0;
-	if (!hs_truth_edge(flow->run->truth, flow->flow, shown_ns, &edge))
-		return true;
-	struct hs_truth_report newest = {.n_stops = edge.n_stops, .stops = edge.stops};
-	if (!hs_outcome_flow_stops(flow, &newest, question->ends, &stops))
-		return false;
-	bool sink = stops.to + 1 == edge.n_stops;
-	*bytes = sink ? edge.sink_rx_bytes : edge.stops[stops.to].rx_bytes;
-	return true;
-}
-
-static void fill_window(const struct question *question, struct hs_outcome_truth *truth)
+static void fill_window(const struct question *question, struct outcome_truth *truth)
 {
 	const struct hs_measured_window *window = question->window;
 	uint64_t before, after;
@@ -280,84 +241,22 @@ static void fill_window(const struct question *question, struct hs_outcome_truth
 			(double)(int64_t)((wide)(after - before) * 8 * 1000000000 / length_ns);
 }
 
-// What `to` had received when the packet of the newest of the first n reports came by; of none: 0.
-static bool bytes_of(const struct question *question, size_t n, uint64_t *bytes)
-{
-	const struct hs_outcome_flow *flow = question->flow;
-	struct hs_outcome_stops stops;
-	*bytes = 0;
-	if (!n)
-		return true;
-	const struct hs_truth_report *report = &flow->reports[flow->newest[n - 1]].truth;
-	if (!hs_outcome_flow_stops(flow, report, question->ends, &stops))
-		return false;
-	*bytes = report->stops[stops.to].rx_bytes;
-	return true;
-}
-
-// Between the newest report at or before the end of a window and the first newer one; false: not
-// known, or counted the other way round, as where packets overtake each other.
-static bool gap_at(const struct question *question, int64_t shown_ns, uint64_t *gap)
-{
-	const struct hs_outcome_flow *flow = question->flow;
-	size_t n = hs_outcome_flow_until(flow, shown_ns), next = n + 1;
-	uint64_t before, after;
-	while (n && next <= flow->n && flow->newest[next - 1] == flow->newest[n - 1])
-		next++;
-	bool known = bytes_of(question, n, &before) &&
-		     (next > flow->n ? bytes_by(question, INT64_MAX, &after)
-				     : bytes_of(question, next, &after));
-	if (!known || after < before)
-		return false;
-	*gap = after - before;
-	return true;
-}
-
-static void fill_gap(const struct question *question, struct hs_outcome_truth *truth)
-{
-	const struct hs_measured_window *window = question->window;
-	int64_t length_ns = window->end_ns - window->start_ns;
-	uint64_t first, last;
-	if (!truth->has_window || !gap_at(question, window->start_ns, &first) ||
-			!gap_at(question, window->end_ns, &last))
-		return;
-	// Rounded up: the two that differ by it are rounded down.
-	wide bits = (wide)(first > last ? first : last) * 8 * 1000000000;
-	truth->has_gap = true;
-	truth->gap_throughput_bps = (double)(int64_t)((bits + length_ns - 1) / length_ns);
-}
-
-static int reserve(struct hs_outcome_room *room, size_t n)
-{
-	if (n <= room->capacity)
-		return 0;
-	int64_t *values = realloc(room->values, n * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	room->values = values;
-	room->capacity = n;
-	return 0;
-}
-
-int hs_outcome_truth_of(const struct hs_outcome_flow *flow, const struct hs_measured_window *window,
-		const struct hs_measured_hop *hop, struct hs_outcome_ends ends,
-		struct hs_outcome_room *room, struct hs_outcome_truth *truth)
+int outcome_truth_of(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		uint32_t hop, struct outcome_row *row, struct outcome_truth *truth)
 {
 	struct question question = {
 			.flow = flow,
 			.window = window,
-			.hop = hop,
-			.ends = ends,
-			.low = hs_outcome_flow_until(flow, window->start_ns),
-			.high = hs_outcome_flow_until(flow, window->end_ns),
+			.hop = hs_measured_hop(window, hop),
+			.ends = row->ends,
+			.low = outcome_flow_until(flow, window->start_ns),
+			.high = outcome_flow_until(flow, window->end_ns),
 	};
-	*truth = (struct hs_outcome_truth){.delays = 0};
-	if (reserve(room, question.high - question.low + 1))
+	*truth = (struct outcome_truth){.has_delay = false};
+	if (fill_delay(&question, truth))
 		return -ENOMEM;
-	fill_delay(&question, room, truth);
 	fill_jitter(&question, truth);
-	fill_span(&question, truth);
+	fill_span(&question, row, truth);
 	fill_window(&question, truth);
-	fill_gap(&question, truth);
 	return 0;
 }

@@ -117,7 +117,7 @@ struct hs_scenario_event {
 };
 
 struct hs_scenario_expect {
-	char metric[64]; // checked to exist: outcome.h has the table
+	char metric[64]; // checked to exist: lab_metric.h has the table
 	// A link's name, "e2e", "*" (every row must meet it), or "": for mae.* and max_error.* all
 	// rows together, else end to end.
 	char hop[HS_SCENARIO_NAME];

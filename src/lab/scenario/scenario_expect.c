@@ -2,7 +2,7 @@
 // What a scenario expects of its result.
 #include "scenario_parts.h"
 
-#include "outcome.h"
+#include "lab_metric.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,13 +19,12 @@ struct entry {
 static int read_metric(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	struct entry *entry = into;
-	const char *expected = hs_outcome_metrics();
 
 	if (!json_is_string(value))
-		return hs_schema_wrong_type(value, path, expected, err);
+		return hs_schema_wrong_type(value, path, hs_lab_metric_names, err);
 	const char *metric = json_string_value(value);
-	if (strlen(metric) >= sizeof(entry->expect.metric) || !hs_outcome_knows(metric))
-		return hs_error_set(err, "unknown_metric", path, expected,
+	if (strlen(metric) >= sizeof(entry->expect.metric) || !hs_lab_metric_find(metric))
+		return hs_error_set(err, "unknown_metric", path, hs_lab_metric_names,
 				"there is no metric \"%.64s\"", metric);
 	snprintf(entry->expect.metric, sizeof(entry->expect.metric), "%s", metric);
 	return 0;

@@ -2,9 +2,9 @@
 #include "measured.h"
 
 #include "index_map.h"
-#include "measured_window.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,36 +23,75 @@ struct hs_measured {
 	uint32_t n_flows;
 	struct hs_measured_window **windows; // in order
 	size_t n_windows, windows_capacity;
-	struct hs_measured_counters counters;
 	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
 };
+
+// ---- hops ----
+
+const json_t *hs_measured_hop(const struct hs_measured_window *window, uint32_t index)
+{
+	if (index == window->n_hops)
+		return json_object_get(window->body, "e2e");
+	return json_array_get(json_object_get(window->body, "hops"), index);
+}
+
+int64_t hs_measured_integer(const json_t *hop, const char *key)
+{
+	return json_integer_value(json_object_get(hop, key));
+}
+
+bool hs_measured_has(const json_t *hop, const char *key)
+{
+	return json_object_get(hop, key) != NULL;
+}
+
+uint16_t hs_measured_from(const struct hs_measured_window *window, uint32_t index)
+{
+	if (index == window->n_hops)
+		return 0;
+	return (uint16_t)hs_measured_integer(hs_measured_hop(window, index), "from");
+}
+
+uint16_t hs_measured_to(const struct hs_measured_window *window, uint32_t index)
+{
+	if (index == window->n_hops)
+		return window->node_id;
+	return (uint16_t)hs_measured_integer(hs_measured_hop(window, index), "to");
+}
+
+double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
+{
+	if (kind == HS_LAB_SPAN) {
+		if (!hs_measured_has(hop, "span_end_ns"))
+			return NAN;
+		return (double)(hs_measured_integer(hop, "span_end_ns") -
+				hs_measured_integer(hop, "span_start_ns"));
+	}
+	const json_t *value = json_object_get(hop, hs_lab_metric_word(kind));
+	if (kind == HS_LAB_DELAY)
+		value = json_object_get(value, "mean");
+	return value ? json_number_value(value) : NAN;
+}
 
 // ---- making ----
 
 // A flow is paired where another has its app_id and entry of traffic and the other direction. seen:
 // of the first flow with an app_id and entry, the directions of all of them.
-static int find_directions(struct hs_index_map *firsts, uint8_t *seen,
-		const struct hs_scenario_flow *flows, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t key = (uint64_t)flows[i].app_id << 32 | flows[i].traffic;
-		uint32_t first = hs_index_map_find(firsts, key);
-		if (first == HS_INDEX_MAP_NONE && hs_index_map_add(firsts, key, i) < 0)
-			return -ENOMEM;
-		seen[first == HS_INDEX_MAP_NONE ? i : first] |= flows[i].reverse ? 2 : 1;
-	}
-	return 0;
-}
-
 static int pair_flows(struct hs_measured *measured, const struct hs_scenario_flow *flows)
 {
 	struct hs_index_map firsts = {0};
 	uint8_t *seen = calloc(measured->n_flows + 1, sizeof(*seen));
-	int rc = seen ? find_directions(&firsts, seen, flows, measured->n_flows) : -ENOMEM;
-	for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++) {
-		uint64_t key = (uint64_t)flows[i].app_id << 32 | flows[i].traffic;
-		measured->flows[i].paired = flows[i].traffic != HS_NO_INDEX &&
-					    seen[hs_index_map_find(&firsts, key)] == 3;
+	int rc = seen ? 0 : -ENOMEM;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++) {
+			uint64_t key = (uint64_t)flows[i].app_id << 32 | flows[i].traffic;
+			uint32_t first = hs_index_map_find(&firsts, key);
+			if (first == HS_INDEX_MAP_NONE)
+				rc = hs_index_map_add(&firsts, key, first = i);
+			seen[first] |= flows[i].reverse ? 2 : 1;
+			measured->flows[i].paired =
+					flows[i].traffic != HS_NO_INDEX && seen[first] == 3;
+		}
 	}
 	hs_index_map_fini(&firsts);
 	free(seen);
@@ -99,16 +138,23 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 	return 0;
 }
 
+static void free_window(struct hs_measured_window *window)
+{
+	if (window)
+		json_decref(window->body);
+	free(window);
+}
+
 void hs_measured_destroy(struct hs_measured *measured)
 {
 	if (!measured)
 		return;
 	for (uint32_t i = 0; measured->flows && i < measured->n_flows; i++) {
 		free(measured->flows[i].trips);
-		free(measured->flows[i].run);
+		free_window(measured->flows[i].run);
 	}
 	for (size_t i = 0; i < measured->n_windows; i++)
-		free(measured->windows[i]);
+		free_window(measured->windows[i]);
 	free(measured->windows);
 	free(measured->flows);
 	hs_index_map_fini(&measured->by_ns_id);
@@ -139,35 +185,34 @@ static size_t place_of(const struct hs_measured *measured, const struct hs_measu
 	return low;
 }
 
-static int reserve_window(struct hs_measured *measured)
+// The array with room for one more; NULL: no memory, it is as it was.
+static void *grown(void *array, size_t *capacity, size_t used, size_t item_bytes)
 {
-	if (measured->n_windows < measured->windows_capacity)
-		return 0;
-	size_t capacity = measured->windows_capacity ? 2 * measured->windows_capacity : 64;
-	struct hs_measured_window **windows =
-			realloc(measured->windows, capacity * sizeof(struct hs_measured_window *));
-	if (!windows)
-		return -ENOMEM;
-	measured->windows = windows;
-	measured->windows_capacity = capacity;
-	return 0;
+	size_t wanted = *capacity ? 2 * *capacity : 64;
+	if (used < *capacity)
+		return array;
+	void *larger = realloc(array, wanted * item_bytes);
+	if (larger)
+		*capacity = wanted;
+	return larger;
 }
 
 // Takes the window over where it returns 0.
 static int keep_window(struct hs_measured *measured, struct hs_measured_window *window)
 {
 	size_t at = place_of(measured, window);
-	struct hs_measured_window **slot;
 	if (at < measured->n_windows && compare(measured->windows[at], window) == 0) {
-		free(measured->windows[at]);
+		free_window(measured->windows[at]);
 		measured->windows[at] = window;
 		return 0;
 	}
-	if (reserve_window(measured) < 0)
+	struct hs_measured_window **windows = grown(measured->windows, &measured->windows_capacity,
+			measured->n_windows, sizeof(window));
+	if (!windows)
 		return -ENOMEM;
-	slot = &measured->windows[at];
-	memmove(slot + 1, slot, (measured->n_windows - at) * sizeof(struct hs_measured_window *));
-	*slot = window;
+	memmove(&windows[at + 1], &windows[at], (measured->n_windows - at) * sizeof(window));
+	windows[at] = window;
+	measured->windows = windows;
 	measured->n_windows++;
 	return 0;
 }
@@ -177,25 +222,85 @@ void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64
 	measured->ahead_ns[node_id] = ahead_ns;
 }
 
-static void move_hop(const struct hs_measured *measured, struct hs_measured_hop *hop)
+static void move_time(json_t *object, const char *key, int64_t ahead_ns)
 {
-	hop->span_start_ns += measured->ahead_ns[hop->to];
-	hop->span_end_ns += measured->ahead_ns[hop->to];
+	json_t *time = json_object_get(object, key);
+	json_integer_set(time, json_integer_value(time) + ahead_ns);
 }
 
 static void move_window(const struct hs_measured *measured, struct hs_measured_window *window)
 {
 	window->start_ns += measured->ahead_ns[window->node_id];
 	window->end_ns += measured->ahead_ns[window->node_id];
-	for (uint32_t i = 0; i < window->n_hops; i++)
-		move_hop(measured, &window->hops[i]);
-	move_hop(measured, &window->e2e);
+	for (uint32_t i = 0; i <= window->n_hops; i++) {
+		json_t *hop = (json_t *)hs_measured_hop(window, i);
+		int64_t ahead_ns = measured->ahead_ns[hs_measured_to(window, i)];
+		move_time(hop, "span_start_ns", ahead_ns);
+		move_time(hop, "span_end_ns", ahead_ns);
+	}
 }
 
-static int take_window(struct hs_measured *measured, uint32_t flow, const json_t *body)
+static uint32_t flags_of(const json_t *body)
+{
+	const json_t *name;
+	uint32_t flags = 0;
+	size_t i;
+	json_array_foreach (json_object_get(body, "flags"), i, name) {
+		unsigned bit = 0;
+		while (bit < HS_LAB_FLAGS && strcmp(hs_lab_flags[bit], json_string_value(name)))
+			bit++;
+		flags |= UINT32_C(1) << bit;
+	}
+	return flags;
+}
+
+static bool is_window(const json_t *body)
+{
+	static const char *const integers[] = {"window_ns", "start_ns", "end_ns", "reports"};
+	for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++)
+		if (!json_is_integer(json_object_get(body, integers[i])))
+			return false;
+	return json_is_boolean(json_object_get(body, "stale")) &&
+	       json_is_array(json_object_get(body, "hops")) &&
+	       json_is_object(json_object_get(body, "e2e")) &&
+	       json_array_size(json_object_get(body, "path")) >= 2;
+}
+
+// A reply has no origin: the sink is the last of the path.
+static int read_window(json_t *body, struct hs_measured_window **out)
+{
+	const json_t *path = json_object_get(body, "path"),
+		     *node = json_object_get(body, "node_id");
+	const json_t *clock = json_object_get(body, "clock");
+	if (!is_window(body))
+		return -EINVAL;
+	if (!node)
+		node = json_array_get(path, json_array_size(path) - 1);
+	struct hs_measured_window *window = malloc(sizeof(*window));
+	if (!window)
+		return -ENOMEM;
+	*window = (struct hs_measured_window){
+			.node_id = (uint16_t)json_integer_value(node),
+			.window_ns = hs_measured_integer(body, "window_ns"),
+			.start_ns = hs_measured_integer(body, "start_ns"),
+			.end_ns = hs_measured_integer(body, "end_ns"),
+			.reports = hs_measured_integer(body, "reports"),
+			.stale = json_is_true(json_object_get(body, "stale")),
+			.path_changed = json_is_true(json_object_get(body, "path_changed")),
+			.clock_known = json_object_size(clock) > 0,
+			.synchronised = json_is_true(json_object_get(clock, "synchronised")),
+			.flags = flags_of(body),
+			.n_hops = (uint32_t)json_array_size(json_object_get(body, "hops")),
+			.body = json_incref(body),
+	};
+	*out = window;
+	return 0;
+}
+
+static int take_window(struct hs_measured *measured, uint32_t flow, json_t *body)
 {
 	struct hs_measured_window *window;
-	int rc = hs_measured_read_window(body, false, &window);
+	int rc = read_window(body, &window);
 	if (rc < 0)
 		return rc;
 	window->flow = flow;
@@ -203,132 +308,76 @@ static int take_window(struct hs_measured *measured, uint32_t flow, const json_t
 	bool wanted = window->window_ns == measured->window_ns;
 	rc = wanted ? keep_window(measured, window) : 0;
 	if (!wanted || rc < 0)
-		free(window);
-	measured->counters.windows += rc == 0;
+		free_window(window);
 	return rc;
-}
-
-// ---- reports and events ----
-
-static int take_report(struct hs_measured *measured, uint32_t index, const json_t *body)
-{
-	struct flow *flow = &measured->flows[index];
-	struct hs_trip trip;
-	int rc = hs_measured_read_trip(body, &trip);
-	if (rc < 0)
-		return rc;
-	if (rc > 0) {
-		if (flow->n_trips == flow->trips_capacity) {
-			size_t capacity = flow->trips_capacity ? 2 * flow->trips_capacity : 64;
-			struct hs_trip *trips = realloc(flow->trips, capacity * sizeof(*trips));
-			if (!trips)
-				return -ENOMEM;
-			flow->trips = trips;
-			flow->trips_capacity = capacity;
-		}
-		trip.sink_ns += measured->ahead_ns[flow->sink];
-		trip.source_ns += measured->ahead_ns[flow->source];
-		flow->trips[flow->n_trips++] = trip;
-	}
-	measured->counters.reports++;
-	return 0;
-}
-
-static int take_event(struct hs_measured *measured, const char *kind, const char *json)
-{
-	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-	const char *said =
-			json_string_value(json_object_get(json_object_get(root, "event"), "kind"));
-	int rc = said && strcmp(said, kind) == 0 ? 0 : -EINVAL;
-	json_decref(root);
-	measured->counters.events += rc == 0;
-	return rc;
-}
-
-// ---- messages ----
-
-// A decimal number as a node prints it; 0: it is none.
-static uint32_t parse_ns_id(const char *text)
-{
-	uint64_t value = 0;
-	if (*text == '0')
-		return 0;
-	for (; *text >= '0' && *text <= '9' && value <= UINT32_MAX; text++)
-		value = 10 * value + (uint64_t)(*text - '0');
-	return *text || value > UINT32_MAX ? 0 : (uint32_t)value;
-}
-
-static const char *behind(const char *topic, const char *prefix)
-{
-	size_t len = strlen(prefix);
-	return strncmp(topic, prefix, len) == 0 ? topic + len : NULL;
-}
-
-typedef int take_body(struct hs_measured *measured, uint32_t flow, const json_t *body);
-
-static int take_json(struct hs_measured *measured, uint32_t flow, uint32_t ns_id, const char *json,
-		const char *key, take_body *take)
-{
-	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-	const json_t *body = json_object_get(root, key);
-	int64_t said;
-	int rc = hs_measured_integer(body, "ns_id", ns_id, ns_id, &said) ? 0 : -EINVAL;
-	if (rc == 0)
-		rc = take(measured, flow, body);
-	json_decref(root);
-	return rc;
-}
-
-static int take_of_flow(
-		struct hs_measured *measured, const char *number, const char *json, bool window)
-{
-	uint32_t ns_id = parse_ns_id(number);
-	uint32_t flow = hs_index_map_find(&measured->by_ns_id, ns_id);
-	if (!ns_id)
-		return -EINVAL;
-	if (flow == HS_INDEX_MAP_NONE) {
-		measured->counters.others++;
-		return 0;
-	}
-	if (window)
-		return take_json(measured, flow, ns_id, json, "qos_report", take_window);
-	if (measured->flows[flow].paired)
-		return take_json(measured, flow, ns_id, json, "int_report", take_report);
-	measured->counters.reports++;
-	return 0;
-}
-
-int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json)
-{
-	const char *rest;
-	if ((rest = behind(topic, "report.")))
-		return take_of_flow(measured, rest, json, false);
-	if ((rest = behind(topic, "qos.")))
-		return take_of_flow(measured, rest, json, true);
-	if ((rest = behind(topic, "event.")))
-		return take_event(measured, rest, json);
-	measured->counters.others++;
-	return 0;
 }
 
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report)
 {
 	struct hs_measured_window *window;
-	int64_t ns_id;
-	if (!hs_measured_integer(qos_report, "ns_id", 1, UINT32_MAX, &ns_id))
-		return -EINVAL;
-	int rc = hs_measured_read_window(qos_report, true, &window);
+	uint32_t flow = hs_index_map_find(
+			&measured->by_ns_id, (uint64_t)hs_measured_integer(qos_report, "ns_id"));
+	int rc = read_window(qos_report, &window);
 	if (rc < 0)
 		return rc;
-	window->flow = hs_index_map_find(&measured->by_ns_id, (uint64_t)ns_id);
-	if (window->flow == HS_INDEX_MAP_NONE) {
-		measured->counters.others++;
-		free(window);
+	if (flow == HS_INDEX_MAP_NONE) {
+		free_window(window);
 		return 0;
 	}
-	free(measured->flows[window->flow].run);
-	measured->flows[window->flow].run = window;
+	window->flow = flow;
+	free_window(measured->flows[flow].run);
+	measured->flows[flow].run = window;
 	return 0;
+}
+
+// ---- reports ----
+
+static int take_report(struct hs_measured *measured, uint32_t index, json_t *body)
+{
+	struct flow *flow = &measured->flows[index];
+	const json_t *source = json_object_get(json_object_get(body, "e2e"), "ts_ns");
+	const json_t *sink = json_object_get(json_object_get(body, "sink"), "ts_ns");
+	if (!json_is_integer(sink))
+		return -EINVAL;
+	if (!source) // it was not stamped there
+		return 0;
+	struct hs_trip *trips =
+			grown(flow->trips, &flow->trips_capacity, flow->n_trips, sizeof(*trips));
+	if (!trips)
+		return -ENOMEM;
+	trips[flow->n_trips++] = (struct hs_trip){
+			.source_ns = json_integer_value(source) + measured->ahead_ns[flow->source],
+			.sink_ns = json_integer_value(sink) + measured->ahead_ns[flow->sink],
+	};
+	flow->trips = trips;
+	return 0;
+}
+
+// ---- messages ----
+
+static int take_json(struct hs_measured *measured, uint32_t flow, uint64_t ns_id, const char *json,
+		bool window)
+{
+	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+	json_t *body = json_object_get(root, window ? "qos_report" : "int_report");
+	bool right = (uint64_t)hs_measured_integer(body, "ns_id") == ns_id;
+	int rc = !right	  ? -EINVAL
+		 : window ? take_window(measured, flow, body)
+			  : take_report(measured, flow, body);
+	json_decref(root);
+	return rc;
+}
+
+int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json)
+{
+	bool window = strncmp(topic, "qos.", 4) == 0, report = strncmp(topic, "report.", 7) == 0;
+	if (!window && !report)
+		return 0;
+	uint64_t ns_id = strtoull(strchr(topic, '.') + 1, NULL, 10);
+	uint32_t flow = hs_index_map_find(&measured->by_ns_id, ns_id);
+	if (flow == HS_INDEX_MAP_NONE || (report && !measured->flows[flow].paired))
+		return 0;
+	return take_json(measured, flow, ns_id, json, window);
 }
 
 // ---- reading ----
@@ -354,9 +403,4 @@ size_t hs_measured_trips(
 {
 	*trips = measured->flows[flow].trips;
 	return measured->flows[flow].n_trips;
-}
-
-void hs_measured_counters(const struct hs_measured *measured, struct hs_measured_counters *counters)
-{
-	*counters = measured->counters;
 }

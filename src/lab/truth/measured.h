@@ -5,6 +5,7 @@
 // Thread rule: owner.
 #pragma once
 
+#include "lab_metric.h"
 #include "round_trip.h"
 #include "scenario.h"
 
@@ -13,56 +14,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum hs_measured_has {
-	HS_MEASURED_THROUGHPUT = 1 << 0,
-	HS_MEASURED_WINDOW_THROUGHPUT = 1 << 1,
-	HS_MEASURED_DELAY = 1 << 2,
-	HS_MEASURED_P50 = 1 << 3,
-	HS_MEASURED_P99 = 1 << 4,
-	HS_MEASURED_JITTER = 1 << 5,
-	HS_MEASURED_LOSS = 1 << 6,
-	HS_MEASURED_NODE_LOSS = 1 << 7,
-	HS_MEASURED_BYTES = 1 << 8,
-	HS_MEASURED_SPAN = 1 << 9,
-	HS_MEASURED_RX_PACKETS = 1 << 10, // also where LOSS is not known
-};
-
-struct hs_measured_hop {
-	uint32_t has;
-	uint16_t from, to; // node ids as published
-	double throughput_bps, window_throughput_bps, loss_ratio;
-	int64_t delay_mean_ns, delay_min_ns, delay_p50_ns, delay_p99_ns, delay_max_ns;
-	int64_t jitter_ns;
-	int64_t lost_packets, node_lost_packets, tx_packets, rx_packets, rx_bytes;
-	int64_t span_start_ns, span_end_ns;
-};
-
-enum hs_measured_flag {
-	HS_MEASURED_MULTIPATH = 1 << 0,
-	HS_MEASURED_RULES_DIFFER = 1 << 1,
-	HS_MEASURED_COUNTER_AMBIGUOUS = 1 << 2,
-	HS_MEASURED_NEGATIVE_DELAY = 1 << 3,
-	HS_MEASURED_EPOCH = 1 << 4,
-	HS_MEASURED_COUNTS_MISSING = 1 << 5,
-	HS_MEASURED_CLOCK_STEP = 1 << 6,
-	HS_MEASURED_BYPASSED = 1 << 7,
-	HS_MEASURED_ENTRIES_MISSING = 1 << 8,
-	HS_MEASURED_OTHER = 1 << 9, // a flag that this table lacks
-};
-
+// A window as it was published: what is asked of it often, and the message for the rest.
 struct hs_measured_window {
 	uint32_t flow;
 	uint16_t node_id; // who published it
 	int64_t window_ns, start_ns, end_ns;
-	uint64_t reports;
+	int64_t reports;
 	bool stale, path_changed;
 	bool clock_known, synchronised;
-	uint32_t flags;
-	int64_t unattributed_lost_packets;
+	uint32_t flags; // by bit of hs_lab_flags
 	uint32_t n_hops;
-	struct hs_measured_hop *hops; // source to sink
-	struct hs_measured_hop e2e;
+	json_t *body; // owned
 };
+
+// A hop, source to sink; with index n_hops: end to end.
+const json_t *hs_measured_hop(const struct hs_measured_window *window, uint32_t index);
+// The ids that a hop lies between; of end to end 0 and the sink.
+uint16_t hs_measured_from(const struct hs_measured_window *window, uint32_t index);
+uint16_t hs_measured_to(const struct hs_measured_window *window, uint32_t index);
+
+// A number of a hop; NAN where it is not published. A delay is its mean.
+double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind);
+// An integer of a hop, 0 where it is not published.
+int64_t hs_measured_integer(const json_t *hop, const char *key);
+bool hs_measured_has(const json_t *hop, const char *key);
 
 struct hs_measured;
 
@@ -72,9 +47,9 @@ void hs_measured_destroy(struct hs_measured *measured);
 // What is added from now on to times of this node's clock, in windows and trips.
 void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64_t ahead_ns);
 
-// Takes a published message: what is no window, report or event of the scenario is counted only.
-// Of reports only those that a round trip needs are read. 0, -EINVAL (no such message can come from
-// a node: a bug), -ENOMEM.
+// Takes a published message: what is no window or report of the scenario is passed over. Of reports
+// only those that a round trip needs are read. 0, -EINVAL (no such message can come from a node: a
+// bug), -ENOMEM.
 int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json);
 
 // Windows of the scenario's window_ns, in the order of start, flow and node; the last one, cut
@@ -83,6 +58,7 @@ int hs_measured_take(struct hs_measured *measured, const char *topic, const char
 size_t hs_measured_windows(const struct hs_measured *measured);
 const struct hs_measured_window *hs_measured_window(
 		const struct hs_measured *measured, size_t index);
+
 // Of a flow over the whole run: an element of the reply of qos_get with "window": "run" (borrowed),
 // if it was taken with hs_measured_take_run: 0, -EINVAL or -ENOMEM. The later of several. NULL:
 // none. Its node_id is that of the end of its path.
@@ -93,11 +69,3 @@ const struct hs_measured_window *hs_measured_run(const struct hs_measured *measu
 // app_id and entry of traffic, the other direction.
 size_t hs_measured_trips(
 		const struct hs_measured *measured, uint32_t flow, const struct hs_trip **trips);
-
-struct hs_measured_counters {
-	uint64_t windows, reports; // of the scenario's flows, windows of any length
-	uint64_t events;
-	uint64_t others; // taken, and no use for them
-};
-void hs_measured_counters(
-		const struct hs_measured *measured, struct hs_measured_counters *counters);

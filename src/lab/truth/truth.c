@@ -1,10 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "truth_parts.h"
+#include "truth.h"
+
+#include "index_map.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Of a flow at a node it came by.
+struct hs_truth_counts {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint32_t life;
+};
+
+struct hs_truth_kept {
+	uint64_t number;
+	bool copy;
+	uint32_t n_stops;
+	size_t first_stop; // in the flow's stops
+};
+
+// What was known at the sink, from one arrival to the next.
+struct hs_truth_state {
+	uint64_t number;
+	uint64_t sink_rx_packets, sink_rx_bytes;
+	uint32_t n_stops;
+};
+
+// The state at all boundaries from the one behind the edge before up to last_shown_ns.
+struct hs_truth_kept_edge {
+	int64_t last_shown_ns;
+	struct hs_truth_state state;
+	size_t first_stop;
+};
+
+struct hs_truth_flow {
+	struct hs_index_map node_map; // node -> nodes[]
+	struct hs_index_map hop_map;  // from, to -> hops[]
+	struct hs_truth_counts *nodes;
+	struct hs_truth_hop *hops;
+	struct hs_truth_kept *reports;
+	struct hs_truth_kept_edge *edges;
+	struct hs_truth_stop *stops; // of reports and edges
+	size_t n_nodes, nodes_capacity;
+	size_t n_hops, hops_capacity;
+	size_t n_reports, reports_capacity;
+	size_t n_edges, edges_capacity;
+	size_t n_stops, stops_capacity;
+	bool arrived;
+	int64_t first_edge_ns, next_edge_ns; // shown
+	struct hs_truth_state state;
+	struct hs_truth_stop newest[HS_TRUTH_HOPS + 1]; // state.n_stops of them
+};
+
+struct hs_truth {
+	struct hs_truth_flow *flows;
+	uint32_t n_flows, n_nodes;
+	int64_t window_ns;
+	int status;
+};
 
 int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **out)
 {
@@ -37,7 +92,6 @@ void hs_truth_destroy(struct hs_truth *truth)
 		free(flow->reports);
 		free(flow->edges);
 		free(flow->stops);
-		free(flow->sightings);
 	}
 	free(truth->flows);
 	free(truth);
@@ -254,8 +308,6 @@ static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow,
 		return;
 	struct hs_truth_kept_edge edge = {
 			.last_shown_ns = boundary_from(truth, stop->rx_shown_ns) - truth->window_ns,
-			.passed_ns = stop->rx_ns,
-			.passed_shown_ns = stop->rx_shown_ns,
 			.state = flow->state,
 			.first_stop = keep_stops(truth, flow, flow->newest, flow->state.n_stops),
 	};
@@ -271,8 +323,6 @@ static void note_arrival(struct hs_truth_flow *flow, const struct hs_passport *p
 {
 	const struct hs_truth_stop *stop = &passport->stops[passport->n_stops - 1];
 	struct hs_truth_state *state = &flow->state;
-	state->ns = stop->rx_ns;
-	state->shown_ns = stop->rx_shown_ns;
 	state->sink_rx_packets = stop->rx_packets;
 	state->sink_rx_bytes = stop->rx_bytes;
 	if (flow->arrived && passport->number <= state->number)
@@ -308,4 +358,77 @@ void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport)
 	note_arrival(flow, passport);
 	if (passport->telemetry && !passport->unreported)
 		keep_report(truth, flow, passport);
+}
+
+// ---- reading, after the run ----
+
+int hs_truth_status(const struct hs_truth *truth)
+{
+	return truth->status;
+}
+
+size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow)
+{
+	return truth->status < 0 ? 0 : truth->flows[flow].n_reports;
+}
+
+void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
+		struct hs_truth_report *report)
+{
+	const struct hs_truth_flow *of = &truth->flows[flow];
+	assert(index < of->n_reports);
+	const struct hs_truth_kept *kept = &of->reports[index];
+	const struct hs_truth_stop *stops = &of->stops[kept->first_stop];
+	*report = (struct hs_truth_report){
+			.number = kept->number,
+			.copy = kept->copy,
+			.sink_ns = stops[kept->n_stops - 1].rx_ns,
+			.sink_shown_ns = stops[kept->n_stops - 1].rx_shown_ns,
+			.n_stops = kept->n_stops,
+			.stops = stops,
+	};
+}
+
+static const struct hs_truth_kept_edge *find_edge(
+		const struct hs_truth_flow *flow, int64_t end_shown_ns)
+{
+	size_t low = 0, high = flow->n_edges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (flow->edges[middle].last_shown_ns < end_shown_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < flow->n_edges ? &flow->edges[low] : NULL;
+}
+
+bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
+		struct hs_truth_edge *edge)
+{
+	const struct hs_truth_flow *of = &truth->flows[flow];
+	if (truth->status < 0 || !of->arrived || end_shown_ns < of->first_edge_ns)
+		return false;
+	const struct hs_truth_kept_edge *kept = find_edge(of, end_shown_ns);
+	const struct hs_truth_state *state = kept ? &kept->state : &of->state;
+	*edge = (struct hs_truth_edge){
+			.number = state->number,
+			.sink_rx_bytes = state->sink_rx_bytes,
+			.sink_rx_packets = state->sink_rx_packets,
+			.n_stops = state->n_stops,
+			.stops = kept ? &of->stops[kept->first_stop] : of->newest,
+	};
+	return true;
+}
+
+size_t hs_truth_hops(const struct hs_truth *truth, uint32_t flow)
+{
+	return truth->status < 0 ? 0 : truth->flows[flow].n_hops;
+}
+
+void hs_truth_hop(
+		const struct hs_truth *truth, uint32_t flow, size_t index, struct hs_truth_hop *hop)
+{
+	assert(index < truth->flows[flow].n_hops);
+	*hop = truth->flows[flow].hops[index];
 }

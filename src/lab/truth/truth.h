@@ -58,9 +58,7 @@ struct hs_truth_report {
 // What every packet of a flow that was at its sink by some time said of each stop: for windows that
 // end between reports.
 struct hs_truth_edge {
-	int64_t at_shown_ns; // sink's clock: a multiple of the window
-	int64_t at_ns;	     // reckoned from the nearest arrival: exact where that clock is steady
-	uint64_t number;     // of the newest packet
+	uint64_t number; // of the newest packet
 	uint64_t sink_rx_bytes, sink_rx_packets;
 	uint32_t n_stops;
 	const struct hs_truth_stop *stops; // of the newest packet (source order) that had arrived
@@ -112,10 +110,6 @@ void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 // the next stamp.
 size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow);
 void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
-		struct hs_truth_report *report);
-// The report whose packet showed this time at this node: of several the one sent last, and of its
-// copies the one that came first. False: none did.
-bool hs_truth_find(const struct hs_truth *truth, uint32_t flow, uint32_t node, int64_t shown_ns,
 		struct hs_truth_report *report);
 // At the end of the window (start, end]: when the sink's clock first passed it. Beyond the last
 // arrival the state is the final one. False: nothing had arrived.

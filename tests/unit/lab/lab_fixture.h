@@ -141,6 +141,20 @@ static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsi
 	return counters;
 }
 
+// One of the numbers of a delay.
+static inline int64_t delay_of(
+		const struct hs_measured_window *window, uint32_t hop, const char *which)
+{
+	return hs_measured_integer(
+			json_object_get(hs_measured_hop(window, hop), "delay_ns"), which);
+}
+
+static inline int64_t count_at(
+		const struct hs_measured_window *window, uint32_t hop, const char *key)
+{
+	return hs_measured_integer(hs_measured_hop(window, hop), key);
+}
+
 static inline uint64_t lost_on(const struct hs_link_counters *link)
 {
 	uint64_t sum = 0;

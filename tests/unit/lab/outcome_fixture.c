@@ -70,7 +70,7 @@ void fixture_init(struct fixture *f)
 
 void fixture_fini(struct fixture *f)
 {
-	hs_outcome_destroy(f->outcome);
+	json_decref(f->result);
 	hs_measured_destroy(f->run.measured);
 	hs_truth_destroy(f->run.truth);
 	hs_stream_destroy(f->streams[0]);
@@ -233,14 +233,91 @@ void fixture_compute(struct fixture *f)
 		assert_int_equal(hs_stream_create(&f->scenario, 0, 1, T0, &macs, &f->streams[0],
 						 &err),
 				0);
-	hs_outcome_destroy(f->outcome);
-	f->outcome = NULL;
-	assert_int_equal(hs_outcome_create(&f->run, &f->outcome), 0);
+	json_decref(f->result);
+	f->result = hs_outcome_json(&f->run);
+	assert_non_null(f->result);
 }
 
-struct hs_outcome_mean fixture_mean(const struct fixture *f, size_t row, enum hs_metric_kind kind)
+const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *key)
 {
-	struct hs_outcome_mean mean;
-	hs_outcome_mean(f->outcome, row, kind, &mean);
+	return json_object_get(json_array_get(json_object_get(f->result, list), index), key);
+}
+
+json_int_t fixture_integer(const struct fixture *f, const char *list, size_t index, const char *key)
+{
+	const json_t *value = fixture_at(f, list, index, key);
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+const char *fixture_text(const struct fixture *f, const char *list, size_t index, const char *key)
+{
+	const char *text = json_string_value(fixture_at(f, list, index, key));
+	assert_non_null(text);
+	return text;
+}
+
+static double number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	return value ? json_number_value(value) : NAN;
+}
+
+static double side(const json_t *hop, const char *name, enum hs_lab_metric_kind kind)
+{
+	const json_t *of = json_object_get(hop, name), *value;
+	if (kind == HS_LAB_SPAN)
+		return json_object_get(of, "span_end_ns")
+				       ? (double)(hs_measured_integer(of, "span_end_ns") -
+							 hs_measured_integer(of, "span_start_ns"))
+				       : NAN;
+	value = json_object_get(of, hs_lab_metric_word(kind));
+	return json_is_object(value) ? number(value, "mean") : number(of, hs_lab_metric_word(kind));
+}
+
+struct fixture_point fixture_point(
+		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind)
+{
+	const json_t *hops = fixture_at(f, "windows", window, "hops");
+	const json_t *hop = row < json_array_size(hops) ? json_array_get(hops, row)
+							: fixture_at(f, "windows", window, "e2e");
+	return (struct fixture_point){side(hop, "measured", kind), side(hop, "truth", kind),
+			side(hop, "configured", kind)};
+}
+
+struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind)
+{
+	const json_t *of = fixture_at(f, "rows", row, hs_lab_metric_word(kind));
+	const json_t *mae = json_object_get(of, "mae");
+	struct fixture_mean mean = {
+			.n = (int)json_integer_value(json_object_get(of, "windows")),
+			.measured = number(of, "measured"),
+			.truth = number(of, "truth"),
+			.configured = number(of, "configured"),
+			.mae_truth = number(mae, "truth"),
+			.mae_configured = number(mae, "configured"),
+			.max_error = number(of, "max_error"),
+			.mean_error = number(of, "mean_error"),
+	};
+	for (size_t i = 0; i < json_array_size(json_object_get(f->result, "windows")); i++) {
+		if (json_is_true(fixture_at(f, "windows", i, "partial")) ||
+				json_is_true(fixture_at(f, "windows", i, "stale")))
+			continue;
+		mean.n_truth += !isnan(fixture_point(f, row, i, kind).truth);
+		mean.n_configured += !isnan(fixture_point(f, row, i, kind).configured);
+	}
 	return mean;
+}
+
+struct fixture_verdict fixture_judge(struct fixture *f, struct hs_scenario_expect expect)
+{
+	f->scenario.n_expects = 1;
+	f->scenario.expects = f->expects;
+	f->expects[0] = expect;
+	fixture_compute(f);
+	const json_t *reason = fixture_at(f, "expect", 0, "reason");
+	return (struct fixture_verdict){
+			number(json_array_get(json_object_get(f->result, "expect"), 0), "measured"),
+			json_is_true(fixture_at(f, "expect", 0, "met")),
+			reason ? json_string_value(reason) : ""};
 }

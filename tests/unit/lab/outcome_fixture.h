@@ -30,7 +30,7 @@ struct fixture {
 	struct hs_stream *streams[1];
 	struct hs_node_counts node_counts[8];
 	struct hs_run run;
-	struct hs_outcome *outcome;
+	json_t *result;
 	int64_t sink_ahead_ns; // of the clock of dst
 	uint32_t telemetry_bytes;
 };
@@ -71,8 +71,31 @@ void fixture_tell_run(struct fixture *f, struct told told);
 void fixture_tell_all(struct fixture *f);
 void fixture_compute(struct fixture *f);
 
-// Rows: 0, 1: hops, 2: end to end.
-struct hs_outcome_mean fixture_mean(const struct fixture *f, size_t row, enum hs_metric_kind kind);
+// What the result has of a row (0, 1: hops, 2: end to end) over its whole windows; NAN: nothing.
+struct fixture_mean {
+	int n, n_truth, n_configured; // windows
+	double measured, truth, configured, mae_truth, mae_configured, max_error, mean_error;
+};
+struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind);
+// The same in one window.
+struct fixture_point {
+	double measured, truth, configured;
+};
+struct fixture_point fixture_point(
+		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind);
+// A member of an element of one of the result's lists.
+const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *key);
+json_int_t fixture_integer(
+		const struct fixture *f, const char *list, size_t index, const char *key);
+const char *fixture_text(const struct fixture *f, const char *list, size_t index, const char *key);
+
+// The result with one expectation alone, and what became of it.
+struct fixture_verdict {
+	double value;
+	bool met;
+	const char *reason; // valid until the next
+};
+struct fixture_verdict fixture_judge(struct fixture *f, struct hs_scenario_expect expect);
 
 // NAN is near nothing, where cmocka's assert_float_equal lets it pass.
 static inline void assert_near(double value, double expected, double tolerance)

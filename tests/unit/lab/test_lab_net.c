@@ -50,11 +50,11 @@ static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(vo
 		const struct hs_measured_window *window = hs_measured_window(r.run->measured, w);
 		assert_int_equal(window->n_hops, 5);
 		for (unsigned h = 0; h < 5; h++) {
-			assert_int_equal(window->hops[h].delay_min_ns, delays[h]);
-			assert_int_equal(window->hops[h].delay_max_ns, delays[h]);
-			assert_int_equal(window->hops[h].lost_packets, 0);
+			assert_int_equal(delay_of(window, h, "min"), delays[h]);
+			assert_int_equal(delay_of(window, h, "max"), delays[h]);
+			assert_int_equal(count_at(window, h, "lost_packets"), 0);
 		}
-		assert_int_equal(window->e2e.delay_mean_ns, 45000001);
+		assert_int_equal(delay_of(window, window->n_hops, "mean"), 45000001);
 		assert_true(window->clock_known && window->synchronised);
 	}
 	lab_run_ends(&r);
@@ -80,13 +80,13 @@ static void the_loss_that_is_published_is_what_the_links_lost(void **state)
 	for (unsigned l = 0; l < 5; l++) {
 		uint64_t lost = lost_on(&r.run->links[l][0]);
 		assert_in_range(lost, 80, 250);
-		assert_int_equal(window->hops[l].lost_packets, lost);
+		assert_int_equal(count_at(window, l, "lost_packets"), lost);
 		struct hs_truth_hop hop;
 		hs_truth_hop(r.run->truth, 0, l, &hop);
 		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
 		sum += lost;
 	}
-	assert_int_equal(window->e2e.lost_packets, sum);
+	assert_int_equal(count_at(window, window->n_hops, "lost_packets"), sum);
 	assert_int_equal(t.sent[0], 8001);
 	assert_int_equal(t.delivered[0], 8001 - sum);
 	lab_run_ends(&r);
@@ -159,8 +159,8 @@ static void an_opening_packet_goes_a_second_before_the_others(void **state)
 		// As often as before: not each.
 		assert_in_range(n, 2, 8);
 		const struct hs_measured_window *whole = hs_measured_run(r.run->measured, 0);
-		assert_int_equal(whole->e2e.lost_packets, 0);
-		assert_int_equal(whole->e2e.tx_packets, 5001);
+		assert_int_equal(count_at(whole, whole->n_hops, "lost_packets"), 0);
+		assert_int_equal(count_at(whole, whole->n_hops, "tx_packets"), 5001);
 		lab_run_ends(&r);
 	}
 }
@@ -312,7 +312,7 @@ static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(v
 	assert_int_equal(links[2][1].sent_packets, 1000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + SECOND);
 	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
-	assert_int_equal(run->e2e.lost_packets, 50);
+	assert_int_equal(count_at(run, run->n_hops, "lost_packets"), 50);
 	assert_int_equal(t.altered, 0);
 	lab_run_ends(&r);
 }
@@ -413,7 +413,10 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 	assert_ran(&r);
 	assert_int_equal(r.run->dropped_down, 200);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 3001 - 200);
-	assert_int_equal(hs_measured_run(r.run->measured, 0)->e2e.lost_packets, 200);
+	assert_int_equal(count_at(hs_measured_run(r.run->measured, 0),
+					 hs_measured_run(r.run->measured, 0)->n_hops,
+					 "lost_packets"),
+			200);
 	// The newest report speaks of packets since the restart: its rules are there again.
 	struct hs_truth_report report;
 	size_t n = hs_truth_reports(r.run->truth, 0);
@@ -470,8 +473,8 @@ static void a_nodes_clock_is_what_its_stamps_show(void **state)
 			1);
 	assert_ran(&r);
 	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
-	assert_int_equal(run->e2e.delay_min_ns, 8000000 + 1); // 1 ms of drift by 1 ppm
-	assert_int_equal(run->e2e.delay_max_ns, 8000000 + 1991);
+	assert_int_equal(delay_of(run, run->n_hops, "min"), 8000000 + 1); // 1 ms of drift by 1 ppm
+	assert_int_equal(delay_of(run, run->n_hops, "max"), 8000000 + 1991);
 	assert_true(run->clock_known);
 	assert_false(run->synchronised);
 	struct hs_truth_report report;
@@ -500,7 +503,7 @@ static void a_clock_that_is_corrected_says_so(void **state)
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	const struct hs_measured_window *last = hs_measured_window(
 			r.run->measured, hs_measured_windows(r.run->measured) - 1);
-	assert_true(llabs(last->e2e.delay_max_ns - MS) < 10000);
+	assert_true(llabs(delay_of(last, last->n_hops, "max") - MS) < 10000);
 	lab_run_ends(&r);
 }
 

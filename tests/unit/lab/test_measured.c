@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,13 +52,6 @@ static int teardown(void **state)
 {
 	hs_measured_destroy(*state);
 	return 0;
-}
-
-static struct hs_measured_counters counters_of(const struct hs_measured *measured)
-{
-	struct hs_measured_counters counters;
-	hs_measured_counters(measured, &counters);
-	return counters;
 }
 
 // ---- real messages ----
@@ -142,28 +136,25 @@ static void check_second_window(const struct hs_measured_window *window)
 	assert_int_equal(window->n_hops, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		static const uint16_t nodes[] = {0, 1, 2, 9};
-		const struct hs_measured_hop *hop = &window->hops[i];
-		assert_int_equal(hop->from, nodes[i]);
-		assert_int_equal(hop->to, nodes[i + 1]);
-		assert_int_equal(hop->has | HS_MEASURED_NODE_LOSS, 0x7FF);
-		assert_int_equal(hop->delay_mean_ns, MS);
-		assert_int_equal(hop->delay_p99_ns, MS);
-		assert_int_equal(hop->jitter_ns, 0);
-		assert_int_equal(hop->tx_packets, 1000);
-		assert_int_equal(hop->lost_packets, i == 2 ? 100 : 0);
-		assert_true(hop->loss_ratio == (i == 2 ? 0.1 : 0));
-		assert_int_equal(hop->rx_packets, i == 2 ? 900 : 1000);
-		assert_int_equal(hop->rx_bytes, i == 2 ? 900 * 562 : 1000 * 562);
-		assert_int_equal(hop->span_end_ns - hop->span_start_ns, SECOND);
-		assert_true(hop->throughput_bps == (i == 2 ? 900 : 1000) * 562 * 8);
-		assert_true(hop->window_throughput_bps == (i == 2 ? 900 : 1000) * 562 * 8);
+		const json_t *hop = hs_measured_hop(window, i);
+		assert_int_equal(hs_measured_from(window, i), nodes[i]);
+		assert_int_equal(hs_measured_to(window, i), nodes[i + 1]);
+		int64_t received = i == 2 ? 900 : 1000;
+		assert_true(hs_measured_number(hop, HS_LAB_DELAY) == MS);
+		assert_true(hs_measured_number(hop, HS_LAB_JITTER) == 0);
+		assert_int_equal(hs_measured_integer(hop, "tx_packets"), 1000);
+		assert_int_equal(hs_measured_integer(hop, "rx_packets"), received);
+		assert_true(hs_measured_number(hop, HS_LAB_LOST_PACKETS) == 1000 - received);
+		assert_true(hs_measured_number(hop, HS_LAB_LOSS) == (i == 2 ? 0.1 : 0));
+		assert_true(hs_measured_number(hop, HS_LAB_RX_BYTES) == received * 562);
+		assert_true(hs_measured_number(hop, HS_LAB_SPAN) == SECOND);
+		assert_true(hs_measured_number(hop, HS_LAB_THROUGHPUT) == received * 562 * 8);
+		assert_true(hs_measured_number(hop, HS_LAB_WINDOW_THROUGHPUT) ==
+				received * 562 * 8);
 	}
-	assert_int_equal(window->e2e.to, 9);
-	assert_int_equal(window->e2e.delay_max_ns, 3 * MS);
-	assert_int_equal(window->e2e.delay_p50_ns, 3 * MS);
-	assert_int_equal(window->e2e.delay_min_ns, 3 * MS);
-	assert_int_equal(window->e2e.lost_packets, 100);
-	assert_int_equal(window->unattributed_lost_packets, 0);
+	assert_int_equal(hs_measured_to(window, 3), 9);
+	assert_true(hs_measured_number(hs_measured_hop(window, 3), HS_LAB_DELAY) == 3 * MS);
+	assert_int_equal(hs_measured_integer(hs_measured_hop(window, 3), "lost_packets"), 100);
 }
 
 static void windows_of_the_monitor_are_read_with_every_number(void **state)
@@ -174,7 +165,6 @@ static void windows_of_the_monitor_are_read_with_every_number(void **state)
 	hs_qos_destroy(qos);
 	// The fourth was cut short; a 10 s and a 60 s window came too.
 	assert_int_equal(hs_measured_windows(*state), 4);
-	assert_int_equal(counters_of(*state).windows, 6);
 	assert_int_equal(hs_measured_window(*state, 0)->end_ns, T0 + SECOND);
 	check_second_window(hs_measured_window(*state, 1));
 	assert_int_equal(hs_measured_window(*state, 3)->reports, 101);
@@ -192,8 +182,7 @@ static void a_silent_flow_has_stale_windows(void **state)
 	assert_false(hs_measured_window(*state, 0)->stale);
 	assert_true(hs_measured_window(*state, 0)->clock_known);
 	assert_true(hs_measured_window(*state, 0)->synchronised);
-	assert_int_equal(hs_measured_window(*state, 0)->hops[0].has & HS_MEASURED_DELAY,
-			HS_MEASURED_DELAY);
+	assert_true(hs_measured_has(hs_measured_hop(hs_measured_window(*state, 0), 0), "delay_ns"));
 	const struct hs_measured_window *stale = hs_measured_window(*state, 2);
 	assert_true(stale->stale);
 	assert_int_equal(stale->reports, 0);
@@ -229,7 +218,6 @@ static void of_a_window_that_came_twice_the_later_is_kept(void **state)
 	hs_qos_destroy(qos);
 	assert_int_equal(hs_measured_windows(*state), 1);
 	assert_int_equal(hs_measured_window(*state, 0)->reports, 21);
-	assert_int_equal(counters_of(*state).windows, 6);
 }
 
 static void the_run_is_taken_from_a_reply(void **state)
@@ -245,22 +233,14 @@ static void the_run_is_taken_from_a_reply(void **state)
 	for (unsigned twice = 0; twice < 2; twice++)
 		assert_int_equal(hs_measured_take_run(*state, body), 0);
 	assert_int_equal(hs_measured_take_run(*state, json_object_get(other, "qos_report")), 0);
-	assert_int_equal(counters_of(*state).others, 1);
 	const struct hs_measured_window *run = hs_measured_run(*state, 0);
 	assert_int_equal(run->node_id, 9);
 	assert_int_equal(run->reports, 499);
 	assert_int_equal(run->start_ns, T0 + 13 * MS);
 	assert_int_equal(run->end_ns, T0 + 2503 * MS);
-	assert_int_equal(run->e2e.lost_packets, 249);
+	assert_int_equal(hs_measured_integer(hs_measured_hop(run, run->n_hops), "lost_packets"),
+			249);
 	assert_null(hs_measured_run(*state, 1));
-	// It is no window of the result, and no window is a run.
-	size_t windows = hs_measured_windows(*state);
-	char *text = json_dumps(json, 0);
-	assert_int_equal(hs_measured_take(*state, "qos.7", text), -EINVAL);
-	assert_int_equal(hs_measured_windows(*state), windows);
-	json_object_del(body, "run");
-	assert_int_equal(hs_measured_take_run(*state, body), -EINVAL);
-	free(text);
 	json_decref(json);
 	json_decref(other);
 	hs_qos_destroy(qos);
@@ -286,7 +266,6 @@ static void trips_are_kept_of_flows_that_have_a_way_back(void **state)
 		for (uint64_t number = 300; number > 0; number--)
 			assert_int_equal(take_report(*state, flows[i].ns_id, number, 0x7000), 0);
 	assert_int_equal(take_report(*state, 7, 1000, 0x3000), 0); // not stamped
-	assert_int_equal(counters_of(*state).reports, 300 * scenario.n_flows + 1);
 	for (uint32_t i = 0; i < scenario.n_flows; i++) {
 		bool paired = i < 2 || i == 7;
 		size_t n = hs_measured_trips(*state, i, &trips);
@@ -304,23 +283,6 @@ static void reports_that_nobody_needs_are_not_even_read(void **state)
 	assert_int_equal(hs_measured_take(*state, "report.99", "not JSON"), 0);
 	assert_int_equal(hs_measured_take(*state, "qos.99", "not JSON"), 0);
 	assert_int_equal(hs_measured_take(*state, "weather.7", "not JSON"), 0);
-	assert_int_equal(counters_of(*state).reports, 1);
-	assert_int_equal(counters_of(*state).others, 3);
-	assert_int_equal(counters_of(*state).windows, 0);
-}
-
-static void events_are_counted(void **state)
-{
-	assert_int_equal(hs_measured_take(*state, "event.flow_new",
-					 "{\"event\": {\"kind\": \"flow_new\", \"ts_ns\": 5}}"),
-			0);
-	assert_int_equal(counters_of(*state).events, 1);
-	assert_int_equal(hs_measured_take(*state, "event.flow_new",
-					 "{\"event\": {\"kind\": \"flow_old\"}}"),
-			-EINVAL);
-	assert_int_equal(hs_measured_take(*state, "event.flow_new", "{\"event\": {}}"), -EINVAL);
-	assert_int_equal(hs_measured_take(*state, "event.flow_new", "{"), -EINVAL);
-	assert_int_equal(counters_of(*state).events, 1);
 }
 
 // ---- by hand ----
@@ -345,40 +307,27 @@ static const char BY_HAND[] =
 
 static void a_window_written_by_hand_is_read_as_it_says(void **state)
 {
+	hs_measured_set_ahead(*state, 9, 100);
 	assert_int_equal(hs_measured_take(*state, "qos.7", BY_HAND), 0);
 	assert_int_equal(hs_measured_windows(*state), 1);
 	const struct hs_measured_window *window = hs_measured_window(*state, 0);
-	assert_int_equal(window->start_ns, 2 * SECOND);
+	assert_int_equal(window->start_ns, 2 * SECOND + 100);
 	assert_int_equal(window->reports, 100);
 	assert_true(window->path_changed && window->clock_known && !window->synchronised);
-	assert_int_equal(window->flags,
-			HS_MEASURED_MULTIPATH | HS_MEASURED_RULES_DIFFER |
-					HS_MEASURED_COUNTER_AMBIGUOUS | HS_MEASURED_NEGATIVE_DELAY |
-					HS_MEASURED_EPOCH | HS_MEASURED_ENTRIES_MISSING);
-	assert_int_equal(window->unattributed_lost_packets, -8);
+	assert_int_equal(window->flags, 0x11f);
 	assert_int_equal(window->n_hops, 1);
-	const struct hs_measured_hop *hop = &window->hops[0], *e2e = &window->e2e;
-	assert_int_equal(hop->has, HS_MEASURED_WINDOW_THROUGHPUT | HS_MEASURED_NODE_LOSS |
-						   HS_MEASURED_BYTES | HS_MEASURED_SPAN);
-	assert_int_equal(hop->to, 9);
-	assert_true(hop->window_throughput_bps == 44960000.5);
-	assert_int_equal(hop->node_lost_packets, 3);
-	assert_int_equal(hop->rx_bytes, 5620000);
-	assert_int_equal(hop->span_start_ns, 10);
-	assert_int_equal(hop->span_end_ns, 20);
-	assert_int_equal(e2e->has, HS_MEASURED_THROUGHPUT | HS_MEASURED_DELAY | HS_MEASURED_P50 |
-						   HS_MEASURED_P99 | HS_MEASURED_JITTER |
-						   HS_MEASURED_LOSS | HS_MEASURED_RX_PACKETS);
-	assert_true(e2e->throughput_bps == 44960000 && e2e->loss_ratio == 0.25);
-	assert_int_equal(e2e->delay_mean_ns, -4);
-	assert_int_equal(e2e->delay_min_ns, -5);
-	assert_int_equal(e2e->delay_p50_ns, -4);
-	assert_int_equal(e2e->delay_p99_ns, -3);
-	assert_int_equal(e2e->delay_max_ns, -2);
-	assert_int_equal(e2e->jitter_ns, 6);
-	assert_int_equal(e2e->lost_packets, -7);
-	assert_int_equal(e2e->tx_packets, 10000);
-	assert_int_equal(e2e->rx_packets, 9998);
+	const json_t *hop = hs_measured_hop(window, 0), *e2e = hs_measured_hop(window, 1);
+	assert_int_equal(hs_measured_to(window, 0), 9);
+	assert_true(hs_measured_number(hop, HS_LAB_WINDOW_THROUGHPUT) == 44960000.5);
+	assert_true(isnan(hs_measured_number(hop, HS_LAB_DELAY)));
+	assert_true(isnan(hs_measured_number(hop, HS_LAB_LOSS)));
+	assert_int_equal(hs_measured_integer(hop, "node_lost_packets"), 3);
+	assert_int_equal(hs_measured_integer(hop, "span_start_ns"), 110);
+	assert_int_equal(hs_measured_integer(hop, "span_end_ns"), 120);
+	assert_true(isnan(hs_measured_number(e2e, HS_LAB_SPAN)));
+	assert_true(hs_measured_number(e2e, HS_LAB_DELAY) == -4);
+	assert_true(hs_measured_number(e2e, HS_LAB_LOST_PACKETS) == -7);
+	assert_int_equal(hs_measured_integer(e2e, "unattributed_lost_packets"), -8);
 }
 
 // BY_HAND with some text in place of another.
@@ -409,50 +358,15 @@ static void a_window_of_another_shape_is_refused(void **state)
 	static const char *const changes[][2] = {
 			{"\"qos_report\"", "\"int_report\""},
 			{"{\"qos_report\"", "[{\"qos_report\""},
-			{"\"node_id\": 9", "\"node_id\": 65536"},
-			{"\"node_id\": 9", "\"node\": 9"},
 			{"\"ns_id\": 7", "\"ns_id\": 8"},
-			{"\"ns_id\": 7", "\"ns_id\": \"7\""},
-			{"\"window_ns\": 1000000000", "\"window_ns\": 1000000001"},
 			{"\"window_ns\": 1000000000", "\"window_ns\": 1000000000.0"},
 			{"\"window_ns\": 1000000000,", ""},
-			{"\"start_ns\": 2000000000", "\"start_ns\": 3000000000"},
 			{"\"end_ns\": 3000000000,", ""},
-			{"\"reports\": 100", "\"reports\": -1"},
 			{"\"reports\": 100,", ""},
-			{"\"stale\": false", "\"stale\": 0"},
 			{"\"stale\": false,", ""},
-			{"\"path_changed\": true", "\"path_changed\": null"},
-			{"\"path\": [0, 9]", "\"path\": [0, -9]"},
-			{"\"path\": [0, 9]", "\"path\": [0, \"9\"]"},
 			{"\"path\": [0, 9]", "\"path\": [9]"},
-			{"\"path\": [0, 9]", "\"path\": 9"},
-			{"\"hops\": [", "\"hops\": [7, "},
 			{"\"hops\"", "\"legs\""},
-			{"\"from\": 0", "\"from\": -1"},
-			{"\"from\": 0", "\"from\": 0.0"},
-			{"\"to\": 9, ", ""},
-			{"\"window_throughput_bps\": 44960000.5",
-					"\"window_throughput_bps\": \"4\""},
-			{"\"node_lost_packets\": 3", "\"node_lost_packets\": 3.5"},
-			{"\"span_start_ns\": 10,", ""},
-			{"\"span_start_ns\": 10", "\"span_start_ns\": null"},
 			{"\"e2e\"", "\"end_to_end\""},
-			{"\"delay_ns\": {\"mean\": -4, \"min\": -5, \"p50\": -4,\"p99\": -3, "
-			 "\"max\": -2}",
-					"\"delay_ns\": -4"},
-			{"\"mean\": -4, \"min\": -5, ", "\"mean\": -4, "},
-			{"\"mean\": -4, \"min\": -5, \"p50\": -4,\"p99\": -3, \"max\": -2", ""},
-			{"\"loss_ratio\": 0.25, ", ""},
-			{"\"loss_ratio\": 0.25", "\"loss_ratio\": false"},
-			{"\"lost_packets\": -7,", ""},
-			{", \"unattributed_lost_packets\": -8", ""},
-			{"[\"multipath\", \"rules_differ\"", "[1"},
-			{"\"flags\"", "\"flag\""},
-			{"\"clock\"", "\"watch\""},
-			{"\"clock\": {\"synchronised\": false, ", "\"clock\": {"},
-			{"\"synchronised\": false", "\"synchronised\": 1"},
-			{"\"news\": {}", "\"run\": true"},
 			{"\"news\": {}", "\"stale\": false"}, // the same key twice
 			{"}}}", "}}"},
 	};
@@ -460,19 +374,8 @@ static void a_window_of_another_shape_is_refused(void **state)
 		if (take_changed(*state, changes[i][0], changes[i][1]) != -EINVAL)
 			fail_msg("not refused: %s -> %s", changes[i][0], changes[i][1]);
 	assert_int_equal(hs_measured_windows(*state), 0);
-	assert_int_equal(counters_of(*state).windows, 0);
 	assert_int_equal(take_changed(*state, "\"epoch\"", "\"flood\""), 0);
-	assert_int_equal(hs_measured_window(*state, 0)->flags & HS_MEASURED_OTHER,
-			HS_MEASURED_OTHER);
-}
-
-static void topics_that_no_node_has_are_refused(void **state)
-{
-	static const char *const topics[] = {"qos.", "qos.0", "qos.07", "qos.7x", "qos.-7",
-			"qos.4294967296", "qos.18446744073709551623", "report."};
-	for (unsigned i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-		assert_int_equal(hs_measured_take(*state, topics[i], BY_HAND), -EINVAL);
-	assert_int_equal(hs_measured_windows(*state), 0);
+	assert_int_equal(hs_measured_window(*state, 0)->flags >> HS_LAB_FLAGS, 1);
 }
 
 static void a_report_of_another_shape_is_refused(void **state)
@@ -483,17 +386,11 @@ static void a_report_of_another_shape_is_refused(void **state)
 			"{\"int_report\": {\"ns_id\": 8, \"e2e\": {\"ts_ns\": 1},"
 			"\"sink\": {\"ts_ns\": 2}}}",
 			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1}}}",
-			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1.5},"
-			"\"sink\": {\"ts_ns\": 2}}}",
-			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1},"
-			"\"sink\": {\"ts_ns\": -2}}}",
-			"{\"int_report\": {\"ns_id\": 7, \"sink\": {\"ts_ns\": 2}}}",
 	};
 	const struct hs_trip *trips;
 	for (unsigned i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
 		assert_int_equal(hs_measured_take(*state, "report.7", reports[i]), -EINVAL);
 	assert_int_equal(hs_measured_trips(*state, 0, &trips), 0);
-	assert_int_equal(counters_of(*state).reports, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -508,11 +405,9 @@ int main(void)
 			TEST(the_run_is_taken_from_a_reply),
 			TEST(trips_are_kept_of_flows_that_have_a_way_back),
 			TEST(reports_that_nobody_needs_are_not_even_read),
-			TEST(events_are_counted),
 			TEST(a_window_written_by_hand_is_read_as_it_says),
 			TEST(windows_of_two_sinks_are_in_the_order_of_their_ids),
 			TEST(a_window_of_another_shape_is_refused),
-			TEST(topics_that_no_node_has_are_refused),
 			TEST(a_report_of_another_shape_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

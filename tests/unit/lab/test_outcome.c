@@ -12,15 +12,15 @@ static void what_is_measured_exactly_has_no_error(void **state)
 	fixture_send(f);
 	fixture_tell_all(f);
 	fixture_compute(f);
-	assert_int_equal(hs_outcome_rows(f->outcome), 3);
+	assert_int_equal(json_array_size(json_object_get(f->result, "rows")), 3);
 	for (size_t row = 0; row < 3; row++) {
-		for (unsigned kind = 0; kind < HS_METRIC_KINDS; kind++) {
-			struct hs_outcome_mean mean = fixture_mean(f, row, kind);
+		for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++) {
+			struct fixture_mean mean = fixture_mean(f, row, kind);
 			assert_int_equal(mean.n, 2);
 			assert_int_equal(mean.n_truth, 2);
-			if (kind == HS_METRIC_WINDOW_THROUGHPUT)
+			if (kind == HS_LAB_WINDOW_THROUGHPUT)
 				continue; // of the window, where the measured one is of its span
-			assert_true(mean.mae_truth == 0 && mean.max_error_truth == 0);
+			assert_true(mean.mae_truth == 0 && mean.max_error == 0);
 		}
 	}
 }
@@ -31,25 +31,22 @@ static void rows_are_hops_in_their_order_then_end_to_end(void **state)
 	fixture_send(f);
 	fixture_tell_all(f);
 	fixture_compute(f);
-	const struct hs_outcome_row *row = hs_outcome_row(f->outcome, 1);
-	assert_string_equal(row->hop, "sw1-dst");
-	assert_int_equal(row->from_id, 1);
-	assert_int_equal(row->to_id, 9);
-	assert_false(row->e2e);
-	assert_int_equal(row->n, 2);
-	assert_int_equal(row->start_ns[0], T0 + SECOND);
-	assert_int_equal(row->start_ns[1], T0 + 2 * SECOND);
-	assert_string_equal(hs_outcome_row(f->outcome, 0)->hop, "src-sw1");
-	row = hs_outcome_row(f->outcome, 2);
-	assert_string_equal(row->hop, "e2e");
-	assert_true(row->e2e);
-	assert_int_equal(row->from_id, 0);
-	assert_int_equal(row->to_id, 9);
+	assert_string_equal(fixture_text(f, "rows", 1, "hop"), "sw1-dst");
+	assert_int_equal(fixture_integer(f, "rows", 1, "from"), 1);
+	assert_int_equal(fixture_integer(f, "rows", 1, "to"), 9);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_DELAY).n, 2);
+	assert_int_equal(fixture_integer(f, "windows", 0, "start_ns"), T0 + SECOND);
+	assert_int_equal(fixture_integer(f, "windows", 1, "start_ns"), T0 + 2 * SECOND);
+	assert_string_equal(fixture_text(f, "rows", 0, "hop"), "src-sw1");
+	assert_string_equal(fixture_text(f, "rows", 2, "hop"), "e2e");
+	assert_int_equal(fixture_integer(f, "rows", 2, "from"), 0);
+	assert_int_equal(fixture_integer(f, "rows", 2, "to"), 9);
 }
 
-static double truth_at(const struct fixture *f, size_t row, size_t window, enum hs_metric_kind kind)
+static double truth_at(
+		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind)
 {
-	return hs_outcome_row(f->outcome, row)->points[window][kind].truth;
+	return fixture_point(f, row, window, kind).truth;
 }
 
 static void the_truth_of_a_span_is_what_the_link_did_in_it(void **state)
@@ -59,56 +56,21 @@ static void the_truth_of_a_span_is_what_the_link_did_in_it(void **state)
 	fixture_tell_all(f);
 	fixture_compute(f);
 	// Packets 11 to 20: ten sent, 13 lost, then 17.
-	assert_true(truth_at(f, 0, 0, HS_METRIC_LOST_PACKETS) == 1);
-	assert_true(truth_at(f, 1, 0, HS_METRIC_LOST_PACKETS) == 1);
-	assert_true(truth_at(f, 2, 0, HS_METRIC_LOST_PACKETS) == 2);
-	assert_true(truth_at(f, 0, 0, HS_METRIC_LOSS) == 0.1);
-	assert_near(truth_at(f, 1, 0, HS_METRIC_LOSS), 1.0 / 9, 1e-14);
-	assert_true(truth_at(f, 2, 0, HS_METRIC_LOSS) == 0.2);
-	assert_true(truth_at(f, 2, 0, HS_METRIC_RX_BYTES) == 8 * 562);
-	assert_true(truth_at(f, 0, 0, HS_METRIC_THROUGHPUT) == 9 * 562 * 8);
-	assert_true(truth_at(f, 0, 0, HS_METRIC_SPAN) == 1e9);
+	assert_true(truth_at(f, 0, 0, HS_LAB_LOST_PACKETS) == 1);
+	assert_true(truth_at(f, 1, 0, HS_LAB_LOST_PACKETS) == 1);
+	assert_true(truth_at(f, 2, 0, HS_LAB_LOST_PACKETS) == 2);
+	assert_true(truth_at(f, 0, 0, HS_LAB_LOSS) == 0.1);
+	assert_near(truth_at(f, 1, 0, HS_LAB_LOSS), 1.0 / 9, 1e-14);
+	assert_true(truth_at(f, 2, 0, HS_LAB_LOSS) == 0.2);
+	assert_true(truth_at(f, 2, 0, HS_LAB_RX_BYTES) == 8 * 562);
+	assert_true(truth_at(f, 0, 0, HS_LAB_THROUGHPUT) == 9 * 562 * 8);
+	assert_true(truth_at(f, 0, 0, HS_LAB_SPAN) == 1e9);
 	// 21 to 30: 22 lost.
-	assert_true(truth_at(f, 0, 1, HS_METRIC_LOST_PACKETS) == 0);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_LOST_PACKETS) == 1);
+	assert_true(truth_at(f, 0, 1, HS_LAB_LOST_PACKETS) == 0);
+	assert_true(truth_at(f, 1, 1, HS_LAB_LOST_PACKETS) == 1);
 	// In (1 s, 2 s] packets 11 to 20 reach dst: those of 1.03 s to 1.93 s.
-	assert_true(truth_at(f, 2, 0, HS_METRIC_WINDOW_THROUGHPUT) == 8 * 562 * 8);
-	assert_true(truth_at(f, 2, 0, HS_METRIC_DELAY) == 30e6);
-}
-
-static void window_throughput_may_be_off_by_the_gaps_at_its_ends(void **state)
-{
-	struct fixture *f = *state;
-	fixture_send(f);
-	// Told 11 to 15, where 11 to 20 were in the window; then rightly.
-	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 15, .reports = 2, .lost = {1, 0}});
-	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 2, .lost = {0, 1}});
-	fixture_compute(f);
-	const struct hs_outcome_row *hop = hs_outcome_row(f->outcome, 0);
-	const struct hs_outcome_row *e2e = hs_outcome_row(f->outcome, 2);
-	// Reports are every fifth: of 11 to 15 four came, of 21 to 25 five to sw1 and four to dst,
-	// of 31 to 35 five.
-	assert_true(hop->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
-	assert_true(e2e->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 4 * 562 * 8);
-	assert_true(e2e->points[1][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
-	// Off by four and by none.
-	assert_true(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).max_over_bound == 1);
-	assert_true(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).bound == 4.5 * 562 * 8);
-	assert_true(isnan(fixture_mean(f, 2, HS_METRIC_WINDOW_THROUGHPUT).standard_error));
-	assert_true(isnan(fixture_mean(f, 2, HS_METRIC_DELAY).max_over_bound));
-}
-
-static void before_the_first_report_all_that_came_is_the_gap(void **state)
-{
-	struct fixture *f = *state;
-	fixture_send(f);
-	fixture_tell(f, (struct told){.end = 1, .a = 5, .b = 10, .reports = 2});
-	fixture_tell(f, (struct told){.end = 4, .a = 30, .b = 40, .reports = 2});
-	fixture_compute(f);
-	const struct hs_outcome_row *e2e = hs_outcome_row(f->outcome, 2);
-	assert_true(e2e->points[0][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
-	// And after the last one what came to the end.
-	assert_true(e2e->points[1][HS_METRIC_WINDOW_THROUGHPUT].bound == 5 * 562 * 8);
+	assert_true(truth_at(f, 2, 0, HS_LAB_WINDOW_THROUGHPUT) == 8 * 562 * 8);
+	assert_true(truth_at(f, 2, 0, HS_LAB_DELAY) == 30e6);
 }
 
 static void errors_are_averaged_over_the_windows(void **state)
@@ -128,35 +90,18 @@ static void errors_are_averaged_over_the_windows(void **state)
 					.lost = {0, 1},
 					.delay_ns = -7});
 	fixture_compute(f);
-	struct hs_outcome_mean delay = fixture_mean(f, 1, HS_METRIC_DELAY);
-	assert_true(delay.mae_truth == 5 && delay.max_error_truth == 7);
+	struct fixture_mean delay = fixture_mean(f, 1, HS_LAB_DELAY);
+	assert_true(delay.mae_truth == 5 && delay.max_error == 7);
 	assert_true(delay.measured == 20e6 - 2 && delay.truth == 20e6);
-	assert_true(delay.mae_configured == 5 && delay.mean_error_configured == 2);
-	assert_true(fixture_mean(f, 0, HS_METRIC_DELAY).mae_truth == 0);
-	struct hs_outcome_mean lost = fixture_mean(f, 1, HS_METRIC_LOST_PACKETS);
-	assert_true(lost.mae_truth == 1 && lost.max_error_truth == 2);
+	assert_true(delay.mae_configured == 5 && delay.mean_error == 2);
+	assert_true(fixture_mean(f, 0, HS_LAB_DELAY).mae_truth == 0);
+	struct fixture_mean lost = fixture_mean(f, 1, HS_LAB_LOST_PACKETS);
+	assert_true(lost.mae_truth == 1 && lost.max_error == 2);
 	assert_int_equal(lost.n_configured, 0);
 	assert_true(isnan(lost.configured) && isnan(lost.mae_configured));
 }
 
-static json_t *result_of(const struct fixture *f)
-{
-	json_t *json = hs_outcome_json(f->outcome);
-	assert_non_null(json);
-	return json;
-}
-
-static json_int_t flow_count(const struct fixture *f, const char *key)
-{
-	json_t *json = result_of(f);
-	json_t *value = json_object_get(json_array_get(json_object_get(json, "flows"), 0), key);
-	assert_true(json_is_integer(value));
-	json_int_t count = json_integer_value(value);
-	json_decref(json);
-	return count;
-}
-
-static void a_span_that_is_not_the_windows_is_a_mismatch_without_truth(void **state)
+static void counts_are_not_compared_over_another_span(void **state)
 {
 	struct fixture *f = *state;
 	fixture_send(f);
@@ -168,23 +113,9 @@ static void a_span_that_is_not_the_windows_is_a_mismatch_without_truth(void **st
 					.lost = {0, 1},
 					.span_ns = 1});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 1);
-	assert_int_equal(fixture_mean(f, 1, HS_METRIC_LOST_PACKETS).n_truth, 1);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_LOST_PACKETS).n_truth, 2);
-	assert_true(fixture_mean(f, 1, HS_METRIC_SPAN).max_error_truth == 1);
-}
-
-static void a_span_of_other_reports_is_compared_over_what_it_states(void **state)
-{
-	struct fixture *f = *state;
-	fixture_send(f);
-	// Without report 30, its end is at 25: told so, its counts are right and its edge is not.
-	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 25, .reports = 1, .lost = {0, 1}});
-	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 1);
-	assert_true(fixture_mean(f, 1, HS_METRIC_LOST_PACKETS).mae_truth == 0);
-	assert_true(fixture_mean(f, 1, HS_METRIC_RX_BYTES).mae_truth == 0);
-	assert_true(fixture_mean(f, 1, HS_METRIC_SPAN).mae_truth == 500e6);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_LOST_PACKETS).n_truth, 1);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_LOST_PACKETS).n_truth, 2);
+	assert_true(fixture_mean(f, 1, HS_LAB_SPAN).max_error == 1);
 }
 
 static void the_first_window_begins_with_the_first_report(void **state)
@@ -193,12 +124,11 @@ static void the_first_window_begins_with_the_first_report(void **state)
 	fixture_send(f);
 	fixture_tell(f, (struct told){.end = 1, .a = 5, .b = 10, .reports = 2});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 0);
-	assert_true(truth_at(f, 0, 0, HS_METRIC_SPAN) == 500e6);
-	assert_int_equal(fixture_mean(f, 1, HS_METRIC_JITTER).n_truth, 1);
+	assert_true(truth_at(f, 0, 0, HS_LAB_SPAN) == 500e6);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_JITTER).n_truth, 1);
 	// Its tile began before its flow was seen.
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_WINDOW_THROUGHPUT).n_configured, 0);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_THROUGHPUT).n_configured, 1);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_WINDOW_THROUGHPUT).n_configured, 0);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_THROUGHPUT).n_configured, 1);
 }
 
 static void stale_windows_are_in_no_sum(void **state)
@@ -208,15 +138,14 @@ static void stale_windows_are_in_no_sum(void **state)
 	fixture_tell_all(f);
 	fixture_tell(f, (struct told){.end = 4, .a = 20, .b = 30, .stale = true, .lost = {9, 9}});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "stale_windows"), 1);
-	assert_int_equal(flow_count(f, "empty_windows"), 1);
-	assert_int_equal(flow_count(f, "windows"), 2);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 2);
-	json_t *json = result_of(f);
+	assert_int_equal(fixture_integer(f, "flows", 0, "stale_windows"), 1);
+	assert_int_equal(fixture_integer(f, "flows", 0, "empty_windows"), 1);
+	assert_int_equal(fixture_integer(f, "flows", 0, "windows"), 2);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 2);
+	json_t *json = f->result;
 	json_t *lost = json_array_get(json_object_get(json, "lost_packets"), 1);
 	assert_int_equal(json_integer_value(json_object_get(lost, "measured")), 2);
 	assert_int_equal(json_array_size(json_object_get(json, "windows")), 3);
-	json_decref(json);
 }
 
 static void windows_that_traffic_ends_in_are_kept_and_not_averaged(void **state)
@@ -226,14 +155,13 @@ static void windows_that_traffic_ends_in_are_kept_and_not_averaged(void **state)
 	f->traffic[0].stop_ns = 2900 * MS;
 	fixture_tell_all(f);
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "windows"), 1);
-	assert_int_equal(flow_count(f, "reports"), 4);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
-	json_t *json = result_of(f);
+	assert_int_equal(fixture_integer(f, "flows", 0, "windows"), 1);
+	assert_int_equal(fixture_integer(f, "flows", 0, "reports"), 4);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
+	json_t *json = f->result;
 	json_t *window = json_array_get(json_object_get(json, "windows"), 1);
 	assert_true(json_is_true(json_object_get(window, "partial")));
 	assert_non_null(json_object_get(json_object_get(window, "e2e"), "truth"));
-	json_decref(json);
 }
 
 static void a_window_before_the_traffic_is_no_whole_one(void **state)
@@ -243,8 +171,9 @@ static void a_window_before_the_traffic_is_no_whole_one(void **state)
 	f->traffic[0].start_ns = 1500 * MS;
 	fixture_tell_all(f);
 	fixture_compute(f);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
-	assert_int_equal(hs_outcome_row(f->outcome, 0)->start_ns[0], T0 + 2 * SECOND);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
+	assert_true(json_is_true(fixture_at(f, "windows", 0, "partial")));
+	assert_false(json_is_true(fixture_at(f, "windows", 1, "partial")));
 }
 
 static void a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one(void **state)
@@ -254,19 +183,20 @@ static void a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one(v
 	f->traffic[0].opening_ns = SECOND;
 	fixture_tell_all(f);
 	fixture_compute(f);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
-	assert_int_equal(hs_outcome_row(f->outcome, 0)->start_ns[0], T0 + 2 * SECOND);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
+	assert_true(json_is_true(fixture_at(f, "windows", 0, "partial")));
+	assert_false(json_is_true(fixture_at(f, "windows", 1, "partial")));
 	// The silence is no part of what so many packets take: 20 of them end at 3 s.
 	f->traffic[0].packets = 20;
 	fixture_compute(f);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 1);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
 	f->traffic[0].packets = 19;
 	fixture_compute(f);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 0);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 0);
 	f->traffic[0].packets = 0;
 	f->traffic[0].stop_ns = 2500 * MS;
 	fixture_compute(f);
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_DELAY).n, 0);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 0);
 }
 
 static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
@@ -284,11 +214,10 @@ static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
 					.lost = {1, 1},
 					.delay_ns = 5 * SECOND});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 0);
-	assert_int_equal(flow_count(f, "windows"), 1);
-	assert_true(fixture_mean(f, 1, HS_METRIC_LOST_PACKETS).mae_truth == 0);
-	assert_true(fixture_mean(f, 1, HS_METRIC_DELAY).mae_truth == 5e9);
-	assert_true(fixture_mean(f, 1, HS_METRIC_THROUGHPUT).mae_truth == 0);
+	assert_int_equal(fixture_integer(f, "flows", 0, "windows"), 1);
+	assert_true(fixture_mean(f, 1, HS_LAB_LOST_PACKETS).mae_truth == 0);
+	assert_true(fixture_mean(f, 1, HS_LAB_DELAY).mae_truth == 5e9);
+	assert_true(fixture_mean(f, 1, HS_LAB_THROUGHPUT).mae_truth == 0);
 }
 
 // From 2 s on the sink shows two seconds less: the windows that it had closed by then stay so.
@@ -307,11 +236,9 @@ static void a_clock_that_goes_back_puts_reports_into_the_next_window(void **stat
 					.reports = 2,
 					.delay_ns = 2 * SECOND});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 0);
-	json_t *json = result_of(f);
+	json_t *json = f->result;
 	json_t *window = json_array_get(json_object_get(json, "windows"), 0);
 	assert_int_equal(json_integer_value(json_object_get(window, "true_reports")), 2);
-	json_decref(json);
 }
 
 static void counts_of_hops_are_not_judged_where_a_node_began_anew(void **state)
@@ -326,11 +253,10 @@ static void counts_of_hops_are_not_judged_where_a_node_began_anew(void **state)
 					.lost = {0, 0},
 					.flag = "epoch"});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 0);
-	assert_int_equal(fixture_mean(f, 1, HS_METRIC_LOST_PACKETS).n_truth, 1);
-	assert_int_equal(fixture_mean(f, 1, HS_METRIC_SPAN).n_truth, 1);
-	assert_int_equal(fixture_mean(f, 1, HS_METRIC_DELAY).n_truth, 2);
-	assert_int_equal(fixture_mean(f, 2, HS_METRIC_LOST_PACKETS).n_truth, 2);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_LOST_PACKETS).n_truth, 1);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_SPAN).n_truth, 1);
+	assert_int_equal(fixture_mean(f, 1, HS_LAB_DELAY).n_truth, 2);
+	assert_int_equal(fixture_mean(f, 2, HS_LAB_LOST_PACKETS).n_truth, 1);
 }
 
 static void a_step_across_a_nodes_new_beginning_is_not_in_the_runs_truth(void **state)
@@ -344,16 +270,15 @@ static void a_step_across_a_nodes_new_beginning_is_not_in_the_runs_truth(void **
 	fixture_tell_all(f);
 	fixture_compute(f);
 	// The first window spans it and does not say so: it is judged by what links did.
-	assert_int_equal(fixture_mean(f, 0, HS_METRIC_LOST_PACKETS).n_truth, 2);
-	assert_int_equal(fixture_mean(f, 2, HS_METRIC_LOST_PACKETS).n_truth, 2);
-	json_t *json = result_of(f);
+	assert_int_equal(fixture_mean(f, 0, HS_LAB_LOST_PACKETS).n_truth, 2);
+	assert_int_equal(fixture_mean(f, 2, HS_LAB_LOST_PACKETS).n_truth, 2);
+	json_t *json = f->result;
 	json_t *lost = json_object_get(json, "lost_packets");
 	// From 15 to 20, across it, 17 was lost: not of the hop, but end to end.
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 0), "truth")), 2);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 2), "truth")), 3);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 0), "truth_all")),
 			3);
-	json_decref(json);
 }
 
 // Packet 15 takes 650 ms more on the second link: it arrives in the window after that of 20.
@@ -381,10 +306,10 @@ static void jitter_pairs_packets_in_source_order(void **state)
 	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 3});
 	fixture_compute(f);
 	// 20 after 15 is of window 2, 15 after 10 of window 3, with 25 and 30.
-	assert_true(truth_at(f, 1, 0, HS_METRIC_JITTER) == 650e6);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_JITTER) == 216666667);
-	assert_true(truth_at(f, 0, 1, HS_METRIC_JITTER) == 0);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_DELAY) == 236666667);
+	assert_true(truth_at(f, 1, 0, HS_LAB_JITTER) == 650e6);
+	assert_true(truth_at(f, 1, 1, HS_LAB_JITTER) == 216666667);
+	assert_true(truth_at(f, 0, 1, HS_LAB_JITTER) == 0);
+	assert_true(truth_at(f, 1, 1, HS_LAB_DELAY) == 236666667);
 }
 
 static void a_late_packet_is_no_loss_of_a_link_that_loses_nothing(void **state)
@@ -394,11 +319,10 @@ static void a_late_packet_is_no_loss_of_a_link_that_loses_nothing(void **state)
 	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 1});
 	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 3});
 	fixture_compute(f);
-	assert_int_equal(flow_count(f, "span_mismatches"), 0);
-	assert_true(truth_at(f, 1, 0, HS_METRIC_LOST_PACKETS) == 1);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_LOST_PACKETS) == -1);
-	assert_true(truth_at(f, 1, 0, HS_METRIC_LOSS) == 0);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_LOSS) == 0);
+	assert_true(truth_at(f, 1, 0, HS_LAB_LOST_PACKETS) == 1);
+	assert_true(truth_at(f, 1, 1, HS_LAB_LOST_PACKETS) == -1);
+	assert_true(truth_at(f, 1, 0, HS_LAB_LOSS) == 0);
+	assert_true(truth_at(f, 1, 1, HS_LAB_LOSS) == 0);
 }
 
 static void a_late_packet_pays_for_what_a_window_before_called_lost(void **state)
@@ -420,9 +344,9 @@ static void a_late_packet_pays_for_what_a_window_before_called_lost(void **state
 	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 2, .lost = {0, -1}});
 	fixture_tell(f, (struct told){.end = 4, .a = 30, .b = 40, .reports = 2, .lost = {0, 2}});
 	fixture_compute(f);
-	assert_true(truth_at(f, 1, 0, HS_METRIC_LOSS) == 0.1);
-	assert_true(truth_at(f, 1, 1, HS_METRIC_LOSS) == 0);
-	assert_true(truth_at(f, 1, 2, HS_METRIC_LOSS) == 0.1); // one of two: the late one is owed
+	assert_true(truth_at(f, 1, 0, HS_LAB_LOSS) == 0.1);
+	assert_true(truth_at(f, 1, 1, HS_LAB_LOSS) == 0);
+	assert_true(truth_at(f, 1, 2, HS_LAB_LOSS) == 0.1); // one of two: the late one is owed
 }
 
 static void equal_runs_give_equal_text(void **state)
@@ -433,9 +357,8 @@ static void equal_runs_give_equal_text(void **state)
 	fixture_tell_all(f);
 	for (int i = 0; i < 2; i++) {
 		fixture_compute(f);
-		json_t *json = result_of(f);
+		json_t *json = f->result;
 		texts[i] = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-		json_decref(json);
 	}
 	assert_string_equal(texts[0], texts[1]);
 	assert_null(strstr(texts[0], "null"));
@@ -450,10 +373,9 @@ static void windows_can_be_left_out_of_the_result(void **state)
 	fixture_send(f);
 	fixture_tell_all(f);
 	fixture_compute(f);
-	json_t *json = result_of(f);
+	json_t *json = f->result;
 	assert_null(json_object_get(json, "windows"));
 	assert_int_equal(json_array_size(json_object_get(json, "rows")), 3);
-	json_decref(json);
 }
 
 static void the_result_says_what_it_is_of(void **state)
@@ -462,7 +384,7 @@ static void the_result_says_what_it_is_of(void **state)
 	fixture_send(f);
 	fixture_tell_all(f);
 	fixture_compute(f);
-	json_t *json = result_of(f), *window, *hop;
+	json_t *json = f->result, *window, *hop;
 	window = json_array_get(json_object_get(json, "windows"), 0);
 	hop = json_array_get(json_object_get(window, "hops"), 1);
 	assert_string_equal(json_string_value(json_object_get(json, "name")), "by hand");
@@ -479,15 +401,13 @@ static void the_result_says_what_it_is_of(void **state)
 	assert_int_equal(json_integer_value(json_object_get(overhead, "telemetry_bytes")), 8 * 24);
 	assert_near(json_number_value(json_object_get(overhead, "bytes_ratio")),
 			8.0 * 24 / (40 * 562), 1e-15);
-	json_decref(json);
 }
 
 static void a_run_that_published_nothing_has_no_rows(void **state)
 {
 	struct fixture *f = *state;
 	fixture_compute(f);
-	assert_int_equal(hs_outcome_rows(f->outcome), 0);
-	json_decref(result_of(f));
+	assert_int_equal(json_array_size(json_object_get(f->result, "rows")), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -499,10 +419,7 @@ int main(void)
 			TEST(rows_are_hops_in_their_order_then_end_to_end),
 			TEST(the_truth_of_a_span_is_what_the_link_did_in_it),
 			TEST(errors_are_averaged_over_the_windows),
-			TEST(window_throughput_may_be_off_by_the_gaps_at_its_ends),
-			TEST(before_the_first_report_all_that_came_is_the_gap),
-			TEST(a_span_that_is_not_the_windows_is_a_mismatch_without_truth),
-			TEST(a_span_of_other_reports_is_compared_over_what_it_states),
+			TEST(counts_are_not_compared_over_another_span),
 			TEST(the_first_window_begins_with_the_first_report),
 			TEST(stale_windows_are_in_no_sum),
 			TEST(windows_that_traffic_ends_in_are_kept_and_not_averaged),

@@ -2,8 +2,6 @@
 // Round trips: two directions of telemetry beside what the pinging host saw.
 #include "outcome_fixture.h"
 
-#include "outcome_parts.h"
-
 #include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -99,24 +97,36 @@ static void ping(struct pings *p)
 	fixture_compute(f);
 }
 
-static const struct hs_outcome_trip *trip_of(const struct pings *p)
+static json_int_t trip(const struct pings *p, const char *key)
 {
-	assert_int_equal(p->f.outcome->trips.n, 1);
-	return &p->f.outcome->trips.trips[0];
+	return fixture_integer(&p->f, "round_trip", 0, key);
+}
+
+static json_int_t window(const struct pings *p, size_t index, const char *key)
+{
+	const json_t *windows = fixture_at(&p->f, "round_trip", 0, "windows");
+	return json_integer_value(json_object_get(json_array_get(windows, index), key));
+}
+
+static size_t n_windows(const struct pings *p)
+{
+	return json_array_size(fixture_at(&p->f, "round_trip", 0, "windows"));
 }
 
 static void a_round_trip_is_the_same_by_telemetry_and_by_ping(void **state)
 {
 	struct pings *p = *state;
 	ping(p);
-	const struct hs_outcome_trip *trip = trip_of(p);
-	assert_int_equal(trip->up, 0);
-	assert_int_equal(trip->down, 1);
-	assert_int_equal(trip->pairs, PINGS);
-	assert_true(trip->measured_ns == 50e6 && trip->truth_ns == 50e6);
-	assert_true(trip->mae_ns == 0 && trip->mae_windows_ns == 0 && trip->mae_pings_ns == 0);
-	assert_int_equal(trip->clocks_differ, 0);
-	assert_int_equal(trip->n_windows, 2);
+	assert_string_equal(fixture_text(&p->f, "round_trip", 0, "up"), "constant");
+	assert_string_equal(fixture_text(&p->f, "round_trip", 0, "down"), "constant/reply");
+	assert_int_equal(trip(p, "pairs"), PINGS);
+	assert_int_equal(trip(p, "measured_ns"), 50 * MS);
+	assert_int_equal(trip(p, "truth_ns"), 50 * MS);
+	assert_int_equal(trip(p, "mae_ns"), 0);
+	assert_int_equal(trip(p, "clocks_differ"), 0);
+	assert_int_equal(n_windows(p), 2);
+	assert_int_equal(fixture_integer(&p->f, "traffic", 0, "replies_delivered"), PINGS);
+	assert_int_equal(fixture_integer(&p->f, "traffic", 0, "delivered_ratio"), 1);
 }
 
 static void a_far_clock_of_its_own_changes_nothing(void **state)
@@ -124,26 +134,24 @@ static void a_far_clock_of_its_own_changes_nothing(void **state)
 	struct pings *p = *state;
 	p->far_ahead_ns = -36 * SECOND;
 	ping(p);
-	const struct hs_outcome_trip *trip = trip_of(p);
-	assert_true(trip->mae_ns == 0);
-	assert_int_equal(trip->pairs, PINGS);
-	assert_int_equal(trip->clocks_differ, 2);
+	assert_int_equal(trip(p, "mae_ns"), 0);
+	assert_int_equal(trip(p, "pairs"), PINGS);
+	assert_int_equal(trip(p, "clocks_differ"), 2);
 }
 
 // 450 ms ahead: the sixth reply comes at the very end of the first window.
 static void windows_are_of_the_pinging_nodes_clock(void **state)
 {
 	struct pings *p = *state;
+	static const int pairs[] = {6, 10, 4};
 	p->near_ahead_ns = 450 * MS;
 	ping(p);
-	const struct hs_outcome_trip *trip = trip_of(p);
-	static const uint64_t pairs[] = {6, 10, 4};
-	assert_int_equal(trip->n_windows, 3);
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(trip->windows[i].measured.pairs, pairs[i]);
-		assert_int_equal(trip->windows[i].truth_trips, pairs[i]);
+	assert_int_equal(n_windows(p), 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(window(p, i, "pairs"), pairs[i]);
+		assert_int_equal(window(p, i, "pings"), pairs[i]);
 	}
-	assert_true(trip->mae_ns == 0);
+	assert_int_equal(trip(p, "mae_ns"), 0);
 }
 
 static void the_far_hosts_delay_is_in_neither(void **state)
@@ -151,8 +159,8 @@ static void the_far_hosts_delay_is_in_neither(void **state)
 	struct pings *p = *state;
 	p->reply_delay_ns = 7 * MS;
 	ping(p);
-	assert_true(trip_of(p)->truth_ns == 50e6);
-	assert_true(trip_of(p)->mae_ns == 0);
+	assert_int_equal(trip(p, "truth_ns"), 50 * MS);
+	assert_int_equal(trip(p, "mae_ns"), 0);
 }
 
 static void errors_that_cancel_in_a_window_are_seen_ping_by_ping(void **state)
@@ -160,11 +168,10 @@ static void errors_that_cancel_in_a_window_are_seen_ping_by_ping(void **state)
 	struct pings *p = *state;
 	p->error_ns = 100;
 	ping(p);
-	const struct hs_outcome_trip *trip = trip_of(p);
-	assert_true(trip->mae_windows_ns == 0);
-	assert_true(trip->mae_pings_ns == 100);
-	assert_true(trip->mae_ns == 100);
-	assert_true(trip->measured_ns == 50e6);
+	assert_int_equal(trip(p, "mae_windows_ns"), 0);
+	assert_int_equal(trip(p, "mae_pings_ns"), 100);
+	assert_int_equal(trip(p, "mae_ns"), 100);
+	assert_int_equal(trip(p, "measured_ns"), 50 * MS);
 }
 
 static void pings_are_compared_one_by_one_only_if_each_was_sampled(void **state)
@@ -173,37 +180,26 @@ static void pings_are_compared_one_by_one_only_if_each_was_sampled(void **state)
 	p->skipped = 4;
 	p->error_ns = 100;
 	ping(p);
-	const struct hs_outcome_trip *trip = trip_of(p);
-	assert_int_equal(trip->pairs, PINGS - 1);
-	assert_true(isnan(trip->mae_pings_ns));
-	assert_true(trip->mae_ns == trip->mae_windows_ns);
-	assert_int_equal(trip->windows[0].measured.pairs, 9);
-	assert_int_equal(trip->windows[0].truth_trips, 10);
+	assert_int_equal(trip(p, "pairs"), PINGS - 1);
+	assert_null(fixture_at(&p->f, "round_trip", 0, "mae_pings_ns"));
+	assert_true(json_equal(fixture_at(&p->f, "round_trip", 0, "mae_ns"),
+			fixture_at(&p->f, "round_trip", 0, "mae_windows_ns")));
+	assert_int_equal(window(p, 0, "pairs"), 9);
+	assert_int_equal(window(p, 0, "pings"), 10);
 }
 
-static void expectations_and_the_result_know_round_trips(void **state)
+static void expectations_know_round_trips(void **state)
 {
 	struct pings *p = *state;
-	ping(p);
 	struct hs_scenario_expect expect = {.metric = "round_trip.mae_ns",
 			.flow = HS_NO_INDEX,
-			.has_max = true,
-			.max = 0};
-	struct hs_outcome_verdict verdict;
-	hs_outcome_judge(p->f.outcome, &expect, &verdict);
+			.node = HS_NO_INDEX,
+			.has_max = true};
+	ping(p);
+	struct fixture_verdict verdict = fixture_judge(&p->f, expect);
 	assert_true(verdict.met && verdict.value == 0);
 	snprintf(expect.metric, sizeof(expect.metric), "round_trip.pairs");
-	hs_outcome_judge(p->f.outcome, &expect, &verdict);
-	assert_true(verdict.value == PINGS);
-	json_t *json = hs_outcome_json(p->f.outcome);
-	json_t *trip = json_array_get(json_object_get(json, "round_trip"), 0);
-	assert_string_equal(json_string_value(json_object_get(trip, "down")), "constant/reply");
-	assert_int_equal(json_integer_value(json_object_get(trip, "measured_ns")), 50 * MS);
-	assert_int_equal(json_array_size(json_object_get(trip, "windows")), 2);
-	json_t *traffic = json_array_get(json_object_get(json, "traffic"), 0);
-	assert_int_equal(json_integer_value(json_object_get(traffic, "replies_delivered")), PINGS);
-	assert_int_equal(json_integer_value(json_object_get(traffic, "delivered_ratio")), 1);
-	json_decref(json);
+	assert_true(fixture_judge(&p->f, expect).value == PINGS);
 }
 
 static void other_traffic_has_no_round_trip(void **state)
@@ -213,7 +209,7 @@ static void other_traffic_has_no_round_trip(void **state)
 	p->f.traffic[0].protocol = IPPROTO_UDP;
 	p->f.traffic[0].src_port = p->f.traffic[0].dst_port = 5000;
 	fixture_compute(&p->f);
-	assert_int_equal(p->f.outcome->trips.n, 0);
+	assert_int_equal(json_array_size(json_object_get(p->f.result, "round_trip")), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -227,7 +223,7 @@ int main(void)
 			TEST(the_far_hosts_delay_is_in_neither),
 			TEST(errors_that_cancel_in_a_window_are_seen_ping_by_ping),
 			TEST(pings_are_compared_one_by_one_only_if_each_was_sampled),
-			TEST(expectations_and_the_result_know_round_trips),
+			TEST(expectations_know_round_trips),
 			TEST(other_traffic_has_no_round_trip),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

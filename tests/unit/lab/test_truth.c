@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ground truth, packet by packet: counts, hops, ends of windows, reports found again.
+// The ground truth, packet by packet: counts, hops, ends of windows.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,6 @@ static struct hs_truth_edge edge_at(const struct hs_truth *truth, int64_t end_ns
 {
 	struct hs_truth_edge edge;
 	assert_true(hs_truth_edge(truth, 0, end_ns, &edge));
-	assert_int_equal(edge.at_shown_ns, end_ns);
 	return edge;
 }
 
@@ -279,7 +278,6 @@ static void a_packet_at_the_boundary_belongs_to_the_window_that_ends_there(void 
 	assert_int_equal(edge.n_stops, 3);
 	assert_int_equal(edge.stops[0].tx_packets, 2);
 	assert_int_equal(edge.stops[2].rx_shown_ns, 6000);
-	assert_int_equal(edge.at_ns, 6000 - OFF_SINK);
 	hs_truth_destroy(truth);
 }
 
@@ -306,11 +304,9 @@ static void every_boundary_of_a_silence_has_the_state_before_it(void **state)
 	carry(truth, 3, 10000, false);
 	for (int64_t end = 6000; end <= 9000; end += WINDOW) {
 		assert_int_equal(edge_at(truth, end).sink_rx_packets, 1);
-		assert_int_equal(edge_at(truth, end).at_ns, end - OFF_SINK);
 	}
 	assert_int_equal(edge_at(truth, 10000).sink_rx_packets, 3);
 	assert_int_equal(edge_at(truth, 99000).sink_rx_packets, 3);
-	assert_int_equal(edge_at(truth, 99000).at_ns, 99000 - OFF_SINK);
 	hs_truth_destroy(truth);
 }
 
@@ -351,23 +347,6 @@ static void a_clock_that_steps_back_leaves_the_edges_that_it_passed(void **state
 	hs_truth_destroy(truth);
 }
 
-static void an_edge_is_never_before_the_latest_arrival_that_it_knows(void **state)
-{
-	(void)state;
-	struct hs_truth *truth = truth_new();
-	// Meanwhile the clock steps: 7100 comes 10 after 5500, and 6400 another 10 later.
-	static const int64_t shown_ns[] = {5500, 7100, 6400};
-	for (unsigned i = 0; i < 3; i++) {
-		struct hs_passport passport = passport_of(0, i + 1, 100);
-		hs_truth_enter(truth, &passport, 0, 400 + 10 * i, shown_ns[i]);
-		hs_truth_sink(truth, &passport);
-	}
-	assert_int_equal(edge_at(truth, 6000).at_ns, 400);
-	assert_int_equal(edge_at(truth, 7000).at_ns, 400);
-	assert_int_equal(edge_at(truth, 8000).at_ns, 420 + 8000 - 6400);
-	hs_truth_destroy(truth);
-}
-
 static void the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind(void **state)
 {
 	(void)state;
@@ -375,7 +354,6 @@ static void the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind(v
 	struct hs_passport passport = passport_of(0, 1, 100);
 	hs_truth_enter(truth, &passport, 0, 5600, 5500);
 	hs_truth_sink(truth, &passport);
-	assert_int_equal(edge_at(truth, INT64_MAX).at_ns, INT64_MAX);
 	assert_int_equal(edge_at(truth, INT64_MAX).sink_rx_packets, 1);
 	hs_truth_destroy(truth);
 }
@@ -396,48 +374,10 @@ static void times_below_0_have_edges_too(void **state)
 	hs_truth_destroy(truth);
 }
 
-static void a_report_is_found_by_a_time_that_any_of_its_nodes_showed(void **state)
-{
-	(void)state;
-	struct hs_truth *truth = truth_new();
-	struct hs_truth_report report;
-	assert_false(hs_truth_find(truth, 0, 2, 5200, &report));
-	carry(truth, 1, 5100, true);
-	carry(truth, 2, 5200, true);
-	carry(truth, 3, 5300, false);
-	assert_true(hs_truth_find(truth, 0, 2, 5200, &report));
-	assert_int_equal(report.number, 2);
-	assert_true(hs_truth_find(truth, 0, 0, 5100 - OFF_SINK - 20, &report));
-	assert_int_equal(report.number, 1);
-	assert_false(hs_truth_find(truth, 0, 1, 5200, &report));
-	assert_false(hs_truth_find(truth, 0, 2, 5300, &report));
-	assert_false(hs_truth_find(truth, 1, 2, 5200, &report));
-	// Asked before, it sees what came since; the newest of the same time.
-	carry(truth, 8, 5100, true);
-	carry(truth, 7, 5100, true);
-	assert_true(hs_truth_find(truth, 0, 2, 5100, &report));
-	assert_int_equal(report.number, 8);
-	carry(truth, 8, 5100, true);
-	assert_true(hs_truth_find(truth, 0, 2, 5100, &report));
-	assert_int_equal(report.stops[0].rx_packets, 4);
-	// With no memory for an index, the same.
-	carry(truth, 9, 5100, true);
-	carry(truth, 6, 5100, true);
-	allocations_left = 0;
-	bool found = hs_truth_find(truth, 0, 2, 5100, &report);
-	bool none = hs_truth_find(truth, 0, 2, 5101, &report);
-	allocations_left = -1;
-	assert_true(found);
-	assert_false(none);
-	assert_int_equal(report.number, 9);
-	hs_truth_destroy(truth);
-}
-
 static void out_of_memory_is_kept_and_nothing_is_said(void **state)
 {
 	(void)state;
 	struct hs_truth *truth = NULL;
-	struct hs_truth_report report;
 	struct hs_truth_edge edge;
 	for (long left = 0;; left++) {
 		allocations_left = left;
@@ -457,7 +397,6 @@ static void out_of_memory_is_kept_and_nothing_is_said(void **state)
 			assert_int_equal(hs_truth_reports(truth, 0), 0);
 			assert_int_equal(hs_truth_hops(truth, 0), 0);
 			assert_false(hs_truth_edge(truth, 0, 9000, &edge));
-			assert_false(hs_truth_find(truth, 0, 2, 5600, &report));
 		}
 		hs_truth_destroy(truth);
 	}
@@ -489,11 +428,9 @@ int main(void)
 			cmocka_unit_test(every_boundary_of_a_silence_has_the_state_before_it),
 			cmocka_unit_test(the_newest_packet_of_an_edge_is_so_in_source_order),
 			cmocka_unit_test(a_clock_that_steps_back_leaves_the_edges_that_it_passed),
-			cmocka_unit_test(an_edge_is_never_before_the_latest_arrival_that_it_knows),
 			cmocka_unit_test(
 					the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind),
 			cmocka_unit_test(times_below_0_have_edges_too),
-			cmocka_unit_test(a_report_is_found_by_a_time_that_any_of_its_nodes_showed),
 			cmocka_unit_test(out_of_memory_is_kept_and_nothing_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

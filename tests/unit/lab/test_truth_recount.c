@@ -287,30 +287,6 @@ static void check_edge(const struct world *world, uint32_t flow, int64_t end_ns)
 	check_stops(world, newest, edge.stops, edge.n_stops);
 }
 
-static bool was_there(const struct arrival *arrival, uint32_t node, int64_t shown_ns)
-{
-	for (uint32_t i = 0; i < arrival->n_places; i++)
-		if (arrival->places[i].node == node && arrival->places[i].shown_ns == shown_ns)
-			return true;
-	return false;
-}
-
-static void check_find(const struct world *world, uint32_t flow, uint32_t node, int64_t shown_ns)
-{
-	const struct arrival *newest = NULL;
-	struct hs_truth_report report;
-	for (size_t i = 0; i < world->n_arrivals; i++) {
-		const struct arrival *arrival = &world->arrivals[i];
-		if (arrival->flow == flow && arrival->telemetry &&
-				was_there(arrival, node, shown_ns) &&
-				(!newest || arrival->number > newest->number))
-			newest = arrival;
-	}
-	assert_int_equal(hs_truth_find(world->truth, flow, node, shown_ns, &report), !!newest);
-	if (newest)
-		check_stops(world, newest, report.stops, report.n_stops);
-}
-
 static void check_hops(const struct world *world, uint32_t flow)
 {
 	struct hs_truth_hop hop;
@@ -346,13 +322,6 @@ static void everything_is_as_a_recount_of_what_happened_says(void **state)
 		check_hops(&world, flow);
 		for (int64_t end = 90 * WINDOW; end < world.now_ns + 10 * WINDOW; end += WINDOW)
 			check_edge(&world, flow, end);
-		for (unsigned i = 0; i < 400; i++) {
-			const struct arrival *arrival =
-					&world.arrivals[hs_rng_u32(&world.rng) % world.n_arrivals];
-			const struct place *place = &arrival->places[hs_rng_u32(&world.rng) %
-								     arrival->n_places];
-			check_find(&world, flow, place->node, place->shown_ns);
-		}
 	}
 	hs_truth_destroy(world.truth);
 }
