@@ -92,20 +92,17 @@ static int check_time(int64_t time_ns, int64_t limit_ns, const char *path, const
 static int set_times(const struct hs_scenario_draft *draft, struct hs_scenario_event *event,
 		const char *path, struct hs_error *err)
 {
-	char at[64];
-
 	if (check_time(event->at_ns, draft->limit_ns, path, "at_s", err) < 0)
 		return -EINVAL;
 	if (event->until_ns == NO_TIME) {
 		event->until_ns = event->every_ns ? draft->scenario.duration_ns : event->at_ns;
 		return 0;
 	}
-	snprintf(at, sizeof(at), "%s.until_s", path);
 	if (!event->every_ns)
-		return hs_error_set(err, "conflict", at, "only beside every_s",
+		return hs_error_set(err, "conflict", AT(path, "until_s"), "only beside every_s",
 				"the event happens once");
 	if (event->until_ns < event->at_ns)
-		return hs_error_set(err, "out_of_range", at, "not before at_s",
+		return hs_error_set(err, "out_of_range", AT(path, "until_s"), "not before at_s",
 				"the event ends before it begins");
 	return check_time(event->until_ns, draft->limit_ns, path, "until_s", err);
 }
@@ -115,11 +112,9 @@ static int set_times(const struct hs_scenario_draft *draft, struct hs_scenario_e
 static int read_link(struct entry *entry, const char *path, struct hs_error *err)
 {
 	struct hs_scenario_event *event = &entry->event;
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.link", path);
-	if (hs_scenario_names_read(&entry->draft->link_names, entry->link, at, &event->link, err) <
-			0)
+	if (hs_scenario_names_read(&entry->draft->link_names, entry->link, AT(path, "link"),
+			    &event->link, err) < 0)
 		return -EINVAL;
 	if (!json_object_size(entry->set) && (!entry->set || json_is_object(entry->set)))
 		return hs_scenario_refuse_missing(path, "set", "parameters of a link", err);
@@ -136,25 +131,19 @@ static int read_traffic(struct entry *entry, const char *path, struct hs_error *
 					.least = 0, .most = 1e9, .expected = "packets per second"},
 			{NULL},
 	};
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.traffic", path);
-	if (hs_scenario_names_read(&entry->draft->traffic_names, entry->traffic, at,
-			    &entry->event.traffic, err) < 0)
+	if (hs_scenario_names_read(&entry->draft->traffic_names, entry->traffic,
+			    AT(path, "traffic"), &entry->event.traffic, err) < 0)
 		return -EINVAL;
 	if (!entry->set)
 		return hs_scenario_refuse_missing(path, "set", "{\"rate_pps\": ...}", err);
-	snprintf(at, sizeof(at), "%s.set", path);
-	return hs_schema_read(set_fields, entry->set, at, entry, err);
+	return hs_schema_read(set_fields, entry->set, AT(path, "set"), entry, err);
 }
 
 static int read_restart(struct entry *entry, const char *path, struct hs_error *err)
 {
-	char at[64];
-
-	snprintf(at, sizeof(at), "%s.node", path);
-	if (hs_scenario_names_read(&entry->draft->node_names, entry->node, at, &entry->event.node,
-			    err) < 0)
+	if (hs_scenario_names_read(&entry->draft->node_names, entry->node, AT(path, "node"),
+			    &entry->event.node, err) < 0)
 		return -EINVAL;
 	if (entry->restart)
 		return 0;
@@ -165,21 +154,19 @@ static int read_request(struct entry *entry, const char *path, uint32_t *named, 
 		struct hs_error *err)
 {
 	struct hs_scenario_wish wish;
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.node", path);
 	int rc = hs_scenario_read_node_or_all(
-			entry->draft, entry->node, at, &entry->event.node, err);
-	snprintf(at, sizeof(at), "%s.request", path);
+			entry->draft, entry->node, AT(path, "node"), &entry->event.node, err);
 	if (rc == 0)
-		rc = hs_scenario_read_wish(entry->draft, entry->request, at, true, &wish, err);
+		rc = hs_scenario_read_wish(entry->draft, entry->request, AT(path, "request"), true,
+				&wish, err);
 	if (rc < 0)
 		return rc;
 
 	if (wish.all_traffic) {
 		json_decref(wish.verb);
-		snprintf(at, sizeof(at), "%s.request.traffic", path);
-		return hs_error_set(err, "bad_value", at, "the name of an entry of traffic",
+		return hs_error_set(err, "bad_value", AT(path, "request.traffic"),
+				"the name of an entry of traffic",
 				"an event makes one request, and \"*\" may be several");
 	}
 	*named = wish.traffic;
@@ -197,11 +184,9 @@ static int read_clock(struct entry *entry, const char *path, struct hs_error *er
 					.max = MAX_CLOCK_STEP_NS},
 			{NULL},
 	};
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.node", path);
-	if (hs_scenario_read_node_or_all(entry->draft, entry->node, at, &entry->event.node, err) <
-			0)
+	if (hs_scenario_read_node_or_all(entry->draft, entry->node, AT(path, "node"),
+			    &entry->event.node, err) < 0)
 		return -EINVAL;
 	json_t *object = json_pack("{s:O}", "clock_step_ns", entry->clock_step);
 	int rc = object ? hs_schema_read(fields, object, path, entry, err)

@@ -106,23 +106,19 @@ static const struct hs_schema_field expect_fields[] = {
 static int check_bounds(const struct hs_scenario_expect *expect, bool has_tolerance,
 		const char *path, struct hs_error *err)
 {
-	char at[48];
-
 	if (expect->node != HS_NO_INDEX && strncmp(expect->metric, "nodes.", 6) != 0) {
-		snprintf(at, sizeof(at), "%s.node", path);
-		return hs_error_set(err, "conflict", at, "only beside metrics nodes.*",
-				"%s is no metric of nodes", expect->metric);
+		return hs_error_set(err, "conflict", AT(path, "node"),
+				"only beside metrics nodes.*", "%s is no metric of nodes",
+				expect->metric);
 	}
 	if (!expect->has_value && !expect->has_min && !expect->has_max)
 		return hs_error_set(err, "missing_field", path, "value, min or max",
 				"nothing is expected of the metric");
-	snprintf(at, sizeof(at), "%s.tolerance", path);
 	if (has_tolerance && !expect->has_value)
-		return hs_error_set(err, "conflict", at, "only beside value",
+		return hs_error_set(err, "conflict", AT(path, "tolerance"), "only beside value",
 				"there is no value to be near");
-	snprintf(at, sizeof(at), "%s.min", path);
 	if (expect->has_min && expect->has_max && expect->min > expect->max)
-		return hs_error_set(err, "out_of_range", at, "at most max",
+		return hs_error_set(err, "out_of_range", AT(path, "min"), "at most max",
 				"%.12g is above the maximum of %.12g", expect->min, expect->max);
 	return 0;
 }

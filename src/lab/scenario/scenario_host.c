@@ -63,15 +63,14 @@ int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenar
 		const char *path, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
-	char at[64];
 
 	// Traffic that says the name would go to the host, not to the node.
 	uint32_t node = hs_scenario_names_find(&draft->node_names, host->name);
-	snprintf(at, sizeof(at), "%s.name", path);
 	if (node != HS_NO_INDEX && node != host->at)
-		return hs_error_set(err, "duplicate", at, "a name of its own",
+		return hs_error_set(err, "duplicate", AT(path, "name"), "a name of its own",
 				"a node is called \"%s\", and the host is not there", host->name);
-	int rc = hs_scenario_names_add(&draft->host_names, host->name, scenario->n_hosts, at, err);
+	int rc = hs_scenario_names_add(
+			&draft->host_names, host->name, scenario->n_hosts, AT(path, "name"), err);
 	if (rc == 0)
 		scenario->hosts[scenario->n_hosts++] = *host;
 	if (rc == 0 && !host->implicit)

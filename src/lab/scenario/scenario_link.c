@@ -140,15 +140,12 @@ int hs_scenario_set_link(
 static int make_ways(const struct entry *entry, const char *path, struct hs_link_config ways[2],
 		struct hs_error *err)
 {
-	char at[64];
-
 	if (check_link(&entry->config, path, err) < 0)
 		return -EINVAL;
 	ways[0] = ways[1] = entry->config;
 	if (!entry->reverse)
 		return 0;
-	snprintf(at, sizeof(at), "%s.reverse", path);
-	return hs_scenario_set_link(entry->reverse, at, &ways[1], err);
+	return hs_scenario_set_link(entry->reverse, AT(path, "reverse"), &ways[1], err);
 }
 
 int hs_scenario_read_ways(json_t *object, const char *path, struct hs_link_config ways[2],
@@ -166,17 +163,16 @@ int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenar
 {
 	struct hs_scenario *scenario = &draft->scenario;
 	struct hs_scenario_link *added = &scenario->links[scenario->n_links];
-	char at[64];
 
 	*added = *link;
 	if (!added->name[0])
 		snprintf(added->name, sizeof(added->name), "%s-%s",
 				scenario->nodes[link->from].name, scenario->nodes[link->to].name);
-	snprintf(at, sizeof(at), "%s.name", path);
 	if (strcmp(added->name, "e2e") == 0)
-		return hs_error_set(err, "bad_value", at, "another name",
+		return hs_error_set(err, "bad_value", AT(path, "name"), "another name",
 				"\"e2e\" is what results call a whole way");
-	int rc = hs_scenario_names_add(&draft->link_names, added->name, scenario->n_links, at, err);
+	int rc = hs_scenario_names_add(
+			&draft->link_names, added->name, scenario->n_links, AT(path, "name"), err);
 	if (rc == 0)
 		draft->link_entries[scenario->n_links++] = entry;
 	return rc;

@@ -88,17 +88,20 @@ int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value,
 	return 0;
 }
 
+const char *hs_scenario_at(char at[HS_SCENARIO_AT], const char *path, const char *key)
+{
+	snprintf(at, HS_SCENARIO_AT, "%s.%s", path, key);
+	return at;
+}
+
 int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, unsigned kind,
 		const char *path, const char *what, struct hs_error *err)
 {
-	char at[64];
-
 	for (; keys->key; keys++) {
 		if (!json_object_get(object, keys->key) || keys->kinds & 1u << kind)
 			continue;
-		snprintf(at, sizeof(at), "%s.%s", path, keys->key);
-		return hs_error_set(err, "conflict", at, keys->expected, "%s has no \"%s\"", what,
-				keys->key);
+		return hs_error_set(err, "conflict", AT(path, keys->key), keys->expected,
+				"%s has no \"%s\"", what, keys->key);
 	}
 	return 0;
 }
@@ -106,7 +109,6 @@ int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, u
 int hs_scenario_refuse_missing(
 		const char *path, const char *key, const char *expected, struct hs_error *err)
 {
-	char at[64];
-	snprintf(at, sizeof(at), "%s.%s", path, key);
-	return hs_error_set(err, "missing_field", at, expected, "there is no \"%s\"", key);
+	return hs_error_set(
+			err, "missing_field", AT(path, key), expected, "there is no \"%s\"", key);
 }

@@ -73,10 +73,9 @@ int hs_scenario_add_node(struct hs_scenario_draft *draft, const struct hs_scenar
 		const char *path, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.name", path);
-	int rc = hs_scenario_names_add(&draft->node_names, node->name, scenario->n_nodes, at, err);
+	int rc = hs_scenario_names_add(
+			&draft->node_names, node->name, scenario->n_nodes, AT(path, "name"), err);
 	if (rc == 0)
 		scenario->nodes[scenario->n_nodes++] = *node;
 	return rc;

@@ -57,6 +57,11 @@ size_t *hs_scenario_event_order(const struct hs_scenario *scenario, struct hs_er
 // The flows that requests monitor.
 int hs_scenario_find_flows(struct hs_scenario_draft *draft, struct hs_error *err);
 
+// "path.key", for as long as the block.
+#define HS_SCENARIO_AT 160
+const char *hs_scenario_at(char at[HS_SCENARIO_AT], const char *path, const char *key);
+#define AT(path, key) hs_scenario_at((char[HS_SCENARIO_AT]){""}, path, key)
+
 // ---- names ----
 
 int hs_scenario_names_init(struct hs_scenario_names *names, const char *what, const char *expected);

@@ -98,19 +98,16 @@ int hs_scenario_read_wish(const struct hs_scenario_draft *draft, json_t *object,
 	const struct hs_schema_field *fields = in_event ? event_fields : request_fields;
 	struct entry entry = {.draft = draft, .wish = {.traffic = HS_NO_INDEX}};
 	json_t *ours = NULL, *theirs = NULL;
-	char at[64];
 
 	int rc = split(fields, object, path, &ours, &theirs, err);
 	if (rc == 0)
 		rc = hs_schema_read(fields, ours, path, &entry, err);
 	if (rc == 0 && entry.wish.has_traffic && !json_object_get(theirs, "int_request")) {
-		snprintf(at, sizeof(at), "%s.traffic", path);
-		rc = hs_error_set(err, "conflict", at, "only beside int_request",
+		rc = hs_error_set(err, "conflict", AT(path, "traffic"), "only beside int_request",
 				"only an int_request has addresses that traffic can fill in");
 	}
 	if (rc == 0 && entry.wish.reverse && !entry.wish.has_traffic) {
-		snprintf(at, sizeof(at), "%s.reverse", path);
-		rc = hs_error_set(err, "conflict", at, "only beside traffic",
+		rc = hs_error_set(err, "conflict", AT(path, "reverse"), "only beside traffic",
 				"there is no traffic whose replies are meant");
 	}
 	json_decref(ours);

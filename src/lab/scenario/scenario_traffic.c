@@ -110,15 +110,13 @@ static int set_protocol(struct entry *entry, const char *path, struct hs_error *
 			{HS_TRAFFIC_PING, IPPROTO_ICMPV6, "icmp"},
 			{HS_TRAFFIC_WINDOW, IPPROTO_TCP, "tcp"},
 	};
-	char at[64];
 
 	entry->traffic.protocol = entry->protocol ? entry->protocol : IPPROTO_UDP;
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		if (fixed[i].kind != entry->traffic.kind)
 			continue;
-		snprintf(at, sizeof(at), "%s.protocol", path);
 		if (entry->protocol && entry->protocol != fixed[i].protocol)
-			return hs_error_set(err, "conflict", at, fixed[i].only,
+			return hs_error_set(err, "conflict", AT(path, "protocol"), fixed[i].only,
 					"this type of traffic is %s", fixed[i].only);
 		entry->traffic.protocol = fixed[i].protocol;
 	}
@@ -145,13 +143,12 @@ static int check_payload(const struct hs_scenario *scenario,
 {
 	unsigned header = traffic->protocol == IPPROTO_TCP ? 20 : 8;
 	unsigned max = scenario->mtu - IPV6_BYTES - header;
-	char at[64], bounds[64];
+	char bounds[64];
 
 	if (traffic->payload_bytes <= max)
 		return 0;
-	snprintf(at, sizeof(at), "%s.payload_bytes", path);
 	snprintf(bounds, sizeof(bounds), "an integer from 0 to %u", max);
-	return hs_error_set(err, "out_of_range", at, bounds,
+	return hs_error_set(err, "out_of_range", AT(path, "payload_bytes"), bounds,
 			"%u bytes do not fit into a packet of %u", traffic->payload_bytes,
 			scenario->mtu);
 }
@@ -162,20 +159,17 @@ static int set_times(const struct hs_scenario_draft *draft, struct hs_scenario_t
 		const char *path, struct hs_error *err)
 {
 	int64_t limit = draft->limit_ns, duration = draft->scenario.duration_ns;
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.start_s", path);
 	if (traffic->start_ns > limit)
-		return hs_error_set(err, "out_of_range", at, "within the duration",
+		return hs_error_set(err, "out_of_range", AT(path, "start_s"), "within the duration",
 				"%.12g s is beyond the duration of %.12g s",
 				(double)traffic->start_ns / 1e9, (double)limit / 1e9);
-	snprintf(at, sizeof(at), "%s.stop_s", path);
 	if (traffic->stop_ns != NO_TIME && traffic->stop_ns > limit)
-		return hs_error_set(err, "out_of_range", at, "within the duration",
+		return hs_error_set(err, "out_of_range", AT(path, "stop_s"), "within the duration",
 				"%.12g s is beyond the duration of %.12g s",
 				(double)traffic->stop_ns / 1e9, (double)limit / 1e9);
 	if (traffic->stop_ns != NO_TIME && traffic->stop_ns < traffic->start_ns)
-		return hs_error_set(err, "out_of_range", at, "not before start_s",
+		return hs_error_set(err, "out_of_range", AT(path, "stop_s"), "not before start_s",
 				"the traffic stops before it starts");
 	// A shorter run of the same scenario.
 	if (traffic->stop_ns == NO_TIME || traffic->stop_ns > duration)
@@ -197,7 +191,7 @@ static int set_file(const struct hs_scenario_draft *draft, struct entry *entry, 
 					.max = sizeof(traffic->file) - 1},
 			{NULL},
 	};
-	char full[sizeof(traffic->file) + sizeof(draft->scenario.folder) + 1], at[64];
+	char full[sizeof(traffic->file) + sizeof(draft->scenario.folder) + 1];
 
 	json_t *object = json_pack("{s:O}", "file", entry->file);
 	if (!object)
@@ -210,10 +204,9 @@ static int set_file(const struct hs_scenario_draft *draft, struct entry *entry, 
 	bool whole = traffic->file[0] == '/' || !folder[0];
 	snprintf(full, sizeof(full), "%s%s%s", whole ? "" : folder, whole ? "" : "/",
 			traffic->file);
-	snprintf(at, sizeof(at), "%s.file", path);
 	if (access(full, R_OK) < 0)
-		return hs_error_set(err, "not_readable", at, "a pcap file", "%s: %s", full,
-				strerror(errno));
+		return hs_error_set(err, "not_readable", AT(path, "file"), "a pcap file", "%s: %s",
+				full, strerror(errno));
 	return 0;
 }
 
@@ -259,14 +252,12 @@ static int read_end(struct hs_scenario_draft *draft, json_t *value, const char *
 static int read_ends(struct hs_scenario_draft *draft, struct entry *entry, const char *path,
 		struct hs_error *err)
 {
-	char at[64];
 	int rc = read_end(draft, entry->from, path, "from", &entry->traffic.from, err);
 
 	if (rc == 0)
 		rc = read_end(draft, entry->to, path, "to", &entry->traffic.to, err);
-	snprintf(at, sizeof(at), "%s.to", path);
 	if (rc == 0 && entry->traffic.from == entry->traffic.to)
-		rc = hs_error_set(err, "bad_value", at, "another host",
+		rc = hs_error_set(err, "bad_value", AT(path, "to"), "another host",
 				"the traffic leads back to where it starts");
 	return rc;
 }
@@ -280,15 +271,14 @@ static int add_traffic(struct hs_scenario_draft *draft, const struct entry *entr
 	struct hs_scenario *scenario = &draft->scenario;
 	size_t index = scenario->n_traffic;
 	struct hs_scenario_traffic *added = &scenario->traffic[index];
-	char at[64];
 
 	*added = *traffic;
 	if (!entry->has_ports[0] && traffic->protocol != IPPROTO_ICMPV6)
 		added->src_port = (uint16_t)(5000 + index % 60000);
 	if (!entry->has_ports[1] && traffic->protocol != IPPROTO_ICMPV6)
 		added->dst_port = (uint16_t)(6000 + index % 59000);
-	snprintf(at, sizeof(at), "%s.name", path);
-	int rc = hs_scenario_names_add(&draft->traffic_names, added->name, index, at, err);
+	int rc = hs_scenario_names_add(
+			&draft->traffic_names, added->name, index, AT(path, "name"), err);
 	if (rc == 0)
 		draft->traffic_entries[scenario->n_traffic++] = place;
 	return rc;
@@ -343,13 +333,11 @@ static int permute(struct hs_scenario_draft *draft, const struct entry *entry, s
 		struct hs_error *err)
 {
 	struct hs_rng rng;
-	char at[64];
 	int rc = 0;
 
 	hs_rng_init(&rng, draft->scenario.seed + place * UINT64_C(0x9e3779b97f4a7c15));
 	for (uint32_t i = 0; i < n; i++)
 		ring[i] = i;
-	snprintf(at, sizeof(at), "%s.name", path);
 	for (uint32_t i = 0; i < pattern->flows && rc == 0; i++) {
 		struct hs_scenario_traffic traffic = entry->traffic;
 		if (i % n == 0)
@@ -357,7 +345,7 @@ static int permute(struct hs_scenario_draft *draft, const struct entry *entry, s
 		int len = snprintf(traffic.name, sizeof(traffic.name), "%s-%u", entry->traffic.name,
 				i + 1);
 		if (len >= (int)sizeof(traffic.name))
-			return hs_error_set(err, "out_of_range", at, "a shorter name",
+			return hs_error_set(err, "out_of_range", AT(path, "name"), "a shorter name",
 					"\"%s-%u\" has more than 31 bytes", entry->traffic.name,
 					i + 1);
 		traffic.from = ring[i % n];
@@ -372,16 +360,14 @@ static int read_pattern(struct hs_scenario_draft *draft, const struct entry *ent
 {
 	struct pattern pattern = {0};
 	uint32_t n = draft->n_named_hosts;
-	char at[64];
 
-	snprintf(at, sizeof(at), "%s.pattern", path);
 	if (entry->from || entry->to)
-		return hs_error_set(err, "conflict", at, "either a pattern or from and to",
-				"a pattern chooses the hosts");
-	if (hs_schema_read(pattern_fields, entry->pattern, at, &pattern, err) < 0)
+		return hs_error_set(err, "conflict", AT(path, "pattern"),
+				"either a pattern or from and to", "a pattern chooses the hosts");
+	if (hs_schema_read(pattern_fields, entry->pattern, AT(path, "pattern"), &pattern, err) < 0)
 		return -EINVAL;
 	if (n < 2)
-		return hs_error_set(err, "bad_value", at, "at least two hosts",
+		return hs_error_set(err, "bad_value", AT(path, "pattern"), "at least two hosts",
 				"the scenario has %u hosts", n);
 	int rc = make_room(draft, pattern.flows, err);
 	if (rc < 0)
