@@ -125,12 +125,14 @@ part_chaos() {
 	counted "$PYTHON" tests/chaos/run.py
 }
 
-# Every scenario with what it expects; then a few seconds of each in plain code, and of some in the
+# Every scenario with what it expects; then a few seconds of each in plain code, the committed results
+# against a short run, and some in the
 # other compiler's build with sanitizers: nothing to complain about, and the same bytes.
 part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
 	counted "$PYTHON" tests/lab/run.py --plain
+	counted "$PYTHON" tools/reproduce/run.py 000 --check
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized
 	counted env ASAN_OPTIONS=detect_leaks=1 \

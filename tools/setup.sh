@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by demo.sh and test.sh: installs what is missing and builds. Everything it says goes to
+# Sourced by demo.sh, test.sh and reproduce.sh: installs what is missing and builds. Everything it says goes to
 # stderr; nothing is installed, configured or compiled twice.
 # shellcheck disable=SC2034 # names for those who source this
 
@@ -11,8 +11,9 @@ readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev 
 	libjansson-dev libcbor-dev libsodium-dev libpcap-dev zlib1g-dev libcap-ng-dev libseccomp-dev
 	libcmocka-dev python3)
 readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps)
-readonly TEST_PACKAGES=("${DEMO_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
-	dpdk-dev python3-scapy gnuplot-nox lua5.3 systemd binutils valgrind)
+readonly RESULTS_PACKAGES=("${DEMO_PACKAGES[@]}" python3-numpy python3-matplotlib)
+readonly TEST_PACKAGES=("${RESULTS_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
+	dpdk-dev python3-scapy lua5.3 systemd binutils valgrind)
 
 say() {
 	printf '%s\n' "$*" >&2

@@ -13,6 +13,7 @@ import time
 from lib import Skip, check, equal, main, netlab, test, until
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-lab")
+REPRODUCE = os.path.join(netlab.ROOT, "tools", "reproduce", "run.py")
 
 
 def small(**changes):
@@ -186,6 +187,16 @@ def packets_on_paper_add_up_to_what_the_links_counted(workspace):
         equal(one.get("random", 0), link["lost"]["random"], f"{link['name']}: lost")
     equal(len(counts), len(got["links"]), "directions")
     check(counts[("src-sw", "forward")]["random"] > 0, "no loss: nothing was compared")
+
+
+@test()
+def papers_of_systems_that_are_not_there_are_answered_so():
+    for words, code, said in ((["003"], 1, "INTCollector is not part of Hopsight yet"),
+                              (["005"], 2, "005 is no paper")):
+        done = subprocess.run(["/usr/bin/python3", REPRODUCE, *words], capture_output=True, text=True,
+                              check=False, timeout=60)
+        equal(done.returncode, code, done.stderr)
+        check(said in done.stderr, done.stderr)
 
 
 def start(*words, **kwargs):

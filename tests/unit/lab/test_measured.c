@@ -383,8 +383,7 @@ static void a_report_of_another_shape_is_refused(void **state)
 	static const char *const reports[] = {
 			"{}",
 			"7",
-			"{\"int_report\": {\"ns_id\": 8, \"e2e\": {\"ts_ns\": 1},"
-			"\"sink\": {\"ts_ns\": 2}}}",
+			"{\"int_report\": {\"ns_id\": 8, \"sink\": {\"ts_ns\": 2}}}",
 			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1}}}",
 	};
 	const struct hs_trip *trips;

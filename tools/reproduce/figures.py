@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures as SVG: the same numbers give the same bytes."""
+
+import os
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.hashsalt": "hopsight", "svg.fonttype": "none", "font.size": 9,
+                            "axes.grid": True, "grid.alpha": 0.3, "path.simplify": True})
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+OURS, THEIRS = "#1f5fa8", "#c0392b"
+
+
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    # No blanks at the ends of lines.
+    with open(path, encoding="utf-8") as f:
+        text = "\n".join(line.rstrip() for line in f.read().splitlines())
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text + "\n")
+
+
+def bars(axes, names, ours, theirs, title):
+    places = range(len(names))
+    axes.bar([p - 0.2 for p in places], ours, 0.4, color=OURS, label="Hopsight")
+    if theirs:
+        axes.bar([p + 0.2 for p in places], [v or 0 for v in theirs], 0.4, color=THEIRS, label="paper")
+    axes.set_xticks(list(places), names)
+    axes.set_title(title)
+
+
+def figure_5(path, hops, panels, jitters):
+    """panels: (title, ours, theirs); jitters: per hop the values of the windows, in ms."""
+    figure, axes = plt.subplots(2, 2, figsize=(8, 5.5))
+    for place, (title, ours, theirs) in zip(axes.flat, panels):
+        bars(place, hops, ours, theirs, title)
+    axes.flat[0].legend()
+    axes.flat[3].boxplot(jitters, labels=hops[:len(jitters)], showfliers=False)
+    axes.flat[3].set_title("jitter of each second, ms")
+    save(figure, path)
+
+
+def figure_6(path, runs, series):
+    """runs: names; series: by run and hop, |up - down| in ms of each second."""
+    figure, axes = plt.subplots(len(runs), 1, figsize=(8, 1.7 * len(runs)), sharex=True)
+    for place, run in zip(axes, runs):
+        for hop, values in series[run].items():
+            place.plot(range(1, len(values) + 1), values, linewidth=1, label=hop)
+        place.set_ylabel(f"{run}\nms")
+    axes[0].legend(ncol=5, fontsize=7, loc="upper right")
+    axes[-1].set_xlabel("s")
+    save(figure, path)
+
+
+def figure_7(path, rates, medians):
+    """medians: by protocol, Mbit/s of each rate."""
+    figure, axes = plt.subplots(1, len(medians), figsize=(8, 3))
+    for place, (protocol, values) in zip(axes, medians.items()):
+        bars(place, rates, values, None, f"{protocol}, Mbit/s")
+        place.tick_params(axis="x", labelrotation=30)
+    save(figure, path)
+
+
+def over_time(folder, flow, metric, rows):
+    """rows: by hop, (seconds, measured, truth, configured) lists; None: nothing."""
+    figure, axes = plt.subplots(len(rows), 1, figsize=(8, 1.6 * len(rows)), sharex=True, squeeze=False)
+    for place, (hop, (at, measured, truth, configured)) in zip(axes.flat, rows.items()):
+        nan = [[float("nan") if v is None else v for v in values]
+               for values in (measured, truth, configured)]
+        place.plot(at, nan[1], color="#666666", linewidth=1, label="truth")
+        place.plot(at, nan[2], color=THEIRS, linewidth=1, linestyle="--", label="configured")
+        place.plot(at, nan[0], ".", color=OURS, markersize=3, label="measured")
+        place.set_ylabel(hop)
+    axes.flat[0].set_title(f"{flow}: {metric}")
+    axes.flat[0].legend(fontsize=7)
+    axes.flat[-1].set_xlabel("s")
+    save(figure, os.path.join(folder, f"{flow}.{metric}.svg".replace("/", "-")))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The papers' tables and figures, ours beside theirs, into docs/results.
+
+    reproduce.sh [000] [001] ... [--check] [--live]
+    reproduce.sh --plots SCENARIO FOLDER
+
+Without a number: all of them. The lab's runs take some minutes. --live measures again on veth what
+depends on this machine (figure 7 and a round trip); it needs root. --check compares what is committed
+with a fresh, short run and changes nothing. --plots draws any scenario's metrics over time.
+"""
+
+import argparse
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE))]
+
+import paper_000  # noqa: E402
+
+NOT_YET = {"001": "INT-label", "002": "GPINT with SQR", "003": "INTCollector",
+           "004": "INT over Geneve and VXLAN-GPE"}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="reproduce.sh", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help="000 to 004")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--live", action="store_true")
+    parser.add_argument("--plots", nargs=2, metavar=("SCENARIO", "FOLDER"))
+    options = parser.parse_args()
+    if options.plots:
+        return paper_000.plots(*options.plots)
+    strange = [paper for paper in options.papers if paper not in ("000", *NOT_YET)]
+    if strange:
+        parser.error(f"{strange[0]} is no paper: 000 to 004")
+    code = 0
+    for paper in options.papers or ["000", *NOT_YET]:
+        if paper == "000":
+            code = max(code, paper_000.check() if options.check else paper_000.write(options.live))
+            continue
+        print(f"{paper}: {NOT_YET[paper]} is not part of Hopsight yet: there is nothing to "
+              "reproduce", file=sys.stderr)
+        code = max(code, 1 if options.papers else 0)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
