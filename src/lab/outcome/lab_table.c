@@ -59,7 +59,8 @@ static void number_cell(struct hs_text_table *table, double value, int decimals)
 	hs_text_table_cell(table, text);
 }
 
-// headers[0] is that of the names, which stand left; NULL ends them. NULL: no memory.
+// headers[0] is that of the names, which stand left, as those of ""; NULL ends them. NULL: no
+// memory.
 static struct hs_text_table *begin(const char *const *headers)
 {
 	struct hs_text_table *table;
@@ -67,7 +68,7 @@ static struct hs_text_table *begin(const char *const *headers)
 	if (hs_text_table_create(&table) < 0)
 		return NULL;
 	for (size_t i = 0; headers[i]; i++)
-		hs_text_table_column(table, headers[i], i > 0);
+		hs_text_table_column(table, headers[i], i > 0 && headers[i][0]);
 	return table;
 }
 
@@ -84,131 +85,100 @@ static int finish(FILE *to, struct hs_text_table *table)
 	return rc;
 }
 
-// ---- a metric of a flow ----
+// ---- rows of numbers ----
 
-static const char *const numbers[] = {
+#define NUMBERS 6
+static const char *const headers[] = {
+		"", "", "measured", "truth", "configured", "MAE truth", "max", "MAE conf.", NULL};
+static const char *const of_metric[NUMBERS] = {
 		"measured", "truth", "configured", "mae.truth", "max_error", "mae.configured"};
-#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
-#define SIDES	3 // of them stand side by side to be compared
+static const char *const of_loss[NUMBERS] = {"measured", "truth"};
+static const char *const of_overhead[NUMBERS] = {"bytes_ratio"};
+static const char *const of_trip[NUMBERS] = {"measured_ns", "truth_ns", NULL, "mae_ns"};
 
-// Decimals that show four digits and more of the largest number.
-static int decimals_of(double largest)
+static bool is_of(const json_t *row, const char *flow)
 {
-	return largest >= 1e5 ? 1 : largest >= 1 ? 3 : largest >= 0.1 ? 4 : 6;
+	return strcmp(text_at(row, "flow"), flow) == 0;
 }
 
-static int kind_table(FILE *to, const json_t *rows, const char *flow, enum hs_lab_metric_kind kind)
+static void add_row(struct hs_text_table *table, const char *title, const char *name,
+		const json_t *of, const char *const paths[NUMBERS], double scale)
 {
-	const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
-	char title[HS_LAB_WORD];
-	const char *const headers[] = {title, "measured", "truth", "configured", "MAE truth", "max",
-			"MAE conf.", NULL};
-	double largest[NUMBERS] = {0}, sum = 0;
+	hs_text_table_cell(table, title);
+	name_cell(table, name, HOP_WIDTH);
+	for (size_t i = 0; i < NUMBERS; i++)
+		number_cell(table, paths[i] ? number_at(of, paths[i]) * scale : NAN, -1);
+}
+
+// Of the rows of a flow in a list of the result: the member `key` of each, or the row itself.
+static void add_rows(struct hs_text_table *table, const char *title, const json_t *list,
+		const char *flow, const char *key, const char *const paths[NUMBERS], double scale)
+{
 	const json_t *row;
 	size_t i;
 
-	snprintf(title, sizeof(title), "%s, %s", unit->title, unit->unit);
+	json_array_foreach (list, i, row) {
+		const json_t *of = key ? json_object_get(row, key) : row;
+		if (!is_of(row, flow) || !of)
+			continue;
+		add_row(table, title, text_at(row, "hop"), of, paths, scale);
+		title = "";
+	}
+}
+
+// The largest number of a metric; NAN: the flow has none.
+static double largest_of(const json_t *rows, const char *flow, const char *word)
+{
+	double largest = NAN;
+	const json_t *row;
+	size_t i;
+
 	json_array_foreach (rows, i, row) {
-		const json_t *of = json_object_get(row, hs_lab_metric_word(kind));
-		for (size_t j = 0; of && strcmp(text_at(row, "flow"), flow) == 0 && j < NUMBERS;
-				j++) {
-			size_t group = j < SIDES ? 0 : j;
-			double value = fabs(number_at(of, numbers[j])) * unit->scale;
-			largest[group] = fmax(largest[group], value);
-			sum += isnan(value) ? 0 : value;
-		}
+		const json_t *of = json_object_get(row, word);
+		for (size_t j = 0; of && is_of(row, flow) && j < NUMBERS; j++)
+			largest = fmax(largest, fabs(number_at(of, of_metric[j])));
 	}
-	struct hs_text_table *table = begin(headers);
-	for (i = 0; table && i < json_array_size(rows); i++) {
-		row = json_array_get(rows, i);
-		const json_t *of = json_object_get(row, hs_lab_metric_word(kind));
-		if (!of || strcmp(text_at(row, "flow"), flow) != 0 ||
-				(isnan(number_at(of, "truth")) &&
-						isnan(number_at(of, "configured"))))
-			continue;
-		if (sum == 0) {
-			hs_text_table_destroy(table);
-			fprintf(to, "\n%s: 0 everywhere\n", unit->title);
-			return 0;
-		}
-		name_cell(table, text_at(row, "hop"), HOP_WIDTH);
-		for (size_t j = 0; j < NUMBERS; j++)
-			number_cell(table, number_at(of, numbers[j]) * unit->scale,
-					decimals_of(largest[j < SIDES ? 0 : j]));
-	}
-	return finish(to, table);
+	return largest;
 }
 
-// ---- a flow over the run ----
-
-// The row of the same flow and hop in another list of the result; NULL: none.
-static const json_t *same_row(const json_t *list, const json_t *row)
+static int flow_table(FILE *to, const json_t *result, const char *flow, double windows)
 {
-	const json_t *other;
-	size_t i;
-
-	json_array_foreach (list, i, other)
-		if (strcmp(text_at(other, "flow"), text_at(row, "flow")) == 0 &&
-				strcmp(text_at(other, "hop"), text_at(row, "hop")) == 0)
-			return other;
-	return NULL;
-}
-
-static int run_table(FILE *to, const json_t *result, const char *flow)
-{
-	static const char *const headers[] = {"Over the run", "packets", "lost, measured",
-			"lost, truth", "shown", "with telemetry, %", "overhead, %", NULL};
-	const json_t *row;
-	struct hs_text_table *table = begin(headers);
-	size_t i;
-
-	json_array_foreach (json_object_get(result, "lost_packets"), i, row) {
-		const json_t *cost = same_row(json_object_get(result, "overhead"), row);
-		if (!table || strcmp(text_at(row, "flow"), flow) != 0)
-			continue;
-		name_cell(table, text_at(row, "hop"), HOP_WIDTH);
-		number_cell(table, number_at(cost, "packets"), -1);
-		number_cell(table, number_at(row, "measured"), -1);
-		number_cell(table, number_at(row, "truth"), -1);
-		number_cell(table, number_at(row, "shown"), -1);
-		number_cell(table, number_at(cost, "packets_ratio") * 100, 3);
-		number_cell(table, number_at(cost, "bytes_ratio") * 100, 3);
-	}
-	return finish(to, table);
-}
-
-static int flow_tables(FILE *to, const json_t *result, const char *flow, double windows)
-{
+	const json_t *rows = json_object_get(result, "rows");
 	double window_s = number_at(result, "window_ns") / 1e9;
-	int rc = 0;
+	struct hs_text_table *table = begin(headers);
+	char title[HS_LAB_WORD];
 
+	if (!table)
+		return -ENOMEM;
 	fprintf(to, "\nFlow %s: means over %.0f windows of %.6g %s\n", flow, windows,
 			window_s < 1 ? window_s * 1000 : window_s, window_s < 1 ? "ms" : "s");
-	for (enum hs_lab_metric_kind kind = 0; rc == 0 && kind <= HS_LAB_LOSS; kind++)
-		rc = kind_table(to, json_object_get(result, "rows"), flow, kind);
-	return rc < 0 ? rc : run_table(to, result, flow);
+	for (enum hs_lab_metric_kind kind = 0; kind <= HS_LAB_LOSS; kind++) {
+		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
+		const char *word = hs_lab_metric_word(kind);
+		snprintf(title, sizeof(title), "%s, %s", unit->title, unit->unit);
+		if (largest_of(rows, flow, word) == 0)
+			add_row(table, title, "everywhere 0", NULL, of_metric, 1);
+		else
+			add_rows(table, title, rows, flow, word, of_metric, unit->scale);
+	}
+	add_rows(table, "Lost in the run", json_object_get(result, "lost_packets"), flow, NULL,
+			of_loss, 1);
+	add_rows(table, "Telemetry, % of bytes", json_object_get(result, "overhead"), flow, NULL,
+			of_overhead, 100);
+	return finish(to, table);
 }
 
 // ---- round trips, links, all rows ----
 
 static int trip_table(FILE *to, const json_t *result)
 {
-	static const char *const headers[] = {"Round trip, ms", "measured", "truth", "MAE truth",
-			"pairs", "windows of clocks that differ", NULL};
 	struct hs_text_table *table = begin(headers);
 	const json_t *trip;
 	size_t i;
 
-	json_array_foreach (json_object_get(result, "round_trip"), i, trip) {
-		if (!table || i == HS_LAB_TABLE_FLOWS)
-			break;
-		name_cell(table, text_at(trip, "up"), HOP_WIDTH);
-		number_cell(table, number_at(trip, "measured_ns") / 1e6, 6);
-		number_cell(table, number_at(trip, "truth_ns") / 1e6, 6);
-		number_cell(table, number_at(trip, "mae_ns") / 1e6, 6);
-		number_cell(table, number_at(trip, "pairs"), -1);
-		number_cell(table, number_at(trip, "clocks_differ"), -1);
-	}
+	json_array_foreach (json_object_get(result, "round_trip"), i, trip)
+		if (table && i < HS_LAB_TABLE_FLOWS)
+			add_row(table, "Round trip, ms", text_at(trip, "up"), trip, of_trip, 1e-6);
 	return finish(to, table);
 }
 
@@ -237,9 +207,9 @@ static void say_link(const json_t *link, char text[HS_LAB_WORD])
 
 static int link_table(FILE *to, const json_t *result)
 {
-	static const char *const headers[] = {
+	static const char *const columns[] = {
 			"Link, packets", "sent", "lost, late, copies", "queued", "wait, ms", NULL};
-	struct hs_text_table *table = begin(headers);
+	struct hs_text_table *table = begin(columns);
 	char what[HS_LAB_WORD], name[HS_LAB_WORD];
 	size_t i, shown = 0;
 	const json_t *link;
@@ -266,8 +236,8 @@ static int link_table(FILE *to, const json_t *result)
 
 static int mae_table(FILE *to, const json_t *result)
 {
-	static const char *const headers[] = {"All hops and ends", "MAE truth", "MAE conf.", NULL};
-	struct hs_text_table *table = begin(headers);
+	static const char *const columns[] = {"All hops and ends", "MAE truth", "MAE conf.", NULL};
+	struct hs_text_table *table = begin(columns);
 
 	for (enum hs_lab_metric_kind kind = 0; table && kind < HS_LAB_KINDS; kind++) {
 		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
@@ -322,7 +292,7 @@ int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_
 			continue;
 		}
 		shown++;
-		rc = rc < 0 ? rc : flow_tables(to, result, text_at(flow, "flow"), windows);
+		rc = rc < 0 ? rc : flow_table(to, result, text_at(flow, "flow"), windows);
 	}
 	if (more)
 		fprintf(to, "\n%zu flows more are in the result (--json).\n", more);

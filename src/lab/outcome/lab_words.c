@@ -11,7 +11,7 @@
 
 static const struct hs_lab_unit of_kind[HS_LAB_KINDS] = {
 		[HS_LAB_THROUGHPUT] = {"Throughput", "Mbit/s", 1e-6},
-		[HS_LAB_WINDOW_THROUGHPUT] = {"Window throughput", "Mbit/s", 1e-6},
+		[HS_LAB_WINDOW_THROUGHPUT] = {"In windows", "Mbit/s", 1e-6},
 		[HS_LAB_DELAY] = {"Delay", "ms", 1e-6},
 		[HS_LAB_JITTER] = {"Jitter", "ms", 1e-6},
 		[HS_LAB_LOSS] = {"Loss", "%", 100},

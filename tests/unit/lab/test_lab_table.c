@@ -95,23 +95,25 @@ static void numbers_stand_beside_truth_and_configuration_in_peoples_units(void *
 	says(f, "a-name: a-source\nWhat it is about.\nseed 42, 3 s of virtual time, 3 nodes, 2 "
 		"links\n");
 	says(f, "Flow up: means over 3 windows of 1 s\n");
-	says(f, "Delay, ms   measured   truth  configured  MAE truth       max  MAE conf.\n"
-		"src-sw1       10.000  10.000      10.000   0.000001  0.000003   0.000002\n"
-		"end to end    30.000  30.000                      0         0\n");
-	says(f, "Loss, %     measured   truth");
+	says(f, "Delay, ms              src-sw1       10.000001     10          10   0.000001  "
+		"0.000003   0.000002\n"
+		"                       end to end           30     30                      0      "
+		"   0"
+		"\n");
+	says(f, "Loss, %                end to end           25     25                      0\n");
+	assert_null(strstr(f->text, "Throughput"));
 }
 
 static void a_metric_of_zeros_alone_takes_one_line(void **state)
 {
-	says(*state, "\nJitter: 0 everywhere\n");
+	says(*state, "\nJitter, ms             everywhere 0\n");
 }
 
 static void loss_and_overhead_are_those_of_the_flow(void **state)
 {
 	struct fixture *f = *state;
-	says(f, "src-sw1        12,000               5            4      6              1.000      "
-		"  "
-		"0.070\n");
+	says(f, "Lost in the run        src-sw1               5      4\n");
+	says(f, "Telemetry, % of bytes  src-sw1            0.07\n");
 	assert_null(strstr(f->text, "77"));
 	assert_null(strstr(f->text, "silent"));
 }
@@ -119,7 +121,7 @@ static void loss_and_overhead_are_those_of_the_flow(void **state)
 static void round_trips_links_and_all_rows_have_a_table_each(void **state)
 {
 	struct fixture *f = *state;
-	says(f, "ping            50.000000  50.000100   0.000100  1,200");
+	says(f, "Round trip, ms  ping        50  50.0001     0.0001");
 	says(f, "src-sw1 forward  12,000  2 random, 1 copies");
 	assert_null(strstr(f->text, "sw1-dst forward"));
 	says(f, "Delay, ms             0.0005    0.00125\n");
