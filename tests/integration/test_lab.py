@@ -134,7 +134,7 @@ def tables_show_each_hop_in_units_of_people_within_100_columns(workspace):
     check(done.stdout.startswith("small\nThree nodes.\nseed 1, 4 s of virtual time, "
                                  "3 nodes, 2 links\n"), done.stdout[:200])
     for words in ("Flow up:", "Delay, ms", "Throughput, Mbit/s", "Loss, %", "src-sw", "sw-dst",
-                  "end to end", "Over the run", "src → sw", "All hops and ends"):
+                  "end to end", "Lost in the run", "src-sw forward", "All hops and ends"):
         check(words in done.stdout, words, done.stdout)
     check(max(len(line) for line in done.stdout.splitlines()) <= 100, done.stdout)
     check(done.stderr.startswith("4 s of virtual time in "), "the only line of stderr",
