@@ -3,6 +3,8 @@
 
 #include "outcome_parts.h"
 
+#include "lab_array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -124,14 +126,8 @@ static int make_row(struct outcome *outcome, const struct outcome_flow *flow,
 	};
 	if (find_row(outcome, flow->index, row.ends))
 		return 0;
-	if (outcome->n_rows == outcome->rows_capacity) {
-		size_t capacity = outcome->rows_capacity ? 2 * outcome->rows_capacity : 16;
-		struct outcome_row *rows = reallocarray(outcome->rows, capacity, sizeof(*rows));
-		if (!rows)
-			return -ENOMEM;
-		outcome->rows = rows;
-		outcome->rows_capacity = capacity;
-	}
+	if (!HS_LAB_ROOM(outcome->rows, outcome->rows_capacity, outcome->n_rows + 1))
+		return -ENOMEM;
 	find_nodes(flow, window, &row);
 	name_row(flow->run->scenario, &row);
 	outcome_run_row(flow, &row);

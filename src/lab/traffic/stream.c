@@ -8,6 +8,7 @@
 #include "stream_window.h"
 
 #include "ip.h"
+#include "lab_array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -368,16 +369,13 @@ static void answer(struct hs_stream *stream, int64_t now_ns, uint64_t what)
 static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t number)
 {
 	uint64_t *sent_ns = &stream->sent[0].words[number - 1];
-	void *trips = stream->trips;
 
 	if (*sent_ns == ANSWERED)
 		return; // a copy
-	if (!hs_stream_grow(&trips, &stream->trips_room, stream->n_trips + 1,
-			    sizeof(stream->trips[0]))) {
+	if (!HS_LAB_ROOM(stream->trips, stream->trips_room, stream->n_trips + 1)) {
 		stream->status = -ENOMEM;
 		return;
 	}
-	stream->trips = trips;
 	stream->trips[stream->n_trips++] = (struct hs_stream_trip){
 			.number = number,
 			.sent_ns = (int64_t)*sent_ns,

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_store.h"
 
+#include "lab_array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-bool hs_stream_grow(void **array, size_t *room, size_t n, size_t member_bytes)
-{
-	if (n <= *room)
-		return true;
-	size_t more = *room ? *room : 64;
-	while (more < n)
-		more *= 2;
-	void *grown = reallocarray(*array, more, member_bytes);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
 bool hs_stream_log_add(struct hs_stream_log *log, uint64_t word)
 {
-	void *words = log->words;
-	if (!hs_stream_grow(&words, &log->room, log->n + 1, sizeof(log->words[0])))
+	if (!HS_LAB_ROOM(log->words, log->room, log->n + 1))
 		return false;
-	log->words = words;
 	log->words[log->n++] = word;
 	return true;
 }
@@ -44,11 +29,8 @@ bool hs_stream_queue_add(struct hs_stream_queue *queue, int64_t at_ns, uint64_t 
 		queue->end -= queue->first;
 		queue->first = 0;
 	}
-	void *dues = queue->dues;
-	if (!hs_stream_grow(&dues, &queue->room, queue->end + 1, sizeof(queue->dues[0])))
+	if (!HS_LAB_ROOM(queue->dues, queue->room, queue->end + 1))
 		return false;
-	queue->dues = dues;
-
 	size_t at = queue->end++;
 	for (; at > queue->first && queue->dues[at - 1].at_ns > at_ns; at--)
 		queue->dues[at] = queue->dues[at - 1];

@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Grows an array to at least n members. false: out of memory, nothing changed.
-bool hs_stream_grow(void **array, size_t *room, size_t n, size_t member_bytes);
-
 struct hs_stream_log {
 	uint64_t *words; // of frame number n at [n - 1]
 	size_t n, room;

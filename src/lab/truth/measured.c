@@ -2,6 +2,7 @@
 #include "measured.h"
 
 #include "index_map.h"
+#include "lab_array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -75,34 +76,12 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 
 // ---- making ----
 
-// A flow is paired where another has its app_id and entry of traffic and the other direction. seen:
-// of the first flow with an app_id and entry, the directions of all of them.
-static int pair_flows(struct hs_measured *measured, const struct hs_scenario_flow *flows)
-{
-	struct hs_index_map firsts = {0};
-	uint8_t *seen = calloc(measured->n_flows + 1, sizeof(*seen));
-	int rc = seen ? 0 : -ENOMEM;
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++) {
-			uint64_t key = (uint64_t)flows[i].app_id << 32 | flows[i].traffic;
-			uint32_t first = hs_index_map_find(&firsts, key);
-			if (first == HS_INDEX_MAP_NONE)
-				rc = hs_index_map_add(&firsts, key, first = i);
-			seen[first] |= flows[i].reverse ? 2 : 1;
-			measured->flows[i].paired =
-					flows[i].traffic != HS_NO_INDEX && seen[first] == 3;
-		}
-	}
-	hs_index_map_fini(&firsts);
-	free(seen);
-	return rc;
-}
-
 static uint16_t node_of(const struct hs_scenario *scenario, uint32_t host)
 {
 	return scenario->nodes[scenario->hosts[host].at].id;
 }
 
+// The trips of pings alone are of use: they come back.
 static void find_ends(struct hs_measured *measured, const struct hs_scenario *scenario)
 {
 	for (uint32_t i = 0; i < measured->n_flows; i++) {
@@ -110,6 +89,7 @@ static void find_ends(struct hs_measured *measured, const struct hs_scenario *sc
 		if (flow->traffic == HS_NO_INDEX)
 			continue;
 		const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
+		measured->flows[i].paired = traffic->kind == HS_TRAFFIC_PING;
 		measured->flows[i].source =
 				node_of(scenario, flow->reverse ? traffic->to : traffic->from);
 		measured->flows[i].sink =
@@ -125,7 +105,7 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 	measured->window_ns = scenario->window_ns;
 	measured->n_flows = (uint32_t)scenario->n_flows;
 	measured->flows = calloc(scenario->n_flows + 1, sizeof(*measured->flows));
-	int rc = measured->flows ? pair_flows(measured, scenario->flows) : -ENOMEM;
+	int rc = measured->flows ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++)
 		rc = hs_index_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
 	if (rc < 0) {
@@ -185,18 +165,6 @@ static size_t place_of(const struct hs_measured *measured, const struct hs_measu
 	return low;
 }
 
-// The array with room for one more; NULL: no memory, it is as it was.
-static void *grown(void *array, size_t *capacity, size_t used, size_t item_bytes)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 64;
-	if (used < *capacity)
-		return array;
-	void *larger = realloc(array, wanted * item_bytes);
-	if (larger)
-		*capacity = wanted;
-	return larger;
-}
-
 // Takes the window over where it returns 0.
 static int keep_window(struct hs_measured *measured, struct hs_measured_window *window)
 {
@@ -206,13 +174,11 @@ static int keep_window(struct hs_measured *measured, struct hs_measured_window *
 		measured->windows[at] = window;
 		return 0;
 	}
-	struct hs_measured_window **windows = grown(measured->windows, &measured->windows_capacity,
-			measured->n_windows, sizeof(window));
-	if (!windows)
+	if (!HS_LAB_ROOM(measured->windows, measured->windows_capacity, measured->n_windows + 1))
 		return -ENOMEM;
-	memmove(&windows[at + 1], &windows[at], (measured->n_windows - at) * sizeof(window));
-	windows[at] = window;
-	measured->windows = windows;
+	struct hs_measured_window **slot = &measured->windows[at];
+	memmove(slot + 1, slot, (measured->n_windows - at) * sizeof(window));
+	*slot = window;
 	measured->n_windows++;
 	return 0;
 }
@@ -341,15 +307,12 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 		return -EINVAL;
 	if (!source) // it was not stamped there
 		return 0;
-	struct hs_trip *trips =
-			grown(flow->trips, &flow->trips_capacity, flow->n_trips, sizeof(*trips));
-	if (!trips)
+	if (!HS_LAB_ROOM(flow->trips, flow->trips_capacity, flow->n_trips + 1))
 		return -ENOMEM;
-	trips[flow->n_trips++] = (struct hs_trip){
+	flow->trips[flow->n_trips++] = (struct hs_trip){
 			.source_ns = json_integer_value(source) + measured->ahead_ns[flow->source],
 			.sink_ns = json_integer_value(sink) + measured->ahead_ns[flow->sink],
 	};
-	flow->trips = trips;
 	return 0;
 }
 

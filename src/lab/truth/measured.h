@@ -65,7 +65,6 @@ const struct hs_measured_window *hs_measured_window(
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report);
 const struct hs_measured_window *hs_measured_run(const struct hs_measured *measured, uint32_t flow);
 
-// Trips of a flow's reports, in the order of arrival; only of flows that have a partner: the same
-// app_id and entry of traffic, the other direction.
+// Trips of a flow's reports, in the order of arrival; only of pings and their replies.
 size_t hs_measured_trips(
 		const struct hs_measured *measured, uint32_t flow, const struct hs_trip **trips);

@@ -2,6 +2,7 @@
 #include "truth.h"
 
 #include "index_map.h"
+#include "lab_array.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -99,29 +100,9 @@ void hs_truth_destroy(struct hs_truth *truth)
 
 // ---- growing ----
 
-// The array with room for n more items; NULL: no memory, the array is as it was.
-static void *grown(void *array, size_t *capacity, size_t used, size_t n, size_t item_bytes)
-{
-	size_t wanted = *capacity ? *capacity : 8;
-	if (used + n <= *capacity)
-		return array;
-	while (wanted < used + n)
-		wanted *= 2;
-	void *larger = realloc(array, wanted * item_bytes);
-	if (larger)
-		*capacity = wanted;
-	return larger;
-}
-
 // Is there room for n more?
 #define RESERVE(flow, array, n)                                                                    \
-	({                                                                                         \
-		void *more = grown((flow)->array, &(flow)->array##_capacity, (flow)->n_##array, n, \
-				sizeof(*(flow)->array));                                           \
-		if (more)                                                                          \
-			(flow)->array = more;                                                      \
-		more != NULL;                                                                      \
-	})
+	HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + (n))
 
 static struct hs_truth_flow *flow_of(struct hs_truth *truth, const struct hs_passport *passport)
 {

@@ -37,10 +37,17 @@ static struct hs_scenario_flow flows[] = {
 		{.ns_id = 8, .app_id = 1, .traffic = 0, .reverse = false},
 };
 
+static struct hs_scenario_node one_node;
+static struct hs_scenario_host one_host;
+static struct hs_scenario_traffic entries[3] = {{.kind = HS_TRAFFIC_PING}};
+
 static const struct hs_scenario scenario = {
 		.window_ns = SECOND,
 		.n_flows = sizeof(flows) / sizeof(flows[0]),
 		.flows = flows,
+		.nodes = &one_node,
+		.hosts = &one_host,
+		.traffic = entries,
 };
 
 static int setup(void **state)
@@ -259,7 +266,7 @@ static int take_report(
 	return hs_measured_take(measured, topic, text);
 }
 
-static void trips_are_kept_of_flows_that_have_a_way_back(void **state)
+static void trips_are_kept_of_pings_and_their_replies(void **state)
 {
 	const struct hs_trip *trips;
 	for (unsigned i = 0; i < scenario.n_flows; i++)
@@ -402,7 +409,7 @@ int main(void)
 			TEST(windows_are_in_the_order_of_start_and_flow_however_they_come),
 			TEST(of_a_window_that_came_twice_the_later_is_kept),
 			TEST(the_run_is_taken_from_a_reply),
-			TEST(trips_are_kept_of_flows_that_have_a_way_back),
+			TEST(trips_are_kept_of_pings_and_their_replies),
 			TEST(reports_that_nobody_needs_are_not_even_read),
 			TEST(a_window_written_by_hand_is_read_as_it_says),
 			TEST(windows_of_two_sinks_are_in_the_order_of_their_ids),

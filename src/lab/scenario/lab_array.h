@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays that grow by doubling.
+//
+// Thread rule: owner.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Grows an array to at least n members. False: out of memory, nothing changed.
+bool hs_lab_grow(void **array, size_t *room, size_t n, size_t member_bytes);
+
+// The same, of a typed pointer: is there room for n members now?
+#define HS_LAB_ROOM(array, room, n)                                                                \
+	({                                                                                         \
+		void *grown = (array);                                                             \
+		bool enough = hs_lab_grow(&grown, &(room), (n), sizeof(*(array)));                 \
+		(array) = grown;                                                                   \
+		enough;                                                                            \
+	})
