@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The result as JSON. Functions of jansson take NULL, and then do nothing but fail: what there was
-// no memory for is seen at the end, where the whole is counted.
+// The result as JSON. Functions of jansson take NULL and then do nothing: where memory is out, the
+// result is NULL, or lacks a member.
 #include "outcome_parts.h"
 
 #include <math.h>
