@@ -9,7 +9,7 @@ on a machine makes it worse and never better, so one look within the bound shows
 it. The line tells how many looks there were, and what the first ones saw.
 
 --plain runs those about what nodes do to packets, with nodes that take the general code for every
-packet (docs/performance.md, "Special and plain code").
+packet (docs/benchmark-method.md, "Special and plain code").
 """
 
 import os

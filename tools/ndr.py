@@ -6,7 +6,7 @@
     ndr.py --config FILE --device W --device W       the generator's own two ports are named
     ndr.py --in-process                              a node of the generator's process, virtual time
 
-What the figures mean and where they are defined: tools/ndr_search.py and docs/benchmarking.md.
+What the figures mean and where they are defined: tools/ndr_search.py and docs/benchmark-method.md.
 """
 
 import argparse

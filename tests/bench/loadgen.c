@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A paced generator and receiver of IPv6 UDP for benchmarks, see docs/benchmarking.md:
+// A paced generator and receiver of IPv6 UDP for benchmarks, see docs/benchmark-method.md:
 //   loadgen EAL-WORDS -- OPTIONS        frames go out on port 0 and come back on port 1
 //   loadgen EAL-WORDS -- --in-process   they pass a node of this process
 // One trial with --pps and --seconds; else a trial for each line `PPS SECONDS FRAME_BYTES` on the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/benchmarking.md says, typed as it stands; the generator's frames; a short search."""
+"""What docs/benchmark-method.md says, typed as it stands; the generator's frames; a short search."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def need_loadgen(*programs):
 
 
 def block(name):
-    with open(os.path.join(netlab.ROOT, "docs", "benchmarking.md"), encoding="utf-8") as f:
+    with open(os.path.join(netlab.ROOT, "docs", "benchmark-method.md"), encoding="utf-8") as f:
         found = re.findall(rf"```sh run={name}\n(.*?)```", f.read(), re.S)
     equal(len(found), 1, f"blocks called {name}")
     return found[0]
@@ -60,7 +60,7 @@ def run_block(workspace, name, limit_s=100, short=SHORT):
         with open(workspace.path("block.log"), encoding="utf-8", errors="replace") as log:
             output = log.read()
         # testpmd's workers may be inside a burst when net_memif frees a link's rings
-        # (docs/benchmarking.md): not what these tests are about. The node's are not.
+        # (docs/benchmark-method.md): not what these tests are about. The node's are not.
         if name != "memif-testpmd" or "Segmentation fault" not in output:
             break
     equal(code, 0, f"exit code of the block {name}")
