@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The README's examples, typed as they stand."""
+"""Examples of README.md and docs/router.md, typed as they stand."""
 
 import os
 import re
@@ -10,20 +10,23 @@ import netlab
 from lib import check, equal, main, need, test
 
 
-def blocks(section):
-    """Code of a section, in order: (language, text)."""
-    with open(os.path.join(netlab.ROOT, "README.md"), encoding="utf-8") as f:
-        text = f.read().split(f"## {section}\n", 1)[1].split("\n## ", 1)[0]
-    return re.findall(r"```(\w+)\n(.*?)```", text, re.S)
+def blocks(document, sections):
+    """Code of some sections of a document, in order: (language, text)."""
+    with open(os.path.join(netlab.ROOT, document), encoding="utf-8") as f:
+        text = f.read()
+    for section in sections:
+        part = text.split(f"# {section}\n", 1)[1].split("\n## ", 1)[0]
+        yield from re.findall(r"```(\w+)\n(.*?)```", part, re.S)
 
 
-def typed(workspace, section, namespaces):
-    """What a shell says to all code of a section."""
-    script = ["set -eE", "trap 'echo failed: $BASH_COMMAND' ERR"]
-    for language, text in blocks(section):
+def typed(workspace, document, sections, namespaces):
+    """Type all code of some sections into one shell, and return the shell's output."""
+    script = ["set -eE", "trap 'echo failed: $BASH_COMMAND' ERR",
+              "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # after a failure
+    for language, text in blocks(document, sections):
         if language == "python":
             text = f"/usr/bin/python3 - <<'END'\n{text}END\n"
-        # Only the namespaces get names that are this run's own.
+        # The namespaces alone get names that belong to this run.
         text = re.sub(rf"(?<![/\w])({namespaces})\b(?!\.)", rf"{workspace.prefix}-\1", text)
         script.append(text.replace("build/apps/", netlab.BUILD + "/apps/"))
     check(len(script) > 2, "no code was found")
@@ -44,31 +47,43 @@ def nothing_is_left(workspace):
 
 
 @test(limit_s=90)
-def the_five_minutes_of_the_readme_work_as_typed(workspace):
+def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
     need("ping", "ethtool")
-    output = typed(workspace, "Five minutes", "left|right|node1|node2")
+    output = typed(workspace, "README.md", ["Five minutes", "Many nodes", "Clean up"],
+                   "left|right|node1|node2")
     check("100 received" in output, "ping", output)
     check(re.search(r"rule 1  sent \d+ received", output), "raw reports", output)
     check(re.search(r"rule 1  .* 100 reports  path 0 → 2", output), "the whole run", output)
     check(re.search(r'"?ok"?', output), "the rule from Python", output)
     check("20 received" in output, "ping of the rule in band", output)
     check(re.search(r"rule 2  .* reports  path 0 → 2", output), "the rule that spread", output)
+    check(re.search(r"^reachable +2$", output, re.M), "the controller's nodes", output)
+    check(re.search(r"^ 3 .* 2 of 2$", output, re.M), "the controller's rule", output)
+    check("60 received" in output, "ping of the controller's rule", output)
+    check(re.search(r"rule 3  .* reports  path 0 → 2", output), "the controller's metrics", output)
     nothing_is_left(workspace)
 
 
 @test(limit_s=90)
-def the_router_of_the_readme_works_as_typed(workspace):
+def a_waiting_loop_of_the_readme_ends_when_the_daemon_has_refused_to_start(workspace):
+    loops = [line for document, sections in (("README.md", ["Five minutes", "Many nodes"]),
+                                             ("docs/router.md", ["A router"]))
+             for _, text in blocks(document, sections)
+             for line in text.splitlines() if line.startswith("until ")]
+    equal(len(loops), 4, "waiting loops")
+    for number, loop in enumerate(loops):
+        loop = re.sub(r"/run/hopsight/", workspace.path(f"none{number}-"), loop)
+        shell = workspace.spawn(["bash", "-c", f"false & {loop}"], stderr=subprocess.DEVNULL)
+        equal(shell.wait(20), 0, loop)
+
+
+@test(limit_s=90)
+def the_router_of_its_document_works_as_typed(workspace):
     need("ping", "ethtool")
-    output = typed(workspace, "A router", "lan|router|core")
+    output = typed(workspace, "docs/router.md", ["A router"], "lan|router|core")
     equal(len(re.findall(r"3 received", output)), 2, "pings before and after the route")
     check("2001:db8:3::/48" in output, "the new route", output)
     nothing_is_left(workspace)
-
-
-@test(limit_s=60)
-def the_controller_of_the_readme_works_as_typed(workspace):
-    output = typed(workspace, "Many nodes", "none")
-    check(re.search(r"transit", output), "its nodes", output)
 
 
 if __name__ == "__main__":
