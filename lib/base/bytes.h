@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Big-endian integers at any alignment, and bounded reading of bytes that a peer chose.
 //
-// Thread rule: any; nothing here has state of its own.
+// Thread rule: any; this module has no state of its own.
 #pragma once
 
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static inline void hs_be64_store(void *to, uint64_t v)
 }
 
 // A reading position that never passes its end. A read that does not fit sets `failed`, returns
-// zero (or NULL) and moves nothing; the caller tests `failed` once per header.
+// zero (or NULL) and does not move the position. The caller tests `failed` once per header.
 struct hs_reader {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -67,7 +67,7 @@ static inline size_t hs_reader_left(const struct hs_reader *r)
 	return (size_t)(r->end - r->at);
 }
 
-// The next n bytes in place, or NULL with the failure bit set.
+// Returns the next n bytes in place, or NULL with the failure bit set.
 static inline const uint8_t *hs_reader_take(struct hs_reader *r, size_t n)
 {
 	if (r->failed || hs_reader_left(r) < n) {

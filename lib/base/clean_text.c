@@ -7,7 +7,8 @@
 
 #define REPLACEMENT 0xfffd
 
-// First byte, how many follow, and the least number that needs so many (RFC 3629, section 4).
+// The first byte, the number of bytes that follow, and the least code point that needs so many
+// bytes (RFC 3629, section 4).
 static const struct {
 	unsigned char mask, lead;
 	size_t bytes;
@@ -53,17 +54,17 @@ bool hs_clean_is_unsafe(int32_t code)
 	static const struct {
 		int32_t first, last;
 	} unsafe[] = {
-			{-1, 0x1f},	  // no character; C0
-			{0x7f, 0x9f},	  // DEL, C1
-			{0xad, 0xad},	  // soft hyphen
-			{0x61c, 0x61c},	  // Arabic letter mark
-			{0x180e, 0x180e}, // Mongolian vowel separator
-			{0x200b, 0x200b}, // zero width space
-			{0x200e, 0x200f}, // marks of direction
-			{0x2028, 0x202e}, // separators of lines and paragraphs; embedding, override
-			{0x2060, 0x206f}, // invisible operators, isolation, deprecated formats
-			{0xfeff, 0xfeff}, // byte order mark
-			{0xfff9, 0xfffb}, // interlinear annotation
+			{-1, 0x1f},	    // -1 is no character; C0
+			{0x7f, 0x9f},	    // DEL, C1
+			{0xad, 0xad},	    // soft hyphen
+			{0x61c, 0x61c},	    // Arabic letter mark
+			{0x180e, 0x180e},   // Mongolian vowel separator
+			{0x200b, 0x200b},   // zero width space
+			{0x200e, 0x200f},   // direction marks
+			{0x2028, 0x202e},   // line and paragraph separators; embedding, override
+			{0x2060, 0x206f},   // invisible operators, isolation, deprecated formats
+			{0xfeff, 0xfeff},   // byte order mark
+			{0xfff9, 0xfffb},   // interlinear annotation
 			{0xe0000, 0xe007f}, // tags
 	};
 
@@ -79,7 +80,7 @@ size_t hs_clean_escape(int32_t code, char out[HS_CLEAN_ONE])
 
 	if (value < 0x10000)
 		return (size_t)snprintf(out, HS_CLEAN_ONE, "\\u%04x", value);
-	value -= 0x10000; // a pair, as JSON has it
+	value -= 0x10000; // JSON writes a surrogate pair
 	return (size_t)snprintf(out, HS_CLEAN_ONE, "\\u%04x\\u%04x", 0xd800 + (value >> 10 & 0x3ff),
 			0xdc00 + (value & 0x3ff));
 }
@@ -114,7 +115,7 @@ size_t hs_clean_copy(const char *text, char *out, size_t size)
 
 char *hs_clean_dup(const char *text)
 {
-	// The worst is a byte that becomes six.
+	// In the worst case, each byte becomes six.
 	size_t size = 6 * strlen(text) + 1;
 	char *out = malloc(size);
 

@@ -30,7 +30,7 @@ void hs_error_prefix(struct hs_error *err, const char *prefix)
 	if (!err)
 		return;
 	snprintf(path, sizeof(path), "%s", err->path);
-	// A path longer than its room loses its tail: the front names the field.
+	// A path that is too long loses its tail, because the front names the field.
 	size_t used = (size_t)snprintf(err->path, sizeof(err->path), "%s", prefix);
 	if (used < sizeof(err->path))
 		snprintf(err->path + used, sizeof(err->path) - used, "%s", path);
@@ -43,7 +43,7 @@ char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT])
 	snprintf(whole, sizeof(whole), "%s%s%s%s%s%s", err->path, err->path[0] ? ": " : "",
 			err->message, err->expected[0] ? " (allowed: " : "", err->expected,
 			err->expected[0] ? ")" : "");
-	// It names what others wrote, and is one line all the same.
+	// The error may contain foreign text. It is still one line.
 	hs_clean_copy(whole, text, HS_ERROR_TEXT);
 	return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error that a user can cause: which field, what was wrong with it, what was allowed.
+// An error that a user can cause: which field, what was wrong with it, and what was allowed.
 //
 // Thread rule: any; the struct belongs to the caller.
 #pragma once
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 struct hs_error {
-	char code[32];	    // stable word for scripts: "out_of_range", "unknown_field", ...
-	char path[160];	    // where: "ports[3].mtu" in files, "/int_request/src_ip" in requests
-	char message[256];  // for people, with the bad value in it
-	char expected[256]; // what was allowed; empty if nothing sensible can be said
+	char code[32];	    // a stable word for scripts: "out_of_range", "unknown_field", ...
+	char path[160];	    // the place: "ports[3].mtu" in files, "/int_request/src_ip" in requests
+	char message[256];  // text for people, with the bad value
+	char expected[256]; // what was allowed; may be empty
 };
 
 // Fills *err (which may be NULL) and returns -EINVAL, so that a validator can say
@@ -18,10 +18,10 @@ struct hs_error {
 int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-// Puts a parent in front of the path of an error that a nested validator filled.
+// Prepends a parent to the path of an error that a nested validator filled.
 void hs_error_prefix(struct hs_error *err, const char *prefix);
 
-// All of it in a line: "path: message (allowed: expected)". Returns text.
+// Writes the error as one line: "path: message (allowed: expected)". Returns text.
 #define HS_ERROR_TEXT 736
 char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT]);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small seeded generator (xorshift64*, Vigna 2016) for sampling and link models: fast enough for
-// one draw per packet, the same sequence for the same seed on any machine. Not for secrets.
+// A small seeded generator (xorshift64*, Vigna 2016) for sampling and link models. It is fast
+// enough for one draw per packet and gives the same sequence for the same seed on any machine. It
+// is not for secrets.
 //
 // Thread rule: owner; one generator per worker.
 #pragma once
@@ -11,7 +12,7 @@ struct hs_rng {
 	uint64_t state;
 };
 
-// Any seed is good: it is mixed (splitmix64) and never leaves the state zero.
+// Any seed is good: splitmix64 mixes it, so that the state is never zero.
 static inline void hs_rng_init(struct hs_rng *rng, uint64_t seed)
 {
 	uint64_t z = seed + 0x9e3779b97f4a7c15u;

@@ -19,7 +19,7 @@ struct column {
 
 struct hs_text_table {
 	struct column *columns;
-	char **cells; // row after row
+	char **cells; // row by row
 	size_t n_columns, n_cells, room;
 	bool failed;
 };
@@ -91,7 +91,7 @@ void hs_text_table_cell(struct hs_text_table *table, const char *text)
 {
 	char *copy;
 
-	// A table without its columns does not know where a cell belongs.
+	// Without columns, the table does not know where a cell belongs.
 	if (table->failed || table->n_columns == 0)
 		return;
 	copy = hs_clean_dup(text);
@@ -119,7 +119,7 @@ static void print_cell(FILE *to, const struct column *column, const char *text, 
 		fprintf(to, "%s%*s", text, pad, "");
 }
 
-// A row by the cells of its columns, or the headers.
+// Prints a row by the cells of its columns, or the headers.
 static void print_row(FILE *to, const struct hs_text_table *table, char *const *cells)
 {
 	bool first = true;
@@ -135,7 +135,7 @@ static void print_row(FILE *to, const struct hs_text_table *table, char *const *
 		fputc('\n', to);
 }
 
-// What alignment put behind the last text of a line says nothing.
+// Removes the spaces that alignment put after the last text of a line.
 static void trim_lines(char *text)
 {
 	char *to = text;

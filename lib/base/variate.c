@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-// Lemire, "Fast Random Integer Generation in an Interval" (2019): one multiplication, and a
-// division only where the draw falls into the few values that would bias the result.
+// The method is that of Lemire, "Fast Random Integer Generation in an Interval" (2019). It needs
+// one multiplication, and a division only if the draw is one of the few values that would bias the
+// result.
 uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n)
 {
 	unsigned __int128 product = (unsigned __int128)hs_rng_u64(rng) * n;
@@ -18,8 +19,8 @@ uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n)
 	return (uint64_t)(product >> 64);
 }
 
-// The middles of 2^52 equal parts: each is exact in a double, where 53 bits and a half would round
-// the last one up to 1.
+// The values are the middles of 2^52 equal parts. Each is exact in a double; 53 bits and a half
+// would round the last one up to 1.
 double hs_variate_unit(struct hs_rng *rng)
 {
 	return ((double)(hs_rng_u64(rng) >> 12) + 0.5) * 0x1p-52;
@@ -35,7 +36,7 @@ double hs_variate_exponential(struct hs_rng *rng, double mean)
 	return -mean * hs_variate_log(hs_variate_unit(rng));
 }
 
-// The second value of the pair is thrown away: keeping it would be state beside the generator.
+// The second value of the pair is discarded: to keep it would need state beside the generator.
 double hs_variate_normal(struct hs_rng *rng)
 {
 	double u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random numbers of given distributions from a seeded generator, the same to the last bit on any
-// machine: nothing but IEEE additions, multiplications, divisions and square roots, which are
-// exactly rounded, where libm's log and exp differ between versions and processors.
+// machine. The functions use only IEEE additions, multiplications, divisions and square roots,
+// which are rounded exactly. libm's log and exp differ between versions and processors.
 //
 // Thread rule: owner of the generator.
 #pragma once
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Uniform in [0, n) without bias; n above 0.
+// Uniform in [0, n) without bias. n is above 0.
 uint64_t hs_variate_below(struct hs_rng *rng, uint64_t n);
 
-// Uniform in (0, 1), neither end: odd multiples of 2^-53.
+// Uniform in (0, 1) without both ends: odd multiples of 2^-53.
 double hs_variate_unit(struct hs_rng *rng);
 
-// True with this probability; 0 and below never, 1 and above always (one draw in any case).
+// True with this probability: never at 0 and below, always at 1 and above. Each call draws once.
 bool hs_variate_chance(struct hs_rng *rng, double probability);
 
 // Exponential with this mean.
@@ -27,8 +27,8 @@ double hs_variate_exponential(struct hs_rng *rng, double mean);
 double hs_variate_normal(struct hs_rng *rng);
 
 // Normal with mean 0 and this standard deviation (0 to 2^57: the farthest draw is 12 of them),
-// rounded to the nearest integer. The one way from a draw to an integer, so that no caller's
-// compiler flags decide about the last bit.
+// rounded to the nearest integer. All callers convert draws to integers here, so that no caller's
+// compiler flags decide the last bit.
 int64_t hs_variate_normal_int(struct hs_rng *rng, int64_t sigma);
 
 // Natural logarithm of a finite x > 0, to two units in the last place.

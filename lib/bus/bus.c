@@ -17,23 +17,23 @@
 #include <string.h>
 
 #define LINGER_MS      100
-#define MAX_PUBLISHERS 16 // one for local listeners, one for each controller
+#define MAX_PUBLISHERS 16 // one for local listeners and one for each controller
 #define PUBLISH_QUEUE  1000
-#define TAKEN_AT_ONCE  16 // requests that come into rows before one is handed on
+#define TAKEN_AT_ONCE  16 // requests that move into rows before one is returned
 
 struct hs_bus {
 	void *context;
-	struct hs_bus_gate *gate; // before the sockets that are bound
+	struct hs_bus_gate *gate; // stands before the bound sockets
 	struct hs_bus_queue *queue;
 	struct hs_bus_line router;
 	struct hs_bus_line publishers[MAX_PUBLISHERS];
 	unsigned n_publishers;
-	bool listeners; // the first publisher is bound, and shared by several subscribers
+	bool listeners; // the first publisher is bound and shared by several subscribers
 	bool guarded;
 	struct hs_bus_zap zap;
 	uint64_t key_changes;
 	struct hs_bus_refusal refusal;
-	struct hs_bus_counters counters; // but for those of the lines
+	struct hs_bus_counters counters; // without those of the lines
 };
 
 // ---- opening and closing ----
@@ -49,9 +49,10 @@ static int open_router(struct hs_bus *bus, struct hs_error *err)
 	int rc = hs_bus_line_open(&bus->router, bus->context, ZMQ_ROUTER, LINGER_MS);
 	void *socket = bus->router.socket;
 
-	// No limit: a reply is never dropped. Who leaves its replies gets no more made.
+	// There is no limit, because a reply is never dropped. A client that leaves its replies
+	// gets no further replies.
 	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_SNDHWM, 0);
-	// Without it, a reply to a client that has gone vanishes uncounted.
+	// Without this option, a reply to a client that has gone is lost uncounted.
 	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_ROUTER_MANDATORY, 1);
 	return rc ? no_socket(rc, err) : 0;
 }
@@ -59,7 +60,7 @@ static int open_router(struct hs_bus *bus, struct hs_error *err)
 static int open_publisher(struct hs_bus *bus, unsigned queue, struct hs_error *err)
 {
 	struct hs_bus_line *line = &bus->publishers[bus->n_publishers++];
-	// PUB, not XPUB: that one queues every subscription for an application to read.
+	// PUB is used because XPUB queues every subscription for the application to read.
 	int rc = hs_bus_line_open(line, bus->context, ZMQ_PUB, LINGER_MS);
 
 	rc = rc ? rc
@@ -107,8 +108,8 @@ static int open_controller(struct hs_bus *bus, const struct hs_bus_config *confi
 	return rc;
 }
 
-// Local listeners share a socket; each controller has one of its own, so that one that does not
-// read costs no other its reports.
+// Local listeners share a socket. Each controller has its own socket, so that a controller that
+// does not read costs the others no report.
 static int open_publishers(
 		struct hs_bus *bus, const struct hs_bus_config *config, struct hs_error *err)
 {
@@ -221,8 +222,8 @@ static void look_at_keys(struct hs_bus *bus)
 	enum hs_bus_zap_news news = hs_bus_zap_look(&bus->zap);
 
 	bus->key_changes += news != HS_BUS_ZAP_SAME;
-	// Requests of a key that is gone are not taken; listeners ask for nothing, so all of them
-	// have to come again.
+	// Requests of a removed key are not taken. Listeners send no requests, so that all of them
+	// have to reconnect.
 	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
 		hs_bus_gate_cut(bus->gate, HS_BUS_GATE_LISTENERS);
 }
@@ -250,7 +251,7 @@ static const char *reason_of(enum hs_bus_failure failure, bool dialled)
 	}
 }
 
-// The handler knows more of whom it refuses than the events of the socket do.
+// The handler knows more about a refused client than the events of the socket do.
 static void note_failure(struct hs_bus *bus, const struct hs_bus_line *line, uint64_t before)
 {
 	struct hs_bus_refusal *last = &bus->refusal;
@@ -275,7 +276,7 @@ bool hs_bus_last_refusal(const struct hs_bus *bus, struct hs_bus_refusal *out)
 
 	*out = bus->refusal;
 	hs_bus_gate_counters(bus->gate, &gate);
-	if (out->public_key[0]) // the gate knows where it came from
+	if (out->public_key[0]) // the gate knows its source
 		snprintf(out->peer, sizeof(out->peer), "%s", gate.denied_peer);
 	return bus->refusal.count > 0;
 }
@@ -308,7 +309,7 @@ static void look_after_lines(struct hs_bus *bus)
 		look_at_line(bus, &bus->publishers[i]);
 }
 
-// A publisher handles subscriptions, and what its peers have read, only in calls on it.
+// A publisher handles subscriptions, and frees what its peers have read, only in calls on it.
 static void catch_up(const struct hs_bus_line *line)
 {
 	int events;
@@ -340,7 +341,7 @@ bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigne
 	zmq_pollitem_t items[3 + HS_BUS_POLL_FDS] = {
 			{.socket = bus->router.socket, .events = ZMQ_POLLIN},
 			{.fd = hs_bus_gate_fd(bus->gate), .events = ZMQ_POLLIN}};
-	unsigned first = bus->guarded ? 3 : 2; // of the fds
+	unsigned first = bus->guarded ? 3 : 2; // index into fds
 
 	assert(n_fds <= HS_BUS_POLL_FDS);
 	if (bus->guarded)
@@ -368,7 +369,7 @@ bool hs_bus_poll(struct hs_bus *bus, int timeout_ms, struct pollfd *fds, unsigne
 
 // ---- requests ----
 
-// Whose is it? False where the key is allowed no longer.
+// Finds the request's user. Returns false if the key is no longer allowed.
 static bool name_user(const struct hs_bus *bus, struct hs_bus_request *request)
 {
 	request->user = "";
@@ -384,7 +385,7 @@ static bool name_user(const struct hs_bus *bus, struct hs_bus_request *request)
 	return true;
 }
 
-// From the socket into rows.
+// Moves requests from the socket into rows.
 static int take_requests(struct hs_bus *bus)
 {
 	struct hs_bus_route *route;
@@ -463,13 +464,14 @@ static bool publish_on(
 {
 	if (send_parts(line->socket, topic, json) == 0)
 		return true;
-	// The queue may only seem full: sending looks at most once a millisecond at what was read.
+	// The queue may only seem full, because sending checks at most once a millisecond what was
+	// read.
 	catch_up(line);
 	if (send_parts(line->socket, topic, json) == 0)
 		return true;
 	if (!shared)
 		return false;
-	// Nobody got it, because one subscriber's queue is full: give it to the others.
+	// No subscriber got the message, because the queue of one is full: send it to the others.
 	hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 0);
 	send_parts(line->socket, topic, json);
 	hs_bus_socket_set(line->socket, ZMQ_XPUB_NODROP, 1);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define SUFFIX	  ".pub"
-#define SETTLE_NS INT64_C(1000000000) // longer than the step of any file system's clock, but FAT's
+#define SETTLE_NS INT64_C(1000000000) // longer than the clock step of any file system except FAT
 
 // ---- a look from outside ----
 
@@ -37,7 +37,7 @@ static bool is_key_file(const char *name)
 	return name[0] != '.' && len > suffix && strcmp(name + len - suffix, SUFFIX) == 0;
 }
 
-// Independent of the order in which a directory is read.
+// The result is independent of the order in which a directory is read.
 static uint64_t print_of(const char *name, const struct stat *status)
 {
 	const int64_t parts[] = {(int64_t)status->st_ino, (int64_t)status->st_size,
@@ -55,7 +55,7 @@ static void note_file(struct hs_bus_allowed *seen, const char *name, const struc
 		seen->settled = false;
 }
 
-// Fills print and settled. 0 or a negative errno.
+// Fills print and settled. Returns 0 or a negative errno.
 static int look(const char *dir, struct hs_bus_allowed *seen)
 {
 	struct timespec now;
@@ -114,7 +114,7 @@ static int add_key(struct hs_bus_allowed *allowed, const char *file_name, const 
 	return 0;
 }
 
-// One key in two files: nobody can say whose it is, so it may do what both of them may.
+// A key in two files has no clear owner, so it may do what both files allow.
 static int join_equals(struct hs_bus_allowed *allowed, const char *path, struct hs_error *err)
 {
 	size_t kept = 0;
@@ -147,7 +147,7 @@ static int check_directory(const struct hs_bus_allowed *allowed, const char *pat
 			"anyone may put a key there", err);
 }
 
-// Says nothing of the keys, only of the machine or of our limits at this moment.
+// The error is about the machine or our limits at this moment, not about the keys.
 static bool is_scarcity(int rc)
 {
 	return rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
@@ -171,7 +171,7 @@ static int load_files(
 	return rc ? rc : equal;
 }
 
-// Takes what is right; 0, or the first thing that is wrong as a negative errno with *err.
+// Loads what is right. Returns 0, or a negative errno with *err for the first thing that is wrong.
 static int load(struct hs_bus_allowed *allowed, const char *path, struct hs_error *err)
 {
 	DIR *open = opendir(allowed->dir);
@@ -199,7 +199,7 @@ int hs_bus_allowed_open(const char *dir, const char *path, struct hs_bus_allowed
 		hs_error_set(err, "internal", path, "", "memory is out");
 		return -ENOMEM;
 	}
-	// Before reading: what changes meanwhile is seen at the next look.
+	// Look before reading, so that the next look sees changes that happen meanwhile.
 	look(dir, allowed);
 	int rc = load(allowed, path, err);
 	if (rc)
@@ -214,7 +214,7 @@ void hs_bus_allowed_close(struct hs_bus_allowed *allowed)
 	*allowed = (struct hs_bus_allowed){0};
 }
 
-// Is a key of `before` not among those of `after`?
+// Returns whether a key of `before` is missing in `after`.
 static bool lost_one(const struct hs_bus_allowed_key *before, size_t n,
 		const struct hs_bus_allowed *after)
 {
@@ -236,13 +236,13 @@ bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer)
 		return false;
 	struct hs_bus_allowed_key *before = malloc(bytes + 1);
 	if (!before)
-		return false; // again at the next look
+		return false; // try again at the next look
 	memcpy(before, allowed->keys, bytes);
 	if (is_scarcity(load(allowed, "allowed", &problem))) {
 		memcpy(allowed->keys, before, bytes);
 		allowed->n = n;
 		free(before);
-		return false; // the last good ones, until there is room to look
+		return false; // the last good keys stay until there is room to look
 	}
 	allowed->print = seen.print;
 	allowed->settled = seen.settled;

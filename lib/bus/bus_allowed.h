@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directory of keys that may connect, as it is now. For lib/bus only.
+// The current directory of keys that may connect. For lib/bus only.
 #pragma once
 
 #include "bus_key_file.h"
@@ -17,24 +17,23 @@ struct hs_bus_allowed_key {
 
 struct hs_bus_allowed {
 	char *dir;
-	uint64_t print; // of names, times and sizes
-	bool settled;	// nothing changed so lately that a change could hide behind the same time
+	uint64_t print; // hash of names, times and sizes
+	bool settled; // nothing changed so recently that a further change could have the same time
 	size_t n;
 	struct hs_bus_allowed_key *keys; // sorted by public_key
-	struct hs_error problem;	 // a file that is wrong and allows nobody
+	struct hs_error problem;	 // a wrong file, which allows nobody
 };
 
-// Reads a directory; all of it must be right. 0 or a negative errno with *err, whose path is
-// `path`.
+// Reads a directory. All of it must be right. Returns 0, or a negative errno with *err, whose path
+// is `path`.
 int hs_bus_allowed_open(const char *dir, const char *path, struct hs_bus_allowed *allowed,
 		struct hs_error *err);
 void hs_bus_allowed_close(struct hs_bus_allowed *allowed);
 
-// Looks whether the directory has changed, and reads it again. Returns whether the list or the
-// problem is another one now; *fewer: whether a key is gone. Where descriptors or memory are out,
-// all stays as it was.
+// Reads the directory again if it has changed. Returns whether the list or the problem has changed;
+// *fewer says whether a key was removed. Changes nothing if descriptors or memory are out.
 bool hs_bus_allowed_refresh(struct hs_bus_allowed *allowed, bool *fewer);
 
-// NULL: not allowed.
+// Returns NULL if the key is not allowed.
 const struct hs_bus_allowed_key *hs_bus_allowed_find(
 		const struct hs_bus_allowed *allowed, const char *public_key);

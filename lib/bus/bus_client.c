@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOOK_MS 100 // how long a wait for a connection goes on before the next attempt may be due
+#define LOOK_MS 100 // interval of a wait for a connection in which a new attempt may become due
 
 struct hs_bus_client {
 	void *context;
@@ -29,7 +29,7 @@ static int open_socket(struct hs_bus_client *client, struct hs_error *err)
 	client->context = zmq_ctx_new();
 	int rc = client->context ? hs_bus_line_open(&client->line, client->context, ZMQ_REQ, 0)
 				 : -errno;
-	// A reply that came too late for its call is not taken for the next one's.
+	// A reply that comes too late for its call must not be taken for the next call's reply.
 	rc = rc ? rc : hs_bus_socket_set(client->line.socket, ZMQ_REQ_RELAXED, 1);
 	rc = rc ? rc : hs_bus_socket_set(client->line.socket, ZMQ_REQ_CORRELATE, 1);
 	if (rc == 0 && zmq_setsockopt(client->line.socket, ZMQ_MAXMSGSIZE, &no_limit,
@@ -84,8 +84,8 @@ static int failure_code(enum hs_bus_failure failure)
 	}
 }
 
-// Waits for a connection; 0, or what is in its way. One that broke off may work the next time, the
-// other failures stay.
+// Waits for a connection. Returns 0, or the reason of the failure. A connection that broke off may
+// work the next time; the other failures last.
 static int await_connection(struct hs_bus_line *line, int64_t end_ms)
 {
 	zmq_pollitem_t items[] = {{.socket = line->socket, .events = ZMQ_POLLOUT},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other side of a node's sockets: clients, and subscribers of what it publishes.
+// The peers of a node's sockets: clients, and subscribers of what the node publishes.
 //
-// Thread rule: owner (of each object; ZeroMQ's own threads inherit the affinity of the one that
+// Thread rule: owner (of each object; ZeroMQ's own threads inherit the affinity of the thread that
 // opens).
 #pragma once
 
@@ -16,15 +16,16 @@
 
 struct hs_bus_client;
 
-// 0 or a negative errno with *err; -EHOSTUNREACH where nobody answers at an ipc endpoint. `keys`:
-// secret_file and server_file; NULL: in clear.
+// Returns 0, or a negative errno with *err; -EHOSTUNREACH if nobody answers at an ipc endpoint.
+// `keys` uses secret_file and server_file; NULL: no encryption.
 int hs_bus_client_open(const char *endpoint, const struct hs_bus_keys *keys,
 		struct hs_bus_client **client, struct hs_error *err);
 void hs_bus_client_close(struct hs_bus_client *client);
 
-// Sends a request and waits for its reply (terminated; the caller frees it). -EHOSTUNREACH: nobody
-// there; -EACCES: the node does not allow the key; -EPROTO: it uses other keys, or one side uses
-// none; -ETIMEDOUT: no reply in time. The client may be used again after each.
+// Sends a request and waits for its reply (terminated; the caller frees it). Returns -EHOSTUNREACH
+// if nobody is there, -EACCES if the node does not allow the key, -EPROTO if the node uses other
+// keys or one side uses none, -ETIMEDOUT if no reply came in time. The client may be used again
+// after each of these.
 int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t len,
 		int timeout_ms, char **reply, size_t *reply_len);
 
@@ -33,28 +34,28 @@ int hs_bus_client_call(struct hs_bus_client *client, const char *request, size_t
 struct hs_bus_peer;
 
 struct hs_bus_peer_state {
-	bool connected;	      // handshake included
-	bool refused;	      // it answers, but does not allow our key
-	uint64_t connections; // made, since the start
+	bool connected;	      // true after the handshake
+	bool refused;	      // the node answers, but does not allow our key
+	uint64_t connections; // established since the start
 	uint64_t handshakes_failed;
 };
 
-// Connects in the background and again whenever the connection breaks; after a handshake that was
-// refused, the calls below do, so one of them must be made now and then. All peers of a process
-// share ZeroMQ's thread. `keys` as for a client. 0 or a negative errno with *err.
+// Connects in the background and reconnects whenever the connection breaks. After a refused
+// handshake, only the calls below reconnect, so call one of them now and then. All peers of a
+// process share ZeroMQ's thread. `keys` as for a client. Returns 0, or a negative errno with *err.
 int hs_bus_peer_open(const char *endpoint, const struct hs_bus_keys *keys,
 		struct hs_bus_peer **peer, struct hs_error *err);
 void hs_bus_peer_close(struct hs_bus_peer *peer);
 
-// 0, or -EAGAIN: not connected, or its queue (1,000 requests) is full. What was sent when the
-// connection broke may get no reply.
+// Returns 0, or -EAGAIN if the peer is not connected or its queue (1,000 requests) is full. A
+// request that was sent when the connection broke may get no reply.
 int hs_bus_peer_send(struct hs_bus_peer *peer, const char *text, size_t len);
-// Takes the next reply (terminated; the caller frees it): 0 or -EAGAIN. Replies come in the order
-// of the requests; after a lost connection only their `id` tells which one it is.
+// Takes the next reply (terminated; the caller frees it). Returns 0 or -EAGAIN. Replies come in the
+// order of the requests. After a lost connection, only their `id` identifies them.
 int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len);
-// Becomes readable when something has happened, once: then, and after each send, call
-// hs_bus_peer_next until -EAGAIN. For poll(2) with POLLIN; many fit into one descriptor of
-// epoll(7).
+// The descriptor becomes readable once when something has happened. Then, and after each send, call
+// hs_bus_peer_next until -EAGAIN. Use it with poll(2) and POLLIN; epoll(7) can combine many in one
+// descriptor.
 int hs_bus_peer_fd(const struct hs_bus_peer *peer);
 void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out);
 
@@ -63,19 +64,19 @@ void hs_bus_peer_state(struct hs_bus_peer *peer, struct hs_bus_peer_state *out);
 struct hs_bus_subscriber;
 
 struct hs_bus_message {
-	char topic[128]; // cut if longer
+	char topic[128]; // truncated if longer
 	char *json;	 // terminated; the caller frees it
 	size_t len;
 };
 
-// Subscribes to one topic prefix ("" for everything). `bind` makes it the side that publishers
-// connect to, as a controller does; the rules for ipc files are those of hs_bus_open. `keys`:
-// secret_file, and server_file or (with `bind`) allowed_dir; NULL: in clear.
+// Subscribes to one topic prefix ("" for everything). With `bind`, publishers connect to the
+// subscriber, as for a controller; the rules for ipc files are those of hs_bus_open. `keys` uses
+// secret_file, and server_file or (with `bind`) allowed_dir; NULL: no encryption.
 int hs_bus_subscriber_open(const char *endpoint, const char *topic, bool bind,
 		const struct hs_bus_keys *keys, struct hs_bus_subscriber **subscriber,
 		struct hs_error *err);
 void hs_bus_subscriber_close(struct hs_bus_subscriber *subscriber);
-// 0, -EAGAIN after the timeout, -EINTR on a signal.
+// Returns 0, -EAGAIN after the timeout, or -EINTR on a signal.
 int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
 		struct hs_bus_message *message);
 // As hs_bus_peer_fd: when it is readable, call hs_bus_subscriber_next until -EAGAIN.

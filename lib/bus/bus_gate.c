@@ -67,7 +67,7 @@ static uint64_t read_digits(const char *text, unsigned n)
 	return value;
 }
 
-// Only connections of this process are let in: for all others the name is a closed door.
+// Only connections of this process are accepted. Nobody else can open the name.
 static int open_inner(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_kind kind,
 		struct hs_error *err)
 {
@@ -76,8 +76,8 @@ static int open_inner(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_k
 	char endpoint[128];
 	int pid = (int)getpid();
 
-	// The gate bounds what is queued; ZeroMQ's own limit would stop it from reading, which is
-	// where it aborts when the peer dies.
+	// The gate limits what is queued. ZeroMQ's own limit would stop ZeroMQ from reading, and
+	// ZeroMQ aborts in that state when the peer dies.
 	int rc = hs_bus_socket_set(socket, ZMQ_RCVHWM, 0);
 	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_BACKLOG, INNER_BACKLOG);
 	rc = rc ? rc : hs_bus_socket_set(socket, ZMQ_IPC_FILTER_PID, pid);
@@ -126,7 +126,7 @@ static void take_event(struct hs_bus_gate *gate, const struct epoll_event *event
 		hs_bus_gate_event(gate, place, side, event->events);
 }
 
-// Has the last word gone out, or its time?
+// Returns whether all output has been sent, or its time has passed.
 static bool is_over(struct hs_bus_gate *gate)
 {
 	if (!atomic_load(&gate->end))
@@ -308,8 +308,9 @@ void hs_bus_gate_clear(struct hs_bus_gate *gate)
 	eventfd_read(gate->tell, &ignored);
 }
 
-// The gate's end of the private connection has the place and the serial number in its name. ZeroMQ
-// tells the descriptor of its own end, whose peer that is, as long as both are open.
+// The name of the gate's end of the private connection contains the place and the serial number.
+// ZeroMQ knows the descriptor of its own end. The peer of that descriptor is the gate's end as long
+// as both are open.
 struct hs_bus_visit hs_bus_gate_visit(const struct hs_bus_gate *gate, void *message)
 {
 	struct sockaddr_un name;
@@ -328,7 +329,7 @@ struct hs_bus_visit hs_bus_gate_visit(const struct hs_bus_gate *gate, void *mess
 	return (struct hs_bus_visit){.place = (uint32_t)(visit >> 32), .serial = (uint32_t)visit};
 }
 
-// Locks the gate where the visit goes on; NULL, and no lock, where it has ended.
+// Locks the gate if the visit is still connected. Otherwise returns NULL without a lock.
 static struct desk *desk_of(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 {
 	if (visit.serial == 0 || visit.place >= HS_BUS_GATE_PLACES)
@@ -400,7 +401,7 @@ bool hs_bus_gate_choked(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 	bool choked = is_behind(desk);
 	if (choked) {
 		atomic_store(&desk->choked, true);
-		choked = is_behind(desk); // it may have gone out just now
+		choked = is_behind(desk); // it may have been sent just now
 	}
 	pthread_mutex_unlock(&gate->lock);
 	return choked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who comes in: places, descriptors, the connection behind.
+// Accepts connections: places, descriptors, and the connection to the socket behind.
 #include "bus_gate_parts.h"
 
 #include "bus_socket.h"
@@ -20,8 +20,8 @@
 #define ACCEPT_AT_ONCE	 16
 #define PAUSE_MS	 20
 #define INNER_SEND_BYTES (64 << 10)
-// A machine that has gone is noticed within so many seconds; one whose queue is full, within
-// USER_TIMEOUT_MS.
+// A machine that has gone is detected within so many seconds. One with a full queue is detected
+// within USER_TIMEOUT_MS.
 #define IDLE_S		5
 #define PROBE_S		2
 #define PROBES		3
@@ -76,7 +76,7 @@ static void name_address(const struct sockaddr_storage *address, char peer[64], 
 		*who = mix(v6->sin6_addr.s6_addr + 12, 4);
 	} else {
 		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
-		// Who has one address of a network has all of its last 64 bits.
+		// Someone with one address of a network has all of its last 64 bits.
 		*who = mix(v6->sin6_addr.s6_addr, 8);
 	}
 	snprintf(peer, 64, "%s", text);
@@ -119,7 +119,7 @@ static unsigned count_of(const struct hs_bus_gate *gate, uint64_t who)
 	return n;
 }
 
-// In turn, so that a place is left empty for as long as there are others.
+// Places are used in turn, so that a place stays empty as long as there are others.
 static int free_place(struct hs_bus_gate *gate)
 {
 	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++) {
@@ -132,8 +132,8 @@ static int free_place(struct hs_bus_gate *gate)
 	return -1;
 }
 
-// Connections behind all gates of the process that ZeroMQ has yet to accept, each with a descriptor
-// more. It ends the process where it finds none.
+// Connections behind all gates of the process that ZeroMQ has yet to accept. ZeroMQ needs one more
+// descriptor for each of them, and ends the process if it finds none.
 static atomic_uint unanswered;
 
 void hs_bus_gate_answered(struct guest *guest)
@@ -143,7 +143,7 @@ void hs_bus_gate_answered(struct guest *guest)
 	guest->unanswered = false;
 }
 
-// The kernel gives the lowest number that is free.
+// The kernel assigns the lowest free number.
 static bool uses_the_reserve(int fd)
 {
 	struct rlimit limit;
@@ -248,7 +248,7 @@ static void hold_doors(struct hs_bus_gate *gate, bool open)
 	gate->doors_closed = !open;
 }
 
-// Those who wait in the kernel's queue wait a little, so that refusing them costs little.
+// Clients in the kernel's queue wait a little, so that refusing them costs little.
 static void pause_doors(struct hs_bus_gate *gate)
 {
 	hold_doors(gate, false);

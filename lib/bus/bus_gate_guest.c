@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One connection: its bytes in both directions, and what it may cost.
+// One connection: its bytes in both directions, and the limits of its cost.
 #include "bus_gate_parts.h"
 
 #include "bus_socket.h"
@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #define ROUNDS_AT_ONCE 8
-// A frame of a handshake: CURVE's longest carries a few properties.
+// The largest frame of a handshake. CURVE's longest frame carries a few properties.
 #define HANDSHAKE_BYTES (8 << 10)
-// Who waits for credit so long, while the owner has nothing of its to take, sends a message without
-// end.
+// A client that waits so long for credit, while the owner has nothing of it to take, sends a
+// message without end.
 #define PATIENCE_MS 2000
 #define LAST_MS	    5000
 
-// What one connection may hold in any case; what it may hold at most; and what all those may that
-// hold more than the first, together. In weights of bus_frames.h.
+// The amount that one connection may always hold, the most that it may hold, and the most that all
+// connections may hold together beyond the first amount. Units are the weights of bus_frames.h.
 static const struct {
 	uint64_t base, most, pool;
 } bounds[HS_BUS_GATE_KINDS] = {
@@ -41,7 +41,8 @@ static void watch(struct hs_bus_gate *gate, unsigned place, enum side side, uint
 	struct epoll_event event = {.events = events,
 			.data.u64 = hs_bus_gate_tag(gate->desks[place].serial, place, side)};
 
-	// A descriptor whose other end has gone reports that for ever, whatever is asked for.
+	// A descriptor whose other end has closed reports this permanently, whatever events are
+	// requested.
 	if (*watched == events)
 		return;
 	epoll_ctl(gate->epoll,
@@ -86,8 +87,8 @@ static void send_away(struct hs_bus_gate *gate, unsigned place, const char *reas
 
 // ---- credit ----
 
-// What the connection holds behind the gate, at most. Signs of life are never taken by anyone, but
-// each is answered: what went out beside the parts that the owner sent are those answers.
+// Returns the most that the connection can hold behind the gate. Nobody takes heartbeats, but each
+// is answered. Outgoing frames beside the parts that the owner sent are those answers.
 static uint64_t held_by(const struct hs_bus_gate *gate, unsigned place)
 {
 	const struct guest *guest = &gate->guests[place];
@@ -96,7 +97,7 @@ static uint64_t held_by(const struct hs_bus_gate *gate, unsigned place)
 	uint64_t taken = atomic_load(&desk->taken);
 
 	if (guest->kind == HS_BUS_GATE_LISTENERS) {
-		// Of a message, two parts: the second is larger than any sign of life.
+		// The frames of a message have two parts; the second is larger than any heartbeat.
 		uint64_t messages = guest->out.frames - guest->out.small;
 		answers = guest->out.small > messages ? guest->out.small - messages : 0;
 	} else if (guest->out.small > sent_small)
@@ -115,7 +116,7 @@ static void reckon(struct hs_bus_gate *gate, unsigned place)
 	guest->pooled = pooled;
 }
 
-// Others may have been given back what they had of the pool.
+// Other connections may have returned their share of the pool.
 static void reckon_all(struct hs_bus_gate *gate)
 {
 	int64_t now_ms = hs_bus_now_ms();
@@ -164,7 +165,7 @@ static bool may_read(struct hs_bus_gate *gate, unsigned place)
 	bool may = has_credit(gate, place);
 	if (!may) {
 		atomic_store(&desk->starved, true);
-		may = has_credit(gate, place); // it may have come just now
+		may = has_credit(gate, place); // credit may have come just now
 	}
 	if (!may) {
 		wait_for_credit(gate, place);
@@ -175,7 +176,8 @@ static bool may_read(struct hs_bus_gate *gate, unsigned place)
 	return true;
 }
 
-// Its message never ends: the owner looked twice, found nothing to take, and has nothing of it.
+// The connection's message never ends: the owner looked twice, found nothing to take, and holds
+// nothing of it.
 static bool is_endless(const struct hs_bus_gate *gate, unsigned place)
 {
 	const struct guest *guest = &gate->guests[place];
@@ -222,8 +224,8 @@ static bool in_handshake(const struct hs_bus_gate *gate, const struct guest *gue
 	return guest->in.ended < gate->handshake || guest->out.ended < gate->handshake;
 }
 
-// Counts what may go on. False where the guest had to leave. Nothing goes beyond the handshake
-// before the other side has ended it, too: ZeroMQ would have to stop reading.
+// Counts the bytes that may pass. Returns false if the guest had to leave. Nothing passes beyond
+// the handshake before the other side has also ended it, because ZeroMQ would have to stop reading.
 static bool count_in(struct hs_bus_gate *gate, unsigned place)
 {
 	struct guest *guest = &gate->guests[place];
@@ -233,7 +235,7 @@ static bool count_in(struct hs_bus_gate *gate, unsigned place)
 	buffer->ready += hs_bus_frames_feed(&guest->in, buffer->bytes + buffer->ready,
 			buffer->len - buffer->ready, shaking ? gate->handshake : UINT64_MAX);
 	if (guest->in.old) {
-		hs_bus_gate_dismiss(gate, place); // ZeroMQ counts it as a handshake that failed
+		hs_bus_gate_dismiss(gate, place); // ZeroMQ counts a failed handshake
 		return false;
 	}
 	if (shaking && guest->in.frames > 0 && guest->in.content > HANDSHAKE_BYTES) {
@@ -249,7 +251,7 @@ static bool count_in(struct hs_bus_gate *gate, unsigned place)
 	return true;
 }
 
-// True where all that was ready has gone.
+// Returns true if everything that was ready has been passed.
 static bool pass_in(struct guest *guest)
 {
 	struct buffer *buffer = &guest->to_inner;
@@ -288,7 +290,7 @@ static bool read_client(struct guest *guest)
 	return true;
 }
 
-// False where the guest has left.
+// Returns false if the guest has left.
 static bool pump_in(struct hs_bus_gate *gate, unsigned place)
 {
 	struct guest *guest = &gate->guests[place];
@@ -299,7 +301,7 @@ static bool pump_in(struct hs_bus_gate *gate, unsigned place)
 			return true;
 		if (!count_in(gate, place))
 			return false;
-		// What came behind the handshake waits until the other side has ended it, too.
+		// Bytes behind the handshake wait until the other side has also ended it.
 		if (!pass_in(guest) || (guest->to_inner.bytes && in_handshake(gate, guest)))
 			return true;
 	}
@@ -339,7 +341,7 @@ static void count_out(struct hs_bus_gate *gate, unsigned place, const uint8_t *b
 	hs_bus_frames_feed(out, bytes + at, len - at, UINT64_MAX);
 }
 
-// What the owner's sums have: parts of messages, not signs of life.
+// The owner's sums contain parts of messages and no heartbeats.
 static void tell_passed(struct hs_bus_gate *gate, unsigned place)
 {
 	const struct guest *guest = &gate->guests[place];
@@ -353,7 +355,7 @@ static void tell_passed(struct hs_bus_gate *gate, unsigned place)
 		eventfd_write(gate->tell, 1);
 }
 
-// True where all of it has gone.
+// Returns true if everything has been sent.
 static bool pass_out(struct guest *guest, const uint8_t *bytes, size_t len)
 {
 	struct buffer *buffer = &guest->to_client;
@@ -414,7 +416,8 @@ static void pump_out(struct hs_bus_gate *gate, unsigned place)
 
 // ---- both ----
 
-// Who has gone before ZeroMQ accepted stays until then: the descriptor is still to be used.
+// A guest that left before ZeroMQ accepted its connection stays until then, because its descriptor
+// is still in use.
 static bool is_done(const struct guest *guest)
 {
 	if (guest->unanswered && !guest->inner_ended)
@@ -442,7 +445,7 @@ void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place)
 {
 	struct guest *guest = &gate->guests[place];
 
-	pump_out(gate, place); // first: it may end the handshake
+	pump_out(gate, place); // this comes first: it may end the handshake
 	if (!pump_in(gate, place))
 		return;
 	if (is_done(guest)) {
@@ -462,7 +465,8 @@ void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side,
 {
 	struct guest *guest = &gate->guests[place];
 
-	// Its other end is closed: nothing more can be sent there. What came before is read still.
+	// The other end is closed, so that nothing more can be sent there. What came before is
+	// still read.
 	if (side == SIDE_CLIENT && events & (EPOLLERR | EPOLLHUP))
 		guest->client_gone = true;
 	hs_bus_gate_go_on(gate, place);

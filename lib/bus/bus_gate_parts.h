@@ -14,23 +14,23 @@
 #define CHUNK_BYTES (16 << 10) // read from a client at once
 #define OUT_BYTES   (64 << 10) // and from the socket behind
 
-// What the owner of the sockets and the gate tell each other of a connection. `serial`, and what
-// the owner writes, are changed under the gate's lock, so that nothing is credited to a later
-// connection of the same place.
+// What the owner of the sockets and the gate tell each other about a connection. `serial` and the
+// owner's members change under the gate's lock, so that nothing is credited to a later connection
+// of the same place.
 struct desk {
-	uint32_t serial; // 0: nobody is there
+	uint32_t serial; // 0: the place is empty
 	atomic_uint_fast64_t taken, parked;
 	atomic_uint_fast64_t sent, sent_small;
-	atomic_uint_fast64_t passed; // the gate's: of `sent`
+	atomic_uint_fast64_t passed; // written by the gate: passed bytes of `sent`
 	atomic_bool starved;	     // the gate waits for `taken`
 	atomic_bool choked;	     // the owner waits for `passed`
 };
 
 struct buffer {
-	uint8_t *bytes; // NULL while there is nothing in it
-	size_t len;	// that are in it,
-	size_t ready;	// may go on,
-	size_t gone;	// and have
+	uint8_t *bytes; // NULL while the buffer is empty
+	size_t len;	// bytes in the buffer
+	size_t ready;	// of these, bytes that may be passed
+	size_t gone;	// and bytes that have been passed
 };
 
 struct guest {
@@ -43,11 +43,11 @@ struct guest {
 	bool client_gone;  // nothing can be sent to it
 	bool inner_ended;
 	bool unanswered; // ZeroMQ has not accepted it yet
-	bool waits;	 // for credit
+	bool waits;	 // waits for credit
 	int64_t since_ms;
 	uint64_t since_taken, since_drained;
-	int64_t end_ms;	 // 0, or when it is closed whatever it has not taken
-	uint64_t pooled; // drawn from the kind's pool
+	int64_t end_ms;	 // 0, or the time at which it is closed whatever it has not taken
+	uint64_t pooled; // taken from the kind's pool
 	uint64_t who;	 // process or address
 	char peer[64];
 };
@@ -60,18 +60,18 @@ struct door {
 
 struct hs_bus_gate {
 	bool keys, running, shut;
-	unsigned handshake; // frames of each side
+	unsigned handshake; // frames of each side's handshake
 	pthread_t thread;
 	pthread_mutex_t lock;
 	int epoll, wake, tell;
 	uint64_t name;
-	void *sockets[HS_BUS_GATE_KINDS]; // the owner's
+	void *sockets[HS_BUS_GATE_KINDS]; // belong to the owner
 	struct door doors[MAX_DOORS];
 	unsigned n_doors;
 	atomic_bool end, shutting, cut[HS_BUS_GATE_KINDS];
 	atomic_uint_fast64_t drained;
-	struct hs_bus_gate_counters counters; // under the lock
-	// the thread's own
+	struct hs_bus_gate_counters counters; // protected by the lock
+	// Only the gate's thread uses the following members.
 	struct guest *guests;
 	struct desk *desks;
 	unsigned n_guests, n_waiting, n_ending, next_place;
@@ -81,7 +81,7 @@ struct hs_bus_gate {
 	bool doors_closed;
 };
 
-// Descriptors of a guest in the events of epoll(7).
+// The descriptors of a guest in events of epoll(7).
 enum side {
 	SIDE_CLIENT,
 	SIDE_INNER,
@@ -90,7 +90,7 @@ enum side {
 };
 uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 
-// The gate's own end of a connection behind it: its name, and what that says.
+// The name of the gate's own end of a connection behind it, and its meaning.
 struct sockaddr_un hs_bus_gate_guest_name(
 		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
 struct sockaddr_un hs_bus_gate_inner_name(
@@ -106,7 +106,7 @@ void hs_bus_gate_note_refusal(
 // ---- bus_gate_guest.c ----
 void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
 void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side, uint32_t events);
-// `all`: also those whose own messages nobody has taken: the pool may have room, or their time is
-// up.
+// `all` includes guests whose own messages nobody has taken: the pool may have room, or their time
+// has passed.
 void hs_bus_gate_look_at_waiting(struct hs_bus_gate *gate, bool all);
 void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place);

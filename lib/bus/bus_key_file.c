@@ -44,7 +44,7 @@ static int fail(struct hs_error *err, int error, const char *file, const char *p
 	return -error;
 }
 
-// Root without its capabilities may not open what is another user's: that is said.
+// Root without its capabilities may not open a file of another user; the error says so.
 static int cannot_open(
 		const char *file, bool secret, const char *path, int error, struct hs_error *err)
 {
@@ -128,8 +128,8 @@ static char *trim(char *text, const char *away)
 	return text;
 }
 
-// ZPL (rfc.zeromq.org/spec/4), as far as certificates use it: sections stand alone on a line, which
-// may be ignored, as all names are different.
+// Parses ZPL (rfc.zeromq.org/spec/4) as far as certificates use it. Sections stand alone on a line
+// and may be ignored, because all names are different.
 static int parse(const struct reader *r, char *text)
 {
 	char *rest = NULL;

@@ -110,8 +110,8 @@ int hs_bus_line_reach(struct hs_bus_line *line, struct hs_error *err)
 	}
 	if (line->connections > 0)
 		return 0;
-	// Why? Asking only now keeps a node that answers from counting a connection that says
-	// nothing. A full backlog is somebody, too.
+	// The probe finds the reason. Probing only now keeps a node that answers from counting a
+	// connection that says nothing. A full backlog also means that somebody is there.
 	int rc = hs_bus_ipc_probe(line->dialled);
 	if (rc == 0 || rc == -EAGAIN)
 		return 0;

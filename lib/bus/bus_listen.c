@@ -45,7 +45,7 @@ static int open_at(const struct address *address)
 	if (address->bytes.ss_family != AF_UNIX)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	else
-		fchmod(fd, 0600); // until the file has the mode that it is to have
+		fchmod(fd, 0600); // until the file gets its final mode
 	if (bind(fd, (const struct sockaddr *)&address->bytes, address->len) == 0)
 		return fd;
 	int error = errno;
@@ -122,7 +122,7 @@ static bool take_name(const char *host, uint16_t port, struct address *address)
 	return true;
 }
 
-// All addresses, of both families where there are two.
+// Listens on all addresses, of both families if there are two.
 static int open_any(uint16_t port)
 {
 	struct address address = {.len = sizeof(struct sockaddr_in6)};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SOCKETS 8192 // three for each peer
+#define MAX_SOCKETS 8192 // each peer needs three
 #define MAX_REPLY   (64 << 20)
 #define SEND_QUEUE  1000
 #define LOOK_MS	    500
@@ -22,7 +22,7 @@ struct hs_bus_peer {
 	int64_t look_ms;
 };
 
-// One context for all: each has threads of its own.
+// All peers share one context, because each context has its own threads.
 static struct {
 	pthread_mutex_t lock;
 	void *context;
@@ -64,8 +64,8 @@ static int open_line(struct hs_bus_peer *peer, void *context)
 	int rc = hs_bus_line_open(&peer->line, context, ZMQ_DEALER, 0);
 
 	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_SNDHWM, SEND_QUEUE);
-	// No limit: ZeroMQ would stop reading at it, and abort should the node die then. Replies
-	// are as many as requests, and the queue of these has a limit.
+	// There is no limit: at a limit, ZeroMQ would stop reading, and abort if the node died
+	// then. There are as many replies as requests, and the queue of requests has a limit.
 	rc = rc ? rc : hs_bus_socket_set(peer->line.socket, ZMQ_RCVHWM, 0);
 	if (rc == 0 && zmq_setsockopt(peer->line.socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)))
 		rc = -errno;
@@ -108,7 +108,7 @@ void hs_bus_peer_close(struct hs_bus_peer *peer)
 	give_context();
 }
 
-// For those who never ask for the state: a connection that was refused is tried again all the same.
+// For callers that never ask for the state: a refused connection is still tried again.
 static void look_now_and_then(struct hs_bus_peer *peer)
 {
 	int64_t now_ms = hs_bus_now_ms();
@@ -134,7 +134,7 @@ int hs_bus_peer_next(struct hs_bus_peer *peer, char **reply, size_t *len)
 
 	zmq_msg_init(&part);
 	int rc = zmq_msg_recv(&part, peer->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
-	// One part is what a node sends; of several, the last is the reply.
+	// A node sends one part. If there are several, the last one is the reply.
 	while (rc == 0 && zmq_msg_more(&part))
 		rc = zmq_msg_recv(&part, peer->line.socket, ZMQ_DONTWAIT) < 0 ? -errno : 0;
 	if (rc == 0) {

@@ -7,13 +7,13 @@
 
 #define BUCKETS 1024
 
-// There is one for each client with requests that wait or are under way. A client is known by its
-// routing id, which it keeps for as long as its messages come.
+// A row exists for each client with requests that wait or are under way. The routing id identifies
+// a client; it does not change while messages of the client are here.
 struct hs_bus_row {
 	struct hs_bus_visit visit;
 	struct hs_bus_route *first, **last;
 	unsigned under_way;
-	struct hs_bus_row *next_in_turn; // of those with requests
+	struct hs_bus_row *next_in_turn; // next row with requests
 	struct hs_bus_row *next_in_bucket;
 	size_t id_len;
 	uint8_t id[];
@@ -22,7 +22,7 @@ struct hs_bus_row {
 struct hs_bus_queue {
 	struct hs_bus_gate *gate;
 	struct hs_bus_row *buckets[BUCKETS];
-	struct hs_bus_row *first, **last; // the next turn is the first's
+	struct hs_bus_row *first, **last; // the first row has the next turn
 };
 
 struct hs_bus_queue *hs_bus_queue_create(struct hs_bus_gate *gate)

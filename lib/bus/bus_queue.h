@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests that were received and not yet handed on: a row for each connection, each row in its
-// turn, so that who sends many keeps nobody else waiting. A row whose client leaves its replies
-// stands still. What waits here is bounded by the gate's credit. For lib/bus only.
+// Requests that were received and not yet handed on. Each connection has a row and the rows take
+// turns, so that a client that sends many requests delays nobody else. The row of a client that
+// does not take its replies is skipped. The gate's credit limits what waits here. For lib/bus only.
 //
 // Thread rule: owner.
 #pragma once
@@ -16,16 +16,18 @@
 
 struct hs_bus_queue;
 
-// NULL: memory is out.
+// Returns NULL if memory is out.
 struct hs_bus_queue *hs_bus_queue_create(struct hs_bus_gate *gate);
 void hs_bus_queue_destroy(struct hs_bus_queue *queue);
 
-// Takes the route over. False, and it is the caller's still: memory is out.
+// Takes ownership of the route. Returns false if memory is out; the caller then still owns the
+// route.
 bool hs_bus_queue_put(struct hs_bus_queue *queue, struct hs_bus_route *route);
-// The next one whose turn it is and that may be handed on; NULL: there is none now.
+// Returns the next request whose turn it is and that may be handed on, or NULL if there is none
+// now.
 struct hs_bus_route *hs_bus_queue_next(struct hs_bus_queue *queue);
-// One that was handed on is answered or dropped; `row` is its route's.
+// A request that was handed on has been answered or dropped. `row` is its route's.
 void hs_bus_queue_done(struct hs_bus_queue *queue, struct hs_bus_row *row);
-// Would hs_bus_queue_next have one? If not, the gate's descriptor tells when a client has taken
-// its replies.
+// Returns whether hs_bus_queue_next would return a request. If not, the gate's descriptor becomes
+// readable when a client has taken its replies.
 bool hs_bus_queue_is_ready(struct hs_bus_queue *queue);

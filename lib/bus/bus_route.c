@@ -16,7 +16,7 @@ void hs_bus_route_free(struct hs_bus_route *route)
 	free(route);
 }
 
-// What is being received, and what it adds to the gate's weights.
+// The message that is being received, and what it adds to the gate's weights.
 struct reader {
 	struct hs_bus_gate *gate;
 	void *socket;
@@ -29,7 +29,7 @@ static bool receive_part(struct reader *reader, zmq_msg_t *part)
 {
 	if (zmq_msg_recv(part, reader->socket, ZMQ_DONTWAIT) < 0)
 		return false;
-	if (reader->weight == 0) // the routing id, in front, does not always tell
+	if (reader->weight == 0) // the routing id in front does not always identify it
 		reader->visit = hs_bus_gate_visit(reader->gate, part);
 	reader->weight += hs_bus_frame_weight(zmq_msg_size(part), reader->keys);
 	return true;
@@ -46,9 +46,10 @@ static void skip_parts(struct reader *reader)
 	zmq_msg_close(&part);
 }
 
-// Takes identity and envelope. What stands before the first empty part is the envelope (REQ,
-// with or without a request id, and proxies); a DEALER may send none, then its one part is the
-// body. 1: *route is complete, a body of one part or (more parts) none; 0: no route can be read.
+// Reads identity and envelope. The envelope is what stands before the first empty part (REQ, with
+// or without a request id, and proxies). A DEALER may send none; its one part is then the body.
+// Returns 1 if *route is complete, with a body of one part or, for more parts, without a body.
+// Returns 0 if no route can be read.
 static int read_parts(struct reader *reader, struct hs_bus_route *route, bool more)
 {
 	size_t bytes = 0;
@@ -82,7 +83,7 @@ static int read_parts(struct reader *reader, struct hs_bus_route *route, bool mo
 	return 0;
 }
 
-// A DEALER's message of several parts without a delimiter: there is a way back, but no one body.
+// A DEALER's message has several parts without a delimiter: it has a way back, but no single body.
 static void fold_undelimited(struct hs_bus_route *route)
 {
 	if (route->n < 2 || zmq_msg_size(&route->parts[route->n - 1]) == 0)

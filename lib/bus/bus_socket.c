@@ -37,19 +37,21 @@ int hs_bus_socket_tune(void *socket, int linger_ms)
 	} options[] = {
 			{ZMQ_LINGER, linger_ms},
 			{ZMQ_HANDSHAKE_IVL, 3000},
-			// No ZMQ_HEARTBEAT_*: libzmq 4.3.4 aborts where one is due while its peer
-			// has gone and a queue is full (libzmq's issues 4364, 4767). The kernel
-			// notices a machine that has gone; who asks notices who does not answer.
+			// ZMQ_HEARTBEAT_* must not be set: libzmq 4.3.4 aborts if a heartbeat is
+			// due while its peer has gone and a queue is full (libzmq's issues 4364,
+			// 4767). The kernel detects a machine that has gone. A client detects a
+			// peer that does not answer.
 			{ZMQ_TCP_KEEPALIVE, 1},
 			{ZMQ_TCP_KEEPALIVE_IDLE, 5},
 			{ZMQ_TCP_KEEPALIVE_INTVL, 2},
 			{ZMQ_TCP_KEEPALIVE_CNT, 3},
 			{ZMQ_TCP_MAXRT, 10000},
 			{ZMQ_RECONNECT_IVL, 100},
-			{ZMQ_RECONNECT_IVL_MAX, 800}, // a node that is back is used within a second
+			{ZMQ_RECONNECT_IVL_MAX,
+					800}, // a node that is back is in use within a second
 			{ZMQ_IPV6, 1},
-			// Nothing is queued for a peer that is not there: it would be stale when it
-			// comes.
+			// Nothing is queued for an absent peer, because it would be out of date
+			// when the peer comes.
 			{ZMQ_IMMEDIATE, 1},
 	};
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -152,7 +154,7 @@ static int make_directories(const char *file, const char *path, struct hs_error 
 	for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(directory, 0755) == 0)
-			chmod(directory, 0755); // whatever the umask is
+			chmod(directory, 0755); // with any umask
 		else if (errno != EEXIST)
 			return hs_bus_error(err, "endpoint", path, directory);
 		*slash = '/';
@@ -195,7 +197,7 @@ int hs_bus_ipc_prepare(const char *endpoint, const char *path, struct hs_error *
 		return rc;
 	if (lstat(file, &status))
 		return errno == ENOENT ? 0 : hs_bus_error(err, "endpoint", path, file);
-	// ZeroMQ would remove whatever is there, also the socket of a living process.
+	// ZeroMQ would remove any file, even the socket of a living process.
 	if (!S_ISSOCK(status.st_mode)) {
 		hs_error_set(err, "endpoint", path, "a path that is free, or a socket",
 				"%s is a file, not a socket", file);

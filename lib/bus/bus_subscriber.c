@@ -16,18 +16,18 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define LOOK_MS	      500 // how long a wait goes on without a look at keys and lost connections
+#define LOOK_MS	      500 // the longest wait between two looks at keys and lost connections
 #define LOOK_MESSAGES 64
 
 struct hs_bus_subscriber {
 	void *context;
 	struct hs_bus_line line;
-	struct hs_bus_gate *gate; // before a socket that is bound, else NULL
+	struct hs_bus_gate *gate; // before a bound socket, else NULL
 	bool guarded;
 	struct hs_bus_zap zap;
-	int epoll;	   // of both sockets, where it is guarded
+	int epoll;	   // of both sockets, if there is a gate
 	unsigned untended; // messages taken since the last look at the rest
-	int64_t look_ms;   // when the next look is due however few they are
+	int64_t look_ms;   // when the next look is due, however few messages came
 };
 
 static int open_socket(
@@ -41,9 +41,9 @@ static int open_socket(
 		errno = -rc;
 		return hs_bus_error(err, "internal", "", "a ZeroMQ socket cannot be made");
 	}
-	// libzmq 4.3.4 aborts where a connection breaks between two parts of a message that is
-	// being read, unless the queue may stay when it goes. A subscriber sends nothing that could
-	// be stale.
+	// libzmq 4.3.4 aborts if a connection breaks between two parts of a message that is being
+	// read, unless the queue may stay when the connection ends. A subscriber sends nothing that
+	// could become out of date.
 	hs_bus_socket_set(subscriber->line.socket, ZMQ_IMMEDIATE, 0);
 	if (zmq_setsockopt(subscriber->line.socket, ZMQ_SUBSCRIBE, topic, strlen(topic)))
 		return hs_bus_error(err, "internal", "", "subscribing failed");
@@ -152,13 +152,13 @@ static void look_after(struct hs_bus_subscriber *subscriber)
 	hs_bus_line_look(&subscriber->line);
 	if (!subscriber->guarded)
 		return;
-	// Nobody can be cut off alone.
+	// A single publisher cannot be disconnected, so all are.
 	if (hs_bus_zap_look(&subscriber->zap) == HS_BUS_ZAP_FEWER)
 		hs_bus_gate_cut(subscriber->gate, HS_BUS_GATE_FEEDS);
 	hs_bus_zap_serve(&subscriber->zap);
 }
 
-// 0: a message waits.
+// Returns 0 if a message waits.
 static int await_message(struct hs_bus_subscriber *subscriber, int64_t end_ms, bool for_ever)
 {
 	zmq_pollitem_t items[] = {{.socket = subscriber->line.socket, .events = ZMQ_POLLIN},
@@ -202,7 +202,7 @@ static int take_message(struct hs_bus_subscriber *subscriber, struct hs_bus_mess
 	if (rc == 0) {
 		snprintf(message->topic, sizeof(message->topic), "%.*s", (int)zmq_msg_size(&part),
 				(const char *)zmq_msg_data(&part));
-		// The second part is the JSON; a peer that sends others gets the last one taken.
+		// The second part is the JSON. If a peer sends more parts, the last one is used.
 		while (rc == 0 && zmq_msg_more(&part))
 			rc = receive_part(subscriber, &part, &weight);
 		give_credit(subscriber, &part, weight);
@@ -230,7 +230,7 @@ int hs_bus_subscriber_next(struct hs_bus_subscriber *subscriber, int timeout_ms,
 		subscriber->untended++;
 		if (rc != -EAGAIN && rc != -EACCES)
 			return rc;
-		// However many of a key that is gone still come.
+		// The wait ends in time, however many messages come from a removed key.
 		if (waited && timeout_ms >= 0 && hs_bus_now_ms() >= end)
 			return -EAGAIN;
 		rc = await_message(subscriber, end, timeout_ms < 0);

@@ -14,7 +14,7 @@
 #define AT_ONCE	 16
 #define LOOK_MS	 500
 #define MAX_PART 256
-// Has been in every release since 4.3.0, though zmq.h names it for drafts only.
+// Every release since 4.3.0 has this option, though zmq.h defines it for drafts only.
 #define ZAP_ENFORCE_DOMAIN 93
 
 enum part {
@@ -83,7 +83,7 @@ static bool receive(void *socket, struct request *request)
 	return true;
 }
 
-// Which key is it, in text? False where the request is none of CURVE's.
+// Returns the key as text. Returns false if the request is not CURVE's.
 static bool key_of(const struct request *request, char text[HS_BUS_KEY_TEXT])
 {
 	return request->n == PARTS && strcmp(request->parts[VERSION].bytes, "1.0") == 0 &&
@@ -98,8 +98,8 @@ static void send(void *socket, const char *bytes, size_t len, bool more)
 	zmq_send(socket, bytes, len, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0));
 }
 
-// The user id is the key, not its name: what it may do is looked up with each request, so that it
-// ends when the file goes.
+// The user id is the key, not its name. The rights are looked up with each request, so that they
+// end when the file is removed.
 static void answer(struct hs_bus_zap *zap, const struct request *request)
 {
 	char key[HS_BUS_KEY_TEXT] = "";
