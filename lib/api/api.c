@@ -67,7 +67,7 @@ static int check_which(
 			"%s changes nothing, so it has no place here", verb->name);
 }
 
-// Reads and plays all requests of a list; *failing_id (may be NULL) is the id of one refused.
+// Reads and plans all requests of a list. *failing_id (may be NULL) is the id of a refused request.
 static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix,
 		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
 {
@@ -137,7 +137,7 @@ static int make_plan(struct hs_api_plan *plan, struct hs_api_envelope *envelope,
 	return rc;
 }
 
-// The name of the verb of a request that was read without error before.
+// Returns the name of the verb of a request that was read without error before.
 static const char *verb_of(json_t *object)
 {
 	const char *key;
@@ -166,7 +166,8 @@ static void place_failure(
 		prefix_index(err, envelope->prefix, failed);
 }
 
-// What the plan changes, each as it was asked for: one request, or a list of them. NULL: nothing.
+// Returns the changes of the plan as they were asked for: one request, or a list. NULL: there are
+// none.
 static json_t *changes_of(const struct hs_api_plan *plan, const struct hs_api_envelope *envelope)
 {
 	json_t *changes = envelope->single ? NULL : json_array();
@@ -268,8 +269,8 @@ static int check_budget(const struct hs_api_backend *backend, const struct hs_ap
 			(long long)(HS_API_MAX_REPLY_NS / 1000));
 }
 
-// Where nothing changes, each is answered as soon as it is read: a list that asks for too much is
-// given up as soon as it has had its share.
+// In a list that changes nothing, each request is answered as soon as it is read, so that a list
+// that asks for too much is refused as soon as it has used its share.
 static int answer_list(const struct hs_api_backend *backend, struct hs_api_envelope *envelope,
 		struct hs_api_answers *answers, struct hs_error *err)
 {
@@ -299,7 +300,7 @@ static int execute(const struct hs_api_backend *backend, struct hs_api_envelope 
 {
 	int rc = check_count(json_array_size(envelope->items), envelope->prefix, err);
 
-	// First, because a stale view of the rules explains whatever else would be refused.
+	// This check comes first, because an old view of the rules explains all further refusals.
 	rc = rc ? rc : check_generation(backend, envelope, err);
 	if (rc)
 		return rc;
@@ -310,7 +311,7 @@ static int execute(const struct hs_api_backend *backend, struct hs_api_envelope 
 
 // ---- replies ----
 
-// Texts may hold bytes of a peer that were cut in the middle of a character.
+// Texts may contain bytes of a peer that were cut in the middle of a character.
 static json_t *text_to_json(const char *text)
 {
 	json_t *json = json_string(text);
@@ -381,7 +382,7 @@ int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, stru
 	if (!json_is_array(requests))
 		return hs_error_set(err, "wrong_type", "", "a list of requests",
 				"the requests are not a list");
-	// A file may hold more than a message: it is the operator's own.
+	// A file may be larger than a message, because it is the operator's own.
 	struct hs_api_plan *plan = hs_api_plan_create(backend, json_array_size(requests));
 	struct hs_api_answers answers = {0};
 	int rc = plan ? 0 : no_memory(err);

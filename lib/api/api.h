@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests that a node (and a controller) answers: one table of verbs drives parsing,
-// checking, replies and help. What a verb does is the backend's; what it takes is here.
+// The requests that a node (and a controller) answers. One table of verbs drives parsing, checking,
+// replies and help. This module decides what a verb accepts; the backend does what the verb asks.
 //
 // Envelope (docs/api.md): one object with exactly one verb and optional "id", "dry_run" and
-// "if_generation", or a list of such as a transaction (also {"transaction": [...], ...}); replies
-// {"id", "ok": {...}, "generation"} or {"id", "error": {...}}.
-// Thread rule: owner; one call at a time.
+// "if_generation", or a list of such objects as a transaction (also {"transaction": [...], ...}).
+// Replies are {"id", "ok": {...}, "generation"} or {"id", "error": {...}}. Thread rule: owner; one
+// call at a time.
 #pragma once
 
 #include "error.h"
@@ -24,17 +24,17 @@
 #define HS_API_PAGE	     1000  // default `limit` of lists
 #define HS_API_MAX_PAGE	     10000
 #define HS_API_MAX_PORT_NAME 31
-#define HS_API_WINDOWS	     4		// lengths of windows, at most
+#define HS_API_WINDOWS	     4		// the highest number of lengths of windows
 #define HS_API_MAX_VALUES    (1u << 16) // numbers, strings, lists and objects of one message
 #define HS_API_MAX_QUESTIONS 1000	// in one list that changes nothing
 #define HS_API_MAX_STRING    4096
-// What one reply to requests that change nothing may have, and take. Lists are cut into smaller
-// pages for it; a transaction that would have more is refused.
+// Limits of one reply to requests that change nothing: bytes and processor time. Lists are cut into
+// smaller pages to stay within them; a transaction that would exceed them is refused.
 #define HS_API_MAX_REPLY    (288u << 10)
 #define HS_API_MAX_REPLY_NS INT64_C(5000000)
-// 15 digits: what a decimal of that many digits was is printed again, 0.1 as 0.1.
+// 15 digits print a decimal of that many digits unchanged: 0.1 as 0.1.
 #define HS_API_DUMP	  (JSON_COMPACT | JSON_REAL_PRECISION(15))
-#define HS_API_WINDOW_RUN (-1) // window_ns of qos_get: everything since the rule was installed
+#define HS_API_WINDOW_RUN (-1) // window_ns of qos_get: the time since the rule was installed
 
 enum hs_api_verb {
 	HS_VERB_HELLO,
@@ -67,114 +67,119 @@ struct hs_api_args {
 	bool has_ns_id;
 	uint32_t ns_id;		     // int_update, int_delete, int_get; a filter in qos_get
 	uint32_t app_id;	     // qos_get: this application's flows together; 0: none
-	uint64_t offset, limit;	     // lists, qos_get
-	int64_t window_ns;	     // qos_get: a length; 0: all of them; HS_API_WINDOW_RUN
+	uint64_t offset, limit;	     // for lists and qos_get
+	int64_t window_ns;	     // qos_get: a length; 0: all lengths; HS_API_WINDOW_RUN
 	int64_t start_ns, end_ns;    // qos_get: a window of any place and length; end_ns 0: none
-	uint64_t since;		     // events: those with a sequence number above
-	struct hs_route_entry route; // route_* and neighbour_*; its port is known once planned
+	uint64_t since;		     // events: those with a greater sequence number
+	struct hs_route_entry route; // route_* and neighbour_*; planning fills in the port
 	char port[HS_API_MAX_PORT_NAME + 1];
-	json_t *on; // int_request at a controller: the nodes it is for; borrowed from the message
-	bool undo;  // takes back a change of the same list
+	json_t *on; // int_request at a controller: the nodes of the rule; borrowed from the message
+	bool undo;  // reverts a change of the same list
 	// Bytes that the entries of a list or page may have together, see hs_api_page_add.
 	size_t room;
 };
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
-// returns a negative errno with *err. A transaction is run in order; before it, the check has
-// agreed to each of its changes given the ones before it, so that `run` has no reason to fail
-// half-way; if it does, the changes before it are taken back by further calls of `run`.
+// returns a negative errno with *err. A transaction runs in order. The check has accepted each of
+// its changes before, given the changes before it, so that `run` has no reason to fail half-way. If
+// `run` fails, further calls of `run` revert the earlier changes.
 struct hs_api_backend {
 	void *context;
 	int (*run)(void *context, const struct hs_api_args *args, json_t **result,
 			struct hs_error *err);
-	// Is this namespace installed now?
+	// Returns whether this namespace is installed now.
 	bool (*ns_exists)(void *context, uint32_t ns_id);
-	// Current rule, for checking an update before it runs; NULL if there is none.
+	// Returns the current rule, to check an update before it runs, or NULL if there is none.
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
-	// How many more there can be, where all give way that do.
+	// Returns how many more rules can be installed if all rules give way that do.
 	uint32_t (*rules_free)(void *context);
-	// What the node's own settings say about a rule that is right by itself; 0 or a negative
-	// errno with *err. May be NULL.
+	// Checks a rule, which is right by itself, against the node's own settings. Returns 0, or a
+	// negative errno with *err. May be NULL.
 	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err);
-	// Does the rule of a namespace give way to an int_request, because nobody here asked for
-	// it (it came in band)? `run` is then to replace it, and where the table is full to make
-	// room of such. May be NULL: none does.
+	// Returns whether the rule of a namespace gives way to an int_request, because nobody here
+	// asked for it (it came in band). `run` must then replace it, and must make room among such
+	// rules if the table is full. May be NULL: no rule gives way.
 	bool (*gives_way)(void *context, uint32_t ns_id);
-	// May this be asked about a namespace that has no rule here? May be NULL: nothing may.
+	// Returns whether this may be asked about a namespace that has no rule here. May be NULL:
+	// nothing may be asked.
 	bool (*knows)(void *context, enum hs_api_verb verb, uint32_t ns_id);
-	// Is `on` something that a rule can be aimed with? 0 or -EINVAL with *err (path "/on...").
-	// NULL: int_request takes no "on".
+	// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err (path
+	// "/on..."). NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
-	// The three that follow may be NULL. The routes of a node that routes; NULL: it does not.
+	// The next three may be NULL. Returns the routes of a node that routes, or NULL.
 	struct hs_route_book *(*routes)(void *context);
-	// The index of a port, or -1.
+	// Returns the index of a port, or -1.
 	int (*port_of)(void *context, const char *name);
-	// Puts into force what a list changed of the routes: called once, after the last request.
-	// If it fails, all requests are taken back and it is called again.
+	// Applies the changes of routes of a list. It is called once, after the last request. If it
+	// fails, all requests are reverted and it is called again.
 	int (*commit_routes)(void *context, struct hs_error *err);
-	// Keeps the changes of a message, in the form that hs_api_replay takes, where they outlive
-	// the node. Called once, when all are agreed to and before the first is run: a change that
-	// cannot be kept is not made, and nothing had to be taken back for it (a rule installed
-	// again has lost its counters). 0 or a negative errno with *err ("not_saved"). May be NULL.
+	// Saves the changes of a message, in the form that hs_api_replay takes, so that they
+	// survive the node. It is called once, when all are accepted and before the first runs. A
+	// change that cannot be saved is not made, so that nothing has to be reverted (a rule that
+	// is installed again has lost its counters). Returns 0, or a negative errno with *err
+	// ("not_saved"). May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
-	// What was saved last could not be run after all. NULL only where `save` is.
+	// Reverts the last save, because its changes could not run. NULL only if `save` is NULL.
 	void (*unsave)(void *context);
-	// Raised by every change; replies carry it.
+	// Every change raises the generation. Replies contain it.
 	uint64_t (*generation)(void *context);
-	// Processor time that this thread has taken so far. May be NULL: only bytes are limited.
+	// Returns the processor time of this thread so far. May be NULL: only bytes are limited
+	// then.
 	int64_t (*spent_ns)(void);
 };
 
-// Handles one message; returns the reply as a string that the caller frees (never NULL except when
-// memory is out). Nothing in the message can make it fail otherwise. Without `may_change`, what
-// would change something is refused ("read_only"), as is a list or dry run that holds such.
+// Handles one message. Returns the reply as a string that the caller frees. Returns NULL only if
+// memory is out; nothing in the message can cause this. Without `may_change`, a request that
+// changes something is refused ("read_only"), as is a list or dry run that contains one.
 char *hs_api_handle(const struct hs_api_backend *backend, const char *message, size_t len,
 		bool may_change);
 
-// The same for the "requests" list of a configuration file: all or nothing, *err with its path.
+// Does the same for the "requests" list of a configuration file: all or nothing. *err has the path
+// in the file.
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);
-// The same for what `save` was given: a request or a list. Only those that `wanted` agrees to are
-// run (NULL: all); nothing is saved.
+// Does the same for what `save` was given: a request or a list. Runs only those that `wanted`
+// accepts (NULL: all). Saves nothing.
 int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
 		struct hs_error *err);
 // Only checks such a list (--check), against empty tables.
 struct hs_api_check {
-	uint32_t rules;		      // capacity
-	struct hs_route_book *routes; // what there would be before the list; NULL: the node does
+	uint32_t rules;		      // capacity of the rule table
+	struct hs_route_book *routes; // the routes before the list; NULL: the node does not route
 				      // not route
 	int (*port_of)(void *context, const char *name);
-	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err); // or NULL
+	int (*admits)(void *context, const struct hs_rule *rule,
+			struct hs_error *err); // may be NULL
 	void *context;
 };
 int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct hs_error *err);
 
-// Adds the `neighbours` and `routes` of a configuration file (lists of what the verbs take; may be
-// NULL) to check->routes. 0 or -EINVAL with *err, whose path is "neighbours[2].mac".
+// Adds the `neighbours` and `routes` of a configuration file (lists of the verbs' contents; may be
+// NULL) to check->routes. Returns 0, or -EINVAL with *err, whose path is "neighbours[2].mac".
 int hs_api_check_routes(json_t *neighbours, json_t *routes, const struct hs_api_check *check,
 		struct hs_error *err);
 
-// Appends an entry to a page and takes it over. False: there is no room for it, because the page
-// has entries already and this one would be more than args->room has left (*used counts them); then
-// the page ends before it and its `next` says so.
+// Appends an entry to a page and takes ownership. Returns false if there is no room: the page
+// already has entries, and with this entry it would exceed args->room (*used counts the bytes). The
+// page then ends before the entry, and its `next` says so.
 bool hs_api_page_add(const struct hs_api_args *args, json_t *page, json_t *entry, size_t *used);
-// The same for several that stay together; there may be none.
+// Does the same for several entries that stay together; there may be none.
 bool hs_api_page_extend(
 		const struct hs_api_args *args, json_t *page, json_t *entries, size_t *used);
 
-// The answer of a node that has no routes. -EINVAL.
+// Fills the answer of a node that has no routes. Returns -EINVAL.
 int hs_api_refuse_routes(struct hs_error *err);
 
-// The lengths of windows that this process has (0 ends them), before the first message: what
-// qos_get is checked against. 1, 10 and 60 s without it.
+// Sets the lengths of windows that this process has (0 ends them). Call it before the first
+// message; qos_get is checked against them. The default is 1, 10 and 60 s.
 void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS]);
 
 const char *hs_api_verb_name(enum hs_api_verb verb);
 
-// The table itself: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
-// "required", "default", "allowed", "help"}]}]}. A new reference; NULL when memory is out.
+// Returns the table: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
+// "required", "default", "allowed", "help"}]}]}. A new reference, or NULL if memory is out.
 json_t *hs_api_describe(void);
 
-// What `hello` says of the API: {"api_version", "verbs": [...], "limits": {...}}; the backend adds
-// who it is. A new reference; NULL when memory is out.
+// Returns what `hello` says about the API: {"api_version", "verbs": [...], "limits": {...}}. The
+// backend adds its identity. A new reference, or NULL if memory is out.
 json_t *hs_api_hello(void);

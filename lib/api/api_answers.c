@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FIRST_BYTES 1024
-#define TAIL_BYTES  64 // kept for the end: what was done is answered, whatever memory there is then
+#define TAIL_BYTES  64 // reserved, so that the end fits even if memory is out
 
 void hs_api_answers_fini(struct hs_api_answers *answers)
 {
@@ -92,13 +92,13 @@ static size_t digits_of(json_int_t value)
 	return n;
 }
 
-// How long the text would be, near enough: printing it only to count takes a third of the time of a
-// page. The recursion ends with the depth of what we made ourselves.
+// Estimates the length of the text. Printing only to count would take a third of the time of a
+// page. The depth of our own values limits the recursion.
 static size_t bytes_of(const json_t *json)
 {
 	const char *key;
 	json_t *value;
-	size_t i, bytes = 1; // of two brackets and a comma less
+	size_t i, bytes = 1; // two brackets, minus one comma
 
 	switch (json_typeof(json)) {
 	case JSON_OBJECT:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a configuration file asks for, checked before there is a node.
+// Checks what a configuration file asks for before there is a node.
 #include "api_plan.h"
 #include "api_verbs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Empty tables of some capacity that take everything.
+// Empty tables of a given capacity that accept everything.
 static bool no_namespace(void *context, uint32_t ns_id)
 {
 	(void)context, (void)ns_id;
@@ -83,7 +83,7 @@ static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_ap
 	return hs_route_book_add(check->routes, &args.route, err);
 }
 
-// "/port" to "routes[3].port", as the rest of the file has it.
+// Changes "/port" to "routes[3].port", the notation of the rest of the file.
 static void place(struct hs_error *err, const char *list, size_t index)
 {
 	char path[sizeof(err->path)];

@@ -13,13 +13,13 @@
 
 // ---- before there is JSON ----
 
-// Bytes are looked at before the parser is, so that it recurses no deeper than we allow and makes
-// no more of a message than one with work in it can hold: a message that is refused costs others
+// The bytes are scanned before the parser sees them, so that the parser recurses only to our limit
+// and creates no more values than a sensible message has. A refused message therefore costs others
 // little time.
 struct scan {
 	size_t depth, values;
-	size_t longest; // list or object
-	size_t string;	// where the one starts that `at` is in; 0: in none
+	size_t longest; // of a list or object
+	size_t string;	// start of the string that contains `at`; 0: outside a string
 	size_t elements[HS_API_MAX_DEPTH + 1];
 };
 
@@ -81,7 +81,8 @@ static int scan_byte(struct scan *scan, size_t at, char c, struct hs_error *err)
 	}
 }
 
-// Does the text name a verb that changes something? One that is written with escapes counts.
+// Returns whether the text may name a verb that changes something. A verb that is written with
+// escapes counts.
 static bool may_change(const char *text, size_t len)
 {
 	if (memchr(text, '\\', len))
@@ -94,8 +95,8 @@ static bool may_change(const char *text, size_t len)
 	return false;
 }
 
-// A list of questions is answered within a budget that so many of them never keep: reading them
-// all would take longer.
+// So many questions never fit the budget of a list of questions, and reading all of them would take
+// longer.
 static int check_questions(size_t n, const char *text, size_t len, struct hs_error *err)
 {
 	if (n <= HS_API_MAX_QUESTIONS || may_change(text, len))
@@ -211,7 +212,7 @@ static int read_transaction(json_t *value, struct hs_api_envelope *envelope, str
 
 static const struct {
 	const char *name;
-	bool in_lists; // also in the elements of a transaction
+	bool in_lists; // also allowed in the elements of a transaction
 	int (*read)(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err);
 } members[] = {
 		{"id", true, read_id},
@@ -220,7 +221,7 @@ static const struct {
 		{"transaction", false, read_transaction},
 };
 
-// Reads the members beside the verb; *known says whether `key` is one.
+// Reads the members beside the verb. *known says whether `key` is one.
 static int read_member(const char *key, json_t *value, bool in_list,
 		struct hs_api_envelope *envelope, bool *known, struct hs_error *err)
 {
@@ -261,7 +262,8 @@ int hs_api_object_read(json_t *object, bool in_list, struct hs_api_envelope *env
 	size_t verbs = 0;
 
 	*verb = -1;
-	// First: an error in any other member still answers to this id.
+	// The id is read first, so that an error in any other member is still answered with this
+	// id.
 	if ((value = json_object_get(object, "id"))) {
 		bool known;
 		int rc = read_member("id", value, in_list, envelope, &known, err);

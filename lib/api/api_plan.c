@@ -13,9 +13,9 @@
 #define LARGE_PRICE 16
 #define MAX_PRICE   256
 
-// A namespace that the plan has touched, as it would be then.
+// A namespace that the plan has touched, in its planned state.
 struct planned {
-	uint32_t ns_id; // 0: free
+	uint32_t ns_id; // 0: the slot is free
 	bool exists;
 	bool gives_way;
 	struct hs_rule rule;
@@ -24,8 +24,8 @@ struct planned {
 struct step {
 	struct hs_api_args run;
 	struct hs_api_args undo;
-	bool changes; // something that is taken back
-	bool saved;   // ... something that outlives the node
+	bool changes; // changes something that can be reverted
+	bool saved;   // ... and that survives the node
 };
 
 struct hs_api_plan {
@@ -33,11 +33,11 @@ struct hs_api_plan {
 	int64_t rules_free;
 	size_t n_steps;
 	struct step *steps;
-	uint32_t price; // of what it asks
+	uint32_t price; // price of what it asks
 	bool changes;
 	size_t mask;		      // slots - 1, slots a power of two
 	struct planned *slots;	      // open addressing, at most half full
-	struct hs_route_book *routes; // a copy, once a request changes them
+	struct hs_route_book *routes; // copied when a request first changes them
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
@@ -71,11 +71,12 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 	free(plan);
 }
 
-// The planned state of a namespace, taken from the backend where the plan has not touched it.
+// Returns the planned state of a namespace. Takes it from the backend if the plan has not touched
+// the namespace.
 static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
 {
 	const struct hs_api_backend *backend = plan->backend;
-	// Fibonacci hashing, for ids that differ in the upper bits only.
+	// Fibonacci hashing spreads ids that differ in the upper bits only.
 	size_t at = (ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & plan->mask;
 
 	while (plan->slots[at].ns_id && plan->slots[at].ns_id != ns_id)
@@ -125,7 +126,8 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 
 static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struct step *step)
 {
-	// Taken back it would be one that was asked for here. It comes again by itself.
+	// A reverted rule would count as one that was asked for here. A rule that gives way comes
+	// again by itself.
 	step->changes = !planned->gives_way;
 	plan->rules_free += !planned->gives_way;
 	planned->exists = planned->gives_way = false;
@@ -135,11 +137,12 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 			.rule = planned->rule};
 }
 
-// Only what came in band has something below it to go back to.
+// Only a rule that came in band has values to go back to.
 static int refuse_back(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	uint32_t back = update->back & ~hs_rule_row("fields"); // below them is the configuration
+	uint32_t back = update->back &
+			~hs_rule_row("fields"); // `fields` go back to the configuration
 
 	if (!back || planned->gives_way)
 		return 0;
@@ -252,8 +255,9 @@ static int check_on(const struct hs_api_backend *backend, const json_t *on, stru
 			"on is for controllers: a node takes rules for itself");
 }
 
-// What a list asks beside its changes has to be little from the start: once a change is made, it is
-// too late to refuse the list (a rule that is deleted and installed again has lost its counters).
+// The questions that a list asks beside its changes must be cheap from the start. Once a change is
+// made, it is too late to refuse the list (a rule that is deleted and installed again has lost its
+// counters).
 static int check_price(
 		struct hs_api_plan *plan, const struct hs_api_verb_row *verb, struct hs_error *err)
 {
@@ -287,7 +291,7 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	struct planned *planned = find(plan, args->ns_id);
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
-	// What came in band comes again; what this node was told about it does not.
+	// A rule that came in band comes again. This node's own settings for it do not.
 	step->saved &= !planned->gives_way || args->verb == HS_VERB_INT_UPDATE;
 	if (!planned->exists && !step->changes && plan->backend->knows &&
 			plan->backend->knows(plan->backend->context, args->verb, args->ns_id))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a list of requests would do, played through on a copy before anything is done: which
-// namespaces there would be, with which rules, and how much room. For lib/api only.
+// Plays a list of requests on a copy before anything is done: which namespaces there would be, with
+// which rules, and how much room. For lib/api only.
 #pragma once
 
 #include "api.h"
@@ -8,23 +8,23 @@
 
 struct hs_api_plan;
 
-// Turns the name of a port, if one was given, into its index. 0, or -EINVAL "unknown_port".
+// Turns the name of a port, if given, into its index. Returns 0, or -EINVAL "unknown_port".
 int hs_api_resolve_port(int (*port_of)(void *context, const char *name), void *context,
 		struct hs_api_args *args, struct hs_error *err);
 
-// For at most n requests. NULL when memory is out.
+// Creates a plan for at most n requests. Returns NULL if memory is out.
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n);
 void hs_api_plan_destroy(struct hs_api_plan *plan);
 
-// Plays the next request. 0, or -EINVAL with *err (path relative to the verb's content): ns_in_use,
-// no_such_rule, table_full, too_large, or what hs_rule_apply says.
+// Plays the next request. Returns 0, or -EINVAL with *err (path relative to the verb's content):
+// ns_in_use, no_such_rule, table_full, too_large, or what hs_rule_apply says.
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err);
 
-// The name of the verb of request i if what it changes is to be saved, else NULL: what it asks or
-// does to a rule that gives way (hs_api_backend) is of the moment.
+// Returns the name of the verb of request i if its change must be saved, else NULL. Questions and
+// changes of a rule that gives way (hs_api_backend) are not saved.
 const char *hs_api_plan_saves(const struct hs_api_plan *plan, size_t i);
 
-// Runs them all; results are appended to the answers. Where one fails, those before it are taken
-// back and *failed is its index, or the number of requests where the list as a whole failed.
+// Runs all requests and appends their results to the answers. If one fails, the requests before it
+// are reverted. *failed is its index, or the number of requests if the list as a whole failed.
 int hs_api_plan_run(struct hs_api_plan *plan, struct hs_api_answers *answers, size_t *failed,
 		struct hs_error *err);

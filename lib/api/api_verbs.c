@@ -50,7 +50,7 @@
 	}
 #define MAC_TEXT "a station's, like 02:00:00:00:00:01"
 
-// Of this process: what its configuration says.
+// The lengths that the configuration of this process gives.
 static int64_t window_ns[HS_API_WINDOWS] = {1000000000, 10000000000, 60000000000};
 static char window_allowed[HS_API_WINDOWS * (HS_DURATION_BYTES + 2) + 8] = "1s, 10s, 60s or run";
 
@@ -337,7 +337,7 @@ static int read_fields(const struct hs_api_verb_row *row, const json_t *content,
 	return rc;
 }
 
-// A window of one's own needs both its ends and one rule, and has no other length.
+// A window of any place needs both its ends and one rule, and has no other length.
 static int check_own_window(
 		const json_t *content, const struct hs_api_args *args, struct hs_error *err)
 {
@@ -378,7 +378,7 @@ static int check_application(
 	return 0;
 }
 
-// A next hop is named in one of two ways.
+// A request names a next hop in one of two ways.
 static int check_next_hop(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
 	static const char *const direct[] = {"port", "next_hop_mac"};
@@ -400,7 +400,7 @@ static int check_next_hop(const json_t *content, struct hs_api_args *args, struc
 	return 0;
 }
 
-// Group addresses, loopback and none are nobody's.
+// Group addresses, loopback and the unspecified address belong to no neighbour.
 static int check_neighbour(struct hs_api_args *args, struct hs_error *err)
 {
 	static const uint8_t zeros[15];
@@ -432,7 +432,7 @@ static int check_together(enum hs_api_verb verb, const json_t *content, struct h
 	}
 }
 
-// "on" says where the rule belongs; all other members are its own.
+// "on" says where the rule belongs. All other members belong to the rule.
 static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_error *err)
 {
 	json_t *rest = NULL;

@@ -33,7 +33,7 @@ json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_a
 {
 	uint64_t since = args->since > log->last ? 0 : args->since;
 	uint64_t kept = log->last < HS_EVENT_LOG_EVENTS ? log->last : HS_EVENT_LOG_EVENTS;
-	uint64_t oldest = log->last - kept; // the newest that is no longer there
+	uint64_t oldest = log->last - kept; // the newest event that is gone
 	uint64_t from = since > oldest ? since : oldest;
 
 	json_t *events = json_array();

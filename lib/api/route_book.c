@@ -11,11 +11,11 @@
 
 struct hs_route_book {
 	uint32_t capacity, n, n_neighbours;
-	uint32_t room; // of entries; grows
+	uint32_t room; // number of entries that fit; grows
 	struct hs_route_entry *entries;
 	uint32_t mask;
-	uint32_t *slots; // index of an entry + 1, open addressing, at most half full
-	uint32_t *order; // sorted, NULL: not yet
+	uint32_t *slots; // index of an entry + 1; open addressing, at most half full
+	uint32_t *order; // sorted; NULL: not sorted yet
 	size_t n_changes, changes_room;
 	struct hs_route_change *changes;
 };
@@ -96,7 +96,7 @@ static bool is_at(const struct hs_route_entry *entry, const uint8_t prefix[16], 
 	return entry->depth == depth && memcmp(entry->prefix, prefix, sizeof(entry->prefix)) == 0;
 }
 
-// The slot of a prefix, or the empty one where it would go.
+// Returns the slot of a prefix, or the empty slot where it would go.
 static uint32_t slot_of(const struct hs_route_book *book, const uint8_t prefix[16], uint8_t depth)
 {
 	uint32_t slot = hash(prefix, depth) & book->mask;
@@ -170,7 +170,7 @@ static int no_memory(struct hs_error *err)
 	return hs_error_set(err, "no_memory", "", "", "memory is out");
 }
 
-// Room is made first, so that nothing can fail half-way.
+// Room is reserved first, so that nothing can fail half-way.
 static bool reserve_changes(struct hs_route_book *book, size_t more)
 {
 	size_t room = book->changes_room ? book->changes_room : 16;
@@ -301,7 +301,7 @@ int hs_route_book_add(struct hs_route_book *book, const struct hs_route_entry *e
 	return 0;
 }
 
-// Entries behind the emptied slot move up, so that no search ends at it too early.
+// Entries behind the emptied slot move up, so that no search ends too early.
 static void empty_slot(struct hs_route_book *book, uint32_t slot)
 {
 	uint32_t at = slot;
@@ -320,7 +320,7 @@ static void empty_slot(struct hs_route_book *book, uint32_t slot)
 	book->slots[slot] = 0;
 }
 
-// The last entry takes its place.
+// The last entry moves into the free place.
 static void take_out(struct hs_route_book *book, const struct hs_route_entry *entry)
 {
 	uint32_t index = (uint32_t)(entry - book->entries);

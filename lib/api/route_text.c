@@ -40,7 +40,7 @@ bool hs_route_is_ipv4(const char *text)
 	return inet_pton(AF_INET, address, bytes) == 1;
 }
 
-// 0 to 128 in digits, without leading zeros.
+// Reads 0 to 128 in digits, without leading zeros.
 static bool read_depth(const char *text, uint8_t *depth)
 {
 	size_t len = strlen(text);

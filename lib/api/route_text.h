@@ -7,14 +7,14 @@
 
 #define HS_ROUTE_TEXT 64
 
-// "2001:db8::/32"; without a depth where it is 128. Returns text.
+// Writes "2001:db8::/32", or without a depth if the depth is 128. Returns text.
 const char *hs_route_prefix_text(const uint8_t prefix[16], uint8_t depth, char text[HS_ROUTE_TEXT]);
 const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT]);
 
-// Why a text cannot be read, in words for people, or NULL.
+// Returns NULL, or the reason why a text cannot be read, for people.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth);
 const char *hs_route_read_address(const char *text, uint8_t address[16]);
-// An IPv4 address, or one with a slash and anything behind it.
+// Returns whether the text is an IPv4 address, with or without a slash and anything behind it.
 bool hs_route_is_ipv4(const char *text);
-// Of a station: no group's, and not zero.
+// Accepts the address of a station: no group's address and not zero.
 const char *hs_route_read_mac(const char *text, uint8_t mac[6]);

@@ -4,10 +4,10 @@
 #include <cbor.h>
 #include <errno.h>
 
-// What the decoder's callbacks fill.
+// The decoder's callbacks fill this.
 struct found {
 	struct hs_cbor_item item;
-	bool indefinite; // or the break that ends it
+	bool indefinite; // an indefinite length, or the break that ends it
 };
 
 static void set_number(void *context, enum hs_cbor_type type, uint64_t number)

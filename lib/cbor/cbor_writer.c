@@ -6,7 +6,7 @@
 #include <cbor.h>
 #include <string.h>
 
-// libcbor's encoders return the bytes written, 0 where the room is too small.
+// libcbor's encoders return the number of bytes written, or 0 if the room is too small.
 static void wrote(struct hs_cbor_writer *writer, size_t n)
 {
 	if (n == 0 || n > writer->left) {
@@ -25,7 +25,7 @@ static void put_raw(struct hs_cbor_writer *writer, const void *bytes, size_t len
 		writer->left = 0;
 		return;
 	}
-	if (len) // there may be no bytes to point at
+	if (len) // with len 0, bytes may be NULL
 		memcpy(writer->at, bytes, len);
 	writer->at += len;
 	writer->left -= len;
@@ -51,7 +51,7 @@ void hs_cbor_put_bool(struct hs_cbor_writer *writer, bool value)
 	wrote(writer, cbor_encode_bool(value, writer->at, writer->left));
 }
 
-// Whether a half says the very number is asked of the reader, which widens exactly.
+// The reader widens exactly, so it decides whether a half equals the number.
 static bool fits_half(double value)
 {
 	uint8_t bytes[3];

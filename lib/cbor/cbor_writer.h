@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes CBOR into a caller's bytes: definite lengths, each number in its shortest form. What does
-// not fit sets `failed` and writes no more, so that it is asked once, at the end.
+// Writes CBOR into a caller's bytes, with definite lengths and each number in its shortest form. A
+// value that does not fit sets `failed` and stops the writing. The caller tests `failed` once, at
+// the end.
 //
-// Source: RFC 8949 section 4.2.1.
-// Thread rule: any; pure functions, no allocation.
+// Source: RFC 8949 section 4.2.1. Thread rule: any; pure functions, no allocation.
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ void hs_cbor_put_map(struct hs_cbor_writer *writer, size_t pairs);
 void hs_cbor_put_array(struct hs_cbor_writer *writer, size_t items);
 void hs_cbor_put_unsigned(struct hs_cbor_writer *writer, uint64_t value);
 void hs_cbor_put_bool(struct hs_cbor_writer *writer, bool value);
-// As half, single or double: the shortest that is exact.
+// Writes a half, single or double: the shortest that is exact.
 void hs_cbor_put_real(struct hs_cbor_writer *writer, double value);
 void hs_cbor_put_text(struct hs_cbor_writer *writer, const char *text);
 void hs_cbor_put_bytes(struct hs_cbor_writer *writer, const uint8_t *bytes, size_t len);

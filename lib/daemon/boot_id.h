@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tells one run of a program from the next.
+// An identifier that differs between the runs of a program.
 //
 // Thread rule: any.
 #pragma once

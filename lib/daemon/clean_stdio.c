@@ -13,12 +13,12 @@
 
 struct stream {
 	int fd;
-	// Of a character whose rest comes with the next write.
+	// The first bytes of a character whose rest comes with the next write.
 	char begun[4];
 	size_t n_begun;
 };
 
-// The process has one of each.
+// These are global because the process has one of each.
 static struct stream streams[] = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}};
 
 static int write_all(int fd, const char *bytes, size_t n)
@@ -42,7 +42,8 @@ static bool is_layout(int32_t code)
 	return code > 0 && code < 0x20 && strchr(kept, code);
 }
 
-// Writes out the characters of `bytes`; returns how many bytes are the beginning of one, or -1.
+// Writes the characters of `bytes`. Returns how many bytes at the end are the beginning of a
+// character, or -1.
 static ssize_t write_clean(int fd, const char *bytes, size_t n)
 {
 	char out[OUT_BYTES];
@@ -68,7 +69,7 @@ static ssize_t write_clean(int fd, const char *bytes, size_t n)
 	return write_all(fd, out, used) ? -1 : 0;
 }
 
-// Completes the character that was begun; returns the bytes that it took, or -1.
+// Completes the character that was begun. Returns the number of bytes that this took, or -1.
 static ssize_t complete(struct stream *stream, const char *bytes, size_t n)
 {
 	char one[sizeof(stream->begun) + 1];
@@ -82,8 +83,8 @@ static ssize_t complete(struct stream *stream, const char *bytes, size_t n)
 		size_t whole = hs_clean_next(one, begun, &code);
 		if (whole == 0)
 			continue;
-		// No character after all: what it began with is written alone, the rest is looked
-		// at afresh.
+		// The bytes are no character. The first byte is written alone, and the rest is
+		// scanned again.
 		stream->n_begun = 0;
 		if (code < 0)
 			return write_clean(stream->fd, "\xff", 1) < 0 ? -1 : (ssize_t)taken - 1;
@@ -100,7 +101,7 @@ static ssize_t put(void *cookie, const char *bytes, size_t n)
 	ssize_t taken = complete(stream, bytes, n);
 
 	if (taken < 0)
-		return 0; // as fopencookie(3) wants it
+		return 0; // fopencookie(3) demands this
 	ssize_t left = write_clean(stream->fd, bytes + taken, n - (size_t)taken);
 	if (left < 0)
 		return 0;

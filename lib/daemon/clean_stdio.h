@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Standard output and standard error of a program for people: the one place where all of its text
-// goes out, so that none drives the terminal behind it.
+// Filters standard output and standard error of a program for people. All of its text passes
+// through here, so that no text controls the terminal.
 //
-// Thread rule: once, at the start, before anything is written.
+// Thread rule: call it once, at the start, before anything is written.
 #pragma once
 
-// From now on, what is written to stdout and stderr has unsafe characters (clean_text.h) escaped as
-// \uXXXX, but for those of `layout` (ASCII). Where memory is out, both are as they were and 0 is
-// not returned.
+// From now on, unsafe characters (clean_text.h) in stdout and stderr are written as \uXXXX, except
+// those of `layout` (ASCII). If memory is out, both streams stay as they were and the result is not
+// 0.
 int hs_clean_stdio(const char *layout);
 
-// Empties the screen behind stdout, past all of that.
+// Clears the screen behind stdout and bypasses the filter.
 void hs_clean_screen(void);

@@ -15,7 +15,8 @@
 
 #define LINE_MAX_BYTES 2048
 #define TEXT_MAX_BYTES 1024
-// Of one text, this many lines pass in a period; the rest is counted and said when it is over.
+// At most this many lines of one text are written in a period. The rest is counted and reported at
+// the end of the period.
 #define BURST_LINES	 5
 #define PERIOD_NS	 (INT64_C(5) * 1000000000)
 #define REMEMBERED_TEXTS 64
@@ -36,7 +37,7 @@ static const struct level_words levels[] = {
 // A text that was logged in the running period.
 struct repeated {
 	char module[24];
-	char text[96]; // its beginning, enough to tell texts apart
+	char text[96]; // the beginning of the text, enough to tell texts apart
 	uint32_t hash;
 	enum hs_log_level level;
 	int64_t since_ns;
@@ -44,7 +45,7 @@ struct repeated {
 	unsigned suppressed;
 };
 
-// The one global of the switch: a process has one stderr.
+// This is the only global of the switch, because a process has one stderr.
 static struct {
 	atomic_int level;
 	atomic_bool json;
@@ -53,7 +54,7 @@ static struct {
 	struct repeated texts[REMEMBERED_TEXTS];
 } state = {.level = HS_LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-// systemd tells a service which file its journal is behind, so that it can mark its levels.
+// systemd tells a service which file leads to its journal, so that the service can mark levels.
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -86,8 +87,9 @@ static void format_time(int64_t now_ns, char *out, size_t size)
 	snprintf(out, size, "%s.%06ldZ", day, micros);
 }
 
-// One character of a message as it may stand in a line: what would break the line or the JSON
-// around it, or drive a terminal, is escaped; what is not text becomes a question mark.
+// Writes one character of a message so that it fits in a line. A character that would break the
+// line or the JSON around it, or control a terminal, is escaped. Bytes that are not text become a
+// question mark.
 static size_t escape_one(
 		const char *s, size_t left, bool json, char out[HS_CLEAN_ONE], size_t *taken)
 {
@@ -127,7 +129,7 @@ static void escape(const char *text, bool json, char *out, size_t size)
 	out[used] = '\0';
 }
 
-// A whole line in one write, so that lines of several threads and processes do not mix.
+// Writes a whole line in one call, so that lines of several threads and processes do not mix.
 static void write_line(
 		int64_t now_ns, enum hs_log_level level, const char *module, const char *text)
 {
@@ -146,7 +148,7 @@ static void write_line(
 	else
 		n = snprintf(line, sizeof(line), "%s%s %s %s: %s\n", prefix, stamp,
 				levels[level].name, module, escaped);
-	// A log that cannot be written has nowhere to complain.
+	// If the log cannot be written, there is no place to report it.
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
 		return;
 }
@@ -177,11 +179,11 @@ static uint32_t hash_of(const char *module, const char *text)
 
 static bool period_is_over(const struct repeated *r, int64_t now_ns)
 {
-	// The wall clock may have been set back: that ends a period too.
+	// A period also ends when the wall clock was set back.
 	return r->lines && (now_ns - r->since_ns >= PERIOD_NS || now_ns < r->since_ns);
 }
 
-// True if this line may be written. Says what was suppressed in periods that are over.
+// Returns whether this line may be written. Reports what was suppressed in past periods.
 static bool admit(int64_t now_ns, enum hs_log_level level, const char *module, const char *text)
 {
 	uint32_t hash = hash_of(module, text);

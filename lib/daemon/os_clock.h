@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The system's clocks, in nanoseconds, for what is not about packets: their time is
-// src/plat/clock's.
+// The system's clocks in nanoseconds, for everything except packets. Packets use the time of
+// src/plat/clock.
 //
 // Thread rule: any.
 #pragma once
@@ -16,7 +16,8 @@ static inline int64_t hs_os_clock_ns(clockid_t which)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-// Processor time that this thread has taken: what a request costs, whoever else runs meanwhile.
+// Returns the processor time of this thread, which is the cost of a request whatever else runs
+// meanwhile.
 static inline int64_t hs_os_clock_spent_ns(void)
 {
 	return hs_os_clock_ns(CLOCK_THREAD_CPUTIME_ID);

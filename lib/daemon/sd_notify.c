@@ -20,7 +20,7 @@ int hs_sd_notify(const char *state)
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, len);
 	if (path[0] == '@')
-		address.sun_path[0] = '\0'; // the abstract namespace
+		address.sun_path[0] = '\0'; // selects the abstract namespace
 
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells the service manager how a process is doing: one datagram, no library (sd_notify(3)).
+// Tells the service manager the state of the process: one datagram, without a library
+// (sd_notify(3)).
 //
 // Thread rule: any.
 #pragma once
 
-// "READY=1", "STOPPING=1", ... Does nothing where no manager asked. 0 or negative errno.
+// Sends "READY=1", "STOPPING=1", ... Does nothing without a service manager. Returns 0 or a
+// negative errno.
 int hs_sd_notify(const char *state);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signals that end a program: a descriptor tells of the first, a second ends it at once.
+// Signals that end a program. A descriptor reports the first signal, and a second signal ends the
+// program at once.
 //
-// Thread rule: the first thread, before it starts others: they inherit what is blocked.
+// Thread rule: the first thread, before it starts others, because they inherit the blocked signals.
 #pragma once
 
-// Blocks SIGTERM, SIGINT and SIGQUIT, which only the descriptor tells from now on, and ignores
-// those that a program outlives: SIGPIPE, SIGHUP, SIGXFSZ (a file that may not grow is an error of
-// write). Returns the descriptor, which the caller closes, or negative errno.
+// Blocks SIGTERM, SIGINT and SIGQUIT, which only the descriptor reports from now on. Ignores
+// SIGPIPE, SIGHUP and SIGXFSZ (write reports an error if a file may not grow). Returns the
+// descriptor, which the caller closes, or a negative errno.
 int hs_stop_open(void);
 
-// The signal that came, 0 where none did.
+// Returns the signal that came, or 0 if none came.
 int hs_stop_read(int fd);
 
 // For the time of ending: a signal that comes now ends the process with HS_EXIT_FAILED, and stderr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A queue of instants that grows as it fills and takes no memory before it is used.
+// A queue of instants that grows as needed and takes no memory before its first use.
 //
 // Thread rule: owner.
 #pragma once
@@ -10,15 +10,16 @@
 struct hs_instants {
 	int64_t *at_ns;
 	uint32_t head, count;
-	uint32_t mask; // capacity - 1, the capacity a power of two; 0 with no memory
+	uint32_t mask; // capacity - 1; the capacity is a power of two; 0 without memory
 };
 
 void hs_instants_fini(struct hs_instants *instants);
 
-// Twice the room, contents and order kept. False: out of memory, nothing changed.
+// Doubles the room and keeps contents and order. Returns false if memory is out; nothing changes
+// then.
 bool hs_instants_grow(struct hs_instants *instants);
 
-// False where there is no memory for it.
+// Returns false if memory is out.
 static inline bool hs_instants_push(struct hs_instants *instants, int64_t at_ns)
 {
 	if (instants->count > instants->mask || !instants->at_ns) {
@@ -29,7 +30,7 @@ static inline bool hs_instants_push(struct hs_instants *instants, int64_t at_ns)
 	return true;
 }
 
-// Takes those from the front that are not after this time.
+// Removes the instants at the front that are not after this time.
 static inline void hs_instants_expire(struct hs_instants *instants, int64_t now_ns)
 {
 	while (instants->count && instants->at_ns[instants->head & instants->mask] <= now_ns) {
@@ -38,7 +39,7 @@ static inline void hs_instants_expire(struct hs_instants *instants, int64_t now_
 	}
 }
 
-// Takes those from the back that are after this time; returns how many.
+// Removes the instants at the back that are after this time. Returns how many.
 static inline uint32_t hs_instants_cut(struct hs_instants *instants, int64_t after_ns)
 {
 	uint32_t before = instants->count;

@@ -7,14 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Fates end here, in 2230, and the caller's time before it: delay and jitter above it still fit.
+// The latest departure, in the year 2230. The caller's time ends before it. Delay and jitter still
+// fit above it.
 #define LAST_DEPARTURE_NS (INT64_MAX - INT64_C(1000000000000000000))
 
 typedef unsigned __int128 wide;
 
-// One generator for each kind of decision. Every frame draws from each kind that is turned on,
-// whether or not another decision has lost it already, so that what happens to the n-th frame in
-// one respect does not depend on the others.
+// Each kind of decision has its own generator. Every frame draws from each kind that is turned on,
+// even if another decision has already lost the frame. So one kind of decision about the n-th frame
+// does not depend on the others.
 enum draw {
 	DRAW_TELEMETRY,
 	DRAW_RANDOM,
@@ -22,20 +23,20 @@ enum draw {
 	DRAW_BURST_LOSS,
 	DRAW_DUPLICATE,
 	DRAW_REORDER,
-	DRAW_JITTER = DRAW_REORDER + 2, // [0]: of frames, [1]: of copies
+	DRAW_JITTER = DRAW_REORDER + 2, // [0]: for frames, [1]: for copies
 	DRAWS = DRAW_JITTER + 2
 };
 
 struct hs_link {
 	struct hs_link_config config;
 	struct hs_rng rng[DRAWS];
-	bool bad; // Gilbert-Elliott
+	bool bad; // state of Gilbert-Elliott
 	// The last bit of the last frame leaves at busy_ns + busy_rest / rate_bps.
 	int64_t busy_ns;
 	uint64_t busy_rest;
 	int64_t newest_ns;	    // the latest arrival so far
-	struct hs_instants starts;  // of sending, of frames that wait
-	struct hs_instants flights; // arrivals in order, of frames that nothing has overtaken
+	struct hs_instants starts;  // starts of sending of waiting frames
+	struct hs_instants flights; // arrivals, in order, of frames that nothing has overtaken
 	struct hs_link_counters counters;
 };
 
@@ -67,7 +68,7 @@ void hs_link_destroy(struct hs_link *link)
 int hs_link_change(struct hs_link *link, const struct hs_link_config *config)
 {
 	uint64_t old_bps = link->config.rate_bps;
-	// The part of a nanosecond that the last frame still takes, in units of the new rate.
+	// The fraction of a nanosecond that the last frame still takes, in units of the new rate.
 	link->busy_rest = old_bps ? (uint64_t)((wide)link->busy_rest * config->rate_bps / old_bps)
 				  : 0;
 	link->config = *config;
@@ -132,7 +133,7 @@ static int64_t draw_jitter(struct hs_link *link, unsigned copy)
 	return (int64_t)hs_variate_below(rng, 2 * (uint64_t)jitter_ns) - jitter_ns;
 }
 
-// What the frame takes from its last bit's departure to its arrival; below 0: it was drawn to
+// Returns the time from the last bit's departure to the arrival. Below 0, the frame was drawn to
 // overtake. `copy` is 0 or 1.
 static int64_t draw_delay(struct hs_link *link, unsigned copy)
 {
@@ -144,8 +145,7 @@ static int64_t draw_delay(struct hs_link *link, unsigned copy)
 	return delay_ns < 0 ? 0 : delay_ns;
 }
 
-// The time that the bits take is added with its remainder: over any number of frames that follow
-// each other, not a bit too many or too few.
+// Adds the sending time with its remainder, so that the total over consecutive frames is exact.
 static void occupy(struct hs_link *link, int64_t start_ns, uint32_t bytes)
 {
 	uint64_t rate_bps = link->config.rate_bps;
@@ -168,7 +168,8 @@ static void occupy(struct hs_link *link, int64_t start_ns, uint32_t bytes)
 		link->busy_ns = start_ns + (int64_t)ns;
 }
 
-// Fills wait and departure; false where the queue has no room (or the machine no memory for it).
+// Fills wait and departure. Returns false if the queue has no room (or the machine has no memory
+// for it).
 static bool serialise(
 		struct hs_link *link, int64_t now_ns, uint32_t bytes, struct hs_link_fate *fate)
 {
@@ -195,8 +196,8 @@ static bool serialise(
 	return true;
 }
 
-// Whom a frame overtakes is late, each once: kept are the arrivals of frames that nothing has
-// overtaken, which are in order, so that the overtaken ones are at the end.
+// Each overtaken frame counts once as late. The list holds the arrivals of frames that nothing has
+// overtaken. They are in order, so that the overtaken frames are at the end.
 static void count_late(struct hs_link *link, int64_t now_ns, int64_t arrives_ns)
 {
 	hs_instants_expire(&link->flights, now_ns);
@@ -212,7 +213,7 @@ static void lose(struct hs_link *link, uint32_t bytes, enum hs_link_loss loss,
 	link->counters.lost_bytes += bytes;
 }
 
-// The way of a frame, or of its copy, that no ratio has lost.
+// Carries a frame or its copy that no ratio has lost.
 static void carry(struct hs_link *link, int64_t now_ns, uint32_t bytes, int64_t delay_ns,
 		struct hs_link_fate *fate)
 {

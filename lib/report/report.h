@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report: what a sink read from one packet, as a fixed record that a worker can write into a
-// ring and a monitor can keep a thousand of, and decoded, for those who compute with it.
+// The report: what a sink read from one packet. It exists as a fixed record, which a worker writes
+// into a ring and a monitor keeps by the thousand, and as a decoded form for computations.
 //
-// Source: 000_616928c59136b059.txt section III-E.
-// Thread rule: any; values.
+// Source: 000_616928c59136b059.txt section III-E. Thread rule: any; values.
 #pragma once
 
 #include "telemetry_model.h"
@@ -18,9 +17,9 @@
 // one bounded copy; decoded (and doubted) by the control thread only.
 struct hs_report_record {
 	uint32_t rule_slot;	  // index in the node's rule table, and its generation: a record
-	uint32_t rule_generation; // of a rule that was replaced since is not taken for the new one
+	uint32_t rule_generation; // of a replaced rule is not taken for one of the new rule
 	int64_t sink_ts_ns;	  // receive time at the sink
-	uint64_t sink_rx_packets; // of the flow, this packet included
+	uint64_t sink_rx_packets; // of the flow, including this packet
 	uint64_t sink_rx_bytes;
 	uint8_t trace_len; // bytes with the hops in data[0 ...]; flexint: option 0x31's data
 	uint8_t e2e_len;   // bytes of the source behind them; flexint: option 0x11's data
@@ -30,7 +29,7 @@ struct hs_report_record {
 static_assert(sizeof(struct hs_report_record) == HS_REPORT_RECORD_BYTES, "record size");
 static_assert(offsetof(struct hs_report_record, data) == 36, "record layout");
 
-// Decoded. telemetry.hops[] is in wire order: the hop nearest the sink first.
+// The decoded form. telemetry.hops[] is in wire order: the hop nearest the sink comes first.
 struct hs_report {
 	struct hs_decoded telemetry;
 	int64_t sink_ts_ns;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// What the walk says to a writer. A key is NULL inside an array.
+// The calls that the walk makes to a writer. A key is NULL inside an array.
 struct writer_ops {
 	void (*open)(void *writer, const char *key, bool array);
 	void (*close)(void *writer);
@@ -16,7 +16,7 @@ struct writer_ops {
 
 // ---- the one description ----
 
-// JSON has no unsigned 64-bit integers that every reader keeps; a peer's nonsense is capped.
+// JSON has no unsigned 64-bit integers that every reader keeps, so a peer's absurd value is capped.
 static uint64_t capped(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : value;
@@ -72,8 +72,8 @@ static inline __attribute__((always_inline)) void walk_head(const struct writer_
 	ops->string(writer, "trace_type", hex);
 }
 
-// Inlined into either writer with its constant table, so that the text writer makes no indirect
-// calls.
+// This is inlined into each writer with its constant table, so that the text writer makes no
+// indirect calls.
 static inline __attribute__((always_inline)) void walk(const struct writer_ops *ops, void *writer,
 		const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin)
@@ -162,7 +162,7 @@ struct text {
 	char *at;
 	char *end;
 	bool failed;
-	bool comma; // something stands before in this object or array
+	bool comma; // a value stands before in this object or array
 	unsigned depth;
 	bool array[MAX_DEPTH];
 };
@@ -221,9 +221,9 @@ INLINE void text_close(void *writer)
 	text->comma = true;
 }
 
-#define MOST_DIGITS 20 // of 64 bits
+#define MOST_DIGITS 20 // of a 64-bit number
 
-// Two digits at a time, from the last on; returns where the first is.
+// Writes two digits at a time, beginning with the last. Returns the position of the first.
 static inline char *digits_before(char *end, uint64_t value)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"

@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Who publishes: goes into every published message.
+// The publisher. It stands in every published message.
 struct hs_report_origin {
-	uint64_t seq; // of this publisher
+	uint64_t seq; // sequence number of this publisher
 	uint16_t node_id;
 	const char *boot_id; // printable ASCII without quotes and backslashes
 };
 
-// Bytes that hs_report_text needs at most, the terminating 0 included.
+// The most bytes that hs_report_text needs, with the terminating 0.
 #define HS_REPORT_TEXT_BYTES 16384
 
 // `origin` NULL leaves out seq, node_id and boot_id. sink_node_id is that of the node that took
@@ -33,7 +33,7 @@ json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint32_t
 int hs_report_text(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin, char *text, size_t size);
 
-// All that a published report says.
+// Everything that a published report contains.
 struct hs_report_message {
 	struct hs_report report;
 	uint32_t app_id;

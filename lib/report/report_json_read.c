@@ -215,7 +215,7 @@ static int read_hops(const json_t *content, struct hs_decoded *telemetry, struct
 	return 0;
 }
 
-// All three or none.
+// All three members are there, or none.
 static int read_origin(
 		const json_t *content, struct hs_report_message *message, struct hs_error *err)
 {

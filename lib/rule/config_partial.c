@@ -7,13 +7,13 @@
 
 #define MS_NS	      INT64_C(1000000)
 #define MAX_AGE_MS    86400000
-#define MAX_CHANGE    (UINT64_C(1) << 53) // what JSON's numbers hold for everybody
+#define MAX_CHANGE    (UINT64_C(1) << 53) // the largest number that every JSON reader keeps
 #define KEY_SUPPORTED "supported"
 #define KEY_CHANCE    "probability_percent"
 #define KEY_CHANGE    "min_change"
 #define KEY_AGE	      "max_age_ms"
 
-// One field as it is written.
+// One field as the configuration has it.
 struct written {
 	bool supported;
 	double probability_percent;

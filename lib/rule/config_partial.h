@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part `telemetry.fields` of a node's configuration, and `fields` of a rule: which fields the
-// node's entries have.
+// The part `telemetry.fields` of a node's configuration, and `fields` of a rule. It says which
+// fields the node's entries have.
 //
 // Thread rule: any.
 #pragma once
@@ -8,9 +8,9 @@
 #include "partial_config.h"
 #include "schema.h"
 
-// Of an object that describes one field each for packets, timestamp and bytes: a member of a
-// struct hs_partial. 0 or -EINVAL with *err.
+// Reads an object with one member for each of packets, timestamp and bytes into a struct
+// hs_partial. Returns 0, or -EINVAL with *err.
 int hs_config_read_partial(
 		json_t *object, const char *path, struct hs_partial *partial, struct hs_error *err);
-// New reference.
+// Returns a new reference.
 json_t *hs_config_print_partial(const struct hs_partial *partial);

@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define TRACE_KNOWN 0xF000E000u // every bit that table I gives a meaning
+#define TRACE_KNOWN 0xF000E000u // every bit that has a meaning in table I
 
 void hs_rule_init(struct hs_rule *rule)
 {
@@ -52,7 +52,7 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	if (rule->mode > HS_MODE_PROBABILITY)
 		return hs_error_set(err, "out_of_range", "/mode", "count, frequency or probability",
 				"mode: %u is not known", rule->mode);
-	// Written so that a NaN, which compares false with everything, is refused.
+	// The comparison refuses a NaN, which compares false with everything.
 	bool good = setting >= modes[rule->mode].min && setting <= modes[rule->mode].max;
 	if (rule->mode == HS_MODE_COUNT && good)
 		good = floor(setting) == setting;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rule: one monitored flow, named by its namespace id, as the operator asked for it.
 //
-// Source: 000_616928c59136b059.txt section III-B, listings 1 and 2.
-// Thread rule: any; a rule is a value.
+// Source: 000_616928c59136b059.txt section III-B, listings 1 and 2. Thread rule: any; a rule is a
+// value.
 #pragma once
 
 #include "error.h"
@@ -32,11 +32,11 @@ struct hs_rule {
 	bool hop_enabled;
 	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
 	double mode_setting; // packets, milliseconds or percent, as given
-	uint32_t fields;     // of this node's entries: a number of rule_fields.h, 0: the node's
+	uint32_t fields; // fields of this node's entries: a number of rule_fields.h; 0: the node's
 };
 
-// Which fields an int_update changes. `back`: those that are given back (null), bit i is row i of
-// hs_rule_fields; whoever keeps the rule knows to what.
+// Which fields an int_update changes. `back` holds the fields that are reset (null): bit i is row i
+// of hs_rule_fields. The owner of the rule knows their old values.
 struct hs_rule_update {
 	uint32_t back;
 	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
@@ -49,13 +49,15 @@ struct hs_rule_update {
 
 const char *hs_rule_protocol_name(uint8_t protocol);
 
-// Defaults of the optional fields: transmit_report and hop_enabled true, the rest false or 0.
+// Sets the defaults of the optional fields: transmit_report and hop_enabled true, the rest false or
+// 0.
 void hs_rule_init(struct hs_rule *rule);
 
-// Checks all fields together (the one validator for API, file, CBOR). 0 or -EINVAL with *err.
+// Checks all fields together. This is the one validator for API, file and CBOR. Returns 0, or
+// -EINVAL with *err.
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);
 
-// Puts the values of an update into *rule.
+// Copies the values of an update into *rule.
 void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *update);
-// Applies an update to *rule and checks the result. On -EINVAL *rule is as it was.
+// Applies an update to *rule and checks the result. On -EINVAL, *rule does not change.
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

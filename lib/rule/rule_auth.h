@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who may send in-band requests, where a domain has a key: the request's outer map has a second
-// member, "auth": 16 bytes, which are a 64-bit counter and the first 8 bytes of HMAC-SHA-256 over
-// that counter and the very bytes of the value of "int_request". The counter is the source's clock
-// in nanoseconds, so that it grows over restarts; whether it is newer than the last one is the
-// receiver's to say.
+// Decides who may send in-band requests in a domain with a key. The request's outer map then has a
+// second member, "auth": a 64-bit counter and the first 8 bytes of HMAC-SHA-256 over that counter
+// and the exact bytes of the value of "int_request". The counter is the source's clock in
+// nanoseconds, so that it grows over restarts. The receiver decides whether the counter is newer
+// than the last one.
 //
-// Source: RFC 2104, FIPS 180-4; truncation by RFC 2104 section 5.
-// Thread rule: any; pure functions.
+// Source: RFC 2104, FIPS 180-4; truncation by RFC 2104 section 5. Thread rule: any; pure functions.
 #pragma once
 
 #include "error.h"
@@ -15,23 +14,23 @@
 #include <stdint.h>
 
 #define HS_RULE_KEY_BYTES  32
-#define HS_RULE_AUTH_GROWS 22 // bytes by which a signed request is longer
+#define HS_RULE_AUTH_GROWS 22 // bytes that a signature adds to a request
 
 struct hs_rule_key {
 	uint8_t bytes[HS_RULE_KEY_BYTES];
 };
 
-// Reads 64 hexadecimal digits; blanks and ends of lines around them are nothing. 0 or -EINVAL with
-// *err, which does not repeat the text.
+// Reads 64 hexadecimal digits; blanks and line ends around them are ignored. Returns 0, or -EINVAL
+// with *err, which does not repeat the text.
 int hs_rule_key_from_hex(
 		const char *text, size_t len, struct hs_rule_key *key, struct hs_error *err);
 
 // Signs the `len` bytes that hs_rule_to_cbor wrote, in place. Returns the new length, or -ENOSPC
-// ("too_large") with *err where `size` has no room for it.
+// ("too_large") with *err if `size` is too small.
 int hs_rule_auth_sign(const struct hs_rule_key *key, uint64_t counter, uint8_t *bytes, size_t len,
 		size_t size, struct hs_error *err);
 
-// 0 and the counter where the request is signed with this key; -EINVAL with *err: what
-// hs_rule_cbor_open says, "not_signed", or "bad_signature".
+// Returns 0 and the counter if the request is signed with this key. Otherwise returns -EINVAL with
+// *err: an error of hs_rule_cbor_open, "not_signed", or "bad_signature".
 int hs_rule_auth_verify(const struct hs_rule_key *key, const uint8_t *bytes, size_t len,
 		uint64_t *counter, struct hs_error *err);

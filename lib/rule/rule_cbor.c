@@ -15,7 +15,7 @@ static const char auth_key[] = "auth";
 
 // ---- writing ----
 
-// Whole numbers as integers, others in the shortest float that keeps them exactly.
+// Whole numbers are written as integers, others as the shortest float that keeps them exactly.
 static void put_setting(struct hs_cbor_writer *out, double v)
 {
 	if (floor(v) == v)
@@ -47,8 +47,8 @@ static void put_field(struct hs_cbor_writer *out, const struct hs_rule_field *fi
 	}
 }
 
-// What every request has, and of the switches that travel those off their default: a request as
-// the paper has it is understood by every node.
+// A request has the fields of every request, and those travelling switches that differ from their
+// default. Every node understands a request that is as in the paper.
 static bool is_written(const struct hs_rule_field *field, const struct hs_rule *rule)
 {
 	struct hs_rule fallback;
@@ -111,7 +111,7 @@ static struct hs_rule_value value_of(const struct hs_cbor_item *item)
 	}
 }
 
-// An item and all below it.
+// Reads an item and everything below it.
 static int next_whole(struct hs_cbor_reader *in, struct hs_cbor_item *item)
 {
 	return hs_cbor_next(in, item) || hs_cbor_skip(in, item) ? -EINVAL : 0;

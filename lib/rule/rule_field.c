@@ -13,8 +13,8 @@
 	.update = offsetof(struct hs_rule_update, member),                                         \
 	.update_has = offsetof(struct hs_rule_update, has_##member) + 1
 
-// The order is that of listing 1: the in-band request is written in it. Of the switches those
-// travel that concern the sink; what a node on the way is to do is told to that node.
+// The order is that of listing 1, and the in-band request is written in it. The switches that
+// concern the sink travel. Switches for nodes on the way are set at those nodes.
 const struct hs_rule_field hs_rule_fields[] = {
 		{"ns_id", HS_RULE_NUMBER, IN_RULE(ns_id), .required = true, .in_band = true,
 				.min = 1, .max = UINT32_MAX, .type = "integer",
@@ -213,7 +213,7 @@ static int set_setting(const struct hs_rule_field *field, const struct hs_rule_v
 	}
 }
 
-// Terminated copy of a text; false where it does not fit or has a zero inside.
+// Copies and terminates a text. Returns false if it does not fit or contains a zero.
 static bool copy_text(const struct hs_rule_value *value, char *text, size_t size)
 {
 	if (value->len >= size || memchr(value->text, 0, value->len))

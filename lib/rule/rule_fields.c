@@ -6,11 +6,11 @@
 #include <string.h>
 
 struct one {
-	struct hs_partial partial; // padding zeroed: compared as bytes
+	struct hs_partial partial; // padding is zeroed, because it is compared as bytes
 	uint32_t number;
 };
 
-static void *by_value; // tsearch(3)
+static void *by_value; // a tree of tsearch(3)
 static struct one **all;
 static uint32_t n;
 

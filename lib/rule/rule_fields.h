@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The different `fields` that rules of this process have had, each once: a rule has the number of
-// its own, which costs a million rules without any nothing, and two rules are equal where their
-// bytes are.
+// The distinct `fields` of this process's rules, each stored once. A rule holds the number of its
+// fields. So rules without fields cost nothing, and two rules are equal if their bytes are equal.
 //
-// Thread rule: one thread at a time, control's. They stay until the process ends.
+// Thread rule: one thread at a time, the control thread. Entries stay until the process ends.
 #pragma once
 
 #include "partial_config.h"
@@ -12,7 +11,8 @@
 
 #define HS_RULE_FIELDS_MOST 65535
 
-// The number of one like this, above 0; 0: no memory, or HS_RULE_FIELDS_MOST are there.
+// Returns the number of an equal entry, above 0. Returns 0 if memory is out or HS_RULE_FIELDS_MOST
+// entries exist.
 uint32_t hs_rule_fields_number(const struct hs_partial *partial);
-// Of a number above 0.
+// The number must be above 0.
 const struct hs_partial *hs_rule_fields_of(uint32_t number);

@@ -55,7 +55,7 @@ static bool is_member(const struct hs_rule_field *field, bool updates)
 	return field && (!updates || field->update_has || strcmp(field->name, "ns_id") == 0);
 }
 
-// Lists the names, for "expected"; with single spaces, or they would not all fit there.
+// Lists the names for "expected", with single spaces, because otherwise they would not all fit.
 static void list_names(char *text, size_t size, bool updates)
 {
 	size_t used = 0;
@@ -101,7 +101,7 @@ static int refuse_non_object(const json_t *object, struct hs_error *err)
 	return hs_error_set(err, "wrong_type", "", "an object", "the value is not an object");
 }
 
-// "/fields.packets.min_change" to "/fields/packets/min_change", as paths are here.
+// Changes "/fields.packets.min_change" to "/fields/packets/min_change", the notation of paths here.
 static int read_fields(const json_t *json, uint32_t *fields, struct hs_error *err)
 {
 	struct hs_partial partial;
@@ -173,7 +173,7 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 		}
 		if (json_is_null(json) && field->update_has) {
 			update->back |= UINT32_C(1) << i;
-			// Below these is the configuration, whoever gave the rule.
+			// The configuration is below these, whoever gave the rule.
 			update->has_fields |= field->kind == HS_RULE_FIELDS;
 			changes++;
 			continue;
@@ -184,7 +184,7 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 			changes++;
 		}
 	}
-	// What it was meant nothing of the kind: packets, milliseconds or percent.
+	// The old setting had another unit: packets, milliseconds or percent.
 	if (rc == 0 && update->has_mode && !update->has_mode_setting)
 		rc = refuse_missing(
 				hs_rule_field_find("mode_setting", strlen("mode_setting")), err);
@@ -236,7 +236,7 @@ json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows)
 		bool left_out = field->kind == HS_RULE_FIELDS && !rule->fields;
 		if (!(rows >> i & 1) || left_out)
 			continue;
-		// Steals the value; a NULL value fails as well.
+		// Takes ownership of the value. A NULL value fails as well.
 		if (json_object_set_new(object, field->name, field_to_json(field, rule))) {
 			json_decref(object);
 			return NULL;

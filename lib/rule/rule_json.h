@@ -8,20 +8,21 @@
 
 #include <jansson.h>
 
-// Reads the content of an int_request. 0 or -EINVAL with *err (path "/src_ip", ...); codes
+// Reads the content of an int_request. Returns 0, or -EINVAL with *err (path "/src_ip", ...); codes
 // unknown_field, missing_field, wrong_type, bad_value, out_of_range, wrong_family, unsupported.
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err);
 
-// Every field, with the same names and units; mode_setting is an integer where it is whole. A new
-// reference, NULL when memory is out.
+// Writes every field with the same names and units. mode_setting is an integer if it is whole.
+// Returns a new reference, or NULL if memory is out.
 json_t *hs_rule_to_json(const struct hs_rule *rule);
-// The same of some fields: bit i is row i of hs_rule_fields.
+// Does the same for some fields: bit i is row i of hs_rule_fields.
 json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows);
 
-// Reads the content of an int_update: ns_id and at least one change. Same errors. Whether the new
-// values fit together is known only when hs_rule_apply puts them into the rule.
+// Reads the content of an int_update: ns_id and at least one change. The errors are the same.
+// hs_rule_apply checks whether the new values fit together.
 int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
 		struct hs_error *err);
 
-// Writes the path "/<name>" of a field that a peer chose, cut and with control bytes replaced.
+// Writes the path "/<name>" of a field that a peer chose, truncated and with control bytes
+// replaced.
 void hs_rule_json_path(char *path, size_t size, const char *name);

@@ -23,7 +23,7 @@ enum key {
 	N_KEYS,
 };
 
-#define N_REQUIRED KEY_APP_ID // the paper's own nodes know nothing of the keys from here on
+#define N_REQUIRED KEY_APP_ID // the paper's own nodes do not know this key and those after it
 
 static const char *const key_names[N_KEYS] = {
 		"ns_id", "trace_type", "e2e", "sink", "hops", "app_id", "sink_node_id"};
@@ -205,9 +205,9 @@ static int read_sink(struct hs_cbor_reader *in, struct hs_report *report)
 	return 0;
 }
 
-// Where the parts of the report that other keys explain begin; their order is free.
+// Where the parts of the report begin that other keys explain; their order is free.
 struct parts {
-	uint32_t seen; // bit for each key
+	uint32_t seen; // one bit for each key
 	struct hs_cbor_reader e2e;
 };
 
@@ -315,7 +315,7 @@ int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *repo
 	return rc;
 }
 
-// A map of definite length whose first key is 0, then an integer of at most 32 bits.
+// Expects a map of definite length whose first key is 0, then an integer of at most 32 bits.
 uint32_t hs_report_cbor_ns_id(const uint8_t *bytes, size_t len)
 {
 	if (len < 3 || bytes[0] < 0xA1 || bytes[0] > 0xB7 || bytes[1] != KEY_NS_ID)

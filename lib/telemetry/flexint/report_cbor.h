@@ -20,10 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What eight options of one header carry, more than telemetry of one option (255 bytes) becomes.
+// The capacity of eight options of one header. Telemetry of one option (255 bytes) never becomes
+// larger.
 #define HS_REPORT_CBOR_BYTES 2024
 
-// Who sent it back.
+// The node that sent the report back.
 struct hs_report_sender {
 	uint32_t app_id;
 	uint16_t sink_node_id;
@@ -33,13 +34,14 @@ struct hs_report_sender {
 int hs_report_to_cbor(const struct hs_report *report, const struct hs_report_sender *sender,
 		uint8_t *bytes, size_t size);
 
-// Reads and checks one: keys come in any order, unknown ones are dropped, 5 and 6 may be missing
-// (0); a missing one of 0 to 4, a value out of its field's range, namespace 0, hops beyond
-// HS_FLEXINT_MAX_HOPS and trailing bytes are errors. 0 or -EINVAL with *err ("not_cbor",
-// "missing_field", "duplicate_key", "wrong_type", "out_of_range"); *report is then undefined.
+// Reads and checks one report. Keys may come in any order, unknown keys are dropped, and 5 and 6
+// may be missing (0). These are errors: a missing key of 0 to 4, a value out of its field's range,
+// namespace 0, more than HS_FLEXINT_MAX_HOPS hops, and trailing bytes. Returns 0, or -EINVAL with
+// *err ("not_cbor", "missing_field", "duplicate_key", "wrong_type", "out_of_range"); *report is
+// then undefined.
 int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *report,
 		struct hs_report_sender *sender, struct hs_error *err);
 
-// The namespace of a report, or of the first of its options, from the first bytes alone: bounded,
-// for workers. 0 where they are not such a report's.
+// Returns the namespace of a report, or of the first of its options, from the first bytes alone.
+// The work is bounded, for workers. Returns 0 if the bytes do not begin such a report.
 uint32_t hs_report_cbor_ns_id(const uint8_t *bytes, size_t len);
