@@ -23,7 +23,8 @@ uint64_t hs_privileges_held(void)
 	return held;
 }
 
-// Who may not change the bounding set needs not to: no_new_privs lets nothing come of it.
+// A process that may not change the bounding set has no need to: no_new_privs makes the set
+// ineffective.
 static bool may_change_bounds(void)
 {
 	return capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
@@ -34,7 +35,8 @@ int hs_privileges_keep(uint64_t keep)
 	uint64_t held = hs_privileges_held();
 	bool bounds = may_change_bounds();
 
-	if (!(held & ~keep)) // a service manager may have taken the call with the capabilities
+	if (!(held & ~keep)) // a service manager may have removed the call together with the
+			     // capabilities
 		return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 	capng_clear(CAPNG_SELECT_ALL);
 	for (unsigned cap = 0; cap <= (unsigned)CAP_LAST_CAP; cap++) {
@@ -56,7 +58,7 @@ int hs_privileges_keep(uint64_t keep)
 bool hs_privileges_low_port(const char *endpoint)
 {
 	const char *colon = strrchr(endpoint, ':');
-	int port = colon ? atoi(colon + 1) : 0; // 0 also for "*": any that is free
+	int port = colon ? atoi(colon + 1) : 0; // also 0 for "*": any free port
 
 	return strncmp(endpoint, "tcp://", 6) == 0 && port > 0 && port < FIRST_FREE_PORT;
 }

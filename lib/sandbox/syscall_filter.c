@@ -53,7 +53,7 @@ static const int base_calls[] = {
 		CALL(recvmsg), CALL(recvmmsg), CALL(socketpair),
 		// memory: mmap and mprotect below
 		CALL(munmap), CALL(mremap), CALL(madvise), CALL(brk), CALL(mincore), CALL(mlock),
-		CALL(mlock2), CALL(munlock), // libsodium keeps secrets so
+		CALL(mlock2), CALL(munlock), // libsodium locks the memory of secrets
 		// threads: clone below
 		CALL(futex), CALL(set_robust_list), CALL(get_robust_list), CALL(rseq), CALL(exit),
 		CALL(exit_group), CALL(restart_syscall), CALL(sched_yield), CALL(sched_getaffinity),
@@ -80,7 +80,7 @@ static const int xdp_calls[] = {CALL(bpf), CALL(perf_event_open)};
 
 static const int device_calls[] = {CALL(iopl), CALL(ioperm), CALL(move_pages), CALL(mlockall)};
 
-// No way of any of our programs leads here.
+// None of our programs makes these calls.
 static const int deadly_calls[] = {CALL(execve), CALL(execveat), CALL(ptrace),
 		CALL(process_vm_readv), CALL(process_vm_writev), CALL(init_module),
 		CALL(finit_module), CALL(delete_module), CALL(kexec_load), CALL(kexec_file_load),
@@ -92,7 +92,7 @@ static const int deadly_calls[] = {CALL(execve), CALL(execveat), CALL(ptrace),
 		CALL(settimeofday), CALL(clock_settime)};
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-// A call that this machine does not have is no failure.
+// A call that this machine does not have is no error.
 static int settle(int rc)
 {
 	return rc == -EDOM || rc == -EOPNOTSUPP ? 0 : rc;
@@ -116,12 +116,12 @@ static int add_families(scmp_filter_ctx filter, unsigned groups)
 {
 	static const struct {
 		int family;
-		unsigned groups; // 0: every program
+		unsigned groups; // 0: for every program
 	} families[] = {
 			{AF_UNIX, 0},
 			{AF_INET, 0},
 			{AF_INET6, 0},
-			{AF_NETLINK, 0}, // getaddrinfo looks at addresses; nodes watch interfaces
+			{AF_NETLINK, 0}, // getaddrinfo reads addresses; nodes watch interfaces
 			{AF_PACKET, HS_SYSCALLS_PACKETS | HS_SYSCALLS_XDP | HS_SYSCALLS_DEVICES},
 			{AF_XDP, HS_SYSCALLS_XDP},
 	};
@@ -136,8 +136,8 @@ static int add_families(scmp_filter_ctx filter, unsigned groups)
 	return rc;
 }
 
-// Memory is never both written and run; what was mapped is never made to run later. (Libraries that
-// a name look-up loads are mapped to run from their files.)
+// Memory is never both writable and executable, and mapped memory never becomes executable later.
+// (Libraries that a name look-up loads are mapped executable from their files.)
 static int add_memory(scmp_filter_ctx filter)
 {
 	const scmp_datum_t run = PROT_EXEC, both = PROT_EXEC | PROT_WRITE;
@@ -150,8 +150,8 @@ static int add_memory(scmp_filter_ctx filter)
 	return rc;
 }
 
-// Threads, no processes. The flags of clone3 are in memory, where a filter does not see them: the C
-// library takes clone where it hears that there is no clone3.
+// Allows threads but no processes. The flags of clone3 are in memory, which a filter cannot read.
+// The C library uses clone if clone3 does not exist.
 static int add_threads(scmp_filter_ctx filter)
 {
 	int rc = add_compared(filter, CALL(clone),
@@ -161,12 +161,12 @@ static int add_threads(scmp_filter_ctx filter)
 		rc = settle(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), CALL(clone3), 0));
 	if (rc == 0)
 		rc = add_compared(filter, CALL(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-	if (rc == 0) // how long an idle worker sleeps
+	if (rc == 0) // sets how long an idle worker sleeps
 		rc = add_compared(filter, CALL(prctl), SCMP_A0(SCMP_CMP_EQ, PR_SET_TIMERSLACK));
 	return rc;
 }
 
-// Of a program without ports: whether the log is a terminal, and how much waits at a socket.
+// For a program without ports: whether the log is a terminal, and how much waits at a socket.
 static int add_few_ioctls(scmp_filter_ctx filter)
 {
 	int rc = add_compared(filter, CALL(ioctl), SCMP_A1(SCMP_CMP_EQ, TCGETS));
@@ -197,7 +197,7 @@ static int add_all(scmp_filter_ctx filter, unsigned groups)
 	return rc < 0 ? rc : add_threads(filter);
 }
 
-// Signal-safe: a line without stdio, then the signal's own end.
+// Signal-safe: writes a line without stdio, then dies from the signal.
 static void say_refused(int signal_number, siginfo_t *info, void *context)
 {
 	char line[] = "refused: system call 0000\n";
@@ -241,7 +241,8 @@ int hs_syscall_filter(unsigned groups)
 	if (rc == 0)
 		rc = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (rc == 0)
-		settle(seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1)); // older kernels: unlogged
+		settle(seccomp_attr_set(
+				filter, SCMP_FLTATR_CTL_LOG, 1)); // older kernels do not log
 	if (rc == 0)
 		rc = seccomp_load(filter);
 	seccomp_release(filter);

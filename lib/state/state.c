@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OPEN_TRIES 10 // another process replaces the file between our two looks at it
+#define OPEN_TRIES 10 // another process replaces the file between open and lock
 
 static int refuse(
 		int rc, const char *name, const char *code, const char *what, struct hs_error *err)
@@ -27,7 +27,7 @@ static int refuse(
 
 // ---- opening ----
 
-// What anyone can write, or put in place of it, may hold the changes of anyone.
+// A file that anyone can write or replace may hold anyone's changes.
 static int check_access(const struct stat *about, const char *name, struct hs_error *err)
 {
 	char folder[HS_STATE_FILE_BYTES + 1];
@@ -54,7 +54,7 @@ static int check_kind(int fd, const char *name, struct hs_error *err)
 	return check_access(&about, name, err);
 }
 
-// Root without its capabilities may not open what is another user's: that is said.
+// Root without its capabilities may not open a file of another user; the error says so.
 static int cannot_open(const char *name, int error, struct hs_error *err)
 {
 	struct stat about;
@@ -63,8 +63,8 @@ static int cannot_open(const char *name, int error, struct hs_error *err)
 	return rc ? rc : refuse(-error, name, "not_writable", strerror(error), err);
 }
 
-// The file that has the name now, locked: a snapshot of the process that held it may have replaced
-// the one that we waited for.
+// Opens and locks the file that currently has the name. A snapshot of the process that held it may
+// have replaced the file that was waited for.
 static int open_locked(const char *name, int *out, struct hs_error *err)
 {
 	for (int tries = 0; tries < OPEN_TRIES; tries++) {
@@ -91,13 +91,13 @@ static int open_locked(const char *name, int *out, struct hs_error *err)
 
 // ---- reading ----
 
-// What one pass over the file found.
+// The result of one pass over the file.
 struct reading {
 	struct hs_state_reader reader;
 	int (*each)(void *context, json_t *change);
 	void *context;
 	struct hs_state_load *load;
-	struct hs_state_file *file; // grows by each good line
+	struct hs_state_file *file; // grows with each good line
 };
 
 static void say_damage(struct reading *reading, const char *what)
@@ -117,7 +117,7 @@ static void take_change(struct reading *reading, json_t *change)
 		reading->load->lines++;
 }
 
-// False where the line is damaged.
+// Returns false if the line is damaged.
 static bool take_line(struct reading *reading, const char *line, size_t len)
 {
 	if (reading->file->bytes == 0) {
@@ -141,8 +141,8 @@ static bool take_line(struct reading *reading, const char *line, size_t len)
 	return true;
 }
 
-// What stands behind the last line end: a line that was not written to its end. Or one that was,
-// and whose end is no longer one.
+// Handles the bytes behind the last line end: a line that was not written completely, or a complete
+// line whose end is damaged.
 static bool take_tail(struct reading *reading, const char *tail, size_t len)
 {
 	bool heading = reading->file->bytes == 0;
@@ -162,7 +162,7 @@ static bool take_tail(struct reading *reading, const char *tail, size_t len)
 	return true;
 }
 
-// 1: all is well, 0: it is damaged, or a negative errno.
+// Returns 1 if all is well, 0 if the file is damaged, or a negative errno.
 static int read_file(struct reading *reading)
 {
 	const char *line;
@@ -183,7 +183,7 @@ static int read_file(struct reading *reading)
 
 // ---- a damaged file ----
 
-// The name is free then. Not renamed: the file must not be missing at any moment.
+// The damaged file gets a second name. It is not renamed, because the file must never be missing.
 static int link_aside(const char *name, int64_t now_ns, struct hs_state_load *load)
 {
 	time_t seconds = (time_t)(now_ns / 1000000000);
@@ -205,7 +205,7 @@ static int link_aside(const char *name, int64_t now_ns, struct hs_state_load *lo
 	return -EEXIST;
 }
 
-// Puts the lines before the damage into a file of their own, in the damaged one's place.
+// Writes the lines before the damage to a new file, which replaces the damaged one.
 static int set_aside(struct hs_state *state, int64_t now_ns, struct hs_state_load *load)
 {
 	struct hs_state_file whole = {.fd = -1};
@@ -238,7 +238,7 @@ static int set_aside(struct hs_state *state, int64_t now_ns, struct hs_state_loa
 
 // ---- the file as a whole ----
 
-// Cuts what does not count, and begins a file that is new.
+// Cuts off what does not count, and begins a new file with its heading.
 static int put_in_order(struct hs_state *state)
 {
 	if (ftruncate(state->file.fd, (off_t)state->file.bytes))
@@ -260,7 +260,7 @@ static int load_file(struct hs_state *state, const struct hs_state_config *confi
 	int rc = open_locked(state->name, &state->file.fd, err);
 	if (rc)
 		return rc;
-	hs_state_remove_new(state->name); // of a process that died over it
+	hs_state_remove_new(state->name); // left by a process that died during a snapshot
 	reading->reader.fd = state->file.fd;
 	rc = read_file(reading);
 	if (rc == 0)
@@ -307,7 +307,7 @@ void hs_state_close(struct hs_state *state)
 
 // ---- changes ----
 
-// What stands behind would be read as a line that was confirmed.
+// Bytes behind the end would be read as a confirmed line.
 static int cut_tail(struct hs_state *state)
 {
 	if (state->tail && ftruncate(state->file.fd, (off_t)state->file.bytes))

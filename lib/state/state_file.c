@@ -99,7 +99,8 @@ int hs_state_file_create(const char *name, struct hs_state_file *file)
 	if (fd < 0)
 		return -errno;
 	*file = (struct hs_state_file){.fd = fd};
-	// Before it has the other's name: it is never there unlocked, or with what a umask left.
+	// The lock and the mode are set before the file gets the other's name, so that the file is
+	// never visible unlocked or with the umask's mode.
 	rc = fchmod(fd, 0600) ? -errno : 0;
 	rc = rc ? rc : flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
 	if (rc == 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of lib/state share of struct hs_state, and what they do to files. For lib/state
-// only.
-// Thread rule: owner.
+// The parts of struct hs_state that the files of lib/state share, and their operations on files.
+// For lib/state only. Thread rule: owner.
 #pragma once
 
 #include "state.h"
@@ -10,51 +9,52 @@
 
 #define HS_STATE_HEADING "hopsight-state 1"
 
-// A file that lines are added to.
+// A file that lines are appended to.
 struct hs_state_file {
 	int fd;
-	uint64_t bytes; // what counts; bytes behind them are of no meaning
+	uint64_t bytes; // bytes that count; bytes behind them have no meaning
 	uint64_t lines;
-	uint64_t changes; // in the lines
+	uint64_t changes; // changes in the lines
 };
 
 struct hs_state {
 	char name[HS_STATE_FILE_BYTES];
 	bool sync;
 	struct hs_state_file file;
-	bool tail; // bytes that do not count may stand behind those that do
-	// The last append, as long as it can be taken back.
+	bool tail; // bytes that do not count may follow those that do
+	// The last append, as long as it can be reverted.
 	uint64_t last_bytes, last_changes;
 
-	struct hs_state_file snapshot; // fd -1: none is under way
-	uint64_t from_bytes;	       // of the journal, where the snapshot begins
+	struct hs_state_file snapshot; // fd -1: no snapshot is under way
+	uint64_t from_bytes;	       // position in the journal where the snapshot begins
 	uint64_t from_lines, from_changes;
-	uint64_t flushed_bytes; // of the snapshot, on their way to the disk
-	struct aiocb flush;	// of all of it
+	uint64_t flushed_bytes; // bytes of the snapshot that are on their way to the disk
+	struct aiocb flush;	// writes all of the snapshot to the disk
 	bool flushing;
-	uint64_t wanted_above; // after a failure: changes before the next try
+	uint64_t wanted_above; // after a failure: number of changes before the next attempt
 };
 
-// The directory of a file.
+// Writes the directory of a file.
 void hs_state_folder(const char *name, char *folder, size_t size);
 
-// "FILE.new" and the like. -ENAMETOOLONG where it does not fit.
+// Writes "FILE.new" and the like. Returns -ENAMETOOLONG if it does not fit.
 int hs_state_name(char *text, size_t size, const char *file, const char *suffix);
-// Opens a new file beside the old one, locked, with its heading.
+// Creates a new file beside the old one, locked and with its heading.
 int hs_state_file_create(const char *name, struct hs_state_file *file);
-// Appends bytes. On failure *file is as before, and bytes may stand behind.
+// Appends bytes. On failure, *file is as before, and bytes may stand behind its end.
 int hs_state_file_write(struct hs_state_file *file, const char *bytes, size_t len);
-// Appends a change as a line. The same; -E2BIG where it is too long.
+// Appends a change as a line, with the same rule. Returns -E2BIG if it is too long.
 int hs_state_file_add(struct hs_state_file *file, const json_t *change);
-// In one line.
+// Returns the number of changes in one line.
 uint64_t hs_state_changes_of(const json_t *change);
-// Appends bytes [from, to) of another file. The same.
+// Appends bytes [from, to) of another file, with the same rule.
 int hs_state_file_copy(struct hs_state_file *file, int other, uint64_t from, uint64_t to);
-// Renamed and created files are found after a loss of power only if their folder was written, too.
+// Writes the folder to the disk. Otherwise a loss of power can undo the renaming or creation of a
+// file.
 void hs_state_sync_folder(const char *name);
-// Is it this file that has the name now?
+// Returns whether this file still has the name.
 bool hs_state_file_is_at(int fd, const char *name);
-// "not_saved" with the errno's text; returns rc.
+// Fills "not_saved" with the errno's text. Returns rc.
 int hs_state_not_saved(int rc, const char *name, struct hs_error *err);
 
 void hs_state_give_up_snapshot(struct hs_state *state);

@@ -12,7 +12,7 @@
 
 #define READ_BYTES (1u << 16)
 
-// Digits are compared as text: each bit of a line counts.
+// Digits are compared as text, so that each bit of a line counts.
 static void checksum_text(const char *json, size_t len, char text[HS_STATE_CRC_BYTES + 1])
 {
 	unsigned long sum = crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)json, len);
@@ -45,7 +45,8 @@ bool hs_state_line_is_whole(const char *line, size_t len)
 	return memcmp(line, text, HS_STATE_CRC_BYTES) == 0;
 }
 
-// Makes room behind what is there, and reads. The bytes read, or a negative errno.
+// Makes room behind the present bytes, and reads. Returns the number of bytes read, or a negative
+// errno.
 static ssize_t fill(struct hs_state_reader *reader)
 {
 	ssize_t n;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SNAPSHOT_LEAST 1000	  // changes: below, reading the journal costs nothing
-#define FLUSH_BYTES    (1u << 20) // so that the end has little left to wait for
+#define SNAPSHOT_LEAST 1000	  // changes; below this, reading the journal costs nothing
+#define FLUSH_BYTES    (1u << 20) // leaves little to wait for at the end
 
 static void wait_for_flush(struct hs_state *state)
 {
@@ -74,11 +74,12 @@ int hs_state_snapshot_add(struct hs_state *state, const json_t *change, struct h
 	return 0;
 }
 
-// 0 once all that was written so far is on the disk, -EAGAIN before.
+// Returns 0 once everything written so far is on the disk, and -EAGAIN before.
 static int flush_snapshot(struct hs_state *state)
 {
 	if (!state->flushing) {
-		// Without a word about its end the C library would send this process a signal.
+		// Without an explicit choice of no notification, the C library would send this
+		// process a signal.
 		state->flush = (struct aiocb){
 				.aio_fildes = state->snapshot.fd,
 				.aio_sigevent.sigev_notify = SIGEV_NONE,
@@ -95,7 +96,7 @@ static int flush_snapshot(struct hs_state *state)
 	return -rc;
 }
 
-// What was added meanwhile follows; with `sync` it must be on the disk, too, and be found there.
+// Copies what was added meanwhile. With `sync`, it must also be on the disk and findable there.
 static int take_place(struct hs_state *state, const char *name)
 {
 	struct hs_state_file *file = &state->snapshot;
