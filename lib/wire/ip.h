@@ -8,14 +8,14 @@
 #define HS_ETHER_TYPE	      12
 #define HS_VLAN_BYTES	      4
 #define HS_VLAN_MAX_TAGS      2 // of a packet that rules may match
-#define HS_VLAN_LOOK_TAGS     8 // looked through for telemetry: whoever takes tags off must find none
+#define HS_VLAN_LOOK_TAGS     8 // searched for telemetry, because devices may remove tags
 #define HS_ETHERTYPE_IPV6     0x86dd
 #define HS_ETHERTYPE_VLAN     0x8100
 #define HS_ETHERTYPE_QINQ     0x88a8
 #define HS_ETHERTYPE_OLD_QINQ 0x9100
-#define HS_ETHERTYPE_9200     0x9200 // two more of the years before 802.1ad
+#define HS_ETHERTYPE_9200     0x9200 // two further tag types from before 802.1ad
 #define HS_ETHERTYPE_9300     0x9300
-#define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: such a number is no type
+#define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: such a number is a length
 #define HS_SNAP_BYTES	      8
 
 #define HS_IPV6_BYTES	       40

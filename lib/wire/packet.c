@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define L4_BYTES 4 // the ports; of ICMPv6 type, code and checksum
+#define L4_BYTES 4 // the ports; for ICMPv6 type, code and checksum
 
 // A position in a frame that never passes the end of the IPv6 payload.
 struct place {
@@ -41,8 +41,8 @@ static bool is_tag(uint16_t type)
 	return is_usual_tag(type) || type == HS_ETHERTYPE_9200 || type == HS_ETHERTYPE_9300;
 }
 
-// IPv6 or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media makes Ethernet
-// of it.
+// IPv6 or a tag behind LLC and SNAP (RFC 1042, IEEE 802.1H): a bridge between media converts it to
+// Ethernet.
 static bool is_snap_of_ipv6(const uint8_t *llc)
 {
 	static const uint8_t rfc1042[] = {0xaa, 0xaa, 0x03, 0, 0, 0};
@@ -53,7 +53,7 @@ static bool is_snap_of_ipv6(const uint8_t *llc)
 	return type == HS_ETHERTYPE_IPV6 || is_tag(type);
 }
 
-// Rules match behind two tags at most, and those of today.
+// Rules match behind at most two tags, of the current types.
 static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
 {
 	if (packet->vlan_tags > HS_VLAN_MAX_TAGS)
@@ -65,7 +65,7 @@ static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
 	return true;
 }
 
-// True where an IPv6 header begins at packet->l3_off and may be read.
+// Returns true if an IPv6 header begins at packet->l3_off and may be read.
 static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
 	size_t off = HS_ETHER_BYTES;
@@ -120,7 +120,8 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 	packet->flags |= HS_PACKET_FLOW;
 }
 
-// Bytes of a Hop-by-Hop header that are in the frame, however long the packet says it is.
+// Returns the bytes of a Hop-by-Hop header that are in the frame, whatever length the packet
+// states.
 static size_t cut_hbh_bytes(const struct place *place, size_t frame_len)
 {
 	size_t left = frame_len - place->at;
@@ -130,8 +131,8 @@ static size_t cut_hbh_bytes(const struct place *place, size_t frame_len)
 	return bytes < left ? bytes : left;
 }
 
-// A Hop-by-Hop header that its packet is too short for: nobody can take telemetry out of it, but
-// somebody may have put it there.
+// The packet is too short for its Hop-by-Hop header. Nobody can remove telemetry from it, but
+// somebody may have put telemetry there.
 static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct hs_packet *packet)
 {
 	size_t bytes = cut_hbh_bytes(place, frame_len);
@@ -142,8 +143,8 @@ static void look_at_cut_hbh(const struct place *place, size_t frame_len, struct 
 		packet->flags |= HS_PACKET_ANY_TELEMETRY;
 }
 
-// True where the chain goes on behind the Hop-by-Hop header. A jumbogram (RFC 2675) states a
-// payload of 0, into which no header fits.
+// Returns true if the chain continues behind the Hop-by-Hop header. A jumbogram (RFC 2675) states a
+// payload of 0, which has no room for a header.
 static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *hbh = place->frame + place->at;
@@ -159,7 +160,7 @@ static bool parse_hbh(struct place *place, uint8_t *proto, struct hs_packet *pac
 	return !place->options || place->options->parse(hbh, packet);
 }
 
-// True where the chain goes on: not behind the header of a later fragment.
+// Returns true if the chain continues. It ends at the header of a later fragment.
 static bool see_fragment(const uint8_t *header, struct hs_packet *packet)
 {
 	uint16_t offset = hs_be16_load(header + 2) & 0xfff8;
@@ -190,11 +191,11 @@ static bool is_followed(uint8_t proto)
 static size_t extension_bytes(const uint8_t *header, uint8_t proto)
 {
 	if (proto == HS_IP_AUTH)
-		return 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, less two
+		return 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, minus two
 	return proto == HS_IP_FRAGMENT ? 8u : 8u * (header[1] + 1u);
 }
 
-// One extension header other than Hop-by-Hop; false where the chain ends here.
+// Reads one extension header other than Hop-by-Hop. Returns false if the chain ends here.
 static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *header = place->frame + place->at;
@@ -212,7 +213,8 @@ static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 
 static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *packet)
 {
-	// Hop-by-Hop does not count: the verdict is the same before and after a source added one.
+	// Hop-by-Hop does not count, so that the verdict is the same before and after a source
+	// added one.
 	unsigned int headers = 0;
 	if (proto == HS_IP_HOP_BY_HOP && !parse_hbh(place, &proto, packet))
 		return;
@@ -230,9 +232,9 @@ static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *pa
 		packet->flags |= HS_PACKET_MALFORMED;
 }
 
-// Of a chain that is malformed: whether a Hop-by-Hop header is anywhere but first, or more headers
-// than are followed. Whoever takes a header off the front of the chain, as routers do with their
-// Routing header (RFC 8986 section 4.16.1), would make it the first.
+// For a malformed chain: returns whether a Hop-by-Hop header is anywhere but first, or there are
+// more headers than are followed. A device that removes a header from the front of the chain would
+// make it the first, as routers do with their Routing header (RFC 8986 section 4.16.1).
 static void look_for_hidden(
 		struct place place, uint8_t proto, size_t frame_len, struct hs_packet *packet)
 {

@@ -11,24 +11,23 @@
 #include <stdint.h>
 
 enum hs_packet_flag {
-	HS_PACKET_IPV6 = 1 << 0,     // an IPv6 header is there, whole
+	HS_PACKET_IPV6 = 1 << 0,     // a whole IPv6 header is present
 	HS_PACKET_FLOW = 1 << 1,     // l4_proto, src_port, dst_port are valid: rules may match
 	HS_PACKET_FRAGMENT = 1 << 2, // a fragment header that is not atomic (RFC 6946)
-	HS_PACKET_LATER = 1 << 3, // not the first fragment: no ports, matches no rule, left alone
-	HS_PACKET_HBH = 1 << 4,	  // a Hop-by-Hop header, hbh_bytes long
+	HS_PACKET_LATER = 1 << 3,    // not the first fragment: no ports, no rule matches, unchanged
+	HS_PACKET_HBH = 1 << 4,	     // a Hop-by-Hop header, hbh_bytes long
 	HS_PACKET_TELEMETRY = 1 << 5,	  // options 0x31 and 0x11, both well formed
 	HS_PACKET_REQUEST = 1 << 6,	  // at least one option 0x32
 	HS_PACKET_REPORT = 1 << 7,	  // at least one option 0x33
 	HS_PACKET_ANY_TELEMETRY = 1 << 8, // any of 0x31 0x11 0x32 0x33, well formed or not
-	HS_PACKET_MALFORMED =
-			1 << 9,	    // a length does not fit what encloses it, a chain too long, ...
-	HS_PACKET_SHORT = 1 << 10,  // the headers go on beyond `len` but not beyond `frame_len`
-	HS_PACKET_MIXED = 1 << 11,  // telemetry where our nodes put none: strip packs the rest anew
-	HS_PACKET_HIDDEN = 1 << 12, // headers that are not looked through; telemetry may be there
+	HS_PACKET_MALFORMED = 1 << 9, // a length exceeds what encloses it, a chain too long, ...
+	HS_PACKET_SHORT = 1 << 10,    // the headers go on beyond `len` but not beyond `frame_len`
+	HS_PACKET_MIXED = 1 << 11,    // telemetry where our nodes put none: strip repacks the rest
+	HS_PACKET_HIDDEN = 1 << 12,   // headers that are not searched; telemetry may be there
 	HS_PACKET_SIGNAL = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 
-// Offsets count from the first byte of the frame. What does not apply is 0.
+// Offsets count from the first byte of the frame. Members that do not apply are 0.
 struct hs_packet {
 	uint16_t flags;
 	uint16_t l3_off;    // IPv6 header; the Ethernet header and tags are [0, l3_off)
@@ -39,7 +38,7 @@ struct hs_packet {
 	uint16_t l4_off;
 	uint16_t src_port; // host order; 0 for icmp
 	uint16_t dst_port;
-	uint16_t payload_bytes; // IPv6 payload length as stated
+	uint16_t payload_bytes; // IPv6 payload length as the header states it
 	uint8_t l4_proto;
 	uint8_t vlan_tags;
 	uint32_t ns_id;	     // the rule that telemetry names
@@ -64,14 +63,14 @@ struct hs_packet_options {
 void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet);
 
-// Bytes of a packet as telemetry counts them (METRICS 1): Ethernet without FCS, tags and padding,
-// without what telemetry inserted.
+// Returns the bytes of a packet as telemetry counts them (docs/metrics.md, [1]): Ethernet without
+// FCS, tags and padding, without what telemetry inserted.
 static inline uint32_t hs_packet_counted_bytes(const struct hs_packet *packet)
 {
 	return 14u + 40u + packet->payload_bytes - packet->telemetry_bytes;
 }
 
-// Bytes of the IPv6 packet as it is now: what an MTU limits.
+// Returns the present bytes of the IPv6 packet, which an MTU limits.
 static inline uint32_t hs_packet_l3_bytes(const struct hs_packet *packet)
 {
 	return 40u + packet->payload_bytes;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define HS_QUICK_L3 HS_ETHER_BYTES		     // where IPv6 begins in an untagged frame
-#define HS_QUICK_L4 (HS_ETHER_BYTES + HS_IPV6_BYTES) // what follows it
+#define HS_QUICK_L4 (HS_ETHER_BYTES + HS_IPV6_BYTES) // where the next header begins
 
 static inline bool hs_quick_is_l4(uint8_t proto)
 {

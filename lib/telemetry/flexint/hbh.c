@@ -10,23 +10,23 @@
 #define MIN_E2E	  2 // bitmap
 #define MAX_PADN  257
 
-#define ALL_TELEMETRY 0 // in place of a type that goes
+#define ALL_TELEMETRY 0 // selects all types that are removed
 
-// What one walk over the options saw.
+// The findings of one walk over the options.
 struct survey {
-	size_t first; // first telemetry option, 0: none
-	size_t trace; // last one of each kind
+	size_t first; // first telemetry option; 0: none
+	size_t trace; // last option of each kind
 	size_t e2e;
 	unsigned int n_traces;
 	unsigned int n_e2es;
 	uint16_t flags;
 	bool foreign;	     // an option that is neither telemetry nor padding
-	bool foreign_behind; // such a one behind the first telemetry option
+	bool foreign_behind; // such an option behind the first telemetry option
 };
 
 void hs_hbh_pad(uint8_t *at, size_t n)
 {
-	// Our own blocks need nothing else, and a call of memset costs more than all of it.
+	// Our own blocks need no longer padding, and a call of memset costs more than these bytes.
 	static const uint8_t pad[8] = {HS_OPT_PADN};
 	switch (n) {
 	case 2:
@@ -61,8 +61,8 @@ static void set_telemetry(const uint8_t *hbh, size_t trace, size_t e2e, struct h
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 }
 
-// The header that our source makes and nothing else: 0x31 first or behind PadN(2), then 0x11, then
-// at most one PadN. Nearly every telemetry packet; the rest takes the walk.
+// Parses exactly the header that our source makes: 0x31 first or behind PadN(2), then 0x11, then at
+// most one PadN. Nearly all telemetry packets are of this kind; the others need the walk.
 static bool parse_own(const uint8_t *hbh, struct hs_packet *packet)
 {
 	size_t bytes = packet->hbh_bytes;
@@ -128,8 +128,9 @@ static bool survey(const uint8_t *hbh, size_t bytes, struct survey *s)
 	return true;
 }
 
-// What is left of a header without a block of options that begins at `first` and is the last of
-// it, where it lies as our nodes lay it: first of all, or behind whole words of others'.
+// Returns what remains of a header without a block of options that begins at `first` and ends the
+// header. The block must lie as our nodes write it: at the very beginning, or behind whole words of
+// others' options.
 static bool is_block(const uint8_t *hbh, size_t first, size_t *kept)
 {
 	bool leads = first == HS_HBH_OPTIONS ||
@@ -143,13 +144,13 @@ static bool is_canonical(const uint8_t *hbh, const struct survey *s, size_t *kep
 	return !s->foreign_behind && is_block(hbh, s->first, kept);
 }
 
-// Whether an option goes: those of one type, or all telemetry.
+// Returns whether an option is removed: options of one type, or all telemetry.
 static bool goes(uint8_t option, uint8_t type)
 {
 	return type == ALL_TELEMETRY ? hs_hbh_is_telemetry(option) : option == type;
 }
 
-// Every option moves towards the front or stays, so what is yet to be read is never overwritten.
+// Every option moves towards the front or stays, so that unread bytes are never overwritten.
 static size_t pack(const uint8_t *hbh, size_t bytes, size_t from, uint8_t type, uint8_t *out)
 {
 	size_t to = from;
@@ -179,7 +180,7 @@ size_t hs_hbh_repack(uint8_t *hbh, size_t bytes)
 	return pack(hbh, bytes, HS_HBH_OPTIONS, ALL_TELEMETRY, hbh);
 }
 
-// Where the first option of a type begins, 0: nowhere; and whether no other kind is behind it.
+// Returns where the first option of a type begins, or 0, and whether no other kind follows it.
 static size_t first_of_type(const uint8_t *hbh, size_t bytes, uint8_t type, bool *last)
 {
 	size_t first = 0, n;
@@ -219,8 +220,9 @@ bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes)
 
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet)
 {
-	// A second Hop-by-Hop header behind this one is an error (RFC 8200 section 4.1), and would
-	// be believed as the first if this one were stripped: nothing of it counts.
+	// A second Hop-by-Hop header behind this one is an error (RFC 8200 section 4.1). If this
+	// one were stripped, the second would be believed as the first. So nothing of this header
+	// counts.
 	bool last = hbh[0] != HS_IP_HOP_BY_HOP;
 	if (last && parse_own(hbh, packet))
 		return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a Hop-by-Hop header: walked, surveyed for telemetry, packed anew without it.
-// `hbh` is the header's first byte, offsets count from there, `bytes` is the whole header.
+// The options of a Hop-by-Hop header: walked, searched for telemetry, and packed again without
+// telemetry. `hbh` is the header's first byte, offsets count from there, and `bytes` is the whole
+// header.
 //
 // Source: RFC 8200 sections 4.2 and 4.3.
 // Thread rule: any; pure functions. For this folder only.
@@ -17,7 +18,8 @@
 #define HS_OPT_PAD1	 0
 #define HS_OPT_PADN	 1
 
-// Bytes of the option at `at` (at < bytes), its type and length included; 0 where it does not fit.
+// Returns the bytes of the option at `at` (at < bytes), with its type and length, or 0 if it does
+// not fit.
 static inline size_t hs_hbh_option_bytes(const uint8_t *hbh, size_t bytes, size_t at)
 {
 	if (hbh[at] == HS_OPT_PAD1)
@@ -39,7 +41,7 @@ static inline bool hs_hbh_is_telemetry(uint8_t type)
 	       type == HS_OPT_REPORT;
 }
 
-// End of the run of padding that starts at `at`; `at` itself where there is none.
+// Returns the end of the run of padding that starts at `at`, or `at` itself without padding.
 static inline size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t at)
 {
 	while (at < bytes && hs_hbh_is_padding(hbh[at])) {
@@ -55,18 +57,19 @@ static inline size_t hs_hbh_padding_end(const uint8_t *hbh, size_t bytes, size_t
 void hs_hbh_pad(uint8_t *at, size_t n);
 
 // Reads the options of a header that lies whole at packet->l3_off + 40 (l3_off and hbh_bytes are
-// set) and sets all that struct hs_packet says about telemetry. False where the options are broken.
+// set), and sets everything that struct hs_packet says about telemetry. Returns false if the
+// options are broken.
 bool hs_hbh_parse(const uint8_t *hbh, struct hs_packet *packet);
 
-// Whether any telemetry option begins in these bytes of a header that may be cut off.
+// Returns whether any telemetry option begins in these bytes of a header that may be cut off.
 bool hs_hbh_has_telemetry(const uint8_t *hbh, size_t bytes);
 
-// Takes telemetry and padding out and puts every other option at the first place that has its old
-// offset modulo 8. Works in place; the header never grows. Returns the new length of the header, 0
-// where no option is left. The options must be walkable.
+// Removes telemetry and padding, and moves every other option to the first place that has its old
+// offset modulo 8. Works in place; the header never grows. Returns the new length of the header, or
+// 0 if no option is left. The options must be walkable.
 size_t hs_hbh_repack(uint8_t *hbh, size_t bytes);
 
-// The same for the options of one type, with what is before the first of them left byte for byte:
-// where our nodes put them, that is all the host sent. A header without such an option stays as it
-// is.
+// Does the same for the options of one type and leaves everything before the first of them byte for
+// byte. Where our nodes put these options, that is everything that the host sent. A header without
+// such an option does not change.
 size_t hs_hbh_take_type(uint8_t *hbh, size_t bytes, uint8_t type);
