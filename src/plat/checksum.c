@@ -83,7 +83,7 @@ void hs_checksum_complete(uint8_t *frame, size_t len)
 	bool known = segment.protocol == IPPROTO_TCP || segment.protocol == IPPROTO_UDP;
 	if (!known || segment.len < field + 2)
 		return;
-	// The field's content is part of the sum: it stands for the pseudo header.
+	// The field's content is part of the sum, because it stands for the pseudo header.
 	uint16_t sum = (uint16_t)~rte_raw_cksum(segment.at, segment.len);
 	if (sum == 0 && segment.protocol == IPPROTO_UDP)
 		sum = UINT16_MAX; // 0 means none (RFC 768)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clock is a line, base + (ticks - base ticks) * rate. A correction makes a new line
-// (clock_servo.h); two are kept, so that a reader never waits for the writer.
+// The clock is a line: base + (ticks - base ticks) * rate. A correction makes a new line
+// (clock_servo.h). Two lines are kept, so that a reader never waits for the writer.
 #include "clock.h"
 
 #include "clock_servo.h"
@@ -17,28 +17,28 @@
 #include <time.h>
 
 #define SECOND_NS     INT64_C(1000000000)
-#define RIGHT_NS      INT64_C(10000000) // an offset beyond it is no synchronised clock
+#define RIGHT_NS      INT64_C(10000000) // with a larger offset, the clock is not synchronised
 #define RATE_FIRST_NS INT64_C(20000000)
 #define SAMPLES	      5
 
-// struct hs_clock_line for readers.
+// The atomic form of struct hs_clock_line, for readers.
 struct line {
 	_Atomic uint64_t base_ticks;
 	_Atomic int64_t base_ns;
 	_Atomic uint64_t rate;
 	_Atomic int64_t stepped_ns;
-	_Atomic uint64_t id; // of this clock since its last step: another clock, another time
+	_Atomic uint64_t id; // identifies this clock since its last step
 };
 
 struct hs_clock {
-	// Read by every worker, written a few times a second.
-	_Atomic uint32_t generation; // its lowest bit says which line holds
+	// Every worker reads this; control writes it a few times a second.
+	_Atomic uint32_t generation; // its lowest bit selects the valid line
 	struct line lines[2];
 	_Atomic int64_t manual_ns;
 	bool manual;
 	struct hs_clock_source source;
 
-	// Control's own.
+	// Only control uses the following members.
 	alignas(64) enum hs_clock_scale scale;
 	struct hs_clock_servo servo;
 	uint64_t id;
@@ -70,7 +70,8 @@ static int64_t machine_realtime(void *context)
 	return read_clock(CLOCK_REALTIME);
 }
 
-// Slewed by NTP as the wall clock is, so it has that one's rate, but never set.
+// NTP slews this clock as it slews the wall clock, so both have the same rate, but this clock is
+// never set.
 static int64_t machine_monotonic(void *context)
 {
 	(void)context;
@@ -113,8 +114,8 @@ static const struct hs_clock_source machine = {
 
 // ---- reading ----
 
-// A reader that took the old line and was then held up may have seen a moment more than the new
-// line gives; what it saw last is the floor of what it sees next.
+// A reader that took the old line and was then delayed may have seen a moment more than the new
+// line gives. The reader never gets less than what it saw last.
 static inline int64_t never_before(uint64_t id, int64_t now_ns)
 {
 	static __thread struct {
@@ -140,7 +141,7 @@ int64_t hs_clock_read(const struct hs_clock *clock, int64_t *stepped_ns)
 		return atomic_load_explicit(&clock->manual_ns, memory_order_relaxed);
 	}
 
-	// Once round, but where the reader slept through two corrections.
+	// The loop runs once, unless the reader slept through two corrections.
 	do {
 		generation = atomic_load_explicit(&clock->generation, memory_order_acquire);
 		const struct line *line = &clock->lines[generation & 1];
@@ -184,8 +185,8 @@ static void publish(struct hs_clock *clock)
 	uint32_t generation = atomic_load_explicit(&clock->generation, memory_order_relaxed);
 	struct line *line = &clock->lines[(generation + 1) & 1];
 
-	// Nobody reads this line now, but for a reader that will see that the generation moved on:
-	// the fence keeps these stores after the store of the last generation.
+	// Nobody reads this line now, except a reader that will see that the generation changed.
+	// The fence keeps these stores after the store of the last generation.
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&line->base_ticks, from->base_ticks, memory_order_relaxed);
 	atomic_store_explicit(&line->base_ns, from->base_ns, memory_order_relaxed);
@@ -195,7 +196,7 @@ static void publish(struct hs_clock *clock)
 	atomic_store_explicit(&clock->generation, generation + 1, memory_order_release);
 }
 
-// The best of several: an interruption between two readings shows as a wide bracket.
+// Takes the best of several readings: an interruption between two readings shows as a wide bracket.
 static struct hs_clock_reading read_source(const struct hs_clock_source *source)
 {
 	uint64_t best_width = UINT64_MAX;
@@ -221,8 +222,8 @@ static struct hs_clock_reading read_source(const struct hs_clock_source *source)
 	return best;
 }
 
-// With a leap second the wall clock and its distance to TAI change together: a reading that has one
-// of the two before and the other after it is a second wrong.
+// With a leap second, the wall clock and its distance to TAI change together. A reading that has
+// one of the two before the change and the other after it is wrong by a second.
 static struct hs_clock_reading take_reading(
 		const struct hs_clock_source *source, enum hs_clock_scale scale)
 {
@@ -241,7 +242,7 @@ static struct hs_clock_reading take_reading(
 	return reading;
 }
 
-// What a simulated system does is told by whoever simulates it.
+// Whoever simulates a system sets its status.
 static bool is_machines(const struct hs_clock *clock)
 {
 	return clock->source.ticks == machine_ticks;
@@ -309,7 +310,8 @@ void hs_clock_set_step(struct hs_clock *clock, int64_t step_ns)
 
 static struct hs_clock *allocate(void)
 {
-	// Whole cache lines, so that control's half never shares one with the readers'.
+	// The clock occupies whole cache lines, so that control's half never shares one with the
+	// readers'.
 	struct hs_clock *clock = aligned_alloc(alignof(struct hs_clock), sizeof(*clock));
 
 	if (clock)

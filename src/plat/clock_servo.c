@@ -32,9 +32,9 @@ static bool rate_is_sane(const struct hs_clock_servo *servo, uint64_t rate)
 	return rate > servo->first_rate - slack && rate < servo->first_rate + slack;
 }
 
-// A counter that jumped once, as that of a machine that slept, is measured anew from here. One that
-// goes on at another rate, as that of a machine that moved to other hardware, has that one from now
-// on.
+// A counter that jumped once, as on a machine that slept, is measured anew from here. A counter
+// that continues at another rate, as on a machine that moved to other hardware, gets that rate from
+// now on.
 static void meet_strange_rate(
 		struct hs_clock_servo *servo, const struct hs_clock_reading *now, uint64_t rate)
 {
@@ -45,8 +45,8 @@ static void meet_strange_rate(
 	servo->strange_rates = 0;
 }
 
-// The rate over the last 16 to 32 s: long enough for the readings' own error to vanish, short
-// enough to follow the room's temperature.
+// Measures the rate over the last 16 to 32 s. This is long enough for the readings' own error to
+// vanish and short enough to follow the room's temperature.
 static void measure_rate(struct hs_clock_servo *servo, const struct hs_clock_reading *now)
 {
 	int64_t span_ns = now->monotonic_ns - servo->anchor.monotonic_ns;
@@ -83,8 +83,8 @@ static int64_t fastest_slew_ppb(struct hs_clock_servo *servo)
 	return ppb > SLEW_MAX_PPB ? ppb : SLEW_MAX_PPB;
 }
 
-// Takes the offset out over a second, or over twice the time between corrections if these are rare:
-// a shorter time would overshoot.
+// Removes the offset over a second, or over twice the time between corrections if these are rare. A
+// shorter time would overshoot.
 static uint64_t slewed_rate(struct hs_clock_servo *servo, int64_t interval_ns)
 {
 	int64_t over_ns = 2 * interval_ns > SLEW_OVER_NS ? 2 * interval_ns : SLEW_OVER_NS;
@@ -98,14 +98,14 @@ static uint64_t slewed_rate(struct hs_clock_servo *servo, int64_t interval_ns)
 	return (uint64_t)((__int128)servo->rate + (__int128)servo->rate * ppb / SECOND_NS);
 }
 
-// A leap second, which is as long as the usual bound, is slewed whatever the readings' own error.
+// A leap second is as long as the usual bound and is slewed, whatever the readings' own error.
 static bool is_beyond(const struct hs_clock_servo *servo)
 {
 	return magnitude(servo->offset_ns) > servo->step_ns + servo->step_ns / 100;
 }
 
-// Where the counter itself jumped, by more than any slew explains, steady time goes on as the
-// monotonic clock does: the time that the counter says has not passed.
+// If the counter itself jumped by more than any slew explains, steady time continues with the
+// monotonic clock, because the counter's time has not passed.
 static int64_t steady_ns(const struct hs_clock_servo *servo, int64_t ours_ns, int64_t last_ns,
 		int64_t interval_ns)
 {

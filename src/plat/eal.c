@@ -29,8 +29,8 @@
 #define MAX_WORDS      128
 #define MAX_WORD_BYTES 512
 #define N_WORKERS_MAX  16
-// EAL's own bookkeeping, devices' private data and the ends of pages: measured at 11 MiB with 32
-// ports; the share covers what the allocator loses between large pieces.
+// EAL's own bookkeeping, devices' private data and the ends of pages took 11 MiB with 32 ports. The
+// share covers what the allocator loses between large pieces.
 #define EAL_SLACK_BYTES (32 * MIB)
 
 // Words for rte_eal_init: our own in a fixed store (EAL keeps pointers to them), then the user's.
@@ -61,7 +61,7 @@ static bool user_says(const struct hs_eal_config *config, const char *word)
 	return false;
 }
 
-// Where EAL will put its runtime files (eal_create_runtime_dir of 22.11).
+// Writes the path where EAL will put its runtime files (eal_create_runtime_dir of 22.11).
 static void runtime_directory(const char *prefix, char *out, size_t size)
 {
 	const char *base = getenv("RUNTIME_DIRECTORY");
@@ -81,7 +81,8 @@ static bool make_directories(char *path)
 	return (mkdir(path, 0700) == 0 || errno == EEXIST) && access(path, W_OK | X_OK) == 0;
 }
 
-// EAL fails as a whole, after all its work, where it cannot bind its telemetry socket: look first.
+// EAL fails as a whole, after all its work, if it cannot bind its telemetry socket. So this is
+// checked first.
 static bool telemetry_can_start(const char *prefix)
 {
 	char directory[300];
@@ -146,8 +147,8 @@ static uint64_t memory_mib(const struct hs_eal_config *config)
 static void add_memory(const struct hs_eal_config *config)
 {
 	if (config->huge_pages) {
-		// Not --in-memory: memif does not probe under it. Unlinked at once, so that a crash
-		// leaves no page behind.
+		// --in-memory is not used, because memif does not probe under it. Files are
+		// unlinked at once, so that a crash leaves no page behind.
 		add_word("--huge-unlink");
 		return;
 	}
@@ -168,18 +169,18 @@ static void build_line(const struct hs_eal_config *config, bool *telemetry)
 	if (!config->pci)
 		add_word("--no-pci");
 	else if (!user_says(config, "-a"))
-		// Ports probe their own devices one by one. Without a list EAL would try every
-		// device of the machine, its own network card among them: list one that does not
-		// exist.
+		// Ports probe their own devices one by one. Without a list, EAL would try every
+		// device of the machine, including its network card. So the list names a device
+		// that does not exist.
 		add_word("--allow=ffff:ff:1f.7");
 	add_word("--file-prefix");
 	add_word("%s", config->file_prefix[0] ? config->file_prefix : "hopsight");
 	if (!user_says(config, "--log-level")) {
-		// Of several that match EAL takes the first. Telemetry warns that an old format is
-		// absent.
+		// If several options match, EAL uses the first. Telemetry warns that an old format
+		// is absent.
 		add_word("--log-level=lib.telemetry:error");
-		// A client that waits for its server says so once a second otherwise; we say it
-		// once.
+		// A client that waits for its server would otherwise log this once a second. We log
+		// it once.
 		add_word("--log-level=pmd.net.memif:critical");
 		add_word("--log-level=*:warning");
 	}
@@ -216,9 +217,9 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	if (ret < 0)
 		return ret;
 	build_line(config, &telemetry);
-	hs_eal_log_take(); // without memory for it they go to stderr as they are
+	hs_eal_log_take(); // without memory for this, they go to stderr unchanged
 
-	// EAL's threads inherit the mask; signals are for the threads that expect them.
+	// EAL's threads inherit the mask. Signals must reach only the threads that expect them.
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = rte_eal_init(line.argc, line.argv);
@@ -233,7 +234,7 @@ int hs_eal_init(const struct hs_eal_config *config, struct hs_error *err)
 	return 0;
 }
 
-// EAL leaves its runtime directory behind, one for each prefix that ever ran.
+// EAL leaves a runtime directory for each prefix that ever ran.
 static void remove_runtime_directory(void)
 {
 	char path[PATH_MAX];
@@ -241,12 +242,12 @@ static void remove_runtime_directory(void)
 
 	if (snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", directory) < (int)sizeof(path))
 		unlink(path);
-	rmdir(directory); // fails where somebody else's files are in it
+	rmdir(directory); // fails if others have files in it
 }
 
-// net_memif (22.11) leaves its listening socket registered when it closes, and the interrupt
-// thread's copy of that registration lies in memory that rte_eal_cleanup unmaps; a wake-up that is
-// still under way then ends in SIGSEGV: the thread is held for good.
+// net_memif (22.11) leaves its listening socket registered when it closes. The interrupt thread's
+// copy of that registration lies in memory that rte_eal_cleanup unmaps. A wake-up that is still
+// under way would then end in SIGSEGV. So the thread is held permanently.
 void hs_eal_fini(void)
 {
 	hs_interrupts_hold();
@@ -254,8 +255,8 @@ void hs_eal_fini(void)
 	remove_runtime_directory();
 }
 
-// Without huge pages DPDK lays out a pool so that no buffer crosses a page of 4 KiB, which nearly
-// doubles it. Addresses are virtual then, so contiguity is not a question.
+// Without huge pages, DPDK lays out a pool so that no buffer crosses a page of 4 KiB, which nearly
+// doubles the pool. Addresses are virtual then, so that contiguity does not matter.
 static unsigned pool_flags(void)
 {
 	return rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
@@ -306,7 +307,7 @@ uint64_t hs_pool_bytes_private(uint32_t n, uint16_t private_bytes, uint16_t data
 	uint64_t ring_bytes = rte_align64pow2((uint64_t)n + 1) * sizeof(void *);
 
 	rte_mempool_calc_obj_size(element_bytes(private_bytes, data_room_bytes), 0, &size);
-	// Plus the pool's own header with a cache for each possible lcore.
+	// The sum includes the pool's own header with a cache for each possible lcore.
 	return (uint64_t)n * size.total_size + ring_bytes +
 	       RTE_MAX_LCORE * sizeof(struct rte_mempool_cache) + MIB;
 }

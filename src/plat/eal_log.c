@@ -13,11 +13,11 @@
 
 #define TEXT_BYTES 512
 
-// DPDK has one log for the process.
+// This is global because DPDK has one log for the process.
 static struct {
 	FILE *stream;
 	pthread_mutex_t lock;
-	char text[TEXT_BYTES]; // the line that has not ended yet
+	char text[TEXT_BYTES]; // the incomplete line
 	size_t len;
 	char first_error[TEXT_BYTES];
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};

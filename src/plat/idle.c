@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Empty rounds for this long before the first sleep: a sleep and its wake-up cost about 20 us.
+// Time of empty rounds before the first sleep: a sleep and its wake-up cost about 20 us.
 #define SPIN_US	       50
 #define TIMED_SLEEP_NS 1000000
 #define LONG_SLEEP_NS  100000000
@@ -31,14 +31,14 @@ struct entry {
 };
 
 struct hs_idle {
-	// The worker's own.
+	// Only the worker uses the following members.
 	uint64_t empty_since; // ticks; 0: the last round brought packets
 	uint64_t spin_ticks;
 	bool adaptive;
 	bool exact_timers;
 
 	alignas(64) rte_spinlock_t
-			lock; // over entries: control changes them while the worker sleeps
+			lock; // protects entries: control changes them while the worker sleeps
 	struct entry entries[MAX_ENTRIES];
 	unsigned n_entries;
 	_Atomic uint32_t sleeps; // odd while the worker sleeps
@@ -83,7 +83,7 @@ int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue
 		ret = 0;
 	}
 	rte_spinlock_unlock(&idle->lock);
-	hs_idle_wake(idle); // the next sleep takes it in
+	hs_idle_wake(idle); // the next sleep includes it
 	return ret;
 }
 
@@ -105,7 +105,7 @@ void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port)
 	sleeps = atomic_load(&idle->sleeps);
 	rte_spinlock_unlock(&idle->lock);
 
-	// A sleeper holds the port's sockets open: see it off.
+	// A sleeping worker holds the port's sockets open, so it must wake first.
 	hs_idle_wake(idle);
 	while ((sleeps & 1) && atomic_load(&idle->sleeps) == sleeps)
 		sched_yield();
@@ -131,8 +131,9 @@ bool hs_idle_should_arm(struct hs_idle *idle)
 
 void hs_idle_arm(struct hs_idle *idle)
 {
-	// The sockets show what waits in their rings, whenever it came: there is nothing to arm.
-	// The first sleep makes this thread's timers exact; 50 us of slack would be added to each.
+	// The sockets show what waits in their rings, whenever it came, so that nothing has to be
+	// armed. The first sleep makes this thread's timers exact; otherwise each would get 50 us
+	// of slack.
 	if (idle->exact_timers)
 		return;
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -155,7 +156,8 @@ static unsigned add_fds(const struct entry *entry, struct pollfd *fds)
 	return n;
 }
 
-// What to wait for, taken anew each time: ports come and go while the worker sleeps.
+// Collects the descriptors to wait for. This happens at each sleep, because ports come and go while
+// the worker sleeps.
 static unsigned begin_sleep(struct hs_idle *idle, struct pollfd *fds, bool *timed)
 {
 	unsigned n = 1;
@@ -173,8 +175,8 @@ static unsigned begin_sleep(struct hs_idle *idle, struct pollfd *fds, bool *time
 	return n;
 }
 
-// An interface that goes down leaves an error on its sockets that would end every sleep at once;
-// reading it takes it off.
+// An interface that goes down leaves an error on its sockets, which would end every sleep at once.
+// Reading the error removes it.
 static void clear_errors(const struct pollfd *fds, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -195,7 +197,7 @@ void hs_idle_sleep(struct hs_idle *idle)
 	int ready = ppoll(fds, n, &limit, NULL);
 
 	atomic_fetch_add(&idle->sleeps, 1);
-	// After a sleep that nothing ended the next empty round may sleep again at once.
+	// After a sleep that nothing interrupted, the next empty round may sleep again at once.
 	if (ready <= 0)
 		return;
 	idle->empty_since = 0;
@@ -213,5 +215,5 @@ void hs_idle_wake(struct hs_idle *idle)
 	uint64_t one = 1;
 
 	if (write(idle->wake_fd, &one, sizeof(one)) < 0)
-		return; // full: it is awake already
+		return; // full: the worker is already awake
 }

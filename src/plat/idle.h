@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a worker rests when its queues are empty: spins, or sleeps until a packet or a short time.
+// How a worker behaves when its queues are empty: it spins, or it sleeps until a packet comes or a
+// short time has passed.
 //
-// `iface` ports are polled on the very sockets that their driver receives from, which costs nothing
-// while the worker is busy. Ports without any wake-up bound the sleep to 1 ms.
+// `iface` ports are polled on the sockets that their driver receives from, which costs nothing
+// while the worker is busy. Ports without a wake-up limit the sleep to 1 ms.
 //
-// The loop: if a round brought packets, hs_idle_work; if not and hs_idle_should_arm, then
-// hs_idle_arm, one more round, and hs_idle_sleep if that was empty too.
+// The loop is: if a round brought packets, call hs_idle_work. If not, and hs_idle_should_arm is
+// true, call hs_idle_arm, run one more round, and call hs_idle_sleep if that round was also empty.
 //
 // Thread rule: owner lcore, except create, destroy, add and remove (control) and wake (any).
 #pragma once
@@ -14,20 +15,22 @@
 
 struct hs_idle;
 
-// Not adaptive: never sleeps. 0 or negative errno; destroy accepts NULL.
+// If not adaptive, the worker never sleeps. Returns 0 or a negative errno; destroy accepts NULL.
 int hs_idle_create(bool adaptive, struct hs_idle **idle);
 void hs_idle_destroy(struct hs_idle *idle);
 
-// Queues that the worker polls: all of a port's, or one. Also while the worker runs or sleeps; when
-// remove returns, the worker no longer sleeps on the port, so that it may be detached.
+// Adds queues that the worker polls: all of a port's, or one. This works while the worker runs or
+// sleeps. When remove returns, the worker no longer sleeps on the port, so that the port may be
+// detached.
 int hs_idle_add_port(struct hs_idle *idle, struct hs_port *port);
 int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue);
 void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port);
 
-// Called after a round that brought packets.
+// Call this after a round that brought packets.
 void hs_idle_work(struct hs_idle *idle);
-// Called after an empty round. True when the worker has been idle long enough to sleep: it arms,
-// polls its queues once more, and calls hs_idle_sleep if they are still empty, hs_idle_work if not.
+// Call this after an empty round. Returns true if the worker has been idle long enough to sleep.
+// The worker then arms, polls its queues once more, and calls hs_idle_sleep if they are still
+// empty, or hs_idle_work if not.
 bool hs_idle_should_arm(struct hs_idle *idle);
 void hs_idle_arm(struct hs_idle *idle);
 void hs_idle_sleep(struct hs_idle *idle);

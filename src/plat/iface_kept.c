@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an interface was before it was changed, in a file, until it is given back: a node that is
-// killed cannot do that, and the next one finds what the last one had made of the interface.
+// Keeps an interface's original settings in a file until they are restored. A node that is killed
+// cannot restore them, and the next node finds the changed interface.
 //
-// One file for each interface of each network namespace, written whole beside its place and then
-// moved there. A file that others could have written, that is damaged, or that is of an interface
-// that has gone since, is not believed.
+// There is one file for each interface of each network namespace. It is written completely beside
+// its place and then moved there. A file is ignored if others could have written it, if it is
+// damaged, or if its interface has been deleted since.
 #include "port_private.h"
 
 #include "log.h"
@@ -25,7 +25,8 @@
 	"was_down %d\nend\n"
 #define KEPT_BYTES 256
 
-// Never used for a second namespace before the machine restarts, unlike the number of its file.
+// This id is never used for a second namespace before the machine restarts, unlike the number of
+// its file.
 static uint64_t namespace_id(void)
 {
 	uint64_t id = 0;
@@ -59,7 +60,7 @@ static bool is_trusted(int fd)
 	       !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-// Exactly what keep() writes, and only values that it can have written.
+// Accepts exactly what keep() writes, with values that keep() can have written.
 static bool parse(const char *text, unsigned *index, struct iface_saved *saved)
 {
 	char again[KEPT_BYTES];
@@ -102,7 +103,7 @@ bool iface_kept_read(const struct iface *iface, struct iface_saved *saved)
 				iface->name);
 		return false;
 	}
-	return index == iface->index; // else of another one that had the name
+	return index == iface->index; // else it belongs to an earlier interface
 }
 
 static bool write_whole(int fd, const char *text)
@@ -123,7 +124,7 @@ void iface_kept_write(const struct iface *iface)
 	snprintf(text, sizeof(text), KEPT_FORMAT, iface->index, saved->disable_ipv6, saved->gro,
 			saved->lro, saved->rx_vlan, saved->was_down);
 	mkdir(FOLDER, 0755);
-	unlink(aside); // of a node that was killed meanwhile
+	unlink(aside); // left by a node that was killed meanwhile
 	int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0 && write_whole(fd, text) && rename(aside, name) == 0)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a port changes on its kernel interface, and gives back.
+// The settings that a port changes on its kernel interface, and restores.
 #include "port_private.h"
 
 #include "log.h"
@@ -45,7 +45,7 @@ static int set_up(const char *name, bool up)
 	return iface_ioctl(name, SIOCSIFFLAGS, &ifr);
 }
 
-// -1: a kernel without IPv6, which has nothing to silence.
+// Returns -1 for a kernel without IPv6, where nothing has to be disabled.
 static int ipv6_open(const char *name, int flags)
 {
 	char path[96];
@@ -98,7 +98,8 @@ static void flag_on(const char *name, uint32_t flag)
 		ethtool_set(name, ETHTOOL_SFLAGS, (uint32_t)flags | flag);
 }
 
-// Promiscuity by membership of a socket: it ends with the socket, even if the process is killed.
+// A socket's membership makes the interface promiscuous. It ends with the socket, even if the
+// process is killed.
 static int join_promiscuous(unsigned index)
 {
 	struct packet_mreq member = {.mr_ifindex = (int)index, .mr_type = PACKET_MR_PROMISC};
@@ -113,8 +114,8 @@ static int join_promiscuous(unsigned index)
 	return fd;
 }
 
-// What there is to change and to undo. Of what a node that was killed had changed already, it is
-// what that one had found.
+// Finds the settings to change and to restore. For settings that a killed node had already changed,
+// these are the values that the killed node had found.
 static void look(struct iface *iface)
 {
 	struct iface_saved *saved = &iface->saved, kept;
@@ -187,7 +188,7 @@ void iface_restore(struct iface *iface)
 	if (iface->promiscuous_fd >= 0)
 		close(iface->promiscuous_fd);
 	iface->promiscuous_fd = -1;
-	// Gone, or another one under the same name: there is nothing of ours to undo.
+	// The interface is gone, or another one has its name: nothing of ours has to be undone.
 	if (iface->index == 0 || if_nametoindex(name) != iface->index) {
 		iface_kept_remove(iface);
 		return;

@@ -18,11 +18,11 @@
 
 #define HOLD_LIMIT_S 1
 
-// One thread, one leash. The thread is held inside a callback of our own.
+// There is one interrupt thread. It is held inside a callback of our own.
 static struct {
 	struct rte_intr_handle *handle;
-	int call_fd;  // readable: the thread is to come and be held
-	int epoll_fd; // the thread's own, as long as it is held
+	int call_fd;  // readable: the thread must come and be held
+	int epoll_fd; // the thread's own epoll descriptor while it is held
 	bool held;
 	sem_t has_come, may_go;
 } leash = {.call_fd = -1, .epoll_fd = -1};
@@ -33,7 +33,7 @@ static void wait_for(sem_t *semaphore)
 		;
 }
 
-// On the interrupt thread.
+// Runs on the interrupt thread.
 static void be_held(void *context)
 {
 	uint64_t calls;
@@ -70,8 +70,8 @@ static bool watches_call_fd(const char *epoll_fd)
 	return found;
 }
 
-// EAL does not tell which epoll descriptor its thread waits on, but no other has ours in it. Each
-// change of what the thread waits for makes it another one.
+// EAL does not tell which epoll descriptor its thread waits on, but only that one contains our
+// descriptor. It changes with each change of what the thread waits for.
 static int find_epoll_fd(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -138,7 +138,8 @@ void hs_interrupts_pass(void)
 {
 	if (!leash.held)
 		return;
-	// Called back before it goes: it does what was ready before, then this.
+	// The thread is called back before it is released: it handles what was ready before, then
+	// this call.
 	call();
 	sem_post(&leash.may_go);
 	wait_for(&leash.has_come);

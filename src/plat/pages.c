@@ -21,7 +21,7 @@ static bool is_mapped(size_t bytes)
 	return bytes >= HS_PAGES_LARGE_BYTES && !rte_eal_has_hugepages();
 }
 
-// The kernel puts a huge page only where one begins: map one more, and give back what is not used.
+// The kernel uses a huge page only at an aligned address: map one more, and unmap the unused parts.
 static void *map(size_t bytes)
 {
 	size_t mapped = bytes + HUGE_BYTES;
@@ -34,7 +34,7 @@ static void *map(size_t bytes)
 	if (begin > at)
 		munmap(at, (size_t)(begin - at));
 	munmap(begin + bytes, (size_t)(at + mapped - (begin + bytes)));
-	madvise(begin, bytes, MADV_HUGEPAGE); // refused by a kernel without: common pages then
+	madvise(begin, bytes, MADV_HUGEPAGE); // a kernel without this uses common pages
 	return begin;
 }
 

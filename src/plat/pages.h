@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for large tables that are met at random: in huge pages, also where DPDK has none. Without
-// them nearly every access to a table of some hundred MiB walks the page tables first, which in a
-// virtual machine takes longer than the access.
+// Memory for large tables with random access, in huge pages, also where DPDK has none. Without huge
+// pages, nearly every access to a table of some hundred MiB first walks the page tables, which
+// takes longer than the access in a virtual machine.
 //
 // Thread rule: any.
 #pragma once
 
 #include <stddef.h>
 
-// Less than this comes from DPDK's memory in any case: a huge page would be mostly empty.
+// Smaller pieces come from DPDK's memory in any case, because a huge page would be mostly empty.
 #define HS_PAGES_LARGE_BYTES ((size_t)1 << 20)
 
-// Zeroed memory, aligned to 128 bytes; NULL where there is none. From a MiB on and without DPDK's
-// huge pages the kernel is asked for huge pages of its own (madvise; it gives common ones if it has
-// to).
+// Returns zeroed memory, aligned to 128 bytes, or NULL. From 1 MiB on and without DPDK's huge
+// pages, the kernel is asked for its own huge pages (madvise; it uses common pages if it has to).
 void *hs_pages_take(const char *name, size_t bytes);
-// `bytes` as taken; pages may be NULL.
+// `bytes` must be as taken. pages may be NULL.
 void hs_pages_give(void *pages, size_t bytes);
 
-// How much of it DPDK has to be given, where it runs without huge pages.
+// Returns how much of it comes from DPDK's memory if DPDK runs without huge pages.
 size_t hs_pages_dpdk_bytes(size_t bytes);

@@ -72,7 +72,7 @@ static int check_numbers(const struct hs_port *port, struct hs_error *err)
 
 // ---- making ----
 
-// What a port does while there is no device behind it: workers may still look at it.
+// The bursts of a port without a device. Workers may still poll it.
 static uint16_t gone_burst(
 		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
@@ -113,7 +113,8 @@ static void destroy_port(struct hs_port *port)
 static struct hs_port *create_port(const struct hs_port_config *config, uint16_t index,
 		uint16_t n_workers, struct rte_mempool *pool)
 {
-	// Workers read it for each burst: no line of it may be something else's that is written.
+	// Workers read this for each burst, so no line of it may contain other data that is
+	// written.
 	size_t bytes = RTE_ALIGN_CEIL(sizeof(struct hs_port), PORT_APART);
 	struct hs_port *port = aligned_alloc(PORT_APART, bytes);
 
@@ -245,7 +246,7 @@ void port_follow_mtu(struct hs_port *port, uint32_t mtu)
 	atomic_store_explicit(&p->max_frame, mtu + RTE_ETHER_HDR_LEN, memory_order_relaxed);
 	if (limit == port->mtu)
 		return;
-	// Workers read it as they go: either value is right for the packets of that moment.
+	// Workers read it at any time. Either value is right for the packets of that moment.
 	__atomic_store_n(&port->mtu, limit, __ATOMIC_RELAXED);
 	hs_log(limit < port->config.mtu ? HS_LOG_WARNING : HS_LOG_NOTICE, "port",
 			"%s: interface %s has an MTU of %u: the port's limit is %u, of %u "
@@ -253,7 +254,7 @@ void port_follow_mtu(struct hs_port *port, uint32_t mtu)
 			port->config.name, p->iface.name, mtu, limit, port->config.mtu);
 }
 
-// What a device counts may start anew (memif does when its peer leaves); ours only grows.
+// A device's counters may restart (memif's do when its peer leaves). Ours only grow.
 static void add_growth(uint64_t now, uint64_t *last, uint64_t *total)
 {
 	*total += now >= *last ? now - *last : now;

@@ -20,15 +20,15 @@
 #include <string.h>
 
 #define DESCRIPTORS  1024
-#define XDP_HEADROOM 256 // the kernel's, before each frame
+#define XDP_HEADROOM 256 // the kernel reserves this before each frame
 #define PAGE_BYTES   4096
 
 struct ethdev {
 	uint16_t tx_queues;
-	bool calls;   // a memif client: it is its part to call the server, again where that is gone
-	sem_t called; // the interrupt thread has done what was asked
+	bool calls;   // a memif client: it must call the server, and again after losing it
+	sem_t called; // the interrupt thread has done its work
 	unsigned patience;
-	bool started; // else it must not be polled: DPDK would complain with each burst
+	bool started; // false: it must not be polled; DPDK would log an error each time
 	struct queue_lock {
 		alignas(PORT_APART) rte_spinlock_t lock;
 	} locks[PORT_MAX_QUEUES];
@@ -46,7 +46,7 @@ static uint16_t device_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 	return rte_eth_tx_burst(port->ethdev_id, queue, mbufs, n);
 }
 
-// For a device with fewer transmit queues than there are workers.
+// For a device with fewer transmit queues than workers.
 static uint16_t shared_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct ethdev *device = port_private(port)->device;
@@ -89,8 +89,8 @@ static void remove_device(uint16_t id)
 		rte_dev_remove(device);
 }
 
-// How many transmit queues to set up. Most virtual devices pair theirs with a peer's receive
-// queues, so that more of them than receive queues would send where nobody looks.
+// Returns the number of transmit queues to set up. Most virtual devices pair them with a peer's
+// receive queues. More of them than receive queues would send where nobody receives.
 static uint16_t tx_queues_of(const struct hs_port *port, const struct rte_eth_dev_info *info)
 {
 	uint16_t wanted = port->rx_queues;
@@ -125,7 +125,7 @@ static int setup_queues(const struct hs_port *port, uint16_t tx_queues)
 #define RSS_ADDRESSES (RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER)
 #define RSS_PORTS     (RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP)
 
-// Rules are of IPv6 flows: where the device cannot tell these apart, workers share the work badly.
+// Rules are for IPv6 flows. If the device cannot distinguish these, workers share the work badly.
 static void say_how_flows_spread(const struct hs_port *port, const struct rte_eth_dev_info *info)
 {
 	uint64_t can = info->flow_type_rss_offloads;
@@ -190,8 +190,8 @@ static int start_device(struct hs_port *port, struct hs_error *err)
 	ret = rte_eth_dev_configure(port->ethdev_id, port->rx_queues, device->tx_queues, &conf);
 	if (ret < 0)
 		goto fail;
-	// An interface's MTU is its owner's. Of other devices it is ours, and a refusal is no
-	// error: the node keeps to its own limit.
+	// An interface's owner decides its MTU. We decide the MTU of other devices, and a refusal
+	// is no error, because the node keeps to its own limit.
 	if (port->config.kind != HS_PORT_IFACE)
 		rte_eth_dev_set_mtu(port->ethdev_id, port->mtu);
 	ret = setup_queues(port, device->tx_queues);
@@ -215,8 +215,8 @@ fail:
 	return ret;
 }
 
-// DPDK's own error numbers mislead: a driver that refuses its arguments is "not permitted", a name
-// that no driver knows a "bad address".
+// DPDK's own error numbers mislead: a driver that refuses its arguments returns "not permitted",
+// and an unknown name is a "bad address".
 static void explain(const struct hs_port *port, int error, struct hs_error *err)
 {
 	const char *key = port_device_key(port), *device = port->config.device;
@@ -361,9 +361,9 @@ static void hang_up_and_call(void *context)
 	sem_post(&device->called);
 }
 
-// A memif client calls when it is started, once. Its handshake and its farewells are handled on
-// DPDK's interrupt thread: stopping it from here meanwhile frees what that thread is using, so that
-// this is done there, too, as an alarm. A call under way is given another second.
+// A memif client calls once, when it is started. DPDK's interrupt thread handles its handshake and
+// its disconnects. Stopping the client here meanwhile would free what that thread is using. So this
+// is also done on that thread, as an alarm. A call under way gets another second.
 static int ethdev_call(struct hs_port *port)
 {
 	struct ethdev *device = port_private(port)->device;
@@ -411,13 +411,13 @@ static const char *xdp_objection(const struct hs_port *port)
 		return "the node's buffers are larger than a page";
 	if (rte_pktmbuf_data_room_size(p->pool) < port_xdp_mbuf_bytes(port->config.mtu))
 		return "the node's buffers are too small for its MTU";
-	// What comes in on a queue that nobody reads is lost.
+	// Packets on a queue that nobody reads are lost.
 	if (iface_rx_channels(&p->iface) != port->rx_queues)
 		return "the interface has another number of receive queues than rx_queues says";
 	return NULL;
 }
 
-// Device names stay unique where a device comes back while the old one's name lingers.
+// Device names stay unique if a device comes back while the old device's name still exists.
 static unsigned next_device(void)
 {
 	static atomic_uint devices;
@@ -454,7 +454,7 @@ static int xdp_attach(struct hs_port *port, struct hs_error *err)
 }
 
 // The kernel counts on the interface what the driver does not see: frames for which there was no
-// buffer, and those that it took and dropped.
+// buffer, and frames that it took and dropped.
 static void xdp_stats(struct hs_port *port, struct hs_port_device_stats *stats)
 {
 	const struct iface *iface = &port_private(port)->iface;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port on a kernel interface: which driver serves it, and what the kernel says of it.
+// A port on a kernel interface: which driver serves it, and what the kernel reports about it.
 #include "port_private.h"
 
 #include "log.h"
@@ -54,7 +54,7 @@ struct link_request {
 	struct ifinfomsg info;
 };
 
-// False where the interface is gone.
+// Returns false if the interface is gone.
 static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *stats)
 {
 	struct link_request request = {
@@ -80,7 +80,7 @@ static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *
 	const struct rtattr *attr = IFLA_RTA(NLMSG_DATA(message));
 	int left = (int)IFLA_PAYLOAD(message);
 	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		size_t size = RTA_PAYLOAD(attr); // grows with the kernel's age
+		size_t size = RTA_PAYLOAD(attr); // newer kernels send more
 
 		if (attr->rta_type == IFLA_STATS64)
 			memcpy(stats, RTA_DATA(attr), RTE_MIN(size, sizeof(*stats)));
@@ -90,7 +90,7 @@ static bool ask_link(unsigned index, unsigned *flags, struct rtnl_link_stats64 *
 
 bool iface_flags_say_up(unsigned flags)
 {
-	// Of a new interface the kernel says that it runs before it has looked for a carrier.
+	// The kernel reports a new interface as running before it has looked for a carrier.
 	const unsigned lower_up = 1u << 16; // IFF_LOWER_UP
 
 	return (flags & IFF_UP) && (flags & IFF_RUNNING) && (flags & lower_up);
@@ -135,9 +135,9 @@ unsigned iface_rx_channels(const struct iface *iface)
 
 // ---- one node for an interface ----
 
-// Two nodes on one interface would both take every packet, and the first to end would give the
-// settings back under the other. An abstract name is of the interface's own network namespace and
-// ends with the process, however that ends.
+// Two nodes on one interface would both receive every packet, and the first to end would restore
+// the settings while the other runs. An abstract name belongs to the interface's own network
+// namespace and ends with the process, however the process ends.
 static int claim(struct iface *iface, struct hs_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -182,7 +182,7 @@ static void warn_of_address(const char *name, const struct sockaddr *address)
 		return;
 	}
 	const struct in6_addr *ip6 = &((const struct sockaddr_in6 *)address)->sin6_addr;
-	if (IN6_IS_ADDR_LINKLOCAL(ip6)) // the kernel's own, which comes and goes with IPv6
+	if (IN6_IS_ADDR_LINKLOCAL(ip6)) // the kernel's own address, which comes and goes with IPv6
 		return;
 	inet_ntop(AF_INET6, ip6, text, sizeof(text));
 	hs_log(HS_LOG_WARNING, "port",
@@ -263,9 +263,9 @@ unsigned fd_list_new_xdp_sockets(struct fd_list *before, int *fds, unsigned max)
 
 // ---- the port ----
 
-// af_xdp only where it is asked for: it is the faster one, but takes the tags off packets that a
-// veth peer's kernel tagged, keeps buffers of the pool when it closes, and refuses veths whose peer
-// has more transmit queues.
+// af_xdp is used only if requested. It is the faster driver. However, it removes the tags of
+// packets that a veth peer's kernel tagged, keeps buffers of the pool when it closes, and refuses
+// veths whose peer has more transmit queues.
 static const struct port_driver *pick(const struct hs_port *port)
 {
 	return strcmp(port->config.driver, "af_xdp") == 0 ? &port_xdp_driver : &port_packet_driver;
@@ -307,7 +307,7 @@ static int iface_attach(struct hs_port *port, struct hs_error *err)
 		release(iface);
 		return ret;
 	}
-	iface_find(iface); // it may have come up only now
+	iface_find(iface); // it may have come up just now
 	port_set_link(port, iface->up);
 	hs_log(HS_LOG_NOTICE, "port", "%s: interface %s on %s (%s), %u queue%s, mtu %u",
 			port->config.name, iface->name, port->driver_name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What net_memif (DPDK 22.11) leaves to its user: a server does not start over the socket file that
-// a killed one left behind, a client calls its server once, when it is started, and rings are
-// unmapped when a peer leaves, whoever uses them.
+// Work that net_memif (DPDK 22.11) leaves to its user. A server does not start over the socket file
+// of a killed one. A client calls its server only once, when it is started. Rings are unmapped when
+// a peer leaves, even while they are in use.
 #include "port_private.h"
 
 #include "log.h"
@@ -36,7 +36,7 @@ bool hs_port_frees_rings(const struct hs_port *port)
 	return port->config.kind == HS_PORT_DEVARGS && is_memif(port->config.device);
 }
 
-// The path of the socket, where it is a file.
+// Returns the path of the socket if it is a file.
 static bool socket_path(const char *devargs, struct sockaddr_un *address)
 {
 	const char *at = strstr(devargs, ",socket=");
@@ -77,7 +77,7 @@ static void make_directory(const char *path)
 		return;
 	*slash = '\0';
 	if (mkdir(directory, 0755) == 0)
-		chmod(directory, 0755); // whatever the umask is
+		chmod(directory, 0755); // with any umask
 }
 
 void port_memif_prepare(const char *devargs)
@@ -98,7 +98,8 @@ int port_memif_probe(const char *devargs)
 {
 	if (!is_memif(devargs))
 		return rte_dev_probe(devargs);
-	// The mode must be right from the first moment: connecting is all that it guards.
+	// The mode must be right from the first moment, because it is the only protection against
+	// connections.
 	mode_t mask = umask(0117);
 	int ret = rte_dev_probe(devargs);
 	umask(mask);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A port on packet sockets: receives from a ring that the kernel fills, sends in batches.
+// A port on packet sockets. It receives from a ring that the kernel fills, and sends in batches.
 //
-// DPDK has such a driver, but it joins a fanout group that reassembles IPv4 fragments, so that no
-// fragmented packet passes through it; it shows every tag as 802.1Q, cuts what is too long and says
-// nothing of what the kernel refused (docs/decisions/0005-interface-driver.md).
+// DPDK has such a driver. But that driver joins a fanout group that reassembles IPv4 fragments, so
+// that no fragmented packet passes through it. It also shows every tag as 802.1Q, truncates long
+// packets, and does not report what the kernel refused (docs/decisions/0005-interface-driver.md).
 #include "port_private.h"
 
 #include "checksum.h"
@@ -28,14 +28,14 @@
 #define PACKET_IGNORE_OUTGOING 23 // since Linux 4.20
 #endif
 
-#define RING_BYTES  (8u << 20) // over 5,000 packets of 1,500 bytes: a worker may be away that long
+#define RING_BYTES  (8u << 20) // over 5,000 packets of 1,500 bytes, while the worker is off its core
 #define BLOCK_BYTES (256u << 10)
 #define SEND_BYTES  (4 << 20)
 #define MAX_IOV	    (HS_BURST * 4)
 // Where the kernel puts a packet in its frame: behind the header, with its network part aligned.
 #define FRAME_OFFSET (TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + 16)
 
-// One queue's ring and the counters that its worker alone writes.
+// One queue's ring, and the counters that only its worker writes.
 struct packet_rx {
 	alignas(64) int fd;
 	uint8_t *ring;
@@ -44,21 +44,21 @@ struct packet_rx {
 	struct rte_mempool *pool;
 	uint16_t room;
 	_Atomic uint64_t packets, too_long, no_mbuf;
-	uint64_t missed; // control's: the kernel's count starts anew with each reading
+	uint64_t missed; // control's: the kernel's count restarts with each reading
 };
 
-// One worker's socket; it is deaf, so that sending costs no receiving.
+// One worker's socket. It receives nothing, so that sending has no cost for receiving.
 struct packet_tx {
 	alignas(64) int fd;
 	_Atomic uint64_t packets, refused; // refused: this packet failed, the next may not
-	_Atomic uint64_t dropped;	   // ... of them by the kernel's own queue
-	_Atomic uint64_t given_back;	   // dropped by the kernel for want of a carrier, not taken
+	_Atomic uint64_t dropped;	   // ... of them, dropped by the kernel's own queue
+	_Atomic uint64_t given_back;	   // dropped by the kernel without a carrier, not taken
 };
 
 struct packet_device {
 	struct packet_rx rx[PORT_MAX_QUEUES];
 	struct packet_tx tx[HS_MAX_WORKERS];
-	uint64_t hidden, surplus; // drops that the kernel counted but no send reported
+	uint64_t hidden, surplus; // drops that the kernel counted and no send reported
 };
 
 uint16_t port_packet_mbuf_bytes(uint16_t mtu)
@@ -90,7 +90,7 @@ static inline void next_frame(struct packet_rx *rx, struct tpacket2_hdr *frame)
 		rx->next = 0;
 }
 
-// The kernel takes the outer tag off and keeps it beside the packet: put it back.
+// The kernel removes the outer tag and keeps it beside the packet. This function restores the tag.
 static void copy_tagged(
 		uint8_t *to, const uint8_t *from, uint32_t len, const struct tpacket2_hdr *frame)
 {
@@ -104,7 +104,8 @@ static void copy_tagged(
 			len - 2 * RTE_ETHER_ADDR_LEN);
 }
 
-// Copies a packet out of its frame; false if it is not whole there, or too long for a buffer.
+// Copies a packet from its frame. Returns false if the packet is incomplete there, or too long for
+// a buffer.
 static inline bool copy_packet(
 		const struct packet_rx *rx, const struct tpacket2_hdr *frame, struct rte_mbuf *mbuf)
 {
@@ -181,10 +182,11 @@ static bool add_to_batch(struct batch *batch, struct rte_mbuf *mbuf)
 	return true;
 }
 
-// Sends as many as the kernel takes at once; 0 or less: -errno of the first.
+// Sends as many packets as the kernel takes at once. A result of 0 or less is -errno of the first
+// packet.
 static int send_batch(const struct packet_tx *tx, struct rte_mbuf **mbufs, uint16_t n)
 {
-	struct batch batch; // not cleared: only what is added is read
+	struct batch batch; // not cleared: only added members are read
 	int sent;
 
 	batch.n = batch.n_iov = 0;
@@ -196,7 +198,7 @@ static int send_batch(const struct packet_tx *tx, struct rte_mbuf **mbufs, uint1
 	return sent < 0 ? -errno : sent;
 }
 
-// Errors that say "not now", as opposed to "not this packet".
+// Returns whether the error means "not now" rather than "not this packet".
 static bool is_for_all(int error)
 {
 	return error == -EAGAIN || error == -ENETDOWN || error == -ENXIO || error == -ENODEV ||
@@ -219,7 +221,8 @@ static uint16_t packet_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf 
 			break;
 		}
 		if (sent <= 0) {
-			// Too long for the interface, or dropped by its queue: taken and lost.
+			// The packet is too long for the interface, or its queue dropped it: taken
+			// and lost.
 			count(sent == -ENOBUFS ? &tx->dropped : &tx->refused, 1);
 			rte_pktmbuf_free(mbufs[done++]);
 			continue;
@@ -273,7 +276,7 @@ static int map_ring(struct packet_rx *rx, uint16_t mtu)
 	return 0;
 }
 
-// Everything is set before the socket hears its first packet.
+// All options are set before the socket receives its first packet.
 static int open_rx(struct packet_rx *rx, const struct hs_port *port)
 {
 	const struct port_private *p = port_private(port);
@@ -323,7 +326,8 @@ static int open_tx(struct packet_tx *tx, unsigned ifindex)
 	ret = set_option(tx->fd, PACKET_QDISC_BYPASS, 1);
 	if (ret < 0)
 		return ret;
-	// A burst of large packets may be on its way in the kernel; refusal leaves the default.
+	// A burst of large packets may be on its way in the kernel. If the call is refused, the
+	// default remains.
 	setsockopt(tx->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes));
 	return bind_to(tx->fd, ifindex, 0);
 }
@@ -419,9 +423,9 @@ static void add_rx(struct packet_rx *rx, struct hs_port_device_stats *stats)
 	stats->rx_missed += rx->missed;
 }
 
-// A veth of older kernels says "sent" of what its peer had no room for, and only counts it as
-// dropped. Where sends report drops, theirs is the count. What was dropped a moment ago may not
-// have been reported yet: a surplus counts once it has lasted.
+// A veth of older kernels reports packets as sent though its peer had no room for them, and only
+// counts them as dropped. If sends report drops, their count is used. A recent drop may not have
+// been reported yet, so a surplus counts after it has lasted.
 static uint64_t hidden_drops(struct packet_device *device, uint64_t kernel, uint64_t reported,
 		uint64_t given_back)
 {

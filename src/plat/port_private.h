@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of this folder know of a port beyond port.h. Not for users of the folder.
+// What the files of this folder know about a port beyond port.h. Not for users of the folder.
 #pragma once
 
 #include "port.h"
@@ -10,33 +10,36 @@
 
 #define PORT_MAX_QUEUES 16
 
-// Bytes between what different threads write: two cache lines, which some machines fetch together.
+// The distance between data of different writing threads: two cache lines, which some machines
+// fetch together.
 #define PORT_APART 128
 
-// Ethernet and two tags: what a frame may have beyond the MTU.
+// Ethernet and two tags: the bytes that a frame may have beyond the MTU.
 #define PORT_FRAME_OVERHEAD 22
 
 struct port_private;
 
-// What moves a port's packets. Attached and detached as often as the device comes and goes.
+// The functions that move a port's packets. They are attached and detached as often as the device
+// comes and goes.
 struct port_driver {
-	// Sets the port's bursts and capabilities. 0 or negative errno with *err.
+	// Sets the port's bursts and capabilities. Returns 0, or a negative errno with *err.
 	int (*attach)(struct hs_port *port, struct hs_error *err);
 	void (*detach)(struct hs_port *port);
-	// Counts since attach.
+	// Returns the counts since attach.
 	void (*stats)(struct hs_port *port, struct hs_port_device_stats *stats);
 	bool (*link_up)(const struct hs_port *port);
-	// NULL: nobody to wait for.
+	// NULL: there is no peer to wait for.
 	bool (*waits_for_peer)(const struct hs_port *port);
 	int (*call_peer)(struct hs_port *port);
 };
 
 extern const struct port_driver port_ethdev_driver; // any DPDK device, by devargs or PCI address
-extern const struct port_driver port_iface_driver;  // an interface; picks one of the two below
+extern const struct port_driver port_iface_driver;  // an interface; selects one of the two below
 extern const struct port_driver port_packet_driver; // ... on packet sockets of our own
 extern const struct port_driver port_xdp_driver;    // ... on DPDK's af_xdp
 
-// What was found on an interface before it was changed; -1: not changed, nothing to undo.
+// The settings of an interface before they were changed; -1: not changed, so nothing has to be
+// undone.
 struct iface_saved {
 	int disable_ipv6;
 	int gro, lro, rx_vlan;
@@ -49,13 +52,13 @@ struct iface_drops {
 
 struct iface {
 	char name[16];
-	unsigned index; // the kernel's; 0 while the interface is gone
+	unsigned index; // the kernel's index; 0 while the interface is gone
 	uint16_t mtu;
 	bool up;
 	int promiscuous_fd; // a packet socket whose membership ends with it
-	int claim_fd;	    // says to other nodes that the interface is taken
+	int claim_fd;	    // tells other nodes that the interface is taken
 	struct iface_saved saved;
-	struct iface_drops drops_before; // the kernel's counters at attachment
+	struct iface_drops drops_before; // the kernel's counters at attach
 };
 
 struct port_private {
@@ -63,17 +66,17 @@ struct port_private {
 	struct rte_mempool *pool;
 	uint16_t n_workers;
 	bool attached;
-	void *device; // the driver's own: queues, locks
+	void *device; // data of the driver: queues, locks
 
 	struct iface iface;
-	const struct port_driver *iface_driver; // the one that was picked
-	_Atomic uint32_t max_frame;		// the longest that the interface sends, tag apart
+	const struct port_driver *iface_driver; // the selected driver
+	_Atomic uint32_t max_frame; // the longest frame that the interface sends, without tags
 	_Atomic bool link_up;
 	_Atomic int wake_fds[PORT_MAX_QUEUES]; // readable when queue i has packets; -1: none
 
 	pthread_mutex_t stats_lock;
-	struct hs_port_device_stats last;  // as the device said them last
-	struct hs_port_device_stats total; // grows over re-opening
+	struct hs_port_device_stats last;  // the device's last counters
+	struct hs_port_device_stats total; // sums over re-opening
 };
 
 static inline struct port_private *port_private(const struct hs_port *port)
@@ -83,13 +86,13 @@ static inline struct port_private *port_private(const struct hs_port *port)
 
 // ---- port.c ----
 
-// Bursts that receive and send nothing.
+// Installs bursts that receive and send nothing.
 void port_silence(struct hs_port *port);
-// The key of hs_port_config.device in a configuration: "iface", "devargs" or "pci".
+// Returns the key of hs_port_config.device in a configuration: "iface", "devargs" or "pci".
 const char *port_device_key(const struct hs_port *port);
-// The interface's link: for hs_port_link_up and for workers.
+// Sets the interface's link state for hs_port_link_up and for workers.
 void port_set_link(struct hs_port *port, bool up);
-// The interface's MTU is this now: the port's limit follows.
+// Adapts the port's limit to the interface's present MTU.
 void port_follow_mtu(struct hs_port *port, uint32_t mtu);
 
 // ---- port_packet.c ----
@@ -100,54 +103,57 @@ uint16_t port_packet_mbuf_bytes(uint16_t mtu);
 
 #define PORT_XDP_MTU_MAX 3500
 uint16_t port_xdp_mbuf_bytes(uint16_t mtu);
-// Probes and starts what these devargs name. For port_ethdev_driver and port_xdp_driver.
+// Probes and starts the device of these devargs. For port_ethdev_driver and port_xdp_driver.
 int port_ethdev_open(struct hs_port *port, const char *devargs, struct hs_error *err);
 
 // ---- port_memif.c ----
 
 bool port_memif_is_client(const char *devargs);
-// Makes the directory of a server's socket, and removes the file that a killed server left.
+// Creates the directory of a server's socket, and removes the file that a killed server left.
 void port_memif_prepare(const char *devargs);
-// rte_dev_probe; the socket of a memif server has mode 0660, whatever the umask is.
+// Calls rte_dev_probe. The socket of a memif server gets mode 0660 with any umask.
 int port_memif_probe(const char *devargs);
 
 // ---- port_iface.c: an interface as the kernel has it ----
 
-// On a socket of their own. 0 or a negative errno.
+// Does an ioctl on a socket of its own. Returns 0 or a negative errno.
 struct ifreq;
 int iface_ioctl(const char *name, unsigned long request, struct ifreq *ifr);
 int iface_ethtool(const char *name, void *command);
-// Whether flags of rtnetlink say that packets can pass.
+// Returns whether flags of rtnetlink mean that packets can pass.
 bool iface_flags_say_up(unsigned flags);
-// Fills index, mtu and up by name. 0 or -ENODEV.
+// Fills index, mtu and up by name. Returns 0 or -ENODEV.
 int iface_find(struct iface *iface);
 
 // ---- iface_settings.c: what is changed on an interface ----
 
-// Makes the interface fit to be switched through; what cannot be changed is said, not fatal.
+// Prepares the interface for switching. Logs what cannot be changed; this is no error.
 void iface_prepare(struct iface *iface);
-// Takes care that tags stay in the packets that af_xdp sees.
+// Ensures that tags stay in the packets that af_xdp sees.
 void iface_keep_tags(struct iface *iface);
 // Undoes what iface_prepare did. The interface may be gone.
 void iface_restore(struct iface *iface);
 
 // ---- iface_kept.c: what it was before, in a file that outlives a node that is killed ----
 
-// False where there is none of this interface.
+// Returns false if there is no file for this interface.
 bool iface_kept_read(const struct iface *iface, struct iface_saved *saved);
-// What iface->saved has. Where that fails it is said, not fatal.
+// Writes what iface->saved contains. Logs a failure; this is no error.
 void iface_kept_write(const struct iface *iface);
 void iface_kept_remove(const struct iface *iface);
 
 // ---- port_iface.c again ----
 
-// Receive channels that deliver packets, 1 where the driver does not say.
+// Returns the number of receive channels that deliver packets, or 1 if the driver does not report
+// it.
 unsigned iface_rx_channels(const struct iface *iface);
-// Packets that the kernel received and did not deliver, or took and did not send. 0 if it is gone.
+// Returns the packets that the kernel received and did not deliver, or took and did not send.
+// Returns 0 if the interface is gone.
 struct iface_drops iface_drops(const struct iface *iface);
 
-// Which descriptors are open: to tell afterwards which of them a driver opened.
+// Lists the open descriptors, so that those that a driver opens later can be found.
 struct fd_list;
 struct fd_list *fd_list_take(void);
-// XDP sockets that were not open then, ascending; returns how many. Frees the list.
+// Returns the XDP sockets that were not open then, in ascending order, and how many. Frees the
+// list.
 unsigned fd_list_new_xdp_sockets(struct fd_list *before, int *fds, unsigned max);

@@ -14,7 +14,7 @@
 
 struct watched {
 	struct hs_port *port;
-	unsigned index; // the interface's, 0 while it is gone
+	unsigned index; // the interface's index, 0 while it is gone
 	bool up;
 };
 
@@ -26,7 +26,7 @@ struct hs_port_watch {
 	unsigned n_ports;
 };
 
-// What one message says about an interface.
+// The contents of one message about an interface.
 struct link_news {
 	unsigned index;
 	char name[IF_NAMESIZE];
@@ -71,7 +71,7 @@ int hs_port_watch_fd(const struct hs_port_watch *watch)
 int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port)
 {
 	if (port->config.kind != HS_PORT_IFACE)
-		return 0; // nothing of the kernel's to watch
+		return 0; // the kernel has nothing to watch
 	if (watch->n_ports == HS_MAX_PORTS)
 		return -ENOSPC;
 	watch->ports[watch->n_ports++] = (struct watched){
@@ -79,7 +79,7 @@ int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port)
 			.index = port_private(port)->iface.index,
 			.up = port_private(port)->link_up,
 	};
-	// It may have changed between opening and the watch's birth.
+	// The interface may have changed between opening and the creation of the watch.
 	hs_port_watch_resync(watch);
 	return 0;
 }
@@ -129,7 +129,7 @@ static void apply(struct hs_port_watch *watch, struct watched *w, const struct l
 	if (!same) {
 		if (strcmp(news->name, w->port->config.device) != 0)
 			return;
-		// Another interface under the name: the old one's end was missed.
+		// Another interface has the name: the end of the old one was missed.
 		if (w->index)
 			set_gone(watch, w);
 		w->index = news->index;
@@ -152,7 +152,7 @@ static bool parse(const struct nlmsghdr *message, struct link_news *news)
 
 	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
 		return false;
-	// A bridge tells of its ports' membership in the same messages.
+	// A bridge reports its ports' membership in the same messages.
 	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*info)) || info->ifi_family != AF_UNSPEC)
 		return false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notices by rtnetlink that a port's interface went, came back, or changed state.
+// Notices through rtnetlink that a port's interface was deleted, came back, or changed its state.
 //
 // Thread rule: control.
 #pragma once
@@ -10,7 +10,7 @@ struct hs_port_watch;
 
 enum hs_port_event {
 	HS_PORT_GONE, // the interface was deleted
-	HS_PORT_BACK, // an interface of that name exists again: hs_port_reopen may be called
+	HS_PORT_BACK, // an interface of that name exists again: call hs_port_reopen
 	HS_PORT_UP,
 	HS_PORT_DOWN,
 };
@@ -21,13 +21,14 @@ int hs_port_watch_create(hs_port_event_fn on_event, void *context, struct hs_por
 void hs_port_watch_destroy(struct hs_port_watch *watch);
 int hs_port_watch_add(struct hs_port_watch *watch, struct hs_port *port);
 int hs_port_watch_fd(const struct hs_port_watch *watch); // readable when events wait
-// Calls on_event for what waits.
+// Calls on_event for waiting events.
 void hs_port_watch_poll(struct hs_port_watch *watch);
-// Looks at every interface anew: whatever no event told is found. Cheap enough for once a second.
+// Reads the state of every interface again, which finds what no event reported. It is cheap enough
+// for once a second.
 void hs_port_watch_resync(struct hs_port_watch *watch);
 
-// Stops and closes the device behind a port whose interface is gone, and opens it again when it is
-// back; the struct hs_port stays, its counters go on. The caller has made workers let go (usable
-// false and a grace period) before either.
+// Stops and closes the device behind a port whose interface is gone, and opens it again when the
+// interface is back. The struct hs_port stays, and its counters continue. Before either call, the
+// caller must make workers stop using it (usable false and a grace period).
 int hs_port_detach(struct hs_port *port);
 int hs_port_reopen(struct hs_port *port, struct hs_error *err);
