@@ -199,7 +199,7 @@ static int read_in_band_ports(json_t *list, const char *path, void *into, struct
 			return -EINVAL;
 	}
 	config->n_in_band_ports = (unsigned)json_array_size(list);
-	config->in_band.ports = 0; // those of the names, once the ports are known
+	config->in_band.ports = 0; // set from the names once the ports are known
 	return 0;
 }
 
@@ -333,7 +333,7 @@ static const struct hs_schema_field fields[] = {
 		{NULL},
 };
 
-// The first core from `from` on; -1 where there is none.
+// Returns the first core from `from` on, or -1.
 static int next_core(const cpu_set_t *cores, int from)
 {
 	for (int core = from; core < CPU_SETSIZE; core++)
@@ -370,7 +370,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 	hs_in_band_init(&config->in_band);
 }
 
-// Defaults that come from other values.
+// Sets defaults that come from other values.
 static void derive_defaults(struct hs_config *config, json_t *root)
 {
 	if (!config->node.name[0])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What no single value of a configuration can say: names, pairs, cores and endpoints together.
+// Checks of several configuration values together: names, pairs, cores and endpoints.
 #include "config_check.h"
 
 #include "api.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Names go into topics, file names and telemetry paths.
+// Names become parts of topics, file names and telemetry paths.
 static int check_name(const char *name, const char *path, struct hs_error *err)
 {
 	static const char allowed[] =
@@ -21,7 +21,7 @@ static int check_name(const char *name, const char *path, struct hs_error *err)
 	return 0;
 }
 
-// "0 to 3, 8"
+// Prints cores as "0 to 3, 8".
 static void print_cores(const cpu_set_t *cores, char *text, size_t size)
 {
 	size_t used = 0;
@@ -190,7 +190,7 @@ static int check_tables(
 	return 0;
 }
 
-// What is to be installed is installed in tables that nobody uses.
+// Requests of the configuration are checked against tables that nobody uses.
 static int check_requests(struct hs_config *config, struct hs_error *err)
 {
 	struct hs_api_check check = {.rules = config->node.rules,

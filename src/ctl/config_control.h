@@ -4,5 +4,5 @@
 
 #include "schema.h"
 
-// Of a struct hs_config.
+// Fields of struct hs_config.
 extern const struct hs_schema_field hs_config_control_fields[];

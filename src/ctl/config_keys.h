@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-// Reads the object into a struct hs_config. 0 or -EINVAL with *err.
+// Reads the object into a struct hs_config. Returns 0, or -EINVAL with *err.
 int hs_config_read_keys(json_t *object, const char *path, void *into, struct hs_error *err);
-// A new reference; NULL where there are none.
+// Returns a new reference, or NULL if there are no keys.
 json_t *hs_config_print_keys(const void *from);

@@ -44,7 +44,7 @@ static int read_devargs(json_t *value, const char *path, void *into, struct hs_e
 {
 	if (set_device(value, path, HS_PORT_DEVARGS, 255, into, err) < 0)
 		return -EINVAL;
-	// Which of them DPDK has is known only once it runs; other kinds of devices carry no
+	// Only a running DPDK knows which of these drivers it has. Other kinds of devices carry no
 	// packets.
 	if (strncmp(json_string_value(value), "net_", 4) != 0)
 		return hs_error_set(err, "bad_value", path, "like net_memif0,role=client",
@@ -139,7 +139,8 @@ int hs_config_read_ports(json_t *list, const char *path, void *into, struct hs_e
 		snprintf(at, sizeof(at), "%s[%zu]", path, i);
 		if (hs_schema_read(port_fields, item, at, port, err) < 0)
 			return -EINVAL;
-		// No default: a port believed to be inside by mistake would trust what hosts send.
+		// There is no default: if a port were taken for inside by mistake, the node would
+		// trust what hosts send.
 		if (!json_object_get(item, "side")) {
 			snprintf(at, sizeof(at), "%s[%zu].side", path, i);
 			return hs_error_set(err, "missing_field", at, "host or network",

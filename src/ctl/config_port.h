@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-// Reads the list into a struct hs_config. 0 or -EINVAL with *err.
+// Reads the list into a struct hs_config. Returns 0, or -EINVAL with *err.
 int hs_config_read_ports(json_t *list, const char *path, void *into, struct hs_error *err);
-// A new reference.
+// Returns a new reference.
 json_t *hs_config_print_ports(const void *from);

@@ -15,14 +15,14 @@
 
 #define TICK_NS		INT64_C(100000000)
 #define SECOND_NS	INT64_C(1000000000)
-#define BATCH		64 // signals
-#define REPORTS		32 // of a batch
-#define AHEAD		4  // of a report, what it will touch is fetched
+#define BATCH		64 // of signals
+#define REPORTS		32 // in a batch
+#define AHEAD		4  // number of reports ahead for which memory is prefetched
 #define STEP_LIMIT	4096
 #define BRIEF_LIMIT	128
 #define BRIEF_FLOWS	32
-#define SIGNALS_AT_ONCE 256 // 2 ms at most: requests over the API get their turn
-#define FLOWS_AT_ONCE	128 // whose windows close before rings are looked at again: 3 ms or so
+#define SIGNALS_AT_ONCE 256 // takes at most 2 ms, so that API requests have their turn
+#define FLOWS_AT_ONCE	128 // number whose windows close before rings are read again: some 3 ms
 
 // ---- publishing ----
 
@@ -138,7 +138,7 @@ int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, ui
 	return len < 0 ? len : publish(ctl, topic, ctl->text);
 }
 
-// The rule that a record is of; NULL: it was replaced or removed since.
+// Returns the rule of a record, or NULL if it was replaced or removed since.
 static const struct hs_rule *rule_of_record(
 		const struct hs_ctl *ctl, const struct hs_report_record *record)
 {
@@ -179,8 +179,8 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 		ctl->counts.reports_published++;
 }
 
-// Reports of thousands of flows in turn find nothing of theirs in the cache: what the first look
-// needs is fetched while those before it are taken.
+// With thousands of flows in turn, no report finds its flow in the cache. The memory of the first
+// access is prefetched while earlier reports are processed.
 static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
 {
 	struct hs_ctl *ctl = context;
@@ -190,7 +190,8 @@ static void take_batch(void *context, const struct hs_report_record *records, un
 		const struct hs_rule *rule = rule_of_record(ctl, &records[i]);
 		ns_ids[i] = rule ? rule->ns_id : 0;
 		hs_qos_expect(ctl->qos, ns_ids[i]);
-		// Of two hops or four; a record is in another core's cache.
+		// A record of two to four hops has these lines. The record is in another core's
+		// cache.
 		for (unsigned at = 64; at < 192; at += 64)
 			__builtin_prefetch((const char *)&records[i] + at);
 		if (rule)
@@ -314,10 +315,10 @@ unsigned hs_ctl_waiting(const struct hs_ctl *ctl)
 	return (unsigned)(handed_over - ctl->counts.reports_taken);
 }
 
-// A window must not close while reports of it wait; and where reports come faster than they are
-// taken, it must close all the same. So: what waits when it is due is taken first, whatever comes
-// meanwhile. One portion of flows at a time, that rings do not overflow and requests get their
-// turn.
+// A window must not close while reports of it wait. If reports come faster than they are processed,
+// the window must close nevertheless. So the reports that wait when the window is due are processed
+// first, and later ones are not. Flows are handled in portions, so that rings do not overflow and
+// requests have their turn.
 static void close_windows(struct hs_ctl *ctl)
 {
 	if (ctl->now_ns < hs_qos_next_ns(ctl->qos))
@@ -343,7 +344,7 @@ unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns)
 	hs_ctl_state_step(ctl);
 	if (ctl->now_ns >= ctl->next_tick_ns) {
 		ctl->next_tick_ns = ctl->now_ns + TICK_NS;
-		hs_ctl_tick(ctl); // the clock may step
+		hs_ctl_tick(ctl); // the clock may step here
 	}
 	if (ctl->now_ns >= ctl->next_second_ns) {
 		ctl->next_second_ns = ctl->now_ns + SECOND_NS;
@@ -439,7 +440,7 @@ static int make_parts(struct hs_ctl *ctl)
 			.on_window = on_window,
 			.user = ctl,
 	};
-	// Untouched pages of it cost nothing: most rules never have a note.
+	// Untouched pages cost nothing, and most rules never have a note.
 	ctl->notes = calloc(hs_flow_table_capacity(ctl->flows), sizeof(*ctl->notes));
 	ctl->origins = calloc(hs_flow_table_capacity(ctl->flows), sizeof(*ctl->origins));
 	return ctl->notes && ctl->origins ? hs_qos_create(&qos, &ctl->qos) : -ENOMEM;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Control of a node as a step function: time and requests in, replies and messages out. A daemon
-// gives it a thread and sockets; a lab steps it in virtual time. It knows neither.
+// gives it a thread and sockets; a lab steps it in virtual time. It depends on neither.
 //
 // Thread rule: owner (the control thread); one call at a time.
 #pragma once
@@ -20,13 +20,13 @@
 struct hs_ctl;
 struct hs_telemetry;
 
-// Where messages go. Both may be NULL.
+// The destinations of messages. Both may be NULL.
 struct hs_ctl_output {
 	void *context;
-	// A topic and a JSON text, both valid during the call. 0, or -EAGAIN where a subscriber
-	// missed it.
+	// Publishes a topic and a JSON text, which are valid during the call. Returns 0, or -EAGAIN
+	// if a subscriber missed the message.
 	int (*publish)(void *context, const char *topic, const char *json);
-	// Adds what the transport knows: requests, replies, connections.
+	// Adds the transport's counts: requests, replies, connections.
 	void (*totals)(void *context, struct hs_node_totals *totals);
 };
 
@@ -39,57 +39,58 @@ enum hs_rule_origin {
 };
 
 struct hs_ctl_config {
-	char boot_id[24];		   // changes with every start; hexadecimal digits
-	uint32_t monitored_rules;	   // rules that can have a monitor at once
-	uint64_t monitor_bytes;		   // that these may take together; 0: no limit
+	char boot_id[24];		   // hexadecimal digits that change with every start
+	uint32_t monitored_rules;	   // number of rules that can have a monitor at once
+	uint64_t monitor_bytes;		   // memory of all monitors; 0: no limit
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them; without any: 1, 10 and 60 s
-	// What node_get repeats: any members, among them "polling" and the endpoints. May be NULL;
+	// Members that node_get repeats, among them "polling" and the endpoints. May be NULL;
 	// borrowed for the life of the control.
 	json_t *settings;
 	struct hs_telemetry *telemetry;	  // may be NULL; borrowed
 	const struct hs_in_band *in_band; // NULL: the defaults; copied
-	// A step takes well under a millisecond, however many reports wait: requests wait behind
-	// it.
+	// A step takes well under a millisecond, however many reports wait, because requests wait
+	// for it.
 	bool brief_steps;
-	// Processor time that the owner has taken so far, which limits what a list of requests may
-	// ask for. May be NULL.
+	// Returns the owner's processor time so far, which limits what a list of requests may ask
+	// for. May be NULL.
 	int64_t (*spent_ns)(void);
 };
 
-// `now_ns` is the node's own clock, here as everywhere. 0 or negative errno.
+// `now_ns` is the node's own clock in all functions. Returns 0 or a negative errno.
 int hs_ctl_create(const struct hs_ctl_config *config, struct hs_node *node, struct hs_clock *clock,
 		const struct hs_ctl_output *output, int64_t now_ns, struct hs_ctl **ctl);
 void hs_ctl_destroy(struct hs_ctl *ctl);
 
-// Installs a list of requests, all or nothing. 0 or negative errno with *err.
+// Installs a list of requests, all or nothing. Returns 0, or a negative errno with *err.
 int hs_ctl_install(struct hs_ctl *ctl, int64_t now_ns, json_t *requests, enum hs_rule_origin origin,
 		struct hs_error *err);
 
-// Brings back what the API had changed before the node was started last, and keeps what it changes
-// from now on, in a file (whose name is borrowed for the life of the control; now_ns of the
-// configuration is not used). After what the configuration asks for was installed: that wins, and
-// what is left out or refused is logged. 0 or a negative errno with *err.
+// Restores what the API had changed before the last start of the node, and saves what it changes
+// from now on, in a file. The file's name is borrowed for the life of the control; now_ns of the
+// configuration is not used. Call this after installing what the configuration asks for, which has
+// priority. Lines that are left out or refused are logged. Returns 0, or a negative errno with
+// *err.
 int hs_ctl_open_state(struct hs_ctl *ctl, int64_t now_ns, const struct hs_state_config *config,
 		struct hs_error *err);
 
-// Answers one message; the caller frees the text. NULL only when memory is out. `may_change` as
-// for hs_api_handle.
+// Answers one message; the caller frees the text. Returns NULL only if memory is out. `may_change`
+// as for hs_api_handle.
 char *hs_ctl_request(struct hs_ctl *ctl, int64_t now_ns, const char *message, size_t len,
 		bool may_change);
 
-// Takes reports, closes windows, looks after the node. Returns the reports taken: so many
-// at most that requests get their turn; call again at once where more wait.
+// Takes reports, closes windows, and checks the node. Returns the number of reports taken. The
+// number is limited, so that requests have their turn; call again at once if more wait.
 unsigned hs_ctl_step(struct hs_ctl *ctl, int64_t now_ns);
 
-// When the next step has something to do, reports and requests apart.
+// Returns when the next step has something to do, except for reports and requests.
 int64_t hs_ctl_next_ns(const struct hs_ctl *ctl);
 
-// Takes all reports that wait and publishes the windows that are open, of some flows at a time:
-// after the workers stopped, until it returns 0 or there is no more time. Returns the flows left.
+// Takes all waiting reports and publishes the open windows of some flows at a time. Call this after
+// the workers stopped, until it returns 0 or the time is over. Returns the number of flows left.
 unsigned hs_ctl_finish(struct hs_ctl *ctl, int64_t now_ns);
 
-// Records and publishes an event. `details` are further members of it: NULL or a reference that is
-// taken over.
+// Records and publishes an event. `details` has further members: NULL, or a reference that is taken
+// over.
 void hs_ctl_event(struct hs_ctl *ctl, const char *kind, json_t *details, const char *format, ...)
 		__attribute__((format(printf, 4, 5)));
 

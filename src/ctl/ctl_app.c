@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metrics of one application: of those of its rules whose reports come to this node, be it
-// their sink or where they are sent back to.
+// The metrics of one application: of those of its rules whose reports come to this node, either
+// because the node is their sink or because they are sent back to it.
 #include "ctl_parts.h"
 
 #include "qos_app.h"
@@ -13,7 +13,7 @@ struct flows {
 	size_t n, left_out;
 };
 
-// Where no window is named, 10 s, or what a young flow has.
+// Without a named window this is 10 s, or what a young flow has.
 static json_t *window_of(struct hs_ctl *ctl, uint32_t ns_id, const struct hs_api_args *args,
 		int64_t window_ns)
 {

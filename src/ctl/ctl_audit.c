@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does everything add up: every packet on every port, every report.
+// Checks that every packet on every port and every report adds up.
 #include "ctl_parts.h"
 #include "kernel_stats.h"
 
-// Reports move while they are counted; a moment between two bursts is waited for this often.
+// Reports move while they are counted. This is the number of attempts to find a moment without such
+// reports.
 #define ATTEMPTS 50
 
-// Adds {"name", ..., "ok", "left", "right", "terms": {...}}; `terms` is taken over.
+// Adds {"name", ..., "ok", "left", "right", "terms": {...}}. Takes ownership of `terms`.
 static bool equation(json_t *list, const char *name, const char *text, const char *port,
 		uint64_t left, uint64_t right, json_t *terms)
 {
@@ -74,19 +75,19 @@ static bool audit_node(json_t *list, const struct hs_port_counters *ports, uint1
 	return ok;
 }
 
-// Reports that workers put into their rings.
+// Counts the reports that workers put into their rings.
 static int64_t handed_over(const struct hs_ctl *ctl, struct hs_node_totals *totals)
 {
 	hs_ctl_totals(ctl, totals);
 	return (int64_t)(totals->reports_made - totals->reports_lost);
 }
 
-// Workers hand over while we look. What was in the rings before must be out of them after, and no
-// more may come out than went in; in a quiet moment both mean that nothing waits. Other clients
-// wait meanwhile, so one look is enough where it adds up.
+// Workers add reports while this counts. The reports that were in the rings before must be out of
+// them afterwards, and no more may come out than went in. In a quiet moment, both conditions mean
+// that nothing waits. Other clients wait meanwhile, so one look is enough if it adds up.
 static bool audit_made(struct hs_ctl *ctl, json_t *list)
 {
-	// The two counters of a worker are not read in one moment: a burst may lie between.
+	// The two counters of a worker are not read at the same moment: a burst may lie between.
 	int64_t slack = HS_BURST * (int64_t)hs_node_config(ctl->node)->n_workers;
 	struct hs_node_totals totals;
 	int64_t before, after, taken;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports of a rule that wait for packets that go back. The oldest stand in loads, each for one
-// packet; a burst of packets takes as many loads as stand.
+// Reports of a rule that wait for packets that go back. The oldest are in loads, each for one
+// packet. A burst of packets takes as many loads as are ready.
 #include "ctl_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS		  8 // in a packet: Linux takes no more
+#define OPTIONS		  8 // in a packet; Linux accepts no more
 #define OPTION_HEAD	  2
 #define LEAST_LIMIT_BYTES 64
 #define PATIENCE_NS	  INT64_C(100000000)
-#define LOADS_EACH	  (HS_FLOW_LOADS / 2) // others may go back the same way
+#define LOADS_EACH	  (HS_FLOW_LOADS / 2) // leaves room for other rules that return the same way
 
 // ---- the ring ----
 
@@ -30,7 +30,7 @@ static void remove_nth(struct backlog *b, unsigned n)
 	}
 }
 
-// Without the places whose report has gone.
+// Removes the places whose report has gone.
 static void squeeze(struct backlog *b)
 {
 	unsigned to = 0;
@@ -50,7 +50,7 @@ void hs_ctl_backlog_free(struct backlog *b)
 
 // ---- loads ----
 
-// Of those that stand.
+// Returns one of the ready loads.
 static struct hs_flow_offer *load_of(const struct hs_ctl *ctl, const struct backlog *b, unsigned i)
 {
 	return b->loads >> i & 1 ? hs_flow_table_load(ctl->flows, b->stands_at, i) : NULL;
@@ -81,7 +81,7 @@ static uint64_t refusals(const struct hs_ctl *ctl, const struct backlog *b)
 	return n;
 }
 
-// False where a packet has it.
+// Returns false if a packet has the load.
 static bool withdraw(struct hs_ctl *ctl, struct backlog *b, unsigned i)
 {
 	struct hs_flow_offer *load = load_of(ctl, b, i);
@@ -131,7 +131,7 @@ bool hs_ctl_backlog_settle(struct hs_ctl *ctl, struct backlog *b)
 		return false;
 	if (!refused && b->limit < HS_BACKLOG_LIMIT) {
 		b->limit = b->limit * 2 < HS_BACKLOG_LIMIT ? b->limit * 2 : HS_BACKLOG_LIMIT;
-		withdraw_all(ctl, b); // they were made narrow
+		withdraw_all(ctl, b); // they were made for a smaller limit
 	}
 	begin_waiting(b);
 	return true;
@@ -170,14 +170,14 @@ static struct waiting_report *next_waiting(struct backlog *b, unsigned *from)
 	return NULL;
 }
 
-// As many as fit the limit, one at least.
+// Takes as many reports as fit the limit, at least one.
 static void fill(struct backlog *b, unsigned i, struct hs_flow_offer *load, unsigned from)
 {
 	unsigned options = 0;
 	struct waiting_report *report;
 
 	load->n_bytes = 0;
-	// What came first goes first, also where it had to be made ready anew.
+	// The oldest reports go first, also if their load had to be made anew.
 	atomic_store_explicit(&load->serial, next_waiting(b, &from)->serial, memory_order_relaxed);
 	while ((report = next_waiting(b, &from))) {
 		options += options_of(report);
@@ -190,7 +190,7 @@ static void fill(struct backlog *b, unsigned i, struct hs_flow_offer *load, unsi
 	}
 }
 
-// One with room for the report.
+// Returns a load with room for the report.
 static struct hs_flow_offer *open_load(struct hs_ctl *ctl, const struct backlog *b,
 		const struct waiting_report *report, unsigned *i)
 {
@@ -244,7 +244,7 @@ static void widen(struct hs_ctl *ctl, struct backlog *b)
 		withdraw(ctl, b, last->load - 1u);
 }
 
-// A packet that has no room for several may have it for one.
+// A packet without room for several reports may have room for one.
 static void lower_limit(struct hs_ctl *ctl, struct backlog *b)
 {
 	if (!b->waits_ns || ctl->now_ns - b->waits_ns < PATIENCE_NS ||
@@ -270,7 +270,7 @@ void hs_ctl_backlog_offer(struct hs_ctl *ctl, struct backlog *b, uint32_t slot)
 
 // ---- adding ----
 
-// The oldest that no packet is just leaving with.
+// Drops the oldest report that no packet is just carrying.
 static void lose_oldest(struct hs_ctl *ctl, struct backlog *b)
 {
 	for (unsigned k = 0; k < b->n; k++) {

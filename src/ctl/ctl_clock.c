@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node's clock as control sees it: what it says of itself, and its steps. A step moves all
-// that control is to do at some time along, so that nothing is late or early for it.
+// The node's clock as control sees it: its status and its steps. A step shifts all times at which
+// control must act, so that nothing is late or early because of it.
 #include "ctl_parts.h"
 
 #include <inttypes.h>
 
 #define SECOND_NS INT64_C(1000000000)
-// Reports whose packets were received in the old time, and come after the step.
+// Reports whose packets were received in the old time may come this long after the step.
 #define STRAGGLERS_NS SECOND_NS
 
 static void give_monitor(struct hs_ctl *ctl, const struct hs_clock_status *now)
@@ -42,7 +42,7 @@ void hs_ctl_watch_clock(struct hs_ctl *ctl)
 
 static void shift(int64_t *ns, int64_t by_ns)
 {
-	if (*ns != INT64_MAX && *ns != 0) // never, or none
+	if (*ns != INT64_MAX && *ns != 0) // INT64_MAX: never; 0: none
 		*ns += by_ns;
 }
 
@@ -79,8 +79,8 @@ static void shift_spreading(struct hs_ctl *ctl, struct spreading *s, int64_t by_
 	shift(&s->stands_ns, by_ns);
 	shift(&s->first_ns, by_ns);
 	shift(&s->last_ns, by_ns);
-	s->signed_ns = 0; // long ago: what waits for a packet is signed anew, with the new time
-	// Whoever compares times has not taken one of so far ahead, and would not.
+	s->signed_ns = 0; // long ago, so that waiting requests are signed again with the new time
+	// Receivers that compare times have not accepted a time so far ahead.
 	int64_t age_ns = ctl->in_band.max_age_s * SECOND_NS;
 	if (age_ns && s->counter > (uint64_t)(ctl->now_ns + age_ns))
 		s->counter = 0;
@@ -123,7 +123,7 @@ static void tell_step(struct hs_ctl *ctl, const struct hs_clock_status *status, 
 			amount_ns / 1000000);
 }
 
-// Readers see the old time until this returns: what waits in the rings is of the old time.
+// Readers see the old time until this returns, so what waits in the rings belongs to the old time.
 static void on_step(void *context, int64_t amount_ns)
 {
 	struct hs_ctl *ctl = context;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules that packets brought: checked like any other, within the node's policy, and gone when
-// nobody asks for them any longer. What the API, the file or the state asked for stands above them.
+// Rules that packets brought. They are checked like any other rule, limited by the node's policy,
+// and removed when nobody asks for them any longer. Rules that the API, the file or the state asked
+// for have priority.
 #include "ctl_parts.h"
 #include "telemetry.h"
 
@@ -15,11 +16,11 @@
 #include <string.h>
 
 #define SECOND_NS	  INT64_C(1000000000)
-#define EVENTS_PER_SECOND 32 // of requests that were taken: their number is another node's choice
+#define EVENTS_PER_SECOND 32 // of accepted requests, whose number another node decides
 
 // ---- telling ----
 
-// Errors quote the request, which may have any bytes.
+// Errors quote the request, which may contain any bytes.
 static void clean(char *text, size_t size, const char *from)
 {
 	snprintf(text, size, "%s", from);
@@ -87,8 +88,8 @@ static struct guest *guest_of(const struct hs_ctl *ctl, uint32_t slot)
 	return note ? note->guest : NULL;
 }
 
-// Does a rule look for the same packets and collect the same? What differs beside that can change
-// while it stands.
+// Returns whether a rule matches the same packets and collects the same. Other differences can
+// change while the rule is installed.
 static bool is_same_flow(const struct hs_rule *a, const struct hs_rule *b)
 {
 	return memcmp(a->src_ip, b->src_ip, sizeof(a->src_ip)) == 0 &&
@@ -171,7 +172,7 @@ static bool has_room(const struct hs_ctl *ctl)
 	       hs_flow_table_count(ctl->flows) < hs_flow_table_capacity(ctl->flows);
 }
 
-// One that nothing speaks for. False where there is none.
+// Removes a rule that is not proven. Returns false if there is none.
 static bool displace(struct hs_ctl *ctl)
 {
 	struct guest *victim = hs_ctl_guest_victim(ctl);
@@ -244,7 +245,7 @@ static void take(struct hs_ctl *ctl, const struct hs_signal *signal, const struc
 	if (guest)
 		take_known(ctl, signal, guest, rule);
 	else if (slot != HS_FLOW_NONE && is_same(hs_flow_table_rule(ctl->flows, slot), rule))
-		ctl->counts.requests_in_band_refreshed++; // given to every node: nobody disagrees
+		ctl->counts.requests_in_band_refreshed++; // given to every node, and all agree
 	else if (slot != HS_FLOW_NONE)
 		refuse(ctl, &ctl->counts.requests_in_band_refused,
 				"this node has been given another rule of this namespace",
@@ -258,7 +259,7 @@ static void take(struct hs_ctl *ctl, const struct hs_signal *signal, const struc
 		take_new(ctl, signal, rule, "installed");
 }
 
-// 0, or what it was refused for.
+// Returns NULL, or the reason of the refusal.
 static const char *refuse_signed(struct hs_ctl *ctl, uint32_t ns_id, uint64_t counter)
 {
 	if (!is_fresh(ctl, counter))
@@ -318,7 +319,7 @@ void hs_ctl_guest_step_back(struct hs_ctl *ctl, uint32_t ns_id)
 	struct hs_error err;
 
 	hs_ctl_remove_rule(ctl, ns_id, &err);
-	install(ctl, &rule, &err); // without memory for it, it comes again
+	install(ctl, &rule, &err); // without memory, the request comes again
 }
 
 void hs_ctl_guests_make_room(struct hs_ctl *ctl)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rule that came in band makes room for another. Anybody who can send packets to a port can
-// ask for rules; what a made-up rule lacks is a flow. So a rule is proven once packets of its flow
-// were counted here that carried no request for it, and a proven one never gives way.
+// Decides which rule that came in band makes room for another. Anybody who can send packets to a
+// port can ask for rules, but a forged rule has no flow. So a rule is proven once packets of its
+// flow were counted here that carried no request for it. A proven rule never gives way.
 //
-// Who comes next takes the place of the newest that had its chance: an old rule whose flow is
-// silent stays as long as it can. Where all are young, of the one that had the longest chance.
+// A new rule replaces the newest rule that had its chance, so that an old rule with a silent flow
+// stays as long as possible. If all rules are young, it replaces the one that had the longest
+// chance.
 #include "ctl_parts.h"
 
 #define SECOND_NS     INT64_C(1000000000)
@@ -35,7 +36,7 @@ static bool had_its_chance(const struct hs_ctl *ctl, const struct guest *guest)
 	return ctl->now_ns - guest->installed_ns >= CHANCE_NS;
 }
 
-// Each guest moves twice at most, so that a flood costs the same for each request.
+// Each rule moves at most twice, so that a flood costs the same for each request.
 static void look_at_fresh(struct hs_ctl *ctl)
 {
 	struct guest *guest;
@@ -62,7 +63,7 @@ struct guest *hs_ctl_guest_victim(struct hs_ctl *ctl)
 	return NULL;
 }
 
-// A second's worth may come at once.
+// A whole second's number may come at once.
 bool hs_ctl_guest_admits(struct hs_ctl *ctl, uint16_t port)
 {
 	int64_t *due_ns = &ctl->guest_due_ns[port];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules that spread: the source has a packet of the flow carry the request before the first
-// telemetry, and again from time to time, for nodes that are new or were restarted.
+// Rules that spread. At the source, a packet of the flow carries the request before the first
+// telemetry. The request is repeated, for nodes that are new or were restarted.
 #include "ctl_parts.h"
 
 #include <rte_common.h>
@@ -11,14 +11,14 @@
 #include <string.h>
 
 #define SECOND_NS    INT64_C(1000000000)
-#define WAITING_NS   (5 * SECOND_NS) // without room, before it is told
+#define WAITING_NS   (5 * SECOND_NS) // time without room before an event reports it
 #define LOOK_NS	     INT64_C(10000000)
-#define LOOK_RULE_NS 2000 // for each rule: a look at one takes some 50
-#define AT_ONCE	     1024 // rules that one look takes: well under a millisecond
+#define LOOK_RULE_NS 2000 // for each rule; a look at one takes some 50 ns
+#define AT_ONCE	     1024 // rules in one look, which takes well under a millisecond
 
 // ---- the request ----
 
-// False where a packet has the offer just now.
+// Returns false if a packet has the offer just now.
 static bool make_ready(struct hs_ctl *ctl, struct spreading *s)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, s->slot);
@@ -30,10 +30,10 @@ static bool make_ready(struct hs_ctl *ctl, struct spreading *s)
 		return false;
 	if (s->stands)
 		s->refused += atomic_load_explicit(&offer->refused, memory_order_relaxed);
-	// A clock that was set back must not make us say what was said before.
+	// The counter must not repeat when the clock was set back.
 	s->counter = now > s->counter ? now : s->counter + 1;
 	int len = hs_in_band_write(&ctl->in_band, rule, s->counter, bytes, NULL);
-	if (len < 0) // it was checked: only a failure of memory's kind
+	if (len < 0) // the rule was checked, so only memory can be out
 		return false;
 	offer->n_bytes = hs_ctl_offer_options(offer->bytes, HS_OPT_REQUEST, bytes, (size_t)len);
 	hs_ctl_offer_publish(ctl, s->slot, offer, rule->ns_id, s->sent == 0);
@@ -65,7 +65,7 @@ static void schedule(struct hs_ctl *ctl, struct spreading *s)
 		s->due_ns = s->first_ns;
 		s->stage = 0;
 	}
-	// What packets were too rare for is not made up for.
+	// Repeats that found no packet are not sent later in addition.
 	while (s->stage < in_band->n_repeats) {
 		s->due_ns = s->first_ns + in_band->repeats_ns[s->stage++];
 		if (s->due_ns > s->last_ns)
@@ -79,11 +79,11 @@ static void schedule(struct hs_ctl *ctl, struct spreading *s)
 static void settle(struct hs_ctl *ctl, struct spreading *s, struct hs_flow_offer *offer)
 {
 	int64_t sent_ns = atomic_load_explicit(&offer->sent_ns, memory_order_relaxed);
-	s->last_ns = RTE_MIN(sent_ns, ctl->now_ns); // before a step of the clock: just now
+	s->last_ns = RTE_MIN(sent_ns, ctl->now_ns); // before a clock step: just now
 	s->sent++;
 	s->stands = false;
 	ctl->counts.requests_in_band_sent++;
-	// An offer that was sent holds nothing back; an empty one would.
+	// An offer that was sent holds no telemetry back. Left set, it would.
 	atomic_store_explicit(&offer->holds_telemetry, false, memory_order_relaxed);
 	atomic_store_explicit(&offer->state, HS_OFFER_EMPTY, memory_order_release);
 	hs_ctl_offer_clear(ctl, s->slot, offer);
@@ -106,15 +106,15 @@ static void tell_waiting(struct hs_ctl *ctl, struct spreading *s, struct hs_flow
 			ns_id, offer->n_bytes, refused);
 }
 
-// A signature that waited for a packet is told to be fresh: receivers look at its age.
+// A signature that waited for a packet is made anew, because receivers check its age.
 static bool is_old(const struct hs_ctl *ctl, const struct spreading *s)
 {
 	int64_t age_ns = ctl->in_band.max_age_s * SECOND_NS;
 	return ctl->in_band.has_key && age_ns && ctl->now_ns - s->signed_ns > age_ns / 4;
 }
 
-// What packets do is seen by looking: not so often that many rules, whose flows may be silent, take
-// more than a few percent of the core.
+// Control finds what packets took by looking. It looks so rarely that many rules, whose flows may
+// be silent, take at most a few percent of the core.
 static int64_t look_ns(const struct hs_ctl *ctl)
 {
 	int64_t all_ns = (int64_t)ctl->n_spreading * LOOK_RULE_NS;
@@ -168,7 +168,7 @@ void hs_ctl_spread_begin(struct hs_ctl *ctl, uint32_t slot)
 	struct rule_note *note = hs_ctl_note(ctl, slot);
 	struct spreading *s = note ? calloc(1, sizeof(*s)) : NULL;
 
-	// Without it the rule would hold its telemetry back for ever.
+	// Without this memory, the rule would hold its telemetry back for ever.
 	if (!s) {
 		hs_flow_table_offer_set(ctl->flows, slot, false);
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The offer of a slot: who may fill it when.
+// The offer of a slot: who may fill it, and when.
 #include "ctl_parts.h"
 
 #include <stdlib.h>
@@ -27,11 +27,12 @@ bool hs_ctl_offer_open(struct hs_flow_offer *offer, bool may_displace)
 	case HS_OFFER_EMPTY:
 		return true;
 	case HS_OFFER_READY:
-		// Of nobody: left while a packet had it, which had no room for it.
+		// An offer without an owner was left while a packet had it, and that packet had no
+		// room for it.
 		return (may_displace || offer->ns_id == 0) && hs_ctl_offer_withdraw(offer);
 	case HS_OFFER_SENT:
 		if (offer->ns_id != 0)
-			return false; // somebody is still to count it
+			return false; // its owner has yet to count it
 		atomic_store_explicit(&offer->state, HS_OFFER_EMPTY, memory_order_relaxed);
 		return true;
 	default:

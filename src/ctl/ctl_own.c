@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this node's API said about rules that came in band stands above what travels, until it is
-// given back: a repeat of the request does not undo it, nor does the rule's going and coming again.
+// The settings that this node's API made for rules that came in band. They have priority over what
+// travels until they are reset. A repeat of the request does not undo them, and neither does the
+// rule's removal and return.
 #include "ctl_parts.h"
 
 #include "rule_field.h"
@@ -10,7 +11,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#define ABSENT_MOST 1024 // of rules that are not here
+#define ABSENT_MOST 1024 // number of rules that are not installed
 
 static int by_ns(const void *a, const void *b)
 {
@@ -33,7 +34,7 @@ static void forget(struct hs_ctl *ctl, struct own *own)
 	free(own);
 }
 
-// Of rules that do not come any longer the oldest goes.
+// Removes the oldest of those rules that do not return.
 static void keep_few(struct hs_ctl *ctl)
 {
 	struct own *own = TAILQ_FIRST(&ctl->owns);
@@ -66,7 +67,7 @@ static struct own *find_or_make(struct hs_ctl *ctl, uint32_t ns_id)
 	return own;
 }
 
-// A setting means nothing without its mode: they go together.
+// A setting has no meaning without its mode, so they go together.
 static uint32_t whole(uint32_t rows)
 {
 	uint32_t mode = hs_rule_row("mode") | hs_rule_row("mode_setting");
@@ -86,7 +87,7 @@ void hs_ctl_own_apply(struct hs_ctl *ctl, struct hs_rule *rule)
 		*rule = both;
 }
 
-// `rule`: as it is after the update.
+// `rule` is the rule after the update.
 static int change(struct hs_ctl *ctl, const struct hs_rule *rule, uint32_t set, uint32_t back)
 {
 	struct own *own = set ? find_or_make(ctl, rule->ns_id) : find(ctl, rule->ns_id);
@@ -170,7 +171,7 @@ static bool read_one(struct hs_ctl *ctl, const json_t *content)
 	if (hs_rule_update_from_json(content, &rule.ns_id, &update, &err) < 0)
 		return false;
 	hs_rule_apply_unchecked(&rule, &update);
-	// Whether a setting fits its mode is seen when the rule comes.
+	// Whether a setting fits its mode is checked when the rule comes.
 	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
 	return change(ctl, &rule, set, whole(update.back)) == 0;
 }

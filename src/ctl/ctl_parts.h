@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of src/ctl share of struct hs_ctl. For them only.
+// The parts of struct hs_ctl that the files of src/ctl share. For them only.
 #pragma once
 
 #include "ctl.h"
@@ -14,23 +14,25 @@
 
 #include <sys/queue.h>
 
-// An event that repeats is told at once, then once a minute with what came together since.
+// A repeating event is reported at once, then once a minute with what came together since.
 struct limiter {
 	uint64_t said;
 	int64_t next_ns;
 };
 
-// What control keeps of a rule once there is something to keep: most rules of a million have none.
+// What control keeps for a rule once there is something to keep. Of a million rules, most have no
+// note.
 struct rule_note {
 	uint32_t slot;
-	bool monitored, unmonitored;  // neither: no report came
+	bool monitored, unmonitored;  // both false: no report came
 	bool ends_here;		      // a report was made by this node
-	uint64_t no_room_said;	      // no_room_mtu when the last event told it
-	int64_t no_room_next_ns;      // no further event of this rule before
-	struct limiter shadow_limit;  // of telemetry in packets that another rule takes
-	uint64_t shadow_marked;	      // of it, what windows are marked for
-	TAILQ_ENTRY(rule_note) order; // of the monitored, in the order of their first reports
-	struct spreading *spreading;  // each NULL where the rule is nothing of the kind
+	uint64_t no_room_said;	      // no_room_mtu at the last event about it
+	int64_t no_room_next_ns;      // no further event of this rule before this time
+	struct limiter shadow_limit;  // limits events about telemetry in packets that another rule
+				      // takes
+	uint64_t shadow_marked;	      // the part of it for which windows are marked
+	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
+	struct spreading *spreading;  // each is NULL where it does not apply to the rule
 	struct guest *guest;
 	struct backlog *backlog;
 };
@@ -48,61 +50,64 @@ struct hs_ctl {
 
 	int64_t now_ns, start_ns;
 	int64_t next_tick_ns, next_second_ns;
-	uint64_t seq;		      // of what was published
+	uint64_t seq;		      // number of published messages
 	uint64_t generation;	      // of the rules
-	struct hs_node_totals counts; // what control itself counts
+	struct hs_node_totals counts; // control's own counters
 
-	// Reports to take before the windows that are due may close: those that waited when they
-	// became due. 0: none are due.
+	// Number of reports to take before the due windows may close: those that waited when the
+	// windows became due. 0: no window is due.
 	uint64_t close_after_reports;
-	bool request_drained; // the rings have been emptied for the request at hand
+	bool request_drained; // the rings were emptied for the current request
 
-	struct rule_note **notes;   // by slot
-	uint8_t *origins;	    // by slot, enum hs_rule_origin
-	enum hs_rule_origin origin; // of the requests at hand
+	struct rule_note **notes;   // indexed by slot
+	uint8_t *origins;	    // indexed by slot, enum hs_rule_origin
+	enum hs_rule_origin origin; // origin of the current requests
 
 	struct hs_in_band in_band;
 	struct spreading_list spreading;
 	uint32_t n_spreading;
-	struct spreading *spread_at;		   // where the next look goes on, NULL: anew
-	int64_t spread_next_ns, spread_soonest_ns; // next look; what this look found so far
+	struct spreading *spread_at; // where the next look continues; NULL: at the beginning
+	int64_t spread_next_ns, spread_soonest_ns; // time of the next look; earliest time that this
+						   // look found so far
 	struct guest_list guests, guest_ranks[GUEST_RANKS];
 	uint32_t n_guests;
-	struct seen *seen; // signatures; NULL: no key
+	struct seen *seen; // seen signatures; NULL: no key
 	struct own_list owns;
-	void *owns_by_ns; // tsearch(3)
+	void *owns_by_ns; // a tree of tsearch(3)
 	uint32_t n_owns;
-	int64_t guest_due_ns[HS_MAX_PORTS]; // what was admitted of each port is paid for then
-	uint64_t requests_refused;	    // for whatever reason
-	int64_t taken_told_ns; // the second in which so many events told of taken requests
+	int64_t guest_due_ns[HS_MAX_PORTS]; // for each port, the time at which its accepted rules
+					    // are paid for
+	uint64_t requests_refused; // for whatever reason
+	int64_t taken_told_ns;	   // the second in which so many events reported accepted requests
 	unsigned taken_told;
 	struct backlog_list backlogs;
 	uint32_t n_backlogs;
-	uint32_t backlog_serial;  // of the last report
-	uint64_t reports_waiting; // in them
+	uint32_t backlog_serial;  // serial number of the last report
+	uint64_t reports_waiting; // reports in all backlogs
 	int64_t carry_next_ns;
-	struct ctl_state *state; // NULL: nothing outlives the node
-	char state_error[160];	 // the last
+	struct ctl_state *state; // NULL: nothing survives a restart
+	char state_error[160];	 // text of the last error
 	TAILQ_HEAD(note_list, rule_note) monitored;
 	uint32_t n_monitored, n_unmonitored;
 
-	// The walk that looks for rules whose telemetry does not fit or is in other rules' packets.
-	uint64_t walk_seen; // events of all ports that a walk tells of, when the last one began
-	int64_t untold_ns;  // when a rule that grew since may be told; INT64_MAX: none
+	// The walk that finds rules whose telemetry does not fit, or is in packets of other rules.
+	uint64_t walk_seen; // events of all ports that require a walk, when the last walk began
+	int64_t untold_ns;  // when a rule that grew since may be reported; INT64_MAX: none
 	bool walking;
 	uint32_t walk_slot;
 
-	uint64_t shadow_marked; // events of all ports, when windows were marked last
+	uint64_t shadow_marked; // events of all ports when windows were marked last
 	struct limiter lost_limit, cap_limit, memory_limit, state_limit, refused_limit,
 			signals_limit;
 	struct limiter displaced_limit;
 	struct limiter rx_error_limits[HS_MAX_PORTS];
-	uint64_t cap_refused; // reports of rules over the cap
+	uint64_t cap_refused; // reports of rules beyond the limit of monitored rules
 	struct hs_clock_status clock_status;
 	bool clock_told;
-	int64_t step_ns, step_amount_ns; // the clock's last step: when, in the new time; 0: none
+	int64_t step_ns, step_amount_ns; // time of the clock's last step in the new time, 0: none;
+					 // its amount
 
-	// Where the page of rules ended that was asked for last.
+	// Where the last requested page of rules ended.
 	uint64_t page_offset, page_generation;
 	uint32_t page_slot;
 
@@ -113,44 +118,44 @@ struct hs_ctl {
 unsigned hs_ctl_drain(struct hs_ctl *ctl, unsigned at_most);
 void hs_ctl_monitor(struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report,
 		uint16_t sink_node_id);
-// 0 or negative errno where it was lost.
+// Returns 0, or a negative errno if the message was lost.
 int hs_ctl_publish_report(struct hs_ctl *ctl, const struct hs_report *report, uint32_t app_id,
 		uint16_t sink_node_id);
-// Reports in the workers' rings, now.
+// Returns the present number of reports in the workers' rings.
 unsigned hs_ctl_waiting(const struct hs_ctl *ctl);
 
-// ctl_watch.c: what is looked at now and then
+// ctl_watch.c: checks at intervals
 void hs_ctl_tick(struct hs_ctl *ctl);
 void hs_ctl_second(struct hs_ctl *ctl);
 bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uint64_t *grown);
 
-// Has the rules walked again at this time, or as soon as something new is to be told.
+// Starts another walk over the rules at this time, or as soon as there is something new to report.
 void hs_ctl_walk_again(struct hs_ctl *ctl, int64_t at_ns);
 
-// ctl_shadow.c
-// Of all ports.
+// ctl_shadow.c: sums over all ports.
 uint64_t hs_ctl_port_events(const struct hs_ctl *ctl, enum hs_event_count event);
-// Tells of telemetry of the rule in packets that another one takes.
+// Reports telemetry of the rule in packets that another rule takes.
 void hs_ctl_shadow_watch(
 		struct hs_ctl *ctl, uint32_t slot, const struct hs_flow_counters *counters);
-// Before windows close: marks those of rules for which such came.
+// Marks the windows of rules with such telemetry, before the windows close.
 void hs_ctl_shadow_mark(struct hs_ctl *ctl);
 
 // ctl_clock.c
 void hs_ctl_open_clock(struct hs_ctl *ctl);
 void hs_ctl_close_clock(struct hs_ctl *ctl);
 void hs_ctl_watch_clock(struct hs_ctl *ctl);
-// Whether it was received before the clock's last step and comes only now.
+// Returns whether the packet was received before the clock's last step and its report comes only
+// now.
 bool hs_ctl_is_of_old_time(const struct hs_ctl *ctl, const struct hs_report *report);
 
 // ctl_rule.c: notes about rules
 struct rule_note *hs_ctl_note(struct hs_ctl *ctl, uint32_t slot);
 void hs_ctl_note_monitored(struct hs_ctl *ctl, struct rule_note *note, bool monitored);
 void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot);
-// Of an installed rule: all that hangs on it first.
+// Removes an installed rule and everything that depends on it.
 int hs_ctl_remove_rule(struct hs_ctl *ctl, uint32_t ns_id, struct hs_error *err);
 
-// ctl_app.c: {"applications": [...]} of qos_get; NULL: out of memory
+// ctl_app.c: {"applications": [...]} of qos_get; NULL: memory is out
 json_t *hs_ctl_application(struct hs_ctl *ctl, const struct hs_api_args *args);
 
 // ctl_verbs.c
@@ -163,19 +168,19 @@ int hs_ctl_change_routes(struct hs_ctl *ctl, const struct hs_api_args *args, jso
 		struct hs_error *err);
 int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);
-// The request that makes a route or neighbour again: a new reference.
+// Returns the request that creates a route or neighbour again: a new reference.
 json_t *hs_ctl_route_change(const struct hs_ctl *ctl, const struct hs_route_entry *entry);
 
-// ctl_state.c: what outlives the node
+// ctl_state.c: what survives a restart
 void hs_ctl_close_state(struct hs_ctl *ctl);
 void hs_ctl_state_step(struct hs_ctl *ctl);
 bool hs_ctl_state_is_busy(const struct hs_ctl *ctl);
 void hs_ctl_state_totals(const struct hs_ctl *ctl, struct hs_node_totals *totals);
 
-// ctl_audit.c: new reference, NULL when memory is out.
+// ctl_audit.c: returns a new reference, or NULL if memory is out.
 json_t *hs_ctl_audit(struct hs_ctl *ctl);
 
-// ctl_ports.c: new references.
+// ctl_ports.c: return new references.
 json_t *hs_ctl_ports(struct hs_ctl *ctl);
 json_t *hs_ctl_drops(struct hs_ctl *ctl);
 json_t *hs_ctl_stats(struct hs_ctl *ctl);

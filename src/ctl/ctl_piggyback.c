@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports that go back with packets of the reverse flow: kept by the sink until one comes, and
-// taken as reports like any other where they come out.
+// Reports that go back with packets of the reverse flow. The sink keeps them until such a packet
+// comes. Where they leave the packet, they are processed like other reports.
 #include "ctl_parts.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LOOK_NS		INT64_C(2000000)
-#define LOOK_BACKLOG_NS INT64_C(20000) // for each: a look at one takes some 500
+#define LOOK_BACKLOG_NS INT64_C(20000) // for each backlog; a look at one takes some 500 ns
 #define AHEAD_NS	INT64_C(10000000000)
 
 // ---- the offer ----
@@ -19,10 +19,10 @@ static void take_carrier(struct hs_ctl *ctl, struct backlog *b)
 {
 	if (hs_flow_table_add_carrier(
 			    ctl->flows, hs_flow_table_rule(ctl->flows, b->slot), &b->carrier) < 0)
-		b->carrier = HS_FLOW_NONE; // a rule of that 5-tuple will do as well
+		b->carrier = HS_FLOW_NONE; // an installed rule of that 5-tuple is used
 }
 
-// The slot that packets find which go back. All carriers may have been in use at first.
+// Returns the slot that returning packets find. At first, all carriers may have been in use.
 static uint32_t way_back(struct hs_ctl *ctl, struct backlog *b)
 {
 	const struct hs_rule *rule = hs_flow_table_rule(ctl->flows, b->slot);
@@ -34,8 +34,8 @@ static uint32_t way_back(struct hs_ctl *ctl, struct backlog *b)
 	return b->carrier;
 }
 
-// What packets did is seen by looking: not so often that many rules take more than a few percent of
-// the core.
+// Control finds what packets took by looking. It looks so rarely that many rules take at most a few
+// percent of the core.
 static int64_t look_ns(const struct hs_ctl *ctl)
 {
 	int64_t all_ns = (int64_t)ctl->n_backlogs * LOOK_BACKLOG_NS;
@@ -51,7 +51,7 @@ static void look_at(struct hs_ctl *ctl, struct backlog *b)
 		ctl->carry_next_ns = ctl->now_ns + look_ns(ctl);
 }
 
-// Others may go back the same way: it is their turn.
+// Other rules may return the same way and have the next turn.
 static bool settle(struct hs_ctl *ctl, struct backlog *b)
 {
 	if (!hs_ctl_backlog_settle(ctl, b))
@@ -163,8 +163,8 @@ void hs_ctl_piggyback_end(struct hs_ctl *ctl, struct backlog *b)
 
 // ---- where they come out ----
 
-// What a flow's own sink measures no other tells it. And a report of a time to come would close all
-// windows until then: those behind it are late.
+// A flow's own sink needs no measurements from elsewhere. And a report with a future time would
+// close all windows up to that time, so that later reports would come too late.
 static bool is_measured(const struct hs_ctl *ctl, uint32_t slot, const struct hs_report *report)
 {
 	const struct rule_note *note = slot == HS_FLOW_NONE ? NULL : ctl->notes[slot];
@@ -187,7 +187,8 @@ static void take_one(struct hs_ctl *ctl, const struct hs_report *report,
 		hs_ctl_monitor(ctl, slot, report, sender->sink_node_id);
 }
 
-// A report longer than an option goes on in the next; where it ends only reading it tells.
+// A report longer than an option continues in the next option. Only reading the report shows where
+// it ends.
 void hs_ctl_piggybacked(struct hs_ctl *ctl, const struct hs_signal *signals, unsigned n)
 {
 	uint8_t bytes[HS_REPORT_CBOR_BYTES + UINT8_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes and neighbours: requests change the book, and what follows from a whole list of requests
-// reaches the forwarding table as one change.
+// Routes and neighbours. Requests change the book. The changes that follow from a whole list of
+// requests reach the forwarding table as one change.
 #include "ctl_parts.h"
 
 #include "route_text.h"
@@ -35,7 +35,7 @@ static struct hs_fib_change to_fib(const struct hs_route_change *from)
 	return to;
 }
 
-// Where it fails, the changes stay: those that take them back come behind them.
+// If it fails, the changes stay: the changes that revert them follow.
 static int commit_routes(void *context, struct hs_error *err)
 {
 	struct hs_ctl *ctl = context;
@@ -150,8 +150,8 @@ int hs_ctl_list_routes(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	uint64_t count = neighbours ? hs_route_book_neighbours(ctl->routes)
 				    : hs_route_book_count(ctl->routes);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
-	uint64_t at = neighbours ? 0 : args->offset; // of what is listed
-	uint32_t index = (uint32_t)at;		     // of the book
+	uint64_t at = neighbours ? 0 : args->offset; // index among the listed entries
+	uint32_t index = (uint32_t)at;		     // index in the book
 	const struct hs_route_entry *entry;
 	json_t *list = json_array();
 	size_t used = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notes about rules, made when there is something to note.
+// Notes about rules, created when there is something to note.
 #include "ctl_parts.h"
 #include "telemetry.h"
 
@@ -36,8 +36,7 @@ void hs_ctl_forget(struct hs_ctl *ctl, uint32_t slot)
 {
 	struct rule_note *note = ctl->notes[slot];
 
-	// A walk that stands on the rule goes on from its predecessor's place at worst: from the
-	// start.
+	// A walk that stands on the rule continues at its predecessor, or at worst from the start.
 	if (ctl->walk_slot == slot)
 		ctl->walk_slot = HS_FLOW_NONE;
 	if (!note)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signatures of in-band requests that this node has seen: none is taken a second time, also when
-// its rule has gone, and after a restart.
+// Signatures of in-band requests that this node has seen. No signature is accepted a second time,
+// even after its rule was removed and after a restart.
 //
-// The counter of a signature is its source's clock. The newest of each namespace is kept, in sets
-// of a few places; what finds no place raises the floor, below which no other namespace is taken.
-// Of a namespace that is not remembered, nothing is taken either that was signed before this node
-// started: it may be a replay. A source signs each repeat anew, so that this lasts for one repeat.
+// The counter of a signature is its source's clock. The newest counter of each namespace is kept,
+// in sets of a few places. A counter that finds no place raises the floor, below which no other
+// namespace is accepted. For a namespace that is not remembered, nothing that was signed before
+// this node started is accepted, because it may be a replay. A source signs each repeat anew, so
+// that this affects one repeat only.
 #include "ctl_parts.h"
 
 #include <errno.h>
@@ -25,9 +26,9 @@ struct seen_place {
 
 struct seen {
 	uint64_t floor;
-	int64_t start_ns; // of the node, or since its clock was set back
+	int64_t start_ns; // start of the node, or the time since its clock was set back
 	bool unsaved;
-	int64_t save_ns; // not before
+	int64_t save_ns; // earliest time of the next save
 	struct seen_place sets[SETS][WAYS];
 };
 
@@ -75,13 +76,13 @@ const char *hs_ctl_seen_check(struct hs_ctl *ctl, uint32_t ns_id, uint64_t count
 		return counter <= place->counter ? "one that came before" : NULL;
 	if (counter <= seen->floor)
 		return "it is older than requests that this node does not remember";
-	// Where times are not compared, a source's clock may be any.
+	// If times are not compared, a source's clock may have any value.
 	if (ctl->in_band.max_age_s && counter < (uint64_t)seen->start_ns)
 		return "it was signed before this node started";
 	return NULL;
 }
 
-// The oldest makes room; what it stood for is below the floor from now on.
+// The oldest place makes room. Its counter is below the floor from now on.
 static struct seen_place *make_place(struct seen *seen, uint32_t ns_id)
 {
 	struct seen_place *set = set_of(seen, ns_id), *oldest = set;
@@ -161,7 +162,7 @@ void hs_ctl_seen_save(struct hs_ctl *ctl, bool now)
 		rc = ctl->backend.save(ctl->backend.context, line, &err);
 		json_decref(line);
 	}
-	// Where that fails, the state has counted and told it; they are tried again.
+	// If this fails, the state has counted and reported it. The counters are saved again later.
 	if (rc == 0)
 		forget_unsaved(seen);
 }
@@ -185,7 +186,7 @@ int hs_ctl_seen_read(struct hs_ctl *ctl, json_t *line, struct hs_error *err)
 	uint64_t floor = (uint64_t)json_integer_value(json_object_get(line, "floor"));
 	size_t i;
 
-	if (!ctl->seen) // no key any longer: nothing is signed
+	if (!ctl->seen) // there is no longer a key: nothing is signed
 		return 0;
 	json_array_foreach (counters, i, pair) {
 		if (!read_pair(ctl, pair))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What outlives the node: changes that the API made are kept in a file before they are made, and
-// made again, through the same validator, when the node starts. What the configuration asks for is
-// not kept and wins; what came in band comes again.
+// State that survives the node. Changes of the API are written to a file before they are made, and
+// repeated through the same validator when the node starts. What the configuration asks for is not
+// kept and has priority. What came in band comes again.
 #include "ctl_parts.h"
 
 #include "log.h"
@@ -12,33 +12,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_LINES 20	// of what is refused or left out at the start; the rest is a number
-#define PORTION	   64	// changes of a snapshot at a time: half a millisecond
+#define TOLD_LINES 20 // logged lines that are refused or left out at the start; the rest is counted
+#define PORTION	   64 // changes of a snapshot at a time, which take half a millisecond
 #define TOGETHER   1024 // lines of routes
 
-// What is in force, copied in one go, so that it can be written in portions.
+// What is in force, copied at once, so that it can be written in portions.
 struct snapshot {
 	size_t n_rules, n_routes, at;
-	unsigned seen_at; // of the signatures
-	bool written;	  // the disk is waited for
+	unsigned seen_at; // position among the signatures
+	bool written;	  // written, waiting for the disk
 	struct hs_rule *rules;
 	struct hs_route_entry *routes; // neighbours first
 };
 
 struct ctl_state {
 	struct hs_state *file;
-	struct hs_route_book *config_routes; // those of the configuration; NULL: none
+	struct hs_route_book *config_routes; // routes of the configuration; NULL: none
 	const char *name;
-	uint64_t line;	   // of the file, while it is read
-	unsigned told;	   // lines
-	uint64_t left_out; // changes of what the configuration has
-	uint64_t refused;  // lines
-	// Lines of one route each, to be done together: a change of routes costs as much as they
-	// are many.
+	uint64_t line;	   // line of the file while it is read
+	unsigned told;	   // logged lines
+	uint64_t left_out; // changes that the configuration already has
+	uint64_t refused;  // refused lines
+	// Lines of one route each, which are applied together, because the cost of a change of
+	// routes depends on the number of routes.
 	json_t *routes;
 	uint64_t lines[TOGETHER];
-	uint64_t kept;		   // what a snapshot would have had when this was last counted
-	struct snapshot *snapshot; // NULL: none is under way
+	uint64_t kept;		   // changes that a snapshot would have had at the last count
+	struct snapshot *snapshot; // NULL: no snapshot is under way
 };
 
 // ---- what is kept ----
@@ -115,7 +115,7 @@ static bool is_config_rule(const struct hs_ctl *ctl, uint32_t ns_id)
 	return slot != HS_FLOW_NONE && ctl->origins[slot] == HS_ORIGIN_CONFIG;
 }
 
-// The configuration was there first, and is the operator's latest word.
+// The configuration was applied first and is the operator's latest word.
 static void leave_out(struct ctl_state *state, const char *verb, const char *what)
 {
 	state->left_out++;
@@ -154,7 +154,7 @@ static void refuse(struct ctl_state *state, uint64_t line, const struct hs_error
 				line, hs_error_text(err, text));
 }
 
-// Where one of them is refused the halves are tried: the others are in force all the same.
+// If one of them is refused, the halves are tried, so that the others are in force.
 static void replay_routes(struct hs_ctl *ctl, size_t from, size_t n)
 {
 	struct ctl_state *state = ctl->state;
@@ -185,7 +185,7 @@ static void replay_pending(struct hs_ctl *ctl)
 	json_array_clear(ctl->state->routes);
 }
 
-// Keeps a line of one route for later; false where it is none.
+// Keeps a line of one route for later. Returns false if it is not such a line.
 static bool put_off(struct hs_ctl *ctl, json_t *change)
 {
 	static const enum hs_api_verb verbs[] = {HS_VERB_ROUTE_ADD, HS_VERB_ROUTE_DELETE,
@@ -215,7 +215,7 @@ static bool put_off(struct hs_ctl *ctl, json_t *change)
 	return true;
 }
 
-// Refused lines are counted here: of some it is known only later.
+// Refused lines are counted here, because some are refused only later.
 static int replay(void *context, json_t *change)
 {
 	struct hs_ctl *ctl = context;
@@ -391,7 +391,7 @@ static void begin_snapshot(struct hs_ctl *ctl)
 		fail_snapshot(ctl, "no memory for a snapshot of the state");
 }
 
-// A new reference, NULL at the end.
+// Returns a new reference, NULL at the end.
 static json_t *next_change(struct hs_ctl *ctl, struct snapshot *snapshot)
 {
 	size_t at = snapshot->at++;
@@ -436,7 +436,8 @@ void hs_ctl_state_step(struct hs_ctl *ctl)
 	if (!state->snapshot) {
 		if (!hs_state_wants_snapshot(state->file, state->kept))
 			return;
-		// Counted anew only here: what was only added costs a few walks in all.
+		// The count is repeated only here: for lines that were only added, this takes a few
+		// walks in all.
 		state->kept = count_rules(ctl) + count_routes(ctl) + ctl->n_owns;
 		if (hs_state_wants_snapshot(state->file, state->kept))
 			begin_snapshot(ctl);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each request does.
+// The implementation of each request.
 #include "ctl_parts.h"
 #include "telemetry.h"
 
@@ -27,7 +27,8 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	ctl->generation++;
 	uint32_t slot = hs_flow_table_find(ctl->flows, args->rule.ns_id);
 	ctl->origins[slot] = (uint8_t)ctl->origin;
-	// What came in band stands below what was asked for here, whichever was first.
+	// A rule that came in band stands below a rule that was asked for here, whichever was
+	// first.
 	while (shadowed_by && hs_ctl_came_in_band(ctl, shadowed_by)) {
 		hs_ctl_guest_step_back(ctl, shadowed_by);
 		shadowed_by = hs_flow_table_shadowed_by(ctl->flows, slot);
@@ -41,7 +42,7 @@ static int int_request(struct hs_ctl *ctl, const struct hs_api_args *args, json_
 	return 0;
 }
 
-// Is it for other nodes to know, too?
+// Returns whether other nodes must learn about the update, too.
 static bool travels(const struct hs_rule_update *update)
 {
 	return update->has_mode || update->has_mode_setting || update->has_transmit_report ||
@@ -74,8 +75,8 @@ static int int_update(struct hs_ctl *ctl, const struct hs_api_args *args, json_t
 	return 0;
 }
 
-// Reports that came before a request count in its answer. Once, for all the requests of a
-// transaction: reports that come meanwhile would keep it from ending.
+// Reports that came before a request count in its answer. The rings are emptied once for all the
+// requests of a transaction, because reports that come meanwhile would keep it from ending.
 static void take_what_waits(struct hs_ctl *ctl)
 {
 	if (!ctl->request_drained)
@@ -86,7 +87,7 @@ static void take_what_waits(struct hs_ctl *ctl)
 static int int_delete(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	take_what_waits(ctl); // it is still the rule's
+	take_what_waits(ctl); // the pointer still belongs to the rule
 	int rc = hs_ctl_remove_rule(ctl, args->ns_id, err);
 	if (rc < 0)
 		return rc;
@@ -135,7 +136,7 @@ static json_t *state_of(struct hs_ctl *ctl, uint32_t slot)
 	return state;
 }
 
-// Pages that follow each other go on where the last one ended; any other offset is walked to.
+// Consecutive pages continue where the last one ended. Any other offset is walked to.
 static uint32_t seek(struct hs_ctl *ctl, uint64_t offset)
 {
 	if (offset == ctl->page_offset && ctl->generation == ctl->page_generation)
@@ -146,7 +147,7 @@ static uint32_t seek(struct hs_ctl *ctl, uint64_t offset)
 	return slot;
 }
 
-// Empty lists are left out.
+// Adds a list, unless it is empty.
 static void put_list(json_t *to, const char *key, json_t *list)
 {
 	if (json_array_size(list))
@@ -249,7 +250,7 @@ static json_t *windows_of(
 	return list;
 }
 
-// `offset` and `limit` count rules, of those that have a monitor.
+// `offset` and `limit` count rules that have a monitor.
 static int qos_get(struct hs_ctl *ctl, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {

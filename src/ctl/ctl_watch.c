@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What control looks at now and then, and tells as events. Nothing here costs more with more rules
-// installed, unless their telemetry does not fit.
+// What control checks at intervals and reports as events. The cost does not grow with the number of
+// installed rules, unless their telemetry does not fit.
 #include "ctl_parts.h"
 #include "telemetry.h"
 
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #define REPEAT_NS INT64_C(60000000000)
-// Rules that one tick looks at while a walk is under way: well under a millisecond.
+// Rules that one tick checks during a walk, which takes well under a millisecond.
 #define WALK_RULES 5000
 
 bool hs_ctl_limit(struct hs_ctl *ctl, struct limiter *limiter, uint64_t now, uint64_t *grown)
@@ -84,8 +84,8 @@ void hs_ctl_tick(struct hs_ctl *ctl)
 	hs_ctl_guests_expire(ctl);
 }
 
-// The ports' counters tell that something grew, not whose. What a rule's minute of silence kept
-// untold is looked for again when it is over.
+// The ports' counters show that something grew, but not for which rule. A rule that was limited to
+// one event a minute is checked again when the minute is over.
 static void begin_walk(struct hs_ctl *ctl)
 {
 	uint64_t seen = hs_ctl_port_events(ctl, HS_EVENT_NO_ROOM_MTU) +
@@ -163,8 +163,8 @@ static void watch_state(struct hs_ctl *ctl)
 			ctl->state_error);
 }
 
-// A veth passes whatever its other end sends, and that end believes that hardware cuts segments of
-// 64 KiB: without a word from us a TCP connection crawls and no counter of the node says why.
+// A veth passes whatever its other end sends, and that end assumes that hardware segments 64 KiB.
+// Without this event, a TCP connection is slow and no counter of the node says why.
 static void watch_rx_errors(struct hs_ctl *ctl, uint16_t index)
 {
 	struct hs_port *port = hs_node_port(ctl->node, index);

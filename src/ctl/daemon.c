@@ -27,10 +27,10 @@
 #include <unistd.h>
 
 #define REQUESTS_PER_ROUND 16
-#define BUSY_REPORTS	   64 // taken in a step: more wait
+#define BUSY_REPORTS	   64 // if a step took so many, more wait
 #define BUSY_MS		   1
-// Without reports; requests, signals and port events end the wait. Bounds what a burst of reports
-// after silence puts into a ring before it is looked at.
+// The wait without reports; requests, signals and port events end it. This limits what a burst of
+// reports after silence puts into a ring before the next look.
 #define QUIET_MS	10
 #define LAST_WINDOWS_NS INT64_C(1000000000)
 
@@ -138,7 +138,7 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 			.version = HS_VERSION,
 			.boot_id = d->boot_id,
 	};
-	// A node without it is a whole node.
+	// A node without telemetry of DPDK works completely.
 	int rc = hs_telemetry_create(&telemetry, &d->telemetry);
 	if (rc < 0)
 		hs_log(HS_LOG_WARNING, "daemon", "no counters over DPDK's telemetry: %s",
@@ -150,7 +150,7 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 	return 0;
 }
 
-// What node_get repeats of the configuration.
+// The part of the configuration that node_get repeats.
 static json_t *settings_of(const struct hs_daemon *d)
 {
 	static const char *const from_top[] = {
@@ -211,7 +211,7 @@ static void add_requests(json_t *requests, const char *verb, json_t *contents)
 		json_array_append_new(requests, json_pack("{s:O}", verb, content));
 }
 
-// The node's own routes, then what is asked for: rules and further routes.
+// Installs the node's own routes first, then the requested rules and further routes.
 static int install(struct hs_daemon *d, struct hs_error *err)
 {
 	json_t *routes = json_array();
@@ -275,7 +275,7 @@ static int open_watch(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-// From now on drivers do in interrupts what they do while workers pause.
+// From now on, drivers do their interrupt work while workers pause.
 static int hold_interrupts(struct hs_daemon *d, struct hs_error *err)
 {
 	bool needed = false;
@@ -302,8 +302,8 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-// In this order: what the list of requests installs is in force before the first packet is taken,
-// and every thread is there when system calls are filtered.
+// The order matters: what the list of requests installs is in force before the first packet is
+// received, and every thread exists when system calls are filtered.
 static const struct {
 	int (*open)(struct hs_daemon *d, struct hs_error *err);
 	int exit_code;
@@ -340,7 +340,7 @@ static int open_all(struct hs_daemon *d)
 
 // ---- closing ----
 
-// Whoever told us to end waits for two seconds, not for thousands of flows.
+// Whoever ends the node waits for two seconds, not for thousands of flows.
 static void publish_last_windows(struct hs_daemon *d)
 {
 	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_WINDOWS_NS;
@@ -432,7 +432,7 @@ static void serve(struct hs_daemon *d)
 	};
 	int timeout_ms = BUSY_MS;
 
-	// What is down from the start is told, what is up is not.
+	// A link that is down from the start is reported; a link that is up is not.
 	memset(d->link_up, true, sizeof(d->link_up));
 	for (;;) {
 		fds[2].fd = hs_interrupts_fd();

@@ -30,23 +30,24 @@ struct hs_daemon {
 	struct hs_worker_thread workers[HS_MAX_WORKERS];
 	bool pdump;
 	int signal_fd;
-	// Interfaces that are there again and could not be opened yet.
+	// Interfaces that exist again and could not be opened yet.
 	bool coming[HS_MAX_PORTS];
-	int64_t retry_ns;	    // on the monotonic clock, as look_ns
-	bool link_up[HS_MAX_PORTS]; // of ports that no kernel tells of
+	int64_t retry_ns;	    // on the monotonic clock, as is look_ns
+	bool link_up[HS_MAX_PORTS]; // of ports that the kernel does not report
 	int64_t look_ns;
 	struct hs_key_watch key_watch;
 };
 
-// Gives up what the node's ports do not need. To be called before the first thread is made.
+// Drops the privileges that the node's ports do not need. Call this before the first thread starts.
 int hs_daemon_drop_privileges(struct hs_daemon *d);
-// Filters the system calls of all threads, and adds to the settings what was given up.
+// Filters the system calls of all threads, and adds to the settings what was dropped.
 int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err);
 
-// What the kernel tells of an interface, or a look at a device: `context` is the daemon.
+// Handles a report of the kernel about an interface, or a look at a device. `context` is the
+// daemon.
 void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
-// Interfaces that are there again and could not be opened when they came. Times of the monotonic
-// clock, which nobody sets.
+// Opens interfaces that exist again and could not be opened when they came. Times are those of the
+// monotonic clock, which nobody sets.
 void hs_daemon_retry_ports(struct hs_daemon *d, int64_t now_ns);
-// Of interfaces the kernel tells; other devices are looked at once a second.
+// The kernel reports changes of interfaces. Other devices are checked once a second.
 void hs_daemon_look_at_devices(struct hs_daemon *d, int64_t now_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node gives up before it talks to anybody (docs/security.md has the reasons).
+// What a node gives up before it communicates with anybody (docs/security.md has the reasons).
 #include "daemon_parts.h"
 
 #include "log.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define PACKETS (HS_PRIVILEGE(CAP_NET_RAW) | HS_PRIVILEGE(CAP_NET_ADMIN))
-// Programs and maps, pinned memory, and the limit of that (libbpf raises it).
+// Programs and maps, pinned memory, and the limit of pinned memory (libbpf raises it).
 #define XDP                                                                                        \
 	(PACKETS | HS_PRIVILEGE(CAP_BPF) | HS_PRIVILEGE(CAP_IPC_LOCK) |                            \
 			HS_PRIVILEGE(CAP_SYS_RESOURCE))
-// Physical addresses, I/O ports and pinned memory; drivers that go through the kernel's.
+// Physical addresses, I/O ports and pinned memory, and drivers that use the kernel's.
 #define DEVICES                                                                                    \
 	(PACKETS | HS_PRIVILEGE(CAP_SYS_ADMIN) | HS_PRIVILEGE(CAP_SYS_RAWIO) |                     \
 			HS_PRIVILEGE(CAP_IPC_LOCK))

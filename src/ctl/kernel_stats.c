@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By rtnetlink and not from /sys: that shows the namespace it was mounted in, not ours.
+// This uses rtnetlink and not /sys, because /sys shows the namespace in which it was mounted.
 #include "kernel_stats.h"
 
 #include <errno.h>

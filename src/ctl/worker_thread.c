@@ -8,7 +8,7 @@
 static void rest(struct hs_worker_thread *thread)
 {
 	hs_idle_arm(thread->idle);
-	// What came between the last round and the arming would wake nobody.
+	// A packet that came between the last round and the arming would wake nobody.
 	if (hs_node_worker_poll(thread->node, thread->index) > 0) {
 		hs_idle_work(thread->idle);
 		return;
@@ -86,7 +86,8 @@ void hs_worker_thread_stop(struct hs_worker_thread *thread)
 	thread->running = false;
 }
 
-// Ports with several queues deal them to all workers in turn, see hs_node_add_port.
+// The queues of a port with several queues are assigned to all workers in turn, see
+// hs_node_add_port.
 static bool polls(const struct hs_worker_thread *thread, const struct hs_port *port)
 {
 	struct hs_port *ports[HS_MAX_PORTS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A worker of a node on an lcore of its own: polls, and rests when there is nothing.
+// A worker of a node on its own lcore: it polls, and sleeps when there is nothing to do.
 //
 // Thread rule: control; the loop itself runs on the lcore.
 #pragma once
@@ -15,22 +15,23 @@ struct hs_worker_thread {
 	unsigned index;
 	unsigned lcore;
 	struct hs_idle *idle;
-	bool stop; // atomic: control's word to the worker
+	bool stop; // atomic, written by control
 	bool running;
 	sem_t ready;
 } __attribute__((aligned(64)));
 
-// Makes the worker ready to rest on the queues that the node gave it. 0 or negative errno.
+// Prepares the worker to sleep on the queues that the node gave it. Returns 0 or a negative errno.
 int hs_worker_thread_init(struct hs_worker_thread *thread, struct hs_node *node, unsigned index,
 		unsigned lcore, bool adaptive);
-// Stops it if need be.
+// Stops the worker if it runs.
 void hs_worker_thread_fini(struct hs_worker_thread *thread);
 
-// Returns when the worker polls. 0 or negative errno.
+// Returns when the worker polls. Returns 0 or a negative errno.
 int hs_worker_thread_start(struct hs_worker_thread *thread);
-// Returns when the worker has left its lcore; packets in its queues stay there.
+// Returns when the worker has left its lcore. Packets in its queues stay there.
 void hs_worker_thread_stop(struct hs_worker_thread *thread);
 
-// Rests on the worker's queues of a port, or no longer. Ports that it does not poll are ignored.
+// Adds or removes the worker's queues of a port for its sleep. Ports that it does not poll are
+// ignored.
 int hs_worker_thread_add_port(struct hs_worker_thread *thread, struct hs_port *port);
 void hs_worker_thread_remove_port(struct hs_worker_thread *thread, struct hs_port *port);
