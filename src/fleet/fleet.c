@@ -70,10 +70,10 @@ void hs_fleet_reply(
 // ---- time ----
 
 #define SECOND_NS INT64_C(1000000000)
-#define BUDGET	  512 // calls: a few milliseconds
+#define BUDGET	  512 // calls, which take a few milliseconds
 
-// The clock was set, or nothing ran (the process was stopped): time limits do not count that. The
-// first moment is that of the creation.
+// If the clock was set, or nothing ran because the process was stopped, time limits do not count
+// that time. The first moment is that of the creation.
 void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns)
 {
 	int64_t ns = now_ns - fleet->now_ns;
@@ -82,7 +82,7 @@ void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns)
 	if (ns >= 0 && ns < SECOND_NS)
 		return;
 	fleet->start_ns += ns;
-	// Windows of a time to come would stay open until then.
+	// Windows of a future time would stay open until then.
 	if (ns <= -SECOND_NS)
 		hs_qos_clock_step(fleet->qos);
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)
@@ -110,7 +110,7 @@ int64_t hs_fleet_next_ns(const struct hs_fleet *fleet)
 	int64_t next_ns = hs_qos_next_ns(fleet->qos), relays_ns = fleet_relays_next_ns(fleet);
 
 	if (fleet->budget <= 0)
-		return fleet->now_ns; // there is more
+		return fleet->now_ns; // more work waits
 	if (relays_ns < next_ns)
 		next_ns = relays_ns;
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The controller of many nodes as a step function: time, requests, replies and published messages
 // in; requests to nodes, replies and messages out. A daemon gives it sockets, a test a clock of its
-// own. It keeps what is wanted (rules and where they belong) and repairs what differs: at nodes
-// that restarted, that were cut off, or that somebody else changed.
+// own. It keeps what is wanted (rules and where they belong) and repairs differences: at nodes that
+// restarted, that were unreachable, or that somebody else changed.
 //
-// The parts, one file pair each: fleet_node (a node: reachable or not, calls under way),
-// fleet_rule (what is wanted, and its state at each node), fleet_repair (what differs, and the
-// calls that mend it), fleet_monitor (reports and metrics that nodes publish), fleet_verbs (what a
-// client may ask), fleet_relay (questions that only the nodes can answer).
-// What comes later finds its place beside them: closed-loop sampling reads fleet_monitor's windows
-// and changes rules through fleet_rule like a client; clock offsets and a ranking of hops are
-// further readers of the windows; storage and a live view are further outputs.
+// The parts have one file pair each: fleet_node (a node: its reachability and its calls under way),
+// fleet_rule (what is wanted, and its state at each node), fleet_repair (differences, and the calls
+// that repair them), fleet_monitor (reports and metrics that nodes publish), fleet_verbs (what a
+// client may ask), fleet_relay (questions that only the nodes can answer). Later parts fit beside
+// them: closed-loop sampling can read fleet_monitor's windows and change rules through fleet_rule
+// like a client. Clock offsets and a ranking of hops are further readers of the windows. Storage
+// and a live view are further outputs.
 //
-// Source: 000_616928c59136b059.txt section III-G; docs/controller.md.
-// Thread rule: owner; one call at a time.
+// Source: 000_616928c59136b059.txt section III-G; docs/controller.md. Thread rule: owner; one call
+// at a time.
 #pragma once
 
 #include "error.h"
@@ -28,59 +28,59 @@ struct hs_fleet;
 
 struct hs_fleet_output {
 	void *context;
-	// Sends a request to node `node` (index in the configuration). 0, or -EAGAIN where it is
-	// not connected or its queue is full.
+	// Sends a request to node `node` (index in the configuration). Returns 0, or -EAGAIN if the
+	// node is not connected or its queue is full.
 	int (*send)(void *context, unsigned node, const char *text, size_t len);
-	// Answers the client that `token` stands for, exactly once for each hs_fleet_request.
+	// Answers the client of `token`, exactly once for each hs_fleet_request.
 	void (*reply)(void *context, void *token, const char *text);
-	// Publishes topic and JSON. 0, or -EAGAIN where a subscriber missed it. May be NULL.
+	// Publishes topic and JSON. Returns 0, or -EAGAIN if a subscriber missed it. May be NULL.
 	int (*publish)(void *context, const char *topic, const char *json);
-	// Keep changes where they outlive the process, and take the last ones out again: as those
-	// of struct hs_api_backend. May be NULL.
+	// Save changes so that they survive the process, and remove the last ones again, as in
+	// struct hs_api_backend. May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
 	void (*unsave)(void *context);
-	// As that of struct hs_api_backend.
+	// As in struct hs_api_backend.
 	int64_t (*spent_ns)(void);
 };
 
-// `config` is borrowed for the life of the fleet. Its requests are wanted from the start: an error
-// in them is told with its path. 0 or a negative errno with *err.
+// `config` is borrowed for the life of the fleet. Its requests are wanted from the start; an error
+// in them has its path. Returns 0, or a negative errno with *err.
 int hs_fleet_create(const struct hs_fleet_config *config, const char *boot_id,
 		const struct hs_fleet_output *output, int64_t now_ns, struct hs_fleet **fleet,
 		struct hs_error *err);
-// Answers what is still asked. NULL is allowed.
+// Answers open requests. Accepts NULL.
 void hs_fleet_destroy(struct hs_fleet *fleet);
 
-// What `save` was given by a process before this one, in order, before the first step. Rules that
-// the configuration has stay as it has them. 0 or a negative errno with *err.
+// Restores what an earlier process passed to `save`, in order, before the first step. Rules of the
+// configuration keep the configuration's content. Returns 0, or a negative errno with *err.
 int hs_fleet_restore(struct hs_fleet *fleet, json_t *change, struct hs_error *err);
-// What is wanted, as changes for hs_fleet_restore, removals that some node has not heard of among
-// them: copied in one go, so that it can be written in portions while the fleet goes on.
+// What is wanted, as changes for hs_fleet_restore, including removals that some node has not
+// received. It is copied at once, so that it can be written in portions while the fleet continues.
 struct hs_fleet_snapshot;
-struct hs_fleet_snapshot *hs_fleet_snapshot(struct hs_fleet *fleet); // NULL: memory is out
-// A new reference, NULL at the end.
+struct hs_fleet_snapshot *hs_fleet_snapshot(struct hs_fleet *fleet); // NULL if memory is out
+// Returns a new reference, NULL at the end.
 json_t *hs_fleet_snapshot_next(struct hs_fleet_snapshot *snapshot);
-void hs_fleet_snapshot_free(struct hs_fleet_snapshot *snapshot); // NULL is allowed
-uint64_t hs_fleet_changes(const struct hs_fleet *fleet);	 // about how many those are
+void hs_fleet_snapshot_free(struct hs_fleet_snapshot *snapshot); // accepts NULL
+uint64_t hs_fleet_changes(const struct hs_fleet *fleet); // the approximate number of these changes
 
-// A client's message. The answer may come at once or, where nodes have to be asked, later.
+// Handles a client's message. The answer comes at once, or later if nodes have to be asked.
 void hs_fleet_request(struct hs_fleet *fleet, int64_t now_ns, void *token, const char *message,
 		size_t len, bool may_change);
-// What a node answered.
+// Handles a node's answer.
 void hs_fleet_reply(struct hs_fleet *fleet, int64_t now_ns, unsigned node, const char *text,
 		size_t len);
-// What a node published.
+// Handles a message that a node published.
 void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic, const char *json,
 		size_t len);
 
-// Whether the node refuses our key, however often it is said.
+// Sets whether the node refuses our key. Repeated calls are allowed.
 void hs_fleet_node_refuses(struct hs_fleet *fleet, unsigned node, bool refuses);
 
-// Looks after nodes, rules, windows and questions; never waits.
+// Advances nodes, rules, windows and questions. Never waits.
 void hs_fleet_step(struct hs_fleet *fleet, int64_t now_ns);
-// When the next step has something to do.
+// Returns when the next step has something to do.
 int64_t hs_fleet_next_ns(const struct hs_fleet *fleet);
 
-// Records and publishes an event; `details` as for a node's (NULL or taken over).
+// Records and publishes an event; `details` as for a node's event (NULL or taken over).
 void hs_fleet_event(struct hs_fleet *fleet, const char *kind, json_t *details, const char *format,
 		...) __attribute__((format(printf, 4, 5)));

@@ -98,7 +98,7 @@ static int check_new_node(const struct hs_fleet_config *config, const char *at,
 		if (strcmp(config->nodes[i].name, node->name) == 0)
 			return hs_error_set(err, "bad_value", path, "each name once",
 					"two nodes are called \"%s\"", node->name);
-		// End nodes without an id of their own all have 0.
+		// All end nodes without an id of their own have 0.
 		snprintf(path, sizeof(path), "%s.%s", at, "id");
 		if (node->id && config->nodes[i].id == node->id)
 			return hs_error_set(err, "bad_value", path, "each id but 0 once",
@@ -157,7 +157,7 @@ int hs_fleet_config_node(const struct hs_fleet_config *config, const char *name)
 
 // ---- paths ----
 
-// Paths name nodes, so they are kept aside until all nodes are read: see resolve_paths.
+// Paths name nodes, so they are kept until all nodes have been read: see resolve_paths.
 static int read_paths(json_t *list, const char *path, void *into, struct hs_error *err)
 {
 	(void)into;
@@ -272,7 +272,7 @@ const struct hs_fleet_path *hs_fleet_config_path(
 
 // ---- the whole ----
 
-// What the requests say is the fleet's to check, with the validator of the API.
+// The fleet checks the content of the requests, with the validator of the API.
 static int read_requests(json_t *list, const char *path, void *into, struct hs_error *err)
 {
 	struct hs_fleet_config *config = into;
@@ -442,7 +442,7 @@ json_t *hs_fleet_config_print(const struct hs_fleet_config *config)
 	json_t *all = hs_schema_print(fields, config);
 	json_t *keys = json_object_get(json_object_get(all, "control"), "keys");
 
-	// A file that is not named is none.
+	// An empty name means no file.
 	if (!config->secret_key[0])
 		json_object_del(keys, "secret");
 	if (!config->allowed_keys[0])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The controller's configuration file: read, checked across fields, printed with its defaults.
+// The controller's configuration file: read, checked across fields, and printed with its defaults.
 // docs/controller.md explains every key.
 //
 // Thread rule: any; the struct belongs to the caller.
@@ -17,7 +17,7 @@
 #define HS_FLEET_MAX_PATHS     1024
 #define HS_FLEET_MAX_ENDPOINTS 8
 #define HS_FLEET_NAME_BYTES    32
-#define HS_FLEET_TEXT_BYTES    256 // an endpoint, a file
+#define HS_FLEET_TEXT_BYTES    256 // of an endpoint or file name
 
 struct hs_fleet_endpoints {
 	unsigned n;
@@ -26,9 +26,9 @@ struct hs_fleet_endpoints {
 
 struct hs_fleet_node_config {
 	char name[HS_FLEET_NAME_BYTES];
-	uint16_t id; // the node's own, by which its messages are told
+	uint16_t id; // the node's own id, which identifies its messages
 	char api[HS_FLEET_TEXT_BYTES];
-	char server_key[HS_FLEET_TEXT_BYTES]; // a file; "": no keys
+	char server_key[HS_FLEET_TEXT_BYTES]; // a file name; "": no keys
 };
 
 struct hs_fleet_path {
@@ -38,30 +38,30 @@ struct hs_fleet_path {
 };
 
 enum hs_fleet_metrics {
-	HS_FLEET_METRICS_AUTO,	 // of rules whose sink publishes none itself
-	HS_FLEET_METRICS_ALWAYS, // of all
+	HS_FLEET_METRICS_AUTO,	 // for rules whose sink publishes none itself
+	HS_FLEET_METRICS_ALWAYS, // for all rules
 	HS_FLEET_METRICS_NEVER,
 };
 
 struct hs_fleet_config {
 	char name[HS_FLEET_NAME_BYTES];
-	struct hs_fleet_endpoints bind;		  // clients ask here
+	struct hs_fleet_endpoints bind;		  // clients connect here
 	struct hs_fleet_endpoints subscribe_bind; // nodes' publishers connect here
 	struct hs_fleet_endpoints publish_bind;	  // listeners subscribe here
 	bool insecure;
-	char secret_key[HS_FLEET_TEXT_BYTES]; // files; "": no keys
+	char secret_key[HS_FLEET_TEXT_BYTES]; // file names; "": no keys
 	char allowed_keys[HS_FLEET_TEXT_BYTES];
 	char state_file[HS_FLEET_TEXT_BYTES]; // "": what clients ask for ends with the process
 	bool state_sync;
-	bool sandbox;	 // capabilities and system calls that are not needed are given up
+	bool sandbox;	 // the process gives up unneeded capabilities and system calls
 	uint8_t metrics; // enum hs_fleet_metrics
 	uint32_t max_rules;
 	uint32_t monitored_rules;
-	uint32_t monitor_mib;		   // of monitors that are computed here, together
+	uint32_t monitor_mib;		   // of all monitors that are computed here
 	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
-	uint32_t hello_ms;		   // how often each node is looked at
-	uint32_t timeout_ms;		   // an answer that takes longer is none
-	uint32_t audit_s;		   // how often a node's rules are read and compared
+	uint32_t hello_ms;		   // interval between two questions to each node
+	uint32_t timeout_ms;		   // a later answer does not count
+	uint32_t audit_s;		   // interval of reading and comparing a node's rules
 
 	unsigned n_nodes;
 	struct hs_fleet_node_config *nodes; // owned
@@ -70,17 +70,18 @@ struct hs_fleet_config {
 	json_t *requests;	     // a list, each with "on"; owned
 };
 
-// Reads a file, or text. 0, or negative errno with *err: the path of a syntax error is
+// Reads a file, or text. Returns 0, or a negative errno with *err: the path of a syntax error is
 // "line:column", of any other "nodes[3].api". On failure nothing needs to be released.
 int hs_fleet_config_load(const char *file, struct hs_fleet_config *config, struct hs_error *err);
 int hs_fleet_config_parse(
 		const char *text, size_t len, struct hs_fleet_config *config, struct hs_error *err);
 void hs_fleet_config_fini(struct hs_fleet_config *config);
 
-// The values in force, defaults included, as JSON that hs_fleet_config_parse takes. New reference.
+// Returns the values in force, with defaults, as JSON that hs_fleet_config_parse accepts. New
+// reference.
 json_t *hs_fleet_config_print(const struct hs_fleet_config *config);
 
-// The index of a node, or -1.
+// Returns the index of a node, or -1.
 int hs_fleet_config_node(const struct hs_fleet_config *config, const char *name);
 const struct hs_fleet_path *hs_fleet_config_path(
 		const struct hs_fleet_config *config, const char *name);

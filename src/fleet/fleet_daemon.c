@@ -36,8 +36,8 @@ struct daemon {
 	struct hs_fleet_links *links;
 	struct hs_key_watch key_watch;
 	struct hs_fleet *fleet;
-	struct hs_state *state;		    // NULL: nothing outlives the process
-	struct hs_fleet_snapshot *snapshot; // NULL: none is being written
+	struct hs_state *state;		    // NULL: nothing survives the process
+	struct hs_fleet_snapshot *snapshot; // NULL: no snapshot is being written
 	char boot_id[HS_BOOT_ID_BYTES];
 	int signal_fd;
 };
@@ -181,14 +181,14 @@ static bool is_low_port(const struct hs_fleet_endpoints *endpoints)
 	return low;
 }
 
-// Sockets are bound again when keys change.
+// Sockets are bound again when keys change, so they need the capability later, too.
 static bool binds_low_port(const struct hs_fleet_config *c)
 {
 	return is_low_port(&c->bind) || is_low_port(&c->subscribe_bind) ||
 	       is_low_port(&c->publish_bind);
 }
 
-// It was started with what its files and sockets need; none of that is a capability.
+// The daemon starts with the access that its files and sockets need. None of that is a capability.
 static int drop_privileges(struct daemon *d, struct hs_error *err)
 {
 	if (!d->config->sandbox) {
@@ -278,7 +278,7 @@ static void tell_of_keys(void *context, const char *kind, json_t *details, const
 	hs_fleet_event(context, kind, details, "%s", text);
 }
 
-// A failure leaves the old file in force; the next change tries again.
+// A failure leaves the old file in force. The next change tries again.
 static int begin_snapshot(struct daemon *d, struct hs_error *err)
 {
 	d->snapshot = hs_fleet_snapshot(d->fleet);
@@ -286,7 +286,7 @@ static int begin_snapshot(struct daemon *d, struct hs_error *err)
 			   : hs_error_set(err, "internal", "", "", "memory is out");
 }
 
-// A portion at a time: nobody waits for the disk.
+// Writes a portion at a time, so that nobody waits for the disk.
 static int go_on_with_snapshot(struct daemon *d, struct hs_error *err)
 {
 	for (unsigned i = 0; i < CHANGES_PER_ROUND; i++) {

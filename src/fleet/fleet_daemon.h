@@ -7,9 +7,10 @@
 #include "exit_code.h"
 #include "fleet_config.h"
 
-// Runs until SIGTERM, SIGINT or SIGQUIT; a second one exits at once. Returns the exit code; what
-// went wrong is in the log.
+// Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. Returns the exit code. The
+// log contains any error.
 int hs_fleet_daemon_run(const struct hs_fleet_config *config);
 
-// What a configuration says of sockets, checked without opening any. 0 or -EINVAL with *err.
+// Checks what a configuration says about sockets, without opening any. Returns 0, or -EINVAL with
+// *err.
 int hs_fleet_daemon_check(const struct hs_fleet_config *config, struct hs_error *err);

@@ -15,17 +15,17 @@
 #define BYTES_PER_ROUND	   (256 << 10)
 #define MESSAGES_PER_ROUND 256
 #define LOOK_NS		   INT64_C(50000000)
-#define LOOKS		   20 // until each node was looked at once
+#define LOOKS		   20 // rounds until each node was checked once
 
 struct hs_fleet_links {
 	const struct hs_fleet_config *config;
 	int epoll_fd;
 	struct hs_bus_peer **peers;
-	bool *stirred; // something may have come from the node
-	unsigned turn; // whose it is when not all can be heard in one round
+	bool *stirred; // the node may have sent something
+	unsigned turn; // whose turn it is if one round cannot read all
 	struct hs_bus_subscriber *subscribers[HS_FLEET_MAX_ENDPOINTS];
 	int64_t look_ns;
-	unsigned looked; // the node that is looked at next
+	unsigned looked; // the node that is checked next
 };
 
 // ---- keys ----
@@ -110,7 +110,7 @@ int hs_fleet_links_check(const struct hs_fleet_config *config, struct hs_error *
 
 // ---- opening ----
 
-// `what`: the index of a node, or of a subscriber behind all nodes.
+// `what` is the index of a node, or of a subscriber behind all nodes.
 static int watch(struct hs_fleet_links *links, int fd, unsigned what)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = what};
@@ -206,7 +206,7 @@ int hs_fleet_links_fd(const struct hs_fleet_links *links)
 
 int hs_fleet_links_send(struct hs_fleet_links *links, unsigned node, const char *text, size_t len)
 {
-	links->stirred[node] = true; // the descriptor says nothing of what a send has seen
+	links->stirred[node] = true; // the descriptor does not report what a send has seen
 	return hs_bus_peer_send(links->peers[node], text, len);
 }
 

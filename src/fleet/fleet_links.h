@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The controller's connections to nodes, and those of nodes' publishers to it. Nothing here waits.
+// The controller's connections to nodes, and the connections of nodes' publishers to it. No
+// function waits.
 //
 // Thread rule: owner.
 #pragma once
@@ -10,21 +11,21 @@
 
 struct hs_fleet_links;
 
-// The keys that the configuration names for sockets that bind. False: none.
+// Returns the keys that the configuration names for bound sockets. False: there are none.
 bool hs_fleet_links_keys(const struct hs_fleet_config *config, struct hs_bus_keys *keys);
-// Are all keys and endpoints right? 0 or a negative errno with *err, whose path is as in the
-// configuration.
+// Checks all keys and endpoints. Returns 0, or a negative errno with *err, whose path is that of
+// the configuration.
 int hs_fleet_links_check(const struct hs_fleet_config *config, struct hs_error *err);
 
-// `config` is borrowed. 0 or a negative errno with *err. close accepts NULL.
+// `config` is borrowed. Returns 0, or a negative errno with *err. close accepts NULL.
 int hs_fleet_links_open(const struct hs_fleet_config *config, struct hs_fleet_links **links,
 		struct hs_error *err);
 void hs_fleet_links_close(struct hs_fleet_links *links);
 
-// Readable when something has come; for poll(2).
+// Returns a descriptor for poll(2) that is readable when something has come.
 int hs_fleet_links_fd(const struct hs_fleet_links *links);
 // As hs_fleet_output.send.
 int hs_fleet_links_send(struct hs_fleet_links *links, unsigned node, const char *text, size_t len);
-// Hands what has come to the fleet, a few milliseconds' worth; true where more may wait. Tells it
+// Passes what has come to the fleet, for a few milliseconds. Returns true if more may wait. Reports
 // which nodes refuse our key.
 bool hs_fleet_links_take(struct hs_fleet_links *links, struct hs_fleet *fleet);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes publish: reports become metrics here where their sink computes none, metrics are kept
-// to be asked for, events are passed on, and what is missing in between is counted.
+// What nodes publish. Reports become metrics here if their sink computes none. Metrics are kept for
+// questions, events are passed on, and missing messages are counted.
 #include "fleet_parts.h"
 #include "flexint.h"
 
@@ -20,19 +20,19 @@
 #define FLOWS_AT_ONCE	 128
 #define METRICS_FRESH_NS INT64_C(3000000000) // at least; and three of the sink's shortest windows
 
-#define AHEAD_NS INT64_C(10000000000) // by which a sink's clock may be before ours
+#define AHEAD_NS INT64_C(10000000000) // a sink's clock may be so far ahead of ours
 
 struct fleet_flow {
-	uint32_t ns_id; // key
+	uint32_t ns_id; // the key
 	uint32_t app_id;
 	int64_t published_ns; // when its sink last published metrics itself
 	int64_t every_ns;     // the shortest windows that it publishes
-	// The newest of each length, the content of a qos_report: as text, which takes a tenth of
-	// the memory.
+	// The newest window of each length: the content of a qos_report as text, which takes a
+	// tenth of the memory.
 	char *windows[WINDOWS];
-	struct hs_trips trips; // of raw reports, whoever computes the windows
-	bool computed;	       // here
-	bool guest;	       // in the list of those that give way
+	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
+	bool computed;	       // the windows are computed here
+	bool guest;	       // in the list of flows that give way
 	TAILQ_ENTRY(fleet_flow) order, at_guests;
 };
 
@@ -93,7 +93,7 @@ static void make_guest(struct hs_fleet *fleet, struct fleet_flow *flow, bool gue
 	flow->guest = guest;
 }
 
-// Where there is no room, the flow that nobody wants and that was silent for longest gives way.
+// If there is no room, a flow that nobody wants gives way: the one that was silent for longest.
 static struct fleet_flow *flow_of(struct hs_fleet *fleet, uint32_t ns_id)
 {
 	const struct fleet_rule *rule = fleet_find_rule(fleet, ns_id);
@@ -155,7 +155,7 @@ static void on_window(void *user, const struct hs_qos_window *window)
 	json_decref(message);
 }
 
-// Its sink computes metrics itself: the next ones are not overdue.
+// The flow's sink computes metrics itself, and its next ones are not overdue.
 static bool publishes(const struct hs_fleet *fleet, const struct fleet_flow *flow)
 {
 	int64_t fresh_ns = 3 * flow->every_ns;
@@ -177,7 +177,8 @@ static void take_window(struct hs_fleet *fleet, json_t *content)
 	flow->published_ns = fleet->now_ns;
 	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
 	if (flow->computed && fleet->config->metrics == HS_FLEET_METRICS_AUTO) {
-		flow->computed = false; // before the callback: what is open is not handed out twice
+		flow->computed = false; // before the callback, so that open windows are not
+					// published twice
 		hs_qos_remove(fleet->qos, ns_id);
 	}
 	if (!flow->computed)
@@ -191,13 +192,13 @@ static bool computes(const struct hs_fleet *fleet, const struct fleet_flow *flow
 	return !publishes(fleet, flow);
 }
 
-// Of rules that are wanted: the flows of an application are those.
+// This covers wanted rules only, because the flows of an application are wanted.
 static void take_trip(struct fleet_flow *flow, const struct hs_report *report)
 {
 	struct hs_trip trip;
 
 	if (!flow->guest && hs_trip_of(report, &trip))
-		hs_trips_add(&flow->trips, &trip); // without memory: one pair less
+		hs_trips_add(&flow->trips, &trip); // without memory, one pair is missing
 }
 
 static void take_report(struct hs_fleet *fleet, const json_t *message)
@@ -214,7 +215,8 @@ static void take_report(struct hs_fleet *fleet, const json_t *message)
 	struct fleet_flow *flow = flow_of(fleet, ns_id);
 	if (!flow)
 		return;
-	// Of a time to come: it would close all windows until then, and those behind it were late.
+	// A report of a future time would close all windows up to that time, so that later reports
+	// would come too late.
 	if (read.report.sink_ts_ns > fleet->now_ns + AHEAD_NS) {
 		fleet->monitored.ahead++;
 		return;
@@ -250,9 +252,9 @@ static void take_event(struct hs_fleet *fleet, const struct fleet_node *node, js
 
 // ---- publishers ----
 
-// False: nobody that the configuration has. *found is NULL where it cannot be told which one: end
-// nodes without an id of their own are told apart by their boot, which a new one is asked for
-// first.
+// Returns false if the configuration has no such publisher. *found is NULL if it cannot be
+// identified: end nodes without an id of their own are told apart by their boot id, and a new boot
+// id must be asked for first.
 static bool publisher(struct hs_fleet *fleet, const json_t *content, struct fleet_node **found)
 {
 	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
@@ -288,7 +290,7 @@ static int index_nodes(struct hs_fleet *fleet)
 	return 0;
 }
 
-// Numbers of one publisher are without gaps where nothing was lost.
+// If nothing was lost, the numbers of one publisher have no gaps.
 static void follow(struct hs_fleet *fleet, struct fleet_node *node, const json_t *content)
 {
 	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
@@ -311,7 +313,7 @@ void hs_fleet_message(struct hs_fleet *fleet, int64_t now_ns, const char *topic,
 {
 	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
 
-	(void)topic; // repeats what the message says
+	(void)topic; // the message repeats it
 	fleet_set_time(fleet, now_ns);
 	fleet->monitored.messages++;
 	const char *key = json_object_iter_key(json_object_iter(message));
@@ -374,7 +376,7 @@ static json_t *windows_of(struct hs_fleet *fleet, const struct fleet_flow *flow,
 	return list;
 }
 
-// Where none is named, of the usual length, or what there is of a young flow.
+// Without a named window, this is the usual length, or what a young flow has.
 static json_t *read_window(
 		const struct hs_fleet *fleet, const struct fleet_flow *flow, int64_t window_ns)
 {
@@ -396,8 +398,8 @@ static int64_t longest_ns(const struct hs_fleet *fleet)
 	return longest;
 }
 
-// Of the flows whose rules are wanted here: their addresses tell the directions. Of the whole run
-// nodes say nothing, so that the longest window stands for it.
+// The flows are those whose rules are wanted here, because their addresses tell the directions.
+// Nodes publish nothing about the whole run, so the longest window stands for it.
 static int application(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result)
 {
 	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;

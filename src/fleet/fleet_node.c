@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node: whether it can be reached, whether it is still the same, and the calls under way there.
+// A node: whether it can be reached, whether it is the same process as before, and the calls under
+// way there.
 #include "fleet_parts.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 #include <string.h>
 
 #define MS_NS	     INT64_C(1000000)
-#define RETRY_MIN_MS 100  // an unreachable node is asked this often at first,
-#define RETRY_MAX_MS 1000 // and no less often than this: it gets its rules back within 2 s
+#define RETRY_MIN_MS 100  // the first intervals between questions to an unreachable node
+#define RETRY_MAX_MS 1000 // the longest interval, so that it gets its rules back within 2 s
 
 int fleet_open_nodes(struct hs_fleet *fleet)
 {
@@ -144,7 +145,7 @@ static void take_hello(struct hs_fleet *fleet, struct fleet_node *node, const js
 
 // ---- answers ----
 
-// An answered change that was done explains one step of the generation.
+// An answered change that was made explains one step of the generation.
 static void note_generation(struct hs_fleet *fleet, struct fleet_node *node,
 		const struct call *call, const json_t *reply)
 {
@@ -168,7 +169,7 @@ void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *rep
 
 	if (!node->n_calls || id < node->calls[node->first_call].id || id > fleet->calls ||
 			(!ok && !error))
-		return; // in time no more
+		return; // too late
 	drop_calls(fleet, node, id);
 	if (!node->n_calls || node->calls[node->first_call].id != id)
 		return;
@@ -192,7 +193,7 @@ static bool answered_lately(const struct hs_fleet *fleet, const struct fleet_nod
 
 static bool late(const struct hs_fleet *fleet, const struct fleet_node *node)
 {
-	// As long as it answers anything, it is only busy.
+	// A node that answers anything is only busy.
 	return !answered_lately(fleet, node) &&
 	       fleet->now_ns - node->calls[node->first_call].sent_ns >=
 			       fleet->config->timeout_ms * MS_NS;
@@ -203,7 +204,7 @@ static int64_t pause_of(const struct hs_fleet *fleet, const struct fleet_node *n
 	if (node->reachable)
 		return fleet->config->hello_ms * MS_NS;
 	int64_t down_ns = fleet->now_ns - node->down_since_ns;
-	int64_t pause_ns = down_ns / 8; // the longer away, the less often
+	int64_t pause_ns = down_ns / 8; // the interval grows with the time away
 	if (pause_ns < RETRY_MIN_MS * MS_NS)
 		return RETRY_MIN_MS * MS_NS;
 	return pause_ns < RETRY_MAX_MS * MS_NS ? pause_ns : RETRY_MAX_MS * MS_NS;
@@ -222,7 +223,7 @@ void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node)
 		struct call call = {.kind = CALL_HELLO};
 		bool sent = fleet_call(fleet, node, &call, "hello", json_object()) == 0;
 		if (!sent && node->reachable && !answered_lately(fleet, node))
-			went_down(fleet, node); // nobody is connected
+			went_down(fleet, node); // the connection is closed
 		node->next_hello_ns = fleet->now_ns + pause_of(fleet, node);
 	}
 	fleet_repair(fleet, node);

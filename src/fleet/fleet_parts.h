@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of src/fleet share. For them only.
+// The declarations that the files of src/fleet share. For them only.
 #pragma once
 
 #include "fleet.h"
@@ -11,8 +11,8 @@
 
 #include <sys/queue.h>
 
-// Requests under way at one node: questions of clients leave room for repairs, and both for the
-// hello that tells whether it is there.
+// Requests under way at one node. Clients' questions leave room for repairs, and both leave room
+// for the hello that shows whether the node is there.
 #define CALLS_AT_ONCE 64
 #define CALLS_REPAIR  63
 #define CALLS_RELAY   16
@@ -20,52 +20,52 @@
 
 struct fleet_rule;
 
-// A rule at one node.
+// The state of a rule at one node.
 enum place_state {
-	PLACE_MISSING,	// to be installed
-	PLACE_UNKNOWN,	// an audit is to tell; nothing is sent for it before
+	PLACE_MISSING,	// must be installed
+	PLACE_UNKNOWN,	// an audit must find out; nothing is sent for it before
 	PLACE_PRESENT,	// the node has it as it is wanted, or as it was confirmed
-	PLACE_CONFLICT, // the node has another one under this ns_id, not of our making
-	PLACE_REFUSED,	// the node said no: see `code`
-	PLACE_LEAVING,	// what is counted in place of the state where the rule is to be removed
+	PLACE_CONFLICT, // the node has another rule under this ns_id, not ours
+	PLACE_REFUSED,	// the node refused it: see `code`
+	PLACE_LEAVING,	// counted in place of the state if the rule must be removed
 	PLACE_COUNTS
 };
 
 struct place {
 	struct fleet_rule *rule;
 	uint16_t node;
-	uint8_t state;	// enum place_state
-	bool queued;	// waits for a call; never while it is unknown
-	bool calling;	// one is under way
-	bool leaving;	// the rule is wanted, but not here any more
-	bool inherited; // wanted since before this process: what the node has may be of our making
-	bool force;	// a conflict is to be ended by our content
-	bool told;	// the conflict, as an event
-	bool is_known;	// `known` is what the node is sure to have been told by us
-	uint32_t touched; // number of the audit that it was read in, or changed during
+	uint8_t state;	  // enum place_state
+	bool queued;	  // waits for a call; never while the state is unknown
+	bool calling;	  // a call is under way
+	bool leaving;	  // the rule is wanted, but no longer here
+	bool inherited;	  // wanted since before this process: the node's rule may be ours
+	bool force;	  // our content must replace a conflict
+	bool told;	  // the conflict was reported as an event
+	bool is_known;	  // `known` is what we certainly told the node
+	uint32_t touched; // number of the audit that read it, or during which it changed
 	struct hs_rule known;
 	struct hs_rule *unsure; // sent after that and not answered; owned
-	char *code;		// of the error with which the node refused it; owned
+	char *code;		// code of the node's refusal; owned
 	TAILQ_ENTRY(place) at_node, in_queue;
 };
 TAILQ_HEAD(place_list, place);
 
-// Where a rule belongs, as it was asked for; printed as "on".
+// Where a rule belongs, as the client asked; printed as "on".
 struct target {
 	json_t *on; // owned; NULL: all nodes
 };
 
 struct fleet_rule {
-	struct hs_rule rule; // key: ns_id
+	struct hs_rule rule; // the key is ns_id
 	struct target target;
-	bool configured; // by the file: not for the state
-	bool deleted;	 // kept until every node has let go of it
-	bool replaced;	 // some node may have to let go of what it was before
-	// What it was before this process: a place that is inherited may have any of it.
+	bool configured; // from the configuration file, so not part of the state
+	bool deleted;	 // kept until every node has removed it
+	bool replaced;	 // some node may have to remove its earlier content
+	// Its content before this process. An inherited place may have any of it.
 	struct hs_rule *history;
 	unsigned n_history;
 	unsigned n_places;
-	struct place **places; // in order of node
+	struct place **places; // sorted by node
 	TAILQ_ENTRY(fleet_rule) order;
 };
 TAILQ_HEAD(fleet_rule_list, fleet_rule);
@@ -77,7 +77,7 @@ enum call_kind {
 	CALL_INSTALL,
 	CALL_UPDATE,
 	CALL_DELETE,
-	CALL_LOOK, // int_get: what is there in the place of ours?
+	CALL_LOOK, // int_get: finds what is in the place of ours
 	CALL_RELAY,
 };
 
@@ -86,7 +86,7 @@ struct call {
 	enum call_kind kind;
 	int64_t sent_ns;
 	uint32_t ns_id;	     // of a rule
-	struct hs_rule rule; // as it was sent
+	struct hs_rule rule; // the rule as it was sent
 	uint64_t of;	     // number of the relay or audit
 };
 
@@ -95,25 +95,25 @@ struct fleet_node {
 	unsigned index;
 	bool reachable;
 	bool refuses_key;
-	char boot_id[24];    // "": never heard of
-	uint64_t generation; // of its rules, as of its last answer
+	char boot_id[24];    // "": the node has never answered
+	uint64_t generation; // generation of its rules in its last answer
 	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
 	int64_t down_since_ns;
-	bool auditing;	  // from its first page to its last
+	bool auditing;	  // true from the first page to the last
 	bool audit_again; // something changed meanwhile
 	int64_t audit_start_ns, audit_pause_ns;
 	uint64_t audit_offset;
-	// A ring: a node answers in order, so what was asked before an answered call is lost.
+	// A ring. A node answers in order, so a call before an answered call is lost.
 	unsigned first_call, n_calls, n_relays, n_hellos;
 	struct call calls[CALLS_AT_ONCE];
 	struct place_list places, queue;
-	// That the last audit found and nobody here asked for; that the node learned in band, of
-	// rules that are wanted here.
+	// Rules that the last audit found and nobody here asked for; of the wanted rules, those
+	// that the node learned in band.
 	uint32_t foreign_rules, in_band_rules;
 	uint32_t n_places[PLACE_COUNTS];
-	uint32_t audits; // the number of the one under way, or the last
+	uint32_t audits; // number of the audit under way, or of the last one
 	uint64_t requests, timeouts, restarts, repairs;
-	// Of what it publishes.
+	// Boot id and sequence number of what the node publishes.
 	char published_boot_id[24];
 	uint64_t published, last_seq, missed;
 	uint16_t next_same_id; // index; n_nodes: none
@@ -130,28 +130,28 @@ struct hs_fleet {
 	int64_t now_ns, start_ns;
 	struct hs_api_backend backend;
 	struct hs_event_log events;
-	uint64_t seq; // of what was published
+	uint64_t seq; // number of published messages
 	uint64_t publish_lost;
 	uint64_t generation; // of the wanted rules
-	uint64_t calls;	     // ids
+	uint64_t calls;	     // ids of calls
 
 	struct fleet_node *nodes;
-	// What one step may do, so that clients wait for none of it: calls, and an audit begun
-	// counts as many.
+	// The work that one step may do, so that clients need not wait: calls. An audit that begins
+	// counts as many calls.
 	int budget;
-	unsigned first_node; // whose turn it is
+	unsigned first_node; // the node that has the next turn
 	struct fleet_rule_list rules;
-	void *rules_by_ns; // tsearch(3)
-	bool configuring;  // the file's requests are read
-	bool starting;	   // what is wanted now comes from before
-	unsigned n_rules;  // the deleted ones not counted
-	unsigned n_kept;   // what a snapshot has
-	json_t *removed;   // "on" of each rule that the request under way removed, for taking back
+	void *rules_by_ns; // a tree of tsearch(3)
+	bool configuring;  // while the configuration's requests are read
+	bool starting;	   // what is wanted now comes from an earlier process
+	unsigned n_rules;  // without the deleted rules
+	unsigned n_kept;   // number of rules in a snapshot
+	json_t *removed;   // "on" of each rule that the current request removed, to restore it
 
 	struct hs_qos *qos;
-	void *flows_by_ns; // tsearch(3)
+	void *flows_by_ns; // a tree of tsearch(3)
 	TAILQ_HEAD(flow_list, fleet_flow) flows;
-	// Flows of rules that nobody here wants, heard of lately last: the first gives way.
+	// Flows of rules that nobody here wants, the most recently heard last. The first gives way.
 	TAILQ_HEAD(guest_list, fleet_flow) guests;
 	unsigned n_flows;
 	uint16_t *by_id; // node_id -> index of a node, n_nodes: none
@@ -161,7 +161,7 @@ struct hs_fleet {
 
 	struct relay_list relays;
 	uint64_t relay_ids;
-	// A question for the nodes that hs_api_handle came across: HS_VERB_COUNT if none.
+	// A question for the nodes that hs_api_handle came across; HS_VERB_COUNT if none.
 	enum hs_api_verb relay_wanted;
 	struct hs_api_args relay_args;
 };
@@ -170,13 +170,13 @@ struct hs_fleet {
 
 int fleet_open_nodes(struct hs_fleet *fleet);
 void fleet_close_nodes(struct hs_fleet *fleet);
-// Sends {"id": ..., verb: content} (content is taken over) if there is room and a way: 0 or
-// -EAGAIN.
+// Sends {"id": ..., verb: content} if there is room and a connection. Takes ownership of content.
+// Returns 0 or -EAGAIN.
 int fleet_call(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		const char *verb, json_t *content);
 void fleet_step_node(struct hs_fleet *fleet, struct fleet_node *node);
 int64_t fleet_node_next_ns(const struct hs_fleet *fleet, const struct fleet_node *node);
-// The node should be looked at now: something was heard of it.
+// Asks the node now, because something was heard of it.
 void fleet_look_at_node(struct hs_fleet *fleet, struct fleet_node *node);
 void fleet_shift_node(struct fleet_node *node, int64_t ns);
 json_t *fleet_node_json(const struct hs_fleet *fleet, const struct fleet_node *node);
@@ -185,42 +185,42 @@ void fleet_answered(struct hs_fleet *fleet, struct fleet_node *node, json_t *rep
 // ---- fleet_rule.c ----
 
 struct fleet_rule *fleet_find_rule(struct hs_fleet *fleet, uint32_t ns_id);
-// Wants a rule at the nodes of `on` (a checked one, borrowed; NULL: all). 0 or -ENOMEM. What was
-// wanted under this ns_id before and is not yet gone from its nodes is replaced.
+// Wants a rule at the nodes of `on` (checked and borrowed; NULL: all). It replaces what was wanted
+// under this ns_id before and is not yet removed from its nodes. Returns 0 or -ENOMEM.
 int fleet_want(struct hs_fleet *fleet, const struct hs_rule *rule, const json_t *on);
 void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule);
 void fleet_unwant(struct hs_fleet *fleet, struct fleet_rule *rule);
-// The node has let go of it; the rule may end with it.
+// Removes the place, because the node has removed the rule. The rule may end with it.
 void fleet_drop_place(struct hs_fleet *fleet, struct place *place);
 struct place *fleet_find_place(struct hs_fleet *fleet, uint32_t ns_id, unsigned node);
 void fleet_forget_rules(struct hs_fleet *fleet);
 void fleet_set_state(struct hs_fleet *fleet, struct place *place, enum place_state state);
-// The rule is not wanted at this place.
+// Returns whether the rule is not wanted at this place.
 static inline bool fleet_place_leaves(const struct place *place)
 {
 	return place->leaving;
 }
-// Is `on` what a rule may be aimed with? 0 or -EINVAL with *err, path "/on…".
+// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "/on…".
 int fleet_check_on(const struct hs_fleet_config *config, const json_t *on, struct hs_error *err);
 json_t *fleet_rule_json(const struct hs_fleet *fleet, const struct fleet_rule *rule);
 // Are two rules the same, in the fields that may change, in the others?
 bool fleet_same_flow(const struct hs_rule *a, const struct hs_rule *b);
 bool fleet_same_switches(const struct hs_rule *a, const struct hs_rule *b);
 bool fleet_same(const struct hs_rule *a, const struct hs_rule *b);
-// Was it of this flow before this process?
+// Returns whether the rule had this flow before this process.
 bool fleet_was_flow(const struct fleet_rule *rule, const struct hs_rule *found);
 
 // ---- fleet_repair.c ----
 
-// What is wanted at a place has changed, or differs from what is there.
+// Queues a place: what is wanted has changed, or differs from what is there.
 void fleet_queue(struct hs_fleet *fleet, struct place *place);
 // The node is another than the one that was known: nothing is sure about what it has.
 void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node);
 // The same after a change that was not ours: many of them take a tenth of the time at most.
 void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node);
-// Sends what there is to send, as far as the node takes it.
+// Sends the needed calls as far as the node accepts them.
 void fleet_repair(struct hs_fleet *fleet, struct fleet_node *node);
-// Calls of these kinds that were answered (`error` NULL: done), or were not in time (-> _lost).
+// Handle calls of these kinds that were answered (`error` NULL: done), or came too late (_lost).
 void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error);
 void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call);
@@ -230,7 +230,7 @@ void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const st
 int fleet_open_monitor(struct hs_fleet *fleet);
 void fleet_close_monitor(struct hs_fleet *fleet);
 void fleet_step_monitor(struct hs_fleet *fleet);
-// Forgets the metrics of a rule that is not wanted any more.
+// Removes the metrics of a rule that is no longer wanted.
 void fleet_forget_flow(struct hs_fleet *fleet, uint32_t ns_id);
 bool fleet_has_flow(struct hs_fleet *fleet, uint32_t ns_id);
 int fleet_qos_get(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
@@ -243,11 +243,11 @@ void fleet_open_verbs(struct hs_fleet *fleet);
 
 // ---- fleet_relay.c ----
 
-// Asks all nodes that can be reached; their answers take the place of `answer`, which is part of
-// `reply` (taken over), and the whole goes to `token`.
+// Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
+// The whole reply goes to `token`.
 void fleet_relay(struct hs_fleet *fleet, void *token, json_t *reply, json_t *answer,
 		enum hs_api_verb verb, const struct hs_api_args *args);
-// The clock was set by so much, or nothing ran for so long: no time limit counts that.
+// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
 void fleet_shift_relays(struct hs_fleet *fleet, int64_t ns);
 void fleet_relayed(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call,
 		json_t *ok, json_t *error);
@@ -259,5 +259,5 @@ void fleet_close_relays(struct hs_fleet *fleet);
 
 void fleet_set_time(struct hs_fleet *fleet, int64_t now_ns);
 
-// 0 or -EAGAIN; adds seq and boot_id to the content and releases the message.
+// Adds seq and boot_id to the content, publishes the message and releases it. Returns 0 or -EAGAIN.
 int fleet_publish(struct hs_fleet *fleet, const char *topic, const char *key, json_t *content);

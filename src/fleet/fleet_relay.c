@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions that only the nodes can answer: put to all that can be reached, answered together.
+// Questions that only the nodes can answer: asked at all reachable nodes and answered together.
 #include "fleet_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What one question may gather: nodes that answer later are named, and are to be asked themselves.
+// The most bytes that one question may collect. Nodes that answer later are named and must be asked
+// directly.
 #define MAX_BYTES (4u << 20)
 
 struct text {
@@ -18,13 +19,13 @@ struct text {
 struct relay {
 	uint64_t number;
 	void *token;
-	json_t *reply, *answer; // the whole, and the part of it that the nodes answer
+	json_t *reply, *answer; // the whole reply, and the part of it that the nodes answer
 	enum hs_api_verb verb;
 	unsigned waiting;
 	int64_t end_ns;
 	struct text answers; // members of an object: of nodes' answers, as JSON, to cost their
 			     // bytes
-	bool fine;	     // all of them say so
+	bool fine;	     // all of them report so
 	json_t *errors, *unreachable;
 	TAILQ_ENTRY(relay) order;
 };
@@ -85,7 +86,7 @@ static void fill(struct relay *relay)
 						json_array_size(relay->unreachable) == 0));
 }
 
-// The object that is told apart by being the one of the relay has the nodes' answers in front.
+// Writes the nodes' answers in front of the members of the relay's own object.
 static void add_answer(struct text *text, const struct relay *relay)
 {
 	const char *key;
@@ -264,7 +265,7 @@ static bool is_asked(const struct fleet_node *node, const struct relay *relay)
 	return false;
 }
 
-// Whoever has not answered by now counts as unreachable.
+// A node that has not answered by now counts as unreachable.
 static void give_up(struct hs_fleet *fleet, struct relay *relay)
 {
 	for (unsigned i = 0; i < fleet->config->n_nodes; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node has, what it should have, and the calls between the two. A rule that differs from
-// what is wanted is mended where its difference is ours (a change that the node missed) and left
-// alone, as a conflict that is shown, where it is somebody else's: two controllers do not fight.
+// What a node has, what it should have, and the calls that resolve the difference. A difference is
+// repaired if it is ours (a change that the node missed). If somebody else made it, it is shown as
+// a conflict and left alone, so that two controllers do not fight.
 #include "fleet_parts.h"
 
 #include "rule_json.h"
@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 250 // rules; two milliseconds
+#define PAGE 250 // rules, which take two milliseconds
 #define COST 64	 // of beginning an audit, in calls
 
 #define SECOND_NS INT64_C(1000000000)
-#define RETRY_NS  (SECOND_NS / 10) // of an audit that was cut short
-#define SHARE	  9		   // times its length between two that others' changes cause
+#define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
+#define SHARE	  9		   // pause between two audits for others' changes, in audits
 
 void fleet_queue(struct hs_fleet *fleet, struct place *place)
 {
 	struct fleet_node *node = &fleet->nodes[place->node];
 
 	if (place->state == PLACE_UNKNOWN)
-		return; // the audit compares with what is wanted then
+		return; // the audit will compare with what is wanted then
 	place->touched = node->audits;
 	if (place->queued)
 		return;
@@ -70,7 +70,8 @@ void fleet_suspect(struct hs_fleet *fleet, struct fleet_node *node)
 		node->next_audit_ns = due_ns;
 }
 
-// Calls that went to the node as it is now stay under way, and tell more than the audit.
+// Calls that were sent to the node in its present life stay under way, and tell more than the
+// audit.
 void fleet_found_anew(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	struct place *place;
@@ -171,19 +172,19 @@ static void tell_conflict(struct hs_fleet *fleet, struct place *place)
 			place->rule->rule.ns_id);
 }
 
-// Can `found` be there by our own doing?
+// Returns whether our own calls can have caused `found`.
 static bool is_ours(const struct place *place, const struct hs_rule *found)
 {
 	if (place->is_known && fleet_same(found, &place->known))
 		return true;
 	if (place->unsure && fleet_same(found, place->unsure))
 		return true;
-	// Which of the changes before this process it has got is not known.
+	// It is unknown which of the changes before this process it has received.
 	return place->inherited &&
 	       (fleet_same_flow(found, &place->rule->rule) || fleet_was_flow(place->rule, found));
 }
 
-// The node was seen to have `found` under the place's ns_id.
+// Handles the finding that the node has `found` under the place's ns_id.
 static void compare(struct hs_fleet *fleet, struct place *place, const struct hs_rule *found)
 {
 	const struct hs_rule *wanted = &place->rule->rule;
@@ -192,7 +193,7 @@ static void compare(struct hs_fleet *fleet, struct place *place, const struct hs
 
 	if (fleet_place_leaves(place)) {
 		if (!ours && !(same_flow && place->rule->deleted)) {
-			fleet_drop_place(fleet, place); // somebody else's by now
+			fleet_drop_place(fleet, place); // it belongs to somebody else now
 			return;
 		}
 	} else if (!ours && !fleet_same(found, wanted)) {
@@ -240,20 +241,21 @@ static void see_listed(struct hs_fleet *fleet, struct fleet_node *node, const js
 		count_other(fleet, node, ns_id, in_band);
 		return;
 	}
-	// Touched: on its way already, or changed behind the page. In band: nobody asked the node
-	// for it, it ends by itself, and gives way.
+	// Skip touched rules: a change is on its way, or happened behind the page. Skip rules that
+	// came in band: nobody asked the node for them, they expire by themselves, and they give
+	// way.
 	if (is_touched(node, place) || in_band)
 		return;
 	place->touched = node->audits;
 	if (hs_rule_from_json(listed, &rule, &err) == 0)
 		compare(fleet, place, &rule);
-	else if (fleet_place_leaves(place)) // of a node newer than we are
+	else if (fleet_place_leaves(place)) // from a node with newer software than ours
 		fleet_drop_place(fleet, place);
 	else
 		tell_conflict(fleet, place);
 }
 
-// What the whole list did not have is not there.
+// Rules that the whole list did not contain are not there.
 static void end_audit(struct hs_fleet *fleet, struct fleet_node *node)
 {
 	struct place *place, *next;
@@ -299,7 +301,7 @@ static void take_list(struct hs_fleet *fleet, struct fleet_node *node, const str
 		const json_t *ok)
 {
 	if (!node->auditing || call->of != node->audits)
-		return; // of one that was given up
+		return; // of an audit that was given up
 	if (ok)
 		take_page(fleet, node, ok);
 	else
@@ -316,7 +318,7 @@ static json_t *update_of(const struct hs_rule *rule)
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(update, keys[i], json_object_get(all, keys[i]));
-	if (!rule->fields) // the node's own again
+	if (!rule->fields) // the node's own fields apply again
 		json_object_set_new(update, "fields", json_null());
 	json_decref(all);
 	return update;
@@ -342,21 +344,21 @@ static int call_for(struct hs_fleet *fleet, struct fleet_node *node, struct plac
 
 	int rc = fleet_call(fleet, node, &call, verbs[kind], content);
 	place->calling |= rc == 0;
-	place->touched = node->audits; // a page that is on its way tells less
+	place->touched = node->audits; // a page that is on its way is older
 	fleet->budget--;
 	if (rc < 0)
 		forget_unsure(place);
 	return rc;
 }
 
-// Nothing of ours is there to be removed.
+// Returns whether nothing of ours has to be removed there.
 static bool has_gone(const struct place *place)
 {
 	return place->state == PLACE_MISSING || place->state == PLACE_CONFLICT ||
 	       (place->state == PLACE_REFUSED && !place->is_known);
 }
 
-// The call that the place needs; CALL_NONE where it has all it should.
+// Returns the call that the place needs, or CALL_NONE.
 static enum call_kind needed(const struct place *place)
 {
 	const struct hs_rule *wanted = &place->rule->rule;
@@ -370,7 +372,7 @@ static enum call_kind needed(const struct place *place)
 	return fleet_same_switches(&place->known, wanted) ? CALL_NONE : CALL_UPDATE;
 }
 
-// 0 where the place's call is on its way or none is needed, -EAGAIN where it has to wait.
+// Returns 0 if the place's call is on its way or none is needed, and -EAGAIN if it has to wait.
 static int mend(struct hs_fleet *fleet, struct fleet_node *node, struct place *place)
 {
 	if (fleet_place_leaves(place) && has_gone(place)) {
@@ -409,7 +411,7 @@ static bool is_code(const json_t *error, const char *code)
 	return found && strcmp(found, code) == 0;
 }
 
-// Told once, not with every attempt.
+// Reports the refusal once, not at every attempt.
 static void refused(struct hs_fleet *fleet, struct place *place, const json_t *error)
 {
 	const char *name = fleet->config->nodes[place->node].name;
@@ -500,7 +502,7 @@ void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struc
 	place->calling = false;
 	place->touched = node->audits;
 	if (error && call->kind != CALL_DELETE)
-		forget_unsure(place); // it was not done
+		forget_unsure(place); // the call was not done
 	if (call->kind == CALL_INSTALL)
 		installed(fleet, node, place, call, error);
 	else if (call->kind == CALL_UPDATE)
@@ -511,7 +513,7 @@ void fleet_repaired(struct hs_fleet *fleet, struct fleet_node *node, const struc
 		looked(fleet, place, error ? NULL : ok);
 }
 
-// Whether it was done is not known.
+// It is unknown whether the call was done.
 void fleet_repair_lost(struct hs_fleet *fleet, struct fleet_node *node, const struct call *call)
 {
 	if (call->kind == CALL_LIST) {

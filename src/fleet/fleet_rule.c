@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wanted: rules, the nodes that they belong to, and how far each of those is.
+// What is wanted: rules, the nodes that they belong to, and the state at each of these nodes.
 #include "fleet_parts.h"
 
 #include "rule_field.h"
@@ -43,7 +43,7 @@ bool fleet_same(const struct hs_rule *a, const struct hs_rule *b)
 
 // ---- targets ----
 
-// The nodes that `on` names: calls back for each.
+// Calls back for each node that `on` names.
 static void each_target(const struct hs_fleet_config *config, const json_t *on,
 		void (*each)(void *context, unsigned node), void *context)
 {
@@ -162,7 +162,7 @@ static void remove_rule(struct hs_fleet *fleet, struct fleet_rule *rule)
 	free_rule(rule);
 }
 
-// A rule without places, in the tree; NULL when memory is out.
+// Adds a rule without places to the tree. Returns NULL if memory is out.
 static struct fleet_rule *add_rule(struct hs_fleet *fleet, const struct hs_rule *rule)
 {
 	struct fleet_rule *added = calloc(1, sizeof(*added));
@@ -188,7 +188,7 @@ static void set_configured(struct hs_fleet *fleet, struct fleet_rule *rule, bool
 
 // ---- places ----
 
-// Where the node's place is, or would be put in.
+// Returns the position of the node's place, or where it would be inserted.
 static unsigned search(const struct fleet_rule *rule, unsigned node)
 {
 	unsigned low = 0, high = rule->n_places;
@@ -218,7 +218,8 @@ struct adding {
 	bool failed;
 };
 
-// Room for one more, in steps: most rules have a few places, some one at each of 1,000 nodes.
+// Makes room for one more place, in steps: most rules have a few places, some have one at each of
+// 1,000 nodes.
 static bool make_room(struct fleet_rule *rule)
 {
 	unsigned n = rule->n_places;
@@ -314,7 +315,7 @@ static bool was_told(const struct place *place)
 	return place->calling || place->is_known || place->unsure || place->inherited;
 }
 
-// Removals are worked off; where the node never heard of the rule, there is none.
+// Queues removals. A node that never received the rule needs none.
 static void queue_places(struct hs_fleet *fleet, struct fleet_rule *rule)
 {
 	for (unsigned i = rule->n_places; i-- > 0;) {
@@ -347,7 +348,7 @@ static bool remember(struct fleet_rule *rule)
 	return true;
 }
 
-// Nodes have the old content until each has been told.
+// Nodes have the old content until each has received the new one.
 static bool replace(struct hs_fleet *fleet, struct fleet_rule *rule)
 {
 	bool inherited = false;
@@ -392,7 +393,7 @@ void fleet_change(struct hs_fleet *fleet, struct fleet_rule *rule)
 	fleet->generation++;
 	for (unsigned i = 0; i < rule->n_places; i++) {
 		struct place *place = rule->places[i];
-		// What somebody else has set there is what this change is to end.
+		// This change must replace what somebody else has set there.
 		if (place->state == PLACE_CONFLICT && !place->leaving) {
 			fleet_set_state(fleet, place, PLACE_MISSING);
 			place->force = true;

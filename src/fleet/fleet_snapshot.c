@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wanted, for the state: each rule, and before it what it was at nodes that have not let go
-// of that yet, so that a later process knows it for its own.
+// What is wanted, for the state. Each rule is preceded by its earlier contents at nodes that have
+// not removed these yet, so that a later process knows that they are its own.
 #include "fleet_parts.h"
 
 #include "rule_json.h"
@@ -33,7 +33,7 @@ static json_t *removal(uint32_t ns_id)
 	return json_pack("{s:{s:I}}", "int_delete", "ns_id", (json_int_t)ns_id);
 }
 
-// What the nodes of a list may have under the rule's ns_id.
+// Lists what the nodes may have under the rule's ns_id.
 static void add(json_t *list, const struct fleet_rule *rule, const struct hs_rule *what,
 		json_t *names)
 {

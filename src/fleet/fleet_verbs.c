@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a client may ask of the controller: the verbs of a node, for all nodes at once.
+// The requests that a client may send to the controller: the verbs of a node, for all nodes at
+// once.
 #include "fleet_parts.h"
 
 #include "qos_untold.h"
@@ -7,12 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-// Of a page of rules: ten milliseconds.
+// Number in a page of rules, which takes ten milliseconds.
 #define STATES_AT_ONCE 4000
 
 // ---- rules ----
 
-// Where a rule belonged whose removal is taken back: of several, the last one first.
+// Returns where a rule belonged whose removal is reverted. Of several, the last comes first.
 static json_t *take_removed(struct hs_fleet *fleet)
 {
 	size_t n = json_array_size(fleet->removed);
@@ -162,7 +163,7 @@ static int events(struct hs_fleet *fleet, const struct hs_api_args *args, json_t
 	return 0;
 }
 
-// Only the nodes can say: their answers take the place of this call's.
+// Only the nodes can answer. Their answers replace this call's answer.
 #define ASKED "asked"
 
 static int ask_nodes(struct hs_fleet *fleet, const struct hs_api_args *args, json_t **result,
@@ -232,7 +233,7 @@ static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
 	return rule && !rule->deleted ? &rule->rule : NULL;
 }
 
-// Rules of others: the nodes tell of them, and what they publish is measured.
+// Rules of others: the nodes answer for them, and metrics that they publish are kept.
 static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
 {
 	return verb == HS_VERB_INT_GET || fleet_has_flow(context, ns_id);
@@ -290,7 +291,7 @@ void fleet_open_verbs(struct hs_fleet *fleet)
 	fleet->relay_wanted = HS_VERB_COUNT;
 }
 
-// The part of a reply that the nodes are to answer, be it all of it or an entry of a list.
+// Returns the part of a reply that the nodes must answer: the whole reply, or an entry of a list.
 static json_t *find_asked(json_t *reply)
 {
 	json_t *ok = json_object_get(reply, "ok"), *entry;
