@@ -69,7 +69,7 @@ static bool is_slower(const struct hs_bench_result *result, const struct hs_benc
 	return hs_bench_ratio_of_least(result, row) > least * HS_BENCH_NOISE;
 }
 
-// A limit that the baseline itself missed is a matter of the card, not of the gate.
+// The card reports a limit that the baseline itself missed. The gate ignores it.
 static bool limit_was_kept(const struct hs_bench_row *row, const json_t *baseline)
 {
 	double was = ratio_of(baseline, row->name);

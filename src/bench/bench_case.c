@@ -6,7 +6,7 @@
 #define NEVER	4000000000u
 #define MILLION 1000000u
 
-// Frames of so many bytes over so many flows; with telemetry of so many hops.
+// Traffic with so many bytes and flows, without telemetry or with telemetry of so many hops.
 #define PLAIN(bytes, n)                                                                            \
 	{                                                                                          \
 		.frame_bytes = (bytes), .frames = 4096, .flows = (n), .hops = -1                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is measured: one row for each case, with its traffic, its node and what it may cost.
+// The cases: one row for each, with its traffic, its node and its limits.
 //
 // Thread rule: any; constant.
 #pragma once
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 enum hs_bench_kind {
-	HS_BENCH_PACKETS,      // a worker's nanoseconds for a packet
-	HS_BENCH_RULE_CHANGES, // of control: operations per second, as the others
+	HS_BENCH_PACKETS,      // a worker's nanoseconds per packet
+	HS_BENCH_RULE_CHANGES, // control's operations per second, as are the others
 	HS_BENCH_MONITOR,
 	HS_BENCH_JSON,
 };
@@ -37,17 +37,17 @@ enum hs_bench_target {
 enum hs_bench_drain {
 	HS_BENCH_NO_DRAIN,
 	HS_BENCH_DISCARD,
-	HS_BENCH_ASIDE, // not on the other core: the worker's own thread empties the ring
+	HS_BENCH_ASIDE, // the worker's own thread empties the ring; the other core does not
 	HS_BENCH_TO_MONITOR,
 };
 
 // The frames of a capture file. Two cases of the same traffic share the file and the yardstick.
 struct hs_bench_traffic {
 	uint16_t frame_bytes; // without telemetry and without FCS, at least 62
-	uint16_t frames;      // in the file, sent over and over
+	uint16_t frames;      // number in the file, sent repeatedly
 	uint16_t flows;
-	int8_t hops;	 // telemetry with so many entries in it; -1: none
-	uint32_t routes; // destinations spread over so many prefixes; 0: one destination
+	int8_t hops;	 // number of telemetry entries; -1: no telemetry
+	uint32_t routes; // number of prefixes of the destinations; 0: one destination
 };
 
 struct hs_bench_case {
@@ -59,23 +59,24 @@ struct hs_bench_case {
 	enum hs_bench_target target;
 	enum hs_bench_drain drain;
 	uint32_t rules;
-	uint32_t every;	    // telemetry on each so many-th packet of a rule
-	uint32_t masks;	    // rules have so many wildcard masks in turn
-	uint32_t rewritten; // the source port makes so many flows of the frames; 0: as they are
-	bool matched;	    // every packet meets a rule; else none
-	bool shared_cores;  // more threads run than there are cores
-	bool quick;	    // part of the gate's small set
-	bool stamped;	    // the source port renews stamps and counters of the telemetry
-	double limit;	    // the ratio that the design asks for; 0: none
-	double least_per_second; // of control, what the design asks for; 0: nothing
-	const char *limit_of;	 // another case that the limit counts from; NULL: the yardstick
+	uint32_t every;		 // the interval of packets with telemetry in a rule
+	uint32_t masks;		 // number of wildcard masks that the rules have in turn
+	uint32_t rewritten;	 // number of flows that the source port makes of the frames; 0:
+				 // unchanged
+	bool matched;		 // true: every packet meets a rule; false: none does
+	bool shared_cores;	 // more threads run than there are cores
+	bool quick;		 // part of the gate's small set
+	bool stamped;		 // the source port renews stamps and counters of the telemetry
+	double limit;		 // the ratio that the design asks for; 0: none
+	double least_per_second; // control's limit by the design; 0: none
+	const char *limit_of;	 // another case that the limit refers to; NULL: the yardstick
 };
 
 extern const struct hs_bench_case hs_bench_cases[];
 extern const size_t hs_bench_n_cases;
 
-// NULL: there is none of this name.
+// Returns NULL if there is no case of this name.
 const struct hs_bench_case *hs_bench_case_find(const char *name);
 
-// Whether frames of both are alike for somebody who only changes MAC addresses.
+// Returns whether the frames of both are equal for a program that only changes MAC addresses.
 bool hs_bench_traffic_alike(const struct hs_bench_traffic *a, const struct hs_bench_traffic *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether every packet of a measurement took the way that its case is about.
+// Checks that every packet of a measurement took the way that its case means.
 #include "bench_setup.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 struct totals {
 	uint64_t rx, hop_entries, sink, reports_made, reports_lost, no_room;
-	uint64_t wrongly_sampled; // rules with another number of packets with telemetry
+	uint64_t wrongly_sampled; // rules with a wrong number of packets with telemetry
 };
 
 // The first packet of a rule is due, then each `every`-th.
@@ -45,7 +45,7 @@ static int expect(const char *what, uint64_t is, uint64_t should, struct hs_erro
 			err, "counters", what, "", "%" PRIu64 " instead of %" PRIu64, is, should);
 }
 
-// Of three processes one is the last to be there.
+// With three processes, one is the last to start.
 static bool is_allowed(const struct hs_bench_case *spec, enum hs_drop drop)
 {
 	return drop == HS_DROP_TX_FULL ||

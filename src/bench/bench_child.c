@@ -21,22 +21,22 @@
 #include <time.h>
 
 #define WORKER_LCORE  1
-#define ROUNDS_A_LOOK 256 // of a worker, between two looks at the time
+#define ROUNDS_A_LOOK 256 // rounds of a worker between two readings of the time
 #define WARM_PACKETS  1000000
 #define WARM_PER_RULE 2
 #define WARM_SECONDS  0.1
-#define PATIENCE_S    30.0 // for packets to come at all
+#define PATIENCE_S    30.0 // the longest wait for the first packets
 #define TAKE	      64
 #define READ_BYTES    128     // of a report record
-#define LOOK_NS	      1000000 // between two looks at what other processes do
+#define LOOK_NS	      1000000 // between two checks of other processes
 
 struct run {
 	struct hs_bench_setup setup;
 	struct hs_ctl *ctl;
 	atomic_bool done;
-	// By the worker, before it says that it is done.
+	// The worker writes the following before it reports its end.
 	uint64_t packets, cpu_ns, tsc;
-	uint64_t aside_ns; // of it, emptying the ring
+	uint64_t aside_ns; // part of it spent emptying the ring
 	bool nothing_came;
 };
 
@@ -64,7 +64,7 @@ static void empty_ring(struct run *run)
 	run->aside_ns += own_cpu_ns() - begin;
 }
 
-// Half of a ring of reports at most.
+// Processes at most half a ring of reports.
 static uint64_t poll_some(struct run *run)
 {
 	uint64_t packets = 0;
@@ -145,8 +145,8 @@ static int work(void *context)
 
 // ---- the other core ----
 
-// Reads one word of each line that a report of two hops fills, so that the worker writes into lines
-// that another core has had, as with a monitor; but is fast enough to let the ring never be full.
+// Reads one word of each line of a report of two hops. The worker then writes into lines that
+// another core has had, as with a monitor. This is fast enough to keep the ring from filling.
 static void look_at(void *context, const struct hs_report_record *records, unsigned n)
 {
 	uint64_t *sum = context;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One measurement, in a process of its own: set up, warm up, run, check, and one line of JSON on
-// stdout: {"packets", "cpu_ns", ...}, {"per_second"} or {"error"}.
+// One measurement in a process of its own: set up, warm up, run, check, and print one line of JSON
+// on stdout: {"packets", "cpu_ns", ...}, {"per_second"} or {"error"}.
 //
 // Thread rule: the main thread, once per process.
 #pragma once
 
 #include "bench_setup.h"
 
-// 0, or -EINVAL where it failed, which the line says.
+// Returns 0, or -EINVAL if the measurement failed; the line contains the reason.
 int hs_bench_child_run(
 		const struct hs_bench_case *spec, const struct hs_bench_child_config *config);

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define FLOWS	4096
-#define AT_ONCE 1000 // changes, between two looks at the time
+#define AT_ONCE 1000 // changes between two readings of the time
 
 static uint64_t own_cpu_ns(void)
 {
@@ -58,7 +58,7 @@ static int install(struct hs_flow_table *flows, const struct hs_bench_case *spec
 	return hs_flow_table_install(flows, &rule, &shadowed_by, err);
 }
 
-// Takes rules out and puts them back, anywhere in the table; nobody is in a burst.
+// Removes rules anywhere in the table and installs them again. No worker is in a burst.
 static int change_some(struct hs_flow_table *flows, const struct hs_bench_case *spec,
 		struct hs_rng *rng, struct hs_error *err)
 {
@@ -88,7 +88,7 @@ static int rule_changes(const struct hs_bench_case *spec,
 	struct hs_flow_table *flows = hs_node_flows(node);
 	for (uint32_t i = 0; rc == 0 && i < spec->rules; i++)
 		rc = install(flows, spec, i, err);
-	// A worker that has never been online holds nothing back.
+	// A worker that has never been online delays nothing.
 	hs_node_worker_offline(node, 0);
 	hs_rng_init(&rng, 1);
 	for (begin = own_cpu_ns(); rc == 0 && own_cpu_ns() - begin < limit_ns; n += AT_ONCE)

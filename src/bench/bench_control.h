@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What control can do in a second: rule changes, reports into the monitor, reports as text.
+// Measures control's operations in a second: rule changes, reports into the monitor, reports as
+// text.
 //
 // Thread rule: the main thread, once per process.
 #pragma once
 
 #include "bench_setup.h"
 
-// 0 or negative errno with *err.
+// Returns 0, or a negative errno with *err.
 int hs_bench_control(const struct hs_bench_case *spec, const struct hs_bench_child_config *config,
 		double *per_second, struct hs_error *err);

@@ -17,8 +17,8 @@
 #define UDP_PORT    5001
 #define HOP_LIMIT   64
 #define START_NS    UINT64_C(1700000000000000000)
-#define DESTINATION 2 // the last byte of the address that traffic goes to
-#define ELSEWHERE   3 // ... and of one where none goes
+#define DESTINATION 2 // the last byte of the address that receives traffic
+#define ELSEWHERE   3 // the last byte of an address that receives none
 
 const uint8_t hs_bench_router_mac[6] = {0x02, 0x70, 0x63, 0x61, 0x70, 0x00};
 
@@ -40,7 +40,7 @@ void hs_bench_prefix(uint32_t index, uint8_t prefix[16])
 	hs_be32_store(prefix + 2, 0x0db80000 + index);
 }
 
-// Strides over all prefixes whatever their number: 7919 is prime.
+// The stride covers all prefixes for any number of them, because 7919 is prime.
 static void destination(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t ip[16])
 {
 	if (!traffic->routes) {
@@ -68,9 +68,9 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 	rule->mode = HS_MODE_COUNT;
 	rule->mode_setting = spec->every;
 	rule->trace_type = HS_BENCH_TRACE_TYPE;
-	// Reports go to the monitor alone: what publishing costs is a case of its own.
+	// Reports go to the monitor alone. Another case measures the cost of publishing.
 	rule->transmit_report = spec->kind == HS_BENCH_JSON;
-	// Rules with wildcards differ by an address, the others by their port, too.
+	// Rules with wildcards differ by an address. The others also differ by their port.
 	address(rule->src_ip, spec->masks ? index + 1 : hs_bench_flow_word(index));
 	rule->src_port = mask & 1 ? 0 : hs_bench_flow_port(index);
 	rule->dst_port = mask & 2 ? 0 : UDP_PORT;
@@ -123,7 +123,7 @@ static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uin
 	put_udp(frame, flow, udp_bytes);
 }
 
-// Inserts what our source and each hop would: returns the new start of the frame.
+// Inserts what our source and each hop would insert. Returns the new start of the frame.
 static uint8_t *put_source(uint8_t *frame, size_t len, uint32_t flow, size_t *growth)
 {
 	const struct hs_e2e e2e = {HS_BENCH_TRACE_TYPE >> 16, 1, START_NS, 1, 128};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dpdk-testpmd, measured as we measure ourselves: its worker thread's own processor time over the
-// packets that it received.
+// Measures dpdk-testpmd as we measure ourselves: its worker thread's own processor time divided by
+// the packets that it received.
 //
 // Thread rule: the main thread.
 #pragma once
@@ -23,6 +23,7 @@ bool hs_bench_peer_is_there(void);
 int hs_bench_peer_start(struct hs_bench_process *process, const struct hs_bench_peer_config *config,
 		struct hs_error *err);
 
-// Starts one, measures for some seconds, ends it. 0 or negative errno with *err.
+// Starts a testpmd, measures for some seconds, and ends it. Returns 0, or a negative errno with
+// *err.
 int hs_bench_peer_measure(const struct hs_bench_peer_config *config, double seconds,
 		double *ns_per_packet, struct hs_error *err);

@@ -70,7 +70,7 @@ static void become(char *const argv[], pid_t parent, int out)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	// A Ctrl-C is the parent's to handle.
+	// The parent handles Ctrl-C.
 	setpgid(0, 0);
 	dup2(nothing, STDIN_FILENO);
 	dup2(out < 0 ? nothing : out, STDOUT_FILENO);
@@ -104,7 +104,7 @@ int hs_bench_process_start(struct hs_bench_process *process, char *const argv[],
 	return 0;
 }
 
-// Whether it has ended, within some seconds.
+// Returns whether it has ended within some seconds.
 static bool ended(struct hs_bench_process *process, double limit_s)
 {
 	const struct timespec step = {.tv_nsec = (long)(STEP_S * 1e9)};
@@ -156,7 +156,7 @@ char *hs_bench_process_read(struct hs_bench_process *process, double limit_s)
 		n = read_some(process->out, text + len, TEXT_BYTES - 1 - len, limit);
 		len += n > 0 ? (size_t)n : 0;
 	}
-	if (n < 0) // interrupted or too late: nothing to wait for
+	if (n < 0) // interrupted or too late: the process is not waited for
 		kill(process->pid, SIGKILL);
 	hs_bench_process_stop(process);
 	if (n < 0 || !len) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that a measurement starts and ends, and the folder for its files; none of them is left
-// when this one ends, however it ends.
+// Processes that a measurement starts and ends, and the folder for its files. None of them remains
+// when the measurement ends in any way.
 //
 // Thread rule: the main thread.
 #pragma once
@@ -12,30 +12,30 @@
 #include <sys/types.h>
 
 struct hs_bench_process {
-	pid_t pid; // 0: none
-	int out;   // what it says on stdout, or -1
+	pid_t pid; // 0: not started
+	int out;   // reads its stdout, or -1
 };
 
-// Ctrl-C and SIGTERM are noticed from now on.
+// From now on, Ctrl-C and SIGTERM are noticed.
 void hs_bench_catch_signals(void);
 bool hs_bench_interrupted(void);
 
-// argv[0] is looked for in PATH. `listen`: its stdout is ours to read, else it is thrown away.
-// It ends with this process. 0 or negative errno with *err.
+// Searches argv[0] in PATH. With `listen`, its stdout can be read; otherwise it is discarded. The
+// child ends with this process. Returns 0, or a negative errno with *err.
 int hs_bench_process_start(struct hs_bench_process *process, char *const argv[], bool listen,
 		struct hs_error *err);
-// All that it says until it ends, at most limit_s seconds. The caller frees it; NULL: nothing, too
-// late or interrupted; the process is gone in each case.
+// Reads its output until it ends, for at most limit_s seconds. The caller frees the result. Returns
+// NULL if there is none, or it was too late or interrupted. The process has ended in each case.
 char *hs_bench_process_read(struct hs_bench_process *process, double limit_s);
-// Ends it with SIGINT, then by force. Accepts one that was not started.
+// Ends the process with SIGINT, then by force. Accepts a process that was not started.
 void hs_bench_process_stop(struct hs_bench_process *process);
 
-// Sleeps; false where a signal came.
+// Sleeps. Returns false if a signal came.
 bool hs_bench_sleep(double seconds);
 
-// A new folder under /tmp (or TMPDIR). 0 or negative errno with *err.
+// Makes a new folder under /tmp (or TMPDIR). Returns 0, or a negative errno with *err.
 int hs_bench_folder_make(char *path, size_t size, struct hs_error *err);
-// With all files in it.
+// Removes the folder with all files in it.
 void hs_bench_folder_remove(const char *path);
-// EAL's runtime folder of a prefix: where dpdk-testpmd has its socket.
+// Returns EAL's runtime folder of a prefix, which contains the socket of dpdk-testpmd.
 void hs_bench_runtime_folder(const char *prefix, char *path, size_t size);

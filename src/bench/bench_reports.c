@@ -20,7 +20,7 @@
 
 #define ROUND_NS    10000000 // between two reports of a flow
 #define ROUNDS	    100	     // in a second, which is the shortest window
-#define WARM_ROUNDS 1100     // a flow's thousand reports are all in place then
+#define WARM_ROUNDS 1100     // a flow's thousand reports are all there then
 #define BATCH	    2048     // reports between two steps of control
 #define PATIENCE_NS 20000000000
 
@@ -102,7 +102,8 @@ static uint64_t sent(const struct feed *feed)
 	return totals.reports_published;
 }
 
-// Waits for the subscriber, off the clock: what is measured is not how long a queue is.
+// Waits for the subscriber. This time is not counted, because the length of a queue is not
+// measured.
 static int let_it_read(struct feed *feed, struct hs_error *err)
 {
 	const struct timespec pause = {.tv_nsec = 20000};
@@ -157,7 +158,7 @@ static int open_feed(struct feed *feed, const struct hs_bench_case *spec,
 {
 	int rc = 0;
 
-	// Before EAL and ZeroMQ have threads that a fork would lose.
+	// This happens before EAL and ZeroMQ have threads that a fork would lose.
 	if (spec->kind == HS_BENCH_JSON) {
 		snprintf(feed->endpoint, sizeof(feed->endpoint), "ipc://%s/subscriber",
 				config->sockets);
@@ -186,7 +187,7 @@ static int take_batch(struct feed *feed, struct hs_error *err)
 	return feed->bus ? let_it_read(feed, err) : 0;
 }
 
-// One report of each flow.
+// Takes one report of each flow.
 static int take_round(struct feed *feed, struct hs_error *err)
 {
 	int rc = 0;
@@ -200,7 +201,8 @@ static int take_round(struct feed *feed, struct hs_error *err)
 
 // ---- the measurement ----
 
-// A subscriber is not there at once, and until then nothing is sent: the first message tells.
+// A subscriber connects with a delay, and nothing is sent until then. The first message shows that
+// it is connected.
 static int await_subscription(struct feed *feed, struct hs_error *err)
 {
 	uint64_t begin = cpu_ns(CLOCK_MONOTONIC);
@@ -252,7 +254,7 @@ static int measure(struct feed *feed, double *per_second, struct hs_error *err)
 	feed->step_ns = 0;
 	uint64_t process_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t own_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	// Whole seconds: windows close once in each.
+	// Runs whole seconds, because windows close once in each.
 	for (rounds = 0; rc == 0 && ((double)feed->step_ns < limit_ns || rounds % ROUNDS); rounds++)
 		rc = take_round(feed, err);
 	own_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - own_ns;

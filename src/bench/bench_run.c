@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MEASURE_LIMIT_S 120.0 // a million rules take their time
+#define MEASURE_LIMIT_S 120.0 // a million rules take long
 #define SOCKET_LIMIT_S	10.0
 #define STEP_S		0.02
 
@@ -159,7 +159,7 @@ static int measure_peer(const struct run *run, struct hs_bench_row *row)
 	return rc;
 }
 
-// The line that a measurement's process printed (bench_child.h).
+// Reads the line that a measurement's process printed (bench_child.h).
 static int take_line(const char *text, struct hs_bench_row *row)
 {
 	json_t *line = text ? json_loads(text, 0, NULL) : NULL;
@@ -215,7 +215,7 @@ static bool wait_for_file(const char *path)
 	return false;
 }
 
-// dpdk-testpmd between a memif to our port `port` and another device, on the control core.
+// Starts dpdk-testpmd between a memif to our port `port` and another device, on the control core.
 static int start_end(const struct run *run, int port, const char *device,
 		struct hs_bench_process *process, struct hs_error *err)
 {
@@ -301,7 +301,7 @@ static void say(const struct run *run, unsigned round, const struct hs_bench_row
 		fprintf(stderr, "%.0f per second\n", s->values[s->n - 1]);
 }
 
-// What is measured again brings with it what it is compared with.
+// A case that is measured again is measured together with what it is compared with.
 static bool wanted(const struct hs_bench_result *result, const bool *again, int index)
 {
 	if (!again || again[index])
@@ -350,7 +350,7 @@ int hs_bench_run(const struct hs_bench_plan *plan, struct hs_bench_result *resul
 	if (rc == 0)
 		rc = run_rounds(&run, result, again);
 	hs_bench_folder_remove(run.folder);
-	// EAL leaves an empty one behind, whoever asked for it.
+	// EAL leaves an empty runtime folder for every caller.
 	hs_bench_runtime_folder(run.prefix, run.folder, sizeof(run.folder));
 	hs_bench_folder_remove(run.folder);
 	return rc;

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MBUFS		16384 // as testpmd is given
+#define MBUFS		16384 // the same number as testpmd gets
 #define MBUF_BYTES	RTE_MBUF_DEFAULT_BUF_SIZE
 #define RULES_MIN	1024
-#define EXTRA_BYTES	(UINT64_C(64) << 20) // of devices
+#define EXTRA_BYTES	(UINT64_C(64) << 20) // memory of devices
 #define PROBE_FRAME_LEN 60
 #define START_NS	INT64_C(1700000040000000000)
 
@@ -134,7 +134,7 @@ static int open_port(struct hs_bench_setup *setup, int port, struct hs_error *er
 	return hs_port_open(&config, (uint16_t)port, 1, setup->pool, &setup->ports[port], err);
 }
 
-// Where telemetry's values stand in a frame of this traffic.
+// Finds the offsets of telemetry's values in a frame of this traffic.
 static void find_options(struct hs_bench_setup *setup)
 {
 	struct hs_bench_source *source = &setup->source;
@@ -183,7 +183,7 @@ static int open_ports(struct hs_bench_setup *setup, struct hs_error *err)
 	if (rc < 0)
 		return rc;
 	memcpy(setup->ports[HS_BENCH_IN]->mac, hs_bench_router_mac, 6);
-	// What goes to net_ring comes out of it again: the other core takes it.
+	// Packets that go to net_ring come out of it again. The other core takes them.
 	if (setup->spec->target == HS_BENCH_RING)
 		setup->ports[HS_BENCH_OUT]->rx_burst = receive_nothing;
 	for (int p = 0; rc == 0 && p < HS_BENCH_PORTS; p++)
@@ -216,7 +216,8 @@ static uint16_t teach(struct hs_port *port, uint16_t queue, struct rte_mbuf **mb
 	return made;
 }
 
-// The stations behind the receiving port speak once, or all that goes to them would be flooded.
+// The stations behind the receiving port send once, because all packets to them would otherwise be
+// flooded.
 static void teach_bridge(struct hs_bench_setup *setup)
 {
 	struct hs_port *in = setup->ports[HS_BENCH_IN], *out = setup->ports[HS_BENCH_OUT];
@@ -239,7 +240,7 @@ int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case
 	*setup = (struct hs_bench_setup){.spec = spec, .config = config};
 	node_config(spec, &node);
 	int rc = open_eal(setup, &node, err);
-	// Where control is measured windows end by count, not with the machine's seconds.
+	// Where control is measured, windows end by count, not by the machine's seconds.
 	if (rc == 0)
 		rc = spec->kind == HS_BENCH_PACKETS
 				     ? hs_clock_create(HS_CLOCK_UTC, &setup->clock)

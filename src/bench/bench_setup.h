@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One case set up in this process: EAL, ports, a node with its rules or routes.
+// Sets up one case in this process: EAL, ports, and a node with its rules or routes.
 //
 // Thread rule: control.
 #pragma once
@@ -34,18 +34,19 @@ struct hs_bench_setup {
 	struct hs_bench_source source;
 	struct hs_port *ports[HS_BENCH_PORTS];
 	struct hs_node *node;
-	struct hs_port_counters before[HS_BENCH_PORTS]; // what setting up has counted
+	struct hs_port_counters before[HS_BENCH_PORTS]; // counts from before the measurement
 };
 
-// 0 or negative errno with *err. The process ends after it: nothing is taken down.
+// Returns 0, or a negative errno with *err. The process ends after it, so nothing is released.
 int hs_bench_setup_open(struct hs_bench_setup *setup, const struct hs_bench_case *spec,
 		const struct hs_bench_child_config *config, struct hs_error *err);
 
-// What the packets left on counters since.
+// What the packets have added to the counters since.
 struct hs_bench_outcome {
 	uint64_t received, tx_full;
 	uint64_t reports_made, reports_lost;
 };
-// -EINVAL with *err where a packet took another way than the case intends. After the worker.
+// Returns -EINVAL with *err if a packet took another way than the case means. Call it after the
+// worker.
 int hs_bench_setup_check(const struct hs_bench_setup *setup, struct hs_bench_outcome *outcome,
 		struct hs_error *err);

@@ -7,7 +7,7 @@
 
 #include <rte_mbuf.h>
 
-#define HOP_NS	    1000000 // pretended between two nodes, at least
+#define HOP_NS	    1000000 // least simulated time between two nodes
 #define ENTRIES_OFF 10	    // of option 0x31: type, length, namespace, trace type
 #define ENTRY_BYTES 24
 
@@ -25,7 +25,8 @@ void hs_bench_source_spread(struct hs_bench_source *source, uint32_t flows)
 {
 	source->flows = flows;
 	source->next = 0;
-	// The golden ratio's part of them, and without a common divisor: all are met.
+	// The step is near the golden ratio's part of the flows and has no common divisor with
+	// their number, so that all flows are met.
 	source->step = (uint32_t)((uint64_t)flows * 618 / 1000) | 1;
 	while (gcd(source->step, flows) != 1)
 		source->step += 2;
@@ -40,13 +41,14 @@ static void readdress(struct hs_bench_source *source, uint8_t *frame)
 		source->next -= source->flows;
 }
 
-// What a packet waited in a node, with some scatter: a monitor's work depends on it.
+// Returns the time that a packet waited in a node, with some scatter, because a monitor's work
+// depends on it.
 static int64_t delay_ns(uint32_t packets, unsigned hop)
 {
 	return HOP_NS + (int64_t)((packets * 2654435761u >> (hop + 8)) & 4095);
 }
 
-// As if every packet of a flow had been counted by source and hops, and none lost.
+// Stamps a frame as if source and hops had counted every packet of a flow and none was lost.
 static void stamp(const struct hs_bench_source *source, uint8_t *frame, uint64_t number, int64_t ns)
 {
 	uint32_t packets = (uint32_t)number, bytes = packets * source->counted_bytes;

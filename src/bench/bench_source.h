@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A source port around another: what comes from a capture file goes on as packets of more flows
-// than the file could hold, or with telemetry that moves on. A few stores into a line that the
-// file's driver has just written; what they cost counts against the case.
+// A source port around another port. Packets of a capture file become packets of more flows than
+// the file could hold, or get telemetry that advances. This takes a few stores into a line that the
+// file's driver has just written, and their cost counts against the case.
 //
 // Thread rule: rx by the worker.
 #pragma once
@@ -22,7 +22,7 @@ struct hs_bench_source {
 	uint64_t received;
 };
 
-// Visits every flow once in so many packets, far from the one before.
+// Visits every flow once in so many packets, each far from the one before.
 void hs_bench_source_spread(struct hs_bench_source *source, uint32_t flows);
 
 uint16_t hs_bench_source_rx(

@@ -15,6 +15,6 @@ struct hs_bench_summary {
 	double median, min, max; // 0 without samples
 };
 
-// Those beyond the maximum are left out.
+// Samples beyond the maximum are left out.
 void hs_bench_samples_add(struct hs_bench_samples *samples, double value);
 struct hs_bench_summary hs_bench_samples_summary(const struct hs_bench_samples *samples);
