@@ -12,18 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of the node as a whole: what the control thread knows. 64-bit words only.
+// Totals of the node, which the control thread knows. The struct contains 64-bit words only.
 struct hs_node_totals {
 	uint64_t uptime_ns, generation;
 	uint64_t rules, rules_capacity, rules_monitored, rules_unmonitored;
 	uint64_t monitor_bytes, monitors_evicted, monitor_reports_refused;
-	uint64_t routes, routes_capacity, neighbours; // 0 where the node does not route
-	// reports_made = reports_lost + reports_taken + those on their way; each taken one is
-	// counted under one of the next five.
+	uint64_t routes, routes_capacity, neighbours; // 0 if the node does not route
+	// reports_made = reports_lost + reports_taken + those on their way. Each taken report is
+	// counted in one of the next five.
 	uint64_t reports_made, reports_lost, reports_taken;
 	uint64_t reports_published, reports_publish_lost, reports_suppressed;
 	uint64_t reports_bad, reports_stale;
-	uint64_t reports_old_time; // published or not, but not measured: the clock stepped
+	uint64_t reports_old_time; // published or not, but not measured because the clock stepped
 	uint64_t windows_published, windows_publish_lost;
 	// Rules in band. received = installed + refreshed + refused + bad + replayed.
 	uint64_t requests_in_band_sent, requests_in_band_received, requests_in_band_installed;
@@ -40,19 +40,19 @@ struct hs_node_totals {
 	uint64_t requests, requests_malformed, requests_refused, replies_lost;
 	uint64_t connections, disconnections, handshakes_failed;
 	uint64_t connections_refused, connections_closed;
-	uint64_t state_lines, state_bytes; // 0 where the node keeps no state
+	uint64_t state_lines, state_bytes; // 0 if the node keeps no state
 	uint64_t state_errors;
 	uint64_t clock_synchronised, clock_error_ns, clock_steps;
 	int64_t clock_offset_ns, clock_kernel_offset_ns;
 	uint64_t clock_esterror_ns, clock_maxerror_ns, clock_status;
 };
 
-// Of one port: its device and its state, beside the node's own counters.
+// One port's device and state, beside the node's own counters.
 struct hs_port_gauges {
 	uint64_t link_up, usable, mtu_bytes;
 };
 
-// What the readers look at; only the part of the metric's scope need be filled.
+// The input of the readers. Only the part of the metric's scope needs to be filled.
 struct hs_metric_view {
 	struct hs_node_totals node;
 	struct hs_port_counters port;
@@ -64,7 +64,7 @@ struct hs_metric_view {
 
 enum hs_metric_scope {
 	HS_SCOPE_NODE,
-	HS_SCOPE_CLOCK, // of the node too
+	HS_SCOPE_CLOCK, // also of the node
 	HS_SCOPE_PORT,
 	HS_SCOPE_WORKER,
 	HS_SCOPE_RULE,
@@ -79,14 +79,14 @@ enum hs_metric_kind {
 
 struct hs_metric {
 	const char *name; // "hopsight_port_rx_packets_total"
-	const char *key;  // in API replies: "rx_packets"
+	const char *key;  // name in API replies: "rx_packets"
 	const char *unit; // "packets", "bytes", "seconds", ...
 	const char *help;
 	enum hs_metric_scope scope;
 	enum hs_metric_kind kind;
 	size_t offset;	  // of the value in the view
 	uint8_t bytes;	  // of the value: 4 or 8
-	bool nanoseconds; // the value is in ns; outside it is seconds
+	bool nanoseconds; // the value is in ns; readers get seconds
 };
 
 extern const struct hs_metric hs_metrics[];
@@ -100,15 +100,15 @@ struct hs_metric_label {
 	const char *key, *value;
 };
 
-// Called for each value of the table; labels are valid during the call.
+// Called for each value of the table. Labels are valid during the call.
 typedef void (*hs_metric_fn)(void *context, const struct hs_metric *metric,
 		const struct hs_metric_label *labels, unsigned n_labels, int64_t value);
 
-// Visits every metric of the node but those of single rules (a rule is asked for by name: a million
-// of them are no series). Reads live counters; never waits for a worker.
+// Visits every metric of the node except those of single rules (a rule is asked for by name,
+// because a million rules cannot be series). Reads live counters and never waits for a worker.
 void hs_metrics_visit(const struct hs_node *node, const struct hs_node_totals *totals,
 		hs_metric_fn visit, void *context);
 
-// Fills the port's parts of the view; `counters` is the port's in a snapshot of the node.
+// Fills the port's parts of the view. `counters` is the port's part of a snapshot of the node.
 void hs_metric_view_port(const struct hs_node *node, uint16_t port,
 		const struct hs_port_counters *counters, struct hs_metric_view *view);

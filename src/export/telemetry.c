@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A reply of rte_telemetry is cut at 16 KiB; this many rules stay below.
+// A reply of rte_telemetry is truncated at 16 KiB; this many rules fit.
 #define RULES_PER_PAGE 32
 
 struct hs_telemetry {
 	struct hs_node *node;
 	char version[32];
 	char boot_id[32];
-	pthread_mutex_t lock; // rules and totals
+	pthread_mutex_t lock; // protects rules and totals
 	struct hs_node_totals totals;
 };
 
-// The one node shown: commands carry no context.
+// Only one node can be shown, because commands carry no context.
 static pthread_mutex_t shown_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hs_telemetry *shown;
 
-// Names in replies may have letters, digits, '_' and '/' only.
+// Names in replies may contain only letters, digits, '_' and '/'.
 static void copy_name(char *to, size_t size, const char *name)
 {
 	size_t i = 0;
@@ -86,7 +86,7 @@ static int show_clock(struct hs_telemetry *t, const char *params, struct rte_tel
 	(void)params;
 	struct hs_metric_view view = {.node = t->totals};
 	add_scope(reply, HS_SCOPE_CLOCK, &view);
-	// The other numbers are unsigned; this one's sign matters.
+	// The other numbers are unsigned. The sign of this number matters.
 	char offset[32];
 	snprintf(offset, sizeof(offset), "%lld", (long long)t->totals.clock_offset_ns);
 	rte_tel_data_add_dict_string(reply, "signed_offset_ns", offset);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of counters as commands of rte_telemetry (/hopsight/...), for dpdk-telemetry.py and
-// everything that speaks its protocol.
+// every program that speaks its protocol.
 //
-// rte_telemetry answers on a thread of its own. Counters are words that anyone may read; what only
-// control may touch (rules, totals) is behind a lock that control takes around its changes.
-// Thread rule: control.
+// rte_telemetry answers on its own thread. Counters are words that anyone may read. A lock that
+// control takes around its changes protects what only control may touch (rules, totals). Thread
+// rule: control.
 #pragma once
 
 #include "metric.h"
@@ -18,15 +18,15 @@ struct hs_telemetry_config {
 	const char *boot_id;
 };
 
-// Registers the commands; one node of a process can be shown, because a command of DPDK 22.11 is
-// given no context. 0, -EBUSY where another node is shown, or another negative errno.
+// Registers the commands. A process can show one node, because a command of DPDK 22.11 gets no
+// context. Returns 0, -EBUSY if another node is shown, or another negative errno.
 int hs_telemetry_create(const struct hs_telemetry_config *config, struct hs_telemetry **telemetry);
 // The commands stay and answer that there is nothing. Accepts NULL.
 void hs_telemetry_destroy(struct hs_telemetry *telemetry);
 
-// Gives the newest totals. Accepts NULL, as do the next two.
+// Passes the newest totals. Accepts NULL, as do the next two.
 void hs_telemetry_update(struct hs_telemetry *telemetry, const struct hs_node_totals *totals);
 
-// Around every change of the rule table.
+// Call these around every change of the rule table.
 void hs_telemetry_lock(struct hs_telemetry *telemetry);
 void hs_telemetry_unlock(struct hs_telemetry *telemetry);

@@ -39,7 +39,7 @@ static int make_qsbr(struct hs_node *node)
 
 static int make_flows(struct hs_node *node)
 {
-	// DPDK objects are named; the address tells nodes of one process apart.
+	// DPDK objects have names. The address distinguishes nodes of one process.
 	char name[24];
 	snprintf(name, sizeof(name), "%lx", (unsigned long)(uintptr_t)node);
 	struct hs_flow_table_config config = {
@@ -324,7 +324,7 @@ void hs_node_synchronise(struct hs_node *node)
 	uint64_t token = rte_rcu_qsbr_start(node->qsbr);
 
 	while (rte_rcu_qsbr_check(node->qsbr, token, false) != 1)
-		sched_yield(); // the worker may be waiting for this very core
+		sched_yield(); // the worker may wait for this core
 }
 
 void hs_node_pause(struct hs_node *node)
@@ -376,7 +376,8 @@ unsigned hs_node_visit_reports(
 	unsigned n_workers = node->config.n_workers;
 	unsigned taken = 0;
 
-	// Begins with another worker each time: a busy one must not starve the others' rings.
+	// Each call begins with another worker, so that a busy worker's ring does not starve the
+	// others.
 	unsigned first = node->next_ring++ % n_workers;
 	for (unsigned i = 0; i < n_workers && taken < n; i++) {
 		unsigned w = (first + i) % n_workers;
@@ -404,7 +405,7 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 	return hs_node_visit_reports(node, n, copy_records, &copy);
 }
 
-// How many of n signals are whole groups: the options of one packet and type.
+// Returns how many of n signals form whole groups. A group is the options of one packet and type.
 static unsigned whole_groups(const struct hs_signal *signals, unsigned n)
 {
 	const struct hs_signal *last = &signals[n - 1];

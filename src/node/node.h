@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node: one switch as an object. Created, given ports and workers, run, destroyed; nothing of it
-// is global, so a process may hold hundreds.
+// A node: one switch as an object. It is created, given ports and workers, run, and destroyed.
+// Nothing of it is global, so a process may hold hundreds.
 //
 // Thread rule: control, except hs_node_worker_poll (the worker's owner).
 #pragma once
@@ -28,8 +28,8 @@ enum hs_forwarding_mode {
 };
 
 enum hs_host_side_policy {
-	HS_HOST_STRIP, // telemetry that a host sent is taken out and counted
-	HS_HOST_DROP,  // ... drops the packet
+	HS_HOST_STRIP, // remove and count telemetry that a host sent
+	HS_HOST_DROP,  // drop the packet
 };
 
 struct hs_node_config {
@@ -37,12 +37,12 @@ struct hs_node_config {
 	char name[32];
 	unsigned n_workers;   // 1 to HS_MAX_WORKERS
 	uint32_t rules;	      // capacity
-	uint32_t report_ring; // records for each worker, power of two; 0: default
-	uint32_t signal_ring; // likewise
+	uint32_t report_ring; // records for each worker, a power of two; 0: default
+	uint32_t signal_ring; // the same for signals
 	enum hs_forwarding_mode forwarding;
 	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];
-	uint32_t mac_age_s; // bridge: forget after, default 300
+	uint32_t mac_age_s; // bridge: seconds until an address is forgotten, default 300
 	uint32_t routes;    // route: capacity, default 1024
 	uint8_t layout;	    // enum hs_flexint_layout
 	enum hs_host_side_policy host_side_policy;
@@ -54,43 +54,44 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		struct rte_mempool *pool, struct hs_node **node, struct hs_error *err);
 void hs_node_destroy(struct hs_node *node);
 
-// Adds a port (index is port->index). Queue q goes to worker q modulo n_workers, where ports with
-// one queue are dealt out in turn. Before the workers run.
+// Adds a port (its index is port->index) before the workers run. Queue q goes to worker q modulo
+// n_workers. Ports with one queue are assigned to the workers in turn.
 int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 
-// One round of a worker over its queues. Returns packets received; 0: idle. Never blocks.
+// Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
+// Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
-// Around a sleep of a worker, so that control never waits for a sleeper.
+// Call these around a sleep of a worker, so that control never waits for a sleeping worker.
 void hs_node_worker_online(struct hs_node *node, unsigned worker);
 void hs_node_worker_offline(struct hs_node *node, unsigned worker);
-// The ports whose receive queues a worker polls; returns how many.
+// Lists the ports whose receive queues a worker polls. Returns how many.
 unsigned hs_node_worker_ports(
 		const struct hs_node *node, unsigned worker, struct hs_port *ports[HS_MAX_PORTS]);
 
-// Returns when every worker has passed a quiescent state since the call: what was unpublished
-// before (a port's `usable`, a rule) is no longer in use.
+// Returns when every worker has passed a quiescent state since the call. What was unpublished
+// before (a port's `usable`, a rule) is then no longer in use.
 void hs_node_synchronise(struct hs_node *node);
-// Between the two no worker is inside a burst, of any port; packets wait where they are. For what
-// takes some microseconds.
+// Between pause and resume, no worker is inside a burst of any port. Packets wait where they are.
+// Use this for work of some microseconds.
 void hs_node_pause(struct hs_node *node);
 void hs_node_resume(struct hs_node *node);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
-// NULL in other modes than route.
+// Returns NULL in modes other than route.
 struct hs_fib *hs_node_fib(struct hs_node *node);
 const struct hs_node_config *hs_node_config(const struct hs_node *node);
 
-// Takes up to n report records off the workers' rings without a copy: they are valid during the
-// calls, of which there may be several. Returns how many.
+// Takes up to n report records off the workers' rings without a copy. The records are valid during
+// the calls, of which there may be several. Returns how many.
 typedef void (*hs_node_visit_reports_fn)(
 		void *context, const struct hs_report_record *records, unsigned n);
 unsigned hs_node_visit_reports(
 		struct hs_node *node, unsigned n, hs_node_visit_reports_fn visit, void *context);
-// The same with a copy.
+// Does the same with a copy.
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
 
-// Takes up to n signals (in-band requests and reports that packets carried) off the workers' rings;
-// those of one packet are never parted by the end of `signals` if it has room for 8 or more.
+// Takes up to n signals (in-band requests and reports that packets carried) off the workers' rings.
+// If `signals` has room for 8 or more, its end never divides those of one packet.
 unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, unsigned n);
 
 // ---- counters ----
@@ -101,22 +102,23 @@ unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, u
 //   sum of forwarded over ports = sum of offered over ports
 struct hs_port_counters {
 	uint64_t rx_packets, rx_bytes;
-	uint64_t copies;    // made of flooded packets that came in here
-	uint64_t forwarded; // handed to some port's transmission
-	uint64_t offered;   // handed to this port's transmission
+	uint64_t copies;    // copies of flooded packets that this port received
+	uint64_t forwarded; // handed to some port for transmission
+	uint64_t offered;   // handed to this port for transmission
 	uint64_t tx_packets, tx_bytes;
 	uint64_t drops[HS_DROP_COUNT];
 	uint64_t events[HS_EVENT_COUNT];
 };
 void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
-// All ports at once (out[hs_node_port_count]), each worker's part as it stood between two bursts:
-// the equations above hold exactly, also while traffic runs.
+// Reads all ports at once (out[hs_node_port_count]), each worker's part as it stood between two
+// bursts. The equations above hold exactly, also under traffic.
 void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out);
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
 
-// Once a second: takes the growth of a device's transmit errors off tx_packets and counts it as
-// HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then failed to send).
+// Call this once a second. It subtracts the growth of a device's transmit errors from tx_packets
+// and counts it as HS_DROP_PORT_TX_ERROR ("sent" is what the device accepted minus what it then
+// failed to send).
 void hs_node_reconcile_tx(struct hs_node *node);
 
 struct hs_worker_counters {
@@ -127,5 +129,5 @@ struct hs_worker_counters {
 void hs_node_worker_counters(
 		const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);
 
-// EAL memory that a node needs for its tables, rings and bridge (not for mbufs).
+// Returns the EAL memory that a node needs for its tables, rings and bridge (not for mbufs).
 uint64_t hs_node_bytes(const struct hs_node_config *config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counters of a node, summed over its workers; see node.h for the equations between them.
+// The counters of a node, summed over its workers. node.h has the equations between them.
 #include "node_parts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node is made of, for the files of this folder only.
+// The internals of a node, for the files of this folder only.
 //
 // Thread rule: as in node.h.
 #pragma once
@@ -15,12 +15,12 @@ struct rx_queue {
 	uint16_t queue;
 };
 
-// A worker and what the node keeps beside it.
+// A worker and the data that the node keeps for it.
 struct seat {
 	struct hs_worker worker;
 	unsigned n_queues;
 	struct rx_queue queues[HS_MAX_PORTS * 4];
-	bool online; // by hs_node_worker_online; else each poll brackets itself
+	bool online; // set by hs_node_worker_online; otherwise each poll brackets itself
 };
 
 struct hs_node {
@@ -30,19 +30,19 @@ struct hs_node {
 	struct hs_flow_table *flows;
 	struct hs_fdb *fdb;
 	struct hs_fib *fib;
-	bool paused; // control's word to workers (atomic): begin no burst
+	bool paused; // written by control (atomic): workers must begin no burst
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];
-	unsigned next_ring; // whose reports are taken first
+	unsigned next_ring; // the worker whose reports are taken first
 	unsigned next_signal_ring;
-	unsigned next_seat;			 // who gets the next single-queue port
+	unsigned next_seat; // the worker that gets the next port with one queue
 	uint64_t device_tx_errors[HS_MAX_PORTS]; // at the last reconciliation
-	uint64_t tx_errors[HS_MAX_PORTS];	 // taken off tx_packets so far
+	uint64_t tx_errors[HS_MAX_PORTS];	 // subtracted from tx_packets so far
 };
 
-// The number under which a worker reports quiescent states. Every other one is left out: it writes
-// its line once a round, and a neighbour's would be fetched with it.
+// The number under which a worker reports quiescent states. Every second number is left out: a
+// worker writes its line once a round, and the processor would fetch a neighbour's line with it.
 static inline unsigned hs_node_reader(unsigned worker)
 {
 	return worker * 2;
