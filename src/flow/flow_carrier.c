@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Offers of entries, and the carriers that bring them where no rule matches.
+// The offers of entries, and the carriers that provide offers where no rule matches.
 #include "flow_table_parts.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void hs_flow_table_offer_set(struct hs_flow_table *t, uint32_t slot, bool offere
 	hs_flow_publish_config(t, slot);
 }
 
-// The 5-tuple of what goes back: a rule that is never due and adds nothing.
+// The 5-tuple of returning packets: a rule that is never due and adds nothing.
 static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
 {
 	*reverse = (struct hs_rule){
@@ -123,7 +123,7 @@ void hs_flow_table_remove_carrier(struct hs_flow_table *t, uint32_t slot)
 		hs_flow_slot_leave(t, slot);
 }
 
-// As workers find it.
+// Finds the slot as workers find it.
 uint32_t hs_flow_table_reverse(const struct hs_flow_table *t, const struct hs_rule *forward)
 {
 	struct hs_flow_view view = {

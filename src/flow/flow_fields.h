@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which fields a node's entries have, as workers use it: of a node, or of one rule.
+// Which fields a node's entries have, in the workers' form, for a node or for one rule.
 //
 // Thread rule: rows do not change; a worker's `last` is its own.
 #pragma once
@@ -30,13 +30,13 @@ struct hs_partial_last {
 	uint64_t values[HS_PARTIAL_FIELDS];
 	int64_t added_ns[HS_PARTIAL_FIELDS];
 	uint32_t generation; // of the rule
-	uint16_t added;	     // fields that were ever added
+	uint16_t added;	     // fields that were added at least once
 } __rte_cache_aligned;
 
-// Of a rule that has its own.
+// The fields of a rule that has its own.
 struct hs_flow_fields {
 	struct hs_partial_rows rows;
-	struct hs_flow_fields *next; // of those that wait for a grace period
+	struct hs_flow_fields *next; // next of those that wait for a grace period
 	uint64_t token;
 	struct hs_partial_last last[]; // [worker]
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a key's hash to the slot of its rule, one cache line for a look-up: what stands in front of
-// the rule table's rte_hash and answers for nearly all packets, above all for those without a rule.
+// Maps a key's hash to the slot of its rule, with one cache line for a look-up. It stands in front
+// of the rule table's rte_hash and answers for nearly all packets, above all for those without a
+// rule.
 //
-// Exact, never the truth by itself: a hit is compared with the slot's key, and a bucket that once
-// had no place for a rule says so (`overflow`), which sends those that find nothing in it to the
-// rte_hash. Nothing moves once it is in, so readers need no more than the order of two stores.
+// It is exact in combination with checks. A hit is compared with the slot's key. A bucket that once
+// had no place for a rule says so (`overflow`), and packets that find nothing in it use the
+// rte_hash. Entries never move, so readers need only the order of two stores.
 //
 // Thread rule: find by any worker that reports quiescent states to the table; the rest control.
 #pragma once
@@ -24,7 +25,7 @@
 
 struct hs_flow_bucket {
 	_Atomic uint32_t signatures[HS_FLOW_INDEX_PLACES]; // 0: free
-	_Atomic uint32_t overflow;			   // rules that found no place
+	_Atomic uint32_t overflow;			   // number of rules that found no place
 	_Atomic uint32_t slots[HS_FLOW_INDEX_PLACES];
 	uint32_t reserved;
 };
@@ -35,15 +36,15 @@ struct hs_flow_index {
 	uint32_t mask;
 };
 
-// 0 or -ENOMEM. fini accepts one that is zero.
+// Returns 0 or -ENOMEM. fini accepts a zeroed index.
 int hs_flow_index_init(struct hs_flow_index *index, uint32_t capacity);
 void hs_flow_index_fini(struct hs_flow_index *index);
 uint64_t hs_flow_index_bytes(uint32_t capacity);
 
-// The caller has stored the slot's key, and has the rule in its rte_hash.
+// The caller must have stored the slot's key and have the rule in its rte_hash.
 void hs_flow_index_insert(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
 void hs_flow_index_erase(struct hs_flow_index *index, uint32_t hash, uint32_t slot);
-// Of a rule with the same key.
+// Replaces the slot of a rule with the same key.
 void hs_flow_index_replace(
 		struct hs_flow_index *index, uint32_t hash, uint32_t slot, uint32_t with);
 
@@ -58,8 +59,8 @@ static inline uint32_t hs_flow_index_signature(uint32_t hash)
 	return hash ? hash : 1;
 }
 
-// Which places hold this signature, bit i for place i: for any machine, and what the other is
-// tested against.
+// Returns the places that hold this signature, bit i for place i. It works on any machine, and
+// tests compare the other version with it.
 static inline unsigned hs_flow_index_match_plain(
 		const struct hs_flow_bucket *bucket, uint32_t signature)
 {
@@ -92,7 +93,8 @@ static inline unsigned hs_flow_index_match(const struct hs_flow_bucket *bucket, 
 }
 #endif
 
-// A slot whose key has this hash (to be compared), HS_FLOW_INDEX_NONE or HS_FLOW_INDEX_ASK.
+// Returns a slot whose key has this hash (the key must be compared), HS_FLOW_INDEX_NONE or
+// HS_FLOW_INDEX_ASK.
 static inline uint32_t hs_flow_index_find(const struct hs_flow_bucket *bucket, uint32_t hash)
 {
 	unsigned match = hs_flow_index_match(bucket, hs_flow_index_signature(hash));

@@ -2,7 +2,7 @@
 // A rule as workers see it: the look-up, each worker's own counters, and the decision which packets
 // carry telemetry.
 //
-// Thread rule: struct hs_flow_worker is written by its worker alone, except `config`, which control
+// Thread rule: struct hs_flow_worker is written only by its worker, except `config`, which control
 // stores as one word; other threads read its counters relaxed. struct hs_flow_shared is shared.
 #pragma once
 
@@ -27,15 +27,16 @@ struct hs_ns_index;
 struct hs_flow_key {
 	uint8_t src_ip[16];
 	uint8_t dst_ip[16];
-	uint16_t src_port; // host order; 0 where the rule has any
+	uint16_t src_port; // host order; 0 if the rule matches any
 	uint16_t dst_port;
 	uint8_t protocol;
-	uint8_t zero[11]; // to a length that rte_hash compares with vector instructions
+	uint8_t zero[11]; // pads to a length that rte_hash compares with vector instructions
 };
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
-#define HS_FLOW_KEY_WORDS 5 // 64-bit words of it that are not always zero
+#define HS_FLOW_KEY_WORDS 5 // its 64-bit words that are not always zero
 
-// Hash of a key (CRC-32C over what is not zero), inlined so that several are under way at once.
+// Returns the hash of a key (CRC-32C over the words that are not always zero). It is inlined, so
+// that several are computed at once.
 static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 {
 	uint64_t w[HS_FLOW_KEY_WORDS];
@@ -48,21 +49,21 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 	return rte_hash_crc_8byte(w[4], hash);
 }
 
-// What may change while the rule is live, in one word so that a worker never sees half a change:
-// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 an offer
-// stands (flow_offer.h), 56 to 63 flags.
+// The part of a live rule that may change, in one word, so that a worker never sees half a change:
+// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 an offer is
+// ready (flow_offer.h), 56 to 63 flags.
 #define HS_FLOW_CONFIG_MODE_SHIFT  48
 #define HS_FLOW_CONFIG_FLAGS_SHIFT 56
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
-#define HS_FLOW_OFFERED		   0x80 // of the mode's byte: what the fast path does not know
+#define HS_FLOW_OFFERED		   0x80 // a bit in the mode's byte that the fast path does not handle
 #define HS_FLOW_HOP_ENABLED	   1	// flags; with fields as the node is configured
-#define HS_FLOW_EXTRACT		   2	// reports on their way back are taken out here
+#define HS_FLOW_EXTRACT		   2	// remove returning reports here
 #define HS_FLOW_FIELDS		   4	// hop enabled, with fields of the rule's own
-#define HS_FLOW_SEEN		   1	// of hs_flow_worker.seen
-#define HS_FLOW_OWES		   2	// ... telemetry found no room beside reports: its turn now
+#define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
+#define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
 
-// Two cache lines for each worker and rule. The first is all that an unsampled packet touches and
-// all that other workers read; the second stays with its worker.
+// Two cache lines for each worker and rule. An unsampled packet touches only the first, and other
+// workers read only the first. The second stays with its worker.
 struct hs_flow_worker {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint64_t int_packets;
@@ -80,10 +81,11 @@ struct hs_flow_worker {
 static_assert(sizeof(struct hs_flow_worker) == 128, "memory of a rule: 128 bytes a worker");
 static_assert(offsetof(struct hs_flow_worker, ns_id) == 64, "one hot line");
 
-// Before any time that a clock can show, far enough from the end not to overflow a difference.
+// A time before any that a clock can show, far enough from the limit that differences do not
+// overflow.
 #define HS_FLOW_NEVER_NS (INT64_MIN / 2)
 
-// The key is what a look-up compares; it stands still while workers can see the slot. The rest is
+// A look-up compares the key, which does not change while workers can see the slot. The rest is
 // touched only when a packet carries telemetry (workers, generation) or may be due (last_ns).
 struct hs_flow_shared {
 	uint64_t key[HS_FLOW_KEY_WORDS];
@@ -94,11 +96,11 @@ struct hs_flow_shared {
 } __rte_cache_aligned;
 static_assert(sizeof(struct hs_flow_shared) == 64, "one line to compare a key with");
 
-// Telemetry of a rule that came in packets which another rule takes (docs/decisions/0003). Written
-// by its worker alone, and zeroed by control while no worker sees the slot.
+// Telemetry of a rule in packets that another rule takes (docs/decisions/0003). Only its worker
+// writes it. Control zeroes it while no worker sees the slot.
 struct hs_flow_shadow {
 	uint64_t packets;
-	uint64_t rx_packets; // that the rule itself had counted at the last of them
+	uint64_t rx_packets; // the rule's own count at the last of them
 	uint32_t by;	     // namespace of the rule that took the last of them
 };
 
@@ -106,14 +108,15 @@ struct hs_flow_sums {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes, int_packets;
 };
 
-// What the other workers had counted of a rule when a worker last asked. Their counters lie on
-// lines that they write for each packet: read for each packet, those lines would do nothing but
-// travel (two workers were slower than one). So they are read once a burst at most, and not again
-// within HS_FLOW_OTHERS_NS: no older than the packets that wait in a worker's queue anyway.
+// The other workers' counts of a rule when a worker last asked. Their counters lie on lines that
+// they write for each packet. If these lines were read for each packet, they would move between the
+// cores all the time (two workers were slower than one). So they are read at most once a burst, and
+// not again within HS_FLOW_OTHERS_NS. The counts are then no older than the packets in a worker's
+// queue.
 #define HS_FLOW_OTHERS	  32 // rules; a power of two, no less than a burst
 #define HS_FLOW_OTHERS_NS 4000
 struct hs_flow_others {
-	int64_t now_ns; // of the burst
+	int64_t now_ns; // time of the burst
 	struct hs_flow_others_place {
 		int64_t read_ns;
 		uint32_t slot;
@@ -122,17 +125,17 @@ struct hs_flow_others {
 	} places[HS_FLOW_OTHERS];
 };
 
-// A worker's window on the table. Copied out once; the arrays stay where they are.
+// A worker's access to the table. It is copied once; the arrays stay in place.
 struct hs_flow_view {
 	struct hs_flow_worker *own;	       // [slot]
 	struct hs_flow_worker *const *workers; // [worker][slot]
 	struct hs_flow_shared *shared;	       // [slot]
 	struct hs_flow_others *others;	       // the worker's own
-	struct hs_flow_offer *_Atomic *offers; // [slot], NULL where there was none yet
+	struct hs_flow_offer *_Atomic *offers; // [slot], NULL if there was none yet
 	struct hs_flow_shadow *shadows;	       // [slot], the worker's own
 	const struct hs_ns_index *names;
 	const struct rte_hash *hash;
-	struct hs_flow_index index;   // buckets NULL: every look-up asks the hash
+	struct hs_flow_index index;   // buckets NULL: every look-up uses the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
 	unsigned worker;
 	unsigned n_workers;
@@ -140,18 +143,19 @@ struct hs_flow_view {
 };
 void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
 
-// Slots of n (at most 64) keys, HS_FLOW_NONE where no rule matches or keys[i] is NULL; that of a
-// carrier only where no rule matches. Masked look-ups use only wildcard masks that some rule has.
+// Finds the slots of n (at most 64) keys: HS_FLOW_NONE if no rule matches or keys[i] is NULL. A
+// carrier's slot is found only if no rule matches. Masked look-ups use only wildcard masks that
+// some rule has.
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		unsigned n, uint32_t *slots);
 
-// True while no rule is installed: nothing to look up.
+// Returns true while no rule is installed, so that nothing has to be looked up.
 static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
 {
 	return atomic_load_explicit(view->masks, memory_order_relaxed) == 0;
 }
 
-// One writer, readers elsewhere: relaxed is all it takes.
+// There is one writer and there are readers elsewhere, so relaxed order is enough.
 static inline void hs_flow_add(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
@@ -172,7 +176,7 @@ static inline void hs_flow_add32(uint32_t *counter, uint32_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-// The first packet of a flow at a worker: from now on, sums include this worker.
+// Handles the first packet of a flow at a worker. From now on, sums include this worker.
 void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot);
 
 static inline void hs_flow_count_rx(const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
@@ -191,7 +195,7 @@ static inline void hs_flow_count_tx(const struct hs_flow_view *view, uint32_t sl
 	hs_flow_add(&own->tx_bytes, bytes);
 }
 
-// What the port refused: the tail of a burst, so stamps made before it stay right.
+// Subtracts what the port refused. This is the tail of a burst, so earlier stamps stay right.
 static inline void hs_flow_uncount_tx(
 		const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
 {
@@ -200,16 +204,17 @@ static inline void hs_flow_uncount_tx(
 	hs_flow_sub(&own->tx_bytes, bytes);
 }
 
-// Sums show the other workers as of about this time, until the next call.
+// Until the next call, sums show the other workers' counts as of about this time.
 static inline void hs_flow_begin_burst(const struct hs_flow_view *view, int64_t now_ns)
 {
 	view->others->now_ns = now_ns;
 }
 
-// What the other workers that have seen the flow counted.
+// Returns what the other workers that have seen the flow counted.
 const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, uint32_t slot);
 
-// Counters over all workers that have seen the flow; the own part as it is now.
+// Returns the counters over all workers that have seen the flow, with the worker's own present
+// part.
 static inline void hs_flow_sum(
 		const struct hs_flow_view *view, uint32_t slot, struct hs_flow_sums *sums)
 {
@@ -235,16 +240,16 @@ static inline uint8_t hs_flow_config_flags(uint64_t config)
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
 }
 
-// The rule of a packet whose telemetry names this namespace: none where it is a carrier's.
+// Returns whether the slot is the rule of this namespace. It is false for a carrier's slot.
 static inline bool hs_flow_is_of(const struct hs_flow_view *view, uint32_t slot, uint32_t ns_id)
 {
 	return slot < view->n_rules && view->own[slot].ns_id == ns_id;
 }
 
-// The slot of the rule of this namespace, whether it takes packets or waits behind another rule;
-// HS_FLOW_NONE: there is none.
+// Returns the slot of the rule of this namespace, whether the rule takes packets or waits behind
+// another. Returns HS_FLOW_NONE if there is none.
 uint32_t hs_flow_named(const struct hs_flow_view *view, uint32_t ns_id);
-// Are there packets that both rules match? Both slots are of rules.
+// Returns whether some packets match both rules. Both slots must be of rules.
 bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b);
 
 static inline bool hs_flow_hop_enabled(const struct hs_flow_worker *own)
@@ -259,7 +264,7 @@ static inline bool hs_flow_has_fields(const struct hs_flow_worker *own)
 	return hs_flow_config_flags(config) & HS_FLOW_FIELDS;
 }
 
-// The mode, whether an offer stands or not.
+// Returns the mode, whether or not an offer is ready.
 static inline uint8_t hs_flow_config_mode(uint64_t config)
 {
 	return (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) & (uint8_t)~HS_FLOW_OFFERED;
@@ -277,7 +282,7 @@ static inline bool hs_flow_extracts(const struct hs_flow_worker *own)
 	return hs_flow_config_flags(config) & HS_FLOW_EXTRACT;
 }
 
-// Should a packet carry telemetry, by these of its rule's mode and setting?
+// Returns whether a packet should carry telemetry by this mode and setting.
 static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, uint64_t setting,
 		struct hs_rng *rng, int64_t now_ns)
 {
@@ -285,12 +290,12 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 		return ++own->since >= setting;
 	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
-	// Else an offer stands: hs_source_due looks at it.
+	// For other values, an offer is ready: hs_source_due handles it.
 	return mode != HS_MODE_PROBABILITY || hs_rng_u32(rng) < setting;
 }
 
-// Should this packet carry telemetry, or may it take an offer? Counts it for mode `count`; claims
-// nothing yet.
+// Returns whether this packet should carry telemetry, or may take an offer. Counts it for mode
+// `count`; claims nothing yet.
 static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
@@ -299,7 +304,8 @@ static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, i
 			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
 }
 
-// Where an offer stands, which hs_flow_due does not look behind: the mode's own answer.
+// Returns the mode's own decision for a rule with a ready offer, for which hs_flow_due returns true
+// at once.
 static inline bool hs_flow_due_beside_offer(
 		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
@@ -309,11 +315,11 @@ static inline bool hs_flow_due_beside_offer(
 			rng, now_ns);
 }
 
-// The packet was due but could not carry telemetry: the next one is due instead.
+// The packet was due but could not carry telemetry: the next packet is due instead.
 void hs_flow_postpone(struct hs_flow_worker *own);
 
-// Takes the due packet; false where another worker took this period's (frequency), or an offer
-// stands, which is to be looked at first.
+// Claims the due packet. Returns false if another worker took this period's packet (frequency), or
+// if an offer is ready, which must be handled first.
 bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
-// The same once it was looked at.
+// Does the same after the offer was handled.
 bool hs_flow_claim_beside_offer(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

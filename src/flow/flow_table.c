@@ -83,7 +83,7 @@ uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier)
 {
 	uint32_t *head = &t->free_head[carrier];
 
-	// While capacity remains a change never fails: at worst it waits for a burst to end.
+	// While capacity remains, a change never fails: at worst it waits for a burst to end.
 	while (*head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
 		uint64_t token = t->entries[t->dying_head].token;
 		while (rte_rcu_qsbr_check(t->config.qsbr, token, false) != 1)
@@ -204,7 +204,7 @@ static int hash_add(struct hs_flow_table *t, const struct hs_flow_key *key, uint
 	return rc;
 }
 
-// Makes a prepared slot the one that workers find for its 5-tuple.
+// Publishes a prepared slot as the one that workers find for its 5-tuple.
 static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 {
 	struct hs_flow_entry *e = &t->entries[slot];
@@ -245,9 +245,9 @@ static void tuple_join(struct hs_flow_table *t, uint32_t before, uint32_t slot)
 	next->tuple_prev = slot;
 }
 
-// Another of the same 5-tuple takes over: overwriting the key's data is one atomic store, so no
-// packet in between finds nothing. The position in the hash goes with it. While only one of hash
-// and index says so, both are whole: which of them counts is as good as its moment.
+// Another rule of the same 5-tuple takes over. Overwriting the key's data is one atomic store, so
+// every packet finds one of the two. The position in the hash moves with it. Until both hash and
+// index are updated, each of them names a complete slot, and either answer is valid at that moment.
 static void hand_over(struct hs_flow_table *t, uint32_t from, uint32_t to)
 {
 	struct hs_flow_key key;
@@ -408,7 +408,7 @@ uint32_t hs_flow_table_generation(const struct hs_flow_table *t, uint32_t slot)
 	return atomic_load_explicit(&t->shared[slot].generation, memory_order_relaxed);
 }
 
-// The rule that took the last packets with this one's telemetry, while it is installed.
+// Returns the rule that took the last packets with this rule's telemetry, if it is still installed.
 static uint32_t took_packets_of(const struct hs_flow_table *t, uint32_t slot)
 {
 	struct hs_flow_counters counters;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule table: rules as workers look them up, and each worker's own counters of a rule.
+// The rule table: rules in the form in which workers look them up, and each worker's own counters
+// of a rule.
 //
-// Look-ups are lock-free (rte_hash with RCU); changes are made by the control thread alone, cost
-// the same at one rule and at a million, and lose no packet. Of overlapping rules the most specific
-// wins (fewer wildcard ports), ties go to the older; a rule with the very 5-tuple of an older one
-// waits behind it and takes over when that one is removed.
+// Look-ups are lock-free (rte_hash with RCU). Only the control thread makes changes. A change costs
+// the same at one rule and at a million, and loses no packet. Of overlapping rules, the most
+// specific wins (fewer wildcard ports), and then the older. A rule with exactly the 5-tuple of an
+// older rule waits behind it and takes over when the older rule is removed.
 //
-// Beside rules there are carriers: hidden entries, without a namespace, for packets that are to
-// carry offers (flow_offer.h) where no rule matches them. They are in no count and no list, take no
-// place from the rules, are never due, and any rule that matches goes before them.
+// Beside rules there are carriers: hidden entries without a namespace. They match packets that are
+// to carry offers (flow_offer.h) where no rule matches these packets. Carriers are in no count and
+// no list, take no place from the rules, and are never due. Any matching rule has priority over
+// them.
 //
 // Thread rule: lookup and worker state by the owner lcore; everything else control.
 #pragma once
@@ -27,49 +29,53 @@ struct rte_rcu_qsbr;
 #define HS_FLOW_NONE UINT32_MAX
 
 struct hs_flow_table_config {
-	const char *name;  // unique in the process: DPDK objects are named after it
-	uint32_t capacity; // rules
+	const char *name;  // unique in the process, because DPDK objects are named after it
+	uint32_t capacity; // number of rules
 	unsigned n_workers;
 	struct rte_rcu_qsbr *qsbr; // workers report quiescent states here
 	uint64_t seed;
 	struct hs_partial partial; // fields that the node's entries have
 };
 
-// Counters of one rule at this node, summed over workers. Packets and bytes by METRICS 1 to 3.
+// The counters of one rule at this node, summed over workers. docs/metrics.md, [1] to [3], defines
+// packets and bytes.
 struct hs_flow_counters {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t int_packets;					// telemetry inserted at the source
-	uint64_t hop_entries;					// entries inserted in transit
-	uint64_t sink_packets;					// telemetry taken out
-	uint64_t reports_made, reports_lost;			// handed to the ring, ring full
+	uint64_t int_packets;		     // telemetry inserted at the source
+	uint64_t hop_entries;		     // entries inserted in transit
+	uint64_t sink_packets;		     // telemetry removed
+	uint64_t reports_made, reports_lost; // put into the ring; not put because the ring was full
 	uint64_t no_room_mtu, no_room_headroom, no_room_option; // telemetry that did not fit
-	uint32_t mtu_needed;	   // the largest MTU that would have fitted, 0 if all did
+	uint32_t mtu_needed;	   // the largest MTU that would have been enough, 0 if all did fit
 	int64_t last_int_ns;	   // receive time of the last packet given telemetry here; 0: none
-	uint64_t shadowed_packets; // with this rule's telemetry, which another rule took
+	uint64_t shadowed_packets; // packets with this rule's telemetry that another rule took
 	uint32_t shadowed_by;	   // namespace of the rule that took the last of them; 0: none
 };
 
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
 void hs_flow_table_destroy(struct hs_flow_table *table);
 
-// Errors: "ns_in_use" (-EEXIST), "table_full" (-ENOSPC), with *err filled and nothing changed.
-// *shadowed_by is the ns_id of an older rule with the same 5-tuple, or 0.
+// Errors are "ns_in_use" (-EEXIST) and "table_full" (-ENOSPC), with *err filled and nothing
+// changed. *shadowed_by is the ns_id of an older rule with the same 5-tuple, or 0.
 int hs_flow_table_install(struct hs_flow_table *table, const struct hs_rule *rule,
 		uint32_t *shadowed_by, struct hs_error *err);
-// "no_such_rule" (-ENOENT).
+// The error is "no_such_rule" (-ENOENT).
 int hs_flow_table_remove(struct hs_flow_table *table, uint32_t ns_id, struct hs_error *err);
-// Applies to the live rule; workers see it within a burst. -ENOENT or -EINVAL with *err.
+// Updates the live rule. Workers see the change within a burst. Returns -ENOENT or -EINVAL with
+// *err on failure.
 int hs_flow_table_update(struct hs_flow_table *table, uint32_t ns_id,
 		const struct hs_rule_update *update, struct hs_error *err);
 
-// The rule's slot (index into every per-rule array, stable while installed), or HS_FLOW_NONE.
+// Returns the rule's slot (index into every per-rule array, stable while installed), or
+// HS_FLOW_NONE.
 uint32_t hs_flow_table_find(const struct hs_flow_table *table, uint32_t ns_id);
-// Valid until the next install or remove.
+// The result is valid until the next install or remove.
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *table, uint32_t slot);
-// Grows with each installation into the slot: tells a replaced rule's reports from the new one's.
+// The generation grows with each installation into the slot. It distinguishes a replaced rule's
+// reports from the new rule's.
 uint32_t hs_flow_table_generation(const struct hs_flow_table *table, uint32_t slot);
-// The ns_id of the rule that takes packets of this one: the older rule with the same 5-tuple that
-// it waits behind, or the one that took packets with its telemetry; or 0.
+// Returns the ns_id of the rule that takes packets of this one: the older rule with the same
+// 5-tuple, or the rule that took packets with its telemetry. Returns 0 if there is none.
 uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t slot);
 void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
 		struct hs_flow_counters *counters);
@@ -80,31 +86,33 @@ bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
 
 // ---- offers and carriers ----
 
-// What the next packet of a rule's or carrier's flow is to carry: made empty by the first call,
-// freed with the slot. NULL: no memory.
+// Returns the offer for the next packet of a rule's or carrier's flow. The first call creates it
+// empty; it is freed with the slot. Returns NULL if memory is out.
 struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *table, uint32_t slot);
-// The same for reports, i below HS_FLOW_LOADS.
+// Does the same for reports; i is below HS_FLOW_LOADS.
 struct hs_flow_offer *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
-// Says whether workers look at them. A rule with in_band starts with true: it waits for its offer,
-// and its telemetry with it.
+// Sets whether workers look at the offers. A rule with in_band starts with true: it waits for its
+// offer, and its telemetry waits with it.
 void hs_flow_table_offer_set(struct hs_flow_table *table, uint32_t slot, bool offered);
 
-// Packets of the reversed 5-tuple of `forward` are to find a slot from now on. One carrier serves
-// all who ask for the same; each remove takes one back. It stays while rules of its 5-tuple come
-// and go. 0 with the carrier's slot, or -ENOSPC: all carriers are in use.
+// Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One carrier serves
+// all callers with the same 5-tuple; each remove releases one use. The carrier stays while rules of
+// its 5-tuple come and go. Returns 0 with the carrier's slot, or -ENOSPC if all carriers are in
+// use.
 int hs_flow_table_add_carrier(
 		struct hs_flow_table *table, const struct hs_rule *forward, uint32_t *slot);
 void hs_flow_table_remove_carrier(struct hs_flow_table *table, uint32_t slot);
-// The slot that packets of exactly the reversed 5-tuple find now, whose offer they would take: a
-// rule's, a less specific rule's, or else a carrier's, HS_FLOW_NONE. Changes with the rules.
+// Returns the slot that packets of exactly the reversed 5-tuple find now, whose offer they would
+// take: a rule's, a less specific rule's, otherwise a carrier's, or HS_FLOW_NONE. The result
+// changes with the rules.
 uint32_t hs_flow_table_reverse(const struct hs_flow_table *table, const struct hs_rule *forward);
 
-// Frees slots whose grace period is over; call now and then.
+// Frees slots whose grace period is over. Call it now and then.
 void hs_flow_table_reclaim(struct hs_flow_table *table);
 
-// Memory that a table of this capacity takes of DPDK's, for EAL's sizing where it has no huge
-// pages.
+// Returns the memory that a table of this capacity takes from DPDK, for EAL's size where EAL has no
+// huge pages.
 uint64_t hs_flow_table_bytes(uint32_t capacity, unsigned n_workers);
-// What it takes of the process's memory beside that: control's own part, and what is large
+// Returns the process's other memory for the table: control's own part, and the large parts
 // (pages.h).
 uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers);

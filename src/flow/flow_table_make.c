@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table's memory: making, freeing, and how much it is.
+// The table's memory: allocation, release, and size.
 #include "flow_table_parts.h"
 #include "pages.h"
 
@@ -12,7 +12,7 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
-// 1/16 larger than the capacity: filled to the brim, a cuckoo hash refuses 1 change in 200.
+// The hash is 1/16 larger than the capacity. A completely full cuckoo hash refuses 1 change in 200.
 static uint32_t hash_entries(uint32_t capacity)
 {
 	return capacity + capacity / 16 + 64;
@@ -59,7 +59,7 @@ static int make_arrays(struct hs_flow_table *t)
 		t->workers[w] = hs_pages_take("flow worker", worker_bytes(capacity));
 		t->others[w] = rte_zmalloc(
 				"flow others", sizeof(*t->others[w]), RTE_CACHE_LINE_SIZE);
-		// Untouched pages of it cost nothing: few rules have one.
+		// Untouched pages cost nothing, and few rules have a shadow.
 		t->shadows[w] = calloc(capacity, sizeof(*t->shadows[w]));
 		if (!t->workers[w] || !t->others[w] || !t->shadows[w])
 			return -ENOMEM;
@@ -122,8 +122,8 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 	free(t);
 }
 
-// rte_hash's parts: keys (64 bytes each with their data), two sets of 64-byte buckets for eight,
-// rings of free key slots and free extension buckets, a change counter.
+// The parts of rte_hash: keys (64 bytes each with their data), two sets of 64-byte buckets for
+// eight, rings of free key slots and free extension buckets, a change counter.
 static uint64_t hash_bytes(uint32_t entries)
 {
 	uint64_t slots = rte_align32pow2(entries + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the rule table share: flow_table.c (rules), flow_carrier.c (offers and
-// carriers), flow_table_make.c (its making and its size). For src/flow only.
+// The declarations that the parts of the rule table share: flow_table.c (rules), flow_carrier.c
+// (offers and carriers), flow_table_make.c (allocation and size). For src/flow only.
 //
 // Thread rule: control.
 #pragma once
@@ -21,12 +21,12 @@ enum entry_state {
 	ENTRY_DYING,   // out of the hash, a worker may still hold the slot
 };
 
-// What control keeps of a rule. Lists are of slots, HS_FLOW_NONE at their ends.
+// What control keeps of a rule. Lists contain slots, with HS_FLOW_NONE at their ends.
 struct hs_flow_entry {
 	struct hs_rule rule;
 	union {
 		uint64_t token; // dying: the grace period that must pass
-		uint32_t users; // of a carrier that lives
+		uint32_t users; // number of users of a live carrier
 	};
 	int32_t position;		 // live or dying: where the hash keeps the key
 	uint32_t order_prev, order_next; // all installed rules in order of installation;
@@ -48,9 +48,9 @@ struct hs_flow_table {
 	struct hs_flow_others *others[32];
 	struct hs_flow_shadow *shadows[32];
 	struct hs_flow_offer *_Atomic *offers;
-	struct hs_flow_fields *old_fields; // that wait for a grace period
+	struct hs_flow_fields *old_fields; // rows that wait for a grace period
 	uint32_t mask_users[4];
-	// Read by every worker for each burst; the rest is control's, which writes it all the time.
+	// Every worker reads this for each burst. Control writes the rest all the time.
 	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
 	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of carriers
 	uint32_t dying_head, dying_tail;
@@ -59,7 +59,7 @@ struct hs_flow_table {
 	uint64_t ages;
 };
 
-// Slots of rules, and behind them those of carriers.
+// Returns the number of slots of rules and of carriers, which follow them.
 static inline uint32_t hs_flow_slots(uint32_t capacity)
 {
 	return capacity + RTE_MIN(capacity, capacity / 32 + 64);
@@ -70,22 +70,23 @@ static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t sl
 	return slot >= t->config.capacity;
 }
 
-// What workers find in place of the node's fields. 0 or -ENOMEM with nothing changed.
-// A number of rule_fields.h, 0: none.
+// Sets the fields that workers find in place of the node's: a number of rule_fields.h, 0 for none.
+// Returns 0, or -ENOMEM with nothing changed.
 int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number);
 void hs_flow_fields_reclaim(struct hs_flow_table *t);
 void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot);
 void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
-// The slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
+// Returns the slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
 uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule);
 
-// A free slot, waiting for grace periods while some are under way; HS_FLOW_NONE: all are in use.
+// Takes a free slot, and waits for grace periods while some are under way. Returns HS_FLOW_NONE if
+// all are in use.
 uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier);
 void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot);
-// Publishes a taken slot whose entry has its rule. *shadowed_by as in hs_flow_table_install. 0 or
-// negative errno with nothing changed.
+// Publishes a taken slot whose entry has its rule. *shadowed_by as in hs_flow_table_install.
+// Returns 0, or a negative errno with nothing changed.
 int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowed_by);
-// Takes it back; it is free again after the grace period.
+// Unpublishes the slot. It is free again after the grace period.
 void hs_flow_slot_leave(struct hs_flow_table *t, uint32_t slot);
-// Gives workers the mode, setting and switches of the entry.
+// Publishes the mode, setting and switches of the entry to workers.
 void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot);

@@ -7,8 +7,8 @@
 #include <rte_hash.h>
 #include <rte_prefetch.h>
 
-// The wildcard masks in the order of preference; between the two with one wildcard the older rule
-// wins. Bit values are the bits of hs_flow_view.masks.
+// The wildcard masks in order of preference. Between the two masks with one wildcard, the older
+// rule wins. Values are the bits of hs_flow_view.masks.
 enum mask {
 	MASK_EXACT,
 	MASK_ANY_SRC,
@@ -35,7 +35,8 @@ static bool is_key(const struct hs_flow_shared *shared, const struct hs_flow_key
 	return !((w[0] ^ k[0]) | (w[1] ^ k[1]) | (w[2] ^ k[2]) | (w[3] ^ k[3]) | (w[4] ^ k[4]));
 }
 
-// Of those keys that bit i of `open` names, from the hash: what the index cannot answer for.
+// Looks up the keys that bit i of `open` names in the hash, because the index cannot answer for
+// them.
 static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		const uint32_t *hashes, unsigned n, uint64_t open, uint32_t *found)
 {
@@ -61,9 +62,9 @@ static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *
 	}
 }
 
-// The index, in passes, so that the misses of a burst's cache lines overlap: one line of a packet
-// at a time, as more than a core can wait for are dropped, and then waited for one by one. Says
-// which keys it cannot answer for.
+// Looks up the index in passes, so that the cache misses of a burst overlap. Each pass loads one
+// line of each packet, because a core drops further prefetches and then waits for these lines one
+// by one. Returns the keys that the index cannot answer for.
 static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		const uint32_t *hashes, unsigned n, uint32_t *found)
 {
@@ -104,8 +105,8 @@ static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key
 		ask_hash(view, keys, hashes, n, open, found);
 }
 
-// Is what a mask found to be taken instead of `slot`? A carrier gives way to any rule, and to no
-// carrier of a less specific mask.
+// Returns whether the slot that a mask found replaces `slot`. A carrier gives way to any rule, and
+// to no carrier of a less specific mask.
 static bool is_better(
 		const struct hs_flow_view *view, enum mask mask, uint32_t found, uint32_t slot)
 {
@@ -136,7 +137,7 @@ static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
 	}
 }
 
-// Which keys still look for a rule at this mask.
+// Returns the keys that still need a rule at this mask.
 static unsigned unresolved(const struct hs_flow_view *view, enum mask mask,
 		const struct hs_flow_key *const *keys, unsigned n, const uint32_t *slots,
 		const bool *exact, unsigned *at)
@@ -232,7 +233,7 @@ const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, u
 
 	uint32_t generation =
 			atomic_load_explicit(&view->shared[slot].generation, memory_order_relaxed);
-	// Unsigned: a clock that was set back makes it old.
+	// The age is unsigned, so that a clock that was set back makes it large.
 	uint64_t age_ns = (uint64_t)(others->now_ns - place->read_ns);
 
 	if (place->slot != slot || place->generation != generation || age_ns >= HS_FLOW_OTHERS_NS) {

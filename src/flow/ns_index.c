@@ -79,7 +79,7 @@ void hs_ns_index_insert(struct hs_ns_index *index, uint32_t ns_id, uint32_t slot
 			(struct hs_ns_place){.ns_id = ns_id, .slot = slot});
 }
 
-// Backward-shift deletion: no tombstones, so probes stay short whatever the history.
+// Backward-shift deletion leaves no tombstones, so probes stay short.
 void hs_ns_index_erase(struct hs_ns_index *index, uint32_t ns_id)
 {
 	struct hs_ns_place *places = index->places;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a rule's namespace id to its slot: open addressing with linear probing over twice as many
-// places as rules, so that a look-up, an insertion and a removal cost the same at any number.
+// Maps a rule's namespace id to its slot. It uses open addressing with linear probing over twice as
+// many places as rules, so that a look-up, an insertion and a removal cost the same at any number.
 //
 // Thread rule: control; hs_ns_index_find by any thread. A worker that looks while control erases
-// another id may miss one that is there, once.
+// another id may miss an id that is there, once.
 #pragma once
 
 #include <assert.h>
@@ -22,13 +22,13 @@ struct hs_ns_index {
 	uint32_t mask;
 };
 
-// 0 or -ENOMEM. fini accepts one that was never initialised but is zero.
+// Returns 0 or -ENOMEM. fini accepts a zeroed index that was never initialised.
 int hs_ns_index_init(struct hs_ns_index *index, uint32_t capacity);
 void hs_ns_index_fini(struct hs_ns_index *index);
 uint64_t hs_ns_index_bytes(uint32_t capacity);
 
-// The slot, or HS_NS_INDEX_NONE.
+// Returns the slot, or HS_NS_INDEX_NONE.
 uint32_t hs_ns_index_find(const struct hs_ns_index *index, uint32_t ns_id);
-// The id must not be there (insert), or must be (erase); not 0.
+// The id must be absent for insert and present for erase. It is not 0.
 void hs_ns_index_insert(struct hs_ns_index *index, uint32_t ns_id, uint32_t slot);
 void hs_ns_index_erase(struct hs_ns_index *index, uint32_t ns_id);
