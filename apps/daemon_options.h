@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of a program that serves from a configuration file, and what it prints of it.
+// The command line of a program that serves from a configuration file, and what the program prints
+// about the file.
 #pragma once
 
 #include "error.h"
@@ -9,10 +10,10 @@
 
 struct daemon_program {
 	const char *name;
-	const char *environment; // names the file where --config does not
-	const char *config_help; // of --config
+	const char *environment; // names the file if --config does not
+	const char *config_help; // help text of --config
 	const char *exit_codes;	 // the last lines of the help
-	bool takes_eal_words;	 // words for DPDK's EAL, after --
+	bool takes_eal_words;	 // accepts words for DPDK's EAL after --
 };
 
 struct daemon_options {
@@ -23,15 +24,15 @@ struct daemon_options {
 
 void daemon_print_help(const struct daemon_program *program);
 
-// 0 with optind at the words for EAL, or -EINVAL, which was said. `config` is borrowed of argv or
-// of the environment.
+// Returns 0 with optind at the words for EAL, or -EINVAL after an error message. `config` is
+// borrowed from argv or from the environment.
 int daemon_read_options(const struct daemon_program *program, int argc, char **argv,
 		struct daemon_options *options);
 
-// Sets the log as the options say.
+// Configures the log as the options say.
 void daemon_start_log(const struct daemon_options *options);
 
 void daemon_say_error(const char *file, const struct hs_error *err);
 
-// Prints a configuration, which it takes over; NULL is a failure. Returns an exit code.
+// Prints a configuration and takes ownership of it; NULL is a failure. Returns an exit code.
 int daemon_print_config(json_t *config);

@@ -15,13 +15,13 @@
 
 #define DEFAULT_ENDPOINT "ipc:///run/hopsight/hopsight.api"
 
-#define BASE 256 // long options without a letter are BASE + their number
+#define BASE 256 // a long option without a letter has BASE + its number
 
 static const struct {
 	const char *name;
 	char letter;
-	const char *value; // NULL: takes none
-	const char *help;  // NULL: that of the rule's field
+	const char *value; // NULL: it takes no value
+	const char *help;  // NULL: the help of the rule's field
 } options[HS_CLI_OPTIONS] = {
 		[HS_CLI_ENDPOINT] = {"connect", 'c', "ENDPOINT",
 				"the node's API (or HOPSIGHT_ENDPOINT; default " DEFAULT_ENDPOINT
@@ -93,13 +93,13 @@ static void print_option(enum hs_cli_option option)
 static void print_verb_line(const struct hs_cli_verb *verb)
 {
 	char name[64];
-	// Many words stand in the verb's own help.
+	// Verbs with many words explain them in their own help.
 	bool long_words = strlen(verb->args) > 16;
 	snprintf(name, sizeof(name), "%s %s", verb->name, long_words ? "OPTIONS" : verb->args);
 	printf("  %-29s %s\n", name, verb->help);
 }
 
-// All verbs, or those that begin with a word ("rule").
+// Prints all verbs, or those that begin with a word ("rule").
 static void print_help(const char *group)
 {
 	printf("Usage: hopsight [-c ENDPOINT] [--json] [--watch SECONDS] VERB ...\n\nVerbs:\n");
@@ -172,7 +172,7 @@ static int read_options(int argc, char **argv, struct hs_cli *cli)
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
 		unsigned i = (unsigned)c - BASE;
 		if (c == '?')
-			return HS_CLI_USAGE; // getopt has said why
+			return HS_CLI_USAGE; // getopt has printed the reason
 		if (c < BASE)
 			for (i = 0; options[i].letter != c; i++)
 				;
@@ -183,7 +183,7 @@ static int read_options(int argc, char **argv, struct hs_cli *cli)
 	return HS_CLI_DONE;
 }
 
-// Takes the verb's words off the arguments; NULL where they name none.
+// Removes the verb's words from the arguments. Returns NULL if they name no verb.
 static const struct hs_cli_verb *find_verb(struct hs_cli *cli)
 {
 	char two[64];
@@ -214,7 +214,7 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 	return HS_CLI_DONE;
 }
 
-// The words are no verb: what there is instead.
+// The words are no verb. Prints the existing verbs instead.
 static int refuse_words(const struct hs_cli *cli)
 {
 	char words[HS_CLI_TEXT] = "";
@@ -270,7 +270,7 @@ int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply)
 
 	if (!cli->client) {
 		int rc = hs_bus_client_open(cli->endpoint, hs_cli_keys(cli), &cli->client, &err);
-		// A path is that of a key's file.
+		// An error with a path concerns a key file.
 		if (rc == -EINVAL || err.path[0])
 			return hs_cli_usage("%s", err.message);
 		if (rc) {
@@ -295,7 +295,7 @@ int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok)
 		return rc;
 	json_t *json = json_loads(reply, 0, NULL);
 	free(reply);
-	// As JSON it is printed as it came: escaped by what prints it.
+	// With --json it is printed unchanged. The JSON writer escapes it.
 	if (!cli->values[HS_CLI_JSON])
 		json = hs_cli_clean(json);
 	*ok = json_incref(json_object_get(json, "ok"));
@@ -353,11 +353,11 @@ static int repeat(const struct hs_cli_verb *verb, struct hs_cli *cli, double sec
 		if (isatty(STDOUT_FILENO))
 			hs_clean_screen();
 		int rc = verb->run(cli);
-		// What an audit finds is no reason to stop looking.
+		// Failed equations of an audit are no reason to stop watching.
 		if (rc == HS_CLI_USAGE || rc == HS_CLI_UNREACHABLE)
 			return rc;
 		if (fflush(stdout))
-			return HS_CLI_DONE; // main says why
+			return HS_CLI_DONE; // main prints the reason
 		nanosleep(&pause, NULL);
 	}
 }
@@ -417,7 +417,7 @@ int main(int argc, char **argv)
 		return HS_CLI_REFUSED;
 	int rc = run(argc, argv);
 
-	// What a full disk did not take was not done.
+	// If the output could not be written, for example on a full disk, the program fails.
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return rc;
 	fprintf(stderr, "hopsight: the output cannot be written\n");

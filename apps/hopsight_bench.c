@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet costs in each stage and role, beside dpdk-testpmd.
+// Measures what a packet costs in each stage and role, and compares with dpdk-testpmd.
 #include "bench_baseline.h"
 #include "bench_child.h"
 #include "bench_frames.h"
@@ -35,7 +35,7 @@ enum {
 	OPTION_BASELINE,
 	OPTION_UPDATE,
 	OPTION_VERSION,
-	// Of the processes that measure.
+	// The following options are for the processes that measure.
 	OPTION_MEASURE,
 	OPTION_PACKETS,
 	OPTION_PCAP,
@@ -64,7 +64,7 @@ struct options {
 
 static const struct {
 	struct option option;
-	const char *value, *help; // NULL: not for people
+	const char *value, *help; // NULL: not shown to users
 } table[] = {
 		{{"json", required_argument, NULL, OPTION_JSON}, "FILE",
 				"the whole result; - for stdout, without the table"},
@@ -253,7 +253,7 @@ static int check_names(char **names, int n)
 	return 0;
 }
 
-// In the order of the table, whatever the order of the names.
+// Cases come in the order of the table, whatever the order of the names.
 static int choose_cases(char **names, int n, struct options *o)
 {
 	int rc = check_names(names, n);
@@ -269,7 +269,7 @@ static int choose_cases(char **names, int n, struct options *o)
 	return rc;
 }
 
-// The worker's core is the last one, control's another one if there is.
+// The worker uses the last core. Control uses another core if there is one.
 static void choose_cores(struct options *o)
 {
 	cpu_set_t set;
@@ -328,7 +328,7 @@ static int measure_one(const struct options *o)
 	return hs_bench_child_run(spec, &config) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-// Those that do not stand up to the baseline get more rounds before they are called slower.
+// Cases that fail the comparison with the baseline get more rounds before they count as slower.
 static int retry(const struct options *o, const struct hs_bench_plan *plan,
 		struct hs_bench_result *result, const json_t *baseline, struct hs_error *err)
 {
@@ -435,7 +435,7 @@ static int show(const struct options *o, const struct hs_bench_result *result,
 	return rc;
 }
 
-// No card and no baseline of half a run.
+// An interrupted run writes no card and no baseline.
 static void show_partial(const struct options *o, const struct hs_bench_result *result)
 {
 	const struct options some = {.json = o->json};
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
 
 	if (hs_clean_stdio("\n\t"))
 		return EXIT_USAGE;
-	join(argc, argv, command, sizeof(command)); // getopt moves the words about
+	join(argc, argv, command, sizeof(command)); // getopt reorders the words
 	if (read_options(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (options.help)
@@ -510,7 +510,8 @@ int main(int argc, char **argv)
 	else if (options.list)
 		print_list();
 	else if (options.measure)
-		_exit(measure_one(&options)); // DPDK's threads are still there: no way down
+		_exit(measure_one(&options)); // DPDK's threads still run, so the process cannot end
+					      // normally
 	else
 		return run(&options, command);
 	return EXIT_DONE;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of the command line `hopsight`: verbs, requests, views.
 //
-// Functions that can end the program's work return its exit code.
-// Thread rule: the one thread of the program.
+// Functions that can end the program's work return its exit code. Thread rule: the one thread of
+// the program.
 #pragma once
 
 #include "api.h"
@@ -14,9 +14,9 @@
 
 enum hs_cli_exit {
 	HS_CLI_DONE = 0,
-	HS_CLI_REFUSED = 1,	// the node said no
-	HS_CLI_USAGE = 2,	// the words make no sense
-	HS_CLI_UNREACHABLE = 3, // no node, or no answer
+	HS_CLI_REFUSED = 1,	// the node refused the request
+	HS_CLI_USAGE = 2,	// the words are not understood
+	HS_CLI_UNREACHABLE = 3, // there is no node, or no answer
 };
 
 enum hs_cli_option {
@@ -40,15 +40,15 @@ enum hs_cli_option {
 	HS_CLI_AT,
 	HS_CLI_DIR,
 	HS_CLI_READ_ONLY,
-	HS_CLI_RULE, // the first of the options that are fields of a rule
+	HS_CLI_RULE, // first of the options that are fields of a rule
 	HS_CLI_RULE_END = HS_CLI_RULE + 16,
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
-	HS_CLI_APP = HS_CLI_RULE + 1, // of `qos` too
+	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
 };
 
 struct hs_cli {
 	const char *values[HS_CLI_OPTIONS]; // NULL: not given
-	char **args;			    // words behind the verb
+	char **args;			    // words after the verb
 	int n_args;
 	const char *endpoint;
 	int timeout_ms;
@@ -59,18 +59,18 @@ struct hs_cli {
 
 struct hs_cli_verb {
 	const char *name; // one or two words
-	const char *args; // for usage
+	const char *args; // for the usage text
 	const char *help;
 	int min_args, max_args;
-	const enum hs_cli_option *options; // of its own; ends with HS_CLI_OPTIONS
-	bool watch;			   // may be repeated
+	const enum hs_cli_option *options; // the verb's own; ends with HS_CLI_OPTIONS
+	bool watch;			   // --watch may repeat it
 	int (*run)(struct hs_cli *cli);
 };
 
 extern const struct hs_cli_verb hs_cli_verbs[];
 extern const size_t hs_cli_n_verbs;
 
-// The rule's field that an option fills, or NULL.
+// Returns the rule's field that an option fills, or NULL.
 const char *hs_cli_rule_field(enum hs_cli_option option);
 
 // ---- requests ----
@@ -78,12 +78,12 @@ const char *hs_cli_rule_field(enum hs_cli_option option);
 // Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
 // another code after saying why.
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
-// The same without looking into the reply.
+// Does the same without reading the reply.
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);
-// Asks page after page and shows all of them as one; takes the content over.
+// Asks page after page and shows all pages as one list. Takes ownership of the content.
 int hs_cli_list(struct hs_cli *cli, enum hs_api_verb verb, json_t *content,
 		void (*view)(const json_t *ok));
-// Sends a change and says that it was done ("route ::/0 added"); takes the content over.
+// Sends a change and confirms it ("route ::/0 added"). Takes ownership of the content.
 int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *noun,
 		const char *name, const char *done);
 
@@ -98,15 +98,15 @@ int hs_cli_neighbour_del(struct hs_cli *cli);
 
 // ---- output ----
 
-// Prints a reply's "error" to stderr (and as JSON to stdout with --json).
+// Prints a reply's "error" to stderr (with --json, also as JSON to stdout).
 void hs_cli_print_error(const struct hs_cli *cli, const json_t *error);
-// Prints a JSON value and a line end: indented on a terminal, else on one line.
+// Prints a JSON value and a line end: indented on a terminal, otherwise on one line.
 void hs_cli_print_json(const json_t *value);
-// The same always on one line.
+// Does the same, always on one line.
 void hs_cli_print_line(const json_t *value);
-// A value (taken over) in whose strings and keys nothing is that drives a terminal or breaks a
-// line: what a node said, before it is shown to people. A new reference; NULL for NULL, and where
-// memory is out.
+// Escapes everything in a value's strings and keys that controls a terminal or breaks a line,
+// before a node's answer is shown to people. Takes ownership of the value. Returns a new reference;
+// NULL for NULL, and if memory is out.
 json_t *hs_cli_clean(json_t *value);
 __attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
 
@@ -114,14 +114,14 @@ __attribute__((format(printf, 1, 2))) int hs_cli_usage(const char *format, ...);
 
 struct hs_cli_column {
 	const char *path;   // member, or member.member
-	const char *header; // NULL: from the path
+	const char *header; // NULL: derived from the path
 };
 
-// The text for people of a value, by the unit in its key: rates in bit/s, times, percent.
+// Writes a value as text for people, by the unit in its key: rates in bit/s, times, percent.
 #define HS_CLI_TEXT 512
 void hs_cli_format(const char *path, const json_t *value, char text[HS_CLI_TEXT]);
 
-// Prints a list of objects, one line for each. Columns that no row has are left out; `rest` adds
+// Prints a list of objects, one line for each. Columns that no row has are left out. `rest` adds
 // the members that no column names.
 void hs_cli_print_table(
 		const json_t *rows, const struct hs_cli_column *columns, size_t n, bool rest);
@@ -144,20 +144,20 @@ void hs_cli_view_report(const json_t *message);
 
 // ---- what a controller answers ----
 
-// Is it the answers of several nodes, {"nodes": {name: answer}}?
+// Returns whether these are the answers of several nodes, {"nodes": {name: answer}}.
 bool hs_cli_is_fleet(const json_t *ok);
-// Each node's answer, as `view` shows it.
+// Shows each node's answer with `view`.
 void hs_cli_view_answers(const json_t *ok, void (*view)(const json_t *ok));
-// A controller's node_get.
+// Shows a controller's node_get.
 void hs_cli_view_controller(const json_t *ok);
-// Adds to each rule that has states at nodes a text that sums them up, "at".
+// Adds to each rule that has states at nodes a text that summarises them, "at".
 void hs_cli_add_where(json_t *rules);
-// Where a rule belongs, by the options: a new reference, NULL where they do not say.
+// Returns where a rule belongs by the options: a new reference, or NULL if they do not say.
 json_t *hs_cli_on(const struct hs_cli *cli);
 
 // hopsight_keys.c
 int hs_cli_keygen(struct hs_cli *cli);
-// Takes the keys of options and environment. 0 or the exit code.
+// Reads the keys of options and environment. Returns 0 or the exit code.
 int hs_cli_find_keys(struct hs_cli *cli);
-// The keys for lib/bus; NULL: none.
+// Returns the keys for lib/bus, or NULL.
 const struct hs_bus_keys *hs_cli_keys(const struct hs_cli *cli);

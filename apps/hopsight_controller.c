@@ -17,7 +17,7 @@ static const struct daemon_program program = {
 			      "configuration.",
 };
 
-// What the requests say is checked by a fleet that talks to nobody.
+// A fleet that sends nothing checks the requests of the configuration.
 static int send_nothing(void *context, unsigned node, const char *text, size_t len)
 {
 	(void)context, (void)node, (void)text, (void)len;

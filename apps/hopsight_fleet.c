@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a controller answers, for people: nodes, rules at nodes, and what each node said.
+// Views of a controller's answers: nodes, rules at nodes, and each node's answer.
 #include "hopsight_cli.h"
 
 #include <string.h>
@@ -75,7 +75,8 @@ static size_t count_state(const json_t *nodes, const char *state)
 	return n;
 }
 
-// "3 of 4, d missing, e conflict": all are shown where a rule is not at all of its nodes yet.
+// Writes "3 of 4, d missing, e conflict". All states are shown if a rule is not yet at all of its
+// nodes.
 static json_t *where(const json_t *nodes)
 {
 	char text[HS_CLI_TEXT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many nodes, links and traffic in one process.
+// Runs many nodes, links and traffic in one process.
 #include "hopsight_lab.h"
 
 #include "clean_stdio.h"
@@ -57,7 +57,7 @@ static const struct {
 static const struct {
 	struct option option; // val: the letter, or OPTION_*
 	const char *value, *help;
-	enum lab_verb verbs; // that take it
+	enum lab_verb verbs; // verbs that take it
 } table[] = {
 		{{"virtual", no_argument, NULL, OPTION_VIRTUAL}, "",
 				"as fast as it goes, the same result each time (default)",
@@ -223,7 +223,7 @@ static int check_words(int verb, const struct lab_options *options, int strange)
 	return 0;
 }
 
-// The verb's index, or -EINVAL, which was said. Words come out in the order given.
+// Returns the verb's index, or -EINVAL after an error message. Words keep their order.
 static int read_options(int argc, char **argv, struct lab_options *options)
 {
 	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
@@ -232,7 +232,7 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		longs[i] = table[i].option;
-		// What list prints goes to stdout.
+		// `list` prints JSON to stdout.
 		if (longs[i].val == OPTION_JSON && verb >= 0 && verbs[verb].verb == VERB_LIST)
 			longs[i].has_arg = no_argument;
 	}
@@ -265,8 +265,8 @@ void lab_say_error(const char *file, const struct hs_error *err)
 
 // ---- where scenarios are ----
 
-// Those of the working directory, of the source tree that the program was built in, and those that
-// were installed.
+// The folders are those of the working directory, of the source tree of the build, and of the
+// installation.
 static void find_folders(struct lab_options *options)
 {
 	static char of_tree[PATH_MAX + 32];
@@ -307,7 +307,7 @@ static int list_json(const struct hs_lab_list *list)
 	return rc;
 }
 
-// A text in lines of the second column.
+// Adds a text as lines of the second column.
 static void add_wrapped(struct hs_text_table *out, const char *name, const char *text, size_t width)
 {
 	for (bool first = true; first || *text; first = false) {
@@ -399,7 +399,7 @@ int main(int argc, char **argv)
 			lab_run, lab_list, lab_check};
 	struct lab_options options = {0};
 
-	if (hs_clean_stdio("\n\t\r")) // progress goes back to where its line begins
+	if (hs_clean_stdio("\n\t\r")) // progress returns to the beginning of its line
 		return LAB_USAGE;
 	int verb = read_options(argc, argv, &options);
 	if (verb < 0)

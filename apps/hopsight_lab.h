@@ -12,7 +12,7 @@
 
 enum lab_exit {
 	LAB_DONE = 0,
-	LAB_FAILED = 1, // an expectation not met, interrupted, or no run
+	LAB_FAILED = 1, // an expectation was not met, or the run was interrupted or impossible
 	LAB_USAGE = 2,	// bad usage or scenario
 };
 
@@ -27,12 +27,12 @@ struct lab_options {
 	bool as_json;				// of `list`
 	char **args;				// words behind the verb
 	int n_args;
-	const char *folders[LAB_FOLDERS]; // where scenarios are looked for by name
+	const char *folders[LAB_FOLDERS]; // folders that are searched for scenarios by name
 	size_t n_folders;
 };
 
-// The scenario that args[0] names, run, checked; the exit code.
+// Runs and checks the scenario that args[0] names. Returns the exit code.
 int lab_run(const struct lab_options *options);
 
-// "hopsight-lab: FILE:path: message (allowed: ...)" to stderr; file may be NULL.
+// Writes "hopsight-lab: FILE:path: message (allowed: ...)" to stderr. file may be NULL.
 void lab_say_error(const char *file, const struct hs_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `hopsight-lab run`: a scenario from its file to tables, files and an exit code.
+// `hopsight-lab run`: runs a scenario from its file and writes tables, files and an exit code.
 #include "hopsight_lab.h"
 
 #include "eal.h"
@@ -51,7 +51,7 @@ static void take_signal(int number)
 	_exit(LAB_FAILED);
 }
 
-// The threads that EAL starts have all signals blocked; only this one is interrupted.
+// The threads that EAL starts block all signals, so only this thread is interrupted.
 static void take_signals(void)
 {
 	struct sigaction action = {.sa_handler = take_signal};
@@ -84,7 +84,7 @@ static int load(struct work *work)
 	return LAB_DONE;
 }
 
-// A run of minutes does not end with a file that cannot be written.
+// Files are opened first, so that a run of minutes does not end with a file that cannot be written.
 static int open_files(struct work *work)
 {
 	const struct lab_options *options = work->options;
@@ -131,7 +131,7 @@ static void say_total(struct work *work, double wall_s)
 	fprintf(stderr, "%s%s\n", text, run->partial ? ": interrupted" : "");
 }
 
-// What the machine does not allow is no fault of the scenario.
+// A limit of the machine is no error of the scenario.
 static int say_failure(const struct work *work, int rc, struct hs_error *err)
 {
 	if (!hs_error_is_set(err))
@@ -277,7 +277,7 @@ static void release(struct work *work)
 
 int lab_run(const struct lab_options *options)
 {
-	static struct work work; // two paths of a file are large for a stack
+	static struct work work; // two paths of a file are too large for the stack
 	int code;
 
 	work.options = options;

@@ -109,7 +109,7 @@ static void format_number(const char *path, const json_t *value, char *text)
 		format_rate(number, text);
 	else if (has(path, "_ratio"))
 		snprintf(text, HS_CLI_TEXT, "%.4g %%", number * 100);
-	else if (has(path, "_ns") && number > 1e17) // no duration, but a time after 1973
+	else if (has(path, "_ns") && number > 1e17) // a time after 1973, not a duration
 		format_time(json_integer_value(value), text);
 	else if (has(path, "_ns"))
 		format_duration(number, text);
@@ -119,7 +119,7 @@ static void format_number(const char *path, const json_t *value, char *text)
 		snprintf(text, HS_CLI_TEXT, "%.6g", number);
 }
 
-// Adds what fits; `text` has HS_CLI_TEXT bytes.
+// Appends as much as fits; `text` has HS_CLI_TEXT bytes.
 static void add(char *text, const char *more)
 {
 	size_t used = strlen(text);
@@ -140,7 +140,7 @@ static void format_list(const char *path, const json_t *list, char *text)
 	}
 }
 
-// Names with their values; zeros say nothing.
+// Writes names with their values and leaves out zeros.
 static void format_members(const json_t *object, char *text)
 {
 	const char *key;
@@ -198,7 +198,7 @@ static const json_t *at_path(const json_t *object, const char *path)
 	return at_path(json_object_get(object, first), dot + 1);
 }
 
-// The unit stands with each value, so a header goes without it.
+// The unit stands with each value, so the header has no unit.
 static void header_of(const struct hs_cli_column *column, char *header, size_t size)
 {
 	static const char *const units[] = {"_ns", "_bps", "_ratio"};

@@ -26,7 +26,8 @@ static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const 
 		view(ok);
 }
 
-// An integer of the command line, or the text itself, which the node then names in its refusal.
+// Returns an integer of the command line, or the text itself, which the node then names in its
+// refusal.
 static json_t *number_or_text(const char *text)
 {
 	char *end;
@@ -37,10 +38,10 @@ static json_t *number_or_text(const char *text)
 	errno = 0;
 	double real = strtod(text, &end);
 	json_t *json = *text && !*end && !errno ? json_real(real) : NULL;
-	return json ? json : json_string(text); // NaN and infinity are no JSON
+	return json ? json : json_string(text); // NaN and infinity are not JSON
 }
 
-// Tables say yes and no, JSON true and false.
+// Tables show yes and no; JSON shows true and false.
 static json_t *value_of(const char *text)
 {
 	bool yes = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
@@ -55,7 +56,7 @@ static json_t *value_of(const char *text)
 	return number_or_text(text);
 }
 
-// A namespace id of the command line; false after a usage error.
+// Reads a namespace id of the command line. Returns false after a usage error.
 static bool read_id(const char *text, const char *noun, json_t **id)
 {
 	*id = number_or_text(text);
@@ -89,7 +90,7 @@ static int ask_and_show(struct hs_cli *cli, enum hs_api_verb verb, json_t *conte
 	return HS_CLI_DONE;
 }
 
-// Adds each list of a page to that of the pages before.
+// Appends each list of a page to the same list of the pages before.
 static void add_page(json_t *all, const json_t *page)
 {
 	const char *key;
@@ -104,10 +105,10 @@ static void add_page(json_t *all, const json_t *page)
 	}
 }
 
-// Asks page after page and puts them together; takes the content over.
+// Asks page after page and joins the pages. Takes ownership of the content.
 static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, json_t **all)
 {
-	// Events are numbered, and say themselves whether there are more.
+	// Events are numbered, and the reply says whether there are more.
 	bool numbered = verb == HS_VERB_EVENTS;
 	const char *cursor = numbered ? "since" : "offset";
 
@@ -127,7 +128,7 @@ static int ask_all(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, j
 		else
 			add_page(*all, ok);
 		json_decref(ok);
-		// A node that does not advance would be asked for ever.
+		// A node whose cursor does not advance would be asked for ever.
 		json_int_t before = json_integer_value(json_object_get(content, cursor));
 		if (!more || json_integer_value(next) <= before) {
 			if (numbered)
@@ -348,7 +349,7 @@ static int events(struct hs_cli *cli)
 	return hs_cli_list(cli, HS_VERB_EVENTS, content, hs_cli_view_events);
 }
 
-// Whether everything adds up is the exit code, too.
+// The exit code says whether everything adds up.
 static int audit(struct hs_cli *cli)
 {
 	json_t *ok;
@@ -395,7 +396,7 @@ static int qos(struct hs_cli *cli)
 
 // ---- reports ----
 
-// Where the node says that listeners may subscribe; *endpoint is the caller's to free.
+// Finds where listeners may subscribe at the node. The caller frees *endpoint.
 static int find_publisher(struct hs_cli *cli, char **endpoint)
 {
 	json_t *ok;
@@ -449,7 +450,7 @@ static int stream(struct hs_cli *cli, const char *endpoint, const char *topic)
 	}
 	while (!stopped && !ferror(stdout)) {
 		int rc = hs_bus_subscriber_next(subscriber, 1000, &message);
-		// A prefix is not a name: report.7 is also the front of report.77.
+		// A subscription is a prefix: report.7 also selects report.77.
 		if (rc == 0 && (topic[strlen(topic) - 1] == '.' ||
 					       strcmp(message.topic, topic) == 0))
 			print_report(cli, &message);
@@ -495,7 +496,7 @@ static char *read_all(const char *name, size_t *len)
 	return text;
 }
 
-// What is no JSON may be anything.
+// Text that is not JSON may contain anything.
 static void print_foreign(const char *reply)
 {
 	char *clean = hs_clean_dup(reply);

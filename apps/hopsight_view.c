@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each reply looks like for people. Members that a node leaves out are left out here.
+// Views of each reply for people. Members that a node leaves out are also left out here.
 #include "hopsight_cli.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void table_or(const json_t *rows, const char *none, const struct hs_cli_c
 		printf("%s\n", none);
 }
 
-// Says in each rule who takes its packets, where another one does.
+// Adds to each rule the rule that takes its packets, if there is one.
 static void add_shadows(const json_t *ok)
 {
 	const json_t *shadowed = json_object_get(ok, "shadowed"), *of;
@@ -83,7 +83,7 @@ void hs_cli_view_drops(const json_t *ok)
 	json_decref(some);
 }
 
-// What else a counter has, port or reason say, stands in one column.
+// Further members of a counter, for example port or reason, share one column.
 static json_t *labels_of(const json_t *stat)
 {
 	static const char *const named[] = {"name", "kind", "value", "unit", "help"};
@@ -250,7 +250,7 @@ void hs_cli_view_qos(const json_t *ok)
 
 // ---- applications ----
 
-// "down  2001:db8::2 → 2001:db8::1"
+// Writes "down  2001:db8::2 → 2001:db8::1".
 static json_t *flow_row(const json_t *flow)
 {
 	char name[128];
@@ -339,7 +339,7 @@ void hs_cli_view_applications(const json_t *ok)
 
 // ---- raw reports ----
 
-// One line: what was counted at both ends, and the delay of each hop.
+// Prints one line: the counts at both ends, and the delay of each hop.
 void hs_cli_view_report(const json_t *message)
 {
 	const json_t *report = json_object_get(message, "int_report");
