@@ -24,7 +24,7 @@ import time
 from ndr_search import Search
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LOADS = (0.1, 0.5, 0.9)  # of PDR
+LOADS = (0.1, 0.5, 0.9)  # shares of PDR
 ADDED_LATENCY_LIMIT_NS = 20000  # p99 through one node in process, at half its NDR
 START_LIMIT_S = 40
 WARM_UP_LIMIT_S = 10
@@ -158,7 +158,7 @@ class Generator:
         self.process = subprocess.Popen(
             [program, *eal, "--", "--flows", str(options.flows), *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._read()  # ready
+        self._read()  # the generator is ready
 
     def _read(self):
         line = self.process.stdout.readline()

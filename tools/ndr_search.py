@@ -13,7 +13,7 @@ all rates share their trials, and a search begins where the other one ended, is 
 import statistics
 
 PDR_LOSS_RATIO = 0.005
-GROWTH = 1.25  # where the highest load of all passes: a generator is slower at it than when paced
+GROWTH = 1.25  # used where the highest load passes: an unpaced generator is slower
 GROWTH_STEPS = 4
 SHORT_RATIO = 0.98  # a trial that offered less than this share of its rate
 
@@ -28,7 +28,7 @@ class Search:
         self.repeats = repeats
         self.floor_ratio = floor_ratio
         self.said = said or (lambda trial: None)
-        self.trials = []  # (pps asked, trial)
+        self.trials = []  # (requested pps, trial)
         self.repeated = 0
 
     def trial(self, pps):
@@ -105,9 +105,10 @@ class Search:
         if not mrr:
             return {"mrr_pps": 0.0, "pdr_pps": 0.0, "ndr_pps": 0.0, **self.quality()}
         pdr = self.find(PDR_LOSS_RATIO, highest, first=mrr)
-        # The highest rate with no loss is none that failed with 0.5 % allowed.
+        # The highest rate without loss is below a rate that failed with 0.5 % allowed.
         ndr = self.find_below(0.0, pdr) if pdr else 0
-        # Both at the end: where trials offered less than asked, one of NDR's may be PDR's best.
+        # Both are determined at the end: if trials offered less than requested, one of NDR's trials
+        # may be PDR's best.
         return {"mrr_pps": mrr, "pdr_pps": self.below(pdr, PDR_LOSS_RATIO),
                 "ndr_pps": self.below(ndr, 0.0), **self.quality()}
 

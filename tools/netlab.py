@@ -14,7 +14,7 @@ from workspace import run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
-# A sanitizer's build starts slowly on a busy machine.
+# A sanitizer build starts slowly on a busy machine.
 START_LIMIT_S = 40
 
 
@@ -92,14 +92,14 @@ class Node:
         self.name = name or f"n{node_id}"
         self.namespace = namespace
         self.process = None
-        self.environment = {}  # beside that of the test
+        self.environment = {}  # in addition to the test's environment
         self.at_start = {}
         self.api = f"ipc://{workspace.path(self.name)}.api"
         self.publisher = f"ipc://{workspace.path(self.name)}.pub"
         memory = {"huge_pages": False, "mbufs": 8192, "rules": 4096, "monitored_rules": 256}
         control = {"bind": [self.api], "publish_bind": [self.publisher]}
         self.config = {
-            # EAL's files are named after the node: two runs at once must not meet there.
+            # EAL's files are named after the node, so two runs at once need different names.
             "node": {"id": node_id, "name": f"{workspace.prefix}-{self.name}"},
             "workers": [1], "control_core": 0, "polling": "adaptive",
             "ports": ports,
@@ -186,8 +186,8 @@ def iface(name, interface, side, mtu=1500, **more):
 
 
 def memif(name, socket, role, number, side="network", mtu=1800, ring=12):
-    # Two to the power of `ring`: 4,096 descriptors outlast a worker whose core is another's for some
-    # milliseconds.
+    # The ring has two to the power of `ring` descriptors. 4,096 suffice while the worker is off its
+    # core for some milliseconds.
     return {"name": name, "side": side, "mtu": mtu, "devargs":
             f"net_memif{number},role={role},socket={socket},socket-abstract=no,rsize={ring}"}
 
@@ -203,7 +203,7 @@ def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500):
     run("ip", "link", "add", a_name, "netns", a_namespace, "mtu", str(mtu), "type", "veth",
         "peer", "name", b_name, "netns", b_namespace, "mtu", str(mtu))
     for namespace, name in ((a_namespace, a_name), (b_namespace, b_name)):
-        # Packet sockets see unfinished checksums and merged segments unless all this is off.
+        # Packet sockets see unfinished checksums and merged segments unless all of these are off.
         run("ip", "netns", "exec", namespace, "ethtool", "-K", name, "tx", "off", "rx", "off",
             "sg", "off", "tso", "off", "gso", "off", "gro", "off", "rxvlan", "off", "txvlan", "off")
         run("ip", "-n", namespace, "link", "set", name, "up")

@@ -32,14 +32,14 @@ from netlab import Chain, Refused, rule  # noqa: E402
 from workspace import InNamespace, Workspace  # noqa: E402
 
 A, B = "2001:db8::1", "2001:db8::2"
-MEASURED = 1  # ns_id of the rule that is there all the time
+MEASURED = 1  # ns_id of the permanent rule
 CHURNED = range(1000, 1100)
-# The client that changes rules connects while the soak runs. A connection has three descriptors: the
-# client's at the gate, the gate's to the socket behind it, and that socket's.
+# The client that changes rules connects while the soak runs. A connection has three descriptors:
+# the client's at the gate, the gate's to the socket behind it, and that socket's.
 OWN_FDS = 3
-FLAT_SHARE = 0.005  # growth over a whole run that is no slope: of resident memory
+FLAT_SHARE = 0.005  # growth of resident memory over a whole run that does not count as a slope
 FLAT_BYTES = 1 << 20
-JUDGED_S = 240  # behind the warm-up: a shorter run sees no slope, only what is out of all bounds
+JUDGED_S = 240  # after the warm-up; a shorter run only finds growth beyond all bounds
 SHORT_BYTES = 64 << 20
 BLOCKS = 30
 FORGED = bytes.fromhex("31080000000170" "00e000"
@@ -211,7 +211,7 @@ class Churn:
                 node.client_of_churn.call("int_request", **rule(
                     ns_id, A, B, dst_port=ns_id, mode_setting=self.rng.randrange(1, 9)))
         except (Refused, zmq.ZMQError):
-            pass  # there already, or not there; a node that is starting
+            pass  # the rule exists already, or does not exist, or the node is starting
 
 
 # ---- looking ----
@@ -303,7 +303,7 @@ class Soak:
             Actor("hostile client",
                   HostileClient([n.api for n in self.nodes], seeds[1]).step, 0.05),
             Actor("churn", Churn(self.nodes, seeds[2]).step, 0.05)]
-        # The middle node has many lives; what grows is seen at those that live all the time.
+        # The middle node restarts often. Growth shows at the nodes that never restart.
         self.lookers = [Looker(self.nodes[0]), Looker(self.nodes[2])]
         self.middle = Looker(self.nodes[1])
         self.restarts = self.kills = 0
@@ -371,7 +371,7 @@ class Soak:
             actor.over.set()
         for actor in self.actors:
             actor.join(10)
-        end = time.monotonic() + 10  # connections that say nothing end by themselves
+        end = time.monotonic() + 10  # silent connections end by themselves
         while any(self.fds_left(w) for w in self.lookers) and time.monotonic() < end:
             time.sleep(0.2)
         return self.look()

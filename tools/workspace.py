@@ -54,7 +54,7 @@ class InNamespace:
 class Workspace:
     def __init__(self, folder, prefix=None):
         self.folder = folder
-        # Namespace names are global: the folder's random part keeps runs apart.
+        # Namespace names are global. The folder's random part separates runs.
         self.prefix = prefix or \
             "hs" + re.sub(r"[^a-z0-9]", "", os.path.basename(folder).lower())[-6:]
         self.processes = []
@@ -97,7 +97,7 @@ class Workspace:
                 process.kill()
             process.wait()
         self.remove_namespaces()
-        # EAL leaves its folder there for a next process of the same name.
+        # EAL leaves its folder for the next process of the same name.
         for folder in glob.glob(f"/run/dpdk/hopsight-{self.prefix}-*"):
             shutil.rmtree(folder, ignore_errors=True)
         if problems:

@@ -3,5 +3,5 @@
 
 import os
 
-# How long an attack goes on that finds more the longer it lasts.
+# The duration of an attack that finds more the longer it lasts.
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "2"))

@@ -18,7 +18,7 @@ from targets import Bystander, Controller, lives, resident_bytes, ring_node
 A, B = "2001:db8::1", "2001:db8::2"
 RULES = 10000
 P99_S = 0.020
-ROUNDS = 6  # the machine is a busy one: the best of at most so many is the node's own
+ROUNDS = 6  # on a busy machine, the best of at most so many is the node's own time
 MEMORY = 64 << 20
 LONGEST = 450 << 10
 
@@ -31,7 +31,7 @@ def bracket(inner, n):
     return b"[" + b",".join([inner] * n) + b"]"
 
 
-# Each is what a client without any right to change something can send.
+# A client without the right to change anything can send each of these.
 QUESTIONS = {
     "a list of 10,000 counters": bracket(b'{"stats_get":{}}', 10000),
     "a list of 1,000 counters": bracket(b'{"stats_get":{}}', 1000),

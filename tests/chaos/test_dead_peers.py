@@ -19,9 +19,9 @@ from targets import (Controller, fork_client, kill, lives, patient, reporting_no
 from workspace import run
 from zmtp import MORE, Zmtp, frame, ping, request
 
-# libzmq's own heartbeats, which found the peer dead, were a second apart.
+# The interval of libzmq's own heartbeats, which detected the dead peer, was a second.
 PERIOD_S = 1.2
-_KEPT = []  # sockets that are closed by the death of their process only
+_KEPT = []  # sockets that only the death of their process closes
 
 
 def greedy(endpoint):
@@ -107,7 +107,7 @@ listener.rcvhwm = 1
 listener.subscribe("")
 listener.{"bind" if bound else "connect"}({endpoint!r})
 for _ in range(6000):
-    listener.get(zmq.EVENTS)  # peers that came are subscribed to
+    listener.get(zmq.EVENTS)  # subscribes to the peers that came
     time.sleep(0.1)
 """], log="deaf.log")
 

@@ -15,7 +15,7 @@ from attack import SECONDS
 from lib import Chain, RawPort, audit_ok, check, equal, events, main, need, rule, test, until
 
 A, B = "2001:db8::1", "2001:db8::2"
-FORGED = 4096  # namespaces that the attacker asks for, over and over: four times what a node holds
+FORGED = 4096  # namespaces that the attacker asks for repeatedly: four times a node's capacity
 KEY = "a" * 64
 
 
@@ -111,7 +111,7 @@ def forged_requests_do_not_keep_genuine_rules_out(workspace):
                 begin = time.monotonic()
                 until(lambda ns_id=7 + i: has_rule(sink, ns_id), 1, "the genuine rule is in")
                 took.append(time.monotonic() - begin)
-                # It has shown its flow, and stays while the forged go on.
+                # The rule has shown its flow, and stays while forged requests continue.
                 until(lambda ns_id=7 + i: sink.call("int_get", ns_id=ns_id)["counters"]
                       ["rx_packets"] > 50, 5, "the flow is counted")
         check(flood.sent > FORGED, "the flood went on", flood.sent)
@@ -160,7 +160,7 @@ def replay_over_a_restart(workspace, ahead_ns, **config):
     captured = carrier(request(9, KEY, time.time_ns() + ahead_ns), 9, chain)
     link.send(captured)
     until(lambda: has_rule(sink, 9), 5, "the rule is in")
-    time.sleep(0.3)  # it is saved ten times a second
+    time.sleep(0.3)  # counters are saved ten times a second
     sink.client.close()
     sink.process.send_signal(signal.SIGKILL)
     sink.process.wait()
@@ -180,7 +180,7 @@ def replay_over_a_restart(workspace, ahead_ns, **config):
 @test()
 def a_request_that_was_taken_once_is_not_taken_after_a_restart(workspace):
     need()
-    # Of a source whose clock is a minute ahead: only the file of the state can know it.
+    # The source's clock is a minute ahead, so that only the state file can know the request.
     replay_over_a_restart(workspace, 60 * 10**9, state={"file": workspace.path("sink.state")})
 
 

@@ -19,7 +19,7 @@ from targets import Bystander, Controller, fork_client, kill, lives, resident_by
 from zmtp import HELLO, MORE, Zmtp, frame, ping, request
 
 MIB = 1 << 20
-# On two busy cores; docs/operating.md says what an idle machine does.
+# For two busy cores. docs/operating.md gives the values of an idle machine.
 P99_S = 0.05
 
 
@@ -118,13 +118,13 @@ def every_one_of_10_000_pipelined_requests_is_answered_in_order(workspace):
     dealer.connect(node.api)
     for i in range(10000):
         dealer.send_multipart([b"", json.dumps({"id": i, "int_get": {"ns_id": 1}}).encode()])
-    time.sleep(1)  # nothing is taken, and so not all can have been answered
+    time.sleep(1)  # nothing is taken, so not all can have been answered
     lives(node)
     for i in range(10000):
         equal(json.loads(dealer.recv_multipart()[-1])["id"], i, "the reply's id")
     equal(total(node, "replies_lost"), 0, "replies lost")
     dealer.close()
-    # Large replies that nobody takes, in a number that does not fit anywhere.
+    # Nobody takes these large replies, and they do not fit into any buffer.
     bystander = Bystander(node)
     greedy = Zmtp(node.api)
     greedy.send_some(request(b'{"stats_get": {}}') * 20000)
@@ -194,7 +194,7 @@ def descriptors_that_run_out_refuse_connections_and_end_nothing(workspace):
     folder, held, end = f"/proc/{node.process.pid}/fd", 0, time.monotonic() + 2
     while time.monotonic() < end and node.process.poll() is None:
         held = max(held, len(os.listdir(folder)))
-    # The directory changes while nobody could look at it.
+    # The directory changes while the node cannot read it.
     shutil.copy(workspace.path("node.pub"), allowed)
     lives(node)
     check(200 < held < 300, f"{held} descriptors")

@@ -57,7 +57,7 @@ def a_search_finds_the_capacity_of_a_device_to_the_precision_asked_for():
 
 @test()
 def a_knee_parts_ndr_from_pdr():
-    # Above 200,000 one packet in 1,000 is lost, above 400,000 the rest.
+    # Above 200,000 pps, one packet in 1,000 is lost; above 400,000 all others are lost.
     device = Device(400000, lose=lambda pps: pps / 1000 if pps > 200000 else 0)
     found = rates(device)
     near(found["ndr_pps"], 200000, 0.006, "NDR")
@@ -70,7 +70,7 @@ def a_device_that_passes_on_nothing_ends_the_search_with_zero():
     device = Device(0)
     equal(rates(device), {"mrr_pps": 0.0, "pdr_pps": 0.0, "ndr_pps": 0.0, "trials": 3,
                           "repeated_trials": 0, "short_trials": 0})
-    # A little always comes back, but of every load more than 0.5 % is lost.
+    # A little always returns, but every load loses more than 0.5 %.
     device = Device(LINK_PPS, lose=lambda pps: pps / 100)
     found = rates(device)
     equal([found["pdr_pps"], found["ndr_pps"]], [0.0, 0.0])
@@ -82,17 +82,17 @@ def a_device_faster_than_the_generator_is_measured_to_the_generators_end():
     device = Device(1e12)
     found = rates(device)
     equal(found["mrr_pps"], LINK_PPS)
-    # Paced it offers more than as fast as it can: the search follows, and ends.
+    # A paced generator offers more than an unpaced one: the search follows, and ends.
     check(LINK_PPS <= found["ndr_pps"] <= 2 * LINK_PPS, found)
     equal(found["trials"], 7)
-    # One that cannot is taken at what it did offer.
+    # A generator that cannot reach the rate counts with what it did offer.
     limited = Device(1e12, offers=lambda pps: min(pps, 0.5 * LINK_PPS))
     equal(rates(limited)["ndr_pps"], 0.5 * LINK_PPS)
 
 
 @test()
 def loss_that_does_not_come_again_is_not_the_devices():
-    # Every other trial loses one packet.
+    # Every second trial loses one packet.
     state = {"n": 0}
 
     def hiccup(_):

@@ -7,8 +7,8 @@ import re
 
 from harness import ROOT, check, equal, test
 
-# Tables of keys in the sources: the section of the document that explains them, and what stands
-# before each key there. A new table needs a row here, and a section.
+# The tables of keys in the sources: the section of the document that explains them, and the prefix
+# of each key there. A new table needs a row here, and a section.
 NODE_TABLES = {
     "fields": ("Cores", ""),
     "node_fields": ("node", "node."),
@@ -80,7 +80,7 @@ def compare(text, pattern, places, sections):
         words = explained(text, section)
         holders = {key for key in keys if any(other.startswith((key + ".", key + "[]."))
                                               for other in keys)} | sections
-        # A row may name several keys and say what they belong to once: "`nodes[].name`, `id`".
+        # A row may name several keys and give their prefix once: "`nodes[].name`, `id`".
         missing = {key for key in keys - holders
                    if key not in words and key.rsplit(".", 1)[-1] not in words}
         equal(sorted(missing), [], f"keys that section {section} does not explain")

@@ -4,7 +4,8 @@
 import os
 import re
 
-# Folder: the folders it may see, its own apart. lib/ never sees src/, and nobody sees apps/.
+# Each folder, and the other folders that it may see. lib/ never sees src/, and no folder sees
+# apps/.
 ALLOWED = {
     "lib/base": [],
     "lib/schema": ["lib/base"],
@@ -31,7 +32,7 @@ _PATH = ["lib/base", "lib/daemon", "lib/wire", "lib/rule", "lib/link", "lib/repo
 ALLOWED["src/plat"] = ["lib/base", "lib/daemon", "lib/link"]
 ALLOWED["src/flow"] = _PATH + ["src/plat"]
 ALLOWED["src/stage"] = ALLOWED["src/flow"] + ["src/flow"]
-# A stage works on the node's own structures, which src/node's one public header does not show.
+# A stage works on the node's own structures, which the public header of src/node does not show.
 ALLOWED["src/node"] = ALLOWED["src/stage"] + ["src/stage"]
 ALLOWED["src/export"] = _LIB + ["src/plat", "src/flow", "src/stage", "src/node"]
 ALLOWED["src/ctl"] = ALLOWED["src/export"] + ["src/export"]
@@ -44,7 +45,7 @@ for _part in ("scenario", "traffic", "truth", "engine", "outcome"):
 ALLOWED["src/bench"] = ALLOWED["src/ctl"] + ["src/ctl"]
 ALLOWED["src/fleet"] = _LIB
 
-# Headers of other projects that only some folders may know.
+# Headers of other projects that only some folders may use.
 FOREIGN = [
     (re.compile(r"^(rte_|ethdev|bus_)"), ["src/"], "DPDK stays out of lib/"),
     (re.compile(r"^zmq"), ["lib/bus"], "lib/bus alone knows ZeroMQ"),

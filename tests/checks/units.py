@@ -10,9 +10,9 @@ from harness import ROOT, Skip, check, test
 
 UNITS = os.path.join(ROOT, "config", "systemd")
 MOST_EXPOSED = {"hopsightd": 4.0, "hopsight-controller": 2.0}
-# What lib/sandbox calls itself, before its filter is there.
+# Calls that lib/sandbox makes itself before its filter is installed.
 _OWN = {"seccomp", "prctl"}
-# Parts of other calls, or of kernels and machines that are not this one's.
+# Calls that are parts of other calls, or belong to other kernels and machines.
 _LISTS = {"hopsightd": ("base_calls", "node_calls"), "hopsight-controller": ("base_calls",)}
 
 

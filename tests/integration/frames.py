@@ -219,7 +219,7 @@ class Shapes:
         inner = self.upper(protocol, sport, dport, self.payload(100)) if first else self.payload(60)
         inner = inner[:len(inner) // 8 * 8] if more else inner
         header = struct.pack("!BBHI", protocol, 0, offset << 3 | more, self.random.getrandbits(32))
-        # Whether half a TCP header names a flow is nobody's promise.
+        # Half a TCP header may or may not name a flow; no document promises either.
         matches = first if len(inner) >= 20 else None if first else False
         return ipv6(source, destination, FRAGMENT, header + inner), matches, 0x86DD
 
@@ -246,7 +246,7 @@ class Shapes:
     def garbage(self):
         at = self.random.randrange(len(self.noise) - 9000)
         kind = self.random.choice([0x86DD, 0x0806, 0x88CC, 0x9999, 0x8847])
-        # Under IPv6's own type the first half-byte says something else, so that no rule can match.
+        # Under IPv6's own type, the first half-byte has another value, so that no rule can match.
         body = self.noise[at:at + self.random.randint(46, 1500)]
         return bytes([body[0] & 0x0F | 0x50]) + body[1:], False, kind
 
@@ -256,7 +256,7 @@ class Shapes:
         body = self.upper(protocol, sport, dport, self.payload(60))
         whole = ipv6(source, destination, protocol, body)
         kind = self.random.randrange(4)
-        if kind == 0:  # says more than there is
+        if kind == 0:  # states more than is there
             return whole[:4] + struct.pack("!H", len(body) + 5000) + whole[6:], False, 0x86DD
         if kind == 1:  # an options header that is longer than the packet
             head = bytes([protocol, 255]) + bytes(22)

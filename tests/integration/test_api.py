@@ -140,7 +140,7 @@ def traffic_and_api_go_on_while_the_publishers_peer_is_absent(workspace):
     begin = time.monotonic()
     chain.nodes[1].call("hello")
     check(time.monotonic() - begin < 0.5, "the API answers late")
-    # The peer comes at last, and is heard.
+    # The peer starts at last and receives messages.
     subscriber = Subscriber(missing, "report.1", bind=True)
 
     def heard():

@@ -165,7 +165,8 @@ def ten_thousand_changes_of_rules_lose_no_packet_of_a_worker_that_forwards_all_i
     node = busy_node(workspace)
     changes = []
     for i in range(REQUESTS // 2):
-        # More specific than rule 1, some for flows that pass: they come and go in its place.
+        # These rules are more specific than rule 1, and some are for flows that pass. They replace
+        # rule 1 at times.
         ns_id = 10000 + i
         changes.append({"int_request": rule(ns_id, A, B, src_port=4000 + i % 128, dst_port=5001)})
         changes.append({"int_delete": {"ns_id": ns_id}})
@@ -174,7 +175,7 @@ def ten_thousand_changes_of_rules_lose_no_packet_of_a_worker_that_forwards_all_i
     took = Dealer(node).all(requests)
     passed = (forwarded(node) - before) / (time.monotonic() - begin)
     check(passed > 50000, f"only {passed:.0f} packets a second passed")
-    # Counted by the node: what came in went out, and each packet is on somebody's account.
+    # The node's counters: what came in went out, and one of the rules counted each packet.
     equal(node.call("drops_get")["drops"], [], "drops")
     left, right = node.call("ports_get")["ports"]
     equal((left["rx_missed"], left["rx_errors"], right["tx_errors"]), (0, 0, 0), "lost by devices")

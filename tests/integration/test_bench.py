@@ -118,7 +118,7 @@ def scaling_of(words):
     """By case: what two workers do in their own processor time, by what one does; medians of rounds
     in turn, and best rounds."""
     program = os.path.join(netlab.BUILD, "tests", "bench", "bench_workers")
-    # Real-time priority: both workers on their cores at once, whoever else is there.
+    # Real-time priority keeps both workers on their cores at once, whatever else runs.
     done = subprocess.run(["chrt", "-f", "1", program, "21", "4", words], capture_output=True,
                           text=True, check=False, timeout=60)
     equal(done.returncode, 0, done.stderr)
@@ -136,7 +136,7 @@ def two_workers_do_at_least_1_8_times_the_work_of_one():
     need("chrt")
     note = []
     for words in ("matched, 4,096 rules", "sampled 1/100"):
-        # Neighbours in the common cache and on the host only ever take away.
+        # Other work in the common cache and on the host only reduces the rate.
         for _ in range(5):
             scaling = scaling_of(words)
             check(words in scaling, scaling)

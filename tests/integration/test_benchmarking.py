@@ -12,7 +12,7 @@ import netlab
 from lib import Host, RawPort, Skip, check, equal, main, need, run, test, veth
 
 LOADGEN = os.path.join(netlab.BUILD, "tests", "bench", "loadgen")
-# A search that ends soon on a machine that does other things; the figures are not its point.
+# A search that ends soon on a busy machine. Its figures do not matter.
 SHORT = "--sizes 128 --seconds 0.2 --precision 0.1 --mrr-trials 2"
 EAL = ["--no-huge", "-m", "512", "--no-shconf", "--no-pci", "--no-telemetry", "--log-level=3"]
 
@@ -33,7 +33,7 @@ def block(name):
 def run_block(workspace, name, limit_s=100, short=SHORT):
     """A block of the documentation in a namespace of its own, with files, sockets and names that
     are this run's own and a search that is short; what it printed."""
-    folder = workspace.path("run")  # not made here: a fresh machine has no /run/hopsight either
+    folder = workspace.path("run")  # not created here: a fresh machine has no /run/hopsight either
 
     def own(text):
         return text.replace("/run/hopsight", folder)
@@ -60,7 +60,7 @@ def run_block(workspace, name, limit_s=100, short=SHORT):
         with open(workspace.path("block.log"), encoding="utf-8", errors="replace") as log:
             output = log.read()
         # testpmd's workers may be inside a burst when net_memif frees a link's rings
-        # (docs/benchmark-method.md): not what these tests are about. The node's are not.
+        # (docs/benchmark-method.md). These tests are not about that. The node's workers never are.
         if name != "memif-testpmd" or "Segmentation fault" not in output:
             break
     equal(code, 0, f"exit code of the block {name}")
@@ -72,10 +72,10 @@ def judge_search(workspace):
         result = json.load(f)
     equal(len(result["sizes"]), 1, "sizes")
     size = result["sizes"][0]
-    # What is lost without end on a busy machine may leave no rate without loss: 0 is an answer.
+    # A busy machine may lose something at every rate. 0 is a valid answer then.
     check(0 <= size["ndr_pps"] <= size["pdr_pps"], size)
     check(size["mrr_pps"] > 0, size)
-    # MRR is a mean of two short trials with other work beside them: PDR may pass it by that much.
+    # MRR is a mean of two short trials beside other work. PDR may exceed it by this factor.
     check(size["pdr_pps"] <= 4 * size["mrr_pps"], size)
     equal([row["load_ratio"] for row in size["latency"]],
           [0.1, 0.5, 0.9] if size["pdr_pps"] else [])
@@ -119,15 +119,15 @@ def the_latency_that_a_node_adds_is_measured_without_ports(workspace):
     check(size["ndr_pps"] > 0, size)
     added = size["added_latency"]
     equal(added["met"], added["p99_ns"] <= 20000, added)
-    # In virtual time: no scheduler in it, whatever else the machine does.
+    # Virtual time has no scheduler in it, whatever else the machine does.
     check(added["p50_ns"] < 20000, added)
     check("p99 of at most 20 us is" in output, output)
     real = added["real_time"]
     for kind in ("node", "bare"):
         equal(real[kind]["rounds"], 11, real)
         check(0 < real[kind]["p50_ns"]["least"] <= real[kind]["p99_ns"]["least"], real)
-    # Where the thread had its core nearly all of one trial of each kind, half of that trial's frames
-    # met no gap, and a frame is in the node no shorter than on its way between two rings.
+    # If the thread had its core for nearly all of one trial of each kind, half of that trial's
+    # frames met no gap. A frame then takes no less time in the node than between two rings.
     if max(real[kind]["gaps_ratio"]["least"] for kind in ("node", "bare")) < 0.1:
         check(real["bare"]["p50_ns"]["least"] < real["node"]["p50_ns"]["least"] < 20000, real)
     return f"p50 {added['p50_ns']} ns, p99 {added['p99_ns']} ns; in real time at the least " \
@@ -142,7 +142,7 @@ def one_trial_of_the_generator_over_memif_adds_up_with_the_nodes_counters(worksp
     check(trial["received_packets"] > 1000, trial)
     equal(trial["sent_packets"] + trial["refused_packets"],
           trial["received_packets"] + trial["lost_packets"])
-    # Nothing else is on these links: with telemetry in it or not, each frame is known again.
+    # Nothing else is on these links. Each frame is recognised, with and without telemetry.
     equal([trial[f"{what}_packets"] for what in ("out_of_order", "duplicate", "stray")], [0, 0, 0])
     received = re.search(r"^in +host +net_memif .*?yes +(\d+)", output, re.M)
     equal(int(received.group(1)), trial["sent_packets"], "what the node received")

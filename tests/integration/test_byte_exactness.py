@@ -27,7 +27,7 @@ def every_trace_type():
 
 def pass_through(workspace, node_id, sides, captures, n, rules, **config):
     """One node reads a capture on its first port and writes another on its second."""
-    # A capture that is read to its end goes on as a port that receives nothing.
+    # After the end of its capture, the port stays and receives nothing.
     node = Node(workspace, node_id, [
         pcap("in", 0, sides[0], rx=captures[0], mtu=9000 if sides[0] == "host" else 9200),
         pcap("out", 1, sides[1], tx=captures[1], mtu=9000 if sides[1] == "host" else 9200),
@@ -77,7 +77,7 @@ def check_transit(before, after, layout):
     equal(after["ns_id"], before["ns_id"], "namespace")
     equal(after.get("e2e"), before.get("e2e"), "the source's entry")
     wanted = before["trace_type"] & 0xE000
-    # Where the header is full the entry is left out; nothing else may be missing.
+    # If the header is full, the entry is left out. Nothing else may be missing.
     check(after["hops"] or not wanted, "no entry for", hex(before["trace_type"]))
     if wanted:
         equal([(h["node_id"], h["bitmap"]) for h in after["hops"]], [(2, wanted)], "entry")

@@ -57,7 +57,8 @@ def check_report(report, first, index):
         equal((hop["rx_bytes"], hop["tx_bytes"]), (packets * size,) * 2, "bytes of a hop")
         stamps.append(hop["ts_ns"])
     stamps.append(report["sink"]["ts_ns"])
-    # One machine, four processes: their clocks agree to far less than a hop takes on a busy one.
+    # The clocks of four processes on one machine differ by far less than a hop takes on a busy
+    # machine.
     for earlier, later in zip(stamps, stamps[1:]):
         check(-200000 < later - earlier < 500000000, "delays", stamps)
 

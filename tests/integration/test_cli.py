@@ -250,7 +250,7 @@ def reports_are_streamed_from_where_the_node_publishes(workspace):
         program = subprocess.Popen([PROGRAM, "-c", node.endpoint, *words], stdout=subprocess.PIPE)
 
         def heard():
-            for ns in (77, 7):  # 77 is not asked for by "reports 7"
+            for ns in (77, 7):  # "reports 7" does not ask for 77
                 report = json.dumps(REPORT).replace('"ns_id": 7', f'"ns_id": {ns}')
                 node.publisher.send_multipart([f"report.{ns}".encode(), report.encode()])
             node.publisher.send_multipart([b"qos.7", json.dumps(QOS).encode()])

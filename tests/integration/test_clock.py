@@ -12,7 +12,7 @@ from lib import (Chain, Subscriber, audit_ok, check, equal, events, main, need, 
 A, B = "2001:db8::1", "2001:db8::2"
 SECOND = 1000000000
 MS = 1000000
-ROOM_NS = 800 * MS  # for delays of this machine at work
+ROOM_NS = 800 * MS  # for delays of this busy machine
 
 
 class Clock:

@@ -188,9 +188,9 @@ def two_controllers_of_one_node_leave_each_others_rules_alone(workspace):
     first.call("int_request", **rule(3, A, B, dst_port=3))
     first.wait_present(3)
     second.wait_present(2)
-    second.call("int_request", **rule(3, A, B, dst_port=3))  # the same: agreement
+    second.call("int_request", **rule(3, A, B, dst_port=3))  # the same content: no conflict
     second.wait_present(3)
-    second.call("int_request", **rule(1, A, B, dst_port=99))  # another one: not fought over
+    second.call("int_request", **rule(1, A, B, dst_port=99))  # other content: left alone
     until(lambda: set(second.states(1).values()) == {"conflict"}, 5, lambda: str(second.states(1)))
     time.sleep(1.5)
     for node in chain.nodes:
@@ -215,7 +215,7 @@ def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(w
     controller.process.wait()
     controller.client.close()
     time.sleep(2)
-    chain.nodes[0].call("int_delete", ns_id=8)  # behind its back
+    chain.nodes[0].call("int_delete", ns_id=8)  # without the controller
     begin = time.monotonic()
     check(chain.nodes[1].call("hello")["node_id"] == 2, "nodes answer")
     check(time.monotonic() - begin < 1, "a node without its controller does not wait")
@@ -261,7 +261,7 @@ def raw_reports_of_a_sink_that_computes_nothing_become_metrics(workspace):
     controller = Controller(workspace, chain.nodes).start()
     controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=10))
     controller.wait_present(7)
-    # Until the publisher is connected, nobody hears what it says.
+    # Until the publisher is connected, nobody receives its messages.
     controller.call("int_request", **rule(8, A, B, dst_port=5002, mode_setting=1))
     controller.wait_present(8)
     warm_up = send(chain, dport=5002, seconds=10)
@@ -300,7 +300,7 @@ def what_others_learn_in_band_is_theirs_and_no_conflict(workspace):
     equal(list(controller.states(7)), [source.name], "where it is wanted")
     metrics = until(lambda: controller.call("qos_get", ns_id=7, window="1s")["qos"], 10, "metrics")
     equal(metrics[0]["path"][1:], [2, 3], "path")
-    # Asked for everywhere, it takes the place of what they learned, and stays.
+    # A rule that is asked for everywhere replaces what the nodes learned, and stays.
     controller.call("int_delete", ns_id=7)
     controller.call("int_request", **{**rule(7, A, B, dst_port=5001, mode_setting=20),
                                       "in_band": True}, on={"path": "all"})
@@ -374,10 +374,10 @@ def whenever_it_is_killed_nothing_confirmed_is_lost(workspace):
 
     for number in range(rounds):
         controller = Controller(workspace, chain.nodes, **state).start()
-        controller.client = Client(controller.api, limit_s=1)  # it will be missed soon
+        controller.client = Client(controller.api, limit_s=1)  # it will soon be gone
         found = listed()
         if unsure and found != wanted:
-            apply(unsure)  # sent and not answered: either
+            apply(unsure)  # sent and not answered: it may be in force or not
         equal(found, wanted, f"after {number} kills")
         end, unsure = time.monotonic() + random.uniform(0.2, 1.5), None
         timer = threading.Timer(end - time.monotonic(), controller.process.kill)

@@ -80,7 +80,7 @@ def the_demonstration_leaves_nothing_behind_when_it_is_interrupted(workspace):
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         demo = start_demo(workspace)
         demo.send_signal(number)
-        # More of them, until it has ended, do not disturb the clean-up.
+        # Further signals until the end do not disturb the clean-up.
         until(lambda n=number, d=demo: d.poll() is not None or d.send_signal(n), 20, "the end")
         said = demo.stderr.read().decode()
         equal(demo.returncode, 130, f"exit code after {number.name}: {said}")
@@ -120,7 +120,7 @@ def demo_sh_refuses_what_it_does_not_know_before_it_builds():
 
 @test()
 def a_build_that_is_interrupted_says_so_and_leaves_no_log(workspace):
-    # A ninja that does not end by itself.
+    # This ninja does not end by itself.
     folder = workspace.path("bin")
     os.mkdir(folder)
     with open(os.path.join(folder, "ninja"), "w", encoding="ascii") as f:

@@ -56,7 +56,7 @@ def a_memif_client_waits_for_its_server_and_finds_it_again_after_it_was_killed(w
     server.process.kill()
     server.process.wait()
     until(lambda: told("port_down"), 5, "the loss is told")
-    server.start()  # over the socket that the killed one left
+    server.start()  # replaces the socket that the killed one left
     until(reaches, 10, "the link comes up again")
     until(lambda: told("port_up"), 3, "that is told, too")
     audit_ok(*chain.nodes)
@@ -171,7 +171,7 @@ def packets_larger_than_a_ports_buffers_are_counted_and_their_cause_is_said(work
     raw.send(*[huge] * 3)
     until(lambda: ports(node)["p1"]["rx_errors"] == 3, 3, "they are counted")
     until(told, 3, "an event says so")
-    raw.send(*[huge] * 4)  # said again after a minute
+    raw.send(*[huge] * 4)  # reported again after a minute
     until(lambda: ports(node)["p1"]["rx_errors"] == 7, 3, "the others are counted, too")
     equal(len(told()), 1, "events")
     equal(told()[0]["port"], "p1", "the port")
@@ -198,7 +198,7 @@ def a_second_node_on_an_interface_is_refused_and_leaves_the_first_alone(workspac
     equal(run("ip", "netns", "exec", first.namespace, "sysctl", "-n",
               "net.ipv6.conf.p2.disable_ipv6").strip(), "1", "IPv6 of the interface")
 
-    first.process.kill()  # which leaves no claim behind
+    first.process.kill()  # a killed process leaves no claim
     first.process.wait()
     workspace.at_close.clear()
     second.start()
@@ -237,7 +237,7 @@ def packets_for_an_interface_without_carrier_count_as_port_down(workspace):
     until(lambda: ports(node)["p2"]["drops"]["port_down"] - before["drops"]["port_down"] >= 5, 3,
           lambda: f"refused for want of a link: {ports(node)['p2']}")
     equal(ports(node)["p2"]["tx_packets"], before["tx_packets"], "sent")
-    for _ in range(3):  # what the kernel alone counts is believed when it lasts
+    for _ in range(3):  # a count of the kernel alone is believed when it lasts
         equal(ports(node)["p2"]["tx_errors"], before["tx_errors"], "lost by the device")
     audit_ok(node)
 
@@ -345,7 +345,7 @@ def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(wo
           node.log_tail(20))
     kill(node)
 
-    # Deleted and made anew: it is another one, whatever its name.
+    # An interface that was deleted and created again is another one, even with the same name.
     with open(west, "w", encoding="ascii") as f:
         f.write(right)
     run("ip", "-n", node.namespace, "link", "delete", "west")

@@ -19,7 +19,7 @@ from test_cli import PROGRAM, QOS, REPORT, RULE
 UNSAFE = [*map(chr, range(1, 0x20)), *map(chr, range(0x7f, 0xa0)), "\u061c", "\u200e", "\u200f",
           "\u2028", "\u2029", *map(chr, range(0x202a, 0x202f)), *map(chr, range(0x2066, 0x206a))]
 NASTY = "".join(UNSAFE) + "\x1b]0;title\x07\x1b[2J\x9b31m\r\nrule 9 installed\n\u202egnp.exe"
-# What may come out of a program: text without any of these. A line end is the program's own.
+# A program's output is text without any of these. The program's own line ends are allowed.
 FORBIDDEN = re.compile("[" + "".join(re.escape(c) for c in UNSAFE if c != "\n") + "]")
 PORT = {"name": "west", "index": 0, "side": "host", "driver": "x", "rx_packets": 10,
         "drops": {"no_room": 1}}
@@ -97,7 +97,7 @@ class Hostile:
 
 
 def judge(output, words, lines=None):
-    text = output.decode()  # strictly: nothing but UTF-8 may come out
+    text = output.decode()  # strict decoding: only UTF-8 may come out
     found = FORBIDDEN.search(text)
     check(not found, f"{words}: {found and hex(ord(found[0]))} in {text!r}"[:3000])
     check("\nrule 9 installed" not in text, f"{words}: a line of the node's own in {text!r}"[:3000])
@@ -186,7 +186,7 @@ def watching_on_a_terminal_shows_nothing_but_the_programs_own_control(workspace)
 
         until(repeated, 10, "three looks")
         program.terminate()
-    whole = seen[:seen.rindex(b"\x1b[H\x1b[J")]  # the last look may be cut
+    whole = seen[:seen.rindex(b"\x1b[H\x1b[J")]  # the last screen may be incomplete
     judge(whole.replace(b"\x1b[H\x1b[J", b"").replace(b"\r\n", b"\n"), ("--watch",))
 
 

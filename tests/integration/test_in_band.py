@@ -149,7 +149,8 @@ def switches_of_a_live_rule_are_in_force_within_ten_milliseconds(workspace):
     chain = Chain(workspace, nodes=3).start()
     source, transit, sink = chain.nodes
     chain.install(rule(7, A, B, dst_port=5001))
-    # What is changed where, what undoes it, and the stamp that packets bear no longer.
+    # Each case: the changed node, the change, its reversal, and the stamp that packets no longer
+    # carry.
     cases = [(transit, {"hop_enabled": False}, {"hop_enabled": True}, hop_stamp(2)),
              (source, {"mode": "count", "mode_setting": 1000000},
               {"mode": "count", "mode_setting": 1}, lambda r: r["e2e"]["ts_ns"]),
@@ -167,7 +168,7 @@ def switches_of_a_live_rule_are_in_force_within_ten_milliseconds(workspace):
                 answered_ns = time.time_ns()
                 newest = last_before_silence(subscriber, stamp)
                 late_ns.append(max(0, (newest or 0) - asked_ns))
-                # On a busy machine the answer itself may take longer.
+                # On a busy machine, the answer itself may take longer.
                 limit_ns = max(10_000_000, answered_ns - asked_ns) + 2_000_000
                 check(late_ns[-1] < limit_ns, change, "in force after", late_ns[-1], "ns")
             node.call("int_update", ns_id=7, **undo)
@@ -224,7 +225,7 @@ def the_sources_own_node_shows_both_directions_of_an_application(workspace):
     chain = Chain(workspace, nodes=3, link="veth").start()
     left, right = chain.hosts
     near, far = chain.nodes[0], chain.nodes[-1]
-    # Each at its source: near has its own sink's reports of 8, and those of 7 that come back.
+    # Each is at its source. `near` has its own sink's reports of 8, and the returning reports of 7.
     near.call("int_request", **rule(7, A, B, src_port=4000, dst_port=5001, mode_setting=5,
                                     in_band=True, piggyback_report=True, transmit_report=False))
     far.call("int_request", **rule(8, B, A, src_port=5001, dst_port=4000, mode_setting=5,
@@ -264,7 +265,7 @@ def a_node_on_the_way_takes_reports_out_where_it_is_told_to(workspace):
     with Stream(left, right, 4000, 5001), Stream(right, left, 5001, 4000) as back:
         report = next_report(subscriber, lambda r: True, 10, "reports in the middle")
         equal((report["node_id"], report["sink"]["node_id"]), (2, 3), "publisher and sink")
-        # Not the kernel's, which says that nobody listens there.
+        # The kernel's own frames do not count; they report that nobody listens there.
         frames = receiver.collect(20, 5, lambda f: f[6:12] == fr.mac(right.mac) and f[20] == fr.UDP)
         equal(frames, [back.frame] * 20, "what the host gets")
         until(lambda: middle.call("node_get")["reports_piggyback_received"] > 10, 5, "many of them")
@@ -377,7 +378,7 @@ def a_host_installs_nothing_by_a_request_in_its_packets(workspace):
     need()
     chain = Chain(workspace, nodes=2).start()
     left, right = chain.hosts
-    # {"int_request": {...}} of the documentation; a node would take it from another node.
+    # This is {"int_request": {...}} of the documentation, as another node would send it.
     request = bytes.fromhex(
         "a16b696e745f72657175657374aa656e735f696407666170705f696401667372635f69706b323030313a6462"
         "383a3a31666473745f69706b323030313a6462383a3a32687372635f706f727400686473745f706f72741913"

@@ -127,7 +127,7 @@ class Happened:
 def verdict(workspace, windows, stamps):
     nodes = links_of(workspace)
     flow = captures.flow_of(nodes, IDS, NS_ID, stamps)
-    # Clocks are one here, and what a capture and a node call now is not far apart.
+    # There is one clock here, and the times of a capture and of a node are close.
     for report in flow.reports:
         for stop in report.stops:
             check(abs(stop.shown - stop.at) < 10**8, "a stamp and its capture", stop.shown, stop.at)

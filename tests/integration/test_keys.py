@@ -175,7 +175,7 @@ def a_reading_key_reads_all_and_changes_nothing(workspace):
             reply = json.loads(viewer.raw(json.dumps(form).encode()))
             equal(reply.get("error", reply).get("code"), "read_only", f"reply to {form}")
     equal([r["ns_id"] for r in node.call("int_list")["rules"]], [7], "rules")
-    # Nobody else is heard at all.
+    # Requests of all other clients are refused.
     for others in (None, keys.of("stranger"), keys.of("operator", "controller")):
         try:
             Client(endpoint, limit_s=1, keys=others).call("hello")
@@ -205,7 +205,7 @@ def the_page_about_security_shows_a_client_that_works(workspace):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           check=False, timeout=20)
     check("api_version" in done.stdout, done.stdout, done.stderr)
-    # And a file as it stands there is one that can be read.
+    # The key file in the document must be readable.
     shown = text.split("### Files\n\n```\n")[1].split("```")[0]
     with open(os.path.join(keys.allowed, "shown.pub"), "w", encoding="ascii") as f:
         f.write(shown)
@@ -260,7 +260,7 @@ def a_key_that_is_removed_is_cut_off_and_one_that_is_added_gets_in(workspace):
     equal(events(node, "keys_changed")[0]["keys"], 1, "keys that are left")
     keys.allow("viewer")
     until(lambda: not silent(), 5, "the key that was added gets in")
-    # A file that is wrong is told and costs nobody else anything.
+    # A wrong file is reported and does not affect anybody else.
     with open(os.path.join(keys.allowed, "broken.pub"), "w", encoding="ascii") as f:
         f.write("public-key = short\n")
     until(lambda: "broken.pub" in str(events(node, "keys_changed")[-1].get("problem")), 5,
@@ -295,7 +295,7 @@ def a_node_publishes_to_the_controller_whose_key_it_was_given(workspace):
                 return False
             return True
 
-        # ZeroMQ closes the one before in a thread of its own.
+        # ZeroMQ closes the previous socket in a thread of its own.
         until(binds, 5, "the port is free")
         return sock
 
@@ -325,7 +325,7 @@ def a_fleet_knows_each_other_by_keys(workspace):
     node = ring_node(workspace, keys, publish_to=[reports])
     node.config["control"]["keys"] = keys.config(controller=keys.file("controller.pub"))
     node.start()
-    # Those whom the controller allows: the node, and one who asks.
+    # The controller allows two keys: the node's and a client's.
     allowed = workspace.path("ctl-allowed")
     os.makedirs(allowed)
     shutil.copy(keys.file("operator.pub"), allowed)
@@ -362,7 +362,7 @@ def a_fleet_knows_each_other_by_keys(workspace):
         return told[-1]["keys"] if told else 3
 
     def heard():
-        # Something to tell: each change of the directory is an event.
+        # Each change of the directory is an event, so that there is something to publish.
         keys.allow("stranger")
         until(lambda: last_keys() == 4, 5, "the change is seen")
         keys.forbid("stranger")
@@ -422,7 +422,7 @@ def a_controller_tells_which_key_is_wrong_before_and_while_it_runs(workspace):
     keys.allow("controller")
     until(lambda: client.call("node_get")["nodes"][0]["reachable"], 10, "the node is there")
     until(lambda: "key_refused" not in client.call("node_get")["nodes"][0], 5, "no longer refused")
-    # One key may change rules, one may look, one nothing.
+    # One key may change rules, one may read, and one may do nothing.
     add = ("rule", "add", "--ns", "7", "--src", A, "--dst", B, "--proto", "udp", "--trace",
            "0x7000E000", "--mode", "count", "--setting", "10")
     viewer = ("-c", api, *keys.words("viewer", "controller"))

@@ -242,7 +242,8 @@ def a_second_ctrl_c_ends_at_once_and_leaves_nothing(workspace):
                     workspace.path("result.json"), "--packets", workspace.path("packets.csv"))
     try:
         wait_for_packets(workspace)
-        # While it is held both wait for it, so that they come one right after the other.
+        # Both signals wait while the process is stopped, so that they arrive one directly after the
+        # other.
         process.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)

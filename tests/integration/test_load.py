@@ -41,7 +41,8 @@ def tcp_at_300_mbit_s_loses_no_packet_while_a_thousand_rules_come_and_go(workspa
     while changes < 1000:
         number = 1000 + changes
         for node in chain.nodes:
-            # Each is the more specific rule for the flow of some port: the masks in use change too.
+            # Each rule is more specific for the flow of some port, so that the masks in use change,
+            # too.
             node.call("int_request", **rule(number, A, B, "tcp", src_port=number, dst_port=5201))
             node.call("int_delete", ns_id=number)
         changes += 1
@@ -69,7 +70,7 @@ def unlimited_tcp(workspace, **links):
     audit_ok(*chain.nodes)
     lost = [drops(node) for node in chain.nodes]
     missed = [sum(p["rx_missed"] for p in ports(node).values()) for node in chain.nodes]
-    # Between two nodes nothing gets lost that neither has counted.
+    # Between two nodes, no packet is lost that neither has counted.
     for left, right in zip(chain.nodes, chain.nodes[1:]):
         equal(since_start(left, "east", "tx_packets"),
               since_start(right, "west", "rx_packets") + since_start(right, "west", "rx_missed"),
@@ -108,7 +109,7 @@ def lossy_link(workspace, chain):
 
 
 def qdisc(namespace):
-    # tbf has no statistics of its own class: backlog and drops are the qdisc's.
+    # tbf has no statistics of its own class. Backlog and drops are the qdisc's.
     listed = json.loads(run("tc", "-j", "-s", "-n", namespace, "qdisc", "show", "dev", "right"))
     return next(q for q in listed if q["kind"] == "tbf")
 
@@ -125,7 +126,7 @@ def the_loss_of_a_hop_is_exactly_what_the_qdisc_on_it_dropped(workspace):
                          source=fr.mac(left.mac))
     sender = RawPort(left.namespace, "eth0")
     receiver = RawPort(right.namespace, "eth0")
-    # One packet first: what was lost before the first report is on nobody's account.
+    # One packet comes first, because a loss before the first report is not attributed.
     sender.send(frame)
     equal(len(receiver.collect(1, 5, lambda f: f == frame)), 1, "the first packet")
     run("tc", "-n", middle, "qdisc", "add", "dev", "right", "root", "tbf", "rate", "20mbit",
@@ -135,14 +136,14 @@ def the_loss_of_a_hop_is_exactly_what_the_qdisc_on_it_dropped(workspace):
     while time.monotonic() < end:
         sender.send(*[frame] * 20)
         sent += 20
-        # The pace of the sender: faster than the link, slower than the nodes.
+        # The sender's pace is faster than the link and slower than the nodes.
         time.sleep(0.004)
     for node in chain.nodes:
         quiet(node)
     until(lambda: qdisc(middle)["backlog"] == 0, 5, "the queue runs empty")
     dropped = qdisc(middle)["drops"]
     check(dropped > 100, f"the link dropped {dropped}")
-    # The newest report closes the account: it follows the last packet lost.
+    # The newest report follows the last lost packet, so that the loss is attributed.
     sender.send(frame)
     sent += 1
 
@@ -173,7 +174,7 @@ def idle_shares(chain):
     """The processor time of each node while nothing happens: (busiest thread, all threads)."""
     before = [cpu_ns(node.process) for node in chain.nodes]
     begin = time.monotonic()
-    # Idleness has no event to wait for: this is the measurement.
+    # Idleness has no event to wait for. This sleep is the measurement.
     time.sleep(3)
     took_ns = (time.monotonic() - begin) * 1e9
     shares = []
@@ -200,7 +201,7 @@ def first_packet_delays(sender, receiver, frame, n=150):
     """Host to host through a node that has been idle for a while, in microseconds."""
     delays = []
     for i in range(n):
-        time.sleep(0.02)  # long enough for the worker to have gone to sleep
+        time.sleep(0.02)  # long enough for the worker to fall asleep
         marked = frame[:-4] + i.to_bytes(4, "big")
         begin = time.clock_gettime_ns(time.CLOCK_REALTIME)
         sender.send(marked)
@@ -224,7 +225,8 @@ def the_first_packet_after_idle_waits_at_most_200_us_in_the_median(workspace):
                                  frame)
     median, p99 = statistics.median(delays), delays[int(len(delays) * 0.99)]
     check(median <= 200, f"median {median:.0f} us")
-    # The machine's own scheduler is in the tail: a node that slept its timer out would be at 1000.
+    # The tail includes the machine's own scheduler. A node that slept until its timer would be at
+    # 1000.
     check(delays[int(len(delays) * 0.9)] < 1000, f"p90 {delays[int(len(delays) * 0.9)]:.0f} us")
     return f"median {median:.0f} us, p99 {p99:.0f} us"
 
@@ -256,7 +258,7 @@ def a_subscriber_that_does_not_read_costs_reports_that_are_counted_and_no_packet
     sender = RawPort(left.namespace, "eth0")
     for i in range(1, 51):
         sender.send(*[frame] * 200)
-        # A ring between the nodes holds a thousand: never more on the way.
+        # A ring between the nodes holds a thousand packets, so no more are on the way.
         until(lambda: since_start(chain.nodes[1], "east", "tx_packets") >= 200 * i, 5,
               "the packets pass", interval_s=0.001)
     for node in chain.nodes:

@@ -42,7 +42,8 @@ def a_node_outlives_fifty_memif_peers_that_leave_in_the_middle_of_traffic(worksp
         before = received(node)
         process = peer(workspace, number, sockets)
         until(lambda: received(node) > before + 5000, 20, f"traffic of peer {number}")
-        # Killed, or told to end: its kernel closes the socket, or its driver says good-bye.
+        # If the process is killed, its kernel closes the socket. If it is told to end, its driver
+        # disconnects.
         process.send_signal(signal.SIGKILL if number % 2 else signal.SIGINT)
         process.wait(10)
         equal(node.process.poll(), None, f"the node's exit code after peer {number}")

@@ -146,7 +146,7 @@ class Patch:
 def veth(inside, name, outside, peer, mtu):
     run("ip", "link", "add", name, "mtu", str(mtu), "netns", inside, "type", "veth", "peer",
         "name", peer, "mtu", str(mtu), "netns", outside)
-    # The host is silent but for what a test sends.
+    # The host sends only what a test sends.
     run("ip", "netns", "exec", outside, "sysctl", "-qw", f"net.ipv6.conf.{peer}.disable_ipv6=1")
     run("ip", "-n", inside, "link", "set", name, "up")
     run("ip", "-n", outside, "link", "set", peer, "up")
@@ -203,7 +203,7 @@ def shapes(largest):
     yield frame(largest + 4, n, ((0x8100, 5),))  # a tag is not part of the MTU
     yield ipv4_fragment(77, 0, 1, bytes(range(256)) * 4)
     yield ipv4_fragment(77, 1024, 0, bytes(range(100)))
-    yield ipv4_fragment(78, 0, 1, bytes(800))  # its rest never comes
+    yield ipv4_fragment(78, 0, 1, bytes(800))  # the rest never comes
 
 
 def pass_both_ways(bench, frames):
@@ -284,7 +284,7 @@ def what_the_kernel_itself_sends_does_not_come_in(workspace):
     own = Wire(bench.switch, "p0")
     own.send(frame(100, 5))
     check(bench.wires[0].receive(), "it did not leave the interface")
-    bench.wires[0].send(frame(100, 6))  # overtakes nothing: the wire keeps order
+    bench.wires[0].send(frame(100, 6))  # overtakes nothing, because the wire keeps order
     equal(bench.wires[1].receive()[0], frame(100, 6))
     equal(patch.stats()[0]["rx_packets"], 1)
 
@@ -299,7 +299,7 @@ def an_interface_that_goes_and_comes_back_is_taken_again(workspace):
         took = patch.event("event", "gone", 0, 3)
         check(took < 1, f"noticed after {took:.2f} s")
         check(not patch.stats()[0]["link_up"], "its link is up")
-        # The other port lives; what should go out on the lost one is dropped.
+        # The other port works. Packets for the missing port are dropped.
         bench.wires[1].send(frame(100, 1, source=MAC_B))
         until(lambda: patch.stats()[1]["rx_packets"] == 11 + turn * 3, 2, "p1 is deaf")
         bench.make(0)
@@ -322,7 +322,7 @@ def down_and_up_are_told_and_traffic_goes_on(workspace):
     for _ in range(2):
         run("ip", "-n", bench.hosts[0], "link", "set", "eth0", "down")
         took = patch.event("event", "down", 0, 3)
-        # The kernel itself tells the loss of a carrier up to a second late.
+        # The kernel reports the loss of a carrier up to a second late.
         check(took < 1.5, f"noticed after {took:.2f} s")
         bench.wires[1].send(frame(100, 1, source=MAC_B))
         until(lambda: patch.stats()[1]["rx_packets"], 2, "p1 is deaf")
@@ -333,7 +333,7 @@ def down_and_up_are_told_and_traffic_goes_on(workspace):
         run("ip", "-n", bench.hosts[0], "link", "set", "eth0", "up")
         patch.event("event", "up", 0, 3)
         pass_both_ways(bench, [frame(100, 2)])
-        # The port's own side, too.
+        # This is the port's own side.
         run("ip", "-n", bench.switch, "link", "set", "p0", "down")
         patch.event("event", "down", 0, 3)
         run("ip", "-n", bench.switch, "link", "set", "p0", "up")
@@ -393,14 +393,14 @@ def frames_too_long_for_either_side_are_counted_not_cut(workspace):
     run("ip", "-n", bench.switch, "link", "set", "p1", "mtu", "1280")
     patch = Patch(workspace, bench.switch, ["p0", "p1"])
     equal([s["mtu"] for s in patch.stats()], [1500, 1280], "limits")
-    bench.wires[0].send(frame(5000, 1))  # longer than the port's buffers hold
-    bench.wires[0].send(frame(1500, 2))  # longer than p1's kernel sends
+    bench.wires[0].send(frame(5000, 1))  # longer than the port's buffers
+    bench.wires[0].send(frame(1500, 2))  # longer than p1's kernel can send
     bench.wires[0].send(frame(1294, 3))
     equal(bench.wires[1].receive()[0], frame(1294, 3))
     first, second = patch.stats()
     equal([first["rx_packets"], first["rx_errors"]], [2, 1], "received")
     equal([second["tx_packets"], second["tx_errors"]], [1, 1], "sent")
-    # The limit follows the interface.
+    # The limit follows the interface's MTU.
     run("ip", "-n", bench.switch, "link", "set", "p1", "mtu", "1400")
     until(lambda: patch.stats()[1]["mtu"] == 1400, 2, "the limit stays")
     bench.wires[0].send(frame(1414, 4))
@@ -451,7 +451,7 @@ def an_idle_worker_costs_little_and_wakes_fast(workspace):
         delays.append(bench.wires[1].receive()[1] - sent)
     delays.sort()
     p50, p90, p99 = (delays[len(delays) * p // 100 - 1] / 1000 for p in (50, 90, 99))
-    # Generous, and nothing said of the tail: the machine's other work is in it.
+    # The bounds are wide and exclude the tail, because the machine's other work is in it.
     check(p50 < 300 and p90 < 3000, f"median {p50:.0f} us, p90 {p90:.0f} us")
     return f"{share:.2%} of a core, first packet after {p50:.0f} us (p99 {p99:.0f} us)"
 

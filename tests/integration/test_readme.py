@@ -22,11 +22,11 @@ def blocks(document, sections):
 def typed(workspace, document, sections, namespaces):
     """Type all code of some sections into one shell, and return the shell's output."""
     script = ["set -eE", "trap 'echo failed: $BASH_COMMAND' ERR",
-              "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # after a failure
+              "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # for runs that fail
     for language, text in blocks(document, sections):
         if language == "python":
             text = f"/usr/bin/python3 - <<'END'\n{text}END\n"
-        # The namespaces alone get names that belong to this run.
+        # Only the namespaces get names that belong to this run.
         text = re.sub(rf"(?<![/\w])({namespaces})\b(?!\.)", rf"{workspace.prefix}-\1", text)
         script.append(text.replace("build/apps/", netlab.BUILD + "/apps/"))
     check(len(script) > 2, "no code was found")

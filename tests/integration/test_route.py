@@ -115,7 +115,7 @@ def no_packet_is_lost_while_routes_change(workspace):
                       text=True)
     changes = 0
     while ping.poll() is None:
-        # More specific and less, by MAC address and by neighbour, and the neighbour itself.
+        # More and less specific routes, by MAC address and by neighbour, and the neighbour itself.
         hopsight(node, "route", "add", "2001:db8:2::/48", "--port", "east", "--mac", right.mac)
         hopsight(node, "route", "add", "2001:db8:2::/120", "--via", B)
         hopsight(node, "neighbour", "add", B, "--port", "east", "--mac", right.mac)

@@ -124,7 +124,7 @@ def whatever_moment_a_node_is_killed_at_what_it_confirmed_is_there_afterwards(wo
         before = rules
         states, confirmed = stream_until_killed(node, Stream(dice, rules), dice.uniform(0.01, 0.6))
         rules = again(node)
-        # Done in order: all that were confirmed, and perhaps some of those behind them.
+        # Requests are done in order: all confirmed ones, and perhaps some of those after them.
         possible = [before, *states][confirmed:]
         check(rules in possible, f"life {life}, seed {SEED}: of {len(states)} sent and {confirmed} "
               f"confirmed, the rules are as after none of those: {len(rules)} rules")
@@ -177,7 +177,7 @@ def a_full_disk_refuses_changes_and_nothing_else(workspace):
     except Refused as refused:
         equal(refused.error["code"], "not_saved", "code")
         check("No space left on device" in refused.error["message"], refused.error)
-    # Too long for what is left, all of it or nothing; and what only asks goes on.
+    # A request too long for the remaining space is refused as a whole, and questions still work.
     before, generation = all_rules(node), node.call("node_get")["generation"]
     equal(len(before), installed, "rules")
     reply = json.loads(node.client.raw(json.dumps(

@@ -26,7 +26,7 @@ class Port:
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.socket.bind((name, ETH_P_ALL))
         self.socket.setblocking(False)
-        # What a socket sends itself it does not see.
+        # A socket does not receive what it sends itself.
         self.sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.sender.bind((name, 0))
         self.files = {}
@@ -74,7 +74,7 @@ class Panel:
         if name not in self.wires:
             return
         port, fates = self.wires[name]
-        # An equal number of draws for each frame.
+        # Each frame uses the same number of draws.
         lost, copied, held = (self.rng.random() < fates.get(key, 0)
                               for key in ("loss", "copy", "hold"))
         if lost:

@@ -27,7 +27,7 @@ SECOND = rules.SECOND
 
 Finding = collections.namedtuple("Finding", "kind text")
 
-# Flags, and what of a hop or of the whole way they may make wrong.
+# Flags, and the members of a hop or of the whole path that they may make wrong.
 COUNTS = {"tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "loss_ratio", "rx_bytes",
           "span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps",
           "unattributed_lost_packets"}
@@ -159,7 +159,7 @@ class Judge:
             self.say("entries_missing", f"{name}: no report lacks one")
 
     def hop(self, life, hop, ends, last_hop, marks, name, start, end, length):
-        # [26] No flag but one says that counts are not to be believed.
+        # [26] Only the flags about counts excuse these.
         for key in ("tx_packets", "rx_packets", "rx_bytes"):
             if hop.get(key, 0) < 0 and not marks - {"negative_delay", "unsynchronised"}:
                 self.say("negative", f"{name} {key}: {hop[key]}")
@@ -313,7 +313,7 @@ def read_published(path):
             if "qos_report" in message:
                 window = message["qos_report"]
                 window["at_ns"] = json.loads(line)["at_ns"]
-                window.setdefault("node_id", window["path"][-1])  # a reply of the sink
+                window.setdefault("node_id", window["path"][-1])  # from a reply of the sink
                 windows[window["ns_id"]].append(window)
             elif "int_report" in message:
                 report = message["int_report"]
@@ -380,7 +380,7 @@ def run_lab(path, folder, words=()):
         [os.path.join(BUILD, "apps", "hopsight-lab"), "run", path, "--quiet", "--json", files[0],
          "--packets", files[1], "--published", files[2], *words],
         cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    # What a scenario expects of itself is not this judge's matter.
+    # This judge ignores what a scenario expects of itself.
     if done.returncode not in (0, 1) or not os.path.exists(files[2]):
         raise LabFailed(f"hopsight-lab ended with {done.returncode}: {done.stderr.strip()}")
     with open(files[0], encoding="utf-8") as f:

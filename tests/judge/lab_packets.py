@@ -70,7 +70,7 @@ class Way:
 
     def __init__(self, ns_id, nodes, outages):
         self.ns_id, self.nodes, self.outages = ns_id, nodes, outages
-        self.held = {}       # (number, node, time): stops that no line has led on from
+        self.held = {}  # (number, node, time): stops without a following line
         self.stops = collections.defaultdict(list)  # by node
         self.sent = collections.Counter()
         self.sent_bytes = collections.Counter()
@@ -83,7 +83,7 @@ class Way:
         """One line: sent by start to end; no end: to its host."""
         at, number, copy = int(row[0]), int(row[5]), row[6] == "1"
         if copy and end:
-            # Of the frame whose line came just before.
+            # This is the frame of the line before.
             self.arrive(self.latest, end, row, order, 0)
             return
         waiting = self.held.get((number, start, at))

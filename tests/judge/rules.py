@@ -121,7 +121,7 @@ class Life:
         return rounded(sum(of), len(of)) if of else None
 
 
-# What a number is made of, at the stops a and b of a report ([22]).
+# The members that a number is made of, at the stops a and b of a report ([22]).
 NEEDS = {
     "loss": lambda r, a, b: r.has_packets(a) and r.has_packets(b),
     "received": lambda r, a, b: r.has_packets(b),
@@ -152,7 +152,7 @@ def span_numbers(life, ends, last_hop, start, end, length):
     of = life.span(ends, "received", start, end)
     if of and not last_hop and of[2].tx is not None and of[3].tx is not None:
         numbers["node_lost_packets"] = of[3].rx - of[2].rx - (of[3].tx - of[2].tx)
-    # Where the node before it never counts, its own counts are all there is.
+    # If the node before it never counts, only its own counts exist.
     counted = not last_hop and life.span(ends, "loss", start, end)
     of = counted or (of if last_hop or not life.edge(ends, "loss", end) else None)
     if of:

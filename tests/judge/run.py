@@ -24,7 +24,7 @@ SCENARIOS = os.path.join(judge.ROOT, "config", "lab")
 LEFT_OUT = ("fat-tree-20", "paper-overhead-none")  # too large; no telemetry
 SECONDS, SLOWER = 8, 4
 FAST_BPS, MUCH_SLOWER = 100_000_000, 40
-LEAD_S, TAIL_S = 1.5, 5  # before the first event, and behind it
+LEAD_S, TAIL_S = 1.5, 5  # before the first event, and after the last
 
 
 def shorter(scenario):

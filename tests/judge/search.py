@@ -25,7 +25,7 @@ sys.path[:0] = [HERE]
 
 import judge  # noqa: E402
 
-ROWS = 40000  # lines of packets of a scenario, roughly
+ROWS = 40000  # approximate number of packet lines of a scenario
 FULL, WITH_COUNT = 0x7000E000, 0xF000E000
 MS = 10**6
 # The source's entry, in a trace type.
@@ -66,14 +66,14 @@ def diamond(rng):
 def ring(rng):
     n = rng.randint(4, 6)
     names = [f"n{i}" for i in range(n)]
-    names = names[:1] + names[2:] + names[1:2]  # the first and the last are hosts' nodes
+    names = names[:1] + names[2:] + names[1:2]  # the first and the last are the hosts' nodes
     order = [f"n{i}" for i in range(n)]
     links = [link_between(rng, a, b) for a, b in zip(order, order[1:] + order[:1])]
     return names, links, "shortest_path", n - 2
 
 
 # ---- what happens on it ----
-# Each adds one thing to a scenario. `middle` is its links that every packet may pass.
+# Each function adds one thing to a scenario. `middle` has the links that every packet may pass.
 
 def loss(rng, s):
     for link in rng.sample(s["links"], rng.randint(1, len(s["links"]))):
@@ -129,7 +129,7 @@ def again(rng, s):
     when, node = at(rng, s), rng.choice([n["name"] for n in s["nodes"]] + ["*"])
     gap = 0 if some(rng, 0.6) else round(logarithmic(rng, 0.001, 1), 3)
     if any("request" in event and abs(event["at_s"] - when) < 2.2 for event in s["events"]):
-        return  # a rule that is out cannot be taken out
+        return  # a removed rule cannot be removed again
     request = dict(s["requests"][0]["int_request"])
     s["events"].append({"at_s": when, "node": node, "request": {
         "int_delete": {"ns_id": request["ns_id"]}}})
@@ -212,11 +212,11 @@ THINGS = {f.__name__: f for f in (
     spray, link_changes, rate_changes, clocks, partial, in_band, tight, pauses)}
 WEIGHTS = dict.fromkeys(THINGS, 1) | {"loss": 3, "restart": 4, "again": 3, "spray": 2,
                                       "path_change": 2, "jitter": 2}
-# Of lines alone, and of nets alone.
+# The forwarding mode that a thing needs.
 ONLY = {"path_change": "shortest_path", "spray": "shortest_path"}
 
 
-# What no scenario has together but with --all, each with the reason; the run says so.
+# Combinations that only --all allows, each with the reason; the run prints them.
 EXCLUDED = {
     ("partial", "restart or again"): "after a restart a number may begin with the first report that has "
                                      "its field, and end before the restart with the last",

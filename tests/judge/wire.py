@@ -3,7 +3,7 @@
 
 import collections
 
-# bits: what the node wrote; values: by name.
+# bits: the fields that the node wrote; values: by name.
 Entry = collections.namedtuple("Entry", "node bits values")
 Telemetry = collections.namedtuple("Telemetry", "ns_id e2e hbh source hops")
 
