@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs test functions, each in a process of its own with a time limit, one line for each.
+"""Runs test functions, each in a process of its own with a time limit, and prints a line for each.
 
-A test's name is its function's, read as a sentence. It fails by raising, and skips by raising Skip
-with the reason. It is given a Workspace, which removes what it leaves behind.
+A test's name is its function's name, read as a sentence. A test fails by raising, and skips by
+raising Skip with the reason. It gets a Workspace, which removes what the test leaves behind.
 
-A test of how long something takes or how much of a processor it needs has several looks: what else runs
-on a machine makes it worse and never better, so one look within the bound shows that the program keeps
-it. The line tells how many looks there were, and what the first ones saw.
+A test of speed or processor time has several looks. Other work on the machine makes its result worse
+and never better, so one look within the bound shows that the program keeps the bound. The line says
+how many looks there were, and what the first ones measured.
 
---plain runs those about what nodes do to packets, with nodes that take the general code for every
+--plain runs the tests about packets, with nodes that use the general code for every
 packet (docs/benchmark-method.md, "Special and plain code").
 """
 
@@ -31,7 +31,7 @@ os.environ.setdefault("HS_SANDBOX_KILL", "1")
 
 
 class Skip(Exception):
-    """The machine does not have what the test needs."""
+    """The machine lacks what the test needs."""
 
 
 def test(limit_s=60, path=False, looks=1):
@@ -54,7 +54,7 @@ def equal(got, expected, what=""):
 
 
 def until(condition, limit_s, what, interval_s=0.02):
-    """The first true value of condition() within a limit; `what` (or what()) was waited for."""
+    """Returns the first true value of condition() within a limit; `what` (or what()) names it."""
     end = time.monotonic() + limit_s
     while True:
         value = condition()
@@ -153,7 +153,7 @@ def _show_logs(folder):
 
 
 def _look(function, limit_s, looks):
-    """The outcome of the first look that passes, or of the last one."""
+    """Returns the outcome of the first look that passes, or of the last one."""
     for look in range(1, looks + 1):
         outcome, said = _run(function, limit_s)
         if outcome != "FAIL" or look == looks:
@@ -165,7 +165,7 @@ def _look(function, limit_s, looks):
 
 
 def main(argv=None):
-    """Runs all registered tests, or those whose names contain one of the words given."""
+    """Runs all registered tests, or those whose names contain one of the given words."""
     arguments = (argv or sys.argv)[1:]
     plain = "--plain" in arguments
     words = [word.replace("_", " ") for word in arguments if word != "--plain"]

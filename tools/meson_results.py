@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints one PASS, FAIL or SKIP line for each test of a meson log (one JSON object to a line)."""
+"""Prints one PASS, FAIL or SKIP line for each test of a meson log (one JSON object per line)."""
 
 import json
 import sys

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""NDR, PDR, MRR and latency of a Hopsight node, with tests/bench/loadgen as the generator.
+"""Measures NDR, PDR, MRR and latency of a Hopsight node, with tests/bench/loadgen as the generator.
 
     ndr.py --config config/bench-memif.json          a node on memif or vhost ports
-    ndr.py --config FILE --device W --device W       the generator's own two ports are named
-    ndr.py --in-process                              a node of the generator's process, virtual time
+    ndr.py --config FILE --device W --device W       W names each of the generator's own two ports
+    ndr.py --in-process                              a node in the generator's process, virtual time
 
-What the figures mean and where they are defined: tools/ndr_search.py and docs/benchmark-method.md.
+tools/ndr_search.py and docs/benchmark-method.md define the figures.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def machine():
 # ---- the node ----
 
 class Node:
-    """A hopsightd that this script starts and ends, or one that runs already."""
+    """A hopsightd that this script starts and ends, or one that already runs."""
 
     def __init__(self, options):
         self.build = options.build
@@ -80,7 +80,7 @@ class Node:
         self.running = options.running
 
     def _make_folders(self):
-        """Of the sockets that memif and vhost devices have."""
+        """Returns the socket paths of memif and vhost devices."""
         for port in self.config["ports"]:
             for path in re.findall(r",(?:socket|iface)=(/[^,]+)", port.get("devargs", "")):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -105,7 +105,7 @@ class Node:
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def losses(self):
-        """What the node knows of packets that it did not pass on, by reason."""
+        """Returns what the node counted of packets that it did not forward, by reason."""
         found = {}
         for port in (self.ask("ports") or {"ports": []})["ports"]:
             counts = {**port["drops"],
@@ -129,7 +129,7 @@ class Node:
 
 
 def peer_device(number, port):
-    """The generator's device for the other end of a node's port."""
+    """Returns the generator's device for the other end of a node's port."""
     words = port.get("devargs", "").split(",")
     settings = dict(word.split("=", 1) for word in words[1:])
     if words[0].startswith("net_memif"):
@@ -172,7 +172,8 @@ class Generator:
         return self._read()
 
     def warm_up(self, frame_bytes):
-        """Until frames come back: a link may be up a while before the node takes notice."""
+        """Waits until frames come back, because a link may be up for a while before the node
+        detects it."""
         end = time.monotonic() + WARM_UP_LIMIT_S
         while True:
             trial = self.trial(10000, 0.1, frame_bytes)
@@ -229,7 +230,8 @@ def spread(trials, value):
 
 
 def real_time(generator, options, frame_bytes, pps):
-    """With the node and without it, in turns: the machine's own absences are in both."""
+    """Measures with the node and without it, alternately, so that both include the machine's own
+    pauses."""
     kinds = {"node": [], "bare": []}
     for _ in range(options.rounds):
         for kind, word in (("node", "turns"), ("bare", "bare")):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds NDR, PDR and MRR of a device by trials; what a trial is made of is the caller's.
+"""Finds NDR, PDR and MRR of a device by trials; the caller decides what a trial is.
 
-Throughput is RFC 2544, 26.1 (RFC 8219, 7.1, refers to it): the highest rate without loss. Names and
-values are those of FD.io CSIT (Performance Test Methodology): NDR is the highest load with no loss,
-PDR that with a loss of at most 0.5 %, MRR what is received under the highest load there is, whatever
-is lost. The repetition of a trial that failed is the loss verification of ETSI GS NFV-TST
-009, 12.3.3, which RFC 9004 recommends too: a loss that does not come again was the machine's. That
-all rates share their trials, and a search begins where the other one ended, is MLRsearch's idea
-(draft-ietf-bmwg-mlrsearch).
+Throughput is that of RFC 2544, 26.1 (RFC 8219, 7.1, refers to it): the highest rate without loss.
+Names and values are those of FD.io CSIT (Performance Test Methodology). NDR is the highest load
+without loss. PDR is the highest load with a loss of at most 0.5 %. MRR is the rate received under the
+highest possible load, with any loss. A failed trial is repeated. This is the loss verification of
+ETSI GS NFV-TST 009, 12.3.3, which RFC 9004 also recommends: a loss that does not come again was the
+machine's. All rates share their trials, and a search begins where the other one ended. This is the
+idea of MLRsearch (draft-ietf-bmwg-mlrsearch).
 """
 
 import statistics
@@ -38,7 +38,8 @@ class Search:
         return result
 
     def mrr(self, n):
-        """Received at the highest load, the mean of n trials; and the highest load itself."""
+        """Returns what is received at the highest load, as the mean of n trials, and the highest
+        load."""
         trials = [self.trial(0) for _ in range(n)]
         return (statistics.mean(t["received_pps"] for t in trials),
                 max(t["offered_pps"] for t in trials))
@@ -48,7 +49,7 @@ class Search:
         return trial["received_packets"] > 0 and trial["loss_ratio"] <= loss_ratio
 
     def passes(self, pps, loss_ratio):
-        """Does a trial at this rate meet the goal? One that failed is repeated."""
+        """Returns whether a trial at this rate meets the goal. A failed trial is repeated."""
         known = [t for asked, t in self.trials if asked == pps]
         if any(self._met(t, loss_ratio) for t in known):
             return True
@@ -59,8 +60,8 @@ class Search:
         return False
 
     def _ceiling(self, loss_ratio, high):
-        """The highest rate that passed (0: none did) and a higher one that failed; the same where
-        none failed."""
+        """Returns the highest rate that passed (0: none) and a higher one that failed; both are
+        equal if none failed."""
         low = 0
         for _ in range(GROWTH_STEPS):
             if not self.passes(high, loss_ratio):
@@ -69,8 +70,8 @@ class Search:
         return low, low
 
     def find(self, loss_ratio, high, first=None):
-        """The highest rate that meets a goal. `high` need not fail; `first` is tried before the
-        middle of the interval."""
+        """Returns the highest rate that meets a goal. `high` need not fail; `first` is tried before
+        the middle of the interval."""
         low, high = self._ceiling(loss_ratio, high)
         if first and low < first < high:
             if self.passes(first, loss_ratio):
@@ -80,7 +81,7 @@ class Search:
         return self._halve(loss_ratio, low, high)
 
     def find_below(self, loss_ratio, top):
-        """As find, but no rate above `top` is tried."""
+        """Does the same as find, but tries no rate above `top`."""
         return top if self.passes(top, loss_ratio) else self._halve(loss_ratio, 0, top)
 
     def _halve(self, loss_ratio, low, high):
@@ -94,13 +95,13 @@ class Search:
         return low
 
     def below(self, low, loss_ratio):
-        """What was really offered in the best trial up to a rate: less than was asked for where the
-        generator was not given its time."""
+        """Returns what was really offered in the best trial up to a rate. It is less than requested
+        if the generator did not get its processor time."""
         return max((t["offered_pps"] for asked, t in self.trials
                     if 0 < asked <= low and self._met(t, loss_ratio)), default=0.0)
 
     def rates(self, mrr_trials):
-        """All three, as a dict."""
+        """Returns all three as a dict."""
         mrr, highest = self.mrr(mrr_trials)
         if not mrr:
             return {"mrr_pps": 0.0, "pdr_pps": 0.0, "ndr_pps": 0.0, **self.quality()}
@@ -113,7 +114,7 @@ class Search:
                 "ndr_pps": self.below(ndr, 0.0), **self.quality()}
 
     def quality(self):
-        """How far the figures can be trusted."""
+        """Returns how far the figures can be trusted."""
         return {"trials": len(self.trials), "repeated_trials": self.repeated,
                 "short_trials": sum(t["offered_pps"] < SHORT_RATIO * asked
                                     for asked, t in self.trials)}

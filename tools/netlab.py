@@ -19,7 +19,7 @@ START_LIMIT_S = 40
 
 
 class Refused(Exception):
-    """The node said no; .error is the reply's error object."""
+    """The node refused a request; .error is the reply's error object."""
 
     def __init__(self, error):
         super().__init__(f"{error.get('code')} {error.get('path')}: {error.get('message')}")
@@ -27,13 +27,14 @@ class Refused(Exception):
 
 
 def use_keys(sock, secret, server):
-    """Makes a socket of pyzmq a client with NAME.secret, of the one whose NAME.pub is `server`."""
+    """Makes a pyzmq socket a client with NAME.secret, of the server whose NAME.pub is `server`."""
     sock.curve_publickey, sock.curve_secretkey = zmq.auth.load_certificate(secret)
     sock.curve_serverkey, _ = zmq.auth.load_certificate(server)
 
 
 class Client:
-    """Requests to one node over a plain REQ socket; with `keys`, use_keys' two files, over CURVE."""
+    """Sends requests to one node over a plain REQ socket; with `keys`, use_keys' two files, over
+    CURVE."""
 
     def __init__(self, endpoint, limit_s=5, keys=None):
         self.endpoint = endpoint
@@ -50,7 +51,8 @@ class Client:
         self.socket.connect(self.endpoint)
 
     def raw(self, message):
-        """One message as bytes; the reply as bytes. zmq.Again when none comes in time."""
+        """Sends one message as bytes. Returns the reply as bytes. Raises zmq.Again if none comes in
+        time."""
         if self.socket is None:
             self._open()
         try:
@@ -67,7 +69,7 @@ class Client:
         return reply["ok"]
 
     def transaction(self, requests):
-        """All or nothing; the list of `ok` objects."""
+        """Sends a transaction, all or nothing. Returns the list of `ok` objects."""
         reply = json.loads(self.raw(json.dumps(requests).encode()))
         if isinstance(reply, list):
             for one in reply:
@@ -149,7 +151,7 @@ class Node:
         return self.client.call(verb, **arguments)
 
     def stop(self, limit_s=10):
-        """SIGTERM; the exit code and the seconds that it took."""
+        """Sends SIGTERM. Returns the exit code and the seconds that the end took."""
         begin = time.monotonic()
         self.client.close()
         self.process.send_signal(signal.SIGTERM)
@@ -199,7 +201,7 @@ def pcap(name, number, side, rx=None, tx=None, mtu=9000):
 
 
 def veth(a_namespace, a_name, b_namespace, b_name, mtu=1500):
-    """A pair with one end in each namespace, up, without any offload that alters frames."""
+    """A veth pair with one end in each namespace, up, without offloads that alter frames."""
     run("ip", "link", "add", a_name, "netns", a_namespace, "mtu", str(mtu), "type", "veth",
         "peer", "name", b_name, "netns", b_namespace, "mtu", str(mtu))
     for namespace, name in ((a_namespace, a_name), (b_namespace, b_name)):
@@ -215,7 +217,7 @@ def mac_of(namespace, name):
 
 
 class Host:
-    """A namespace with one interface and an IPv6 address, as a user's machine."""
+    """A namespace with one interface and an IPv6 address, like a user's machine."""
 
     def __init__(self, workspace, name, address):
         self.workspace = workspace
@@ -227,13 +229,13 @@ class Host:
                 f"net.ipv6.conf.default.{key}={value}")
 
     def configure(self):
-        """After the interface is there."""
+        """Call this after the interface exists."""
         run("ip", "-n", self.namespace, "addr", "add", f"{self.address}/64", "dev", self.interface,
             "nodad")
         self.mac = mac_of(self.namespace, self.interface)
 
     def knows(self, other):
-        """A fixed neighbour, so that no packet but the test's own is on the way."""
+        """Adds a fixed neighbour, so that only the test's own packets are on the way."""
         run("ip", "-n", self.namespace, "neigh", "replace", other.address, "lladdr", other.mac,
             "dev", self.interface, "nud", "permanent")
 
@@ -245,10 +247,8 @@ class Host:
 
 
 class Chain:
-    """host1 - node 1 - node 2 ... node n - host2; ends on veth, links on memif or veth.
-
-    Node i works in namespace n<i>; its ports are called west and east.
-    """
+    """host1 - node 1 - node 2 ... node n - host2. Ends are on veth, links on memif or veth. Node i
+    works in namespace n<i>; its ports are called west and east."""
 
     def __init__(self, workspace, nodes=4, link="memif", host_mtu=1500, net_mtu=1800, ring=12,
                  cores=(0, 1), **config):
@@ -294,8 +294,8 @@ class Chain:
         return self
 
     def _wait_links(self):
-        """A memif link is up at most a second after both its ends are there; until then a host's
-        own first packets are dropped at it, which .at_start keeps apart from what happens later."""
+        """A memif link is up at most a second after both its ends exist. Until then, a host's first
+        packets are dropped there. .at_start keeps these apart from later drops."""
         end = time.monotonic() + START_LIMIT_S
         while not all(port["link_up"] for node in self.nodes
                       for port in node.call("ports_get")["ports"]):
@@ -306,7 +306,7 @@ class Chain:
             node.at_start = {port["name"]: port for port in node.call("ports_get")["ports"]}
 
     def install(self, *rules):
-        """The same rules on every node, each node's in one transaction."""
+        """Installs the same rules on every node, in one transaction for each node."""
         for node in self.nodes:
             node.client.transaction([{"int_request": rule} for rule in rules])
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Three nodes between two hosts for a long time, under traffic and attack: does anything grow, end
-or stop adding up? As root; prints progress, and exits 1 where something did.
+"""Runs three nodes between two hosts for a long time, under traffic and attack, and checks that
+nothing grows, ends or stops adding up. Needs root; prints progress, and exits with 1 after a failure.
 
-All at once: real UDP both ways; rules that come and go; the middle node restarted, every other time
-by SIGKILL; clients of the API that send junk, floods and never read; a host that forges telemetry.
-Every second each node is looked at: audit, resident memory, descriptors, time to answer.
+All of this happens at once: real UDP in both directions; rules that are installed and removed; a
+middle node that restarts, every second time by SIGKILL; API clients that send junk, send floods and
+never read; a host that forges telemetry. Each node is checked every second: audit, resident memory,
+descriptors, and the time to answer.
 
     soak.py [--seconds 1800] [--restart-every 20] [--every 10] [--seed N] [--json]
 """
@@ -51,7 +52,7 @@ class Stopped(Exception):
 
 
 class Actor(threading.Thread):
-    """Does something again and again until told to stop; what it raises is kept for the end."""
+    """Does something repeatedly until told to stop. An exception is kept for the end."""
 
     def __init__(self, name, step, interval_s):
         super().__init__(name=name, daemon=True)
@@ -72,7 +73,7 @@ class Actor(threading.Thread):
 # ---- traffic ----
 
 class Traffic:
-    """UDP from one host to the other, and what of it arrived."""
+    """UDP from one host to the other, and the part of it that arrived."""
 
     def __init__(self, source, destination, port, burst):
         with InNamespace(source.namespace):
@@ -141,7 +142,7 @@ class HostileHost:
 # ---- a hostile client ----
 
 class HostileClient:
-    """Junk, broken and huge requests, floods that are never read, connections that say nothing."""
+    """Junk, broken and huge requests, floods that are never read, and silent connections."""
 
     def __init__(self, endpoints, rng):
         self.endpoints, self.rng = endpoints, rng
@@ -228,8 +229,8 @@ def descriptors(pid):
 
 
 def fit(points):
-    """Slope of a line through medians of blocks, and its standard error; neighbours in time are not
-    independent, blocks nearly so."""
+    """Returns the slope of a line through medians of blocks, and its standard error. Neighbours in
+    time are not independent; blocks nearly are."""
     size = max(1, len(points) // BLOCKS)
     blocks = [sorted(points[i:i + size], key=lambda p: p[1])[size // 2]
               for i in range(0, len(points) - size + 1, size)]
@@ -245,7 +246,7 @@ def fit(points):
 
 
 class Looker:
-    """The figures of one node."""
+    """Returns the figures of one node."""
 
     def __init__(self, node):
         self.node = node
@@ -343,7 +344,7 @@ class Soak:
                  f"{self.actors[3].done} attacks, {self.actors[4].done} changes of rules")
 
     def run(self):
-        """Problems; empty where all went well."""
+        """Returns the problems; the list is empty if all went well."""
         options = self.options
         for node in self.nodes:
             self.rest_fds[node.name] = descriptors(node.process.pid)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder, processes and network namespaces that end together, however their owner ends."""
+"""A folder, processes and network namespaces that end together, in whatever way their owner
+ends."""
 
 import ctypes
 import glob
@@ -15,7 +16,7 @@ _CLONE_NEWNET = 0x40000000
 
 
 def run(*argv, **kwargs):
-    """Runs a command to its end; its output, or an error that shows what it said."""
+    """Runs a command to its end. Returns its output, or raises an error with the output."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL, **kwargs)
     if done.returncode:
@@ -28,7 +29,7 @@ def _die_with_parent():
 
 
 class InNamespace:
-    """The calling thread is in a namespace for a while: sockets opened there stay there."""
+    """Moves the calling thread into a namespace for a while; sockets opened there stay there."""
 
     def __init__(self, name):
         self.name = name
@@ -71,7 +72,7 @@ class Workspace:
         return whole
 
     def spawn(self, argv, namespace=None, log=None, **kwargs):
-        """Starts a program that dies with this process; log names its file for both outputs."""
+        """Starts a program that dies with this process; log names the file for both outputs."""
         if namespace:
             argv = ["ip", "netns", "exec", namespace, *argv]
         if log:
@@ -84,7 +85,7 @@ class Workspace:
         return process
 
     def close(self):
-        """Ends everything in order; what at_close functions raise comes out at the end."""
+        """Ends everything in order. Raises what at_close functions raised."""
         problems = []
         for function in reversed(self.at_close):
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the attacks share."""
+"""Common functions of the attacks."""
 
 import os
 

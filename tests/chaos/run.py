@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs all attacks on nodes and controllers, or those whose names contain one of the words given.
-
-Each lasts a few seconds, or CHAOS_SECONDS (attack.SECONDS) where a longer one finds more."""
+"""Runs all attacks on nodes and controllers, or those whose names contain one of the given words.
+Each takes a few seconds, or CHAOS_SECONDS (attack.SECONDS) if a longer attack finds more."""
 
 import importlib
 import os

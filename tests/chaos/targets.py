@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes and controllers that need no interface, and how well they bear what is done to them."""
+"""Nodes and controllers that need no interface, and checks of how they withstand an attack."""
 
 import ctypes
 import json
@@ -20,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def ring_node(workspace, name="n3", started=True, **config):
-    """Two ring ports: nothing comes in, and all of the API is there."""
+    """A node with two ring ports: it receives no packets, and has the whole API."""
     ports = [{"name": port, "devargs": f"net_ring{i}", "side": side}
              for i, (port, side) in enumerate((("in", "host"), ("out", "network")))]
     node = Node(workspace, 3, ports, name=name, **config)
@@ -28,7 +28,7 @@ def ring_node(workspace, name="n3", started=True, **config):
 
 
 def _measured_frame(i):
-    """With telemetry of one hop, as a node before this one writes it."""
+    """A packet with telemetry of one hop, as a node before this one writes it."""
     a, b = (fr.address(f"2001:db8::{n}") for n in (1, 2))
     hop = struct.pack("!HHHHQII", 1, 0xE000, i, i, time.time_ns(), i * 100, i * 100)
     e2e = struct.pack("!QII", time.time_ns(), i, i * 100)
@@ -38,7 +38,8 @@ def _measured_frame(i):
 
 
 def reporting_node(workspace, name="n3", **config):
-    """Not started. Its worker never rests, and there are more reports than can be published."""
+    """A node that is not started. Its worker never rests and makes more reports than can be
+    published."""
     replay = workspace.path("in.pcap")
     fr.write_pcap(replay, [_measured_frame(i) for i in range(64)])
     ports = [{"name": "a", "side": "network", "mtu": 1800,
@@ -49,14 +50,14 @@ def reporting_node(workspace, name="n3", **config):
 
 
 def patient(target):
-    """What is asked from now on has a minute: an audit looks for a moment without reports."""
+    """Requests from now on may take a minute: an audit looks for a moment without reports."""
     target.client.close()
     target.client.limit_ms = 60000
     return target
 
 
 class Controller:
-    """hopsight-controller of one node."""
+    """hopsight-controller for one node."""
 
     def __init__(self, workspace, node, name="ctl", **control):
         self.name, self.api = name, f"ipc://{workspace.path(name)}.api"
@@ -85,7 +86,7 @@ class Controller:
         return self.client.call(verb, **arguments)
 
     def sees_the_node(self):
-        """Does the node answer it?"""
+        """Returns whether the node answers the client."""
         return self.call("node_get")["nodes"][0]["reachable"]
 
 
@@ -95,13 +96,13 @@ def resident_bytes(process):
 
 
 def kill(child):
-    """One of fork_client, as kill -9 does."""
+    """Kills a process of fork_client, as kill -9 does."""
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 
 
 def fork_client(behave, wait=True):
-    """behave(), in a process of its own that then waits to be killed; until it has done so."""
+    """Calls behave() in a process that then waits to be killed. Returns when behave() is done."""
     ready, done = os.pipe()
     child = os.fork()
     if child == 0:
@@ -123,7 +124,7 @@ def fork_client(behave, wait=True):
 
 
 class Bystander:
-    """A client that asks all the time, and the times that it waited."""
+    """A client that asks all the time, and its waiting times."""
 
     def __init__(self, target, verb="hello"):
         self.client, self.verb = Client(target.api, keys=target.client.keys), verb
@@ -145,7 +146,7 @@ class Bystander:
         self.client.close()
 
     def stop(self):
-        """The 99th percentile, in seconds."""
+        """Returns the 99th percentile, in seconds."""
         self.ended = True
         self.thread.join()
         check(self.failure is None, f"another client was not answered: {self.failure!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One client asks for as much as it can, and another wants its answers meanwhile."""
+"""One client asks for as much as it can, while another client wants its answers."""
 
 import json
 import os
@@ -62,7 +62,7 @@ SHAPES = [b"{}", b"[]", b"1", b'""', b"null", b'"\\u0041"', b"1e9", b'{"a":[]}',
 
 
 def any_question(chance):
-    """Something as large as a message may be, of one of many shapes."""
+    """Returns a message as large as allowed, in one of many shapes."""
     kind = chance.randrange(3)
     if kind == 0:
         return chance.choice(list(QUESTIONS.values()))
@@ -76,8 +76,8 @@ def any_question(chance):
 
 
 def go_first(*processes):
-    """What answers, and this process, go before all else that wants the cores: what is measured is
-    how long one client makes another wait, and not how busy the machine is."""
+    """Gives the answering threads and this process priority over all other work on the cores. The
+    test measures how long one client makes another wait, not how busy the machine is."""
     try:
         for pid in processes:
             for thread in os.listdir(f"/proc/{pid}/task"):
@@ -91,7 +91,7 @@ def go_first(*processes):
 
 
 class Attacker:
-    """A process that sends what `make` gives, again and again, two ahead of the replies."""
+    """A process that repeatedly sends what `make` returns, two requests ahead of the replies."""
 
     def __init__(self, target, make):
         self.target, self.make = target, make
@@ -119,7 +119,7 @@ class Attacker:
             os.write(say, len(reply).to_bytes(8, "little"))
 
     def stop(self):
-        """The lengths of the replies."""
+        """Returns the lengths of the replies."""
         os.kill(self.process, signal.SIGTERM)
         with os.fdopen(self.told, "rb") as f:
             told = f.read()
@@ -130,7 +130,8 @@ class Attacker:
 
 
 def attacked(target, make, seconds):
-    """p99 of another client while one attacks; the longest reply to that one."""
+    """Returns the p99 of another client during the attack, and the longest reply to the
+    attacker."""
     attacker, bystander = Attacker(target, make), Bystander(target)
     time.sleep(seconds)
     p99 = bystander.stop()
@@ -150,7 +151,7 @@ def call_list(target, requests):
 
 
 def targets_of(workspace):
-    """A node and a controller that have the same rules, 10,000 of them."""
+    """A node and a controller with the same 10,000 rules."""
     node = ring_node(workspace, memory={"rules": 16384, "monitored_rules": 64})
     controller = Controller(workspace, node)
     for first in range(1, RULES, 2000):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Peers that die while their queues are full, for every kind of socket that nodes and controllers
-have. Some have asked for signs of life: the answers to these were where libzmq aborted."""
+"""Peers that die while their queues are full, for every kind of socket of nodes and controllers.
+Some send heartbeats: libzmq aborted in the answers to these."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _KEPT = []  # sockets that only the death of their process closes
 
 
 def greedy(endpoint):
-    """Asks for more than it takes, 190 KB an answer, and for signs of life beside."""
+    """Asks for more than it takes, with 190 KB an answer, and sends heartbeats."""
     dealer = zmq.Context.instance().socket(zmq.DEALER)
     _KEPT.append(dealer)
     dealer.linger, dealer.rcvhwm, dealer.sndtimeo = 0, 1, 300
@@ -57,14 +57,14 @@ def a_client_killed_before_its_replies_were_taken_ends_neither_node_nor_controll
 
 
 def listen_tcp():
-    """An endpoint of loopback that is free."""
+    """Returns a free endpoint on loopback."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return f"tcp://127.0.0.1:{sock.getsockname()[1]}"
 
 
 def flood(endpoint, kind, data):
-    """Sends until nothing more goes, takes nothing, and is reset in the middle of a message."""
+    """Sends until the socket is full, reads nothing, and is reset in the middle of a message."""
     connection = Zmtp(endpoint, kind)
     if kind == "SUB":
         connection.send(frame(b"\x01"))
@@ -98,7 +98,7 @@ def connections_reset_in_the_middle_of_everything_end_nothing(workspace):
 
 
 def deaf(workspace, endpoint, bound):
-    """Another process that wants everything and takes nothing."""
+    """Another process that subscribes to everything and reads nothing."""
     return workspace.spawn([sys.executable, "-c", f"""
 import time, zmq
 context = zmq.Context()
@@ -135,7 +135,7 @@ def subscribers_killed_or_stopped_while_their_queues_are_full_end_no_node(worksp
 
 
 def false_node(listener):
-    """Answers a controller with more than it asked for, and ends the connection in the middle."""
+    """Answers a controller with more than it asked for, and closes the connection in the middle."""
     while True:
         peer, _ = listener.accept()
         try:

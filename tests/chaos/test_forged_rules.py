@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests for rules, in band, from somebody on a link who is none of the nodes."""
+"""In-band requests for rules from an attacker on a link."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ KEY = "a" * 64
 
 
 def cbor(value):
-    """Enough of RFC 8949 for a request."""
+    """Encodes as much of RFC 8949 as a request needs."""
     def head(major, n):
         if n < 24:
             return bytes([major << 5 | n])
@@ -47,7 +47,7 @@ def request(ns_id, key=None, counter_ns=0, **more):
 
 
 def carrier(data, ns_id, chain):
-    """A packet of the flow that the request is about, as its source's node would send it."""
+    """Returns a packet of the request's flow, as its source's node would send it."""
     a, b = fr.address(A), fr.address(B)
     options = fr.options_header(fr.UDP, bytes([0x32, len(data)]) + data)
     body = options + fr.udp(a, b, ns_id % 60000 + 1, 7, b"forged")
@@ -56,7 +56,7 @@ def carrier(data, ns_id, chain):
 
 
 class Sender(threading.Thread):
-    """Frames in turn, `burst` of them every `interval_s`, until the end of the block."""
+    """Sends frames in turn, `burst` of them every `interval_s`, until the end of the block."""
 
     def __init__(self, port, frames, burst=1, interval_s=0.002):
         super().__init__()
@@ -80,7 +80,7 @@ class Sender(threading.Thread):
 
 
 def on_the_link(chain):
-    """Where what is sent comes to the second node, as if the first had sent it."""
+    """An interface whose frames reach the second node as if the first had sent them."""
     return RawPort(chain.nodes[0].namespace, "east")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clients that want more than their share: of memory, of connections, of replies."""
+"""Clients that want more than their share of memory, connections and replies."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def grown_mib(target, before):
 
 
 def endless(endpoint, size):
-    """Parts of a message that has no last one."""
+    """Returns parts of a message that never ends."""
     try:
         connection, part = Zmtp(endpoint), frame(bytes(size), MORE) * max(1, 65536 // (size + 2))
         end = time.monotonic() + SECONDS
@@ -142,7 +142,7 @@ def every_one_of_10_000_pipelined_requests_is_answered_in_order(workspace):
 
 
 def hold_connections(endpoint, n, first=HELLO):
-    """n connections that were begun and then say nothing."""
+    """Opens n connections that then send nothing."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, most), most))
     for _ in range(n):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short run of tools/soak.py: everything at once, for seconds."""
+"""A run of some seconds of tools/soak.py, with all attacks at once."""
 
 import json
 import os

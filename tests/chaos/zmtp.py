@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ZMTP 3 without encryption over a socket of the kernel's: for what no well-behaved library sends."""
+"""ZMTP 3 without encryption over a plain socket, for messages that no well-behaved library
+sends."""
 
 import socket
 import struct
@@ -31,7 +32,7 @@ HELLO = _GREETING + _ready("DEALER")
 
 
 class Zmtp:
-    """A connection whose handshake is done."""
+    """A connection after its handshake."""
 
     def __init__(self, endpoint, kind="DEALER", limit_s=10, accepted=None):
         if accepted:
@@ -59,13 +60,13 @@ class Zmtp:
         return parts
 
     def receive(self):
-        """The next frame's flags and content."""
+        """Returns the next frame's flags and content."""
         flags = self._exactly(1)[0]
         size = struct.unpack(">Q", self._exactly(8))[0] if flags & LARGE else self._exactly(1)[0]
         return flags, self._exactly(size)
 
     def reply(self):
-        """The last part of the next message."""
+        """Returns the last part of the next message."""
         while True:
             flags, content = self.receive()
             if not flags & (MORE | COMMAND):
@@ -75,7 +76,7 @@ class Zmtp:
         self.socket.sendall(data)
 
     def send_some(self, data):
-        """What goes without waiting for long; how many bytes that were."""
+        """Sends what can be sent without a long wait. Returns how many bytes that were."""
         self.socket.settimeout(0.3)
         sent = 0
         try:
@@ -86,7 +87,7 @@ class Zmtp:
         return sent
 
     def reset(self):
-        """Ends the connection as a machine does that does not know it any more."""
+        """Resets the connection, as a machine does that no longer knows it."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of what benchmarks with: the search for rates on simulated devices, scripts for pktgen."""
+"""Checks of the benchmark tools: the search for rates on simulated devices, and pktgen's
+scripts."""
 
 import os
 import random
@@ -15,7 +16,8 @@ LINK_PPS = 1000000.0
 
 
 class Device:
-    """Passes on at most `capacity` a second; what `lose(pps)` says is lost below that, too."""
+    """A device that forwards at most `capacity` packets a second. Below that, it loses
+    `lose(pps)`."""
 
     def __init__(self, capacity, lose=lambda pps: 0, offers=lambda pps: pps, overload=None):
         self.capacity, self.lose, self.offers = capacity, lose, offers

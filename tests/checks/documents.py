@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documents beside the code: keys of configurations, kinds of events, links."""
+"""Compares documents with the code: keys of configurations, kinds of events, links."""
 
 import glob
 import os
@@ -43,7 +43,7 @@ def read(*path):
 
 
 def tables(pattern):
-    """(name of a table, its keys) of each table in the sources."""
+    """Yields (name of a table, its keys) for each table in the sources."""
     for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
         text = read(path)
         words = dict(re.findall(r'#define\s+(\w+)\s+"(\w+)"', text))
@@ -52,7 +52,7 @@ def tables(pattern):
 
 
 def explained(text, section):
-    """Words in the first column of the tables of keys of one section."""
+    """Returns the words in the first column of the tables of keys of one section."""
     found = re.search(rf"^##+ {re.escape(section)}\b[^\n]*\n(.*?)(?=^##+ |\Z)", text,
                       re.DOTALL | re.MULTILINE)
     check(found, "no section", section)
@@ -68,8 +68,8 @@ def explained(text, section):
 
 
 def compare(text, pattern, places, sections):
-    """Each key of the sources is explained, and each that is explained is in the sources. Of keys
-    that only hold others (a section of its own, or a prefix of others) nothing is asked."""
+    """Each key of the sources is explained, and each explained key is in the sources. Keys that
+    only contain others (a section of its own, or a prefix of others) need no explanation."""
     there = {section: set() for section, _ in places.values()}
     for name, keys in tables(pattern):
         check(name in places, "table", name, "has no place in", "tests/checks/documents.py")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs as they were built: position-independent, relocations read-only, no stack that runs,
+"""Checks the built programs: position-independent, read-only relocations, no executable stack,
 checked copies, a protected stack."""
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which folder may include whose headers: the arrows of docs/architecture.md, as a table."""
+"""Which folder may include whose headers: the arrows of docs/architecture.md as a table."""
 
 import os
 import re
@@ -73,7 +73,7 @@ def sources(root, folders=("lib", "src")):
 
 
 def headers(root):
-    """Header name to the folders that have one of this name."""
+    """Maps each header name to the folders that have a header of this name."""
     found = {}
     for path in sources(root):
         if path.endswith((".h", ".def")):
@@ -89,7 +89,7 @@ def _foreign(folder, name):
 
 
 def _judge(folder, name, owners):
-    """What is wrong with folder including the header of this name; None if nothing."""
+    """Returns what is wrong if the folder includes the header of this name, or None."""
     base = os.path.basename(name)
     if base not in owners:
         return _foreign(folder, name)

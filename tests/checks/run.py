@@ -23,7 +23,7 @@ _COMMENT = {".c": "//", ".h": "//", ".def": "//", ".py": "#", ".sh": "#", ".buil
 
 
 def tracked():
-    """Files of the repository, new ones included, ignored ones not."""
+    """Returns the files of the repository, with new files and without ignored ones."""
     listing = subprocess.run(
         ["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached",
          "--others", "--exclude-standard"],
@@ -136,7 +136,7 @@ _FUNCTION_HEAD = re.compile(r"^[A-Za-z_][^;=#]*\(")
 
 
 def functions(text):
-    """(name, lines) of each function: house style puts its braces in the first column."""
+    """Yields (name, lines) of each function. House style puts its braces in the first column."""
     lines = text.splitlines()
     for i, line in enumerate(lines):
         if line != "{":

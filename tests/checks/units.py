@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The units of config/systemd: as tight as they say, and not too tight for the programs."""
+"""Checks config/systemd: the units are as tight as documented, and not too tight for the
+programs."""
 
 import os
 import re
@@ -34,7 +35,7 @@ def no_unit_is_more_exposed_than_it_must_be():
 
 
 def members(group, seen):
-    """The calls of a group of systemd's, groups in it included."""
+    """Returns the calls of a group of systemd's, including groups in it."""
     for line in analyze("syscall-filter", group).stdout.splitlines()[1:]:
         word = line.strip()
         if word.startswith("@"):
@@ -45,7 +46,7 @@ def members(group, seen):
 
 
 def allowed_by(unit):
-    """As systemd.exec(5) has it: the first line says that it is a list of what is allowed."""
+    """Reads the filter as in systemd.exec(5): the first line makes it a list of allowed calls."""
     allowed = set()
     with open(os.path.join(UNITS, unit + ".service"), encoding="ascii") as file:
         lines = re.findall(r"^SystemCallFilter=(.*)$", file.read(), re.M)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frames as bytes, and what telemetry they carry: written from the format's description, not from
-the switch's code, so that the two can disagree."""
+"""Frames as bytes, and the telemetry that they carry. This is written from the format's
+description, not from the switch's code, so that the two can disagree."""
 
 import ipaddress
 import random
@@ -57,13 +57,13 @@ def ethernet(packet, destination=MAC_B, source=MAC_A, tags=(), ethertype=0x86DD)
 
 
 def udp_frame(source_ip, destination_ip, sport, dport, payload, **more):
-    """`more` is Ethernet's: source, destination, tags."""
+    """`more` has Ethernet's values: source, destination, tags."""
     a, b = address(source_ip), address(destination_ip)
     return ethernet(ipv6(a, b, UDP, udp(a, b, sport, dport, payload)), **more)
 
 
 def options_header(next_header, options):
-    """A Hop-by-Hop or Destination Options header around option bytes, padded with PadN."""
+    """Returns a Hop-by-Hop or Destination Options header around option bytes, padded with PadN."""
     rest = -(2 + len(options)) % 8
     pad = b"" if rest == 0 else b"\0" if rest == 1 else bytes([1, rest - 2]) + bytes(rest - 2)
     body = options + pad
@@ -71,7 +71,7 @@ def options_header(next_header, options):
 
 
 def telemetry_options(ns_id, trace_type, hops=(), e2e=b""):
-    """Options 0x31 and 0x11; hops are entries as bytes."""
+    """Returns options 0x31 and 0x11; hops are entries as bytes."""
     entries = b"".join(hops)
     trace = struct.pack("!II", ns_id, trace_type) + entries
     return bytes([0x31, len(trace)]) + trace \
@@ -97,7 +97,8 @@ def _trace(data):
 
 
 def telemetry_of(frame):
-    """What options 0x31 and 0x11 of a frame say, hops from the source on; None without 0x31."""
+    """Decodes options 0x31 and 0x11 of a frame, hops from the source on. Returns None without
+    0x31."""
     at = 12
     while struct.unpack_from("!H", frame, at)[0] in (0x8100, 0x88A8):
         at += 4
@@ -144,7 +145,7 @@ def read_pcap(path):
 
 
 class Shapes:
-    """Frames of every shape, reproducible; .expected says whether a rule can match each one."""
+    """Reproducible frames of every shape. .expected says whether a rule can match each one."""
 
     SIZES = (64, 65, 127, 128, 255, 256, 512, 576, 1024, 1280, 1500, 1514, 2048, 4000, 9000)
     TAGS = ((), (), (), ((0x8100, 5),), ((0x88A8, 7), (0x8100, 100)))
@@ -174,7 +175,7 @@ class Shapes:
         return self.noise[at:at + size]
 
     def upper(self, protocol, sport, dport, payload):
-        """A transport header with a checksum nobody looks at: the switch must not touch it."""
+        """A transport header with an arbitrary checksum, which the switch must not touch."""
         if protocol == UDP:
             return struct.pack("!HHHH", sport, dport, 8 + len(payload), 0xBEEF) + payload
         if protocol == TCP:
@@ -192,7 +193,8 @@ class Shapes:
         return ipv6(source, destination, protocol, body), True, 0x86DD
 
     def own_options(self):
-        """The host has a Hop-by-Hop header itself (router alert, unknown options to be skipped)."""
+        """A frame whose host added a Hop-by-Hop header (router alert, unknown options to be
+        skipped)."""
         source, destination, protocol, sport, dport = self.flow()
         options = self.random.choice([
             b"\x05\x02\0\0", b"\x1e\x03abc", b"\0\0\x1e\x01z", b"\x01\x08" + bytes(8),
@@ -251,7 +253,7 @@ class Shapes:
         return bytes([body[0] & 0x0F | 0x50]) + body[1:], False, kind
 
     def broken_lengths(self):
-        """Headers that do not fit what encloses them."""
+        """Headers that exceed what encloses them."""
         source, destination, protocol, sport, dport = self.flow()
         body = self.upper(protocol, sport, dport, self.payload(60))
         whole = ipv6(source, destination, protocol, body)

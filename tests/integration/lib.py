@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the integration tests share: packet sockets, subscriptions, and how audits are judged."""
+"""Common functions of the integration tests: packet sockets, subscriptions, and checks of
+audits."""
 
 import json
 import os
@@ -36,7 +37,7 @@ def need(*programs):
 
 
 class RawPort:
-    """Whole frames on an interface of a namespace."""
+    """Sends and receives whole frames on an interface of a namespace."""
 
     def __init__(self, namespace, interface):
         with InNamespace(namespace):
@@ -51,7 +52,8 @@ class RawPort:
             self.socket.send(frame)
 
     def receive(self, limit_s=2.0):
-        """The next frame from outside and its arrival by the kernel, ns; None at the limit."""
+        """Returns the next frame from outside and its arrival by the kernel in ns, or None at the
+        limit."""
         end = time.monotonic() + limit_s
         while True:
             left = end - time.monotonic()
@@ -67,7 +69,7 @@ class RawPort:
             return frame, 0
 
     def collect(self, n, limit_s=5.0, wanted=lambda frame: True):
-        """n frames that are wanted, or as many as came within the limit."""
+        """Returns n wanted frames, or as many as came within the limit."""
         end, frames = time.monotonic() + limit_s, []
         while len(frames) < n:
             got = self.receive(max(0, end - time.monotonic()))
@@ -93,14 +95,15 @@ class Subscriber:
             self.socket.connect(endpoint)
 
     def receive(self, limit_s=3.0):
-        """(topic, object) or None."""
+        """Returns (topic, object) or None."""
         if not self.socket.poll(int(limit_s * 1000)):
             return None
         parts = self.socket.recv_multipart()
         return parts[0].decode(), json.loads(parts[1])
 
     def collect(self, n, limit_s=5.0, topic=""):
-        """The first n messages of topics that begin like this; a node tells of events as well."""
+        """Returns the first n messages whose topics begin like this; a node also publishes
+        events."""
         end, messages = time.monotonic() + limit_s, []
         while len(messages) < n:
             message = self.receive(max(0, end - time.monotonic()))
@@ -111,8 +114,8 @@ class Subscriber:
         return messages
 
     def wait_connected(self, node, limit_s=5):
-        """The node answers requests and takes subscriptions in one thread, so that what was asked
-        of its publisher before a request is in force after the reply."""
+        """One thread of the node answers requests and takes subscriptions. A subscription that was
+        sent before a request is therefore in force after the reply."""
         found = self.monitor.poll(int(limit_s * 1000))
         check(found, "no connection to the publisher")
         zmq.utils.monitor.recv_monitor_message(self.monitor)
@@ -121,17 +124,17 @@ class Subscriber:
 
 
 def ports(node):
-    """Counters of a node's ports by name."""
+    """Returns the counters of a node's ports by name."""
     return {port["name"]: port for port in node.call("ports_get")["ports"]}
 
 
 def since_start(node, name, key):
-    """A port's counter, less what it was when the chain was complete."""
+    """Returns a port's counter minus its value when the chain was complete."""
     return ports(node)[name][key] - node.at_start.get(name, {}).get(key, 0)
 
 
 def drops(node):
-    """Every reason that dropped something since the chain was complete, over all ports."""
+    """Returns every reason that dropped packets since the chain was complete, over all ports."""
     found = {}
     for name, port in ports(node).items():
         before = node.at_start.get(name, {}).get("drops", {})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs all integration tests, or those whose names contain one of the words given; --plain: those
-about packets with nodes that run plain code."""
+"""Runs all integration tests, or those whose names contain one of the given words. --plain runs
+those about packets with nodes in plain code."""
 
 import importlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The API from the outside: a plain socket of another language, good and bad messages."""
+"""The API from outside: a plain socket of another language, good and bad messages."""
 
 import json
 import os

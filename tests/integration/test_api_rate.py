@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many requests a node answers, how soon, and what that costs the packets it forwards.
+"""How many requests a node answers, how soon, and what that costs the packets that it forwards.
 
-The machine of a test is a busy one. So requests are counted by the processor time that the node took
-for them, beside the clock on the wall; and where the tail of a distribution is the subject, control
-and the client go before everything else that wants the two cores: what is left is the node's own.
+The machine of a test is busy. So requests are counted by the processor time that the node took for
+them, in addition to wall time. Where the tail of a distribution is the subject, control and the
+client have priority over everything else on the two cores, so that what remains is the node's own.
 """
 
 import json
@@ -21,7 +21,7 @@ REQUESTS = 10000
 
 
 def threads(node):
-    """(thread id, name) of the process."""
+    """Returns (thread id, name) of each thread of the process."""
     folder = f"/proc/{node.process.pid}/task"
     for thread in os.listdir(folder):
         with open(f"{folder}/{thread}/comm", encoding="ascii") as f:
@@ -29,7 +29,7 @@ def threads(node):
 
 
 def of_control(node):
-    """The threads that answer: control's, and ZeroMQ's, which shares its core."""
+    """Returns the threads that answer: control's, and ZeroMQ's, which shares its core."""
     return [(thread, name) for thread, name in threads(node)
             if name == "hopsightd" or name.startswith("ZMQ")]
 
@@ -43,7 +43,8 @@ def processor_s(node):
 
 
 def go_first(node):
-    """Control and this process go before everything else; False where that is not allowed."""
+    """Gives control and this process priority over everything else. Returns False if not
+    allowed."""
     try:
         for thread, name in of_control(node):
             first = os.sched_param(10 if name == "hopsightd" else 12)
@@ -61,7 +62,7 @@ def installs(first, n=REQUESTS):
 
 
 class Dealer:
-    """Requests without waiting for each reply, at most `ahead` of them on their way."""
+    """Sends requests without waiting for each reply, at most `ahead` at a time."""
 
     def __init__(self, node, ahead=1000):
         self.socket = zmq.Context.instance().socket(zmq.DEALER)
@@ -72,7 +73,7 @@ class Dealer:
         self.all([b'{"hello": {}}'])
 
     def all(self, requests):
-        """Seconds until each was answered with ok."""
+        """Returns the seconds until each request was answered with ok."""
         waiting, begin = 0, time.monotonic()
         for request in requests:
             self.socket.send_multipart([b"", request])
@@ -117,7 +118,8 @@ def a_core_answers_20_000_int_requests_a_second_with_and_without_state(workspace
 
 
 def busy_node(workspace, **config):
-    """A node whose worker never rests: frames without end on one port, out at the other."""
+    """A node whose worker never rests: endless frames come in on one port and leave at the
+    other."""
     replay = workspace.path("in.pcap")
     fr.write_pcap(replay, [fr.udp_frame(A, B, 4000 + i, 5001, bytes(100)) for i in range(64)])
     node = Node(workspace, 1, [
@@ -130,7 +132,7 @@ def busy_node(workspace, **config):
 
 
 def round_trips(node, first, n=1000):
-    """Microseconds from request to reply, sorted."""
+    """Returns the sorted microseconds from request to reply."""
     took = []
     for request in installs(first, n):
         begin = time.perf_counter_ns()
@@ -215,7 +217,7 @@ def requests_are_answered_soon_while_more_reports_come_than_control_can_take(wor
 
 
 def measured_frame(i):
-    """With telemetry of one hop, as a node before this one writes it."""
+    """A packet with telemetry of one hop, as a node before this one writes it."""
     a, b = fr.address(A), fr.address(B)
     now_ns = time.time_ns()
     hop = fr.struct.pack("!HHHHQII", 1, 0xE000, i, i, now_ns, i * 100, i * 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hopsight-bench as its users call it: what it says and leaves, not how fast it is."""
+"""hopsight-bench as its users call it: what it prints and writes, not how fast it is."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def bench(*words, expected=0, **kwargs):
 
 
 def without_testpmd(workspace):
-    """An environment in which it is not found, and whose temporary folder is the test's."""
+    """An environment without dpdk-testpmd, and with the test's temporary folder."""
     os.makedirs(workspace.path("tmp"), exist_ok=True)
     return {"TMPDIR": workspace.path("tmp"), "PATH": "/nowhere"}
 
@@ -115,8 +115,8 @@ def children(pid):
 
 
 def scaling_of(words):
-    """By case: what two workers do in their own processor time, by what one does; medians of rounds
-    in turn, and best rounds."""
+    """Returns for each case what two workers do in their own processor time, divided by what one
+    does: medians of alternating rounds, and best rounds."""
     program = os.path.join(netlab.BUILD, "tests", "bench", "bench_workers")
     # Real-time priority keeps both workers on their cores at once, whatever else runs.
     done = subprocess.run(["chrt", "-f", "1", program, "21", "4", words], capture_output=True,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/benchmark-method.md says, typed as it stands; the generator's frames; a short search."""
+"""The blocks of docs/benchmark-method.md, typed as they stand; the generator's frames; a short
+search."""
 
 import json
 import os
@@ -31,8 +32,8 @@ def block(name):
 
 
 def run_block(workspace, name, limit_s=100, short=SHORT):
-    """A block of the documentation in a namespace of its own, with files, sockets and names that
-    are this run's own and a search that is short; what it printed."""
+    """Runs a block of the document in its own namespace, with this run's own files, sockets and
+    names and a short search. Returns what it printed."""
     folder = workspace.path("run")  # not created here: a fresh machine has no /run/hopsight either
 
     def own(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What leaves the sink towards the host is, byte for byte, what entered the source."""
+"""What leaves the sink towards the host equals, byte for byte, what entered the source."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ _NAMES = {fr.UDP: "udp", fr.TCP: "tcp", fr.ICMP6: "icmp"}
 
 
 def every_trace_type():
-    """A flow for each of the 16 x 8 sets of fields, and wildcards among their ports."""
+    """Rules for a flow for each of the 16 x 8 sets of fields, some with wildcard ports."""
     flows, rules = [], []
     for i in range(128):
         trace_type = (i >> 3) << 28 | (i & 7) << 13
@@ -26,7 +26,7 @@ def every_trace_type():
 
 
 def pass_through(workspace, node_id, sides, captures, n, rules, **config):
-    """One node reads a capture on its first port and writes another on its second."""
+    """A node that reads a capture on its first port and writes another on its second."""
     # After the end of its capture, the port stays and receives nothing.
     node = Node(workspace, node_id, [
         pcap("in", 0, sides[0], rx=captures[0], mtu=9000 if sides[0] == "host" else 9200),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Source, two transit nodes and sink: what the hosts see, what is published, what adds up."""
+"""Source, two transit nodes and sink: what the hosts see, what is published, and the sums."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ A, B = "2001:db8::1", "2001:db8::2"
 
 
 def numbered(host, other, n, size=500, dport=5001):
-    """UDP frames from one host's address to the other's, each with its number in it."""
+    """UDP frames from one host's address to the other's, each with its number."""
     return [fr.udp_frame(host.address, other.address, 4000, dport,
                          i.to_bytes(4, "big") + bytes(size - 4),
                          destination=fr.mac(other.mac), source=fr.mac(host.mac)) for i in range(n)]
@@ -181,7 +181,7 @@ def a_namespace_that_the_sink_does_not_know_is_stripped_all_the_same(workspace):
 
 
 def host_telemetry(host, other, payload):
-    """A host that lies: telemetry of a namespace that exists, with an entry of node 99."""
+    """A lying host: telemetry of an existing namespace, with an entry of node 99."""
     entry = (99).to_bytes(2, "big") + b"\x00\x00"
     options = fr.telemetry_options(7, 0x00000000, [entry])
     source, destination = fr.address(host.address), fr.address(other.address)
@@ -288,7 +288,7 @@ def the_kernels_own_counters_agree_with_the_nodes_on_af_packet(workspace):
 
 
 def both(node):
-    """The node's counters and the kernel's of a moment in which none of them moved."""
+    """Returns the node's counters and the kernel's at a moment in which none of them changed."""
     def still():
         first, ours = kernel(node), ports(node)
         quiet(node)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line against a node that is made of a socket and canned replies."""
+"""The command line against a simulated node: a socket and canned replies."""
 
 import json
 import os
@@ -34,7 +34,7 @@ REPORT = {"int_report": {"seq": 1, "node_id": 9, "ns_id": 7, "app_id": 1,
 
 
 class FakeNode:
-    """Answers each verb with what `replies` holds for it, and keeps what it was asked."""
+    """Answers each verb with its value in `replies`, and keeps the requests."""
 
     def __init__(self, workspace, **replies):
         self.endpoint = f"ipc://{workspace.path('fake.api')}"

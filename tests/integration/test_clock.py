@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A system's clock that is set while nodes run: one of the test's own, preloaded into them."""
+"""A system's clock that is set while nodes run. It is the test's own clock, preloaded into them."""
 
 import mmap
 import os
@@ -16,7 +16,7 @@ ROOM_NS = 800 * MS  # for delays of this busy machine
 
 
 class Clock:
-    """What the system's clock of some nodes shows, beside the machine's."""
+    """The offset of the system's clock of some nodes from the machine's."""
 
     SHOWN = "qqqqqq"  # struct shown of clock_shim.c
 
@@ -68,7 +68,7 @@ def brief(windows):
 
 
 def windows_of(subscriber, seconds):
-    """Windows of a second that come for so long."""
+    """Returns the one-second windows that come during this time."""
     end, found = time.monotonic() + seconds, []
     while time.monotonic() < end:
         message = subscriber.receive(max(0.01, end - time.monotonic()))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The controller over real nodes: rules come, come back, and are not fought over; metrics arrive."""
+"""The controller over real nodes: rules are installed, restored, and not fought over; metrics
+arrive."""
 
 import json
 import os
@@ -82,7 +83,7 @@ class Controller:
 
 
 def chain_of(workspace, nodes=3, name="ctl", **config):
-    """A chain whose nodes publish to where a controller of this name listens."""
+    """A chain whose nodes publish to the endpoint of a controller of this name."""
     control = {"publish_to": [f"ipc://{workspace.path(name)}.sub"]}
     return Chain(workspace, nodes=nodes, control=control, **config).start()
 
@@ -92,7 +93,7 @@ def rules_at(node):
 
 
 def send(chain, pps=1000, seconds=3, dport=5001, back=False):
-    """Datagrams of 500 bytes from the first host to the second, or back, at an even pace."""
+    """Sends datagrams of 500 bytes from the first host to the second, or back, at an even pace."""
     script = (f"import socket, time\n"
               f"s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\n"
               f"end = time.monotonic() + {seconds}\n"
@@ -352,7 +353,7 @@ def whenever_it_is_killed_nothing_confirmed_is_lost(workspace):
     wanted, unsure = {}, None
 
     def change():
-        """One change; (ns_id, setting or None for none)."""
+        """Returns one change: (ns_id, setting or None for no rule)."""
         ns_id = random.randrange(1, 60)
         if ns_id not in wanted:
             what = (ns_id, random.randrange(1, 100))

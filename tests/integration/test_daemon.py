@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The process around a node: its files, its manager, DPDK's telemetry, its last words."""
+"""The process around a node: its files, its service manager, DPDK's telemetry, its end."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def daemon(*words, **kwargs):
 
 
 class Telemetry:
-    """DPDK's own socket, as dpdk-telemetry.py speaks to it."""
+    """Speaks to DPDK's own socket as dpdk-telemetry.py does."""
 
     def __init__(self, node):
         prefix = f"hopsight-{node.config['node']['name']}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demonstration: what it prints for scripts, that it is right, and that it cleans up."""
+"""The demonstration: its output for scripts, its results, and its clean-up."""
 
 import io
 import json
@@ -58,7 +58,8 @@ def the_demonstration_measures_what_the_programs_say_of_themselves(workspace):
 
 
 def left_of(pid, folder):
-    """What a run of the demonstration has in the three places where it makes something."""
+    """Returns what a run of the demonstration left in the three places where it creates
+    something."""
     found = [os.path.join(folder, n) for n in os.listdir(folder) if n.startswith(f"hsdemo-{pid}-")]
     for place, start in (("/run/netns", f"hsdemo{pid}-"), ("/run/dpdk", f"hopsight-hsdemo{pid}-")):
         found += [n for n in os.listdir(place) if n.startswith(start)]
@@ -66,7 +67,7 @@ def left_of(pid, folder):
 
 
 def start_demo(workspace):
-    """A run that has all it needs, up to the traffic."""
+    """Starts a run that has everything it needs, up to the traffic."""
     demo = workspace.spawn([*PROGRAM, "--seconds", "30"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": workspace.folder})
     until(lambda: b"send" in demo.stderr.readline(), 40, "the traffic runs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ports that vanish, processes that are told to end, configurations that are wrong."""
+"""Ports that vanish, processes that are told to end, and wrong configurations."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def a_memif_client_waits_for_its_server_and_finds_it_again_after_it_was_killed(w
 
 
 def three_ports(workspace):
-    """A bridge node with three hosts on it; its ports are p1 to p3."""
+    """A bridge node with three hosts; its ports are p1 to p3."""
     namespace = workspace.namespace("n1")
     hosts = [Host(workspace, f"host{i}", f"2001:db8::{i}") for i in (1, 2, 3)]
     listed = []
@@ -268,7 +268,7 @@ def an_interface_is_given_back_as_it_was_found(workspace):
 
 
 def settings_of(node, interface="west"):
-    """What a node changes on an interface."""
+    """Returns the settings that a node changes on an interface."""
     ipv6 = run("ip", "netns", "exec", node.namespace, "sysctl", "-n",
                f"net.ipv6.conf.{interface}.disable_ipv6").strip()
     lines = run("ip", "netns", "exec", node.namespace, "ethtool", "-k", interface).splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A node that puts what drives a terminal into every string and every key of its answers."""
+"""A node that puts terminal controls into every string and every key of its answers."""
 
 import json
 import os
@@ -60,7 +60,7 @@ WORDS = [("hello",), ("node",), ("ports",), ("drops",), ("stats",), ("events",),
 
 
 def spoil(value, keys, nasty=NASTY):
-    """Every string has it at its end, and, where asked for, every key has; further members too."""
+    """Appends the controls to every string and, if requested, to every key and further members."""
     if isinstance(value, dict):
         spoilt = {key + nasty if keys else key: spoil(inner, keys, nasty)
                   for key, inner in value.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that spread in the packets of their flow, and reports that come back in those of the other
+"""Rules that spread in the packets of their flow, and reports that return in packets of the other
 direction."""
 
 import os
@@ -16,7 +16,8 @@ SECOND = 10**9
 
 
 class Stream:
-    """UDP packets from one host to the other, one in `interval_s`, until the end of the block."""
+    """Sends UDP packets from one host to the other, one in `interval_s`, until the end of the
+    block."""
 
     def __init__(self, host, other, src_port=4000, dst_port=5001, interval_s=0.002, size=200):
         self.port = RawPort(host.namespace, "eth0")
@@ -53,7 +54,7 @@ def path_of(report):
 
 
 def next_report(subscriber, wanted, limit_s, what):
-    """The first report that is wanted."""
+    """Returns the first wanted report."""
     def look():
         message = subscriber.receive(0.5)
         report = message and message[0].startswith("report.") and message[1]["int_report"]
@@ -124,7 +125,8 @@ def a_transit_node_that_was_restarted_is_back_within_one_repeat(workspace):
 
 
 def last_before_silence(subscriber, stamp, quiet_s=0.3, limit_s=3):
-    """The newest of the stamps that reports have, once none has one for a while, or at the limit."""
+    """Returns the newest stamp of the reports, after none has had one for a while, or at the
+    limit."""
     newest, end = None, time.monotonic() + quiet_s
     limit = time.monotonic() + limit_s
     while time.monotonic() < min(end, limit):

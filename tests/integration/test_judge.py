@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What real nodes publish of real traffic that gets lost, copied and late, of a node that restarts, of
-rules that are taken out and put in again, and of a path that changes: judged by captures of each link."""
+"""What real nodes publish about real traffic: packets are lost, copied and delayed, a node
+restarts, rules are removed and installed again, and a path changes. Captures of each link judge
+it."""
 
 import collections
 import os
@@ -27,7 +28,7 @@ FATES = ({"loss": 0.05, "hold": 0.02}, {"loss": 0.02, "copy": 0.01})
 
 
 class Net:
-    """host1 - n1 - n2 or n3 - n4 - host2: between the nodes a panel whose wires misbehave."""
+    """host1 - n1 - n2 or n3 - n4 - host2, with a panel of faulty wires between the nodes."""
 
     def __init__(self, workspace, seed):
         self.workspace = workspace
@@ -77,7 +78,7 @@ def the_rule():
 
 
 def send(net, ended):
-    """So many a second, each with its number."""
+    """Sends so many packets a second, each with its number."""
     left, right = net.hosts
     port = RawPort(left.namespace, "eth0")
     begin = time.monotonic()
@@ -90,12 +91,13 @@ def send(net, ended):
 
 
 def of_one_clock(window):
-    """What the machine's kernel says of its clock is no excuse where all nodes share it."""
+    """The kernel's report on its clock is no excuse if all nodes share the clock."""
     return {key: value for key, value in window.items() if key != "clock"}
 
 
 def gather(subscriber, ended, windows, stamps):
-    """Windows of the flow, and the sink's stamps of its reports by the source's."""
+    """Returns the windows of the flow, and the sink's stamps of its reports by the source's
+    stamps."""
     last = time.monotonic()
     while not ended.is_set() or time.monotonic() < last + 2:
         last = last if ended.is_set() else time.monotonic()
@@ -117,7 +119,7 @@ def links_of(workspace):
 
 
 class Happened:
-    """What a judge has to know besides the packets."""
+    """Returns what a judge must know in addition to the packets."""
     reorders, undisturbed, steps = True, False, False
 
     def __init__(self, start_ns):

@@ -33,7 +33,7 @@ def daemon(*words):
 
 
 class Keys:
-    """A folder with the keys of a node, of two who are allowed, and of one who is not."""
+    """A folder with the keys of a node, of two allowed clients, and of one other."""
 
     def __init__(self, workspace):
         self.folder = workspace.path("keys")
@@ -55,7 +55,7 @@ class Keys:
         os.unlink(os.path.join(self.allowed, f"{name}.pub"))
 
     def of(self, name, server="node"):
-        """What a client of that name connects with."""
+        """Returns the keys that a client of that name connects with."""
         return self.file(f"{name}.secret"), self.file(f"{server}.pub")
 
     def words(self, name, server="node"):
@@ -67,7 +67,7 @@ class Keys:
 
 
 def ring_node(workspace, keys, **control):
-    """A node that needs no interfaces, with keys, whose client is the operator."""
+    """A node with keys that needs no interfaces. The operator is its client."""
     ports = [{"name": name, "devargs": f"net_ring{i}", "side": side}
              for i, (name, side) in enumerate((("in", "host"), ("out", "network")))]
     node = Node(workspace, 3, ports, control=control)
@@ -77,7 +77,7 @@ def ring_node(workspace, keys, **control):
 
 
 def free_port():
-    """Of loopback."""
+    """Returns a free port on loopback."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]

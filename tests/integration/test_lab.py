@@ -17,7 +17,8 @@ REPRODUCE = os.path.join(netlab.ROOT, "tools", "reproduce", "run.py")
 
 
 def small(**changes):
-    """Three nodes, one of two links loses and one is slow: what draws random numbers."""
+    """Three nodes and two links; one link loses frames and one is slow, so that random numbers are
+    drawn."""
     scenario = {
         "name": "small", "description": "Three nodes.", "seed": 1, "duration_s": 4,
         "nodes": [{"id": 0, "name": "src"}, {"id": 1, "name": "sw"}, {"id": 9, "name": "dst"}],
@@ -205,7 +206,7 @@ def start(*words, **kwargs):
 
 
 def wait_for_packets(workspace, name="packets.csv"):
-    """A file under way that has grown: the run is in its middle."""
+    """A file that has grown, so that the run is under way."""
     def grown():
         return any(os.path.getsize(workspace.path(n)) for n in os.listdir(workspace.path(""))
                    if n.startswith(f"{name}."))

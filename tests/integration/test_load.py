@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real traffic in quantity: rules that come and go under TCP, links that lose, idle nodes."""
+"""Real traffic in quantity: rules that change under TCP, links that lose, idle nodes."""
 
 import json
 import os
@@ -15,7 +15,7 @@ A, B = "2001:db8::1", "2001:db8::2"
 
 
 class Iperf:
-    """One iperf3 transfer from the first host to the second."""
+    """Runs one iperf3 transfer from the first host to the second."""
 
     def __init__(self, chain, *words):
         left, right = chain.hosts
@@ -94,7 +94,7 @@ def every_packet_that_unlimited_tcp_loses_on_veth_is_named_by_a_node(workspace):
 
 
 def lossy_link(workspace, chain):
-    """Nodes 2 and 3 joined by a kernel bridge, whose port towards node 3 has a token bucket."""
+    """Joins nodes 2 and 3 by a kernel bridge, whose port towards node 3 has a token bucket."""
     middle = workspace.namespace("br")
     run("ip", "netns", "exec", middle, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
     run("ip", "-n", chain.nodes[1].namespace, "link", "del", "east")
@@ -162,7 +162,7 @@ def the_loss_of_a_hop_is_exactly_what_the_qdisc_on_it_dropped(workspace):
 
 
 def cpu_ns(process):
-    """Time that each thread of a process has run, by thread id."""
+    """Returns the time that each thread of a process has run, by thread id."""
     found = {}
     for task in os.listdir(f"/proc/{process.pid}/task"):
         with open(f"/proc/{process.pid}/task/{task}/schedstat", encoding="ascii") as f:
@@ -171,7 +171,7 @@ def cpu_ns(process):
 
 
 def idle_shares(chain):
-    """The processor time of each node while nothing happens: (busiest thread, all threads)."""
+    """Returns the processor time of each idle node: (busiest thread, all threads)."""
     before = [cpu_ns(node.process) for node in chain.nodes]
     begin = time.monotonic()
     # Idleness has no event to wait for. This sleep is the measurement.
@@ -198,7 +198,7 @@ def an_idle_node_takes_less_than_three_percent_of_a_core(workspace):
 
 
 def first_packet_delays(sender, receiver, frame, n=150):
-    """Host to host through a node that has been idle for a while, in microseconds."""
+    """Measures host to host through a node that has been idle for a while, in microseconds."""
     delays = []
     for i in range(n):
         time.sleep(0.02)  # long enough for the worker to fall asleep

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who may use the files that a node makes, and whose files it does not trust."""
+"""Who may use the files that a node creates, and whose files it does not trust."""
 
 import os
 import stat
@@ -16,7 +16,8 @@ def mode(path):
 
 
 def node_with_files(workspace, name):
-    """Every file that a node makes for others or for itself, in directories that it makes, too."""
+    """Creates every file that a node creates for others or for itself, in directories that it
+    creates."""
     folder = workspace.path(name)
     api = f"{folder}-api/deep/node.api"
     os.mkdir(f"{folder}-state", 0o700)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Peers on memif that come and go in the middle of traffic."""
+"""Peers on memif that connect and disconnect during traffic."""
 
 import os
 import signal
@@ -12,7 +12,8 @@ PEERS = 50
 
 
 def node_between_peers(workspace, **config):
-    """Servers on both sides, one worker on the peers' own core: it is off that at any moment."""
+    """Servers on both sides, and one worker on the peers' own core, which can lose the core at any
+    moment."""
     sockets = [workspace.path(f"{name}.sock") for name in ("in", "out")]
     node = Node(workspace, 1, [memif("in", sockets[0], "server", 0, "host"),
                                memif("out", sockets[1], "server", 1)],
@@ -21,7 +22,7 @@ def node_between_peers(workspace, **config):
 
 
 def peer(workspace, number, sockets):
-    """A generator that sends into one port as much as it can and takes what leaves the other."""
+    """A generator that sends as much as it can into one port and receives what leaves the other."""
     eal = ["--no-huge", "-m", "512", "--no-shconf", "--no-pci", "--no-telemetry", "--log-level=3",
            f"--file-prefix={workspace.prefix}-peer{number}", "-l", "0"]
     for i, path in enumerate(sockets):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ports on interfaces: two of them joined by a wire (test_plat_patch.c), with a host on each side."""
+"""Ports on interfaces: two of them joined by a wire (test_plat_patch.c), with a host on each
+side."""
 
 import json
 import os
@@ -24,7 +25,7 @@ EXPERIMENTAL = 0x88B5
 
 
 class Wire:
-    """A packet socket that shows frames as they lay on the wire, tags and all."""
+    """A packet socket that returns frames as on the wire, with tags."""
 
     def __init__(self, namespace, interface):
         with InNamespace(namespace):
@@ -40,7 +41,7 @@ class Wire:
         self.socket.send(frame)
 
     def receive(self, limit_s=2.0):
-        """(frame, arrival in ns), or None; only frames of this test's kind."""
+        """Returns (frame, arrival in ns), or None; only frames of this test's kind."""
         end = time.monotonic() + limit_s
         while select.select([self.socket], [], [], max(0, end - time.monotonic()))[0]:
             frame, controls, _, _ = self.socket.recvmsg(65536, 512)
@@ -65,7 +66,7 @@ class Wire:
 
 
 class Patch:
-    """The program between two interfaces, spoken to in lines."""
+    """The program between two interfaces. It reads and writes lines."""
 
     def __init__(self, workspace, namespace, ports, mtu=1500, workers=1, mbufs=8192):
         if not os.path.exists(_PROGRAM):
@@ -88,7 +89,7 @@ class Patch:
             return f.read()
 
     def read(self, limit_s):
-        """The next line as an object."""
+        """Returns the next line as an object."""
         end = time.monotonic() + limit_s
         while b"\n" not in self.buffer:
             left = max(0, end - time.monotonic())
@@ -122,7 +123,7 @@ class Patch:
             self.events.append(said)
 
     def event(self, key, value, port, limit_s):
-        """Waits for an event; how long that took."""
+        """Waits for an event. Returns how long that took."""
         begin = time.monotonic()
         while True:
             for i, said in enumerate(self.events):
@@ -134,7 +135,7 @@ class Patch:
             self.events.append(self.read(left))
 
     def quit(self):
-        """What it said at its end."""
+        """Returns what the program printed at its end."""
         self.command("quit")
         said = []
         while not said or "ended" not in said[-1]:
@@ -167,7 +168,7 @@ class Bench:
         veth(self.switch, f"p{i}", self.hosts[i], "eth0", mtu)
 
     def kernel(self, interface):
-        """The kernel's own counters of an interface of the switch."""
+        """Returns the kernel's own counters of an interface of the switch."""
         said = json.loads(run("ip", "-n", self.switch, "-s", "-j", "link", "show", interface))
         return said[0]["stats64"]
 
@@ -190,7 +191,8 @@ def ipv4_fragment(number, offset, more, payload):
 
 
 def shapes(largest):
-    """Frames of every size class, tagged in every way, and the fragments of an IPv4 datagram."""
+    """Yields frames of every size class, tagged in every way, and the fragments of an IPv4
+    datagram."""
     n = 0
     for length in (60, 64, 127, 128, 1500, 1514, 2047, 2048, 4096, 9000, 9013, 9014):
         if length <= largest:

@@ -11,7 +11,7 @@ from lib import check, equal, main, need, test
 
 
 def blocks(document, sections):
-    """Code of some sections of a document, in order: (language, text)."""
+    """Returns the code of some sections of a document, in order: (language, text)."""
     with open(os.path.join(netlab.ROOT, document), encoding="utf-8") as f:
         text = f.read()
     for section in sections:
@@ -20,7 +20,7 @@ def blocks(document, sections):
 
 
 def typed(workspace, document, sections, namespaces):
-    """Type all code of some sections into one shell, and return the shell's output."""
+    """Types all code of some sections into one shell. Returns the shell's output."""
     script = ["set -eE", "trap 'echo failed: $BASH_COMMAND' ERR",
               "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # for runs that fail
     for language, text in blocks(document, sections):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routers between subnets: real stacks on both sides, routes changed while packets pass."""
+"""Routers between subnets: real stacks on both sides, and routes that change under traffic."""
 
 import json
 import os
@@ -16,7 +16,8 @@ A, B = "2001:db8:1::2", "2001:db8:2::2"
 
 
 class Routed:
-    """host1 - router 1 ... router n - host2, each link a subnet; nobody asks for neighbours."""
+    """host1 - router 1 ... router n - host2. Each link is a subnet, and nobody solicits
+    neighbours."""
 
     def __init__(self, workspace, n, workers=None):
         self.workspace = workspace
@@ -46,7 +47,7 @@ class Routed:
             node.at_start = ports(node)
 
     def forwarding(self, names, i):
-        """Hosts are neighbours; other routers are known by their MAC addresses alone."""
+        """Hosts are neighbours. Other routers are known by their MAC addresses alone."""
         neighbours, routes = [], []
         for port, host, peer, prefix in (
                 ("west", self.hosts[0] if i == 0 else None, i - 1, "2001:db8:1::/64"),
@@ -60,7 +61,8 @@ class Routed:
 
 
 def lost(node):
-    """Drops but those of what hosts say to their own link (multicast listener reports)."""
+    """Returns drops, without those of hosts' traffic on their own link (multicast listener
+    reports)."""
     return {reason: n for reason, n in drops(node).items() if reason != "not_routable"}
 
 

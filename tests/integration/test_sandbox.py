@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a running node and a running controller have given up, as the kernel sees it."""
+"""What a running node and a running controller have given up, as the kernel reports it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ NET_ADMIN, NET_RAW, NET_BIND_SERVICE = 1 << 12, 1 << 13, 1 << 10
 
 
 def threads(pid):
-    """The status of each thread: name to text."""
+    """Returns the status of each thread: name to text."""
     found = []
     for task in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as file:

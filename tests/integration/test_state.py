@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the API changed is there after a restart, however the process ended."""
+"""API changes are in force after a restart, however the process ended."""
 
 import json
 import os
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("HOPSIGHT_SEED", random.SystemRandom().randrange(1 << 
 
 
 def one_node(workspace, state=None, **config):
-    """A node that keeps state; where the file is."""
+    """Returns a node that keeps state, and the place of the file."""
     state = state or workspace.path("rules.state")
     node = Chain(workspace, nodes=1, state={"file": state}, **config).nodes[0]
     return node, state
@@ -32,7 +32,7 @@ def kill(node):
 
 
 def again(node):
-    """The next life of a node that was killed or stopped."""
+    """Starts the node again after it was killed or stopped."""
     node.start()
     return {r["ns_id"]: (r["mode_setting"], r["hop_enabled"]) for r in all_rules(node)}
 
@@ -55,7 +55,7 @@ def a_rule(ns_id, setting=1):
 
 
 class Stream:
-    """Requests that are right by themselves, and what they make of the rules."""
+    """Yields requests that are valid by themselves, and the rules that result."""
 
     def __init__(self, dice, rules):
         self.dice = dice
@@ -75,7 +75,7 @@ class Stream:
         return {"int_update": {"ns_id": ns_id, "hop_enabled": enabled}}
 
     def next(self):
-        """A request, and the rules once it is done."""
+        """Returns a request, and the rules after it."""
         if self.dice.random() < 0.2:
             request = [self._change() for _ in range(self.dice.randrange(1, 6))]
         else:
@@ -84,8 +84,8 @@ class Stream:
 
 
 def stream_until_killed(node, stream, after_s):
-    """Pipelined requests until the node is killed. The rules after each: those confirmed first, then
-    those that were sent; and how many were confirmed."""
+    """Sends pipelined requests until the node is killed. Returns the rules after each, confirmed
+    requests first, and how many were confirmed."""
     socket = zmq.Context.instance().socket(zmq.DEALER)
     socket.linger = 0
     socket.connect(node.api)
@@ -195,7 +195,7 @@ def a_full_disk_refuses_changes_and_nothing_else(workspace):
 
 
 def write_state(path, changes):
-    """The file as another program would write it."""
+    """Writes the file as another program would."""
     with open(path, "wb") as f:
         f.write(b"hopsight-state 1\n")
         for change in changes:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A panel of interfaces and what is between them: frames that come in at one go out at another, or are
-lost, copied or held back, by a seed. What each interface saw is captured, each way in a file."""
+"""A panel of interfaces with faulty wires. Frames that come in at one leave at another, or are
+lost, copied or delayed, by a seed. Each interface is captured, each direction in a file."""
 
 import os
 import random
@@ -17,7 +17,7 @@ PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)  # in na
 
 
 class Port:
-    """An interface: what it captures, and what goes out of it."""
+    """An interface: it captures frames and sends frames."""
 
     def __init__(self, folder, name):
         self.name = name
@@ -35,7 +35,7 @@ class Port:
             self.files[way].write(PCAP_HEADER)
 
     def read(self):
-        """Frames from outside."""
+        """Returns frames from outside."""
         frames = []
         for _ in range(256):
             try:
@@ -57,7 +57,7 @@ class Port:
 
 
 class Panel:
-    """Works in a thread of its own until it is closed."""
+    """Works in its own thread until it is closed."""
 
     def __init__(self, folder, seed, names):
         self.rng = random.Random(seed)
@@ -67,7 +67,7 @@ class Panel:
         self.thread.start()
 
     def patch(self, *wires):
-        """New wiring: (from, to, ratios of each fate: loss, copy, hold)."""
+        """Sets new wiring: (from, to, ratios of each fate: loss, copy, hold)."""
         self.wires = {a: (self.ports[b], fates) for a, b, fates in wires}
 
     def forward(self, name, frame):

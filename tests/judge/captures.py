@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What captures of links say of a flow's packets (pcap, nanoseconds), and nothing that a node counts.
-
-Packets are told apart by a number that their sender puts first into their payload. A node takes and
-sends in order, so that its counts are places in the captures of what went to it and what came from it.
-"""
+"""What captures of links say about a flow's packets (pcap, nanoseconds). Nothing here comes from a
+node's counters. A number that the sender puts first into the payload identifies a packet. A node
+receives and sends in order, so that its counts are positions in the captures of its links."""
 
 import collections
 import struct
@@ -27,7 +25,7 @@ def read_pcap(path):
 
 
 def frames_of(path, port):
-    """UDP to this port, with its telemetry."""
+    """Yields UDP packets to this port, with their telemetry."""
     frames = []
     for at, data in read_pcap(path):
         if len(data) < ETHERNET + IPV6 or data[12:14] != b"\x86\xdd":
@@ -43,7 +41,7 @@ def frames_of(path, port):
 
 
 class Node:
-    """What came to one node and what it sent, from all its captures."""
+    """What one node received and sent, from all its captures."""
 
     def __init__(self, name, came, sent):
         self.name = name
@@ -52,7 +50,8 @@ class Node:
 
 
 def follow(nodes, source):
-    """Stops of all packets, by node: the nodes in an order in which packets may pass them."""
+    """Returns the stops of all packets, by node. The nodes are in an order in which packets may
+    pass them."""
     stops = collections.defaultdict(list)
     departed = collections.defaultdict(list)  # number: (time, stop, header)
     for node in nodes:
@@ -82,8 +81,8 @@ def follow(nodes, source):
 
 
 def flow_of(nodes, ids, ns_id, published):
-    """nodes: from the source to the sink; ids: of them by name; published: the sink's stamps of
-    reports, in their order, by the source's stamp."""
+    """nodes: from the source to the sink; ids: their ids by name; published: the sink's stamps of
+    reports, in order, by the source's stamp."""
     source, sink = nodes[0].name, nodes[-1].name
     stops, reports, seen = follow(nodes, source), [], set()
     for last in stops[sink]:
@@ -100,7 +99,7 @@ def flow_of(nodes, ids, ns_id, published):
 
 
 def report_of(sink, told, ids):
-    """None: a frame before it is in no capture."""
+    """Returns None if a frame before it is in no capture."""
     passed, stop = [], sink.before
     way = [sink.node]
     while stop:

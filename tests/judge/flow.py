@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of a flow's packets, however it came to be known."""
+"""What is known about a flow's packets, from any source."""
 
 import wire
 
 
 class Stop:
-    """A packet at a node. rx and tx: how many of the flow that node had received and sent by then,
-    itself included, reckoned from links and never from a counter; at: true time; shown: by the
-    node's clock."""
+    """A packet at a node. rx and tx: how many packets of the flow that node had received and sent
+    by then, including this one, computed from links and never from a counter; at: true time; shown:
+    the node's clock."""
 
     __slots__ = ("node", "at", "shown", "before", "order", "number", "bytes", "rx", "tx",
                  "rx_bytes", "tx_bytes", "header", "copy", "arrivals", "sent_on")
@@ -47,7 +47,7 @@ class Report:
         return self._has(stop, wire.SOURCE_BYTES, wire.BYTES)
 
     def hop(self, ends, adjacent):
-        """Where the path has a hop, or None."""
+        """Returns where the path has a hop, or None."""
         start, end = ends
         for i in range(len(self.path) - 1):
             if self.path[i] != start:

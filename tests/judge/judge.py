@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent judge of what was published: it shares no code with the switch, the monitor or the
-lab. It knows what happened to the packets on each link, reckons every number of every window
-by the text of docs/metrics.md (rules.py), and tells each that is another and carries no marker: a
-flag that applies to it. A number that is absent claims nothing.
+"""An independent judge of published numbers. It shares no code with the switch, the monitor or the lab.
 
-    judge.py SCENARIO [--seed N] [--duration S]     runs it in the lab and judges what came of it
+The judge knows what happened to the packets on each link. It computes every number of every window by
+the text of docs/metrics.md (rules.py). It reports each published number that differs and has no
+marker, which is a flag that applies to it. A missing number claims nothing.
+
+    judge.py SCENARIO [--seed N] [--duration S]     runs a scenario in the lab and judges the result
 """
 
 import argparse
@@ -60,7 +61,7 @@ def markers_of(window):
 
 
 class Judge:
-    """Of one flow."""
+    """Judges one flow."""
 
     def __init__(self, flow, lives, ends, scenario):
         self.flow, self.ends, self.scenario = flow, ends, scenario
@@ -79,7 +80,7 @@ class Judge:
         self.findings.append(Finding(kind, text))
 
     def window(self, window):
-        """The life that it fits best: a sink that began anew hands a window out twice."""
+        """Returns the life that fits best: a sink that began anew publishes a window twice."""
         best = None
         lives = [life for life in [*self.lives, *self.joined.values()] if window.get("run")
                  or life.within(window["start_ns"], window["end_ns"])]
@@ -180,7 +181,8 @@ class Judge:
         self.time(life, hop, ends, marks, name, start, end)
 
     def delay(self, got, delays, first, marks, name):
-        """[17] Beyond so many values, a 64th of how far one is from the first of all."""
+        """[17] With more values, the error may be a 64th of a value's distance from the first
+        value."""
         want = rules.delay_numbers(delays)
         exact = len(delays) <= rules.EXACT_VALUES
         for key, value in got.items():
@@ -191,7 +193,7 @@ class Judge:
             self.say("negative_delay", f"{name} delay {want['min']}, and no flag says so")
 
     def ratio(self, hop, want, marks, name):
-        """[14] Exact where packets stay in order and are not copied."""
+        """[14] Loss is exact if packets stay in order and are not copied."""
         if "loss_ratio" not in hop or "lost_packets" not in want or self.scenario.reorders:
             return
         sent = want["tx_packets"]
@@ -199,7 +201,7 @@ class Judge:
         self.same(marks, name, "loss_ratio", hop["loss_ratio"], ratio, slack=1e-12)
 
     def time(self, life, hop, ends, marks, name, start, end):
-        """A rate is bytes over time, not over what a clock was set by."""
+        """A rate is bytes over time, without the amount by which a clock was set."""
         of = life.span(ends, "stamps", start, end)
         if not of or "throughput_bps" not in hop:
             return
@@ -207,7 +209,7 @@ class Judge:
         self.same(marks, name, "time", shown, true, slack=true // 100 + SECOND // 100)
 
     def sums(self, window, marks, name):
-        """[11] What links and nodes lost, and what nobody can be charged with, is what was lost."""
+        """[11] The loss of links and nodes and the unattributed loss add up to the loss."""
         e2e, hops = window["e2e"], window.get("hops", [])
         if "unattributed_lost_packets" not in e2e or marks & NOT_OF_ALL:
             return
@@ -216,7 +218,7 @@ class Judge:
                   e2e["lost_packets"] - total)
 
     def published(self, windows):
-        """[6] Every window with reports is there, but the last of a sink that ended."""
+        """[6] Every window with reports was published, except the last one of a sink that ended."""
         have = {(w["start_ns"], w["end_ns"]) for w in windows if w["reports"]}
         for life in self.lives:
             for start in sorted({-(-at // SECOND) * SECOND - SECOND for at in life.times}):
@@ -229,12 +231,12 @@ class Judge:
 
     @staticmethod
     def shift(life, at):
-        """What the sink's clock is behind true time, about then."""
+        """Returns how far the sink's clock is behind true time, at about this time."""
         nearest = min(life.reports, key=lambda r: abs(r.stops[-1].at - at)).stops[-1]
         return nearest.at - nearest.shown
 
     def undisturbed(self, windows):
-        """A flag means something: nothing happened, nothing is flagged."""
+        """Flags have a meaning: if nothing happened, nothing is flagged."""
         for window in windows:
             self.compared += 1
             marks = markers_of(window)
@@ -244,7 +246,7 @@ class Judge:
 
 
 class Scenario:
-    """What a judge has to know of one."""
+    """What a judge must know about a scenario."""
 
     def __init__(self, data, start_ns):
         self.data, self.start_ns = data, start_ns
@@ -269,7 +271,7 @@ class Scenario:
                                 or any("clock" in node or "fields" in node for node in nodes))
 
     def boundaries(self, node):
-        """When what a node knew of a flow ended."""
+        """Returns when a node lost its knowledge of a flow."""
         times = []
         for event in self.data.get("events", []):
             request = event.get("request", {})
@@ -292,7 +294,8 @@ def split(reports, times):
 
 
 def handed_out_early(flow, windows):
-    """When a sink gave out windows that were not over: it forgot the flow, as where a rule expired."""
+    """Returns when a sink published windows that were not over, because it forgot the flow, for
+    example when a rule expired."""
     arrivals = [report.stops[-1] for report in flow.reports]
     times = set()
     for window in windows:
@@ -304,7 +307,7 @@ def handed_out_early(flow, windows):
 
 
 def read_published(path):
-    """Windows by ns_id, and the sink's stamps of reports by ns_id and the node that tells of them."""
+    """Returns windows by ns_id, and the sink's stamps of reports by ns_id and publishing node."""
     windows = collections.defaultdict(list)
     stamps = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
     with open(path, encoding="utf-8") as f:
@@ -322,8 +325,8 @@ def read_published(path):
 
 
 def told_of(flow, stamps, all_stamps):
-    """Reports of which a node told, by the sink's stamps; of one that tells of none, as where it hands
-    them to others, all from the first that anybody told of."""
+    """Returns the reports that a node published, by the sink's stamps. For a node that published
+    none, because it sent them to others, returns all from the first that anybody published."""
     told, left = [], collections.Counter(stamps or all_stamps)
     for report in flow.reports:
         if told and not stamps:
@@ -335,8 +338,9 @@ def told_of(flow, stamps, all_stamps):
 
 
 def judge_flow(flow, windows, stamps, scenario):
-    """How many numbers were compared, and findings. Windows of the sink alone: to others reports come
-    late, in packets of their own. stamps: of each node that publishes reports."""
+    """Returns how many numbers were compared, and the findings. Only the sink's windows are judged:
+    other nodes get reports late, in packets of their own. stamps: of each node that publishes
+    reports."""
     sinks = {report.stops[-1].node: report.path[-1] for report in flow.reports}
     windows = [window for window in windows if window["node_id"] in sinks.values()]
     times = sorted({t for name in sinks for t in scenario.boundaries(name)}
@@ -358,7 +362,7 @@ def judge_flow(flow, windows, stamps, scenario):
 
 
 def judge_files(data, result, packets, published):
-    """By ns_id: (compared, findings)."""
+    """Returns by ns_id: (compared, findings)."""
     scenario = Scenario(data, result["start_ns"])
     ns_ids = {}
     for window in result["windows"]:
@@ -388,7 +392,7 @@ def run_lab(path, folder, words=()):
 
 
 def judge_scenario(path, words=(), duration_s=None):
-    """(compared, findings) of all flows of a run."""
+    """Returns (compared, findings) of all flows of a run."""
     with open(path, encoding="utf-8") as f:
         data = json.load(f)
     if duration_s:

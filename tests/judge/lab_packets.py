@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run of the lab did to the packets: its CSV (`hopsight-lab run X --packets FILE`), read
-together with the scenario, and from nothing that a node counts."""
+together with the scenario. Nothing here comes from a node's counters."""
 
 import collections
 import csv
@@ -13,7 +13,7 @@ SECOND = 10**9
 
 
 def nodes_of(scenario):
-    """Ids by name. A fat tree numbers its switches: the core, then each pod."""
+    """Returns ids by name. A fat tree numbers its switches: the core, then each pod."""
     if "nodes" in scenario:
         return {node["name"]: node["id"] for node in scenario["nodes"]}
     half = scenario["topology"]["k"] // 2
@@ -24,7 +24,7 @@ def nodes_of(scenario):
 
 
 def ends_of(scenario, nodes):
-    """From which node to which, by link and direction."""
+    """Returns the two nodes of each link and direction."""
     ends = {}
     for link in scenario.get("links", []):
         name = link.get("name", f"{link['from']}-{link['to']}")
@@ -39,7 +39,7 @@ def ends_of(scenario, nodes):
 
 
 def hosts_of(scenario, nodes):
-    """Nodes by the names of their hosts."""
+    """Returns nodes by the names of their hosts."""
     at = {name: name for name in nodes}
     at.update((host["name"], host["at"]) for host in scenario.get("hosts", []))
     return at
@@ -51,7 +51,7 @@ def host_at(hosts, name):
 
 
 def outages_of(scenario, start_ns):
-    """When each node was down, by what the scenario makes happen."""
+    """Returns when each node was down, by the scenario's events."""
     outages = collections.defaultdict(list)
     for event in scenario.get("events", []):
         if not event.get("restart"):
@@ -80,7 +80,7 @@ class Way:
         return any(begin <= at < end for begin, end in self.outages.get(node, ()))
 
     def take(self, order, row, start, end):
-        """One line: sent by start to end; no end: to its host."""
+        """Reads one line: sent by start to end. Without an end, it was sent to its host."""
         at, number, copy = int(row[0]), int(row[5]), row[6] == "1"
         if copy and end:
             # This is the frame of the line before.
@@ -131,7 +131,7 @@ class Way:
         return Flow(self.ns_id, reports, self.stops)
 
     def report(self, sink, told):
-        """The stops that put themselves into the packet, between source and sink."""
+        """Returns the stops that wrote entries into the packet, between source and sink."""
         passed, stop = [], sink
         while stop:
             passed.append(stop)
@@ -150,7 +150,7 @@ class Way:
 
 
 def read(scenario, ns_ids, packets, start_ns):
-    """Flows by ns_id. ns_ids: of each (traffic, reply) that is monitored."""
+    """Returns flows by ns_id. ns_ids: the ids of each monitored (traffic, reply)."""
     nodes = nodes_of(scenario)
     ends, hosts = ends_of(scenario, nodes), hosts_of(scenario, nodes)
     outages = outages_of(scenario, start_ns)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every number of a window, from what the packets did, by the text of docs/metrics.md. The numbers
-in brackets are its rules."""
+"""Computes every number of a window from what the packets did, by the text of docs/metrics.md. The
+numbers in brackets are its rules."""
 
 import bisect
 import collections
@@ -13,12 +13,12 @@ Numbers = collections.namedtuple("Numbers", "values edges")
 
 
 def rounded(total, n):
-    """The nearest integer, halves away from zero."""
+    """Returns the nearest integer, halves away from zero."""
     return (total + n // 2) // n if total >= 0 else -((-total + n // 2) // n)
 
 
 class Life:
-    """A flow at its sink, from when the sink began to gather its reports."""
+    """A flow at its sink, from the time when the sink began to collect its reports."""
 
     def __init__(self, reports):
         self.reports = reports
@@ -52,7 +52,7 @@ class Life:
     # ---- edges, [7] and [22] ----
 
     def _edges(self, ends, need):
-        """Reports that have what a number is made of, and the newest up to each."""
+        """Returns the reports that have what a number is made of, and the newest up to each."""
         key = ends, need
         if key not in self.edges:
             times, newest, first = [], [], None
@@ -76,13 +76,13 @@ class Life:
 
     @staticmethod
     def _at(report, ends, adjacent):
-        """Stops of a hop, or of the whole way where there are no ends."""
+        """Returns the stops of a hop, or of the whole path without ends."""
         if ends is None:
             return 0, len(report.stops) - 1
         return report.hop(ends, adjacent)
 
     def span(self, ends, need, start, end):
-        """The two stops at `from` and the two at `to` of what a number is measured over."""
+        """Returns the two stops at `from` and the two at `to` over which a number is measured."""
         first, last = self.edge(ends, need, start), self.edge(ends, need, end)
         if not first or not last or first is last:
             return None
@@ -143,7 +143,7 @@ def delay_numbers(delays):
 
 
 def span_numbers(life, ends, last_hop, start, end, length):
-    """[8] and [11]; what the reports cannot tell is left out."""
+    """[8] and [11]; leaves out what the reports cannot tell."""
     numbers = {}
     of = life.span(ends, "loss", start, end)
     if of:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges some seconds of every scenario of config/lab but two, or of those whose names contain
-one of the words given; then random ones (search.py), of a new seed each time.
+"""Judges some seconds of every scenario of config/lab except two, or of those whose names contain
+one of the given words. Then judges random scenarios (search.py), with a new seed each time.
 
     run.py [--count N] [--seed S] [WORD]...
 """
@@ -28,7 +28,8 @@ LEAD_S, TAIL_S = 1.5, 5  # before the first event, and after the last
 
 
 def shorter(scenario):
-    """A few seconds, from a little before the first event, with fewer packets."""
+    """Returns a few seconds of a scenario, from shortly before the first event, with fewer
+    packets."""
     events = scenario.get("events", [])
     first = min((event["at_s"] for event in events), default=0)
     shift = max(0, first - LEAD_S)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random scenarios through the lab and its judge: nothing that is published may be wrong without
-saying so.
+"""Runs random scenarios in the lab and judges them: no published number may be wrong without a flag.
 
     search.py [--count N] [--seed S] [--keep FOLDER] [--jobs N] [--no-shrink] [--all]
 
-Scenario K of seed S is the same everywhere: `--seed S+K --count 1` repeats it. One that fails is made
-smaller while it still fails, and kept.
+Scenario K of seed S is the same everywhere: `--seed S+K --count 1` repeats it. A scenario that fails
+is reduced while it still fails, and kept.
 """
 
 import argparse
@@ -53,7 +52,7 @@ def line(rng):
 
 
 def diamond(rng):
-    """Two ways between in and out, one some nodes longer."""
+    """Two paths between in and out; one has some nodes more."""
     left = [f"l{i}" for i in range(1)]
     right = [f"r{i}" for i in range(rng.randint(1, 2))]
     names = ["src", "in"] + left + right + ["out", "dst"]
@@ -125,7 +124,7 @@ def restart(rng, s):
 
 
 def again(rng, s):
-    """A rule is taken out and put in once more: at one node, or at all of them."""
+    """Removes a rule and installs it again: at one node, or at all of them."""
     when, node = at(rng, s), rng.choice([n["name"] for n in s["nodes"]] + ["*"])
     gap = 0 if some(rng, 0.6) else round(logarithmic(rng, 0.001, 1), 3)
     if any("request" in event and abs(event["at_s"] - when) < 2.2 for event in s["events"]):
@@ -148,7 +147,7 @@ def path_change(rng, s):
 
 
 def spray(rng, s):
-    """Packets take turns between two ways, each for a while."""
+    """Packets alternate between two paths, each for a while."""
     link = next(l for l in s["links"] if "in" in (l["from"], l["to"]) and "src" not in (
         l["from"], l["to"])) if s["nodes"][0]["name"] == "src" else rng.choice(s["links"])
     name, half = f"{link['from']}-{link['to']}", round(logarithmic(rng, 0.002, 0.4), 3)
@@ -196,7 +195,7 @@ def in_band(rng, s):
 
 
 def tight(rng, s):
-    """No room for all entries in each packet."""
+    """Packets have no room for all entries."""
     s["mtu"] = 1280
     s["traffic"][0]["payload_bytes"] = 1280 - 48 - rng.randint(0, 160)
 
@@ -245,7 +244,7 @@ def mode_of(rng, rate):
 
 
 def fit_together(s, everything):
-    """Rules that spread in band are put in again where they come from."""
+    """Rules that spread in band are installed again at their source."""
     request, source = s["requests"][0]["int_request"], s["nodes"][0]["name"]
     trace = int(request["trace_type"], 16)
     kept = []
@@ -317,7 +316,7 @@ def findings_of(scenario, folder):
 
 
 def smaller(scenario):
-    """What a scenario may leave out, one thing at a time."""
+    """Yields what a scenario may leave out, one thing at a time."""
     for i in range(len(scenario["events"])):
         one = copy.deepcopy(scenario)
         del one["events"][i]
@@ -375,7 +374,7 @@ def shrink(scenario, kinds, folder, limit=60):
 
 
 def one(seed, shrinks, everything):
-    """In a process of its own: (seed, scenario, numbers compared, findings)."""
+    """Runs in a process of its own. Returns (seed, scenario, numbers compared, findings)."""
     scenario = scenario_of(seed, everything)
     with tempfile.TemporaryDirectory(prefix="hs-search-") as folder:
         compared, findings = findings_of(scenario, folder)

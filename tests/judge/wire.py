@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What telemetry a Hop-by-Hop header carries, read by docs/wire-flexint.md alone."""
+"""The telemetry of a Hop-by-Hop header, read by docs/wire-flexint.md alone."""
 
 import collections
 
@@ -30,7 +30,7 @@ def values_of(data, at, bits, fields):
 
 
 def options_of(header):
-    """Type and content of each option but padding; nothing behind what is cut off."""
+    """Yields type and content of each option except padding; nothing after a truncation."""
     at, end = 2, min(len(header), 8 * (header[1] + 1))
     while at < end:
         if header[at] == 0:
@@ -44,7 +44,7 @@ def options_of(header):
 
 
 def telemetry_of(header):
-    """None: it carries none that a sink reports."""
+    """Returns None if it carries no telemetry that a sink reports."""
     options = dict(options_of(header))
     main, source = options.get(MAIN), options.get(SOURCE)
     if main is None or source is None or len(main) < 8 or len(source) < 2:
