@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sets up, builds, and moves real traffic of real programs through source, transit and sink.
+# Installs what is missing, builds, and sends traffic of real programs through source, transit and sink.
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=tools/setup.sh

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sets up, builds, and runs every test, or the parts that are named:
+# Installs what is missing, builds, and runs every test, or only the named parts:
 #   ./test.sh [checks] [unit] [golden] [sanitizers] [fuzz] [integration] [chaos] [lab] [judge] [bench]
-# The last line is `N passed, N failed, N skipped`; the exit code is 0 where nothing failed.
+# The last line is `N passed, N failed, N skipped`; the exit code is 0 if nothing failed.
 set -u
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tools/setup.sh
@@ -81,7 +81,7 @@ part_golden() {
 	meson_suite build golden
 }
 
-# gcc builds what users run; clang must take the same source with warnings as errors.
+# gcc builds what users run. clang must compile the same source with warnings as errors.
 part_sanitizers() {
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized
@@ -96,9 +96,9 @@ part_sanitizers() {
 	threads
 }
 
-# ThreadSanitizer on what several threads do at once: workers on one rule, reports taken beside them,
-# rules and routes changed under look-ups. Not whole nodes: it knows nothing of how the libraries of
-# DPDK and ZeroMQ, which it did not build, order what threads do.
+# ThreadSanitizer checks what several threads do at once: workers on one rule, reports taken beside
+# them, rules and routes changed during look-ups. It cannot check whole nodes, because it does not see
+# how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
 threads() {
 	CC=clang build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
 		tests/unit/{node/test_{offer,workers,sharing},flow/test_flow_table,stage/test_fib}
@@ -112,7 +112,7 @@ part_fuzz() {
 	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
 }
 
-# What is about packets runs again with nodes that leave out all that is special to usual ones.
+# Tests about packets run again with nodes that leave out the special code for usual packets.
 part_integration() {
 	build build
 	counted "$PYTHON" tests/integration/run.py
@@ -125,9 +125,8 @@ part_chaos() {
 	counted "$PYTHON" tests/chaos/run.py
 }
 
-# Every scenario with what it expects; then a few seconds of each in plain code, the committed results
-# against a short run, and some in the
-# other compiler's build with sanitizers: nothing to complain about, and the same bytes.
+# Every scenario meets its expectations. Then a few seconds of each run in plain code, and of some in
+# the other compiler's build with sanitizers: these must report nothing and give the same bytes.
 part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
@@ -140,14 +139,14 @@ part_lab() {
 		"$PYTHON" tests/lab/run.py --sanitized "$PWD/build-asan"
 }
 
-# What the lab's nodes publish, by an independent judge that knows what happened to the packets: of each
-# scenario, and of random ones by a seed that is new each time.
+# An independent judge that knows what happened to the packets judges what the lab's nodes publish: in
+# each scenario, and in random ones with a new seed each time.
 part_judge() {
 	build build
 	counted "$PYTHON" tests/judge/run.py
 }
 
-# Instructions a packet, then ratios to testpmd's mac forwarding, of medians, in the build that users get.
+# Compares ratios of medians to testpmd's mac forwarding, in the build that users get.
 part_bench() {
 	build build
 	counted "$PYTHON" tests/bench/instructions.py

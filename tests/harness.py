@@ -4,9 +4,9 @@
 A test's name is its function's name, read as a sentence. A test fails by raising, and skips by
 raising Skip with the reason. It gets a Workspace, which removes what the test leaves behind.
 
-A test of speed or processor time has several looks. Other work on the machine makes its result worse
-and never better, so one look within the bound shows that the program keeps the bound. The line says
-how many looks there were, and what the first ones measured.
+A test of speed or processor time has several looks. Other work on the machine makes its result
+worse and never better, so one look within the bound shows that the program keeps the bound. The
+line says how many looks there were, and what the first ones measured.
 
 --plain runs the tests about packets, with nodes that use the general code for every
 packet (docs/benchmark-method.md, "Special and plain code").

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Sourced by demo.sh, test.sh and reproduce.sh: installs what is missing and builds. Everything it says goes to
-# stderr; nothing is installed, configured or compiled twice.
+# demo.sh and test.sh source this file. It installs what is missing and builds. All its output goes to
+# stderr. Nothing is installed, configured or compiled twice.
 # shellcheck disable=SC2034 # names for those who source this
 
-# Debian's python3 has the distribution's zmq and scapy; another one first on PATH would not.
+# Debian's python3 has the distribution's zmq and scapy. Another python3 first on PATH has not.
 readonly PYTHON=/usr/bin/python3
 
 readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libzmq3-dev

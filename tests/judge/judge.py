@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent judge of published numbers. It shares no code with the switch, the monitor or the lab.
+"""An independent judge of published numbers. It shares no code with switch, monitor or lab.
 
-The judge knows what happened to the packets on each link. It computes every number of every window by
-the text of docs/metrics.md (rules.py). It reports each published number that differs and has no
+The judge knows what happened to the packets on each link. It computes every number of every window
+by the text of docs/metrics.md (rules.py). It reports each published number that differs and has no
 marker, which is a flag that applies to it. A missing number claims nothing.
 
     judge.py SCENARIO [--seed N] [--duration S]     runs a scenario in the lab and judges the result

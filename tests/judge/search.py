@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random scenarios in the lab and judges them: no published number may be wrong without a flag.
+"""Runs random scenarios in the lab and judges them: no number may be wrong without a flag.
 
     search.py [--count N] [--seed S] [--keep FOLDER] [--jobs N] [--no-shrink] [--all]
 
