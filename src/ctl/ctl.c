@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ctl_parts.h"
-#include "flexint.h"
 #include "telemetry.h"
 
 #include "qos_lengths.h"
@@ -157,7 +156,7 @@ static void take_report(struct hs_ctl *ctl, const struct hs_report_record *recor
 		ctl->counts.reports_stale++;
 		return;
 	}
-	if (hs_report_decode(record, &hs_flexint_family, &report) < 0) {
+	if (hs_report_decode(record, hs_node_format(ctl->node), &report) < 0) {
 		ctl->counts.reports_bad++;
 		return;
 	}

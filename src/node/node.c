@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node_parts.h"
+#include "fdb.h"
+#include "flexint_steps.h"
+#include "forward.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -92,6 +95,8 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	worker->node_id = config->id;
 	worker->layout = config->layout;
 	worker->drop_host_telemetry = config->host_side_policy == HS_HOST_DROP;
+	worker->family = config->family;
+	worker->forward = hs_forward;
 	worker->forward_kind = forward_kinds[config->forwarding];
 	worker->fdb = node->fdb;
 	worker->fib = node->fib;
@@ -159,6 +164,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		return -ENOMEM;
 	node->config = *config;
 	node->clock = clock;
+	if (!node->config.family)
+		node->config.family = &hs_flexint_steps;
 	if (!node->config.report_ring)
 		node->config.report_ring = REPORT_RING_DEFAULT;
 	if (!node->config.signal_ring)
@@ -336,6 +343,11 @@ void hs_node_pause(struct hs_node *node)
 void hs_node_resume(struct hs_node *node)
 {
 	__atomic_store_n(&node->paused, false, __ATOMIC_RELEASE);
+}
+
+const struct hs_telemetry_family *hs_node_format(const struct hs_node *node)
+{
+	return node->config.family->format;
 }
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node)

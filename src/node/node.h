@@ -32,6 +32,8 @@ enum hs_host_side_policy {
 	HS_HOST_DROP,  // drop the packet
 };
 
+struct hs_family;
+
 struct hs_node_config {
 	uint16_t id; // 0 to 65535; 0 for end nodes without an id of their own
 	char name[32];
@@ -44,7 +46,8 @@ struct hs_node_config {
 	uint16_t pairs[HS_MAX_PORTS][2];
 	uint32_t mac_age_s; // bridge: seconds until an address is forgotten, default 300
 	uint32_t routes;    // route: capacity, default 1024
-	uint8_t layout;	    // enum hs_flexint_layout
+	const struct hs_family *family; // whose telemetry its ports carry; NULL: flexint
+	uint8_t layout;			// enum hs_flexint_layout
 	enum hs_host_side_policy host_side_policy;
 	struct hs_partial partial; // fields of entries made in transit; zero: all
 	uint64_t seed;
@@ -75,6 +78,9 @@ void hs_node_synchronise(struct hs_node *node);
 // Use this for work of some microseconds.
 void hs_node_pause(struct hs_node *node);
 void hs_node_resume(struct hs_node *node);
+
+// What decodes the records that its sinks make.
+const struct hs_telemetry_family *hs_node_format(const struct hs_node *node);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
 // Returns NULL in modes other than route.

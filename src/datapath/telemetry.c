@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
-#include "straight.h"
 
 #include <assert.h>
 
@@ -9,7 +8,8 @@ static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 {
 	uint32_t slot = burst->slots[i];
 
-	if (unlikely(burst->packets[i].flags & HS_STAGE_SUSPECT) && !hs_sink(worker, burst, i)) {
+	if (unlikely(burst->packets[i].flags & HS_STAGE_SUSPECT) &&
+			!worker->family->sink(worker, burst, i)) {
 		hs_drop(worker, burst->in->index,
 				hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
 				burst->mbufs[i]);
@@ -33,9 +33,9 @@ static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_tx(&worker->flows, slot, bytes);
 	if (burst->in->side == HS_SIDE_HOST)
-		hs_source(worker, burst, i, out);
+		worker->family->source(worker, burst, i, out);
 	else
-		hs_transit(worker, burst, i, out);
+		worker->family->transit(worker, burst, i, out);
 	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
 }
 
@@ -76,14 +76,17 @@ static unsigned run_end(const struct hs_burst *burst, unsigned first)
 
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
 {
+	const struct hs_family *family = worker->family;
+
 	for (unsigned first = 0, end; first < burst->n; first = end) {
 		uint16_t out = burst->out[first];
 		end = first + 1;
-		if (unlikely(worker->plain || out & HS_OUT_DROP || out == HS_OUT_FLOOD)) {
+		if (unlikely(worker->plain || !family->run || out & HS_OUT_DROP ||
+				    out == HS_OUT_FLOOD)) {
 			hs_telemetry_one(worker, burst, first);
 			continue;
 		}
 		end = run_end(burst, first);
-		hs_straight(worker, burst, first, end, worker->ports[out]);
+		family->run(worker, burst, first, end, worker->ports[out]);
 	}
 }

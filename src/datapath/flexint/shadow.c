@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stage.h"
+#include "flexint_steps.h"
 
 // Counts what another rule took of a rule's telemetry. Returns whether that was all of the rule's
 // packets since the last time.

@@ -3,7 +3,7 @@
 #include "fit.h"
 #include "offer.h"
 #include "room.h"
-#include "stage.h"
+#include "flexint_steps.h"
 
 static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth)
 {

@@ -52,9 +52,9 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
 	sequence_begin(worker);
 	count_received(worker, burst);
-	hs_classify(worker, burst);
+	worker->family->classify(worker, burst);
 	hs_guard(worker, burst);
-	hs_forward(worker, burst);
+	worker->forward(worker, burst);
 	hs_telemetry(worker, burst);
 	hs_transmit(worker);
 	sequence_end(worker);

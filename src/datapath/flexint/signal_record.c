@@ -2,7 +2,7 @@
 #include "signal_record.h"
 #include "flexint.h"
 #include "report_cbor.h"
-#include "stage.h"
+#include "flexint_steps.h"
 
 #include <string.h>
 

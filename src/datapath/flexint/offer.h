@@ -4,7 +4,7 @@
 // Thread rule: owner lcore.
 #pragma once
 
-#include "stage.h"
+#include "flexint_steps.h"
 
 enum hs_offer_verdict {
 	HS_OFFER_NOTHING,  // none is ready: the packet may carry telemetry

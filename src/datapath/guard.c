@@ -5,7 +5,7 @@ static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
 		return true;
-	if (!worker->drop_host_telemetry && hs_strip(worker, burst, i)) {
+	if (!worker->drop_host_telemetry && worker->family->strip(worker, burst, i, false)) {
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}

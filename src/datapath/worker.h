@@ -6,11 +6,8 @@
 #pragma once
 
 #include "drop.h"
-#include "fdb.h"
-#include "fib.h"
 #include "flow_state.h"
 #include "packet.h"
-#include "partial.h"
 #include "port.h"
 #include "report.h"
 #include "rng.h"
@@ -20,6 +17,11 @@
 
 #include <rte_mbuf.h>
 
+struct hs_family;
+struct hs_fdb;
+struct hs_fib;
+struct hs_partial_worker;
+struct hs_worker;
 struct rte_ring;
 struct rte_mempool;
 struct hs_clock;
@@ -63,6 +65,9 @@ struct hs_burst {
 #define HS_OUT_FLOOD 0x7fff
 #define HS_OUT_DROP  0x8000
 
+// Chooses out[i] for each packet of a burst.
+typedef void (*hs_forward_fn)(struct hs_worker *worker, struct hs_burst *burst);
+
 enum hs_forward_kind {
 	HS_FORWARD_KIND_PATCH,
 	HS_FORWARD_KIND_BRIDGE,
@@ -76,6 +81,8 @@ struct hs_worker {
 	uint8_t layout;		  // enum hs_flexint_layout
 	bool drop_host_telemetry; // else strip
 	bool plain;		  // no specialised code: what the specialised is tested against
+	const struct hs_family *family; // whose telemetry its ports carry
+	hs_forward_fn forward;
 	enum hs_forward_kind forward_kind;
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];

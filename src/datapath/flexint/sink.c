@@ -2,7 +2,7 @@
 #include "flexint.h"
 #include "report_fill.h"
 #include "room.h"
-#include "stage.h"
+#include "flexint_steps.h"
 
 #include <string.h>
 
@@ -48,21 +48,6 @@ static void report(struct hs_worker *worker, const struct hs_burst *burst, unsig
 	}
 	hs_report_fill(worker, burst, i, place.ptr1);
 	rte_ring_enqueue_zc_elem_finish(worker->reports, 1);
-}
-
-// A copy may be cut into other segments than the original: it is parsed anew.
-bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
-{
-	if (likely(hs_room_is_changeable(burst->mbufs[i])))
-		return true;
-	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
-	if (!copy)
-		return false;
-	rte_pktmbuf_free(burst->mbufs[i]);
-	burst->mbufs[i] = copy;
-	hs_flexint_parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
-			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
-	return true;
 }
 
 // What is left afterwards decides: telemetry that the codec could not take out is seen again.

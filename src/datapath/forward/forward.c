@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stage.h"
+#include "forward.h"
+#include "fdb.h"
 
 #include <rte_mbuf.h>
 

@@ -6,12 +6,9 @@
 // Thread rule: owner lcore.
 #pragma once
 
-#include "stage.h"
+#include "flexint_steps.h"
 
 // Takes the packets [first, end) of a burst to the transmit queue of `out`, which all of them leave
 // by. Counters and bytes are those that telemetry.c would leave.
 void hs_straight(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out);
-
-// One packet, whatever it is, by the general code.
-void hs_telemetry_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i);

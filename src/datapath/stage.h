@@ -5,6 +5,7 @@
 // Thread rule: owner lcore.
 #pragma once
 
+#include "family.h"
 #include "worker.h"
 
 // What of a packet could be telemetry: options that are seen, headers that could not be read to
@@ -21,17 +22,11 @@ static inline enum hs_drop hs_suspect_drop(const struct hs_packet *packet, enum 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY ? seen : HS_DROP_UNREADABLE;
 }
 
-// Parses headers and looks up rules.
-void hs_classify(struct hs_worker *worker, struct hs_burst *burst);
+// Looks up the rules of packets that were parsed.
+void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst);
 
 // What hosts sent with telemetry in it: strips it or drops the packet, by policy.
 void hs_guard(struct hs_worker *worker, struct hs_burst *burst);
-
-// Chooses out[i] for each packet.
-void hs_forward(struct hs_worker *worker, struct hs_burst *burst);
-
-// Of a router; also gives what goes on its new addresses and hop limit.
-void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst);
 
 // Source, transit or sink, by the sides that each packet crosses; then hands it to its port's
 // transmit queue.
@@ -48,25 +43,8 @@ static inline uint32_t hs_longest_frame(const struct hs_port *port)
 	return port->mtu + 14u + 8u;
 }
 
-void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-// Of a packet that is due, or whose rule has an offer (hs_flow_due).
-void hs_source_due(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-// False where telemetry could not be taken out: the packet must not reach a host.
-bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-// Takes telemetry out without a report. Same result.
-bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-
-// Hands the packet's in-band requests and reports up to control (signal_record.h): where all
-// telemetry is taken out next, and in transit, where reports that a rule here extracts are taken
-// out by this. Only of packets with either.
-void hs_signal_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-void hs_signal_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-
-// Of a packet whose telemetry names a rule that did not take it: counts why. Returns the slot of
-// that rule where another rule took all of its packets since the last call, else HS_FLOW_NONE.
-uint32_t hs_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+// Source, transit or sink, whatever the packet is, by the steps of its family.
+void hs_telemetry_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
 // Where others hold a packet's bytes too, puts a copy in its place, parsed anew. False: no buffer.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);

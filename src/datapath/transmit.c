@@ -88,16 +88,11 @@ static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	burst->mbufs[i] = original;
 }
 
-// Its copies would come out at several sinks, each with a report of the same packet.
 static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
-	uint16_t flags = burst->packets[i].flags;
-
-	if (likely(!(flags & HS_STAGE_SUSPECT)))
+	if (likely(!(burst->packets[i].flags & HS_STAGE_SUSPECT)))
 		return true;
-	if (flags & HS_PACKET_SIGNAL)
-		hs_signal_sink(worker, burst, i);
-	if (hs_strip(worker, burst, i)) {
+	if (worker->family->strip(worker, burst, i, true)) {
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
 		return true;
 	}

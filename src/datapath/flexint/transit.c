@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 #include "flexint.h"
+#include "partial.h"
 #include "room.h"
-#include "stage.h"
+#include "flexint_steps.h"
 
 static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth,
 		uint16_t bitmap, const struct hs_flow_sums *sums)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarding by IPv6 destination (RFC 8200, RFC 4291): the rules of a router without the messages
 // of one. What it may not pass on is counted, nobody is told.
+#include "forward.h"
+#include "fib.h"
 #include "packet_quick.h"
 #include "room.h"
-#include "stage.h"
 
 #include <string.h>
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "room.h"
+#include "stage.h"
+
+#include <string.h>
+
+#include <rte_prefetch.h>
+
+static void fill_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
+
+	memcpy(key->src_ip, ip + 8, 32); // source and destination lie side by side in both
+	key->src_port = packet->src_port;
+	key->dst_port = packet->dst_port;
+	key->protocol = packet->l4_proto;
+	memset(key->zero, 0, sizeof(key->zero));
+}
+
+static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
+{
+	struct hs_flow_key keys[HS_BURST];
+	const struct hs_flow_key *pointers[HS_BURST];
+	uint32_t all = HS_FLOW_NONE;
+
+	for (unsigned i = 0; i < burst->n; i++) {
+		pointers[i] = NULL;
+		if (!(burst->packets[i].flags & HS_PACKET_FLOW))
+			continue;
+		fill_key(burst, i, &keys[i]);
+		pointers[i] = &keys[i];
+	}
+	hs_flow_lookup_burst(&worker->flows, pointers, burst->n, burst->slots);
+	for (unsigned i = 0; i < burst->n; i++)
+		all &= burst->slots[i];
+	burst->unmatched = all == HS_FLOW_NONE;
+	if (!(burst->flags & HS_PACKET_TELEMETRY) || burst->unmatched)
+		return;
+	for (unsigned i = 0; i < burst->n; i++) { // what telemetry is compared and counted with
+		if (burst->slots[i] != HS_FLOW_NONE)
+			rte_prefetch0(&worker->flows.own[burst->slots[i]].ns_id);
+	}
+}
+
+void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst)
+{
+	burst->unmatched = true;
+	if (hs_flow_view_empty(&worker->flows)) {
+		for (unsigned i = 0; i < burst->n; i++)
+			burst->slots[i] = HS_FLOW_NONE;
+		return;
+	}
+	find_rules(worker, burst);
+}
+
+// A copy may be cut into other segments than the original: it is parsed anew.
+bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	if (likely(hs_room_is_changeable(burst->mbufs[i])))
+		return true;
+	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+	if (!copy)
+		return false;
+	rte_pktmbuf_free(burst->mbufs[i]);
+	burst->mbufs[i] = copy;
+	worker->family->parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+	return true;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first step over a burst: headers, telemetry, rules. One body, of which each family that has a
+// fast path makes an instance with its own parsers.
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include "stage.h"
+
+#include <rte_prefetch.h>
+
+typedef bool (*hs_classify_quick_fn)(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+typedef void (*hs_classify_parse_fn)(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+
+// Headers split over segments: one linear copy, so that everything behind can read and change them.
+static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		hs_classify_parse_fn parse)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+
+	if (!copy)
+		return;
+	rte_pktmbuf_free(burst->mbufs[i]);
+	burst->mbufs[i] = copy;
+	parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+}
+
+static inline void hs_classify_faults(
+		struct hs_worker *worker, struct hs_burst *burst, hs_classify_parse_fn parse)
+{
+	for (unsigned i = 0; i < burst->n; i++) {
+		if (burst->packets[i].flags & HS_PACKET_SHORT)
+			hs_classify_join(worker, burst, i, parse);
+		if (burst->packets[i].flags & HS_PACKET_MALFORMED)
+			hs_event(worker, burst, HS_EVENT_MALFORMED);
+		burst->flags |= burst->packets[i].flags;
+	}
+}
+
+// Parses a burst and looks up its rules. Both parsers are constants of the family that are inlined
+// with it: `quick` says false of what `parse` has to be asked about.
+static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
+		struct hs_burst *burst, hs_classify_quick_fn quick, hs_classify_parse_fn parse)
+{
+	uint16_t faults = 0;
+
+	for (unsigned i = 0; i < burst->n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(burst->mbufs[i], void *));
+	for (unsigned i = 0; i < burst->n; i++) {
+		struct rte_mbuf *m = burst->mbufs[i];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+		struct hs_packet *packet = &burst->packets[i];
+		if (worker->plain || !quick(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
+						     packet))
+			parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+		faults |= burst->packets[i].flags;
+	}
+	burst->flags = faults;
+	if (unlikely(faults & (HS_PACKET_SHORT | HS_PACKET_MALFORMED)))
+		hs_classify_faults(worker, burst, parse);
+	hs_classify_rules(worker, burst);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flexint_steps.h"
+#include "classify.h"
+#include "flexint.h"
+#include "flexint_quick.h"
+#include "straight.h"
+
+static void classify(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_classify_as(worker, burst, hs_flexint_parse_quick, hs_flexint_parse);
+}
+
+// Copies of a flooded packet would come out at several sinks, each with a report of the same
+// packet; what control is to hear is handed up once.
+static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
+{
+	if (ours && burst->packets[i].flags & HS_PACKET_SIGNAL)
+		hs_signal_sink(worker, burst, i);
+	return hs_strip(worker, burst, i);
+}
+
+const struct hs_family hs_flexint_steps = {
+		.format = &hs_flexint_family,
+		.classify = classify,
+		.parse = hs_flexint_parse,
+		.run = hs_straight,
+		.source = hs_source,
+		.transit = hs_transit,
+		.sink = hs_sink,
+		.strip = strip,
+};
