@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-#include <rte_ring.h>
-#include <rte_ring_elem.h>
-#include <rte_ring_peek_zc.h>
-
 // Copies one option's data; lengths were compared with what encloses them when the packet was
 // parsed, and an option cannot be longer than its 8-bit length says.
 static uint8_t copy_option(const uint8_t *option, uint8_t *to, size_t room)
@@ -31,23 +27,6 @@ void hs_report_fill(const struct hs_worker *worker, const struct hs_burst *burst
 			copy_option(frame + packet->trace_off, record->data, HS_FLEXINT_MAX_TRACE);
 	record->e2e_len = copy_option(frame + packet->e2e_off, record->data + record->trace_len,
 			sizeof(record->data) - record->trace_len);
-}
-
-static void report(struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
-{
-	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-	struct rte_ring_zc_data place;
-
-	hs_flow_add(&own->reports_made, 1);
-	hs_flow_add(&worker->reports_made, 1);
-	if (unlikely(!rte_ring_enqueue_zc_bulk_elem_start(
-			    worker->reports, sizeof(struct hs_report_record), 1, &place, NULL))) {
-		hs_flow_add(&own->reports_lost, 1);
-		hs_flow_add(&worker->reports_lost, 1);
-		return;
-	}
-	hs_report_fill(worker, burst, i, place.ptr1);
-	rte_ring_enqueue_zc_elem_finish(worker->reports, 1);
 }
 
 // What is left afterwards decides: telemetry that the codec could not take out is seen again.
@@ -81,7 +60,7 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		hs_shadow(worker, burst, i);
 	} else {
 		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);
-		report(worker, burst, i);
+		hs_report_put(worker, burst, i, hs_report_fill);
 	}
 	if (!hs_strip(worker, burst, i))
 		return false;

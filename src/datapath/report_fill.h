@@ -22,6 +22,10 @@ static inline void hs_report_begin(const struct hs_worker *worker, const struct 
 	record->sink_rx_bytes = sums.rx_bytes;
 }
 
-// All of it: the options' bytes, of any length, behind the sink's part.
-void hs_report_fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-		struct hs_report_record *record);
+// Fills a record: hs_report_begin, then the bytes of telemetry behind it.
+typedef void (*hs_report_fill_fn)(const struct hs_worker *worker, const struct hs_burst *burst,
+		unsigned i, struct hs_report_record *record);
+
+// Counts a report of packet i and hands it to control; a full ring loses it, and says so.
+void hs_report_put(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		hs_report_fill_fn fill);
