@@ -4,53 +4,23 @@
 
 #include "fib.h"
 #include "rng.h"
+#include "scenario_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define UNREACHED UINT16_MAX
-
 // ---- ways ----
 
-// What a search needs: distances to its destination, and the nodes in the order of theirs.
-struct search {
-	uint16_t *hops;
-	uint32_t *order;
-};
-
-static bool is_up(const struct lab_port *port)
+static bool is_up(const struct hs_link *link)
 {
-	return !hs_link_config(port->out)->down;
-}
-
-// Backwards from the destination: over the ports of others that lead to a node at hand.
-static uint32_t find_hops(struct hs_lab *lab, uint32_t destination, struct search *search)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		search->hops[i] = UNREACHED;
-	search->hops[destination] = 0;
-	search->order[n++] = destination;
-	for (uint32_t done = 0; done < n; done++) {
-		const struct lab_node *node = &lab->nodes[search->order[done]];
-		for (uint16_t p = 0; p < node->n_ports; p++) {
-			const struct lab_port *port = &lab->ports[node->first_port + p];
-			const struct lab_port *peer = &lab->ports[port->peer];
-			if (!port->out || search->hops[peer->node] != UNREACHED || !is_up(peer))
-				continue;
-			search->hops[peer->node] = (uint16_t)(search->hops[port->node] + 1);
-			search->order[n++] = peer->node;
-		}
-	}
-	return n;
+	return !hs_link_config(link)->down;
 }
 
 // Of several ports that are as near, the one with the highest draw: a link that fails then moves
 // those alone that used it.
-static uint8_t nearest_port(struct hs_lab *lab, uint32_t node, uint32_t destination,
-		const struct search *search)
+static uint8_t nearest_port(
+		struct hs_lab *lab, uint32_t node, uint32_t destination, const uint32_t *hops)
 {
 	const struct lab_node *at = &lab->nodes[node];
 	uint64_t best_draw = 0;
@@ -58,8 +28,8 @@ static uint8_t nearest_port(struct hs_lab *lab, uint32_t node, uint32_t destinat
 
 	for (uint16_t p = 0; p < at->n_ports; p++) {
 		const struct lab_port *port = &lab->ports[at->first_port + p];
-		if (!port->out || !is_up(port) ||
-				search->hops[lab->ports[port->peer].node] != search->hops[node] - 1)
+		if (!port->out || !is_up(port->out) ||
+				hops[lab->ports[port->peer].node] != hops[node] - 1)
 			continue;
 		struct hs_rng rng;
 		hs_rng_init(&rng, lab->scenario->seed + ((uint64_t)node << 40) +
@@ -75,22 +45,24 @@ static uint8_t nearest_port(struct hs_lab *lab, uint32_t node, uint32_t destinat
 
 static int find_ways(struct hs_lab *lab, uint8_t *next)
 {
-	size_t n_nodes = lab->scenario->n_nodes;
-	struct search search = {
-			.hops = malloc((n_nodes + 1) * sizeof(*search.hops)),
-			.order = malloc((n_nodes + 1) * sizeof(*search.order)),
-	};
-	int rc = search.hops && search.order ? 0 : -ENOMEM;
+	const struct hs_scenario *s = lab->scenario;
+	uint32_t *hops = malloc((s->n_nodes + 1) * sizeof(*hops));
+	struct hs_graph *graph = NULL;
+	int rc = hops ? hs_graph_create(s, &graph) : -ENOMEM;
 
-	for (uint32_t to = 0; rc == 0 && to < n_nodes; to++) {
-		uint8_t *ways = &next[to * n_nodes];
-		memset(ways, LAB_FAR, n_nodes);
-		uint32_t reached = find_hops(lab, to, &search);
-		for (uint32_t i = 1; i < reached; i++)
-			ways[search.order[i]] = nearest_port(lab, search.order[i], to, &search);
+	for (uint32_t link = 0; rc == 0 && link < s->n_links; link++)
+		for (unsigned way = 0; way < 2; way++)
+			hs_graph_set_up(graph, link, way, is_up(lab->links[link][way]));
+	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
+		uint8_t *ways = &next[to * s->n_nodes];
+		memset(ways, LAB_FAR, s->n_nodes);
+		hs_graph_distances(graph, to, hops);
+		for (uint32_t node = 0; node < s->n_nodes; node++)
+			if (node != to && hops[node] != HS_GRAPH_FAR)
+				ways[node] = nearest_port(lab, node, to, hops);
 	}
-	free(search.hops);
-	free(search.order);
+	hs_graph_destroy(graph);
+	free(hops);
 	return rc;
 }
 

@@ -129,17 +129,7 @@ static int check_addresses(const struct hs_scenario_draft *draft, struct hs_erro
 static int make_graph(
 		const struct hs_scenario *scenario, struct hs_graph **graph, struct hs_error *err)
 {
-	uint32_t(*ends)[2] = hs_scenario_room(scenario->n_links, sizeof(*ends), err);
-	if (!ends)
-		return -ENOMEM;
-
-	for (size_t i = 0; i < scenario->n_links; i++) {
-		ends[i][0] = scenario->links[i].from;
-		ends[i][1] = scenario->links[i].to;
-	}
-	int rc = hs_graph_create((uint32_t)scenario->n_nodes, (uint32_t)scenario->n_links,
-			(const uint32_t(*)[2])ends, graph);
-	free(ends);
+	int rc = hs_graph_create(scenario, graph);
 	if (rc < 0)
 		return hs_scenario_no_memory(err);
 	// Others have one way only: what goes into a link that is down is lost, and that is all.

@@ -6,49 +6,49 @@
 #include <string.h>
 
 struct hs_graph {
-	uint32_t n_nodes, n_cables;
-	uint32_t (*ends)[2];
-	bool (*up)[2];	    // [cable][way]
+	const struct hs_scenario_link *links;
+	uint32_t n_nodes, n_links;
+	bool (*up)[2];	    // [link][way]
 	uint32_t *first;    // of each node in `incoming`; one more for the end
-	uint32_t *incoming; // cable * 2 + way, of the ways that lead to the node
+	uint32_t *incoming; // link * 2 + way, of the ways that lead to the node
 	uint32_t *queue;
 };
 
+static uint32_t end_of(const struct hs_graph *graph, uint32_t way)
+{
+	const struct hs_scenario_link *link = &graph->links[way / 2];
+	return way % 2 ? link->from : link->to;
+}
+
 static void index_ways(struct hs_graph *graph)
 {
-	uint32_t n_ways = 2 * graph->n_cables;
-
-	for (uint32_t way = 0; way < n_ways; way++)
-		graph->first[graph->ends[way / 2][1 - way % 2] + 1]++;
+	for (uint32_t way = 0; way < 2 * graph->n_links; way++)
+		graph->first[end_of(graph, way) + 1]++;
 	for (uint32_t node = 0; node < graph->n_nodes; node++)
 		graph->first[node + 1] += graph->first[node];
 	memcpy(graph->queue, graph->first, graph->n_nodes * sizeof(*graph->queue));
-	for (uint32_t way = 0; way < n_ways; way++)
-		graph->incoming[graph->queue[graph->ends[way / 2][1 - way % 2]]++] = way;
+	for (uint32_t way = 0; way < 2 * graph->n_links; way++)
+		graph->incoming[graph->queue[end_of(graph, way)]++] = way;
 }
 
-int hs_graph_create(uint32_t n_nodes, uint32_t n_cables, const uint32_t (*ends)[2],
-		struct hs_graph **graph)
+int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
 {
 	struct hs_graph *made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
-
-	made->n_nodes = n_nodes;
-	made->n_cables = n_cables;
-	made->ends = calloc(n_cables + 1, sizeof(*made->ends));
-	made->up = calloc(n_cables + 1, sizeof(*made->up));
-	made->first = calloc(n_nodes + 1, sizeof(*made->first));
-	made->incoming = calloc(2 * (size_t)n_cables + 1, sizeof(*made->incoming));
-	made->queue = calloc(n_nodes + 1, sizeof(*made->queue));
-	if (!made->ends || !made->up || !made->first || !made->incoming || !made->queue) {
+	made->links = scenario->links;
+	made->n_nodes = (uint32_t)scenario->n_nodes;
+	made->n_links = (uint32_t)scenario->n_links;
+	made->up = calloc(scenario->n_links + 1, sizeof(*made->up));
+	made->first = calloc(scenario->n_nodes + 1, sizeof(*made->first));
+	made->incoming = calloc(2 * scenario->n_links + 1, sizeof(*made->incoming));
+	made->queue = calloc(scenario->n_nodes + 1, sizeof(*made->queue));
+	if (!made->up || !made->first || !made->incoming || !made->queue) {
 		hs_graph_destroy(made);
 		return -ENOMEM;
 	}
-	if (n_cables)
-		memcpy(made->ends, ends, n_cables * sizeof(*ends));
-	for (uint32_t cable = 0; cable < n_cables; cable++)
-		made->up[cable][0] = made->up[cable][1] = true;
+	for (uint32_t link = 0; link < made->n_links; link++)
+		made->up[link][0] = made->up[link][1] = true;
 	index_ways(made);
 	*graph = made;
 	return 0;
@@ -58,7 +58,6 @@ void hs_graph_destroy(struct hs_graph *graph)
 {
 	if (!graph)
 		return;
-	free(graph->ends);
 	free(graph->up);
 	free(graph->first);
 	free(graph->incoming);
@@ -66,9 +65,9 @@ void hs_graph_destroy(struct hs_graph *graph)
 	free(graph);
 }
 
-void hs_graph_set_up(struct hs_graph *graph, uint32_t cable, unsigned way, bool up)
+void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned way, bool up)
 {
-	graph->up[cable][way] = up;
+	graph->up[link][way] = up;
 }
 
 void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
@@ -82,9 +81,9 @@ void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
 	while (begin < end) {
 		uint32_t node = graph->queue[begin++];
 		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-			uint32_t cable = graph->incoming[i] / 2, way = graph->incoming[i] % 2;
-			uint32_t before = graph->ends[cable][way];
-			if (!graph->up[cable][way] || hops[before] != HS_GRAPH_FAR)
+			uint32_t link = graph->incoming[i] / 2, way = graph->incoming[i] % 2;
+			uint32_t before = end_of(graph, 2 * link + 1 - way);
+			if (!graph->up[link][way] || hops[before] != HS_GRAPH_FAR)
 				continue;
 			hops[before] = hops[node] + 1;
 			graph->queue[end++] = before;
@@ -101,7 +100,7 @@ static uint32_t root_of(uint32_t *parents, uint32_t node)
 	return node;
 }
 
-int hs_graph_cycle(const struct hs_graph *graph, uint32_t *cable)
+int hs_graph_cycle(const struct hs_graph *graph, uint32_t *link)
 {
 	uint32_t *parents = malloc((graph->n_nodes + 1) * sizeof(*parents));
 	if (!parents)
@@ -109,12 +108,12 @@ int hs_graph_cycle(const struct hs_graph *graph, uint32_t *cable)
 
 	for (uint32_t node = 0; node < graph->n_nodes; node++)
 		parents[node] = node;
-	*cable = HS_GRAPH_FAR;
-	for (uint32_t i = 0; i < graph->n_cables && *cable == HS_GRAPH_FAR; i++) {
-		uint32_t a = root_of(parents, graph->ends[i][0]);
-		uint32_t b = root_of(parents, graph->ends[i][1]);
+	*link = HS_GRAPH_FAR;
+	for (uint32_t i = 0; i < graph->n_links && *link == HS_GRAPH_FAR; i++) {
+		uint32_t a = root_of(parents, graph->links[i].from);
+		uint32_t b = root_of(parents, graph->links[i].to);
 		if (a == b)
-			*cable = i;
+			*link = i;
 		parents[a] = b;
 	}
 	free(parents);

@@ -26,18 +26,11 @@ static void parse_fat_tree(unsigned k, unsigned flows, uint64_t seed, struct hs_
 
 static void assert_distances(const struct hs_scenario *s, unsigned k)
 {
-	uint32_t(*ends)[2] = calloc(s->n_links, sizeof(*ends));
 	uint32_t *hops = calloc(s->n_nodes, sizeof(*hops));
 	struct hs_graph *graph;
 	size_t at_four = 0;
 
-	for (size_t i = 0; i < s->n_links; i++) {
-		ends[i][0] = s->links[i].from;
-		ends[i][1] = s->links[i].to;
-	}
-	assert_int_equal(hs_graph_create((uint32_t)s->n_nodes, (uint32_t)s->n_links,
-					 (const uint32_t(*)[2])ends, &graph),
-			0);
+	assert_int_equal(hs_graph_create(s, &graph), 0);
 	hs_graph_distances(graph, s->hosts[0].at, hops);
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		assert_in_range(hops[i], 0, 4);
@@ -46,7 +39,6 @@ static void assert_distances(const struct hs_scenario *s, unsigned k)
 	// The edge switches of all other pods.
 	assert_int_equal(at_four, (k - 1) * k / 2);
 	hs_graph_destroy(graph);
-	free(ends);
 	free(hops);
 }
 
@@ -208,14 +200,27 @@ static void a_change_of_a_link_that_is_wrong_changes_nothing(void **state)
 
 // ---- graphs ----
 
+static struct hs_graph *graph_of(size_t n_nodes, size_t n_links, struct hs_scenario_link *links)
+{
+	const struct hs_scenario scenario = {
+			.n_nodes = n_nodes, .n_links = n_links, .links = links};
+	struct hs_graph *graph;
+	assert_int_equal(hs_graph_create(&scenario, &graph), 0);
+	return graph;
+}
+
+#define LINK(a, b)                                                                                 \
+	{                                                                                          \
+		.from = (a), .to = (b)                                                             \
+	}
+
 static void distances_follow_the_ways_that_are_up(void **state)
 {
 	(void)state;
-	static const uint32_t ends[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
-	struct hs_graph *graph;
+	struct hs_scenario_link links[] = {LINK(0, 1), LINK(1, 2), LINK(2, 3), LINK(3, 0)};
+	struct hs_graph *graph = graph_of(5, 4, links);
 	uint32_t hops[5];
 
-	assert_int_equal(hs_graph_create(5, 4, ends, &graph), 0);
 	hs_graph_distances(graph, 0, hops);
 	assert_int_equal(hops[0], 0);
 	assert_int_equal(hops[1], 1);
@@ -237,20 +242,20 @@ static void distances_follow_the_ways_that_are_up(void **state)
 static void the_cable_that_closes_a_cycle_is_found(void **state)
 {
 	(void)state;
-	static const uint32_t ring[][2] = {{0, 1}, {2, 3}, {1, 2}, {3, 0}, {0, 2}};
-	static const uint32_t twice[][2] = {{0, 1}, {1, 0}};
-	struct hs_graph *graph;
+	struct hs_scenario_link ring[] = {
+			LINK(0, 1), LINK(2, 3), LINK(1, 2), LINK(3, 0), LINK(0, 2)};
+	struct hs_scenario_link twice[] = {LINK(0, 1), LINK(1, 0)};
+	struct hs_graph *graph = graph_of(4, 5, ring);
 	uint32_t cable;
 
-	assert_int_equal(hs_graph_create(4, 5, ring, &graph), 0);
 	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
 	assert_int_equal(cable, 3);
 	hs_graph_destroy(graph);
-	assert_int_equal(hs_graph_create(4, 3, ring, &graph), 0);
+	graph = graph_of(4, 3, ring);
 	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
 	assert_int_equal(cable, HS_GRAPH_FAR);
 	hs_graph_destroy(graph);
-	assert_int_equal(hs_graph_create(2, 2, twice, &graph), 0);
+	graph = graph_of(2, 2, twice);
 	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
 	assert_int_equal(cable, 1);
 	hs_graph_destroy(graph);
