@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 from lib import Skip, check, equal, main, netlab, test, until
 
@@ -198,6 +199,19 @@ def papers_of_systems_that_are_not_there_are_answered_so():
                               check=False, timeout=60)
         equal(done.returncode, code, done.stderr)
         check(said in done.stderr, done.stderr)
+
+
+@test()
+def a_scenario_is_drawn_as_whole_pictures(workspace):
+    folder = workspace.path("plots")
+    done = subprocess.run(["/usr/bin/python3", REPRODUCE, "--plots", write(workspace, small()), folder],
+                          capture_output=True, text=True, check=False, timeout=60)
+    equal(done.returncode, 0, done.stderr)
+    equal(sorted(os.listdir(folder)), [f"up.{kind}.svg" for kind in (
+        "delay_ns", "jitter_ns", "loss_ratio", "throughput_bps")], "files")
+    for name in os.listdir(folder):
+        text = "".join(xml.etree.ElementTree.parse(os.path.join(folder, name)).getroot().itertext())
+        check(all(word in text for word in ("src-sw", "e2e", "measured", "truth")), name)
 
 
 def start(*words, **kwargs):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Figures as SVG: the same numbers give the same bytes."""
 
-import os
-
 import matplotlib
 
 matplotlib.use("svg")
@@ -66,7 +64,7 @@ def figure_7(path, rates, medians):
     save(figure, path)
 
 
-def over_time(folder, flow, metric, rows):
+def over_time(path, title, rows):
     """rows: by hop, (seconds, measured, truth, configured) lists; None: nothing."""
     figure, axes = plt.subplots(len(rows), 1, figsize=(8, 1.6 * len(rows)), sharex=True, squeeze=False)
     for place, (hop, (at, measured, truth, configured)) in zip(axes.flat, rows.items()):
@@ -76,7 +74,7 @@ def over_time(folder, flow, metric, rows):
         place.plot(at, nan[2], color=THEIRS, linewidth=1, linestyle="--", label="configured")
         place.plot(at, nan[0], ".", color=OURS, markersize=3, label="measured")
         place.set_ylabel(hop)
-    axes.flat[0].set_title(f"{flow}: {metric}")
+    axes.flat[0].set_title(title)
     axes.flat[0].legend(fontsize=7)
     axes.flat[-1].set_xlabel("s")
-    save(figure, os.path.join(folder, f"{flow}.{metric}.svg".replace("/", "-")))
+    save(figure, path)

@@ -313,7 +313,7 @@ def plots(scenario, folder):
         result = run_lab(scenario, room)
     for flow in sorted({w["flow"] for w in result["windows"]}):
         windows = whole(result, flow)
-        names = {"throughput_bps": "throughput, Mbit_s", "delay_ns": "delay, ms",
+        names = {"throughput_bps": "throughput, Mbit/s", "delay_ns": "delay, ms",
                  "jitter_ns": "jitter, ms", "loss_ratio": "loss, %"}
         for kind, title in names.items():
             rows = {}
@@ -325,5 +325,6 @@ def plots(scenario, folder):
                     for column, side in zip(row[1:], ("measured", "truth", "configured")):
                         column.append(value_of(hop, side, kind))
             if rows:
-                figures.over_time(folder, flow, title, rows)
+                name = f"{flow}.{kind}.svg".replace("/", "-")
+                figures.over_time(os.path.join(folder, name), f"{flow}: {title}", rows)
     return 0
