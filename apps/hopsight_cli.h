@@ -75,8 +75,8 @@ const char *hs_cli_rule_field(enum hs_cli_option option);
 
 // ---- requests ----
 
-// Sends a request (taken over). HS_CLI_DONE with the reply's "ok" in *ok (a new reference), or
-// another code after saying why.
+// Sends a request (taken over). Returns HS_CLI_DONE with the reply's "ok" in *ok (a new reference),
+// or another code after an error message.
 int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok);
 // Does the same without reading the reply.
 int hs_cli_send(struct hs_cli *cli, const char *text, size_t len, char **reply);

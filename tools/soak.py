@@ -218,8 +218,8 @@ class Churn:
 # ---- looking ----
 
 def resident_bytes(pid):
-    """What the process allocated itself. Not the packet buffers, rings and tables: they are reserved
-    at start in shared memory, of which the first packets touch one page after the other."""
+    """Returns the memory that the process allocated itself. This excludes packet buffers, rings and
+    tables, which are reserved at start in shared memory. The first packets touch their pages."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon:"))
 

@@ -54,7 +54,7 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 // The inverse of reading. Returns a new reference, or NULL if memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
 
-// Says "wrong_type" with what was found; returns -EINVAL.
+// Fills *err with "wrong_type" and what was found. Returns -EINVAL.
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err);
 
@@ -62,5 +62,5 @@ int hs_schema_wrong_type(
 int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
 		struct hs_error *err);
 
-// Says why a text is not JSON: the path is "line:column". Returns -EINVAL.
+// Fills *err with the reason why a text is not JSON; the path is "line:column". Returns -EINVAL.
 int hs_schema_syntax_error(const json_error_t *syntax, struct hs_error *err);

@@ -23,7 +23,7 @@ static bool is_proven(const struct hs_ctl *ctl, const struct guest *guest)
 	return counters.rx_packets >= guest->repeats + FLOW_PACKETS;
 }
 
-// ctl_guest_rank.c: who has to make room.
+// Moves a rule to another rank.
 static void set_rank(struct hs_ctl *ctl, struct guest *guest, enum guest_rank rank)
 {
 	TAILQ_REMOVE(&ctl->guest_ranks[guest->rank], guest, at_rank);

@@ -48,7 +48,7 @@ static void want_audit(struct hs_fleet *fleet, struct fleet_node *node)
 		node->next_audit_ns = fleet->now_ns;
 }
 
-// An audit is to tell what is there.
+// Marks a place so that an audit finds out what is there.
 static void doubt(struct hs_fleet *fleet, struct place *place)
 {
 	struct fleet_node *node = &fleet->nodes[place->node];

@@ -66,8 +66,8 @@ class Judge:
     def __init__(self, flow, lives, ends, scenario):
         self.flow, self.ends, self.scenario = flow, ends, scenario
         self.lives = [rules.Life(reports) for reports in lives]
-        # A rule that was put in again at once may be the same flow for its monitor, and a run goes on
-        # where the sink's clock steps.
+        # A rule that was removed and installed again at once may be the same flow for its monitor. A
+        # run continues if the sink's clock steps.
         n = len(lives)
         self.joined = {} if n > MOST_JOINED else {
             (i, j): rules.Life(sum(lives[i:j], [])) for i in range(n) for j in range(i + 2, n + 1)}
@@ -140,7 +140,7 @@ class Judge:
                      f"{sorted(kinds)} {sorted(marks)}")
 
     def step(self, life, window, marks, name, reports, start):
-        """[20] A clock stepped where a window says so."""
+        """[20] A window has the flag only if a clock stepped."""
         self.compared += 1
         begin = min(r.stops[0].at for r in [life.edge(None, "received", start), *reports])
         if "clock_step" in marks and not any(
@@ -148,7 +148,7 @@ class Judge:
             self.say("clock_step", f"{name}: clock_step, and no clock stepped {sorted(marks)}")
 
     def diagnosis(self, life, marks, name, end):
-        """[10] One path of which reports lack entries, or several."""
+        """[10] Reports of one path lack entries, or there are several paths."""
         so_far = life.within(-1 << 62, end)
         ways = {r.passed for r in so_far}
         lacks = any(len(r.path) < len(r.passed) for r in so_far)
