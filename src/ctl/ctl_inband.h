@@ -80,7 +80,7 @@ struct backlog {
 	uint64_t loads;	    // bit i: load i has reports of it
 	int64_t waits_ns;   // since when no packet took any; 0: none was ready
 	uint64_t refused;   // packets since then without room, of loads that were made anew
-	uint16_t limit;	    // bytes of options that one packet must take
+	uint16_t limit;	    // the most bytes of options for one packet
 	unsigned n_waiting;
 	unsigned n, first; // of the ring, including places whose report has gone
 	struct waiting_report {
