@@ -44,7 +44,7 @@ EXCUSES = {
     # [20] Nothing is computed across it, and counts may be those of the next window; delays stay.
     "clock_step": COUNTS | {"jitter_ns", "time"},
 }
-ENOUGH = 64  # reports that tell missing entries from several paths
+ENOUGH = 64  # changes of the path that tell missing entries from several paths
 MOST_JOINED = 8  # lives of which all that follow each other are tried together
 # Of the whole way these say nothing: it goes on over any path.
 NOT_OF_ALL = {"multipath", "entries_missing", "path_changed"}
@@ -152,14 +152,13 @@ class Judge:
     def diagnosis(self, life, marks, name, end):
         """[10] Reports of one path lack entries, or there are several paths."""
         so_far = life.within(-1 << 62, end)
-        if len(so_far) < ENOUGH:
-            return
         ways = {r.passed for r in so_far}
+        switches = sum(a.passed != b.passed for a, b in zip(so_far, so_far[1:]))
         lacks = any(len(r.path) < len(r.passed) for r in so_far)
         self.compared += 1
         if "multipath" in marks and len(ways) == 1 and not self.scenario.begins_anew:
             self.say("multipath", f"{name}: all packets took {list(*ways)}")
-        if "entries_missing" in marks and not lacks and all(
+        if "entries_missing" in marks and switches >= ENOUGH and not lacks and all(
                 r.has_packets(stop) for r in so_far for stop in range(len(r.stops))):
             self.say("entries_missing", f"{name}: no report lacks one")
 
@@ -175,7 +174,8 @@ class Judge:
             self.say("mean", f"{name} delay_ns: published, and no packet has one")
         elif "delay_ns" in hop:
             first = life.delays(ends, -1 << 62, 1 << 62)[0]
-            self.delay(hop["delay_ns"], delays, first, marks, name)
+            exact = len(life.within(start, end)) <= rules.EXACT_REPORTS
+            self.delay(hop["delay_ns"], delays, first, exact, marks, name)
         self.same(marks, name, "jitter_ns", hop.get("jitter_ns"), life.jitter(ends, start, end))
         want = rules.span_numbers(life, ends, last_hop, start, end, length)
         for key in ("tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "rx_bytes",
@@ -184,11 +184,10 @@ class Judge:
         self.ratio(hop, want, marks, name)
         self.time(life, hop, ends, marks, name, start, end)
 
-    def delay(self, got, delays, first, marks, name):
-        """[17] With more values, the error may be a 64th of a value's distance from the first
+    def delay(self, got, delays, first, exact, marks, name):
+        """[17] With more reports, the error may be a 64th of a value's distance from the first
         value."""
         want = rules.delay_numbers(delays)
-        exact = len(delays) <= rules.EXACT_VALUES
         for key, value in got.items():
             if key in want:
                 rough = 0 if exact or key[0] != "p" else abs(want[key] - first) // 64 + 1

@@ -7,7 +7,7 @@ import collections
 
 SECOND = 10**9
 LATENESS = SECOND // 10  # [6]
-EXACT_VALUES = 1000      # [17]
+EXACT_REPORTS = 1000      # [17]
 
 Numbers = collections.namedtuple("Numbers", "values edges")
 
