@@ -388,7 +388,8 @@ def every_example_configuration_passes_the_check():
     names = sorted(n for n in os.listdir(folder) if n.endswith(".json"))
     check(names, "no example in config/")
     for name in names:
-        program = "hopsight-controller" if name.startswith("controller") else "hopsightd"
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            program = "hopsight-controller" if "controller" in json.load(f) else "hopsightd"
         done = subprocess.run([os.path.join(netlab.BUILD, "apps", program), "--config",
                                os.path.join(folder, name), "--check"], capture_output=True,
                               text=True, check=False, timeout=20)

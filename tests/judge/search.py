@@ -244,12 +244,15 @@ def mode_of(rng, rate):
 
 
 def fit_together(s, everything):
-    """Rules that spread in band are installed again at their source."""
+    """Rules that spread in band are installed again at their source, and no node restarts between the
+    removal of its rule and the installation: it would have the rule again."""
     request, source = s["requests"][0]["int_request"], s["nodes"][0]["name"]
     trace = int(request["trace_type"], 16)
-    kept = []
-    for event in s["events"]:
+    kept, without = [], set()
+    for event in sorted(s["events"], key=lambda event: event["at_s"]):
         verb = event.get("request", {})
+        if "restart" in event and without & {event["node"], "*"}:
+            continue
         if "in_band" in request and "int_request" in verb:
             verb["int_request"]["in_band"] = True
         begins = bool(verb) or "restart" in event
@@ -259,6 +262,8 @@ def fit_together(s, everything):
             continue
         if not everything and trace & ORDERED != ORDERED and "up" in event.get("set", {}):
             continue
+        if verb:
+            (without.add if "int_delete" in verb else without.discard)(event["node"])
         kept.append(event)
     if not everything and trace & ANY_ORDER == STAMPED:
         s["nodes"][0].get("clock", {}).pop("sync", None)
