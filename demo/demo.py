@@ -165,7 +165,7 @@ def sweep():
                 shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 
 
-_cleaning = False
+_cleaning = _interrupted = False
 AGAIN_S = 0.5
 
 
@@ -180,13 +180,16 @@ def begin_clean_up():
 
 def stop(_number, _frame):
     # Python swallows what is raised in a callback (of a fork, of a destructor): it is raised again.
+    global _interrupted  # pylint: disable=global-statement
     if not _cleaning:
+        _interrupted = True
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
         raise KeyboardInterrupt
 
 
 def say_unraisable(problem):
-    if not isinstance(problem.exc_value, KeyboardInterrupt):
+    # An interruption, or what a callback says that one has cut: a lock that it did not get, for one.
+    if not _interrupted:
         sys.__unraisablehook__(problem)
 
 
