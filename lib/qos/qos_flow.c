@@ -246,6 +246,20 @@ static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;
 }
 
+// What looks like a restart is looked at again, with what reordering may explain.
+static void take_step(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_chain *chain)
+{
+	struct hs_qos_step *step = flow->last_step;
+	hs_qos_step(&flow->edge, report, chain, &flow->limits, step);
+	if (!(step->flags & (HS_QOS_STEP_SOURCE_RESET | HS_QOS_STEP_TRANSIT_RESET)))
+		return;
+	struct hs_qos_limits limits = flow->limits;
+	limits.under_way = hs_qos_order_under_way(flow, report);
+	if (limits.under_way)
+		hs_qos_step(&flow->edge, report, chain, &limits, step);
+}
+
 static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
@@ -304,7 +318,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	if (plan->partial) {
 		step_by_parts(flow, sum, report, plan);
 	} else {
-		hs_qos_step(&flow->edge, report, &plan->chain, &flow->limits, step);
+		take_step(flow, report, &plan->chain);
 		if (step->flags & HS_QOS_STEP_SOURCE_RESET) {
 			begin_epoch(flow, sum, report);
 			return;

@@ -219,8 +219,10 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 	// since.
 	int64_t most = may_have_waited(flow) +
 		       (sent > 2 * SURPLUS_PACKETS ? sent / 2 : SURPLUS_PACKETS);
-	return sent - slack > elapsed_ns / MIN_PACKET_NS ||
-	       (elapsed_ns > RESTART_NS && received - sent > most);
+	if (sent - slack > elapsed_ns / MIN_PACKET_NS)
+		return true;
+	return elapsed_ns > RESTART_NS && received - sent > most &&
+	       received - sent > hs_qos_order_under_way(flow, report);
 }
 
 enum hs_qos_relation hs_qos_order_relate(

@@ -20,7 +20,8 @@ struct node {
 	unsigned at;	// in the chain
 	int64_t rx, tx; // packets
 	int64_t before; // at the point before it, or the counts' wrap less than nothing: none is
-	int64_t behind; // at the point behind it that counted most
+	int64_t next;	// at the point behind it
+	int64_t behind; // at the point behind it that counted most, or its own
 	int order;	// 1: the later report passed it later; -1: earlier; 0: not known
 	bool young;	// its counts may all be of the time between the two reports
 };
@@ -41,6 +42,8 @@ static int64_t allowed_for(const struct hs_qos_walk *walk, int64_t packets)
 	int64_t allowed = packets * HELD_NS / elapsed_ns;
 	if (allowed < LEAST)
 		allowed = LEAST;
+	if (allowed < walk->under_way)
+		allowed = walk->under_way;
 	return allowed < walk->slack ? allowed : walk->slack;
 }
 
@@ -104,9 +107,19 @@ static bool fell_behind(const struct scene *scene, const struct node *node)
 	       (!scene->walk->has_source || 2 * (scene->walk->sent - node->rx) >= surplus);
 }
 
+// A young count that went round its wrap exceeds those in front of the node and behind it. Packets
+// that are duplicated in front of the node are counted behind it, too.
+static bool went_round(const struct scene *scene, const struct node *node)
+{
+	int64_t most = node->before > node->next ? node->before : node->next;
+	int64_t allowed = 2 * allowed_for(scene->walk, most);
+	return node->young && node->rx - node->before > allowed && node->tx - node->next > allowed;
+}
+
 static bool packets_tell(const struct scene *scene, const struct node *node)
 {
-	return went_back(scene, node) || jumped_ahead(scene, node) || fell_behind(scene, node);
+	return went_back(scene, node) || jumped_ahead(scene, node) || fell_behind(scene, node) ||
+	       went_round(scene, node);
 }
 
 static bool bytes_tell(const struct scene *scene, unsigned at)
@@ -191,6 +204,7 @@ static uint32_t judge_packets(const struct scene *scene)
 					.rx = count,
 					.tx = after,
 					.before = first ? count : count + walk->diffs[k - 1].value,
+					.next = after - walk->diffs[k + 1].value,
 					.behind = behind,
 			};
 			flags |= judge_node(scene, &node);
@@ -213,11 +227,21 @@ static int64_t count_most(const struct hs_qos_walk *walk)
 	return most;
 }
 
+static struct scene scene_of(const struct hs_qos_walk *walk, int64_t most)
+{
+	return (struct scene){.walk = walk, .most = most, .allowed = allowed_for(walk, most)};
+}
+
+bool hs_qos_source_restarted(const struct hs_qos_walk *walk)
+{
+	struct scene scene = scene_of(walk, walk->received);
+	return source_tells(&scene, walk->received);
+}
+
 uint32_t hs_qos_restarts(const struct hs_qos_walk *walk, bool ambiguous, int64_t *most)
 {
-	struct scene scene = {.walk = walk, .most = count_most(walk)};
+	struct scene scene = scene_of(walk, count_most(walk));
 	*most = scene.most;
-	scene.allowed = allowed_for(walk, scene.most);
 	scene.sent = walk->has_source ? walk->sent : 2 * scene.most;
 	for (unsigned i = 0; i < walk->chain->n; i++)
 		if (bytes_tell(&scene, i))

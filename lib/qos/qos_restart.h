@@ -10,3 +10,6 @@
 // Of a walk whose differences are resolved as far as they can be; `ambiguous`: they could not all.
 // Returns flags of enum hs_qos_step_flag; *most: packets at the point that counted most of them.
 uint32_t hs_qos_restarts(const struct hs_qos_walk *walk, bool ambiguous, int64_t *most);
+
+// The sink alone tells that the source counted anew too: more was received than sent since.
+bool hs_qos_source_restarted(const struct hs_qos_walk *walk);

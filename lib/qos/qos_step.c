@@ -305,6 +305,7 @@ static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const str
 	walk->b = b;
 	walk->chain = chain;
 	walk->slack = limits->slack_packets;
+	walk->under_way = limits->under_way;
 	walk->wrap = (int64_t)limits->packets_wrap;
 	walk->n = 0;
 	walk->has_source = hs_qos_e2e_bits(walk) & HS_E2E_TX_PACKETS;
@@ -331,6 +332,8 @@ void hs_qos_step(const struct hs_report *a, const struct hs_report *b,
 	if (!(step->flags & HS_QOS_STEP_TRANSIT_RESET))
 		step->flags |= hs_qos_restarts(
 				&walk, step->flags & HS_QOS_STEP_AMBIGUOUS, &step->most);
+	if (step->flags & HS_QOS_STEP_TRANSIT_RESET && hs_qos_source_restarted(&walk))
+		step->flags = HS_QOS_STEP_SOURCE_RESET;
 	if (step->flags & (HS_QOS_STEP_TRANSIT_RESET | HS_QOS_STEP_SOURCE_RESET))
 		return;
 	charge_links(&walk, step);

@@ -38,6 +38,7 @@ enum hs_qos_step_flag {
 struct hs_qos_limits {
 	uint32_t slack_packets; // how far packets may be out of order
 	uint64_t packets_per_s; // the most that were seen on the way; 0: not known yet
+	int64_t under_way;	// packets that reordering may explain, beside what is usual
 	uint64_t packets_wrap;	// hops' counts of packets are modulo this: 65536 where they have 16
 				// bits
 };

@@ -208,6 +208,32 @@ static void a_pause_with_deep_reordering_begins_no_epoch(void **state)
 	}
 }
 
+// Of few sampled packets, each is overtaken by many that are not.
+static void a_pause_with_sparse_samples_begins_no_epoch(void **state)
+{
+	(void)state;
+	static const int64_t jitter_ns[] = {0, 20 * MS, 90 * MS, 250 * MS};
+	static const int64_t off_ns[] = {200 * MS, 700 * MS, 3 * SECOND, 8 * SECOND, 30 * SECOND};
+	static const uint32_t every[] = {1, 30, 100, 300, 1000};
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct run run = {.config = sim_defaults(seed)};
+		uint32_t apart = every[seed % 5];
+		run.config.n_nodes = seed % 2 ? 0 : 1;
+		run.config.on_ns = (int64_t)(300 + 200 * (seed % 3)) * MS;
+		run.config.off_ns = off_ns[seed / 5 % 5];
+		run.config.duration_ns = 3 * (run.config.on_ns + run.config.off_ns);
+		run.config.sample_every = seed % 3 ? apart : 0;
+		run.config.sample_ppm = 1000000 / apart;
+		run.config.links[0].jitter_ns = jitter_ns[seed / 7 % 4];
+		sim_run(&run.config, &run.truth);
+		feed(&run);
+		for (size_t i = 0; i < run.catcher.n; i++)
+			if (run.catcher.windows[i].window.flags & HS_QOS_EPOCH)
+				fail_msg("seed %llu begins an epoch", (unsigned long long)seed);
+		run_end(&run);
+	}
+}
+
 // ---- jitter of reports that come late ----
 
 static int64_t delay_of(const struct sim_report *report, unsigned n_nodes)
@@ -271,6 +297,7 @@ int main(void)
 			cmocka_unit_test(a_queue_that_fills_and_drains_is_no_step),
 			cmocka_unit_test(a_step_between_reports_that_are_far_apart_is_seen),
 			cmocka_unit_test(a_pause_with_deep_reordering_begins_no_epoch),
+			cmocka_unit_test(a_pause_with_sparse_samples_begins_no_epoch),
 			cmocka_unit_test(jitter_alone_is_no_step),
 			cmocka_unit_test(jitter_is_right_or_absent_however_late_reports_come),
 	};
