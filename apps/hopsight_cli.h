@@ -145,7 +145,7 @@ void hs_cli_view_report(const json_t *message);
 // ---- what a controller answers ----
 
 // Returns whether these are the answers of several nodes, {"nodes": {name: answer}}.
-bool hs_cli_is_fleet(const json_t *ok);
+bool hs_cli_is_controller(const json_t *ok);
 // Shows each node's answer with `view`.
 void hs_cli_view_answers(const json_t *ok, void (*view)(const json_t *ok));
 // Shows a controller's node_get.

@@ -3,8 +3,8 @@
 #include "daemon_options.h"
 
 #include "clean_stdio.h"
-#include "fleet.h"
-#include "fleet_daemon.h"
+#include "controller.h"
+#include "controller_daemon.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,26 +17,26 @@ static const struct daemon_program program = {
 			      "configuration.",
 };
 
-// A fleet that sends nothing checks the requests of the configuration.
+// A controller that sends nothing checks the requests of the configuration.
 static int send_nothing(void *context, unsigned node, const char *text, size_t len)
 {
 	(void)context, (void)node, (void)text, (void)len;
 	return -EAGAIN;
 }
 
-static int check(const struct hs_fleet_config *config, struct hs_error *err)
+static int check(const struct hs_controller_config *config, struct hs_error *err)
 {
-	struct hs_fleet_output output = {.send = send_nothing};
-	struct hs_fleet *fleet = NULL;
-	int rc = hs_fleet_daemon_check(config, err);
+	struct hs_controller_output output = {.send = send_nothing};
+	struct hs_controller *controller = NULL;
+	int rc = hs_controller_daemon_check(config, err);
 
 	if (rc == 0)
-		rc = hs_fleet_create(config, "check", &output, 0, &fleet, err);
-	hs_fleet_destroy(fleet);
+		rc = hs_controller_create(config, "check", &output, 0, &controller, err);
+	hs_controller_destroy(controller);
 	return rc;
 }
 
-static int run(const struct daemon_options *options, const struct hs_fleet_config *config)
+static int run(const struct daemon_options *options, const struct hs_controller_config *config)
 {
 	struct hs_error err = {0};
 
@@ -45,17 +45,17 @@ static int run(const struct daemon_options *options, const struct hs_fleet_confi
 		return HS_EXIT_USAGE;
 	}
 	if (options->print)
-		return daemon_print_config(hs_fleet_config_print(config));
+		return daemon_print_config(hs_controller_config_print(config));
 	if (options->check)
 		return HS_EXIT_OK;
 	daemon_start_log(options);
-	return hs_fleet_daemon_run(config);
+	return hs_controller_daemon_run(config);
 }
 
 int main(int argc, char **argv)
 {
 	struct daemon_options options;
-	struct hs_fleet_config config;
+	struct hs_controller_config config;
 	struct hs_error err = {0};
 
 	if (hs_clean_stdio("\n\t"))
@@ -70,11 +70,11 @@ int main(int argc, char **argv)
 		printf("hopsight-controller %s\n", HS_VERSION);
 		return HS_EXIT_OK;
 	}
-	if (hs_fleet_config_load(options.config, &config, &err) < 0) {
+	if (hs_controller_config_load(options.config, &config, &err) < 0) {
 		daemon_say_error(options.config, &err);
 		return HS_EXIT_USAGE;
 	}
 	int code = run(&options, &config);
-	hs_fleet_config_fini(&config);
+	hs_controller_config_fini(&config);
 	return code;
 }

@@ -20,7 +20,7 @@ static void show(const struct hs_cli *cli, const json_t *ok, void (*view)(const 
 {
 	if (wants_json(cli))
 		hs_cli_print_json(ok);
-	else if (hs_cli_is_fleet(ok))
+	else if (hs_cli_is_controller(ok))
 		hs_cli_view_answers(ok, view);
 	else
 		view(ok);

@@ -133,7 +133,7 @@ static bool is_over(struct hs_bus_gate *gate)
 		return false;
 	if (gate->end_ms == 0)
 		gate->end_ms = hs_bus_now_ms() + LAST_MS;
-	return gate->n_guests == 0 || hs_bus_now_ms() >= gate->end_ms;
+	return gate->n_learned == 0 || hs_bus_now_ms() >= gate->end_ms;
 }
 
 static void *run(void *argument)

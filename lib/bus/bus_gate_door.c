@@ -157,7 +157,7 @@ static const char *reason_to_refuse(
 {
 	if (uses_the_reserve(fd))
 		return "descriptors are short";
-	if (gate->n_guests == HS_BUS_GATE_PLACES)
+	if (gate->n_learned == HS_BUS_GATE_PLACES)
 		return "1024 connections are open";
 	if (count_of(gate, guest->who) >= HS_BUS_GATE_OF_ONE)
 		return "512 connections of the same process or address are open";
@@ -201,7 +201,7 @@ static void seat(struct hs_bus_gate *gate, unsigned place, uint32_t serial)
 	atomic_store(&desk->starved, false);
 	atomic_store(&desk->choked, false);
 	pthread_mutex_unlock(&gate->lock);
-	gate->n_guests++;
+	gate->n_learned++;
 }
 
 static bool let_in(struct hs_bus_gate *gate, const struct door *door, int fd,

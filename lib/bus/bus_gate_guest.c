@@ -75,7 +75,7 @@ void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place)
 	gate->pooled[guest->kind] -= guest->pooled;
 	gate->n_waiting -= guest->waits;
 	gate->n_ending -= guest->end_ms != 0;
-	gate->n_guests--;
+	gate->n_learned--;
 	*guest = (struct guest){.client = -1, .inner = -1};
 }
 

@@ -74,7 +74,7 @@ struct hs_bus_gate {
 	// Only the gate's thread uses the following members.
 	struct guest *guests;
 	struct desk *desks;
-	unsigned n_guests, n_waiting, n_ending, next_place;
+	unsigned n_learned, n_waiting, n_ending, next_place;
 	uint32_t serial;
 	uint64_t pooled[HS_BUS_GATE_KINDS];
 	int64_t reckoned_ms, looked_ms, doors_open_ms, end_ms;

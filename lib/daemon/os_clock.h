@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The system's clocks in nanoseconds, for everything except packets. Packets use the time of
-// src/plat/clock.
+// src/platform/clock.
 //
 // Thread rule: any.
 #pragma once

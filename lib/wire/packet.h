@@ -24,7 +24,7 @@ enum hs_packet_flag {
 	HS_PACKET_SHORT = 1 << 10,    // the headers go on beyond `len` but not beyond `frame_len`
 	HS_PACKET_MIXED = 1 << 11,    // telemetry where our nodes put none: strip repacks the rest
 	HS_PACKET_HIDDEN = 1 << 12,   // headers that are not searched; telemetry may be there
-	HS_PACKET_SIGNAL = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
+	HS_PACKET_PUNT = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 
 // Offsets count from the first byte of the frame. Members that do not apply are 0.

@@ -3,7 +3,7 @@
 
 #include "bench_control.h"
 
-#include "ctl.h"
+#include "control.h"
 #include "log.h"
 
 #include <rte_cycles.h>
@@ -32,7 +32,7 @@
 
 struct run {
 	struct hs_bench_setup setup;
-	struct hs_ctl *ctl;
+	struct hs_control *control;
 	atomic_bool done;
 	// The worker writes the following before it reports its end.
 	uint64_t packets, cpu_ns, tsc;
@@ -160,8 +160,8 @@ static unsigned take_reports(struct run *run)
 {
 	static uint64_t sum;
 
-	if (run->ctl)
-		return hs_ctl_step(run->ctl, hs_clock_now(run->setup.clock));
+	if (run->control)
+		return hs_control_step(run->control, hs_clock_now(run->setup.clock));
 	return hs_node_visit_reports(run->setup.node, TAKE, look_at, &sum);
 }
 
@@ -201,14 +201,14 @@ static void attend(struct run *run)
 
 static int open_monitor(struct run *run)
 {
-	const struct hs_ctl_config config = {
+	const struct hs_control_config config = {
 			.boot_id = "0123456789abcdef",
 			.monitored_rules = run->setup.spec->rules,
 	};
-	const struct hs_ctl_output output = {0};
+	const struct hs_control_output output = {0};
 
-	return hs_ctl_create(&config, run->setup.node, run->setup.clock, &output,
-			hs_clock_now(run->setup.clock), &run->ctl);
+	return hs_control_create(&config, run->setup.node, run->setup.clock, &output,
+			hs_clock_now(run->setup.clock), &run->control);
 }
 
 // ---- one line ----

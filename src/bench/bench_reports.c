@@ -2,7 +2,7 @@
 #include "bench_reports.h"
 
 #include "bus.h"
-#include "ctl.h"
+#include "control.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -32,7 +32,7 @@ struct subscriber {
 
 struct feed {
 	struct hs_bench_setup setup;
-	struct hs_ctl *ctl;
+	struct hs_control *control;
 	struct hs_bus *bus;
 	struct subscriber *subscriber;
 	pid_t subscriber_pid;
@@ -98,7 +98,7 @@ static uint64_t sent(const struct feed *feed)
 {
 	struct hs_node_totals totals = {0};
 
-	hs_ctl_totals(feed->ctl, &totals);
+	hs_control_totals(feed->control, &totals);
 	return totals.reports_published;
 }
 
@@ -141,16 +141,16 @@ static int open_bus(struct feed *feed, struct hs_error *err)
 
 static int open_control(struct feed *feed)
 {
-	const struct hs_ctl_config config = {
+	const struct hs_control_config config = {
 			.boot_id = "0123456789abcdef",
 			.monitored_rules = feed->setup.spec->rules,
 	};
-	const struct hs_ctl_output output = {
+	const struct hs_control_output output = {
 			.context = feed, .publish = feed->bus ? publish : NULL};
 
 	feed->now_ns = hs_clock_now(feed->setup.clock);
-	return hs_ctl_create(&config, feed->setup.node, feed->setup.clock, &output, feed->now_ns,
-			&feed->ctl);
+	return hs_control_create(&config, feed->setup.node, feed->setup.clock, &output,
+			feed->now_ns, &feed->control);
 }
 
 static int open_feed(struct feed *feed, const struct hs_bench_case *spec,
@@ -179,7 +179,7 @@ static int take_batch(struct feed *feed, struct hs_error *err)
 	while (made < BATCH)
 		made += hs_node_worker_poll(feed->setup.node, 0);
 	uint64_t begin = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-	unsigned taken = hs_ctl_step(feed->ctl, feed->now_ns);
+	unsigned taken = hs_control_step(feed->control, feed->now_ns);
 	feed->step_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	if (taken != made)
 		return hs_error_set(
@@ -228,7 +228,7 @@ static int check(const struct feed *feed, struct hs_error *err)
 
 	if (rc < 0)
 		return rc;
-	hs_ctl_totals(feed->ctl, &totals);
+	hs_control_totals(feed->control, &totals);
 	if (outcome.reports_lost || totals.reports_taken != outcome.reports_made ||
 			totals.reports_bad || totals.reports_stale)
 		return hs_error_set(err, "counters", "reports", "", "not all were taken");

@@ -4,7 +4,7 @@
 
 void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struct rte_mbuf *mbuf)
 {
-	hs_tally(worker, port)->drops[reason]++;
+	hs_port_stats_of(worker, port)->drops[reason]++;
 	rte_pktmbuf_free(mbuf);
 }
 
@@ -20,8 +20,8 @@ void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
 	queue->slots[queue->n] = slot;
 	queue->bytes[queue->n] = bytes;
 	queue->n++;
-	hs_tally(worker, burst->in->index)->forwarded++;
-	hs_tally(worker, out)->offered++;
+	hs_port_stats_of(worker, burst->in->index)->forwarded++;
+	hs_port_stats_of(worker, out)->offered++;
 }
 
 static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
@@ -47,8 +47,8 @@ bool hs_make_sendable(
 		burst->mbufs[i] = m;
 		return true;
 	}
-	hs_tally(worker, burst->in->index)->forwarded++;
-	hs_tally(worker, out->index)->offered++;
+	hs_port_stats_of(worker, burst->in->index)->forwarded++;
+	hs_port_stats_of(worker, out->index)->offered++;
 	hs_drop(worker, out->index, HS_DROP_NOT_LINEAR, burst->mbufs[i]);
 	return false;
 }
@@ -73,7 +73,7 @@ static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *t
 
 static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)
 {
-	struct hs_port_tally *in = hs_tally(worker, burst->in->index);
+	struct hs_port_stats *in = hs_port_stats_of(worker, burst->in->index);
 	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
 
 	in->copies++;
@@ -139,7 +139,7 @@ static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned
 
 static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_port *port)
 {
-	struct hs_port_tally *tally = hs_tally(worker, port->index);
+	struct hs_port_stats *stats = hs_port_stats_of(worker, port->index);
 	uint32_t lens[HS_BURST];
 	uint64_t bytes = 0;
 	uint16_t sent = 0;
@@ -159,8 +159,8 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 		bytes -= lens[i];
 		refuse(worker, queue, i, port->index, reason);
 	}
-	tally->tx_packets += sent;
-	tally->tx_bytes += bytes;
+	stats->tx_packets += sent;
+	stats->tx_bytes += bytes;
 	queue->n = 0;
 }
 

@@ -8,7 +8,7 @@
 
 static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
-	struct hs_port_tally *tally = hs_tally(worker, burst->in->index);
+	struct hs_port_stats *stats = hs_port_stats_of(worker, burst->in->index);
 	uint32_t max_bytes = 0, segments = 1;
 	uint64_t bytes = 0;
 
@@ -20,8 +20,8 @@ static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 	}
 	burst->max_bytes = max_bytes;
 	burst->chained = segments != 1;
-	tally->rx_packets += burst->n;
-	tally->rx_bytes += bytes;
+	stats->rx_packets += burst->n;
+	stats->rx_bytes += bytes;
 	hs_flow_add(&worker->rx_packets, burst->n);
 }
 
@@ -61,11 +61,11 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	return received;
 }
 
-void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_tally *tally)
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_stats *stats)
 {
 	for (;;) {
 		uint32_t before = atomic_load_explicit(&worker->sequence, memory_order_acquire);
-		memcpy(tally, worker->tally, worker->n_ports * sizeof(*tally));
+		memcpy(stats, worker->stats, worker->n_ports * sizeof(*stats));
 		atomic_thread_fence(memory_order_acquire);
 		uint32_t after = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
 		if (before == after && !(before & 1))

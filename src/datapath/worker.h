@@ -27,7 +27,7 @@ struct rte_mempool;
 struct hs_clock;
 
 // Of one port at one worker; the equations between them are in node.h.
-struct hs_port_tally {
+struct hs_port_stats {
 	uint64_t rx_packets, rx_bytes;
 	uint64_t copies;
 	uint64_t forwarded;
@@ -91,7 +91,7 @@ struct hs_worker {
 	const struct hs_fib *fib;
 	struct hs_flow_view flows;
 	struct rte_ring *reports; // of struct hs_report_record, this worker the only producer
-	struct rte_ring *signals; // of struct hs_signal, likewise
+	struct rte_ring *punts;	  // of struct hs_punt, likewise
 	struct rte_mempool *pool; // for copies, and for headers without room
 	struct hs_clock *clock;
 
@@ -101,7 +101,7 @@ struct hs_worker {
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
 	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
 	uint64_t signals_made, signals_lost;
-	struct hs_port_tally tally[HS_MAX_PORTS];
+	struct hs_port_stats stats[HS_MAX_PORTS];
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
 } __rte_cache_aligned;
@@ -109,21 +109,21 @@ struct hs_worker {
 // Receives one burst from a queue and takes it to completion. Returns packets received.
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue);
 
-// The tallies of all ports as they stood between two bursts, so that they add up exactly. `tally`
+// The stats of all ports as they stood between two bursts, so that they add up exactly. `stats`
 // has room for worker->n_ports. Any thread.
-void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_tally *tally);
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_stats *stats);
 
 // ---- for the stages ----
 
-static inline struct hs_port_tally *hs_tally(struct hs_worker *worker, uint16_t port)
+static inline struct hs_port_stats *hs_port_stats_of(struct hs_worker *worker, uint16_t port)
 {
-	return &worker->tally[port];
+	return &worker->stats[port];
 }
 
 static inline void hs_event(
 		struct hs_worker *worker, const struct hs_burst *burst, enum hs_event_count event)
 {
-	hs_tally(worker, burst->in->index)->events[event]++;
+	hs_port_stats_of(worker, burst->in->index)->events[event]++;
 }
 
 static inline int64_t hs_burst_rx_ns(const struct hs_burst *burst, unsigned i)

@@ -82,17 +82,17 @@ int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number)
 {
 	struct hs_flow_fields *fields = number ? make(t, hs_rule_fields_of(number)) : NULL, *old;
 
-	struct hs_flow_offer *offer = t->offers[slot];
+	struct hs_flow_pending *pending = t->pending[slot];
 
 	if (number && fields)
-		offer = hs_flow_table_offer(t, slot);
-	if (number && (!fields || !offer)) {
+		pending = hs_flow_table_pending(t, slot);
+	if (number && (!fields || !pending)) {
 		free(fields);
 		return -ENOMEM;
 	}
-	if (!offer)
+	if (!pending)
 		return 0;
-	old = atomic_exchange_explicit(&offer->fields, fields, memory_order_acq_rel);
+	old = atomic_exchange_explicit(&pending->fields, fields, memory_order_acq_rel);
 	if (!old)
 		return 0;
 	// A worker may read it until the worker's burst ends.

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "flow_index.h"
-#include "flow_offer.h"
+#include "flow_pending.h"
 #include "flow_table.h"
 #include "rng.h"
 
@@ -50,12 +50,12 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 }
 
 // The part of a live rule that may change, in one word, so that a worker never sees half a change:
-// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 an offer is
-// ready (flow_offer.h), 56 to 63 flags.
+// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 pending
+// options is ready (flow_pending.h), 56 to 63 flags.
 #define HS_FLOW_CONFIG_MODE_SHIFT  48
 #define HS_FLOW_CONFIG_FLAGS_SHIFT 56
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)
-#define HS_FLOW_OFFERED		   0x80 // a bit in the mode's byte that the fast path does not handle
+#define HS_FLOW_PENDING		   0x80 // a bit in the mode's byte that the fast path does not handle
 #define HS_FLOW_HOP_ENABLED	   1	// flags; with fields as the node is configured
 #define HS_FLOW_EXTRACT		   2	// remove returning reports here
 #define HS_FLOW_FIELDS		   4	// hop enabled, with fields of the rule's own
@@ -127,25 +127,25 @@ struct hs_flow_others {
 
 // A worker's access to the table. It is copied once; the arrays stay in place.
 struct hs_flow_view {
-	struct hs_flow_worker *own;	       // [slot]
-	struct hs_flow_worker *const *workers; // [worker][slot]
-	struct hs_flow_shared *shared;	       // [slot]
-	struct hs_flow_others *others;	       // the worker's own
-	struct hs_flow_offer *_Atomic *offers; // [slot], NULL if there was none yet
-	struct hs_flow_shadow *shadows;	       // [slot], the worker's own
+	struct hs_flow_worker *own;		  // [slot]
+	struct hs_flow_worker *const *workers;	  // [worker][slot]
+	struct hs_flow_shared *shared;		  // [slot]
+	struct hs_flow_others *others;		  // the worker's own
+	struct hs_flow_pending *_Atomic *pending; // [slot], NULL if there was none yet
+	struct hs_flow_shadow *shadows;		  // [slot], the worker's own
 	const struct hs_ns_index *names;
 	const struct rte_hash *hash;
 	struct hs_flow_index index;   // buckets NULL: every look-up uses the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
 	unsigned worker;
 	unsigned n_workers;
-	uint32_t n_rules; // slots from here on are of carriers, which have no namespace
+	uint32_t n_rules; // slots from here on are of reverse entries, which have no namespace
 };
 void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
 
 // Finds the slots of n (at most 64) keys: HS_FLOW_NONE if no rule matches or keys[i] is NULL. A
-// carrier's slot is found only if no rule matches. Masked look-ups use only wildcard masks that
-// some rule has.
+// reverse entry's slot is found only if no rule matches. Masked look-ups use only wildcard masks
+// that some rule has.
 void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
 		unsigned n, uint32_t *slots);
 
@@ -240,7 +240,7 @@ static inline uint8_t hs_flow_config_flags(uint64_t config)
 	return (uint8_t)(config >> HS_FLOW_CONFIG_FLAGS_SHIFT);
 }
 
-// Returns whether the slot is the rule of this namespace. It is false for a carrier's slot.
+// Returns whether the slot is the rule of this namespace. It is false for a reverse entry's slot.
 static inline bool hs_flow_is_of(const struct hs_flow_view *view, uint32_t slot, uint32_t ns_id)
 {
 	return slot < view->n_rules && view->own[slot].ns_id == ns_id;
@@ -264,16 +264,16 @@ static inline bool hs_flow_has_fields(const struct hs_flow_worker *own)
 	return hs_flow_config_flags(config) & HS_FLOW_FIELDS;
 }
 
-// Returns the mode, whether or not an offer is ready.
+// Returns the mode, whether or not pending options are ready.
 static inline uint8_t hs_flow_config_mode(uint64_t config)
 {
-	return (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) & (uint8_t)~HS_FLOW_OFFERED;
+	return (uint8_t)(config >> HS_FLOW_CONFIG_MODE_SHIFT) & (uint8_t)~HS_FLOW_PENDING;
 }
 
-static inline bool hs_flow_is_offered(const struct hs_flow_worker *own)
+static inline bool hs_flow_is_pending(const struct hs_flow_worker *own)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
-	return config >> HS_FLOW_CONFIG_MODE_SHIFT & HS_FLOW_OFFERED;
+	return config >> HS_FLOW_CONFIG_MODE_SHIFT & HS_FLOW_PENDING;
 }
 
 static inline bool hs_flow_extracts(const struct hs_flow_worker *own)
@@ -290,12 +290,12 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 		return ++own->since >= setting;
 	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
-	// For other values, an offer is ready: hs_source_due handles it.
+	// For other values, pending options are ready: hs_source_due handles it.
 	return mode != HS_MODE_PROBABILITY || hs_rng_u32(rng) < setting;
 }
 
-// Returns whether this packet should carry telemetry, or may take an offer. Counts it for mode
-// `count`; claims nothing yet.
+// Returns whether this packet should carry telemetry, or may take pending options. Counts it for
+// mode `count`; claims nothing yet.
 static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
@@ -304,9 +304,9 @@ static inline bool hs_flow_due(struct hs_flow_worker *own, struct hs_rng *rng, i
 			config & HS_FLOW_CONFIG_SETTING, rng, now_ns);
 }
 
-// Returns the mode's own decision for a rule with a ready offer, for which hs_flow_due returns true
-// at once.
-static inline bool hs_flow_due_beside_offer(
+// Returns the mode's own decision for a rule with ready pending options, for which hs_flow_due
+// returns true at once.
+static inline bool hs_flow_due_without_pending(
 		struct hs_flow_worker *own, struct hs_rng *rng, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
@@ -319,7 +319,7 @@ static inline bool hs_flow_due_beside_offer(
 void hs_flow_postpone(struct hs_flow_worker *own);
 
 // Claims the due packet. Returns false if another worker took this period's packet (frequency), or
-// if an offer is ready, which must be handled first.
+// if pending options are ready, which must be handled first.
 bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
-// Does the same after the offer was handled.
-bool hs_flow_claim_beside_offer(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);
+// Does the same after the pending options were handled.
+bool hs_flow_claim_without_pending(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns);

@@ -72,16 +72,16 @@ static void order_remove(struct hs_flow_table *t, uint32_t slot)
 
 void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot)
 {
-	uint32_t *head = &t->free_head[hs_flow_is_carrier(t, slot)];
+	uint32_t *head = &t->free_head[hs_flow_is_reverse(t, slot)];
 
 	t->entries[slot].state = ENTRY_FREE;
 	t->entries[slot].order_next = *head;
 	*head = slot;
 }
 
-uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier)
+uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool reverse)
 {
-	uint32_t *head = &t->free_head[carrier];
+	uint32_t *head = &t->free_head[reverse];
 
 	// While capacity remains, a change never fails: at worst it waits for a burst to end.
 	while (*head == HS_FLOW_NONE && t->dying_head != HS_FLOW_NONE) {
@@ -124,7 +124,7 @@ void hs_flow_table_reclaim(struct hs_flow_table *t)
 			t->dying_tail = HS_FLOW_NONE;
 		if (e->position >= 0)
 			rte_hash_free_key_with_position(t->hash, e->position);
-		hs_flow_offers_free(t, slot);
+		hs_flow_pending_free(t, slot);
 		hs_flow_slot_free(t, slot);
 	}
 }
@@ -146,7 +146,7 @@ static uint64_t setting_of(const struct hs_rule *rule)
 static uint64_t config_of(const struct hs_flow_entry *e)
 {
 	const struct hs_rule *rule = &e->rule;
-	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_OFFERED : 0u);
+	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_PENDING : 0u);
 	uint64_t hop = rule->fields ? HS_FLOW_FIELDS : HS_FLOW_HOP_ENABLED;
 	uint64_t flags = (rule->hop_enabled ? hop : 0u) |
 			 (rule->extract_report ? HS_FLOW_EXTRACT : 0u);
@@ -273,14 +273,14 @@ int hs_flow_slot_enter(struct hs_flow_table *t, uint32_t slot, uint32_t *shadowe
 	if (oldest == HS_FLOW_NONE)
 		return slot_publish(t, slot);
 
-	if (hs_flow_is_carrier(t, oldest)) {
+	if (hs_flow_is_reverse(t, oldest)) {
 		tuple_join(t, oldest, slot);
 		hand_over(t, oldest, slot);
 		t->entries[oldest].state = ENTRY_WAITING;
 		return 0;
 	}
 	uint32_t last = t->entries[oldest].tuple_prev;
-	tuple_join(t, hs_flow_is_carrier(t, last) ? last : oldest, slot);
+	tuple_join(t, hs_flow_is_reverse(t, last) ? last : oldest, slot);
 	e->state = ENTRY_WAITING;
 	*shadowed_by = t->entries[oldest].rule.ns_id;
 	return 0;
@@ -492,7 +492,7 @@ void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow
 	view->workers = t->workers;
 	view->shared = t->shared;
 	view->others = t->others[worker];
-	view->offers = t->offers;
+	view->pending = t->pending;
 	view->shadows = t->shadows[worker];
 	view->names = &t->index;
 	view->hash = t->hash;

@@ -7,10 +7,10 @@
 // specific wins (fewer wildcard ports), and then the older. A rule with exactly the 5-tuple of an
 // older rule waits behind it and takes over when the older rule is removed.
 //
-// Beside rules there are carriers: hidden entries without a namespace. They match packets that are
-// to carry offers (flow_offer.h) where no rule matches these packets. Carriers are in no count and
-// no list, take no place from the rules, and are never due. Any matching rule has priority over
-// them.
+// Beside rules there are reverse entries: hidden entries without a namespace. They match packets
+// that are to carry pending options (flow_pending.h) where no rule matches these packets. Reverse
+// entries are in no count and no list, take no place from the rules, and are never due. Any
+// matching rule has priority over them.
 //
 // Thread rule: lookup and worker state by the owner lcore; everything else control.
 #pragma once
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hs_flow_offer;
+struct hs_flow_pending;
 struct hs_flow_table;
 struct rte_rcu_qsbr;
 
@@ -84,27 +84,27 @@ uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
 // Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.
 bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
 
-// ---- offers and carriers ----
+// ---- pending options and reverse entries ----
 
-// Returns the offer for the next packet of a rule's or carrier's flow. The first call creates it
-// empty; it is freed with the slot. Returns NULL if memory is out.
-struct hs_flow_offer *hs_flow_table_offer(struct hs_flow_table *table, uint32_t slot);
+// Returns the pending options for the next packet of a rule's or reverse entry's flow. The first
+// call creates it empty; it is freed with the slot. Returns NULL if memory is out.
+struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *table, uint32_t slot);
 // Does the same for reports; i is below HS_FLOW_LOADS.
-struct hs_flow_offer *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
-// Sets whether workers look at the offers. A rule with in_band starts with true: it waits for its
-// offer, and its telemetry waits with it.
-void hs_flow_table_offer_set(struct hs_flow_table *table, uint32_t slot, bool offered);
+struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
+// Sets whether workers look at the pending options. A rule with in_band starts with true: it waits
+// for its pending, and its telemetry waits with it.
+void hs_flow_table_pending_set(struct hs_flow_table *table, uint32_t slot, bool offered);
 
-// Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One carrier serves
-// all callers with the same 5-tuple; each remove releases one use. The carrier stays while rules of
-// its 5-tuple come and go. Returns 0 with the carrier's slot, or -ENOSPC if all carriers are in
-// use.
-int hs_flow_table_add_carrier(
+// Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One reverse entry
+// serves all callers with the same 5-tuple; each remove releases one use. The reverse entry stays
+// while rules of its 5-tuple come and go. Returns 0 with the reverse entry's slot, or -ENOSPC if
+// all reverse entries are in use.
+int hs_flow_table_add_reverse(
 		struct hs_flow_table *table, const struct hs_rule *forward, uint32_t *slot);
-void hs_flow_table_remove_carrier(struct hs_flow_table *table, uint32_t slot);
-// Returns the slot that packets of exactly the reversed 5-tuple find now, whose offer they would
-// take: a rule's, a less specific rule's, otherwise a carrier's, or HS_FLOW_NONE. The result
-// changes with the rules.
+void hs_flow_table_remove_reverse(struct hs_flow_table *table, uint32_t slot);
+// Returns the slot that packets of exactly the reversed 5-tuple find now, whose pending options
+// they would take: a rule's, a less specific rule's, otherwise a reverse entry's, or HS_FLOW_NONE.
+// The result changes with the rules.
 uint32_t hs_flow_table_reverse(const struct hs_flow_table *table, const struct hs_rule *forward);
 
 // Frees slots whose grace period is over. Call it now and then.

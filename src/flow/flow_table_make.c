@@ -50,9 +50,9 @@ static int make_arrays(struct hs_flow_table *t)
 	uint32_t capacity = hs_flow_slots(t->config.capacity);
 
 	t->entries = calloc(capacity, sizeof(*t->entries));
-	t->offers = calloc(capacity, sizeof(*t->offers));
+	t->pending = calloc(capacity, sizeof(*t->pending));
 	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
-	if (!t->entries || !t->offers || !t->shared || hs_ns_index_init(&t->index, capacity) ||
+	if (!t->entries || !t->pending || !t->shared || hs_ns_index_init(&t->index, capacity) ||
 			hs_flow_index_init(&t->places, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
@@ -107,9 +107,9 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 		free(t->shadows[w]);
 	}
 	hs_pages_give(t->shared, shared_bytes(slots));
-	for (uint32_t slot = 0; t->offers && slot < slots; slot++)
-		hs_flow_offers_free(t, slot);
-	free(t->offers);
+	for (uint32_t slot = 0; t->pending && slot < slots; slot++)
+		hs_flow_pending_free(t, slot);
+	free(t->pending);
 	while (t->old_fields) {
 		struct hs_flow_fields *old = t->old_fields;
 		t->old_fields = old->next;
@@ -157,6 +157,6 @@ uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 			  mapped_bytes(hs_flow_index_bytes(slots));
 
 	return arrays + (uint64_t)slots * n_workers * sizeof(struct hs_flow_shadow) +
-	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_offer *)) +
+	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_pending *)) +
 	       hs_ns_index_bytes(slots);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The declarations that the parts of the rule table share: flow_table.c (rules), flow_carrier.c
-// (offers and carriers), flow_table_make.c (allocation and size). For src/flow only.
+// The declarations that the parts of the rule table share: flow_table.c (rules), flow_reverse.c
+// (pending options and reverse entries), flow_table_make.c (allocation and size). For src/flow
+// only.
 //
 // Thread rule: control.
 #pragma once
@@ -26,15 +27,15 @@ struct hs_flow_entry {
 	struct hs_rule rule;
 	union {
 		uint64_t token; // dying: the grace period that must pass
-		uint32_t users; // number of users of a live carrier
+		uint32_t users; // number of users of a live reverse entry
 	};
 	int32_t position;		 // live or dying: where the hash keeps the key
 	uint32_t order_prev, order_next; // all installed rules in order of installation;
 					 // order_next also links the free and the dying
 	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
-					 // behind them its carrier
+					 // behind them its reverse entry
 	uint8_t state;			 // enum entry_state
-	bool offered;			 // workers look at the slot's offer
+	bool offered;			 // workers look at the slot's pending
 };
 
 struct hs_flow_table {
@@ -47,25 +48,25 @@ struct hs_flow_table {
 	struct hs_flow_worker *workers[32];
 	struct hs_flow_others *others[32];
 	struct hs_flow_shadow *shadows[32];
-	struct hs_flow_offer *_Atomic *offers;
+	struct hs_flow_pending *_Atomic *pending;
 	struct hs_flow_fields *old_fields; // rows that wait for a grace period
 	uint32_t mask_users[4];
 	// Every worker reads this for each burst. Control writes the rest all the time.
 	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
-	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of carriers
+	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of reverse entries
 	uint32_t dying_head, dying_tail;
 	uint32_t order_head, order_tail;
 	uint32_t count;
 	uint64_t ages;
 };
 
-// Returns the number of slots of rules and of carriers, which follow them.
+// Returns the number of slots of rules and of reverse entries, which follow them.
 static inline uint32_t hs_flow_slots(uint32_t capacity)
 {
 	return capacity + RTE_MIN(capacity, capacity / 32 + 64);
 }
 
-static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t slot)
+static inline bool hs_flow_is_reverse(const struct hs_flow_table *t, uint32_t slot)
 {
 	return slot >= t->config.capacity;
 }
@@ -74,14 +75,14 @@ static inline bool hs_flow_is_carrier(const struct hs_flow_table *t, uint32_t sl
 // Returns 0, or -ENOMEM with nothing changed.
 int hs_flow_fields_set(struct hs_flow_table *t, uint32_t slot, uint32_t number);
 void hs_flow_fields_reclaim(struct hs_flow_table *t);
-void hs_flow_offers_free(struct hs_flow_table *t, uint32_t slot);
+void hs_flow_pending_free(struct hs_flow_table *t, uint32_t slot);
 void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key);
 // Returns the slot that has exactly this 5-tuple now, or HS_FLOW_NONE.
 uint32_t hs_flow_find_tuple(struct hs_flow_table *t, const struct hs_rule *rule);
 
 // Takes a free slot, and waits for grace periods while some are under way. Returns HS_FLOW_NONE if
 // all are in use.
-uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool carrier);
+uint32_t hs_flow_slot_take(struct hs_flow_table *t, bool reverse);
 void hs_flow_slot_free(struct hs_flow_table *t, uint32_t slot);
 // Publishes a taken slot whose entry has its rule. *shadowed_by as in hs_flow_table_install.
 // Returns 0, or a negative errno with nothing changed.

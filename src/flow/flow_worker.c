@@ -105,8 +105,8 @@ static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key
 		ask_hash(view, keys, hashes, n, open, found);
 }
 
-// Returns whether the slot that a mask found replaces `slot`. A carrier gives way to any rule, and
-// to no carrier of a less specific mask.
+// Returns whether the slot that a mask found replaces `slot`. A reverse entry gives way to any
+// rule, and to no reverse entry of a less specific mask.
 static bool is_better(
 		const struct hs_flow_view *view, enum mask mask, uint32_t found, uint32_t slot)
 {
@@ -315,7 +315,7 @@ bool hs_flow_claim(const struct hs_flow_view *view, uint32_t slot, int64_t now_n
 			config & HS_FLOW_CONFIG_SETTING, now_ns);
 }
 
-bool hs_flow_claim_beside_offer(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
+bool hs_flow_claim_without_pending(const struct hs_flow_view *view, uint32_t slot, int64_t now_ns)
 {
 	uint64_t config = atomic_load_explicit(&view->own[slot].config, memory_order_relaxed);
 

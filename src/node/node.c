@@ -125,9 +125,8 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 	setup_worker(node, &seat->worker, index, pool);
 	seat->worker.reports = make_ring(
 			"reports", node->config.report_ring, sizeof(struct hs_report_record));
-	seat->worker.signals =
-			make_ring("signals", node->config.signal_ring, sizeof(struct hs_signal));
-	if (!seat->worker.reports || !seat->worker.signals)
+	seat->worker.punts = make_ring("signals", node->config.signal_ring, sizeof(struct hs_punt));
+	if (!seat->worker.reports || !seat->worker.punts)
 		return -ENOMEM;
 	return hs_partial_create(&node->config.partial, node->config.rules, &seat->worker.partial);
 }
@@ -195,7 +194,7 @@ void hs_node_destroy(struct hs_node *node)
 		if (!node->seats[w])
 			continue;
 		rte_free(node->seats[w]->worker.reports);
-		rte_free(node->seats[w]->worker.signals);
+		rte_free(node->seats[w]->worker.punts);
 		hs_partial_destroy(node->seats[w]->worker.partial);
 		rte_free(node->seats[w]);
 	}
@@ -209,12 +208,12 @@ void hs_node_destroy(struct hs_node *node)
 uint64_t hs_node_bytes(const struct hs_node_config *config)
 {
 	uint64_t reports = config->report_ring ? config->report_ring : REPORT_RING_DEFAULT;
-	uint64_t signals = config->signal_ring ? config->signal_ring : SIGNAL_RING_DEFAULT;
+	uint64_t punts = config->signal_ring ? config->signal_ring : SIGNAL_RING_DEFAULT;
 	uint64_t bytes = hs_flow_table_bytes(config->rules, config->n_workers);
 
 	bytes += config->n_workers *
 		 (sizeof(struct seat) + reports * sizeof(struct hs_report_record) +
-				 signals * sizeof(struct hs_signal) +
+				 punts * sizeof(struct hs_punt) +
 				 hs_partial_bytes(&config->partial, config->rules) + (64u << 10));
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
@@ -417,10 +416,10 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 	return hs_node_visit_reports(node, n, copy_records, &copy);
 }
 
-// Returns how many of n signals form whole groups. A group is the options of one packet and type.
-static unsigned whole_groups(const struct hs_signal *signals, unsigned n)
+// Returns how many of n punts form whole groups. A group is the options of one packet and type.
+static unsigned whole_groups(const struct hs_punt *punts, unsigned n)
 {
-	const struct hs_signal *last = &signals[n - 1];
+	const struct hs_punt *last = &punts[n - 1];
 	unsigned cut = last->part + 1u;
 
 	if (cut == last->parts)
@@ -429,20 +428,20 @@ static unsigned whole_groups(const struct hs_signal *signals, unsigned n)
 }
 
 static unsigned take_signals(
-		struct rte_ring *ring, struct hs_signal *signals, unsigned n, bool may_part)
+		struct rte_ring *ring, struct hs_punt *punts, unsigned n, bool may_part)
 {
-	unsigned got = rte_ring_dequeue_burst_elem_start(ring, signals, sizeof(*signals), n, NULL);
+	unsigned got = rte_ring_dequeue_burst_elem_start(ring, punts, sizeof(*punts), n, NULL);
 
 	if (!got)
 		return 0;
-	unsigned whole = whole_groups(signals, got);
+	unsigned whole = whole_groups(punts, got);
 	if (!whole && may_part)
 		whole = got;
 	rte_ring_dequeue_elem_finish(ring, whole);
 	return whole;
 }
 
-unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, unsigned n)
+unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n)
 {
 	unsigned n_workers = node->config.n_workers;
 	unsigned first = node->next_signal_ring++ % n_workers;
@@ -450,8 +449,8 @@ unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, u
 
 	for (unsigned i = 0; i < n_workers && taken < n; i++) {
 		unsigned w = (first + i) % n_workers;
-		taken += take_signals(node->seats[w]->worker.signals, &signals[taken], n - taken,
-				taken == 0);
+		taken += take_signals(
+				node->seats[w]->worker.punts, &punts[taken], n - taken, taken == 0);
 	}
 	return taken;
 }

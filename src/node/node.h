@@ -13,7 +13,7 @@
 #include "partial.h"
 #include "port.h"
 #include "report.h"
-#include "signal_record.h"
+#include "punt_record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ struct hs_node_config {
 	unsigned n_workers;   // 1 to HS_MAX_WORKERS
 	uint32_t rules;	      // capacity
 	uint32_t report_ring; // records for each worker, a power of two; 0: default
-	uint32_t signal_ring; // the same for signals
+	uint32_t signal_ring; // the same for punts
 	enum hs_forwarding_mode forwarding;
 	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];
@@ -96,9 +96,9 @@ unsigned hs_node_visit_reports(
 // Does the same with a copy.
 unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *records, unsigned n);
 
-// Takes up to n signals (in-band requests and reports that packets carried) off the workers' rings.
-// If `signals` has room for 8 or more, its end never divides those of one packet.
-unsigned hs_node_take_signals(struct hs_node *node, struct hs_signal *signals, unsigned n);
+// Takes up to n punts (in-band requests and reports that packets carried) off the workers' rings.
+// If `punts` has room for 8 or more, its end never divides those of one packet.
+unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
 
 // ---- counters ----
 

@@ -4,30 +4,30 @@
 
 #include <string.h>
 
-static void add_tally(struct hs_port_counters *sum, const struct hs_port_tally *tally)
+static void add_stats(struct hs_port_counters *sum, const struct hs_port_stats *stats)
 {
-	sum->rx_packets += tally->rx_packets;
-	sum->rx_bytes += tally->rx_bytes;
-	sum->copies += tally->copies;
-	sum->forwarded += tally->forwarded;
-	sum->offered += tally->offered;
-	sum->tx_packets += tally->tx_packets;
-	sum->tx_bytes += tally->tx_bytes;
+	sum->rx_packets += stats->rx_packets;
+	sum->rx_bytes += stats->rx_bytes;
+	sum->copies += stats->copies;
+	sum->forwarded += stats->forwarded;
+	sum->offered += stats->offered;
+	sum->tx_packets += stats->tx_packets;
+	sum->tx_bytes += stats->tx_bytes;
 	for (int d = 0; d < HS_DROP_COUNT; d++)
-		sum->drops[d] += tally->drops[d];
+		sum->drops[d] += stats->drops[d];
 	for (int e = 0; e < HS_EVENT_COUNT; e++)
-		sum->events[e] += tally->events[e];
+		sum->events[e] += stats->events[e];
 }
 
 void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out)
 {
-	struct hs_port_tally tallies[HS_MAX_PORTS];
+	struct hs_port_stats stats[HS_MAX_PORTS];
 
 	memset(out, 0, node->n_ports * sizeof(*out));
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
-		hs_worker_snapshot(&node->seats[w]->worker, tallies);
+		hs_worker_snapshot(&node->seats[w]->worker, stats);
 		for (uint16_t p = 0; p < node->n_ports; p++)
-			add_tally(&out[p], &tallies[p]);
+			add_stats(&out[p], &stats[p]);
 	}
 	for (uint16_t p = 0; p < node->n_ports; p++) {
 		out[p].tx_packets -= node->tx_errors[p];

@@ -97,7 +97,7 @@ def each_key_of_a_nodes_configuration_is_explained():
 
 @test()
 def each_key_of_a_controllers_configuration_is_explained():
-    compare(read("docs", "controller.md"), "src/fleet/fleet_config.c", CONTROLLER_TABLES,
+    compare(read("docs", "controller.md"), "src/controller/controller_config.c", CONTROLLER_TABLES,
             {"controller", "control", "nodes", "paths"})
 
 
@@ -134,8 +134,8 @@ def _events(pattern, call):
 
 @test()
 def each_kind_of_event_is_explained():
-    for folder, name, document in (("src/ctl", "hs_ctl_event", "operating.md"),
-                                   ("src/fleet", "hs_fleet_event", "controller.md")):
+    for folder, name, document in (("src/control", "hs_control_event", "operating.md"),
+                                   ("src/controller", "hs_controller_event", "controller.md")):
         kinds = _events(folder + "/*.c", rf'\b{name}\([^;"]*?"(\w+)"')
         check(kinds, "no events in", folder)
         text = read("docs", document)

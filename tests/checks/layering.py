@@ -29,8 +29,8 @@ _LIB = sorted(ALLOWED)
 # The data path: no JSON, no ZeroMQ, no API.
 _PATH = ["lib/base", "lib/daemon", "lib/wire", "lib/rule", "lib/link", "lib/report", "lib/telemetry",
          "lib/telemetry/flexint"]
-ALLOWED["src/plat"] = ["lib/base", "lib/daemon", "lib/link"]
-ALLOWED["src/flow"] = _PATH + ["src/plat"]
+ALLOWED["src/platform"] = ["lib/base", "lib/daemon", "lib/link"]
+ALLOWED["src/flow"] = _PATH + ["src/platform"]
 ALLOWED["src/datapath"] = ALLOWED["src/flow"] + ["src/flow"]
 ALLOWED["src/datapath"].remove("lib/telemetry/flexint")  # what is the same for all families sees none
 ALLOWED["src/datapath/forward"] = ALLOWED["src/datapath"] + ["src/datapath"]
@@ -38,16 +38,18 @@ ALLOWED["src/datapath/flexint"] = ALLOWED["src/datapath"] + ["src/datapath", "li
 _DATAPATH = ["src/datapath", "src/datapath/forward", "src/datapath/flexint"]
 # A stage works on the node's own structures, which src/node's one public header does not show.
 ALLOWED["src/node"] = ALLOWED["src/flow"] + ["src/flow"] + _DATAPATH
-ALLOWED["src/export"] = _LIB + ["src/plat", "src/flow", "src/node"] + _DATAPATH
-ALLOWED["src/ctl"] = ALLOWED["src/export"] + ["src/export"]
+ALLOWED["src/export"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
+ALLOWED["src/config"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
+ALLOWED["src/control"] = ALLOWED["src/export"] + ["src/export", "src/config"]
+ALLOWED["src/daemon"] = ALLOWED["src/control"] + ["src/control"]
 # The lab, from what it is told to what comes of it.
-_LAB = ALLOWED["src/ctl"] + ["src/ctl"]
+_LAB = ALLOWED["src/control"] + ["src/control"]
 for _part in ("scenario", "traffic", "truth", "engine", "outcome"):
     ALLOWED[f"src/lab/{_part}"] = list(_LAB)
     _LAB.append(f"src/lab/{_part}")
 # Measures all of it, from the burst to the report as text.
-ALLOWED["src/bench"] = ALLOWED["src/ctl"] + ["src/ctl"]
-ALLOWED["src/fleet"] = _LIB
+ALLOWED["src/bench"] = ALLOWED["src/control"] + ["src/control"]
+ALLOWED["src/controller"] = _LIB
 
 # Headers of other projects that only some folders may use.
 FOREIGN = [
@@ -56,7 +58,8 @@ FOREIGN = [
     (
         re.compile(r"^jansson"),
         ["lib/api", "lib/rule", "lib/report", "lib/qos", "lib/schema", "lib/state",
-         "lib/watch", "src/ctl", "src/export", "src/lab", "src/bench", "src/fleet"],
+         "lib/watch", "src/config", "src/control", "src/daemon", "src/export", "src/lab", "src/bench",
+         "src/controller"],
         "the data path knows no JSON",
     ),
     (re.compile(r"^zlib"), ["lib/state"], "checksums of files belong to lib/state"),

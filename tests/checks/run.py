@@ -53,12 +53,12 @@ def no_folder_includes_a_header_that_it_may_not_see():
 
 PLANTED = [
     ("lib/wire", '#include "report.h"', "lib/wire may not see lib/report"),
-    ("lib/base", '#include "port.h"', "lib/base may not see src/plat"),
+    ("lib/base", '#include "port.h"', "lib/base may not see src/platform"),
     ("src/flow", '#include "node.h"', "src/flow may not see src/node"),
     ("src/datapath", '#include "flexint.h"', "src/datapath may not see lib/telemetry/flexint"),
     ("src/datapath/flexint", '#include "api.h"', "src/datapath/flexint may not see lib/api"),
     ("lib/qos", "#include <rte_mbuf.h>", "DPDK stays out of lib/"),
-    ("src/ctl", "#include <zmq.h>", "lib/bus alone knows ZeroMQ"),
+    ("src/control", "#include <zmq.h>", "lib/bus alone knows ZeroMQ"),
     ("src/datapath", "#include <jansson.h>", "the data path knows no JSON"),
     ("src/node", '#include "../../lib/wire/packet.h"', "our headers are included by bare name"),
     ("lib/other", "#include <stdint.h>", "has no row in the table of layers"),

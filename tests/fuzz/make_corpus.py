@@ -71,9 +71,9 @@ def configurations(root):
     config = os.path.join(HERE, "..", "..", "config")
     for name, text in files_of(config, ".json"):
         if name.startswith("config-") and not name.startswith("config-bench"):
-            target = "fuzz_fleet_config" if "controller" in name else "fuzz_config"
+            target = "fuzz_controller_config" if "controller" in name else "fuzz_config"
             write(os.path.join(root, target), name, compact(text))
-    for kind, target in (("config", "fuzz_config"), ("controller", "fuzz_fleet_config")):
+    for kind, target in (("config", "fuzz_config"), ("controller", "fuzz_controller_config")):
         for name, text in files_of(os.path.join(HERE, "..", "golden", kind), "config.json"):
             if len(text) < 2048:
                 write(os.path.join(root, target), name, compact(text))

@@ -14,8 +14,8 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 // packet; what control is to hear is handed up once.
 static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
 {
-	if (ours && burst->packets[i].flags & HS_PACKET_SIGNAL)
-		hs_signal_sink(worker, burst, i);
+	if (ours && burst->packets[i].flags & HS_PACKET_PUNT)
+		hs_punt_sink(worker, burst, i);
 	return hs_strip(worker, burst, i);
 }
 

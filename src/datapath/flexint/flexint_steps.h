@@ -9,7 +9,7 @@
 extern const struct hs_family hs_flexint_steps;
 
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-// Of a packet that is due, or whose rule has an offer (hs_flow_due).
+// Of a packet that is due, or whose rule has pending options (hs_flow_due).
 void hs_source_due(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
@@ -18,11 +18,11 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Takes telemetry out without a report. Same result.
 bool hs_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
-// Hands the packet's in-band requests and reports up to control (signal_record.h): where all
+// Hands the packet's in-band requests and reports up to control (punt_record.h): where all
 // telemetry is taken out next, and in transit, where reports that a rule here extracts are taken
 // out by this. Only of packets with either.
-void hs_signal_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-void hs_signal_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+void hs_punt_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+void hs_punt_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
 // Of a packet whose telemetry names a rule that did not take it: counts why. Returns the slot of
 // that rule where another rule took all of its packets since the last call, else HS_FLOW_NONE.

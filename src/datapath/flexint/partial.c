@@ -78,12 +78,12 @@ bool hs_partial_find(const struct hs_partial_worker *worker, const struct hs_flo
 		uint32_t slot, struct hs_partial_of *of)
 {
 	struct hs_flow_fields *fields = NULL;
-	struct hs_flow_offer *offer = NULL;
+	struct hs_flow_pending *pending = NULL;
 
 	if (hs_flow_has_fields(&flows->own[slot]))
-		offer = atomic_load_explicit(&flows->offers[slot], memory_order_acquire);
-	if (offer)
-		fields = atomic_load_explicit(&offer->fields, memory_order_acquire);
+		pending = atomic_load_explicit(&flows->pending[slot], memory_order_acquire);
+	if (pending)
+		fields = atomic_load_explicit(&pending->fields, memory_order_acquire);
 	if (!fields && !worker)
 		return false;
 	of->rows = fields ? &fields->rows : &worker->rows;

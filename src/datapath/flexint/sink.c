@@ -50,10 +50,10 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
-	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
-		hs_signal_sink(worker, burst, i);
+	if (unlikely(packet->flags & HS_PACKET_PUNT))
+		hs_punt_sink(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_TELEMETRY)) {
-		const uint16_t other = HS_PACKET_SIGNAL | HS_PACKET_HIDDEN;
+		const uint16_t other = HS_PACKET_PUNT | HS_PACKET_HIDDEN;
 		if (!(packet->flags & other))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint.h"
 #include "fit.h"
-#include "offer.h"
+#include "pending.h"
 #include "room.h"
 #include "flexint_steps.h"
 
@@ -41,25 +41,25 @@ static bool has_room_beside(const struct hs_worker *worker, const struct hs_burs
 	       hs_room_is_there(burst->mbufs[i], growth);
 }
 
-// What offers leave to telemetry. A packet that is due and may not carry it leaves the next one
-// due.
-static bool is_due_beside_offer(
+// What pending options leave to telemetry. A packet that is due and may not carry it leaves the
+// next one due.
+static bool is_due_without_pending(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
 	bool owes = own->seen & HS_FLOW_OWES;
-	enum hs_offer_verdict verdict = hs_offer_put(worker, burst, i, out, !owes);
-	bool due = hs_flow_due_beside_offer(own, &worker->rng, hs_burst_steady_ns(burst, i)) ||
+	enum hs_pending_verdict verdict = hs_pending_put(worker, burst, i, out, !owes);
+	bool due = hs_flow_due_without_pending(own, &worker->rng, hs_burst_steady_ns(burst, i)) ||
 		   owes;
 
 	if (!due)
 		return false;
-	if (verdict == HS_OFFER_NOTHING ||
-			(verdict == HS_OFFER_REPORTS && has_room_beside(worker, burst, i, out))) {
+	if (verdict == HS_PENDING_NOTHING ||
+			(verdict == HS_PENDING_REPORTS && has_room_beside(worker, burst, i, out))) {
 		own->seen &= ~(uint32_t)HS_FLOW_OWES;
 		return true;
 	}
-	if (verdict == HS_OFFER_REPORTS)
+	if (verdict == HS_PENDING_REPORTS)
 		own->seen |= HS_FLOW_OWES;
 	hs_flow_postpone(own);
 	return false;
@@ -72,7 +72,7 @@ void hs_source_due(
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	const struct hs_packet *packet = &burst->packets[i];
 
-	if (unlikely(hs_flow_is_offered(own)) && !is_due_beside_offer(worker, burst, i, out))
+	if (unlikely(hs_flow_is_pending(own)) && !is_due_without_pending(worker, burst, i, out))
 		return;
 	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
 	if (unlikely(!growth || !hs_fits(worker, burst, i, out, growth))) {
@@ -81,7 +81,7 @@ void hs_source_due(
 		hs_flow_postpone(own);
 		return;
 	}
-	if (hs_flow_claim_beside_offer(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
+	if (hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
 		insert(worker, burst, i, growth);
 }
 

@@ -104,7 +104,7 @@ static inline void sample(struct run *run, unsigned i)
 		return;
 	}
 	if (!hs_flow_claim(&worker->flows, slot, now_ns - run->burst->stepped_ns)) {
-		if (unlikely(hs_flow_is_offered(own)))
+		if (unlikely(hs_flow_is_pending(own)))
 			hs_source_due(worker, run->burst, i, run->out);
 		return;
 	}
@@ -174,7 +174,7 @@ static inline bool is_usual_transit(const struct run *run, unsigned i)
 {
 	const struct hs_packet *packet = &run->burst->packets[i];
 
-	return (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_SIGNAL)) == HS_PACKET_TELEMETRY &&
+	return (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_PUNT)) == HS_PACKET_TELEMETRY &&
 	       hs_flow_is_of(&run->worker->flows, run->burst->slots[i], packet->ns_id) &&
 	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
 	       has_room(run, i, HS_USUAL_HOP_BYTES) &&
@@ -356,12 +356,12 @@ static bool pass_run(struct run *run, unsigned first, unsigned end)
 
 static void add_up(const struct run *run)
 {
-	struct hs_port_tally *in = hs_tally(run->worker, run->burst->in->index);
+	struct hs_port_stats *in = hs_port_stats_of(run->worker, run->burst->in->index);
 
 	in->forwarded += run->n_queued;
 	in->events[HS_EVENT_OVER_MTU] += run->n_over_mtu;
 	in->events[HS_EVENT_STRIPPED] += run->n_stripped;
-	hs_tally(run->worker, run->out->index)->offered += run->n_queued;
+	hs_port_stats_of(run->worker, run->out->index)->offered += run->n_queued;
 	if (run->n_reports)
 		hs_flow_add(&run->worker->reports_made, run->n_reports);
 }

@@ -74,12 +74,12 @@ static void add_entry_without_counts(
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
-	if (unlikely(packet->flags & HS_PACKET_SIGNAL))
-		hs_signal_pass(worker, burst, i);
+	if (unlikely(packet->flags & HS_PACKET_PUNT))
+		hs_punt_pass(worker, burst, i);
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY))
 		return;
 	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
-		if (!(packet->flags & HS_PACKET_SIGNAL))
+		if (!(packet->flags & HS_PACKET_PUNT))
 			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 	} else if (likely(hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id))) {
 		add_entry(worker, burst, i, out, HS_HOP_KNOWN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lab: a scenario's nodes and links in one process, run by a loop over events, on virtual time
-// or on the wall clock. The nodes are those of src/node and src/ctl and nothing else.
+// or on the wall clock. The nodes are those of src/node and src/control and nothing else.
 //
 // Thread rule: main thread, EAL up (hs_lab_eal), one lab at a time.
 #pragma once

@@ -59,7 +59,7 @@ int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 	}
 	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
 	if (rc == 0 && n > 0)
-		rc = hs_ctl_install(at->ctl, lab_shown_ns(at), list, HS_ORIGIN_CONFIG, err);
+		rc = hs_control_install(at->control, lab_shown_ns(at), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0 && err->path[0])
 		place_error(entries, n, err);
 	json_decref(list);
@@ -86,7 +86,8 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 {
 	struct lab_node *at = &lab->nodes[node];
 	char *text = json_dumps(request, JSON_COMPACT);
-	char *answer = text ? hs_ctl_request(at->ctl, lab_shown_ns(at), text, strlen(text), true)
+	char *answer = text ? hs_control_request(at->control, lab_shown_ns(at), text, strlen(text),
+					      true)
 			    : NULL;
 	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
 	json_t *ok = json_incref(json_object_get(reply, "ok"));
@@ -121,12 +122,12 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 {
 	struct lab_node *node = &lab->nodes[index];
 
-	hs_ctl_step(node->ctl, lab_shown_ns(node));
+	hs_control_step(node->control, lab_shown_ns(node));
 	lab_told_ns(node); // the clock may have stepped
 	struct handed_over seen = handed_over(node);
 	node->reports_seen = seen.reports;
 	node->signals_seen = seen.signals;
-	int64_t due_ns = lab_clock_when(node, hs_ctl_next_ns(node->ctl));
+	int64_t due_ns = lab_clock_when(node, hs_control_next_ns(node->control));
 	// What is due still, because it takes several steps, must not hold the time.
 	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
 }

@@ -196,7 +196,7 @@ static void audit(struct hs_lab *lab, uint32_t node)
 
 static void finish(struct hs_lab *lab, uint32_t node)
 {
-	while (hs_ctl_finish(lab->nodes[node].ctl, lab_shown_ns(&lab->nodes[node])) > 0)
+	while (hs_control_finish(lab->nodes[node].control, lab_shown_ns(&lab->nodes[node])) > 0)
 		;
 }
 

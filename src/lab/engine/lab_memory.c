@@ -16,7 +16,7 @@
 // Tables' own bookkeeping and what the allocator loses at each node, measured at 40 KiB.
 #define NODE_SLACK_BYTES (UINT64_C(96) << 10)
 
-static_assert(sizeof(struct hs_passport) % RTE_MBUF_PRIV_ALIGN == 0, "a private area's size");
+static_assert(sizeof(struct hs_packet_truth) % RTE_MBUF_PRIV_ALIGN == 0, "a private area's size");
 
 uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint64_t index)
 {
@@ -98,8 +98,8 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 		return -ENOSPC;
 	}
 	snprintf(name, sizeof(name), "lab%u", pools++);
-	int rc = hs_pool_create_private(
-			name, n, sizeof(struct hs_passport), data_room(lab->scenario), &lab->pool);
+	int rc = hs_pool_create_private(name, n, sizeof(struct hs_packet_truth),
+			data_room(lab->scenario), &lab->pool);
 	if (rc < 0)
 		hs_error_set(err, "no_memory", "mbufs", "fewer, or more memory",
 				"%u packet buffers do not fit", n);
@@ -109,7 +109,7 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 static uint64_t memory_bytes(const struct hs_scenario *scenario)
 {
 	uint64_t bytes = hs_pool_bytes_private(
-			pool_size(scenario), sizeof(struct hs_passport), data_room(scenario));
+			pool_size(scenario), sizeof(struct hs_packet_truth), data_room(scenario));
 
 	for (uint32_t i = 0; i < scenario->n_nodes; i++) {
 		struct hs_node_config config;

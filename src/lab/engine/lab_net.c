@@ -127,12 +127,12 @@ static int open_ports(struct hs_lab *lab, struct lab_node *node)
 static int make_node(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 {
 	struct lab_node *node = &lab->nodes[index];
-	struct hs_ctl_config config = {
+	struct hs_control_config config = {
 			.monitored_rules = lab->scenario->rules,
 			.in_band = &lab->scenario->in_band,
 	};
 	memcpy(config.window_ns, lab->scenario->windows_ns, sizeof(config.window_ns));
-	struct hs_ctl_output output = {.context = lab, .publish = lab_publish};
+	struct hs_control_output output = {.context = lab, .publish = lab_publish};
 	struct hs_node_config node_config;
 
 	lab_node_config(lab->scenario, index, node->n_ports, &node_config);
@@ -142,8 +142,8 @@ static int make_node(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 	if (rc == 0)
 		rc = open_ports(lab, node);
 	if (rc == 0)
-		rc = hs_ctl_create(&config, node->node, node->clock, &output, lab_shown_ns(node),
-				&node->ctl);
+		rc = hs_control_create(&config, node->node, node->clock, &output,
+				lab_shown_ns(node), &node->control);
 	return rc;
 }
 
@@ -182,9 +182,9 @@ void lab_count_node(struct hs_lab *lab, uint32_t index)
 	struct hs_node_counts *counts = &lab->node_counts[index];
 	struct hs_node_totals totals;
 
-	if (!lab->nodes[index].ctl)
+	if (!lab->nodes[index].control)
 		return;
-	hs_ctl_totals(lab->nodes[index].ctl, &totals);
+	hs_control_totals(lab->nodes[index].control, &totals);
 #define ADD(X, key) counts->key += totals.key;
 	HS_NODE_COUNTS(ADD, )
 #undef ADD
@@ -198,14 +198,14 @@ void lab_node_stop(struct hs_lab *lab, uint32_t index)
 		lab->run.node_drops += lab_node_drops(node);
 		lab_count_node(lab, index);
 	}
-	hs_ctl_destroy(node->ctl);
+	hs_control_destroy(node->control);
 	hs_node_destroy(node->node);
 	for (uint16_t i = 0; i < node->n_ports; i++) {
 		struct lab_port *port = &lab->ports[node->first_port + i];
 		hs_port_close(port->port);
 		port->port = NULL;
 	}
-	node->ctl = NULL;
+	node->control = NULL;
 	node->node = NULL;
 }
 

@@ -10,7 +10,7 @@
 #include "truth.h"
 
 #include "clock.h"
-#include "ctl.h"
+#include "control.h"
 #include "node.h"
 #include "port.h"
 
@@ -48,7 +48,7 @@ struct lab_port {
 struct lab_node {
 	struct hs_lab *lab;
 	struct hs_node *node; // NULL: it is down
-	struct hs_ctl *ctl;
+	struct hs_control *control;
 	struct hs_clock *clock;	    // what the node reads
 	struct hs_lab_clock *model; // the system's clock, which that follows
 	int64_t stepped_ns;	    // of the clock, when it was read last
@@ -81,7 +81,7 @@ struct hs_lab {
 
 	struct rte_mempool *pool;
 	int serial_offset; // of the dynamic field in a buffer
-	uint32_t serial;   // of the newest passport
+	uint32_t serial;   // of the newest packet truth
 	uint32_t in_flight;
 	uint32_t frame_room; // in a buffer
 	struct {	     // of the packet that a node has before it

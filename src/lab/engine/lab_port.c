@@ -18,7 +18,7 @@
 #define L3_BYTES	54 // Ethernet and IPv6: hosts of the lab send no tags
 #define HBH_BYTES	2048
 
-// ---- passports ----
+// ---- packet truth ----
 
 static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
 {
@@ -26,56 +26,57 @@ static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
 }
 
 // Up to its last stop: what lies behind is nobody's.
-static inline void copy_passport(struct hs_passport *to, const struct hs_passport *from)
+static inline void copy_packet_truth(struct hs_packet_truth *to, const struct hs_packet_truth *from)
 {
 	memcpy(to, from,
-			offsetof(struct hs_passport, stops) +
+			offsetof(struct hs_packet_truth, stops) +
 					from->n_stops * sizeof(from->stops[0]));
 }
 
-static void stamp_serial(struct hs_lab *lab, struct rte_mbuf *m, struct hs_passport *passport)
+static void stamp_serial(
+		struct hs_lab *lab, struct rte_mbuf *m, struct hs_packet_truth *packet_truth)
 {
-	passport->serial = ++lab->serial;
-	*serial_of(lab, m) = passport->serial;
+	packet_truth->serial = ++lab->serial;
+	*serial_of(lab, m) = packet_truth->serial;
 }
 
 // A copy that the node made has the serial of its original, and an area that somebody left. Bridges
 // flood what they know no port for: hosts still take it, but it is no packet of the flow.
-static struct hs_passport *passport_of(struct hs_lab *lab, struct rte_mbuf *m)
+static struct hs_packet_truth *packet_truth_of(struct hs_lab *lab, struct rte_mbuf *m)
 {
-	struct hs_passport *passport = rte_mbuf_to_priv(m);
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
-	if (likely(passport->serial == *serial_of(lab, m)))
-		return passport;
-	*passport = (struct hs_passport){
+	if (likely(packet_truth->serial == *serial_of(lab, m)))
+		return packet_truth;
+	*packet_truth = (struct hs_packet_truth){
 			.traffic = lab->polled.traffic,
 			.flow = HS_NO_INDEX,
 			.reply = lab->polled.reply,
 			.number = lab->polled.number,
 			.bytes = lab->polled.bytes,
 	};
-	stamp_serial(lab, m, passport);
-	return passport;
+	stamp_serial(lab, m, packet_truth);
+	return packet_truth;
 }
 
-static uint32_t destination(const struct hs_lab *lab, const struct hs_passport *passport)
+static uint32_t destination(const struct hs_lab *lab, const struct hs_packet_truth *packet_truth)
 {
-	const struct hs_scenario_traffic *t = &lab->scenario->traffic[passport->traffic];
+	const struct hs_scenario_traffic *t = &lab->scenario->traffic[packet_truth->traffic];
 
-	return passport->reply ? t->from : t->to;
+	return packet_truth->reply ? t->from : t->to;
 }
 
 // ---- polling ----
 
 static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf *m,
-		const struct hs_passport *passport)
+		const struct hs_packet_truth *packet_truth)
 {
 	struct lab_node *node = &lab->nodes[port->node];
 
-	lab->polled.traffic = passport->traffic;
-	lab->polled.reply = passport->reply;
-	lab->polled.number = passport->number;
-	lab->polled.bytes = passport->bytes;
+	lab->polled.traffic = packet_truth->traffic;
+	lab->polled.reply = packet_truth->reply;
+	lab->polled.number = packet_truth->number;
+	lab->polled.bytes = packet_truth->bytes;
 	port->arrived = m;
 	hs_node_worker_poll(node->node, 0);
 	lab_control_look(lab, port->node);
@@ -96,7 +97,7 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 {
 	struct lab_port *port = &lab->ports[index];
-	struct hs_passport *passport = rte_mbuf_to_priv(m);
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
 	lab->in_flight--;
 	if (unlikely(!port->port)) {
@@ -105,10 +106,10 @@ void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 		return;
 	}
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
-	if (passport->flow != HS_NO_INDEX)
-		hs_truth_receive(lab->truth, passport, port->node, lab->now_ns, told_ns,
+	if (packet_truth->flow != HS_NO_INDEX)
+		hs_truth_receive(lab->truth, packet_truth, port->node, lab->now_ns, told_ns,
 				rte_pktmbuf_pkt_len(m));
-	poll_node(lab, port, m, passport);
+	poll_node(lab, port, m, packet_truth);
 }
 
 // ---- from hosts ----
@@ -145,18 +146,18 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len);
 	if (unlikely(!m))
 		return;
-	struct hs_passport *passport = rte_mbuf_to_priv(m);
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
-	memset(passport, 0, offsetof(struct hs_passport, stops));
-	passport->traffic = traffic;
-	passport->flow = lab->flows[traffic][frame->reply];
-	passport->reply = frame->reply;
-	passport->number = frame->number;
-	passport->bytes = frame->len;
-	stamp_serial(lab, m, passport);
-	if (passport->flow != HS_NO_INDEX)
-		hs_truth_enter(lab->truth, passport, port->node, lab->now_ns, told_ns);
-	poll_node(lab, port, m, passport);
+	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
+	packet_truth->traffic = traffic;
+	packet_truth->flow = lab->flows[traffic][frame->reply];
+	packet_truth->reply = frame->reply;
+	packet_truth->number = frame->number;
+	packet_truth->bytes = frame->len;
+	stamp_serial(lab, m, packet_truth);
+	if (packet_truth->flow != HS_NO_INDEX)
+		hs_truth_enter(lab->truth, packet_truth, port->node, lab->now_ns, told_ns);
+	poll_node(lab, port, m, packet_truth);
 }
 
 // The stream's next time changes with what it sends and what arrives.
@@ -186,11 +187,11 @@ static void announce(struct hs_lab *lab, uint32_t host)
 	struct rte_mbuf *m = port->port ? make_frame(lab, bytes, sizeof(bytes)) : NULL;
 	if (!m)
 		return;
-	struct hs_passport *passport = rte_mbuf_to_priv(m);
-	memset(passport, 0, offsetof(struct hs_passport, stops));
-	passport->traffic = passport->flow = HS_NO_INDEX;
-	stamp_serial(lab, m, passport);
-	poll_node(lab, port, m, passport);
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
+	packet_truth->traffic = packet_truth->flow = HS_NO_INDEX;
+	stamp_serial(lab, m, packet_truth);
+	poll_node(lab, port, m, packet_truth);
 	while (hs_event_pop(&lab->announcements, &event))
 		lab_frame_arrives(lab, event.index, event.subject);
 }
@@ -241,7 +242,8 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 		bool copy, bool telemetry, const struct hs_link_fate *fate)
 {
 	const struct hs_scenario *s = lab->scenario;
-	const struct hs_passport *passport = rte_mbuf_to_priv((struct rte_mbuf *)(uintptr_t)m);
+	const struct hs_packet_truth *packet_truth =
+			rte_mbuf_to_priv((struct rte_mbuf *)(uintptr_t)m);
 	FILE *file = lab->config.packets;
 
 	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
@@ -249,8 +251,8 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 			!fate	    ? "host"
 			: port->way ? "reverse"
 				    : "forward",
-			s->traffic[passport->traffic].name, passport->reply, passport->number, copy,
-			rte_pktmbuf_pkt_len(m), telemetry);
+			s->traffic[packet_truth->traffic].name, packet_truth->reply,
+			packet_truth->number, copy, rte_pktmbuf_pkt_len(m), telemetry);
 	if (fate && fate->loss != HS_LINK_NOT_LOST)
 		fprintf(file, "%s,,", hs_link_loss_name(fate->loss));
 	else
@@ -266,24 +268,24 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 
 static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
-	struct hs_passport *passport = passport_of(lab, m);
-	uint32_t traffic = passport->traffic;
+	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);
+	uint32_t traffic = packet_truth->traffic;
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
 	// A host takes what is meant for it.
-	if (traffic == HS_NO_INDEX || destination(lab, passport) != port->host) {
+	if (traffic == HS_NO_INDEX || destination(lab, packet_truth) != port->host) {
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (passport->flow != HS_NO_INDEX)
-		hs_truth_sink(lab->truth, passport);
+	if (packet_truth->flow != HS_NO_INDEX)
+		hs_truth_sink(lab->truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, false, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
 		lab_fail(lab, -EMSGSIZE, "internal", "", "a frame of %u bytes came in pieces", len);
 	else
-		hs_stream_arrived(lab->streams[traffic], lab->now_ns, passport->reply,
-				passport->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
+		hs_stream_arrived(lab->streams[traffic], lab->now_ns, packet_truth->reply,
+				packet_truth->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
 	follow_stream(lab, traffic);
 	rte_pktmbuf_free(m);
 }
@@ -305,7 +307,7 @@ static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct r
 }
 
 static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
-		const struct hs_passport *passport, int64_t arrives_ns)
+		const struct hs_packet_truth *packet_truth, int64_t arrives_ns)
 {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, lab->pool, 0, UINT32_MAX);
 
@@ -315,8 +317,8 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 				lab->in_flight);
 		return;
 	}
-	struct hs_passport *own = rte_mbuf_to_priv(copy);
-	copy_passport(own, passport);
+	struct hs_packet_truth *own = rte_mbuf_to_priv(copy);
+	copy_packet_truth(own, packet_truth);
 	hs_truth_copy(own);
 	stamp_serial(lab, copy, own);
 	put_on_way(lab, port, copy, &lab->queue, arrives_ns);
@@ -333,26 +335,27 @@ static inline uint32_t flags_of(const struct rte_mbuf *m)
 
 static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
-	struct hs_passport *passport = passport_of(lab, m);
+	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 	struct hs_link_fate fates[2];
 
-	if (unlikely(passport->traffic == HS_NO_INDEX)) {
+	if (unlikely(packet_truth->traffic == HS_NO_INDEX)) {
 		put_on_way(lab, port, m, &lab->announcements, lab->now_ns);
 		return;
 	}
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
-	if (passport->flow != HS_NO_INDEX)
-		hs_truth_send(lab->truth, passport, lab->ports[port->peer].node, len, telemetry);
+	if (packet_truth->flow != HS_NO_INDEX)
+		hs_truth_send(lab->truth, packet_truth, lab->ports[port->peer].node, len,
+				telemetry);
 	// No report comes of what carries a request, or another flow's reports.
-	passport->unreported = !(flags & HS_PACKET_TELEMETRY);
+	packet_truth->unreported = !(flags & HS_PACKET_TELEMETRY);
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
 		write_line(lab, port, m, i > 0, telemetry, &fates[i]);
 	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
-		put_copy_on_way(lab, port, m, passport, fates[1].arrives_ns);
+		put_copy_on_way(lab, port, m, packet_truth, fates[1].arrives_ns);
 	if (fates[0].loss == HS_LINK_NOT_LOST)
 		put_on_way(lab, port, m, &lab->queue, fates[0].arrives_ns);
 	else

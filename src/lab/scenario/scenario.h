@@ -8,7 +8,7 @@
 #include "lab_clock.h"
 
 #include "error.h"
-#include "in_band.h"
+#include "in_band_settings.h"
 #include "link.h"
 #include "partial_config.h"
 #include "qos.h"
@@ -145,9 +145,9 @@ struct hs_scenario {
 	bool keep_windows;   // in the result; else totals alone
 	uint32_t mbufs, rules; // packets under way at once; rules a node holds
 	uint16_t mtu;
-	struct hs_in_band in_band; // of every node
-	uint32_t clock_step_ms;	   // likewise
-	int64_t reroute_ns;	   // shortest_path: from a change of a link to new routes
+	struct hs_in_band_settings in_band; // of every node
+	uint32_t clock_step_ms;		    // likewise
+	int64_t reroute_ns;		    // shortest_path: from a change of a link to new routes
 
 	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;
 	struct hs_scenario_node *nodes;

@@ -104,9 +104,10 @@ void hs_truth_destroy(struct hs_truth *truth)
 #define RESERVE(flow, array, n)                                                                    \
 	HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + (n))
 
-static struct hs_truth_flow *flow_of(struct hs_truth *truth, const struct hs_passport *passport)
+static struct hs_truth_flow *flow_of(
+		struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
-	return passport->flow < truth->n_flows ? &truth->flows[passport->flow] : NULL;
+	return packet_truth->flow < truth->n_flows ? &truth->flows[packet_truth->flow] : NULL;
 }
 
 static struct hs_truth_counts *counts_at(
@@ -156,101 +157,102 @@ static size_t keep_stops(struct hs_truth *truth, struct hs_truth_flow *flow,
 
 // ---- stamps ----
 
-static void count_received(struct hs_truth *truth, const struct hs_passport *passport,
+static void count_received(struct hs_truth *truth, const struct hs_packet_truth *packet_truth,
 		struct hs_truth_stop *stop)
 {
-	struct hs_truth_flow *flow = flow_of(truth, passport);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
 	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
 	if (!counts)
 		return;
 	stop->life = counts->life;
 	stop->rx_packets = ++counts->rx_packets;
-	stop->rx_bytes = counts->rx_bytes += passport->bytes;
+	stop->rx_bytes = counts->rx_bytes += packet_truth->bytes;
 }
 
-static struct hs_truth_stop *latest_stop(struct hs_passport *passport)
+static struct hs_truth_stop *latest_stop(struct hs_packet_truth *packet_truth)
 {
-	assert(passport->n_stops > 0);
-	return &passport->stops[passport->n_stops - 1];
+	assert(packet_truth->n_stops > 0);
+	return &packet_truth->stops[packet_truth->n_stops - 1];
 }
 
-void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+void hs_truth_enter(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns)
 {
 	assert(node < truth->n_nodes);
-	passport->copy = passport->copy_counted = passport->sent = passport->telemetry = false;
-	passport->unreported = false;
-	passport->n_stops = 1;
-	passport->missed_stops = 0;
-	passport->stops[0] = (struct hs_truth_stop){.node = node,
+	packet_truth->copy = packet_truth->copy_counted = packet_truth->sent =
+			packet_truth->telemetry = false;
+	packet_truth->unreported = false;
+	packet_truth->n_stops = 1;
+	packet_truth->missed_stops = 0;
+	packet_truth->stops[0] = (struct hs_truth_stop){.node = node,
 			.rx_ns = now_ns,
 			.rx_shown_ns = shown_ns,
-			.wire_bytes = passport->bytes};
-	count_received(truth, passport, &passport->stops[0]);
+			.wire_bytes = packet_truth->bytes};
+	count_received(truth, packet_truth, &packet_truth->stops[0]);
 }
 
-static uint32_t added_bytes(const struct hs_passport *passport, uint32_t wire_bytes)
+static uint32_t added_bytes(const struct hs_packet_truth *packet_truth, uint32_t wire_bytes)
 {
-	return wire_bytes > passport->bytes ? wire_bytes - passport->bytes : 0;
+	return wire_bytes > packet_truth->bytes ? wire_bytes - packet_truth->bytes : 0;
 }
 
-void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry)
 {
-	struct hs_truth_stop *stop = latest_stop(passport);
-	struct hs_truth_flow *flow = flow_of(truth, passport);
-	bool first = !passport->sent;
+	struct hs_truth_stop *stop = latest_stop(packet_truth);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	bool first = !packet_truth->sent;
 	assert(to < truth->n_nodes);
-	passport->sent = true;
-	passport->telemetry = telemetry;
+	packet_truth->sent = true;
+	packet_truth->telemetry = telemetry;
 	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
 	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, stop->node, to) : NULL;
 	if (!counts || !hop)
 		return;
 	if (first) {
 		stop->tx_packets = ++counts->tx_packets;
-		stop->tx_bytes = counts->tx_bytes += passport->bytes;
+		stop->tx_bytes = counts->tx_bytes += packet_truth->bytes;
 	}
 	hop->sent_packets++;
-	hop->sent_bytes += passport->bytes;
+	hop->sent_bytes += packet_truth->bytes;
 	if (!telemetry)
 		return;
 	hop->telemetry_packets++;
-	hop->telemetry_bytes += added_bytes(passport, wire_bytes);
+	hop->telemetry_bytes += added_bytes(packet_truth, wire_bytes);
 }
 
-static void count_hop(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+static void count_hop(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes)
 {
-	struct hs_truth_flow *flow = flow_of(truth, passport);
-	uint32_t from = latest_stop(passport)->node;
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	uint32_t from = latest_stop(packet_truth)->node;
 	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, to) : NULL;
 	if (!hop)
 		return;
 	hop->received_packets++;
-	hop->received_bytes += passport->bytes;
-	hop->copies += passport->copy && !passport->copy_counted;
-	if (passport->telemetry)
-		hop->received_telemetry_bytes += added_bytes(passport, wire_bytes);
+	hop->received_bytes += packet_truth->bytes;
+	hop->copies += packet_truth->copy && !packet_truth->copy_counted;
+	if (packet_truth->telemetry)
+		hop->received_telemetry_bytes += added_bytes(packet_truth, wire_bytes);
 }
 
-void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
 	assert(node < truth->n_nodes);
-	count_hop(truth, passport, node, wire_bytes);
-	passport->copy_counted = passport->copy;
-	passport->sent = false;
-	if (passport->n_stops <= HS_TRUTH_HOPS)
-		passport->n_stops++;
-	else if (passport->missed_stops < UINT8_MAX)
-		passport->missed_stops++;
-	struct hs_truth_stop *stop = latest_stop(passport);
+	count_hop(truth, packet_truth, node, wire_bytes);
+	packet_truth->copy_counted = packet_truth->copy;
+	packet_truth->sent = false;
+	if (packet_truth->n_stops <= HS_TRUTH_HOPS)
+		packet_truth->n_stops++;
+	else if (packet_truth->missed_stops < UINT8_MAX)
+		packet_truth->missed_stops++;
+	struct hs_truth_stop *stop = latest_stop(packet_truth);
 	*stop = (struct hs_truth_stop){.node = node,
 			.rx_ns = now_ns,
 			.rx_shown_ns = shown_ns,
 			.wire_bytes = wire_bytes};
-	count_received(truth, passport, stop);
+	count_received(truth, packet_truth, stop);
 }
 
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
@@ -300,28 +302,29 @@ static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow,
 	flow->next_edge_ns = edge.last_shown_ns + truth->window_ns;
 }
 
-static void note_arrival(struct hs_truth_flow *flow, const struct hs_passport *passport)
+static void note_arrival(struct hs_truth_flow *flow, const struct hs_packet_truth *packet_truth)
 {
-	const struct hs_truth_stop *stop = &passport->stops[passport->n_stops - 1];
+	const struct hs_truth_stop *stop = &packet_truth->stops[packet_truth->n_stops - 1];
 	struct hs_truth_state *state = &flow->state;
 	state->sink_rx_packets = stop->rx_packets;
 	state->sink_rx_bytes = stop->rx_bytes;
-	if (flow->arrived && passport->number <= state->number)
+	if (flow->arrived && packet_truth->number <= state->number)
 		return;
 	flow->arrived = true;
-	state->number = passport->number;
-	state->n_stops = passport->n_stops;
-	memcpy(flow->newest, passport->stops, passport->n_stops * sizeof(*flow->newest));
+	state->number = packet_truth->number;
+	state->n_stops = packet_truth->n_stops;
+	memcpy(flow->newest, packet_truth->stops, packet_truth->n_stops * sizeof(*flow->newest));
 }
 
 static void keep_report(struct hs_truth *truth, struct hs_truth_flow *flow,
-		const struct hs_passport *passport)
+		const struct hs_packet_truth *packet_truth)
 {
 	struct hs_truth_kept report = {
-			.number = passport->number,
-			.copy = passport->copy,
-			.n_stops = passport->n_stops,
-			.first_stop = keep_stops(truth, flow, passport->stops, passport->n_stops),
+			.number = packet_truth->number,
+			.copy = packet_truth->copy,
+			.n_stops = packet_truth->n_stops,
+			.first_stop = keep_stops(
+					truth, flow, packet_truth->stops, packet_truth->n_stops),
 	};
 	if (!RESERVE(flow, reports, 1))
 		truth->status = -ENOMEM;
@@ -329,16 +332,16 @@ static void keep_report(struct hs_truth *truth, struct hs_truth_flow *flow,
 		flow->reports[flow->n_reports++] = report;
 }
 
-void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport)
+void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
-	struct hs_truth_flow *flow = flow_of(truth, passport);
-	assert(passport->n_stops > 0);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	assert(packet_truth->n_stops > 0);
 	if (!flow || truth->status < 0)
 		return;
-	pass_boundaries(truth, flow, &passport->stops[passport->n_stops - 1]);
-	note_arrival(flow, passport);
-	if (passport->telemetry && !passport->unreported)
-		keep_report(truth, flow, passport);
+	pass_boundaries(truth, flow, &packet_truth->stops[packet_truth->n_stops - 1]);
+	note_arrival(flow, packet_truth);
+	if (packet_truth->telemetry && !packet_truth->unreported)
+		keep_report(truth, flow, packet_truth);
 }
 
 // ---- reading, after the run ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ground truth: what happened to the very packets, written down by the lab beside the data path
-// and never read from telemetry. A packet carries its passport (in the buffer's private area, not
-// on the wire); nodes stamp it as it arrives and as it is sent.
+// and never read from telemetry. A packet carries its packet truth (in the buffer's private area,
+// not on the wire); nodes stamp it as it arrives and as it is sent.
 //
 // Counts are of a flow at a node, as METRICS 1 to 3 define them, but made here of what came and
 // went: bytes are those of the frame as its host made it. They go on where a node forgets its own,
@@ -29,8 +29,9 @@ struct hs_truth_stop {
 	uint32_t life;	     // of the node, as far as the flow is concerned, from 0
 };
 
-struct hs_passport {
-	uint32_t serial;  // as in the buffer's dynamic field: else the passport is another packet's
+struct hs_packet_truth {
+	uint32_t serial;  // as in the buffer's dynamic field: else the packet truth is another
+			  // packet's
 	uint32_t traffic; // entry of the scenario
 	uint32_t flow;	  // HS_NO_INDEX: not monitored
 	bool reply;
@@ -82,22 +83,22 @@ void hs_truth_destroy(struct hs_truth *truth);
 // Of packets that are not monitored, only the stops are written.
 
 // From its host, at its source. traffic, flow, reply, bytes and number are set.
-void hs_truth_enter(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+void hs_truth_enter(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns);
 // The node handed it to a link towards another node; wire_bytes with telemetry.
-void hs_truth_send(struct hs_truth *truth, struct hs_passport *passport, uint32_t to,
+void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry);
-// A link's duplication made the packet of this passport, a copy of another's.
-static inline void hs_truth_copy(struct hs_passport *passport)
+// A link's duplication made the packet of this packet's truth, a copy of another's.
+static inline void hs_truth_copy(struct hs_packet_truth *packet_truth)
 {
-	passport->copy = true;
-	passport->copy_counted = false;
+	packet_truth->copy = true;
+	packet_truth->copy_counted = false;
 }
 // It came over a link.
-void hs_truth_receive(struct hs_truth *truth, struct hs_passport *passport, uint32_t node,
+void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
 // The node at its stop handed it to a host: it was the sink. Only for monitored flows.
-void hs_truth_sink(struct hs_truth *truth, const struct hs_passport *passport);
+void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth);
 // A node forgot what it had counted of a flow: its rule was taken out.
 void hs_truth_forget(struct hs_truth *truth, uint32_t flow, uint32_t node);
 // A node forgot everything.

@@ -91,38 +91,39 @@ int fixture_teardown(void **state)
 	return 0;
 }
 
-void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns, struct hs_passport *passport)
+void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
+		struct hs_packet_truth *packet_truth)
 {
 	bool telemetry = number % 5 == 0;
 	uint32_t wire = FRAME + (telemetry ? f->telemetry_bytes : 0);
-	*passport = (struct hs_passport){.flow = 0, .number = number, .bytes = FRAME};
-	hs_truth_enter(f->run.truth, passport, 0, at_ns, at_ns);
-	hs_truth_send(f->run.truth, passport, 1, wire, telemetry);
+	*packet_truth = (struct hs_packet_truth){.flow = 0, .number = number, .bytes = FRAME};
+	hs_truth_enter(f->run.truth, packet_truth, 0, at_ns, at_ns);
+	hs_truth_send(f->run.truth, packet_truth, 1, wire, telemetry);
 }
 
-void fixture_pass(struct fixture *f, struct hs_passport *passport, int64_t at_ns)
+void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
 {
-	uint32_t wire = FRAME + (passport->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_receive(f->run.truth, passport, 1, at_ns, at_ns, wire);
-	hs_truth_send(f->run.truth, passport, 2, wire, passport->telemetry);
+	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
+	hs_truth_receive(f->run.truth, packet_truth, 1, at_ns, at_ns, wire);
+	hs_truth_send(f->run.truth, packet_truth, 2, wire, packet_truth->telemetry);
 }
 
-void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_ns)
+void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
 {
-	uint32_t wire = FRAME + (passport->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_receive(f->run.truth, passport, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
-	hs_truth_sink(f->run.truth, passport);
+	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
+	hs_truth_receive(f->run.truth, packet_truth, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
+	hs_truth_sink(f->run.truth, packet_truth);
 }
 
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on)
 {
 	int64_t at_ns = T0 + (int64_t)(number - 1) * 100 * MS;
-	struct hs_passport passport;
-	fixture_depart(f, number, at_ns, &passport);
+	struct hs_packet_truth packet_truth;
+	fixture_depart(f, number, at_ns, &packet_truth);
 	if (lost_on != 1)
-		fixture_pass(f, &passport, at_ns + 10 * MS);
+		fixture_pass(f, &packet_truth, at_ns + 10 * MS);
 	if (!lost_on)
-		fixture_arrive(f, &passport, at_ns + 30 * MS);
+		fixture_arrive(f, &packet_truth, at_ns + 30 * MS);
 }
 
 void fixture_send(struct fixture *f)

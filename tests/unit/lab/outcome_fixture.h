@@ -55,10 +55,10 @@ int fixture_teardown(void **state);
 // Makes what fixture_init did not: the truth of all packets.
 void fixture_send(struct fixture *f);
 // One packet: sent by src and by sw1, received by dst. In the order of time.
-void fixture_depart(
-		struct fixture *f, uint64_t number, int64_t at_ns, struct hs_passport *passport);
-void fixture_pass(struct fixture *f, struct hs_passport *passport, int64_t at_ns);
-void fixture_arrive(struct fixture *f, struct hs_passport *passport, int64_t at_ns);
+void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
+		struct hs_packet_truth *packet_truth);
+void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
+void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
 // All of it at the usual times; lost_on 0: it arrives.
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);

@@ -63,7 +63,7 @@ static int teardown(void **state)
 
 // ---- real messages ----
 
-// As src/ctl prints them.
+// As src/control prints them.
 static void publish_window(void *user, const struct hs_qos_window *window)
 {
 	char topic[32];

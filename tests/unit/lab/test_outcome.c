@@ -284,7 +284,7 @@ static void a_step_across_a_nodes_new_beginning_is_not_in_the_runs_truth(void **
 // Packet 15 takes 650 ms more on the second link: it arrives in the window after that of 20.
 static void send_with_a_late_one(struct fixture *f)
 {
-	struct hs_passport late;
+	struct hs_packet_truth late;
 	for (uint64_t number = 1; number <= 40; number++) {
 		int64_t at_ns = T0 + (int64_t)(number - 1) * 100 * MS;
 		if (number == 15) {
@@ -328,7 +328,7 @@ static void a_late_packet_is_no_loss_of_a_link_that_loses_nothing(void **state)
 static void a_late_packet_pays_for_what_a_window_before_called_lost(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_passport late;
+	struct hs_packet_truth late;
 	for (uint64_t number = 1; number <= 40; number++) {
 		int64_t at_ns = T0 + (int64_t)(number - 1) * 100 * MS;
 		if (number == 12) {

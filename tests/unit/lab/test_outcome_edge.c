@@ -10,7 +10,7 @@ static int64_t sent_at(uint64_t number)
 static void a_late_report_is_no_edge(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_passport late;
+	struct hs_packet_truth late;
 	for (uint64_t number = 1; number <= 40; number++) {
 		if (number == 31)
 			fixture_arrive(f, &late, T0 + 2970 * MS); // the last of its window
@@ -30,7 +30,7 @@ static void a_copy_has_a_delay_makes_no_pair_and_is_no_loss(void **state)
 {
 	struct fixture *f = *state;
 	for (uint64_t number = 1; number <= 40; number++) {
-		struct hs_passport original, copy;
+		struct hs_packet_truth original, copy;
 		if (number != 15) {
 			fixture_packet(f, number, number == 17 ? 2 : 0);
 			continue;
@@ -55,13 +55,13 @@ static void what_a_node_drops_is_lost_end_to_end_and_on_no_link(void **state)
 {
 	struct fixture *f = *state;
 	for (uint64_t number = 1; number <= 40; number++) {
-		struct hs_passport passport;
+		struct hs_packet_truth packet_truth;
 		if (number != 12) {
 			fixture_packet(f, number, number == 17 ? 2 : 0);
 			continue;
 		}
-		fixture_depart(f, number, sent_at(number), &passport);
-		hs_truth_receive(f->run.truth, &passport, 1, sent_at(number) + 10 * MS,
+		fixture_depart(f, number, sent_at(number), &packet_truth);
+		hs_truth_receive(f->run.truth, &packet_truth, 1, sent_at(number) + 10 * MS,
 				sent_at(number) + 10 * MS, 562);
 	}
 	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {0, 1}});
@@ -93,12 +93,12 @@ static void percentiles_are_of_nearest_rank(void **state)
 {
 	struct fixture *f = *state;
 	for (uint64_t number = 1; number <= 40; number++) {
-		struct hs_passport passport, copy;
-		fixture_depart(f, number, sent_at(number), &passport);
-		fixture_pass(f, &passport, sent_at(number) + 10 * MS);
-		copy = passport;
+		struct hs_packet_truth packet_truth, copy;
+		fixture_depart(f, number, sent_at(number), &packet_truth);
+		fixture_pass(f, &packet_truth, sent_at(number) + 10 * MS);
+		copy = packet_truth;
 		hs_truth_copy(&copy);
-		fixture_arrive(f, &passport, sent_at(number) + (number == 20 ? 60 : 30) * MS);
+		fixture_arrive(f, &packet_truth, sent_at(number) + (number == 20 ? 60 : 30) * MS);
 		if (number == 15)
 			fixture_arrive(f, &copy, sent_at(number) + 90 * MS);
 	}

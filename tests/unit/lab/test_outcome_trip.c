@@ -68,11 +68,11 @@ static void send_one(struct hs_stream *stream, int64_t at_ns, bool reply, int64_
 static void true_reply(struct pings *p, uint64_t number, int64_t left_ns, int64_t back_ns)
 {
 	struct hs_truth *truth = p->f.run.truth;
-	struct hs_passport passport = {.flow = 1, .number = number, .bytes = 118};
-	hs_truth_enter(truth, &passport, 2, left_ns, left_ns + p->far_ahead_ns);
-	hs_truth_send(truth, &passport, 0, 142, true);
-	hs_truth_receive(truth, &passport, 0, back_ns, back_ns + p->near_ahead_ns, 142);
-	hs_truth_sink(truth, &passport);
+	struct hs_packet_truth packet_truth = {.flow = 1, .number = number, .bytes = 118};
+	hs_truth_enter(truth, &packet_truth, 2, left_ns, left_ns + p->far_ahead_ns);
+	hs_truth_send(truth, &packet_truth, 0, 142, true);
+	hs_truth_receive(truth, &packet_truth, 0, back_ns, back_ns + p->near_ahead_ns, 142);
+	hs_truth_sink(truth, &packet_truth);
 }
 
 // 30 ms there and 20 ms back, each ping sampled both ways.

@@ -34,22 +34,22 @@ static struct hs_truth *truth_new(void)
 	return truth;
 }
 
-static struct hs_passport passport_of(uint32_t flow, uint64_t number, uint32_t bytes)
+static struct hs_packet_truth packet_truth_of(uint32_t flow, uint64_t number, uint32_t bytes)
 {
-	return (struct hs_passport){.flow = flow, .number = number, .bytes = bytes};
+	return (struct hs_packet_truth){.flow = flow, .number = number, .bytes = bytes};
 }
 
 // Over nodes 0, 1, 2, at its sink at this time of the sink's clock.
 static void carry(struct hs_truth *truth, uint64_t number, int64_t sink_shown_ns, bool telemetry)
 {
-	struct hs_passport passport = passport_of(0, number, 100);
+	struct hs_packet_truth packet_truth = packet_truth_of(0, number, 100);
 	int64_t at = sink_shown_ns - OFF_SINK;
-	hs_truth_enter(truth, &passport, 0, at - 20, at - 20);
-	hs_truth_send(truth, &passport, 1, telemetry ? 124 : 100, telemetry);
-	hs_truth_receive(truth, &passport, 1, at - 10, at - 10, telemetry ? 124 : 100);
-	hs_truth_send(truth, &passport, 2, telemetry ? 140 : 100, telemetry);
-	hs_truth_receive(truth, &passport, 2, at, sink_shown_ns, telemetry ? 140 : 100);
-	hs_truth_sink(truth, &passport);
+	hs_truth_enter(truth, &packet_truth, 0, at - 20, at - 20);
+	hs_truth_send(truth, &packet_truth, 1, telemetry ? 124 : 100, telemetry);
+	hs_truth_receive(truth, &packet_truth, 1, at - 10, at - 10, telemetry ? 124 : 100);
+	hs_truth_send(truth, &packet_truth, 2, telemetry ? 140 : 100, telemetry);
+	hs_truth_receive(truth, &packet_truth, 2, at, sink_shown_ns, telemetry ? 140 : 100);
+	hs_truth_sink(truth, &packet_truth);
 }
 
 static struct hs_truth_edge edge_at(const struct hs_truth *truth, int64_t end_ns)
@@ -122,11 +122,11 @@ static void telemetry_that_is_lost_is_sent_and_not_received(void **state)
 	struct hs_truth *truth = truth_new();
 	struct hs_truth_hop hop;
 	for (uint64_t number = 1; number <= 3; number++) {
-		struct hs_passport passport = passport_of(0, number, 100);
-		hs_truth_enter(truth, &passport, 0, 10, 10);
-		hs_truth_send(truth, &passport, 1, number == 3 ? 100 : 124, number != 3);
+		struct hs_packet_truth packet_truth = packet_truth_of(0, number, 100);
+		hs_truth_enter(truth, &packet_truth, 0, 10, 10);
+		hs_truth_send(truth, &packet_truth, 1, number == 3 ? 100 : 124, number != 3);
 		if (number != 1)
-			hs_truth_receive(truth, &passport, 1, 20, 20, number == 3 ? 100 : 124);
+			hs_truth_receive(truth, &packet_truth, 1, 20, 20, number == 3 ? 100 : 124);
 	}
 	hs_truth_hop(truth, 0, 0, &hop);
 	assert_int_equal(hop.telemetry_bytes, 48);
@@ -140,24 +140,24 @@ static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
 	(void)state;
 	struct hs_truth *truth = truth_new();
 	struct hs_truth_hop hop;
-	struct hs_passport passport = passport_of(0, 1, 100);
-	hs_truth_enter(truth, &passport, 0, 10, 10);
+	struct hs_packet_truth packet_truth = packet_truth_of(0, 1, 100);
+	hs_truth_enter(truth, &packet_truth, 0, 10, 10);
 	for (uint32_t to = 1; to < 4; to++)
-		hs_truth_send(truth, &passport, to, 100, false);
-	assert_int_equal(passport.stops[0].tx_packets, 1);
-	assert_int_equal(passport.stops[0].tx_bytes, 100);
+		hs_truth_send(truth, &packet_truth, to, 100, false);
+	assert_int_equal(packet_truth.stops[0].tx_packets, 1);
+	assert_int_equal(packet_truth.stops[0].tx_bytes, 100);
 	assert_int_equal(hs_truth_hops(truth, 0), 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		hs_truth_hop(truth, 0, i, &hop);
 		assert_int_equal(hop.to, i + 1);
 		assert_int_equal(hop.sent_packets, 1);
 	}
-	hs_truth_receive(truth, &passport, 1, 20, 20, 100);
-	hs_truth_send(truth, &passport, 2, 100, false);
-	assert_int_equal(passport.stops[1].tx_packets, 1);
-	hs_truth_enter(truth, &passport, 0, 30, 30);
-	hs_truth_send(truth, &passport, 1, 100, false);
-	assert_int_equal(passport.stops[0].tx_packets, 2);
+	hs_truth_receive(truth, &packet_truth, 1, 20, 20, 100);
+	hs_truth_send(truth, &packet_truth, 2, 100, false);
+	assert_int_equal(packet_truth.stops[1].tx_packets, 1);
+	hs_truth_enter(truth, &packet_truth, 0, 30, 30);
+	hs_truth_send(truth, &packet_truth, 1, 100, false);
+	assert_int_equal(packet_truth.stops[0].tx_packets, 2);
 	hs_truth_destroy(truth);
 }
 
@@ -167,7 +167,7 @@ static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void 
 	struct hs_truth *truth = truth_new();
 	struct hs_truth_hop hop;
 	struct hs_truth_report report;
-	struct hs_passport first = passport_of(0, 1, 100), second, third;
+	struct hs_packet_truth first = packet_truth_of(0, 1, 100), second, third;
 	hs_truth_enter(truth, &first, 0, 10, 10);
 	hs_truth_send(truth, &first, 1, 124, true);
 	second = first;
@@ -224,14 +224,14 @@ static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void
 	struct hs_truth *truth = truth_new();
 	struct hs_truth_report report;
 	struct hs_truth_hop hop;
-	struct hs_passport passport = passport_of(0, 1, 100);
-	hs_truth_enter(truth, &passport, 0, 10, 10);
+	struct hs_packet_truth packet_truth = packet_truth_of(0, 1, 100);
+	hs_truth_enter(truth, &packet_truth, 0, 10, 10);
 	for (uint32_t i = 1; i < N_NODES; i++) {
-		hs_truth_send(truth, &passport, i, 124, true);
-		hs_truth_receive(truth, &passport, i, 10 + i, 10 + i, 124);
+		hs_truth_send(truth, &packet_truth, i, 124, true);
+		hs_truth_receive(truth, &packet_truth, i, 10 + i, 10 + i, 124);
 	}
-	hs_truth_sink(truth, &passport);
-	assert_int_equal(passport.missed_stops, N_NODES - HS_TRUTH_HOPS - 1);
+	hs_truth_sink(truth, &packet_truth);
+	assert_int_equal(packet_truth.missed_stops, N_NODES - HS_TRUTH_HOPS - 1);
 	assert_int_equal(hs_truth_hops(truth, 0), N_NODES - 1);
 	hs_truth_hop(truth, 0, N_NODES - 2, &hop);
 	assert_int_equal(hop.from, N_NODES - 2);
@@ -248,15 +248,15 @@ static void of_a_packet_that_nobody_monitors_only_the_stops_are_written(void **s
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
-	struct hs_passport passport = passport_of(NO_FLOW, 1, 100);
-	hs_truth_enter(truth, &passport, 3, 10, 11);
-	hs_truth_send(truth, &passport, 1, 100, false);
-	hs_truth_receive(truth, &passport, 1, 20, 22, 100);
-	hs_truth_sink(truth, &passport);
-	assert_int_equal(passport.n_stops, 2);
-	assert_int_equal(passport.stops[0].node, 3);
-	assert_int_equal(passport.stops[1].rx_shown_ns, 22);
-	assert_int_equal(passport.stops[1].rx_packets, 0);
+	struct hs_packet_truth packet_truth = packet_truth_of(NO_FLOW, 1, 100);
+	hs_truth_enter(truth, &packet_truth, 3, 10, 11);
+	hs_truth_send(truth, &packet_truth, 1, 100, false);
+	hs_truth_receive(truth, &packet_truth, 1, 20, 22, 100);
+	hs_truth_sink(truth, &packet_truth);
+	assert_int_equal(packet_truth.n_stops, 2);
+	assert_int_equal(packet_truth.stops[0].node, 3);
+	assert_int_equal(packet_truth.stops[1].rx_shown_ns, 22);
+	assert_int_equal(packet_truth.stops[1].rx_packets, 0);
 	assert_int_equal(hs_truth_status(truth), 0);
 	hs_truth_destroy(truth);
 }
@@ -351,9 +351,9 @@ static void the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind(v
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
-	struct hs_passport passport = passport_of(0, 1, 100);
-	hs_truth_enter(truth, &passport, 0, 5600, 5500);
-	hs_truth_sink(truth, &passport);
+	struct hs_packet_truth packet_truth = packet_truth_of(0, 1, 100);
+	hs_truth_enter(truth, &packet_truth, 0, 5600, 5500);
+	hs_truth_sink(truth, &packet_truth);
 	assert_int_equal(edge_at(truth, INT64_MAX).sink_rx_packets, 1);
 	hs_truth_destroy(truth);
 }

@@ -33,7 +33,7 @@ struct place {
 };
 
 struct packet {
-	struct hs_passport passport;
+	struct hs_packet_truth packet_truth;
 	bool flying, fresh_copy;
 	uint32_t to;
 	uint32_t n_places;
@@ -87,12 +87,12 @@ static size_t note(
 
 static void arrive(struct world *world, struct packet *packet, uint32_t node)
 {
-	struct hs_passport *passport = &packet->passport;
+	struct hs_packet_truth *packet_truth = &packet->packet_truth;
 	packet->flying = false;
 	packet->places[packet->n_places++] = (struct place){
 			.node = node,
 			.shown_ns = world->now_ns + world->offsets[node],
-			.got = note(world, GOT, passport->flow, node, passport->bytes),
+			.got = note(world, GOT, packet_truth->flow, node, packet_truth->bytes),
 			.sent = SIZE_MAX,
 	};
 }
@@ -102,11 +102,11 @@ static void start_packet(struct world *world)
 	struct packet *packet = &world->packets[world->n_packets++];
 	uint32_t which = hs_rng_u32(&world->rng) % (FLOWS + 1);
 	memset(packet, 0, sizeof(*packet));
-	packet->passport.flow = which < FLOWS ? which : NO_FLOW;
-	packet->passport.number = ++world->numbers[which];
-	packet->passport.bytes = 60 + hs_rng_u32(&world->rng) % 1000;
+	packet->packet_truth.flow = which < FLOWS ? which : NO_FLOW;
+	packet->packet_truth.number = ++world->numbers[which];
+	packet->packet_truth.bytes = 60 + hs_rng_u32(&world->rng) % 1000;
 	arrive(world, packet, 0);
-	hs_truth_enter(world->truth, &packet->passport, 0, world->now_ns,
+	hs_truth_enter(world->truth, &packet->packet_truth, 0, world->now_ns,
 			world->now_ns + world->offsets[0]);
 }
 
@@ -115,24 +115,26 @@ static void drop(struct world *world, unsigned index)
 	world->packets[index] = world->packets[--world->n_packets];
 }
 
-static struct tally *tally_of(struct world *world, const struct packet *packet, uint32_t to)
+static struct tally *stats_of(struct world *world, const struct packet *packet, uint32_t to)
 {
 	static struct tally nobody;
 	uint32_t from = packet->places[packet->n_places - 1].node;
-	return packet->passport.flow == NO_FLOW ? &nobody
-						: &world->tallies[packet->passport.flow][from][to];
+	return packet->packet_truth.flow == NO_FLOW
+			       ? &nobody
+			       : &world->tallies[packet->packet_truth.flow][from][to];
 }
 
 static void put_on_link(struct world *world, struct packet *packet, uint32_t to, bool telemetry)
 {
 	struct place *place = &packet->places[packet->n_places - 1];
-	struct tally *tally = tally_of(world, packet, to);
-	struct hs_passport *passport = &packet->passport;
+	struct tally *tally = stats_of(world, packet, to);
+	struct hs_packet_truth *packet_truth = &packet->packet_truth;
 	if (place->sent == SIZE_MAX)
-		place->sent = note(world, SENT, passport->flow, place->node, passport->bytes);
-	hs_truth_send(world->truth, passport, to, passport->bytes + 24, telemetry);
+		place->sent = note(
+				world, SENT, packet_truth->flow, place->node, packet_truth->bytes);
+	hs_truth_send(world->truth, packet_truth, to, packet_truth->bytes + 24, telemetry);
 	tally->sent++;
-	tally->bytes += passport->bytes;
+	tally->bytes += packet_truth->bytes;
 	tally->telemetry += telemetry;
 	tally->telemetry_bytes += telemetry ? 24 : 0;
 	packet->flying = true;
@@ -153,7 +155,7 @@ static void send_packet(struct world *world, unsigned index)
 	if (chance(world, 15) && world->n_packets < MOST) {
 		struct packet *copy = &world->packets[world->n_packets++];
 		*copy = *packet;
-		hs_truth_copy(&copy->passport);
+		hs_truth_copy(&copy->packet_truth);
 		copy->fresh_copy = true;
 	}
 	if (chance(world, 8))
@@ -163,24 +165,24 @@ static void send_packet(struct world *world, unsigned index)
 static void receive_packet(struct world *world, unsigned index)
 {
 	struct packet *packet = &world->packets[index];
-	struct hs_passport *passport = &packet->passport;
+	struct hs_packet_truth *packet_truth = &packet->packet_truth;
 	uint32_t node = packet->to;
-	tally_of(world, packet, node)->received++;
-	tally_of(world, packet, node)->copies += packet->fresh_copy;
+	stats_of(world, packet, node)->received++;
+	stats_of(world, packet, node)->copies += packet->fresh_copy;
 	packet->fresh_copy = false;
 	arrive(world, packet, node);
-	hs_truth_receive(world->truth, passport, node, world->now_ns,
-			world->now_ns + world->offsets[node], passport->bytes);
+	hs_truth_receive(world->truth, packet_truth, node, world->now_ns,
+			world->now_ns + world->offsets[node], packet_truth->bytes);
 	if (node != SINK)
 		return;
-	hs_truth_sink(world->truth, passport);
-	if (passport->flow != NO_FLOW) {
+	hs_truth_sink(world->truth, packet_truth);
+	if (packet_truth->flow != NO_FLOW) {
 		struct arrival *arrival = &world->arrivals[world->n_arrivals++];
 		*arrival = (struct arrival){
-				.flow = passport->flow,
-				.number = passport->number,
-				.copy = passport->copy,
-				.telemetry = passport->telemetry,
+				.flow = packet_truth->flow,
+				.number = packet_truth->number,
+				.copy = packet_truth->copy,
+				.telemetry = packet_truth->telemetry,
 				.n_places = packet->n_places,
 		};
 		memcpy(arrival->places, packet->places, sizeof(packet->places));

@@ -203,8 +203,8 @@ static uint64_t believed(struct fixture *f)
 {
 	struct hs_flow_counters c = counters(f, 7);
 	struct hs_report_record reports[64];
-	struct hs_signal signals[64];
-	unsigned n_signals = hs_node_take_signals(f->t.node, signals, 64);
+	struct hs_punt signals[64];
+	unsigned n_signals = hs_node_take_punts(f->t.node, signals, 64);
 
 	hs_node_take_reports(f->t.node, reports, 64);
 	return c.hop_entries + c.sink_packets + c.reports_made + n_signals;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs every folder of tests/golden/node: rules, offers, packets in, packets out, signals, all
-// counters.
+// Runs every folder of tests/golden/node: rules, pending options, packets in, packets out, signals,
+// all counters.
 #include "flexint.h"
 #include "harness.h"
 
-#include "flow_offer.h"
+#include "flow_pending.h"
 #include "rule_json.h"
 
 #include <dirent.h>
@@ -123,7 +123,7 @@ static size_t bytes_of(const char *hex, uint8_t *bytes)
 	return n;
 }
 
-static uint32_t carrier_of(struct golden *g, json_t *object)
+static uint32_t reverse_of(struct golden *g, json_t *object)
 {
 	struct hs_rule rule;
 	uint32_t slot;
@@ -134,11 +134,11 @@ static uint32_t carrier_of(struct golden *g, json_t *object)
 	rule.src_port = (uint16_t)json_integer_value(json_object_get(object, "src_port"));
 	rule.dst_port = (uint16_t)json_integer_value(json_object_get(object, "dst_port"));
 	rule.protocol = IPPROTO_UDP;
-	assert_int_equal(hs_flow_table_add_carrier(hs_node_flows(g->t.node), &rule, &slot), 0);
+	assert_int_equal(hs_flow_table_add_reverse(hs_node_flows(g->t.node), &rule, &slot), 0);
 	return slot;
 }
 
-static void make_offers(struct golden *g)
+static void make_pending(struct golden *g)
 {
 	struct hs_flow_table *flows = hs_node_flows(g->t.node);
 	size_t i;
@@ -148,13 +148,14 @@ static void make_offers(struct golden *g)
 		json_t *ns_id = json_object_get(object, "ns_id");
 		uint32_t slot = ns_id ? hs_flow_table_find(
 							flows, (uint32_t)json_integer_value(ns_id))
-				      : carrier_of(g, json_object_get(object, "carrier_of"));
-		struct hs_flow_offer *offer = hs_flow_table_offer(flows, slot);
-		assert_non_null(offer);
-		offer->n_bytes = (uint16_t)bytes_of(text_of(object, "options", ""), offer->bytes);
-		offer->holds_telemetry = json_is_true(json_object_get(object, "holds_telemetry"));
-		offer->state = HS_OFFER_READY;
-		hs_flow_table_offer_set(flows, slot, true);
+				      : reverse_of(g, json_object_get(object, "carrier_of"));
+		struct hs_flow_pending *pending = hs_flow_table_pending(flows, slot);
+		assert_non_null(pending);
+		pending->n_bytes =
+				(uint16_t)bytes_of(text_of(object, "options", ""), pending->bytes);
+		pending->holds_telemetry = json_is_true(json_object_get(object, "holds_telemetry"));
+		pending->state = HS_PENDING_READY;
+		hs_flow_table_pending_set(flows, slot, true);
 	}
 }
 
@@ -166,10 +167,10 @@ static uint64_t number(json_t *object, const char *key)
 static void compare_signals(struct golden *g)
 {
 	json_t *expect = json_object_get(g->json, "expect"), *want;
-	struct hs_signal signals[64];
+	struct hs_punt signals[64];
 	uint8_t data[256];
 	size_t i;
-	unsigned n = hs_node_take_signals(g->t.node, signals, 64);
+	unsigned n = hs_node_take_punts(g->t.node, signals, 64);
 
 	assert_int_equal(n, json_array_size(json_object_get(expect, "signals")));
 	json_array_foreach (json_object_get(expect, "signals"), i, want) {
@@ -291,7 +292,7 @@ static void run_case(void **state)
 	assert_int_equal(hs_clock_create_manual(0, &g.clock), 0);
 	open_node(&g);
 	install_rules(&g);
-	make_offers(&g);
+	make_pending(&g);
 	take_steps(&g);
 	compare_frames(&g);
 	compare_signals(&g);

@@ -206,26 +206,26 @@ static void expect_extracted(const uint8_t *in, size_t in_len, const uint8_t *ou
 
 // ---- nodes ----
 
-static void offer(struct fixture *f, uint32_t slot, uint8_t type)
+static void pending(struct fixture *f, uint32_t slot, uint8_t type)
 {
 	struct hs_flow_table *flows = hs_node_flows(f->t.node);
-	struct hs_flow_offer *offer = hs_flow_table_offer(flows, slot);
+	struct hs_flow_pending *pending = hs_flow_table_pending(flows, slot);
 
-	if (offer->state == HS_OFFER_READY)
+	if (pending->state == HS_PENDING_READY)
 		return;
-	offer->n_bytes = 100;
-	memset(offer->bytes, OURS, offer->n_bytes);
-	offer->bytes[0] = type;
-	offer->bytes[1] = (uint8_t)(offer->n_bytes - 2);
-	offer->ns_id = 7;
-	offer->state = HS_OFFER_READY;
-	hs_flow_table_offer_set(flows, slot, true);
+	pending->n_bytes = 100;
+	memset(pending->bytes, OURS, pending->n_bytes);
+	pending->bytes[0] = type;
+	pending->bytes[1] = (uint8_t)(pending->n_bytes - 2);
+	pending->ns_id = 7;
+	pending->state = HS_PENDING_READY;
+	hs_flow_table_pending_set(flows, slot, true);
 }
 
 static unsigned take_signals(struct fixture *f)
 {
-	struct hs_signal signals[64];
-	unsigned n = hs_node_take_signals(f->t.node, signals, 64);
+	struct hs_punt signals[64];
+	unsigned n = hs_node_take_punts(f->t.node, signals, 64);
 
 	for (unsigned i = 0; i < n; i++) {
 		assert_true(signals[i].type == HS_OPT_REQUEST || signals[i].type == HS_OPT_REPORT);
@@ -260,7 +260,7 @@ static void what_a_host_made_never_comes_up_nor_leaves(void **state)
 	for (unsigned i = 0; i < PACKETS; i++) {
 		uint8_t out[ROOM + 256];
 		if (i % 3 == 0)
-			offer(f, hs_flow_table_find(hs_node_flows(f->t.node), 7), HS_OPT_REQUEST);
+			pending(f, hs_flow_table_find(hs_node_flows(f->t.node), 7), HS_OPT_REQUEST);
 		feed_any(f, &rng);
 		test_node_run(&f->t);
 		for (size_t len; (len = test_node_take(&f->t, 1, out, sizeof(out)));) {

@@ -147,5 +147,5 @@ int main(void)
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
 			cmocka_unit_test(what_is_printed_is_what_was_read),
 	};
-	return cmocka_run_group_tests_name("ctl-schema", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("control-schema", tests, NULL, NULL);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node's configuration file: read, checked across fields, and printed with its defaults.
+// docs/configuration.md explains every key.
+//
+// Thread rule: any; the struct belongs to the caller. No function here touches a port, a core or a
+// socket.
+#pragma once
+
+#include "clock.h"
+#include "clock_servo.h"
+#include "eal.h"
+#include "error.h"
+#include "in_band_settings.h"
+#include "node.h"
+#include "port.h"
+#include "qos.h"
+#include "state.h"
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_CONFIG_MAX_ENDPOINTS 8
+#define HS_CONFIG_MAX_BYTES	(64u << 20)
+#define HS_ENDPOINT_MAX		128
+#define HS_FILE_NAME_MAX	256
+
+struct hs_bus_keys;
+
+struct hs_endpoints {
+	unsigned n;
+	char text[HS_CONFIG_MAX_ENDPOINTS][HS_ENDPOINT_MAX];
+};
+
+// Names of files; "" for none.
+struct hs_key_files {
+	char secret[HS_FILE_NAME_MAX];
+	char allowed[HS_FILE_NAME_MAX]; // a directory
+	char controller[HS_FILE_NAME_MAX];
+};
+
+struct hs_pair_names {
+	char side[2][HS_PORT_NAME_MAX];
+};
+
+struct hs_config {
+	struct hs_node_config node;
+	unsigned n_ports;
+	struct hs_port_config ports[HS_MAX_PORTS];
+	unsigned n_pairs; // names as given; node.pairs has the indices
+	struct hs_pair_names pairs[HS_MAX_PORTS];
+
+	uint16_t control_core;
+	uint16_t workers[HS_MAX_WORKERS];
+	bool adaptive;
+	bool huge_pages;
+	uint32_t mbufs;
+	uint32_t monitored_rules;
+	uint32_t monitor_mib;		   // for all monitors together
+	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them
+	enum hs_clock_scale clock;
+	uint32_t clock_step_ms; // a larger offset is stepped
+	struct hs_in_band_settings in_band;
+	unsigned n_in_band_ports; // names as given; in_band.ports has them as bits
+	char in_band_ports[HS_MAX_PORTS][HS_PORT_NAME_MAX];
+	char key_file[HS_FILE_NAME_MAX]; // "": no key
+
+	struct hs_endpoints bind, publish_to, publish_bind;
+	uint32_t publish_queue; // messages held for each subscriber
+	bool insecure;
+	char state_file[HS_STATE_FILE_BYTES]; // "": nothing survives a restart
+	bool state_sync;
+	bool sandbox; // the process gives up unneeded capabilities and system calls
+	bool use_keys;
+	struct hs_key_files keys;
+	json_t *neighbours, *routes; // lists or NULL; owned
+	json_t *requests;	     // a list; owned
+};
+
+// Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`, and defaults
+// are taken from them; NULL: the cores that this process may run on. Returns 0, or a negative errno
+// with *err: the path of a syntax error is "line:column", of any other "ports[3].mtu". On failure
+// nothing needs to be released.
+int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err);
+int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err);
+void hs_config_fini(struct hs_config *config);
+
+// Returns the values in force, with defaults, as JSON that hs_config_parse accepts. New reference.
+json_t *hs_config_print(const struct hs_config *config);
+
+// Returns what EAL and the pool of buffers must be given for this node.
+uint16_t hs_config_mbuf_bytes(const struct hs_config *config);
+void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal);
+
+// Returns the keys for lib/bus, borrowed from config. False: the node uses none.
+bool hs_config_keys(const struct hs_config *config, struct hs_bus_keys *keys);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The metrics of one application: of those of its rules whose reports come to this node, either
+// because the node is their sink or because they are sent back to it.
+#include "control_parts.h"
+
+#include "qos_app.h"
+#include "qos_lengths.h"
+
+#include <stdlib.h>
+
+struct flows {
+	struct hs_qos_app_flow *items;
+	size_t n, left_out;
+};
+
+// Without a named window this is 10 s, or what a young flow has.
+static json_t *window_of(struct hs_control *control, uint32_t ns_id, const struct hs_api_args *args,
+		int64_t window_ns)
+{
+	const struct hs_qos_window *window = hs_qos_latest(control->qos, ns_id, window_ns);
+	if (!window && !args->window_ns)
+		window = hs_qos_latest(control->qos, ns_id, control->config.window_ns[0]);
+	if (!window && !args->window_ns)
+		window = hs_qos_latest(control->qos, ns_id, 0);
+	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
+	json_t *content = json_incref(json_object_get(message, "qos_report"));
+	json_decref(message);
+	return content;
+}
+
+static struct flows collect(
+		struct hs_control *control, const struct hs_api_args *args, int64_t window_ns)
+{
+	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
+	struct flows flows = {.items = calloc(most, sizeof(*flows.items))};
+	const struct rule_note *note;
+
+	TAILQ_FOREACH (note, &control->monitored, order) {
+		const struct hs_rule *rule = hs_flow_table_rule(control->flows, note->slot);
+		if (!flows.items || rule->app_id != args->app_id)
+			continue;
+		if (flows.n == most) {
+			flows.left_out++;
+			continue;
+		}
+		flows.items[flows.n++] = (struct hs_qos_app_flow){
+				rule, window_of(control, rule->ns_id, args, window_ns)};
+	}
+	return flows;
+}
+
+json_t *hs_control_application(struct hs_control *control, const struct hs_api_args *args)
+{
+	bool run = args->window_ns == HS_API_WINDOW_RUN;
+	int64_t window_ns = run		      ? 0
+			    : args->window_ns ? args->window_ns
+					      : hs_qos_lengths_usual(control->config.window_ns);
+	struct flows flows = collect(control, args, window_ns);
+	json_t *list = json_array();
+
+	if (flows.n)
+		json_array_append_new(list, hs_qos_app_json(control->qos, args->app_id, flows.items,
+							    flows.n, window_ns));
+	if (flows.left_out)
+		json_object_set_new(json_array_get(list, 0), "flows_left_out",
+				json_integer((json_int_t)flows.left_out));
+	for (size_t i = 0; i < flows.n; i++)
+		json_decref((json_t *)flows.items[i].window);
+	free(flows.items);
+	return json_pack("{s:o}", "applications", list);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reports of a rule that wait for packets that go back. The oldest are in loads, each for one
+// packet. A burst of packets takes as many loads as are ready.
+#include "control_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS		  8 // in a packet; Linux accepts no more
+#define OPTION_HEAD	  2
+#define LEAST_LIMIT_BYTES 64
+#define PATIENCE_NS	  INT64_C(100000000)
+#define LOADS_EACH	  (HS_FLOW_LOADS / 2) // leaves room for other rules that return the same way
+
+// ---- the ring ----
+
+static struct waiting_report *nth(struct backlog *b, unsigned n)
+{
+	return &b->reports[(b->first + n) % HS_BACKLOG_REPORTS];
+}
+
+static void remove_nth(struct backlog *b, unsigned n)
+{
+	free(nth(b, n)->cbor);
+	nth(b, n)->cbor = NULL;
+	b->n_waiting--;
+	while (b->n > 0 && !nth(b, 0)->cbor) {
+		b->first = (b->first + 1) % HS_BACKLOG_REPORTS;
+		b->n--;
+	}
+}
+
+// Removes the places whose report has gone.
+static void squeeze(struct backlog *b)
+{
+	unsigned to = 0;
+
+	for (unsigned from = 0; from < b->n; from++)
+		if (nth(b, from)->cbor)
+			*nth(b, to++) = *nth(b, from);
+	b->n = to;
+}
+
+void hs_control_backlog_free(struct backlog *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		free(nth(b, i)->cbor);
+	free(b);
+}
+
+// ---- loads ----
+
+// Returns one of the ready loads.
+static struct hs_flow_pending *load_of(
+		const struct hs_control *control, const struct backlog *b, unsigned i)
+{
+	return b->loads >> i & 1 ? hs_flow_table_load(control->flows, b->stands_at, i) : NULL;
+}
+
+static void unload(struct backlog *b, unsigned i)
+{
+	for (unsigned k = 0; k < b->n; k++)
+		if (nth(b, k)->load == i + 1)
+			nth(b, k)->load = 0;
+	b->loads &= ~(UINT64_C(1) << i);
+}
+
+static void begin_waiting(struct backlog *b)
+{
+	b->waits_ns = 0;
+	b->refused = 0;
+}
+
+static uint64_t refusals(const struct hs_control *control, const struct backlog *b)
+{
+	const struct hs_flow_pending *load;
+	uint64_t n = b->refused;
+
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++)
+		if ((load = load_of(control, b, i)))
+			n += atomic_load_explicit(&load->refused, memory_order_relaxed);
+	return n;
+}
+
+// Returns false if a packet has the load.
+static bool withdraw(struct hs_control *control, struct backlog *b, unsigned i)
+{
+	struct hs_flow_pending *load = load_of(control, b, i);
+
+	if (!load || !hs_control_pending_withdraw(load))
+		return !load;
+	b->refused += atomic_load_explicit(&load->refused, memory_order_relaxed);
+	hs_control_pending_clear(control, b->stands_at, load);
+	unload(b, i);
+	return true;
+}
+
+static bool withdraw_all(struct hs_control *control, struct backlog *b)
+{
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++)
+		withdraw(control, b, i);
+	return !b->loads;
+}
+
+static unsigned remove_load(struct backlog *b, unsigned i)
+{
+	unsigned n = b->n_waiting;
+
+	for (unsigned k = b->n; k-- > 0;)
+		if (nth(b, k)->cbor && nth(b, k)->load == i + 1)
+			remove_nth(b, k);
+	b->loads &= ~(UINT64_C(1) << i);
+	return n - b->n_waiting;
+}
+
+bool hs_control_backlog_settle(struct hs_control *control, struct backlog *b)
+{
+	bool refused = refusals(control, b) > 0, sent = false;
+
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
+		struct hs_flow_pending *load = load_of(control, b, i);
+		if (!load || hs_control_pending_state(load) != HS_PENDING_SENT)
+			continue;
+		unsigned n = remove_load(b, i);
+		control->counts.reports_piggyback_sent += n;
+		control->reports_waiting -= n;
+		atomic_store_explicit(&load->state, HS_PENDING_EMPTY, memory_order_relaxed);
+		hs_control_pending_clear(control, b->stands_at, load);
+		sent = true;
+	}
+	if (!sent)
+		return false;
+	if (!refused && b->limit < HS_BACKLOG_LIMIT) {
+		b->limit = b->limit * 2 < HS_BACKLOG_LIMIT ? b->limit * 2 : HS_BACKLOG_LIMIT;
+		withdraw_all(control, b); // they were made for a smaller limit
+	}
+	begin_waiting(b);
+	return true;
+}
+
+void hs_control_backlog_leave(struct hs_control *control, struct backlog *b)
+{
+	hs_control_backlog_settle(control, b);
+	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
+		struct hs_flow_pending *load = load_of(control, b, i);
+		if (!load)
+			continue;
+		hs_control_pending_leave(control, b->stands_at, load);
+		unload(b, i);
+	}
+	begin_waiting(b);
+}
+
+// ---- filling ----
+
+static unsigned options_of(const struct waiting_report *report)
+{
+	return (report->len + UINT8_MAX - 1u) / UINT8_MAX;
+}
+
+static unsigned size_of(const struct waiting_report *report)
+{
+	return report->len + options_of(report) * OPTION_HEAD;
+}
+
+static struct waiting_report *next_waiting(struct backlog *b, unsigned *from)
+{
+	for (; *from < b->n; ++*from)
+		if (nth(b, *from)->cbor && !nth(b, *from)->load)
+			return nth(b, *from);
+	return NULL;
+}
+
+// Takes as many reports as fit the limit, at least one.
+static void fill(struct backlog *b, unsigned i, struct hs_flow_pending *load, unsigned from)
+{
+	unsigned options = 0;
+	struct waiting_report *report;
+
+	load->n_bytes = 0;
+	// The oldest reports go first, also if their load had to be made anew.
+	atomic_store_explicit(&load->serial, next_waiting(b, &from)->serial, memory_order_relaxed);
+	while ((report = next_waiting(b, &from))) {
+		options += options_of(report);
+		if (load->n_bytes &&
+				(load->n_bytes + size_of(report) > b->limit || options > OPTIONS))
+			return;
+		load->n_bytes += hs_control_pending_options(load->bytes + load->n_bytes,
+				HS_OPT_REPORT, report->cbor, report->len);
+		report->load = (uint8_t)(i + 1);
+	}
+}
+
+// Returns a load with room for the report.
+static struct hs_flow_pending *open_load(struct hs_control *control, const struct backlog *b,
+		const struct waiting_report *report, unsigned *i)
+{
+	struct hs_flow_pending *load;
+
+	for (*i = 0; *i < HS_FLOW_LOADS; ++*i) {
+		if (b->loads >> *i & 1 || size_of(report) > hs_flow_load_bytes(*i))
+			continue;
+		load = hs_flow_table_load(control->flows, b->stands_at, *i);
+		if (load && hs_control_pending_open(load, false))
+			return load;
+	}
+	return NULL;
+}
+
+static void make_loads(struct hs_control *control, struct backlog *b)
+{
+	uint32_t ns_id = hs_flow_table_rule(control->flows, b->slot)->ns_id;
+	const struct waiting_report *report;
+	unsigned from = 0, i;
+
+	while (__builtin_popcountll(b->loads) < LOADS_EACH && (report = next_waiting(b, &from))) {
+		struct hs_flow_pending *load = open_load(control, b, report, &i);
+		if (!load)
+			return;
+		fill(b, i, load, from);
+		hs_control_pending_publish(control, b->stands_at, load, ns_id, false);
+		b->loads |= UINT64_C(1) << i;
+		if (!b->waits_ns)
+			b->waits_ns = control->now_ns;
+	}
+}
+
+// The last load may have been made when there was less to send.
+static void widen(struct hs_control *control, struct backlog *b)
+{
+	unsigned from = 0, options = 0;
+	const struct waiting_report *next = next_waiting(b, &from), *last = NULL;
+
+	if (!next || !from)
+		return;
+	last = nth(b, from - 1);
+	if (!last->cbor || !last->load)
+		return;
+	const struct hs_flow_pending *load = load_of(control, b, last->load - 1u);
+	for (unsigned k = 0; k < from; k++)
+		options += nth(b, k)->cbor && nth(b, k)->load == last->load ? options_of(nth(b, k))
+									    : 0;
+	if (load && load->n_bytes + size_of(next) <= b->limit &&
+			options + options_of(next) <= OPTIONS)
+		withdraw(control, b, last->load - 1u);
+}
+
+// A packet without room for several reports may have room for one.
+static void lower_limit(struct hs_control *control, struct backlog *b)
+{
+	if (!b->waits_ns || control->now_ns - b->waits_ns < PATIENCE_NS ||
+			b->limit <= LEAST_LIMIT_BYTES || !refusals(control, b))
+		return;
+	if (withdraw_all(control, b)) {
+		b->limit /= 2;
+		begin_waiting(b);
+	}
+}
+
+void hs_control_backlog_publish(struct hs_control *control, struct backlog *b, uint32_t slot)
+{
+	lower_limit(control, b);
+	if (b->loads && slot != b->stands_at && !withdraw_all(control, b))
+		return;
+	if (slot == HS_FLOW_NONE)
+		return;
+	b->stands_at = slot;
+	widen(control, b);
+	make_loads(control, b);
+}
+
+// ---- adding ----
+
+// Drops the oldest report that no packet is just carrying.
+static void lose_oldest(struct hs_control *control, struct backlog *b)
+{
+	for (unsigned k = 0; k < b->n; k++) {
+		const struct waiting_report *report = nth(b, k);
+		if (report->load && !withdraw(control, b, report->load - 1u))
+			continue;
+		remove_nth(b, k);
+		return;
+	}
+}
+
+unsigned hs_control_backlog_add(
+		struct hs_control *control, struct backlog *b, uint8_t *cbor, uint16_t len)
+{
+	unsigned lost = 0;
+
+	if (b->n == HS_BACKLOG_REPORTS) {
+		hs_control_backlog_settle(control, b);
+		squeeze(b);
+	}
+	if (b->n == HS_BACKLOG_REPORTS) {
+		lose_oldest(control, b);
+		squeeze(b);
+		lost = 1;
+	}
+	*nth(b, b->n++) = (struct waiting_report){
+			.cbor = cbor, .len = len, .serial = ++control->backlog_serial};
+	b->n_waiting++;
+	return lost;
+}

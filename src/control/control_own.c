@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The settings that this node's API made for rules that came in band. They have priority over what
+// travels until they are reset. A repeat of the request does not undo them, and neither does the
+// rule's removal and return.
+#include "control_parts.h"
+
+#include "rule_field.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+
+#define ABSENT_MOST 1024 // number of rules that are not installed
+
+static int by_ns(const void *a, const void *b)
+{
+	uint32_t x = ((const struct own *)a)->rule.ns_id, y = ((const struct own *)b)->rule.ns_id;
+	return (x > y) - (x < y);
+}
+
+static struct own *find(const struct hs_control *control, uint32_t ns_id)
+{
+	const struct own key = {.rule.ns_id = ns_id};
+	struct own *const *found = tfind(&key, &control->owns_by_ns, by_ns);
+	return found ? *found : NULL;
+}
+
+static void forget(struct hs_control *control, struct own *own)
+{
+	tdelete(own, &control->owns_by_ns, by_ns);
+	TAILQ_REMOVE(&control->owns, own, order);
+	control->n_owns--;
+	free(own);
+}
+
+// Removes the oldest of those rules that do not return.
+static void keep_few(struct hs_control *control)
+{
+	struct own *own = TAILQ_FIRST(&control->owns);
+
+	if (control->n_owns < control->n_learned + ABSENT_MOST)
+		return;
+	while (own && hs_flow_table_find(control->flows, own->rule.ns_id) != HS_FLOW_NONE)
+		own = TAILQ_NEXT(own, order);
+	if (own)
+		forget(control, own);
+}
+
+static struct own *find_or_make(struct hs_control *control, uint32_t ns_id)
+{
+	struct own *own = find(control, ns_id);
+
+	if (own)
+		return own;
+	keep_few(control);
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return NULL;
+	own->rule.ns_id = ns_id;
+	if (!tsearch(own, &control->owns_by_ns, by_ns)) {
+		free(own);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&control->owns, own, order);
+	control->n_owns++;
+	return own;
+}
+
+// A setting has no meaning without its mode, so they go together.
+static uint32_t whole(uint32_t rows)
+{
+	uint32_t mode = hs_rule_row("mode") | hs_rule_row("mode_setting");
+	return rows & mode ? rows | mode : rows;
+}
+
+void hs_control_own_apply(struct hs_control *control, struct hs_rule *rule)
+{
+	const struct own *own = find(control, rule->ns_id);
+	struct hs_rule both = *rule;
+	struct hs_error err;
+
+	if (!own)
+		return;
+	hs_rule_copy_rows(&both, &own->rule, own->rows);
+	if (hs_rule_check(&both, &err) == 0)
+		*rule = both;
+}
+
+// `rule` is the rule after the update.
+static int change(
+		struct hs_control *control, const struct hs_rule *rule, uint32_t set, uint32_t back)
+{
+	struct own *own = set ? find_or_make(control, rule->ns_id) : find(control, rule->ns_id);
+
+	if (!own)
+		return set ? -ENOMEM : 0;
+	hs_rule_copy_rows(&own->rule, rule, set);
+	own->rows = (own->rows | set) & ~back;
+	if (!own->rows)
+		forget(control, own);
+	return 0;
+}
+
+int hs_control_own_update(struct hs_control *control, const struct learned *learned,
+		const struct hs_rule *rule, struct hs_rule_update *update)
+{
+	uint32_t back = whole(update->back);
+	uint32_t set = whole(hs_rule_update_rows(update) & ~update->back);
+	struct hs_rule changed = *rule;
+	struct hs_error err;
+	int rc = hs_rule_apply(&changed, update, &err);
+
+	if (rc == 0)
+		rc = change(control, &changed, set, back & ~set);
+	if (rc == 0)
+		hs_rule_update_take(update, &learned->asked, back & ~set);
+	return rc;
+}
+
+void hs_control_own_forget(struct hs_control *control, uint32_t ns_id)
+{
+	struct own *own = find(control, ns_id);
+	struct hs_error err;
+
+	if (!own)
+		return;
+	json_t *line = json_pack("{s:{s:I}}", "int_update", "ns_id", (json_int_t)ns_id);
+	for (size_t i = 0; line && i < hs_rule_n_fields; i++)
+		if (own->rows >> i & 1)
+			json_object_set_new(json_object_get(line, "int_update"),
+					hs_rule_fields[i].name, json_null());
+	if (line && control->backend.save)
+		control->backend.save(control->backend.context, line, &err);
+	json_decref(line);
+	forget(control, own);
+}
+
+void hs_control_own_free(struct hs_control *control)
+{
+	while (!TAILQ_EMPTY(&control->owns))
+		forget(control, TAILQ_FIRST(&control->owns));
+}
+
+void hs_control_own_show(struct hs_control *control, const struct learned *learned, json_t *state)
+{
+	const struct own *own = find(control, learned->asked.ns_id);
+
+	if (!own)
+		return;
+	json_object_set_new(state, "own", hs_rule_rows_to_json(&own->rule, own->rows));
+	json_object_set_new(state, "in_band", hs_rule_rows_to_json(&learned->asked, own->rows));
+}
+
+// ---- the state ----
+
+static bool is_of_absent(const struct hs_control *control, const json_t *change)
+{
+	const json_t *content = json_object_get(change, "int_update");
+	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
+
+	return content && ns_id > 0 && ns_id <= UINT32_MAX &&
+	       hs_flow_table_find(control->flows, (uint32_t)ns_id) == HS_FLOW_NONE;
+}
+
+static bool read_one(struct hs_control *control, const json_t *content)
+{
+	struct hs_rule rule = {0};
+	struct hs_rule_update update;
+	struct hs_error err;
+
+	if (hs_rule_update_from_json(content, &rule.ns_id, &update, &err) < 0)
+		return false;
+	hs_rule_apply_unchecked(&rule, &update);
+	// Whether a setting fits its mode is checked when the rule comes.
+	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
+	return change(control, &rule, set, whole(update.back)) == 0;
+}
+
+bool hs_control_own_replay(struct hs_control *control, json_t *line)
+{
+	size_t i;
+	json_t *one;
+
+	if (!json_is_array(line))
+		return is_of_absent(control, line) &&
+		       read_one(control, json_object_get(line, "int_update"));
+	json_array_foreach (line, i, one)
+		if (!is_of_absent(control, one))
+			return false;
+	json_array_foreach (line, i, one)
+		read_one(control, json_object_get(one, "int_update"));
+	return json_array_size(line) > 0;
+}
+
+json_t *hs_control_own_line(const struct hs_control *control, uint32_t n)
+{
+	const struct own *own = TAILQ_FIRST(&control->owns);
+
+	while (own && n-- > 0)
+		own = TAILQ_NEXT(own, order);
+	return own ? json_pack("{s:o}", "int_update",
+				     hs_rule_rows_to_json(
+						     &own->rule, own->rows | hs_rule_row("ns_id")))
+		   : NULL;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notes about rules, created when there is something to note.
+#include "control_parts.h"
+#include "telemetry.h"
+
+#include <stdlib.h>
+
+struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot)
+{
+	struct rule_note *note = control->notes[slot];
+	if (!note) {
+		note = calloc(1, sizeof(*note));
+		if (!note)
+			return NULL;
+		note->slot = slot;
+		control->notes[slot] = note;
+	}
+	return note;
+}
+
+void hs_control_note_monitored(struct hs_control *control, struct rule_note *note, bool monitored)
+{
+	if (monitored && !note->monitored) {
+		TAILQ_INSERT_TAIL(&control->monitored, note, order);
+		control->n_monitored++;
+	}
+	if (!monitored && !note->monitored && !note->unmonitored)
+		control->n_unmonitored++;
+	if (monitored && note->unmonitored)
+		control->n_unmonitored--;
+	note->monitored |= monitored;
+	note->unmonitored = !note->monitored;
+}
+
+void hs_control_forget(struct hs_control *control, uint32_t slot)
+{
+	struct rule_note *note = control->notes[slot];
+
+	// A walk that stands on the rule continues at its predecessor, or at worst from the start.
+	if (control->walk_slot == slot)
+		control->walk_slot = HS_FLOW_NONE;
+	if (!note)
+		return;
+	if (note->monitored) {
+		TAILQ_REMOVE(&control->monitored, note, order);
+		control->n_monitored--;
+	} else if (note->unmonitored) {
+		control->n_unmonitored--;
+	}
+	if (note->advertised)
+		hs_control_spread_end(control, note->advertised);
+	if (note->learned)
+		hs_control_learned_end(control, note->learned);
+	if (note->backlog)
+		hs_control_piggyback_end(control, note->backlog);
+	free(note);
+	control->notes[slot] = NULL;
+}
+
+int hs_control_remove_rule(struct hs_control *control, uint32_t ns_id, struct hs_error *err)
+{
+	uint32_t slot = hs_flow_table_find(control->flows, ns_id);
+
+	if (slot != HS_FLOW_NONE) {
+		hs_qos_remove(control->qos, ns_id);
+		hs_control_piggyback_slot_goes(control, slot);
+		hs_control_forget(control, slot);
+	}
+	hs_telemetry_lock(control->config.telemetry);
+	int rc = hs_flow_table_remove(control->flows, ns_id, err);
+	hs_telemetry_unlock(control->config.telemetry);
+	if (rc == 0)
+		control->generation++;
+	return rc;
+}

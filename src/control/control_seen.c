@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Signatures of in-band requests that this node has seen. No signature is accepted a second time,
+// even after its rule was removed and after a restart.
+//
+// The counter of a signature is its source's clock. The newest counter of each namespace is kept,
+// in sets of a few places. A counter that finds no place raises the floor, below which no other
+// namespace is accepted. For a namespace that is not remembered, nothing that was signed before
+// this node started is accepted, because it may be a replay. A source signs each repeat anew, so
+// that this affects one repeat only.
+#include "control_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS	  1024
+#define WAYS	  4
+#define SAVE_NS	  INT64_C(100000000)
+#define LINE_SEEN 256 // counters in a line of the state
+
+struct seen_place {
+	uint32_t ns_id; // 0: free
+	bool unsaved;
+	uint64_t counter;
+};
+
+struct seen {
+	uint64_t floor;
+	int64_t start_ns; // start of the node, or the time since its clock was set back
+	bool unsaved;
+	int64_t save_ns; // earliest time of the next save
+	struct seen_place sets[SETS][WAYS];
+};
+
+int hs_control_seen_open(struct hs_control *control)
+{
+	if (!control->in_band.has_key)
+		return 0;
+	control->seen = calloc(1, sizeof(*control->seen));
+	if (!control->seen)
+		return -ENOMEM;
+	control->seen->start_ns = control->now_ns;
+	return 0;
+}
+
+void hs_control_seen_shift(struct hs_control *control, int64_t by_ns)
+{
+	if (control->seen && control->seen->save_ns)
+		control->seen->save_ns += by_ns;
+}
+
+static struct seen_place *set_of(struct seen *seen, uint32_t ns_id)
+{
+	return seen->sets[(ns_id * UINT32_C(2654435761)) >> 22];
+}
+static_assert(SETS == 1u << (32 - 22), "as many bits of the hash");
+
+static struct seen_place *find(struct seen *seen, uint32_t ns_id)
+{
+	struct seen_place *set = set_of(seen, ns_id);
+
+	for (unsigned i = 0; i < WAYS; i++)
+		if (set[i].ns_id == ns_id)
+			return &set[i];
+	return NULL;
+}
+
+const char *hs_control_seen_check(struct hs_control *control, uint32_t ns_id, uint64_t counter)
+{
+	struct seen *seen = control->seen;
+	const struct seen_place *place = find(seen, ns_id);
+
+	if (control->now_ns < seen->start_ns)
+		seen->start_ns = control->now_ns;
+	if (place)
+		return counter <= place->counter ? "one that came before" : NULL;
+	if (counter <= seen->floor)
+		return "it is older than requests that this node does not remember";
+	// If times are not compared, a source's clock may have any value.
+	if (control->in_band.max_age_s && counter < (uint64_t)seen->start_ns)
+		return "it was signed before this node started";
+	return NULL;
+}
+
+// The oldest place makes room. Its counter is below the floor from now on.
+static struct seen_place *make_place(struct seen *seen, uint32_t ns_id)
+{
+	struct seen_place *set = set_of(seen, ns_id), *oldest = set;
+
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (!set[i].ns_id)
+			return &set[i];
+		if (set[i].counter < oldest->counter)
+			oldest = &set[i];
+	}
+	if (seen->floor < oldest->counter)
+		seen->floor = oldest->counter;
+	return oldest;
+}
+
+void hs_control_seen_note(struct hs_control *control, uint32_t ns_id, uint64_t counter)
+{
+	struct seen_place *place = find(control->seen, ns_id);
+
+	if (!place)
+		place = make_place(control->seen, ns_id);
+	*place = (struct seen_place){.ns_id = ns_id, .unsaved = true, .counter = counter};
+	control->seen->unsaved = true;
+}
+
+// ---- the state ----
+
+static json_t *line_of(const struct seen *seen, json_t *counters)
+{
+	return json_pack("{s:{s:I, s:o}}", HS_SEEN_LINE, "floor", (json_int_t)seen->floor,
+			"counters", counters);
+}
+
+json_t *hs_control_seen_line(struct hs_control *control, unsigned *at, bool all)
+{
+	struct seen *seen = control->seen;
+	json_t *counters;
+
+	if (!seen || *at >= SETS)
+		return NULL;
+	counters = json_array();
+	for (; *at < SETS && json_array_size(counters) + WAYS <= LINE_SEEN; ++*at) {
+		for (unsigned i = 0; i < WAYS; i++) {
+			struct seen_place *place = &seen->sets[*at][i];
+			if (place->ns_id && (all || place->unsaved))
+				json_array_append_new(counters,
+						json_pack("[I, I]", (json_int_t)place->ns_id,
+								(json_int_t)place->counter));
+		}
+	}
+	if (json_array_size(counters))
+		return line_of(seen, counters);
+	json_decref(counters);
+	return NULL;
+}
+
+static void forget_unsaved(struct seen *seen)
+{
+	for (unsigned set = 0; set < SETS; set++)
+		for (unsigned i = 0; i < WAYS; i++)
+			seen->sets[set][i].unsaved = false;
+	seen->unsaved = false;
+}
+
+void hs_control_seen_save(struct hs_control *control, bool now)
+{
+	struct seen *seen = control->seen;
+	struct hs_error err;
+	unsigned at = 0;
+	json_t *line;
+	int rc = 0;
+
+	if (!seen || !seen->unsaved || !control->backend.save ||
+			(!now && control->now_ns < seen->save_ns))
+		return;
+	seen->save_ns = control->now_ns + SAVE_NS;
+	while (rc == 0 && (line = hs_control_seen_line(control, &at, false))) {
+		rc = control->backend.save(control->backend.context, line, &err);
+		json_decref(line);
+	}
+	// If this fails, the state has counted and reported it. The counters are saved again later.
+	if (rc == 0)
+		forget_unsaved(seen);
+}
+
+static bool read_pair(struct hs_control *control, json_t *pair)
+{
+	json_int_t ns_id = json_integer_value(json_array_get(pair, 0));
+	uint64_t counter = (uint64_t)json_integer_value(json_array_get(pair, 1));
+
+	if (ns_id <= 0 || ns_id > UINT32_MAX || !json_is_integer(json_array_get(pair, 1)))
+		return false;
+	const struct seen_place *place = find(control->seen, (uint32_t)ns_id);
+	if (!place || place->counter < counter)
+		hs_control_seen_note(control, (uint32_t)ns_id, counter);
+	return true;
+}
+
+int hs_control_seen_read(struct hs_control *control, json_t *line, struct hs_error *err)
+{
+	json_t *counters = json_object_get(line, "counters"), *pair;
+	uint64_t floor = (uint64_t)json_integer_value(json_object_get(line, "floor"));
+	size_t i;
+
+	if (!control->seen) // there is no longer a key: nothing is signed
+		return 0;
+	json_array_foreach (counters, i, pair) {
+		if (!read_pair(control, pair))
+			return hs_error_set(err, "bad_value", HS_SEEN_LINE,
+					"pairs of namespace and counter",
+					"a counter of signatures cannot be read");
+	}
+	if (control->seen->floor < floor)
+		control->seen->floor = floor;
+	forget_unsaved(control->seen);
+	return 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules whose packets another rule takes while their telemetry arrives (docs/decisions/0003).
+#include "control_parts.h"
+
+#include <inttypes.h>
+
+uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_count event)
+{
+	struct hs_port_counters ports[HS_MAX_PORTS];
+	uint64_t sum = 0;
+
+	hs_node_snapshot(control->node, ports);
+	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++)
+		sum += ports[i].events[event];
+	return sum;
+}
+
+void hs_control_shadow_watch(
+		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters)
+{
+	uint32_t ns_id = hs_flow_table_rule(control->flows, slot)->ns_id;
+	struct rule_note *note = counters->shadowed_packets ? hs_control_note(control, slot) : NULL;
+	uint64_t grown;
+
+	if (!note)
+		return;
+	uint64_t said = note->shadow_limit.said;
+	if (!hs_control_limit(control, &note->shadow_limit, counters->shadowed_packets, &grown)) {
+		if (said != counters->shadowed_packets)
+			hs_control_walk_again(control, note->shadow_limit.next_ns);
+		return;
+	}
+	hs_control_event(control, "rule_shadowed",
+			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "shadowed_by",
+					(json_int_t)counters->shadowed_by, "packets",
+					(json_int_t)grown),
+			"rule %" PRIu32 ": telemetry came in %" PRIu64 " packets that rule %" PRIu32
+			" takes here: they are missing in the counts of rule %" PRIu32,
+			ns_id, grown, counters->shadowed_by, ns_id);
+}
+
+// A window must be marked before it closes.
+void hs_control_shadow_mark(struct hs_control *control)
+{
+	uint64_t events = hs_control_port_events(control, HS_EVENT_SHADOWED_NAMESPACE);
+	struct hs_flow_counters counters;
+	struct rule_note *note;
+
+	if (events == control->shadow_marked)
+		return;
+	control->shadow_marked = events;
+	TAILQ_FOREACH (note, &control->monitored, order) {
+		hs_flow_table_counters(control->flows, note->slot, &counters);
+		if (counters.shadowed_packets == note->shadow_marked)
+			continue;
+		note->shadow_marked = counters.shadowed_packets;
+		hs_qos_mark(control->qos, hs_flow_table_rule(control->flows, note->slot)->ns_id,
+				HS_QOS_RULES_DIFFER);
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "controller_parts.h"
+
+#include "rule_json.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- publishing ----
+
+int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
+		json_t *content)
+{
+	json_t *own = json_copy(content);
+
+	json_decref(content);
+	json_object_set_new(own, "seq", json_integer((json_int_t)++controller->seq));
+	json_object_set_new(own, "boot_id", json_string(controller->boot_id));
+	json_t *message = json_pack("{s:o}", key, own);
+	char *text = message && controller->output.publish
+				     ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15))
+				     : NULL;
+	int rc = text ? controller->output.publish(controller->output.context, topic, text) : 0;
+	if (rc < 0)
+		controller->publish_lost++;
+	free(text);
+	json_decref(message);
+	return rc;
+}
+
+void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
+		const char *format, ...)
+{
+	char text[320], topic[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)controller->now_ns,
+			"kind", kind, "message", text);
+	if (event && details)
+		json_object_update_new(event, details);
+	else
+		json_decref(details);
+	uint64_t number = event ? hs_event_log_add(&controller->events, event) : 0;
+	if (!number)
+		return;
+	json_t *published = json_copy(event);
+	json_object_set_new(published, "event_seq", json_integer((json_int_t)number));
+	snprintf(topic, sizeof(topic), "event.%s", kind);
+	controller_publish(controller, topic, "event", published);
+}
+
+// ---- nodes' answers ----
+
+void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsigned node,
+		const char *text, size_t len)
+{
+	json_t *reply = json_loadb(text, len, 0, NULL);
+
+	controller_set_time(controller, now_ns);
+	if (json_is_object(reply))
+		controller_answered(controller, &controller->nodes[node], reply);
+	json_decref(reply);
+}
+
+// ---- time ----
+
+#define SECOND_NS INT64_C(1000000000)
+#define BUDGET	  512 // calls, which take a few milliseconds
+
+// If the clock was set, or nothing ran because the process was stopped, time limits do not count
+// that time. The first moment is that of the creation.
+void controller_set_time(struct hs_controller *controller, int64_t now_ns)
+{
+	int64_t ns = now_ns - controller->now_ns;
+
+	controller->now_ns = now_ns;
+	if (ns >= 0 && ns < SECOND_NS)
+		return;
+	controller->start_ns += ns;
+	// Windows of a future time would stay open until then.
+	if (ns <= -SECOND_NS)
+		hs_qos_clock_step(controller->qos);
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		controller_shift_node(&controller->nodes[i], ns);
+	controller_shift_relays(controller, ns);
+}
+
+void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
+{
+	controller_set_time(controller, now_ns);
+	unsigned n = controller->config->n_nodes, first = controller->first_node;
+
+	controller->budget = BUDGET;
+	for (unsigned i = 0; i < n; i++) {
+		controller_step_node(controller, &controller->nodes[(first + i) % n]);
+		if (controller->budget > 0)
+			controller->first_node = (first + i + 1) % n;
+	}
+	controller_step_relays(controller);
+	controller_step_monitor(controller);
+}
+
+int64_t hs_controller_next_ns(const struct hs_controller *controller)
+{
+	int64_t next_ns = hs_qos_next_ns(controller->qos),
+		relays_ns = controller_relays_next_ns(controller);
+
+	if (controller->budget <= 0)
+		return controller->now_ns; // more work waits
+	if (relays_ns < next_ns)
+		next_ns = relays_ns;
+	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
+		int64_t node_ns = controller_node_next_ns(controller, &controller->nodes[i]);
+		next_ns = node_ns < next_ns ? node_ns : next_ns;
+	}
+	return next_ns;
+}
+
+// ---- life ----
+
+static int open_parts(struct hs_controller *controller, struct hs_error *err)
+{
+	int rc = controller_open_nodes(controller);
+
+	if (rc == 0)
+		rc = controller_open_monitor(controller);
+	if (rc < 0) {
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return rc;
+	}
+	controller_open_verbs(controller);
+	controller->starting = controller->configuring = true;
+	rc = hs_api_run_list(&controller->backend, controller->config->requests, err);
+	controller->starting = controller->configuring = false;
+	json_array_clear(controller->removed);
+	if (rc < 0)
+		hs_error_prefix(err, "requests");
+	return rc;
+}
+
+int hs_controller_create(const struct hs_controller_config *config, const char *boot_id,
+		const struct hs_controller_output *output, int64_t now_ns,
+		struct hs_controller **out, struct hs_error *err)
+{
+	struct hs_controller *controller = calloc(1, sizeof(*controller));
+
+	if (!controller) {
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return -ENOMEM;
+	}
+	controller->config = config;
+	controller->output = *output;
+	controller->now_ns = controller->start_ns = now_ns;
+	snprintf(controller->boot_id, sizeof(controller->boot_id), "%s", boot_id);
+	hs_event_log_init(&controller->events);
+	TAILQ_INIT(&controller->rules);
+	TAILQ_INIT(&controller->flows);
+	TAILQ_INIT(&controller->relays);
+	controller->removed = json_array();
+	int rc = open_parts(controller, err);
+	if (rc < 0) {
+		hs_controller_destroy(controller);
+		return rc;
+	}
+	*out = controller;
+	return 0;
+}
+
+// ---- what outlives the process ----
+
+static bool not_configured(void *context, const struct hs_api_args *args)
+{
+	const struct controller_rule *rule = controller_find_rule(context, args->ns_id);
+	return !rule || !rule->configured;
+}
+
+int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err)
+{
+	controller->starting = true;
+	int rc = hs_api_replay(&controller->backend, change, not_configured, controller, err);
+	controller->starting = false;
+	json_array_clear(controller->removed);
+	return rc;
+}
+
+uint64_t hs_controller_changes(const struct hs_controller *controller)
+{
+	return controller->n_kept;
+}
+
+void hs_controller_destroy(struct hs_controller *controller)
+{
+	if (!controller)
+		return;
+	if (controller->nodes) {
+		controller_close_relays(controller);
+		controller_forget_rules(controller);
+	}
+	controller_close_monitor(controller);
+	controller_close_nodes(controller);
+	hs_event_log_fini(&controller->events);
+	json_decref(controller->removed);
+	free(controller);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The controller of many nodes as a step function: time, requests, replies and published messages
+// in; requests to nodes, replies and messages out. A daemon gives it sockets, a test a clock of its
+// own. It keeps what is wanted (rules and where they belong) and repairs differences: at nodes that
+// restarted, that were unreachable, or that somebody else changed.
+//
+// The parts have one file pair each: controller_node (a node: its reachability and its calls under
+// way), controller_rule (what is wanted, and its state at each node), controller_repair
+// (differences, and the calls that repair them), controller_monitor (reports and metrics that nodes
+// publish), controller_verbs (what a client may ask), controller_relay (questions that only the
+// nodes can answer). Later parts fit beside them: closed-loop sampling can read
+// controller_monitor's windows and change rules through controller_rule like a client. Clock
+// offsets and a ranking of hops are further readers of the windows. Storage and a live view are
+// further outputs.
+//
+// Source: 000_616928c59136b059.txt section III-G; docs/controller.md. Thread rule: owner; one call
+// at a time.
+#pragma once
+
+#include "error.h"
+#include "controller_config.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_controller;
+
+struct hs_controller_output {
+	void *context;
+	// Sends a request to node `node` (index in the configuration). Returns 0, or -EAGAIN if the
+	// node is not connected or its queue is full.
+	int (*send)(void *context, unsigned node, const char *text, size_t len);
+	// Answers the client of `token`, exactly once for each hs_controller_request.
+	void (*reply)(void *context, void *token, const char *text);
+	// Publishes topic and JSON. Returns 0, or -EAGAIN if a subscriber missed it. May be NULL.
+	int (*publish)(void *context, const char *topic, const char *json);
+	// Save changes so that they survive the process, and remove the last ones again, as in
+	// struct hs_api_backend. May be NULL.
+	int (*save)(void *context, const json_t *changes, struct hs_error *err);
+	void (*unsave)(void *context);
+	// As in struct hs_api_backend.
+	int64_t (*spent_ns)(void);
+};
+
+// `config` is borrowed for the life of the controller. Its requests are wanted from the start; an
+// error in them has its path. Returns 0, or a negative errno with *err.
+int hs_controller_create(const struct hs_controller_config *config, const char *boot_id,
+		const struct hs_controller_output *output, int64_t now_ns,
+		struct hs_controller **controller, struct hs_error *err);
+// Answers open requests. Accepts NULL.
+void hs_controller_destroy(struct hs_controller *controller);
+
+// Restores what an earlier process passed to `save`, in order, before the first step. Rules of the
+// configuration keep the configuration's content. Returns 0, or a negative errno with *err.
+int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err);
+// What is wanted, as changes for hs_controller_restore, including removals that some node has not
+// received. It is copied at once, so that it can be written in portions while the controller
+// continues.
+struct hs_controller_snapshot;
+struct hs_controller_snapshot *hs_controller_snapshot(
+		struct hs_controller *controller); // NULL if memory is out
+// Returns a new reference, NULL at the end.
+json_t *hs_controller_snapshot_next(struct hs_controller_snapshot *snapshot);
+void hs_controller_snapshot_free(struct hs_controller_snapshot *snapshot); // accepts NULL
+uint64_t hs_controller_changes(
+		const struct hs_controller *controller); // the approximate number of these changes
+
+// Handles a client's message. The answer comes at once, or later if nodes have to be asked.
+void hs_controller_request(struct hs_controller *controller, int64_t now_ns, void *token,
+		const char *message, size_t len, bool may_change);
+// Handles a node's answer.
+void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsigned node,
+		const char *text, size_t len);
+// Handles a message that a node published.
+void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
+		const char *json, size_t len);
+
+// Sets whether the node refuses our key. Repeated calls are allowed.
+void hs_controller_node_refuses(struct hs_controller *controller, unsigned node, bool refuses);
+
+// Advances nodes, rules, windows and questions. Never waits.
+void hs_controller_step(struct hs_controller *controller, int64_t now_ns);
+// Returns when the next step has something to do.
+int64_t hs_controller_next_ns(const struct hs_controller *controller);
+
+// Records and publishes an event; `details` as for a node's event (NULL or taken over).
+void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "controller_daemon.h"
+
+#include "controller.h"
+#include "controller_links.h"
+
+#include "api.h"
+#include "boot_id.h"
+#include "bus.h"
+#include "descriptors.h"
+#include "key_watch.h"
+#include "log.h"
+#include "os_clock.h"
+#include "privileges.h"
+#include "sd_notify.h"
+#include "state.h"
+#include "stop.h"
+#include "syscall_filter.h"
+
+#include <linux/capability.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REQUESTS_PER_ROUND 64
+#define CHANGES_PER_ROUND  64
+#define LONGEST_WAIT_MS	   50
+
+struct daemon {
+	const struct hs_controller_config *config;
+	struct hs_bus *bus;
+	struct hs_controller_links *links;
+	struct hs_key_watch key_watch;
+	struct hs_controller *controller;
+	struct hs_state *state;			 // NULL: nothing survives the process
+	struct hs_controller_snapshot *snapshot; // NULL: no snapshot is being written
+	char boot_id[HS_BOOT_ID_BYTES];
+	int signal_fd;
+};
+
+static int64_t wall_ns(void)
+{
+	return hs_os_clock_ns(CLOCK_REALTIME);
+}
+
+static void say_error(const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	hs_log(HS_LOG_ERROR, "controller", "%s", hs_error_text(err, text));
+}
+
+// ---- the controller's ways out ----
+
+static int send_to(void *context, unsigned node, const char *text, size_t len)
+{
+	struct daemon *d = context;
+	return hs_controller_links_send(d->links, node, text, len);
+}
+
+static void reply(void *context, void *token, const char *text)
+{
+	struct daemon *d = context;
+	struct hs_bus_request *request = token;
+
+	if (text)
+		hs_bus_reply(d->bus, request, text);
+	else
+		hs_bus_drop_request(request);
+	free(request);
+}
+
+static int publish(void *context, const char *topic, const char *json)
+{
+	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+}
+
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	struct daemon *d = context;
+	return d->state ? hs_state_append(d->state, changes, err) : 0;
+}
+
+static void unsave(void *context)
+{
+	struct daemon *d = context;
+	if (d->state)
+		hs_state_take_back(d->state);
+}
+
+// ---- opening ----
+
+static void point_to(const struct hs_controller_endpoints *endpoints, const char **list)
+{
+	for (unsigned i = 0; i < endpoints->n; i++)
+		list[i] = endpoints->text[i];
+}
+
+static int open_bus(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_controller_config *c = d->config;
+	struct hs_bus_keys keys;
+	bool used = hs_controller_links_keys(c, &keys);
+	const char *bind[HS_CONTROLLER_MAX_ENDPOINTS], *publish_bind[HS_CONTROLLER_MAX_ENDPOINTS];
+
+	point_to(&c->bind, bind);
+	point_to(&c->publish_bind, publish_bind);
+	struct hs_bus_config bus = {
+			.bind = bind,
+			.n_bind = c->bind.n,
+			.publish_bind = publish_bind,
+			.n_publish_bind = c->publish_bind.n,
+			.insecure = c->insecure,
+			.keys = used ? &keys : NULL,
+	};
+	int rc = hs_bus_open(&bus, &d->bus, err);
+	if (rc < 0)
+		hs_error_prefix(err, "control.");
+	return rc;
+}
+
+static int open_links(struct daemon *d, struct hs_error *err)
+{
+	return hs_controller_links_open(d->config, &d->links, err);
+}
+
+static int restore(void *context, json_t *change)
+{
+	struct daemon *d = context;
+	struct hs_error err = {0};
+	char text[HS_ERROR_TEXT];
+	int rc = hs_controller_restore(d->controller, change, &err);
+
+	if (rc < 0)
+		hs_log(HS_LOG_WARNING, "state", "a line of the state is refused: %s",
+				hs_error_text(&err, text));
+	return rc;
+}
+
+static int open_state(struct daemon *d, struct hs_error *err)
+{
+	struct hs_state_config config = {.file = d->config->state_file,
+			.sync = d->config->state_sync,
+			.now_ns = wall_ns()};
+	struct hs_state_load load = {0};
+	int rc = hs_state_open(&config, restore, d, &load, &d->state, err);
+
+	if (rc < 0)
+		return rc;
+	if (load.set_aside[0])
+		hs_controller_event(d->controller, "state_set_aside", NULL, "%s: %s; it is now %s",
+				config.file, load.reason, load.set_aside);
+	hs_log(HS_LOG_NOTICE, "state", "%s: %" PRIu64 " changes%s", config.file, load.lines,
+			load.torn ? ", the last one was not whole and never confirmed" : "");
+	return 0;
+}
+
+static int open_controller(struct daemon *d, struct hs_error *err)
+{
+	struct hs_controller_output output = {.context = d,
+			.send = send_to,
+			.reply = reply,
+			.publish = publish,
+			.save = save,
+			.unsave = unsave,
+			.spent_ns = hs_os_clock_spent_ns};
+	int rc = hs_controller_create(
+			d->config, d->boot_id, &output, wall_ns(), &d->controller, err);
+	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
+}
+
+static bool is_low_port(const struct hs_controller_endpoints *endpoints)
+{
+	bool low = false;
+
+	for (unsigned i = 0; i < endpoints->n; i++)
+		low |= hs_privileges_low_port(endpoints->text[i]);
+	return low;
+}
+
+// Sockets are bound again when keys change, so they need the capability later, too.
+static bool binds_low_port(const struct hs_controller_config *c)
+{
+	return is_low_port(&c->bind) || is_low_port(&c->subscribe_bind) ||
+	       is_low_port(&c->publish_bind);
+}
+
+// The daemon starts with the access that its files and sockets need. None of that is a capability.
+static int drop_privileges(struct daemon *d, struct hs_error *err)
+{
+	if (!d->config->sandbox) {
+		hs_log(HS_LOG_WARNING, "controller",
+				"sandbox off: every capability and system call is kept");
+		return 0;
+	}
+	int rc = hs_privileges_keep(
+			binds_low_port(d->config) ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE) : 0);
+	return rc < 0 ? hs_error_set(err, "sandbox", "sandbox", "false to run without",
+					"capabilities cannot be given up: %s", strerror(-rc))
+		      : 0;
+}
+
+static int filter_syscalls(struct daemon *d, struct hs_error *err)
+{
+	char kept[64];
+	int rc = d->config->sandbox ? hs_syscall_filter(0) : -ENOTSUP;
+
+	if (rc < 0 && rc != -ENOTSUP)
+		return hs_error_set(err, "sandbox", "sandbox", "false to run without",
+				"system calls cannot be filtered: %s", strerror(-rc));
+	if (d->config->sandbox)
+		hs_log(rc < 0 ? HS_LOG_WARNING : HS_LOG_NOTICE, "controller",
+				"capabilities kept: %s; system calls %s",
+				hs_privileges_text(hs_privileges_held(), kept, sizeof(kept)),
+				rc < 0 ? "not filtered: this kernel or build cannot" : "filtered");
+	return 0;
+}
+
+static const struct {
+	int (*open)(struct daemon *d, struct hs_error *err);
+	int exit_code;
+} steps[] = {
+		{drop_privileges, HS_EXIT_FAILED},
+		{open_bus, HS_EXIT_FAILED},
+		{open_links, HS_EXIT_FAILED},
+		{open_controller, HS_EXIT_USAGE},
+		{filter_syscalls, HS_EXIT_FAILED},
+};
+
+static int open_all(struct daemon *d)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct hs_error err = {0};
+		int rc = steps[i].open(d, &err);
+		if (rc == 0)
+			continue;
+		if (!hs_error_is_set(&err))
+			hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
+		say_error(&err);
+		return steps[i].exit_code;
+	}
+	return HS_EXIT_OK;
+}
+
+static void close_all(struct daemon *d)
+{
+	hs_controller_snapshot_free(d->snapshot);
+	hs_controller_destroy(d->controller);
+	hs_state_close(d->state);
+	hs_controller_links_close(d->links);
+	hs_bus_close(d->bus);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+}
+
+// ---- the loop ----
+
+static void take_requests(struct daemon *d)
+{
+	int64_t end_ns = hs_os_clock_spent_ns() + HS_API_MAX_REPLY_NS;
+
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND && hs_os_clock_spent_ns() < end_ns; i++) {
+		struct hs_bus_request *request = malloc(sizeof(*request));
+		if (!request || hs_bus_next_request(d->bus, request) < 0) {
+			free(request);
+			return;
+		}
+		hs_controller_request(d->controller, wall_ns(), request, request->body,
+				request->len, request->may_change);
+	}
+}
+
+static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
+{
+	hs_controller_event(context, kind, details, "%s", text);
+}
+
+// A failure leaves the old file in force. The next change tries again.
+static int begin_snapshot(struct daemon *d, struct hs_error *err)
+{
+	d->snapshot = hs_controller_snapshot(d->controller);
+	return d->snapshot ? hs_state_snapshot_begin(d->state, err)
+			   : hs_error_set(err, "internal", "", "", "memory is out");
+}
+
+// Writes a portion at a time, so that nobody waits for the disk.
+static int go_on_with_snapshot(struct daemon *d, struct hs_error *err)
+{
+	for (unsigned i = 0; i < CHANGES_PER_ROUND; i++) {
+		json_t *change = hs_controller_snapshot_next(d->snapshot);
+		if (!change)
+			return hs_state_snapshot_end(d->state, err);
+		int rc = hs_state_snapshot_add(d->state, change, err);
+		json_decref(change);
+		if (rc < 0)
+			return rc;
+	}
+	return -EAGAIN;
+}
+
+static void look_at_state(struct daemon *d)
+{
+	struct hs_error err = {0};
+	int rc;
+
+	if (d->snapshot)
+		rc = go_on_with_snapshot(d, &err);
+	else if (d->state &&
+			hs_state_wants_snapshot(d->state, hs_controller_changes(d->controller)))
+		rc = begin_snapshot(d, &err) < 0 ? -EIO : -EAGAIN;
+	else
+		return;
+	if (rc == -EAGAIN)
+		return;
+	if (rc < 0)
+		say_error(&err);
+	hs_controller_snapshot_free(d->snapshot);
+	d->snapshot = NULL;
+}
+
+static int wait_ms(const struct daemon *d, bool more)
+{
+	int64_t left_ns = hs_controller_next_ns(d->controller) - wall_ns();
+
+	if (more || left_ns <= 0)
+		return 0;
+	if (left_ns > LONGEST_WAIT_MS * INT64_C(1000000))
+		return LONGEST_WAIT_MS;
+	return (int)(left_ns / 1000000) + 1;
+}
+
+static bool signal_waits(struct daemon *d)
+{
+	int signal_number = hs_stop_read(d->signal_fd);
+
+	if (signal_number == 0)
+		return false;
+	hs_log(HS_LOG_NOTICE, "controller", "stopping: %s", strsignal(signal_number));
+	return true;
+}
+
+static void serve(struct daemon *d)
+{
+	struct pollfd fds[] = {
+			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
+	};
+	bool more = true;
+
+	for (;;) {
+		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, 2))
+			take_requests(d);
+		if ((fds[0].revents & POLLIN) && signal_waits(d))
+			return;
+		more = hs_controller_links_take(d->links, d->controller);
+		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
+				tell_of_keys, d->controller);
+		hs_controller_step(d->controller, wall_ns());
+		look_at_state(d);
+	}
+}
+
+// ---- all of it ----
+
+int hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_error *err)
+{
+	return hs_controller_links_check(config, err);
+}
+
+int hs_controller_daemon_run(const struct hs_controller_config *config)
+{
+	struct daemon d = {.config = config, .signal_fd = hs_stop_open()};
+
+	hs_boot_id_make(d.boot_id);
+	hs_descriptors_raise();
+	int code = d.signal_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
+	if (code == HS_EXIT_OK) {
+		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
+				config->n_nodes, config->bind.n ? config->bind.text[0] : "none");
+		hs_sd_notify("READY=1");
+		serve(&d);
+		hs_sd_notify("STOPPING=1");
+		hs_stop_at_once("hopsight-controller");
+	}
+	close_all(&d);
+	return code;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The controller as a process: sockets, signals and time around hs_controller.
+//
+// Thread rule: the main thread, once per process.
+#pragma once
+
+#include "exit_code.h"
+#include "controller_config.h"
+
+// Runs until SIGTERM, SIGINT or SIGQUIT; a second signal exits at once. Returns the exit code. The
+// log contains any error.
+int hs_controller_daemon_run(const struct hs_controller_config *config);
+
+// Checks what a configuration says about sockets, without opening any. Returns 0, or -EINVAL with
+// *err.
+int hs_controller_daemon_check(const struct hs_controller_config *config, struct hs_error *err);

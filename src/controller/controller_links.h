@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The controller's connections to nodes, and the connections of nodes' publishers to it. No
+// function waits.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "bus_keys.h"
+#include "controller.h"
+#include "controller_config.h"
+
+struct hs_controller_links;
+
+// Returns the keys that the configuration names for bound sockets. False: there are none.
+bool hs_controller_links_keys(const struct hs_controller_config *config, struct hs_bus_keys *keys);
+// Checks all keys and endpoints. Returns 0, or a negative errno with *err, whose path is that of
+// the configuration.
+int hs_controller_links_check(const struct hs_controller_config *config, struct hs_error *err);
+
+// `config` is borrowed. Returns 0, or a negative errno with *err. close accepts NULL.
+int hs_controller_links_open(const struct hs_controller_config *config,
+		struct hs_controller_links **links, struct hs_error *err);
+void hs_controller_links_close(struct hs_controller_links *links);
+
+// Returns a descriptor for poll(2) that is readable when something has come.
+int hs_controller_links_fd(const struct hs_controller_links *links);
+// As hs_controller_output.send.
+int hs_controller_links_send(
+		struct hs_controller_links *links, unsigned node, const char *text, size_t len);
+// Passes what has come to the controller, for a few milliseconds. Returns true if more may wait.
+// Reports which nodes refuse our key.
+bool hs_controller_links_take(struct hs_controller_links *links, struct hs_controller *controller);

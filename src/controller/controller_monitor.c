@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes publish. Reports become metrics here if their sink computes none. Metrics are kept for
+// questions, events are passed on, and missing messages are counted.
+#include "controller_parts.h"
+#include "flexint.h"
+
+#include "qos_app.h"
+#include "qos_lengths.h"
+#include "qos_window.h"
+#include "report_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOWS		 HS_QOS_WINDOWS
+#define FLOWS_AT_ONCE	 128
+#define METRICS_FRESH_NS INT64_C(3000000000) // at least; and three of the sink's shortest windows
+
+#define AHEAD_NS INT64_C(10000000000) // a sink's clock may be so far ahead of ours
+
+struct controller_flow {
+	uint32_t ns_id; // the key
+	uint32_t app_id;
+	int64_t published_ns; // when its sink last published metrics itself
+	int64_t every_ns;     // the shortest windows that it publishes
+	// The newest window of each length: the content of a qos_report as text, which takes a
+	// tenth of the memory.
+	char *windows[WINDOWS];
+	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
+	bool computed;	       // the windows are computed here
+	bool guest;	       // in the list of flows that give way
+	TAILQ_ENTRY(controller_flow) order, at_guests;
+};
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct controller_flow *left = a, *right = b;
+	return (left->ns_id > right->ns_id) - (left->ns_id < right->ns_id);
+}
+
+static struct controller_flow *find_flow(struct hs_controller *controller, uint32_t ns_id)
+{
+	struct controller_flow key = {.ns_id = ns_id};
+	void *found = tfind(&key, &controller->flows_by_ns, by_ns);
+	return found ? *(struct controller_flow **)found : NULL;
+}
+
+bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id)
+{
+	return find_flow(controller, ns_id) != NULL;
+}
+
+static void free_flow(struct hs_controller *controller, struct controller_flow *flow)
+{
+	tdelete(flow, &controller->flows_by_ns, by_ns);
+	TAILQ_REMOVE(&controller->flows, flow, order);
+	if (flow->guest)
+		TAILQ_REMOVE(&controller->guests, flow, at_guests);
+	controller->n_flows--;
+	for (unsigned i = 0; i < WINDOWS; i++)
+		free(flow->windows[i]);
+	hs_trips_fini(&flow->trips);
+	free(flow);
+}
+
+static struct controller_flow *add_flow_of(struct hs_controller *controller, uint32_t ns_id)
+{
+	struct controller_flow *flow = calloc(1, sizeof(*flow));
+
+	if (!flow)
+		return NULL;
+	flow->ns_id = ns_id;
+	flow->published_ns = INT64_MIN / 2;
+	if (!tsearch(flow, &controller->flows_by_ns, by_ns)) {
+		free(flow);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&controller->flows, flow, order);
+	controller->n_flows++;
+	return flow;
+}
+
+static void make_guest(struct hs_controller *controller, struct controller_flow *flow, bool guest)
+{
+	if (flow->guest)
+		TAILQ_REMOVE(&controller->guests, flow, at_guests);
+	if (guest)
+		TAILQ_INSERT_TAIL(&controller->guests, flow, at_guests);
+	flow->guest = guest;
+}
+
+// If there is no room, a flow that nobody wants gives way: the one that was silent for longest.
+static struct controller_flow *flow_of(struct hs_controller *controller, uint32_t ns_id)
+{
+	const struct controller_rule *rule = controller_find_rule(controller, ns_id);
+	struct controller_flow *flow = find_flow(controller, ns_id);
+	bool guest = !rule || rule->deleted;
+
+	if (!flow && controller->n_flows >= controller->config->monitored_rules) {
+		struct controller_flow *oldest = TAILQ_FIRST(&controller->guests);
+		if (guest || !oldest) {
+			controller->monitored.refused++;
+			return NULL;
+		}
+		controller_forget_flow(controller, oldest->ns_id);
+		controller->monitored.replaced++;
+	}
+	if (!flow)
+		flow = add_flow_of(controller, ns_id);
+	if (flow)
+		make_guest(controller, flow, guest);
+	return flow;
+}
+
+void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id)
+{
+	struct controller_flow *flow = find_flow(controller, ns_id);
+
+	if (!flow)
+		return;
+	if (flow->computed)
+		hs_qos_remove(controller->qos, ns_id);
+	free_flow(controller, flow);
+}
+
+// ---- metrics ----
+
+static void keep(struct hs_controller *controller, struct controller_flow *flow, json_t *content)
+{
+	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
+	char topic[32];
+
+	int i = hs_qos_lengths_find(controller->config->window_ns, length);
+	if (i >= 0) {
+		free(flow->windows[i]);
+		flow->windows[i] = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	}
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
+	controller->monitored.windows++;
+	controller_publish(controller, topic, "qos_report", json_incref(content));
+}
+
+static void on_window(void *user, const struct hs_qos_window *window)
+{
+	struct hs_controller *controller = user;
+	struct controller_flow *flow = find_flow(controller, window->ns_id);
+	json_t *message = flow ? hs_qos_window_json(window, NULL) : NULL;
+
+	if (message)
+		keep(controller, flow, json_object_get(message, "qos_report"));
+	json_decref(message);
+}
+
+// The flow's sink computes metrics itself, and its next ones are not overdue.
+static bool publishes(const struct hs_controller *controller, const struct controller_flow *flow)
+{
+	int64_t fresh_ns = 3 * flow->every_ns;
+	if (fresh_ns < METRICS_FRESH_NS)
+		fresh_ns = METRICS_FRESH_NS;
+	return flow->every_ns && controller->now_ns - flow->published_ns < fresh_ns;
+}
+
+static void take_window(struct hs_controller *controller, json_t *content)
+{
+	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(content, "ns_id"));
+	struct controller_flow *flow = ns_id ? flow_of(controller, ns_id) : NULL;
+
+	if (!flow)
+		return;
+	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
+	if (!publishes(controller, flow) || length < flow->every_ns)
+		flow->every_ns = length;
+	flow->published_ns = controller->now_ns;
+	flow->app_id = (uint32_t)json_integer_value(json_object_get(content, "app_id"));
+	if (flow->computed && controller->config->metrics == HS_CONTROLLER_METRICS_AUTO) {
+		flow->computed = false; // before the callback, so that open windows are not
+					// published twice
+		hs_qos_remove(controller->qos, ns_id);
+	}
+	if (!flow->computed)
+		keep(controller, flow, content);
+}
+
+static bool computes(const struct hs_controller *controller, const struct controller_flow *flow)
+{
+	if (controller->config->metrics != HS_CONTROLLER_METRICS_AUTO)
+		return controller->config->metrics == HS_CONTROLLER_METRICS_ALWAYS;
+	return !publishes(controller, flow);
+}
+
+// This covers wanted rules only, because the flows of an application are wanted.
+static void take_trip(struct controller_flow *flow, const struct hs_report *report)
+{
+	struct hs_trip trip;
+
+	if (!flow->guest && hs_trip_of(report, &trip))
+		hs_trips_add(&flow->trips, &trip); // without memory, one pair is missing
+}
+
+static void take_report(struct hs_controller *controller, const json_t *message)
+{
+	struct hs_report_message read;
+	struct hs_error err = {0};
+
+	if (hs_report_from_json(message, &hs_flexint_family, &read, &err) < 0) {
+		controller->monitored.bad++;
+		return;
+	}
+	controller->monitored.reports++;
+	uint32_t ns_id = read.report.telemetry.ns_id;
+	struct controller_flow *flow = flow_of(controller, ns_id);
+	if (!flow)
+		return;
+	// A report of a future time would close all windows up to that time, so that later reports
+	// would come too late.
+	if (read.report.sink_ts_ns > controller->now_ns + AHEAD_NS) {
+		controller->monitored.ahead++;
+		return;
+	}
+	take_trip(flow, &read.report);
+	if (!computes(controller, flow))
+		return;
+	struct hs_qos_key key = {
+			.ns_id = ns_id,
+			.app_id = read.app_id,
+			.sink_node_id = read.sink_node_id,
+	};
+	flow->app_id = read.app_id;
+	flow->computed = true;
+	if (hs_qos_report(controller->qos, &key, &read.report) < 0)
+		controller->monitored.refused++;
+}
+
+// ---- events ----
+
+static void take_event(struct hs_controller *controller, const struct controller_node *node,
+		json_t *content)
+{
+	const char *kind = json_string_value(json_object_get(content, "kind"));
+	const char *text = json_string_value(json_object_get(content, "message"));
+
+	if (!kind || !text)
+		return;
+	hs_controller_event(controller, kind,
+			json_pack("{s:s, s:i}", "node", node->config->name, "node_id",
+					node->config->id),
+			"%s: %s", node->config->name, text);
+}
+
+// ---- publishers ----
+
+// Returns false if the configuration has no such publisher. *found is NULL if it cannot be
+// identified: end nodes without an id of their own are told apart by their boot id, and a new boot
+// id must be asked for first.
+static bool publisher(struct hs_controller *controller, const json_t *content,
+		struct controller_node **found)
+{
+	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	unsigned none = controller->config->n_nodes;
+
+	*found = NULL;
+	if (id < 0 || id > UINT16_MAX || controller->by_id[id] == none)
+		return false;
+	struct controller_node *first = &controller->nodes[controller->by_id[id]];
+	if (first->next_same_id == none)
+		*found = first;
+	for (unsigned i = first->index; i < none && !*found; i = controller->nodes[i].next_same_id)
+		if (boot_id && strcmp(controller->nodes[i].boot_id, boot_id) == 0)
+			*found = &controller->nodes[i];
+	return true;
+}
+
+static int index_nodes(struct hs_controller *controller)
+{
+	unsigned n = controller->config->n_nodes;
+
+	controller->by_id = malloc((UINT16_MAX + 1) * sizeof(*controller->by_id));
+	if (!controller->by_id)
+		return -ENOMEM;
+	for (unsigned id = 0; id <= UINT16_MAX; id++)
+		controller->by_id[id] = (uint16_t)n;
+	for (unsigned i = n; i-- > 0;) {
+		uint16_t *first = &controller->by_id[controller->config->nodes[i].id];
+		controller->nodes[i].next_same_id = *first;
+		*first = (uint16_t)i;
+	}
+	return 0;
+}
+
+// If nothing was lost, the numbers of one publisher have no gaps.
+static void follow(struct hs_controller *controller, struct controller_node *node,
+		const json_t *content)
+{
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	uint64_t seq = (uint64_t)json_integer_value(json_object_get(content, "seq"));
+
+	if (!boot_id)
+		return;
+	node->published++;
+	if (strcmp(node->published_boot_id, boot_id) != 0)
+		snprintf(node->published_boot_id, sizeof(node->published_boot_id), "%s", boot_id);
+	else if (seq > node->last_seq + 1)
+		node->missed += seq - node->last_seq - 1;
+	node->last_seq = seq;
+	if (node->reachable && strcmp(node->boot_id, boot_id) != 0 && node->config->id)
+		controller_look_at_node(controller, node); // it has restarted
+}
+
+void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
+		const char *json, size_t len)
+{
+	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
+
+	(void)topic; // the message repeats it
+	controller_set_time(controller, now_ns);
+	controller->monitored.messages++;
+	const char *key = json_object_iter_key(json_object_iter(message));
+	content = key ? json_object_get(message, key) : NULL;
+	struct controller_node *node = NULL;
+	if (!json_is_object(content)) {
+		controller->monitored.bad++;
+	} else if (!publisher(controller, content, &node)) {
+		controller->monitored.unknown_node++;
+	} else {
+		if (node)
+			follow(controller, node, content);
+		if (strcmp(key, "int_report") == 0)
+			take_report(controller, message);
+		else if (strcmp(key, "qos_report") == 0)
+			take_window(controller, content);
+		else if (strcmp(key, "event") == 0 && node)
+			take_event(controller, node, content);
+		else if (strcmp(key, "event") != 0)
+			controller->monitored.bad++;
+	}
+	json_decref(message);
+}
+
+// ---- asking ----
+
+static void add_window(json_t *list, const struct controller_flow *flow, unsigned i)
+{
+	if (flow->windows[i])
+		json_array_append_new(list, json_loads(flow->windows[i], 0, NULL));
+}
+
+static int add_special(struct hs_controller *controller, const struct controller_flow *flow,
+		const struct hs_api_args *args, json_t *list)
+{
+	const struct hs_qos_window *window =
+			args->end_ns ? hs_qos_slide(controller->qos, flow->ns_id, args->start_ns,
+						       args->end_ns)
+				     : hs_qos_latest(controller->qos, flow->ns_id, 0);
+	json_t *message = window ? hs_qos_window_json(window, NULL) : NULL;
+
+	if (message)
+		json_array_append(list, json_object_get(message, "qos_report"));
+	json_decref(message);
+	return 0;
+}
+
+static json_t *windows_of(struct hs_controller *controller, const struct controller_flow *flow,
+		const struct hs_api_args *args)
+{
+	json_t *list = json_array();
+
+	if (args->end_ns || args->window_ns == HS_API_WINDOW_RUN) {
+		add_special(controller, flow, args, list);
+		return list;
+	}
+	for (unsigned i = 0; i < WINDOWS; i++)
+		if (args->window_ns == 0 || args->window_ns == controller->config->window_ns[i])
+			add_window(list, flow, i);
+	return list;
+}
+
+// Without a named window, this is the usual length, or what a young flow has.
+static json_t *read_window(const struct hs_controller *controller,
+		const struct controller_flow *flow, int64_t window_ns)
+{
+	const int64_t *lengths = controller->config->window_ns;
+	int i = hs_qos_lengths_find(lengths, window_ns ? window_ns : hs_qos_lengths_usual(lengths));
+	const char *text = i >= 0 ? flow->windows[i] : NULL;
+
+	if (!text && !window_ns)
+		text = flow->windows[0];
+	return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+static int64_t longest_ns(const struct hs_controller *controller)
+{
+	int64_t longest = 0;
+
+	for (unsigned i = 0; i < WINDOWS && controller->config->window_ns[i]; i++)
+		longest = controller->config->window_ns[i];
+	return longest;
+}
+
+// The flows are those whose rules are wanted here, because their addresses tell the directions.
+// Nodes publish nothing about the whole run, so the longest window stands for it.
+static int application(
+		struct hs_controller *controller, const struct hs_api_args *args, json_t **result)
+{
+	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
+	struct hs_qos_app_flow *flows = calloc(most, sizeof(*flows));
+	int64_t window_ns = args->window_ns == HS_API_WINDOW_RUN ? longest_ns(controller)
+								 : args->window_ns;
+	json_t *list = json_array();
+	struct controller_flow *flow;
+	size_t n = 0, left_out = 0;
+
+	TAILQ_FOREACH (flow, &controller->flows, order) {
+		struct controller_rule *rule = controller_find_rule(controller, flow->ns_id);
+		if (!flows || !rule || rule->rule.app_id != args->app_id)
+			continue;
+		if (n == most)
+			left_out++;
+		else
+			flows[n++] = (struct hs_qos_app_flow){&rule->rule,
+					read_window(controller, flow, window_ns), &flow->trips};
+	}
+	if (!window_ns)
+		window_ns = hs_qos_lengths_usual(controller->config->window_ns);
+	if (n)
+		json_array_append_new(list, hs_qos_app_json(controller->qos, args->app_id, flows, n,
+							    window_ns));
+	if (left_out)
+		json_object_set_new(json_array_get(list, 0), "flows_left_out",
+				json_integer((json_int_t)left_out));
+	for (size_t i = 0; i < n; i++)
+		json_decref((json_t *)flows[i].window);
+	free(flows);
+	*result = json_pack("{s:o}", "applications", list);
+	return *result ? 0 : -ENOMEM;
+}
+
+int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	uint64_t at = 0, end = args->offset + args->limit;
+	struct controller_flow *flow;
+	size_t used = 0;
+
+	(void)err;
+	if (args->app_id)
+		return application(controller, args, result);
+	flow = args->has_ns_id ? find_flow(controller, args->ns_id) : NULL;
+	json_t *list = flow ? windows_of(controller, flow, args) : json_array();
+	*result = json_pack("{s:o}", "qos", list);
+	if (args->has_ns_id)
+		return 0;
+	TAILQ_FOREACH (flow, &controller->flows, order) {
+		bool wanted = at >= args->offset;
+		if (at == end || (wanted && !hs_api_page_extend(args, list,
+							    windows_of(controller, flow, args),
+							    &used))) {
+			json_object_set_new(*result, "next", json_integer((json_int_t)at));
+			break;
+		}
+		at++;
+	}
+	return 0;
+}
+
+json_t *controller_monitor_json(const struct hs_controller *controller)
+{
+	const struct controller_monitor_counters *c = &controller->monitored;
+	uint64_t missed = 0;
+
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		missed += controller->nodes[i].missed;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
+			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
+			"messages_bad", (json_int_t)c->bad, "messages_of_unknown_nodes",
+			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
+			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused,
+			"reports_ahead", (json_int_t)c->ahead, "flows_replaced",
+			(json_int_t)c->replaced, "flows", (int)controller->n_flows);
+}
+
+// ---- life ----
+
+void controller_step_monitor(struct hs_controller *controller)
+{
+	hs_qos_advance(controller->qos, controller->now_ns);
+}
+
+int controller_open_monitor(struct hs_controller *controller)
+{
+	struct hs_qos_config qos = {
+			.max_flows = controller->config->monitored_rules,
+			.memory_bytes = (uint64_t)controller->config->monitor_mib << 20,
+			.flows_per_advance = FLOWS_AT_ONCE,
+			.on_window = on_window,
+			.user = controller,
+	};
+
+	memcpy(qos.window_ns, controller->config->window_ns, sizeof(qos.window_ns));
+	hs_api_set_windows(qos.window_ns);
+	TAILQ_INIT(&controller->flows);
+	TAILQ_INIT(&controller->guests);
+	int rc = index_nodes(controller);
+	return rc < 0 ? rc : hs_qos_create(&qos, &controller->qos);
+}
+
+void controller_close_monitor(struct hs_controller *controller)
+{
+	free(controller->by_id);
+	hs_qos_destroy(controller->qos);
+	while (!TAILQ_EMPTY(&controller->flows))
+		free_flow(controller, TAILQ_FIRST(&controller->flows));
+}

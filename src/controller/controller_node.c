@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node: whether it can be reached, whether it is the same process as before, and the calls under
+// way there.
+#include "controller_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS_NS	     INT64_C(1000000)
+#define RETRY_MIN_MS 100  // the first intervals between questions to an unreachable node
+#define RETRY_MAX_MS 1000 // the longest interval, so that it gets its rules back within 2 s
+
+int controller_open_nodes(struct hs_controller *controller)
+{
+	unsigned n = controller->config->n_nodes;
+
+	controller->nodes = calloc(n ? n : 1, sizeof(*controller->nodes));
+	if (!controller->nodes)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		struct controller_node *node = &controller->nodes[i];
+		node->config = &controller->config->nodes[i];
+		node->index = i;
+		node->next_hello_ns = node->next_audit_ns = node->down_since_ns =
+				controller->now_ns;
+		TAILQ_INIT(&node->bindings);
+		TAILQ_INIT(&node->queue);
+	}
+	return 0;
+}
+
+void controller_close_nodes(struct hs_controller *controller)
+{
+	free(controller->nodes);
+	controller->nodes = NULL;
+}
+
+// ---- calls ----
+
+int controller_call(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const char *verb, json_t *content)
+{
+	bool room = node->n_calls < CALLS_AT_ONCE;
+	json_t *request = room ? json_pack("{s:I, s:O}", "id", (json_int_t)(controller->calls + 1),
+						 verb, content)
+			       : NULL;
+	char *text = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	int rc = text ? controller->output.send(
+					controller->output.context, node->index, text, strlen(text))
+		      : -EAGAIN;
+
+	json_decref(content);
+	json_decref(request);
+	free(text);
+	if (rc < 0)
+		return rc;
+	struct call *binding = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
+	*binding = *call;
+	binding->id = ++controller->calls;
+	binding->sent_ns = controller->now_ns;
+	node->n_hellos += call->kind == CALL_HELLO;
+	node->n_relays += call->kind == CALL_RELAY;
+	node->requests++;
+	return 0;
+}
+
+static struct call take_first(struct controller_node *node)
+{
+	struct call call = node->calls[node->first_call];
+
+	node->first_call = (node->first_call + 1) % CALLS_AT_ONCE;
+	node->n_calls--;
+	node->n_hellos -= call.kind == CALL_HELLO;
+	node->n_relays -= call.kind == CALL_RELAY;
+	return call;
+}
+
+// Gives up the calls before this one (UINT64_MAX: all).
+static void drop_calls(struct hs_controller *controller, struct controller_node *node, uint64_t id)
+{
+	while (node->n_calls && node->calls[node->first_call].id < id) {
+		struct call call = take_first(node);
+		if (call.kind == CALL_RELAY)
+			controller_relayed(controller, node, &call, NULL, NULL);
+		else if (call.kind != CALL_HELLO)
+			controller_repair_lost(controller, node, &call);
+	}
+}
+
+// ---- up and down ----
+
+static json_t *name_of(const struct controller_node *node)
+{
+	return json_pack("{s:s, s:i}", "node", node->config->name, "node_id", node->config->id);
+}
+
+static void went_down(struct hs_controller *controller, struct controller_node *node)
+{
+	node->timeouts++;
+	if (node->reachable) {
+		node->reachable = false;
+		node->down_since_ns = controller->now_ns;
+		hs_controller_event(controller, "node_unreachable", name_of(node),
+				"node \"%s\" does not answer", node->config->name);
+	}
+	drop_calls(controller, node, UINT64_MAX);
+	node->next_hello_ns = controller->now_ns;
+}
+
+static void came_up(
+		struct hs_controller *controller, struct controller_node *node, const char *boot_id)
+{
+	bool known = node->boot_id[0] != '\0';
+	bool restarted = known && strcmp(node->boot_id, boot_id) != 0;
+
+	if (node->reachable && !restarted)
+		return;
+	if (restarted) {
+		node->restarts++;
+		hs_controller_event(controller, "node_restarted", name_of(node),
+				"node \"%s\" has restarted: its rules are looked at",
+				node->config->name);
+	}
+	if (!node->reachable)
+		hs_controller_event(controller, "node_reachable", name_of(node),
+				"node \"%s\" answers", node->config->name);
+	snprintf(node->boot_id, sizeof(node->boot_id), "%s", boot_id);
+	node->reachable = true;
+	controller_found_anew(controller, node);
+}
+
+static void take_hello(
+		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+{
+	const char *boot_id = json_string_value(json_object_get(ok, "boot_id"));
+	json_int_t id = json_integer_value(json_object_get(ok, "node_id"));
+
+	if (!boot_id)
+		return;
+	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
+	if (changed && id != node->config->id)
+		hs_controller_event(controller, "node_id_differs", name_of(node),
+				"node \"%s\" says that its id is %lld, not %u", node->config->name,
+				(long long)id, node->config->id);
+	came_up(controller, node, boot_id);
+}
+
+// ---- answers ----
+
+// An answered change that was made explains one step of the generation.
+static void note_generation(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *reply)
+{
+	const json_t *value = json_object_get(reply, "generation");
+	uint64_t generation = (uint64_t)json_integer_value(value);
+	bool changed = (call->kind == CALL_INSTALL || call->kind == CALL_UPDATE ||
+				       call->kind == CALL_DELETE) &&
+		       json_object_get(reply, "ok");
+
+	if (!value)
+		return;
+	if (node->reachable && generation != node->generation + changed)
+		controller_suspect(controller, node);
+	node->generation = generation;
+}
+
+void controller_answered(
+		struct hs_controller *controller, struct controller_node *node, json_t *reply)
+{
+	uint64_t id = (uint64_t)json_integer_value(json_object_get(reply, "id"));
+	json_t *ok = json_object_get(reply, "ok"), *error = json_object_get(reply, "error");
+
+	if (!node->n_calls || id < node->calls[node->first_call].id || id > controller->calls ||
+			(!ok && !error))
+		return; // too late
+	drop_calls(controller, node, id);
+	if (!node->n_calls || node->calls[node->first_call].id != id)
+		return;
+	struct call call = take_first(node);
+	node->last_answer_ns = controller->now_ns;
+	note_generation(controller, node, &call, reply);
+	if (call.kind == CALL_HELLO)
+		take_hello(controller, node, ok);
+	else if (call.kind == CALL_RELAY)
+		controller_relayed(controller, node, &call, ok, error);
+	else
+		controller_repaired(controller, node, &call, ok, error);
+}
+
+// ---- time ----
+
+static bool answered_lately(
+		const struct hs_controller *controller, const struct controller_node *node)
+{
+	return controller->now_ns - node->last_answer_ns < controller->config->timeout_ms * MS_NS;
+}
+
+static bool late(const struct hs_controller *controller, const struct controller_node *node)
+{
+	// A node that answers anything is only busy.
+	return !answered_lately(controller, node) &&
+	       controller->now_ns - node->calls[node->first_call].sent_ns >=
+			       controller->config->timeout_ms * MS_NS;
+}
+
+static int64_t pause_of(const struct hs_controller *controller, const struct controller_node *node)
+{
+	if (node->reachable)
+		return controller->config->hello_ms * MS_NS;
+	int64_t down_ns = controller->now_ns - node->down_since_ns;
+	int64_t pause_ns = down_ns / 8; // the interval grows with the time away
+	if (pause_ns < RETRY_MIN_MS * MS_NS)
+		return RETRY_MIN_MS * MS_NS;
+	return pause_ns < RETRY_MAX_MS * MS_NS ? pause_ns : RETRY_MAX_MS * MS_NS;
+}
+
+void controller_look_at_node(struct hs_controller *controller, struct controller_node *node)
+{
+	node->next_hello_ns = controller->now_ns;
+}
+
+void controller_step_node(struct hs_controller *controller, struct controller_node *node)
+{
+	if (node->n_calls && late(controller, node))
+		went_down(controller, node);
+	if (controller->now_ns >= node->next_hello_ns && node->n_hellos < CALLS_HELLO) {
+		struct call call = {.kind = CALL_HELLO};
+		bool sent = controller_call(controller, node, &call, "hello", json_object()) == 0;
+		if (!sent && node->reachable && !answered_lately(controller, node))
+			went_down(controller, node); // the connection is closed
+		node->next_hello_ns = controller->now_ns + pause_of(controller, node);
+	}
+	controller_repair(controller, node);
+}
+
+int64_t controller_node_next_ns(
+		const struct hs_controller *controller, const struct controller_node *node)
+{
+	int64_t next_ns = node->next_hello_ns;
+
+	if (node->reachable && !node->auditing && node->next_audit_ns < next_ns)
+		next_ns = node->next_audit_ns;
+	if (node->n_calls && next_ns > controller->now_ns + controller->config->timeout_ms * MS_NS)
+		next_ns = controller->now_ns + controller->config->timeout_ms * MS_NS;
+	return next_ns;
+}
+
+void controller_shift_node(struct controller_node *node, int64_t ns)
+{
+	node->next_hello_ns += ns;
+	node->last_answer_ns += ns;
+	node->next_audit_ns += ns;
+	node->audit_start_ns += ns;
+	node->down_since_ns += ns;
+	for (unsigned i = 0; i < node->n_calls; i++)
+		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
+}
+
+void hs_controller_node_refuses(struct hs_controller *controller, unsigned index, bool refuses)
+{
+	struct controller_node *node = &controller->nodes[index];
+
+	if (refuses && !node->refuses_key)
+		hs_controller_event(controller, "node_refuses_key", name_of(node),
+				"node \"%s\" does not allow the controller's key",
+				node->config->name);
+	node->refuses_key = refuses;
+}
+
+// ---- showing ----
+
+json_t *controller_node_json(
+		const struct hs_controller *controller, const struct controller_node *node)
+{
+	const uint32_t *n = node->n_bindings;
+	unsigned wanted = n[BINDING_MISSING] + n[BINDING_UNKNOWN] + n[BINDING_PRESENT] +
+			  n[BINDING_CONFLICT] + n[BINDING_REFUSED];
+	json_t *object = json_pack("{s:s, s:i, s:s, s:b}", "name", node->config->name, "node_id",
+			node->config->id, "api", node->config->api, "reachable", node->reachable);
+	if (node->boot_id[0])
+		json_object_set_new(object, "boot_id", json_string(node->boot_id));
+	if (node->last_answer_ns)
+		json_object_set_new(object, "last_seen_ns",
+				json_integer((json_int_t)node->last_answer_ns));
+	if (node->refuses_key)
+		json_object_set_new(object, "key_refused", json_true());
+	if (!node->reachable)
+		json_object_set_new(object, "down_ns",
+				json_integer((json_int_t)(controller->now_ns -
+							  node->down_since_ns)));
+	json_object_update_new(object,
+			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted",
+					wanted, "rules_present", n[BINDING_PRESENT],
+					"rules_conflicting", n[BINDING_CONFLICT], "rules_refused",
+					n[BINDING_REFUSED], "rules_removing", n[BINDING_LEAVING],
+					"rules_in_band", node->in_band_rules, "rules_foreign",
+					node->foreign_rules, "calls_under_way", node->n_calls));
+	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests",
+						       (json_int_t)node->requests, "timeouts",
+						       (json_int_t)node->timeouts, "restarts",
+						       (json_int_t)node->restarts, "audits",
+						       (json_int_t)node->audits, "repairs",
+						       (json_int_t)node->repairs, "published",
+						       (json_int_t)node->published,
+						       "publish_missed", (json_int_t)node->missed));
+	return object;
+}

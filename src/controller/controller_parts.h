@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The declarations that the files of src/controller share. For them only.
+#pragma once
+
+#include "controller.h"
+
+#include "api.h"
+#include "event_log.h"
+#include "qos.h"
+#include "rule.h"
+
+#include <sys/queue.h>
+
+// Requests under way at one node. Clients' questions leave room for repairs, and both leave room
+// for the hello that shows whether the node is there.
+#define CALLS_AT_ONCE 64
+#define CALLS_REPAIR  63
+#define CALLS_RELAY   16
+#define CALLS_HELLO   8
+
+struct controller_rule;
+
+// The state of a rule at one node.
+enum binding_state {
+	BINDING_MISSING,  // must be installed
+	BINDING_UNKNOWN,  // an audit must find out; nothing is sent for it before
+	BINDING_PRESENT,  // the node has it as it is wanted, or as it was confirmed
+	BINDING_CONFLICT, // the node has another rule under this ns_id, not ours
+	BINDING_REFUSED,  // the node refused it: see `code`
+	BINDING_LEAVING,  // counted in place of the state if the rule must be removed
+	BINDING_COUNTS
+};
+
+struct binding {
+	struct controller_rule *rule;
+	uint16_t node;
+	uint8_t state;	  // enum binding_state
+	bool queued;	  // waits for a call; never while the state is unknown
+	bool calling;	  // a call is under way
+	bool leaving;	  // the rule is wanted, but no longer here
+	bool inherited;	  // wanted since before this process: the node's rule may be ours
+	bool force;	  // our content must replace a conflict
+	bool told;	  // the conflict was reported as an event
+	bool is_known;	  // `known` is what we certainly told the node
+	uint32_t touched; // number of the audit that read it, or during which it changed
+	struct hs_rule known;
+	struct hs_rule *unsure; // sent after that and not answered; owned
+	char *code;		// code of the node's refusal; owned
+	TAILQ_ENTRY(binding) at_node, in_queue;
+};
+TAILQ_HEAD(binding_list, binding);
+
+// Where a rule belongs, as the client asked; printed as "on".
+struct target {
+	json_t *on; // owned; NULL: all nodes
+};
+
+struct controller_rule {
+	struct hs_rule rule; // the key is ns_id
+	struct target target;
+	bool configured; // from the configuration file, so not part of the state
+	bool deleted;	 // kept until every node has removed it
+	bool replaced;	 // some node may have to remove its earlier content
+	// Its content before this process. An inherited binding may have any of it.
+	struct hs_rule *history;
+	unsigned n_history;
+	unsigned n_bindings;
+	struct binding **bindings; // sorted by node
+	TAILQ_ENTRY(controller_rule) order;
+};
+TAILQ_HEAD(controller_rule_list, controller_rule);
+
+enum call_kind {
+	CALL_NONE,
+	CALL_HELLO,
+	CALL_LIST, // a page of an audit
+	CALL_INSTALL,
+	CALL_UPDATE,
+	CALL_DELETE,
+	CALL_LOOK, // int_get: finds what is in the binding of ours
+	CALL_RELAY,
+};
+
+struct call {
+	uint64_t id;
+	enum call_kind kind;
+	int64_t sent_ns;
+	uint32_t ns_id;	     // of a rule
+	struct hs_rule rule; // the rule as it was sent
+	uint64_t of;	     // number of the relay or audit
+};
+
+struct controller_node {
+	const struct hs_controller_node_config *config;
+	unsigned index;
+	bool reachable;
+	bool refuses_key;
+	char boot_id[24];    // "": the node has never answered
+	uint64_t generation; // generation of its rules in its last answer
+	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
+	int64_t down_since_ns;
+	bool auditing;	  // true from the first page to the last
+	bool audit_again; // something changed meanwhile
+	int64_t audit_start_ns, audit_pause_ns;
+	uint64_t audit_offset;
+	// A ring. A node answers in order, so a call before an answered call is lost.
+	unsigned first_call, n_calls, n_relays, n_hellos;
+	struct call calls[CALLS_AT_ONCE];
+	struct binding_list bindings, queue;
+	// Rules that the last audit found and nobody here asked for; of the wanted rules, those
+	// that the node learned in band.
+	uint32_t foreign_rules, in_band_rules;
+	uint32_t n_bindings[BINDING_COUNTS];
+	uint32_t audits; // number of the audit under way, or of the last one
+	uint64_t requests, timeouts, restarts, repairs;
+	// Boot id and sequence number of what the node publishes.
+	char published_boot_id[24];
+	uint64_t published, last_seq, missed;
+	uint16_t next_same_id; // index; n_nodes: none
+};
+
+TAILQ_HEAD(relay_list, relay);
+
+struct controller_flow; // controller_monitor.c: metrics of one namespace
+
+struct hs_controller {
+	const struct hs_controller_config *config;
+	struct hs_controller_output output;
+	char boot_id[24];
+	int64_t now_ns, start_ns;
+	struct hs_api_backend backend;
+	struct hs_event_log events;
+	uint64_t seq; // number of published messages
+	uint64_t publish_lost;
+	uint64_t generation; // of the wanted rules
+	uint64_t calls;	     // ids of calls
+
+	struct controller_node *nodes;
+	// The work that one step may do, so that clients need not wait: calls. An audit that begins
+	// counts as many calls.
+	int budget;
+	unsigned first_node; // the node that has the next turn
+	struct controller_rule_list rules;
+	void *rules_by_ns; // a tree of tsearch(3)
+	bool configuring;  // while the configuration's requests are read
+	bool starting;	   // what is wanted now comes from an earlier process
+	unsigned n_rules;  // without the deleted rules
+	unsigned n_kept;   // number of rules in a snapshot
+	json_t *removed;   // "on" of each rule that the current request removed, to restore it
+
+	struct hs_qos *qos;
+	void *flows_by_ns; // a tree of tsearch(3)
+	TAILQ_HEAD(flow_list, controller_flow) flows;
+	// Flows of rules that nobody here wants, the most recently heard last. The first gives way.
+	TAILQ_HEAD(learned_list, controller_flow) guests;
+	unsigned n_flows;
+	uint16_t *by_id; // node_id -> index of a node, n_nodes: none
+	struct controller_monitor_counters {
+		uint64_t messages, reports, windows, bad, unknown_node, refused, ahead, replaced;
+	} monitored;
+
+	struct relay_list relays;
+	uint64_t relay_ids;
+	// A question for the nodes that hs_api_handle came across; HS_VERB_COUNT if none.
+	enum hs_api_verb relay_wanted;
+	struct hs_api_args relay_args;
+};
+
+// ---- controller_node.c ----
+
+int controller_open_nodes(struct hs_controller *controller);
+void controller_close_nodes(struct hs_controller *controller);
+// Sends {"id": ..., verb: content} if there is room and a connection. Takes ownership of content.
+// Returns 0 or -EAGAIN.
+int controller_call(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const char *verb, json_t *content);
+void controller_step_node(struct hs_controller *controller, struct controller_node *node);
+int64_t controller_node_next_ns(
+		const struct hs_controller *controller, const struct controller_node *node);
+// Asks the node now, because something was heard of it.
+void controller_look_at_node(struct hs_controller *controller, struct controller_node *node);
+void controller_shift_node(struct controller_node *node, int64_t ns);
+json_t *controller_node_json(
+		const struct hs_controller *controller, const struct controller_node *node);
+void controller_answered(
+		struct hs_controller *controller, struct controller_node *node, json_t *reply);
+
+// ---- controller_rule.c ----
+
+struct controller_rule *controller_find_rule(struct hs_controller *controller, uint32_t ns_id);
+// Wants a rule at the nodes of `on` (checked and borrowed; NULL: all). It replaces what was wanted
+// under this ns_id before and is not yet removed from its nodes. Returns 0 or -ENOMEM.
+int controller_want(struct hs_controller *controller, const struct hs_rule *rule, const json_t *on);
+void controller_change(struct hs_controller *controller, struct controller_rule *rule);
+void controller_unwant(struct hs_controller *controller, struct controller_rule *rule);
+// Removes the binding, because the node has removed the rule. The rule may end with it.
+void controller_drop_binding(struct hs_controller *controller, struct binding *binding);
+struct binding *controller_find_binding(
+		struct hs_controller *controller, uint32_t ns_id, unsigned node);
+void controller_forget_rules(struct hs_controller *controller);
+void controller_set_state(struct hs_controller *controller, struct binding *binding,
+		enum binding_state state);
+// Returns whether the rule is not wanted at this binding.
+static inline bool controller_binding_leaves(const struct binding *binding)
+{
+	return binding->leaving;
+}
+// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "/on…".
+int controller_check_on(
+		const struct hs_controller_config *config, const json_t *on, struct hs_error *err);
+json_t *controller_rule_json(
+		const struct hs_controller *controller, const struct controller_rule *rule);
+// Are two rules the same, in the fields that may change, in the others?
+bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b);
+bool controller_same_switches(const struct hs_rule *a, const struct hs_rule *b);
+bool controller_same(const struct hs_rule *a, const struct hs_rule *b);
+// Returns whether the rule had this flow before this process.
+bool controller_was_flow(const struct controller_rule *rule, const struct hs_rule *found);
+
+// ---- controller_repair.c ----
+
+// Queues a binding: what is wanted has changed, or differs from what is there.
+void controller_queue(struct hs_controller *controller, struct binding *binding);
+// The node is another than the one that was known: nothing is sure about what it has.
+void controller_found_anew(struct hs_controller *controller, struct controller_node *node);
+// The same after a change that was not ours: many of them take a tenth of the time at most.
+void controller_suspect(struct hs_controller *controller, struct controller_node *node);
+// Sends the needed calls as far as the node accepts them.
+void controller_repair(struct hs_controller *controller, struct controller_node *node);
+// Handle calls of these kinds that were answered (`error` NULL: done), or came too late (_lost).
+void controller_repaired(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, json_t *error);
+void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call);
+
+// ---- controller_monitor.c ----
+
+int controller_open_monitor(struct hs_controller *controller);
+void controller_close_monitor(struct hs_controller *controller);
+void controller_step_monitor(struct hs_controller *controller);
+// Removes the metrics of a rule that is no longer wanted.
+void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
+bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);
+int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+json_t *controller_monitor_json(const struct hs_controller *controller);
+
+// ---- controller_verbs.c ----
+
+void controller_open_verbs(struct hs_controller *controller);
+
+// ---- controller_relay.c ----
+
+// Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
+// The whole reply goes to `token`.
+void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
+		enum hs_api_verb verb, const struct hs_api_args *args);
+// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
+void controller_shift_relays(struct hs_controller *controller, int64_t ns);
+void controller_relayed(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, json_t *error);
+void controller_step_relays(struct hs_controller *controller);
+int64_t controller_relays_next_ns(const struct hs_controller *controller);
+void controller_close_relays(struct hs_controller *controller);
+
+// ---- controller.c ----
+
+void controller_set_time(struct hs_controller *controller, int64_t now_ns);
+
+// Adds seq and boot_id to the content, publishes the message and releases it. Returns 0 or -EAGAIN.
+int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
+		json_t *content);

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Questions that only the nodes can answer: asked at all reachable nodes and answered together.
+#include "controller_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The most bytes that one question may collect. Nodes that answer later are named and must be asked
+// directly.
+#define MAX_BYTES (4u << 20)
+
+struct text {
+	char *bytes;
+	size_t len, size;
+	bool no_memory;
+};
+
+struct relay {
+	uint64_t number;
+	void *token;
+	json_t *reply, *answer; // the whole reply, and the part of it that the nodes answer
+	enum hs_api_verb verb;
+	unsigned waiting;
+	int64_t end_ns;
+	struct text answers; // members of an object: of nodes' answers, as JSON, to cost their
+			     // bytes
+	bool fine;	     // all of them report so
+	json_t *errors, *unreachable;
+	TAILQ_ENTRY(relay) order;
+};
+
+// ---- text ----
+
+static int add(const char *bytes, size_t n, void *data)
+{
+	struct text *text = data;
+
+	if (text->size < text->len + n + 1) {
+		size_t size = 2 * (text->len + n + 1);
+		char *more = realloc(text->bytes, size);
+		text->no_memory |= !more;
+		if (!more)
+			return -1;
+		text->bytes = more;
+		text->size = size;
+	}
+	memcpy(text->bytes + text->len, bytes, n);
+	text->len += n;
+	text->bytes[text->len] = '\0';
+	return 0;
+}
+
+static void add_text(struct text *text, const char *bytes)
+{
+	add(bytes, strlen(bytes), text);
+}
+
+static void add_json(struct text *text, const json_t *json)
+{
+	if (json_dump_callback(json, add, text, HS_API_DUMP | JSON_ENCODE_ANY))
+		text->no_memory = true;
+}
+
+static void add_name(struct text *text, const char *name)
+{
+	json_t *json = json_string(name);
+
+	add_json(text, json);
+	add_text(text, ":");
+	json_decref(json);
+}
+
+// ---- the reply ----
+
+static void fill(struct relay *relay)
+{
+	json_object_clear(relay->answer);
+	if (json_object_size(relay->errors))
+		json_object_set(relay->answer, "errors", relay->errors);
+	if (json_array_size(relay->unreachable))
+		json_object_set(relay->answer, "unreachable", relay->unreachable);
+	if (relay->verb == HS_VERB_AUDIT)
+		json_object_set_new(relay->answer, "ok",
+				json_boolean(relay->fine && json_object_size(relay->errors) == 0 &&
+						json_array_size(relay->unreachable) == 0));
+}
+
+// Writes the nodes' answers in front of the members of the relay's own object.
+static void add_answer(struct text *text, const struct relay *relay)
+{
+	const char *key;
+	json_t *value;
+
+	add_text(text, "{\"nodes\":{");
+	add(relay->answers.bytes ? relay->answers.bytes : "", relay->answers.len, text);
+	add_text(text, "}");
+	json_object_foreach (relay->answer, key, value) {
+		add_text(text, ",");
+		add_name(text, key);
+		add_json(text, value);
+	}
+	add_text(text, "}");
+}
+
+static void add_ok(struct text *text, const struct relay *relay)
+{
+	json_t *ok = json_object_get(relay->reply, "ok"), *entry;
+	size_t i;
+
+	if (ok == relay->answer) {
+		add_answer(text, relay);
+		return;
+	}
+	json_array_foreach (ok, i, entry) {
+		add_text(text, i ? "," : "[");
+		if (entry == relay->answer)
+			add_answer(text, relay);
+		else
+			add_json(text, entry);
+	}
+	add_text(text, "]");
+}
+
+static struct text reply_of(const struct relay *relay)
+{
+	struct text text = {.no_memory = relay->answers.no_memory};
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (relay->reply, key, value) {
+		add_text(&text, text.len ? "," : "{");
+		add_name(&text, key);
+		if (strcmp(key, "ok") == 0)
+			add_ok(&text, relay);
+		else
+			add_json(&text, value);
+	}
+	add_text(&text, "}");
+	return text;
+}
+
+static void finish(struct hs_controller *controller, struct relay *relay)
+{
+	fill(relay);
+	struct text text = reply_of(relay);
+	TAILQ_REMOVE(&controller->relays, relay, order);
+	controller->output.reply(controller->output.context, relay->token,
+			text.no_memory ? NULL : text.bytes);
+	free(text.bytes);
+	free(relay->answers.bytes);
+	json_decref(relay->reply);
+	json_decref(relay->errors);
+	json_decref(relay->unreachable);
+	free(relay);
+}
+
+static void miss(struct relay *relay, const struct controller_node *node)
+{
+	json_array_append_new(relay->unreachable, json_string(node->config->name));
+}
+
+static json_t *content_of(enum hs_api_verb verb, const struct hs_api_args *args)
+{
+	if (verb == HS_VERB_INT_GET)
+		return json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	return json_object();
+}
+
+static void ask(struct hs_controller *controller, struct relay *relay, struct controller_node *node,
+		const struct hs_api_args *args)
+{
+	struct call call = {.kind = CALL_RELAY, .of = relay->number};
+
+	if (node->reachable && node->n_relays >= CALLS_RELAY)
+		json_object_set_new(relay->errors, node->config->name,
+				json_pack("{s:s, s:s}", "code", "busy", "message",
+						"too many questions are under way at this node"));
+	else if (node->reachable &&
+			controller_call(controller, node, &call, hs_api_verb_name(relay->verb),
+					content_of(relay->verb, args)) == 0)
+		relay->waiting++;
+	else
+		miss(relay, node);
+}
+
+void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
+		enum hs_api_verb verb, const struct hs_api_args *args)
+{
+	struct relay *relay = calloc(1, sizeof(*relay));
+
+	if (!relay) {
+		controller->output.reply(controller->output.context, token, NULL);
+		json_decref(reply);
+		return;
+	}
+	relay->number = ++controller->relay_ids;
+	relay->token = token;
+	relay->reply = reply;
+	relay->answer = answer;
+	relay->verb = verb;
+	relay->end_ns = controller->now_ns + controller->config->timeout_ms * INT64_C(1000000);
+	relay->fine = true;
+	relay->errors = json_object();
+	relay->unreachable = json_array();
+	TAILQ_INSERT_TAIL(&controller->relays, relay, order);
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		ask(controller, relay, &controller->nodes[i], args);
+	if (!relay->waiting)
+		finish(controller, relay);
+}
+
+static struct relay *find(struct hs_controller *controller, uint64_t number)
+{
+	struct relay *relay;
+
+	TAILQ_FOREACH (relay, &controller->relays, order)
+		if (relay->number == number)
+			return relay;
+	return NULL;
+}
+
+static void take_answer(struct relay *relay, const struct controller_node *node, const json_t *ok)
+{
+	struct text *answers = &relay->answers;
+
+	if (answers->len + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
+		json_object_set_new(relay->errors, node->config->name,
+				json_pack("{s:s, s:s}", "code", "too_large", "message",
+						"the answers of the other nodes have 4 MiB "
+						"already: ask "
+						"this node itself"));
+		return;
+	}
+	if (answers->len)
+		add_text(answers, ",");
+	add_name(answers, node->config->name);
+	add_json(answers, ok);
+	relay->fine &= json_is_true(json_object_get(ok, "ok"));
+}
+
+void controller_relayed(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, json_t *error)
+{
+	struct relay *relay = find(controller, call->of);
+
+	if (!relay)
+		return;
+	if (ok)
+		take_answer(relay, node, ok);
+	else if (error)
+		json_object_set(relay->errors, node->config->name, error);
+	else
+		miss(relay, node);
+	if (--relay->waiting == 0)
+		finish(controller, relay);
+}
+
+static bool is_asked(const struct controller_node *node, const struct relay *relay)
+{
+	for (unsigned i = 0; i < node->n_calls; i++) {
+		const struct call *call = &node->calls[(node->first_call + i) % CALLS_AT_ONCE];
+		if (call->kind == CALL_RELAY && call->of == relay->number)
+			return true;
+	}
+	return false;
+}
+
+// A node that has not answered by now counts as unreachable.
+static void give_up(struct hs_controller *controller, struct relay *relay)
+{
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		if (is_asked(&controller->nodes[i], relay))
+			miss(relay, &controller->nodes[i]);
+	finish(controller, relay);
+}
+
+void controller_shift_relays(struct hs_controller *controller, int64_t ns)
+{
+	struct relay *relay;
+
+	TAILQ_FOREACH (relay, &controller->relays, order)
+		relay->end_ns += ns;
+}
+
+void controller_step_relays(struct hs_controller *controller)
+{
+	struct relay *relay, *next;
+
+	for (relay = TAILQ_FIRST(&controller->relays); relay; relay = next) {
+		next = TAILQ_NEXT(relay, order);
+		if (controller->now_ns >= relay->end_ns)
+			give_up(controller, relay);
+	}
+}
+
+int64_t controller_relays_next_ns(const struct hs_controller *controller)
+{
+	const struct relay *first = TAILQ_FIRST(&controller->relays);
+
+	return first ? first->end_ns : INT64_MAX;
+}
+
+void controller_close_relays(struct hs_controller *controller)
+{
+	while (!TAILQ_EMPTY(&controller->relays))
+		give_up(controller, TAILQ_FIRST(&controller->relays));
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a node has, what it should have, and the calls that resolve the difference. A difference is
+// repaired if it is ours (a change that the node missed). If somebody else made it, it is shown as
+// a conflict and left alone, so that two controllers do not fight.
+#include "controller_parts.h"
+
+#include "rule_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 250 // rules, which take two milliseconds
+#define COST 64	 // of beginning an audit, in calls
+
+#define SECOND_NS INT64_C(1000000000)
+#define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
+#define SHARE	  9		   // pause between two audits for others' changes, in audits
+
+void controller_queue(struct hs_controller *controller, struct binding *binding)
+{
+	struct controller_node *node = &controller->nodes[binding->node];
+
+	if (binding->state == BINDING_UNKNOWN)
+		return; // the audit will compare with what is wanted then
+	binding->touched = node->audits;
+	if (binding->queued)
+		return;
+	binding->queued = true;
+	TAILQ_INSERT_TAIL(&node->queue, binding, in_queue);
+}
+
+static void unqueue(struct controller_node *node, struct binding *binding)
+{
+	if (!binding->queued)
+		return;
+	TAILQ_REMOVE(&node->queue, binding, in_queue);
+	binding->queued = false;
+}
+
+// ---- finding out ----
+
+static void want_audit(struct hs_controller *controller, struct controller_node *node)
+{
+	if (node->auditing)
+		node->audit_again = true;
+	else if (node->next_audit_ns > controller->now_ns)
+		node->next_audit_ns = controller->now_ns;
+}
+
+// Marks a binding so that an audit finds out what is there.
+static void doubt(struct hs_controller *controller, struct binding *binding)
+{
+	struct controller_node *node = &controller->nodes[binding->node];
+
+	controller_set_state(controller, binding, BINDING_UNKNOWN);
+	unqueue(node, binding);
+	want_audit(controller, node);
+}
+
+void controller_suspect(struct hs_controller *controller, struct controller_node *node)
+{
+	int64_t due_ns = node->audit_start_ns + node->audit_pause_ns;
+
+	if (due_ns < controller->now_ns)
+		due_ns = controller->now_ns;
+	if (node->auditing)
+		node->audit_again = true;
+	else if (node->next_audit_ns > due_ns)
+		node->next_audit_ns = due_ns;
+}
+
+// Calls that were sent to the node in its present life stay under way, and tell more than the
+// audit.
+void controller_found_anew(struct hs_controller *controller, struct controller_node *node)
+{
+	struct binding *binding;
+
+	TAILQ_FOREACH (binding, &node->bindings, at_node)
+		controller_set_state(controller, binding, BINDING_UNKNOWN);
+	while ((binding = TAILQ_FIRST(&node->queue)))
+		unqueue(node, binding);
+	node->auditing = false;
+	want_audit(controller, node);
+}
+
+static void cut_audit_short(
+		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns)
+{
+	node->auditing = false;
+	node->next_audit_ns = controller->now_ns + pause_ns;
+}
+
+static void ask_page(struct hs_controller *controller, struct controller_node *node)
+{
+	struct call call = {.kind = CALL_LIST, .of = node->audits};
+	json_t *content = json_pack(
+			"{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit", PAGE);
+
+	if (controller_call(controller, node, &call, "int_list", content) < 0)
+		cut_audit_short(controller, node, RETRY_NS);
+}
+
+static void begin_audit(struct hs_controller *controller, struct controller_node *node)
+{
+	controller->budget -= COST;
+	node->auditing = true;
+	node->audit_again = false;
+	node->audit_offset = 0;
+	node->foreign_rules = node->in_band_rules = 0;
+	node->audit_start_ns = controller->now_ns;
+	node->next_audit_ns = controller->now_ns + controller->config->audit_s * SECOND_NS;
+	node->audits++;
+	ask_page(controller, node);
+}
+
+static void forget_unsure(struct binding *binding)
+{
+	free(binding->unsure);
+	binding->unsure = NULL;
+}
+
+static bool set_unsure(struct binding *binding, const struct hs_rule *rule)
+{
+	if (!binding->unsure)
+		binding->unsure = malloc(sizeof(*binding->unsure));
+	if (binding->unsure)
+		*binding->unsure = *rule;
+	return binding->unsure != NULL;
+}
+
+static bool is_touched(const struct controller_node *node, const struct binding *binding)
+{
+	return binding->calling || binding->touched == node->audits;
+}
+
+static void forget_doubts(struct binding *binding)
+{
+	forget_unsure(binding);
+	binding->inherited = binding->force = false;
+}
+
+static void set_known(struct hs_controller *controller, struct binding *binding,
+		const struct hs_rule *rule)
+{
+	forget_doubts(binding);
+	controller_set_state(controller, binding, BINDING_PRESENT);
+	binding->known = *rule;
+	binding->is_known = true;
+	free(binding->code);
+	binding->code = NULL;
+}
+
+static void set_missing(struct hs_controller *controller, struct binding *binding)
+{
+	controller_set_state(controller, binding, BINDING_MISSING);
+	controller_queue(controller, binding);
+}
+
+static void tell_conflict(struct hs_controller *controller, struct binding *binding)
+{
+	const char *name = controller->config->nodes[binding->node].name;
+
+	forget_doubts(binding);
+	binding->is_known = false;
+	controller_set_state(controller, binding, BINDING_CONFLICT);
+	if (binding->told)
+		return;
+	binding->told = true;
+	hs_controller_event(controller, "rule_conflict",
+			json_pack("{s:s, s:I}", "node", name, "ns_id",
+					(json_int_t)binding->rule->rule.ns_id),
+			"node \"%s\" has another rule with ns_id %u; it is left alone", name,
+			binding->rule->rule.ns_id);
+}
+
+// Returns whether our own calls can have caused `found`.
+static bool is_ours(const struct binding *binding, const struct hs_rule *found)
+{
+	if (binding->is_known && controller_same(found, &binding->known))
+		return true;
+	if (binding->unsure && controller_same(found, binding->unsure))
+		return true;
+	// It is unknown which of the changes before this process it has received.
+	return binding->inherited && (controller_same_flow(found, &binding->rule->rule) ||
+						     controller_was_flow(binding->rule, found));
+}
+
+// Handles the finding that the node has `found` under the binding's ns_id.
+static void compare(struct hs_controller *controller, struct binding *binding,
+		const struct hs_rule *found)
+{
+	const struct hs_rule *wanted = &binding->rule->rule;
+	bool same_flow = controller_same_flow(found, wanted);
+	bool ours = is_ours(binding, found) || (same_flow && binding->force);
+
+	if (controller_binding_leaves(binding)) {
+		if (!ours && !(same_flow && binding->rule->deleted)) {
+			controller_drop_binding(
+					controller, binding); // it belongs to somebody else now
+			return;
+		}
+	} else if (!ours && !controller_same(found, wanted)) {
+		tell_conflict(controller, binding);
+		return;
+	}
+	set_known(controller, binding, found);
+	binding->told = false;
+	if (controller_binding_leaves(binding) || !controller_same(found, wanted))
+		controller_queue(controller, binding);
+}
+
+static bool came_in_band(const json_t *ids, uint32_t ns_id)
+{
+	size_t i;
+	json_t *id;
+
+	json_array_foreach (ids, i, id)
+		if (json_integer_value(id) == ns_id)
+			return true;
+	return false;
+}
+
+static void count_other(struct hs_controller *controller, struct controller_node *node,
+		uint32_t ns_id, bool in_band)
+{
+	const struct controller_rule *rule = controller_find_rule(controller, ns_id);
+
+	if (in_band && rule && !rule->deleted && rule->rule.in_band)
+		node->in_band_rules++;
+	else
+		node->foreign_rules++;
+}
+
+static void see_listed(struct hs_controller *controller, struct controller_node *node,
+		const json_t *listed, const json_t *in_band_ids)
+{
+	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(listed, "ns_id"));
+	bool in_band = came_in_band(in_band_ids, ns_id);
+	struct binding *binding = controller_find_binding(controller, ns_id, node->index);
+	struct hs_error err = {0};
+	struct hs_rule rule;
+
+	if (!binding) {
+		count_other(controller, node, ns_id, in_band);
+		return;
+	}
+	// Skip touched rules: a change is on its way, or happened behind the page. Skip rules that
+	// came in band: nobody asked the node for them, they expire by themselves, and they give
+	// way.
+	if (is_touched(node, binding) || in_band)
+		return;
+	binding->touched = node->audits;
+	if (hs_rule_from_json(listed, &rule, &err) == 0)
+		compare(controller, binding, &rule);
+	else if (controller_binding_leaves(binding)) // from a node with newer software than ours
+		controller_drop_binding(controller, binding);
+	else
+		tell_conflict(controller, binding);
+}
+
+// Rules that the whole list did not contain are not there.
+static void end_audit(struct hs_controller *controller, struct controller_node *node)
+{
+	struct binding *binding, *next;
+
+	node->auditing = false;
+	node->audit_pause_ns = (controller->now_ns - node->audit_start_ns) * (SHARE + 1);
+	for (binding = TAILQ_FIRST(&node->bindings); binding; binding = next) {
+		next = TAILQ_NEXT(binding, at_node);
+		if (is_touched(node, binding))
+			continue;
+		if (controller_binding_leaves(binding))
+			controller_drop_binding(controller, binding);
+		else
+			set_missing(controller, binding);
+	}
+	if (node->audit_again)
+		controller_suspect(controller, node);
+}
+
+static void take_page(
+		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
+{
+	const json_t *next = json_object_get(ok, "next");
+	const json_t *in_band_ids = json_object_get(ok, "in_band");
+	size_t i;
+	json_t *listed;
+
+	json_array_foreach (json_object_get(ok, "rules"), i, listed)
+		see_listed(controller, node, listed, in_band_ids);
+	uint64_t offset = (uint64_t)json_integer_value(next);
+	if (!next) {
+		end_audit(controller, node);
+		return;
+	}
+	if (offset <= node->audit_offset) {
+		cut_audit_short(controller, node, SECOND_NS);
+		return;
+	}
+	node->audit_offset = offset;
+	ask_page(controller, node);
+}
+
+static void take_list(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok)
+{
+	if (!node->auditing || call->of != node->audits)
+		return; // of an audit that was given up
+	if (ok)
+		take_page(controller, node, ok);
+	else
+		cut_audit_short(controller, node, SECOND_NS);
+}
+
+// ---- mending ----
+
+static json_t *update_of(const struct hs_rule *rule)
+{
+	json_t *all = hs_rule_to_json(rule), *update = json_object();
+	static const char *const keys[] = {"ns_id", "transmit_report", "piggyback_report",
+			"extract_report", "hop_enabled", "mode", "mode_setting", "fields"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		json_object_set(update, keys[i], json_object_get(all, keys[i]));
+	if (!rule->fields) // the node's own fields apply again
+		json_object_set_new(update, "fields", json_null());
+	json_decref(all);
+	return update;
+}
+
+static int call_for(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, enum call_kind kind)
+{
+	static const char *const verbs[] = {
+			[CALL_INSTALL] = "int_request",
+			[CALL_UPDATE] = "int_update",
+			[CALL_DELETE] = "int_delete",
+			[CALL_LOOK] = "int_get",
+	};
+	const struct hs_rule *rule = &binding->rule->rule;
+	if ((kind == CALL_INSTALL || kind == CALL_UPDATE) && !set_unsure(binding, rule))
+		return -EAGAIN;
+	struct call call = {.kind = kind, .ns_id = rule->ns_id, .rule = *rule};
+	json_t *content = kind == CALL_INSTALL ? hs_rule_to_json(rule)
+			  : kind == CALL_UPDATE
+					  ? update_of(rule)
+					  : json_pack("{s:I}", "ns_id", (json_int_t)rule->ns_id);
+
+	int rc = controller_call(controller, node, &call, verbs[kind], content);
+	binding->calling |= rc == 0;
+	binding->touched = node->audits; // a page that is on its way is older
+	controller->budget--;
+	if (rc < 0)
+		forget_unsure(binding);
+	return rc;
+}
+
+// Returns whether nothing of ours has to be removed there.
+static bool has_gone(const struct binding *binding)
+{
+	return binding->state == BINDING_MISSING || binding->state == BINDING_CONFLICT ||
+	       (binding->state == BINDING_REFUSED && !binding->is_known);
+}
+
+// Returns the call that the binding needs, or CALL_NONE.
+static enum call_kind needed(const struct binding *binding)
+{
+	const struct hs_rule *wanted = &binding->rule->rule;
+
+	if (controller_binding_leaves(binding))
+		return CALL_DELETE;
+	if (has_gone(binding))
+		return CALL_INSTALL;
+	if (!controller_same_flow(&binding->known, wanted))
+		return CALL_DELETE;
+	return controller_same_switches(&binding->known, wanted) ? CALL_NONE : CALL_UPDATE;
+}
+
+// Returns 0 if the binding's call is on its way or none is needed, and -EAGAIN if it has to wait.
+static int mend(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding)
+{
+	if (controller_binding_leaves(binding) && has_gone(binding)) {
+		controller_drop_binding(controller, binding);
+		return 0;
+	}
+	enum call_kind kind = needed(binding);
+	if (kind != CALL_NONE && node->n_calls >= CALLS_REPAIR)
+		return -EAGAIN;
+	int rc = kind == CALL_NONE ? 0 : call_for(controller, node, binding, kind);
+	if (rc == 0)
+		unqueue(node, binding);
+	return rc;
+}
+
+void controller_repair(struct hs_controller *controller, struct controller_node *node)
+{
+	struct binding *binding, *next;
+
+	if (!node->reachable)
+		return;
+	if (!node->auditing && controller->now_ns >= node->next_audit_ns && controller->budget > 0)
+		begin_audit(controller, node);
+	for (binding = TAILQ_FIRST(&node->queue); binding && controller->budget > 0;
+			binding = next) {
+		next = TAILQ_NEXT(binding, in_queue);
+		if (!binding->calling && mend(controller, node, binding) < 0)
+			return;
+	}
+}
+
+// ---- answers ----
+
+static bool is_code(const json_t *error, const char *code)
+{
+	const char *found = json_string_value(json_object_get(error, "code"));
+	return found && strcmp(found, code) == 0;
+}
+
+// Reports the refusal once, not at every attempt.
+static void refused(struct hs_controller *controller, struct binding *binding, const json_t *error)
+{
+	const char *name = controller->config->nodes[binding->node].name;
+	const char *code = json_string_value(json_object_get(error, "code"));
+	const char *message = json_string_value(json_object_get(error, "message"));
+
+	controller_set_state(controller, binding, BINDING_REFUSED);
+	code = code ? code : "refused";
+	if (binding->code && strcmp(binding->code, code) == 0)
+		return;
+	free(binding->code);
+	binding->code = strdup(code);
+	hs_controller_event(controller, "rule_refused",
+			json_pack("{s:s, s:I, s:s}", "node", name, "ns_id",
+					(json_int_t)binding->rule->rule.ns_id, "code", code),
+			"node \"%s\" refused ns_id %u: %s", name, binding->rule->rule.ns_id,
+			message ? message : code);
+}
+
+static void done(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, const struct call *call)
+{
+	set_known(controller, binding, &call->rule);
+	binding->told = false;
+	node->repairs++;
+}
+
+static void installed(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, const struct call *call, const json_t *error)
+{
+	if (!error) {
+		done(controller, node, binding, call);
+	} else if (is_code(error, "ns_in_use")) {
+		if (call_for(controller, node, binding, CALL_LOOK) < 0)
+			doubt(controller, binding);
+	} else {
+		refused(controller, binding, error);
+	}
+}
+
+static void updated(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, const struct call *call, const json_t *error)
+{
+	if (!error)
+		done(controller, node, binding, call);
+	else if (is_code(error, "no_such_rule"))
+		set_missing(controller, binding);
+	else
+		refused(controller, binding, error);
+}
+
+static void removed(struct hs_controller *controller, struct controller_node *node,
+		struct binding *binding, const json_t *error)
+{
+	if (error && !is_code(error, "no_such_rule")) {
+		refused(controller, binding, error);
+		return;
+	}
+	node->repairs++;
+	binding->is_known = false;
+	if (controller_binding_leaves(binding))
+		controller_drop_binding(controller, binding);
+	else
+		set_missing(controller, binding); // replaced
+}
+
+static void looked(struct hs_controller *controller, struct binding *binding, const json_t *ok)
+{
+	struct hs_error err = {0};
+	struct hs_rule rule;
+
+	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
+		compare(controller, binding, &rule);
+	else
+		doubt(controller, binding); // gone meanwhile
+}
+
+void controller_repaired(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, json_t *error)
+{
+	if (call->kind == CALL_LIST) {
+		take_list(controller, node, call, error ? NULL : ok);
+		return;
+	}
+	struct binding *binding = controller_find_binding(controller, call->ns_id, node->index);
+	if (!binding)
+		return;
+	binding->calling = false;
+	binding->touched = node->audits;
+	if (error && call->kind != CALL_DELETE)
+		forget_unsure(binding); // the call was not done
+	if (call->kind == CALL_INSTALL)
+		installed(controller, node, binding, call, error);
+	else if (call->kind == CALL_UPDATE)
+		updated(controller, node, binding, call, error);
+	else if (call->kind == CALL_DELETE)
+		removed(controller, node, binding, error);
+	else
+		looked(controller, binding, error ? NULL : ok);
+}
+
+// It is unknown whether the call was done.
+void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call)
+{
+	if (call->kind == CALL_LIST) {
+		if (node->auditing && call->of == node->audits)
+			cut_audit_short(controller, node, 0);
+		return;
+	}
+	struct binding *binding = controller_find_binding(controller, call->ns_id, node->index);
+	if (!binding)
+		return;
+	binding->calling = false;
+	doubt(controller, binding);
+}

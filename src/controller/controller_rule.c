@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is wanted: rules, the nodes that they belong to, and the state at each of these nodes.
+#include "controller_parts.h"
+
+#include "rule_field.h"
+#include "rule_json.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- comparing ----
+
+static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool changeable)
+{
+	for (size_t i = 0; i < hs_rule_n_fields; i++) {
+		const struct hs_rule_field *field = &hs_rule_fields[i];
+		if ((field->update_has != 0) != changeable)
+			continue;
+		if (memcmp((const char *)a + field->offset, (const char *)b + field->offset,
+				    field->bytes) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return same_fields(a, b, false);
+}
+
+bool controller_same_switches(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return same_fields(a, b, true);
+}
+
+bool controller_same(const struct hs_rule *a, const struct hs_rule *b)
+{
+	return controller_same_flow(a, b) && controller_same_switches(a, b);
+}
+
+// ---- targets ----
+
+// Calls back for each node that `on` names.
+static void each_target(const struct hs_controller_config *config, const json_t *on,
+		void (*each)(void *context, unsigned node), void *context)
+{
+	const json_t *path = json_object_get(on, "path"), *nodes = json_object_get(on, "nodes"),
+		     *source = json_object_get(on, "source");
+
+	if (path) {
+		const struct hs_controller_path *found =
+				hs_controller_config_path(config, json_string_value(path));
+		for (unsigned i = 0; found && i < found->n; i++)
+			each(context, found->nodes[i]);
+	} else if (nodes || source) {
+		size_t n = nodes ? json_array_size(nodes) : 1;
+		for (size_t i = 0; i < n; i++) {
+			const json_t *name = nodes ? json_array_get(nodes, i) : source;
+			int node = hs_controller_config_node(config, json_string_value(name));
+			if (node >= 0)
+				each(context, (unsigned)node);
+		}
+	} else {
+		for (unsigned i = 0; i < config->n_nodes; i++)
+			each(context, i);
+	}
+}
+
+static int check_name(const struct hs_controller_config *config, const json_t *name,
+		const char *path, struct hs_error *err)
+{
+	if (!json_is_string(name))
+		return hs_error_set(err, "wrong_type", path, "the name of a node",
+				"%s is not of type string", path + 1);
+	if (hs_controller_config_node(config, json_string_value(name)) < 0)
+		return hs_error_set(err, "bad_value", path, "the name of a node",
+				"no node is called \"%.64s\"", json_string_value(name));
+	return 0;
+}
+
+static int check_names(
+		const struct hs_controller_config *config, const json_t *list, struct hs_error *err)
+{
+	if (!json_is_array(list) || json_array_size(list) == 0)
+		return hs_error_set(err, "wrong_type", "/on/nodes", "a list of names of nodes",
+				"on.nodes is not a list with a name in it");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		char path[40];
+		snprintf(path, sizeof(path), "/on/nodes/%zu", i);
+		int rc = check_name(config, json_array_get(list, i), path, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int check_path(
+		const struct hs_controller_config *config, const json_t *name, struct hs_error *err)
+{
+	if (!json_is_string(name))
+		return hs_error_set(err, "wrong_type", "/on/path", "the name of a path",
+				"on.path is not of type string");
+	if (!hs_controller_config_path(config, json_string_value(name)))
+		return hs_error_set(err, "bad_value", "/on/path", "the name of a path",
+				"no path is called \"%.64s\"", json_string_value(name));
+	return 0;
+}
+
+int controller_check_on(
+		const struct hs_controller_config *config, const json_t *on, struct hs_error *err)
+{
+	static const char allowed[] = "{\"path\": NAME}, {\"nodes\": [NAME, ...]} or "
+				      "{\"source\": NAME}";
+	const json_t *value;
+
+	if (!on)
+		return 0;
+	if (!json_is_object(on) || json_object_size(on) != 1)
+		return hs_error_set(err, json_is_object(on) ? "bad_value" : "wrong_type", "/on",
+				allowed, "on is not an object with one member");
+	if ((value = json_object_get(on, "path")))
+		return check_path(config, value, err);
+	if ((value = json_object_get(on, "nodes")))
+		return check_names(config, value, err);
+	if ((value = json_object_get(on, "source")))
+		return check_name(config, value, "/on/source", err);
+	return hs_error_set(err, "unknown_field", "/on", allowed, "on has none of these members");
+}
+
+// ---- rules ----
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct controller_rule *left = a, *right = b;
+	return (left->rule.ns_id > right->rule.ns_id) - (left->rule.ns_id < right->rule.ns_id);
+}
+
+struct controller_rule *controller_find_rule(struct hs_controller *controller, uint32_t ns_id)
+{
+	struct controller_rule key = {.rule = {.ns_id = ns_id}};
+	void *found = tfind(&key, &controller->rules_by_ns, by_ns);
+	return found ? *(struct controller_rule **)found : NULL;
+}
+
+static void free_rule(struct controller_rule *rule)
+{
+	if (!rule)
+		return;
+	json_decref(rule->target.on);
+	free(rule->history);
+	free(rule->bindings);
+	free(rule);
+}
+
+static void remove_rule(struct hs_controller *controller, struct controller_rule *rule)
+{
+	controller->n_kept -= !rule->configured;
+	tdelete(rule, &controller->rules_by_ns, by_ns);
+	TAILQ_REMOVE(&controller->rules, rule, order);
+	free_rule(rule);
+}
+
+// Adds a rule without bindings to the tree. Returns NULL if memory is out.
+static struct controller_rule *add_rule(
+		struct hs_controller *controller, const struct hs_rule *rule)
+{
+	struct controller_rule *added = calloc(1, sizeof(*added));
+
+	if (!added)
+		return NULL;
+	added->rule = *rule;
+	added->configured = true;
+	if (!tsearch(added, &controller->rules_by_ns, by_ns)) {
+		free_rule(added);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&controller->rules, added, order);
+	return added;
+}
+
+static void set_configured(
+		struct hs_controller *controller, struct controller_rule *rule, bool configured)
+{
+	controller->n_kept += rule->configured;
+	rule->configured = configured;
+	controller->n_kept -= configured;
+}
+
+// ---- bindings ----
+
+// Returns the position of the node's binding, or where it would be inserted.
+static unsigned search(const struct controller_rule *rule, unsigned node)
+{
+	unsigned low = 0, high = rule->n_bindings;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		if (rule->bindings[middle]->node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct binding *controller_find_binding(
+		struct hs_controller *controller, uint32_t ns_id, unsigned node)
+{
+	struct controller_rule *rule = controller_find_rule(controller, ns_id);
+	unsigned at = rule ? search(rule, node) : 0;
+
+	return rule && at < rule->n_bindings && rule->bindings[at]->node == node
+			       ? rule->bindings[at]
+			       : NULL;
+}
+
+struct adding {
+	struct hs_controller *controller;
+	struct controller_rule *rule;
+	bool failed;
+};
+
+// Makes room for one more binding, in steps: most rules have a few bindings, some have one at each
+// of 1,000 nodes.
+static bool make_room(struct controller_rule *rule)
+{
+	unsigned n = rule->n_bindings;
+
+	if (n && (n & (n - 1)))
+		return true;
+	struct binding **bindings =
+			realloc(rule->bindings, (n ? 2 * n : 1) * sizeof(struct binding *));
+	if (bindings)
+		rule->bindings = bindings;
+	return bindings != NULL;
+}
+
+static void count(struct hs_controller *controller, const struct binding *binding, int change)
+{
+	unsigned which = binding->leaving ? BINDING_LEAVING : binding->state;
+	controller->nodes[binding->node].n_bindings[which] += (uint32_t)change;
+}
+
+void controller_set_state(
+		struct hs_controller *controller, struct binding *binding, enum binding_state state)
+{
+	count(controller, binding, -1);
+	binding->state = (uint8_t)state;
+	count(controller, binding, 1);
+}
+
+static void set_leaving(struct hs_controller *controller, struct binding *binding, bool leaving)
+{
+	count(controller, binding, -1);
+	binding->leaving = leaving;
+	count(controller, binding, 1);
+}
+
+static void insert_binding(struct hs_controller *controller, struct controller_rule *rule,
+		struct binding *binding)
+{
+	unsigned at = search(rule, binding->node);
+
+	memmove(&rule->bindings[at + 1], &rule->bindings[at],
+			(rule->n_bindings++ - at) * sizeof(struct binding *));
+	rule->bindings[at] = binding;
+	TAILQ_INSERT_TAIL(&controller->nodes[binding->node].bindings, binding, at_node);
+	count(controller, binding, 1);
+}
+
+static void add_binding(void *context, unsigned node)
+{
+	struct adding *adding = context;
+	struct controller_rule *rule = adding->rule;
+	struct binding *binding =
+			controller_find_binding(adding->controller, rule->rule.ns_id, node);
+
+	if (binding) { // named twice, or left from before
+		set_leaving(adding->controller, binding, false);
+		return;
+	}
+	binding = make_room(rule) ? calloc(1, sizeof(*binding)) : NULL;
+	if (!binding) {
+		adding->failed = true;
+		return;
+	}
+	binding->rule = rule;
+	binding->node = (uint16_t)node;
+	binding->inherited = adding->controller->starting;
+	insert_binding(adding->controller, rule, binding);
+}
+
+static void free_binding(struct binding *binding)
+{
+	free(binding->unsure);
+	free(binding->code);
+	free(binding);
+}
+
+void controller_drop_binding(struct hs_controller *controller, struct binding *binding)
+{
+	struct controller_node *node = &controller->nodes[binding->node];
+	struct controller_rule *rule = binding->rule;
+
+	count(controller, binding, -1);
+	TAILQ_REMOVE(&node->bindings, binding, at_node);
+	if (binding->queued)
+		TAILQ_REMOVE(&node->queue, binding, in_queue);
+	unsigned at = search(rule, binding->node);
+	memmove(&rule->bindings[at], &rule->bindings[at + 1],
+			(--rule->n_bindings - at) * sizeof(struct binding *));
+	free_binding(binding);
+	if (rule->deleted && rule->n_bindings == 0)
+		remove_rule(controller, rule);
+}
+
+// ---- wanting ----
+
+static bool was_told(const struct binding *binding)
+{
+	return binding->calling || binding->is_known || binding->unsure || binding->inherited;
+}
+
+// Queues removals. A node that never received the rule needs none.
+static void queue_places(struct hs_controller *controller, struct controller_rule *rule)
+{
+	for (unsigned i = rule->n_bindings; i-- > 0;) {
+		struct binding *binding = rule->bindings[i];
+		if (binding->leaving && !was_told(binding))
+			controller_drop_binding(controller, binding);
+		else
+			controller_queue(controller, binding);
+	}
+}
+
+bool controller_was_flow(const struct controller_rule *rule, const struct hs_rule *found)
+{
+	for (unsigned i = 0; i < rule->n_history; i++)
+		if (controller_same_flow(&rule->history[i], found))
+			return true;
+	return false;
+}
+
+static bool remember(struct controller_rule *rule)
+{
+	if (controller_was_flow(rule, &rule->rule))
+		return true;
+	struct hs_rule *history =
+			reallocarray(rule->history, rule->n_history + 1, sizeof(*rule->history));
+	if (!history)
+		return false;
+	rule->history = history;
+	history[rule->n_history++] = rule->rule;
+	return true;
+}
+
+// Nodes have the old content until each has received the new one.
+static bool replace(struct hs_controller *controller, struct controller_rule *rule)
+{
+	bool inherited = false;
+
+	rule->replaced |= rule->n_bindings > 0;
+	for (unsigned i = 0; i < rule->n_bindings; i++) {
+		set_leaving(controller, rule->bindings[i], true);
+		inherited |= rule->bindings[i]->inherited;
+	}
+	return !inherited || remember(rule);
+}
+
+int controller_want(
+		struct hs_controller *controller, const struct hs_rule *wanted, const json_t *on)
+{
+	struct controller_rule *rule = controller_find_rule(controller, wanted->ns_id);
+	struct adding adding = {.controller = controller};
+
+	if (!rule)
+		rule = add_rule(controller, wanted);
+	if (!rule)
+		return -ENOMEM;
+	adding.failed = !replace(controller, rule);
+	rule->rule = *wanted;
+	rule->deleted = false;
+	set_configured(controller, rule, controller->configuring);
+	json_decref(rule->target.on);
+	rule->target.on = on ? json_deep_copy(on) : NULL;
+	adding.rule = rule;
+	adding.failed |= on && !rule->target.on;
+	each_target(controller->config, on, add_binding, &adding);
+	controller->n_rules++;
+	controller->generation++;
+	queue_places(controller, rule);
+	if (!adding.failed)
+		return 0;
+	controller_unwant(controller, rule);
+	return -ENOMEM;
+}
+
+void controller_change(struct hs_controller *controller, struct controller_rule *rule)
+{
+	controller->generation++;
+	for (unsigned i = 0; i < rule->n_bindings; i++) {
+		struct binding *binding = rule->bindings[i];
+		// This change must replace what somebody else has set there.
+		if (binding->state == BINDING_CONFLICT && !binding->leaving) {
+			controller_set_state(controller, binding, BINDING_MISSING);
+			binding->force = true;
+		}
+		controller_queue(controller, binding);
+	}
+}
+
+void controller_unwant(struct hs_controller *controller, struct controller_rule *rule)
+{
+	controller->generation++;
+	controller->n_rules--;
+	controller_forget_flow(controller, rule->rule.ns_id);
+	for (unsigned i = 0; i < rule->n_bindings; i++)
+		set_leaving(controller, rule->bindings[i], true);
+	queue_places(controller, rule);
+	rule->deleted = true;
+	if (rule->n_bindings == 0)
+		remove_rule(controller, rule);
+}
+
+void controller_forget_rules(struct hs_controller *controller)
+{
+	struct controller_rule *rule;
+
+	while ((rule = TAILQ_FIRST(&controller->rules))) {
+		rule->deleted = true;
+		if (rule->n_bindings == 0)
+			remove_rule(controller, rule);
+		else
+			controller_drop_binding(controller, rule->bindings[rule->n_bindings - 1]);
+	}
+}
+
+// ---- showing ----
+
+static const char *binding_name(const struct binding *binding)
+{
+	static const char *const names[] = {
+			[BINDING_UNKNOWN] = "unknown",
+			[BINDING_MISSING] = "missing",
+			[BINDING_PRESENT] = "present",
+			[BINDING_CONFLICT] = "conflict",
+	};
+
+	if (controller_binding_leaves(binding))
+		return "removing";
+	if (binding->state == BINDING_PRESENT &&
+			!controller_same(&binding->known, &binding->rule->rule))
+		return "changing";
+	if (binding->state == BINDING_REFUSED)
+		return binding->code ? binding->code : "refused";
+	return names[binding->state];
+}
+
+json_t *controller_rule_json(
+		const struct hs_controller *controller, const struct controller_rule *rule)
+{
+	json_t *object = hs_rule_to_json(&rule->rule), *nodes = json_object();
+
+	if (rule->target.on)
+		json_object_set(object, "on", rule->target.on);
+	for (unsigned i = 0; i < rule->n_bindings; i++) {
+		const struct binding *binding = rule->bindings[i];
+		json_object_set_new(nodes, controller->config->nodes[binding->node].name,
+				json_string(binding_name(binding)));
+	}
+	json_object_set_new(object, "nodes", nodes);
+	return object;
+}

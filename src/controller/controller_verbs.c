@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The requests that a client may send to the controller: the verbs of a node, for all nodes at
+// once.
+#include "controller_parts.h"
+
+#include "qos_untold.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Number in a page of rules, which takes ten milliseconds.
+#define STATES_AT_ONCE 4000
+
+// ---- rules ----
+
+// Returns where a rule belonged whose removal is reverted. Of several, the last comes first.
+static json_t *take_removed(struct hs_controller *controller)
+{
+	size_t n = json_array_size(controller->removed);
+	json_t *on = n ? json_incref(json_array_get(controller->removed, n - 1)) : NULL;
+
+	if (n)
+		json_array_remove(controller->removed, n - 1);
+	return on;
+}
+
+static unsigned places_of(const struct controller_rule *rule)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < rule->n_bindings; i++)
+		n += !rule->bindings[i]->leaving;
+	return n;
+}
+
+static int int_request(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	json_t *on = args->undo ? take_removed(controller) : json_incref(args->on);
+	int rc = controller_want(controller, &args->rule, json_is_object(on) ? on : NULL);
+
+	json_decref(on);
+	if (rc < 0) {
+		hs_error_set(err, "internal", "", "", "memory is out");
+		return rc;
+	}
+	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
+			(int)places_of(controller_find_rule(controller, args->rule.ns_id)));
+	hs_qos_put_untold(*result, args->rule.trace_type);
+	return 0;
+}
+
+static struct controller_rule *wanted(
+		struct hs_controller *controller, uint32_t ns_id, struct hs_error *err)
+{
+	struct controller_rule *rule = controller_find_rule(controller, ns_id);
+
+	if (rule && !rule->deleted)
+		return rule;
+	hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+			"namespace %u has no rule", ns_id);
+	return NULL;
+}
+
+static int int_update(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	struct controller_rule *rule = wanted(controller, args->ns_id, err);
+
+	if (!rule)
+		return -ENOENT;
+	int rc = hs_rule_apply(&rule->rule, &args->update, err);
+	if (rc < 0)
+		return rc;
+	controller_change(controller, rule);
+	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
+			controller_rule_json(controller, rule));
+	return 0;
+}
+
+static int int_delete(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	struct controller_rule *rule = wanted(controller, args->ns_id, err);
+
+	if (!rule)
+		return -ENOENT;
+	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	if (!args->undo)
+		json_array_append_new(controller->removed,
+				rule->target.on ? json_incref(rule->target.on) : json_null());
+	controller_unwant(controller, rule);
+	return 0;
+}
+
+static int int_list(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	json_t *rules = json_array();
+	uint64_t at = 0, end = args->offset + args->limit, states = 0;
+	const struct controller_rule *rule;
+	size_t used = 0;
+
+	(void)err;
+	TAILQ_FOREACH (rule, &controller->rules, order) {
+		if (at == end)
+			break;
+		if (rule->deleted || at++ < args->offset)
+			continue;
+		states += rule->n_bindings;
+		if (!hs_api_page_add(args, rules, controller_rule_json(controller, rule), &used))
+			end = --at;
+		else if (states >= STATES_AT_ONCE)
+			end = at;
+	}
+	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)controller->n_rules);
+	if (end < controller->n_rules)
+		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+	return 0;
+}
+
+// ---- the controller ----
+
+static int hello(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)args, (void)err;
+	*result = hs_api_hello();
+	json_object_update_new(*result,
+			json_pack("{s:s, s:s, s:s, s:b, s:[s, s, s, s]}", "version", HS_VERSION,
+					"name", controller->config->name, "boot_id",
+					controller->boot_id, "controller", 1, "features", "fleet",
+					"qos", "transactions", "events"));
+	json_object_set_new(json_object_get(*result, "limits"), "monitored_rules",
+			json_integer(controller->config->monitored_rules));
+	return 0;
+}
+
+static int node_get(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	json_t *nodes = json_array();
+	unsigned reachable = 0;
+
+	(void)args, (void)err;
+	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
+		reachable += controller->nodes[i].reachable;
+		json_array_append_new(
+				nodes, controller_node_json(controller, &controller->nodes[i]));
+	}
+	*result = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", "controller",
+			controller->config->name, "boot_id", controller->boot_id, "version",
+			HS_VERSION, "uptime_ns",
+			(json_int_t)(controller->now_ns - controller->start_ns), "reachable",
+			(int)reachable, "rules", (int)controller->n_rules, "publish_lost",
+			(json_int_t)controller->publish_lost, "monitor",
+			controller_monitor_json(controller), "nodes", nodes);
+	return 0;
+}
+
+static int events(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	*result = hs_event_log_since(&controller->events, args);
+	return 0;
+}
+
+// Only the nodes can answer. Their answers replace this call's answer.
+#define ASKED "asked"
+
+static int ask_nodes(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err)
+{
+	if (controller->relay_wanted != HS_VERB_COUNT)
+		return hs_error_set(err, "unsupported", "", "one question at a time",
+				"what all nodes are asked for cannot stand beside another such "
+				"question in a list");
+	controller->relay_wanted = args->verb;
+	controller->relay_args = *args;
+	*result = json_pack("{s:b}", ASKED, 1);
+	return 0;
+}
+
+static int routes(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)controller, (void)args, (void)result;
+	return hs_error_set(err, "unsupported", "", "a node's own API",
+			"routes are each node's own: ask the node");
+}
+
+typedef int (*verb_fn)(struct hs_controller *controller, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+
+static const verb_fn verbs[HS_VERB_COUNT] = {
+		[HS_VERB_HELLO] = hello,
+		[HS_VERB_INT_REQUEST] = int_request,
+		[HS_VERB_INT_UPDATE] = int_update,
+		[HS_VERB_INT_DELETE] = int_delete,
+		[HS_VERB_INT_LIST] = int_list,
+		[HS_VERB_INT_GET] = ask_nodes,
+		[HS_VERB_QOS_GET] = controller_qos_get,
+		[HS_VERB_ROUTE_ADD] = routes,
+		[HS_VERB_ROUTE_DELETE] = routes,
+		[HS_VERB_ROUTE_LIST] = routes,
+		[HS_VERB_NEIGHBOUR_ADD] = routes,
+		[HS_VERB_NEIGHBOUR_DELETE] = routes,
+		[HS_VERB_NEIGHBOUR_LIST] = routes,
+		[HS_VERB_NODE_GET] = node_get,
+		[HS_VERB_PORTS_GET] = ask_nodes,
+		[HS_VERB_STATS_GET] = ask_nodes,
+		[HS_VERB_DROPS_GET] = ask_nodes,
+		[HS_VERB_EVENTS] = events,
+		[HS_VERB_AUDIT] = ask_nodes,
+};
+
+static int run_verb(void *context, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	int rc = verbs[args->verb](context, args, result, err);
+	return rc == 0 && !*result ? -ENOMEM : rc;
+}
+
+// ---- the backend of the API ----
+
+static bool ns_exists(void *context, uint32_t ns_id)
+{
+	const struct controller_rule *rule = controller_find_rule(context, ns_id);
+	return rule && !rule->deleted;
+}
+
+static const struct hs_rule *rule_of(void *context, uint32_t ns_id)
+{
+	const struct controller_rule *rule = controller_find_rule(context, ns_id);
+	return rule && !rule->deleted ? &rule->rule : NULL;
+}
+
+// Rules of others: the nodes answer for them, and metrics that they publish are kept.
+static bool knows(void *context, enum hs_api_verb verb, uint32_t ns_id)
+{
+	return verb == HS_VERB_INT_GET || controller_has_flow(context, ns_id);
+}
+
+static uint32_t rules_free(void *context)
+{
+	const struct hs_controller *controller = context;
+	const struct hs_controller_config *c = controller->config;
+	return c->max_rules > controller->n_rules ? c->max_rules - controller->n_rules : 0;
+}
+
+static uint64_t generation(void *context)
+{
+	return ((struct hs_controller *)context)->generation;
+}
+
+static int check_on(void *context, const json_t *on, struct hs_error *err)
+{
+	return controller_check_on(((struct hs_controller *)context)->config, on, err);
+}
+
+static int save(void *context, const json_t *changes, struct hs_error *err)
+{
+	const struct hs_controller *controller = context;
+
+	if (controller->starting || !controller->output.save)
+		return 0;
+	return controller->output.save(controller->output.context, changes, err);
+}
+
+static void unsave(void *context)
+{
+	const struct hs_controller *controller = context;
+
+	if (!controller->starting && controller->output.unsave)
+		controller->output.unsave(controller->output.context);
+}
+
+void controller_open_verbs(struct hs_controller *controller)
+{
+	controller->backend = (struct hs_api_backend){
+			.context = controller,
+			.run = run_verb,
+			.ns_exists = ns_exists,
+			.knows = knows,
+			.rule_of = rule_of,
+			.rules_free = rules_free,
+			.generation = generation,
+			.check_on = check_on,
+			.save = save,
+			.unsave = unsave,
+			.spent_ns = controller->output.spent_ns,
+	};
+	controller->relay_wanted = HS_VERB_COUNT;
+}
+
+// Returns the part of a reply that the nodes must answer: the whole reply, or an entry of a list.
+static json_t *find_asked(json_t *reply)
+{
+	json_t *ok = json_object_get(reply, "ok"), *entry;
+	size_t i;
+
+	if (json_object_get(ok, ASKED))
+		return ok;
+	json_array_foreach (ok, i, entry)
+		if (json_object_get(entry, ASKED))
+			return entry;
+	return NULL;
+}
+
+static bool relay(struct hs_controller *controller, void *token, const char *text)
+{
+	enum hs_api_verb verb = controller->relay_wanted;
+
+	controller->relay_wanted = HS_VERB_COUNT;
+	json_t *reply = verb != HS_VERB_COUNT && text ? json_loads(text, 0, NULL) : NULL;
+	json_t *asked = find_asked(reply);
+	if (asked)
+		controller_relay(controller, token, reply, asked, verb, &controller->relay_args);
+	else
+		json_decref(reply);
+	return asked != NULL;
+}
+
+void hs_controller_request(struct hs_controller *controller, int64_t now_ns, void *token,
+		const char *message, size_t len, bool may_change)
+{
+	controller_set_time(controller, now_ns);
+	char *reply = hs_api_handle(&controller->backend, message, len, may_change);
+
+	json_array_clear(controller->removed);
+	if (!relay(controller, token, reply))
+		controller->output.reply(controller->output.context, token, reply);
+	free(reply);
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "daemon.h"
+
+#include "daemon_parts.h"
+#include "telemetry.h"
+
+#include "idle.h"
+#include "interrupts.h"
+
+#include "api.h"
+#include "bus.h"
+#include "descriptors.h"
+#include "log.h"
+#include "os_clock.h"
+#include "sd_notify.h"
+#include "stop.h"
+
+#include <rte_mempool.h>
+#include <rte_pdump.h>
+#include <rte_version.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REQUESTS_PER_ROUND 16
+#define BUSY_REPORTS	   64 // if a step took so many, more wait
+#define BUSY_MS		   1
+// The wait without reports; requests, signals and port events end it. This limits what a burst of
+// reports after silence puts into a ring before the next look.
+#define QUIET_MS	10
+#define LAST_WINDOWS_NS INT64_C(1000000000)
+
+static void say_error(const struct hs_error *err)
+{
+	char text[HS_ERROR_TEXT];
+
+	hs_log(HS_LOG_ERROR, "daemon", "%s", hs_error_text(err, text));
+}
+
+// ---- opening ----
+
+static int open_eal(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = hs_eal_init(&d->eal, err);
+	d->eal_open = rc == 0;
+	return rc;
+}
+
+static int open_clock(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = hs_clock_create(d->config->clock, &d->clock);
+	if (rc < 0)
+		hs_error_set(err, "clock", "telemetry.clock", "", "no clock: %s", strerror(-rc));
+	else
+		hs_clock_set_step(d->clock, d->config->clock_step_ms * INT64_C(1000000));
+	return rc;
+}
+
+static int open_pool(struct hs_daemon *d, struct hs_error *err)
+{
+	uint16_t bytes = hs_config_mbuf_bytes(d->config);
+	int rc = hs_pool_create("mbufs", d->config->mbufs, bytes, &d->pool);
+	if (rc < 0)
+		hs_error_set(err, "no_memory", "memory.mbufs", "fewer, or more memory",
+				"%" PRIu32 " buffers of %u bytes do not fit", d->config->mbufs,
+				bytes);
+	return rc;
+}
+
+static int open_ports(struct hs_daemon *d, struct hs_error *err)
+{
+	for (unsigned i = 0; i < d->config->n_ports; i++) {
+		int rc = hs_port_open(&d->config->ports[i], (uint16_t)i,
+				(uint16_t)d->config->node.n_workers, d->pool, &d->ports[i], err);
+		if (rc < 0) {
+			char prefix[32];
+			snprintf(prefix, sizeof(prefix), "ports[%u]%s", i, err->path[0] ? "." : "");
+			hs_error_prefix(err, prefix);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static int open_node(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = hs_node_create(&d->config->node, d->clock, d->pool, &d->node, err);
+	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
+		rc = hs_node_add_port(d->node, d->ports[i]);
+		if (rc < 0)
+			hs_error_set(err, "ports", "ports", "", "port \"%s\": %s",
+					d->config->ports[i].name, strerror(-rc));
+	}
+	return rc;
+}
+
+static void point_to(const struct hs_endpoints *endpoints, const char **list)
+{
+	for (unsigned i = 0; i < endpoints->n; i++)
+		list[i] = endpoints->text[i];
+}
+
+static int open_bus(struct hs_daemon *d, struct hs_error *err)
+{
+	const struct hs_config *c = d->config;
+	const char *bind[HS_CONFIG_MAX_ENDPOINTS], *publish_to[HS_CONFIG_MAX_ENDPOINTS],
+			*publish_bind[HS_CONFIG_MAX_ENDPOINTS];
+	struct hs_bus_keys keys;
+	point_to(&c->bind, bind);
+	point_to(&c->publish_to, publish_to);
+	point_to(&c->publish_bind, publish_bind);
+	struct hs_bus_config bus = {
+			.bind = bind,
+			.n_bind = c->bind.n,
+			.publish_to = publish_to,
+			.n_publish_to = c->publish_to.n,
+			.publish_bind = publish_bind,
+			.n_publish_bind = c->publish_bind.n,
+			.publish_queue = c->publish_queue,
+			.insecure = c->insecure,
+			.keys = hs_config_keys(c, &keys) ? &keys : NULL,
+	};
+	int rc = hs_bus_open(&bus, &d->bus, err);
+	if (rc < 0)
+		hs_error_prefix(err, "control.");
+	return rc;
+}
+
+static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
+{
+	(void)err;
+	struct hs_telemetry_config telemetry = {
+			.node = d->node,
+			.version = HS_VERSION,
+			.boot_id = d->boot_id,
+	};
+	// A node without telemetry of DPDK works completely.
+	int rc = hs_telemetry_create(&telemetry, &d->telemetry);
+	if (rc < 0)
+		hs_log(HS_LOG_WARNING, "daemon", "no counters over DPDK's telemetry: %s",
+				strerror(-rc));
+	d->pdump = rte_pdump_init() == 0;
+	if (!d->pdump)
+		hs_log(HS_LOG_WARNING, "daemon",
+				"dpdk-dumpcap will not work: rte_pdump_init failed");
+	return 0;
+}
+
+// The part of the configuration that node_get repeats.
+static json_t *settings_of(const struct hs_daemon *d)
+{
+	static const char *const from_top[] = {
+			"polling", "control_core", "memory", "telemetry", "state"};
+	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
+	json_t *all = hs_config_print(d->config);
+	json_t *control = json_object_get(all, "control");
+	json_t *pairs = json_object_get(json_object_get(all, "forwarding"), "pairs");
+	json_t *settings = json_pack("{s:s, s:O}", "dpdk", rte_version(), "worker_cores",
+			json_object_get(all, "workers"));
+
+	for (size_t i = 0; i < sizeof(from_top) / sizeof(from_top[0]); i++)
+		json_object_set(settings, from_top[i], json_object_get(all, from_top[i]));
+	for (size_t i = 0; i < sizeof(from_control) / sizeof(from_control[0]); i++)
+		json_object_set(settings, from_control[i],
+				json_object_get(control, from_control[i]));
+	if (pairs)
+		json_object_set(settings, "pairs", pairs);
+	json_decref(all);
+	return settings;
+}
+
+static int publish(void *context, const char *topic, const char *json)
+{
+	return hs_bus_publish(((struct hs_daemon *)context)->bus, topic, json);
+}
+
+static void add_totals(void *context, struct hs_node_totals *totals)
+{
+	struct hs_bus_counters bus;
+	hs_bus_counters(((struct hs_daemon *)context)->bus, &bus);
+	totals->requests_malformed = bus.requests_malformed;
+	totals->requests_refused = bus.requests_refused;
+	totals->replies_lost = bus.replies_lost;
+	totals->connections = bus.connections;
+	totals->disconnections = bus.disconnections;
+	totals->handshakes_failed = bus.handshakes_failed;
+	totals->connections_refused = bus.connections_refused;
+	totals->connections_closed = bus.connections_closed;
+}
+
+static int install_list(
+		struct hs_daemon *d, json_t *requests, const char *path, struct hs_error *err)
+{
+	int rc = requests ? hs_control_install(d->control, hs_clock_now(d->clock), requests,
+					    HS_ORIGIN_CONFIG, err)
+			  : 0;
+	if (rc < 0)
+		hs_error_prefix(err, path);
+	return rc;
+}
+
+static void add_requests(json_t *requests, const char *verb, json_t *contents)
+{
+	size_t i;
+	json_t *content;
+	json_array_foreach (contents, i, content)
+		json_array_append_new(requests, json_pack("{s:O}", verb, content));
+}
+
+// Installs the node's own routes first, then the requested rules and further routes.
+static int install(struct hs_daemon *d, struct hs_error *err)
+{
+	json_t *routes = json_array();
+	add_requests(routes, "neighbour_add", d->config->neighbours);
+	add_requests(routes, "route_add", d->config->routes);
+	int rc = install_list(d, routes, "forwarding", err);
+	json_decref(routes);
+	return rc < 0 ? rc : install_list(d, d->config->requests, "requests", err);
+}
+
+static int open_control(struct hs_daemon *d, struct hs_error *err)
+{
+	struct hs_control_output output = {.context = d, .publish = publish, .totals = add_totals};
+	d->settings = settings_of(d);
+	struct hs_control_config control = {
+			.monitored_rules = d->config->monitored_rules,
+			.monitor_bytes = (uint64_t)d->config->monitor_mib << 20,
+			.window_ns = {d->config->window_ns[0], d->config->window_ns[1],
+					d->config->window_ns[2], d->config->window_ns[3]},
+			.settings = d->settings,
+			.telemetry = d->telemetry,
+			.in_band = &d->config->in_band,
+			.brief_steps = true,
+			.spent_ns = hs_os_clock_spent_ns,
+	};
+	memcpy(control.boot_id, d->boot_id, sizeof(control.boot_id));
+	hs_api_set_windows(d->config->window_ns);
+	int rc = hs_control_create(
+			&control, d->node, d->clock, &output, hs_clock_now(d->clock), &d->control);
+	if (rc < 0) {
+		hs_error_set(err, "no_memory", "memory", "", "control: %s", strerror(-rc));
+		return rc;
+	}
+	return install(d, err);
+}
+
+static int open_state(struct hs_daemon *d, struct hs_error *err)
+{
+	const struct hs_state_config state = {
+			.file = d->config->state_file,
+			.sync = d->config->state_sync,
+	};
+	if (state.file[0])
+		return hs_control_open_state(d->control, hs_clock_now(d->clock), &state, err);
+	if (d->config->in_band.has_key && !d->config->in_band.max_age_s)
+		hs_log(HS_LOG_WARNING, "in_band",
+				"without `state`, and with telemetry.in_band.max_age_s 0, signed "
+				"requests of before this start can be replayed");
+	return 0;
+}
+
+static int open_watch(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = hs_port_watch_create(hs_daemon_on_port_event, d, &d->watch);
+	for (unsigned i = 0; rc == 0 && i < d->config->n_ports; i++) {
+		if (d->config->ports[i].kind == HS_PORT_IFACE)
+			rc = hs_port_watch_add(d->watch, d->ports[i]);
+	}
+	if (rc < 0)
+		hs_error_set(err, "watch", "ports", "", "interfaces cannot be watched: %s",
+				strerror(-rc));
+	return rc;
+}
+
+// From now on, drivers do their interrupt work while workers pause.
+static int hold_interrupts(struct hs_daemon *d, struct hs_error *err)
+{
+	bool needed = false;
+	for (unsigned i = 0; i < d->config->n_ports; i++)
+		needed |= hs_port_frees_rings(d->ports[i]);
+	int rc = needed ? hs_interrupts_hold() : 0;
+	if (rc < 0)
+		hs_error_set(err, "internal", "ports", "",
+				"DPDK's interrupt thread cannot be held: %s", strerror(-rc));
+	return rc;
+}
+
+static int open_workers(struct hs_daemon *d, struct hs_error *err)
+{
+	int rc = 0;
+	for (unsigned i = 0; rc == 0 && i < d->config->node.n_workers; i++) {
+		rc = hs_worker_thread_init(&d->workers[i], d->node, i, i + 1, d->config->adaptive);
+		if (rc == 0)
+			rc = hs_worker_thread_start(&d->workers[i]);
+	}
+	if (rc < 0)
+		hs_error_set(err, "workers", "workers", "", "a worker did not start: %s",
+				strerror(-rc));
+	return rc;
+}
+
+// The order matters: what the list of requests installs is in force before the first packet is
+// received, and every thread exists when system calls are filtered.
+static const struct {
+	int (*open)(struct hs_daemon *d, struct hs_error *err);
+	int exit_code;
+} steps[] = {
+		{open_eal, HS_EXIT_FAILED},
+		{open_clock, HS_EXIT_FAILED},
+		{open_pool, HS_EXIT_FAILED},
+		{open_ports, HS_EXIT_PORTS},
+		{open_node, HS_EXIT_FAILED},
+		{open_bus, HS_EXIT_FAILED},
+		{open_telemetry, HS_EXIT_FAILED},
+		{open_control, HS_EXIT_USAGE},
+		{open_state, HS_EXIT_FAILED},
+		{open_watch, HS_EXIT_FAILED},
+		{hold_interrupts, HS_EXIT_FAILED},
+		{open_workers, HS_EXIT_FAILED},
+		{hs_daemon_filter_syscalls, HS_EXIT_FAILED},
+};
+
+static int open_all(struct hs_daemon *d)
+{
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct hs_error err = {0};
+		int rc = steps[i].open(d, &err);
+		if (rc < 0) {
+			if (!hs_error_is_set(&err))
+				hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
+			say_error(&err);
+			return steps[i].exit_code;
+		}
+	}
+	return HS_EXIT_OK;
+}
+
+// ---- closing ----
+
+// Whoever ends the node waits for two seconds, not for thousands of flows.
+static void publish_last_windows(struct hs_daemon *d)
+{
+	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_WINDOWS_NS;
+	unsigned left;
+
+	do {
+		left = hs_control_finish(d->control, hs_clock_now(d->clock));
+	} while (left && hs_os_clock_ns(CLOCK_MONOTONIC) < end_ns);
+	if (left)
+		hs_log(HS_LOG_WARNING, "daemon", "no time to publish the last windows of %u rules",
+				left);
+}
+
+static void stop_traffic(struct hs_daemon *d)
+{
+	for (unsigned i = 0; i < d->config->node.n_workers; i++)
+		hs_worker_thread_stop(&d->workers[i]);
+	if (d->control)
+		publish_last_windows(d);
+}
+
+static void close_all(struct hs_daemon *d)
+{
+	stop_traffic(d);
+	for (unsigned i = 0; i < d->config->node.n_workers; i++)
+		hs_worker_thread_fini(&d->workers[i]);
+	hs_port_watch_destroy(d->watch);
+	hs_telemetry_destroy(d->telemetry);
+	hs_control_destroy(d->control);
+	json_decref(d->settings);
+	hs_bus_close(d->bus);
+	if (d->pdump)
+		rte_pdump_uninit();
+	hs_node_destroy(d->node);
+	for (unsigned i = 0; i < d->config->n_ports; i++)
+		hs_port_close(d->ports[i]);
+	rte_mempool_free(d->pool);
+	hs_clock_destroy(d->clock);
+	if (d->eal_open)
+		hs_eal_fini();
+}
+
+static void let_interrupts_run(struct hs_daemon *d)
+{
+	hs_node_pause(d->node);
+	hs_interrupts_pass();
+	hs_node_resume(d->node);
+}
+
+// ---- the loop ----
+
+static void answer_requests(struct hs_daemon *d)
+{
+	struct hs_bus_request request;
+	int64_t end_ns = hs_os_clock_spent_ns() + HS_API_MAX_REPLY_NS;
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND && hs_os_clock_spent_ns() < end_ns; i++) {
+		if (hs_bus_next_request(d->bus, &request) < 0)
+			return;
+		char *reply = hs_control_request(d->control, hs_clock_now(d->clock), request.body,
+				request.len, request.may_change);
+		if (reply)
+			hs_bus_reply(d->bus, &request, reply);
+		else
+			hs_bus_drop_request(&request);
+		free(reply);
+	}
+}
+
+static bool signal_waits(struct hs_daemon *d)
+{
+	int signal_number = hs_stop_read(d->signal_fd);
+	if (signal_number == 0)
+		return false;
+	hs_log(HS_LOG_NOTICE, "daemon", "stopping: %s", strsignal(signal_number));
+	return true;
+}
+
+static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
+{
+	hs_control_event(context, kind, details, "%s", text);
+}
+
+static void serve(struct hs_daemon *d)
+{
+	struct pollfd fds[] = {
+			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = hs_port_watch_fd(d->watch), .events = POLLIN},
+			{.events = POLLIN},
+	};
+	int timeout_ms = BUSY_MS;
+
+	// A link that is down from the start is reported; a link that is up is not.
+	memset(d->link_up, true, sizeof(d->link_up));
+	for (;;) {
+		fds[2].fd = hs_interrupts_fd();
+		fds[2].revents = 0;
+		if (hs_bus_poll(d->bus, timeout_ms, fds, fds[2].fd < 0 ? 2 : 3))
+			answer_requests(d);
+		if (fds[2].revents & POLLIN)
+			let_interrupts_run(d);
+		if ((fds[0].revents & POLLIN) && signal_waits(d))
+			return;
+		if (fds[1].revents)
+			hs_port_watch_poll(d->watch);
+		int64_t now_ns = hs_clock_now(d->clock);
+		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+		hs_daemon_retry_ports(d, steady_ns);
+		hs_daemon_look_at_devices(d, steady_ns);
+		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, tell_of_keys, d->control);
+		unsigned taken = hs_control_step(d->control, now_ns);
+		bool due = hs_control_next_ns(d->control) <= now_ns;
+		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
+	}
+}
+
+// ---- all of it ----
+
+static void say_ready(const struct hs_daemon *d)
+{
+	const struct hs_config *c = d->config;
+	for (unsigned i = 0; i < c->node.n_workers; i++) {
+		if (c->workers[i] == c->control_core)
+			hs_log(HS_LOG_WARNING, "daemon",
+					"worker %u shares core %u with control: requests make "
+					"packets "
+					"wait",
+					i, c->control_core);
+	}
+	if (getenv("HS_PLAIN_STAGES"))
+		hs_log(HS_LOG_WARNING, "daemon",
+				"HS_PLAIN_STAGES is set: every packet takes the general, slower "
+				"code");
+	hs_log(HS_LOG_NOTICE, "daemon",
+			"monitors take up to %u MiB: %u rules, up to %" PRIu64 " MiB each",
+			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);
+	hs_log(HS_LOG_NOTICE, "daemon", "ready: node %u '%s', %u port%s, api %s", c->node.id,
+			c->node.name, c->n_ports, c->n_ports == 1 ? "" : "s", c->bind.text[0]);
+	hs_sd_notify("READY=1");
+}
+
+int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
+{
+	struct hs_daemon *d = aligned_alloc(64, sizeof(*d));
+	if (!d)
+		return HS_EXIT_FAILED;
+	*d = (struct hs_daemon){.config = config};
+	hs_config_eal(config, &d->eal);
+	d->eal.argc = argc;
+	d->eal.argv = argv;
+	hs_boot_id_make(d->boot_id);
+	hs_descriptors_raise();
+	d->signal_fd = hs_stop_open();
+
+	bool may_open = d->signal_fd >= 0 && hs_daemon_drop_privileges(d) == 0;
+	int code = may_open ? open_all(d) : HS_EXIT_FAILED;
+	if (code == HS_EXIT_OK) {
+		say_ready(d);
+		serve(d);
+		hs_sd_notify("STOPPING=1");
+		hs_stop_at_once("hopsightd");
+	}
+	close_all(d);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	free(d);
+	return code;
+}

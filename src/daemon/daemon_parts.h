@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the parts of the daemon share. For src/control only.
+//
+// Thread rule: the main thread.
+#pragma once
+
+#include "config.h"
+#include "control.h"
+#include "key_watch.h"
+#include "worker_thread.h"
+
+#include "port_watch.h"
+
+#include "boot_id.h"
+
+struct hs_daemon {
+	const struct hs_config *config;
+	struct hs_eal_config eal;
+	char boot_id[HS_BOOT_ID_BYTES];
+	bool eal_open;
+	struct hs_clock *clock;
+	struct rte_mempool *pool;
+	struct hs_port *ports[HS_MAX_PORTS];
+	struct hs_node *node;
+	struct hs_bus *bus;
+	struct hs_port_watch *watch;
+	struct hs_telemetry *telemetry;
+	json_t *settings;
+	struct hs_control *control;
+	struct hs_worker_thread workers[HS_MAX_WORKERS];
+	bool pdump;
+	int signal_fd;
+	// Interfaces that exist again and could not be opened yet.
+	bool coming[HS_MAX_PORTS];
+	int64_t retry_ns;	    // on the monotonic clock, as is look_ns
+	bool link_up[HS_MAX_PORTS]; // of ports that the kernel does not report
+	int64_t look_ns;
+	struct hs_key_watch key_watch;
+};
+
+// Drops the privileges that the node's ports do not need. Call this before the first thread starts.
+int hs_daemon_drop_privileges(struct hs_daemon *d);
+// Filters the system calls of all threads, and adds to the settings what was dropped.
+int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err);
+
+// Handles a report of the kernel about an interface, or a look at a device. `context` is the
+// daemon.
+void hs_daemon_on_port_event(void *context, struct hs_port *port, enum hs_port_event event);
+// Opens interfaces that exist again and could not be opened when they came. Times are those of the
+// monotonic clock, which nobody sets.
+void hs_daemon_retry_ports(struct hs_daemon *d, int64_t now_ns);
+// The kernel reports changes of interfaces. Other devices are checked once a second.
+void hs_daemon_look_at_devices(struct hs_daemon *d, int64_t now_ns);

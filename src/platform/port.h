@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A port: where packets enter and leave. The data path sees rx_burst and tx_burst (one indirect
+// call per burst). Behind them is a DPDK ethdev or, in the lab, an in-process link.
+//
+// Thread rule: rx_burst and tx_burst by the worker that owns the queue; counters are readable by
+// any; the rest control.
+#pragma once
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rte_mbuf;
+struct rte_mempool;
+
+#define HS_PORT_NAME_MAX 32
+#define HS_MAX_PORTS	 32 // DPDK's compiled-in limit for one process
+#define HS_MAX_WORKERS	 16
+#define HS_BURST	 32
+
+// Limits of hs_port_config.mtu: IPv6's minimum, and the largest value that network cards commonly
+// support.
+#define HS_PORT_MTU_DEFAULT 1500
+#define HS_PORT_MTU_MIN	    1280
+#define HS_PORT_MTU_MAX	    9216
+
+enum hs_port_side {
+	HS_SIDE_HOST,	 // outside the telemetry domain: hostile
+	HS_SIDE_NETWORK, // inside
+};
+
+enum hs_port_kind {
+	HS_PORT_IFACE,	 // a kernel interface by name, on packet sockets or af_xdp
+	HS_PORT_DEVARGS, // any DPDK virtual device
+	HS_PORT_PCI,
+	HS_PORT_CUSTOM, // in-process (lab, tests): the creator supplies the functions
+};
+
+struct hs_port_config {
+	char name[HS_PORT_NAME_MAX];
+	enum hs_port_kind kind;
+	enum hs_port_side side;
+	char device[256];   // interface name, devargs or PCI address
+	char driver[16];    // iface only: "" (packet sockets), "af_packet" or "af_xdp"
+	uint16_t mtu;	    // the node's own limit for IPv6 packets, default 1500
+	uint16_t rx_queues; // default 1
+};
+
+struct hs_port;
+
+// Receives or sends up to n mbufs on a queue. Returns how many. The port owns sent mbufs; the
+// caller still owns the rest.
+typedef uint16_t (*hs_port_rx_fn)(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
+typedef uint16_t (*hs_port_tx_fn)(
+		struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
+
+struct hs_port {
+	hs_port_rx_fn rx_burst;
+	hs_port_tx_fn tx_burst;
+	void *driver_data;     // depends on the kind: ethdev id, link, ...
+	uint16_t ethdev_id;    // DPDK port id, or RTE_MAX_ETHPORTS if it is no DPDK device
+	uint16_t index;	       // index in the node's list of ports
+	uint16_t mtu;	       // from the configuration, or less if the interface has less
+	uint16_t rx_queues;    // all of them must be polled
+	uint16_t tx_queues;    // one for each worker (the device may have fewer, under a lock)
+	uint8_t mac[6];	       // of the interface or device; the creator sets a custom port's
+	uint8_t side;	       // enum hs_port_side
+	bool tx_multi_seg;     // accepts chains; otherwise the tx stage makes packets linear
+	bool needs_timed_poll; // nothing wakes a sleeper: memif, ring, pcap
+	bool usable;	       // written by control (atomic): false while the device is gone
+	bool link_down;	       // also written by control: explains a refused burst
+	struct hs_port_config config;
+	char driver_name[24]; // "af_packet", "net_af_xdp", "net_memif", ...
+	void *private_data;   // private to src/platform (rtnetlink state, saved settings, wake
+			      // socket)
+};
+
+// The device's own counters. They are never reset and continue over re-opening. rx_missed: lost
+// because its ring had no room; rx_errors: too long or broken; tx_errors: accepted by tx_burst,
+// then not sent.
+struct hs_port_device_stats {
+	uint64_t rx_packets, tx_packets, rx_missed, rx_errors, tx_errors, rx_nombuf;
+};
+
+// Opens a port with the creator's own functions (a link of the lab, a test). Its kind is
+// HS_PORT_CUSTOM, it accepts chains, and nothing wakes a sleeping worker. The creator owns
+// driver_data; it and what it points to outlive the port.
+int hs_port_open_custom(hs_port_rx_fn rx_burst, hs_port_tx_fn tx_burst, void *driver_data,
+		const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
+		struct hs_port **port);
+
+// Opens a port: prepares the interface (IPv6 off, GRO and LRO off, logged, and undone by close),
+// probes the device, sets up queues with this pool, and starts the device with n_workers transmit
+// queues. Returns 0, or -EINVAL/-ENODEV with *err (path relative to the port: "iface", "mtu").
+int hs_port_open(const struct hs_port_config *config, uint16_t index, uint16_t n_workers,
+		struct rte_mempool *pool, struct hs_port **port, struct hs_error *err);
+// Accepts NULL. No worker may still use the port.
+void hs_port_close(struct hs_port *port);
+
+// Returns the data room that mbufs need for this port (headroom included), from its MTU and driver.
+// A pool that several ports share takes the largest.
+uint16_t hs_port_mbuf_bytes(const struct hs_port_config *config);
+
+void hs_port_device_stats(struct hs_port *port, struct hs_port_device_stats *stats);
+
+// Operational state: interfaces from rtnetlink, others from the device.
+bool hs_port_link_up(const struct hs_port *port);
+// Does the same and tells workers through link_down. Interfaces do this themselves when the kernel
+// reports a change. Call it about once a second for other devices.
+bool hs_port_look(struct hs_port *port);
+
+// Returns whether the port's driver (net_memif) unmaps rings in DPDK's interrupt thread when the
+// peer leaves, even if a worker processes a burst on them. That thread must be held then, see
+// interrupts.h.
+bool hs_port_frees_rings(const struct hs_port *port);
+
+// Calls the port's absent peer, where this is the port's part: a memif client whose server has not
+// started or has gone. Call it about once a second, with no worker inside a burst, because the
+// interrupt thread runs meanwhile. Returns 0 if the other end answers; the link then comes up
+// shortly.
+bool hs_port_waits_for_peer(const struct hs_port *port);
+int hs_port_call_peer(struct hs_port *port);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A controller's configuration of any bytes is refused with a code, a message and nothing left
+// behind, or is whole: every path is of nodes that are there, and what is printed of it is the same
+// configuration again.
+#include "fuzz.h"
+
+#include "controller_config.h"
+
+#include <string.h>
+
+static bool parse(const char *text, size_t len, struct hs_controller_config *config)
+{
+	struct hs_error err = {0};
+
+	if (hs_controller_config_parse(text, len, config, &err) == 0)
+		return true;
+	HOLDS(err.code[0] && err.message[0]);
+	return false;
+}
+
+static void check(const struct hs_controller_config *c)
+{
+	HOLDS(c->n_nodes <= HS_CONTROLLER_MAX_NODES && c->n_paths <= HS_CONTROLLER_MAX_PATHS);
+	for (unsigned i = 0; i < c->n_nodes; i++)
+		HOLDS(hs_controller_config_node(c, c->nodes[i].name) == (int)i);
+	for (unsigned i = 0; i < c->n_paths; i++) {
+		HOLDS(hs_controller_config_path(c, c->paths[i].name) == &c->paths[i]);
+		for (unsigned n = 0; n < c->paths[i].n; n++)
+			HOLDS(c->paths[i].nodes[n] < c->n_nodes);
+	}
+	HOLDS(c->hello_ms && c->timeout_ms && c->audit_s && c->max_rules);
+}
+
+static char *print(const struct hs_controller_config *config)
+{
+	json_t *json = hs_controller_config_print(config);
+	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+
+	json_decref(json);
+	HOLDS(text);
+	return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hs_controller_config config, again;
+
+	if (!parse((const char *)data, size, &config))
+		return 0;
+	check(&config);
+	char *text = print(&config);
+	HOLDS(parse(text, strlen(text), &again));
+	char *second = print(&again);
+	HOLDS(strcmp(text, second) == 0);
+	free(second);
+	free(text);
+	hs_controller_config_fini(&again);
+	hs_controller_config_fini(&config);
+	return 0;
+}

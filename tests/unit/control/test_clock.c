@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Control on a node whose system clock is set.
+#include "pending_rig.h"
+
+#define MS INT64_C(1000000)
+
+// A machine that stands still until it is moved.
+struct machine {
+	int64_t passed_ns; // on the counter
+	int64_t set_ns;	   // of the wall clock, by hand
+};
+
+static struct machine machine;
+
+static uint64_t ticks(void *context)
+{
+	return (uint64_t)((struct machine *)context)->passed_ns;
+}
+
+static int64_t realtime(void *context)
+{
+	const struct machine *m = context;
+
+	return NOW + m->passed_ns + m->set_ns;
+}
+
+static int64_t monotonic(void *context)
+{
+	return ((struct machine *)context)->passed_ns;
+}
+
+static int no_tai(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+static bool kernel(void *context, struct hs_clock_kernel *kernel)
+{
+	(void)context;
+	*kernel = (struct hs_clock_kernel){.synchronised = true, .maxerror_ns = 5, .status = 1};
+	return true;
+}
+
+// The rig's node with a control that reads and corrects this clock.
+static struct rig *open_on_machine(const enum hs_port_side *sides)
+{
+	const struct hs_clock_source source = {.ticks = ticks,
+			.realtime_ns = realtime,
+			.monotonic_ns = monotonic,
+			.tai_offset_s = no_tai,
+			.context = &machine,
+			.kernel = kernel,
+			.rate = UINT64_C(1) << 40};
+	struct hs_control_config config = {.boot_id = "b007", .monitored_rules = 8};
+	struct rig *r = rig_open(sides, 1500, 8);
+	struct hs_control_output output = {.context = r, .publish = record};
+
+	machine = (struct machine){0};
+	hs_control_destroy(r->control);
+	hs_clock_destroy(r->clock);
+	assert_int_equal(hs_clock_create_from(&source, HS_CLOCK_UTC, &r->clock), 0);
+	assert_int_equal(hs_control_create(&config, r->t.node, r->clock, &output, NOW, &r->control),
+			0);
+	return r;
+}
+
+static void pass(struct rig *r, int64_t ns)
+{
+	for (int64_t end_ns = machine.passed_ns + ns; machine.passed_ns < end_ns;) {
+		machine.passed_ns += 10 * MS;
+		r->now_ns = hs_clock_now(r->clock);
+		hs_control_step(r->control, r->now_ns);
+		r->now_ns = hs_clock_now(r->clock);
+	}
+}
+
+static json_t *event_of(struct rig *r, const char *kind)
+{
+	for (unsigned i = 0; i < r->n_published; i++)
+		if (strcmp(r->published[i].topic + 6, kind) == 0)
+			return json_object_get(r->published[i].message, "event");
+	return NULL;
+}
+
+static int64_t integer_of(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+	assert_true(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+static const int64_t jumps_ns[] = {36 * SECOND, -36 * SECOND, 3600 * SECOND, -3600 * SECOND};
+#define JUMPS (sizeof(jumps_ns) / sizeof(jumps_ns[0]))
+
+static void a_step_is_told_with_its_amount_and_offsets(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < JUMPS; i++) {
+		struct rig *r = open_on_machine(SINK);
+		pass(r, 2 * SECOND);
+		assert_null(event_of(r, "clock_step"));
+		machine.set_ns += jumps_ns[i];
+		pass(r, SECOND);
+		json_t *event = event_of(r, "clock_step");
+		assert_non_null(event);
+		assert_int_equal(integer_of(event, "amount_ns"), jumps_ns[i]);
+		assert_int_equal(integer_of(event, "old_offset_ns"), -jumps_ns[i]);
+		assert_int_equal(integer_of(event, "new_offset_ns"), 0);
+		assert_int_equal(integer_of(event, "steps"), 1);
+		assert_in_range(integer_of(event, "ts_ns"), NOW + jumps_ns[i] + 2 * SECOND,
+				NOW + jumps_ns[i] + 3 * SECOND);
+		assert_int_equal(r->now_ns, NOW + jumps_ns[i] + 3 * SECOND);
+		rig_close(r);
+	}
+}
+
+static void control_goes_on_as_often_as_before(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < JUMPS; i++) {
+		struct rig *r = open_on_machine(SINK);
+		struct hs_node_totals totals;
+		pass(r, 2 * SECOND);
+		machine.set_ns += jumps_ns[i];
+		pass(r, 2 * SECOND);
+		hs_control_totals(r->control, &totals);
+		assert_int_equal(totals.uptime_ns, 4 * SECOND);
+		assert_int_equal(totals.clock_steps, 1);
+		assert_int_equal(totals.clock_offset_ns, 0);
+		assert_int_equal(totals.clock_maxerror_ns, 5);
+		int64_t next_ns = hs_control_next_ns(r->control);
+		assert_in_range(next_ns, r->now_ns, r->now_ns + 100 * MS);
+		rig_close(r);
+	}
+}
+
+static void repeats_in_band_come_at_their_times(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < JUMPS; i++) {
+		struct rig *r = open_on_machine(SOURCE);
+		install(r, 7, ", \"in_band\": true");
+		struct hs_flow_pending *pending = pending_of(r, 7);
+		unsigned sent = 0;
+		for (int64_t at_ns = 0; at_ns < 40 * SECOND; at_ns += 10 * MS) {
+			if (at_ns == 5 * SECOND)
+				machine.set_ns += jumps_ns[i];
+			pass(r, 10 * MS);
+			if (!is_ready(pending))
+				continue;
+			send_pending(r, pending);
+			sent++;
+		}
+		assert_int_equal(sent, 7); // at once and after 0.1, 0.3, 1, 3, 10, 30 s
+		json_t *shown = state_of_rule(r, 7);
+		int64_t last_ns = integer_of(shown, "last_request_tx_ns");
+		assert_in_range(last_ns, r->now_ns - 11 * SECOND, r->now_ns);
+		json_decref(shown);
+		rig_close(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_step_is_told_with_its_amount_and_offsets),
+			cmocka_unit_test(control_goes_on_as_often_as_before),
+			cmocka_unit_test(repeats_in_band_come_at_their_times),
+	};
+
+	dpdk_env_init("64");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a controller's configuration may say, and what it says of one that is wrong.
+#include "controller.h"
+#include "controller_config.h"
+#include "refusal.h"
+
+#include <errno.h>
+
+static const char minimal[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"}]}";
+
+static const char everything[] =
+		"{\"controller\": {\"name\": \"lab\", \"metrics\": \"always\", \"max_rules\": 5,"
+		"  \"monitored_rules\": 6, \"hello_ms\": 70, \"timeout_ms\": 800, \"audit_s\": 9},"
+		" \"control\": {\"bind\": [\"tcp://0.0.0.0:5557\"], \"subscribe_bind\":"
+		"   [\"ipc:///s\", \"tcp://0.0.0.0:5558\"], \"publish_bind\": [\"ipc:///p\"],"
+		"   \"insecure\": true, \"keys\": {\"secret\": \"/k/c.secret\", \"allowed\": "
+		"\"/k/a\"}},"
+		" \"nodes\": [{\"name\": \"a\", \"id\": 0, \"api\": \"ipc:///a\"},"
+		"   {\"name\": \"b\", \"id\": 0, \"api\": \"tcp://192.0.2.2:5555\", \"server_key\":"
+		"    \"/k/b.pub\"}, {\"name\": \"c\", \"id\": 65535, \"api\": \"ipc:///c\"}],"
+		" \"paths\": [{\"name\": \"p\", \"nodes\": [\"b\", \"a\"]}, {\"name\": \"q\", "
+		"\"nodes\":"
+		"   [\"c\"]}],"
+		" \"state\": {\"file\": \"/s/state\", \"sync\": true},"
+		" \"requests\": [{\"int_request\": {\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", "
+		"\"dst_ip\":"
+		"   \"2001:db8::2\", \"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", "
+		"\"mode\":"
+		"   \"count\", \"mode_setting\": 2, \"on\": {\"path\": \"p\"}}}]}";
+
+static void parse(const char *text, struct hs_controller_config *config)
+{
+	struct hs_error err = {0};
+
+	if (hs_controller_config_parse(text, strlen(text), config, &err) < 0)
+		fail_msg("%s: %s", err.path, err.message);
+}
+
+static int send_nothing(void *context, unsigned node, const char *text, size_t len)
+{
+	(void)context, (void)node, (void)text, (void)len;
+	return -EAGAIN;
+}
+
+// As --check does: the requests are the controller's to judge.
+static int check_requests(const struct hs_controller_config *config, struct hs_error *err)
+{
+	struct hs_controller_output output = {.send = send_nothing};
+	struct hs_controller *controller = NULL;
+	int rc = hs_controller_create(config, "check", &output, 0, &controller, err);
+
+	hs_controller_destroy(controller);
+	return rc;
+}
+
+static void refuses_as_its_folder_says(void **state)
+{
+	const char *name = *state;
+	struct hs_controller_config config;
+	struct hs_error err = {0};
+	char folder[384], file[512];
+
+	snprintf(folder, sizeof(folder), "%s/%s", GOLDEN_DIR, name);
+	snprintf(file, sizeof(file), "%s/config.json", folder);
+	int rc = hs_controller_config_load(file, &config, &err);
+	if (rc == 0) {
+		rc = check_requests(&config, &err);
+		hs_controller_config_fini(&config);
+	}
+	assert_true(rc < 0);
+	assert_refused_as_said(folder, &err);
+}
+
+static void a_file_that_is_not_there_is_refused(void **state)
+{
+	struct hs_controller_config config;
+	struct hs_error err = {0};
+
+	(void)state;
+	assert_int_equal(hs_controller_config_load("/nowhere/at/all.json", &config, &err), -ENOENT);
+	assert_string_equal(err.code, "unreadable");
+}
+
+static void absent_keys_have_their_documented_defaults(void **state)
+{
+	struct hs_controller_config c;
+
+	(void)state;
+	parse(minimal, &c);
+	assert_string_equal(c.name, "controller");
+	assert_int_equal(c.bind.n, 1);
+	assert_string_equal(c.bind.text[0], "ipc:///run/hopsight/controller.api");
+	assert_int_equal(c.subscribe_bind.n, 0);
+	assert_int_equal(c.publish_bind.n, 0);
+	assert_false(c.insecure);
+	assert_int_equal(c.metrics, HS_CONTROLLER_METRICS_AUTO);
+	assert_int_equal(c.max_rules, 65536);
+	assert_int_equal(c.monitored_rules, 65536);
+	assert_int_equal(c.hello_ms, 500);
+	assert_int_equal(c.timeout_ms, 3000);
+	assert_int_equal(c.audit_s, 60);
+	assert_string_equal(c.state_file, "");
+	assert_false(c.state_sync);
+	assert_string_equal(c.secret_key, "");
+	assert_string_equal(c.allowed_keys, "");
+	assert_string_equal(c.nodes[0].server_key, "");
+	assert_int_equal(json_array_size(c.requests), 0);
+	hs_controller_config_fini(&c);
+}
+
+static void every_key_is_read(void **state)
+{
+	struct hs_controller_config c;
+
+	(void)state;
+	parse(everything, &c);
+	assert_string_equal(c.name, "lab");
+	assert_int_equal(c.metrics, HS_CONTROLLER_METRICS_ALWAYS);
+	assert_int_equal(c.max_rules, 5);
+	assert_int_equal(c.monitored_rules, 6);
+	assert_int_equal(c.hello_ms, 70);
+	assert_int_equal(c.timeout_ms, 800);
+	assert_int_equal(c.audit_s, 9);
+	assert_string_equal(c.subscribe_bind.text[1], "tcp://0.0.0.0:5558");
+	assert_true(c.insecure);
+	assert_string_equal(c.secret_key, "/k/c.secret");
+	assert_string_equal(c.allowed_keys, "/k/a");
+	assert_string_equal(c.nodes[1].server_key, "/k/b.pub");
+	assert_int_equal(c.nodes[2].id, 65535);
+	assert_string_equal(c.state_file, "/s/state");
+	assert_true(c.state_sync);
+	assert_int_equal(c.n_paths, 2);
+	assert_int_equal(hs_controller_config_path(&c, "p")->nodes[0], 1);
+	assert_int_equal(hs_controller_config_path(&c, "p")->nodes[1], 0);
+	assert_null(hs_controller_config_path(&c, "r"));
+	assert_int_equal(hs_controller_config_node(&c, "c"), 2);
+	assert_int_equal(hs_controller_config_node(&c, "d"), -1);
+	hs_controller_config_fini(&c);
+}
+
+// Printed, read and printed again, and nothing of what was written is left out or altered.
+static void check_round_trip(const char *text)
+{
+	struct hs_controller_config first, second;
+
+	parse(text, &first);
+	json_t *printed = hs_controller_config_print(&first);
+	char *again = json_dumps(printed, 0);
+	parse(again, &second);
+	json_t *reprinted = hs_controller_config_print(&second);
+	assert_true(json_equal(printed, reprinted));
+	json_t *written = json_loads(text, 0, NULL), *merged = json_deep_copy(printed);
+	assert_int_equal(json_object_update_recursive(merged, written), 0);
+	assert_true(json_equal(merged, printed));
+	json_decref(written);
+	json_decref(merged);
+	json_decref(printed);
+	json_decref(reprinted);
+	free(again);
+	hs_controller_config_fini(&first);
+	hs_controller_config_fini(&second);
+}
+
+static void what_is_printed_is_read_as_the_same(void **state)
+{
+	(void)state;
+	check_round_trip(minimal);
+	check_round_trip(everything);
+}
+
+int main(void)
+{
+	const struct CMUnitTest fixed[] = {
+			cmocka_unit_test(a_file_that_is_not_there_is_refused),
+			cmocka_unit_test(absent_keys_have_their_documented_defaults),
+			cmocka_unit_test(every_key_is_read),
+			cmocka_unit_test(what_is_printed_is_read_as_the_same),
+	};
+
+	return run_with_folders("fleet-config", GOLDEN_DIR, fixed, sizeof(fixed) / sizeof(fixed[0]),
+			refuses_as_its_folder_says);
+}
