@@ -101,9 +101,9 @@ part_sanitizers() {
 # how the libraries of DPDK and ZeroMQ, which it did not build, order their threads.
 threads() {
 	CC=clang build build-tsan -Db_sanitize=thread -Db_lundef=false --buildtype=debugoptimized -- \
-		tests/unit/{node/test_{offer,workers,sharing},flow/test_flow_table,datapath/test_fib}
+		tests/unit/{node/test_{pending,workers,sharing},flow/test_flow_table,datapath/test_fib}
 	TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp \
-		meson_tests build-tsan threads node-offer node-workers node-sharing flow-table fib
+		meson_tests build-tsan threads node-pending node-workers node-sharing flow-table fib
 }
 
 part_fuzz() {
