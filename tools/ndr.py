@@ -120,7 +120,7 @@ class Node:
 
     def stop(self):
         if self.process:
-            self.process.send_punt(signal.SIGTERM)
+            self.process.send_signal(signal.SIGTERM)
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:

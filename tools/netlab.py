@@ -154,7 +154,7 @@ class Node:
         """Sends SIGTERM. Returns the exit code and the seconds that the end took."""
         begin = time.monotonic()
         self.client.close()
-        self.process.send_punt(signal.SIGTERM)
+        self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(limit_s)
         except subprocess.TimeoutExpired:

@@ -124,7 +124,7 @@ def subscribers_killed_or_stopped_while_their_queues_are_full_end_no_node(worksp
         until(lambda was=before: node.call("node_get")["reports_publish_lost"] > was + 1000, 10,
               "their queues are full")
         for child in children if stop_first else ():
-            child.send_punt(signal.SIGSTOP)
+            child.send_signal(signal.SIGSTOP)
         time.sleep(PERIOD_S)
         for child in children:
             child.kill()

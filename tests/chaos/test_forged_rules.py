@@ -162,7 +162,7 @@ def replay_over_a_restart(workspace, ahead_ns, **config):
     until(lambda: has_rule(sink, 9), 5, "the rule is in")
     time.sleep(0.3)  # counters are saved ten times a second
     sink.client.close()
-    sink.process.send_punt(signal.SIGKILL)
+    sink.process.send_signal(signal.SIGKILL)
     sink.process.wait()
     sink.start()
 

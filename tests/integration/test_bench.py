@@ -98,7 +98,7 @@ def an_interrupted_bench_leaves_nothing(workspace):
     try:
         until(lambda: children(process.pid), 20, "a measurement")
         measurements = children(process.pid)
-        process.send_punt(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         equal(process.wait(20), 1)
         check("interrupted" in process.stderr.read(), "a word about it")
         until(lambda: not [p for p in measurements if os.path.exists(f"/proc/{p}")], 10, "its end")

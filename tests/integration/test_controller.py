@@ -65,7 +65,7 @@ class Controller:
 
     def stop(self):
         self.client.close()
-        self.process.send_punt(signal.SIGTERM)
+        self.process.send_signal(signal.SIGTERM)
         equal(self.process.wait(10), 0, "exit code of the controller")
 
     def nodes(self):
@@ -162,7 +162,7 @@ def a_node_that_was_cut_off_is_brought_up_to_date_and_others_do_not_wait_for_it(
     controller.call("int_request", **rule(2, A, B, dst_port=2))
     controller.wait_present(2)
     stopped, other = chain.nodes
-    stopped.process.send_punt(signal.SIGSTOP)
+    stopped.process.send_signal(signal.SIGSTOP)
     try:
         until(lambda: not controller.nodes()[stopped.name]["reachable"], 10, "it is missed")
         begin = time.monotonic()
@@ -172,7 +172,7 @@ def a_node_that_was_cut_off_is_brought_up_to_date_and_others_do_not_wait_for_it(
         until(lambda: set(rules_at(other)) == {2, 3}, 2, "the other node has the changes")
         check(time.monotonic() - begin < 2, "nobody waited")
     finally:
-        stopped.process.send_punt(signal.SIGCONT)
+        stopped.process.send_signal(signal.SIGCONT)
     until(lambda: set(rules_at(stopped)) == {2, 3}, 5, lambda: str(rules_at(stopped)))
     equal(rules_at(stopped)[2]["mode_setting"], 50, "a change that it missed")
     controller.stop()
@@ -212,7 +212,7 @@ def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(w
     controller.wait_present(8)
     sender = send(chain, seconds=8)
     until(lambda: controller.nodes()[chain.nodes[-1].name]["published"] > 10, 10, "reports")
-    controller.process.send_punt(signal.SIGKILL)
+    controller.process.send_signal(signal.SIGKILL)
     controller.process.wait()
     controller.client.close()
     time.sleep(2)

@@ -169,7 +169,7 @@ def every_stop_signal_ends_the_node_with_code_0(workspace):
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         node = ring_node(workspace).start()
         node.client.close()
-        node.process.send_punt(number)
+        node.process.send_signal(number)
         equal(node.process.wait(5), 0, number)
 
 

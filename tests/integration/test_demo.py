@@ -80,9 +80,9 @@ def the_demonstration_leaves_nothing_behind_when_it_is_interrupted(workspace):
     need("ping", "iperf3", "mgen")
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         demo = start_demo(workspace)
-        demo.send_punt(number)
+        demo.send_signal(number)
         # Further signals until the end do not disturb the clean-up.
-        until(lambda n=number, d=demo: d.poll() is not None or d.send_punt(n), 20, "the end")
+        until(lambda n=number, d=demo: d.poll() is not None or d.send_signal(n), 20, "the end")
         said = demo.stderr.read().decode()
         equal(demo.returncode, 130, f"exit code after {number.name}: {said}")
         check("Traceback" not in said, said)

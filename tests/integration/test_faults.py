@@ -28,7 +28,7 @@ def a_node_ends_within_two_seconds_of_sigterm_with_exit_code_0_under_traffic(wor
         code, took = node.stop()
         equal(code, 0, "exit code")
         check(took < 2, f"{node.name} took {took:.1f} s")
-    ping.send_punt(signal.SIGINT)
+    ping.send_signal(signal.SIGINT)
 
 
 @test()

@@ -317,7 +317,7 @@ def a_node_publishes_to_the_controller_whose_key_it_was_given(workspace):
 
 
 @test()
-def a_controller_knows_each_other_by_keys(workspace):
+def a_controller_and_its_nodes_know_each_other_by_keys(workspace):
     need()
     keys = Keys(workspace)
     keys.allow("controller")

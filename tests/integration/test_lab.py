@@ -235,7 +235,7 @@ def ctrl_c_leaves_partial_results_that_say_so(workspace):
                         "--packets", packets)
         try:
             wait_for_packets(workspace)
-            process.send_punt(number)
+            process.send_signal(number)
             out, err = process.communicate(timeout=20)
         finally:
             process.kill()
@@ -259,10 +259,10 @@ def a_second_ctrl_c_ends_at_once_and_leaves_nothing(workspace):
         wait_for_packets(workspace)
         # Both signals wait while the process is stopped, so that they arrive one directly after the
         # other.
-        process.send_punt(signal.SIGSTOP)
-        process.send_punt(signal.SIGINT)
-        process.send_punt(signal.SIGTERM)
-        process.send_punt(signal.SIGCONT)
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
         _, err = process.communicate(timeout=20)
     finally:
         process.kill()

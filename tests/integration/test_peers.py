@@ -45,7 +45,7 @@ def a_node_outlives_fifty_memif_peers_that_leave_in_the_middle_of_traffic(worksp
         until(lambda: received(node) > before + 5000, 20, f"traffic of peer {number}")
         # If the process is killed, its kernel closes the socket. If it is told to end, its driver
         # disconnects.
-        process.send_punt(signal.SIGKILL if number % 2 else signal.SIGINT)
+        process.send_signal(signal.SIGKILL if number % 2 else signal.SIGINT)
         process.wait(10)
         equal(node.process.poll(), None, f"the node's exit code after peer {number}")
     audit_ok(node)

@@ -27,7 +27,7 @@ def one_node(workspace, state=None, **config):
 
 def kill(node):
     node.client.close()
-    node.process.send_punt(signal.SIGKILL)
+    node.process.send_signal(signal.SIGKILL)
     node.process.wait()
 
 
@@ -90,7 +90,7 @@ def stream_until_killed(node, stream, after_s):
     socket.linger = 0
     socket.connect(node.api)
     states, confirmed = [], 0
-    timer = threading.Timer(after_s, node.process.send_punt, (signal.SIGKILL,))
+    timer = threading.Timer(after_s, node.process.send_signal, (signal.SIGKILL,))
     timer.start()
 
     def take(limit_ms):

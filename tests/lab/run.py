@@ -83,7 +83,7 @@ def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
                                    env=dict(os.environ, **env), cwd=ROOT)
         RUNNING.add(process.pid)
         ended = threading.Event()
-        watch = threading.Thread(target=lambda: ended.wait(limit_s) or process.send_punt(
+        watch = threading.Thread(target=lambda: ended.wait(limit_s) or process.send_signal(
             signal.SIGKILL), daemon=True)
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)
