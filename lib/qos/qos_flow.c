@@ -270,9 +270,10 @@ static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 }
 
 // Rule 10: nothing is carried over.
-static void begin_epoch(
-		struct hs_qos_flow *flow, struct hs_qos_sum *sum, const struct hs_report *report)
+static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
+	sum->path_changed |= !plan->same_path;
 	flow->epochs++;
 	hs_qos_order_restart(flow, report);
 	hs_qos_order_forget(flow);
@@ -320,7 +321,7 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	} else {
 		take_step(flow, report, &plan->chain);
 		if (step->flags & HS_QOS_STEP_SOURCE_RESET) {
-			begin_epoch(flow, sum, report);
+			begin_epoch(flow, sum, report, plan);
 			return;
 		}
 		note_step_flags(flow, sum, step->flags);
@@ -431,7 +432,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	struct hs_qos_delays delays;
 	struct hs_qos_sum *sum = &flow->sums[id];
 	if (plan->relation == HS_QOS_NEW_EPOCH)
-		begin_epoch(flow, sum, report);
+		begin_epoch(flow, sum, report, plan);
 	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
 		      plan->relation == HS_QOS_NEW_EPOCH;
 	delays.n = collect_delays(report, plan->path_links, delays.links, delays.ns);

@@ -29,6 +29,20 @@ static void a_source_that_restarts_loses_nothing(void **state)
 		assert_int_equal(caught->hops[i].lost_packets, 0);
 }
 
+// A source that restarts while reports by another path come.
+static void an_epoch_by_another_path_alone_says_that_the_path_changed(void **state)
+{
+	static const uint16_t other[] = {1};
+	struct fixture *f = *state;
+	give_range(f, 100000, 100400, 100);
+	struct hs_report report = plain_report(100500, GAP, 1, other);
+	report.telemetry.e2e.tx_packets -= 100450;
+	report.telemetry.e2e.tx_bytes -= 100450 * 562;
+	give(f->qos, &report);
+	hs_qos_advance(f->qos, T0 + 102 * SECOND);
+	assert_true(second_ending(f, 101)->window.path_changed);
+}
+
 static void a_source_that_restarts_early_is_told_from_reordering_by_its_stamps(void **state)
 {
 	struct fixture *f = *state;
@@ -415,6 +429,7 @@ int main(void)
 			TEST(a_fast_source_that_restarts_early_is_noticed_without_stamps),
 			TEST(packets_that_were_held_back_are_no_restart),
 			TEST(a_restart_whose_first_report_is_lost_shows_in_stamps_and_counts),
+			TEST(an_epoch_by_another_path_alone_says_that_the_path_changed),
 			TEST(a_source_that_restarts_early_is_told_from_reordering_by_its_stamps),
 			TEST(a_restart_behind_half_of_the_counters_range_is_no_giant_loss),
 			TEST(a_straggler_from_before_the_restart_moves_no_edge),
