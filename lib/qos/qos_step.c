@@ -209,9 +209,9 @@ static uint32_t check_without_source(struct hs_qos_walk *walk)
 static void charge_links(const struct hs_qos_walk *walk, struct hs_qos_step *step)
 {
 	int64_t running = walk->has_source ? walk->sent : walk->received + sum_of(walk);
-	if (!walk->has_source && walk->n && walk->diffs[0].charged) {
-		step->links[walk->diffs[0].link].rx = running;
-		step->links[walk->diffs[0].link].has |= HS_QOS_HAS_RX_PACKETS;
+	if (!walk->has_source && walk->n && walk->diffs[0].charged && !walk->diffs[0].link) {
+		step->links[0].rx = running;
+		step->links[0].has |= HS_QOS_HAS_RX_PACKETS;
 	}
 	for (unsigned i = 0; i < walk->n; i++) {
 		const struct hs_qos_diff *diff = &walk->diffs[i];

@@ -60,6 +60,10 @@ def markers_of(window):
     return marks
 
 
+def place_of(ends, path):
+    return "last" if ends[1] == path[-1] else "first" if ends[0] == path[0] else None
+
+
 class Judge:
     """Judges one flow."""
 
@@ -110,10 +114,10 @@ class Judge:
         pairs = [(hop["from"], hop["to"]) for hop in hops]
         for hop, ends in zip(hops, pairs):
             if pairs.count(ends) == 1:  # [10]: a loop has a hop for each passage
-                self.hop(life, hop, ends, ends[1] == window["path"][-1], marks,
+                self.hop(life, hop, ends, place_of(ends, window["path"]), marks,
                          f"{name} {ends[0]}-{ends[1]}", start, end, length)
         if "e2e" in window:
-            self.hop(life, window["e2e"], None, True, marks - NOT_OF_ALL, f"{name} e2e", start, end,
+            self.hop(life, window["e2e"], None, "last", marks - NOT_OF_ALL, f"{name} e2e", start, end,
                      length)
             self.sums(window, marks, name)
 
@@ -162,7 +166,7 @@ class Judge:
                 r.has_packets(stop) for r in so_far for stop in range(len(r.stops))):
             self.say("entries_missing", f"{name}: no report lacks one")
 
-    def hop(self, life, hop, ends, last_hop, marks, name, start, end, length):
+    def hop(self, life, hop, ends, place, marks, name, start, end, length):
         # [26] Only the flags about counts excuse these.
         for key in ("tx_packets", "rx_packets", "rx_bytes"):
             if hop.get(key, 0) < 0 and not marks - {"negative_delay", "unsynchronised"}:
@@ -177,7 +181,7 @@ class Judge:
             exact = len(life.within(start, end)) <= rules.EXACT_REPORTS
             self.delay(hop["delay_ns"], delays, first, exact, marks, name)
         self.same(marks, name, "jitter_ns", hop.get("jitter_ns"), life.jitter(ends, start, end))
-        want = rules.span_numbers(life, ends, last_hop, start, end, length)
+        want = rules.span_numbers(life, ends, place, start, end, length)
         for key in ("tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "rx_bytes",
                     "span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps"):
             self.same(marks, name, key, hop.get(key), want.get(key))

@@ -142,9 +142,9 @@ def delay_numbers(delays):
     return numbers
 
 
-def span_numbers(life, ends, last_hop, start, end, length):
-    """[8] and [11]; leaves out what the reports cannot tell."""
-    numbers = {}
+def span_numbers(life, ends, place, start, end, length):
+    """[8] and [11]; leaves out what the reports cannot tell. place: "first" hop, "last" or None."""
+    numbers, last_hop = {}, place == "last"
     of = life.span(ends, "loss", start, end)
     if of:
         numbers["tx_packets"] = of[1].tx - of[0].tx
@@ -152,9 +152,10 @@ def span_numbers(life, ends, last_hop, start, end, length):
     of = life.span(ends, "received", start, end)
     if of and not last_hop and of[2].tx is not None and of[3].tx is not None:
         numbers["node_lost_packets"] = of[3].rx - of[2].rx - (of[3].tx - of[2].tx)
-    # If the node before it never counts, only its own counts exist.
+    # [22] Behind a source that never counts, only the first node's own counts exist.
     counted = not last_hop and life.span(ends, "loss", start, end)
-    of = counted or (of if last_hop or not life.edge(ends, "loss", end) else None)
+    alone = last_hop or place == "first" and not life.edge(ends, "loss", end)
+    of = counted or (of if alone else None)
     if of:
         numbers["rx_packets"] = of[3].rx - of[2].rx
     of = life.span(ends, "bytes", start, end)

@@ -136,6 +136,26 @@ static void received_bytes_of_a_node_without_packets_are_near_those_of_the_sink(
 	assert_int_equal(step.links[1].rx_bytes, 9000000ll * 1514);
 }
 
+// Without the source's count, the node in front of the hop has to count, but for the first hop.
+static void packets_of_a_hop_need_counts_at_both_ends(void **state)
+{
+	(void)state;
+	struct hs_qos_chain chain = whole_chain(3);
+	struct hs_qos_step step;
+	const struct losses none = {0};
+	struct hs_report a = plain_report(1, MS, 3, PATH);
+	a.telemetry.e2e.bitmap = HS_E2E_TIMESTAMP;
+	struct hs_report b = after(&a, 1000, 562, &none);
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
+	for (unsigned i = 0; i <= 3; i++)
+		assert_true(step.links[i].has & HS_QOS_HAS_RX_PACKETS);
+	hop_of(&a, 0)->bitmap = HS_HOP_TIMESTAMP;
+	hs_qos_step(&a, &b, &chain, &LIMITS, &step);
+	assert_false(step.links[0].has & HS_QOS_HAS_RX_PACKETS);
+	assert_false(step.links[1].has & HS_QOS_HAS_RX_PACKETS);
+	assert_int_equal(step.links[2].rx, 1000);
+}
+
 static void one_loss_that_no_bytes_resolve_follows_from_the_sum(void **state)
 {
 	(void)state;
@@ -294,6 +314,7 @@ int main(void)
 			cmocka_unit_test(received_bytes_beyond_32_bits_follow_from_the_packets),
 			cmocka_unit_test(
 					received_bytes_of_a_node_without_packets_are_near_those_of_the_sink),
+			cmocka_unit_test(packets_of_a_hop_need_counts_at_both_ends),
 			cmocka_unit_test(one_loss_that_no_bytes_resolve_follows_from_the_sum),
 			cmocka_unit_test(what_neither_sum_nor_bytes_resolve_is_flagged_not_guessed),
 			cmocka_unit_test(a_restarted_node_is_found_wherever_its_counts_stood),
