@@ -9,7 +9,7 @@ cd "$(dirname "$0")" || exit 1
 . tools/setup.sh
 
 readonly PARTS=(checks unit golden sanitizers fuzz integration chaos lab judge bench)
-readonly FUZZ_SECONDS=${FUZZ_SECONDS:-10}
+readonly FUZZ_SECONDS=${FUZZ_SECONDS:-8}
 passed=0 failed=0 skipped=0
 reasons=()
 

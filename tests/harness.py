@@ -6,12 +6,14 @@ raising Skip with the reason. It gets a Workspace, which removes what the test l
 
 A test of speed or processor time has several looks. Other work on the machine makes its result
 worse and never better, so one look within the bound shows that the program keeps the bound. The
-line says how many looks there were, and what the first ones measured.
+line says how many looks there were, and what the first ones measured. It runs alone, as do the
+tests about packets and those that need names for themselves; the others run two at a time.
 
 --plain runs the tests about packets, with nodes that use the general code for every
 packet (docs/benchmark-method.md, "Special and plain code").
 """
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -25,6 +27,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 from workspace import Workspace  # noqa: E402
 
 _TESTS = []
+_AT_ONCE = 2
 _PLAIN = "HS_PLAIN_STAGES"  # hopsightd's; it says so in its log
 # A system call that the sandbox does not allow ends the program: no test passes by a refusal unseen.
 os.environ.setdefault("HS_SANDBOX_KILL", "1")
@@ -34,10 +37,12 @@ class Skip(Exception):
     """The machine lacks what the test needs."""
 
 
-def test(limit_s=60, path=False, looks=1):
-    """path: about what nodes do to packets, so that --plain runs it, too. looks: of a test of speed."""
+def test(limit_s=60, path=False, looks=1, alone=False):
+    """path: about what nodes do to packets, so that --plain runs it, too. looks: of a test of speed.
+    alone: no other test may run beside it."""
     def register(function):
-        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks))
+        _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks,
+                       alone or path or looks > 1))
         return function
 
     return register
@@ -125,9 +130,7 @@ def _run(function, limit_s):
             outcome = ["FAIL", "the test's process died"]
         elif outcome[0] == "PASS" and _PLAIN in os.environ and not _said_plain(folder):
             outcome = ["FAIL", "no node says that it runs plain code"]
-        if outcome[0] == "FAIL":
-            _show_logs(folder)
-        return outcome
+        return (*outcome, _tails(folder) if outcome[0] == "FAIL" else [])
 
 
 def _logs(folder):
@@ -143,28 +146,72 @@ def _said_plain(folder):
     return False
 
 
-def _show_logs(folder):
+def _tails(folder):
+    """Returns the last lines of each log."""
+    lines = []
     for path in _logs(folder):
         if os.path.getsize(path):
             with open(path, encoding="utf-8", errors="replace") as f:
-                tail = f.read().splitlines()[-60:]
-            print(f"---- {os.path.relpath(path, folder)}", *tail, sep="\n")
-    sys.stdout.flush()
+                lines += [f"---- {os.path.relpath(path, folder)}", *f.read().splitlines()[-60:]]
+    return lines
 
 
 def _look(function, limit_s, looks):
-    """Returns the outcome of the first look that passes, or of the last one."""
+    """Returns the outcome of the first look that passes, or of the last one, and lines to show."""
+    shown = []
     for look in range(1, looks + 1):
-        outcome, said = _run(function, limit_s)
+        outcome, said, lines = _run(function, limit_s)
+        shown += lines
         if outcome != "FAIL" or look == looks:
             break
-        print(f"look {look} of {looks}: {said}", flush=True)
+        shown.append(f"look {look} of {looks}: {said}")
     if looks > 1 and look > 1:
         said = f"look {look} of {looks}{': ' if said else ''}{said}"
-    return outcome, said
+    return outcome, said, shown
 
 
-def main(argv=None):
+def _take_turns(tests, taken, failed, printing, plain):
+    """Runs one test after the other, of those that nobody has taken yet."""
+    while True:
+        with taken.get_lock():
+            at, taken.value = taken.value, taken.value + 1
+        if at >= len(tests):
+            return
+        name, function, limit_s, _, looks, _ = tests[at]
+        begin = time.monotonic()
+        outcome, said, lines = _look(function, limit_s, looks)
+        seconds = time.monotonic() - begin
+        note = f" ({said.splitlines()[0]})" if said else ""
+        lines.append(f"{outcome} {name}{', in plain code' if plain else ''}{note} {seconds:.1f} s")
+        with printing:
+            print(*lines, sep="\n", flush=True)
+        if outcome == "FAIL":
+            with failed.get_lock():
+                failed.value += 1
+
+
+def _run_all(tests, at_once, plain):
+    """Returns how many failed."""
+    taken, failed = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
+    turns = (tests, taken, failed, multiprocessing.Lock(), plain)
+    if at_once == 1 or len(tests) < 2:
+        _take_turns(*turns)
+        return failed.value
+    lanes = [multiprocessing.Process(target=_take_turns, args=turns) for _ in range(at_once)]
+    try:
+        for lane in lanes:
+            lane.start()
+        for lane in lanes:
+            lane.join()
+    finally:
+        for lane in lanes:
+            if lane.is_alive():
+                lane.terminate()
+                lane.join()
+    return failed.value + sum(lane.exitcode != 0 for lane in lanes)
+
+
+def main(argv=None, at_once=_AT_ONCE):
     """Runs all registered tests, or those whose names contain one of the given words."""
     arguments = (argv or sys.argv)[1:]
     plain = "--plain" in arguments
@@ -174,15 +221,10 @@ def main(argv=None):
     else:
         os.environ.pop(_PLAIN, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    chosen = [entry for entry in _TESTS
+              if (entry[3] or not plain) and (not words or any(word in entry[0] for word in words))]
     failed = 0
-    for name, function, limit_s, path, looks in _TESTS:
-        if plain and not path or words and not any(word in name for word in words):
-            continue
-        begin = time.monotonic()
-        outcome, said = _look(function, limit_s, looks)
-        seconds = time.monotonic() - begin
-        note = f" ({said.splitlines()[0]})" if said else ""
-        print(f"{outcome} {name}{', in plain code' if plain else ''}{note} {seconds:.1f} s",
-              flush=True)
-        failed += outcome == "FAIL"
+    for alone in (False, True):
+        failed += _run_all([entry for entry in chosen if entry[5] == alone],
+                           1 if alone else at_once, plain)
     return 1 if failed else 0

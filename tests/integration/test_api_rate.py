@@ -96,7 +96,7 @@ def idle_node(workspace, name, **config):
                 memory={"rules": 131072}, **config).start()
 
 
-@test(limit_s=120)
+@test(limit_s=120, alone=True)
 def a_core_answers_20_000_int_requests_a_second_with_and_without_state(workspace):
     need()
     said = []
@@ -161,7 +161,7 @@ def a_round_trip_takes_a_millisecond_at_most_while_a_worker_forwards_all_it_can(
     return f"{said}; going first {describe(best)}"
 
 
-@test(limit_s=120)
+@test(limit_s=120, alone=True)
 def ten_thousand_changes_of_rules_lose_no_packet_of_a_worker_that_forwards_all_it_can(workspace):
     need()
     node = busy_node(workspace)

@@ -64,7 +64,7 @@ def every_way_through_a_node_passes_the_checks_of_the_bench(workspace):
     equal(os.listdir(workspace.path("tmp")), [], "what is left")
 
 
-@test(limit_s=60)
+@test(limit_s=60, alone=True)
 def the_bench_compares_with_testpmd_where_it_is_there(workspace):
     need("dpdk-testpmd")
     card, baseline = workspace.path("card.md"), workspace.path("baseline.json")
@@ -129,7 +129,7 @@ def scaling_of(words):
             for case, _, _, median, best, _, together in found}
 
 
-@test(limit_s=200)
+@test(limit_s=200, alone=True)
 def two_workers_do_at_least_1_8_times_the_work_of_one():
     if len(os.sched_getaffinity(0)) < 2:
         raise Skip("one core")

@@ -79,7 +79,7 @@ def windows_of(subscriber, seconds):
     return found
 
 
-@test()
+@test(alone=True)
 def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_are_marked(workspace):
     need("ping", "cc")
     chain, clock, sink = chain_with_clock(workspace)
@@ -117,7 +117,7 @@ def delays_are_right_at_once_where_the_system_clock_is_set_and_windows_across_ar
     audit_ok(*chain.nodes)
 
 
-@test()
+@test(alone=True)
 def timers_go_on_where_the_system_clock_is_set(workspace):
     need("ping", "cc")
     chain = Chain(workspace, nodes=2, telemetry={"request_interval_s": 1, "request_schedule_s": []})
@@ -151,7 +151,7 @@ def timers_go_on_where_the_system_clock_is_set(workspace):
     until(lambda: not sink.call("int_list")["rules"], 8, "and expires when nobody asks for it")
 
 
-@test()
+@test(alone=True)
 def an_offset_below_the_bound_is_slewed_and_not_called_synchronised(workspace):
     need("cc")
     chain, clock, sink = chain_with_clock(workspace)

@@ -229,7 +229,7 @@ def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(w
     controller.stop()
 
 
-@test(limit_s=90)
+@test(limit_s=90, alone=True)
 def a_listener_that_does_not_read_holds_up_nobody(workspace):
     need()
     chain = chain_of(workspace, nodes=2)
@@ -461,7 +461,7 @@ def a_state_is_folded_under_load_and_nobody_waits(workspace):
     return f"longest answer {longest * 1e3:.0f} ms"
 
 
-@test(limit_s=60)
+@test(limit_s=60, alone=True)
 def the_controller_of_the_documentation_works_as_it_stands(workspace):
     need()
     chain = chain_of(workspace, nodes=2, name="own")

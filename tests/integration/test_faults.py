@@ -290,7 +290,7 @@ def kill(node):
     node.workspace.at_close.remove(node._stop_at_close)  # pylint: disable=protected-access
 
 
-@test()
+@test(alone=True)
 def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)

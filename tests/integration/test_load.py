@@ -30,7 +30,7 @@ class Iperf:
             return json.load(f)["end"]
 
 
-@test(limit_s=90, path=True, looks=3)
+@test(limit_s=90, looks=3)
 def tcp_at_300_mbit_s_loses_no_packet_while_a_thousand_rules_come_and_go(workspace):
     need("iperf3")
     chain = Chain(workspace).start()
@@ -79,7 +79,7 @@ def unlimited_tcp(workspace, **links):
                   f"{end['sum_sent']['retransmits']} retransmits, drops {lost}, missed {missed}")
 
 
-@test(limit_s=60, path=True)
+@test(limit_s=60, alone=True)
 def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace):
     need("iperf3")
     lost, said = unlimited_tcp(workspace, link="memif", ring=7)
@@ -87,7 +87,7 @@ def every_packet_that_unlimited_tcp_loses_on_memif_is_named_by_a_node(workspace)
     return said
 
 
-@test(limit_s=60, path=True)
+@test(limit_s=60, alone=True)
 def every_packet_that_unlimited_tcp_loses_on_veth_is_named_by_a_node(workspace):
     need("iperf3")
     return unlimited_tcp(workspace, link="veth")[1]
@@ -114,7 +114,7 @@ def qdisc(namespace):
     return next(q for q in listed if q["kind"] == "tbf")
 
 
-@test(limit_s=60, path=True)
+@test(limit_s=60, alone=True)
 def the_loss_of_a_hop_is_exactly_what_the_qdisc_on_it_dropped(workspace):
     need("tc")
     chain = Chain(workspace, link="veth")

@@ -40,7 +40,7 @@ LARGE = "fat-tree-20"
 TWICE = "paper-jitter-bursty-count10"
 SHORT = ["fat-tree-4", "path-change", "paper-clock-5s", "paper-jitter-bursty-count10",
          "telemetry-loss", "transit-restart", "window-queue"]
-SHORT_S = "3"
+SHORT_S = "2"
 PLAIN = {"HS_PLAIN_STAGES": "1"}
 SANITIZER_EXIT = 99
 # Seconds of those that are reckoned once more: jitter and losses, queues, copies.
