@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A family of telemetry formats, as the data path knows it: its steps over a burst, over a run of
-// packets that leave by one port, and over one packet that is anything but usual. Each family has a
-// folder; what is the same for all stands in this one.
+// packets that leave by one port, and over one packet. Each family has a folder; what is the same
+// for all stands in this one.
 //
 // Thread rule: constant; the functions by the owner lcore.
 #pragma once
 
 #include "telemetry_model.h"
 #include "worker.h"
+
+// Takes the packets [first, end), which all leave by `out`, to that port's transmit queue.
+typedef void (*hs_run_fn)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
 
 struct hs_family {
 	const struct hs_telemetry_family *format; // who decodes what its sink copied out
@@ -16,18 +20,23 @@ struct hs_family {
 	void (*classify)(struct hs_worker *worker, struct hs_burst *burst);
 	// One packet's headers and telemetry.
 	void (*parse)(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
-	// Takes the packets [first, end), which all leave by `out`, to that port's transmit queue.
-	// NULL: one by one, as below.
-	void (*run)(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-			struct hs_port *out);
+
+	// ---- the fast path ----
+
+	// Instances of the skeleton (skeleton.h) with the family's steps inlined. NULL: the steps
+	// below are called for each packet.
+	hs_run_fn fast_source, fast_transit, fast_sink;
 
 	// ---- one packet, counted already ----
 
+	// Puts telemetry in, where hs_flow_due said that the packet is due.
 	void (*source)(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			struct hs_port *out);
+	// Adds to telemetry that the packet has.
 	void (*transit)(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			struct hs_port *out);
-	// False where telemetry could not be taken out: the packet must not reach a host.
+	// Reports the packet's telemetry and takes it out. False where it could not be taken out:
+	// the packet must not reach a host.
 	bool (*sink)(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 	// Takes telemetry out without a report: of what a host sent, and of what is flooded (which
 	// is `ours`). Same result.

@@ -43,18 +43,41 @@ static inline uint32_t hs_longest_frame(const struct hs_port *port)
 	return port->mtu + 14u + 8u;
 }
 
-// Source, transit or sink, whatever the packet is, by the steps of its family.
-void hs_telemetry_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-
 // Where others hold a packet's bytes too, puts a copy in its place, parsed anew. False: no buffer.
 bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-// Makes a chain linear for a port that takes none; where that cannot be, drops it and says false.
-bool hs_make_sendable(
+// Makes a chain linear; where that cannot be, drops it and says false.
+bool hs_make_linear(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
-// Puts a packet into a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow if
-// refused).
-void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
-		struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes);
+// The same for a port that takes no chains.
+static inline bool hs_make_sendable(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	return likely(burst->mbufs[i]->nb_segs == 1) || out->tx_multi_seg ||
+	       hs_make_linear(worker, burst, i, out);
+}
+
+static inline void hs_count_forwarded(struct hs_worker *worker, const struct hs_burst *burst,
+		const struct hs_port *out, unsigned n)
+{
+	hs_port_stats_of(worker, burst->in->index)->forwarded += n;
+	hs_port_stats_of(worker, out->index)->offered += n;
+}
+
+static inline void hs_count_length(struct hs_worker *worker, const struct hs_burst *burst,
+		unsigned i, const struct hs_port *out)
+{
+	if (unlikely(rte_pktmbuf_pkt_len(burst->mbufs[i]) > hs_longest_frame(out)))
+		hs_event(worker, burst, HS_EVENT_OVER_MTU);
+}
+// Puts a packet into a place of a port's transmit queue (slot HS_FLOW_NONE: not taken off any flow
+// if refused).
+static inline void hs_enqueue_at(struct hs_tx_queue *queue, unsigned at, struct rte_mbuf *mbuf,
+		uint32_t slot, uint32_t bytes)
+{
+	queue->mbufs[at] = mbuf;
+	queue->slots[at] = slot;
+	queue->bytes[at] = bytes;
+}
 // Copies a packet to every port but the one it came from.
 void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 

@@ -1,67 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stage.h"
+#include "skeleton.h"
 
 #include <assert.h>
+#include <string.h>
 
-static void to_host(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		struct hs_port *out, uint32_t bytes)
-{
-	uint32_t slot = burst->slots[i];
-
-	if (unlikely(burst->packets[i].flags & HS_STAGE_SUSPECT) &&
-			!worker->family->sink(worker, burst, i)) {
-		hs_drop(worker, burst->in->index,
-				hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
-				burst->mbufs[i]);
-		return;
-	}
-	if (unlikely(!hs_make_sendable(worker, burst, i, out)))
-		return;
-	if (slot != HS_FLOW_NONE)
-		hs_flow_count_tx(&worker->flows, slot, bytes);
-	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
-}
-
-static void to_network(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		struct hs_port *out, uint32_t bytes)
-{
-	uint32_t slot = burst->slots[i];
-
-	// Before it is counted and stamped: a stamp must not count a packet that was not sent.
-	if (unlikely(!hs_make_sendable(worker, burst, i, out)))
-		return;
-	if (slot != HS_FLOW_NONE)
-		hs_flow_count_tx(&worker->flows, slot, bytes);
-	if (burst->in->side == HS_SIDE_HOST)
-		worker->family->source(worker, burst, i, out);
-	else
-		worker->family->transit(worker, burst, i, out);
-	hs_enqueue(worker, burst, out->index, burst->mbufs[i], slot, bytes);
-}
-
-void hs_telemetry_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+// Takes a packet that leaves by no port or by several.
+static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint16_t out = burst->out[i];
 	uint32_t slot = burst->slots[i];
-	uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
 
-	// Received is received, also where the packet goes nowhere (METRICS: node loss).
+	// A packet that goes nowhere was received all the same (docs/metrics.md: node loss).
 	if (slot != HS_FLOW_NONE)
-		hs_flow_count_rx(&worker->flows, slot, bytes);
-	if (unlikely(out & HS_OUT_DROP)) {
-		hs_drop(worker, burst->in->index, out & ~HS_OUT_DROP, burst->mbufs[i]);
-		return;
-	}
-	if (unlikely(out == HS_OUT_FLOOD)) {
+		hs_flow_count_rx(&worker->flows, slot, hs_packet_counted_bytes(&burst->packets[i]));
+	if (out == HS_OUT_FLOOD)
 		hs_flood(worker, burst, i);
-		return;
-	}
-	struct hs_port *port = worker->ports[out];
-	assert(port); // patch pairs and addresses learnt name ports that were added
-	if (port->side == HS_SIDE_HOST)
-		to_host(worker, burst, i, port, bytes);
 	else
-		to_network(worker, burst, i, port, bytes);
+		hs_drop(worker, burst->in->index, out & ~HS_OUT_DROP, burst->mbufs[i]);
 }
 
 // End of the packets from `first` on that leave by the same port.
@@ -74,19 +29,74 @@ static unsigned run_end(const struct hs_burst *burst, unsigned first)
 	return end;
 }
 
-void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
+// Nothing to count and nothing to insert or take out: only pointers move.
+static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+	unsigned n = end - first;
+
+	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
+			burst->max_bytes > hs_longest_frame(out) || burst->chained)
+		return false;
+	memcpy(&queue->mbufs[queue->n], &burst->mbufs[first], n * sizeof(queue->mbufs[0]));
+	memset(&queue->slots[queue->n], 0xff, n * sizeof(queue->slots[0]));
+	queue->n = (uint16_t)(queue->n + n);
+	hs_count_forwarded(worker, burst, out, n);
+	return true;
+}
+
+static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
 {
 	const struct hs_family *family = worker->family;
 
+	if (out->side == HS_SIDE_HOST)
+		hs_to_host_as(worker, burst, first, end, out, family->sink);
+	else if (burst->in->side == HS_SIDE_HOST)
+		hs_to_network_as(worker, burst, first, end, out, true, family->source);
+	else
+		hs_to_network_as(worker, burst, first, end, out, false, family->transit);
+}
+
+// NULL: the family has no fast path for it.
+static hs_run_fn fast_run_of(const struct hs_worker *worker, const struct hs_burst *burst,
+		const struct hs_port *out)
+{
+	const struct hs_family *family = worker->family;
+
+	if (out->side == HS_SIDE_HOST)
+		return family->fast_sink;
+	return burst->in->side == HS_SIDE_HOST ? family->fast_source : family->fast_transit;
+}
+
+static void take_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	assert(out); // patch pairs and addresses learnt name ports that were added
+	if (worker->plain) {
+		general_run(worker, burst, first, end, out);
+		return;
+	}
+	if (pass_run(worker, burst, first, end, out))
+		return;
+	hs_run_fn fast = fast_run_of(worker, burst, out);
+	if (fast)
+		fast(worker, burst, first, end, out);
+	else
+		general_run(worker, burst, first, end, out);
+}
+
+void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
+{
 	for (unsigned first = 0, end; first < burst->n; first = end) {
 		uint16_t out = burst->out[first];
 		end = first + 1;
-		if (unlikely(worker->plain || !family->run || out & HS_OUT_DROP ||
-				    out == HS_OUT_FLOOD)) {
-			hs_telemetry_one(worker, burst, first);
+		if (unlikely(out & HS_OUT_DROP || out == HS_OUT_FLOOD)) {
+			take_one(worker, burst, first);
 			continue;
 		}
 		end = run_end(burst, first);
-		family->run(worker, burst, first, end, worker->ports[out]);
+		take_run(worker, burst, first, end, worker->ports[out]);
 	}
 }

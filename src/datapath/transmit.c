@@ -8,22 +8,6 @@ void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struc
 	rte_pktmbuf_free(mbuf);
 }
 
-void hs_enqueue(struct hs_worker *worker, struct hs_burst *burst, uint16_t out,
-		struct rte_mbuf *mbuf, uint32_t slot, uint32_t bytes)
-{
-	struct hs_tx_queue *queue = &worker->tx[out];
-	struct hs_port *port = worker->ports[out];
-
-	if (unlikely(rte_pktmbuf_pkt_len(mbuf) > hs_longest_frame(port)))
-		hs_event(worker, burst, HS_EVENT_OVER_MTU);
-	queue->mbufs[queue->n] = mbuf;
-	queue->slots[queue->n] = slot;
-	queue->bytes[queue->n] = bytes;
-	queue->n++;
-	hs_port_stats_of(worker, burst->in->index)->forwarded++;
-	hs_port_stats_of(worker, out)->offered++;
-}
-
 static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
 {
 	if (hs_room_is_changeable(m) && rte_pktmbuf_linearize(m) == 0)
@@ -37,18 +21,15 @@ static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
 	return copy;
 }
 
-bool hs_make_sendable(
+bool hs_make_linear(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
-	if (likely(burst->mbufs[i]->nb_segs == 1) || out->tx_multi_seg)
-		return true;
 	struct rte_mbuf *m = linear(worker, burst->mbufs[i]);
 	if (m) {
 		burst->mbufs[i] = m;
 		return true;
 	}
-	hs_port_stats_of(worker, burst->in->index)->forwarded++;
-	hs_port_stats_of(worker, out->index)->offered++;
+	hs_count_forwarded(worker, burst, out, 1);
 	hs_drop(worker, out->index, HS_DROP_NOT_LINEAR, burst->mbufs[i]);
 	return false;
 }
@@ -71,6 +52,16 @@ static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *t
 	return n;
 }
 
+static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, uint32_t slot, uint32_t bytes)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+
+	hs_count_length(worker, burst, i, out);
+	hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
+	hs_count_forwarded(worker, burst, out, 1);
+}
+
 static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)
 {
 	struct hs_port_stats *in = hs_port_stats_of(worker, burst->in->index);
@@ -84,7 +75,7 @@ static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	struct rte_mbuf *original = burst->mbufs[i];
 	burst->mbufs[i] = copy;
 	if (hs_make_sendable(worker, burst, i, worker->ports[out]))
-		hs_enqueue(worker, burst, out, burst->mbufs[i], HS_FLOW_NONE, 0);
+		enqueue_one(worker, burst, i, worker->ports[out], HS_FLOW_NONE, 0);
 	burst->mbufs[i] = original;
 }
 
@@ -119,12 +110,12 @@ void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	hs_event(worker, burst, HS_EVENT_FLOODED);
 	for (unsigned t = 0; t + 1 < n; t++)
 		flood_copy(worker, burst, i, targets[t]);
-	if (!hs_make_sendable(worker, burst, i, worker->ports[targets[n - 1]]))
+	struct hs_port *last = worker->ports[targets[n - 1]];
+	if (!hs_make_sendable(worker, burst, i, last))
 		return;
 	if (slot != HS_FLOW_NONE)
 		hs_flow_count_tx(&worker->flows, slot, bytes);
-	hs_enqueue(worker, burst, targets[n - 1], burst->mbufs[i], n == 1 ? slot : HS_FLOW_NONE,
-			bytes);
+	enqueue_one(worker, burst, i, last, n == 1 ? slot : HS_FLOW_NONE, bytes);
 }
 
 // ---- sending ----

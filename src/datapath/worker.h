@@ -46,6 +46,12 @@ struct hs_tx_queue {
 	uint32_t bytes[HS_BURST];
 };
 
+// Places that are reserved in a worker's ring of reports, and how many of them are filled.
+struct hs_report_places {
+	struct hs_report_record *first, *wrapped; // the ring ends behind n_first
+	unsigned n_first, n, n_filled;
+};
+
 // One burst on its way through the stages; entry i of every array is the same packet.
 struct hs_burst {
 	struct hs_port *in;
@@ -102,6 +108,7 @@ struct hs_worker {
 	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
 	uint64_t signals_made, signals_lost;
 	struct hs_port_stats stats[HS_MAX_PORTS];
+	struct hs_report_places report_places;
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
 } __rte_cache_aligned;

@@ -195,6 +195,18 @@ static inline void hs_flow_count_tx(const struct hs_flow_view *view, uint32_t sl
 	hs_flow_add(&own->tx_bytes, bytes);
 }
 
+// Counts a packet that comes in and goes out.
+static inline void hs_flow_count_through(const struct hs_flow_view *view,
+		struct hs_flow_worker *own, uint32_t slot, uint32_t bytes)
+{
+	if (unlikely(!own->seen))
+		hs_flow_mark_seen(view, slot);
+	hs_flow_add(&own->rx_packets, 1);
+	hs_flow_add(&own->rx_bytes, bytes);
+	hs_flow_add(&own->tx_packets, 1);
+	hs_flow_add(&own->tx_bytes, bytes);
+}
+
 // Subtracts what the port refused. This is the tail of a burst, so earlier stamps stay right.
 static inline void hs_flow_uncount_tx(
 		const struct hs_flow_view *view, uint32_t slot, uint32_t bytes)
@@ -290,7 +302,7 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 		return ++own->since >= setting;
 	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
-	// For other values, pending options are ready: hs_source_due handles it.
+	// For other values, pending options are ready: the family handles them.
 	return mode != HS_MODE_PROBABILITY || hs_rng_u32(rng) < setting;
 }
 

@@ -8,10 +8,8 @@
 
 extern const struct hs_family hs_flexint_steps;
 
-void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 // Of a packet that is due, or whose rule has pending options (hs_flow_due).
-void hs_source_due(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 // False where telemetry could not be taken out: the packet must not reach a host.
 bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flexint.h"
-#include "report_fill.h"
+#include "report_put.h"
 #include "room.h"
 #include "flexint_steps.h"
 
@@ -59,11 +59,7 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	} else if (!hs_flow_is_of(&worker->flows, slot, packet->ns_id)) {
 		hs_shadow(worker, burst, i);
 	} else {
-		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);
 		hs_report_put(worker, burst, i, hs_report_fill);
 	}
-	if (!hs_strip(worker, burst, i))
-		return false;
-	hs_event(worker, burst, HS_EVENT_STRIPPED);
-	return true;
+	return hs_strip(worker, burst, i);
 }

@@ -65,8 +65,7 @@ static bool is_due_without_pending(
 	return false;
 }
 
-void hs_source_due(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t slot = burst->slots[i];
 	struct hs_flow_worker *own = &worker->flows.own[slot];
@@ -83,13 +82,4 @@ void hs_source_due(
 	}
 	if (hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
 		insert(worker, burst, i, growth);
-}
-
-void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
-{
-	uint32_t slot = burst->slots[i];
-
-	if (slot != HS_FLOW_NONE && hs_flow_due(&worker->flows.own[slot], &worker->rng,
-						    hs_burst_steady_ns(burst, i)))
-		hs_source_due(worker, burst, i, out);
 }

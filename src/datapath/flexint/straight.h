@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last stages of a burst for runs of packets that all leave by one port, in one pass: what
-// telemetry.c does packet by packet, with constants for the paper's trace type and the sums over a
-// burst in registers. Packets that are anything but usual go the way of telemetry.c.
+// The fast path: the skeleton's roles with constants for the paper's trace type inlined. Packets
+// that are anything but usual take the steps of flexint_steps.h.
 //
 // Thread rule: owner lcore.
 #pragma once
 
 #include "flexint_steps.h"
 
-// Takes the packets [first, end) of a burst to the transmit queue of `out`, which all of them leave
-// by. Counters and bytes are those that telemetry.c would leave.
-void hs_straight(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out);
+void hs_straight_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+void hs_straight_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+void hs_straight_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);

@@ -76,7 +76,7 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	const struct hs_packet *packet = &burst->packets[i];
 	if (unlikely(packet->flags & HS_PACKET_PUNT))
 		hs_punt_pass(worker, burst, i);
-	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY))
+	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY)) // reports were all it had
 		return;
 	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
 		if (!(packet->flags & HS_PACKET_PUNT))

@@ -4,7 +4,7 @@
 #include "classify.h"
 #include "fit.h"
 #include "ip.h"
-#include "report_fill.h"
+#include "report_put.h"
 #include "room.h"
 
 #include <errno.h>
@@ -82,9 +82,6 @@ static void source(
 	uint32_t slot = burst->slots[i];
 	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
 
-	if (slot == HS_FLOW_NONE || !hs_flow_due(&worker->flows.own[slot], &worker->rng,
-						    hs_burst_steady_ns(burst, i)))
-		return;
 	if (!hs_fits(worker, burst, i, out, 1) ||
 			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
 		return;
@@ -145,14 +142,9 @@ static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	uint32_t slot = burst->slots[i];
 
-	if (slot != HS_FLOW_NONE && burst->packets[i].flags & HS_PACKET_TELEMETRY) {
-		hs_flow_add(&worker->flows.own[slot].sink_packets, 1);
+	if (slot != HS_FLOW_NONE && burst->packets[i].flags & HS_PACKET_TELEMETRY)
 		hs_report_put(worker, burst, i, fill);
-	}
-	if (!strip(worker, burst, i, true))
-		return false;
-	hs_event(worker, burst, HS_EVENT_STRIPPED);
-	return true;
+	return strip(worker, burst, i, true);
 }
 
 const struct hs_family toy_steps = {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The skeleton of a node's roles: what happens to each packet of a run, which is packets of a burst
+// one behind the other that leave by one port. telemetry.c makes the instance of the general path,
+// whose steps are pointers. A family makes an instance for each role that has a fast path: its step
+// is a constant that is inlined.
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include "report_put.h"
+#include "stage.h"
+
+typedef void (*hs_network_step_fn)(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+typedef bool (*hs_host_step_fn)(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
+// Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
+// counted: a source's for those that hs_flow_due names, any other for those with telemetry.
+static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		bool is_source, hs_network_step_fn step)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+	unsigned queued = queue->n;
+
+	for (unsigned i = first; i < end; i++) {
+		uint32_t slot = burst->slots[i];
+		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+		// Before it is counted and stamped: a stamp must not count a packet that was not
+		// sent.
+		if (unlikely(!hs_make_sendable(worker, burst, i, out))) {
+			if (slot != HS_FLOW_NONE)
+				hs_flow_count_rx(&worker->flows, slot, bytes);
+			continue;
+		}
+		if (slot != HS_FLOW_NONE) {
+			struct hs_flow_worker *own = &worker->flows.own[slot];
+			hs_flow_count_through(&worker->flows, own, slot, bytes);
+			if (is_source && hs_flow_due(own, &worker->rng,
+							 hs_burst_steady_ns(burst, i)))
+				step(worker, burst, i, out);
+		}
+		if (!is_source && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
+			step(worker, burst, i, out);
+		hs_count_length(worker, burst, i, out);
+		hs_enqueue_at(queue, queued++, burst->mbufs[i], slot, bytes);
+	}
+	hs_count_forwarded(worker, burst, out, queued - queue->n);
+	queue->n = (uint16_t)queued;
+}
+
+// How many of a run will be reported, at most.
+static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned first, unsigned end)
+{
+	unsigned n = 0;
+
+	for (unsigned i = first; i < end; i++)
+		n += burst->packets[i].flags & HS_PACKET_TELEMETRY &&
+		     burst->slots[i] != HS_FLOW_NONE;
+	return n;
+}
+
+// Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
+// that it says false of is dropped.
+static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		hs_host_step_fn step)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+	unsigned queued = queue->n, n_stripped = 0;
+	unsigned expected = hs_expect_reports(burst, first, end);
+
+	if (expected)
+		hs_reports_open(worker, expected);
+	for (unsigned i = first; i < end; i++) {
+		uint32_t slot = burst->slots[i];
+		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+		if (slot != HS_FLOW_NONE)
+			hs_flow_count_rx(&worker->flows, slot, bytes);
+		if (burst->packets[i].flags & HS_STAGE_SUSPECT) {
+			if (unlikely(!step(worker, burst, i))) {
+				hs_drop(worker, burst->in->index,
+						hs_suspect_drop(&burst->packets[i],
+								HS_DROP_UNSTRIPPABLE),
+						burst->mbufs[i]);
+				continue;
+			}
+			n_stripped++;
+		}
+		if (unlikely(!hs_make_sendable(worker, burst, i, out)))
+			continue;
+		if (slot != HS_FLOW_NONE)
+			hs_flow_count_tx(&worker->flows, slot, bytes);
+		hs_count_length(worker, burst, i, out);
+		hs_enqueue_at(queue, queued++, burst->mbufs[i], slot, bytes);
+	}
+	hs_reports_close(worker);
+	hs_count_forwarded(worker, burst, out, queued - queue->n);
+	queue->n = (uint16_t)queued;
+	hs_port_stats_of(worker, burst->in->index)->events[HS_EVENT_STRIPPED] += n_stripped;
+}
