@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
-#include "room.h"
 
 static void count_mtu(struct hs_worker *worker, const struct hs_burst *burst,
 		struct hs_flow_worker *own, uint32_t needed)
@@ -25,27 +24,28 @@ void hs_fit_count_room(
 	hs_event(worker, burst, HS_EVENT_NO_ROOM_HEADROOM);
 }
 
-bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+static void count_why_not(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-	const struct rte_mbuf *m = burst->mbufs[i];
 	uint32_t needed = hs_packet_l3_bytes(packet) + (uint32_t)growth;
 
-	if (unlikely(needed > out->mtu)) {
+	if (needed > out->mtu)
 		count_mtu(worker, burst, own, needed);
-		return false;
-	}
-	if (unlikely(packet->payload_bytes + growth > UINT16_MAX)) {
+	else if (packet->payload_bytes + growth > UINT16_MAX)
 		hs_fit_count_option(worker, burst, own);
-		return false;
-	}
-	if (unlikely(!hs_room_is_changeable(m))) {
+	else
 		hs_event(worker, burst, HS_EVENT_NOT_CHANGEABLE);
-		return false;
-	}
-	return true;
+}
+
+bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, size_t growth)
+{
+	if (likely(hs_may_grow(burst, i, out, growth)))
+		return true;
+	count_why_not(worker, burst, i, out, growth);
+	return false;
 }
 
 bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,

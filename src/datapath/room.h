@@ -25,12 +25,22 @@ static inline bool hs_room_is_there(const struct rte_mbuf *m, size_t growth)
 	       (m->nb_segs == 1 && rte_pktmbuf_tailroom(m) >= growth);
 }
 
+// Moves the packet's first byte towards the buffer's start, or from it where `growth` is negative.
+// The caller has made sure that the buffer has this. Returns the new first byte.
+static inline uint8_t *hs_room_shift(struct rte_mbuf *m, int growth)
+{
+	m->data_off = (uint16_t)(m->data_off - growth);
+	m->data_len = (uint16_t)(m->data_len + growth);
+	m->pkt_len += (uint32_t)growth;
+	return rte_pktmbuf_mtod(m, uint8_t *);
+}
+
 // Makes `growth` free bytes in front of the packet and returns the new first byte. The caller has
 // asked hs_room_is_there.
 static inline uint8_t *hs_room_open(struct rte_mbuf *m, size_t growth)
 {
 	if (rte_pktmbuf_headroom(m) >= growth)
-		return (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)growth);
+		return hs_room_shift(m, (int)growth);
 
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	size_t len = rte_pktmbuf_data_len(m);

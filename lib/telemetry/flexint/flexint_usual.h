@@ -50,8 +50,9 @@ static inline size_t hs_usual_source_growth(enum hs_flexint_layout layout)
 }
 
 // For a packet without Hop-by-Hop header at HS_QUICK_L3.
-static inline void hs_usual_source_insert(uint8_t *frame, const struct hs_packet *packet,
-		uint32_t ns_id, enum hs_flexint_layout layout, const struct hs_e2e *e2e)
+static inline __attribute__((always_inline)) void hs_usual_source_insert(uint8_t *frame,
+		const struct hs_packet *packet, uint32_t ns_id, enum hs_flexint_layout layout,
+		const struct hs_e2e *e2e)
 {
 	size_t growth = hs_usual_source_growth(layout);
 	uint8_t *hbh = frame + HS_QUICK_L4;

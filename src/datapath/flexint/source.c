@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flexint.h"
 #include "fit.h"
+#include "flexint_usual.h"
 #include "pending.h"
 #include "room.h"
+#include "skeleton.h"
 #include "flexint_steps.h"
 
-static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth)
+// `fast` is a constant: is_fast says true of the packet.
+static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, size_t growth, bool fast)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
@@ -22,9 +25,15 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			.tx_packets = (uint32_t)sums.tx_packets,
 			.tx_bytes = (uint32_t)sums.tx_bytes,
 	};
-	uint8_t *frame = hs_room_open(burst->mbufs[i], growth);
-	hs_flexint_source_insert(
-			frame, packet, growth, own->ns_id, own->trace_type, worker->layout, &e2e);
+	struct rte_mbuf *m = burst->mbufs[i];
+	uint8_t *frame = fast ? hs_room_shift(m, (int)growth) : hs_room_open(m, growth);
+	if (!fast)
+		hs_flexint_source_insert(frame, packet, growth, own->ns_id, own->trace_type,
+				worker->layout, &e2e);
+	else if (worker->layout == HS_LAYOUT_ALIGNED)
+		hs_usual_source_insert(frame, packet, own->ns_id, HS_LAYOUT_ALIGNED, &e2e);
+	else
+		hs_usual_source_insert(frame, packet, own->ns_id, HS_LAYOUT_PAPER, &e2e);
 }
 
 // Beside reports that the packet took. What finds no room there is not counted: the next packet is
@@ -36,8 +45,7 @@ static bool has_room_beside(const struct hs_worker *worker, const struct hs_burs
 	const struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
 	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
 
-	return growth && hs_packet_l3_bytes(packet) + growth <= out->mtu &&
-	       packet->payload_bytes + growth <= UINT16_MAX &&
+	return growth && hs_may_grow(burst, i, out, growth) &&
 	       hs_room_is_there(burst->mbufs[i], growth);
 }
 
@@ -81,5 +89,37 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 		return;
 	}
 	if (hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
-		insert(worker, burst, i, growth);
+		insert(worker, burst, i, growth, false);
+}
+
+// The paper's trace type, and a packet whose front can move as a whole.
+static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, size_t growth)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+
+	return worker->flows.own[burst->slots[i]].trace_type == HS_USUAL_TRACE_TYPE &&
+	       packet->flags == (HS_PACKET_IPV6 | HS_PACKET_FLOW) &&
+	       packet->l3_off == HS_QUICK_L3 && hs_may_grow(burst, i, out, growth) &&
+	       rte_pktmbuf_headroom(burst->mbufs[i]) >= growth;
+}
+
+static inline void fast_source(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	uint32_t slot = burst->slots[i];
+	size_t growth = hs_usual_source_growth(worker->layout);
+
+	if (unlikely(!is_fast(worker, burst, i, out, growth)))
+		hs_source(worker, burst, i, out);
+	else if (likely(hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst, i))))
+		insert(worker, burst, i, growth, true);
+	else if (unlikely(hs_flow_is_pending(&worker->flows.own[slot])))
+		hs_source(worker, burst, i, out);
+}
+
+void hs_fast_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	hs_to_network_as(worker, burst, first, end, out, true, fast_source);
 }

@@ -4,8 +4,6 @@
 #include "room.h"
 #include "skeleton.h"
 
-#define PLAIN (HS_PACKET_IPV6 | HS_PACKET_FLOW)
-
 // The room that telemetry needs, looked at once: the usual way has it in front.
 static inline bool has_room(
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out, size_t growth)
@@ -25,60 +23,6 @@ static inline uint8_t *grow(struct rte_mbuf *m, int growth)
 	m->data_len = (uint16_t)(m->data_len + growth);
 	m->pkt_len += (uint32_t)growth;
 	return rte_pktmbuf_mtod(m, uint8_t *);
-}
-
-// ---- source ----
-
-static inline bool is_usual_source(const struct hs_worker *worker, const struct hs_burst *burst,
-		unsigned i, const struct hs_port *out, size_t growth)
-{
-	const struct hs_packet *packet = &burst->packets[i];
-
-	const struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-
-	return own->trace_type == HS_USUAL_TRACE_TYPE && packet->flags == PLAIN &&
-	       packet->l3_off == HS_QUICK_L3 && has_room(burst, i, out, growth);
-}
-
-static inline void sample(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
-{
-	uint32_t slot = burst->slots[i];
-	struct hs_flow_worker *own = &worker->flows.own[slot];
-	size_t growth = hs_usual_source_growth(worker->layout);
-	int64_t now_ns = hs_burst_rx_ns(burst, i);
-	struct hs_flow_sums sums;
-
-	if (unlikely(!is_usual_source(worker, burst, i, out, growth))) {
-		hs_source(worker, burst, i, out);
-		return;
-	}
-	if (!hs_flow_claim(&worker->flows, slot, now_ns - burst->stepped_ns)) {
-		if (unlikely(hs_flow_is_pending(own)))
-			hs_source(worker, burst, i, out);
-		return;
-	}
-	hs_flow_add(&own->int_packets, 1);
-	hs_flow_set_ns(&own->last_int_ns, now_ns);
-	hs_flow_sum(&worker->flows, slot, &sums);
-	struct hs_e2e e2e = {
-			.ts_ns = (uint64_t)now_ns,
-			.tx_packets = (uint32_t)sums.tx_packets,
-			.tx_bytes = (uint32_t)sums.tx_bytes,
-	};
-	uint8_t *frame = grow(burst->mbufs[i], (int)growth);
-	if (worker->layout == HS_LAYOUT_ALIGNED)
-		hs_usual_source_insert(
-				frame, &burst->packets[i], own->ns_id, HS_LAYOUT_ALIGNED, &e2e);
-	else
-		hs_usual_source_insert(
-				frame, &burst->packets[i], own->ns_id, HS_LAYOUT_PAPER, &e2e);
-}
-
-void hs_straight_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
-		unsigned end, struct hs_port *out)
-{
-	hs_to_network_as(worker, burst, first, end, out, true, sample);
 }
 
 // ---- transit ----
