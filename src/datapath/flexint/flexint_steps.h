@@ -11,6 +11,8 @@ extern const struct hs_family hs_flexint_steps;
 // The fast path's instances of the skeleton.
 void hs_fast_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out);
+void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out);
 
 // Of a packet that is due, or whose rule has pending options (hs_flow_due).
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);

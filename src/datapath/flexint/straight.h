@@ -7,7 +7,5 @@
 
 #include "flexint_steps.h"
 
-void hs_straight_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
-		unsigned end, struct hs_port *out);
 void hs_straight_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out);

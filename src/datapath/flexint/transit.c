@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
-#include "flexint.h"
+#include "flexint_usual.h"
 #include "partial.h"
 #include "room.h"
+#include "skeleton.h"
 #include "flexint_steps.h"
 
-static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth,
-		uint16_t bitmap, const struct hs_flow_sums *sums)
+// `fast` is a constant: is_fast says true of the packet, and `bitmap` has all fields.
+static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, size_t growth, uint16_t bitmap,
+		const struct hs_flow_sums *sums, bool fast)
 {
 	struct hs_hop hop = {
 			.node_id = worker->node_id,
@@ -17,8 +20,12 @@ static void insert(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			.tx_bytes = (uint32_t)sums->tx_bytes,
 			.rx_bytes = (uint32_t)sums->rx_bytes,
 	};
-	uint8_t *frame = hs_room_open(burst->mbufs[i], growth);
-	hs_flexint_hop_insert(frame, &burst->packets[i], growth, &hop);
+	struct rte_mbuf *m = burst->mbufs[i];
+	uint8_t *frame = fast ? hs_room_shift(m, (int)growth) : hs_room_open(m, growth);
+	if (fast)
+		hs_usual_hop_insert(frame, &burst->packets[i], &hop);
+	else
+		hs_flexint_hop_insert(frame, &burst->packets[i], growth, &hop);
 	hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
@@ -51,7 +58,7 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	}
 	if (unlikely(!hs_fits(worker, burst, i, out, (size_t)growth)))
 		return;
-	insert(worker, burst, i, (size_t)growth, bitmap, &sums);
+	insert(worker, burst, i, (size_t)growth, bitmap, &sums, false);
 	if (unlikely(chooses))
 		hs_partial_added(&partial, bitmap, &sums, now_ns);
 }
@@ -86,4 +93,43 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 	} else {
 		add_entry_without_counts(worker, burst, i, out);
 	}
+}
+
+// Telemetry as our nodes write it, of a rule of this node, that asks for all fields.
+static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const struct rte_mbuf *m = burst->mbufs[i];
+	uint32_t slot = burst->slots[i];
+
+	return (packet->flags & (HS_PACKET_TELEMETRY | HS_PACKET_PUNT)) == HS_PACKET_TELEMETRY &&
+	       hs_flow_is_of(&worker->flows, slot, packet->ns_id) &&
+	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
+	       hs_flow_hop_enabled(&worker->flows.own[slot]) &&
+	       hs_may_grow(burst, i, out, HS_USUAL_HOP_BYTES) &&
+	       rte_pktmbuf_headroom(m) >= HS_USUAL_HOP_BYTES &&
+	       hs_usual_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+}
+
+static inline void fast_transit(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	struct hs_flow_sums sums;
+
+	if (unlikely(!is_fast(worker, burst, i, out))) {
+		hs_transit(worker, burst, i, out);
+		return;
+	}
+	hs_flow_sum(&worker->flows, burst->slots[i], &sums);
+	insert(worker, burst, i, HS_USUAL_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
+}
+
+void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	if (unlikely(worker->partial)) // entries of any size
+		hs_to_network_as(worker, burst, first, end, out, false, hs_transit);
+	else
+		hs_to_network_as(worker, burst, first, end, out, false, fast_transit);
 }
