@@ -3,7 +3,6 @@
 #include "classify.h"
 #include "flexint.h"
 #include "flexint_quick.h"
-#include "straight.h"
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
@@ -25,7 +24,7 @@ const struct hs_family hs_flexint_steps = {
 		.parse = hs_flexint_parse,
 		.fast_source = hs_fast_source,
 		.fast_transit = hs_fast_transit,
-		.fast_sink = hs_straight_sink,
+		.fast_sink = hs_fast_sink,
 		.source = hs_source,
 		.transit = hs_transit,
 		.sink = hs_sink,

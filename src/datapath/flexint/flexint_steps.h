@@ -13,6 +13,8 @@ void hs_fast_source(struct hs_worker *worker, struct hs_burst *burst, unsigned f
 		struct hs_port *out);
 void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out);
+void hs_fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out);
 
 // Of a packet that is due, or whose rule has pending options (hs_flow_due).
 void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
@@ -31,7 +33,3 @@ void hs_punt_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 // Of a packet whose telemetry names a rule that did not take it: counts why. Returns the slot of
 // that rule where another rule took all of its packets since the last call, else HS_FLOW_NONE.
 uint32_t hs_shadow(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
-
-// Fills a report record: the options' bytes, of any length, behind the sink's part.
-void hs_report_fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-		struct hs_report_record *record);
