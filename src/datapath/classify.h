@@ -9,7 +9,7 @@
 
 #include <rte_prefetch.h>
 
-typedef bool (*hs_classify_quick_fn)(
+typedef bool (*hs_classify_fast_fn)(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
 typedef void (*hs_classify_parse_fn)(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
@@ -41,9 +41,9 @@ static inline void hs_classify_faults(
 }
 
 // Parses a burst and looks up its rules. Both parsers are constants of the family that are inlined
-// with it: `quick` says false of what `parse` has to be asked about.
+// with it: where `fast` returns false, `parse` is asked.
 static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
-		struct hs_burst *burst, hs_classify_quick_fn quick, hs_classify_parse_fn parse)
+		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
 	uint16_t faults = 0;
 
@@ -53,8 +53,8 @@ static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worke
 		struct rte_mbuf *m = burst->mbufs[i];
 		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 		struct hs_packet *packet = &burst->packets[i];
-		if (worker->plain || !quick(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
-						     packet))
+		if (worker->general || !fast(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
+						       packet))
 			parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
 		faults |= burst->packets[i].flags;
 	}

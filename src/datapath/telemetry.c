@@ -74,7 +74,7 @@ static void take_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		struct hs_port *out)
 {
 	assert(out); // patch pairs and addresses learnt name ports that were added
-	if (worker->plain) {
+	if (worker->general) {
 		general_run(worker, burst, first, end, out);
 		return;
 	}

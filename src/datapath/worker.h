@@ -84,9 +84,9 @@ struct hs_worker {
 	// What control set up and does not change while the worker runs.
 	unsigned index;
 	uint16_t node_id;
-	uint8_t layout;		  // enum hs_flexint_layout
-	bool drop_host_telemetry; // else strip
-	bool plain;		  // no specialised code: what the specialised is tested against
+	uint8_t layout;			// enum hs_flexint_layout
+	bool drop_host_telemetry;	// else strip
+	bool general;			// no fast path: what the fast path is tested against
 	const struct hs_family *family; // whose telemetry its ports carry
 	hs_forward_fn forward;
 	enum hs_forward_kind forward_kind;

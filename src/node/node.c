@@ -110,8 +110,8 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	}
 	hs_rng_init(&worker->rng, config->seed + index);
 	hs_flow_table_view(node->flows, index, &worker->flows);
-	worker->plain = getenv("HS_PLAIN_STAGES") != NULL;
-	if (worker->plain)
+	worker->general = getenv("HS_PLAIN_STAGES") != NULL;
+	if (worker->general)
 		worker->flows.index.buckets = NULL;
 }
 

@@ -5,7 +5,7 @@
 
 #include "flexint.h"
 #include "packet.h"
-#include "flexint_quick.h"
+#include "flexint_parse_fast.h"
 
 #include <string.h>
 
@@ -43,10 +43,10 @@ static void a_segment_tells_the_same(
 		const uint8_t *frame, size_t cut, size_t len, const struct hs_packet *whole)
 {
 	uint8_t *segment = copy_of(frame, cut);
-	struct hs_packet packet, quick;
+	struct hs_packet packet, fast;
 	hs_flexint_parse(segment, cut, len, &packet);
-	if (hs_flexint_parse_quick(segment, cut, len, &quick))
-		HOLDS(!memcmp(&quick, &packet, sizeof(packet)));
+	if (hs_flexint_parse_fast(segment, cut, len, &fast))
+		HOLDS(!memcmp(&fast, &packet, sizeof(packet)));
 	free(segment);
 	within_the_frame(&packet, cut);
 	if (!(packet.flags & HS_PACKET_SHORT))

@@ -13,8 +13,8 @@
 #define ENTRY_HEAD 4  // node id, bitmap
 
 // The bitmaps of trace type 0x7000E000, the paper's own, are worth code without branches.
-#define USUAL_E2E 0x7000
-#define USUAL_HOP 0xE000
+#define FAST_E2E 0x7000
+#define FAST_HOP 0xE000
 
 #define LOAD_2(from)   hs_be16_load(from)
 #define LOAD_4(from)   hs_be32_load(from)
@@ -207,8 +207,8 @@ void hs_flexint_source_insert(uint8_t *frame, const struct hs_packet *packet, si
 	at[0] = HS_OPT_E2E;
 	at[1] = (uint8_t)(E2E_HEAD - 2 + data);
 	hs_be16_store(at + 2, bitmap);
-	if (bitmap == USUAL_E2E)
-		put_e2e(at + E2E_HEAD, USUAL_E2E, e2e);
+	if (bitmap == FAST_E2E)
+		put_e2e(at + E2E_HEAD, FAST_E2E, e2e);
 	else
 		put_e2e(at + E2E_HEAD, bitmap, e2e);
 }
@@ -288,8 +288,8 @@ void hs_flexint_hop_insert(uint8_t *frame, const struct hs_packet *packet, size_
 	uint8_t *at = frame + entry;
 	hs_be16_store(at, (uint16_t)hop->node_id);
 	hs_be16_store(at + 2, bitmap);
-	if (bitmap == USUAL_HOP)
-		put_hop(at + ENTRY_HEAD, USUAL_HOP, hop);
+	if (bitmap == FAST_HOP)
+		put_hop(at + ENTRY_HEAD, FAST_HOP, hop);
 	else
 		put_hop(at + ENTRY_HEAD, bitmap, hop);
 }
@@ -344,8 +344,8 @@ static int decode_e2e(const uint8_t *at, size_t len, struct hs_e2e *e2e)
 	if (bitmap & ~HS_E2E_KNOWN || len - 2 != e2e_bytes(bitmap))
 		return -EBADMSG;
 	e2e->bitmap = bitmap;
-	if (bitmap == USUAL_E2E)
-		get_e2e(at + 2, USUAL_E2E, e2e);
+	if (bitmap == FAST_E2E)
+		get_e2e(at + 2, FAST_E2E, e2e);
 	else
 		get_e2e(at + 2, bitmap, e2e);
 	return 0;
@@ -359,27 +359,27 @@ static int decode_hop(struct hs_reader *r, struct hs_hop *hop)
 	const uint8_t *at = hs_reader_take(r, hop_bytes(hop->bitmap));
 	if (r->failed || hop->bitmap & ~HS_HOP_KNOWN)
 		return -EBADMSG;
-	if (hop->bitmap == USUAL_HOP)
-		get_hop(at, USUAL_HOP, hop);
+	if (hop->bitmap == FAST_HOP)
+		get_hop(at, FAST_HOP, hop);
 	else
 		get_hop(at, hop->bitmap, hop);
 	return 0;
 }
 
 // The paper's own entries, up to the first that is another.
-static void decode_usual_hops(struct hs_reader *r, struct hs_decoded *out)
+static void decode_fast_hops(struct hs_reader *r, struct hs_decoded *out)
 {
 	enum {
 		BYTES = ENTRY_HEAD + 20 // of all values
 	};
 	size_t left = hs_reader_left(r), at;
 	const uint8_t *entries = hs_reader_take(r, 0);
-	for (at = 0; left - at >= BYTES && hs_be16_load(entries + at + 2) == USUAL_HOP;
+	for (at = 0; left - at >= BYTES && hs_be16_load(entries + at + 2) == FAST_HOP;
 			at += BYTES) {
 		struct hs_hop *hop = &out->hops[out->n_hops++];
 		hop->node_id = hs_be16_load(entries + at);
-		hop->bitmap = USUAL_HOP;
-		get_hop(entries + at + ENTRY_HEAD, USUAL_HOP, hop);
+		hop->bitmap = FAST_HOP;
+		get_hop(entries + at + ENTRY_HEAD, FAST_HOP, hop);
 	}
 	hs_reader_take(r, at);
 }
@@ -395,7 +395,7 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 	out->trace_type = hs_reader_be32(&r);
 	if (r.failed || decode_e2e(e2e, e2e_len, &out->e2e))
 		return -EBADMSG;
-	decode_usual_hops(&r, out);
+	decode_fast_hops(&r, out);
 	while (hs_reader_left(&r)) {
 		// 247 bytes hold 61 of the smallest entries, and three bytes that are none.
 		if (out->n_hops == HS_FLEXINT_MAX_HOPS || decode_hop(&r, &out->hops[out->n_hops]))

@@ -2,11 +2,11 @@
 #include "flexint_steps.h"
 #include "classify.h"
 #include "flexint.h"
-#include "flexint_quick.h"
+#include "flexint_parse_fast.h"
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, hs_flexint_parse_quick, hs_flexint_parse);
+	hs_classify_as(worker, burst, hs_flexint_parse_fast, hs_flexint_parse);
 }
 
 // Copies of a flooded packet would come out at several sinks, each with a report of the same

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "flexint_usual.h"
+#include "flexint_fast.h"
 #include "room.h"
 #include "skeleton.h"
 #include "flexint_steps.h"
@@ -39,14 +39,14 @@ static inline __attribute__((always_inline)) void fill(const struct hs_worker *w
 	const uint8_t *trace = frame + packet->trace_off, *e2e = frame + packet->e2e_off;
 
 	hs_report_begin(worker, burst, i, record);
-	if (unlikely(trace[1] % 8 || e2e[1] != HS_USUAL_E2E_BYTES)) {
+	if (unlikely(trace[1] % 8 || e2e[1] != HS_FLEXINT_FAST_E2E_BYTES)) {
 		copy_options(trace, e2e, record);
 		return;
 	}
 	record->trace_len = trace[1];
-	record->e2e_len = HS_USUAL_E2E_BYTES;
+	record->e2e_len = HS_FLEXINT_FAST_E2E_BYTES;
 	copy_words(record->data, trace + 2, trace[1]);
-	memcpy(record->data + trace[1], e2e + 2, HS_USUAL_E2E_BYTES);
+	memcpy(record->data + trace[1], e2e + 2, HS_FLEXINT_FAST_E2E_BYTES);
 }
 
 // What is left afterwards decides: telemetry that the codec could not take out is seen again.
@@ -90,7 +90,7 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 	const struct hs_packet *packet = &burst->packets[i];
 
 	return hs_flow_is_of(&worker->flows, burst->slots[i], packet->ns_id) &&
-	       hs_usual_is_stripped_whole(packet) && hs_room_is_changeable(burst->mbufs[i]);
+	       hs_flexint_fast_is_stripped_whole(packet) && hs_room_is_changeable(burst->mbufs[i]);
 }
 
 static inline bool fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
@@ -100,7 +100,7 @@ static inline bool fast_sink(struct hs_worker *worker, struct hs_burst *burst, u
 	if (unlikely(!is_fast(worker, burst, i)))
 		return hs_sink(worker, burst, i);
 	hs_report_put(worker, burst, i, fill);
-	size_t taken = hs_usual_strip(rte_pktmbuf_mtod(m, uint8_t *), &burst->packets[i]);
+	size_t taken = hs_flexint_fast_strip(rte_pktmbuf_mtod(m, uint8_t *), &burst->packets[i]);
 	hs_room_shift(m, -(int)taken);
 	return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
-#include "flexint_usual.h"
+#include "flexint_fast.h"
 #include "pending.h"
 #include "room.h"
 #include "skeleton.h"
@@ -31,9 +31,9 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 		hs_flexint_source_insert(frame, packet, growth, own->ns_id, own->trace_type,
 				worker->layout, &e2e);
 	else if (worker->layout == HS_LAYOUT_ALIGNED)
-		hs_usual_source_insert(frame, packet, own->ns_id, HS_LAYOUT_ALIGNED, &e2e);
+		hs_flexint_fast_source_insert(frame, packet, own->ns_id, HS_LAYOUT_ALIGNED, &e2e);
 	else
-		hs_usual_source_insert(frame, packet, own->ns_id, HS_LAYOUT_PAPER, &e2e);
+		hs_flexint_fast_source_insert(frame, packet, own->ns_id, HS_LAYOUT_PAPER, &e2e);
 }
 
 // Beside reports that the packet took. What finds no room there is not counted: the next packet is
@@ -98,9 +98,9 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
-	return worker->flows.own[burst->slots[i]].trace_type == HS_USUAL_TRACE_TYPE &&
-	       packet->flags == (HS_PACKET_IPV6 | HS_PACKET_FLOW) &&
-	       packet->l3_off == HS_QUICK_L3 && hs_may_grow(burst, i, out, growth) &&
+	return worker->flows.own[burst->slots[i]].trace_type == HS_FLEXINT_FAST_TRACE_TYPE &&
+	       packet->flags == (HS_PACKET_IPV6 | HS_PACKET_FLOW) && packet->l3_off == HS_FAST_L3 &&
+	       hs_may_grow(burst, i, out, growth) &&
 	       rte_pktmbuf_headroom(burst->mbufs[i]) >= growth;
 }
 
@@ -108,7 +108,7 @@ static inline void fast_source(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	uint32_t slot = burst->slots[i];
-	size_t growth = hs_usual_source_growth(worker->layout);
+	size_t growth = hs_flexint_fast_source_growth(worker->layout);
 
 	if (unlikely(!is_fast(worker, burst, i, out, growth)))
 		hs_source(worker, burst, i, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
-#include "flexint_usual.h"
+#include "flexint_fast.h"
 #include "partial.h"
 #include "room.h"
 #include "skeleton.h"
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 	struct rte_mbuf *m = burst->mbufs[i];
 	uint8_t *frame = fast ? hs_room_shift(m, (int)growth) : hs_room_open(m, growth);
 	if (fast)
-		hs_usual_hop_insert(frame, &burst->packets[i], &hop);
+		hs_flexint_fast_hop_insert(frame, &burst->packets[i], &hop);
 	else
 		hs_flexint_hop_insert(frame, &burst->packets[i], growth, &hop);
 	hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
@@ -107,9 +107,9 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 	       hs_flow_is_of(&worker->flows, slot, packet->ns_id) &&
 	       ((uint16_t)packet->trace_type & HS_HOP_KNOWN) == HS_HOP_KNOWN &&
 	       hs_flow_hop_enabled(&worker->flows.own[slot]) &&
-	       hs_may_grow(burst, i, out, HS_USUAL_HOP_BYTES) &&
-	       rte_pktmbuf_headroom(m) >= HS_USUAL_HOP_BYTES &&
-	       hs_usual_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	       hs_may_grow(burst, i, out, HS_FLEXINT_FAST_HOP_BYTES) &&
+	       rte_pktmbuf_headroom(m) >= HS_FLEXINT_FAST_HOP_BYTES &&
+	       hs_flexint_fast_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
 }
 
 static inline void fast_transit(
@@ -122,7 +122,7 @@ static inline void fast_transit(
 		return;
 	}
 	hs_flow_sum(&worker->flows, burst->slots[i], &sums);
-	insert(worker, burst, i, HS_USUAL_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
+	insert(worker, burst, i, HS_FLEXINT_FAST_HOP_BYTES, HS_HOP_KNOWN, &sums, true);
 }
 
 void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,

@@ -3,7 +3,7 @@
 // of one. What it may not pass on is counted, nobody is told.
 #include "forward.h"
 #include "fib.h"
-#include "packet_quick.h"
+#include "packet_fast.h"
 #include "room.h"
 
 #include <string.h>
@@ -78,18 +78,18 @@ static inline bool is_far(uint8_t first)
 
 // Nearly every packet, in few steps: true where objection() has none. False says nothing. Only IPv6
 // has an l3_off.
-static inline bool passes_quickly(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
+static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
-	const uint8_t *ip = frame + HS_QUICK_L3;
+	const uint8_t *ip = frame + HS_FAST_L3;
 
-	return packet->l3_off == HS_QUICK_L3 && mac_word(frame) == port_mac && is_far(ip[SOURCE]) &&
+	return packet->l3_off == HS_FAST_L3 && mac_word(frame) == port_mac && is_far(ip[SOURCE]) &&
 	       is_far(ip[DESTINATION]) && ip[HOP_LIMIT] > 1;
 }
 
 // What a destination is compared with; NO_MAC where the port takes any, or none.
-static uint64_t quick_mac(const struct hs_port *port)
+static uint64_t fast_mac(const struct hs_port *port)
 {
 	static const uint8_t none[6];
 	uint8_t padded[8] = {0};
@@ -124,12 +124,12 @@ void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
 	const uint8_t *destinations[HS_BURST];
 	struct hs_next_hop next[HS_BURST];
 	uint16_t index[HS_BURST];
-	uint64_t port_mac = worker->plain ? NO_MAC : quick_mac(burst->in);
+	uint64_t port_mac = worker->general ? NO_MAC : fast_mac(burst->in);
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		uint16_t reason = PASSES;
-		if (unlikely(!passes_quickly(burst, i, port_mac)))
+		if (unlikely(!is_fast(burst, i, port_mac)))
 			reason = objection(burst, i);
 		if (unlikely(reason != PASSES)) {
 			burst->out[i] = HS_OUT_DROP | reason;

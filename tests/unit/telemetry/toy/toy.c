@@ -63,8 +63,7 @@ static void set_payload(uint8_t *ip, const struct hs_packet *packet, int growth)
 
 // ---- steps ----
 
-static bool never_quick(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static bool never_fast(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
 	(void)frame, (void)len, (void)frame_len, (void)packet;
 	return false;
@@ -72,7 +71,7 @@ static bool never_quick(
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, never_quick, parse);
+	hs_classify_as(worker, burst, never_fast, parse);
 }
 
 static void source(

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Hop-by-Hop header that our own source and transit nodes write, found without a walk; for
-// packet_quick.h. hs_flexint_parse is what it is tested against.
+// packet_fast.h. hs_flexint_parse is what it is tested against.
 //
 // Thread rule: any; pure functions.
 #pragma once
 
 #include "hbh.h"
-#include "packet_quick.h"
+#include "packet_fast.h"
 
 // The options 0x31 and 0x11, in this order, alone but for padding: exactly what hs_hbh_parse takes
 // without a walk. `bytes` is the whole header, at least 8.
-static inline bool hs_flexint_quick_options(
+static inline bool hs_flexint_fast_options(
 		const uint8_t *hbh, size_t bytes, struct hs_packet *packet)
 {
 	size_t trace = HS_HBH_OPTIONS;
@@ -26,8 +26,8 @@ static inline bool hs_flexint_quick_options(
 	if (end != bytes && (bytes - end < 2 || hbh[end] != HS_OPT_PADN ||
 					    end + 2u + hbh[end + 1] != bytes))
 		return false;
-	packet->trace_off = (uint16_t)(HS_QUICK_L4 + trace);
-	packet->e2e_off = (uint16_t)(HS_QUICK_L4 + e2e);
+	packet->trace_off = (uint16_t)(HS_FAST_L4 + trace);
+	packet->e2e_off = (uint16_t)(HS_FAST_L4 + e2e);
 	packet->ns_id = hs_be32_load(hbh + trace + 2);
 	packet->trace_type = hs_be32_load(hbh + trace + 6);
 	packet->hbh_bytes = (uint16_t)bytes;
@@ -36,25 +36,25 @@ static inline bool hs_flexint_quick_options(
 	return true;
 }
 
-static inline bool hs_flexint_quick_hbh(
+static inline bool hs_flexint_fast_hbh(
 		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
 {
-	const uint8_t *hbh = frame + HS_QUICK_L4;
+	const uint8_t *hbh = frame + HS_FAST_L4;
 
-	if (len < HS_QUICK_L4 + 8)
+	if (len < HS_FAST_L4 + 8)
 		return false;
 	size_t bytes = 8u * (hbh[1] + 1u);
-	if (bytes + 4 > payload || HS_QUICK_L4 + bytes + 4 > len || !hs_quick_is_l4(hbh[0]))
+	if (bytes + 4 > payload || HS_FAST_L4 + bytes + 4 > len || !hs_packet_fast_is_l4(hbh[0]))
 		return false;
-	if (!hs_flexint_quick_options(hbh, bytes, packet))
+	if (!hs_flexint_fast_options(hbh, bytes, packet))
 		return false;
-	hs_quick_ports(frame, HS_QUICK_L4 + bytes, hbh[0], packet);
+	hs_packet_fast_ports(frame, HS_FAST_L4 + bytes, hbh[0], packet);
 	return true;
 }
 
-// The same as hs_flexint_parse where it says true; where it says false, that one has to be asked.
-static inline bool hs_flexint_parse_quick(
+// Gives what hs_flexint_parse gives where it returns true. False: hs_flexint_parse must be asked.
+static inline bool hs_flexint_parse_fast(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
-	return hs_packet_parse_quick(frame, len, frame_len, hs_flexint_quick_hbh, packet);
+	return hs_packet_parse_fast(frame, len, frame_len, hs_flexint_fast_hbh, packet);
 }

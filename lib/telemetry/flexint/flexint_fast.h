@@ -9,20 +9,21 @@
 
 #include "bytes.h"
 #include "flexint.h"
-#include "flexint_quick.h"
+#include "flexint_parse_fast.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define HS_USUAL_TRACE_TYPE 0x7000E000u
-#define HS_USUAL_E2E_BYTES  18 // bitmap, timestamp, 4 bytes packets, 4 bytes bytes
-#define HS_USUAL_HOP_BYTES  24 // node id, bitmap, 2 + 2 packets, timestamp, 4 + 4 bytes
-static_assert((HS_USUAL_TRACE_TYPE & 0xFFFF) == HS_HOP_KNOWN, "an entry has all fields there are");
+#define HS_FLEXINT_FAST_TRACE_TYPE 0x7000E000u
+#define HS_FLEXINT_FAST_E2E_BYTES  18 // bitmap, timestamp, 4 bytes packets, 4 bytes bytes
+#define HS_FLEXINT_FAST_HOP_BYTES  24 // node id, bitmap, 2 + 2 packets, timestamp, 4 + 4 bytes
+static_assert((HS_FLEXINT_FAST_TRACE_TYPE & 0xFFFF) == HS_HOP_KNOWN,
+		"an entry has all fields there are");
 
 // Moves the first `bytes` of a frame: a constant from 48 to 72, where this is inlined. Every byte
 // is read before the first is written, and on the way they are in registers; an array between would
 // be memory.
-static inline void hs_usual_move(uint8_t *to, const uint8_t *from, size_t bytes)
+static inline void hs_flexint_fast_move(uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	typedef uint64_t vector __attribute__((vector_size(16)));
 	vector a, b, c, d = {0};
@@ -44,23 +45,23 @@ static inline void hs_usual_move(uint8_t *to, const uint8_t *from, size_t bytes)
 
 // ---- source ----
 
-static inline size_t hs_usual_source_growth(enum hs_flexint_layout layout)
+static inline size_t hs_flexint_fast_source_growth(enum hs_flexint_layout layout)
 {
 	return layout == HS_LAYOUT_ALIGNED ? 40 : 32;
 }
 
-// For a packet without Hop-by-Hop header at HS_QUICK_L3.
-static inline __attribute__((always_inline)) void hs_usual_source_insert(uint8_t *frame,
+// For a packet without Hop-by-Hop header at HS_FAST_L3.
+static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(uint8_t *frame,
 		const struct hs_packet *packet, uint32_t ns_id, enum hs_flexint_layout layout,
 		const struct hs_e2e *e2e)
 {
-	size_t growth = hs_usual_source_growth(layout);
-	uint8_t *hbh = frame + HS_QUICK_L4;
+	size_t growth = hs_flexint_fast_source_growth(layout);
+	uint8_t *hbh = frame + HS_FAST_L4;
 
-	hs_usual_move(frame, frame + growth, HS_QUICK_L4);
-	uint8_t next = frame[HS_QUICK_L3 + HS_IPV6_NEXT];
-	frame[HS_QUICK_L3 + HS_IPV6_NEXT] = HS_IP_HOP_BY_HOP;
-	hs_be16_store(frame + HS_QUICK_L3 + HS_IPV6_PAYLOAD,
+	hs_flexint_fast_move(frame, frame + growth, HS_FAST_L4);
+	uint8_t next = frame[HS_FAST_L3 + HS_IPV6_NEXT];
+	frame[HS_FAST_L3 + HS_IPV6_NEXT] = HS_IP_HOP_BY_HOP;
+	hs_be16_store(frame + HS_FAST_L3 + HS_IPV6_PAYLOAD,
 			(uint16_t)(packet->payload_bytes + growth));
 	uint8_t *at = hbh + HS_HBH_OPTIONS;
 	if (layout == HS_LAYOUT_ALIGNED) {
@@ -71,7 +72,7 @@ static inline __attribute__((always_inline)) void hs_usual_source_insert(uint8_t
 		hs_be16_store(hbh, (uint16_t)(next << 8 | 3));
 	}
 	hs_be16_store(at, HS_OPT_TRACE << 8 | 8);
-	hs_be64_store(at + 2, (uint64_t)ns_id << 32 | HS_USUAL_TRACE_TYPE);
+	hs_be64_store(at + 2, (uint64_t)ns_id << 32 | HS_FLEXINT_FAST_TRACE_TYPE);
 	hs_be32_store(at + 10, (uint32_t)HS_OPT_E2E << 24 | 18u << 16 | 0x7000);
 	hs_be64_store(at + 14, e2e->ts_ns);
 	hs_be64_store(at + 22, (uint64_t)e2e->tx_packets << 32 | e2e->tx_bytes);
@@ -81,34 +82,34 @@ static inline __attribute__((always_inline)) void hs_usual_source_insert(uint8_t
 
 // Whether an entry goes in with a growth of its own size: the options are as our source lays them,
 // fewer than eight bytes are behind them, and no length overflows.
-static inline bool hs_usual_hop_fits(const uint8_t *frame, const struct hs_packet *packet)
+static inline bool hs_flexint_fast_hop_fits(const uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t trace = packet->trace_off;
 	size_t e2e = trace + 2u + frame[trace + 1];
 
-	if (packet->l3_off != HS_QUICK_L3 || trace > HS_QUICK_L4 + 4 || packet->e2e_off != e2e ||
-			frame[trace + 1] + HS_USUAL_HOP_BYTES > HS_FLEXINT_MAX_TRACE)
+	if (packet->l3_off != HS_FAST_L3 || trace > HS_FAST_L4 + 4 || packet->e2e_off != e2e ||
+			frame[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES > HS_FLEXINT_MAX_TRACE)
 		return false;
 	size_t end = e2e + 2u + frame[e2e + 1];
-	return HS_QUICK_L4 + (size_t)packet->hbh_bytes - end < 8 &&
-	       packet->hbh_bytes + HS_USUAL_HOP_BYTES <= HS_HBH_MAX_BYTES &&
-	       packet->payload_bytes + HS_USUAL_HOP_BYTES <= HS_IPV6_MAX_PAYLOAD;
+	return HS_FAST_L4 + (size_t)packet->hbh_bytes - end < 8 &&
+	       packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_HBH_MAX_BYTES &&
+	       packet->payload_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_IPV6_MAX_PAYLOAD;
 }
 
-// `frame` is the new start, HS_USUAL_HOP_BYTES before the old one.
-static inline void hs_usual_hop_insert(
+// `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
+static inline void hs_flexint_fast_hop_insert(
 		uint8_t *frame, const struct hs_packet *packet, const struct hs_hop *hop)
 {
-	const uint8_t *old = frame + HS_USUAL_HOP_BYTES;
+	const uint8_t *old = frame + HS_FLEXINT_FAST_HOP_BYTES;
 	size_t trace = packet->trace_off;
-	uint8_t trace_len = (uint8_t)(old[trace + 1] + HS_USUAL_HOP_BYTES);
+	uint8_t trace_len = (uint8_t)(old[trace + 1] + HS_FLEXINT_FAST_HOP_BYTES);
 
 	// Two more bytes than the paper's layout has in front; the entry is written over them.
-	hs_usual_move(frame, old, HS_QUICK_L4 + 14);
+	hs_flexint_fast_move(frame, old, HS_FAST_L4 + 14);
 	frame[trace + 1] = trace_len;
-	frame[HS_QUICK_L4 + 1] = (uint8_t)((packet->hbh_bytes + HS_USUAL_HOP_BYTES) / 8 - 1);
-	hs_be16_store(frame + HS_QUICK_L3 + HS_IPV6_PAYLOAD,
-			(uint16_t)(packet->payload_bytes + HS_USUAL_HOP_BYTES));
+	frame[HS_FAST_L4 + 1] = (uint8_t)((packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES) / 8 - 1);
+	hs_be16_store(frame + HS_FAST_L3 + HS_IPV6_PAYLOAD,
+			(uint16_t)(packet->payload_bytes + HS_FLEXINT_FAST_HOP_BYTES));
 	uint8_t *at = frame + trace + 10;
 	hs_be64_store(at, (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
 					  (uint64_t)(uint16_t)hop->tx_packets << 16 |
@@ -119,32 +120,32 @@ static inline void hs_usual_hop_insert(
 
 // ---- sink ----
 
-// Whether the whole Hop-by-Hop header is telemetry, as hs_flexint_quick_hbh found it: then nothing
+// Whether the whole Hop-by-Hop header is telemetry, as hs_flexint_fast_hbh found it: then nothing
 // of it is left to look for.
-static inline bool hs_usual_is_stripped_whole(const struct hs_packet *packet)
+static inline bool hs_flexint_fast_is_stripped_whole(const struct hs_packet *packet)
 {
 	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
 			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
 
-	return packet->flags == need && packet->l3_off == HS_QUICK_L3 &&
+	return packet->flags == need && packet->l3_off == HS_FAST_L3 &&
 	       packet->telemetry_bytes == packet->hbh_bytes &&
-	       packet->l4_off == HS_QUICK_L4 + packet->hbh_bytes;
+	       packet->l4_off == HS_FAST_L4 + packet->hbh_bytes;
 }
 
 // Takes the header out and says what hs_flexint_parse would say of the rest, which begins at
 // frame + result.
-static inline size_t hs_usual_strip(uint8_t *frame, struct hs_packet *packet)
+static inline size_t hs_flexint_fast_strip(uint8_t *frame, struct hs_packet *packet)
 {
 	size_t taken = packet->hbh_bytes;
-	uint8_t next = frame[HS_QUICK_L4];
+	uint8_t next = frame[HS_FAST_L4];
 	uint8_t *rest = frame + taken;
 
-	hs_usual_move(rest, frame, HS_QUICK_L4);
-	rest[HS_QUICK_L3 + HS_IPV6_NEXT] = next;
+	hs_flexint_fast_move(rest, frame, HS_FAST_L4);
+	rest[HS_FAST_L3 + HS_IPV6_NEXT] = next;
 	packet->payload_bytes = (uint16_t)(packet->payload_bytes - taken);
-	hs_be16_store(rest + HS_QUICK_L3 + HS_IPV6_PAYLOAD, packet->payload_bytes);
+	hs_be16_store(rest + HS_FAST_L3 + HS_IPV6_PAYLOAD, packet->payload_bytes);
 	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
-	packet->l4_off = HS_QUICK_L4;
+	packet->l4_off = HS_FAST_L4;
 	packet->hbh_bytes = packet->telemetry_bytes = 0;
 	packet->trace_off = packet->e2e_off = 0;
 	packet->ns_id = packet->trace_type = 0;

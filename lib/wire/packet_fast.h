@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fast path of the parser, for nearly every packet: untagged IPv6 with TCP, UDP or ICMPv6
+// directly behind it, or behind the Hop-by-Hop header that nodes of a family write. Inlined, so
+// that several packets are under way at once; hs_packet_parse is what it is tested against.
+//
+// Thread rule: any; pure functions.
+#pragma once
+
+#include "bytes.h"
+#include "ip.h"
+#include "packet.h"
+
+#include <string.h>
+
+#define HS_FAST_L3 HS_ETHER_BYTES		    // where IPv6 begins in an untagged frame
+#define HS_FAST_L4 (HS_ETHER_BYTES + HS_IPV6_BYTES) // where the next header begins
+
+static inline bool hs_packet_fast_is_l4(uint8_t proto)
+{
+	return proto == HS_IP_UDP || proto == HS_IP_TCP || proto == HS_IP_ICMPV6;
+}
+
+static inline void hs_packet_fast_ports(
+		const uint8_t *frame, size_t at, uint8_t proto, struct hs_packet *packet)
+{
+	uint32_t ports = hs_be32_load(frame + at);
+
+	ports = proto == HS_IP_ICMPV6 ? 0 : ports;
+	packet->src_port = (uint16_t)(ports >> 16);
+	packet->dst_port = (uint16_t)ports;
+	packet->l4_off = (uint16_t)at;
+	packet->l4_proto = proto;
+}
+
+// Reads the Hop-by-Hop header behind IPv6 and what follows it. False: the general parser must be
+// asked.
+typedef bool (*hs_packet_fast_hbh_fn)(
+		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet);
+
+// Gives what hs_packet_parse gives where it returns true. False: hs_packet_parse must be asked.
+// `hbh` is a constant of the family that is inlined with it.
+static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uint8_t *frame,
+		size_t len, size_t frame_len, hs_packet_fast_hbh_fn hbh, struct hs_packet *packet)
+{
+	*packet = (struct hs_packet){0};
+	if (len < HS_FAST_L4 + 4 || hs_be16_load(frame + HS_ETHER_TYPE) != HS_ETHERTYPE_IPV6 ||
+			frame[HS_FAST_L3] >> 4 != 6)
+		return false;
+	const uint8_t *ip = frame + HS_FAST_L3;
+	size_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	if (payload < 4 || HS_FAST_L4 + payload > frame_len)
+		return false;
+	uint8_t proto = ip[HS_IPV6_NEXT];
+	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
+	packet->l3_off = HS_FAST_L3;
+	packet->payload_bytes = (uint16_t)payload;
+	if (hs_packet_fast_is_l4(proto)) {
+		hs_packet_fast_ports(frame, HS_FAST_L4, proto, packet);
+		return true;
+	}
+	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, payload, packet);
+}
