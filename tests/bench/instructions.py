@@ -3,7 +3,7 @@
 """Instructions that the program's own functions execute for a packet, counted by callgrind, beside a baseline.
 
 Times differ from minute to minute on a machine that others share; instructions do not. Counted is what runs below
-a worker's poll and lies in hopsight-bench itself: DPDK and its drivers, and libc, are not in it.
+a worker's poll and lies in hopsight-bench-case itself: DPDK and its drivers, and libc, are not in it.
 
     instructions.py [CASE...]          compare with instructions.json; PASS or FAIL for each case
     instructions.py --update           write instructions.json
@@ -21,7 +21,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINE = os.path.join(HERE, "instructions.json")
-BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench")
+BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench-case")
 # Packets: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
 CASES = {"matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400, "sink_ring": 102400,
          "route_transit": 102400}
@@ -39,7 +39,7 @@ def compiler():
 
 
 def self_cost(path):
-    """Function to instructions, of those in hopsight-bench (the format: valgrind manual, "Callgrind Format")."""
+    """Function to instructions, of those in hopsight-bench-case (the format: valgrind manual, "Callgrind Format")."""
     names, cost = {}, collections.Counter()
     ours, function, skip = False, "", False
 
@@ -55,7 +55,7 @@ def self_cost(path):
             if key in ("ob", "cob"):
                 name = name_of("ob", value)
                 if key == "ob":
-                    ours = os.path.basename(name) == "hopsight-bench"
+                    ours = os.path.basename(name) == "hopsight-bench-case"
             elif key in ("fn", "cfn"):
                 name = name_of("fn", value)
                 if key == "fn":
@@ -73,8 +73,9 @@ def count(case, folder):
     """Instructions a packet, by function."""
     out, pcap = os.path.join(folder, "out"), os.path.join(folder, "frames.pcap")
     cores = sorted(os.sched_getaffinity(0))
+    subprocess.run([BENCH, case, "--frames", pcap], check=True, stdout=subprocess.DEVNULL)
     command = ["valgrind", "--tool=callgrind", f"--toggle-collect={ENTRY}", f"--callgrind-out-file={out}",
-               BENCH, "--measure", case, "--packets", str(CASES[case]), "--pcap", pcap, "--worker", str(cores[-1]),
+               BENCH, case, "--packets", str(CASES[case]), "--pcap", pcap, "--worker", str(cores[-1]),
                "--control", str(cores[0]), "--prefix", f"hsinstr{os.getpid()}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode:

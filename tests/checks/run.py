@@ -12,7 +12,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import bench_tools  # noqa: E402,F401 its tests are run here
+import bench_figures  # noqa: E402,F401 its tests are run here
+import bench_processes  # noqa: E402,F401 and its
+import bench_tools  # noqa: E402,F401
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import layering  # noqa: E402

@@ -36,10 +36,10 @@ def bad_words_of_the_bench_are_bad_usage_and_said(workspace):
     with open(bad, "w", encoding="utf-8") as f:
         f.write('{"ratios": {"no_such_case": 1}}')
     for words in (["no_such_case"], ["--rounds", "0"], ["--rounds", "2.5"], ["--seconds", "x"],
-                  ["--worker", "5000"], ["--frobnicate"], ["--baseline", bad],
-                  ["--baseline", workspace.path("absent")]):
+                  ["--worker", "5000"], ["--frobnicate"], ["--seconds"], ["--list=x"], ["-x"], ["\x1b[2J"],
+                  ["--baseline", bad], ["--baseline", workspace.path("absent")]):
         done = bench(*words, expected=2)
-        check(done.stderr, words)
+        check(done.stderr.startswith("hopsight-bench: ") and "\x1b" not in done.stderr, words, done.stderr)
         equal(done.stdout, "", words)
 
 
@@ -96,8 +96,8 @@ def an_interrupted_bench_leaves_nothing(workspace):
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                env=without_testpmd(workspace))
     try:
-        until(lambda: children(process.pid), 20, "a measurement")
-        measurements = children(process.pid)
+        until(lambda: measurements_of(process.pid), 20, "a measurement")
+        measurements = measurements_of(process.pid)
         process.send_signal(signal.SIGINT)
         equal(process.wait(20), 1)
         check("interrupted" in process.stderr.read(), "a word about it")
@@ -109,9 +109,18 @@ def an_interrupted_bench_leaves_nothing(workspace):
         process.wait()
 
 
-def children(pid):
+def measurements_of(pid):
+    """The processes that measure a case."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
-        return f.read().split()
+        return [child for child in f.read().split() if "--seconds" in words_of(child)]
+
+
+def words_of(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
+            return f.read().split("\0")
+    except OSError:
+        return []
 
 
 def scaling_of(words):

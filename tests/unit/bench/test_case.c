@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench_case.h"
 
-#include "bench_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 // Scripts and documents hold on to these.
 static const char *const promised[] = {"no_rules", "unmatched", "matched_1", "matched_64",

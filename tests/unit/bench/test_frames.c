@@ -2,15 +2,21 @@
 #include "bench_frames.h"
 #include "bench_source.h"
 
-#include "bench_fixture.h"
-
 #include "bytes.h"
 #include "flexint.h"
 #include "packet.h"
 
 #include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 static const struct hs_bench_traffic plain = {128, 4096, 4096, -1, 0};
 

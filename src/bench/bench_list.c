@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_list.h"
+
+#include "bench_case.h"
+#include "bench_version.h"
+
+#include <rte_version.h>
+
+static json_t *traffic_json(const struct hs_bench_traffic *t)
+{
+	return json_pack("{s:i, s:i, s:i, s:i, s:I}", "frame_bytes", (int)t->frame_bytes, "frames",
+			(int)t->frames, "flows", (int)t->flows, "hops", (int)t->hops, "routes",
+			(json_int_t)t->routes);
+}
+
+static json_t *case_json(const struct hs_bench_case *spec)
+{
+	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:f, s:f, s:s?, s:o}", "name", spec->name,
+			"about", spec->about, "packets", spec->kind == HS_BENCH_PACKETS, "memif",
+			spec->target == HS_BENCH_MEMIF, "shared_cores", (int)spec->shared_cores,
+			"quick", (int)spec->quick, "limit", spec->limit, "least_per_second",
+			spec->least_per_second, "limit_of", spec->limit_of, "traffic",
+			traffic_json(&spec->traffic));
+}
+
+json_t *hs_bench_list(void)
+{
+	json_t *cases = json_array();
+
+	for (size_t i = 0; i < hs_bench_n_cases; i++)
+		json_array_append_new(cases, case_json(&hs_bench_cases[i]));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "release", HS_VERSION, "version",
+			HS_BENCH_DESCRIBE, "dpdk", rte_version(), "compiler", HS_BENCH_COMPILER,
+			"options", HS_BENCH_OPTIONS, "cases", cases);
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of what hopsight-bench makes of its measurements: ratios, limits, the baseline, JSON, the table, the card.
+The results are made by hand."""
+
+from harness import check, equal, test  # it knows where tools/ is
+
+from bench import result, show
+
+MACHINE = {"cpu": "a processor", "cores": 2}
+CONTROL = {"packets": False}
+SPECIAL = {
+    "no_rules": {"limit": 1.25},
+    "unmatched": {"limit": 1.45},
+    "matched_4096": {"limit": 1.8},
+    "sampled_100": {"limit": 1.02, "limit_of": "matched_4096"},
+    "monitor_reports": {**CONTROL, "least_per_second": 2e6},
+    "json_reports": {**CONTROL, "least_per_second": 250e3},
+    "rule_change_1000000": CONTROL,
+    "memif_no_rules": {"memif": True, "shared_cores": True},
+}
+
+
+def make_case(name):
+    """A case of the table, as far as it matters here; a number of hops after its name is its traffic's."""
+    hops = int(name[-1]) if name.startswith("transit_") else -1
+    traffic = {"frame_bytes": 128, "frames": 4096, "flows": 4096, "hops": hops, "routes": 0}
+    return result.Case(**{"name": name, "about": f"what {name} is", "packets": True, "memif": False,
+                          "shared_cores": False, "quick": True, "limit": 0, "least_per_second": 0,
+                          "limit_of": None, "traffic": traffic, **SPECIAL.get(name, {})})
+
+
+def make(yardstick, **figures):
+    """Rows of the named cases with these samples, after the yardstick's row if it has a sample."""
+    rows = result.make_rows([make_case(name) for name in figures], yardstick is not None, True)
+    for row in rows:
+        row.samples = [yardstick] if row.mode else list(figures[row.name])
+    return rows
+
+
+def last_json(rows):
+    return show.result_json(MACHINE, rows)["cases"][-1]
+
+
+# ---- rows ----
+
+@test()
+def cases_of_the_same_frames_share_a_row_of_testpmd():
+    names = ["no_rules", "matched_64", "transit_2", "transit_4"]
+    rows = result.make_rows([make_case(name) for name in names], True, True)
+    equal([row.name for row in rows],
+          ["testpmd mac", "testpmd mac 2 hops", "testpmd mac 4 hops", *names])
+    equal([row.yardstick for row in rows[3:]], [rows[0], rows[0], rows[1], rows[2]])
+    more = result.make_rows([make_case("no_rules")], True, False)
+    equal([(row.name, row.yardstick) for row in more],
+          [("testpmd mac", None), ("testpmd csum", more[0]), ("no_rules", more[0])])
+
+
+@test()
+def control_and_memif_have_no_row_of_testpmd_and_without_testpmd_nothing_has():
+    rows = result.make_rows([make_case("json_reports"), make_case("memif_no_rules")], True, False)
+    equal([(row.name, row.yardstick) for row in rows], [("json_reports", None), ("memif_no_rules", None)])
+    rows = result.make_rows([make_case("no_rules"), make_case("transit_2")], False, False)
+    equal([(row.name, row.yardstick) for row in rows], [("no_rules", None), ("transit_2", None)])
+
+
+@test()
+def the_name_of_a_row_of_testpmd_says_what_is_unusual_about_its_frames():
+    case = make_case("no_rules")
+    case.traffic.update(frame_bytes=64, frames=1024, hops=0)
+    equal(result.peer_name(case, "mac"), "testpmd mac 64 B 1024 frames 0 hops")
+
+
+# ---- ratios ----
+
+@test()
+def medians_are_of_all_samples():
+    for samples, median in (([], 0), ([7], 7), ([1, 3], 2), ([30, 90, 40], 40), ([4, 1, 3, 2], 2.5)):
+        equal(result.median(samples), median, samples)
+
+
+@test()
+def a_ratio_is_of_medians_or_of_least_figures():
+    row = make(20, unmatched=[30, 90, 40])[-1]
+    equal([row.ratio(), row.ratio_of_least(), row.limited()], [2, 1.5, 2])
+    row.yardstick.samples = []
+    equal([row.ratio(), row.ratio_of_least(), row.limited()], [0, 0, 0])
+
+
+@test()
+def without_testpmd_there_is_no_ratio_and_no_verdict():
+    rows = make(None, unmatched=[30])
+    equal(rows[-1].ratio(), 0)
+    check("yardstick" not in show.result_json(MACHINE, rows), "yardstick")
+    check(not {"ratio", "met", "limit_ratio"} & set(last_json(rows)), last_json(rows))
+
+
+@test()
+def a_limit_of_another_case_counts_from_that_case():
+    equal(make(20, matched_4096=[40], sampled_100=[50])[-1].limited(), 1.25)
+    equal(make(20, sampled_100=[50])[-1].limited(), 0, "without the other case")
+
+
+# ---- JSON ----
+
+@test()
+def json_has_the_promised_members():
+    rows = make(20, unmatched=[30, 50.004, 40])
+    rows[-1].cycles = [75, 125, 100]
+    whole = show.result_json(MACHINE, rows)
+    equal(list(whole), ["machine", "yardstick", "peers", "cases"])
+    equal(whole["machine"], MACHINE)
+    equal(whole["yardstick"], {"name": "testpmd mac", "frame_bytes": 128, "mpps": 50.0, "rounds": 1,
+                               "ns_per_packet": {"median": 20, "min": 20, "max": 20}})
+    equal(whole["cases"], [{
+        "name": "unmatched", "frame_bytes": 128, "ns_per_packet": {"median": 40, "min": 30, "max": 50.0},
+        "cycles_per_packet": {"median": 100, "min": 75, "max": 125}, "mpps": 25, "ratio": 2,
+        "yardstick": "testpmd mac", "rounds": 3, "limit_ratio": 1.45, "met": False}])
+    equal(last_json(make(20, transit_2=[30]))["telemetry_hops"], 2)
+    equal(last_json(make(20, memif_no_rules=[30]))["shared_cores"], True)
+
+
+@test()
+def control_has_a_rate_in_place_of_a_cost():
+    equal(last_json(make(20, json_reports=[1500000.4])), {
+        "name": "json_reports", "per_second": {"median": 1500000, "min": 1500000, "max": 1500000}, "rounds": 1,
+        "least_per_second": 250000, "met": True})
+    equal(last_json(make(20, monitor_reports=[1999999]))["met"], False)
+
+
+@test()
+def a_case_that_failed_says_so_and_has_no_figures():
+    rows = make(20, unmatched=[])
+    rows[-1].error = "no packets came"
+    equal(last_json(rows), {"name": "unmatched", "frame_bytes": 128, "rounds": 0, "error": "no packets came"})
+
+
+@test()
+def lost_reports_are_a_share_of_those_made():
+    rows = make(None, sink_ring=[60])
+    rows[0].reports_made, rows[0].reports_lost = 1000, 250
+    equal(last_json(rows)["reports_lost_ratio"], 0.25)
+
+
+# ---- the table ----
+
+@test()
+def the_table_has_a_line_for_each_row_and_no_empty_column():
+    rows = make(20, unmatched=[30, 50, 40], no_rules=[21], bridge=[], json_reports=[1500000])
+    rows[3].error = "no packets came"
+    equal(show.table(rows), """\
+case            ns   min   max   Mpps  ratio  limit          per second
+testpmd mac   20.0  20.0  20.0  50.00
+unmatched     40.0  30.0  50.0  25.00  2.000   1.45  missed
+no_rules      21.0  21.0  21.0  47.62  1.050   1.25  met
+bridge
+json_reports                                                    1500000
+bridge failed: no packets came
+""")
+
+
+# ---- the card ----
+
+@test()
+def a_row_of_the_card_has_median_span_rate_ratio_and_limit():
+    rows = make(20, unmatched=[30, 50, 40], no_rules=[21], matched_4096=[40], sampled_100=[42], sink_ring=[60])
+    rows[-1].reports_made, rows[-1].reports_lost = 1000, 250
+    text = show.card(MACHINE, rows)
+    for line in ("| processor | a processor |\n| cores | 2 |\n\n| case |",
+                 "| `testpmd mac` | dpdk-testpmd | 128 | 20.0 (20.0–20.0) | 50.0 | | | |\n",
+                 "| `unmatched` | what unmatched is | 128 | 40.0 (30.0–50.0) | 25.0 | 2.00 | 1.45 | **missed** |\n",
+                 "| 128 | 21.0 (21.0–21.0) | 47.6 | 1.05 | 1.25 | met |\n",
+                 "| 2.10 | 1.02 of matched_4096 (1.050) | **missed** |\n",
+                 "| what sink_ring is; 25.0 % of the reports found the ring full | 128 |"):
+        check(line in text, f"no {line!r} in\n{text}")
+    check("control" not in text, text)
+
+
+@test()
+def control_stands_in_a_table_of_its_own():
+    text = show.card(MACHINE, make(None, rule_change_1000000=[500000], monitor_reports=[2000000],
+                                   json_reports=[200000]))
+    for line in ("| control |", "| 500000 (500000–500000) | 2.000 | | |\n",
+                 "| 2000000 (2000000–2000000) | 0.500 | 2000000 | met |\n",
+                 "| 200000 (200000–200000) | 5.000 | 250000 | **missed** |\n"):
+        check(line in text, f"no {line!r} in\n{text}")
+
+
+@test()
+def every_row_of_a_table_of_the_card_has_as_many_columns():
+    rows = make(20, unmatched=[40], bridge=[40], matched_4096=[40], sampled_100=[41], memif_no_rules=[9],
+                transit_0=[], json_reports=[1], rule_change_1000000=[1], monitor_reports=[])
+    for row in rows:
+        row.error = "" if row.samples else "no packets came"
+    text = show.card(MACHINE, rows)
+    check(text.count("failed: no packets came") == 2 and "more busy threads than cores" in text, text)
+    for part in text.split("\n\n"):
+        equal(len({line.count("|") for line in part.splitlines()}), 1, part)
+
+
+@test()
+def a_card_replaces_the_one_before_and_nothing_else():
+    begin, end = show.BEGIN_MARK, show.END_MARK
+    for document, placed in ((f"# Head\n{begin}old\n{end}tail\n", f"# Head\n{begin}new\n{end}tail\n"),
+                             ("# Head\n", f"# Head\n{begin}new\n{end}"), ("", f"{begin}new\n{end}"),
+                             (f"# Head\n{begin}", f"# Head\n{begin}{begin}new\n{end}")):
+        equal(show.place_card(document, "new\n"), placed)
+
+
+# ---- the baseline: the yardstick of 10 ns makes a ratio a tenth of the figure ----
+
+def judged(name, ns, was):
+    return result.judge(make(10, **{name: [ns]})[-1], {"ratios": {name: was}})
+
+
+SLOWER, OVER = "slower than the baseline", "over its limit"
+
+
+@test()
+def a_planted_regression_fails():
+    equal([judged("bridge", ns, 2.0) for ns in (20, 22.9, 23.1, 5)], ["", "", SLOWER, ""])
+
+
+@test()
+def noise_that_leaves_the_least_figure_alone_is_no_regression():
+    baseline = {"ratios": {"bridge": 2.0}, "ratios_of_least": {"bridge": 1.8}}
+    for samples, verdict in (([18, 40, 40], ""), ([21, 23.2, 24], SLOWER), ([12, 22, 23], "")):
+        equal(result.judge(make(10, bridge=samples)[-1], baseline), verdict, samples)
+
+
+@test()
+def a_limit_that_the_baseline_kept_is_kept_and_one_that_it_missed_does_not_fail():
+    # 1.45 and 15 % for noise are 1.6675, before 15 % above the baseline.
+    equal([judged("unmatched", ns, 1.4499) for ns in (16.5, 16.67, 16.68)], ["", "", SLOWER])
+    equal(judged("unmatched", 20, 1.9), "")
+
+
+@test()
+def a_limit_from_another_case_is_compared_with_that_case():
+    baseline = {"ratios": {"matched_4096": 2.0, "sampled_100": 2.02}}
+    equal(result.judge(make(10, matched_4096=[20], sampled_100=[20.4])[-1], baseline), "")
+    # Within 15 % of its own baseline, but 20 % above what it counts from.
+    equal(result.judge(make(10, matched_4096=[18.8], sampled_100=[22.6])[-1], baseline), OVER)
+
+
+@test()
+def a_case_that_was_not_measured_fails_and_one_that_the_baseline_does_not_have_is_left_alone():
+    baseline = {"ratios": {"bridge": 2.0}}
+    equal(result.judge(make(10, bridge=[])[-1], baseline), "not measured")
+    equal(result.judge(make(10, unmatched=[1000])[-1], baseline), "")
+
+
+@test()
+def lines_of_the_gate_say_what_passed_and_what_failed():
+    rows = make(10, bridge=[20], matched_64=[40], unmatched=[1])
+    lines, passed = result.compare(rows, {"ratios": {"bridge": 2.0, "matched_64": 2.0}})
+    equal(lines, ["PASS bench bridge costs 2.00 of testpmd's mac forwarding, baseline 2.00",
+                  "FAIL bench matched_64 costs 4.00 of testpmd's mac forwarding, baseline 2.00: "
+                  "slower than the baseline"])
+    check(not passed, "passed")
+    check(result.compare(rows, {"ratios": {"bridge": 2.0}})[1], "not passed")
+
+
+@test()
+def what_was_measured_passes_against_itself():
+    rows = make(10, bridge=[20], json_reports=[20])
+    baseline = result.make_baseline(rows)
+    equal(baseline, {"ratios": {"bridge": 2.0}, "ratios_of_least": {"bridge": 2.0}})
+    equal([result.judge(row, baseline) for row in rows], [""] * len(rows))
+
+
+@test()
+def a_baseline_that_would_compare_nothing_is_refused(workspace):
+    path = workspace.path("baseline.json")
+
+    def load(text):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return result.load_baseline(path, {"bridge"})
+
+    equal(load('{"ratios": {"bridge": 2.0}}'), {"ratios": {"bridge": 2.0}})
+    for text in ("", "{}", "[]", '{"ratios": {}}', '{"ratios": {"no_such_case": 2.0}}', '{"ratios": {"bridge": 0}}',
+                 '{"ratios": {"bridge": "2"}}', '{"ratios": {"bridge": true}}', '{"ratios": [1]}',
+                 '{"ratios": {"bridge": 2, "bridge": 3}}'):
+        try:
+            check(False, text, "was taken:", load(text))
+        except ValueError as error:
+            check(str(error).startswith(f"{path}: "), error)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measured figures and what follows from them: ratios, limits, the comparison with a baseline."""
+
+import dataclasses
+import json
+import statistics
+
+NOISE = 1.15  # noise may increase a ratio by this factor before the case counts as slower
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A row of the table in src/bench/bench_case.c."""
+    name: str
+    about: str
+    packets: bool  # a worker's nanoseconds for each packet; otherwise control's operations in a second
+    memif: bool
+    shared_cores: bool
+    quick: bool
+    limit: float  # of the ratio; 0: none
+    least_per_second: float  # 0: none
+    limit_of: str  # another case that the limit refers to; None: the yardstick
+    traffic: dict
+
+    @property
+    def frames(self):
+        """What dpdk-testpmd can distinguish in the traffic."""
+        return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops"))
+
+
+@dataclasses.dataclass(eq=False)
+class Row:
+    """The figures of a case, or of dpdk-testpmd with the frames of a case."""
+    name: str
+    case: Case
+    mode: str = ""  # dpdk-testpmd's forward mode; "": a case
+    yardstick: "Row" = None  # dpdk-testpmd's row with the same frames
+    limit_row: "Row" = None  # the row that the limit refers to
+    samples: list = dataclasses.field(default_factory=list)  # ns for each packet, or operations in a second
+    cycles: list = dataclasses.field(default_factory=list)  # of the time stamp counter, for each packet
+    reports_made: int = 0
+    reports_lost: int = 0
+    error: str = ""
+
+    @property
+    def median(self):
+        return median(self.samples)
+
+    def lost_ratio(self):
+        return share(self.reports_lost, self.reports_made)
+
+    def ratio(self):
+        """The ratio of medians to the yardstick, 0 without one."""
+        return share(self.median, self.yardstick.median) if self.yardstick else 0
+
+    def ratio_of_least(self):
+        """Noise only adds time, so the least figures have the least noise."""
+        if not self.yardstick or not self.samples or not self.yardstick.samples:
+            return 0
+        return share(min(self.samples), min(self.yardstick.samples))
+
+    def limited(self):
+        """What the limit is compared with: the ratio to the yardstick or to another case, 0 without either."""
+        if self.mode or not self.case.limit or not self.limit_row:
+            return 0
+        return share(self.median, self.limit_row.median)
+
+
+def median(samples):
+    return statistics.median(samples) if samples else 0
+
+
+def share(part, whole):
+    return part / whole if whole > 0 else 0
+
+
+def peer_name(case, mode):
+    frame_bytes, frames, hops = case.frames
+    return (f"testpmd {mode}" + (f" {frame_bytes} B" if frame_bytes != 128 else "")
+            + (f" {frames} frames" if frames != 4096 else "") + (f" {hops} hops" if hops >= 0 else ""))
+
+
+def make_rows(cases, peers, quick):
+    """Rows for the cases, after the rows of dpdk-testpmd that they are compared with, if there are `peers`.
+    `quick` leaves out what is in no ratio."""
+    yardsticks = {}
+    for case in cases:
+        if peers and case.packets and not case.memif:
+            yardsticks.setdefault(case.frames, Row(peer_name(case, "mac"), case, "mac"))
+    rows = list(yardsticks.values())
+    if rows and not quick:
+        first = rows[0]
+        rows.append(Row(peer_name(first.case, "csum"), first.case, "csum", yardstick=first))
+    own = {case.name: Row(case.name, case) for case in cases}
+    for row in own.values():
+        if row.case.packets and not row.case.memif:
+            row.yardstick = yardsticks.get(row.case.frames)
+        row.limit_row = own.get(row.case.limit_of) if row.case.limit_of else row.yardstick
+    return rows + list(own.values())
+
+
+# ---- the baseline: ratios alone, because times belong to one machine and one day ----
+
+def _no_duplicates(pairs):
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key is there twice")
+    return dict(pairs)
+
+
+def load_baseline(path, names):
+    """{"ratios": {"no_rules": 1.2, ...}, "ratios_of_least": {...}} of a file. ValueError says what is wrong."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            baseline = json.load(f, object_pairs_hook=_no_duplicates)
+    except OSError as error:
+        raise ValueError(f"{path}: unable to open: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    ratios = baseline.get("ratios") if isinstance(baseline, dict) else None
+    if not isinstance(ratios, dict) or not ratios:
+        raise ValueError(f'{path}: no ratios in it (allowed: {{"ratios": {{...}}}})')
+    for name, ratio in ratios.items():
+        if name not in names or isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or ratio <= 0:
+            raise ValueError(f'{path}: "{name}" is wrong (allowed: a case and a ratio above 0)')
+    return baseline
+
+
+def make_baseline(rows):
+    rows = [row for row in rows if not row.mode and row.ratio() > 0]
+    return {"ratios": {row.name: round(row.ratio(), 3) for row in rows},
+            "ratios_of_least": {row.name: round(row.ratio_of_least(), 3) for row in rows}}
+
+
+def judge(row, baseline):
+    """What is wrong with a case by the baseline; "" if nothing is, or if the baseline does not have the case."""
+    ratios = baseline["ratios"]
+    was, least = ratios.get(row.name, 0), baseline.get("ratios_of_least", {}).get(row.name, 0)
+    if row.mode or was <= 0:
+        return ""
+    if row.error or not row.samples:
+        return "not measured"
+    # Noise changes one of the two ratios. A slower program changes both.
+    if row.ratio() > was * NOISE and row.ratio_of_least() > least * NOISE:
+        return "slower than the baseline"
+    # The card reports a limit that the baseline itself missed. The gate ignores it.
+    limited_was = share(was, ratios.get(row.case.limit_of, 0)) if row.case.limit_of else was
+    if 0 < limited_was <= row.case.limit and row.limited() > row.case.limit * NOISE:
+        return "over its limit"
+    return ""
+
+
+def compare(rows, baseline):
+    """The lines of a gate, one for each measured case of the baseline, and whether all passed."""
+    lines = []
+    for row in rows:
+        if row.mode or row.name not in baseline["ratios"]:
+            continue
+        wrong = judge(row, baseline)
+        lines.append(f"{'FAIL' if wrong else 'PASS'} bench {row.name} costs {row.ratio():.2f} of testpmd's mac "
+                     f"forwarding, baseline {baseline['ratios'][row.name]:.2f}{': ' + wrong if wrong else ''}")
+    return lines, not any(line.startswith("FAIL") for line in lines)
