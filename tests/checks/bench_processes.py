@@ -160,3 +160,49 @@ def text_that_could_control_the_terminal_is_escaped():
     for text, shown in (("a\n\tb µ–", "a\n\tb µ–"), ("\x1b[2J", "\\u001b[2J"), ("\x7f\x9b", "\\u007f\\u009b"),
                         ("\u202e", "\\u202e"), ("\udcff", "\\ufffd"), ("\U000e0041", "\\udb40\\udc41")):
         equal(command.UNSAFE.sub(command.escaped, text), shown)
+
+
+@test()
+def a_case_that_is_slower_than_its_baseline_is_measured_more_often_before_it_fails():
+    rows = result.make_rows([make_case(name) for name in ("no_rules", "matched_4096", "sampled_100")], True, True)
+    baseline = {"ratios": {"no_rules": 1.0, "matched_4096": 1.0, "sampled_100": 1.0}}
+    asked = []
+
+    class Noisy:
+        """Its first measurement of matched_4096 is slow, and no_rules fails."""
+
+        @staticmethod
+        def run(rows, rounds, again=None):
+            asked.append((rounds, again))
+            for row in rows:
+                slow = row.name == "matched_4096" and again is None
+                row.samples += [20 if slow else 10] * rounds
+            rows[1].samples, rows[1].error = [], "no packets came"
+
+    command.run_rounds(Noisy, rows, 2, baseline)
+    equal(asked, [(2, None), (4, [rows[2]])])
+    equal([result.judge(row, baseline) for row in rows[1:]], ["not measured", "", ""])
+    asked.clear()
+    command.run_rounds(Noisy, rows, 2, None)
+    equal(asked, [(2, None)], "without a baseline")
+
+
+@test()
+def cases_come_in_the_order_of_the_table_by_name_or_pattern():
+    cases = [make_case(name) for name in ("no_rules", "matched_1", "matched_64", "route")]
+    for names, chosen in (([], "no_rules matched_1 matched_64 route"), (["route", "no_rules"], "no_rules route"),
+                          (["matched_*", "matched_1"], "matched_1 matched_64"), (["matched_?"], "matched_1")):
+        equal(" ".join(case.name for case in command.choose_cases(cases, names, False)), chosen)
+    for names in (["matched"], ["route", "nothing*"]):
+        with contextlib.suppress(command.Usage):
+            check(False, names, command.choose_cases(cases, names, False))
+
+
+@test()
+def numbers_of_options_are_whole_and_within_their_limits():
+    for text, value in (("1", 1), ("1.5", 1.5), ("1e1", 10), ("600", 600), ("0", None), ("601", None), ("-1", None),
+                        ("", None), ("1x", None), ("0x10", None), ("nan", None), ("1_0", None), (" 1", None)):
+        try:
+            equal(command.read_number({"seconds": text}, "seconds", 0.01, 600, 1), value, text)
+        except command.Usage:
+            equal(value, None, text)
