@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// Four children share a cache line or two: fewer levels, and fewer misses, than with two.
+// The four children of a place share one or two cache lines. A heap with four children has fewer
+// levels and causes fewer misses than a heap with two.
 #define CHILDREN   4
 #define FIRST_ROOM 1024
 
@@ -21,7 +22,8 @@ void hs_event_queue_fini(struct hs_event_queue *queue)
 	*queue = (struct hs_event_queue){0};
 }
 
-// One number, so that the search for the first child takes no branch that cannot be foreseen.
+// Time and order are one number, so that the search for the first child takes no branch that is
+// hard to predict.
 static inline __int128 order_of(const struct hs_lab_event *event)
 {
 	return (__int128)event->at_ns << 64 | event->number;
@@ -54,7 +56,7 @@ int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, ui
 	size_t at = queue->n++;
 	while (at > 0) {
 		size_t parent = (at - 1) / CHILDREN;
-		// A new event is the last of its time.
+		// A new event goes behind all others of its time.
 		if (queue->heap[parent].at_ns <= at_ns)
 			break;
 		queue->heap[at] = queue->heap[parent];
@@ -104,7 +106,7 @@ bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event)
 int hs_timers_init(struct hs_timers *timers, uint32_t n)
 {
 	*timers = (struct hs_timers){.n = n};
-	// Not 0 bytes: NULL would look like a failure.
+	// At least one byte is allocated, because NULL would look like a failure.
 	timers->heap = calloc((size_t)n + 1, sizeof(*timers->heap));
 	timers->place = calloc((size_t)n + 1, sizeof(*timers->place));
 	timers->at_ns = calloc((size_t)n + 1, sizeof(*timers->at_ns));

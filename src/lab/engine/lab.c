@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop: what is due next, be it a frame, an event of the scenario, a stream or a node's
+// The loop. It runs what is due next: a frame, an event of the scenario, a stream or a node's
 // control.
 #include "lab_parts.h"
 
@@ -14,11 +14,11 @@
 #include <time.h>
 
 #define SECOND_NS   INT64_C(1000000000)
-#define LOOK_EVENTS 256		      // between looks at the stop flag and at the clock
-#define SLEEP_NS    INT64_C(50000000) // on the wall clock, before the flag is looked at again
+#define LOOK_EVENTS 256		      // between two checks of the stop flag and of the clock
+#define SLEEP_NS    INT64_C(50000000) // on the wall clock, between two checks of the stop flag
 #define PROGRESS_NS INT64_C(100000000)
-#define DRAIN_NS    (60 * SECOND_NS) // streams that go on for ever are heard no longer
-// After the last frame control goes on until the windows that were over then have closed.
+#define DRAIN_NS    (60 * SECOND_NS) // after the end, endless streams are cut off
+// After the last frame, control continues until the windows that had ended by then have closed.
 #define SETTLE_NS (LAB_LATENESS_NS + LAB_LATENESS_NS / 2)
 
 void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
@@ -46,7 +46,7 @@ static int64_t read_clock(clockid_t id)
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-// True time as the machine has it; it does not jump where the machine's wall clock does.
+// Returns true time by the machine's clock. It does not jump when the machine's wall clock does.
 static int64_t wall_ns(const struct hs_lab *lab)
 {
 	return lab->start_ns + read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns;
@@ -142,14 +142,15 @@ static void run_next(struct hs_lab *lab, int64_t at_ns)
 		lab_control_step(lab, hs_timers_first(&lab->control_timers));
 }
 
-// Is there still something under way?
+// Returns whether something is still under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
 	return !lab->in_flight && !lab->closings &&
 	       hs_timers_next_ns(&lab->stream_timers) == HS_EVENT_NEVER;
 }
 
-// What is due before this time, or until all is quiet. 0, -EINTR, or the failure.
+// Runs what is due before this time, or until nothing is under way. Returns 0, -EINTR, or the
+// failure.
 static int run_until(struct hs_lab *lab, int64_t end_ns, bool until_quiet)
 {
 	while (lab->rc == 0 && !(until_quiet && is_quiet(lab))) {

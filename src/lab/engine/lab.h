@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lab: a scenario's nodes and links in one process, run by a loop over events, on virtual time
-// or on the wall clock. The nodes are those of src/node and src/control and nothing else.
+// The lab runs a scenario's nodes and links in one process, in a loop over events, in virtual time
+// or on the wall clock. The nodes are exactly those of src/node and src/control.
 //
 // Thread rule: main thread, EAL up (hs_lab_eal), one lab at a time.
 #pragma once
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HS_LAB_START_NS INT64_C(1767225600000000000) // 2026-01-01: virtual time begins here
+#define HS_LAB_START_NS INT64_C(1767225600000000000) // 2026-01-01: start of virtual time
 
 struct hs_lab;
 
@@ -26,24 +26,25 @@ struct hs_lab_progress {
 struct hs_lab_config {
 	const struct hs_scenario *scenario;
 	bool real;
-	const volatile sig_atomic_t *stop; // not 0: end now, with what there is; may be NULL
+	const volatile sig_atomic_t *stop; // not 0: end now, with the results so far; may be NULL
 	FILE *packets;			   // a line for each packet on each link (CSV); may be NULL
 	void (*progress)(void *context, const struct hs_lab_progress *progress); // some 10 a second
-	// Every message that a node publishes, as it is, at its true time, and under the topic
-	// "run" what sinks say of the whole run at its end; may be NULL.
+	// Called with every message that a node publishes, unchanged, at its true time. At the end,
+	// it is called with the sinks' metrics of the whole run under the topic "run". May be NULL.
 	void (*published)(void *context, int64_t now_ns, const char *topic, const char *json);
 	void *context; // of both
 };
 
-// DPDK's environment with the memory that this scenario takes: no root, no huge pages. 0 or
-// negative errno with *err.
+// Starts DPDK's environment with the memory that this scenario takes, without root and huge pages.
+// Returns 0, or a negative errno with *err.
 int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err);
 
 int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **lab, struct hs_error *err);
 void hs_lab_destroy(struct hs_lab *lab);
 
-// Runs to the end. 0; -EINTR: stopped; other negative errno with *err (buffers ran out, ...).
+// Runs to the end. Returns 0; -EINTR if stopped; or another negative errno with *err (buffers ran
+// out, ...).
 int hs_lab_run(struct hs_lab *lab, struct hs_error *err);
 
-// What hs_outcome_create takes: valid until destroy.
+// Returns the input of hs_outcome_create. It is valid until destroy.
 const struct hs_run *hs_lab_result(const struct hs_lab *lab);

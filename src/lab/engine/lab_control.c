@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes' control, stepped in the lab's time; what it publishes is what a controller would see.
+// Steps the nodes' control in the lab's time. A controller would see what it publishes.
 #include "lab_parts.h"
 
 #include <rte_branch_prediction.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// As the daemon: bounds what a burst of reports after silence puts into a ring before it is looked
-// at.
+// The same as in the daemon. Bounds the burst of reports that a ring gets after silence before
+// control looks at the ring.
 #define QUIET_NS INT64_C(10000000)
 
 int lab_publish(void *context, const char *topic, const char *json)
@@ -30,7 +30,7 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-// The list's own index ("/2", then a path in the request) gives way to that of the file's entry.
+// Replaces the list's own index ("/2", then a path in the request) by that of the file's entry.
 static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
 {
 	char path[sizeof(err->path)];
@@ -128,7 +128,7 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 	node->reports_seen = seen.reports;
 	node->signals_seen = seen.signals;
 	int64_t due_ns = lab_clock_when(node, hs_control_next_ns(node->control));
-	// What is due still, because it takes several steps, must not hold the time.
+	// If something is still due because it takes several steps, time must go on.
 	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run begins and ends: the first and the last packet of each monitored stream with telemetry
-// and silence around them; what the nodes have to say, the sums.
+// Beginning and end of a run: the first and the last packet of each monitored stream, with
+// telemetry and silence around them; then the nodes' last messages and the sums.
 #include "lab_parts.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void lab_push_closings(struct hs_lab *lab)
 	}
 }
 
-// Where the flow's packets come from, and where they go.
+// Returns the node that the flow's packets come from, or go to.
 static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
 {
 	const struct hs_scenario_traffic *t = &lab->scenario->traffic[flow->traffic];
@@ -37,7 +37,8 @@ static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *
 	return lab->scenario->hosts[flow->reverse == sink ? t->from : t->to].at;
 }
 
-// Its next packet carries telemetry, whatever the rule's mode. A rule that is no more needs none.
+// The flow's next packet carries telemetry, whatever the rule's mode. A rule that was removed needs
+// none.
 static void sample_next(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	uint32_t node = end_of(lab, flow, false);
@@ -100,7 +101,7 @@ void lab_opening(struct hs_lab *lab, uint32_t traffic)
 	send_extra(lab, traffic);
 }
 
-// What the scenario asked of the node for a flow at the start; NULL: nothing.
+// Returns what the scenario asked of the node for a flow at the start, or NULL for nothing.
 static const json_t *asked(
 		const struct hs_scenario *s, const struct hs_scenario_flow *flow, uint32_t node)
 {
@@ -115,7 +116,7 @@ static const json_t *asked(
 	return NULL;
 }
 
-// Its mode again, as it was before the opening packet.
+// Restores the mode that the rule had before the opening packet.
 static void sample_as_before(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	uint32_t node = end_of(lab, flow, false);
@@ -146,7 +147,7 @@ void lab_opened(struct hs_lab *lab, uint32_t traffic)
 
 // ---- sums ----
 
-// As if it were published.
+// Handles the reply as if it were published.
 static void tell_run(struct hs_lab *lab, json_t *report)
 {
 	json_t *message = json_pack("{s:O}", "qos_report", report);
@@ -172,7 +173,7 @@ static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 	int rc = report ? hs_measured_take_run(lab->measured, report) : 0;
 	if (report && lab->config.published)
 		tell_run(lab, report);
-	if (!ok && strcmp(err.code, "no_such_rule") != 0) // the scenario took it out
+	if (!ok && strcmp(err.code, "no_such_rule") != 0) // the scenario removed it
 		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
 	if (rc < 0)
 		lab_fail(lab, rc, "internal", "", "what a node said of the run was not understood");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the scenario makes happen: links that change, nodes that restart, requests, new rates.
+// The scenario's events: links change, nodes restart, requests arrive, rates change.
 #include "lab_parts.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int change_link(
 static int restart(struct hs_lab *lab, const struct hs_scenario_event *event)
 {
 	if (!lab->nodes[event->node].node)
-		return 0; // it is down already
+		return 0; // the node is down already
 	lab_node_stop(lab, event->node);
 	hs_timers_set(&lab->control_timers, event->node, HS_EVENT_NEVER);
 	hs_truth_restart(lab->truth, event->node);
@@ -82,7 +82,8 @@ void lab_node_back(struct hs_lab *lab, uint32_t node)
 	lab_control_step(lab, node);
 }
 
-// What the node had counted of the flow of a rule that it took out; taken: NULL, none.
+// Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was
+// removed.
 static void forget(struct hs_lab *lab, uint32_t node, const json_t *taken)
 {
 	json_int_t ns_id = json_integer_value(json_object_get(taken, "ns_id"));
@@ -97,7 +98,7 @@ static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, u
 		struct hs_error *err)
 {
 	if (!lab->nodes[node].node)
-		return 0; // nobody hears it
+		return 0; // the node is down
 	json_t *ok = lab_ask(lab, node, event->request, err);
 	if (ok)
 		forget(lab, node, json_object_get(event->request, "int_delete"));
@@ -147,7 +148,7 @@ static int run_event(
 	return -EINVAL;
 }
 
-// Of the next one, in the scenario's time; beyond the last it is none.
+// Returns the time of the next repetition, in the scenario's time. There is none after the last.
 static int64_t next_of(
 		const struct hs_lab *lab, const struct hs_scenario_event *event, int64_t at_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scenario takes of DPDK's memory: known before its environment starts.
+// The amount of DPDK's memory that a scenario takes. It is known before DPDK's environment starts.
 #include "lab_parts.h"
 
 #include "eal.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Tables' own bookkeeping and what the allocator loses at each node, measured at 40 KiB.
+// Each node's own bookkeeping and the allocator's loss, measured at 40 KiB.
 #define NODE_SLACK_BYTES (UINT64_C(96) << 10)
 
 static_assert(sizeof(struct hs_packet_truth) % RTE_MBUF_PRIV_ALIGN == 0, "a private area's size");
@@ -35,7 +35,7 @@ static uint32_t pool_size(const struct hs_scenario *scenario)
 	return scenario->mbufs + LAB_SPARE_MBUFS;
 }
 
-// As for any port, so that nodes find the room that they would have elsewhere.
+// The same room as for any port, so that nodes find the room that they would have elsewhere.
 static uint16_t data_room(const struct hs_scenario *scenario)
 {
 	struct hs_port_config port = {.kind = HS_PORT_CUSTOM, .mtu = scenario->mtu};
@@ -43,7 +43,7 @@ static uint16_t data_room(const struct hs_scenario *scenario)
 	return hs_port_mbuf_bytes(&port);
 }
 
-// Prefixes of others, and every host of its own.
+// Prefixes of other nodes, and every host of the node's own.
 static uint32_t routes_of(const struct hs_scenario *scenario)
 {
 	return (uint32_t)scenario->n_hosts + HS_MAX_PORTS;
@@ -65,7 +65,7 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.report_ring = LAB_REPORT_RING,
 			.signal_ring = LAB_SIGNAL_RING,
 			.forwarding = modes[scenario->forwarding],
-			// Hosts are heard of once: see lab_announce.
+			// Hosts are announced only once: see lab_announce.
 			.mac_age_s = UINT32_MAX / 2,
 			.routes = routes_of(scenario),
 			.layout = scenario->nodes[node].layout,
@@ -86,7 +86,7 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 			.size = sizeof(uint32_t),
 			.align = alignof(uint32_t),
 	};
-	static unsigned pools; // DPDK knows them by name
+	static unsigned pools; // DPDK identifies pools by their name
 	char name[16];
 	uint32_t n = pool_size(lab->scenario);
 
@@ -130,7 +130,7 @@ static int first_core(const cpu_set_t *cores)
 
 int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
 {
-	static char no_telemetry[] = "--no-telemetry"; // no node of the lab is asked that way
+	static char no_telemetry[] = "--no-telemetry"; // nobody asks a node of the lab in this way
 	char *words[] = {no_telemetry};
 	struct hs_eal_config config = {
 			.memory_bytes = memory_bytes(scenario),
@@ -146,7 +146,7 @@ int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
 	snprintf(config.file_prefix, sizeof(config.file_prefix), "hopsight-lab-%ld",
 			(long)getpid());
 	int rc = hs_eal_init(&config, err);
-	// EAL has pinned this thread: several labs at once would share one core and leave the rest.
+	// EAL has pinned this thread. If it stayed pinned, several labs would share one core.
 	sched_setaffinity(0, sizeof(cores), &cores);
 	return rc;
 }

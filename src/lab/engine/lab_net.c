@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The network: nodes with their ports, the links between them, hosts and what they send.
+// The network: nodes with their ports, the links between them, the hosts, and their traffic.
 #include "lab_parts.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void place_link(struct hs_lab *lab, uint32_t link)
 	}
 }
 
-// A node's ports are its links in their order, then its hosts in theirs.
+// The ports of a node are its links in their order, then its hosts in theirs.
 static int place_ports(struct hs_lab *lab, struct hs_error *err)
 {
 	const struct hs_scenario *s = lab->scenario;
@@ -258,7 +258,7 @@ static void find_flows(struct hs_lab *lab)
 
 static void *array(size_t n, size_t bytes)
 {
-	return calloc(n + 1, bytes); // not 0 bytes: NULL would look like a failure
+	return calloc(n + 1, bytes); // not 0 bytes, because NULL would look like a failure
 }
 
 static bool make_arrays(struct hs_lab *lab)

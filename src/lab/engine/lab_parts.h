@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the lab's engine share of struct hs_lab. For lab*.c only.
+// The parts of struct hs_lab that the files of the engine share. For lab*.c only.
 #pragma once
 
 #include "lab.h"
@@ -18,48 +18,49 @@
 
 #define LAB_REPORT_RING 2048
 #define LAB_SIGNAL_RING 64
-#define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes so long after its end
-#define LAB_FAR		UINT8_MAX	   // no way there
-// Copies that one packet may become in a bridge before it is noticed that buffers ran out.
+#define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes this long after its end
+#define LAB_FAR		UINT8_MAX	   // no path leads there
+// The number of copies that one packet may become in a bridge before the lack of buffers is
+// noticed.
 #define LAB_SPARE_MBUFS 64
 
-// Of one time in the order in which they were pushed; before streams, and these before control.
+// Events of the same time run in push order. They run before streams, and streams before control.
 enum lab_event_kind {
 	LAB_FRAME,    // index: port; subject: mbuf
 	LAB_SCENARIO, // index: event of the scenario
 	LAB_REROUTE,
 	LAB_NODE_BACK, // index: node
 	LAB_CLOSING,   // index: traffic
-	LAB_OPENING,   // index: traffic; the same of these
+	LAB_OPENING,   // index: traffic, also of LAB_OPENED
 	LAB_OPENED,
 };
 
 struct lab_port {
 	struct hs_lab *lab;
 	struct hs_port *port;	   // NULL: its node is down
-	struct rte_mbuf *arrived;  // what the node receives at its next poll
+	struct rte_mbuf *arrived;  // the node receives this at its next poll
 	struct hs_link *out;	   // NULL: a host port
 	uint32_t node, link, peer; // peer: the port at the link's other end
 	uint32_t host;		   // HS_NO_INDEX: a port of a link
 	uint16_t index;		   // at its node
-	uint8_t way;		   // of what is sent here
+	uint8_t way;		   // direction of what is sent here
 };
 
 struct lab_node {
 	struct hs_lab *lab;
-	struct hs_node *node; // NULL: it is down
+	struct hs_node *node; // NULL: the node is down
 	struct hs_control *control;
-	struct hs_clock *clock;	    // what the node reads
-	struct hs_lab_clock *model; // the system's clock, which that follows
-	int64_t stepped_ns;	    // of the clock, when it was read last
+	struct hs_clock *clock;	    // the clock that the node reads
+	struct hs_lab_clock *model; // the system's clock, which the node's clock follows
+	int64_t stepped_ns;	    // sum of the clock's steps when it was last read
 	int64_t unfold_ns;	    // added to its time for lab_told_ns
 	uint32_t first_port;
 	uint16_t n_ports;
 	uint32_t restarts;
-	uint64_t reports_seen, signals_seen; // handed over, when control was stepped last
+	uint64_t reports_seen, signals_seen; // handed over when control was last stepped
 };
 
-// Destinations that lie behind one node.
+// Destinations behind one node.
 struct lab_prefix {
 	uint8_t addr[16];
 	uint8_t depth;
@@ -77,34 +78,34 @@ struct hs_lab {
 	const struct hs_scenario *scenario;
 	int64_t start_ns, end_ns, now_ns;
 	int64_t monotonic_ns; // of the machine at the start
-	int64_t progress_ns;  // when it is told next
+	int64_t progress_ns;  // time of the next progress report
 
 	struct rte_mempool *pool;
 	int serial_offset; // of the dynamic field in a buffer
 	uint32_t serial;   // of the newest packet truth
 	uint32_t in_flight;
 	uint32_t frame_room; // in a buffer
-	struct {	     // of the packet that a node has before it
+	struct {	     // the packet that a node is processing
 		uint32_t traffic, bytes;
 		uint64_t number;
 		bool reply;
 	} polled;
 
 	struct lab_node *nodes;
-	struct hs_node_counts *node_counts; // of each node's lives so far
+	struct hs_node_counts *node_counts; // of all lives of each node so far
 	struct lab_port *ports;
 	uint32_t n_ports;
 	uint32_t *host_ports; // of each host
 	struct hs_link *(*links)[2];
 	struct hs_stream **streams;
-	int64_t *sent_ns;     // of each traffic, its last frame
+	int64_t *sent_ns;     // time of each traffic's last frame
 	uint32_t (*flows)[2]; // of each traffic and direction, or HS_NO_INDEX
 	struct lab_routes routes;
 
 	struct hs_event_queue queue;
-	struct hs_event_queue announcements; // take no time
+	struct hs_event_queue announcements; // these take no time
 	struct hs_timers stream_timers, control_timers;
-	uint32_t closings; // still to come
+	uint32_t closings; // number of closing packets still to send
 
 	struct hs_truth *truth;
 	struct hs_measured *measured;
@@ -123,9 +124,9 @@ void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, co
 // ---- lab_time.c: the clocks of nodes ----
 
 int lab_make_clock(struct hs_lab *lab, uint32_t node);
-// A step of the clock was seen: what is told of its time goes on behind what was told before.
+// Handles a step of the clock: told times continue behind those told before.
 void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns);
-// The true time at which the node's clock shows this. Not before now.
+// Returns the true time at which the node's clock shows this time, but not before now.
 int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns);
 
 static inline int64_t lab_shown_ns(const struct lab_node *node)
@@ -133,9 +134,10 @@ static inline int64_t lab_shown_ns(const struct lab_node *node)
 	return hs_clock_now(node->clock);
 }
 
-// The same for whoever compares windows with the truth: where the clock was set back, a time comes
-// twice. So each step moves what is told by whole minutes, the longest window, to behind all that
-// was told: no window has the name of another, and all ends stay multiples of their lengths.
+// Returns the time of the node's clock for comparing windows with the truth. If the clock was set
+// back, it shows a time twice. So each step moves told times by whole minutes, the longest window,
+// until they are behind all earlier ones. Then no two windows have the same name, and all ends stay
+// multiples of the windows' lengths.
 static inline int64_t lab_told_ns(struct lab_node *node)
 {
 	int64_t stepped_ns, now_ns = hs_clock_read(node->clock, &stepped_ns);
@@ -150,18 +152,18 @@ static inline int64_t lab_told_ns(struct lab_node *node)
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err);
 void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
 		struct hs_node_config *config);
-// Different for each purpose and index.
+// Returns a different seed for each purpose and index.
 uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint64_t index);
 
-// ---- lab_net.c: what the network is made of ----
+// ---- lab_net.c: the parts of the network ----
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err);
 void lab_free_net(struct hs_lab *lab);
 int lab_node_start(struct hs_lab *lab, uint32_t node, struct hs_error *err);
-// Its drops stay counted.
+// The drops of a node that is closed stay counted.
 void lab_node_stop(struct hs_lab *lab, uint32_t node);
 uint64_t lab_node_drops(const struct lab_node *node);
-// Adds what a node has counted to lab->node_counts: once in each of its lives, at the end.
+// Adds the node's counts to lab->node_counts. Called once in each of its lives, at the end.
 void lab_count_node(struct hs_lab *lab, uint32_t node);
 void lab_port_mac(const struct hs_lab *lab, uint32_t port, uint8_t mac[6]);
 void lab_host_mac(uint32_t host, uint8_t mac[6]);
@@ -172,7 +174,7 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 void lab_frame_arrives(struct hs_lab *lab, uint32_t port, struct rte_mbuf *m);
 void lab_stream_due(struct hs_lab *lab, uint32_t traffic);
-// Bridges hear of every host before it is spoken to, on links that lose nothing.
+// Bridges learn of every host before traffic reaches it, over links that lose nothing.
 void lab_announce(struct hs_lab *lab);
 void lab_packets_header(FILE *file);
 
@@ -180,15 +182,15 @@ void lab_packets_header(FILE *file);
 
 int lab_routes_make(struct hs_lab *lab);
 void lab_routes_free(struct lab_routes *routes);
-// All that a node must know, into a table without routes.
+// Installs all routes of a node, into an empty table.
 int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
-// After links changed: the differences.
+// Installs the differences after links changed.
 int lab_reroute(struct hs_lab *lab, struct hs_error *err);
 
 // ---- lab_event.c ----
 
 int lab_push_events(struct hs_lab *lab);
-// at_ns: when it was due.
+// at_ns: the time at which it was due.
 void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns);
 void lab_node_back(struct hs_lab *lab, uint32_t node);
 
@@ -197,9 +199,9 @@ void lab_node_back(struct hs_lab *lab, uint32_t node);
 int lab_publish(void *lab, const char *topic, const char *json);
 int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 void lab_control_step(struct hs_lab *lab, uint32_t node);
-// After a node was polled: looks for what it handed over.
+// Call this after a node was polled. Looks for what the node handed over.
 void lab_control_look(struct hs_lab *lab, uint32_t node);
-// New reference to what the verb gave; NULL with *err.
+// Returns a new reference to the verb's result, or NULL with *err.
 json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err);
 
 // ---- lab_end.c ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A frame's way: from a stream into its node, from node to link, from link to node, from node to
-// host.
+// The path of a frame: from a stream into its node, from node to link, from link to node, from node
+// to host.
 #include "lab_parts.h"
 
 #include "bytes.h"
@@ -25,7 +25,7 @@ static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
 	return RTE_MBUF_DYNFIELD(m, lab->serial_offset, uint32_t *);
 }
 
-// Up to its last stop: what lies behind is nobody's.
+// Copies only up to the last stop, because the area behind it is not initialised.
 static inline void copy_packet_truth(struct hs_packet_truth *to, const struct hs_packet_truth *from)
 {
 	memcpy(to, from,
@@ -40,8 +40,9 @@ static void stamp_serial(
 	*serial_of(lab, m) = packet_truth->serial;
 }
 
-// A copy that the node made has the serial of its original, and an area that somebody left. Bridges
-// flood what they know no port for: hosts still take it, but it is no packet of the flow.
+// A copy that the node made has the serial of its original, but an area with old content. Bridges
+// flood packets to unknown addresses. A host still takes such a copy, but it is no packet of the
+// flow.
 static struct hs_packet_truth *packet_truth_of(struct hs_lab *lab, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
@@ -160,7 +161,7 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	poll_node(lab, port, m, packet_truth);
 }
 
-// The stream's next time changes with what it sends and what arrives.
+// The stream's next time changes with each frame that it sends and each frame that arrives.
 static void follow_stream(struct hs_lab *lab, uint32_t traffic)
 {
 	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
@@ -212,7 +213,7 @@ void lab_announce(struct hs_lab *lab)
 	uint64_t before = drops_so_far(lab);
 	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++)
 		announce(lab, h);
-	// Where there is nobody else to tell: no packet of the scenario's.
+	// A node with only one port drops an announcement, which is no packet of the scenario.
 	lab->announcements_dropped += drops_so_far(lab) - before;
 }
 
@@ -225,7 +226,8 @@ void lab_packets_header(FILE *file)
 			file);
 }
 
-// The Hop-by-Hop header of a frame with telemetry: what is on the wire, for readers of their own.
+// Writes the Hop-by-Hop header of a frame with telemetry as it is on the wire, for programs with
+// their own decoder.
 static void write_header(FILE *file, const struct rte_mbuf *m)
 {
 	uint8_t buffer[HBH_BYTES];
@@ -237,7 +239,7 @@ static void write_header(FILE *file, const struct rte_mbuf *m)
 		fprintf(file, "%02x", header[i]);
 }
 
-// fate NULL: handed to its host.
+// fate NULL: the packet was handed to its host.
 static void write_line(struct hs_lab *lab, const struct lab_port *port, const struct rte_mbuf *m,
 		bool copy, bool telemetry, const struct hs_link_fate *fate)
 {
@@ -272,7 +274,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	uint32_t traffic = packet_truth->traffic;
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
-	// A host takes what is meant for it.
+	// A host takes only packets that are addressed to it.
 	if (traffic == HS_NO_INDEX || destination(lab, packet_truth) != port->host) {
 		rte_pktmbuf_free(m);
 		return;
@@ -348,7 +350,7 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	if (packet_truth->flow != HS_NO_INDEX)
 		hs_truth_send(lab->truth, packet_truth, lab->ports[port->peer].node, len,
 				telemetry);
-	// No report comes of what carries a request, or another flow's reports.
+	// A packet that carries a request, or another flow's reports, makes no report.
 	packet_truth->unreported = !(flags & HS_PACKET_TELEMETRY);
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;

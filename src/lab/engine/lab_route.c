@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fewest hops over the links that are up, from every node to every other.
+// Paths with the fewest hops from every node to every other, over the links that are up.
 #include "lab_parts.h"
 
 #include "fib.h"
@@ -17,8 +17,8 @@ static bool is_up(const struct hs_link *link)
 	return !hs_link_config(link)->down;
 }
 
-// Of several ports that are as near, the one with the highest draw: a link that fails then moves
-// those alone that used it.
+// Of several ports at the same distance, the one with the highest draw is used. If a link fails,
+// only the destinations that used it move.
 static uint8_t nearest_port(
 		struct hs_lab *lab, uint32_t node, uint32_t destination, const uint32_t *hops)
 {
@@ -75,7 +75,8 @@ static bool same_subnet(const struct hs_scenario_host *a, const struct hs_scenar
 	return memcmp(a->addr, b->addr, SHARED_BITS / 8) == 0;
 }
 
-// One route for a subnet that lies behind one node as a whole; else one for each host.
+// Adds one route for a subnet if the whole subnet lies behind one node, otherwise one for each
+// host.
 static void add_prefix(struct hs_lab *lab, uint32_t host)
 {
 	const struct hs_scenario *s = lab->scenario;
@@ -87,7 +88,7 @@ static void add_prefix(struct hs_lab *lab, uint32_t host)
 			if (s->hosts[h].at != own->at)
 				prefix.depth = 128;
 			else if (h < host && prefix.depth == SHARED_BITS)
-				prefix.node = HS_NO_INDEX; // perhaps that one made it
+				prefix.node = HS_NO_INDEX; // the earlier host may have added it
 		}
 	}
 	if (prefix.depth == 128)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clocks of nodes: a counter that runs as the node's oscillator does, and follows the system's
-// clock (lab_clock.h) as a daemon's does.
+// The clocks of nodes. A counter runs like the node's oscillator, and the node's clock follows the
+// system's clock (lab_clock.h) as a daemon's clock does.
 #include "lab_parts.h"
 
 #include "clock_servo.h"
@@ -116,7 +116,7 @@ int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
 		return HS_LAB_NEVER_NS;
 	if (hs_clock_line_at(&line, ticks_at(node, now_ns)) >= shown_ns)
 		return now_ns;
-	// Near it by division, then the very nanosecond.
+	// A division gives a time near the result, and the loops find the exact nanosecond.
 	__int128 wanted = (((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT) / line.rate;
 	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB / (PPB + free_drift_ppb(node));
 	int64_t at_ns = node->lab->start_ns + (int64_t)passed;

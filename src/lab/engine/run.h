@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of the lab, once it is over: what its parts counted, for those who compute with it.
+// A completed run of the lab: the counters of its parts, for code that computes with them.
 //
 // Thread rule: owner.
 #pragma once
@@ -22,16 +22,16 @@ struct hs_run {
 	struct hs_truth *truth;
 	struct hs_measured *measured;
 	struct hs_stream *const *streams;	   // [n_traffic]
-	const struct hs_link_counters (*links)[2]; // [n_links][way], of the whole run
-	int64_t start_ns, end_ns;  // true time; end: of the traffic, before what drains
+	const struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
+	int64_t start_ns, end_ns;  // true time; end: of the traffic, before the network drains
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted
 	bool real;
 	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
-	uint64_t events;     // of the discrete-event loop
+	uint64_t events;     // run by the loop
 	bool audit_ok;	     // every node's audit, at the end
 	uint64_t node_drops; // of all nodes, all reasons
-	const struct hs_node_counts *node_counts; // [n_nodes], of all lives of each; or NULL
-	uint64_t dropped_down;			  // frames that came to a node that was down
+	const struct hs_node_counts *node_counts; // [n_nodes], of all lives of a node; or NULL
+	uint64_t dropped_down;			  // frames that reached a node that was down
 	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; borrowed
 };
