@@ -147,7 +147,7 @@ void lab_opened(struct hs_lab *lab, uint32_t traffic)
 
 // ---- sums ----
 
-// Handles the reply as if it were published.
+// Passes on the metrics of the whole run as if the node had published them.
 static void tell_run(struct hs_lab *lab, json_t *report)
 {
 	json_t *message = json_pack("{s:O}", "qos_report", report);

@@ -11,7 +11,7 @@ static double part_done(const struct hs_lab_progress *p)
 	return p->duration_ns > 0 ? (double)p->done_ns / (double)p->duration_ns : 0;
 }
 
-// A second to plan with: too early to say where nothing is done.
+// An estimate needs a minimum of time and some progress.
 static void add_time_left(const struct hs_lab_progress *p, char *text, size_t size)
 {
 	double done = part_done(p);

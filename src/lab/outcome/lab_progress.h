@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a run is: one line of a terminal, rewritten.
+// Shows the progress of a run in one line of a terminal, which is rewritten.
 //
 // Thread rule: owner.
 #pragma once
@@ -15,13 +15,13 @@
 
 struct hs_lab_line {
 	FILE *to;
-	bool rewrites; // a terminal: else hs_lab_line_show says nothing
-	size_t width;  // of what stands there
+	bool rewrites; // whether this is a terminal; hs_lab_line_show does nothing otherwise
+	size_t width;  // of the text that is shown
 };
 
-// Of the type that struct hs_lab_config wants; context: the line.
+// Has the type that struct hs_lab_config needs. context: the line.
 void hs_lab_line_show(void *line, const struct hs_lab_progress *progress);
-// Takes away what stands there.
+// Erases the text that is shown.
 void hs_lab_line_clear(struct hs_lab_line *line);
 
 // "42 %  50.4 of 120 s  4,812,223 events/s  4 s left"

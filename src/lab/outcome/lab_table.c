@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH	   100 // of lines
+#define WIDTH	   100 // of a line
 #define HOP_WIDTH  20
 #define LINK_WIDTH 26
-#define LINKS_MAX  24 // rows of links that did something
+#define LINKS_MAX  24 // rows of links with losses or other effects
 
 // ---- cells ----
 
@@ -47,7 +47,7 @@ static void name_cell(struct hs_text_table *table, const char *name, size_t widt
 	hs_text_table_cell(table, cut);
 }
 
-// With so many decimals; negative: as many as it has. Nothing of NAN.
+// Shows this number of decimals; if negative, as many as the value has. NAN gives an empty cell.
 static void number_cell(struct hs_text_table *table, double value, int decimals)
 {
 	char text[HS_LAB_WORD] = "";
@@ -59,8 +59,8 @@ static void number_cell(struct hs_text_table *table, double value, int decimals)
 	hs_text_table_cell(table, text);
 }
 
-// headers[0] is that of the names, which stand left, as those of ""; NULL ends them. NULL: no
-// memory.
+// headers[0] is the header of the names. Columns of names and columns with the header "" are
+// left-aligned. NULL ends the headers. Returns NULL if memory is out.
 static struct hs_text_table *begin(const char *const *headers)
 {
 	struct hs_text_table *table;
@@ -72,7 +72,7 @@ static struct hs_text_table *begin(const char *const *headers)
 	return table;
 }
 
-// Prints the table, if it has rows, and destroys it. 0 or -ENOMEM.
+// Prints the table if it has rows, and destroys it. Returns 0 or -ENOMEM.
 static int finish(FILE *to, struct hs_text_table *table)
 {
 	char *text = table ? hs_text_table_text(table) : NULL;
@@ -110,7 +110,7 @@ static void add_row(struct hs_text_table *table, const char *title, const char *
 		number_cell(table, paths[i] ? number_at(of, paths[i]) * scale : NAN, -1);
 }
 
-// Of the rows of a flow in a list of the result: the member `key` of each, or the row itself.
+// Adds the rows of a flow in a list of the result: the member `key` of each, or the row itself.
 static void add_rows(struct hs_text_table *table, const char *title, const json_t *list,
 		const char *flow, const char *key, const char *const paths[NUMBERS], double scale)
 {
@@ -126,7 +126,7 @@ static void add_rows(struct hs_text_table *table, const char *title, const json_
 	}
 }
 
-// The largest number of a metric; NAN: the flow has none.
+// Returns the largest number of a metric, or NAN if the flow has none.
 static double largest_of(const json_t *rows, const char *flow, const char *word)
 {
 	double largest = NAN;
@@ -191,7 +191,7 @@ static void say_count(char text[HS_LAB_WORD], const char *what, double count)
 				what);
 }
 
-// "2 random, 1 copies"; "": nothing.
+// Writes "2 random, 1 copies", or "" for nothing.
 static void say_link(const json_t *link, char text[HS_LAB_WORD])
 {
 	const json_t *lost = json_object_get(link, "lost");

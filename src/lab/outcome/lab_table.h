@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a result for people: per flow what was measured beside truth and configuration,
-// hop by hop, then what the links did. At most 100 columns wide with names of usual length.
+// The tables of a result for people. Each flow has a table with measured, true and configured
+// values, hop by hop. A further table shows the effects of links. Lines have at most 100 columns if
+// names have usual length.
 //
 // Thread rule: owner.
 #pragma once
@@ -10,8 +11,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-// Flows that are shown one by one; of more, the result alone has them all.
+// Number of flows with a table of their own. The result contains all flows.
 #define HS_LAB_TABLE_FLOWS 8
 
-// result: of hs_outcome_json. 0 or -ENOMEM.
+// result: from hs_outcome_json. Returns 0 or -ENOMEM.
 int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_t *result);

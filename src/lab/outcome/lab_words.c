@@ -78,7 +78,7 @@ void hs_lab_number(double value, char text[HS_LAB_WORD])
 	char digits[HS_LAB_WORD];
 	bool negative;
 
-	// What is too large or small for digits in a row, or no number.
+	// The value is no number, or too large or too small for plain digits.
 	if (!(fabs(value) < 1e15) || (value != 0 && fabs(value) < 0.5e-6)) {
 		snprintf(text, HS_LAB_WORD, "%.2g", value);
 		return;
@@ -99,7 +99,7 @@ void hs_lab_cut(const char *text, size_t width, char *cut, size_t size)
 		snprintf(cut, size, "%s", text);
 		return;
 	}
-	// The bytes of width - 1 whole characters, as far as they fit beside the sign.
+	// Counts the bytes of width - 1 whole characters, as far as they fit beside the sign.
 	for (size_t i = 0; seen < width && i + sizeof(more) <= size; i++) {
 		if (((unsigned char)text[i] & 0xc0) != 0x80) {
 			n = i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers and names of a run as people read them: ms, Mbit/s, %, thousands apart.
+// Numbers and names of a run for people: with ms, Mbit/s, %, and commas between thousands.
 //
 // Thread rule: any.
 #pragma once
@@ -18,16 +18,17 @@ struct hs_lab_unit {
 };
 
 const struct hs_lab_unit *hs_lab_unit_of(enum hs_lab_metric_kind kind);
-// Of what an expectation names ("mae.delay_ns.truth"): by the unit in its name.
+// Returns the unit of an expectation's metric ("mae.delay_ns.truth"), by the unit in its name.
 const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric);
 
-// "14,312,882"
+// Writes "14,312,882".
 void hs_lab_count(uint64_t count, char text[HS_LAB_WORD]);
-// As many decimals as it has, six at most, thousands apart: "10,000.5", "0.000001", "-3"; "5e-07".
+// Writes as many decimals as the value has, at most six, with commas: "10,000.5", "0.000001", "-3";
+// "5e-07".
 void hs_lab_number(double value, char text[HS_LAB_WORD]);
 
-// Bytes of the first line of a text in lines of at most `width` characters, broken at a blank where
-// there is one.
+// Returns the number of bytes in the first line of a text, with lines of at most `width`
+// characters. Lines break at a blank if there is one.
 size_t hs_lab_first_line(const char *text, size_t width);
-// At most `width` characters of it, "…" where something is missing.
+// Writes at most `width` characters of the text, with "…" in place of what is left out.
 void hs_lab_cut(const char *text, size_t width, char *cut, size_t size);

@@ -30,7 +30,7 @@ double outcome_mean(double sum, size_t n)
 
 // ---- when a flow has traffic ----
 
-// What the sink's clock is ahead of the true time around a window of its own.
+// Returns by how much the sink's clock is ahead of the true time around a window.
 static int64_t sink_ahead(const struct outcome_flow *flow, const struct hs_measured_window *window)
 {
 	size_t n = outcome_flow_until(flow, window->end_ns);
@@ -50,7 +50,7 @@ static int64_t length_of(const struct hs_scenario_traffic *traffic)
 	return packets_ns < (double)length_ns ? (int64_t)packets_ns : length_ns;
 }
 
-// Cut short by the start or the end of its flow's traffic.
+// Returns whether the window was cut short by the start or the end of its flow's traffic.
 static bool is_partial(const struct outcome_flow *flow, const struct hs_measured_window *window)
 {
 	const struct hs_run *run = flow->run;
@@ -62,7 +62,8 @@ static bool is_partial(const struct outcome_flow *flow, const struct hs_measured
 		start_ns += traffic->start_ns + traffic->opening_ns;
 		if (start_ns + length_of(traffic) < end_ns)
 			end_ns = start_ns + length_of(traffic);
-		// The window that begins where the silence ends has half of it in its span.
+		// The window that begins at the end of the silence has half of the silence in its
+		// span.
 		start_ns += traffic->opening_ns > 0;
 	}
 	return window->start_ns - ahead < start_ns || window->end_ns - ahead > end_ns;
@@ -83,7 +84,7 @@ static struct outcome_row *find_row(
 	return NULL;
 }
 
-// The packet that tells which nodes a hop of the window lies between.
+// Finds the packet that shows between which nodes a hop of the window lies.
 static void find_nodes(const struct outcome_flow *flow, const struct hs_measured_window *window,
 		struct outcome_row *row)
 {
@@ -98,7 +99,8 @@ static void find_nodes(const struct outcome_flow *flow, const struct hs_measured
 	}
 }
 
-// A hop is named after its link; one that spans several, or none that is known, after its ends.
+// A hop has the name of its link. If the hop spans several links, or no known link, its name
+// consists of the names of its ends.
 static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
 {
 	const char *name = row->ends.e2e ? "e2e" : NULL;
@@ -135,7 +137,7 @@ static int make_row(struct outcome *outcome, const struct outcome_flow *flow,
 	return 0;
 }
 
-// A row for each hop in the order in which they appear, then one for end to end.
+// Makes a row for each hop in the order in which the hops appear, then one for end to end.
 static int make_rows(struct outcome *outcome, const struct outcome_flow *flow)
 {
 	const struct hs_measured_window *last = NULL;
@@ -205,8 +207,9 @@ static json_t *configured_json(const struct outcome_point points[HS_LAB_KINDS])
 	return json;
 }
 
-// What was measured, what is true and what was configured of a hop. A loop passes between the same
-// two nodes twice: the truth cannot tell which is which.
+// Compares the measured, the true and the configured values of a hop. A packet in a loop passes
+// between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
+// not compared.
 static int compare_hop(struct outcome *outcome, const struct outcome_flow *flow,
 		const struct hs_measured_window *window, uint32_t hop, bool partial, json_t *to)
 {
@@ -322,7 +325,7 @@ static int compare_window(struct outcome *outcome, const struct outcome_flow *fl
 	return rc;
 }
 
-// Windows between the first and the last that nobody published.
+// Counts the windows between the first and the last that no sink published.
 static int64_t gaps_of(const struct outcome_flow *flow)
 {
 	int64_t n = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the configuration of traffic and links lets one expect of a hop: the reference of the
-// paper's mean absolute error. NAN wherever it does not say.
+// The values of a hop that follow from the configuration of traffic and links. The paper's mean
+// absolute error is against these values. NAN: the configuration determines no value.
 //
 // Source: 000_616928c59136b059.txt section V; docs/lab.md, "Configured".
 #include "outcome_parts.h"
@@ -11,19 +11,19 @@
 #define ETHERNET_BYTES 14
 #define IPV6_BYTES     40
 #define TCP_BYTES      20
-#define SHORT_BYTES    8 // of UDP, and of ICMPv6 echo
+#define SHORT_BYTES    8 // bytes of the header of UDP, and of ICMPv6 echo
 
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 
-// What is known of the packets as they enter a link, and of the hop so far.
+// The packets as they enter a link, and the hop so far.
 struct walk {
 	const struct outcome_flow *flow;
-	const struct hs_truth_report *report; // its way
+	const struct hs_truth_report *report; // has the path
 	size_t low, high;		      // reports of the window
 	uint32_t frame_bytes;
-	double bps;	       // of frames without telemetry, while the source sends; NAN: unknown
-	bool mean_known;       // bps is a mean over any time
-	bool even;	       // evenly spaced: where the rate suffices nobody waits
+	double bps;	 // rate of frames without telemetry while the source sends; NAN: unknown
+	bool mean_known; // whether bps is a mean over any time
+	bool even;	 // evenly spaced: at a sufficient rate no frame waits
 	double delay_ns, kept; // of the hop; kept: share that is not lost
 	size_t n_uniform;
 	double uniform[HS_TRUTH_HOPS];
@@ -40,9 +40,9 @@ static const struct hs_scenario_traffic *traffic_of(const struct outcome_flow *f
 	return traffic < scenario->n_traffic ? &scenario->traffic[traffic] : NULL;
 }
 
-// When the configured throughput, and the other values, stop being what they were at the start of
-// the run: true time. A change of a link ends both, one of the traffic or a restart the first: what
-// came while a node was down is lost.
+// Returns until when, in true time, the values of the start of the run hold. A change of a link
+// ends all values. A change of the traffic's rate and a restart also end throughput and loss,
+// because packets that arrive while a node is down are lost.
 static int64_t holds_until(const struct outcome_flow *flow, bool throughput)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
@@ -62,7 +62,7 @@ static int64_t holds_until(const struct outcome_flow *flow, bool throughput)
 
 // ---- links ----
 
-// Also says whether other packets than the flow's were on it. NULL: no such link.
+// Also tells whether packets of other traffic used the link. Returns NULL if there is no such link.
 static const struct hs_link_config *link_between(
 		const struct outcome_flow *flow, uint32_t from, uint32_t to, bool *shared)
 {
@@ -92,7 +92,7 @@ static double burst_loss(const struct hs_link_bursts *bursts)
 	return bad * bursts->loss_bad + (1 - bad) * bursts->loss_good;
 }
 
-// Losses of the link's own; NAN: they depend on more than its configuration.
+// Returns the link's configured loss, or NAN if the loss depends on more than the configuration.
 static double loss_of(const struct hs_link_config *config)
 {
 	if (config->telemetry_loss_ratio > 0 || config->duplicate_ratio > 0)
@@ -109,7 +109,7 @@ static void walk_init(struct walk *walk)
 	walk->bps = NAN;
 	walk->kept = 1;
 	walk->jitter_known = true;
-	// The frames of these differ in length.
+	// The frames of this traffic differ in length.
 	if (!traffic || traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
 	bool tcp = traffic->protocol == IPPROTO_TCP;
@@ -121,7 +121,8 @@ static void walk_init(struct walk *walk)
 						     traffic->kind == HS_TRAFFIC_POISSON);
 }
 
-// A frame takes whole nanoseconds; a window's reports may carry telemetry of different length.
+// The transmission time of a frame is a whole number of nanoseconds. The telemetry of a window's
+// reports may differ in length.
 static double serialisation(
 		const struct walk *walk, uint32_t stop, const struct hs_link_config *config)
 {
@@ -145,8 +146,8 @@ static void add_jitter(struct walk *walk, const struct hs_link_config *config)
 {
 	double jitter = (double)config->jitter_ns;
 	bool normal = config->distribution == HS_LINK_NORMAL;
-	// Delays below 0 are none: the mean of what is left is another. So is that of frames which
-	// wait for one before them.
+	// Delays below 0 are cut to 0, which changes the mean. Frames that wait for an earlier
+	// frame change it too.
 	bool cut = config->jitter_ns &&
 		   (config->in_order || config->delay_ns < config->jitter_ns * (normal ? 5 : 1));
 	if (config->reorder_ratio > 0 || cut)
@@ -159,13 +160,13 @@ static void add_jitter(struct walk *walk, const struct hs_link_config *config)
 		walk->uniform[walk->n_uniform++] = jitter;
 }
 
-// One link; `inside`: it belongs to the hop.
+// Passes one link. inside: the link belongs to the hop.
 static void pass(struct walk *walk, const struct hs_link_config *config, bool shared, uint32_t stop,
 		bool inside)
 {
 	double loss = loss_of(config), frame = walk->frame_bytes;
 	bool limited = config->rate_bps > 0;
-	// What the rate lets through of frames without telemetry.
+	// The rate of frames without telemetry that the link lets through.
 	double limit = (double)config->rate_bps * frame / (frame + config->overhead_bytes);
 	walk->bps *= 1 - loss;
 	bool suffices = !limited || (walk->bps < limit && !shared);
@@ -187,9 +188,9 @@ static void pass(struct walk *walk, const struct hs_link_config *config, bool sh
 // ---- jitter of several links ----
 
 #define MOST_UNIFORM  8
-#define LEAST_PRODUCT 1e-8 // of squares: below it digits cancel
+#define LEAST_PRODUCT 1e-8 // of squares; below this, rounding loses too many digits
 
-// One term for each choice of -1, 0 or 1 for each width, with the coefficients of a second
+// Sums one term for each choice of -1, 0 or 1 for each width, with the coefficients of a second
 // difference: 1, -2, 1.
 static double sum_of_powers(const double *widths, size_t n, size_t power, double at)
 {
@@ -203,8 +204,9 @@ static double sum_of_powers(const double *widths, size_t n, size_t power, double
 	return value;
 }
 
-// The density of a sum of uniforms is a difference of powers over the product of their widths. So
-// E|sum| is one of |x|^(m+1)/(m+1)!, over m variables: here each width twice.
+// The density of a sum of uniforms is a difference of powers over the product of their widths.
+// E|sum| is therefore a difference of |x|^(m+1)/(m+1)! over m variables. Here each width occurs
+// twice.
 double outcome_uniform_jitter(const double *widths, size_t n)
 {
 	double scaled[MOST_UNIFORM], largest = 0, product = 1, divisor = 1;
@@ -235,7 +237,7 @@ static double jitter_of(const struct walk *walk)
 
 // ---- a window ----
 
-// The newest report by the window's end tells the way, and whether the configuration still held.
+// The newest report by the window's end shows the path, and whether the configuration still held.
 void outcome_configure(const struct outcome_flow *flow, const struct hs_measured_window *window,
 		struct outcome_ends ends, struct outcome_point points[HS_LAB_KINDS])
 {
@@ -268,6 +270,6 @@ void outcome_configure(const struct outcome_flow *flow, const struct hs_measured
 		return;
 	points[HS_LAB_LOSS].configured = 1 - walk.kept;
 	points[HS_LAB_THROUGHPUT].configured = walk.mean_known ? walk.bps : NAN;
-	if (walk.low) // else it began before its flow did
+	if (walk.low) // otherwise the window began before its flow
 		points[HS_LAB_WINDOW_THROUGHPUT].configured = points[HS_LAB_THROUGHPUT].configured;
 }

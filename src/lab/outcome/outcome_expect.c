@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether what is expected of a scenario is met.
+// Decides whether a scenario's expectations are met.
 #include "outcome_parts.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Of an expectation. value: the worst where several must meet it; NAN, with a reason, where it
-// could not be computed.
+// The verdict on an expectation. value: the worst if several rows must meet it; NAN, with a reason,
+// if it could not be computed.
 struct verdict {
 	double value;
 	bool met;
@@ -85,7 +85,7 @@ static double value_of_flows(const struct outcome *outcome, uint32_t flow, unsig
 	return sum;
 }
 
-// The largest error, the mean of times, the sum of counts.
+// Returns the largest error, the mean of times, or the sum of counts.
 static double value_of_trips(const struct outcome *outcome, uint32_t flow, unsigned offset)
 {
 	double sum = 0, max = 0;
@@ -178,7 +178,7 @@ static void explain(struct verdict *verdict, const char *format, ...)
 	va_end(args);
 }
 
-// How far within what is expected; below 0: not met.
+// Returns the distance of the value from the bounds; below 0: the expectation is not met.
 static double slack_of(const struct hs_scenario_expect *expect, double value)
 {
 	double slack = INFINITY;
@@ -207,13 +207,13 @@ static bool names_row(const struct hs_scenario_expect *expect, const struct hs_l
 {
 	if (!of_flow(expect->flow, row->flow))
 		return false;
-	// A way of several links has no overhead of its own.
+	// A path of several links has no overhead of its own.
 	if (!strcmp(expect->hop, "*"))
 		return !row->ends.e2e || strncmp(metric->name, "overhead.", 9) != 0;
 	return !strcmp(row->hop, expect->hop[0] ? expect->hop : "e2e");
 }
 
-// Each row of that name must meet it, and a row in which it cannot be computed does not.
+// Each row of this name must meet the expectation. A row without a value does not meet it.
 static void judge_rows(const struct outcome *outcome, const struct hs_scenario_expect *expect,
 		const struct hs_lab_metric *metric, struct verdict *verdict)
 {
@@ -270,7 +270,7 @@ static json_t *one_json(const struct outcome *outcome, const struct hs_scenario_
 
 json_t *outcome_expect_json(const struct outcome *outcome)
 {
-	// Expected of every scenario: it is listed where it is not met.
+	// Every scenario has this expectation. It is listed only if it is not met.
 	static const struct hs_scenario_expect no_negatives = {.metric = "negative_windows",
 			.flow = HS_NO_INDEX,
 			.node = HS_NO_INDEX,

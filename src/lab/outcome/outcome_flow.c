@@ -6,7 +6,7 @@
 
 // ---- which nodes stand in paths ----
 
-// The source stands in paths as 0, whatever its id.
+// In paths, the source has id 0, whatever its real id.
 static uint16_t published_id(const struct outcome_flow *flow, const struct hs_truth_report *report,
 		uint32_t stop)
 {
@@ -62,7 +62,7 @@ static const struct hs_truth_stop *sink_of(const struct hs_truth_report *report)
 	return &report->stops[report->n_stops - 1];
 }
 
-// Source or sink forgot what they had counted.
+// Returns whether source or sink forgot its counts.
 static bool began_anew(const struct hs_truth_report *before, const struct hs_truth_report *newest,
 		const struct hs_truth_report *report)
 {
@@ -70,11 +70,11 @@ static bool began_anew(const struct hs_truth_report *before, const struct hs_tru
 	       (report->number > newest->number && report->stops[0].life != newest->stops[0].life);
 }
 
-// How long after its end the monitor closes a window.
+// The monitor closes a window this long after its end.
 #define LATENESS_NS INT64_C(100000000)
 
-// Where the sink's clock goes back, windows that were closed stay so: what comes then is counted in
-// the next.
+// If the sink's clock goes back, closed windows stay closed. Later packets count in the next
+// window.
 static int64_t counted_at(int64_t shown_ns, int64_t latest_ns, int64_t shortest_ns)
 {
 	int64_t closed_ns = (latest_ns - LATENESS_NS) / shortest_ns * shortest_ns;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The result as JSON. Functions of jansson take NULL and then do nothing: where memory is out, the
-// result is NULL, or lacks a member.
+// The result as JSON. If memory is out, functions of jansson get NULL and do nothing. The result is
+// then NULL, or lacks a member.
 #include "outcome_parts.h"
 
 #include <math.h>
 
-#define EXACT_REAL 9007199254740992.0 // 2^53: up to here each whole number is a double
+#define EXACT_REAL 9007199254740992.0 // 2^53: up to here a double represents each whole number
 
 json_t *outcome_number(double value)
 {
@@ -120,7 +120,7 @@ static json_t *rows_json(const struct outcome *outcome)
 	return list;
 }
 
-// Means over the rows that have them.
+// Computes the means over the rows that have the value.
 static json_t *maes_json(const struct outcome *outcome)
 {
 	json_t *json = json_object();
@@ -248,7 +248,7 @@ static json_t *link_json(const struct hs_scenario_link *link, unsigned way,
 	return json;
 }
 
-// Directions that nothing was sent into say nothing.
+// A direction that no frame was sent into is left out.
 static json_t *links_json(const struct hs_run *run)
 {
 	json_t *list = json_array();

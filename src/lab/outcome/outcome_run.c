@@ -13,7 +13,8 @@ static uint32_t hop_of(const struct hs_measured_window *window, struct outcome_e
 	return ends.e2e ? window->n_hops : UINT32_MAX;
 }
 
-// The run's own word, or else what its windows add up to.
+// Returns the published loss of the whole run, or the sum of its windows if the run was not
+// published.
 static double lose_measured(
 		const struct outcome_flow *flow, struct outcome_ends ends, double *shown)
 {
@@ -39,8 +40,8 @@ static double lose_measured(
 	return lost;
 }
 
-// Between two successive reports; false: they went other ways, or a node began anew in between, of
-// which lib/qos leaves out all hops.
+// Computes the loss between two successive reports. Returns false if their paths differ, or if a
+// node restarted in between: lib/qos then leaves out all hops.
 static bool lost_between(const struct outcome_flow *flow, const struct outcome_report *a,
 		const struct outcome_report *b, struct outcome_ends ends, double *lost)
 {
@@ -58,7 +59,8 @@ static bool lost_between(const struct outcome_flow *flow, const struct outcome_r
 	return true;
 }
 
-// From the first report to the newest, step by step along the newest of each time.
+// Sums from the first report to the newest, over the reports that were the newest when they
+// arrived.
 static double lose_truly(const struct outcome_flow *flow, struct outcome_ends ends)
 {
 	size_t last = flow->first;
@@ -74,8 +76,8 @@ static double lose_truly(const struct outcome_flow *flow, struct outcome_ends en
 	return sum;
 }
 
-// Copies that a link made were received and never sent. End to end is what left the source and did
-// not come to the sink: nodes lose, too.
+// A copy that a link made was received but never sent. The loss from end to end is what left the
+// source and did not reach the sink, because nodes also lose packets.
 static double part_of_all(const struct outcome_row *row, const struct hs_truth_hop *hop)
 {
 	double sent = (double)hop->sent_packets, received = (double)hop->received_packets;

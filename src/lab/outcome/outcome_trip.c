@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Round trips of pings: by telemetry of the two directions, and as the sending host saw them.
+// Round trips of pings, by telemetry of the two directions and by the sending host.
 //
 // Source: docs/metrics.md, rule 19; 000_616928c59136b059.txt table V.
 #include "outcome_parts.h"
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A reply leaves at once, or after the scenario's delay; beyond it a ping that was not sampled on
-// its way up may be paired with an earlier one, so far back.
+// A reply leaves at once, or after the scenario's delay. A reply whose request was not sampled may
+// be paired with an earlier request, at most this much earlier.
 #define MAX_GAP_NS INT64_C(1000000000)
 
 struct pinged {
-	int64_t shown_ns, rtt_ns; // reply received, by the pinging node's clock
+	int64_t shown_ns, rtt_ns; // arrival of the reply, by the pinging node's clock
 };
 
-// What a pair of flows is computed from.
+// The input for a pair of flows.
 struct ends {
 	const struct hs_run *run;
 	size_t n_up, n_down, n_pinged;
@@ -26,7 +26,7 @@ struct ends {
 	struct hs_trip *room; // [n_up + n_down]
 };
 
-// ---- what the hosts saw ----
+// ---- the host's round trips ----
 
 static int by_shown(const void *a, const void *b)
 {
@@ -34,8 +34,8 @@ static int by_shown(const void *a, const void *b)
 	return (x->shown_ns > y->shown_ns) - (x->shown_ns < y->shown_ns);
 }
 
-// shown_ns is the true time first; the sink's clock then is as far ahead as at the latest report by
-// that time.
+// shown_ns is true time at first. The sink's clock is then ahead by as much as at the latest report
+// up to that time.
 static void show_by_sink(struct ends *ends, uint32_t flow)
 {
 	const struct hs_truth *truth = ends->run->truth;
@@ -61,7 +61,7 @@ static int read_pings(struct ends *ends, uint32_t down)
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
 	if (!ends->pinged)
 		return -ENOMEM;
-	// The host's round trip has the far host's delay, telemetry's has not.
+	// The host's round trip contains the far host's delay. Telemetry's round trip does not.
 	for (size_t i = 0; i < ends->n_pinged; i++)
 		ends->pinged[i] = (struct pinged){trips[i].sent_ns + trips[i].rtt_ns,
 				trips[i].rtt_ns - run->scenario->traffic[traffic].reply_delay_ns};
@@ -73,11 +73,11 @@ static int read_pings(struct ends *ends, uint32_t down)
 
 // ---- each ping ----
 
-// How far frames may overtake each other on the way up.
+// The number of frames that a frame may overtake on the path of requests.
 #define OVERTAKEN 8
 
-// Where every reply that the host saw was sampled, and so was its request, they can be compared one
-// by one, in the order in which they arrived: the request of reply i is request i, or as many later
+// If every reply that the host saw was sampled, and so was its request, they are compared one by
+// one in the order of arrival. The request of reply i is request i, or a later one: as many later
 // as replies were lost.
 static double error_of_pings(const struct ends *ends)
 {
@@ -100,7 +100,8 @@ static double error_of_pings(const struct ends *ends)
 
 // ---- windows: (start, end] of the pinging node's clock, in which replies arrived ----
 
-// The trips down of the window, and those up that they may be of. False: none.
+// Finds the replies of the window, and the requests that they may belong to. Returns false if there
+// are none.
 static bool measure(const struct ends *ends, int64_t start_ns, int64_t end_ns,
 		struct hs_round_trip *result)
 {

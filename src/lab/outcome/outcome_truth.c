@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What really happened on one hop in one window: to the very packets that were sampled, and to all
+// The truth of one hop in one window: about exactly the packets that were sampled, and about all
 // packets over the span that the window should state.
 //
-// Source: docs/metrics.md, rules 7, 8, 11, 14, 16 to 18; the rounding is that of lib/qos, so that
-// equal is equal.
+// Source: docs/metrics.md, rules 7, 8, 11, 14, 16 to 18. Rounding is that of lib/qos, so that equal
+// values compare as equal.
 #include "outcome_parts.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@
 
 typedef __int128 wide;
 
-// One question: a hop in a window.
+// A hop in a window, whose truth is wanted.
 struct question {
 	const struct outcome_flow *flow;
 	const struct hs_measured_window *window;
-	const json_t *hop; // as it was measured
+	const json_t *hop; // as it was published
 	struct outcome_ends ends;
 	size_t low, high; // reports of the window
 };
@@ -79,7 +79,7 @@ static int fill_delay(const struct question *question, struct outcome_truth *tru
 	return 0;
 }
 
-// The delay of the packet before it in source order that was on the hop too.
+// Finds the delay of the previous packet in source order that also passed the hop.
 static bool delay_before(const struct question *question, const struct outcome_report *report,
 		int64_t *delay)
 {
@@ -113,8 +113,8 @@ static void fill_jitter(const struct question *question, struct outcome_truth *t
 
 // ---- the span ----
 
-// The report at which the span begins or ends: the newest of the first n, or the very first.
-// False: it did not pass the hop.
+// Finds the report at which the span begins or ends: the newest of the first n, or the first of
+// all. Returns false if the report did not pass the hop.
 static bool edge_of(const struct question *question, size_t n, const struct hs_truth_stop **from,
 		const struct hs_truth_stop **to, bool *sent_on)
 {
@@ -132,7 +132,7 @@ static bool edge_of(const struct question *question, size_t n, const struct hs_t
 	return true;
 }
 
-// As nodes publish it, in 15 digits: else equal ratios would differ in their last bit.
+// Rounds to 15 digits like nodes. Otherwise equal ratios would differ in their last bit.
 static double published(double ratio)
 {
 	char text[32];
@@ -140,8 +140,8 @@ static double published(double ratio)
 	return strtod(text, NULL);
 }
 
-// Rule 14 for the truth, too: packets under way at a window's end are none that were lost. Of a hop
-// that lost nothing in all the run this is known to be 0.
+// Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
+// lost nothing in the whole run, its loss is 0.
 static double loss_of(const struct outcome_truth *truth, struct outcome_row *row)
 {
 	int64_t owed = truth->lost_packets + row->owed;
@@ -160,9 +160,9 @@ static bool states_another(const struct question *question, const struct outcome
 					       truth->span_end_ns);
 }
 
-// Counts are those of the span that the window should state. Where its window says that the path
-// changed or that a node began anew, the span of a hop need not be that, and of another than the
-// window states nothing is compared.
+// Counts are those of the span that the window should state. If the window says that the path
+// changed or that a node restarted, a hop may state another span. Nothing is compared with another
+// span.
 static void fill_span(const struct question *question, struct outcome_row *row,
 		struct outcome_truth *truth)
 {
@@ -199,7 +199,7 @@ static void fill_span(const struct question *question, struct outcome_row *row,
 
 // ---- the window ----
 
-// What `to` had received by then; false: unknown.
+// Finds the bytes that `to` had received by this time. Returns false if they are unknown.
 static bool bytes_by(const struct question *question, int64_t shown_ns, uint64_t *bytes)
 {
 	const struct outcome_flow *flow = question->flow;
@@ -216,8 +216,8 @@ static bool bytes_by(const struct question *question, int64_t shown_ns, uint64_t
 	return true;
 }
 
-// Rule 10: a step across a node's new beginning is in no hop's counts, though in its span; and
-// with several paths only the hops that all of them have are counted throughout.
+// By rule 10, an interval with a node's restart is missing from the hops' counts, but not from
+// their span. With several paths, only the hops on all paths are counted throughout.
 static bool counts_have_gaps(const struct question *question)
 {
 	uint32_t flags = question->window->flags;

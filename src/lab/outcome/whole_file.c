@@ -64,7 +64,7 @@ static int open_beside(struct hs_whole_file *file, struct hs_error *err)
 	if (fd < 0)
 		return refuse(file->path, errno, err);
 	note(NULL, file->temporary);
-	// mkostemp makes it for its owner alone; a result is a file like any other.
+	// mkostemp creates the file for its owner alone. A result gets the usual mode.
 	mask = umask(0);
 	umask(mask);
 	if (fchmod(fd, 0666 & ~mask) == 0)
@@ -82,7 +82,7 @@ int hs_whole_file_open(struct hs_whole_file *file, const char *path, struct hs_e
 {
 	char real[PATH_MAX];
 
-	// A symbolic link goes on pointing to the file.
+	// A symbolic link keeps pointing to the file.
 	if (!realpath(path, real)) {
 		if (strlen(path) >= sizeof(real))
 			return refuse(path, ENAMETOOLONG, err);
