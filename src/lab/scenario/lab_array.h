@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Grows an array to at least n members. False: out of memory, nothing changed.
+// Grows an array to at least n members. Returns false if memory is out; nothing has changed then.
 bool hs_lab_grow(void **array, size_t *room, size_t n, size_t member_bytes);
 
-// The same, of a typed pointer: is there room for n members now?
+// Does the same for a typed pointer. Returns whether there is room for n members now.
 #define HS_LAB_ROOM(array, room, n)                                                                \
 	({                                                                                         \
 		void *grown = (array);                                                             \

@@ -10,14 +10,15 @@
 
 typedef __int128 wide;
 
-// From true_ns to the next change it shows shown_ns + t + floor(t * num / den). One fraction, not
-// one for the frequency and one for the slew: two floors could fall at once, and time go back.
+// From true_ns to the next change, the clock shows shown_ns + t + floor(t * num / den). Frequency
+// and slew share one fraction. With two fractions, both floors could step at once, and time could
+// go back.
 struct segment {
 	int64_t true_ns;
 	int64_t shown_ns;
 	wide num;
 	wide den;
-	int64_t end_ns; // HS_LAB_NEVER_NS: none
+	int64_t end_ns; // HS_LAB_NEVER_NS: no end
 };
 
 struct hs_lab_clock {
@@ -30,13 +31,13 @@ struct hs_lab_clock {
 	int64_t frequency_ppb; // while nothing is slewed
 	int64_t next_poll_ns;
 	int64_t slew_ends_ns;  // HS_LAB_NEVER_NS: nothing is slewed
-	int64_t correction_ns; // what the slew works off in all
-	int64_t bound_ns;      // of the error that polls leave, at the next of them
-	int64_t now_ns;	       // the last time asked for
+	int64_t correction_ns; // the whole correction of the slew
+	int64_t bound_ns;      // bound of the error that polls leave, at the next poll
+	int64_t now_ns;	       // the last time that was asked for
 	bool polled;
 	uint64_t steps;
-	int64_t stepped_ns; // what they come to, together
-	int64_t set_ns;	    // of that, by hand since the last poll
+	int64_t stepped_ns; // sum of all steps
+	int64_t set_ns;	    // part of stepped_ns: set by hand since the last poll
 };
 
 static int64_t clamp(wide value)
@@ -73,7 +74,7 @@ static int64_t limit_frequency(wide ppb)
 	return ppb < -HS_LAB_MAX_PPB ? -HS_LAB_MAX_PPB : (int64_t)ppb;
 }
 
-// A new segment from here, at the frequency of now and with what is to be slewed.
+// Begins a segment at this time, with the present frequency and the present slew.
 static void begin_segment(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns)
 {
 	struct segment *segment = &clock->segment;
@@ -99,8 +100,7 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 	int64_t correction_ns = clamp((wide)true_ns + left_ns - shown_ns);
 	int64_t slew_ns = sync->interval_ns < HS_LAB_SLEW_NS ? sync->interval_ns : HS_LAB_SLEW_NS;
 	int64_t most_ns = sync->step_threshold_ns ? sync->step_threshold_ns : HS_LAB_STEP_NS;
-	// A clock that goes at less than half its rate is no clock any more, whatever the
-	// threshold.
+	// A slew never takes more than half of the clock's rate, whatever the threshold.
 	if (most_ns > slew_ns / 2)
 		most_ns = slew_ns / 2;
 
@@ -136,7 +136,8 @@ static void advance(struct hs_lab_clock *clock, int64_t true_ns)
 	clock->now_ns = true_ns;
 }
 
-// Bit by bit: sqrt of a sum of squares would be at the mercy of fused multiplications.
+// Computes bit by bit, because compilers could fuse the multiplications of a sqrt of a sum of
+// squares, and results would differ.
 static int64_t square_root_up(wide square)
 {
 	wide root = 0;
@@ -215,7 +216,8 @@ int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns)
 	return add(hs_lab_clock_at(clock, true_ns), -clock->stepped_ns);
 }
 
-// The smallest t with t + floor(t * num / den) >= target, which is t * (den + num) >= target * den.
+// Returns the smallest t with t + floor(t * num / den) >= target, which is t * (den + num) >=
+// target * den.
 int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns)
 {
 	if (hs_lab_clock_at(clock, true_ns) >= shown_ns)

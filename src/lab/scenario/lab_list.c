@@ -65,7 +65,7 @@ static bool is_listed(const struct hs_lab_list *list, const char *name)
 	return false;
 }
 
-// A file goes by its own name: what `run` takes.
+// A file is listed under its own name, which `run` accepts.
 static void read_entry(const char *path, const char *name, struct hs_lab_entry *entry)
 {
 	struct hs_scenario scenario;

@@ -15,14 +15,14 @@ const char *hs_lab_metric_word(enum hs_lab_metric_kind kind)
 	return words[kind];
 }
 
-// Every number of a window can be compared with the truth.
+// Metrics of a number that is compared with the truth.
 #define OF_TRUTH(word, KIND)                                                                       \
 	{word, HS_FORM_MEAN, HS_LAB_##KIND, HS_OVER_E2E},                                          \
 			{"mae." word ".truth", HS_FORM_MAE_TRUTH, HS_LAB_##KIND, HS_OVER_MEAN},    \
 			{"max_error." word ".truth", HS_FORM_MAX_ERROR, HS_LAB_##KIND,             \
 					HS_OVER_MAX},
 
-// Those that a configuration says.
+// Metrics of a number that is also configured.
 #define OF_BOTH(word, KIND)                                                                        \
 	OF_TRUTH(word, KIND){"mae." word ".configured", HS_FORM_MAE_CONFIGURED, HS_LAB_##KIND,     \
 			HS_OVER_MEAN},                                                             \
@@ -93,7 +93,7 @@ const struct hs_lab_metric *hs_lab_metric_find(const char *name)
 	return NULL;
 }
 
-// An error has room for the families; the page has them all.
+// The error has room for the kinds only. The page has the whole list.
 const char hs_lab_metric_names[] =
 		"KIND, mae.KIND.truth|configured, max_error.KIND.truth, run.*, round_trip.*, "
 		"flag.*, nodes.*, "

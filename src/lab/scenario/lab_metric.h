@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The metrics that an expectation may name: one table for the check of scenarios, the computation
-// and the result.
+// The metrics that an expectation may name. One table serves the check of scenarios, the
+// computation and the result.
 //
 // Thread rule: any; constants.
 #pragma once
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// One number of one hop in one window.
+// A number of one hop in one window.
 enum hs_lab_metric_kind {
 	HS_LAB_THROUGHPUT,
 	HS_LAB_WINDOW_THROUGHPUT,
@@ -23,7 +23,7 @@ enum hs_lab_metric_kind {
 
 const char *hs_lab_metric_word(enum hs_lab_metric_kind kind); // "throughput_bps", ...
 
-// Flags that a window may have; one that is not listed here has the bit behind the last.
+// Flags that a window may have. A flag that is not listed here has the bit behind the last.
 #define HS_LAB_FLAGS		9
 #define HS_FLAG_MULTIPATH	(UINT32_C(1) << 0)
 #define HS_FLAG_NEGATIVE_DELAY	(UINT32_C(1) << 3)
@@ -31,7 +31,7 @@ const char *hs_lab_metric_word(enum hs_lab_metric_kind kind); // "throughput_bps
 #define HS_FLAG_ENTRIES_MISSING (UINT32_C(1) << 8)
 extern const char *const hs_lab_flags[HS_LAB_FLAGS]; // by bit
 
-// Counts of what a node itself counts, of which scenarios expect something, under the same names.
+// Counters of nodes that scenarios may name in expectations, under the same names.
 #define HS_NODE_COUNTS(COUNT, X)                                                                   \
 	COUNT(X, requests_in_band_sent)                                                            \
 	COUNT(X, requests_in_band_received)                                                        \
@@ -53,9 +53,9 @@ struct hs_node_counts {
 	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
 };
 
-// Counts over a flow's windows, those that are cut short included, but in `windows`. empty: stale,
-// or published by nobody. marked: with a flag, another path, or a clock that is not synchronised.
-// negative: with a negative count, without a flag that speaks of counts.
+// Counts over a flow's windows. All but `windows` include partial windows. empty: stale, or not
+// published. marked: with a flag, another path, or a clock that is not synchronised. negative: with
+// a negative count and without a flag that explains it.
 #define HS_FLOW_COUNTS(X)                                                                          \
 	X(windows)                                                                                 \
 	X(stale_windows)                                                                           \
@@ -73,14 +73,14 @@ struct hs_flow_counts {
 	int64_t flags[HS_LAB_FLAGS];
 };
 
-// Numbers of a row (a hop of a flow, or its end to end) over the whole run; NAN: not known.
+// Numbers of a row (a hop of a flow, or from end to end) over the whole run; NAN: not known.
 struct hs_row_numbers {
 	double lost, lost_truth, lost_all, lost_error; // packets
-	double false_lost;			       // shown by windows, and not lost
-	double bytes_ratio, packets_ratio;	       // telemetry in what was sent into the hop
+	double false_lost;			       // shown by windows, but not lost
+	double bytes_ratio, packets_ratio; // share of telemetry in what was sent into the hop
 };
 
-// Numbers of a ping that is monitored both ways.
+// Numbers of a ping that is monitored in both directions.
 struct hs_trip_numbers {
 	double measured_ns, truth_ns;
 	double mae_windows_ns, mae_pings_ns; // of means of windows; of single pings
@@ -108,9 +108,9 @@ enum hs_lab_metric_form {
 	HS_FORM_AUDIT_FAILURES,
 };
 
-// What becomes of several rows where an expectation names none of them.
+// How the values of several rows are combined if an expectation names no row.
 enum hs_lab_metric_over {
-	HS_OVER_E2E, // end to end counts
+	HS_OVER_E2E, // the row from end to end
 	HS_OVER_MEAN,
 	HS_OVER_MAX,
 };
@@ -122,9 +122,9 @@ struct hs_lab_metric {
 	enum hs_lab_metric_over over;
 };
 
-// NULL: there is none.
+// Returns NULL if there is none.
 const struct hs_lab_metric *hs_lab_metric_find(const char *name);
-// The table, to its end; NULL beyond.
+// Returns a row of the table, or NULL beyond its end.
 const struct hs_lab_metric *hs_lab_metric_at(size_t index);
-// What they look like, short enough for an error.
+// Describes the metrics, short enough for an error.
 extern const char hs_lab_metric_names[];

@@ -43,7 +43,7 @@ static int read_windows(json_t *list, const char *path, void *into, struct hs_er
 			list, path, ((struct hs_scenario_draft *)into)->scenario.windows_ns, err);
 }
 
-// As in a node's configuration, for all of them.
+// Settings of all nodes, as in a node's configuration.
 static const struct hs_schema_field in_band_fields[] = {
 		{"accept", HS_SCHEMA_BOOL, HEAD(in_band.accept)},
 		{"max_rules", HS_SCHEMA_UINT, HEAD(in_band.max_rules), .max = 4194304},
@@ -165,7 +165,8 @@ static void list_lengths(const int64_t *lengths_ns, char *text, size_t size)
 	}
 }
 
-// Of the result: one of those that nodes have; 1 s, or their shortest, where none is named.
+// Chooses the window of the result, which must be one that nodes publish. The default is 1 s, or
+// the shortest if nodes have no window of 1 s.
 static int choose_window(struct hs_scenario_draft *draft, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
@@ -201,7 +202,7 @@ static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
 	return rc;
 }
 
-// Each refers to those before it.
+// Each section refers only to earlier sections.
 static section *const sections[] = {
 		choose_window,
 		read_network,

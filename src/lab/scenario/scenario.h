@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A scenario: nodes, links, hosts, traffic, requests, events, and what is expected of the result.
-// Read from JSON, checked whole, with the path of what is wrong; docs/lab.md explains every key.
+// It is read from JSON and checked as a whole. Errors name the path. docs/lab.md explains every
+// key.
 //
 // Thread rule: any; the struct belongs to the caller and does not change once it is read.
 #pragma once
@@ -24,7 +25,7 @@
 enum hs_scenario_forwarding {
 	HS_LAB_PATCH,	      // every node has two ports
 	HS_LAB_BRIDGE,	      // no cycles
-	HS_LAB_SHORTEST_PATH, // routes to every host, along the links that are up, fewest hops
+	HS_LAB_SHORTEST_PATH, // routes to every host, with the fewest hops along links that are up
 };
 
 struct hs_scenario_node {
@@ -32,19 +33,19 @@ struct hs_scenario_node {
 	char name[32];
 	struct hs_lab_clock_config clock;
 	uint8_t layout;		   // enum hs_flexint_layout
-	struct hs_partial partial; // fields of its entries; zero: all
+	struct hs_partial partial; // fields of the node's entries; zero: all
 };
 
-// A cable: the same in both directions unless "reverse" says otherwise, or a further entry with
-// from and to exchanged.
+// A link has the same parameters in both directions, unless "reverse" or a further entry with
+// exchanged ends says otherwise.
 struct hs_scenario_link {
 	char name[HS_SCENARIO_NAME];   // "from-to" unless given
 	uint32_t from, to;	       // nodes
 	struct hs_link_config ways[2]; // [0]: from -> to
 };
 
-// An end of traffic, on a host port of a node, at no distance. A traffic entry that names a node
-// makes one there ("implicit"), one for each node.
+// An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node
+// creates an "implicit" host there, at most one for each node.
 struct hs_scenario_host {
 	char name[32];
 	uint32_t at; // node
@@ -54,12 +55,12 @@ struct hs_scenario_host {
 
 enum hs_traffic_kind {
 	HS_TRAFFIC_CONSTANT,
-	HS_TRAFFIC_BURSTY,  // bursts of burst_ns at rate_pps; starts exponential, mean_interval_ns;
-			    // a burst that is due while one runs follows it at once
+	HS_TRAFFIC_BURSTY,  // bursts of burst_ns at rate_pps, mean_interval_ns apart (exponential);
+			    // a burst that is due during another follows it at once
 	HS_TRAFFIC_POISSON, // exponential gaps, mean 1/rate_pps
-	HS_TRAFFIC_PING,    // ICMPv6 echo requests at rate_pps, answered at once
+	HS_TRAFFIC_PING,    // ICMPv6 echo requests at rate_pps, which are answered at once
 	HS_TRAFFIC_WINDOW,  // as many segments under way as the window allows (TCP frames)
-	HS_TRAFFIC_PCAP,    // frames of a file at its times
+	HS_TRAFFIC_PCAP,    // frames of a file, at the times of the file
 };
 
 struct hs_scenario_traffic {
@@ -72,44 +73,44 @@ struct hs_scenario_traffic {
 	uint32_t payload_bytes;	   // above UDP, TCP or the ICMPv6 echo header (8 bytes)
 	int64_t start_ns, stop_ns; // after the start of the run; stop_ns at most its duration
 	int64_t opening_ns;	   // silence after an opening packet at start_ns; 0: there is none
-	uint64_t packets;	   // stop after so many; 0: no limit
+	uint64_t packets;	   // stop after this number; 0: no limit
 	int64_t burst_ns, mean_interval_ns;
 	uint32_t window_packets; // window: the largest; 0: 65535
 	bool window_fixed;	 // no slow start, no halving
-	int64_t reply_delay_ns;	 // ping, window: between request and reply at the far host
+	int64_t reply_delay_ns;	 // ping, window: time between request and reply at the far host
 	char file[256];		 // pcap: relative to the scenario's folder
 };
 
-// A request of the API for one node, or all of them (HS_NO_INDEX).
+// A request of the API for one node, or for all nodes (HS_NO_INDEX).
 struct hs_scenario_request {
 	uint32_t node;
-	json_t *request; // {"int_request": {...}}, what "traffic" gave filled in; owned
-	uint32_t entry;	 // of the file's list that it was made of
+	json_t *request; // {"int_request": {...}}, completed from "traffic"; owned
+	uint32_t entry;	 // index of its entry in the file's list
 };
 
 // A flow that some request of the scenario (at the start or in an event) monitors.
 struct hs_scenario_flow {
 	uint32_t ns_id, app_id;
 	uint32_t traffic; // the entry that its 5-tuple matches; HS_NO_INDEX: none
-	bool reverse;	  // its replies: from `to` to `from`
+	bool reverse;	  // of the replies: from `to` to `from`
 };
 
 enum hs_scenario_event_kind {
-	HS_LAB_EVENT_LINK,    // new parameters for a link: `ways`, of those that `set` names
-	HS_LAB_EVENT_RESTART, // a node stops, forgets everything, is back after down_ns with the
-			      // scenario's requests
+	HS_LAB_EVENT_LINK,    // new parameters for a link: those of `ways` that `set` names
+	HS_LAB_EVENT_RESTART, // a node stops, forgets everything, and is back after down_ns with
+			      // its requests
 	HS_LAB_EVENT_REQUEST, // a request to a node, or all
 	HS_LAB_EVENT_TRAFFIC, // a new rate for an entry of traffic
-	HS_LAB_EVENT_CLOCK,   // the system's clock of a node, or of all, is set by clock_step_ns
+	HS_LAB_EVENT_CLOCK, // the system clock of a node, or of all nodes, is set by clock_step_ns
 };
 
 struct hs_scenario_event {
-	uint32_t entry;			   // of the file's list
+	uint32_t entry;			   // index in the file's list
 	int64_t at_ns, every_ns, until_ns; // every_ns 0: once
 	enum hs_scenario_event_kind kind;
 	uint32_t link, node, traffic;
 	bool way_changes[2];
-	json_t *set;	 // link: the members that change; applied to what is in force then; owned
+	json_t *set;	 // link: the members that change, applied to the present parameters; owned
 	json_t *request; // owned
 	int64_t down_ns;
 	double rate_pps;
@@ -117,12 +118,12 @@ struct hs_scenario_event {
 };
 
 struct hs_scenario_expect {
-	char metric[64]; // checked to exist: lab_metric.h has the table
-	// A link's name, "e2e", "*" (every row must meet it), or "": for mae.* and max_error.* all
-	// rows together, else end to end.
+	char metric[64]; // exists: lab_metric.h has the table
+	// The name of a link, "e2e", "*" (every row must meet it), or "". "" means all rows
+	// together for mae.* and max_error.*, otherwise end to end.
 	char hop[HS_SCENARIO_NAME];
-	uint32_t flow; // HS_NO_INDEX: each of them
-	uint32_t node; // nodes.*; HS_NO_INDEX: all together
+	uint32_t flow; // HS_NO_INDEX: each flow
+	uint32_t node; // nodes.*; HS_NO_INDEX: all nodes together
 	bool has_value;
 	double value, tolerance; // |measured - value| <= tolerance
 	bool has_min, has_max;
@@ -132,22 +133,22 @@ struct hs_scenario_expect {
 struct hs_scenario {
 	char name[HS_SCENARIO_NAME];
 	char source[160], description[400];
-	char folder[256]; // of the file, for what it names
+	char folder[256]; // folder of the file, for paths in the file
 	uint64_t seed;
 	int64_t duration_ns;
-	int64_t windows_ns[HS_QOS_WINDOWS]; // of each node; 0 ends them
-	int64_t window_ns;		    // one of these: of the windows in the result
+	int64_t windows_ns[HS_QOS_WINDOWS]; // window lengths of each node; 0 ends them
+	int64_t window_ns; // length of the windows in the result: one of windows_ns
 	enum hs_scenario_forwarding forwarding;
 	bool closing_packet; // one more packet of each monitored traffic, with telemetry, a second
 			     // after the last
-	bool opening_packet; // the first of each monitored traffic, with telemetry, a second before
-			     // the others
-	bool keep_windows;   // in the result; else totals alone
-	uint32_t mbufs, rules; // packets under way at once; rules a node holds
+	bool opening_packet; // the first packet of each monitored traffic has telemetry, a second
+			     // before the others
+	bool keep_windows;   // in the result; otherwise totals only
+	uint32_t mbufs, rules; // packets under way at once; rules of a node
 	uint16_t mtu;
 	struct hs_in_band_settings in_band; // of every node
-	uint32_t clock_step_ms;		    // likewise
-	int64_t reroute_ns;		    // shortest_path: from a change of a link to new routes
+	uint32_t clock_step_ms;		    // of every node
+	int64_t reroute_ns; // shortest_path: time from a change of a link to new routes
 
 	size_t n_nodes, n_links, n_hosts, n_traffic, n_requests, n_flows, n_events, n_expects;
 	struct hs_scenario_node *nodes;
@@ -160,15 +161,16 @@ struct hs_scenario {
 	struct hs_scenario_expect *expects;
 };
 
-// What the command line says in place of the file; 0 or negative: nothing.
+// Values of the command line that override the file; 0 or negative: none.
 struct hs_scenario_override {
 	bool has_seed;
 	uint64_t seed;
-	int64_t duration_ns; // traffic, events and expectations beyond it are cut, not errors
+	int64_t duration_ns; // later traffic, events and expectations are cut off, which is no
+			     // error
 };
 
-// 0, or negative errno with *err: the path of a syntax error is "line:column", of any other
-// "links[3].loss_ratio". On failure nothing needs to be released.
+// Returns 0, or a negative errno with *err. The path of a syntax error is "line:column", that of
+// other errors is like "links[3].loss_ratio". On failure, nothing needs to be released.
 int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
 		struct hs_scenario *scenario, struct hs_error *err);
 int hs_scenario_parse(const char *text, size_t len, const char *folder,
@@ -176,9 +178,10 @@ int hs_scenario_parse(const char *text, size_t len, const char *folder,
 		struct hs_error *err);
 void hs_scenario_fini(struct hs_scenario *scenario);
 
-// Name and description alone, for lists.
+// Reads only name and description, for lists.
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err);
 
-// Applies the members of `set` (the keys of a link) to a direction's configuration. 0 or -EINVAL.
+// Applies the members of `set` (the keys of a link) to a direction's configuration. Returns 0 or
+// -EINVAL.
 int hs_scenario_set_link(
 		json_t *set, const char *path, struct hs_link_config *config, struct hs_error *err);

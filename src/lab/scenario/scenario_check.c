@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What no single section of a scenario can say: ports, ways, addresses and rules.
+// Checks that concern several sections of a scenario: ports, paths, addresses and rules.
 #include "scenario_graph.h"
 #include "scenario_parts.h"
 
@@ -12,7 +12,7 @@
 
 #define NODE_IDS 65536
 
-// "nodes[3]", "links[3].from", or what made them all.
+// Writes "nodes[3]" or "links[3].from", or the topology that made the item.
 static void place(const struct hs_scenario_draft *draft, const char *list, size_t index,
 		const char *key, char path[64])
 {
@@ -63,7 +63,7 @@ static int check_ports(const struct hs_scenario_draft *draft, const struct ports
 	return 0;
 }
 
-// Reports tell nodes apart by their ids; the ends of a way may do without one.
+// Reports identify nodes by their ids. Nodes at the ends of a path need no id.
 static int check_ids(const struct hs_scenario_draft *draft, const struct ports *ports,
 		struct hs_error *err)
 {
@@ -113,7 +113,7 @@ static int check_addresses(const struct hs_scenario_draft *draft, struct hs_erro
 		const struct hs_scenario_host *first = hosts[i - 1], *second = hosts[i];
 		if (memcmp(first->addr, second->addr, sizeof(first->addr)) != 0)
 			continue;
-		// One that traffic made stands nowhere in the file.
+		// A host that traffic created is not in the file.
 		const struct hs_scenario_host *said = second->implicit ? first : second;
 		place(draft, "hosts", (size_t)(said - scenario->hosts), "addr", at);
 		rc = hs_error_set(err, "duplicate", at, "an address of its own",
@@ -124,7 +124,7 @@ static int check_addresses(const struct hs_scenario_draft *draft, struct hs_erro
 	return rc;
 }
 
-// ---- ways ----
+// ---- paths ----
 
 static int make_graph(
 		const struct hs_scenario *scenario, struct hs_graph **graph, struct hs_error *err)
@@ -132,7 +132,7 @@ static int make_graph(
 	int rc = hs_graph_create(scenario, graph);
 	if (rc < 0)
 		return hs_scenario_no_memory(err);
-	// Others have one way only: what goes into a link that is down is lost, and that is all.
+	// In other modes there is only one path, and packets into a link that is down are lost.
 	for (uint32_t i = 0; i < scenario->n_links; i++)
 		for (unsigned way = 0; way < 2; way++)
 			if (scenario->forwarding == HS_LAB_SHORTEST_PATH)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens while a scenario runs.
+// The events of a scenario.
 #include "scenario_parts.h"
 
 #include <errno.h>
@@ -269,7 +269,7 @@ size_t *hs_scenario_event_order(const struct hs_scenario *scenario, struct hs_er
 	return order;
 }
 
-// Whether a change is right depends on what the changes before it left.
+// Whether a change is valid depends on the changes before it.
 static int play_links(const struct hs_scenario_draft *draft, const size_t *order,
 		struct hs_scenario_link *links, struct hs_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scenario expects of its result.
+// The expectations of a scenario.
 #include "scenario_parts.h"
 
 #include "lab_metric.h"

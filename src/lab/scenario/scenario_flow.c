@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flows that a scenario's requests monitor, and the traffic that each of them is.
+// The flows that a scenario's requests monitor, and the traffic of each flow.
 #include "scenario_parts.h"
 
 #include "rule_json.h"
@@ -11,7 +11,7 @@
 
 static bool is_port(uint16_t wanted, uint16_t port)
 {
-	return wanted == 0 || wanted == port; // as in the rules: 0 is any
+	return wanted == 0 || wanted == port; // as in rules: 0 is any
 }
 
 static bool matches(const struct hs_scenario *scenario, const struct hs_rule *rule, uint32_t index,
@@ -31,7 +31,8 @@ static bool matches(const struct hs_scenario *scenario, const struct hs_rule *ru
 static void find_traffic(const struct hs_scenario *scenario, const struct hs_rule *rule,
 		const struct hs_scenario_origin *origin, struct hs_scenario_flow *flow)
 {
-	// What the request named comes first: two pings the other way round look alike.
+	// The traffic that the request named has precedence, because two pings in opposite
+	// directions look alike.
 	if (origin->traffic != HS_NO_INDEX &&
 			matches(scenario, rule, origin->traffic, origin->reverse)) {
 		flow->traffic = origin->traffic;
@@ -40,7 +41,7 @@ static void find_traffic(const struct hs_scenario *scenario, const struct hs_rul
 	}
 	flow->traffic = HS_NO_INDEX;
 	for (uint32_t i = 0; i < 2 * scenario->n_traffic; i++) {
-		// Forward ways of all entries, then replies.
+		// First the forward directions of all entries, then the replies.
 		bool reverse = i >= scenario->n_traffic;
 		uint32_t index = reverse ? i - (uint32_t)scenario->n_traffic : i;
 		if (!matches(scenario, rule, index, reverse))
@@ -51,7 +52,7 @@ static void find_traffic(const struct hs_scenario *scenario, const struct hs_rul
 	}
 }
 
-// The seen ones are kept by their number, so that thousands of them cost no more each.
+// Flows are found by their number, so that thousands of them do not make each more expensive.
 static int add_flow(struct hs_scenario *scenario, json_t *seen, const json_t *request,
 		const struct hs_scenario_origin *origin, struct hs_error *err)
 {

@@ -9,8 +9,8 @@ struct hs_graph {
 	const struct hs_scenario_link *links;
 	uint32_t n_nodes, n_links;
 	bool (*up)[2];	    // [link][way]
-	uint32_t *first;    // of each node in `incoming`; one more for the end
-	uint32_t *incoming; // link * 2 + way, of the ways that lead to the node
+	uint32_t *first;    // index in `incoming` for each node, and one more for the end
+	uint32_t *incoming; // link * 2 + direction, of the directions that lead to the node
 	uint32_t *queue;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts of a scenario: those that it names, and those that its traffic makes at nodes.
+// The hosts of a scenario: those in its list, and those that its traffic creates at nodes.
 #include "scenario_parts.h"
 
 #include <arpa/inet.h>
@@ -64,7 +64,7 @@ int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenar
 {
 	struct hs_scenario *scenario = &draft->scenario;
 
-	// Traffic that says the name would go to the host, not to the node.
+	// Traffic with this name would go to the host, not to the node.
 	uint32_t node = hs_scenario_names_find(&draft->node_names, host->name);
 	if (node != HS_NO_INDEX && node != host->at)
 		return hs_error_set(err, "duplicate", AT(path, "name"), "a name of its own",
@@ -86,7 +86,7 @@ int hs_scenario_read_hosts(struct hs_scenario_draft *draft, struct hs_error *err
 
 	if (rc < 0)
 		return rc;
-	// Traffic adds one to a node at most.
+	// Traffic creates at most one host for each node.
 	scenario->hosts = hs_scenario_room(n + scenario->n_nodes, sizeof(*scenario->hosts), err);
 	if (!scenario->hosts)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The links of a scenario: cables with parameters for each direction.
+// The links of a scenario, with parameters for each direction.
 #include "scenario_parts.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ static const struct hs_schema_field bursts_fields[] = {
 		{NULL},
 };
 
-// They are one model: what is not said has its default, whatever was before.
+// The four parameters are one model. A parameter that is left out gets its default, not its old
+// value.
 static int read_bursts(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	struct hs_link_config *config = into;
@@ -178,8 +179,9 @@ int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenar
 	return rc;
 }
 
-// An entry without a name whose ends are those of an earlier one, exchanged, is the other direction
-// of the same cable: of the first that lacks it. HS_NO_INDEX: there is none such.
+// Finds the link whose other direction this entry describes: an entry without a name whose ends are
+// exchanged belongs to the first such link that lacks its other direction. Returns HS_NO_INDEX if
+// there is none.
 static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct entry *entry,
 		const bool *has_both)
 {

@@ -84,7 +84,7 @@ int hs_scenario_add_node(struct hs_scenario_draft *draft, const struct hs_scenar
 int hs_scenario_read_nodes(struct hs_scenario_draft *draft, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
-	// Before anything is made for each of them.
+	// This is checked before memory is allocated for the nodes.
 	bool routed = scenario->forwarding == HS_LAB_SHORTEST_PATH;
 	size_t n;
 	int rc = hs_scenario_list(draft->nodes, "nodes", routed ? 560 : 1200, &n, err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of a scenario: what `traffic` says filled in, one for each entry where it is "*".
+// The requests of a scenario. They are completed from `traffic`; "*" makes one request for each
+// entry.
 #include "scenario_parts.h"
 
 #include "rule_field.h"
@@ -74,7 +75,7 @@ static bool is_ours(const struct hs_schema_field *fields, const char *key)
 	return false;
 }
 
-// Parts the scenario's own keys from those of the API, which knows best what is wrong with them.
+// Separates the scenario's own keys from the keys of the API, whose check finds the errors in them.
 static int split(const struct hs_schema_field *fields, json_t *object, const char *path,
 		json_t **ours, json_t **theirs, struct hs_error *err)
 {

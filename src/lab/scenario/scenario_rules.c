@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plays the requests of a scenario through for each node, as the API would answer them.
+// Checks the requests of a scenario for each node in the order of the run, as the API would answer
+// them.
 #include "scenario_parts.h"
 
 #include "api.h"
@@ -13,11 +14,11 @@ struct play {
 	const struct hs_scenario_draft *draft;
 	const size_t *order; // of the events
 	json_t *list;	     // requests of one node
-	size_t *origins;     // of each: request, or n_requests + event
+	size_t *origins; // origin of each request: its index, or n_requests + index of the event
 	size_t n;
 };
 
-// "/3/int_request/src_ip" becomes "requests[1]/int_request/src_ip".
+// Turns "/3/int_request/src_ip" into "requests[1]/int_request/src_ip".
 static void set_path(const struct play *play, struct hs_error *err)
 {
 	const struct hs_scenario_draft *draft = play->draft;
@@ -75,7 +76,7 @@ static int add_first(struct play *play, uint32_t node, struct hs_error *err)
 	return rc;
 }
 
-// Events that repeat are played once: whether they fit together later is theirs.
+// A repeating event is checked once. Its repetitions may fail during the run.
 static int play_node(struct play *play, uint32_t node, struct hs_error *err)
 {
 	const struct hs_scenario *scenario = &play->draft->scenario;
@@ -95,7 +96,8 @@ static int play_node(struct play *play, uint32_t node, struct hs_error *err)
 	return rc ? rc : check_list(play, err);
 }
 
-// Nodes that no request or event names have all the same to do.
+// Nodes that no request or event names get the same requests, so that one of them is checked for
+// all.
 static void find_own(const struct hs_scenario *scenario, bool *own)
 {
 	for (size_t i = 0; i < scenario->n_requests; i++)

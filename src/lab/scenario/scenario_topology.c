@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks that are made from a few numbers, in place of lists.
+// Networks that are generated from a few numbers, in place of lists.
 //
 // Source: Al-Fares, Loukissas, Vahdat, A Scalable, Commodity Data Center Network Architecture
 // (SIGCOMM 2008), section 3: k-ary fat tree.
@@ -59,13 +59,15 @@ static int add_host(struct hs_scenario_draft *draft, uint32_t at, uint32_t pod, 
 	char text[INET6_ADDRSTRLEN];
 
 	snprintf(host.name, sizeof(host.name), "h-%u-%u-%u", pod, edge, n);
-	// Decimal numbers where the address has hexadecimal ones: to be read as the names are.
+	// The address has decimal numbers as its hexadecimal digits, so that it reads like the
+	// names.
 	snprintf(text, sizeof(text), "2001:db8:%u:%u::%u", pod, edge, n);
 	inet_pton(AF_INET6, text, host.addr);
 	return hs_scenario_add_host(draft, &host, "topology", err);
 }
 
-// Core switches are in rows of half: the Nth aggregation switch of each pod leads to the Nth row.
+// The Nth aggregation switch of each pod leads to the Nth row of core switches. Each row has k/2
+// switches.
 static int add_pod(struct hs_scenario_draft *draft, const struct topology *topology, uint32_t pod,
 		struct hs_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The traffic of a scenario: entries between two hosts, and patterns that make many of them.
+// The traffic of a scenario: entries between two hosts, and patterns that generate many of them.
 #include "scenario_parts.h"
 
 #include "variate.h"
@@ -171,7 +171,7 @@ static int set_times(const struct hs_scenario_draft *draft, struct hs_scenario_t
 	if (traffic->stop_ns != NO_TIME && traffic->stop_ns < traffic->start_ns)
 		return hs_error_set(err, "out_of_range", AT(path, "stop_s"), "not before start_s",
 				"the traffic stops before it starts");
-	// A shorter run of the same scenario.
+	// The run is shorter than the scenario says.
 	if (traffic->stop_ns == NO_TIME || traffic->stop_ns > duration)
 		traffic->stop_ns = duration;
 	if (traffic->start_ns > duration)
@@ -326,8 +326,8 @@ static void shuffle(struct hs_rng *rng, uint32_t *items, uint32_t n)
 	}
 }
 
-// Each host sends to the next one of a shuffled ring, so that none sends to itself and none gets
-// two; where there are more flows than hosts, the next ring follows.
+// Each host sends to the next host of a shuffled ring, so that no host sends to itself and each
+// receives once. If there are more flows than hosts, another ring follows.
 static int permute(struct hs_scenario_draft *draft, const struct entry *entry, size_t place,
 		const struct pattern *pattern, uint32_t *ring, uint32_t n, const char *path,
 		struct hs_error *err)

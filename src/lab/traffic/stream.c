@@ -24,19 +24,19 @@ struct hs_stream {
 	struct hs_stream_counters counters;
 	int status;
 
-	// What is planned: one of these.
-	struct hs_stream_pace pace; // pcap: its limits alone
+	// The source: one of these.
+	struct hs_stream_pace pace; // pcap: only its limits
 	struct hs_stream_window window;
 	struct hs_stream_replay replay;
 	int64_t replay_start_ns;
 
-	// What came up.
+	// Frames that were not planned.
 	struct hs_stream_queue replies; // ping: a request's number; window: a word of sent[1]
 	struct hs_stream_queue extras;
 
-	// Of each frame sent: ping: when ([0]); window: its segment ([0]), what is expected and the
-	// segment that it acknowledges (upper and lower half, [1]); pcap: its hash. Of others
-	// nothing: the number says all.
+	// A word for each frame that was sent. ping: the time ([0]). window: the segment ([0]); the
+	// expected segment and the segment that it acknowledges (upper and lower half, [1]). pcap:
+	// the hash. Other types need none, because the number determines the frame.
 	struct hs_stream_log sent[2];
 	struct hs_stream_trip *trips;
 	size_t n_trips, trips_room;
@@ -54,7 +54,7 @@ static uint8_t protocol_of(const struct hs_scenario_traffic *traffic)
 static int check(const struct hs_scenario_traffic *traffic, struct hs_error *err)
 {
 	uint32_t most = HS_STREAM_FRAME_BYTES - hs_stream_template_overhead(protocol_of(traffic));
-	// A sequence number that does not move tells no segments apart.
+	// Without payload, the sequence number never changes and cannot identify segments.
 	uint32_t least = traffic->kind == HS_TRAFFIC_WINDOW;
 	char expected[32];
 
@@ -117,7 +117,7 @@ static int open_file(
 	return ret;
 }
 
-// Each stream draws its own numbers: those of one do not move when another changes.
+// Each stream has its own random numbers, so that they do not change when another stream changes.
 static uint64_t seed_of(uint64_t seed, uint32_t traffic)
 {
 	return seed ^ (UINT64_C(0x73747265616d0000) + traffic) * UINT64_C(0xd6e8feb86659fd93);
@@ -134,7 +134,7 @@ static int init_source(struct hs_stream *stream, const struct hs_scenario *scena
 	stream->replay_start_ns = first_ns;
 	if (traffic->kind == HS_TRAFFIC_PCAP)
 		return open_file(stream, scenario, err);
-	// Two segments have room in a word of an acknowledgement.
+	// A word of an acknowledgement has room for two segment numbers of 32 bits.
 	uint64_t segments = stream->pace.left < UINT32_MAX ? stream->pace.left : UINT32_MAX;
 	if (traffic->kind == HS_TRAFFIC_WINDOW)
 		return hs_stream_window_init(&stream->window,
@@ -154,7 +154,7 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 		return ret;
 	made->traffic = &scenario->traffic[traffic];
 	made->macs = *macs;
-	// A file's frames are what they are: nothing of the entry's own is checked or made.
+	// The frames of a file are used unchanged. Nothing of the entry is checked or built.
 	if (made->traffic->kind != HS_TRAFFIC_PCAP) {
 		ret = check(made->traffic, err);
 		if (ret)
@@ -227,7 +227,7 @@ int64_t hs_stream_next_ns(const struct hs_stream *stream)
 					hs_stream_queue_next_ns(&stream->extras)));
 }
 
-// The frame of this number as it was sent; not of pcap.
+// Makes the frame of this number as it was sent. Not for pcap.
 static const struct hs_stream_template *frame_of(
 		struct hs_stream *stream, bool reply, uint64_t number)
 {
@@ -371,7 +371,7 @@ static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t numbe
 	uint64_t *sent_ns = &stream->sent[0].words[number - 1];
 
 	if (*sent_ns == ANSWERED)
-		return; // a copy
+		return; // a duplicate
 	if (!HS_LAB_ROOM(stream->trips, stream->trips_room, stream->n_trips + 1)) {
 		stream->status = -ENOMEM;
 		return;

@@ -104,8 +104,8 @@ void hs_stream_template_init(struct hs_stream_template *template, const struct h
 	write_l4(template->bytes + L4, flow, l4_bytes);
 	for (uint32_t i = 0; i < flow->payload_bytes; i++)
 		template->bytes[headers_end + i] = (uint8_t)i;
-	// The addresses lie before the transport header; length and protocol complete the pseudo
-	// header. At most 9,000 bytes: 32 bits never overflow.
+	// The addresses stand before the transport header, and length and protocol complete the
+	// pseudo header. With at most 9,000 bytes, 32 bits never overflow.
 	template->sum = sum_of(template->bytes + L3 + 8, template->len - L3 - 8) + l4_bytes +
 			flow->protocol;
 	hs_stream_template_number(template, 0, 0);
@@ -130,7 +130,7 @@ void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq
 		sum += seq & 0xffff;
 	}
 	uint16_t checksum = fold(sum);
-	// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is none.
+	// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is no checksum.
 	if (template->protocol == HS_IP_UDP && !checksum)
 		checksum = UINT16_MAX;
 	hs_be16_store(at + headers[header_of(template->protocol)].checksum, checksum);
@@ -146,7 +146,7 @@ uint32_t hs_stream_template_ack(const uint8_t *bytes)
 	return hs_be32_load(bytes + L4 + 8);
 }
 
-// Of the byte that every router changes; `len` where the frame is none that has one.
+// Returns the offset of the byte that every router changes, or `len` if the frame has none.
 static uint32_t hop_limit_at(const uint8_t *bytes, uint32_t len)
 {
 	uint32_t type = HS_ETHER_TYPE;
@@ -171,8 +171,9 @@ bool hs_stream_frame_equal(const uint8_t *sent, const uint8_t *arrived, uint32_t
 	       memcmp(sent + hop_limit + 1, arrived + hop_limit + 1, len - hop_limit - 1) == 0;
 }
 
-// Eight bytes a step, multiplied and mixed: no more is asked of it than to notice an altered byte,
-// which the odd multiplier and the xor-shift, both one to one, do with certainty for a single word.
+// Hashes eight bytes a step by multiplying and mixing. The hash only needs to detect an altered
+// byte. The odd multiplier and the xor-shift are one to one, so that a single altered word is
+// always detected.
 static uint64_t hash_on(uint64_t hash, const uint8_t *bytes, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i += 8) {

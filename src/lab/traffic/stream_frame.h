@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames that a host of the lab makes: Ethernet, IPv6 (hop limit 64), UDP, TCP or ICMPv6 echo, a
-// payload of fixed pattern, the right checksum. Made once; for each packet only the sequence fields
-// and the checksum change.
+// Frames of a host of the lab: Ethernet, IPv6 (hop limit 64), UDP, TCP or ICMPv6 echo, a payload of
+// a fixed pattern, and the right checksum. A frame is built once. For each packet, only the
+// sequence fields and the checksum change.
 //
 // Source: RFC 8200 section 8.1 (checksums), RFC 768, RFC 9293, RFC 4443 section 4.
 // Thread rule: owner.
@@ -10,41 +10,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_STREAM_FRAME_BYTES  9000 // the longest that is made
-#define HS_STREAM_REPLAY_BYTES 9200 // the longest that is replayed from a file
+#define HS_STREAM_FRAME_BYTES  9000 // the longest frame that is built
+#define HS_STREAM_REPLAY_BYTES 9200 // the longest frame that is replayed from a file
 
 struct hs_stream_flow {
 	uint8_t src_mac[6], dst_mac[6];
 	uint8_t src_addr[16], dst_addr[16];
 	uint8_t protocol;	     // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6
 	uint16_t src_port, dst_port; // ICMPv6: the identifier is src_port
-	bool echo_reply;	     // ICMPv6: else a request
+	bool echo_reply;	     // ICMPv6: reply; otherwise request
 	uint32_t payload_bytes;
 };
 
 struct hs_stream_template {
 	uint8_t bytes[HS_STREAM_FRAME_BYTES];
 	uint32_t len;
-	uint32_t sum; // RFC 1071, unfolded, of all that the checksum covers but the sequence fields
+	uint32_t sum; // RFC 1071, unfolded, of everything that the checksum covers except the
+		      // sequence fields
 	uint8_t protocol;
 };
 
-// Bytes of the headers of this protocol, Ethernet's and IPv6's included.
+// Returns the bytes of the headers of this protocol, including Ethernet and IPv6.
 uint32_t hs_stream_template_overhead(uint8_t protocol);
 
-// The frame with its sequence fields 0; it fits HS_STREAM_FRAME_BYTES.
+// Builds the frame with sequence fields 0. It fits HS_STREAM_FRAME_BYTES.
 void hs_stream_template_init(
 		struct hs_stream_template *template, const struct hs_stream_flow *flow);
 
-// Writes the fields that tell packets apart, and the checksum: TCP sequence and acknowledgement
-// numbers; the lower half of `seq` for ICMPv6; nothing for UDP.
+// Writes the fields that identify packets, and the checksum: for TCP the sequence and
+// acknowledgement numbers, for ICMPv6 the lower half of `seq`, for UDP nothing.
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack);
 
 uint32_t hs_stream_template_seq(const uint8_t *bytes); // of a TCP frame that a template made
 uint32_t hs_stream_template_ack(const uint8_t *bytes);
 
-// Is this the frame that was sent? Ethernet addresses and hop limit (behind up to two tags) may
-// differ.
+// Returns whether this is the frame that was sent. Ethernet addresses and hop limit (behind up to
+// two tags) may differ.
 bool hs_stream_frame_equal(const uint8_t *sent, const uint8_t *arrived, uint32_t len);
-// A hash of what hs_stream_frame_equal compares.
+// Returns a hash of what hs_stream_frame_equal compares.
 uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len);

@@ -7,10 +7,10 @@
 
 typedef unsigned __int128 wide;
 
-#define RATE_MIN 1e-9 // slower is never: one packet in 31 years
+#define RATE_MIN 1e-9 // lower rates send nothing: one packet in 31 years
 #define RATE_MAX 1e9
 
-// The first convergent of the rate's continued fraction that reads as the same double.
+// Computes the first convergent of the rate's continued fraction that equals the same double.
 static void fraction_of(double rate, wide *numerator, wide *denominator)
 {
 	int exponent;
@@ -35,7 +35,8 @@ static void fraction_of(double rate, wide *numerator, wide *denominator)
 	*denominator = q1;
 }
 
-// Integers of 1/1024 ns from here on: no compiler may fuse what is added into the draw.
+// From here on, numbers are integers of 1/1024 ns, so that no compiler can fuse an addition into
+// the draw.
 static int64_t exponential(struct hs_stream_pace *pace, double mean)
 {
 	double drawn = hs_variate_exponential(&pace->rng, mean);
@@ -115,7 +116,7 @@ static void enter_burst(struct hs_stream_pace *pace)
 static void step_bursty(struct hs_stream_pace *pace)
 {
 	if (pace->next_ns >= pace->burst_end_ns)
-		enter_burst(pace); // the frame that was sent is its first
+		enter_burst(pace); // the frame that was sent is the burst's first
 	step_constant(pace);
 	if (pace->next_ns >= pace->burst_end_ns)
 		pace->next_ns = next_burst(pace);
@@ -165,7 +166,7 @@ void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double
 		step_poisson(pace);
 	} else if (pace->kind == HS_TRAFFIC_BURSTY) {
 		while (next_burst(pace) < pace->next_ns)
-			enter_burst(pace); // of which no frame was sent: the rate was 0
+			enter_burst(pace); // the rate was 0, so that the burst has sent no frame
 		if (pace->next_ns >= pace->burst_end_ns)
 			pace->next_ns = next_burst(pace);
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the frames of a paced source are due: at a constant rate, in bursts, or as a Poisson
-// process.
+// The times at which the frames of a paced source are due: at a constant rate, in bursts, or as a
+// Poisson process.
 //
-// Constant pacing never drifts: packet n is due at start + floor(n * 1e9 / rate), exactly. The rate
-// is a fraction, the first convergent of its continued fraction that reads as the given double: 0.1
-// is 1/10 and not the nearest multiple of 2^-56, 1.0 / 3 is a third.
-// Bursts are due as a Poisson process, with exponential times from one to the next; one that is due
-// while another runs follows it at once, so that the mean from start to start is the given one as
-// long as it exceeds a burst.
+// Constant pacing never drifts: packet n is due at exactly start + floor(n * 1e9 / rate). The rate
+// is a fraction: the first convergent of its continued fraction that equals the given double. 0.1
+// is 1/10 and not the nearest multiple of 2^-56; 1.0 / 3 is a third.
+// Bursts are due as a Poisson process, with exponential times from one to the next. A burst that is
+// due while another runs follows it at once. The mean from start to start is therefore the given
+// mean, if this mean exceeds a burst.
 // Thread rule: owner.
 #pragma once
 
@@ -21,30 +21,30 @@
 struct hs_stream_pace {
 	enum hs_traffic_kind kind; // bursty, Poisson; any other: constant
 	struct hs_rng rng;
-	int64_t start_ns, stop_ns; // no frame is due before the one, at the other or later
-	uint64_t left;		   // frames, of the limit
-	int64_t next_ns;	   // HS_STREAM_NEVER_NS: none any more, or rate 0
+	int64_t start_ns, stop_ns; // no frame is due before start_ns, or at stop_ns and later
+	uint64_t left;		   // number of frames up to the limit
+	int64_t next_ns;	   // HS_STREAM_NEVER_NS: no more frames, or rate 0
 
-	// Constant, also within a burst: the step is step_ns + step_part / step_parts; `parts`
+	// Constant rate, also within a burst: the step is step_ns + step_part / step_parts; `parts`
 	// carries the fraction.
 	int64_t step_ns;
 	uint64_t step_part, step_parts, parts;
 
 	double poisson_mean; // units of 1/1024 ns
-	int64_t units;	     // fraction of next_ns, in these
+	int64_t units;	     // fraction of next_ns, in these units
 
 	int64_t burst_ns, mean_interval_ns;
-	int64_t burst_due_ns; // of the burst that runs or comes next
+	int64_t burst_due_ns; // time of the present or the next burst
 	int64_t burst_end_ns;
 };
 
-// Times are true ones; stop_ns as well.
+// Times are true time, including stop_ns.
 void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_traffic *traffic,
 		uint64_t seed, int64_t start_ns, int64_t stop_ns);
 
-// The frame that is due was sent.
+// The caller has sent the frame that was due.
 void hs_stream_pace_step(struct hs_stream_pace *pace);
 
-// Pacing begins anew at this time, or at the start if that is later; bursts come when they would
-// have come. 0: nothing until the next change.
+// Restarts pacing at this time, or at the start if that is later. Bursts keep their times. 0: no
+// frame until the next change.
 void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps);

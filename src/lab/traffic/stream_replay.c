@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Where times differ by less than what nanoseconds count: pcapng has seconds of 64 bits.
+// Beyond this, differences of times may not fit 64 bits of nanoseconds. pcapng has 64 bits of
+// seconds.
 #define TIME_MAX_S (INT64_MAX / 1000000000 / 2 - 1)
 
 static bool can_be_sent(const struct pcap_pkthdr *header)
@@ -19,7 +20,7 @@ static bool can_be_sent(const struct pcap_pkthdr *header)
 	       header->ts.tv_usec < 1000000000;
 }
 
-// Reads the next frame that can be sent; false at the end.
+// Reads the next frame that can be sent. Returns false at the end.
 static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replayed *frame,
 		int64_t *captured_ns)
 {
@@ -34,7 +35,7 @@ static bool read_frame(struct hs_stream_replay *replay, struct hs_stream_replaye
 		}
 		memcpy(frame->bytes, bytes, header->len);
 		frame->len = header->len;
-		// Opened with nanosecond precision: tv_usec holds nanoseconds.
+		// The file is open with nanosecond precision, so that tv_usec holds nanoseconds.
 		*captured_ns = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
 		return true;
 	}
@@ -52,7 +53,7 @@ struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay
 	replay->ahead = !replay->ahead;
 	if (!read_frame(replay, &replay->frames[replay->ahead], &captured_ns))
 		return taken;
-	// Captures of several queues are not always in order of time: what is late follows at once.
+	// Captures of several queues are not always in order of time. A late frame follows at once.
 	if (captured_ns - replay->first_ns > replay->offset_ns)
 		replay->offset_ns = captured_ns - replay->first_ns;
 	return taken;
@@ -82,7 +83,7 @@ int hs_stream_replay_init(struct hs_stream_replay *replay, const char *file, str
 	char text[PCAP_ERRBUF_SIZE];
 
 	memset(replay, 0, sizeof(*replay));
-	// Opened here, because libpcap keeps errno to itself.
+	// The file is opened here, because libpcap does not return errno.
 	FILE *from = fopen(file, "rb");
 	if (!from) {
 		int code = errno;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The frames of a capture file, one after the other, read as they are needed. Ethernet only.
+// The frames of a capture file in order, read as needed. Ethernet only.
 //
-// Skipped and counted: frames that the capture cut, and those shorter than an Ethernet header or
-// longer than HS_STREAM_REPLAY_BYTES, and those of a time that no clock has. A file that ends in
-// the middle of a frame ends before it. Thread rule: owner.
+// These frames are skipped and counted: truncated frames, frames shorter than an Ethernet header or
+// longer than HS_STREAM_REPLAY_BYTES, and frames with a time that no clock has. If a file ends
+// within a frame, the frame before it is the last.
+//
+// Thread rule: owner.
 #pragma once
 
 #include "stream_frame.h"
@@ -20,21 +22,22 @@ struct hs_stream_replayed {
 
 struct hs_stream_replay {
 	void *pcap;
-	bool ended;	   // there is no frame ahead any more
-	bool begun;	   // one was taken
+	bool ended;	   // there is no further frame
+	bool begun;	   // a frame was taken
 	int64_t first_ns;  // time of the first frame, as captured
-	int64_t offset_ns; // of the one ahead from the first; never less than of the one before
+	int64_t offset_ns; // time of the frame ahead after first_ns; never less than that of the
+			   // frame before
 	uint64_t skipped;
-	unsigned ahead; // which of the two comes next; the other was taken last
+	unsigned ahead; // which of the two is next; the other was taken last
 	struct hs_stream_replayed frames[2];
 };
 
-// At the first frame. 0, or negative errno with *err without a path: no such file, no capture, not
-// of Ethernet, not one frame.
+// Stands at the first frame. Returns 0, or a negative errno with *err without a path: no such file,
+// no capture, not of Ethernet, or no frame at all.
 int hs_stream_replay_init(struct hs_stream_replay *replay, const char *file, struct hs_error *err);
 void hs_stream_replay_fini(struct hs_stream_replay *replay);
 
-// The frame ahead, valid until the next call. Not when it has ended.
+// Returns the frame ahead. It is valid until the next call. Not after the end.
 struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay);
-// The frame that was taken last; the one ahead where none was.
+// Returns the frame that was taken last, or the frame ahead if none was taken.
 struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay);

@@ -22,7 +22,8 @@ void hs_stream_log_fini(struct hs_stream_log *log)
 
 bool hs_stream_queue_add(struct hs_stream_queue *queue, int64_t at_ns, uint64_t what)
 {
-	// Moved to the front when half of it was taken: each member moves at most once on average.
+	// The members move to the front when half of the array was taken, so that each moves at
+	// most once on average.
 	if (queue->first > queue->end / 2) {
 		memmove(queue->dues, queue->dues + queue->first,
 				(queue->end - queue->first) * sizeof(queue->dues[0]));

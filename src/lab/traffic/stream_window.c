@@ -8,7 +8,7 @@
 #define TIMEOUT_MIN_NS	 INT64_C(200000000)
 #define TIMEOUT_MAX_NS	 INT64_C(60000000000)
 #define FIRST_WINDOW	 10
-#define OVERTAKEN	 3 // by as many: lost, not late
+#define OVERTAKEN	 3 // a segment overtaken by as many later ones is lost
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -78,7 +78,7 @@ void hs_stream_window_fini(struct hs_stream_window *window)
 
 // ---- sender: sending ----
 
-// In the network, as far as the sender knows.
+// Returns the number of segments in the network, as far as the sender knows.
 static uint64_t under_way(const struct hs_stream_window *window)
 {
 	return window->next - window->una - window->n_held - window->n_lost;
@@ -110,7 +110,7 @@ static void arm(struct hs_stream_window *window, int64_t now_ns)
 	window->timeout_at_ns = now_ns + (wait_ns < TIMEOUT_MAX_NS ? wait_ns : TIMEOUT_MAX_NS);
 }
 
-// All that has not arrived is lost.
+// Treats everything that has not arrived as lost.
 static void time_out(struct hs_stream_window *window, int64_t now_ns)
 {
 	// RFC 5681 section 3.1: once for a segment, however often it is lost.
@@ -185,7 +185,7 @@ static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 	if (window->fixed || window->halved)
 		return;
 	if (window->window < window->threshold) {
-		// RFC 3465: an acknowledgement that jumps over a repaired hole is no burst.
+		// RFC 3465: an acknowledgement that covers a repaired hole must not cause a burst.
 		window->window += smaller(acknowledged, 2);
 	} else {
 		window->credit += acknowledged;
@@ -197,7 +197,7 @@ static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 	window->window = smaller(window->window, window->largest);
 }
 
-// Each segment that is passed leaves the counts.
+// Removes each acknowledged segment from the counts.
 static void pass(struct hs_stream_window *window, uint64_t expected)
 {
 	for (; window->una < expected; window->una++) {
@@ -205,7 +205,7 @@ static void pass(struct hs_stream_window *window, uint64_t expected)
 			clear(window, window->held, window->una);
 			window->n_held--;
 		} else if (window->una >= window->hole && window->una < window->edge) {
-			window->n_lost--; // it was only late
+			window->n_lost--; // the segment was only late
 		}
 	}
 	window->hole = larger(window->hole, expected);
@@ -245,7 +245,8 @@ static void hold(struct hs_stream_window *window, uint64_t segment)
 		window->n_lost--;
 }
 
-// Losses of what was sent in recovery wait for its end: one halving for a window of losses.
+// Losses of segments that were sent in recovery wait for the end of recovery, so that a window of
+// losses halves the window once.
 static void find_losses(struct hs_stream_window *window)
 {
 	if (window->high <= window->una + OVERTAKEN)

@@ -20,7 +20,7 @@ void hs_index_map_fini(struct hs_index_map *map)
 	memset(map, 0, sizeof(*map));
 }
 
-// Where the key is, or would go.
+// Returns the slot of the key, or the free slot for it.
 static struct hs_index_map_entry *seek(const struct hs_index_map *map, uint64_t key)
 {
 	uint32_t mask = map->slots - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a number to an index in some array of the caller: open addressing, at most half full, grown
-// by doubling. Small while it holds little, so that each of many flows can have its own.
+// Maps a number to an index in some array of the caller: open addressing, at most half full, grown
+// by doubling. An empty map is small, so that each of many flows can have its own.
 //
 // Thread rule: owner. A zeroed struct is an empty map.
 #pragma once
@@ -17,8 +17,8 @@ struct hs_index_map {
 
 void hs_index_map_fini(struct hs_index_map *map);
 
-// The index, or HS_INDEX_MAP_NONE.
+// Returns the index, or HS_INDEX_MAP_NONE.
 uint32_t hs_index_map_find(const struct hs_index_map *map, uint64_t key);
 
-// The key is not in the map. 0, or -ENOMEM: nothing changed.
+// Adds a key that is not in the map. Returns 0, or -ENOMEM if nothing changed.
 int hs_index_map_add(struct hs_index_map *map, uint64_t key, uint32_t index);

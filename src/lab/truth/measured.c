@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct flow {
-	bool paired;	       // its trips are of use
+	bool paired;	       // its trips are needed
 	uint16_t source, sink; // node ids of its ends
 	struct hs_trip *trips;
 	size_t n_trips, trips_capacity;
@@ -81,7 +81,7 @@ static uint16_t node_of(const struct hs_scenario *scenario, uint32_t host)
 	return scenario->nodes[scenario->hosts[host].at].id;
 }
 
-// The trips of pings alone are of use: they come back.
+// Only the trips of pings are needed, because only pings return.
 static void find_ends(struct hs_measured *measured, const struct hs_scenario *scenario)
 {
 	for (uint32_t i = 0; i < measured->n_flows; i++) {
@@ -165,7 +165,7 @@ static size_t place_of(const struct hs_measured *measured, const struct hs_measu
 	return low;
 }
 
-// Takes the window over where it returns 0.
+// Takes ownership of the window if it returns 0.
 static int keep_window(struct hs_measured *measured, struct hs_measured_window *window)
 {
 	size_t at = place_of(measured, window);
@@ -232,7 +232,7 @@ static bool is_window(const json_t *body)
 	       json_array_size(json_object_get(body, "path")) >= 2;
 }
 
-// A reply has no origin: the sink is the last of the path.
+// A reply of qos_get names no publisher: the sink is the last node of the path.
 static int read_window(json_t *body, struct hs_measured_window **out)
 {
 	const json_t *path = json_object_get(body, "path"),
@@ -305,7 +305,7 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 	const json_t *sink = json_object_get(json_object_get(body, "sink"), "ts_ns");
 	if (!json_is_integer(sink))
 		return -EINVAL;
-	if (!source) // it was not stamped there
+	if (!source) // the source wrote no stamp
 		return 0;
 	if (!HS_LAB_ROOM(flow->trips, flow->trips_capacity, flow->n_trips + 1))
 		return -ENOMEM;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of a flow at a node it came by.
+// Counts of a flow at a node that it passed.
 struct hs_truth_counts {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 	uint32_t life;
@@ -22,14 +22,14 @@ struct hs_truth_kept {
 	size_t first_stop; // in the flow's stops
 };
 
-// What was known at the sink, from one arrival to the next.
+// The state at the sink, from one arrival to the next.
 struct hs_truth_state {
 	uint64_t number;
 	uint64_t sink_rx_packets, sink_rx_bytes;
 	uint32_t n_stops;
 };
 
-// The state at all boundaries from the one behind the edge before up to last_shown_ns.
+// The state at all boundaries from the one after the previous edge up to last_shown_ns.
 struct hs_truth_kept_edge {
 	int64_t last_shown_ns;
 	struct hs_truth_state state;
@@ -100,7 +100,7 @@ void hs_truth_destroy(struct hs_truth *truth)
 
 // ---- growing ----
 
-// Is there room for n more?
+// Returns whether there is room for n more.
 #define RESERVE(flow, array, n)                                                                    \
 	HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + (n))
 
@@ -141,7 +141,7 @@ static struct hs_truth_hop *hop_between(
 	return &flow->hops[flow->n_hops++];
 }
 
-// Where in the flow's stops they are from now on, or SIZE_MAX.
+// Returns the index of their first stop in the flow's stops, or SIZE_MAX.
 static size_t keep_stops(struct hs_truth *truth, struct hs_truth_flow *flow,
 		const struct hs_truth_stop *stops, uint32_t n)
 {
@@ -271,15 +271,15 @@ void hs_truth_restart(struct hs_truth *truth, uint32_t node)
 
 // ---- the sink ----
 
-// The first end of a window that is not before this time.
+// Returns the first end of a window that is not before this time.
 static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
 {
 	int64_t n = shown_ns / truth->window_ns + (shown_ns % truth->window_ns > 0);
 	return n * truth->window_ns;
 }
 
-// Keeps the state as it was at the boundaries that this arrival is the first beyond. Where a clock
-// went back, ends that it had passed before stay as they were.
+// Keeps the state for the boundaries that this arrival is the first to pass. If a clock went back,
+// ends that it had passed before keep their state.
 static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow,
 		const struct hs_truth_stop *stop)
 {
