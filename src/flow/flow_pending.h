@@ -3,11 +3,11 @@
 // request (options 0x32) or returning reports (0x33), as complete option bytes.
 //
 // Pending options are taken at most once. Control fills empty pending options and makes them ready.
-// The worker that wins the exchange inserts it and records the time. Control reads the time and may
-// fill the pending options again. A rule has pending options for its request and further pending
-// options for reports, so that a burst of packets takes several. While pending options are ready,
-// the rule's config word has HS_FLOW_PENDING in its mode, and the flow's packets take the general
-// path (hs_flow_due). Without pending options, packets pay nothing.
+// The worker that wins the exchange inserts them and records the time. Control reads the time and
+// may fill them again. A rule has pending options for its request, and loads: further pending
+// options for reports, so that a burst of packets takes several. While any of them are ready, the
+// rule's config word has HS_FLOW_PENDING in its mode, and the flow's packets take the general path
+// (hs_flow_due). Without pending options, packets pay nothing.
 //
 // Source: 000_616928c59136b059.txt sections III-B1 and III-D; docs/architecture.md. Thread rule:
 // each field as stated; freed after a grace period, with its slot.
@@ -19,13 +19,13 @@
 #include <stdint.h>
 
 #define HS_FLOW_PENDING_BYTES 2040 // of options: a Hop-by-Hop header has room for no more
-#define HS_FLOW_LOADS	      64   // number of pending options of reports; of these,
+#define HS_FLOW_LOADS	      64   // pending options of a rule for reports; of these,
 #define HS_FLOW_LOADS_WIDE    8	   // the last ones take reports of any length
 #define HS_FLOW_LOAD_BYTES    640  // and the others this many bytes of options
 
 enum hs_flow_pending_state {
 	HS_PENDING_EMPTY, // belongs to control
-	HS_PENDING_READY, // belongs to whichever worker has a packet for it
+	HS_PENDING_READY, // belongs to any worker that has a packet for them
 	HS_PENDING_TAKEN, // belongs to that worker
 	HS_PENDING_SENT,  // belongs to control again
 };
@@ -34,25 +34,26 @@ struct hs_flow_fields;
 
 struct hs_flow_pending {
 	_Atomic uint32_t state;	  // enum hs_flow_pending_state; acquire and release
-	_Atomic uint32_t refused; // packets without room for it since it was made ready
-	_Atomic int64_t sent_ns;  // receive time of the packet that took it
+	_Atomic uint32_t refused; // packets without room for them since they were made ready
+	_Atomic int64_t sent_ns;  // receive time of the packet that took them
 	_Atomic uint32_t serial;  // the lowest of those that are ready goes first
 	// Control sets this: no telemetry of the rule before these pending options are sent.
 	_Atomic bool holds_telemetry;
 	bool stands;	  // true from publishing to clearing; control's
-	uint16_t n_stand; // in the request's pending: number of the rule's ready pending options;
+	uint16_t n_stand; // only the request's: number of the rule's ready pending options;
 			  // control's
 	uint16_t n_bytes; // of options, each with type and length
 	uint32_t ns_id;	  // namespace of the owner; control's
-	struct hs_flow_fields *_Atomic fields; // request's: rule's own; NULL: the node's
-	struct hs_flow_loads *of; // the loads that it belongs to; NULL: it is the request's pending
-	struct hs_flow_loads *_Atomic loads; // in the request's pending; NULL: not needed yet
+	struct hs_flow_fields
+			*_Atomic fields; // only the request's: the rule's own; NULL: the node's
+	struct hs_flow_loads *of; // the loads that these belong to; NULL: these are the request's
+	struct hs_flow_loads *_Atomic loads; // only the request's; NULL: not needed yet
 	uint8_t bytes[];		     // HS_FLOW_PENDING_BYTES; fewer for most loads
 };
 
-// Offers of reports, created one by one as needed.
+// The loads of a rule. Each is created when it is first needed.
 struct hs_flow_loads {
-	_Atomic int32_t n_ready; // approximate; at 0 or less nobody searches
+	_Atomic int32_t n_ready; // approximate; at 0 or less, no worker searches
 	struct hs_flow_pending *_Atomic list[HS_FLOW_LOADS];
 };
 

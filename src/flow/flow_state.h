@@ -50,8 +50,8 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 }
 
 // The part of a live rule that may change, in one word, so that a worker never sees half a change:
-// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 pending
-// options is ready (flow_pending.h), 56 to 63 flags.
+// bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 whether
+// pending options are ready (flow_pending.h), 56 to 63 flags.
 #define HS_FLOW_CONFIG_MODE_SHIFT  48
 #define HS_FLOW_CONFIG_FLAGS_SHIFT 56
 #define HS_FLOW_CONFIG_SETTING	   ((UINT64_C(1) << 48) - 1)

@@ -87,12 +87,12 @@ bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);
 // ---- pending options and reverse entries ----
 
 // Returns the pending options for the next packet of a rule's or reverse entry's flow. The first
-// call creates it empty; it is freed with the slot. Returns NULL if memory is out.
+// call creates them empty; they are freed with the slot. Returns NULL if memory is out.
 struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *table, uint32_t slot);
 // Does the same for reports; i is below HS_FLOW_LOADS.
 struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
-// Sets whether workers look at the pending options. A rule with in_band starts with true: it waits
-// for its pending, and its telemetry waits with it.
+// Sets whether workers look at the pending options. A rule with in_band starts with true: its
+// telemetry waits until its request is ready and sent.
 void hs_flow_table_pending_set(struct hs_flow_table *table, uint32_t slot, bool offered);
 
 // Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One reverse entry

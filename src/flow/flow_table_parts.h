@@ -35,7 +35,7 @@ struct hs_flow_entry {
 	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
 					 // behind them its reverse entry
 	uint8_t state;			 // enum entry_state
-	bool offered;			 // workers look at the slot's pending
+	bool offered;			 // workers look at the slot's pending options
 };
 
 struct hs_flow_table {

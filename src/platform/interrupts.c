@@ -25,7 +25,7 @@ static struct {
 	int epoll_fd; // the thread's own epoll descriptor while it is held
 	bool held;
 	sem_t has_come, may_go;
-} leash = {.call_fd = -1, .epoll_fd = -1};
+} hold = {.call_fd = -1, .epoll_fd = -1};
 
 static void wait_for(sem_t *semaphore)
 {
@@ -39,17 +39,17 @@ static void be_held(void *context)
 	uint64_t calls;
 
 	(void)context;
-	if (read(leash.call_fd, &calls, sizeof(calls)) < 0)
+	if (read(hold.call_fd, &calls, sizeof(calls)) < 0)
 		return;
-	sem_post(&leash.has_come);
-	wait_for(&leash.may_go);
+	sem_post(&hold.has_come);
+	wait_for(&hold.may_go);
 }
 
 static int call(void)
 {
 	uint64_t one = 1;
 
-	return write(leash.call_fd, &one, sizeof(one)) < 0 ? -errno : 0;
+	return write(hold.call_fd, &one, sizeof(one)) < 0 ? -errno : 0;
 }
 
 // ---- what waits for the thread ----
@@ -65,7 +65,7 @@ static bool watches_call_fd(const char *epoll_fd)
 	if (!info)
 		return false;
 	while (!found && fgets(line, sizeof(line), info))
-		found = sscanf(line, "tfd: %d", &fd) == 1 && fd == leash.call_fd;
+		found = sscanf(line, "tfd: %d", &fd) == 1 && fd == hold.call_fd;
 	fclose(info);
 	return found;
 }
@@ -90,19 +90,19 @@ static int find_epoll_fd(void)
 	return found;
 }
 
-// ---- the leash ----
+// ---- holding the thread ----
 
-static int make_leash(void)
+static int make_hold(void)
 {
-	leash.call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	leash.handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	if (leash.call_fd < 0 || !leash.handle)
+	hold.call_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	hold.handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	if (hold.call_fd < 0 || !hold.handle)
 		return -ENOMEM;
-	sem_init(&leash.has_come, 0, 0);
-	sem_init(&leash.may_go, 0, 0);
-	rte_intr_type_set(leash.handle, RTE_INTR_HANDLE_EXT);
-	rte_intr_fd_set(leash.handle, leash.call_fd);
-	return rte_intr_callback_register(leash.handle, be_held, NULL);
+	sem_init(&hold.has_come, 0, 0);
+	sem_init(&hold.may_go, 0, 0);
+	rte_intr_type_set(hold.handle, RTE_INTR_HANDLE_EXT);
+	rte_intr_fd_set(hold.handle, hold.call_fd);
+	return rte_intr_callback_register(hold.handle, be_held, NULL);
 }
 
 int hs_interrupts_hold(void)
@@ -110,38 +110,38 @@ int hs_interrupts_hold(void)
 	struct timespec limit;
 	int ret = 0;
 
-	if (leash.held)
+	if (hold.held)
 		return 0;
-	if (leash.call_fd < 0)
-		ret = make_leash();
+	if (hold.call_fd < 0)
+		ret = make_hold();
 	if (ret == 0)
 		ret = call();
 	if (ret < 0)
 		return ret;
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += HOLD_LIMIT_S;
-	while ((ret = sem_timedwait(&leash.has_come, &limit)) < 0 && errno == EINTR)
+	while ((ret = sem_timedwait(&hold.has_come, &limit)) < 0 && errno == EINTR)
 		;
 	if (ret < 0)
 		return -ETIMEDOUT;
-	leash.held = true;
-	leash.epoll_fd = find_epoll_fd();
+	hold.held = true;
+	hold.epoll_fd = find_epoll_fd();
 	return 0;
 }
 
 int hs_interrupts_fd(void)
 {
-	return leash.epoll_fd;
+	return hold.epoll_fd;
 }
 
 void hs_interrupts_pass(void)
 {
-	if (!leash.held)
+	if (!hold.held)
 		return;
-	// The thread is called back before it is released: it handles what was ready before, then
-	// this call.
+	// The thread is called before it is released. It first handles what was ready before, and
+	// then comes for this call.
 	call();
-	sem_post(&leash.may_go);
-	wait_for(&leash.has_come);
-	leash.epoll_fd = find_epoll_fd();
+	sem_post(&hold.may_go);
+	wait_for(&hold.has_come);
+	hold.epoll_fd = find_epoll_fd();
 }
