@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One input of a fuzzer; libFuzzer calls it, and so does replay.c.
+// Runs one input of a fuzzer. Called by libFuzzer and by replay.c.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// A property that does not hold is a finding in release builds too.
+// A property that does not hold is a finding, also in release builds.
 #define HOLDS(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A message of any bytes gets a JSON reply, and one that is refused has run nothing. The node has
-// two ports, a neighbour, a route via it and room for two more.
+// A message of any bytes gets a JSON reply, and a refused message has run nothing. The node has two
+// ports, a neighbour, a route via it, and room for two more routes.
 #include "fuzz.h"
 
 #include "fake_backend.h"
@@ -57,11 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (error) {
 		const char *code = json_string_value(json_object_get(error, "code"));
 		HOLDS(code && *code);
-		// A list that asks only may be cut short by what its answers cost.
+		// A list of questions may be refused after some of them ran, because of the cost of
+		// its answers.
 		HOLDS(fake.runs == 0 || strcmp(code, "too_large") == 0);
 		HOLDS(fake.generation == 41);
 	}
-	// All is played on a copy; the backend alone may change its own.
+	// The check works on a copy. Only the backend may change its own data.
 	size_t changes;
 	hs_route_book_changes(book, &changes);
 	HOLDS(changes == 0 && hs_route_book_count(book) == 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node's configuration of any bytes is refused with a code, a message and nothing left behind, or
-// is whole: every index in it points at something, and what is printed of it is the same
-// configuration again.
+// A node's configuration of any bytes is either refused with a code and a message, with nothing
+// left behind, or complete: every index in it is valid, and its printed form is the same
+// configuration.
 #include "fuzz.h"
 
 #include "config.h"

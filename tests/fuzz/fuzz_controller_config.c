@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A controller's configuration of any bytes is refused with a code, a message and nothing left
-// behind, or is whole: every path is of nodes that are there, and what is printed of it is the same
-// configuration again.
+// A controller's configuration of any bytes is either refused with a code and a message, with
+// nothing left behind, or complete: every path has existing nodes, and its printed form is the same
+// configuration.
 #include "fuzz.h"
 
 #include "controller_config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An input of a fuzzer as a file, for what reads files by their name.
+// An input of a fuzzer as a file, for code that reads files by name.
 #pragma once
 
 #include "fuzz.h"
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A file of mode 0600 in memory that holds the bytes; its name is put into `name`. Close the
-// descriptor that is returned.
+// Creates a file of mode 0600 in memory that holds the bytes, and puts its name into `name`. Close
+// the returned descriptor.
 static inline int fuzz_file(const uint8_t *data, size_t size, char name[64])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any frame that our nodes would change: what they insert never shows after strip. The first eight
+// For any frame that nodes would change: strip removes everything that they insert. The first eight
 // bytes of the input choose what is inserted.
 #include "fuzz.h"
 
@@ -21,7 +21,7 @@ struct choice {
 	uint8_t option;
 	uint8_t option_len;
 	uint8_t flags; // 1 aligned, 2 source, 4 option before the hops, 8 option behind them, 16 a
-		       // block that is taken out again
+		       // block that is removed again
 };
 
 static struct frame frame_of(const uint8_t *bytes, size_t len)
@@ -138,7 +138,7 @@ static void add_option(struct frame *frame, const struct choice *choice)
 {
 	uint8_t data[255];
 	struct hs_packet packet;
-	memset(data, HS_OPT_TRACE, sizeof(data)); // looks like options, must not be read as such
+	memset(data, HS_OPT_TRACE, sizeof(data)); // looks like options, but is data
 	uint8_t type = choice->option & 1 ? HS_OPT_REQUEST : HS_OPT_REPORT;
 	parse(frame, &packet);
 	size_t growth = hs_flexint_option_growth(&packet, choice->option_len);
@@ -156,7 +156,7 @@ static void add_option(struct frame *frame, const struct choice *choice)
 	HOLDS(len == choice->option_len && !memcmp(found, data, len));
 }
 
-// Ready options behind all that is there come out again without a trace.
+// A block of options behind everything else is removed without a trace.
 static void add_and_take_block(struct frame *frame, const struct choice *choice)
 {
 	uint8_t type = choice->option & 1 ? HS_OPT_REQUEST : HS_OPT_REPORT;
@@ -201,7 +201,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	struct hs_packet packet;
 	parse(&frame, &packet);
-	// A chain that is one header too long may become sound by losing one; nodes leave it alone.
+	// A chain with one header too many may become well-formed by losing one. Nodes leave it
+	// unchanged.
 	if (!(packet.flags & HS_PACKET_MALFORMED)) {
 		if (choice.flags & 2)
 			add_source(&frame, &choice);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of any bytes is a key, whole, or is refused with a code, a message and no secret left in
-// memory that the caller has.
+// A file of any bytes is either a complete key or refused with a code and a message. A refused file
+// leaves no secret in the caller's memory.
 #include "fuzz_file.h"
 
 #include "bus_key_file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any frame: parsed within its bytes, told the same from its first segment, and without telemetry
-// after strip. The first byte of the input says where the first segment ends.
+// Any frame is parsed within its bytes, with the same result from its first segment, and has no
+// telemetry after strip. The first byte of the input says where the first segment ends.
 #include "fuzz.h"
 
 #include "flexint.h"
@@ -68,7 +68,8 @@ static void options_are_within(const uint8_t *frame, const struct hs_packet *pac
 	}
 }
 
-// The next option that is neither padding nor of `type`, from offset *at of a header of `bytes`.
+// Finds the next option that is neither padding nor of `type`, from offset *at of a header of
+// `bytes`.
 static const uint8_t *next_other(
 		const uint8_t *hbh, size_t bytes, uint8_t type, size_t *at, size_t *len)
 {
@@ -82,7 +83,7 @@ static const uint8_t *next_other(
 	return NULL;
 }
 
-// What is left when one type is taken out: all others, in order, where they were modulo eight.
+// After one type is removed, all other options are left, in order and at their offset modulo eight.
 static void takes_one_type(
 		const uint8_t *frame, size_t len, const struct hs_packet *packet, uint8_t type)
 {
@@ -132,7 +133,7 @@ static void strips(uint8_t *frame, size_t len, const struct hs_packet *packet)
 	hs_flexint_parse(frame + taken, len - taken, len - taken, &after);
 	HOLDS(!(after.flags & HS_PACKET_ANY_TELEMETRY) && !after.telemetry_bytes);
 	HOLDS(hs_packet_counted_bytes(&after) == hs_packet_counted_bytes(packet));
-	// A chain of nine headers may become one of eight, and Hop-by-Hop twice once.
+	// A chain of nine headers may become one of eight, and two Hop-by-Hop headers one.
 	if (packet->flags & HS_PACKET_MALFORMED)
 		return;
 	HOLDS((after.flags & l4) == (packet->flags & l4) && !(after.flags & HS_PACKET_MALFORMED));
@@ -160,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			takes_one_type(frame, len, &packet, HS_OPT_REQUEST);
 			takes_one_type(frame, len, &packet, HS_OPT_REPORT);
 		}
-		// Options that cannot be walked stay: what they are is not known.
+		// Options that cannot be walked stay, because their content is unknown.
 		bool walked = !(packet.flags & HS_PACKET_MALFORMED) || packet.telemetry_bytes;
 		if (walked)
 			strips(frame, len, &packet);

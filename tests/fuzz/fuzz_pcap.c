@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A capture file of any bytes is refused with a code and a message, or read to its end: each frame
-// has a length that can be sent, and times do not go back.
+// A capture file of any bytes is either refused with a code and a message or read to its end. Each
+// frame has a length that can be sent, and times do not go back.
 #include "fuzz_file.h"
 
 #include "stream_replay.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever is read as a report is written and read again the same, and what workers see of it is
-// its namespace or nothing.
+// A report that was read is written and read again with the same result. Workers see its namespace
+// or nothing.
 #include "fuzz.h"
 
 #include "report_cbor.h"
 
-#define ROOM 4096 // more than eight options carry: a peer may send 61 hops of all fields
+#define ROOM 4096 // more than eight options: a peer may send 61 hops of all fields
 
 static void assert_same_e2e(const struct hs_e2e *a, const struct hs_e2e *b)
 {

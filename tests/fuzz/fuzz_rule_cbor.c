@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever is read as an in-band request is a rule that is written and read again the same.
+// An in-band request that was read is a rule, which is written and read again with the same result.
 #include "fuzz.h"
 
 #include "rule_auth.h"
@@ -19,7 +19,7 @@ static void assert_same(const struct hs_rule *a, const struct hs_rule *b)
 	HOLDS(a->piggyback_report == b->piggyback_report);
 }
 
-// What is signed with our key is verified, and no longer once a bit of it changed.
+// A request signed with our key is valid, and no longer valid after a bit changed.
 static void assert_signed(uint8_t *bytes, size_t len, size_t size)
 {
 	static const struct hs_rule_key key = {{1, 2, 3}};
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hs_rule rule, again;
 	struct hs_error err = {0};
-	// Canonical, a request can be longer than it came, and than an option is.
+	// In canonical form, a request can be longer than it arrived, and longer than an option.
 	uint8_t bytes[HS_RULE_CBOR_BYTES + 64];
 	static const struct hs_rule_key key = {{0}};
 	uint64_t counter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scenario of any bytes is refused with a code, a message and nothing left behind, or is whole:
-// every index in it points at something.
+// A scenario of any bytes is either refused with a code and a message, with nothing left behind, or
+// complete: every index in it is valid.
 #include "fuzz.h"
 
 #include "scenario.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A state file of any bytes, as it is or with checksums put right: its lines go through the API's
-// validator, what is damaged is set aside, and afterwards the file takes a change and gives it
-// back.
+// A state file of any bytes, unchanged or with corrected checksums. Its lines go through the API's
+// validator, and damage sets the file aside. Afterwards the file accepts a change and returns it.
 #include "fuzz.h"
 
 #include "api.h"
@@ -49,7 +48,7 @@ static void make_folder(void)
 	atexit(remove_folder);
 }
 
-// Each line with the checksum that it should have.
+// Writes each line with its correct checksum.
 static void write_lines(FILE *to, const char *text, size_t size)
 {
 	fputs(HEADING, to);
@@ -92,7 +91,7 @@ static int replay(void *context, json_t *change)
 	return rc;
 }
 
-// Opens it; returns how many lines it had.
+// Opens the file. Returns how many lines it had.
 static unsigned open_state(struct hs_state **state, struct hs_state_load *load)
 {
 	const struct hs_state_config config = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fuzz target without libFuzzer: runs it over the files of the folders and files named, so that
-// every compiler's tests see what fuzzing once found.
+// Runs a fuzz target without libFuzzer on the named files and the files of named folders, so that
+// the tests of every compiler see what fuzzing once found.
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ static bool replay_file(const char *path, size_t size)
 	FILE *file = fopen(path, "rb");
 	if (!file)
 		return false;
-	uint8_t *bytes = malloc(size ? size : 1); // its exact size, for the sanitizer
+	uint8_t *bytes = malloc(size ? size : 1); // the exact size, for the sanitizer
 	bool whole = bytes && fread(bytes, 1, size, file) == size;
 	fclose(file);
 	if (whole) {

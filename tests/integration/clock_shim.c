@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A system's clock of a test's own, preloaded into a node: the machine's, moved by what a file says
-// (struct shown, mapped). The machine's clock is only read.
+// A system clock for tests, preloaded into a node. It is the machine's clock moved by the offset in
+// a mapped file (struct shown). The machine's clock is only read.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ports joined by a wire, for test_platform.py: whatever comes in on one goes out on the other.
-// Says what happens as lines of JSON on stdout, takes commands on stdin: "stats", "close N",
-// "quit".
+// Two ports joined by a wire, for test_platform.py: packets that one port receives leave at the
+// other. The program reports events as lines of JSON on stdout and takes commands on stdin:
+// "stats", "close N", "quit".
 //
 //   test_platform_patch MBUFS MTU WORKERS PORT PORT    PORT: iface[:driver[:queues]] or a devargs
 //   string
@@ -110,7 +110,7 @@ static int run(void *arg)
 	return 0;
 }
 
-// Until every worker has begun a new round, or sleeps.
+// Waits until every worker has begun a new round, or sleeps.
 static void synchronise(void)
 {
 	for (unsigned i = 0; i < n_workers; i++) {
@@ -169,7 +169,7 @@ static void print_stats(void)
 	for (unsigned i = 0; i < n_workers; i++) {
 		struct worker *w = &workers[i];
 
-		hs_idle_wake(w->idle); // so that cpu_ns is of now
+		hs_idle_wake(w->idle); // so that cpu_ns is up to date
 		printf("%s{\"cpu_ns\": %lu, \"rounds\": %lu, \"sleeps\": %lu, \"received\": %lu, "
 		       "\"refused\": %lu}",
 				i ? ", " : "", w->cpu_ns, w->rounds, w->sleeps, w->received,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run of the lab from a scenario in a string, with all that it published.
+// Runs a scenario in a string, and keeps everything that it published.
 #pragma once
 
 #include "lab.h"
@@ -27,7 +27,7 @@
 #define RULE                                                                                       \
 	"'requests':[{'node':'*','traffic':'*','int_request':{'mode':'count','mode_setting':%d}}]"
 
-// Nodes a, b, ... in a row and an end node at each side.
+// Nodes a, b, ... in a row, with an end node at each side.
 #define TWO   "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'}]"
 #define THREE "'nodes':[{'id':1,'name':'a'},{'id':2,'name':'b'},{'id':3,'name':'c'}]"
 #define SIX                                                                                        \
@@ -46,15 +46,15 @@ struct lab_run {
 	const struct hs_run *run;
 	struct hs_error err;
 	int rc;
-	char *text; // topics and messages, a line each
+	char *text; // topics and messages, one in each line
 	size_t text_bytes;
 	FILE *published;
-	uint64_t reports; // of them
+	uint64_t reports; // number of reports among them
 	char *csv;
 	size_t csv_bytes;
 	uint64_t windows_before_stop; // 0: never
 	volatile sig_atomic_t stop;
-	uint32_t rules; // in place of the scenario's; 0: as it says
+	uint32_t rules; // overrides the scenario's number; 0: no change
 };
 
 static inline void lab_run_publish(
@@ -64,7 +64,7 @@ static inline void lab_run_publish(
 
 	(void)now_ns;
 	if (strcmp(topic, "run") == 0)
-		return; // no node published it
+		return; // no node published this
 	fprintf(r->published, "%s %s\n", topic, json);
 	r->reports += strncmp(topic, "report.", 7) == 0;
 	if (r->windows_before_stop && strncmp(topic, "qos.", 4) == 0 &&
@@ -77,7 +77,8 @@ static inline void lab_run_text(
 {
 	if (hs_scenario_parse(scenario, strlen(scenario), ".", NULL, &r->scenario, &r->err) < 0)
 		fail_msg("%s: %s", r->err.path, r->err.message);
-	// Of tests that fail before they tidy up, some more than one fits into memory.
+	// Tests that fail before they clean up leave their memory. With this limit, several of them
+	// fit.
 	if (r->scenario.mbufs > LAB_RUN_MBUFS)
 		r->scenario.mbufs = LAB_RUN_MBUFS;
 	if (r->rules)
@@ -96,7 +97,7 @@ static inline void lab_run_text(
 	fflush(r->published);
 }
 
-// The scenario with ' for ". What is set in `r` before holds.
+// The scenario has ' in place of ". Values set in `r` before are used.
 __attribute__((format(printf, 3, 4))) static inline void lab_run_with(
 		struct lab_run *r, struct hs_lab_config config, const char *format, ...)
 {
@@ -141,7 +142,7 @@ static inline struct hs_stream_counters traffic_of(const struct lab_run *r, unsi
 	return counters;
 }
 
-// One of the numbers of a delay.
+// Returns one of the numbers of a delay.
 static inline int64_t delay_of(
 		const struct hs_measured_window *window, uint32_t hop, const char *which)
 {
@@ -173,7 +174,7 @@ static inline unsigned count_of(const char *text, const char *word)
 	return n;
 }
 
-// DPDK's environment with room for this scenario, the largest of a test.
+// Starts DPDK's environment with room for this scenario, which is a test's largest.
 static inline void lab_start_eal(const char *scenario)
 {
 	struct hs_scenario room;

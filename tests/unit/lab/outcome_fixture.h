@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small run by hand: src -(10 ms)- sw1 -(20 ms)- dst, ten packets of 562 bytes a second for four
-// seconds, every fifth with telemetry. Packet 13 is lost on the first link, 17 and 22 on the
+// A small run, made by hand: src -(10 ms)- sw1 -(20 ms)- dst, ten packets of 562 bytes a second for
+// four seconds, every fifth with telemetry. Packet 13 is lost on the first link, 17 and 22 on the
 // second.
 #pragma once
 
@@ -31,12 +31,12 @@ struct fixture {
 	struct hs_node_counts node_counts[8];
 	struct hs_run run;
 	json_t *result;
-	int64_t sink_ahead_ns; // of the clock of dst
+	int64_t sink_ahead_ns; // of dst's clock
 	uint32_t telemetry_bytes;
 };
 
-// What dst publishes of the window that ends `end` seconds after the start, whose span runs from
-// packet a to packet b. Exact but for what is added.
+// The window that dst publishes: it ends `end` seconds after the start, and its span runs from
+// packet a to packet b. Its numbers are exact, except for what is added.
 struct told {
 	int end, a, b;
 	int reports;
@@ -49,55 +49,56 @@ struct told {
 
 void fixture_init(struct fixture *f);
 void fixture_fini(struct fixture *f);
-// The same for cmocka: *state is a fixture of its own for each test.
+// The same for cmocka: *state is a separate fixture for each test.
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
-// Makes what fixture_init did not: the truth of all packets.
+// Makes the truth of all packets, which fixture_init does not.
 void fixture_send(struct fixture *f);
-// One packet: sent by src and by sw1, received by dst. In the order of time.
+// Sends one packet: by src and by sw1, received by dst. Call these in order of time.
 void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
 		struct hs_packet_truth *packet_truth);
 void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
 void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns);
-// All of it at the usual times; lost_on 0: it arrives.
+// Does all of this at the usual times. lost_on 0: the packet arrives.
 void fixture_packet(struct fixture *f, uint64_t number, int lost_on);
 void fixture_tell(struct fixture *f, struct told told);
-// The message that tells it (a new reference), to be changed; publish takes it over.
+// Returns the message of a window as a new reference, for changes. publish takes it over.
 json_t *fixture_window(const struct fixture *f, struct told told);
 void fixture_publish(struct fixture *f, json_t *window);
-// What dst says of the whole run, when asked.
+// Publishes the answer of dst about the whole run.
 void fixture_tell_run(struct fixture *f, struct told told);
-// The windows (1, 2] and (2, 3], exactly.
+// Publishes the windows (1, 2] and (2, 3], exactly.
 void fixture_tell_all(struct fixture *f);
 void fixture_compute(struct fixture *f);
 
-// What the result has of a row (0, 1: hops, 2: end to end) over its whole windows; NAN: nothing.
+// The means that the result has of a row (0, 1: hops, 2: end to end) over its complete windows;
+// NAN: none.
 struct fixture_mean {
 	int n, n_truth, n_configured; // windows
 	double measured, truth, configured, mae_truth, mae_configured, max_error, mean_error;
 };
 struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind);
-// The same in one window.
+// Returns the numbers of one window.
 struct fixture_point {
 	double measured, truth, configured;
 };
 struct fixture_point fixture_point(
 		const struct fixture *f, size_t row, size_t window, enum hs_lab_metric_kind kind);
-// A member of an element of one of the result's lists.
+// Returns a member of an element of one of the result's lists.
 const json_t *fixture_at(const struct fixture *f, const char *list, size_t index, const char *key);
 json_int_t fixture_integer(
 		const struct fixture *f, const char *list, size_t index, const char *key);
 const char *fixture_text(const struct fixture *f, const char *list, size_t index, const char *key);
 
-// The result with one expectation alone, and what became of it.
+// Computes the result with only this expectation, and returns how it was judged.
 struct fixture_verdict {
 	double value;
 	bool met;
-	const char *reason; // valid until the next
+	const char *reason; // valid until the next call
 };
 struct fixture_verdict fixture_judge(struct fixture *f, struct hs_scenario_expect expect);
 
-// NAN is near nothing, where cmocka's assert_float_equal lets it pass.
+// NAN is near nothing. cmocka's assert_float_equal accepts it.
 static inline void assert_near(double value, double expected, double tolerance)
 {
 	if (!(fabs(value - expected) <= tolerance))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scenarios for tests: texts with single quotes for double ones.
+// Scenarios for tests. The texts have single quotes in place of double quotes.
 #pragma once
 
 #include "scenario.h"
@@ -18,7 +18,7 @@
 
 #define S INT64_C(1000000000)
 
-// Every key, and three nodes so that there is more than one of each.
+// A scenario with every key, and with several items in each list.
 static const char full[] =
 		"{'name': 'full', 'source': 'a table', 'description': 'all keys',"
 		" 'seed': 7, 'duration_s': 12.5, 'window': '10s', 'forwarding': 'shortest_path',"

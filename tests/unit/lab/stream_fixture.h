@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One stream of a scenario with two hosts, for the tests of streams. frames.json was made with
-// these addresses.
+// One stream of a scenario with two hosts. frames.json was made with these addresses.
 #pragma once
 
 #include "stream.h"
@@ -32,7 +31,7 @@ struct stream_fixture {
 	struct hs_error err;
 };
 
-// A constant stream of an hour; a test changes what it is about and then opens it.
+// A constant stream of an hour. A test changes its subject and then opens the stream.
 static inline void stream_prepare(struct stream_fixture *fixture)
 {
 	static const uint8_t addresses[2][16] = {
@@ -69,7 +68,8 @@ static inline void stream_open(struct stream_fixture *fixture, uint64_t seed)
 			0);
 }
 
-// The next frame, at its time; false where there is none any more. *at_ns is from the start.
+// Takes the next frame at its time. Returns false if there are no more. *at_ns counts from the
+// start.
 static inline bool stream_next(
 		struct stream_fixture *fixture, int64_t *at_ns, struct hs_stream_frame *frame)
 {

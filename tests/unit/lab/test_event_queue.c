@@ -44,7 +44,7 @@ static void an_event_comes_out_as_it_went_in(void **state)
 	hs_event_queue_fini(&queue);
 }
 
-// Many of few times, pushed and popped in turns.
+// Many events of few times, pushed and popped alternately.
 static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_pushed(void **state)
 {
 	struct hs_event_queue queue;

@@ -15,7 +15,7 @@ static void an_empty_map_has_nothing(void **state)
 	hs_index_map_fini(&map);
 }
 
-// Close together, far apart, and different in their upper halves only.
+// Keys close together, far apart, and different only in their upper halves.
 static uint64_t key_of(uint32_t i)
 {
 	static const uint64_t steps[] = {1, UINT64_C(0x9e3779b97f4a7c15), UINT64_C(1) << 32};

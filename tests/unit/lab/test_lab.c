@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run of the lab goes: events, requests, limits, the wall clock, and the same again.
+// The course of a run: events, requests, limits, the wall clock, and repetition.
 #include "lab_fixture.h"
 
 #include <time.h>
@@ -24,14 +24,14 @@ static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 			"{'ns_id':1,'mode':'count','mode_setting':1}}}]," RULE "}",
 			50);
 	assert_ran(&r);
-	// 101 to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing begins anew five times, each half a
-	// gap early.
+	// 101 packets to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing restarts five times, each
+	// time half a gap early.
 	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 100 + 4 * 11 + 58);
 	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
 	assert_int_equal(delay_of(run, run->n_hops, "min"), 1000000);
 	assert_int_equal(delay_of(run, run->n_hops, "max"), 2000000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
-	// Each of the last second's carries telemetry, before them each fiftieth.
+	// Each packet of the last second carries telemetry, and each fiftieth before.
 	size_t n = hs_truth_reports(r.run->truth, 0);
 	assert_in_range(n, 102 + 1201 / 50, 102 + 1201 / 50 + 1);
 	lab_run_ends(&r);
@@ -54,7 +54,7 @@ static void a_request_that_a_node_refuses_is_named(void **state)
 	assert_string_equal(r.err.code, "table_full");
 	lab_run_ends(&r);
 
-	// By its place in the file, though the first is two.
+	// The error names the place in the file, although the first entry makes two requests.
 	r = (struct lab_run){.rules = 2};
 	lab_run(&r, "{'name':'refused','duration_s':1,'forwarding':'patch'," TWO
 		    ",'links':[{'from':'a','to':'b'}],'traffic':[{'name':'t','from':'a','to':'b',"
@@ -147,7 +147,8 @@ static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 	assert_int_equal(r.rc, -EINTR);
 	assert_true(r.run->partial);
 	assert_true(r.run->audit_ok);
-	// Within a few hundred events, which are some 10 ms here, of the third window's close.
+	// The stop comes within a few hundred events, some 10 ms here, after the third window
+	// closed.
 	int64_t ran_ns = r.run->end_ns - r.run->start_ns;
 	assert_in_range(ran_ns, 3 * SECOND, 3200 * MS);
 	assert_in_range(traffic_of(&r, 0).sent[0], 30000, 32000);
@@ -248,7 +249,7 @@ static void each_packet_on_each_link_has_a_line(void **state)
 
 #define MANY_NODES 1000
 
-// A row of them; the caller releases it.
+// Returns a row of nodes. The caller releases it.
 static char *many_nodes(void)
 {
 	char *text;
@@ -286,7 +287,7 @@ static void a_thousand_nodes_share_one_process(void **state)
 	free(text);
 }
 
-// ---- the same again ----
+// ---- repetition ----
 
 #define SEEDED                                                                                     \
 	"{'name':'seeded','seed':%d,'duration_s':2,'forwarding':'shortest_path','nodes':[{'id':1," \

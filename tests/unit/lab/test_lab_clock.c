@@ -130,8 +130,8 @@ static const struct hs_lab_clock_config ntp = {
 		.sync = {.interval_ns = 10 * S, .error_ns = 150 * US, .frequency_error_ppb = 8000},
 };
 
-// The offset before a poll is that after the one before it and ten seconds of its frequency: the
-// two errors show apart.
+// The offset before a poll is the offset after the previous poll plus ten seconds of its frequency.
+// So the two errors can be separated.
 static void a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations(void **state)
 {
 	(void)state;
@@ -198,8 +198,8 @@ static void a_slew_takes_no_longer_than_the_interval(void **state)
 	hs_lab_clock_destroy(clock);
 }
 
-// Slewed and stepped clocks draw the same errors: where the slew has ended both have the same
-// offset but for what the frequency did to it.
+// Slewed and stepped clocks draw the same errors. When the slew has ended, both have the same
+// offset, except for the effect of the frequency.
 static void a_slewed_clock_ends_where_a_stepped_one_was_put(void **state)
 {
 	(void)state;
@@ -308,12 +308,12 @@ static void time_never_goes_back_between_steps(void **state)
 		last = shown;
 	}
 	assert_int_equal(steps_of(clock), 0);
-	assert_true(slower > 1000); // the case is not idle
+	assert_true(slower > 1000); // the slew was really slow
 	hs_lab_clock_destroy(clock);
 }
 
-// The first nanosecond that shows it: the one before does not. Where a change comes first, its
-// time.
+// Finds the first nanosecond that shows the time: the nanosecond before does not. If a change comes
+// before, finds the time of the change.
 static void when_is_the_inverse_of_at(void **state)
 {
 	(void)state;
@@ -375,7 +375,7 @@ static void the_error_bound_is_three_deviations_at_the_next_poll(void **state)
 	clock = create(config, 1);
 	offset_at(clock, S);
 	hs_lab_clock_status(clock, &status);
-	assert_true(status.error_ns == 5); // 3 * sqrt(2), a bound: rounded up
+	assert_true(status.error_ns == 5); // 3 * sqrt(2), rounded up because it is a bound
 	hs_lab_clock_destroy(clock);
 }
 
@@ -424,7 +424,7 @@ static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **sta
 	assert_false(status.synchronised);
 	hs_lab_clock_set(clock, START + 2 * S, -36 * S);
 	hs_lab_clock_status(clock, &status);
-	assert_true(status.synchronised); // as it was
+	assert_true(status.synchronised); // unchanged
 	hs_lab_clock_destroy(clock);
 }
 

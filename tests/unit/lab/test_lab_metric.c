@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which metrics an expectation may name.
+// The metrics that an expectation may name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a lab's network does with packets, judged by what links, hosts and the truth counted.
+// What a lab's network does with packets, judged by the counters of links and hosts and by the
+// truth.
 #include "lab_fixture.h"
 
 // ---- delivery ----
@@ -30,7 +31,7 @@ static void two_nodes_deliver_every_packet(void **state)
 	lab_run_ends(&r);
 }
 
-// Of every hop and of all together, in every window.
+// Checks every hop and end to end, in every window.
 static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(void **state)
 {
 	static const int64_t delays[] = {10000000, 5000001, 0, 10000000, 20000000};
@@ -44,7 +45,7 @@ static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(vo
 			10);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 3000);
-	// The last packets come after the third second.
+	// The last packets arrive after the third second.
 	assert_int_equal(hs_measured_windows(r.run->measured), 4);
 	for (size_t w = 0; w < 4; w++) {
 		const struct hs_measured_window *window = hs_measured_window(r.run->measured, w);
@@ -123,7 +124,8 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
 	lab_run_ends(&r);
 
-	// What ended before: not before the end of the run.
+	// If the traffic ended earlier, the closing packet comes at the end of the run at the
+	// earliest.
 	lab_run(&r, scenario, "true", "0.5", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 51);
@@ -131,7 +133,7 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	lab_run_ends(&r);
 }
 
-// Jitter of 4 ms: of packets a tenth of a millisecond apart many overtake the first.
+// With jitter of 4 ms and packets 0.1 ms apart, many packets overtake the first.
 static void an_opening_packet_goes_a_second_before_the_others(void **state)
 {
 	static const char *const modes[][2] = {
@@ -156,7 +158,7 @@ static void an_opening_packet_goes_a_second_before_the_others(void **state)
 		assert_int_equal(reports_at(&r, 0), HS_LAB_START_NS + 500 * MS);
 		assert_true(reports_at(&r, 1) >= HS_LAB_START_NS + 1500 * MS);
 		assert_int_equal(last.number, 5002);
-		// As often as before: not each.
+		// Telemetry is as frequent as before, not in each packet.
 		assert_in_range(n, 2, 8);
 		const struct hs_measured_window *whole = hs_measured_run(r.run->measured, 0);
 		assert_int_equal(count_at(whole, whole->n_hops, "lost_packets"), 0);
@@ -181,7 +183,7 @@ static void pings_and_their_replies_are_opened_both(void **state)
 	struct hs_stream_counters pings = traffic_of(&r, 0);
 	assert_int_equal(pings.sent[0], 11);
 	assert_int_equal(pings.sent[1], 11);
-	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // nobody monitors it
+	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // no rule monitors it
 	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
 	assert_int_equal(hs_truth_reports(r.run->truth, 1), 1);
 	lab_run_ends(&r);
@@ -254,7 +256,7 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 		assert_int_equal(hs_truth_reports(r.run->truth, t), 100);
 	}
 	assert_int_equal(r.run->node_drops, 0);
-	// Neither flow goes where it has nothing to do.
+	// Neither flow enters links that lead elsewhere.
 	assert_int_equal(r.run->links[0][1].sent_packets, 0);
 	assert_int_equal(r.run->links[3][0].sent_packets, 1000);
 	assert_int_equal(r.run->links[4][0].sent_packets, 0);
@@ -274,7 +276,7 @@ static void a_bridge_that_restarts_knows_every_host_again(void **state)
 			"'restart':true}]," RULE "}",
 			1);
 	assert_ran(&r);
-	// Flooded, they would reach node c and carry no telemetry.
+	// If they were flooded, they would reach node c and carry no telemetry.
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
 	assert_int_equal(r.run->links[1][0].sent_packets, 0);
 	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1000);
@@ -303,7 +305,8 @@ static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(v
 	assert_ran(&r);
 	struct hs_stream_counters t = traffic_of(&r, 0);
 	const struct hs_link_counters(*links)[2] = r.run->links;
-	// Down from 1 s, around from 1.05 s to 2.05 s; the closing packet goes straight.
+	// The link is down from 1 s, and packets take the other direction from 1.05 s to 2.05 s.
+	// The closing packet takes the link.
 	assert_int_equal(links[0][0].lost[HS_LINK_LOST_DOWN], 50);
 	assert_int_equal(t.delivered[0], 3001 - 50);
 	assert_int_equal(links[0][0].sent_packets, 2001);
@@ -378,7 +381,7 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 	assert_int_equal(r.scenario.n_nodes, 20);
 	for (unsigned t = 0; t < 16; t++) {
 		assert_int_equal(traffic_of(&r, t).delivered[0], 100);
-		// Between hosts of one switch nothing is measured.
+		// Between hosts of one switch, nothing is measured.
 		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
 		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
 		assert_int_equal(hs_truth_reports(r.run->truth, t), local ? 0 : 10);
@@ -388,7 +391,7 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 	unsigned used = 0;
 	for (size_t l = 0; l < r.scenario.n_links; l++)
 		used += r.run->links[l][0].sent_packets || r.run->links[l][1].sent_packets;
-	// Equally near ports share the flows: without that 16 of 32 would be idle.
+	// Ports at the same distance share the flows. Otherwise 16 of 32 links would be idle.
 	assert_true(used > 20);
 	assert_int_equal(r.run->node_drops, 0);
 	lab_run_ends(&r);
@@ -417,7 +420,7 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 					 hs_measured_run(r.run->measured, 0)->n_hops,
 					 "lost_packets"),
 			200);
-	// The newest report speaks of packets since the restart: its rules are there again.
+	// The newest report counts packets since the restart, so the node's rules are back.
 	struct hs_truth_report report;
 	size_t n = hs_truth_reports(r.run->truth, 0);
 	hs_truth_report(r.run->truth, 0, n - 1, &report);
@@ -427,7 +430,7 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 	const struct hs_measured_window *last = hs_measured_window(
 			r.run->measured, hs_measured_windows(r.run->measured) - 1);
 	assert_int_equal(last->n_hops, 2);
-	// Each life of the node says of its clock that nothing corrects it.
+	// Each life of the node reports that nothing corrects its clock.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	assert_non_null(strstr(r.text, "event.clock {\"event\":{\"ts_ns\":17672256017"));
 	lab_run_ends(&r);
@@ -454,7 +457,7 @@ static void a_sink_that_restarts_publishes_under_another_boot_id(void **state)
 	assert_string_not_equal(first, last);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 200);
 	assert_int_equal(r.run->dropped_down, 0);
-	// The one of the last packet before died in the node's ring.
+	// The report of the last packet before the restart was lost with the node's ring.
 	assert_int_equal(count_of(r.text, "report.1 "), 199);
 	lab_run_ends(&r);
 }
@@ -499,7 +502,7 @@ static void a_clock_that_is_corrected_says_so(void **state)
 			1);
 	assert_ran(&r);
 	assert_true(count_of(r.text, "event.clock_step ") >= 1);
-	// Not synchronised until the first correction, synchronised then.
+	// Not synchronised until the first correction, then synchronised.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
 	const struct hs_measured_window *last = hs_measured_window(
 			r.run->measured, hs_measured_windows(r.run->measured) - 1);
@@ -538,7 +541,7 @@ static void copies_that_links_make_arrive_as_well(void **state)
 		struct hs_truth_report report;
 		hs_truth_report(r.run->truth, 0, i, &report);
 		copies += report.copy;
-		// On the first link a copy waits until its original has been sent.
+		// On the first link, a copy waits until its original has been sent.
 		waited += report.copy && report.number == number &&
 			  report.stops[1].rx_ns > arrived_ns;
 		number = report.number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a result, and its words.
+// The tables of a result, and its texts.
 #include "lab_expect.h"
 #include "lab_table.h"
 #include "lab_words.h"
@@ -19,7 +19,7 @@ struct fixture {
 	char *text;
 };
 
-// A flow of two hops, ' for ".
+// A flow of two hops, with ' in place of ".
 static const char RESULT[] =
 		"{'window_ns':1000000000,'start_ns':1000000000,'end_ns':4000000000,"
 		"'partial':false,'real':false,"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the lab reads of published messages: real ones, made by the monitor and the report's
-// writers, and one by hand.
+// How the lab reads published messages: real messages of the monitor and the report's writers, and
+// one made by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static int teardown(void **state)
 
 // ---- real messages ----
 
-// As src/control prints them.
+// As src/control prints messages.
 static void publish_window(void *user, const struct hs_qos_window *window)
 {
 	char topic[32];
@@ -88,8 +88,8 @@ static struct hs_qos *monitor_of(struct hs_measured *measured)
 	return qos;
 }
 
-// Packet `number` of 562 bytes, one each millisecond, over nodes 1 and 2, a millisecond a link. One
-// in ten is lost before the sink.
+// Sends packet `number` of 562 bytes, one each millisecond, over nodes 1 and 2, a millisecond a
+// link. One in ten is lost before the sink.
 static struct hs_report report_of(uint64_t number)
 {
 	int64_t ts = T0 + (int64_t)number * MS;
@@ -170,7 +170,7 @@ static void windows_of_the_monitor_are_read_with_every_number(void **state)
 	give(qos, 7, 5, 3500);
 	assert_int_equal(hs_qos_remove(qos, 7), 0);
 	hs_qos_destroy(qos);
-	// The fourth was cut short; a 10 s and a 60 s window came too.
+	// The fourth window was cut short. A 10 s and a 60 s window also arrived.
 	assert_int_equal(hs_measured_windows(*state), 4);
 	assert_int_equal(hs_measured_window(*state, 0)->end_ns, T0 + SECOND);
 	check_second_window(hs_measured_window(*state, 1));
@@ -272,7 +272,7 @@ static void trips_are_kept_of_pings_and_their_replies(void **state)
 	for (unsigned i = 0; i < scenario.n_flows; i++)
 		for (uint64_t number = 300; number > 0; number--)
 			assert_int_equal(take_report(*state, flows[i].ns_id, number, 0x7000), 0);
-	assert_int_equal(take_report(*state, 7, 1000, 0x3000), 0); // not stamped
+	assert_int_equal(take_report(*state, 7, 1000, 0x3000), 0); // without a stamp
 	for (uint32_t i = 0; i < scenario.n_flows; i++) {
 		bool paired = i < 2 || i == 7;
 		size_t n = hs_measured_trips(*state, i, &trips);
@@ -292,7 +292,7 @@ static void reports_that_nobody_needs_are_not_even_read(void **state)
 	assert_int_equal(hs_measured_take(*state, "weather.7", "not JSON"), 0);
 }
 
-// ---- by hand ----
+// ---- a message made by hand ----
 
 #define E2E_NUMBERS                                                                                \
 	"\"throughput_bps\": 44960000, \"delay_ns\": {\"mean\": -4, \"min\": -5, \"p50\": -4,"     \
@@ -337,7 +337,7 @@ static void a_window_written_by_hand_is_read_as_it_says(void **state)
 	assert_int_equal(hs_measured_integer(e2e, "unattributed_lost_packets"), -8);
 }
 
-// BY_HAND with some text in place of another.
+// BY_HAND with a part of the text replaced.
 static int take_changed(struct hs_measured *measured, const char *from, const char *to)
 {
 	char text[2048];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The truth of windows, beside what was measured of them.
+// The truth of windows, beside the measured values.
 #include "outcome_fixture.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ static void what_is_measured_exactly_has_no_error(void **state)
 			assert_int_equal(mean.n, 2);
 			assert_int_equal(mean.n_truth, 2);
 			if (kind == HS_LAB_WINDOW_THROUGHPUT)
-				continue; // of the window, where the measured one is of its span
+				continue; // its truth is that of the window, but the measured value
+					  // is that of the span
 			assert_true(mean.mae_truth == 0 && mean.max_error == 0);
 		}
 	}
@@ -68,7 +69,7 @@ static void the_truth_of_a_span_is_what_the_link_did_in_it(void **state)
 	// 21 to 30: 22 lost.
 	assert_true(truth_at(f, 0, 1, HS_LAB_LOST_PACKETS) == 0);
 	assert_true(truth_at(f, 1, 1, HS_LAB_LOST_PACKETS) == 1);
-	// In (1 s, 2 s] packets 11 to 20 reach dst: those of 1.03 s to 1.93 s.
+	// In (1 s, 2 s], the packets that reach dst are those of 1.03 s to 1.93 s.
 	assert_true(truth_at(f, 2, 0, HS_LAB_WINDOW_THROUGHPUT) == 8 * 562 * 8);
 	assert_true(truth_at(f, 2, 0, HS_LAB_DELAY) == 30e6);
 }
@@ -126,7 +127,7 @@ static void the_first_window_begins_with_the_first_report(void **state)
 	fixture_compute(f);
 	assert_true(truth_at(f, 0, 0, HS_LAB_SPAN) == 500e6);
 	assert_int_equal(fixture_mean(f, 1, HS_LAB_JITTER).n_truth, 1);
-	// Its tile began before its flow was seen.
+	// The window began before its flow was seen.
 	assert_int_equal(fixture_mean(f, 0, HS_LAB_WINDOW_THROUGHPUT).n_configured, 0);
 	assert_int_equal(fixture_mean(f, 0, HS_LAB_THROUGHPUT).n_configured, 1);
 }
@@ -186,7 +187,7 @@ static void a_window_whose_span_begins_with_the_opening_packet_is_no_whole_one(v
 	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
 	assert_true(json_is_true(fixture_at(f, "windows", 0, "partial")));
 	assert_false(json_is_true(fixture_at(f, "windows", 1, "partial")));
-	// The silence is no part of what so many packets take: 20 of them end at 3 s.
+	// The silence does not count in the duration of 20 packets, which end at 3 s.
 	f->traffic[0].packets = 20;
 	fixture_compute(f);
 	assert_int_equal(fixture_mean(f, 0, HS_LAB_DELAY).n, 1);
@@ -205,8 +206,8 @@ static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
 	f->sink_ahead_ns = 5 * SECOND;
 	f->traffic[0].stop_ns = 4 * SECOND;
 	fixture_send(f);
-	// The same windows, five seconds later by that clock; what it is ahead is measured as
-	// delay.
+	// The same windows, five seconds later by the sink's clock. The clock's offset is measured
+	// as delay.
 	fixture_tell(f, (struct told){.end = 7,
 					.a = 10,
 					.b = 20,
@@ -220,7 +221,8 @@ static void the_sinks_clock_decides_which_window_a_report_is_in(void **state)
 	assert_true(fixture_mean(f, 1, HS_LAB_THROUGHPUT).mae_truth == 0);
 }
 
-// From 2 s on the sink shows two seconds less: the windows that it had closed by then stay so.
+// From 2 s on, the sink's clock shows two seconds less. Windows that the sink had closed stay
+// closed.
 static void a_clock_that_goes_back_puts_reports_into_the_next_window(void **state)
 {
 	struct fixture *f = *state;
@@ -229,7 +231,7 @@ static void a_clock_that_goes_back_puts_reports_into_the_next_window(void **stat
 		fixture_packet(f, number, 0);
 	}
 	f->sink_ahead_ns = 2 * SECOND;
-	// Reports 25 and 30 show times of this window, too, and are in the one that was open.
+	// Reports 25 and 30 also show times of this window, but count in the window that was open.
 	fixture_tell(f, (struct told){.end = 3,
 					.a = 5,
 					.b = 10,
@@ -269,19 +271,21 @@ static void a_step_across_a_nodes_new_beginning_is_not_in_the_runs_truth(void **
 	}
 	fixture_tell_all(f);
 	fixture_compute(f);
-	// The first window spans it and does not say so: it is judged by what links did.
+	// The first window spans the restart without a flag, so it is compared with what the links
+	// did.
 	assert_int_equal(fixture_mean(f, 0, HS_LAB_LOST_PACKETS).n_truth, 2);
 	assert_int_equal(fixture_mean(f, 2, HS_LAB_LOST_PACKETS).n_truth, 2);
 	json_t *json = f->result;
 	json_t *lost = json_object_get(json, "lost_packets");
-	// From 15 to 20, across it, 17 was lost: not of the hop, but end to end.
+	// 17 was lost between reports 15 and 20, across the restart. The hop's truth lacks it, the
+	// truth from end to end has it.
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 0), "truth")), 2);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 2), "truth")), 3);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(lost, 0), "truth_all")),
 			3);
 }
 
-// Packet 15 takes 650 ms more on the second link: it arrives in the window after that of 20.
+// Packet 15 takes 650 ms more on the second link. It arrives in the window after that of packet 20.
 static void send_with_a_late_one(struct fixture *f)
 {
 	struct hs_packet_truth late;
@@ -305,7 +309,8 @@ static void jitter_pairs_packets_in_source_order(void **state)
 	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 1});
 	fixture_tell(f, (struct told){.end = 3, .a = 20, .b = 30, .reports = 3});
 	fixture_compute(f);
-	// 20 after 15 is of window 2, 15 after 10 of window 3, with 25 and 30.
+	// Window 2 has the pair 20 after 15. Window 3 has the pair 15 after 10, and those of 25 and
+	// 30.
 	assert_true(truth_at(f, 1, 0, HS_LAB_JITTER) == 650e6);
 	assert_true(truth_at(f, 1, 1, HS_LAB_JITTER) == 216666667);
 	assert_true(truth_at(f, 0, 1, HS_LAB_JITTER) == 0);
@@ -346,7 +351,7 @@ static void a_late_packet_pays_for_what_a_window_before_called_lost(void **state
 	fixture_compute(f);
 	assert_true(truth_at(f, 1, 0, HS_LAB_LOSS) == 0.1);
 	assert_true(truth_at(f, 1, 1, HS_LAB_LOSS) == 0);
-	assert_true(truth_at(f, 1, 2, HS_LAB_LOSS) == 0.1); // one of two: the late one is owed
+	assert_true(truth_at(f, 1, 2, HS_LAB_LOSS) == 0.1); // one of two: 12 pays for the other
 }
 
 static void equal_runs_give_equal_text(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the configuration says of a hop, and where it says nothing.
+// The configured values of a hop, and where they are absent.
 #include "outcome_fixture.h"
 
 #include "outcome_parts.h"
@@ -17,7 +17,7 @@ static int setup(void **state)
 	return 0;
 }
 
-// In the second window, computed anew.
+// Recomputes the second window.
 static struct fixture_point point(struct fixture *f, size_t row, enum hs_lab_metric_kind kind)
 {
 	fixture_compute(f);
@@ -66,7 +66,8 @@ static void bursts_lose_what_they_lose_in_the_long_run(void **state)
 	link_of(f, 0)->loss_ratio = 0.1;
 	link_of(f, 0)->bursts = (struct hs_link_bursts){
 			.p = 0.01, .r = 0.03, .loss_bad = 0.8, .loss_good = 0.1};
-	// A quarter of the time bad: 0.25 * 0.8 + 0.75 * 0.1 = 0.275; then 1 - 0.725 * 0.9.
+	// The bad state has a quarter of the time: 0.25 * 0.8 + 0.75 * 0.1 = 0.275; then 1 - 0.725
+	// * 0.9.
 	assert_near(configured(f, 0, HS_LAB_LOSS), 0.3475, 1e-12);
 }
 
@@ -75,7 +76,7 @@ static void a_rate_that_suffices_adds_the_time_of_the_frame(void **state)
 	struct fixture *f = *state;
 	link_of(f, 0)->rate_bps = 1000000;
 	link_of(f, 0)->overhead_bytes = 4;
-	// 562 + 24 of telemetry + 4: 590 bytes of 8 us.
+	// 562 + 24 of telemetry + 4 bytes are 590 bytes of 8 us.
 	assert_true(configured(f, 0, HS_LAB_DELAY) == 10e6 + 4720e3);
 	assert_true(configured(f, 2, HS_LAB_DELAY) == 30e6 + 4720e3);
 	assert_true(configured(f, 0, HS_LAB_THROUGHPUT) == 44960);
@@ -93,13 +94,13 @@ static void a_rate_that_does_not_suffice_limits_what_follows(void **state)
 	assert_true(isnan(configured(f, 0, HS_LAB_LOSS)));
 	assert_true(isnan(configured(f, 2, HS_LAB_DELAY)));
 	assert_true(configured(f, 1, HS_LAB_DELAY) == 20e6);
-	link_of(f, 1)->rate_bps = 30000; // enough for what the first lets through
+	link_of(f, 1)->rate_bps = 30000; // enough for what the first link lets through
 	assert_true(configured(f, 1, HS_LAB_THROUGHPUT) == 20000);
 	assert_true(configured(f, 1, HS_LAB_DELAY) == 20e6 + floor(586 * 8e9 / 30000));
-	link_of(f, 0)->overhead_bytes = 562; // half of it
+	link_of(f, 0)->overhead_bytes = 562; // half of the rate
 	assert_true(configured(f, 0, HS_LAB_THROUGHPUT) == 10000);
 	link_of(f, 0)->rate_bps = 0;
-	link_of(f, 0)->jitter_ns = 1 * MS; // who comes early or late may wait
+	link_of(f, 0)->jitter_ns = 1 * MS; // frames that arrive early or late may wait
 	link_of(f, 1)->rate_bps = 1000000;
 	assert_true(isnan(configured(f, 1, HS_LAB_DELAY)));
 }
@@ -212,7 +213,7 @@ static void links_that_are_down_or_lose_telemetry_alone_say_nothing_of_loss(void
 	assert_true(configured(f, 0, HS_LAB_DELAY) == 10e6);
 }
 
-// Mean of |sum of X - Y| of random draws.
+// Returns the mean of |sum of X - Y| of random draws.
 static double sampled(const double *widths, size_t n, uint32_t draws)
 {
 	struct hs_rng rng;
@@ -247,7 +248,7 @@ static void the_sum_of_uniforms_is_exact_or_not_said(void **state)
 	assert_near(outcome_uniform_jitter(one, 1), 2e6, 1e-6);
 	// E|X| of the sum of four uniforms in [-1, 1] is 14/15.
 	assert_near(outcome_uniform_jitter(two, 2), 14.0 / 15, 1e-14);
-	// Of sixteen nearly that of a normal of the same variance.
+	// With sixteen, E|X| is nearly that of a normal distribution of the same variance.
 	assert_near(outcome_uniform_jitter(many, 8), sqrt(32.0 / 3 / M_PI), 0.01);
 	assert_true(isnan(outcome_uniform_jitter(many, 9)));
 	assert_true(isnan(outcome_uniform_jitter(unlike, 2)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges of windows and runs: late packets, copies, gaps, ends of traffic.
+// Edge cases of windows and runs: late packets, copies, gaps, ends of traffic.
 #include "outcome_fixture.h"
 
 static int64_t sent_at(uint64_t number)
@@ -13,7 +13,7 @@ static void a_late_report_is_no_edge(void **state)
 	struct hs_packet_truth late;
 	for (uint64_t number = 1; number <= 40; number++) {
 		if (number == 31)
-			fixture_arrive(f, &late, T0 + 2970 * MS); // the last of its window
+			fixture_arrive(f, &late, T0 + 2970 * MS); // the last packet of its window
 		if (number != 15) {
 			fixture_packet(f, number, 0);
 			continue;
@@ -75,7 +75,7 @@ static void what_a_node_drops_is_lost_end_to_end_and_on_no_link(void **state)
 static void a_report_at_the_very_end_belongs_to_its_window(void **state)
 {
 	struct fixture *f = *state;
-	f->sink_ahead_ns = 70 * MS; // 10 shows 1 s, 20 shows 2 s
+	f->sink_ahead_ns = 70 * MS; // packet 10 shows 1 s, packet 20 shows 2 s
 	fixture_send(f);
 	fixture_tell(f, (struct told){.end = 2,
 					.a = 10,
@@ -88,7 +88,7 @@ static void a_report_at_the_very_end_belongs_to_its_window(void **state)
 	assert_true(fixture_mean(f, 1, HS_LAB_LOST_PACKETS).mae_truth == 0);
 }
 
-// 30 ms, 90 ms of a copy, and 60 ms.
+// Packets of 30 ms, 90 ms (a copy), and 60 ms.
 static void percentiles_are_of_nearest_rank(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expectations, met or not, and why.
+// Expectations: met or not, and the reason.
 #include "outcome_fixture.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static void each_metric_has_a_value_or_a_reason(void **state)
 		struct fixture_verdict verdict = judge(f, metric->name, "", HS_NO_INDEX);
 		bool trip = strncmp(metric->name, "round_trip.", 11) == 0;
 		bool sent = strcmp(metric->name, "goodput_bps") != 0 &&
-			    strcmp(metric->name, "delivered_ratio") != 0; // no host did
+			    strcmp(metric->name, "delivered_ratio") != 0; // this run has no hosts
 		assert_int_equal(!isnan(verdict.value), !trip && sent);
 		assert_int_equal(verdict.reason[0] != '\0', trip || !sent);
 		assert_int_equal(verdict.met, !trip && sent);

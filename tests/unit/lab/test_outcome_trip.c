@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Round trips: two directions of telemetry beside what the pinging host saw.
+// Round trips by the telemetry of two directions, and as the pinging host saw them.
 #include "outcome_fixture.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ struct pings {
 	int64_t reply_delay_ns;
 	int64_t far_ahead_ns; // of the far node's clock
 	int64_t near_ahead_ns;
-	int64_t error_ns; // added to the stamp of a reply's arrival, or taken from it, by turns
+	int64_t error_ns; // added to the stamp of a reply's arrival, or subtracted, alternately
 	int skipped;	  // a reply without telemetry; 0: none
 };
 
@@ -75,7 +75,7 @@ static void true_reply(struct pings *p, uint64_t number, int64_t left_ns, int64_
 	hs_truth_sink(truth, &packet_truth);
 }
 
-// 30 ms there and 20 ms back, each ping sampled both ways.
+// 30 ms there and 20 ms back; each ping is sampled in both directions.
 static void ping(struct pings *p)
 {
 	struct fixture *f = &p->f;
@@ -139,7 +139,7 @@ static void a_far_clock_of_its_own_changes_nothing(void **state)
 	assert_int_equal(trip(p, "clocks_differ"), 2);
 }
 
-// 450 ms ahead: the sixth reply comes at the very end of the first window.
+// With 450 ms ahead, the sixth reply arrives at the end of the first window.
 static void windows_are_of_the_pinging_nodes_clock(void **state)
 {
 	struct pings *p = *state;

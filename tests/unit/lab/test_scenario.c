@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scenarios that are refused, files, and what the command line says.
+// Refused scenarios, files, and the options of the command line.
 #include "refusal.h"
 #include "scenario_text.h"
 
@@ -39,7 +39,7 @@ static void a_shorter_duration_cuts_traffic_and_events(void **state)
 	assert_int_equal(s.n_events, 2);
 	assert_int_equal(s.events[0].until_ns, 5 * S / 2);
 	assert_int_equal(s.events[1].kind, HS_LAB_EVENT_RESTART);
-	// The one whose request was cut.
+	// One of three flows is missing, because the event with its request was cut off.
 	assert_int_equal(s.n_flows, 2);
 	hs_scenario_fini(&s);
 }
@@ -199,8 +199,8 @@ static void every_truncation_of_a_good_scenario_is_refused(void **state)
 	free(json);
 }
 
-// Every place of the text in turn holds something else: most of what is wrong is found late, when
-// much has been made already.
+// Replaces each position of the text in turn. Most errors are then found late, after much was
+// allocated.
 static void no_broken_scenario_leaks_or_crashes(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each key of a good scenario becomes.
+// The effect of each key of a valid scenario.
 #include "scenario_text.h"
 
 #include "flexint.h"
@@ -290,7 +290,7 @@ static void a_request_for_replies_has_the_ends_exchanged(void **state)
 	assert_address(rule.dst_ip, "2001:db8::7");
 	assert_int_equal(rule.protocol, IPPROTO_ICMPV6);
 	assert_int_equal(rule.trace_type, 0x2000E000);
-	// What the file says is not changed by filling in.
+	// Completing a request does not change the file's JSON.
 	rule_of(s.events[2].request, &rule);
 	assert_int_equal(rule.src_port, 5002);
 	assert_int_equal(rule.dst_port, 6002);
@@ -386,7 +386,7 @@ static void a_request_for_all_traffic_is_one_for_each_entry(void **state)
 	assert_int_equal(s.n_requests, 2);
 	rule_of(s.requests[1].request, &rule);
 	assert_int_equal(rule.ns_id, 2);
-	// The second ping looks like the replies of the first, and is not taken for them.
+	// The second ping looks like the replies of the first, but must not be taken for them.
 	assert_int_equal(s.flows[1].traffic, 1);
 	assert_false(s.flows[1].reverse);
 	hs_scenario_fini(&s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The window's board by itself: what the sender concludes from each acknowledgement.
+// The window's bookkeeping by itself: what the sender concludes from each acknowledgement.
 #include "stream_window.h"
 
 #include <stdarg.h>
@@ -46,10 +46,10 @@ static void what_three_segments_overtook_is_lost_and_sent_at_once(void **state)
 	send_new(0, 0, 10);
 	hs_stream_window_acknowledge(&window, 100 * MS, 0, 2);
 	hs_stream_window_acknowledge(&window, 100 * MS, 0, 1);
-	hs_stream_window_acknowledge(&window, 100 * MS, 0, 2); // a copy says nothing new
+	hs_stream_window_acknowledge(&window, 100 * MS, 0, 2); // a duplicate has no effect
 	assert_int_equal(hs_stream_window_due(&window), 1000 * MS);
 	hs_stream_window_acknowledge(&window, 100 * MS, 0, 3);
-	// Six are under way and the window is five: the first loss does not wait.
+	// Six segments are under way and the window is five. The first loss is repaired at once.
 	assert_int_equal(window.window, 5);
 	assert_sends(100 * MS, 0, true);
 	assert_int_equal(hs_stream_window_due(&window), 1100 * MS);
@@ -72,7 +72,7 @@ static void one_window_of_losses_halves_once(void **state)
 	assert_int_equal(window.threshold, 5);
 	assert_sends(120 * MS, 14, false);
 
-	// The repair arrives: 10 is the next loss, of another window.
+	// The repair arrives. 10 is the next loss, in another window.
 	hs_stream_window_acknowledge(&window, 200 * MS, 10, 0);
 	assert_int_equal(window.n_lost, 1);
 	assert_sends(200 * MS, 10, true);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The sum over pseudo header and message by the text of RFC 8200, sharing nothing with what makes
-// frames: zero where the checksum is right.
+// Sums over pseudo header and message by the text of RFC 8200, without the code that builds frames.
+// The sum is zero if the checksum is right.
 static uint16_t checksum_left(const uint8_t *frame, uint32_t len)
 {
 	uint64_t sum = frame[20] + (len - 54);
@@ -47,7 +47,7 @@ static void assert_frame_is(const struct hs_stream_frame *frame, const char *nam
 	free(made);
 }
 
-// Each frame arrives unaltered, so that replies come of requests and acknowledgements.
+// Each frame arrives unaltered, so that requests get replies and segments get acknowledgements.
 static void run_case(const char *name, const char *kind, const char *protocol, int payload,
 		json_int_t number, bool reply, int src_port, const char *hex)
 {
@@ -186,7 +186,7 @@ static void every_altered_byte_is_counted(void **state)
 		bytes[i] ^= 0x10;
 		hs_stream_arrived(fixture.stream, START_NS, false, 1, bytes, len);
 		bytes[i] ^= 0x10;
-		altered += i >= 12 && i != 21; // not addresses and hop limit
+		altered += i >= 12 && i != 21; // except addresses and hop limit
 		hs_stream_counters(fixture.stream, &counters);
 		assert_int_equal(counters.altered, altered);
 	}

@@ -156,7 +156,8 @@ static void each_burst_has_its_packets_and_follows_at_once_where_it_was_due(void
 		previous_ns = begin_ns;
 		bursts++;
 	}
-	// A third of the bursts are due while one runs or waits: 1 - exp(-2/5) and a little more.
+	// A third of the bursts are due while another runs or waits: 1 - exp(-2/5) and a little
+	// more.
 	assert_in_range(bursts, 90, 150);
 	assert_in_range(adjacent, bursts / 4, bursts / 2);
 	hs_stream_destroy(fixture.stream);
@@ -177,7 +178,7 @@ static void every_burst_is_paced_from_its_own_start(void **state)
 	hs_stream_destroy(fixture.stream);
 }
 
-// One packet a burst, so that many bursts are quick: the mean of 20,000 starts is within four
+// With one packet a burst, many bursts run quickly. The mean of 20,000 starts is within four
 // standard errors (5 s / sqrt(20,000) = 35 ms each) of 5 s.
 static void bursts_start_every_five_seconds_on_average(void **state)
 {
@@ -217,7 +218,7 @@ static void a_new_rate_keeps_bursts_where_they_are(void **state)
 	open_bursty(&other, 8, 100000);
 	int64_t first_ns = due_of(&fixture);
 
-	// Silent for its rest; the bursts after it come when they would have come.
+	// Nothing is sent for the rest of the burst. The bursts after it keep their times.
 	hs_stream_set_rate(fixture.stream, START_NS + first_ns + 1000, 0);
 	assert_int_equal(hs_stream_next_ns(fixture.stream), NEVER_NS);
 	int64_t third_ns = 0;
@@ -233,7 +234,7 @@ static void a_new_rate_keeps_bursts_where_they_are(void **state)
 		assert_int_equal(due_of(&fixture), third_ns + 777 + i * INT64_C(100000000));
 	assert_int_equal(due_of(&fixture), due_of(&other));
 
-	// Within a burst whose last packet was sent already.
+	// Within a burst whose last packet was already sent.
 	int64_t fourth_ns = due_of(&other) - 100000;
 	for (int i = 1; i < 20; i++)
 		due_of(&fixture);
@@ -255,7 +256,7 @@ static void poisson_gaps_have_mean_and_variance_of_the_exponential(void **state)
 
 	stream_prepare(&fixture);
 	fixture.traffic.kind = HS_TRAFFIC_POISSON;
-	fixture.traffic.rate_pps = 1e8; // gaps of 10 ns: a half lost of each would show
+	fixture.traffic.rate_pps = 1e8; // gaps of 10 ns: losing half of one would show
 	stream_open(&fixture, 11);
 	for (int i = 0; i < n; i++) {
 		int64_t at_ns = due_of(&fixture);

@@ -19,13 +19,13 @@ static const struct {
 		{0, 162},
 		{3, 62},
 		{502, 96},
-		{502, 60}, // captured before the one ahead of it
+		{502, 60}, // captured before the previous frame
 		{702, 9200},
 		{2000000002, 69},
 };
 #define NANO (sizeof(nano) / sizeof(nano[0]))
 
-// As the file has it, told apart by its length alone.
+// The frames of the file, identified by their length only.
 static void read_golden(uint32_t len, uint8_t *bytes)
 {
 	static uint8_t file[32768];
@@ -137,7 +137,7 @@ static void stop_and_number_of_packets_end_a_replay(void **state)
 		;
 	assert_int_equal(n, 3);
 
-	// The closing packet is the third again, although a fourth has been read.
+	// The closing packet repeats the third frame, although a fourth has been read.
 	hs_stream_extra(fixture.stream, START_NS + 5 * SECOND_NS);
 	assert_true(stream_next(&fixture, &at_ns, &frame));
 	assert_int_equal(at_ns, 5 * SECOND_NS);
@@ -176,7 +176,7 @@ static void altered_bytes_of_a_replay_are_counted(void **state)
 	static uint8_t bytes[9200];
 	int64_t at_ns = 0;
 	uint64_t altered = 0;
-	// Hop limits: of IPv6, behind a tag, and none where it is no IP.
+	// Hop limits: of IPv6, of IPv6 behind a tag, and none without IP.
 	static const uint32_t hop_limits[] = {21, 21, 25, 0, 21, 21};
 
 	prepare(&fixture, "nano.pcap");

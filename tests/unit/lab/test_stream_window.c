@@ -18,8 +18,8 @@ struct flight {
 	uint8_t bytes[FRAME];
 };
 
-// Both directions of a path: towards the receiver a rate with a queue that drops its tail, then a
-// fixed delay; back the delay alone.
+// Both directions of a path. Towards the receiver there is a rate with a tail-drop queue, then a
+// fixed delay. The other direction has only the delay.
 struct path {
 	struct stream_fixture fixture;
 	int64_t bit_ps; // picoseconds of a bit; 0: no limit
@@ -27,13 +27,13 @@ struct path {
 	int64_t delay_ns[2];
 	uint32_t jitter_ns; // added to the delay: frames overtake each other
 	bool (*lose)(struct path *path, const struct hs_stream_frame *frame);
-	unsigned copies; // of each frame that arrives, beside it
+	unsigned copies; // copies of each frame that arrives
 
 	struct hs_rng rng;
 	int64_t now_ns, free_ns;
 	uint64_t dropped, frames, under_way, most_under_way, hash;
 	uint64_t last_number[2];
-	struct flight *flights[2]; // rings: first in, first out
+	struct flight *flights[2]; // rings, first in, first out
 	uint64_t first[2], end[2];
 	uint64_t lose_from, lose_to; // numbers, for lose_numbers
 };
@@ -63,7 +63,7 @@ static void path_close(struct path *path)
 		free(path->flights[way]);
 }
 
-// When the frame arrives; -1: the queue is full.
+// Returns when the frame arrives, or -1 if the queue is full.
 static int64_t pass(struct path *path, const struct hs_stream_frame *frame)
 {
 	if (frame->reply || !path->bit_ps)
@@ -124,7 +124,7 @@ static void land(struct path *path, int way)
 				flight->bytes, flight->len);
 }
 
-// The next event, if it comes before the end; false: none does.
+// Runs the next event if it comes before the end. Returns false if there is none.
 static bool path_step(struct path *path, int64_t end_ns)
 {
 	struct hs_stream_frame frame;
@@ -206,7 +206,7 @@ static void the_window_fills_the_bottleneck(void **state)
 	}
 }
 
-// Data frames sent in each round trip of 20 ms.
+// Returns the data frames sent in each round trip of 20 ms.
 static uint64_t round_trip_frames(struct path *path, int64_t *round)
 {
 	uint64_t before = path->frames;
@@ -304,7 +304,8 @@ static void a_burst_of_losses_is_repaired_without_a_timeout(void **state)
 		path_run(&path, 100);
 		assert_all_delivered(&path, 3000);
 		assert_int_equal(path_counters(&path).retransmitted, lost[i]);
-		// 3,000 segments in windows of 64 and then 32 to 64; a round trip for each loss.
+		// 3,000 segments in windows of 64 and then 32 to 64, and a round trip for each
+		// loss.
 		assert_true(path.now_ns - START_NS < (90 + 20) * 20 * MILLION_NS);
 		path_close(&path);
 	}
@@ -322,7 +323,8 @@ static void a_lost_end_is_sent_again_after_the_timeout(void **state)
 	path_run(&path, 100);
 	assert_all_delivered(&path, 100);
 	assert_int_equal(path_counters(&path).retransmitted, 1);
-	// Sent in round trip 4, acknowledged up to it in 5 (80 ms); 200 ms; a round trip.
+	// Sent in round trip 4, acknowledged up to this loss in 5 (80 ms); then 200 ms; then a
+	// round trip.
 	assert_int_equal(path.now_ns - START_NS, (80 + 200 + 20) * MILLION_NS);
 	path_close(&path);
 }
@@ -338,7 +340,7 @@ static void the_timeout_follows_the_round_trip_and_its_variation(void **state)
 	path_run(&path, 100);
 	assert_all_delivered(&path, 1);
 
-	// Of 700 ms the first timeout is 700 + 4 * 350 ms.
+	// With 700 ms, the first timeout is 700 + 4 * 350 ms.
 	path.lose = lose_all;
 	hs_stream_extra(path.fixture.stream, path.now_ns);
 	assert_true(path_step(&path, NEVER_NS));

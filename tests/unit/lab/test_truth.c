@@ -16,7 +16,7 @@
 #define NO_FLOW	 UINT32_MAX
 #define WINDOW	 INT64_C(1000)
 #define N_NODES	 40
-#define OFF_SINK INT64_C(3) // what the sink's clock is fast by
+#define OFF_SINK INT64_C(3) // by this much the sink's clock is ahead
 
 // ---- memory that runs out ----
 
@@ -39,7 +39,7 @@ static struct hs_packet_truth packet_truth_of(uint32_t flow, uint64_t number, ui
 	return (struct hs_packet_truth){.flow = flow, .number = number, .bytes = bytes};
 }
 
-// Over nodes 0, 1, 2, at its sink at this time of the sink's clock.
+// Sends a packet over nodes 0, 1, 2. It is at its sink at this time of the sink's clock.
 static void carry(struct hs_truth *truth, uint64_t number, int64_t sink_shown_ns, bool telemetry)
 {
 	struct hs_packet_truth packet_truth = packet_truth_of(0, number, 100);

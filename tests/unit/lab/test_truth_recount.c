@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ground truth against a recount from a log of everything that happened on a small network that
-// loses, copies and overtakes, on two ways, with nodes that restart and a clock that steps.
+// Compares the ground truth with a recount from a log of all events. The small network loses,
+// copies and reorders packets on two paths. Nodes restart, and a clock steps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,7 +149,7 @@ static void send_packet(struct world *world, unsigned index)
 	unsigned way = hs_rng_u32(&world->rng) % 2;
 	bool telemetry = chance(world, 50);
 	bool both = next[node][0] != next[node][1] && chance(world, 20);
-	if (both) // what the other link carries is lost
+	if (both) // the packet on the other link is lost
 		put_on_link(world, packet, next[node][!way], telemetry);
 	put_on_link(world, packet, next[node][way], telemetry);
 	if (chance(world, 15) && world->n_packets < MOST) {
@@ -210,7 +210,7 @@ static void happen(struct world *world)
 		send_packet(world, index);
 }
 
-// How much of it had come and gone when the entry of the log was made; restarts change nothing.
+// Counts what had arrived or left when the entry of the log was made. Restarts have no effect.
 static void recount(const struct world *world, size_t until, uint64_t *packets, uint64_t *bytes)
 {
 	const struct entry *last = &world->log[until];
