@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The papers' tables and figures, ours beside theirs, into docs/results: ./reproduce.sh [000] ...
+# Writes the papers' tables and figures, with ours beside theirs, to docs/results: ./reproduce.sh
+# [000] ...
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-# Help, and papers of systems that are not there yet, need nothing.
+# Help, and papers whose systems are not implemented, need nothing.
 case " $* " in
 "  " | *" 000 "* | *" --check "* | *" --live "* | *" --plots "*)
 	install_packages "${RESULTS_PACKAGES[@]}"

@@ -39,14 +39,15 @@ counted() {
 	fi
 }
 
-# A command as one test.
+# Runs a command as one test.
 one() {
 	local name=$1 begin=$SECONDS
 	shift
 	"$@" && echo "PASS $name $((SECONDS - begin)) s" || echo "FAIL $name $((SECONDS - begin)) s"
 }
 
-# meson_tests DIR NAME WORD...: tests by meson's own words, from the log that it writes for machines.
+# meson_tests DIR NAME WORD...: runs tests with meson's own words, and reads meson's log for
+# machines.
 meson_tests() {
 	local dir=$1 name=$2
 	meson test -C "$dir" "${@:3}" --no-rebuild --print-errorlogs --num-processes 2 \
@@ -56,7 +57,7 @@ meson_tests() {
 	counted "$PYTHON" tools/meson_results.py "$dir/meson-logs/testlog.json" "$dir"
 }
 
-# meson_suite DIR SUITE: all tests of a suite.
+# meson_suite DIR SUITE: runs all tests of a suite.
 meson_suite() {
 	local dir=$1 suite=$2
 	if ! meson test -C "$dir" --list 2>/dev/null | grep -q ":$suite / "; then

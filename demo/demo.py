@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hosts, four nodes between them, seven flows: what each program says of its own traffic beside
-what Hopsight measured in it."""
+"""Two hosts, four nodes between them, and seven flows: the programs' own figures beside
+Hopsight's."""
 
 import argparse
 import json
@@ -23,8 +23,9 @@ from workspace import Workspace  # noqa: E402
 
 UP, DOWN = ("2001:db8::1", "2001:db8::2"), ("2001:db8::2", "2001:db8::1")
 
-# Name, namespace, direction, and the rule's other fields: all three sampling modes are there. A
-# client's end of an iperf3 transfer has any port; the server's is the same for both directions.
+# Name, namespace, direction, and the rule's other fields. The rules have all three sampling modes.
+# A client's end of an iperf3 transfer has any port; the server's port is the same in both
+# directions.
 FLOWS = [
     ("ping-up", 1, UP, {"protocol": "icmp", "mode": "count", "mode_setting": 1}),
     ("ping-down", 2, DOWN, {"protocol": "icmp", "mode": "count", "mode_setting": 1}),
@@ -46,17 +47,18 @@ def say(*words):
     try:
         print(*words, file=sys.stderr, flush=True)
     except OSError:
-        pass  # a terminal that went away is no reason to leave anything behind
+        pass  # without a terminal, the clean-up must still happen
 
 
 def rules():
-    # The two directions of one program are one application: their round trip is measured too.
+    # The two directions of one program are one application, so that their round trip is measured
+    # too.
     return [rule(number, *direction, app_id=(number + 1) // 2, **fields)
             for _, number, direction, fields in FLOWS]
 
 
 class Sinks:
-    """The node where each flow ends, and what it has measured of it."""
+    """The node where each flow ends, and the flow's metrics there."""
 
     def __init__(self, chain):
         self.by_flow = {name: chain.nodes[-1 if direction is UP else 0]
@@ -64,7 +66,7 @@ class Sinks:
         self.numbers = {name: number for name, number, _, _ in FLOWS}
 
     def report(self, name, window):
-        """The qos_report of a flow in a window, or None as long as there is none."""
+        """Returns the qos_report of a flow in a window, or None if there is none yet."""
         reports = self.by_flow[name].call("qos_get", ns_id=self.numbers[name],
                                           window=window)["qos"]
         return reports[0] if reports else None
@@ -100,19 +102,19 @@ def watch(sinks, programs, live, limit_s):
 
 
 def final_reports(sinks):
-    """The reports of the whole run, once every sink has worked off what came in."""
+    """Returns the reports of the whole run. Each sink has then processed all of its reports."""
     return {name: sinks.report(name, "run") for name, _, _, _ in FLOWS}
 
 
 def count_drops(chain):
-    """Dropped packets by node, port and reason."""
+    """Returns the dropped packets by node, port and reason."""
     return [{(drop["port"], drop["reason"]): drop["packets"]
              for drop in node.call("drops_get")["drops"]} for node in chain.nodes]
 
 
 def audit_of(node, before):
-    """The node's audit with its drops: how many there are, and how many of them are older than the
-    flows (a host's own first packets, while the links were coming up)."""
+    """Returns the node's audit with its drops. earlier_packets counts the drops before the flows
+    began (a host's own first packets, while the links were coming up)."""
     drops = node.call("drops_get")["drops"]
     for drop in drops:
         drop["earlier_packets"] = before.get((drop["port"], drop["reason"]), 0)
@@ -142,7 +144,8 @@ def demonstrate(workspace, seconds, live):
 
 
 def is_running(pid):
-    """Does the process that made something live on? Numbers are used again, names are not."""
+    """Returns whether the process that created something still runs. The kernel reuses numbers, so
+    the name counts too."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as f:
             return b"demo.py" in f.read()
@@ -151,7 +154,7 @@ def is_running(pid):
 
 
 def sweep():
-    """Takes away what runs left that had no chance to (SIGKILL): names carry the process id."""
+    """Removes what killed runs (SIGKILL) left. Names contain the process id."""
     for folder, pattern in (("/run/netns", r"hsdemo(\d+)-"),
                             (tempfile.gettempdir(), r"hsdemo-(\d+)-"),
                             ("/run/dpdk", r"hopsight-hsdemo(\d+)-")):
@@ -170,7 +173,7 @@ AGAIN_S = 0.5
 
 
 def begin_clean_up():
-    """From here on nothing interrupts."""
+    """From now on, no signal interrupts."""
     global _cleaning  # pylint: disable=global-statement
     _cleaning = True
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -179,7 +182,8 @@ def begin_clean_up():
 
 
 def stop(_number, _frame):
-    # Python swallows what is raised in a callback (of a fork, of a destructor): it is raised again.
+    # Python discards exceptions in a callback (of a fork, of a destructor), so a timer raises this
+    # one again.
     global _interrupted  # pylint: disable=global-statement
     if not _cleaning:
         _interrupted = True
@@ -188,23 +192,24 @@ def stop(_number, _frame):
 
 
 def say_unraisable(problem):
-    # An interruption, or what a callback says that one has cut: a lock that it did not get, for one.
+    # An interruption may cut off a callback, which then reports for example a lock that it did not
+    # get. Such reports are no news.
     if not _interrupted:
         sys.__unraisablehook__(problem)
 
 
 def catch_signals():
-    """Each ends the demonstration as Ctrl-C does: through the clean-up."""
+    """Each signal ends the demonstration as Ctrl-C does, with the clean-up."""
     sys.unraisablehook = say_unraisable
     signal.signal(signal.SIGALRM, stop)
     for number in END_SIGNALS:
-        # nohup's choice stays.
+        # nohup's choice is kept.
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
 
 
 def in_workspace(seconds, live):
-    """The demonstration's result, with all gone that it needed."""
+    """Returns the demonstration's result. Everything that it created is removed."""
     pid = os.getpid()
     with tempfile.TemporaryDirectory(prefix=f"hsdemo-{pid}-") as folder:
         workspace = Workspace(folder, f"hsdemo{pid}")
@@ -214,7 +219,7 @@ def in_workspace(seconds, live):
             finally:
                 begin_clean_up()
         finally:
-            begin_clean_up()  # the other one may have been interrupted
+            begin_clean_up()  # the first call may have been interrupted
             workspace.close()
 
 
@@ -233,7 +238,7 @@ def arguments():
 
 
 def was_interrupted(problem):
-    """Also where the clean-up found something to say after the interruption."""
+    """Returns whether an interruption is the cause, also if the clean-up failed after it."""
     while problem is not None and not isinstance(problem, KeyboardInterrupt):
         problem = problem.__context__
     return problem is not None

@@ -21,7 +21,8 @@ def delay(part, which="p50"):
 
 
 def aligned(rows, left=1):
-    """A line for each row; all columns but the first ones to the right."""
+    """Returns a line for each row. The first `left` columns are left-aligned, the others
+    right-aligned."""
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(str(cell).ljust(width) if i < left else str(cell).rjust(width)
                       for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
@@ -53,7 +54,7 @@ def height_of(out):
 
 
 class Live:
-    """One screen that is drawn over itself each second."""
+    """One screen, which is redrawn each second."""
 
     def __init__(self, out):
         self.out = out
@@ -65,7 +66,7 @@ class Live:
         for name, report in reports.items():
             rows += hop_rows(name, report) if report and report["hops"] else \
                 [(name, "waiting", "", "", "", "", "")]
-        # The cursor has a line of its own, or the screen would roll.
+        # The cursor has a line of its own. Otherwise the screen would scroll.
         room = (height or height_of(self.out)) - 1
         lines = [head, *([""] if len(rows) + 2 <= room else []), *aligned(rows, left=2)]
         self.out.write("\033[H\033[J" + "".join(line + "\n" for line in lines[:room]))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs that make the demonstration's traffic, and what each says about it itself."""
+"""The programs that send the demonstration's traffic, and their own figures."""
 
 import json
 import re
 import statistics
 import time
 
-# What telemetry counts of a UDP packet besides its payload: Ethernet 14, IPv6 40, UDP 8.
+# Telemetry counts these bytes of a UDP packet besides its payload: Ethernet 14, IPv6 40, UDP 8.
 UDP_OVERHEAD = 62
 # Ethernet 14, IPv6 40, TCP 20 and 12 of time stamps, for each segment of 1428 bytes.
 TCP_OVERHEAD, TCP_SEGMENT = 86, 1428
@@ -24,13 +24,14 @@ def wait_for(condition, limit_s, what):
 
 
 class Ping:
-    """Echo requests up, replies down: two flows, one round trip."""
+    """Echo requests up and replies down: two flows with one round trip."""
 
     names = ("ping-up", "ping-down")
 
     def __init__(self, hosts, seconds, workspace):
         self.path = workspace.path("ping.log")
-        # A number of packets, not a time: at a deadline the newest reply would count as lost.
+        # The end is a number of packets, because at a deadline the newest reply would count as
+        # lost.
         self.process = hosts[0].spawn("ping", "-n", "-i", "0.02", "-c", str(50 * seconds),
                                       hosts[1].address, log="ping.log")
 
@@ -46,7 +47,7 @@ class Ping:
 
 
 class Iperf:
-    """One iperf3 transfer; `back` is from the second host to the first."""
+    """One iperf3 transfer. -R sends from the second host to the first."""
 
     def __init__(self, name, hosts, workspace, port, seconds, *words):
         self.names = (name,)
@@ -96,8 +97,8 @@ class Mgen:
         self.seconds = seconds
         self.processes = []
         for host, other, path in zip(hosts, hosts[::-1], self.paths):
-            # mgen takes a socket for IPv6 only from a flow that sends on it: the first flow does so
-            # (to nowhere, once), `listen` then has the same socket.
+            # mgen uses a socket for IPv6 only if a flow sends on it. The first flow therefore sends
+            # one packet (to nowhere), and `listen` then uses the same socket.
             self.processes.append(host.spawn(
                 "mgen", "txlog", "output", path,
                 "event", f"0.0 on 9 udp src {MGEN_PORT} dst ::1/9 "

@@ -48,7 +48,7 @@ end_log() {
 	trap - INT TERM HUP
 }
 
-# Runs a command into the log; in the background, so that a signal need not wait for its end.
+# Runs a command into the log, in the background, so that a signal need not wait for its end.
 logged() {
 	local status=0
 	"$@" >"$setup_log" 2>&1 </dev/null &
@@ -58,7 +58,7 @@ logged() {
 	return "$status"
 }
 
-# Those of the given packages that are not installed, one to a line.
+# Lists the given packages that are not installed, one to a line.
 missing_packages() {
 	local package status
 	for package in "$@"; do
@@ -78,7 +78,7 @@ install_packages() {
 	# shellcheck disable=SC2086
 	say "installing:" $missing
 	begin_log
-	# In the foreground: a terminal's Ctrl-C reaches apt-get itself, which ends in order.
+	# This runs in the foreground: a terminal's Ctrl-C reaches apt-get itself, which ends cleanly.
 	# shellcheck disable=SC2086
 	if ! { DEBIAN_FRONTEND=noninteractive apt-get update &&
 		DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the seed corpora of the wire fuzzers from the golden vectors, those of the API's that are no
-golden cases, and those of what reads files: make_corpus.py [FOLDER]."""
+"""Makes the seed corpora: of the wire fuzzers from the golden vectors, of the API's cases that are
+no golden cases, and of the readers of files. Usage: make_corpus.py [FOLDER]"""
 
 import json
 import os
@@ -15,7 +15,7 @@ VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
 PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100, "block": 4, "take": 12}
 
 
-# What changes routes and is taken; the golden cases' node does not route.
+# Accepted requests that change routes. The golden cases' node does not route.
 DIRECT = {"port": "p1", "next_hop_mac": "02:00:00:00:00:02"}
 ROUTES = {
     "direct": {"route_add": {"prefix": "2001:db8:1::/48", **DIRECT}},
@@ -36,7 +36,7 @@ ROUTES = {
 
 
 def seeds(cases, n):
-    """Evenly over the list, so that every sort of case is there."""
+    """Yields seeds evenly over the list, so that every kind of case is included."""
     step = max(1, len(cases) // n)
     for case in cases[::step]:
         frames = [case.get("frame"), case.get("extra_frame"), case.get("plain")]
@@ -59,7 +59,7 @@ def files_of(folder, ending):
 
 
 def compact(text):
-    """JSON without what is only layout: a fuzzer goes further with less. What is no JSON stays."""
+    """Returns JSON without layout, with which a fuzzer finds more. Other text stays unchanged."""
     try:
         return json.dumps(json.loads(text), separators=(",", ":")).encode()
     except ValueError:
@@ -67,7 +67,7 @@ def compact(text):
 
 
 def configurations(root):
-    """The examples, and of the golden cases what is refused for one reason each."""
+    """Writes the examples, and the golden cases that are refused for one reason each."""
     config = os.path.join(HERE, "..", "..", "config")
     for name, text in files_of(config, ".json"):
         if name.startswith("config-") and not name.startswith("config-bench"):
@@ -80,7 +80,7 @@ def configurations(root):
 
 
 def state_lines():
-    """Bodies of lines; with a '+' in front the fuzzer gives each its checksum."""
+    """Yields bodies of lines. With a '+' in front, the fuzzer adds each line's checksum."""
     rule = {"ns_id": 8, "src_ip": "2001:db8::1", "dst_ip": "2001:db8::2", "protocol": "udp",
             "trace_type": "0x7000E000", "mode": "count", "mode_setting": 100}
     changes = {"install": [{"int_request": rule}], "delete": [{"int_delete": {"ns_id": 5}}],
@@ -106,7 +106,7 @@ def states(root):
         write(folder, name, text)
 
 
-# A pair that is nobody's: that of the documentation of CURVE (rfc.zeromq.org/spec/26).
+# A key pair that nobody uses, from CURVE's documentation (rfc.zeromq.org/spec/26).
 PUBLIC = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 SECRET = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
 

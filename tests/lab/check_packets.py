@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reckons the numbers of a result once more, from nothing but the scenario and the packets' CSV.
+"""Computes the numbers of a result again, only from the scenario and the packets' CSV.
 
     check_packets.py SCENARIO RESULT PACKETS
 
-It shares no code with the lab. Every flow, window and hop is compared: what was measured, what the lab calls true, and what it
-expected; then rows, losses of the run, overhead and the links' counters. Of scenarios whose clocks
-are exact and whose nodes neither restart nor lose anything. Each difference is a line; exit 1.
+It shares no code with the lab. It compares the measured, the true and the configured values of every
+flow, window and hop, then rows, losses of the run, overhead and the links' counters. It works for
+scenarios whose clocks are exact and whose nodes neither restart nor lose anything. It prints a line
+for each difference, and then exits with 1.
 """
 
 import bisect
@@ -24,7 +25,7 @@ Row = collections.namedtuple("Row", "at order link way copy bytes telemetry fate
 
 
 class Stop:
-    """A packet at a node: counts of its flow there, itself included."""
+    """A packet at a node, with the counts of its flow there, including this packet."""
 
     __slots__ = ("node", "at", "rx", "tx", "rx_bytes")
 
@@ -67,7 +68,8 @@ def rounded(total, n):
 # ---- what the packets did ----
 
 def read_packets(path):
-    """Rows of each flow (traffic, reply) by number, and of each direction of a link, in order."""
+    """Returns rows of each flow (traffic, reply) by number, and rows of each direction of a link in
+    order."""
     flows = collections.defaultdict(lambda: collections.defaultdict(list))
     ways = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as f:
@@ -92,7 +94,7 @@ def ends_of(scenario):
 
 
 class Flow:
-    """What each packet of a flow met on its way; all counts are made here."""
+    """The path of each packet of a flow. All counts are made here."""
 
     def __init__(self, rows, ends, frame_bytes):
         self.frame_bytes = frame_bytes
@@ -118,7 +120,7 @@ class Flow:
         self.order()
 
     def follow(self, by_number):
-        """Walks through time: a frame is counted where it arrives, and where it is sent on."""
+        """Goes through time and counts a frame where it arrives and where it is sent on."""
         rx, tx, held = collections.Counter(), collections.Counter(), {}
         moves = []
         for number, rows in by_number.items():
@@ -151,7 +153,7 @@ class Flow:
                 self.copies[hop] += one is not row
                 held.setdefault((number, end, one.arrives), []).append(stops)
                 last.append((one.arrives, order, one is row, number, end, row.telemetry))
-        # What was never sent on has come to its sink.
+        # A packet that was never sent on has reached its sink.
         last.sort(key=lambda m: m[:3])
         for at, _, _, number, node, telemetry in last:
             waiting = held.get((number, node, at))
@@ -163,7 +165,7 @@ class Flow:
             self.arrivals.append(Arrival(number, at, stops, telemetry))
 
     def order(self):
-        """Neighbours in source order; of copies the first counts."""
+        """Finds neighbours in source order. Of several copies, the first counts."""
         seen, firsts = set(), []
         for report in self.reports:
             if report.number not in seen:
@@ -234,7 +236,7 @@ def check_window(check, flow, window, hops):
     for (a, b), hop in zip(hops + [(0, -1)], window["hops"] + [window["e2e"]]):
         what = f"{name} {hop.get('link', 'e2e')}"
         delays, jitter = delay_numbers(flow, low, high, a, b)
-        # The very first report has nothing before it to count from.
+        # The first report has no earlier report to count from.
         span = {}
         if flow.edge(window["end_ns"]) is not flow.reports[0]:
             span = span_numbers(flow, window, a, b)
@@ -260,7 +262,7 @@ def check_window(check, flow, window, hops):
 
 
 def check_shown(check, windows):
-    """What is shown as lost, where links keep the order and copy nothing."""
+    """Checks the loss that is shown, on links that keep the order and copy nothing."""
     for window in windows:
         for hop in window["hops"] + [window["e2e"]]:
             sent, lost = (hop["truth"].get(key) for key in ("tx_packets", "lost_packets"))
@@ -359,7 +361,7 @@ def check_links(check, ways, links):
 
 
 def check_queue(check, scenario, ways):
-    """Waits, drops and departures by a queue of its own."""
+    """Checks waits, drops and departures with a queue of its own."""
     for link in scenario["links"]:
         name = link.get("name", f"{link['from']}-{link['to']}")
         rate = link.get("rate_bps", 0)
@@ -393,8 +395,8 @@ def check_queue(check, scenario, ways):
 
 @functools.lru_cache(maxsize=None)
 def mean_difference(jitters, steps=40000):
-    """E|sum of (X - Y)|, X and Y uniform within each jitter, by the characteristic function:
-    E|Z| = 2/pi * integral over t > 0 of (1 - phi(t)) / t^2."""
+    """Computes E|sum of (X - Y)|, X and Y uniform within each jitter, by the characteristic
+    function: E|Z| = 2/pi * integral over t > 0 of (1 - phi(t)) / t^2."""
     total, top = 0.0, 400.0 / max(jitters)
     width = top / steps
     for i in range(steps):
@@ -468,7 +470,7 @@ def frame_of(traffic):
 
 
 def compare(scenario_path, result_path, packets_path):
-    """How many numbers were compared, and a line for each that differs."""
+    """Returns how many numbers were compared, and a line for each that differs."""
     with open(scenario_path, encoding="utf-8") as f:
         scenario = json.load(f)
     with open(result_path, encoding="utf-8") as f:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs every scenario of config/lab, two at a time, or those whose names contain one of the words
-given: one PASS or FAIL line for each. The numbers of a few are reckoned once more from their
-packets, by check_packets.py.
+given. Prints one PASS or FAIL line for each. check_packets.py computes the numbers of a few scenarios
+again from their packets.
 
---sanitized BUILD runs a few seconds of some of them with another build, which must say nothing of
-its own and give the same bytes. --plain runs a few seconds of each but the largest with nodes that
-take the general code for every packet, which must give the same bytes as nodes as they are.
+--sanitized BUILD runs a few seconds of some scenarios with another build, whose sanitizers must report
+nothing and which must give the same bytes. --plain runs a few seconds of each scenario but the largest
+with nodes that take the general code for every packet, which must also give the same bytes.
 """
 
 import argparse
@@ -34,24 +34,24 @@ BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
 AT_ONCE = 2
 LIMIT_S = 300
 LIMIT_BYTES = 8 << 30
-ALL_LIMIT_S = 660  # all of them
+ALL_LIMIT_S = 660  # for all scenarios together
 LARGE = "fat-tree-20"
-# Jitter, loss, bursts: what draws most random numbers.
+# Jitter, loss and bursts draw the most random numbers.
 TWICE = "paper-jitter-bursty-count10"
 SHORT = ["fat-tree-4", "path-change", "paper-clock-5s", "paper-jitter-bursty-count10",
          "telemetry-loss", "transit-restart", "window-queue"]
 SHORT_S = "2"
 PLAIN = {"HS_PLAIN_STAGES": "1"}
 SANITIZER_EXIT = 99
-# Seconds of those that are reckoned once more: jitter and losses, queues, copies.
-RECKONED = {"duplicates": 3, "paper-jitter-constant-count10": 3, "paper-throughput-count": 4,
-            "telemetry-loss": 4}
+# Seconds of the scenarios that are computed again: jitter and losses, queues, copies.
+AGAIN = {"duplicates": 3, "paper-jitter-constant-count10": 3, "paper-throughput-count": 4,
+         "telemetry-loss": 4}
 
 Done = collections.namedtuple("Done", "code stdout stderr seconds peak_bytes timed_out")
 
 
 class Running:
-    """Processes that are under way, to be ended where this one is."""
+    """Processes that run, so that they end with this process."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -75,7 +75,7 @@ RUNNING = Running()
 
 
 def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
-    """Runs hopsight-lab to its end or the limit; peak memory is the kernel's count."""
+    """Runs hopsight-lab to its end or the limit. The kernel counts its peak memory."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen([os.path.join(build, "apps", "hopsight-lab"), *words],
@@ -99,7 +99,7 @@ def lab(words, build=BUILD, limit_s=LIMIT_S, **env):
 
 
 def fault(done, path):
-    """Why a run is no success; None where it is."""
+    """Returns why a run failed, or None."""
     if done.timed_out:
         return f"not done within {LIMIT_S} s"
     if done.code != 0:
@@ -109,12 +109,12 @@ def fault(done, path):
     with open(path, encoding="utf-8") as f:
         expects = json.load(f)["expect"]
     if not expects:
-        return "it expects nothing"
+        return "the scenario has no expectation"
     return None if all(e["met"] for e in expects) else "an expectation was not met"
 
 
 class Report:
-    """Lines of results; what a failed run said comes before its line."""
+    """Prints lines of results. The output of a failed run comes before its line."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -129,7 +129,7 @@ class Report:
 
 
 def each(jobs, function):
-    """Calls function for each job, AT_ONCE at a time, in their order."""
+    """Calls function for each job in order, AT_ONCE at a time."""
     left = collections.deque(jobs)
 
     def work():
@@ -160,7 +160,7 @@ def run_one(name, folder, report):
 def run_all(names, report):
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
         begin = time.monotonic()
-        # The large one takes longest, so it begins first and the others run beside it.
+        # The largest scenario takes longest, so it begins first and the others run beside it.
         each(sorted(names, key=lambda name: name != LARGE),
              lambda name: run_one(name, folder, report))
         seconds = time.monotonic() - begin
@@ -171,8 +171,8 @@ def run_all(names, report):
 
 
 def same_bytes(name, report, what, build=BUILD, env=None):
-    """A few seconds of a scenario as it is, and by a build or in an environment: results alike, and
-    nothing said by sanitizers."""
+    """Runs a few seconds of a scenario normally, and with another build or environment. The results
+    must be the same, and sanitizers must report nothing."""
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
         paths = [os.path.join(folder, str(i)) for i in range(2)]
         done = [None] * 2
@@ -184,7 +184,7 @@ def same_bytes(name, report, what, build=BUILD, env=None):
 
         each(range(2), run)
         wrong, bad = None, done[-1]
-        # So short a run need not meet what is expected of the whole.
+        # So short a run need not meet the expectations of the whole run.
         for one in done:
             if one.code not in (0, 1) or one.timed_out or "runtime error" in one.stderr:
                 wrong, bad = wrong or f"ended with {one.code}", one
@@ -198,27 +198,27 @@ def same_bytes(name, report, what, build=BUILD, env=None):
 
 def run_scale(report):
     ns = scale.costs(BUILD)
-    if scale.fault(ns):  # the machine's neighbours may have been at it
+    if scale.fault(ns):  # other work on the machine may have disturbed it
         ns = scale.costs(BUILD)
-    report.line("an event costs no more than the logarithm of the nodes lets it", scale.fault(ns),
+    report.line("the cost of an event grows no faster than the logarithm of the nodes", scale.fault(ns),
                 f"{scale.sentence(ns)} nodes")
 
 
-def reckon(name, report):
-    """The numbers of a few seconds, from the packets alone."""
+def compute_again(name, report):
+    """Computes the numbers of a few seconds again, only from the packets."""
     scenario = os.path.join(SCENARIOS, f"{name}.json")
     with tempfile.TemporaryDirectory(prefix="hs-lab-") as folder:
         result, packets = (os.path.join(folder, x) for x in ("result", "packets"))
-        done = lab(["run", scenario, "--quiet", "--duration", str(RECKONED[name]), "--json",
+        done = lab(["run", scenario, "--quiet", "--duration", str(AGAIN[name]), "--json",
                     result, "--packets", packets])
         compared, wrong = 0, None
-        # So short a run need not meet what is expected of the whole.
+        # So short a run need not meet the expectations of the whole run.
         if done.code not in (0, 1) or done.timed_out or not os.path.exists(packets):
             wrong = f"ended with {done.code}"
         else:
             compared, lines = check_packets.compare(scenario, result, packets)
             wrong = lines and f"{len(lines)} of {compared} numbers differ, as {lines[0]}"
-        report.line(f"{name} reckoned from its packets", wrong,
+        report.line(f"{name} computed again from its packets", wrong,
                     f"{compared} numbers are the same ({done.seconds:.1f} s)", done)
 
 
@@ -252,7 +252,7 @@ def main():
             run_all(wanted, report)
             if TWICE in wanted:
                 same_bytes(TWICE, report, "and its seed")
-            each([name for name in RECKONED if name in wanted], lambda name: reckon(name, report))
+            each([name for name in AGAIN if name in wanted], lambda name: compute_again(name, report))
             if not options.words or "scale" in options.words:
                 run_scale(report)
     finally:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an event of the lab costs in networks of 6, 60 and 600 nodes.
+"""Measures the cost of an event of the lab in networks of 6, 60 and 600 nodes.
 
     scale.py [--build DIR] [--json]
 
-A chain of nodes is run for two durations; the difference in processor time over the difference in
-events leaves out what setting up costs. Packets are as many at once, however long the chain.
+It runs a chain of nodes for two durations. The difference in processor time over the difference in
+events leaves out the cost of setting up. The number of packets under way does not depend on the
+length of the chain.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZES = [6, 60, 600]
 PACKETS_PER_S = 1000
-EVENTS = [300_000, 1_500_000]  # of the shorter and the longer run, about
+EVENTS = [300_000, 1_500_000]  # approximate events of the shorter and the longer run
 ROUNDS = 3
 
 
@@ -37,7 +38,7 @@ def chain(nodes):
 
 
 def run(build, path, seconds):
-    """Processor time in ns, and events."""
+    """Returns processor time in ns, and events."""
     with tempfile.NamedTemporaryFile() as result:
         process = subprocess.Popen(
             [os.path.join(build, "apps", "hopsight-lab"), "run", path, "--quiet", "--duration",
@@ -52,7 +53,8 @@ def run(build, path, seconds):
 
 
 def cost(build, nodes, folder):
-    """Nanoseconds for an event: the best of some rounds, which neighbours disturbed least."""
+    """Returns nanoseconds for an event: the best of some rounds, which other work disturbed
+    least."""
     path = os.path.join(folder, f"chain-{nodes}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(chain(nodes), file)
@@ -72,7 +74,7 @@ def costs(build):
 
 
 def fault(ns):
-    """Why these costs grow faster than the logarithm of the nodes; None where they do not."""
+    """Returns why these costs grow faster than the logarithm of the nodes, or None."""
     small, large = SIZES[0], SIZES[-1]
     allowed = math.log(large) / math.log(small)
     if ns[large] > ns[small] * allowed:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a mean of finite samples is off by on average, whoever measures: E|mean - expectation|.
+"""Statistical bounds: the mean error of a mean of finite samples for any measurement,
+E|mean - expectation|.
 
-Of a normal mean that is root(2/pi) times its standard deviation.
+For a normal mean, this is root(2/pi) times its standard deviation.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ MEAN_DISTANCE = np.sqrt(2 / np.pi)
 
 
 def expected_jitter(widths, cells=1 << 14):
-    """E|sum of (X - Y)|, each uniform in [-width, width], by the characteristic function:
+    """Returns E|sum of (X - Y)|, each uniform in [-width, width], by the characteristic function:
     E|Z| = 2/pi times the integral over t > 0 of (1 - phi(t)) / t^2."""
     widths = np.asarray([w for w in widths if w], dtype=float)
     if not widths.size:
@@ -22,13 +23,13 @@ def expected_jitter(widths, cells=1 << 14):
 
 
 def delay(widths, samples):
-    """Of a mean of so many delays, jitter uniform on each link."""
+    """Returns the bound of a mean of this many delays, with uniform jitter on each link."""
     return float(MEAN_DISTANCE * np.sqrt(sum(w * w / 3 for w in widths) / samples))
 
 
 def jitter(width, pairs):
-    """Of a mean of |D(k) - D(k-1)|: neighbours share a packet. Variance 2/9, covariance 1/45, so
-    (2/9 + 2/45) J^2 / n."""
+    """Returns the bound of a mean of |D(k) - D(k-1)|. Neighbours share a packet. The variance is 2/9,
+    the covariance 1/45, so that the result is (2/9 + 2/45) J^2 / n."""
     return float(MEAN_DISTANCE * width * np.sqrt(4 / 15 / pairs))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/results/000.md, from the numbers alone."""
+"""Writes docs/results/000.md from the numbers only."""
 
 import statistics
 
@@ -153,7 +153,7 @@ Percent. The text of the paper that we have lost the cells of this table; its MA
 
 
 def limits(lab):
-    """Errors against the configuration beside what no method can beat."""
+    """Shows errors against the configuration beside statistical bounds."""
     rows = []
     widths = paper.JITTER_NS[:5]
     packets = 10000

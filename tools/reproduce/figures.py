@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures as SVG: the same numbers give the same bytes."""
+"""Draws figures as SVG. The same numbers give the same bytes."""
 
 import matplotlib
 
@@ -16,7 +16,7 @@ def save(figure, path):
     figure.tight_layout()
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
-    # No blanks at the ends of lines.
+    # No line ends with blanks.
     with open(path, encoding="utf-8") as f:
         text = "\n".join(line.rstrip() for line in f.read().splitlines())
     with open(path, "w", encoding="utf-8") as f:
@@ -33,7 +33,7 @@ def bars(axes, names, ours, theirs, title):
 
 
 def figure_5(path, hops, panels, jitters):
-    """panels: (title, ours, theirs); jitters: per hop the values of the windows, in ms."""
+    """panels: (title, ours, theirs). jitters: values of the windows by hop, in ms."""
     figure, axes = plt.subplots(2, 2, figsize=(8, 5.5))
     for place, (title, ours, theirs) in zip(axes.flat, panels):
         bars(place, hops, ours, theirs, title)
@@ -44,7 +44,7 @@ def figure_5(path, hops, panels, jitters):
 
 
 def figure_6(path, runs, series):
-    """runs: names; series: by run and hop, |up - down| in ms of each second."""
+    """runs: names. series: by run and hop, |up - down| in ms of each second."""
     figure, axes = plt.subplots(len(runs), 1, figsize=(8, 1.7 * len(runs)), sharex=True)
     for place, run in zip(axes, runs):
         for hop, values in series[run].items():
@@ -65,7 +65,7 @@ def figure_7(path, rates, medians):
 
 
 def over_time(path, title, rows):
-    """rows: by hop, (seconds, measured, truth, configured) lists; None: nothing."""
+    """rows: by hop, lists of (seconds, measured, truth, configured); None: no value."""
     figure, axes = plt.subplots(len(rows), 1, figsize=(8, 1.6 * len(rows)), sharex=True, squeeze=False)
     for place, (hop, (at, measured, truth, configured)) in zip(axes.flat, rows.items()):
         nan = [[float("nan") if v is None else v for v in values]

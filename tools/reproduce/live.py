@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What real programs see through real nodes on veth: throughput at each sampling rate (figure 7), and a
-round trip. Needs root; everything is in network namespaces of its own."""
+"""Results of real programs through real nodes on veth: the throughput at each sampling rate (figure
+7), and a round trip. Needs root. Everything runs in network namespaces of its own."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def name_of(every):
 
 
 def set_rate(chain, every):
-    """The same rules on every node, or none."""
+    """Installs the same rules on every node, or none."""
     rules = [netlab.rule(TCP, *UP, protocol="tcp", dst_port=PORT, mode_setting=every or 1),
              netlab.rule(UDP, *UP, protocol="udp", dst_port=PORT, mode_setting=every or 1)]
     for node in chain.nodes:
@@ -41,7 +41,7 @@ def set_rate(chain, every):
 
 
 def iperf(chain, *words):
-    """Mbit/s that the server received."""
+    """Returns the Mbit/s that the server received."""
     for _ in range(TRIES):
         done = subprocess.run(["ip", "netns", "exec", chain.hosts[0].namespace, "iperf3", "-6", "-c",
                                UP[1], "-p", str(PORT), "-J", "-t", str(SECONDS), *words],
@@ -64,7 +64,7 @@ def throughput(chain, workspace):
     found = {"tcp": {name_of(e): [] for e in EVERY}, "udp": {name_of(e): [] for e in EVERY}}
     for turn in range(ROUNDS):
         for place in range(len(EVERY)):
-            every = EVERY[(place + turn) % len(EVERY)]  # each comes first as often
+            every = EVERY[(place + turn) % len(EVERY)]  # each rate comes first equally often
             set_rate(chain, every)
             found["tcp"][name_of(every)].append(iperf(chain))
             found["udp"][name_of(every)].append(iperf(chain, "-u", "-b", UDP_RATE, "-l", "1400"))
@@ -91,7 +91,7 @@ def round_trip(chain):
 
 
 def bench():
-    """ns a packet, medians: what a node's work costs without ports."""
+    """Returns medians of ns a packet: the cost of a node's work without ports."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "bench.json")
         subprocess.run([os.path.join(netlab.BUILD, "apps", "hopsight-bench"), "--json", path,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Paper 000, the Flexible INT framework: tables III to V, figures 5 to 7.
 
-The lab's numbers are kept in docs/results/000.json; the document and the figures are made of them alone.
+docs/results/000.json keeps the lab's numbers. The document and the figures are made only from them.
 """
 
 import concurrent.futures
@@ -30,7 +30,7 @@ TRANSIENT = "paper-clock-transient"
 CLOCKS = ["paper-clock-none", *SYNCED, "paper-clock-ptp", TRANSIENT]
 OVERHEAD = ["paper-overhead-none"] + [f"paper-overhead-1-in-{n}" for n in (10000, 1000, 100, 10, 1)]
 ALL = [*THROUGHPUT, *MORE_THROUGHPUT, *PAIRS, *CLOCKS, "asymmetry", *OVERHEAD]
-# A few seconds of each kind, for a check.
+# Seconds of each kind, for a check.
 SHORT = {THROUGHPUT[0]: 12, "paper-delay-constant": 6, "paper-jitter-constant": 12,
          "paper-loss-constant": 12, "paper-clock-none": 12, "paper-clock-10s": 30}
 KINDS = ("throughput_bps", "window_throughput_bps", "delay_ns", "jitter_ns", "loss_ratio")
@@ -45,7 +45,7 @@ def run_lab(name, folder, duration_s=None):
     done = subprocess.run([os.path.join(BUILD, "apps", "hopsight-lab"), "run", name, "--quiet",
                            "--json", path, *words], cwd=ROOT, capture_output=True, text=True,
                           check=False)
-    # A short run need not meet what is expected of the whole.
+    # A short run need not meet the expectations of the whole run.
     if done.returncode not in ((0, 1) if duration_s else (0,)):
         raise RuntimeError(f"{name}: hopsight-lab ended with {done.returncode}: {done.stderr}")
     with open(path, encoding="utf-8") as f:
@@ -62,7 +62,7 @@ def rounded(value, digits=6):
 
 
 def rows_of(result):
-    """By hop and kind: mean, truth, configured, both MAE, the largest error, windows."""
+    """Returns by hop and kind: mean, truth, configured, both MAE, the largest error, windows."""
     rows = {}
     for row in result["rows"]:
         if row["flow"].endswith("/reply"):
@@ -76,7 +76,7 @@ def rows_of(result):
 
 
 def jitter_against(result, stated):
-    """The paper's yardstick: mean of |jitter - J| over the windows, by hop."""
+    """Returns the paper's measure by hop: the mean of |jitter - J| over the windows."""
     flow, errors = result["rows"][0]["flow"], {}
     for window in whole(result, flow):
         for hop, j in zip(window["hops"] + [window["e2e"]], stated):
@@ -86,7 +86,8 @@ def jitter_against(result, stated):
 
 
 def offsets(result):
-    """Figure 6: up - down of the mean delays at the same hop in the same second, in ms."""
+    """Returns the values of figure 6: up - down of the mean delays at the same hop in the same
+    second, in ms."""
     up, down = result["windows"], result["windows"]
     up = [w for w in up if w["flow"] == "ping" and not w["stale"]]
     down = [w for w in down if w["flow"] == "ping/reply" and not w["stale"]]
@@ -102,8 +103,8 @@ def offsets(result):
 
 
 def straight_pieces(values, period, rest):
-    """How far, at most, a difference is from a straight line while clocks run freely: from `rest`
-    seconds after a poll to the next; and the slopes."""
+    """Returns the largest distance of a difference from a straight line while clocks run freely,
+    from `rest` seconds after a poll to the next, and the slopes."""
     worst, slopes = 0.0, []
     for begin in range(0, len(values) - period + 1, period):
         piece = np.array(values[begin + (rest if begin else 1):begin + period - 1])
@@ -115,7 +116,8 @@ def straight_pieces(values, period, rest):
 
 
 def sawtooth(series, period, rest=20):
-    """Of the wired hops: the furthest from straight, and by how much slopes change from poll to poll."""
+    """Returns for the wired hops the largest distance from straight, and the largest change of
+    slopes between polls."""
     found = [straight_pieces(values, period, rest) for values in list(series.values())[:4]]
     changes = [abs(a - b) for _, slopes in found for a, b in zip(slopes, slopes[1:])]
     return {"from_straight_ms": rounded(max(w for w, _ in found), 3),
@@ -123,7 +125,8 @@ def sawtooth(series, period, rest=20):
 
 
 def start_up(result):
-    """Seconds until hop 1's one-way delay is one, and what it was at first and at last, in ms."""
+    """Returns in how many seconds hop 1's one-way delay is above 10 ms, and its first and last value
+    in ms."""
     delays = [w["hops"][0]["measured"]["delay_ns"]["mean"] / 1e6 for w in result["windows"]
               if w["flow"] == "ping" and not w["stale"] and w["hops"]
               and "delay_ns" in w["hops"][0]["measured"]]
@@ -163,7 +166,7 @@ def collect(names, durations=None):
 # ---- the paper ----
 
 HOPS = ["1", "2", "3", "4", "5", "E2E"]
-JITTER_NS = [2e6, 1e6, 1e6, 2e6, 4e6, 5e6]  # end to end as the paper's row has it
+JITTER_NS = [2e6, 1e6, 1e6, 2e6, 4e6, 5e6]  # end to end as in the paper's row
 LOSS = [0.01, 0.02, 0.03, 0.02, 0.01]
 PAPER = {
     "III": {"expected": [44.96, 40, 20, 10, 10, 10],
@@ -253,7 +256,7 @@ class Check:
 
 
 def compare(kept, fresh):
-    """What a short run shows otherwise than the long one that is committed."""
+    """Compares a short run with the committed long one, and returns the differences."""
     limits = {"throughput_bps": (0.02, 2000), "delay_ns": (0.02, 1000), "jitter_ns": (0.12, 2000),
               "loss_ratio": (0.25, 1e-4)}
     for name, of in fresh.items():

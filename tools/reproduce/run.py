@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The papers' tables and figures, ours beside theirs, into docs/results.
+"""Writes the papers' tables and figures, with ours beside theirs, to docs/results.
 
     reproduce.sh [000] [001] ... [--check] [--live]
     reproduce.sh --plots SCENARIO FOLDER
 
-Without a number: all of them. The lab's runs take some minutes. --live measures again on veth what
-depends on this machine (figure 7 and a round trip); it needs root. --check compares what is committed
-with a fresh, short run and changes nothing. --plots draws any scenario's metrics over time.
+Without a number, it writes those of all papers. The lab's runs take some minutes. --live measures
+again what depends on this machine (figure 7 and a round trip), on veth and as root. --check compares
+the committed results with a fresh, short run and changes nothing. --plots draws any scenario's metrics
+over time.
 """
 
 import argparse
@@ -22,7 +23,7 @@ NOT_YET = {"001": "INT-label", "002": "GPINT with SQR", "003": "INTCollector",
 
 
 def paper_000():
-    """It needs numpy and matplotlib, of which the others know nothing."""
+    """Imports paper_000 only when needed, because it needs numpy and matplotlib."""
     return importlib.import_module("paper_000")
 
 

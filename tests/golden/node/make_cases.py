@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the golden cases of a node: rules, packets in, packets out, and every counter.
 
-Packets come from scapy and from the independent encoder of tests/golden/wire; counters are what
-docs/metrics.md says of the packets, worked out here by hand. A counter that a case does not name
-must be 0.
+Packets come from scapy and from the independent encoder of tests/golden/wire. Counters follow from
+docs/metrics.md and are worked out here by hand. A counter that a case does not name must be 0.
 
     make_cases.py DIRECTORY          write DIRECTORY/<case>/case.json
-    make_cases.py --check DIRECTORY  exit 1 unless that is what is there
+    make_cases.py --check DIRECTORY  exit 1 if the cases there differ
 """
 
 import json
@@ -54,12 +53,12 @@ def udp(size=100, sport=1000, dport=2000):
 
 
 def padded(options):
-    """Options and what brings their header to a multiple of eight bytes."""
+    """Returns options, padded so that their header is a multiple of eight bytes."""
     return options + wire.padding(-(2 + wire.size(options)) % 8)
 
 
 def telemetry(layout, ns_id, trace_type, values, hops=(), extra=()):
-    """A Hop-by-Hop header as a source makes it, with the hops' entries."""
+    """Returns a Hop-by-Hop header as a source writes it, with the hops' entries."""
     lead = [PadN(optdata=b"")] if layout == wire.ALIGNED else []
     options = lead + [wire.trace_option(ns_id, trace_type, list(hops)),
                       wire.e2e_option(trace_type >> 16, values)] + list(extra)
@@ -71,7 +70,7 @@ def hop(node_id, bitmap=0xE000, **values):
 
 
 def counted(frame):
-    """Bytes of a packet without telemetry, as docs/metrics.md counts them."""
+    """Returns the bytes of a packet without telemetry, as docs/metrics.md counts them."""
     return 14 + 40 + len(bytes(frame.getlayer(IPv6).payload))
 
 
@@ -99,7 +98,7 @@ class Case:
         return self
 
     def router(self):
-        """Ports with MAC addresses of their own: what a router needs."""
+        """Gives the ports MAC addresses, which a router needs."""
         for index, port in enumerate(self.ports):
             port["mac"] = MACS[index]
         return self
@@ -109,7 +108,8 @@ class Case:
         return self
 
     def offer(self, options, ns_id=None, carrier_of=None, holds=False):
-        """Ready options for the next packet of a rule's flow, or of the one that goes back."""
+        """Adds ready pending options for the next packet of a rule's flow, or of the reverse
+        flow."""
         to = {"ns_id": ns_id} if ns_id else {"carrier_of": carrier_of}
         self.offers.append({**to, "options": b"".join(map(bytes, options)).hex(),
                             "holds_telemetry": holds})
@@ -335,7 +335,8 @@ def a_host_with_telemetry_is_dropped_by_policy():
 
 
 def hiding():
-    """Frames with telemetry where the parser does not look, and devices between nodes may."""
+    """Returns frames with telemetry behind headers that the parser does not search, but that
+    devices between nodes may remove."""
     forged = telemetry("aligned", 7, 0x7000E000, {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1})
     inside = bytes(forged / udp())
     route = IPv6ExtHdrRouting(addresses=[], segleft=0)
@@ -445,7 +446,7 @@ NEXT = "02:00:00:00:01:0c"
 
 
 def routed(src=SRC, dst=DST, hlim=64, to=MACS[0], tags=()):
-    """A packet on its way to the router's first port."""
+    """Returns a packet to the router's first port."""
     frame = Ether(src="02:00:00:00:00:0a", dst=to)
     for tag in tags:
         frame = frame / tag
@@ -538,9 +539,9 @@ def a_routing_sink_takes_telemetry_out():
                   reports_made=1)
 
 
-# ---- in band: requests, reports on their way back, entries of a part of the fields ----
+# ---- in band: requests, returning reports, entries with some of the fields ----
 
-# {"int_request": {...}} of docs/wire-flexint.md's example, by RFC 8949.
+# {"int_request": {...}} of the example in docs/wire-flexint.md, encoded by RFC 8949.
 def cbor_text(text):
     assert len(text) < 24
     return bytes([0x60 + len(text)]) + text.encode("ascii")
@@ -561,7 +562,7 @@ REQUEST = wire.unknown(wire.REQUEST, b"\xa1" + cbor_text("int_request") + b"\xaa
 
 
 def report_option(ns_id):
-    """{0: ns_id, 1: 0x7000E000}: as much of a report as workers look at."""
+    """{0: ns_id, 1: 0x7000E000}: the part of a report that workers read."""
     return wire.unknown(wire.REPORT, b"\xa2\x00" + cbor_uint(ns_id) + b"\x01\x1a\x70\x00\xe0\x00")
 
 

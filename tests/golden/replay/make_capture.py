@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes what config/lab/pcap-replay.json replays: pcap-replay.pcap, two flows of odd sizes at odd
-times, as scapy builds them.
+"""Makes pcap-replay.pcap, which config/lab/pcap-replay.json replays: two flows of odd sizes at odd
+times, built by scapy.
 
     make_capture.py FOLDER          write the file
-    make_capture.py --check FOLDER  exit 1 unless it is what this script makes
+    make_capture.py --check FOLDER  exit 1 if the file there differs
 """
 
 import os
@@ -28,7 +28,7 @@ PORTS = ((5000, 6000), (5001, 6001))
 
 
 def draws(seed=1):
-    """Numbers of 31 bits, the same everywhere (Lehmer)."""
+    """Yields numbers of 31 bits, the same on every machine (Lehmer)."""
     while True:
         seed = seed * 48271 % 0x7fffffff
         yield seed
@@ -46,7 +46,7 @@ def capture():
     made = struct.pack("<IHHiIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, 1)
     at_ns = 0
     for _ in range(FRAMES):
-        payload = next(drawn) % 111  # one of seven is larger, one of 50 fills a packet
+        payload = next(drawn) % 111  # one of seven packets is larger, one of 50 is full
         if next(drawn) % 50 == 0:
             payload = 1380
         elif next(drawn) % 7 == 0:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes vectors.json: reports in CBOR (option 0x33) from an encoder that shares no code with
-lib/report and lib/cbor, put together from RFC 8949 and docs/wire-flexint.md; and bytes that are no
-report, with the code of the error.
+"""Makes vectors.json: reports in CBOR (option 0x33), and bytes that are no report, with the code of
+the error. The encoder follows RFC 8949 and docs/wire-flexint.md, and shares no code with lib/report
+and lib/cbor.
 
     make_vectors.py FILE          write the vectors
-    make_vectors.py --check FILE  exit 1 unless FILE is what this script makes
+    make_vectors.py --check FILE  exit 1 if FILE differs
     make_vectors.py --corpus DIR  write the fuzzer's seeds
 """
 
@@ -26,7 +26,7 @@ random_numbers = random.Random(0x33)
 
 
 def head(major, n):
-    """RFC 8949 section 3: major type and argument, the shortest form."""
+    """Encodes a major type and its argument in the shortest form (RFC 8949 section 3)."""
     if n < 24:
         return bytes([major << 5 | n])
     for code, bits, pack in ((24, 8, "!B"), (25, 16, "!H"), (26, 32, "!I"), (27, 64, "!Q")):
@@ -36,7 +36,7 @@ def head(major, n):
 
 
 def wide(n):
-    """The same number in its longest form."""
+    """Encodes the same number in its longest form."""
     return b"\x1b" + struct.pack("!Q", n)
 
 
@@ -53,7 +53,8 @@ def pairs(members):
 
 
 def number(bits):
-    """The whole range; what is at the edge of an encoding more often than chance would have it."""
+    """Draws from the whole range, with more values at the edges of an encoding than chance
+    gives."""
     if random_numbers.random() < 0.4:
         edges = [v for v in (0, 23, 24, 255, 256, 65535, 65536, 2**32 - 1, 2**32) if v < 1 << bits]
         return random_numbers.choice(edges + [(1 << bits) - 1])
@@ -65,7 +66,7 @@ def values(fields, bitmap):
 
 
 def report(name, e2e, hops, trace_type=None):
-    """Hops from source to sink."""
+    """Returns hops from source to sink."""
     return {
         "name": name, "ns_id": max(1, number(32)),
         "trace_type": trace_type if trace_type is not None else e2e << 16 | 0xE000,
@@ -93,7 +94,7 @@ def members_of(r):
 
 
 def example():
-    """The one of docs/wire-flexint.md."""
+    """Returns the example of docs/wire-flexint.md."""
     return {
         "name": "the example of the document", "ns_id": 7, "trace_type": 0x7000E000,
         "e2e": {"ts_ns": 1700000000000000000, "tx_packets": 1000, "tx_bytes": 508000},
@@ -106,7 +107,7 @@ def example():
 
 
 def written():
-    """What is written and read, byte for byte."""
+    """Returns reports that are written and read, byte for byte."""
     yield example()
     yield report("end to end alone", 0x7000, [])
     yield report("nothing but the sink", 0x0000, [], trace_type=0)
@@ -127,7 +128,7 @@ def replaced(members, key, value):
 
 
 def read_only():
-    """Reports in forms that we do not write: the example, said in other ways."""
+    """Returns the example in forms that our nodes do not write."""
     r = example()
     members = members_of(r)
     yield "keys in reverse", r, pairs(members[::-1])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes what the lab's traffic is compared with: frames.json, frames as scapy builds them, and
-captures of scapy's frames to replay.
+"""Makes the files that the lab's traffic is compared with: frames.json, with frames built by scapy,
+and captures of scapy's frames to replay.
 
     make_frames.py FOLDER          write the files
-    make_frames.py --check FOLDER  exit 1 unless they are what this script makes
+    make_frames.py --check FOLDER  exit 1 if the files there differ
 """
 
 import json
@@ -54,9 +54,10 @@ def echo(payload, seq, reply=False):
 
 
 def port_of_zero_checksum():
-    """A source port with which the sum of a UDP frame of 20 bytes is zero, sent as 0xffff."""
+    """Finds a source port with which the sum of a UDP frame of 20 bytes is zero, which is sent as
+    0xffff."""
     checksum = int.from_bytes(bytes(udp(20, 1))[60:62], "big")
-    port = 1 + checksum  # adds to the sum what it lacks
+    port = 1 + checksum  # makes up the difference
     assert bytes(udp(20, port))[60:62] == b"\xff\xff"
     return port
 
@@ -95,7 +96,7 @@ def frames_json():
 # ---- captures ----
 
 def capture(records, order="<", nano=True, link_type=1):
-    """A file of (seconds, fraction, frame, length before it was cut)."""
+    """Writes a capture of (seconds, fraction, frame, length before truncation)."""
     magic = 0xa1b23c4d if nano else 0xa1b2c3d4
     made = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 262144, link_type)
     for seconds, fraction, frame, length in records:
@@ -104,7 +105,7 @@ def capture(records, order="<", nano=True, link_type=1):
 
 
 def stranger(payload, hop_limit=17):
-    """A frame of hosts that the lab does not have."""
+    """Returns a frame of hosts that the lab does not have."""
     return bytes(Ether(src="00:11:22:33:44:55", dst="66:77:88:99:aa:bb") /
                  IPv6(src="2001:db8:9::1", dst="2001:db8:9::2", hlim=hop_limit, fl=0xabcde) /
                  UDP(sport=1, dport=2) / pattern(payload))
@@ -130,7 +131,7 @@ def captures():
     records = [
         whole(first, 999999998, stranger(100)),
         whole(first + 1, 1, stranger(0)),
-        (first + 1, 2, stranger(500)[:96], len(stranger(500))),  # cut: skipped
+        (first + 1, 2, stranger(500)[:96], len(stranger(500))),  # truncated: skipped
         whole(first + 1, 500, tagged()),
         whole(first + 1, 400, not_ip()),  # captured late
         whole(first + 1, 600, stranger(9139)),  # one byte too long

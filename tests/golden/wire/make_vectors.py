@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes vectors.json: Flexible INT packets from an encoder that shares no code with lib/telemetry.
 
-Headers are scapy's; the telemetry options are put together here from docs/wire-flexint.md. What a
-parser should find is known from the construction, never read back from bytes.
+Headers are scapy's. The telemetry options are built here by docs/wire-flexint.md. The expected
+results of a parser follow from the construction and are never read back from bytes.
 
     make_vectors.py FILE          write the vectors
-    make_vectors.py --check FILE  exit 1 unless FILE is what this script makes
+    make_vectors.py --check FILE  exit 1 if FILE differs
 """
 
 import json
@@ -48,7 +48,7 @@ random_numbers = random.Random(0x31)
 
 
 def number(code):
-    """A value of the full range; the ends more often than chance would have it."""
+    """Draws a value from the full range, with more values at its ends than chance gives."""
     bits = {"H": 16, "I": 32, "Q": 63}[code]  # JSON's integers are signed in most readers
     pick = random_numbers.random()
     if pick < 0.1:
@@ -77,7 +77,7 @@ def hop_bytes(hop):
 
 
 def trace_option(ns_id, trace_type, hops):
-    """Hops in the order of the path; the newest stands first on the wire."""
+    """Returns hops in the order of the path. On the wire, the newest stands first."""
     entries = b"".join(hop_bytes(hop) for hop in reversed(hops))
     return HBHOptUnknown(otype=TRACE, optdata=struct.pack("!II", ns_id, trace_type) + entries)
 
@@ -110,7 +110,7 @@ def unknown(otype, data):
     return HBHOptUnknown(otype=otype, optdata=data)
 
 
-# ---- what hosts send ----
+# ---- packets of hosts ----
 
 UDP_PORTS = (0x1234, 5001)
 
@@ -151,7 +151,7 @@ def fragment(offset=0, more=0):
 
 
 def raw_header(proto, data):
-    """A header that scapy has no class for; its first byte is filled in by Host."""
+    """A header that scapy has no class for. Host fills in its first byte."""
     return (proto, data)
 
 
@@ -187,11 +187,11 @@ def header_bytes(header, next_proto):
 
 
 class Host:
-    """A packet as a host sends it, and what is known about it."""
+    """A packet as a host sends it, and the facts known about it."""
 
     def __init__(self, l4="udp", n_tags=0, outer=Dot1Q, options=None, chain=(), trailer=b""):
         self.l2 = tags(n_tags, outer)
-        self.options = options  # of its own Hop-by-Hop header; None: it has none
+        self.options = options  # of its own Hop-by-Hop header; None: no such header
         self.trailer = trailer
         payload, self.proto, self.ports = L4[l4]()
         self.l4_name = l4
@@ -205,7 +205,7 @@ class Host:
         self.l3_off = 14 + 4 * n_tags
 
     def frame(self, options):
-        """The packet with these Hop-by-Hop options (None: without such a header)."""
+        """Returns the packet with these Hop-by-Hop options (None: without such a header)."""
         body = self.chain + self.l4
         proto = self.first_proto
         if options is not None:
@@ -223,7 +223,7 @@ class Host:
         return bytes(packet) + body + self.trailer
 
     def parsed(self, options, telemetry_bytes=0, mixed=False):
-        """What a parser should find in frame(options); zeros are left out."""
+        """Returns what a parser should find in frame(options), without zeros."""
         flags = {"ipv6"}
         found = {"l3_off": self.l3_off, "vlan_tags": len(self.l2)}
         hbh = 0
@@ -273,10 +273,10 @@ class Host:
         return False
 
 
-# ---- what our nodes make of it ----
+# ---- packets of nodes ----
 
 def options_with(host_options, layout, blocks):
-    """Hop-by-Hop options after the blocks (lists of options) were added one after the other."""
+    """Returns the Hop-by-Hop options after the blocks (lists of options) were added one by one."""
     options = list(host_options) if host_options is not None else None
     for block in blocks:
         if options is None:
@@ -289,7 +289,7 @@ def options_with(host_options, layout, blocks):
 
 
 def insert_case(name, host, layout, trace_type, bitmaps, extra=(), frames=True, refused=None):
-    """One packet from the host through source, a node for each bitmap, and extra options."""
+    """One packet from the host through the source, a node for each bitmap, and extra options."""
     ns_id = number("I")
     e2e_bitmap = trace_type >> 16 & 0xF000
     e2e = {"bitmap": e2e_bitmap, **make_values(E2E_VALUES, e2e_bitmap)}
@@ -338,7 +338,7 @@ def option_case(name, host, extra):
 
 
 def repacked(options):
-    """Foreign options at their offset modulo 8, nothing else; None where there are none."""
+    """Returns only the foreign options at their offset modulo 8, or None if there are none."""
     kept, at, to = [], 2, 2
     for option in options:
         n = len(bytes(option))
@@ -351,7 +351,7 @@ def repacked(options):
 
 
 def strip_case(name, host, options, mixed=True):
-    """A mixture that our nodes do not make, and what is left of it."""
+    """A mixture that our nodes do not write, and what strip leaves of it."""
     rest = repacked(options)
     taken = 2 + size(options) - (2 + size(rest) if rest is not None else 0)
     return {"name": name, "frame": host.frame(options).hex(),
@@ -359,7 +359,7 @@ def strip_case(name, host, options, mixed=True):
 
 
 def grow_case(name, host, options, bitmap):
-    """A hop's entry in a header that our source did not make."""
+    """A hop's entry in a header that our source did not write."""
     hop = make_hop(9, bitmap)
     i = next(k for k, option in enumerate(options) if option.otype == TRACE)
     data = options[i].optdata
@@ -422,7 +422,7 @@ def random_bitmaps(n, requested):
 
 
 def full_path(requested):
-    """Differing entries until no other fits, and the bitmap that does not."""
+    """Different entries until no further entry fits, and the bitmap that does not fit."""
     bitmaps, room = [], 255 - 8
     while room >= entry_size(requested):
         bitmap = random_numbers.getrandbits(16) & requested
@@ -724,7 +724,7 @@ def parse_cases():
                      hbh_bytes=24)
 
 
-# ---- blocks of ready options, and one type taken out ----
+# ---- blocks of ready options, and the removal of one type ----
 
 def block_cases():
     for n, sizes in enumerate(((1,), (148,), (232,), (255, 255, 3), (254,) * 7 + (246,),
@@ -742,7 +742,8 @@ def block_cases():
 
 
 def without(options, otype):
-    """All before the first of the type as it is, the rest at its offset modulo 8; None: nothing."""
+    """Leaves everything before the first option of the type unchanged and the rest at its offset
+    modulo 8. None: nothing is left."""
     types = [option.otype for option in options]
     if otype not in types:
         return options
