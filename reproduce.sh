@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes the papers' tables and figures, with ours beside theirs, to docs/results: ./reproduce.sh
-# [000] ...
+# Writes the papers' tables and figures to docs/results: ./reproduce.sh [000] ...
 set -eu
 cd "$(dirname "$0")"
 # shellcheck source=tools/setup.sh

@@ -44,16 +44,16 @@ def throughput(lab, known):
                            "paper-loss-constant-count10", "paper-loss-bursty-count10")]
     return f"""## Table III: throughput
 
-Test case 1: links of 100, 40, 20, 10 and 100 Mbit/s; 10,000 packets/s of 562 bytes; 120 windows of 1 s. Mbit/s, the
-paper's in brackets.
+Test case 1 has links of 100, 40, 20, 10 and 100 Mbit/s, 10,000 packets/s of 562 bytes, and 120 windows of 1 s. Values
+are in Mbit/s; the paper's values are in brackets.
 
 {table(["hop", "expected", *MODES.values()], *rows)}
-The lab's error against the configuration is telemetry's own share of the bytes of a full link: rate × share, whoever
-measures it. The hop that no queue limits shows 44.96 exactly. The paper also has a machine's timing in it.
+The lab's error against the configuration is telemetry's share of the bytes of a full link: rate × share, for any
+measurement. The hop without a limiting queue shows exactly 44.96. The paper's error also contains a machine's timing.
 
-{table(["other ways", "MAE, Mbit/s", "against the truth"], *more)}
-`window_throughput_bps` says what a window carried. Between two reports nothing is known, so it is off by at most
-what came between the last report and the end of its window:
+{table(["scenario", "MAE, Mbit/s", "against the truth"], *more)}
+`window_throughput_bps` is what a window carried. The sink knows nothing between two reports. The error is therefore at
+most what arrived between the last report and the end of the window:
 
 {table(["scenario", "MAE against the truth, Mbit/s", "largest error, Mbit/s"], *window)}"""
 
@@ -72,7 +72,7 @@ def figure_5(lab, known):
 ![Throughput, delay, loss and jitter of each hop](000-figure-5.svg)
 
 {table(["hop", "mean delay, ms", "loss, %", "jitter of a second, ms: median / largest (below 1)"], *lines)}
-Jitter is that of seconds after the first five, in which the queues fill and delays grow.
+The jitter leaves out the first five seconds, in which the queues fill and delays grow.
 
 """
 
@@ -87,7 +87,7 @@ def delays(lab, known):
                                     known[kind][6], 4) for kind in ("constant", "bursty")])
     return f"""## Table IV(a): delay
 
-Milliseconds, the paper's in brackets.
+Values are in milliseconds; the paper's values are in brackets.
 
 {table(["hop", "configured", "constant", "bursty"], *rows)}
 """
@@ -119,11 +119,12 @@ def jitters(lab, known):
              "real MAE"], *rows))
     return f"""## Table IV(b): delay and jitter
 
-Milliseconds, the paper's in brackets. J is what tc-netem was given: a delay is uniform in ± J. What a monitor that
-reports the mean of |D − D′| should show is not J but E|D − D′|, 2J/3 of one link. So there are two yardsticks, and
-each system stands beside both: the paper's, the distance from J (of each window; the paper's cells give only that of
-its means), and the distance of the mean from E. Neither is an error of ours: that is the last column, the mean absolute
-difference between what was published and what the sampled packets did. End to end J is 5, as the paper's row says.
+Values are in milliseconds; the paper's values are in brackets. J is the jitter that tc-netem was given: a delay is
+uniform in ± J. A monitor that reports the mean of |D − D′| should not show J but E|D − D′|, which is 2J/3 for one link.
+The table therefore has two measures for both systems. The paper's measure is the distance from J (of each window; the
+paper's cells give only that of its means). The other measure is the distance of the mean from E. Neither measure is
+the error of the measurement. This error is in the last column: the mean absolute difference between the published
+values and the values of the sampled packets. From end to end, J is 5, as in the paper's row.
 
 {out[0]}
 {out[1]}"""
@@ -146,7 +147,7 @@ def losses(lab):
         f"{of['mae']['loss_ratio']['truth'] / PERCENT:.6f}" for of in ours])
     return f"""## Table IV(c): loss
 
-Percent. The text of the paper that we have lost the cells of this table; its MAE is in the prose.
+Values are in percent. Our text of the paper lacks the cells of this table. The paper's prose has its MAE.
 
 {table(["hop", "configured", "constant", "bursty"], *rows)}
 """
@@ -179,10 +180,11 @@ def limits(lab):
             rows.append([name, "loss, %", f"{samples:.0f}",
                          f"{of['mae']['loss_ratio']['configured'] / PERCENT:.4f}",
                          f"{statistics.fmean(shares) / PERCENT:.4f}"])
-    return f"""## What no method can beat
+    return f"""## Statistical bounds
 
-A mean of n samples of something random is off from its expectation, whoever measures. More samples in a window (every
-10th packet in place of every 100th) bring the error of delay and jitter down by the root of ten; loss has all packets anyway.
+A mean of n random samples differs from its expectation, for any measurement. With more samples in a window (every 10th
+packet in place of every 100th), the error of delay and jitter falls by the root of ten. Loss is computed from all
+packets in both cases.
 
 {table(["scenario", "metric", "reports in a window", "MAE against the configuration", "bound"], *rows)}"""
 
@@ -190,7 +192,7 @@ A mean of n samples of something random is off from its expectation, whoever mea
 def round_trips(numbers):
     lab = numbers["lab"]
     names = {"paper-clock-none": "no synchronisation", **{n: f"every {n.split('-')[-1]}" for n in
-             paper.SYNCED}, "paper-clock-ptp": "as PTP does, 0.5 µs each second",
+             paper.SYNCED}, "paper-clock-ptp": "like PTP, 0.5 µs each second",
              "paper-clock-transient": "36 s ahead, corrected every 10 s"}
     theirs = {"paper-clock-none": "0.216", **{n: "under 0.65" for n in paper.SYNCED}}
     rows = []
@@ -201,14 +203,15 @@ def round_trips(numbers):
     live = ""
     if "live" in numbers:
         of = numbers["live"]["round_trip"]
-        live = (f"\nOn veth, by real programs on this machine: ping says {of['ping_ms']:.3f} ms, the sum of "
-                f"Hopsight's two one-way delays is {of['hopsight_ms']:.3f} ms. The difference, "
-                f"{of['ping_ms'] - of['hopsight_ms']:.3f} ms, is the hosts' own: their stacks and the way "
-                "to the first node are in ping's time, and not in Hopsight's.\n")
+        live = (f"\nWith real programs on veth on this machine, ping shows {of['ping_ms']:.3f} ms. The sum of "
+                f"Hopsight's two one-way delays is {of['hopsight_ms']:.3f} ms. The difference of "
+                f"{of['ping_ms'] - of['hopsight_ms']:.3f} ms belongs to the hosts: ping's time "
+                "includes their\nstacks and the path to the first node, and Hopsight's does not.\n")
     return f"""## Table V: round trips
 
-Ping every 10 ms; milliseconds. The lab's host has no stack: it answers at once and takes the time itself, so that
-what is left is the clocks' drift within a round trip. The paper compares with ping on real hosts.
+A ping is sent every 10 ms; values are in milliseconds. The lab's host has no network stack. It answers at once and
+measures the time itself, so that only the clocks' drift within a round trip remains. The paper compares with ping on
+real hosts.
 
 {table(["clocks", "round trip", "MAE", "paper"], *rows)}{live}"""
 
@@ -222,29 +225,32 @@ def figure_6(numbers):
     begin = numbers["lab"][paper.TRANSIENT]["start_up"]
     hops = list(numbers["lab"][paper.SYNCED[0]]["offsets_ms"])
     unlike = ", ".join(f"{max(map(abs, v)):g}" for v in numbers["lab"]["asymmetry"]["offsets_ms"].values())
-    saws = [f"{name.removeprefix('paper-clock-')}: within {of['from_straight_ms'] * 1000:.0f} µs of a straight "
-            f"line, slopes change by up to {of['slope_change_ms_per_s'] * 1000:.1f} µs/s"
+    saws = [[name.removeprefix("paper-clock-"), f"{of['from_straight_ms'] * 1000:.0f}",
+             f"{of['slope_change_ms_per_s'] * 1000:.1f}"]
             for name in paper.SYNCED[:2] for of in [numbers["lab"][name]["sawtooth"]]]
-    return f"""## Figure 6: what clocks do to one-way delays
+    return f"""## Figure 6: the effect of clocks on one-way delays
 
 ![Difference between the directions of each hop](000-figure-6.svg)
 
-|up − down| of the mean delays at the same hop in the same second, ms: mean / largest. The paper shows up to 1.5 ms at hops
-1 and 2 and less than 0.7 ms at the others. Clocks begin synchronised, as the paper's did. Between polls a
-difference grows along a straight line, and after a poll it is slewed away over at most 16 s and grows by another slope: a
-sawtooth ({"; ".join(saws)}). Frequent polls have less time to drift, and then the error that each poll leaves, 0.15 ms, decides.
-PTP-like clocks (`ptp`) show what is left without it. The start-up of a clock that is 36 s ahead is a scenario of its own
+The table shows |up − down| of the mean delays at the same hop in the same second, in ms: mean / largest. The paper
+shows up to 1.5 ms at hops 1 and 2 and less than 0.7 ms at the others. Clocks begin synchronised, as in the paper.
+Between polls, a difference grows along a straight line. After a poll, it is slewed away over at most 16 s and then
+grows with another slope. The result is a sawtooth:
+
+{table(["polls", "distance from a straight line, µs", "largest change of slopes, µs/s"], *saws)}
+Clocks with frequent polls have less time to drift. The error that each poll leaves, 0.15 ms, then dominates. PTP-like
+clocks (`ptp`) show the result without this error. The start-up of a clock that is 36 s ahead is a scenario of its own
 (`paper-clock-transient`): hop 1's one-way delay is {begin["first_ms"]:.0f} ms for the first {begin["seconds"]} seconds, and {begin["last_ms"]:.2f} ms at the end.
 
 {table(["clocks", *hops], *rows)}
-Links that really differ by 10, 4, 0, 7 and 15 ms between their directions (`asymmetry`, exact clocks) are shown so, in
-each second: {unlike} ms.
+With exact clocks, links whose directions differ by 10, 4, 0, 7 and 15 ms (`asymmetry`) show these differences in each
+second: {unlike} ms.
 """
 
 
 def figure_7(numbers):
     if "live" not in numbers:
-        return "## Figure 7: what sampling costs\n\nNot measured yet: `./reproduce.sh 000 --live` does, as root.\n"
+        return "## Figure 7: the cost of sampling\n\n`./reproduce.sh 000 --live`, as root, measures this figure.\n"
     live = numbers["live"]
     base = {p: statistics.median(live[p]["none"]) for p in ("tcp", "udp")}
     rows = []
@@ -261,41 +267,44 @@ def figure_7(numbers):
     wire = [[name.removeprefix("paper-overhead-"), f"{lab[name]['goodput_bps'] / MBIT:.1f}",
              f"{100 - 100 * lab[name]['goodput_bps'] / lab[paper.OVERHEAD[0]]['goodput_bps']:.2f} % less"]
             for name in paper.OVERHEAD]
-    return f"""## Figure 7: what sampling costs
+    return f"""## Figure 7: the cost of sampling
 
 ![Median throughput of each rate](000-figure-7.svg)
 
-iperf3 through three nodes on veth (source, transit, sink), {live['rounds']} rounds of {live['seconds']} s, the rates in
-turn, on {live['cores']} cores that hosts and nodes share. Mbit/s: median, range, and the median's distance from that
-without rules. UDP sends {UDP_WORDS}. The last column is what one node's work costs without ports
+iperf3 sends through three nodes on veth (source, transit, sink), in {live['rounds']} rounds of {live['seconds']} s with
+the rates in turn. Hosts and nodes share {live['cores']} cores. The columns are in Mbit/s: median, range, and the median's
+difference from that without rules. UDP sends {UDP_WORDS}. The last column is the cost of one node's work without ports
 (`hopsight-bench`, median ns a packet).
 
 {table(["telemetry in", "TCP", "range", "", "UDP", "range", "", "bench, ns"], *rows)}
-The medians differ by less than rounds of the same rate do: ten rounds show no cost of any rate to a program. The last
-column was measured on a machine with other work, and is off by some 10 ns; the instructions of each case are
-`./test.sh bench`'s matter.
+The medians differ by less than rounds of the same rate. Ten rounds therefore show no cost of any rate to a program.
+The last column was measured on a machine with other work and is off by some 10 ns. `./test.sh bench` checks the
+instructions of each case.
 
-The paper: TCP −7.27 % with one packet in 100, recovered by 6.19 % with one in 1,000 and by 7.26 % with one in
-10,000; UDP without significant change. Its 7.27 % is the cost of processing in Click: the bytes that telemetry adds to one packet
-in 100 are 0.04 % of a link, as the lab shows, where processing costs nothing (goodput, links of 1.33 Gbit/s):
+In the paper, TCP loses 7.27 % with one packet in 100. It recovers 6.19 % with one in 1,000, and 7.26 % with one in 10,000.
+UDP shows no significant change. The 7.27 % is the cost of processing in Click. The bytes that telemetry adds to one
+packet in 100 are only 0.04 % of a link. The lab, in which processing costs nothing, shows this (goodput, links of
+1.33 Gbit/s):
 
 {table(["telemetry in", "Mbit/s", ""], *wire)}"""
 
 
-UDP_WORDS = "300 Mbit/s, which the nodes carry"
+UDP_WORDS = "300 Mbit/s, which the nodes can forward"
 
-ASSUMPTIONS = """## What the paper leaves open, and what we took
+ASSUMPTIONS = """## Assumptions
 
-| open | taken |
+The paper leaves these points open.
+
+| open | assumed |
 | --- | --- |
 | the loss rates of table IV(c): the cells of tables II and IV(c) are lost in the text | 1, 2, 3, 2 and 1 %, independent |
-| N of "packet count" in tables III and IV | every 100th packet; every 10th beside it |
+| N of "packet count" in tables III and IV | every 100th packet, and in addition every 10th |
 | the intervals of frequency and probability | 10 ms (and 7 ms), 1 % |
-| the queue of a limited link | 1,000 packets behind the rate, as tc-netem's default limit |
-| end-to-end J of table IV(b): the row says 5, the sum is 10 | 5 for the distance from J; the exact E\\|D − D′\\| of five uniforms for the other |
-| whether table V compares single pings or means of seconds | both, and the larger of the two is stated |
-| clocks: drift, what a poll leaves, step or slew | 8 ppm, 0.15 ms, slewed over at most 16 s, as an NTP daemon does by default |
-| asymmetry of hops 1 and 2 in figure 6 | none: what is shown is clocks alone (`asymmetry` has links that differ) |
+| the queue of a limited link | 1,000 packets that wait for the rate, like tc-netem's default limit |
+| end-to-end J of table IV(b): the row says 5, the sum is 10 | 5 for the distance from J; the exact E\\|D − D′\\| of five uniforms for the other measure |
+| whether table V compares single pings or means of seconds | both; the table has the larger of the two |
+| clocks: drift, error after a poll, step or slew | 8 ppm, 0.15 ms, slewed over at most 16 s, as an NTP daemon does by default |
+| asymmetry of hops 1 and 2 in figure 6 | none: only the clocks differ (`asymmetry` has links that differ) |
 """
 
 
@@ -304,11 +313,11 @@ def text(numbers, known):
     return "\n".join([
         f"""# Paper 000: a flexible INT framework, ours beside theirs
 
-`./reproduce.sh 000` writes this page from the lab's scenarios (`config/lab/paper-*`, seed 1, virtual time, the same on any machine);
-`--live` adds what depends on the machine. The paper is `000_616928c59136b059.txt`, section V. There tc-netem and a
-machine's scheduling stand between what is configured and what happens; the lab's links do what they are told, and write
-down what they did. So an error against the configuration is mostly chance, and the error of the measurement is
-that against the truth.
+`./reproduce.sh 000` writes this page from the lab's scenarios (`config/lab/paper-*`, seed 1, in virtual time, with the
+same results on any machine). `--live` adds the results that depend on the machine. The paper is
+`000_616928c59136b059.txt`, section V. In the paper's testbed, tc-netem and a machine's scheduling change what was
+configured. The lab's links do what is configured, and record what they did. An error against the configuration is
+therefore mostly chance. The error of the measurement is the error against the truth.
 """, throughput(lab, known["III"]), figure_5(lab, known["5"]), delays(lab, known["IVa"]),
         jitters(lab, known["IVb"]), losses(lab), limits(lab), round_trips(numbers),
         figure_6(numbers), figure_7(numbers), ASSUMPTIONS])
