@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // "object", "array", "string", "integer", ... for messages.
@@ -118,28 +119,6 @@ static void store_real(const struct hs_schema_field *field, void *at, double val
 	memcpy(at, field->kind == HS_SCHEMA_SECONDS ? (void *)&ns : (void *)&value, sizeof(ns));
 }
 
-static uint64_t load(const void *at, size_t size)
-{
-	uint8_t u8;
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
-	switch (size) {
-	case 1:
-		memcpy(&u8, at, 1);
-		return u8;
-	case 2:
-		memcpy(&u16, at, 2);
-		return u16;
-	case 4:
-		memcpy(&u32, at, 4);
-		return u32;
-	default:
-		memcpy(&u64, at, 8);
-		return u64;
-	}
-}
-
 static int read_text(const struct hs_schema_field *field, json_t *value, const char *path, char *at,
 		struct hs_error *err)
 {
@@ -160,47 +139,184 @@ static int read_text(const struct hs_schema_field *field, json_t *value, const c
 	return 0;
 }
 
+static int no_memory(struct hs_error *err)
+{
+	hs_error_set(err, "internal", "", "", "memory is out");
+	return -ENOMEM;
+}
+
+static bool find_word(const struct hs_schema_field *field, const char *text, void *at)
+{
+	for (const struct hs_schema_word *word = field->words; word && word->text; word++) {
+		if (strcmp(word->text, text) == 0) {
+			store(at, field->size, word->value);
+			return true;
+		}
+	}
+	return false;
+}
+
 static int read_word(const struct hs_schema_field *field, json_t *value, const char *path, void *at,
 		struct hs_error *err)
 {
 	if (!json_is_string(value))
 		return hs_schema_wrong_type(value, path, field->expected, err);
-	const char *text = json_string_value(value);
-	for (const struct hs_schema_word *word = field->words; word->text; word++) {
-		if (strcmp(word->text, text) == 0) {
-			store(at, field->size, word->value);
-			return 0;
-		}
-	}
-	return hs_error_set(
-			err, "bad_value", path, field->expected, "\"%.64s\" is not known", text);
+	if (find_word(field, json_string_value(value), at))
+		return 0;
+	return hs_error_set(err, "bad_value", path, field->expected, "\"%.64s\" is not known",
+			json_string_value(value));
 }
 
-static int read_field(const struct hs_schema_field *field, json_t *value, const char *path,
-		void *into, struct hs_error *err)
+// What a read needs on its way down.
+struct reader {
+	const void *root;
+	struct hs_error *err;
+};
+
+static int read_name(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *at)
 {
-	char *at = (char *)into + field->offset;
-	uint64_t number;
+	const struct hs_schema_names *names = field->names;
+	const char *expected = field->expected ? field->expected : names->expected;
+
+	if (!json_is_string(value))
+		return hs_schema_wrong_type(value, path, expected, reader->err);
+	const char *text = json_string_value(value);
+	if (find_word(field, text, at))
+		return 0;
+	uint32_t index = names->find(reader->root, text);
+	if (index == HS_SCHEMA_NO_NAME)
+		return hs_error_set(reader->err, names->code, path, expected,
+				"no %s is called \"%.64s\"", names->what, text);
+	store(at, field->size, index);
+	return 0;
+}
+
+static int read_kept(const struct hs_schema_field *field, json_t *value, const char *path, void *at,
+		struct hs_error *err)
+{
+	json_t *before;
+
+	if (!json_is_array(value))
+		return hs_schema_wrong_type(
+				value, path, field->expected ? field->expected : "a list", err);
+	memcpy(&before, at, sizeof(before));
+	json_decref(before);
+	json_incref(value);
+	memcpy(at, &value, sizeof(value));
+	return 0;
+}
+
+static int check_length(const struct hs_schema_field *field, json_t *value, const char *path,
+		struct hs_error *err)
+{
+	const struct hs_schema_list *list = field->list;
+	size_t n = json_array_size(value);
+	char bounds[64];
+
+	if (!json_is_array(value))
+		return hs_schema_wrong_type(
+				value, path, field->expected ? field->expected : "a list", err);
+	if (n >= field->min && n <= field->max)
+		return 0;
+	if (field->min)
+		snprintf(bounds, sizeof(bounds), "%" PRIu64 " to %" PRIu64 " %s", field->min,
+				field->max, list->noun);
+	else
+		snprintf(bounds, sizeof(bounds), "at most %" PRIu64 " %s", field->max, list->noun);
+	return hs_error_set(err, "out_of_range", path, list->bounds ? list->bounds : bounds,
+			"the list has %zu %s", n, list->noun);
+}
+
+static int read_field(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *into);
+
+static int read_item(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *into, char *item, size_t i)
+{
+	const struct hs_schema_list *list = field->list;
+	char at[160];
+
+	snprintf(at, sizeof(at), "%s[%zu]", path, i);
+	if (list->fresh)
+		memcpy(item, list->fresh, list->item_bytes);
+	else
+		memset(item, 0, list->item_bytes);
+	int rc = read_field(reader, &list->item, value, at, item);
+	return rc == 0 && list->check ? list->check(value, at, into, i, reader->err) : rc;
+}
+
+static int read_list(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *into)
+{
+	const struct hs_schema_list *list = field->list;
+	char *items = (char *)into + field->offset;
+	size_t i, n = json_array_size(value);
+	json_t *item;
+	int rc = check_length(field, value, path, reader->err);
+
+	if (rc == 0 && list->heap) {
+		char *room = calloc(n ? n : 1, list->item_bytes);
+		memcpy(items, &room, sizeof(room));
+		if (!room)
+			return no_memory(reader->err);
+		items = room;
+	}
+	if (rc == 0 && list->counted)
+		*(unsigned *)((char *)into + list->count) = 0;
+	json_array_foreach (value, i, item) {
+		if (rc < 0)
+			break;
+		// An item that cannot be read counts: the caller releases what it has.
+		if (list->counted)
+			*(unsigned *)((char *)into + list->count) = (unsigned)i + 1;
+		rc = read_item(reader, field, item, path, into, items + i * list->item_bytes, i);
+	}
+	return rc;
+}
+
+static int read_object(const struct reader *reader, const struct hs_schema_field *fields,
+		json_t *object, const char *path, void *into);
+
+static int read_number(const struct hs_schema_field *field, json_t *value, const char *path,
+		void *at, struct hs_error *err)
+{
+	uint64_t number = 0;
 	int64_t integer = 0;
 	double real = 0;
+	int rc;
 
 	switch (field->kind) {
 	case HS_SCHEMA_UINT:
-		if (hs_schema_uint(value, path, field->min, field->max, &number, err) < 0)
-			return -EINVAL;
-		store(at, field->size, number);
-		return 0;
+		rc = hs_schema_uint(value, path, field->min, field->max, &number, err);
+		break;
 	case HS_SCHEMA_INT:
-		if (read_int(field, value, path, &integer, err) < 0)
-			return -EINVAL;
-		store(at, field->size, (uint64_t)integer);
-		return 0;
+		rc = read_int(field, value, path, &integer, err);
+		number = (uint64_t)integer;
+		break;
+	default:
+		rc = read_real(value, path, field->least, field->most, &real, err);
+		if (rc == 0)
+			store_real(field, at, real);
+		return rc;
+	}
+	if (rc == 0)
+		store(at, field->size, number);
+	return rc;
+}
+
+static int read_field(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *value, const char *path, void *into)
+{
+	char *at = (char *)into + field->offset;
+	struct hs_error *err = reader->err;
+
+	switch (field->kind) {
+	case HS_SCHEMA_UINT:
+	case HS_SCHEMA_INT:
 	case HS_SCHEMA_REAL:
 	case HS_SCHEMA_SECONDS:
-		if (read_real(value, path, field->least, field->most, &real, err) < 0)
-			return -EINVAL;
-		store_real(field, at, real);
-		return 0;
+		return read_number(field, value, path, at, err);
 	case HS_SCHEMA_BOOL:
 		if (!json_is_boolean(value))
 			return hs_schema_wrong_type(value, path, "true or false", err);
@@ -210,141 +326,77 @@ static int read_field(const struct hs_schema_field *field, json_t *value, const 
 		return read_text(field, value, path, at, err);
 	case HS_SCHEMA_WORD:
 		return read_word(field, value, path, at, err);
+	case HS_SCHEMA_NAME:
+		return read_name(reader, field, value, path, at);
 	case HS_SCHEMA_OBJECT:
-		return hs_schema_read(field->fields, value, path, into, err);
+		return read_object(reader, field->fields, value, path, at);
+	case HS_SCHEMA_LIST:
+		return read_list(reader, field, value, path, into);
 	case HS_SCHEMA_JSON:
 		memcpy(at, &value, sizeof(value));
 		return 0;
+	case HS_SCHEMA_KEPT:
+		return read_kept(field, value, path, at, err);
 	case HS_SCHEMA_CUSTOM:
-		return field->read(value, path, into, err);
+		return field->read(value, path, at, err);
 	}
 	return -EINVAL;
 }
 
-static const struct hs_schema_field *find(const struct hs_schema_field *fields, const char *key)
+static bool is_key(const struct hs_schema_field *fields, const char *key)
 {
 	for (; fields->key; fields++) {
 		if (strcmp(fields->key, key) == 0)
-			return fields;
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-static int unknown_field(const struct hs_schema_field *fields, const char *key, const char *path,
+static int refuse_unknown(const struct hs_schema_field *fields, json_t *object, const char *path,
 		struct hs_error *err)
 {
-	char known[160];
+	const char *key;
+	json_t *value;
+	char known[160] = "", at[160];
 	size_t used = 0;
-	known[0] = '\0';
-	for (; fields->key && used < sizeof(known); fields++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-				used ? ", " : "one of ", fields->key);
-	return hs_error_set(err, "unknown_field", path, known, "there is no \"%.64s\" here", key);
-}
 
-static int refuse_missing(const struct hs_schema_field *fields, const json_t *object,
-		const char *path, struct hs_error *err)
-{
-	for (; fields->key; fields++) {
-		if (!fields->required || json_object_get(object, fields->key))
+	json_object_foreach (object, key, value) {
+		if (is_key(fields, key))
 			continue;
-		char at[160];
-		snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "." : "", fields->key);
-		return hs_error_set(err, "missing_field", at,
-				fields->expected ? fields->expected : "", "there is no \"%s\"",
-				fields->key);
+		snprintf(at, sizeof(at), "%s%s%.64s", path, path[0] ? "." : "", key);
+		for (; fields->key && used < sizeof(known); fields++)
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					used ? ", " : "one of ", fields->key);
+		return hs_error_set(
+				err, "unknown_field", at, known, "there is no \"%.64s\" here", key);
 	}
 	return 0;
+}
+
+static int read_object(const struct reader *reader, const struct hs_schema_field *fields,
+		json_t *object, const char *path, void *into)
+{
+	char at[160];
+
+	if (!json_is_object(object))
+		return hs_schema_wrong_type(object, path, "an object", reader->err);
+	int rc = refuse_unknown(fields, object, path, reader->err);
+	for (; fields->key && rc == 0; fields++) {
+		json_t *value = json_object_get(object, fields->key);
+		snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "." : "", fields->key);
+		if (value)
+			rc = read_field(reader, fields, value, at, into);
+		else if (fields->required)
+			rc = hs_error_set(reader->err, "missing_field", at,
+					fields->expected ? fields->expected : "",
+					"there is no \"%s\"", fields->key);
+	}
+	return rc;
 }
 
 int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_error *err)
 {
-	if (!json_is_object(object))
-		return hs_schema_wrong_type(object, path, "an object", err);
-
-	const char *key;
-	json_t *value;
-	json_object_foreach (object, key, value) {
-		char at[160];
-		snprintf(at, sizeof(at), "%s%s%.64s", path, path[0] ? "." : "", key);
-		const struct hs_schema_field *field = find(fields, key);
-		if (!field)
-			return unknown_field(fields, key, at, err);
-		if (read_field(field, value, at, into, err) < 0)
-			return -EINVAL;
-	}
-	return refuse_missing(fields, object, path, err);
-}
-
-static json_t *print_int(size_t size, uint64_t bits)
-{
-	unsigned unused = 64 - 8 * (unsigned)size; // above the sign
-	return json_integer((int64_t)(bits << unused) >> unused);
-}
-
-static json_t *print_real(const struct hs_schema_field *field, const char *at)
-{
-	double real = 0;
-	int64_t ns;
-	memcpy(&real, at, sizeof(real));
-	memcpy(&ns, at, sizeof(ns));
-	return json_real(field->kind == HS_SCHEMA_SECONDS ? (double)ns / 1e9 : real);
-}
-
-static json_t *print_json(const char *at)
-{
-	json_t *value;
-	memcpy(&value, at, sizeof(value));
-	return json_incref(value);
-}
-
-static json_t *print_word(const struct hs_schema_field *field, uint64_t value)
-{
-	for (const struct hs_schema_word *word = field->words; word->text; word++) {
-		if (word->value == value)
-			return json_string(word->text);
-	}
-	return NULL;
-}
-
-static json_t *print_field(const struct hs_schema_field *field, const void *from)
-{
-	const char *at = (const char *)from + field->offset;
-
-	switch (field->kind) {
-	case HS_SCHEMA_UINT:
-		return json_integer((json_int_t)load(at, field->size));
-	case HS_SCHEMA_INT:
-		return print_int(field->size, load(at, field->size));
-	case HS_SCHEMA_REAL:
-	case HS_SCHEMA_SECONDS:
-		return print_real(field, at);
-	case HS_SCHEMA_BOOL:
-		return json_boolean(*(const bool *)at);
-	case HS_SCHEMA_TEXT:
-		return at[0] ? json_string(at) : NULL;
-	case HS_SCHEMA_WORD:
-		return print_word(field, load(at, field->size));
-	case HS_SCHEMA_OBJECT:
-		return hs_schema_print(field->fields, from);
-	case HS_SCHEMA_JSON:
-		return print_json(at);
-	case HS_SCHEMA_CUSTOM:
-		return field->print(from);
-	}
-	return NULL;
-}
-
-json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from)
-{
-	json_t *object = json_object();
-	for (; object && fields->key; fields++) {
-		json_t *value = print_field(fields, from);
-		if (value && json_object_set_new(object, fields->key, value) < 0) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
+	const struct reader reader = {.root = into, .err = err};
+	return read_object(&reader, fields, object, path, into);
 }

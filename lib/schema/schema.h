@@ -20,8 +20,13 @@ enum hs_schema_kind {
 	HS_SCHEMA_BOOL,
 	HS_SCHEMA_TEXT,	  // a string of min to max bytes, stored in a char array
 	HS_SCHEMA_WORD,	  // one of `words`, stored as its value in `size` bytes
-	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`, at the same struct
+	HS_SCHEMA_NAME,	  // a name from `names` (or one of `words`), stored as an index in `size`
+			  // bytes
+	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`; offsets count from
+			  // `offset`
+	HS_SCHEMA_LIST,	  // a list, described by `list`
 	HS_SCHEMA_JSON,	  // any value, stored as a borrowed json_t *
+	HS_SCHEMA_KEPT,	  // any list, stored as a json_t * that owns a reference
 	HS_SCHEMA_CUSTOM, // read and print functions
 };
 
@@ -29,6 +34,17 @@ struct hs_schema_word {
 	const char *text; // NULL ends the list
 	uint64_t value;
 };
+
+// Names that another part of the same value gave. `root` is the struct of the outermost read.
+struct hs_schema_names {
+	const char *code, *what, *expected; // "unknown_name", "node", "the name of a node"
+	uint32_t (*find)(const void *root, const char *name); // HS_SCHEMA_NO_NAME: there is none
+	const char *(*name_of)(const void *root, uint32_t index); // for printing
+};
+
+#define HS_SCHEMA_NO_NAME UINT32_MAX
+
+struct hs_schema_list;
 
 struct hs_schema_field {
 	const char *key; // NULL ends the table
@@ -40,19 +56,48 @@ struct hs_schema_field {
 	const struct hs_schema_word *words;
 	const char *expected; // for words: all words in one text
 	const struct hs_schema_field *fields;
-	int (*read)(json_t *value, const char *path, void *into, struct hs_error *err);
-	json_t *(*print)(const void *from); // a NULL result leaves out the key
+	const struct hs_schema_names *names;
+	const struct hs_schema_list *list;
+	// Custom: `at` is the struct plus `offset`.
+	int (*read)(json_t *value, const char *path, void *at, struct hs_error *err);
+	json_t *(*print)(const void *at); // a NULL result leaves out the key
+	const char *shape; // JSON Schema of a value that no row describes, with ' in place of "
+};
+
+// A list of `min` to `max` items (of the row). The items stand in an array in the struct, or on the
+// heap.
+struct hs_schema_list {
+	struct hs_schema_field item; // offsets count from the item; it has no key
+	size_t item_bytes;
+	bool counted; // an unsigned at `count` has the number of items; else the number is max
+	size_t count;
+	bool heap;	    // a pointer to the items is at the row's offset; the caller frees it
+	const char *noun;   // "ports"
+	const char *bounds; // NULL: "at most 32 ports", "1 to 32 ports"
+	const void *fresh;  // an item before it is read; NULL: zeros
+	// Called after each item, with the struct that has the list; may be NULL.
+	int (*check)(json_t *item, const char *path, void *into, size_t index,
+			struct hs_error *err);
 };
 
 #define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+#define HS_SCHEMA_ITEMS(type, member)  .item_bytes = sizeof(*((type *)0)->member)
+#define HS_SCHEMA_COUNT(type, member)  .counted = true, .count = offsetof(type, member)
 
-// Reads an object into a struct. Members whose keys are absent do not change. Returns 0, or -EINVAL
-// with *err: "wrong_type", "unknown_field", "out_of_range", "bad_value", "missing_field".
+// Reads an object into a struct, in the order of the table. Members whose keys are absent do not
+// change. Returns 0, -ENOMEM, or -EINVAL with *err: "wrong_type", "unknown_field", "out_of_range",
+// "bad_value", "missing_field".
 int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_error *err);
 
 // The inverse of reading. Returns a new reference, or NULL if memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
+
+// Returns the JSON Schema (draft 2020-12) of what the table reads, without "$schema". New
+// reference, or NULL if memory is out.
+json_t *hs_schema_describe(const struct hs_schema_field *fields);
+// Returns a JSON Schema that is written with ' in place of ". New reference.
+json_t *hs_schema_shape(const char *text);
 
 // Fills *err with "wrong_type" and what was found. Returns -EINVAL.
 int hs_schema_wrong_type(

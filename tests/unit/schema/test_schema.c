@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -137,6 +138,285 @@ static void what_is_printed_is_what_was_read(void **state)
 	json_decref(object);
 }
 
+// ---- lists and names ----
+
+struct stop {
+	char name[8];
+	uint8_t platform;
+};
+
+struct way {
+	uint16_t *stops;
+	unsigned n_stops;
+	uint32_t last; // ALL: each of them
+	char ends[2][8];
+};
+
+struct journey {
+	unsigned n_stops, n_ways;
+	struct stop stops[3];
+	struct way *ways;
+	json_t *notes;
+	struct {
+		bool quick;
+	} mood;
+};
+
+#define ALL 77
+
+static uint32_t find_stop(const void *root, const char *name)
+{
+	const struct journey *journey = root;
+
+	for (uint32_t i = 0; i < journey->n_stops; i++)
+		if (strcmp(journey->stops[i].name, name) == 0)
+			return i;
+	return HS_SCHEMA_NO_NAME;
+}
+
+static const char *stop_name(const void *root, uint32_t index)
+{
+	const struct journey *journey = root;
+	return index < journey->n_stops ? journey->stops[index].name : NULL;
+}
+
+static int check_stop(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+{
+	const struct journey *journey = into;
+
+	(void)item;
+	if (index > 0 && journey->stops[index].platform <= journey->stops[index - 1].platform)
+		return hs_error_set(err, "bad_value", path, "ascending platforms", "it descends");
+	return 0;
+}
+
+static const struct hs_schema_names stop_names = {
+		"unknown_name", "stop", "the name of a stop", find_stop, stop_name};
+static const struct hs_schema_word all_words[] = {{"*", ALL}, {NULL, 0}};
+
+#define STOP(member)	HS_SCHEMA_MEMBER(struct stop, member)
+#define WAY(member)	HS_SCHEMA_MEMBER(struct way, member)
+#define JOURNEY(member) HS_SCHEMA_MEMBER(struct journey, member)
+static const struct hs_schema_field stop_fields[] = {
+		{"name", HS_SCHEMA_TEXT, STOP(name), .required = true, .min = 1, .max = 7},
+		{"platform", HS_SCHEMA_UINT, STOP(platform), .max = 9},
+		{NULL},
+};
+static const struct hs_schema_list stop_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = stop_fields},
+		HS_SCHEMA_ITEMS(struct journey, stops),
+		HS_SCHEMA_COUNT(struct journey, n_stops),
+		.noun = "stops",
+		.fresh = &(const struct stop){.platform = 5},
+		.check = check_stop,
+};
+static const struct hs_schema_list over_list = {
+		.item = {.kind = HS_SCHEMA_NAME, .size = sizeof(uint16_t), .names = &stop_names},
+		HS_SCHEMA_ITEMS(struct way, stops),
+		HS_SCHEMA_COUNT(struct way, n_stops),
+		.heap = true,
+		.noun = "stops",
+};
+static const struct hs_schema_list ends_list = {
+		.item = {.kind = HS_SCHEMA_TEXT, .size = 8, .min = 1, .max = 7},
+		HS_SCHEMA_ITEMS(struct way, ends),
+		.noun = "ends",
+		.bounds = "two ends",
+};
+static const struct hs_schema_field way_fields[] = {
+		{"over", HS_SCHEMA_LIST, WAY(stops), .min = 1, .max = 4, .list = &over_list,
+				.expected = "a list of stops"},
+		{"last", HS_SCHEMA_NAME, WAY(last), .names = &stop_names, .words = all_words},
+		{"ends", HS_SCHEMA_LIST, WAY(ends), .min = 2, .max = 2, .list = &ends_list},
+		{NULL},
+};
+static const struct hs_schema_list way_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = way_fields},
+		HS_SCHEMA_ITEMS(struct journey, ways),
+		HS_SCHEMA_COUNT(struct journey, n_ways),
+		.heap = true,
+		.noun = "ways",
+};
+static const struct hs_schema_field mood_fields[] = {
+		{"quick", HS_SCHEMA_BOOL, 0, 1},
+		{NULL},
+};
+static const struct hs_schema_field journey_fields[] = {
+		{"stops", HS_SCHEMA_LIST, JOURNEY(stops), .max = 3, .list = &stop_list},
+		{"ways", HS_SCHEMA_LIST, JOURNEY(ways), .max = 2, .list = &way_list},
+		{"notes", HS_SCHEMA_KEPT, JOURNEY(notes), .expected = "a list of notes"},
+		{"mood", HS_SCHEMA_OBJECT, JOURNEY(mood), .fields = mood_fields},
+		{NULL},
+};
+
+static void journey_fini(struct journey *journey)
+{
+	for (unsigned i = 0; i < journey->n_ways; i++)
+		free(journey->ways[i].stops);
+	free(journey->ways);
+	json_decref(journey->notes);
+}
+
+static int read_journey(const char *text, struct journey *journey, struct hs_error *err)
+{
+	json_t *object = json_loads(text, 0, NULL);
+
+	*journey = (struct journey){0};
+	assert_non_null(object);
+	int rc = hs_schema_read(journey_fields, object, "", journey, err);
+	json_decref(object);
+	return rc;
+}
+
+#define WHOLE                                                                                      \
+	"{\"stops\": [{\"name\": \"a\", \"platform\": 1}, {\"name\": \"b\", \"platform\": 5}], "   \
+	"\"ways\": [{\"over\": [\"b\", \"a\", \"b\"], \"last\": \"*\", \"ends\": [\"x\", "         \
+	"\"y\"]}], "                                                                               \
+	"\"notes\": [1, {}], \"mood\": {\"quick\": true}}"
+
+static void lists_stand_in_the_struct_or_on_the_heap(void **state)
+{
+	(void)state;
+	struct journey journey;
+	struct hs_error err = {0};
+
+	assert_int_equal(read_journey(WHOLE, &journey, &err), 0);
+	assert_int_equal(journey.n_stops, 2);
+	assert_string_equal(journey.stops[1].name, "b");
+	assert_int_equal(journey.stops[1].platform, 5);
+	assert_int_equal(journey.n_ways, 1);
+	assert_int_equal(journey.ways[0].n_stops, 3);
+	assert_int_equal(journey.ways[0].stops[0], 1);
+	assert_int_equal(journey.ways[0].stops[1], 0);
+	assert_int_equal(journey.ways[0].last, ALL);
+	assert_string_equal(journey.ways[0].ends[1], "y");
+	assert_int_equal(json_array_size(journey.notes), 2);
+	assert_true(journey.mood.quick);
+	journey_fini(&journey);
+}
+
+static void lists_and_names_are_printed_as_they_were_read(void **state)
+{
+	(void)state;
+	struct journey journey;
+	struct hs_error err = {0};
+	json_t *whole = json_loads(WHOLE, 0, NULL);
+
+	assert_int_equal(read_journey(WHOLE, &journey, &err), 0);
+	json_t *printed = hs_schema_print(journey_fields, &journey);
+	assert_true(json_equal(printed, whole));
+	json_decref(printed);
+	json_decref(whole);
+	journey_fini(&journey);
+}
+
+// Names are found although they stand behind their use: the table's order counts.
+static void names_may_stand_behind_their_use(void **state)
+{
+	(void)state;
+	struct journey journey;
+	struct hs_error err = {0};
+
+	assert_int_equal(read_journey("{\"ways\": [{\"last\": \"a\"}], \"stops\": "
+				      "[{\"name\": \"a\"}]}",
+					 &journey, &err),
+			0);
+	assert_int_equal(journey.ways[0].last, 0);
+	journey_fini(&journey);
+}
+
+static void each_error_in_a_list_has_its_path(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *code, *path, *expected;
+	} cases[] = {
+			{"{\"stops\": 1}", "wrong_type", "stops", "a list"},
+			{"{\"stops\": [1, 2, 3, 4]}", "out_of_range", "stops", "at most 3 stops"},
+			{"{\"stops\": [{}]}", "missing_field", "stops[0].name", ""},
+			{"{\"stops\": [{\"name\": \"a\"}, 7]}", "wrong_type", "stops[1]",
+					"an object"},
+			{"{\"stops\": [{\"name\": \"a\"}, {\"name\": \"b\"}]}", "bad_value",
+					"stops[1]", "ascending platforms"},
+			{"{\"ways\": [{\"over\": 3}]}", "wrong_type", "ways[0].over",
+					"a list of stops"},
+			{"{\"ways\": [{\"over\": []}]}", "out_of_range", "ways[0].over",
+					"1 to 4 stops"},
+			{"{\"ways\": [{}, {\"over\": [\"a\"]}]}", "unknown_name", "ways[1].over[0]",
+					"the name of a stop"},
+			{"{\"ways\": [{\"last\": 1}]}", "wrong_type", "ways[0].last",
+					"the name of a stop"},
+			{"{\"ways\": [{\"ends\": [\"a\"]}]}", "out_of_range", "ways[0].ends",
+					"two ends"},
+			{"{\"ways\": [{\"ends\": [\"a\", \"12345678\"]}]}", "out_of_range",
+					"ways[0].ends[1]", "a string of 1 to 7 bytes"},
+			{"{\"ways\": [{\"over\": [\"a\"]}], \"stops\": [{\"name\": \"a\"}], "
+			 "\"more\": 1}",
+					"unknown_field", "more", "one of stops, ways, notes, mood"},
+			{"{\"notes\": {}}", "wrong_type", "notes", "a list of notes"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct journey journey;
+		struct hs_error err = {0};
+		assert_true(read_journey(cases[i].text, &journey, &err) < 0);
+		assert_string_equal(err.code, cases[i].code);
+		assert_string_equal(err.path, cases[i].path);
+		assert_string_equal(err.expected, cases[i].expected);
+		journey_fini(&journey);
+	}
+}
+
+static void a_table_describes_itself_as_json_schema(void **state)
+{
+	(void)state;
+	static const char expected[] =
+			"{'type': 'object', 'required': [], 'additionalProperties': false, "
+			"'properties': {"
+			"'stops': {'type': 'array', 'minItems': 0, 'maxItems': 3, 'items': "
+			"{'type': 'object', 'required': ['name'], 'additionalProperties': false, "
+			"'properties': {'name': {'type': 'string', 'minLength': 1, 'maxLength': "
+			"7}, "
+			"'platform': {'type': 'integer', 'minimum': 0, 'maximum': 9}}}}, "
+			"'ways': {'type': 'array', 'minItems': 0, 'maxItems': 2, 'items': "
+			"{'type': 'object', 'required': [], 'additionalProperties': false, "
+			"'properties': {'over': {'type': 'array', 'minItems': 1, 'maxItems': 4, "
+			"'items': {'type': 'string', 'description': 'the name of a stop'}}, "
+			"'last': {'type': 'string', 'description': 'the name of a stop'}, "
+			"'ends': {'type': 'array', 'minItems': 2, 'maxItems': 2, "
+			"'items': {'type': 'string', 'minLength': 1, 'maxLength': 7}}}}}, "
+			"'notes': {'type': 'array'}, "
+			"'mood': {'type': 'object', 'required': [], 'additionalProperties': false, "
+			"'properties': {'quick': {'type': 'boolean'}}}}}";
+	json_t *shape = hs_schema_shape(expected);
+	json_t *described = hs_schema_describe(journey_fields);
+
+	assert_non_null(shape);
+	assert_true(json_equal(described, shape));
+	json_decref(described);
+	json_decref(shape);
+}
+
+static void numbers_and_words_have_their_bounds_in_the_json_schema(void **state)
+{
+	(void)state;
+	json_t *described = hs_schema_describe(fields);
+	json_t *shape = hs_schema_shape(
+			"{'type': 'object', 'required': [], 'additionalProperties': false, "
+			"'properties': {"
+			"'wide': {'type': 'integer', 'minimum': -5000000000, 'maximum': 7}, "
+			"'narrow': {'type': 'integer', 'minimum': -8, 'maximum': 8}, "
+			"'ratio': {'type': 'number', 'minimum': -0.5, 'maximum': 1.0}, "
+			"'time_s': {'type': 'number', 'minimum': 0.0, 'maximum': 1000.0}, "
+			"'word': {'enum': ['long']}, 'part': {}}}");
+
+	assert_non_null(shape);
+	assert_true(json_equal(described, shape));
+	json_decref(described);
+	json_decref(shape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +426,12 @@ int main(void)
 			cmocka_unit_test(words_may_stand_for_what_takes_64_bits),
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
 			cmocka_unit_test(what_is_printed_is_what_was_read),
+			cmocka_unit_test(lists_stand_in_the_struct_or_on_the_heap),
+			cmocka_unit_test(lists_and_names_are_printed_as_they_were_read),
+			cmocka_unit_test(names_may_stand_behind_their_use),
+			cmocka_unit_test(each_error_in_a_list_has_its_path),
+			cmocka_unit_test(a_table_describes_itself_as_json_schema),
+			cmocka_unit_test(numbers_and_words_have_their_bounds_in_the_json_schema),
 	};
 	return cmocka_run_group_tests_name("control-schema", tests, NULL, NULL);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// JSON Schema from the tables.
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+json_t *hs_schema_shape(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *shape;
+
+	for (char *at = copy; at && (at = strchr(at, '\'')); at++)
+		*at = '"';
+	shape = copy ? json_loads(copy, JSON_DECODE_ANY, NULL) : NULL;
+	free(copy);
+	return shape;
+}
+
+static json_t *describe_words(const struct hs_schema_word *words)
+{
+	json_t *list = json_array();
+
+	for (; words->text; words++)
+		json_array_append_new(list, json_string(words->text));
+	return json_pack("{s:o}", "enum", list);
+}
+
+static json_t *describe_field(const struct hs_schema_field *field);
+
+static json_t *describe_list(const struct hs_schema_field *field)
+{
+	return json_pack("{s:s, s:o, s:I, s:I}", "type", "array", "items",
+			describe_field(&field->list->item), "minItems", (json_int_t)field->min,
+			"maxItems", (json_int_t)field->max);
+}
+
+static json_t *describe_field(const struct hs_schema_field *field)
+{
+	if (field->shape)
+		return hs_schema_shape(field->shape);
+	switch (field->kind) {
+	case HS_SCHEMA_UINT:
+	case HS_SCHEMA_INT:
+		return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
+				(json_int_t)field->min, "maximum", (json_int_t)field->max);
+	case HS_SCHEMA_REAL:
+	case HS_SCHEMA_SECONDS:
+		return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", field->least,
+				"maximum", field->most);
+	case HS_SCHEMA_BOOL:
+		return json_pack("{s:s}", "type", "boolean");
+	case HS_SCHEMA_TEXT: // of a byte each at least
+		return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
+				(json_int_t)(field->min > 0), "maxLength", (json_int_t)field->max);
+	case HS_SCHEMA_WORD:
+		return describe_words(field->words);
+	case HS_SCHEMA_NAME:
+		return json_pack("{s:s, s:s}", "type", "string", "description",
+				field->expected ? field->expected : field->names->expected);
+	case HS_SCHEMA_OBJECT:
+		return hs_schema_describe(field->fields);
+	case HS_SCHEMA_LIST:
+		return describe_list(field);
+	case HS_SCHEMA_KEPT:
+		return json_pack("{s:s}", "type", "array");
+	case HS_SCHEMA_JSON:
+	case HS_SCHEMA_CUSTOM:
+		return json_object(); // anything
+	}
+	return NULL;
+}
+
+json_t *hs_schema_describe(const struct hs_schema_field *fields)
+{
+	json_t *properties = json_object(), *required = json_array();
+
+	for (; fields->key; fields++) {
+		json_object_set_new(properties, fields->key, describe_field(fields));
+		if (fields->required)
+			json_array_append_new(required, json_string(fields->key));
+	}
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
+			"required", required, "additionalProperties", 0);
+}
