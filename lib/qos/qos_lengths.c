@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MS	 INT64_C(1000000)
 #define LEAST_MS 100 // as long as a window stays open behind its end
@@ -29,8 +30,7 @@ static int read_length(const json_t *value, const char *path, int64_t before_ns,
 			(long long)(before_ns / MS));
 }
 
-int hs_qos_lengths_read(const json_t *list, const char *path, int64_t window_ns[HS_QOS_WINDOWS],
-		struct hs_error *err)
+int hs_qos_lengths_read(json_t *list, const char *path, void *window_ns, struct hs_error *err)
 {
 	int64_t read[HS_QOS_WINDOWS] = {0};
 	size_t n = json_array_size(list);
@@ -49,17 +49,17 @@ int hs_qos_lengths_read(const json_t *list, const char *path, int64_t window_ns[
 		if (rc < 0)
 			return rc;
 	}
-	for (size_t i = 0; i < HS_QOS_WINDOWS; i++)
-		window_ns[i] = read[i];
+	memcpy(window_ns, read, sizeof(read));
 	return 0;
 }
 
-json_t *hs_qos_lengths_print(const int64_t window_ns[HS_QOS_WINDOWS])
+json_t *hs_qos_lengths_print(const void *window_ns)
 {
+	const int64_t *lengths_ns = window_ns;
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < HS_QOS_WINDOWS && window_ns[i]; i++)
-		json_array_append_new(list, json_integer(window_ns[i] / MS));
+	for (unsigned i = 0; i < HS_QOS_WINDOWS && lengths_ns[i]; i++)
+		json_array_append_new(list, json_integer(lengths_ns[i] / MS));
 	return list;
 }
 

@@ -38,9 +38,9 @@ static int refuse(const char *path, const char *key, const char *expected, const
 	return hs_error_set(err, "conflict", at, expected, "%s", why);
 }
 
-static int read_field(json_t *object, const char *path, struct hs_partial_field *field,
-		struct hs_error *err)
+static int read_field(json_t *object, const char *path, void *at, struct hs_error *err)
 {
+	struct hs_partial_field *field = at;
 	struct written w = {.supported = true};
 
 	if (hs_schema_read(written_fields, object, path, &w, err) < 0)
@@ -66,8 +66,9 @@ static int read_field(json_t *object, const char *path, struct hs_partial_field 
 	return 0;
 }
 
-static json_t *print_field(const struct hs_partial_field *field)
+static json_t *print_field(const void *from)
 {
+	const struct hs_partial_field *field = from;
 	json_t *object = json_pack("{s:b}", KEY_SUPPORTED, !field->unsupported);
 
 	if (field->policy == HS_PARTIAL_PROBABILITY)
@@ -82,50 +83,23 @@ static json_t *print_field(const struct hs_partial_field *field)
 	return object;
 }
 
-static int read_packets(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return read_field(object, path, &((struct hs_partial *)into)->packets, err);
-}
-
-static int read_timestamp(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return read_field(object, path, &((struct hs_partial *)into)->timestamp, err);
-}
-
-static int read_bytes(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return read_field(object, path, &((struct hs_partial *)into)->bytes, err);
-}
-
-static json_t *print_packets(const void *from)
-{
-	return print_field(&((const struct hs_partial *)from)->packets);
-}
-
-static json_t *print_timestamp(const void *from)
-{
-	return print_field(&((const struct hs_partial *)from)->timestamp);
-}
-
-static json_t *print_bytes(const void *from)
-{
-	return print_field(&((const struct hs_partial *)from)->bytes);
-}
-
-static const struct hs_schema_field partial_fields[] = {
-		{"packets", HS_SCHEMA_CUSTOM, .read = read_packets, .print = print_packets},
-		{"timestamp", HS_SCHEMA_CUSTOM, .read = read_timestamp, .print = print_timestamp},
-		{"bytes", HS_SCHEMA_CUSTOM, .read = read_bytes, .print = print_bytes},
+#define PARTIAL(member)                                                                            \
+	HS_SCHEMA_MEMBER(struct hs_partial, member), .read = read_field, .print = print_field,     \
+						     .fields = written_fields
+const struct hs_schema_field hs_partial_fields[] = {
+		{"packets", HS_SCHEMA_CUSTOM, PARTIAL(packets)},
+		{"timestamp", HS_SCHEMA_CUSTOM, PARTIAL(timestamp)},
+		{"bytes", HS_SCHEMA_CUSTOM, PARTIAL(bytes)},
 		{NULL},
 };
 
 int hs_config_read_partial(
 		json_t *object, const char *path, struct hs_partial *partial, struct hs_error *err)
 {
-	return hs_schema_read(partial_fields, object, path, partial, err);
+	return hs_schema_read(hs_partial_fields, object, path, partial, err);
 }
 
 json_t *hs_config_print_partial(const struct hs_partial *partial)
 {
-	return hs_schema_print(partial_fields, partial);
+	return hs_schema_print(hs_partial_fields, partial);
 }

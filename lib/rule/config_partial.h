@@ -8,6 +8,9 @@
 #include "partial_config.h"
 #include "schema.h"
 
+// The members packets, timestamp and bytes, for other tables.
+extern const struct hs_schema_field hs_partial_fields[];
+
 // Reads an object with one member for each of packets, timestamp and bytes into a struct
 // hs_partial. Returns 0, or -EINVAL with *err.
 int hs_config_read_partial(

@@ -58,10 +58,13 @@ struct hs_schema_field {
 	const struct hs_schema_field *fields;
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
+	bool (*given)(const void *from); // false: printing leaves out the key
 	// Custom: `at` is the struct plus `offset`.
 	int (*read)(json_t *value, const char *path, void *at, struct hs_error *err);
 	json_t *(*print)(const void *at); // a NULL result leaves out the key
-	const char *shape; // JSON Schema of a value that no row describes, with ' in place of "
+	// JSON Schema of a value that no row describes, with ' in place of "; else that of
+	// `fields`.
+	const char *shape;
 };
 
 // A list of `min` to `max` items (of the row). The items stand in an array in the struct, or on the
@@ -82,7 +85,13 @@ struct hs_schema_list {
 
 #define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define HS_SCHEMA_ITEMS(type, member)  .item_bytes = sizeof(*((type *)0)->member)
-#define HS_SCHEMA_COUNT(type, member)  .counted = true, .count = offsetof(type, member)
+#define HS_SCHEMA_COUNT(type, member)                                                              \
+	.counted = true,                                                                           \
+	.count = offsetof(type, member) +                                                          \
+		 0 * sizeof(char[__builtin_types_compatible_p(                                     \
+						 __typeof__(((type *)0)->member), unsigned)        \
+						     ? 1                                           \
+						     : -1])
 
 // Reads an object into a struct, in the order of the table. Members whose keys are absent do not
 // change. Returns 0, -ENOMEM, or -EINVAL with *err: "wrong_type", "unknown_field", "out_of_range",

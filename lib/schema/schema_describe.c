@@ -66,7 +66,7 @@ static json_t *describe_field(const struct hs_schema_field *field)
 		return json_pack("{s:s}", "type", "array");
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_CUSTOM:
-		return json_object(); // anything
+		return field->fields ? hs_schema_describe(field->fields) : json_object();
 	}
 	return NULL;
 }

@@ -86,7 +86,8 @@ static json_t *print_object(
 {
 	json_t *object = json_object();
 	for (; object && fields->key; fields++) {
-		json_t *value = print_field(root, fields, from);
+		bool given = !fields->given || fields->given(from);
+		json_t *value = given ? print_field(root, fields, from) : NULL;
 		if (value && json_object_set_new(object, fields->key, value) < 0) {
 			json_decref(object);
 			return NULL;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config.h"
 #include "config_check.h"
-#include "config_control.h"
 #include "config_partial.h"
-#include "config_port.h"
-#include "schema.h"
+#include "config_parts.h"
 
 #include "flexint.h"
 #include "qos_lengths.h"
@@ -38,38 +36,7 @@ static const struct hs_schema_word forwarding_words[] = {
 		{NULL, 0},
 };
 
-static int read_workers(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	struct hs_config *config = into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of core numbers", err);
-	size_t n = json_array_size(list);
-	if (n < 1 || n > HS_MAX_WORKERS)
-		return hs_error_set(err, "out_of_range", path, "1 to 16 cores",
-				"the list has %zu cores", n);
-	for (size_t i = 0; i < n; i++) {
-		char at[32];
-		uint64_t core;
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (hs_schema_uint(json_array_get(list, i), at, 0, 1023, &core, err) < 0)
-			return -EINVAL;
-		config->workers[i] = (uint16_t)core;
-	}
-	config->node.n_workers = (unsigned)n;
-	return 0;
-}
-
-static json_t *print_workers(const void *from)
-{
-	const struct hs_config *config = from;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->node.n_workers; i++)
-		json_array_append_new(list, json_integer(config->workers[i]));
-	return list;
-}
-
-static int read_port_name(
-		json_t *name, const char *at, char into[HS_PORT_NAME_MAX], struct hs_error *err)
+static int read_port_name(json_t *name, const char *at, void *into, struct hs_error *err)
 {
 	if (!json_is_string(name))
 		return hs_schema_wrong_type(name, at, "the name of a port", err);
@@ -80,140 +47,63 @@ static int read_port_name(
 	return 0;
 }
 
-static int read_pair(
-		json_t *pair, const char *path, struct hs_pair_names *names, struct hs_error *err)
+static json_t *print_port_name(const void *from)
 {
-	if (!json_is_array(pair))
-		return hs_schema_wrong_type(pair, path, "a list of two port names", err);
-	if (json_array_size(pair) != 2)
-		return hs_error_set(err, "out_of_range", path, "two port names", "the list has %zu",
-				json_array_size(pair));
-	for (unsigned side = 0; side < 2; side++) {
-		char at[64];
-		snprintf(at, sizeof(at), "%s[%u]", path, side);
-		if (read_port_name(json_array_get(pair, side), at, names->side[side], err) < 0)
-			return -EINVAL;
+	return json_string(from);
+}
+
+static const struct hs_schema_list worker_list = {
+		.item = {.kind = HS_SCHEMA_UINT, .size = sizeof(uint16_t), .max = 1023},
+		HS_SCHEMA_ITEMS(struct hs_config, workers),
+		HS_SCHEMA_COUNT(struct hs_config, node.n_workers),
+		.noun = "cores",
+};
+
+#define PORT_NAME                                                                                  \
+	{                                                                                          \
+		.kind = HS_SCHEMA_CUSTOM, .read = read_port_name, .print = print_port_name,        \
+		.shape = "{'type': 'string', 'description': 'the name of a port'}"                 \
 	}
-	return 0;
-}
+static const struct hs_schema_list side_list = {
+		.item = PORT_NAME,
+		HS_SCHEMA_ITEMS(struct hs_pair_names, side),
+		.noun = "port names",
+		.bounds = "two port names",
+};
+static const struct hs_schema_list pair_list = {
+		.item = {.kind = HS_SCHEMA_LIST,
+				.min = 2,
+				.max = 2,
+				.expected = "a list of two port names",
+				.list = &side_list},
+		HS_SCHEMA_ITEMS(struct hs_config, pairs),
+		HS_SCHEMA_COUNT(struct hs_config, n_pairs),
+		.noun = "pairs",
+};
+static const struct hs_schema_list in_band_port_list = {
+		.item = PORT_NAME,
+		HS_SCHEMA_ITEMS(struct hs_config, in_band_ports),
+		HS_SCHEMA_COUNT(struct hs_config, n_in_band_ports),
+		.noun = "ports",
+};
 
-static int read_pairs(json_t *list, const char *path, void *into, struct hs_error *err)
+static bool is_patch(const void *from)
 {
-	struct hs_config *config = into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of pairs of port names", err);
-	size_t n = json_array_size(list);
-	if (n > HS_MAX_PORTS / 2)
-		return hs_error_set(err, "out_of_range", path, "at most 16 pairs",
-				"the list has %zu pairs", n);
-	for (size_t i = 0; i < n; i++) {
-		char at[48];
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (read_pair(json_array_get(list, i), at, &config->pairs[i], err) < 0)
-			return -EINVAL;
-	}
-	config->n_pairs = (unsigned)n;
-	return 0;
+	return ((const struct hs_config *)from)->node.forwarding == HS_FORWARD_PATCH;
 }
 
-static json_t *print_pairs(const void *from)
+static bool names_ports(const void *from)
 {
-	const struct hs_config *config = from;
-	if (config->node.forwarding != HS_FORWARD_PATCH)
-		return NULL;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->n_pairs; i++)
-		json_array_append_new(list, json_pack("[ss]", config->pairs[i].side[0],
-							    config->pairs[i].side[1]));
-	return list;
+	return ((const struct hs_config *)from)->in_band.ports != UINT32_MAX;
 }
 
-static int read_requests(json_t *list, const char *path, void *into, struct hs_error *err)
+static bool keeps_state(const void *from)
 {
-	struct hs_config *config = into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of requests", err);
-	json_decref(config->requests);
-	config->requests = json_incref(list);
-	return 0;
+	return ((const struct hs_config *)from)->state_file[0];
 }
 
-static json_t *print_requests(const void *from)
-{
-	return json_incref(((const struct hs_config *)from)->requests);
-}
-
-static int read_list(json_t *list, const char *path, json_t **into, struct hs_error *err)
-{
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list", err);
-	json_decref(*into);
-	*into = json_incref(list);
-	return 0;
-}
-
-static int read_neighbours(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return read_list(list, path, &((struct hs_config *)into)->neighbours, err);
-}
-
-static int read_routes(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return read_list(list, path, &((struct hs_config *)into)->routes, err);
-}
-
-static json_t *print_neighbours(const void *from)
-{
-	return json_incref(((const struct hs_config *)from)->neighbours);
-}
-
-static json_t *print_routes(const void *from)
-{
-	return json_incref(((const struct hs_config *)from)->routes);
-}
-
-static int read_repeats(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return hs_in_band_read_repeats(list, path, &((struct hs_config *)into)->in_band, err);
-}
-
-static json_t *print_repeats(const void *from)
-{
-	return hs_in_band_print_repeats(&((const struct hs_config *)from)->in_band);
-}
-
-static int read_in_band_ports(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	struct hs_config *config = into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of port names", err);
-	if (json_array_size(list) > HS_MAX_PORTS)
-		return hs_error_set(err, "out_of_range", path, "at most 32 ports",
-				"the list has %zu ports", json_array_size(list));
-	size_t i;
-	json_t *item;
-	json_array_foreach (list, i, item) {
-		char at[64];
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (read_port_name(item, at, config->in_band_ports[i], err) < 0)
-			return -EINVAL;
-	}
-	config->n_in_band_ports = (unsigned)json_array_size(list);
-	config->in_band.ports = 0; // set from the names once the ports are known
-	return 0;
-}
-
-static json_t *print_in_band_ports(const void *from)
-{
-	const struct hs_config *config = from;
-	if (config->in_band.ports == UINT32_MAX)
-		return NULL;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->n_in_band_ports; i++)
-		json_array_append_new(list, json_string(config->in_band_ports[i]));
-	return list;
-}
-
+// Lists that lib/api reads.
+#define LIST_OF(name)  "{'type': 'array', 'items': {'$ref': 'request.json#/$defs/" name "'}}"
 #define CONFIG(member) HS_SCHEMA_MEMBER(struct hs_config, member)
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, CONFIG(node.id), .min = 0, .max = UINT16_MAX},
@@ -235,18 +125,21 @@ static const struct hs_schema_field memory_fields[] = {
 static const struct hs_schema_field forwarding_fields[] = {
 		{"mode", HS_SCHEMA_WORD, CONFIG(node.forwarding), .words = forwarding_words,
 				.expected = "patch, bridge or route"},
-		{"pairs", HS_SCHEMA_CUSTOM, .read = read_pairs, .print = print_pairs},
-		{"neighbours", HS_SCHEMA_CUSTOM, .read = read_neighbours,
-				.print = print_neighbours},
-		{"routes", HS_SCHEMA_CUSTOM, .read = read_routes, .print = print_routes},
+		{"pairs", HS_SCHEMA_LIST, CONFIG(pairs), .max = HS_MAX_PORTS / 2,
+				.expected = "a list of pairs of port names", .list = &pair_list,
+				.given = is_patch},
+		{"neighbours", HS_SCHEMA_KEPT, CONFIG(neighbours),
+				.shape = LIST_OF("neighbour_add")},
+		{"routes", HS_SCHEMA_KEPT, CONFIG(routes), .shape = LIST_OF("route_add")},
 		{"mac_age_s", HS_SCHEMA_UINT, CONFIG(node.mac_age_s), .min = 1, .max = 86400},
 		{NULL},
 };
 
 static const struct hs_schema_field in_band_fields[] = {
 		{"accept", HS_SCHEMA_BOOL, CONFIG(in_band.accept)},
-		{"ports", HS_SCHEMA_CUSTOM, .read = read_in_band_ports,
-				.print = print_in_band_ports},
+		{"ports", HS_SCHEMA_LIST, CONFIG(in_band_ports), .max = HS_MAX_PORTS,
+				.expected = "a list of port names", .list = &in_band_port_list,
+				.given = names_ports},
 		{"max_rules", HS_SCHEMA_UINT, CONFIG(in_band.max_rules), .min = 0, .max = 4194304},
 		{"new_rules_per_s", HS_SCHEMA_UINT, CONFIG(in_band.new_rules_per_s), .min = 1,
 				.max = 1000000},
@@ -258,26 +151,6 @@ static const struct hs_schema_field in_band_fields[] = {
 		{NULL},
 };
 
-static int read_partial(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return hs_config_read_partial(object, path, &((struct hs_config *)into)->node.partial, err);
-}
-
-static json_t *print_partial(const void *from)
-{
-	return hs_config_print_partial(&((const struct hs_config *)from)->node.partial);
-}
-
-static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return hs_qos_lengths_read(list, path, ((struct hs_config *)into)->window_ns, err);
-}
-
-static json_t *print_windows(const void *from)
-{
-	return hs_qos_lengths_print(((const struct hs_config *)from)->window_ns);
-}
-
 static const struct hs_schema_field telemetry_fields[] = {
 		{"clock", HS_SCHEMA_WORD, CONFIG(clock), .words = clock_words,
 				.expected = "utc or tai"},
@@ -287,13 +160,15 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.expected = "aligned or paper"},
 		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
 				.max = 86400},
-		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats,
-				.print = print_repeats},
+		{"request_schedule_s", HS_SCHEMA_CUSTOM, CONFIG(in_band),
+				.read = hs_in_band_read_repeats, .print = hs_in_band_print_repeats,
+				.shape = HS_IN_BAND_REPEATS_SHAPE},
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
 		{"host_side_policy", HS_SCHEMA_WORD, CONFIG(node.host_side_policy),
 				.words = policy_words, .expected = "strip or drop"},
-		{"fields", HS_SCHEMA_CUSTOM, .read = read_partial, .print = print_partial},
-		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows, .print = print_windows},
+		{"fields", HS_SCHEMA_OBJECT, CONFIG(node.partial), .fields = hs_partial_fields},
+		{"windows_ms", HS_SCHEMA_CUSTOM, CONFIG(window_ns), .read = hs_qos_lengths_read,
+				.print = hs_qos_lengths_print, .shape = HS_QOS_LENGTHS_SHAPE},
 		{NULL},
 };
 
@@ -304,32 +179,23 @@ static const struct hs_schema_field state_fields[] = {
 		{NULL},
 };
 
-static int read_state(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return hs_schema_read(state_fields, object, path, into, err);
-}
-
-static json_t *print_state(const void *from)
-{
-	const struct hs_config *config = from;
-	return config->state_file[0] ? hs_schema_print(state_fields, config) : NULL;
-}
-
 static const struct hs_schema_field fields[] = {
 		{"node", HS_SCHEMA_OBJECT, .fields = node_fields},
-		{"workers", HS_SCHEMA_CUSTOM, .read = read_workers, .print = print_workers},
+		{"workers", HS_SCHEMA_LIST, CONFIG(workers), .min = 1, .max = HS_MAX_WORKERS,
+				.expected = "a list of core numbers", .list = &worker_list},
 		{"control_core", HS_SCHEMA_UINT, CONFIG(control_core), .min = 0, .max = 1023},
 		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = polling_words,
 				.expected = "busy or adaptive"},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
-		{"ports", HS_SCHEMA_CUSTOM, .read = hs_config_read_ports,
-				.print = hs_config_print_ports},
+		{"ports", HS_SCHEMA_LIST, CONFIG(ports), .max = HS_MAX_PORTS,
+				.list = &hs_config_port_list},
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
-		{"state", HS_SCHEMA_CUSTOM, .read = read_state, .print = print_state},
+		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
-		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
+		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
+				.shape = LIST_OF("change")},
 		{NULL},
 };
 
@@ -375,8 +241,12 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 {
 	if (!config->node.name[0])
 		snprintf(config->node.name, sizeof(config->node.name), "node%u", config->node.id);
+	// Set from the names once the ports are known.
+	if (json_object_get(json_object_get(json_object_get(root, "telemetry"), "in_band"),
+			    "ports"))
+		config->in_band.ports = 0;
 	if (!json_object_get(json_object_get(root, "control"), "bind")) {
-		snprintf(config->bind.text[0], HS_ENDPOINT_MAX, "ipc:///run/hopsight/%s.api",
+		snprintf(config->bind.text[0], HS_ENDPOINT_BYTES, "ipc:///run/hopsight/%s.api",
 				config->node.name);
 		config->bind.n = 1;
 	}
@@ -467,6 +337,11 @@ void hs_config_fini(struct hs_config *config)
 json_t *hs_config_print(const struct hs_config *config)
 {
 	return hs_schema_print(fields, config);
+}
+
+json_t *hs_config_schema(void)
+{
+	return hs_schema_describe(fields);
 }
 
 uint16_t hs_config_mbuf_bytes(const struct hs_config *config)

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "clock_servo.h"
 #include "eal.h"
+#include "endpoints.h"
 #include "error.h"
 #include "in_band_settings.h"
 #include "node.h"
@@ -21,17 +22,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_CONFIG_MAX_ENDPOINTS 8
-#define HS_CONFIG_MAX_BYTES	(64u << 20)
-#define HS_ENDPOINT_MAX		128
-#define HS_FILE_NAME_MAX	256
+#define HS_CONFIG_MAX_BYTES (64u << 20)
+#define HS_FILE_NAME_MAX    256
 
 struct hs_bus_keys;
-
-struct hs_endpoints {
-	unsigned n;
-	char text[HS_CONFIG_MAX_ENDPOINTS][HS_ENDPOINT_MAX];
-};
 
 // Names of files; "" for none.
 struct hs_key_files {
@@ -71,9 +65,8 @@ struct hs_config {
 	bool insecure;
 	char state_file[HS_STATE_FILE_BYTES]; // "": nothing survives a restart
 	bool state_sync;
-	bool sandbox; // the process gives up unneeded capabilities and system calls
-	bool use_keys;
-	struct hs_key_files keys;
+	bool sandbox;		     // the process gives up unneeded capabilities and system calls
+	struct hs_key_files keys;    // no secret: the node uses none
 	json_t *neighbours, *routes; // lists or NULL; owned
 	json_t *requests;	     // a list; owned
 };
@@ -90,6 +83,8 @@ void hs_config_fini(struct hs_config *config);
 
 // Returns the values in force, with defaults, as JSON that hs_config_parse accepts. New reference.
 json_t *hs_config_print(const struct hs_config *config);
+// Returns the JSON Schema of a configuration. New reference.
+json_t *hs_config_schema(void);
 
 // Returns what EAL and the pool of buffers must be given for this node.
 uint16_t hs_config_mbuf_bytes(const struct hs_config *config);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "config_port.h"
+#include "config_parts.h"
 
 #include "config.h"
-
-#include "schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,10 +108,14 @@ static json_t *print_driver(const void *from)
 #define PORT(member) HS_SCHEMA_MEMBER(struct hs_port_config, member)
 static const struct hs_schema_field port_fields[] = {
 		{"name", HS_SCHEMA_TEXT, PORT(name), .min = 1, .max = HS_PORT_NAME_MAX - 1},
-		{"iface", HS_SCHEMA_CUSTOM, .read = read_iface, .print = print_iface},
-		{"devargs", HS_SCHEMA_CUSTOM, .read = read_devargs, .print = print_devargs},
-		{"pci", HS_SCHEMA_CUSTOM, .read = read_pci, .print = print_pci},
-		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver},
+		{"iface", HS_SCHEMA_CUSTOM, .read = read_iface, .print = print_iface,
+				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 15}"},
+		{"devargs", HS_SCHEMA_CUSTOM, .read = read_devargs, .print = print_devargs,
+				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 255}"},
+		{"pci", HS_SCHEMA_CUSTOM, .read = read_pci, .print = print_pci,
+				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 32}"},
+		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver,
+				.shape = "{'enum': ['af_xdp', 'af_packet']}"},
 		{"side", HS_SCHEMA_WORD, PORT(side), .words = side_words,
 				.expected = "host or network"},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
@@ -121,41 +123,26 @@ static const struct hs_schema_field port_fields[] = {
 		{NULL},
 };
 
-int hs_config_read_ports(json_t *list, const char *path, void *into, struct hs_error *err)
+// There is no default: if a port were taken for inside by mistake, the node would trust what hosts
+// send.
+static int check_side(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
 {
-	struct hs_config *config = into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list", err);
-	if (json_array_size(list) > HS_MAX_PORTS)
-		return hs_error_set(err, "out_of_range", path, "at most 32 ports",
-				"the list has %zu ports", json_array_size(list));
+	char at[48];
 
-	size_t i;
-	json_t *item;
-	json_array_foreach (list, i, item) {
-		struct hs_port_config *port = &config->ports[i];
-		*port = (struct hs_port_config){.mtu = 1500, .rx_queues = 1};
-		char at[32];
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (hs_schema_read(port_fields, item, at, port, err) < 0)
-			return -EINVAL;
-		// There is no default: if a port were taken for inside by mistake, the node would
-		// trust what hosts send.
-		if (!json_object_get(item, "side")) {
-			snprintf(at, sizeof(at), "%s[%zu].side", path, i);
-			return hs_error_set(err, "missing_field", at, "host or network",
-					"the port has no side");
-		}
-	}
-	config->n_ports = (unsigned)json_array_size(list);
-	return 0;
+	(void)into;
+	(void)index;
+	if (json_object_get(item, "side"))
+		return 0;
+	snprintf(at, sizeof(at), "%s.side", path);
+	return hs_error_set(err, "missing_field", at, "host or network", "the port has no side");
 }
 
-json_t *hs_config_print_ports(const void *from)
-{
-	const struct hs_config *config = from;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->n_ports; i++)
-		json_array_append_new(list, hs_schema_print(port_fields, &config->ports[i]));
-	return list;
-}
+const struct hs_schema_list hs_config_port_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = port_fields},
+		HS_SCHEMA_ITEMS(struct hs_config, ports),
+		HS_SCHEMA_COUNT(struct hs_config, n_ports),
+		.noun = "ports",
+		.fresh = &(const struct hs_port_config){.mtu = 1500, .rx_queues = 1},
+		.check = check_side,
+};

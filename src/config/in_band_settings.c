@@ -61,9 +61,9 @@ static int read_repeat(json_t *value, const char *path, struct hs_in_band_settin
 	return 0;
 }
 
-int hs_in_band_read_repeats(json_t *list, const char *path, struct hs_in_band_settings *in_band,
-		struct hs_error *err)
+int hs_in_band_read_repeats(json_t *list, const char *path, void *into, struct hs_error *err)
 {
+	struct hs_in_band_settings *in_band = into;
 	size_t i;
 	json_t *value;
 
@@ -82,8 +82,9 @@ int hs_in_band_read_repeats(json_t *list, const char *path, struct hs_in_band_se
 	return 0;
 }
 
-json_t *hs_in_band_print_repeats(const struct hs_in_band_settings *in_band)
+json_t *hs_in_band_print_repeats(const void *from)
 {
+	const struct hs_in_band_settings *in_band = from;
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < in_band->n_repeats; i++)

@@ -45,7 +45,10 @@ int hs_in_band_check_rule(const struct hs_in_band_settings *in_band, const struc
 		struct hs_error *err);
 
 // Reads the list of repeats in the form of the configuration: ascending seconds. Returns 0, or
-// -EINVAL with *err.
-int hs_in_band_read_repeats(json_t *list, const char *path, struct hs_in_band_settings *in_band,
-		struct hs_error *err);
-json_t *hs_in_band_print_repeats(const struct hs_in_band_settings *in_band);
+// -EINVAL with *err. Both take a struct hs_in_band_settings; the types are those of a row of
+// lib/schema.
+int hs_in_band_read_repeats(json_t *list, const char *path, void *into, struct hs_error *err);
+json_t *hs_in_band_print_repeats(const void *from);
+#define HS_IN_BAND_REPEATS_SHAPE                                                                   \
+	"{'type': 'array', 'maxItems': 16, 'items': {'type': 'number', 'minimum': 0.01, "          \
+	"'maximum': 86400}, 'description': 'ascending seconds'}"

@@ -2,81 +2,15 @@
 #include "controller_config.h"
 
 #include "qos_lengths.h"
-#include "schema.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONFIG(member) HS_SCHEMA_MEMBER(struct hs_controller_config, member)
-#define NODE(member)   HS_SCHEMA_MEMBER(struct hs_controller_node_config, member)
-
-// ---- endpoints ----
-
-static int read_endpoints(json_t *list, const char *path, struct hs_controller_endpoints *into,
-		struct hs_error *err)
-{
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of endpoints", err);
-	if (json_array_size(list) > HS_CONTROLLER_MAX_ENDPOINTS)
-		return hs_error_set(err, "out_of_range", path, "at most 8 endpoints",
-				"the list has %zu endpoints", json_array_size(list));
-	into->n = 0;
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *item = json_array_get(list, i);
-		char at[64];
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		if (!json_is_string(item))
-			return hs_schema_wrong_type(item, at, "an endpoint", err);
-		if (json_string_length(item) >= HS_CONTROLLER_TEXT_BYTES)
-			return hs_error_set(err, "out_of_range", at, "at most 255 bytes",
-					"the endpoint has %zu bytes", json_string_length(item));
-		snprintf(into->text[into->n++], HS_CONTROLLER_TEXT_BYTES, "%s",
-				json_string_value(item));
-	}
-	return 0;
-}
-
-static json_t *print_endpoints(const struct hs_controller_endpoints *from)
-{
-	json_t *list = json_array();
-	for (unsigned i = 0; i < from->n; i++)
-		json_array_append_new(list, json_string(from->text[i]));
-	return list;
-}
-
-static int read_bind(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return read_endpoints(list, path, &((struct hs_controller_config *)into)->bind, err);
-}
-
-static int read_subscribe(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return read_endpoints(
-			list, path, &((struct hs_controller_config *)into)->subscribe_bind, err);
-}
-
-static int read_publish(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return read_endpoints(
-			list, path, &((struct hs_controller_config *)into)->publish_bind, err);
-}
-
-static json_t *print_bind(const void *from)
-{
-	return print_endpoints(&((const struct hs_controller_config *)from)->bind);
-}
-
-static json_t *print_subscribe(const void *from)
-{
-	return print_endpoints(&((const struct hs_controller_config *)from)->subscribe_bind);
-}
-
-static json_t *print_publish(const void *from)
-{
-	return print_endpoints(&((const struct hs_controller_config *)from)->publish_bind);
-}
+#define CONFIG(member)	  HS_SCHEMA_MEMBER(struct hs_controller_config, member)
+#define NODE(member)	  HS_SCHEMA_MEMBER(struct hs_controller_node_config, member)
+#define ENDPOINTS(member) HS_ENDPOINTS(struct hs_controller_config, member, HS_ENDPOINT_BYTES - 1)
 
 // ---- nodes ----
 
@@ -91,12 +25,14 @@ static const struct hs_schema_field node_fields[] = {
 		{NULL},
 };
 
-static int check_new_node(const struct hs_controller_config *config, const char *at,
-		const struct hs_controller_node_config *node, struct hs_error *err)
+static int check_node(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
 {
+	const struct hs_controller_config *config = into;
+	const struct hs_controller_node_config *node = &config->nodes[index];
 	char path[96];
 
-	for (unsigned i = 0; i < config->n_nodes; i++) {
+	(void)item;
+	for (size_t i = 0; i < index; i++) {
 		snprintf(path, sizeof(path), "%s.%s", at, "name");
 		if (strcmp(config->nodes[i].name, node->name) == 0)
 			return hs_error_set(err, "bad_value", path, "each name once",
@@ -110,45 +46,14 @@ static int check_new_node(const struct hs_controller_config *config, const char 
 	return 0;
 }
 
-static int read_nodes(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	struct hs_controller_config *config = into;
-
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of nodes", err);
-	size_t n = json_array_size(list);
-	if (n > HS_CONTROLLER_MAX_NODES)
-		return hs_error_set(err, "out_of_range", path, "at most 1024 nodes",
-				"the list has %zu nodes", n);
-	config->nodes = calloc(n ? n : 1, sizeof(*config->nodes));
-	if (!config->nodes)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct hs_controller_node_config *node = &config->nodes[i];
-		char at[64];
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
-		int rc = hs_schema_read(node_fields, json_array_get(list, i), at, node, err);
-		if (rc == 0)
-			rc = check_new_node(config, at, node, err);
-		if (rc < 0)
-			return rc;
-		config->n_nodes++;
-	}
-	return 0;
-}
-
-static json_t *print_nodes(const void *from)
-{
-	const struct hs_controller_config *config = from;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->n_nodes; i++) {
-		json_t *node = hs_schema_print(node_fields, &config->nodes[i]);
-		if (!config->nodes[i].server_key[0])
-			json_object_del(node, "server_key");
-		json_array_append_new(list, node);
-	}
-	return list;
-}
+static const struct hs_schema_list node_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields},
+		HS_SCHEMA_ITEMS(struct hs_controller_config, nodes),
+		HS_SCHEMA_COUNT(struct hs_controller_config, n_nodes),
+		.heap = true,
+		.noun = "nodes",
+		.check = check_node,
+};
 
 int hs_controller_config_node(const struct hs_controller_config *config, const char *name)
 {
@@ -160,109 +65,58 @@ int hs_controller_config_node(const struct hs_controller_config *config, const c
 
 // ---- paths ----
 
-// Paths name nodes, so they are kept until all nodes have been read: see resolve_paths.
-static int read_paths(json_t *list, const char *path, void *into, struct hs_error *err)
+static uint32_t find_node(const void *root, const char *name)
 {
-	(void)into;
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of paths", err);
-	if (json_array_size(list) > HS_CONTROLLER_MAX_PATHS)
-		return hs_error_set(err, "out_of_range", path, "at most 1024 paths",
-				"the list has %zu paths", json_array_size(list));
+	int node = hs_controller_config_node(root, name);
+	return node < 0 ? HS_SCHEMA_NO_NAME : (uint32_t)node;
+}
+
+static const char *node_name(const void *root, uint32_t node)
+{
+	return ((const struct hs_controller_config *)root)->nodes[node].name;
+}
+
+static const struct hs_schema_names node_names = {
+		"bad_value", "node", "the name of a node", find_node, node_name};
+
+#define PATH(member) HS_SCHEMA_MEMBER(struct hs_controller_path, member)
+static const struct hs_schema_list over_list = {
+		.item = {.kind = HS_SCHEMA_NAME, .size = sizeof(uint16_t), .names = &node_names},
+		HS_SCHEMA_ITEMS(struct hs_controller_path, nodes),
+		HS_SCHEMA_COUNT(struct hs_controller_path, n),
+		.heap = true,
+		.noun = "nodes",
+};
+static const struct hs_schema_field path_fields[] = {
+		{"name", HS_SCHEMA_TEXT, PATH(name), .required = true, .min = 1,
+				.max = HS_CONTROLLER_NAME_BYTES - 1},
+		{"nodes", HS_SCHEMA_LIST, PATH(nodes), .required = true, .min = 1,
+				.max = HS_CONTROLLER_MAX_NODES,
+				.expected = "a list of names of nodes", .list = &over_list},
+		{NULL},
+};
+
+static int check_path(json_t *item, const char *at, void *into, size_t index, struct hs_error *err)
+{
+	const struct hs_controller_config *config = into;
+	char path[96];
+
+	(void)item;
+	snprintf(path, sizeof(path), "%s.name", at);
+	if (hs_controller_config_path(config, config->paths[index].name) != &config->paths[index])
+		return hs_error_set(err, "bad_value", path, "each name once",
+				"two paths are called \"%s\"", config->paths[index].name);
 	return 0;
 }
 
-static int resolve_nodes(const struct hs_controller_config *config, json_t *names, const char *at,
-		struct hs_controller_path *path, struct hs_error *err)
-{
-	char where[96];
-	size_t n = json_array_size(names);
-
-	snprintf(where, sizeof(where), "%s.nodes", at);
-	if (!json_is_array(names))
-		return hs_schema_wrong_type(names, where, "a list of names of nodes", err);
-	if (n < 1 || n > HS_CONTROLLER_MAX_NODES)
-		return hs_error_set(err, "out_of_range", where, "1 to 1024 nodes",
-				"the path has %zu nodes", n);
-	path->nodes = calloc(n, sizeof(*path->nodes));
-	if (!path->nodes)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const char *name = json_string_value(json_array_get(names, i));
-		int node = name ? hs_controller_config_node(config, name) : -1;
-		snprintf(where, sizeof(where), "%s.nodes[%zu]", at, i);
-		if (!name)
-			return hs_schema_wrong_type(
-					json_array_get(names, i), where, "the name of a node", err);
-		if (node < 0)
-			return hs_error_set(err, "bad_value", where, "the name of a node",
-					"no node is called \"%.64s\"", name);
-		path->nodes[path->n++] = (uint16_t)node;
-	}
-	return 0;
-}
-
-static int read_path(struct hs_controller_config *config, json_t *object, const char *at,
-		struct hs_error *err)
-{
-	struct hs_controller_path *path = &config->paths[config->n_paths];
-	struct {
-		char name[HS_CONTROLLER_NAME_BYTES];
-		json_t *nodes;
-	} read = {{0}, NULL};
-	const struct hs_schema_field path_fields[] = {
-			{"name", HS_SCHEMA_TEXT, 0, sizeof(read.name), .required = true, .min = 1,
-					.max = HS_CONTROLLER_NAME_BYTES - 1},
-			{"nodes", HS_SCHEMA_JSON, offsetof(__typeof__(read), nodes),
-					sizeof(read.nodes), .required = true},
-			{NULL},
-	};
-
-	int rc = hs_schema_read(path_fields, object, at, &read, err);
-	if (rc < 0)
-		return rc;
-	if (hs_controller_config_path(config, read.name)) {
-		char where[96];
-		snprintf(where, sizeof(where), "%s.name", at);
-		return hs_error_set(err, "bad_value", where, "each name once",
-				"two paths are called \"%s\"", read.name);
-	}
-	memcpy(path->name, read.name, sizeof(path->name));
-	config->n_paths++;
-	return resolve_nodes(config, read.nodes, at, path, err);
-}
-
-static int resolve_paths(struct hs_controller_config *config, json_t *list, struct hs_error *err)
-{
-	size_t n = json_array_size(list);
-
-	config->paths = calloc(n ? n : 1, sizeof(*config->paths));
-	if (!config->paths)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		char at[64];
-		snprintf(at, sizeof(at), "paths[%zu]", i);
-		int rc = read_path(config, json_array_get(list, i), at, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static json_t *print_paths(const void *from)
-{
-	const struct hs_controller_config *config = from;
-	json_t *list = json_array();
-	for (unsigned i = 0; i < config->n_paths; i++) {
-		json_t *nodes = json_array();
-		for (unsigned k = 0; k < config->paths[i].n; k++)
-			json_array_append_new(nodes,
-					json_string(config->nodes[config->paths[i].nodes[k]].name));
-		json_array_append_new(list, json_pack("{s:s, s:o}", "name", config->paths[i].name,
-							    "nodes", nodes));
-	}
-	return list;
-}
+static const struct hs_schema_list path_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = path_fields},
+		HS_SCHEMA_ITEMS(struct hs_controller_config, paths),
+		HS_SCHEMA_COUNT(struct hs_controller_config, n_paths),
+		.heap = true,
+		.noun = "paths",
+		.check = check_path,
+};
 
 const struct hs_controller_path *hs_controller_config_path(
 		const struct hs_controller_config *config, const char *name)
@@ -275,21 +129,15 @@ const struct hs_controller_path *hs_controller_config_path(
 
 // ---- the whole ----
 
-// The controller checks the content of the requests, with the validator of the API.
-static int read_requests(json_t *list, const char *path, void *into, struct hs_error *err)
+static bool has_keys(const void *from)
 {
-	struct hs_controller_config *config = into;
-
-	if (!json_is_array(list))
-		return hs_schema_wrong_type(list, path, "a list of requests", err);
-	json_decref(config->requests);
-	config->requests = json_incref(list);
-	return 0;
+	const struct hs_controller_config *config = from;
+	return config->secret_key[0] || config->allowed_keys[0];
 }
 
-static json_t *print_requests(const void *from)
+static bool keeps_state(const void *from)
 {
-	return json_incref(((const struct hs_controller_config *)from)->requests);
+	return ((const struct hs_controller_config *)from)->state_file[0];
 }
 
 static const struct hs_schema_word metrics_words[] = {
@@ -298,17 +146,6 @@ static const struct hs_schema_word metrics_words[] = {
 		{"never", HS_CONTROLLER_METRICS_NEVER},
 		{NULL},
 };
-
-static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return hs_qos_lengths_read(
-			list, path, ((struct hs_controller_config *)into)->window_ns, err);
-}
-
-static json_t *print_windows(const void *from)
-{
-	return hs_qos_lengths_print(((const struct hs_controller_config *)from)->window_ns);
-}
 
 static const struct hs_schema_field controller_fields[] = {
 		{"name", HS_SCHEMA_TEXT, CONFIG(name), .min = 1,
@@ -322,7 +159,8 @@ static const struct hs_schema_field controller_fields[] = {
 		{"hello_ms", HS_SCHEMA_UINT, CONFIG(hello_ms), .min = 10, .max = 60000},
 		{"timeout_ms", HS_SCHEMA_UINT, CONFIG(timeout_ms), .min = 10, .max = 60000},
 		{"audit_s", HS_SCHEMA_UINT, CONFIG(audit_s), .min = 1, .max = 86400},
-		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows, .print = print_windows},
+		{"windows_ms", HS_SCHEMA_CUSTOM, CONFIG(window_ns), .read = hs_qos_lengths_read,
+				.print = hs_qos_lengths_print, .shape = HS_QOS_LENGTHS_SHAPE},
 		{NULL},
 };
 
@@ -335,12 +173,11 @@ static const struct hs_schema_field key_fields[] = {
 };
 
 static const struct hs_schema_field control_fields[] = {
-		{"bind", HS_SCHEMA_CUSTOM, .read = read_bind, .print = print_bind},
-		{"subscribe_bind", HS_SCHEMA_CUSTOM, .read = read_subscribe,
-				.print = print_subscribe},
-		{"publish_bind", HS_SCHEMA_CUSTOM, .read = read_publish, .print = print_publish},
+		{"bind", HS_SCHEMA_LIST, ENDPOINTS(bind)},
+		{"subscribe_bind", HS_SCHEMA_LIST, ENDPOINTS(subscribe_bind)},
+		{"publish_bind", HS_SCHEMA_LIST, ENDPOINTS(publish_bind)},
 		{"insecure", HS_SCHEMA_BOOL, CONFIG(insecure)},
-		{"keys", HS_SCHEMA_OBJECT, .fields = key_fields},
+		{"keys", HS_SCHEMA_OBJECT, .fields = key_fields, .given = has_keys},
 		{NULL},
 };
 
@@ -354,11 +191,17 @@ static const struct hs_schema_field state_fields[] = {
 static const struct hs_schema_field fields[] = {
 		{"controller", HS_SCHEMA_OBJECT, .fields = controller_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = control_fields},
-		{"nodes", HS_SCHEMA_CUSTOM, .read = read_nodes, .print = print_nodes},
-		{"paths", HS_SCHEMA_CUSTOM, .read = read_paths, .print = print_paths},
-		{"state", HS_SCHEMA_OBJECT, .fields = state_fields},
+		{"nodes", HS_SCHEMA_LIST, CONFIG(nodes), .max = HS_CONTROLLER_MAX_NODES,
+				.expected = "a list of nodes", .list = &node_list},
+		// Paths name nodes.
+		{"paths", HS_SCHEMA_LIST, CONFIG(paths), .max = HS_CONTROLLER_MAX_PATHS,
+				.expected = "a list of paths", .list = &path_list},
+		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
-		{"requests", HS_SCHEMA_CUSTOM, .read = read_requests, .print = print_requests},
+		// The controller checks their content with the validator of the API.
+		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
+				.shape = "{'type': 'array', 'items': {'$ref': "
+					 "'request.json#/$defs/change_on'}}"},
 		{NULL},
 };
 
@@ -382,11 +225,7 @@ static void set_defaults(struct hs_controller_config *config)
 
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_error *err)
 {
-	if (!json_is_object(root))
-		return hs_schema_wrong_type(root, "", "an object", err);
 	int rc = hs_schema_read(fields, root, "", config, err);
-	if (rc == 0)
-		rc = resolve_paths(config, json_object_get(root, "paths"), err);
 	if (rc == 0 && config->n_nodes == 0)
 		rc = hs_error_set(err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
@@ -445,17 +284,10 @@ void hs_controller_config_fini(struct hs_controller_config *config)
 
 json_t *hs_controller_config_print(const struct hs_controller_config *config)
 {
-	json_t *all = hs_schema_print(fields, config);
-	json_t *keys = json_object_get(json_object_get(all, "control"), "keys");
+	return hs_schema_print(fields, config);
+}
 
-	// An empty name means no file.
-	if (!config->secret_key[0])
-		json_object_del(keys, "secret");
-	if (!config->allowed_keys[0])
-		json_object_del(keys, "allowed");
-	if (json_object_size(keys) == 0)
-		json_object_del(json_object_get(all, "control"), "keys");
-	if (!config->state_file[0])
-		json_object_del(all, "state");
-	return all;
+json_t *hs_controller_config_schema(void)
+{
+	return hs_schema_describe(fields);
 }

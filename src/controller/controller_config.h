@@ -5,6 +5,7 @@
 // Thread rule: any; the struct belongs to the caller.
 #pragma once
 
+#include "endpoints.h"
 #include "error.h"
 #include "qos.h"
 
@@ -13,16 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_CONTROLLER_MAX_NODES	    1024
-#define HS_CONTROLLER_MAX_PATHS	    1024
-#define HS_CONTROLLER_MAX_ENDPOINTS 8
-#define HS_CONTROLLER_NAME_BYTES    32
-#define HS_CONTROLLER_TEXT_BYTES    256 // of an endpoint or file name
-
-struct hs_controller_endpoints {
-	unsigned n;
-	char text[HS_CONTROLLER_MAX_ENDPOINTS][HS_CONTROLLER_TEXT_BYTES];
-};
+#define HS_CONTROLLER_MAX_NODES	 1024
+#define HS_CONTROLLER_MAX_PATHS	 1024
+#define HS_CONTROLLER_NAME_BYTES 32
+#define HS_CONTROLLER_TEXT_BYTES 256 // of an endpoint or file name
 
 struct hs_controller_node_config {
 	char name[HS_CONTROLLER_NAME_BYTES];
@@ -45,9 +40,9 @@ enum hs_controller_metrics {
 
 struct hs_controller_config {
 	char name[HS_CONTROLLER_NAME_BYTES];
-	struct hs_controller_endpoints bind;	       // clients connect here
-	struct hs_controller_endpoints subscribe_bind; // nodes' publishers connect here
-	struct hs_controller_endpoints publish_bind;   // listeners subscribe here
+	struct hs_endpoints bind;	    // clients connect here
+	struct hs_endpoints subscribe_bind; // nodes' publishers connect here
+	struct hs_endpoints publish_bind;   // listeners subscribe here
 	bool insecure;
 	char secret_key[HS_CONTROLLER_TEXT_BYTES]; // file names; "": no keys
 	char allowed_keys[HS_CONTROLLER_TEXT_BYTES];
@@ -81,6 +76,8 @@ void hs_controller_config_fini(struct hs_controller_config *config);
 // Returns the values in force, with defaults, as JSON that hs_controller_config_parse accepts. New
 // reference.
 json_t *hs_controller_config_print(const struct hs_controller_config *config);
+// Returns the JSON Schema of a controller's configuration. New reference.
+json_t *hs_controller_config_schema(void);
 
 // Returns the index of a node, or -1.
 int hs_controller_config_node(const struct hs_controller_config *config, const char *name);

@@ -94,26 +94,18 @@ static void unsave(void *context)
 
 // ---- opening ----
 
-static void point_to(const struct hs_controller_endpoints *endpoints, const char **list)
-{
-	for (unsigned i = 0; i < endpoints->n; i++)
-		list[i] = endpoints->text[i];
-}
-
 static int open_bus(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_controller_config *c = d->config;
 	struct hs_bus_keys keys;
 	bool used = hs_controller_links_keys(c, &keys);
-	const char *bind[HS_CONTROLLER_MAX_ENDPOINTS], *publish_bind[HS_CONTROLLER_MAX_ENDPOINTS];
+	const char *bind[HS_MAX_ENDPOINTS], *publish_bind[HS_MAX_ENDPOINTS];
 
-	point_to(&c->bind, bind);
-	point_to(&c->publish_bind, publish_bind);
 	struct hs_bus_config bus = {
 			.bind = bind,
-			.n_bind = c->bind.n,
+			.n_bind = hs_endpoints_point(&c->bind, bind),
 			.publish_bind = publish_bind,
-			.n_publish_bind = c->publish_bind.n,
+			.n_publish_bind = hs_endpoints_point(&c->publish_bind, publish_bind),
 			.insecure = c->insecure,
 			.keys = used ? &keys : NULL,
 	};
@@ -173,7 +165,7 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
-static bool is_low_port(const struct hs_controller_endpoints *endpoints)
+static bool is_low_port(const struct hs_endpoints *endpoints)
 {
 	bool low = false;
 

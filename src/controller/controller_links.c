@@ -23,7 +23,7 @@ struct hs_controller_links {
 	struct hs_bus_peer **peers;
 	bool *stirred; // the node may have sent something
 	unsigned turn; // whose turn it is if one round cannot read all
-	struct hs_bus_subscriber *subscribers[HS_CONTROLLER_MAX_ENDPOINTS];
+	struct hs_bus_subscriber *subscribers[HS_MAX_ENDPOINTS];
 	int64_t look_ns;
 	unsigned looked; // the node that is checked next
 };
@@ -56,8 +56,8 @@ static bool node_keys(
 
 // ---- checking ----
 
-static int check_list(const struct hs_controller_endpoints *list, const char *name, bool open,
-		struct hs_error *err)
+static int check_list(
+		const struct hs_endpoints *list, const char *name, bool open, struct hs_error *err)
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		char path[48];
@@ -189,7 +189,7 @@ void hs_controller_links_close(struct hs_controller_links *links)
 		return;
 	for (unsigned i = 0; links->peers && i < links->config->n_nodes; i++)
 		hs_bus_peer_close(links->peers[i]);
-	for (unsigned i = 0; i < HS_CONTROLLER_MAX_ENDPOINTS; i++)
+	for (unsigned i = 0; i < HS_MAX_ENDPOINTS; i++)
 		hs_bus_subscriber_close(links->subscribers[i]);
 	if (links->epoll_fd >= 0)
 		close(links->epoll_fd);

@@ -98,28 +98,19 @@ static int open_node(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
-static void point_to(const struct hs_endpoints *endpoints, const char **list)
-{
-	for (unsigned i = 0; i < endpoints->n; i++)
-		list[i] = endpoints->text[i];
-}
-
 static int open_bus(struct hs_daemon *d, struct hs_error *err)
 {
 	const struct hs_config *c = d->config;
-	const char *bind[HS_CONFIG_MAX_ENDPOINTS], *publish_to[HS_CONFIG_MAX_ENDPOINTS],
-			*publish_bind[HS_CONFIG_MAX_ENDPOINTS];
+	const char *bind[HS_MAX_ENDPOINTS], *publish_to[HS_MAX_ENDPOINTS],
+			*publish_bind[HS_MAX_ENDPOINTS];
 	struct hs_bus_keys keys;
-	point_to(&c->bind, bind);
-	point_to(&c->publish_to, publish_to);
-	point_to(&c->publish_bind, publish_bind);
 	struct hs_bus_config bus = {
 			.bind = bind,
-			.n_bind = c->bind.n,
+			.n_bind = hs_endpoints_point(&c->bind, bind),
 			.publish_to = publish_to,
-			.n_publish_to = c->publish_to.n,
+			.n_publish_to = hs_endpoints_point(&c->publish_to, publish_to),
 			.publish_bind = publish_bind,
-			.n_publish_bind = c->publish_bind.n,
+			.n_publish_bind = hs_endpoints_point(&c->publish_bind, publish_bind),
 			.publish_queue = c->publish_queue,
 			.insecure = c->insecure,
 			.keys = hs_config_keys(c, &keys) ? &keys : NULL,

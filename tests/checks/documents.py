@@ -18,7 +18,7 @@ NODE_TABLES = {
     "telemetry_fields": ("telemetry", ""),
     "in_band_fields": ("telemetry", "in_band."),
     "written_fields": ("telemetry", ""),  # of each of the fields below
-    "partial_fields": ("telemetry", "fields."),
+    "hs_partial_fields": ("telemetry", "fields."),
     "hs_config_control_fields": ("control", ""),
     "key_fields": ("control", "keys."),
     "state_fields": ("state", ""),

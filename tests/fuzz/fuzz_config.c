@@ -30,7 +30,7 @@ static void check(const struct hs_config *c)
 	HOLDS(c->node.n_workers > 0 && c->node.n_workers <= HS_MAX_WORKERS);
 	HOLDS(c->n_pairs <= HS_MAX_PORTS);
 	HOLDS(c->n_in_band_ports <= HS_MAX_PORTS);
-	HOLDS(c->bind.n <= HS_CONFIG_MAX_ENDPOINTS && c->publish_to.n <= HS_CONFIG_MAX_ENDPOINTS);
+	HOLDS(c->bind.n <= HS_MAX_ENDPOINTS && c->publish_to.n <= HS_MAX_ENDPOINTS);
 	for (unsigned i = 0; i < c->n_ports; i++)
 		HOLDS(memchr(c->ports[i].name, '\0', sizeof(c->ports[i].name)));
 	HOLDS(hs_config_mbuf_bytes(c) > 0);

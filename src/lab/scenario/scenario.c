@@ -31,18 +31,6 @@ static const struct hs_schema_word forwarding_words[] = {
 		"description", HS_SCHEMA_TEXT, HEAD(description), .max = 399                       \
 	}
 
-static int read_repeats(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	struct hs_scenario_draft *draft = into;
-	return hs_in_band_read_repeats(list, path, &draft->scenario.in_band, err);
-}
-
-static int read_windows(json_t *list, const char *path, void *into, struct hs_error *err)
-{
-	return hs_qos_lengths_read(
-			list, path, ((struct hs_scenario_draft *)into)->scenario.windows_ns, err);
-}
-
 // Settings of all nodes, as in a node's configuration.
 static const struct hs_schema_field in_band_fields[] = {
 		{"accept", HS_SCHEMA_BOOL, HEAD(in_band.accept)},
@@ -55,10 +43,12 @@ static const struct hs_schema_field in_band_fields[] = {
 static const struct hs_schema_field telemetry_fields[] = {
 		{"request_interval_s", HS_SCHEMA_UINT, HEAD(in_band.interval_s), .min = 1,
 				.max = 86400},
-		{"request_schedule_s", HS_SCHEMA_CUSTOM, .read = read_repeats},
+		{"request_schedule_s", HS_SCHEMA_CUSTOM, HEAD(in_band),
+				.read = hs_in_band_read_repeats, .shape = HS_IN_BAND_REPEATS_SHAPE},
 		{"in_band", HS_SCHEMA_OBJECT, .fields = in_band_fields},
 		{"clock_step_ms", HS_SCHEMA_UINT, HEAD(clock_step_ms), .min = 10, .max = 10000},
-		{"windows_ms", HS_SCHEMA_CUSTOM, .read = read_windows},
+		{"windows_ms", HS_SCHEMA_CUSTOM, HEAD(windows_ns), .read = hs_qos_lengths_read,
+				.shape = HS_QOS_LENGTHS_SHAPE},
 		{NULL},
 };
 

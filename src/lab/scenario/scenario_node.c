@@ -51,12 +51,6 @@ static const struct hs_schema_field clock_fields[] = {
 		{NULL},
 };
 
-static int read_partial(json_t *object, const char *path, void *into, struct hs_error *err)
-{
-	return hs_config_read_partial(
-			object, path, &((struct hs_scenario_node *)into)->partial, err);
-}
-
 static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX,
 				.expected = "an integer from 0 to 65535"},
@@ -65,7 +59,7 @@ static const struct hs_schema_field node_fields[] = {
 		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = layout_words,
 				.expected = "aligned or paper"},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
-		{"fields", HS_SCHEMA_CUSTOM, .read = read_partial},
+		{"fields", HS_SCHEMA_OBJECT, NODE(partial), .fields = hs_partial_fields},
 		{NULL},
 };
 

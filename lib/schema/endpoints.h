@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lists of ZeroMQ endpoints in the configurations of nodes and controllers.
+//
+// Thread rule: any; values.
+#pragma once
+
+#include "schema.h"
+
+#define HS_MAX_ENDPOINTS  8
+#define HS_ENDPOINT_BYTES 256
+
+struct hs_endpoints {
+	unsigned n;
+	char text[HS_MAX_ENDPOINTS][HS_ENDPOINT_BYTES];
+};
+
+// The rest of a row {"bind", HS_SCHEMA_LIST, HS_ENDPOINTS(struct hs_config, bind, 127)}: each
+// endpoint has at most `longest` bytes.
+#define HS_ENDPOINTS(type, member, longest)                                                        \
+	HS_SCHEMA_MEMBER(type, member.text), .max = HS_MAX_ENDPOINTS,                              \
+					     .expected = "a list of endpoints like ipc:///run/x",  \
+					     .list = &(const struct hs_schema_list)                \
+	{                                                                                          \
+		.item = {.kind = HS_SCHEMA_TEXT,                                                   \
+				.size = HS_ENDPOINT_BYTES,                                         \
+				.min = 1,                                                          \
+				.max = longest},                                                   \
+		HS_SCHEMA_ITEMS(type, member.text), HS_SCHEMA_COUNT(type, member.n),               \
+		.noun = "endpoints"                                                                \
+	}
+
+// Points to the texts, for those who want an array of pointers. Returns their number.
+unsigned hs_endpoints_point(
+		const struct hs_endpoints *endpoints, const char *list[HS_MAX_ENDPOINTS]);
