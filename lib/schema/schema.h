@@ -25,8 +25,8 @@ enum hs_schema_kind {
 	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`; offsets count from
 			  // `offset`
 	HS_SCHEMA_LIST,	  // a list, described by `list`
-	HS_SCHEMA_JSON,	  // any value, stored as a borrowed json_t *
-	HS_SCHEMA_KEPT,	  // any list, stored as a json_t * that owns a reference
+	HS_SCHEMA_JSON, // any value, stored as a borrowed json_t *; `fields` or `list` describe it
+	HS_SCHEMA_KEPT, // any list, stored as a json_t * that owns a reference
 	HS_SCHEMA_CUSTOM, // read and print functions
 };
 
@@ -51,6 +51,7 @@ struct hs_schema_field {
 	enum hs_schema_kind kind;
 	size_t offset, size; // offset and size of the member in the struct
 	bool required;
+	bool demanded; // as if required, by a check elsewhere that has words of its own
 	uint64_t min, max;
 	double least, most;
 	const struct hs_schema_word *words;
@@ -105,6 +106,7 @@ json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
 // Returns the JSON Schema (draft 2020-12) of what the table reads, without "$schema". New
 // reference, or NULL if memory is out.
 json_t *hs_schema_describe(const struct hs_schema_field *fields);
+json_t *hs_schema_describe_words(const struct hs_schema_word *words);
 // Returns a JSON Schema that is written with ' in place of ". New reference.
 json_t *hs_schema_shape(const char *text);
 

@@ -17,7 +17,7 @@ json_t *hs_schema_shape(const char *text)
 	return shape;
 }
 
-static json_t *describe_words(const struct hs_schema_word *words)
+json_t *hs_schema_describe_words(const struct hs_schema_word *words)
 {
 	json_t *list = json_array();
 
@@ -30,9 +30,14 @@ static json_t *describe_field(const struct hs_schema_field *field);
 
 static json_t *describe_list(const struct hs_schema_field *field)
 {
-	return json_pack("{s:s, s:o, s:I, s:I}", "type", "array", "items",
-			describe_field(&field->list->item), "minItems", (json_int_t)field->min,
-			"maxItems", (json_int_t)field->max);
+	json_t *list = json_pack(
+			"{s:s, s:o}", "type", "array", "items", describe_field(&field->list->item));
+
+	if (field->min)
+		json_object_set_new(list, "minItems", json_integer((json_int_t)field->min));
+	if (field->max)
+		json_object_set_new(list, "maxItems", json_integer((json_int_t)field->max));
+	return list;
 }
 
 static json_t *describe_field(const struct hs_schema_field *field)
@@ -54,7 +59,7 @@ static json_t *describe_field(const struct hs_schema_field *field)
 		return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
 				(json_int_t)(field->min > 0), "maxLength", (json_int_t)field->max);
 	case HS_SCHEMA_WORD:
-		return describe_words(field->words);
+		return hs_schema_describe_words(field->words);
 	case HS_SCHEMA_NAME:
 		return json_pack("{s:s, s:s}", "type", "string", "description",
 				field->expected ? field->expected : field->names->expected);
@@ -66,7 +71,9 @@ static json_t *describe_field(const struct hs_schema_field *field)
 		return json_pack("{s:s}", "type", "array");
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_CUSTOM:
-		return field->fields ? hs_schema_describe(field->fields) : json_object();
+		return field->list     ? describe_list(field)
+		       : field->fields ? hs_schema_describe(field->fields)
+				       : json_object();
 	}
 	return NULL;
 }
@@ -77,7 +84,7 @@ json_t *hs_schema_describe(const struct hs_schema_field *fields)
 
 	for (; fields->key; fields++) {
 		json_object_set_new(properties, fields->key, describe_field(fields));
-		if (fields->required)
+		if (fields->required || fields->demanded)
 			json_array_append_new(required, json_string(fields->key));
 	}
 	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,

@@ -187,7 +187,7 @@ static const struct hs_schema_field fields[] = {
 		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = polling_words,
 				.expected = "busy or adaptive"},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
-		{"ports", HS_SCHEMA_LIST, CONFIG(ports), .max = HS_MAX_PORTS,
+		{"ports", HS_SCHEMA_LIST, CONFIG(ports), .demanded = true, .max = HS_MAX_PORTS,
 				.list = &hs_config_port_list},
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},

@@ -107,7 +107,8 @@ static json_t *print_driver(const void *from)
 
 #define PORT(member) HS_SCHEMA_MEMBER(struct hs_port_config, member)
 static const struct hs_schema_field port_fields[] = {
-		{"name", HS_SCHEMA_TEXT, PORT(name), .min = 1, .max = HS_PORT_NAME_MAX - 1},
+		{"name", HS_SCHEMA_TEXT, PORT(name), .demanded = true, .min = 1,
+				.max = HS_PORT_NAME_MAX - 1},
 		{"iface", HS_SCHEMA_CUSTOM, .read = read_iface, .print = print_iface,
 				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 15}"},
 		{"devargs", HS_SCHEMA_CUSTOM, .read = read_devargs, .print = print_devargs,
@@ -116,7 +117,7 @@ static const struct hs_schema_field port_fields[] = {
 				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 32}"},
 		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver,
 				.shape = "{'enum': ['af_xdp', 'af_packet']}"},
-		{"side", HS_SCHEMA_WORD, PORT(side), .words = side_words,
+		{"side", HS_SCHEMA_WORD, PORT(side), .demanded = true, .words = side_words,
 				.expected = "host or network"},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},

@@ -18,11 +18,16 @@ static const struct hs_schema_word forwarding_words[] = {
 		{NULL, 0},
 };
 
-#define HEAD(member) HS_SCHEMA_MEMBER(struct hs_scenario_draft, scenario.member)
-#define SECTION(member)                                                                            \
-	{                                                                                          \
-#member, HS_SCHEMA_JSON, HS_SCHEMA_MEMBER(struct hs_scenario_draft, member)        \
-	}
+#define HEAD(member)	HS_SCHEMA_MEMBER(struct hs_scenario_draft, scenario.member)
+#define SECTION(member) HS_SCHEMA_JSON, HS_SCHEMA_MEMBER(struct hs_scenario_draft, member)
+// An int_request gets from `traffic` what it leaves out.
+#define REQUESTS_SHAPE                                                                             \
+	"{'type': 'array', 'items': {'type': 'object', 'required': ['node'], 'properties': {"      \
+	"'node': {'type': 'string'}, 'traffic': {'type': 'string'}, "                              \
+	"'reverse': {'type': 'boolean'}, 'int_request': {'type': 'object'}, "                      \
+	"'int_update': {'$ref': 'request.json#/$defs/int_update'}, "                               \
+	"'int_delete': {'$ref': 'request.json#/$defs/int_delete'}, "                               \
+	"'id': {}}, 'additionalProperties': false}}"
 #define TITLE_ROWS                                                                                 \
 	{"name", HS_SCHEMA_TEXT, HEAD(name), .required = true, .min = 1,                           \
 			.max = HS_SCENARIO_NAME - 1, .expected = "a string of 1 to 63 bytes"},     \
@@ -71,17 +76,22 @@ static const struct hs_schema_field fields[] = {
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
 				.most = HS_SCENARIO_MAX_S},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
-		SECTION(topology),
-		SECTION(nodes),
-		SECTION(links),
-		SECTION(hosts),
-		SECTION(traffic),
-		SECTION(requests),
-		SECTION(events),
-		SECTION(expect),
+		{"topology", SECTION(topology), .fields = hs_scenario_topology_fields},
+		{"nodes", SECTION(nodes), .list = &hs_scenario_node_list},
+		{"links", SECTION(links), .list = &hs_scenario_link_list},
+		{"hosts", SECTION(hosts), .list = &hs_scenario_host_list},
+		{"traffic", SECTION(traffic), .list = &hs_scenario_traffic_list},
+		{"requests", SECTION(requests), .shape = REQUESTS_SHAPE},
+		{"events", SECTION(events), .list = &hs_scenario_event_list},
+		{"expect", SECTION(expect), .list = &hs_scenario_expect_list},
 		{NULL},
 };
 static const struct hs_schema_field title_fields[] = {TITLE_ROWS, {NULL}};
+
+json_t *hs_scenario_schema(void)
+{
+	return hs_schema_describe(fields);
+}
 
 static int draft_init(struct hs_scenario_draft *draft)
 {
@@ -96,11 +106,10 @@ static int draft_init(struct hs_scenario_draft *draft)
 	};
 	hs_in_band_init(&draft->scenario.in_band);
 	draft->scenario.clock_step_ms = 1000;
-	int rc = hs_scenario_names_init(&draft->node_names, "node", "the name of a node");
-	rc |= hs_scenario_names_init(&draft->link_names, "link", "the name of a link");
-	rc |= hs_scenario_names_init(&draft->host_names, "host", "the name of a host");
-	rc |= hs_scenario_names_init(&draft->traffic_names, "entry of traffic",
-			"the name of an entry of traffic");
+	int rc = hs_scenario_names_init(&draft->node_names, "node");
+	rc |= hs_scenario_names_init(&draft->link_names, "link");
+	rc |= hs_scenario_names_init(&draft->host_names, "host");
+	rc |= hs_scenario_names_init(&draft->traffic_names, "entry of traffic");
 	return rc;
 }
 
@@ -110,6 +119,7 @@ static void draft_fini(struct hs_scenario_draft *draft)
 	hs_scenario_names_fini(&draft->link_names);
 	hs_scenario_names_fini(&draft->host_names);
 	hs_scenario_names_fini(&draft->traffic_names);
+	free(draft->has_both);
 	free(draft->link_entries);
 	free(draft->traffic_entries);
 	free(draft->request_origins);

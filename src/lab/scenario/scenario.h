@@ -181,6 +181,9 @@ void hs_scenario_fini(struct hs_scenario *scenario);
 // Reads only name and description, for lists.
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err);
 
+// Returns the JSON Schema of a scenario. New reference.
+json_t *hs_scenario_schema(void);
+
 // Applies the members of `set` (the keys of a link) to a direction's configuration. Returns 0 or
 // -EINVAL.
 int hs_scenario_set_link(

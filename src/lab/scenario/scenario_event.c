@@ -14,10 +14,10 @@
 struct entry {
 	const struct hs_scenario_draft *draft;
 	struct hs_scenario_event event;
-	json_t *link, *node, *traffic, *set, *request;
+	json_t *set, *request;
+	uint32_t node; // or HS_SCENARIO_ALL; HS_NO_INDEX: not given
 	uint32_t ways; // bits
-	bool restart;
-	json_t *clock_step;
+	bool restart, has_step;
 };
 
 static const struct hs_schema_word direction_words[] = {
@@ -34,16 +34,19 @@ static const struct hs_schema_field event_fields[] = {
 				.expected = "seconds after the start"},
 		{"every_s", HS_SCHEMA_SECONDS, ENTRY(event.every_ns), SECONDS(1e-6)},
 		{"until_s", HS_SCHEMA_SECONDS, ENTRY(event.until_ns), SECONDS(0)},
-		{"link", HS_SCHEMA_JSON, ENTRY(link)},
+		{"link", HS_SCHEMA_NAME, ENTRY(event.link), .names = &hs_scenario_link_names},
 		{"direction", HS_SCHEMA_WORD, ENTRY(ways), .words = direction_words,
 				.expected = "both, forward or reverse"},
-		{"set", HS_SCHEMA_JSON, ENTRY(set)},
-		{"node", HS_SCHEMA_JSON, ENTRY(node)},
+		{"set", HS_SCHEMA_JSON, ENTRY(set), .shape = "{'type': 'object'}"},
+		{"node", HS_SCHEMA_NAME, ENTRY(node), .names = &hs_scenario_node_names,
+				.words = hs_scenario_all_words, .expected = HS_SCENARIO_NODES},
 		{"restart", HS_SCHEMA_BOOL, ENTRY(restart)},
 		{"down_s", HS_SCHEMA_SECONDS, ENTRY(event.down_ns), SECONDS(0)},
-		{"request", HS_SCHEMA_JSON, ENTRY(request)},
-		{"clock_step_ns", HS_SCHEMA_JSON, ENTRY(clock_step)},
-		{"traffic", HS_SCHEMA_JSON, ENTRY(traffic)},
+		{"request", HS_SCHEMA_JSON, ENTRY(request), .shape = "{'type': 'object'}"},
+		{"clock_step_ns", HS_SCHEMA_INT, ENTRY(event.clock_step_ns),
+				.min = (uint64_t)-MAX_CLOCK_STEP_NS, .max = MAX_CLOCK_STEP_NS},
+		{"traffic", HS_SCHEMA_NAME, ENTRY(event.traffic),
+				.names = &hs_scenario_traffic_names},
 		{NULL},
 };
 
@@ -60,7 +63,9 @@ static const struct hs_scenario_key limited_keys[] = {
 
 static int find_kind(struct entry *entry, const char *path, struct hs_error *err)
 {
-	unsigned subjects = !!entry->link + !!entry->node + !!entry->traffic;
+	bool link = entry->event.link != HS_NO_INDEX, node = entry->node != HS_NO_INDEX;
+	bool traffic = entry->event.traffic != HS_NO_INDEX;
+	unsigned subjects = link + node + traffic;
 
 	if (subjects == 0)
 		return hs_error_set(err, "missing_field", path, "one of link, node, traffic",
@@ -68,11 +73,13 @@ static int find_kind(struct entry *entry, const char *path, struct hs_error *err
 	if (subjects > 1)
 		return hs_error_set(err, "conflict", path, "one of link, node, traffic",
 				"the event happens to several things");
-	entry->event.kind = entry->link				   ? HS_LAB_EVENT_LINK
-			    : entry->traffic			   ? HS_LAB_EVENT_TRAFFIC
-			    : entry->request			   ? HS_LAB_EVENT_REQUEST
-			    : entry->clock_step && !entry->restart ? HS_LAB_EVENT_CLOCK
-								   : HS_LAB_EVENT_RESTART;
+	entry->event.kind = link				 ? HS_LAB_EVENT_LINK
+			    : traffic				 ? HS_LAB_EVENT_TRAFFIC
+			    : entry->request			 ? HS_LAB_EVENT_REQUEST
+			    : entry->has_step && !entry->restart ? HS_LAB_EVENT_CLOCK
+								 : HS_LAB_EVENT_RESTART;
+	if (entry->node != HS_SCENARIO_ALL)
+		entry->event.node = entry->node;
 	return 0;
 }
 
@@ -113,9 +120,6 @@ static int read_link(struct entry *entry, const char *path, struct hs_error *err
 {
 	struct hs_scenario_event *event = &entry->event;
 
-	if (hs_scenario_names_read(&entry->draft->link_names, entry->link, AT(path, "link"),
-			    &event->link, err) < 0)
-		return -EINVAL;
 	if (!json_object_size(entry->set) && (!entry->set || json_is_object(entry->set)))
 		return hs_scenario_refuse_missing(path, "set", "parameters of a link", err);
 	event->way_changes[0] = entry->ways & 1;
@@ -132,9 +136,6 @@ static int read_traffic(struct entry *entry, const char *path, struct hs_error *
 			{NULL},
 	};
 
-	if (hs_scenario_names_read(&entry->draft->traffic_names, entry->traffic,
-			    AT(path, "traffic"), &entry->event.traffic, err) < 0)
-		return -EINVAL;
 	if (!entry->set)
 		return hs_scenario_refuse_missing(path, "set", "{\"rate_pps\": ...}", err);
 	return hs_schema_read(set_fields, entry->set, AT(path, "set"), entry, err);
@@ -142,9 +143,9 @@ static int read_traffic(struct entry *entry, const char *path, struct hs_error *
 
 static int read_restart(struct entry *entry, const char *path, struct hs_error *err)
 {
-	if (hs_scenario_names_read(&entry->draft->node_names, entry->node, AT(path, "node"),
-			    &entry->event.node, err) < 0)
-		return -EINVAL;
+	if (entry->node == HS_SCENARIO_ALL)
+		return hs_error_set(err, "unknown_name", AT(path, "node"), "the name of a node",
+				"no node is called \"*\"");
 	if (entry->restart)
 		return 0;
 	return hs_scenario_refuse_missing(path, "restart", "true, or a request in its place", err);
@@ -155,15 +156,12 @@ static int read_request(struct entry *entry, const char *path, uint32_t *named, 
 {
 	struct hs_scenario_wish wish;
 
-	int rc = hs_scenario_read_node_or_all(
-			entry->draft, entry->node, AT(path, "node"), &entry->event.node, err);
-	if (rc == 0)
-		rc = hs_scenario_read_wish(entry->draft, entry->request, AT(path, "request"), true,
-				&wish, err);
+	int rc = hs_scenario_read_wish(
+			entry->draft, entry->request, AT(path, "request"), true, &wish, err);
 	if (rc < 0)
 		return rc;
 
-	if (wish.all_traffic) {
+	if (wish.traffic == HS_SCENARIO_ALL) {
 		json_decref(wish.verb);
 		return hs_error_set(err, "bad_value", AT(path, "request.traffic"),
 				"the name of an entry of traffic",
@@ -176,37 +174,23 @@ static int read_request(struct entry *entry, const char *path, uint32_t *named, 
 	return entry->event.request ? 0 : hs_scenario_no_memory(err);
 }
 
-static int read_clock(struct entry *entry, const char *path, struct hs_error *err)
-{
-	static const struct hs_schema_field fields[] = {
-			{"clock_step_ns", HS_SCHEMA_INT, ENTRY(event.clock_step_ns),
-					.required = true, .min = (uint64_t)-MAX_CLOCK_STEP_NS,
-					.max = MAX_CLOCK_STEP_NS},
-			{NULL},
-	};
+const struct hs_schema_list hs_scenario_event_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = event_fields}};
 
-	if (hs_scenario_read_node_or_all(entry->draft, entry->node, AT(path, "node"),
-			    &entry->event.node, err) < 0)
-		return -EINVAL;
-	json_t *object = json_pack("{s:O}", "clock_step_ns", entry->clock_step);
-	int rc = object ? hs_schema_read(fields, object, path, entry, err)
-			: hs_scenario_no_memory(err);
-	json_decref(object);
-	return rc;
-}
-
-static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error *err)
+static int read_entry(struct hs_scenario_draft *draft, json_t *object, size_t i, const char *at,
+		struct hs_error *err)
 {
-	struct entry entry = {.draft = draft, .ways = 3, .event = {.until_ns = NO_TIME}};
+	struct entry entry = {.draft = draft,
+			.node = HS_NO_INDEX,
+			.ways = 3,
+			.has_step = json_object_get(object, "clock_step_ns"),
+			.event = {.until_ns = NO_TIME}};
 	struct hs_scenario_event *event = &entry.event;
 	struct hs_scenario_origin origin = {.entry = i, .traffic = HS_NO_INDEX};
-	json_t *object = json_array_get(draft->events, i);
-	char at[32];
 	int rc = 0;
 
 	event->link = event->node = event->traffic = HS_NO_INDEX;
 	event->entry = (uint32_t)i;
-	snprintf(at, sizeof(at), "events[%zu]", i);
 	if (hs_schema_read(event_fields, object, at, &entry, err) < 0 ||
 			find_kind(&entry, at, err) < 0 ||
 			hs_scenario_check_keys(limited_keys, object, event->kind, at, "this event",
@@ -227,7 +211,6 @@ static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error
 		rc = read_traffic(&entry, at, err);
 		break;
 	case HS_LAB_EVENT_CLOCK:
-		rc = read_clock(&entry, at, err);
 		break;
 	}
 	if (rc < 0)
@@ -318,8 +301,7 @@ int hs_scenario_read_events(struct hs_scenario_draft *draft, struct hs_error *er
 	draft->event_origins = hs_scenario_room(n, sizeof(*draft->event_origins), err);
 	if (!scenario->events || !draft->event_origins)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = read_entry(draft, i, err);
+	rc = hs_scenario_each(draft, draft->events, "events", read_entry, err);
 	return rc ? rc : check_links(draft, err);
 }
 

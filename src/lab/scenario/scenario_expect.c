@@ -34,16 +34,14 @@ static int read_hop(json_t *value, const char *path, void *into, struct hs_error
 {
 	static const char expected[] = "the name of a link, \"e2e\" or \"*\"";
 	struct entry *entry = into;
-	struct hs_scenario_names names = entry->draft->link_names;
-	uint32_t link;
 
-	names.expected = expected;
 	if (!json_is_string(value))
 		return hs_schema_wrong_type(value, path, expected, err);
 	const char *hop = json_string_value(value);
 	if (strcmp(hop, "e2e") != 0 && strcmp(hop, "*") != 0 &&
-			hs_scenario_names_read(&names, value, path, &link, err) < 0)
-		return -EINVAL;
+			hs_scenario_names_find(&entry->draft->link_names, hop) == HS_NO_INDEX)
+		return hs_error_set(err, "unknown_name", path, expected,
+				"no link is called \"%.64s\"", hop);
 	snprintf(entry->expect.hop, sizeof(entry->expect.hop), "%s", hop);
 	return 0;
 }
@@ -82,26 +80,23 @@ static int read_flow(json_t *value, const char *path, void *into, struct hs_erro
 	return 0;
 }
 
-static int read_node(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	return hs_scenario_names_read(
-			&entry->draft->node_names, value, path, &entry->expect.node, err);
-}
-
+#define TEXT	      "{'type': 'string'}"
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, expect.member)
 static const struct hs_schema_field expect_fields[] = {
-		{"metric", HS_SCHEMA_CUSTOM, .read = read_metric, .required = true,
+		{"metric", HS_SCHEMA_CUSTOM, .read = read_metric, .required = true, .shape = TEXT,
 				.expected = "the name of a metric"},
-		{"hop", HS_SCHEMA_CUSTOM, .read = read_hop},
-		{"flow", HS_SCHEMA_CUSTOM, .read = read_flow},
-		{"node", HS_SCHEMA_CUSTOM, .read = read_node},
+		{"hop", HS_SCHEMA_CUSTOM, .read = read_hop, .shape = TEXT},
+		{"flow", HS_SCHEMA_CUSTOM, .read = read_flow, .shape = TEXT},
+		{"node", HS_SCHEMA_NAME, ENTRY(node), .names = &hs_scenario_node_names},
 		{"value", HS_SCHEMA_REAL, ENTRY(value), .least = -MAX_VALUE, .most = MAX_VALUE},
 		{"tolerance", HS_SCHEMA_REAL, ENTRY(tolerance), .least = 0, .most = MAX_VALUE},
 		{"min", HS_SCHEMA_REAL, ENTRY(min), .least = -MAX_VALUE, .most = MAX_VALUE},
 		{"max", HS_SCHEMA_REAL, ENTRY(max), .least = -MAX_VALUE, .most = MAX_VALUE},
 		{NULL},
 };
+
+const struct hs_schema_list hs_scenario_expect_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = expect_fields}};
 
 static int check_bounds(const struct hs_scenario_expect *expect, bool has_tolerance,
 		const char *path, struct hs_error *err)
@@ -123,6 +118,22 @@ static int check_bounds(const struct hs_scenario_expect *expect, bool has_tolera
 	return 0;
 }
 
+static int read_expect(struct hs_scenario_draft *draft, json_t *object, size_t i, const char *at,
+		struct hs_error *err)
+{
+	struct entry entry = {.draft = draft, .expect = {.flow = HS_NO_INDEX, .node = HS_NO_INDEX}};
+	struct hs_scenario_expect *expect = &entry.expect;
+
+	if (hs_schema_read(expect_fields, object, at, &entry, err) < 0)
+		return -EINVAL;
+	expect->has_value = json_object_get(object, "value");
+	expect->has_min = json_object_get(object, "min");
+	expect->has_max = json_object_get(object, "max");
+	draft->scenario.expects[i] = *expect;
+	draft->scenario.n_expects = i + 1;
+	return check_bounds(expect, json_object_get(object, "tolerance"), at, err);
+}
+
 int hs_scenario_read_expects(struct hs_scenario_draft *draft, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
@@ -134,20 +145,5 @@ int hs_scenario_read_expects(struct hs_scenario_draft *draft, struct hs_error *e
 	scenario->expects = hs_scenario_room(n, sizeof(*scenario->expects), err);
 	if (!scenario->expects)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct entry entry = {.draft = draft,
-				.expect = {.flow = HS_NO_INDEX, .node = HS_NO_INDEX}};
-		struct hs_scenario_expect *expect = &entry.expect;
-		json_t *object = json_array_get(draft->expect, i);
-		char at[32];
-		snprintf(at, sizeof(at), "expect[%zu]", i);
-		if (hs_schema_read(expect_fields, object, at, &entry, err) < 0)
-			return -EINVAL;
-		expect->has_value = json_object_get(object, "value");
-		expect->has_min = json_object_get(object, "min");
-		expect->has_max = json_object_get(object, "max");
-		rc = check_bounds(expect, json_object_get(object, "tolerance"), at, err);
-		scenario->expects[scenario->n_expects++] = *expect;
-	}
-	return rc;
+	return hs_scenario_each(draft, draft->expect, "expect", read_expect, err);
 }

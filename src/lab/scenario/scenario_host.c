@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_HOSTS 40000 // 1,200 nodes with 32 ports each
@@ -15,12 +14,6 @@ struct entry {
 	struct hs_scenario_host host;
 };
 
-static int read_at(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	return hs_scenario_names_read(&entry->draft->node_names, value, path, &entry->host.at, err);
-}
-
 static bool is_unicast(const struct in6_addr *addr)
 {
 	return !IN6_IS_ADDR_MULTICAST(addr) && !IN6_IS_ADDR_UNSPECIFIED(addr) &&
@@ -28,10 +21,9 @@ static bool is_unicast(const struct in6_addr *addr)
 	       !IN6_IS_ADDR_V4MAPPED(addr);
 }
 
-static int read_addr(json_t *value, const char *path, void *into, struct hs_error *err)
+static int read_addr(json_t *value, const char *path, void *at, struct hs_error *err)
 {
 	static const char expected[] = "a unicast IPv6 address, not link-local";
-	struct entry *entry = into;
 	struct in6_addr addr;
 	struct in_addr older;
 
@@ -44,7 +36,7 @@ static int read_addr(json_t *value, const char *path, void *into, struct hs_erro
 	if (inet_pton(AF_INET6, text, &addr) != 1 || !is_unicast(&addr))
 		return hs_error_set(err, "bad_value", path, expected,
 				"\"%.64s\" is no address of a host", text);
-	memcpy(entry->host.addr, &addr, sizeof(entry->host.addr));
+	memcpy(at, &addr, sizeof(addr));
 	return 0;
 }
 
@@ -52,12 +44,16 @@ static int read_addr(json_t *value, const char *path, void *into, struct hs_erro
 static const struct hs_schema_field host_fields[] = {
 		{"name", HS_SCHEMA_TEXT, ENTRY(host.name), .required = true, .min = 1, .max = 31,
 				.expected = "a string of 1 to 31 bytes"},
-		{"at", HS_SCHEMA_CUSTOM, .read = read_at, .required = true,
-				.expected = "the name of a node"},
-		{"addr", HS_SCHEMA_CUSTOM, .read = read_addr, .required = true,
+		{"at", HS_SCHEMA_NAME, ENTRY(host.at), .names = &hs_scenario_node_names,
+				.required = true, .expected = "the name of a node"},
+		{"addr", HS_SCHEMA_CUSTOM, ENTRY(host.addr), .read = read_addr, .required = true,
+				.shape = "{'type': 'string', 'format': 'ipv6'}",
 				.expected = "a unicast IPv6 address, not link-local"},
 		{NULL},
 };
+
+const struct hs_schema_list hs_scenario_host_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = host_fields}};
 
 int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenario_host *host,
 		const char *path, struct hs_error *err)
@@ -78,6 +74,16 @@ int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenar
 	return rc;
 }
 
+static int read_host(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
+		struct hs_error *err)
+{
+	struct entry entry = {.draft = draft};
+	int rc = hs_schema_read(host_fields, item, at, &entry, err);
+
+	(void)i;
+	return rc ? rc : hs_scenario_add_host(draft, &entry.host, at, err);
+}
+
 int hs_scenario_read_hosts(struct hs_scenario_draft *draft, struct hs_error *err)
 {
 	struct hs_scenario *scenario = &draft->scenario;
@@ -90,13 +96,5 @@ int hs_scenario_read_hosts(struct hs_scenario_draft *draft, struct hs_error *err
 	scenario->hosts = hs_scenario_room(n + scenario->n_nodes, sizeof(*scenario->hosts), err);
 	if (!scenario->hosts)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct entry entry = {.draft = draft};
-		char at[32];
-		snprintf(at, sizeof(at), "hosts[%zu]", i);
-		rc = hs_schema_read(host_fields, json_array_get(draft->hosts, i), at, &entry, err);
-		if (rc == 0)
-			rc = hs_scenario_add_host(draft, &entry.host, at, err);
-	}
-	return rc;
+	return hs_scenario_each(draft, draft->hosts, "hosts", read_host, err);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HOUR_NS	    UINT64_C(3600000000000)
@@ -14,11 +13,9 @@
 
 const struct hs_link_config hs_scenario_link_defaults = {.queue_packets = 1000};
 
-// The configuration comes first, so that the rows of a link's parameters fit both structs.
 struct entry {
-	struct hs_link_config config;
 	const struct hs_scenario_draft *draft;
-	struct hs_scenario_link link;
+	struct hs_scenario_link link; // ways[0] as it is given
 	json_t *reverse;
 };
 
@@ -41,79 +38,65 @@ static const struct hs_schema_field bursts_fields[] = {
 
 // The four parameters are one model. A parameter that is left out gets its default, not its old
 // value.
-static int read_bursts(json_t *value, const char *path, void *into, struct hs_error *err)
+static int read_bursts(json_t *value, const char *path, void *at, struct hs_error *err)
 {
-	struct hs_link_config *config = into;
-	config->bursts = (struct hs_link_bursts){.loss_bad = 1};
-	return hs_schema_read(bursts_fields, value, path, &config->bursts, err);
+	*(struct hs_link_bursts *)at = (struct hs_link_bursts){.loss_bad = 1};
+	return hs_schema_read(bursts_fields, value, path, at, err);
 }
 
-static int read_up(json_t *value, const char *path, void *into, struct hs_error *err)
+static int read_up(json_t *value, const char *path, void *down, struct hs_error *err)
 {
-	struct hs_link_config *config = into;
 	if (!json_is_boolean(value))
 		return hs_schema_wrong_type(value, path, "true or false", err);
-	config->down = !json_is_true(value);
+	*(bool *)down = !json_is_true(value);
 	return 0;
 }
 
-static int read_end(const struct entry *entry, json_t *value, const char *path, uint32_t *end,
-		struct hs_error *err)
-{
-	return hs_scenario_names_read(&entry->draft->node_names, value, path, end, err);
-}
-
-static int read_from(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	return read_end(entry, value, path, &entry->link.from, err);
-}
-
-static int read_to(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	return read_end(entry, value, path, &entry->link.to, err);
-}
-
-#define LINK(member) HS_SCHEMA_MEMBER(struct hs_link_config, member)
-#define RATIO(key)                                                                                 \
+#define RATIO(key, at)                                                                             \
 	{                                                                                          \
-#key, HS_SCHEMA_REAL, LINK(key), .least = 0, .most = 1                             \
+#key, HS_SCHEMA_REAL, at(key), .least = 0, .most = 1                               \
 	}
-#define LINK_ROWS                                                                                  \
-	{"rate_bps", HS_SCHEMA_UINT, LINK(rate_bps), .max = UINT64_C(1000000000000)},              \
-			{"queue_packets", HS_SCHEMA_UINT, LINK(queue_packets), .min = NO_PACKETS,  \
+// The parameters of one direction, at a place in the struct that is read.
+#define LINK_ROWS(at)                                                                              \
+	{"rate_bps", HS_SCHEMA_UINT, at(rate_bps), .max = UINT64_C(1000000000000)},                \
+			{"queue_packets", HS_SCHEMA_UINT, at(queue_packets), .min = NO_PACKETS,    \
 					.max = MAX_PACKETS},                                       \
-			{"overhead_bytes", HS_SCHEMA_UINT, LINK(overhead_bytes), .max = 65535},    \
-			{"delay_ns", HS_SCHEMA_UINT, LINK(delay_ns), .max = HOUR_NS},              \
-			{"jitter_ns", HS_SCHEMA_UINT, LINK(jitter_ns), .max = HOUR_NS},            \
-			{"jitter_distribution", HS_SCHEMA_WORD, LINK(distribution),                \
+			{"overhead_bytes", HS_SCHEMA_UINT, at(overhead_bytes), .max = 65535},      \
+			{"delay_ns", HS_SCHEMA_UINT, at(delay_ns), .max = HOUR_NS},                \
+			{"jitter_ns", HS_SCHEMA_UINT, at(jitter_ns), .max = HOUR_NS},              \
+			{"jitter_distribution", HS_SCHEMA_WORD, at(distribution),                  \
 					.words = distribution_words,                               \
 					.expected = "uniform or normal"},                          \
-			{"in_order", HS_SCHEMA_BOOL, LINK(in_order)}, RATIO(loss_ratio),           \
-			RATIO(telemetry_loss_ratio), RATIO(duplicate_ratio), RATIO(reorder_ratio), \
-			{"bursts", HS_SCHEMA_CUSTOM, .read = read_bursts},                         \
+			{"in_order", HS_SCHEMA_BOOL, at(in_order)}, RATIO(loss_ratio, at),         \
+			RATIO(telemetry_loss_ratio, at), RATIO(duplicate_ratio, at),               \
+			RATIO(reorder_ratio, at),                                                  \
+			{"bursts", HS_SCHEMA_CUSTOM, at(bursts), .read = read_bursts,              \
+					.fields = bursts_fields},                                  \
 	{                                                                                          \
-		"up", HS_SCHEMA_CUSTOM, .read = read_up                                            \
+		"up", HS_SCHEMA_CUSTOM, at(down), .read = read_up, .shape = "{'type': 'boolean'}"  \
 	}
 
+#define LINK(member)  HS_SCHEMA_MEMBER(struct hs_link_config, member)
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
-static const struct hs_schema_field link_fields[] = {LINK_ROWS, {NULL}};
-static const struct hs_schema_field ways_fields[] = {
-		LINK_ROWS,
-		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse)},
+#define GIVEN(member) ENTRY(link.ways[0].member)
+static const struct hs_schema_field link_fields[] = {LINK_ROWS(LINK), {NULL}};
+const struct hs_schema_field hs_scenario_ways_fields[] = {
+		LINK_ROWS(GIVEN),
+		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = link_fields},
 		{NULL},
 };
 static const struct hs_schema_field entry_fields[] = {
-		{"from", HS_SCHEMA_CUSTOM, .read = read_from, .required = true,
-				.expected = "the name of a node"},
-		{"to", HS_SCHEMA_CUSTOM, .read = read_to, .required = true,
-				.expected = "the name of a node"},
+		{"from", HS_SCHEMA_NAME, ENTRY(link.from), .names = &hs_scenario_node_names,
+				.required = true, .expected = "the name of a node"},
+		{"to", HS_SCHEMA_NAME, ENTRY(link.to), .names = &hs_scenario_node_names,
+				.required = true, .expected = "the name of a node"},
 		{"name", HS_SCHEMA_TEXT, ENTRY(link.name), .min = 1, .max = HS_SCENARIO_NAME - 1},
-		LINK_ROWS,
-		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse)},
+		LINK_ROWS(GIVEN),
+		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = link_fields},
 		{NULL},
 };
+const struct hs_schema_list hs_scenario_link_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = entry_fields}};
 
 static int check_link(const struct hs_link_config *config, const char *path, struct hs_error *err)
 {
@@ -138,12 +121,16 @@ int hs_scenario_set_link(
 	return 0;
 }
 
-static int make_ways(const struct entry *entry, const char *path, struct hs_link_config ways[2],
-		struct hs_error *err)
+static int read_ways(const struct hs_schema_field *fields, json_t *object, const char *path,
+		struct entry *entry, struct hs_error *err)
 {
-	if (check_link(&entry->config, path, err) < 0)
+	struct hs_link_config *ways = entry->link.ways;
+
+	ways[0] = hs_scenario_link_defaults;
+	if (hs_schema_read(fields, object, path, entry, err) < 0 ||
+			check_link(&ways[0], path, err) < 0)
 		return -EINVAL;
-	ways[0] = ways[1] = entry->config;
+	ways[1] = ways[0];
 	if (!entry->reverse)
 		return 0;
 	return hs_scenario_set_link(entry->reverse, AT(path, "reverse"), &ways[1], err);
@@ -152,11 +139,11 @@ static int make_ways(const struct entry *entry, const char *path, struct hs_link
 int hs_scenario_read_ways(json_t *object, const char *path, struct hs_link_config ways[2],
 		struct hs_error *err)
 {
-	struct entry entry = {.config = hs_scenario_link_defaults};
+	struct entry entry = {0};
+	int rc = read_ways(hs_scenario_ways_fields, object, path, &entry, err);
 
-	if (hs_schema_read(ways_fields, object, path, &entry, err) < 0)
-		return -EINVAL;
-	return make_ways(&entry, path, ways, err);
+	memcpy(ways, entry.link.ways, sizeof(entry.link.ways));
+	return rc;
 }
 
 int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenario_link *link,
@@ -182,8 +169,7 @@ int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenar
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are
 // exchanged belongs to the first such link that lacks its other direction. Returns HS_NO_INDEX if
 // there is none.
-static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct entry *entry,
-		const bool *has_both)
+static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct entry *entry)
 {
 	uint32_t found = HS_NO_INDEX;
 
@@ -193,30 +179,26 @@ static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct e
 		const struct hs_scenario_link *link = &draft->scenario.links[i];
 		if (link->from != entry->link.to || link->to != entry->link.from)
 			continue;
-		if (!has_both[i])
+		if (!draft->has_both[i])
 			return i;
 		found = i;
 	}
 	return found;
 }
 
-static int read_entry(
-		struct hs_scenario_draft *draft, size_t i, bool *has_both, struct hs_error *err)
+static int read_entry(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
+		struct hs_error *err)
 {
-	struct entry entry = {.config = hs_scenario_link_defaults, .draft = draft};
-	char at[48];
+	struct entry entry = {.draft = draft};
+	bool *has_both = draft->has_both;
 
-	snprintf(at, sizeof(at), "links[%zu]", i);
-	if (hs_schema_read(entry_fields, json_array_get(draft->links, i), at, &entry, err) < 0 ||
-			make_ways(&entry, at, entry.link.ways, err) < 0)
+	if (read_ways(entry_fields, item, at, &entry, err) < 0)
 		return -EINVAL;
-	if (entry.link.from == entry.link.to) {
-		snprintf(at, sizeof(at), "links[%zu].to", i);
-		return hs_error_set(err, "bad_value", at, "another node",
+	if (entry.link.from == entry.link.to)
+		return hs_error_set(err, "bad_value", AT(at, "to"), "another node",
 				"the link leads back to where it starts");
-	}
 
-	uint32_t cable = find_cable(draft, &entry, has_both);
+	uint32_t cable = find_cable(draft, &entry);
 	if (cable == HS_NO_INDEX) {
 		has_both[draft->scenario.n_links] = entry.reverse;
 		return hs_scenario_add_link(draft, &entry.link, i, at, err);
@@ -226,7 +208,7 @@ static int read_entry(
 				"link \"%s\" has its other direction already",
 				draft->scenario.links[cable].name);
 	has_both[cable] = true;
-	draft->scenario.links[cable].ways[1] = entry.config;
+	draft->scenario.links[cable].ways[1] = entry.link.ways[0];
 	return 0;
 }
 
@@ -238,13 +220,10 @@ int hs_scenario_read_links(struct hs_scenario_draft *draft, struct hs_error *err
 
 	if (rc < 0)
 		return rc;
-	bool *has_both = hs_scenario_room(n, sizeof(*has_both), err);
+	draft->has_both = hs_scenario_room(n, sizeof(*draft->has_both), err);
 	scenario->links = hs_scenario_room(n, sizeof(*scenario->links), err);
 	draft->link_entries = hs_scenario_room(n, sizeof(*draft->link_entries), err);
-	if (!has_both || !scenario->links || !draft->link_entries)
-		rc = -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = read_entry(draft, i, has_both, err);
-	free(has_both);
-	return rc;
+	if (!draft->has_both || !scenario->links || !draft->link_entries)
+		return -ENOMEM;
+	return hs_scenario_each(draft, draft->links, "links", read_entry, err);
 }

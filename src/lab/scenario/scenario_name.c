@@ -36,6 +36,23 @@ int hs_scenario_list(json_t *list, const char *path, size_t max, size_t *n, stru
 	return 0;
 }
 
+int hs_scenario_each(struct hs_scenario_draft *draft, json_t *list, const char *path,
+		hs_scenario_item *read, struct hs_error *err)
+{
+	json_t *item;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach (list, i, item) {
+		char at[48];
+		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		rc = read(draft, item, i, at, err);
+		if (rc < 0)
+			break;
+	}
+	return rc;
+}
+
 int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err)
 {
 	static const char allowed[] =
@@ -46,9 +63,9 @@ int hs_scenario_check_name(const char *name, const char *path, struct hs_error *
 	return 0;
 }
 
-int hs_scenario_names_init(struct hs_scenario_names *names, const char *what, const char *expected)
+int hs_scenario_names_init(struct hs_scenario_names *names, const char *what)
 {
-	*names = (struct hs_scenario_names){json_object(), what, expected};
+	*names = (struct hs_scenario_names){json_object(), what};
 	return names->index ? 0 : -ENOMEM;
 }
 
@@ -76,17 +93,22 @@ uint32_t hs_scenario_names_find(const struct hs_scenario_names *names, const cha
 	return index ? (uint32_t)json_integer_value(index) : HS_NO_INDEX;
 }
 
-int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value, const char *path,
-		uint32_t *index, struct hs_error *err)
-{
-	if (!json_is_string(value))
-		return hs_schema_wrong_type(value, path, names->expected, err);
-	*index = hs_scenario_names_find(names, json_string_value(value));
-	if (*index == HS_NO_INDEX)
-		return hs_error_set(err, "unknown_name", path, names->expected,
-				"no %s is called \"%.64s\"", names->what, json_string_value(value));
-	return 0;
-}
+#define FIND(list)                                                                                 \
+	static uint32_t find_##list(const void *root, const char *name)                            \
+	{                                                                                          \
+		const struct hs_scenario_draft *const *draft = root;                               \
+		return hs_scenario_names_find(&(*draft)->list##_names, name);                      \
+	}
+FIND(node)
+FIND(link)
+FIND(traffic)
+const struct hs_schema_names hs_scenario_node_names = {
+		"unknown_name", "node", "the name of a node", find_node, NULL};
+const struct hs_schema_names hs_scenario_link_names = {
+		"unknown_name", "link", "the name of a link", find_link, NULL};
+const struct hs_schema_names hs_scenario_traffic_names = {"unknown_name", "entry of traffic",
+		"the name of an entry of traffic", find_traffic, NULL};
+const struct hs_schema_word hs_scenario_all_words[] = {{"*", HS_SCENARIO_ALL}, {NULL, 0}};
 
 const char *hs_scenario_at(char at[HS_SCENARIO_AT], const char *path, const char *key)
 {

@@ -6,7 +6,6 @@
 #include "flexint.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #define MAX_OFFSET_NS INT64_C(1000000000000000000) // 31 years
 #define MAX_DRIFT_PPB INT64_C(100000000)	   // a tenth
@@ -63,6 +62,9 @@ static const struct hs_schema_field node_fields[] = {
 		{NULL},
 };
 
+const struct hs_schema_list hs_scenario_node_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields}};
+
 int hs_scenario_add_node(struct hs_scenario_draft *draft, const struct hs_scenario_node *node,
 		const char *path, struct hs_error *err)
 {
@@ -73,6 +75,16 @@ int hs_scenario_add_node(struct hs_scenario_draft *draft, const struct hs_scenar
 	if (rc == 0)
 		scenario->nodes[scenario->n_nodes++] = *node;
 	return rc;
+}
+
+static int read_node(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
+		struct hs_error *err)
+{
+	struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
+	int rc = hs_schema_read(node_fields, item, at, &node, err);
+
+	(void)i;
+	return rc ? rc : hs_scenario_add_node(draft, &node, at, err);
 }
 
 int hs_scenario_read_nodes(struct hs_scenario_draft *draft, struct hs_error *err)
@@ -91,13 +103,5 @@ int hs_scenario_read_nodes(struct hs_scenario_draft *draft, struct hs_error *err
 	scenario->nodes = hs_scenario_room(n, sizeof(*scenario->nodes), err);
 	if (!scenario->nodes)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
-		char at[32];
-		snprintf(at, sizeof(at), "nodes[%zu]", i);
-		rc = hs_schema_read(node_fields, json_array_get(draft->nodes, i), at, &node, err);
-		if (rc == 0)
-			rc = hs_scenario_add_node(draft, &node, at, err);
-	}
-	return rc;
+	return hs_scenario_each(draft, draft->nodes, "nodes", read_node, err);
 }

@@ -12,9 +12,8 @@
 
 // Maps names to indices, for later sections.
 struct hs_scenario_names {
-	json_t *index;	      // {name: index}
-	const char *what;     // "node"
-	const char *expected; // "the name of a node"
+	json_t *index;	  // {name: index}
+	const char *what; // "node"
 };
 
 // The origin of a request: its place in the file, and its `traffic`.
@@ -30,6 +29,7 @@ struct hs_scenario_draft {
 	char window[HS_DURATION_BYTES]; // "": not in the file
 	json_t *topology, *nodes, *links, *hosts, *traffic, *requests, *events, *expect;
 	struct hs_scenario_names node_names, link_names, host_names, traffic_names;
+	bool *has_both;				// [link]: an entry gave its other direction
 	uint32_t n_named_hosts;			// without the hosts that traffic creates
 	size_t *link_entries, *traffic_entries; // index in the file, of each link and traffic
 	struct hs_scenario_origin *request_origins, *event_origins;
@@ -64,16 +64,20 @@ const char *hs_scenario_at(char at[HS_SCENARIO_AT], const char *path, const char
 
 // ---- names ----
 
-int hs_scenario_names_init(struct hs_scenario_names *names, const char *what, const char *expected);
+int hs_scenario_names_init(struct hs_scenario_names *names, const char *what);
 void hs_scenario_names_fini(struct hs_scenario_names *names);
 // Adds a name. The error is "duplicate" if it exists.
 int hs_scenario_names_add(struct hs_scenario_names *names, const char *name, size_t index,
 		const char *path, struct hs_error *err);
 // Returns HS_NO_INDEX if there is none.
 uint32_t hs_scenario_names_find(const struct hs_scenario_names *names, const char *name);
-// Reads a name from JSON. The error is "unknown_name" if it does not exist.
-int hs_scenario_names_read(const struct hs_scenario_names *names, json_t *value, const char *path,
-		uint32_t *index, struct hs_error *err);
+// The names for rows of tables. The struct that is read begins with a pointer to its draft.
+extern const struct hs_schema_names hs_scenario_node_names, hs_scenario_link_names,
+		hs_scenario_traffic_names;
+// The word "*", for all of them.
+#define HS_SCENARIO_ALL (UINT32_MAX - 1)
+extern const struct hs_schema_word hs_scenario_all_words[];
+#define HS_SCENARIO_NODES "the name of a node, or \"*\""
 // Allows letters, digits, '_', '-', '.', because names are part of topics, files and tables.
 int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err);
 
@@ -88,6 +92,17 @@ int hs_scenario_check_keys(const struct hs_scenario_key *keys, json_t *object, u
 
 // ---- lists ----
 
+// Entries of the file's lists, for its JSON Schema.
+extern const struct hs_schema_list hs_scenario_node_list, hs_scenario_link_list,
+		hs_scenario_host_list, hs_scenario_traffic_list, hs_scenario_event_list,
+		hs_scenario_expect_list;
+extern const struct hs_schema_field hs_scenario_topology_fields[], hs_scenario_ways_fields[];
+
+// Reads each item of a list, with its path.
+typedef int(hs_scenario_item)(struct hs_scenario_draft *draft, json_t *item, size_t i,
+		const char *at, struct hs_error *err);
+int hs_scenario_each(struct hs_scenario_draft *draft, json_t *list, const char *path,
+		hs_scenario_item *read, struct hs_error *err);
 // Reads a list of at most max items. If it is missing, *n is 0.
 int hs_scenario_list(json_t *list, const char *path, size_t max, size_t *n, struct hs_error *err);
 // Returns zeroed room for n items (at least one), or NULL with *err.
@@ -109,10 +124,11 @@ int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenar
 
 // A request as in the file: the scenario's own keys, and the verb with its content.
 struct hs_scenario_wish {
-	uint32_t node; // HS_NO_INDEX: all
-	bool has_traffic, all_traffic, reverse;
-	uint32_t traffic; // HS_NO_INDEX: none, or all
-	json_t *verb;	  // owned
+	const struct hs_scenario_draft *draft; // first, for the tables of names
+	uint32_t node;			       // HS_NO_INDEX: all
+	uint32_t traffic;		       // HS_NO_INDEX: none; or HS_SCENARIO_ALL
+	bool reverse;
+	json_t *verb; // owned
 };
 int hs_scenario_read_wish(const struct hs_scenario_draft *draft, json_t *object, const char *path,
 		bool in_event, struct hs_scenario_wish *wish, struct hs_error *err);
@@ -120,9 +136,6 @@ int hs_scenario_read_wish(const struct hs_scenario_draft *draft, json_t *object,
 // NULL if memory is out.
 json_t *hs_scenario_fill_wish(const struct hs_scenario *scenario,
 		const struct hs_scenario_wish *wish, uint32_t traffic);
-// Reads the name of a node, or "*", which gives HS_NO_INDEX.
-int hs_scenario_read_node_or_all(const struct hs_scenario_draft *draft, json_t *value,
-		const char *path, uint32_t *node, struct hs_error *err);
 
 // Sets the error for a key that other keys require. Returns -EINVAL.
 int hs_scenario_refuse_missing(

@@ -12,56 +12,19 @@
 #include <string.h>
 
 #define MAX_REQUESTS 100000
-#define NODES	     "the name of a node, or \"*\""
 #define TRAFFIC	     "the name of an entry of traffic, or \"*\""
 
-struct entry {
-	const struct hs_scenario_draft *draft;
-	struct hs_scenario_wish wish;
-};
-
-static bool is_all(const json_t *value)
-{
-	return json_is_string(value) && strcmp(json_string_value(value), "*") == 0;
-}
-
-int hs_scenario_read_node_or_all(const struct hs_scenario_draft *draft, json_t *value,
-		const char *path, uint32_t *node, struct hs_error *err)
-{
-	struct hs_scenario_names names = draft->node_names;
-
-	*node = HS_NO_INDEX;
-	names.expected = NODES;
-	return is_all(value) ? 0 : hs_scenario_names_read(&names, value, path, node, err);
-}
-
-static int read_node(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	return hs_scenario_read_node_or_all(entry->draft, value, path, &entry->wish.node, err);
-}
-
-static int read_traffic(json_t *value, const char *path, void *into, struct hs_error *err)
-{
-	struct entry *entry = into;
-	struct hs_scenario_names names = entry->draft->traffic_names;
-
-	names.expected = TRAFFIC;
-	entry->wish.has_traffic = true;
-	entry->wish.all_traffic = is_all(value);
-	if (entry->wish.all_traffic)
-		return 0;
-	return hs_scenario_names_read(&names, value, path, &entry->wish.traffic, err);
-}
-
-#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
+#define WISH(member) HS_SCHEMA_MEMBER(struct hs_scenario_wish, member)
 #define COMMON_ROWS                                                                                \
-	{"traffic", HS_SCHEMA_CUSTOM, .read = read_traffic},                                       \
+	{"traffic", HS_SCHEMA_NAME, WISH(traffic), .names = &hs_scenario_traffic_names,            \
+			.words = hs_scenario_all_words, .expected = TRAFFIC},                      \
 	{                                                                                          \
-		"reverse", HS_SCHEMA_BOOL, ENTRY(wish.reverse)                                     \
+		"reverse", HS_SCHEMA_BOOL, WISH(reverse)                                           \
 	}
 static const struct hs_schema_field request_fields[] = {
-		{"node", HS_SCHEMA_CUSTOM, .read = read_node, .required = true, .expected = NODES},
+		{"node", HS_SCHEMA_NAME, WISH(node), .names = &hs_scenario_node_names,
+				.words = hs_scenario_all_words, .required = true,
+				.expected = HS_SCENARIO_NODES},
 		COMMON_ROWS,
 		{NULL},
 };
@@ -97,17 +60,19 @@ int hs_scenario_read_wish(const struct hs_scenario_draft *draft, json_t *object,
 		bool in_event, struct hs_scenario_wish *wish, struct hs_error *err)
 {
 	const struct hs_schema_field *fields = in_event ? event_fields : request_fields;
-	struct entry entry = {.draft = draft, .wish = {.traffic = HS_NO_INDEX}};
+	struct hs_scenario_wish read = {.draft = draft, .traffic = HS_NO_INDEX};
+	bool has_traffic;
 	json_t *ours = NULL, *theirs = NULL;
 
 	int rc = split(fields, object, path, &ours, &theirs, err);
 	if (rc == 0)
-		rc = hs_schema_read(fields, ours, path, &entry, err);
-	if (rc == 0 && entry.wish.has_traffic && !json_object_get(theirs, "int_request")) {
+		rc = hs_schema_read(fields, ours, path, &read, err);
+	has_traffic = read.traffic != HS_NO_INDEX;
+	if (rc == 0 && has_traffic && !json_object_get(theirs, "int_request")) {
 		rc = hs_error_set(err, "conflict", AT(path, "traffic"), "only beside int_request",
 				"only an int_request has addresses that traffic can fill in");
 	}
-	if (rc == 0 && entry.wish.reverse && !entry.wish.has_traffic) {
+	if (rc == 0 && read.reverse && !has_traffic) {
 		rc = hs_error_set(err, "conflict", AT(path, "reverse"), "only beside traffic",
 				"there is no traffic whose replies are meant");
 	}
@@ -116,7 +81,9 @@ int hs_scenario_read_wish(const struct hs_scenario_draft *draft, json_t *object,
 		json_decref(theirs);
 		return rc;
 	}
-	*wish = entry.wish;
+	if (read.node == HS_SCENARIO_ALL)
+		read.node = HS_NO_INDEX;
+	*wish = read;
 	wish->verb = theirs;
 	return 0;
 }
@@ -210,20 +177,19 @@ static int make_room(struct hs_scenario_draft *draft, size_t more, struct hs_err
 	return requests && origins ? 0 : hs_scenario_no_memory(err);
 }
 
-static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error *err)
+static int read_entry(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
+		struct hs_error *err)
 {
 	struct hs_scenario_wish wish;
-	char at[48];
 
-	snprintf(at, sizeof(at), "requests[%zu]", i);
-	int rc = hs_scenario_read_wish(
-			draft, json_array_get(draft->requests, i), at, false, &wish, err);
+	int rc = hs_scenario_read_wish(draft, item, at, false, &wish, err);
 	if (rc < 0)
 		return rc;
-	size_t n = wish.all_traffic ? draft->scenario.n_traffic : 1;
+	bool all = wish.traffic == HS_SCENARIO_ALL;
+	size_t n = all ? draft->scenario.n_traffic : 1;
 	rc = make_room(draft, n, err);
 	for (uint32_t t = 0; t < n && rc == 0; t++)
-		rc = add_request(draft, &wish, wish.all_traffic ? t : wish.traffic, i, err);
+		rc = add_request(draft, &wish, all ? t : wish.traffic, i, err);
 	json_decref(wish.verb);
 	return rc;
 }
@@ -233,7 +199,5 @@ int hs_scenario_read_requests(struct hs_scenario_draft *draft, struct hs_error *
 	size_t n;
 	int rc = hs_scenario_list(draft->requests, "requests", MAX_REQUESTS, &n, err);
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = read_entry(draft, i, err);
-	return rc;
+	return rc ? rc : hs_scenario_each(draft, draft->requests, "requests", read_entry, err);
 }

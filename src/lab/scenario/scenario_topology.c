@@ -22,12 +22,12 @@ struct topology {
 static const struct hs_schema_word kind_words[] = {{"fat_tree", 0}, {NULL, 0}};
 
 #define TOPOLOGY(member) HS_SCHEMA_MEMBER(struct topology, member)
-static const struct hs_schema_field topology_fields[] = {
+const struct hs_schema_field hs_scenario_topology_fields[] = {
 		{"kind", HS_SCHEMA_WORD, TOPOLOGY(kind), .words = kind_words, .required = true,
 				.expected = "fat_tree"},
 		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = MAX_K,
 				.expected = "an even number from 2 to 20"},
-		{"link", HS_SCHEMA_JSON, TOPOLOGY(link)},
+		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_scenario_ways_fields},
 		{NULL},
 };
 
@@ -118,8 +118,9 @@ int hs_scenario_read_topology(struct hs_scenario_draft *draft, struct hs_error *
 {
 	struct topology topology = {.ways = {hs_scenario_link_defaults, hs_scenario_link_defaults}};
 
-	if (refuse_lists(draft, err) < 0 || hs_schema_read(topology_fields, draft->topology,
-							    "topology", &topology, err) < 0)
+	if (refuse_lists(draft, err) < 0 ||
+			hs_schema_read(hs_scenario_topology_fields, draft->topology, "topology",
+					&topology, err) < 0)
 		return -EINVAL;
 	if (topology.k % 2)
 		return hs_error_set(err, "bad_value", "topology.k", "an even number from 2 to 20",

@@ -18,9 +18,9 @@
 #define EXPECTED_ENDS "the name of a host or a node"
 
 struct entry {
-	struct hs_scenario_traffic traffic;
-	json_t *from, *to, *pattern;
-	json_t *file;
+	const struct hs_scenario_draft *draft;
+	struct hs_scenario_traffic traffic; // its ends: see find_end
+	json_t *pattern;
 	uint8_t protocol; // 0: not given
 	bool has_ports[2];
 };
@@ -41,6 +41,35 @@ static const struct hs_schema_word protocol_words[] = {
 		{NULL, 0},
 };
 
+// The index of a host, or AT_NODE and the index of a node.
+#define AT_NODE UINT32_C(0x80000000)
+static uint32_t find_end(const void *root, const char *name)
+{
+	const struct hs_scenario_draft *draft = ((const struct entry *)root)->draft;
+	uint32_t host = hs_scenario_names_find(&draft->host_names, name);
+	uint32_t node = hs_scenario_names_find(&draft->node_names, name);
+
+	return host != HS_NO_INDEX ? host : node != HS_NO_INDEX ? AT_NODE | node : HS_NO_INDEX;
+}
+
+static const struct hs_schema_names end_names = {
+		"unknown_name", "host or node", EXPECTED_ENDS, find_end, NULL};
+
+struct pattern {
+	uint32_t kind;
+	uint32_t flows;
+};
+
+static const struct hs_schema_word pattern_words[] = {{"permutation", 0}, {NULL, 0}};
+#define PATTERN(member) HS_SCHEMA_MEMBER(struct pattern, member)
+static const struct hs_schema_field pattern_fields[] = {
+		{"kind", HS_SCHEMA_WORD, PATTERN(kind), .words = pattern_words, .required = true,
+				.expected = "permutation"},
+		{"flows", HS_SCHEMA_UINT, PATTERN(flows), .required = true, .min = 1,
+				.max = MAX_TRAFFIC, .expected = "how many entries it makes"},
+		{NULL},
+};
+
 #define ENTRY(member)	HS_SCHEMA_MEMBER(struct entry, member)
 #define TRAFFIC(member) HS_SCHEMA_MEMBER(struct entry, traffic.member)
 #define SECONDS(lowest) .least = lowest, .most = HS_SCENARIO_MAX_S
@@ -49,9 +78,9 @@ static const struct hs_schema_field traffic_fields[] = {
 				.expected = "a string of 1 to 31 bytes"},
 		{"type", HS_SCHEMA_WORD, TRAFFIC(kind), .words = type_words,
 				.expected = "constant, bursty, poisson, ping, window or pcap"},
-		{"from", HS_SCHEMA_JSON, ENTRY(from)},
-		{"to", HS_SCHEMA_JSON, ENTRY(to)},
-		{"pattern", HS_SCHEMA_JSON, ENTRY(pattern)},
+		{"from", HS_SCHEMA_NAME, TRAFFIC(from), .names = &end_names},
+		{"to", HS_SCHEMA_NAME, TRAFFIC(to), .names = &end_names},
+		{"pattern", HS_SCHEMA_JSON, ENTRY(pattern), .fields = pattern_fields},
 		{"protocol", HS_SCHEMA_WORD, ENTRY(protocol), .words = protocol_words,
 				.expected = "udp, tcp or icmp"},
 		{"src_port", HS_SCHEMA_UINT, TRAFFIC(src_port), .max = 65535},
@@ -67,7 +96,8 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"window_fixed", HS_SCHEMA_BOOL, TRAFFIC(window_fixed)},
 		{"reply_delay_ns", HS_SCHEMA_UINT, TRAFFIC(reply_delay_ns),
 				.max = UINT64_C(3600000000000)},
-		{"file", HS_SCHEMA_JSON, ENTRY(file)},
+		{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1,
+				.max = sizeof(((struct hs_scenario_traffic *)NULL)->file) - 1},
 		{NULL},
 };
 
@@ -95,7 +125,7 @@ static int check_keys(
 	if (!json_object_get(object, "rate_pps") && kind != HS_TRAFFIC_WINDOW &&
 			kind != HS_TRAFFIC_PCAP)
 		return hs_scenario_refuse_missing(path, "rate_pps", "packets per second", err);
-	if (kind == HS_TRAFFIC_PCAP && !entry->file)
+	if (kind == HS_TRAFFIC_PCAP && !entry->traffic.file[0])
 		return hs_scenario_refuse_missing(path, "file", "the name of a pcap file", err);
 	return 0;
 }
@@ -181,25 +211,11 @@ static int set_times(const struct hs_scenario_draft *draft, struct hs_scenario_t
 
 // ---- files ----
 
-static int set_file(const struct hs_scenario_draft *draft, struct entry *entry, const char *path,
-		struct hs_error *err)
+static int check_file(const struct hs_scenario_draft *draft,
+		const struct hs_scenario_traffic *traffic, const char *path, struct hs_error *err)
 {
-	struct hs_scenario_traffic *traffic = &entry->traffic;
 	const char *folder = draft->scenario.folder;
-	const struct hs_schema_field row[] = {
-			{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1,
-					.max = sizeof(traffic->file) - 1},
-			{NULL},
-	};
 	char full[sizeof(traffic->file) + sizeof(draft->scenario.folder) + 1];
-
-	json_t *object = json_pack("{s:O}", "file", entry->file);
-	if (!object)
-		return hs_scenario_no_memory(err);
-	int rc = hs_schema_read(row, object, path, entry, err);
-	json_decref(object);
-	if (rc < 0)
-		return rc;
 
 	bool whole = traffic->file[0] == '/' || !folder[0];
 	snprintf(full, sizeof(full), "%s%s%s", whole ? "" : folder, whole ? "" : "/",
@@ -228,34 +244,26 @@ static int make_implicit_host(struct hs_scenario_draft *draft, uint32_t node, ui
 	return hs_scenario_add_host(draft, &made, "traffic", err);
 }
 
-static int read_end(struct hs_scenario_draft *draft, json_t *value, const char *path,
-		const char *key, uint32_t *host, struct hs_error *err)
+static int set_end(struct hs_scenario_draft *draft, const char *path, const char *key,
+		uint32_t *end, struct hs_error *err)
 {
-	char at[64];
-
-	if (!value)
+	if (*end == HS_NO_INDEX)
 		return hs_scenario_refuse_missing(path, key, EXPECTED_ENDS, err);
-	snprintf(at, sizeof(at), "%s.%s", path, key);
-	if (!json_is_string(value))
-		return hs_schema_wrong_type(value, at, EXPECTED_ENDS, err);
-	const char *name = json_string_value(value);
-	*host = hs_scenario_names_find(&draft->host_names, name);
-	if (*host != HS_NO_INDEX)
+	if (!(*end & AT_NODE))
 		return 0;
-	uint32_t node = hs_scenario_names_find(&draft->node_names, name);
-	if (node == HS_NO_INDEX)
-		return hs_error_set(err, "unknown_name", at, EXPECTED_ENDS,
-				"no host or node is called \"%.64s\"", name);
-	return make_implicit_host(draft, node, host, err);
+	uint32_t node = *end & ~AT_NODE;
+	// The other end may have made it.
+	*end = hs_scenario_names_find(&draft->host_names, draft->scenario.nodes[node].name);
+	return *end == HS_NO_INDEX ? make_implicit_host(draft, node, end, err) : 0;
 }
 
-static int read_ends(struct hs_scenario_draft *draft, struct entry *entry, const char *path,
+static int set_ends(struct hs_scenario_draft *draft, struct entry *entry, const char *path,
 		struct hs_error *err)
 {
-	int rc = read_end(draft, entry->from, path, "from", &entry->traffic.from, err);
+	int rc = set_end(draft, path, "from", &entry->traffic.from, err);
 
 	if (rc == 0)
-		rc = read_end(draft, entry->to, path, "to", &entry->traffic.to, err);
+		rc = set_end(draft, path, "to", &entry->traffic.to, err);
 	if (rc == 0 && entry->traffic.from == entry->traffic.to)
 		rc = hs_error_set(err, "bad_value", AT(path, "to"), "another host",
 				"the traffic leads back to where it starts");
@@ -301,20 +309,8 @@ static int make_room(struct hs_scenario_draft *draft, size_t more, struct hs_err
 	return traffic && entries ? 0 : hs_scenario_no_memory(err);
 }
 
-struct pattern {
-	uint32_t kind;
-	uint32_t flows;
-};
-
-static const struct hs_schema_word pattern_words[] = {{"permutation", 0}, {NULL, 0}};
-#define PATTERN(member) HS_SCHEMA_MEMBER(struct pattern, member)
-static const struct hs_schema_field pattern_fields[] = {
-		{"kind", HS_SCHEMA_WORD, PATTERN(kind), .words = pattern_words, .required = true,
-				.expected = "permutation"},
-		{"flows", HS_SCHEMA_UINT, PATTERN(flows), .required = true, .min = 1,
-				.max = MAX_TRAFFIC, .expected = "how many entries it makes"},
-		{NULL},
-};
+const struct hs_schema_list hs_scenario_traffic_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = traffic_fields}};
 
 static void shuffle(struct hs_rng *rng, uint32_t *items, uint32_t n)
 {
@@ -361,7 +357,7 @@ static int read_pattern(struct hs_scenario_draft *draft, const struct entry *ent
 	struct pattern pattern = {0};
 	uint32_t n = draft->n_named_hosts;
 
-	if (entry->from || entry->to)
+	if (entry->traffic.from != HS_NO_INDEX || entry->traffic.to != HS_NO_INDEX)
 		return hs_error_set(err, "conflict", AT(path, "pattern"),
 				"either a pattern or from and to", "a pattern chooses the hosts");
 	if (hs_schema_read(pattern_fields, entry->pattern, AT(path, "pattern"), &pattern, err) < 0)
@@ -380,16 +376,17 @@ static int read_pattern(struct hs_scenario_draft *draft, const struct entry *ent
 	return rc;
 }
 
-static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error *err)
+static int read_entry(struct hs_scenario_draft *draft, json_t *object, size_t i, const char *at,
+		struct hs_error *err)
 {
-	struct entry entry = {.traffic = {.payload_bytes = 500,
-					      .stop_ns = NO_TIME,
-					      .burst_ns = INT64_C(2000000000),
-					      .mean_interval_ns = INT64_C(5000000000)}};
-	json_t *object = json_array_get(draft->traffic, i);
-	char at[32];
+	struct entry entry = {.draft = draft,
+			.traffic = {.from = HS_NO_INDEX,
+					.to = HS_NO_INDEX,
+					.payload_bytes = 500,
+					.stop_ns = NO_TIME,
+					.burst_ns = INT64_C(2000000000),
+					.mean_interval_ns = INT64_C(5000000000)}};
 
-	snprintf(at, sizeof(at), "traffic[%zu]", i);
 	if (hs_schema_read(traffic_fields, object, at, &entry, err) < 0)
 		return -EINVAL;
 	entry.has_ports[0] = json_object_get(object, "src_port");
@@ -399,12 +396,12 @@ static int read_entry(struct hs_scenario_draft *draft, size_t i, struct hs_error
 			check_payload(&draft->scenario, &entry.traffic, at, err) < 0 ||
 			set_times(draft, &entry.traffic, at, err) < 0)
 		return -EINVAL;
-	int rc = entry.file ? set_file(draft, &entry, at, err) : 0;
+	int rc = entry.traffic.file[0] ? check_file(draft, &entry.traffic, at, err) : 0;
 	if (rc < 0)
 		return rc;
 	if (entry.pattern)
 		return read_pattern(draft, &entry, i, at, err);
-	rc = read_ends(draft, &entry, at, err);
+	rc = set_ends(draft, &entry, at, err);
 	if (rc == 0)
 		rc = make_room(draft, 1, err);
 	return rc ? rc : add_traffic(draft, &entry, &entry.traffic, i, at, err);
@@ -415,7 +412,5 @@ int hs_scenario_read_traffic(struct hs_scenario_draft *draft, struct hs_error *e
 	size_t n;
 	int rc = hs_scenario_list(draft->traffic, "traffic", MAX_TRAFFIC, &n, err);
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = read_entry(draft, i, err);
-	return rc;
+	return rc ? rc : hs_scenario_each(draft, draft->traffic, "traffic", read_entry, err);
 }
