@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+#define REPEAT_NS INT64_C(60000000000)
+
+bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count, uint64_t *grown)
+{
+	if (count == limit->said || now_ns < limit->next_ns)
+		return false;
+	*grown = count - limit->said;
+	limit->said = count;
+	limit->next_ns = now_ns + REPEAT_NS;
+	return true;
+}
+
 void hs_event_log_init(struct hs_event_log *log)
 {
 	memset(log, 0, sizeof(*log));

@@ -8,6 +8,7 @@
 #include "api.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HS_EVENT_LOG_EVENTS 1024
@@ -16,6 +17,16 @@ struct hs_event_log {
 	uint64_t last;			     // number of the newest event; 0: none yet
 	json_t *events[HS_EVENT_LOG_EVENTS]; // event n is at n modulo the size
 };
+
+// An event that repeats is reported at once, then once a minute with what came together since.
+struct hs_event_limit {
+	uint64_t said;
+	int64_t next_ns;
+};
+
+// Returns whether the event is to be reported now. *grown is then the growth of `count` since the
+// last report.
+bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count, uint64_t *grown);
 
 void hs_event_log_init(struct hs_event_log *log);
 void hs_event_log_fini(struct hs_event_log *log);

@@ -17,6 +17,7 @@
 #define BATCH		64 // of signals
 #define REPORTS		32 // in a batch
 #define AHEAD		4  // number of reports ahead for which memory is prefetched
+#define FUTURE_NS	INT64_C(10000000000) // that a report from elsewhere may be ahead
 #define STEP_LIMIT	4096
 #define BRIEF_LIMIT	128
 #define BRIEF_FLOWS	32
@@ -168,11 +169,11 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_old_time++;
 	else
 		hs_control_monitor(control, record->rule_slot, &report, node_id);
-	struct rule_note *note = control->notes[record->rule_slot];
+	struct rule_note *note = hs_control_note(control, record->rule_slot);
 	if (note)
 		note->ends_here = true;
 	if (rule->piggyback_report)
-		hs_control_piggyback(control, record->rule_slot, &report);
+		hs_in_band_report(control->in_band, record->rule_slot, &report);
 	if (!rule->transmit_report)
 		control->counts.reports_suppressed++;
 	else if (hs_control_publish_report(control, &report, rule->app_id, node_id) < 0)
@@ -221,16 +222,6 @@ unsigned hs_control_drain(struct hs_control *control, unsigned at_most)
 
 // ---- what packets brought ----
 
-static void take_group(struct hs_control *control, const struct hs_punt *signals, unsigned n)
-{
-	if (signals->type == HS_OPT_REQUEST) {
-		for (unsigned i = 0; i < n; i++)
-			hs_control_learned_request(control, &signals[i]);
-	} else if (signals->taken) {
-		hs_control_piggybacked(control, signals, n);
-	}
-}
-
 static void take_signals(struct hs_control *control)
 {
 	struct hs_punt signals[BATCH];
@@ -241,12 +232,79 @@ static void take_signals(struct hs_control *control)
 		for (unsigned i = 0; i < n;) {
 			unsigned parts = signals[i].parts - signals[i].part;
 			parts = parts && parts < n - i ? parts : n - i;
-			take_group(control, &signals[i], parts);
+			hs_in_band_take(control->in_band, &signals[i], parts);
 			i += parts;
 		}
 		taken += n;
 	} while (n > 0 && taken < SIGNALS_AT_ONCE);
 	control->counts.signals_taken += taken;
+}
+
+// A flow's own sink needs no measurements from elsewhere. And a report with a future time would
+// close all windows up to that time, so that later reports would come too late.
+static bool is_measured(
+		const struct hs_control *control, uint32_t slot, const struct hs_report *report)
+{
+	const struct rule_note *note = slot == HS_FLOW_NONE ? NULL : control->notes[slot];
+
+	return slot != HS_FLOW_NONE && !(note && note->ends_here) &&
+	       report->sink_ts_ns <= control->now_ns + FUTURE_NS;
+}
+
+static void take_returned(void *context, const struct hs_report *report,
+		const struct hs_report_sender *sender)
+{
+	struct hs_control *control = context;
+	uint32_t slot = hs_flow_table_find(control->flows, report->telemetry.ns_id);
+
+	if (hs_control_publish_report(control, report, sender->app_id, sender->sink_node_id) < 0)
+		control->counts.reports_piggyback_publish_lost++;
+	if (!is_measured(control, slot, report))
+		control->counts.reports_piggyback_unmonitored++;
+	else
+		hs_control_monitor(control, slot, report, sender->sink_node_id);
+}
+
+static int install_learned(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	return hs_control_install_rule(context, rule, HS_ORIGIN_IN_BAND, NULL, err);
+}
+
+static int update_learned(void *context, uint32_t ns_id, const struct hs_rule_update *update,
+		struct hs_error *err)
+{
+	return hs_control_update_rule(context, ns_id, update, err);
+}
+
+static int remove_learned(void *context, uint32_t ns_id, struct hs_error *err)
+{
+	return hs_control_remove_rule(context, ns_id, err);
+}
+
+static void tell(void *context, const char *kind, json_t *details, const char *text)
+{
+	hs_control_event(context, kind, details, "%s", text);
+}
+
+static int open_in_band(struct hs_control *control)
+{
+	struct hs_in_band_settings settings;
+	struct hs_in_band_host host = {
+			.context = control,
+			.node = control->node,
+			.now_ns = &control->now_ns,
+			.counts = &control->counts,
+			.install = install_learned,
+			.update = update_learned,
+			.remove = remove_learned,
+			.report = take_returned,
+			.event = tell,
+	};
+
+	hs_in_band_init(&settings);
+	return hs_in_band_create(&host,
+			control->config.in_band ? control->config.in_band : &settings,
+			&control->in_band);
 }
 
 // ---- requests ----
@@ -268,7 +326,7 @@ static uint32_t rules_free(void *context)
 {
 	struct hs_control *control = context;
 	return hs_flow_table_capacity(control->flows) - hs_flow_table_count(control->flows) +
-	       control->n_learned;
+	       hs_in_band_rules(control->in_band);
 }
 
 static uint64_t generation(void *context)
@@ -278,12 +336,12 @@ static uint64_t generation(void *context)
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
-	return hs_in_band_check_rule(&((struct hs_control *)context)->in_band, rule, err);
+	return hs_in_band_admits(((struct hs_control *)context)->in_band, rule, err);
 }
 
 static bool gives_way(void *context, uint32_t ns_id)
 {
-	return hs_control_came_in_band(context, ns_id);
+	return hs_in_band_has(((struct hs_control *)context)->in_band, ns_id);
 }
 
 int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *requests,
@@ -343,8 +401,7 @@ unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 	take_signals(control);
 	unsigned taken = hs_control_drain(
 			control, control->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
-	hs_control_spread(control);
-	hs_control_carry(control);
+	hs_in_band_step(control->in_band);
 	close_windows(control);
 	hs_control_state_step(control);
 	if (control->now_ns >= control->next_tick_ns) {
@@ -366,8 +423,7 @@ int64_t hs_control_next_ns(const struct hs_control *control)
 		return control->now_ns;
 	next_ns = RTE_MIN(next_ns, control->next_tick_ns);
 	next_ns = RTE_MIN(next_ns, control->next_second_ns);
-	next_ns = RTE_MIN(next_ns, control->spread_next_ns);
-	return RTE_MIN(next_ns, control->carry_next_ns);
+	return RTE_MIN(next_ns, hs_in_band_next_ns(control->in_band));
 }
 
 unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
@@ -399,8 +455,8 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 		totals->routes_capacity = hs_fib_capacity(hs_node_fib(control->node));
 		totals->neighbours = hs_route_book_neighbours(control->routes);
 	}
-	totals->rules_in_band = control->n_learned;
-	totals->reports_piggyback_waiting = control->reports_waiting;
+	totals->rules_in_band = hs_in_band_rules(control->in_band);
+	totals->reports_piggyback_waiting = hs_in_band_reports_waiting(control->in_band);
 	totals->rules_monitored = control->n_monitored;
 	totals->rules_unmonitored = control->n_unmonitored;
 	struct hs_qos_memory memory;
@@ -472,16 +528,6 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	control->walk_slot = HS_FLOW_NONE;
 	control->page_slot = HS_FLOW_NONE;
 	TAILQ_INIT(&control->monitored);
-	TAILQ_INIT(&control->advertised);
-	TAILQ_INIT(&control->learned);
-	for (unsigned rank = 0; rank < LEARNED_RANKS; rank++)
-		TAILQ_INIT(&control->learned_ranks[rank]);
-	TAILQ_INIT(&control->backlogs);
-	TAILQ_INIT(&control->owns);
-	control->spread_next_ns = control->carry_next_ns = INT64_MAX;
-	hs_in_band_init(&control->in_band);
-	if (config->in_band)
-		control->in_band = *config->in_band;
 	hs_event_log_init(&control->events);
 	control->backend = (struct hs_api_backend){
 			.context = control,
@@ -496,7 +542,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 	};
 	int rc = hs_control_open_routes(control);
 	if (!rc)
-		rc = hs_control_seen_open(control);
+		rc = open_in_band(control);
 	if (!rc)
 		rc = make_parts(control);
 	if (rc < 0) {
@@ -519,8 +565,7 @@ void hs_control_destroy(struct hs_control *control)
 	free(control->notes);
 	free(control->origins);
 	hs_control_close_state(control);
-	free(control->seen);
-	hs_control_own_free(control);
+	hs_in_band_destroy(control->in_band);
 	hs_route_book_destroy(control->routes);
 	hs_qos_destroy(control->qos);
 	hs_event_log_fini(&control->events);

@@ -149,14 +149,14 @@ static bool audit_requests(const struct hs_control *control, json_t *list)
 
 static bool audit_piggyback(const struct hs_control *control, json_t *list)
 {
+	uint64_t waiting = hs_in_band_reports_waiting(control->in_band);
 	const struct hs_node_totals *counts = &control->counts;
-	uint64_t right = counts->reports_piggyback_sent + counts->reports_piggyback_lost +
-			 control->reports_waiting;
+	uint64_t right = counts->reports_piggyback_sent + counts->reports_piggyback_lost + waiting;
 	return equation(list, "reports_piggyback", "queued = sent + lost + waiting", NULL,
 			counts->reports_piggyback_queued, right,
 			json_pack("{s:o, s:o, s:o}", "sent", number(counts->reports_piggyback_sent),
 					"lost", number(counts->reports_piggyback_lost), "waiting",
-					number(control->reports_waiting)));
+					number(waiting)));
 }
 
 static json_t *device_of(struct hs_port *port)

@@ -41,75 +41,32 @@ void hs_control_watch_clock(struct hs_control *control)
 
 // ---- a step ----
 
-static void shift(int64_t *ns, int64_t by_ns)
+static void shift_limits(struct hs_control *control, int64_t by_ns)
 {
-	if (*ns != INT64_MAX && *ns != 0) // INT64_MAX: never; 0: none
-		*ns += by_ns;
-}
-
-static void shift_limiters(struct hs_control *control, int64_t by_ns)
-{
-	struct limiter *all[] = {&control->lost_limit, &control->cap_limit, &control->state_limit,
-			&control->refused_limit, &control->signals_limit};
+	struct hs_event_limit *all[] = {&control->lost_limit, &control->cap_limit,
+			&control->memory_limit, &control->state_limit, &control->signals_limit};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		shift(&all[i]->next_ns, by_ns);
+		hs_clock_shift(&all[i]->next_ns, by_ns);
 	for (unsigned i = 0; i < HS_MAX_PORTS; i++)
-		shift(&control->rx_error_limits[i].next_ns, by_ns);
+		hs_clock_shift(&control->rx_error_limits[i].next_ns, by_ns);
 }
 
-static void shift_own(struct hs_control *control, int64_t by_ns)
+static void shift_all(struct hs_control *control, int64_t by_ns)
 {
-	int64_t *all[] = {&control->start_ns, &control->next_tick_ns, &control->next_second_ns,
-			&control->spread_next_ns, &control->spread_soonest_ns,
-			&control->taken_told_ns, &control->carry_next_ns, &control->untold_ns};
-
 	control->now_ns += by_ns;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		shift(all[i], by_ns);
-	for (unsigned i = 0; i < HS_MAX_PORTS; i++)
-		shift(&control->learned_due_ns[i], by_ns);
-	shift_limiters(control, by_ns);
-}
-
-static void shift_advertised(struct hs_control *control, struct advertised *s, int64_t by_ns)
-{
-	struct hs_flow_pending *pending = hs_flow_table_pending(control->flows, s->slot);
-
-	shift(&s->due_ns, by_ns);
-	shift(&s->stands_ns, by_ns);
-	shift(&s->first_ns, by_ns);
-	shift(&s->last_ns, by_ns);
-	s->signed_ns = 0; // long ago, so that waiting requests are signed again with the new time
-	// Receivers that compare times have not accepted a time so far ahead.
-	int64_t age_ns = control->in_band.max_age_s * SECOND_NS;
-	if (age_ns && s->counter > (uint64_t)(control->now_ns + age_ns))
-		s->counter = 0;
-	if (pending && hs_control_pending_state(pending) == HS_PENDING_SENT)
-		atomic_fetch_add_explicit(&pending->sent_ns, by_ns, memory_order_relaxed);
-}
-
-static void shift_rules(struct hs_control *control, int64_t by_ns)
-{
-	struct advertised *advertised;
-	struct learned *learned;
-	struct backlog *backlog;
-
-	TAILQ_FOREACH (advertised, &control->advertised, order)
-		shift_advertised(control, advertised, by_ns);
-	TAILQ_FOREACH (learned, &control->learned, order) {
-		shift(&learned->installed_ns, by_ns);
-		shift(&learned->refresh_ns, by_ns);
-		shift(&learned->expires_ns, by_ns);
-	}
-	TAILQ_FOREACH (backlog, &control->backlogs, order)
-		shift(&backlog->waits_ns, by_ns);
+	hs_clock_shift(&control->start_ns, by_ns);
+	hs_clock_shift(&control->next_tick_ns, by_ns);
+	hs_clock_shift(&control->next_second_ns, by_ns);
+	hs_clock_shift(&control->untold_ns, by_ns);
+	shift_limits(control, by_ns);
 	for (uint32_t slot = 0; slot < hs_flow_table_capacity(control->flows); slot++) {
 		if (!control->notes[slot])
 			continue;
-		shift(&control->notes[slot]->no_room_next_ns, by_ns);
-		shift(&control->notes[slot]->shadow_limit.next_ns, by_ns);
+		hs_clock_shift(&control->notes[slot]->no_room_next_ns, by_ns);
+		hs_clock_shift(&control->notes[slot]->shadow_limit.next_ns, by_ns);
 	}
+	hs_in_band_shift(control->in_band, by_ns);
 }
 
 static void tell_step(
@@ -137,9 +94,7 @@ static void on_step(void *context, int64_t amount_ns)
 	hs_control_shadow_mark(control);
 	hs_qos_clock_step(control->qos);
 	control->close_after_reports = 0;
-	shift_own(control, amount_ns);
-	shift_rules(control, amount_ns);
-	hs_control_seen_shift(control, amount_ns);
+	shift_all(control, amount_ns);
 	control->step_ns = control->now_ns;
 	control->step_amount_ns = amount_ns;
 	tell_step(control, &status, amount_ns);

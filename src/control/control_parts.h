@@ -3,7 +3,7 @@
 #pragma once
 
 #include "control.h"
-#include "control_in_band.h"
+#include "in_band.h"
 #include "event_log.h"
 
 #include "api.h"
@@ -14,27 +14,18 @@
 
 #include <sys/queue.h>
 
-// A repeating event is reported at once, then once a minute with what came together since.
-struct limiter {
-	uint64_t said;
-	int64_t next_ns;
-};
-
 // What control keeps for a rule once there is something to keep. Of a million rules, most have no
 // note.
 struct rule_note {
 	uint32_t slot;
-	bool monitored, unmonitored;   // both false: no report came
-	bool ends_here;		       // a report was made by this node
-	uint64_t no_room_said;	       // no_room_mtu at the last event about it
-	int64_t no_room_next_ns;       // no further event of this rule before this time
-	struct limiter shadow_limit;   // limits events about telemetry in packets that another rule
-				       // takes
-	uint64_t shadow_marked;	       // the part of it for which windows are marked
-	TAILQ_ENTRY(rule_note) order;  // list of the monitored rules by their first reports
-	struct advertised *advertised; // each is NULL where it does not apply to the rule
-	struct learned *learned;
-	struct backlog *backlog;
+	bool monitored, unmonitored;	    // both false: no report came
+	bool ends_here;			    // a report was made by this node
+	uint64_t no_room_said;		    // no_room_mtu at the last event about it
+	int64_t no_room_next_ns;	    // no further event of this rule before this time
+	struct hs_event_limit shadow_limit; // limits events about telemetry in packets that another
+					    // rule takes
+	uint64_t shadow_marked;	      // the part of it for which windows are marked
+	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
 };
 
 struct hs_control {
@@ -63,28 +54,7 @@ struct hs_control {
 	uint8_t *origins;	    // indexed by slot, enum hs_rule_origin
 	enum hs_rule_origin origin; // origin of the current requests
 
-	struct hs_in_band_settings in_band;
-	struct advertised_list advertised;
-	uint32_t n_advertised;
-	struct advertised *spread_at; // where the next look continues; NULL: at the beginning
-	int64_t spread_next_ns, spread_soonest_ns; // time of the next look; earliest time that this
-						   // look found so far
-	struct learned_list learned, learned_ranks[LEARNED_RANKS];
-	uint32_t n_learned;
-	struct seen *seen; // seen signatures; NULL: no key
-	struct own_list owns;
-	void *owns_by_ns; // a tree of tsearch(3)
-	uint32_t n_owns;
-	int64_t learned_due_ns[HS_MAX_PORTS]; // for each port, the time at which its accepted rules
-					      // are paid for
-	uint64_t requests_refused;	      // for whatever reason
-	int64_t taken_told_ns; // the second in which so many events reported accepted requests
-	unsigned taken_told;
-	struct backlog_list backlogs;
-	uint32_t n_backlogs;
-	uint32_t backlog_serial;  // serial number of the last report
-	uint64_t reports_waiting; // reports in all backlogs
-	int64_t carry_next_ns;
+	struct hs_in_band *in_band;
 	struct control_state *state; // NULL: nothing survives a restart
 	char state_error[160];	     // text of the last error
 	TAILQ_HEAD(note_list, rule_note) monitored;
@@ -97,10 +67,8 @@ struct hs_control {
 	uint32_t walk_slot;
 
 	uint64_t shadow_marked; // events of all ports when windows were marked last
-	struct limiter lost_limit, cap_limit, memory_limit, state_limit, refused_limit,
-			signals_limit;
-	struct limiter displaced_limit;
-	struct limiter rx_error_limits[HS_MAX_PORTS];
+	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit;
+	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules beyond the limit of monitored rules
 	struct hs_clock_status clock_status;
 	bool clock_told;
@@ -127,8 +95,6 @@ unsigned hs_control_waiting(const struct hs_control *control);
 // control_watch.c: checks at intervals
 void hs_control_tick(struct hs_control *control);
 void hs_control_second(struct hs_control *control);
-bool hs_control_limit(
-		struct hs_control *control, struct limiter *limiter, uint64_t now, uint64_t *grown);
 
 // Starts another walk over the rules at this time, or as soon as there is something new to report.
 void hs_control_walk_again(struct hs_control *control, int64_t at_ns);
@@ -153,6 +119,11 @@ bool hs_control_is_of_old_time(const struct hs_control *control, const struct hs
 struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot);
 void hs_control_note_monitored(struct hs_control *control, struct rule_note *note, bool monitored);
 void hs_control_forget(struct hs_control *control, uint32_t slot);
+// Installs a rule for whom it came from. *shadowed_by may be NULL.
+int hs_control_install_rule(struct hs_control *control, const struct hs_rule *rule,
+		enum hs_rule_origin origin, uint32_t *shadowed_by, struct hs_error *err);
+int hs_control_update_rule(struct hs_control *control, uint32_t ns_id,
+		const struct hs_rule_update *update, struct hs_error *err);
 // Removes an installed rule and everything that depends on it.
 int hs_control_remove_rule(struct hs_control *control, uint32_t ns_id, struct hs_error *err);
 

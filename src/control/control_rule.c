@@ -39,6 +39,7 @@ void hs_control_forget(struct hs_control *control, uint32_t slot)
 	// A walk that stands on the rule continues at its predecessor, or at worst from the start.
 	if (control->walk_slot == slot)
 		control->walk_slot = HS_FLOW_NONE;
+	hs_in_band_forget(control->in_band, slot);
 	if (!note)
 		return;
 	if (note->monitored) {
@@ -47,14 +48,32 @@ void hs_control_forget(struct hs_control *control, uint32_t slot)
 	} else if (note->unmonitored) {
 		control->n_unmonitored--;
 	}
-	if (note->advertised)
-		hs_control_spread_end(control, note->advertised);
-	if (note->learned)
-		hs_control_learned_end(control, note->learned);
-	if (note->backlog)
-		hs_control_piggyback_end(control, note->backlog);
 	free(note);
 	control->notes[slot] = NULL;
+}
+
+int hs_control_install_rule(struct hs_control *control, const struct hs_rule *rule,
+		enum hs_rule_origin origin, uint32_t *shadowed_by, struct hs_error *err)
+{
+	hs_telemetry_lock(control->config.telemetry);
+	int rc = hs_flow_table_install(control->flows, rule, shadowed_by, err);
+	hs_telemetry_unlock(control->config.telemetry);
+	if (rc < 0)
+		return rc;
+	control->generation++;
+	control->origins[hs_flow_table_find(control->flows, rule->ns_id)] = (uint8_t)origin;
+	return 0;
+}
+
+int hs_control_update_rule(struct hs_control *control, uint32_t ns_id,
+		const struct hs_rule_update *update, struct hs_error *err)
+{
+	hs_telemetry_lock(control->config.telemetry);
+	int rc = hs_flow_table_update(control->flows, ns_id, update, err);
+	hs_telemetry_unlock(control->config.telemetry);
+	if (rc == 0)
+		control->generation++;
+	return rc;
 }
 
 int hs_control_remove_rule(struct hs_control *control, uint32_t ns_id, struct hs_error *err)
@@ -63,7 +82,7 @@ int hs_control_remove_rule(struct hs_control *control, uint32_t ns_id, struct hs
 
 	if (slot != HS_FLOW_NONE) {
 		hs_qos_remove(control->qos, ns_id);
-		hs_control_piggyback_slot_goes(control, slot);
+		hs_in_band_slot_goes(control->in_band, slot);
 		hs_control_forget(control, slot);
 	}
 	hs_telemetry_lock(control->config.telemetry);

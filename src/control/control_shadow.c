@@ -25,7 +25,8 @@ void hs_control_shadow_watch(
 	if (!note)
 		return;
 	uint64_t said = note->shadow_limit.said;
-	if (!hs_control_limit(control, &note->shadow_limit, counters->shadowed_packets, &grown)) {
+	if (!hs_event_limit(&note->shadow_limit, control->now_ns, counters->shadowed_packets,
+			    &grown)) {
 		if (said != counters->shadowed_packets)
 			hs_control_walk_again(control, note->shadow_limit.next_ns);
 		return;

@@ -19,8 +19,8 @@
 // What is in force, copied at once, so that it can be written in portions.
 struct snapshot {
 	size_t n_rules, n_routes, at;
-	unsigned seen_at; // position among the signatures
-	bool written;	  // written, waiting for the disk
+	struct hs_in_band_lines in_band_at;
+	bool written; // written, waiting for the disk
 	struct hs_rule *rules;
 	struct hs_route_entry *routes; // neighbours first
 };
@@ -222,16 +222,14 @@ static int replay(void *context, json_t *change)
 	struct hs_control *control = context;
 	struct hs_error err = {0};
 
-	json_t *seen = json_object_get(change, HS_SEEN_LINE);
-
 	control->state->line++;
 	if (put_off(control, change))
 		return 0;
 	replay_pending(control);
-	if (hs_control_own_replay(control, change))
-		return 0;
-	if (seen ? hs_control_seen_read(control, seen, &err) < 0
-		 : hs_api_replay(&control->backend, change, wanted, control, &err) < 0)
+	int rc = hs_in_band_replay(control->in_band, change, &err);
+	if (rc == 0)
+		rc = hs_api_replay(&control->backend, change, wanted, control, &err);
+	if (rc < 0)
 		refuse(control->state, control->state->line, &err);
 	return 0;
 }
@@ -303,6 +301,7 @@ static int open_file(struct hs_control *control, const struct hs_state_config *c
 	tell_loaded(control, &load);
 	state->kept = count_rules(control) + count_routes(control);
 	control->backend.save = save;
+	hs_in_band_keep(control->in_band, save);
 	control->backend.unsave = unsave;
 	return 0;
 }
@@ -405,8 +404,7 @@ static json_t *next_change(struct hs_control *control, struct snapshot *snapshot
 	at -= snapshot->n_routes;
 	if (at < snapshot->n_rules)
 		return json_pack("{s:o}", "int_request", hs_rule_to_json(&snapshot->rules[at]));
-	json_t *own = hs_control_own_line(control, (uint32_t)(at - snapshot->n_rules));
-	return own ? own : hs_control_seen_line(control, &snapshot->seen_at, true);
+	return hs_in_band_line(control->in_band, &snapshot->in_band_at);
 }
 
 static void end_snapshot(struct hs_control *control)
@@ -436,13 +434,14 @@ void hs_control_state_step(struct hs_control *control)
 
 	if (!state)
 		return;
-	hs_control_seen_save(control, false);
+	hs_in_band_save(control->in_band, false);
 	if (!state->snapshot) {
 		if (!hs_state_wants_snapshot(state->file, state->kept))
 			return;
 		// The count is repeated only here: for lines that were only added, this takes a few
 		// walks in all.
-		state->kept = count_rules(control) + count_routes(control) + control->n_owns;
+		state->kept = count_rules(control) + count_routes(control) +
+			      hs_in_band_count_lines(control->in_band);
 		if (hs_state_wants_snapshot(state->file, state->kept))
 			begin_snapshot(control);
 		return;
@@ -480,7 +479,7 @@ void hs_control_close_state(struct hs_control *control)
 {
 	if (!control->state)
 		return;
-	hs_control_seen_save(control, true);
+	hs_in_band_save(control->in_band, true);
 	free_snapshot(control->state);
 	hs_state_close(control->state->file);
 	hs_route_book_destroy(control->state->config_routes);
@@ -488,4 +487,5 @@ void hs_control_close_state(struct hs_control *control)
 	free(control->state);
 	control->state = NULL;
 	control->backend.save = NULL;
+	hs_in_band_keep(control->in_band, NULL);
 }

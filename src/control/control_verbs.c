@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The implementation of each request.
 #include "control_parts.h"
-#include "telemetry.h"
 
 #include "qos_untold.h"
 #include "rule_json.h"
@@ -15,26 +14,22 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 {
 	uint32_t shadowed_by = 0;
 
-	if (hs_control_came_in_band(control, args->rule.ns_id))
+	if (hs_in_band_has(control->in_band, args->rule.ns_id))
 		hs_control_remove_rule(control, args->rule.ns_id, err);
-	hs_control_own_forget(control, args->rule.ns_id);
-	hs_control_learned_rules_make_room(control);
-	hs_telemetry_lock(control->config.telemetry);
-	int rc = hs_flow_table_install(control->flows, &args->rule, &shadowed_by, err);
-	hs_telemetry_unlock(control->config.telemetry);
+	hs_in_band_forget_own(control->in_band, args->rule.ns_id);
+	hs_in_band_make_room(control->in_band);
+	int rc = hs_control_install_rule(control, &args->rule, control->origin, &shadowed_by, err);
 	if (rc < 0)
 		return rc;
-	control->generation++;
 	uint32_t slot = hs_flow_table_find(control->flows, args->rule.ns_id);
-	control->origins[slot] = (uint8_t)control->origin;
 	// A rule that came in band stands below a rule that was asked for here, whichever was
 	// first.
-	while (shadowed_by && hs_control_came_in_band(control, shadowed_by)) {
-		hs_control_learned_step_back(control, shadowed_by);
+	while (shadowed_by && hs_in_band_has(control->in_band, shadowed_by)) {
+		hs_in_band_step_back(control->in_band, shadowed_by);
 		shadowed_by = hs_flow_table_shadowed_by(control->flows, slot);
 	}
 	if (args->rule.in_band)
-		hs_control_spread_begin(control, slot);
+		hs_in_band_begin(control->in_band, slot);
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
 	if (shadowed_by)
 		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
@@ -52,25 +47,15 @@ static bool travels(const struct hs_rule_update *update)
 static int int_update(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	const struct learned *learned = hs_control_learned(control, args->ns_id);
 	uint32_t slot = hs_flow_table_find(control->flows, args->ns_id);
 	struct hs_rule_update update = args->update;
-	int rc = 0;
+	int rc = slot == HS_FLOW_NONE ? 0 : hs_in_band_update(control->in_band, slot, &update);
 
-	if (learned)
-		rc = hs_control_own_update(control, learned,
-				hs_flow_table_rule(control->flows, slot), &update);
+	if (rc == 0)
+		rc = hs_control_update_rule(control, args->ns_id, &update, err);
 	if (rc < 0)
 		return rc;
-	hs_telemetry_lock(control->config.telemetry);
-	rc = hs_flow_table_update(control->flows, args->ns_id, &update, err);
-	hs_telemetry_unlock(control->config.telemetry);
-	if (rc < 0)
-		return rc;
-	control->generation++;
-	if (travels(&args->update))
-		hs_control_spread_changed(control, slot);
-	hs_control_piggyback_changed(control, slot);
+	hs_in_band_updated(control->in_band, slot, travels(&args->update));
 	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
 			hs_rule_to_json(hs_flow_table_rule(control->flows, slot)));
 	return 0;
@@ -92,7 +77,7 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 	int rc = hs_control_remove_rule(control, args->ns_id, err);
 	if (rc < 0)
 		return rc;
-	hs_control_own_forget(control, args->ns_id);
+	hs_in_band_forget_own(control->in_band, args->ns_id);
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
 	return 0;
 }
@@ -103,16 +88,6 @@ static const char *const origins[] = {
 		[HS_ORIGIN_IN_BAND] = "in_band",
 		[HS_ORIGIN_STATE] = "state",
 };
-
-static void add_advertised(json_t *state, const struct advertised *s)
-{
-	json_object_set_new(state, "request_sent", json_integer((json_int_t)s->sent));
-	if (s->sent)
-		json_object_set_new(state, "last_request_tx_ns", json_integer(s->last_ns));
-	json_object_set_new(state, "request_waits", json_boolean(s->stands));
-	if (!s->stands)
-		json_object_set_new(state, "next_request_ns", json_integer(s->due_ns));
-}
 
 static json_t *state_of(struct hs_control *control, uint32_t slot)
 {
@@ -125,15 +100,7 @@ static json_t *state_of(struct hs_control *control, uint32_t slot)
 		json_object_set_new(state, "monitor_refused", json_true());
 	if (shadowed_by)
 		json_object_set_new(state, "shadowed_by", json_integer(shadowed_by));
-	if (note && note->advertised)
-		add_advertised(state, note->advertised);
-	if (note && note->learned) {
-		json_object_set_new(state, "expires_ns", json_integer(note->learned->expires_ns));
-		hs_control_own_show(control, note->learned, state);
-	}
-	if (note && note->backlog)
-		json_object_set_new(
-				state, "reports_waiting", json_integer(note->backlog->n_waiting));
+	hs_in_band_show(control->in_band, slot, state);
 	return state;
 }
 

@@ -12,17 +12,6 @@
 // Rules that one tick checks during a walk, which takes well under a millisecond.
 #define WALK_RULES 5000
 
-bool hs_control_limit(
-		struct hs_control *control, struct limiter *limiter, uint64_t now, uint64_t *grown)
-{
-	if (now == limiter->said || control->now_ns < limiter->next_ns)
-		return false;
-	*grown = now - limiter->said;
-	limiter->said = now;
-	limiter->next_ns = control->now_ns + REPEAT_NS;
-	return true;
-}
-
 void hs_control_walk_again(struct hs_control *control, int64_t at_ns)
 {
 	if (at_ns < control->untold_ns)
@@ -83,7 +72,7 @@ void hs_control_tick(struct hs_control *control)
 	hs_telemetry_unlock(control->config.telemetry);
 	if (control->walking)
 		walk_rules(control);
-	hs_control_learned_rules_expire(control);
+	hs_in_band_expire(control->in_band);
 }
 
 // The ports' counters show that something grew, but not for which rule. A rule that was limited to
@@ -104,7 +93,7 @@ static void begin_walk(struct hs_control *control)
 static void watch_lost_reports(struct hs_control *control, const struct hs_node_totals *totals)
 {
 	uint64_t grown;
-	if (!hs_control_limit(control, &control->lost_limit, totals->reports_lost, &grown))
+	if (!hs_event_limit(&control->lost_limit, control->now_ns, totals->reports_lost, &grown))
 		return;
 	hs_control_event(control, "reports_lost", json_pack("{s:I}", "reports", (json_int_t)grown),
 			"%" PRIu64 " reports were lost: a worker's ring was full", grown);
@@ -113,7 +102,7 @@ static void watch_lost_reports(struct hs_control *control, const struct hs_node_
 static void watch_lost_signals(struct hs_control *control, const struct hs_node_totals *totals)
 {
 	uint64_t grown;
-	if (!hs_control_limit(control, &control->signals_limit, totals->signals_lost, &grown))
+	if (!hs_event_limit(&control->signals_limit, control->now_ns, totals->signals_lost, &grown))
 		return;
 	hs_control_event(control, "signals_lost", json_pack("{s:I}", "signals", (json_int_t)grown),
 			"%" PRIu64 " in-band requests and reports were lost here: a worker's ring "
@@ -124,7 +113,7 @@ static void watch_lost_signals(struct hs_control *control, const struct hs_node_
 static void watch_cap(struct hs_control *control)
 {
 	uint64_t grown;
-	if (!hs_control_limit(control, &control->cap_limit, control->cap_refused, &grown))
+	if (!hs_event_limit(&control->cap_limit, control->now_ns, control->cap_refused, &grown))
 		return;
 	hs_control_event(control, "monitored_rules",
 			json_pack("{s:I, s:I, s:I}", "limit",
@@ -142,8 +131,8 @@ static void watch_memory(struct hs_control *control)
 	struct hs_qos_memory memory;
 	uint64_t grown;
 	hs_qos_memory(control->qos, &memory);
-	if (!hs_control_limit(control, &control->memory_limit, memory.evicted + memory.refused,
-			    &grown))
+	if (!hs_event_limit(&control->memory_limit, control->now_ns,
+			    memory.evicted + memory.refused, &grown))
 		return;
 	hs_control_event(control, "monitor_memory",
 			json_pack("{s:I, s:I, s:I, s:I}", "limit_bytes",
@@ -159,7 +148,8 @@ static void watch_memory(struct hs_control *control)
 static void watch_state(struct hs_control *control)
 {
 	uint64_t grown;
-	if (!hs_control_limit(control, &control->state_limit, control->counts.state_errors, &grown))
+	if (!hs_event_limit(&control->state_limit, control->now_ns, control->counts.state_errors,
+			    &grown))
 		return;
 	hs_log(HS_LOG_ERROR, "state", "%" PRIu64 " errors; the last: %s", grown,
 			control->state_error);
@@ -179,7 +169,8 @@ static void watch_rx_errors(struct hs_control *control, uint16_t index)
 	if (port->config.kind != HS_PORT_IFACE)
 		return;
 	hs_port_device_stats(port, &stats);
-	if (!hs_control_limit(control, &control->rx_error_limits[index], stats.rx_errors, &grown))
+	if (!hs_event_limit(&control->rx_error_limits[index], control->now_ns, stats.rx_errors,
+			    &grown))
 		return;
 	static const char advice[] = "larger than its buffers and lost; a host that leaves "
 				     "segmentation to hardware sends such: ethtool -K <interface "

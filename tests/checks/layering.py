@@ -40,7 +40,9 @@ _DATAPATH = ["src/datapath", "src/datapath/forward", "src/datapath/flexint"]
 ALLOWED["src/node"] = ALLOWED["src/flow"] + ["src/flow"] + _DATAPATH
 ALLOWED["src/export"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
 ALLOWED["src/config"] = _LIB + ["src/platform", "src/flow", "src/node"] + _DATAPATH
-ALLOWED["src/control"] = ALLOWED["src/export"] + ["src/export", "src/config"]
+# What of control is about packets in band. It calls control through callbacks only.
+ALLOWED["src/control/in_band"] = ALLOWED["src/export"] + ["src/export", "src/config"]
+ALLOWED["src/control"] = ALLOWED["src/control/in_band"] + ["src/control/in_band"]
 ALLOWED["src/daemon"] = ALLOWED["src/control"] + ["src/control"]
 # The lab, from what it is told to what comes of it.
 _LAB = ALLOWED["src/control"] + ["src/control"]

@@ -60,6 +60,8 @@ PLANTED = [
     ("src/datapath", '#include "flexint.h"', "src/datapath may not see lib/telemetry/flexint"),
     ("src/datapath/flexint", '#include "api.h"', "src/datapath/flexint may not see lib/api"),
     ("lib/qos", "#include <rte_mbuf.h>", "DPDK stays out of lib/"),
+    ("src/control/in_band", '#include "control.h"',
+     "src/control/in_band may not see src/control"),
     ("src/control", "#include <zmq.h>", "lib/bus alone knows ZeroMQ"),
     ("src/datapath", "#include <jansson.h>", "the data path knows no JSON"),
     ("src/node", '#include "../../lib/wire/packet.h"', "our headers are included by bare name"),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reports of a rule that wait for packets that go back. The oldest are in loads, each for one
 // packet. A burst of packets takes as many loads as are ready.
-#include "control_parts.h"
+#include "in_band_backlog.h"
+#include "in_band_pending.h"
+
+#include "flexint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,18 @@
 #define LEAST_LIMIT_BYTES 64
 #define PATIENCE_NS	  INT64_C(100000000)
 #define LOADS_EACH	  (HS_FLOW_LOADS / 2) // leaves room for other rules that return the same way
+
+struct backlog *hs_in_band_backlog_create(const struct in_band_base *base, uint32_t slot)
+{
+	struct backlog *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->base = base;
+	b->slot = slot;
+	b->limit = HS_BACKLOG_LIMIT;
+	return b;
+}
 
 // ---- the ring ----
 
@@ -41,7 +56,7 @@ static void squeeze(struct backlog *b)
 	b->n = to;
 }
 
-void hs_control_backlog_free(struct backlog *b)
+void hs_in_band_backlog_destroy(struct backlog *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		free(nth(b, i)->cbor);
@@ -51,10 +66,9 @@ void hs_control_backlog_free(struct backlog *b)
 // ---- loads ----
 
 // Returns one of the ready loads.
-static struct hs_flow_pending *load_of(
-		const struct hs_control *control, const struct backlog *b, unsigned i)
+static struct hs_flow_pending *load_of(const struct backlog *b, unsigned i)
 {
-	return b->loads >> i & 1 ? hs_flow_table_load(control->flows, b->stands_at, i) : NULL;
+	return b->loads >> i & 1 ? hs_flow_table_load(b->base->flows, b->stands_at, i) : NULL;
 }
 
 static void unload(struct backlog *b, unsigned i)
@@ -71,34 +85,34 @@ static void begin_waiting(struct backlog *b)
 	b->refused = 0;
 }
 
-static uint64_t refusals(const struct hs_control *control, const struct backlog *b)
+static uint64_t refusals(const struct backlog *b)
 {
 	const struct hs_flow_pending *load;
 	uint64_t n = b->refused;
 
 	for (unsigned i = 0; i < HS_FLOW_LOADS; i++)
-		if ((load = load_of(control, b, i)))
+		if ((load = load_of(b, i)))
 			n += atomic_load_explicit(&load->refused, memory_order_relaxed);
 	return n;
 }
 
 // Returns false if a packet has the load.
-static bool withdraw(struct hs_control *control, struct backlog *b, unsigned i)
+static bool withdraw(struct backlog *b, unsigned i)
 {
-	struct hs_flow_pending *load = load_of(control, b, i);
+	struct hs_flow_pending *load = load_of(b, i);
 
-	if (!load || !hs_control_pending_withdraw(load))
+	if (!load || !hs_in_band_pending_withdraw(load))
 		return !load;
 	b->refused += atomic_load_explicit(&load->refused, memory_order_relaxed);
-	hs_control_pending_clear(control, b->stands_at, load);
+	hs_in_band_pending_clear(b->base->flows, b->stands_at, load);
 	unload(b, i);
 	return true;
 }
 
-static bool withdraw_all(struct hs_control *control, struct backlog *b)
+static bool withdraw_all(struct backlog *b)
 {
 	for (unsigned i = 0; i < HS_FLOW_LOADS; i++)
-		withdraw(control, b, i);
+		withdraw(b, i);
 	return !b->loads;
 }
 
@@ -113,39 +127,37 @@ static unsigned remove_load(struct backlog *b, unsigned i)
 	return n - b->n_waiting;
 }
 
-bool hs_control_backlog_settle(struct hs_control *control, struct backlog *b)
+bool hs_in_band_backlog_settle(struct backlog *b)
 {
-	bool refused = refusals(control, b) > 0, sent = false;
+	bool refused = refusals(b) > 0, sent = false;
 
 	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
-		struct hs_flow_pending *load = load_of(control, b, i);
-		if (!load || hs_control_pending_state(load) != HS_PENDING_SENT)
+		struct hs_flow_pending *load = load_of(b, i);
+		if (!load || hs_in_band_pending_state(load) != HS_PENDING_SENT)
 			continue;
-		unsigned n = remove_load(b, i);
-		control->counts.reports_piggyback_sent += n;
-		control->reports_waiting -= n;
+		b->base->host.counts->reports_piggyback_sent += remove_load(b, i);
 		atomic_store_explicit(&load->state, HS_PENDING_EMPTY, memory_order_relaxed);
-		hs_control_pending_clear(control, b->stands_at, load);
+		hs_in_band_pending_clear(b->base->flows, b->stands_at, load);
 		sent = true;
 	}
 	if (!sent)
 		return false;
 	if (!refused && b->limit < HS_BACKLOG_LIMIT) {
 		b->limit = b->limit * 2 < HS_BACKLOG_LIMIT ? b->limit * 2 : HS_BACKLOG_LIMIT;
-		withdraw_all(control, b); // they were made for a smaller limit
+		withdraw_all(b); // they were made for a smaller limit
 	}
 	begin_waiting(b);
 	return true;
 }
 
-void hs_control_backlog_leave(struct hs_control *control, struct backlog *b)
+void hs_in_band_backlog_leave(struct backlog *b)
 {
-	hs_control_backlog_settle(control, b);
+	hs_in_band_backlog_settle(b);
 	for (unsigned i = 0; i < HS_FLOW_LOADS; i++) {
-		struct hs_flow_pending *load = load_of(control, b, i);
+		struct hs_flow_pending *load = load_of(b, i);
 		if (!load)
 			continue;
-		hs_control_pending_leave(control, b->stands_at, load);
+		hs_in_band_pending_leave(b->base->flows, b->stands_at, load);
 		unload(b, i);
 	}
 	begin_waiting(b);
@@ -185,48 +197,48 @@ static void fill(struct backlog *b, unsigned i, struct hs_flow_pending *load, un
 		if (load->n_bytes &&
 				(load->n_bytes + size_of(report) > b->limit || options > OPTIONS))
 			return;
-		load->n_bytes += hs_control_pending_options(load->bytes + load->n_bytes,
+		load->n_bytes += hs_in_band_pending_options(load->bytes + load->n_bytes,
 				HS_OPT_REPORT, report->cbor, report->len);
 		report->load = (uint8_t)(i + 1);
 	}
 }
 
 // Returns a load with room for the report.
-static struct hs_flow_pending *open_load(struct hs_control *control, const struct backlog *b,
-		const struct waiting_report *report, unsigned *i)
+static struct hs_flow_pending *open_load(
+		const struct backlog *b, const struct waiting_report *report, unsigned *i)
 {
 	struct hs_flow_pending *load;
 
 	for (*i = 0; *i < HS_FLOW_LOADS; ++*i) {
 		if (b->loads >> *i & 1 || size_of(report) > hs_flow_load_bytes(*i))
 			continue;
-		load = hs_flow_table_load(control->flows, b->stands_at, *i);
-		if (load && hs_control_pending_open(load, false))
+		load = hs_flow_table_load(b->base->flows, b->stands_at, *i);
+		if (load && hs_in_band_pending_open(load, false))
 			return load;
 	}
 	return NULL;
 }
 
-static void make_loads(struct hs_control *control, struct backlog *b)
+static void make_loads(struct backlog *b)
 {
-	uint32_t ns_id = hs_flow_table_rule(control->flows, b->slot)->ns_id;
+	uint32_t ns_id = hs_flow_table_rule(b->base->flows, b->slot)->ns_id;
 	const struct waiting_report *report;
 	unsigned from = 0, i;
 
 	while (__builtin_popcountll(b->loads) < LOADS_EACH && (report = next_waiting(b, &from))) {
-		struct hs_flow_pending *load = open_load(control, b, report, &i);
+		struct hs_flow_pending *load = open_load(b, report, &i);
 		if (!load)
 			return;
 		fill(b, i, load, from);
-		hs_control_pending_publish(control, b->stands_at, load, ns_id, false);
+		hs_in_band_pending_publish(b->base->flows, b->stands_at, load, ns_id, false);
 		b->loads |= UINT64_C(1) << i;
 		if (!b->waits_ns)
-			b->waits_ns = control->now_ns;
+			b->waits_ns = hs_in_band_now(b->base);
 	}
 }
 
 // The last load may have been made when there was less to send.
-static void widen(struct hs_control *control, struct backlog *b)
+static void widen(struct backlog *b)
 {
 	unsigned from = 0, options = 0;
 	const struct waiting_report *next = next_waiting(b, &from), *last = NULL;
@@ -236,69 +248,67 @@ static void widen(struct hs_control *control, struct backlog *b)
 	last = nth(b, from - 1);
 	if (!last->cbor || !last->load)
 		return;
-	const struct hs_flow_pending *load = load_of(control, b, last->load - 1u);
+	const struct hs_flow_pending *load = load_of(b, last->load - 1u);
 	for (unsigned k = 0; k < from; k++)
 		options += nth(b, k)->cbor && nth(b, k)->load == last->load ? options_of(nth(b, k))
 									    : 0;
 	if (load && load->n_bytes + size_of(next) <= b->limit &&
 			options + options_of(next) <= OPTIONS)
-		withdraw(control, b, last->load - 1u);
+		withdraw(b, last->load - 1u);
 }
 
 // A packet without room for several reports may have room for one.
-static void lower_limit(struct hs_control *control, struct backlog *b)
+static void lower_limit(struct backlog *b)
 {
-	if (!b->waits_ns || control->now_ns - b->waits_ns < PATIENCE_NS ||
-			b->limit <= LEAST_LIMIT_BYTES || !refusals(control, b))
+	if (!b->waits_ns || hs_in_band_now(b->base) - b->waits_ns < PATIENCE_NS ||
+			b->limit <= LEAST_LIMIT_BYTES || !refusals(b))
 		return;
-	if (withdraw_all(control, b)) {
+	if (withdraw_all(b)) {
 		b->limit /= 2;
 		begin_waiting(b);
 	}
 }
 
-void hs_control_backlog_publish(struct hs_control *control, struct backlog *b, uint32_t slot)
+void hs_in_band_backlog_publish(struct backlog *b, uint32_t slot)
 {
-	lower_limit(control, b);
-	if (b->loads && slot != b->stands_at && !withdraw_all(control, b))
+	lower_limit(b);
+	if (b->loads && slot != b->stands_at && !withdraw_all(b))
 		return;
 	if (slot == HS_FLOW_NONE)
 		return;
 	b->stands_at = slot;
-	widen(control, b);
-	make_loads(control, b);
+	widen(b);
+	make_loads(b);
 }
 
 // ---- adding ----
 
 // Drops the oldest report that no packet is just carrying.
-static void lose_oldest(struct hs_control *control, struct backlog *b)
+static void lose_oldest(struct backlog *b)
 {
 	for (unsigned k = 0; k < b->n; k++) {
 		const struct waiting_report *report = nth(b, k);
-		if (report->load && !withdraw(control, b, report->load - 1u))
+		if (report->load && !withdraw(b, report->load - 1u))
 			continue;
 		remove_nth(b, k);
 		return;
 	}
 }
 
-unsigned hs_control_backlog_add(
-		struct hs_control *control, struct backlog *b, uint8_t *cbor, uint16_t len)
+unsigned hs_in_band_backlog_add(struct backlog *b, uint8_t *cbor, uint16_t len, uint32_t serial)
 {
 	unsigned lost = 0;
 
 	if (b->n == HS_BACKLOG_REPORTS) {
-		hs_control_backlog_settle(control, b);
+		hs_in_band_backlog_settle(b);
 		squeeze(b);
 	}
 	if (b->n == HS_BACKLOG_REPORTS) {
-		lose_oldest(control, b);
+		lose_oldest(b);
 		squeeze(b);
 		lost = 1;
 	}
-	*nth(b, b->n++) = (struct waiting_report){
-			.cbor = cbor, .len = len, .serial = ++control->backlog_serial};
+	*nth(b, b->n++) = (struct waiting_report){.cbor = cbor, .len = len, .serial = serial};
 	b->n_waiting++;
 	return lost;
 }

@@ -2,7 +2,7 @@
 // The settings that this node's API made for rules that came in band. They have priority over what
 // travels until they are reset. A repeat of the request does not undo them, and neither does the
 // rule's removal and return.
-#include "control_parts.h"
+#include "in_band_own.h"
 
 #include "rule_field.h"
 #include "rule_json.h"
@@ -19,51 +19,51 @@ static int by_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct own *find(const struct hs_control *control, uint32_t ns_id)
+static struct own *find(const struct in_band_own *all, uint32_t ns_id)
 {
 	const struct own key = {.rule.ns_id = ns_id};
-	struct own *const *found = tfind(&key, &control->owns_by_ns, by_ns);
+	struct own *const *found = tfind(&key, &all->by_ns, by_ns);
 	return found ? *found : NULL;
 }
 
-static void forget(struct hs_control *control, struct own *own)
+static void forget(struct in_band_own *all, struct own *own)
 {
-	tdelete(own, &control->owns_by_ns, by_ns);
-	TAILQ_REMOVE(&control->owns, own, order);
-	control->n_owns--;
+	tdelete(own, &all->by_ns, by_ns);
+	TAILQ_REMOVE(&all->list, own, order);
+	all->n--;
 	free(own);
 }
 
 // Removes the oldest of those rules that do not return.
-static void keep_few(struct hs_control *control)
+static void keep_few(struct in_band_own *all, uint32_t n_learned)
 {
-	struct own *own = TAILQ_FIRST(&control->owns);
+	struct own *own = TAILQ_FIRST(&all->list);
 
-	if (control->n_owns < control->n_learned + ABSENT_MOST)
+	if (all->n < n_learned + ABSENT_MOST)
 		return;
-	while (own && hs_flow_table_find(control->flows, own->rule.ns_id) != HS_FLOW_NONE)
+	while (own && hs_flow_table_find(all->base->flows, own->rule.ns_id) != HS_FLOW_NONE)
 		own = TAILQ_NEXT(own, order);
 	if (own)
-		forget(control, own);
+		forget(all, own);
 }
 
-static struct own *find_or_make(struct hs_control *control, uint32_t ns_id)
+static struct own *find_or_make(struct in_band_own *all, uint32_t n_learned, uint32_t ns_id)
 {
-	struct own *own = find(control, ns_id);
+	struct own *own = find(all, ns_id);
 
 	if (own)
 		return own;
-	keep_few(control);
+	keep_few(all, n_learned);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;
 	own->rule.ns_id = ns_id;
-	if (!tsearch(own, &control->owns_by_ns, by_ns)) {
+	if (!tsearch(own, &all->by_ns, by_ns)) {
 		free(own);
 		return NULL;
 	}
-	TAILQ_INSERT_TAIL(&control->owns, own, order);
-	control->n_owns++;
+	TAILQ_INSERT_TAIL(&all->list, own, order);
+	all->n++;
 	return own;
 }
 
@@ -74,9 +74,15 @@ static uint32_t whole(uint32_t rows)
 	return rows & mode ? rows | mode : rows;
 }
 
-void hs_control_own_apply(struct hs_control *control, struct hs_rule *rule)
+void hs_in_band_own_init(struct in_band_own *all, const struct in_band_base *base)
 {
-	const struct own *own = find(control, rule->ns_id);
+	*all = (struct in_band_own){.base = base};
+	TAILQ_INIT(&all->list);
+}
+
+void hs_in_band_own_apply(struct in_band_own *all, struct hs_rule *rule)
+{
+	const struct own *own = find(all, rule->ns_id);
 	struct hs_rule both = *rule;
 	struct hs_error err;
 
@@ -88,21 +94,21 @@ void hs_control_own_apply(struct hs_control *control, struct hs_rule *rule)
 }
 
 // `rule` is the rule after the update.
-static int change(
-		struct hs_control *control, const struct hs_rule *rule, uint32_t set, uint32_t back)
+static int change(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *rule,
+		uint32_t set, uint32_t back)
 {
-	struct own *own = set ? find_or_make(control, rule->ns_id) : find(control, rule->ns_id);
+	struct own *own = set ? find_or_make(all, n_learned, rule->ns_id) : find(all, rule->ns_id);
 
 	if (!own)
 		return set ? -ENOMEM : 0;
 	hs_rule_copy_rows(&own->rule, rule, set);
 	own->rows = (own->rows | set) & ~back;
 	if (!own->rows)
-		forget(control, own);
+		forget(all, own);
 	return 0;
 }
 
-int hs_control_own_update(struct hs_control *control, const struct learned *learned,
+int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *asked,
 		const struct hs_rule *rule, struct hs_rule_update *update)
 {
 	uint32_t back = whole(update->back);
@@ -112,15 +118,15 @@ int hs_control_own_update(struct hs_control *control, const struct learned *lear
 	int rc = hs_rule_apply(&changed, update, &err);
 
 	if (rc == 0)
-		rc = change(control, &changed, set, back & ~set);
+		rc = change(all, n_learned, &changed, set, back & ~set);
 	if (rc == 0)
-		hs_rule_update_take(update, &learned->asked, back & ~set);
+		hs_rule_update_take(update, asked, back & ~set);
 	return rc;
 }
 
-void hs_control_own_forget(struct hs_control *control, uint32_t ns_id)
+void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id)
 {
-	struct own *own = find(control, ns_id);
+	struct own *own = find(all, ns_id);
 	struct hs_error err;
 
 	if (!own)
@@ -130,40 +136,40 @@ void hs_control_own_forget(struct hs_control *control, uint32_t ns_id)
 		if (own->rows >> i & 1)
 			json_object_set_new(json_object_get(line, "int_update"),
 					hs_rule_fields[i].name, json_null());
-	if (line && control->backend.save)
-		control->backend.save(control->backend.context, line, &err);
+	if (line && all->base->save)
+		all->base->save(all->base->host.context, line, &err);
 	json_decref(line);
-	forget(control, own);
+	forget(all, own);
 }
 
-void hs_control_own_free(struct hs_control *control)
+void hs_in_band_own_fini(struct in_band_own *all)
 {
-	while (!TAILQ_EMPTY(&control->owns))
-		forget(control, TAILQ_FIRST(&control->owns));
+	while (!TAILQ_EMPTY(&all->list))
+		forget(all, TAILQ_FIRST(&all->list));
 }
 
-void hs_control_own_show(struct hs_control *control, const struct learned *learned, json_t *state)
+void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t *state)
 {
-	const struct own *own = find(control, learned->asked.ns_id);
+	const struct own *own = find(all, asked->ns_id);
 
 	if (!own)
 		return;
 	json_object_set_new(state, "own", hs_rule_rows_to_json(&own->rule, own->rows));
-	json_object_set_new(state, "in_band", hs_rule_rows_to_json(&learned->asked, own->rows));
+	json_object_set_new(state, "in_band", hs_rule_rows_to_json(asked, own->rows));
 }
 
 // ---- the state ----
 
-static bool is_of_absent(const struct hs_control *control, const json_t *change)
+static bool is_of_absent(const struct in_band_own *all, const json_t *change)
 {
 	const json_t *content = json_object_get(change, "int_update");
 	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
 
 	return content && ns_id > 0 && ns_id <= UINT32_MAX &&
-	       hs_flow_table_find(control->flows, (uint32_t)ns_id) == HS_FLOW_NONE;
+	       hs_flow_table_find(all->base->flows, (uint32_t)ns_id) == HS_FLOW_NONE;
 }
 
-static bool read_one(struct hs_control *control, const json_t *content)
+static bool read_one(struct in_band_own *all, uint32_t n_learned, const json_t *content)
 {
 	struct hs_rule rule = {0};
 	struct hs_rule_update update;
@@ -174,28 +180,28 @@ static bool read_one(struct hs_control *control, const json_t *content)
 	hs_rule_apply_unchecked(&rule, &update);
 	// Whether a setting fits its mode is checked when the rule comes.
 	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
-	return change(control, &rule, set, whole(update.back)) == 0;
+	return change(all, n_learned, &rule, set, whole(update.back)) == 0;
 }
 
-bool hs_control_own_replay(struct hs_control *control, json_t *line)
+bool hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line)
 {
 	size_t i;
 	json_t *one;
 
 	if (!json_is_array(line))
-		return is_of_absent(control, line) &&
-		       read_one(control, json_object_get(line, "int_update"));
+		return is_of_absent(all, line) &&
+		       read_one(all, n_learned, json_object_get(line, "int_update"));
 	json_array_foreach (line, i, one)
-		if (!is_of_absent(control, one))
+		if (!is_of_absent(all, one))
 			return false;
 	json_array_foreach (line, i, one)
-		read_one(control, json_object_get(one, "int_update"));
+		read_one(all, n_learned, json_object_get(one, "int_update"));
 	return json_array_size(line) > 0;
 }
 
-json_t *hs_control_own_line(const struct hs_control *control, uint32_t n)
+json_t *hs_in_band_own_line(const struct in_band_own *all, uint32_t n)
 {
-	const struct own *own = TAILQ_FIRST(&control->owns);
+	const struct own *own = TAILQ_FIRST(&all->list);
 
 	while (own && n-- > 0)
 		own = TAILQ_NEXT(own, order);

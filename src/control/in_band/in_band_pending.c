@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pending options of a slot: who may fill it, and when.
-#include "control_parts.h"
+// The pending options of a slot: who may fill them, and when.
+#include "in_band_pending.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum hs_flow_pending_state hs_control_pending_state(const struct hs_flow_pending *pending)
+enum hs_flow_pending_state hs_in_band_pending_state(const struct hs_flow_pending *pending)
 {
 	return atomic_load_explicit(&pending->state, memory_order_acquire);
 }
 
-bool hs_control_pending_withdraw(struct hs_flow_pending *pending)
+bool hs_in_band_pending_withdraw(struct hs_flow_pending *pending)
 {
 	uint32_t ready = HS_PENDING_READY;
 	bool done = atomic_compare_exchange_strong_explicit(&pending->state, &ready,
@@ -21,16 +20,16 @@ bool hs_control_pending_withdraw(struct hs_flow_pending *pending)
 	return done;
 }
 
-bool hs_control_pending_open(struct hs_flow_pending *pending, bool may_displace)
+bool hs_in_band_pending_open(struct hs_flow_pending *pending, bool may_displace)
 {
-	switch (hs_control_pending_state(pending)) {
+	switch (hs_in_band_pending_state(pending)) {
 	case HS_PENDING_EMPTY:
 		return true;
 	case HS_PENDING_READY:
-		// Pending options without an owner was left while a packet had it, and that packet
-		// had no room for it.
+		// Pending options without an owner were left while a packet had them, and that
+		// packet had no room for them.
 		return (may_displace || pending->ns_id == 0) &&
-		       hs_control_pending_withdraw(pending);
+		       hs_in_band_pending_withdraw(pending);
 	case HS_PENDING_SENT:
 		if (pending->ns_id != 0)
 			return false; // its owner has yet to count it
@@ -41,18 +40,18 @@ bool hs_control_pending_open(struct hs_flow_pending *pending, bool may_displace)
 	}
 }
 
-void hs_control_pending_leave(
-		struct hs_control *control, uint32_t slot, struct hs_flow_pending *pending)
+void hs_in_band_pending_leave(
+		struct hs_flow_table *flows, uint32_t slot, struct hs_flow_pending *pending)
 {
-	hs_control_pending_clear(control, slot, pending);
-	if (!hs_control_pending_withdraw(pending))
+	hs_in_band_pending_clear(flows, slot, pending);
+	if (!hs_in_band_pending_withdraw(pending))
 		pending->ns_id = 0;
 }
 
-void hs_control_pending_publish(struct hs_control *control, uint32_t slot,
+void hs_in_band_pending_publish(struct hs_flow_table *flows, uint32_t slot,
 		struct hs_flow_pending *pending, uint32_t ns_id, bool holds_telemetry)
 {
-	struct hs_flow_pending *first = hs_flow_table_pending(control->flows, slot);
+	struct hs_flow_pending *first = hs_flow_table_pending(flows, slot);
 
 	first->n_stand += !pending->stands;
 	pending->stands = true;
@@ -62,21 +61,21 @@ void hs_control_pending_publish(struct hs_control *control, uint32_t slot,
 	atomic_store_explicit(&pending->state, HS_PENDING_READY, memory_order_release);
 	if (pending->of)
 		atomic_fetch_add_explicit(&pending->of->n_ready, 1, memory_order_relaxed);
-	hs_flow_table_pending_set(control->flows, slot, true);
+	hs_flow_table_pending_set(flows, slot, true);
 }
 
-void hs_control_pending_clear(
-		struct hs_control *control, uint32_t slot, struct hs_flow_pending *pending)
+void hs_in_band_pending_clear(
+		struct hs_flow_table *flows, uint32_t slot, struct hs_flow_pending *pending)
 {
-	struct hs_flow_pending *first = hs_flow_table_pending(control->flows, slot);
+	struct hs_flow_pending *first = hs_flow_table_pending(flows, slot);
 
 	first->n_stand -= pending->stands;
 	pending->stands = false;
 	if (!first->n_stand)
-		hs_flow_table_pending_set(control->flows, slot, false);
+		hs_flow_table_pending_set(flows, slot, false);
 }
 
-uint16_t hs_control_pending_options(uint8_t *to, uint8_t type, const uint8_t *bytes, size_t len)
+uint16_t hs_in_band_pending_options(uint8_t *to, uint8_t type, const uint8_t *bytes, size_t len)
 {
 	uint8_t *at = to;
 

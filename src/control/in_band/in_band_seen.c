@@ -7,7 +7,9 @@
 // namespace is accepted. For a namespace that is not remembered, nothing that was signed before
 // this node started is accepted, because it may be a replay. A source signs each repeat anew, so
 // that this affects one repeat only.
-#include "control_parts.h"
+#include "in_band_seen.h"
+
+#include "clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@ struct seen_place {
 	uint64_t counter;
 };
 
-struct seen {
+struct in_band_seen {
+	const struct in_band_base *base;
 	uint64_t floor;
 	int64_t start_ns; // start of the node, or the time since its clock was set back
 	bool unsaved;
@@ -32,30 +35,34 @@ struct seen {
 	struct seen_place sets[SETS][WAYS];
 };
 
-int hs_control_seen_open(struct hs_control *control)
+int hs_in_band_seen_create(const struct in_band_base *base, struct in_band_seen **out)
 {
-	if (!control->in_band.has_key)
-		return 0;
-	control->seen = calloc(1, sizeof(*control->seen));
-	if (!control->seen)
-		return -ENOMEM;
-	control->seen->start_ns = control->now_ns;
+	*out = base->settings.has_key ? calloc(1, sizeof(**out)) : NULL;
+	if (!*out)
+		return base->settings.has_key ? -ENOMEM : 0;
+	(*out)->base = base;
+	(*out)->start_ns = hs_in_band_now(base);
 	return 0;
 }
 
-void hs_control_seen_shift(struct hs_control *control, int64_t by_ns)
+void hs_in_band_seen_destroy(struct in_band_seen *seen)
 {
-	if (control->seen && control->seen->save_ns)
-		control->seen->save_ns += by_ns;
+	free(seen);
 }
 
-static struct seen_place *set_of(struct seen *seen, uint32_t ns_id)
+void hs_in_band_seen_shift(struct in_band_seen *seen, int64_t by_ns)
+{
+	if (seen)
+		hs_clock_shift(&seen->save_ns, by_ns);
+}
+
+static struct seen_place *set_of(struct in_band_seen *seen, uint32_t ns_id)
 {
 	return seen->sets[(ns_id * UINT32_C(2654435761)) >> 22];
 }
 static_assert(SETS == 1u << (32 - 22), "as many bits of the hash");
 
-static struct seen_place *find(struct seen *seen, uint32_t ns_id)
+static struct seen_place *find(struct in_band_seen *seen, uint32_t ns_id)
 {
 	struct seen_place *set = set_of(seen, ns_id);
 
@@ -65,25 +72,24 @@ static struct seen_place *find(struct seen *seen, uint32_t ns_id)
 	return NULL;
 }
 
-const char *hs_control_seen_check(struct hs_control *control, uint32_t ns_id, uint64_t counter)
+const char *hs_in_band_seen_check(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter)
 {
-	struct seen *seen = control->seen;
 	const struct seen_place *place = find(seen, ns_id);
 
-	if (control->now_ns < seen->start_ns)
-		seen->start_ns = control->now_ns;
+	if (hs_in_band_now(seen->base) < seen->start_ns)
+		seen->start_ns = hs_in_band_now(seen->base);
 	if (place)
 		return counter <= place->counter ? "one that came before" : NULL;
 	if (counter <= seen->floor)
 		return "it is older than requests that this node does not remember";
 	// If times are not compared, a source's clock may have any value.
-	if (control->in_band.max_age_s && counter < (uint64_t)seen->start_ns)
+	if (seen->base->settings.max_age_s && counter < (uint64_t)seen->start_ns)
 		return "it was signed before this node started";
 	return NULL;
 }
 
 // The oldest place makes room. Its counter is below the floor from now on.
-static struct seen_place *make_place(struct seen *seen, uint32_t ns_id)
+static struct seen_place *make_place(struct in_band_seen *seen, uint32_t ns_id)
 {
 	struct seen_place *set = set_of(seen, ns_id), *oldest = set;
 
@@ -98,27 +104,26 @@ static struct seen_place *make_place(struct seen *seen, uint32_t ns_id)
 	return oldest;
 }
 
-void hs_control_seen_note(struct hs_control *control, uint32_t ns_id, uint64_t counter)
+void hs_in_band_seen_note(struct in_band_seen *seen, uint32_t ns_id, uint64_t counter)
 {
-	struct seen_place *place = find(control->seen, ns_id);
+	struct seen_place *place = find(seen, ns_id);
 
 	if (!place)
-		place = make_place(control->seen, ns_id);
+		place = make_place(seen, ns_id);
 	*place = (struct seen_place){.ns_id = ns_id, .unsaved = true, .counter = counter};
-	control->seen->unsaved = true;
+	seen->unsaved = true;
 }
 
 // ---- the state ----
 
-static json_t *line_of(const struct seen *seen, json_t *counters)
+static json_t *line_of(const struct in_band_seen *seen, json_t *counters)
 {
 	return json_pack("{s:{s:I, s:o}}", HS_SEEN_LINE, "floor", (json_int_t)seen->floor,
 			"counters", counters);
 }
 
-json_t *hs_control_seen_line(struct hs_control *control, unsigned *at, bool all)
+json_t *hs_in_band_seen_line(struct in_band_seen *seen, unsigned *at, bool all)
 {
-	struct seen *seen = control->seen;
 	json_t *counters;
 
 	if (!seen || *at >= SETS)
@@ -139,7 +144,7 @@ json_t *hs_control_seen_line(struct hs_control *control, unsigned *at, bool all)
 	return NULL;
 }
 
-static void forget_unsaved(struct seen *seen)
+static void forget_unsaved(struct in_band_seen *seen)
 {
 	for (unsigned set = 0; set < SETS; set++)
 		for (unsigned i = 0; i < WAYS; i++)
@@ -147,20 +152,19 @@ static void forget_unsaved(struct seen *seen)
 	seen->unsaved = false;
 }
 
-void hs_control_seen_save(struct hs_control *control, bool now)
+void hs_in_band_seen_save(struct in_band_seen *seen, bool now)
 {
-	struct seen *seen = control->seen;
 	struct hs_error err;
 	unsigned at = 0;
 	json_t *line;
 	int rc = 0;
 
-	if (!seen || !seen->unsaved || !control->backend.save ||
-			(!now && control->now_ns < seen->save_ns))
+	if (!seen || !seen->unsaved || !seen->base->save ||
+			(!now && hs_in_band_now(seen->base) < seen->save_ns))
 		return;
-	seen->save_ns = control->now_ns + SAVE_NS;
-	while (rc == 0 && (line = hs_control_seen_line(control, &at, false))) {
-		rc = control->backend.save(control->backend.context, line, &err);
+	seen->save_ns = hs_in_band_now(seen->base) + SAVE_NS;
+	while (rc == 0 && (line = hs_in_band_seen_line(seen, &at, false))) {
+		rc = seen->base->save(seen->base->host.context, line, &err);
 		json_decref(line);
 	}
 	// If this fails, the state has counted and reported it. The counters are saved again later.
@@ -168,35 +172,35 @@ void hs_control_seen_save(struct hs_control *control, bool now)
 		forget_unsaved(seen);
 }
 
-static bool read_pair(struct hs_control *control, json_t *pair)
+static bool read_pair(struct in_band_seen *seen, json_t *pair)
 {
 	json_int_t ns_id = json_integer_value(json_array_get(pair, 0));
 	uint64_t counter = (uint64_t)json_integer_value(json_array_get(pair, 1));
 
 	if (ns_id <= 0 || ns_id > UINT32_MAX || !json_is_integer(json_array_get(pair, 1)))
 		return false;
-	const struct seen_place *place = find(control->seen, (uint32_t)ns_id);
+	const struct seen_place *place = find(seen, (uint32_t)ns_id);
 	if (!place || place->counter < counter)
-		hs_control_seen_note(control, (uint32_t)ns_id, counter);
+		hs_in_band_seen_note(seen, (uint32_t)ns_id, counter);
 	return true;
 }
 
-int hs_control_seen_read(struct hs_control *control, json_t *line, struct hs_error *err)
+int hs_in_band_seen_read(struct in_band_seen *seen, json_t *line, struct hs_error *err)
 {
 	json_t *counters = json_object_get(line, "counters"), *pair;
 	uint64_t floor = (uint64_t)json_integer_value(json_object_get(line, "floor"));
 	size_t i;
 
-	if (!control->seen) // there is no longer a key: nothing is signed
+	if (!seen) // there is no longer a key: nothing is signed
 		return 0;
 	json_array_foreach (counters, i, pair) {
-		if (!read_pair(control, pair))
+		if (!read_pair(seen, pair))
 			return hs_error_set(err, "bad_value", HS_SEEN_LINE,
 					"pairs of namespace and counter",
 					"a counter of signatures cannot be read");
 	}
-	if (control->seen->floor < floor)
-		control->seen->floor = floor;
-	forget_unsaved(control->seen);
+	if (seen->floor < floor)
+		seen->floor = floor;
+	forget_unsaved(seen);
 	return 0;
 }
