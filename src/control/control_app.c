@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The metrics of one application: of those of its rules whose reports come to this node, either
 // because the node is their sink or because they are sent back to it.
+#include "control_app.h"
 #include "control_parts.h"
 
 #include "qos_app.h"

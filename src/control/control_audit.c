@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that every packet on every port and every report adds up.
+#include "control_audit.h"
 #include "control_parts.h"
+#include "control_report.h"
+#include "control_totals.h"
 #include "kernel_stats.h"
 
 // Reports move while they are counted. This is the number of attempts to find a moment without such

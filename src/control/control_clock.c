@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The node's clock as control sees it: its status and its steps. A step shifts all times at which
 // control must act, so that nothing is late or early because of it.
+#include "control_clock.h"
+#include "control_event.h"
 #include "control_parts.h"
+#include "control_report.h"
+#include "control_shadow.h"
 
 #include <inttypes.h>
-
-#define SECOND_NS INT64_C(1000000000)
-// Reports whose packets were received in the old time may come this long after the step.
-#define STRAGGLERS_NS SECOND_NS
 
 static void give_monitor(struct hs_control *control, const struct hs_clock_status *now)
 {
@@ -99,16 +99,6 @@ static void on_step(void *context, int64_t amount_ns)
 	control->step_amount_ns = amount_ns;
 	tell_step(control, &status, amount_ns);
 	hs_control_watch_clock(control);
-}
-
-// A burst that was under way at the step has stamps of the old time.
-bool hs_control_is_of_old_time(const struct hs_control *control, const struct hs_report *report)
-{
-	if (!control->step_amount_ns || control->now_ns - control->step_ns > STRAGGLERS_NS)
-		return false;
-	int64_t ahead_ns = report->sink_ts_ns - control->now_ns;
-	return control->step_amount_ns < 0 ? ahead_ns > -control->step_amount_ns / 2
-					   : ahead_ns < -control->step_amount_ns / 2;
 }
 
 void hs_control_open_clock(struct hs_control *control)

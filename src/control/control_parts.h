@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of struct hs_control that the files of src/control share. For them only.
+// The struct that the files of src/control share. For them only.
 #pragma once
 
-#include "control.h"
+#include "control_config.h"
 #include "in_band.h"
-#include "event_log.h"
 
 #include "api.h"
+#include "clock.h"
+#include "event_log.h"
+#include "node.h"
 #include "qos.h"
 #include "report_json.h"
-#include "route_text.h"
-#include "state.h"
 
 #include <sys/queue.h>
 
@@ -81,80 +81,3 @@ struct hs_control {
 
 	char text[HS_REPORT_TEXT_BYTES];
 };
-
-// control.c
-unsigned hs_control_drain(struct hs_control *control, unsigned at_most);
-void hs_control_monitor(struct hs_control *control, uint32_t slot, const struct hs_report *report,
-		uint16_t sink_node_id);
-// Returns 0, or a negative errno if the message was lost.
-int hs_control_publish_report(struct hs_control *control, const struct hs_report *report,
-		uint32_t app_id, uint16_t sink_node_id);
-// Returns the present number of reports in the workers' rings.
-unsigned hs_control_waiting(const struct hs_control *control);
-
-// control_watch.c: checks at intervals
-void hs_control_tick(struct hs_control *control);
-void hs_control_second(struct hs_control *control);
-
-// Starts another walk over the rules at this time, or as soon as there is something new to report.
-void hs_control_walk_again(struct hs_control *control, int64_t at_ns);
-
-// control_shadow.c: sums over all ports.
-uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_count event);
-// Reports telemetry of the rule in packets that another rule takes.
-void hs_control_shadow_watch(
-		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters);
-// Marks the windows of rules with such telemetry, before the windows close.
-void hs_control_shadow_mark(struct hs_control *control);
-
-// control_clock.c
-void hs_control_open_clock(struct hs_control *control);
-void hs_control_close_clock(struct hs_control *control);
-void hs_control_watch_clock(struct hs_control *control);
-// Returns whether the packet was received before the clock's last step and its report comes only
-// now.
-bool hs_control_is_of_old_time(const struct hs_control *control, const struct hs_report *report);
-
-// control_rule.c: notes about rules
-struct rule_note *hs_control_note(struct hs_control *control, uint32_t slot);
-void hs_control_note_monitored(struct hs_control *control, struct rule_note *note, bool monitored);
-void hs_control_forget(struct hs_control *control, uint32_t slot);
-// Installs a rule for whom it came from. *shadowed_by may be NULL.
-int hs_control_install_rule(struct hs_control *control, const struct hs_rule *rule,
-		enum hs_rule_origin origin, uint32_t *shadowed_by, struct hs_error *err);
-int hs_control_update_rule(struct hs_control *control, uint32_t ns_id,
-		const struct hs_rule_update *update, struct hs_error *err);
-// Removes an installed rule and everything that depends on it.
-int hs_control_remove_rule(struct hs_control *control, uint32_t ns_id, struct hs_error *err);
-
-// control_app.c: {"applications": [...]} of qos_get; NULL: memory is out
-json_t *hs_control_application(struct hs_control *control, const struct hs_api_args *args);
-
-// control_verbs.c
-int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err);
-
-// control_route.c
-int hs_control_open_routes(struct hs_control *control);
-int hs_control_change_routes(struct hs_control *control, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err);
-int hs_control_list_routes(struct hs_control *control, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err);
-// Returns the request that creates a route or neighbour again: a new reference.
-json_t *hs_control_route_change(
-		const struct hs_control *control, const struct hs_route_entry *entry);
-
-// control_state.c: what survives a restart
-void hs_control_close_state(struct hs_control *control);
-void hs_control_state_step(struct hs_control *control);
-bool hs_control_state_is_busy(const struct hs_control *control);
-void hs_control_state_totals(const struct hs_control *control, struct hs_node_totals *totals);
-
-// control_audit.c: returns a new reference, or NULL if memory is out.
-json_t *hs_control_audit(struct hs_control *control);
-
-// control_ports.c: return new references.
-json_t *hs_control_ports(struct hs_control *control);
-json_t *hs_control_drops(struct hs_control *control);
-json_t *hs_control_stats(struct hs_control *control);
-json_t *hs_control_scope(enum hs_metric_scope scope, const struct hs_metric_view *view);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of counters as replies.
+#include "control_ports.h"
 #include "control_parts.h"
+#include "control_totals.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Routes and neighbours. Requests change the book. The changes that follow from a whole list of
 // requests reach the forwarding table as one change.
+#include "control_route.h"
 #include "control_parts.h"
 
 #include "route_text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Notes about rules, created when there is something to note.
+#include "control_rule.h"
 #include "control_parts.h"
 #include "telemetry.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rules whose packets another rule takes while their telemetry arrives (docs/decisions/0003).
+#include "control_shadow.h"
+#include "control_event.h"
 #include "control_parts.h"
+#include "control_rule.h"
 
 #include <inttypes.h>
 
@@ -15,7 +18,7 @@ uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_
 	return sum;
 }
 
-void hs_control_shadow_watch(
+int64_t hs_control_shadow_watch(
 		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters)
 {
 	uint32_t ns_id = hs_flow_table_rule(control->flows, slot)->ns_id;
@@ -23,14 +26,11 @@ void hs_control_shadow_watch(
 	uint64_t grown;
 
 	if (!note)
-		return;
+		return INT64_MAX;
 	uint64_t said = note->shadow_limit.said;
 	if (!hs_event_limit(&note->shadow_limit, control->now_ns, counters->shadowed_packets,
-			    &grown)) {
-		if (said != counters->shadowed_packets)
-			hs_control_walk_again(control, note->shadow_limit.next_ns);
-		return;
-	}
+			    &grown))
+		return said == counters->shadowed_packets ? INT64_MAX : note->shadow_limit.next_ns;
 	hs_control_event(control, "rule_shadowed",
 			json_pack("{s:I, s:I, s:I}", "ns_id", (json_int_t)ns_id, "shadowed_by",
 					(json_int_t)counters->shadowed_by, "packets",
@@ -38,6 +38,7 @@ void hs_control_shadow_watch(
 			"rule %" PRIu32 ": telemetry came in %" PRIu64 " packets that rule %" PRIu32
 			" takes here: they are missing in the counts of rule %" PRIu32,
 			ns_id, grown, counters->shadowed_by, ns_id);
+	return INT64_MAX;
 }
 
 // A window must be marked before it closes.

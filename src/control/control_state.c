@@ -2,9 +2,13 @@
 // State that survives the node. Changes of the API are written to a file before they are made, and
 // repeated through the same validator when the node starts. What the configuration asks for is not
 // kept and has priority. What came in band comes again.
+#include "control_state.h"
+#include "control_event.h"
 #include "control_parts.h"
+#include "control_route.h"
 
 #include "log.h"
+#include "route_text.h"
 #include "rule_json.h"
 
 #include <errno.h>

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The implementation of each request.
+#include "control_verbs.h"
+#include "control_app.h"
+#include "control_audit.h"
 #include "control_parts.h"
+#include "control_ports.h"
+#include "control_report.h"
+#include "control_route.h"
+#include "control_rule.h"
+#include "control_totals.h"
 
 #include "qos_untold.h"
 #include "rule_json.h"

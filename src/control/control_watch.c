@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What control checks at intervals and reports as events. The cost does not grow with the number of
 // installed rules, unless their telemetry does not fit.
+#include "control_watch.h"
+#include "control_clock.h"
+#include "control_event.h"
 #include "control_parts.h"
+#include "control_rule.h"
+#include "control_shadow.h"
+#include "control_totals.h"
 #include "telemetry.h"
 
 #include "log.h"
@@ -12,7 +18,8 @@
 // Rules that one tick checks during a walk, which takes well under a millisecond.
 #define WALK_RULES 5000
 
-void hs_control_walk_again(struct hs_control *control, int64_t at_ns)
+// Starts another walk over the rules at this time, or as soon as there is something new to report.
+static void walk_again(struct hs_control *control, int64_t at_ns)
 {
 	if (at_ns < control->untold_ns)
 		control->untold_ns = at_ns;
@@ -27,7 +34,7 @@ static void watch_room(
 	if (!note || counters->no_room_mtu == note->no_room_said)
 		return;
 	if (control->now_ns < note->no_room_next_ns) {
-		hs_control_walk_again(control, note->no_room_next_ns);
+		walk_again(control, note->no_room_next_ns);
 		return;
 	}
 
@@ -50,7 +57,7 @@ static void watch_rule(struct hs_control *control, uint32_t slot)
 
 	hs_flow_table_counters(control->flows, slot, &counters);
 	watch_room(control, slot, &counters);
-	hs_control_shadow_watch(control, slot, &counters);
+	walk_again(control, hs_control_shadow_watch(control, slot, &counters));
 }
 
 static void walk_rules(struct hs_control *control)

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The metrics of one application.
+//
+// Thread rule: owner (the control thread).
+#pragma once
+
+#include "api.h"
+
+struct hs_control;
+
+// Returns {"applications": [...]} of qos_get; NULL: memory is out.
+json_t *hs_control_application(struct hs_control *control, const struct hs_api_args *args);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The configuration of control: what a daemon, a lab or a test gives it.
+//
+// Thread rule: values.
+#pragma once
+
+#include "in_band_settings.h"
+#include "metric.h"
+#include "qos.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct hs_telemetry;
+
+// The destinations of messages. Both may be NULL.
+struct hs_control_output {
+	void *context;
+	// Publishes a topic and a JSON text, which are valid during the call. Returns 0, or -EAGAIN
+	// if a subscriber missed the message.
+	int (*publish)(void *context, const char *topic, const char *json);
+	// Adds the transport's counts: requests, replies, connections.
+	void (*totals)(void *context, struct hs_node_totals *totals);
+};
+
+// Who asked for a rule.
+enum hs_rule_origin {
+	HS_ORIGIN_API,
+	HS_ORIGIN_CONFIG,
+	HS_ORIGIN_IN_BAND,
+	HS_ORIGIN_STATE,
+};
+
+struct hs_control_config {
+	char boot_id[24];		   // hexadecimal digits that change with every start
+	uint32_t monitored_rules;	   // number of rules that can have a monitor at once
+	uint64_t monitor_bytes;		   // memory of all monitors; 0: no limit
+	int64_t window_ns[HS_QOS_WINDOWS]; // 0 ends them; without any: 1, 10 and 60 s
+	// Members that node_get repeats, among them "polling" and the endpoints. May be NULL;
+	// borrowed for the life of the control.
+	json_t *settings;
+	struct hs_telemetry *telemetry;		   // may be NULL; borrowed
+	const struct hs_in_band_settings *in_band; // NULL: the defaults; copied
+	// A step takes well under a millisecond, however many reports wait, because requests wait
+	// for it.
+	bool brief_steps;
+	// Returns the owner's processor time so far, which limits what a list of requests may ask
+	// for. May be NULL.
+	int64_t (*spent_ns)(void);
+};

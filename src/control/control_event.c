@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control_event.h"
+#include "control_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct hs_report_origin origin_of(struct hs_control *control)
+{
+	return (struct hs_report_origin){
+			.seq = ++control->seq,
+			.node_id = hs_node_config(control->node)->id,
+			.boot_id = control->config.boot_id,
+	};
+}
+
+static int publish(struct hs_control *control, const char *topic, const char *json)
+{
+	if (!control->output.publish)
+		return 0;
+	return control->output.publish(control->output.context, topic, json);
+}
+
+// 0 or -EAGAIN; releases the message.
+static int publish_json(struct hs_control *control, const char *topic, json_t *message)
+{
+	char *text = message ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	json_decref(message);
+	if (!text)
+		return -EAGAIN;
+	int rc = publish(control, topic, text);
+	free(text);
+	return rc;
+}
+
+static void publish_event(
+		struct hs_control *control, const char *kind, json_t *event, uint64_t number)
+{
+	struct hs_report_origin origin = origin_of(control);
+	char topic[64];
+
+	snprintf(topic, sizeof(topic), "event.%s", kind);
+	json_t *message = json_copy(event);
+	json_object_set_new(message, "event_seq", json_integer((json_int_t)number));
+	json_object_set_new(message, "seq", json_integer((json_int_t)origin.seq));
+	json_object_set_new(message, "node_id", json_integer(origin.node_id));
+	json_object_set_new(message, "boot_id", json_string(origin.boot_id));
+	if (publish_json(control, topic, json_pack("{s:o}", "event", message)) < 0)
+		control->counts.events_publish_lost++;
+}
+
+void hs_control_event(struct hs_control *control, const char *kind, json_t *details,
+		const char *format, ...)
+{
+	char text[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)control->now_ns, "kind",
+			kind, "message", text);
+	if (event && details)
+		json_object_update_new(event, details);
+	else
+		json_decref(details);
+	uint64_t number = event ? hs_event_log_add(&control->events, event) : 0;
+	if (number == 0)
+		return;
+	control->counts.events++;
+	publish_event(control, kind, event, number);
+}
+
+void hs_control_publish_window(struct hs_control *control, const struct hs_qos_window *window)
+{
+	struct hs_report_origin origin = origin_of(control);
+	char topic[32];
+
+	control->counts.windows_published++;
+	if (!control->output.publish)
+		return;
+	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
+	if (publish_json(control, topic, hs_qos_window_json(window, &origin)) < 0) {
+		control->counts.windows_published--;
+		control->counts.windows_publish_lost++;
+	}
+}
+
+int hs_control_publish_report(struct hs_control *control, const struct hs_report *report,
+		uint32_t app_id, uint16_t sink_node_id)
+{
+	struct hs_report_origin origin = origin_of(control);
+	char topic[32];
+
+	snprintf(topic, sizeof(topic), "report.%" PRIu32, report->telemetry.ns_id);
+	int len = hs_report_text(report, app_id, sink_node_id, &origin, control->text,
+			sizeof(control->text));
+	return len < 0 ? len : publish(control, topic, control->text);
+}

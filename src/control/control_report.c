@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control_report.h"
+#include "control_event.h"
+#include "control_parts.h"
+#include "control_rule.h"
+
+#define REPORTS	  32		       // in a batch
+#define AHEAD	  4		       // number of reports ahead for which memory is prefetched
+#define FUTURE_NS INT64_C(10000000000) // that a report from elsewhere may be ahead
+// Reports whose packets were received in the old time may come this long after the step.
+#define STRAGGLERS_NS INT64_C(1000000000)
+
+static void monitor(struct hs_control *control, uint32_t slot, const struct hs_report *report,
+		uint16_t sink_node_id)
+{
+	const struct hs_rule *rule = hs_flow_table_rule(control->flows, slot);
+	struct hs_qos_key key = {
+			.ns_id = rule->ns_id,
+			.app_id = rule->app_id,
+			.generation = hs_flow_table_generation(control->flows, slot),
+			.sink_node_id = sink_node_id,
+	};
+	struct rule_note *note = hs_control_note(control, slot);
+	int rc = hs_qos_report(control->qos, &key, report);
+	if (rc < 0)
+		control->cap_refused++;
+	if (note)
+		hs_control_note_monitored(control, note, rc == 0);
+}
+
+// Returns the rule of a record, or NULL if it was replaced or removed since.
+static const struct hs_rule *rule_of_record(
+		const struct hs_control *control, const struct hs_report_record *record)
+{
+	const struct hs_rule *rule = hs_flow_table_rule(control->flows, record->rule_slot);
+	uint32_t generation =
+			rule ? hs_flow_table_generation(control->flows, record->rule_slot) : 0;
+
+	return rule && generation == record->rule_generation ? rule : NULL;
+}
+
+// A burst that was under way at the step has stamps of the old time.
+static bool is_of_old_time(const struct hs_control *control, const struct hs_report *report)
+{
+	if (!control->step_amount_ns || control->now_ns - control->step_ns > STRAGGLERS_NS)
+		return false;
+	int64_t ahead_ns = report->sink_ts_ns - control->now_ns;
+	return control->step_amount_ns < 0 ? ahead_ns > -control->step_amount_ns / 2
+					   : ahead_ns < -control->step_amount_ns / 2;
+}
+
+static void take_report(struct hs_control *control, const struct hs_report_record *record)
+{
+	const struct hs_rule *rule = rule_of_record(control, record);
+	struct hs_report report;
+
+	if (!rule) {
+		control->counts.reports_stale++;
+		return;
+	}
+	if (hs_report_decode(record, hs_node_format(control->node), &report) < 0) {
+		control->counts.reports_bad++;
+		return;
+	}
+	uint16_t node_id = hs_node_config(control->node)->id;
+	if (is_of_old_time(control, &report))
+		control->counts.reports_old_time++;
+	else
+		monitor(control, record->rule_slot, &report, node_id);
+	struct rule_note *note = hs_control_note(control, record->rule_slot);
+	if (note)
+		note->ends_here = true;
+	if (rule->piggyback_report)
+		hs_in_band_report(control->in_band, record->rule_slot, &report);
+	if (!rule->transmit_report)
+		control->counts.reports_suppressed++;
+	else if (hs_control_publish_report(control, &report, rule->app_id, node_id) < 0)
+		control->counts.reports_publish_lost++;
+	else
+		control->counts.reports_published++;
+}
+
+// With thousands of flows in turn, no report finds its flow in the cache. The memory of the first
+// access is prefetched while earlier reports are processed.
+static void take_batch(void *context, const struct hs_report_record *records, unsigned n)
+{
+	struct hs_control *control = context;
+	uint32_t ns_ids[REPORTS];
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_rule *rule = rule_of_record(control, &records[i]);
+		ns_ids[i] = rule ? rule->ns_id : 0;
+		hs_qos_expect(control->qos, ns_ids[i]);
+		// A record of two to four hops has these lines. The record is in another core's
+		// cache.
+		for (unsigned at = 64; at < 192; at += 64)
+			__builtin_prefetch((const char *)&records[i] + at);
+		if (rule)
+			__builtin_prefetch(control->notes[records[i].rule_slot]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			hs_qos_expect_next(control->qos, ns_ids[i + AHEAD]);
+		take_report(control, &records[i]);
+	}
+}
+
+unsigned hs_control_drain(struct hs_control *control, unsigned at_most)
+{
+	unsigned taken = 0, n;
+
+	do {
+		unsigned want = at_most - taken < REPORTS ? at_most - taken : REPORTS;
+		n = want ? hs_node_visit_reports(control->node, want, take_batch, control) : 0;
+		taken += n;
+	} while (n > 0);
+	control->counts.reports_taken += taken;
+	return taken;
+}
+
+unsigned hs_control_waiting(const struct hs_control *control)
+{
+	struct hs_worker_counters worker;
+	uint64_t handed_over = 0;
+
+	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
+		hs_node_worker_counters(control->node, i, &worker);
+		handed_over += worker.reports_made - worker.reports_lost;
+	}
+	return (unsigned)(handed_over - control->counts.reports_taken);
+}
+
+// A flow's own sink needs no measurements from elsewhere. And a report with a future time would
+// close all windows up to that time, so that later reports would come too late.
+static bool is_measured(
+		const struct hs_control *control, uint32_t slot, const struct hs_report *report)
+{
+	const struct rule_note *note = slot == HS_FLOW_NONE ? NULL : control->notes[slot];
+
+	return slot != HS_FLOW_NONE && !(note && note->ends_here) &&
+	       report->sink_ts_ns <= control->now_ns + FUTURE_NS;
+}
+
+void hs_control_take_returned(struct hs_control *control, const struct hs_report *report,
+		const struct hs_report_sender *sender)
+{
+	uint32_t slot = hs_flow_table_find(control->flows, report->telemetry.ns_id);
+
+	if (hs_control_publish_report(control, report, sender->app_id, sender->sink_node_id) < 0)
+		control->counts.reports_piggyback_publish_lost++;
+	if (!is_measured(control, slot, report))
+		control->counts.reports_piggyback_unmonitored++;
+	else
+		monitor(control, slot, report, sender->sink_node_id);
+}

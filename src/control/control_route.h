@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Routes and neighbours.
+//
+// Thread rule: owner (the control thread).
+#pragma once
+
+#include "api.h"
+
+struct hs_control;
+
+int hs_control_open_routes(struct hs_control *control);
+int hs_control_change_routes(struct hs_control *control, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+int hs_control_list_routes(struct hs_control *control, const struct hs_api_args *args,
+		json_t **result, struct hs_error *err);
+// Returns the request that creates a route or neighbour again: a new reference.
+json_t *hs_control_route_change(
+		const struct hs_control *control, const struct hs_route_entry *entry);

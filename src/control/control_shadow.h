@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules whose packets another rule takes while their telemetry arrives (docs/decisions/0003).
+//
+// Thread rule: owner (the control thread).
+#pragma once
+
+#include "drop.h"
+#include "flow_table.h"
+
+#include <stdint.h>
+
+struct hs_control;
+
+// Returns the sum over all ports.
+uint64_t hs_control_port_events(const struct hs_control *control, enum hs_event_count event);
+// Reports telemetry of the rule in packets that another rule takes. Returns when to look again;
+// INT64_MAX: when there is something new.
+int64_t hs_control_shadow_watch(
+		struct hs_control *control, uint32_t slot, const struct hs_flow_counters *counters);
+// Marks the windows of rules with such telemetry, before the windows close.
+void hs_control_shadow_mark(struct hs_control *control);

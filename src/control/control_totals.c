@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control_totals.h"
+#include "control_parts.h"
+#include "control_state.h"
+
+void hs_control_totals(const struct hs_control *control, struct hs_node_totals *totals)
+{
+	const struct hs_clock_status *clock = &control->clock_status;
+
+	*totals = control->counts;
+	totals->uptime_ns = (uint64_t)(control->now_ns - control->start_ns);
+	totals->generation = control->generation;
+	totals->rules = hs_flow_table_count(control->flows);
+	totals->rules_capacity = hs_flow_table_capacity(control->flows);
+	if (control->routes) {
+		totals->routes = hs_route_book_count(control->routes);
+		totals->routes_capacity = hs_fib_capacity(hs_node_fib(control->node));
+		totals->neighbours = hs_route_book_neighbours(control->routes);
+	}
+	totals->rules_in_band = hs_in_band_rules(control->in_band);
+	totals->reports_piggyback_waiting = hs_in_band_reports_waiting(control->in_band);
+	totals->rules_monitored = control->n_monitored;
+	totals->rules_unmonitored = control->n_unmonitored;
+	struct hs_qos_memory memory;
+	hs_qos_memory(control->qos, &memory);
+	totals->monitor_bytes = memory.bytes;
+	totals->monitors_evicted = memory.evicted;
+	totals->monitor_reports_refused = memory.refused;
+	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
+		struct hs_worker_counters worker;
+		hs_node_worker_counters(control->node, i, &worker);
+		totals->reports_made += worker.reports_made;
+		totals->reports_lost += worker.reports_lost;
+		totals->signals_lost += worker.signals_lost;
+	}
+	hs_control_state_totals(control, totals);
+	totals->clock_synchronised = clock->known && clock->synchronised;
+	totals->clock_error_ns = (uint64_t)clock->error_ns;
+	totals->clock_offset_ns = clock->offset_ns;
+	totals->clock_steps = clock->steps;
+	totals->clock_kernel_offset_ns = clock->kernel.offset_ns;
+	totals->clock_esterror_ns = (uint64_t)clock->kernel.esterror_ns;
+	totals->clock_maxerror_ns = (uint64_t)clock->kernel.maxerror_ns;
+	totals->clock_status = (uint64_t)clock->kernel.status;
+	if (control->output.totals)
+		control->output.totals(control->output.context, totals);
+}
