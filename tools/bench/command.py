@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line of hopsight-bench, and what it writes."""
 
+import contextlib
 import fnmatch
 import getopt
 import json
@@ -155,9 +156,8 @@ def run_rounds(bench, rows, rounds, baseline):
 
 def write_card(path, machine, rows):
     document = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            document = f.read()
+    with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="surrogateescape", newline="") as f:
+        document = f.read()
     return write(path, show.place_card(document, show.card(machine, rows)))
 
 
