@@ -113,11 +113,11 @@ part_fuzz() {
 	counted "$PYTHON" tests/fuzz/run.py build-asan/tests/fuzz "$FUZZ_SECONDS"
 }
 
-# Tests about packets run again with nodes that leave out the special code for usual packets.
+# Tests about packets run again with nodes that have no fast path.
 part_integration() {
 	build build
 	counted "$PYTHON" tests/integration/run.py
-	counted "$PYTHON" tests/integration/run.py --plain
+	counted "$PYTHON" tests/integration/run.py --general
 }
 
 # Hostile clients and hosts, killed peers, resources used up: nodes and controllers stay up.
@@ -126,12 +126,12 @@ part_chaos() {
 	counted "$PYTHON" tests/chaos/run.py
 }
 
-# Every scenario meets its expectations. Then a few seconds of each run in plain code, and of some in
-# the other compiler's build with sanitizers: these must report nothing and give the same bytes.
+# Every scenario meets its expectations. Then a few seconds of each run on the general path, and of
+# some in the other compiler's build with sanitizers: these must report nothing and give the same bytes.
 part_lab() {
 	build build
 	counted "$PYTHON" tests/lab/run.py
-	counted "$PYTHON" tests/lab/run.py --plain
+	counted "$PYTHON" tests/lab/run.py --general
 	counted "$PYTHON" tools/reproduce/run.py 000 --check
 	CC=clang build build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true \
 		--buildtype=debugoptimized

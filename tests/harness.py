@@ -9,8 +9,8 @@ worse and never better, so one look within the bound shows that the program keep
 line says how many looks there were, and what the first ones measured. It runs alone, as do the
 tests about packets and those that need names for themselves; the others run two at a time.
 
---plain runs the tests about packets, with nodes that use the general code for every
-packet (docs/benchmark-method.md, "Special and plain code").
+--general runs the tests about packets, with nodes that use the general path for every
+packet (docs/benchmark-method.md, "Fast and general path").
 """
 
 import multiprocessing
@@ -28,7 +28,7 @@ from workspace import Workspace  # noqa: E402
 
 _TESTS = []
 _AT_ONCE = 2
-_PLAIN = "HS_PLAIN_STAGES"  # hopsightd's; it says so in its log
+_GENERAL = "HS_GENERAL_PATH"  # hopsightd's; it says so in its log
 # A system call that the sandbox does not allow ends the program: no test passes by a refusal unseen.
 os.environ.setdefault("HS_SANDBOX_KILL", "1")
 
@@ -38,7 +38,7 @@ class Skip(Exception):
 
 
 def test(limit_s=60, path=False, looks=1, alone=False):
-    """path: about what nodes do to packets, so that --plain runs it, too. looks: of a test of speed.
+    """path: about what nodes do to packets, so that --general runs it, too. looks: of a test of speed.
     alone: no other test may run beside it."""
     def register(function):
         _TESTS.append((function.__name__.replace("_", " "), function, limit_s, path, looks,
@@ -128,8 +128,8 @@ def _run(function, limit_s):
             outcome = ["FAIL", f"not done within {limit_s} s"]
         elif len(outcome) != 2:
             outcome = ["FAIL", "the test's process died"]
-        elif outcome[0] == "PASS" and _PLAIN in os.environ and not _said_plain(folder):
-            outcome = ["FAIL", "no node says that it runs plain code"]
+        elif outcome[0] == "PASS" and _GENERAL in os.environ and not _said_general(folder):
+            outcome = ["FAIL", "no node says that it takes the general path"]
         return (*outcome, _tails(folder) if outcome[0] == "FAIL" else [])
 
 
@@ -138,10 +138,10 @@ def _logs(folder):
             if name == "log" or name.endswith(".log")]
 
 
-def _said_plain(folder):
+def _said_general(folder):
     for path in _logs(folder):
         with open(path, encoding="utf-8", errors="replace") as f:
-            if any(_PLAIN in line for line in f):
+            if any(_GENERAL in line for line in f):
                 return True
     return False
 
@@ -170,7 +170,7 @@ def _look(function, limit_s, looks):
     return outcome, said, shown
 
 
-def _take_turns(tests, taken, failed, printing, plain):
+def _take_turns(tests, taken, failed, printing, general):
     """Runs one test after the other, of those that nobody has taken yet."""
     while True:
         with taken.get_lock():
@@ -182,7 +182,7 @@ def _take_turns(tests, taken, failed, printing, plain):
         outcome, said, lines = _look(function, limit_s, looks)
         seconds = time.monotonic() - begin
         note = f" ({said.splitlines()[0]})" if said else ""
-        lines.append(f"{outcome} {name}{', in plain code' if plain else ''}{note} {seconds:.1f} s")
+        lines.append(f"{outcome} {name}{', on the general path' if general else ''}{note} {seconds:.1f} s")
         with printing:
             print(*lines, sep="\n", flush=True)
         if outcome == "FAIL":
@@ -190,10 +190,10 @@ def _take_turns(tests, taken, failed, printing, plain):
                 failed.value += 1
 
 
-def _run_all(tests, at_once, plain):
+def _run_all(tests, at_once, general):
     """Returns how many failed."""
     taken, failed = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
-    turns = (tests, taken, failed, multiprocessing.Lock(), plain)
+    turns = (tests, taken, failed, multiprocessing.Lock(), general)
     if at_once == 1 or len(tests) < 2:
         _take_turns(*turns)
         return failed.value
@@ -214,17 +214,17 @@ def _run_all(tests, at_once, plain):
 def main(argv=None, at_once=_AT_ONCE):
     """Runs all registered tests, or those whose names contain one of the given words."""
     arguments = (argv or sys.argv)[1:]
-    plain = "--plain" in arguments
-    words = [word.replace("_", " ") for word in arguments if word != "--plain"]
-    if plain:
-        os.environ[_PLAIN] = "1"
+    general = "--general" in arguments
+    words = [word.replace("_", " ") for word in arguments if word != "--general"]
+    if general:
+        os.environ[_GENERAL] = "1"
     else:
-        os.environ.pop(_PLAIN, None)
+        os.environ.pop(_GENERAL, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = [entry for entry in _TESTS
-              if (entry[3] or not plain) and (not words or any(word in entry[0] for word in words))]
+              if (entry[3] or not general) and (not words or any(word in entry[0] for word in words))]
     failed = 0
     for alone in (False, True):
         failed += _run_all([entry for entry in chosen if entry[5] == alone],
-                           1 if alone else at_once, plain)
+                           1 if alone else at_once, general)
     return 1 if failed else 0

@@ -461,10 +461,10 @@ static void say_ready(const struct hs_daemon *d)
 					"wait",
 					i, c->control_core);
 	}
-	if (getenv("HS_PLAIN_STAGES"))
+	if (getenv("HS_GENERAL_PATH"))
 		hs_log(HS_LOG_WARNING, "daemon",
-				"HS_PLAIN_STAGES is set: every packet takes the general, slower "
-				"code");
+				"HS_GENERAL_PATH is set: every packet takes the slower, "
+				"general path");
 	hs_log(HS_LOG_NOTICE, "daemon",
 			"monitors take up to %u MiB: %u rules, up to %" PRIu64 " MiB each",
 			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);

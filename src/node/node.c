@@ -110,7 +110,7 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 	}
 	hs_rng_init(&worker->rng, config->seed + index);
 	hs_flow_table_view(node->flows, index, &worker->flows);
-	worker->general = getenv("HS_PLAIN_STAGES") != NULL;
+	worker->general = getenv("HS_GENERAL_PATH") != NULL;
 	if (worker->general)
 		worker->flows.index.buckets = NULL;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs all integration tests, or those whose names contain one of the given words. --plain runs
-those about packets with nodes in plain code."""
+"""Runs all integration tests, or those whose names contain one of the given words. --general runs
+those about packets with nodes on the general path."""
 
 import importlib
 import os

@@ -4,7 +4,7 @@ given. Prints one PASS or FAIL line for each. check_packets.py computes the numb
 again from their packets.
 
 --sanitized BUILD runs a few seconds of some scenarios with another build, whose sanitizers must report
-nothing and which must give the same bytes. --plain runs a few seconds of each scenario but the largest
+nothing and which must give the same bytes. --general runs a few seconds of each scenario but the largest
 with nodes that take the general code for every packet, which must also give the same bytes.
 """
 
@@ -41,7 +41,7 @@ TWICE = "paper-jitter-bursty-count10"
 SHORT = ["fat-tree-4", "path-change", "paper-clock-5s", "paper-jitter-bursty-count10",
          "telemetry-loss", "transit-restart", "window-queue"]
 SHORT_S = "2"
-PLAIN = {"HS_PLAIN_STAGES": "1"}
+GENERAL = {"HS_GENERAL_PATH": "1"}
 SANITIZER_EXIT = 99
 # Seconds of the scenarios that are computed again: jitter and losses, queues, copies.
 AGAIN = {"duplicates": 3, "paper-jitter-constant-count10": 3, "paper-throughput-count": 4,
@@ -225,7 +225,7 @@ def compute_again(name, report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sanitized", metavar="BUILD")
-    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--general", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     names = [os.path.basename(path)[:-5]
@@ -233,7 +233,7 @@ def main():
     wanted = [name for name in names
               if not options.words or any(word in name for word in options.words)]
     report = Report()
-    os.environ.pop(*PLAIN, None)
+    os.environ.pop(*GENERAL, None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if options.sanitized:
@@ -242,10 +242,10 @@ def main():
                            {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")
                             + f":exitcode={SANITIZER_EXIT}",
                             "UBSAN_OPTIONS": f"halt_on_error=1:exitcode={SANITIZER_EXIT}"})
-        elif options.plain:
+        elif options.general:
             for name in wanted:
                 if name != LARGE:
-                    same_bytes(name, report, "in plain code", env=PLAIN)
+                    same_bytes(name, report, "on the general path", env=GENERAL)
         else:
             if not wanted and options.words != ["scale"]:
                 report.line("scenarios", "there are none", "")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The specialised stages beside the plain ones: two nodes that differ in nothing else get the same
-// packets, usual and unusual, and must give the same bytes, counters, reports and signals.
+// The fast path beside the general path: two nodes that differ in nothing else get the same
+// packets, of every kind, and must give the same bytes, counters, reports and signals.
 #include "bytes.h"
 #include "fixture.h"
 #include "flow_pending.h"
@@ -16,7 +16,7 @@ struct twins {
 	struct hs_rng rng;
 	struct rte_mempool *pool;
 	struct hs_clock *clock;
-	struct test_node nodes[2]; // plain, specialised
+	struct test_node nodes[2]; // general path, fast path
 	bool routed;
 	uint64_t n_carried, n_taken;	    // that there was something to compare
 	uint32_t pending[FLOWS + CARRIERS]; // slots that may have one, the same in both
@@ -100,7 +100,7 @@ static void twins_open(struct twins *t, const enum hs_port_side *sides,
 	config.n_pairs = 1;
 	config.pairs[0][1] = 1;
 	for (int i = 0; i < 2; i++) {
-		i ? unsetenv("HS_PLAIN_STAGES") : setenv("HS_PLAIN_STAGES", "1", 1);
+		i ? unsetenv("HS_GENERAL_PATH") : setenv("HS_GENERAL_PATH", "1", 1);
 		test_node_open(&t->nodes[i], &config, sides, 2, 600, t->pool, t->clock);
 		t->nodes[i].ports[1].port.tx_multi_seg = config.layout == HS_LAYOUT_PAPER;
 		if (config.forwarding == HS_FORWARD_ROUTE)
@@ -482,7 +482,7 @@ static void twins_agree(const enum hs_port_side *sides, struct hs_node_config co
 	twins_close(&t);
 }
 
-static void a_source_gives_the_same_with_special_code_and_without(void **state)
+static void a_source_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
 	twins_agree(SOURCE_SIDES, (struct hs_node_config){.layout = HS_LAYOUT_ALIGNED});
@@ -490,7 +490,7 @@ static void a_source_gives_the_same_with_special_code_and_without(void **state)
 						  .host_side_policy = HS_HOST_DROP});
 }
 
-static void a_transit_node_gives_the_same_with_special_code_and_without(void **state)
+static void a_transit_node_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	const struct hs_partial partial = {
 			.packets = {.policy = HS_PARTIAL_PROBABILITY, .probability_percent = 40},
@@ -504,13 +504,13 @@ static void a_transit_node_gives_the_same_with_special_code_and_without(void **s
 	twins_agree(TRANSIT_SIDES, (struct hs_node_config){.id = 7, .partial = partial});
 }
 
-static void a_sink_gives_the_same_with_special_code_and_without(void **state)
+static void a_sink_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
 	twins_agree(SINK_SIDES, (struct hs_node_config){.id = 7});
 }
 
-static void hosts_get_the_same_from_hosts_with_special_code_and_without(void **state)
+static void hosts_get_the_same_from_hosts_with_the_fast_path_and_without(void **state)
 {
 	static const enum hs_port_side sides[] = {HS_SIDE_HOST, HS_SIDE_HOST};
 
@@ -518,14 +518,14 @@ static void hosts_get_the_same_from_hosts_with_special_code_and_without(void **s
 	twins_agree(sides, (struct hs_node_config){.id = 7});
 }
 
-static void sums_over_two_workers_are_the_same_with_special_code_and_without(void **state)
+static void sums_over_two_workers_are_the_same_with_the_fast_path_and_without(void **state)
 {
 	(void)state;
 	twins_agree(SOURCE_SIDES, (struct hs_node_config){.n_workers = 2});
 	twins_agree(SINK_SIDES, (struct hs_node_config){.n_workers = 2});
 }
 
-static void a_router_gives_the_same_with_special_code_and_without(void **state)
+static void a_router_gives_the_same_with_the_fast_path_and_without(void **state)
 {
 	struct hs_node_config config = {.id = 7, .forwarding = HS_FORWARD_ROUTE};
 
@@ -539,15 +539,15 @@ int main(void)
 {
 	dpdk_env_init("128");
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(a_source_gives_the_same_with_special_code_and_without),
+			cmocka_unit_test(a_source_gives_the_same_with_the_fast_path_and_without),
 			cmocka_unit_test(
-					a_transit_node_gives_the_same_with_special_code_and_without),
-			cmocka_unit_test(a_sink_gives_the_same_with_special_code_and_without),
+					a_transit_node_gives_the_same_with_the_fast_path_and_without),
+			cmocka_unit_test(a_sink_gives_the_same_with_the_fast_path_and_without),
 			cmocka_unit_test(
-					hosts_get_the_same_from_hosts_with_special_code_and_without),
-			cmocka_unit_test(a_router_gives_the_same_with_special_code_and_without),
+					hosts_get_the_same_from_hosts_with_the_fast_path_and_without),
+			cmocka_unit_test(a_router_gives_the_same_with_the_fast_path_and_without),
 			cmocka_unit_test(
-					sums_over_two_workers_are_the_same_with_special_code_and_without),
+					sums_over_two_workers_are_the_same_with_the_fast_path_and_without),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
