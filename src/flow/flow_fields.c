@@ -2,8 +2,8 @@
 #include "flow_fields.h"
 #include "flow_table_parts.h"
 
-#include "flexint.h"
 #include "rule_fields.h"
+#include "telemetry_model.h"
 
 #include <errno.h>
 #include <stdlib.h>
