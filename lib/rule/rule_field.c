@@ -242,17 +242,17 @@ static int set_address(const struct hs_rule_field *field, const struct hs_rule_v
 	return 0;
 }
 
-struct word {
-	const char *text;
-	uint8_t value;
-};
-
-static const struct word protocols[] = {
+static const struct hs_schema_word protocols[] = {
 		{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMPV6}, {NULL, 0}};
-static const struct word modes[] = {{"count", HS_MODE_COUNT}, {"frequency", HS_MODE_FREQUENCY},
-		{"probability", HS_MODE_PROBABILITY}, {NULL, 0}};
+static const struct hs_schema_word modes[] = {{"count", HS_MODE_COUNT},
+		{"frequency", HS_MODE_FREQUENCY}, {"probability", HS_MODE_PROBABILITY}, {NULL, 0}};
 
-static const char *word_of(const struct word *words, uint8_t value)
+const struct hs_schema_word *hs_rule_field_words(const struct hs_rule_field *field)
+{
+	return field->kind == HS_RULE_MODE ? modes : protocols;
+}
+
+static const char *word_of(const struct hs_schema_word *words, uint8_t value)
 {
 	for (; words->text; words++)
 		if (words->value == value)
@@ -268,14 +268,14 @@ const char *hs_rule_protocol_name(uint8_t protocol)
 static int set_word(const struct hs_rule_field *field, const struct hs_rule_value *value,
 		struct hs_rule *rule, struct hs_error *err)
 {
-	const struct word *words = field->kind == HS_RULE_MODE ? modes : protocols;
+	const struct hs_schema_word *words = hs_rule_field_words(field);
 
 	if (value->type != HS_VALUE_TEXT)
 		return wrong_type(field, err, value);
 	for (; words->text; words++) {
 		if (strlen(words->text) == value->len &&
 				memcmp(words->text, value->text, value->len) == 0) {
-			*((uint8_t *)rule + field->offset) = words->value;
+			*((uint8_t *)rule + field->offset) = (uint8_t)words->value;
 			return 0;
 		}
 	}

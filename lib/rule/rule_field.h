@@ -7,6 +7,7 @@
 #pragma once
 
 #include "rule.h"
+#include "schema.h"
 
 #include <stddef.h>
 
@@ -72,6 +73,11 @@ const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len);
 // between fields. Returns 0, or -EINVAL with *err, path "/<name>".
 int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_value *value,
 		struct hs_rule *rule, struct hs_error *err);
+
+// Returns the words of a field of kind PROTOCOL or MODE.
+const struct hs_schema_word *hs_rule_field_words(const struct hs_rule_field *field);
+// Returns the JSON Schema of a field's value. New reference.
+json_t *hs_rule_field_schema(const struct hs_rule_field *field);
 
 // Writes a field of kind ADDRESS, PROTOCOL, MODE or TRACE as text.
 #define HS_RULE_TEXT_BYTES 46

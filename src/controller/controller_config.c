@@ -191,8 +191,9 @@ static const struct hs_schema_field state_fields[] = {
 static const struct hs_schema_field fields[] = {
 		{"controller", HS_SCHEMA_OBJECT, .fields = controller_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = control_fields},
-		{"nodes", HS_SCHEMA_LIST, CONFIG(nodes), .max = HS_CONTROLLER_MAX_NODES,
-				.expected = "a list of nodes", .list = &node_list},
+		{"nodes", HS_SCHEMA_LIST, CONFIG(nodes), .demanded = true,
+				.max = HS_CONTROLLER_MAX_NODES, .expected = "a list of nodes",
+				.list = &node_list},
 		// Paths name nodes.
 		{"paths", HS_SCHEMA_LIST, CONFIG(paths), .max = HS_CONTROLLER_MAX_PATHS,
 				.expected = "a list of paths", .list = &path_list},
@@ -201,7 +202,7 @@ static const struct hs_schema_field fields[] = {
 		// The controller checks their content with the validator of the API.
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
 				.shape = "{'type': 'array', 'items': {'$ref': "
-					 "'request.json#/$defs/change_on'}}"},
+					 "'request.json#/$defs/change'}}"},
 		{NULL},
 };
 

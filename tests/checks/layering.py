@@ -20,7 +20,7 @@ ALLOWED = {
     "lib/link": ["lib/base"],
     "lib/report": ["lib/base", "lib/rule", "lib/telemetry"],
     "lib/qos": ["lib/base", "lib/rule", "lib/report", "lib/telemetry"],
-    "lib/api": ["lib/base", "lib/rule", "lib/report", "lib/qos"],
+    "lib/api": ["lib/base", "lib/schema", "lib/rule", "lib/report", "lib/qos"],
     "lib/state": ["lib/base"],
     "lib/bus": ["lib/base", "lib/api"],
     "lib/watch": ["lib/base", "lib/bus", "lib/daemon"],

@@ -18,6 +18,7 @@ import bench_tools  # noqa: E402,F401
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import layering  # noqa: E402
+import schemas  # noqa: E402,F401
 import units  # noqa: E402,F401
 from harness import ROOT, Skip, check, equal, main, test  # noqa: E402
 

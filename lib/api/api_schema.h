@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// JSON Schema (draft 2020-12) of what a client may send.
+//
+// Thread rule: any.
+#pragma once
+
+#include <jansson.h>
+
+// "$defs" has each verb's content, "request" (one of them in its envelope), "item" (of a list),
+// "change" (an item with a verb that changes something), "rule" (as replies show it) and
+// "transaction". New reference, without
+// "$schema".
+json_t *hs_api_schema(void);
