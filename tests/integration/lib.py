@@ -2,6 +2,7 @@
 """Common functions of the integration tests: packet sockets, subscriptions, and checks of
 audits."""
 
+import collections
 import json
 import os
 import select
@@ -17,6 +18,7 @@ sys.path[:0] = [TESTS, os.path.join(os.path.dirname(TESTS), "tools")]
 import zmq  # noqa: E402
 import zmq.utils.monitor  # noqa: E402
 
+import json_schemas  # noqa: E402
 import netlab  # noqa: E402
 from harness import Skip, check, equal, main, test, until  # noqa: E402,F401
 from netlab import Chain, Host, Node, Refused, iface, memif, pcap, rule, veth  # noqa: E402,F401
@@ -26,6 +28,38 @@ _ETH_P_ALL = 3
 _PACKET_OUTGOING = 4
 _SO_RCVBUFFORCE = 33
 _SO_TIMESTAMPNS = 35
+
+
+# What a node or controller says in any of these tests is what docs/schema says: the first messages of
+# each kind in each test, because a validator in Python is slow.
+_LOOKS = 20
+_looks = collections.Counter()
+
+
+def _is_looked_at(kind):
+    _looks[kind] += 1
+    return json_schemas.jsonschema is not None and _looks[kind] <= _LOOKS
+
+
+def _checked(raw):
+    def ask(client, message):
+        text = raw(client, message)
+        try:
+            request = json.loads(message)
+        except ValueError:
+            request = None
+        reply = json.loads(text)
+        kind = json_schemas.verb_of(request) if "ok" in reply else "error"
+        if not _is_looked_at(kind):
+            return text
+        for complaint in json_schemas.exchange_complaints(request, reply):
+            check(complaint is None, complaint)
+        return text
+
+    return ask
+
+
+netlab.Client.raw = _checked(netlab.Client.raw)
 
 
 def need(*programs):
@@ -99,7 +133,11 @@ class Subscriber:
         if not self.socket.poll(int(limit_s * 1000)):
             return None
         parts = self.socket.recv_multipart()
-        return parts[0].decode(), json.loads(parts[1])
+        topic, message = parts[0].decode(), json.loads(parts[1])
+        if _is_looked_at(topic.split(".")[0]):
+            check(json_schemas.publication_complaint(topic, message) is None,
+                  json_schemas.publication_complaint(topic, message))
+        return topic, message
 
     def collect(self, n, limit_s=5.0, topic=""):
         """Returns the first n messages whose topics begin like this; a node also publishes
