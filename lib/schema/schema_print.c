@@ -74,7 +74,7 @@ static json_t *print_list(const void *root, const struct hs_schema_field *field,
 	json_t *array = json_array();
 
 	if (list->heap)
-		memcpy(&items, items, sizeof(items));
+		memcpy(&items, from + field->offset, sizeof(items));
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(array,
 				print_field(root, &list->item, items + i * list->item_bytes));
