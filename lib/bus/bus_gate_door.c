@@ -27,19 +27,6 @@
 #define PROBES		3
 #define USER_TIMEOUT_MS 15000
 
-void hs_bus_gate_note_refusal(
-		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason)
-{
-	struct hs_bus_gate_counters *counters = &gate->counters;
-
-	pthread_mutex_lock(&gate->lock);
-	counters->closed += closed;
-	counters->refused += !closed;
-	snprintf(counters->refused_peer, sizeof(counters->refused_peer), "%s", peer);
-	snprintf(counters->refused_reason, sizeof(counters->refused_reason), "%s", reason);
-	pthread_mutex_unlock(&gate->lock);
-}
-
 // ---- who it is ----
 
 static uint64_t mix(const uint8_t *bytes, size_t n)
@@ -132,24 +119,13 @@ static int free_place(struct hs_bus_gate *gate)
 	return -1;
 }
 
-// Connections behind all gates of the process that ZeroMQ has yet to accept. ZeroMQ needs one more
-// descriptor for each of them, and ends the process if it finds none.
-static atomic_uint unanswered;
-
-void hs_bus_gate_answered(struct guest *guest)
-{
-	if (guest->unanswered)
-		atomic_fetch_sub(&unanswered, 1);
-	guest->unanswered = false;
-}
-
 // The kernel assigns the lowest free number.
 static bool uses_the_reserve(int fd)
 {
 	struct rlimit limit;
 
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-	       (rlim_t)fd + HS_BUS_GATE_RESERVE + atomic_load(&unanswered) >= limit.rlim_cur;
+	       (rlim_t)fd + HS_BUS_GATE_RESERVE + hs_bus_gate_unanswered() >= limit.rlim_cur;
 }
 
 static const char *reason_to_refuse(
@@ -225,8 +201,7 @@ static bool let_in(struct hs_bus_gate *gate, const struct door *door, int fd,
 	}
 	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
 		tune_tcp(fd);
-	guest.unanswered = true;
-	atomic_fetch_add(&unanswered, 1);
+	hs_bus_gate_await_answer(&guest);
 	hs_bus_frames_init(&guest.in, gate->keys);
 	hs_bus_frames_init(&guest.out, gate->keys);
 	gate->guests[place] = guest;

@@ -90,18 +90,25 @@ enum side {
 };
 uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 
+// ---- bus_gate_parts.c ----
+
 // The name of the gate's own end of a connection behind it, and its meaning.
 struct sockaddr_un hs_bus_gate_guest_name(
 		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
 struct sockaddr_un hs_bus_gate_inner_name(
 		const struct hs_bus_gate *gate, enum hs_bus_gate_kind kind, socklen_t *len);
 
+void hs_bus_gate_note_refusal(
+		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
+// ZeroMQ has yet to accept the guest; ZeroMQ has accepted it; number of guests, of all gates of the
+// process, that ZeroMQ has yet to accept.
+void hs_bus_gate_await_answer(struct guest *guest);
+void hs_bus_gate_answered(struct guest *guest);
+unsigned hs_bus_gate_unanswered(void);
+
 // ---- bus_gate_door.c ----
 void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door);
 void hs_bus_gate_mind_doors(struct hs_bus_gate *gate);
-void hs_bus_gate_answered(struct guest *guest);
-void hs_bus_gate_note_refusal(
-		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
 
 // ---- bus_gate_guest.c ----
 void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
