@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The declarations that the parts of the rule table share: flow_table.c (rules), flow_reverse.c
-// (pending options and reverse entries), flow_table_make.c (allocation and size). For src/flow
-// only.
+// (reverse entries), flow_pending.c (pending options), flow_table_make.c (allocation and size). For
+// src/flow only.
 //
 // Thread rule: control.
 #pragma once
