@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "qos.h"
+
+#include "qos_absorb.h"
 #include "qos_parts.h"
 #include "qos_stamp.h"
 
@@ -31,13 +34,6 @@ static void remove_entry(struct hs_qos *qos, struct hs_qos_entry *entry)
 }
 
 // ---- reports that are placed ----
-
-void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow)
-{
-	unsigned lost = hs_qos_flow_settle(flow);
-	qos->counters.reports -= lost;
-	qos->counters.out_of_memory += lost;
-}
 
 // Until a window closes, reports of the current one need only be kept: what they add up is the same
 // when some are taken together, while their flow is in the cache.
@@ -102,37 +98,9 @@ static enum hs_qos_sum_id enter(
 	if (tag > current->tag) {
 		while (closing->open)
 			hs_qos_close_next(qos, flow);
-		hs_qos_flow_rotate(flow, tag);
+		hs_qos_absorb_rotate(flow, tag);
 	}
 	return HS_QOS_CURRENT;
-}
-
-static uint64_t wrap_of(const struct hs_report *report)
-{
-	return UINT64_C(1) << report->telemetry.family->packet_bits;
-}
-
-static int create_flow(
-		struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
-{
-	if (qos->counters.flows >= qos->config.max_flows) {
-		qos->counters.unmonitored++;
-		return -ENOSPC;
-	}
-	if (!hs_qos_has_room(qos)) {
-		qos->memory.refused++;
-		return -ENOSPC;
-	}
-	struct hs_qos_flow *flow = malloc(sizeof(*flow));
-	if (!flow) {
-		qos->counters.out_of_memory++;
-		return -ENOMEM;
-	}
-	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
-	*hs_qos_find_entry(qos, key->ns_id) = (struct hs_qos_entry){key->ns_id, flow};
-	qos->counters.flows++;
-	hs_qos_charge(qos, flow);
-	return 0;
 }
 
 static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
@@ -150,6 +118,84 @@ static void forget_flow(struct hs_qos *qos, struct hs_qos_entry *entry)
 {
 	destroy_flow(qos, entry->flow);
 	remove_entry(qos, entry);
+}
+
+int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
+{
+	struct hs_qos_entry *entry = hs_qos_find_entry(qos, ns_id);
+	if (!entry->flow)
+		return -ENOENT;
+	hs_qos_flush_flow(qos, entry->flow);
+	forget_flow(qos, entry);
+	return 0;
+}
+
+// ---- the limit of memory ----
+
+// Who sends reports of ever new paths makes its flow large: such flows give way to others, and not
+// the other way round.
+
+// The flow that takes most goes, with what is open handed out.
+static void evict(struct hs_qos *qos)
+{
+	const struct hs_qos_entry *largest = NULL;
+	for (uint32_t i = 0; i <= qos->table_mask; i++) {
+		const struct hs_qos_entry *entry = &qos->table[i];
+		if (entry->flow && (!largest || entry->flow->charged > largest->flow->charged))
+			largest = entry;
+	}
+	qos->memory.evicted++;
+	hs_qos_remove(qos, largest->ns_id);
+}
+
+// Returns whether one more flow fits under the limit. One with many paths makes room.
+static bool has_room(struct hs_qos *qos)
+{
+	uint64_t limit = qos->memory.limit_bytes;
+	while (limit && qos->memory.bytes + HS_QOS_SHARE_BYTES > limit) {
+		if (!qos->n_large)
+			return false;
+		evict(qos);
+	}
+	return true;
+}
+
+// Of what grew beyond the limit, the largest goes.
+static void keep_to_limit(struct hs_qos *qos)
+{
+	uint64_t limit = qos->memory.limit_bytes;
+	while (limit && qos->memory.bytes > limit && qos->counters.flows)
+		evict(qos);
+}
+
+// ---- reports ----
+
+static uint64_t wrap_of(const struct hs_report *report)
+{
+	return UINT64_C(1) << report->telemetry.family->packet_bits;
+}
+
+static int create_flow(
+		struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
+{
+	if (qos->counters.flows >= qos->config.max_flows) {
+		qos->counters.unmonitored++;
+		return -ENOSPC;
+	}
+	if (!has_room(qos)) {
+		qos->memory.refused++;
+		return -ENOSPC;
+	}
+	struct hs_qos_flow *flow = malloc(sizeof(*flow));
+	if (!flow) {
+		qos->counters.out_of_memory++;
+		return -ENOMEM;
+	}
+	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
+	*hs_qos_find_entry(qos, key->ns_id) = (struct hs_qos_entry){key->ns_id, flow};
+	qos->counters.flows++;
+	hs_qos_charge(qos, flow);
+	return 0;
 }
 
 static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
@@ -183,14 +229,14 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 		if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
 			hs_qos_settle(qos, flow);
 			hs_qos_charge(qos, flow);
-			hs_qos_keep_to_limit(qos);
+			keep_to_limit(qos);
 		}
 		return 0;
 	}
 	hs_qos_settle(qos, flow);
 	if (!same_rule(flow, key))
 		renew_flow(qos, flow, key, report);
-	int rc = hs_qos_flow_absorb(flow, report, enter(qos, flow, report));
+	int rc = hs_qos_absorb(flow, report, enter(qos, flow, report));
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;
 		if (created)
@@ -200,7 +246,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	qos->counters.reports++;
 	allow_placing(qos, flow);
 	hs_qos_charge(qos, flow);
-	hs_qos_keep_to_limit(qos); // the flow itself, maybe
+	keep_to_limit(qos); // the flow itself, maybe
 	return 0;
 }
 
@@ -286,16 +332,6 @@ void hs_qos_destroy(struct hs_qos *qos)
 	hs_qos_slot_fini(&qos->answer);
 	free(qos->table);
 	free(qos);
-}
-
-int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
-{
-	struct hs_qos_entry *entry = hs_qos_find_entry(qos, ns_id);
-	if (!entry->flow)
-		return -ENOENT;
-	hs_qos_flush_flow(qos, entry->flow);
-	forget_flow(qos, entry);
-	return 0;
 }
 
 void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags)

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is asked of a flow at any time: its newest windows, any span, its newest reports.
-#include "qos_parts.h"
+#include "qos_answer.h"
 
+#include "qos_absorb.h"
+#include "qos_close.h"
+#include "qos_delays.h"
+#include "qos_parts.h"
 #include "qos_entries.h"
+#include "qos_sum.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,7 +27,7 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 	static const uint8_t parts[] = {HS_QOS_RUN, HS_QOS_TIER + 2, HS_QOS_TIER + 1, HS_QOS_TIER,
 			HS_QOS_CLOSING, HS_QOS_CURRENT};
 	static_assert(sizeof(parts) == HS_QOS_SUMS, "all");
-	hs_qos_flow_fold(flow);
+	hs_qos_delays_fold(flow);
 	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
 	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CLOSING]);
 	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CURRENT]);
@@ -81,7 +86,7 @@ static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_
 		if (report.sink_ts_ns > end_ns)
 			continue;
 		bool before = report.sink_ts_ns <= start_ns;
-		if (hs_qos_flow_absorb(again, &report, before ? HS_QOS_CLOSING : HS_QOS_CURRENT))
+		if (hs_qos_absorb(again, &report, before ? HS_QOS_CLOSING : HS_QOS_CURRENT))
 			return -ENOMEM;
 	}
 	return again->sums[HS_QOS_CURRENT].reports ? 0 : -ENODATA;
@@ -98,7 +103,7 @@ const struct hs_qos_window *hs_qos_slide(
 	const struct hs_qos_window *window = NULL;
 	struct hs_qos_sum *sum = &again->sums[HS_QOS_CURRENT];
 	if (!replay(qos, flow, again, start_ns, end_ns)) {
-		hs_qos_flow_fold(again);
+		hs_qos_delays_fold(again);
 		hs_qos_sum_keep_smoothed(again, sum);
 		hs_qos_entries_judge(again, sum);
 		hs_qos_drop_uncommon(again, sum);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_build.h"
 
+#include "qos_delays.h"
 #include "qos_path.h"
 #include "qos_sum.h"
 
@@ -82,7 +83,7 @@ int hs_qos_columns_collect(struct hs_qos_columns *columns, const struct hs_qos_f
 							   &flow->edge.telemetry, delays)) {
 			links = found;
 			hs_qos_ring_get(&flow->ring, number, &report);
-			n = hs_qos_flow_delays(flow, &report, number, found, delays);
+			n = hs_qos_delays_of(flow, &report, number, found, delays);
 		}
 		for (unsigned i = 0; i < n; i++)
 			push(columns, links[i], delays[i]);

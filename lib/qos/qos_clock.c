@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The clock of the node itself.
+#include "qos_clock.h"
+
+#include "qos_close.h"
 #include "qos_parts.h"
 
 static void mark_open(struct hs_qos_flow *flow)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Windows that end: which flows have some, and what is made of them.
-#include "qos_parts.h"
+#include "qos_close.h"
 
+#include "qos_absorb.h"
+#include "qos_delays.h"
 #include "qos_entries.h"
+#include "qos_memory.h"
+#include "qos_parts.h"
 #include "qos_path.h"
 #include "qos_stamp.h"
+#include "qos_sum.h"
 
 // ---- flows with windows to close ----
 
@@ -42,6 +47,13 @@ void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow)
 		qos->active = flow->next;
 	if (flow->next)
 		flow->next->prev = flow->prev;
+}
+
+void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	unsigned lost = hs_qos_absorb_placed(flow);
+	qos->counters.reports -= lost;
+	qos->counters.out_of_memory += lost;
 }
 
 static void forbid_placing(struct hs_qos *qos, struct hs_qos_flow *flow)
@@ -142,7 +154,7 @@ static void close_shortest(struct hs_qos *qos, struct hs_qos_flow *flow, struct 
 	int64_t tag = sum->tag;
 	bool behind = sum == &flow->sums[HS_QOS_CLOSING] && flow->has_closing_edge;
 	if (sum->folded || hs_qos_sum_needs_hist(flow, sum))
-		hs_qos_flow_fold(flow);
+		hs_qos_delays_fold(flow);
 	hs_qos_columns_collect(&qos->columns, flow, tag - 1, tag, sum->reports);
 	if (sum == &flow->sums[HS_QOS_CURRENT])
 		hs_qos_sum_keep_smoothed(flow, sum);

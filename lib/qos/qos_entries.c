@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_entries.h"
 
-#include "qos_path.h"
-
 #include <string.h>
 
 #define LOOK_BACK 64	// reports
@@ -25,7 +23,7 @@ static unsigned nodes_of(const struct hs_qos_flow *flow, const struct hs_decoded
 		uint32_t nodes[HS_TELEMETRY_MAX_HOPS])
 {
 	for (int i = 0; i < telemetry->n_hops; i++)
-		nodes[i] = hs_qos_path_node(flow, telemetry, i);
+		nodes[i] = hs_qos_flow_node(flow, telemetry, i);
 	return telemetry->n_hops;
 }
 
@@ -110,7 +108,7 @@ static bool is_whole(const struct hs_qos_flow *flow, const struct hs_decoded *te
 {
 	bool whole = telemetry->n_hops == flow->entries.n;
 	for (int i = 0; whole && i < telemetry->n_hops; i++)
-		whole = hs_qos_path_node(flow, telemetry, i) == flow->entries.nodes[i] &&
+		whole = hs_qos_flow_node(flow, telemetry, i) == flow->entries.nodes[i] &&
 			telemetry->hops[i].bitmap & HS_HOP_PACKETS;
 	return whole;
 }

@@ -9,6 +9,8 @@
 
 #include "qos_flow.h"
 
+#define HS_QOS_CALM_NS 10000000000ll // on one path: then paths alternate no more
+
 // Paths begin to alternate: the edge's and this one.
 void hs_qos_entries_begin(
 		struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int64_t now_ns);

@@ -5,10 +5,10 @@
 // Thread rule: owner.
 #pragma once
 
-#include "qos.h"
+#include "qos_config.h"
+#include "qos_delta.h"
 #include "qos_hist.h"
 #include "qos_ring.h"
-#include "qos_step.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -244,30 +244,16 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);
 
-// Takes a report into the sum of its window (HS_QOS_CURRENT or HS_QOS_CLOSING). 0, -ENOMEM, or
-// -EINVAL: longer than a wire carries; then nothing changed.
-int hs_qos_flow_absorb(
-		struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id);
-
-// Takes the reports into the current window's sum that were placed in the ring; returns how many
-// were lost to a lack of memory.
-unsigned hs_qos_flow_settle(struct hs_qos_flow *flow);
-
-// The current window becomes the closing one (which must be closed), a new one begins.
-void hs_qos_flow_rotate(struct hs_qos_flow *flow, int64_t tag);
-
-// Delays of a report of the ring and the links they are of (indices), end to end first; returns how
-// many. Links that the flow does not know, or has forgotten since, are left out.
-unsigned hs_qos_flow_delays(const struct hs_qos_flow *flow, const struct hs_report *report,
-		uint64_t number, uint16_t links[HS_QOS_MAX_LINKS + 1],
-		int64_t delays[HS_QOS_MAX_LINKS + 1]);
-
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
 
-// Moves the delays that are only in the ring into the histograms of the open shortest windows.
-void hs_qos_flow_fold(struct hs_qos_flow *flow);
-
-// All but histograms and finished windows: without a look at each link.
-size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow);
-size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);
+// Node i of a path, counted from the source, which is -1; the sink is n_hops.
+static inline uint32_t hs_qos_flow_node(
+		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
+{
+	if (i < 0)
+		return 0;
+	if (i == telemetry->n_hops)
+		return flow->sink_id;
+	return telemetry->hops[telemetry->n_hops - 1 - i].node_id;
+}

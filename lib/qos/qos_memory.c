@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory flows may take together. Who sends reports of ever new paths makes its flow
-// large: such flows give way to others, and not the other way round.
-#include "qos_parts.h"
+#include "qos_memory.h"
 
 #include "qos_partial.h"
+#include "qos_parts.h"
 
-// What each flow is reckoned with at least: a thousand reports of five nodes, and their links. So
-// all flows that were taken fit, unless one of them takes more.
-#define SHARE_BYTES (256u << 10)
-#define LARGE_BYTES (2 * SHARE_BYTES) // of a flow that is no usual one
+#define LARGE_BYTES (2 * HS_QOS_SHARE_BYTES) // of a flow that is no usual one
 
 size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow)
 {
@@ -40,8 +36,8 @@ static bool is_scarce(const struct hs_qos *qos)
 void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
 	uint64_t bytes = hs_qos_flow_frame_bytes(flow) + flow->built_bytes;
-	if (bytes < SHARE_BYTES)
-		bytes = SHARE_BYTES;
+	if (bytes < HS_QOS_SHARE_BYTES)
+		bytes = HS_QOS_SHARE_BYTES;
 	qos->memory.bytes += bytes - flow->charged;
 	flow->charged = bytes;
 	bool large = bytes > LARGE_BYTES;
@@ -62,37 +58,6 @@ void hs_qos_discharge(struct hs_qos *qos, struct hs_qos_flow *flow)
 	qos->n_large -= flow->large;
 	flow->charged = 0;
 	flow->large = false;
-}
-
-// The flow that takes most goes, with what is open handed out.
-static void evict(struct hs_qos *qos)
-{
-	const struct hs_qos_entry *largest = NULL;
-	for (uint32_t i = 0; i <= qos->table_mask; i++) {
-		const struct hs_qos_entry *entry = &qos->table[i];
-		if (entry->flow && (!largest || entry->flow->charged > largest->flow->charged))
-			largest = entry;
-	}
-	qos->memory.evicted++;
-	hs_qos_remove(qos, largest->ns_id);
-}
-
-bool hs_qos_has_room(struct hs_qos *qos)
-{
-	uint64_t limit = qos->memory.limit_bytes;
-	while (limit && qos->memory.bytes + SHARE_BYTES > limit) {
-		if (!qos->n_large)
-			return false;
-		evict(qos);
-	}
-	return true;
-}
-
-void hs_qos_keep_to_limit(struct hs_qos *qos)
-{
-	uint64_t limit = qos->memory.limit_bytes;
-	while (limit && qos->memory.bytes > limit && qos->counters.flows)
-		evict(qos);
 }
 
 void hs_qos_memory(const struct hs_qos *qos, struct hs_qos_memory *memory)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_order.h"
 
+#include "qos_delays.h"
+#include "qos_reorder.h"
 #include "qos_sum.h"
 
 #include <stdlib.h>
@@ -222,7 +224,7 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 	if (sent - slack > elapsed_ns / MIN_PACKET_NS)
 		return true;
 	return elapsed_ns > RESTART_NS && received - sent > most &&
-	       received - sent > hs_qos_order_under_way(flow, report);
+	       received - sent > hs_qos_reorder_under_way(flow, report);
 }
 
 enum hs_qos_relation hs_qos_order_relate(
@@ -346,7 +348,7 @@ static bool delay_on(const struct hs_qos_flow *flow, uint64_t number, uint16_t l
 	int64_t delays[HS_QOS_MAX_LINKS + 1];
 	struct hs_report report;
 	hs_qos_ring_get(&flow->ring, number, &report);
-	unsigned n = hs_qos_flow_delays(flow, &report, number, links, delays);
+	unsigned n = hs_qos_delays_of(flow, &report, number, links, delays);
 	for (unsigned i = 0; i < n; i++) {
 		if (links[i] == link) {
 			*delay = delays[i];

@@ -18,9 +18,6 @@ void hs_qos_order_begin(struct hs_qos_flow *flow, const struct hs_report *report
 // Of the step to the newest report: what it leaves that may come late.
 void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e);
 
-// How many packets may have overtaken others at a report, or been overtaken, where delays differ.
-int64_t hs_qos_order_under_way(const struct hs_qos_flow *flow, const struct hs_report *report);
-
 // The source counts anew from this report on.
 void hs_qos_order_restart(struct hs_qos_flow *flow, const struct hs_report *report);
 

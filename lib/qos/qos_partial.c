@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_partial.h"
 
+#include "qos_step.h"
 #include "qos_sum.h"
 
 #include <errno.h>

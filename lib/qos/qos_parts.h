@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the monitor share: qos.c (reports), qos_close.c (windows that end),
-// qos_answer.c (questions). For lib/qos only.
+// The monitor as its parts see it: qos.c (reports), qos_close.c (windows that end), qos_answer.c
+// (questions), qos_clock.c, qos_memory.c. For lib/qos only.
 //
 // Thread rule: owner.
 #pragma once
 
-#include "qos.h"
-
 #include "qos_build.h"
+#include "qos_config.h"
 #include "qos_flow.h"
-#include "qos_sum.h"
 
 #include <stdint.h>
 
@@ -49,26 +47,3 @@ static inline struct hs_qos_entry *hs_qos_find_entry(const struct hs_qos *qos, u
 		i = (i + 1) & qos->table_mask;
 	return &qos->table[i];
 }
-
-// Counts and adds up the reports that were only placed.
-void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow);
-
-// Whether one more flow fits under the limit; one with many paths makes room.
-bool hs_qos_has_room(struct hs_qos *qos);
-// Of what grew beyond the limit the largest goes.
-void hs_qos_keep_to_limit(struct hs_qos *qos);
-// What a flow takes is added up where it may have grown.
-void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow);
-// The same when a window has ended.
-void hs_qos_charge_all(struct hs_qos *qos, struct hs_qos_flow *flow);
-void hs_qos_discharge(struct hs_qos *qos, struct hs_qos_flow *flow);
-
-// A flow with a window to close, the next one that of this tag; and one without.
-void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag);
-void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow);
-// Closes the windows that end where the flow's next shortest window does.
-void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow);
-// Hands out whatever is open, ended or not.
-void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow);
-// What is known of the clocks of a window.
-void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped);

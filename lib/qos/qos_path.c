@@ -107,12 +107,12 @@ int hs_qos_path_find_link(
 unsigned hs_qos_path_visit(
 		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {
-	uint32_t from = hs_qos_path_node(flow, telemetry, i - 1);
-	uint32_t to = hs_qos_path_node(flow, telemetry, i);
+	uint32_t from = hs_qos_flow_node(flow, telemetry, i - 1);
+	uint32_t to = hs_qos_flow_node(flow, telemetry, i);
 	unsigned visit = 0;
 	for (int j = 0; j < i; j++)
-		visit += hs_qos_path_node(flow, telemetry, j - 1) == from &&
-			 hs_qos_path_node(flow, telemetry, j) == to;
+		visit += hs_qos_flow_node(flow, telemetry, j - 1) == from &&
+			 hs_qos_flow_node(flow, telemetry, j) == to;
 	return visit;
 }
 
@@ -131,8 +131,8 @@ void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *
 		uint16_t links[HS_QOS_MAX_LINKS])
 {
 	for (int i = 0; i <= telemetry->n_hops; i++) {
-		int link = hs_qos_path_find_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
-				hs_qos_path_node(flow, telemetry, i),
+		int link = hs_qos_path_find_link(flow, hs_qos_flow_node(flow, telemetry, i - 1),
+				hs_qos_flow_node(flow, telemetry, i),
 				hs_qos_path_visit(flow, telemetry, i));
 		links[i] = link < 0 ? 0 : (uint16_t)link;
 	}
@@ -200,7 +200,7 @@ static void start_multipath(struct hs_qos_flow *flow, const struct hs_report *re
 	flow->multipath = true;
 	flow->n_common = path->n_hops;
 	for (int i = 0; i < path->n_hops; i++)
-		flow->common[i] = hs_qos_path_node(flow, path, i);
+		flow->common[i] = hs_qos_flow_node(flow, path, i);
 }
 
 static void note_alternation(struct hs_qos_flow *flow, const struct hs_report *report)
@@ -269,8 +269,8 @@ int hs_qos_path_plan(
 		return 0;
 	}
 	for (int i = 0; i <= telemetry->n_hops; i++) {
-		int link = ensure_link(flow, hs_qos_path_node(flow, telemetry, i - 1),
-				hs_qos_path_node(flow, telemetry, i),
+		int link = ensure_link(flow, hs_qos_flow_node(flow, telemetry, i - 1),
+				hs_qos_flow_node(flow, telemetry, i),
 				hs_qos_path_visit(flow, telemetry, i));
 		if (link < 0)
 			return -ENOMEM;
@@ -296,7 +296,7 @@ static int position_on(
 		const struct hs_qos_flow *flow, const struct hs_decoded *a, uint32_t node, int from)
 {
 	for (int i = from; i < a->n_hops; i++)
-		if (hs_qos_path_node(flow, a, i) == node)
+		if (hs_qos_flow_node(flow, a, i) == node)
 			return i;
 	return -1;
 }
@@ -315,7 +315,7 @@ static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		plan->chain_links[at] = plan->path_links[i];
 		return 0;
 	}
-	uint32_t from = hs_qos_path_node(flow, on_b, last), to = hs_qos_path_node(flow, on_b, i);
+	uint32_t from = hs_qos_flow_node(flow, on_b, last), to = hs_qos_flow_node(flow, on_b, i);
 	unsigned visit = 0;
 	for (unsigned j = 0; j < at; j++) {
 		const struct hs_qos_link *link = &flow->links[plan->chain_links[j]];
@@ -336,7 +336,7 @@ static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 	int last_a = -1, last_b = -1;
 	plan->chain.n = 0;
 	for (int i = 0; i < on_b->n_hops; i++) {
-		uint32_t node = hs_qos_path_node(flow, on_b, i);
+		uint32_t node = hs_qos_flow_node(flow, on_b, i);
 		int at = position_on(flow, on_a, node, last_a + 1);
 		if (at < 0 || (flow->multipath && !is_common(flow, node)))
 			continue;

@@ -8,19 +8,7 @@
 
 #include "qos_flow.h"
 
-#define HS_QOS_CALM_NS	  10000000000ll // on one path: then paths alternate no more
 #define HS_QOS_ALTERNATES (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING)
-
-// Node i of a path, counted from the source, which is -1; the sink is n_hops.
-static inline uint32_t hs_qos_path_node(
-		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
-{
-	if (i < 0)
-		return 0;
-	if (i == telemetry->n_hops)
-		return flow->sink_id;
-	return telemetry->hops[telemetry->n_hops - 1 - i].node_id;
-}
 
 static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_decoded *b)
 {

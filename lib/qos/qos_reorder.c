@@ -2,7 +2,7 @@
 // A packet is overtaken by those that are sent within the time by which delays differ. How many
 // these are is told by the rate between the flow's other reports: the mean rate of a span that
 // contains a pause is too low.
-#include "qos_order.h"
+#include "qos_reorder.h"
 
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static void look_at(struct spread *spread, const struct hs_report *report)
 
 // Of n delays that are spread evenly, the extremes are (n - 1) / (n + 1) of the whole range apart.
 // A packet overtakes others and is overtaken: twice as many.
-int64_t hs_qos_order_under_way(const struct hs_qos_flow *flow, const struct hs_report *report)
+int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, const struct hs_report *report)
 {
 	const uint16_t needed = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS;
 	struct spread spread = {0};

@@ -5,7 +5,7 @@
 // Thread rule: owner.
 #pragma once
 
-#include "qos_flow.h"
+#include "qos_delays.h"
 
 // Bits of a mask of nodes: the source, the transit nodes in path order, the sink.
 static_assert(HS_TELEMETRY_MAX_HOPS + 2 <= 64, "a bit for each node");
@@ -19,13 +19,6 @@ static inline int64_t hs_qos_stamp_delay(const struct hs_report *report)
 {
 	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
 }
-
-// Of a report: end to end first, by the indices of their links.
-struct hs_qos_delays {
-	unsigned n;
-	uint16_t links[HS_QOS_MAX_LINKS + 1];
-	int64_t ns[HS_QOS_MAX_LINKS + 1];
-};
 
 // Which clocks of the report's path stepped since the newest report. 0 for a report that is not
 // newer.

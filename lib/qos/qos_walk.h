@@ -4,7 +4,7 @@
 // Thread rule: any.
 #pragma once
 
-#include "qos_step.h"
+#include "qos_delta.h"
 
 // The difference between two successive counts along the path: packets that were lost on a link,
 // or in a node.

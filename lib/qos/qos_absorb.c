@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "qos_absorb.h"
+
+#include "qos_delays.h"
+#include "qos_entries.h"
+#include "qos_order.h"
+#include "qos_partial.h"
+#include "qos_path.h"
+#include "qos_quick.h"
+#include "qos_reorder.h"
+#include "qos_stamp.h"
+#include "qos_step.h"
+#include "qos_sum.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINE	      64 // bytes of the cache's
+#define FETCHED_LINKS 6
+#define PACE_NS	      100000000
+
+static void add_step(struct hs_qos_sum *sum, const struct hs_qos_plan *plan,
+		const struct hs_qos_step *step, int sign)
+{
+	hs_qos_sum_add_delta(&sum->links[0], &step->e2e, sign);
+	if (step->flags & HS_QOS_STEP_TRANSIT_RESET)
+		return;
+	for (unsigned i = 0; i <= plan->chain.n; i++)
+		if (plan->chain.joined[i])
+			hs_qos_sum_add_delta(
+					&sum->links[plan->chain_links[i]], &step->links[i], sign);
+}
+
+// ---- edges ----
+
+static void copy_report(struct hs_report *to, const struct hs_report *from)
+{
+	size_t used = offsetof(struct hs_decoded, hops) +
+		      from->telemetry.n_hops * sizeof(from->telemetry.hops[0]);
+	memcpy(&to->telemetry, &from->telemetry, used);
+	to->sink_ts_ns = from->sink_ts_ns;
+	to->sink_rx_packets = from->sink_rx_packets;
+	to->sink_rx_bytes = from->sink_rx_bytes;
+}
+
+static void set_edge(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_plan *plan)
+{
+	copy_report(&flow->edge, report);
+	flow->has_edge = true;
+	flow->edge_order = plan->order;
+	flow->edges++;
+	if (plan->usual || plan->same_path)
+		return;
+	flow->n_path_links = (uint16_t)plan->n_path_links;
+	memcpy(flow->path_links, plan->path_links,
+			plan->n_path_links * sizeof(plan->path_links[0]));
+}
+
+static void set_closing_edge(struct hs_qos_flow *flow)
+{
+	flow->has_closing_edge = flow->has_edge;
+	if (!flow->has_edge)
+		return;
+	copy_report(&flow->closing_edge, &flow->edge);
+	flow->closing_order = flow->edge_order;
+}
+
+void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
+{
+	struct hs_qos_sum closing = flow->sums[HS_QOS_CLOSING];
+	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
+	flow->sums[HS_QOS_CLOSING] = flow->sums[HS_QOS_CURRENT];
+	flow->sums[HS_QOS_CURRENT] = closing;
+	flow->sums[HS_QOS_CURRENT].open = true;
+	flow->sums[HS_QOS_CURRENT].tag = tag;
+	set_closing_edge(flow);
+}
+
+// Rule 14: nothing is carried over an epoch of either node of a link, neither by the windows that
+// are open nor by the one that is about to close.
+static void end_carry(struct hs_qos_flow *flow, unsigned index)
+{
+	struct hs_qos_link *link = &flow->links[index];
+	memset(link->carry, 0, sizeof(link->carry));
+	link->negative = 0;
+	link->surplus = 0;
+	link->differs = false;
+	for (unsigned i = 0; i < flow->n_sums; i++)
+		flow->sums[i].links[index].renewed |= flow->sums[i].open;
+}
+
+static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t flags)
+{
+	if (flags & HS_QOS_STEP_AMBIGUOUS)
+		sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;
+	if (!(flags & HS_QOS_STEP_TRANSIT_RESET)) {
+		flow->resets = 0;
+		return;
+	}
+	// Three in a row: no node restarts that often, its counts are of other packets.
+	if (++flow->resets >= 3) {
+		sum->flags |= HS_QOS_RULES_DIFFER;
+		return;
+	}
+	sum->flags |= HS_QOS_EPOCH;
+	flow->epochs++;
+	for (unsigned i = 1; i < flow->n_links; i++)
+		end_carry(flow, i);
+}
+
+static const struct hs_qos_chain ends_alone; // source and sink: nothing is charged to a link
+
+// Newer than what the next window has seen already: its step can only go there.
+static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
+{
+	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;
+}
+
+// What looks like a restart is looked at again, with what reordering may explain.
+static void take_step(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_chain *chain)
+{
+	struct hs_qos_step *step = flow->last_step;
+	hs_qos_step(&flow->edge, report, chain, &flow->limits, step);
+	if (!(step->flags & (HS_QOS_STEP_SOURCE_RESET | HS_QOS_STEP_TRANSIT_RESET)))
+		return;
+	struct hs_qos_limits limits = flow->limits;
+	limits.under_way = hs_qos_reorder_under_way(flow, report);
+	if (limits.under_way)
+		hs_qos_step(&flow->edge, report, chain, &limits, step);
+}
+
+static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	hs_qos_partial_step(flow, sum, report, plan);
+	hs_qos_step(&flow->edge, report, &ends_alone, &flow->limits, flow->last_step);
+	hs_qos_stamp_cut(flow, report, &ends_alone, flow->last_step);
+	hs_qos_sum_add_delta(&sum->links[0], &flow->last_step->e2e, 1);
+}
+
+// Rule 10: nothing is carried over.
+static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	sum->path_changed |= !plan->same_path;
+	flow->epochs++;
+	hs_qos_order_restart(flow, report);
+	hs_qos_order_forget(flow);
+	flow->resets = 0;
+	flow->missing = flow->missing_before = flow->missing_sent = 0;
+	flow->pace_packets = flow->pace_ns = 0;
+	flow->multipath = false;
+	flow->has_closing_edge = false;
+	flow->partial = false;
+	memset(flow->paths, 0, sizeof(flow->paths));
+	sum->flags |= HS_QOS_EPOCH;
+	for (unsigned i = 0; i < flow->n_links; i++) {
+		struct hs_qos_link *link = &flow->links[i];
+		link->has_origin = link->has_ordered = link->has_arrived = false;
+		end_carry(flow, i);
+	}
+}
+
+// Where the source sends no count, the rate says what it may have sent: the highest in any tenth of
+// a second, at the node that counted most.
+static void note_pace(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_step *step)
+{
+	int64_t elapsed_ns = report->sink_ts_ns - flow->edge.sink_ts_ns;
+	if (step->e2e.has & HS_QOS_HAS_LOSS || step->flags || elapsed_ns < 0)
+		return;
+	flow->pace_packets += step->most;
+	flow->pace_ns += elapsed_ns;
+	if (flow->pace_ns < PACE_NS)
+		return;
+	double rate = (double)flow->pace_packets * 1e9 / (double)flow->pace_ns;
+	if (rate > (double)flow->limits.packets_per_s)
+		flow->limits.packets_per_s = (uint64_t)rate;
+	flow->pace_packets = flow->pace_ns = 0;
+}
+
+static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	bool closing = moves_closing(flow, id);
+	struct hs_qos_sum *sum = &flow->sums[closing ? HS_QOS_CLOSING : HS_QOS_CURRENT];
+	struct hs_qos_step *step = flow->last_step;
+	if (plan->partial) {
+		step_by_parts(flow, sum, report, plan);
+	} else {
+		take_step(flow, report, &plan->chain);
+		if (step->flags & HS_QOS_STEP_SOURCE_RESET) {
+			begin_epoch(flow, sum, report, plan);
+			return;
+		}
+		note_step_flags(flow, sum, step->flags);
+		if (flow->stepped)
+			hs_qos_stamp_cut(flow, report, &plan->chain, step);
+		add_step(sum, plan, step, 1);
+	}
+	note_pace(flow, report, step);
+	hs_qos_order_note_step(flow, &step->e2e);
+	if (flow->multipath)
+		sum->flags |= hs_qos_entries_flag(flow, report->sink_ts_ns);
+	else if (!plan->same_path)
+		sum->path_changed = true;
+}
+
+// A report from before the end of the closing window that was overtaken by one from behind it:
+// the edge between the two windows moves to it.
+static void move_closing_edge(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	if (!flow->has_closing_edge || plan->order <= flow->closing_order || flow->multipath ||
+			!plan->same_path ||
+			!hs_qos_path_same(&report->telemetry, &flow->closing_edge.telemetry))
+		return;
+	struct hs_qos_step *step = flow->last_step;
+	if (flow->partial) // the marks of the links stay where they are
+		plan->chain = ends_alone;
+	else
+		hs_qos_path_chain_same(report, plan);
+	hs_qos_step(&flow->closing_edge, report, &plan->chain, &flow->limits, step);
+	if (step->flags)
+		return;
+	add_step(&flow->sums[HS_QOS_CLOSING], plan, step, 1);
+	add_step(&flow->sums[HS_QOS_CURRENT], plan, step, -1);
+	copy_report(&flow->closing_edge, report);
+	flow->closing_order = plan->order;
+}
+
+static int make_plan(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	int64_t ahead;
+	plan->partial = false;
+	plan->usual = hs_qos_quick_fits(flow, report);
+	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
+		return -ENOMEM;
+	plan->relation = hs_qos_order_relate(flow, report, &ahead);
+	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
+	plan->order = (int64_t)((uint64_t)flow->edge_order +
+				(uint64_t)(plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead));
+	if (plan->relation != HS_QOS_NEWER || plan->usual)
+		return 0;
+	if (hs_qos_path_chain(flow, report, plan))
+		return -ENOMEM;
+	return hs_qos_partial_plan(flow, report, plan);
+}
+
+// A usual report that the short cut cannot take all the same.
+static void complete_plan(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	hs_qos_path_plan(flow, report, plan); // of the same path: it needs no memory
+	hs_qos_path_chain_same(report, plan);
+}
+
+static void count_report(struct hs_qos_flow *flow, struct hs_qos_sum *sum, int64_t ts_ns)
+{
+	if (!sum->reports++ || ts_ns < sum->first_ns)
+		sum->first_ns = ts_ns;
+	if (ts_ns > sum->last_ns)
+		sum->last_ns = ts_ns;
+	if (ts_ns > flow->newest_ts_ns)
+		flow->newest_ts_ns = ts_ns;
+}
+
+static void absorb_edge(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
+		const struct hs_report *report, const struct hs_qos_plan *plan)
+{
+	bool closing = moves_closing(flow, id);
+	set_edge(flow, report, plan);
+	if (!plan->same_path || plan->relation != HS_QOS_NEWER)
+		flow->path_since = plan->order;
+	if (closing)
+		set_closing_edge(flow);
+	hs_qos_order_newest(flow, plan->order, flow->ring.next - 1);
+}
+
+// Rule 20: before the delays and the step.
+static void note_clocks(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+		const struct hs_report *report, const struct hs_qos_plan *plan,
+		const struct hs_qos_delays *delays)
+{
+	if (plan->relation == HS_QOS_NEWER)
+		hs_qos_stamp_note(flow, report);
+	else
+		flow->stepped = 0;
+	if (flow->stepped)
+		hs_qos_stamp_part(flow, sum, report, plan, delays);
+	if (plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEW_EPOCH) {
+		hs_qos_stamp_begin(flow, delays, sum->tag - (plan->relation == HS_QOS_FIRST));
+		hs_qos_order_begin(flow, report);
+	}
+}
+
+static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
+		const struct hs_report *report, struct hs_qos_plan *plan)
+{
+	struct hs_qos_delays delays;
+	struct hs_qos_sum *sum = &flow->sums[id];
+	if (plan->relation == HS_QOS_NEW_EPOCH)
+		begin_epoch(flow, sum, report, plan);
+	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
+		      plan->relation == HS_QOS_NEW_EPOCH;
+	hs_qos_delays_collect(report, plan->path_links, &delays);
+	note_clocks(flow, sum, report, plan, &delays);
+	for (unsigned i = 0; i < delays.n; i++)
+		hs_qos_sum_absorb_delay(&flow->links[delays.links[i]], sum,
+				&sum->links[delays.links[i]], delays.ns[i], newest);
+	for (unsigned i = 0; id == HS_QOS_CLOSING && i < delays.n; i++)
+		hs_qos_sum_smooth_closing(&sum->links[delays.links[i]], delays.ns[i]);
+	sum->partial |= flow->partial;
+	hs_qos_partial_count(sum, report, plan->path_links);
+	if (plan->relation == HS_QOS_NEWER)
+		absorb_step(flow, id, report, plan);
+	if (flow->multipath)
+		hs_qos_entries_count(flow, report);
+	if (newest) {
+		absorb_edge(flow, id, report, plan);
+		return;
+	}
+	flow->late_reports++;
+	if (plan->relation == HS_QOS_LATE) {
+		hs_qos_path_late(flow, sum, report, plan);
+		hs_qos_order_late(flow, sum, plan, delays.n, delays.links, delays.ns);
+		if (id == HS_QOS_CLOSING)
+			move_closing_edge(flow, report, plan);
+	}
+}
+
+// Into the ring, where it may be in its place already.
+static int keep_report(
+		struct hs_qos_flow *flow, const struct hs_report *report, bool placed, int64_t tag)
+{
+	uint32_t room = placed ? hs_qos_ring_room(&flow->ring)
+			       : hs_qos_ring_room_for(&flow->ring, report);
+	if (flow->ring.next - flow->unfolded >= room)
+		hs_qos_delays_fold(flow);
+	if (!placed)
+		return hs_qos_ring_push(&flow->ring, report, tag);
+	hs_qos_ring_accept(&flow->ring);
+	return 0;
+}
+
+static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id,
+		bool placed)
+{
+	struct hs_qos_sum *sum = &flow->sums[id];
+	struct hs_qos_plan plan;
+	if (make_plan(flow, report, &plan))
+		return -ENOMEM;
+	int rc = keep_report(flow, report, placed, sum->tag);
+	if (rc)
+		return rc;
+	count_report(flow, sum, report->sink_ts_ns);
+	if (plan.usual) {
+		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT &&
+				hs_qos_quick_absorb(flow, sum, report)) {
+			set_edge(flow, report, &plan);
+			hs_qos_order_newest(flow, plan.order, flow->ring.next - 1);
+			return 0;
+		}
+		complete_plan(flow, report, &plan);
+	}
+	absorb_any(flow, id, report, &plan);
+	return 0;
+}
+
+int hs_qos_absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id)
+{
+	return absorb(flow, report, id, false);
+}
+
+// All of a flow at once, where flows take turns: since it was settled last, all of it has left the
+// cache. Beyond what there is of links nothing is harmed.
+static void fetch(const struct hs_qos_flow *flow)
+{
+	const char *edge = (const char *)&flow->edge, *links = (const char *)flow->links;
+	const char *sums = (const char *)flow->sums[HS_QOS_CURRENT].links;
+	__builtin_prefetch(&flow->sums[HS_QOS_CURRENT], 1);
+	__builtin_prefetch(&flow->edge.sink_ts_ns, 1);
+	__builtin_prefetch(&flow->seen_head, 1);
+	__builtin_prefetch(&flow->unfolded, 1);
+	for (unsigned i = 0; i < 4; i++)
+		__builtin_prefetch(edge + i * LINE, 1);
+	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link); i += LINE)
+		__builtin_prefetch(links + i, 1);
+	for (unsigned i = 0; i < FETCHED_LINKS * sizeof(struct hs_qos_link_sum); i += LINE)
+		__builtin_prefetch(sums + i, 1);
+}
+
+unsigned hs_qos_absorb_placed(struct hs_qos_flow *flow)
+{
+	struct hs_report report;
+	unsigned lost = 0;
+	if (flow->ring.ahead > 1)
+		fetch(flow);
+	while (flow->ring.ahead) {
+		hs_qos_ring_get(&flow->ring, flow->ring.next, &report);
+		if (!absorb(flow, &report, HS_QOS_CURRENT, true))
+			continue;
+		hs_qos_ring_refuse(&flow->ring);
+		lost++;
+	}
+	return lost;
+}
