@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import bench_figures  # noqa: E402,F401 its tests are run here
 import bench_processes  # noqa: E402,F401 and its
 import bench_tools  # noqa: E402,F401
+import circles  # noqa: E402
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import layering  # noqa: E402
@@ -83,6 +84,55 @@ def a_planted_wrong_include_is_caught(workspace):
         new = set(layering.violations(root)) - before
         equal(len(new), 1, f"complaints about {line} in {folder}")
         check(complaint in new.pop(), folder, line)
+
+
+@test()
+def no_folders_and_no_parts_of_a_folder_use_each_other():
+    none_of(" <-> ".join(ring) for ring in circles.between_folders(ROOT))
+    none_of(f"{folder}: {', '.join(ring)} use each other" for folder, ring in
+            circles.in_folders(ROOT))
+
+
+# Files of a folder, and the parts that the check must find in a circle.
+CIRCLES = [
+    ("lib/a", {"x.c": '#include "x.h"\n#include "y.h"\n', "x.h": "", "y.c": '#include "y.h"\n',
+               "y.h": '#include "x.h"\n'}, ["x", "y"]),
+    # Each calls the other, and the header that all of them share does not show it.
+    ("lib/a", {"all.h": "int hs_x(int a);\nint hs_y(int a);\n",
+               "x.c": '#include "all.h"\nint hs_x(int a)\n{\n\treturn hs_y(a);\n}\n',
+               "y.c": '#include "all.h"\nint hs_y(int a)\n{\n\treturn hs_x(a);\n}\n'},
+     ["x", "y"]),
+    ("src/flow", {"x.c": '#include "x.h"\nvoid hs_x(void)\n{\n\ths_y();\n}\n', "x.h": "",
+                  "y.c": '#include "x.h"\nvoid hs_y(void)\n{\n\ths_z();\n}\n',
+                  "z.c": '#include "x.h"\nvoid hs_z(void)\n{\n\ths_x();\n}\n'},
+     ["x.c", "y.c", "z.c"]),
+    ("lib/a", {"x.c": '#include "x.h"\n#include "y.h"\nvoid hs_x(struct hs_y *y)\n{\n}\n',
+               "x.h": "", "y.c": '// hs_x()\nstatic struct hs_x *hs_y(void)\n{\n}\n', "y.h": ""},
+     []),
+]
+
+
+@test()
+def a_planted_circle_is_caught(workspace):
+    for number, (folder, files, ring) in enumerate(CIRCLES):
+        root = workspace.path(f"circle{number}")
+        os.makedirs(os.path.join(root, folder))
+        for name, text in files.items():
+            with open(os.path.join(root, folder, name), "w", encoding="ascii") as f:
+                f.write(text)
+        equal([r for _, r in circles.in_folders(root)], [ring] if ring else [], f"case {number}")
+    equal(circles.circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}), [["b", "c"]],
+          "what leads to a circle is not in it")
+
+
+@test()
+def two_folders_that_include_each_other_are_caught(workspace):
+    root = workspace.path("folders")
+    for folder, name, other in (("lib/a", "x.h", "y.h"), ("src/b", "y.h", "x.h")):
+        os.makedirs(os.path.join(root, folder))
+        with open(os.path.join(root, folder, name), "w", encoding="ascii") as f:
+            f.write(f'#include "{other}"\n')
+    equal(circles.between_folders(root), [["lib/a", "src/b"]], "folders")
 
 
 def _include_flags():
