@@ -23,21 +23,21 @@ static const struct {
 } table[] = {
 		{{"config", required_argument, NULL, 'c'}, "FILE", NULL}, // the program says
 		{{"check", no_argument, NULL, OPTION_CHECK}, "",
-				"say whether the configuration is right; touch nothing"},
+				"check the configuration and change nothing"},
 		{{"print-config", no_argument, NULL, OPTION_PRINT}, "",
-				"print the values in force, defaults included"},
+				"print the configuration with its defaults"},
 		{{"log-json", no_argument, NULL, OPTION_JSON}, "",
 				"log one JSON object per line (or HOPSIGHT_LOG_JSON=1)"},
-		{{"verbose", no_argument, NULL, 'v'}, "", "log more; -vv: everything"},
+		{{"verbose", no_argument, NULL, 'v'}, "", "log more; -vv: log everything"},
 		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version"},
-		{{"help", no_argument, NULL, 'h'}, "", "print this"},
+		{{"help", no_argument, NULL, 'h'}, "", "print this help"},
 };
 #define N_OPTIONS (sizeof(table) / sizeof(table[0]))
 
 void daemon_print_help(const struct daemon_program *program)
 {
 	printf("Usage: %s --config FILE [options]%s\n\n", program->name,
-			program->takes_eal_words ? " [-- words for DPDK's EAL]" : "");
+			program->takes_eal_words ? " [-- arguments for DPDK's EAL]" : "");
 	for (size_t i = 0; i < N_OPTIONS; i++) {
 		char name[32];
 		int letter = table[i].option.val;
@@ -103,11 +103,11 @@ int daemon_read_options(const struct daemon_program *program, int argc, char **a
 	bool words = program->takes_eal_words;
 	if (optind < argc && !(words && strcmp(argv[optind - 1], "--") == 0)) {
 		fprintf(stderr, "%s: unexpected word '%s'%s\n", program->name, argv[optind],
-				words ? "; words for EAL come after --" : "");
+				words ? "; arguments for EAL come after --" : "");
 		return -EINVAL;
 	}
 	if (!options->config && !options->help && !options->version) {
-		fprintf(stderr, "%s: --config FILE is missing; --help has more\n", program->name);
+		fprintf(stderr, "%s: --config FILE is missing (see --help)\n", program->name);
 		return -EINVAL;
 	}
 	return 0;

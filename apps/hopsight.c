@@ -32,7 +32,7 @@ static const struct {
 		[HS_CLI_KEY] = {"key", 0, "FILE", "our NAME.secret (or HOPSIGHT_KEY)"},
 		[HS_CLI_SERVER_KEY] = {"server-key", 0, "FILE",
 				"the node's NAME.pub (or HOPSIGHT_SERVER_KEY)"},
-		[HS_CLI_HELP] = {"help", 'h', NULL, "print this"},
+		[HS_CLI_HELP] = {"help", 'h', NULL, "print this help"},
 		[HS_CLI_VERSION] = {"version", 0, NULL, "print the version"},
 		[HS_CLI_DRY_RUN] = {"dry-run", 0, NULL,
 				"only check whether the node would accept it"},
@@ -43,13 +43,13 @@ static const struct {
 				"subscribe there instead of asking the node"},
 		[HS_CLI_PORT] = {"port", 0, "NAME", "the port that packets leave by"},
 		[HS_CLI_MAC] = {"mac", 0, "MAC", "the MAC address that they are sent to"},
-		[HS_CLI_VIA] = {"via", 0, "ADDRESS", "in place of both: those of a neighbour"},
+		[HS_CLI_VIA] = {"via", 0, "ADDRESS", "in place of --port and --mac: a neighbour"},
 		[HS_CLI_ON_PATH] = {"on-path", 0, "NAME",
 				"at a controller: to the nodes of this path"},
 		[HS_CLI_ON] = {"on", 0, "NODE,NODE...", "at a controller: to these nodes"},
 		[HS_CLI_AT] = {"at", 0, "NODE", "at a controller: to this node, the source"},
-		[HS_CLI_DIR] = {"dir", 0, "DIR", "where the files go (default: here)"},
-		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "a key that may change nothing"},
+		[HS_CLI_DIR] = {"dir", 0, "DIR", "the directory of the files (default: .)"},
+		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "make a key that may only read"},
 		[HS_CLI_RULE] = {"ns", 0, "N", NULL},
 		[HS_CLI_RULE + 1] = {"app", 0, "N", NULL},
 		[HS_CLI_RULE + 2] = {"src", 0, "ADDRESS", NULL},
@@ -109,7 +109,7 @@ static void print_help(const char *group)
 	printf("\nOptions:\n");
 	for (unsigned i = 0; i <= HS_CLI_VERSION; i++)
 		print_option(i);
-	printf("\n`hopsight VERB --help` says more. Exit codes: 0 done, 1 the node said no,\n"
+	printf("\n`hopsight VERB --help` explains a verb. Exit codes: 0 done, 1 the node said no,\n"
 	       "2 bad usage, 3 the node cannot be reached.\n");
 }
 
@@ -138,7 +138,7 @@ int hs_cli_usage(const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, " (hopsight --help says what there is)\n");
+	fprintf(stderr, " (see hopsight --help)\n");
 	return HS_CLI_USAGE;
 }
 
@@ -288,7 +288,7 @@ int hs_cli_ask(struct hs_cli *cli, json_t *request, json_t **ok)
 
 	json_decref(request);
 	if (!text)
-		return hs_cli_usage("the words are no valid text");
+		return hs_cli_usage("the arguments are not valid UTF-8");
 	int rc = hs_cli_send(cli, text, strlen(text), &reply);
 	free(text);
 	if (rc)
@@ -312,7 +312,7 @@ void hs_cli_print_error(const struct hs_cli *cli, const json_t *error)
 	char message[HS_CLI_TEXT], path[HS_CLI_TEXT], expected[HS_CLI_TEXT];
 
 	if (!json_is_object(error)) {
-		fprintf(stderr, "hopsight: the reply is not understood\n");
+		fprintf(stderr, "hopsight: the reply cannot be parsed\n");
 		return;
 	}
 	json_t *clean = hs_cli_clean(json_deep_copy(error));

@@ -24,8 +24,8 @@ int hs_cli_keygen(struct hs_cli *cli)
 		json_decref(made);
 		return HS_CLI_DONE;
 	}
-	printf("%s/%s.secret  keep it where it is: it is all that others need to be you\n"
-	       "%s/%s.pub     %s: give it to those who are to know you\n",
+	printf("%s/%s.secret  keep it secret: whoever has it can act as you\n"
+	       "%s/%s.pub     %s: give it to the programs that should allow you\n",
 			dir, cli->args[0], dir, cli->args[0],
 			read_only ? "read-only" : "read-write");
 	return HS_CLI_DONE;

@@ -47,10 +47,9 @@ static const struct {
 	int min_args, max_args;
 	enum lab_verb verb;
 } verbs[] = {
-		{"run", "SCENARIO", "run it and compare what was measured with the truth", 1, 1,
-				VERB_RUN},
-		{"list", "[FOLDER]", "the scenarios that there are", 0, 1, VERB_LIST},
-		{"check", "SCENARIO", "say whether it is right; run nothing", 1, 1, VERB_CHECK},
+		{"run", "SCENARIO", "run it and compare measurement with truth", 1, 1, VERB_RUN},
+		{"list", "[FOLDER]", "list the scenarios", 0, 1, VERB_LIST},
+		{"check", "SCENARIO", "check it without running it", 1, 1, VERB_CHECK},
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -60,34 +59,33 @@ static const struct {
 	enum lab_verb verbs; // verbs that take it
 } table[] = {
 		{{"virtual", no_argument, NULL, OPTION_VIRTUAL}, "",
-				"as fast as it goes, the same result each time (default)",
+				"run in virtual time: fast and reproducible (default)", VERB_RUN},
+		{{"real", no_argument, NULL, OPTION_REAL}, "", "run on the machine's clock",
 				VERB_RUN},
-		{{"real", no_argument, NULL, OPTION_REAL}, "", "on the machine's clock", VERB_RUN},
 		{{"seed", required_argument, NULL, OPTION_SEED}, "N",
-				"in place of the scenario's seed", VERB_RUN | VERB_CHECK},
+				"override the scenario's seed", VERB_RUN | VERB_CHECK},
 		{{"duration", required_argument, NULL, OPTION_DURATION}, "S",
-				"end after so many seconds in place of the scenario's",
+				"override the scenario's duration, in seconds",
 				VERB_RUN | VERB_CHECK},
 		{{"json", required_argument, NULL, OPTION_JSON}, "FILE",
-				"the whole result; - for stdout, without tables (list: no FILE)",
+				"write the result; - is stdout, without tables (list: no FILE)",
 				VERB_RUN | VERB_LIST},
 		{{"packets", required_argument, NULL, OPTION_PACKETS}, "FILE",
-				"what each link did to each packet (CSV; large)", VERB_RUN},
+				"write what each link did to each packet (CSV; large)", VERB_RUN},
 		{{"published", required_argument, NULL, OPTION_PUBLISHED}, "FILE",
-				"every message that nodes publish (a JSON object in each line)",
-				VERB_RUN},
+				"write all published messages (one JSON object a line)", VERB_RUN},
 		{{"quiet", no_argument, NULL, 'q'}, "",
-				"no progress and no tables: what was not met, and the last line",
-				VERB_RUN},
+				"print only unmet expectations and the last line", VERB_RUN},
 		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version", VERB_ANY},
-		{{"help", no_argument, NULL, 'h'}, "", "print this", VERB_ANY},
+		{{"help", no_argument, NULL, 'h'}, "", "print this help", VERB_ANY},
 };
 #define N_OPTIONS (sizeof(table) / sizeof(table[0]))
 
 static void print_help(void)
 {
-	printf("hopsight-lab: many nodes, links and traffic in one process, with the truth beside\n"
-	       "what telemetry measures. Needs neither root nor huge pages.\n\nUsage:\n");
+	printf("hopsight-lab runs many nodes, links and traffic in one process, and compares what\n"
+	       "telemetry measures with the truth. It needs neither root nor huge pages.\n"
+	       "\nUsage:\n");
 	for (size_t i = 0; i < N_VERBS; i++) {
 		char words[64];
 		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
@@ -103,9 +101,8 @@ static void print_help(void)
 				table[i].value[0] ? " " : "", table[i].value);
 		printf("  %-20s  %s\n", name, table[i].help);
 	}
-	printf("\nFiles appear when they are whole. Ctrl-C ends a run with what there is, marked "
-	       "as\n"
-	       "partial; a second one ends it at once.\n\n"
+	printf("\nFiles appear when they are complete. Ctrl-C ends a run with partial results,\n"
+	       "which are marked; a second Ctrl-C ends the program at once.\n\n"
 	       "Exit codes: 0 done and every expectation met; 1 an expectation not met,\n"
 	       "interrupted, or failed at run time; 2 bad usage or scenario.\n");
 }
@@ -118,7 +115,7 @@ __attribute__((format(printf, 1, 2))) static int usage(const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "; --help has more\n");
+	fprintf(stderr, " (see --help)\n");
 	return -EINVAL;
 }
 
@@ -150,7 +147,7 @@ static int read_option(int letter, const char *word, const char *value, struct l
 {
 	switch (letter) {
 	case ':':
-		return usage("%s: its value is missing", word);
+		return usage("%s needs a value", word);
 	case OPTION_VIRTUAL:
 		options->real = false;
 		return 0;
@@ -246,7 +243,7 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 	options->args = argv + optind;
 	options->n_args = argc - optind;
 	if (verb < 0 && !options->help && !options->version)
-		return usage("the first word is run, list or check");
+		return usage("the first argument must be run, list or check");
 	return check_words(verb, options, strange) < 0 ? -EINVAL : verb < 0 ? 0 : verb;
 }
 

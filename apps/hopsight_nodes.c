@@ -17,7 +17,7 @@ static void print_unreachable(const json_t *ok)
 
 	if (!json_array_size(list))
 		return;
-	printf("\nnot reached:");
+	printf("\nunreachable:");
 	for (size_t i = 0; i < json_array_size(list); i++)
 		printf(" %s", json_string_value(json_array_get(list, i)));
 	printf("\n");

@@ -342,7 +342,7 @@ static int events(struct hs_cli *cli)
 	if (since && (!json_is_integer(since) || json_integer_value(since) < 0)) {
 		json_decref(since);
 		json_decref(content);
-		return hs_cli_usage("--since: %s is no number of an event", text);
+		return hs_cli_usage("--since: %s is no event number", text);
 	}
 	if (since)
 		json_object_set_new(content, "since", since);
@@ -377,7 +377,7 @@ static int qos(struct hs_cli *cli)
 		return hs_cli_usage("--window: %s is no length such as 100ms, 10s or 1m, nor run",
 				window);
 	if (app && cli->n_args)
-		return hs_cli_usage("--app: not beside a rule");
+		return hs_cli_usage("--app and a rule cannot stand together");
 	json_t *content = json_object(), *id;
 	const char *key = app ? "app_id" : "ns_id";
 	if (app || cli->n_args) {
@@ -418,7 +418,7 @@ static void print_report(const struct hs_cli *cli, const struct hs_bus_message *
 {
 	json_t *report = json_loadb(message->json, message->len, 0, NULL);
 	if (!report)
-		fprintf(stderr, "hopsight: a message is not understood\n");
+		fprintf(stderr, "hopsight: a message cannot be parsed\n");
 	else if (wants_json(cli))
 		hs_cli_print_line(report);
 	else
@@ -555,7 +555,7 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 		{"route list", "", "routes in order of prefix", 0, 0, NO_OPTIONS, true,
 				hs_cli_route_list},
 		{"route add", "PREFIX --port PORT --mac MAC | --via ADDRESS",
-				"add a route, or replace the one of its prefix", 1, 1,
+				"add a route, or replace the route of this prefix", 1, 1,
 				OPTIONS(HS_CLI_PORT, HS_CLI_MAC, HS_CLI_VIA, HS_CLI_DRY_RUN), false,
 				hs_cli_route_add},
 		{"route del", "PREFIX", "remove a route", 1, 1, OPTIONS(HS_CLI_DRY_RUN), false,
@@ -563,29 +563,28 @@ const struct hs_cli_verb hs_cli_verbs[] = {
 		{"neighbour list", "", "neighbours that routes go via", 0, 0, NO_OPTIONS, true,
 				hs_cli_neighbour_list},
 		{"neighbour add", "ADDRESS --port PORT --mac MAC",
-				"add a neighbour, or replace it: routes via it follow", 1, 1,
+				"add or replace a neighbour; routes via it change too", 1, 1,
 				OPTIONS(HS_CLI_PORT, HS_CLI_MAC, HS_CLI_DRY_RUN), false,
 				hs_cli_neighbour_add},
 		{"neighbour del", "ADDRESS", "remove a neighbour", 1, 1, OPTIONS(HS_CLI_DRY_RUN),
 				false, hs_cli_neighbour_del},
 		{"qos", "[NS] | --app N",
-				"throughput, delay, jitter and loss per hop and end to end; of an "
-				"application also the round trip and the worst hop",
+				"throughput, delay, jitter and loss; --app: also round trip, worst "
+				"hop",
 				0, 1, OPTIONS(HS_CLI_WINDOW, HS_CLI_APP), true, qos},
-		{"reports", "[NS]", "raw reports as they come, until interrupted", 0, 1,
+		{"reports", "[NS]", "raw reports as they arrive, until interrupted", 0, 1,
 				OPTIONS(HS_CLI_FROM), false, reports},
 		{"node", "", "the node: configuration in force, clock, workers", 0, 0, NO_OPTIONS,
 				true, node},
 		{"ports", "", "ports with their counters", 0, 0, NO_OPTIONS, true, ports},
 		{"drops", "", "dropped packets by port and reason", 0, 0, NO_OPTIONS, true, drops},
 		{"stats", "", "every counter", 0, 0, NO_OPTIONS, true, stats},
-		{"events", "", "what happened, oldest first", 0, 0, OPTIONS(HS_CLI_SINCE), true,
-				events},
-		{"audit", "", "does every packet and every report add up (exit code 1: no)", 0, 0,
+		{"events", "", "events, oldest first", 0, 0, OPTIONS(HS_CLI_SINCE), true, events},
+		{"audit", "", "whether every packet and report adds up (exit code 1: no)", 0, 0,
 				NO_OPTIONS, true, audit},
 		{"keygen", "NAME", "make a pair of keys: NAME.secret and NAME.pub", 1, 1,
 				OPTIONS(HS_CLI_DIR, HS_CLI_READ_ONLY), false, hs_cli_keygen},
-		{"call", "FILE|-", "send a request as it stands, print the reply", 1, 1, NO_OPTIONS,
+		{"call", "FILE|-", "send a request unchanged and print the reply", 1, 1, NO_OPTIONS,
 				true, call},
 };
 const size_t hs_cli_n_verbs = sizeof(hs_cli_verbs) / sizeof(hs_cli_verbs[0]);
