@@ -66,6 +66,8 @@ static const struct {
 		[HS_CLI_RULE + 13] = {"hop-enabled", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 14] = {"in-band", 0, "BOOL", NULL},
 		[HS_CLI_RULE + 15] = {"fields", 0, "JSON", NULL},
+		[HS_CLI_RULE + 16] = {"owner", 0, "NAME", NULL},
+		[HS_CLI_RULE + 17] = {"revision", 0, "N", NULL},
 };
 
 // ---- help ----
@@ -125,7 +127,7 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 		return;
 	printf("\nKeys:\n");
 	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		if (hs_rule_fields[i].update_has)
+		if (hs_rule_fields[i].update_has || hs_rule_fields[i].label)
 			printf("  %-29s %s (%s)\n", hs_rule_fields[i].name, hs_rule_fields[i].help,
 					hs_rule_fields[i].allowed);
 }

@@ -200,7 +200,7 @@ static const struct {
 		{"src_port", false}, {"dst_port", false}, {"protocol", true}, {"trace_type", true},
 		{"mode", true}, {"mode_setting", false}, {"transmit_report", false},
 		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false},
-		{"in_band", false}, {"fields", false}};
+		{"in_band", false}, {"fields", false}, {"owner", true}, {"revision", false}};
 _Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
 		"one row for each option");
 

@@ -37,7 +37,7 @@ void hs_cli_view_rules(const json_t *ok)
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
 			{"mode_setting", "setting"}, {"trace_type", NULL},
 			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"},
-			{"shadowed_by", "shadowed_by"}, {"at", NULL}};
+			{"owner", NULL}, {"shadowed_by", "shadowed_by"}, {"at", NULL}};
 	add_shadows(ok);
 	hs_cli_add_where(json_object_get(ok, "rules"));
 	table_or(json_object_get(ok, "rules"), "no rules", COLUMNS(columns), false);

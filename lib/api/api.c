@@ -11,8 +11,26 @@
 
 // ---- from requests to a plan ----
 
-static int read_request(json_t *object, bool in_list, struct hs_api_envelope *envelope,
-		struct hs_api_args *args, struct hs_error *err)
+static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct hs_error *err)
+{
+	const struct hs_api_verb_row *verb = &hs_api_verbs[asked];
+	char verbs[sizeof(err->expected)], path[64];
+
+	if (hs_api_verb_is(asked, which))
+		return 0;
+	hs_api_verb_list(verbs, sizeof(verbs), which);
+	snprintf(path, sizeof(path), "/%s", verb->name);
+	if (verb->changes)
+		return hs_error_set(err, "read_only", path, verbs,
+				"%s changes something, and this key is for reading only",
+				verb->name);
+	return hs_error_set(err, "unsupported", path, verbs,
+			"%s changes nothing, so it has no place here", verb->name);
+}
+
+// The content is read last, because distinct `fields` and owners are stored for good.
+static int read_request(json_t *object, bool in_list, enum hs_api_which which,
+		struct hs_api_envelope *envelope, struct hs_api_args *args, struct hs_error *err)
 {
 	char path[64];
 	int verb;
@@ -21,6 +39,8 @@ static int read_request(json_t *object, bool in_list, struct hs_api_envelope *en
 		return hs_error_set(err, "bad_envelope", "", "an object with one verb",
 				"the request is not an object");
 	int rc = hs_api_object_read(object, in_list, envelope, &verb, err);
+	if (rc == 0)
+		rc = check_which((enum hs_api_verb)verb, which, err);
 	if (rc)
 		return rc;
 	rc = hs_api_args_from_json((enum hs_api_verb)verb,
@@ -49,24 +69,6 @@ static void prefix_index(struct hs_error *err, const char *prefix, size_t index)
 	hs_error_prefix(err, path);
 }
 
-static int check_which(
-		const struct hs_api_args *args, enum hs_api_which which, struct hs_error *err)
-{
-	const struct hs_api_verb_row *verb = &hs_api_verbs[args->verb];
-	char verbs[sizeof(err->expected)], path[64];
-
-	if (hs_api_verb_is(args->verb, which))
-		return 0;
-	hs_api_verb_list(verbs, sizeof(verbs), which);
-	snprintf(path, sizeof(path), "/%s", verb->name);
-	if (verb->changes)
-		return hs_error_set(err, "read_only", path, verbs,
-				"%s changes something, and this key is for reading only",
-				verb->name);
-	return hs_error_set(err, "unsupported", path, verbs,
-			"%s changes nothing, so it has no place here", verb->name);
-}
-
 // Reads and plans all requests of a list. *failing_id (may be NULL) is the id of a refused request.
 static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix,
 		enum hs_api_which which, json_t **failing_id, struct hs_error *err)
@@ -74,9 +76,7 @@ static int plan_list(struct hs_api_plan *plan, json_t *items, const char *prefix
 	for (size_t i = 0; i < json_array_size(items); i++) {
 		struct hs_api_envelope element = {.prefix = ""};
 		struct hs_api_args args;
-		int rc = read_request(json_array_get(items, i), true, &element, &args, err);
-		if (rc == 0)
-			rc = check_which(&args, which, err);
+		int rc = read_request(json_array_get(items, i), true, which, &element, &args, err);
 		if (rc == 0)
 			rc = plan_one(plan, &args, err);
 		if (rc) {
@@ -127,8 +127,7 @@ static int make_plan(struct hs_api_plan *plan, struct hs_api_envelope *envelope,
 	json_t *failing_id = NULL;
 
 	if (envelope->single) {
-		int rc = read_request(envelope->single, false, &again, &args, err);
-		rc = rc ? rc : check_which(&args, which, err);
+		int rc = read_request(envelope->single, false, which, &again, &args, err);
 		return rc ? rc : plan_one(plan, &args, err);
 	}
 	int rc = plan_list(plan, envelope->items, envelope->prefix, which, &failing_id, err);
@@ -411,10 +410,8 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		bool listed = json_is_array(changes);
-		rc = read_request(listed ? json_array_get(changes, i) : changes, true, &element,
-				&args, err);
-		if (rc == 0)
-			rc = check_which(&args, HS_API_CHANGES, err);
+		rc = read_request(listed ? json_array_get(changes, i) : changes, true,
+				HS_API_CHANGES, &element, &args, err);
 		if (rc == 0 && (!wanted || wanted(context, &args)))
 			rc = plan_one(plan, &args, err);
 		if (rc && listed)

@@ -156,6 +156,16 @@ static int refuse_back(const struct planned *planned, const struct hs_rule_updat
 			name, planned->ns_id);
 }
 
+// Nobody asked this node for a rule that came in band, so it has no owner here.
+static int refuse_owner(const struct planned *planned, const struct hs_rule_update *update,
+		struct hs_error *err)
+{
+	if (!planned->gives_way || !update->owner)
+		return 0;
+	return hs_error_set(err, "unsupported", "/owner", "a rule that did not come in band",
+			"owner: rule %u came in band and has no owner", planned->ns_id);
+}
+
 static int plan_update(struct hs_api_plan *plan, struct planned *planned, struct step *step,
 		struct hs_error *err)
 {
@@ -164,12 +174,15 @@ static int plan_update(struct hs_api_plan *plan, struct planned *planned, struct
 	int rc = refuse_back(planned, update, err);
 
 	if (rc == 0)
+		rc = refuse_owner(planned, update, err);
+	if (rc == 0)
 		rc = hs_rule_apply(&planned->rule, update, err);
 	if (rc == 0)
 		rc = ask_admission(plan, &planned->rule, err);
 
 	step->undo = step->run;
-	step->undo.update = (struct hs_rule_update){0};
+	step->undo.update =
+			(struct hs_rule_update){.owner = before.owner, .revision = before.revision};
 	hs_rule_update_take(
 			&step->undo.update, &before, hs_rule_update_rows(update) | update->back);
 	return rc;

@@ -493,7 +493,7 @@ static json_t *describe_rule_fields(bool update)
 	for (size_t i = 0; i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
 		bool names_it = strcmp(field->name, "ns_id") == 0;
-		if (!update || field->update_has || names_it)
+		if (!update || field->update_has || field->label || names_it)
 			json_array_append_new(
 					fields, describe_field(field->name, field->type,
 								update ? names_it : field->required,

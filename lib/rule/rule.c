@@ -77,6 +77,9 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 				"allowed mask "
 				"is 0xF000E000",
 				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
+	if (rc == 0 && rule->revision && !rule->owner)
+		rc = hs_error_set(err, "missing_field", "/owner", "1 to 31 bytes",
+				"owner is missing: a revision is a number of its owner's");
 	return rc ? rc : check_mode(rule, err);
 }
 
@@ -96,6 +99,8 @@ void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *
 		rule->mode_setting = update->mode_setting;
 	if (update->has_fields)
 		rule->fields = update->fields;
+	rule->owner = update->owner;
+	rule->revision = update->revision;
 }
 
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)

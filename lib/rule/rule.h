@@ -33,10 +33,14 @@ struct hs_rule {
 	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
 	double mode_setting; // packets, milliseconds or percent, as given
 	uint32_t fields; // fields of this node's entries: a number of rule_fields.h; 0: the node's
+	// Labels. They change nothing about what the node does.
+	uint16_t owner;	   // who wrote the rule last: a number of rule_fields.h; 0: not named
+	uint64_t revision; // the owner's number of this content; 0: none
 };
 
 // Which fields an int_update changes. `back` holds the fields that are reset (null): bit i is row i
-// of hs_rule_fields. The owner of the rule knows their old values.
+// of hs_rule_fields. The keeper of the rule knows their old values. The labels always change: they
+// belong to who wrote last.
 struct hs_rule_update {
 	uint32_t back;
 	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
@@ -45,6 +49,8 @@ struct hs_rule_update {
 	uint8_t mode;
 	double mode_setting;
 	uint32_t fields;
+	uint16_t owner;
+	uint64_t revision;
 };
 
 const char *hs_rule_protocol_name(uint8_t protocol);

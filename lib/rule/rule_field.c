@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rule_field.h"
 
+#include "clean_text.h"
+#include "rule_fields.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -85,6 +88,15 @@ const struct hs_rule_field hs_rule_fields[] = {
 				.fallback = "the node's",
 				.help = "which fields this node's entries have, in place of its "
 					"telemetry.fields"},
+		{"owner", HS_RULE_OWNER, IN_RULE(owner), .label = true, .type = "string",
+				.allowed = "1 to 31 bytes, no control characters",
+				.fallback = "none",
+				.help = "who writes the rule; a change without it removes the "
+					"owner"},
+		{"revision", HS_RULE_NUMBER, IN_RULE(revision), .label = true, .min = 1,
+				.max = HS_RULE_REVISION_MOST, .type = "integer",
+				.allowed = "1 to 9007199254740991, with owner", .fallback = "none",
+				.help = "the owner's number of this content"},
 };
 const size_t hs_rule_n_fields = sizeof(hs_rule_fields) / sizeof(hs_rule_fields[0]);
 
@@ -191,8 +203,10 @@ static int set_number(const struct hs_rule_field *field, const struct hs_rule_va
 	char *to = (char *)rule + field->offset;
 	if (field->bytes == sizeof(uint16_t))
 		memcpy(to, &(uint16_t){(uint16_t)value->magnitude}, sizeof(uint16_t));
-	else
+	else if (field->bytes == sizeof(uint32_t))
 		memcpy(to, &(uint32_t){(uint32_t)value->magnitude}, sizeof(uint32_t));
+	else
+		memcpy(to, &value->magnitude, sizeof(uint64_t));
 	return 0;
 }
 
@@ -317,6 +331,31 @@ static int refuse_fields(const struct hs_rule_field *field, const struct hs_rule
 	return wrong_type(field, err, value);
 }
 
+static bool is_safe(const char *text, size_t len)
+{
+	int32_t code;
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = hs_clean_next(text + at, len - at, &code);
+		if (n == 0 || hs_clean_is_unsafe(code))
+			return false;
+	}
+	return true;
+}
+
+static int set_owner(const struct hs_rule_field *field, const struct hs_rule_value *value,
+		struct hs_rule *rule, struct hs_error *err)
+{
+	char name[HS_RULE_OWNER_BYTES];
+
+	if (value->type != HS_VALUE_TEXT)
+		return wrong_type(field, err, value);
+	if (!copy_text(value, name, sizeof(name)) || !name[0] || !is_safe(name, value->len))
+		return fail(field, err, "bad_value", "is not a name", value);
+	rule->owner = hs_rule_owner_number(name);
+	return rule->owner ? 0 : fail(field, err, "too_large", "is one owner too many", value);
+}
+
 static int set_switch(const struct hs_rule_field *field, const struct hs_rule_value *value,
 		struct hs_rule *rule, struct hs_error *err)
 {
@@ -339,6 +378,7 @@ int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_va
 			[HS_RULE_TRACE] = set_trace,
 			[HS_RULE_SWITCH] = set_switch,
 			[HS_RULE_FIELDS] = refuse_fields,
+			[HS_RULE_OWNER] = set_owner,
 	};
 	return set[field->kind](field, value, rule, err);
 }
@@ -362,23 +402,28 @@ void hs_rule_field_text(const struct hs_rule_field *field, const struct hs_rule 
 	case HS_RULE_TRACE:
 		snprintf(text, HS_RULE_TEXT_BYTES, "0x%08X", rule->trace_type);
 		break;
+	case HS_RULE_OWNER:
+		snprintf(text, HS_RULE_TEXT_BYTES, "%s", hs_rule_owner_name(rule->owner));
+		break;
 	default:
 		break;
 	}
 }
 
-uint32_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule)
+uint64_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule)
 {
 	const char *from = (const char *)rule + field->offset;
-	uint32_t wide = 0;
+	uint64_t wide = 0;
+	uint32_t number = 0;
 	uint16_t narrow = 0;
 
-	if (field->bytes == sizeof(narrow)) {
+	if (field->bytes == sizeof(narrow))
 		memcpy(&narrow, from, sizeof(narrow));
-		return narrow;
-	}
-	memcpy(&wide, from, sizeof(wide));
-	return wide;
+	else if (field->bytes == sizeof(number))
+		memcpy(&number, from, sizeof(number));
+	else
+		memcpy(&wide, from, sizeof(wide));
+	return wide + number + narrow;
 }
 
 bool hs_rule_field_switch(const struct hs_rule_field *field, const struct hs_rule *rule)

@@ -20,6 +20,7 @@ enum hs_rule_kind {
 	HS_RULE_TRACE,	  // hex text
 	HS_RULE_SWITCH,	  // boolean
 	HS_RULE_FIELDS,	  // an object, in JSON only; left out if not given
+	HS_RULE_OWNER,	  // a short text
 };
 
 struct hs_rule_field {
@@ -31,7 +32,8 @@ struct hs_rule_field {
 				    // changeable
 	bool required;		    // in an int_request
 	bool in_band;	   // travels in the request; a switch only if it differs from its default
-	uint32_t min, max; // HS_RULE_NUMBER
+	bool label;	   // every update sets it, to none if the update leaves it out
+	uint64_t min, max; // HS_RULE_NUMBER
 	const char *type;  // for messages
 	const char *allowed;
 	const char *fallback; // the default as text; NULL if required
@@ -79,11 +81,11 @@ const struct hs_schema_word *hs_rule_field_words(const struct hs_rule_field *fie
 // Returns the JSON Schema of a field's value. New reference.
 json_t *hs_rule_field_schema(const struct hs_rule_field *field);
 
-// Writes a field of kind ADDRESS, PROTOCOL, MODE or TRACE as text.
+// Writes a field of kind ADDRESS, PROTOCOL, MODE, TRACE or OWNER as text.
 #define HS_RULE_TEXT_BYTES 46
 void hs_rule_field_text(const struct hs_rule_field *field, const struct hs_rule *rule,
 		char text[HS_RULE_TEXT_BYTES]);
 // Returns the number in a field of kind NUMBER.
-uint32_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule);
+uint64_t hs_rule_field_number(const struct hs_rule_field *field, const struct hs_rule *rule);
 // Returns the boolean in a field of kind SWITCH.
 bool hs_rule_field_switch(const struct hs_rule_field *field, const struct hs_rule *rule);

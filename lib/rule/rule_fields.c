@@ -6,48 +6,73 @@
 #include <string.h>
 
 struct one {
-	struct hs_partial partial; // padding is zeroed, because it is compared as bytes
+	const void *value; // padding is zeroed, because it is compared as bytes
+	size_t bytes;
 	uint32_t number;
 };
 
-static void *by_value; // a tree of tsearch(3)
-static struct one **all;
-static uint32_t n;
+// All values of one kind, which have the same size.
+struct pool {
+	void *by_value; // a tree of tsearch(3)
+	struct one **all;
+	uint32_t n;
+};
+
+static struct pool fields, owners;
 
 static int compare(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct hs_partial));
+	const struct one *left = a, *right = b;
+	return memcmp(left->value, right->value, left->bytes);
 }
 
-static struct one *add(const struct hs_partial *partial)
+static struct one *add(struct pool *pool, const void *value, size_t bytes)
 {
-	struct one **grown = reallocarray(all, n + 1, sizeof(*all));
-	struct one *one = grown ? calloc(1, sizeof(*one)) : NULL;
+	struct one **grown = reallocarray(pool->all, pool->n + 1, sizeof(*pool->all));
+	struct one *one = grown ? malloc(sizeof(*one) + bytes) : NULL;
 
-	all = grown ? grown : all;
+	pool->all = grown ? grown : pool->all;
 	if (!one)
 		return NULL;
-	one->partial = *partial;
-	one->number = n + 1;
-	if (!tsearch(one, &by_value, compare)) {
+	*one = (struct one){memcpy(one + 1, value, bytes), bytes, pool->n + 1};
+	if (!tsearch(one, &pool->by_value, compare)) {
 		free(one);
 		return NULL;
 	}
-	all[n++] = one;
+	pool->all[pool->n++] = one;
 	return one;
+}
+
+static uint32_t number_of(struct pool *pool, const void *value, size_t bytes)
+{
+	const struct one key = {value, bytes, 0};
+	struct one *const *found = tfind(&key, &pool->by_value, compare);
+	const struct one *one = found ? *found : NULL;
+
+	if (!one && pool->n < HS_RULE_FIELDS_MOST)
+		one = add(pool, value, bytes);
+	return one ? one->number : 0;
 }
 
 uint32_t hs_rule_fields_number(const struct hs_partial *partial)
 {
-	struct one *const *found = tfind(partial, &by_value, compare);
-	const struct one *one = found ? *found : NULL;
-
-	if (!one && n < HS_RULE_FIELDS_MOST)
-		one = add(partial);
-	return one ? one->number : 0;
+	return number_of(&fields, partial, sizeof(*partial));
 }
 
 const struct hs_partial *hs_rule_fields_of(uint32_t number)
 {
-	return &all[number - 1]->partial;
+	return fields.all[number - 1]->value;
+}
+
+uint16_t hs_rule_owner_number(const char *name)
+{
+	char padded[HS_RULE_OWNER_BYTES] = "";
+
+	memcpy(padded, name, strnlen(name, sizeof(padded) - 1));
+	return name[0] ? (uint16_t)number_of(&owners, padded, sizeof(padded)) : 0;
+}
+
+const char *hs_rule_owner_name(uint16_t number)
+{
+	return number ? owners.all[number - 1]->value : "";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distinct `fields` of this process's rules, each stored once. A rule holds the number of its
-// fields. So rules without fields cost nothing, and two rules are equal if their bytes are equal.
+// The distinct `fields` and owners of this process's rules, each stored once. A rule holds their
+// numbers. So rules without them cost nothing, and two rules are equal if their bytes are equal.
 //
 // Thread rule: one thread at a time, the control thread. Entries stay until the process ends.
 #pragma once
@@ -9,10 +9,16 @@
 
 #include <stdint.h>
 
-#define HS_RULE_FIELDS_MOST 65535
+#define HS_RULE_FIELDS_MOST   65535 // of each kind
+#define HS_RULE_OWNER_BYTES   32
+#define HS_RULE_REVISION_MOST ((UINT64_C(1) << 53) - 1) // JavaScript keeps no more
 
 // Returns the number of an equal entry, above 0. Returns 0 if memory is out or HS_RULE_FIELDS_MOST
 // entries exist.
 uint32_t hs_rule_fields_number(const struct hs_partial *partial);
 // The number must be above 0.
 const struct hs_partial *hs_rule_fields_of(uint32_t number);
+
+// The same for owners. A name has at most HS_RULE_OWNER_BYTES - 1 bytes; "" has the number 0.
+uint16_t hs_rule_owner_number(const char *name);
+const char *hs_rule_owner_name(uint16_t number);

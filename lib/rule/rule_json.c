@@ -52,7 +52,8 @@ void hs_rule_json_path(char *path, size_t size, const char *name)
 
 static bool is_member(const struct hs_rule_field *field, bool updates)
 {
-	return field && (!updates || field->update_has || strcmp(field->name, "ns_id") == 0);
+	return field &&
+	       (!updates || field->update_has || field->label || strcmp(field->name, "ns_id") == 0);
 }
 
 // Lists the names for "expected", with single spaces, because otherwise they would not all fit.
@@ -179,11 +180,13 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 			continue;
 		}
 		rc = read_value(field, json, &parsed, err);
-		if (rc == 0 && field->update_has) {
+		if (rc == 0 && (field->update_has || field->label)) {
 			hs_rule_update_take(update, &parsed, UINT32_C(1) << i);
 			changes++;
 		}
 	}
+	update->owner = parsed.owner;
+	update->revision = parsed.revision;
 	// The old setting had another unit: packets, milliseconds or percent.
 	if (rc == 0 && update->has_mode && !update->has_mode_setting)
 		rc = refuse_missing(
@@ -210,7 +213,7 @@ static json_t *field_to_json(const struct hs_rule_field *field, const struct hs_
 
 	switch (field->kind) {
 	case HS_RULE_NUMBER:
-		return json_integer(hs_rule_field_number(field, rule));
+		return json_integer((json_int_t)hs_rule_field_number(field, rule));
 	case HS_RULE_SETTING:
 		return setting_to_json(rule->mode_setting);
 	case HS_RULE_SWITCH:
@@ -228,13 +231,20 @@ json_t *hs_rule_to_json(const struct hs_rule *rule)
 	return hs_rule_rows_to_json(rule, UINT32_MAX);
 }
 
+static bool is_left_out(const struct hs_rule_field *field, const struct hs_rule *rule)
+{
+	static const char none[sizeof(uint64_t)];
+
+	return (field->kind == HS_RULE_FIELDS || field->label) &&
+	       memcmp((const char *)rule + field->offset, none, field->bytes) == 0;
+}
+
 json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows)
 {
 	json_t *object = json_object();
 	for (size_t i = 0; object && i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
-		bool left_out = field->kind == HS_RULE_FIELDS && !rule->fields;
-		if (!(rows >> i & 1) || left_out)
+		if (!(rows >> i & 1) || is_left_out(field, rule))
 			continue;
 		// Takes ownership of the value. A NULL value fails as well.
 		if (json_object_set_new(object, field->name, field_to_json(field, rule))) {

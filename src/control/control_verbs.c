@@ -281,10 +281,11 @@ static int hello(struct hs_control *control, const struct hs_api_args *args, jso
 
 	*result = hs_api_hello();
 	json_object_update_new(*result,
-			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s, s, s]}", "version",
+			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s, s, s, s]}", "version",
 					HS_VERSION, "node_id", config->id, "name", config->name,
 					"boot_id", control->config.boot_id, "features", "flexint",
-					"qos", "transactions", "events", "in_band", "piggyback"));
+					"qos", "transactions", "events", "in_band", "piggyback",
+					"owner"));
 	json_t *limits = json_object_get(*result, "limits");
 	json_object_set_new(limits, "rules", json_integer(hs_flow_table_capacity(control->flows)));
 	json_object_set_new(

@@ -17,7 +17,7 @@ static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool c
 {
 	for (size_t i = 0; i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if ((field->update_has != 0) != changeable)
+		if (field->label || (field->update_has != 0) != changeable)
 			continue;
 		if (memcmp((const char *)a + field->offset, (const char *)b + field->offset,
 				    field->bytes) != 0)

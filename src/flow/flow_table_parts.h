@@ -27,15 +27,20 @@ struct hs_flow_entry {
 	struct hs_rule rule;
 	union {
 		uint64_t token; // dying: the grace period that must pass
-		uint32_t users; // number of users of a live reverse entry
+		// Live or waiting: ring of the rules with one 5-tuple, oldest first, and behind
+		// them its reverse entry.
+		struct {
+			uint32_t tuple_prev, tuple_next;
+		};
 	};
-	int32_t position;		 // live or dying: where the hash keeps the key
-	uint32_t order_prev, order_next; // all installed rules in order of installation;
-					 // order_next also links the free and the dying
-	uint32_t tuple_prev, tuple_next; // ring of the rules with one 5-tuple, oldest first, and
-					 // behind them its reverse entry
-	uint8_t state;			 // enum entry_state
-	bool offered;			 // workers look at the slot's pending options
+	int32_t position; // live or dying: where the hash keeps the key
+	union {
+		uint32_t order_prev; // all installed rules in order of installation
+		uint32_t users;	     // number of users of a live reverse entry
+	};
+	uint32_t order_next; // also links the free and the dying
+	uint8_t state;	     // enum entry_state
+	bool offered;	     // workers look at the slot's pending options
 };
 
 struct hs_flow_table {

@@ -131,6 +131,11 @@ def rule_list_asks_page_after_page(workspace):
     check("hop_enabled" in lines[0] and "yes" in lines[1], "named as `rule set` has it", lines)
     equal([line.split()[0] for line in lines[1:]], ["7", "8"], "rows")
     equal(len({len(line[:line.index("udp")]) for line in lines[1:]}), 1, "alignment")
+    check("owner" not in lines[0], "no rule has an owner", lines)
+    node.replies["int_list"] = [{"ok": {"rules": [RULE, dict(RULE, ns_id=8, owner="lab")],
+                                        "count": 2}}]
+    lines = node.run("rule", "list").stdout.splitlines()
+    equal((lines[0].split()[-1], lines[2].split()[-1]), ("owner", "lab"), "one rule has")
 
 
 @test()

@@ -300,6 +300,41 @@ static void requests_of_a_file_that_are_no_list_are_refused(void **state)
 	json_decref(object);
 }
 
+static void a_list_that_is_taken_back_gives_the_rule_its_owner_back(void **state)
+{
+	struct fake fake, before;
+	(void)state;
+	fake_init(&fake);
+	json_decref(ask(&fake,
+			"{\"int_update\": {\"ns_id\": 5, \"owner\": \"a\", \"revision\": 3}}"));
+	assert_int_equal(fake.rules[0].revision, 3);
+	before = fake;
+	fake.fail_at = fake.runs + 2;
+	json_t *reply = ask(&fake, "[{\"int_update\": {\"ns_id\": 5, \"hop_enabled\": false}},"
+				   " {\"int_delete\": {\"ns_id\": 5}}]");
+	assert_string_equal(error_member(reply, "code"), "internal");
+	assert_memory_equal(fake.rules, before.rules, sizeof(fake.rules));
+	json_decref(reply);
+}
+
+// What a request names is stored for good, so it is not read if the client may not ask for it.
+static void a_reader_is_refused_before_what_it_asks_is_read(void **state)
+{
+	static const char request[] = "{\"int_update\": {\"ns_id\": 5, \"owner\": \"\"}}";
+	struct fake fake;
+	(void)state;
+	fake_init(&fake);
+	struct hs_api_backend backend = fake_backend(&fake);
+	for (int may_change = 0; may_change < 2; may_change++) {
+		char *reply = hs_api_handle(&backend, request, strlen(request), may_change);
+		json_t *json = json_loads(reply, 0, NULL);
+		assert_string_equal(
+				error_member(json, "code"), may_change ? "bad_value" : "read_only");
+		json_decref(json);
+		free(reply);
+	}
+}
+
 static void what_the_node_does_not_admit_is_refused_before_anything_runs(void **state)
 {
 	static const char *const lists[] = {
@@ -598,6 +633,8 @@ int main(void)
 			cmocka_unit_test(a_file_of_requests_is_run_as_a_whole_or_not_at_all),
 			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),
 			cmocka_unit_test(requests_of_a_file_that_are_no_list_are_refused),
+			cmocka_unit_test(a_list_that_is_taken_back_gives_the_rule_its_owner_back),
+			cmocka_unit_test(a_reader_is_refused_before_what_it_asks_is_read),
 			cmocka_unit_test(
 					what_the_node_does_not_admit_is_refused_before_anything_runs),
 			cmocka_unit_test(a_rule_that_gives_way_takes_no_room_beside_the_new_one),

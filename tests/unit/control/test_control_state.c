@@ -183,6 +183,40 @@ static void what_the_api_changed_is_there_in_the_next_life(void **state)
 	end(&l);
 }
 
+static void owner_and_revision_are_there_in_the_next_life(void **state)
+{
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	expect(&l, RULE(1, ", \"owner\": \"lab\", \"revision\": 9007199254740991"), "\"ok\"");
+	expect(&l, RULE(2, ", \"owner\": \"lab\", \"revision\": 4"), "\"ok\"");
+	expect(&l, RULE(3, ", \"owner\": \"lab\""), "\"ok\"");
+	expect(&l,
+			"{\"int_update\": {\"ns_id\": 2, \"owner\": \"other\", \"revision\": 5, "
+			"\"hop_enabled\": false}}",
+			"\"owner\":\"other\",\"revision\":5");
+	end_and_begin(&l, "[]");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}",
+			"\"owner\":\"lab\",\"revision\":9007199254740991");
+	expect(&l, "{\"int_get\": {\"ns_id\": 2}}", "\"owner\":\"other\",\"revision\":5");
+	// A client that names nobody leaves a rule of nobody. A list that fails changes no owner.
+	expect(&l, "{\"int_update\": {\"ns_id\": 3, \"hop_enabled\": false}}", "\"ok\"");
+	assert_null(strstr(ask(&l, "{\"int_get\": {\"ns_id\": 3}}"), "owner"));
+	expect(&l,
+			"[{\"int_update\": {\"ns_id\": 1, \"hop_enabled\": false}},"
+			" {\"int_delete\": {\"ns_id\": 77}}]",
+			"no_such_rule");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"owner\":\"lab\"");
+	for (unsigned i = 0; i < 3000; i++) { // enough for a snapshot
+		expect(&l, "{\"int_update\": {\"ns_id\": 3, \"mode_setting\": 5}}", "\"ok\"");
+		hs_control_step(l.control, l.now_ns);
+	}
+	end_and_begin(&l, "[]");
+	expect(&l, "{\"int_get\": {\"ns_id\": 2}}", "\"owner\":\"other\",\"revision\":5");
+	assert_null(strstr(ask(&l, "{\"int_get\": {\"ns_id\": 3}}"), "owner"));
+	end(&l);
+}
+
 static void what_the_configuration_asks_for_wins(void **state)
 {
 	struct life l;
@@ -409,6 +443,7 @@ int main(void)
 	dpdk_env_init("1024");
 	const struct CMUnitTest tests[] = {
 			STATE_TEST(what_the_api_changed_is_there_in_the_next_life),
+			STATE_TEST(owner_and_revision_are_there_in_the_next_life),
 			STATE_TEST(what_the_configuration_asks_for_wins),
 			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
 			STATE_TEST(one_bad_line_is_refused_and_the_others_are_in_force),

@@ -148,6 +148,25 @@ static void fields_of_a_rule_that_came_in_band_are_told_and_given_back(void **st
 	close_with_audit(r);
 }
 
+static void a_rule_that_came_in_band_has_no_owner(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	struct hs_rule rule = a_rule(7);
+	bring_rule(r, &rule);
+	json_t *reply = ask_raw(r, "{\"int_update\": {\"ns_id\": 7, \"owner\": \"lab\", "
+				   "\"transmit_report\": false}}");
+	json_t *error = json_object_get(reply, "error");
+	assert_string_equal(json_string_value(json_object_get(error, "code")), "unsupported");
+	assert_string_equal(json_string_value(json_object_get(error, "path")), "/int_update/owner");
+	json_decref(reply);
+	assert_shown(r, "own", NULL);
+	tell(r, "\"transmit_report\": false");
+	assert_int_equal(rule_here(r)->owner, 0);
+	assert_shown(r, "own", "{\"transmit_report\": false}");
+	close_with_audit(r);
+}
+
 static void what_was_told_about_rules_that_went_is_bounded(void **state)
 {
 	(void)state;
@@ -188,6 +207,7 @@ int main(void)
 					a_rule_that_went_and_comes_again_finds_what_this_node_was_told),
 			cmocka_unit_test(
 					fields_of_a_rule_that_came_in_band_are_told_and_given_back),
+			cmocka_unit_test(a_rule_that_came_in_band_has_no_owner),
 			cmocka_unit_test(what_was_told_about_rules_that_went_is_bounded),
 	};
 	dpdk_env_init("64");

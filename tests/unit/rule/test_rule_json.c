@@ -148,6 +148,16 @@ static void a_bad_value_is_refused_with_code_path_and_what_was_allowed(void **st
 			{"in_band", "0", "wrong_type"},
 			{"hop_enabled", "1", "wrong_type"},
 			{"transmit_report", "\"true\"", "wrong_type"},
+			{"owner", "\"\"", "bad_value"},
+			{"owner", "\"12345678901234567890123456789012\"", "bad_value"},
+			{"owner", "\"a\\u001bb\"", "bad_value"},
+			{"owner", "\"a\\u202eb\"", "bad_value"},
+			{"owner", "7", "wrong_type"},
+			{"owner", "null", "wrong_type"},
+			{"revision", "0", "out_of_range"},
+			{"revision", "-1", "out_of_range"},
+			{"revision", "9007199254740992", "out_of_range"},
+			{"revision", "1.5", "wrong_type"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -243,6 +253,86 @@ static void an_update_holds_exactly_what_was_sent(void **state)
 	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, NULL), 0);
 	assert_int_equal(ns_id, 9);
 	assert_memory_equal(&update, &expected, sizeof(update));
+	json_decref(json);
+}
+
+static struct hs_rule labelled(const char *owner, json_int_t revision)
+{
+	struct hs_rule rule;
+	json_t *json = loads(listing1);
+
+	json_object_set_new(json, "owner", json_string(owner));
+	json_object_set_new(json, "revision", json_integer(revision));
+	assert_int_equal(hs_rule_from_json(json, &rule, NULL), 0);
+	json_decref(json);
+	return rule;
+}
+
+static void owner_and_revision_are_written_if_there_are_any(void **state)
+{
+	struct hs_rule rule = labelled("1234567890123456789012345678901", 9007199254740991);
+	struct hs_rule again, plain = labelled("a", 1), same = labelled("a", 1);
+	json_t *out = hs_rule_to_json(&rule);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(out, "owner")),
+			"1234567890123456789012345678901");
+	assert_int_equal(json_integer_value(json_object_get(out, "revision")), 9007199254740991);
+	assert_int_equal(hs_rule_from_json(out, &again, NULL), 0);
+	assert_memory_equal(&again, &rule, sizeof(rule));
+	json_decref(out);
+	assert_memory_equal(&plain, &same, sizeof(plain));
+	assert_int_not_equal(plain.owner, rule.owner);
+
+	plain.owner = 0;
+	plain.revision = 0;
+	out = hs_rule_to_json(&plain);
+	assert_null(json_object_get(out, "owner"));
+	assert_null(json_object_get(out, "revision"));
+	json_decref(out);
+}
+
+static void an_update_takes_the_owner_along_or_removes_it(void **state)
+{
+	static const struct {
+		const char *text;
+		bool owned;
+		uint64_t revision;
+	} cases[] = {
+			{"{\"ns_id\": 9, \"hop_enabled\": true, \"owner\": \"b\", \"revision\": 8}",
+					true, 8},
+			{"{\"ns_id\": 9, \"owner\": \"b\"}", true, 0},
+			{"{\"ns_id\": 9, \"hop_enabled\": true}", false, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_rule rule = labelled("a", 7), other = labelled("b", 8);
+		struct hs_rule_update update;
+		uint32_t ns_id;
+		json_t *json = loads(cases[i].text);
+		assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, NULL), 0);
+		assert_int_equal(hs_rule_apply(&rule, &update, NULL), 0);
+		assert_int_equal(rule.owner, cases[i].owned ? other.owner : 0);
+		assert_int_equal(rule.revision, cases[i].revision);
+		json_decref(json);
+	}
+}
+
+static void a_revision_without_an_owner_is_refused(void **state)
+{
+	struct hs_rule rule = labelled("a", 7), before = rule;
+	struct hs_rule_update update;
+	struct hs_error err = {0};
+	uint32_t ns_id;
+	json_t *json = loads("{\"ns_id\": 9, \"revision\": 8}");
+
+	(void)state;
+	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, &err), 0);
+	assert_int_not_equal(hs_rule_apply(&rule, &update, &err), 0);
+	assert_string_equal(err.code, "missing_field");
+	assert_string_equal(err.path, "/owner");
+	assert_memory_equal(&rule, &before, sizeof(rule));
 	json_decref(json);
 }
 
@@ -369,6 +459,9 @@ int main(void)
 			cmocka_unit_test(fields_are_read_and_written_as_the_configuration_has_them),
 			cmocka_unit_test(an_error_in_fields_names_the_field_and_what_was_allowed),
 			cmocka_unit_test(an_update_sets_fields_or_gives_them_back),
+			cmocka_unit_test(owner_and_revision_are_written_if_there_are_any),
+			cmocka_unit_test(an_update_takes_the_owner_along_or_removes_it),
+			cmocka_unit_test(a_revision_without_an_owner_is_refused),
 			cmocka_unit_test(an_update_is_refused_where_it_names_nothing_or_too_much),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
