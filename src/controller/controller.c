@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "controller_parts.h"
 
-#include "rule_json.h"
+#include "rule_field.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -124,10 +124,30 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 
 // ---- life ----
 
+// Nodes show who wrote a rule, so the controller's name must be one that they take.
+static int name_owner(struct hs_controller *controller, struct hs_error *err)
+{
+	const char *name = controller->config->name;
+	const struct hs_rule_value value = {
+			.type = HS_VALUE_TEXT, .text = name, .len = strlen(name)};
+	struct hs_rule rule;
+	int rc = hs_rule_field_set(
+			hs_rule_field_find("owner", strlen("owner")), &value, &rule, err);
+
+	if (rc < 0)
+		snprintf(err->path, sizeof(err->path), "controller.name");
+	else
+		controller->owner = rule.owner;
+	return rc;
+}
+
 static int open_parts(struct hs_controller *controller, struct hs_error *err)
 {
-	int rc = controller_open_nodes(controller);
+	int rc = name_owner(controller, err);
 
+	if (rc < 0)
+		return rc;
+	rc = controller_open_nodes(controller);
 	if (rc == 0)
 		rc = controller_open_monitor(controller);
 	if (rc < 0) {

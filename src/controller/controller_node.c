@@ -131,6 +131,17 @@ static void came_up(
 	controller_found_anew(controller, node);
 }
 
+static bool has_feature(const json_t *ok, const char *wanted)
+{
+	const json_t *feature;
+	size_t i;
+
+	json_array_foreach (json_object_get(ok, "features"), i, feature)
+		if (json_is_string(feature) && strcmp(json_string_value(feature), wanted) == 0)
+			return true;
+	return false;
+}
+
 static void take_hello(
 		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
 {
@@ -139,6 +150,7 @@ static void take_hello(
 
 	if (!boot_id)
 		return;
+	node->keeps_owner = has_feature(ok, "owner");
 	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
 	if (changed && id != node->config->id)
 		hs_controller_event(controller, "node_id_differs", name_of(node),

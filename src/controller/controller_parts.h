@@ -24,12 +24,15 @@ struct controller_rule;
 enum binding_state {
 	BINDING_MISSING,  // must be installed
 	BINDING_UNKNOWN,  // an audit must find out; nothing is sent for it before
-	BINDING_PRESENT,  // the node has it as it is wanted, or as it was confirmed
+	BINDING_PRESENT,  // the node has the rule, perhaps with earlier content: see `has`
 	BINDING_CONFLICT, // the node has another rule under this ns_id, not ours
 	BINDING_REFUSED,  // the node refused it: see `code`
 	BINDING_LEAVING,  // counted in place of the state if the rule must be removed
 	BINDING_COUNTS
 };
+
+// A revision below all others: the node has the rule with another flow.
+#define HAS_OTHER_FLOW 1
 
 struct binding {
 	struct controller_rule *rule;
@@ -38,33 +41,25 @@ struct binding {
 	bool queued;	  // waits for a call; never while the state is unknown
 	bool calling;	  // a call is under way
 	bool leaving;	  // the rule is wanted, but no longer here
-	bool inherited;	  // wanted since before this process: the node's rule may be ours
+	bool theirs;	  // the node's rule is as it is wanted, and another owner's
 	bool force;	  // our content must replace a conflict
 	bool told;	  // the conflict was reported as an event
-	bool is_known;	  // `known` is what we certainly told the node
 	uint32_t touched; // number of the audit that read it, or during which it changed
-	struct hs_rule known;
-	struct hs_rule *unsure; // sent after that and not answered; owned
-	char *code;		// code of the node's refusal; owned
+	uint64_t has;	  // revision of the node's rule; 0: none; HAS_OTHER_FLOW
+	char *code;	  // code of the node's refusal; owned
 	TAILQ_ENTRY(binding) at_node, in_queue;
 };
 TAILQ_HEAD(binding_list, binding);
 
-// Where a rule belongs, as the client asked; printed as "on".
-struct target {
-	json_t *on; // owned; NULL: all nodes
-};
-
 struct controller_rule {
 	struct hs_rule rule; // the key is ns_id
-	struct target target;
-	bool configured; // from the configuration file, so not part of the state
-	bool deleted;	 // kept until every node has removed it
-	bool replaced;	 // some node may have to remove its earlier content
-	// Its content before this process. An inherited binding may have any of it.
-	struct hs_rule *history;
-	unsigned n_history;
-	unsigned n_bindings;
+	json_t *on;	     // where it belongs, as the client asked; owned; NULL: all nodes
+	bool configured;     // from the configuration file, so not part of the state
+	bool deleted;	     // kept until every node has removed it
+	// Revisions: of the content, of its flow (always lower), and the first one. Nodes have none
+	// below the first one from us. 0: an earlier process may have wanted the rule.
+	uint64_t revision, flow_revision, since;
+	unsigned n_bindings, n_leaving;
 	struct binding **bindings; // sorted by node
 	TAILQ_ENTRY(controller_rule) order;
 };
@@ -85,9 +80,8 @@ struct call {
 	uint64_t id;
 	enum call_kind kind;
 	int64_t sent_ns;
-	uint32_t ns_id;	     // of a rule
-	struct hs_rule rule; // the rule as it was sent
-	uint64_t of;	     // number of the relay or audit
+	uint32_t ns_id; // of a rule
+	uint64_t of;	// number of the relay or audit; revision of the rule as it was sent
 };
 
 struct controller_node {
@@ -95,6 +89,8 @@ struct controller_node {
 	unsigned index;
 	bool reachable;
 	bool refuses_key;
+	bool keeps_owner;    // of a rule; nodes of earlier versions do not
+	bool was_read;	     // by an audit of this process
 	char boot_id[24];    // "": the node has never answered
 	uint64_t generation; // generation of its rules in its last answer
 	int64_t next_hello_ns, last_answer_ns, next_audit_ns;
@@ -134,6 +130,8 @@ struct hs_controller {
 	uint64_t publish_lost;
 	uint64_t generation; // of the wanted rules
 	uint64_t calls;	     // ids of calls
+	uint64_t revision;   // the last one given
+	uint16_t owner;	     // our name as the owner of rules
 
 	struct controller_node *nodes;
 	// The work that one step may do, so that clients need not wait: calls. An audit that begins
@@ -200,22 +198,17 @@ struct binding *controller_find_binding(
 void controller_forget_rules(struct hs_controller *controller);
 void controller_set_state(struct hs_controller *controller, struct binding *binding,
 		enum binding_state state);
-// Returns whether the rule is not wanted at this binding.
-static inline bool controller_binding_leaves(const struct binding *binding)
-{
-	return binding->leaving;
-}
 // Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "/on…".
 int controller_check_on(
 		const struct hs_controller_config *config, const json_t *on, struct hs_error *err);
 json_t *controller_rule_json(
 		const struct hs_controller *controller, const struct controller_rule *rule);
-// Are two rules the same, in the fields that may change, in the others?
+// Are two rules the same, in the fields that no update changes, in all fields but the labels?
 bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b);
-bool controller_same_switches(const struct hs_rule *a, const struct hs_rule *b);
 bool controller_same(const struct hs_rule *a, const struct hs_rule *b);
-// Returns whether the rule had this flow before this process.
-bool controller_was_flow(const struct controller_rule *rule, const struct hs_rule *found);
+// Gives the rule's content a revision above all that were given and above this one.
+void controller_raise_revision(
+		struct hs_controller *controller, struct controller_rule *rule, uint64_t above);
 
 // ---- controller_repair.c ----
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node has, what it should have, and the calls that resolve the difference. A difference is
-// repaired if it is ours (a change that the node missed). If somebody else made it, it is shown as
-// a conflict and left alone, so that two controllers do not fight.
+// repaired if the rule's owner and revision are ours (the node missed a change). Otherwise somebody
+// else made it: it is shown as a conflict and left alone, so that two controllers do not fight.
 #include "controller_parts.h"
 
 #include "rule_json.h"
@@ -114,39 +114,16 @@ static void begin_audit(struct hs_controller *controller, struct controller_node
 	ask_page(controller, node);
 }
 
-static void forget_unsure(struct binding *binding)
-{
-	free(binding->unsure);
-	binding->unsure = NULL;
-}
-
-static bool set_unsure(struct binding *binding, const struct hs_rule *rule)
-{
-	if (!binding->unsure)
-		binding->unsure = malloc(sizeof(*binding->unsure));
-	if (binding->unsure)
-		*binding->unsure = *rule;
-	return binding->unsure != NULL;
-}
-
 static bool is_touched(const struct controller_node *node, const struct binding *binding)
 {
 	return binding->calling || binding->touched == node->audits;
 }
 
-static void forget_doubts(struct binding *binding)
+static void set_present(struct hs_controller *controller, struct binding *binding, uint64_t has)
 {
-	forget_unsure(binding);
-	binding->inherited = binding->force = false;
-}
-
-static void set_known(struct hs_controller *controller, struct binding *binding,
-		const struct hs_rule *rule)
-{
-	forget_doubts(binding);
 	controller_set_state(controller, binding, BINDING_PRESENT);
-	binding->known = *rule;
-	binding->is_known = true;
+	binding->has = has;
+	binding->force = binding->told = false;
 	free(binding->code);
 	binding->code = NULL;
 }
@@ -154,6 +131,8 @@ static void set_known(struct hs_controller *controller, struct binding *binding,
 static void set_missing(struct hs_controller *controller, struct binding *binding)
 {
 	controller_set_state(controller, binding, BINDING_MISSING);
+	binding->has = 0;
+	binding->theirs = false;
 	controller_queue(controller, binding);
 }
 
@@ -161,9 +140,9 @@ static void tell_conflict(struct hs_controller *controller, struct binding *bind
 {
 	const char *name = controller->config->nodes[binding->node].name;
 
-	forget_doubts(binding);
-	binding->is_known = false;
 	controller_set_state(controller, binding, BINDING_CONFLICT);
+	binding->has = 0;
+	binding->force = binding->theirs = false;
 	if (binding->told)
 		return;
 	binding->told = true;
@@ -174,39 +153,46 @@ static void tell_conflict(struct hs_controller *controller, struct binding *bind
 			binding->rule->rule.ns_id);
 }
 
-// Returns whether our own calls can have caused `found`.
-static bool is_ours(const struct binding *binding, const struct hs_rule *found)
+// Returns whether this controller, in this process or an earlier one, gave the node this content.
+static bool is_ours(const struct hs_controller *controller, const struct binding *binding,
+		const struct hs_rule *found)
 {
-	if (binding->is_known && controller_same(found, &binding->known))
+	const struct controller_rule *rule = binding->rule;
+
+	if (!found->owner) // a node or a controller of an earlier version
+		return controller_same(found, &rule->rule);
+	if (found->owner != controller->owner)
+		return false;
+	// Revisions of an earlier process may be higher if the clock was set back.
+	if (rule->since == 0 && !controller->nodes[binding->node].was_read)
 		return true;
-	if (binding->unsure && controller_same(found, binding->unsure))
-		return true;
-	// It is unknown which of the changes before this process it has received.
-	return binding->inherited && (controller_same_flow(found, &binding->rule->rule) ||
-						     controller_was_flow(binding->rule, found));
+	return found->revision >= rule->since && found->revision <= rule->revision;
 }
 
 // Handles the finding that the node has `found` under the binding's ns_id.
 static void compare(struct hs_controller *controller, struct binding *binding,
 		const struct hs_rule *found)
 {
-	const struct hs_rule *wanted = &binding->rule->rule;
-	bool same_flow = controller_same_flow(found, wanted);
-	bool ours = is_ours(binding, found) || (same_flow && binding->force);
+	struct controller_rule *rule = binding->rule;
+	bool same_flow = controller_same_flow(found, &rule->rule);
+	bool same = controller_same(found, &rule->rule);
 
-	if (controller_binding_leaves(binding)) {
-		if (!ours && !(same_flow && binding->rule->deleted)) {
-			controller_drop_binding(
-					controller, binding); // it belongs to somebody else now
-			return;
-		}
-	} else if (!ours && !controller_same(found, wanted)) {
+	binding->theirs = !is_ours(controller, binding, found) && !(same_flow && binding->force);
+	if (binding->theirs && binding->leaving) {
+		controller_drop_binding(controller, binding); // it belongs to somebody else now
+		return;
+	}
+	if (binding->theirs && !same) {
 		tell_conflict(controller, binding);
 		return;
 	}
-	set_known(controller, binding, found);
-	binding->told = false;
-	if (controller_binding_leaves(binding) || !controller_same(found, wanted))
+	if (!binding->theirs && found->revision > rule->revision)
+		controller_raise_revision(controller, rule, found->revision);
+	set_present(controller, binding,
+			same	    ? rule->revision
+			: same_flow ? rule->flow_revision
+				    : HAS_OTHER_FLOW);
+	if (binding->leaving || !same)
 		controller_queue(controller, binding);
 }
 
@@ -253,7 +239,7 @@ static void see_listed(struct hs_controller *controller, struct controller_node 
 	binding->touched = node->audits;
 	if (hs_rule_from_json(listed, &rule, &err) == 0)
 		compare(controller, binding, &rule);
-	else if (controller_binding_leaves(binding)) // from a node with newer software than ours
+	else if (binding->leaving) // from a node with newer software than ours
 		controller_drop_binding(controller, binding);
 	else
 		tell_conflict(controller, binding);
@@ -265,12 +251,13 @@ static void end_audit(struct hs_controller *controller, struct controller_node *
 	struct binding *binding, *next;
 
 	node->auditing = false;
+	node->was_read = true;
 	node->audit_pause_ns = (controller->now_ns - node->audit_start_ns) * (SHARE + 1);
 	for (binding = TAILQ_FIRST(&node->bindings); binding; binding = next) {
 		next = TAILQ_NEXT(binding, at_node);
 		if (is_touched(node, binding))
 			continue;
-		if (controller_binding_leaves(binding))
+		if (binding->leaving)
 			controller_drop_binding(controller, binding);
 		else
 			set_missing(controller, binding);
@@ -319,7 +306,8 @@ static json_t *update_of(const struct hs_rule *rule)
 {
 	json_t *all = hs_rule_to_json(rule), *update = json_object();
 	static const char *const keys[] = {"ns_id", "transmit_report", "piggyback_report",
-			"extract_report", "hop_enabled", "mode", "mode_setting", "fields"};
+			"extract_report", "hop_enabled", "mode", "mode_setting", "fields", "owner",
+			"revision"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		json_object_set(update, keys[i], json_object_get(all, keys[i]));
@@ -338,50 +326,48 @@ static int call_for(struct hs_controller *controller, struct controller_node *no
 			[CALL_DELETE] = "int_delete",
 			[CALL_LOOK] = "int_get",
 	};
-	const struct hs_rule *rule = &binding->rule->rule;
-	if ((kind == CALL_INSTALL || kind == CALL_UPDATE) && !set_unsure(binding, rule))
-		return -EAGAIN;
-	struct call call = {.kind = kind, .ns_id = rule->ns_id, .rule = *rule};
-	json_t *content = kind == CALL_INSTALL ? hs_rule_to_json(rule)
+	struct hs_rule rule = binding->rule->rule;
+	struct call call = {.kind = kind, .ns_id = rule.ns_id, .of = binding->rule->revision};
+
+	if (node->keeps_owner) {
+		rule.owner = controller->owner;
+		rule.revision = binding->rule->revision;
+	}
+	json_t *content = kind == CALL_INSTALL ? hs_rule_to_json(&rule)
 			  : kind == CALL_UPDATE
-					  ? update_of(rule)
-					  : json_pack("{s:I}", "ns_id", (json_int_t)rule->ns_id);
+					  ? update_of(&rule)
+					  : json_pack("{s:I}", "ns_id", (json_int_t)rule.ns_id);
 
 	int rc = controller_call(controller, node, &call, verbs[kind], content);
 	binding->calling |= rc == 0;
 	binding->touched = node->audits; // a page that is on its way is older
 	controller->budget--;
-	if (rc < 0)
-		forget_unsure(binding);
 	return rc;
 }
 
 // Returns whether nothing of ours has to be removed there.
 static bool has_gone(const struct binding *binding)
 {
-	return binding->state == BINDING_MISSING || binding->state == BINDING_CONFLICT ||
-	       (binding->state == BINDING_REFUSED && !binding->is_known);
+	return binding->has == 0 || binding->theirs;
 }
 
 // Returns the call that the binding needs, or CALL_NONE.
 static enum call_kind needed(const struct binding *binding)
 {
-	const struct hs_rule *wanted = &binding->rule->rule;
-
-	if (controller_binding_leaves(binding))
+	if (binding->leaving)
 		return CALL_DELETE;
+	if (binding->has == binding->rule->revision)
+		return CALL_NONE;
 	if (has_gone(binding))
 		return CALL_INSTALL;
-	if (!controller_same_flow(&binding->known, wanted))
-		return CALL_DELETE;
-	return controller_same_switches(&binding->known, wanted) ? CALL_NONE : CALL_UPDATE;
+	return binding->has < binding->rule->flow_revision ? CALL_DELETE : CALL_UPDATE;
 }
 
 // Returns 0 if the binding's call is on its way or none is needed, and -EAGAIN if it has to wait.
 static int mend(struct hs_controller *controller, struct controller_node *node,
 		struct binding *binding)
 {
-	if (controller_binding_leaves(binding) && has_gone(binding)) {
+	if (binding->leaving && has_gone(binding)) {
 		controller_drop_binding(controller, binding);
 		return 0;
 	}
@@ -441,9 +427,11 @@ static void refused(struct hs_controller *controller, struct binding *binding, c
 static void done(struct hs_controller *controller, struct controller_node *node,
 		struct binding *binding, const struct call *call)
 {
-	set_known(controller, binding, &call->rule);
-	binding->told = false;
+	set_present(controller, binding, call->of);
+	binding->theirs = false;
 	node->repairs++;
+	if (binding->leaving || binding->has != binding->rule->revision)
+		controller_queue(controller, binding);
 }
 
 static void installed(struct hs_controller *controller, struct controller_node *node,
@@ -478,8 +466,7 @@ static void removed(struct hs_controller *controller, struct controller_node *no
 		return;
 	}
 	node->repairs++;
-	binding->is_known = false;
-	if (controller_binding_leaves(binding))
+	if (binding->leaving)
 		controller_drop_binding(controller, binding);
 	else
 		set_missing(controller, binding); // replaced
@@ -508,8 +495,6 @@ void controller_repaired(struct hs_controller *controller, struct controller_nod
 		return;
 	binding->calling = false;
 	binding->touched = node->audits;
-	if (error && call->kind != CALL_DELETE)
-		forget_unsure(binding); // the call was not done
 	if (call->kind == CALL_INSTALL)
 		installed(controller, node, binding, call, error);
 	else if (call->kind == CALL_UPDATE)

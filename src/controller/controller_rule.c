@@ -13,11 +13,11 @@
 
 // ---- comparing ----
 
-static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool changeable)
+static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool all)
 {
 	for (size_t i = 0; i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if (field->label || (field->update_has != 0) != changeable)
+		if (field->label || (field->update_has && !all))
 			continue;
 		if (memcmp((const char *)a + field->offset, (const char *)b + field->offset,
 				    field->bytes) != 0)
@@ -31,14 +31,9 @@ bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b)
 	return same_fields(a, b, false);
 }
 
-bool controller_same_switches(const struct hs_rule *a, const struct hs_rule *b)
-{
-	return same_fields(a, b, true);
-}
-
 bool controller_same(const struct hs_rule *a, const struct hs_rule *b)
 {
-	return controller_same_flow(a, b) && controller_same_switches(a, b);
+	return same_fields(a, b, true);
 }
 
 // ---- targets ----
@@ -149,8 +144,7 @@ static void free_rule(struct controller_rule *rule)
 {
 	if (!rule)
 		return;
-	json_decref(rule->target.on);
-	free(rule->history);
+	json_decref(rule->on);
 	free(rule->bindings);
 	free(rule);
 }
@@ -241,7 +235,10 @@ static bool make_room(struct controller_rule *rule)
 static void count(struct hs_controller *controller, const struct binding *binding, int change)
 {
 	unsigned which = binding->leaving ? BINDING_LEAVING : binding->state;
+
 	controller->nodes[binding->node].n_bindings[which] += (uint32_t)change;
+	if (binding->leaving)
+		binding->rule->n_leaving += (unsigned)change;
 }
 
 void controller_set_state(
@@ -289,15 +286,9 @@ static void add_binding(void *context, unsigned node)
 	}
 	binding->rule = rule;
 	binding->node = (uint16_t)node;
-	binding->inherited = adding->controller->starting;
+	// An earlier process may have told the node.
+	binding->state = adding->controller->starting ? BINDING_UNKNOWN : BINDING_MISSING;
 	insert_binding(adding->controller, rule, binding);
-}
-
-static void free_binding(struct binding *binding)
-{
-	free(binding->unsure);
-	free(binding->code);
-	free(binding);
 }
 
 void controller_drop_binding(struct hs_controller *controller, struct binding *binding)
@@ -312,62 +303,62 @@ void controller_drop_binding(struct hs_controller *controller, struct binding *b
 	unsigned at = search(rule, binding->node);
 	memmove(&rule->bindings[at], &rule->bindings[at + 1],
 			(--rule->n_bindings - at) * sizeof(struct binding *));
-	free_binding(binding);
+	free(binding->code);
+	free(binding);
 	if (rule->deleted && rule->n_bindings == 0)
 		remove_rule(controller, rule);
 }
 
 // ---- wanting ----
 
-static bool was_told(const struct binding *binding)
-{
-	return binding->calling || binding->is_known || binding->unsure || binding->inherited;
-}
-
-// Queues removals. A node that never received the rule needs none.
+// Queues removals. A node that does not have the rule needs none.
 static void queue_places(struct hs_controller *controller, struct controller_rule *rule)
 {
 	for (unsigned i = rule->n_bindings; i-- > 0;) {
 		struct binding *binding = rule->bindings[i];
-		if (binding->leaving && !was_told(binding))
+		if (binding->leaving && binding->state == BINDING_MISSING && !binding->calling)
 			controller_drop_binding(controller, binding);
 		else
 			controller_queue(controller, binding);
 	}
 }
 
-bool controller_was_flow(const struct controller_rule *rule, const struct hs_rule *found)
+// Microseconds of the clock, so that revisions grow from one process to the next.
+static uint64_t next_revision(struct hs_controller *controller, uint64_t above)
 {
-	for (unsigned i = 0; i < rule->n_history; i++)
-		if (controller_same_flow(&rule->history[i], found))
-			return true;
-	return false;
+	uint64_t now_us = (uint64_t)controller->now_ns / 1000;
+
+	if (controller->revision < above)
+		controller->revision = above;
+	controller->revision++;
+	if (controller->revision < now_us)
+		controller->revision = now_us;
+	return controller->revision;
 }
 
-static bool remember(struct controller_rule *rule)
+void controller_raise_revision(
+		struct hs_controller *controller, struct controller_rule *rule, uint64_t above)
 {
-	if (controller_was_flow(rule, &rule->rule))
-		return true;
-	struct hs_rule *history =
-			reallocarray(rule->history, rule->n_history + 1, sizeof(*rule->history));
-	if (!history)
-		return false;
-	rule->history = history;
-	history[rule->n_history++] = rule->rule;
-	return true;
+	uint64_t before = rule->revision;
+
+	rule->revision = next_revision(controller, above);
+	for (unsigned i = 0; i < rule->n_bindings; i++)
+		if (rule->bindings[i]->has == before)
+			rule->bindings[i]->has = rule->revision;
 }
 
-// Nodes have the old content until each has received the new one.
-static bool replace(struct hs_controller *controller, struct controller_rule *rule)
+static void set_content(struct hs_controller *controller, struct controller_rule *rule,
+		const struct hs_rule *wanted)
 {
-	bool inherited = false;
+	bool is_new = rule->revision == 0;
 
-	rule->replaced |= rule->n_bindings > 0;
-	for (unsigned i = 0; i < rule->n_bindings; i++) {
-		set_leaving(controller, rule->bindings[i], true);
-		inherited |= rule->bindings[i]->inherited;
-	}
-	return !inherited || remember(rule);
+	if (is_new || !controller_same_flow(&rule->rule, wanted))
+		rule->flow_revision = next_revision(controller, HAS_OTHER_FLOW);
+	if (is_new || !controller_same(&rule->rule, wanted))
+		rule->revision = next_revision(controller, 0);
+	if (is_new && !controller->starting)
+		rule->since = rule->flow_revision;
+	rule->rule = *wanted;
 }
 
 int controller_want(
@@ -380,14 +371,15 @@ int controller_want(
 		rule = add_rule(controller, wanted);
 	if (!rule)
 		return -ENOMEM;
-	adding.failed = !replace(controller, rule);
-	rule->rule = *wanted;
+	set_content(controller, rule, wanted);
+	for (unsigned i = 0; i < rule->n_bindings; i++)
+		set_leaving(controller, rule->bindings[i], true);
 	rule->deleted = false;
 	set_configured(controller, rule, controller->configuring);
-	json_decref(rule->target.on);
-	rule->target.on = on ? json_deep_copy(on) : NULL;
+	json_decref(rule->on);
+	rule->on = on ? json_deep_copy(on) : NULL;
 	adding.rule = rule;
-	adding.failed |= on && !rule->target.on;
+	adding.failed = on && !rule->on;
 	each_target(controller->config, on, add_binding, &adding);
 	controller->n_rules++;
 	controller->generation++;
@@ -401,13 +393,15 @@ int controller_want(
 void controller_change(struct hs_controller *controller, struct controller_rule *rule)
 {
 	controller->generation++;
+	rule->revision = next_revision(controller, 0);
 	for (unsigned i = 0; i < rule->n_bindings; i++) {
 		struct binding *binding = rule->bindings[i];
 		// This change must replace what somebody else has set there.
-		if (binding->state == BINDING_CONFLICT && !binding->leaving) {
+		if (!binding->leaving && binding->state == BINDING_CONFLICT) {
 			controller_set_state(controller, binding, BINDING_MISSING);
 			binding->force = true;
 		}
+		binding->force |= binding->theirs;
 		controller_queue(controller, binding);
 	}
 }
@@ -449,10 +443,9 @@ static const char *binding_name(const struct binding *binding)
 			[BINDING_CONFLICT] = "conflict",
 	};
 
-	if (controller_binding_leaves(binding))
+	if (binding->leaving)
 		return "removing";
-	if (binding->state == BINDING_PRESENT &&
-			!controller_same(&binding->known, &binding->rule->rule))
+	if (binding->state == BINDING_PRESENT && binding->has != binding->rule->revision)
 		return "changing";
 	if (binding->state == BINDING_REFUSED)
 		return binding->code ? binding->code : "refused";
@@ -464,8 +457,8 @@ json_t *controller_rule_json(
 {
 	json_t *object = hs_rule_to_json(&rule->rule), *nodes = json_object();
 
-	if (rule->target.on)
-		json_object_set(object, "on", rule->target.on);
+	if (rule->on)
+		json_object_set(object, "on", rule->on);
 	for (unsigned i = 0; i < rule->n_bindings; i++) {
 		const struct binding *binding = rule->bindings[i];
 		json_object_set_new(nodes, controller->config->nodes[binding->node].name,

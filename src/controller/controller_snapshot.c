@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is wanted, for the state. Each rule is preceded by its earlier contents at nodes that have
-// not removed these yet, so that a later process knows that they are its own.
+// What is wanted, for the state. Each rule is preceded by its removal from nodes that it has left
+// and that may still have it, so that a later process removes it there.
 #include "controller_parts.h"
 
 #include "rule_json.h"
@@ -11,7 +11,7 @@ struct entry {
 	struct hs_rule rule;
 	json_t *on;
 	bool deleted;
-	json_t *before; // a list of requests and removals; NULL: none
+	json_t *left; // names of nodes; NULL: none
 };
 
 struct hs_controller_snapshot {
@@ -28,54 +28,18 @@ static json_t *install(const struct hs_rule *rule, json_t *on)
 	return json_pack("{s:o}", "int_request", content);
 }
 
-static json_t *removal(uint32_t ns_id)
+static json_t *left_nodes(
+		const struct hs_controller *controller, const struct controller_rule *rule)
 {
-	return json_pack("{s:{s:I}}", "int_delete", "ns_id", (json_int_t)ns_id);
-}
+	json_t *names = rule->n_leaving ? json_array() : NULL;
 
-// Lists what the nodes may have under the rule's ns_id.
-static void add(json_t *list, const struct controller_rule *rule, const struct hs_rule *what,
-		json_t *names)
-{
-	json_t *on = json_pack("{s:O}", "nodes", names);
-
-	json_array_append_new(list, install(what, on));
-	json_array_append_new(list, removal(rule->rule.ns_id));
-	json_decref(on);
-}
-
-static void add_binding(json_t *list, const struct binding *binding, json_t *name)
-{
-	const struct hs_rule *all[] = {binding->is_known ? &binding->known : NULL, binding->unsure};
-	json_t *names = json_pack("[O]", name);
-
-	for (unsigned i = 0; i < 2; i++)
-		if (all[i] && (binding->leaving ||
-					      !controller_same_flow(all[i], &binding->rule->rule)))
-			add(list, binding->rule, all[i], names);
-	json_decref(names);
-}
-
-static json_t *before(const struct hs_controller *controller, struct controller_rule *rule)
-{
-	json_t *list = json_array(), *inherited = json_array();
-
-	for (unsigned i = 0; i < rule->n_bindings; i++) {
-		const struct binding *binding = rule->bindings[i];
-		json_t *name = json_string(controller->config->nodes[binding->node].name);
-		add_binding(list, binding, name);
-		if (binding->inherited)
-			json_array_append(inherited, name);
-		json_decref(name);
-	}
-	for (unsigned i = 0; json_array_size(inherited) && i < rule->n_history; i++)
-		add(list, rule, &rule->history[i], inherited);
-	json_decref(inherited);
-	if (json_array_size(list))
-		return list;
-	rule->replaced = false;
-	json_decref(list);
-	return NULL;
+	for (unsigned i = 0; names && i < rule->n_bindings; i++)
+		if (rule->bindings[i]->leaving)
+			json_array_append_new(names,
+					json_string(controller->config->nodes
+									[rule->bindings[i]->node]
+											.name));
+	return names;
 }
 
 struct hs_controller_snapshot *hs_controller_snapshot(struct hs_controller *controller)
@@ -92,9 +56,9 @@ struct hs_controller_snapshot *hs_controller_snapshot(struct hs_controller *cont
 			continue;
 		snapshot->entries[snapshot->n++] = (struct entry){
 				.rule = rule->rule,
-				.on = json_incref(rule->target.on),
+				.on = json_incref(rule->on),
 				.deleted = rule->deleted,
-				.before = rule->replaced ? before(controller, rule) : NULL,
+				.left = left_nodes(controller, rule),
 		};
 	}
 	return snapshot;
@@ -105,13 +69,14 @@ json_t *hs_controller_snapshot_next(struct hs_controller_snapshot *snapshot)
 	if (snapshot->at == snapshot->n)
 		return NULL;
 	struct entry *entry = &snapshot->entries[snapshot->at++];
-	json_t *last = install(&entry->rule, entry->on);
-	if (!entry->deleted && !entry->before)
-		return last;
-	json_t *list = entry->before ? json_incref(entry->before) : json_array();
-	json_array_append_new(list, last);
-	if (entry->deleted)
-		json_array_append_new(list, removal(entry->rule.ns_id));
+	if (!entry->left)
+		return install(&entry->rule, entry->on);
+	json_t *on = json_pack("{s:O}", "nodes", entry->left);
+	json_t *list = json_pack("[o, {s:{s:I}}]", install(&entry->rule, on), "int_delete", "ns_id",
+			(json_int_t)entry->rule.ns_id);
+	json_decref(on);
+	if (!entry->deleted)
+		json_array_append_new(list, install(&entry->rule, entry->on));
 	return list;
 }
 
@@ -119,7 +84,7 @@ void hs_controller_snapshot_free(struct hs_controller_snapshot *snapshot)
 {
 	for (size_t i = 0; snapshot && i < snapshot->n; i++) {
 		json_decref(snapshot->entries[i].on);
-		json_decref(snapshot->entries[i].before);
+		json_decref(snapshot->entries[i].left);
 	}
 	free(snapshot);
 }

@@ -24,15 +24,6 @@ static json_t *take_removed(struct hs_controller *controller)
 	return on;
 }
 
-static unsigned places_of(const struct controller_rule *rule)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < rule->n_bindings; i++)
-		n += !rule->bindings[i]->leaving;
-	return n;
-}
-
 static int int_request(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
@@ -44,8 +35,9 @@ static int int_request(struct hs_controller *controller, const struct hs_api_arg
 		hs_error_set(err, "internal", "", "", "memory is out");
 		return rc;
 	}
+	const struct controller_rule *rule = controller_find_rule(controller, args->rule.ns_id);
 	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
-			(int)places_of(controller_find_rule(controller, args->rule.ns_id)));
+			(int)(rule->n_bindings - rule->n_leaving));
 	hs_qos_put_untold(*result, args->rule.trace_type);
 	return 0;
 }
@@ -88,7 +80,7 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
 	if (!args->undo)
 		json_array_append_new(controller->removed,
-				rule->target.on ? json_incref(rule->target.on) : json_null());
+				rule->on ? json_incref(rule->on) : json_null());
 	controller_unwant(controller, rule);
 	return 0;
 }
@@ -254,6 +246,16 @@ static uint64_t generation(void *context)
 	return ((struct hs_controller *)context)->generation;
 }
 
+// The controller itself is the owner at the nodes.
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	(void)context;
+	if (!rule->owner)
+		return 0;
+	return hs_error_set(err, "unsupported", "/owner", "a node's own API",
+			"owner: a controller's rules carry the controller's own name");
+}
+
 static int check_on(void *context, const json_t *on, struct hs_error *err)
 {
 	return controller_check_on(((struct hs_controller *)context)->config, on, err);
@@ -286,6 +288,7 @@ void controller_open_verbs(struct hs_controller *controller)
 			.rule_of = rule_of,
 			.rules_free = rules_free,
 			.generation = generation,
+			.admits = admits,
 			.check_on = check_on,
 			.save = save,
 			.unsave = unsave,

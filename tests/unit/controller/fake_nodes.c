@@ -53,8 +53,10 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 	*result = json_object();
 	switch (args->verb) {
 	case HS_VERB_HELLO:
-		json_object_update_new(*result, json_pack("{s:i, s:s}", "node_id", node->id,
-								"boot_id", node->boot_id));
+		json_object_update_new(
+				*result, json_pack("{s:i, s:s, s:[s, s]}", "node_id", node->id,
+							 "boot_id", node->boot_id, "features",
+							 "qos", node->is_old ? "events" : "owner"));
 		return 0;
 	case HS_VERB_INT_REQUEST:
 		node->generation++;
@@ -89,6 +91,13 @@ static int run(void *context, const struct hs_api_args *args, json_t **result, s
 static bool ns_exists(void *context, uint32_t ns_id)
 {
 	return find(context, ns_id) != NULL;
+}
+
+static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
+{
+	if (!rule->owner || !((struct fake_node *)context)->is_old)
+		return 0;
+	return hs_error_set(err, "unknown_field", "/owner", "", "owner is not a known field");
 }
 
 static bool gives_way(void *context, uint32_t ns_id)
@@ -219,6 +228,7 @@ static void open_node(struct fake_node *node, uint16_t id)
 			.context = node,
 			.run = run,
 			.ns_exists = ns_exists,
+			.admits = admits,
 			.gives_way = gives_way,
 			.rule_of = rule_of,
 			.rules_free = rules_free,

@@ -19,6 +19,7 @@ struct fake_node {
 	bool connected; // else nothing can be sent to it
 	bool deaf;	// takes requests and does not answer
 	bool mute;	// does what it is asked and does not answer
+	bool is_old;	// of a version that knows no owner
 	uint64_t generation;
 	unsigned n_rules, capacity;
 	struct hs_rule rules[FAKE_RULES];
