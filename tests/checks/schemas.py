@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 
 import json_schemas
 from harness import ROOT, check, equal, test
@@ -105,6 +106,34 @@ def requests_and_replies_of_the_golden_cases_are_what_the_schemas_say():
     # Fields of qos_get that do not go together.
     equal(passed, ["a_window_has_one_length", "an_application_beside_a_rule_is_refused"],
           "refused by a node, and let pass by the schema")
+
+
+def _members(schema):
+    """Yields (member, its schema) at any depth."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _members(part)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties.items() if isinstance(properties, dict) else ()
+        for key, part in schema.items():
+            yield from _members(list(part.values()) if key in {"properties", "$defs"} else part)
+
+
+@test()
+def each_member_of_replies_and_publications_is_explained():
+    """By a document, or by the schema itself."""
+    documents = ""
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs", "*.md"))):
+        with open(path, encoding="utf-8") as f:
+            documents += f.read()
+    members = [(name, member, part) for name in ("reply", "report", "qos", "event")
+               for member, part in _members(json_schemas.files()[name + ".json"])]
+    check(len(members) > 150, "too few members")
+    silent = sorted({f"{name}.json: {member}" for name, member, part in members
+                     if "description" not in part
+                     and not re.search(rf'[`"\.]{member}[`"\.\[]', documents)})
+    equal(silent, [], "members that nothing explains")
 
 
 @test()
