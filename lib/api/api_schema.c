@@ -70,10 +70,10 @@ static void add_rule_field(json_t *object, const struct hs_rule_field *field, bo
 	bool names_it = strcmp(field->name, "ns_id") == 0;
 	json_t *value;
 
-	if (update && !field->update_has && !names_it)
+	if (update && !field->update_has && !field->label && !names_it)
 		return;
 	value = hs_rule_field_schema(field);
-	if (update && !names_it) // null resets a field
+	if (update && field->update_has) // null resets a field
 		value = json_pack("{s:[o, {s:s}]}", "anyOf", value, "type", "null");
 	add(object, field->name, value, field->help, update ? names_it : field->required);
 }

@@ -3,6 +3,7 @@
 #include "rule_field.h"
 
 #include "config_partial.h"
+#include "rule_fields.h"
 
 // The table has no bounds for a setting: they depend on the mode.
 #define SETTING_SHAPE "{'type': 'number', 'exclusiveMinimum': 0, 'maximum': 4294967295}"
@@ -28,7 +29,9 @@ json_t *hs_rule_field_schema(const struct hs_rule_field *field)
 		return json_pack("{s:s}", "type", "boolean");
 	case HS_RULE_FIELDS:
 		return hs_schema_describe(hs_partial_fields);
-	default:
-		return json_pack("{s:s}", "type", field->type);
+	case HS_RULE_OWNER:
+		return json_pack("{s:s, s:i, s:i}", "type", "string", "minLength", 1, "maxLength",
+				HS_RULE_OWNER_BYTES - 1);
 	}
+	return NULL;
 }
