@@ -46,7 +46,7 @@ def request(ns_id, key=None, counter_ns=0, **more):
     return cbor(whole)
 
 
-def carrier(data, ns_id, chain):
+def flow_packet(data, ns_id, chain):
     """Returns a packet of the request's flow, as its source's node would send it."""
     a, b = fr.address(A), fr.address(B)
     options = fr.options_header(fr.UDP, bytes([0x32, len(data)]) + data)
@@ -100,7 +100,7 @@ def forged_requests_do_not_keep_genuine_rules_out(workspace):
     need()
     chain = Chain(workspace, nodes=2, link="veth").start()
     source, sink = chain.nodes
-    forged = [carrier(request(100000 + i), 100000 + i, chain) for i in range(FORGED)]
+    forged = [flow_packet(request(100000 + i), 100000 + i, chain) for i in range(FORGED)]
     with Sender(on_the_link(chain), forged, burst=16, interval_s=0.002) as flood:
         until(lambda: sink.call("node_get")["rules_in_band"] == 1024, 10, "the forged fill the table")
         took = []
@@ -139,8 +139,9 @@ def a_domain_with_a_key_takes_none_of_them(workspace):
     chain = Chain(workspace, nodes=2, link="veth",
                   telemetry={"in_band": {"key_file": write_key(workspace)}}).start()
     source, sink = chain.nodes
-    forged = [carrier(request(100000 + i, key=("b" * 64 if i % 2 else None),
-                              counter_ns=time.time_ns()), 100000 + i, chain) for i in range(512)]
+    forged = [flow_packet(request(100000 + i, key=("b" * 64 if i % 2 else None),
+                                  counter_ns=time.time_ns()), 100000 + i, chain)
+              for i in range(512)]
     with Sender(on_the_link(chain), forged, burst=8):
         source.call("int_request", **rule(7, A, B, src_port=4000, dst_port=5001, in_band=True))
         with genuine_flow(chain, 4000):
@@ -157,7 +158,7 @@ def replay_over_a_restart(workspace, ahead_ns, **config):
     sink.config.update(config)
     chain.start()
     link = on_the_link(chain)
-    captured = carrier(request(9, KEY, time.time_ns() + ahead_ns), 9, chain)
+    captured = flow_packet(request(9, KEY, time.time_ns() + ahead_ns), 9, chain)
     link.send(captured)
     until(lambda: has_rule(sink, 9), 5, "the rule is in")
     time.sleep(0.3)  # counters are saved ten times a second
@@ -172,7 +173,7 @@ def replay_over_a_restart(workspace, ahead_ns, **config):
 
     until(refused, 5, "it is refused")
     check(not has_rule(sink, 9), "the replay made no rule")
-    link.send(carrier(request(9, KEY, time.time_ns() + ahead_ns), 9, chain))
+    link.send(flow_packet(request(9, KEY, time.time_ns() + ahead_ns), 9, chain))
     until(lambda: has_rule(sink, 9), 5, "a new one is taken")
     audit_ok(sink)
 

@@ -477,7 +477,7 @@ static void no_flow_keeps_another_from_the_way_back_that_they_share(void **state
 	close_with_audit(r);
 }
 
-static void a_carrier_that_is_free_again_is_taken(void **state)
+static void a_reverse_entry_that_is_free_again_is_taken(void **state)
 {
 	(void)state;
 	struct rig *r = sink_with_rule();
@@ -517,7 +517,7 @@ int main(void)
 			cmocka_unit_test(an_offer_left_to_a_packet_that_had_no_room_is_used_again),
 			cmocka_unit_test(a_full_store_still_learns_that_packets_have_room_for_few),
 			cmocka_unit_test(no_flow_keeps_another_from_the_way_back_that_they_share),
-			cmocka_unit_test(a_carrier_that_is_free_again_is_taken),
+			cmocka_unit_test(a_reverse_entry_that_is_free_again_is_taken),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ static uint32_t reverse(struct bench *b, uint16_t sport, uint16_t dport)
 	return hs_flow_table_reverse(b->table, &rule);
 }
 
-static void a_carrier_is_found_by_packets_that_go_back_and_by_nobody_else(void **state)
+static void a_reverse_entry_is_found_by_packets_that_go_back_and_by_nobody_else(void **state)
 {
 	struct bench b;
 	uint32_t cursor = HS_FLOW_NONE;
@@ -145,7 +145,7 @@ static void a_carrier_is_found_by_packets_that_go_back_and_by_nobody_else(void *
 	bench_close(&b);
 }
 
-static void a_rule_of_its_very_tuple_goes_before_a_carrier_and_leaves_it_behind(void **state)
+static void a_rule_of_the_same_tuple_goes_before_a_reverse_entry_and_leaves_it_behind(void **state)
 {
 	struct bench b;
 	(void)state;
@@ -176,7 +176,7 @@ static void a_rule_of_its_very_tuple_goes_before_a_carrier_and_leaves_it_behind(
 }
 
 // Otherwise its reports would take a rule's packets away from it.
-static void a_carrier_gives_way_to_rules_of_any_port_too(void **state)
+static void a_reverse_entry_gives_way_to_rules_of_any_port_too(void **state)
 {
 	struct bench b;
 	(void)state;
@@ -205,7 +205,7 @@ static void a_carrier_gives_way_to_rules_of_any_port_too(void **state)
 	bench_close(&b);
 }
 
-static void carriers_of_one_tuple_are_one_until_all_who_asked_are_gone(void **state)
+static void reverse_entries_of_one_tuple_are_one_until_all_who_asked_are_gone(void **state)
 {
 	struct bench b;
 	(void)state;
@@ -223,7 +223,7 @@ static void carriers_of_one_tuple_are_one_until_all_who_asked_are_gone(void **st
 	bench_close(&b);
 }
 
-static void carriers_and_rules_take_no_place_from_each_other(void **state)
+static void reverse_entries_and_rules_take_no_place_from_each_other(void **state)
 {
 	struct bench b;
 	struct hs_rule rule = forward(1, 9999);
@@ -286,7 +286,7 @@ static void an_offer_lives_as_long_as_its_slot_and_a_grace_period_more(void **st
 	bench_close(&b);
 }
 
-static void a_carrier_keeps_its_offer_while_a_rule_is_before_it(void **state)
+static void a_reverse_entry_keeps_its_pending_options_while_a_rule_is_before_it(void **state)
 {
 	struct bench b;
 	(void)state;
@@ -397,7 +397,7 @@ static void compare_all(struct bench *b, const struct model *m)
 	}
 }
 
-static void carriers_and_rules_in_any_order_are_found_as_a_model_says(void **state)
+static void reverse_entries_and_rules_in_any_order_are_found_as_a_model_says(void **state)
 {
 	struct bench b;
 	struct model m = {0};
@@ -420,17 +420,19 @@ int main(void)
 	dpdk_env_init("64");
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(
-					a_carrier_is_found_by_packets_that_go_back_and_by_nobody_else),
+					a_reverse_entry_is_found_by_packets_that_go_back_and_by_nobody_else),
 			cmocka_unit_test(
-					a_rule_of_its_very_tuple_goes_before_a_carrier_and_leaves_it_behind),
-			cmocka_unit_test(a_carrier_gives_way_to_rules_of_any_port_too),
+					a_rule_of_the_same_tuple_goes_before_a_reverse_entry_and_leaves_it_behind),
+			cmocka_unit_test(a_reverse_entry_gives_way_to_rules_of_any_port_too),
 			cmocka_unit_test(
-					carriers_of_one_tuple_are_one_until_all_who_asked_are_gone),
-			cmocka_unit_test(carriers_and_rules_take_no_place_from_each_other),
+					reverse_entries_of_one_tuple_are_one_until_all_who_asked_are_gone),
+			cmocka_unit_test(reverse_entries_and_rules_take_no_place_from_each_other),
 			cmocka_unit_test(
 					an_offer_lives_as_long_as_its_slot_and_a_grace_period_more),
-			cmocka_unit_test(a_carrier_keeps_its_offer_while_a_rule_is_before_it),
-			cmocka_unit_test(carriers_and_rules_in_any_order_are_found_as_a_model_says),
+			cmocka_unit_test(
+					a_reverse_entry_keeps_its_pending_options_while_a_rule_is_before_it),
+			cmocka_unit_test(
+					reverse_entries_and_rules_in_any_order_are_found_as_a_model_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

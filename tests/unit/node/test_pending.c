@@ -470,7 +470,7 @@ static void a_rule_that_goes_takes_its_offer_with_it(void **state)
 	fixture_close(f);
 }
 
-static void a_carrier_takes_reports_back_and_shows_nowhere(void **state)
+static void a_reverse_entry_takes_reports_back_and_shows_nowhere(void **state)
 {
 	struct fixture *f = open_source(1500, 1);
 	struct hs_flow_table *flows = hs_node_flows(f->t.node);
@@ -621,7 +621,7 @@ int main(void)
 			cmocka_unit_test(without_a_buffer_for_the_headers_the_packet_goes_as_it_is),
 			cmocka_unit_test(a_buffer_that_others_hold_lets_the_request_wait),
 			cmocka_unit_test(a_rule_that_goes_takes_its_offer_with_it),
-			cmocka_unit_test(a_carrier_takes_reports_back_and_shows_nowhere),
+			cmocka_unit_test(a_reverse_entry_takes_reports_back_and_shows_nowhere),
 			cmocka_unit_test(of_workers_that_race_for_an_offer_one_takes_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

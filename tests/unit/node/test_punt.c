@@ -419,7 +419,7 @@ static void more_options_than_eight_are_not_handed_up(void **state)
 }
 
 // A reverse entry has no namespace, and 0 is none that a rule could have.
-static void telemetry_of_namespace_0_is_of_no_carrier(void **state)
+static void telemetry_of_namespace_0_is_of_no_reverse_entry(void **state)
 {
 	const enum hs_port_side *sides[] = {TRANSIT_SIDES, SINK_SIDES};
 	(void)state;
@@ -468,7 +468,7 @@ int main(void)
 			cmocka_unit_test(the_parts_of_a_packet_are_taken_together),
 			cmocka_unit_test(the_parts_are_taken_together_off_the_rings_of_two_workers),
 			cmocka_unit_test(more_options_than_eight_are_not_handed_up),
-			cmocka_unit_test(telemetry_of_namespace_0_is_of_no_carrier),
+			cmocka_unit_test(telemetry_of_namespace_0_is_of_no_reverse_entry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
