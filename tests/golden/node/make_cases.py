@@ -177,7 +177,7 @@ def case(function):
 
 @case
 def a_source_stamps_every_third_packet():
-    c = Case("mode count: the first packet and every third from there", SOURCE)
+    c = Case("mode count: the first packet carries telemetry, and then every third", SOURCE)
     c.rule(mode_setting=3)
     plain = [ether() / ip() / udp(100 + i) for i in range(5)]
     c.feed(0, *plain).forwarded(0, 5)
@@ -205,7 +205,7 @@ def the_paper_layout_has_no_leading_padding():
 
 @case
 def frequency_takes_one_packet_in_an_interval():
-    c = Case("mode frequency: 10 ms, packets at 0, 4, 9, 10 and 25 ms", SOURCE)
+    c = Case("mode frequency, 10 ms: packets arrive at 0, 4, 9, 10 and 25 ms", SOURCE)
     c.rule(mode="frequency", mode_setting=10, trace_type="0x20000000")
     frame = ether() / ip() / udp()
     for i, at in enumerate((0, 4, 9, 10, 25)):
@@ -219,7 +219,8 @@ def frequency_takes_one_packet_in_an_interval():
 
 @case
 def tags_and_options_of_the_host_stay_as_they_are():
-    c = Case("two VLAN tags; a Hop-by-Hop header of the host's, which telemetry joins at its end",
+    c = Case("the packet has two VLAN tags and the host's Hop-by-Hop header; telemetry joins at "
+             "its end",
              SOURCE)
     c.rule(trace_type="0x40006000")
     tags = (Dot1AD(vlan=200), Dot1Q(vlan=100, prio=3))
@@ -235,7 +236,7 @@ def tags_and_options_of_the_host_stay_as_they_are():
 
 @case
 def a_transit_node_adds_its_entry_before_older_ones():
-    c = Case("two hops after each other", TRANSIT, {"id": 42})
+    c = Case("two nodes add their entries one after the other", TRANSIT, {"id": 42})
     c.rule()
     values = {"ts_ns": NOW - 5 * MS, "tx_packets": 90, "tx_bytes": 9000}
     first = hop(3, tx_packets=80, rx_packets=81, ts_ns=NOW - MS, tx_bytes=8000, rx_bytes=8100)
@@ -251,8 +252,8 @@ def a_transit_node_adds_its_entry_before_older_ones():
 
 @case
 def an_entry_of_twelve_bytes_moves_the_padding():
-    c = Case("padding computed anew: present without the entry, absent with it", TRANSIT,
-             {"id": 2, "layout": "paper"})
+    c = Case("the node computes the padding again: present without the entry, absent with it",
+             TRANSIT, {"id": 2, "layout": "paper"})
     c.rule(trace_type="0x40004000")
     values = {"ts_ns": NOW - MS}
     plain = ether() / ip() / udp()
@@ -267,7 +268,7 @@ def an_entry_of_twelve_bytes_moves_the_padding():
 
 @case
 def transit_leaves_other_namespaces_alone():
-    c = Case("telemetry of namespace 8 where the flow is known as 7", TRANSIT)
+    c = Case("the telemetry is of namespace 8, and the flow's rule is of namespace 7", TRANSIT)
     c.rule()
     frame = ether() / ip() / telemetry("aligned", 8, 0x7000E000,
                                        {"ts_ns": 1, "tx_packets": 2, "tx_bytes": 3}) / udp()
@@ -291,7 +292,7 @@ def a_full_option_takes_no_more_entries():
 
 @case
 def a_sink_gives_the_host_what_the_host_sent():
-    c = Case("telemetry with two hops, a request and a report beside it, and an unknown namespace",
+    c = Case("packets carry telemetry of two hops, a request, a report, and an unknown namespace",
              SINK, {"id": 9})
     c.rule()
     values = {"ts_ns": NOW - MS, "tx_packets": 5, "tx_bytes": 500}
@@ -312,7 +313,7 @@ def a_sink_gives_the_host_what_the_host_sent():
 
 @case
 def a_host_is_not_believed():
-    c = Case("a host's own telemetry is stripped, then the source speaks for itself", SOURCE)
+    c = Case("the node strips a host's own telemetry and then inserts its own", SOURCE)
     c.rule()
     forged = {"ts_ns": 1, "tx_packets": 1000000, "tx_bytes": 1000000}
     plain = ether() / ip() / udp()
@@ -354,8 +355,8 @@ def hiding():
 
 @case
 def what_hides_headers_does_not_enter():
-    c = Case("nine tags, SNAP, Hop-by-Hop anywhere but first, nine extension headers: dropped at "
-             "a host port", SOURCE)
+    c = Case("a host port drops nine tags, SNAP, a Hop-by-Hop header that is not first, and nine "
+             "extension headers", SOURCE)
     c.rule()
     frames = hiding()
     return c.feed(0, *frames).drop(0, "hidden_headers", len(frames)).event(0, "malformed", 3)
@@ -363,7 +364,7 @@ def what_hides_headers_does_not_enter():
 
 @case
 def what_hides_headers_does_not_reach_a_host():
-    c = Case("the same from the network", SINK)
+    c = Case("the same packets arrive from the network", SINK)
     c.rule()
     frames = hiding()
     return c.feed(0, *frames).drop(0, "hidden_headers", len(frames)).event(0, "malformed", 3)
@@ -371,8 +372,8 @@ def what_hides_headers_does_not_reach_a_host():
 
 @case
 def what_is_opaque_goes_on_as_it_came():
-    c = Case("a tunnel, destination options and later fragments are not looked into: they go on "
-             "as they came; what is in them is no telemetry to any node", SOURCE)
+    c = Case("a tunnel, destination options and later fragments are not searched and go on "
+             "unchanged; their content is telemetry to no node", SOURCE)
     forged = telemetry("aligned", 7, 0x7000E000, {"ts_ns": 1, "tx_packets": 1, "tx_bytes": 1})
     tunnel = ether() / ip(nh=41) / ip() / forged / udp()
     options = ether() / ip(nh=60) / forged / udp()
@@ -386,7 +387,7 @@ def what_is_opaque_goes_on_as_it_came():
 
 @case
 def only_the_first_fragment_has_ports():
-    c = Case("fragments: the first matches and may carry telemetry, later ones match nothing",
+    c = Case("the first fragment matches and may carry telemetry; later fragments match nothing",
              SOURCE)
     c.rule(trace_type="0x20000000")
     first = IPv6ExtHdrFragment(offset=0, m=1, id=1)
@@ -405,7 +406,7 @@ def only_the_first_fragment_has_ports():
 
 @case
 def the_most_specific_rule_counts():
-    c = Case("three overlapping rules; ICMPv6 and TCP beside them", SOURCE)
+    c = Case("three rules overlap; two further rules are for ICMPv6 and TCP", SOURCE)
     never = {"mode": "count", "mode_setting": 4000000000}
     c.rule(1, **never).rule(2, dst_port=2000, **never).rule(3, src_port=1000, dst_port=2000, **never)
     c.rule(4, protocol="icmp", **never).rule(5, protocol="tcp", dst_port=80, **never)
@@ -427,8 +428,8 @@ def the_most_specific_rule_counts():
 
 @case
 def what_does_not_fit_the_mtu_goes_without():
-    c = Case("1,500 bytes of MTU: a packet of 1,461 has no room for 40 bytes of telemetry, one of "
-             "1,460 has", SOURCE)
+    c = Case("with an MTU of 1,500, a packet of 1,461 bytes has no room for 40 bytes of telemetry; "
+             "a packet of 1,460 bytes has room", SOURCE)
     c.rule()
     tight, fits = ether() / ip() / udp(1461 - 48), ether() / ip() / udp(1460 - 48)
     total = counted(tight) + counted(fits)
@@ -459,7 +460,8 @@ def sent(hlim, src=SRC, dst=DST, mac=NEXT, port=1):
 
 @case
 def a_router_sends_to_the_next_hop_of_the_longest_prefix():
-    c = Case("hop limit one less, both MAC addresses new; the longer prefix and the default route",
+    c = Case("the router decrements the hop limit and rewrites both MAC addresses; routes are a "
+             "longer prefix and the default route",
              TRANSIT, ROUTE).router()
     near, far = "2001:db8:0:1::5", "2a00::5"
     c.route("2001:db8::/32", 1, NEXT).route("2001:db8:0:1::/64", 1, "02:00:00:00:01:0d")
@@ -472,7 +474,8 @@ def a_router_sends_to_the_next_hop_of_the_longest_prefix():
 
 @case
 def a_router_drops_what_it_may_not_pass_on():
-    c = Case("each reason once or twice, good packets between them", TRANSIT, ROUTE).router()
+    c = Case("each reason occurs once or twice, with good packets in between",
+             TRANSIT, ROUTE).router()
     c.route("2001:db8::/32", 1, NEXT).route("fe80::/16", 1, NEXT).route("ff00::/8", 1, NEXT)
     good = routed() / udp()
     c.feed(0,
@@ -502,7 +505,8 @@ def a_router_drops_what_it_may_not_pass_on():
 
 @case
 def a_routing_source_stamps_what_it_sends_on():
-    c = Case("telemetry goes in behind the router's own change; what is dropped counts as received",
+    c = Case("the source inserts telemetry after the router rewrites MACs and hop limit; dropped "
+             "packets count as received",
              SOURCE, ROUTE).router()
     c.rule().route("2001:db8::/32", 1, NEXT)
     n = counted(ether() / ip() / udp())
@@ -516,7 +520,7 @@ def a_routing_source_stamps_what_it_sends_on():
 
 @case
 def a_routing_transit_node_and_its_entry():
-    c = Case("the entry is the same as with other ways of forwarding", TRANSIT,
+    c = Case("the entry is the same as with other forwarding modes", TRANSIT,
              {"id": 42, **ROUTE}).router()
     c.rule().route("2001:db8::2/128", 1, NEXT)
     values = {"ts_ns": NOW - 5 * MS, "tx_packets": 90, "tx_bytes": 9000}
@@ -529,7 +533,8 @@ def a_routing_transit_node_and_its_entry():
 
 @case
 def a_routing_sink_takes_telemetry_out():
-    c = Case("a report, and a packet without telemetry for the host", SINK, {"id": 9, **ROUTE}).router()
+    c = Case("the sink makes a report, and the host gets a packet without telemetry",
+             SINK, {"id": 9, **ROUTE}).router()
     c.rule().route("2001:db8::/64", 1, NEXT)
     values = {"ts_ns": NOW - MS, "tx_packets": 5, "tx_bytes": 500}
     n = counted(ether() / ip() / udp())
@@ -572,8 +577,8 @@ def hbh(*options):
 
 @case
 def a_request_goes_before_telemetry():
-    c = Case("a rule in band: the first packet has the request, in a header of 160 bytes, more than "
-             "the headroom; telemetry from the second on", SOURCE)
+    c = Case("a rule in band: the first packet carries the request in a header of 160 bytes, which "
+             "exceeds the headroom; packets carry telemetry from the second on", SOURCE)
     c.rule(in_band=True).offer([REQUEST], ns_id=7, holds=True)
     frame = ether() / ip() / udp(1200)
     n = counted(frame)
@@ -587,8 +592,8 @@ def a_request_goes_before_telemetry():
 
 @case
 def a_request_waits_for_a_packet_with_room():
-    c = Case("1,500 bytes of MTU: two packets are too long for the request, and its telemetry waits "
-             "with it; it goes behind the third one's own options", SOURCE)
+    c = Case("with an MTU of 1,500, two packets are too long for the request, and telemetry waits; "
+             "the third packet carries the request behind its own options", SOURCE)
     c.rule(in_band=True).offer([REQUEST], ns_id=7, holds=True)
     size = len(bytes(hbh(REQUEST)))
     long = [ether() / ip() / udp(1500 - 40 - 8 - size + more) for more in (1, 100)]
@@ -605,7 +610,7 @@ def a_request_waits_for_a_packet_with_room():
 
 @case
 def a_request_not_yet_ready_keeps_telemetry_back():
-    c = Case("a rule in band without its request", SOURCE)
+    c = Case("a rule in band has no request yet", SOURCE)
     c.rule(in_band=True)
     frame = ether() / ip() / udp()
     n = counted(frame)
@@ -615,8 +620,8 @@ def a_request_not_yet_ready_keeps_telemetry_back():
 
 @case
 def reports_go_back_in_packets_of_no_rule():
-    c = Case("three reports in the next packet of the reversed 5-tuple, which no rule has; none in "
-             "that of another", SOURCE)
+    c = Case("the next packet of the reversed 5-tuple, which no rule has, carries three reports; a "
+             "packet of another 5-tuple carries none", SOURCE)
     back = {"src_ip": DST, "dst_ip": SRC, "src_port": 2000, "dst_port": 1000, "protocol": "udp"}
     reports = [report_option(ns_id) for ns_id in (7, 300, 30)]
     c.offer(reports, carrier_of=back)
@@ -628,8 +633,8 @@ def reports_go_back_in_packets_of_no_rule():
 
 @case
 def transit_takes_out_the_reports_of_rules_that_say_so():
-    c = Case("a request passes and is handed up; of two namespaces, the reports of the one whose "
-             "rule extracts them are taken out; a host's own options stay", TRANSIT)
+    c = Case("a request passes and is punted; the node removes the reports of the namespace whose "
+             "rule extracts them, not those of the other; a host's own options stay", TRANSIT)
     for ns_id, port, extract in ((7, 2000, True), (8, 2001, False)):
         c.rule(ns_id, src_ip=DST, dst_ip=SRC, src_port=port, dst_port=1000, extract_report=extract)
     asked = ether() / ip() / hbh(REQUEST) / udp()
@@ -649,8 +654,8 @@ def transit_takes_out_the_reports_of_rules_that_say_so():
 
 @case
 def a_transit_node_leaves_out_fields_that_did_not_change():
-    c = Case("packets where more than two came since, no byte counters, stamps always; the packets' "
-             "counters of the first, the fourth and the seventh", TRANSIT,
+    c = Case("entries have counts of packets if more than two packets came since, no bytes, and "
+             "always a stamp; the first, the fourth and the seventh packet have counts", TRANSIT,
              {"id": 5, "partial": {"packets": {"min_change": 2}, "bytes": {"supported": False}}})
     c.rule()
     n = counted(ether() / ip() / udp())
