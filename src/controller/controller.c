@@ -4,58 +4,11 @@
 #include "rule_field.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- publishing ----
-
-int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
-		json_t *content)
-{
-	json_t *own = json_copy(content);
-
-	json_decref(content);
-	json_object_set_new(own, "seq", json_integer((json_int_t)++controller->seq));
-	json_object_set_new(own, "boot_id", json_string(controller->boot_id));
-	json_t *message = json_pack("{s:o}", key, own);
-	char *text = message && controller->output.publish
-				     ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15))
-				     : NULL;
-	int rc = text ? controller->output.publish(controller->output.context, topic, text) : 0;
-	if (rc < 0)
-		controller->publish_lost++;
-	free(text);
-	json_decref(message);
-	return rc;
-}
-
-void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
-		const char *format, ...)
-{
-	char text[320], topic[64];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)controller->now_ns,
-			"kind", kind, "message", text);
-	if (event && details)
-		json_object_update_new(event, details);
-	else
-		json_decref(details);
-	uint64_t number = event ? hs_event_log_add(&controller->events, event) : 0;
-	if (!number)
-		return;
-	json_t *published = json_copy(event);
-	json_object_set_new(published, "event_seq", json_integer((json_int_t)number));
-	snprintf(topic, sizeof(topic), "event.%s", kind);
-	controller_publish(controller, topic, "event", published);
-}
-
-// ---- nodes' answers ----
+// ---- what comes in ----
 
 void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsigned node,
 		const char *text, size_t len)
@@ -70,26 +23,7 @@ void hs_controller_reply(struct hs_controller *controller, int64_t now_ns, unsig
 
 // ---- time ----
 
-#define SECOND_NS INT64_C(1000000000)
-#define BUDGET	  512 // calls, which take a few milliseconds
-
-// If the clock was set, or nothing ran because the process was stopped, time limits do not count
-// that time. The first moment is that of the creation.
-void controller_set_time(struct hs_controller *controller, int64_t now_ns)
-{
-	int64_t ns = now_ns - controller->now_ns;
-
-	controller->now_ns = now_ns;
-	if (ns >= 0 && ns < SECOND_NS)
-		return;
-	controller->start_ns += ns;
-	// Windows of a future time would stay open until then.
-	if (ns <= -SECOND_NS)
-		hs_qos_clock_step(controller->qos);
-	for (unsigned i = 0; i < controller->config->n_nodes; i++)
-		controller_shift_node(&controller->nodes[i], ns);
-	controller_shift_relays(controller, ns);
-}
+#define BUDGET 512 // calls, which take a few milliseconds
 
 void hs_controller_step(struct hs_controller *controller, int64_t now_ns)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MS_NS	     INT64_C(1000000)
+#define SECOND_NS    (1000 * MS_NS)
 #define RETRY_MIN_MS 100  // the first intervals between questions to an unreachable node
 #define RETRY_MAX_MS 1000 // the longest interval, so that it gets its rules back within 2 s
 
@@ -38,33 +39,6 @@ void controller_close_nodes(struct hs_controller *controller)
 }
 
 // ---- calls ----
-
-int controller_call(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const char *verb, json_t *content)
-{
-	bool room = node->n_calls < CALLS_AT_ONCE;
-	json_t *request = room ? json_pack("{s:I, s:O}", "id", (json_int_t)(controller->calls + 1),
-						 verb, content)
-			       : NULL;
-	char *text = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-	int rc = text ? controller->output.send(
-					controller->output.context, node->index, text, strlen(text))
-		      : -EAGAIN;
-
-	json_decref(content);
-	json_decref(request);
-	free(text);
-	if (rc < 0)
-		return rc;
-	struct call *binding = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
-	*binding = *call;
-	binding->id = ++controller->calls;
-	binding->sent_ns = controller->now_ns;
-	node->n_hellos += call->kind == CALL_HELLO;
-	node->n_relays += call->kind == CALL_RELAY;
-	node->requests++;
-	return 0;
-}
 
 static struct call take_first(struct controller_node *node)
 {
@@ -259,7 +233,7 @@ int64_t controller_node_next_ns(
 	return next_ns;
 }
 
-void controller_shift_node(struct controller_node *node, int64_t ns)
+static void shift(struct controller_node *node, int64_t ns)
 {
 	node->next_hello_ns += ns;
 	node->last_answer_ns += ns;
@@ -268,6 +242,24 @@ void controller_shift_node(struct controller_node *node, int64_t ns)
 	node->down_since_ns += ns;
 	for (unsigned i = 0; i < node->n_calls; i++)
 		node->calls[(node->first_call + i) % CALLS_AT_ONCE].sent_ns += ns;
+}
+
+// If the clock was set, or nothing ran because the process was stopped, time limits do not count
+// that time. The first moment is that of the creation.
+void controller_set_time(struct hs_controller *controller, int64_t now_ns)
+{
+	int64_t ns = now_ns - controller->now_ns;
+
+	controller->now_ns = now_ns;
+	if (ns >= 0 && ns < SECOND_NS)
+		return;
+	controller->start_ns += ns;
+	// Windows of a future time would stay open until then.
+	if (ns <= -SECOND_NS)
+		hs_qos_clock_step(controller->qos);
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		shift(&controller->nodes[i], ns);
+	controller_shift_relays(controller, ns);
 }
 
 void hs_controller_node_refuses(struct hs_controller *controller, unsigned index, bool refuses)

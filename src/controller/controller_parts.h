@@ -164,24 +164,18 @@ struct hs_controller {
 	struct hs_api_args relay_args;
 };
 
-// ---- controller_node.c ----
+// Each part calls only the parts above it. controller.c calls all of them.
 
-int controller_open_nodes(struct hs_controller *controller);
-void controller_close_nodes(struct hs_controller *controller);
+// ---- controller_output.c ----
+
 // Sends {"id": ..., verb: content} if there is room and a connection. Takes ownership of content.
 // Returns 0 or -EAGAIN.
 int controller_call(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, const char *verb, json_t *content);
-void controller_step_node(struct hs_controller *controller, struct controller_node *node);
-int64_t controller_node_next_ns(
-		const struct hs_controller *controller, const struct controller_node *node);
-// Asks the node now, because something was heard of it.
-void controller_look_at_node(struct hs_controller *controller, struct controller_node *node);
-void controller_shift_node(struct controller_node *node, int64_t ns);
-json_t *controller_node_json(
-		const struct hs_controller *controller, const struct controller_node *node);
-void controller_answered(
-		struct hs_controller *controller, struct controller_node *node, json_t *reply);
+
+// Adds seq and boot_id to the content, publishes the message and releases it. Returns 0 or -EAGAIN.
+int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
+		json_t *content);
 
 // ---- controller_rule.c ----
 
@@ -203,17 +197,16 @@ int controller_check_on(
 		const struct hs_controller_config *config, const json_t *on, struct hs_error *err);
 json_t *controller_rule_json(
 		const struct hs_controller *controller, const struct controller_rule *rule);
-// Are two rules the same, in the fields that no update changes, in all fields but the labels?
-bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b);
-bool controller_same(const struct hs_rule *a, const struct hs_rule *b);
+// Are two rules the same, in all fields but the labels, or in those that no update changes?
+bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all);
 // Gives the rule's content a revision above all that were given and above this one.
 void controller_raise_revision(
 		struct hs_controller *controller, struct controller_rule *rule, uint64_t above);
+// Queues a binding: what is wanted has changed, or differs from what is there.
+void controller_queue(struct hs_controller *controller, struct binding *binding);
 
 // ---- controller_repair.c ----
 
-// Queues a binding: what is wanted has changed, or differs from what is there.
-void controller_queue(struct hs_controller *controller, struct binding *binding);
 // The node is another than the one that was known: nothing is sure about what it has.
 void controller_found_anew(struct hs_controller *controller, struct controller_node *node);
 // The same after a change that was not ours: many of them take a tenth of the time at most.
@@ -225,6 +218,36 @@ void controller_repaired(struct hs_controller *controller, struct controller_nod
 		const struct call *call, json_t *ok, json_t *error);
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
+
+// ---- controller_relay.c ----
+
+// Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
+// The whole reply goes to `token`.
+void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
+		enum hs_api_verb verb, const struct hs_api_args *args);
+// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
+void controller_shift_relays(struct hs_controller *controller, int64_t ns);
+void controller_relayed(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, json_t *ok, json_t *error);
+void controller_step_relays(struct hs_controller *controller);
+int64_t controller_relays_next_ns(const struct hs_controller *controller);
+void controller_close_relays(struct hs_controller *controller);
+
+// ---- controller_node.c ----
+
+int controller_open_nodes(struct hs_controller *controller);
+void controller_close_nodes(struct hs_controller *controller);
+void controller_step_node(struct hs_controller *controller, struct controller_node *node);
+int64_t controller_node_next_ns(
+		const struct hs_controller *controller, const struct controller_node *node);
+// Asks the node now, because something was heard of it.
+void controller_look_at_node(struct hs_controller *controller, struct controller_node *node);
+// Time limits do not count a time in which nothing ran.
+void controller_set_time(struct hs_controller *controller, int64_t now_ns);
+json_t *controller_node_json(
+		const struct hs_controller *controller, const struct controller_node *node);
+void controller_answered(
+		struct hs_controller *controller, struct controller_node *node, json_t *reply);
 
 // ---- controller_monitor.c ----
 
@@ -241,25 +264,3 @@ json_t *controller_monitor_json(const struct hs_controller *controller);
 // ---- controller_verbs.c ----
 
 void controller_open_verbs(struct hs_controller *controller);
-
-// ---- controller_relay.c ----
-
-// Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
-// The whole reply goes to `token`.
-void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
-		enum hs_api_verb verb, const struct hs_api_args *args);
-// Excludes a time from all time limits, because the clock was set by it or nothing ran during it.
-void controller_shift_relays(struct hs_controller *controller, int64_t ns);
-void controller_relayed(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, json_t *ok, json_t *error);
-void controller_step_relays(struct hs_controller *controller);
-int64_t controller_relays_next_ns(const struct hs_controller *controller);
-void controller_close_relays(struct hs_controller *controller);
-
-// ---- controller.c ----
-
-void controller_set_time(struct hs_controller *controller, int64_t now_ns);
-
-// Adds seq and boot_id to the content, publishes the message and releases it. Returns 0 or -EAGAIN.
-int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
-		json_t *content);

@@ -17,19 +17,6 @@
 #define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
 #define SHARE	  9		   // pause between two audits for others' changes, in audits
 
-void controller_queue(struct hs_controller *controller, struct binding *binding)
-{
-	struct controller_node *node = &controller->nodes[binding->node];
-
-	if (binding->state == BINDING_UNKNOWN)
-		return; // the audit will compare with what is wanted then
-	binding->touched = node->audits;
-	if (binding->queued)
-		return;
-	binding->queued = true;
-	TAILQ_INSERT_TAIL(&node->queue, binding, in_queue);
-}
-
 static void unqueue(struct controller_node *node, struct binding *binding)
 {
 	if (!binding->queued)
@@ -160,7 +147,7 @@ static bool is_ours(const struct hs_controller *controller, const struct binding
 	const struct controller_rule *rule = binding->rule;
 
 	if (!found->owner) // a node or a controller of an earlier version
-		return controller_same(found, &rule->rule);
+		return controller_same(found, &rule->rule, true);
 	if (found->owner != controller->owner)
 		return false;
 	// Revisions of an earlier process may be higher if the clock was set back.
@@ -174,8 +161,8 @@ static void compare(struct hs_controller *controller, struct binding *binding,
 		const struct hs_rule *found)
 {
 	struct controller_rule *rule = binding->rule;
-	bool same_flow = controller_same_flow(found, &rule->rule);
-	bool same = controller_same(found, &rule->rule);
+	bool same_flow = controller_same(found, &rule->rule, false);
+	bool same = controller_same(found, &rule->rule, true);
 
 	binding->theirs = !is_ours(controller, binding, found) && !(same_flow && binding->force);
 	if (binding->theirs && binding->leaving) {

@@ -13,7 +13,7 @@
 
 // ---- comparing ----
 
-static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool all)
+bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all)
 {
 	for (size_t i = 0; i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
@@ -24,16 +24,6 @@ static bool same_fields(const struct hs_rule *a, const struct hs_rule *b, bool a
 			return false;
 	}
 	return true;
-}
-
-bool controller_same_flow(const struct hs_rule *a, const struct hs_rule *b)
-{
-	return same_fields(a, b, false);
-}
-
-bool controller_same(const struct hs_rule *a, const struct hs_rule *b)
-{
-	return same_fields(a, b, true);
 }
 
 // ---- targets ----
@@ -311,6 +301,19 @@ void controller_drop_binding(struct hs_controller *controller, struct binding *b
 
 // ---- wanting ----
 
+void controller_queue(struct hs_controller *controller, struct binding *binding)
+{
+	struct controller_node *node = &controller->nodes[binding->node];
+
+	if (binding->state == BINDING_UNKNOWN)
+		return; // the audit will compare with what is wanted then
+	binding->touched = node->audits;
+	if (binding->queued)
+		return;
+	binding->queued = true;
+	TAILQ_INSERT_TAIL(&node->queue, binding, in_queue);
+}
+
 // Queues removals. A node that does not have the rule needs none.
 static void queue_places(struct hs_controller *controller, struct controller_rule *rule)
 {
@@ -352,9 +355,9 @@ static void set_content(struct hs_controller *controller, struct controller_rule
 {
 	bool is_new = rule->revision == 0;
 
-	if (is_new || !controller_same_flow(&rule->rule, wanted))
+	if (is_new || !controller_same(&rule->rule, wanted, false))
 		rule->flow_revision = next_revision(controller, HAS_OTHER_FLOW);
-	if (is_new || !controller_same(&rule->rule, wanted))
+	if (is_new || !controller_same(&rule->rule, wanted, true))
 		rule->revision = next_revision(controller, 0);
 	if (is_new && !controller->starting)
 		rule->since = rule->flow_revision;
@@ -410,7 +413,6 @@ void controller_unwant(struct hs_controller *controller, struct controller_rule 
 {
 	controller->generation++;
 	controller->n_rules--;
-	controller_forget_flow(controller, rule->rule.ns_id);
 	for (unsigned i = 0; i < rule->n_bindings; i++)
 		set_leaving(controller, rule->bindings[i], true);
 	queue_places(controller, rule);

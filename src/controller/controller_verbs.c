@@ -82,6 +82,7 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 		json_array_append_new(controller->removed,
 				rule->on ? json_incref(rule->on) : json_null());
 	controller_unwant(controller, rule);
+	controller_forget_flow(controller, args->ns_id);
 	return 0;
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What leaves the controller: requests to nodes, publications and events.
+#include "controller_parts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int controller_call(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const char *verb, json_t *content)
+{
+	bool room = node->n_calls < CALLS_AT_ONCE;
+	json_t *request = room ? json_pack("{s:I, s:O}", "id", (json_int_t)(controller->calls + 1),
+						 verb, content)
+			       : NULL;
+	char *text = request ? json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	int rc = text ? controller->output.send(
+					controller->output.context, node->index, text, strlen(text))
+		      : -EAGAIN;
+
+	json_decref(content);
+	json_decref(request);
+	free(text);
+	if (rc < 0)
+		return rc;
+	struct call *binding = &node->calls[(node->first_call + node->n_calls++) % CALLS_AT_ONCE];
+	*binding = *call;
+	binding->id = ++controller->calls;
+	binding->sent_ns = controller->now_ns;
+	node->n_hellos += call->kind == CALL_HELLO;
+	node->n_relays += call->kind == CALL_RELAY;
+	node->requests++;
+	return 0;
+}
+
+int controller_publish(struct hs_controller *controller, const char *topic, const char *key,
+		json_t *content)
+{
+	json_t *own = json_copy(content);
+
+	json_decref(content);
+	json_object_set_new(own, "seq", json_integer((json_int_t)++controller->seq));
+	json_object_set_new(own, "boot_id", json_string(controller->boot_id));
+	json_t *message = json_pack("{s:o}", key, own);
+	char *text = message && controller->output.publish
+				     ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15))
+				     : NULL;
+	int rc = text ? controller->output.publish(controller->output.context, topic, text) : 0;
+	if (rc < 0)
+		controller->publish_lost++;
+	free(text);
+	json_decref(message);
+	return rc;
+}
+
+void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
+		const char *format, ...)
+{
+	char text[320], topic[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)controller->now_ns,
+			"kind", kind, "message", text);
+	if (event && details)
+		json_object_update_new(event, details);
+	else
+		json_decref(details);
+	uint64_t number = event ? hs_event_log_add(&controller->events, event) : 0;
+	if (!number)
+		return;
+	json_t *published = json_copy(event);
+	json_object_set_new(published, "event_seq", json_integer((json_int_t)number));
+	snprintf(topic, sizeof(topic), "event.%s", kind);
+	controller_publish(controller, topic, "event", published);
+}
