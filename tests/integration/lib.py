@@ -46,7 +46,7 @@ def _checked(raw):
         text = raw(client, message)
         try:
             request = json.loads(message)
-        except ValueError:
+        except (ValueError, RecursionError):  # what Python cannot read, a node refuses
             request = None
         reply = json.loads(text)
         kind = json_schemas.verb_of(request) if "ok" in reply else "error"
