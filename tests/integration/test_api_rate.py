@@ -96,7 +96,7 @@ def idle_node(workspace, name, **config):
                 memory={"rules": 131072}, **config).start()
 
 
-@test(limit_s=120, alone=True)
+@test(limit_s=120, looks=3)
 def a_core_answers_20_000_int_requests_a_second_with_and_without_state(workspace):
     need()
     said = []
