@@ -53,6 +53,16 @@ int hs_schema_wrong_type(
 	return hs_error_set(err, "wrong_type", path, wanted, "this is %s", type_of(value));
 }
 
+int hs_schema_check_name(const char *name, const char *path, struct hs_error *err)
+{
+	static const char allowed[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
+		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
+				"\"%s\" is no name", name);
+	return 0;
+}
+
 int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
 		struct hs_error *err)
 {

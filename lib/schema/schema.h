@@ -110,6 +110,10 @@ json_t *hs_schema_describe_words(const struct hs_schema_word *words);
 // Returns a JSON Schema that is written with ' in place of ". New reference.
 json_t *hs_schema_shape(const char *text);
 
+// Allows letters, digits, '_', '-', '.' (not at the beginning), because names are part of topics,
+// files and tables. Returns 0, or -EINVAL with *err.
+int hs_schema_check_name(const char *name, const char *path, struct hs_error *err);
+
 // Fills *err with "wrong_type" and what was found. Returns -EINVAL.
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err);

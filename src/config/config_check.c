@@ -10,17 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Names become parts of topics, file names and telemetry paths.
-static int check_name(const char *name, const char *path, struct hs_error *err)
-{
-	static const char allowed[] =
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
-		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
-				"\"%s\" is no name", name);
-	return 0;
-}
-
 // Prints cores as "0 to 3, 8".
 static void print_cores(const cpu_set_t *cores, char *text, size_t size)
 {
@@ -74,7 +63,7 @@ static int check_port(const struct hs_config *config, unsigned index, struct hs_
 	snprintf(at, sizeof(at), "ports[%u].name", index);
 	if (!port->name[0])
 		return hs_error_set(err, "missing_field", at, "", "the port has no name");
-	if (check_name(port->name, at, err) < 0)
+	if (hs_schema_check_name(port->name, at, err) < 0)
 		return -EINVAL;
 	snprintf(at, sizeof(at), "ports[%u]", index);
 	if (!port->device[0])
@@ -295,7 +284,7 @@ static int check_control(const struct hs_config *config, struct hs_error *err)
 
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
 {
-	if (check_name(config->node.name, "node.name", err) < 0 ||
+	if (hs_schema_check_name(config->node.name, "node.name", err) < 0 ||
 			check_cores(config, cores, err) < 0)
 		return -EINVAL;
 	if (config->n_ports == 0)

@@ -227,7 +227,7 @@ static int read_root(json_t *root, const char *folder, const struct hs_scenario_
 	if (rc == 0)
 		rc = hs_schema_read(fields, root, "", &draft, err);
 	if (rc == 0)
-		rc = hs_scenario_check_name(draft.scenario.name, "name", err);
+		rc = hs_schema_check_name(draft.scenario.name, "name", err);
 	if (rc == 0)
 		apply(override, &draft);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)

@@ -53,16 +53,6 @@ int hs_scenario_each(struct hs_scenario_draft *draft, json_t *list, const char *
 	return rc;
 }
 
-int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err)
-{
-	static const char allowed[] =
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	if (name[strspn(name, allowed)] != '\0' || name[0] == '.')
-		return hs_error_set(err, "bad_value", path, "letters, digits, '_', '-', '.'",
-				"\"%s\" is no name", name);
-	return 0;
-}
-
 int hs_scenario_names_init(struct hs_scenario_names *names, const char *what)
 {
 	*names = (struct hs_scenario_names){json_object(), what};
@@ -77,7 +67,7 @@ void hs_scenario_names_fini(struct hs_scenario_names *names)
 int hs_scenario_names_add(struct hs_scenario_names *names, const char *name, size_t index,
 		const char *path, struct hs_error *err)
 {
-	if (hs_scenario_check_name(name, path, err) < 0)
+	if (hs_schema_check_name(name, path, err) < 0)
 		return -EINVAL;
 	if (json_object_get(names->index, name))
 		return hs_error_set(err, "duplicate", path, "a name of its own",

@@ -78,8 +78,6 @@ extern const struct hs_schema_names hs_scenario_node_names, hs_scenario_link_nam
 #define HS_SCENARIO_ALL (UINT32_MAX - 1)
 extern const struct hs_schema_word hs_scenario_all_words[];
 #define HS_SCENARIO_NODES "the name of a node, or \"*\""
-// Allows letters, digits, '_', '-', '.', because names are part of topics, files and tables.
-int hs_scenario_check_name(const char *name, const char *path, struct hs_error *err);
 
 // Keys that only some kinds of an object have. NULL ends the list.
 struct hs_scenario_key {
