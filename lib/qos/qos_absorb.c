@@ -126,7 +126,7 @@ static void take_step(struct hs_qos_flow *flow, const struct hs_report *report,
 	if (!(step->flags & (HS_QOS_STEP_SOURCE_RESET | HS_QOS_STEP_TRANSIT_RESET)))
 		return;
 	struct hs_qos_limits limits = flow->limits;
-	limits.under_way = hs_qos_reorder_under_way(flow, report);
+	limits.under_way = hs_qos_reorder_under_way(flow, flow->ring.next - 1);
 	if (limits.under_way)
 		hs_qos_step(&flow->edge, report, chain, &limits, step);
 }

@@ -224,7 +224,7 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 	if (sent - slack > elapsed_ns / MIN_PACKET_NS)
 		return true;
 	return elapsed_ns > RESTART_NS && received - sent > most &&
-	       received - sent > hs_qos_reorder_under_way(flow, report);
+	       received - sent > hs_qos_reorder_under_way(flow, flow->ring.next);
 }
 
 enum hs_qos_relation hs_qos_order_relate(

@@ -40,23 +40,24 @@ static void look_at(struct spread *spread, const struct hs_report *report)
 }
 
 // Of n delays that are spread evenly, the extremes are (n - 1) / (n + 1) of the whole range apart.
-// A packet overtakes others and is overtaken: twice as many.
-int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, const struct hs_report *report)
+// A packet overtakes others and is overtaken: twice as many. What is to be explained explains
+// nothing: the report itself may have another clock's stamp. So may those before the epoch.
+int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number)
 {
 	const uint16_t needed = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS;
 	struct spread spread = {0};
-	struct hs_report before;
-	if (needed & ~(report->telemetry.e2e.bitmap & flow->edge.telemetry.e2e.bitmap))
-		return 0;
-	look_at(&spread, report);
-	look_at(&spread, &flow->edge);
-	uint64_t oldest = hs_qos_ring_oldest(&flow->ring), number = flow->ring.next;
+	struct hs_report report;
+	uint64_t oldest = hs_qos_ring_oldest(&flow->ring);
+	if (oldest < flow->seen_from)
+		oldest = flow->seen_from;
 	while (number-- > oldest && spread.n < NEWEST) {
-		hs_qos_ring_get(&flow->ring, number, &before);
-		if (needed & ~before.telemetry.e2e.bitmap)
+		hs_qos_ring_get(&flow->ring, number, &report);
+		if (needed & ~report.telemetry.e2e.bitmap)
 			break;
-		look_at(&spread, &before);
+		look_at(&spread, &report);
 	}
+	if (spread.n < 2)
+		return 0;
 	double spread_ns = (double)(spread.delay_max - spread.delay_min);
 	spread_ns *= (double)(spread.n + 1) / (spread.n - 1);
 	if (spread_ns < (double)LEAST_NS)

@@ -6,5 +6,6 @@
 
 #include "qos_flow.h"
 
-// How many packets may have overtaken others at a report, or been overtaken, where delays differ.
-int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, const struct hs_report *report);
+// How many packets may have overtaken others, or been overtaken, at the report of this number in
+// the ring (or the next one): as the reports before it have differed in delay.
+int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number);

@@ -43,6 +43,55 @@ static void an_epoch_by_another_path_alone_says_that_the_path_changed(void **sta
 	assert_true(second_ending(f, 101)->window.path_changed);
 }
 
+static struct hs_report without_hop_bytes(uint64_t number)
+{
+	struct hs_report report = plain(number);
+	for (unsigned j = 0; j < 2; j++)
+		hop_of(&report, j)->bitmap &= (uint16_t)~HS_HOP_BYTES;
+	hop_of(&report, 0)->rx_packets -= 34464; // modulo 2^16: from 0 at 100,000
+	hop_of(&report, 0)->tx_packets -= 34464;
+	return report;
+}
+
+// A source that restarts has another clock: no spread of delays that explains what comes later.
+static void a_transit_node_that_restarts_behind_the_source_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100000; i <= 101500; i += i == 100600 ? 800 : 100) {
+		struct hs_report report = without_hop_bytes(i);
+		if (i > 100100) { // the source has restarted
+			report.telemetry.e2e.tx_packets -= 100150;
+			report.telemetry.e2e.tx_bytes -= 100150 * 562;
+			report.telemetry.e2e.ts_ns -= 400 * MS;
+		}
+		if (i > 100600) { // node 1 has, and has counted more since than before
+			hop_of(&report, 0)->rx_packets -= 600;
+			hop_of(&report, 0)->tx_packets -= 600;
+		}
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 103 * SECOND);
+	assert_true(second_ending(f, 101)->window.flags & HS_QOS_EPOCH);
+	assert_true(second_ending(f, 102)->window.flags & HS_QOS_EPOCH);
+}
+
+// Its count has overtaken the old one.
+static void a_source_that_restarts_with_another_clock_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 100; i <= 1500; i += i == 600 ? 800 : 100) {
+		struct hs_report report = plain(i);
+		if (i > 600) {
+			report.telemetry.e2e.tx_packets -= 600;
+			report.telemetry.e2e.tx_bytes -= 600 * 562;
+			report.telemetry.e2e.ts_ns -= 400 * MS;
+		}
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 3 * SECOND);
+	assert_true(second_ending(f, 2)->window.flags & HS_QOS_EPOCH);
+}
+
 static void a_source_that_restarts_early_is_told_from_reordering_by_its_stamps(void **state)
 {
 	struct fixture *f = *state;
@@ -430,6 +479,8 @@ int main(void)
 			TEST(packets_that_were_held_back_are_no_restart),
 			TEST(a_restart_whose_first_report_is_lost_shows_in_stamps_and_counts),
 			TEST(an_epoch_by_another_path_alone_says_that_the_path_changed),
+			TEST(a_transit_node_that_restarts_behind_the_source_is_noticed),
+			TEST(a_source_that_restarts_with_another_clock_is_noticed),
 			TEST(a_source_that_restarts_early_is_told_from_reordering_by_its_stamps),
 			TEST(a_restart_behind_half_of_the_counters_range_is_no_giant_loss),
 			TEST(a_straggler_from_before_the_restart_moves_no_edge),
