@@ -169,7 +169,9 @@ done
 install_packages "${TEST_PACKAGES[@]}"
 for part in "$@"; do
 	say "== $part"
+	begin=$SECONDS
 	"part_$part"
+	say "== $part took $((SECONDS - begin)) s"
 done
 
 echo
