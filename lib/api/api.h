@@ -100,9 +100,15 @@ struct hs_api_backend {
 	// asked for it (it came in band). `run` must then replace it, and must make room among such
 	// rules if the table is full. May be NULL: no rule gives way.
 	bool (*gives_way)(void *context, uint32_t ns_id);
+	// Returns whether updates of a rule that gives way are saved, so that its deletion must be.
+	// May be NULL: none are.
+	bool (*has_settings)(void *context, uint32_t ns_id);
 	// Returns whether this may be asked about a namespace that has no rule here. May be NULL:
 	// nothing may be asked.
 	bool (*knows)(void *context, enum hs_api_verb verb, uint32_t ns_id);
+	// Checks, before anything runs, that `run` has an answer to a request of this kind. A list
+	// that it refuses changes nothing. Returns 0, or a negative errno with *err. May be NULL.
+	int (*answers)(void *context, const struct hs_api_args *args, struct hs_error *err);
 	// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err (path
 	// "/on..."). NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
@@ -146,7 +152,6 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 struct hs_api_check {
 	uint32_t rules;		      // capacity of the rule table
 	struct hs_route_book *routes; // the routes before the list; NULL: the node does not route
-				      // not route
 	int (*port_of)(void *context, const char *name);
 	int (*admits)(void *context, const struct hs_rule *rule,
 			struct hs_error *err); // may be NULL

@@ -18,6 +18,7 @@ struct planned {
 	uint32_t ns_id; // 0: the slot is free
 	bool exists;
 	bool gives_way;
+	bool has_settings; // gives way, but what was set of it here is kept
 	struct hs_rule rule;
 };
 
@@ -90,6 +91,8 @@ static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
 	planned->exists = backend->ns_exists(backend->context, ns_id);
 	planned->gives_way = planned->exists && backend->gives_way &&
 			     backend->gives_way(backend->context, ns_id);
+	planned->has_settings = planned->gives_way && backend->has_settings &&
+				backend->has_settings(backend->context, ns_id);
 	if (rule)
 		planned->rule = *rule;
 	return planned;
@@ -286,9 +289,12 @@ static int check_price(
 
 int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
 {
+	const struct hs_api_backend *backend = plan->backend;
 	struct step *step = &plan->steps[plan->n_steps++];
 	int rc = check_price(plan, &hs_api_verbs[args->verb], err);
 
+	if (rc == 0 && backend->answers)
+		rc = backend->answers(backend->context, args, err);
 	if (rc)
 		return rc;
 	step->run = *args;
@@ -298,17 +304,18 @@ int hs_api_plan_add(struct hs_api_plan *plan, const struct hs_api_args *args, st
 	if (!args->has_ns_id)
 		return 0;
 
-	rc = args->on ? check_on(plan->backend, args->on, err) : 0;
+	rc = args->on ? check_on(backend, args->on, err) : 0;
 	if (rc)
 		return rc;
 	struct planned *planned = find(plan, args->ns_id);
 	if (args->verb == HS_VERB_INT_REQUEST)
 		return plan_install(plan, planned, step, err);
-	// A rule that came in band comes again. This node's own settings for it do not.
-	step->saved &= !planned->gives_way || args->verb == HS_VERB_INT_UPDATE;
-	if (!planned->exists && !step->changes && plan->backend->knows &&
-			plan->backend->knows(plan->backend->context, args->verb, args->ns_id))
+	if (!planned->exists && !step->changes && backend->knows &&
+			backend->knows(backend->context, args->verb, args->ns_id))
 		return 0;
+	// A rule that came in band comes again. This node's own settings for it do not.
+	planned->has_settings |= planned->gives_way && args->verb == HS_VERB_INT_UPDATE;
+	step->saved &= !planned->gives_way || planned->has_settings;
 	rc = refuse_absent(planned, err);
 	if (rc == 0 && args->verb == HS_VERB_INT_UPDATE)
 		rc = plan_update(plan, planned, step, err);

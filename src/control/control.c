@@ -83,6 +83,12 @@ static bool gives_way(void *context, uint32_t ns_id)
 	return hs_in_band_has(((struct hs_control *)context)->in_band, ns_id);
 }
 
+static bool has_settings(void *context, uint32_t ns_id)
+{
+	const struct hs_control *control = context;
+	return hs_in_band_has_own(control->in_band, ns_id);
+}
+
 int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *requests,
 		enum hs_rule_origin origin, struct hs_error *err)
 {
@@ -226,6 +232,8 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.rules_free = rules_free,
 			.admits = admits,
 			.gives_way = gives_way,
+			.has_settings = has_settings,
+			.answers = hs_control_answers,
 			.generation = generation,
 			.spent_ns = config->spent_ns,
 	};

@@ -147,8 +147,6 @@ int hs_control_list_routes(struct hs_control *control, const struct hs_api_args 
 {
 	bool neighbours = args->verb == HS_VERB_NEIGHBOUR_LIST;
 
-	if (!control->routes)
-		return hs_api_refuse_routes(err);
 	uint64_t count = neighbours ? hs_route_book_neighbours(control->routes)
 				    : hs_route_book_count(control->routes);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;

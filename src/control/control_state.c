@@ -230,9 +230,11 @@ static int replay(void *context, json_t *change)
 	if (put_off(control, change))
 		return 0;
 	replay_pending(control);
-	int rc = hs_in_band_replay(control->in_band, change, &err);
-	if (rc == 0)
-		rc = hs_api_replay(&control->backend, change, wanted, control, &err);
+	json_t *rest;
+	int rc = hs_in_band_replay(control->in_band, change, &rest, &err);
+	if (rc == 0 && rest)
+		rc = hs_api_replay(&control->backend, rest, wanted, control, &err);
+	json_decref(rest);
 	if (rc < 0)
 		refuse(control->state, control->state->line, &err);
 	return 0;

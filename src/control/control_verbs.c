@@ -410,6 +410,15 @@ static const verb_fn verbs[HS_VERB_COUNT] = {
 		[HS_VERB_AUDIT] = audit,
 };
 
+int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_error *err)
+{
+	const struct hs_control *control = context;
+
+	return verbs[args->verb] == hs_control_list_routes && !control->routes
+			       ? hs_api_refuse_routes(err)
+			       : 0;
+}
+
 int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {

@@ -6,5 +6,7 @@
 
 #include "api.h"
 
+// Checks, before anything of a list runs, that this node can answer a request.
+int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_error *err);
 int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);

@@ -160,6 +160,7 @@ struct hs_controller {
 	struct relay_list relays;
 	uint64_t relay_ids;
 	// A question for the nodes that hs_api_handle came across; HS_VERB_COUNT if none.
+	bool asks_nodes; // a request of the message that is planned does
 	enum hs_api_verb relay_wanted;
 	struct hs_api_args relay_args;
 };

@@ -165,27 +165,17 @@ static int events(struct hs_controller *controller, const struct hs_api_args *ar
 static int ask_nodes(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	if (controller->relay_wanted != HS_VERB_COUNT)
-		return hs_error_set(err, "unsupported", "", "one question at a time",
-				"what all nodes are asked for cannot stand beside another such "
-				"question in a list");
+	(void)err;
 	controller->relay_wanted = args->verb;
 	controller->relay_args = *args;
 	*result = json_pack("{s:b}", ASKED, 1);
 	return 0;
 }
 
-static int routes(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)controller, (void)args, (void)result;
-	return hs_error_set(err, "unsupported", "", "a node's own API",
-			"routes are each node's own: ask the node");
-}
-
 typedef int (*verb_fn)(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
 
+// Routes are missing: they are each node's own.
 static const verb_fn verbs[HS_VERB_COUNT] = {
 		[HS_VERB_HELLO] = hello,
 		[HS_VERB_INT_REQUEST] = int_request,
@@ -194,12 +184,6 @@ static const verb_fn verbs[HS_VERB_COUNT] = {
 		[HS_VERB_INT_LIST] = int_list,
 		[HS_VERB_INT_GET] = ask_nodes,
 		[HS_VERB_QOS_GET] = controller_qos_get,
-		[HS_VERB_ROUTE_ADD] = routes,
-		[HS_VERB_ROUTE_DELETE] = routes,
-		[HS_VERB_ROUTE_LIST] = routes,
-		[HS_VERB_NEIGHBOUR_ADD] = routes,
-		[HS_VERB_NEIGHBOUR_DELETE] = routes,
-		[HS_VERB_NEIGHBOUR_LIST] = routes,
 		[HS_VERB_NODE_GET] = node_get,
 		[HS_VERB_PORTS_GET] = ask_nodes,
 		[HS_VERB_STATS_GET] = ask_nodes,
@@ -216,6 +200,21 @@ static int run_verb(void *context, const struct hs_api_args *args, json_t **resu
 }
 
 // ---- the backend of the API ----
+
+static int answers(void *context, const struct hs_api_args *args, struct hs_error *err)
+{
+	struct hs_controller *controller = context;
+
+	if (!verbs[args->verb])
+		return hs_error_set(err, "unsupported", "", "a node's own API",
+				"routes are each node's own: ask the node");
+	bool asks = verbs[args->verb] == ask_nodes, again = asks && controller->asks_nodes;
+	controller->asks_nodes |= asks;
+	return again ? hs_error_set(err, "unsupported", "", "one question at a time",
+				       "what all nodes are asked for cannot stand beside another "
+				       "such question in a list")
+		     : 0;
+}
 
 static bool ns_exists(void *context, uint32_t ns_id)
 {
@@ -290,6 +289,7 @@ void controller_open_verbs(struct hs_controller *controller)
 			.rules_free = rules_free,
 			.generation = generation,
 			.admits = admits,
+			.answers = answers,
 			.check_on = check_on,
 			.save = save,
 			.unsave = unsave,
@@ -330,6 +330,7 @@ void hs_controller_request(struct hs_controller *controller, int64_t now_ns, voi
 		const char *message, size_t len, bool may_change)
 {
 	controller_set_time(controller, now_ns);
+	controller->asks_nodes = false;
 	char *reply = hs_api_handle(&controller->backend, message, len, may_change);
 
 	json_array_clear(controller->removed);

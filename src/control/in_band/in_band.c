@@ -143,6 +143,11 @@ void hs_in_band_updated(struct hs_in_band *in_band, uint32_t slot, bool travels)
 	hs_in_band_piggyback_changed(&in_band->piggyback, slot);
 }
 
+bool hs_in_band_has_own(const struct hs_in_band *in_band, uint32_t ns_id)
+{
+	return hs_in_band_own_has(&in_band->own, ns_id);
+}
+
 void hs_in_band_forget_own(struct hs_in_band *in_band, uint32_t ns_id)
 {
 	hs_in_band_own_forget(&in_band->own, ns_id);
@@ -202,7 +207,10 @@ void hs_in_band_save(struct hs_in_band *in_band, bool now)
 
 json_t *hs_in_band_line(struct hs_in_band *in_band, struct hs_in_band_lines *at)
 {
-	json_t *own = hs_in_band_own_line(&in_band->own, at->own++);
+	json_t *own = at->own_done ? NULL : hs_in_band_own_line(&in_band->own, !at->own_begun);
+
+	at->own_begun = true;
+	at->own_done = !own;
 	return own ? own : hs_in_band_seen_line(in_band->learned.seen, &at->seen, true);
 }
 
@@ -211,14 +219,10 @@ uint32_t hs_in_band_count_lines(const struct hs_in_band *in_band)
 	return in_band->own.n;
 }
 
-int hs_in_band_replay(struct hs_in_band *in_band, json_t *line, struct hs_error *err)
+int hs_in_band_replay(struct hs_in_band *in_band, json_t *line, json_t **rest, struct hs_error *err)
 {
 	json_t *seen = json_object_get(line, HS_SEEN_LINE);
 
-	if (hs_in_band_own_replay(&in_band->own, in_band->learned.n, line))
-		return 1;
-	if (!seen)
-		return 0;
-	int rc = hs_in_band_seen_read(in_band->learned.seen, seen, err);
-	return rc < 0 ? rc : 1;
+	*rest = seen ? NULL : hs_in_band_own_replay(&in_band->own, in_band->learned.n, line);
+	return seen ? hs_in_band_seen_read(in_band->learned.seen, seen, err) : 0;
 }

@@ -56,6 +56,8 @@ void hs_in_band_begin(struct hs_in_band *in_band, uint32_t slot);
 int hs_in_band_update(struct hs_in_band *in_band, uint32_t slot, struct hs_rule_update *update);
 // The rule of this slot was updated. `travels`: other nodes must learn about it.
 void hs_in_band_updated(struct hs_in_band *in_band, uint32_t slot, bool travels);
+// Returns whether the API has set fields of a rule that came in band.
+bool hs_in_band_has_own(const struct hs_in_band *in_band, uint32_t ns_id);
 // The API replaced or removed the rule, and the fields that it had set go, too.
 void hs_in_band_forget_own(struct hs_in_band *in_band, uint32_t ns_id);
 // Packets can no longer take anything that waits at this slot.
@@ -81,11 +83,13 @@ void hs_in_band_keep(struct hs_in_band *in_band,
 void hs_in_band_save(struct hs_in_band *in_band, bool now);
 // Returns the lines of a whole state, one for each call: a new reference, NULL at the end.
 struct hs_in_band_lines {
-	uint32_t own;
+	bool own_begun, own_done;
 	unsigned seen;
 };
 json_t *hs_in_band_line(struct hs_in_band *in_band, struct hs_in_band_lines *at);
 // Returns about how many lines these are.
 uint32_t hs_in_band_count_lines(const struct hs_in_band *in_band);
-// Reads a line of the state. Returns 1 if it is such a line, 0 if it is not, or -EINVAL with *err.
-int hs_in_band_replay(struct hs_in_band *in_band, json_t *line, struct hs_error *err);
+// Reads a line of the state. Sets *rest to what is left of it for others, a new reference, or to
+// NULL if nothing is. Returns 0, or -EINVAL with *err.
+int hs_in_band_replay(
+		struct hs_in_band *in_band, json_t *line, json_t **rest, struct hs_error *err);

@@ -8,7 +8,9 @@
 #include "rule_json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define ABSENT_MOST 1024 // number of rules that are not installed
@@ -28,6 +30,8 @@ static struct own *find(const struct in_band_own *all, uint32_t ns_id)
 
 static void forget(struct in_band_own *all, struct own *own)
 {
+	if (all->next_line == own)
+		all->next_line = TAILQ_NEXT(own, order);
 	tdelete(own, &all->by_ns, by_ns);
 	TAILQ_REMOVE(&all->list, own, order);
 	all->n--;
@@ -108,6 +112,11 @@ static int change(struct in_band_own *all, uint32_t n_learned, const struct hs_r
 	return 0;
 }
 
+bool hs_in_band_own_has(const struct in_band_own *all, uint32_t ns_id)
+{
+	return find(all, ns_id) != NULL;
+}
+
 int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *asked,
 		const struct hs_rule *rule, struct hs_rule_update *update)
 {
@@ -127,19 +136,9 @@ int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const str
 void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id)
 {
 	struct own *own = find(all, ns_id);
-	struct hs_error err;
 
-	if (!own)
-		return;
-	json_t *line = json_pack("{s:{s:I}}", "int_update", "ns_id", (json_int_t)ns_id);
-	for (size_t i = 0; line && i < hs_rule_n_fields; i++)
-		if (own->rows >> i & 1)
-			json_object_set_new(json_object_get(line, "int_update"),
-					hs_rule_fields[i].name, json_null());
-	if (line && all->base->save)
-		all->base->save(all->base->host.context, line, &err);
-	json_decref(line);
-	forget(all, own);
+	if (own)
+		forget(all, own);
 }
 
 void hs_in_band_own_fini(struct in_band_own *all)
@@ -160,51 +159,73 @@ void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, j
 
 // ---- the state ----
 
-static bool is_of_absent(const struct in_band_own *all, const json_t *change)
-{
-	const json_t *content = json_object_get(change, "int_update");
-	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
-
-	return content && ns_id > 0 && ns_id <= UINT32_MAX &&
-	       hs_flow_table_find(all->base->flows, (uint32_t)ns_id) == HS_FLOW_NONE;
-}
-
-static bool read_one(struct in_band_own *all, uint32_t n_learned, const json_t *content)
+static void read_update(struct in_band_own *all, uint32_t n_learned, const json_t *content)
 {
 	struct hs_rule rule = {0};
 	struct hs_rule_update update;
 	struct hs_error err;
 
 	if (hs_rule_update_from_json(content, &rule.ns_id, &update, &err) < 0)
-		return false;
+		return;
 	hs_rule_apply_unchecked(&rule, &update);
 	// Whether a setting fits its mode is checked when the rule comes.
 	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
-	return change(all, n_learned, &rule, set, whole(update.back)) == 0;
+	change(all, n_learned, &rule, set, whole(update.back));
 }
 
-bool hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line)
+// Returns the ns_id of a request, 0 if it has none.
+static uint32_t ns_id_of(const json_t *content)
 {
+	json_int_t ns_id = json_integer_value(json_object_get(content, "ns_id"));
+	return ns_id > 0 && ns_id <= UINT32_MAX ? (uint32_t)ns_id : 0;
+}
+
+// Takes a change of a rule that is not here. `asked` has the namespaces that int_request of the
+// same line asks for: changes of these follow it.
+static bool take_change(
+		struct in_band_own *all, uint32_t n_learned, const json_t *line, json_t *asked)
+{
+	const json_t *update = json_object_get(line, "int_update");
+	const json_t *deletion = json_object_get(line, "int_delete");
+	uint32_t wanted = ns_id_of(json_object_get(line, "int_request"));
+	uint32_t ns_id = ns_id_of(update ? update : deletion);
+	char text[16];
+
+	snprintf(text, sizeof(text), "%" PRIu32, wanted ? wanted : ns_id);
+	if (wanted)
+		json_object_set_new(asked, text, json_true());
+	if (!ns_id || json_object_get(asked, text) || (deletion && !find(all, ns_id)) ||
+			hs_flow_table_find(all->base->flows, ns_id) != HS_FLOW_NONE)
+		return false;
+	if (update)
+		read_update(all, n_learned, update);
+	else
+		hs_in_band_own_forget(all, ns_id);
+	return true;
+}
+
+json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line)
+{
+	json_t *rest = json_is_array(line) ? json_array() : NULL, *asked = json_object(), *one;
 	size_t i;
-	json_t *one;
 
-	if (!json_is_array(line))
-		return is_of_absent(all, line) &&
-		       read_one(all, n_learned, json_object_get(line, "int_update"));
+	if (!rest && !take_change(all, n_learned, line, asked))
+		rest = json_incref(line);
 	json_array_foreach (line, i, one)
-		if (!is_of_absent(all, one))
-			return false;
-	json_array_foreach (line, i, one)
-		read_one(all, n_learned, json_object_get(one, "int_update"));
-	return json_array_size(line) > 0;
+		if (!take_change(all, n_learned, one, asked))
+			json_array_append(rest, one);
+	json_decref(asked);
+	if (!json_is_array(line) || json_array_size(rest))
+		return rest;
+	json_decref(rest);
+	return NULL;
 }
 
-json_t *hs_in_band_own_line(const struct in_band_own *all, uint32_t n)
+json_t *hs_in_band_own_line(struct in_band_own *all, bool first)
 {
-	const struct own *own = TAILQ_FIRST(&all->list);
+	const struct own *own = first ? TAILQ_FIRST(&all->list) : all->next_line;
 
-	while (own && n-- > 0)
-		own = TAILQ_NEXT(own, order);
+	all->next_line = own ? TAILQ_NEXT(own, order) : NULL;
 	return own ? json_pack("{s:o}", "int_update",
 				     hs_rule_rows_to_json(
 						     &own->rule, own->rows | hs_rule_row("ns_id")))

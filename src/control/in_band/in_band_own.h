@@ -25,6 +25,7 @@ struct in_band_own {
 	struct own_list list;
 	void *by_ns; // a tree of tsearch(3)
 	uint32_t n;
+	struct own *next_line; // of a whole state that is being written
 };
 
 void hs_in_band_own_init(struct in_band_own *all, const struct in_band_base *base);
@@ -36,10 +37,13 @@ void hs_in_band_own_apply(struct in_band_own *all, struct hs_rule *rule);
 // `n_learned` rules came in band. Returns 0 or -ENOMEM.
 int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const struct hs_rule *asked,
 		const struct hs_rule *rule, struct hs_rule_update *update);
+bool hs_in_band_own_has(const struct in_band_own *all, uint32_t ns_id);
 void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id);
 // Adds {"own": {...}, "in_band": {...}} to the state of a rule, if there is something.
 void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t *state);
-// Reads a line of the state. Returns true if it is about rules that are not here yet.
-bool hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *change);
-// Returns the n-th settings as such a line: a new reference, NULL at the end.
-json_t *hs_in_band_own_line(const struct in_band_own *all, uint32_t n);
+// Reads a line of the state: takes its changes of rules that are not here yet. Returns what is left
+// of it, a new reference, or NULL if nothing is.
+json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line);
+// Returns the settings as such lines, one for each call: a new reference, NULL at the end. What is
+// forgotten meanwhile is left out.
+json_t *hs_in_band_own_line(struct in_band_own *all, bool first);

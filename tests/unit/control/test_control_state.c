@@ -18,6 +18,7 @@
 #define RULES 4096
 
 static char folder[64], file[96];
+static enum hs_forwarding_mode forwarding = HS_FORWARD_ROUTE;
 
 // A life of the node.
 struct life {
@@ -34,7 +35,7 @@ static void begin(struct life *l, const char *config)
 	struct hs_node_config node = {.n_workers = 1,
 			.rules = RULES,
 			.report_ring = 16,
-			.forwarding = HS_FORWARD_ROUTE,
+			.forwarding = forwarding,
 			.routes = 64};
 	struct hs_control_config control = {.boot_id = "b007", .monitored_rules = 1};
 	struct hs_control_output output = {0};
@@ -271,6 +272,14 @@ static void routes_are_loaded_together_and_the_bad_ones_are_refused_alone(void *
 	end(&l);
 }
 
+static void append_lines(const char *lines)
+{
+	FILE *f = fopen(file, "a");
+	assert_non_null(f);
+	fputs(lines, f);
+	fclose(f);
+}
+
 static void one_bad_line_is_refused_and_the_others_are_in_force(void **state)
 {
 	// Checksums by Python's zlib.crc32.
@@ -281,16 +290,96 @@ static void one_bad_line_is_refused_and_the_others_are_in_force(void **state)
 	begin(&l, "[]");
 	expect(&l, RULE(1, ""), "\"ok\"");
 	end(&l);
-	FILE *f = fopen(file, "a");
-	assert_non_null(f);
-	fputs(bad, f);
-	fclose(f);
+	append_lines(bad);
 	begin(&l, "[]");
 	expect(&l, RULE(2, ""), "\"ok\"");
 	end(&l);
 	begin(&l, "[]");
 	expect(&l, "{\"int_list\": {}}", "\"count\":2");
 	expect(&l, "{\"events\": {}}", "\"lines\":2,\"refused\":2,\"left_out\":0");
+	end(&l);
+}
+
+// A setting of rule 7, which came in band and is not here.
+#define SETTING_OF_7 "93b1fb80 {\"int_update\":{\"ns_id\":7,\"hop_enabled\":false}}\n"
+
+static json_t *bytes_of_file(void)
+{
+	char bytes[4096];
+	FILE *f = fopen(file, "r");
+	assert_non_null(f);
+	size_t n = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	return json_stringn(bytes, n);
+}
+
+static void a_refused_list_changes_nothing(void **state)
+{
+	static const char *const lists[] = {"[" RULE(7, "") ", {\"route_list\": {}}]",
+			"[{\"int_delete\": {\"ns_id\": 1}}, {\"neighbour_list\": {}}]",
+			"[{\"int_update\": {\"ns_id\": 1, \"hop_enabled\": false}},"
+			" {\"route_list\": {}}]"};
+	struct life l;
+	(void)state;
+	forwarding = HS_FORWARD_PATCH;
+	begin(&l, "[" RULE(1, "") "]");
+	end(&l);
+	append_lines(SETTING_OF_7);
+	begin(&l, "[" RULE(1, "") "]");
+	char *rule = strdup(ask(&l, "{\"int_get\": {\"ns_id\": 1}}")); // with the generation
+	json_t *before = bytes_of_file();
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		expect(&l, lists[i], "\"code\":\"unsupported\"");
+		expect(&l, "{\"int_get\": {\"ns_id\": 1}}", rule);
+		json_t *after = bytes_of_file();
+		assert_true(json_equal(before, after));
+		json_decref(after);
+	}
+	end(&l);
+	begin(&l, "[" RULE(1, "") "]");
+	expect(&l, "{\"int_get\": {\"ns_id\": 7}}", "no_such_rule");
+	json_decref(before);
+	free(rule);
+	end(&l);
+	forwarding = HS_FORWARD_ROUTE;
+}
+
+static void a_rule_of_this_node_drops_the_settings_and_each_line_is_in_force(void **state)
+{
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	end(&l);
+	append_lines(SETTING_OF_7);
+	begin(&l, "[]");
+	expect(&l, "{\"node_get\": {}}", "\"state_lines\":1,");
+	expect(&l, RULE(7, ""), "\"ok\"");
+	expect(&l, "{\"node_get\": {}}", "\"state_lines\":2,");
+	end_and_begin(&l, "[]");
+	expect(&l, "{\"events\": {}}", "\"lines\":2,\"refused\":0");
+	end(&l);
+}
+
+// In one list: an update of a rule that came in band, and a request for another.
+static void a_list_may_change_a_rule_that_is_not_here_yet(void **state)
+{
+	static const char line[] =
+			"380ff21a "
+			"[{\"int_update\":{\"ns_id\":9,\"hop_enabled\":false}},{\"int_delete\":{"
+			"\"ns_id\":5}},{\"int_request\":{\"ns_id\":6,\"src_ip\":\"::1\",\"dst_ip\":"
+			"\"::2\",\"src_port\":6,\"protocol\":\"udp\",\"trace_type\":\"0x7000E000\","
+			"\"mode\":\"count\",\"mode_setting\":1}},{\"int_update\":{\"ns_id\":6,"
+			"\"hop_enabled\":false}},{\"int_delete\":{\"ns_id\":9}}]\n";
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	expect(&l, RULE(5, ""), "\"ok\"");
+	end(&l);
+	append_lines(line);
+	begin(&l, "[]");
+	expect(&l, "{\"events\": {}}", "\"lines\":2,\"refused\":0");
+	expect(&l, "{\"int_get\": {\"ns_id\": 5}}", "no_such_rule");
+	expect(&l, "{\"int_get\": {\"ns_id\": 6}}", "\"hop_enabled\":false");
 	end(&l);
 }
 
@@ -447,6 +536,9 @@ int main(void)
 			STATE_TEST(what_the_configuration_asks_for_wins),
 			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
 			STATE_TEST(one_bad_line_is_refused_and_the_others_are_in_force),
+			STATE_TEST(a_refused_list_changes_nothing),
+			STATE_TEST(a_rule_of_this_node_drops_the_settings_and_each_line_is_in_force),
+			STATE_TEST(a_list_may_change_a_rule_that_is_not_here_yet),
 			STATE_TEST(a_change_that_cannot_be_saved_is_refused_and_changes_nothing),
 			STATE_TEST(a_long_journal_is_folded_while_changes_go_on),
 			STATE_TEST(rules_that_came_in_band_are_not_folded),
