@@ -9,8 +9,6 @@
 
 #define MAX_ID_BYTES 256
 
-// ---- from bytes to JSON ----
-
 // ---- before there is JSON ----
 
 // The bytes are scanned before the parser sees them, so that the parser recurses only to our limit
@@ -112,12 +110,12 @@ static int check_size(const char *text, size_t len, struct hs_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < len && rc == 0; i++) {
-		if (!scan.string)
+		if (!scan.string) {
 			rc = scan_byte(&scan, i, text[i], err);
-		else if (text[i] == '\\')
-			i++;
-		else
-			rc = scan_string(&scan, i, text[i], err);
+			continue;
+		}
+		rc = scan_string(&scan, i, text[i], err);
+		i += text[i] == '\\';
 	}
 	return rc ? rc : check_questions(scan.longest, text, len, err);
 }

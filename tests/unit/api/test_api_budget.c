@@ -240,6 +240,13 @@ static void what_no_list_of_work_can_hold_is_refused_unread(void **state)
 	assert_refused(ask_text(name, strlen(name)), "too_large", "");
 	snprintf(name, sizeof(name), "{\"int_get\":{\"ns_id\":\"%*s\"}}", HS_API_MAX_STRING, "");
 	assert_refused(ask_text(name, strlen(name)), "wrong_type", "/int_get/ns_id");
+	int begin = snprintf(name, sizeof(name), "{\"int_get\":{\"ns_id\":\"");
+	for (int i = 0; i < HS_API_MAX_STRING + 2; i += 2)
+		memcpy(name + begin + i, "\\n", 2);
+	memcpy(name + begin + HS_API_MAX_STRING + 2, "\"}}", 4);
+	assert_refused(ask_text(name, strlen(name)), "too_large", "");
+	memcpy(name + begin + HS_API_MAX_STRING, "\"}}", 4);
+	assert_refused(ask_text(name, strlen(name)), "wrong_type", "/int_get/ns_id");
 	assert_int_equal(node.runs, 0);
 }
 
