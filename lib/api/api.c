@@ -4,9 +4,11 @@
 #include "api_envelope.h"
 #include "api_plan.h"
 #include "api_verbs.h"
+#include "rule_fields.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- from requests to a plan ----
@@ -216,7 +218,10 @@ static int plan_and_run(const struct hs_api_backend *backend, struct hs_api_enve
 
 	if (!plan)
 		return no_memory(err);
+	struct hs_rule_fields_mark mark = hs_rule_fields_mark();
 	int rc = make_plan(plan, envelope, which, err);
+	if (rc || envelope->dry_run)
+		hs_rule_fields_release(mark);
 	if (rc == 0 && envelope->dry_run) {
 		for (size_t i = 0; i < n; i++)
 			hs_api_answers_add(answers, json_pack("{s:b}", "dry_run", 1), true);
@@ -403,25 +408,29 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 {
 	struct hs_api_envelope element = {.prefix = ""};
 	struct hs_api_args args;
-	size_t n = json_is_array(changes) ? json_array_size(changes) : 1, failed = 0;
+	bool listed = json_is_array(changes);
+	size_t n = listed ? json_array_size(changes) : 1, failed = 0, n_steps = 0;
 	struct hs_api_plan *plan = hs_api_plan_create(backend, n);
+	size_t *items = calloc(n ? n : 1, sizeof(*items)); // of the plan's steps
 	struct hs_api_answers answers = {0};
-	int rc = plan ? 0 : no_memory(err);
+	int rc = plan && items ? 0 : no_memory(err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		bool listed = json_is_array(changes);
 		rc = read_request(listed ? json_array_get(changes, i) : changes, true,
 				HS_API_CHANGES, &element, &args, err);
-		if (rc == 0 && (!wanted || wanted(context, &args)))
+		if (rc == 0 && (!wanted || wanted(context, &args))) {
 			rc = plan_one(plan, &args, err);
+			items[n_steps++] = i;
+		}
 		if (rc && listed)
 			prefix_index(err, "", i);
 	}
 	if (rc == 0) {
 		rc = hs_api_plan_run(plan, &answers, &failed, err);
-		if (rc)
-			prefix_index(err, "", failed);
+		if (rc && listed && failed < n_steps)
+			prefix_index(err, "", items[failed]);
 	}
+	free(items);
 	hs_api_plan_destroy(plan);
 	hs_api_answers_fini(&answers);
 	return rc;

@@ -54,6 +54,26 @@ static uint32_t number_of(struct pool *pool, const void *value, size_t bytes)
 	return one ? one->number : 0;
 }
 
+static void shrink(struct pool *pool, uint32_t n)
+{
+	while (pool->n > n) {
+		struct one *one = pool->all[--pool->n];
+		tdelete(one, &pool->by_value, compare);
+		free(one);
+	}
+}
+
+struct hs_rule_fields_mark hs_rule_fields_mark(void)
+{
+	return (struct hs_rule_fields_mark){fields.n, owners.n};
+}
+
+void hs_rule_fields_release(struct hs_rule_fields_mark mark)
+{
+	shrink(&fields, mark.fields);
+	shrink(&owners, mark.owners);
+}
+
 uint32_t hs_rule_fields_number(const struct hs_partial *partial)
 {
 	return number_of(&fields, partial, sizeof(*partial));

@@ -2,7 +2,8 @@
 // The distinct `fields` and owners of this process's rules, each stored once. A rule holds their
 // numbers. So rules without them cost nothing, and two rules are equal if their bytes are equal.
 //
-// Thread rule: one thread at a time, the control thread. Entries stay until the process ends.
+// Thread rule: one thread at a time, the control thread. Entries stay until the process ends, or
+// until they are released.
 #pragma once
 
 #include "partial_config.h"
@@ -22,3 +23,10 @@ const struct hs_partial *hs_rule_fields_of(uint32_t number);
 // The same for owners. A name has at most HS_RULE_OWNER_BYTES - 1 bytes; "" has the number 0.
 uint16_t hs_rule_owner_number(const char *name);
 const char *hs_rule_owner_name(uint16_t number);
+
+// Entries that were added since a mark are released again: nothing may hold their numbers.
+struct hs_rule_fields_mark {
+	uint32_t fields, owners;
+};
+struct hs_rule_fields_mark hs_rule_fields_mark(void);
+void hs_rule_fields_release(struct hs_rule_fields_mark mark);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_backend.h"
+#include "rule_fields.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -317,6 +318,32 @@ static void a_list_that_is_taken_back_gives_the_rule_its_owner_back(void **state
 	json_decref(reply);
 }
 
+static void names_of_what_is_not_done_use_up_no_room(void **state)
+{
+	static const char update[] = "{\"int_update\": {\"ns_id\": 5, \"owner\": \"o%u\","
+				     " \"revision\": 1}%s}";
+	static const char refused[] = "[{\"int_update\": {\"ns_id\": 5, \"owner\": \"o%u\","
+				      " \"revision\": 1}}, {\"int_delete\": {\"ns_id\": 9}}]";
+	struct fake fake;
+	char text[256];
+	(void)state;
+	fake_init(&fake);
+	for (unsigned i = 0; i <= HS_RULE_FIELDS_MOST; i++) {
+		snprintf(text, sizeof(text), update, i, ", \"dry_run\": true");
+		json_t *reply = ask(&fake, text);
+		assert_non_null(json_object_get(reply, "ok"));
+		json_decref(reply);
+		snprintf(text, sizeof(text), refused, i);
+		reply = ask(&fake, text);
+		assert_string_equal(error_member(reply, "code"), "no_such_rule");
+		json_decref(reply);
+	}
+	snprintf(text, sizeof(text), update, HS_RULE_FIELDS_MOST + 1, "");
+	json_t *reply = ask(&fake, text);
+	assert_non_null(json_object_get(reply, "ok"));
+	json_decref(reply);
+}
+
 // What a request names is stored for good, so it is not read if the client may not ask for it.
 static void a_reader_is_refused_before_what_it_asks_is_read(void **state)
 {
@@ -583,6 +610,17 @@ static void a_replay_runs_what_is_wanted_and_saves_nothing(void **state)
 	assert_int_equal(fake.n_rules, 1);
 	assert_int_equal(fake.rules[0].ns_id, 9);
 	assert_int_equal(fake.saves, 0);
+	// A change that fails while it runs is named by its place in the list.
+	fake.fail_at = fake.runs + 1;
+	assert_int_not_equal(replay(&fake,
+					     "[{\"int_delete\": {\"ns_id\": 8}},"
+					     " {\"int_delete\": {\"ns_id\": 9}}]",
+					     &asked, &err),
+			0);
+	assert_string_equal(err.path, "/1");
+	fake.fail_at = fake.runs + 1;
+	assert_int_not_equal(replay(&fake, "{\"int_delete\": {\"ns_id\": 9}}", &asked, &err), 0);
+	assert_string_equal(err.path, "");
 }
 
 static void a_replay_takes_all_of_a_change_or_nothing(void **state)
@@ -634,6 +672,7 @@ int main(void)
 			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),
 			cmocka_unit_test(requests_of_a_file_that_are_no_list_are_refused),
 			cmocka_unit_test(a_list_that_is_taken_back_gives_the_rule_its_owner_back),
+			cmocka_unit_test(names_of_what_is_not_done_use_up_no_room),
 			cmocka_unit_test(a_reader_is_refused_before_what_it_asks_is_read),
 			cmocka_unit_test(
 					what_the_node_does_not_admit_is_refused_before_anything_runs),
