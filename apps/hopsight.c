@@ -17,12 +17,14 @@
 
 #define BASE 256 // a long option without a letter has BASE + its number
 
-static const struct {
+struct cli_option {
 	const char *name;
 	char letter;
 	const char *value; // NULL: it takes no value
 	const char *help;  // NULL: the help of the rule's field
-} options[HS_CLI_OPTIONS] = {
+};
+
+static const struct cli_option options[HS_CLI_RULE] = {
 		[HS_CLI_ENDPOINT] = {"connect", 'c', "ENDPOINT",
 				"the node's API (or HOPSIGHT_ENDPOINT; default " DEFAULT_ENDPOINT
 				")"},
@@ -50,46 +52,54 @@ static const struct {
 		[HS_CLI_AT] = {"at", 0, "NODE", "at a controller: to this node, the source"},
 		[HS_CLI_DIR] = {"dir", 0, "DIR", "the directory of the files (default: .)"},
 		[HS_CLI_READ_ONLY] = {"read-only", 0, NULL, "make a key that may only read"},
-		[HS_CLI_RULE] = {"ns", 0, "N", NULL},
-		[HS_CLI_RULE + 1] = {"app", 0, "N", NULL},
-		[HS_CLI_RULE + 2] = {"src", 0, "ADDRESS", NULL},
-		[HS_CLI_RULE + 3] = {"dst", 0, "ADDRESS", NULL},
-		[HS_CLI_RULE + 4] = {"sport", 0, "PORT", NULL},
-		[HS_CLI_RULE + 5] = {"dport", 0, "PORT", NULL},
-		[HS_CLI_RULE + 6] = {"proto", 0, "NAME", NULL},
-		[HS_CLI_RULE + 7] = {"trace", 0, "HEX", NULL},
-		[HS_CLI_RULE + 8] = {"mode", 0, "NAME", NULL},
-		[HS_CLI_RULE + 9] = {"setting", 0, "N", NULL},
-		[HS_CLI_RULE + 10] = {"transmit-report", 0, "BOOL", NULL},
-		[HS_CLI_RULE + 11] = {"piggyback-report", 0, "BOOL", NULL},
-		[HS_CLI_RULE + 12] = {"extract-report", 0, "BOOL", NULL},
-		[HS_CLI_RULE + 13] = {"hop-enabled", 0, "BOOL", NULL},
-		[HS_CLI_RULE + 14] = {"in-band", 0, "BOOL", NULL},
-		[HS_CLI_RULE + 15] = {"fields", 0, "JSON", NULL},
-		[HS_CLI_RULE + 16] = {"owner", 0, "NAME", NULL},
-		[HS_CLI_RULE + 17] = {"revision", 0, "N", NULL},
 };
+
+static const struct hs_cli_rule_option *rule_option(enum hs_cli_option option)
+{
+	return option < HS_CLI_RULE ? NULL : &hs_cli_rule_options[option - HS_CLI_RULE];
+}
+
+static struct cli_option option_of(enum hs_cli_option option)
+{
+	const struct hs_cli_rule_option *of_rule = rule_option(option);
+	return of_rule ? (struct cli_option){of_rule->name, 0, of_rule->value, NULL}
+		       : options[option];
+}
+
+static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
+{
+	bool of_rule = option >= HS_CLI_RULE;
+
+	if (option == HS_CLI_WATCH)
+		return verb->watch;
+	if (option <= HS_CLI_VERSION)
+		return true;
+	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
+		if (verb->options[i] == (of_rule ? HS_CLI_RULE : option) ||
+				verb->options[i] == option)
+			return true;
+	return false;
+}
 
 // ---- help ----
 
 static void print_option(enum hs_cli_option option)
 {
-	char name[48];
-	const char *field_name = hs_cli_rule_field(option);
+	char text[48];
+	const struct hs_cli_rule_option *of_rule = rule_option(option);
+	const struct cli_option one = option_of(option);
 	const struct hs_rule_field *field =
-			field_name ? hs_rule_field_find(field_name, strlen(field_name)) : NULL;
+			of_rule ? hs_rule_field_find(of_rule->field, strlen(of_rule->field)) : NULL;
 
-	snprintf(name, sizeof(name), "%c%c%s--%s%s%s", options[option].letter ? '-' : ' ',
-			options[option].letter ? options[option].letter : ' ',
-			options[option].letter ? ", " : "  ", options[option].name,
-			options[option].value ? " " : "",
-			options[option].value ? options[option].value : "");
-	printf("  %-29s ", name);
+	snprintf(text, sizeof(text), "%c%c%s--%s%s%s", one.letter ? '-' : ' ',
+			one.letter ? one.letter : ' ', one.letter ? ", " : "  ", one.name,
+			one.value ? " " : "", one.value ? one.value : "");
+	printf("  %-29s ", text);
 	if (field)
 		printf("%s\n%32s(%s%s)\n", field->help, "", field->allowed,
 				field->required ? "; required" : "");
 	else
-		printf("%s\n", options[option].help);
+		printf("%s\n", one.help);
 }
 
 static void print_verb_line(const struct hs_cli_verb *verb)
@@ -121,8 +131,12 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 			verb->help);
 	if (verb->options)
 		printf("\nOptions:\n");
-	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
-		print_option(verb->options[i]);
+	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++) {
+		enum hs_cli_option option = verb->options[i];
+		enum hs_cli_option end = option == HS_CLI_RULE ? HS_CLI_RULE_END : option + 1;
+		for (; option < end; option++)
+			print_option(option);
+	}
 	if (strcmp(verb->name, "rule set") != 0)
 		return;
 	printf("\nKeys:\n");
@@ -146,30 +160,18 @@ int hs_cli_usage(const char *format, ...)
 
 // ---- words ----
 
-static bool takes(const struct hs_cli_verb *verb, enum hs_cli_option option)
-{
-	if (option == HS_CLI_WATCH)
-		return verb->watch;
-	if (option <= HS_CLI_VERSION)
-		return true;
-	for (size_t i = 0; verb->options && verb->options[i] != HS_CLI_OPTIONS; i++)
-		if (verb->options[i] == option)
-			return true;
-	return false;
-}
-
 static int read_options(int argc, char **argv, struct hs_cli *cli)
 {
 	struct option longs[HS_CLI_OPTIONS + 1] = {0};
 	char shorts[3 * HS_CLI_OPTIONS + 1] = "";
 
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++) {
-		longs[i] = (struct option){options[i].name,
-				options[i].value ? required_argument : no_argument, NULL,
-				BASE + (int)i};
-		if (options[i].letter)
-			snprintf(shorts + strlen(shorts), 3, "%c%s", options[i].letter,
-					options[i].value ? ":" : "");
+		const struct cli_option one = option_of(i);
+		longs[i] = (struct option){one.name, one.value ? required_argument : no_argument,
+				NULL, BASE + (int)i};
+		if (one.letter)
+			snprintf(shorts + strlen(shorts), 3, "%c%s", one.letter,
+					one.value ? ":" : "");
 	}
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
 		unsigned i = (unsigned)c - BASE;
@@ -212,7 +214,7 @@ static int check_words(const struct hs_cli_verb *verb, const struct hs_cli *cli)
 		return hs_cli_usage("usage: hopsight %s %s", verb->name, verb->args);
 	for (unsigned i = 0; i < HS_CLI_OPTIONS; i++)
 		if (cli->values[i] && !takes(verb, i))
-			return hs_cli_usage("%s takes no --%s", verb->name, options[i].name);
+			return hs_cli_usage("%s takes no --%s", verb->name, option_of(i).name);
 	return HS_CLI_DONE;
 }
 

@@ -40,8 +40,8 @@ enum hs_cli_option {
 	HS_CLI_AT,
 	HS_CLI_DIR,
 	HS_CLI_READ_ONLY,
-	HS_CLI_RULE, // first of the options that are fields of a rule
-	HS_CLI_RULE_END = HS_CLI_RULE + 18,
+	HS_CLI_RULE,			    // first of the options that are fields of a rule
+	HS_CLI_RULE_END = HS_CLI_RULE + 18, // in a verb's options, the first stands for all
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
 	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
 };
@@ -70,8 +70,13 @@ struct hs_cli_verb {
 extern const struct hs_cli_verb hs_cli_verbs[];
 extern const size_t hs_cli_n_verbs;
 
-// Returns the rule's field that an option fills, or NULL.
-const char *hs_cli_rule_field(enum hs_cli_option option);
+// The options from HS_CLI_RULE on.
+struct hs_cli_rule_option {
+	const char *name, *value; // of the option; what its value is called
+	const char *field;	  // of the rule
+	bool is_text;		  // in JSON
+};
+extern const struct hs_cli_rule_option hs_cli_rule_options[HS_CLI_RULE_END - HS_CLI_RULE];
 
 // ---- requests ----
 

@@ -193,26 +193,40 @@ int hs_cli_change(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, co
 
 // ---- rules ----
 
-static const struct {
-	const char *field;
-	bool is_text;
-} rule_options[] = {{"ns_id", false}, {"app_id", false}, {"src_ip", true}, {"dst_ip", true},
-		{"src_port", false}, {"dst_port", false}, {"protocol", true}, {"trace_type", true},
-		{"mode", true}, {"mode_setting", false}, {"transmit_report", false},
-		{"piggyback_report", false}, {"extract_report", false}, {"hop_enabled", false},
-		{"in_band", false}, {"fields", false}, {"owner", true}, {"revision", false}};
-_Static_assert(sizeof(rule_options) / sizeof(rule_options[0]) == HS_CLI_RULE_END - HS_CLI_RULE,
-		"one row for each option");
+const struct hs_cli_rule_option hs_cli_rule_options[] = {
+		{"ns", "N", "ns_id", false},
+		{"app", "N", "app_id", false},
+		{"src", "ADDRESS", "src_ip", true},
+		{"dst", "ADDRESS", "dst_ip", true},
+		{"sport", "PORT", "src_port", false},
+		{"dport", "PORT", "dst_port", false},
+		{"proto", "NAME", "protocol", true},
+		{"trace", "HEX", "trace_type", true},
+		{"mode", "NAME", "mode", true},
+		{"setting", "N", "mode_setting", false},
+		{"transmit-report", "BOOL", "transmit_report", false},
+		{"piggyback-report", "BOOL", "piggyback_report", false},
+		{"extract-report", "BOOL", "extract_report", false},
+		{"hop-enabled", "BOOL", "hop_enabled", false},
+		{"in-band", "BOOL", "in_band", false},
+		{"fields", "JSON", "fields", false},
+		{"owner", "NAME", "owner", true},
+		{"revision", "N", "revision", false},
+};
 
 #define RULE_WORDS                                                                                 \
 	"--ns N [--app N] --src ADDRESS --dst ADDRESS [--sport PORT] [--dport PORT] "              \
 	"--proto NAME --trace HEX --mode NAME --setting N"
 
-const char *hs_cli_rule_field(enum hs_cli_option option)
+// Returns the value of a rule's field as JSON. The name of an owner may look like a number.
+static json_t *field_value(const char *field, const char *text)
 {
-	if (option < HS_CLI_RULE || option >= HS_CLI_RULE_END)
-		return NULL;
-	return rule_options[option - HS_CLI_RULE].field;
+	bool is_text = false;
+
+	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++)
+		if (strcmp(hs_cli_rule_options[i].field, field) == 0)
+			is_text = hs_cli_rule_options[i].is_text;
+	return is_text && strcmp(text, "null") != 0 ? json_string(text) : value_of(text);
 }
 
 static int change_rule(struct hs_cli *cli, enum hs_api_verb verb, json_t *content, const char *done)
@@ -234,10 +248,9 @@ static int rule_add(struct hs_cli *cli)
 	json_t *content = json_object();
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++) {
 		const char *text = cli->values[HS_CLI_RULE + i];
+		const char *field = hs_cli_rule_options[i].field;
 		if (text)
-			json_object_set_new(content, rule_options[i].field,
-					rule_options[i].is_text ? json_string(text)
-								: value_of(text));
+			json_object_set_new(content, field, field_value(field, text));
 	}
 	json_t *on = hs_cli_on(cli);
 	if (on)
@@ -258,7 +271,7 @@ static int rule_set(struct hs_cli *cli)
 			return hs_cli_usage("%s is not of the form key=value", cli->args[i]);
 		}
 		*equals = '\0';
-		json_object_set_new(content, cli->args[i], value_of(equals + 1));
+		json_object_set_new(content, cli->args[i], field_value(cli->args[i], equals + 1));
 		*equals = '=';
 	}
 	return change_rule(cli, HS_VERB_INT_UPDATE, content, "changed");
@@ -538,13 +551,8 @@ static int call(struct hs_cli *cli)
 const struct hs_cli_verb hs_cli_verbs[] = {
 		{"hello", "", "who answers", 0, 0, NO_OPTIONS, true, hello},
 		{"rule add", RULE_WORDS, "install a rule: monitor a flow", 0, 0,
-				OPTIONS(HS_CLI_RULE, HS_CLI_RULE + 1, HS_CLI_RULE + 2,
-						HS_CLI_RULE + 3, HS_CLI_RULE + 4, HS_CLI_RULE + 5,
-						HS_CLI_RULE + 6, HS_CLI_RULE + 7, HS_CLI_RULE + 8,
-						HS_CLI_RULE + 9, HS_CLI_RULE + 10, HS_CLI_RULE + 11,
-						HS_CLI_RULE + 12, HS_CLI_RULE + 13,
-						HS_CLI_RULE + 14, HS_CLI_ON_PATH, HS_CLI_ON,
-						HS_CLI_AT, HS_CLI_DRY_RUN),
+				OPTIONS(HS_CLI_RULE, HS_CLI_ON_PATH, HS_CLI_ON, HS_CLI_AT,
+						HS_CLI_DRY_RUN),
 				false, rule_add},
 		{"rule list", "", "all rules", 0, 0, NO_OPTIONS, true, rule_list},
 		{"rule show", "NS", "one rule with its counters and state", 1, 1, NO_OPTIONS, true,

@@ -85,6 +85,10 @@ def rule_add_sends_the_papers_listing(workspace):
         "dst_port": 5001, "protocol": "udp", "trace_type": "0x7000E000", "mode": "probability",
         "mode_setting": 0.5, "hop_enabled": False, "in_band": True}}, "request")
     equal(done.stdout, "rule 7 installed\n", "output")
+    node.run("rule", "add", "--ns", "8", "--owner", "42", "--revision", "3", "--fields",
+             '{"bytes": {"supported": false}}')
+    equal(node.request(), {"int_request": {"ns_id": 8, "owner": "42", "revision": 3, "fields":
+                                           {"bytes": {"supported": False}}}}, "labels")
 
 
 @test()
@@ -96,6 +100,9 @@ def rule_set_and_del_send_what_they_are_told(workspace):
     node.run("rule", "set", "7", "hop_enabled=no", "transmit_report=yes")
     equal(node.request(), {"int_update": {"ns_id": 7, "hop_enabled": False,
                                           "transmit_report": True}}, "as tables say it")
+    node.run("rule", "set", "7", "owner=42", "revision=3", "mode=null")
+    equal(node.request(), {"int_update": {"ns_id": 7, "owner": "42", "revision": 3,
+                                          "mode": None}}, "labels")
     node.run("rule", "del", "7", "--dry-run")
     equal(node.request(), {"int_delete": {"ns_id": 7}, "dry_run": True}, "request")
 
