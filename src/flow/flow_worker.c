@@ -296,9 +296,16 @@ static bool claim_period(
 static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t mode,
 		uint64_t setting, int64_t now_ns)
 {
+	struct hs_flow_worker *own = &view->own[slot];
+
 	switch (mode) {
 	case HS_MODE_COUNT:
-		view->own[slot].since = 0;
+		// Where pending options went since hs_flow_due, the packet is not counted yet.
+		if (unlikely(own->since < setting - 1)) {
+			own->since++;
+			return false;
+		}
+		own->since = 0;
 		return true;
 	case HS_MODE_FREQUENCY:
 		return claim_period(view, slot, now_ns, (int64_t)setting);

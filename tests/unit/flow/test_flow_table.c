@@ -348,6 +348,31 @@ static void a_due_packet_without_room_leaves_the_next_one_due(void **state)
 	bench_close(&b);
 }
 
+// Control takes the pending options away within a burst.
+static void a_packet_is_counted_where_pending_options_go(void **state)
+{
+	struct bench b;
+	struct hs_rng rng;
+	unsigned taken = 0;
+	(void)state;
+	hs_rng_init(&rng, 1);
+	bench_open(&b, 4, 1);
+	install(&b, rule_of(1, 1, 1, 1));
+	set_mode(&b, 1, HS_MODE_COUNT, 10);
+	uint32_t slot = slot_for(&b, 1, 1, 1);
+	for (unsigned i = 0; i < 1000; i++) {
+		bool pending = i % 3 == 0;
+		hs_flow_table_pending_set(b.table, slot, pending);
+		bool due = hs_flow_due(&b.view.own[slot], &rng, 0);
+		hs_flow_table_pending_set(b.table, slot, false);
+		bool claimed = due && hs_flow_claim(&b.view, slot, 0);
+		assert_int_equal(claimed, i % 10 == 0);
+		taken += claimed;
+	}
+	assert_int_equal(taken, 100);
+	bench_close(&b);
+}
+
 static void frequency_mode_samples_once_an_interval_over_all_workers(void **state)
 {
 	struct bench b;
@@ -584,6 +609,7 @@ int main(void)
 					sums_of_a_new_rule_know_nothing_of_the_old_one_in_its_slot),
 			cmocka_unit_test(count_mode_samples_the_first_packet_and_every_nth),
 			cmocka_unit_test(a_due_packet_without_room_leaves_the_next_one_due),
+			cmocka_unit_test(a_packet_is_counted_where_pending_options_go),
 			cmocka_unit_test(frequency_mode_samples_once_an_interval_over_all_workers),
 			cmocka_unit_test(of_workers_that_race_for_an_interval_one_takes_it),
 			cmocka_unit_test(probability_mode_samples_its_share),
