@@ -258,6 +258,8 @@ def lines_of_the_gate_say_what_passed_and_what_failed():
                   "slower than the baseline"])
     check(not passed, "passed")
     check(result.compare(rows, {"ratios": {"bridge": 2.0}})[1], "not passed")
+    equal(result.compare(rows, {"ratios": {"route": 2.0}}),
+          (["FAIL bench: the baseline has none of the measured cases"], False))
 
 
 @test()

@@ -16,6 +16,7 @@ from bench_figures import make_case
 # Logs the case that it measures; a case called `slow`, `silent`, `loud` or `wrong` does so.
 PROGRAM = """#!/bin/sh
 case "$*" in
+"mute "*--frames*) exit 1;;
 *--frames*) touch "$3"; echo '{"frames": 4096}'; exit;;
 esac
 echo "$1" >> "$0.log"
@@ -70,6 +71,15 @@ def a_case_that_fails_has_the_reason_and_is_not_measured_again(workspace):
         with contextlib.suppress(measure.Failed):
             start()
             check(False, "was started")
+
+
+@test()
+def cases_whose_frames_cannot_be_written_fail_and_the_others_are_measured(workspace):
+    bench, rows, log = make_bench(workspace, "mute", "no_rules")
+    rows[0].case.traffic["frames"] += 1  # others than those of no_rules
+    bench.run(rows, 2)
+    equal([row.error for row in rows], ["its frames: the measurement ended without a result", ""])
+    equal(log(), ["no_rules"] * 2)
 
 
 @test()

@@ -210,9 +210,15 @@ class Bench:
         return os.path.join(self.folder, "-".join(str(value) for value in case.traffic.values()) + ".pcap")
 
     def write_frames(self, rows):
-        for case in {self.capture(row.case): row.case for row in rows if row.case.traffic["frames"]}.values():
-            writer = start([self.program, case.name, "--frames", self.capture(case)], listen=True)
-            result_of(writer, CASE_LIMIT_S)
+        with_frames = [row for row in rows if row.case.traffic["frames"] and not row.error]
+        for row in {self.capture(row.case): row for row in with_frames}.values():
+            path = self.capture(row.case)
+            try:
+                result_of(start([self.program, row.case.name, "--frames", path], listen=True), CASE_LIMIT_S)
+            except Failed as error:
+                for other in with_frames:
+                    if self.capture(other.case) == path:
+                        other.error = f"its frames: {error}"
 
     def measure(self, row):
         """Returns what to say about it."""

@@ -158,4 +158,5 @@ def compare(rows, baseline):
         wrong = judge(row, baseline)
         lines.append(f"{'FAIL' if wrong else 'PASS'} bench {row.name} costs {row.ratio():.2f} of testpmd's mac "
                      f"forwarding, baseline {baseline['ratios'][row.name]:.2f}{': ' + wrong if wrong else ''}")
+    lines = lines or ["FAIL bench: the baseline has none of the measured cases"]
     return lines, not any(line.startswith("FAIL") for line in lines)
