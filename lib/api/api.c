@@ -16,17 +16,16 @@
 static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct hs_error *err)
 {
 	const struct hs_api_verb_row *verb = &hs_api_verbs[asked];
-	char verbs[sizeof(err->expected)], path[64];
+	char verbs[sizeof(err->expected)];
 
 	if (hs_api_verb_is(asked, which))
 		return 0;
 	hs_api_verb_list(verbs, sizeof(verbs), which);
-	snprintf(path, sizeof(path), "/%s", verb->name);
 	if (verb->changes)
-		return hs_error_set(err, "read_only", path, verbs,
+		return hs_error_set(err, "read_only", verb->name, verbs,
 				"%s changes something, and this key is for reading only",
 				verb->name);
-	return hs_error_set(err, "unsupported", path, verbs,
+	return hs_error_set(err, "unsupported", verb->name, verbs,
 			"%s changes nothing, so it has no place here", verb->name);
 }
 
@@ -34,7 +33,6 @@ static int check_which(enum hs_api_verb asked, enum hs_api_which which, struct h
 static int read_request(json_t *object, bool in_list, enum hs_api_which which,
 		struct hs_api_envelope *envelope, struct hs_api_args *args, struct hs_error *err)
 {
-	char path[64];
 	int verb;
 
 	if (!json_is_object(object))
@@ -47,27 +45,24 @@ static int read_request(json_t *object, bool in_list, enum hs_api_which which,
 		return rc;
 	rc = hs_api_args_from_json((enum hs_api_verb)verb,
 			json_object_get(object, hs_api_verbs[verb].name), args, err);
-	snprintf(path, sizeof(path), "/%s", hs_api_verbs[verb].name);
 	if (rc)
-		hs_error_prefix(err, path);
+		hs_error_prefix(err, hs_api_verbs[verb].name);
 	return rc;
 }
 
 static int plan_one(struct hs_api_plan *plan, const struct hs_api_args *args, struct hs_error *err)
 {
-	char path[64];
 	int rc = hs_api_plan_add(plan, args, err);
 
-	snprintf(path, sizeof(path), "/%s", hs_api_verbs[args->verb].name);
 	if (rc)
-		hs_error_prefix(err, path);
+		hs_error_prefix(err, hs_api_verbs[args->verb].name);
 	return rc;
 }
 
 static void prefix_index(struct hs_error *err, const char *prefix, size_t index)
 {
 	char path[64];
-	snprintf(path, sizeof(path), "%s/%zu", prefix, index);
+	snprintf(path, sizeof(path), "%s[%zu]", prefix, index);
 	hs_error_prefix(err, path);
 }
 
@@ -116,7 +111,7 @@ static int check_generation(const struct hs_api_backend *backend,
 	if (!envelope->has_generation || envelope->if_generation == now)
 		return 0;
 	snprintf(expected, sizeof(expected), "%llu", (unsigned long long)now);
-	return hs_error_set(err, "stale_generation", "/if_generation", expected,
+	return hs_error_set(err, "stale_generation", "if_generation", expected,
 			"if_generation: %llu, but the rules are at generation %llu",
 			(unsigned long long)envelope->if_generation, (unsigned long long)now);
 }
@@ -155,14 +150,12 @@ static void place_failure(
 {
 	json_t *request = envelope->single ? envelope->single
 					   : json_array_get(envelope->items, failed);
-	char path[64];
 
 	if (!request) {
 		snprintf(err->path, sizeof(err->path), "%s", envelope->prefix);
 		return;
 	}
-	snprintf(path, sizeof(path), "/%s", verb_of(request));
-	hs_error_prefix(err, path);
+	hs_error_prefix(err, verb_of(request));
 	if (!envelope->single)
 		prefix_index(err, envelope->prefix, failed);
 }

@@ -110,7 +110,7 @@ struct hs_api_backend {
 	// that it refuses changes nothing. Returns 0, or a negative errno with *err. May be NULL.
 	int (*answers)(void *context, const struct hs_api_args *args, struct hs_error *err);
 	// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err (path
-	// "/on..."). NULL: int_request takes no "on".
+	// "on..."). NULL: int_request takes no "on".
 	int (*check_on)(void *context, const json_t *on, struct hs_error *err);
 	// The next three may be NULL. Returns the routes of a node that routes, or NULL.
 	struct hs_route_book *(*routes)(void *context);

@@ -68,7 +68,7 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_api_check *check,
 		struct hs_error *err)
 {
-	const char *key = verb == HS_VERB_ROUTE_ADD ? "/prefix" : "/addr";
+	const char *key = verb == HS_VERB_ROUTE_ADD ? "prefix" : "addr";
 	struct hs_api_args args;
 	int rc = hs_api_args_from_json(verb, item, &args, err);
 
@@ -78,29 +78,19 @@ static int add_one(enum hs_api_verb verb, const json_t *item, const struct hs_ap
 		return rc;
 	if (hs_route_book_find(check->routes, args.route.prefix, args.route.depth))
 		return hs_error_set(err, "duplicate", key, "each prefix once",
-				"%s: there is a route or neighbour of this address already",
-				key + 1);
+				"%s: there is a route or neighbour of this address already", key);
 	return hs_route_book_add(check->routes, &args.route, err);
-}
-
-// Changes "/port" to "routes[3].port", the notation of the rest of the file.
-static void place(struct hs_error *err, const char *list, size_t index)
-{
-	char path[sizeof(err->path)];
-
-	if (err->path[0] == '/')
-		err->path[0] = '.';
-	snprintf(path, sizeof(path), "%s[%zu]%.100s", list, index, err->path);
-	memcpy(err->path, path, sizeof(path));
 }
 
 static int add_list(enum hs_api_verb verb, json_t *list, const char *name,
 		const struct hs_api_check *check, struct hs_error *err)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
+		char path[64];
 		int rc = add_one(verb, json_array_get(list, i), check, err);
 		if (rc) {
-			place(err, name, i);
+			snprintf(path, sizeof(path), "%s[%zu]", name, i);
+			hs_error_prefix(err, path);
 			return rc;
 		}
 	}

@@ -166,10 +166,10 @@ int hs_api_message_parse(const char *message, size_t len, json_t **root, struct 
 static int read_id(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
 {
 	if (!json_is_integer(value) && !json_is_string(value))
-		return hs_error_set(err, "wrong_type", "/id", "a string or an integer",
+		return hs_error_set(err, "wrong_type", "id", "a string or an integer",
 				"id is neither a string nor an integer");
 	if (json_string_length(value) > MAX_ID_BYTES)
-		return hs_error_set(err, "out_of_range", "/id", "at most 256 bytes",
+		return hs_error_set(err, "out_of_range", "id", "at most 256 bytes",
 				"id has %zu bytes", json_string_length(value));
 	envelope->id = value;
 	return 0;
@@ -178,7 +178,7 @@ static int read_id(json_t *value, struct hs_api_envelope *envelope, struct hs_er
 static int read_dry_run(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
 {
 	if (!json_is_boolean(value))
-		return hs_error_set(err, "wrong_type", "/dry_run", "true or false",
+		return hs_error_set(err, "wrong_type", "dry_run", "true or false",
 				"dry_run is not of type boolean");
 	envelope->dry_run = json_is_true(value);
 	return 0;
@@ -187,10 +187,10 @@ static int read_dry_run(json_t *value, struct hs_api_envelope *envelope, struct 
 static int read_generation(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
 {
 	if (!json_is_integer(value))
-		return hs_error_set(err, "wrong_type", "/if_generation", "an integer",
+		return hs_error_set(err, "wrong_type", "if_generation", "an integer",
 				"if_generation is not of type integer");
 	if (json_integer_value(value) < 0)
-		return hs_error_set(err, "out_of_range", "/if_generation", "0 or more",
+		return hs_error_set(err, "out_of_range", "if_generation", "0 or more",
 				"if_generation: %lld is out of range",
 				(long long)json_integer_value(value));
 	envelope->has_generation = true;
@@ -201,10 +201,10 @@ static int read_generation(json_t *value, struct hs_api_envelope *envelope, stru
 static int read_transaction(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
 {
 	if (!json_is_array(value))
-		return hs_error_set(err, "wrong_type", "/transaction", "a list of requests",
+		return hs_error_set(err, "wrong_type", "transaction", "a list of requests",
 				"transaction is not a list");
 	envelope->items = value;
-	envelope->prefix = "/transaction";
+	envelope->prefix = "transaction";
 	return 0;
 }
 
@@ -229,9 +229,7 @@ static int read_member(const char *key, json_t *value, bool in_list,
 		*known = true;
 		if (!in_list || members[i].in_lists)
 			return members[i].read(value, envelope, err);
-		char path[64];
-		snprintf(path, sizeof(path), "/%s", key);
-		return hs_error_set(err, "unknown_field", path, "a verb and id",
+		return hs_error_set(err, "unknown_field", key, "a verb and id",
 				"%s belongs to the whole transaction, not to one of its requests",
 				key);
 	}
@@ -247,9 +245,9 @@ static int refuse_key(const char *key, bool has_verb, struct hs_error *err)
 	if (has_verb)
 		return hs_error_set(err, "unknown_field", path,
 				"one verb, id, dry_run, if_generation", "%s is not known here",
-				path + 1);
+				path);
 	hs_api_verb_list(verbs, sizeof(verbs), HS_API_ALL);
-	return hs_error_set(err, "unknown_verb", path, verbs, "%s is not a verb", path + 1);
+	return hs_error_set(err, "unknown_verb", path, verbs, "%s is not a verb", path);
 }
 
 int hs_api_object_read(json_t *object, bool in_list, struct hs_api_envelope *envelope, int *verb,

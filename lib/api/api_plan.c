@@ -113,7 +113,7 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 	if (rc)
 		return rc;
 	if (planned->exists && !planned->gives_way)
-		return hs_error_set(err, "ns_in_use", "/ns_id", "an ns_id without a rule",
+		return hs_error_set(err, "ns_in_use", "ns_id", "an ns_id without a rule",
 				"ns_id: %u has a rule already", planned->ns_id);
 	if (plan->rules_free <= 0)
 		return hs_error_set(err, "table_full", "", "fewer rules, or a larger memory.rules",
@@ -150,9 +150,7 @@ static int refuse_back(const struct planned *planned, const struct hs_rule_updat
 	if (!back || planned->gives_way)
 		return 0;
 	const char *name = hs_rule_fields[__builtin_ctz(back)].name;
-	char path[64];
-	snprintf(path, sizeof(path), "/%s", name);
-	return hs_error_set(err, "not_in_band", path,
+	return hs_error_set(err, "not_in_band", name,
 			"a value, or null of a rule that came in band",
 			"%s: null gives a field back to what travels in band, and rule %u did not "
 			"come in band",
@@ -165,7 +163,7 @@ static int refuse_owner(const struct planned *planned, const struct hs_rule_upda
 {
 	if (!planned->gives_way || !update->owner)
 		return 0;
-	return hs_error_set(err, "unsupported", "/owner", "a rule that did not come in band",
+	return hs_error_set(err, "unsupported", "owner", "a rule that did not come in band",
 			"owner: rule %u came in band and has no owner", planned->ns_id);
 }
 
@@ -195,7 +193,7 @@ static int refuse_absent(const struct planned *planned, struct hs_error *err)
 {
 	if (planned->exists)
 		return 0;
-	return hs_error_set(err, "no_such_rule", "/ns_id", "the ns_id of a rule",
+	return hs_error_set(err, "no_such_rule", "ns_id", "the ns_id of a rule",
 			"ns_id: %u has no rule", planned->ns_id);
 }
 
@@ -234,7 +232,7 @@ int hs_api_resolve_port(int (*port_of)(void *context, const char *name), void *c
 		return 0;
 	int port = port_of ? port_of(context, args->port) : -1;
 	if (port < 0)
-		return hs_error_set(err, "unknown_port", "/port", "the name of a port",
+		return hs_error_set(err, "unknown_port", "port", "the name of a port",
 				"port: no port is called \"%s\"", args->port);
 	args->route.port = (uint16_t)port;
 	return 0;
@@ -267,7 +265,7 @@ static int check_on(const struct hs_api_backend *backend, const json_t *on, stru
 {
 	if (backend->check_on)
 		return backend->check_on(backend->context, on, err);
-	return hs_error_set(err, "unknown_field", "/on", "a controller's API",
+	return hs_error_set(err, "unknown_field", "on", "a controller's API",
 			"on is for controllers: a node takes rules for itself");
 }
 

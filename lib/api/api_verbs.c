@@ -176,9 +176,7 @@ void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)
 static int fail(struct hs_error *err, const char *code, const struct hs_api_field *field,
 		const char *what)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/%s", field->name);
-	return hs_error_set(err, code, path, field->allowed, "%s: %s", field->name, what);
+	return hs_error_set(err, code, field->name, field->allowed, "%s: %s", field->name, what);
 }
 
 static int read_number(const struct hs_api_field *field, const json_t *json,
@@ -315,7 +313,7 @@ static int refuse_unknown(
 					i ? ", " : "", row->fields[i].name);
 		hs_rule_json_path(path, sizeof(path), key);
 		return hs_error_set(err, "unknown_field", path, expected, "%s is not a field of %s",
-				path + 1, row->name);
+				path, row->name);
 	}
 	return 0;
 }
@@ -342,22 +340,20 @@ static int check_own_window(
 		const json_t *content, const struct hs_api_args *args, struct hs_error *err)
 {
 	static const char *const needed[] = {"start_ns", "end_ns", "ns_id"};
-	char path[32];
 
 	if (!json_object_get(content, "start_ns") && !json_object_get(content, "end_ns"))
 		return 0;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		snprintf(path, sizeof(path), "/%s", needed[i]);
 		if (!json_object_get(content, needed[i]))
-			return hs_error_set(err, "missing_field", path,
+			return hs_error_set(err, "missing_field", needed[i],
 					"start_ns, end_ns and ns_id together", "%s is missing",
 					needed[i]);
 	}
 	if (json_object_get(content, "window"))
-		return hs_error_set(err, "unknown_field", "/window", "start_ns, end_ns and ns_id",
+		return hs_error_set(err, "unknown_field", "window", "start_ns, end_ns and ns_id",
 				"window has a length of its own");
 	if (args->end_ns <= args->start_ns)
-		return hs_error_set(err, "out_of_range", "/end_ns", "above start_ns",
+		return hs_error_set(err, "out_of_range", "end_ns", "above start_ns",
 				"the window ends at %lld, before it starts",
 				(long long)args->end_ns);
 	return 0;
@@ -367,13 +363,12 @@ static int check_application(
 		const json_t *content, const struct hs_api_args *args, struct hs_error *err)
 {
 	static const char *const others[] = {"ns_id", "start_ns", "end_ns", "offset"};
-	char path[32];
 
 	for (size_t i = 0; args->app_id && i < sizeof(others) / sizeof(others[0]); i++) {
-		snprintf(path, sizeof(path), "/%s", others[i]);
 		if (json_object_get(content, others[i]))
-			return hs_error_set(err, "unknown_field", path, "app_id, window and limit",
-					"%s does not go with app_id", others[i]);
+			return hs_error_set(err, "unknown_field", others[i],
+					"app_id, window and limit", "%s does not go with app_id",
+					others[i]);
 	}
 	return 0;
 }
@@ -384,18 +379,16 @@ static int check_next_hop(const json_t *content, struct hs_api_args *args, struc
 	static const char *const direct[] = {"port", "next_hop_mac"};
 	static const char allowed[] = "via, or port and next_hop_mac";
 	bool via = json_object_get(content, "via") != NULL;
-	char path[32];
 
 	args->route.kind = via ? HS_ROUTE_VIA : HS_ROUTE_DIRECT;
 	for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++) {
 		bool there = json_object_get(content, direct[i]) != NULL;
-		snprintf(path, sizeof(path), "/%s", direct[i]);
 		if (via && there)
-			return hs_error_set(err, "conflict", path, allowed,
+			return hs_error_set(err, "conflict", direct[i], allowed,
 					"%s: the neighbour has its own", direct[i]);
 		if (!via && !there)
-			return hs_error_set(err, "missing_field", path, allowed, "%s: is missing",
-					direct[i]);
+			return hs_error_set(err, "missing_field", direct[i], allowed,
+					"%s: is missing", direct[i]);
 	}
 	return 0;
 }
@@ -409,7 +402,7 @@ static int check_neighbour(struct hs_api_args *args, struct hs_error *err)
 	args->route.kind = HS_ROUTE_NEIGHBOUR;
 	args->route.depth = 128;
 	if (addr[0] == 0xff || (addr[15] <= 1 && memcmp(addr, zeros, sizeof(zeros)) == 0))
-		return hs_error_set(err, "bad_value", "/addr", "the address of one station",
+		return hs_error_set(err, "bad_value", "addr", "the address of one station",
 				"addr: no neighbour can have this address");
 	return 0;
 }

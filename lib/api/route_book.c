@@ -237,9 +237,9 @@ static int refuse_kind(const struct hs_route_entry *old, struct hs_error *err)
 
 	hs_route_prefix_text(old->prefix, 128, text);
 	if (old->kind == HS_ROUTE_NEIGHBOUR)
-		return hs_error_set(err, "in_use", "/prefix", "a prefix that is no neighbour",
+		return hs_error_set(err, "in_use", "prefix", "a prefix that is no neighbour",
 				"prefix: %s is a neighbour, which has a route of its own", text);
-	return hs_error_set(err, "in_use", "/addr", "an address without a route of its own",
+	return hs_error_set(err, "in_use", "addr", "an address without a route of its own",
 			"addr: %s has a route", text);
 }
 
@@ -252,7 +252,7 @@ static int check_add(const struct hs_route_book *book, const struct hs_route_ent
 		return refuse_kind(old, err);
 	if (entry->kind == HS_ROUTE_VIA && !neighbour_of(book, entry->via)) {
 		hs_route_prefix_text(entry->via, 128, text);
-		return hs_error_set(err, "no_such_neighbour", "/via", "the address of a neighbour",
+		return hs_error_set(err, "no_such_neighbour", "via", "the address of a neighbour",
 				"via: %s is no neighbour", text);
 	}
 	if (!old && book->n == book->capacity)
@@ -342,14 +342,14 @@ int hs_route_book_delete(struct hs_route_book *book, const uint8_t prefix[16], u
 
 	hs_route_prefix_text(prefix, depth, text);
 	if (!entry || (entry->kind == HS_ROUTE_NEIGHBOUR) != neighbour)
-		return neighbour ? hs_error_set(err, "no_such_neighbour", "/addr",
+		return neighbour ? hs_error_set(err, "no_such_neighbour", "addr",
 						   "the address of a neighbour",
 						   "addr: %s is no neighbour", text)
-				 : hs_error_set(err, "no_such_route", "/prefix",
+				 : hs_error_set(err, "no_such_route", "prefix",
 						   "a prefix that was added as a route",
 						   "prefix: %s has no route", text);
 	if (entry->users)
-		return hs_error_set(err, "in_use", "/addr", "a neighbour that no route goes via",
+		return hs_error_set(err, "in_use", "addr", "a neighbour that no route goes via",
 				"addr: %u route%s via %s", entry->users,
 				entry->users == 1 ? " goes" : "s go", text);
 	if (!reserve_changes(book, 1))

@@ -29,7 +29,8 @@ void hs_error_prefix(struct hs_error *err, const char *prefix)
 	char path[sizeof(err->path)];
 	if (!err)
 		return;
-	snprintf(path, sizeof(path), "%s", err->path);
+	bool member = prefix[0] && err->path[0] && err->path[0] != '[';
+	snprintf(path, sizeof(path), "%s%.*s", member ? "." : "", (int)sizeof(path) - 2, err->path);
 	// A path that is too long loses its tail, because the front names the field.
 	size_t used = (size_t)snprintf(err->path, sizeof(err->path), "%s", prefix);
 	if (used < sizeof(err->path))

@@ -8,7 +8,7 @@
 
 struct hs_error {
 	char code[32];	    // a stable word for scripts: "out_of_range", "unknown_field", ...
-	char path[160];	    // the place: "ports[3].mtu" in files, "/int_request/src_ip" in requests
+	char path[160];	    // the place: "ports[3].mtu", "[2].int_request.src_ip"
 	char message[256];  // text for people, with the bad value
 	char expected[256]; // what was allowed; may be empty
 };
@@ -18,7 +18,8 @@ struct hs_error {
 int hs_error_set(struct hs_error *err, const char *code, const char *path, const char *expected,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-// Prepends a parent to the path of an error that a nested validator filled.
+// Prepends a parent to the path of an error that a nested validator filled: "ports[3]" to "mtu",
+// "requests" to "[2].int_request".
 void hs_error_prefix(struct hs_error *err, const char *prefix);
 
 // Writes the error as one line: "path: message (allowed: expected)". Returns text.

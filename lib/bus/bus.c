@@ -152,7 +152,7 @@ static int use_keys(struct hs_bus *bus, const struct hs_bus_config *config, stru
 		rc = hs_bus_zap_open(bus->context, config->keys->allowed_dir, &bus->zap, err);
 	bus->guarded = rc == 0;
 	if (rc)
-		hs_error_prefix(err, "keys.");
+		hs_error_prefix(err, "keys");
 	return rc;
 }
 

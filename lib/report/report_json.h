@@ -49,6 +49,6 @@ struct hs_report_message {
 // trace_type does not name or names and lacks, and more than HS_TELEMETRY_MAX_HOPS hops are errors.
 // `family` says what fits its values.
 // 0, or -EINVAL with *err ("missing_field", "wrong_type", "out_of_range"), path
-// "/int_report/hops/2/ts_ns"; *message is then undefined.
+// "int_report.hops[2].ts_ns"; *message is then undefined.
 int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
 		struct hs_report_message *message, struct hs_error *err);

@@ -12,9 +12,7 @@
 static int refuse(struct hs_error *err, const char *code, const char *key, const char *expected,
 		const char *what)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/%s", key);
-	return hs_error_set(err, code, path, expected, "%s %s", key, what);
+	return hs_error_set(err, code, key, expected, "%s %s", key, what);
 }
 
 static int within(struct hs_error *err, const char *parent)
@@ -150,7 +148,7 @@ static int read_e2e(const json_t *content, const struct hs_telemetry_family *fam
 	for (size_t i = 0; i < family->n_fields; i++)
 		if (!family->fields[i].hop && json_object_get(object, family->fields[i].key))
 			e2e->bitmap |= family->fields[i].bit;
-	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "/e2e") : 0;
+	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "e2e") : 0;
 }
 
 static int read_sink_values(
@@ -170,7 +168,7 @@ static int read_sink(const json_t *content, struct hs_report_message *message, s
 
 	if (get_object(content, "sink", &object, err))
 		return -EINVAL;
-	return read_sink_values(object, message, err) ? within(err, "/sink") : 0;
+	return read_sink_values(object, message, err) ? within(err, "sink") : 0;
 }
 
 static int read_hop(const json_t *object, const struct hs_telemetry_family *family,
@@ -209,7 +207,7 @@ static int read_hops(const json_t *content, struct hs_decoded *telemetry, struct
 		if (read_hop(json_array_get(hops, i), telemetry->family,
 				    &telemetry->hops[n - 1 - i], err) == 0)
 			continue;
-		snprintf(path, sizeof(path), "/hops/%zu", i);
+		snprintf(path, sizeof(path), "hops[%zu]", i);
 		return within(err, path);
 	}
 	return 0;
@@ -264,5 +262,5 @@ int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *fa
 		return hs_error_set(err, "wrong_type", "", "an object", "the report is no object");
 	if (get_object(json, "int_report", &content, err))
 		return -EINVAL;
-	return read_content(content, message, err) ? within(err, "/int_report") : 0;
+	return read_content(content, message, err) ? within(err, "int_report") : 0;
 }

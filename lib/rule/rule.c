@@ -14,10 +14,10 @@ void hs_rule_init(struct hs_rule *rule)
 
 static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 {
-	const char *port_path = rule->src_port ? "/src_port" : "/dst_port";
+	const char *port_path = rule->src_port ? "src_port" : "dst_port";
 
 	if (rule->ns_id == 0)
-		return hs_error_set(err, "out_of_range", "/ns_id", "1 to 4294967295",
+		return hs_error_set(err, "out_of_range", "ns_id", "1 to 4294967295",
 				"ns_id: 0 names no namespace");
 	switch (rule->protocol) {
 	case IPPROTO_TCP:
@@ -26,11 +26,11 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 	case IPPROTO_ICMPV6:
 		if (rule->src_port || rule->dst_port)
 			return hs_error_set(err, "out_of_range", port_path, "0",
-					"%s: %u, but icmp has no ports", port_path + 1,
+					"%s: %u, but icmp has no ports", port_path,
 					rule->src_port ? rule->src_port : rule->dst_port);
 		return 0;
 	default:
-		return hs_error_set(err, "out_of_range", "/protocol", "tcp, udp or icmp",
+		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp or icmp",
 				"protocol: %u cannot be monitored", rule->protocol);
 	}
 }
@@ -50,7 +50,7 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	double setting = rule->mode_setting;
 
 	if (rule->mode > HS_MODE_PROBABILITY)
-		return hs_error_set(err, "out_of_range", "/mode", "count, frequency or probability",
+		return hs_error_set(err, "out_of_range", "mode", "count, frequency or probability",
 				"mode: %u is not known", rule->mode);
 	// The comparison refuses a NaN, which compares false with everything.
 	bool good = setting >= modes[rule->mode].min && setting <= modes[rule->mode].max;
@@ -59,8 +59,7 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	if (rule->mode == HS_MODE_PROBABILITY && good)
 		good = setting > 0;
 	if (!good)
-		return hs_error_set(err, "out_of_range", "/mode_setting",
-				modes[rule->mode].expected,
+		return hs_error_set(err, "out_of_range", "mode_setting", modes[rule->mode].expected,
 				"mode_setting: %.15g is out of range for mode %s", setting,
 				modes[rule->mode].name);
 	return 0;
@@ -71,14 +70,14 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 	int rc = check_flow(rule, err);
 
 	if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
-		rc = hs_error_set(err, "out_of_range", "/trace_type",
+		rc = hs_error_set(err, "out_of_range", "trace_type",
 				"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
 				"trace_type: 0x%08X has bits without a meaning (0x%08X); the "
 				"allowed mask "
 				"is 0xF000E000",
 				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
 	if (rc == 0 && rule->revision && !rule->owner)
-		rc = hs_error_set(err, "missing_field", "/owner", "1 to 31 bytes",
+		rc = hs_error_set(err, "missing_field", "owner", "1 to 31 bytes",
 				"owner is missing: a revision is a number of its owner's");
 	return rc ? rc : check_mode(rule, err);
 }

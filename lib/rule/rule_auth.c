@@ -54,7 +54,7 @@ int hs_rule_auth_sign(const struct hs_rule_key *key, uint64_t counter, uint8_t *
 	if (rc)
 		return rc;
 	if (len + HS_RULE_AUTH_GROWS > size) {
-		hs_error_set(err, "too_large", "/in_band", "",
+		hs_error_set(err, "too_large", "in_band", "",
 				"in_band: the request and its signature do not fit in %zu bytes",
 				size);
 		return -ENOSPC;
@@ -78,11 +78,11 @@ int hs_rule_auth_verify(const struct hs_rule_key *key, const uint8_t *bytes, siz
 	if (rc)
 		return rc;
 	if (!envelope.auth)
-		return hs_error_set(err, "not_signed", "/auth", "a request signed with the key",
+		return hs_error_set(err, "not_signed", "auth", "a request signed with the key",
 				"the request is not signed");
 	digest(key, envelope.auth, envelope.request, envelope.request_len, mac);
 	if (sodium_memcmp(mac, envelope.auth + COUNTER_BYTES, MAC_BYTES) != 0)
-		return hs_error_set(err, "bad_signature", "/auth", "a request signed with the key",
+		return hs_error_set(err, "bad_signature", "auth", "a request signed with the key",
 				"the request is signed with another key, or was changed");
 	*counter = hs_be64_load(envelope.auth);
 	return 0;

@@ -76,7 +76,7 @@ int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, str
 		if (is_written(&hs_rule_fields[i], rule))
 			put_field(&out, &hs_rule_fields[i], rule);
 	if (out.failed) {
-		hs_error_set(err, "too_large", "/in_band", "",
+		hs_error_set(err, "too_large", "in_band", "",
 				"in_band: the request does not fit in %zu bytes", size);
 		return -ENOSPC;
 	}
@@ -151,12 +151,10 @@ static int check_required(const struct hs_cbor_reader *in, uint32_t seen)
 {
 	for (size_t i = 0; i < hs_rule_n_fields; i++) {
 		const struct hs_rule_field *field = &hs_rule_fields[i];
-		char path[64];
 		if (!field->required || seen & 1u << i)
 			continue;
-		snprintf(path, sizeof(path), "/%s", field->name);
-		return hs_error_set(in->err, "missing_field", path, field->allowed, "%s is missing",
-				field->name);
+		return hs_error_set(in->err, "missing_field", field->name, field->allowed,
+				"%s is missing", field->name);
 	}
 	return 0;
 }
@@ -190,7 +188,7 @@ static int open_member(struct hs_cbor_reader *in, struct hs_rule_envelope *envel
 			return hs_error_set(in->err, "duplicate_key", "", "each key once",
 					"auth comes twice");
 		if (value.type != HS_CBOR_BYTES || value.len != HS_RULE_AUTH_BYTES)
-			return hs_error_set(in->err, "wrong_type", "/auth", "16 bytes",
+			return hs_error_set(in->err, "wrong_type", "auth", "16 bytes",
 					"auth is not a string of 16 bytes");
 		envelope->auth = value.bytes;
 		return 0;

@@ -157,10 +157,8 @@ void hs_rule_copy_rows(struct hs_rule *to, const struct hs_rule *from, uint32_t 
 static int fail(const struct hs_rule_field *field, struct hs_error *err, const char *code,
 		const char *what, const struct hs_rule_value *value)
 {
-	char path[64];
 	char shown[80] = "";
 
-	snprintf(path, sizeof(path), "/%s", field->name);
 	switch (value->type) {
 	case HS_VALUE_INTEGER:
 		snprintf(shown, sizeof(shown), "%s%llu", value->negative ? "-" : "",
@@ -180,7 +178,8 @@ static int fail(const struct hs_rule_field *field, struct hs_error *err, const c
 		snprintf(shown, sizeof(shown), "the value");
 		break;
 	}
-	return hs_error_set(err, code, path, field->allowed, "%s: %s %s", field->name, shown, what);
+	return hs_error_set(err, code, field->name, field->allowed, "%s: %s %s", field->name, shown,
+			what);
 }
 
 static int wrong_type(const struct hs_rule_field *field, struct hs_error *err,

@@ -72,7 +72,7 @@ uint32_t hs_rule_row(const char *name); // its bit; 0: there is no such row
 const struct hs_rule_field *hs_rule_field_find(const char *name, size_t len);
 
 // Sets one field from a value if its type and range are right. hs_rule_check checks relations
-// between fields. Returns 0, or -EINVAL with *err, path "/<name>".
+// between fields. Returns 0, or -EINVAL with *err, path "<name>".
 int hs_rule_field_set(const struct hs_rule_field *field, const struct hs_rule_value *value,
 		struct hs_rule *rule, struct hs_error *err);
 

@@ -44,7 +44,7 @@ static struct hs_rule_value value_of(const json_t *json)
 
 void hs_rule_json_path(char *path, size_t size, const char *name)
 {
-	int used = snprintf(path, size, "/%.80s", name);
+	int used = snprintf(path, size, "%.80s", name);
 	for (int i = 0; i < used && (size_t)i < size; i++)
 		if ((unsigned char)path[i] < 0x20 || path[i] == 0x7f)
 			path[i] = '?';
@@ -82,17 +82,15 @@ static int refuse_unknown(const json_t *object, bool updates, struct hs_error *e
 		return hs_error_set(err, "unknown_field", path, expected,
 				field ? "%s cannot be changed by an update"
 				      : "%s is not a known field",
-				path + 1);
+				path);
 	}
 	return 0;
 }
 
 static int refuse_missing(const struct hs_rule_field *field, struct hs_error *err)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/%s", field->name);
-	return hs_error_set(
-			err, "missing_field", path, field->allowed, "%s is missing", field->name);
+	return hs_error_set(err, "missing_field", field->name, field->allowed, "%s is missing",
+			field->name);
 }
 
 static int refuse_non_object(const json_t *object, struct hs_error *err)
@@ -102,21 +100,18 @@ static int refuse_non_object(const json_t *object, struct hs_error *err)
 	return hs_error_set(err, "wrong_type", "", "an object", "the value is not an object");
 }
 
-// Changes "/fields.packets.min_change" to "/fields/packets/min_change", the notation of paths here.
 static int read_fields(const json_t *json, uint32_t *fields, struct hs_error *err)
 {
 	struct hs_partial partial;
 
 	memset(&partial, 0, sizeof(partial));
-	int rc = hs_config_read_partial((json_t *)json, "/fields", &partial, err);
-	for (char *at = err ? strchr(err->path, '.') : NULL; rc < 0 && at; at = strchr(at, '.'))
-		*at = '/';
+	int rc = hs_config_read_partial((json_t *)json, "fields", &partial, err);
 	if (rc < 0)
 		return rc;
 	*fields = hs_rule_fields_number(&partial);
 	if (*fields)
 		return 0;
-	return hs_error_set(err, "too_large", "/fields", "at most 65535 different ones",
+	return hs_error_set(err, "too_large", "fields", "at most 65535 different ones",
 			"fields: there have been as many different ones as may");
 }
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-// Reads the content of an int_request. Returns 0, or -EINVAL with *err (path "/src_ip", ...); codes
+// Reads the content of an int_request. Returns 0, or -EINVAL with *err (path "src_ip", ...); codes
 // unknown_field, missing_field, wrong_type, bad_value, out_of_range, wrong_family, unsupported.
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err);
 
@@ -23,6 +23,6 @@ json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows);
 int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
 		struct hs_error *err);
 
-// Writes the path "/<name>" of a field that a peer chose, truncated and with control bytes
+// Writes the path of a field that a peer chose, truncated and with control bytes
 // replaced.
 void hs_rule_json_path(char *path, size_t size, const char *name);

@@ -169,7 +169,7 @@ static int check_tables(
 		struct hs_config *config, const struct hs_api_check *check, struct hs_error *err)
 {
 	if (hs_api_check_routes(config->neighbours, config->routes, check, err) < 0) {
-		hs_error_prefix(err, "forwarding.");
+		hs_error_prefix(err, "forwarding");
 		return -EINVAL;
 	}
 	if (hs_api_check_list(config->requests, check, err) < 0) {
@@ -272,7 +272,7 @@ static int check_control(const struct hs_config *config, struct hs_error *err)
 	struct hs_bus_keys keys;
 	bool used = hs_config_keys(config, &keys), open = config->insecure;
 	if (used && hs_bus_check_keys(&keys, config->publish_to.n > 0, open, err) < 0) {
-		hs_error_prefix(err, "control.keys.");
+		hs_error_prefix(err, "control.keys");
 		return -EINVAL;
 	}
 	if (check_endpoints(&config->bind, "control.bind", open || used, err) < 0 ||

@@ -176,7 +176,7 @@ static int int_get(struct hs_control *control, const struct hs_api_args *args, j
 	struct hs_metric_view view;
 
 	if (slot == HS_FLOW_NONE) {
-		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+		hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
 				"namespace %u has no rule", args->ns_id);
 		return -ENOENT;
 	}

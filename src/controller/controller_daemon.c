@@ -111,7 +111,7 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 	};
 	int rc = hs_bus_open(&bus, &d->bus, err);
 	if (rc < 0)
-		hs_error_prefix(err, "control.");
+		hs_error_prefix(err, "control");
 	return rc;
 }
 

@@ -96,7 +96,7 @@ int hs_controller_links_check(const struct hs_controller_config *config, struct 
 	int rc = used ? hs_bus_check_keys(&keys, false, config->insecure, err) : 0;
 
 	if (rc < 0) {
-		hs_error_prefix(err, "control.keys.");
+		hs_error_prefix(err, "control.keys");
 		return rc;
 	}
 	rc = check_list(&config->bind, "bind", open, err);

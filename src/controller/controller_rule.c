@@ -59,7 +59,7 @@ static int check_name(const struct hs_controller_config *config, const json_t *n
 {
 	if (!json_is_string(name))
 		return hs_error_set(err, "wrong_type", path, "the name of a node",
-				"%s is not of type string", path + 1);
+				"%s is not of type string", path);
 	if (hs_controller_config_node(config, json_string_value(name)) < 0)
 		return hs_error_set(err, "bad_value", path, "the name of a node",
 				"no node is called \"%.64s\"", json_string_value(name));
@@ -70,11 +70,11 @@ static int check_names(
 		const struct hs_controller_config *config, const json_t *list, struct hs_error *err)
 {
 	if (!json_is_array(list) || json_array_size(list) == 0)
-		return hs_error_set(err, "wrong_type", "/on/nodes", "a list of names of nodes",
+		return hs_error_set(err, "wrong_type", "on.nodes", "a list of names of nodes",
 				"on.nodes is not a list with a name in it");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		char path[40];
-		snprintf(path, sizeof(path), "/on/nodes/%zu", i);
+		snprintf(path, sizeof(path), "on.nodes[%zu]", i);
 		int rc = check_name(config, json_array_get(list, i), path, err);
 		if (rc < 0)
 			return rc;
@@ -86,10 +86,10 @@ static int check_path(
 		const struct hs_controller_config *config, const json_t *name, struct hs_error *err)
 {
 	if (!json_is_string(name))
-		return hs_error_set(err, "wrong_type", "/on/path", "the name of a path",
+		return hs_error_set(err, "wrong_type", "on.path", "the name of a path",
 				"on.path is not of type string");
 	if (!hs_controller_config_path(config, json_string_value(name)))
-		return hs_error_set(err, "bad_value", "/on/path", "the name of a path",
+		return hs_error_set(err, "bad_value", "on.path", "the name of a path",
 				"no path is called \"%.64s\"", json_string_value(name));
 	return 0;
 }
@@ -104,15 +104,15 @@ int controller_check_on(
 	if (!on)
 		return 0;
 	if (!json_is_object(on) || json_object_size(on) != 1)
-		return hs_error_set(err, json_is_object(on) ? "bad_value" : "wrong_type", "/on",
+		return hs_error_set(err, json_is_object(on) ? "bad_value" : "wrong_type", "on",
 				allowed, "on is not an object with one member");
 	if ((value = json_object_get(on, "path")))
 		return check_path(config, value, err);
 	if ((value = json_object_get(on, "nodes")))
 		return check_names(config, value, err);
 	if ((value = json_object_get(on, "source")))
-		return check_name(config, value, "/on/source", err);
-	return hs_error_set(err, "unknown_field", "/on", allowed, "on has none of these members");
+		return check_name(config, value, "on.source", err);
+	return hs_error_set(err, "unknown_field", "on", allowed, "on has none of these members");
 }
 
 // ---- rules ----

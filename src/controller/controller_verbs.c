@@ -49,7 +49,7 @@ static struct controller_rule *wanted(
 
 	if (rule && !rule->deleted)
 		return rule;
-	hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+	hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
 			"namespace %u has no rule", ns_id);
 	return NULL;
 }
@@ -252,7 +252,7 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 	(void)context;
 	if (!rule->owner)
 		return 0;
-	return hs_error_set(err, "unsupported", "/owner", "a node's own API",
+	return hs_error_set(err, "unsupported", "owner", "a node's own API",
 			"owner: a controller's rules carry the controller's own name");
 }
 

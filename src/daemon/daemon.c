@@ -78,7 +78,7 @@ static int open_ports(struct hs_daemon *d, struct hs_error *err)
 				(uint16_t)d->config->node.n_workers, d->pool, &d->ports[i], err);
 		if (rc < 0) {
 			char prefix[32];
-			snprintf(prefix, sizeof(prefix), "ports[%u]%s", i, err->path[0] ? "." : "");
+			snprintf(prefix, sizeof(prefix), "ports[%u]", i);
 			hs_error_prefix(err, prefix);
 			return rc;
 		}
@@ -117,7 +117,7 @@ static int open_bus(struct hs_daemon *d, struct hs_error *err)
 	};
 	int rc = hs_bus_open(&bus, &d->bus, err);
 	if (rc < 0)
-		hs_error_prefix(err, "control.");
+		hs_error_prefix(err, "control");
 	return rc;
 }
 

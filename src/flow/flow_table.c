@@ -299,7 +299,7 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 	uint32_t shadow;
 
 	if (hs_flow_table_find(t, rule->ns_id) != HS_FLOW_NONE) {
-		hs_error_set(err, "ns_in_use", "/ns_id", "a namespace without a rule",
+		hs_error_set(err, "ns_in_use", "ns_id", "a namespace without a rule",
 				"namespace %u has a rule already", rule->ns_id);
 		return -EEXIST;
 	}
@@ -356,7 +356,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 	uint32_t slot = hs_flow_table_find(t, ns_id);
 
 	if (slot == HS_FLOW_NONE) {
-		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+		hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
 				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
@@ -373,7 +373,7 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	uint32_t slot = hs_flow_table_find(t, ns_id);
 
 	if (slot == HS_FLOW_NONE) {
-		hs_error_set(err, "no_such_rule", "/ns_id", "a namespace that has a rule",
+		hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
 				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}

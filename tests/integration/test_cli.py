@@ -109,13 +109,13 @@ def rule_set_and_del_send_what_they_are_told(workspace):
 
 @test()
 def a_refusal_is_exit_1_with_message_path_and_what_was_allowed(workspace):
-    error = {"code": "wrong_family", "path": "/int_request/src_ip",
+    error = {"code": "wrong_family", "path": "int_request.src_ip",
              "message": "src_ip: \"192.0.2.1\" is an IPv4 address\u001b[2J",
              "expected": "an IPv6 address"}
     node = FakeNode(workspace, int_request={"error": error})
     done = node.run("rule", "add", "--src", "192.0.2.1", expected=1)
     equal(done.stdout, "", "stdout")
-    for said in ("192.0.2.1", "/int_request/src_ip", "an IPv6 address"):
+    for said in ("192.0.2.1", "int_request.src_ip", "an IPv6 address"):
         check(said in done.stderr, done.stderr)
     check("\x1b" not in done.stderr, "a reply drives the terminal")
     done = node.run("--json", "rule", "add", "--src", "192.0.2.1", expected=1)

@@ -505,7 +505,7 @@ WRONG = [
       "control": {"subscribe_bind": ["tcp://0.0.0.0:5556"]}}, "control.subscribe_bind[0]"),
     ({"nodes": [{"name": "a", "id": 1, "api": "ipc:///a"}],
       "requests": [{"int_request": {**rule(1, A, B), "on": {"path": "x"}}}]},
-     "requests/0/int_request/on/path"),
+     "requests[0].int_request.on.path"),
 ]
 
 

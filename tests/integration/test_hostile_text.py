@@ -129,7 +129,7 @@ def nothing_in_strings_or_keys_of_a_node_reaches_the_terminal(workspace):
 @test(limit_s=60)
 def nothing_in_an_error_of_a_node_reaches_the_terminal(workspace):
     node = Hostile(workspace)
-    error = {"code": "x", "path": "/a", "message": "no", "expected": "yes"}
+    error = {"code": "x", "path": "a", "message": "no", "expected": "yes"}
     node.answer = lambda verb: json.dumps({"error": spoil(error, False)},
                                           ensure_ascii=False).encode()
     for words in WORDS:

@@ -345,7 +345,7 @@ def fields_of_a_rule_are_set_at_run_time_and_outlive_the_node(workspace):
             transit.call("int_update", ns_id=7, fields={"bytes": {"probability_percent": 101}})
             check(False, "a probability of 101 % was taken")
         except Refused as refused:
-            check("/int_update/fields/bytes/probability_percent" in str(refused), refused)
+            check("int_update.fields.bytes.probability_percent" in str(refused), refused)
     audit_ok(*chain.nodes)
 
 

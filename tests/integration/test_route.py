@@ -210,7 +210,7 @@ def the_command_line_lists_and_changes_routes_and_neighbours(workspace):
     listed = json.loads(hopsight(node, "--json", "route", "list").stdout)["routes"]
     equal(listed[0]["next_hop_mac"], "02:00:00:00:00:98", "routes follow their neighbour")
     done = hopsight(node, "route", "add", "2001:db8:4::1/32", "--via", B, expected=1)
-    check("behind its length" in done.stderr and "/route_add/prefix" in done.stderr, done.stderr)
+    check("behind its length" in done.stderr and "route_add.prefix" in done.stderr, done.stderr)
     hopsight(node, "route", "del", "::/0")
     hopsight(node, "neighbour", "del", B)
     equal(node.call("node_get")["routes"], 1, "routes that are left")

@@ -309,10 +309,7 @@ int hs_report_from_cbor(const uint8_t *bytes, size_t len, struct hs_report *repo
 			bytes, len, "report", "one map with the keys 0 to 6", err);
 
 	*sender = (struct hs_report_sender){0};
-	int rc = read_report(&in, report, sender);
-	if (rc && err && err->path[0])
-		hs_error_prefix(err, "/");
-	return rc;
+	return read_report(&in, report, sender);
 }
 
 // Expects a map of definite length whose first key is 0, then an integer of at most 32 bits.

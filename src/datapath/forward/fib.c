@@ -151,7 +151,7 @@ static int sort_changes(const struct hs_fib_change *changes, size_t n, struct st
 	for (size_t i = 0; i < n; i++) {
 		if (!is_prefix(&changes[i].route) ||
 				(!changes[i].remove && changes[i].route.port == HS_FIB_NO_PORT))
-			return hs_error_set(err, "bad_prefix", "/prefix",
+			return hs_error_set(err, "bad_prefix", "prefix",
 					"0 to 128 bits, and none set behind them",
 					"change %zu: no prefix of %u bits, or no port", i,
 					changes[i].route.depth);
@@ -179,7 +179,7 @@ static ssize_t fold(const struct list *routes, struct step *steps, size_t n, str
 		if (again)
 			there = !steps[kept - 1].change.remove;
 		if (steps[i].change.remove && !there) {
-			hs_error_set(err, "no_such_route", "/prefix", "a prefix that has a route",
+			hs_error_set(err, "no_such_route", "prefix", "a prefix that has a route",
 					"change %zu removes what is not there", steps[i].order);
 			return -ENOENT;
 		}
@@ -261,7 +261,7 @@ static void merge(const struct list *routes, const struct step *steps, size_t n,
 
 static int no_memory(struct hs_error *err)
 {
-	hs_error_set(err, "no_memory", "/prefix", "fewer routes, or more memory",
+	hs_error_set(err, "no_memory", "prefix", "fewer routes, or more memory",
 			"the list of routes does not fit the memory that is left");
 	return -ENOMEM;
 }
@@ -272,8 +272,7 @@ static int apply(struct hs_fib *fib, struct step *steps, size_t n, struct hs_err
 	struct list list;
 
 	if (count > fib->config.capacity) {
-		hs_error_set(err, "table_full", "/prefix",
-				"fewer routes, or a larger memory.routes",
+		hs_error_set(err, "table_full", "prefix", "fewer routes, or a larger memory.routes",
 				"%u routes do not fit: the table has room for %u", count,
 				fib->config.capacity);
 		return -ENOSPC;

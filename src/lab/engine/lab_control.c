@@ -30,14 +30,14 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-// Replaces the list's own index ("/2", then a path in the request) by that of the file's entry.
+// Replaces the list's own index ("[2]", then a path in the request) by that of the file's entry.
 static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
 {
 	char path[sizeof(err->path)];
 	size_t index;
 	int used = 0;
 
-	if (sscanf(err->path, "/%zu%n", &index, &used) != 1 || index >= n)
+	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0 || index >= n)
 		return;
 	snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", entries[index], err->path + used);
 	memcpy(err->path, path, sizeof(path));

@@ -173,9 +173,7 @@ void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns)
 		rc = hs_event_push(&lab->queue, lab->start_ns + next_ns, LAB_SCENARIO, index, NULL);
 	if (rc == 0)
 		return;
-	snprintf(path, sizeof(path), "events[%u]%s", event->entry, err.path[0] == '/' ? "" : ".");
-	if (!err.path[0])
-		path[strlen(path) - 1] = '\0';
+	snprintf(path, sizeof(path), "events[%u]", event->entry);
 	hs_error_prefix(&err, path);
 	lab_fail(lab, rc, err.code[0] ? err.code : "internal", err.path, "%s",
 			err.message[0] ? err.message : strerror(-rc));

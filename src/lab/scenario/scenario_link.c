@@ -100,12 +100,9 @@ const struct hs_schema_list hs_scenario_link_list = {
 
 static int check_link(const struct hs_link_config *config, const char *path, struct hs_error *err)
 {
-	char at[160];
-
 	if (hs_link_check(config, err) == 0)
 		return 0;
-	snprintf(at, sizeof(at), "%s%s", path, path[0] ? "." : "");
-	hs_error_prefix(err, at);
+	hs_error_prefix(err, path);
 	return -EINVAL;
 }
 

@@ -18,14 +18,15 @@ struct play {
 	size_t n;
 };
 
-// Turns "/3/int_request/src_ip" into "requests[1]/int_request/src_ip".
+// Turns "[3].int_request.src_ip" into "requests[1].int_request.src_ip".
 static void set_path(const struct play *play, struct hs_error *err)
 {
 	const struct hs_scenario_draft *draft = play->draft;
-	size_t n_requests = draft->scenario.n_requests, used = 0;
-	char *rest = err->path, path[sizeof(err->path)], front[48];
+	size_t n_requests = draft->scenario.n_requests, index = 0;
+	int used = 0;
+	char path[sizeof(err->path)], front[48];
 
-	size_t index = *rest == '/' ? strtoul(rest + 1, &rest, 10) : 0;
+	sscanf(err->path, "[%zu]%n", &index, &used);
 	size_t origin = index < play->n ? play->origins[index] : 0;
 	if (origin < n_requests)
 		snprintf(front, sizeof(front), "requests[%zu]",
@@ -33,10 +34,8 @@ static void set_path(const struct play *play, struct hs_error *err)
 	else
 		snprintf(front, sizeof(front), "events[%zu].request",
 				draft->event_origins[origin - n_requests].entry);
-	used = strlen(rest);
-	memcpy(path, rest, used + 1);
-	memcpy(err->path, path, used + 1);
-	hs_error_prefix(err, front);
+	snprintf(path, sizeof(path), "%s%.100s", front, err->path + used);
+	memcpy(err->path, path, sizeof(path));
 	if (strcmp(err->code, "table_full") == 0)
 		snprintf(err->expected, sizeof(err->expected), "fewer requests, or larger rules");
 }

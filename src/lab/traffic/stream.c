@@ -168,7 +168,7 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 	return 0;
 fail:
 	if (ret != -ENOMEM) {
-		snprintf(prefix, sizeof(prefix), "traffic[%u].", traffic);
+		snprintf(prefix, sizeof(prefix), "traffic[%u]", traffic);
 		hs_error_prefix(err, prefix);
 	}
 	hs_stream_destroy(made);

@@ -112,7 +112,7 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 {
 	if (!rule->in_band || !((struct fake *)context)->no_in_band)
 		return 0;
-	return hs_error_set(err, "too_large", "/in_band", "", "in_band: not here");
+	return hs_error_set(err, "too_large", "in_band", "", "in_band: not here");
 }
 
 static bool gives_way(void *context, uint32_t ns_id)

@@ -122,7 +122,7 @@ static void a_list_that_fails_when_run_is_taken_back(void **state)
 		fake.fail_at = fail_at;
 		json_t *reply = ask(&fake, list);
 		assert_string_equal(error_member(reply, "code"), "internal");
-		snprintf(path, sizeof(path), "/%u/", fail_at - 1);
+		snprintf(path, sizeof(path), "[%u].", fail_at - 1);
 		assert_memory_equal(error_member(reply, "path"), path, strlen(path));
 		assert_memory_equal(fake.rules, before.rules, sizeof(fake.rules));
 		assert_int_equal(fake.n_rules, before.n_rules);
@@ -139,7 +139,7 @@ static void a_failure_of_the_node_is_an_internal_error_with_its_place(void **sta
 	fake.fail_at = 1;
 	json_t *reply = ask(&fake, "{\"int_delete\": {\"ns_id\": 5}, \"id\": 4}");
 	assert_string_equal(error_member(reply, "code"), "internal");
-	assert_string_equal(error_member(reply, "path"), "/int_delete");
+	assert_string_equal(error_member(reply, "path"), "int_delete");
 	assert_int_equal(json_integer_value(json_object_get(reply, "id")), 4);
 	json_decref(reply);
 }
@@ -253,7 +253,7 @@ static void a_file_of_requests_is_checked_against_the_capacity(void **state)
 	assert_int_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 3}, &err), 0);
 	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 2}, &err), 0);
 	assert_string_equal(err.code, "table_full");
-	assert_string_equal(err.path, "/2/int_request");
+	assert_string_equal(err.path, "[2].int_request");
 	json_decref(list);
 }
 
@@ -271,7 +271,7 @@ static void a_file_of_requests_is_run_as_a_whole_or_not_at_all(void **state)
 	snprintf(text, sizeof(text), a_rule, 5u);
 	json_array_append_new(list, json_loads(text, 0, NULL));
 	assert_int_not_equal(hs_api_run_list(&backend, list, &err), 0);
-	assert_string_equal(err.path, "/1/int_request/ns_id");
+	assert_string_equal(err.path, "[1].int_request.ns_id");
 	assert_int_equal(fake.runs, 0);
 	json_array_remove(list, 1);
 	assert_int_equal(hs_api_run_list(&backend, list, &err), 0);
@@ -286,7 +286,7 @@ static void a_query_in_a_file_of_requests_is_refused(void **state)
 	(void)state;
 	assert_int_not_equal(hs_api_check_list(list, &(struct hs_api_check){.rules = 1}, &err), 0);
 	assert_string_equal(err.code, "unsupported");
-	assert_string_equal(err.path, "/0/audit");
+	assert_string_equal(err.path, "[0].audit");
 	json_decref(list);
 }
 
@@ -372,7 +372,7 @@ static void what_the_node_does_not_admit_is_refused_before_anything_runs(void **
 			"[{\"int_delete\": {\"ns_id\": 5}}, {\"int_update\": {\"ns_id\": 8, "
 			"\"hop_enabled\": false}}]",
 	};
-	static const char *const paths[] = {"/1/int_request/in_band", "/1/int_update/in_band"};
+	static const char *const paths[] = {"[1].int_request.in_band", "[1].int_update.in_band"};
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct fake fake;
@@ -544,7 +544,7 @@ static void only_what_came_in_band_can_be_given_back(void **state)
 	fake_init(&fake);
 	json_t *reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
 	assert_string_equal(error_member(reply, "code"), "not_in_band");
-	assert_string_equal(error_member(reply, "path"), "/int_update/transmit_report");
+	assert_string_equal(error_member(reply, "path"), "int_update.transmit_report");
 	json_decref(reply);
 	fake.guest = 5;
 	reply = ask(&fake, "{\"int_update\": {\"ns_id\": 5, \"transmit_report\": null}}");
@@ -617,7 +617,7 @@ static void a_replay_runs_what_is_wanted_and_saves_nothing(void **state)
 					     " {\"int_delete\": {\"ns_id\": 9}}]",
 					     &asked, &err),
 			0);
-	assert_string_equal(err.path, "/1");
+	assert_string_equal(err.path, "[1]");
 	fake.fail_at = fake.runs + 1;
 	assert_int_not_equal(replay(&fake, "{\"int_delete\": {\"ns_id\": 9}}", &asked, &err), 0);
 	assert_string_equal(err.path, "");
@@ -628,15 +628,15 @@ static void a_replay_takes_all_of_a_change_or_nothing(void **state)
 	static const struct {
 		const char *changes, *code, *path;
 	} bad[] = {
-			{"{\"int_delete\": {\"ns_id\": 6}}", "no_such_rule", "/int_delete/ns_id"},
+			{"{\"int_delete\": {\"ns_id\": 6}}", "no_such_rule", "int_delete.ns_id"},
 			{"[{\"int_delete\": {\"ns_id\": 5}}, {\"int_delete\": {\"ns_id\": 5}}]",
-					"no_such_rule", "/1/int_delete/ns_id"},
+					"no_such_rule", "[1].int_delete.ns_id"},
 			{"[{\"int_delete\": {\"ns_id\": 5}}, {\"hello\": {}}]", "unsupported",
-					"/1/hello"},
-			{"{\"transaction\": []}", "unknown_field", "/transaction"},
+					"[1].hello"},
+			{"{\"transaction\": []}", "unknown_field", "transaction"},
 			{"{\"dry_run\": true, \"int_delete\": {\"ns_id\": 5}}", "unknown_field",
-					"/dry_run"},
-			{"[[]]", "bad_envelope", "/0"},
+					"dry_run"},
+			{"[[]]", "bad_envelope", "[0]"},
 			{"{}", "bad_envelope", ""},
 	};
 	struct fake fake, before;

@@ -152,7 +152,7 @@ static void a_list_of_questions_ends_where_its_answers_have_their_bytes(void **s
 	(void)state;
 	node_init();
 	// Of 303 bytes each: the third page is cut, the fourth has one entry that is too many.
-	assert_refused(ask_list("", "{\"int_list\":{\"limit\":400}}", 5, ""), "too_large", "/4");
+	assert_refused(ask_list("", "{\"int_list\":{\"limit\":400}}", 5, ""), "too_large", "[4]");
 	node_init();
 	assert_answered(ask_list("", "{\"int_list\":{\"limit\":400}}", 3, ""), 3);
 	assert_int_equal(node.runs, 3);
@@ -164,7 +164,7 @@ static void a_list_of_questions_ends_where_its_answers_took_their_time(void **st
 	node_init();
 	node.ns_per_run = HS_API_MAX_REPLY_NS / 5;
 	assert_answered(ask_list("", "{\"int_get\":{\"ns_id\":7}}", 5, ""), 5);
-	assert_refused(ask_list("", "{\"int_get\":{\"ns_id\":7}}", 6, ""), "too_large", "/5");
+	assert_refused(ask_list("", "{\"int_get\":{\"ns_id\":7}}", 6, ""), "too_large", "[5]");
 	assert_int_equal(node.runs, 10);
 }
 
@@ -214,11 +214,11 @@ static void a_list_of_changes_that_asks_for_too_much_is_refused_before_anything_
 	(void)state;
 	node_init();
 	assert_refused(ask_list(delete, "{\"stats_get\":{}}", 17, ""), "too_large",
-			"/17/stats_get");
+			"[17].stats_get");
 	assert_refused(ask_list("", "{\"stats_get\":{}}", 17, after), "too_large",
-			"/17/int_delete");
+			"[17].int_delete");
 	assert_refused(ask_list(delete, "{\"int_get\":{\"ns_id\":8}}", 257, ""), "too_large",
-			"/257/int_get");
+			"[257].int_get");
 	assert_int_equal(node.runs, 0);
 	assert_answered(ask_list(delete, "{\"int_get\":{\"ns_id\":8}}", 256, ""), 257);
 	assert_answered(ask_list(delete, "{\"int_list\":{}}", 16, ""), 17);
@@ -239,14 +239,14 @@ static void what_no_list_of_work_can_hold_is_refused_unread(void **state)
 			"");
 	assert_refused(ask_text(name, strlen(name)), "too_large", "");
 	snprintf(name, sizeof(name), "{\"int_get\":{\"ns_id\":\"%*s\"}}", HS_API_MAX_STRING, "");
-	assert_refused(ask_text(name, strlen(name)), "wrong_type", "/int_get/ns_id");
+	assert_refused(ask_text(name, strlen(name)), "wrong_type", "int_get.ns_id");
 	int begin = snprintf(name, sizeof(name), "{\"int_get\":{\"ns_id\":\"");
 	for (int i = 0; i < HS_API_MAX_STRING + 2; i += 2)
 		memcpy(name + begin + i, "\\n", 2);
 	memcpy(name + begin + HS_API_MAX_STRING + 2, "\"}}", 4);
 	assert_refused(ask_text(name, strlen(name)), "too_large", "");
 	memcpy(name + begin + HS_API_MAX_STRING, "\"}}", 4);
-	assert_refused(ask_text(name, strlen(name)), "wrong_type", "/int_get/ns_id");
+	assert_refused(ask_text(name, strlen(name)), "wrong_type", "int_get.ns_id");
 	assert_int_equal(node.runs, 0);
 }
 

@@ -37,7 +37,7 @@ static void nobody_listening_is_no_fault(void **state)
 {
 	(void)state;
 	assert_int_equal(hs_error_set(NULL, "code", "path", NULL, "text"), -EINVAL);
-	hs_error_prefix(NULL, "ports[0].");
+	hs_error_prefix(NULL, "ports[0]");
 }
 
 static void texts_too_long_are_cut_within_their_room(void **state)
@@ -59,9 +59,17 @@ static void prefixes_build_a_path_from_the_inside_out(void **state)
 	(void)state;
 	struct hs_error err;
 	hs_error_set(&err, "code", "mtu", NULL, "text");
-	hs_error_prefix(&err, "ports[3].");
-	hs_error_prefix(&err, "node.");
+	hs_error_prefix(&err, "ports[3]");
+	hs_error_prefix(&err, "node");
 	assert_string_equal(err.path, "node.ports[3].mtu");
+	hs_error_set(&err, "code", "[2]", NULL, "text");
+	hs_error_prefix(&err, "requests");
+	assert_string_equal(err.path, "requests[2]");
+	hs_error_set(&err, "code", "", NULL, "text");
+	hs_error_prefix(&err, "requests");
+	assert_string_equal(err.path, "requests");
+	hs_error_prefix(&err, "");
+	assert_string_equal(err.path, "requests");
 }
 
 static void a_path_too_long_loses_its_tail(void **state)
@@ -71,10 +79,10 @@ static void a_path_too_long_loses_its_tail(void **state)
 	hs_error_set(&err, "code", "tail", NULL, "text");
 	char prefix[sizeof(err.path) + 40];
 	memset(prefix, 'p', sizeof(prefix) - 1);
-	prefix[sizeof(err.path) - 3] = '\0'; // two characters of the old path fit
+	prefix[sizeof(err.path) - 3] = '\0'; // a dot and a character of the old path fit
 	hs_error_prefix(&err, prefix);
 	assert_int_equal(strlen(err.path), sizeof(err.path) - 1);
-	assert_string_equal(err.path + sizeof(err.path) - 3, "ta");
+	assert_string_equal(err.path + sizeof(err.path) - 3, ".t");
 	prefix[sizeof(err.path) - 3] = 'p';
 	prefix[sizeof(prefix) - 1] = '\0';
 	hs_error_prefix(&err, prefix);

@@ -100,7 +100,7 @@ static void routes_are_added_replaced_and_removed(void **state)
 	expect(&r, DELETE("2001:db8::/32"), "\"generation\":3");
 	assert_int_equal(next_of(&r, 1).port, HS_FIB_NO_PORT);
 	expect(&r, DELETE("2001:db8::/32"), "no_such_route");
-	expect(&r, DIRECT("2001:db8::/32", "p2"), "\"path\":\"/route_add/port\"");
+	expect(&r, DIRECT("2001:db8::/32", "p2"), "\"path\":\"route_add.port\"");
 	rig_close(&r);
 }
 
@@ -110,7 +110,7 @@ static void routes_follow_their_neighbour(void **state)
 	(void)state;
 	rig_open(&r, HS_FORWARD_ROUTE, 64);
 	expect(&r, VIA("2001:db8::/32"),
-			"\"code\":\"no_such_neighbour\",\"path\":\"/route_add/via\"");
+			"\"code\":\"no_such_neighbour\",\"path\":\"route_add.via\"");
 	expect(&r, "[" NEIGHBOUR("p0", "05") "," VIA("2001:db8::/32") "]", "\"generation\":2");
 	assert_int_equal(next_of(&r, 1).port, 0);
 	assert_int_equal(next_of(&r, 1).mac[5], 5);
@@ -165,9 +165,9 @@ static void a_dry_run_or_a_refused_list_changes_nothing(void **state)
 	expect(&r, "{\"transaction\": [" DIRECT("2001:db8::/32", "p0") "], \"dry_run\": true}",
 			"\"dry_run\":true");
 	expect(&r, "[" DIRECT("2001:db8::/32", "p0") "," DELETE("::/0") "]",
-			"\"path\":\"/1/route_delete/prefix\"");
+			"\"path\":\"[1].route_delete.prefix\"");
 	expect(&r, "[" NEIGHBOUR("p0", "05") "," VIA("::/0") "," DIRECT("2002::/16", "p0") "]",
-			"\"code\":\"table_full\",\"path\":\"/2/route_add\"");
+			"\"code\":\"table_full\",\"path\":\"[2].route_add\"");
 	// Room that an earlier request of the list makes is room.
 	assert_int_equal(next_of(&r, 1).port, 1);
 	expect(&r,

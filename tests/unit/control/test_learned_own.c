@@ -158,7 +158,7 @@ static void a_rule_that_came_in_band_has_no_owner(void **state)
 				   "\"transmit_report\": false}}");
 	json_t *error = json_object_get(reply, "error");
 	assert_string_equal(json_string_value(json_object_get(error, "code")), "unsupported");
-	assert_string_equal(json_string_value(json_object_get(error, "path")), "/int_update/owner");
+	assert_string_equal(json_string_value(json_object_get(error, "path")), "int_update.owner");
 	json_decref(reply);
 	assert_shown(r, "own", NULL);
 	tell(r, "\"transmit_report\": false");

@@ -293,7 +293,7 @@ static void a_request_that_fits_only_unsigned_is_refused_where_there_is_a_key(vo
 	json_t *reply = ask_raw(r, text), *error = json_object_get(reply, "error");
 	assert_string_equal(json_string_value(json_object_get(error, "code")), "too_large");
 	assert_string_equal(
-			json_string_value(json_object_get(error, "path")), "/int_request/in_band");
+			json_string_value(json_object_get(error, "path")), "int_request.in_band");
 	assert_total(r, "rules", 0);
 	json_decref(reply);
 	rig_close(r);

@@ -97,7 +97,7 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 {
 	if (!rule->owner || !((struct fake_node *)context)->is_old)
 		return 0;
-	return hs_error_set(err, "unknown_field", "/owner", "", "owner is not a known field");
+	return hs_error_set(err, "unknown_field", "owner", "", "owner is not a known field");
 }
 
 static bool gives_way(void *context, uint32_t ns_id)

@@ -711,12 +711,12 @@ static void bad_targets_are_refused_with_their_path(void **state)
 	static const struct {
 		const char *on, *path;
 	} bad[] = {
-			{"{\"path\": \"x\"}", "/int_request/on/path"},
-			{"{\"nodes\": []}", "/int_request/on/nodes"},
-			{"{\"nodes\": [\"a\", \"z\"]}", "/int_request/on/nodes/1"},
-			{"{\"source\": 4}", "/int_request/on/source"},
-			{"{\"where\": \"a\"}", "/int_request/on"},
-			{"[]", "/int_request/on"},
+			{"{\"path\": \"x\"}", "int_request.on.path"},
+			{"{\"nodes\": []}", "int_request.on.nodes"},
+			{"{\"nodes\": [\"a\", \"z\"]}", "int_request.on.nodes[1]"},
+			{"{\"source\": 4}", "int_request.on.source"},
+			{"{\"where\": \"a\"}", "int_request.on"},
+			{"[]", "int_request.on"},
 	};
 
 	(void)state;

@@ -210,51 +210,50 @@ static void what_a_newer_node_says_besides_is_passed_over(void **state)
 static const struct {
 	const char *from, *to, *code, *path;
 } wrong[] = {
-		{"'int_report'", "'qos_report'", "missing_field", "/int_report"},
-		{"'seq': 1, ", "", "missing_field", "/int_report/seq"},
-		{"'seq': 1", "'seq': -1", "out_of_range", "/int_report/seq"},
-		{"'node_id': 8, ", "", "missing_field", "/int_report/node_id"},
-		{"'node_id': 8", "'node_id': 65536", "out_of_range", "/int_report/node_id"},
-		{"'boot_id': 'b-1', ", "", "missing_field", "/int_report/boot_id"},
-		{"'b-1'", "7", "wrong_type", "/int_report/boot_id"},
+		{"'int_report'", "'qos_report'", "missing_field", "int_report"},
+		{"'seq': 1, ", "", "missing_field", "int_report.seq"},
+		{"'seq': 1", "'seq': -1", "out_of_range", "int_report.seq"},
+		{"'node_id': 8, ", "", "missing_field", "int_report.node_id"},
+		{"'node_id': 8", "'node_id': 65536", "out_of_range", "int_report.node_id"},
+		{"'boot_id': 'b-1', ", "", "missing_field", "int_report.boot_id"},
+		{"'b-1'", "7", "wrong_type", "int_report.boot_id"},
 		{"'b-1'", "'0123456789012345678901234567890123456789'", "out_of_range",
-				"/int_report/boot_id"},
-		{"'ns_id': 7, ", "", "missing_field", "/int_report/ns_id"},
-		{"'ns_id': 7", "'ns_id': 0", "out_of_range", "/int_report/ns_id"},
-		{"'ns_id': 7", "'ns_id': 4294967296", "out_of_range", "/int_report/ns_id"},
-		{"'ns_id': 7", "'ns_id': 7.0", "wrong_type", "/int_report/ns_id"},
-		{"'app_id': 3,", "", "missing_field", "/int_report/app_id"},
-		{"'app_id': 3", "'app_id': '3'", "wrong_type", "/int_report/app_id"},
-		{"'trace_type': '0x7000E000',", "", "missing_field", "/int_report/trace_type"},
-		{"'0x7000E000'", "1879105536", "wrong_type", "/int_report/trace_type"},
-		{"'0x7000E000'", "'0x7000E00G'", "out_of_range", "/int_report/trace_type"},
-		{"'0x7000E000'", "'0x7000E0001'", "out_of_range", "/int_report/trace_type"},
-		{"'0x7000E000'", "'0x7000E00'", "out_of_range", "/int_report/trace_type"},
-		{"'0x7000E000'", "'007000E000'", "out_of_range", "/int_report/trace_type"},
-		{"'e2e'", "'e3e'", "missing_field", "/int_report/e2e"},
+				"int_report.boot_id"},
+		{"'ns_id': 7, ", "", "missing_field", "int_report.ns_id"},
+		{"'ns_id': 7", "'ns_id': 0", "out_of_range", "int_report.ns_id"},
+		{"'ns_id': 7", "'ns_id': 4294967296", "out_of_range", "int_report.ns_id"},
+		{"'ns_id': 7", "'ns_id': 7.0", "wrong_type", "int_report.ns_id"},
+		{"'app_id': 3,", "", "missing_field", "int_report.app_id"},
+		{"'app_id': 3", "'app_id': '3'", "wrong_type", "int_report.app_id"},
+		{"'trace_type': '0x7000E000',", "", "missing_field", "int_report.trace_type"},
+		{"'0x7000E000'", "1879105536", "wrong_type", "int_report.trace_type"},
+		{"'0x7000E000'", "'0x7000E00G'", "out_of_range", "int_report.trace_type"},
+		{"'0x7000E000'", "'0x7000E0001'", "out_of_range", "int_report.trace_type"},
+		{"'0x7000E000'", "'0x7000E00'", "out_of_range", "int_report.trace_type"},
+		{"'0x7000E000'", "'007000E000'", "out_of_range", "int_report.trace_type"},
+		{"'e2e'", "'e3e'", "missing_field", "int_report.e2e"},
 		{"'tx_bytes': 562000", "'tx_bytes': 4294967296", "out_of_range",
-				"/int_report/e2e/tx_bytes"},
-		{"'tx_bytes': 562000", "'tx_bytes': null", "wrong_type",
-				"/int_report/e2e/tx_bytes"},
-		{"'sink'", "'sunk'", "missing_field", "/int_report/sink"},
-		{"'node_id': 9, ", "", "missing_field", "/int_report/sink/node_id"},
-		{"'node_id': 9", "'node_id': 65536", "out_of_range", "/int_report/sink/node_id"},
-		{"'ts_ns': 1700000000000000005,", "", "missing_field", "/int_report/sink/ts_ns"},
-		{"'rx_packets': 998, ", "", "missing_field", "/int_report/sink/rx_packets"},
+				"int_report.e2e.tx_bytes"},
+		{"'tx_bytes': 562000", "'tx_bytes': null", "wrong_type", "int_report.e2e.tx_bytes"},
+		{"'sink'", "'sunk'", "missing_field", "int_report.sink"},
+		{"'node_id': 9, ", "", "missing_field", "int_report.sink.node_id"},
+		{"'node_id': 9", "'node_id': 65536", "out_of_range", "int_report.sink.node_id"},
+		{"'ts_ns': 1700000000000000005,", "", "missing_field", "int_report.sink.ts_ns"},
+		{"'rx_packets': 998, ", "", "missing_field", "int_report.sink.rx_packets"},
 		{"'rx_bytes': 560876", "'rx_bytes': -1", "out_of_range",
-				"/int_report/sink/rx_bytes"},
-		{"'hops'", "'hips'", "missing_field", "/int_report/hops"},
-		{"'node_id': 1, ", "", "missing_field", "/int_report/hops/0/node_id"},
-		{"'0x4000'", "'0x5000'", "out_of_range", "/int_report/hops/1/trace_type"},
-		{"'0x4000'", "'0x04000'", "out_of_range", "/int_report/hops/1/trace_type"},
-		{"'0x4000'", "'0x6000'", "missing_field", "/int_report/hops/1/tx_bytes"},
-		{"'0x4000'", "'0x0000'", "out_of_range", "/int_report/hops/1/ts_ns"},
+				"int_report.sink.rx_bytes"},
+		{"'hops'", "'hips'", "missing_field", "int_report.hops"},
+		{"'node_id': 1, ", "", "missing_field", "int_report.hops[0].node_id"},
+		{"'0x4000'", "'0x5000'", "out_of_range", "int_report.hops[1].trace_type"},
+		{"'0x4000'", "'0x04000'", "out_of_range", "int_report.hops[1].trace_type"},
+		{"'0x4000'", "'0x6000'", "missing_field", "int_report.hops[1].tx_bytes"},
+		{"'0x4000'", "'0x0000'", "out_of_range", "int_report.hops[1].ts_ns"},
 		{"'tx_packets': 1000,'", "'tx_packets': 65536,'", "out_of_range",
-				"/int_report/hops/0/tx_packets"},
-		{"'rx_bytes': 5}", "'rx_bytes': []}", "wrong_type", "/int_report/hops/0/rx_bytes"},
-		{", 'rx_bytes': 5}", "}", "missing_field", "/int_report/hops/0/rx_bytes"},
+				"int_report.hops[0].tx_packets"},
+		{"'rx_bytes': 5}", "'rx_bytes': []}", "wrong_type", "int_report.hops[0].rx_bytes"},
+		{", 'rx_bytes': 5}", "}", "missing_field", "int_report.hops[0].rx_bytes"},
 		{"{'node_id': 2, 'trace_type': '0x4000', 'ts_ns': 44}", "2", "wrong_type",
-				"/int_report/hops/1"},
+				"int_report.hops[1]"},
 };
 
 static void each_thing_wrong_is_an_error_that_names_it(void **state)
@@ -282,7 +281,7 @@ static void what_is_no_object_or_array_is_an_error(void **state)
 	(void)state;
 	static const struct {
 		const char *text, *path;
-	} cases[] = {{"[]", ""}, {"{'int_report': 7}", "/int_report"}};
+	} cases[] = {{"[]", ""}, {"{'int_report': 7}", "int_report"}};
 	static const char *const members[] = {"e2e", "sink", "hops"};
 	struct hs_report_message message;
 	struct hs_error err;
@@ -316,7 +315,7 @@ static void a_report_of_more_hops_than_a_packet_carries_is_an_error(void **state
 	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err), 0);
 	json_array_append(hops, json_array_get(hops, 0));
 	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err), -EINVAL);
-	assert_string_equal(err.path, "/int_report/hops");
+	assert_string_equal(err.path, "int_report.hops");
 	json_decref(json);
 }
 
