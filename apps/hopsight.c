@@ -88,8 +88,10 @@ static void print_option(enum hs_cli_option option)
 	char text[48];
 	const struct hs_cli_rule_option *of_rule = rule_option(option);
 	const struct cli_option one = option_of(option);
-	const struct hs_rule_field *field =
-			of_rule ? hs_rule_field_find(of_rule->field, strlen(of_rule->field)) : NULL;
+	const struct hs_schema_field *field =
+			of_rule ? &hs_rule_fields[hs_rule_row_find(
+						  of_rule->field, strlen(of_rule->field))]
+				: NULL;
 
 	snprintf(text, sizeof(text), "%c%c%s--%s%s%s", one.letter ? '-' : ' ',
 			one.letter ? one.letter : ' ', one.letter ? ", " : "  ", one.name,
@@ -140,9 +142,9 @@ static void print_verb_help(const struct hs_cli_verb *verb)
 	if (strcmp(verb->name, "rule set") != 0)
 		return;
 	printf("\nKeys:\n");
-	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		if (hs_rule_fields[i].update_has || hs_rule_fields[i].label)
-			printf("  %-29s %s (%s)\n", hs_rule_fields[i].name, hs_rule_fields[i].help,
+	for (unsigned i = 0; i < HS_RULE_ROWS; i++)
+		if ((HS_RULE_CHANGEABLE | HS_RULE_LABELS) >> i & 1)
+			printf("  %-29s %s (%s)\n", hs_rule_fields[i].key, hs_rule_fields[i].help,
 					hs_rule_fields[i].allowed);
 }
 

@@ -2,7 +2,6 @@
 #include "api_envelope.h"
 
 #include "api_verbs.h"
-#include "rule_json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -241,7 +240,7 @@ static int refuse_key(const char *key, bool has_verb, struct hs_error *err)
 {
 	char path[100], verbs[sizeof(err->expected)];
 
-	hs_rule_json_path(path, sizeof(path), key);
+	hs_schema_clean_key(path, sizeof(path), key);
 	if (has_verb)
 		return hs_error_set(err, "unknown_field", path,
 				"one verb, id, dry_run, if_generation", "%s is not known here",

@@ -144,12 +144,11 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 static int refuse_back(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	uint32_t back = update->back &
-			~hs_rule_row("fields"); // `fields` go back to the configuration
+	uint32_t back = update->back & ~HS_RULE_BIT(FIELDS); // which go back to the configuration
 
 	if (!back || planned->gives_way)
 		return 0;
-	const char *name = hs_rule_fields[__builtin_ctz(back)].name;
+	const char *name = hs_rule_fields[__builtin_ctz(back)].key;
 	return hs_error_set(err, "not_in_band", name,
 			"a value, or null of a rule that came in band",
 			"%s: null gives a field back to what travels in band, and rule %u did not "
@@ -161,7 +160,7 @@ static int refuse_back(const struct planned *planned, const struct hs_rule_updat
 static int refuse_owner(const struct planned *planned, const struct hs_rule_update *update,
 		struct hs_error *err)
 {
-	if (!planned->gives_way || !update->owner)
+	if (!planned->gives_way || !update->to.owner)
 		return 0;
 	return hs_error_set(err, "unsupported", "owner", "a rule that did not come in band",
 			"owner: rule %u came in band and has no owner", planned->ns_id);
@@ -182,10 +181,8 @@ static int plan_update(struct hs_api_plan *plan, struct planned *planned, struct
 		rc = ask_admission(plan, &planned->rule, err);
 
 	step->undo = step->run;
-	step->undo.update =
-			(struct hs_rule_update){.owner = before.owner, .revision = before.revision};
-	hs_rule_update_take(
-			&step->undo.update, &before, hs_rule_update_rows(update) | update->back);
+	step->undo.update = (struct hs_rule_update){.to = before};
+	hs_rule_update_take(&step->undo.update, &before, update->rows | update->back);
 	return rc;
 }
 

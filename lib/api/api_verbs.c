@@ -3,142 +3,219 @@
 
 #include "duration.h"
 #include "route_text.h"
-#include "rule_field.h"
 #include "rule_json.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define IN_ARGS(member)                                                                            \
-	.offset = offsetof(struct hs_api_args, member),                                            \
-	.bytes = sizeof(((struct hs_api_args *)0)->member)
+// ---- kinds of text ----
+
+// The lengths that the configuration of this process gives.
+static int64_t window_ns[HS_API_WINDOWS] = {1000000000, 10000000000, 60000000000};
+static char window_allowed[HS_API_WINDOWS * (HS_DURATION_BYTES + 2) + 8] = "1s, 10s, 60s or run";
+
+static bool is_window(int64_t ns)
+{
+	for (size_t i = 0; i < HS_API_WINDOWS && window_ns[i]; i++)
+		if (window_ns[i] == ns)
+			return true;
+	return false;
+}
+
+void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS])
+{
+	size_t used = 0;
+
+	memset(window_ns, 0, sizeof(window_ns));
+	for (size_t i = 0; i < HS_API_WINDOWS && lengths_ns[i]; i++) {
+		char text[HS_DURATION_BYTES];
+		window_ns[i] = lengths_ns[i];
+		hs_duration_write(lengths_ns[i], text);
+		used += (size_t)snprintf(window_allowed + used, sizeof(window_allowed) - used,
+				"%s%s", i ? ", " : "", text);
+	}
+	snprintf(window_allowed + used, sizeof(window_allowed) - used, " or run");
+}
+
+static const char *parse_window(const char *text, void *at, const char **code)
+{
+	int64_t ns = HS_API_WINDOW_RUN;
+
+	*code = "out_of_range";
+	if (strcmp(text, "run") != 0 && (hs_duration_read(text, &ns) < 0 || !is_window(ns)))
+		return "there is no such window";
+	memcpy(at, &ns, sizeof(ns));
+	return NULL;
+}
+
+static const char *parse_prefix(const char *text, void *at, const char **code)
+{
+	struct hs_route_entry *route = at;
+
+	if (!hs_route_is_ipv4(text))
+		return hs_route_read_prefix(text, route->prefix, &route->depth);
+	*code = "wrong_family";
+	return "is an IPv4 prefix where an IPv6 prefix is needed";
+}
+
+static const char *parse_mac(const char *text, void *at, const char **code)
+{
+	(void)code;
+	return hs_route_read_mac(text, at);
+}
+
+static const char *parse_port(const char *text, void *at, const char **code)
+{
+	(void)code;
+	if (!text[0] || strlen(text) > HS_API_MAX_PORT_NAME)
+		return "is no port's name";
+	strcpy(at, text);
+	return NULL;
+}
+
+static const struct hs_schema_text window_text = {.parse = parse_window,
+		.hidden = true,
+		.shape = "{'type': 'string', 'pattern': '^(run|[0-9]+(ms|s|m|h))$'}"};
+static const struct hs_schema_text prefix_text = {.parse = parse_prefix,
+		.shape = "{'type': 'string', 'pattern': '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$'}"};
+static const struct hs_schema_text mac_text = {.parse = parse_mac,
+		.shape = "{'type': 'string', 'pattern': '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$'}"};
+static const struct hs_schema_text port_text = {
+		.parse = parse_port, .shape = "{'type': 'string', 'minLength': 1}"};
+
+// ---- the tables ----
+
+#define IN_ARGS(member)	 HS_SCHEMA_MEMBER(struct hs_api_args, member)
 #define TEXT_OF(number)	 TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 
 #define OFFSET                                                                                     \
 	{                                                                                          \
-		"offset", HS_API_NUMBER, IN_ARGS(offset),                                          \
+		"offset", HS_SCHEMA_UINT, IN_ARGS(offset),                                         \
 				.max = UINT32_MAX, .allowed = "0 to 4294967295", .fallback = "0",  \
 				.help = "how many to leave out; the `next` of the reply before"    \
 	}
 #define LIMIT                                                                                      \
 	{                                                                                          \
-		"limit", HS_API_NUMBER, IN_ARGS(limit),                                            \
+		"limit", HS_SCHEMA_UINT, IN_ARGS(limit),                                           \
 				.min = 1, .max = HS_API_MAX_PAGE,                                  \
 				.allowed = "1 to " TEXT_OF(HS_API_MAX_PAGE),                       \
 				.fallback = TEXT_OF(HS_API_PAGE), .help = "how many at most"       \
 	}
 #define NS_ID(is_required, text)                                                                   \
 	{                                                                                          \
-		"ns_id", HS_API_NUMBER, IN_ARGS(ns_id), .required = is_required, .min = 1,         \
-							.max = UINT32_MAX,                         \
-							.allowed = "1 to 4294967295", .help = text \
+		"ns_id", HS_SCHEMA_UINT, IN_ARGS(ns_id),                                           \
+				.required = is_required, .min = 1, .max = UINT32_MAX,              \
+				.allowed = "1 to 4294967295", .help = text                         \
 	}
 
 #define PREFIX                                                                                     \
 	{                                                                                          \
-		"prefix", HS_API_PREFIX, IN_ARGS(route.prefix),                                    \
-				.required = true, .allowed = "an IPv6 prefix like 2001:db8::/32",  \
+		"prefix", HS_SCHEMA_PARSED, IN_ARGS(route),                                        \
+				.text = &prefix_text, .required = true,                            \
+				.allowed = "an IPv6 prefix like 2001:db8::/32",                    \
 				.help = "destinations; without a length, one address"              \
 	}
 #define NEIGHBOUR                                                                                  \
 	{                                                                                          \
-		"addr", HS_API_ADDRESS, IN_ARGS(route.prefix), .required = true,                   \
-							       .allowed = "an IPv6 address",       \
-							       .help = "the neighbour"             \
+		"addr", HS_SCHEMA_PARSED, IN_ARGS(route.prefix),                                   \
+				.text = &hs_rule_address_text, .required = true,                   \
+				.allowed = "an IPv6 address", .help = "the neighbour"              \
 	}
 #define MAC_TEXT "a station's, like 02:00:00:00:00:01"
 
-// The lengths that the configuration of this process gives.
-static int64_t window_ns[HS_API_WINDOWS] = {1000000000, 10000000000, 60000000000};
-static char window_allowed[HS_API_WINDOWS * (HS_DURATION_BYTES + 2) + 8] = "1s, 10s, 60s or run";
-
-static const struct hs_api_field route_fields[] = {
+static const struct hs_schema_field route_fields[] = {
 		PREFIX,
-		{"port", HS_API_NAME, IN_ARGS(port), .allowed = "the name of a port",
+		{"port", HS_SCHEMA_PARSED, IN_ARGS(port), .text = &port_text,
+				.allowed = "the name of a port",
 				.help = "where packets leave; with next_hop_mac"},
-		{"next_hop_mac", HS_API_MAC, IN_ARGS(route.mac), .allowed = MAC_TEXT,
-				.help = "whom they are sent to; with port"},
-		{"via", HS_API_ADDRESS, IN_ARGS(route.via), .allowed = "the address of a neighbour",
+		{"next_hop_mac", HS_SCHEMA_PARSED, IN_ARGS(route.mac), .text = &mac_text,
+				.allowed = MAC_TEXT, .help = "whom they are sent to; with port"},
+		{"via", HS_SCHEMA_PARSED, IN_ARGS(route.via), .text = &hs_rule_address_text,
+				.allowed = "the address of a neighbour",
 				.help = "in place of both: that neighbour's port and MAC address"},
+		{NULL},
 };
-static const struct hs_api_field route_name_fields[] = {PREFIX};
-static const struct hs_api_field neighbour_fields[] = {
+static const struct hs_schema_field route_name_fields[] = {PREFIX, {NULL}};
+static const struct hs_schema_field neighbour_fields[] = {
 		NEIGHBOUR,
-		{"port", HS_API_NAME, IN_ARGS(port), .required = true,
+		{"port", HS_SCHEMA_PARSED, IN_ARGS(port), .text = &port_text, .required = true,
 				.allowed = "the name of a port", .help = "where it is"},
-		{"mac", HS_API_MAC, IN_ARGS(route.mac), .required = true, .allowed = MAC_TEXT,
-				.help = "its MAC address"},
+		{"mac", HS_SCHEMA_PARSED, IN_ARGS(route.mac), .text = &mac_text, .required = true,
+				.allowed = MAC_TEXT, .help = "its MAC address"},
+		{NULL},
 };
-static const struct hs_api_field neighbour_name_fields[] = {NEIGHBOUR};
-static const struct hs_api_field name_fields[] = {NS_ID(true, "the rule")};
-static const struct hs_api_field list_fields[] = {OFFSET, LIMIT};
-static const struct hs_api_field qos_fields[] = {
+static const struct hs_schema_field neighbour_name_fields[] = {NEIGHBOUR, {NULL}};
+static const struct hs_schema_field name_fields[] = {NS_ID(true, "the rule"), {NULL}};
+static const struct hs_schema_field list_fields[] = {OFFSET, LIMIT, {NULL}};
+static const struct hs_schema_field qos_fields[] = {
 		NS_ID(false, "only this rule; all rules without it"),
-		{"app_id", HS_API_NUMBER, IN_ARGS(app_id), .min = 1, .max = UINT32_MAX,
+		{"app_id", HS_SCHEMA_UINT, IN_ARGS(app_id), .min = 1, .max = UINT32_MAX,
 				.allowed = "1 to 4294967295",
 				.help = "in place of it all: the flows of this application "
 					"together, over one window (10s without it)"},
-		{"window", HS_API_WINDOW, IN_ARGS(window_ns), .allowed = window_allowed,
+		{"window", HS_SCHEMA_PARSED, IN_ARGS(window_ns), .text = &window_text,
+				.allowed = window_allowed,
 				.help = "only windows of this length (`telemetry.windows_ms`), "
 					"written "
 					"as `100ms`, `1s` or `1m`; of all lengths without it"},
-		{"start_ns", HS_API_NUMBER, IN_ARGS(start_ns), .max = INT64_MAX,
+		{"start_ns", HS_SCHEMA_UINT, IN_ARGS(start_ns), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807",
 				.help = "with end_ns and ns_id: a window of any place and length, "
 					"from "
 					"the newest 1000 reports"},
-		{"end_ns", HS_API_NUMBER, IN_ARGS(end_ns), .min = 1, .max = INT64_MAX,
+		{"end_ns", HS_SCHEMA_UINT, IN_ARGS(end_ns), .min = 1, .max = INT64_MAX,
 				.allowed = "1 to 9223372036854775807, above start_ns",
 				.help = "the end of that window"},
 		OFFSET,
 		LIMIT,
+		{NULL},
 };
-static const struct hs_api_field event_fields[] = {
-		{"since", HS_API_NUMBER, IN_ARGS(since), .max = INT64_MAX,
+static const struct hs_schema_field event_fields[] = {
+		{"since", HS_SCHEMA_UINT, IN_ARGS(since), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807", .fallback = "0",
 				.help = "only events with a greater `seq`"},
+		{NULL},
 };
-
-#define FIELDS(table) .fields = table, .n_fields = sizeof(table) / sizeof(table[0])
 
 const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_HELLO] = {"hello", "who answers: API version, node, limits, verbs"},
 		[HS_VERB_INT_REQUEST] = {"int_request", "install a rule: monitor a flow",
-				.changes = true, .content = HS_API_RULE},
+				.changes = true, .fields = hs_rule_fields},
 		[HS_VERB_INT_UPDATE] = {"int_update", "change switches or sampling of a rule",
-				.changes = true, .content = HS_API_UPDATE},
+				.changes = true},
 		[HS_VERB_INT_DELETE] = {"int_delete", "remove a rule", .changes = true,
-				FIELDS(name_fields)},
-		[HS_VERB_INT_LIST] = {"int_list", "rules, page by page", FIELDS(list_fields)},
+				.fields = name_fields},
+		[HS_VERB_INT_LIST] = {"int_list", "rules, page by page", .fields = list_fields},
 		[HS_VERB_INT_GET] = {"int_get", "one rule with its counters and state",
-				FIELDS(name_fields), .light = true},
+				.fields = name_fields, .light = true},
 		[HS_VERB_QOS_GET] = {"qos_get", "newest metrics of each rule and window",
-				FIELDS(qos_fields)},
+				.fields = qos_fields},
 		[HS_VERB_ROUTE_ADD] = {"route_add", "add a route, or replace the one of its prefix",
-				.changes = true, FIELDS(route_fields)},
+				.changes = true, .fields = route_fields},
 		[HS_VERB_ROUTE_DELETE] = {"route_delete", "remove a route", .changes = true,
-				FIELDS(route_name_fields)},
+				.fields = route_name_fields},
 		[HS_VERB_ROUTE_LIST] = {"route_list",
 				"routes in order of prefix, page by page, neighbours among them",
-				FIELDS(list_fields)},
+				.fields = list_fields},
 		[HS_VERB_NEIGHBOUR_ADD] = {"neighbour_add",
 				"add a neighbour and a route to it, or replace it: routes via it "
 				"follow",
-				.changes = true, FIELDS(neighbour_fields)},
+				.changes = true, .fields = neighbour_fields},
 		[HS_VERB_NEIGHBOUR_DELETE] = {"neighbour_delete",
 				"remove a neighbour that no route goes via", .changes = true,
-				FIELDS(neighbour_name_fields)},
+				.fields = neighbour_name_fields},
 		[HS_VERB_NEIGHBOUR_LIST] = {"neighbour_list",
 				"neighbours in order of address, page by page",
-				FIELDS(list_fields)},
+				.fields = list_fields},
 		[HS_VERB_NODE_GET] = {"node_get",
 				"the node: name, configuration in force, clock, workers"},
 		[HS_VERB_PORTS_GET] = {"ports_get", "ports with their counters"},
 		[HS_VERB_STATS_GET] = {"stats_get", "every counter with unit and meaning"},
 		[HS_VERB_DROPS_GET] = {"drops_get", "dropped packets by port and reason"},
-		[HS_VERB_EVENTS] = {"events", "what happened, oldest first", FIELDS(event_fields)},
+		[HS_VERB_EVENTS] = {"events", "what happened, oldest first",
+				.fields = event_fields},
 		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},
 };
 
@@ -171,169 +248,19 @@ void hs_api_verb_list(char *text, size_t size, enum hs_api_which which)
 					hs_api_verbs[i].name);
 }
 
+const struct hs_schema_field *hs_api_verb_fields(
+		enum hs_api_verb verb, struct hs_schema_field update[HS_RULE_ROWS + 1])
+{
+	static const struct hs_schema_field none = {NULL};
+
+	if (verb == HS_VERB_INT_UPDATE)
+		hs_rule_update_fields(update);
+	return verb == HS_VERB_INT_UPDATE  ? update
+	       : hs_api_verbs[verb].fields ? hs_api_verbs[verb].fields
+					   : &none;
+}
+
 // ---- reading ----
-
-static int fail(struct hs_error *err, const char *code, const struct hs_api_field *field,
-		const char *what)
-{
-	return hs_error_set(err, code, field->name, field->allowed, "%s: %s", field->name, what);
-}
-
-static int read_number(const struct hs_api_field *field, const json_t *json,
-		struct hs_api_args *args, struct hs_error *err)
-{
-	char what[64];
-	json_int_t value = json_integer_value(json);
-
-	if (!json_is_integer(json))
-		return fail(err, "wrong_type", field, "the value is not of type integer");
-	if (value < 0 || (uint64_t)value < field->min || (uint64_t)value > field->max) {
-		snprintf(what, sizeof(what), "%lld is out of range", (long long)value);
-		return fail(err, "out_of_range", field, what);
-	}
-	char *to = (char *)args + field->offset;
-	if (field->bytes == sizeof(uint32_t))
-		memcpy(to, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
-	else
-		memcpy(to, &(uint64_t){(uint64_t)value}, sizeof(uint64_t));
-	return 0;
-}
-
-static bool is_window(int64_t ns)
-{
-	for (size_t i = 0; i < HS_API_WINDOWS && window_ns[i]; i++)
-		if (window_ns[i] == ns)
-			return true;
-	return false;
-}
-
-void hs_api_set_windows(const int64_t lengths_ns[HS_API_WINDOWS])
-{
-	size_t used = 0;
-
-	memset(window_ns, 0, sizeof(window_ns));
-	for (size_t i = 0; i < HS_API_WINDOWS && lengths_ns[i]; i++) {
-		char text[HS_DURATION_BYTES];
-		window_ns[i] = lengths_ns[i];
-		hs_duration_write(lengths_ns[i], text);
-		used += (size_t)snprintf(window_allowed + used, sizeof(window_allowed) - used,
-				"%s%s", i ? ", " : "", text);
-	}
-	snprintf(window_allowed + used, sizeof(window_allowed) - used, " or run");
-}
-
-static int read_window(const struct hs_api_field *field, const json_t *json,
-		struct hs_api_args *args, struct hs_error *err)
-{
-	int64_t ns = 0;
-
-	if (!json_is_string(json))
-		return fail(err, "wrong_type", field, "the value is not of type string");
-	if (strcmp(json_string_value(json), "run") == 0)
-		ns = HS_API_WINDOW_RUN;
-	else if (hs_duration_read(json_string_value(json), &ns) < 0 || !is_window(ns))
-		return fail(err, "out_of_range", field, "there is no such window");
-	args->window_ns = ns;
-	return 0;
-}
-
-static const char *read_text(
-		const struct hs_api_field *field, const char *text, struct hs_api_args *args)
-{
-	char *to = (char *)args + field->offset;
-
-	switch (field->kind) {
-	case HS_API_PREFIX:
-		return hs_route_read_prefix(text, (uint8_t *)to, &args->route.depth);
-	case HS_API_ADDRESS:
-		return hs_route_read_address(text, (uint8_t *)to);
-	case HS_API_MAC:
-		return hs_route_read_mac(text, (uint8_t *)to);
-	default:
-		if (!text[0] || strlen(text) >= field->bytes)
-			return "is no port's name";
-		memcpy(to, text, strlen(text) + 1);
-		return NULL;
-	}
-}
-
-static bool is_wrong_family(const struct hs_api_field *field, const char *text)
-{
-	return (field->kind == HS_API_PREFIX || field->kind == HS_API_ADDRESS) &&
-	       hs_route_is_ipv4(text);
-}
-
-static int read_words(const struct hs_api_field *field, const json_t *json,
-		struct hs_api_args *args, struct hs_error *err)
-{
-	char what[128];
-
-	if (!json_is_string(json))
-		return fail(err, "wrong_type", field, "the value is not of type string");
-	const char *objection = read_text(field, json_string_value(json), args);
-	if (!objection)
-		return 0;
-	if (is_wrong_family(field, json_string_value(json))) {
-		const char *kind = field->kind == HS_API_PREFIX ? "prefix" : "address";
-		snprintf(what, sizeof(what), "\"%.64s\" is an IPv4 %s where an IPv6 %s is needed",
-				json_string_value(json), kind, kind);
-		return fail(err, "wrong_family", field, what);
-	}
-	snprintf(what, sizeof(what), "\"%.64s\" %s", json_string_value(json), objection);
-	return fail(err, "bad_value", field, what);
-}
-
-static int read_field(const struct hs_api_field *field, const json_t *json,
-		struct hs_api_args *args, struct hs_error *err)
-{
-	switch (field->kind) {
-	case HS_API_NUMBER:
-		return read_number(field, json, args, err);
-	case HS_API_WINDOW:
-		return read_window(field, json, args, err);
-	default:
-		return read_words(field, json, args, err);
-	}
-}
-
-static int refuse_unknown(
-		const struct hs_api_verb_row *row, const json_t *content, struct hs_error *err)
-{
-	const char *key;
-	json_t *value;
-	json_object_foreach ((json_t *)content, key, value) {
-		char path[100], expected[sizeof(err->expected)] = "no fields";
-		size_t i, used = 0;
-		for (i = 0; i < row->n_fields && strcmp(row->fields[i].name, key) != 0; i++)
-			;
-		if (i < row->n_fields)
-			continue;
-		for (i = 0; i < row->n_fields; i++)
-			used += (size_t)snprintf(expected + used, sizeof(expected) - used, "%s%s",
-					i ? ", " : "", row->fields[i].name);
-		hs_rule_json_path(path, sizeof(path), key);
-		return hs_error_set(err, "unknown_field", path, expected, "%s is not a field of %s",
-				path, row->name);
-	}
-	return 0;
-}
-
-static int read_fields(const struct hs_api_verb_row *row, const json_t *content,
-		struct hs_api_args *args, struct hs_error *err)
-{
-	int rc = refuse_unknown(row, content, err);
-
-	for (size_t i = 0; i < row->n_fields && rc == 0; i++) {
-		const struct hs_api_field *field = &row->fields[i];
-		const json_t *json = json_object_get(content, field->name);
-		if (!json && field->required)
-			rc = fail(err, "missing_field", field, "is missing");
-		else if (json)
-			rc = read_field(field, json, args, err);
-	}
-	args->has_ns_id = args->ns_id != 0;
-	return rc;
-}
 
 // A window of any place needs both its ends and one rule, and has no other length.
 static int check_own_window(
@@ -441,6 +368,18 @@ static int read_rule(const json_t *content, struct hs_api_args *args, struct hs_
 	return rc;
 }
 
+static int read_fields(enum hs_api_verb verb, json_t *content, struct hs_api_args *args,
+		struct hs_error *err)
+{
+	char unknown[64];
+	const struct hs_schema_style style = {": is missing", unknown, ", "};
+
+	snprintf(unknown, sizeof(unknown), " is not a field of %s", hs_api_verbs[verb].name);
+	int rc = hs_schema_read_as(&style, hs_api_verb_fields(verb, NULL), content, "", args, err);
+	args->has_ns_id = args->ns_id != 0;
+	return rc ? rc : check_together(verb, content, args, err);
+}
+
 int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct hs_api_args *args,
 		struct hs_error *err)
 {
@@ -453,62 +392,30 @@ int hs_api_args_from_json(enum hs_api_verb verb, const json_t *content, struct h
 		return hs_error_set(err, "wrong_type", "", "an object",
 				"the content of %s is not an object", hs_api_verbs[verb].name);
 
-	switch (hs_api_verbs[verb].content) {
-	case HS_API_RULE:
+	if (verb == HS_VERB_INT_REQUEST)
 		rc = read_rule(content, args, err);
-		break;
-	case HS_API_UPDATE:
+	else if (verb == HS_VERB_INT_UPDATE)
 		rc = hs_rule_update_from_json(content, &args->ns_id, &args->update, err);
-		break;
-	default:
-		rc = read_fields(&hs_api_verbs[verb], content, args, err);
-		return rc ? rc : check_together(verb, content, args, err);
-	}
+	else
+		return read_fields(verb, (json_t *)content, args, err);
 	args->has_ns_id = rc == 0;
 	return rc;
 }
 
 // ---- describing ----
 
-static json_t *describe_field(const char *name, const char *type, bool required,
-		const char *fallback, const char *allowed, const char *help)
+static json_t *describe_fields(enum hs_api_verb verb)
 {
-	json_t *field = json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", name, "type", type,
-			"required", (int)required, "allowed", allowed, "help", help);
-	if (field && fallback)
-		json_object_set_new(field, "default", json_string(fallback));
-	return field;
-}
-
-static json_t *describe_rule_fields(bool update)
-{
+	struct hs_schema_field update[HS_RULE_ROWS + 1];
+	const struct hs_schema_field *field = hs_api_verb_fields(verb, update);
 	json_t *fields = json_array();
-	for (size_t i = 0; i < hs_rule_n_fields; i++) {
-		const struct hs_rule_field *field = &hs_rule_fields[i];
-		bool names_it = strcmp(field->name, "ns_id") == 0;
-		if (!update || field->update_has || field->label || names_it)
-			json_array_append_new(
-					fields, describe_field(field->name, field->type,
-								update ? names_it : field->required,
-								update ? NULL : field->fallback,
-								field->allowed, field->help));
-	}
-	return fields;
-}
 
-static json_t *describe_fields(const struct hs_api_verb_row *row)
-{
-	if (row->content != HS_API_FIELDS)
-		return describe_rule_fields(row->content == HS_API_UPDATE);
-	json_t *fields = json_array();
-	for (size_t i = 0; i < row->n_fields; i++) {
-		const struct hs_api_field *field = &row->fields[i];
+	for (; field->key; field++)
 		json_array_append_new(fields,
-				describe_field(field->name,
-						field->kind == HS_API_NUMBER ? "integer" : "string",
-						field->required, field->fallback, field->allowed,
-						field->help));
-	}
+				json_pack("{s:s, s:s, s:b, s:s, s:s, s:s*}", "name", field->key,
+						"type", hs_schema_type_of(field), "required",
+						(int)field->required, "allowed", field->allowed,
+						"help", field->help, "default", field->fallback));
 	return fields;
 }
 
@@ -520,7 +427,7 @@ json_t *hs_api_describe(void)
 				json_pack("{s:s, s:s, s:b, s:o}", "verb", hs_api_verbs[i].name,
 						"help", hs_api_verbs[i].help, "changes",
 						(int)hs_api_verbs[i].changes, "fields",
-						describe_fields(&hs_api_verbs[i])));
+						describe_fields((enum hs_api_verb)i)));
 	return json_pack("{s:s, s:o}", "version", HS_API_VERSION, "verbs", verbs);
 }
 

@@ -3,42 +3,21 @@
 #pragma once
 
 #include "api.h"
-
-enum hs_api_kind {
-	HS_API_NUMBER, // unsigned integer
-	HS_API_WINDOW, // a word for a duration
-	HS_API_NAME,   // name of a port
-	HS_API_PREFIX, // a prefix and its depth
-	HS_API_ADDRESS,
-	HS_API_MAC,
-};
-
-// A field of a verb that is not a field of a rule; hs_rule_fields has those of rules.
-struct hs_api_field {
-	const char *name;
-	enum hs_api_kind kind;
-	uint16_t offset, bytes; // place and size in struct hs_api_args
-	bool required;
-	uint64_t min, max;
-	const char *allowed, *fallback, *help;
-};
-
-enum hs_api_content {
-	HS_API_FIELDS, // the verb takes `fields`
-	HS_API_RULE,   // the verb takes a rule
-	HS_API_UPDATE, // the verb takes an update of a rule
-};
+#include "rule_field.h"
 
 struct hs_api_verb_row {
 	const char *name, *help;
 	bool changes;
-	enum hs_api_content content;
-	const struct hs_api_field *fields;
-	size_t n_fields;
+	const struct hs_schema_field *fields; // of struct hs_api_args, or of the rule of an
+					      // int_request; not those of an int_update
 	bool light; // the answer is small: many of them may stand beside changes
 };
 
 extern const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT];
+
+// Returns the fields of a verb. Those of int_update are made in `update`.
+const struct hs_schema_field *hs_api_verb_fields(
+		enum hs_api_verb verb, struct hs_schema_field update[HS_RULE_ROWS + 1]);
 
 // Returns the verb of a name, or -1.
 int hs_api_verb_find(const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rule.h"
+#include "rule_field.h"
 
 #include <math.h>
 #include <netinet/in.h>
@@ -82,31 +82,11 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 	return rc ? rc : check_mode(rule, err);
 }
 
-void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *update)
-{
-	if (update->has_transmit_report)
-		rule->transmit_report = update->transmit_report;
-	if (update->has_piggyback_report)
-		rule->piggyback_report = update->piggyback_report;
-	if (update->has_extract_report)
-		rule->extract_report = update->extract_report;
-	if (update->has_hop_enabled)
-		rule->hop_enabled = update->hop_enabled;
-	if (update->has_mode)
-		rule->mode = update->mode;
-	if (update->has_mode_setting)
-		rule->mode_setting = update->mode_setting;
-	if (update->has_fields)
-		rule->fields = update->fields;
-	rule->owner = update->owner;
-	rule->revision = update->revision;
-}
-
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)
 {
 	struct hs_rule changed = *rule;
 
-	hs_rule_apply_unchecked(&changed, update);
+	hs_rule_copy_rows(&changed, &update->to, update->rows | HS_RULE_LABELS);
 	int rc = hs_rule_check(&changed, err);
 	if (rc == 0)
 		*rule = changed;

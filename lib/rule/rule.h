@@ -38,19 +38,43 @@ struct hs_rule {
 	uint64_t revision; // the owner's number of this content; 0: none
 };
 
-// Which fields an int_update changes. `back` holds the fields that are reset (null): bit i is row i
-// of hs_rule_fields. The keeper of the rule knows their old values. The labels always change: they
-// belong to who wrote last.
+// The fields in the order of listing 1: the rows of hs_rule_fields (rule_field.h).
+enum hs_rule_row {
+	HS_RULE_NS_ID,
+	HS_RULE_APP_ID,
+	HS_RULE_SRC_IP,
+	HS_RULE_DST_IP,
+	HS_RULE_SRC_PORT,
+	HS_RULE_DST_PORT,
+	HS_RULE_PROTOCOL,
+	HS_RULE_TRACE_TYPE,
+	HS_RULE_MODE,
+	HS_RULE_MODE_SETTING,
+	HS_RULE_IN_BAND,
+	HS_RULE_TRANSMIT_REPORT,
+	HS_RULE_PIGGYBACK_REPORT,
+	HS_RULE_EXTRACT_REPORT,
+	HS_RULE_HOP_ENABLED,
+	HS_RULE_FIELDS,
+	HS_RULE_OWNER,
+	HS_RULE_REVISION,
+	HS_RULE_ROWS
+};
+
+// Sets of rows: bit i is row i.
+#define HS_RULE_BIT(row) (UINT32_C(1) << HS_RULE_##row)
+#define HS_RULE_SWITCHES                                                                           \
+	(HS_RULE_BIT(TRANSMIT_REPORT) | HS_RULE_BIT(PIGGYBACK_REPORT) |                            \
+			HS_RULE_BIT(EXTRACT_REPORT) | HS_RULE_BIT(HOP_ENABLED))
+#define HS_RULE_CHANGEABLE                                                                         \
+	(HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING) | HS_RULE_SWITCHES | HS_RULE_BIT(FIELDS))
+// Every update sets the labels, to none if it leaves them out: they belong to who wrote last.
+#define HS_RULE_LABELS (HS_RULE_BIT(OWNER) | HS_RULE_BIT(REVISION))
+
 struct hs_rule_update {
-	uint32_t back;
-	bool has_transmit_report, has_piggyback_report, has_extract_report, has_hop_enabled;
-	bool has_mode, has_mode_setting, has_fields;
-	bool transmit_report, piggyback_report, extract_report, hop_enabled;
-	uint8_t mode;
-	double mode_setting;
-	uint32_t fields;
-	uint16_t owner;
-	uint64_t revision;
+	uint32_t rows; // what changes, of HS_RULE_CHANGEABLE
+	uint32_t back; // what is reset (null); the keeper of the rule knows the old values
+	struct hs_rule to;
 };
 
 const char *hs_rule_protocol_name(uint8_t protocol);
@@ -63,7 +87,5 @@ void hs_rule_init(struct hs_rule *rule);
 // -EINVAL with *err.
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);
 
-// Copies the values of an update into *rule.
-void hs_rule_apply_unchecked(struct hs_rule *rule, const struct hs_rule_update *update);
 // Applies an update to *rule and checks the result. On -EINVAL, *rule does not change.
 int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

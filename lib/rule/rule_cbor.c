@@ -6,8 +6,6 @@
 #include "rule_field.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char request_key[] = "int_request";
@@ -15,66 +13,59 @@ static const char auth_key[] = "auth";
 
 // ---- writing ----
 
-// Whole numbers are written as integers, others as the shortest float that keeps them exactly.
-static void put_setting(struct hs_cbor_writer *out, double v)
-{
-	if (floor(v) == v)
-		hs_cbor_put_unsigned(out, (uint64_t)v);
-	else
-		hs_cbor_put_real(out, v);
-}
+// Rows of every request, and the switches that travel where they differ from their default. Every
+// node understands a request that is as in the paper.
+#define ALWAYS	  (HS_RULE_BIT(IN_BAND) - 1)
+#define DIFFERING (HS_RULE_BIT(TRANSMIT_REPORT) | HS_RULE_BIT(PIGGYBACK_REPORT))
 
-static void put_field(struct hs_cbor_writer *out, const struct hs_rule_field *field,
+static void put_field(struct hs_cbor_writer *out, const struct hs_schema_field *field,
 		const struct hs_rule *rule)
 {
-	char text[HS_RULE_TEXT_BYTES];
+	char text[HS_SCHEMA_TEXT_BYTES];
+	const struct hs_schema_value value = hs_schema_load(field, rule, text);
 
-	hs_cbor_put_text(out, field->name);
-	switch (field->kind) {
-	case HS_RULE_NUMBER:
-		hs_cbor_put_unsigned(out, hs_rule_field_number(field, rule));
+	hs_cbor_put_text(out, field->key);
+	switch (value.type) {
+	case HS_SCHEMA_IS_INTEGER:
+		hs_cbor_put_unsigned(out, value.magnitude);
 		break;
-	case HS_RULE_SETTING:
-		put_setting(out, rule->mode_setting);
+	case HS_SCHEMA_IS_REAL:
+		hs_cbor_put_real(out, value.real);
 		break;
-	case HS_RULE_SWITCH:
-		hs_cbor_put_bool(out, hs_rule_field_switch(field, rule));
+	case HS_SCHEMA_IS_BOOL:
+		hs_cbor_put_bool(out, value.boolean);
 		break;
-	default:
-		hs_rule_field_text(field, rule, text);
-		hs_cbor_put_text(out, text);
+	default: // of a word or a text, which end with a zero
+		hs_cbor_put_text(out, value.text);
 		break;
 	}
 }
 
-// A request has the fields of every request, and those travelling switches that differ from their
-// default. Every node understands a request that is as in the paper.
-static bool is_written(const struct hs_rule_field *field, const struct hs_rule *rule)
+static uint32_t rows_of(const struct hs_rule *rule)
 {
 	struct hs_rule fallback;
 
-	if (!field->in_band || field->kind != HS_RULE_SWITCH)
-		return field->in_band;
 	hs_rule_init(&fallback);
-	return hs_rule_field_switch(field, rule) != hs_rule_field_switch(field, &fallback);
+	return ALWAYS |
+	       (rule->transmit_report != fallback.transmit_report ? HS_RULE_BIT(TRANSMIT_REPORT)
+								  : 0) |
+	       (rule->piggyback_report != fallback.piggyback_report ? HS_RULE_BIT(PIGGYBACK_REPORT)
+								    : 0);
 }
 
 int hs_rule_to_cbor(const struct hs_rule *rule, uint8_t *bytes, size_t size, struct hs_error *err)
 {
 	struct hs_cbor_writer out = hs_cbor_writer_over(bytes, size);
-	size_t n = 0;
+	uint32_t rows = rows_of(rule);
 
 	if (hs_rule_check(rule, err))
 		return -EINVAL;
-	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		n += is_written(&hs_rule_fields[i], rule);
-
 	hs_cbor_put_map(&out, 1);
 	hs_cbor_put_text(&out, request_key);
-	hs_cbor_put_map(&out, n);
-	for (size_t i = 0; i < hs_rule_n_fields; i++)
-		if (is_written(&hs_rule_fields[i], rule))
-			put_field(&out, &hs_rule_fields[i], rule);
+	hs_cbor_put_map(&out, (size_t)__builtin_popcount(rows));
+	for (unsigned row = 0; row < HS_RULE_ROWS; row++)
+		if (rows >> row & 1)
+			put_field(&out, &hs_rule_fields[row], rule);
 	if (out.failed) {
 		hs_error_set(err, "too_large", "in_band", "",
 				"in_band: the request does not fit in %zu bytes", size);
@@ -90,24 +81,25 @@ static struct hs_cbor_reader reader_over(const uint8_t *bytes, size_t len, struc
 	return hs_cbor_reader_over(bytes, len, "request", "one map {\"int_request\": {...}}", err);
 }
 
-static struct hs_rule_value value_of(const struct hs_cbor_item *item)
+static struct hs_schema_value value_of(const struct hs_cbor_item *item)
 {
 	switch (item->type) {
 	case HS_CBOR_UNSIGNED:
 	case HS_CBOR_NEGATIVE:
-		return (struct hs_rule_value){.type = HS_VALUE_INTEGER,
+		return (struct hs_schema_value){.type = HS_SCHEMA_IS_INTEGER,
 				.negative = item->type == HS_CBOR_NEGATIVE,
 				.magnitude = item->number};
 	case HS_CBOR_REAL:
-		return (struct hs_rule_value){.type = HS_VALUE_REAL, .real = item->real};
+		return (struct hs_schema_value){.type = HS_SCHEMA_IS_REAL, .real = item->real};
 	case HS_CBOR_TEXT:
-		return (struct hs_rule_value){.type = HS_VALUE_TEXT,
+		return (struct hs_schema_value){.type = HS_SCHEMA_IS_TEXT,
 				.text = (const char *)item->bytes,
 				.len = item->len};
 	case HS_CBOR_BOOL:
-		return (struct hs_rule_value){.type = HS_VALUE_BOOL, .boolean = item->boolean};
+		return (struct hs_schema_value){
+				.type = HS_SCHEMA_IS_BOOL, .boolean = item->boolean};
 	default:
-		return (struct hs_rule_value){.type = HS_VALUE_OTHER};
+		return (struct hs_schema_value){.type = HS_SCHEMA_IS_OTHER};
 	}
 }
 
@@ -115,14 +107,6 @@ static struct hs_rule_value value_of(const struct hs_cbor_item *item)
 static int next_whole(struct hs_cbor_reader *in, struct hs_cbor_item *item)
 {
 	return hs_cbor_next(in, item) || hs_cbor_skip(in, item) ? -EINVAL : 0;
-}
-
-static const struct hs_rule_field *in_band_field(const struct hs_cbor_item *key)
-{
-	const struct hs_rule_field *field = NULL;
-	if (key->type == HS_CBOR_TEXT)
-		field = hs_rule_field_find((const char *)key->bytes, key->len);
-	return field && field->in_band ? field : NULL;
 }
 
 static int read_member(
@@ -133,28 +117,28 @@ static int read_member(
 	if (next_whole(in, &key) || next_whole(in, &item))
 		return -EINVAL;
 
-	const struct hs_rule_field *field = in_band_field(&key);
-	if (!field) {
+	unsigned row = key.type == HS_CBOR_TEXT ? hs_rule_row_find((const char *)key.bytes, key.len)
+						: HS_RULE_ROWS;
+	if (!((ALWAYS | DIFFERING) >> row & 1)) {
 		++*unknown;
 		return 0;
 	}
-	uint32_t bit = 1u << (field - hs_rule_fields);
-	if (*seen & bit)
+	const struct hs_schema_field *field = &hs_rule_fields[row];
+	if (*seen >> row & 1)
 		return hs_error_set(in->err, "duplicate_key", "", "each key once", "%s comes twice",
-				field->name);
-	*seen |= bit;
-	struct hs_rule_value value = value_of(&item);
-	return hs_rule_field_set(field, &value, rule, in->err);
+				field->key);
+	*seen |= UINT32_C(1) << row;
+	const struct hs_schema_value value = value_of(&item);
+	return hs_schema_store(field, &value, field->key, rule, in->err);
 }
 
 static int check_required(const struct hs_cbor_reader *in, uint32_t seen)
 {
-	for (size_t i = 0; i < hs_rule_n_fields; i++) {
-		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if (!field->required || seen & 1u << i)
-			continue;
-		return hs_error_set(in->err, "missing_field", field->name, field->allowed,
-				"%s is missing", field->name);
+	for (unsigned row = 0; row < HS_RULE_ROWS; row++) {
+		const struct hs_schema_field *field = &hs_rule_fields[row];
+		if (field->required && !(seen >> row & 1))
+			return hs_error_set(in->err, "missing_field", field->key, field->allowed,
+					"%s is missing", field->key);
 	}
 	return 0;
 }

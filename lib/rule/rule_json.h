@@ -22,7 +22,3 @@ json_t *hs_rule_rows_to_json(const struct hs_rule *rule, uint32_t rows);
 // hs_rule_apply checks whether the new values fit together.
 int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_rule_update *update,
 		struct hs_error *err);
-
-// Writes the path of a field that a peer chose, truncated and with control bytes
-// replaced.
-void hs_rule_json_path(char *path, size_t size, const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One table describes a JSON object and a C struct. Reading, errors and printing come from the same
-// rows, so that they cannot disagree.
+// One table describes an object and a C struct. Reading, errors, printing and JSON Schema come from
+// the same rows, so that they cannot disagree. Objects are JSON here; a row of a scalar also serves
+// other formats (CBOR) by struct hs_schema_value.
 //
 // Thread rule: any; the tables are constant, the struct belongs to the caller.
 #pragma once
@@ -17,7 +18,9 @@ enum hs_schema_kind {
 	HS_SCHEMA_INT,	   // a signed integer: min and max are cast to int64_t
 	HS_SCHEMA_REAL,	   // a number from least to most, stored in a double
 	HS_SCHEMA_SECONDS, // a number of seconds from least to most, stored as int64_t nanoseconds
+	HS_SCHEMA_NUMBER,  // any number, stored in a double, printed as an integer if it is whole
 	HS_SCHEMA_BOOL,
+	HS_SCHEMA_PARSED, // a string that `text` reads and writes
 	HS_SCHEMA_TEXT,	  // a string of min to max bytes, stored in a char array
 	HS_SCHEMA_WORD,	  // one of `words`, stored as its value in `size` bytes
 	HS_SCHEMA_NAME,	  // a name from `names` (or one of `words`), stored as an index in `size`
@@ -33,6 +36,18 @@ enum hs_schema_kind {
 struct hs_schema_word {
 	const char *text; // NULL ends the list
 	uint64_t value;
+};
+
+#define HS_SCHEMA_TEXT_BYTES 128
+
+// A kind of text, for example an address.
+struct hs_schema_text {
+	// Returns NULL, or what is wrong: "is not an IPv6 address". *code is "bad_value" before.
+	// `text` is "" in place of a text that is too long or has a zero byte.
+	const char *(*parse)(const char *text, void *at, const char **code);
+	void (*write)(const void *at, char text[HS_SCHEMA_TEXT_BYTES]); // "": left out
+	const char *shape; // JSON Schema, with ' in place of "
+	bool hidden;	   // errors do not repeat the text
 };
 
 // Names that another part of the same value gave. `root` is the struct of the outermost read.
@@ -51,11 +66,16 @@ struct hs_schema_field {
 	enum hs_schema_kind kind;
 	size_t offset, size; // offset and size of the member in the struct
 	bool required;
+	bool nullable; // a null does not change the member; the caller sees it
 	bool demanded; // as if required, by a check elsewhere that has words of its own
 	uint64_t min, max;
 	double least, most;
 	const struct hs_schema_word *words;
 	const char *expected; // for words: all words in one text
+	// Fields of requests: what is allowed, as errors and documents say it. Errors then begin
+	// with the key.
+	const char *allowed, *fallback, *help;
+	const struct hs_schema_text *text;
 	const struct hs_schema_field *fields;
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
@@ -100,19 +120,70 @@ struct hs_schema_list {
 int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const char *path,
 		void *into, struct hs_error *err);
 
+// How errors of an object are worded, and of the objects in it. `missing` and `unknown` follow the
+// key.
+struct hs_schema_style {
+	const char *missing, *unknown; // " is missing", " is not a known field"
+	const char *between;	       // the names of the known keys
+	bool open;		       // unknown keys are passed over
+};
+int hs_schema_read_as(const struct hs_schema_style *style, const struct hs_schema_field *fields,
+		json_t *object, const char *path, void *into, struct hs_error *err);
+// Lists the keys, for `expected`.
+void hs_schema_list_keys(const struct hs_schema_style *style, const struct hs_schema_field *fields,
+		char *text, size_t size);
+// Reads the value of one row.
+int hs_schema_read_value(const struct hs_schema_field *field, json_t *value, const char *path,
+		void *into, struct hs_error *err);
+
+// A scalar in no format: what a codec read, or is to write.
+enum hs_schema_type {
+	HS_SCHEMA_IS_INTEGER,
+	HS_SCHEMA_IS_REAL,
+	HS_SCHEMA_IS_TEXT,
+	HS_SCHEMA_IS_BOOL,
+	HS_SCHEMA_IS_OTHER, // to write: left out
+};
+
+struct hs_schema_value {
+	enum hs_schema_type type;
+	bool negative;	    // of an integer
+	uint64_t magnitude; // of an integer
+	double real;
+	bool boolean;
+	const char *text; // not terminated
+	size_t len;
+	const char *other; // "an object"
+};
+
+// Stores a scalar if its type and range are right. Returns 0, or -EINVAL with *err.
+int hs_schema_store(const struct hs_schema_field *field, const struct hs_schema_value *value,
+		const char *path, void *into, struct hs_error *err);
+// The inverse. The result may point to `text`.
+struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const void *from,
+		char text[HS_SCHEMA_TEXT_BYTES]);
+
 // The inverse of reading. Returns a new reference, or NULL if memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
+// Does the same for one row. NULL: the row leaves the key out.
+json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *from);
 
 // Returns the JSON Schema (draft 2020-12) of what the table reads, without "$schema". New
 // reference, or NULL if memory is out.
 json_t *hs_schema_describe(const struct hs_schema_field *fields);
-json_t *hs_schema_describe_words(const struct hs_schema_word *words);
+// Does the same for the value of one row.
+json_t *hs_schema_describe_value(const struct hs_schema_field *field);
+// Returns the type in JSON of what a row reads: "integer", "string", ...
+const char *hs_schema_type_of(const struct hs_schema_field *field);
 // Returns a JSON Schema that is written with ' in place of ". New reference.
 json_t *hs_schema_shape(const char *text);
 
 // Allows letters, digits, '_', '-', '.' (not at the beginning), because names are part of topics,
 // files and tables. Returns 0, or -EINVAL with *err.
 int hs_schema_check_name(const char *name, const char *path, struct hs_error *err);
+
+// Writes a key that a peer chose for an error, truncated and with control bytes replaced.
+void hs_schema_clean_key(char *to, size_t size, const char *key);
 
 // Fills *err with "wrong_type" and what was found. Returns -EINVAL.
 int hs_schema_wrong_type(

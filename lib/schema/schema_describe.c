@@ -17,7 +17,7 @@ json_t *hs_schema_shape(const char *text)
 	return shape;
 }
 
-json_t *hs_schema_describe_words(const struct hs_schema_word *words)
+static json_t *describe_words(const struct hs_schema_word *words)
 {
 	json_t *list = json_array();
 
@@ -26,12 +26,35 @@ json_t *hs_schema_describe_words(const struct hs_schema_word *words)
 	return json_pack("{s:o}", "enum", list);
 }
 
-static json_t *describe_field(const struct hs_schema_field *field);
+const char *hs_schema_type_of(const struct hs_schema_field *field)
+{
+	switch (field->kind) {
+	case HS_SCHEMA_UINT:
+	case HS_SCHEMA_INT:
+		return "integer";
+	case HS_SCHEMA_REAL:
+	case HS_SCHEMA_SECONDS:
+	case HS_SCHEMA_NUMBER:
+		return "number";
+	case HS_SCHEMA_BOOL:
+		return "boolean";
+	case HS_SCHEMA_PARSED:
+	case HS_SCHEMA_TEXT:
+	case HS_SCHEMA_WORD:
+	case HS_SCHEMA_NAME:
+		return "string";
+	case HS_SCHEMA_LIST:
+	case HS_SCHEMA_KEPT:
+		return "array";
+	default:
+		return "object";
+	}
+}
 
 static json_t *describe_list(const struct hs_schema_field *field)
 {
-	json_t *list = json_pack(
-			"{s:s, s:o}", "type", "array", "items", describe_field(&field->list->item));
+	json_t *list = json_pack("{s:s, s:o}", "type", "array", "items",
+			hs_schema_describe_value(&field->list->item));
 
 	if (field->min)
 		json_object_set_new(list, "minItems", json_integer((json_int_t)field->min));
@@ -40,7 +63,7 @@ static json_t *describe_list(const struct hs_schema_field *field)
 	return list;
 }
 
-static json_t *describe_field(const struct hs_schema_field *field)
+json_t *hs_schema_describe_value(const struct hs_schema_field *field)
 {
 	if (field->shape)
 		return hs_schema_shape(field->shape);
@@ -53,13 +76,17 @@ static json_t *describe_field(const struct hs_schema_field *field)
 	case HS_SCHEMA_SECONDS:
 		return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", field->least,
 				"maximum", field->most);
+	case HS_SCHEMA_NUMBER:
 	case HS_SCHEMA_BOOL:
-		return json_pack("{s:s}", "type", "boolean");
+	case HS_SCHEMA_KEPT:
+		return json_pack("{s:s}", "type", hs_schema_type_of(field));
+	case HS_SCHEMA_PARSED:
+		return hs_schema_shape(field->text->shape);
 	case HS_SCHEMA_TEXT: // of a byte each at least
 		return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
 				(json_int_t)(field->min > 0), "maxLength", (json_int_t)field->max);
 	case HS_SCHEMA_WORD:
-		return hs_schema_describe_words(field->words);
+		return describe_words(field->words);
 	case HS_SCHEMA_NAME:
 		return json_pack("{s:s, s:s}", "type", "string", "description",
 				field->expected ? field->expected : field->names->expected);
@@ -67,8 +94,6 @@ static json_t *describe_field(const struct hs_schema_field *field)
 		return hs_schema_describe(field->fields);
 	case HS_SCHEMA_LIST:
 		return describe_list(field);
-	case HS_SCHEMA_KEPT:
-		return json_pack("{s:s}", "type", "array");
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_CUSTOM:
 		return field->list     ? describe_list(field)
@@ -83,7 +108,12 @@ json_t *hs_schema_describe(const struct hs_schema_field *fields)
 	json_t *properties = json_object(), *required = json_array();
 
 	for (; fields->key; fields++) {
-		json_object_set_new(properties, fields->key, describe_field(fields));
+		json_t *value = hs_schema_describe_value(fields);
+		if (fields->nullable)
+			value = json_pack("{s:[o, {s:s}]}", "anyOf", value, "type", "null");
+		if (fields->help)
+			json_object_set_new(value, "description", json_string(fields->help));
+		json_object_set_new(properties, fields->key, value);
 		if (fields->required || fields->demanded)
 			json_array_append_new(required, json_string(fields->key));
 	}

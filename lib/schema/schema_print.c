@@ -1,45 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JSON from a struct: the inverse of schema.c.
-#include "schema.h"
+#include "schema_value.h"
 
 #include <string.h>
-
-static uint64_t load(const void *at, size_t size)
-{
-	uint8_t u8;
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
-	switch (size) {
-	case 1:
-		memcpy(&u8, at, 1);
-		return u8;
-	case 2:
-		memcpy(&u16, at, 2);
-		return u16;
-	case 4:
-		memcpy(&u32, at, 4);
-		return u32;
-	default:
-		memcpy(&u64, at, 8);
-		return u64;
-	}
-}
-
-static json_t *print_int(size_t size, uint64_t bits)
-{
-	unsigned unused = 64 - 8 * (unsigned)size; // above the sign
-	return json_integer((int64_t)(bits << unused) >> unused);
-}
-
-static json_t *print_real(const struct hs_schema_field *field, const char *at)
-{
-	double real = 0;
-	int64_t ns;
-	memcpy(&real, at, sizeof(real));
-	memcpy(&ns, at, sizeof(ns));
-	return json_real(field->kind == HS_SCHEMA_SECONDS ? (double)ns / 1e9 : real);
-}
 
 static json_t *print_json(const char *at)
 {
@@ -48,20 +11,33 @@ static json_t *print_json(const char *at)
 	return json_incref(value);
 }
 
-static json_t *print_word(const struct hs_schema_field *field, uint64_t value)
+static json_t *print_name(const void *root, const struct hs_schema_field *field, const char *at)
 {
-	for (const struct hs_schema_word *word = field->words; word && word->text; word++) {
-		if (word->value == value)
-			return json_string(word->text);
-	}
-	return NULL;
+	uint64_t index = hs_schema_load_bits(at, field->size);
+	const char *word = hs_schema_word_of(field, index);
+	const char *name = word ? word : field->names->name_of(root, (uint32_t)index);
+	return name ? json_string(name) : NULL;
 }
 
-static json_t *print_name(const void *root, const struct hs_schema_field *field, uint64_t index)
+static json_t *print_scalar(const struct hs_schema_field *field, const void *from)
 {
-	json_t *word = print_word(field, index);
-	const char *name = word ? NULL : field->names->name_of(root, (uint32_t)index);
-	return name ? json_string(name) : word;
+	char text[HS_SCHEMA_TEXT_BYTES];
+	const struct hs_schema_value value = hs_schema_load(field, from, text);
+
+	switch (value.type) {
+	case HS_SCHEMA_IS_INTEGER:
+		return json_integer((json_int_t)(value.negative ? 0 - value.magnitude
+								: value.magnitude));
+	case HS_SCHEMA_IS_REAL:
+		return json_real(value.real);
+	case HS_SCHEMA_IS_TEXT:
+		return json_stringn(value.text, value.len);
+	case HS_SCHEMA_IS_BOOL:
+		return json_boolean(value.boolean);
+	case HS_SCHEMA_IS_OTHER:
+		break;
+	}
+	return NULL;
 }
 
 static json_t *print_field(const void *root, const struct hs_schema_field *field, const void *from);
@@ -101,21 +77,8 @@ static json_t *print_field(const void *root, const struct hs_schema_field *field
 	const char *at = (const char *)from + field->offset;
 
 	switch (field->kind) {
-	case HS_SCHEMA_UINT:
-		return json_integer((json_int_t)load(at, field->size));
-	case HS_SCHEMA_INT:
-		return print_int(field->size, load(at, field->size));
-	case HS_SCHEMA_REAL:
-	case HS_SCHEMA_SECONDS:
-		return print_real(field, at);
-	case HS_SCHEMA_BOOL:
-		return json_boolean(*(const bool *)at);
-	case HS_SCHEMA_TEXT:
-		return at[0] ? json_string(at) : NULL;
-	case HS_SCHEMA_WORD:
-		return print_word(field, load(at, field->size));
 	case HS_SCHEMA_NAME:
-		return print_name(root, field, load(at, field->size));
+		return print_name(root, field, at);
 	case HS_SCHEMA_OBJECT:
 		return print_object(root, field->fields, at);
 	case HS_SCHEMA_LIST:
@@ -125,11 +88,17 @@ static json_t *print_field(const void *root, const struct hs_schema_field *field
 		return print_json(at);
 	case HS_SCHEMA_CUSTOM:
 		return field->print(at);
+	default:
+		return print_scalar(field, from);
 	}
-	return NULL;
 }
 
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from)
 {
 	return print_object(from, fields, from);
+}
+
+json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *from)
+{
+	return !field->given || field->given(from) ? print_field(from, field, from) : NULL;
 }

@@ -48,8 +48,9 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 // Returns whether other nodes must learn about the update, too.
 static bool travels(const struct hs_rule_update *update)
 {
-	return update->has_mode || update->has_mode_setting || update->has_transmit_report ||
-	       update->has_piggyback_report;
+	return update->rows &
+	       (HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING) | HS_RULE_BIT(TRANSMIT_REPORT) |
+			       HS_RULE_BIT(PIGGYBACK_REPORT));
 }
 
 static int int_update(struct hs_control *control, const struct hs_api_args *args, json_t **result,

@@ -62,15 +62,13 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller)
 static int name_owner(struct hs_controller *controller, struct hs_error *err)
 {
 	const char *name = controller->config->name;
-	const struct hs_rule_value value = {
-			.type = HS_VALUE_TEXT, .text = name, .len = strlen(name)};
+	const struct hs_schema_value value = {
+			.type = HS_SCHEMA_IS_TEXT, .text = name, .len = strlen(name)};
 	struct hs_rule rule;
-	int rc = hs_rule_field_set(
-			hs_rule_field_find("owner", strlen("owner")), &value, &rule, err);
+	int rc = hs_schema_store(
+			&hs_rule_fields[HS_RULE_OWNER], &value, "controller.name", &rule, err);
 
-	if (rc < 0)
-		snprintf(err->path, sizeof(err->path), "controller.name");
-	else
+	if (rc == 0)
 		controller->owner = rule.owner;
 	return rc;
 }

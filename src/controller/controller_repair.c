@@ -291,16 +291,11 @@ static void take_list(struct hs_controller *controller, struct controller_node *
 
 static json_t *update_of(const struct hs_rule *rule)
 {
-	json_t *all = hs_rule_to_json(rule), *update = json_object();
-	static const char *const keys[] = {"ns_id", "transmit_report", "piggyback_report",
-			"extract_report", "hop_enabled", "mode", "mode_setting", "fields", "owner",
-			"revision"};
+	json_t *update = hs_rule_rows_to_json(
+			rule, HS_RULE_BIT(NS_ID) | HS_RULE_CHANGEABLE | HS_RULE_LABELS);
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		json_object_set(update, keys[i], json_object_get(all, keys[i]));
 	if (!rule->fields) // the node's own fields apply again
 		json_object_set_new(update, "fields", json_null());
-	json_decref(all);
 	return update;
 }
 

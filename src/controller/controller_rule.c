@@ -15,12 +15,14 @@
 
 bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all)
 {
-	for (size_t i = 0; i < hs_rule_n_fields; i++) {
-		const struct hs_rule_field *field = &hs_rule_fields[i];
-		if (field->label || (field->update_has && !all))
+	const uint32_t others = HS_RULE_LABELS | (all ? 0 : HS_RULE_CHANGEABLE);
+
+	for (unsigned row = 0; row < HS_RULE_ROWS; row++) {
+		const struct hs_schema_field *field = &hs_rule_fields[row];
+		if (others >> row & 1)
 			continue;
 		if (memcmp((const char *)a + field->offset, (const char *)b + field->offset,
-				    field->bytes) != 0)
+				    field->size) != 0)
 			return false;
 	}
 	return true;

@@ -379,7 +379,7 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 	}
 	struct hs_rule changed = t->entries[slot].rule;
 	int rc = hs_rule_apply(&changed, update, err);
-	if (rc == 0 && update->has_fields)
+	if (rc == 0 && update->rows & HS_RULE_BIT(FIELDS))
 		rc = hs_flow_fields_set(t, slot, changed.fields);
 	if (rc)
 		return rc;

@@ -74,7 +74,7 @@ static struct own *find_or_make(struct in_band_own *all, uint32_t n_learned, uin
 // A setting has no meaning without its mode, so they go together.
 static uint32_t whole(uint32_t rows)
 {
-	uint32_t mode = hs_rule_row("mode") | hs_rule_row("mode_setting");
+	uint32_t mode = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING);
 	return rows & mode ? rows | mode : rows;
 }
 
@@ -121,7 +121,7 @@ int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const str
 		const struct hs_rule *rule, struct hs_rule_update *update)
 {
 	uint32_t back = whole(update->back);
-	uint32_t set = whole(hs_rule_update_rows(update) & ~update->back);
+	uint32_t set = whole(update->rows & ~update->back);
 	struct hs_rule changed = *rule;
 	struct hs_error err;
 	int rc = hs_rule_apply(&changed, update, &err);
@@ -167,9 +167,9 @@ static void read_update(struct in_band_own *all, uint32_t n_learned, const json_
 
 	if (hs_rule_update_from_json(content, &rule.ns_id, &update, &err) < 0)
 		return;
-	hs_rule_apply_unchecked(&rule, &update);
+	hs_rule_copy_rows(&rule, &update.to, update.rows);
 	// Whether a setting fits its mode is checked when the rule comes.
-	uint32_t set = hs_rule_update_rows(&update) & ~update.back;
+	uint32_t set = update.rows & ~update.back;
 	change(all, n_learned, &rule, set, whole(update.back));
 }
 
@@ -228,6 +228,6 @@ json_t *hs_in_band_own_line(struct in_band_own *all, bool first)
 	all->next_line = own ? TAILQ_NEXT(own, order) : NULL;
 	return own ? json_pack("{s:o}", "int_update",
 				     hs_rule_rows_to_json(
-						     &own->rule, own->rows | hs_rule_row("ns_id")))
+						     &own->rule, own->rows | HS_RULE_BIT(NS_ID)))
 		   : NULL;
 }

@@ -303,10 +303,9 @@ static bool take_if_due(struct bench *b, uint32_t slot, struct hs_rng *rng, int6
 static void set_mode(struct bench *b, uint32_t ns_id, uint8_t mode, double setting)
 {
 	struct hs_error err = {0};
-	struct hs_rule_update update = {.has_mode = true,
-			.mode = mode,
-			.has_mode_setting = true,
-			.mode_setting = setting};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING),
+			.to.mode = mode,
+			.to.mode_setting = setting};
 	assert_int_equal(hs_flow_table_update(b->table, ns_id, &update, &err), 0);
 }
 

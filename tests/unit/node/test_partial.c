@@ -238,10 +238,10 @@ static void a_new_rule_in_the_place_of_an_old_one_starts_with_all_fields(void **
 
 static void tell_rule(struct fixture *f, const struct hs_partial *partial)
 {
-	struct hs_rule_update update = {.has_fields = true};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(FIELDS)};
 	struct hs_error err;
 
-	update.fields = partial ? hs_rule_fields_number(partial) : 0;
+	update.to.fields = partial ? hs_rule_fields_number(partial) : 0;
 	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
 }
 
@@ -285,7 +285,7 @@ static void a_rule_with_fields_adds_nothing_where_its_hop_is_not_enabled(void **
 {
 	const struct hs_partial every = {0}, some = {.bytes.unsupported = true};
 	struct fixture *f = open_transit(&every);
-	struct hs_rule_update update = {.has_hop_enabled = true};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(HOP_ENABLED)};
 	struct hs_decoded told;
 	struct hs_error err;
 	(void)state;
@@ -295,7 +295,7 @@ static void a_rule_with_fields_adds_nothing_where_its_hop_is_not_enabled(void **
 	test_node_run(&f->t);
 	take_telemetry(f, 1, &told);
 	assert_int_equal(told.n_hops, 0);
-	update.hop_enabled = true;
+	update.to.hop_enabled = true;
 	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
 	expect_field(f, HS_HOP_BYTES, ".");
 	fixture_close(f);

@@ -267,19 +267,19 @@ static void while_an_offer_was_sent_and_none_is_ready_every_mode_goes_on(void **
 {
 	struct fixture *f = open_source(1500, 1);
 	struct hs_error err = {0};
-	struct hs_rule_update update = {.has_mode = true, .has_mode_setting = true};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING)};
 	(void)state;
 	uint32_t slot = install_counting(f, 2);
 	make_request_ready(f, slot);
 	expect_carried(f, "rt.t.");
-	update.mode = HS_MODE_FREQUENCY; // an update leaves the pending options standing
-	update.mode_setting = 10;
+	update.to.mode = HS_MODE_FREQUENCY; // an update leaves the pending options standing
+	update.to.mode_setting = 10;
 	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
 	expect_carried(f, "t..");
 	hs_clock_set(f->clock, NOW + 10000000);
 	expect_carried(f, "t.");
-	update.mode = HS_MODE_PROBABILITY;
-	update.mode_setting = 100;
+	update.to.mode = HS_MODE_PROBABILITY;
+	update.to.mode_setting = 100;
 	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
 	expect_carried(f, "ttt");
 	make_request_ready(f, slot);

@@ -201,7 +201,7 @@ static void reports_are_taken_out_where_the_rule_they_are_of_says_so(void **stat
 	for (unsigned e = 0; e < HS_EVENT_COUNT; e++)
 		assert_int_equal(event(f, 0, e), 0);
 
-	struct hs_rule_update update = {.has_extract_report = true};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(EXTRACT_REPORT)};
 	struct hs_error err = {0};
 	assert_int_equal(hs_flow_table_update(hs_node_flows(f->t.node), 7, &update, &err), 0);
 	pass(f, frame, len);

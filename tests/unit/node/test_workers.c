@@ -328,10 +328,9 @@ static void expect_exact(struct stress *s, uint64_t packets)
 
 static void change_rules(struct stress *s, unsigned round)
 {
-	struct hs_rule_update update = {.has_mode = true,
-			.has_mode_setting = true,
-			.mode = round % 2 ? HS_MODE_COUNT : HS_MODE_PROBABILITY,
-			.mode_setting = 1 + round % 50};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING),
+			.to.mode = round % 2 ? HS_MODE_COUNT : HS_MODE_PROBABILITY,
+			.to.mode_setting = 1 + round % 50};
 	struct hs_error err = {0};
 
 	assert_int_equal(hs_flow_table_update(

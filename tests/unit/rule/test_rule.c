@@ -159,11 +159,11 @@ static void a_rule_may_spread_itself(void **state)
 static void an_update_changes_what_it_names_and_nothing_else(void **state)
 {
 	struct hs_rule rule = good_rule(), expected = rule;
-	struct hs_rule_update update = {.has_hop_enabled = true,
-			.hop_enabled = false,
-			.has_mode_setting = true,
-			.mode_setting = 5,
-			.transmit_report = false};
+	struct hs_rule_update update = {
+			.rows = HS_RULE_BIT(HOP_ENABLED) | HS_RULE_BIT(MODE_SETTING),
+			.to.hop_enabled = false,
+			.to.mode_setting = 5,
+			.to.transmit_report = false};
 	(void)state;
 	expected.hop_enabled = false;
 	expected.mode_setting = 5;
@@ -175,11 +175,10 @@ static void an_update_that_does_not_fit_leaves_the_rule_as_it_was(void **state)
 {
 	struct hs_rule rule = good_rule(), before = rule;
 	struct hs_error err = {0};
-	struct hs_rule_update update = {.has_mode = true,
-			.mode = HS_MODE_PROBABILITY,
-			.has_mode_setting = true,
-			.mode_setting = 101,
-			.has_hop_enabled = true};
+	struct hs_rule_update update = {.rows = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING) |
+						HS_RULE_BIT(HOP_ENABLED),
+			.to.mode = HS_MODE_PROBABILITY,
+			.to.mode_setting = 101};
 	(void)state;
 	assert_int_not_equal(hs_rule_apply(&rule, &update, &err), 0);
 	assert_string_equal(err.path, "mode_setting");

@@ -238,13 +238,13 @@ static void fractions_of_milliseconds_and_percents_survive(void **state)
 
 static void an_update_holds_exactly_what_was_sent(void **state)
 {
-	struct hs_rule_update update, expected = {.has_extract_report = true,
-						      .extract_report = true,
-						      .has_mode = true,
-						      .mode = HS_MODE_FREQUENCY,
-						      .has_mode_setting = true,
-						      .mode_setting = 2.5,
-						      .has_hop_enabled = true};
+	struct hs_rule_update update,
+			expected = {.rows = HS_RULE_BIT(MODE) | HS_RULE_BIT(MODE_SETTING) |
+					    HS_RULE_BIT(EXTRACT_REPORT) | HS_RULE_BIT(HOP_ENABLED),
+					.to.ns_id = 9,
+					.to.extract_report = true,
+					.to.mode = HS_MODE_FREQUENCY,
+					.to.mode_setting = 2.5};
 	uint32_t ns_id;
 	json_t *json = loads("{\"ns_id\": 9, \"extract_report\": true, \"hop_enabled\": false,"
 			     "\"mode\": \"frequency\", \"mode_setting\": 2.5}");
@@ -433,11 +433,11 @@ static void an_update_sets_fields_or_gives_them_back(void **state)
 	(void)state;
 	json_t *json = loads("{\"ns_id\": 7, \"fields\": {\"bytes\": {\"supported\": false}}}");
 	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, &err), 0);
-	assert_true(update.has_fields && update.fields && !update.back);
+	assert_true(update.rows == HS_RULE_BIT(FIELDS) && update.to.fields && !update.back);
 	json_decref(json);
 	json = loads("{\"ns_id\": 7, \"fields\": null}");
 	assert_int_equal(hs_rule_update_from_json(json, &ns_id, &update, &err), 0);
-	assert_true(update.has_fields && !update.fields && update.back);
+	assert_true(update.rows == HS_RULE_BIT(FIELDS) && !update.to.fields && update.back);
 	json_decref(json);
 }
 
