@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The raw report as JSON: {"int_report": {...}}. One description (a walk over the report, driven
-// by the table of values) with two writers: jansson values, and text straight into a buffer, which
-// is what a publisher of many thousand reports a second can afford.
+// The raw report as JSON: {"int_report": {...}}. It is written as text straight into a buffer,
+// which is what a publisher of many thousand reports a second can afford, and read by tables.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -24,12 +23,9 @@ struct hs_report_origin {
 // The most bytes that hs_report_text needs, with the terminating 0.
 #define HS_REPORT_TEXT_BYTES 16384
 
-// `origin` NULL leaves out seq, node_id and boot_id. sink_node_id is that of the node that took
-// the telemetry out. Owner: caller. NULL: out of memory.
-json_t *hs_report_json(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
-		const struct hs_report_origin *origin);
-
-// The same, compact, as text with a terminating 0. Returns its length without the 0, or -ENOSPC.
+// Writes compact text with a terminating 0. `origin` NULL leaves out seq, node_id and boot_id.
+// sink_node_id is that of the node that took the telemetry out. Returns the length without the 0,
+// or -ENOSPC.
 int hs_report_text(const struct hs_report *report, uint32_t app_id, uint32_t sink_node_id,
 		const struct hs_report_origin *origin, char *text, size_t size);
 
@@ -44,7 +40,7 @@ struct hs_report_message {
 	char boot_id[40];
 };
 
-// The inverse of both: reads {"int_report": {...}}. Members that are not known are passed over
+// The inverse: reads {"int_report": {...}}. Members that are not known are passed over
 // (newer nodes may say more); a missing one, a wrong type or range, a value that its hop's
 // trace_type does not name or names and lacks, and more than HS_TELEMETRY_MAX_HOPS hops are errors.
 // `family` says what fits its values.

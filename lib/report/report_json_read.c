@@ -1,19 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report_json.h"
-
+#include "schema.h"
 #include "telemetry_field.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int refuse(struct hs_error *err, const char *code, const char *key, const char *expected,
-		const char *what)
+#define MOST_VALUES 32 // of a source or a hop, in any family
+
+static const struct hs_schema_style style = {.missing = " is missing", .open = true};
+
+// ---- tables ----
+
+static const char *parse_trace(const char *text, size_t digits, uint32_t *value, const char **code)
 {
-	return hs_error_set(err, code, key, expected, "%s %s", key, what);
+	*code = "out_of_range";
+	if (strlen(text) != 2 + digits || text[0] != '0' || text[1] != 'x' ||
+			strspn(text + 2, "0123456789ABCDEFabcdef") != digits)
+		return "is no trace type";
+	*value = (uint32_t)strtoul(text + 2, NULL, 16);
+	return NULL;
 }
+
+static const char *parse_whole(const char *text, void *at, const char **code)
+{
+	return parse_trace(text, 8, at, code);
+}
+
+static const char *parse_bitmap(const char *text, void *at, const char **code)
+{
+	uint32_t value = 0;
+	const char *what = parse_trace(text, 4, &value, code);
+
+	*(uint16_t *)at = (uint16_t)value;
+	return what;
+}
+
+static const struct hs_schema_text whole_text = {.parse = parse_whole},
+				   bitmap_text = {.parse = parse_bitmap};
+
+// The parts of an int_report that a family describes.
+struct parts {
+	json_t *content, *e2e, *hops;
+};
+
+#define MESSAGE(member) HS_SCHEMA_MEMBER(struct hs_report_message, member), .required = true
+#define REPORT(member)	MESSAGE(report.member)
+#define PART(member)	HS_SCHEMA_MEMBER(struct parts, member), .required = true
+#define HOP(member)	HS_SCHEMA_MEMBER(struct hs_hop, member), .required = true
+static const struct hs_schema_field sink_fields[] = {
+		{"node_id", HS_SCHEMA_UINT, MESSAGE(sink_node_id), .max = UINT32_MAX},
+		{"ts_ns", HS_SCHEMA_UINT, REPORT(sink_ts_ns), .max = INT64_MAX},
+		{"rx_packets", HS_SCHEMA_UINT, REPORT(sink_rx_packets), .max = INT64_MAX},
+		{"rx_bytes", HS_SCHEMA_UINT, REPORT(sink_rx_bytes), .max = INT64_MAX},
+		{NULL},
+};
+static const struct hs_schema_field message_fields[] = {
+		{"ns_id", HS_SCHEMA_UINT, REPORT(telemetry.ns_id), .min = 1, .max = UINT32_MAX},
+		{"app_id", HS_SCHEMA_UINT, MESSAGE(app_id), .max = UINT32_MAX},
+		{"trace_type", HS_SCHEMA_PARSED, REPORT(telemetry.trace_type), .text = &whole_text,
+				.expected = "0x and 8 hexadecimal digits"},
+		{"sink", HS_SCHEMA_OBJECT, .fields = sink_fields, .required = true},
+		{NULL},
+};
+static const struct hs_schema_field origin_fields[] = {
+		{"seq", HS_SCHEMA_UINT, MESSAGE(seq), .max = INT64_MAX},
+		{"node_id", HS_SCHEMA_UINT, MESSAGE(node_id), .max = UINT16_MAX},
+		{"boot_id", HS_SCHEMA_TEXT, MESSAGE(boot_id), .max = 39},
+		{NULL},
+};
+static const struct hs_schema_field part_fields[] = {
+		{"e2e", HS_SCHEMA_JSON, PART(e2e), .expected = "an object"},
+		{"hops", HS_SCHEMA_JSON, PART(hops), .expected = "a list"},
+		{NULL},
+};
+static const struct hs_schema_field root_fields[] = {
+		{"int_report", HS_SCHEMA_JSON, PART(content), .expected = "an object"},
+		{NULL},
+};
+static const struct hs_schema_field hop_fields[] = {
+		{"node_id", HS_SCHEMA_UINT, HOP(node_id), .max = UINT32_MAX},
+		{"trace_type", HS_SCHEMA_PARSED, HOP(bitmap), .text = &bitmap_text,
+				.expected = "0x and 4 hexadecimal digits"},
+		{NULL},
+};
+
+// ---- reading ----
 
 static int within(struct hs_error *err, const char *parent)
 {
@@ -21,187 +95,81 @@ static int within(struct hs_error *err, const char *parent)
 	return -EINVAL;
 }
 
-// ---- values ----
-
-static int read_integer(const json_t *object, const char *key, int64_t min, int64_t max,
-		int64_t *value, struct hs_error *err)
+static int check_node_id(
+		const struct hs_telemetry_family *family, uint32_t node_id, struct hs_error *err)
 {
-	const json_t *json = json_object_get(object, key);
-	char expected[64], what[64];
-
-	snprintf(expected, sizeof(expected), "%" PRId64 " to %" PRId64, min, max);
-	if (!json)
-		return refuse(err, "missing_field", key, expected, "is missing");
-	if (!json_is_integer(json))
-		return refuse(err, "wrong_type", key, expected, "is not an integer");
-	*value = json_integer_value(json);
-	if (*value >= min && *value <= max)
-		return 0;
-	snprintf(what, sizeof(what), "is %" PRId64, *value);
-	return refuse(err, "out_of_range", key, expected, what);
-}
-
-static int read_u64(const json_t *object, const char *key, uint64_t *value, struct hs_error *err)
-{
-	int64_t integer = 0;
-	if (read_integer(object, key, 0, INT64_MAX, &integer, err))
-		return -EINVAL;
-	*value = (uint64_t)integer;
-	return 0;
-}
-
-static int read_u32(const json_t *object, const char *key, int64_t min, uint32_t *value,
-		struct hs_error *err)
-{
-	int64_t integer = 0;
-	if (read_integer(object, key, min, UINT32_MAX, &integer, err))
-		return -EINVAL;
-	*value = (uint32_t)integer;
-	return 0;
-}
-
-static int read_u16(const json_t *object, const char *key, uint16_t *value, struct hs_error *err)
-{
-	int64_t integer = 0;
-	if (read_integer(object, key, 0, UINT16_MAX, &integer, err))
-		return -EINVAL;
-	*value = (uint16_t)integer;
-	return 0;
-}
-
-// Of a node in telemetry.
-static int read_id(const json_t *object, const struct hs_telemetry_family *family, uint32_t *id,
-		struct hs_error *err)
-{
-	int64_t integer = 0;
-	if (read_integer(object, "node_id", 0, family->max_node_id, &integer, err))
-		return -EINVAL;
-	*id = (uint32_t)integer;
-	return 0;
-}
-
-// "0x7000E000"
-static int read_trace_type(
-		const json_t *object, unsigned digits, uint32_t *value, struct hs_error *err)
-{
-	static const char key[] = "trace_type";
-	const json_t *json = json_object_get(object, key);
-	const char *text = json_string_value(json);
 	char expected[32];
 
-	snprintf(expected, sizeof(expected), "0x and %u hexadecimal digits", digits);
-	if (!json)
-		return refuse(err, "missing_field", key, expected, "is missing");
-	if (!text)
-		return refuse(err, "wrong_type", key, expected, "is not a string");
-	if (json_string_length(json) != 2 + digits || text[0] != '0' || text[1] != 'x' ||
-			strspn(text + 2, "0123456789ABCDEFabcdef") != digits)
-		return refuse(err, "out_of_range", key, expected, "is no such text");
-	*value = (uint32_t)strtoul(text + 2, NULL, 16);
-	return 0;
+	if (node_id <= family->max_node_id)
+		return 0;
+	snprintf(expected, sizeof(expected), "0 to %u", family->max_node_id);
+	return hs_error_set(err, "out_of_range", "node_id", expected, "node_id is %u", node_id);
 }
 
-// Just the values that the bitmap names.
-static int read_values(const json_t *object, const struct hs_telemetry_family *family, bool hop,
+static int refuse_value(json_t *value, const char *path, void *at, struct hs_error *err)
+{
+	(void)value, (void)at;
+	return hs_error_set(err, "out_of_range", path, "what trace_type says",
+			"%s is not in trace_type", path);
+}
+
+// Reads exactly the values that the bitmap names.
+static int read_values(json_t *object, const struct hs_telemetry_family *family, bool hop,
 		uint16_t bitmap, void *values, struct hs_error *err)
 {
-	for (size_t i = 0; i < family->n_fields; i++) {
+	struct hs_schema_field rows[MOST_VALUES + 1];
+	size_t n = 0;
+
+	for (size_t i = 0; i < family->n_fields && n < MOST_VALUES; i++) {
 		const struct hs_telemetry_field *field = &family->fields[i];
-		int64_t value = 0;
-		if (field->hop != hop)
-			continue;
-		if (!(bitmap & field->bit)) {
-			if (json_object_get(object, field->key))
-				return refuse(err, "out_of_range", field->key,
-						"what trace_type says", "is not in trace_type");
-			continue;
-		}
-		int64_t max = (int64_t)(hs_telemetry_field_max(field) & INT64_MAX);
-		if (read_integer(object, field->key, 0, max, &value, err))
-			return -EINVAL;
-		hs_telemetry_field_store(field, values, (uint64_t)value);
+		bool named = bitmap & field->bit;
+		if (field->hop == hop)
+			rows[n++] = (struct hs_schema_field){field->key,
+					named ? HS_SCHEMA_UINT : HS_SCHEMA_CUSTOM, field->offset,
+					field->width, .required = named,
+					.max = hs_telemetry_field_max(field) & INT64_MAX,
+					.read = refuse_value};
 	}
-	return 0;
-}
-
-// ---- parts ----
-
-static int get_object(
-		const json_t *object, const char *key, const json_t **part, struct hs_error *err)
-{
-	*part = json_object_get(object, key);
-	if (!*part)
-		return refuse(err, "missing_field", key, "an object", "is missing");
-	if (!json_is_object(*part))
-		return refuse(err, "wrong_type", key, "an object", "is not an object");
-	return 0;
+	rows[n].key = NULL;
+	return hs_schema_read_as(&style, rows, object, "", values, err);
 }
 
 // Its bitmap is what is there, as on the wire: a source may send less than it announced.
-static int read_e2e(const json_t *content, const struct hs_telemetry_family *family,
-		struct hs_e2e *e2e, struct hs_error *err)
+static int read_e2e(json_t *object, const struct hs_telemetry_family *family, struct hs_e2e *e2e,
+		struct hs_error *err)
 {
-	const json_t *object;
-
-	if (get_object(content, "e2e", &object, err))
-		return -EINVAL;
 	for (size_t i = 0; i < family->n_fields; i++)
 		if (!family->fields[i].hop && json_object_get(object, family->fields[i].key))
 			e2e->bitmap |= family->fields[i].bit;
 	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "e2e") : 0;
 }
 
-static int read_sink_values(
-		const json_t *object, struct hs_report_message *message, struct hs_error *err)
+static int read_hop(json_t *object, const struct hs_telemetry_family *family, struct hs_hop *hop,
+		struct hs_error *err)
 {
-	struct hs_report *report = &message->report;
-	if (read_id(object, report->telemetry.family, &message->sink_node_id, err) ||
-			read_integer(object, "ts_ns", 0, INT64_MAX, &report->sink_ts_ns, err) ||
-			read_u64(object, "rx_packets", &report->sink_rx_packets, err))
-		return -EINVAL;
-	return read_u64(object, "rx_bytes", &report->sink_rx_bytes, err);
-}
-
-static int read_sink(const json_t *content, struct hs_report_message *message, struct hs_error *err)
-{
-	const json_t *object;
-
-	if (get_object(content, "sink", &object, err))
-		return -EINVAL;
-	return read_sink_values(object, message, err) ? within(err, "sink") : 0;
-}
-
-static int read_hop(const json_t *object, const struct hs_telemetry_family *family,
-		struct hs_hop *hop, struct hs_error *err)
-{
-	uint32_t bitmap = 0;
 	char expected[32];
 
-	if (!json_is_object(object))
-		return hs_error_set(err, "wrong_type", "", "an object", "a hop is not an object");
-	if (read_id(object, family, &hop->node_id, err) || read_trace_type(object, 4, &bitmap, err))
+	if (hs_schema_read_as(&style, hop_fields, object, "", hop, err) ||
+			check_node_id(family, hop->node_id, err))
 		return -EINVAL;
-	hop->bitmap = (uint16_t)bitmap;
 	snprintf(expected, sizeof(expected), "bits of 0x%04X", family->hop_known);
-	if (bitmap & ~(uint32_t)family->hop_known)
-		return refuse(err, "out_of_range", "trace_type", expected,
-				"has bits that no field has");
+	if (hop->bitmap & ~family->hop_known)
+		return hs_error_set(err, "out_of_range", "trace_type", expected,
+				"trace_type has bits that no field has");
 	return read_values(object, family, true, hop->bitmap, hop, err);
 }
 
 // Source to sink there, as on the wire here.
-static int read_hops(const json_t *content, struct hs_decoded *telemetry, struct hs_error *err)
+static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error *err)
 {
-	const json_t *hops = json_object_get(content, "hops");
 	size_t n = json_array_size(hops);
 	char path[32];
 
-	if (!hops)
-		return refuse(err, "missing_field", "hops", "an array", "is missing");
 	if (!json_is_array(hops))
-		return refuse(err, "wrong_type", "hops", "an array", "is not an array");
+		return hs_schema_wrong_type(hops, "hops", "a list", err);
 	if (n > HS_TELEMETRY_MAX_HOPS)
-		return refuse(err, "out_of_range", "hops", "at most 61", "has too many");
+		return hs_error_set(err, "out_of_range", "hops", "at most 61 hops",
+				"the list has %zu hops", n);
 	telemetry->n_hops = (uint16_t)n;
 	for (size_t i = 0; i < n; i++) {
 		if (read_hop(json_array_get(hops, i), telemetry->family,
@@ -214,53 +182,38 @@ static int read_hops(const json_t *content, struct hs_decoded *telemetry, struct
 }
 
 // All three members are there, or none.
-static int read_origin(
-		const json_t *content, struct hs_report_message *message, struct hs_error *err)
+static int read_origin(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
-	const json_t *boot_id = json_object_get(content, "boot_id");
-
-	message->has_origin = boot_id || json_object_get(content, "seq") ||
-			      json_object_get(content, "node_id");
-	if (!message->has_origin)
-		return 0;
-	if (read_u64(content, "seq", &message->seq, err) ||
-			read_u16(content, "node_id", &message->node_id, err))
-		return -EINVAL;
-	if (!boot_id)
-		return refuse(err, "missing_field", "boot_id", "a string", "is missing");
-	if (!json_is_string(boot_id))
-		return refuse(err, "wrong_type", "boot_id", "a string", "is not a string");
-	if (json_string_length(boot_id) >= sizeof(message->boot_id))
-		return refuse(err, "out_of_range", "boot_id", "at most 39 bytes", "is too long");
-	memcpy(message->boot_id, json_string_value(boot_id), json_string_length(boot_id));
-	return 0;
+	for (size_t i = 0; origin_fields[i].key; i++)
+		message->has_origin |= json_object_get(content, origin_fields[i].key) != NULL;
+	return message->has_origin
+			       ? hs_schema_read_as(&style, origin_fields, content, "", message, err)
+			       : 0;
 }
 
-static int read_content(
-		const json_t *content, struct hs_report_message *message, struct hs_error *err)
+static int read_content(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
 	struct hs_decoded *telemetry = &message->report.telemetry;
+	struct parts parts;
 
-	if (read_origin(content, message, err) ||
-			read_u32(content, "ns_id", 1, &telemetry->ns_id, err) ||
-			read_u32(content, "app_id", 0, &message->app_id, err) ||
-			read_trace_type(content, 8, &telemetry->trace_type, err) ||
-			read_e2e(content, telemetry->family, &telemetry->e2e, err) ||
-			read_sink(content, message, err))
+	if (hs_schema_read_as(&style, message_fields, content, "", message, err) ||
+			hs_schema_read_as(&style, part_fields, content, "", &parts, err) ||
+			read_origin(content, message, err))
 		return -EINVAL;
-	return read_hops(content, telemetry, err);
+	if (check_node_id(telemetry->family, message->sink_node_id, err))
+		return within(err, "sink");
+	int rc = read_e2e(parts.e2e, telemetry->family, &telemetry->e2e, err);
+	return rc ? rc : read_hops(parts.hops, telemetry, err);
 }
 
 int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
 		struct hs_report_message *message, struct hs_error *err)
 {
-	const json_t *content;
+	struct parts parts;
 
 	memset(message, 0, sizeof(*message));
 	message->report.telemetry.family = family;
-	if (!json_is_object(json))
-		return hs_error_set(err, "wrong_type", "", "an object", "the report is no object");
-	if (get_object(json, "int_report", &content, err))
+	if (hs_schema_read_as(&style, root_fields, (json_t *)json, "", &parts, err))
 		return -EINVAL;
-	return read_content(content, message, err) ? within(err, "int_report") : 0;
+	return read_content(parts.content, message, err) ? within(err, "int_report") : 0;
 }

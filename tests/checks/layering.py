@@ -18,7 +18,7 @@ ALLOWED = {
     "lib/cbor": ["lib/base"],
     "lib/rule": ["lib/base", "lib/cbor", "lib/schema"],  # a rule's `fields` are configuration's
     "lib/link": ["lib/base"],
-    "lib/report": ["lib/base", "lib/rule", "lib/telemetry"],
+    "lib/report": ["lib/base", "lib/schema", "lib/rule", "lib/telemetry"],
     "lib/qos": ["lib/base", "lib/rule", "lib/report", "lib/telemetry"],
     "lib/api": ["lib/base", "lib/schema", "lib/rule", "lib/report", "lib/qos"],
     "lib/state": ["lib/base"],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The raw report as JSON: against a text written by hand, and the two writers against each other.
+// The raw report as JSON: against a text written by hand, and against what jansson writes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,10 @@ static void a_report_is_published_with_its_hops_from_source_to_sink(void **state
 {
 	(void)state;
 	struct hs_report report = example();
-	json_t *json = hs_report_json(&report, 3, 9, &ORIGIN);
+	char text[1024];
+	int len = hs_report_text(&report, 3, 9, &ORIGIN, text, sizeof(text));
+	assert_true(len > 0);
+	json_t *json = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
 	json_t *expected = json_loads("{\"int_report\": {\"seq\": 1, \"node_id\": 9, \"boot_id\": "
 				      "\"b-1\", \"ns_id\": 7, \"app_id\": 3,"
 				      "\"trace_type\": \"0x7000E000\","
@@ -56,25 +59,21 @@ static void a_report_is_published_with_its_hops_from_source_to_sink(void **state
 	json_decref(expected);
 }
 
-static void check_writers_agree(const struct hs_report *report, uint32_t app_id,
+static void check_text(const struct hs_report *report, uint32_t app_id,
 		const struct hs_report_origin *origin)
 {
 	static char text[HS_REPORT_TEXT_BYTES];
-	json_t *json = hs_report_json(report, app_id, 9, origin);
-	assert_non_null(json);
-	char *dumped = json_dumps(json, JSON_COMPACT);
 	int len = hs_report_text(report, app_id, 9, origin, text, sizeof(text));
-	assert_string_equal(text, dumped);
-	assert_int_equal(len, strlen(dumped));
+	assert_int_equal(len, strlen(text));
 	json_t *parsed = json_loadb(text, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(parsed);
-	assert_true(json_equal(parsed, json));
-	json_decref(parsed);
+	char *dumped = json_dumps(parsed, JSON_COMPACT);
+	assert_string_equal(text, dumped);
 	free(dumped);
-	json_decref(json);
+	json_decref(parsed);
 }
 
-static void both_writers_say_the_same_of_any_report(void **state)
+static void any_report_is_compact_json(void **state)
 {
 	(void)state;
 	struct hs_rng rng;
@@ -97,7 +96,7 @@ static void both_writers_say_the_same_of_any_report(void **state)
 					(uint16_t)hs_rng_u32(&rng), (uint16_t)hs_rng_u32(&rng),
 					(uint16_t)hs_rng_u32(&rng), hs_rng_u64(&rng),
 					hs_rng_u32(&rng), hs_rng_u32(&rng)};
-		check_writers_agree(&report, hs_rng_u32(&rng), round % 2 ? &origin : NULL);
+		check_text(&report, hs_rng_u32(&rng), round % 2 ? &origin : NULL);
 	}
 }
 
@@ -133,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_report_is_published_with_its_hops_from_source_to_sink),
-			cmocka_unit_test(both_writers_say_the_same_of_any_report),
+			cmocka_unit_test(any_report_is_compact_json),
 			cmocka_unit_test(the_longest_report_fits_the_stated_size),
 			cmocka_unit_test(a_buffer_that_is_too_small_is_never_overrun),
 	};
