@@ -330,6 +330,8 @@ static int run_one(const struct hs_api_backend *backend, const struct hs_api_arg
 	*result = NULL;
 	err->code[0] = '\0';
 	int rc = backend->run(backend->context, args, result, err);
+	if (rc == 0 && !*result)
+		rc = -ENOMEM;
 	if (rc && !hs_error_is_set(err))
 		hs_error_set(err, "internal", "", "", "%s failed: %s",
 				hs_api_verbs[args->verb].name, strerror(-rc));

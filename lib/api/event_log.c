@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define REPEAT_NS INT64_C(60000000000)
@@ -27,18 +28,28 @@ void hs_event_log_fini(struct hs_event_log *log)
 	hs_event_log_init(log);
 }
 
-uint64_t hs_event_log_add(struct hs_event_log *log, json_t *event)
+json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *kind,
+		json_t *details, const char *format, va_list args)
 {
-	uint64_t seq = log->last + 1;
-	if (json_object_set_new(event, "seq", json_integer((json_int_t)seq)) < 0) {
+	char text[320];
+	uint64_t number = log->last + 1;
+
+	vsnprintf(text, sizeof(text), format, args);
+	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)now_ns, "kind", kind,
+			"message", text);
+	json_object_update(event, details);
+	json_decref(details);
+	if (json_object_set_new(event, "seq", json_integer((json_int_t)number)) < 0) {
 		json_decref(event);
-		return 0;
+		return NULL;
 	}
-	json_t **place = &log->events[seq % HS_EVENT_LOG_EVENTS];
+	json_t **place = &log->events[number % HS_EVENT_LOG_EVENTS];
 	json_decref(*place);
 	*place = event;
-	log->last = seq;
-	return seq;
+	log->last = number;
+	json_t *published = json_copy(event);
+	json_object_set_new(published, "event_seq", json_integer((json_int_t)number));
+	return published;
 }
 
 json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_args *args)

@@ -8,6 +8,7 @@
 #include "api.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,9 +32,16 @@ bool hs_event_limit(struct hs_event_limit *limit, int64_t now_ns, uint64_t count
 void hs_event_log_init(struct hs_event_log *log);
 void hs_event_log_fini(struct hs_event_log *log);
 
-// Takes ownership of an event (an object), gives it its "seq" and returns that number. Returns 0 if
-// memory is out.
-uint64_t hs_event_log_add(struct hs_event_log *log, json_t *event);
+// Records and publishes an event of the owner of a log. Takes ownership of `details`, which has
+// further members of the event and may be NULL.
+typedef void hs_event_fn(void *owner, const char *kind, json_t *details, const char *format, ...)
+		__attribute__((format(printf, 4, 5)));
+
+// The part of each hs_event_fn that all have in common: adds the event to the log and returns a
+// copy to publish, which has the event's number as "event_seq". NULL if memory is out.
+json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *kind,
+		json_t *details, const char *format, va_list args)
+		__attribute__((format(printf, 5, 0)));
 
 // Returns {"events": [...], "lost": n, "next": n}: the events numbered above args->since, oldest
 // first. "lost" counts those that the ring no longer has. "next" is the `since` of the next

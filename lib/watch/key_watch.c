@@ -6,63 +6,54 @@
 #include "log.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#define LOOK_NS	  INT64_C(100000000)
-#define REPEAT_NS INT64_C(60000000000)
+#define LOOK_NS INT64_C(100000000)
 
 struct telling {
-	hs_key_watch_tell tell;
-	void *context;
+	hs_event_fn *tell;
+	void *owner;
 };
 
 static void tell_failures(struct hs_key_watch *watch, const struct hs_bus *bus,
 		const struct telling *to, int64_t now_ns)
 {
 	struct hs_bus_refusal last;
-	char text[320];
+	uint64_t grown;
 
 	hs_bus_last_refusal(bus, &last);
-	uint64_t grown = last.count - watch->failed_said;
-	if (grown == 0 || now_ns < watch->failed_next_ns)
+	if (!hs_event_limit(&watch->failed, now_ns, last.count, &grown))
 		return;
-	watch->failed_said = last.count;
-	watch->failed_next_ns = now_ns + REPEAT_NS;
 
 	const char *peer = last.peer[0] ? last.peer : NULL;
 	const char *key = last.public_key[0] ? last.public_key : NULL;
 	json_t *details = json_pack("{s:I, s:s, s:s*, s:s*}", "handshakes", (json_int_t)grown,
 			"reason", last.reason, "peer", peer, "public_key", key);
-	snprintf(text, sizeof(text), "%" PRIu64 " handshakes failed, the last with %s: %s", grown,
+	to->tell(to->owner, "handshake_failed", details,
+			"%" PRIu64 " handshakes failed, the last with %s: %s", grown,
 			peer ? peer : "an unknown peer", last.reason);
-	to->tell(to->context, "handshake_failed", details, text);
 }
 
 static void tell_turned_away(struct hs_key_watch *watch, const struct hs_bus *bus,
 		const struct telling *to, int64_t now_ns)
 {
 	struct hs_bus_turned_away last;
-	char text[320];
+	uint64_t grown;
 
 	hs_bus_last_turned_away(bus, &last);
-	uint64_t grown = last.count - watch->away_said;
-	if (grown == 0 || now_ns < watch->away_next_ns)
+	if (!hs_event_limit(&watch->away, now_ns, last.count, &grown))
 		return;
-	watch->away_said = last.count;
-	watch->away_next_ns = now_ns + REPEAT_NS;
 
 	json_t *details = json_pack("{s:I, s:s, s:s*}", "connections", (json_int_t)grown, "reason",
 			last.reason, "peer", last.peer[0] ? last.peer : NULL);
-	snprintf(text, sizeof(text), "%" PRIu64 " connections were turned away, the last of %s: %s",
-			grown, last.peer[0] ? last.peer : "an unknown peer", last.reason);
-	to->tell(to->context, "connection_refused", details, text);
+	to->tell(to->owner, "connection_refused", details,
+			"%" PRIu64 " connections were turned away, the last of %s: %s", grown,
+			last.peer[0] ? last.peer : "an unknown peer", last.reason);
 }
 
 static void tell_changes(
 		struct hs_key_watch *watch, const struct hs_bus *bus, const struct telling *to)
 {
 	struct hs_bus_keys_state keys;
-	char text[320];
 
 	hs_bus_keys_state(bus, &keys);
 	if (keys.changes == watch->changes_said)
@@ -73,15 +64,14 @@ static void tell_changes(
 		hs_log(HS_LOG_WARNING, "keys", "a key is not allowed: %s", keys.problem.message);
 	json_t *details = json_pack("{s:I, s:s*}", "keys", (json_int_t)keys.allowed, "problem",
 			wrong ? keys.problem.message : NULL);
-	snprintf(text, sizeof(text), "%zu keys are allowed now%s%s", keys.allowed,
+	to->tell(to->owner, "keys_changed", details, "%zu keys are allowed now%s%s", keys.allowed,
 			wrong ? "; not among them: " : "", wrong ? keys.problem.message : "");
-	to->tell(to->context, "keys_changed", details, text);
 }
 
 void hs_key_watch_look(struct hs_key_watch *watch, const struct hs_bus *bus, int64_t now_ns,
-		hs_key_watch_tell tell, void *context)
+		hs_event_fn *tell, void *owner)
 {
-	const struct telling to = {tell, context};
+	const struct telling to = {tell, owner};
 
 	if (now_ns < watch->look_ns)
 		return;

@@ -36,42 +36,26 @@ static int publish_json(struct hs_control *control, const char *topic, json_t *m
 	return rc;
 }
 
-static void publish_event(
-		struct hs_control *control, const char *kind, json_t *event, uint64_t number)
+void hs_control_event(void *owner, const char *kind, json_t *details, const char *format, ...)
 {
-	struct hs_report_origin origin = origin_of(control);
+	struct hs_control *control = owner;
 	char topic[64];
-
-	snprintf(topic, sizeof(topic), "event.%s", kind);
-	json_t *message = json_copy(event);
-	json_object_set_new(message, "event_seq", json_integer((json_int_t)number));
-	json_object_set_new(message, "seq", json_integer((json_int_t)origin.seq));
-	json_object_set_new(message, "node_id", json_integer(origin.node_id));
-	json_object_set_new(message, "boot_id", json_string(origin.boot_id));
-	if (publish_json(control, topic, json_pack("{s:o}", "event", message)) < 0)
-		control->counts.events_publish_lost++;
-}
-
-void hs_control_event(struct hs_control *control, const char *kind, json_t *details,
-		const char *format, ...)
-{
-	char text[256];
 	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 
-	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)control->now_ns, "kind",
-			kind, "message", text);
-	if (event && details)
-		json_object_update_new(event, details);
-	else
-		json_decref(details);
-	uint64_t number = event ? hs_event_log_add(&control->events, event) : 0;
-	if (number == 0)
+	va_start(args, format);
+	json_t *event = hs_event_log_add(
+			&control->events, control->now_ns, kind, details, format, args);
+	va_end(args);
+	if (!event)
 		return;
 	control->counts.events++;
-	publish_event(control, kind, event, number);
+	struct hs_report_origin origin = origin_of(control);
+	json_object_set_new(event, "seq", json_integer((json_int_t)origin.seq));
+	json_object_set_new(event, "node_id", json_integer(origin.node_id));
+	json_object_set_new(event, "boot_id", json_string(origin.boot_id));
+	snprintf(topic, sizeof(topic), "event.%s", kind);
+	if (publish_json(control, topic, json_pack("{s:o}", "event", event)) < 0)
+		control->counts.events_publish_lost++;
 }
 
 void hs_control_publish_window(struct hs_control *control, const struct hs_qos_window *window)

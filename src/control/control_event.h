@@ -4,6 +4,7 @@
 // Thread rule: owner (the control thread).
 #pragma once
 
+#include "event_log.h"
 #include "qos_window.h"
 #include "report.h"
 
@@ -12,10 +13,8 @@
 
 struct hs_control;
 
-// Records and publishes an event. `details` has further members: NULL, or a reference that is taken
-// over.
-void hs_control_event(struct hs_control *control, const char *kind, json_t *details,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+// The owner is the control.
+hs_event_fn hs_control_event;
 
 // Publishes a report. Returns 0, or a negative errno if the message was lost.
 int hs_control_publish_report(struct hs_control *control, const struct hs_report *report,

@@ -27,11 +27,6 @@ static void take_report(void *context, const struct hs_report *report,
 	hs_control_take_returned(context, report, sender);
 }
 
-static void tell(void *context, const char *kind, json_t *details, const char *text)
-{
-	hs_control_event(context, kind, details, "%s", text);
-}
-
 int hs_control_open_in_band(struct hs_control *control)
 {
 	struct hs_in_band_settings settings;
@@ -44,7 +39,7 @@ int hs_control_open_in_band(struct hs_control *control)
 			.update = update_rule,
 			.remove = remove_rule,
 			.report = take_report,
-			.event = tell,
+			.event = hs_control_event,
 	};
 
 	hs_in_band_init(&settings);

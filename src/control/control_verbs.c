@@ -242,7 +242,7 @@ static int qos_get(struct hs_control *control, const struct hs_api_args *args, j
 	if (args->app_id) {
 		json_decref(list);
 		*result = hs_control_application(control, args);
-		return *result ? 0 : -ENOMEM;
+		return 0;
 	}
 	*result = json_pack("{s:o}", "qos", list);
 	if (args->has_ns_id) {
@@ -386,10 +386,7 @@ static int audit(struct hs_control *control, const struct hs_api_args *args, jso
 	return 0;
 }
 
-typedef int (*verb_fn)(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err);
-
-static const verb_fn verbs[HS_VERB_COUNT] = {
+HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_HELLO] = hello,
 		[HS_VERB_INT_REQUEST] = int_request,
 		[HS_VERB_INT_UPDATE] = int_update,
@@ -423,6 +420,5 @@ int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_
 int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	int rc = verbs[args->verb](context, args, result, err);
-	return rc == 0 && !*result ? -ENOMEM : rc;
+	return verbs[args->verb](context, args, result, err);
 }

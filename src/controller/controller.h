@@ -20,6 +20,7 @@
 
 #include "error.h"
 #include "controller_config.h"
+#include "event_log.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -86,6 +87,5 @@ void hs_controller_step(struct hs_controller *controller, int64_t now_ns);
 // Returns when the next step has something to do.
 int64_t hs_controller_next_ns(const struct hs_controller *controller);
 
-// Records and publishes an event; `details` as for a node's event (NULL or taken over).
-void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+// The owner is the controller.
+hs_event_fn hs_controller_event;

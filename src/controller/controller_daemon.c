@@ -266,11 +266,6 @@ static void take_requests(struct daemon *d)
 	}
 }
 
-static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
-{
-	hs_controller_event(context, kind, details, "%s", text);
-}
-
 // A failure leaves the old file in force. The next change tries again.
 static int begin_snapshot(struct daemon *d, struct hs_error *err)
 {
@@ -350,7 +345,7 @@ static void serve(struct daemon *d)
 			return;
 		more = hs_controller_links_take(d->links, d->controller);
 		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
-				tell_of_keys, d->controller);
+				hs_controller_event, d->controller);
 		hs_controller_step(d->controller, wall_ns());
 		look_at_state(d);
 	}

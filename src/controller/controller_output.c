@@ -55,26 +55,17 @@ int controller_publish(struct hs_controller *controller, const char *topic, cons
 	return rc;
 }
 
-void hs_controller_event(struct hs_controller *controller, const char *kind, json_t *details,
-		const char *format, ...)
+void hs_controller_event(void *owner, const char *kind, json_t *details, const char *format, ...)
 {
-	char text[320], topic[64];
+	struct hs_controller *controller = owner;
+	char topic[64];
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	json_t *event = hs_event_log_add(
+			&controller->events, controller->now_ns, kind, details, format, args);
 	va_end(args);
-	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)controller->now_ns,
-			"kind", kind, "message", text);
-	if (event && details)
-		json_object_update_new(event, details);
-	else
-		json_decref(details);
-	uint64_t number = event ? hs_event_log_add(&controller->events, event) : 0;
-	if (!number)
-		return;
-	json_t *published = json_copy(event);
-	json_object_set_new(published, "event_seq", json_integer((json_int_t)number));
 	snprintf(topic, sizeof(topic), "event.%s", kind);
-	controller_publish(controller, topic, "event", published);
+	if (event)
+		controller_publish(controller, topic, "event", event);
 }

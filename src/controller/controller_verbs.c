@@ -172,11 +172,8 @@ static int ask_nodes(struct hs_controller *controller, const struct hs_api_args 
 	return 0;
 }
 
-typedef int (*verb_fn)(struct hs_controller *controller, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err);
-
 // Routes are missing: they are each node's own.
-static const verb_fn verbs[HS_VERB_COUNT] = {
+HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_HELLO] = hello,
 		[HS_VERB_INT_REQUEST] = int_request,
 		[HS_VERB_INT_UPDATE] = int_update,
@@ -195,8 +192,7 @@ static const verb_fn verbs[HS_VERB_COUNT] = {
 static int run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	int rc = verbs[args->verb](context, args, result, err);
-	return rc == 0 && !*result ? -ENOMEM : rc;
+	return verbs[args->verb](context, args, result, err);
 }
 
 // ---- the backend of the API ----

@@ -410,11 +410,6 @@ static bool signal_waits(struct hs_daemon *d)
 	return true;
 }
 
-static void tell_of_keys(void *context, const char *kind, json_t *details, const char *text)
-{
-	hs_control_event(context, kind, details, "%s", text);
-}
-
 static void serve(struct hs_daemon *d)
 {
 	struct pollfd fds[] = {
@@ -441,7 +436,7 @@ static void serve(struct hs_daemon *d)
 		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 		hs_daemon_retry_ports(d, steady_ns);
 		hs_daemon_look_at_devices(d, steady_ns);
-		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, tell_of_keys, d->control);
+		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_control_event, d->control);
 		unsigned taken = hs_control_step(d->control, now_ns);
 		bool due = hs_control_next_ns(d->control) <= now_ns;
 		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;

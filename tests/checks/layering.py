@@ -23,7 +23,7 @@ ALLOWED = {
     "lib/api": ["lib/base", "lib/schema", "lib/rule", "lib/report", "lib/qos"],
     "lib/state": ["lib/base"],
     "lib/bus": ["lib/base", "lib/api"],
-    "lib/watch": ["lib/base", "lib/bus", "lib/daemon"],
+    "lib/watch": ["lib/base", "lib/rule", "lib/api", "lib/bus", "lib/daemon"],
 }
 _LIB = sorted(ALLOWED)
 # The data path: no JSON, no ZeroMQ, no API, and no family of telemetry but in the family's folder.

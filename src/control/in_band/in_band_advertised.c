@@ -117,7 +117,7 @@ static void tell_waiting(struct in_band_advertised *all, struct advertised *s,
 	if (s->told || !refused || now_ns(all) - s->stands_ns < WAITING_NS)
 		return;
 	s->told = true;
-	hs_in_band_event(all->base, "request_waiting",
+	in_band_event(all->base, "request_waiting",
 			json_pack("{s:I, s:I, s:i}", "ns_id", (json_int_t)ns_id, "packets",
 					(json_int_t)refused, "request_bytes", pending->n_bytes),
 			"rule %" PRIu32 ": its request of %u bytes waits for a packet with room "

@@ -42,6 +42,5 @@ static inline struct in_band_note *hs_in_band_note(const struct in_band_base *ba
 	return slot == HS_FLOW_NONE ? NULL : &base->notes[slot];
 }
 
-// Records and publishes an event. Takes ownership of `details`, which has further members.
-void hs_in_band_event(const struct in_band_base *base, const char *kind, json_t *details,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Records and publishes an event; the arguments after the base are those of an hs_event_fn.
+#define in_band_event(base, ...) (base)->host.event((base)->host.context, __VA_ARGS__)

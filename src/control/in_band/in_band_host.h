@@ -6,6 +6,7 @@
 #pragma once
 
 #include "error.h"
+#include "event_log.h"
 #include "metric.h"
 #include "node.h"
 #include "report.h"
@@ -31,6 +32,5 @@ struct hs_in_band_host {
 	// Takes a report that came back in a packet.
 	void (*report)(void *context, const struct hs_report *report,
 			const struct hs_report_sender *sender);
-	// Records and publishes an event. Takes ownership of `details`.
-	void (*event)(void *context, const char *kind, json_t *details, const char *text);
+	hs_event_fn *event;
 };

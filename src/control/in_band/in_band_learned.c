@@ -62,7 +62,7 @@ static void refuse(
 	json_t *details = json_pack("{s:I, s:s}", "requests", (json_int_t)grown, "reason", why);
 	if (ns_id)
 		json_object_set_new(details, "ns_id", json_integer(ns_id));
-	hs_in_band_event(all->base, "request_refused", details,
+	in_band_event(all->base, "request_refused", details,
 			"%" PRIu64 " in-band request%s not taken; the last: %s", grown,
 			grown == 1 ? " was" : "s were", why);
 }
@@ -78,7 +78,7 @@ static void tell_taken(struct in_band_learned *all, const struct hs_punt *punt, 
 	}
 	if (all->taken_told++ >= EVENTS_PER_SECOND)
 		return;
-	hs_in_band_event(all->base, "request_received",
+	in_band_event(all->base, "request_received",
 			json_pack("{s:I, s:s, s:s}", "ns_id", (json_int_t)ns_id, "action", action,
 					"port", port),
 			"rule %" PRIu32 " came in band at port \"%s\": %s", ns_id, port, action);
@@ -189,7 +189,7 @@ static bool displace(struct in_band_learned *all)
 	all->base->host.counts->requests_in_band_displaced++;
 	if (hs_event_limit(&all->displaced_limit, now_ns(all),
 			    all->base->host.counts->requests_in_band_displaced, &grown))
-		hs_in_band_event(all->base, "request_displaced",
+		in_band_event(all->base, "request_displaced",
 				json_pack("{s:I, s:I}", "rules", (json_int_t)grown, "ns_id",
 						(json_int_t)ns_id),
 				"%" PRIu64 " rule%s that came in band made room for others: no "
@@ -355,7 +355,7 @@ void hs_in_band_learned_expire(struct in_band_learned *all)
 		int64_t silent_ns = now_ns(all) - learned->refresh_ns;
 		all->base->host.remove(all->base->host.context, ns_id, &err);
 		all->base->host.counts->requests_in_band_expired++;
-		hs_in_band_event(all->base, "request_expired",
+		in_band_event(all->base, "request_expired",
 				json_pack("{s:I, s:I}", "ns_id", (json_int_t)ns_id, "silent_ns",
 						(json_int_t)silent_ns),
 				"rule %" PRIu32 " came in band and was not asked for again for "

@@ -11,11 +11,38 @@
 
 static struct hs_event_log event_log;
 
+__attribute__((format(printf, 2, 3))) static json_t *add(json_t *details, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	json_t *event = hs_event_log_add(&event_log, 5, "kind", details, format, args);
+	va_end(args);
+	return event;
+}
+
 static void fill(unsigned n)
 {
 	hs_event_log_init(&event_log);
 	for (unsigned i = 1; i <= n; i++)
-		assert_int_equal(hs_event_log_add(&event_log, json_pack("{s:i}", "number", i)), i);
+		json_decref(add(json_pack("{s:i}", "number", i), "text"));
+}
+
+static void an_event_is_published_with_its_number_and_details(void **state)
+{
+	(void)state;
+	fill(1);
+	json_t *event = add(json_pack("{s:i}", "number", 9), "of %s", "mine");
+	json_t *expected = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i}", "ts_ns", 5, "kind", "kind",
+			"message", "of mine", "number", 9, "seq", 2, "event_seq", 2);
+	assert_true(json_equal(event, expected));
+	json_object_del(expected, "event_seq");
+	json_t *reply = hs_event_log_since(&event_log, &(struct hs_api_args){.since = 1});
+	assert_true(json_equal(json_array_get(json_object_get(reply, "events"), 0), expected));
+	json_decref(reply);
+	json_decref(expected);
+	json_decref(event);
+	hs_event_log_fini(&event_log);
 }
 
 static void assert_since(uint64_t since, unsigned n, uint64_t first, uint64_t lost, uint64_t next)
@@ -80,7 +107,9 @@ static void a_number_from_before_a_restart_asks_for_everything(void **state)
 static void a_page_of_events_ends_where_its_bytes_do_and_says_that_there_is_more(void **state)
 {
 	static const uint64_t next_of[] = {10, 20, 25};
-	struct hs_api_args args = {.room = 10 * strlen("{\"number\":10,\"seq\":10},")};
+	static const char one[] = "{\"ts_ns\":5,\"kind\":\"kind\",\"message\":\"text\","
+				  "\"number\":10,\"seq\":10},";
+	struct hs_api_args args = {.room = 10 * strlen(one)};
 	(void)state;
 	fill(25);
 	for (unsigned n = 0, from; args.since < 25; n++) {
@@ -100,6 +129,7 @@ static void a_page_of_events_ends_where_its_bytes_do_and_says_that_there_is_more
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(an_event_is_published_with_its_number_and_details),
 			cmocka_unit_test(an_empty_log_has_nothing_and_lost_nothing),
 			cmocka_unit_test(events_after_a_number_are_given_oldest_first),
 			cmocka_unit_test(what_the_ring_no_longer_has_is_counted_as_lost),
