@@ -2,13 +2,11 @@
 // A node's configuration of any bytes is either refused with a code and a message, with nothing
 // left behind, or complete: every index in it is valid, and its printed form is the same
 // configuration.
-#include "fuzz.h"
+#include "fuzz_config.h"
 
 #include "config.h"
 
-#include <string.h>
-
-static bool parse(const char *text, size_t len, struct hs_config *config)
+static bool parse(const char *text, size_t len, void *config)
 {
 	struct hs_error err = {0};
 	cpu_set_t cores;
@@ -22,8 +20,9 @@ static bool parse(const char *text, size_t len, struct hs_config *config)
 	return false;
 }
 
-static void check(const struct hs_config *c)
+static void check(const void *config)
 {
+	const struct hs_config *c = config;
 	struct hs_eal_config eal;
 
 	HOLDS(c->n_ports > 0 && c->n_ports <= HS_MAX_PORTS);
@@ -37,30 +36,21 @@ static void check(const struct hs_config *c)
 	hs_config_eal(c, &eal);
 }
 
-static char *print(const struct hs_config *config)
+static json_t *print(const void *config)
 {
-	json_t *json = hs_config_print(config);
-	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	return hs_config_print(config);
+}
 
-	json_decref(json);
-	HOLDS(text);
-	return text;
+static void fini(void *config)
+{
+	hs_config_fini(config);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const struct fuzz_config kind = {parse, check, print, fini};
 	static struct hs_config config, again;
 
-	if (!parse((const char *)data, size, &config))
-		return 0;
-	check(&config);
-	char *text = print(&config);
-	HOLDS(parse(text, strlen(text), &again));
-	char *second = print(&again);
-	HOLDS(strcmp(text, second) == 0);
-	free(second);
-	free(text);
-	hs_config_fini(&again);
-	hs_config_fini(&config);
+	fuzz_config(&kind, data, size, &config, &again);
 	return 0;
 }

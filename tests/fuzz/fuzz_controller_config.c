@@ -2,13 +2,11 @@
 // A controller's configuration of any bytes is either refused with a code and a message, with
 // nothing left behind, or complete: every path has existing nodes, and its printed form is the same
 // configuration.
-#include "fuzz.h"
+#include "fuzz_config.h"
 
 #include "controller_config.h"
 
-#include <string.h>
-
-static bool parse(const char *text, size_t len, struct hs_controller_config *config)
+static bool parse(const char *text, size_t len, void *config)
 {
 	struct hs_error err = {0};
 
@@ -18,8 +16,9 @@ static bool parse(const char *text, size_t len, struct hs_controller_config *con
 	return false;
 }
 
-static void check(const struct hs_controller_config *c)
+static void check(const void *config)
 {
+	const struct hs_controller_config *c = config;
 	HOLDS(c->n_nodes <= HS_CONTROLLER_MAX_NODES && c->n_paths <= HS_CONTROLLER_MAX_PATHS);
 	for (unsigned i = 0; i < c->n_nodes; i++)
 		HOLDS(hs_controller_config_node(c, c->nodes[i].name) == (int)i);
@@ -31,30 +30,21 @@ static void check(const struct hs_controller_config *c)
 	HOLDS(c->hello_ms && c->timeout_ms && c->audit_s && c->max_rules);
 }
 
-static char *print(const struct hs_controller_config *config)
+static json_t *print(const void *config)
 {
-	json_t *json = hs_controller_config_print(config);
-	char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+	return hs_controller_config_print(config);
+}
 
-	json_decref(json);
-	HOLDS(text);
-	return text;
+static void fini(void *config)
+{
+	hs_controller_config_fini(config);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct hs_controller_config config, again;
+	static const struct fuzz_config kind = {parse, check, print, fini};
+	static struct hs_controller_config config, again;
 
-	if (!parse((const char *)data, size, &config))
-		return 0;
-	check(&config);
-	char *text = print(&config);
-	HOLDS(parse(text, strlen(text), &again));
-	char *second = print(&again);
-	HOLDS(strcmp(text, second) == 0);
-	free(second);
-	free(text);
-	hs_controller_config_fini(&again);
-	hs_controller_config_fini(&config);
+	fuzz_config(&kind, data, size, &config, &again);
 	return 0;
 }

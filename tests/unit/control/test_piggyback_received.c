@@ -183,14 +183,23 @@ static void what_is_no_report_is_counted_and_hides_no_other(void **state)
 	close_with_audit(r);
 }
 
-static void a_report_that_goes_on_is_not_taken_here(void **state)
+// One report came in a packet of a flow without a rule.
+static struct rig *open_with_a_report(unsigned taken, int publish_result)
 {
-	(void)state;
 	struct rig *r = rig_open(SOURCE, 1500, 8);
 	struct hs_report report = a_report(7, 1);
 	bring_report(&report, 0, 0);
-	brought.list[0].taken = 0;
+	brought.list[0].taken = taken;
+	r->publish_result = publish_result;
 	step(r, MS);
+	r->publish_result = 0;
+	return r;
+}
+
+static void a_report_that_goes_on_is_not_taken_here(void **state)
+{
+	(void)state;
+	struct rig *r = open_with_a_report(0, 0);
 	assert_int_equal(count_published(r, "report.7"), 0);
 	assert_total(r, "reports_piggyback_received", 0);
 	close_with_audit(r);
@@ -199,12 +208,7 @@ static void a_report_that_goes_on_is_not_taken_here(void **state)
 static void a_subscriber_that_misses_one_is_counted(void **state)
 {
 	(void)state;
-	struct rig *r = rig_open(SOURCE, 1500, 8);
-	struct hs_report report = a_report(7, 1);
-	r->publish_result = -EAGAIN;
-	bring_report(&report, 0, 0);
-	step(r, MS);
-	r->publish_result = 0;
+	struct rig *r = open_with_a_report(1, -EAGAIN);
 	assert_total(r, "reports_piggyback_publish_lost", 1);
 	close_with_audit(r);
 }

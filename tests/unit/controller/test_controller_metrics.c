@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What nodes publish, and what the controller shows of it.
+#include "controller_rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void gaps_in_what_a_node_publishes_are_counted(void **state)
+{
+	char text[256];
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	for (unsigned seq = 1; seq <= 10; seq++) {
+		if (seq == 4 || seq == 5)
+			continue;
+		snprintf(text, sizeof(text),
+				"{\"event\": {\"seq\": %u, \"node_id\": 1, \"boot_id\": "
+				"\"boot-1-0\", "
+				"\"kind\": \"port_up\", \"message\": \"up\"}}",
+				seq);
+		hs_controller_message(
+				fake.controller, fake.now_ns, "event.port_up", text, strlen(text));
+	}
+	json_t *node = json_array_get(
+			json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "nodes"), 0);
+	assert_int_equal(json_integer_value(json_object_get(node, "publish_missed")), 2);
+	assert_int_equal(json_integer_value(json_object_get(node, "published")), 8);
+	assert_int_equal(fake_events(&fake, "port_up"), 8);
+}
+
+// A report of a rule of app_id 4 that the sink c (3) took out at `ts_ns`, the k-th, after
+// `delay_ns` on its way.
+static void publish_trip(uint32_t ns_id, unsigned k, int64_t ts_ns, int64_t delay_ns)
+{
+	char text[768];
+
+	snprintf(text, sizeof(text),
+			"{\"int_report\": {\"seq\": %u, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": %u, \"app_id\": 4, \"trace_type\": \"0x7000E000\", \"e2e\": "
+			"{\"ts_ns\": %lld, \"tx_packets\": %u, \"tx_bytes\": %u}, \"sink\": "
+			"{\"node_id\": 3, \"ts_ns\": %lld, \"rx_packets\": %u, \"rx_bytes\": %u}, "
+			"\"hops\": []}}",
+			k + 1, ns_id, (long long)(ts_ns - delay_ns), 10 * (k + 1), 5620 * (k + 1),
+			(long long)ts_ns, 10 * (k + 1), 5620 * (k + 1));
+	hs_controller_message(fake.controller, fake.now_ns, "report", text, strlen(text));
+}
+
+static void publish_report_of(unsigned k, int64_t ts_ns)
+{
+	publish_trip(9, k, ts_ns, 5000000);
+}
+
+static void publish_report(unsigned k)
+{
+	publish_report_of(k, fake.now_ns);
+}
+
+static void publish_window(unsigned ns_id)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 5}}",
+			ns_id);
+	hs_controller_message(fake.controller, fake.now_ns, "qos", text, strlen(text));
+}
+
+static json_t *window_of(const char *request)
+{
+	return json_array_get(json_object_get(fake_ok(&fake, request), "qos"), 0);
+}
+
+static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *e2e = json_object_get(window_of(ask), "e2e");
+	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
+	assert_int_equal(json_integer_value(
+					 json_object_get(json_object_get(e2e, "delay_ns"), "mean")),
+			5000000);
+}
+
+static void an_application_is_shown_from_the_windows_of_its_flows(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"app_id\": 4}}";
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(fake_ok(&fake, ask), "applications")), 0);
+	const char *rule = request(9, 10, NULL);
+	char with_app[1024];
+	const char *at = strstr(rule, "\"ns_id\"");
+	snprintf(with_app, sizeof(with_app), "%.*s\"app_id\": 4, %s", (int)(at - rule), rule, at);
+	fake_ok(&fake, with_app);
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *app = json_array_get(json_object_get(fake_ok(&fake, ask), "applications"), 0);
+	json_t *flow = json_array_get(json_object_get(app, "flows"), 0);
+	assert_int_equal(json_integer_value(json_object_get(app, "app_id")), 4);
+	assert_int_equal(json_integer_value(json_object_get(flow, "ns_id")), 9);
+	assert_non_null(json_object_get(flow, "from"));
+	json_t *e2e = json_object_get(flow, "e2e");
+	assert_int_equal(json_integer_value(json_object_get(e2e, "throughput_bps")), 4496000);
+}
+
+// The sinks compute the windows, so that the monitor here is given no reports.
+static void an_application_has_a_round_trip_where_its_sinks_publish_windows(void **state)
+{
+	static const char *const rules[] = {
+			"{\"int_request\": {\"ns_id\": 1, \"app_id\": 4, \"src_ip\": "
+			"\"2001:db8::1\", "
+			"\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\", \"mode\": \"count\", "
+			"\"mode_setting\": 10, \"trace_type\": \"0x7000E000\"}}",
+			"{\"int_request\": {\"ns_id\": 2, \"app_id\": 4, \"src_ip\": "
+			"\"2001:db8::2\", "
+			"\"dst_ip\": \"2001:db8::1\", \"protocol\": \"udp\", \"mode\": \"count\", "
+			"\"mode_setting\": 10, \"trace_type\": \"0x7000E000\"}}"};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		fake_ok(&fake, rules[i]);
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 1500; k++) {
+		if (k % 100 == 0) {
+			publish_window(1);
+			publish_window(2);
+		}
+		publish_trip(1, k, fake.now_ns, 5000000);
+		publish_trip(2, k, fake.now_ns, 3000000);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *apps = json_object_get(
+			fake_ok(&fake, "{\"qos_get\": {\"app_id\": 4, \"window\": \"1s\"}}"),
+			"applications");
+	json_t *app = json_array_get(apps, 0), *trip = json_object_get(app, "round_trip_ns");
+	assert_int_equal(json_integer_value(json_object_get(trip, "mean")), 8000000);
+	assert_int_equal(json_integer_value(json_object_get(trip, "max")), 8000000);
+	assert_in_range(json_integer_value(json_object_get(app, "round_trip_pairs")), 98, 100);
+}
+
+static void a_report_of_a_time_to_come_does_not_silence_its_flow(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	publish_report(0);
+	publish_report_of(1, fake.now_ns + 3600 * SECOND); // of a sink whose clock is ahead
+	for (unsigned k = 2; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	assert_true(json_integer_value(json_object_get(window_of(ask), "reports")) >= 90);
+	json_t *monitor = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "monitor");
+	assert_int_equal(json_integer_value(json_object_get(monitor, "reports_ahead")), 1);
+}
+
+static void windows_go_on_where_the_clock_is_set_back(void **state)
+{
+	static const char ask[] = "{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 200; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	fake.now_ns -= 3600 * SECOND; // and so are those of the nodes, whose stamps follow
+	for (unsigned k = 0; k < fake.n_messages; k++)
+		fake.messages[(fake.head + k) % FAKE_MESSAGES].due_ns -= 3600 * SECOND;
+	for (unsigned k = 200; k < 500; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *window = window_of(ask);
+	assert_true(json_integer_value(json_object_get(window, "reports")) >= 90);
+	assert_in_range(json_integer_value(json_object_get(window, "end_ns")),
+			fake.now_ns - 2 * SECOND, fake.now_ns + SECOND);
+}
+
+static size_t windows_of(unsigned ns_id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"qos_get\": {\"ns_id\": %u}}", ns_id);
+	return json_array_size(json_object_get(fake_ok(&fake, text), "qos"));
+}
+
+static void metrics_and_counters_of_a_rule_of_others_can_be_asked_for(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake_at_node(&fake, 2, request(500, 100, NULL));
+	publish_window(500);
+	assert_int_equal(windows_of(500), 1);
+	json_t *nodes = json_object_get(fake_ok(&fake, "{\"int_get\": {\"ns_id\": 500}}"), "nodes");
+	assert_int_equal(json_object_size(nodes), 1);
+	assert_non_null(json_object_get(json_object_get(nodes, "c"), "rule"));
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 501}}"), "no_such_rule");
+	assert_string_equal(
+			fake_error(&fake, "{\"int_delete\": {\"ns_id\": 500}}"), "no_such_rule");
+}
+
+static void metrics_that_nobody_wants_give_way_to_wanted_ones(void **state)
+{
+	(void)state;
+	fake.config.monitored_rules = 3;
+	fake_ok(&fake, request(1, 100, NULL));
+	fake_ok(&fake, request(2, 100, NULL));
+	publish_window(500);
+	publish_window(501);
+	publish_window(502);
+	publish_window(503); // no room, and none is made for it
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 503}}"), "no_such_rule");
+	for (unsigned ns_id = 500; ns_id < 503; ns_id++)
+		assert_int_equal(windows_of(ns_id), 1);
+	publish_window(500); // heard of last
+	publish_window(1);
+	publish_window(2);
+	assert_int_equal(windows_of(1), 1);
+	assert_int_equal(windows_of(2), 1);
+	assert_int_equal(windows_of(500), 1);
+	assert_string_equal(fake_error(&fake, "{\"qos_get\": {\"ns_id\": 503}}"), "no_such_rule");
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 2}}");
+	publish_window(501);
+	assert_int_equal(windows_of(501), 1);
+}
+
+static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
+{
+	static const char published[] =
+			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
+			"\"ns_id\": 9, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 77}}";
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		if (k % 100 == 0)
+			hs_controller_message(fake.controller, fake.now_ns, "qos.9", published,
+					strlen(published));
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	json_t *window = window_of("{\"qos_get\": {\"ns_id\": 9}}");
+	assert_int_equal(json_integer_value(json_object_get(window, "reports")), 77);
+	// Published once for each, none of our own.
+	unsigned n = 0;
+	size_t i;
+	json_t *entry;
+	json_array_foreach (fake.published, i, entry)
+		n += strcmp(json_string_value(json_object_get(entry, "topic")), "qos.9") == 0;
+	assert_int_equal(n, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(windows_go_on_where_the_clock_is_set_back),
+			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
+			TEST(an_application_is_shown_from_the_windows_of_its_flows),
+			TEST(an_application_has_a_round_trip_where_its_sinks_publish_windows),
+			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
+			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
+			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
+			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
+			TEST(gaps_in_what_a_node_publishes_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
