@@ -13,26 +13,6 @@
 #define MAX_SLACK 32768		  // half of what 16-bit counters can tell apart
 #define LAST_NS	  (INT64_MAX / 2) // no window ends so late that its time cannot be reckoned with
 
-// ---- table ----
-
-// Backward shift: no tombstones, so lookups never get longer with time.
-static void remove_entry(struct hs_qos *qos, struct hs_qos_entry *entry)
-{
-	uint32_t hole = (uint32_t)(entry - qos->table);
-	uint32_t i = hole;
-	for (;;) {
-		i = (i + 1) & qos->table_mask;
-		if (!qos->table[i].flow)
-			break;
-		uint32_t home = hs_qos_slot_of(qos, qos->table[i].ns_id);
-		if (((i - home) & qos->table_mask) < ((i - hole) & qos->table_mask))
-			continue;
-		qos->table[hole] = qos->table[i];
-		hole = i;
-	}
-	qos->table[hole].flow = NULL;
-}
-
 // ---- reports that are placed ----
 
 // Until a window closes, reports of the current one need only be kept: what they add up is the same
@@ -114,19 +94,27 @@ static void destroy_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 	qos->counters.flows--;
 }
 
-static void forget_flow(struct hs_qos *qos, struct hs_qos_entry *entry)
+// The last flow moves into the free place.
+static void forget_flow(struct hs_qos *qos, struct hs_qos_flow *flow)
 {
-	destroy_flow(qos, entry->flow);
-	remove_entry(qos, entry);
+	uint32_t at = hs_u32_map_find(&qos->by_ns, flow->ns_id);
+	uint32_t last = (uint32_t)qos->counters.flows - 1;
+
+	hs_u32_map_erase(&qos->by_ns, flow->ns_id, at);
+	if (at != last) {
+		qos->flows[at] = qos->flows[last];
+		hs_u32_map_replace(&qos->by_ns, qos->flows[at]->ns_id, last, at);
+	}
+	destroy_flow(qos, flow);
 }
 
 int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 {
-	struct hs_qos_entry *entry = hs_qos_find_entry(qos, ns_id);
-	if (!entry->flow)
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
+	if (!flow)
 		return -ENOENT;
-	hs_qos_flush_flow(qos, entry->flow);
-	forget_flow(qos, entry);
+	hs_qos_flush_flow(qos, flow);
+	forget_flow(qos, flow);
 	return 0;
 }
 
@@ -138,12 +126,10 @@ int hs_qos_remove(struct hs_qos *qos, uint32_t ns_id)
 // The flow that takes most goes, with what is open handed out.
 static void evict(struct hs_qos *qos)
 {
-	const struct hs_qos_entry *largest = NULL;
-	for (uint32_t i = 0; i <= qos->table_mask; i++) {
-		const struct hs_qos_entry *entry = &qos->table[i];
-		if (entry->flow && (!largest || entry->flow->charged > largest->flow->charged))
-			largest = entry;
-	}
+	const struct hs_qos_flow *largest = qos->flows[0];
+	for (uint32_t i = 1; i < qos->counters.flows; i++)
+		if (qos->flows[i]->charged > largest->charged)
+			largest = qos->flows[i];
 	qos->memory.evicted++;
 	hs_qos_remove(qos, largest->ns_id);
 }
@@ -192,8 +178,8 @@ static int create_flow(
 		return -ENOMEM;
 	}
 	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
-	*hs_qos_find_entry(qos, key->ns_id) = (struct hs_qos_entry){key->ns_id, flow};
-	qos->counters.flows++;
+	hs_u32_map_add(&qos->by_ns, key->ns_id, (uint32_t)qos->counters.flows);
+	qos->flows[qos->counters.flows++] = flow;
 	hs_qos_charge(qos, flow);
 	return 0;
 }
@@ -213,17 +199,16 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
-	struct hs_qos_entry *entry = hs_qos_find_entry(qos, key->ns_id);
-	bool created = !entry->flow;
+	struct hs_qos_flow *flow = hs_qos_find(qos, key->ns_id);
+	bool created = !flow;
 	if (report->sink_ts_ns > LAST_NS)
 		return -EINVAL;
 	if (created) {
 		int rc = create_flow(qos, key, report);
 		if (rc)
 			return rc;
-		entry = hs_qos_find_entry(qos, key->ns_id);
+		flow = hs_qos_find(qos, key->ns_id);
 	}
-	struct hs_qos_flow *flow = entry->flow;
 	if (place(flow, key, report)) {
 		qos->counters.reports++;
 		if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
@@ -240,7 +225,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 	if (rc) {
 		qos->counters.out_of_memory += rc == -ENOMEM;
 		if (created)
-			forget_flow(qos, entry);
+			forget_flow(qos, flow);
 		return rc;
 	}
 	qos->counters.reports++;
@@ -252,14 +237,14 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 
 void hs_qos_expect(const struct hs_qos *qos, uint32_t ns_id)
 {
-	const char *flow = (const char *)hs_qos_find_entry(qos, ns_id)->flow;
+	const char *flow = (const char *)hs_qos_find(qos, ns_id);
 	for (size_t i = 0; flow && i < offsetof(struct hs_qos_flow, app_id); i += 64)
 		__builtin_prefetch(flow + i, 1);
 }
 
 void hs_qos_expect_next(const struct hs_qos *qos, uint32_t ns_id)
 {
-	const struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	const struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	if (flow)
 		hs_qos_ring_expect(&flow->ring);
 }
@@ -300,14 +285,10 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	qos->memory.limit_bytes = config->memory_bytes;
 	if (apply_defaults(&qos->config))
 		goto free_qos;
-	uint32_t slots = 2;
-	while (slots < 2ull * config->max_flows && slots < 1u << 31)
-		slots *= 2;
 	rc = -ENOMEM;
-	qos->table = calloc(slots, sizeof(*qos->table));
-	if (!qos->table)
+	qos->flows = calloc(config->max_flows, sizeof(struct hs_qos_flow *));
+	if (!qos->flows || hs_u32_map_init(&qos->by_ns, config->max_flows) < 0)
 		goto free_qos;
-	qos->table_mask = slots - 1;
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
 	for (; qos->n_windows < HS_QOS_WINDOWS && qos->config.window_ns[qos->n_windows];
 			qos->n_windows++)
@@ -317,6 +298,7 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **out)
 	return 0;
 
 free_qos:
+	free(qos->flows);
 	free(qos);
 	return rc;
 }
@@ -325,18 +307,18 @@ void hs_qos_destroy(struct hs_qos *qos)
 {
 	if (!qos)
 		return;
-	for (uint32_t i = 0; i <= qos->table_mask; i++)
-		if (qos->table[i].flow)
-			destroy_flow(qos, qos->table[i].flow);
+	while (qos->counters.flows)
+		destroy_flow(qos, qos->flows[qos->counters.flows - 1]);
 	hs_qos_columns_fini(&qos->columns);
 	hs_qos_slot_fini(&qos->answer);
-	free(qos->table);
+	hs_u32_map_fini(&qos->by_ns);
+	free(qos->flows);
 	free(qos);
 }
 
 void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags)
 {
-	struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	bool open = false;
 
 	if (!flow)
@@ -354,14 +336,11 @@ void hs_qos_mark(struct hs_qos *qos, uint32_t ns_id, uint32_t flags)
 
 void hs_qos_counters(struct hs_qos *qos, struct hs_qos_counters *counters)
 {
-	for (uint32_t i = 0; i <= qos->table_mask; i++)
-		if (qos->table[i].flow)
-			hs_qos_settle(qos, qos->table[i].flow);
+	for (uint32_t i = 0; i < qos->counters.flows; i++)
+		hs_qos_settle(qos, qos->flows[i]);
 	*counters = qos->counters;
-	for (uint32_t i = 0; i <= qos->table_mask; i++) {
-		const struct hs_qos_flow *flow = qos->table[i].flow;
-		if (!flow)
-			continue;
+	for (uint32_t i = 0; i < qos->counters.flows; i++) {
+		const struct hs_qos_flow *flow = qos->flows[i];
 		counters->epochs += flow->epochs;
 		counters->late_reports += flow->late_reports;
 		counters->bytes += hs_qos_flow_bytes(flow);

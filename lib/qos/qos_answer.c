@@ -60,7 +60,7 @@ static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_
 
 const struct hs_qos_window *hs_qos_latest(struct hs_qos *qos, uint32_t ns_id, int64_t window_ns)
 {
-	struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	if (!flow)
 		return NULL;
 	hs_qos_settle(qos, flow);
@@ -95,7 +95,7 @@ static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_
 const struct hs_qos_window *hs_qos_slide(
 		struct hs_qos *qos, uint32_t ns_id, int64_t start_ns, int64_t end_ns)
 {
-	struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	struct hs_qos_flow *again = flow && start_ns < end_ns ? malloc(sizeof(*again)) : NULL;
 	if (!again)
 		return NULL;
@@ -123,7 +123,7 @@ const struct hs_qos_window *hs_qos_slide(
 unsigned hs_qos_reports(struct hs_qos *qos, uint32_t ns_id, unsigned n,
 		void (*each)(void *user, const struct hs_report *report), void *user)
 {
-	struct hs_qos_flow *flow = hs_qos_find_entry(qos, ns_id)->flow;
+	struct hs_qos_flow *flow = hs_qos_find(qos, ns_id);
 	if (!flow)
 		return 0;
 	hs_qos_settle(qos, flow);

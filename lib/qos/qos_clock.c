@@ -38,9 +38,8 @@ static void begin_new_time(struct hs_qos *qos, struct hs_qos_flow *flow)
 
 void hs_qos_clock_step(struct hs_qos *qos)
 {
-	for (uint32_t i = 0; i <= qos->table_mask; i++)
-		if (qos->table[i].flow)
-			begin_new_time(qos, qos->table[i].flow);
+	for (uint32_t i = 0; i < qos->counters.flows; i++)
+		begin_new_time(qos, qos->flows[i]);
 	qos->next_ns = qos->round_next_ns = INT64_MAX;
 	qos->cursor = NULL;
 }

@@ -22,7 +22,7 @@
 #include <rte_hash_crc.h>
 
 struct rte_hash;
-struct hs_ns_index;
+struct hs_u32_map;
 
 struct hs_flow_key {
 	uint8_t src_ip[16];
@@ -133,7 +133,7 @@ struct hs_flow_view {
 	struct hs_flow_others *others;		  // the worker's own
 	struct hs_flow_pending *_Atomic *pending; // [slot], NULL if there was none yet
 	struct hs_flow_shadow *shadows;		  // [slot], the worker's own
-	const struct hs_ns_index *names;
+	const struct hs_u32_map *names;
 	const struct rte_hash *hash;
 	struct hs_flow_index index;   // buckets NULL: every look-up uses the hash
 	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m

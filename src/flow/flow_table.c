@@ -9,7 +9,7 @@
 #include <rte_hash.h>
 #include <rte_rcu_qsbr.h>
 
-static_assert(HS_NS_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
+static_assert(HS_U32_MAP_NONE == HS_FLOW_NONE, "no slot is no slot");
 static_assert(HS_FLOW_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
 
 // ---- keys and masks ----
@@ -317,7 +317,7 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 		hs_flow_slot_free(t, slot);
 		return table_full(t, err);
 	}
-	hs_ns_index_insert(&t->index, rule->ns_id, slot);
+	hs_u32_map_add(&t->index, rule->ns_id, slot);
 	order_append(t, slot);
 	t->count++;
 	if (shadowed_by)
@@ -360,7 +360,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 				"namespace %u has no rule", ns_id);
 		return -ENOENT;
 	}
-	hs_ns_index_erase(&t->index, ns_id);
+	hs_u32_map_erase(&t->index, ns_id, slot);
 	order_remove(t, slot);
 	hs_flow_slot_leave(t, slot);
 	t->count--;
@@ -392,7 +392,7 @@ int hs_flow_table_update(struct hs_flow_table *t, uint32_t ns_id,
 
 uint32_t hs_flow_table_find(const struct hs_flow_table *t, uint32_t ns_id)
 {
-	return hs_ns_index_find(&t->index, ns_id);
+	return hs_u32_map_find(&t->index, ns_id);
 }
 
 const struct hs_rule *hs_flow_table_rule(const struct hs_flow_table *t, uint32_t slot)

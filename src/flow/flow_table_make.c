@@ -52,7 +52,7 @@ static int make_arrays(struct hs_flow_table *t)
 	t->entries = calloc(capacity, sizeof(*t->entries));
 	t->pending = calloc(capacity, sizeof(*t->pending));
 	t->shared = hs_pages_take("flow shared", shared_bytes(capacity));
-	if (!t->entries || !t->pending || !t->shared || hs_ns_index_init(&t->index, capacity) ||
+	if (!t->entries || !t->pending || !t->shared || hs_u32_map_init(&t->index, capacity) ||
 			hs_flow_index_init(&t->places, capacity))
 		return -ENOMEM;
 	for (unsigned w = 0; w < t->config.n_workers; w++) {
@@ -115,7 +115,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 		t->old_fields = old->next;
 		free(old);
 	}
-	hs_ns_index_fini(&t->index);
+	hs_u32_map_fini(&t->index);
 	hs_flow_index_fini(&t->places);
 	free(t->entries);
 	rte_hash_free(t->hash);
@@ -158,5 +158,5 @@ uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 
 	return arrays + (uint64_t)slots * n_workers * sizeof(struct hs_flow_shadow) +
 	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_pending *)) +
-	       hs_ns_index_bytes(slots);
+	       hs_u32_map_bytes(slots);
 }

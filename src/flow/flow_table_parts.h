@@ -9,7 +9,8 @@
 #include "flow_table.h"
 #include "flow_fields.h"
 #include "flow_state.h"
-#include "ns_index.h"
+
+#include "u32_map.h"
 
 #include <stdalign.h>
 
@@ -47,7 +48,7 @@ struct hs_flow_table {
 	struct hs_flow_table_config config;
 	struct rte_hash *hash;
 	struct hs_flow_entry *entries;
-	struct hs_ns_index index;
+	struct hs_u32_map index;
 	struct hs_flow_index places;
 	struct hs_flow_shared *shared;
 	struct hs_flow_worker *workers[32];

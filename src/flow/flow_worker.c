@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_state.h"
-#include "ns_index.h"
 
 #include <string.h>
+
+#include "u32_map.h"
 
 #include <rte_hash.h>
 #include <rte_prefetch.h>
@@ -247,9 +248,9 @@ const struct hs_flow_sums *hs_flow_sum_others(const struct hs_flow_view *view, u
 
 uint32_t hs_flow_named(const struct hs_flow_view *view, uint32_t ns_id)
 {
-	uint32_t slot = hs_ns_index_find(view->names, ns_id);
+	uint32_t slot = hs_u32_map_find(view->names, ns_id);
 
-	return slot != HS_NS_INDEX_NONE && hs_flow_is_of(view, slot, ns_id) ? slot : HS_FLOW_NONE;
+	return slot != HS_U32_MAP_NONE && hs_flow_is_of(view, slot, ns_id) ? slot : HS_FLOW_NONE;
 }
 
 static bool same_or_any(uint16_t a, uint16_t b)

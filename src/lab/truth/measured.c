@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "measured.h"
 
-#include "index_map.h"
+#include "u32_map.h"
 #include "lab_array.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct flow {
 
 struct hs_measured {
 	int64_t window_ns;
-	struct hs_index_map by_ns_id; // -> flows[]
+	struct hs_u32_map by_ns_id; // -> flows[]
 	struct flow *flows;
 	uint32_t n_flows;
 	struct hs_measured_window **windows; // in order
@@ -107,7 +107,7 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 	measured->flows = calloc(scenario->n_flows + 1, sizeof(*measured->flows));
 	int rc = measured->flows ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++)
-		rc = hs_index_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
+		rc = hs_u32_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
 	if (rc < 0) {
 		hs_measured_destroy(measured);
 		return rc;
@@ -137,7 +137,7 @@ void hs_measured_destroy(struct hs_measured *measured)
 		free_window(measured->windows[i]);
 	free(measured->windows);
 	free(measured->flows);
-	hs_index_map_fini(&measured->by_ns_id);
+	hs_u32_map_fini(&measured->by_ns_id);
 	free(measured);
 }
 
@@ -281,12 +281,12 @@ static int take_window(struct hs_measured *measured, uint32_t flow, json_t *body
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report)
 {
 	struct hs_measured_window *window;
-	uint32_t flow = hs_index_map_find(
-			&measured->by_ns_id, (uint64_t)hs_measured_integer(qos_report, "ns_id"));
+	uint32_t flow = hs_u32_map_find(
+			&measured->by_ns_id, (uint32_t)hs_measured_integer(qos_report, "ns_id"));
 	int rc = read_window(qos_report, &window);
 	if (rc < 0)
 		return rc;
-	if (flow == HS_INDEX_MAP_NONE) {
+	if (flow == HS_U32_MAP_NONE) {
 		free_window(window);
 		return 0;
 	}
@@ -336,9 +336,9 @@ int hs_measured_take(struct hs_measured *measured, const char *topic, const char
 	bool window = strncmp(topic, "qos.", 4) == 0, report = strncmp(topic, "report.", 7) == 0;
 	if (!window && !report)
 		return 0;
-	uint64_t ns_id = strtoull(strchr(topic, '.') + 1, NULL, 10);
-	uint32_t flow = hs_index_map_find(&measured->by_ns_id, ns_id);
-	if (flow == HS_INDEX_MAP_NONE || (report && !measured->flows[flow].paired))
+	uint32_t ns_id = (uint32_t)strtoul(strchr(topic, '.') + 1, NULL, 10);
+	uint32_t flow = hs_u32_map_find(&measured->by_ns_id, ns_id);
+	if (flow == HS_U32_MAP_NONE || (report && !measured->flows[flow].paired))
 		return 0;
 	return take_json(measured, flow, ns_id, json, window);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "truth.h"
 
-#include "index_map.h"
 #include "lab_array.h"
+
+#include "u32_map.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -37,8 +38,8 @@ struct hs_truth_kept_edge {
 };
 
 struct hs_truth_flow {
-	struct hs_index_map node_map; // node -> nodes[]
-	struct hs_index_map hop_map;  // from, to -> hops[]
+	struct hs_u32_map node_map; // node -> nodes[]
+	struct hs_u32_map hop_map;  // from, to -> hops[]
 	struct hs_truth_counts *nodes;
 	struct hs_truth_hop *hops;
 	struct hs_truth_kept *reports;
@@ -86,8 +87,8 @@ void hs_truth_destroy(struct hs_truth *truth)
 		return;
 	for (uint32_t i = 0; i < truth->n_flows; i++) {
 		struct hs_truth_flow *flow = &truth->flows[i];
-		hs_index_map_fini(&flow->node_map);
-		hs_index_map_fini(&flow->hop_map);
+		hs_u32_map_fini(&flow->node_map);
+		hs_u32_map_fini(&flow->hop_map);
 		free(flow->nodes);
 		free(flow->hops);
 		free(flow->reports);
@@ -113,11 +114,11 @@ static struct hs_truth_flow *flow_of(
 static struct hs_truth_counts *counts_at(
 		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t node)
 {
-	uint32_t index = hs_index_map_find(&flow->node_map, node);
-	if (index != HS_INDEX_MAP_NONE)
+	uint32_t index = hs_u32_map_find(&flow->node_map, node);
+	if (index != HS_U32_MAP_NONE)
 		return &flow->nodes[index];
 	if (!RESERVE(flow, nodes, 1) ||
-			hs_index_map_add(&flow->node_map, node, (uint32_t)flow->n_nodes) < 0) {
+			hs_u32_map_add(&flow->node_map, node, (uint32_t)flow->n_nodes) < 0) {
 		truth->status = -ENOMEM;
 		return NULL;
 	}
@@ -128,12 +129,13 @@ static struct hs_truth_counts *counts_at(
 static struct hs_truth_hop *hop_between(
 		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t from, uint32_t to)
 {
-	uint64_t key = (uint64_t)from << 32 | to;
-	uint32_t index = hs_index_map_find(&flow->hop_map, key);
-	if (index != HS_INDEX_MAP_NONE)
-		return &flow->hops[index];
+	const uint32_t ends[2] = {from, to};
+	uint32_t key = hs_u32_map_hash(ends, sizeof(ends)), probe = 0, index;
+	while ((index = hs_u32_map_next(&flow->hop_map, key, &probe)) != HS_U32_MAP_NONE)
+		if (flow->hops[index].from == from && flow->hops[index].to == to)
+			return &flow->hops[index];
 	if (!RESERVE(flow, hops, 1) ||
-			hs_index_map_add(&flow->hop_map, key, (uint32_t)flow->n_hops) < 0) {
+			hs_u32_map_add(&flow->hop_map, key, (uint32_t)flow->n_hops) < 0) {
 		truth->status = -ENOMEM;
 		return NULL;
 	}
@@ -258,8 +260,8 @@ void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_tru
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
 {
 	struct hs_truth_flow *flow = &truth->flows[index];
-	uint32_t at = hs_index_map_find(&flow->node_map, node);
-	if (at != HS_INDEX_MAP_NONE)
+	uint32_t at = hs_u32_map_find(&flow->node_map, node);
+	if (at != HS_U32_MAP_NONE)
 		flow->nodes[at].life++;
 }
 

@@ -2,7 +2,6 @@
 #include "dpdk_env.h"
 #include "flow_state.h"
 #include "flow_table.h"
-#include "ns_index.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -470,33 +469,6 @@ static void probability_mode_samples_its_share(void **state)
 	bench_close(&b);
 }
 
-// Many ids that fall on few places, in and out in random order, beside a plain array.
-static void the_index_knows_what_was_put_in_and_not_taken_out(void **state)
-{
-	struct hs_ns_index index;
-	struct hs_rng rng;
-	static uint32_t slots[4096];
-	(void)state;
-	hs_rng_init(&rng, 3);
-	assert_int_equal(hs_ns_index_init(&index, 2048), 0);
-	memset(slots, 0xff, sizeof(slots));
-	for (unsigned i = 0, n = 0; i < 200000; i++) {
-		uint32_t ns_id = 1 + hs_rng_u32(&rng) % 4095;
-		assert_int_equal(hs_ns_index_find(&index, ns_id), slots[ns_id]);
-		if (slots[ns_id] != UINT32_MAX) {
-			hs_ns_index_erase(&index, ns_id);
-			slots[ns_id] = UINT32_MAX;
-			n--;
-		} else if (n < 2048) {
-			slots[ns_id] = hs_rng_u32(&rng) >> 1;
-			hs_ns_index_insert(&index, ns_id, slots[ns_id]);
-			n++;
-		}
-	}
-	assert_int_equal(hs_ns_index_find(&index, 0), HS_NS_INDEX_NONE);
-	hs_ns_index_fini(&index);
-}
-
 struct reader {
 	struct bench *bench;
 	atomic_bool stop;
@@ -612,7 +584,6 @@ int main(void)
 			cmocka_unit_test(frequency_mode_samples_once_an_interval_over_all_workers),
 			cmocka_unit_test(of_workers_that_race_for_an_interval_one_takes_it),
 			cmocka_unit_test(probability_mode_samples_its_share),
-			cmocka_unit_test(the_index_knows_what_was_put_in_and_not_taken_out),
 			cmocka_unit_test(changes_beside_it_never_make_a_packet_miss_its_rule),
 			cmocka_unit_test(a_table_at_its_capacity_never_refuses_a_replacement),
 			cmocka_unit_test(a_million_rules_fit_in_their_memory),
