@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "daemon_options.h"
 
-#include "exit_code.h"
+#include "clean_stdio.h"
 #include "log.h"
 
 #include <errno.h>
@@ -15,6 +15,12 @@ enum {
 	OPTION_PRINT,
 	OPTION_JSON,
 	OPTION_VERSION
+};
+
+struct options {
+	const char *config; // borrowed from argv or from the environment
+	bool check, print, json, version, help;
+	unsigned verbose;
 };
 
 static const struct {
@@ -34,7 +40,7 @@ static const struct {
 };
 #define N_OPTIONS (sizeof(table) / sizeof(table[0]))
 
-void daemon_print_help(const struct daemon_program *program)
+static void print_help(const struct daemon_program *program)
 {
 	printf("Usage: %s --config FILE [options]%s\n\n", program->name,
 			program->takes_eal_words ? " [-- arguments for DPDK's EAL]" : "");
@@ -54,7 +60,7 @@ void daemon_print_help(const struct daemon_program *program)
 	printf("\n%s\n", program->exit_codes);
 }
 
-static int read_option(int letter, struct daemon_options *options)
+static int read_option(int letter, struct options *options)
 {
 	switch (letter) {
 	case 'c':
@@ -83,14 +89,15 @@ static int read_option(int letter, struct daemon_options *options)
 	}
 }
 
-int daemon_read_options(const struct daemon_program *program, int argc, char **argv,
-		struct daemon_options *options)
+// Returns 0 with optind at the words for EAL, or -EINVAL after an error message.
+static int read_options(const struct daemon_program *program, int argc, char **argv,
+		struct options *options)
 {
 	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
 	const char *json = getenv("HOPSIGHT_LOG_JSON");
 	int letter;
 
-	*options = (struct daemon_options){
+	*options = (struct options){
 			.config = getenv(program->environment),
 			.json = json && strcmp(json, "0") != 0 && json[0],
 	};
@@ -113,7 +120,7 @@ int daemon_read_options(const struct daemon_program *program, int argc, char **a
 	return 0;
 }
 
-void daemon_start_log(const struct daemon_options *options)
+static void start_log(const struct options *options)
 {
 	hs_log_setup(options->verbose == 0	? HS_LOG_NOTICE
 			: options->verbose == 1 ? HS_LOG_INFO
@@ -121,18 +128,55 @@ void daemon_start_log(const struct daemon_options *options)
 			options->json);
 }
 
-void daemon_say_error(const char *file, const struct hs_error *err)
+static void say_error(const char *file, const struct hs_error *err)
 {
 	char text[HS_ERROR_TEXT];
 
 	fprintf(stderr, "%s:%s%s\n", file, err->path[0] ? "" : " ", hs_error_text(err, text));
 }
 
-int daemon_print_config(json_t *config)
+static int print_config(json_t *config)
 {
 	int rc = config ? json_dumpf(config, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : -1;
 	json_decref(config);
 	if (rc < 0 || putchar('\n') == EOF || fflush(stdout) != 0)
 		return HS_EXIT_FAILED;
 	return HS_EXIT_OK;
+}
+
+static int run(const struct daemon_program *program, const struct options *options, int argc,
+		char **argv)
+{
+	if (options->print)
+		return print_config(program->print());
+	if (options->check)
+		return HS_EXIT_OK;
+	start_log(options);
+	return program->run(argc, argv);
+}
+
+int daemon_main(const struct daemon_program *program, int argc, char **argv)
+{
+	struct options options;
+	struct hs_error err = {0};
+
+	if (hs_clean_stdio("\n\t"))
+		return HS_EXIT_FAILED;
+	if (read_options(program, argc, argv, &options) < 0)
+		return HS_EXIT_USAGE;
+	if (options.help) {
+		print_help(program);
+		return HS_EXIT_OK;
+	}
+	if (options.version) {
+		printf("%s %s\n", program->name, program->version);
+		return HS_EXIT_OK;
+	}
+	int code = HS_EXIT_USAGE;
+	if (program->load(options.config, &err) < 0)
+		say_error(options.config, &err);
+	else
+		code = run(program, &options, argc - optind, argv + optind);
+	program->fini();
+	return code;
 }

@@ -8,3 +8,11 @@ unsigned hs_endpoints_point(
 		list[i] = endpoints->text[i];
 	return endpoints->n;
 }
+
+bool hs_endpoints_any(const struct hs_endpoints *endpoints, bool (*holds)(const char *endpoint))
+{
+	for (unsigned i = 0; i < endpoints->n; i++)
+		if (holds(endpoints->text[i]))
+			return true;
+	return false;
+}

@@ -5,17 +5,13 @@
 #include "controller_links.h"
 
 #include "api.h"
-#include "boot_id.h"
 #include "bus.h"
-#include "descriptors.h"
 #include "key_watch.h"
 #include "log.h"
 #include "os_clock.h"
 #include "privileges.h"
-#include "sd_notify.h"
+#include "service.h"
 #include "state.h"
-#include "stop.h"
-#include "syscall_filter.h"
 
 #include <linux/capability.h>
 
@@ -24,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REQUESTS_PER_ROUND 64
 #define CHANGES_PER_ROUND  64
@@ -38,20 +33,12 @@ struct daemon {
 	struct hs_controller *controller;
 	struct hs_state *state;			 // NULL: nothing survives the process
 	struct hs_controller_snapshot *snapshot; // NULL: no snapshot is being written
-	char boot_id[HS_BOOT_ID_BYTES];
-	int signal_fd;
+	struct hs_service service;
 };
 
 static int64_t wall_ns(void)
 {
 	return hs_os_clock_ns(CLOCK_REALTIME);
-}
-
-static void say_error(const struct hs_error *err)
-{
-	char text[HS_ERROR_TEXT];
-
-	hs_log(HS_LOG_ERROR, "controller", "%s", hs_error_text(err, text));
 }
 
 // ---- the controller's ways out ----
@@ -161,92 +148,47 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.unsave = unsave,
 			.spent_ns = hs_os_clock_spent_ns};
 	int rc = hs_controller_create(
-			d->config, d->boot_id, &output, wall_ns(), &d->controller, err);
+			d->config, d->service.boot_id, &output, wall_ns(), &d->controller, err);
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
-}
-
-static bool is_low_port(const struct hs_endpoints *endpoints)
-{
-	bool low = false;
-
-	for (unsigned i = 0; i < endpoints->n; i++)
-		low |= hs_privileges_low_port(endpoints->text[i]);
-	return low;
 }
 
 // Sockets are bound again when keys change, so they need the capability later, too.
 static bool binds_low_port(const struct hs_controller_config *c)
 {
-	return is_low_port(&c->bind) || is_low_port(&c->subscribe_bind) ||
-	       is_low_port(&c->publish_bind);
-}
-
-// The daemon starts with the access that its files and sockets need. None of that is a capability.
-static int drop_privileges(struct daemon *d, struct hs_error *err)
-{
-	if (!d->config->sandbox) {
-		hs_log(HS_LOG_WARNING, "controller",
-				"sandbox off: every capability and system call is kept");
-		return 0;
-	}
-	int rc = hs_privileges_keep(
-			binds_low_port(d->config) ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE) : 0);
-	return rc < 0 ? hs_error_set(err, "sandbox", "sandbox", "false to run without",
-					"capabilities cannot be given up: %s", strerror(-rc))
-		      : 0;
-}
-
-static int filter_syscalls(struct daemon *d, struct hs_error *err)
-{
-	char kept[64];
-	int rc = d->config->sandbox ? hs_syscall_filter(0) : -ENOTSUP;
-
-	if (rc < 0 && rc != -ENOTSUP)
-		return hs_error_set(err, "sandbox", "sandbox", "false to run without",
-				"system calls cannot be filtered: %s", strerror(-rc));
-	if (d->config->sandbox)
-		hs_log(rc < 0 ? HS_LOG_WARNING : HS_LOG_NOTICE, "controller",
-				"capabilities kept: %s; system calls %s",
-				hs_privileges_text(hs_privileges_held(), kept, sizeof(kept)),
-				rc < 0 ? "not filtered: this kernel or build cannot" : "filtered");
-	return 0;
+	return hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
+	       hs_endpoints_any(&c->subscribe_bind, hs_privileges_low_port) ||
+	       hs_endpoints_any(&c->publish_bind, hs_privileges_low_port);
 }
 
 static const struct {
 	int (*open)(struct daemon *d, struct hs_error *err);
 	int exit_code;
 } steps[] = {
-		{drop_privileges, HS_EXIT_FAILED},
 		{open_bus, HS_EXIT_FAILED},
 		{open_links, HS_EXIT_FAILED},
 		{open_controller, HS_EXIT_USAGE},
-		{filter_syscalls, HS_EXIT_FAILED},
 };
 
-static int open_all(struct daemon *d)
+static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct hs_error err = {0};
-		int rc = steps[i].open(d, &err);
-		if (rc == 0)
-			continue;
-		if (!hs_error_is_set(&err))
-			hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
-		say_error(&err);
-		return steps[i].exit_code;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		*exit_code = steps[i].exit_code;
+		rc = steps[i].open(context, err);
 	}
-	return HS_EXIT_OK;
+	return rc;
 }
 
-static void close_all(struct daemon *d)
+static void close_all(void *context)
 {
+	struct daemon *d = context;
+
 	hs_controller_snapshot_free(d->snapshot);
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
 	hs_controller_links_close(d->links);
 	hs_bus_close(d->bus);
-	if (d->signal_fd >= 0)
-		close(d->signal_fd);
 }
 
 // ---- the loop ----
@@ -304,7 +246,7 @@ static void look_at_state(struct daemon *d)
 	if (rc == -EAGAIN)
 		return;
 	if (rc < 0)
-		say_error(&err);
+		hs_service_say_error(&d->service, &err);
 	hs_controller_snapshot_free(d->snapshot);
 	d->snapshot = NULL;
 }
@@ -320,20 +262,11 @@ static int wait_ms(const struct daemon *d, bool more)
 	return (int)(left_ns / 1000000) + 1;
 }
 
-static bool signal_waits(struct daemon *d)
+static void serve(void *context)
 {
-	int signal_number = hs_stop_read(d->signal_fd);
-
-	if (signal_number == 0)
-		return false;
-	hs_log(HS_LOG_NOTICE, "controller", "stopping: %s", strsignal(signal_number));
-	return true;
-}
-
-static void serve(struct daemon *d)
-{
+	struct daemon *d = context;
 	struct pollfd fds[] = {
-			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
 	};
 	bool more = true;
@@ -341,7 +274,7 @@ static void serve(struct daemon *d)
 	for (;;) {
 		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, 2))
 			take_requests(d);
-		if ((fds[0].revents & POLLIN) && signal_waits(d))
+		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
 		more = hs_controller_links_take(d->links, d->controller);
 		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
@@ -358,21 +291,29 @@ int hs_controller_daemon_check(const struct hs_controller_config *config, struct
 	return hs_controller_links_check(config, err);
 }
 
+static void say_ready(void *context)
+{
+	const struct hs_controller_config *config = ((struct daemon *)context)->config;
+
+	hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
+			config->n_nodes, config->bind.n ? config->bind.text[0] : "none");
+}
+
 int hs_controller_daemon_run(const struct hs_controller_config *config)
 {
-	struct daemon d = {.config = config, .signal_fd = hs_stop_open()};
+	struct daemon d = {.config = config};
 
-	hs_boot_id_make(d.boot_id);
-	hs_descriptors_raise();
-	int code = d.signal_fd < 0 ? HS_EXIT_FAILED : open_all(&d);
-	if (code == HS_EXIT_OK) {
-		hs_log(HS_LOG_NOTICE, "controller", "ready: '%s', %u nodes, api %s", config->name,
-				config->n_nodes, config->bind.n ? config->bind.text[0] : "none");
-		hs_sd_notify("READY=1");
-		serve(&d);
-		hs_sd_notify("STOPPING=1");
-		hs_stop_at_once("hopsight-controller");
-	}
-	close_all(&d);
-	return code;
+	// The daemon starts with the access that its files and sockets need. None of that is a
+	// capability.
+	d.service = (struct hs_service){.program = "hopsight-controller",
+			.module = "controller",
+			.sandbox = config->sandbox,
+			.privileges = binds_low_port(config) ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE)
+							     : 0,
+			.open = open_all,
+			.ready = say_ready,
+			.serve = serve,
+			.close = close_all,
+			.context = &d};
+	return hs_service_run(&d.service);
 }

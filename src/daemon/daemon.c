@@ -9,11 +9,8 @@
 
 #include "api.h"
 #include "bus.h"
-#include "descriptors.h"
 #include "log.h"
 #include "os_clock.h"
-#include "sd_notify.h"
-#include "stop.h"
 
 #include <rte_mempool.h>
 #include <rte_pdump.h>
@@ -24,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define REQUESTS_PER_ROUND 16
 #define BUSY_REPORTS	   64 // if a step took so many, more wait
@@ -33,13 +29,6 @@
 // reports after silence puts into a ring before the next look.
 #define QUIET_MS	10
 #define LAST_WINDOWS_NS INT64_C(1000000000)
-
-static void say_error(const struct hs_error *err)
-{
-	char text[HS_ERROR_TEXT];
-
-	hs_log(HS_LOG_ERROR, "daemon", "%s", hs_error_text(err, text));
-}
 
 // ---- opening ----
 
@@ -127,7 +116,7 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 	struct hs_telemetry_config telemetry = {
 			.node = d->node,
 			.version = HS_VERSION,
-			.boot_id = d->boot_id,
+			.boot_id = d->service.boot_id,
 	};
 	// A node without telemetry of DPDK works completely.
 	int rc = hs_telemetry_create(&telemetry, &d->telemetry);
@@ -228,7 +217,7 @@ static int open_control(struct hs_daemon *d, struct hs_error *err)
 			.brief_steps = true,
 			.spent_ns = hs_os_clock_spent_ns,
 	};
-	memcpy(control.boot_id, d->boot_id, sizeof(control.boot_id));
+	memcpy(control.boot_id, d->service.boot_id, sizeof(control.boot_id));
 	hs_api_set_windows(d->config->window_ns);
 	int rc = hs_control_create(
 			&control, d->node, d->clock, &output, hs_clock_now(d->clock), &d->control);
@@ -295,7 +284,7 @@ static int open_workers(struct hs_daemon *d, struct hs_error *err)
 }
 
 // The order matters: what the list of requests installs is in force before the first packet is
-// received, and every thread exists when system calls are filtered.
+// received.
 static const struct {
 	int (*open)(struct hs_daemon *d, struct hs_error *err);
 	int exit_code;
@@ -312,22 +301,17 @@ static const struct {
 		{open_watch, HS_EXIT_FAILED},
 		{hold_interrupts, HS_EXIT_FAILED},
 		{open_workers, HS_EXIT_FAILED},
-		{hs_daemon_filter_syscalls, HS_EXIT_FAILED},
 };
 
-static int open_all(struct hs_daemon *d)
+static int open_all(void *context, int *exit_code, struct hs_error *err)
 {
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct hs_error err = {0};
-		int rc = steps[i].open(d, &err);
-		if (rc < 0) {
-			if (!hs_error_is_set(&err))
-				hs_error_set(&err, "internal", "", "", "%s", strerror(-rc));
-			say_error(&err);
-			return steps[i].exit_code;
-		}
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		*exit_code = steps[i].exit_code;
+		rc = steps[i].open(context, err);
 	}
-	return HS_EXIT_OK;
+	return rc;
 }
 
 // ---- closing ----
@@ -354,8 +338,10 @@ static void stop_traffic(struct hs_daemon *d)
 		publish_last_windows(d);
 }
 
-static void close_all(struct hs_daemon *d)
+static void close_all(void *context)
 {
+	struct hs_daemon *d = context;
+
 	stop_traffic(d);
 	for (unsigned i = 0; i < d->config->node.n_workers; i++)
 		hs_worker_thread_fini(&d->workers[i]);
@@ -401,19 +387,11 @@ static void answer_requests(struct hs_daemon *d)
 	}
 }
 
-static bool signal_waits(struct hs_daemon *d)
+static void serve(void *context)
 {
-	int signal_number = hs_stop_read(d->signal_fd);
-	if (signal_number == 0)
-		return false;
-	hs_log(HS_LOG_NOTICE, "daemon", "stopping: %s", strsignal(signal_number));
-	return true;
-}
-
-static void serve(struct hs_daemon *d)
-{
+	struct hs_daemon *d = context;
 	struct pollfd fds[] = {
-			{.fd = d->signal_fd, .events = POLLIN},
+			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_port_watch_fd(d->watch), .events = POLLIN},
 			{.events = POLLIN},
 	};
@@ -428,7 +406,7 @@ static void serve(struct hs_daemon *d)
 			answer_requests(d);
 		if (fds[2].revents & POLLIN)
 			let_interrupts_run(d);
-		if ((fds[0].revents & POLLIN) && signal_waits(d))
+		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
 		if (fds[1].revents)
 			hs_port_watch_poll(d->watch);
@@ -445,9 +423,12 @@ static void serve(struct hs_daemon *d)
 
 // ---- all of it ----
 
-static void say_ready(const struct hs_daemon *d)
+static void say_ready(void *context)
 {
+	struct hs_daemon *d = context;
 	const struct hs_config *c = d->config;
+
+	hs_daemon_show_sandbox(d);
 	for (unsigned i = 0; i < c->node.n_workers; i++) {
 		if (c->workers[i] == c->control_core)
 			hs_log(HS_LOG_WARNING, "daemon",
@@ -465,7 +446,6 @@ static void say_ready(const struct hs_daemon *d)
 			c->monitor_mib, c->monitored_rules, (hs_qos_most_bytes() >> 20) + 1);
 	hs_log(HS_LOG_NOTICE, "daemon", "ready: node %u '%s', %u port%s, api %s", c->node.id,
 			c->node.name, c->n_ports, c->n_ports == 1 ? "" : "s", c->bind.text[0]);
-	hs_sd_notify("READY=1");
 }
 
 int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
@@ -477,21 +457,16 @@ int hs_daemon_run(const struct hs_config *config, int argc, char **argv)
 	hs_config_eal(config, &d->eal);
 	d->eal.argc = argc;
 	d->eal.argv = argv;
-	hs_boot_id_make(d->boot_id);
-	hs_descriptors_raise();
-	d->signal_fd = hs_stop_open();
-
-	bool may_open = d->signal_fd >= 0 && hs_daemon_drop_privileges(d) == 0;
-	int code = may_open ? open_all(d) : HS_EXIT_FAILED;
-	if (code == HS_EXIT_OK) {
-		say_ready(d);
-		serve(d);
-		hs_sd_notify("STOPPING=1");
-		hs_stop_at_once("hopsightd");
-	}
-	close_all(d);
-	if (d->signal_fd >= 0)
-		close(d->signal_fd);
+	d->service = (struct hs_service){.program = "hopsightd",
+			.module = "daemon",
+			.sandbox = config->sandbox,
+			.open = open_all,
+			.ready = say_ready,
+			.serve = serve,
+			.close = close_all,
+			.context = d};
+	hs_daemon_set_needs(d);
+	int code = hs_service_run(&d->service);
 	free(d);
 	return code;
 }

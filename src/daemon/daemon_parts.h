@@ -11,12 +11,12 @@
 
 #include "port_watch.h"
 
-#include "boot_id.h"
+#include "service.h"
 
 struct hs_daemon {
 	const struct hs_config *config;
 	struct hs_eal_config eal;
-	char boot_id[HS_BOOT_ID_BYTES];
+	struct hs_service service;
 	bool eal_open;
 	struct hs_clock *clock;
 	struct rte_mempool *pool;
@@ -29,7 +29,6 @@ struct hs_daemon {
 	struct hs_control *control;
 	struct hs_worker_thread workers[HS_MAX_WORKERS];
 	bool pdump;
-	int signal_fd;
 	// Interfaces that exist again and could not be opened yet.
 	bool coming[HS_MAX_PORTS];
 	int64_t retry_ns;	    // on the monotonic clock, as is look_ns
@@ -38,10 +37,10 @@ struct hs_daemon {
 	struct hs_key_watch key_watch;
 };
 
-// Drops the privileges that the node's ports do not need. Call this before the first thread starts.
-int hs_daemon_drop_privileges(struct hs_daemon *d);
-// Filters the system calls of all threads, and adds to the settings what was dropped.
-int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err);
+// Fills which privileges and system calls the node needs, above all for its ports.
+void hs_daemon_set_needs(struct hs_daemon *d);
+// Adds to the settings what was dropped.
+void hs_daemon_show_sandbox(struct hs_daemon *d);
 
 // Handles a report of the kernel about an interface, or a look at a device. `context` is the
 // daemon.

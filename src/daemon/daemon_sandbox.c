@@ -2,7 +2,6 @@
 // What a node gives up before it communicates with anybody (docs/security.md has the reasons).
 #include "daemon_parts.h"
 
-#include "log.h"
 #include "privileges.h"
 #include "syscall_filter.h"
 
@@ -71,16 +70,7 @@ static struct needs port_needs(const struct hs_port_config *port)
 	}
 }
 
-static bool binds_low_port(const struct hs_endpoints *endpoints)
-{
-	bool low = false;
-
-	for (unsigned i = 0; i < endpoints->n; i++)
-		low |= hs_privileges_low_port(endpoints->text[i]);
-	return low;
-}
-
-static struct needs node_needs(const struct hs_daemon *d)
+void hs_daemon_set_needs(struct hs_daemon *d)
 {
 	const struct hs_config *c = d->config;
 	struct needs all = {0, HS_SYSCALLS_NODE};
@@ -94,32 +84,11 @@ static struct needs node_needs(const struct hs_daemon *d)
 		all.privileges |= DEVICES;
 		all.groups |= HS_SYSCALLS_DEVICES;
 	}
-	if (binds_low_port(&c->bind) || binds_low_port(&c->publish_bind))
+	if (hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
+			hs_endpoints_any(&c->publish_bind, hs_privileges_low_port))
 		all.privileges |= HS_PRIVILEGE(CAP_NET_BIND_SERVICE);
-	return all;
-}
-
-int hs_daemon_drop_privileges(struct hs_daemon *d)
-{
-	char kept[512];
-
-	if (!d->config->sandbox) {
-		hs_log(HS_LOG_WARNING, "daemon",
-				"sandbox off: every capability and system call is kept");
-		return 0;
-	}
-	uint64_t had = hs_privileges_held();
-	int rc = hs_privileges_keep(node_needs(d).privileges);
-	if (rc < 0) {
-		hs_log(HS_LOG_ERROR, "daemon", "capabilities cannot be given up: %s",
-				strerror(-rc));
-		return rc;
-	}
-	uint64_t has = hs_privileges_held();
-	hs_log(HS_LOG_NOTICE, "daemon", "capabilities kept: %s; given up: %d",
-			hs_privileges_text(has, kept, sizeof(kept)),
-			__builtin_popcountll(had & ~has));
-	return 0;
+	d->service.privileges = all.privileges;
+	d->service.syscalls = all.groups;
 }
 
 static json_t *privileges_json(void)
@@ -134,19 +103,9 @@ static json_t *privileges_json(void)
 	return list;
 }
 
-int hs_daemon_filter_syscalls(struct hs_daemon *d, struct hs_error *err)
+void hs_daemon_show_sandbox(struct hs_daemon *d)
 {
-	int rc = d->config->sandbox ? hs_syscall_filter(node_needs(d).groups) : -ENOTSUP;
-
-	if (rc < 0 && rc != -ENOTSUP)
-		return hs_error_set(err, "sandbox", "sandbox", "false to run without",
-				"system calls cannot be filtered: %s", strerror(-rc));
-	if (d->config->sandbox)
-		hs_log(rc < 0 ? HS_LOG_WARNING : HS_LOG_NOTICE, "daemon", "%s",
-				rc < 0 ? "no filter of system calls: this kernel or build has none"
-				       : "system calls are filtered, no new privileges");
 	json_object_set_new(d->settings, "sandbox",
 			json_pack("{s:b, s:b, s:o}", "enabled", d->config->sandbox, "filtered",
-					rc == 0, "capabilities", privileges_json()));
-	return 0;
+					d->service.filtered, "capabilities", privileges_json()));
 }

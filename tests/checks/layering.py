@@ -9,7 +9,7 @@ import re
 ALLOWED = {
     "lib/base": [],
     "lib/schema": ["lib/base"],
-    "lib/daemon": ["lib/base"],
+    "lib/daemon": ["lib/base", "lib/sandbox"],
     "lib/sandbox": [],
     "lib/wire": ["lib/base"],
     "lib/telemetry": ["lib/base"],
