@@ -12,6 +12,9 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop)
 	return ratio > 1 ? 1 : ratio;
 }
 
+#define MAX_WORD  39 // bytes of a boot id or flag
+#define MAX_FLAGS 32
+
 // One row for each integer of a hop, in the order in which it is printed.
 struct field {
 	const char *key;
@@ -197,4 +200,204 @@ json_t *hs_qos_window_json(
 		return root;
 	json_decref(root);
 	return NULL;
+}
+
+// ---- from another process ----
+
+typedef bool (*fit_fn)(json_t *value);
+
+struct member {
+	const char *key;
+	fit_fn fits;
+};
+
+#define FIND(rows, key)	 find(rows, sizeof(rows) / sizeof((rows)[0]), key)
+#define HAS(fields, key) has(fields, sizeof(fields) / sizeof((fields)[0]), key)
+
+static fit_fn find(const struct member *rows, size_t n, const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].key, key) == 0)
+			return rows[i].fits;
+	return NULL;
+}
+
+static bool has(const struct field *fields, size_t n, const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(fields[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static bool is_integer(json_t *value)
+{
+	return json_is_integer(value);
+}
+
+static bool is_up_to(json_t *value, json_int_t least, json_int_t most)
+{
+	return json_is_integer(value) && json_integer_value(value) >= least &&
+	       json_integer_value(value) <= most;
+}
+
+static bool is_count(json_t *value)
+{
+	return is_up_to(value, 0, INT64_MAX);
+}
+
+static bool is_id(json_t *value)
+{
+	return is_up_to(value, 0, UINT32_MAX);
+}
+
+static bool is_ns_id(json_t *value)
+{
+	return is_up_to(value, 1, UINT32_MAX);
+}
+
+static bool is_node_id(json_t *value)
+{
+	return is_up_to(value, 0, UINT16_MAX);
+}
+
+static bool is_boolean(json_t *value)
+{
+	return json_is_boolean(value);
+}
+
+static bool is_number(json_t *value)
+{
+	return json_is_number(value);
+}
+
+static bool is_word(json_t *value)
+{
+	static const char allowed[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	const char *text = json_string_value(value);
+
+	return text && json_string_length(value) <= MAX_WORD && text[strspn(text, allowed)] == '\0';
+}
+
+static bool is_list(json_t *value, size_t most, fit_fn fits)
+{
+	bool all = json_is_array(value) && json_array_size(value) <= most;
+
+	for (size_t i = 0; all && i < json_array_size(value); i++)
+		all = fits(json_array_get(value, i));
+	return all;
+}
+
+// Checks the members that `find_fit` knows and removes the others.
+static bool is_object(json_t *object, fit_fn (*find_fit)(const char *key))
+{
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, value)
+	{
+		fit_fn fits = find_fit(key);
+		if (!fits)
+			json_object_del(object, key);
+		else if (!fits(value))
+			return false;
+	}
+	return json_is_object(object);
+}
+
+static fit_fn fit_of_delay(const char *key)
+{
+	return HAS(delay_fields, key) ? is_integer : NULL;
+}
+
+static bool is_delay(json_t *value)
+{
+	return is_object(value, fit_of_delay);
+}
+
+static fit_fn fit_of_hop(const char *key)
+{
+	static const struct member rows[] = {
+			{"from", is_id},
+			{"to", is_id},
+			{"delay_ns", is_delay},
+			{"loss_ratio", is_number},
+			{"unattributed_lost_packets", is_integer},
+	};
+
+	if (HAS(before_delay, key) || HAS(after_delay, key))
+		return is_integer;
+	return FIND(rows, key);
+}
+
+static bool is_hop(json_t *value)
+{
+	return is_object(value, fit_of_hop);
+}
+
+static fit_fn fit_of_clock(const char *key)
+{
+	static const struct member rows[] = {
+			{"synchronised", is_boolean},
+			{"error_ns", is_integer},
+			{"offset_ns", is_integer},
+			{"kernel_offset_ns", is_integer},
+			{"esterror_ns", is_integer},
+			{"maxerror_ns", is_integer},
+			{"status", is_integer},
+	};
+	return FIND(rows, key);
+}
+
+static bool is_clock(json_t *value)
+{
+	return is_object(value, fit_of_clock);
+}
+
+static bool is_path(json_t *value)
+{
+	return is_list(value, HS_TELEMETRY_MAX_HOPS + 2, is_id);
+}
+
+static bool is_hops(json_t *value)
+{
+	return is_list(value, HS_TELEMETRY_MAX_HOPS + 1, is_hop);
+}
+
+static bool is_flags(json_t *value)
+{
+	return is_list(value, MAX_FLAGS, is_word);
+}
+
+static fit_fn fit_of_window(const char *key)
+{
+	static const struct member rows[] = {
+			{"seq", is_count},
+			{"node_id", is_node_id},
+			{"boot_id", is_word},
+			{"ns_id", is_ns_id},
+			{"app_id", is_id},
+			{"window_ns", is_count},
+			{"run", is_boolean},
+			{"start_ns", is_integer},
+			{"end_ns", is_integer},
+			{"reports", is_count},
+			{"stale", is_boolean},
+			{"age_ns", is_integer},
+			{"path", is_path},
+			{"path_changed", is_boolean},
+			{"hops", is_hops},
+			{"e2e", is_hop},
+			{"flags", is_flags},
+			{"clock", is_clock},
+	};
+	return FIND(rows, key);
+}
+
+bool hs_qos_window_take(json_t *content)
+{
+	return is_object(content, fit_of_window) && json_object_get(content, "ns_id") &&
+	       json_object_get(content, "window_ns");
 }

@@ -102,3 +102,8 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
 // caller. NULL: out of memory.
 json_t *hs_qos_window_json(
 		const struct hs_qos_window *window, const struct hs_report_origin *origin);
+
+// Checks the content of a qos_report that another process sent. Members that this version knows
+// have the types and ranges above; ns_id and window_ns are there. Other members, which a later
+// version may add, are removed from it. Returns whether the content is right.
+bool hs_qos_window_take(json_t *content);

@@ -161,6 +161,159 @@ static void the_loss_ratio_is_between_0_and_1(void **state)
 	assert_true(hs_qos_loss_ratio(&hop) == 0.25);
 }
 
+static json_t *content_of(const char *text)
+{
+	json_t *content = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	assert_non_null(content);
+	return content;
+}
+
+static bool takes(const char *text)
+{
+	json_t *content = content_of(text);
+	bool right = hs_qos_window_take(content);
+
+	json_decref(content);
+	return right;
+}
+
+static void what_is_published_can_be_taken_and_stays_as_it_is(void **state)
+{
+	(void)state;
+	uint32_t path[] = {0, 9};
+	struct hs_qos_hop hop = full_hop();
+	hop.has = UINT32_MAX;
+	struct hs_qos_window window = window_of(&hop, path);
+	window.flags = (HS_QOS_ENTRIES_MISSING << 1) - 1;
+	window.stale = window.clock.told = true;
+	const struct hs_report_origin origin = {
+			.seq = 4, .node_id = 9, .boot_id = "0123456789abcdef"};
+	json_t *json = hs_qos_window_json(&window, &origin);
+	json_t *content = json_object_get(json, "qos_report"), *copy = json_deep_copy(content);
+	assert_true(hs_qos_window_take(content));
+	assert_true(json_equal(content, copy));
+	json_decref(copy);
+	json_decref(json);
+}
+
+// A controller drops messages of more than 64 KiB.
+static void the_longest_window_has_less_than_64_kib(void **state)
+{
+	(void)state;
+	static uint32_t path[HS_TELEMETRY_MAX_HOPS + 2];
+	static struct hs_qos_hop hops[HS_TELEMETRY_MAX_HOPS + 1];
+	struct hs_qos_hop hop = {.has = UINT32_MAX,
+			.from = UINT32_MAX,
+			.to = UINT32_MAX,
+			.throughput_bps = 400000000000,
+			.window_throughput_bps = 400000000000,
+			.delay = {1, -600 * SECOND, -600 * SECOND, -600 * SECOND, -600 * SECOND,
+					-600 * SECOND, -600 * SECOND},
+			.pdv_ns = 600 * (uint64_t)SECOND,
+			.jitter_ns = 600 * (uint64_t)SECOND,
+			.jitter_rfc3550_ns = 600 * (uint64_t)SECOND,
+			.lost_packets = -(INT64_C(1) << 40),
+			.shown_lost_packets = UINT64_C(123456789012),
+			.node_lost_packets = -(INT64_C(1) << 40),
+			.tx_packets = INT64_C(1) << 40,
+			.rx_packets = INT64_C(1) << 40,
+			.rx_bytes = INT64_C(1) << 50,
+			.loss_reports = UINT64_C(1) << 40,
+			.delay_reports = UINT64_C(1) << 40,
+			.throughput_reports = UINT64_C(1) << 40,
+			.span_start_ns = INT64_MAX,
+			.span_end_ns = INT64_MAX};
+	for (unsigned i = 0; i < HS_TELEMETRY_MAX_HOPS + 1; i++)
+		hops[i] = hop;
+	for (unsigned i = 0; i < HS_TELEMETRY_MAX_HOPS + 2; i++)
+		path[i] = UINT32_MAX;
+	struct hs_qos_window window = window_of(hops, path);
+	window.n_path = HS_TELEMETRY_MAX_HOPS + 2;
+	window.n_hops = HS_TELEMETRY_MAX_HOPS + 1;
+	window.e2e = hop;
+	json_t *json = hs_qos_window_json(&window, NULL);
+	size_t bytes = json_dumpb(json, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	print_message("%zu bytes\n", bytes);
+	assert_in_range(bytes, 40000, 64 << 10);
+	assert_true(hs_qos_window_take(json_object_get(json, "qos_report")));
+	json_decref(json);
+}
+
+static void a_window_of_another_shape_is_not_taken(void **state)
+{
+	static const char *const wrong[] = {
+			"[]",
+			"{}",
+			"{\"ns_id\": 7}",
+			"{\"window_ns\": 1000}",
+			"{\"ns_id\": 0, \"window_ns\": 1}",
+			"{\"ns_id\": 4294967303, \"window_ns\": 1}",
+			"{\"ns_id\": \"7\", \"window_ns\": 1}",
+			"{\"ns_id\": 7, \"window_ns\": 1.5}",
+			"{\"ns_id\": 7, \"window_ns\": -1}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"app_id\": -1}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"seq\": \"x\"}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"boot_id\": 5}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"boot_id\": \"a\\u001b[2J\"}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"reports\": null}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"stale\": 1}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"path\": [1, \"x\"]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"path\": {}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"hops\": [1, \"x\"]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"hops\": {}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"hops\": [{\"from\": \"x\"}]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"hops\": [{\"lost_packets\": \"x\"}]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": []}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": {\"throughput_bps\": \"abc\"}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": {\"loss_ratio\": \"abc\"}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": {\"delay_ns\": 5}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": {\"delay_ns\": {\"mean\": []}}}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"flags\": [{}]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"flags\": [\"A B\"]}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"flags\": \"epoch\"}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"clock\": true}",
+			"{\"ns_id\": 7, \"window_ns\": 1, \"clock\": {\"status\": \"ok\"}}",
+	};
+
+	(void)state;
+	assert_true(takes("{\"ns_id\": 7, \"window_ns\": 1}"));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (takes(wrong[i]))
+			fail_msg("%s was taken", wrong[i]);
+}
+
+static void a_list_longer_than_any_path_is_not_taken(void **state)
+{
+	(void)state;
+	static const char *const lists[] = {"hops", "path", "flags"};
+	for (unsigned i = 0; i < 3; i++) {
+		json_t *content = content_of("{\"ns_id\": 7, \"window_ns\": 1}"),
+		       *list = json_array();
+		for (unsigned k = 0; k < 64; k++)
+			json_array_append_new(list, i == 0   ? json_object()
+						    : i == 1 ? json_integer(1)
+							     : json_string("epoch"));
+		json_object_set_new(content, lists[i], list);
+		assert_false(hs_qos_window_take(content));
+		json_decref(content);
+	}
+}
+
+static void members_that_nobody_knows_are_left_behind(void **state)
+{
+	(void)state;
+	json_t *content = content_of("{\"ns_id\": 7, \"window_ns\": 1, \"throughput\": \"abc\", "
+				     "\"e2e\": {\"rx_bytes\": 5, \"pad\": \"xxxx\", \"delay_ns\": "
+				     "{\"mean\": 1, \"mode\": []}}, \"clock\": {\"tai\": 37}}");
+	json_t *left = content_of("{\"ns_id\": 7, \"window_ns\": 1, \"e2e\": {\"rx_bytes\": 5, "
+				  "\"delay_ns\": {\"mean\": 1}}, \"clock\": {}}");
+	assert_true(hs_qos_window_take(content));
+	assert_true(json_equal(content, left));
+	json_decref(content);
+	json_decref(left);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +323,11 @@ int main(void)
 			cmocka_unit_test(
 					hops_tell_how_many_reports_had_each_field_where_some_lack_it),
 			cmocka_unit_test(the_loss_ratio_is_between_0_and_1),
+			cmocka_unit_test(what_is_published_can_be_taken_and_stays_as_it_is),
+			cmocka_unit_test(the_longest_window_has_less_than_64_kib),
+			cmocka_unit_test(a_window_of_another_shape_is_not_taken),
+			cmocka_unit_test(a_list_longer_than_any_path_is_not_taken),
+			cmocka_unit_test(members_that_nobody_knows_are_left_behind),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
