@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE	   64
-#define REPLIES_PER_ROUND  256
-#define BYTES_PER_ROUND	   (256 << 10)
 #define MESSAGES_PER_ROUND 256
+#define BYTES_PER_ROUND	   (256 << 10)
+#define NS_PER_ROUND	   INT64_C(5000000) // of processor time
 #define LOOK_NS		   INT64_C(50000000)
 #define LOOKS		   20 // rounds until each node was checked once
 
@@ -227,14 +227,27 @@ static void see_who_stirs(struct hs_controller_links *links)
 			links->stirred[events[i].data.u32] = true;
 }
 
+// What may be read before clients get a turn. The last message may exceed it.
 struct allowance {
-	int replies;
-	int64_t bytes;
+	int messages;
+	int64_t bytes, end_ns;
 };
+
+static struct allowance new_allowance(void)
+{
+	return (struct allowance){
+			MESSAGES_PER_ROUND, BYTES_PER_ROUND, hs_os_clock_spent_ns() + NS_PER_ROUND};
+}
 
 static bool is_spent(const struct allowance *left)
 {
-	return left->replies <= 0 || left->bytes <= 0;
+	return left->messages <= 0 || left->bytes <= 0 || hs_os_clock_spent_ns() >= left->end_ns;
+}
+
+static void spend(struct allowance *left, size_t bytes)
+{
+	left->messages--;
+	left->bytes -= (int64_t)bytes;
 }
 
 static void take_replies(struct hs_controller_links *links, struct hs_controller *controller,
@@ -248,8 +261,7 @@ static void take_replies(struct hs_controller_links *links, struct hs_controller
 			links->stirred[node] = false;
 			return;
 		}
-		left->replies--;
-		left->bytes -= (int64_t)len;
+		spend(left, len);
 		hs_controller_reply(controller, wall_ns(), node, text, len);
 		free(text);
 	}
@@ -257,7 +269,7 @@ static void take_replies(struct hs_controller_links *links, struct hs_controller
 
 static bool take_all_replies(struct hs_controller_links *links, struct hs_controller *controller)
 {
-	struct allowance left = {REPLIES_PER_ROUND, BYTES_PER_ROUND};
+	struct allowance left = new_allowance();
 	unsigned n = links->config->n_nodes, first = links->turn;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -275,11 +287,13 @@ static bool take_all_replies(struct hs_controller_links *links, struct hs_contro
 
 static bool take_messages(struct hs_bus_subscriber *subscriber, struct hs_controller *controller)
 {
+	struct allowance left = new_allowance();
 	struct hs_bus_message message;
 
-	for (unsigned i = 0; i < MESSAGES_PER_ROUND; i++) {
+	while (!is_spent(&left)) {
 		if (hs_bus_subscriber_next(subscriber, 0, &message) < 0)
 			return false;
+		spend(&left, message.len);
 		hs_controller_message(
 				controller, wall_ns(), message.topic, message.json, message.len);
 		free(message.json);

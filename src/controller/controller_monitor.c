@@ -8,6 +8,7 @@
 #include "qos_lengths.h"
 #include "qos_window.h"
 #include "report_json.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +22,12 @@
 #define METRICS_FRESH_NS INT64_C(3000000000) // at least; and three of the sink's shortest windows
 
 #define AHEAD_NS INT64_C(10000000000) // a sink's clock may be so far ahead of ours
+
+#define DAY_NS INT64_C(86400000000000)
+
+// A node's longest message is a window of 62 hops with all numbers, of 42,400 bytes.
+#define MAX_MESSAGE (64u << 10)
+#define MAX_KIND    63 // bytes of the kind of an event
 
 struct controller_flow {
 	uint32_t ns_id; // the key
@@ -54,6 +61,14 @@ bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id)
 	return find_flow(controller, ns_id) != NULL;
 }
 
+static void drop_window(struct hs_controller *controller, struct controller_flow *flow, unsigned i)
+{
+	if (flow->windows[i])
+		controller->window_bytes -= strlen(flow->windows[i]) + 1;
+	free(flow->windows[i]);
+	flow->windows[i] = NULL;
+}
+
 static void free_flow(struct hs_controller *controller, struct controller_flow *flow)
 {
 	tdelete(flow, &controller->flows_by_ns, by_ns);
@@ -62,7 +77,7 @@ static void free_flow(struct hs_controller *controller, struct controller_flow *
 		TAILQ_REMOVE(&controller->guests, flow, at_guests);
 	controller->n_flows--;
 	for (unsigned i = 0; i < WINDOWS; i++)
-		free(flow->windows[i]);
+		drop_window(controller, flow, i);
 	hs_trips_fini(&flow->trips);
 	free(flow);
 }
@@ -129,16 +144,31 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id)
 
 // ---- metrics ----
 
+static void store(struct hs_controller *controller, struct controller_flow *flow, unsigned i,
+		const json_t *content)
+{
+	uint64_t most = (uint64_t)controller->config->monitor_mib << 20;
+	char *text = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	size_t bytes = text ? strlen(text) + 1 : 0;
+
+	drop_window(controller, flow, i);
+	if (!text || controller->window_bytes + bytes > most) {
+		controller->monitored.not_kept++;
+		free(text);
+		return;
+	}
+	controller->window_bytes += bytes;
+	flow->windows[i] = text;
+}
+
 static void keep(struct hs_controller *controller, struct controller_flow *flow, json_t *content)
 {
 	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
 	char topic[32];
 
 	int i = hs_qos_lengths_find(controller->config->window_ns, length);
-	if (i >= 0) {
-		free(flow->windows[i]);
-		flow->windows[i] = json_dumps(content, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	}
+	if (i >= 0)
+		store(controller, flow, (unsigned)i, content);
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, flow->ns_id);
 	controller->monitored.windows++;
 	controller_publish(controller, topic, "qos_report", json_incref(content));
@@ -167,11 +197,15 @@ static bool publishes(const struct hs_controller *controller, const struct contr
 static void take_window(struct hs_controller *controller, json_t *content)
 {
 	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(content, "ns_id"));
-	struct controller_flow *flow = ns_id ? flow_of(controller, ns_id) : NULL;
+	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
 
+	if (!hs_qos_window_take(content) || length <= 0 || length > DAY_NS) {
+		controller->monitored.bad++;
+		return;
+	}
+	struct controller_flow *flow = flow_of(controller, ns_id);
 	if (!flow)
 		return;
-	int64_t length = json_integer_value(json_object_get(content, "window_ns"));
 	if (!publishes(controller, flow) || length < flow->every_ns)
 		flow->every_ns = length;
 	flow->published_ns = controller->now_ns;
@@ -243,8 +277,11 @@ static void take_event(struct hs_controller *controller, const struct controller
 	const char *kind = json_string_value(json_object_get(content, "kind"));
 	const char *text = json_string_value(json_object_get(content, "message"));
 
-	if (!kind || !text)
+	if (!kind || !text || !kind[0] || strlen(kind) > MAX_KIND ||
+			hs_schema_check_name(kind, "", NULL) < 0) {
+		controller->monitored.bad++;
 		return;
+	}
 	hs_controller_event(controller, kind,
 			json_pack("{s:s, s:i}", "node", node->config->name, "node_id",
 					node->config->id),
@@ -314,11 +351,14 @@ static void follow(struct hs_controller *controller, struct controller_node *nod
 void hs_controller_message(struct hs_controller *controller, int64_t now_ns, const char *topic,
 		const char *json, size_t len)
 {
-	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
-
 	(void)topic; // the message repeats it
 	controller_set_time(controller, now_ns);
 	controller->monitored.messages++;
+	if (len > MAX_MESSAGE) { // parsing it would keep clients waiting
+		controller->monitored.too_large++;
+		return;
+	}
+	json_t *message = json_loadb(json, len, JSON_REJECT_DUPLICATES, NULL), *content;
 	const char *key = json_object_iter_key(json_object_iter(message));
 	content = key ? json_object_get(message, key) : NULL;
 	struct controller_node *node = NULL;
@@ -474,13 +514,15 @@ json_t *controller_monitor_json(const struct hs_controller *controller)
 
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		missed += controller->nodes[i].missed;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
 			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
-			"messages_bad", (json_int_t)c->bad, "messages_of_unknown_nodes",
+			"messages_bad", (json_int_t)c->bad, "messages_too_large",
+			(json_int_t)c->too_large, "messages_of_unknown_nodes",
 			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
-			(json_int_t)c->windows, "reports_refused", (json_int_t)c->refused,
-			"reports_ahead", (json_int_t)c->ahead, "flows_replaced",
-			(json_int_t)c->replaced, "flows", (int)controller->n_flows);
+			(json_int_t)c->windows, "windows_not_kept", (json_int_t)c->not_kept,
+			"reports_refused", (json_int_t)c->refused, "reports_ahead",
+			(json_int_t)c->ahead, "flows_replaced", (json_int_t)c->replaced, "flows",
+			(int)controller->n_flows);
 }
 
 // ---- life ----

@@ -58,7 +58,7 @@ int controller_publish(struct hs_controller *controller, const char *topic, cons
 void hs_controller_event(void *owner, const char *kind, json_t *details, const char *format, ...)
 {
 	struct hs_controller *controller = owner;
-	char topic[64];
+	char topic[80];
 	va_list args;
 
 	va_start(args, format);

@@ -152,9 +152,11 @@ struct hs_controller {
 	// Flows of rules that nobody here wants, the most recently heard last. The first gives way.
 	TAILQ_HEAD(learned_list, controller_flow) guests;
 	unsigned n_flows;
-	uint16_t *by_id; // node_id -> index of a node, n_nodes: none
+	uint64_t window_bytes; // of the windows that are kept
+	uint16_t *by_id;       // node_id -> index of a node, n_nodes: none
 	struct controller_monitor_counters {
-		uint64_t messages, reports, windows, bad, unknown_node, refused, ahead, replaced;
+		uint64_t messages, bad, too_large, unknown_node;
+		uint64_t reports, refused, ahead, replaced, windows, not_kept;
 	} monitored;
 
 	struct relay_list relays;

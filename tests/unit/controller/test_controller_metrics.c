@@ -56,15 +56,20 @@ static void publish_report(unsigned k)
 	publish_report_of(k, fake.now_ns);
 }
 
-static void publish_window(unsigned ns_id)
+static void publish_window_of(unsigned ns_id, const char *window_ns)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text),
 			"{\"qos_report\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\", "
-			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": 1000000000, \"reports\": 5}}",
-			ns_id);
+			"\"ns_id\": %u, \"app_id\": 4, \"window_ns\": %s, \"reports\": 5}}",
+			ns_id, window_ns);
 	hs_controller_message(fake.controller, fake.now_ns, "qos", text, strlen(text));
+}
+
+static void publish_window(unsigned ns_id)
+{
+	publish_window_of(ns_id, "1000000000");
 }
 
 static json_t *window_of(const char *request)
@@ -267,6 +272,30 @@ static void metrics_of_a_node_that_computes_them_are_taken_over(void **state)
 	assert_int_equal(n, 4);
 }
 
+// Otherwise the metrics that are computed from raw reports would be silent for years.
+static void windows_of_an_impossible_length_silence_nothing(void **state)
+{
+	static const char *const lengths[] = {
+			"0", "-1", "86400000000001", "1000000000000000000", "9000000000000000000"};
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, SECOND);
+	for (unsigned i = 0; i < 5; i++)
+		publish_window_of(9, lengths[i]);
+	fake_run(&fake, 4 * SECOND);
+	for (unsigned k = 0; k < 400; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+	}
+	assert_non_null(window_of("{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}"));
+	json_t *monitor = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "monitor");
+	assert_int_equal(json_integer_value(json_object_get(monitor, "messages_bad")), 5);
+	publish_window_of(9, "86400000000000");
+	monitor = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "monitor");
+	assert_int_equal(json_integer_value(json_object_get(monitor, "messages_bad")), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +307,7 @@ int main(void)
 			TEST(metrics_and_counters_of_a_rule_of_others_can_be_asked_for),
 			TEST(metrics_that_nobody_wants_give_way_to_wanted_ones),
 			TEST(metrics_of_a_node_that_computes_them_are_taken_over),
+			TEST(windows_of_an_impossible_length_silence_nothing),
 			TEST(gaps_in_what_a_node_publishes_are_counted),
 	};
 

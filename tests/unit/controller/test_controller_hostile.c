@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a publisher or a node sends that no node would send: dropped, counted, and without cost for
+// others.
+#include "fake_nodes.h"
+
+// clang-format off: cmocka wants these before it
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+// clang-format on
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static const char config[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"
+			     " {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"
+			     " {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"}]}";
+
+static struct fake_nodes fake;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_open(&fake, config);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_close(&fake);
+	return 0;
+}
+
+static json_t *windows_of(unsigned ns_id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"qos_get\": {\"ns_id\": %u}}", ns_id);
+	return json_object_get(fake_ok(&fake, text), "qos");
+}
+
+static json_int_t counted(const char *name)
+{
+	json_t *monitor = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "monitor");
+	json_t *value = json_object_get(monitor, name);
+
+	assert_non_null(value);
+	return json_integer_value(value);
+}
+
+static void hear(const char *key, const char *members)
+{
+	static char text[4096];
+
+	snprintf(text, sizeof(text),
+			"{\"%s\": {\"seq\": 1, \"node_id\": 3, \"boot_id\": \"boot-3-0\"%s}}", key,
+			members);
+	hs_controller_message(fake.controller, fake.now_ns, "any", text, strlen(text));
+}
+
+static size_t passed_on(const char *topic)
+{
+	size_t i, n = 0;
+	json_t *entry;
+
+	json_array_foreach (fake.published, i, entry)
+		n += strcmp(json_string_value(json_object_get(entry, "topic")), topic) == 0;
+	return n;
+}
+
+static void a_message_longer_than_any_of_a_node_is_dropped_and_counted(void **state)
+{
+	static char text[70000];
+	int n = snprintf(text, sizeof(text),
+			"{\"qos_report\": {\"node_id\": 3, \"ns_id\": 7, \"window_ns\": "
+			"1000000000, "
+			"\"pad\": \"");
+
+	(void)state;
+	memset(text + n, 'x', sizeof(text) - (size_t)n);
+	memcpy(text + sizeof(text) - 4, "\"}}", 4);
+	hs_controller_message(fake.controller, fake.now_ns, "qos.7", text, strlen(text));
+	assert_int_equal(counted("messages_too_large"), 1);
+	assert_int_equal(counted("messages_bad"), 0);
+	assert_int_equal(counted("windows"), 0);
+}
+
+static void a_window_of_another_shape_is_neither_kept_nor_passed_on(void **state)
+{
+	static const char *const wrong[] = {
+			", \"throughput\": \"abc\", \"hops\": [1, \"x\"]",
+			", \"e2e\": {\"throughput_bps\": \"abc\"}",
+			", \"flags\": [[]]",
+	};
+	char text[512];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), ", \"ns_id\": 9, \"window_ns\": 1000000000%s",
+				wrong[i]);
+		hear("qos_report", text);
+	}
+	hear("qos_report", ", \"ns_id\": 9");
+	hear("qos_report", ", \"window_ns\": 1000000000");
+	assert_int_equal(counted("messages_bad"), 5);
+	assert_int_equal(counted("flows"), 0);
+	assert_int_equal(passed_on("qos.9"), 0);
+}
+
+static void what_a_window_has_beside_its_members_is_not_kept(void **state)
+{
+	(void)state;
+	hear("qos_report", ", \"ns_id\": 9, \"window_ns\": 1000000000, \"throughput\": \"abc\"");
+	assert_int_equal(passed_on("qos.9"), 1);
+	json_t *window = json_array_get(windows_of(9), 0);
+	assert_non_null(window);
+	assert_null(json_object_get(window, "throughput"));
+}
+
+static void windows_that_exceed_the_memory_of_metrics_are_passed_on_and_not_kept(void **state)
+{
+	static char path[512];
+	size_t used = 0;
+
+	(void)state;
+	fake.config.monitor_mib = 1;
+	for (unsigned i = 0; i < 60; i++)
+		used += (size_t)snprintf(
+				path + used, sizeof(path) - used, "%s%u", i ? "," : "", 100000 + i);
+	for (unsigned ns = 1; ns <= 4000; ns++) {
+		char text[700];
+		snprintf(text, sizeof(text),
+				", \"ns_id\": %u, \"window_ns\": 1000000000, \"path\": [%s]", ns,
+				path);
+		hear("qos_report", text);
+	}
+	json_int_t not_kept = counted("windows_not_kept");
+	assert_in_range(not_kept, 1000, 3000);
+	assert_int_equal(counted("windows"), 4000);
+	assert_int_equal(passed_on("qos.4000"), 1);
+	assert_int_equal(json_array_size(windows_of(1)), 1);
+	assert_int_equal(json_array_size(windows_of(4000)), 0);
+	hear("qos_report", ", \"ns_id\": 1, \"window_ns\": 1000000000"); // shorter: makes room
+	assert_int_equal(json_array_size(windows_of(1)), 1);
+	assert_int_equal(counted("windows_not_kept"), not_kept);
+}
+
+static void an_event_without_a_sensible_kind_is_not_passed_on(void **state)
+{
+	static const char *const kinds[] = {"", "two words", "a\\nb", "\\u001b[2J",
+			"k123456789012345678901234567890123456789012345678901234567890123"};
+	char text[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(text, sizeof(text), ", \"kind\": \"%s\", \"message\": \"m\"", kinds[i]);
+		hear("event", text);
+	}
+	hear("event", ", \"kind\": 5, \"message\": \"m\"");
+	hear("event", ", \"kind\": \"link_down\"");
+	assert_int_equal(counted("messages_bad"), 7);
+	hear("event", ", \"kind\": "
+		      "\"k12345678901234567890123456789012345678901234567890123456789012\", "
+		      "\"message\": \"m\"");
+	assert_int_equal(counted("messages_bad"), 7);
+	assert_int_equal(passed_on("event."
+				   "k1234567890123456789012345678901234567890123456789012345678901"
+				   "2"),
+			1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			TEST(a_message_longer_than_any_of_a_node_is_dropped_and_counted),
+			TEST(a_window_of_another_shape_is_neither_kept_nor_passed_on),
+			TEST(what_a_window_has_beside_its_members_is_not_kept),
+			TEST(windows_that_exceed_the_memory_of_metrics_are_passed_on_and_not_kept),
+			TEST(an_event_without_a_sensible_kind_is_not_passed_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
