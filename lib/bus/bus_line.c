@@ -139,9 +139,11 @@ static void note(struct hs_bus_line *line, uint16_t event, uint32_t value)
 	case ZMQ_EVENT_CONNECTED:
 		line->connections++;
 		line->reached = true;
+		line->redial_ms = 0;
 		break;
 	case ZMQ_EVENT_CONNECT_RETRIED:
 		line->reached = true;
+		line->redial_ms = 0; // by ZeroMQ itself
 		break;
 	case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
 		line->handshakes++;
@@ -152,6 +154,10 @@ static void note(struct hs_bus_line *line, uint16_t event, uint32_t value)
 	case ZMQ_EVENT_DISCONNECTED:
 		line->disconnections++;
 		line->connected = false;
+		// ZeroMQ reconnects, unless the other side broke the protocol, for example by a
+		// message above the limit.
+		if (line->dialled)
+			line->redial_ms = hs_bus_now_ms() + REDIAL_MS;
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
 		fail(line, HS_BUS_REFUSED);

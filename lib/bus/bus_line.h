@@ -40,6 +40,6 @@ int hs_bus_line_dial(struct hs_bus_line *line, const char *endpoint, const char 
 // nobody is there. For other schemes, the first call reports that.
 int hs_bus_line_reach(struct hs_bus_line *line, struct hs_error *err);
 
-// Processes events. ZeroMQ never reconnects after a refused handshake; this function does so after
-// a second.
+// Processes events. ZeroMQ never reconnects after a refused handshake or a message above the limit;
+// this function does so after a second.
 void hs_bus_line_look(struct hs_bus_line *line);

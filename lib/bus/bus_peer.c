@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SOCKETS 8192 // each peer needs three
-#define MAX_REPLY   (64 << 20)
+#define MAX_SOCKETS 8192      // each peer needs three
+#define MAX_REPLY   (1 << 20) // the counters of a node of 32 ports have 250 KiB
 #define SEND_QUEUE  1000
 #define LOOK_MS	    500
 

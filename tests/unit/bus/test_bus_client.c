@@ -198,6 +198,32 @@ static void a_peer_queues_nothing_for_a_node_that_is_away_and_finds_it_when_it_c
 	hs_bus_peer_close(other);
 }
 
+static void a_reply_longer_than_any_of_a_node_costs_its_connection_once(void **state)
+{
+	struct fixture *f = *state;
+	struct hs_bus_request request;
+	char *reply, *huge = malloc((2 << 20) + 1);
+	size_t len;
+
+	memset(huge, 'x', 2 << 20);
+	huge[2 << 20] = '\0';
+	f->bus = open_bus(f->api, NULL, 0);
+	struct hs_bus_peer *peer = open_peer(f->api);
+	await_peer(f->bus, peer, true);
+	assert_int_equal(hs_bus_peer_send(peer, "much", 4), 0);
+	request = next_request(f->bus);
+	hs_bus_reply(f->bus, &request, huge);
+	free(huge);
+	await_peer(f->bus, peer, false);
+	assert_int_equal(hs_bus_peer_next(peer, &reply, &len), -EAGAIN);
+	await_peer(f->bus, peer, true); // ZeroMQ does not reconnect by itself here
+	assert_int_equal(hs_bus_peer_send(peer, "less", 4), 0);
+	request = next_request(f->bus);
+	assert_body(&request, "less");
+	hs_bus_drop_request(&request);
+	hs_bus_peer_close(peer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +231,7 @@ int main(void)
 			WITH_FILES(a_client_of_a_dead_node_is_told_so_at_once),
 			WITH_FILES(a_client_of_nobody_is_told_so),
 			WITH_FILES(a_peer_sends_many_requests_and_gets_their_replies_in_order),
+			WITH_FILES(a_reply_longer_than_any_of_a_node_costs_its_connection_once),
 			WITH_FILES(a_peer_queues_nothing_for_a_node_that_is_away_and_finds_it_when_it_comes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
