@@ -301,13 +301,14 @@ json_t *controller_node_json(
 					n[BINDING_REFUSED], "rules_removing", n[BINDING_LEAVING],
 					"rules_in_band", node->in_band_rules, "rules_foreign",
 					node->foreign_rules, "calls_under_way", node->n_calls));
-	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests",
-						       (json_int_t)node->requests, "timeouts",
-						       (json_int_t)node->timeouts, "restarts",
-						       (json_int_t)node->restarts, "audits",
-						       (json_int_t)node->audits, "repairs",
-						       (json_int_t)node->repairs, "published",
-						       (json_int_t)node->published,
+	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+						       "requests", (json_int_t)node->requests,
+						       "timeouts", (json_int_t)node->timeouts,
+						       "replies_bad", (json_int_t)node->replies_bad,
+						       "restarts", (json_int_t)node->restarts,
+						       "audits", (json_int_t)node->audits,
+						       "repairs", (json_int_t)node->repairs,
+						       "published", (json_int_t)node->published,
 						       "publish_missed", (json_int_t)node->missed));
 	return object;
 }

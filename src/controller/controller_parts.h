@@ -108,7 +108,7 @@ struct controller_node {
 	uint32_t foreign_rules, in_band_rules;
 	uint32_t n_bindings[BINDING_COUNTS];
 	uint32_t audits; // number of the audit under way, or of the last one
-	uint64_t requests, timeouts, restarts, repairs;
+	uint64_t requests, timeouts, restarts, repairs, replies_bad;
 	// Boot id and sequence number of what the node publishes.
 	char published_boot_id[24];
 	uint64_t published, last_seq, missed;

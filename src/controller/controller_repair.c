@@ -183,15 +183,36 @@ static void compare(struct hs_controller *controller, struct binding *binding,
 		controller_queue(controller, binding);
 }
 
-static bool came_in_band(const json_t *ids, uint32_t ns_id)
-{
-	size_t i;
-	json_t *id;
+// The rules of a page that the node learned in band, sorted.
+struct in_band_ids {
+	size_t n;
+	uint32_t ids[PAGE];
+};
 
+static int by_id(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	return (left > right) - (left < right);
+}
+
+static bool came_in_band(const struct in_band_ids *in_band, uint32_t ns_id)
+{
+	return bsearch(&ns_id, in_band->ids, in_band->n, sizeof(ns_id), by_id);
+}
+
+// Returns false if a list is longer than what was asked for.
+static bool read_in_band(const json_t *ok, struct in_band_ids *in_band)
+{
+	const json_t *ids = json_object_get(ok, "in_band"), *id;
+	size_t i;
+
+	in_band->n = json_array_size(ids);
+	if (in_band->n > PAGE || json_array_size(json_object_get(ok, "rules")) > PAGE)
+		return false;
 	json_array_foreach (ids, i, id)
-		if (json_integer_value(id) == ns_id)
-			return true;
-	return false;
+		in_band->ids[i] = (uint32_t)json_integer_value(id);
+	qsort(in_band->ids, in_band->n, sizeof(in_band->ids[0]), by_id);
+	return true;
 }
 
 static void count_other(struct hs_controller *controller, struct controller_node *node,
@@ -206,7 +227,7 @@ static void count_other(struct hs_controller *controller, struct controller_node
 }
 
 static void see_listed(struct hs_controller *controller, struct controller_node *node,
-		const json_t *listed, const json_t *in_band_ids)
+		const json_t *listed, const struct in_band_ids *in_band_ids)
 {
 	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(listed, "ns_id"));
 	bool in_band = came_in_band(in_band_ids, ns_id);
@@ -257,12 +278,17 @@ static void take_page(
 		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
 {
 	const json_t *next = json_object_get(ok, "next");
-	const json_t *in_band_ids = json_object_get(ok, "in_band");
+	struct in_band_ids in_band;
 	size_t i;
 	json_t *listed;
 
+	if (!read_in_band(ok, &in_band)) {
+		node->replies_bad++;
+		cut_audit_short(controller, node, SECOND_NS);
+		return;
+	}
 	json_array_foreach (json_object_get(ok, "rules"), i, listed)
-		see_listed(controller, node, listed, in_band_ids);
+		see_listed(controller, node, listed, &in_band);
 	uint64_t offset = (uint64_t)json_integer_value(next);
 	if (!next) {
 		end_audit(controller, node);

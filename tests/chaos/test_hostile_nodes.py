@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes and publishers of a controller that send what no node would send."""
 
+import json
 import sys
-import time
+import threading
 
 import zmq
 
@@ -50,6 +51,64 @@ def huge_messages_of_a_publisher_keep_nobody_waiting(workspace):
     check(controller.sees_the_node(), "the node is reachable")
     lives(node, controller)
     return f"longest wait {longest_s * 1000:.0f} ms, {grown:.0f} MiB"
+
+
+class HostileNode:
+    """Answers int_list with the given lists, and everything else like a node."""
+
+    def __init__(self, workspace, rules, in_band):
+        self.name, self.api = "evil", f"ipc://{workspace.path('evil')}.api"
+        self.page = b'"ok":{"rules":[' + rules + b'],"in_band":[' + in_band + b"]}}"
+        self.pages = 0
+        self.socket = zmq.Context.instance().socket(zmq.ROUTER)
+        self.socket.linger, self.socket.rcvtimeo = 0, 100
+        self.socket.bind(self.api)
+        self.ended = False
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self):
+        while not self.ended:
+            try:
+                *way, body = self.socket.recv_multipart()
+            except zmq.Again:
+                continue
+            request = json.loads(body)
+            head = b'{"id":%d,' % request["id"]
+            answer = b'"ok":{"node_id":3,"boot_id":"b"},"generation":1}'
+            if "int_list" in request:
+                self.pages += 1
+                answer = self.page
+            self.socket.send_multipart([*way, head + answer])
+        self.socket.close()
+
+    def stop(self):
+        self.ended = True
+        self.thread.join()
+
+
+@test(limit_s=60)
+def a_page_of_rules_longer_than_was_asked_for_keeps_nobody_waiting(workspace):
+    need()
+    said = []
+    # Of few values, of many, and of more bytes than a node ever sends.
+    for i, (rules, ids) in enumerate(((251, 0), (250, 251), (60000, 60000), (500000, 500000))):
+        node = HostileNode(workspace, b",".join([b"{}"] * rules), b",".join([b"1"] * ids))
+        controller = Controller(workspace, node, name=f"ctl{i}")
+        bystander = Bystander(controller)
+        until(lambda node=node: node.pages >= 2, 10, "the controller asks again")
+        bystander.stop()
+        longest_s = max(bystander.took_s)
+        check(longest_s < LONGEST_WAIT_S, f"{rules}, {ids}: a client waited {longest_s:.2f} s")
+        if rules < 100000:
+            bad = controller.call("node_get")["nodes"][0]["replies_bad"]
+            check(bad > 0, f"{rules}, {ids}: {bad} replies refused")
+        lives(controller)
+        controller.process.kill()
+        controller.client.close()
+        node.stop()
+        said.append(f"{longest_s * 1000:.0f}")
+    return f"longest waits {', '.join(said)} ms"
 
 
 if __name__ == "__main__":

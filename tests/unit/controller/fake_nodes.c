@@ -36,9 +36,12 @@ static json_t *list(struct fake_node *node, const struct hs_api_args *args)
 	for (uint64_t i = args->offset; i < end && i < node->n_rules; i++)
 		json_array_append_new(rules, hs_rule_to_json(&node->rules[i]));
 	json_t *result = json_pack("{s:o}", "rules", rules);
+	json_t *in_band = json_array();
+	for (unsigned i = 0; i < node->n_in_band; i++)
+		json_array_append_new(in_band, json_integer(4000000000 - i));
 	if (node->in_band_ns)
-		json_object_set_new(
-				result, "in_band", json_pack("[I]", (json_int_t)node->in_band_ns));
+		json_array_append_new(in_band, json_integer(node->in_band_ns));
+	json_object_set_new(result, "in_band", in_band);
 	if (end < node->n_rules)
 		json_object_set_new(result, "next", json_integer((json_int_t)end));
 	return result;

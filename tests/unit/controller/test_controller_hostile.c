@@ -174,6 +174,51 @@ static void an_event_without_a_sensible_kind_is_not_passed_on(void **state)
 			1);
 }
 
+static json_int_t replies_bad(unsigned node)
+{
+	json_t *nodes = json_object_get(fake_ok(&fake, "{\"node_get\": {}}"), "nodes");
+	return json_integer_value(json_object_get(json_array_get(nodes, node), "replies_bad"));
+}
+
+static const char rule[] = "{\"int_request\": {\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", "
+			   "\"dst_ip\": \"2001:db8::2\", \"protocol\": \"udp\", \"trace_type\": "
+			   "\"0x7000E000\", \"mode\": \"count\", \"mode_setting\": 10}}";
+
+static void a_page_with_more_than_was_asked_for_is_refused_and_asked_for_again(void **state)
+{
+	(void)state;
+	fake_ok(&fake, rule);
+	fake_run(&fake, SECOND);
+	fake.nodes[0].n_in_band = 250; // as many as the page may have
+	fake_restart(&fake, 0);
+	fake_run(&fake, 3 * SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "present");
+	assert_int_equal(replies_bad(0), 0);
+	fake.nodes[0].n_in_band = 251;
+	fake_restart(&fake, 0);
+	fake_run(&fake, 3 * SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "unknown");
+	assert_in_range(replies_bad(0), 2, 4);
+	assert_int_equal(replies_bad(1), 0);
+	fake.nodes[0].n_in_band = 0;
+	fake_run(&fake, 2 * SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "present");
+}
+
+static void a_reply_of_more_values_than_any_node_sends_is_not_parsed(void **state)
+{
+	static char text[150000] = "{\"id\": 1, \"ok\": {\"rules\": [";
+	size_t used = strlen(text);
+
+	(void)state;
+	for (unsigned i = 0; i < 70000; i++, used += 2)
+		memcpy(text + used, i ? ",1" : " 1", 2);
+	memcpy(text + used, "]}}", 4);
+	hs_controller_reply(fake.controller, fake.now_ns, 0, text, strlen(text));
+	hs_controller_reply(fake.controller, fake.now_ns, 0, "{\"id\"", 5); // not JSON
+	assert_int_equal(replies_bad(0), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -184,6 +229,8 @@ int main(void)
 			TEST(what_a_window_has_beside_its_members_is_not_kept),
 			TEST(windows_that_exceed_the_memory_of_metrics_are_passed_on_and_not_kept),
 			TEST(an_event_without_a_sensible_kind_is_not_passed_on),
+			TEST(a_page_with_more_than_was_asked_for_is_refused_and_asked_for_again),
+			TEST(a_reply_of_more_values_than_any_node_sends_is_not_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
