@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_log.h"
 
+#include "clean_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *k
 	uint64_t number = log->last + 1;
 
 	vsnprintf(text, sizeof(text), format, args);
+	hs_clean_mend(text);
 	json_t *event = json_pack("{s:I, s:s, s:s}", "ts_ns", (json_int_t)now_ns, "kind", kind,
 			"message", text);
 	json_object_update(event, details);

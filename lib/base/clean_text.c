@@ -85,6 +85,21 @@ size_t hs_clean_escape(int32_t code, char out[HS_CLEAN_ONE])
 			0xdc00 + (value & 0x3ff));
 }
 
+void hs_clean_mend(char *text)
+{
+	int32_t code;
+
+	for (size_t left = strlen(text), n; left > 0; left -= n, text += n) {
+		n = hs_clean_next(text, left, &code);
+		if (n == 0) {
+			*text = '\0';
+			return;
+		}
+		if (code < 0)
+			*text = '?';
+	}
+}
+
 size_t hs_clean_copy(const char *text, char *out, size_t size)
 {
 	size_t used = 0, left = strlen(text);

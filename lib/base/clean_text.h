@@ -23,6 +23,11 @@ bool hs_clean_is_unsafe(int32_t code);
 // Returns the number of bytes.
 size_t hs_clean_escape(int32_t code, char out[HS_CLEAN_ONE]);
 
+// Makes text UTF-8 in place: removes a last character that was cut, and writes '?' for each other
+// byte that belongs to no character. Call this after formatting foreign text into a buffer, because
+// JSON takes no other text.
+void hs_clean_mend(char *text);
+
 // Copies text and escapes unsafe characters, including line ends. Text that does not fit is cut
 // between characters. Returns the length.
 size_t hs_clean_copy(const char *text, char *out, size_t size);

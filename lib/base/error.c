@@ -21,6 +21,9 @@ int hs_error_set(struct hs_error *err, const char *code, const char *path, const
 	snprintf(err->code, sizeof(err->code), "%s", code);
 	snprintf(err->path, sizeof(err->path), "%s", path);
 	snprintf(err->expected, sizeof(err->expected), "%s", expected ? expected : "");
+	hs_clean_mend(err->message);
+	hs_clean_mend(err->path);
+	hs_clean_mend(err->expected);
 	return -EINVAL;
 }
 
@@ -35,6 +38,7 @@ void hs_error_prefix(struct hs_error *err, const char *prefix)
 	size_t used = (size_t)snprintf(err->path, sizeof(err->path), "%s", prefix);
 	if (used < sizeof(err->path))
 		snprintf(err->path + used, sizeof(err->path) - used, "%s", path);
+	hs_clean_mend(err->path);
 }
 
 char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT])

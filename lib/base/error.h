@@ -9,7 +9,7 @@
 struct hs_error {
 	char code[32];	    // a stable word for scripts: "out_of_range", "unknown_field", ...
 	char path[160];	    // the place: "ports[3].mtu", "[2].int_request.src_ip"
-	char message[256];  // text for people, with the bad value
+	char message[256];  // text for people, with the bad value; cut between characters
 	char expected[256]; // what was allowed; may be empty
 };
 

@@ -6,6 +6,7 @@
 #include "bus_line.h"
 #include "bus_socket.h"
 #include "bus_zap.h"
+#include "clean_text.h"
 
 #include <zmq.h>
 
@@ -202,6 +203,7 @@ static int take_message(struct hs_bus_subscriber *subscriber, struct hs_bus_mess
 	if (rc == 0) {
 		snprintf(message->topic, sizeof(message->topic), "%.*s", (int)zmq_msg_size(&part),
 				(const char *)zmq_msg_data(&part));
+		hs_clean_mend(message->topic);
 		// The second part is the JSON. If a peer sends more parts, the last one is used.
 		while (rc == 0 && zmq_msg_more(&part))
 			rc = receive_part(subscriber, &part, &weight);

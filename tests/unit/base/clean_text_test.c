@@ -90,6 +90,29 @@ static void no_text_comes_out_unsafe_and_none_is_cut_within_a_character(void **s
 	}
 }
 
+static void assert_mended(const char *text, const char *expected)
+{
+	char mended[64];
+
+	memcpy(mended, text, strlen(text) + 1);
+	hs_clean_mend(mended);
+	assert_string_equal(mended, expected);
+}
+
+static void text_that_was_cut_is_mended(void **state)
+{
+	(void)state;
+	assert_mended("", "");
+	assert_mended("a\nb \x1b", "a\nb \x1b");
+	assert_mended("Straße 東京", "Straße 東京");
+	assert_mended("Stra\xc3", "Stra");
+	assert_mended("東\xe4\xba", "東");
+	assert_mended("\xf0\x9f\x91", "");
+	assert_mended("\xe6\x9d\" is no name", "??\" is no name"); // cut by a precision
+	assert_mended("\xff\xc0\x80", "???");
+	assert_mended("\xed\xa0\x80", "???"); // a surrogate
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +121,7 @@ int main(void)
 			cmocka_unit_test(what_is_no_utf8_is_said_to_be_none),
 			cmocka_unit_test(
 					no_text_comes_out_unsafe_and_none_is_cut_within_a_character),
+			cmocka_unit_test(text_that_was_cut_is_mended),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

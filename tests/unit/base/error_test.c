@@ -54,6 +54,24 @@ static void texts_too_long_are_cut_within_their_room(void **state)
 	assert_int_equal(strlen(err.expected), sizeof(err.expected) - 1);
 }
 
+static void texts_are_cut_between_characters(void **state)
+{
+	(void)state;
+	char text[601];
+	for (size_t i = 0; i < 600; i += 3)
+		memcpy(text + i, "東", 3);
+	text[600] = '\0';
+	struct hs_error err;
+	hs_error_set(&err, "c", text, text, "x%s", text);
+	assert_int_equal(strlen(err.path), 159);
+	assert_int_equal(strlen(err.message), 253);
+	assert_int_equal(strlen(err.expected), 255);
+	hs_error_prefix(&err, "ab");
+	assert_int_equal(strlen(err.path), 158);
+	hs_error_set(&err, "c", "", "", "\"%.64s\" is not known", text);
+	assert_memory_equal(err.message + 64, "?\" is", 5);
+}
+
 static void prefixes_build_a_path_from_the_inside_out(void **state)
 {
 	(void)state;
@@ -116,6 +134,7 @@ int main(void)
 			cmocka_unit_test(nothing_sensible_expected_is_empty_text),
 			cmocka_unit_test(nobody_listening_is_no_fault),
 			cmocka_unit_test(texts_too_long_are_cut_within_their_room),
+			cmocka_unit_test(texts_are_cut_between_characters),
 			cmocka_unit_test(prefixes_build_a_path_from_the_inside_out),
 			cmocka_unit_test(a_path_too_long_loses_its_tail),
 			cmocka_unit_test(the_text_of_an_error_has_place_fault_and_bound),
