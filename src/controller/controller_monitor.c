@@ -8,7 +8,6 @@
 #include "qos_lengths.h"
 #include "qos_window.h"
 #include "report_json.h"
-#include "schema.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,6 @@
 
 // A node's longest message is a window of 62 hops with all numbers, of 42,400 bytes.
 #define MAX_MESSAGE (64u << 10)
-#define MAX_KIND    63 // bytes of the kind of an event
 
 struct controller_flow {
 	uint32_t ns_id; // the key
@@ -277,8 +275,7 @@ static void take_event(struct hs_controller *controller, const struct controller
 	const char *kind = json_string_value(json_object_get(content, "kind"));
 	const char *text = json_string_value(json_object_get(content, "message"));
 
-	if (!kind || !text || !kind[0] || strlen(kind) > MAX_KIND ||
-			hs_schema_check_name(kind, "", NULL) < 0) {
+	if (!kind || !text || !controller_is_word(kind)) {
 		controller->monitored.bad++;
 		return;
 	}

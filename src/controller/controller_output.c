@@ -2,11 +2,20 @@
 // What leaves the controller: requests to nodes, publications and events.
 #include "controller_parts.h"
 
+#include "schema.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_WORD 63 // bytes of a node's word
+
+bool controller_is_word(const char *text)
+{
+	return text[0] && strlen(text) <= MAX_WORD && hs_schema_check_name(text, "", NULL) == 0;
+}
 
 int controller_call(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, const char *verb, json_t *content)

@@ -171,6 +171,9 @@ struct hs_controller {
 
 // ---- controller_output.c ----
 
+// Returns whether this can be the kind of an event or the code of an error.
+bool controller_is_word(const char *text);
+
 // Sends {"id": ..., verb: content} if there is room and a connection. Takes ownership of content.
 // Returns 0 or -EAGAIN.
 int controller_call(struct hs_controller *controller, struct controller_node *node,
@@ -221,6 +224,8 @@ void controller_repaired(struct hs_controller *controller, struct controller_nod
 		const struct call *call, json_t *ok, json_t *error);
 void controller_repair_lost(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call);
+// Returns the code of a node's error, or "refused" if it is no word.
+const char *controller_error_code(const json_t *error);
 
 // ---- controller_relay.c ----
 

@@ -2,13 +2,17 @@
 // Questions that only the nodes can answer: asked at all reachable nodes and answered together.
 #include "controller_parts.h"
 
+#include "clean_text.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // The most bytes that one question may collect. Nodes that answer later are named and must be asked
 // directly.
-#define MAX_BYTES (4u << 20)
+#define MAX_BYTES   (4u << 20)
+#define MAX_MESSAGE 255 // bytes of the message of an error, as in struct hs_error
 
 struct text {
 	char *bytes;
@@ -27,6 +31,7 @@ struct relay {
 			     // bytes
 	bool fine;	     // all of them report so
 	json_t *errors, *unreachable;
+	size_t error_bytes; // of the nodes' errors
 	TAILQ_ENTRY(relay) order;
 };
 
@@ -224,7 +229,7 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 {
 	struct text *answers = &relay->answers;
 
-	if (answers->len + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
+	if (answers->len + relay->error_bytes + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
 		json_object_set_new(relay->errors, node->config->name,
 				json_pack("{s:s, s:s}", "code", "too_large", "message",
 						"the answers of the other nodes have 4 MiB "
@@ -239,6 +244,20 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 	relay->fine &= json_is_true(json_object_get(ok, "ok"));
 }
 
+// Of an error of a node, code and message remain, and as little as they are, they count.
+static void take_error(struct relay *relay, const struct controller_node *node, const json_t *error)
+{
+	const char *text = json_string_value(json_object_get(error, "message"));
+	char message[MAX_MESSAGE + 1];
+
+	snprintf(message, sizeof(message), "%s", text ? text : "");
+	hs_clean_mend(message);
+	json_t *kept = json_pack(
+			"{s:s, s:s}", "code", controller_error_code(error), "message", message);
+	relay->error_bytes += json_dumpb(kept, NULL, 0, HS_API_DUMP);
+	json_object_set_new(relay->errors, node->config->name, kept);
+}
+
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, json_t *error)
 {
@@ -249,7 +268,7 @@ void controller_relayed(struct hs_controller *controller, struct controller_node
 	if (ok)
 		take_answer(relay, node, ok);
 	else if (error)
-		json_object_set(relay->errors, node->config->name, error);
+		take_error(relay, node, error);
 	else
 		miss(relay, node);
 	if (--relay->waiting == 0)

@@ -412,15 +412,21 @@ static bool is_code(const json_t *error, const char *code)
 	return found && strcmp(found, code) == 0;
 }
 
+const char *controller_error_code(const json_t *error)
+{
+	const char *code = json_string_value(json_object_get(error, "code"));
+
+	return code && controller_is_word(code) ? code : "refused";
+}
+
 // Reports the refusal once, not at every attempt.
 static void refused(struct hs_controller *controller, struct binding *binding, const json_t *error)
 {
 	const char *name = controller->config->nodes[binding->node].name;
-	const char *code = json_string_value(json_object_get(error, "code"));
+	const char *code = controller_error_code(error);
 	const char *message = json_string_value(json_object_get(error, "message"));
 
 	controller_set_state(controller, binding, BINDING_REFUSED);
-	code = code ? code : "refused";
 	if (binding->code && strcmp(binding->code, code) == 0)
 		return;
 	free(binding->code);

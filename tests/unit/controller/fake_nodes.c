@@ -186,6 +186,22 @@ static void unsave(void *context)
 	json_array_remove(fake->saved, json_array_size(fake->saved) - 1);
 }
 
+// The answer of a node that refuses everything, with an error of its own words.
+static char *refuse(const struct fake_node *node, const char *text)
+{
+	json_t *request = json_loads(text, 0, NULL), *answer = NULL;
+	char *said = NULL;
+
+	if (!json_object_get(request, "hello"))
+		answer = json_pack("{s:O, s:o}", "id", json_object_get(request, "id"), "error",
+				json_loads(node->refusal, 0, NULL));
+	if (answer)
+		said = json_dumps(answer, 0);
+	json_decref(answer);
+	json_decref(request);
+	return said;
+}
+
 static void deliver(struct fake_nodes *fake)
 {
 	struct fake_message message = fake->messages[fake->head];
@@ -201,8 +217,10 @@ static void deliver(struct fake_nodes *fake)
 		hs_controller_reply(fake->controller, fake->now_ns, message.node, message.text,
 				strlen(message.text));
 	} else if (!node->deaf) {
-		char *answer = hs_api_handle(
-				&node->backend, message.text, strlen(message.text), true);
+		char *answer = node->refusal ? refuse(node, message.text) : NULL;
+		if (!answer)
+			answer = hs_api_handle(
+					&node->backend, message.text, strlen(message.text), true);
 		if (!node->mute)
 			post(fake, false, message.node, message.life, answer);
 		free(answer);

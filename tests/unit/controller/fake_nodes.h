@@ -16,10 +16,11 @@ struct fake_node {
 	uint16_t id;
 	char boot_id[24];
 	unsigned boots;
-	bool connected; // else nothing can be sent to it
-	bool deaf;	// takes requests and does not answer
-	bool mute;	// does what it is asked and does not answer
-	bool is_old;	// of a version that knows no owner
+	bool connected;	     // else nothing can be sent to it
+	bool deaf;	     // takes requests and does not answer
+	bool mute;	     // does what it is asked and does not answer
+	const char *refusal; // its error to everything but hello; NULL: none
+	bool is_old;	     // of a version that knows no owner
 	uint64_t generation;
 	unsigned n_rules, capacity;
 	struct hs_rule rules[FAKE_RULES];

@@ -219,6 +219,84 @@ static void a_reply_of_more_values_than_any_node_sends_is_not_parsed(void **stat
 	assert_int_equal(replies_bad(0), 2);
 }
 
+static const json_t *last_event(const char *kind)
+{
+	json_t *events = json_object_get(fake_ok(&fake, "{\"events\": {}}"), "events"), *event,
+	       *found = NULL;
+	size_t i;
+
+	json_array_foreach (events, i, event)
+		if (strcmp(json_string_value(json_object_get(event, "kind")), kind) == 0)
+			found = event;
+	return found;
+}
+
+static void a_long_message_of_an_event_is_cut_between_characters(void **state)
+{
+	(void)state;
+	for (unsigned shift = 0; shift < 4; shift++) {
+		char members[2000] = ", \"kind\": \"told\", \"message\": \"1234";
+		members[strlen(members) - 4 + shift] = '\0';
+		for (unsigned i = 0; i < 200; i++)
+			strcat(members, "\xf0\x9f\x91\xa9");
+		strcat(members, "\"");
+		hear("event", members);
+		assert_int_equal(fake_events(&fake, "told"), shift + 1);
+		size_t bytes = json_string_length(json_object_get(last_event("told"), "message"));
+		assert_in_range(bytes, 316, 319);
+	}
+}
+
+static json_t *refused_by_a(const char *code, size_t message_bytes)
+{
+	static char text[20000];
+	size_t used = (size_t)snprintf(text, sizeof(text),
+			"{\"code\": \"%s\", \"path\": \"/x\", \"message\": \"", code);
+
+	memset(text + used, 'm', message_bytes);
+	memcpy(text + used + message_bytes, "\"}", 3);
+	fake.nodes[0].refusal = text;
+	json_t *ok = fake_ok(&fake, "{\"audit\": {}}");
+	return json_object_get(json_object_get(ok, "errors"), "a");
+}
+
+static void of_a_nodes_error_the_code_and_the_start_of_the_message_remain(void **state)
+{
+	char code[100] = "k12345678901234567890123456789012345678901234567890123456789012";
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	json_t *error = refused_by_a(code, 5000);
+	assert_string_equal(json_string_value(json_object_get(error, "code")), code);
+	assert_int_equal(json_string_length(json_object_get(error, "message")), 255);
+	assert_int_equal(json_object_size(error), 2);
+	error = refused_by_a(strcat(code, "x"), 3);
+	assert_string_equal(json_string_value(json_object_get(error, "code")), "refused");
+	assert_string_equal(json_string_value(json_object_get(error, "message")), "mmm");
+	error = refused_by_a("a\\u0007b", 0);
+	assert_string_equal(json_string_value(json_object_get(error, "code")), "refused");
+}
+
+static void a_code_that_is_no_word_is_no_state_of_a_rule(void **state)
+{
+	static char text[9000] = "{\"code\": \"";
+
+	(void)state;
+	fake_run(&fake, SECOND);
+	memset(text + 10, 'k', 8000);
+	memcpy(text + 8010, "\"}", 3);
+	fake.nodes[0].refusal = text;
+	fake_ok(&fake, rule);
+	fake_run(&fake, SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "refused");
+	assert_string_equal(json_string_value(json_object_get(last_event("rule_refused"), "code")),
+			"refused");
+	fake.nodes[0].refusal = "{\"code\": \"table_full\"}";
+	fake_ok(&fake, "{\"int_update\": {\"ns_id\": 7, \"mode_setting\": 5}}");
+	fake_run(&fake, SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "table_full");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -230,6 +308,9 @@ int main(void)
 			TEST(windows_that_exceed_the_memory_of_metrics_are_passed_on_and_not_kept),
 			TEST(an_event_without_a_sensible_kind_is_not_passed_on),
 			TEST(a_page_with_more_than_was_asked_for_is_refused_and_asked_for_again),
+			TEST(a_long_message_of_an_event_is_cut_between_characters),
+			TEST(of_a_nodes_error_the_code_and_the_start_of_the_message_remain),
+			TEST(a_code_that_is_no_word_is_no_state_of_a_rule),
 			TEST(a_reply_of_more_values_than_any_node_sends_is_not_parsed),
 	};
 
