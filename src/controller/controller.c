@@ -147,9 +147,12 @@ static bool not_configured(void *context, const struct hs_api_args *args)
 
 int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err)
 {
-	controller->starting = true;
+	controller->starting = controller->restoring = true;
+	controller->left_out = (struct hs_error){0};
 	int rc = hs_api_replay(&controller->backend, change, not_configured, controller, err);
-	controller->starting = false;
+	controller->starting = controller->restoring = false;
+	if (rc == 0)
+		*err = controller->left_out;
 	json_array_clear(controller->removed);
 	return rc;
 }

@@ -55,7 +55,9 @@ int hs_controller_create(const struct hs_controller_config *config, const char *
 void hs_controller_destroy(struct hs_controller *controller);
 
 // Restores what an earlier process passed to `save`, in order, before the first step. Rules of the
-// configuration keep the configuration's content. Returns 0, or a negative errno with *err.
+// configuration keep the configuration's content. Returns 0, or a negative errno with *err. *err
+// is also set after 0 if the change names a node or path that the configuration does not have: the
+// rule is then wanted at its other nodes.
 int hs_controller_restore(struct hs_controller *controller, json_t *change, struct hs_error *err);
 // What is wanted, as changes for hs_controller_restore, including removals that some node has not
 // received. It is copied at once, so that it can be written in portions while the controller

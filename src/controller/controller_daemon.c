@@ -24,6 +24,7 @@
 #define REQUESTS_PER_ROUND 64
 #define CHANGES_PER_ROUND  64
 #define LONGEST_WAIT_MS	   50
+#define TOLD_LINES	   20 // lines of the state that the log complains about
 
 struct daemon {
 	const struct hs_controller_config *config;
@@ -34,6 +35,8 @@ struct daemon {
 	struct hs_state *state;			 // NULL: nothing survives the process
 	struct hs_controller_snapshot *snapshot; // NULL: no snapshot is being written
 	struct hs_service service;
+	uint64_t state_line; // that was read last
+	unsigned told;
 };
 
 static int64_t wall_ns(void)
@@ -114,8 +117,10 @@ static int restore(void *context, json_t *change)
 	char text[HS_ERROR_TEXT];
 	int rc = hs_controller_restore(d->controller, change, &err);
 
-	if (rc < 0)
-		hs_log(HS_LOG_WARNING, "state", "a line of the state is refused: %s",
+	d->state_line++;
+	if (hs_error_is_set(&err) && d->told++ < TOLD_LINES)
+		hs_log(HS_LOG_WARNING, "state", "%s, line %" PRIu64 "%s: %s", d->config->state_file,
+				d->state_line, rc < 0 ? " is refused" : "",
 				hs_error_text(&err, text));
 	return rc;
 }
@@ -126,6 +131,7 @@ static int open_state(struct daemon *d, struct hs_error *err)
 			.sync = d->config->state_sync,
 			.now_ns = wall_ns()};
 	struct hs_state_load load = {0};
+	d->state_line = 1; // the heading
 	int rc = hs_state_open(&config, restore, d, &load, &d->state, err);
 
 	if (rc < 0)
@@ -133,7 +139,8 @@ static int open_state(struct daemon *d, struct hs_error *err)
 	if (load.set_aside[0])
 		hs_controller_event(d->controller, "state_set_aside", NULL, "%s: %s; it is now %s",
 				config.file, load.reason, load.set_aside);
-	hs_log(HS_LOG_NOTICE, "state", "%s: %" PRIu64 " changes%s", config.file, load.lines,
+	hs_log(HS_LOG_NOTICE, "state", "%s: %" PRIu64 " changes, %" PRIu64 " refused%s",
+			config.file, load.lines, load.refused,
 			load.torn ? ", the last one was not whole and never confirmed" : "");
 	return 0;
 }

@@ -139,12 +139,14 @@ struct hs_controller {
 	int budget;
 	unsigned first_node; // the node that has the next turn
 	struct controller_rule_list rules;
-	void *rules_by_ns; // a tree of tsearch(3)
-	bool configuring;  // while the configuration's requests are read
-	bool starting;	   // what is wanted now comes from an earlier process
-	unsigned n_rules;  // without the deleted rules
-	unsigned n_kept;   // number of rules in a snapshot
-	json_t *removed;   // "on" of each rule that the current request removed, to restore it
+	void *rules_by_ns;	  // a tree of tsearch(3)
+	bool configuring;	  // while the configuration's requests are read
+	bool starting;		  // what is wanted now comes from an earlier process
+	bool restoring;		  // from the state
+	struct hs_error left_out; // a name in it that the configuration no longer has
+	unsigned n_rules;	  // without the deleted rules
+	unsigned n_kept;	  // number of rules in a snapshot
+	json_t *removed; // "on" of each rule that the current request removed, to restore it
 
 	struct hs_qos *qos;
 	void *flows_by_ns; // a tree of tsearch(3)
@@ -199,8 +201,8 @@ void controller_forget_rules(struct hs_controller *controller);
 void controller_set_state(struct hs_controller *controller, struct binding *binding,
 		enum binding_state state);
 // Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "/on…".
-int controller_check_on(
-		const struct hs_controller_config *config, const json_t *on, struct hs_error *err);
+// While the state is restored, unknown names are left out: see left_out.
+int controller_check_on(struct hs_controller *controller, const json_t *on, struct hs_error *err);
 json_t *controller_rule_json(
 		const struct hs_controller *controller, const struct controller_rule *rule);
 // Are two rules the same, in all fields but the labels, or in those that no update changes?

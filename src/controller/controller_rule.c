@@ -56,20 +56,31 @@ static void each_target(const struct hs_controller_config *config, const json_t 
 	}
 }
 
-static int check_name(const struct hs_controller_config *config, const json_t *name,
-		const char *path, struct hs_error *err)
+// A rule of the state still belongs to its other nodes, and to this one when the configuration has
+// it again.
+static int refuse_unknown(struct hs_controller *controller, const char *path, const char *what,
+		const json_t *name, struct hs_error *err)
+{
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "the name of a %s", what);
+	int rc = hs_error_set(controller->restoring ? &controller->left_out : err, "bad_value",
+			path, expected, "no %s is called \"%.64s\"", what, json_string_value(name));
+	return controller->restoring ? 0 : rc;
+}
+
+static int check_name(struct hs_controller *controller, const json_t *name, const char *path,
+		struct hs_error *err)
 {
 	if (!json_is_string(name))
 		return hs_error_set(err, "wrong_type", path, "the name of a node",
 				"%s is not of type string", path);
-	if (hs_controller_config_node(config, json_string_value(name)) < 0)
-		return hs_error_set(err, "bad_value", path, "the name of a node",
-				"no node is called \"%.64s\"", json_string_value(name));
+	if (hs_controller_config_node(controller->config, json_string_value(name)) < 0)
+		return refuse_unknown(controller, path, "node", name, err);
 	return 0;
 }
 
-static int check_names(
-		const struct hs_controller_config *config, const json_t *list, struct hs_error *err)
+static int check_names(struct hs_controller *controller, const json_t *list, struct hs_error *err)
 {
 	if (!json_is_array(list) || json_array_size(list) == 0)
 		return hs_error_set(err, "wrong_type", "on.nodes", "a list of names of nodes",
@@ -77,27 +88,24 @@ static int check_names(
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		char path[40];
 		snprintf(path, sizeof(path), "on.nodes[%zu]", i);
-		int rc = check_name(config, json_array_get(list, i), path, err);
+		int rc = check_name(controller, json_array_get(list, i), path, err);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
 }
 
-static int check_path(
-		const struct hs_controller_config *config, const json_t *name, struct hs_error *err)
+static int check_path(struct hs_controller *controller, const json_t *name, struct hs_error *err)
 {
 	if (!json_is_string(name))
 		return hs_error_set(err, "wrong_type", "on.path", "the name of a path",
 				"on.path is not of type string");
-	if (!hs_controller_config_path(config, json_string_value(name)))
-		return hs_error_set(err, "bad_value", "on.path", "the name of a path",
-				"no path is called \"%.64s\"", json_string_value(name));
+	if (!hs_controller_config_path(controller->config, json_string_value(name)))
+		return refuse_unknown(controller, "on.path", "path", name, err);
 	return 0;
 }
 
-int controller_check_on(
-		const struct hs_controller_config *config, const json_t *on, struct hs_error *err)
+int controller_check_on(struct hs_controller *controller, const json_t *on, struct hs_error *err)
 {
 	static const char allowed[] = "{\"path\": NAME}, {\"nodes\": [NAME, ...]} or "
 				      "{\"source\": NAME}";
@@ -109,11 +117,11 @@ int controller_check_on(
 		return hs_error_set(err, json_is_object(on) ? "bad_value" : "wrong_type", "on",
 				allowed, "on is not an object with one member");
 	if ((value = json_object_get(on, "path")))
-		return check_path(config, value, err);
+		return check_path(controller, value, err);
 	if ((value = json_object_get(on, "nodes")))
-		return check_names(config, value, err);
+		return check_names(controller, value, err);
 	if ((value = json_object_get(on, "source")))
-		return check_name(config, value, "on.source", err);
+		return check_name(controller, value, "on.source", err);
 	return hs_error_set(err, "unknown_field", "on", allowed, "on has none of these members");
 }
 

@@ -254,7 +254,7 @@ static int admits(void *context, const struct hs_rule *rule, struct hs_error *er
 
 static int check_on(void *context, const json_t *on, struct hs_error *err)
 {
-	return controller_check_on(((struct hs_controller *)context)->config, on, err);
+	return controller_check_on(context, on, err);
 }
 
 static int save(void *context, const json_t *changes, struct hs_error *err)

@@ -384,6 +384,53 @@ static void a_list_that_fails_half_way_leaves_every_rule_where_it_was(void **sta
 	assert_null(fake_rule(&fake, 0, 1));
 }
 
+// Another configuration over the same state and nodes.
+static void reopen_with(const char *text)
+{
+	struct hs_error err = {0};
+
+	hs_controller_destroy(fake.controller);
+	hs_controller_config_fini(&fake.config);
+	assert_int_equal(hs_controller_config_parse(text, strlen(text), &fake.config, &err), 0);
+	fake.controller = NULL;
+	fake_reopen(&fake);
+}
+
+static const char without_a[] =
+		"{\"nodes\": [{\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"}]}";
+
+// Node 0 of that controller is b, so that only what is wanted is looked at, not what is there.
+static void a_node_that_leaves_the_configuration_takes_no_rule_of_others_with_it(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(7, 100, "{\"nodes\": [\"a\", \"b\"]}"));
+	fake_ok(&fake, request(8, 100, "{\"nodes\": [\"a\", \"b\"]}"));
+	fake_ok(&fake, request(9, 100, "{\"path\": \"a-c\"}"));
+	fake_ok(&fake, request(10, 100, "{\"source\": \"a\"}"));
+	fake_run(&fake, SECOND);
+	fake.nodes[0].connected = false;
+	fake_ok(&fake, "{\"int_delete\": {\"ns_id\": 7}}");
+	fake_ok(&fake, request(7, 100, "{\"nodes\": [\"b\"]}"));
+	fake_snapshot(&fake);
+	reopen_with(without_a);
+	assert_non_null(fake_state(&fake, 7, "b"));
+	assert_non_null(fake_state(&fake, 8, "b"));
+	json_t *rules = json_object_get(fake_ok(&fake, "{\"int_list\": {}}"), "rules");
+	assert_int_equal(json_array_size(rules), 4);
+	for (size_t i = 0; i < 4; i++) {
+		const json_t *rule = json_array_get(rules, i);
+		bool here = json_integer_value(json_object_get(rule, "ns_id")) < 9;
+		assert_int_equal(json_object_size(json_object_get(rule, "nodes")), here);
+	}
+	assert_string_equal(
+			fake_error(&fake, request(11, 100, "{\"source\": \"a\"}")), "bad_value");
+	fake_snapshot(&fake);
+	reopen_with(config); // and back
+	assert_non_null(fake_state(&fake, 8, "a"));
+	assert_non_null(fake_state(&fake, 9, "c"));
+	assert_non_null(fake_state(&fake, 10, "a"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +457,7 @@ int main(void)
 			TEST(rules_are_refused_when_there_are_as_many_as_the_configuration_allows),
 			TEST(bad_targets_are_refused_with_their_path),
 			TEST(a_list_that_fails_half_way_leaves_every_rule_where_it_was),
+			TEST(a_node_that_leaves_the_configuration_takes_no_rule_of_others_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
