@@ -4,6 +4,7 @@
 // else made it: it is shown as a conflict and left alone, so that two controllers do not fight.
 #include "controller_parts.h"
 
+#include "rule_field.h"
 #include "rule_json.h"
 
 #include <errno.h>

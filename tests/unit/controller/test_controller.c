@@ -2,6 +2,9 @@
 // What is wanted comes to the nodes, and comes back to those that lost it.
 #include "controller_rig.h"
 
+#include "rule_field.h"
+#include "rule_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +42,50 @@ static void a_change_and_a_removal_come_to_every_node_of_the_rule(void **state)
 	for (unsigned node = 0; node < 3; node++)
 		assert_null(fake_rule(&fake, node, 7));
 	assert_string_equal(fake_error(&fake, "{\"int_delete\": {\"ns_id\": 7}}"), "no_such_rule");
+}
+
+static json_t *another_value(const char *name, const json_t *value)
+{
+	if (json_is_boolean(value))
+		return json_boolean(!json_is_true(value));
+	if (strcmp(name, "mode") == 0)
+		return json_string("frequency");
+	if (strcmp(name, "mode_setting") == 0)
+		return json_real(0.5);
+	assert_string_equal(name, "fields");
+	return json_pack("{s:{s:b}, s:{s:b}, s:{s:b}}", "packets", "supported", 1, "timestamp",
+			"supported", 1, "bytes", "supported", 0);
+}
+
+static void every_field_that_an_update_may_change_comes_to_the_nodes(void **state)
+{
+	(void)state;
+	fake_ok(&fake, request(7, 100, NULL));
+	fake_run(&fake, SECOND);
+	json_t *before = hs_rule_to_json(fake_rule(&fake, 0, 7));
+	json_t *update = json_pack("{s:i}", "ns_id", 7);
+	for (unsigned i = 0; i < HS_RULE_ROWS; i++) {
+		const char *name = hs_rule_fields[i].key;
+		if (HS_RULE_CHANGEABLE >> i & 1)
+			json_object_set_new(update, name,
+					another_value(name, json_object_get(before, name)));
+	}
+	json_t *message = json_pack("{s:O}", "int_update", update);
+	char *text = json_dumps(message, 0);
+	fake_ok(&fake, text);
+	unsigned installed = fake.nodes[0].n_requests[HS_VERB_INT_REQUEST];
+	fake_run(&fake, SECOND);
+	json_t *after = hs_rule_to_json(fake_rule(&fake, 0, 7)), *value;
+	const char *name;
+	json_object_foreach (update, name, value)
+		if (!json_equal(json_object_get(after, name), value))
+			fail_msg("%s did not come", name);
+	assert_int_equal(fake.nodes[0].n_requests[HS_VERB_INT_REQUEST], installed);
+	free(text);
+	json_decref(before);
+	json_decref(update);
+	json_decref(message);
+	json_decref(after);
 }
 
 static void a_node_that_restarts_has_its_rules_back_within_two_seconds(void **state)
@@ -436,6 +483,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_rule_comes_to_all_nodes_unless_it_says_which),
 			TEST(a_change_and_a_removal_come_to_every_node_of_the_rule),
+			TEST(every_field_that_an_update_may_change_comes_to_the_nodes),
 			TEST(a_node_that_restarts_has_its_rules_back_within_two_seconds),
 			TEST(a_restart_too_short_to_be_noticed_otherwise_is_seen_by_the_boot_id),
 			TEST(a_node_that_was_cut_off_is_brought_up_to_date),
