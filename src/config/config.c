@@ -252,21 +252,18 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 	}
 }
 
-int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
+// Takes over `root`.
+static int take_root(json_t *root, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err)
 {
-	json_error_t syntax;
 	cpu_set_t own;
+
 	if (!cores) {
 		CPU_ZERO(&own);
 		if (sched_getaffinity(0, sizeof(own), &own) < 0)
 			CPU_SET(0, &own);
 		cores = &own;
 	}
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
-	if (!root)
-		return hs_schema_syntax_error(&syntax, err);
-
 	set_defaults(config, cores);
 	int rc = hs_schema_read(fields, root, "", config, err);
 	if (rc == 0) {
@@ -279,51 +276,22 @@ int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct
 	return rc;
 }
 
-static int read_file(const char *name, char **text, size_t *len, struct hs_error *err)
+int hs_config_parse(const char *text, size_t len, const cpu_set_t *cores, struct hs_config *config,
+		struct hs_error *err)
 {
-	FILE *file = fopen(name, "re");
-	if (!file) {
-		int rc = -errno;
-		hs_error_set(err, "not_readable", "", "", "%s", strerror(-rc));
-		return rc;
-	}
+	json_error_t syntax;
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 
-	size_t room = 0;
-	*text = NULL;
-	*len = 0;
-	int rc = 0;
-	while (rc == 0 && !feof(file)) {
-		if (*len == room) {
-			room = room ? room * 2 : 4096;
-			char *more = room > HS_CONFIG_MAX_BYTES ? NULL : realloc(*text, room);
-			if (!more) {
-				rc = hs_error_set(err, "too_large", "", "at most 64 MiB",
-						"the file is too large");
-				break;
-			}
-			*text = more;
-		}
-		*len += fread(*text + *len, 1, room - *len, file);
-		if (ferror(file))
-			rc = hs_error_set(err, "not_readable", "", "", "%s", strerror(errno));
-	}
-	fclose(file);
-	if (rc < 0)
-		free(*text);
-	return rc;
+	return root ? take_root(root, cores, config, err) : hs_schema_syntax_error(&syntax, err);
 }
 
 int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *config,
 		struct hs_error *err)
 {
-	char *text = NULL;
-	size_t len = 0;
-	int rc = read_file(file, &text, &len, err);
-	if (rc < 0)
-		return rc;
-	rc = hs_config_parse(text, len, cores, config, err);
-	free(text);
-	return rc;
+	json_t *root;
+	int rc = hs_schema_load(file, &root, err);
+
+	return rc < 0 ? rc : take_root(root, cores, config, err);
 }
 
 void hs_config_fini(struct hs_config *config)

@@ -22,8 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_CONFIG_MAX_BYTES (64u << 20)
-#define HS_FILE_NAME_MAX    256
+#define HS_FILE_NAME_MAX 256
 
 struct hs_bus_keys;
 

@@ -233,11 +233,9 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	return rc;
 }
 
-static int take_root(json_t *root, const json_error_t *syntax, struct hs_controller_config *config,
-		struct hs_error *err)
+// Takes over `root`.
+static int take_root(json_t *root, struct hs_controller_config *config, struct hs_error *err)
 {
-	if (!root)
-		return hs_schema_syntax_error(syntax, err);
 	set_defaults(config);
 	int rc = read_root(root, config, err);
 	json_decref(root);
@@ -251,17 +249,10 @@ static int take_root(json_t *root, const json_error_t *syntax, struct hs_control
 int hs_controller_config_load(
 		const char *file, struct hs_controller_config *config, struct hs_error *err)
 {
-	json_error_t syntax;
-	FILE *from = fopen(file, "re");
+	json_t *root;
+	int rc = hs_schema_load(file, &root, err);
 
-	if (!from) {
-		int rc = -errno;
-		hs_error_set(err, "unreadable", "", "a file that can be read", "%s", strerror(-rc));
-		return rc;
-	}
-	json_t *root = json_loadf(from, JSON_REJECT_DUPLICATES, &syntax);
-	fclose(from);
-	return take_root(root, &syntax, config, err);
+	return rc < 0 ? rc : take_root(root, config, err);
 }
 
 int hs_controller_config_parse(const char *text, size_t len, struct hs_controller_config *config,
@@ -270,7 +261,7 @@ int hs_controller_config_parse(const char *text, size_t len, struct hs_controlle
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 
-	return take_root(root, &syntax, config, err);
+	return root ? take_root(root, config, err) : hs_schema_syntax_error(&syntax, err);
 }
 
 void hs_controller_config_fini(struct hs_controller_config *config)

@@ -254,30 +254,11 @@ int hs_scenario_parse(const char *text, size_t len, const char *folder,
 	return rc;
 }
 
-static int read_file(const char *name, json_t **root, struct hs_error *err)
-{
-	json_error_t syntax;
-	FILE *file = fopen(name, "re");
-	if (!file) {
-		int rc = -errno;
-		hs_error_set(err, "not_readable", "", "", "%s", strerror(-rc));
-		return rc;
-	}
-	*root = json_loadf(file, JSON_REJECT_DUPLICATES, &syntax);
-	bool broken = ferror(file);
-	fclose(file);
-	if (broken) {
-		json_decref(*root);
-		return hs_error_set(err, "not_readable", "", "", "the file cannot be read");
-	}
-	return *root ? 0 : hs_schema_syntax_error(&syntax, err);
-}
-
 int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
 		struct hs_scenario *scenario, struct hs_error *err)
 {
 	json_t *root = NULL;
-	int rc = read_file(file, &root, err);
+	int rc = hs_schema_load(file, &root, err);
 	if (rc < 0)
 		return rc;
 
@@ -294,7 +275,7 @@ int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_e
 {
 	struct hs_scenario_draft draft = {0};
 	json_t *root = NULL;
-	int rc = read_file(file, &root, err);
+	int rc = hs_schema_load(file, &root, err);
 	if (rc < 0)
 		return rc;
 

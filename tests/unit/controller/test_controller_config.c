@@ -78,7 +78,7 @@ static void a_file_that_is_not_there_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(hs_controller_config_load("/nowhere/at/all.json", &config, &err), -ENOENT);
-	assert_string_equal(err.code, "unreadable");
+	assert_string_equal(err.code, "not_readable");
 }
 
 static void absent_keys_have_their_documented_defaults(void **state)

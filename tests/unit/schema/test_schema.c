@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schema.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -417,6 +418,27 @@ static void numbers_and_words_have_their_bounds_in_the_json_schema(void **state)
 	json_decref(shape);
 }
 
+static void a_file_that_never_ends_or_is_none_is_refused(void **state)
+{
+	static const struct {
+		const char *file, *code;
+		int rc;
+	} wrong[] = {
+			{"/nowhere/at/all.json", "not_readable", -ENOENT},
+			{"/", "not_readable", -EISDIR},
+			{"/dev/zero", "too_large", -EINVAL},
+			{"/dev/null", "not_json", -EINVAL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct hs_error err = {0};
+		json_t *root;
+		assert_int_equal(hs_schema_load(wrong[i].file, &root, &err), wrong[i].rc);
+		assert_string_equal(err.code, wrong[i].code);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +453,7 @@ int main(void)
 			cmocka_unit_test(names_may_stand_behind_their_use),
 			cmocka_unit_test(each_error_in_a_list_has_its_path),
 			cmocka_unit_test(a_table_describes_itself_as_json_schema),
+			cmocka_unit_test(a_file_that_never_ends_or_is_none_is_refused),
 			cmocka_unit_test(numbers_and_words_have_their_bounds_in_the_json_schema),
 	};
 	return cmocka_run_group_tests_name("control-schema", tests, NULL, NULL);
