@@ -77,19 +77,6 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 	set_closing_edge(flow);
 }
 
-// Rule 14: nothing is carried over an epoch of either node of a link, neither by the windows that
-// are open nor by the one that is about to close.
-static void end_carry(struct hs_qos_flow *flow, unsigned index)
-{
-	struct hs_qos_link *link = &flow->links[index];
-	memset(link->carry, 0, sizeof(link->carry));
-	link->negative = 0;
-	link->surplus = 0;
-	link->differs = false;
-	for (unsigned i = 0; i < flow->n_sums; i++)
-		flow->sums[i].links[index].renewed |= flow->sums[i].open;
-}
-
 static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t flags)
 {
 	if (flags & HS_QOS_STEP_AMBIGUOUS)
@@ -106,7 +93,7 @@ static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, ui
 	sum->flags |= HS_QOS_EPOCH;
 	flow->epochs++;
 	for (unsigned i = 1; i < flow->n_links; i++)
-		end_carry(flow, i);
+		hs_qos_sum_end_carry(flow, i);
 }
 
 static const struct hs_qos_chain ends_alone; // source and sink: nothing is charged to a link
@@ -117,34 +104,39 @@ static bool moves_closing(const struct hs_qos_flow *flow, enum hs_qos_sum_id id)
 	return id == HS_QOS_CLOSING && flow->edge_order == flow->closing_order;
 }
 
-// What looks like a restart is looked at again, with what reordering may explain.
-static void take_step(struct hs_qos_flow *flow, const struct hs_report *report,
-		const struct hs_qos_chain *chain)
+// The sum that the step to a report goes into, which is in this one.
+static struct hs_qos_sum *sum_of_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id)
+{
+	return &flow->sums[moves_closing(flow, id) ? HS_QOS_CLOSING : HS_QOS_CURRENT];
+}
+
+static int64_t order_behind_edge(const struct hs_qos_flow *flow, int64_t ahead)
+{
+	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
+	return (int64_t)((uint64_t)flow->edge_order + (uint64_t)ahead);
+}
+
+// The step to a newer report, into flow->last_step. Counts may show here that it is the first of a
+// new epoch: before its delays make pairs with those of the reports before it.
+static void take_step(
+		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	struct hs_qos_step *step = flow->last_step;
-	hs_qos_step(&flow->edge, report, chain, &flow->limits, step);
-	if (!(step->flags & (HS_QOS_STEP_SOURCE_RESET | HS_QOS_STEP_TRANSIT_RESET)))
+	hs_qos_reorder_step(flow, &flow->edge, report, &plan->chain, step);
+	if (!(step->flags & HS_QOS_STEP_SOURCE_RESET))
 		return;
-	struct hs_qos_limits limits = flow->limits;
-	limits.under_way = hs_qos_reorder_under_way(flow, flow->ring.next - 1);
-	if (limits.under_way)
-		hs_qos_step(&flow->edge, report, chain, &limits, step);
+	plan->relation = HS_QOS_NEW_EPOCH;
+	plan->order = order_behind_edge(flow, 1);
 }
 
-static void step_by_parts(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
+// Rule 10: nothing is carried over. The gap is in the window of the step, which may be behind that
+// of the report.
+static void begin_epoch(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
-	hs_qos_partial_step(flow, sum, report, plan);
-	hs_qos_step(&flow->edge, report, &ends_alone, &flow->limits, flow->last_step);
-	hs_qos_stamp_cut(flow, report, &ends_alone, flow->last_step);
-	hs_qos_sum_add_delta(&sum->links[0], &flow->last_step->e2e, 1);
-}
-
-// Rule 10: nothing is carried over.
-static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
-		const struct hs_report *report, const struct hs_qos_plan *plan)
-{
+	struct hs_qos_sum *sum = sum_of_step(flow, id);
 	sum->path_changed |= !plan->same_path;
+	flow->sums[id].flags |= HS_QOS_EPOCH;
 	flow->epochs++;
 	hs_qos_order_restart(flow, report);
 	hs_qos_order_forget(flow);
@@ -159,7 +151,7 @@ static void begin_epoch(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 	for (unsigned i = 0; i < flow->n_links; i++) {
 		struct hs_qos_link *link = &flow->links[i];
 		link->has_origin = link->has_ordered = link->has_arrived = false;
-		end_carry(flow, i);
+		hs_qos_sum_end_carry(flow, i);
 	}
 }
 
@@ -184,20 +176,15 @@ static void note_pace(struct hs_qos_flow *flow, const struct hs_report *report,
 static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 		const struct hs_report *report, const struct hs_qos_plan *plan)
 {
-	bool closing = moves_closing(flow, id);
-	struct hs_qos_sum *sum = &flow->sums[closing ? HS_QOS_CLOSING : HS_QOS_CURRENT];
+	struct hs_qos_sum *sum = sum_of_step(flow, id);
 	struct hs_qos_step *step = flow->last_step;
+	if (flow->stepped)
+		hs_qos_stamp_cut(flow, report, &plan->chain, step);
 	if (plan->partial) {
-		step_by_parts(flow, sum, report, plan);
+		hs_qos_sum_add_delta(&sum->links[0], &step->e2e, 1);
+		hs_qos_partial_step(flow, sum, report, plan);
 	} else {
-		take_step(flow, report, &plan->chain);
-		if (step->flags & HS_QOS_STEP_SOURCE_RESET) {
-			begin_epoch(flow, sum, report, plan);
-			return;
-		}
 		note_step_flags(flow, sum, step->flags);
-		if (flow->stepped)
-			hs_qos_stamp_cut(flow, report, &plan->chain, step);
 		add_step(sum, plan, step, 1);
 	}
 	note_pace(flow, report, step);
@@ -240,9 +227,7 @@ static int make_plan(
 	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
 		return -ENOMEM;
 	plan->relation = hs_qos_order_relate(flow, report, &ahead);
-	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
-	plan->order = (int64_t)((uint64_t)flow->edge_order +
-				(uint64_t)(plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead));
+	plan->order = order_behind_edge(flow, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
 	if (plan->relation != HS_QOS_NEWER || plan->usual)
 		return 0;
 	if (hs_qos_path_chain(flow, report, plan))
@@ -302,8 +287,10 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 {
 	struct hs_qos_delays delays;
 	struct hs_qos_sum *sum = &flow->sums[id];
+	if (plan->relation == HS_QOS_NEWER)
+		take_step(flow, report, plan);
 	if (plan->relation == HS_QOS_NEW_EPOCH)
-		begin_epoch(flow, sum, report, plan);
+		begin_epoch(flow, id, report, plan);
 	bool newest = plan->relation == HS_QOS_FIRST || plan->relation == HS_QOS_NEWER ||
 		      plan->relation == HS_QOS_NEW_EPOCH;
 	hs_qos_delays_collect(report, plan->path_links, &delays);

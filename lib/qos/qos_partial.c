@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_partial.h"
 
-#include "qos_step.h"
+#include "qos_reorder.h"
 #include "qos_sum.h"
 
 #include <errno.h>
@@ -95,6 +95,7 @@ static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos
 		struct hs_qos_delta *delta)
 {
 	struct hs_report report_a, report_b;
+	struct hs_qos_step step;
 	struct hs_qos_chain chain = {.at_a = {0, 1}, .at_b = {0, 1}};
 	bool from = ends->from && count == HS_QOS_COUNT_LOSS, to = ends->to;
 	unsigned link = from;
@@ -103,9 +104,9 @@ static uint32_t step_between(const struct hs_qos_flow *flow, const struct hs_qos
 	chain.joined[link] = true;
 	reduce(a, from, to, &report_a);
 	reduce(b, from, to, &report_b);
-	hs_qos_step(&report_a, &report_b, &chain, &flow->limits, flow->last_step);
-	*delta = flow->last_step->links[link];
-	return flow->last_step->flags;
+	hs_qos_reorder_step(flow, &report_a, &report_b, &chain, &step);
+	*delta = step.links[link];
+	return step.flags;
 }
 
 // With which count goes what the link's far end received? The sink's own counts are in each report;
@@ -155,7 +156,7 @@ static void add(struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta,
 
 // A node's restart shows at each link it is on, and for each count: the one that needs the node
 // alone tells of it.
-static void note_reset(struct hs_qos_flow *flow, struct hs_qos_sum *sum, struct hs_qos_link *link,
+static void note_reset(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,
 		struct hs_qos_mark *mark, enum hs_qos_count count)
 {
 	if (count != HS_QOS_COUNT_LOSS && count != HS_QOS_COUNT_NODE)
@@ -166,7 +167,7 @@ static void note_reset(struct hs_qos_flow *flow, struct hs_qos_sum *sum, struct 
 	}
 	sum->flags |= HS_QOS_EPOCH;
 	flow->epochs += count == HS_QOS_COUNT_NODE;
-	memset(link->carry, 0, sizeof(link->carry));
+	hs_qos_sum_end_carry(flow, index);
 }
 
 static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_t index,
@@ -182,8 +183,8 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 		return;
 	}
 	uint32_t flags = step_between(flow, &before, mark, ends, count, &delta);
-	if (flags & HS_QOS_STEP_TRANSIT_RESET) {
-		note_reset(flow, sum, &flow->links[index], mark, count);
+	if (flags & HS_QOS_STEP_RESETS) {
+		note_reset(flow, sum, index, mark, count);
 		return;
 	}
 	mark->resets = 0;

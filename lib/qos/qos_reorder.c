@@ -4,6 +4,8 @@
 // contains a pause is too low.
 #include "qos_reorder.h"
 
+#include "qos_step.h"
+
 #include <stdlib.h>
 
 #define MS 1000000ll
@@ -64,4 +66,17 @@ int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number
 		return 0;
 	double packets = 2 * spread.packets_per_ns * spread_ns;
 	return packets < flow->slack ? (int64_t)packets : flow->slack;
+}
+
+void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report *a,
+		const struct hs_report *b, const struct hs_qos_chain *chain,
+		struct hs_qos_step *step)
+{
+	struct hs_qos_limits limits = flow->limits;
+	hs_qos_step(a, b, chain, &limits, step);
+	if (!(step->flags & HS_QOS_STEP_RESETS))
+		return;
+	limits.under_way = hs_qos_reorder_under_way(flow, flow->ring.next - 1);
+	if (limits.under_way)
+		hs_qos_step(a, b, chain, &limits, step);
 }

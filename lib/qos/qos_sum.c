@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_sum.h"
 
+#include <string.h>
+
 void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum)
 {
 	struct hs_qos_hist hist = sum->hist;
 	hs_qos_hist_clear(&hist, 0);
 	*sum = (struct hs_qos_link_sum){.hist = hist};
+}
+
+void hs_qos_sum_end_carry(struct hs_qos_flow *flow, unsigned index)
+{
+	struct hs_qos_link *link = &flow->links[index];
+	memset(link->carry, 0, sizeof(link->carry));
+	link->negative = 0;
+	link->surplus = 0;
+	link->differs = false;
+	for (unsigned i = 0; i < flow->n_sums; i++)
+		flow->sums[i].links[index].renewed |= flow->sums[i].open;
 }
 
 void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum)

@@ -20,6 +20,9 @@ static inline uint64_t hs_qos_distance(int64_t a, int64_t b)
 
 void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum);
+// Rule 14: nothing is carried over an epoch of either node of a link, neither by the windows that
+// are open nor by the one that is about to close.
+void hs_qos_sum_end_carry(struct hs_qos_flow *flow, unsigned link);
 
 // `sign` -1 takes a pair of neighbours' delays back out.
 static inline void hs_qos_sum_add_pair(struct hs_qos_link_sum *sum, int64_t a, int64_t b, int sign)

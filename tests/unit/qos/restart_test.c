@@ -224,6 +224,72 @@ static void an_outage_is_exact_where_bytes_or_time_can_tell(void **state)
 	}
 }
 
+// 10,000 packets a second. The source counts anew behind packet 1000, by a clock `clock_ns` ahead,
+// and no report comes until packet 5000. Of the 4000, the last link loses `lost_then`; of the 1000
+// from packet 12,000 on, 800.
+static void give_restart_in_a_gap(
+		struct fixture *f, uint16_t lacking, uint64_t lost_then, int64_t clock_ns)
+{
+	for (uint64_t n = 100; n <= 25000; n += n == 1000 ? 4000 : 100) {
+		struct hs_report report = plain_report(n, MS / 10, 2, PATH);
+		uint64_t lost = (n > 1000 ? lost_then : 0) + (n >= 13000 ? 800 : 0);
+		if (n > 1000) {
+			report.telemetry.e2e.tx_packets -= 1000;
+			report.telemetry.e2e.tx_bytes -= 1000 * 562;
+			report.telemetry.e2e.ts_ns += (uint64_t)clock_ns;
+		}
+		if (n == 1000)
+			hop_of(&report, 1)->bitmap &= (uint16_t)~lacking;
+		report.sink_rx_packets -= lost;
+		report.sink_rx_bytes -= lost * 562;
+		if (n <= 12000 || n >= 13000)
+			give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+}
+
+static void check_restart_in_a_gap(struct fixture *f, uint64_t sent_before)
+{
+	const struct hs_qos_window *first = &second_ending(f, 1)->window;
+	const struct caught *second = second_ending(f, 2);
+	assert_true(first->flags & HS_QOS_EPOCH);
+	assert_int_equal(first->e2e.lost_packets, 0);
+	assert_int_equal(first->e2e.tx_packets, sent_before + 4900);
+	assert_int_equal(first->e2e.jitter_ns, 0); // no pair has a report on either side
+	assert_int_equal(second->window.flags & ~(uint32_t)HS_QOS_NEGATIVE_DELAY, 0);
+	assert_int_equal(second->window.e2e.lost_packets, 800);
+	assert_int_equal(second->window.e2e.shown_lost_packets, 800);
+	assert_int_equal(hop_between(second, 2, 9)->shown_lost_packets, 800);
+	assert_int_equal(hop_between(second, 0, 1)->lost_packets, 0);
+}
+
+static void a_source_that_restarts_in_a_gap_begins_an_epoch_whatever_entries_lack(void **state)
+{
+	struct fixture *f = *state;
+	static const uint16_t lacking[] = {0, HS_HOP_BYTES, HS_HOP_TIMESTAMP, HS_HOP_PACKETS};
+	static const uint64_t lost_then[] = {0, 300, 700};
+	for (unsigned i = 0; i < 4; i++) {
+		for (unsigned j = 0; j < 3; j++) {
+			give_restart_in_a_gap(f, lacking[i], lost_then[j], 0);
+			check_restart_in_a_gap(f, 900);
+			monitor_free(f->qos, &f->catcher);
+			f->qos = monitor_new(&f->catcher);
+		}
+	}
+}
+
+static void no_pair_of_delays_is_across_a_restart_that_counts_show(void **state)
+{
+	struct fixture *f = *state;
+	static const int64_t clock_ns[] = {-400 * MS, -90 * MS, 90 * MS, 400 * MS, 3 * SECOND};
+	for (unsigned i = 0; i < 5; i++) {
+		give_restart_in_a_gap(f, 0, 0, clock_ns[i]);
+		check_restart_in_a_gap(f, 900);
+		monitor_free(f->qos, &f->catcher);
+		f->qos = monitor_new(&f->catcher);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +302,8 @@ int main(void)
 			TEST(a_sink_that_had_received_little_is_seen_to_restart),
 			TEST(an_outage_beyond_the_counters_is_flagged_without_bytes),
 			TEST(an_outage_is_exact_where_bytes_or_time_can_tell),
+			TEST(a_source_that_restarts_in_a_gap_begins_an_epoch_whatever_entries_lack),
+			TEST(no_pair_of_delays_is_across_a_restart_that_counts_show),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
