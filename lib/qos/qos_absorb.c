@@ -77,6 +77,14 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 	set_closing_edge(flow);
 }
 
+// A restart that reordering may explain: neither a surplus that is none must hide a loss.
+static void doubt_counts(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
+{
+	sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;
+	for (unsigned i = 0; i < flow->n_links; i++)
+		hs_qos_sum_end_carry(flow, i);
+}
+
 static void note_step_flags(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint32_t flags)
 {
 	if (flags & HS_QOS_STEP_AMBIGUOUS)
@@ -123,6 +131,7 @@ static void take_step(
 {
 	struct hs_qos_step *step = flow->last_step;
 	hs_qos_reorder_step(flow, &flow->edge, report, &plan->chain, step);
+	step->flags |= plan->doubtful ? HS_QOS_STEP_DOUBTFUL : 0;
 	if (!(step->flags & HS_QOS_STEP_SOURCE_RESET))
 		return;
 	plan->relation = HS_QOS_NEW_EPOCH;
@@ -180,6 +189,8 @@ static void absorb_step(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	struct hs_qos_step *step = flow->last_step;
 	if (flow->stepped)
 		hs_qos_stamp_cut(flow, report, &plan->chain, step);
+	if (step->flags & HS_QOS_STEP_DOUBTFUL)
+		doubt_counts(flow, sum);
 	if (plan->partial) {
 		hs_qos_sum_add_delta(&sum->links[0], &step->e2e, 1);
 		hs_qos_partial_step(flow, sum, report, plan);
@@ -222,11 +233,11 @@ static int make_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	int64_t ahead;
-	plan->partial = false;
+	plan->partial = plan->doubtful = false;
 	plan->usual = hs_qos_quick_fits(flow, report);
 	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
 		return -ENOMEM;
-	plan->relation = hs_qos_order_relate(flow, report, &ahead);
+	plan->relation = hs_qos_order_relate(flow, report, &ahead, &plan->doubtful);
 	plan->order = order_behind_edge(flow, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
 	if (plan->relation != HS_QOS_NEWER || plan->usual)
 		return 0;
@@ -345,7 +356,7 @@ static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum
 		return rc;
 	count_report(flow, sum, report->sink_ts_ns);
 	if (plan.usual) {
-		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT &&
+		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT && !plan.doubtful &&
 				hs_qos_quick_absorb(flow, sum, report)) {
 			set_edge(flow, report, &plan);
 			hs_qos_order_newest(flow, plan.order, flow->ring.next - 1);

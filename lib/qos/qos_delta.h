@@ -32,6 +32,7 @@ enum hs_qos_step_flag {
 	HS_QOS_STEP_AMBIGUOUS = 1 << 0,	    // some link's multiple of packets_wrap is not known
 	HS_QOS_STEP_TRANSIT_RESET = 1 << 1, // some node began anew: links say nothing
 	HS_QOS_STEP_SOURCE_RESET = 1 << 2,  // the source did: nothing says anything
+	HS_QOS_STEP_DOUBTFUL = 1 << 3,	    // a restart, unless packets were under way in a pause
 	HS_QOS_STEP_RESETS = HS_QOS_STEP_TRANSIT_RESET | HS_QOS_STEP_SOURCE_RESET,
 };
 

@@ -18,6 +18,7 @@
 #define HS_QOS_SCARCE_LINKS 32	 // of all paths, where memory is scarce
 #define HS_QOS_PATHS	    8	 // paths remembered to tell alternation from change
 #define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used one makes room
+#define HS_QOS_HELD_NS	    1000000000ll // no network holds a packet back for so long
 
 // What is being added up: the window that ends next, the one behind it, the longer windows, the
 // run. Tags number the shortest windows: tag t is (t - 1, t] times their length.
@@ -230,8 +231,9 @@ struct hs_qos_plan {
 	enum hs_qos_relation relation;
 	int64_t order;
 	bool same_path;
-	bool partial; // the step is taken in parts
-	bool usual;   // hs_qos_quick_fits; then links and chain are those of the flow's edge
+	bool partial;  // the step is taken in parts
+	bool usual;    // hs_qos_quick_fits; then links and chain are those of the flow's edge
+	bool doubtful; // newer, or the first of a new epoch
 	unsigned n_path_links;
 	uint16_t path_links[HS_QOS_MAX_LINKS];
 	uint16_t chain_links[HS_QOS_MAX_LINKS];
@@ -246,6 +248,17 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow);
 
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
+
+// Of the source's life before: its count is ahead of that of the first report of this one, its
+// stamp is not.
+static inline bool hs_qos_flow_is_of_life_before(
+		const struct hs_qos_flow *flow, const struct hs_report *report)
+{
+	const struct hs_e2e *e2e = &report->telemetry.e2e;
+	return flow->restarted && report->sink_ts_ns - flow->restart_sink_ts_ns < HS_QOS_HELD_NS &&
+	       (int64_t)(e2e->ts_ns - flow->restart_ts_ns) < 0 &&
+	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
+}
 
 // Node i of a path, counted from the source, which is -1; the sink is n_hops.
 static inline uint32_t hs_qos_flow_node(

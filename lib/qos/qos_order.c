@@ -16,8 +16,7 @@
 // No software source sends faster, and no network loses this much between two sampled packets.
 #define MIN_PACKET_NS	    5
 #define IMPLAUSIBLE_PACKETS (1ll << 28)
-// No network holds a packet back for so long, nor so many that it had not been missing.
-#define HELD_NS	     (1000 * MS)
+// No network holds so many packets back that had not been missing.
 #define HELD_PACKETS 64
 // A burst of each of some workers.
 #define YOUNG_PACKETS 64
@@ -115,7 +114,7 @@ static bool late_for_too_long(
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	if (sent && received <= may_come_late(flow))
 		return false;
-	return held_ns(flow, order, report->sink_ts_ns) > HELD_NS ||
+	return held_ns(flow, order, report->sink_ts_ns) > HS_QOS_HELD_NS ||
 	       (sent && received > -ahead && received > may_come_late(flow) + HELD_PACKETS);
 }
 
@@ -145,7 +144,7 @@ static bool too_late(const struct hs_qos_flow *flow, const struct hs_report *rep
 {
 	if (!is_young(flow, report))
 		return false;
-	return report->sink_ts_ns - flow->edge.sink_ts_ns > HELD_NS ||
+	return report->sink_ts_ns - flow->edge.sink_ts_ns > HS_QOS_HELD_NS ||
 	       (sent && -ahead > may_come_late(flow) + LATE_PACKETS);
 }
 
@@ -194,20 +193,10 @@ static bool sink_restarted(
 			       (elapsed_ns > RESTART_NS || report->sink_rx_packets <= flow->slack));
 }
 
-// Of the source's life before: its count is ahead of that of the first report of this one, its
-// stamp is not.
-static bool is_of_life_before(const struct hs_qos_flow *flow, const struct hs_report *report)
-{
-	const struct hs_e2e *e2e = &report->telemetry.e2e;
-	return flow->restarted && report->sink_ts_ns - flow->restart_sink_ts_ns < HELD_NS &&
-	       (int64_t)(e2e->ts_ns - flow->restart_ts_ns) < 0 &&
-	       (int32_t)(e2e->tx_packets - flow->restart_tx_packets) > 0;
-}
-
 // Counts that cannot belong to one epoch: the sink received more than was sent, or the source's
 // serial step forward is really one back.
 static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_report *report,
-		int64_t sent, bool stamped, int64_t elapsed_ns)
+		int64_t sent, bool stamped, int64_t elapsed_ns, bool *doubtful)
 {
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	int64_t slack = flow->slack;
@@ -223,12 +212,18 @@ static bool counts_disagree(const struct hs_qos_flow *flow, const struct hs_repo
 		       (sent > 2 * SURPLUS_PACKETS ? sent / 2 : SURPLUS_PACKETS);
 	if (sent - slack > elapsed_ns / MIN_PACKET_NS)
 		return true;
-	return elapsed_ns > RESTART_NS && received - sent > most &&
-	       received - sent > hs_qos_reorder_under_way(flow, flow->ring.next);
+	if (elapsed_ns <= RESTART_NS || received - sent <= most)
+		return false;
+	int64_t passed_ns =
+			(int64_t)((uint64_t)report->sink_ts_ns - (uint64_t)flow->edge.sink_ts_ns);
+	*doubtful = received - sent <= hs_qos_reorder_under_way(flow, flow->ring.next,
+						       received > sent ? received : sent,
+						       passed_ns);
+	return !*doubtful;
 }
 
-enum hs_qos_relation hs_qos_order_relate(
-		struct hs_qos_flow *flow, const struct hs_report *report, int64_t *ahead)
+enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct hs_report *report,
+		int64_t *ahead, bool *doubtful)
 {
 	*ahead = 0;
 	if (!flow->has_edge)
@@ -251,14 +246,14 @@ enum hs_qos_relation hs_qos_order_relate(
 	if (*ahead < 0)
 		return counted ? relate_back(flow, report, *ahead, stamped, elapsed_ns)
 			       : HS_QOS_LATE;
-	if (bits & HS_E2E_TX_PACKETS && stamped && is_of_life_before(flow, report))
+	if (bits & HS_E2E_TX_PACKETS && stamped && hs_qos_flow_is_of_life_before(flow, report))
 		return HS_QOS_STRAGGLER;
 	if (counted && stamped && elapsed_ns<-RESTART_NS && * ahead> flow->slack &&
 			++flow->stragglers < 3)
 		return HS_QOS_STRAGGLER;
 	flow->stragglers = 0;
 	if (!(bits & HS_E2E_TX_PACKETS) ||
-			!counts_disagree(flow, report, *ahead, stamped, elapsed_ns)) {
+			!counts_disagree(flow, report, *ahead, stamped, elapsed_ns, doubtful)) {
 		flow->disagreements = 0;
 		return HS_QOS_NEWER;
 	}

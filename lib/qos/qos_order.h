@@ -8,9 +8,10 @@
 
 #include "qos_flow.h"
 
-// *ahead: how much newer than the newest, in the unit of the best count there is.
-enum hs_qos_relation hs_qos_order_relate(
-		struct hs_qos_flow *flow, const struct hs_report *report, int64_t *ahead);
+// *ahead: how much newer than the newest, in the unit of the best count there is. *doubtful is set
+// where it may as well be the first of a new epoch.
+enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct hs_report *report,
+		int64_t *ahead, bool *doubtful);
 
 // Of the first report of an epoch: what was sent before it may come behind it.
 void hs_qos_order_begin(struct hs_qos_flow *flow, const struct hs_report *report);

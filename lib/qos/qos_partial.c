@@ -188,8 +188,10 @@ static void take_count(struct hs_qos_flow *flow, struct hs_qos_sum *sum, uint16_
 		return;
 	}
 	mark->resets = 0;
-	if (flags & HS_QOS_STEP_AMBIGUOUS && count <= HS_QOS_COUNT_NODE)
+	if (flags & (HS_QOS_STEP_AMBIGUOUS | HS_QOS_STEP_DOUBTFUL) && count <= HS_QOS_COUNT_NODE)
 		sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;
+	if (flags & HS_QOS_STEP_DOUBTFUL)
+		hs_qos_sum_end_carry(flow, index);
 	add(&sum->links[index], &delta, count_of_received(report, ends), count);
 }
 

@@ -4,15 +4,16 @@
 // contains a pause is too low.
 #include "qos_reorder.h"
 
+#include "qos_delays.h"
 #include "qos_step.h"
-
-#include <stdlib.h>
+#include "qos_sum.h"
 
 #define MS 1000000ll
 
 #define NEWEST	 256	   // reports of the ring that are looked at
 #define LEAST_NS (15 * MS) // by which delays differ where packets overtake each other
 #define RATE_NS	 (5 * MS)  // at least, between two reports that tell a rate
+#define PAUSE	 2	   // times slower than that is a span that contains a pause
 
 struct spread {
 	unsigned n; // reports
@@ -24,7 +25,7 @@ struct spread {
 static void look_at(struct spread *spread, const struct hs_report *report)
 {
 	const struct hs_e2e *e2e = &report->telemetry.e2e, *last = &spread->last;
-	int64_t delay = report->sink_ts_ns - (int64_t)e2e->ts_ns;
+	int64_t delay = hs_qos_delay_e2e(report);
 	if (!spread->n++) {
 		spread->delay_min = spread->delay_max = delay;
 		spread->last = *e2e;
@@ -33,7 +34,7 @@ static void look_at(struct spread *spread, const struct hs_report *report)
 	spread->delay_min = delay < spread->delay_min ? delay : spread->delay_min;
 	spread->delay_max = delay > spread->delay_max ? delay : spread->delay_max;
 	int64_t elapsed_ns = (int64_t)(e2e->ts_ns - last->ts_ns);
-	if (llabs(elapsed_ns) < RATE_NS)
+	if (elapsed_ns < RATE_NS && elapsed_ns > -RATE_NS)
 		return;
 	double rate = (int32_t)(e2e->tx_packets - last->tx_packets) / (double)elapsed_ns;
 	if (rate > spread->packets_per_ns)
@@ -41,10 +42,9 @@ static void look_at(struct spread *spread, const struct hs_report *report)
 	spread->last = *e2e;
 }
 
-// Of n delays that are spread evenly, the extremes are (n - 1) / (n + 1) of the whole range apart.
-// A packet overtakes others and is overtaken: twice as many. What is to be explained explains
-// nothing: the report itself may have another clock's stamp. So may those before the epoch.
-int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number)
+// The reports of this epoch before the one of this number. Stragglers of the one before were
+// stamped by another clock, perhaps.
+static struct spread spread_before(const struct hs_qos_flow *flow, uint64_t number)
 {
 	const uint16_t needed = HS_E2E_TIMESTAMP | HS_E2E_TX_PACKETS;
 	struct spread spread = {0};
@@ -56,16 +56,37 @@ int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number
 		hs_qos_ring_get(&flow->ring, number, &report);
 		if (needed & ~report.telemetry.e2e.bitmap)
 			break;
-		look_at(&spread, &report);
+		if (!hs_qos_flow_is_of_life_before(flow, &report))
+			look_at(&spread, &report);
 	}
+	return spread;
+}
+
+// Of n delays that are spread evenly, the extremes are (n - 1) / (n + 1) of the whole range apart.
+// A packet overtakes others and is overtaken: twice as many. What is to be explained explains
+// nothing: the report itself may have another clock's stamp.
+int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number, int64_t packets,
+		int64_t elapsed_ns)
+{
+	struct spread spread = spread_before(flow, number);
 	if (spread.n < 2)
 		return 0;
-	double spread_ns = (double)(spread.delay_max - spread.delay_min);
+	double spread_ns = (double)hs_qos_distance(spread.delay_max, spread.delay_min);
 	spread_ns *= (double)(spread.n + 1) / (spread.n - 1);
-	if (spread_ns < (double)LEAST_NS)
+	double usual = spread.packets_per_ns * ((double)elapsed_ns + spread_ns);
+	if (spread_ns < (double)LEAST_NS || (double)packets * PAUSE > usual)
 		return 0;
-	double packets = 2 * spread.packets_per_ns * spread_ns;
-	return packets < flow->slack ? (int64_t)packets : flow->slack;
+	double under_way = 2 * spread.packets_per_ns * spread_ns;
+	return under_way < flow->slack ? (int64_t)under_way : flow->slack;
+}
+
+// Of all packets between two reports: at the end that counted more.
+static int64_t packets_between(const struct hs_report *a, const struct hs_report *b)
+{
+	const struct hs_e2e *from = &a->telemetry.e2e, *to = &b->telemetry.e2e;
+	int64_t received = (int64_t)(b->sink_rx_packets - a->sink_rx_packets);
+	int64_t sent = (int32_t)(to->tx_packets - from->tx_packets);
+	return from->bitmap & to->bitmap & HS_E2E_TX_PACKETS && sent > received ? sent : received;
 }
 
 void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report *a,
@@ -76,7 +97,12 @@ void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report 
 	hs_qos_step(a, b, chain, &limits, step);
 	if (!(step->flags & HS_QOS_STEP_RESETS))
 		return;
-	limits.under_way = hs_qos_reorder_under_way(flow, flow->ring.next - 1);
-	if (limits.under_way)
-		hs_qos_step(a, b, chain, &limits, step);
+	int64_t elapsed_ns = (int64_t)((uint64_t)b->sink_ts_ns - (uint64_t)a->sink_ts_ns);
+	limits.under_way = hs_qos_reorder_under_way(
+			flow, flow->ring.next - 1, packets_between(a, b), elapsed_ns);
+	if (!limits.under_way)
+		return;
+	hs_qos_step(a, b, chain, &limits, step);
+	if (!(step->flags & HS_QOS_STEP_RESETS))
+		step->flags |= HS_QOS_STEP_DOUBTFUL;
 }

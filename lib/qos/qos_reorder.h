@@ -7,11 +7,14 @@
 #include "qos_flow.h"
 
 // From report a to report b, as hs_qos_step: what looks like a restart is looked at again, with
-// what reordering may explain at the newest report of the ring.
+// what reordering may explain at the newest report of the ring. What it alone explains is
+// HS_QOS_STEP_DOUBTFUL.
 void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report *a,
 		const struct hs_report *b, const struct hs_qos_chain *chain,
 		struct hs_qos_step *step);
 
 // How many packets may have overtaken others, or been overtaken, at the report of this number in
-// the ring (or the next one): as the reports before it have differed in delay.
-int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number);
+// the ring (or the next one), as the reports before it have differed in delay; 0 unless the flow
+// paused since the newest: in so much time of the sink, so many packets came.
+int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number, int64_t packets,
+		int64_t elapsed_ns);

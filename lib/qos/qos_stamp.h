@@ -15,11 +15,6 @@ static inline uint64_t hs_qos_stamp_bit(unsigned place)
 	return 1ull << place;
 }
 
-static inline int64_t hs_qos_stamp_delay(const struct hs_report *report)
-{
-	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
-}
-
 // Which clocks of the report's path stepped since the newest report. 0 for a report that is not
 // newer.
 uint64_t hs_qos_stamp_steps(const struct hs_qos_flow *flow, const struct hs_report *report);

@@ -226,6 +226,7 @@ static void a_pause_with_sparse_samples_begins_no_epoch(void **state)
 		run.config.sample_every = seed % 3 ? apart : 0;
 		run.config.sample_ppm = 1000000 / apart;
 		run.config.links[0].jitter_ns = jitter_ns[seed / 7 % 4];
+		run.config.nodes[0].leave_out_ppm = seed % 4 ? 0 : 300000;
 		sim_run(&run.config, &run.truth);
 		feed(&run);
 		uint64_t reports = 0;
