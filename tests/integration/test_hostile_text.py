@@ -49,9 +49,9 @@ REPLIES = {
     "route_add": {"prefix": "::/0"},
     "neighbour_add": {"addr": "::1"},
 }
-FLEET = {verb: {"nodes": {"n1": REPLIES[verb]}, "errors": {"n2": {"code": "busy", "message": "no"}},
-                "unreachable": ["n3"]}
-         for verb in ("ports_get", "drops_get", "stats_get", "audit", "int_get")}
+GATHERED = {verb: {"nodes": {"n1": REPLIES[verb]},
+                   "errors": {"n2": {"code": "busy", "message": "no"}}, "unreachable": ["n3"]}
+            for verb in ("ports_get", "drops_get", "stats_get", "audit", "int_get")}
 WORDS = [("hello",), ("node",), ("ports",), ("drops",), ("stats",), ("events",), ("audit",),
          ("rule", "list"), ("rule", "show", "7"), ("rule", "del", "7"),
          ("rule", "set", "7", "hop_enabled=true"), ("rule", "add", "--ns", "7"), ("qos",),
@@ -111,7 +111,7 @@ def reply_of(ok):
 @test(limit_s=120)
 def nothing_in_strings_or_keys_of_a_node_reaches_the_terminal(workspace):
     node = Hostile(workspace)
-    for table in (REPLIES, {**REPLIES, **FLEET}):
+    for table in (REPLIES, {**REPLIES, **GATHERED}):
         for keys in (False, True):
             node.answer = lambda verb: reply_of(
                 spoil(table.get(verb, REPLIES["hello"]), keys))  # pylint: disable=cell-var-from-loop

@@ -269,8 +269,8 @@ static void open_controller(struct fake_nodes *fake)
 	json_t *change;
 	size_t i;
 
-	if (hs_controller_create(&fake->config, "fleet-1", &output, fake->now_ns, &fake->controller,
-			    &err) < 0)
+	if (hs_controller_create(&fake->config, "controller-1", &output, fake->now_ns,
+			    &fake->controller, &err) < 0)
 		fail_msg("%s: %s", err.path, err.message);
 	json_array_foreach (fake->saved, i, change) {
 		if (hs_controller_restore(fake->controller, change, &err) < 0)

@@ -177,6 +177,6 @@ int main(void)
 			cmocka_unit_test(what_is_printed_is_read_as_the_same),
 	};
 
-	return run_with_folders("fleet-config", GOLDEN_DIR, fixed, sizeof(fixed) / sizeof(fixed[0]),
-			refuses_as_its_folder_says);
+	return run_with_folders("controller-config", GOLDEN_DIR, fixed,
+			sizeof(fixed) / sizeof(fixed[0]), refuses_as_its_folder_says);
 }

@@ -296,7 +296,7 @@ static void check_shown(void)
 
 static void after_anything_each_node_has_exactly_what_is_wanted(void **state)
 {
-	const char *given = getenv("FLEET_SEED"), *rounds = getenv("FLEET_ROUNDS");
+	const char *given = getenv("CONTROLLER_SEED"), *rounds = getenv("CONTROLLER_ROUNDS");
 
 	(void)state;
 	seed = given ? strtoull(given, NULL, 0) : UINT64_C(0x9e3779b97f4a7c15);
