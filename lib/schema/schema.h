@@ -195,7 +195,7 @@ int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, 
 
 // Reads a file of JSON, of at most 64 MiB and with each key once. Returns 0 with a new reference,
 // or a negative errno with *err: "not_readable", "too_large", or as hs_schema_syntax_error.
-int hs_schema_read_file(const char *file, json_t **root, struct hs_error *err);
+int hs_schema_load_file(const char *file, json_t **root, struct hs_error *err);
 
 // Fills *err with the reason why a text is not JSON; the path is "line:column". Returns -EINVAL.
 int hs_schema_syntax_error(const json_error_t *syntax, struct hs_error *err);

@@ -54,7 +54,7 @@ static int read_all(FILE *file, struct text *text, struct hs_error *err)
 	return rc;
 }
 
-int hs_schema_read_file(const char *name, json_t **root, struct hs_error *err)
+int hs_schema_load_file(const char *name, json_t **root, struct hs_error *err)
 {
 	FILE *file = fopen(name, "re");
 	struct text text = {0};

@@ -289,7 +289,7 @@ int hs_config_load(const char *file, const cpu_set_t *cores, struct hs_config *c
 		struct hs_error *err)
 {
 	json_t *root;
-	int rc = hs_schema_read_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, err);
 
 	return rc < 0 ? rc : take_root(root, cores, config, err);
 }

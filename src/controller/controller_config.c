@@ -250,7 +250,7 @@ int hs_controller_config_load(
 		const char *file, struct hs_controller_config *config, struct hs_error *err)
 {
 	json_t *root;
-	int rc = hs_schema_read_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, err);
 
 	return rc < 0 ? rc : take_root(root, config, err);
 }

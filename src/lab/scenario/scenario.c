@@ -258,7 +258,7 @@ int hs_scenario_load(const char *file, const struct hs_scenario_override *overri
 		struct hs_scenario *scenario, struct hs_error *err)
 {
 	json_t *root = NULL;
-	int rc = hs_schema_read_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, err);
 	if (rc < 0)
 		return rc;
 
@@ -275,7 +275,7 @@ int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_e
 {
 	struct hs_scenario_draft draft = {0};
 	json_t *root = NULL;
-	int rc = hs_schema_read_file(file, &root, err);
+	int rc = hs_schema_load_file(file, &root, err);
 	if (rc < 0)
 		return rc;
 

@@ -434,7 +434,7 @@ static void a_file_that_never_ends_or_is_none_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct hs_error err = {0};
 		json_t *root;
-		assert_int_equal(hs_schema_read_file(wrong[i].file, &root, &err), wrong[i].rc);
+		assert_int_equal(hs_schema_load_file(wrong[i].file, &root, &err), wrong[i].rc);
 		assert_string_equal(err.code, wrong[i].code);
 	}
 }
