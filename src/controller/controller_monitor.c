@@ -331,16 +331,18 @@ static void follow(struct hs_controller *controller, struct controller_node *nod
 		const json_t *content)
 {
 	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
-	uint64_t seq = (uint64_t)json_integer_value(json_object_get(content, "seq"));
+	json_int_t seq = json_integer_value(json_object_get(content, "seq"));
 
-	if (!boot_id)
+	if (!boot_id || seq < 0)
 		return;
 	node->published++;
 	if (strcmp(node->published_boot_id, boot_id) != 0)
 		snprintf(node->published_boot_id, sizeof(node->published_boot_id), "%s", boot_id);
-	else if (seq > node->last_seq + 1)
-		node->missed += seq - node->last_seq - 1;
-	node->last_seq = seq;
+	else if ((uint64_t)seq > node->last_seq + 1)
+		node->missed += (uint64_t)seq - node->last_seq - 1;
+	if (node->missed > INT64_MAX)
+		node->missed = INT64_MAX; // the highest number of JSON here
+	node->last_seq = (uint64_t)seq;
 	if (node->reachable && strcmp(node->boot_id, boot_id) != 0 && node->config->id)
 		controller_look_at_node(controller, node); // it has restarted
 }
@@ -511,6 +513,8 @@ json_t *controller_monitor_json(const struct hs_controller *controller)
 
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
 		missed += controller->nodes[i].missed;
+	if (missed > INT64_MAX)
+		missed = INT64_MAX;
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
 			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
 			"messages_bad", (json_int_t)c->bad, "messages_too_large",

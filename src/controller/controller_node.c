@@ -122,8 +122,11 @@ static void take_hello(
 	const char *boot_id = json_string_value(json_object_get(ok, "boot_id"));
 	json_int_t id = json_integer_value(json_object_get(ok, "node_id"));
 
-	if (!boot_id)
+	// A longer one, of which the start is kept, would differ at each hello.
+	if (!boot_id || strlen(boot_id) >= sizeof(node->boot_id) || !controller_is_word(boot_id)) {
+		node->replies_bad++;
 		return;
+	}
 	node->keeps_owner = has_feature(ok, "owner");
 	bool changed = !node->reachable || strcmp(node->boot_id, boot_id) != 0;
 	if (changed && id != node->config->id)

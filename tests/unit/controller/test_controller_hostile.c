@@ -219,6 +219,37 @@ static void a_reply_of_more_values_than_any_node_sends_is_not_parsed(void **stat
 	assert_int_equal(replies_bad(0), 2);
 }
 
+static void a_boot_id_longer_than_any_of_a_node_is_no_restart_at_each_hello(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	strcpy(fake.nodes[0].boot_id, "01234567890123456789012"); // the longest
+	fake_run(&fake, 5 * SECOND);
+	assert_int_equal(fake_events(&fake, "node_restarted"), 1);
+	assert_int_equal(replies_bad(0), 0);
+	strcpy(fake.nodes[0].boot_id, "two words");
+	fake_run(&fake, 5 * SECOND);
+	assert_int_equal(fake_events(&fake, "node_restarted"), 1);
+	assert_true(replies_bad(0) > 5);
+}
+
+static void numbers_that_leap_count_as_missed_and_never_below_zero(void **state)
+{
+	static const char *const seqs[] = {"1", "9223372036854775807", "1", "9223372036854775807",
+			"-5", "1", "9223372036854775807"};
+
+	(void)state;
+	for (unsigned i = 0; i < 7; i++) {
+		char text[160];
+		snprintf(text, sizeof(text),
+				"{\"event\": {\"seq\": %s, \"node_id\": 3, \"boot_id\": \"b\", "
+				"\"kind\": \"told\", \"message\": \"m\"}}",
+				seqs[i]);
+		hs_controller_message(fake.controller, fake.now_ns, "any", text, strlen(text));
+	}
+	assert_true(counted("messages_missed") == INT64_MAX);
+}
+
 static const json_t *last_event(const char *kind)
 {
 	json_t *events = json_object_get(fake_ok(&fake, "{\"events\": {}}"), "events"), *event,
@@ -311,6 +342,8 @@ int main(void)
 			TEST(a_long_message_of_an_event_is_cut_between_characters),
 			TEST(of_a_nodes_error_the_code_and_the_start_of_the_message_remain),
 			TEST(a_code_that_is_no_word_is_no_state_of_a_rule),
+			TEST(a_boot_id_longer_than_any_of_a_node_is_no_restart_at_each_hello),
+			TEST(numbers_that_leap_count_as_missed_and_never_below_zero),
 			TEST(a_reply_of_more_values_than_any_node_sends_is_not_parsed),
 	};
 
