@@ -4,6 +4,7 @@
 #include "api_schema.h"
 #include "config.h"
 #include "controller_config.h"
+#include "qos_window.h"
 #include "scenario.h"
 
 #include <stdio.h>
@@ -17,6 +18,10 @@ static const struct {
 		{"request.json", "A message to the API of a node or a controller", hs_api_schema},
 		{"node.json", "A node's configuration", hs_config_schema},
 		{"controller.json", "A controller's configuration", hs_controller_config_schema},
+		{"report.json", "A message of the topic report.<ns_id>: one packet's telemetry",
+				hs_report_schema},
+		{"qos.json", "A message of the topic qos.<ns_id>: the metrics of one window",
+				hs_qos_window_schema},
 		{"scenario.json", "A scenario of the lab", hs_scenario_schema},
 };
 

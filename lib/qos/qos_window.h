@@ -89,7 +89,7 @@ struct hs_qos_window {
 		int status;
 	} clock;
 	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
-	uint16_t n_path, n_hops;
+	unsigned n_path, n_hops;
 	uint32_t *path; // ids from source (0) to sink
 	struct hs_qos_hop e2e;
 	struct hs_qos_hop *hops; // source to sink
@@ -102,6 +102,8 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
 // caller. NULL: out of memory.
 json_t *hs_qos_window_json(
 		const struct hs_qos_window *window, const struct hs_report_origin *origin);
+// Returns the JSON Schema of that; $defs has its parts. New reference.
+json_t *hs_qos_window_schema(void);
 
 // Checks the content of a qos_report that another process sent. Members that this version knows
 // have the types and ranges above; ns_id and window_ns are there. Other members, which a later

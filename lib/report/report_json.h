@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "report.h"
+#include "schema.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,3 +49,8 @@ struct hs_report_message {
 // "int_report.hops[2].ts_ns"; *message is then undefined.
 int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
 		struct hs_report_message *message, struct hs_error *err);
+
+// The rows of seq, node_id and boot_id, of struct hs_report_message.
+extern const struct hs_schema_field hs_report_origin_fields[];
+// Returns the JSON Schema of a report. New reference.
+json_t *hs_report_schema(void);

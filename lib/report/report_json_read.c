@@ -38,8 +38,11 @@ static const char *parse_bitmap(const char *text, void *at, const char **code)
 	return what;
 }
 
-static const struct hs_schema_text whole_text = {.parse = parse_whole},
-				   bitmap_text = {.parse = parse_bitmap};
+static const struct hs_schema_text
+		whole_text = {.parse = parse_whole,
+				.shape = "{'type': 'string', 'pattern': '^0x[0-9A-F]{8}$'}"},
+		bitmap_text = {.parse = parse_bitmap,
+				.shape = "{'type': 'string', 'pattern': '^0x[0-9A-F]{4}$'}"};
 
 // The parts of an int_report that a family describes.
 struct parts {
@@ -65,8 +68,9 @@ static const struct hs_schema_field message_fields[] = {
 		{"sink", HS_SCHEMA_OBJECT, .fields = sink_fields, .required = true},
 		{NULL},
 };
-static const struct hs_schema_field origin_fields[] = {
-		{"seq", HS_SCHEMA_UINT, MESSAGE(seq), .max = INT64_MAX},
+const struct hs_schema_field hs_report_origin_fields[] = {
+		{"seq", HS_SCHEMA_UINT, MESSAGE(seq), .max = INT64_MAX,
+				.help = "counts this publisher's messages"},
 		{"node_id", HS_SCHEMA_UINT, MESSAGE(node_id), .max = UINT16_MAX},
 		{"boot_id", HS_SCHEMA_TEXT, MESSAGE(boot_id), .max = 39},
 		{NULL},
@@ -86,6 +90,53 @@ static const struct hs_schema_field hop_fields[] = {
 				.expected = "0x and 4 hexadecimal digits"},
 		{NULL},
 };
+
+// The values of a source and of a hop in any family, as they are printed.
+static const struct hs_schema_field e2e_values[] = {
+#define HS_E2E_VALUE(bit, member)                                                                  \
+	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_e2e, member)},
+#include "telemetry_values.def"
+		{NULL},
+};
+static const struct hs_schema_field hop_values[] = {
+#define HS_HOP_VALUE(bit, member)                                                                  \
+	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop, member)},
+#include "telemetry_values.def"
+		{NULL},
+};
+
+// ---- describing ----
+
+static json_t *describe_beside(json_t *object, const struct hs_schema_field *fields)
+{
+	json_t *more = hs_schema_describe(fields);
+
+	json_object_update_missing(
+			json_object_get(object, "properties"), json_object_get(more, "properties"));
+	json_decref(more);
+	return object;
+}
+
+json_t *hs_report_schema(void)
+{
+	json_t *report = describe_beside(
+			hs_schema_describe(message_fields), hs_report_origin_fields);
+	json_t *properties = json_object_get(report, "properties");
+
+	json_t *e2e = hs_schema_describe(e2e_values);
+
+	json_object_set_new(e2e, "description", json_string("what the source wrote"));
+	json_object_set_new(properties, "e2e", e2e);
+	json_object_set_new(properties, "hops",
+			json_pack("{s:s, s:o, s:i, s:s}", "type", "array", "items",
+					describe_beside(hs_schema_describe(hop_fields), hop_values),
+					"maxItems", HS_TELEMETRY_MAX_HOPS, "description",
+					"from source to sink"));
+	for (const struct hs_schema_field *part = part_fields; part->key; part++)
+		json_array_append_new(json_object_get(report, "required"), json_string(part->key));
+	return json_pack("{s:s, s:{s:o}, s:[s], s:b}", "type", "object", "properties", "int_report",
+			report, "required", "int_report", "additionalProperties", 0);
+}
 
 // ---- reading ----
 
@@ -184,11 +235,12 @@ static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error
 // All three members are there, or none.
 static int read_origin(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
-	for (size_t i = 0; origin_fields[i].key; i++)
-		message->has_origin |= json_object_get(content, origin_fields[i].key) != NULL;
-	return message->has_origin
-			       ? hs_schema_read_as(&style, origin_fields, content, "", message, err)
-			       : 0;
+	for (size_t i = 0; hs_report_origin_fields[i].key; i++)
+		message->has_origin |=
+				json_object_get(content, hs_report_origin_fields[i].key) != NULL;
+	return message->has_origin ? hs_schema_read_as(&style, hs_report_origin_fields, content, "",
+						     message, err)
+				   : 0;
 }
 
 static int read_content(json_t *content, struct hs_report_message *message, struct hs_error *err)

@@ -80,6 +80,8 @@ struct hs_schema_field {
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
 	bool (*given)(const void *from); // false: printing leaves out the key
+	uint32_t bits;	// printing leaves out the key unless the 32 bits at `bits_at` have one of
+	size_t bits_at; // these; 0: always printed
 	// Custom: `at` is the struct plus `offset`.
 	int (*read)(json_t *value, const char *path, void *at, struct hs_error *err);
 	json_t *(*print)(const void *at); // a NULL result leaves out the key
@@ -165,6 +167,8 @@ struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const
 
 // The inverse of reading. Returns a new reference, or NULL if memory is out.
 json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from);
+// Adds the members to an object. Returns 0, or -1 if memory is out.
+int hs_schema_print_into(json_t *object, const struct hs_schema_field *fields, const void *from);
 // Does the same for one row. NULL: the row leaves the key out.
 json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *from);
 

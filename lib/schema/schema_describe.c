@@ -51,6 +51,18 @@ const char *hs_schema_type_of(const struct hs_schema_field *field)
 	}
 }
 
+// A field that is only printed may have no bounds.
+static json_t *describe_integer(const struct hs_schema_field *field)
+{
+	json_t *integer = json_pack("{s:s}", "type", "integer");
+
+	if (field->max || field->kind == HS_SCHEMA_UINT)
+		json_object_set_new(integer, "minimum", json_integer((json_int_t)field->min));
+	if (field->max)
+		json_object_set_new(integer, "maximum", json_integer((json_int_t)field->max));
+	return integer;
+}
+
 static json_t *describe_list(const struct hs_schema_field *field)
 {
 	json_t *list = json_pack("{s:s, s:o}", "type", "array", "items",
@@ -70,8 +82,7 @@ json_t *hs_schema_describe_value(const struct hs_schema_field *field)
 	switch (field->kind) {
 	case HS_SCHEMA_UINT:
 	case HS_SCHEMA_INT:
-		return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
-				(json_int_t)field->min, "maximum", (json_int_t)field->max);
+		return describe_integer(field);
 	case HS_SCHEMA_REAL:
 	case HS_SCHEMA_SECONDS:
 		return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", field->least,

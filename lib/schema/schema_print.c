@@ -57,19 +57,37 @@ static json_t *print_list(const void *root, const struct hs_schema_field *field,
 	return array;
 }
 
+static bool is_given(const struct hs_schema_field *field, const void *from)
+{
+	if (field->bits && !(hs_schema_load_bits((const char *)from + field->bits_at, 4) &
+					   field->bits))
+		return false;
+	return !field->given || field->given(from);
+}
+
+// Keys are constants of the program, so that nothing has to look whether they are UTF-8.
+static int print_into(json_t *object, const void *root, const struct hs_schema_field *fields,
+		const void *from)
+{
+	int rc = 0;
+
+	for (; rc == 0 && fields->key; fields++) {
+		json_t *value = is_given(fields, from) ? print_field(root, fields, from) : NULL;
+		if (value)
+			rc = json_object_set_new_nocheck(object, fields->key, value);
+	}
+	return rc;
+}
+
 static json_t *print_object(
 		const void *root, const struct hs_schema_field *fields, const void *from)
 {
 	json_t *object = json_object();
-	for (; object && fields->key; fields++) {
-		bool given = !fields->given || fields->given(from);
-		json_t *value = given ? print_field(root, fields, from) : NULL;
-		if (value && json_object_set_new(object, fields->key, value) < 0) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
+
+	if (print_into(object, root, fields, from) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 static json_t *print_field(const void *root, const struct hs_schema_field *field, const void *from)
@@ -98,7 +116,12 @@ json_t *hs_schema_print(const struct hs_schema_field *fields, const void *from)
 	return print_object(from, fields, from);
 }
 
+int hs_schema_print_into(json_t *object, const struct hs_schema_field *fields, const void *from)
+{
+	return print_into(object, from, fields, from);
+}
+
 json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *from)
 {
-	return !field->given || field->given(from) ? print_field(from, field, from) : NULL;
+	return is_given(field, from) ? print_field(from, field, from) : NULL;
 }
