@@ -64,7 +64,7 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 
 static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)
 {
-	struct hs_port_stats *in = hs_port_stats_of(worker, burst->in->index);
+	struct hs_port_counters *in = hs_port_stats_of(worker, burst->in->index);
 	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
 
 	in->copies++;
@@ -130,7 +130,7 @@ static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned
 
 static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_port *port)
 {
-	struct hs_port_stats *stats = hs_port_stats_of(worker, port->index);
+	struct hs_port_counters *stats = hs_port_stats_of(worker, port->index);
 	uint32_t lens[HS_BURST];
 	uint64_t bytes = 0;
 	uint16_t sent = 0;

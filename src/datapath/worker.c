@@ -8,7 +8,7 @@
 
 static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 {
-	struct hs_port_stats *stats = hs_port_stats_of(worker, burst->in->index);
+	struct hs_port_counters *stats = hs_port_stats_of(worker, burst->in->index);
 	uint32_t max_bytes = 0, segments = 1;
 	uint64_t bytes = 0;
 
@@ -61,7 +61,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	return received;
 }
 
-void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_stats *stats)
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats)
 {
 	for (;;) {
 		uint32_t before = atomic_load_explicit(&worker->sequence, memory_order_acquire);

@@ -5,10 +5,10 @@
 // Thread rule: owner lcore. Control reads counters through hs_worker_snapshot.
 #pragma once
 
-#include "drop.h"
 #include "flow_state.h"
 #include "packet.h"
 #include "port.h"
+#include "port_counters.h"
 #include "report.h"
 #include "rng.h"
 
@@ -25,17 +25,6 @@ struct hs_worker;
 struct rte_ring;
 struct rte_mempool;
 struct hs_clock;
-
-// Of one port at one worker; the equations between them are in node.h.
-struct hs_port_stats {
-	uint64_t rx_packets, rx_bytes;
-	uint64_t copies;
-	uint64_t forwarded;
-	uint64_t offered;
-	uint64_t tx_packets, tx_bytes;
-	uint64_t drops[HS_DROP_COUNT];
-	uint64_t events[HS_EVENT_COUNT];
-};
 
 // Packets on their way to one port's transmit queue. `slot` and `bytes` are for taking a refused
 // packet off its flow's transmit counters.
@@ -105,9 +94,10 @@ struct hs_worker {
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
 	struct hs_rng rng;
 	_Atomic uint32_t sequence; // odd while a burst is under way: see hs_worker_snapshot
-	uint64_t rounds, idle_rounds, rx_packets, reports_made, reports_lost;
-	uint64_t signals_made, signals_lost;
-	struct hs_port_stats stats[HS_MAX_PORTS];
+#define HS_WORKER_COUNTER(name, unit, text) uint64_t name;
+#include "worker_counter.def"
+#undef HS_WORKER_COUNTER
+	struct hs_port_counters stats[HS_MAX_PORTS];
 	struct hs_report_places report_places;
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
@@ -118,11 +108,11 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 
 // The stats of all ports as they stood between two bursts, so that they add up exactly. `stats`
 // has room for worker->n_ports. Any thread.
-void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_stats *stats);
+void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);
 
 // ---- for the stages ----
 
-static inline struct hs_port_stats *hs_port_stats_of(struct hs_worker *worker, uint16_t port)
+static inline struct hs_port_counters *hs_port_stats_of(struct hs_worker *worker, uint16_t port)
 {
 	return &worker->stats[port];
 }

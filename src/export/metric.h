@@ -14,34 +14,10 @@
 
 // Totals of the node, which the control thread knows. The struct contains 64-bit words only.
 struct hs_node_totals {
-	uint64_t uptime_ns, generation;
-	uint64_t rules, rules_capacity, rules_monitored, rules_unmonitored;
-	uint64_t monitor_bytes, monitors_evicted, monitor_reports_refused;
-	uint64_t routes, routes_capacity, neighbours; // 0 if the node does not route
-	// reports_made = reports_lost + reports_taken + those on their way. Each taken report is
-	// counted in one of the next five.
-	uint64_t reports_made, reports_lost, reports_taken;
-	uint64_t reports_published, reports_publish_lost, reports_suppressed;
-	uint64_t reports_bad, reports_stale;
-	uint64_t reports_old_time; // published or not, but not measured because the clock stepped
-	uint64_t windows_published, windows_publish_lost;
-	// Rules in band. received = installed + refreshed + refused + bad + replayed.
-	uint64_t requests_in_band_sent, requests_in_band_received, requests_in_band_installed;
-	uint64_t requests_in_band_refreshed, requests_in_band_refused, requests_in_band_bad;
-	uint64_t requests_in_band_replayed, requests_in_band_limited, requests_in_band_expired;
-	uint64_t requests_in_band_displaced;
-	uint64_t requests_in_band_unknown_keys, rules_in_band;
-	// Reports on their way back. queued = sent + lost + waiting.
-	uint64_t reports_piggyback_queued, reports_piggyback_sent, reports_piggyback_lost;
-	uint64_t reports_piggyback_waiting, reports_piggyback_received, reports_piggyback_bad;
-	uint64_t reports_piggyback_unmonitored, reports_piggyback_publish_lost;
-	uint64_t signals_taken, signals_lost;
-	uint64_t events, events_publish_lost;
-	uint64_t requests, requests_malformed, requests_refused, replies_lost;
-	uint64_t connections, disconnections, handshakes_failed;
-	uint64_t connections_refused, connections_closed;
-	uint64_t state_lines, state_bytes; // 0 if the node keeps no state
-	uint64_t state_errors;
+	uint64_t uptime_ns;
+#define HS_TOTAL(name, unit, kind, text) uint64_t name;
+#include "node_total.def"
+#undef HS_TOTAL
 	uint64_t clock_synchronised, clock_error_ns, clock_steps;
 	int64_t clock_offset_ns, clock_kernel_offset_ns;
 	uint64_t clock_esterror_ns, clock_maxerror_ns, clock_status;

@@ -430,18 +430,9 @@ uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *t, uint32_t slot)
 
 static void add_worker(struct hs_flow_counters *sum, const struct hs_flow_worker *w)
 {
-	sum->rx_packets += __atomic_load_n(&w->rx_packets, __ATOMIC_RELAXED);
-	sum->rx_bytes += __atomic_load_n(&w->rx_bytes, __ATOMIC_RELAXED);
-	sum->tx_packets += __atomic_load_n(&w->tx_packets, __ATOMIC_RELAXED);
-	sum->tx_bytes += __atomic_load_n(&w->tx_bytes, __ATOMIC_RELAXED);
-	sum->int_packets += __atomic_load_n(&w->int_packets, __ATOMIC_RELAXED);
-	sum->hop_entries += __atomic_load_n(&w->hop_entries, __ATOMIC_RELAXED);
-	sum->sink_packets += __atomic_load_n(&w->sink_packets, __ATOMIC_RELAXED);
-	sum->reports_made += __atomic_load_n(&w->reports_made, __ATOMIC_RELAXED);
-	sum->reports_lost += __atomic_load_n(&w->reports_lost, __ATOMIC_RELAXED);
-	sum->no_room_mtu += __atomic_load_n(&w->no_room_mtu, __ATOMIC_RELAXED);
-	sum->no_room_headroom += __atomic_load_n(&w->no_room_headroom, __ATOMIC_RELAXED);
-	sum->no_room_option += __atomic_load_n(&w->no_room_option, __ATOMIC_RELAXED);
+#define HS_FLOW_COUNTER(name, unit, text) sum->name += __atomic_load_n(&w->name, __ATOMIC_RELAXED);
+#include "flow_counter.def"
+#undef HS_FLOW_COUNTER
 	uint32_t mtu_needed = __atomic_load_n(&w->mtu_needed, __ATOMIC_RELAXED);
 	sum->mtu_needed = RTE_MAX(sum->mtu_needed, mtu_needed);
 	int64_t last_int_ns = __atomic_load_n(&w->last_int_ns, __ATOMIC_RELAXED);
@@ -484,21 +475,4 @@ bool hs_flow_table_next(const struct hs_flow_table *t, uint32_t *cursor)
 		return false;
 	*cursor = next;
 	return true;
-}
-
-void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow_view *view)
-{
-	view->own = t->workers[worker];
-	view->workers = t->workers;
-	view->shared = t->shared;
-	view->others = t->others[worker];
-	view->pending = t->pending;
-	view->shadows = t->shadows[worker];
-	view->names = &t->index;
-	view->hash = t->hash;
-	view->index = t->places;
-	view->masks = &t->masks;
-	view->worker = worker;
-	view->n_workers = t->config.n_workers;
-	view->n_rules = t->config.capacity;
 }

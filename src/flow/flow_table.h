@@ -40,12 +40,9 @@ struct hs_flow_table_config {
 // The counters of one rule at this node, summed over workers. docs/metrics.md, [1] to [3], defines
 // packets and bytes.
 struct hs_flow_counters {
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint64_t int_packets;		     // telemetry inserted at the source
-	uint64_t hop_entries;		     // entries inserted in transit
-	uint64_t sink_packets;		     // telemetry removed
-	uint64_t reports_made, reports_lost; // put into the ring; not put because the ring was full
-	uint64_t no_room_mtu, no_room_headroom, no_room_option; // telemetry that did not fit
+#define HS_FLOW_COUNTER(name, unit, text) uint64_t name;
+#include "flow_counter.def"
+#undef HS_FLOW_COUNTER
 	uint32_t mtu_needed;	   // the largest MTU that would have been enough, 0 if all did fit
 	int64_t last_int_ns;	   // receive time of the last packet given telemetry here; 0: none
 	uint64_t shadowed_packets; // packets with this rule's telemetry that another rule took

@@ -160,3 +160,20 @@ uint64_t hs_flow_table_heap_bytes(uint32_t capacity, unsigned n_workers)
 	       (uint64_t)slots * (sizeof(struct hs_flow_entry) + sizeof(struct hs_flow_pending *)) +
 	       hs_u32_map_bytes(slots);
 }
+
+void hs_flow_table_view(struct hs_flow_table *t, unsigned worker, struct hs_flow_view *view)
+{
+	view->own = t->workers[worker];
+	view->workers = t->workers;
+	view->shared = t->shared;
+	view->others = t->others[worker];
+	view->pending = t->pending;
+	view->shadows = t->shadows[worker];
+	view->names = &t->index;
+	view->hash = t->hash;
+	view->index = t->places;
+	view->masks = &t->masks;
+	view->worker = worker;
+	view->n_workers = t->config.n_workers;
+	view->n_rules = t->config.capacity;
+}

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "clock.h"
-#include "drop.h"
+#include "port_counters.h"
 #include "error.h"
 #include "fib.h"
 #include "flow_table.h"
@@ -102,22 +102,9 @@ unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigne
 
 // ---- counters ----
 
-// Of one port, summed over workers. At all times, between bursts:
-//   rx_packets + copies = forwarded + the drops before transmission (counted where it came in)
-//   offered = tx_packets + the drops at transmission (counted where it should have gone)
-//   sum of forwarded over ports = sum of offered over ports
-struct hs_port_counters {
-	uint64_t rx_packets, rx_bytes;
-	uint64_t copies;    // copies of flooded packets that this port received
-	uint64_t forwarded; // handed to some port for transmission
-	uint64_t offered;   // handed to this port for transmission
-	uint64_t tx_packets, tx_bytes;
-	uint64_t drops[HS_DROP_COUNT];
-	uint64_t events[HS_EVENT_COUNT];
-};
 void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
 // Reads all ports at once (out[hs_node_port_count]), each worker's part as it stood between two
-// bursts. The equations above hold exactly, also under traffic.
+// bursts. The equations of port_counters.h hold exactly, also under traffic.
 void hs_node_snapshot(const struct hs_node *node, struct hs_port_counters *out);
 struct hs_port *hs_node_port(const struct hs_node *node, uint16_t port);
 uint16_t hs_node_port_count(const struct hs_node *node);
@@ -128,9 +115,9 @@ uint16_t hs_node_port_count(const struct hs_node *node);
 void hs_node_reconcile_tx(struct hs_node *node);
 
 struct hs_worker_counters {
-	uint64_t rounds, idle_rounds, rx_packets;
-	uint64_t reports_made, reports_lost;
-	uint64_t signals_made, signals_lost;
+#define HS_WORKER_COUNTER(name, unit, text) uint64_t name;
+#include "worker_counter.def"
+#undef HS_WORKER_COUNTER
 };
 void hs_node_worker_counters(
 		const struct hs_node *node, unsigned worker, struct hs_worker_counters *out);
