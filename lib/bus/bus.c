@@ -130,20 +130,6 @@ static int open_publishers(
 	return rc;
 }
 
-int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
-		struct hs_error *err)
-{
-	if (keys->secret_file && !keys->allowed_dir)
-		return hs_error_set(err, "missing_field", "allowed",
-				"a directory with the NAME.pub of each that may connect",
-				"nobody could ask the node anything");
-	if (keys->secret_file && publishes_to && !keys->server_file && !insecure)
-		return hs_error_set(err, "missing_field", "controller",
-				"the controller's NAME.pub, or \"insecure\": true",
-				"anyone could take the controller's place");
-	return hs_bus_keys_check(keys, err);
-}
-
 static int use_keys(struct hs_bus *bus, const struct hs_bus_config *config, struct hs_error *err)
 {
 	int rc = hs_bus_check_keys(config->keys, config->n_publish_to > 0, config->insecure, err);

@@ -68,12 +68,6 @@ struct hs_bus_counters {
 int hs_bus_check_endpoint(
 		const char *endpoint, bool insecure, const char *path, struct hs_error *err);
 
-// Checks that the keys are complete for a node (publishes_to: the node has `publish_to`) and that
-// each file is right. Returns 0, or a negative errno with *err, whose path is "secret", "allowed"
-// or "controller".
-int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
-		struct hs_error *err);
-
 // Opens all sockets. Creates missing directories of ipc endpoints and replaces the socket file of a
 // process that died. Refuses the socket of a living process (-EADDRINUSE) and any file that is no
 // socket. ipc sockets get mode 0660. Returns 0, or a negative errno with *err (path "bind[0]",

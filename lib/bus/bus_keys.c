@@ -33,6 +33,20 @@ int hs_bus_keys_check(const struct hs_bus_keys *keys, struct hs_error *err)
 	return rc;
 }
 
+int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
+		struct hs_error *err)
+{
+	if (keys->secret_file && !keys->allowed_dir)
+		return hs_error_set(err, "missing_field", "allowed",
+				"a directory with the NAME.pub of each that may connect",
+				"nobody could ask the node anything");
+	if (keys->secret_file && publishes_to && !keys->server_file && !insecure)
+		return hs_error_set(err, "missing_field", "controller",
+				"the controller's NAME.pub, or \"insecure\": true",
+				"anyone could take the controller's place");
+	return hs_bus_keys_check(keys, err);
+}
+
 // ---- making a pair ----
 
 static int fail(struct hs_error *err, const char *file)

@@ -20,6 +20,12 @@ struct hs_bus_keys {
 // is "secret", "allowed" or "controller", as in a configuration's control.keys.
 int hs_bus_keys_check(const struct hs_bus_keys *keys, struct hs_error *err);
 
+// Checks that the keys are complete for a node (publishes_to: the node has `publish_to`) and that
+// each file is right. Returns 0, or a negative errno with *err, whose path is "secret", "allowed"
+// or "controller".
+int hs_bus_check_keys(const struct hs_bus_keys *keys, bool publishes_to, bool insecure,
+		struct hs_error *err);
+
 // Creates a pair: NAME.secret (mode 0600) and NAME.pub in an existing directory. Returns 0, or a
 // negative errno with *err; -EEXIST if one of the two exists. On failure, removes what it began.
 int hs_bus_keys_make(const char *dir, const char *name, bool read_only, struct hs_error *err);

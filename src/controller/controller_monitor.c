@@ -287,45 +287,6 @@ static void take_event(struct hs_controller *controller, const struct controller
 
 // ---- publishers ----
 
-// Returns false if the configuration has no such publisher. *found is NULL if it cannot be
-// identified: end nodes without an id of their own are told apart by their boot id, and a new boot
-// id must be asked for first.
-static bool publisher(struct hs_controller *controller, const json_t *content,
-		struct controller_node **found)
-{
-	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
-	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
-	unsigned none = controller->config->n_nodes;
-
-	*found = NULL;
-	if (id < 0 || id > UINT16_MAX || controller->by_id[id] == none)
-		return false;
-	struct controller_node *first = &controller->nodes[controller->by_id[id]];
-	if (first->next_same_id == none)
-		*found = first;
-	for (unsigned i = first->index; i < none && !*found; i = controller->nodes[i].next_same_id)
-		if (boot_id && strcmp(controller->nodes[i].boot_id, boot_id) == 0)
-			*found = &controller->nodes[i];
-	return true;
-}
-
-static int index_nodes(struct hs_controller *controller)
-{
-	unsigned n = controller->config->n_nodes;
-
-	controller->by_id = malloc((UINT16_MAX + 1) * sizeof(*controller->by_id));
-	if (!controller->by_id)
-		return -ENOMEM;
-	for (unsigned id = 0; id <= UINT16_MAX; id++)
-		controller->by_id[id] = (uint16_t)n;
-	for (unsigned i = n; i-- > 0;) {
-		uint16_t *first = &controller->by_id[controller->config->nodes[i].id];
-		controller->nodes[i].next_same_id = *first;
-		*first = (uint16_t)i;
-	}
-	return 0;
-}
-
 // If nothing was lost, the numbers of one publisher have no gaps.
 static void follow(struct hs_controller *controller, struct controller_node *node,
 		const json_t *content)
@@ -363,7 +324,7 @@ void hs_controller_message(struct hs_controller *controller, int64_t now_ns, con
 	struct controller_node *node = NULL;
 	if (!json_is_object(content)) {
 		controller->monitored.bad++;
-	} else if (!publisher(controller, content, &node)) {
+	} else if (!controller_publisher(controller, content, &node)) {
 		controller->monitored.unknown_node++;
 	} else {
 		if (node)
@@ -547,13 +508,11 @@ int controller_open_monitor(struct hs_controller *controller)
 	hs_api_set_windows(qos.window_ns);
 	TAILQ_INIT(&controller->flows);
 	TAILQ_INIT(&controller->guests);
-	int rc = index_nodes(controller);
-	return rc < 0 ? rc : hs_qos_create(&qos, &controller->qos);
+	return hs_qos_create(&qos, &controller->qos);
 }
 
 void controller_close_monitor(struct hs_controller *controller)
 {
-	free(controller->by_id);
 	hs_qos_destroy(controller->qos);
 	while (!TAILQ_EMPTY(&controller->flows))
 		free_flow(controller, TAILQ_FIRST(&controller->flows));

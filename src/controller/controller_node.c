@@ -13,6 +13,23 @@
 #define RETRY_MIN_MS 100  // the first intervals between questions to an unreachable node
 #define RETRY_MAX_MS 1000 // the longest interval, so that it gets its rules back within 2 s
 
+static int index_nodes(struct hs_controller *controller)
+{
+	unsigned n = controller->config->n_nodes;
+
+	controller->by_id = malloc((UINT16_MAX + 1) * sizeof(*controller->by_id));
+	if (!controller->by_id)
+		return -ENOMEM;
+	for (unsigned id = 0; id <= UINT16_MAX; id++)
+		controller->by_id[id] = (uint16_t)n;
+	for (unsigned i = n; i-- > 0;) {
+		uint16_t *first = &controller->by_id[controller->config->nodes[i].id];
+		controller->nodes[i].next_same_id = *first;
+		*first = (uint16_t)i;
+	}
+	return 0;
+}
+
 int controller_open_nodes(struct hs_controller *controller)
 {
 	unsigned n = controller->config->n_nodes;
@@ -29,11 +46,12 @@ int controller_open_nodes(struct hs_controller *controller)
 		TAILQ_INIT(&node->bindings);
 		TAILQ_INIT(&node->queue);
 	}
-	return 0;
+	return index_nodes(controller);
 }
 
 void controller_close_nodes(struct hs_controller *controller)
 {
+	free(controller->by_id);
 	free(controller->nodes);
 	controller->nodes = NULL;
 }
@@ -314,4 +332,25 @@ json_t *controller_node_json(
 						       "published", (json_int_t)node->published,
 						       "publish_missed", (json_int_t)node->missed));
 	return object;
+}
+
+// ---- publishers ----
+
+bool controller_publisher(struct hs_controller *controller, const json_t *content,
+		struct controller_node **found)
+{
+	json_int_t id = json_integer_value(json_object_get(content, "node_id"));
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	unsigned none = controller->config->n_nodes;
+
+	*found = NULL;
+	if (id < 0 || id > UINT16_MAX || controller->by_id[id] == none)
+		return false;
+	struct controller_node *first = &controller->nodes[controller->by_id[id]];
+	if (first->next_same_id == none)
+		*found = first;
+	for (unsigned i = first->index; i < none && !*found; i = controller->nodes[i].next_same_id)
+		if (boot_id && strcmp(controller->nodes[i].boot_id, boot_id) == 0)
+			*found = &controller->nodes[i];
+	return true;
 }

@@ -205,6 +205,8 @@ void controller_set_state(struct hs_controller *controller, struct binding *bind
 int controller_check_on(struct hs_controller *controller, const json_t *on, struct hs_error *err);
 json_t *controller_rule_json(
 		const struct hs_controller *controller, const struct controller_rule *rule);
+// Returns the int_update that brings a node's rule up to this one.
+json_t *controller_update_json(const struct hs_rule *rule);
 // Are two rules the same, in all fields but the labels, or in those that no update changes?
 bool controller_same(const struct hs_rule *a, const struct hs_rule *b, bool all);
 // Gives the rule's content a revision above all that were given and above this one.
@@ -254,6 +256,11 @@ int64_t controller_node_next_ns(
 void controller_look_at_node(struct hs_controller *controller, struct controller_node *node);
 // Time limits do not count a time in which nothing ran.
 void controller_set_time(struct hs_controller *controller, int64_t now_ns);
+// Finds who published a message. Returns false if the configuration has no such publisher. *found
+// is NULL if it cannot be identified: end nodes without an id of their own are told apart by their
+// boot id, and a new boot id must be asked for first.
+bool controller_publisher(struct hs_controller *controller, const json_t *content,
+		struct controller_node **found);
 json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node);
 void controller_answered(

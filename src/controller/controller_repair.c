@@ -316,16 +316,6 @@ static void take_list(struct hs_controller *controller, struct controller_node *
 
 // ---- mending ----
 
-static json_t *update_of(const struct hs_rule *rule)
-{
-	json_t *update = hs_rule_rows_to_json(
-			rule, HS_RULE_BIT(NS_ID) | HS_RULE_CHANGEABLE | HS_RULE_LABELS);
-
-	if (!rule->fields) // the node's own fields apply again
-		json_object_set_new(update, "fields", json_null());
-	return update;
-}
-
 static int call_for(struct hs_controller *controller, struct controller_node *node,
 		struct binding *binding, enum call_kind kind)
 {
@@ -344,7 +334,7 @@ static int call_for(struct hs_controller *controller, struct controller_node *no
 	}
 	json_t *content = kind == CALL_INSTALL ? hs_rule_to_json(&rule)
 			  : kind == CALL_UPDATE
-					  ? update_of(&rule)
+					  ? controller_update_json(&rule)
 					  : json_pack("{s:I}", "ns_id", (json_int_t)rule.ns_id);
 
 	int rc = controller_call(controller, node, &call, verbs[kind], content);

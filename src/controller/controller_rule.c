@@ -479,3 +479,13 @@ json_t *controller_rule_json(
 	json_object_set_new(object, "nodes", nodes);
 	return object;
 }
+
+json_t *controller_update_json(const struct hs_rule *rule)
+{
+	json_t *update = hs_rule_rows_to_json(
+			rule, HS_RULE_BIT(NS_ID) | HS_RULE_CHANGEABLE | HS_RULE_LABELS);
+
+	if (!rule->fields) // the node's own fields apply again
+		json_object_set_new(update, "fields", json_null());
+	return update;
+}
