@@ -122,7 +122,7 @@ static int open_publishers(
 		bus->listeners = true;
 		rc = open_publisher(bus, config->publish_queue, err);
 		if (rc == 0)
-			rc = bind_all(bus, HS_BUS_GATE_LISTENERS, config->publish_bind,
+			rc = bind_all(bus, HS_BUS_GATE_SUBSCRIBERS, config->publish_bind,
 					config->n_publish_bind, config, err);
 	}
 	for (unsigned i = 0; i < config->n_publish_to && rc == 0; i++)
@@ -211,7 +211,7 @@ static void look_at_keys(struct hs_bus *bus)
 	// Requests of a removed key are not taken. Listeners send no requests, so that all of them
 	// have to reconnect.
 	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
-		hs_bus_gate_cut(bus->gate, HS_BUS_GATE_LISTENERS);
+		hs_bus_gate_cut(bus->gate, HS_BUS_GATE_SUBSCRIBERS);
 }
 
 void hs_bus_keys_state(const struct hs_bus *bus, struct hs_bus_keys_state *out)

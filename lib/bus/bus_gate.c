@@ -57,13 +57,13 @@ static void wake(const struct hs_bus_gate *gate)
 	eventfd_write(gate->wake, 1);
 }
 
-static void cut_guests(struct hs_bus_gate *gate)
+static void cut_connections(struct hs_bus_gate *gate)
 {
 	for (unsigned kind = 0; kind < HS_BUS_GATE_KINDS; kind++) {
 		if (!atomic_exchange(&gate->cut[kind], false))
 			continue;
 		for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++)
-			if (gate->guests[i].client >= 0 && gate->guests[i].kind == kind)
+			if (gate->connections[i].client >= 0 && gate->connections[i].kind == kind)
 				hs_bus_gate_dismiss(gate, i);
 	}
 }
@@ -76,11 +76,11 @@ static void take_event(struct hs_bus_gate *gate, const struct epoll_event *event
 
 	if (side == SIDE_WAKE) {
 		eventfd_read(gate->wake, &ignored);
-		cut_guests(gate);
+		cut_connections(gate);
 		hs_bus_gate_look_at_waiting(gate, false);
-	} else if (side == SIDE_DOOR)
-		hs_bus_gate_accept(gate, &gate->doors[place]);
-	else if (gate->desks[place].serial == event->data.u64 >> 32)
+	} else if (side == SIDE_LISTENER)
+		hs_bus_gate_accept(gate, &gate->listeners[place]);
+	else if (gate->credits[place].serial == event->data.u64 >> 32)
 		hs_bus_gate_event(gate, place, side, event->events);
 }
 
@@ -91,7 +91,7 @@ static bool is_over(struct hs_bus_gate *gate)
 		return false;
 	if (gate->end_ms == 0)
 		gate->end_ms = hs_bus_now_ms() + LAST_MS;
-	return gate->n_learned == 0 || hs_bus_now_ms() >= gate->end_ms;
+	return gate->n_connections == 0 || hs_bus_now_ms() >= gate->end_ms;
 }
 
 static void *run(void *argument)
@@ -100,12 +100,12 @@ static void *run(void *argument)
 	struct epoll_event events[EVENTS_AT_ONCE];
 
 	while (!is_over(gate)) {
-		bool tick = gate->n_waiting || gate->n_ending || gate->doors_closed ||
+		bool tick = gate->n_waiting || gate->n_ending || gate->listeners_paused ||
 			    atomic_load(&gate->end);
 		int n = epoll_wait(gate->epoll, events, EVENTS_AT_ONCE, tick ? TICK_MS : -1);
 		for (int i = 0; i < n; i++)
 			take_event(gate, &events[i]);
-		hs_bus_gate_mind_doors(gate);
+		hs_bus_gate_look_after_listeners(gate);
 		if (tick && hs_bus_now_ms() >= gate->looked_ms + TICK_MS) {
 			gate->looked_ms = hs_bus_now_ms();
 			hs_bus_gate_look_at_waiting(gate, true);
@@ -140,15 +140,15 @@ static int watch(struct hs_bus_gate *gate, int fd, uint64_t tag)
 
 static int open_all(struct hs_bus_gate *gate)
 {
-	gate->guests = calloc(HS_BUS_GATE_PLACES, sizeof(*gate->guests));
-	gate->desks = calloc(HS_BUS_GATE_PLACES, sizeof(*gate->desks));
+	gate->connections = calloc(HS_BUS_GATE_PLACES, sizeof(*gate->connections));
+	gate->credits = calloc(HS_BUS_GATE_PLACES, sizeof(*gate->credits));
 	gate->epoll = epoll_create1(EPOLL_CLOEXEC);
 	gate->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	gate->tell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!gate->guests || !gate->desks)
+	if (!gate->connections || !gate->credits)
 		return -ENOMEM;
 	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++)
-		gate->guests[i].client = gate->guests[i].inner = -1;
+		gate->connections[i].client = gate->connections[i].inner = -1;
 	if (gate->epoll < 0 || gate->wake < 0 || gate->tell < 0 ||
 			getrandom(&gate->name, sizeof(gate->name), 0) != sizeof(gate->name))
 		return -errno;
@@ -182,8 +182,8 @@ void hs_bus_gate_shut(struct hs_bus_gate *gate)
 	if (!gate || gate->shut)
 		return;
 	gate->shut = true;
-	for (unsigned i = 0; i < gate->n_doors; i++)
-		hs_bus_ipc_remove(gate->doors[i].endpoint);
+	for (unsigned i = 0; i < gate->n_listeners; i++)
+		hs_bus_ipc_remove(gate->listeners[i].endpoint);
 	atomic_store(&gate->shutting, true);
 	wake(gate);
 }
@@ -204,28 +204,28 @@ void hs_bus_gate_close(struct hs_bus_gate *gate)
 		wake(gate);
 		pthread_join(gate->thread, NULL);
 	}
-	for (unsigned i = 0; gate->guests && i < HS_BUS_GATE_PLACES; i++)
-		if (gate->guests[i].client >= 0)
+	for (unsigned i = 0; gate->connections && i < HS_BUS_GATE_PLACES; i++)
+		if (gate->connections[i].client >= 0)
 			hs_bus_gate_dismiss(gate, i);
-	for (unsigned i = 0; i < gate->n_doors; i++) {
-		close_descriptor(gate->doors[i].fd);
-		free(gate->doors[i].endpoint);
+	for (unsigned i = 0; i < gate->n_listeners; i++) {
+		close_descriptor(gate->listeners[i].fd);
+		free(gate->listeners[i].endpoint);
 	}
 	close_descriptor(gate->epoll);
 	close_descriptor(gate->wake);
 	close_descriptor(gate->tell);
 	pthread_mutex_destroy(&gate->lock);
-	free(gate->guests);
-	free(gate->desks);
+	free(gate->connections);
+	free(gate->credits);
 	free(gate);
 }
 
 int hs_bus_gate_bind(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_kind kind,
 		const char *endpoint, const char *path, struct hs_error *err)
 {
-	struct door *door = &gate->doors[gate->n_doors];
+	struct listener *listener = &gate->listeners[gate->n_listeners];
 
-	if (gate->n_doors == MAX_DOORS)
+	if (gate->n_listeners == MAX_LISTENERS)
 		return hs_error_set(
 				err, "out_of_range", path, "at most 16 endpoints", "%s", endpoint);
 	if (gate->sockets[kind] != socket) {
@@ -239,9 +239,9 @@ int hs_bus_gate_bind(struct hs_bus_gate *gate, void *socket, enum hs_bus_gate_ki
 		free(copy);
 		return fd;
 	}
-	*door = (struct door){.fd = fd, .kind = kind, .endpoint = copy};
-	int rc = watch(gate, fd, hs_bus_gate_tag(0, gate->n_doors, SIDE_DOOR));
-	gate->n_doors++;
+	*listener = (struct listener){.fd = fd, .kind = kind, .endpoint = copy};
+	int rc = watch(gate, fd, hs_bus_gate_tag(0, gate->n_listeners, SIDE_LISTENER));
+	gate->n_listeners++;
 	errno = -rc;
 	return rc ? hs_bus_error(err, "internal", path, endpoint) : 0;
 }
@@ -267,38 +267,38 @@ void hs_bus_gate_clear(struct hs_bus_gate *gate)
 }
 
 // Locks the gate if the visit is still connected. Otherwise returns NULL without a lock.
-static struct desk *desk_of(struct hs_bus_gate *gate, struct hs_bus_visit visit)
+static struct credit *credit_of(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 {
 	if (visit.serial == 0 || visit.place >= HS_BUS_GATE_PLACES)
 		return NULL;
 	pthread_mutex_lock(&gate->lock);
-	if (gate->desks[visit.place].serial == visit.serial)
-		return &gate->desks[visit.place];
+	if (gate->credits[visit.place].serial == visit.serial)
+		return &gate->credits[visit.place];
 	pthread_mutex_unlock(&gate->lock);
 	return NULL;
 }
 
 void hs_bus_gate_parked(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 {
-	struct desk *desk = desk_of(gate, visit);
+	struct credit *credit = credit_of(gate, visit);
 
-	if (!desk)
+	if (!credit)
 		return;
-	atomic_fetch_add(&desk->parked, 1);
+	atomic_fetch_add(&credit->parked, 1);
 	pthread_mutex_unlock(&gate->lock);
 }
 
 void hs_bus_gate_taken(
 		struct hs_bus_gate *gate, struct hs_bus_visit visit, uint64_t weight, bool parked)
 {
-	struct desk *desk = desk_of(gate, visit);
+	struct credit *credit = credit_of(gate, visit);
 
-	if (!desk)
+	if (!credit)
 		return;
 	if (parked)
-		atomic_fetch_sub(&desk->parked, 1);
-	atomic_fetch_add(&desk->taken, weight);
-	bool starved = atomic_exchange(&desk->starved, false);
+		atomic_fetch_sub(&credit->parked, 1);
+	atomic_fetch_add(&credit->taken, weight);
+	bool starved = atomic_exchange(&credit->starved, false);
 	pthread_mutex_unlock(&gate->lock);
 	if (starved)
 		wake(gate);
@@ -311,34 +311,34 @@ void hs_bus_gate_drained(struct hs_bus_gate *gate)
 
 void hs_bus_gate_sent(struct hs_bus_gate *gate, struct hs_bus_visit visit, size_t bytes)
 {
-	struct desk *desk = desk_of(gate, visit);
+	struct credit *credit = credit_of(gate, visit);
 
-	if (!desk)
+	if (!credit)
 		return;
 	if (bytes > HS_BUS_SMALL_BYTES)
-		atomic_fetch_add(&desk->sent, hs_bus_frame_weight(bytes, gate->keys));
+		atomic_fetch_add(&credit->sent, hs_bus_frame_weight(bytes, gate->keys));
 	else
-		atomic_fetch_add(&desk->sent_small, 1);
+		atomic_fetch_add(&credit->sent_small, 1);
 	pthread_mutex_unlock(&gate->lock);
 }
 
-static bool is_behind(const struct desk *desk)
+static bool is_behind(const struct credit *credit)
 {
-	uint64_t sent = atomic_load(&desk->sent), passed = atomic_load(&desk->passed);
+	uint64_t sent = atomic_load(&credit->sent), passed = atomic_load(&credit->passed);
 
 	return sent > passed && sent - passed > HS_BUS_GATE_BACKLOG;
 }
 
 bool hs_bus_gate_choked(struct hs_bus_gate *gate, struct hs_bus_visit visit)
 {
-	struct desk *desk = desk_of(gate, visit);
+	struct credit *credit = credit_of(gate, visit);
 
-	if (!desk)
+	if (!credit)
 		return false;
-	bool choked = is_behind(desk);
+	bool choked = is_behind(credit);
 	if (choked) {
-		atomic_store(&desk->choked, true);
-		choked = is_behind(desk); // it may have been sent just now
+		atomic_store(&credit->choked, true);
+		choked = is_behind(credit); // it may have been sent just now
 	}
 	pthread_mutex_unlock(&gate->lock);
 	return choked;

@@ -27,9 +27,9 @@
 #define HS_BUS_GATE_BACKLOG (128 << 10)
 
 enum hs_bus_gate_kind {
-	HS_BUS_GATE_REQUESTS,  // messages come, and replies go
-	HS_BUS_GATE_LISTENERS, // subscriptions come and are never taken; messages go
-	HS_BUS_GATE_FEEDS,     // messages come
+	HS_BUS_GATE_REQUESTS,	 // messages come, and replies go
+	HS_BUS_GATE_SUBSCRIBERS, // subscriptions come and are never taken; messages go
+	HS_BUS_GATE_FEEDS,	 // messages come
 	HS_BUS_GATE_KINDS,
 };
 

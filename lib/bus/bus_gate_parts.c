@@ -26,17 +26,17 @@ struct sockaddr_un hs_bus_gate_inner_name(
 	return name;
 }
 
-#define GUEST_HEAD   "hopsight-guest-"
-#define NAME_DIGITS  16
-#define VISIT_DIGITS 16
+#define CONNECTION_HEAD "hopsight-connection-"
+#define NAME_DIGITS	16
+#define VISIT_DIGITS	16
 
-struct sockaddr_un hs_bus_gate_guest_name(
+struct sockaddr_un hs_bus_gate_connection_name(
 		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1,
-			GUEST_HEAD "%016llx-%08x%08x", (unsigned long long)gate->name, visit.place,
-			visit.serial);
+			CONNECTION_HEAD "%016llx-%08x%08x", (unsigned long long)gate->name,
+			visit.place, visit.serial);
 
 	*len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 	return name;
@@ -59,14 +59,14 @@ struct hs_bus_visit hs_bus_gate_visit(const struct hs_bus_gate *gate, void *mess
 {
 	struct sockaddr_un name;
 	socklen_t len = sizeof(name);
-	size_t head = strlen(GUEST_HEAD);
+	size_t head = strlen(CONNECTION_HEAD);
 	const char *text = name.sun_path + 1;
 	int fd = zmq_msg_get(message, ZMQ_SRCFD);
 
 	if (fd < 0 || getpeername(fd, (struct sockaddr *)&name, &len) ||
 			len != offsetof(struct sockaddr_un, sun_path) + 1 + head + NAME_DIGITS + 1 +
 							VISIT_DIGITS ||
-			memcmp(text, GUEST_HEAD, head) != 0 ||
+			memcmp(text, CONNECTION_HEAD, head) != 0 ||
 			read_digits(text + head, NAME_DIGITS) != gate->name)
 		return (struct hs_bus_visit){0};
 	uint64_t visit = read_digits(text + head + NAME_DIGITS + 1, VISIT_DIGITS);
@@ -97,15 +97,15 @@ unsigned hs_bus_gate_unanswered(void)
 	return atomic_load(&unanswered);
 }
 
-void hs_bus_gate_await_answer(struct guest *guest)
+void hs_bus_gate_await_answer(struct connection *connection)
 {
-	guest->unanswered = true;
+	connection->unanswered = true;
 	atomic_fetch_add(&unanswered, 1);
 }
 
-void hs_bus_gate_answered(struct guest *guest)
+void hs_bus_gate_answered(struct connection *connection)
 {
-	if (guest->unanswered)
+	if (connection->unanswered)
 		atomic_fetch_sub(&unanswered, 1);
-	guest->unanswered = false;
+	connection->unanswered = false;
 }

@@ -10,14 +10,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define MAX_DOORS   16
-#define CHUNK_BYTES (16 << 10) // read from a client at once
-#define OUT_BYTES   (64 << 10) // and from the socket behind
+#define MAX_LISTENERS 16
+#define CHUNK_BYTES   (16 << 10) // read from a client at once
+#define OUT_BYTES     (64 << 10) // and from the socket behind
 
 // What the owner of the sockets and the gate tell each other about a connection. `serial` and the
 // owner's members change under the gate's lock, so that nothing is credited to a later connection
 // of the same place.
-struct desk {
+struct credit {
 	uint32_t serial; // 0: the place is empty
 	atomic_uint_fast64_t taken, parked;
 	atomic_uint_fast64_t sent, sent_small;
@@ -33,9 +33,9 @@ struct buffer {
 	size_t gone;	// and bytes that have been passed
 };
 
-struct guest {
+struct connection {
 	enum hs_bus_gate_kind kind;
-	int client, inner; // -1: there is no guest
+	int client, inner; // -1: the place is empty
 	uint32_t watched_client, watched_inner;
 	struct hs_bus_frames in, out;
 	struct buffer to_inner, to_client;
@@ -52,7 +52,7 @@ struct guest {
 	char peer[64];
 };
 
-struct door {
+struct listener {
 	int fd;
 	enum hs_bus_gate_kind kind;
 	char *endpoint;
@@ -66,26 +66,26 @@ struct hs_bus_gate {
 	int epoll, wake, tell;
 	uint64_t name;
 	void *sockets[HS_BUS_GATE_KINDS]; // belong to the owner
-	struct door doors[MAX_DOORS];
-	unsigned n_doors;
+	struct listener listeners[MAX_LISTENERS];
+	unsigned n_listeners;
 	atomic_bool end, shutting, cut[HS_BUS_GATE_KINDS];
 	atomic_uint_fast64_t drained;
 	struct hs_bus_gate_counters counters; // protected by the lock
 	// Only the gate's thread uses the following members.
-	struct guest *guests;
-	struct desk *desks;
-	unsigned n_learned, n_waiting, n_ending, next_place;
+	struct connection *connections;
+	struct credit *credits;
+	unsigned n_connections, n_waiting, n_ending, next_place;
 	uint32_t serial;
 	uint64_t pooled[HS_BUS_GATE_KINDS];
-	int64_t reckoned_ms, looked_ms, doors_open_ms, end_ms;
-	bool doors_closed;
+	int64_t reckoned_ms, looked_ms, listeners_open_ms, end_ms;
+	bool listeners_paused;
 };
 
-// The descriptors of a guest in events of epoll(7).
+// The descriptors of a connection in events of epoll(7).
 enum side {
 	SIDE_CLIENT,
 	SIDE_INNER,
-	SIDE_DOOR,
+	SIDE_LISTENER,
 	SIDE_WAKE
 };
 uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
@@ -93,27 +93,27 @@ uint64_t hs_bus_gate_tag(uint32_t serial, unsigned place, enum side side);
 // ---- bus_gate_parts.c ----
 
 // The name of the gate's own end of a connection behind it, and its meaning.
-struct sockaddr_un hs_bus_gate_guest_name(
+struct sockaddr_un hs_bus_gate_connection_name(
 		const struct hs_bus_gate *gate, struct hs_bus_visit visit, socklen_t *len);
 struct sockaddr_un hs_bus_gate_inner_name(
 		const struct hs_bus_gate *gate, enum hs_bus_gate_kind kind, socklen_t *len);
 
 void hs_bus_gate_note_refusal(
 		struct hs_bus_gate *gate, bool closed, const char *peer, const char *reason);
-// ZeroMQ has yet to accept the guest; ZeroMQ has accepted it; number of guests, of all gates of the
-// process, that ZeroMQ has yet to accept.
-void hs_bus_gate_await_answer(struct guest *guest);
-void hs_bus_gate_answered(struct guest *guest);
+// ZeroMQ has yet to accept the connection; ZeroMQ has accepted it; number of connections, of all
+// gates of the process, that ZeroMQ has yet to accept.
+void hs_bus_gate_await_answer(struct connection *connection);
+void hs_bus_gate_answered(struct connection *connection);
 unsigned hs_bus_gate_unanswered(void);
 
-// ---- bus_gate_door.c ----
-void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door);
-void hs_bus_gate_mind_doors(struct hs_bus_gate *gate);
+// ---- bus_gate_listener.c ----
+void hs_bus_gate_accept(struct hs_bus_gate *gate, struct listener *listener);
+void hs_bus_gate_look_after_listeners(struct hs_bus_gate *gate);
 
-// ---- bus_gate_guest.c ----
+// ---- bus_gate_connection.c ----
 void hs_bus_gate_go_on(struct hs_bus_gate *gate, unsigned place);
 void hs_bus_gate_event(struct hs_bus_gate *gate, unsigned place, enum side side, uint32_t events);
-// `all` includes guests whose own messages nobody has taken: the pool may have room, or their time
-// has passed.
+// `all` includes connections whose own messages nobody has taken: the pool may have room, or their
+// time has passed.
 void hs_bus_gate_look_at_waiting(struct hs_bus_gate *gate, bool all);
 void hs_bus_gate_dismiss(struct hs_bus_gate *gate, unsigned place);

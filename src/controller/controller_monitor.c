@@ -37,8 +37,8 @@ struct controller_flow {
 	char *windows[WINDOWS];
 	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
 	bool computed;	       // the windows are computed here
-	bool guest;	       // in the list of flows that give way
-	TAILQ_ENTRY(controller_flow) order, at_guests;
+	bool unwanted;	       // in the list of flows that give way
+	TAILQ_ENTRY(controller_flow) order, at_unwanted;
 };
 
 static int by_ns(const void *a, const void *b)
@@ -71,8 +71,8 @@ static void free_flow(struct hs_controller *controller, struct controller_flow *
 {
 	tdelete(flow, &controller->flows_by_ns, by_ns);
 	TAILQ_REMOVE(&controller->flows, flow, order);
-	if (flow->guest)
-		TAILQ_REMOVE(&controller->guests, flow, at_guests);
+	if (flow->unwanted)
+		TAILQ_REMOVE(&controller->unwanted, flow, at_unwanted);
 	controller->n_flows--;
 	for (unsigned i = 0; i < WINDOWS; i++)
 		drop_window(controller, flow, i);
@@ -97,13 +97,14 @@ static struct controller_flow *add_flow_of(struct hs_controller *controller, uin
 	return flow;
 }
 
-static void make_guest(struct hs_controller *controller, struct controller_flow *flow, bool guest)
+static void set_unwanted(
+		struct hs_controller *controller, struct controller_flow *flow, bool unwanted)
 {
-	if (flow->guest)
-		TAILQ_REMOVE(&controller->guests, flow, at_guests);
-	if (guest)
-		TAILQ_INSERT_TAIL(&controller->guests, flow, at_guests);
-	flow->guest = guest;
+	if (flow->unwanted)
+		TAILQ_REMOVE(&controller->unwanted, flow, at_unwanted);
+	if (unwanted)
+		TAILQ_INSERT_TAIL(&controller->unwanted, flow, at_unwanted);
+	flow->unwanted = unwanted;
 }
 
 // If there is no room, a flow that nobody wants gives way: the one that was silent for longest.
@@ -111,11 +112,11 @@ static struct controller_flow *flow_of(struct hs_controller *controller, uint32_
 {
 	const struct controller_rule *rule = controller_find_rule(controller, ns_id);
 	struct controller_flow *flow = find_flow(controller, ns_id);
-	bool guest = !rule || rule->deleted;
+	bool unwanted = !rule || rule->deleted;
 
 	if (!flow && controller->n_flows >= controller->config->monitored_rules) {
-		struct controller_flow *oldest = TAILQ_FIRST(&controller->guests);
-		if (guest || !oldest) {
+		struct controller_flow *oldest = TAILQ_FIRST(&controller->unwanted);
+		if (unwanted || !oldest) {
 			controller->monitored.refused++;
 			return NULL;
 		}
@@ -125,7 +126,7 @@ static struct controller_flow *flow_of(struct hs_controller *controller, uint32_
 	if (!flow)
 		flow = add_flow_of(controller, ns_id);
 	if (flow)
-		make_guest(controller, flow, guest);
+		set_unwanted(controller, flow, unwanted);
 	return flow;
 }
 
@@ -229,7 +230,7 @@ static void take_trip(struct controller_flow *flow, const struct hs_report *repo
 {
 	struct hs_trip trip;
 
-	if (!flow->guest && hs_trip_of(report, &trip))
+	if (!flow->unwanted && hs_trip_of(report, &trip))
 		hs_trips_add(&flow->trips, &trip); // without memory, one pair is missing
 }
 
@@ -507,7 +508,7 @@ int controller_open_monitor(struct hs_controller *controller)
 	memcpy(qos.window_ns, controller->config->window_ns, sizeof(qos.window_ns));
 	hs_api_set_windows(qos.window_ns);
 	TAILQ_INIT(&controller->flows);
-	TAILQ_INIT(&controller->guests);
+	TAILQ_INIT(&controller->unwanted);
 	return hs_qos_create(&qos, &controller->qos);
 }
 

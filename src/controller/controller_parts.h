@@ -152,7 +152,7 @@ struct hs_controller {
 	void *flows_by_ns; // a tree of tsearch(3)
 	TAILQ_HEAD(flow_list, controller_flow) flows;
 	// Flows of rules that nobody here wants, the most recently heard last. The first gives way.
-	TAILQ_HEAD(learned_list, controller_flow) guests;
+	TAILQ_HEAD(unwanted_list, controller_flow) unwanted;
 	unsigned n_flows;
 	uint64_t window_bytes; // of the windows that are kept
 	uint16_t *by_id;       // node_id -> index of a node, n_nodes: none

@@ -69,12 +69,12 @@ static void name_address(const struct sockaddr_storage *address, char peer[64], 
 	snprintf(peer, 64, "%s", text);
 }
 
-static void name_peer(int fd, const struct sockaddr_storage *address, struct guest *guest)
+static void name_peer(int fd, const struct sockaddr_storage *address, struct connection *connection)
 {
 	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
-		name_address(address, guest->peer, &guest->who);
+		name_address(address, connection->peer, &connection->who);
 	else
-		name_process(fd, guest->peer, &guest->who);
+		name_process(fd, connection->peer, &connection->who);
 }
 
 static void tune_tcp(int fd)
@@ -102,7 +102,7 @@ static unsigned count_of(const struct hs_bus_gate *gate, uint64_t who)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++)
-		n += gate->guests[i].client >= 0 && gate->guests[i].who == who;
+		n += gate->connections[i].client >= 0 && gate->connections[i].who == who;
 	return n;
 }
 
@@ -111,7 +111,7 @@ static int free_place(struct hs_bus_gate *gate)
 {
 	for (unsigned i = 0; i < HS_BUS_GATE_PLACES; i++) {
 		unsigned place = (gate->next_place + i) % HS_BUS_GATE_PLACES;
-		if (gate->guests[place].client >= 0)
+		if (gate->connections[place].client >= 0)
 			continue;
 		gate->next_place = (place + 1) % HS_BUS_GATE_PLACES;
 		return (int)place;
@@ -129,25 +129,25 @@ static bool uses_the_reserve(int fd)
 }
 
 static const char *reason_to_refuse(
-		const struct hs_bus_gate *gate, const struct guest *guest, int fd)
+		const struct hs_bus_gate *gate, const struct connection *connection, int fd)
 {
 	if (uses_the_reserve(fd))
 		return "descriptors are short";
-	if (gate->n_learned == HS_BUS_GATE_PLACES)
+	if (gate->n_connections == HS_BUS_GATE_PLACES)
 		return "1024 connections are open";
-	if (count_of(gate, guest->who) >= HS_BUS_GATE_OF_ONE)
+	if (count_of(gate, connection->who) >= HS_BUS_GATE_OF_ONE)
 		return "512 connections of the same process or address are open";
 	return NULL;
 }
 
 // ---- the connection behind ----
 
-static int connect_inner(const struct hs_bus_gate *gate, const struct guest *guest,
+static int connect_inner(const struct hs_bus_gate *gate, const struct connection *connection,
 		struct hs_bus_visit visit)
 {
 	socklen_t len, own_len;
-	struct sockaddr_un own = hs_bus_gate_guest_name(gate, visit, &own_len);
-	struct sockaddr_un name = hs_bus_gate_inner_name(gate, guest->kind, &len);
+	struct sockaddr_un own = hs_bus_gate_connection_name(gate, visit, &own_len);
+	struct sockaddr_un name = hs_bus_gate_inner_name(gate, connection->kind, &len);
 	int bytes = INNER_SEND_BYTES,
 	    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -165,82 +165,83 @@ static int connect_inner(const struct hs_bus_gate *gate, const struct guest *gue
 
 static void seat(struct hs_bus_gate *gate, unsigned place, uint32_t serial)
 {
-	struct desk *desk = &gate->desks[place];
+	struct credit *credit = &gate->credits[place];
 
 	pthread_mutex_lock(&gate->lock);
-	desk->serial = serial;
-	atomic_store(&desk->taken, 0);
-	atomic_store(&desk->parked, 0);
-	atomic_store(&desk->sent, 0);
-	atomic_store(&desk->sent_small, 0);
-	atomic_store(&desk->passed, 0);
-	atomic_store(&desk->starved, false);
-	atomic_store(&desk->choked, false);
+	credit->serial = serial;
+	atomic_store(&credit->taken, 0);
+	atomic_store(&credit->parked, 0);
+	atomic_store(&credit->sent, 0);
+	atomic_store(&credit->sent_small, 0);
+	atomic_store(&credit->passed, 0);
+	atomic_store(&credit->starved, false);
+	atomic_store(&credit->choked, false);
 	pthread_mutex_unlock(&gate->lock);
-	gate->n_learned++;
+	gate->n_connections++;
 }
 
-static bool let_in(struct hs_bus_gate *gate, const struct door *door, int fd,
+static bool let_in(struct hs_bus_gate *gate, const struct listener *listener, int fd,
 		const struct sockaddr_storage *address)
 {
-	struct guest guest = {.kind = door->kind, .client = fd, .inner = -1};
+	struct connection connection = {.kind = listener->kind, .client = fd, .inner = -1};
 
-	name_peer(fd, address, &guest);
-	const char *reason = reason_to_refuse(gate, &guest, fd);
+	name_peer(fd, address, &connection);
+	const char *reason = reason_to_refuse(gate, &connection, fd);
 	int place = reason ? -1 : free_place(gate);
 	if (place >= 0) {
 		gate->serial += gate->serial == UINT32_MAX ? 2 : 1;
-		guest.inner = connect_inner(
-				gate, &guest, (struct hs_bus_visit){(uint32_t)place, gate->serial});
-		reason = guest.inner < 0 ? "no connection to the socket behind the gate" : NULL;
+		connection.inner = connect_inner(gate, &connection,
+				(struct hs_bus_visit){(uint32_t)place, gate->serial});
+		reason = connection.inner < 0 ? "no connection to the socket behind the gate"
+					      : NULL;
 	}
 	if (reason) {
-		hs_bus_gate_note_refusal(gate, false, guest.peer, reason);
+		hs_bus_gate_note_refusal(gate, false, connection.peer, reason);
 		close(fd);
 		return false;
 	}
 	if (address->ss_family == AF_INET || address->ss_family == AF_INET6)
 		tune_tcp(fd);
-	hs_bus_gate_await_answer(&guest);
-	hs_bus_frames_init(&guest.in, gate->keys);
-	hs_bus_frames_init(&guest.out, gate->keys);
-	gate->guests[place] = guest;
+	hs_bus_gate_await_answer(&connection);
+	hs_bus_frames_init(&connection.in, gate->keys);
+	hs_bus_frames_init(&connection.out, gate->keys);
+	gate->connections[place] = connection;
 	seat(gate, (unsigned)place, gate->serial);
 	hs_bus_gate_go_on(gate, (unsigned)place);
 	return true;
 }
 
-// ---- doors ----
+// ---- listeners ----
 
-static void hold_doors(struct hs_bus_gate *gate, bool open)
+static void hold_listeners(struct hs_bus_gate *gate, bool open)
 {
-	for (unsigned i = 0; i < gate->n_doors; i++) {
+	for (unsigned i = 0; i < gate->n_listeners; i++) {
 		struct epoll_event event = {.events = open ? EPOLLIN : 0,
-				.data.u64 = hs_bus_gate_tag(0, i, SIDE_DOOR)};
-		if (gate->doors[i].fd >= 0)
-			epoll_ctl(gate->epoll, EPOLL_CTL_MOD, gate->doors[i].fd, &event);
+				.data.u64 = hs_bus_gate_tag(0, i, SIDE_LISTENER)};
+		if (gate->listeners[i].fd >= 0)
+			epoll_ctl(gate->epoll, EPOLL_CTL_MOD, gate->listeners[i].fd, &event);
 	}
-	gate->doors_closed = !open;
+	gate->listeners_paused = !open;
 }
 
 // Clients in the kernel's queue wait a little, so that refusing them costs little.
-static void pause_doors(struct hs_bus_gate *gate)
+static void pause_listeners(struct hs_bus_gate *gate)
 {
-	hold_doors(gate, false);
-	gate->doors_open_ms = hs_bus_now_ms() + PAUSE_MS;
+	hold_listeners(gate, false);
+	gate->listeners_open_ms = hs_bus_now_ms() + PAUSE_MS;
 }
 
-void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door)
+void hs_bus_gate_accept(struct hs_bus_gate *gate, struct listener *listener)
 {
 	bool refused = false;
 
-	for (unsigned i = 0; i < ACCEPT_AT_ONCE && door->fd >= 0; i++) {
+	for (unsigned i = 0; i < ACCEPT_AT_ONCE && listener->fd >= 0; i++) {
 		struct sockaddr_storage address = {0};
 		socklen_t len = sizeof(address);
-		int fd = accept4(door->fd, (struct sockaddr *)&address, &len,
+		int fd = accept4(listener->fd, (struct sockaddr *)&address, &len,
 				SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
-			refused |= !let_in(gate, door, fd, &address);
+			refused |= !let_in(gate, listener, fd, &address);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
@@ -250,18 +251,18 @@ void hs_bus_gate_accept(struct hs_bus_gate *gate, struct door *door)
 		break;
 	}
 	if (refused)
-		pause_doors(gate);
+		pause_listeners(gate);
 }
 
-void hs_bus_gate_mind_doors(struct hs_bus_gate *gate)
+void hs_bus_gate_look_after_listeners(struct hs_bus_gate *gate)
 {
 	if (atomic_exchange(&gate->shutting, false)) {
-		for (unsigned i = 0; i < gate->n_doors; i++) {
-			close(gate->doors[i].fd);
-			gate->doors[i].fd = -1;
+		for (unsigned i = 0; i < gate->n_listeners; i++) {
+			close(gate->listeners[i].fd);
+			gate->listeners[i].fd = -1;
 		}
-		gate->doors_closed = false;
+		gate->listeners_paused = false;
 	}
-	if (gate->doors_closed && hs_bus_now_ms() >= gate->doors_open_ms)
-		hold_doors(gate, true);
+	if (gate->listeners_paused && hs_bus_now_ms() >= gate->listeners_open_ms)
+		hold_listeners(gate, true);
 }
