@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND	  1000000000ll
-#define MAX_SLACK 32768		  // half of what 16-bit counters can tell apart
-#define LAST_NS	  (INT64_MAX / 2) // no window ends so late that its time cannot be reckoned with
+#define SECOND	   1000000000ll
+#define MAX_SLACK  32768	   // half of what 16-bit counters can tell apart
+#define LAST_NS	   (INT64_MAX / 2) // no window ends so late that its time cannot be reckoned with
+#define LAST_COUNT (INT64_MAX / 2) // no sink counts so far
 
 // ---- reports that are placed ----
 
@@ -197,11 +198,18 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 	flow->late_reports = late;
 }
 
+// What else there is in a report is the peers'; these alone are reckoned with as they are.
+static bool is_of_a_sink(const struct hs_report *report)
+{
+	return (uint64_t)report->sink_ts_ns <= LAST_NS &&
+	       (report->sink_rx_packets | report->sink_rx_bytes) <= LAST_COUNT;
+}
+
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	struct hs_qos_flow *flow = hs_qos_find(qos, key->ns_id);
 	bool created = !flow;
-	if (report->sink_ts_ns > LAST_NS)
+	if (!is_of_a_sink(report))
 		return -EINVAL;
 	if (created) {
 		int rc = create_flow(qos, key, report);

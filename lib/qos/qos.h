@@ -24,8 +24,9 @@ int hs_qos_create(const struct hs_qos_config *config, struct hs_qos **qos);
 void hs_qos_destroy(struct hs_qos *qos);
 
 // Takes a report into its flow, which its first report creates. 0; -ENOSPC: the monitor is full
-// and the flow is counted but not monitored; -ENOMEM, or -EINVAL where the sink's stamp is of the
-// year 2116 or later: nothing changed. Reports of an open window are only kept at first and taken
+// and the flow is counted but not monitored; -ENOMEM, or -EINVAL where the sink's stamp is from
+// before 1970 or of the year 2116 or later, a count of its is above 2^62, or more entries came than
+// packets carry: nothing changed. Reports of an open window are only kept at first and taken
 // together, before anything can tell: one that finds no memory then is counted as out_of_memory
 // after all.
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report);

@@ -118,12 +118,6 @@ static struct hs_qos_sum *sum_of_step(struct hs_qos_flow *flow, enum hs_qos_sum_
 	return &flow->sums[moves_closing(flow, id) ? HS_QOS_CLOSING : HS_QOS_CURRENT];
 }
 
-static int64_t order_behind_edge(const struct hs_qos_flow *flow, int64_t ahead)
-{
-	// Wraps where a peer's stamps are nonsense and nothing better gives an order.
-	return (int64_t)((uint64_t)flow->edge_order + (uint64_t)ahead);
-}
-
 // The step to a newer report, into flow->last_step. Counts may show here that it is the first of a
 // new epoch: before its delays make pairs with those of the reports before it.
 static void take_step(
@@ -135,7 +129,7 @@ static void take_step(
 	if (!(step->flags & HS_QOS_STEP_SOURCE_RESET))
 		return;
 	plan->relation = HS_QOS_NEW_EPOCH;
-	plan->order = order_behind_edge(flow, 1);
+	plan->order = hs_qos_plus(flow->edge_order, 1);
 }
 
 // Rule 10: nothing is carried over. The gap is in the window of the step, which may be behind that
@@ -238,7 +232,7 @@ static int make_plan(
 	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
 		return -ENOMEM;
 	plan->relation = hs_qos_order_relate(flow, report, &ahead, &plan->doubtful);
-	plan->order = order_behind_edge(flow, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
+	plan->order = hs_qos_plus(flow->edge_order, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
 	if (plan->relation != HS_QOS_NEWER || plan->usual)
 		return 0;
 	if (hs_qos_path_chain(flow, report, plan))

@@ -366,11 +366,12 @@ static void flag_negative(struct hs_qos_window *window)
 // Rule 11.
 static void fill_unattributed(struct hs_qos_window *window)
 {
-	int64_t charged = 0;
-	for (unsigned i = 0; i < window->n_hops; i++)
-		charged += window->hops[i].lost_packets + window->hops[i].node_lost_packets;
-	window->unattributed_lost_packets =
-			window->e2e.has & HS_QOS_HAS_LOSS ? window->e2e.lost_packets - charged : 0;
+	int64_t left = window->e2e.lost_packets;
+	for (unsigned i = 0; i < window->n_hops; i++) {
+		left = hs_qos_plus(left, -window->hops[i].lost_packets);
+		left = hs_qos_plus(left, -window->hops[i].node_lost_packets);
+	}
+	window->unattributed_lost_packets = window->e2e.has & HS_QOS_HAS_LOSS ? left : 0;
 }
 
 static void fill_head(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum,

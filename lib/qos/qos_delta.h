@@ -10,7 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_QOS_MAX_LINKS (HS_TELEMETRY_MAX_HOPS + 1) // of one path
+#define HS_QOS_MAX_LINKS    (HS_TELEMETRY_MAX_HOPS + 1) // of one path
+#define HS_QOS_MOST_PACKETS (1ll << 40)			// in one step: no flow has more
+
+// Of what peers sent: it may wrap where that is nonsense, but not overflow.
+static inline int64_t hs_qos_plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
 
 // The transit nodes that both reports passed, in path order, as indices into their hops[]. Link i
 // runs from node i - 1 (or the source) to node i (or the sink); where it is not `joined`, the two

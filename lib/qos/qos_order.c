@@ -105,7 +105,7 @@ static int64_t held_ns(const struct hs_qos_flow *flow, int64_t order, int64_t no
 static bool late_for_too_long(
 		struct hs_qos_flow *flow, const struct hs_report *report, int64_t ahead, bool sent)
 {
-	int64_t order = (int64_t)((uint64_t)flow->edge_order + (uint64_t)ahead);
+	int64_t order = hs_qos_plus(flow->edge_order, ahead);
 	bool ascends = flow->late_in_row && order > flow->late_order;
 	flow->late_in_row = ascends ? flow->late_in_row + 1 : 1;
 	flow->late_order = order;
@@ -188,7 +188,7 @@ static bool sink_restarted(
 {
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	int64_t elapsed_ns = report->sink_ts_ns - flow->edge.sink_ts_ns;
-	return received < -(int64_t)flow->slack ||
+	return received < -(int64_t)flow->slack || received > HS_QOS_MOST_PACKETS ||
 	       (received < 0 && ahead > 0 && elapsed_ns > 0 &&
 			       (elapsed_ns > RESTART_NS || report->sink_rx_packets <= flow->slack));
 }
@@ -329,7 +329,7 @@ static bool remember_more(struct hs_qos_flow *flow)
 	for (; number + 1 < flow->ring.next; number++) {
 		bool there;
 		hs_qos_ring_get(&flow->ring, number, &report);
-		int64_t order = flow->edge_order + order_ahead(&flow->edge, &report);
+		int64_t order = hs_qos_plus(flow->edge_order, order_ahead(&flow->edge, &report));
 		unsigned position = seen_position(flow, order, &there);
 		if (!there)
 			see_at(flow, position, order, number);

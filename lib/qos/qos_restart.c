@@ -39,7 +39,7 @@ static int64_t allowed_for(const struct hs_qos_walk *walk, int64_t packets)
 	int64_t elapsed_ns = walk->b->sink_ts_ns - walk->a->sink_ts_ns;
 	if (elapsed_ns <= 0 || packets > INT64_MAX / HELD_NS)
 		return walk->slack;
-	int64_t allowed = packets * HELD_NS / elapsed_ns;
+	int64_t allowed = packets > 0 ? packets * HELD_NS / elapsed_ns : 0;
 	if (allowed < LEAST)
 		allowed = LEAST;
 	if (allowed < walk->under_way)

@@ -5,8 +5,8 @@
 #include "qos_walk.h"
 #include "qos_window.h"
 
-#define SECOND_NS    1000000000
-#define MOST_PACKETS (1ll << 40)
+#define SECOND_NS  1000000000
+#define MOST_FRAME 65589 // bytes of the longest, as rule 1 counts them
 
 // The last count met on the way from source to sink.
 struct point {
@@ -108,13 +108,20 @@ static int64_t sent_bytes(const struct hs_qos_walk *walk)
 }
 
 // Of the end that counted more packets.
-static int64_t mean_frame(const struct hs_qos_walk *walk)
+static int64_t mean_of_counts(const struct hs_qos_walk *walk)
 {
 	int64_t sent = walk->has_source && walk->sent <= MOST_SENT ? walk->sent : 0;
 	if (walk->received > 0 && walk->received_bytes > 0 &&
 			(walk->received >= sent || !sent_bytes(walk)))
 		return (walk->received_bytes + walk->received / 2) / walk->received;
 	return sent > 0 ? sent_bytes(walk) / sent : 0;
+}
+
+// 0 where the counts are of no packets that there can be.
+static int64_t mean_frame(const struct hs_qos_walk *walk)
+{
+	int64_t frame = mean_of_counts(walk);
+	return frame <= MOST_FRAME ? frame : 0;
 }
 
 // Bytes lost, from 32 bits: up to 3 GiB lost, or 1 GiB too many.
@@ -291,11 +298,19 @@ static int64_t may_be_sent(const struct hs_qos_walk *walk, uint64_t packets_per_
 		return walk->sent;
 	double rate = 2 * (double)packets_per_s / SECOND_NS;
 	double packets = elapsed_ns > 0 ? rate * (double)elapsed_ns : 0;
-	int64_t most = packets < MOST_PACKETS ? (int64_t)packets : MOST_PACKETS;
+	int64_t most = packets < HS_QOS_MOST_PACKETS ? (int64_t)packets : HS_QOS_MOST_PACKETS;
 	int64_t by_bytes = walk->frame_bytes ? 2 * sent_bytes(walk) / walk->frame_bytes : 0;
 	if (by_bytes && most < UINT32_MAX / (2 * walk->frame_bytes) && by_bytes < most)
 		most = by_bytes;
 	return most > 2 * received ? most : 2 * received;
+}
+
+// In either direction.
+static int64_t at_most(int64_t value, int64_t most)
+{
+	if (value < -most)
+		return -most;
+	return value > most ? most : value;
 }
 
 static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const struct hs_report *b,
@@ -310,8 +325,10 @@ static void begin(struct hs_qos_walk *walk, const struct hs_report *a, const str
 	walk->n = 0;
 	walk->has_source = hs_qos_e2e_bits(walk) & HS_E2E_TX_PACKETS;
 	walk->sent = (uint32_t)(b->telemetry.e2e.tx_packets - a->telemetry.e2e.tx_packets);
-	walk->received = (int64_t)(b->sink_rx_packets - a->sink_rx_packets);
-	walk->received_bytes = (int64_t)(b->sink_rx_bytes - a->sink_rx_bytes);
+	walk->received = at_most(
+			(int64_t)(b->sink_rx_packets - a->sink_rx_packets), HS_QOS_MOST_PACKETS);
+	walk->received_bytes = at_most((int64_t)(b->sink_rx_bytes - a->sink_rx_bytes),
+			HS_QOS_MOST_PACKETS * MOST_FRAME);
 	walk->frame_bytes = mean_frame(walk);
 	walk->may_be_sent = may_be_sent(walk, limits->packets_per_s);
 }

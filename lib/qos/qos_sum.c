@@ -84,13 +84,13 @@ static void merge_link(struct hs_qos_link_sum *into, const struct hs_qos_link_su
 	into->lack_rate += from->lack_rate;
 	into->jitter_n += from->jitter_n;
 	into->jitter_sum += from->jitter_sum;
-	into->lost += from->lost;
-	into->node_lost += from->node_lost;
-	into->tx += from->tx;
-	into->rx += from->rx;
-	into->rx_bytes += from->rx_bytes;
-	into->rate_bytes += from->rate_bytes;
-	into->span_ns = (int64_t)((uint64_t)into->span_ns + (uint64_t)from->span_ns);
+	into->lost = hs_qos_plus(into->lost, from->lost);
+	into->node_lost = hs_qos_plus(into->node_lost, from->node_lost);
+	into->tx = hs_qos_plus(into->tx, from->tx);
+	into->rx = hs_qos_plus(into->rx, from->rx);
+	into->rx_bytes = hs_qos_plus(into->rx_bytes, from->rx_bytes);
+	into->rate_bytes = hs_qos_plus(into->rate_bytes, from->rate_bytes);
+	into->span_ns = hs_qos_plus(into->span_ns, from->span_ns);
 	if (from->has & HS_QOS_HAS_SPAN) {
 		if (!(into->has & HS_QOS_HAS_SPAN))
 			into->span_start_ns = from->span_start_ns;

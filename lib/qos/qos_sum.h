@@ -38,8 +38,7 @@ static inline void hs_qos_sum_add_rate(
 	const uint32_t both = HS_QOS_HAS_BYTES | HS_QOS_HAS_SPAN;
 	if ((delta->has & both) != both)
 		return;
-	sum->rate_bytes += sign * delta->rx_bytes;
-	// Stamps are a peer's: they may wrap, not overflow.
+	sum->rate_bytes = hs_qos_plus(sum->rate_bytes, sign * delta->rx_bytes);
 	uint64_t span = (uint64_t)delta->span_end_ns - (uint64_t)delta->span_start_ns;
 	sum->span_ns = (int64_t)((uint64_t)sum->span_ns + (uint64_t)(int64_t)sign * span);
 }
@@ -48,17 +47,17 @@ static inline void hs_qos_sum_add_rate(
 static inline void hs_qos_sum_add_delta(
 		struct hs_qos_link_sum *sum, const struct hs_qos_delta *delta, int sign)
 {
-	sum->lost += sign * delta->lost;
+	sum->lost = hs_qos_plus(sum->lost, sign * delta->lost);
 	if (sign < 0) // the first step goes: all that came after it stands so much lower or higher
-		sum->lost_low -= delta->lost;
+		sum->lost_low = hs_qos_plus(sum->lost_low, -delta->lost);
 	if (sum->lost < sum->lost_low)
 		sum->lost_low = sum->lost;
 	if (sum->lost_low > 0)
 		sum->lost_low = 0;
-	sum->node_lost += sign * delta->node_lost;
-	sum->tx += sign * delta->tx;
-	sum->rx += sign * delta->rx;
-	sum->rx_bytes += sign * delta->rx_bytes;
+	sum->node_lost = hs_qos_plus(sum->node_lost, sign * delta->node_lost);
+	sum->tx = hs_qos_plus(sum->tx, sign * delta->tx);
+	sum->rx = hs_qos_plus(sum->rx, sign * delta->rx);
+	sum->rx_bytes = hs_qos_plus(sum->rx_bytes, sign * delta->rx_bytes);
 	hs_qos_sum_add_rate(sum, delta, sign);
 	if (delta->has & HS_QOS_HAS_SPAN) {
 		if (sign < 0)

@@ -57,16 +57,20 @@ static int by_value(const void *a, const void *b)
 // What took longer, or less than no time, had a clock step between its two ends.
 #define STEP_NS INT64_C(10000000000)
 
-static int64_t round_trip(const struct hs_trip *up, const struct hs_trip *down)
+// Stamps are a peer's: differences of any of them.
+typedef __int128 wide;
+
+static wide round_trip(const struct hs_trip *up, const struct hs_trip *down)
 {
-	return (down->sink_ns - up->source_ns) - (down->source_ns - up->sink_ns);
+	return ((wide)down->sink_ns - up->source_ns) - ((wide)down->source_ns - up->sink_ns);
 }
 
 // Rule 20: each way takes a part of the round trip, so they cannot differ by more than all of it.
 static bool differ(const struct hs_trip *up, const struct hs_trip *down)
 {
-	int64_t difference = (up->sink_ns - up->source_ns) - (down->sink_ns - down->source_ns);
-	int64_t whole = round_trip(up, down);
+	wide difference = ((wide)up->sink_ns - up->source_ns) -
+			  ((wide)down->sink_ns - down->source_ns);
+	wide whole = round_trip(up, down);
 	return (difference < 0 ? -difference : difference) > whole;
 }
 
@@ -85,12 +89,12 @@ int hs_round_trips_add(struct hs_round_trips *trips, struct hs_trip *up, size_t 
 	for (size_t i = 0; i < n_down; i++) {
 		while (next < n_up && up[next].sink_ns <= down[i].source_ns)
 			next++;
-		if (!next || down[i].source_ns - up[next - 1].sink_ns > max_gap_ns)
+		if (!next || (wide)down[i].source_ns - up[next - 1].sink_ns > max_gap_ns)
 			continue;
 		trips->clocks_differ |= differ(&up[next - 1], &down[i]);
-		int64_t whole_ns = round_trip(&up[next - 1], &down[i]);
+		wide whole_ns = round_trip(&up[next - 1], &down[i]);
 		if (whole_ns >= 0 && whole_ns <= STEP_NS)
-			values[trips->n++] = whole_ns;
+			values[trips->n++] = (int64_t)whole_ns;
 	}
 	return 0;
 }

@@ -157,6 +157,21 @@ def captures(root):
         write(folder, name, text)
 
 
+def monitors(root):
+    """Writes reports in which one field goes to an extreme, or is changed by one, and comes back."""
+    folder = os.path.join(root, "fuzz_qos")
+    extremes = (0x3F, 0x7F, 0xBF, 0x3E, 0xFE, 0x1F, 0x5F, 0x9F, 0x0F, 0x01)
+    steady, asking = bytes((0x12, 100)) * 6, bytes((0x21, 100))
+    for field in range(17):
+        at = 0x40 | field - 10 if field >= 10 else field
+        text = b""
+        for value in extremes:
+            for adds in (0, 0x20):
+                change = bytes((at | adds, value & 3, value))
+                text += steady + bytes((0x15, 100)) + change + steady + asking
+        write(folder, f"field_{field}", bytes((field & 7,)) + text)
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
@@ -182,6 +197,7 @@ def main():
     states(root)
     key_files(root)
     captures(root)
+    monitors(root)
 
 
 if __name__ == "__main__":
