@@ -29,11 +29,14 @@ static int build_run(struct hs_qos *qos, struct hs_qos_flow *flow, struct hs_qos
 	static_assert(sizeof(parts) == HS_QOS_SUMS, "all");
 	hs_qos_delays_fold(flow);
 	hs_qos_sum_keep_smoothed(flow, &flow->sums[HS_QOS_CURRENT]);
-	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CLOSING]);
-	hs_qos_entries_judge(flow, &flow->sums[HS_QOS_CURRENT]);
-	for (unsigned i = 0; i < sizeof(parts); i++)
-		if (parts[i] < flow->n_sums)
-			hs_qos_sum_merge(flow, run, &flow->sums[parts[i]]);
+	for (unsigned i = 0; i < sizeof(parts); i++) {
+		struct hs_qos_sum part = flow->sums[parts[i]];
+		if (parts[i] >= flow->n_sums)
+			continue;
+		if (parts[i] <= HS_QOS_CLOSING) // the open sum itself is judged when it closes
+			hs_qos_entries_judge(flow, &part);
+		hs_qos_sum_merge(flow, run, &part);
+	}
 	hs_qos_columns_collect(&qos->columns, flow, -1, INT64_MAX, run->reports);
 	return hs_qos_build(flow, run, NULL, -1, &qos->columns, &flow->edge, run->first_ns,
 			run->last_ns, &qos->answer);
