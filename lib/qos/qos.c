@@ -205,26 +205,32 @@ static bool is_of_a_sink(const struct hs_report *report)
 	       (report->sink_rx_packets | report->sink_rx_bytes) <= LAST_COUNT;
 }
 
+static int take_placed(struct hs_qos *qos, struct hs_qos_flow *flow)
+{
+	qos->counters.reports++;
+	if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
+		hs_qos_settle(qos, flow);
+		hs_qos_charge(qos, flow);
+		keep_to_limit(qos);
+	}
+	return 0;
+}
+
 int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct hs_report *report)
 {
 	struct hs_qos_flow *flow = hs_qos_find(qos, key->ns_id);
 	bool created = !flow;
 	if (!is_of_a_sink(report))
 		return -EINVAL;
+	if (!created && place(flow, key, report))
+		return take_placed(qos, flow);
+	if (!hs_qos_ring_takes(report))
+		return -EINVAL;
 	if (created) {
 		int rc = create_flow(qos, key, report);
 		if (rc)
 			return rc;
 		flow = hs_qos_find(qos, key->ns_id);
-	}
-	if (place(flow, key, report)) {
-		qos->counters.reports++;
-		if (flow->ring.ahead == HS_QOS_RING_AHEAD) {
-			hs_qos_settle(qos, flow);
-			hs_qos_charge(qos, flow);
-			keep_to_limit(qos);
-		}
-		return 0;
 	}
 	hs_qos_settle(qos, flow);
 	if (!same_rule(flow, key))

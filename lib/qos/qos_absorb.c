@@ -223,21 +223,38 @@ static void move_closing_edge(
 	flow->closing_order = plan->order;
 }
 
-static int make_plan(
-		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
+// All that may fail, before anything is noted of the report: it may be in the ring already.
+static int reserve(struct hs_qos_flow *flow, const struct hs_report *report, bool placed,
+		struct hs_qos_plan *plan)
+{
+	uint32_t room = placed ? hs_qos_ring_room(&flow->ring)
+			       : hs_qos_ring_room_for(&flow->ring, report);
+	if (flow->ring.next - flow->unfolded >= room)
+		hs_qos_delays_fold(flow);
+	int rc = placed ? 0 : hs_qos_ring_reserve(&flow->ring, report);
+	if (rc || plan->usual)
+		return rc;
+	if (hs_qos_path_plan(flow, report, plan) || hs_qos_path_reserve(flow, report, plan))
+		return -ENOMEM;
+	return hs_qos_partial_reserve(flow, report, plan->same_path);
+}
+
+static int make_plan(struct hs_qos_flow *flow, const struct hs_report *report, bool placed,
+		struct hs_qos_plan *plan)
 {
 	int64_t ahead;
 	plan->partial = plan->doubtful = false;
 	plan->usual = hs_qos_quick_fits(flow, report);
-	if (!plan->usual && hs_qos_path_plan(flow, report, plan))
-		return -ENOMEM;
+	int rc = reserve(flow, report, placed, plan);
+	if (rc)
+		return rc;
 	plan->relation = hs_qos_order_relate(flow, report, &ahead, &plan->doubtful);
 	plan->order = hs_qos_plus(flow->edge_order, plan->relation == HS_QOS_NEW_EPOCH ? 1 : ahead);
 	if (plan->relation != HS_QOS_NEWER || plan->usual)
 		return 0;
-	if (hs_qos_path_chain(flow, report, plan))
-		return -ENOMEM;
-	return hs_qos_partial_plan(flow, report, plan);
+	hs_qos_path_chain(flow, report, plan);
+	hs_qos_partial_plan(flow, report, plan);
+	return 0;
 }
 
 // A usual report that the short cut cannot take all the same.
@@ -324,30 +341,18 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	}
 }
 
-// Into the ring, where it may be in its place already.
-static int keep_report(
-		struct hs_qos_flow *flow, const struct hs_report *report, bool placed, int64_t tag)
-{
-	uint32_t room = placed ? hs_qos_ring_room(&flow->ring)
-			       : hs_qos_ring_room_for(&flow->ring, report);
-	if (flow->ring.next - flow->unfolded >= room)
-		hs_qos_delays_fold(flow);
-	if (!placed)
-		return hs_qos_ring_push(&flow->ring, report, tag);
-	hs_qos_ring_accept(&flow->ring);
-	return 0;
-}
-
 static int absorb(struct hs_qos_flow *flow, const struct hs_report *report, enum hs_qos_sum_id id,
 		bool placed)
 {
 	struct hs_qos_sum *sum = &flow->sums[id];
 	struct hs_qos_plan plan;
-	if (make_plan(flow, report, &plan))
-		return -ENOMEM;
-	int rc = keep_report(flow, report, placed, sum->tag);
+	int rc = make_plan(flow, report, placed, &plan);
 	if (rc)
 		return rc;
+	if (placed)
+		hs_qos_ring_accept(&flow->ring);
+	else
+		hs_qos_ring_push(&flow->ring, report, sum->tag);
 	count_report(flow, sum, report->sink_ts_ns);
 	if (plan.usual) {
 		if (plan.relation == HS_QOS_NEWER && id == HS_QOS_CURRENT && !plan.doubtful &&

@@ -254,18 +254,31 @@ static bool bitmaps_differ(const struct hs_report *a, const struct hs_report *b,
 	return differ;
 }
 
-int hs_qos_partial_plan(
+// Whether the entries of some node may differ: of all that the chain may consist of.
+static bool may_differ(const struct hs_decoded *a, const struct hs_decoded *b, bool same_path)
+{
+	for (unsigned i = 0; i < b->n_hops; i++)
+		for (unsigned j = same_path ? i : 0; j < (same_path ? i + 1 : a->n_hops); j++)
+			if (b->hops[i].bitmap != a->hops[j].bitmap &&
+					b->hops[i].node_id == a->hops[j].node_id)
+				return true;
+	return false;
+}
+
+int hs_qos_partial_reserve(struct hs_qos_flow *flow, const struct hs_report *report, bool same_path)
+{
+	if (flow->marks || !flow->has_edge ||
+			!may_differ(&flow->edge.telemetry, &report->telemetry, same_path))
+		return 0;
+	flow->marks = calloc(flow->link_capacity, sizeof(*flow->marks));
+	return flow->marks ? 0 : -ENOMEM;
+}
+
+void hs_qos_partial_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	plan->partial = flow->partial || bitmaps_differ(&flow->edge, report, &plan->chain);
-	if (!plan->partial)
-		return 0;
-	if (!flow->marks)
-		flow->marks = calloc(flow->link_capacity, sizeof(*flow->marks));
-	if (!flow->marks)
-		return -ENOMEM;
-	flow->partial = true;
-	return 0;
+	flow->partial = plan->partial;
 }
 
 void hs_qos_partial_count(

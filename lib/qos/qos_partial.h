@@ -36,9 +36,12 @@ struct hs_qos_marks {
 	struct hs_qos_mark marks[HS_QOS_COUNTS];
 };
 
-// Decides whether the step to a report that is newer is to be taken in parts, and has the memory
-// ready. 0 or -ENOMEM.
-int hs_qos_partial_plan(
+// Takes the memory for a step to the report in parts, if there may be one. 0 or -ENOMEM.
+int hs_qos_partial_reserve(
+		struct hs_qos_flow *flow, const struct hs_report *report, bool same_path);
+
+// Decides whether the step to a report that is newer is to be taken in parts.
+void hs_qos_partial_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 
 // Takes the step, end to end apart, into the sum: flow->edge is the report before.

@@ -279,6 +279,18 @@ int hs_qos_path_plan(
 	return 0;
 }
 
+int hs_qos_path_reserve(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_plan *plan)
+{
+	if (!flow->has_edge || (plan->same_path && !flow->multipath))
+		return 0;
+	unsigned links = flow->n_links + report->telemetry.n_hops + 1u, most = most_links(flow);
+	while (flow->link_capacity < (links < most ? links : most))
+		if (grow_links(flow))
+			return -ENOMEM;
+	return 0;
+}
+
 void hs_qos_path_chain_same(const struct hs_report *a, struct hs_qos_plan *plan)
 {
 	unsigned n = a->telemetry.n_hops;
@@ -303,17 +315,17 @@ static int position_on(
 
 // The link of the chain from node `last` of path b to node i: that of the path itself, or one that
 // spans the nodes between them.
-static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
+static void chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		const struct hs_decoded *on_b, int last, int i, bool joined)
 {
 	unsigned at = plan->chain.n;
 	plan->chain.joined[at] = joined;
 	plan->chain_links[at] = 0;
 	if (!joined)
-		return 0;
+		return;
 	if (i == last + 1) {
 		plan->chain_links[at] = plan->path_links[i];
-		return 0;
+		return;
 	}
 	uint32_t from = hs_qos_flow_node(flow, on_b, last), to = hs_qos_flow_node(flow, on_b, i);
 	unsigned visit = 0;
@@ -322,14 +334,12 @@ static int chain_link(struct hs_qos_flow *flow, struct hs_qos_plan *plan,
 		visit += plan->chain_links[j] && link->from == from && link->to == to;
 	}
 	int link = ensure_link(flow, from, to, visit);
-	if (link < 0)
-		return -ENOMEM;
-	plan->chain_links[at] = (uint16_t)link;
-	return 0;
+	plan->chain.joined[at] = link >= 0; // there is memory for it: hs_qos_path_reserve
+	plan->chain_links[at] = link < 0 ? 0 : (uint16_t)link;
 }
 
 // The nodes that both paths have; of alternating paths, those that all have.
-static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
+static void chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		const struct hs_report *b, struct hs_qos_plan *plan)
 {
 	const struct hs_decoded *on_a = &a->telemetry, *on_b = &b->telemetry;
@@ -341,26 +351,24 @@ static int chain_common(struct hs_qos_flow *flow, const struct hs_report *a,
 		if (at < 0 || (flow->multipath && !is_common(flow, node)))
 			continue;
 		bool joined = flow->multipath || (at == last_a + 1 && i == last_b + 1);
-		if (chain_link(flow, plan, on_b, last_b, i, joined))
-			return -ENOMEM;
+		chain_link(flow, plan, on_b, last_b, i, joined);
 		plan->chain.at_a[plan->chain.n] = (uint8_t)(on_a->n_hops - 1 - at);
 		plan->chain.at_b[plan->chain.n++] = (uint8_t)(on_b->n_hops - 1 - i);
 		last_a = at;
 		last_b = i;
 	}
 	bool joined = flow->multipath || (last_a == on_a->n_hops - 1 && last_b == on_b->n_hops - 1);
-	return chain_link(flow, plan, on_b, last_b, on_b->n_hops, joined);
+	chain_link(flow, plan, on_b, last_b, on_b->n_hops, joined);
 }
 
-int hs_qos_path_chain(
+void hs_qos_path_chain(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan)
 {
 	note_path(flow, report, plan->same_path);
-	if (plan->same_path && !flow->multipath) {
+	if (plan->same_path && !flow->multipath)
 		hs_qos_path_chain_same(report, plan);
-		return 0;
-	}
-	return chain_common(flow, &flow->edge, report, plan);
+	else
+		chain_common(flow, &flow->edge, report, plan);
 }
 
 // More than reordering within a window explains.

@@ -34,9 +34,12 @@ unsigned hs_qos_path_visit(
 int hs_qos_path_plan(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 
+// Takes the memory for the links of a planned report's chain, which cannot fail then. 0 or -ENOMEM.
+int hs_qos_path_reserve(struct hs_qos_flow *flow, const struct hs_report *report,
+		const struct hs_qos_plan *plan);
 // Of a report that becomes the newest: notes its path, and finds what it has in common with the
-// one before. 0 or -ENOMEM.
-int hs_qos_path_chain(
+// one before.
+void hs_qos_path_chain(
 		struct hs_qos_flow *flow, const struct hs_report *report, struct hs_qos_plan *plan);
 // The same where the paths are known to be equal.
 void hs_qos_path_chain_same(const struct hs_report *report, struct hs_qos_plan *plan);

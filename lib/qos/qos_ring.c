@@ -308,18 +308,29 @@ uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_re
 	return room_of(capacity_for(grown_slot(bytes)));
 }
 
-int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+bool hs_qos_ring_takes(const struct hs_report *report)
 {
 	bool wide = is_wide(&report->telemetry);
-	uint32_t bytes = packed_bytes(&report->telemetry, wide);
-	if (bytes > WIDE_MAX || (!wide && bytes > SLOT_MAX))
+	return packed_bytes(&report->telemetry, wide) <= (wide ? WIDE_MAX : SLOT_MAX);
+}
+
+int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report)
+{
+	uint32_t bytes = bytes_of(report);
+	if (!hs_qos_ring_takes(report))
 		return -EINVAL;
 	if (bytes > ring->slot_bytes && regrow(ring, grown_slot(bytes)))
 		return -ENOMEM;
-	if (ensure_chunk(ring))
-		return -ENOMEM;
+	return ensure_chunk(ring);
+}
+
+int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag)
+{
+	int rc = hs_qos_ring_reserve(ring, report);
+	if (rc)
+		return rc;
 	ring->family = report->telemetry.family;
-	pack(slot_at(ring, ring->head), report, wide, tag);
+	pack(slot_at(ring, ring->head), report, is_wide(&report->telemetry), tag);
 	step_head(ring);
 	return 0;
 }

@@ -31,6 +31,13 @@ struct hs_qos_ring {
 // A zeroed struct is an empty ring.
 void hs_qos_ring_fini(struct hs_qos_ring *ring);
 
+// Whether a wire carries a report so long.
+bool hs_qos_ring_takes(const struct hs_report *report);
+
+// Takes the memory for a report: the next push, of this one, cannot fail then. The oldest may leave
+// for a longer one. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
+int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report);
+
 // Keeps a report with a tag of the caller's. 0, -ENOMEM, or -EINVAL: longer than a wire carries.
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 

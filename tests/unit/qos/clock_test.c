@@ -2,6 +2,8 @@
 // The sink's own clock steps: what it measured before and after is never computed with together.
 #include "qos_fixture.h"
 
+#include <errno.h>
+
 static struct hs_report shown(uint64_t number, int64_t ahead_ns)
 {
 	struct hs_report report = plain(number);
@@ -114,9 +116,42 @@ static void windows_on_request_are_of_one_time(void **state)
 	assert_int_equal(window->reports, 40);
 }
 
+// 61 entries with all fields are more than a packet carries.
+static void a_report_too_long_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	static const uint16_t nodes[HS_TELEMETRY_MAX_HOPS];
+	struct hs_qos_counters counters;
+	struct hs_report too_long = plain_report(1000, GAP, HS_TELEMETRY_MAX_HOPS, nodes);
+	struct hs_qos_key other = KEY;
+	assert_int_equal(hs_qos_report(f->qos, &KEY, &too_long), -EINVAL);
+	assert_null(hs_qos_latest(f->qos, KEY.ns_id, 0));
+	give_range(f, 5000500, 5000700, 100);
+	hs_qos_clock_step(f->qos);
+	other.generation++;
+	size_t n = f->catcher.n;
+	for (int64_t ts_ns = T0; ts_ns <= T0 + 60 * SECOND; ts_ns += 20 * SECOND) {
+		too_long.sink_ts_ns = ts_ns;
+		assert_int_equal(hs_qos_report(f->qos, &KEY, &too_long), -EINVAL);
+		assert_int_equal(hs_qos_report(f->qos, &other, &too_long), -EINVAL);
+	}
+	assert_int_equal(f->catcher.n, n);
+	for (uint64_t i = 5000900; i <= 5001100; i += 100) {
+		struct hs_report report = plain(i);
+		report.sink_ts_ns -= 3600 * SECOND;
+		give(f->qos, &report);
+	}
+	hs_qos_flush(f->qos);
+	hs_qos_counters(f->qos, &counters);
+	assert_int_equal(counters.epochs, 1);
+	assert_int_equal(counters.flows, 1);
+	assert_int_equal(hs_qos_latest(f->qos, 7, 0)->e2e.tx_packets, 400);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			TEST(a_report_too_long_changes_nothing),
 			TEST(windows_follow_a_clock_that_steps_forward),
 			TEST(windows_follow_a_clock_that_steps_back),
 			TEST(a_step_within_a_window_gives_two_of_them),

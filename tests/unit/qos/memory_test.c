@@ -100,6 +100,79 @@ static void a_report_that_makes_a_flow_partial_is_taken_or_refused_whole(void **
 	assert_int_equal(refused, 1);
 }
 
+// The clock was set back by an hour: what is refused then is no report of the new time.
+static void a_refused_report_ends_no_clock_step(void **state)
+{
+	(void)state;
+	static const uint16_t longer[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 11};
+	unsigned refused = 0;
+	for (unsigned fail_at = 1; fail_at < 30; fail_at++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		struct hs_qos_counters counters;
+		struct hs_report reports[] = {plain(5000500), plain(5000600), plain(5000700)};
+		for (unsigned i = 0; i < 3; i++)
+			give(qos, &reports[i]);
+		hs_qos_clock_step(qos);
+		struct hs_report first = plain_report(5000800, GAP, 10, longer);
+		first.sink_ts_ns -= 3600 * SECOND;
+		left = fail_at;
+		int rc = hs_qos_report(qos, &KEY, &first);
+		left = 0;
+		refused += !!rc;
+		for (unsigned i = 0; i < 3; i++) {
+			struct hs_report report = plain(5000900 + i * 100);
+			report.sink_ts_ns -= 3600 * SECOND;
+			give(qos, &report);
+		}
+		hs_qos_flush(qos);
+		hs_qos_counters(qos, &counters);
+		assert_int_equal(counters.epochs, 1);
+		assert_int_equal(hs_qos_latest(qos, 7, 0)->e2e.tx_packets, rc ? 400 : 500);
+		monitor_free(qos, &catcher);
+	}
+	assert_true(refused >= 2);
+}
+
+// Returns whether it was taken, while this allocation fails.
+static bool give_failing(struct hs_qos *qos, const struct hs_report *report, unsigned fail_at)
+{
+	struct hs_qos_counters before, after;
+	hs_qos_counters(qos, &before);
+	left = fail_at;
+	hs_qos_report(qos, &KEY, report);
+	hs_qos_counters(qos, &after); // reports of an open window are taken together
+	left = 0;
+	return after.reports > before.reports;
+}
+
+// A path that comes back alternates, if its report is taken.
+static void a_refused_report_makes_no_second_path(void **state)
+{
+	(void)state;
+	static const uint16_t other[] = {3, 4, 5};
+	unsigned refused = 0;
+	for (unsigned fail_at = 1; fail_at < 30; fail_at++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		struct hs_report reports[] = {plain(100), plain(200),
+				plain_report(300, GAP, 3, other), plain(400),
+				plain_report(500, GAP, 3, other)};
+		give(qos, &reports[0]);
+		give(qos, &reports[1]);
+		bool went = give_failing(qos, &reports[2], fail_at);
+		bool came = give_failing(qos, &reports[3], fail_at);
+		refused += !went + !came;
+		give(qos, &reports[went ? 4 : 3]);
+		hs_qos_flush(qos);
+		const struct hs_qos_window *window = &caught_at(&catcher, SECOND, 0)->window;
+		assert_int_equal(!!(window->flags & HS_QOS_MULTIPATH), went && came);
+		assert_int_equal(window->reports, 3 + went + came);
+		monitor_free(qos, &catcher);
+	}
+	assert_true(refused >= 2);
+}
+
 static void questions_without_memory_have_no_answer(void **state)
 {
 	struct fixture *f = *state;
@@ -124,6 +197,8 @@ int main(void)
 			TEST(a_first_report_without_memory_leaves_nothing_behind),
 			TEST(a_refused_report_opens_no_window),
 			TEST(a_report_that_makes_a_flow_partial_is_taken_or_refused_whole),
+			TEST(a_refused_report_ends_no_clock_step),
+			TEST(a_refused_report_makes_no_second_path),
 			TEST(questions_without_memory_have_no_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
