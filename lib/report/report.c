@@ -8,7 +8,7 @@ int hs_report_decode(const struct hs_report_record *record,
 {
 	size_t trace_len = record->trace_len;
 	size_t e2e_len = record->e2e_len;
-	if (trace_len + e2e_len > sizeof(record->data))
+	if (!family || trace_len + e2e_len > sizeof(record->data))
 		return -EBADMSG;
 	report->sink_ts_ns = record->sink_ts_ns;
 	report->sink_rx_packets = record->sink_rx_packets;

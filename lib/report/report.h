@@ -23,7 +23,8 @@ struct hs_report_record {
 	uint64_t sink_rx_bytes;
 	uint8_t trace_len; // bytes with the hops in data[0 ...]; flexint: option 0x31's data
 	uint8_t e2e_len;   // bytes of the source behind them; flexint: option 0x11's data
-	uint8_t reserved[2];
+	uint8_t family;	   // enum hs_telemetry_number: who decodes it
+	uint8_t reserved;
 	uint8_t data[HS_REPORT_RECORD_BYTES - 36];
 };
 static_assert(sizeof(struct hs_report_record) == HS_REPORT_RECORD_BYTES, "record size");
@@ -37,7 +38,7 @@ struct hs_report {
 	uint64_t sink_rx_bytes;
 };
 
-// Decodes a record of this family's telemetry. 0 or -EBADMSG (see the family's decoder; also where
-// the lengths exceed the record).
+// Decodes a record of this family's telemetry (NULL: of none that is known). 0 or -EBADMSG (see the
+// family's decoder; also where the lengths exceed the record).
 int hs_report_decode(const struct hs_report_record *record,
 		const struct hs_telemetry_family *family, struct hs_report *report);

@@ -66,9 +66,16 @@ struct hs_telemetry_field {
 	const char *name; // name in the format's specification
 };
 
+// What reports of a family bear until they are decoded: each has its own.
+enum hs_telemetry_number {
+	HS_TELEMETRY_FLEXINT,
+	HS_TELEMETRY_TEST = UINT8_MAX,
+};
+
 // A family of formats: what tells its telemetry from that of others once it is decoded.
 struct hs_telemetry_family {
 	const char *name;
+	uint8_t number; // enum hs_telemetry_number
 	const struct hs_telemetry_field *fields;
 	size_t n_fields;
 	uint16_t hop_known;   // bits that a hop may have

@@ -58,7 +58,7 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_stale++;
 		return;
 	}
-	if (hs_report_decode(record, hs_node_format(control->node), &report) < 0) {
+	if (hs_report_decode(record, hs_node_format(control->node, record), &report) < 0) {
 		control->counts.reports_bad++;
 		return;
 	}

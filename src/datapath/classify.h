@@ -34,8 +34,6 @@ static inline void hs_classify_faults(
 	for (unsigned i = 0; i < burst->n; i++) {
 		if (burst->packets[i].flags & HS_PACKET_SHORT)
 			hs_classify_join(worker, burst, i, parse);
-		if (burst->packets[i].flags & HS_PACKET_MALFORMED)
-			hs_event(worker, burst, HS_EVENT_MALFORMED);
 		burst->flags |= burst->packets[i].flags;
 	}
 }
@@ -59,7 +57,7 @@ static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worke
 		faults |= burst->packets[i].flags;
 	}
 	burst->flags = faults;
-	if (unlikely(faults & (HS_PACKET_SHORT | HS_PACKET_MALFORMED)))
+	if (unlikely(faults & HS_PACKET_SHORT))
 		hs_classify_faults(worker, burst, parse);
 	hs_classify_rules(worker, burst);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
-static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool counted)
 {
 	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
 		return true;
-	if (!worker->drop_host_telemetry && worker->family->strip(worker, burst, i, false)) {
+	if (!worker->drop_host_telemetry && burst->family->strip(worker, burst, i, false)) {
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}
-	if (burst->slots[i] != HS_FLOW_NONE) // received all the same: a loss of this node
+	if (burst->slots[i] != HS_FLOW_NONE && !counted) // received all the same: a loss here
 		hs_flow_count_rx(&worker->flows, burst->slots[i],
 				hs_packet_counted_bytes(&burst->packets[i]));
 	hs_drop(worker, burst->in->index,
@@ -18,14 +18,14 @@ static bool keep(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	return false;
 }
 
-void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
+void hs_guard_all(struct hs_worker *worker, struct hs_burst *burst, bool counted)
 {
 	unsigned kept = 0;
 
-	if (burst->in->side != HS_SIDE_HOST || likely(!(burst->flags & HS_STAGE_SUSPECT)))
+	if (likely(!(burst->flags & HS_STAGE_SUSPECT)))
 		return;
 	for (unsigned i = 0; i < burst->n; i++) {
-		if (!keep(worker, burst, i))
+		if (!hs_guard_one(worker, burst, i, counted))
 			continue;
 		burst->mbufs[kept] = burst->mbufs[i];
 		burst->packets[kept] = burst->packets[i];
@@ -33,4 +33,10 @@ void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
 		kept++;
 	}
 	burst->n = (uint16_t)kept;
+}
+
+void hs_guard(struct hs_worker *worker, struct hs_burst *burst)
+{
+	if (burst->in->side == HS_SIDE_HOST)
+		hs_guard_all(worker, burst, false);
 }

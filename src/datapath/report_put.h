@@ -23,7 +23,7 @@ static inline void hs_report_begin(const struct hs_worker *worker, const struct 
 	record->rule_slot = slot;
 	record->rule_generation = atomic_load_explicit(
 			&worker->flows.shared[slot].generation, memory_order_relaxed);
-	record->sink_ts_ns = hs_burst_rx_ns(burst, i);
+	record->sink_ts_ns = burst->now_ns;
 	record->sink_rx_packets = sums.rx_packets;
 	record->sink_rx_bytes = sums.rx_bytes;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The skeleton of a node's roles: what happens to each packet of a run, which is packets of a burst
-// one behind the other that leave by one port. telemetry.c makes the instance of the general path,
+// one behind the other that leave by one port. telemetry.c makes the instances of the general path,
 // whose steps are pointers. A family makes an instance for each role that has a fast path: its step
 // is a constant that is inlined.
 //
@@ -14,11 +14,17 @@ typedef void (*hs_network_step_fn)(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
 typedef bool (*hs_host_step_fn)(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
+enum hs_role {
+	HS_AT_SOURCE, // from a host
+	HS_AT_BORDER, // from a network of another family, which has counted what was received
+	HS_IN_TRANSIT,
+};
+
 // Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
-// counted: a source's for those that hs_flow_due names, any other for those with telemetry.
+// counted: in transit for those with telemetry, else for those that hs_flow_due names.
 static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		bool is_source, hs_network_step_fn step)
+		enum hs_role role, hs_network_step_fn step)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	unsigned queued = queue->n;
@@ -29,18 +35,21 @@ static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_wor
 		// Before it is counted and stamped: a stamp must not count a packet that was not
 		// sent.
 		if (unlikely(!hs_make_sendable(worker, burst, i, out))) {
-			if (slot != HS_FLOW_NONE)
+			if (slot != HS_FLOW_NONE && role != HS_AT_BORDER)
 				hs_flow_count_rx(&worker->flows, slot, bytes);
 			continue;
 		}
 		if (slot != HS_FLOW_NONE) {
 			struct hs_flow_worker *own = &worker->flows.own[slot];
-			hs_flow_count_through(&worker->flows, own, slot, bytes);
-			if (is_source && hs_flow_due(own, &worker->rng,
-							 hs_burst_steady_ns(burst, i)))
+			if (role == HS_AT_BORDER)
+				hs_flow_count_tx(&worker->flows, slot, bytes);
+			else
+				hs_flow_count_through(&worker->flows, own, slot, bytes);
+			if (role != HS_IN_TRANSIT &&
+					hs_flow_due(own, &worker->rng, hs_burst_steady_ns(burst)))
 				step(worker, burst, i, out);
 		}
-		if (!is_source && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
+		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
 		hs_count_length(worker, burst, i, out);
 		hs_enqueue_at(queue, queued++, burst->mbufs[i], slot, bytes);
@@ -60,6 +69,22 @@ static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned 
 	return n;
 }
 
+// Where the network of the packet's telemetry ends: `step` reports and takes out telemetry. Drops a
+// packet that it says false of, and says false.
+static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, unsigned *n_stripped, hs_host_step_fn step)
+{
+	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
+		return true;
+	if (likely(step(worker, burst, i))) {
+		++*n_stripped;
+		return true;
+	}
+	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
+			burst->mbufs[i]);
+	return false;
+}
+
 // Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
 // that it says false of is dropped.
 static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
@@ -77,16 +102,8 @@ static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_rx(&worker->flows, slot, bytes);
-		if (burst->packets[i].flags & HS_STAGE_SUSPECT) {
-			if (unlikely(!step(worker, burst, i))) {
-				hs_drop(worker, burst->in->index,
-						hs_suspect_drop(&burst->packets[i],
-								HS_DROP_UNSTRIPPABLE),
-						burst->mbufs[i]);
-				continue;
-			}
-			n_stripped++;
-		}
+		if (unlikely(!hs_end_telemetry_as(worker, burst, i, &n_stripped, step)))
+			continue;
 		if (unlikely(!hs_make_sendable(worker, burst, i, out)))
 			continue;
 		if (slot != HS_FLOW_NONE)

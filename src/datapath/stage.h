@@ -27,15 +27,44 @@ void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst);
 
 // What hosts sent with telemetry in it: strips it or drops the packet, by policy.
 void hs_guard(struct hs_worker *worker, struct hs_burst *burst);
+// The same of what came in by any port. `counted`: rules have counted it as received.
+void hs_guard_all(struct hs_worker *worker, struct hs_burst *burst, bool counted);
+// The same of one packet. False: it was dropped.
+bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool counted);
 
 // Source, transit or sink, by the sides that each packet crosses; then hands it to its port's
 // transmit queue.
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
 
+// ---- borders: from ports whose telemetry is of one family to ports whose telemetry is of another
+// ----
+
+// Whether what the burst's packets are to `out` is another family's to say.
+static inline bool hs_is_border(const struct hs_worker *worker, const struct hs_burst *burst,
+		const struct hs_port *out)
+{
+	return worker->profiles[out->index].family != burst->family && out->side == HS_SIDE_NETWORK;
+}
+// Ends the telemetry of the packets [first, end), which leave by `out`. Those that stay are
+// worker->beyond, a burst of the family of `out`.
+void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		const struct hs_port *out);
+// One packet that is flooded, whose telemetry was taken out. False: it was dropped.
+bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out);
+
+// Of host ports at a node with several families: they have no profile, and no packet has telemetry.
+extern const struct hs_family hs_no_family;
+
 // Sends what is queued for every port.
 void hs_transmit(struct hs_worker *worker);
 
 // ---- one packet ----
+
+static inline bool hs_port_is_usable(const struct hs_port *port)
+{
+	return __atomic_load_n(&port->usable, __ATOMIC_RELAXED);
+}
 
 // Of a packet of the port's MTU, with Ethernet and two tags around it.
 static inline uint32_t hs_longest_frame(const struct hs_port *port)

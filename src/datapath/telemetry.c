@@ -49,21 +49,20 @@ static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out)
 {
-	const struct hs_family *family = worker->family;
+	const struct hs_family *family = burst->family;
 
 	if (out->side == HS_SIDE_HOST)
 		hs_to_host_as(worker, burst, first, end, out, family->sink);
 	else if (burst->in->side == HS_SIDE_HOST)
-		hs_to_network_as(worker, burst, first, end, out, true, family->source);
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, family->source);
 	else
-		hs_to_network_as(worker, burst, first, end, out, false, family->transit);
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, family->transit);
 }
 
 // NULL: the family has no fast path for it.
-static hs_run_fn fast_run_of(const struct hs_worker *worker, const struct hs_burst *burst,
-		const struct hs_port *out)
+static hs_run_fn fast_run_of(const struct hs_burst *burst, const struct hs_port *out)
 {
-	const struct hs_family *family = worker->family;
+	const struct hs_family *family = burst->family;
 
 	if (out->side == HS_SIDE_HOST)
 		return family->fast_sink;
@@ -73,18 +72,30 @@ static hs_run_fn fast_run_of(const struct hs_worker *worker, const struct hs_bur
 static void take_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out)
 {
-	assert(out); // patch pairs and addresses learnt name ports that were added
 	if (worker->general) {
 		general_run(worker, burst, first, end, out);
 		return;
 	}
 	if (pass_run(worker, burst, first, end, out))
 		return;
-	hs_run_fn fast = fast_run_of(worker, burst, out);
+	hs_run_fn fast = fast_run_of(burst, out);
 	if (fast)
 		fast(worker, burst, first, end, out);
 	else
 		general_run(worker, burst, first, end, out);
+}
+
+static void cross_border(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	struct hs_burst *beyond = &worker->beyond;
+
+	hs_border_cross(worker, burst, first, end, out);
+	if (burst->in->side == HS_SIDE_HOST)
+		take_run(worker, beyond, 0, beyond->n, out);
+	else
+		hs_to_network_as(worker, beyond, 0, beyond->n, out, HS_AT_BORDER,
+				beyond->family->source);
 }
 
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
@@ -97,6 +108,11 @@ void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)
 			continue;
 		}
 		end = run_end(burst, first);
-		take_run(worker, burst, first, end, worker->ports[out]);
+		struct hs_port *port = worker->ports[out];
+		assert(port); // patch pairs and addresses learnt name ports that were added
+		if (unlikely(hs_is_border(worker, burst, port)))
+			cross_border(worker, burst, first, end, port);
+		else
+			take_run(worker, burst, first, end, port);
 	}
 }

@@ -25,6 +25,14 @@ static void count_received(struct hs_worker *worker, struct hs_burst *burst)
 	hs_flow_add(&worker->rx_packets, burst->n);
 }
 
+static void count_malformed(struct hs_worker *worker, const struct hs_burst *burst)
+{
+	for (unsigned i = 0; i < burst->n; i++) {
+		if (burst->packets[i].flags & HS_PACKET_MALFORMED)
+			hs_event(worker, burst, HS_EVENT_MALFORMED);
+	}
+}
+
 static void sequence_begin(struct hs_worker *worker)
 {
 	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
@@ -46,13 +54,15 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	if (!received)
 		return 0;
 	burst->in = port;
+	burst->family = worker->profiles[port->index].family;
 	burst->n = (uint16_t)received;
-	burst->rx_ns = NULL;
 	burst->now_ns = hs_clock_read(worker->clock, &burst->stepped_ns);
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
 	sequence_begin(worker);
 	count_received(worker, burst);
-	worker->family->classify(worker, burst);
+	burst->family->classify(worker, burst);
+	if (unlikely(burst->flags & HS_PACKET_MALFORMED))
+		count_malformed(worker, burst);
 	hs_guard(worker, burst);
 	worker->forward(worker, burst);
 	hs_telemetry(worker, burst);

@@ -9,6 +9,7 @@
 #include "packet.h"
 #include "port.h"
 #include "port_counters.h"
+#include "profile.h"
 #include "report.h"
 #include "rng.h"
 
@@ -17,7 +18,6 @@
 
 #include <rte_mbuf.h>
 
-struct hs_family;
 struct hs_fdb;
 struct hs_fib;
 struct hs_partial_worker;
@@ -44,9 +44,9 @@ struct hs_report_places {
 // One burst on its way through the stages; entry i of every array is the same packet.
 struct hs_burst {
 	struct hs_port *in;
-	int64_t now_ns;	      // read once, after receive
-	int64_t stepped_ns;   // what of it came by steps of the clock
-	const int64_t *rx_ns; // receive times of single packets where the port knows better
+	const struct hs_family *family; // that reads it
+	int64_t now_ns;			// read once, after receive: every packet's receive time
+	int64_t stepped_ns;		// what of it came by steps of the clock
 	uint16_t n;
 	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
 	bool unmatched;	    // no packet of it has a rule
@@ -73,15 +73,14 @@ struct hs_worker {
 	// What control set up and does not change while the worker runs.
 	unsigned index;
 	uint16_t node_id;
-	uint8_t layout;			// enum hs_flexint_layout
-	bool drop_host_telemetry;	// else strip
-	bool general;			// no fast path: what the fast path is tested against
-	const struct hs_family *family; // whose telemetry its ports carry
+	bool drop_host_telemetry; // else strip
+	bool general;		  // no fast path: what the fast path is tested against
 	hs_forward_fn forward;
 	enum hs_forward_kind forward_kind;
 	uint16_t n_ports;
 	struct hs_port *ports[HS_MAX_PORTS];
-	uint16_t patch[HS_MAX_PORTS]; // port index to port index
+	struct hs_profile profiles[HS_MAX_PORTS]; // hs_node_add_port says which a host port has
+	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
 	struct hs_flow_view flows;
@@ -101,6 +100,7 @@ struct hs_worker {
 	struct hs_report_places report_places;
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
+	struct hs_burst beyond; // a border: what of it leaves by one port
 } __rte_cache_aligned;
 
 // Receives one burst from a queue and takes it to completion. Returns packets received.
@@ -123,13 +123,8 @@ static inline void hs_event(
 	hs_port_stats_of(worker, burst->in->index)->events[event]++;
 }
 
-static inline int64_t hs_burst_rx_ns(const struct hs_burst *burst, unsigned i)
-{
-	return burst->rx_ns ? burst->rx_ns[i] : burst->now_ns;
-}
-
 // What periods are measured by: it goes on evenly where the clock steps.
-static inline int64_t hs_burst_steady_ns(const struct hs_burst *burst, unsigned i)
+static inline int64_t hs_burst_steady_ns(const struct hs_burst *burst)
 {
-	return hs_burst_rx_ns(burst, i) - burst->stepped_ns;
+	return burst->now_ns - burst->stepped_ns;
 }

@@ -93,9 +93,7 @@ static void setup_worker(struct hs_node *node, struct hs_worker *worker, unsigne
 
 	worker->index = index;
 	worker->node_id = config->id;
-	worker->layout = config->layout;
 	worker->drop_host_telemetry = config->host_side_policy == HS_HOST_DROP;
-	worker->family = config->family;
 	worker->forward = hs_forward;
 	worker->forward_kind = forward_kinds[config->forwarding];
 	worker->fdb = node->fdb;
@@ -232,6 +230,42 @@ static int give_queue(struct seat *seat, struct hs_port *port, uint16_t queue)
 	return 0;
 }
 
+static struct hs_profile profile_of(const struct hs_node *node, uint16_t port)
+{
+	const struct hs_node_config *config = &node->config;
+
+	if (node->ports[port]->side == HS_SIDE_NETWORK && config->profiles[port].family)
+		return config->profiles[port];
+	return (struct hs_profile){.family = config->family, .layout = config->layout};
+}
+
+// Of host ports: the only family of the network ports, or none where they have several.
+static const struct hs_family *host_family(const struct hs_node *node)
+{
+	const struct hs_family *only = NULL;
+
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		const struct hs_family *family = profile_of(node, p).family;
+		if (node->ports[p]->side != HS_SIDE_NETWORK || family == only)
+			continue;
+		if (only)
+			return &hs_no_family;
+		only = family;
+	}
+	return only ? only : node->config.family;
+}
+
+static void set_profiles(struct hs_node *node)
+{
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		struct hs_profile profile = profile_of(node, p);
+		if (node->ports[p]->side == HS_SIDE_HOST)
+			profile.family = host_family(node);
+		for (unsigned w = 0; w < node->config.n_workers; w++)
+			node->seats[w]->worker.profiles[p] = profile;
+	}
+}
+
 int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 {
 	unsigned n_workers = node->config.n_workers;
@@ -244,6 +278,7 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 		worker->ports[port->index] = port;
 		worker->n_ports = node->n_ports;
 	}
+	set_profiles(node);
 	if (port->rx_queues == 1)
 		return give_queue(node->seats[node->next_seat++ % n_workers], port, 0);
 	for (uint16_t q = 0; q < port->rx_queues; q++) {
@@ -344,9 +379,17 @@ void hs_node_resume(struct hs_node *node)
 	__atomic_store_n(&node->paused, false, __ATOMIC_RELEASE);
 }
 
-const struct hs_telemetry_family *hs_node_format(const struct hs_node *node)
+const struct hs_telemetry_family *hs_node_format(
+		const struct hs_node *node, const struct hs_report_record *record)
 {
-	return node->config.family->format;
+	const struct hs_profile *profiles = node->seats[0]->worker.profiles;
+
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		const struct hs_telemetry_family *format = profiles[p].family->format;
+		if (format && format->number == record->family)
+			return format;
+	}
+	return NULL;
 }
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node)

@@ -12,6 +12,7 @@
 #include "flow_table.h"
 #include "partial.h"
 #include "port.h"
+#include "profile.h"
 #include "report.h"
 #include "punt_record.h"
 
@@ -32,8 +33,6 @@ enum hs_host_side_policy {
 	HS_HOST_DROP,  // drop the packet
 };
 
-struct hs_family;
-
 struct hs_node_config {
 	uint16_t id; // 0 to 65535; 0 for end nodes without an id of their own
 	char name[32];
@@ -46,8 +45,9 @@ struct hs_node_config {
 	uint16_t pairs[HS_MAX_PORTS][2];
 	uint32_t mac_age_s; // bridge: seconds until an address is forgotten, default 300
 	uint32_t routes;    // route: capacity, default 1024
-	const struct hs_family *family; // whose telemetry its ports carry; NULL: flexint
-	uint8_t layout;			// enum hs_flexint_layout
+	const struct hs_family *family;		  // of ports without a profile; NULL: flexint
+	uint8_t layout;				  // of the same: enum hs_flexint_layout
+	struct hs_profile profiles[HS_MAX_PORTS]; // of network ports; family NULL: none
 	enum hs_host_side_policy host_side_policy;
 	struct hs_partial partial; // fields of entries made in transit; zero: all
 	uint64_t seed;
@@ -58,7 +58,9 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 void hs_node_destroy(struct hs_node *node);
 
 // Adds a port (its index is port->index) before the workers run. Queue q goes to worker q modulo
-// n_workers. Ports with one queue are assigned to the workers in turn.
+// n_workers. Ports with one queue are assigned to the workers in turn. Host ports have no profile:
+// where all network ports have one family, what hosts send is guarded against that family when it
+// comes in, else against the family of the port that it leaves by.
 int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
@@ -79,8 +81,9 @@ void hs_node_synchronise(struct hs_node *node);
 void hs_node_pause(struct hs_node *node);
 void hs_node_resume(struct hs_node *node);
 
-// What decodes the records that its sinks make.
-const struct hs_telemetry_family *hs_node_format(const struct hs_node *node);
+// What decodes a record that its sinks made. NULL: no port has this family.
+const struct hs_telemetry_family *hs_node_format(
+		const struct hs_node *node, const struct hs_report_record *record);
 
 struct hs_flow_table *hs_node_flows(struct hs_node *node);
 // Returns NULL in modes other than route.

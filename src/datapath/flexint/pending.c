@@ -111,8 +111,7 @@ static bool send(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	if (put(worker, burst, i, out, pending)) {
 		if (pending->of)
 			atomic_fetch_sub_explicit(&pending->of->n_ready, 1, memory_order_relaxed);
-		atomic_store_explicit(
-				&pending->sent_ns, hs_burst_rx_ns(burst, i), memory_order_relaxed);
+		atomic_store_explicit(&pending->sent_ns, burst->now_ns, memory_order_relaxed);
 		atomic_store_explicit(&pending->state, HS_PENDING_SENT, memory_order_release);
 		return true;
 	}

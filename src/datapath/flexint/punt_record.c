@@ -59,7 +59,7 @@ static bool hand_up(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	unsigned n = count_parts(burst, i, type);
 	struct hs_punt head = {
 			// the same for all parts of a packet
-			.rx_ns = hs_burst_rx_ns(burst, i),
+			.rx_ns = burst->now_ns,
 			.port = burst->in->index,
 			.type = type,
 			.parts = (uint8_t)n,

@@ -18,6 +18,7 @@ static uint8_t copy_option(const uint8_t *option, uint8_t *to, size_t room)
 
 static void copy_options(const uint8_t *trace, const uint8_t *e2e, struct hs_report_record *record)
 {
+	record->family = HS_TELEMETRY_FLEXINT;
 	record->trace_len = copy_option(trace, record->data, HS_FLEXINT_MAX_TRACE);
 	record->e2e_len = copy_option(e2e, record->data + record->trace_len,
 			sizeof(record->data) - record->trace_len);
@@ -45,6 +46,7 @@ static inline __attribute__((always_inline)) void fill(const struct hs_worker *w
 	}
 	record->trace_len = trace[1];
 	record->e2e_len = HS_FLEXINT_FAST_E2E_BYTES;
+	record->family = HS_TELEMETRY_FLEXINT;
 	copy_words(record->data, trace + 2, trace[1]);
 	memcpy(record->data + trace[1], e2e + 2, HS_FLEXINT_FAST_E2E_BYTES);
 }

@@ -6,9 +6,16 @@
 #include "skeleton.h"
 #include "flexint_steps.h"
 
+static inline enum hs_flexint_layout layout_of(
+		const struct hs_worker *worker, const struct hs_port *out)
+{
+	return worker->profiles[out->index].layout;
+}
+
 // `fast` is a constant: is_fast says true of the packet.
 static inline __attribute__((always_inline)) void insert(struct hs_worker *worker,
-		struct hs_burst *burst, unsigned i, size_t growth, bool fast)
+		struct hs_burst *burst, unsigned i, size_t growth, enum hs_flexint_layout layout,
+		bool fast)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
@@ -16,24 +23,22 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 	struct hs_flow_sums sums;
 
 	hs_flow_add(&own->int_packets, 1);
-	hs_flow_set_ns(&own->last_int_ns, hs_burst_rx_ns(burst, i));
+	hs_flow_set_ns(&own->last_int_ns, burst->now_ns);
 	hs_flow_sum(&worker->flows, slot, &sums);
 	struct hs_e2e e2e = {
 			.bitmap = (uint16_t)(own->trace_type >> 16) & HS_E2E_KNOWN,
 			.int_packets = (uint32_t)sums.int_packets,
-			.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
+			.ts_ns = (uint64_t)burst->now_ns,
 			.tx_packets = (uint32_t)sums.tx_packets,
 			.tx_bytes = (uint32_t)sums.tx_bytes,
 	};
 	struct rte_mbuf *m = burst->mbufs[i];
 	uint8_t *frame = fast ? hs_room_shift(m, (int)growth) : hs_room_open(m, growth);
 	if (!fast)
-		hs_flexint_source_insert(frame, packet, growth, own->ns_id, own->trace_type,
-				worker->layout, &e2e);
-	else if (worker->layout == HS_LAYOUT_ALIGNED)
-		hs_flexint_fast_source_insert(frame, packet, own->ns_id, HS_LAYOUT_ALIGNED, &e2e);
+		hs_flexint_source_insert(
+				frame, packet, growth, own->ns_id, own->trace_type, layout, &e2e);
 	else
-		hs_flexint_fast_source_insert(frame, packet, own->ns_id, HS_LAYOUT_PAPER, &e2e);
+		hs_flexint_fast_source_insert(frame, packet, own->ns_id, layout, &e2e);
 }
 
 // Beside reports that the packet took. What finds no room there is not counted: the next packet is
@@ -43,7 +48,7 @@ static bool has_room_beside(const struct hs_worker *worker, const struct hs_burs
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
+	size_t growth = hs_flexint_source_growth(packet, own->trace_type, layout_of(worker, out));
 
 	return growth && hs_may_grow(burst, i, out, growth) &&
 	       hs_room_is_there(burst->mbufs[i], growth);
@@ -57,7 +62,7 @@ static bool is_due_without_pending(
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
 	bool owes = own->seen & HS_FLOW_OWES;
 	enum hs_pending_verdict verdict = hs_pending_put(worker, burst, i, out, !owes);
-	bool due = hs_flow_due_without_pending(own, &worker->rng, hs_burst_steady_ns(burst, i)) ||
+	bool due = hs_flow_due_without_pending(own, &worker->rng, hs_burst_steady_ns(burst)) ||
 		   owes;
 
 	if (!due)
@@ -81,15 +86,16 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 
 	if (unlikely(hs_flow_is_pending(own)) && !is_due_without_pending(worker, burst, i, out))
 		return;
-	size_t growth = hs_flexint_source_growth(packet, own->trace_type, worker->layout);
+	enum hs_flexint_layout layout = layout_of(worker, out);
+	size_t growth = hs_flexint_source_growth(packet, own->trace_type, layout);
 	if (unlikely(!growth || !hs_fits(worker, burst, i, out, growth))) {
 		if (!growth)
 			hs_fit_count_option(worker, burst, own);
 		hs_flow_postpone(own);
 		return;
 	}
-	if (hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
-		insert(worker, burst, i, growth, false);
+	if (hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst)))
+		insert(worker, burst, i, growth, layout, false);
 }
 
 // The paper's trace type, and a packet whose front can move as a whole.
@@ -104,22 +110,39 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 	       rte_pktmbuf_headroom(burst->mbufs[i]) >= growth;
 }
 
-static inline void fast_source(
-		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+// `layout` is a constant: that of the port's profile.
+static inline __attribute__((always_inline)) void fast_source_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, struct hs_port *out,
+		enum hs_flexint_layout layout)
 {
 	uint32_t slot = burst->slots[i];
-	size_t growth = hs_flexint_fast_source_growth(worker->layout);
+	size_t growth = hs_flexint_fast_source_growth(layout);
 
 	if (unlikely(!is_fast(worker, burst, i, out, growth)))
 		hs_source(worker, burst, i, out);
-	else if (likely(hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst, i))))
-		insert(worker, burst, i, growth, true);
+	else if (likely(hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst))))
+		insert(worker, burst, i, growth, layout, true);
 	else if (unlikely(hs_flow_is_pending(&worker->flows.own[slot])))
 		hs_source(worker, burst, i, out);
+}
+
+static inline void fast_source_aligned(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	fast_source_as(worker, burst, i, out, HS_LAYOUT_ALIGNED);
+}
+
+static inline void fast_source_paper(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	fast_source_as(worker, burst, i, out, HS_LAYOUT_PAPER);
 }
 
 void hs_fast_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out)
 {
-	hs_to_network_as(worker, burst, first, end, out, true, fast_source);
+	if (layout_of(worker, out) == HS_LAYOUT_ALIGNED)
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source_aligned);
+	else
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source_paper);
 }

@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void insert(struct hs_worker *worke
 			.bitmap = bitmap,
 			.tx_packets = (uint16_t)sums->tx_packets,
 			.rx_packets = (uint16_t)sums->rx_packets,
-			.ts_ns = (uint64_t)hs_burst_rx_ns(burst, i),
+			.ts_ns = (uint64_t)burst->now_ns,
 			.tx_bytes = (uint32_t)sums->tx_bytes,
 			.rx_bytes = (uint32_t)sums->rx_bytes,
 	};
@@ -40,7 +40,7 @@ static void add_entry(struct hs_worker *worker, struct hs_burst *burst, unsigned
 	if (!wanted || !(hs_flow_hop_enabled(own) || hs_flow_has_fields(own)))
 		return;
 
-	int64_t now_ns = hs_burst_steady_ns(burst, i);
+	int64_t now_ns = hs_burst_steady_ns(burst);
 	uint16_t bitmap = wanted & allowed;
 	struct hs_flow_sums sums;
 
@@ -129,7 +129,7 @@ void hs_fast_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		struct hs_port *out)
 {
 	if (unlikely(worker->partial)) // entries of any size
-		hs_to_network_as(worker, burst, first, end, out, false, hs_transit);
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_transit);
 	else
-		hs_to_network_as(worker, burst, first, end, out, false, fast_transit);
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, fast_transit);
 }

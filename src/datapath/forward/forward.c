@@ -27,7 +27,7 @@ static void forward_bridge(struct hs_worker *worker, struct hs_burst *burst)
 			continue;
 		}
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-		int64_t now_ns = burst->now_ns - burst->stepped_ns;
+		int64_t now_ns = hs_burst_steady_ns(burst);
 		hs_fdb_learn(worker->fdb, frame + 6, in, now_ns);
 		uint16_t out = hs_fdb_find(worker->fdb, frame, now_ns);
 		if (out == HS_FDB_UNKNOWN)

@@ -28,8 +28,11 @@ static int decode(const uint8_t *ids, size_t n, const uint8_t *e2e, size_t e2e_l
 	return 0;
 }
 
-const struct hs_telemetry_family toy_format = {
-		.name = "toy", .packet_bits = 32, .max_node_id = UINT8_MAX, .decode = decode};
+const struct hs_telemetry_family toy_format = {.name = "toy",
+		.number = HS_TELEMETRY_TEST,
+		.packet_bits = 32,
+		.max_node_id = UINT8_MAX,
+		.decode = decode};
 
 static bool is_marked(const uint8_t *ip)
 {
@@ -82,7 +85,7 @@ static void source(
 	size_t front = packet->l3_off + (size_t)HS_IPV6_BYTES;
 
 	if (!hs_fits(worker, burst, i, out, 1) ||
-			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst, i)))
+			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
 		return;
 	uint8_t *frame = hs_room_open(burst->mbufs[i], 1), *ip = frame + packet->l3_off;
 	memmove(frame, frame + 1, front);
@@ -134,6 +137,7 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 	hs_report_begin(worker, burst, i, record);
 	record->trace_len = frame[packet->trace_off];
 	record->e2e_len = 0;
+	record->family = HS_TELEMETRY_TEST;
 	memcpy(record->data, frame + packet->trace_off + 1, record->trace_len);
 }
 

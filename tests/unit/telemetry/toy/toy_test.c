@@ -2,9 +2,9 @@
 // A second family from host to host: four nodes whose profile is the toy's, their reports, and a
 // monitor.
 #include "harness.h"
-#include "hex.h"
 #include "qos.h"
 #include "toy.h"
+#include "toy_flow.h"
 
 #define NODES  4
 #define NOW    1700000000000000000
@@ -15,29 +15,6 @@ struct chain {
 	struct rte_mempool *pool;
 	struct hs_clock *clock;
 };
-
-// 2001:db8::1 to ::2, UDP 0x1234 to 5001.
-static const char PACKET[] = "02000000000202000000000186dd"
-			     "600000000010114020010db800000000000000000000000120010db8000000000000"
-			     "0000000000021234138900105e94494e544441544121";
-
-static void install(struct test_node *node)
-{
-	static const uint8_t prefix[] = {0x20, 0x01, 0x0d, 0xb8};
-	struct hs_rule rule;
-
-	hs_rule_init(&rule);
-	rule.ns_id = 7;
-	memcpy(rule.src_ip, prefix, 4);
-	memcpy(rule.dst_ip, prefix, 4);
-	rule.src_ip[15] = 1;
-	rule.dst_ip[15] = 2;
-	rule.dst_port = 5001;
-	rule.protocol = IPPROTO_UDP;
-	rule.mode = HS_MODE_COUNT;
-	rule.mode_setting = 1;
-	test_node_rule(node, &rule);
-}
 
 static int open_chain(void **state)
 {
@@ -117,7 +94,7 @@ static struct hs_report take_report(struct chain *c)
 	struct hs_node *sink = c->nodes[NODES - 1].node;
 
 	assert_int_equal(hs_node_take_reports(sink, &record, 1), 1);
-	assert_int_equal(hs_report_decode(&record, hs_node_format(sink), &report), 0);
+	assert_int_equal(hs_report_decode(&record, hs_node_format(sink, &record), &report), 0);
 	return report;
 }
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Between ports whose telemetry is of different families. Each sees only its own: what came in ends
+// as before a host, and what the other family would take for its own is guarded as if a host sent
+// it.
+#include "classify.h"
+#include "packet_fast.h"
+#include "skeleton.h"
+
+#include <string.h>
+
+// ---- no family ----
+
+static void parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	hs_packet_parse(frame, len, frame_len, NULL, packet);
+	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN; // nothing is looked for
+}
+
+static bool no_options(const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
+{
+	(void)frame, (void)len, (void)payload, (void)packet;
+	return false;
+}
+
+static inline bool parse_fast(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet);
+}
+
+static void classify(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_classify_as(worker, burst, parse_fast, parse);
+}
+
+// Only headers that could not be joined are suspect.
+static bool sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	(void)worker, (void)burst, (void)i;
+	return false;
+}
+
+static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
+{
+	(void)ours;
+	return sink(worker, burst, i);
+}
+
+const struct hs_family hs_no_family = {
+		.classify = classify,
+		.parse = parse,
+		.sink = sink,
+		.strip = strip,
+};
+
+// ---- crossing ----
+
+static void end_telemetry(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_burst *beyond)
+{
+	unsigned expected = hs_expect_reports(burst, first, end), n_stripped = 0;
+
+	if (expected)
+		hs_reports_open(worker, expected);
+	for (unsigned i = first; i < end; i++) {
+		if (burst->slots[i] != HS_FLOW_NONE)
+			hs_flow_count_rx(&worker->flows, burst->slots[i],
+					hs_packet_counted_bytes(&burst->packets[i]));
+		if (hs_end_telemetry_as(worker, burst, i, &n_stripped, burst->family->sink))
+			beyond->mbufs[beyond->n++] = burst->mbufs[i];
+	}
+	hs_reports_close(worker);
+	hs_port_stats_of(worker, burst->in->index)->events[HS_EVENT_STRIPPED] += n_stripped;
+}
+
+void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		const struct hs_port *out)
+{
+	struct hs_burst *beyond = &worker->beyond;
+	bool ends = burst->in->side == HS_SIDE_NETWORK;
+
+	beyond->in = burst->in;
+	beyond->family = worker->profiles[out->index].family;
+	beyond->now_ns = burst->now_ns;
+	beyond->stepped_ns = burst->stepped_ns;
+	beyond->max_bytes = burst->max_bytes;
+	beyond->chained = burst->chained;
+	beyond->n = 0;
+	if (ends) {
+		end_telemetry(worker, burst, first, end, beyond);
+	} else {
+		beyond->n = (uint16_t)(end - first);
+		memcpy(beyond->mbufs, &burst->mbufs[first], beyond->n * sizeof(beyond->mbufs[0]));
+	}
+	beyond->family->classify(worker, beyond);
+	hs_guard_all(worker, beyond, ends);
+}
+
+bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out)
+{
+	const struct hs_family *family = burst->family;
+	struct hs_packet packet = burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+
+	burst->family = worker->profiles[out->index].family;
+	burst->family->parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
+			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+	bool kept = hs_guard_one(worker, burst, i, true);
+	burst->family = family;
+	burst->packets[i] = packet;
+	return kept;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stage.h"
+
+static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *targets)
+{
+	unsigned n = 0;
+
+	for (uint16_t out = 0; out < worker->n_ports; out++) {
+		if (out != in && hs_port_is_usable(worker->ports[out]))
+			targets[n++] = out;
+	}
+	return n;
+}
+
+static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, uint32_t slot, uint32_t bytes)
+{
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+
+	hs_count_length(worker, burst, i, out);
+	hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
+	hs_count_forwarded(worker, burst, out, 1);
+}
+
+static bool make_floodable(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	if (unlikely(hs_is_border(worker, burst, out)) && !hs_border_flood(worker, burst, i, out))
+		return false;
+	return hs_make_sendable(worker, burst, i, out);
+}
+
+static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)
+{
+	struct hs_port_counters *in = hs_port_stats_of(worker, burst->in->index);
+	struct rte_mbuf *copy = rte_pktmbuf_copy(burst->mbufs[i], worker->pool, 0, UINT32_MAX);
+
+	in->copies++;
+	if (!copy) {
+		in->drops[HS_DROP_NO_MBUF]++;
+		return;
+	}
+	struct rte_mbuf *original = burst->mbufs[i];
+	burst->mbufs[i] = copy;
+	if (make_floodable(worker, burst, i, worker->ports[out]))
+		enqueue_one(worker, burst, i, worker->ports[out], HS_FLOW_NONE, 0);
+	burst->mbufs[i] = original;
+}
+
+static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	if (likely(!(burst->packets[i].flags & HS_STAGE_SUSPECT)))
+		return true;
+	if (burst->family->strip(worker, burst, i, true)) {
+		hs_event(worker, burst, HS_EVENT_STRIPPED);
+		return true;
+	}
+	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
+			burst->mbufs[i]);
+	return false;
+}
+
+// One transmit of the flow, whatever the number of ports. With one target a refusal takes it back;
+// with several the packet counts as sent (docs/decisions/0004-where-telemetry-stays-out.md).
+void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	uint32_t slot = burst->slots[i];
+	uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
+	uint16_t targets[HS_MAX_PORTS];
+
+	if (!flood_strip(worker, burst, i))
+		return;
+	unsigned n = flood_targets(worker, burst->in->index, targets);
+	if (!n) {
+		hs_drop(worker, burst->in->index, HS_DROP_NO_ROUTE, burst->mbufs[i]);
+		return;
+	}
+	hs_event(worker, burst, HS_EVENT_FLOODED);
+	for (unsigned t = 0; t + 1 < n; t++)
+		flood_copy(worker, burst, i, targets[t]);
+	struct hs_port *last = worker->ports[targets[n - 1]];
+	if (!make_floodable(worker, burst, i, last))
+		return;
+	if (slot != HS_FLOW_NONE)
+		hs_flow_count_tx(&worker->flows, slot, bytes);
+	enqueue_one(worker, burst, i, last, n == 1 ? slot : HS_FLOW_NONE, bytes);
+}
