@@ -213,6 +213,53 @@ static int read_list(const struct reader *reader, const struct hs_schema_field *
 	return rc;
 }
 
+static int read_name_of_item(const struct hs_schema_list *list, const char *key, const char *path,
+		char *item, struct hs_error *err)
+{
+	char bounds[48];
+	size_t len = strlen(key);
+
+	snprintf(bounds, sizeof(bounds), "names of 1 to %zu bytes", list->name_bytes - 1);
+	if (!len || len >= list->name_bytes)
+		return hs_error_set(
+				err, "out_of_range", path, bounds, "the name has %zu bytes", len);
+	memcpy(item + list->name, key, len + 1);
+	return hs_schema_check_name(key, path, err);
+}
+
+// A map is counted, and its items stand in an array.
+static int read_map(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *object, const char *path, void *into)
+{
+	const struct hs_schema_list *list = field->list;
+	unsigned *n = (unsigned *)((char *)into + list->count);
+	char *item = (char *)into + field->offset, at[160], bounds[64];
+	const char *key;
+	json_t *value;
+
+	snprintf(bounds, sizeof(bounds), "at most %" PRIu64 " %s", field->max, list->noun);
+	if (!json_is_object(object))
+		return hs_schema_wrong_type(object, path, field->expected, reader->err);
+	if (json_object_size(object) > field->max)
+		return hs_error_set(reader->err, "out_of_range", path, bounds, "there are %zu %s",
+				json_object_size(object), list->noun);
+	*n = 0;
+	json_object_foreach (object, key, value) {
+		snprintf(at, sizeof(at), "%s.%.64s", path, key);
+		memset(item, 0, list->item_bytes);
+		if (list->fresh)
+			memcpy(item, list->fresh, list->item_bytes);
+		int rc = read_name_of_item(list, key, at, item, reader->err);
+		if (rc == 0)
+			rc = read_field(reader, &list->item, value, at, item);
+		if (rc < 0)
+			return rc;
+		item += list->item_bytes;
+		++*n;
+	}
+	return 0;
+}
+
 static int read_object(const struct reader *reader, const struct hs_schema_field *fields,
 		json_t *object, const char *path, void *into);
 
@@ -229,6 +276,8 @@ static int read_field(const struct reader *reader, const struct hs_schema_field 
 		return read_object(reader, field->fields, value, path, at);
 	case HS_SCHEMA_LIST:
 		return read_list(reader, field, value, path, into);
+	case HS_SCHEMA_MAP:
+		return read_map(reader, field, value, path, into);
 	case HS_SCHEMA_JSON:
 		memcpy(at, &value, sizeof(value));
 		return 0;

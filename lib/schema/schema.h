@@ -28,6 +28,7 @@ enum hs_schema_kind {
 	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`; offsets count from
 			  // `offset`
 	HS_SCHEMA_LIST,	  // a list, described by `list`
+	HS_SCHEMA_MAP,	  // an object whose keys are names that the items of `list` have
 	HS_SCHEMA_JSON, // any value, stored as a borrowed json_t *; `fields` or `list` describe it
 	HS_SCHEMA_KEPT, // any list, stored as a json_t * that owns a reference
 	HS_SCHEMA_CUSTOM, // read and print functions
@@ -95,6 +96,7 @@ struct hs_schema_field {
 struct hs_schema_list {
 	struct hs_schema_field item; // offsets count from the item; it has no key
 	size_t item_bytes;
+	size_t name, name_bytes; // of a map: where an item has its key, and its room
 	bool counted; // an unsigned at `count` has the number of items; else the number is max
 	size_t count;
 	bool heap;	    // a pointer to the items is at the row's offset; the caller frees it

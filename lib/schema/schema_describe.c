@@ -75,6 +75,15 @@ static json_t *describe_list(const struct hs_schema_field *field)
 	return list;
 }
 
+static json_t *describe_map(const struct hs_schema_field *field)
+{
+	return json_pack("{s:s, s:{s:s, s:I}, s:I, s:o}", "type", "object", "propertyNames",
+			"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$", "maxLength",
+			(json_int_t)field->list->name_bytes - 1, "maxProperties",
+			(json_int_t)field->max, "additionalProperties",
+			hs_schema_describe_value(&field->list->item));
+}
+
 json_t *hs_schema_describe_value(const struct hs_schema_field *field)
 {
 	if (field->shape)
@@ -105,6 +114,8 @@ json_t *hs_schema_describe_value(const struct hs_schema_field *field)
 		return hs_schema_describe(field->fields);
 	case HS_SCHEMA_LIST:
 		return describe_list(field);
+	case HS_SCHEMA_MAP:
+		return describe_map(field);
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_CUSTOM:
 		return field->list     ? describe_list(field)

@@ -57,6 +57,19 @@ static json_t *print_list(const void *root, const struct hs_schema_field *field,
 	return array;
 }
 
+static json_t *print_map(const void *root, const struct hs_schema_field *field, const char *from)
+{
+	const struct hs_schema_list *list = field->list;
+	const char *item = from + field->offset;
+	unsigned n = *(const unsigned *)(from + list->count);
+	json_t *object = json_object();
+
+	for (; n > 0; n--, item += list->item_bytes)
+		json_object_set_new(
+				object, item + list->name, print_field(root, &list->item, item));
+	return object;
+}
+
 static bool is_given(const struct hs_schema_field *field, const void *from)
 {
 	if (field->bits && !(hs_schema_load_bits((const char *)from + field->bits_at, 4) &
@@ -101,6 +114,8 @@ static json_t *print_field(const void *root, const struct hs_schema_field *field
 		return print_object(root, field->fields, at);
 	case HS_SCHEMA_LIST:
 		return print_list(root, field, from);
+	case HS_SCHEMA_MAP:
+		return print_map(root, field, from);
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_KEPT:
 		return print_json(at);

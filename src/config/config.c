@@ -19,11 +19,6 @@ static const struct hs_schema_word clock_words[] = {
 		{"tai", HS_CLOCK_TAI},
 		{NULL, 0},
 };
-static const struct hs_schema_word layout_words[] = {
-		{"aligned", HS_LAYOUT_ALIGNED},
-		{"paper", HS_LAYOUT_PAPER},
-		{NULL, 0},
-};
 static const struct hs_schema_word policy_words[] = {
 		{"strip", HS_HOST_STRIP},
 		{"drop", HS_HOST_DROP},
@@ -97,6 +92,11 @@ static bool names_ports(const void *from)
 	return ((const struct hs_config *)from)->in_band.ports != UINT32_MAX;
 }
 
+static bool has_profiles(const void *from)
+{
+	return ((const struct hs_config *)from)->n_profiles > 0;
+}
+
 static bool keeps_state(const void *from)
 {
 	return ((const struct hs_config *)from)->state_file[0];
@@ -156,8 +156,8 @@ static const struct hs_schema_field telemetry_fields[] = {
 				.expected = "utc or tai"},
 		{"clock_step_ms", HS_SCHEMA_UINT, CONFIG(clock_step_ms), .min = 10,
 				.max = HS_CLOCK_STEP_MAX_NS / 1000000},
-		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = layout_words,
-				.expected = "aligned or paper"},
+		{"layout", HS_SCHEMA_WORD, CONFIG(node.layout), .words = hs_config_layout_words,
+				.expected = HS_CONFIG_LAYOUTS},
 		{"request_interval_s", HS_SCHEMA_UINT, CONFIG(in_band.interval_s), .min = 1,
 				.max = 86400},
 		{"request_schedule_s", HS_SCHEMA_CUSTOM, CONFIG(in_band),
@@ -187,6 +187,9 @@ static const struct hs_schema_field fields[] = {
 		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = polling_words,
 				.expected = "busy or adaptive"},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
+		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_MAX_PORTS,
+				.expected = "an object with a profile for each name",
+				.list = &hs_config_profile_list, .given = has_profiles},
 		{"ports", HS_SCHEMA_LIST, CONFIG(ports), .demanded = true, .max = HS_MAX_PORTS,
 				.list = &hs_config_port_list},
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},

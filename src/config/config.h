@@ -33,12 +33,25 @@ struct hs_key_files {
 	char controller[HS_FILE_NAME_MAX];
 };
 
+enum hs_method {
+	HS_METHOD_FLEXINT,
+};
+
+// What `profiles` has under a name.
+struct hs_profile_config {
+	char name[HS_PORT_NAME_MAX];
+	uint8_t method; // enum hs_method
+	uint8_t layout; // enum hs_flexint_layout
+};
+
 struct hs_pair_names {
 	char side[2][HS_PORT_NAME_MAX];
 };
 
 struct hs_config {
 	struct hs_node_config node;
+	unsigned n_profiles;
+	struct hs_profile_config profiles[HS_MAX_PORTS];
 	unsigned n_ports;
 	struct hs_port_config ports[HS_MAX_PORTS];
 	unsigned n_pairs; // names as given; node.pairs has the indices

@@ -2,6 +2,8 @@
 // Checks of several configuration values together: names, pairs, cores and endpoints.
 #include "config_check.h"
 
+#include "config_parts.h"
+
 #include "api.h"
 #include "bus.h"
 
@@ -294,8 +296,8 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 		if (check_port(config, i, err) < 0)
 			return -EINVAL;
 	}
-	if (check_forwarding(config, err) < 0 || check_in_band(config, err) < 0 ||
-			check_control(config, err) < 0)
+	if (hs_config_resolve_profiles(config, err) < 0 || check_forwarding(config, err) < 0 ||
+			check_in_band(config, err) < 0 || check_control(config, err) < 0)
 		return -EINVAL;
 	return check_requests(config, err);
 }

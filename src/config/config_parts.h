@@ -5,7 +5,16 @@
 #include "endpoints.h"
 #include "schema.h"
 
+struct hs_config;
+
 // "control": fields of struct hs_config.
 extern const struct hs_schema_field hs_config_control_fields[];
+// "aligned", "paper": enum hs_flexint_layout.
+extern const struct hs_schema_word hs_config_layout_words[];
+#define HS_CONFIG_LAYOUTS "aligned or paper"
+// "profiles" of struct hs_config.
+extern const struct hs_schema_list hs_config_profile_list;
+// Gives each port the profile that it names. 0, or -EINVAL with *err.
+int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err);
 // "ports" of struct hs_config.
 extern const struct hs_schema_list hs_config_port_list;

@@ -119,6 +119,7 @@ static const struct hs_schema_field port_fields[] = {
 				.shape = "{'enum': ['af_xdp', 'af_packet']}"},
 		{"side", HS_SCHEMA_WORD, PORT(side), .demanded = true, .words = side_words,
 				.expected = "host or network"},
+		{"profile", HS_SCHEMA_TEXT, PORT(profile), .min = 1, .max = HS_PORT_NAME_MAX - 1},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},
 		{NULL},

@@ -50,6 +50,8 @@ static json_t *port_of(const struct hs_control *control, uint16_t index,
 			port->driver_name);
 	if (port->config.device[0])
 		json_object_set_new(object, "device", json_string(port->config.device));
+	if (port->config.profile[0])
+		json_object_set_new(object, "profile", json_string(port->config.profile));
 	hs_metric_view_port(control->node, index, counters, &view);
 	json_object_update_new(object, hs_control_scope(HS_SCOPE_PORT, &view));
 	json_object_set_new(object, "drops", drops_of(counters));

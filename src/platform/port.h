@@ -42,10 +42,11 @@ struct hs_port_config {
 	char name[HS_PORT_NAME_MAX];
 	enum hs_port_kind kind;
 	enum hs_port_side side;
-	char device[256];   // interface name, devargs or PCI address
-	char driver[16];    // iface only: "" (packet sockets), "af_packet" or "af_xdp"
-	uint16_t mtu;	    // the node's own limit for IPv6 packets, default 1500
-	uint16_t rx_queues; // default 1
+	char profile[HS_PORT_NAME_MAX]; // the name of its kind of telemetry; "": the node's
+	char device[256];		// interface name, devargs or PCI address
+	char driver[16];		// iface only: "" (packet sockets), "af_packet" or "af_xdp"
+	uint16_t mtu;			// the node's own limit for IPv6 packets, default 1500
+	uint16_t rx_queues;		// default 1
 };
 
 struct hs_port;

@@ -13,6 +13,7 @@ NODE_TABLES = {
     "fields": ("Cores", ""),
     "node_fields": ("node", "node."),
     "memory_fields": ("memory", ""),
+    "profile_fields": ("profiles", ""),
     "port_fields": ("ports", ""),
     "forwarding_fields": ("forwarding", ""),
     "telemetry_fields": ("telemetry", ""),
@@ -92,7 +93,7 @@ def compare(text, pattern, places, sections):
 @test()
 def each_key_of_a_nodes_configuration_is_explained():
     compare(read("docs", "configuration.md"), "*/*/config*.c", NODE_TABLES,
-            {"node", "memory", "ports", "forwarding", "telemetry", "control", "state", "requests"})
+            {"node", "memory", "profiles", "ports", "forwarding", "telemetry", "control", "state", "requests"})
 
 
 @test()
@@ -108,7 +109,7 @@ def a_key_that_is_not_explained_is_found():
     for broken in (text.replace(line + "\n", ""), text.replace("| `mbufs`", "| `buffers`")):
         try:
             each = {"node", "ports", "forwarding", "telemetry", "control", "state", "requests",
-                    "memory"}
+                    "memory", "profiles"}
             compare(broken, "*/*/config*.c", NODE_TABLES, each)
         except AssertionError as error:
             check("memory" in str(error), error)

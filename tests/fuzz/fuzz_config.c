@@ -30,8 +30,12 @@ static void check(const void *config)
 	HOLDS(c->n_pairs <= HS_MAX_PORTS);
 	HOLDS(c->n_in_band_ports <= HS_MAX_PORTS);
 	HOLDS(c->bind.n <= HS_MAX_ENDPOINTS && c->publish_to.n <= HS_MAX_ENDPOINTS);
-	for (unsigned i = 0; i < c->n_ports; i++)
+	HOLDS(c->n_profiles <= HS_MAX_PORTS);
+	for (unsigned i = 0; i < c->n_ports; i++) {
 		HOLDS(memchr(c->ports[i].name, '\0', sizeof(c->ports[i].name)));
+		HOLDS(!c->node.profiles[i].family == !c->ports[i].profile[0]);
+		HOLDS(c->ports[i].side == HS_SIDE_NETWORK || !c->node.profiles[i].family);
+	}
 	HOLDS(hs_config_mbuf_bytes(c) > 0);
 	hs_config_eal(c, &eal);
 }

@@ -197,7 +197,7 @@ def qos_shows_each_hop_with_units(workspace):
 
 @test()
 def every_query_prints_a_table_and_json(workspace):
-    port = {"name": "west", "index": 0, "side": "host", "driver": "net_af_packet", "mtu": 1500,
+    port = {"name": "west", "index": 0, "side": "network", "profile": "dc", "driver": "net_af_packet", "mtu": 1500,
             "link_up": True, "usable": True, "rx_packets": 10, "rx_bytes": 1000, "tx_packets": 9,
             "tx_bytes": 900, "rx_missed": 0, "rx_errors": 77,
             "tx_errors": 88, "drops": {"no_room": 1, "other": 0}, "events": {}}
@@ -227,6 +227,7 @@ def every_query_prints_a_table_and_json(workspace):
     check("other" not in node.run("drops").stdout, "a reason without drops is shown")
     out = node.run("ports").stdout
     check("rx errors" in out and "77" in out and "tx errors" in out and "88" in out, out)
+    check("profile" in out and "dc" in out, out)
     check("other" not in out, "a reason without drops is shown")
     check("3 events were lost" in node.run("events", "--since", "1").stdout, "lost events")
     equal(node.request(), {"events": {"since": 1}}, "request")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config.h"
+#include "flexint.h"
+#include "flexint_steps.h"
 #include "refusal.h"
 
 #include <stdio.h>
@@ -264,6 +266,52 @@ static void pairs_name_ports_by_their_index(void **state)
 	hs_config_fini(&c);
 }
 
+static void ports_have_the_profiles_that_they_name(void **state)
+{
+	static const char text[] =
+			"{\"profiles\": {\"lab\": {\"method\": \"flexint\"},"
+			" \"wan\": {\"layout\": \"paper\", \"method\": \"flexint\"},"
+			" \"unused\": {\"method\": \"flexint\"}},"
+			" \"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"},"
+			"{\"name\": \"b\", \"iface\": \"w\", \"side\": \"network\","
+			" \"profile\": \"wan\"},"
+			"{\"name\": \"c\", \"iface\": \"x\", \"side\": \"network\","
+			" \"profile\": \"lab\"},"
+			"{\"name\": \"d\", \"iface\": \"y\", \"side\": \"network\"}],"
+			" \"forwarding\": {\"mode\": \"bridge\"}}";
+	struct hs_config c, again;
+	(void)state;
+	parse(text, &c);
+	assert_int_equal(c.n_profiles, 3);
+	assert_null(c.node.profiles[0].family);
+	assert_ptr_equal(c.node.profiles[1].family, &hs_flexint_steps);
+	assert_int_equal(c.node.profiles[1].layout, HS_LAYOUT_PAPER);
+	assert_ptr_equal(c.node.profiles[2].family, &hs_flexint_steps);
+	assert_int_equal(c.node.profiles[2].layout, HS_LAYOUT_ALIGNED);
+	assert_null(c.node.profiles[3].family);
+
+	json_t *printed = hs_config_print(&c), *profiles = json_object_get(printed, "profiles");
+	assert_int_equal(json_object_size(profiles), 3);
+	assert_string_equal(text_of(json_object_get(profiles, "wan"), "layout"), "paper");
+	assert_string_equal(text_of(json_object_get(profiles, "lab"), "layout"), "aligned");
+	char *text_again = json_dumps(printed, 0);
+	parse(text_again, &again);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_ptr_equal(again.node.profiles[i].family, c.node.profiles[i].family);
+		assert_int_equal(again.node.profiles[i].layout, c.node.profiles[i].layout);
+	}
+	free(text_again);
+	json_decref(printed);
+	hs_config_fini(&again);
+	hs_config_fini(&c);
+
+	parse(minimal, &c);
+	printed = hs_config_print(&c);
+	assert_null(json_object_get(printed, "profiles"));
+	json_decref(printed);
+	hs_config_fini(&c);
+}
+
 static void open_endpoints_are_allowed_where_insecure_is_said(void **state)
 {
 	(void)state;
@@ -367,6 +415,7 @@ static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(half_a_threshold_is_one_without_the_other),
 		cmocka_unit_test(a_key_is_read_from_a_file_that_only_some_can_read),
 		cmocka_unit_test(pairs_name_ports_by_their_index),
+		cmocka_unit_test(ports_have_the_profiles_that_they_name),
 		cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 		cmocka_unit_test(what_is_printed_is_read_back_the_same),
 		cmocka_unit_test(the_file_of_the_state_is_printed_where_there_is_one),
