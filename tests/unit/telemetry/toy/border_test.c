@@ -27,7 +27,8 @@ struct border {
 	struct hs_clock *clock;
 };
 
-static void open_edge(struct border *b, struct test_node *node, const struct hs_family *family)
+static void open_edge(struct border *b, struct test_node *node, const struct hs_family *family,
+		uint32_t trace_type)
 {
 	static const enum hs_port_side sides[] = {HS_SIDE_HOST, HS_SIDE_NETWORK};
 	const struct hs_node_config config = {.id = 41,
@@ -38,10 +39,10 @@ static void open_edge(struct border *b, struct test_node *node, const struct hs_
 			.pairs = {{0, 1}}};
 
 	test_node_open(node, &config, sides, 2, 1500, b->pool, b->clock);
-	install(node);
+	install(node, trace_type);
 }
 
-static struct border *open_border(struct hs_node_config config)
+static struct border *open_with(struct hs_node_config config, uint32_t trace_type)
 {
 	static const enum hs_port_side sides[PORTS] = {
 			HS_SIDE_HOST, HS_SIDE_NETWORK, HS_SIDE_NETWORK, HS_SIDE_NETWORK};
@@ -57,10 +58,15 @@ static struct border *open_border(struct hs_node_config config)
 	config.profiles[TOY] = (struct hs_profile){.family = &toy_steps};
 	config.profiles[PAPER] = (struct hs_profile){&hs_flexint_steps, HS_LAYOUT_PAPER};
 	test_node_open(&b->node, &config, sides, PORTS, 1500, b->pool, b->clock);
-	install(&b->node);
-	open_edge(b, &b->flexint, &hs_flexint_steps);
-	open_edge(b, &b->toy, &toy_steps);
+	install(&b->node, trace_type);
+	open_edge(b, &b->flexint, &hs_flexint_steps, trace_type);
+	open_edge(b, &b->toy, &toy_steps, trace_type);
 	return b;
+}
+
+static struct border *open_border(struct hs_node_config config)
+{
+	return open_with(config, 0x7000E000);
 }
 
 static struct border *open_pair(uint16_t a, uint16_t z)
@@ -349,6 +355,36 @@ static void a_burst_to_several_ports_is_divided(void **state)
 	close_border(b);
 }
 
+// In a ring of reports whose places each family uses in turn.
+static void reports_say_which_family_they_are_of(void **state)
+{
+	static const uint32_t trace_types[] = {0x7000E000, 0xF000E000}; // of fast and general paths
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		struct border *b =
+				open_with((struct hs_node_config){.forwarding = HS_FORWARD_BRIDGE,
+							  .report_ring = 2},
+						trace_types[k]);
+		uint8_t frame[2048];
+		size_t bytes = unhex(PACKET, frame);
+		frame[11] = 2; // the host is where PACKET goes
+		test_node_feed(&b->node, HOST, frame, bytes, 0);
+		test_node_run(&b->node);
+		for (unsigned port = FLEXINT; port < PORTS; port++)
+			test_node_take(&b->node, port, frame, sizeof(frame));
+		for (unsigned i = 0; i < 6; i++) {
+			bool toy = (i + 1) / 2 % 2; // the ring has two places
+			struct hs_report report;
+			uint16_t in = toy ? TOY : FLEXINT;
+			size_t len = sourced(toy ? &b->toy : &b->flexint, frame);
+			assert_int_equal(through(&b->node, in, HOST, frame, len), bytes);
+			take_report(&b->node, toy ? &toy_format : &hs_flexint_family, &report);
+		}
+		close_border(b);
+	}
+}
+
 static void copies_of_a_flooded_packet_are_guarded_each_by_its_port(void **state)
 {
 	struct border *b = open_border((struct hs_node_config){.forwarding = HS_FORWARD_BRIDGE});
@@ -379,6 +415,7 @@ int main(void)
 			cmocka_unit_test(a_host_is_guarded_by_the_port_that_its_packet_leaves_by),
 			cmocka_unit_test(a_host_gets_what_its_side_takes_out),
 			cmocka_unit_test(a_burst_to_several_ports_is_divided),
+			cmocka_unit_test(reports_say_which_family_they_are_of),
 			cmocka_unit_test(copies_of_a_flooded_packet_are_guarded_each_by_its_port),
 	};
 	dpdk_env_init("64");

@@ -10,7 +10,7 @@ static const char PACKET[] = "02000000000202000000000186dd"
 			     "600000000010114020010db800000000000000000000000120010db8000000000000"
 			     "0000000000021234138900105e94494e544441544121";
 
-static inline void install(struct test_node *node)
+static inline void install(struct test_node *node, uint32_t trace_type)
 {
 	static const uint8_t prefix[] = {0x20, 0x01, 0x0d, 0xb8};
 	struct hs_rule rule;
@@ -25,6 +25,6 @@ static inline void install(struct test_node *node)
 	rule.protocol = IPPROTO_UDP;
 	rule.mode = HS_MODE_COUNT;
 	rule.mode_setting = 1;
-	rule.trace_type = 0x7000E000;
+	rule.trace_type = trace_type;
 	test_node_rule(node, &rule);
 }

@@ -39,7 +39,7 @@ static int open_chain(void **state)
 				.pairs = {{0, 1}},
 		};
 		test_node_open(&c->nodes[n], &config, sides[n], 2, 1500, c->pool, c->clock);
-		install(&c->nodes[n]);
+		install(&c->nodes[n], 0);
 	}
 	*state = c;
 	return 0;
