@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "measured.h"
 
-#include "u32_map.h"
 #include "lab_array.h"
 
 #include <errno.h>
@@ -10,19 +9,16 @@
 #include <string.h>
 
 struct flow {
-	bool paired;	       // its trips are needed
-	uint16_t source, sink; // node ids of its ends
 	struct hs_trip *trips;
 	size_t n_trips, trips_capacity;
-	struct hs_measured_window *run;
+	struct hs_measured_window run; // without a body: there is none
 };
 
 struct hs_measured {
-	int64_t window_ns;
-	struct hs_u32_map by_ns_id; // -> flows[]
-	struct flow *flows;
-	uint32_t n_flows;
-	struct hs_measured_window **windows; // in order
+	const struct hs_scenario *scenario;
+	const struct hs_scenario_flow **by_ns_id; // [n_flows]
+	struct flow *flows;			  // [n_flows]
+	struct hs_measured_window *windows;	  // in order
 	size_t n_windows, windows_capacity;
 	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
 };
@@ -74,27 +70,22 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 	return value ? json_number_value(value) : NAN;
 }
 
-// ---- making ----
+// ---- flows ----
 
-static uint16_t node_of(const struct hs_scenario *scenario, uint32_t host)
+static int by_ns_id(const void *a, const void *b)
 {
-	return scenario->nodes[scenario->hosts[host].at].id;
+	uint32_t x = (*(const struct hs_scenario_flow *const *)a)->ns_id;
+	uint32_t y = (*(const struct hs_scenario_flow *const *)b)->ns_id;
+	return (x > y) - (x < y);
 }
 
-// Only the trips of pings are needed, because only pings return.
-static void find_ends(struct hs_measured *measured, const struct hs_scenario *scenario)
+// Returns the flow's index, or HS_NO_INDEX.
+static uint32_t find_flow(const struct hs_measured *measured, uint32_t ns_id)
 {
-	for (uint32_t i = 0; i < measured->n_flows; i++) {
-		const struct hs_scenario_flow *flow = &scenario->flows[i];
-		if (flow->traffic == HS_NO_INDEX)
-			continue;
-		const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
-		measured->flows[i].paired = traffic->kind == HS_TRAFFIC_PING;
-		measured->flows[i].source =
-				node_of(scenario, flow->reverse ? traffic->to : traffic->from);
-		measured->flows[i].sink =
-				node_of(scenario, flow->reverse ? traffic->from : traffic->to);
-	}
+	const struct hs_scenario *scenario = measured->scenario;
+	const struct hs_scenario_flow wanted = {.ns_id = ns_id}, *key = &wanted, **found;
+	found = bsearch(&key, measured->by_ns_id, scenario->n_flows, sizeof(*found), by_ns_id);
+	return found ? (uint32_t)(*found - scenario->flows) : HS_NO_INDEX;
 }
 
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **out)
@@ -102,42 +93,33 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 	struct hs_measured *measured = calloc(1, sizeof(*measured));
 	if (!measured)
 		return -ENOMEM;
-	measured->window_ns = scenario->window_ns;
-	measured->n_flows = (uint32_t)scenario->n_flows;
+	measured->scenario = scenario;
 	measured->flows = calloc(scenario->n_flows + 1, sizeof(*measured->flows));
-	int rc = measured->flows ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < measured->n_flows && rc == 0; i++)
-		rc = hs_u32_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
-	if (rc < 0) {
+	measured->by_ns_id = calloc(scenario->n_flows + 1, sizeof(*measured->by_ns_id));
+	if (!measured->flows || !measured->by_ns_id) {
 		hs_measured_destroy(measured);
-		return rc;
+		return -ENOMEM;
 	}
-	if (scenario->hosts && scenario->nodes && scenario->traffic)
-		find_ends(measured, scenario);
+	for (size_t i = 0; i < scenario->n_flows; i++)
+		measured->by_ns_id[i] = &scenario->flows[i];
+	qsort(measured->by_ns_id, scenario->n_flows, sizeof(*measured->by_ns_id), by_ns_id);
 	*out = measured;
 	return 0;
-}
-
-static void free_window(struct hs_measured_window *window)
-{
-	if (window)
-		json_decref(window->body);
-	free(window);
 }
 
 void hs_measured_destroy(struct hs_measured *measured)
 {
 	if (!measured)
 		return;
-	for (uint32_t i = 0; measured->flows && i < measured->n_flows; i++) {
+	for (size_t i = 0; measured->flows && i < measured->scenario->n_flows; i++) {
 		free(measured->flows[i].trips);
-		free_window(measured->flows[i].run);
+		json_decref(measured->flows[i].run.body);
 	}
 	for (size_t i = 0; i < measured->n_windows; i++)
-		free_window(measured->windows[i]);
+		json_decref(measured->windows[i].body);
 	free(measured->windows);
 	free(measured->flows);
-	hs_u32_map_fini(&measured->by_ns_id);
+	free(measured->by_ns_id);
 	free(measured);
 }
 
@@ -152,34 +134,23 @@ static int compare(const struct hs_measured_window *a, const struct hs_measured_
 	return (a->node_id > b->node_id) - (a->node_id < b->node_id);
 }
 
-static size_t place_of(const struct hs_measured *measured, const struct hs_measured_window *window)
+// Windows come almost in their order.
+static int keep_window(struct hs_measured *measured, const struct hs_measured_window *window)
 {
-	size_t low = 0, high = measured->n_windows;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare(measured->windows[middle], window) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-// Takes ownership of the window if it returns 0.
-static int keep_window(struct hs_measured *measured, struct hs_measured_window *window)
-{
-	size_t at = place_of(measured, window);
-	if (at < measured->n_windows && compare(measured->windows[at], window) == 0) {
-		free_window(measured->windows[at]);
-		measured->windows[at] = window;
-		return 0;
-	}
-	if (!HS_LAB_ROOM(measured->windows, measured->windows_capacity, measured->n_windows + 1))
+	size_t at = measured->n_windows;
+	while (at && compare(&measured->windows[at - 1], window) > 0)
+		at--;
+	bool again = at && compare(&measured->windows[at - 1], window) == 0;
+	if (again)
+		json_decref(measured->windows[--at].body);
+	else if (!HS_LAB_ROOM(measured->windows, measured->windows_capacity,
+				 measured->n_windows + 1))
 		return -ENOMEM;
-	struct hs_measured_window **slot = &measured->windows[at];
-	memmove(slot + 1, slot, (measured->n_windows - at) * sizeof(window));
-	*slot = window;
-	measured->n_windows++;
+	struct hs_measured_window *place = &measured->windows[at];
+	if (!again)
+		memmove(place + 1, place, (measured->n_windows++ - at) * sizeof(*place));
+	*place = *window;
+	json_incref(place->body);
 	return 0;
 }
 
@@ -220,116 +191,94 @@ static uint32_t flags_of(const json_t *body)
 	return flags;
 }
 
-static bool is_window(const json_t *body)
+// A reply of qos_get names no publisher: the sink is the last node of the path. The body is
+// borrowed.
+static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *window)
 {
-	static const char *const integers[] = {"window_ns", "start_ns", "end_ns", "reports"};
-	for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++)
-		if (!json_is_integer(json_object_get(body, integers[i])))
-			return false;
-	return json_is_boolean(json_object_get(body, "stale")) &&
-	       json_is_array(json_object_get(body, "hops")) &&
-	       json_is_object(json_object_get(body, "e2e")) &&
-	       json_array_size(json_object_get(body, "path")) >= 2;
-}
-
-// A reply of qos_get names no publisher: the sink is the last node of the path.
-static int read_window(json_t *body, struct hs_measured_window **out)
-{
-	const json_t *path = json_object_get(body, "path"),
-		     *node = json_object_get(body, "node_id");
-	const json_t *clock = json_object_get(body, "clock");
-	if (!is_window(body))
+	json_t *path, *hops, *e2e, *clock = NULL;
+	int stale, changed = 0, synchronised = 0, node_id = -1;
+	*window = (struct hs_measured_window){.flow = flow, .body = body};
+	if (json_unpack(body, "{s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s?b, s?i, s?o, s?{s?b}}",
+			    "window_ns", &window->window_ns, "start_ns", &window->start_ns,
+			    "end_ns", &window->end_ns, "reports", &window->reports, "stale", &stale,
+			    "path", &path, "hops", &hops, "e2e", &e2e, "path_changed", &changed,
+			    "node_id", &node_id, "clock", &clock, "clock", "synchronised",
+			    &synchronised) ||
+			json_array_size(path) < 2 || !json_is_array(hops) || !json_is_object(e2e))
 		return -EINVAL;
-	if (!node)
-		node = json_array_get(path, json_array_size(path) - 1);
-	struct hs_measured_window *window = malloc(sizeof(*window));
-	if (!window)
-		return -ENOMEM;
-	*window = (struct hs_measured_window){
-			.node_id = (uint16_t)json_integer_value(node),
-			.window_ns = hs_measured_integer(body, "window_ns"),
-			.start_ns = hs_measured_integer(body, "start_ns"),
-			.end_ns = hs_measured_integer(body, "end_ns"),
-			.reports = hs_measured_integer(body, "reports"),
-			.stale = json_is_true(json_object_get(body, "stale")),
-			.path_changed = json_is_true(json_object_get(body, "path_changed")),
-			.clock_known = json_object_size(clock) > 0,
-			.synchronised = json_is_true(json_object_get(clock, "synchronised")),
-			.flags = flags_of(body),
-			.n_hops = (uint32_t)json_array_size(json_object_get(body, "hops")),
-			.body = json_incref(body),
-	};
-	*out = window;
+	if (node_id < 0)
+		node_id = (int)json_integer_value(json_array_get(path, json_array_size(path) - 1));
+	window->node_id = (uint16_t)node_id;
+	window->stale = stale;
+	window->path_changed = changed;
+	window->clock_known = json_object_size(clock) > 0;
+	window->synchronised = synchronised;
+	window->flags = flags_of(body);
+	window->n_hops = (uint32_t)json_array_size(hops);
 	return 0;
 }
 
 static int take_window(struct hs_measured *measured, uint32_t flow, json_t *body)
 {
-	struct hs_measured_window *window;
-	int rc = read_window(body, &window);
-	if (rc < 0)
+	struct hs_measured_window window;
+	int rc = read_window(body, flow, &window);
+	if (rc < 0 || window.window_ns != measured->scenario->window_ns)
 		return rc;
-	window->flow = flow;
-	move_window(measured, window);
-	bool wanted = window->window_ns == measured->window_ns;
-	rc = wanted ? keep_window(measured, window) : 0;
-	if (!wanted || rc < 0)
-		free_window(window);
-	return rc;
+	move_window(measured, &window);
+	return keep_window(measured, &window);
 }
 
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report)
 {
-	struct hs_measured_window *window;
-	uint32_t flow = hs_u32_map_find(
-			&measured->by_ns_id, (uint32_t)hs_measured_integer(qos_report, "ns_id"));
-	int rc = read_window(qos_report, &window);
-	if (rc < 0)
+	struct hs_measured_window window;
+	uint32_t flow = find_flow(measured, (uint32_t)hs_measured_integer(qos_report, "ns_id"));
+	int rc = read_window(qos_report, flow, &window);
+	if (rc < 0 || flow == HS_NO_INDEX)
 		return rc;
-	if (flow == HS_U32_MAP_NONE) {
-		free_window(window);
-		return 0;
-	}
-	window->flow = flow;
-	free_window(measured->flows[flow].run);
+	json_decref(measured->flows[flow].run.body);
 	measured->flows[flow].run = window;
+	json_incref(qos_report);
 	return 0;
 }
 
 // ---- reports ----
 
+// Only pings return, so that only their trips are needed.
+static bool is_ping(const struct hs_scenario *scenario, uint32_t flow)
+{
+	uint32_t traffic = scenario->flows[flow].traffic;
+	return traffic != HS_NO_INDEX && scenario->traffic[traffic].kind == HS_TRAFFIC_PING;
+}
+
+// Returns by how much times of the node at this end of a flow are moved.
+static int64_t ahead_at(const struct hs_measured *measured, uint32_t flow, bool sink)
+{
+	const struct hs_scenario *scenario = measured->scenario;
+	const struct hs_scenario_flow *of = &scenario->flows[flow];
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[of->traffic];
+	uint32_t host = sink == of->reverse ? traffic->from : traffic->to;
+	return measured->ahead_ns[scenario->nodes[scenario->hosts[host].at].id];
+}
+
 static int take_report(struct hs_measured *measured, uint32_t index, json_t *body)
 {
 	struct flow *flow = &measured->flows[index];
-	const json_t *source = json_object_get(json_object_get(body, "e2e"), "ts_ns");
-	const json_t *sink = json_object_get(json_object_get(body, "sink"), "ts_ns");
-	if (!json_is_integer(sink))
+	json_int_t source_ns = INT64_MIN, sink_ns;
+	if (json_unpack(body, "{s?{s?I}, s:{s:I}}", "e2e", "ts_ns", &source_ns, "sink", "ts_ns",
+			    &sink_ns))
 		return -EINVAL;
-	if (!source) // the source wrote no stamp
+	if (source_ns == INT64_MIN) // the source wrote no stamp
 		return 0;
 	if (!HS_LAB_ROOM(flow->trips, flow->trips_capacity, flow->n_trips + 1))
 		return -ENOMEM;
 	flow->trips[flow->n_trips++] = (struct hs_trip){
-			.source_ns = json_integer_value(source) + measured->ahead_ns[flow->source],
-			.sink_ns = json_integer_value(sink) + measured->ahead_ns[flow->sink],
+			.source_ns = source_ns + ahead_at(measured, index, false),
+			.sink_ns = sink_ns + ahead_at(measured, index, true),
 	};
 	return 0;
 }
 
 // ---- messages ----
-
-static int take_json(struct hs_measured *measured, uint32_t flow, uint64_t ns_id, const char *json,
-		bool window)
-{
-	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-	json_t *body = json_object_get(root, window ? "qos_report" : "int_report");
-	bool right = (uint64_t)hs_measured_integer(body, "ns_id") == ns_id;
-	int rc = !right	  ? -EINVAL
-		 : window ? take_window(measured, flow, body)
-			  : take_report(measured, flow, body);
-	json_decref(root);
-	return rc;
-}
 
 int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json)
 {
@@ -337,10 +286,16 @@ int hs_measured_take(struct hs_measured *measured, const char *topic, const char
 	if (!window && !report)
 		return 0;
 	uint32_t ns_id = (uint32_t)strtoul(strchr(topic, '.') + 1, NULL, 10);
-	uint32_t flow = hs_u32_map_find(&measured->by_ns_id, ns_id);
-	if (flow == HS_U32_MAP_NONE || (report && !measured->flows[flow].paired))
+	uint32_t flow = find_flow(measured, ns_id);
+	if (flow == HS_NO_INDEX || (report && !is_ping(measured->scenario, flow)))
 		return 0;
-	return take_json(measured, flow, ns_id, json, window);
+	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+	json_t *body = json_object_get(root, window ? "qos_report" : "int_report");
+	int rc = -EINVAL;
+	if (hs_measured_integer(body, "ns_id") == ns_id)
+		rc = window ? take_window(measured, flow, body) : take_report(measured, flow, body);
+	json_decref(root);
+	return rc;
 }
 
 // ---- reading ----
@@ -353,12 +308,13 @@ size_t hs_measured_windows(const struct hs_measured *measured)
 const struct hs_measured_window *hs_measured_window(
 		const struct hs_measured *measured, size_t index)
 {
-	return measured->windows[index];
+	return &measured->windows[index];
 }
 
 const struct hs_measured_window *hs_measured_run(const struct hs_measured *measured, uint32_t flow)
 {
-	return measured->flows[flow].run;
+	const struct hs_measured_window *run = &measured->flows[flow].run;
+	return run->body ? run : NULL;
 }
 
 size_t hs_measured_trips(

@@ -19,8 +19,8 @@
 struct hs_measured_window {
 	uint32_t flow;
 	uint16_t node_id; // the publisher
-	int64_t window_ns, start_ns, end_ns;
-	int64_t reports;
+	json_int_t window_ns, start_ns, end_ns;
+	json_int_t reports;
 	bool stale, path_changed;
 	bool clock_known, synchronised;
 	uint32_t flags; // by bit of hs_lab_flags
@@ -42,6 +42,7 @@ bool hs_measured_has(const json_t *hop, const char *key);
 
 struct hs_measured;
 
+// The scenario must outlive the result. Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **measured);
 void hs_measured_destroy(struct hs_measured *measured);
 

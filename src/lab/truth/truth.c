@@ -3,8 +3,6 @@
 
 #include "lab_array.h"
 
-#include "u32_map.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,48 +10,31 @@
 
 // Counts of a flow at a node that it passed.
 struct hs_truth_counts {
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
-	uint32_t life;
-};
-
-struct hs_truth_kept {
-	uint64_t number;
-	bool copy;
-	uint32_t n_stops;
-	size_t first_stop; // in the flow's stops
-};
-
-// The state at the sink, from one arrival to the next.
-struct hs_truth_state {
-	uint64_t number;
-	uint64_t sink_rx_packets, sink_rx_bytes;
-	uint32_t n_stops;
+	uint32_t node, life;
+	uint64_t rx_packets, rx_bytes, tx_packets;
 };
 
 // The state at all boundaries from the one after the previous edge up to last_shown_ns.
 struct hs_truth_kept_edge {
 	int64_t last_shown_ns;
-	struct hs_truth_state state;
-	size_t first_stop;
+	struct hs_truth_edge state;
 };
 
+// Reports and edges own their stops. A flow passes few nodes and links, so that a search among
+// them is short.
 struct hs_truth_flow {
-	struct hs_u32_map node_map; // node -> nodes[]
-	struct hs_u32_map hop_map;  // from, to -> hops[]
 	struct hs_truth_counts *nodes;
 	struct hs_truth_hop *hops;
-	struct hs_truth_kept *reports;
+	struct hs_truth_report *reports;
 	struct hs_truth_kept_edge *edges;
-	struct hs_truth_stop *stops; // of reports and edges
 	size_t n_nodes, nodes_capacity;
 	size_t n_hops, hops_capacity;
 	size_t n_reports, reports_capacity;
 	size_t n_edges, edges_capacity;
-	size_t n_stops, stops_capacity;
 	bool arrived;
 	int64_t first_edge_ns, next_edge_ns; // shown
-	struct hs_truth_state state;
-	struct hs_truth_stop newest[HS_TRUTH_HOPS + 1]; // state.n_stops of them
+	struct hs_truth_edge state;	     // its stops are `newest`
+	struct hs_truth_stop newest[HS_TRUTH_HOPS + 1];
 };
 
 struct hs_truth {
@@ -87,13 +68,14 @@ void hs_truth_destroy(struct hs_truth *truth)
 		return;
 	for (uint32_t i = 0; i < truth->n_flows; i++) {
 		struct hs_truth_flow *flow = &truth->flows[i];
-		hs_u32_map_fini(&flow->node_map);
-		hs_u32_map_fini(&flow->hop_map);
+		for (size_t j = 0; j < flow->n_reports; j++)
+			free((void *)flow->reports[j].stops);
+		for (size_t j = 0; j < flow->n_edges; j++)
+			free((void *)flow->edges[j].state.stops);
 		free(flow->nodes);
 		free(flow->hops);
 		free(flow->reports);
 		free(flow->edges);
-		free(flow->stops);
 	}
 	free(truth->flows);
 	free(truth);
@@ -101,9 +83,24 @@ void hs_truth_destroy(struct hs_truth *truth)
 
 // ---- growing ----
 
-// Returns whether there is room for n more.
-#define RESERVE(flow, array, n)                                                                    \
-	HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + (n))
+// Returns a new member at the end of one of the flow's arrays, or NULL if memory is out.
+#define APPEND(truth, flow, array)                                                                 \
+	(HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + 1)               \
+					? &(flow)->array[(flow)->n_##array++]                      \
+					: (void *)no_memory(truth))
+
+static void *no_memory(struct hs_truth *truth)
+{
+	truth->status = -ENOMEM;
+	return NULL;
+}
+
+static struct hs_truth_stop *keep_stops(
+		struct hs_truth *truth, const struct hs_truth_stop *stops, uint32_t n)
+{
+	struct hs_truth_stop *kept = malloc(n * sizeof(*kept));
+	return kept ? memcpy(kept, stops, n * sizeof(*kept)) : no_memory(truth);
+}
 
 static struct hs_truth_flow *flow_of(
 		struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
@@ -114,62 +111,28 @@ static struct hs_truth_flow *flow_of(
 static struct hs_truth_counts *counts_at(
 		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t node)
 {
-	uint32_t index = hs_u32_map_find(&flow->node_map, node);
-	if (index != HS_U32_MAP_NONE)
-		return &flow->nodes[index];
-	if (!RESERVE(flow, nodes, 1) ||
-			hs_u32_map_add(&flow->node_map, node, (uint32_t)flow->n_nodes) < 0) {
-		truth->status = -ENOMEM;
-		return NULL;
-	}
-	flow->nodes[flow->n_nodes] = (struct hs_truth_counts){0};
-	return &flow->nodes[flow->n_nodes++];
+	for (size_t i = 0; i < flow->n_nodes; i++)
+		if (flow->nodes[i].node == node)
+			return &flow->nodes[i];
+	struct hs_truth_counts *counts = APPEND(truth, flow, nodes);
+	if (counts)
+		*counts = (struct hs_truth_counts){.node = node};
+	return counts;
 }
 
 static struct hs_truth_hop *hop_between(
 		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t from, uint32_t to)
 {
-	const uint32_t ends[2] = {from, to};
-	uint32_t key = hs_u32_map_hash(ends, sizeof(ends)), probe = 0, index;
-	while ((index = hs_u32_map_next(&flow->hop_map, key, &probe)) != HS_U32_MAP_NONE)
-		if (flow->hops[index].from == from && flow->hops[index].to == to)
-			return &flow->hops[index];
-	if (!RESERVE(flow, hops, 1) ||
-			hs_u32_map_add(&flow->hop_map, key, (uint32_t)flow->n_hops) < 0) {
-		truth->status = -ENOMEM;
-		return NULL;
-	}
-	flow->hops[flow->n_hops] = (struct hs_truth_hop){.from = from, .to = to};
-	return &flow->hops[flow->n_hops++];
-}
-
-// Returns the index of their first stop in the flow's stops, or SIZE_MAX.
-static size_t keep_stops(struct hs_truth *truth, struct hs_truth_flow *flow,
-		const struct hs_truth_stop *stops, uint32_t n)
-{
-	size_t first = flow->n_stops;
-	if (!RESERVE(flow, stops, n)) {
-		truth->status = -ENOMEM;
-		return SIZE_MAX;
-	}
-	memcpy(&flow->stops[first], stops, n * sizeof(*stops));
-	flow->n_stops += n;
-	return first;
+	for (size_t i = 0; i < flow->n_hops; i++)
+		if (flow->hops[i].from == from && flow->hops[i].to == to)
+			return &flow->hops[i];
+	struct hs_truth_hop *hop = APPEND(truth, flow, hops);
+	if (hop)
+		*hop = (struct hs_truth_hop){.from = from, .to = to};
+	return hop;
 }
 
 // ---- stamps ----
-
-static void count_received(struct hs_truth *truth, const struct hs_packet_truth *packet_truth,
-		struct hs_truth_stop *stop)
-{
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
-	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
-	if (!counts)
-		return;
-	stop->life = counts->life;
-	stop->rx_packets = ++counts->rx_packets;
-	stop->rx_bytes = counts->rx_bytes += packet_truth->bytes;
-}
 
 static struct hs_truth_stop *latest_stop(struct hs_packet_truth *packet_truth)
 {
@@ -177,25 +140,33 @@ static struct hs_truth_stop *latest_stop(struct hs_packet_truth *packet_truth)
 	return &packet_truth->stops[packet_truth->n_stops - 1];
 }
 
+// Fills the latest stop.
+static void arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
+		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
+{
+	struct hs_truth_stop *stop = latest_stop(packet_truth);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	assert(node < truth->n_nodes);
+	packet_truth->sent = false;
+	*stop = (struct hs_truth_stop){.node = node,
+			.rx_ns = now_ns,
+			.rx_shown_ns = shown_ns,
+			.wire_bytes = wire_bytes};
+	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, node) : NULL;
+	if (!counts)
+		return;
+	stop->life = counts->life;
+	stop->rx_packets = ++counts->rx_packets;
+	stop->rx_bytes = counts->rx_bytes += packet_truth->bytes;
+}
+
 void hs_truth_enter(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns)
 {
-	assert(node < truth->n_nodes);
-	packet_truth->copy = packet_truth->copy_counted = packet_truth->sent =
-			packet_truth->telemetry = false;
-	packet_truth->unreported = false;
+	packet_truth->copy = packet_truth->copy_counted = false;
+	packet_truth->telemetry = packet_truth->unreported = false;
 	packet_truth->n_stops = 1;
-	packet_truth->missed_stops = 0;
-	packet_truth->stops[0] = (struct hs_truth_stop){.node = node,
-			.rx_ns = now_ns,
-			.rx_shown_ns = shown_ns,
-			.wire_bytes = packet_truth->bytes};
-	count_received(truth, packet_truth, &packet_truth->stops[0]);
-}
-
-static uint32_t added_bytes(const struct hs_packet_truth *packet_truth, uint32_t wire_bytes)
-{
-	return wire_bytes > packet_truth->bytes ? wire_bytes - packet_truth->bytes : 0;
+	arrive(truth, packet_truth, node, now_ns, shown_ns, packet_truth->bytes);
 }
 
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
@@ -203,6 +174,7 @@ void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 {
 	struct hs_truth_stop *stop = latest_stop(packet_truth);
 	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	uint32_t bytes = packet_truth->bytes;
 	bool first = !packet_truth->sent;
 	assert(to < truth->n_nodes);
 	packet_truth->sent = true;
@@ -211,58 +183,36 @@ void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, stop->node, to) : NULL;
 	if (!counts || !hop)
 		return;
-	if (first) {
+	if (first)
 		stop->tx_packets = ++counts->tx_packets;
-		stop->tx_bytes = counts->tx_bytes += packet_truth->bytes;
-	}
 	hop->sent_packets++;
-	hop->sent_bytes += packet_truth->bytes;
-	if (!telemetry)
-		return;
-	hop->telemetry_packets++;
-	hop->telemetry_bytes += added_bytes(packet_truth, wire_bytes);
-}
-
-static void count_hop(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
-		uint32_t wire_bytes)
-{
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
-	uint32_t from = latest_stop(packet_truth)->node;
-	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, to) : NULL;
-	if (!hop)
-		return;
-	hop->received_packets++;
-	hop->received_bytes += packet_truth->bytes;
-	hop->copies += packet_truth->copy && !packet_truth->copy_counted;
-	if (packet_truth->telemetry)
-		hop->received_telemetry_bytes += added_bytes(packet_truth, wire_bytes);
+	hop->sent_bytes += bytes;
+	hop->telemetry_packets += telemetry;
+	if (telemetry && wire_bytes > bytes)
+		hop->telemetry_bytes += wire_bytes - bytes;
 }
 
 void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
-	assert(node < truth->n_nodes);
-	count_hop(truth, packet_truth, node, wire_bytes);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	uint32_t from = latest_stop(packet_truth)->node;
+	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, node) : NULL;
+	if (hop) {
+		hop->received_packets++;
+		hop->copies += packet_truth->copy && !packet_truth->copy_counted;
+	}
 	packet_truth->copy_counted = packet_truth->copy;
-	packet_truth->sent = false;
 	if (packet_truth->n_stops <= HS_TRUTH_HOPS)
 		packet_truth->n_stops++;
-	else if (packet_truth->missed_stops < UINT8_MAX)
-		packet_truth->missed_stops++;
-	struct hs_truth_stop *stop = latest_stop(packet_truth);
-	*stop = (struct hs_truth_stop){.node = node,
-			.rx_ns = now_ns,
-			.rx_shown_ns = shown_ns,
-			.wire_bytes = wire_bytes};
-	count_received(truth, packet_truth, stop);
+	arrive(truth, packet_truth, node, now_ns, shown_ns, wire_bytes);
 }
 
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
 {
 	struct hs_truth_flow *flow = &truth->flows[index];
-	uint32_t at = hs_u32_map_find(&flow->node_map, node);
-	if (at != HS_U32_MAP_NONE)
-		flow->nodes[at].life++;
+	for (size_t i = 0; i < flow->n_nodes; i++)
+		flow->nodes[i].life += flow->nodes[i].node == node;
 }
 
 void hs_truth_restart(struct hs_truth *truth, uint32_t node)
@@ -282,68 +232,62 @@ static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
 
 // Keeps the state for the boundaries that this arrival is the first to pass. If a clock went back,
 // ends that it had passed before keep their state.
-static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow,
-		const struct hs_truth_stop *stop)
+static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow, int64_t shown_ns)
 {
-	if (!flow->arrived) {
-		flow->first_edge_ns = flow->next_edge_ns = boundary_from(truth, stop->rx_shown_ns);
+	int64_t next_ns = boundary_from(truth, shown_ns);
+	if (!flow->arrived)
+		flow->first_edge_ns = flow->next_edge_ns = next_ns;
+	if (shown_ns <= flow->next_edge_ns)
 		return;
-	}
-	if (stop->rx_shown_ns <= flow->next_edge_ns)
+	struct hs_truth_kept_edge *edge = APPEND(truth, flow, edges);
+	if (!edge)
 		return;
-	struct hs_truth_kept_edge edge = {
-			.last_shown_ns = boundary_from(truth, stop->rx_shown_ns) - truth->window_ns,
-			.state = flow->state,
-			.first_stop = keep_stops(truth, flow, flow->newest, flow->state.n_stops),
-	};
-	if (!RESERVE(flow, edges, 1))
-		truth->status = -ENOMEM;
-	if (truth->status < 0)
-		return;
-	flow->edges[flow->n_edges++] = edge;
-	flow->next_edge_ns = edge.last_shown_ns + truth->window_ns;
+	*edge = (struct hs_truth_kept_edge){next_ns - truth->window_ns, flow->state};
+	edge->state.stops = keep_stops(truth, flow->newest, flow->state.n_stops);
+	flow->next_edge_ns = next_ns;
 }
 
-static void note_arrival(struct hs_truth_flow *flow, const struct hs_packet_truth *packet_truth)
+static void note_arrival(struct hs_truth_flow *flow, const struct hs_packet_truth *packet_truth,
+		const struct hs_truth_stop *sink)
 {
-	const struct hs_truth_stop *stop = &packet_truth->stops[packet_truth->n_stops - 1];
-	struct hs_truth_state *state = &flow->state;
-	state->sink_rx_packets = stop->rx_packets;
-	state->sink_rx_bytes = stop->rx_bytes;
+	struct hs_truth_edge *state = &flow->state;
+	state->sink_rx_bytes = sink->rx_bytes;
 	if (flow->arrived && packet_truth->number <= state->number)
 		return;
 	flow->arrived = true;
 	state->number = packet_truth->number;
 	state->n_stops = packet_truth->n_stops;
-	memcpy(flow->newest, packet_truth->stops, packet_truth->n_stops * sizeof(*flow->newest));
+	state->stops = memcpy(flow->newest, packet_truth->stops,
+			packet_truth->n_stops * sizeof(*flow->newest));
 }
 
 static void keep_report(struct hs_truth *truth, struct hs_truth_flow *flow,
-		const struct hs_packet_truth *packet_truth)
+		const struct hs_packet_truth *packet_truth, const struct hs_truth_stop *sink)
 {
-	struct hs_truth_kept report = {
+	struct hs_truth_report *report = APPEND(truth, flow, reports);
+	if (!report)
+		return;
+	*report = (struct hs_truth_report){
 			.number = packet_truth->number,
 			.copy = packet_truth->copy,
+			.sink_ns = sink->rx_ns,
+			.sink_shown_ns = sink->rx_shown_ns,
 			.n_stops = packet_truth->n_stops,
-			.first_stop = keep_stops(
-					truth, flow, packet_truth->stops, packet_truth->n_stops),
+			.stops = keep_stops(truth, packet_truth->stops, packet_truth->n_stops),
 	};
-	if (!RESERVE(flow, reports, 1))
-		truth->status = -ENOMEM;
-	if (truth->status == 0)
-		flow->reports[flow->n_reports++] = report;
 }
 
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
 	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	const struct hs_truth_stop *sink = &packet_truth->stops[packet_truth->n_stops - 1];
 	assert(packet_truth->n_stops > 0);
 	if (!flow || truth->status < 0)
 		return;
-	pass_boundaries(truth, flow, &packet_truth->stops[packet_truth->n_stops - 1]);
-	note_arrival(flow, packet_truth);
+	pass_boundaries(truth, flow, sink->rx_shown_ns);
+	note_arrival(flow, packet_truth, sink);
 	if (packet_truth->telemetry && !packet_truth->unreported)
-		keep_report(truth, flow, packet_truth);
+		keep_report(truth, flow, packet_truth, sink);
 }
 
 // ---- reading, after the run ----
@@ -361,49 +305,25 @@ size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow)
 void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
 		struct hs_truth_report *report)
 {
-	const struct hs_truth_flow *of = &truth->flows[flow];
-	assert(index < of->n_reports);
-	const struct hs_truth_kept *kept = &of->reports[index];
-	const struct hs_truth_stop *stops = &of->stops[kept->first_stop];
-	*report = (struct hs_truth_report){
-			.number = kept->number,
-			.copy = kept->copy,
-			.sink_ns = stops[kept->n_stops - 1].rx_ns,
-			.sink_shown_ns = stops[kept->n_stops - 1].rx_shown_ns,
-			.n_stops = kept->n_stops,
-			.stops = stops,
-	};
-}
-
-static const struct hs_truth_kept_edge *find_edge(
-		const struct hs_truth_flow *flow, int64_t end_shown_ns)
-{
-	size_t low = 0, high = flow->n_edges;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (flow->edges[middle].last_shown_ns < end_shown_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < flow->n_edges ? &flow->edges[low] : NULL;
+	assert(index < truth->flows[flow].n_reports);
+	*report = truth->flows[flow].reports[index];
 }
 
 bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
 		struct hs_truth_edge *edge)
 {
 	const struct hs_truth_flow *of = &truth->flows[flow];
+	size_t low = 0, high = of->n_edges;
 	if (truth->status < 0 || !of->arrived || end_shown_ns < of->first_edge_ns)
 		return false;
-	const struct hs_truth_kept_edge *kept = find_edge(of, end_shown_ns);
-	const struct hs_truth_state *state = kept ? &kept->state : &of->state;
-	*edge = (struct hs_truth_edge){
-			.number = state->number,
-			.sink_rx_bytes = state->sink_rx_bytes,
-			.sink_rx_packets = state->sink_rx_packets,
-			.n_stops = state->n_stops,
-			.stops = kept ? &of->stops[kept->first_stop] : of->newest,
-	};
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (of->edges[middle].last_shown_ns < end_shown_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*edge = low < of->n_edges ? of->edges[low].state : of->state;
 	return true;
 }
 

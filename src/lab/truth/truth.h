@@ -26,7 +26,7 @@ struct hs_truth;
 struct hs_truth_stop {
 	uint32_t node; // index
 	int64_t rx_ns, rx_shown_ns;
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t rx_packets, rx_bytes, tx_packets;
 	uint32_t wire_bytes; // of the frame as it came over the link, with telemetry
 	uint32_t life;	     // of the node, for this flow, from 0
 };
@@ -43,8 +43,7 @@ struct hs_packet_truth {
 	bool telemetry;	   // it carried telemetry on the latest link
 	bool unreported;   // but no telemetry that a sink reports: a request, or returning reports
 	uint8_t n_stops;
-	uint8_t missed_stops; // between stops[HS_TRUTH_HOPS - 1] and the latest
-	uint32_t bytes;	      // of the frame as its host made it
+	uint32_t bytes; // of the frame as its host made it
 	uint64_t number;
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };
@@ -62,7 +61,7 @@ struct hs_truth_report {
 // windows that end between reports.
 struct hs_truth_edge {
 	uint64_t number; // of the newest packet
-	uint64_t sink_rx_bytes, sink_rx_packets;
+	uint64_t sink_rx_bytes;
 	uint32_t n_stops;
 	const struct hs_truth_stop *stops; // of the newest packet (source order) that had arrived
 };
@@ -71,10 +70,9 @@ struct hs_truth_edge {
 struct hs_truth_hop {
 	uint32_t from, to; // node indices
 	uint64_t sent_packets, sent_bytes;
-	uint64_t received_packets, received_bytes;
+	uint64_t received_packets;
 	uint64_t copies;			     // made by duplication; not in sent_packets
 	uint64_t telemetry_packets, telemetry_bytes; // sent with telemetry; bytes of telemetry
-	uint64_t received_telemetry_bytes;	     // bytes of telemetry that arrived
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.

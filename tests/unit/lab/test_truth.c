@@ -82,7 +82,6 @@ static void a_stop_has_the_counts_with_its_own_packet_and_no_later_one(void **st
 		assert_int_equal(stop->rx_packets, 2);
 		assert_int_equal(stop->rx_bytes, 200);
 		assert_int_equal(stop->tx_packets, i < 2 ? 2 : 0);
-		assert_int_equal(stop->tx_bytes, i < 2 ? 200 : 0);
 		assert_int_equal(stop->wire_bytes, wire[i]);
 		assert_int_equal(stop->rx_ns, 5200 - OFF_SINK - 10 * (2 - (int64_t)i));
 	}
@@ -105,18 +104,16 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	assert_int_equal(hop.sent_packets, 3);
 	assert_int_equal(hop.sent_bytes, 300);
 	assert_int_equal(hop.received_packets, 3);
-	assert_int_equal(hop.received_bytes, 300);
 	assert_int_equal(hop.copies, 0);
 	assert_int_equal(hop.telemetry_packets, 2);
 	assert_int_equal(hop.telemetry_bytes, 80);
-	assert_int_equal(hop.received_telemetry_bytes, 80);
 	hs_truth_hop(truth, 0, 0, &hop);
 	assert_int_equal(hop.from, 0);
 	assert_int_equal(hop.telemetry_bytes, 48);
 	hs_truth_destroy(truth);
 }
 
-static void telemetry_that_is_lost_is_sent_and_not_received(void **state)
+static void telemetry_that_is_lost_was_sent(void **state)
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
@@ -130,8 +127,6 @@ static void telemetry_that_is_lost_is_sent_and_not_received(void **state)
 	}
 	hs_truth_hop(truth, 0, 0, &hop);
 	assert_int_equal(hop.telemetry_bytes, 48);
-	assert_int_equal(hop.received_telemetry_bytes, 24);
-	assert_int_equal(hop.received_bytes, 200);
 	hs_truth_destroy(truth);
 }
 
@@ -145,7 +140,6 @@ static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
 	for (uint32_t to = 1; to < 4; to++)
 		hs_truth_send(truth, &packet_truth, to, 100, false);
 	assert_int_equal(packet_truth.stops[0].tx_packets, 1);
-	assert_int_equal(packet_truth.stops[0].tx_bytes, 100);
 	assert_int_equal(hs_truth_hops(truth, 0), 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		hs_truth_hop(truth, 0, i, &hop);
@@ -231,7 +225,6 @@ static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void
 		hs_truth_receive(truth, &packet_truth, i, 10 + i, 10 + i, 124);
 	}
 	hs_truth_sink(truth, &packet_truth);
-	assert_int_equal(packet_truth.missed_stops, N_NODES - HS_TRUTH_HOPS - 1);
 	assert_int_equal(hs_truth_hops(truth, 0), N_NODES - 1);
 	hs_truth_hop(truth, 0, N_NODES - 2, &hop);
 	assert_int_equal(hop.from, N_NODES - 2);
@@ -272,7 +265,6 @@ static void a_packet_at_the_boundary_belongs_to_the_window_that_ends_there(void 
 	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
 	assert_false(hs_truth_edge(truth, 1, 6000, &edge));
 	edge = edge_at(truth, 6000);
-	assert_int_equal(edge.sink_rx_packets, 2);
 	assert_int_equal(edge.sink_rx_bytes, 200);
 	assert_int_equal(edge.number, 2);
 	assert_int_equal(edge.n_stops, 3);
@@ -288,10 +280,10 @@ static void a_first_packet_exactly_at_a_boundary_is_in_its_edge(void **state)
 	struct hs_truth_edge edge;
 	carry(truth, 1, 6000, false);
 	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
-	assert_int_equal(edge_at(truth, 6000).sink_rx_packets, 1);
+	assert_int_equal(edge_at(truth, 6000).sink_rx_bytes, 100);
 	carry(truth, 2, 6001, false);
-	assert_int_equal(edge_at(truth, 6000).sink_rx_packets, 1);
-	assert_int_equal(edge_at(truth, 7000).sink_rx_packets, 2);
+	assert_int_equal(edge_at(truth, 6000).sink_rx_bytes, 100);
+	assert_int_equal(edge_at(truth, 7000).sink_rx_bytes, 200);
 	hs_truth_destroy(truth);
 }
 
@@ -303,10 +295,10 @@ static void every_boundary_of_a_silence_has_the_state_before_it(void **state)
 	carry(truth, 2, 9001, false);
 	carry(truth, 3, 10000, false);
 	for (int64_t end = 6000; end <= 9000; end += WINDOW) {
-		assert_int_equal(edge_at(truth, end).sink_rx_packets, 1);
+		assert_int_equal(edge_at(truth, end).sink_rx_bytes, 100);
 	}
-	assert_int_equal(edge_at(truth, 10000).sink_rx_packets, 3);
-	assert_int_equal(edge_at(truth, 99000).sink_rx_packets, 3);
+	assert_int_equal(edge_at(truth, 10000).sink_rx_bytes, 300);
+	assert_int_equal(edge_at(truth, 99000).sink_rx_bytes, 300);
 	hs_truth_destroy(truth);
 }
 
@@ -323,7 +315,7 @@ static void the_newest_packet_of_an_edge_is_so_in_source_order(void **state)
 	assert_int_equal(edge.number, 9);
 	assert_int_equal(edge.stops[2].rx_shown_ns, 5200);
 	assert_int_equal(edge.stops[0].tx_packets, 2);
-	assert_int_equal(edge.sink_rx_packets, 4);
+	assert_int_equal(edge.sink_rx_bytes, 400);
 	assert_int_equal(edge_at(truth, 7000).number, 10);
 	hs_truth_destroy(truth);
 }
@@ -342,7 +334,7 @@ static void a_clock_that_steps_back_leaves_the_edges_that_it_passed(void **state
 	carry(truth, 5, 9500, false);
 	assert_int_equal(edge_at(truth, 7000).number, 1);
 	assert_int_equal(edge_at(truth, 9000).number, 4);
-	assert_int_equal(edge_at(truth, 9000).sink_rx_packets, 4);
+	assert_int_equal(edge_at(truth, 9000).sink_rx_bytes, 400);
 	assert_int_equal(edge_at(truth, 10000).number, 5);
 	hs_truth_destroy(truth);
 }
@@ -354,7 +346,7 @@ static void the_end_of_all_times_has_the_final_state_by_a_clock_that_is_behind(v
 	struct hs_packet_truth packet_truth = packet_truth_of(0, 1, 100);
 	hs_truth_enter(truth, &packet_truth, 0, 5600, 5500);
 	hs_truth_sink(truth, &packet_truth);
-	assert_int_equal(edge_at(truth, INT64_MAX).sink_rx_packets, 1);
+	assert_int_equal(edge_at(truth, INT64_MAX).sink_rx_bytes, 100);
 	hs_truth_destroy(truth);
 }
 
@@ -413,7 +405,7 @@ int main(void)
 					a_stop_has_the_counts_with_its_own_packet_and_no_later_one),
 			cmocka_unit_test(
 					hops_are_in_the_order_of_first_use_with_what_telemetry_added),
-			cmocka_unit_test(telemetry_that_is_lost_is_sent_and_not_received),
+			cmocka_unit_test(telemetry_that_is_lost_was_sent),
 			cmocka_unit_test(a_packet_sent_to_several_ports_is_one_transmit),
 			cmocka_unit_test(
 					a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one),

@@ -242,7 +242,6 @@ static void check_stops(const struct world *world, const struct arrival *arrival
 		if (place->sent != SIZE_MAX)
 			recount(world, place->sent, &packets, &bytes);
 		assert_int_equal(stops[i].tx_packets, packets);
-		assert_int_equal(stops[i].tx_bytes, bytes);
 	}
 }
 
@@ -283,7 +282,6 @@ static void check_edge(const struct world *world, uint32_t flow, int64_t end_ns)
 	if (!last)
 		return;
 	recount(world, last->places[last->n_places - 1].got, &packets, &bytes);
-	assert_int_equal(edge.sink_rx_packets, packets);
 	assert_int_equal(edge.sink_rx_bytes, bytes);
 	assert_int_equal(edge.number, newest->number);
 	check_stops(world, newest, edge.stops, edge.n_stops);
