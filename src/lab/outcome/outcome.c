@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *outcome_flow_name(
 		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME])
@@ -26,6 +25,17 @@ const char *outcome_flow_name(
 double outcome_mean(double sum, size_t n)
 {
 	return n ? sum / (double)n : NAN;
+}
+
+const struct hs_scenario_link *outcome_link(
+		const struct hs_scenario *scenario, uint32_t a, uint32_t b)
+{
+	for (size_t i = 0; i < scenario->n_links; i++) {
+		const struct hs_scenario_link *link = &scenario->links[i];
+		if ((link->from == a && link->to == b) || (link->to == a && link->from == b))
+			return link;
+	}
+	return NULL;
 }
 
 // ---- when a flow has traffic ----
@@ -71,68 +81,72 @@ static bool is_partial(const struct outcome_flow *flow, const struct hs_measured
 
 // ---- rows ----
 
-static struct outcome_row *find_row(
-		const struct outcome *outcome, uint32_t flow, struct outcome_ends ends)
+static struct outcome_hop hop_of(const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index)
 {
-	for (size_t i = outcome->n_rows; i-- > 0 && outcome->rows[i].flow == flow;) {
-		struct outcome_row *row = &outcome->rows[i];
-		if (row->ends.e2e == ends.e2e &&
-				(ends.e2e || (row->ends.from == ends.from &&
-							     row->ends.to == ends.to)))
-			return row;
-	}
+	return (struct outcome_hop){
+			.flow = flow,
+			.window = window,
+			.measured = hs_measured_hop(window, index),
+			.ends = outcome_ends(window, index),
+			.low = outcome_flow_until(flow, window->start_ns),
+			.high = outcome_flow_until(flow, window->end_ns),
+	};
+}
+
+struct outcome_ends outcome_ends(const struct hs_measured_window *window, uint32_t hop)
+{
+	return (struct outcome_ends){hop == window->n_hops, hs_measured_from(window, hop),
+			hs_measured_to(window, hop)};
+}
+
+bool outcome_same_ends(struct outcome_ends a, struct outcome_ends b)
+{
+	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
+}
+
+static struct outcome_row *find_row(const struct outcome *outcome, const struct outcome_hop *hop)
+{
+	for (size_t i = outcome->n_rows; i-- > 0 && outcome->rows[i].flow == hop->flow->index;)
+		if (outcome_same_ends(outcome->rows[i].ends, hop->ends))
+			return &outcome->rows[i];
 	return NULL;
 }
 
 // Finds the packet that shows between which nodes a hop of the window lies.
-static void find_nodes(const struct outcome_flow *flow, const struct hs_measured_window *window,
-		struct outcome_row *row)
+static void find_nodes(const struct outcome_hop *hop, struct outcome_row *row)
 {
 	struct outcome_stops stops;
-	for (size_t i = outcome_flow_until(flow, window->end_ns); i-- > 0;) {
-		const struct hs_truth_report *report = &flow->reports[i].truth;
-		if (!outcome_flow_stops(flow, report, row->ends, &stops))
+	row->from_node = row->to_node = HS_NO_INDEX;
+	for (size_t i = hop->high; i-- > 0 && row->to_node == HS_NO_INDEX;) {
+		if (!outcome_flow_stops(hop->flow, &hop->flow->reports[i].truth, row->ends, &stops))
 			continue;
-		row->from_node = report->stops[stops.from].node;
-		row->to_node = report->stops[stops.to].node;
-		return;
+		row->from_node = stops.from->node;
+		row->to_node = stops.to->node;
 	}
 }
 
 // A hop has the name of its link. If the hop spans several links, or no known link, its name
-// consists of the names of its ends.
+// consists of the ids of its ends.
 static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
 {
-	const char *name = row->ends.e2e ? "e2e" : NULL;
-	for (size_t i = 0; !name && i < scenario->n_links; i++) {
-		const struct hs_scenario_link *link = &scenario->links[i];
-		if ((link->from == row->from_node && link->to == row->to_node) ||
-				(link->to == row->from_node && link->from == row->to_node))
-			name = link->name;
-	}
-	if (name)
-		snprintf(row->hop, sizeof(row->hop), "%s", name);
+	const struct hs_scenario_link *link = outcome_link(scenario, row->from_node, row->to_node);
+	if (row->ends.e2e || link)
+		snprintf(row->hop, sizeof(row->hop), "%s", row->ends.e2e ? "e2e" : link->name);
 	else
 		snprintf(row->hop, sizeof(row->hop), "%u..%u", row->ends.from, row->ends.to);
 }
 
-static int make_row(struct outcome *outcome, const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t hop)
+static int make_row(struct outcome *outcome, const struct outcome_hop *hop)
 {
-	struct outcome_row row = {
-			.flow = flow->index,
-			.ends = {hop == window->n_hops, hs_measured_from(window, hop),
-					hs_measured_to(window, hop)},
-			.from_node = HS_NO_INDEX,
-			.to_node = HS_NO_INDEX,
-	};
-	if (find_row(outcome, flow->index, row.ends))
+	struct outcome_row row = {.flow = hop->flow->index, .ends = hop->ends};
+	if (find_row(outcome, hop))
 		return 0;
 	if (!HS_LAB_ROOM(outcome->rows, outcome->rows_capacity, outcome->n_rows + 1))
 		return -ENOMEM;
-	find_nodes(flow, window, &row);
-	name_row(flow->run->scenario, &row);
-	outcome_run_row(flow, &row);
+	find_nodes(hop, &row);
+	name_row(hop->flow->run->scenario, &row);
+	outcome_run_begin(hop->flow, &row);
 	outcome->rows[outcome->n_rows++] = row;
 	return 0;
 }
@@ -141,132 +155,101 @@ static int make_row(struct outcome *outcome, const struct outcome_flow *flow,
 static int make_rows(struct outcome *outcome, const struct outcome_flow *flow)
 {
 	const struct hs_measured_window *last = NULL;
+	struct outcome_hop hop;
+	int rc = 0;
 	for (size_t i = 0; i < flow->n_windows; i++) {
-		const struct hs_measured_window *window = flow->windows[i];
-		if (window->stale)
+		if (flow->windows[i]->stale)
 			continue;
-		last = window;
-		for (uint32_t j = 0; j < window->n_hops; j++)
-			if (make_row(outcome, flow, window, j))
-				return -ENOMEM;
+		last = flow->windows[i];
+		for (uint32_t j = 0; j < last->n_hops && !rc; j++) {
+			hop = hop_of(flow, last, j);
+			rc = make_row(outcome, &hop);
+		}
 	}
-	return last ? make_row(outcome, flow, last, last->n_hops) : 0;
+	if (!last || rc)
+		return rc;
+	hop = hop_of(flow, last, last->n_hops);
+	return make_row(outcome, &hop);
 }
 
 // ---- windows ----
 
-static void add(struct outcome_sums *sums, const struct outcome_point *point)
+static void add(struct outcome_sums *sums, double measured, double truth, double configured)
 {
-	double off = point->measured - point->truth, from = point->measured - point->configured;
-	if (isnan(point->measured))
+	double off = fabs(measured - truth), from = measured - configured;
+	if (isnan(measured))
 		return;
 	sums->n++;
-	sums->measured += point->measured;
+	sums->measured += measured;
 	if (!isnan(off)) {
 		sums->n_truth++;
-		sums->truth += point->truth;
-		sums->off_truth += fabs(off);
-		sums->max_off_truth = fmax(sums->max_off_truth, fabs(off));
+		sums->truth += truth;
+		sums->off_truth += off;
+		sums->max_off_truth = fmax(sums->max_off_truth, off);
 	}
 	if (!isnan(from)) {
 		sums->n_configured++;
-		sums->configured += point->configured;
+		sums->configured += configured;
 		sums->off_configured += fabs(from);
 		sums->off_signed += from;
 	}
 }
 
-static void put_truth(const struct outcome_truth *truth, struct outcome_point *points)
+// A packet in a loop passes between the same two nodes twice. The truth cannot tell the two
+// passages apart, so the second is not compared.
+static bool is_repeated(const struct hs_measured_window *window, uint32_t hop)
 {
-	const struct {
-		bool has;
-		double value;
-	} values[HS_LAB_KINDS] = {
-			[HS_LAB_THROUGHPUT] = {truth->has_counts, truth->throughput_bps},
-			[HS_LAB_WINDOW_THROUGHPUT] = {truth->has_window,
-					truth->window_throughput_bps},
-			[HS_LAB_DELAY] = {truth->has_delay, (double)truth->delay_mean_ns},
-			[HS_LAB_JITTER] = {truth->has_jitter, (double)truth->jitter_ns},
-			[HS_LAB_LOSS] = {truth->has_counts, truth->loss_ratio},
-			[HS_LAB_LOST_PACKETS] = {truth->has_counts, (double)truth->lost_packets},
-			[HS_LAB_RX_BYTES] = {truth->has_counts, (double)truth->rx_bytes},
-			[HS_LAB_SPAN] = {truth->has_span,
-					(double)(truth->span_end_ns - truth->span_start_ns)},
-	};
-	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
-		points[i].truth = values[i].has ? values[i].value : NAN;
+	for (uint32_t i = 0; i < hop; i++)
+		if (outcome_same_ends(outcome_ends(window, i), outcome_ends(window, hop)))
+			return true;
+	return false;
 }
 
-static json_t *configured_json(const struct outcome_point points[HS_LAB_KINDS])
+// Compares the measured, the true and the configured values of a hop.
+static json_t *compare_hop(struct outcome *outcome, const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index, bool partial)
 {
-	json_t *json = json_object();
-	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
-		if (!isnan(points[i].configured))
-			json_object_set_new(json, hs_lab_metric_word(i),
-					outcome_number(points[i].configured));
-	return json;
-}
-
-// Compares the measured, the true and the configured values of a hop. A packet in a loop passes
-// between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
-// not compared.
-static int compare_hop(struct outcome *outcome, const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t hop, bool partial, json_t *to)
-{
-	struct outcome_ends ends = {hop == window->n_hops, hs_measured_from(window, hop),
-			hs_measured_to(window, hop)};
-	struct outcome_row *row = find_row(outcome, flow->index, ends);
-	const json_t *measured = hs_measured_hop(window, hop);
-	struct outcome_point points[HS_LAB_KINDS];
-	struct outcome_truth truth;
-	for (uint32_t i = 0; i < hop && !ends.e2e; i++)
-		if (hs_measured_from(window, i) == ends.from &&
-				hs_measured_to(window, i) == ends.to)
-			return 0;
-	if (outcome_truth_of(flow, window, hop, row, &truth))
-		return -ENOMEM;
-	for (unsigned i = 0; i < HS_LAB_KINDS; i++)
-		points[i] = (struct outcome_point){hs_measured_number(measured, i), NAN, NAN};
-	put_truth(&truth, points);
-	outcome_configure(flow, window, ends, points);
-	for (unsigned i = 0; i < HS_LAB_KINDS && !partial; i++)
-		add(&row->sums[i], &points[i]);
-	if (!ends.e2e)
-		json_object_set_new(to, "link", json_string(row->hop));
-	json_object_set_new(to, "truth", outcome_truth_json(&truth));
-	json_object_set_new(to, "configured", configured_json(points));
-	json_decref(truth.delay);
-	return 0;
-}
-
-static json_t *hop_json(const struct hs_measured_window *window, uint32_t hop)
-{
-	json_t *json = json_object(), *measured = json_copy((json_t *)hs_measured_hop(window, hop));
-	if (hop < window->n_hops) {
-		json_object_set(json, "from", json_object_get(measured, "from"));
-		json_object_set(json, "to", json_object_get(measured, "to"));
-		json_object_del(measured, "from");
-		json_object_del(measured, "to");
+	struct outcome_hop hop = hop_of(flow, window, index);
+	struct outcome_row *row = find_row(outcome, &hop);
+	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop.measured);
+	bool compared = !is_repeated(window, index);
+	if (compared) {
+		truth = outcome_truth_json(&hop, row);
+		configured = outcome_configured_json(&hop);
+		outcome_run_add(row, measured);
 	}
-	json_object_set_new(json, "measured", measured);
+	for (unsigned i = 0; i < HS_LAB_KINDS && compared && !partial; i++)
+		add(&row->sums[i], hs_measured_number(measured, i), hs_measured_number(truth, i),
+				hs_measured_number(configured, i));
+	json_object_del(measured, "from");
+	json_object_del(measured, "to");
+	json_t *json = json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",
+			json_object_get(hop.measured, "from"), "to",
+			json_object_get(hop.measured, "to"), "measured", measured, "link",
+			compared && !hop.ends.e2e ? row->hop : NULL, "truth", truth, "configured",
+			configured);
+	if (compared && !truth) { // memory is out
+		json_decref(json);
+		return NULL;
+	}
 	return json;
 }
 
 static json_t *window_json(const struct outcome_flow *flow, const struct hs_measured_window *window)
 {
+	const struct hs_scenario *scenario = flow->run->scenario;
+	const json_t *body = window->body;
+	struct outcome_hop e2e = hop_of(flow, window, window->n_hops);
 	char name[OUTCOME_FLOW_NAME];
-	size_t n = outcome_flow_until(flow, window->end_ns) -
-		   outcome_flow_until(flow, window->start_ns);
 	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
-			"start_ns", (json_int_t)window->start_ns, "end_ns",
-			(json_int_t)window->end_ns, "flow",
-			outcome_flow_name(flow->run->scenario, flow->index, name), "ns_id",
-			(json_int_t)flow->run->scenario->flows[flow->index].ns_id, "node_id",
-			window->node_id, "reports", (json_int_t)window->reports, "true_reports",
-			(json_int_t)n, "stale", window->stale, "partial", is_partial(flow, window),
-			"flags", json_object_get(window->body, "flags"), "path",
-			json_object_get(window->body, "path"), "path_changed", window->path_changed,
-			"clock", json_object_get(window->body, "clock"));
+			"start_ns", window->start_ns, "end_ns", window->end_ns, "flow",
+			outcome_flow_name(scenario, flow->index, name), "ns_id",
+			(json_int_t)scenario->flows[flow->index].ns_id, "node_id", window->node_id,
+			"reports", window->reports, "true_reports",
+			(json_int_t)(e2e.high - e2e.low), "stale", window->stale, "partial",
+			is_partial(flow, window), "flags", json_object_get(body, "flags"), "path",
+			json_object_get(body, "path"), "path_changed", window->path_changed,
+			"clock", json_object_get(body, "clock"));
 }
 
 static bool is_negative(const struct hs_measured_window *window)
@@ -300,29 +283,28 @@ static void count_window(struct hs_flow_counts *counts, const struct hs_measured
 		counts->flags[i] += window->flags >> i & 1;
 }
 
-static int compare_window(struct outcome *outcome, const struct outcome_flow *flow, size_t index)
+static int compare_window(struct outcome *outcome, const struct outcome_flow *flow,
+		const struct hs_measured_window *window)
 {
-	const struct hs_measured_window *window = flow->windows[index];
+	size_t place = (size_t)(window - hs_measured_window(flow->run->measured, 0));
 	bool partial = is_partial(flow, window);
-	json_t *json = window_json(flow, window), *hops = json_array();
-	int rc = json && hops ? 0 : -ENOMEM;
+	json_t *json = window_json(flow, window), *hops = json_array(), *hop = json;
 	count_window(&outcome->counts[flow->index], window, partial);
-	for (uint32_t i = 0; !rc && i <= window->n_hops && !window->stale; i++) {
-		json_t *hop = hop_json(window, i);
-		rc = compare_hop(outcome, flow, window, i, partial, hop);
-		if (i == window->n_hops)
-			json_object_set_new(json, "e2e", hop);
-		else
+	for (uint32_t i = 0; hop && i <= window->n_hops && !window->stale; i++) {
+		hop = compare_hop(outcome, flow, window, i, partial);
+		if (i < window->n_hops)
 			json_array_append_new(hops, hop);
+		else
+			json_object_set_new(json, "e2e", hop);
 	}
 	if (!window->stale)
 		json_object_set(json, "hops", hops);
 	json_decref(hops);
 	if (flow->run->scenario->keep_windows)
-		outcome->windows[flow->places[index]] = json;
+		json_array_set_new(outcome->windows, place, json);
 	else
 		json_decref(json);
-	return rc;
+	return hop ? 0 : -ENOMEM;
 }
 
 // Counts the windows between the first and the last that no sink published.
@@ -341,10 +323,13 @@ static int compare_flow(struct outcome *outcome, uint32_t index)
 {
 	struct outcome_flow flow;
 	int rc = outcome_flow_init(&flow, outcome->run, index);
+	size_t first_row = outcome->n_rows;
 	if (!rc)
 		rc = make_rows(outcome, &flow);
 	for (size_t i = 0; !rc && i < flow.n_windows; i++)
-		rc = compare_window(outcome, &flow, i);
+		rc = compare_window(outcome, &flow, flow.windows[i]);
+	for (size_t i = first_row; !rc && i < outcome->n_rows; i++)
+		outcome_run_end(&flow, &outcome->rows[i]);
 	if (!rc)
 		outcome->counts[index].empty_windows += gaps_of(&flow);
 	outcome_flow_fini(&flow);
@@ -353,33 +338,28 @@ static int compare_flow(struct outcome *outcome, uint32_t index)
 
 // ---- all of it ----
 
-static void fini(struct outcome *outcome)
-{
-	for (size_t i = 0; outcome->windows && i < hs_measured_windows(outcome->run->measured); i++)
-		json_decref(outcome->windows[i]);
-	for (size_t i = 0; i < outcome->n_trips; i++)
-		json_decref(outcome->trips[i].windows);
-	free(outcome->windows);
-	free(outcome->trips);
-	free(outcome->rows);
-	free(outcome->counts);
-}
-
 json_t *hs_outcome_json(const struct hs_run *run)
 {
-	size_t n_flows = run->scenario->n_flows, n_windows = hs_measured_windows(run->measured);
+	size_t n_flows = run->scenario->n_flows;
 	struct outcome outcome = {
 			.run = run,
 			.counts = calloc(n_flows + 1, sizeof(struct hs_flow_counts)),
-			.windows = calloc(n_windows + 1, sizeof(json_t *)),
+			.windows = json_array(),
 	};
 	int rc = outcome.counts && outcome.windows ? hs_truth_status(run->truth) : -ENOMEM;
+	for (size_t i = 0; i < hs_measured_windows(run->measured); i++)
+		json_array_append_new(outcome.windows, json_null());
 	for (uint32_t i = 0; !rc && i < n_flows; i++)
 		rc = compare_flow(&outcome, i);
 	if (!rc)
 		rc = outcome_trips_make(&outcome);
 	json_t *json = rc ? NULL : outcome_json(&outcome);
-	fini(&outcome);
+	for (size_t i = 0; i < outcome.n_trips; i++)
+		json_decref(outcome.trips[i].windows);
+	json_decref(outcome.windows);
+	free(outcome.trips);
+	free(outcome.rows);
+	free(outcome.counts);
 	return json;
 }
 

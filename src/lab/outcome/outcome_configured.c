@@ -17,9 +17,8 @@
 
 // The packets as they enter a link, and the hop so far.
 struct walk {
-	const struct outcome_flow *flow;
+	const struct outcome_hop *hop;
 	const struct hs_truth_report *report; // has the path
-	size_t low, high;		      // reports of the window
 	uint32_t frame_bytes;
 	double bps;	 // rate of frames without telemetry while the source sends; NAN: unknown
 	bool mean_known; // whether bps is a mean over any time
@@ -27,37 +26,24 @@ struct walk {
 	double delay_ns, kept; // of the hop; kept: share that is not lost
 	size_t n_uniform;
 	double uniform[HS_TRUTH_HOPS];
-	double normal_variance;
-	bool jitter_known;
+	double normal_variance; // NAN: the jitter is not known
 };
 
-// ---- until when it holds ----
-
-static const struct hs_scenario_traffic *traffic_of(const struct outcome_flow *flow)
+// Returns whether throughput and loss still follow from the configuration at this true time. A
+// change of the traffic's rate ends them, and a restart, because packets that arrive while a node
+// is down are lost.
+static bool rate_holds(const struct outcome_flow *flow, int64_t at_ns)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
 	uint32_t traffic = scenario->flows[flow->index].traffic;
-	return traffic < scenario->n_traffic ? &scenario->traffic[traffic] : NULL;
-}
-
-// Returns until when, in true time, the values of the start of the run hold. A change of a link
-// ends all values. A change of the traffic's rate and a restart also end throughput and loss,
-// because packets that arrive while a node is down are lost.
-static int64_t holds_until(const struct outcome_flow *flow, bool throughput)
-{
-	const struct hs_scenario *scenario = flow->run->scenario;
-	int64_t until_ns = flow->run->config_changed_ns;
-	for (size_t i = 0; throughput && i < scenario->n_events; i++) {
+	for (size_t i = 0; i < scenario->n_events; i++) {
 		const struct hs_scenario_event *event = &scenario->events[i];
-		int64_t at_ns = flow->run->start_ns + event->at_ns;
 		bool ends_it = event->kind == HS_LAB_EVENT_RESTART ||
-			       (event->kind == HS_LAB_EVENT_TRAFFIC &&
-					       event->traffic == scenario->flows[flow->index]
-										 .traffic);
-		if (ends_it && at_ns < until_ns)
-			until_ns = at_ns;
+			       (event->kind == HS_LAB_EVENT_TRAFFIC && event->traffic == traffic);
+		if (ends_it && flow->run->start_ns + event->at_ns <= at_ns)
+			return false;
 	}
-	return until_ns;
+	return true;
 }
 
 // ---- links ----
@@ -67,22 +53,20 @@ static const struct hs_link_config *link_between(
 		const struct outcome_flow *flow, uint32_t from, uint32_t to, bool *shared)
 {
 	const struct hs_run *run = flow->run;
-	struct hs_truth_hop hop = {.sent_packets = 0};
+	const struct hs_scenario_link *link = outcome_link(run->scenario, from, to);
+	uint64_t own_packets = 0;
+	struct hs_truth_hop hop;
+	if (!link)
+		return NULL;
 	for (size_t i = 0; i < hs_truth_hops(run->truth, flow->index); i++) {
 		hs_truth_hop(run->truth, flow->index, i, &hop);
 		if (hop.from == from && hop.to == to)
-			break;
-		hop.sent_packets = 0;
+			own_packets = hop.sent_packets;
 	}
-	for (size_t i = 0; i < run->scenario->n_links; i++) {
-		const struct hs_scenario_link *link = &run->scenario->links[i];
-		bool forward = link->from == from && link->to == to;
-		if (!forward && (link->from != to || link->to != from))
-			continue;
-		*shared = run->links && run->links[i][!forward].sent_packets > hop.sent_packets;
-		return &link->ways[!forward];
-	}
-	return NULL;
+	bool reverse = link->from != from;
+	size_t index = (size_t)(link - run->scenario->links);
+	*shared = run->links && run->links[index][reverse].sent_packets > own_packets;
+	return &link->ways[reverse];
 }
 
 static double burst_loss(const struct hs_link_bursts *bursts)
@@ -104,21 +88,22 @@ static double loss_of(const struct hs_link_config *config)
 
 static void walk_init(struct walk *walk)
 {
-	const struct hs_scenario_traffic *traffic = traffic_of(walk->flow);
-	bool reply = walk->flow->run->scenario->flows[walk->flow->index].reverse;
+	const struct hs_scenario *scenario = walk->hop->flow->run->scenario;
+	const struct hs_scenario_flow *flow = &scenario->flows[walk->hop->flow->index];
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
 	walk->bps = NAN;
 	walk->kept = 1;
-	walk->jitter_known = true;
-	// The frames of this traffic differ in length.
-	if (!traffic || traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
+	// The frames of pcap and window differ in length.
+	if (flow->traffic >= scenario->n_traffic || traffic->kind == HS_TRAFFIC_PCAP ||
+			traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
 	bool tcp = traffic->protocol == IPPROTO_TCP;
 	walk->frame_bytes = ETHERNET_BYTES + IPV6_BYTES + (tcp ? TCP_BYTES : SHORT_BYTES) +
 			    traffic->payload_bytes;
 	walk->bps = traffic->rate_pps * walk->frame_bytes * 8;
-	walk->even = !reply && traffic->kind != HS_TRAFFIC_POISSON;
-	walk->mean_known = !reply && (traffic->kind == HS_TRAFFIC_CONSTANT ||
-						     traffic->kind == HS_TRAFFIC_POISSON);
+	walk->even = !flow->reverse && traffic->kind != HS_TRAFFIC_POISSON;
+	walk->mean_known = !flow->reverse && (traffic->kind == HS_TRAFFIC_CONSTANT ||
+							     traffic->kind == HS_TRAFFIC_POISSON);
 }
 
 // The transmission time of a frame is a whole number of nanoseconds. The telemetry of a window's
@@ -128,14 +113,12 @@ static double serialisation(
 {
 	double sum = 0;
 	size_t n = 0;
-	for (size_t i = walk->low; i < walk->high; i++) {
-		const struct hs_truth_report *report = &walk->flow->reports[i].truth;
-		if (stop >= report->n_stops ||
-				report->stops[stop].node != walk->report->stops[stop].node)
+	for (size_t i = walk->hop->low; i < walk->hop->high; i++) {
+		const struct hs_truth_report *report = &walk->hop->flow->reports[i].truth;
+		const struct hs_truth_stop *at = &report->stops[stop];
+		if (stop >= report->n_stops || at->node != walk->report->stops[stop].node)
 			continue;
-		uint64_t bits = (report->stops[stop].wire_bytes +
-						(uint64_t)config->overhead_bytes) *
-				8;
+		uint64_t bits = (at->wire_bytes + (uint64_t)config->overhead_bytes) * 8;
 		sum += (double)(bits * UINT64_C(1000000000) / config->rate_bps);
 		n++;
 	}
@@ -150,17 +133,18 @@ static void add_jitter(struct walk *walk, const struct hs_link_config *config)
 	// frame change it too.
 	bool cut = config->jitter_ns &&
 		   (config->in_order || config->delay_ns < config->jitter_ns * (normal ? 5 : 1));
-	if (config->reorder_ratio > 0 || cut)
+	bool changed = config->reorder_ratio > 0 || cut;
+	if (changed)
 		walk->delay_ns = NAN;
-	if (config->rate_bps || config->reorder_ratio > 0 || cut)
-		walk->jitter_known = false;
+	if (config->rate_bps || changed)
+		walk->normal_variance = NAN;
 	if (config->jitter_ns && normal)
 		walk->normal_variance += jitter * jitter;
 	else if (config->jitter_ns)
 		walk->uniform[walk->n_uniform++] = jitter;
 }
 
-// Passes one link. inside: the link belongs to the hop.
+// Passes the link to a stop. inside: the link belongs to the hop.
 static void pass(struct walk *walk, const struct hs_link_config *config, bool shared, uint32_t stop,
 		bool inside)
 {
@@ -183,6 +167,26 @@ static void pass(struct walk *walk, const struct hs_link_config *config, bool sh
 	if (limited && walk->bps > limit)
 		walk->bps = limit;
 	walk->even &= !config->jitter_ns && config->duplicate_ratio <= 0;
+}
+
+// Passes all links from the source to the end of the hop. Returns false if this is impossible.
+static bool pass_all(struct walk *walk)
+{
+	const struct outcome_hop *hop = walk->hop;
+	const struct hs_truth_stop *first = walk->report->stops;
+	struct outcome_stops stops;
+	bool shared;
+	if (!outcome_flow_passes(hop->flow, walk->report, hop->ends, &stops))
+		return false;
+	walk_init(walk);
+	for (const struct hs_truth_stop *stop = first; stop < stops.to; stop++) {
+		const struct hs_link_config *config =
+				link_between(hop->flow, stop->node, stop[1].node, &shared);
+		if (!config || config->down)
+			return false;
+		pass(walk, config, shared, (uint32_t)(stop + 1 - first), stop >= stops.from);
+	}
+	return true;
 }
 
 // ---- jitter of several links ----
@@ -226,7 +230,7 @@ double outcome_uniform_jitter(const double *widths, size_t n)
 
 static double jitter_of(const struct walk *walk)
 {
-	if (!walk->jitter_known || (walk->n_uniform && walk->normal_variance > 0))
+	if (walk->n_uniform && walk->normal_variance != 0)
 		return NAN;
 	if (walk->n_uniform == 1)
 		return walk->uniform[0] * 2 / 3;
@@ -238,38 +242,24 @@ static double jitter_of(const struct walk *walk)
 // ---- a window ----
 
 // The newest report by the window's end shows the path, and whether the configuration still held.
-void outcome_configure(const struct outcome_flow *flow, const struct hs_measured_window *window,
-		struct outcome_ends ends, struct outcome_point points[HS_LAB_KINDS])
+json_t *outcome_configured_json(const struct outcome_hop *hop)
 {
-	struct walk walk = {
-			.flow = flow,
-			.low = outcome_flow_until(flow, window->start_ns),
-			.high = outcome_flow_until(flow, window->end_ns),
-	};
-	struct outcome_stops stops;
-	bool shared;
-	if (walk.low >= walk.high)
-		return;
-	walk.report = &flow->reports[flow->newest[walk.high - 1]].truth;
-	int64_t at_ns = flow->reports[walk.high - 1].truth.sink_ns;
-	if (!outcome_flow_passes(flow, walk.report, ends, &stops))
-		return;
-	walk_init(&walk);
-	for (uint32_t i = 0; i < stops.to; i++) {
-		const struct hs_link_config *config = link_between(flow, walk.report->stops[i].node,
-				walk.report->stops[i + 1].node, &shared);
-		if (!config || config->down)
-			return;
-		pass(&walk, config, shared, i + 1, i >= stops.from);
-	}
-	if (at_ns < holds_until(flow, false)) {
-		points[HS_LAB_DELAY].configured = walk.delay_ns;
-		points[HS_LAB_JITTER].configured = jitter_of(&walk);
-	}
-	if (at_ns >= holds_until(flow, true))
-		return;
-	points[HS_LAB_LOSS].configured = 1 - walk.kept;
-	points[HS_LAB_THROUGHPUT].configured = walk.mean_known ? walk.bps : NAN;
-	if (walk.low) // otherwise the window began before its flow
-		points[HS_LAB_WINDOW_THROUGHPUT].configured = points[HS_LAB_THROUGHPUT].configured;
+	const struct outcome_report *reports = hop->flow->reports;
+	json_t *json = json_object();
+	struct walk walk = {.hop = hop};
+	if (hop->low == hop->high)
+		return json;
+	walk.report = &reports[reports[hop->high - 1].newest].truth;
+	int64_t at_ns = reports[hop->high - 1].truth.sink_ns;
+	if (!pass_all(&walk) || at_ns >= hop->flow->run->config_changed_ns)
+		return json;
+	bool all = rate_holds(hop->flow, at_ns);
+	double bps = all && walk.mean_known ? walk.bps : NAN;
+	outcome_put(json, "throughput_bps", bps);
+	if (hop->low) // otherwise the window began before its flow
+		outcome_put(json, "window_throughput_bps", bps);
+	outcome_put(json, "delay_ns", walk.delay_ns);
+	outcome_put(json, "jitter_ns", jitter_of(&walk));
+	outcome_put(json, "loss_ratio", all ? 1 - walk.kept : NAN);
+	return json;
 }

@@ -3,15 +3,14 @@
 #include "outcome_parts.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 // The verdict on an expectation. value: the worst if several rows must meet it; NAN, with a reason,
-// if it could not be computed.
+// if it could not be computed. slack: its distance from the bounds; below 0, the expectation is not
+// met.
 struct verdict {
-	double value;
-	bool met;
+	double value, slack;
 	char reason[128];
 };
 
@@ -25,13 +24,6 @@ static double double_at(const void *from, unsigned offset)
 	double value;
 	memcpy(&value, (const char *)from + offset, sizeof(value));
 	return value;
-}
-
-static double integer_at(const void *from, unsigned offset)
-{
-	int64_t value;
-	memcpy(&value, (const char *)from + offset, sizeof(value));
-	return (double)value;
 }
 
 // ---- rows ----
@@ -57,7 +49,7 @@ static double value_of_row(const struct outcome_row *row, const struct hs_lab_me
 	}
 }
 
-static double value_over_rows(
+double outcome_over_rows(
 		const struct outcome *outcome, uint32_t flow, const struct hs_lab_metric *metric)
 {
 	double sum = 0, max = NAN;
@@ -75,35 +67,36 @@ static double value_over_rows(
 
 // ---- flows, round trips, traffic, nodes ----
 
-static double value_of_flows(const struct outcome *outcome, uint32_t flow, unsigned offset)
+// Takes an integer at this offset of one struct of an array (HS_NO_INDEX: sums that of all).
+static double sum_of(const void *array, size_t n, size_t bytes, uint32_t one, unsigned offset)
 {
-	size_t n_flows = outcome->run->scenario->n_flows;
-	double sum = n_flows ? 0 : NAN;
-	for (uint32_t i = 0; i < n_flows; i++)
-		if (of_flow(flow, i))
-			sum += integer_at(&outcome->counts[i], offset);
+	double sum = n ? 0 : NAN;
+	for (size_t i = 0; i < n; i++) {
+		int64_t value;
+		memcpy(&value, (const char *)array + i * bytes + offset, sizeof(value));
+		sum += one == HS_NO_INDEX || one == i ? (double)value : 0;
+	}
 	return sum;
 }
 
 // Returns the largest error, the mean of times, or the sum of counts.
 static double value_of_trips(const struct outcome *outcome, uint32_t flow, unsigned offset)
 {
+	bool is_error = offset == offsetof(struct hs_trip_numbers, mae_ns);
+	bool is_count = offset >= offsetof(struct hs_trip_numbers, pairs);
 	double sum = 0, max = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < outcome->n_trips; i++) {
 		const struct outcome_trip *trip = &outcome->trips[i];
+		double value = double_at(&trip->numbers, offset);
 		if (!of_flow(flow, trip->up) && !of_flow(flow, trip->down))
 			continue;
-		double value = double_at(&trip->numbers, offset);
 		sum += value;
-		max = isnan(value) ? value : fmax(max, value);
+		max = fmax(max, value);
 		n++;
 	}
-	if (!n || isnan(sum))
-		return NAN;
-	if (offset == offsetof(struct hs_trip_numbers, mae_ns))
-		return max;
-	return offset >= offsetof(struct hs_trip_numbers, pairs) ? sum : sum / (double)n;
+	double mean = outcome_mean(sum, n); // NAN if a value is
+	return isnan(mean) ? NAN : is_error ? max : is_count ? sum : mean;
 }
 
 double outcome_goodput(const struct hs_run *run, double bytes)
@@ -136,27 +129,21 @@ static double value_of_traffic(
 					       : outcome_goodput(outcome->run, payload);
 }
 
-static double value_of_nodes(const struct hs_run *run, uint32_t node, unsigned offset)
-{
-	double sum = run->node_counts ? 0 : NAN;
-	for (uint32_t i = 0; run->node_counts && i < run->scenario->n_nodes; i++)
-		if (node == HS_NO_INDEX || node == i)
-			sum += integer_at(&run->node_counts[i], offset);
-	return sum;
-}
-
 static double value_of_run(const struct outcome *outcome, const struct hs_scenario_expect *expect,
 		const struct hs_lab_metric *metric)
 {
 	const struct hs_run *run = outcome->run;
+	const struct hs_scenario *scenario = run->scenario;
 	size_t failures = json_array_size(run->audit);
 	switch (metric->form) {
 	case HS_FORM_FLOW:
-		return value_of_flows(outcome, expect->flow, metric->detail);
+		return sum_of(outcome->counts, scenario->n_flows, sizeof(*outcome->counts),
+				expect->flow, metric->detail);
 	case HS_FORM_TRIP:
 		return value_of_trips(outcome, expect->flow, metric->detail);
 	case HS_FORM_NODES:
-		return value_of_nodes(run, expect->node, metric->detail);
+		return sum_of(run->node_counts, run->node_counts ? scenario->n_nodes : 0,
+				sizeof(*run->node_counts), expect->node, metric->detail);
 	case HS_FORM_NODE_DROPS:
 		return (double)run->node_drops;
 	case HS_FORM_AUDIT_FAILURES:
@@ -168,17 +155,6 @@ static double value_of_run(const struct outcome *outcome, const struct hs_scenar
 
 // ---- met or not ----
 
-static void explain(struct verdict *verdict, const char *format, ...)
-		__attribute__((format(printf, 2, 3)));
-static void explain(struct verdict *verdict, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vsnprintf(verdict->reason, sizeof(verdict->reason), format, args);
-	va_end(args);
-}
-
-// Returns the distance of the value from the bounds; below 0: the expectation is not met.
 static double slack_of(const struct hs_scenario_expect *expect, double value)
 {
 	double slack = INFINITY;
@@ -193,15 +169,6 @@ static double slack_of(const struct hs_scenario_expect *expect, double value)
 	return slack;
 }
 
-static void judge_one(
-		const struct hs_scenario_expect *expect, double value, struct verdict *verdict)
-{
-	verdict->value = value;
-	verdict->met = slack_of(expect, value) >= 0;
-	if (isnan(value))
-		explain(verdict, "nothing to compute it from");
-}
-
 static bool names_row(const struct hs_scenario_expect *expect, const struct hs_lab_metric *metric,
 		const struct outcome_row *row)
 {
@@ -214,40 +181,37 @@ static bool names_row(const struct hs_scenario_expect *expect, const struct hs_l
 }
 
 // Each row of this name must meet the expectation. A row without a value does not meet it.
-static void judge_rows(const struct outcome *outcome, const struct hs_scenario_expect *expect,
-		const struct hs_lab_metric *metric, struct verdict *verdict)
+static struct verdict judge_rows(const struct outcome *outcome,
+		const struct hs_scenario_expect *expect, const struct hs_lab_metric *metric)
 {
-	double worst = INFINITY;
+	struct verdict worst = {NAN, -INFINITY, "no window has such a hop"};
 	size_t n = 0;
 	for (size_t i = 0; i < outcome->n_rows; i++) {
 		const struct outcome_row *row = &outcome->rows[i];
 		if (!names_row(expect, metric, row))
 			continue;
-		double value = value_of_row(row, metric);
-		double slack = slack_of(expect, value);
-		if (n++ && slack >= worst)
+		double value = value_of_row(row, metric), slack = slack_of(expect, value);
+		if (n++ && slack >= worst.slack)
 			continue;
-		worst = slack;
-		verdict->value = value;
-		verdict->met = slack >= 0;
+		worst = (struct verdict){value, slack, ""};
 		if (isnan(value))
-			explain(verdict, "%s has none", row->hop);
+			snprintf(worst.reason, sizeof(worst.reason), "%s has none", row->hop);
 	}
-	if (!n)
-		explain(verdict, "no window has such a hop");
+	return worst;
 }
 
-static void judge(const struct outcome *outcome, const struct hs_scenario_expect *expect,
-		struct verdict *verdict)
+static struct verdict judge(const struct outcome *outcome, const struct hs_scenario_expect *expect)
 {
 	const struct hs_lab_metric *metric = hs_lab_metric_find(expect->metric);
-	*verdict = (struct verdict){.value = NAN};
-	if (metric->form > HS_FORM_ROW)
-		judge_one(expect, value_of_run(outcome, expect, metric), verdict);
-	else if (expect->hop[0] || metric->over == HS_OVER_E2E)
-		judge_rows(outcome, expect, metric, verdict);
-	else
-		judge_one(expect, value_over_rows(outcome, expect->flow, metric), verdict);
+	bool of_run = metric->form > HS_FORM_ROW;
+	if (!of_run && (expect->hop[0] || metric->over == HS_OVER_E2E))
+		return judge_rows(outcome, expect, metric);
+	double value = of_run ? value_of_run(outcome, expect, metric)
+			      : outcome_over_rows(outcome, expect->flow, metric);
+	struct verdict verdict = {value, slack_of(expect, value), "nothing to compute it from"};
+	if (!isnan(value))
+		verdict.reason[0] = '\0';
+	return verdict;
 }
 
 static json_t *one_json(const struct outcome *outcome, const struct hs_scenario_expect *expect,
@@ -264,7 +228,7 @@ static json_t *one_json(const struct outcome *outcome, const struct hs_scenario_
 			expect->has_value ? outcome_number(expect->tolerance) : NULL, "min",
 			expect->has_min ? outcome_number(expect->min) : NULL, "max",
 			expect->has_max ? outcome_number(expect->max) : NULL, "measured",
-			outcome_number(verdict->value), "met", verdict->met, "reason",
+			outcome_number(verdict->value), "met", verdict->slack >= 0, "reason",
 			verdict->reason[0] ? verdict->reason : NULL);
 }
 
@@ -279,11 +243,11 @@ json_t *outcome_expect_json(const struct outcome *outcome)
 	json_t *list = json_array();
 	struct verdict verdict;
 	for (size_t i = 0; i < scenario->n_expects; i++) {
-		judge(outcome, &scenario->expects[i], &verdict);
+		verdict = judge(outcome, &scenario->expects[i]);
 		json_array_append_new(list, one_json(outcome, &scenario->expects[i], &verdict));
 	}
-	judge(outcome, &no_negatives, &verdict);
-	if (scenario->n_flows && !verdict.met)
+	verdict = judge(outcome, &no_negatives);
+	if (scenario->n_flows && verdict.slack < 0)
 		json_array_append_new(list, one_json(outcome, &no_negatives, &verdict));
 	return list;
 }

@@ -1,106 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loss and overhead of a hop over the whole run.
+// Loss and overhead of a row over the whole run.
 #include "outcome_parts.h"
 
 #include <math.h>
 
-static uint32_t hop_of(const struct hs_measured_window *window, struct outcome_ends ends)
+// The first value takes the place of NAN.
+static void add(double *sum, double value)
 {
-	for (uint32_t i = 0; i < window->n_hops && !ends.e2e; i++)
-		if (hs_measured_from(window, i) == ends.from &&
-				hs_measured_to(window, i) == ends.to)
-			return i;
-	return ends.e2e ? window->n_hops : UINT32_MAX;
+	*sum = isnan(*sum) ? value : *sum + value;
 }
 
-// Returns the published loss of the whole run, or the sum of its windows if the run was not
-// published.
-static double lose_measured(
-		const struct outcome_flow *flow, struct outcome_ends ends, double *shown)
+// ---- the truth ----
+
+// Returns whether a node that both packets passed forgot its counts in between.
+static bool a_node_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)
 {
-	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
-	double lost = NAN;
-	*shown = NAN;
-	for (size_t i = 0; i <= flow->n_windows; i++) {
-		const struct hs_measured_window *window =
-				i < flow->n_windows ? flow->windows[i] : run;
-		bool says = window && (window == run || !window->stale);
-		uint32_t hop = says ? hop_of(window, ends) : UINT32_MAX;
-		const json_t *of = hop != UINT32_MAX ? hs_measured_hop(window, hop) : NULL;
-		if (!hs_measured_has(of, "loss_ratio"))
-			continue;
-		double packets = (double)hs_measured_integer(of, "lost_packets");
-		lost = window == run || isnan(lost) ? packets : lost + packets;
-		if (window == run)
-			continue;
-		double ratio = hs_measured_number(of, HS_LAB_LOSS);
-		double of_window = round(ratio * (double)hs_measured_integer(of, "tx_packets"));
-		*shown = isnan(*shown) ? of_window : *shown + of_window;
-	}
-	return lost;
+	for (uint32_t i = 0; i < a->n_stops; i++)
+		for (uint32_t j = 0; j < b->n_stops; j++)
+			if (a->stops[i].node == b->stops[j].node &&
+					a->stops[i].life != b->stops[j].life)
+				return true;
+	return false;
 }
 
-// Computes the loss between two successive reports. Returns false if their paths differ, or if a
-// node restarted in between: lib/qos then leaves out all hops.
-static bool lost_between(const struct outcome_flow *flow, const struct outcome_report *a,
-		const struct outcome_report *b, struct outcome_ends ends, double *lost)
+// Adds the loss between two successive reports, unless their paths differ or a node restarted in
+// between: lib/qos then leaves out all hops.
+static void lose_between(const struct outcome_flow *flow, const struct outcome_report *a,
+		const struct outcome_report *b, struct outcome_row *row)
 {
 	struct outcome_stops at_a, at_b;
-	if (a->epoch != b->epoch || !outcome_flow_stops(flow, &a->truth, ends, &at_a) ||
-			!outcome_flow_stops(flow, &b->truth, ends, &at_b))
-		return false;
-	if (!ends.e2e && outcome_flow_forgot(&a->truth, &b->truth))
-		return false;
-	int64_t sent = (int64_t)(b->truth.stops[at_b.from].tx_packets -
-				 a->truth.stops[at_a.from].tx_packets);
-	int64_t received = (int64_t)(b->truth.stops[at_b.to].rx_packets -
-				     a->truth.stops[at_a.to].rx_packets);
-	*lost = (double)(sent - received);
-	return true;
+	if (a->epoch != b->epoch || !outcome_flow_stops(flow, &a->truth, row->ends, &at_a) ||
+			!outcome_flow_stops(flow, &b->truth, row->ends, &at_b) ||
+			(!row->ends.e2e && a_node_forgot(&a->truth, &b->truth)))
+		return;
+	int64_t sent = (int64_t)(at_b.from->tx_packets - at_a.from->tx_packets);
+	int64_t received = (int64_t)(at_b.to->rx_packets - at_a.to->rx_packets);
+	add(&row->numbers.lost_truth, (double)(sent - received));
 }
 
 // Sums from the first report to the newest, over the reports that were the newest when they
 // arrived.
-static double lose_truly(const struct outcome_flow *flow, struct outcome_ends ends)
+static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 {
-	size_t last = flow->first;
-	double sum = NAN, lost;
+	const struct outcome_report *last = &flow->reports[flow->first];
 	for (size_t i = flow->first; i < flow->n; i++) {
-		size_t newest = flow->newest[i];
-		if (flow->reports[newest].truth.number <= flow->reports[last].truth.number)
+		const struct outcome_report *newest = &flow->reports[flow->reports[i].newest];
+		if (newest->truth.number <= last->truth.number)
 			continue;
-		if (lost_between(flow, &flow->reports[last], &flow->reports[newest], ends, &lost))
-			sum = isnan(sum) ? lost : sum + lost;
+		lose_between(flow, last, newest, row);
 		last = newest;
 	}
-	return sum;
 }
 
 // A copy that a link made was received but never sent. The loss from end to end is what left the
 // source and did not reach the sink, because nodes also lose packets.
-static double part_of_all(const struct outcome_row *row, const struct hs_truth_hop *hop)
-{
-	double sent = (double)hop->sent_packets, received = (double)hop->received_packets;
-	if (!row->ends.e2e)
-		return sent + (double)hop->copies - received;
-	return (hop->from == row->from_node ? sent : 0) + (double)hop->copies -
-	       (hop->to == row->to_node ? received : 0);
-}
-
 static void lose_all(const struct outcome_flow *flow, struct outcome_row *row)
 {
 	const struct hs_truth *truth = flow->run->truth;
 	bool e2e = row->ends.e2e;
 	struct hs_truth_hop hop;
-	row->numbers.lost_all = e2e && row->to_node != HS_NO_INDEX ? 0 : NAN;
 	for (size_t i = 0; i < hs_truth_hops(truth, flow->index); i++) {
 		hs_truth_hop(truth, flow->index, i, &hop);
-		if (e2e)
-			row->numbers.lost_all += part_of_all(row, &hop);
-		if (e2e || hop.from != row->from_node || hop.to != row->to_node)
+		bool begins = hop.from == row->from_node, ends = hop.to == row->to_node;
+		if (row->to_node == HS_NO_INDEX || (!e2e && !(begins && ends)))
 			continue;
-		row->numbers.lost_all = part_of_all(row, &hop);
-		row->link = hop;
+		add(&row->numbers.lost_all,
+				(begins ? (double)hop.sent_packets : 0) + (double)hop.copies -
+						(ends ? (double)hop.received_packets : 0));
+		if (!e2e)
+			row->link = hop;
 	}
 }
 
@@ -109,16 +77,38 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : NAN;
 }
 
-void outcome_run_row(const struct outcome_flow *flow, struct outcome_row *row)
+void outcome_run_begin(const struct outcome_flow *flow, struct outcome_row *row)
 {
-	struct hs_row_numbers *numbers = &row->numbers;
-	const struct hs_truth_hop *link = &row->link;
-	double shown;
-	numbers->lost = lose_measured(flow, row->ends, &shown);
-	numbers->lost_truth = lose_truly(flow, row->ends);
-	numbers->lost_error = fabs(numbers->lost - numbers->lost_truth);
-	numbers->false_lost = shown - numbers->lost_truth;
+	row->numbers = (struct hs_row_numbers){.lost = NAN, .lost_truth = NAN, .lost_all = NAN};
+	row->shown = NAN;
+	lose_truly(flow, row);
 	lose_all(flow, row);
-	numbers->bytes_ratio = ratio(link->telemetry_bytes, link->sent_bytes);
-	numbers->packets_ratio = ratio(link->telemetry_packets, link->sent_packets);
+	row->numbers.bytes_ratio = ratio(row->link.telemetry_bytes, row->link.sent_bytes);
+	row->numbers.packets_ratio = ratio(row->link.telemetry_packets, row->link.sent_packets);
+}
+
+// ---- what was measured ----
+
+void outcome_run_add(struct outcome_row *row, const json_t *measured)
+{
+	double sent = (double)hs_measured_integer(measured, "tx_packets");
+	if (!hs_measured_has(measured, "loss_ratio"))
+		return;
+	add(&row->numbers.lost, (double)hs_measured_integer(measured, "lost_packets"));
+	add(&row->shown, round(hs_measured_number(measured, HS_LAB_LOSS) * sent));
+}
+
+// The published loss of the whole run takes the place of the sum over the windows.
+void outcome_run_end(const struct outcome_flow *flow, struct outcome_row *row)
+{
+	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
+	struct hs_row_numbers *numbers = &row->numbers;
+	uint32_t hop = 0;
+	while (run && hop <= run->n_hops && !outcome_same_ends(outcome_ends(run, hop), row->ends))
+		hop++;
+	const json_t *of = run && hop <= run->n_hops ? hs_measured_hop(run, hop) : NULL;
+	if (hs_measured_has(of, "loss_ratio"))
+		numbers->lost = (double)hs_measured_integer(of, "lost_packets");
+	numbers->lost_error = fabs(numbers->lost - numbers->lost_truth);
+	numbers->false_lost = row->shown - numbers->lost_truth;
 }

@@ -4,6 +4,8 @@
 // Source: docs/metrics.md, rule 19; 000_616928c59136b059.txt table V.
 #include "outcome_parts.h"
 
+#include "lab_array.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,10 +25,8 @@ struct ends {
 	size_t n_up, n_down, n_pinged;
 	const struct hs_trip *up, *down; // in the order of arrival at the sink
 	struct pinged *pinged;
-	struct hs_trip *room; // [n_up + n_down]
+	struct hs_trip *room; // [n_up + n_down]: all up; those down of a window
 };
-
-// ---- the host's round trips ----
 
 static int by_shown(const void *a, const void *b)
 {
@@ -34,39 +34,32 @@ static int by_shown(const void *a, const void *b)
 	return (x->shown_ns > y->shown_ns) - (x->shown_ns < y->shown_ns);
 }
 
-// shown_ns is true time at first. The sink's clock is then ahead by as much as at the latest report
-// up to that time.
-static void show_by_sink(struct ends *ends, uint32_t flow)
-{
-	const struct hs_truth *truth = ends->run->truth;
-	size_t n = hs_truth_reports(truth, flow), next = 0;
-	struct hs_truth_report report;
-	for (size_t i = 0; n && i < ends->n_pinged; i++) {
-		for (; next < n; next++) {
-			hs_truth_report(truth, flow, next, &report);
-			if (report.sink_ns > ends->pinged[i].shown_ns)
-				break;
-		}
-		hs_truth_report(truth, flow, next ? next - 1 : 0, &report);
-		ends->pinged[i].shown_ns += report.sink_shown_ns - report.sink_ns;
-	}
-}
-
+// Reads the host's round trips, which contain the far host's delay. Telemetry's do not. The sink's
+// clock is ahead by as much as at the latest report up to the reply's arrival.
 static int read_pings(struct ends *ends, uint32_t down)
 {
 	const struct hs_run *run = ends->run;
 	uint32_t traffic = run->scenario->flows[down].traffic;
 	const struct hs_stream_trip *trips =
 			hs_stream_trips(run->streams[traffic], &ends->n_pinged);
+	size_t n_reports = hs_truth_reports(run->truth, down), next = 0;
+	struct hs_truth_report report;
+	int64_t ahead_ns = 0;
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
 	if (!ends->pinged)
 		return -ENOMEM;
-	// The host's round trip contains the far host's delay. Telemetry's round trip does not.
-	for (size_t i = 0; i < ends->n_pinged; i++)
-		ends->pinged[i] = (struct pinged){trips[i].sent_ns + trips[i].rtt_ns,
-				trips[i].rtt_ns - run->scenario->traffic[traffic].reply_delay_ns};
-	qsort(ends->pinged, ends->n_pinged, sizeof(*ends->pinged), by_shown);
-	show_by_sink(ends, down);
+	for (size_t i = 0; i < ends->n_pinged; i++) {
+		int64_t arrived_ns = trips[i].sent_ns + trips[i].rtt_ns;
+		for (; next < n_reports; next++) {
+			hs_truth_report(run->truth, down, next, &report);
+			if (next && report.sink_ns > arrived_ns)
+				break;
+			ahead_ns = report.sink_shown_ns - report.sink_ns;
+		}
+		ends->pinged[i].shown_ns = arrived_ns + ahead_ns;
+		ends->pinged[i].rtt_ns =
+				trips[i].rtt_ns - run->scenario->traffic[traffic].reply_delay_ns;
+	}
 	qsort(ends->pinged, ends->n_pinged, sizeof(*ends->pinged), by_shown);
 	return 0;
 }
@@ -98,76 +91,61 @@ static double error_of_pings(const struct ends *ends)
 	return error / (double)ends->n_down;
 }
 
-// ---- windows: (start, end] of the pinging node's clock, in which replies arrived ----
+// ---- windows of the pinging node's clock, in which replies arrived ----
 
-// Finds the replies of the window, and the requests that they may belong to. Returns false if there
-// are none.
-static bool measure(const struct ends *ends, int64_t start_ns, int64_t end_ns,
-		struct hs_round_trip *result)
-{
-	struct hs_trip *up = ends->room, *down = ends->room + ends->n_up;
-	size_t n_up = 0, n_down = 0;
-	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t i = 0; i < ends->n_down; i++) {
-		const struct hs_trip *trip = &ends->down[i];
-		if (trip->sink_ns <= start_ns || trip->sink_ns > end_ns)
-			continue;
-		down[n_down++] = *trip;
-		first = trip->source_ns < first ? trip->source_ns : first;
-		last = trip->source_ns > last ? trip->source_ns : last;
-	}
-	for (size_t i = 0; i < ends->n_up && n_down; i++)
-		if (ends->up[i].sink_ns >= first - MAX_GAP_NS && ends->up[i].sink_ns <= last)
-			up[n_up++] = ends->up[i];
-	return hs_round_trip(up, n_up, down, n_down, MAX_GAP_NS, result) == 0;
-}
+struct window {
+	int64_t start_ns, end_ns; // (start, end]
+	size_t pings;
+	double truth_ns; // mean of the pings, as a whole number
+};
 
-static double ping_mean(const struct ends *ends, int64_t start_ns, int64_t end_ns, size_t *n)
+// Adds a window to the sums of the numbers. Returns whether telemetry says something about it.
+static bool compare_window(
+		const struct ends *ends, const struct window *window, struct outcome_trip *trip)
 {
-	double sum = 0;
-	*n = 0;
-	for (size_t i = 0; i < ends->n_pinged; i++) {
-		if (ends->pinged[i].shown_ns <= start_ns || ends->pinged[i].shown_ns > end_ns)
-			continue;
-		sum += (double)ends->pinged[i].rtt_ns;
-		(*n)++;
-	}
-	return floor(outcome_mean(sum, *n));
+	struct hs_trip_numbers *numbers = &trip->numbers;
+	struct hs_trip *down = ends->room + ends->n_up;
+	struct hs_round_trip of;
+	size_t n_down = 0;
+	for (size_t i = 0; i < ends->n_down; i++)
+		if (ends->down[i].sink_ns > window->start_ns &&
+				ends->down[i].sink_ns <= window->end_ns)
+			down[n_down++] = ends->down[i];
+	bool told = !hs_round_trip(ends->room, ends->n_up, down, n_down, MAX_GAP_NS, &of);
+	json_array_append_new(trip->windows,
+			json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
+					(json_int_t)window->start_ns, "pairs", (json_int_t)of.pairs,
+					"pings", (json_int_t)window->pings, "clocks_differ",
+					of.clocks_differ, "measured_ns",
+					told ? json_integer(of.mean_ns) : NULL, "truth_ns",
+					outcome_number(window->truth_ns)));
+	numbers->pairs += (double)of.pairs;
+	numbers->clocks_differ += of.clocks_differ;
+	if (!told)
+		return false;
+	numbers->measured_ns += (double)of.mean_ns;
+	numbers->truth_ns += window->truth_ns;
+	numbers->mae_windows_ns += fabs((double)of.mean_ns - window->truth_ns);
+	return true;
 }
 
 static void compare(const struct ends *ends, struct outcome_trip *trip)
 {
-	int64_t length_ns = ends->run->scenario->window_ns, last_ns = INT64_MIN;
-	double measured = 0, truth = 0, error = 0, n = 0;
+	int64_t length_ns = ends->run->scenario->window_ns;
 	struct hs_trip_numbers *numbers = &trip->numbers;
-	for (size_t i = 0; i < ends->n_pinged; i++) {
+	size_t n = 0;
+	for (size_t i = 0, next = 0; i < ends->n_pinged; i = next) {
 		int64_t end_ns = (ends->pinged[i].shown_ns + length_ns - 1) / length_ns * length_ns;
-		int64_t start_ns = end_ns - length_ns;
-		struct hs_round_trip of = {.pairs = 0};
-		size_t pings;
-		if (end_ns == last_ns)
-			continue;
-		last_ns = end_ns;
-		bool told = measure(ends, start_ns, end_ns, &of);
-		double mean = ping_mean(ends, start_ns, end_ns, &pings);
-		json_t *window = json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
-				(json_int_t)start_ns, "pairs", (json_int_t)of.pairs, "pings",
-				(json_int_t)pings, "clocks_differ", of.clocks_differ, "measured_ns",
-				told ? json_integer(of.mean_ns) : NULL, "truth_ns",
-				outcome_number(mean));
-		json_array_append_new(trip->windows, window);
-		numbers->pairs += (double)of.pairs;
-		numbers->clocks_differ += of.clocks_differ;
-		if (!told)
-			continue;
-		n++;
-		measured += (double)of.mean_ns;
-		truth += mean;
-		error += fabs((double)of.mean_ns - mean);
+		double sum = 0;
+		for (; next < ends->n_pinged && ends->pinged[next].shown_ns <= end_ns; next++)
+			sum += (double)ends->pinged[next].rtt_ns;
+		const struct window window = {end_ns - length_ns, end_ns, next - i,
+				floor(sum / (double)(next - i))};
+		n += compare_window(ends, &window, trip);
 	}
-	numbers->measured_ns = n > 0 ? measured / n : NAN;
-	numbers->truth_ns = n > 0 ? truth / n : NAN;
-	numbers->mae_windows_ns = n > 0 ? error / n : NAN;
+	numbers->measured_ns = outcome_mean(numbers->measured_ns, n);
+	numbers->truth_ns = outcome_mean(numbers->truth_ns, n);
+	numbers->mae_windows_ns = outcome_mean(numbers->mae_windows_ns, n);
 	numbers->mae_pings_ns = error_of_pings(ends);
 	numbers->mae_ns = fmax(numbers->mae_windows_ns, numbers->mae_pings_ns);
 }
@@ -182,6 +160,8 @@ static int compare_pair(const struct hs_run *run, struct outcome_trip *trip)
 	ends.room = malloc((ends.n_up + ends.n_down + 1) * sizeof(*ends.room));
 	trip->windows = json_array();
 	int rc = ends.room && trip->windows ? read_pings(&ends, trip->down) : -ENOMEM;
+	if (!rc && ends.n_up)
+		memcpy(ends.room, ends.up, ends.n_up * sizeof(*ends.room));
 	if (!rc)
 		compare(&ends, trip);
 	free(ends.room);
@@ -200,19 +180,18 @@ static bool is_pair(const struct hs_scenario *scenario, uint32_t up, uint32_t do
 int outcome_trips_make(struct outcome *outcome)
 {
 	const struct hs_scenario *scenario = outcome->run->scenario;
+	int rc = 0;
 	for (uint32_t up = 0; up < scenario->n_flows; up++) {
-		for (uint32_t down = 0; down < scenario->n_flows; down++) {
+		for (uint32_t down = 0; down < scenario->n_flows && !rc; down++) {
 			if (!is_pair(scenario, up, down))
 				continue;
-			struct outcome_trip *trips = reallocarray(
-					outcome->trips, outcome->n_trips + 1, sizeof(*trips));
-			if (!trips)
+			if (!HS_LAB_ROOM(outcome->trips, outcome->trips_capacity,
+					    outcome->n_trips + 1))
 				return -ENOMEM;
-			outcome->trips = trips;
-			trips[outcome->n_trips] = (struct outcome_trip){.up = up, .down = down};
-			if (compare_pair(outcome->run, &trips[outcome->n_trips++]))
-				return -ENOMEM;
+			struct outcome_trip *trip = &outcome->trips[outcome->n_trips++];
+			*trip = (struct outcome_trip){.up = up, .down = down};
+			rc = compare_pair(outcome->run, trip);
 		}
 	}
-	return 0;
+	return rc;
 }

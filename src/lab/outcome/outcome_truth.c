@@ -16,247 +16,199 @@
 
 typedef __int128 wide;
 
-// A hop in a window, whose truth is wanted.
-struct question {
-	const struct outcome_flow *flow;
-	const struct hs_measured_window *window;
-	const json_t *hop; // as it was published
-	struct outcome_ends ends;
-	size_t low, high; // reports of the window
-};
-
 // ---- delay and jitter ----
 
 static int by_value(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	json_int_t x = *(const json_int_t *)a, y = *(const json_int_t *)b;
 	return (x > y) - (x < y);
 }
 
-static int64_t rounded_mean(wide sum, uint64_t n)
+static json_int_t rounded_mean(wide sum, uint64_t n)
 {
 	wide half = (wide)(n / 2);
-	return (int64_t)((sum < 0 ? sum - half : sum + half) / (wide)n);
+	return (json_int_t)((sum < 0 ? sum - half : sum + half) / (wide)n);
 }
 
-static json_int_t ranked(const int64_t *values, uint64_t n, uint64_t per_mille)
+static bool delay_of(const struct outcome_hop *hop, size_t index, json_int_t *delay)
 {
-	return values[(n * per_mille + 999) / 1000 - 1];
-}
-
-static bool delay_of(const struct question *question, size_t index, int64_t *delay)
-{
-	const struct hs_truth_report *report = &question->flow->reports[index].truth;
+	const struct outcome_flow *flow = hop->flow;
 	struct outcome_stops stops;
-	if (!outcome_flow_passes(question->flow, report, question->ends, &stops))
+	if (!outcome_flow_passes(flow, &flow->reports[index].truth, hop->ends, &stops))
 		return false;
-	*delay = report->stops[stops.to].rx_ns - report->stops[stops.from].rx_ns;
+	*delay = stops.to->rx_ns - stops.from->rx_ns;
 	return true;
 }
 
-static int fill_delay(const struct question *question, struct outcome_truth *truth)
+static int put_delay(json_t *to, const struct outcome_hop *hop)
 {
-	int64_t *values = malloc((question->high - question->low + 1) * sizeof(*values));
+	json_int_t *values = malloc((hop->high - hop->low + 1) * sizeof(*values));
 	wide sum = 0;
 	size_t n = 0;
 	if (!values)
 		return -ENOMEM;
-	for (size_t i = question->low; i < question->high; i++)
-		if (delay_of(question, i, &values[n]))
+	for (size_t i = hop->low; i < hop->high; i++)
+		if (delay_of(hop, i, &values[n]))
 			sum += values[n++];
+	qsort(values, n, sizeof(*values), by_value);
 	if (n) {
-		qsort(values, n, sizeof(*values), by_value);
-		truth->has_delay = true;
-		truth->delay_mean_ns = rounded_mean(sum, n);
-		truth->delay = json_pack("{s:I, s:I, s:I, s:I}", "mean",
-				(json_int_t)truth->delay_mean_ns, "min", (json_int_t)values[0],
-				"p50", ranked(values, n, 500), "max", (json_int_t)values[n - 1]);
-		if (n >= P99_VALUES)
-			json_object_set_new(
-					truth->delay, "p99", json_integer(ranked(values, n, 990)));
+		json_t *p99 = n < P99_VALUES ? NULL : json_integer(values[(n * 99 + 99) / 100 - 1]);
+		json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:o*}", "mean", rounded_mean(sum, n),
+				"min", values[0], "p50", values[(n + 1) / 2 - 1], "max",
+				values[n - 1], "p99", p99);
+		json_object_set_new(to, "delay_ns", json);
 	}
 	free(values);
 	return 0;
 }
 
 // Finds the delay of the previous packet in source order that also passed the hop.
-static bool delay_before(const struct question *question, const struct outcome_report *report,
-		int64_t *delay)
+static bool delay_before(const struct outcome_hop *hop, const struct outcome_report *report,
+		json_int_t *delay)
 {
-	const struct outcome_flow *flow = question->flow;
+	const struct outcome_flow *flow = hop->flow;
 	for (size_t place = report->place; place-- > 0;) {
 		if (flow->reports[flow->ordered[place]].epoch != report->epoch)
 			return false;
-		if (delay_of(question, flow->ordered[place], delay))
+		if (delay_of(hop, flow->ordered[place], delay))
 			return true;
 	}
 	return false;
 }
 
-static void fill_jitter(const struct question *question, struct outcome_truth *truth)
+static void put_jitter(json_t *to, const struct outcome_hop *hop)
 {
 	wide sum = 0;
 	uint64_t pairs = 0;
-	for (size_t i = question->low; i < question->high; i++) {
-		const struct outcome_report *report = &question->flow->reports[i];
-		int64_t delay, before;
-		if (report->place == SIZE_MAX || !delay_of(question, i, &delay) ||
-				!delay_before(question, report, &before))
+	for (size_t i = hop->low; i < hop->high; i++) {
+		const struct outcome_report *report = &hop->flow->reports[i];
+		json_int_t delay, before;
+		if (report->place == SIZE_MAX || !delay_of(hop, i, &delay) ||
+				!delay_before(hop, report, &before))
 			continue;
 		sum += delay < before ? (wide)before - delay : (wide)delay - before;
 		pairs++;
 	}
-	truth->has_jitter = pairs;
 	if (pairs)
-		truth->jitter_ns = rounded_mean(sum, pairs);
-}
-
-// ---- the span ----
-
-// Finds the report at which the span begins or ends: the newest of the first n, or the first of
-// all. Returns false if the report did not pass the hop.
-static bool edge_of(const struct question *question, size_t n, const struct hs_truth_stop **from,
-		const struct hs_truth_stop **to, bool *sent_on)
-{
-	const struct outcome_flow *flow = question->flow;
-	struct outcome_stops stops;
-	if (!flow->n)
-		return false;
-	const struct hs_truth_report *report =
-			&flow->reports[n ? flow->newest[n - 1] : flow->first].truth;
-	if (!outcome_flow_stops(flow, report, question->ends, &stops))
-		return false;
-	*from = &report->stops[stops.from];
-	*to = &report->stops[stops.to];
-	*sent_on = stops.to + 1 < report->n_stops;
-	return true;
-}
-
-// Rounds to 15 digits like nodes. Otherwise equal ratios would differ in their last bit.
-static double published(double ratio)
-{
-	char text[32];
-	snprintf(text, sizeof(text), "%.15g", ratio);
-	return strtod(text, NULL);
-}
-
-// Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
-// lost nothing in the whole run, its loss is 0.
-static double loss_of(const struct outcome_truth *truth, struct outcome_row *row)
-{
-	int64_t owed = truth->lost_packets + row->owed;
-	row->owed = owed < 0 ? owed : 0;
-	if (owed <= 0 || truth->tx_packets <= 0 || row->numbers.lost_all == 0)
-		return 0;
-	double ratio = (double)owed / (double)truth->tx_packets;
-	return published(ratio < 1 ? ratio : 1);
-}
-
-static bool states_another(const struct question *question, const struct outcome_truth *truth)
-{
-	return hs_measured_has(question->hop, "span_end_ns") &&
-	       (hs_measured_integer(question->hop, "span_start_ns") != truth->span_start_ns ||
-			       hs_measured_integer(question->hop, "span_end_ns") !=
-					       truth->span_end_ns);
-}
-
-// Counts are those of the span that the window should state. If the window says that the path
-// changed or that a node restarted, a hop may state another span. Nothing is compared with another
-// span.
-static void fill_span(const struct question *question, struct outcome_row *row,
-		struct outcome_truth *truth)
-{
-	const struct hs_measured_window *window = question->window;
-	const struct hs_truth_stop *from_a, *from_b, *to_a, *to_b;
-	bool on_a, on_b;
-	bool differs = window->flags & HS_FLAG_EPOCH ||
-		       (!question->ends.e2e &&
-				       (window->path_changed || window->flags & ALTERNATES));
-	size_t before = outcome_flow_until(question->flow, window->start_ns);
-	if (differs || !edge_of(question, before, &from_a, &to_a, &on_a) ||
-			!edge_of(question, question->high, &from_b, &to_b, &on_b))
-		return;
-	truth->has_span = true;
-	truth->span_start_ns = to_a->rx_shown_ns;
-	truth->span_end_ns = to_b->rx_shown_ns;
-	if (states_another(question, truth))
-		return;
-	truth->has_counts = true;
-	truth->tx_packets = (int64_t)(from_b->tx_packets - from_a->tx_packets);
-	truth->rx_packets = (int64_t)(to_b->rx_packets - to_a->rx_packets);
-	truth->rx_bytes = (int64_t)(to_b->rx_bytes - to_a->rx_bytes);
-	truth->lost_packets = truth->tx_packets - truth->rx_packets;
-	truth->loss_ratio = loss_of(truth, row);
-	int64_t sent_on = (int64_t)(to_b->tx_packets - to_a->tx_packets);
-	truth->has_node_loss = on_a && on_b && sent_on >= 0;
-	truth->node_lost_packets = truth->rx_packets - sent_on;
-	int64_t span_ns = to_b->rx_ns - to_a->rx_ns;
-	truth->throughput_bps = NAN;
-	if (span_ns > 0)
-		truth->throughput_bps =
-				(double)(int64_t)((wide)truth->rx_bytes * 8 * 1000000000 / span_ns);
+		outcome_put_integer(to, "jitter_ns", rounded_mean(sum, pairs));
 }
 
 // ---- the window ----
 
 // Finds the bytes that `to` had received by this time. Returns false if they are unknown.
-static bool bytes_by(const struct question *question, int64_t shown_ns, uint64_t *bytes)
+static bool bytes_by(const struct outcome_hop *hop, int64_t shown_ns, uint64_t *bytes)
 {
-	const struct outcome_flow *flow = question->flow;
+	const struct outcome_flow *flow = hop->flow;
 	struct hs_truth_edge edge;
 	struct outcome_stops stops;
 	*bytes = 0;
 	if (!hs_truth_edge(flow->run->truth, flow->index, shown_ns, &edge))
 		return true;
 	struct hs_truth_report newest = {.n_stops = edge.n_stops, .stops = edge.stops};
-	if (!outcome_flow_stops(flow, &newest, question->ends, &stops))
+	if (!outcome_flow_stops(flow, &newest, hop->ends, &stops))
 		return false;
-	bool sink = stops.to + 1 == edge.n_stops;
-	*bytes = sink ? edge.sink_rx_bytes : edge.stops[stops.to].rx_bytes;
+	*bytes = stops.at_sink ? edge.sink_rx_bytes : stops.to->rx_bytes;
 	return true;
 }
 
 // By rule 10, an interval with a node's restart is missing from the hops' counts, but not from
 // their span. With several paths, only the hops on all paths are counted throughout.
-static bool counts_have_gaps(const struct question *question)
+static bool counts_have_gaps(const struct outcome_hop *hop)
 {
-	uint32_t flags = question->window->flags;
-	if (question->ends.e2e)
-		return false;
-	return flags & HS_FLAG_EPOCH ||
-	       (flags & ALTERNATES && !hs_measured_has(question->hop, "loss_ratio"));
+	uint32_t flags = hop->window->flags;
+	return !hop->ends.e2e &&
+	       (flags & HS_FLAG_EPOCH || (flags & ALTERNATES && !hs_measured_has(hop->measured,
+										"loss_ratio")));
 }
 
-static void fill_window(const struct question *question, struct outcome_truth *truth)
+// Returns a rate as a whole number of bits per second.
+static double rate_of(int64_t bytes, int64_t ns)
 {
-	const struct hs_measured_window *window = question->window;
+	return ns > 0 ? (double)(int64_t)((wide)bytes * 8 * 1000000000 / ns) : NAN;
+}
+
+static void put_window(json_t *to, const struct outcome_hop *hop)
+{
+	const struct hs_measured_window *window = hop->window;
 	uint64_t before, after;
-	int64_t length_ns = window->end_ns - window->start_ns;
-	if (length_ns <= 0 || counts_have_gaps(question) ||
-			!bytes_by(question, window->start_ns, &before) ||
-			!bytes_by(question, window->end_ns, &after) || after < before)
-		return;
-	truth->has_window = true;
-	truth->window_throughput_bps =
-			(double)(int64_t)((wide)(after - before) * 8 * 1000000000 / length_ns);
+	if (!counts_have_gaps(hop) && bytes_by(hop, window->start_ns, &before) &&
+			bytes_by(hop, window->end_ns, &after) && after >= before)
+		outcome_put(to, "window_throughput_bps",
+				rate_of((int64_t)(after - before),
+						window->end_ns - window->start_ns));
 }
 
-int outcome_truth_of(const struct outcome_flow *flow, const struct hs_measured_window *window,
-		uint32_t hop, struct outcome_row *row, struct outcome_truth *truth)
+// ---- the span ----
+
+// Finds the stops of the report at which the span begins or ends: the newest of the first n, or the
+// first of all. Returns false if the report did not pass the hop.
+static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stops *stops)
 {
-	struct question question = {
-			.flow = flow,
-			.window = window,
-			.hop = hs_measured_hop(window, hop),
-			.ends = row->ends,
-			.low = outcome_flow_until(flow, window->start_ns),
-			.high = outcome_flow_until(flow, window->end_ns),
-	};
-	*truth = (struct outcome_truth){.has_delay = false};
-	if (fill_delay(&question, truth))
-		return -ENOMEM;
-	fill_jitter(&question, truth);
-	fill_span(&question, row, truth);
-	fill_window(&question, truth);
-	return 0;
+	const struct outcome_flow *flow = hop->flow;
+	size_t index = n ? flow->reports[n - 1].newest : flow->first;
+	return flow->n && outcome_flow_stops(flow, &flow->reports[index].truth, hop->ends, stops);
+}
+
+// Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
+// lost nothing in the whole run, its loss is 0. Rounds to 15 digits like nodes. Otherwise equal
+// ratios would differ in their last bit.
+static double loss_of(struct outcome_row *row, int64_t sent, int64_t lost)
+{
+	char text[32];
+	int64_t owed = lost + row->owed;
+	row->owed = owed < 0 ? owed : 0;
+	if (owed <= 0 || sent <= 0 || row->numbers.lost_all == 0)
+		return 0;
+	snprintf(text, sizeof(text), "%.15g", fmin((double)owed / (double)sent, 1));
+	return strtod(text, NULL);
+}
+
+static bool states_another(const json_t *measured, int64_t start_ns, int64_t end_ns)
+{
+	return hs_measured_has(measured, "span_end_ns") &&
+	       (hs_measured_integer(measured, "span_start_ns") != start_ns ||
+			       hs_measured_integer(measured, "span_end_ns") != end_ns);
+}
+
+// Counts are those of the span that the window should state. If the window says that the path
+// changed or that a node restarted, a hop may state another span. Nothing is compared with another
+// span.
+static void put_span(json_t *to, const struct outcome_hop *hop, struct outcome_row *row)
+{
+	const struct hs_measured_window *window = hop->window;
+	bool e2e = hop->ends.e2e;
+	struct outcome_stops a, b;
+	if (window->flags & HS_FLAG_EPOCH ||
+			(!e2e && (window->path_changed || window->flags & ALTERNATES)) ||
+			!edge_of(hop, hop->low, &a) || !edge_of(hop, hop->high, &b))
+		return;
+	outcome_put_integer(to, "span_start_ns", a.to->rx_shown_ns);
+	outcome_put_integer(to, "span_end_ns", b.to->rx_shown_ns);
+	if (states_another(hop->measured, a.to->rx_shown_ns, b.to->rx_shown_ns))
+		return;
+	int64_t sent = (int64_t)(b.from->tx_packets - a.from->tx_packets);
+	int64_t received = (int64_t)(b.to->rx_packets - a.to->rx_packets);
+	int64_t bytes = (int64_t)(b.to->rx_bytes - a.to->rx_bytes);
+	int64_t sent_on = (int64_t)(b.to->tx_packets - a.to->tx_packets);
+	outcome_put(to, "throughput_bps", rate_of(bytes, b.to->rx_ns - a.to->rx_ns));
+	outcome_put(to, "loss_ratio", loss_of(row, sent, sent - received));
+	outcome_put_integer(to, "tx_packets", sent);
+	outcome_put_integer(to, "rx_packets", received);
+	outcome_put_integer(to, "rx_bytes", bytes);
+	outcome_put_integer(to, "lost_packets", sent - received);
+	if (!a.at_sink && !b.at_sink && sent_on >= 0)
+		outcome_put_integer(to, "node_lost_packets", received - sent_on);
+}
+
+json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *row)
+{
+	json_t *json = json_object();
+	if (put_delay(json, hop) < 0) {
+		json_decref(json);
+		return NULL;
+	}
+	put_jitter(json, hop);
+	put_window(json, hop);
+	put_span(json, hop, row);
+	return json;
 }

@@ -65,7 +65,7 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 				hs_measured_integer(hop, "span_start_ns"));
 	}
 	const json_t *value = json_object_get(hop, hs_lab_metric_word(kind));
-	if (kind == HS_LAB_DELAY)
+	if (json_is_object(value))
 		value = json_object_get(value, "mean");
 	return value ? json_number_value(value) : NAN;
 }
