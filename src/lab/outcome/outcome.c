@@ -40,16 +40,6 @@ const struct hs_scenario_link *outcome_link(
 
 // ---- when a flow has traffic ----
 
-// Returns by how much the sink's clock is ahead of the true time around a window.
-static int64_t sink_ahead(const struct outcome_flow *flow, const struct hs_measured_window *window)
-{
-	size_t n = outcome_flow_until(flow, window->end_ns);
-	if (!flow->n)
-		return 0;
-	const struct hs_truth_report *report = &flow->reports[n ? n - 1 : 0].truth;
-	return report->sink_shown_ns - report->sink_ns;
-}
-
 static int64_t length_of(const struct hs_scenario_traffic *traffic)
 {
 	int64_t length_ns = traffic->stop_ns - traffic->start_ns - traffic->opening_ns;
@@ -60,13 +50,16 @@ static int64_t length_of(const struct hs_scenario_traffic *traffic)
 	return packets_ns < (double)length_ns ? (int64_t)packets_ns : length_ns;
 }
 
-// Returns whether the window was cut short by the start or the end of its flow's traffic.
-static bool is_partial(const struct outcome_flow *flow, const struct hs_measured_window *window)
+// Returns whether the window was cut short by the start or the end of its flow's traffic. The
+// sink's clock is ahead of the true time by as much as at the window's latest report.
+static bool is_partial(const struct outcome_hop *e2e)
 {
-	const struct hs_run *run = flow->run;
-	const struct hs_scenario *scenario = run->scenario;
+	const struct outcome_flow *flow = e2e->flow;
+	const struct hs_scenario *scenario = flow->run->scenario;
+	const struct outcome_report *latest = &flow->reports[e2e->high ? e2e->high - 1 : 0];
 	uint32_t index = scenario->flows[flow->index].traffic;
-	int64_t start_ns = run->start_ns, end_ns = run->end_ns, ahead = sink_ahead(flow, window);
+	int64_t start_ns = flow->run->start_ns, end_ns = flow->run->end_ns;
+	int64_t ahead_ns = flow->n ? latest->truth->sink_shown_ns - latest->truth->sink_ns : 0;
 	if (index < scenario->n_traffic) {
 		const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
 		start_ns += traffic->start_ns + traffic->opening_ns;
@@ -76,7 +69,8 @@ static bool is_partial(const struct outcome_flow *flow, const struct hs_measured
 		// span.
 		start_ns += traffic->opening_ns > 0;
 	}
-	return window->start_ns - ahead < start_ns || window->end_ns - ahead > end_ns;
+	return e2e->window->start_ns - ahead_ns < start_ns ||
+	       e2e->window->end_ns - ahead_ns > end_ns;
 }
 
 // ---- rows ----
@@ -119,7 +113,7 @@ static void find_nodes(const struct outcome_hop *hop, struct outcome_row *row)
 	struct outcome_stops stops;
 	row->from_node = row->to_node = HS_NO_INDEX;
 	for (size_t i = hop->high; i-- > 0 && row->to_node == HS_NO_INDEX;) {
-		if (!outcome_flow_stops(hop->flow, &hop->flow->reports[i].truth, row->ends, &stops))
+		if (!outcome_flow_stops(hop->flow, hop->flow->reports[i].truth, row->ends, &stops))
 			continue;
 		row->from_node = stops.from->node;
 		row->to_node = stops.to->node;
@@ -195,27 +189,18 @@ static void add(struct outcome_sums *sums, double measured, double truth, double
 	}
 }
 
-// A packet in a loop passes between the same two nodes twice. The truth cannot tell the two
-// passages apart, so the second is not compared.
-static bool is_repeated(const struct hs_measured_window *window, uint32_t hop)
+// Compares the measured, the true and the configured values of a hop. A packet in a loop passes
+// between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
+// not compared.
+static json_t *compare_hop(struct outcome *outcome, const struct outcome_hop *hop, bool partial)
 {
-	for (uint32_t i = 0; i < hop; i++)
-		if (outcome_same_ends(outcome_ends(window, i), outcome_ends(window, hop)))
-			return true;
-	return false;
-}
-
-// Compares the measured, the true and the configured values of a hop.
-static json_t *compare_hop(struct outcome *outcome, const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t index, bool partial)
-{
-	struct outcome_hop hop = hop_of(flow, window, index);
-	struct outcome_row *row = find_row(outcome, &hop);
-	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop.measured);
-	bool compared = !is_repeated(window, index);
+	struct outcome_row *row = find_row(outcome, hop);
+	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop->measured);
+	bool compared = row->latest != hop->window;
+	row->latest = hop->window;
 	if (compared) {
-		truth = outcome_truth_json(&hop, row);
-		configured = outcome_configured_json(&hop);
+		truth = outcome_truth_json(hop, row);
+		configured = outcome_configured_json(hop);
 		outcome_run_add(row, measured);
 	}
 	for (unsigned i = 0; i < HS_LAB_KINDS && compared && !partial; i++)
@@ -223,31 +208,26 @@ static json_t *compare_hop(struct outcome *outcome, const struct outcome_flow *f
 				hs_measured_number(configured, i));
 	json_object_del(measured, "from");
 	json_object_del(measured, "to");
-	json_t *json = json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",
-			json_object_get(hop.measured, "from"), "to",
-			json_object_get(hop.measured, "to"), "measured", measured, "link",
-			compared && !hop.ends.e2e ? row->hop : NULL, "truth", truth, "configured",
+	return json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",
+			json_object_get(hop->measured, "from"), "to",
+			json_object_get(hop->measured, "to"), "measured", measured, "link",
+			compared && !hop->ends.e2e ? row->hop : NULL, "truth", truth, "configured",
 			configured);
-	if (compared && !truth) { // memory is out
-		json_decref(json);
-		return NULL;
-	}
-	return json;
 }
 
-static json_t *window_json(const struct outcome_flow *flow, const struct hs_measured_window *window)
+static json_t *window_json(const struct outcome_hop *e2e, bool partial)
 {
-	const struct hs_scenario *scenario = flow->run->scenario;
+	const struct hs_measured_window *window = e2e->window;
+	const struct hs_scenario *scenario = e2e->flow->run->scenario;
 	const json_t *body = window->body;
-	struct outcome_hop e2e = hop_of(flow, window, window->n_hops);
 	char name[OUTCOME_FLOW_NAME];
 	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
 			"start_ns", window->start_ns, "end_ns", window->end_ns, "flow",
-			outcome_flow_name(scenario, flow->index, name), "ns_id",
-			(json_int_t)scenario->flows[flow->index].ns_id, "node_id", window->node_id,
+			outcome_flow_name(scenario, window->flow, name), "ns_id",
+			(json_int_t)scenario->flows[window->flow].ns_id, "node_id", window->node_id,
 			"reports", window->reports, "true_reports",
-			(json_int_t)(e2e.high - e2e.low), "stale", window->stale, "partial",
-			is_partial(flow, window), "flags", json_object_get(body, "flags"), "path",
+			(json_int_t)(e2e->high - e2e->low), "stale", window->stale, "partial",
+			partial, "flags", json_object_get(body, "flags"), "path",
 			json_object_get(body, "path"), "path_changed", window->path_changed,
 			"clock", json_object_get(body, "clock"));
 }
@@ -287,15 +267,17 @@ static int compare_window(struct outcome *outcome, const struct outcome_flow *fl
 		const struct hs_measured_window *window)
 {
 	size_t place = (size_t)(window - hs_measured_window(flow->run->measured, 0));
-	bool partial = is_partial(flow, window);
-	json_t *json = window_json(flow, window), *hops = json_array(), *hop = json;
+	struct outcome_hop hop = hop_of(flow, window, window->n_hops);
+	bool partial = is_partial(&hop);
+	json_t *json = window_json(&hop, partial), *hops = json_array(), *of = json;
 	count_window(&outcome->counts[flow->index], window, partial);
-	for (uint32_t i = 0; hop && i <= window->n_hops && !window->stale; i++) {
-		hop = compare_hop(outcome, flow, window, i, partial);
+	for (uint32_t i = 0; of && i <= window->n_hops && !window->stale; i++) {
+		hop = hop_of(flow, window, i);
+		of = compare_hop(outcome, &hop, partial);
 		if (i < window->n_hops)
-			json_array_append_new(hops, hop);
+			json_array_append_new(hops, of);
 		else
-			json_object_set_new(json, "e2e", hop);
+			json_object_set_new(json, "e2e", of);
 	}
 	if (!window->stale)
 		json_object_set(json, "hops", hops);
@@ -304,19 +286,7 @@ static int compare_window(struct outcome *outcome, const struct outcome_flow *fl
 		json_array_set_new(outcome->windows, place, json);
 	else
 		json_decref(json);
-	return hop ? 0 : -ENOMEM;
-}
-
-// Counts the windows between the first and the last that no sink published.
-static int64_t gaps_of(const struct outcome_flow *flow)
-{
-	int64_t n = 0;
-	for (size_t i = 1; i < flow->n_windows; i++) {
-		int64_t gap_ns = flow->windows[i]->start_ns - flow->windows[i - 1]->end_ns;
-		if (gap_ns > 0)
-			n += gap_ns / flow->run->scenario->window_ns;
-	}
-	return n;
+	return of ? 0 : -ENOMEM;
 }
 
 static int compare_flow(struct outcome *outcome, uint32_t index)
@@ -326,12 +296,16 @@ static int compare_flow(struct outcome *outcome, uint32_t index)
 	size_t first_row = outcome->n_rows;
 	if (!rc)
 		rc = make_rows(outcome, &flow);
-	for (size_t i = 0; !rc && i < flow.n_windows; i++)
+	for (size_t i = 0; !rc && i < flow.n_windows; i++) {
+		// Between two windows there may be some that no sink published.
+		int64_t gap_ns = i ? flow.windows[i]->start_ns - flow.windows[i - 1]->end_ns : 0;
+		if (gap_ns > 0)
+			outcome->counts[index].empty_windows +=
+					gap_ns / outcome->run->scenario->window_ns;
 		rc = compare_window(outcome, &flow, flow.windows[i]);
+	}
 	for (size_t i = first_row; !rc && i < outcome->n_rows; i++)
 		outcome_run_end(&flow, &outcome->rows[i]);
-	if (!rc)
-		outcome->counts[index].empty_windows += gaps_of(&flow);
 	outcome_flow_fini(&flow);
 	return rc;
 }

@@ -55,14 +55,11 @@ static const struct hs_link_config *link_between(
 	const struct hs_run *run = flow->run;
 	const struct hs_scenario_link *link = outcome_link(run->scenario, from, to);
 	uint64_t own_packets = 0;
-	struct hs_truth_hop hop;
 	if (!link)
 		return NULL;
-	for (size_t i = 0; i < hs_truth_hops(run->truth, flow->index); i++) {
-		hs_truth_hop(run->truth, flow->index, i, &hop);
-		if (hop.from == from && hop.to == to)
-			own_packets = hop.sent_packets;
-	}
+	for (size_t i = 0; i < flow->truth.n_hops; i++)
+		if (flow->truth.hops[i].from == from && flow->truth.hops[i].to == to)
+			own_packets = flow->truth.hops[i].sent_packets;
 	bool reverse = link->from != from;
 	size_t index = (size_t)(link - run->scenario->links);
 	*shared = run->links && run->links[index][reverse].sent_packets > own_packets;
@@ -114,7 +111,7 @@ static double serialisation(
 	double sum = 0;
 	size_t n = 0;
 	for (size_t i = walk->hop->low; i < walk->hop->high; i++) {
-		const struct hs_truth_report *report = &walk->hop->flow->reports[i].truth;
+		const struct hs_truth_report *report = walk->hop->flow->reports[i].truth;
 		const struct hs_truth_stop *at = &report->stops[stop];
 		if (stop >= report->n_stops || at->node != walk->report->stops[stop].node)
 			continue;
@@ -249,8 +246,8 @@ json_t *outcome_configured_json(const struct outcome_hop *hop)
 	struct walk walk = {.hop = hop};
 	if (hop->low == hop->high)
 		return json;
-	walk.report = &reports[reports[hop->high - 1].newest].truth;
-	int64_t at_ns = reports[hop->high - 1].truth.sink_ns;
+	walk.report = reports[reports[hop->high - 1].newest].truth;
+	int64_t at_ns = reports[hop->high - 1].truth->sink_ns;
 	if (!pass_all(&walk) || at_ns >= hop->flow->run->config_changed_ns)
 		return json;
 	bool all = rate_holds(hop->flow, at_ns);

@@ -18,8 +18,8 @@ static int by_source(const void *a, const void *b, void *reports)
 {
 	const struct outcome_report *x = (struct outcome_report *)reports + *(const size_t *)a;
 	const struct outcome_report *y = (struct outcome_report *)reports + *(const size_t *)b;
-	if (x->truth.number != y->truth.number)
-		return x->truth.number < y->truth.number ? -1 : 1;
+	if (x->truth->number != y->truth->number)
+		return x->truth->number < y->truth->number ? -1 : 1;
 	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
@@ -49,19 +49,19 @@ static int64_t counted_at(const struct outcome_flow *flow, int64_t shown_ns, int
 static void read_reports(struct outcome_flow *flow)
 {
 	struct outcome_report *reports = flow->reports;
-	const struct hs_truth_report *newest = &reports[0].truth;
+	const struct hs_truth_report *newest = flow->truth.reports;
 	int64_t latest_ns = INT64_MIN / 2;
 	uint32_t epoch = 0;
 	for (size_t i = 0; i < flow->n; i++) {
-		struct hs_truth_report *report = &reports[i].truth;
-		hs_truth_report(flow->run->truth, flow->index, i, report);
-		if (i && began_anew(&reports[i - 1].truth, newest, report))
+		const struct hs_truth_report *report = &flow->truth.reports[i];
+		if (i && began_anew(report - 1, newest, report))
 			epoch++;
 		if (report->number > newest->number)
 			newest = report;
 		if (report->sink_shown_ns > latest_ns)
 			latest_ns = report->sink_shown_ns;
 		reports[i].counted_ns = counted_at(flow, report->sink_shown_ns, latest_ns);
+		reports[i].truth = report;
 		reports[i].arrival = i;
 		reports[i].epoch = epoch;
 		reports[i].place = SIZE_MAX;
@@ -74,7 +74,7 @@ static void order_reports(struct outcome_flow *flow)
 	qsort(reports, flow->n, sizeof(*reports), by_sink);
 	for (size_t i = 0; i < flow->n; i++) {
 		size_t before = i ? reports[i - 1].newest : 0;
-		bool newer = reports[i].truth.number > reports[before].truth.number;
+		bool newer = reports[i].truth->number > reports[before].truth->number;
 		reports[i].newest = newer ? i : before;
 		flow->ordered[i] = i;
 		if (!reports[i].arrival)
@@ -83,8 +83,8 @@ static void order_reports(struct outcome_flow *flow)
 	qsort_r(flow->ordered, flow->n, sizeof(*flow->ordered), by_source, reports);
 	for (size_t i = 0; i < flow->n; i++) {
 		size_t index = flow->ordered[i], last = flow->n_ordered - 1;
-		uint64_t number = reports[index].truth.number;
-		if (i && number == reports[flow->ordered[last]].truth.number)
+		uint64_t number = reports[index].truth->number;
+		if (i && number == reports[flow->ordered[last]].truth->number)
 			continue;
 		reports[index].place = flow->n_ordered;
 		flow->ordered[flow->n_ordered++] = index;
@@ -109,17 +109,20 @@ static void take_windows(struct outcome_flow *flow)
 
 int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint32_t index)
 {
-	size_t n = hs_truth_reports(run->truth, index);
+	struct hs_truth_flow truth = hs_truth_flow(run->truth, index);
+	size_t n = truth.n_reports;
 	*flow = (struct outcome_flow){
 			.run = run,
 			.index = index,
+			.truth = truth,
 			.n = n,
 			.publishes = calloc(UINT16_MAX + 1, sizeof(bool)),
 			.reports = calloc(n + 1, sizeof(struct outcome_report)),
 			.ordered = calloc(n + 1, sizeof(size_t)),
+			.values = calloc(n + 1, sizeof(json_int_t)),
 			.windows = calloc(hs_measured_windows(run->measured) + 1, sizeof(void *)),
 	};
-	if (!flow->publishes || !flow->reports || !flow->ordered || !flow->windows)
+	if (!flow->publishes || !flow->reports || !flow->ordered || !flow->values || !flow->windows)
 		return -ENOMEM;
 	take_windows(flow);
 	read_reports(flow);
@@ -132,6 +135,7 @@ void outcome_flow_fini(struct outcome_flow *flow)
 	free(flow->publishes);
 	free(flow->reports);
 	free(flow->ordered);
+	free(flow->values);
 	free(flow->windows);
 }
 

@@ -123,7 +123,7 @@ static json_t *flows_json(const struct outcome *outcome)
 		json_t *json = flow_object(outcome, i), *flags = json_object();
 #define PUT_COUNT(key) outcome_put_integer(json, #key, counts->key);
 		HS_FLOW_COUNTS(PUT_COUNT)
-		size_t true_reports = hs_truth_reports(outcome->run->truth, i);
+		size_t true_reports = hs_truth_flow(outcome->run->truth, i).n_reports;
 		outcome_put_integer(json, "true_reports", (json_int_t)true_reports);
 		for (unsigned bit = 0; bit < HS_LAB_FLAGS; bit++)
 			outcome_put_integer(flags, hs_lab_flags[bit], counts->flags[bit]);

@@ -12,7 +12,7 @@
 // ---- outcome_flow.c: the sampled packets of a flow, from the truth ----
 
 struct outcome_report {
-	struct hs_truth_report truth;
+	const struct hs_truth_report *truth;
 	int64_t counted_ns; // the time of the window that it counts in, by the sink's clock
 	size_t arrival;	    // number of its arrival at the sink
 	size_t newest;	    // index of the newest of the reports up to this one
@@ -23,12 +23,14 @@ struct outcome_report {
 struct outcome_flow {
 	const struct hs_run *run;
 	uint32_t index;
+	struct hs_truth_flow truth;
 	bool *publishes; // [by node id]: nodes that appear in the published paths
 	size_t n;
 	struct outcome_report *reports; // [n] by counted_ns
 	size_t n_ordered;
-	size_t *ordered; // [n_ordered]: by source
-	size_t first;	 // index of the report that arrived first
+	size_t *ordered;    // [n_ordered]: by source
+	json_int_t *values; // [n]: room for the numbers of a window
+	size_t first;	    // index of the report that arrived first
 	size_t n_windows;
 	const struct hs_measured_window **windows; // of the flow, in order
 };
@@ -87,10 +89,11 @@ struct outcome_row {
 	double shown;		  // loss that the windows' ratios show; NAN: none has a ratio
 	struct hs_truth_hop link; // sent_packets 0: the hop is no single link
 	int64_t owed;		  // surplus of late packets so far
+	const struct hs_measured_window *latest; // that was compared
 };
 
 // outcome_truth.c. Returns what really happened, under the names of the measured numbers. New
-// reference, or NULL if memory is out.
+// reference.
 json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *row);
 
 // outcome_configured.c. Returns the values that follow from the configuration of traffic and

@@ -29,9 +29,9 @@ static void lose_between(const struct outcome_flow *flow, const struct outcome_r
 		const struct outcome_report *b, struct outcome_row *row)
 {
 	struct outcome_stops at_a, at_b;
-	if (a->epoch != b->epoch || !outcome_flow_stops(flow, &a->truth, row->ends, &at_a) ||
-			!outcome_flow_stops(flow, &b->truth, row->ends, &at_b) ||
-			(!row->ends.e2e && a_node_forgot(&a->truth, &b->truth)))
+	if (a->epoch != b->epoch || !outcome_flow_stops(flow, a->truth, row->ends, &at_a) ||
+			!outcome_flow_stops(flow, b->truth, row->ends, &at_b) ||
+			(!row->ends.e2e && a_node_forgot(a->truth, b->truth)))
 		return;
 	int64_t sent = (int64_t)(at_b.from->tx_packets - at_a.from->tx_packets);
 	int64_t received = (int64_t)(at_b.to->rx_packets - at_a.to->rx_packets);
@@ -45,7 +45,7 @@ static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 	const struct outcome_report *last = &flow->reports[flow->first];
 	for (size_t i = flow->first; i < flow->n; i++) {
 		const struct outcome_report *newest = &flow->reports[flow->reports[i].newest];
-		if (newest->truth.number <= last->truth.number)
+		if (newest->truth->number <= last->truth->number)
 			continue;
 		lose_between(flow, last, newest, row);
 		last = newest;
@@ -56,19 +56,17 @@ static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 // source and did not reach the sink, because nodes also lose packets.
 static void lose_all(const struct outcome_flow *flow, struct outcome_row *row)
 {
-	const struct hs_truth *truth = flow->run->truth;
 	bool e2e = row->ends.e2e;
-	struct hs_truth_hop hop;
-	for (size_t i = 0; i < hs_truth_hops(truth, flow->index); i++) {
-		hs_truth_hop(truth, flow->index, i, &hop);
-		bool begins = hop.from == row->from_node, ends = hop.to == row->to_node;
+	for (size_t i = 0; i < flow->truth.n_hops; i++) {
+		const struct hs_truth_hop *hop = &flow->truth.hops[i];
+		bool begins = hop->from == row->from_node, ends = hop->to == row->to_node;
 		if (row->to_node == HS_NO_INDEX || (!e2e && !(begins && ends)))
 			continue;
 		add(&row->numbers.lost_all,
-				(begins ? (double)hop.sent_packets : 0) + (double)hop.copies -
-						(ends ? (double)hop.received_packets : 0));
+				(begins ? (double)hop->sent_packets : 0) + (double)hop->copies -
+						(ends ? (double)hop->received_packets : 0));
 		if (!e2e)
-			row->link = hop;
+			row->link = *hop;
 	}
 }
 

@@ -42,19 +42,19 @@ static int read_pings(struct ends *ends, uint32_t down)
 	uint32_t traffic = run->scenario->flows[down].traffic;
 	const struct hs_stream_trip *trips =
 			hs_stream_trips(run->streams[traffic], &ends->n_pinged);
-	size_t n_reports = hs_truth_reports(run->truth, down), next = 0;
-	struct hs_truth_report report;
+	struct hs_truth_flow truth = hs_truth_flow(run->truth, down);
 	int64_t ahead_ns = 0;
+	size_t next = 0;
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
 	if (!ends->pinged)
 		return -ENOMEM;
 	for (size_t i = 0; i < ends->n_pinged; i++) {
 		int64_t arrived_ns = trips[i].sent_ns + trips[i].rtt_ns;
-		for (; next < n_reports; next++) {
-			hs_truth_report(run->truth, down, next, &report);
-			if (next && report.sink_ns > arrived_ns)
+		for (; next < truth.n_reports; next++) {
+			const struct hs_truth_report *report = &truth.reports[next];
+			if (next && report->sink_ns > arrived_ns)
 				break;
-			ahead_ns = report.sink_shown_ns - report.sink_ns;
+			ahead_ns = report->sink_shown_ns - report->sink_ns;
 		}
 		ends->pinged[i].shown_ns = arrived_ns + ahead_ns;
 		ends->pinged[i].rtt_ns =

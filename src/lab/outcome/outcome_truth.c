@@ -6,7 +6,6 @@
 // values compare as equal.
 #include "outcome_parts.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,32 +33,28 @@ static bool delay_of(const struct outcome_hop *hop, size_t index, json_int_t *de
 {
 	const struct outcome_flow *flow = hop->flow;
 	struct outcome_stops stops;
-	if (!outcome_flow_passes(flow, &flow->reports[index].truth, hop->ends, &stops))
+	if (!outcome_flow_passes(flow, flow->reports[index].truth, hop->ends, &stops))
 		return false;
 	*delay = stops.to->rx_ns - stops.from->rx_ns;
 	return true;
 }
 
-static int put_delay(json_t *to, const struct outcome_hop *hop)
+static void put_delay(json_t *to, const struct outcome_hop *hop)
 {
-	json_int_t *values = malloc((hop->high - hop->low + 1) * sizeof(*values));
+	json_int_t *values = hop->flow->values;
 	wide sum = 0;
 	size_t n = 0;
-	if (!values)
-		return -ENOMEM;
 	for (size_t i = hop->low; i < hop->high; i++)
 		if (delay_of(hop, i, &values[n]))
 			sum += values[n++];
+	if (!n)
+		return;
 	qsort(values, n, sizeof(*values), by_value);
-	if (n) {
-		json_t *p99 = n < P99_VALUES ? NULL : json_integer(values[(n * 99 + 99) / 100 - 1]);
-		json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:o*}", "mean", rounded_mean(sum, n),
-				"min", values[0], "p50", values[(n + 1) / 2 - 1], "max",
-				values[n - 1], "p99", p99);
-		json_object_set_new(to, "delay_ns", json);
-	}
-	free(values);
-	return 0;
+	json_t *p99 = n < P99_VALUES ? NULL : json_integer(values[(n * 99 + 99) / 100 - 1]);
+	json_object_set_new(to, "delay_ns",
+			json_pack("{s:I, s:I, s:I, s:I, s:o*}", "mean", rounded_mean(sum, n), "min",
+					values[0], "p50", values[(n + 1) / 2 - 1], "max",
+					values[n - 1], "p99", p99));
 }
 
 // Finds the delay of the previous packet in source order that also passed the hop.
@@ -104,8 +99,7 @@ static bool bytes_by(const struct outcome_hop *hop, int64_t shown_ns, uint64_t *
 	*bytes = 0;
 	if (!hs_truth_edge(flow->run->truth, flow->index, shown_ns, &edge))
 		return true;
-	struct hs_truth_report newest = {.n_stops = edge.n_stops, .stops = edge.stops};
-	if (!outcome_flow_stops(flow, &newest, hop->ends, &stops))
+	if (!outcome_flow_stops(flow, &edge.newest, hop->ends, &stops))
 		return false;
 	*bytes = stops.at_sink ? edge.sink_rx_bytes : stops.to->rx_bytes;
 	return true;
@@ -146,7 +140,7 @@ static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stop
 {
 	const struct outcome_flow *flow = hop->flow;
 	size_t index = n ? flow->reports[n - 1].newest : flow->first;
-	return flow->n && outcome_flow_stops(flow, &flow->reports[index].truth, hop->ends, stops);
+	return flow->n && outcome_flow_stops(flow, flow->reports[index].truth, hop->ends, stops);
 }
 
 // Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
@@ -203,10 +197,7 @@ static void put_span(json_t *to, const struct outcome_hop *hop, struct outcome_r
 json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *row)
 {
 	json_t *json = json_object();
-	if (put_delay(json, hop) < 0) {
-		json_decref(json);
-		return NULL;
-	}
+	put_delay(json, hop);
 	put_jitter(json, hop);
 	put_window(json, hop);
 	put_span(json, hop, row);

@@ -9,36 +9,36 @@
 #include <string.h>
 
 // Counts of a flow at a node that it passed.
-struct hs_truth_counts {
+struct counts {
 	uint32_t node, life;
 	uint64_t rx_packets, rx_bytes, tx_packets;
 };
 
 // The state at all boundaries from the one after the previous edge up to last_shown_ns.
-struct hs_truth_kept_edge {
+struct kept_edge {
 	int64_t last_shown_ns;
 	struct hs_truth_edge state;
 };
 
 // Reports and edges own their stops. A flow passes few nodes and links, so that a search among
 // them is short.
-struct hs_truth_flow {
-	struct hs_truth_counts *nodes;
+struct flow {
+	struct counts *nodes;
 	struct hs_truth_hop *hops;
 	struct hs_truth_report *reports;
-	struct hs_truth_kept_edge *edges;
+	struct kept_edge *edges;
 	size_t n_nodes, nodes_capacity;
 	size_t n_hops, hops_capacity;
 	size_t n_reports, reports_capacity;
 	size_t n_edges, edges_capacity;
 	bool arrived;
 	int64_t first_edge_ns, next_edge_ns; // shown
-	struct hs_truth_edge state;	     // its stops are `newest`
-	struct hs_truth_stop newest[HS_TRUTH_HOPS + 1];
+	struct hs_truth_edge state;	     // has these stops
+	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };
 
 struct hs_truth {
-	struct hs_truth_flow *flows;
+	struct flow *flows;
 	uint32_t n_flows, n_nodes;
 	int64_t window_ns;
 	int status;
@@ -67,11 +67,11 @@ void hs_truth_destroy(struct hs_truth *truth)
 	if (!truth)
 		return;
 	for (uint32_t i = 0; i < truth->n_flows; i++) {
-		struct hs_truth_flow *flow = &truth->flows[i];
+		struct flow *flow = &truth->flows[i];
 		for (size_t j = 0; j < flow->n_reports; j++)
 			free((void *)flow->reports[j].stops);
 		for (size_t j = 0; j < flow->n_edges; j++)
-			free((void *)flow->edges[j].state.stops);
+			free((void *)flow->edges[j].state.newest.stops);
 		free(flow->nodes);
 		free(flow->hops);
 		free(flow->reports);
@@ -102,26 +102,24 @@ static struct hs_truth_stop *keep_stops(
 	return kept ? memcpy(kept, stops, n * sizeof(*kept)) : no_memory(truth);
 }
 
-static struct hs_truth_flow *flow_of(
-		struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
+static struct flow *flow_of(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
 	return packet_truth->flow < truth->n_flows ? &truth->flows[packet_truth->flow] : NULL;
 }
 
-static struct hs_truth_counts *counts_at(
-		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t node)
+static struct counts *counts_at(struct hs_truth *truth, struct flow *flow, uint32_t node)
 {
 	for (size_t i = 0; i < flow->n_nodes; i++)
 		if (flow->nodes[i].node == node)
 			return &flow->nodes[i];
-	struct hs_truth_counts *counts = APPEND(truth, flow, nodes);
+	struct counts *counts = APPEND(truth, flow, nodes);
 	if (counts)
-		*counts = (struct hs_truth_counts){.node = node};
+		*counts = (struct counts){.node = node};
 	return counts;
 }
 
 static struct hs_truth_hop *hop_between(
-		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t from, uint32_t to)
+		struct hs_truth *truth, struct flow *flow, uint32_t from, uint32_t to)
 {
 	for (size_t i = 0; i < flow->n_hops; i++)
 		if (flow->hops[i].from == from && flow->hops[i].to == to)
@@ -145,14 +143,14 @@ static void arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
 	struct hs_truth_stop *stop = latest_stop(packet_truth);
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	struct flow *flow = flow_of(truth, packet_truth);
 	assert(node < truth->n_nodes);
 	packet_truth->sent = false;
 	*stop = (struct hs_truth_stop){.node = node,
 			.rx_ns = now_ns,
 			.rx_shown_ns = shown_ns,
 			.wire_bytes = wire_bytes};
-	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, node) : NULL;
+	struct counts *counts = flow ? counts_at(truth, flow, node) : NULL;
 	if (!counts)
 		return;
 	stop->life = counts->life;
@@ -173,13 +171,13 @@ void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 		uint32_t wire_bytes, bool telemetry)
 {
 	struct hs_truth_stop *stop = latest_stop(packet_truth);
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	struct flow *flow = flow_of(truth, packet_truth);
 	uint32_t bytes = packet_truth->bytes;
 	bool first = !packet_truth->sent;
 	assert(to < truth->n_nodes);
 	packet_truth->sent = true;
 	packet_truth->telemetry = telemetry;
-	struct hs_truth_counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
+	struct counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
 	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, stop->node, to) : NULL;
 	if (!counts || !hop)
 		return;
@@ -195,7 +193,7 @@ void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
+	struct flow *flow = flow_of(truth, packet_truth);
 	uint32_t from = latest_stop(packet_truth)->node;
 	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, node) : NULL;
 	if (hop) {
@@ -210,7 +208,7 @@ void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_tru
 
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
 {
-	struct hs_truth_flow *flow = &truth->flows[index];
+	struct flow *flow = &truth->flows[index];
 	for (size_t i = 0; i < flow->n_nodes; i++)
 		flow->nodes[i].life += flow->nodes[i].node == node;
 }
@@ -232,62 +230,55 @@ static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
 
 // Keeps the state for the boundaries that this arrival is the first to pass. If a clock went back,
 // ends that it had passed before keep their state.
-static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow, int64_t shown_ns)
+static void pass_boundaries(struct hs_truth *truth, struct flow *flow, int64_t shown_ns)
 {
 	int64_t next_ns = boundary_from(truth, shown_ns);
 	if (!flow->arrived)
 		flow->first_edge_ns = flow->next_edge_ns = next_ns;
 	if (shown_ns <= flow->next_edge_ns)
 		return;
-	struct hs_truth_kept_edge *edge = APPEND(truth, flow, edges);
+	struct kept_edge *edge = APPEND(truth, flow, edges);
 	if (!edge)
 		return;
-	*edge = (struct hs_truth_kept_edge){next_ns - truth->window_ns, flow->state};
-	edge->state.stops = keep_stops(truth, flow->newest, flow->state.n_stops);
+	*edge = (struct kept_edge){next_ns - truth->window_ns, flow->state};
+	edge->state.newest.stops = keep_stops(truth, flow->stops, flow->state.newest.n_stops);
 	flow->next_edge_ns = next_ns;
 }
 
-static void note_arrival(struct hs_truth_flow *flow, const struct hs_packet_truth *packet_truth,
-		const struct hs_truth_stop *sink)
+static struct hs_truth_report report_of(
+		const struct hs_packet_truth *packet_truth, const struct hs_truth_stop *stops)
 {
-	struct hs_truth_edge *state = &flow->state;
-	state->sink_rx_bytes = sink->rx_bytes;
-	if (flow->arrived && packet_truth->number <= state->number)
-		return;
-	flow->arrived = true;
-	state->number = packet_truth->number;
-	state->n_stops = packet_truth->n_stops;
-	state->stops = memcpy(flow->newest, packet_truth->stops,
-			packet_truth->n_stops * sizeof(*flow->newest));
-}
-
-static void keep_report(struct hs_truth *truth, struct hs_truth_flow *flow,
-		const struct hs_packet_truth *packet_truth, const struct hs_truth_stop *sink)
-{
-	struct hs_truth_report *report = APPEND(truth, flow, reports);
-	if (!report)
-		return;
-	*report = (struct hs_truth_report){
+	const struct hs_truth_stop *sink = &packet_truth->stops[packet_truth->n_stops - 1];
+	return (struct hs_truth_report){
 			.number = packet_truth->number,
 			.copy = packet_truth->copy,
 			.sink_ns = sink->rx_ns,
 			.sink_shown_ns = sink->rx_shown_ns,
 			.n_stops = packet_truth->n_stops,
-			.stops = keep_stops(truth, packet_truth->stops, packet_truth->n_stops),
+			.stops = stops,
 	};
 }
 
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
-	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
-	const struct hs_truth_stop *sink = &packet_truth->stops[packet_truth->n_stops - 1];
-	assert(packet_truth->n_stops > 0);
+	struct flow *flow = flow_of(truth, packet_truth);
+	uint32_t n = packet_truth->n_stops;
+	const struct hs_truth_stop *sink = &packet_truth->stops[n - 1];
+	assert(n > 0);
 	if (!flow || truth->status < 0)
 		return;
 	pass_boundaries(truth, flow, sink->rx_shown_ns);
-	note_arrival(flow, packet_truth, sink);
-	if (packet_truth->telemetry && !packet_truth->unreported)
-		keep_report(truth, flow, packet_truth, sink);
+	flow->state.sink_rx_bytes = sink->rx_bytes;
+	if (!flow->arrived || packet_truth->number > flow->state.newest.number) {
+		memcpy(flow->stops, packet_truth->stops, n * sizeof(*flow->stops));
+		flow->state.newest = report_of(packet_truth, flow->stops);
+		flow->arrived = true;
+	}
+	if (!packet_truth->telemetry || packet_truth->unreported)
+		return;
+	struct hs_truth_report *report = APPEND(truth, flow, reports);
+	if (report)
+		*report = report_of(packet_truth, keep_stops(truth, packet_truth->stops, n));
 }
 
 // ---- reading, after the run ----
@@ -297,22 +288,18 @@ int hs_truth_status(const struct hs_truth *truth)
 	return truth->status;
 }
 
-size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow)
+struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow)
 {
-	return truth->status < 0 ? 0 : truth->flows[flow].n_reports;
-}
-
-void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
-		struct hs_truth_report *report)
-{
-	assert(index < truth->flows[flow].n_reports);
-	*report = truth->flows[flow].reports[index];
+	const struct flow *of = &truth->flows[flow];
+	if (truth->status < 0)
+		return (struct hs_truth_flow){0};
+	return (struct hs_truth_flow){of->n_reports, of->n_hops, of->reports, of->hops};
 }
 
 bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
 		struct hs_truth_edge *edge)
 {
-	const struct hs_truth_flow *of = &truth->flows[flow];
+	const struct flow *of = &truth->flows[flow];
 	size_t low = 0, high = of->n_edges;
 	if (truth->status < 0 || !of->arrived || end_shown_ns < of->first_edge_ns)
 		return false;
@@ -325,16 +312,4 @@ bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_show
 	}
 	*edge = low < of->n_edges ? of->edges[low].state : of->state;
 	return true;
-}
-
-size_t hs_truth_hops(const struct hs_truth *truth, uint32_t flow)
-{
-	return truth->status < 0 ? 0 : truth->flows[flow].n_hops;
-}
-
-void hs_truth_hop(
-		const struct hs_truth *truth, uint32_t flow, size_t index, struct hs_truth_hop *hop)
-{
-	assert(index < truth->flows[flow].n_hops);
-	*hop = truth->flows[flow].hops[index];
 }

@@ -57,13 +57,11 @@ struct hs_truth_report {
 	const struct hs_truth_stop *stops; // [n_stops - 1] is the sink
 };
 
-// What every packet of a flow that was at its sink by some time shows of each stop. It serves
-// windows that end between reports.
+// What all packets of a flow that were at its sink by some time show. It serves windows that end
+// between reports.
 struct hs_truth_edge {
-	uint64_t number; // of the newest packet
+	struct hs_truth_report newest; // in source order; without or with telemetry
 	uint64_t sink_rx_bytes;
-	uint32_t n_stops;
-	const struct hs_truth_stop *stops; // of the newest packet (source order) that had arrived
 };
 
 // A flow on one hop over the whole run: from the node, to the node.
@@ -107,18 +105,18 @@ void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 
 // ---- reading, after the run ----
 
-// In the order of arrival at the sink. If memory ran out during the run (hs_truth_status returns
-// -ENOMEM), nothing is known: 0 and false everywhere. Returned pointers are valid until the next
-// stamp.
-size_t hs_truth_reports(const struct hs_truth *truth, uint32_t flow);
-void hs_truth_report(const struct hs_truth *truth, uint32_t flow, size_t index,
-		struct hs_truth_report *report);
+struct hs_truth_flow {
+	size_t n_reports, n_hops;
+	const struct hs_truth_report *reports; // in the order of arrival at the sink
+	const struct hs_truth_hop *hops;       // in the order of their first use
+};
+
+// Returns 0, or -ENOMEM if memory ran out during the run. Nothing is known then: 0 and false
+// everywhere.
+int hs_truth_status(const struct hs_truth *truth);
+// Pointers are valid until the next stamp.
+struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow);
 // The state at the end of the window (start, end], when the sink's clock first passed it. Beyond
 // the last arrival it is the final state. Returns false if nothing had arrived.
 bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
 		struct hs_truth_edge *edge);
-// In the order of their first use.
-size_t hs_truth_hops(const struct hs_truth *truth, uint32_t flow);
-void hs_truth_hop(const struct hs_truth *truth, uint32_t flow, size_t index,
-		struct hs_truth_hop *hop);
-int hs_truth_status(const struct hs_truth *truth);

@@ -32,7 +32,7 @@ static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 	assert_int_equal(delay_of(run, run->n_hops, "max"), 2000000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
 	// Each packet of the last second carries telemetry, and each fiftieth before.
-	size_t n = hs_truth_reports(r.run->truth, 0);
+	size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
 	assert_in_range(n, 102 + 1201 / 50, 102 + 1201 / 50 + 1);
 	lab_run_ends(&r);
 }

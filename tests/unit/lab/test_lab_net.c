@@ -83,7 +83,7 @@ static void the_loss_that_is_published_is_what_the_links_lost(void **state)
 		assert_in_range(lost, 80, 250);
 		assert_int_equal(count_at(window, l, "lost_packets"), lost);
 		struct hs_truth_hop hop;
-		hs_truth_hop(r.run->truth, 0, l, &hop);
+		hop = hs_truth_flow(r.run->truth, 0).hops[l];
 		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
 		sum += lost;
 	}
@@ -97,7 +97,7 @@ static int64_t reports_at(const struct lab_run *r, size_t index)
 {
 	struct hs_truth_report report;
 
-	hs_truth_report(r->run->truth, 0, index, &report);
+	report = hs_truth_flow(r->run->truth, 0).reports[index];
 	return report.stops[0].rx_ns;
 }
 
@@ -113,13 +113,13 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	lab_run(&r, scenario, "false", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1);
 	lab_run_ends(&r);
 
 	lab_run(&r, scenario, "true", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 2);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 2);
 	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
 	lab_run_ends(&r);
@@ -152,9 +152,9 @@ static void an_opening_packet_goes_a_second_before_the_others(void **state)
 				modes[i][0], modes[i][1]);
 		assert_ran(&r);
 		assert_int_equal(traffic_of(&r, 0).sent[0], 1 + 5000 + 1);
-		size_t n = hs_truth_reports(r.run->truth, 0);
+		size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
 		struct hs_truth_report last;
-		hs_truth_report(r.run->truth, 0, n - 1, &last);
+		last = hs_truth_flow(r.run->truth, 0).reports[n - 1];
 		assert_int_equal(reports_at(&r, 0), HS_LAB_START_NS + 500 * MS);
 		assert_true(reports_at(&r, 1) >= HS_LAB_START_NS + 1500 * MS);
 		assert_int_equal(last.number, 5002);
@@ -184,8 +184,8 @@ static void pings_and_their_replies_are_opened_both(void **state)
 	assert_int_equal(pings.sent[0], 11);
 	assert_int_equal(pings.sent[1], 11);
 	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // no rule monitors it
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1);
-	assert_int_equal(hs_truth_reports(r.run->truth, 1), 1);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1);
+	assert_int_equal(hs_truth_flow(r.run->truth, 1).n_reports, 1);
 	lab_run_ends(&r);
 }
 
@@ -201,7 +201,7 @@ static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 			1);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 20000);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 20000);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 20000);
 	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 20000);
 	assert_int_equal(r.reports, 20000);
 	lab_run_ends(&r);
@@ -225,8 +225,8 @@ static void a_ping_that_is_answered_took_both_ways(void **state)
 	assert_int_equal(n, 100);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(trips[i].rtt_ns, 10 * MS);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 100);
-	assert_int_equal(hs_truth_reports(r.run->truth, 1), 100);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 100);
+	assert_int_equal(hs_truth_flow(r.run->truth, 1).n_reports, 100);
 	assert_int_equal(count_of(r.text, "report.1 "), 100);
 	assert_int_equal(count_of(r.text, "report.2 "), 100);
 	lab_run_ends(&r);
@@ -253,7 +253,7 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 	for (unsigned t = 0; t < 2; t++) {
 		assert_int_equal(traffic_of(&r, t).delivered[0], 1000);
 		assert_int_equal(traffic_of(&r, t).altered, 0);
-		assert_int_equal(hs_truth_reports(r.run->truth, t), 100);
+		assert_int_equal(hs_truth_flow(r.run->truth, t).n_reports, 100);
 	}
 	assert_int_equal(r.run->node_drops, 0);
 	// Neither flow enters links that lead elsewhere.
@@ -279,7 +279,7 @@ static void a_bridge_that_restarts_knows_every_host_again(void **state)
 	// If they were flooded, they would reach node c and carry no telemetry.
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
 	assert_int_equal(r.run->links[1][0].sent_packets, 0);
-	assert_int_equal(hs_truth_reports(r.run->truth, 0), 1000);
+	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1000);
 	lab_run_ends(&r);
 }
 
@@ -384,7 +384,7 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 		// Between hosts of one switch, nothing is measured.
 		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
 		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
-		assert_int_equal(hs_truth_reports(r.run->truth, t), local ? 0 : 10);
+		assert_int_equal(hs_truth_flow(r.run->truth, t).n_reports, local ? 0 : 10);
 		far += !local;
 	}
 	assert_true(far > 8);
@@ -422,8 +422,8 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 			200);
 	// The newest report counts packets since the restart, so the node's rules are back.
 	struct hs_truth_report report;
-	size_t n = hs_truth_reports(r.run->truth, 0);
-	hs_truth_report(r.run->truth, 0, n - 1, &report);
+	size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
+	report = hs_truth_flow(r.run->truth, 0).reports[n - 1];
 	assert_int_equal(report.n_stops, 3);
 	assert_int_equal(report.stops[1].rx_packets, 3001 - 200);
 	assert_int_equal(report.stops[1].life, 1);
@@ -481,7 +481,7 @@ static void a_nodes_clock_is_what_its_stamps_show(void **state)
 	assert_true(run->clock_known);
 	assert_false(run->synchronised);
 	struct hs_truth_report report;
-	hs_truth_report(r.run->truth, 0, 199, &report);
+	report = hs_truth_flow(r.run->truth, 0).reports[199];
 	assert_int_equal(report.stops[1].rx_ns - report.stops[0].rx_ns, MS);
 	assert_int_equal(report.stops[1].rx_shown_ns - report.stops[1].rx_ns, 7 * MS + 1991);
 	lab_run_ends(&r);
@@ -530,16 +530,16 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000 + first + second);
 	assert_int_equal(traffic_of(&r, 0).altered, 0);
 	struct hs_truth_hop hop;
-	hs_truth_hop(r.run->truth, 0, 1, &hop);
+	hop = hs_truth_flow(r.run->truth, 0).hops[1];
 	assert_int_equal(hop.copies, second);
 	assert_int_equal(hop.received_packets, 1000 + first + second);
 	unsigned copies = 0;
 	unsigned waited = 0;
 	uint64_t number = 0;
 	int64_t arrived_ns = 0;
-	for (size_t i = 0; i < hs_truth_reports(r.run->truth, 0); i++) {
+	for (size_t i = 0; i < hs_truth_flow(r.run->truth, 0).n_reports; i++) {
 		struct hs_truth_report report;
-		hs_truth_report(r.run->truth, 0, i, &report);
+		report = hs_truth_flow(r.run->truth, 0).reports[i];
 		copies += report.copy;
 		// On the first link, a copy waits until its original has been sent.
 		waited += report.copy && report.number == number &&
@@ -547,7 +547,7 @@ static void copies_that_links_make_arrive_as_well(void **state)
 		number = report.number;
 		arrived_ns = report.stops[1].rx_ns;
 	}
-	assert_int_equal(copies, hs_truth_reports(r.run->truth, 0) - 100);
+	assert_int_equal(copies, hs_truth_flow(r.run->truth, 0).n_reports - 100);
 	assert_true(copies > 20);
 	assert_in_range(waited, 10, 40);
 	lab_run_ends(&r);

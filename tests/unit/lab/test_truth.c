@@ -67,9 +67,9 @@ static void a_stop_has_the_counts_with_its_own_packet_and_no_later_one(void **st
 	carry(truth, 1, 5100, false);
 	carry(truth, 2, 5200, true);
 	carry(truth, 3, 5300, false);
-	assert_int_equal(hs_truth_reports(truth, 0), 1);
-	assert_int_equal(hs_truth_reports(truth, 1), 0);
-	hs_truth_report(truth, 0, 0, &report);
+	assert_int_equal(hs_truth_flow(truth, 0).n_reports, 1);
+	assert_int_equal(hs_truth_flow(truth, 1).n_reports, 0);
+	report = hs_truth_flow(truth, 0).reports[0];
 	assert_int_equal(report.number, 2);
 	assert_false(report.copy);
 	assert_int_equal(report.sink_ns, 5200 - OFF_SINK);
@@ -96,9 +96,9 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	carry(truth, 1, 5100, false);
 	carry(truth, 2, 5200, true);
 	carry(truth, 3, 5300, true);
-	assert_int_equal(hs_truth_hops(truth, 0), 2);
-	assert_int_equal(hs_truth_hops(truth, 1), 0);
-	hs_truth_hop(truth, 0, 1, &hop);
+	assert_int_equal(hs_truth_flow(truth, 0).n_hops, 2);
+	assert_int_equal(hs_truth_flow(truth, 1).n_hops, 0);
+	hop = hs_truth_flow(truth, 0).hops[1];
 	assert_int_equal(hop.from, 1);
 	assert_int_equal(hop.to, 2);
 	assert_int_equal(hop.sent_packets, 3);
@@ -107,7 +107,7 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	assert_int_equal(hop.copies, 0);
 	assert_int_equal(hop.telemetry_packets, 2);
 	assert_int_equal(hop.telemetry_bytes, 80);
-	hs_truth_hop(truth, 0, 0, &hop);
+	hop = hs_truth_flow(truth, 0).hops[0];
 	assert_int_equal(hop.from, 0);
 	assert_int_equal(hop.telemetry_bytes, 48);
 	hs_truth_destroy(truth);
@@ -125,7 +125,7 @@ static void telemetry_that_is_lost_was_sent(void **state)
 		if (number != 1)
 			hs_truth_receive(truth, &packet_truth, 1, 20, 20, number == 3 ? 100 : 124);
 	}
-	hs_truth_hop(truth, 0, 0, &hop);
+	hop = hs_truth_flow(truth, 0).hops[0];
 	assert_int_equal(hop.telemetry_bytes, 48);
 	hs_truth_destroy(truth);
 }
@@ -140,9 +140,9 @@ static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
 	for (uint32_t to = 1; to < 4; to++)
 		hs_truth_send(truth, &packet_truth, to, 100, false);
 	assert_int_equal(packet_truth.stops[0].tx_packets, 1);
-	assert_int_equal(hs_truth_hops(truth, 0), 3);
+	assert_int_equal(hs_truth_flow(truth, 0).n_hops, 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		hs_truth_hop(truth, 0, i, &hop);
+		hop = hs_truth_flow(truth, 0).hops[i];
 		assert_int_equal(hop.to, i + 1);
 		assert_int_equal(hop.sent_packets, 1);
 	}
@@ -176,15 +176,15 @@ static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void 
 	hs_truth_receive(truth, &third, 2, 31, 31, 124);
 	hs_truth_sink(truth, &second);
 	hs_truth_sink(truth, &third);
-	hs_truth_hop(truth, 0, 0, &hop);
+	hop = hs_truth_flow(truth, 0).hops[0];
 	assert_int_equal(hop.sent_packets, 1);
 	assert_int_equal(hop.received_packets, 2);
 	assert_int_equal(hop.copies, 1);
-	hs_truth_hop(truth, 0, 1, &hop);
+	hop = hs_truth_flow(truth, 0).hops[1];
 	assert_int_equal(hop.sent_packets, 1);
 	assert_int_equal(hop.received_packets, 2);
 	assert_int_equal(hop.copies, 1);
-	hs_truth_report(truth, 0, 1, &report);
+	report = hs_truth_flow(truth, 0).reports[1];
 	assert_true(report.copy);
 	hs_truth_destroy(truth);
 }
@@ -199,7 +199,7 @@ static void counts_go_on_where_a_node_begins_another_life(void **state)
 	hs_truth_restart(truth, 1);
 	hs_truth_restart(truth, 30);
 	carry(truth, 2, 5200, true);
-	hs_truth_report(truth, 0, 0, &report);
+	report = hs_truth_flow(truth, 0).reports[0];
 	assert_int_equal(report.stops[0].rx_packets, 2);
 	assert_int_equal(report.stops[0].life, 0);
 	assert_int_equal(report.stops[1].rx_packets, 2);
@@ -207,7 +207,7 @@ static void counts_go_on_where_a_node_begins_another_life(void **state)
 	assert_int_equal(report.stops[1].tx_packets, 2);
 	assert_int_equal(report.stops[1].life, 1);
 	assert_int_equal(report.stops[2].rx_packets, 2);
-	hs_truth_hop(truth, 0, 1, &hop);
+	hop = hs_truth_flow(truth, 0).hops[1];
 	assert_int_equal(hop.sent_packets, 2);
 	hs_truth_destroy(truth);
 }
@@ -225,11 +225,11 @@ static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void
 		hs_truth_receive(truth, &packet_truth, i, 10 + i, 10 + i, 124);
 	}
 	hs_truth_sink(truth, &packet_truth);
-	assert_int_equal(hs_truth_hops(truth, 0), N_NODES - 1);
-	hs_truth_hop(truth, 0, N_NODES - 2, &hop);
+	assert_int_equal(hs_truth_flow(truth, 0).n_hops, N_NODES - 1);
+	hop = hs_truth_flow(truth, 0).hops[N_NODES - 2];
 	assert_int_equal(hop.from, N_NODES - 2);
 	assert_int_equal(hop.received_packets, 1);
-	hs_truth_report(truth, 0, 0, &report);
+	report = hs_truth_flow(truth, 0).reports[0];
 	assert_int_equal(report.n_stops, HS_TRUTH_HOPS + 1);
 	assert_int_equal(report.sink_ns, 10 + N_NODES - 1);
 	assert_int_equal(report.stops[HS_TRUTH_HOPS].node, N_NODES - 1);
@@ -266,10 +266,10 @@ static void a_packet_at_the_boundary_belongs_to_the_window_that_ends_there(void 
 	assert_false(hs_truth_edge(truth, 1, 6000, &edge));
 	edge = edge_at(truth, 6000);
 	assert_int_equal(edge.sink_rx_bytes, 200);
-	assert_int_equal(edge.number, 2);
-	assert_int_equal(edge.n_stops, 3);
-	assert_int_equal(edge.stops[0].tx_packets, 2);
-	assert_int_equal(edge.stops[2].rx_shown_ns, 6000);
+	assert_int_equal(edge.newest.number, 2);
+	assert_int_equal(edge.newest.n_stops, 3);
+	assert_int_equal(edge.newest.stops[0].tx_packets, 2);
+	assert_int_equal(edge.newest.stops[2].rx_shown_ns, 6000);
 	hs_truth_destroy(truth);
 }
 
@@ -312,11 +312,11 @@ static void the_newest_packet_of_an_edge_is_so_in_source_order(void **state)
 	carry(truth, 9, 5400, false); // a copy
 	carry(truth, 10, 6100, false);
 	struct hs_truth_edge edge = edge_at(truth, 6000);
-	assert_int_equal(edge.number, 9);
-	assert_int_equal(edge.stops[2].rx_shown_ns, 5200);
-	assert_int_equal(edge.stops[0].tx_packets, 2);
+	assert_int_equal(edge.newest.number, 9);
+	assert_int_equal(edge.newest.stops[2].rx_shown_ns, 5200);
+	assert_int_equal(edge.newest.stops[0].tx_packets, 2);
 	assert_int_equal(edge.sink_rx_bytes, 400);
-	assert_int_equal(edge_at(truth, 7000).number, 10);
+	assert_int_equal(edge_at(truth, 7000).newest.number, 10);
 	hs_truth_destroy(truth);
 }
 
@@ -328,14 +328,14 @@ static void a_clock_that_steps_back_leaves_the_edges_that_it_passed(void **state
 	carry(truth, 2, 8500, false);
 	carry(truth, 3, 5600, false);
 	carry(truth, 4, 7100, false);
-	assert_int_equal(edge_at(truth, 6000).number, 1);
-	assert_int_equal(edge_at(truth, 8000).number, 1);
-	assert_int_equal(edge_at(truth, 9000).number, 4);
+	assert_int_equal(edge_at(truth, 6000).newest.number, 1);
+	assert_int_equal(edge_at(truth, 8000).newest.number, 1);
+	assert_int_equal(edge_at(truth, 9000).newest.number, 4);
 	carry(truth, 5, 9500, false);
-	assert_int_equal(edge_at(truth, 7000).number, 1);
-	assert_int_equal(edge_at(truth, 9000).number, 4);
+	assert_int_equal(edge_at(truth, 7000).newest.number, 1);
+	assert_int_equal(edge_at(truth, 9000).newest.number, 4);
 	assert_int_equal(edge_at(truth, 9000).sink_rx_bytes, 400);
-	assert_int_equal(edge_at(truth, 10000).number, 5);
+	assert_int_equal(edge_at(truth, 10000).newest.number, 5);
 	hs_truth_destroy(truth);
 }
 
@@ -360,9 +360,9 @@ static void times_below_0_have_edges_too(void **state)
 	carry(truth, 3, -1, false);
 	carry(truth, 4, 1, false);
 	assert_false(hs_truth_edge(truth, 0, -3000, &edge));
-	assert_int_equal(edge_at(truth, -2000).number, 2);
-	assert_int_equal(edge_at(truth, -1000).number, 2);
-	assert_int_equal(edge_at(truth, 0).number, 3);
+	assert_int_equal(edge_at(truth, -2000).newest.number, 2);
+	assert_int_equal(edge_at(truth, -1000).newest.number, 2);
+	assert_int_equal(edge_at(truth, 0).newest.number, 3);
 	hs_truth_destroy(truth);
 }
 
@@ -386,14 +386,14 @@ static void out_of_memory_is_kept_and_nothing_is_said(void **state)
 			break;
 		if (hs_truth_status(truth) < 0) {
 			assert_int_equal(hs_truth_status(truth), -ENOMEM);
-			assert_int_equal(hs_truth_reports(truth, 0), 0);
-			assert_int_equal(hs_truth_hops(truth, 0), 0);
+			assert_int_equal(hs_truth_flow(truth, 0).n_reports, 0);
+			assert_int_equal(hs_truth_flow(truth, 0).n_hops, 0);
 			assert_false(hs_truth_edge(truth, 0, 9000, &edge));
 		}
 		hs_truth_destroy(truth);
 	}
 	assert_int_equal(hs_truth_status(truth), 0);
-	assert_int_equal(hs_truth_reports(truth, 0), 100);
+	assert_int_equal(hs_truth_flow(truth, 0).n_reports, 100);
 	hs_truth_destroy(truth);
 	hs_truth_destroy(NULL);
 }

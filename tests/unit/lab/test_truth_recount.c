@@ -253,13 +253,13 @@ static void check_reports(const struct world *world, uint32_t flow)
 		const struct arrival *arrival = &world->arrivals[i];
 		if (arrival->flow != flow || !arrival->telemetry)
 			continue;
-		assert_true(n < hs_truth_reports(world->truth, flow));
-		hs_truth_report(world->truth, flow, n++, &report);
+		assert_true(n < hs_truth_flow(world->truth, flow).n_reports);
+		report = hs_truth_flow(world->truth, flow).reports[n++];
 		assert_int_equal(report.number, arrival->number);
 		assert_int_equal(report.copy, arrival->copy);
 		check_stops(world, arrival, report.stops, report.n_stops);
 	}
-	assert_int_equal(n, hs_truth_reports(world->truth, flow));
+	assert_int_equal(n, hs_truth_flow(world->truth, flow).n_reports);
 	assert_true(n > 200);
 }
 
@@ -283,16 +283,16 @@ static void check_edge(const struct world *world, uint32_t flow, int64_t end_ns)
 		return;
 	recount(world, last->places[last->n_places - 1].got, &packets, &bytes);
 	assert_int_equal(edge.sink_rx_bytes, bytes);
-	assert_int_equal(edge.number, newest->number);
-	check_stops(world, newest, edge.stops, edge.n_stops);
+	assert_int_equal(edge.newest.number, newest->number);
+	check_stops(world, newest, edge.newest.stops, edge.newest.n_stops);
 }
 
 static void check_hops(const struct world *world, uint32_t flow)
 {
 	struct hs_truth_hop hop;
 	size_t used = 0;
-	for (size_t i = 0; i < hs_truth_hops(world->truth, flow); i++) {
-		hs_truth_hop(world->truth, flow, i, &hop);
+	for (size_t i = 0; i < hs_truth_flow(world->truth, flow).n_hops; i++) {
+		hop = hs_truth_flow(world->truth, flow).hops[i];
 		const struct tally *tally = &world->tallies[flow][hop.from][hop.to];
 		assert_int_equal(hop.sent_packets, tally->sent);
 		assert_int_equal(hop.sent_bytes, tally->bytes);
@@ -304,7 +304,7 @@ static void check_hops(const struct world *world, uint32_t flow)
 	for (uint32_t from = 0; from <= SINK; from++)
 		for (uint32_t to = 0; to <= SINK; to++)
 			used += world->tallies[flow][from][to].sent > 0;
-	assert_int_equal(used, hs_truth_hops(world->truth, flow));
+	assert_int_equal(used, hs_truth_flow(world->truth, flow).n_hops);
 }
 
 static void everything_is_as_a_recount_of_what_happened_says(void **state)
