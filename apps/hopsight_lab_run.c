@@ -257,7 +257,7 @@ static int tell(struct work *work)
 		fprintf(stderr, "hopsight-lab: stdout cannot be written\n");
 		rc = -EIO;
 	}
-	return rc < 0 || hs_lab_result(work->lab)->partial || hs_outcome_unmet(work->result)
+	return rc < 0 || hs_lab_result(work->lab)->partial || hs_lab_expect_unmet(work->result)
 			       ? LAB_FAILED
 			       : LAB_DONE;
 }

@@ -73,16 +73,23 @@ void hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone)
 	}
 }
 
+size_t hs_lab_expect_unmet(const json_t *result)
+{
+	const json_t *expect;
+	size_t unmet = 0, i;
+
+	json_array_foreach (json_object_get(result, "expect"), i, expect)
+		unmet += !json_is_true(json_object_get(expect, "met"));
+	return unmet;
+}
+
 void hs_lab_expect_total(FILE *to, const json_t *result)
 {
-	const json_t *expects = json_object_get(result, "expect");
-	size_t n = json_array_size(expects), met = 0, i;
-	const json_t *expect;
+	size_t n = json_array_size(json_object_get(result, "expect"));
 
-	json_array_foreach (expects, i, expect)
-		met += json_is_true(json_object_get(expect, "met"));
 	if (n)
-		fprintf(to, "%zu of %zu expectation%s met\n", met, n, n == 1 ? "" : "s");
+		fprintf(to, "%zu of %zu expectation%s met\n", n - hs_lab_expect_unmet(result), n,
+				n == 1 ? "" : "s");
 	else
 		fprintf(to, "no expectations\n");
 }

@@ -15,5 +15,7 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT]);
 
 // Prints a line for each expectation, or only for those that were not met.
 void hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone);
+// Returns how many expectations were not met.
+size_t hs_lab_expect_unmet(const json_t *result);
 // Prints "12 of 13 expectations met".
 void hs_lab_expect_total(FILE *to, const json_t *result);

@@ -82,19 +82,13 @@ static struct outcome_hop hop_of(const struct outcome_flow *flow,
 			.flow = flow,
 			.window = window,
 			.measured = hs_measured_hop(window, index),
-			.ends = outcome_ends(window, index),
+			.ends = hs_measured_ends(window, index),
 			.low = outcome_flow_until(flow, window->start_ns),
 			.high = outcome_flow_until(flow, window->end_ns),
 	};
 }
 
-struct outcome_ends outcome_ends(const struct hs_measured_window *window, uint32_t hop)
-{
-	return (struct outcome_ends){hop == window->n_hops, hs_measured_from(window, hop),
-			hs_measured_to(window, hop)};
-}
-
-bool outcome_same_ends(struct outcome_ends a, struct outcome_ends b)
+bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b)
 {
 	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
 }
@@ -335,13 +329,4 @@ json_t *hs_outcome_json(const struct hs_run *run)
 	free(outcome.rows);
 	free(outcome.counts);
 	return json;
-}
-
-size_t hs_outcome_unmet(const json_t *result)
-{
-	size_t unmet = 0, i;
-	const json_t *expect;
-	json_array_foreach (json_object_get(result, "expect"), i, expect)
-		unmet += !json_is_true(json_object_get(expect, "met"));
-	return unmet;
 }

@@ -10,11 +10,7 @@
 #include "run.h"
 
 #include <jansson.h>
-#include <stddef.h>
 
 // Returns the whole result (docs/lab.md) as a new reference, or NULL if memory is out. The same run
 // gives the same bytes.
 json_t *hs_outcome_json(const struct hs_run *run);
-
-// Returns how many of a result's expectations were not met.
-size_t hs_outcome_unmet(const json_t *result);

@@ -6,21 +6,23 @@
 
 // ---- orders ----
 
+// Members of the truth's array are in the order of arrival.
 static int by_sink(const void *a, const void *b)
 {
 	const struct outcome_report *x = a, *y = b;
 	if (x->counted_ns != y->counted_ns)
 		return x->counted_ns < y->counted_ns ? -1 : 1;
-	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
+	return (x->truth > y->truth) - (x->truth < y->truth);
 }
 
 static int by_source(const void *a, const void *b, void *reports)
 {
-	const struct outcome_report *x = (struct outcome_report *)reports + *(const size_t *)a;
-	const struct outcome_report *y = (struct outcome_report *)reports + *(const size_t *)b;
-	if (x->truth->number != y->truth->number)
-		return x->truth->number < y->truth->number ? -1 : 1;
-	return (x->arrival > y->arrival) - (x->arrival < y->arrival);
+	const struct hs_truth_report *x, *y;
+	x = ((struct outcome_report *)reports)[*(const json_int_t *)a].truth;
+	y = ((struct outcome_report *)reports)[*(const json_int_t *)b].truth;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x > y) - (x < y);
 }
 
 // Returns whether source or sink forgot its counts.
@@ -62,32 +64,30 @@ static void read_reports(struct outcome_flow *flow)
 			latest_ns = report->sink_shown_ns;
 		reports[i].counted_ns = counted_at(flow, report->sink_shown_ns, latest_ns);
 		reports[i].truth = report;
-		reports[i].arrival = i;
 		reports[i].epoch = epoch;
-		reports[i].place = SIZE_MAX;
 	}
 }
 
 static void order_reports(struct outcome_flow *flow)
 {
 	struct outcome_report *reports = flow->reports;
+	size_t last = SIZE_MAX;
 	qsort(reports, flow->n, sizeof(*reports), by_sink);
 	for (size_t i = 0; i < flow->n; i++) {
 		size_t before = i ? reports[i - 1].newest : 0;
 		bool newer = reports[i].truth->number > reports[before].truth->number;
 		reports[i].newest = newer ? i : before;
-		flow->ordered[i] = i;
-		if (!reports[i].arrival)
+		if (reports[i].truth == flow->truth.reports)
 			flow->first = i;
+		flow->values[i] = (json_int_t)i;
 	}
-	qsort_r(flow->ordered, flow->n, sizeof(*flow->ordered), by_source, reports);
+	qsort_r(flow->values, flow->n, sizeof(*flow->values), by_source, reports);
 	for (size_t i = 0; i < flow->n; i++) {
-		size_t index = flow->ordered[i], last = flow->n_ordered - 1;
-		uint64_t number = reports[index].truth->number;
-		if (i && number == reports[flow->ordered[last]].truth->number)
-			continue;
-		reports[index].place = flow->n_ordered;
-		flow->ordered[flow->n_ordered++] = index;
+		struct outcome_report *report = &reports[flow->values[i]];
+		report->before = last;
+		report->repeats = i && report->truth->number == reports[last].truth->number;
+		if (!report->repeats)
+			last = (size_t)flow->values[i];
 	}
 }
 
@@ -102,7 +102,7 @@ static void take_windows(struct outcome_flow *flow)
 			continue;
 		flow->windows[flow->n_windows++] = window;
 		for (uint32_t j = 0; j < window->n_hops; j++)
-			flow->publishes[hs_measured_to(window, j)] = true;
+			flow->publishes[hs_measured_ends(window, j).to] = true;
 	}
 	flow->publishes[0] = false; // the source, whatever its id
 }
@@ -118,11 +118,10 @@ int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint3
 			.n = n,
 			.publishes = calloc(UINT16_MAX + 1, sizeof(bool)),
 			.reports = calloc(n + 1, sizeof(struct outcome_report)),
-			.ordered = calloc(n + 1, sizeof(size_t)),
 			.values = calloc(n + 1, sizeof(json_int_t)),
 			.windows = calloc(hs_measured_windows(run->measured) + 1, sizeof(void *)),
 	};
-	if (!flow->publishes || !flow->reports || !flow->ordered || !flow->values || !flow->windows)
+	if (!flow->publishes || !flow->reports || !flow->values || !flow->windows)
 		return -ENOMEM;
 	take_windows(flow);
 	read_reports(flow);
@@ -134,7 +133,6 @@ void outcome_flow_fini(struct outcome_flow *flow)
 {
 	free(flow->publishes);
 	free(flow->reports);
-	free(flow->ordered);
 	free(flow->values);
 	free(flow->windows);
 }
@@ -167,7 +165,7 @@ static const struct hs_truth_stop *find_stop(const struct outcome_flow *flow,
 }
 
 bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct outcome_ends ends, struct outcome_stops *stops)
+		struct hs_measured_ends ends, struct outcome_stops *stops)
 {
 	const struct hs_truth_stop *last = &report->stops[report->n_stops - 1];
 	*stops = (struct outcome_stops){report->stops, last, true};
@@ -180,7 +178,7 @@ bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_r
 }
 
 bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct outcome_ends ends, struct outcome_stops *stops)
+		struct hs_measured_ends ends, struct outcome_stops *stops)
 {
 	if (!outcome_flow_stops(flow, report, ends, stops))
 		return false;

@@ -14,9 +14,9 @@
 struct outcome_report {
 	const struct hs_truth_report *truth;
 	int64_t counted_ns; // the time of the window that it counts in, by the sink's clock
-	size_t arrival;	    // number of its arrival at the sink
 	size_t newest;	    // index of the newest of the reports up to this one
-	size_t place;	    // in source order; SIZE_MAX: a copy of an earlier packet
+	bool repeats;	    // a copy of an earlier packet
+	size_t before;	    // index of the one before it in source order; SIZE_MAX: none
 	uint32_t epoch;	    // grows when source or sink restarts
 };
 
@@ -35,12 +35,6 @@ struct outcome_flow {
 	const struct hs_measured_window **windows; // of the flow, in order
 };
 
-// A hop by the ids in published paths, or end to end.
-struct outcome_ends {
-	bool e2e;
-	uint16_t from, to;
-};
-
 // The stops of a report at both ends of a hop.
 struct outcome_stops {
 	const struct hs_truth_stop *from, *to;
@@ -54,11 +48,11 @@ void outcome_flow_fini(struct outcome_flow *flow);
 size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns);
 // Finds where a report passed the hop. Returns false if it did not.
 bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct outcome_ends ends, struct outcome_stops *stops);
+		struct hs_measured_ends ends, struct outcome_stops *stops);
 // Does the same, but returns false if a node that appears in paths lies between: only without such
 // a node is the delay of the hop published.
 bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
-		struct outcome_ends ends, struct outcome_stops *stops);
+		struct hs_measured_ends ends, struct outcome_stops *stops);
 
 // ---- hops of windows, and rows: a hop of a flow, or its end to end, over all windows ----
 
@@ -66,7 +60,7 @@ struct outcome_hop {
 	const struct outcome_flow *flow;
 	const struct hs_measured_window *window;
 	const json_t *measured;
-	struct outcome_ends ends;
+	struct hs_measured_ends ends;
 	size_t low, high; // reports of the window
 };
 
@@ -81,7 +75,7 @@ struct outcome_sums {
 
 struct outcome_row {
 	uint32_t flow;
-	struct outcome_ends ends;
+	struct hs_measured_ends ends;
 	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
 	uint32_t from_node, to_node; // HS_NO_INDEX: no packet shows the nodes
 	struct outcome_sums sums[HS_LAB_KINDS];
@@ -149,8 +143,7 @@ const char *outcome_flow_name(
 // Returns the link between two nodes, whatever its direction, or NULL.
 const struct hs_scenario_link *outcome_link(
 		const struct hs_scenario *scenario, uint32_t a, uint32_t b);
-struct outcome_ends outcome_ends(const struct hs_measured_window *window, uint32_t hop);
-bool outcome_same_ends(struct outcome_ends a, struct outcome_ends b);
+bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b);
 // Returns the mean of a sum, or NAN if n is 0.
 double outcome_mean(double sum, size_t n);
 // Returns the rate of these bytes over the run in bits per second, or NAN if the run took no time.

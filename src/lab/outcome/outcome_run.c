@@ -102,7 +102,8 @@ void outcome_run_end(const struct outcome_flow *flow, struct outcome_row *row)
 	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
 	struct hs_row_numbers *numbers = &row->numbers;
 	uint32_t hop = 0;
-	while (run && hop <= run->n_hops && !outcome_same_ends(outcome_ends(run, hop), row->ends))
+	while (run && hop <= run->n_hops &&
+			!outcome_same_ends(hs_measured_ends(run, hop), row->ends))
 		hop++;
 	const json_t *of = run && hop <= run->n_hops ? hs_measured_hop(run, hop) : NULL;
 	if (hs_measured_has(of, "loss_ratio"))

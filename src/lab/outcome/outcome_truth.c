@@ -61,11 +61,11 @@ static void put_delay(json_t *to, const struct outcome_hop *hop)
 static bool delay_before(const struct outcome_hop *hop, const struct outcome_report *report,
 		json_int_t *delay)
 {
-	const struct outcome_flow *flow = hop->flow;
-	for (size_t place = report->place; place-- > 0;) {
-		if (flow->reports[flow->ordered[place]].epoch != report->epoch)
+	const struct outcome_report *reports = hop->flow->reports;
+	for (size_t i = report->before; i != SIZE_MAX; i = reports[i].before) {
+		if (reports[i].epoch != report->epoch)
 			return false;
-		if (delay_of(hop, flow->ordered[place], delay))
+		if (delay_of(hop, i, delay))
 			return true;
 	}
 	return false;
@@ -78,7 +78,7 @@ static void put_jitter(json_t *to, const struct outcome_hop *hop)
 	for (size_t i = hop->low; i < hop->high; i++) {
 		const struct outcome_report *report = &hop->flow->reports[i];
 		json_int_t delay, before;
-		if (report->place == SIZE_MAX || !delay_of(hop, i, &delay) ||
+		if (report->repeats || !delay_of(hop, i, &delay) ||
 				!delay_before(hop, report, &before))
 			continue;
 		sum += delay < before ? (wide)before - delay : (wide)delay - before;

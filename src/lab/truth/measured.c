@@ -42,18 +42,13 @@ bool hs_measured_has(const json_t *hop, const char *key)
 	return json_object_get(hop, key) != NULL;
 }
 
-uint16_t hs_measured_from(const struct hs_measured_window *window, uint32_t index)
+struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window, uint32_t index)
 {
+	const json_t *hop = hs_measured_hop(window, index);
 	if (index == window->n_hops)
-		return 0;
-	return (uint16_t)hs_measured_integer(hs_measured_hop(window, index), "from");
-}
-
-uint16_t hs_measured_to(const struct hs_measured_window *window, uint32_t index)
-{
-	if (index == window->n_hops)
-		return window->node_id;
-	return (uint16_t)hs_measured_integer(hs_measured_hop(window, index), "to");
+		return (struct hs_measured_ends){true, 0, window->node_id};
+	return (struct hs_measured_ends){false, (uint16_t)hs_measured_integer(hop, "from"),
+			(uint16_t)hs_measured_integer(hop, "to")};
 }
 
 double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
@@ -171,7 +166,7 @@ static void move_window(const struct hs_measured *measured, struct hs_measured_w
 	window->end_ns += measured->ahead_ns[window->node_id];
 	for (uint32_t i = 0; i <= window->n_hops; i++) {
 		json_t *hop = (json_t *)hs_measured_hop(window, i);
-		int64_t ahead_ns = measured->ahead_ns[hs_measured_to(window, i)];
+		int64_t ahead_ns = measured->ahead_ns[hs_measured_ends(window, i).to];
 		move_time(hop, "span_start_ns", ahead_ns);
 		move_time(hop, "span_end_ns", ahead_ns);
 	}

@@ -28,13 +28,18 @@ struct hs_measured_window {
 	json_t *body; // owned
 };
 
-// Returns a hop, from source to sink; with index n_hops, from end to end.
-const json_t *hs_measured_hop(const struct hs_measured_window *window, uint32_t index);
-// Return the ids of the nodes that a hop lies between; from end to end 0 and the sink.
-uint16_t hs_measured_from(const struct hs_measured_window *window, uint32_t index);
-uint16_t hs_measured_to(const struct hs_measured_window *window, uint32_t index);
+// The ids of the nodes that a hop lies between; from end to end 0 and the sink.
+struct hs_measured_ends {
+	bool e2e;
+	uint16_t from, to;
+};
 
-// Returns a number of a hop, or NAN if it was not published. For the delay, this is the mean.
+// Both are of a hop, from source to sink; with index n_hops, from end to end.
+const json_t *hs_measured_hop(const struct hs_measured_window *window, uint32_t index);
+struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window, uint32_t index);
+
+// Returns a number of a hop, or NAN if it was not published. For a delay with percentiles, this is
+// the mean. Truth and configured values have the same names.
 double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind);
 // Returns an integer of a hop, or 0 if it was not published.
 int64_t hs_measured_integer(const json_t *hop, const char *key);

@@ -144,8 +144,8 @@ static void check_second_window(const struct hs_measured_window *window)
 	for (unsigned i = 0; i < 3; i++) {
 		static const uint16_t nodes[] = {0, 1, 2, 9};
 		const json_t *hop = hs_measured_hop(window, i);
-		assert_int_equal(hs_measured_from(window, i), nodes[i]);
-		assert_int_equal(hs_measured_to(window, i), nodes[i + 1]);
+		assert_int_equal(hs_measured_ends(window, i).from, nodes[i]);
+		assert_int_equal(hs_measured_ends(window, i).to, nodes[i + 1]);
 		int64_t received = i == 2 ? 900 : 1000;
 		assert_true(hs_measured_number(hop, HS_LAB_DELAY) == MS);
 		assert_true(hs_measured_number(hop, HS_LAB_JITTER) == 0);
@@ -159,7 +159,7 @@ static void check_second_window(const struct hs_measured_window *window)
 		assert_true(hs_measured_number(hop, HS_LAB_WINDOW_THROUGHPUT) ==
 				received * 562 * 8);
 	}
-	assert_int_equal(hs_measured_to(window, 3), 9);
+	assert_int_equal(hs_measured_ends(window, 3).to, 9);
 	assert_true(hs_measured_number(hs_measured_hop(window, 3), HS_LAB_DELAY) == 3 * MS);
 	assert_int_equal(hs_measured_integer(hs_measured_hop(window, 3), "lost_packets"), 100);
 }
@@ -324,7 +324,7 @@ static void a_window_written_by_hand_is_read_as_it_says(void **state)
 	assert_int_equal(window->flags, 0x11f);
 	assert_int_equal(window->n_hops, 1);
 	const json_t *hop = hs_measured_hop(window, 0), *e2e = hs_measured_hop(window, 1);
-	assert_int_equal(hs_measured_to(window, 0), 9);
+	assert_int_equal(hs_measured_ends(window, 0).to, 9);
 	assert_true(hs_measured_number(hop, HS_LAB_WINDOW_THROUGHPUT) == 44960000.5);
 	assert_true(isnan(hs_measured_number(hop, HS_LAB_DELAY)));
 	assert_true(isnan(hs_measured_number(hop, HS_LAB_LOSS)));
