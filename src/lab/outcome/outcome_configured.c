@@ -87,12 +87,13 @@ static void walk_init(struct walk *walk)
 {
 	const struct hs_scenario *scenario = walk->hop->flow->run->scenario;
 	const struct hs_scenario_flow *flow = &scenario->flows[walk->hop->flow->index];
-	const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
 	walk->bps = NAN;
 	walk->kept = 1;
-	// The frames of pcap and window differ in length.
-	if (flow->traffic >= scenario->n_traffic || traffic->kind == HS_TRAFFIC_PCAP ||
-			traffic->kind == HS_TRAFFIC_WINDOW)
+	if (flow->traffic >= scenario->n_traffic)
+		return;
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
+	// These frames differ in length.
+	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
 	bool tcp = traffic->protocol == IPPROTO_TCP;
 	walk->frame_bytes = ETHERNET_BYTES + IPV6_BYTES + (tcp ? TCP_BYTES : SHORT_BYTES) +

@@ -17,10 +17,10 @@ struct flow {
 struct hs_measured {
 	const struct hs_scenario *scenario;
 	const struct hs_scenario_flow **by_ns_id; // [n_flows]
-	struct flow *flows;			  // [n_flows]
 	struct hs_measured_window *windows;	  // in order
 	size_t n_windows, windows_capacity;
 	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
+	struct flow flows[];
 };
 
 // ---- hops ----
@@ -85,19 +85,20 @@ static uint32_t find_flow(const struct hs_measured *measured, uint32_t ns_id)
 
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **out)
 {
-	struct hs_measured *measured = calloc(1, sizeof(*measured));
+	size_t n = scenario->n_flows;
+	struct hs_measured *measured =
+			calloc(1, sizeof(*measured) + n * sizeof(measured->flows[0]));
 	if (!measured)
 		return -ENOMEM;
 	measured->scenario = scenario;
-	measured->flows = calloc(scenario->n_flows + 1, sizeof(*measured->flows));
-	measured->by_ns_id = calloc(scenario->n_flows + 1, sizeof(*measured->by_ns_id));
-	if (!measured->flows || !measured->by_ns_id) {
-		hs_measured_destroy(measured);
+	measured->by_ns_id = calloc(n + 1, sizeof(*measured->by_ns_id));
+	if (!measured->by_ns_id) {
+		free(measured);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < scenario->n_flows; i++)
+	for (size_t i = 0; i < n; i++)
 		measured->by_ns_id[i] = &scenario->flows[i];
-	qsort(measured->by_ns_id, scenario->n_flows, sizeof(*measured->by_ns_id), by_ns_id);
+	qsort(measured->by_ns_id, n, sizeof(*measured->by_ns_id), by_ns_id);
 	*out = measured;
 	return 0;
 }
@@ -106,14 +107,13 @@ void hs_measured_destroy(struct hs_measured *measured)
 {
 	if (!measured)
 		return;
-	for (size_t i = 0; measured->flows && i < measured->scenario->n_flows; i++) {
+	for (size_t i = 0; i < measured->scenario->n_flows; i++) {
 		free(measured->flows[i].trips);
 		json_decref(measured->flows[i].run.body);
 	}
 	for (size_t i = 0; i < measured->n_windows; i++)
 		json_decref(measured->windows[i].body);
 	free(measured->windows);
-	free(measured->flows);
 	free(measured->by_ns_id);
 	free(measured);
 }

@@ -31,30 +31,24 @@ struct flow {
 	size_t n_hops, hops_capacity;
 	size_t n_reports, reports_capacity;
 	size_t n_edges, edges_capacity;
-	bool arrived;
-	int64_t first_edge_ns, next_edge_ns; // shown
-	struct hs_truth_edge state;	     // has these stops
+	int64_t next_edge_ns;	    // shown
+	struct hs_truth_edge state; // has these stops; none before the first arrival
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };
 
 struct hs_truth {
-	struct flow *flows;
 	uint32_t n_flows, n_nodes;
 	int64_t window_ns;
 	int status;
+	struct flow flows[];
 };
 
 int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **out)
 {
 	assert(window_ns > 0);
-	struct hs_truth *truth = calloc(1, sizeof(*truth));
+	struct hs_truth *truth = calloc(1, sizeof(*truth) + n_flows * sizeof(truth->flows[0]));
 	if (!truth)
 		return -ENOMEM;
-	truth->flows = calloc(n_flows ? n_flows : 1, sizeof(*truth->flows));
-	if (!truth->flows) {
-		free(truth);
-		return -ENOMEM;
-	}
 	truth->n_flows = n_flows;
 	truth->n_nodes = n_nodes;
 	truth->window_ns = window_ns;
@@ -77,7 +71,6 @@ void hs_truth_destroy(struct hs_truth *truth)
 		free(flow->reports);
 		free(flow->edges);
 	}
-	free(truth->flows);
 	free(truth);
 }
 
@@ -233,15 +226,14 @@ static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
 static void pass_boundaries(struct hs_truth *truth, struct flow *flow, int64_t shown_ns)
 {
 	int64_t next_ns = boundary_from(truth, shown_ns);
-	if (!flow->arrived)
-		flow->first_edge_ns = flow->next_edge_ns = next_ns;
-	if (shown_ns <= flow->next_edge_ns)
+	uint32_t n_stops = flow->state.newest.n_stops;
+	if (n_stops && shown_ns <= flow->next_edge_ns)
 		return;
 	struct kept_edge *edge = APPEND(truth, flow, edges);
 	if (!edge)
 		return;
 	*edge = (struct kept_edge){next_ns - truth->window_ns, flow->state};
-	edge->state.newest.stops = keep_stops(truth, flow->stops, flow->state.newest.n_stops);
+	edge->state.newest.stops = keep_stops(truth, flow->stops, n_stops);
 	flow->next_edge_ns = next_ns;
 }
 
@@ -269,10 +261,9 @@ void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_
 		return;
 	pass_boundaries(truth, flow, sink->rx_shown_ns);
 	flow->state.sink_rx_bytes = sink->rx_bytes;
-	if (!flow->arrived || packet_truth->number > flow->state.newest.number) {
+	if (!flow->state.newest.n_stops || packet_truth->number > flow->state.newest.number) {
 		memcpy(flow->stops, packet_truth->stops, n * sizeof(*flow->stops));
 		flow->state.newest = report_of(packet_truth, flow->stops);
-		flow->arrived = true;
 	}
 	if (!packet_truth->telemetry || packet_truth->unreported)
 		return;
@@ -301,7 +292,7 @@ bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_show
 {
 	const struct flow *of = &truth->flows[flow];
 	size_t low = 0, high = of->n_edges;
-	if (truth->status < 0 || !of->arrived || end_shown_ns < of->first_edge_ns)
+	if (truth->status < 0)
 		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -311,5 +302,5 @@ bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_show
 			high = middle;
 	}
 	*edge = low < of->n_edges ? of->edges[low].state : of->state;
-	return true;
+	return edge->newest.n_stops;
 }
