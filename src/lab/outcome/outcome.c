@@ -162,25 +162,16 @@ static int make_rows(struct outcome *outcome, const struct outcome_flow *flow)
 
 // ---- windows ----
 
-static void add(struct outcome_sums *sums, double measured, double truth, double configured)
+static void add(struct outcome_column *column, double measured, double value)
 {
-	double off = fabs(measured - truth), from = measured - configured;
-	if (isnan(measured))
+	double off = measured - value;
+	if (isnan(off))
 		return;
-	sums->n++;
-	sums->measured += measured;
-	if (!isnan(off)) {
-		sums->n_truth++;
-		sums->truth += truth;
-		sums->off_truth += off;
-		sums->max_off_truth = fmax(sums->max_off_truth, off);
-	}
-	if (!isnan(from)) {
-		sums->n_configured++;
-		sums->configured += configured;
-		sums->off_configured += fabs(from);
-		sums->off_signed += from;
-	}
+	column->n++;
+	column->sum += value;
+	column->off += fabs(off);
+	column->off_signed += off;
+	column->max_off = fmax(column->max_off, fabs(off));
 }
 
 // Compares the measured, the true and the configured values of a hop. A packet in a loop passes
@@ -197,9 +188,13 @@ static json_t *compare_hop(struct outcome *outcome, const struct outcome_hop *ho
 		configured = outcome_configured_json(hop);
 		outcome_run_add(row, measured);
 	}
-	for (unsigned i = 0; i < HS_LAB_KINDS && compared && !partial; i++)
-		add(&row->sums[i], hs_measured_number(measured, i), hs_measured_number(truth, i),
-				hs_measured_number(configured, i));
+	for (unsigned kind = 0; kind < HS_LAB_KINDS && compared && !partial; kind++) {
+		struct outcome_columns *columns = &row->columns[kind];
+		double number = hs_measured_number(measured, kind);
+		add(&columns->measured, number, number);
+		add(&columns->truth, number, hs_measured_number(truth, kind));
+		add(&columns->configured, number, hs_measured_number(configured, kind));
+	}
 	json_object_del(measured, "from");
 	json_object_del(measured, "to");
 	return json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",

@@ -32,20 +32,21 @@ static double value_of_row(const struct outcome_row *row, const struct hs_lab_me
 {
 	if (metric->form == HS_FORM_ROW)
 		return double_at(&row->numbers, metric->detail);
-	const struct outcome_sums *sums = &row->sums[metric->detail];
+	const struct outcome_columns *columns = &row->columns[metric->detail];
+	const struct outcome_column *truth = &columns->truth, *configured = &columns->configured;
 	switch (metric->form) {
 	case HS_FORM_MAE_TRUTH:
-		return outcome_mean(sums->off_truth, sums->n_truth);
+		return outcome_mean(truth->off, truth->n);
 	case HS_FORM_MAE_CONFIGURED:
-		return outcome_mean(sums->off_configured, sums->n_configured);
+		return outcome_mean(configured->off, configured->n);
 	case HS_FORM_MEAN_ERROR:
-		return fabs(outcome_mean(sums->off_signed, sums->n_configured));
+		return fabs(outcome_mean(configured->off_signed, configured->n));
 	case HS_FORM_MAX_ERROR:
-		return sums->n_truth ? sums->max_off_truth : NAN;
+		return truth->n ? truth->max_off : NAN;
 	case HS_FORM_WINDOWS:
-		return (double)sums->n;
+		return (double)columns->measured.n;
 	default:
-		return outcome_mean(sums->measured, sums->n);
+		return outcome_mean(columns->measured.sum, columns->measured.n);
 	}
 }
 

@@ -49,20 +49,19 @@ static json_t *append_row(
 	return json;
 }
 
-static json_t *sums_json(const struct outcome_sums *sums)
+static json_t *columns_json(const struct outcome_columns *columns)
 {
-	double configured = outcome_mean(sums->off_configured, sums->n_configured);
-	double truth = outcome_mean(sums->off_truth, sums->n_truth);
+	const struct outcome_column *truth = &columns->truth, *configured = &columns->configured;
 	json_t *json = json_object(), *mae = json_object();
-	outcome_put(json, "measured", outcome_mean(sums->measured, sums->n));
-	outcome_put(json, "truth", outcome_mean(sums->truth, sums->n_truth));
-	outcome_put(json, "configured", outcome_mean(sums->configured, sums->n_configured));
-	outcome_put(mae, "configured", configured);
-	outcome_put(mae, "truth", truth);
+	outcome_put(json, "measured", outcome_mean(columns->measured.sum, columns->measured.n));
+	outcome_put(json, "truth", outcome_mean(truth->sum, truth->n));
+	outcome_put(json, "configured", outcome_mean(configured->sum, configured->n));
+	outcome_put(mae, "configured", outcome_mean(configured->off, configured->n));
+	outcome_put(mae, "truth", outcome_mean(truth->off, truth->n));
 	json_object_set_new(json, "mae", mae);
-	outcome_put(json, "max_error", sums->n_truth ? sums->max_off_truth : NAN);
-	outcome_put(json, "mean_error", fabs(outcome_mean(sums->off_signed, sums->n_configured)));
-	outcome_put_integer(json, "windows", (json_int_t)sums->n);
+	outcome_put(json, "max_error", truth->n ? truth->max_off : NAN);
+	outcome_put(json, "mean_error", fabs(outcome_mean(configured->off_signed, configured->n)));
+	outcome_put_integer(json, "windows", (json_int_t)columns->measured.n);
 	return json;
 }
 
@@ -73,9 +72,9 @@ static void put_rows(const struct outcome *outcome, json_t *rows, json_t *lost, 
 		const struct hs_row_numbers *numbers = &row->numbers;
 		json_t *json = append_row(rows, outcome, row);
 		for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++)
-			if (row->sums[kind].n)
+			if (row->columns[kind].measured.n)
 				json_object_set_new(json, hs_lab_metric_word(kind),
-						sums_json(&row->sums[kind]));
+						columns_json(&row->columns[kind]));
 		json = append_row(lost, outcome, row);
 		outcome_put(json, "measured", numbers->lost);
 		outcome_put(json, "shown", numbers->lost_truth + numbers->false_lost);

@@ -64,13 +64,17 @@ struct outcome_hop {
 	size_t low, high; // reports of the window
 };
 
-// Sums over the windows in which a number was measured. Without a window, means are NAN.
-struct outcome_sums {
-	size_t n, n_truth, n_configured;
-	double measured, truth, configured;
-	double off_truth, off_configured; // of |measured - ...|
-	double off_signed;		  // of measured - configured
-	double max_off_truth;
+// Sums over the windows in which a number was both measured and known to the column. Without a
+// window, means are NAN.
+struct outcome_column {
+	size_t n;
+	double sum;		// of the column's own values
+	double off, off_signed; // of |measured - value| and measured - value
+	double max_off;
+};
+
+struct outcome_columns {
+	struct outcome_column measured, truth, configured;
 };
 
 struct outcome_row {
@@ -78,7 +82,7 @@ struct outcome_row {
 	struct hs_measured_ends ends;
 	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
 	uint32_t from_node, to_node; // HS_NO_INDEX: no packet shows the nodes
-	struct outcome_sums sums[HS_LAB_KINDS];
+	struct outcome_columns columns[HS_LAB_KINDS];
 	struct hs_row_numbers numbers;
 	double shown;		  // loss that the windows' ratios show; NAN: none has a ratio
 	struct hs_truth_hop link; // sent_packets 0: the hop is no single link
