@@ -2,6 +2,7 @@
 #include "measured.h"
 
 #include "lab_array.h"
+#include "u32_map.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,8 +17,8 @@ struct flow {
 
 struct hs_measured {
 	const struct hs_scenario *scenario;
-	const struct hs_scenario_flow **by_ns_id; // [n_flows]
-	struct hs_measured_window *windows;	  // in order
+	struct hs_u32_map by_ns_id;	    // -> flows[]
+	struct hs_measured_window *windows; // in order
 	size_t n_windows, windows_capacity;
 	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
 	struct flow flows[];
@@ -67,40 +68,21 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 
 // ---- flows ----
 
-static int by_ns_id(const void *a, const void *b)
-{
-	uint32_t x = (*(const struct hs_scenario_flow *const *)a)->ns_id;
-	uint32_t y = (*(const struct hs_scenario_flow *const *)b)->ns_id;
-	return (x > y) - (x < y);
-}
-
-// Returns the flow's index, or HS_NO_INDEX.
-static uint32_t find_flow(const struct hs_measured *measured, uint32_t ns_id)
-{
-	const struct hs_scenario *scenario = measured->scenario;
-	const struct hs_scenario_flow wanted = {.ns_id = ns_id}, *key = &wanted, **found;
-	found = bsearch(&key, measured->by_ns_id, scenario->n_flows, sizeof(*found), by_ns_id);
-	return found ? (uint32_t)(*found - scenario->flows) : HS_NO_INDEX;
-}
-
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **out)
 {
 	size_t n = scenario->n_flows;
 	struct hs_measured *measured =
 			calloc(1, sizeof(*measured) + n * sizeof(measured->flows[0]));
-	if (!measured)
-		return -ENOMEM;
-	measured->scenario = scenario;
-	measured->by_ns_id = calloc(n + 1, sizeof(*measured->by_ns_id));
-	if (!measured->by_ns_id) {
-		free(measured);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < n; i++)
-		measured->by_ns_id[i] = &scenario->flows[i];
-	qsort(measured->by_ns_id, n, sizeof(*measured->by_ns_id), by_ns_id);
-	*out = measured;
-	return 0;
+	int rc = measured ? 0 : -ENOMEM;
+	if (measured)
+		measured->scenario = scenario;
+	for (uint32_t i = 0; i < n && !rc; i++)
+		rc = hs_u32_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
+	if (rc)
+		hs_measured_destroy(measured);
+	else
+		*out = measured;
+	return rc;
 }
 
 void hs_measured_destroy(struct hs_measured *measured)
@@ -114,7 +96,7 @@ void hs_measured_destroy(struct hs_measured *measured)
 	for (size_t i = 0; i < measured->n_windows; i++)
 		json_decref(measured->windows[i].body);
 	free(measured->windows);
-	free(measured->by_ns_id);
+	hs_u32_map_fini(&measured->by_ns_id);
 	free(measured);
 }
 
@@ -226,9 +208,10 @@ static int take_window(struct hs_measured *measured, uint32_t flow, json_t *body
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report)
 {
 	struct hs_measured_window window;
-	uint32_t flow = find_flow(measured, (uint32_t)hs_measured_integer(qos_report, "ns_id"));
+	uint32_t flow = hs_u32_map_find(
+			&measured->by_ns_id, (uint32_t)hs_measured_integer(qos_report, "ns_id"));
 	int rc = read_window(qos_report, flow, &window);
-	if (rc < 0 || flow == HS_NO_INDEX)
+	if (rc < 0 || flow == HS_U32_MAP_NONE)
 		return rc;
 	json_decref(measured->flows[flow].run.body);
 	measured->flows[flow].run = window;
@@ -281,8 +264,8 @@ int hs_measured_take(struct hs_measured *measured, const char *topic, const char
 	if (!window && !report)
 		return 0;
 	uint32_t ns_id = (uint32_t)strtoul(strchr(topic, '.') + 1, NULL, 10);
-	uint32_t flow = find_flow(measured, ns_id);
-	if (flow == HS_NO_INDEX || (report && !is_ping(measured->scenario, flow)))
+	uint32_t flow = hs_u32_map_find(&measured->by_ns_id, ns_id);
+	if (flow == HS_U32_MAP_NONE || (report && !is_ping(measured->scenario, flow)))
 		return 0;
 	json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
 	json_t *body = json_object_get(root, window ? "qos_report" : "int_report");
