@@ -3,9 +3,7 @@
 #include "hopsight_lab.h"
 
 #include "clean_stdio.h"
-#include "lab_list.h"
 #include "lab_words.h"
-#include "scenario.h"
 #include "text_table.h"
 
 #include <rte_version.h>
@@ -364,23 +362,32 @@ static int lab_list(const struct lab_options *options)
 	return rc < 0 || fflush(stdout) != 0 ? LAB_FAILED : LAB_DONE;
 }
 
-static int lab_check(const struct lab_options *options)
+int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
+		struct hs_scenario *scenario)
 {
 	struct hs_scenario_override override = {.has_seed = options->has_seed,
 			.seed = options->seed,
 			.duration_ns = options->duration_ns};
-	struct hs_scenario scenario;
 	struct hs_error err = {0};
-	char path[HS_LAB_PATH];
 
-	if (hs_lab_find(options->args[0], options->folders, options->n_folders, path, &err) < 0) {
+	int rc = hs_lab_find(options->args[0], options->folders, options->n_folders, path, &err);
+	if (rc < 0) {
 		lab_say_error(NULL, &err);
 		return LAB_USAGE;
 	}
-	if (hs_scenario_load(path, &override, &scenario, &err) < 0) {
-		lab_say_error(path, &err);
+	if (hs_scenario_load(path, &override, scenario, &err) == 0)
+		return LAB_DONE;
+	lab_say_error(path, &err);
+	return LAB_USAGE;
+}
+
+static int lab_check(const struct lab_options *options)
+{
+	struct hs_scenario scenario;
+	char path[HS_LAB_PATH];
+
+	if (lab_load(options, path, &scenario) != LAB_DONE)
 		return LAB_USAGE;
-	}
 	printf("%s is right: %zu nodes, %zu links, %zu hosts, %zu entries of traffic, %zu flows, "
 	       "%zu events, %zu expectations, %.6g s\n",
 			scenario.name, scenario.n_nodes, scenario.n_links, scenario.n_hosts,

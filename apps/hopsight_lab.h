@@ -4,7 +4,7 @@
 // Thread rule: the one thread of the program.
 #pragma once
 
-#include "error.h"
+#include "scenario.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@ enum lab_exit {
 };
 
 #define LAB_FOLDERS 3
+#define HS_LAB_PATH 1024
 
 struct lab_options {
 	bool real, quiet, help, version;
@@ -34,5 +35,33 @@ struct lab_options {
 // Runs and checks the scenario that args[0] names. Returns the exit code.
 int lab_run(const struct lab_options *options);
 
+// Finds and reads the scenario that args[0] names. On failure, writes why to stderr.
+int lab_load(const struct lab_options *options, char path[HS_LAB_PATH],
+		struct hs_scenario *scenario);
+
 // Writes "hopsight-lab: FILE:path: message (allowed: ...)" to stderr. file may be NULL.
 void lab_say_error(const char *file, const struct hs_error *err);
+
+// ---- the files of scenarios ----
+
+// Finds the file that a word of the command line names: the path itself, or "word" or "word.json"
+// in the first folder that has it. Returns -ENOENT with *err, which says where it searched.
+int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
+		char path[HS_LAB_PATH], struct hs_error *err);
+
+struct hs_lab_entry {
+	char file[HS_LAB_PATH];
+	char name[64];
+	char description[400]; // "": see error
+	char error[256];       // why the file is no scenario; ""
+};
+
+struct hs_lab_list {
+	size_t n;
+	struct hs_lab_entry *entries; // in order of name
+};
+
+// Lists the scenarios (*.json) of the folders. If folders share a name, the first folder's file is
+// listed. Missing folders are ignored. Returns 0 or -ENOMEM. Call fini in either case.
+int hs_lab_list_read(const char *const *folders, size_t n_folders, struct hs_lab_list *list);
+void hs_lab_list_fini(struct hs_lab_list *list);

@@ -5,7 +5,6 @@
 #include "eal.h"
 #include "lab.h"
 #include "lab_expect.h"
-#include "lab_list.h"
 #include "lab_progress.h"
 #include "lab_table.h"
 #include "log.h"
@@ -63,26 +62,6 @@ static void take_signals(void)
 }
 
 // ---- before the run ----
-
-static int load(struct work *work)
-{
-	const struct lab_options *options = work->options;
-	struct hs_scenario_override override = {.has_seed = options->has_seed,
-			.seed = options->seed,
-			.duration_ns = options->duration_ns};
-	struct hs_error err = {0};
-
-	if (hs_lab_find(options->args[0], options->folders, options->n_folders, work->file, &err) <
-			0) {
-		lab_say_error(NULL, &err);
-		return LAB_USAGE;
-	}
-	if (hs_scenario_load(work->file, &override, &work->scenario, &err) < 0) {
-		lab_say_error(work->file, &err);
-		return LAB_USAGE;
-	}
-	return LAB_DONE;
-}
 
 // Files are opened first, so that a run of minutes does not end with a file that cannot be written.
 static int open_files(struct work *work)
@@ -282,7 +261,7 @@ int lab_run(const struct lab_options *options)
 
 	work.options = options;
 	hs_log_setup(HS_LOG_WARNING, false);
-	code = load(&work);
+	code = lab_load(options, work.file, &work.scenario);
 	if (code != LAB_DONE)
 		return code;
 	code = open_files(&work);

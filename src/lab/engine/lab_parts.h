@@ -5,6 +5,7 @@
 #include "lab.h"
 
 #include "event_queue.h"
+#include "lab_clock.h"
 #include "measured.h"
 #include "stream.h"
 #include "truth.h"

@@ -6,8 +6,6 @@
 // Thread rule: any; the struct belongs to the caller and does not change once it is read.
 #pragma once
 
-#include "lab_clock.h"
-
 #include "error.h"
 #include "in_band_settings.h"
 #include "link.h"
@@ -26,6 +24,23 @@ enum hs_scenario_forwarding {
 	HS_LAB_PATCH,	      // every node has two ports
 	HS_LAB_BRIDGE,	      // no cycles
 	HS_LAB_SHORTEST_PATH, // routes to every host, with the fewest hops along links that are up
+};
+
+// The system's clock of a node, and how NTP or PTP corrects it (lab_clock.h has the model).
+struct hs_lab_sync {
+	int64_t interval_ns;	     // 0: never synchronised
+	int64_t first_ns;	     // time of the first poll after the start; 0: one interval
+	int64_t error_ns;	     // standard deviation of the offset that a poll leaves
+	int64_t frequency_error_ppb; // standard deviation of the frequency that a poll leaves
+	bool slew;		     // otherwise step
+	int64_t step_threshold_ns;   // 0: 128 ms
+};
+
+struct hs_lab_clock_config {
+	int64_t offset_ns;	 // at the start: what the clock shows minus the true time
+	int64_t drift_ppb;	 // of the free clock; positive: fast
+	int64_t drift_sigma_ppb; // a normal part of the drift, drawn once
+	struct hs_lab_sync sync;
 };
 
 struct hs_scenario_node {

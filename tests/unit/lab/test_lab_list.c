@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_list.h"
+#include "hopsight_lab.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lab_list.h"
+// Finds scenarios by path, or by name in folders.
+#include "hopsight_lab.h"
 
 #include "scenario.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,39 +22,32 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
-static bool joined(char path[HS_LAB_PATH], const char *folder, const char *name, const char *end)
+// Writes the path of a file in a folder. Returns whether it exists.
+static bool find_file(char path[HS_LAB_PATH], const char *folder, const char *name, const char *end)
 {
-	return snprintf(path, HS_LAB_PATH, "%s/%s%s", folder, name, end) < HS_LAB_PATH;
-}
-
-static int not_found(const char *word, const char *const *folders, size_t n_folders,
-		struct hs_error *err)
-{
-	char where[sizeof(err->expected)] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < n_folders && used < sizeof(where); i++)
-		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s",
-				i ? ", " : "a file, or a name in ", folders[i]);
-	hs_error_set(err, "no_file", "", where, "there is no such scenario: %s", word);
-	return -ENOENT;
+	return snprintf(path, HS_LAB_PATH, "%s/%s%s", folder, name, end) < HS_LAB_PATH &&
+	       is_file(path);
 }
 
 int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
 		char path[HS_LAB_PATH], struct hs_error *err)
 {
+	char where[sizeof(err->expected)] = "";
+	size_t used = 0;
+
 	if (is_file(word) && strlen(word) < HS_LAB_PATH) {
 		strcpy(path, word);
 		return 0;
 	}
 	for (size_t i = 0; i < n_folders && !strchr(word, '/'); i++) {
-		if (joined(path, folders[i], word, END) && is_file(path))
+		if (find_file(path, folders[i], word, END) || find_file(path, folders[i], word, ""))
 			return 0;
-		if (joined(path, folders[i], word, "") && is_file(path))
-			return 0;
+		if (used < sizeof(where))
+			used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s",
+					i ? ", " : "a file, or a name in ", folders[i]);
 	}
-	return not_found(word, strchr(word, '/') ? NULL : folders,
-			strchr(word, '/') ? 0 : n_folders, err);
+	hs_error_set(err, "no_file", "", where, "there is no such scenario: %s", word);
+	return -ENOENT;
 }
 
 // ---- lists ----
@@ -83,19 +78,12 @@ static void read_entry(const char *path, const char *name, struct hs_lab_entry *
 	hs_scenario_fini(&scenario);
 }
 
-static bool ends_in_json(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > strlen(END) && name[0] != '.' && strcmp(name + len - strlen(END), END) == 0;
-}
-
 static int add_file(const char *folder, const char *name, struct hs_lab_list *list)
 {
 	struct hs_lab_entry *entries;
 	char path[HS_LAB_PATH];
 
-	if (!ends_in_json(name) || !joined(path, folder, name, "") || !is_file(path))
+	if (fnmatch("*" END, name, FNM_PERIOD) != 0 || !find_file(path, folder, name, ""))
 		return 0;
 	entries = reallocarray(list->entries, list->n + 1, sizeof(*entries));
 	if (!entries)

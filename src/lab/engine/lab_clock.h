@@ -13,6 +13,8 @@
 // Thread rule: owner. True time never goes back.
 #pragma once
 
+#include "scenario.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,22 +22,6 @@
 #define HS_LAB_STEP_NS	INT64_C(128000000)
 #define HS_LAB_NEVER_NS INT64_MAX
 #define HS_LAB_MAX_PPB	INT64_C(100000000) // larger frequencies, of either sign, are limited to this
-
-struct hs_lab_sync {
-	int64_t interval_ns;	     // 0: never synchronised
-	int64_t first_ns;	     // time of the first poll after the start; 0: one interval
-	int64_t error_ns;	     // standard deviation of the offset that a poll leaves
-	int64_t frequency_error_ppb; // standard deviation of the frequency that a poll leaves
-	bool slew;		     // otherwise step
-	int64_t step_threshold_ns;   // 0: HS_LAB_STEP_NS
-};
-
-struct hs_lab_clock_config {
-	int64_t offset_ns;	 // at the start: what the clock shows minus the true time
-	int64_t drift_ppb;	 // of the free clock; positive: fast
-	int64_t drift_sigma_ppb; // a normal part of the drift, drawn once
-	struct hs_lab_sync sync;
-};
 
 struct hs_lab_clock;
 
