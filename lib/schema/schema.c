@@ -149,6 +149,7 @@ static int check_length(const struct hs_schema_field *field, json_t *value, cons
 		struct hs_error *err)
 {
 	const struct hs_schema_list *list = field->list;
+	const char *noun = list->noun ? list->noun : "", *space = list->noun ? " " : "";
 	size_t n = json_array_size(value);
 	char bounds[64];
 
@@ -158,12 +159,13 @@ static int check_length(const struct hs_schema_field *field, json_t *value, cons
 	if (n >= field->min && n <= field->max)
 		return 0;
 	if (field->min)
-		snprintf(bounds, sizeof(bounds), "%" PRIu64 " to %" PRIu64 " %s", field->min,
-				field->max, list->noun);
+		snprintf(bounds, sizeof(bounds), "%" PRIu64 " to %" PRIu64 "%s%s", field->min,
+				field->max, space, noun);
 	else
-		snprintf(bounds, sizeof(bounds), "at most %" PRIu64 " %s", field->max, list->noun);
+		snprintf(bounds, sizeof(bounds), "at most %" PRIu64 "%s%s", field->max, space,
+				noun);
 	return hs_error_set(err, "out_of_range", path, list->bounds ? list->bounds : bounds,
-			"the list has %zu %s", n, list->noun);
+			"the list has %zu%s%s", n, space, noun);
 }
 
 static int read_field(const struct reader *reader, const struct hs_schema_field *field,
@@ -181,7 +183,26 @@ static int read_item(const struct reader *reader, const struct hs_schema_field *
 	else
 		memset(item, 0, list->item_bytes);
 	int rc = read_field(reader, &list->item, value, at, item);
+	if (rc == 0 && list->take)
+		return list->take(into, &(struct hs_schema_item){item, value, at, i}, reader->err);
 	return rc == 0 && list->check ? list->check(value, at, into, i, reader->err) : rc;
+}
+
+// All items are read into the same room, one after another.
+static int take_items(const struct reader *reader, const struct hs_schema_field *field,
+		json_t *list, const char *path, void *into)
+{
+	void *room = calloc(1, field->list->item_bytes);
+	int rc = room ? 0 : no_memory(reader->err);
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (list, i, item) {
+		if (rc == 0)
+			rc = read_item(reader, field, item, path, into, room, i);
+	}
+	free(room);
+	return rc;
 }
 
 static int read_list(const struct reader *reader, const struct hs_schema_field *field,
@@ -193,6 +214,8 @@ static int read_list(const struct reader *reader, const struct hs_schema_field *
 	json_t *item;
 	int rc = check_length(field, value, path, reader->err);
 
+	if (rc == 0 && list->take)
+		return take_items(reader, field, value, path, into);
 	if (rc == 0 && list->heap) {
 		char *room = calloc(n ? n : 1, list->item_bytes);
 		memcpy(items, &room, sizeof(room));

@@ -91,6 +91,14 @@ struct hs_schema_field {
 	const char *shape;
 };
 
+// An item of a list that was read.
+struct hs_schema_item {
+	void *read;
+	json_t *value;
+	const char *path;
+	size_t index;
+};
+
 // A list of `min` to `max` items (of the row). The items stand in an array in the struct, or on the
 // heap.
 struct hs_schema_list {
@@ -100,12 +108,14 @@ struct hs_schema_list {
 	bool counted; // an unsigned at `count` has the number of items; else the number is max
 	size_t count;
 	bool heap;	    // a pointer to the items is at the row's offset; the caller frees it
-	const char *noun;   // "ports"
+	const char *noun;   // "ports"; may be NULL
 	const char *bounds; // NULL: "at most 32 ports", "1 to 32 ports"
 	const void *fresh;  // an item before it is read; NULL: zeros
 	// Called after each item, with the struct that has the list; may be NULL.
 	int (*check)(json_t *item, const char *path, void *into, size_t index,
 			struct hs_error *err);
+	// In place of an array: takes each item, before the next item is read.
+	int (*take)(void *into, const struct hs_schema_item *item, struct hs_error *err);
 };
 
 #define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)

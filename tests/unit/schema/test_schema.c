@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -297,6 +298,49 @@ static void lists_stand_in_the_struct_or_on_the_heap(void **state)
 	journey_fini(&journey);
 }
 
+struct sum {
+	unsigned platforms, items;
+};
+
+static int take_stop(void *into, const struct hs_schema_item *item, struct hs_error *err)
+{
+	const struct stop *stop = item->read;
+	struct sum *sum = into;
+
+	if (stop->platform == 9)
+		return hs_error_set(err, "bad_value", item->path, "below 9", "nine");
+	assert_int_equal(item->index, sum->items++);
+	sum->platforms += stop->platform;
+	return 0;
+}
+
+static void items_of_a_list_without_an_array_are_taken_one_by_one(void **state)
+{
+	(void)state;
+	const struct hs_schema_list list = {
+			.item = {.kind = HS_SCHEMA_OBJECT, .fields = stop_fields},
+			.item_bytes = sizeof(struct stop),
+			.fresh = &(const struct stop){.platform = 5},
+			.take = take_stop,
+	};
+	const struct hs_schema_field row = {"stops", HS_SCHEMA_LIST, .max = 3, .list = &list};
+	json_t *stops = json_loads("[{\"name\": \"a\", \"platform\": 1}, {\"name\": \"b\"},"
+				   " {\"name\": \"c\", \"platform\": 9}]",
+			0, NULL);
+	struct hs_error err = {0};
+	struct sum sum = {0};
+
+	assert_int_equal(hs_schema_read_value(&row, stops, "x", &sum, &err), -EINVAL);
+	assert_string_equal(err.path, "x[2]");
+	assert_int_equal(sum.items, 2);
+	assert_int_equal(sum.platforms, 6);
+	json_array_append(stops, json_array_get(stops, 0));
+	assert_int_equal(hs_schema_read_value(&row, stops, "x", &sum, &err), -EINVAL);
+	assert_string_equal(err.expected, "at most 3");
+	assert_string_equal(err.message, "the list has 4");
+	json_decref(stops);
+}
+
 static void lists_and_names_are_printed_as_they_were_read(void **state)
 {
 	(void)state;
@@ -449,6 +493,7 @@ int main(void)
 			cmocka_unit_test(a_required_key_that_is_absent_is_refused),
 			cmocka_unit_test(what_is_printed_is_what_was_read),
 			cmocka_unit_test(lists_stand_in_the_struct_or_on_the_heap),
+			cmocka_unit_test(items_of_a_list_without_an_array_are_taken_one_by_one),
 			cmocka_unit_test(lists_and_names_are_printed_as_they_were_read),
 			cmocka_unit_test(names_may_stand_behind_their_use),
 			cmocka_unit_test(each_error_in_a_list_has_its_path),
