@@ -2,6 +2,7 @@
 #include "lab_array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool hs_lab_grow(void **array, size_t *room, size_t n, size_t member_bytes)
 {
@@ -15,5 +16,21 @@ bool hs_lab_grow(void **array, size_t *room, size_t n, size_t member_bytes)
 		return false;
 	*array = grown;
 	*room = more;
+	return true;
+}
+
+// The room is the power of two that is at least n.
+bool hs_lab_append(void *array, size_t *n, const void *member, size_t member_bytes)
+{
+	void *members;
+
+	memcpy(&members, array, sizeof(members));
+	if ((*n & (*n - 1)) == 0) {
+		members = reallocarray(members, *n ? 2 * *n : 1, member_bytes);
+		if (!members)
+			return false;
+		memcpy(array, &members, sizeof(members));
+	}
+	memcpy((char *)members + (*n)++ * member_bytes, member, member_bytes);
 	return true;
 }

@@ -18,3 +18,7 @@ bool hs_lab_grow(void **array, size_t *room, size_t n, size_t member_bytes);
 		(array) = grown;                                                                   \
 		enough;                                                                            \
 	})
+
+// Appends a copy of the member to an array of *n members, which nothing else appends to. `array` is
+// the address of the pointer. Returns false if memory is out; nothing has changed then.
+bool hs_lab_append(void *array, size_t *n, const void *member, size_t member_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "scenario.h"
-#include "scenario_parts.h"
+#include "scenario_draft.h"
 
 #include "duration.h"
 #include "port.h"
@@ -18,8 +18,11 @@ static const struct hs_schema_word forwarding_words[] = {
 		{NULL, 0},
 };
 
-#define HEAD(member)	HS_SCHEMA_MEMBER(struct hs_scenario_draft, scenario.member)
-#define SECTION(member) HS_SCHEMA_JSON, HS_SCHEMA_MEMBER(struct hs_scenario_draft, member)
+#define DRAFT(member) HS_SCHEMA_MEMBER(struct hs_draft, member)
+#define HEAD(member)  DRAFT(scenario.member)
+// A list is read after the head (see read_lists), and so is the topology.
+#define LIST(kind, most)                                                                           \
+	HS_SCHEMA_JSON, DRAFT(ignored), .list = &hs_draft_##kind##_list, .max = most
 // An int_request gets from `traffic` what it leaves out.
 #define REQUESTS_SHAPE                                                                             \
 	"{'type': 'array', 'items': {'type': 'object', 'required': ['node'], 'properties': {"      \
@@ -61,10 +64,10 @@ static const struct hs_schema_field fields[] = {
 		TITLE_ROWS,
 		{"seed", HS_SCHEMA_UINT, HEAD(seed), .max = INT64_MAX},
 		{"duration_s", HS_SCHEMA_SECONDS, HEAD(duration_ns), .required = true,
-				.least = 0.001, .most = HS_SCENARIO_MAX_S,
+				.least = 0.001, .most = HS_DRAFT_MAX_S,
 				.expected = "seconds from 0.001 to 1000000"},
-		{"window", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_scenario_draft, window),
-				.min = 1, .max = HS_DURATION_BYTES - 1},
+		{"window", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_draft, window), .min = 1,
+				.max = HS_DURATION_BYTES - 1},
 		{"forwarding", HS_SCHEMA_WORD, HEAD(forwarding), .words = forwarding_words,
 				.expected = "patch, bridge or shortest_path"},
 		{"closing_packet", HS_SCHEMA_BOOL, HEAD(closing_packet)},
@@ -74,16 +77,16 @@ static const struct hs_schema_field fields[] = {
 		{"rules", HS_SCHEMA_UINT, HEAD(rules), .min = 1, .max = 4194304},
 		{"mtu", HS_SCHEMA_UINT, HEAD(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
-				.most = HS_SCENARIO_MAX_S},
+				.most = HS_DRAFT_MAX_S},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
-		{"topology", SECTION(topology), .fields = hs_scenario_topology_fields},
-		{"nodes", SECTION(nodes), .list = &hs_scenario_node_list},
-		{"links", SECTION(links), .list = &hs_scenario_link_list},
-		{"hosts", SECTION(hosts), .list = &hs_scenario_host_list},
-		{"traffic", SECTION(traffic), .list = &hs_scenario_traffic_list},
-		{"requests", SECTION(requests), .shape = REQUESTS_SHAPE},
-		{"events", SECTION(events), .list = &hs_scenario_event_list},
-		{"expect", SECTION(expect), .list = &hs_scenario_expect_list},
+		{"topology", HS_SCHEMA_JSON, DRAFT(ignored), .fields = hs_draft_topology_fields},
+		{"nodes", LIST(node, 1200)},
+		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
+		{"hosts", LIST(host, 40000)},
+		{"traffic", LIST(traffic, 100000)},
+		{"requests", LIST(request, 100000), .shape = REQUESTS_SHAPE},
+		{"events", LIST(event, 100000)},
+		{"expect", LIST(expect, 100000)},
 		{NULL},
 };
 static const struct hs_schema_field title_fields[] = {TITLE_ROWS, {NULL}};
@@ -93,40 +96,27 @@ json_t *hs_scenario_schema(void)
 	return hs_schema_describe(fields);
 }
 
-static int draft_init(struct hs_scenario_draft *draft)
+static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err)
 {
-	*draft = (struct hs_scenario_draft){
+	*draft = (struct hs_draft){
 			.scenario = {.seed = 1,
 					.windows_ns = HS_QOS_DEFAULT_LENGTHS,
 					.forwarding = HS_LAB_PATCH,
 					.keep_windows = true,
 					.mbufs = 65536,
 					.rules = 64,
-					.mtu = 1500},
+					.mtu = 1500,
+					.clock_step_ms = 1000},
+			.root = root,
+			.err = err,
 	};
 	hs_in_band_init(&draft->scenario.in_band);
-	draft->scenario.clock_step_ms = 1000;
-	int rc = hs_scenario_names_init(&draft->node_names, "node");
-	rc |= hs_scenario_names_init(&draft->link_names, "link");
-	rc |= hs_scenario_names_init(&draft->host_names, "host");
-	rc |= hs_scenario_names_init(&draft->traffic_names, "entry of traffic");
-	return rc;
+	draft->names = json_pack("{s{}s{}s{}s{}s{}s{}}", HS_NAME_NODE, HS_NAME_LINK, HS_NAME_HOST,
+			HS_NAME_TRAFFIC, HS_NAME_FLOW, HS_NAME_ADDRESS);
+	return draft->names ? 0 : hs_draft_no_memory(draft);
 }
 
-static void draft_fini(struct hs_scenario_draft *draft)
-{
-	hs_scenario_names_fini(&draft->node_names);
-	hs_scenario_names_fini(&draft->link_names);
-	hs_scenario_names_fini(&draft->host_names);
-	hs_scenario_names_fini(&draft->traffic_names);
-	free(draft->has_both);
-	free(draft->link_entries);
-	free(draft->traffic_entries);
-	free(draft->request_origins);
-	free(draft->event_origins);
-}
-
-static void apply(const struct hs_scenario_override *override, struct hs_scenario_draft *draft)
+static void apply(const struct hs_scenario_override *override, struct hs_draft *draft)
 {
 	struct hs_scenario *scenario = &draft->scenario;
 
@@ -139,13 +129,13 @@ static void apply(const struct hs_scenario_override *override, struct hs_scenari
 		draft->limit_ns = scenario->duration_ns;
 }
 
-static int set_folder(const char *folder, struct hs_scenario *scenario, struct hs_error *err)
+static int set_folder(
+		const char *folder, size_t len, struct hs_scenario *scenario, struct hs_error *err)
 {
-	size_t len = folder ? strlen(folder) : 0;
 	if (len >= sizeof(scenario->folder))
 		return hs_error_set(err, "too_large", "", "at most 255 bytes",
 				"the name of the scenario's folder has %zu bytes", len);
-	memcpy(scenario->folder, len ? folder : "", len + 1);
+	memcpy(scenario->folder, folder, len);
 	return 0;
 }
 
@@ -167,7 +157,7 @@ static void list_lengths(const int64_t *lengths_ns, char *text, size_t size)
 
 // Chooses the window of the result, which must be one that nodes publish. The default is 1 s, or
 // the shortest if nodes have no window of 1 s.
-static int choose_window(struct hs_scenario_draft *draft, struct hs_error *err)
+static int choose_window(struct hs_draft *draft)
 {
 	struct hs_scenario *scenario = &draft->scenario;
 	const int64_t *lengths_ns = scenario->windows_ns;
@@ -183,57 +173,53 @@ static int choose_window(struct hs_scenario_draft *draft, struct hs_error *err)
 			hs_qos_lengths_find(lengths_ns, scenario->window_ns) >= 0)
 		return 0;
 	list_lengths(lengths_ns, expected, sizeof(expected));
-	return hs_error_set(
-			err, "bad_value", "window", expected, "\"%s\" is not known", draft->window);
+	return hs_error_set(draft->err, "bad_value", "window", expected, "\"%s\" is not known",
+			draft->window);
 }
 
-typedef int(section)(struct hs_scenario_draft *draft, struct hs_error *err);
-
-static int read_network(struct hs_scenario_draft *draft, struct hs_error *err)
+// Reads the lists of the file in the order of the table. Each refers only to those before it.
+static int read_lists(struct hs_draft *draft)
 {
-	section *const sections[] = {
-			hs_scenario_read_nodes, hs_scenario_read_links, hs_scenario_read_hosts};
 	int rc = 0;
 
-	if (draft->topology)
-		return hs_scenario_read_topology(draft, err);
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)
-		rc = sections[i](draft, err);
+	for (const struct hs_schema_field *field = fields; field->key && rc == 0; field++) {
+		struct hs_schema_field list[] = {*field, {NULL}};
+		if (!field->list)
+			continue;
+		list[0].kind = HS_SCHEMA_LIST;
+		rc = hs_draft_read_known(draft, list, draft->root, "");
+		if (rc == 0 && field->list == &hs_draft_traffic_list)
+			rc = hs_draft_check_network(draft);
+		if (rc == 0 && field->list == &hs_draft_event_list)
+			rc = hs_draft_check_events(draft);
+	}
 	return rc;
 }
 
-// Each section refers only to earlier sections.
-static section *const sections[] = {
-		choose_window,
-		read_network,
-		hs_scenario_read_traffic,
-		hs_scenario_check_network,
-		hs_scenario_read_requests,
-		hs_scenario_read_events,
-		hs_scenario_check_requests,
-		hs_scenario_clip_events,
-		hs_scenario_find_flows,
-		hs_scenario_read_expects,
-};
-
-static int read_root(json_t *root, const char *folder, const struct hs_scenario_override *override,
-		struct hs_scenario *scenario, struct hs_error *err)
+// The folder is the first bytes of a path.
+static int read_root(json_t *root, const char *folder, size_t folder_bytes,
+		const struct hs_scenario_override *override, struct hs_scenario *scenario,
+		struct hs_error *err)
 {
-	struct hs_scenario_draft draft;
+	struct hs_draft draft;
 
-	int rc = draft_init(&draft) < 0 ? hs_scenario_no_memory(err) : 0;
+	int rc = draft_init(&draft, root, err);
 	if (rc == 0)
-		rc = set_folder(folder, &draft.scenario, err);
+		rc = set_folder(folder, folder_bytes, &draft.scenario, err);
 	if (rc == 0)
 		rc = hs_schema_read(fields, root, "", &draft, err);
 	if (rc == 0)
 		rc = hs_schema_check_name(draft.scenario.name, "name", err);
 	if (rc == 0)
 		apply(override, &draft);
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && rc == 0; i++)
-		rc = sections[i](&draft, err);
-
-	draft_fini(&draft);
+	if (rc == 0)
+		rc = choose_window(&draft);
+	if (rc == 0)
+		rc = hs_draft_make_topology(&draft);
+	if (rc == 0)
+		rc = read_lists(&draft);
+	json_decref(draft.names);
+	free(draft.order);
 	if (rc < 0)
 		hs_scenario_fini(&draft.scenario);
 	else
@@ -249,7 +235,7 @@ int hs_scenario_parse(const char *text, size_t len, const char *folder,
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
 	if (!root)
 		return hs_schema_syntax_error(&syntax, err);
-	int rc = read_root(root, folder, override, scenario, err);
+	int rc = read_root(root, folder, strlen(folder), override, scenario, err);
 	json_decref(root);
 	return rc;
 }
@@ -264,29 +250,20 @@ int hs_scenario_load(const char *file, const struct hs_scenario_override *overri
 
 	const char *slash = strrchr(file, '/');
 	size_t len = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
-	char *folder = strndup(file, len);
-	rc = folder ? read_root(root, folder, override, scenario, err) : hs_scenario_no_memory(err);
-	free(folder);
+	rc = read_root(root, file, len, override, scenario, err);
 	json_decref(root);
 	return rc;
 }
 
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)
 {
-	struct hs_scenario_draft draft = {0};
+	struct hs_draft draft = {.err = err};
 	json_t *root = NULL;
 	int rc = hs_schema_load_file(file, &root, err);
 	if (rc < 0)
 		return rc;
 
-	json_t *title = json_is_object(root) ? json_object() : NULL;
-	for (const struct hs_schema_field *field = title_fields; title && field->key; field++) {
-		json_t *value = json_object_get(root, field->key);
-		if (value)
-			json_object_set(title, field->key, value);
-	}
-	rc = hs_schema_read(title_fields, title ? title : root, "", &draft, err);
-	json_decref(title);
+	rc = hs_draft_read_known(&draft, title_fields, root, "");
 	json_decref(root);
 	if (rc == 0)
 		*scenario = draft.scenario;

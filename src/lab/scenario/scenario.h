@@ -57,6 +57,8 @@ struct hs_scenario_link {
 	char name[HS_SCENARIO_NAME];   // "from-to" unless given
 	uint32_t from, to;	       // nodes
 	struct hs_link_config ways[2]; // [0]: from -> to
+	bool has_both;		       // the file has an entry for each direction
+	uint32_t entry;		       // index in the file's list
 };
 
 // An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node
@@ -80,6 +82,7 @@ enum hs_traffic_kind {
 
 struct hs_scenario_traffic {
 	char name[32];
+	uint32_t entry; // index in the file's list, of a pattern too
 	enum hs_traffic_kind kind;
 	uint32_t from, to; // hosts
 	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6
@@ -100,7 +103,7 @@ struct hs_scenario_traffic {
 struct hs_scenario_request {
 	uint32_t node;
 	json_t *request; // {"int_request": {...}}, completed from "traffic"; owned
-	uint32_t entry;	 // index of its entry in the file's list
+	uint32_t entry;	 // index in the file's list
 };
 
 // A flow that some request of the scenario (at the start or in an event) monitors.

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+// A way is one direction of a link: 2 * link + direction.
 struct hs_graph {
 	const struct hs_scenario_link *links;
 	uint32_t n_nodes, n_links;
-	bool (*up)[2];	    // [link][way]
-	uint32_t *first;    // index in `incoming` for each node, and one more for the end
-	uint32_t *incoming; // link * 2 + direction, of the directions that lead to the node
+	bool *up;	 // [way]
+	uint32_t *first; // [node]: a way that leads to the node, or HS_GRAPH_FAR
+	uint32_t *next;	 // [way]: another way to the same node, or HS_GRAPH_FAR
 	uint32_t *queue;
 };
 
@@ -20,36 +20,30 @@ static uint32_t end_of(const struct hs_graph *graph, uint32_t way)
 	return way % 2 ? link->from : link->to;
 }
 
-static void index_ways(struct hs_graph *graph)
-{
-	for (uint32_t way = 0; way < 2 * graph->n_links; way++)
-		graph->first[end_of(graph, way) + 1]++;
-	for (uint32_t node = 0; node < graph->n_nodes; node++)
-		graph->first[node + 1] += graph->first[node];
-	memcpy(graph->queue, graph->first, graph->n_nodes * sizeof(*graph->queue));
-	for (uint32_t way = 0; way < 2 * graph->n_links; way++)
-		graph->incoming[graph->queue[end_of(graph, way)]++] = way;
-}
-
 int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
 {
+	uint32_t n_nodes = (uint32_t)scenario->n_nodes, n_links = (uint32_t)scenario->n_links;
 	struct hs_graph *made = calloc(1, sizeof(*made));
+
 	if (!made)
 		return -ENOMEM;
-	made->links = scenario->links;
-	made->n_nodes = (uint32_t)scenario->n_nodes;
-	made->n_links = (uint32_t)scenario->n_links;
-	made->up = calloc(scenario->n_links + 1, sizeof(*made->up));
-	made->first = calloc(scenario->n_nodes + 1, sizeof(*made->first));
-	made->incoming = calloc(2 * scenario->n_links + 1, sizeof(*made->incoming));
-	made->queue = calloc(scenario->n_nodes + 1, sizeof(*made->queue));
-	if (!made->up || !made->first || !made->incoming || !made->queue) {
+	*made = (struct hs_graph){scenario->links, n_nodes, n_links};
+	made->up = calloc(2 * n_links + 1, sizeof(*made->up));
+	made->first = calloc(n_nodes + 1, sizeof(*made->first));
+	made->next = calloc(2 * n_links + 1, sizeof(*made->next));
+	made->queue = calloc(n_nodes + 1, sizeof(*made->queue));
+	if (!made->up || !made->first || !made->next || !made->queue) {
 		hs_graph_destroy(made);
 		return -ENOMEM;
 	}
-	for (uint32_t link = 0; link < made->n_links; link++)
-		made->up[link][0] = made->up[link][1] = true;
-	index_ways(made);
+	for (uint32_t node = 0; node < n_nodes; node++)
+		made->first[node] = HS_GRAPH_FAR;
+	for (uint32_t way = 0; way < 2 * n_links; way++) {
+		uint32_t *first = &made->first[end_of(made, way)];
+		made->up[way] = true;
+		made->next[way] = *first;
+		*first = way;
+	}
 	*graph = made;
 	return 0;
 }
@@ -60,14 +54,14 @@ void hs_graph_destroy(struct hs_graph *graph)
 		return;
 	free(graph->up);
 	free(graph->first);
-	free(graph->incoming);
+	free(graph->next);
 	free(graph->queue);
 	free(graph);
 }
 
 void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned way, bool up)
 {
-	graph->up[link][way] = up;
+	graph->up[2 * link + way] = up;
 }
 
 void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
@@ -80,10 +74,10 @@ void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
 	graph->queue[end++] = to;
 	while (begin < end) {
 		uint32_t node = graph->queue[begin++];
-		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
-			uint32_t link = graph->incoming[i] / 2, way = graph->incoming[i] % 2;
-			uint32_t before = end_of(graph, 2 * link + 1 - way);
-			if (!graph->up[link][way] || hops[before] != HS_GRAPH_FAR)
+		for (uint32_t way = graph->first[node]; way != HS_GRAPH_FAR;
+				way = graph->next[way]) {
+			uint32_t before = end_of(graph, way ^ 1);
+			if (!graph->up[way] || hops[before] != HS_GRAPH_FAR)
 				continue;
 			hops[before] = hops[node] + 1;
 			graph->queue[end++] = before;

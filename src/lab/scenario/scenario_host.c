@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hosts of a scenario: those in its list, and those that its traffic creates at nodes.
-#include "scenario_parts.h"
+#include "scenario_draft.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 
-#define MAX_HOSTS 40000 // 1,200 nodes with 32 ports each
-
-struct entry {
-	const struct hs_scenario_draft *draft;
-	struct hs_scenario_host host;
-};
+#define EXPECTED_ADDR "a unicast IPv6 address, not link-local"
 
 static bool is_unicast(const struct in6_addr *addr)
 {
@@ -23,78 +17,51 @@ static bool is_unicast(const struct in6_addr *addr)
 
 static int read_addr(json_t *value, const char *path, void *at, struct hs_error *err)
 {
-	static const char expected[] = "a unicast IPv6 address, not link-local";
 	struct in6_addr addr;
 	struct in_addr older;
 
 	if (!json_is_string(value))
-		return hs_schema_wrong_type(value, path, expected, err);
+		return hs_schema_wrong_type(value, path, EXPECTED_ADDR, err);
 	const char *text = json_string_value(value);
 	if (inet_pton(AF_INET, text, &older) == 1)
-		return hs_error_set(err, "wrong_family", path, expected,
+		return hs_error_set(err, "wrong_family", path, EXPECTED_ADDR,
 				"\"%.64s\" is an IPv4 address", text);
 	if (inet_pton(AF_INET6, text, &addr) != 1 || !is_unicast(&addr))
-		return hs_error_set(err, "bad_value", path, expected,
+		return hs_error_set(err, "bad_value", path, EXPECTED_ADDR,
 				"\"%.64s\" is no address of a host", text);
 	memcpy(at, &addr, sizeof(addr));
 	return 0;
 }
 
-#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
+#define HOST(member) HS_SCHEMA_MEMBER(struct hs_scenario_host, member)
 static const struct hs_schema_field host_fields[] = {
-		{"name", HS_SCHEMA_TEXT, ENTRY(host.name), .required = true, .min = 1, .max = 31,
-				.expected = "a string of 1 to 31 bytes"},
-		{"at", HS_SCHEMA_NAME, ENTRY(host.at), .names = &hs_scenario_node_names,
-				.required = true, .expected = "the name of a node"},
-		{"addr", HS_SCHEMA_CUSTOM, ENTRY(host.addr), .read = read_addr, .required = true,
+		{"name", HS_SCHEMA_TEXT, HOST(name), .required = true, .min = 1, .max = 31,
+				.expected = HS_DRAFT_TEXT},
+		{"at", HS_SCHEMA_NAME, HOST(at), .names = &hs_draft_node_names, .required = true,
+				.expected = "the name of a node"},
+		{"addr", HS_SCHEMA_CUSTOM, HOST(addr), .read = read_addr, .required = true,
 				.shape = "{'type': 'string', 'format': 'ipv6'}",
-				.expected = "a unicast IPv6 address, not link-local"},
+				.expected = EXPECTED_ADDR},
 		{NULL},
 };
 
-const struct hs_schema_list hs_scenario_host_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = host_fields}};
-
-int hs_scenario_add_host(struct hs_scenario_draft *draft, const struct hs_scenario_host *host,
-		const char *path, struct hs_error *err)
+int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host)
 {
-	struct hs_scenario *scenario = &draft->scenario;
-
 	// Traffic with this name would go to the host, not to the node.
-	uint32_t node = hs_scenario_names_find(&draft->node_names, host->name);
+	uint32_t node = hs_draft_find_name(draft, HS_NAME_NODE, host->name);
 	if (node != HS_NO_INDEX && node != host->at)
-		return hs_error_set(err, "duplicate", AT(path, "name"), "a name of its own",
+		return hs_draft_refuse(draft, "name", "duplicate", "a name of its own",
 				"a node is called \"%s\", and the host is not there", host->name);
-	int rc = hs_scenario_names_add(
-			&draft->host_names, host->name, scenario->n_hosts, AT(path, "name"), err);
-	if (rc == 0)
-		scenario->hosts[scenario->n_hosts++] = *host;
-	if (rc == 0 && !host->implicit)
-		draft->n_named_hosts++;
-	return rc;
+	int rc = hs_draft_add_name(draft, HS_NAME_HOST, host->name, draft->scenario.n_hosts);
+	return rc ? rc : HS_DRAFT_APPEND(draft, hosts, host);
 }
 
-static int read_host(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
-		struct hs_error *err)
+static int take_host(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
-	struct entry entry = {.draft = draft};
-	int rc = hs_schema_read(host_fields, item, at, &entry, err);
-
-	(void)i;
-	return rc ? rc : hs_scenario_add_host(draft, &entry.host, at, err);
+	return hs_draft_add_host(hs_draft_begin(into, item, err), item->read);
 }
 
-int hs_scenario_read_hosts(struct hs_scenario_draft *draft, struct hs_error *err)
-{
-	struct hs_scenario *scenario = &draft->scenario;
-	size_t n;
-	int rc = hs_scenario_list(draft->hosts, "hosts", MAX_HOSTS, &n, err);
-
-	if (rc < 0)
-		return rc;
-	// Traffic creates at most one host for each node.
-	scenario->hosts = hs_scenario_room(n + scenario->n_nodes, sizeof(*scenario->hosts), err);
-	if (!scenario->hosts)
-		return -ENOMEM;
-	return hs_scenario_each(draft, draft->hosts, "hosts", read_host, err);
-}
+const struct hs_schema_list hs_draft_host_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = host_fields},
+		.item_bytes = sizeof(struct hs_scenario_host),
+		.take = take_host};

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The links of a scenario, with parameters for each direction.
-#include "scenario_parts.h"
+#include "scenario_draft.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HOUR_NS	    UINT64_C(3600000000000)
-#define MAX_LINKS   20000 // 1,200 nodes with 32 ports each
-#define NO_PACKETS  0
 #define MAX_PACKETS 10000000
 
-const struct hs_link_config hs_scenario_link_defaults = {.queue_packets = 1000};
-
+// An entry of `links`, or the links of a topology.
 struct entry {
-	const struct hs_scenario_draft *draft;
-	struct hs_scenario_link link; // ways[0] as it is given
+	struct hs_link_config way; // first, so that rows of a direction are rows of an entry
 	json_t *reverse;
+	struct hs_scenario_link link;
 };
+_Static_assert(offsetof(struct entry, way) == 0, "rows of a direction are rows of an entry");
 
 static const struct hs_schema_word distribution_words[] = {
 		{"uniform", HS_LINK_UNIFORM},
@@ -26,7 +24,7 @@ static const struct hs_schema_word distribution_words[] = {
 };
 
 #define BURSTS(member)                                                                             \
-	HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .least = 0, .most = 1,                    \
+	HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1,                                \
 							 .expected = "a number from 0 to 1"
 static const struct hs_schema_field bursts_fields[] = {
 		{"p", HS_SCHEMA_REAL, BURSTS(p), .required = true},
@@ -52,51 +50,42 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 	return 0;
 }
 
-#define RATIO(key, at)                                                                             \
-	{                                                                                          \
-#key, HS_SCHEMA_REAL, at(key), .least = 0, .most = 1                               \
-	}
-// The parameters of one direction, at a place in the struct that is read.
-#define LINK_ROWS(at)                                                                              \
-	{"rate_bps", HS_SCHEMA_UINT, at(rate_bps), .max = UINT64_C(1000000000000)},                \
-			{"queue_packets", HS_SCHEMA_UINT, at(queue_packets), .min = NO_PACKETS,    \
-					.max = MAX_PACKETS},                                       \
-			{"overhead_bytes", HS_SCHEMA_UINT, at(overhead_bytes), .max = 65535},      \
-			{"delay_ns", HS_SCHEMA_UINT, at(delay_ns), .max = HOUR_NS},                \
-			{"jitter_ns", HS_SCHEMA_UINT, at(jitter_ns), .max = HOUR_NS},              \
-			{"jitter_distribution", HS_SCHEMA_WORD, at(distribution),                  \
-					.words = distribution_words,                               \
-					.expected = "uniform or normal"},                          \
-			{"in_order", HS_SCHEMA_BOOL, at(in_order)}, RATIO(loss_ratio, at),         \
-			RATIO(telemetry_loss_ratio, at), RATIO(duplicate_ratio, at),               \
-			RATIO(reorder_ratio, at),                                                  \
-			{"bursts", HS_SCHEMA_CUSTOM, at(bursts), .read = read_bursts,              \
-					.fields = bursts_fields},                                  \
-	{                                                                                          \
-		"up", HS_SCHEMA_CUSTOM, at(down), .read = read_up, .shape = "{'type': 'boolean'}"  \
-	}
-
-#define LINK(member)  HS_SCHEMA_MEMBER(struct hs_link_config, member)
+#define WAY(member)   HS_SCHEMA_MEMBER(struct hs_link_config, member)
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
-#define GIVEN(member) ENTRY(link.ways[0].member)
-static const struct hs_schema_field link_fields[] = {LINK_ROWS(LINK), {NULL}};
-const struct hs_schema_field hs_scenario_ways_fields[] = {
-		LINK_ROWS(GIVEN),
-		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = link_fields},
-		{NULL},
-};
+// clang-format off
+#define WAY_ROWS \
+	{"rate_bps", HS_SCHEMA_UINT, WAY(rate_bps), .max = UINT64_C(1000000000000)}, \
+	{"queue_packets", HS_SCHEMA_UINT, WAY(queue_packets), .max = MAX_PACKETS}, \
+	{"overhead_bytes", HS_SCHEMA_UINT, WAY(overhead_bytes), .max = 65535}, \
+	{"delay_ns", HS_SCHEMA_UINT, WAY(delay_ns), .max = HOUR_NS}, \
+	{"jitter_ns", HS_SCHEMA_UINT, WAY(jitter_ns), .max = HOUR_NS}, \
+	{"jitter_distribution", HS_SCHEMA_WORD, WAY(distribution), .words = distribution_words, \
+		.expected = "uniform or normal"}, \
+	{"in_order", HS_SCHEMA_BOOL, WAY(in_order)}, \
+	{"loss_ratio", HS_SCHEMA_REAL, WAY(loss_ratio), .most = 1}, \
+	{"telemetry_loss_ratio", HS_SCHEMA_REAL, WAY(telemetry_loss_ratio), .most = 1}, \
+	{"duplicate_ratio", HS_SCHEMA_REAL, WAY(duplicate_ratio), .most = 1}, \
+	{"reorder_ratio", HS_SCHEMA_REAL, WAY(reorder_ratio), .most = 1}, \
+	{"bursts", HS_SCHEMA_CUSTOM, WAY(bursts), .read = read_bursts, .fields = bursts_fields}, \
+	{"up", HS_SCHEMA_CUSTOM, WAY(down), .read = read_up, .shape = "{'type': 'boolean'}"}
+// clang-format on
+
+static const struct hs_schema_field way_fields[] = {WAY_ROWS, {NULL}};
+#define BOTH_ROWS                                                                                  \
+	WAY_ROWS,                                                                                  \
+	{                                                                                          \
+		"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = way_fields                    \
+	}
+const struct hs_schema_field hs_draft_ways_fields[] = {BOTH_ROWS, {NULL}};
 static const struct hs_schema_field entry_fields[] = {
-		{"from", HS_SCHEMA_NAME, ENTRY(link.from), .names = &hs_scenario_node_names,
+		{"from", HS_SCHEMA_NAME, ENTRY(link.from), .names = &hs_draft_node_names,
 				.required = true, .expected = "the name of a node"},
-		{"to", HS_SCHEMA_NAME, ENTRY(link.to), .names = &hs_scenario_node_names,
+		{"to", HS_SCHEMA_NAME, ENTRY(link.to), .names = &hs_draft_node_names,
 				.required = true, .expected = "the name of a node"},
 		{"name", HS_SCHEMA_TEXT, ENTRY(link.name), .min = 1, .max = HS_SCENARIO_NAME - 1},
-		LINK_ROWS(GIVEN),
-		{"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = link_fields},
+		BOTH_ROWS,
 		{NULL},
 };
-const struct hs_schema_list hs_scenario_link_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = entry_fields}};
 
 static int check_link(const struct hs_link_config *config, const char *path, struct hs_error *err)
 {
@@ -111,116 +100,101 @@ int hs_scenario_set_link(
 {
 	struct hs_link_config changed = *config;
 
-	if (hs_schema_read(link_fields, set, path, &changed, err) < 0 ||
+	if (hs_schema_read(way_fields, set, path, &changed, err) < 0 ||
 			check_link(&changed, path, err) < 0)
 		return -EINVAL;
 	*config = changed;
 	return 0;
 }
 
-static int read_ways(const struct hs_schema_field *fields, json_t *object, const char *path,
-		struct entry *entry, struct hs_error *err)
-{
-	struct hs_link_config *ways = entry->link.ways;
-
-	ways[0] = hs_scenario_link_defaults;
-	if (hs_schema_read(fields, object, path, entry, err) < 0 ||
-			check_link(&ways[0], path, err) < 0)
-		return -EINVAL;
-	ways[1] = ways[0];
-	if (!entry->reverse)
-		return 0;
-	return hs_scenario_set_link(entry->reverse, AT(path, "reverse"), &ways[1], err);
-}
-
-int hs_scenario_read_ways(json_t *object, const char *path, struct hs_link_config ways[2],
+// The other direction has the same parameters, unless "reverse" says otherwise.
+static int set_ways(const struct entry *entry, const char *path, struct hs_link_config ways[2],
 		struct hs_error *err)
 {
-	struct entry entry = {0};
-	int rc = read_ways(hs_scenario_ways_fields, object, path, &entry, err);
-
-	memcpy(ways, entry.link.ways, sizeof(entry.link.ways));
-	return rc;
+	if (check_link(&entry->way, path, err) < 0)
+		return -EINVAL;
+	ways[0] = ways[1] = entry->way;
+	return entry->reverse ? hs_scenario_set_link(
+						entry->reverse, AT(path, "reverse"), &ways[1], err)
+			      : 0;
 }
 
-int hs_scenario_add_link(struct hs_scenario_draft *draft, const struct hs_scenario_link *link,
-		size_t entry, const char *path, struct hs_error *err)
-{
-	struct hs_scenario *scenario = &draft->scenario;
-	struct hs_scenario_link *added = &scenario->links[scenario->n_links];
+#define FRESH_ENTRY                                                                                \
+	{                                                                                          \
+		.way = {.queue_packets = 1000 }                                                    \
+	}
 
-	*added = *link;
-	if (!added->name[0])
-		snprintf(added->name, sizeof(added->name), "%s-%s",
-				scenario->nodes[link->from].name, scenario->nodes[link->to].name);
-	if (strcmp(added->name, "e2e") == 0)
-		return hs_error_set(err, "bad_value", AT(path, "name"), "another name",
+int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config ways[2])
+{
+	static const char path[] = "topology.link";
+	struct entry entry = FRESH_ENTRY;
+
+	if (object && hs_schema_read(hs_draft_ways_fields, object, path, &entry, draft->err) < 0)
+		return -EINVAL;
+	return set_ways(&entry, path, ways, draft->err);
+}
+
+int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
+{
+	const struct hs_scenario_node *nodes = draft->scenario.nodes;
+
+	if (!link->name[0])
+		snprintf(link->name, sizeof(link->name), "%s-%s", nodes[link->from].name,
+				nodes[link->to].name);
+	if (strcmp(link->name, "e2e") == 0)
+		return hs_draft_refuse(draft, "name", "bad_value", "another name",
 				"\"e2e\" is what results call a whole way");
-	int rc = hs_scenario_names_add(
-			&draft->link_names, added->name, scenario->n_links, AT(path, "name"), err);
-	if (rc == 0)
-		draft->link_entries[scenario->n_links++] = entry;
-	return rc;
+	int rc = hs_draft_add_name(draft, HS_NAME_LINK, link->name, draft->scenario.n_links);
+	return rc ? rc : HS_DRAFT_APPEND(draft, links, link);
 }
 
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are
-// exchanged belongs to the first such link that lacks its other direction. Returns HS_NO_INDEX if
-// there is none.
-static uint32_t find_cable(const struct hs_scenario_draft *draft, const struct entry *entry)
+// exchanged belongs to the first such link that lacks its other direction. Returns NULL if there is
+// none.
+static struct hs_scenario_link *find_cable(
+		const struct hs_scenario *scenario, const struct hs_scenario_link *entry)
 {
-	uint32_t found = HS_NO_INDEX;
+	struct hs_scenario_link *found = NULL;
 
-	if (entry->link.name[0])
-		return found;
-	for (uint32_t i = 0; i < draft->scenario.n_links; i++) {
-		const struct hs_scenario_link *link = &draft->scenario.links[i];
-		if (link->from != entry->link.to || link->to != entry->link.from)
+	for (uint32_t i = 0; i < scenario->n_links && !entry->name[0]; i++) {
+		struct hs_scenario_link *link = &scenario->links[i];
+		if (link->from != entry->to || link->to != entry->from)
 			continue;
-		if (!draft->has_both[i])
-			return i;
-		found = i;
+		if (!link->has_both)
+			return link;
+		found = link;
 	}
 	return found;
 }
 
-static int read_entry(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
-		struct hs_error *err)
+static int take_entry(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
-	struct entry entry = {.draft = draft};
-	bool *has_both = draft->has_both;
+	struct hs_draft *draft = hs_draft_begin(into, item, err);
+	struct entry *entry = item->read;
+	struct hs_scenario_link *link = &entry->link;
 
-	if (read_ways(entry_fields, item, at, &entry, err) < 0)
+	if (set_ways(entry, item->path, link->ways, err) < 0)
 		return -EINVAL;
-	if (entry.link.from == entry.link.to)
-		return hs_error_set(err, "bad_value", AT(at, "to"), "another node",
+	if (link->from == link->to)
+		return hs_draft_refuse(draft, "to", "bad_value", "another node",
 				"the link leads back to where it starts");
 
-	uint32_t cable = find_cable(draft, &entry);
-	if (cable == HS_NO_INDEX) {
-		has_both[draft->scenario.n_links] = entry.reverse;
-		return hs_scenario_add_link(draft, &entry.link, i, at, err);
-	}
-	if (has_both[cable] || entry.reverse)
-		return hs_error_set(err, "conflict", at, "a name, for another link between the two",
-				"link \"%s\" has its other direction already",
-				draft->scenario.links[cable].name);
-	has_both[cable] = true;
-	draft->scenario.links[cable].ways[1] = entry.link.ways[0];
+	struct hs_scenario_link *cable = find_cable(&draft->scenario, link);
+	link->entry = (uint32_t)item->index;
+	link->has_both = entry->reverse;
+	if (!cable)
+		return hs_draft_add_link(draft, link);
+	if (cable->has_both || entry->reverse)
+		return hs_draft_refuse(draft, NULL, "conflict",
+				"a name, for another link between the two",
+				"link \"%s\" has its other direction already", cable->name);
+	cable->has_both = true;
+	cable->ways[1] = entry->way;
 	return 0;
 }
 
-int hs_scenario_read_links(struct hs_scenario_draft *draft, struct hs_error *err)
-{
-	struct hs_scenario *scenario = &draft->scenario;
-	size_t n;
-	int rc = hs_scenario_list(draft->links, "links", MAX_LINKS, &n, err);
-
-	if (rc < 0)
-		return rc;
-	draft->has_both = hs_scenario_room(n, sizeof(*draft->has_both), err);
-	scenario->links = hs_scenario_room(n, sizeof(*scenario->links), err);
-	draft->link_entries = hs_scenario_room(n, sizeof(*draft->link_entries), err);
-	if (!draft->has_both || !scenario->links || !draft->link_entries)
-		return -ENOMEM;
-	return hs_scenario_each(draft, draft->links, "links", read_entry, err);
-}
+const struct hs_schema_list hs_draft_link_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = entry_fields},
+		.item_bytes = sizeof(struct entry),
+		.fresh = &(const struct entry)FRESH_ENTRY,
+		.take = take_entry};

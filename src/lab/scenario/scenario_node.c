@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The nodes of a scenario and their clocks.
-#include "scenario_parts.h"
+#include "scenario_draft.h"
 
 #include "config_partial.h"
 #include "flexint.h"
 
-#include <errno.h>
-
 #define MAX_OFFSET_NS INT64_C(1000000000000000000) // 31 years
 #define MAX_DRIFT_PPB INT64_C(100000000)	   // a tenth
 #define MAX_ERROR_NS  INT64_C(1000000000000)
+#define MAX_ROUTED    560 // nodes that have routes to all others
 
 static const struct hs_schema_word layout_words[] = {
 		{"aligned", HS_LAYOUT_ALIGNED},
@@ -22,30 +21,29 @@ static const struct hs_schema_word correction_words[] = {
 		{NULL, 0},
 };
 
-#define NODE(member) HS_SCHEMA_MEMBER(struct hs_scenario_node, member)
+#define NODE(member)  HS_SCHEMA_MEMBER(struct hs_scenario_node, member)
+#define CLOCK(member) NODE(clock.member)
+#define SYNC(member)  NODE(clock.sync.member)
 static const struct hs_schema_field sync_fields[] = {
-		{"interval_s", HS_SCHEMA_SECONDS, NODE(clock.sync.interval_ns), .required = true,
-				.least = 0.001, .most = HS_SCENARIO_MAX_S,
+		{"interval_s", HS_SCHEMA_SECONDS, SYNC(interval_ns), .required = true,
+				.least = 0.001, .most = HS_DRAFT_MAX_S,
 				.expected = "seconds between two polls"},
-		{"first_s", HS_SCHEMA_SECONDS, NODE(clock.sync.first_ns), .least = 0,
-				.most = HS_SCENARIO_MAX_S},
-		{"error_ns", HS_SCHEMA_UINT, NODE(clock.sync.error_ns), .max = MAX_ERROR_NS},
-		{"frequency_error_ppb", HS_SCHEMA_UINT, NODE(clock.sync.frequency_error_ppb),
+		{"first_s", HS_SCHEMA_SECONDS, SYNC(first_ns), .most = HS_DRAFT_MAX_S},
+		{"error_ns", HS_SCHEMA_UINT, SYNC(error_ns), .max = MAX_ERROR_NS},
+		{"frequency_error_ppb", HS_SCHEMA_UINT, SYNC(frequency_error_ppb),
 				.max = MAX_DRIFT_PPB},
-		{"correction", HS_SCHEMA_WORD, NODE(clock.sync.slew), .words = correction_words,
+		{"correction", HS_SCHEMA_WORD, SYNC(slew), .words = correction_words,
 				.expected = "step or slew"},
-		{"step_threshold_ns", HS_SCHEMA_UINT, NODE(clock.sync.step_threshold_ns),
-				.max = MAX_ERROR_NS},
+		{"step_threshold_ns", HS_SCHEMA_UINT, SYNC(step_threshold_ns), .max = MAX_ERROR_NS},
 		{NULL},
 };
 
 static const struct hs_schema_field clock_fields[] = {
-		{"offset_ns", HS_SCHEMA_INT, NODE(clock.offset_ns), .min = (uint64_t)-MAX_OFFSET_NS,
+		{"offset_ns", HS_SCHEMA_INT, CLOCK(offset_ns), .min = (uint64_t)-MAX_OFFSET_NS,
 				.max = MAX_OFFSET_NS},
-		{"drift_ppb", HS_SCHEMA_INT, NODE(clock.drift_ppb), .min = (uint64_t)-MAX_DRIFT_PPB,
+		{"drift_ppb", HS_SCHEMA_INT, CLOCK(drift_ppb), .min = (uint64_t)-MAX_DRIFT_PPB,
 				.max = MAX_DRIFT_PPB},
-		{"drift_sigma_ppb", HS_SCHEMA_UINT, NODE(clock.drift_sigma_ppb),
-				.max = MAX_DRIFT_PPB},
+		{"drift_sigma_ppb", HS_SCHEMA_UINT, CLOCK(drift_sigma_ppb), .max = MAX_DRIFT_PPB},
 		{"sync", HS_SCHEMA_OBJECT, .fields = sync_fields},
 		{NULL},
 };
@@ -54,7 +52,7 @@ static const struct hs_schema_field node_fields[] = {
 		{"id", HS_SCHEMA_UINT, NODE(id), .required = true, .max = UINT16_MAX,
 				.expected = "an integer from 0 to 65535"},
 		{"name", HS_SCHEMA_TEXT, NODE(name), .required = true, .min = 1, .max = 31,
-				.expected = "a string of 1 to 31 bytes"},
+				.expected = HS_DRAFT_TEXT},
 		{"layout", HS_SCHEMA_WORD, NODE(layout), .words = layout_words,
 				.expected = "aligned or paper"},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields},
@@ -62,46 +60,25 @@ static const struct hs_schema_field node_fields[] = {
 		{NULL},
 };
 
-const struct hs_schema_list hs_scenario_node_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields}};
-
-int hs_scenario_add_node(struct hs_scenario_draft *draft, const struct hs_scenario_node *node,
-		const char *path, struct hs_error *err)
+int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node)
 {
-	struct hs_scenario *scenario = &draft->scenario;
-
-	int rc = hs_scenario_names_add(
-			&draft->node_names, node->name, scenario->n_nodes, AT(path, "name"), err);
-	if (rc == 0)
-		scenario->nodes[scenario->n_nodes++] = *node;
-	return rc;
+	int rc = hs_draft_add_name(draft, HS_NAME_NODE, node->name, draft->scenario.n_nodes);
+	return rc ? rc : HS_DRAFT_APPEND(draft, nodes, node);
 }
 
-static int read_node(struct hs_scenario_draft *draft, json_t *item, size_t i, const char *at,
-		struct hs_error *err)
+static int take_node(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
-	struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
-	int rc = hs_schema_read(node_fields, item, at, &node, err);
+	struct hs_draft *draft = hs_draft_begin(into, item, err);
+	size_t n = json_array_size(json_object_get(draft->root, "nodes"));
 
-	(void)i;
-	return rc ? rc : hs_scenario_add_node(draft, &node, at, err);
+	if (draft->scenario.forwarding == HS_LAB_SHORTEST_PATH && n > MAX_ROUTED)
+		return hs_error_set(
+				err, "out_of_range", "nodes", "at most 560", "the list has %zu", n);
+	return hs_draft_add_node(draft, item->read);
 }
 
-int hs_scenario_read_nodes(struct hs_scenario_draft *draft, struct hs_error *err)
-{
-	struct hs_scenario *scenario = &draft->scenario;
-	// This is checked before memory is allocated for the nodes.
-	bool routed = scenario->forwarding == HS_LAB_SHORTEST_PATH;
-	size_t n;
-	int rc = hs_scenario_list(draft->nodes, "nodes", routed ? 560 : 1200, &n, err);
-
-	if (rc == 0 && n == 0)
-		rc = hs_error_set(err, "missing_field", "nodes", "at least one node, or a topology",
-				"the scenario has no nodes");
-	if (rc < 0)
-		return rc;
-	scenario->nodes = hs_scenario_room(n, sizeof(*scenario->nodes), err);
-	if (!scenario->nodes)
-		return -ENOMEM;
-	return hs_scenario_each(draft, draft->nodes, "nodes", read_node, err);
-}
+const struct hs_schema_list hs_draft_node_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = node_fields},
+		.item_bytes = sizeof(struct hs_scenario_node),
+		.fresh = &(const struct hs_scenario_node){.layout = HS_LAYOUT_ALIGNED},
+		.take = take_node};

@@ -3,57 +3,55 @@
 //
 // Source: Al-Fares, Loukissas, Vahdat, A Scalable, Commodity Data Center Network Architecture
 // (SIGCOMM 2008), section 3: k-ary fat tree.
-#include "scenario_parts.h"
+#include "scenario_draft.h"
 
 #include "flexint.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
-
-#define MAX_K 20
-
-struct topology {
-	uint32_t kind, k;
-	json_t *link;
-	struct hs_link_config ways[2];
-};
 
 static const struct hs_schema_word kind_words[] = {{"fat_tree", 0}, {NULL, 0}};
 
-#define TOPOLOGY(member) HS_SCHEMA_MEMBER(struct topology, member)
-const struct hs_schema_field hs_scenario_topology_fields[] = {
+#define TOPOLOGY(member) HS_SCHEMA_MEMBER(struct hs_draft_topology, member)
+const struct hs_schema_field hs_draft_topology_fields[] = {
 		{"kind", HS_SCHEMA_WORD, TOPOLOGY(kind), .words = kind_words, .required = true,
 				.expected = "fat_tree"},
-		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = MAX_K,
+		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = 20,
 				.expected = "an even number from 2 to 20"},
-		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_scenario_ways_fields},
+		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_draft_ways_fields},
 		{NULL},
 };
 
-static int add_node(struct hs_scenario_draft *draft, const char *kind, uint32_t pod, uint32_t n,
-		struct hs_error *err)
+// A network while it is generated.
+struct maker {
+	struct hs_draft *draft;
+	struct hs_link_config ways[2];
+	int rc; // of the first failure, after which nothing more is made
+};
+
+// `pod` is 0 for a node outside pods.
+static void add_node(struct maker *maker, const char *kind, uint32_t pod, uint32_t n)
 {
 	struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
+	char in_pod[16] = "";
 
-	node.id = (uint16_t)(draft->scenario.n_nodes + 1);
 	if (pod)
-		snprintf(node.name, sizeof(node.name), "%s-%u-%u", kind, pod, n);
-	else
-		snprintf(node.name, sizeof(node.name), "%s-%u", kind, n);
-	return hs_scenario_add_node(draft, &node, "topology", err);
+		snprintf(in_pod, sizeof(in_pod), "-%u", pod);
+	snprintf(node.name, sizeof(node.name), "%s%s-%u", kind, in_pod, n);
+	node.id = (uint16_t)(maker->draft->scenario.n_nodes + 1);
+	if (maker->rc == 0)
+		maker->rc = hs_draft_add_node(maker->draft, &node);
 }
 
-static int add_link(struct hs_scenario_draft *draft, const struct topology *topology, uint32_t from,
-		uint32_t to, struct hs_error *err)
+static void add_link(struct maker *maker, uint32_t from, uint32_t to)
 {
-	const struct hs_scenario_link link = {
-			.from = from, .to = to, .ways = {topology->ways[0], topology->ways[1]}};
-	return hs_scenario_add_link(draft, &link, 0, "topology", err);
+	struct hs_scenario_link link = {
+			.from = from, .to = to, .ways = {maker->ways[0], maker->ways[1]}};
+	if (maker->rc == 0)
+		maker->rc = hs_draft_add_link(maker->draft, &link);
 }
 
-static int add_host(struct hs_scenario_draft *draft, uint32_t at, uint32_t pod, uint32_t edge,
-		uint32_t n, struct hs_error *err)
+static void add_host(struct maker *maker, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
 {
 	struct hs_scenario_host host = {.at = at};
 	char text[INET6_ADDRSTRLEN];
@@ -63,75 +61,65 @@ static int add_host(struct hs_scenario_draft *draft, uint32_t at, uint32_t pod, 
 	// names.
 	snprintf(text, sizeof(text), "2001:db8:%u:%u::%u", pod, edge, n);
 	inet_pton(AF_INET6, text, host.addr);
-	return hs_scenario_add_host(draft, &host, "topology", err);
+	if (maker->rc == 0)
+		maker->rc = hs_draft_add_host(maker->draft, &host);
 }
 
 // The Nth aggregation switch of each pod leads to the Nth row of core switches. Each row has k/2
 // switches.
-static int add_pod(struct hs_scenario_draft *draft, const struct topology *topology, uint32_t pod,
-		struct hs_error *err)
+static void add_pod(struct maker *maker, uint32_t half, uint32_t pod)
 {
-	uint32_t half = topology->k / 2;
-	uint32_t first = (uint32_t)draft->scenario.n_nodes;
-	int rc = 0;
+	uint32_t first = (uint32_t)maker->draft->scenario.n_nodes;
 
-	for (uint32_t n = 1; n <= half && rc == 0; n++)
-		rc = add_node(draft, "agg", pod, n, err);
-	for (uint32_t n = 1; n <= half && rc == 0; n++)
-		rc = add_node(draft, "edge", pod, n, err);
-	for (uint32_t i = 0; i < half * half && rc == 0; i++)
-		rc = add_link(draft, topology, i, first + i / half, err);
-	for (uint32_t i = 0; i < half * half && rc == 0; i++)
-		rc = add_link(draft, topology, first + i / half, first + half + i % half, err);
-	for (uint32_t i = 0; i < half * half && rc == 0; i++)
-		rc = add_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1, err);
-	return rc;
+	for (uint32_t n = 1; n <= half; n++)
+		add_node(maker, "agg", pod, n);
+	for (uint32_t n = 1; n <= half; n++)
+		add_node(maker, "edge", pod, n);
+	for (uint32_t i = 0; i < half * half; i++)
+		add_link(maker, i, first + i / half);
+	for (uint32_t i = 0; i < half * half; i++)
+		add_link(maker, first + i / half, first + half + i % half);
+	for (uint32_t i = 0; i < half * half; i++)
+		add_host(maker, first + half + i / half, pod, i / half + 1, i % half + 1);
 }
 
-static int make_room(struct hs_scenario_draft *draft, size_t k, struct hs_error *err)
+static int check_lists(const struct hs_draft *draft, bool has_topology)
 {
-	struct hs_scenario *scenario = &draft->scenario;
-	size_t n_nodes = 5 * k * k / 4, n_links = k * k * k / 2, n_hosts = k * k * k / 4;
+	static const char *const lists[] = {"nodes", "links", "hosts"};
+	const json_t *nodes = json_object_get(draft->root, "nodes");
 
-	scenario->nodes = hs_scenario_room(n_nodes, sizeof(*scenario->nodes), err);
-	scenario->links = hs_scenario_room(n_links, sizeof(*scenario->links), err);
-	draft->link_entries = hs_scenario_room(n_links, sizeof(*draft->link_entries), err);
-	scenario->hosts = hs_scenario_room(n_hosts + n_nodes, sizeof(*scenario->hosts), err);
-	return scenario->nodes && scenario->links && draft->link_entries && scenario->hosts
-			       ? 0
-			       : -ENOMEM;
+	if (!has_topology && json_array_size(nodes) == 0 && (!nodes || json_is_array(nodes)))
+		return hs_error_set(draft->err, "missing_field", "nodes",
+				"at least one node, or a topology", "the scenario has no nodes");
+	for (size_t i = 0; has_topology && i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (json_object_get(draft->root, lists[i]))
+			return hs_error_set(draft->err, "conflict", lists[i],
+					"either a topology or lists", "the topology makes the %s",
+					lists[i]);
+	return 0;
 }
 
-static int refuse_lists(const struct hs_scenario_draft *draft, struct hs_error *err)
+int hs_draft_make_topology(struct hs_draft *draft)
 {
-	const char *path = draft->nodes	  ? "nodes"
-			   : draft->links ? "links"
-			   : draft->hosts ? "hosts"
-					  : NULL;
-	if (!path)
-		return 0;
-	return hs_error_set(err, "conflict", path, "either a topology or lists",
-			"the topology makes the %s", path);
-}
+	json_t *topology = json_object_get(draft->root, "topology");
+	struct maker maker = {.draft = draft, .rc = check_lists(draft, topology)};
 
-int hs_scenario_read_topology(struct hs_scenario_draft *draft, struct hs_error *err)
-{
-	struct topology topology = {.ways = {hs_scenario_link_defaults, hs_scenario_link_defaults}};
-
-	if (refuse_lists(draft, err) < 0 ||
-			hs_schema_read(hs_scenario_topology_fields, draft->topology, "topology",
-					&topology, err) < 0)
-		return -EINVAL;
-	if (topology.k % 2)
-		return hs_error_set(err, "bad_value", "topology.k", "an even number from 2 to 20",
-				"%u is odd", topology.k);
-	if (topology.link && hs_scenario_read_ways(topology.link, "topology.link", topology.ways,
-					     err) < 0)
-		return -EINVAL;
-	int rc = make_room(draft, topology.k, err);
-	for (uint32_t n = 1; n <= topology.k * topology.k / 4 && rc == 0; n++)
-		rc = add_node(draft, "core", 0, n, err);
-	for (uint32_t pod = 1; pod <= topology.k && rc == 0; pod++)
-		rc = add_pod(draft, &topology, pod, err);
-	return rc;
+	if (!topology || maker.rc < 0)
+		return maker.rc;
+	draft->item.path = "topology";
+	maker.rc = hs_schema_read(hs_draft_topology_fields, topology, draft->item.path,
+			&draft->topology, draft->err);
+	uint32_t k = draft->topology.k;
+	if (maker.rc == 0 && k % 2)
+		return hs_draft_refuse(draft, "k", "bad_value", "an even number from 2 to 20",
+				"%u is odd", k);
+	if (maker.rc == 0)
+		maker.rc = hs_draft_read_ways(draft, draft->topology.link, maker.ways);
+	if (maker.rc < 0)
+		return maker.rc;
+	for (uint32_t n = 1; n <= k * k / 4; n++)
+		add_node(&maker, "core", 0, n);
+	for (uint32_t pod = 1; pod <= k; pod++)
+		add_pod(&maker, k / 2, pod);
+	return maker.rc;
 }

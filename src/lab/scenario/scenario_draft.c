@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "scenario_draft.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct hs_draft *hs_draft_begin(void *into, const struct hs_schema_item *item, struct hs_error *err)
+{
+	struct hs_draft *draft = into;
+
+	draft->item = *item;
+	draft->err = err;
+	return draft;
+}
+
+// ---- errors ----
+
+const char *hs_draft_at(char at[HS_DRAFT_AT], const char *path, const char *key)
+{
+	snprintf(at, HS_DRAFT_AT, "%s%s%s", path, path[0] ? "." : "", key);
+	return at;
+}
+
+int hs_draft_refuse(const struct hs_draft *draft, const char *key, const char *code,
+		const char *expected, const char *format, ...)
+{
+	char message[sizeof(draft->err->message)];
+	const char *path = draft->item.path;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	return hs_error_set(draft->err, code, key ? AT(path, key) : path, expected, "%s", message);
+}
+
+int hs_draft_refuse_missing(const struct hs_draft *draft, const char *key, const char *expected)
+{
+	return hs_draft_refuse(draft, key, "missing_field", expected, "there is no \"%s\"", key);
+}
+
+// ---- memory ----
+
+int hs_draft_no_memory(const struct hs_draft *draft)
+{
+	hs_error_set(draft->err, "internal", "", "", "memory is out");
+	return -ENOMEM;
+}
+
+void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size)
+{
+	void *room = calloc(n ? n : 1, size);
+	if (!room)
+		hs_draft_no_memory(draft);
+	return room;
+}
+
+// ---- names ----
+
+int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name, size_t index)
+{
+	json_t *names = json_object_get(draft->names, kind);
+
+	if (hs_schema_check_name(name, AT(draft->item.path, "name"), draft->err) < 0)
+		return -EINVAL;
+	if (json_object_get(names, name))
+		return hs_draft_refuse(draft, "name", "duplicate", "a name of its own",
+				"another %s is called \"%s\" too", kind, name);
+	if (json_object_set_new(names, name, json_integer((json_int_t)index)) < 0)
+		return hs_draft_no_memory(draft);
+	return 0;
+}
+
+uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name)
+{
+	const json_t *index = json_object_get(json_object_get(draft->names, kind), name);
+	return index ? (uint32_t)json_integer_value(index) : HS_NO_INDEX;
+}
+
+static uint32_t find_node(const void *draft, const char *name)
+{
+	return hs_draft_find_name(draft, HS_NAME_NODE, name);
+}
+
+static uint32_t find_link(const void *draft, const char *name)
+{
+	return hs_draft_find_name(draft, HS_NAME_LINK, name);
+}
+
+static uint32_t find_traffic(const void *draft, const char *name)
+{
+	return hs_draft_find_name(draft, HS_NAME_TRAFFIC, name);
+}
+
+const struct hs_schema_names hs_draft_node_names = {
+		"unknown_name", HS_NAME_NODE, "the name of a node", find_node, NULL};
+const struct hs_schema_names hs_draft_link_names = {
+		"unknown_name", HS_NAME_LINK, "the name of a link", find_link, NULL};
+const struct hs_schema_names hs_draft_traffic_names = {"unknown_name", HS_NAME_TRAFFIC,
+		"the name of an entry of traffic", find_traffic, NULL};
+const struct hs_schema_word hs_draft_all_words[] = {{"*", HS_DRAFT_ALL}, {NULL, 0}};
+
+// ---- checks that several lists share ----
+
+int hs_draft_read_known(struct hs_draft *draft, const struct hs_schema_field *fields,
+		json_t *object, const char *path)
+{
+	int rc = json_is_object(object)
+				 ? 0
+				 : hs_schema_wrong_type(object, path, "an object", draft->err);
+
+	for (; fields->key && rc == 0; fields++) {
+		const char *at = AT(path, fields->key);
+		json_t *value = json_object_get(object, fields->key);
+		if (value)
+			rc = hs_schema_read_value(fields, value, at, draft, draft->err);
+		else if (fields->required)
+			rc = hs_error_set(draft->err, "missing_field", at, fields->expected,
+					"there is no \"%s\"", fields->key);
+	}
+	return rc;
+}
+
+bool hs_draft_has(const struct hs_draft *draft, const char *key)
+{
+	return json_object_get(draft->item.value, key);
+}
+
+int hs_draft_check_keys(const struct hs_draft *draft, const struct hs_draft_key *keys,
+		unsigned kind, const char *what)
+{
+	for (; keys->key; keys++)
+		if (hs_draft_has(draft, keys->key) && !(keys->kinds & 1u << kind))
+			return hs_draft_refuse(draft, keys->key, "conflict", keys->expected,
+					"%s has no \"%s\"", what, keys->key);
+	return 0;
+}
+
+static int check_time(const struct hs_draft *draft, const char *key, int64_t time_ns)
+{
+	if (time_ns <= draft->limit_ns)
+		return 0;
+	return hs_draft_refuse(draft, key, "out_of_range", "within the duration",
+			"%.12g s is beyond the duration of %.12g s", (double)time_ns / 1e9,
+			(double)draft->limit_ns / 1e9);
+}
+
+int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64_t begin_ns,
+		const char *end, int64_t end_ns, const char *message)
+{
+	char bounds[32];
+
+	if (check_time(draft, begin, begin_ns) < 0 || check_time(draft, end, end_ns) < 0)
+		return -EINVAL;
+	if (end_ns == HS_DRAFT_NEVER || end_ns >= begin_ns)
+		return 0;
+	snprintf(bounds, sizeof(bounds), "not before %s", begin);
+	return hs_draft_refuse(draft, end, "out_of_range", bounds, "%s", message);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of reading a scenario. For scenario*.c only.
+#pragma once
+
+#include "scenario.h"
+
+#include "duration.h"
+#include "lab_array.h"
+#include "schema.h"
+
+#define HS_DRAFT_MAX_S 1000000.0
+#define HS_DRAFT_TEXT  "a string of 1 to 31 bytes"
+#define HS_DRAFT_NEVER INT64_MIN // a time that the file leaves out
+
+// A network that a few numbers generate. k is 0 if lists describe the network.
+struct hs_draft_topology {
+	uint32_t kind, k;
+	json_t *link;
+};
+
+// A request as in the file: the scenario's own keys, and the verb with its content.
+struct hs_draft_wish {
+	uint32_t node;	  // HS_NO_INDEX: all
+	uint32_t traffic; // HS_NO_INDEX: none; or HS_DRAFT_ALL
+	bool reverse;
+	json_t *verb; // owned
+};
+
+// The scenario that is being read. Functions that get it return 0, or -EINVAL or -ENOMEM with
+// *draft->err.
+struct hs_draft {
+	struct hs_scenario scenario;
+	struct hs_error *err;
+	struct hs_schema_item item;	// of the list that is being read
+	json_t *root;			// the file's JSON; borrowed
+	char window[HS_DURATION_BYTES]; // "": not in the file
+	struct hs_draft_topology topology;
+	struct hs_draft_wish wish; // of the request that is being read
+	json_t *ignored;	   // the topology and the lists, before they are read
+	json_t *names;		   // {"node": {name: index}, ...}
+	int64_t limit_ns; // limit of times in the file: its own duration, or a longer one of the
+			  // command line
+	const struct hs_scenario_event **order; // the events in the order of their first time
+};
+
+// The lists of the file. Each takes its items into the draft.
+extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
+		hs_draft_traffic_list, hs_draft_request_list, hs_draft_event_list,
+		hs_draft_expect_list;
+extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_ways_fields[];
+
+// Begins to take an item. `into` is the draft.
+struct hs_draft *hs_draft_begin(
+		void *into, const struct hs_schema_item *item, struct hs_error *err);
+
+// Makes the network of a topology, or refuses a scenario without nodes.
+int hs_draft_make_topology(struct hs_draft *draft);
+int hs_draft_check_network(struct hs_draft *draft);
+// Checks the requests too, and removes what lies beyond a shorter duration of the command line.
+int hs_draft_check_events(struct hs_draft *draft);
+int hs_draft_check_requests(const struct hs_draft *draft);
+
+// ---- errors ----
+
+// Sets the error of a key of the item, or of the whole item (NULL). Returns -EINVAL.
+int hs_draft_refuse(const struct hs_draft *draft, const char *key, const char *code,
+		const char *expected, const char *format, ...)
+		__attribute__((format(printf, 5, 6)));
+int hs_draft_refuse_missing(const struct hs_draft *draft, const char *key, const char *expected);
+
+// Makes "path.key", or "key" if the path is empty, valid until the end of the block.
+#define HS_DRAFT_AT 160
+const char *hs_draft_at(char at[HS_DRAFT_AT], const char *path, const char *key);
+#define AT(path, key) hs_draft_at((char[HS_DRAFT_AT]){""}, path, key)
+
+// ---- memory ----
+
+int hs_draft_no_memory(const struct hs_draft *draft);
+// Returns zeroed room for n items (at least one), or NULL.
+void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size);
+// Appends a copy of an item to a list of the scenario.
+#define HS_DRAFT_APPEND(draft, list, item)                                                         \
+	(hs_lab_append(&(draft)->scenario.list, &(draft)->scenario.n_##list, item,                 \
+			 sizeof(*(draft)->scenario.list))                                          \
+					? 0                                                        \
+					: hs_draft_no_memory(draft))
+
+// ---- names ----
+
+// The kinds of names, for messages too.
+#define HS_NAME_NODE	"node"
+#define HS_NAME_LINK	"link"
+#define HS_NAME_HOST	"host"
+#define HS_NAME_TRAFFIC "entry of traffic"
+#define HS_NAME_FLOW	"flow"
+#define HS_NAME_ADDRESS "address"
+
+// Adds the name of the item. The error is "duplicate" if it exists.
+int hs_draft_add_name(struct hs_draft *draft, const char *kind, const char *name, size_t index);
+// Returns HS_NO_INDEX if there is none.
+uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, const char *name);
+// The names for rows of tables.
+extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names,
+		hs_draft_traffic_names;
+// The word "*", for all of them.
+#define HS_DRAFT_ALL (UINT32_MAX - 1)
+extern const struct hs_schema_word hs_draft_all_words[];
+#define HS_DRAFT_NODES "the name of a node, or \"*\""
+
+// ---- checks that several lists share ----
+
+// Reads the keys of the table into the draft, and allows other keys.
+int hs_draft_read_known(struct hs_draft *draft, const struct hs_schema_field *fields,
+		json_t *object, const char *path);
+bool hs_draft_has(const struct hs_draft *draft, const char *key); // of the item
+// Keys that only some kinds of an object have. NULL ends the list.
+struct hs_draft_key {
+	const char *key;
+	unsigned kinds; // bits
+	const char *expected;
+};
+int hs_draft_check_keys(const struct hs_draft *draft, const struct hs_draft_key *keys,
+		unsigned kind, const char *what);
+// Checks that a period lies within the duration. end_ns may be HS_DRAFT_NEVER. `message` is for
+// an end before the begin.
+int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64_t begin_ns,
+		const char *end, int64_t end_ns, const char *message);
+
+// ---- parts that the lists share with topologies and traffic ----
+
+// Reads both directions of a link from the keys of a link.
+int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config ways[2]);
+int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
+int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
+int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
+
+// Reads draft->wish.
+int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
+// Returns draft->wish as a request that is completed by this entry of traffic (HS_NO_INDEX: none),
+// as a new reference, or NULL if memory is out.
+json_t *hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic);
+// Adds the flow that such a request monitors, if it is new.
+int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic);
