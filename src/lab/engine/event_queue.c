@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_queue.h"
 
+#include "lab_array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 // The four children of a place share one or two cache lines. A heap with four children has fewer
 // levels and causes fewer misses than a heap with two.
-#define CHILDREN   4
-#define FIRST_ROOM 1024
-
-// ---- events ----
-
-void hs_event_queue_init(struct hs_event_queue *queue)
-{
-	*queue = (struct hs_event_queue){0};
-}
+#define CHILDREN 4
+#define TIMER	 (UINT64_C(1) << 63) // in an order: of a timer, whose number is below
 
 void hs_event_queue_fini(struct hs_event_queue *queue)
 {
 	free(queue->heap);
+	free(queue->places);
 	*queue = (struct hs_event_queue){0};
 }
 
@@ -26,44 +22,27 @@ void hs_event_queue_fini(struct hs_event_queue *queue)
 // hard to predict.
 static inline __int128 order_of(const struct hs_lab_event *event)
 {
-	return (__int128)event->at_ns << 64 | event->number;
+	return (__int128)event->at_ns << 64 | event->order;
 }
 
-static int grow(struct hs_event_queue *queue)
+static inline void put(struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
 {
-	size_t room = queue->room ? 2 * queue->room : FIRST_ROOM;
-	struct hs_lab_event *heap = realloc(queue->heap, room * sizeof(*heap));
-
-	if (!heap)
-		return -ENOMEM;
-	queue->heap = heap;
-	queue->room = room;
-	return 0;
+	queue->heap[place] = *event;
+	if (event->order & TIMER)
+		queue->places[event->order & ~TIMER] = (uint32_t)place;
 }
 
-int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, uint32_t index,
-		void *subject)
+// Puts the event at this place, or further up.
+static void rise(struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
 {
-	if (queue->n == queue->room && grow(queue) < 0)
-		return -ENOMEM;
-	struct hs_lab_event event = {
-			.at_ns = at_ns,
-			.number = queue->pushed++,
-			.kind = kind,
-			.index = index,
-			.subject = subject,
-	};
-	size_t at = queue->n++;
-	while (at > 0) {
-		size_t parent = (at - 1) / CHILDREN;
-		// A new event goes behind all others of its time.
-		if (queue->heap[parent].at_ns <= at_ns)
+	while (place > 0) {
+		size_t parent = (place - 1) / CHILDREN;
+		if (order_of(&queue->heap[parent]) < order_of(event))
 			break;
-		queue->heap[at] = queue->heap[parent];
-		at = parent;
+		put(queue, place, &queue->heap[parent]);
+		place = parent;
 	}
-	queue->heap[at] = event;
-	return 0;
+	put(queue, place, event);
 }
 
 static inline size_t first_child(const struct hs_event_queue *queue, size_t child)
@@ -80,103 +59,82 @@ static inline size_t first_child(const struct hs_event_queue *queue, size_t chil
 	return first;
 }
 
-bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event)
+// Puts the event at this place, or further down.
+static void sink(struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
 {
-	if (!queue->n)
-		return false;
-	*event = queue->heap[0];
-	struct hs_lab_event last = queue->heap[--queue->n];
-	size_t at = 0;
 	for (;;) {
-		size_t child = CHILDREN * at + 1;
+		size_t child = CHILDREN * place + 1;
 		if (child >= queue->n)
 			break;
 		child = first_child(queue, child);
-		if (order_of(&last) < order_of(&queue->heap[child]))
+		if (order_of(event) < order_of(&queue->heap[child]))
 			break;
-		queue->heap[at] = queue->heap[child];
-		at = child;
+		put(queue, place, &queue->heap[child]);
+		place = child;
 	}
-	queue->heap[at] = last;
+	put(queue, place, event);
+}
+
+static int add(struct hs_event_queue *queue, const struct hs_lab_event *event)
+{
+	if (!HS_LAB_ROOM(queue->heap, queue->room, queue->n + 1))
+		return -ENOMEM;
+	rise(queue, queue->n++, event);
+	return 0;
+}
+
+int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, uint32_t index,
+		void *subject)
+{
+	struct hs_lab_event event = {
+			.at_ns = at_ns,
+			.order = queue->pushed++,
+			.kind = kind,
+			.index = index,
+			.subject = subject,
+	};
+
+	return add(queue, &event);
+}
+
+bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event)
+{
+	if (!queue->n || queue->heap[0].order & TIMER)
+		return false;
+	*event = queue->heap[0];
+	struct hs_lab_event last = queue->heap[--queue->n];
+	sink(queue, 0, &last);
 	return true;
 }
 
 // ---- timers ----
 
-int hs_timers_init(struct hs_timers *timers, uint32_t n)
+int hs_event_add_timer(struct hs_event_queue *queue, uint32_t kind, uint32_t index)
 {
-	*timers = (struct hs_timers){.n = n};
-	// At least one byte is allocated, because NULL would look like a failure.
-	timers->heap = calloc((size_t)n + 1, sizeof(*timers->heap));
-	timers->place = calloc((size_t)n + 1, sizeof(*timers->place));
-	timers->at_ns = calloc((size_t)n + 1, sizeof(*timers->at_ns));
-	if (!timers->heap || !timers->place || !timers->at_ns) {
-		hs_timers_fini(timers);
+	struct hs_lab_event timer = {
+			.at_ns = HS_EVENT_NEVER,
+			.order = TIMER | queue->n_timers,
+			.kind = kind,
+			.index = index,
+	};
+
+	if (!HS_LAB_ROOM(queue->places, queue->timers_room, queue->n_timers + 1))
 		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		timers->heap[i] = timers->place[i] = i;
-		timers->at_ns[i] = HS_EVENT_NEVER;
-	}
-	return 0;
+	queue->n_timers++;
+	return add(queue, &timer);
 }
 
-void hs_timers_fini(struct hs_timers *timers)
+void hs_event_set_timer(struct hs_event_queue *queue, size_t timer, int64_t at_ns)
 {
-	free(timers->heap);
-	free(timers->place);
-	free(timers->at_ns);
-	*timers = (struct hs_timers){0};
-}
+	size_t place = queue->places[timer];
+	int64_t before_ns = queue->heap[place].at_ns;
 
-static inline bool timer_before(const struct hs_timers *timers, uint32_t a, uint32_t b)
-{
-	return timers->at_ns[a] != timers->at_ns[b] ? timers->at_ns[a] < timers->at_ns[b] : a < b;
-}
-
-static inline void put(struct hs_timers *timers, uint32_t place, uint32_t index)
-{
-	timers->heap[place] = index;
-	timers->place[index] = place;
-}
-
-static uint32_t rise(struct hs_timers *timers, uint32_t place, uint32_t index)
-{
-	while (place > 0) {
-		uint32_t parent = (place - 1) / CHILDREN;
-		if (!timer_before(timers, index, timers->heap[parent]))
-			break;
-		put(timers, place, timers->heap[parent]);
-		place = parent;
-	}
-	return place;
-}
-
-static uint32_t sink(struct hs_timers *timers, uint32_t place, uint32_t index)
-{
-	for (;;) {
-		uint64_t child = CHILDREN * (uint64_t)place + 1;
-		uint64_t end = child + CHILDREN < timers->n ? child + CHILDREN : timers->n;
-		if (child >= timers->n)
-			break;
-		uint32_t first = (uint32_t)child;
-		for (uint32_t i = first + 1; i < end; i++) {
-			if (timer_before(timers, timers->heap[i], timers->heap[first]))
-				first = i;
-		}
-		if (!timer_before(timers, timers->heap[first], index))
-			break;
-		put(timers, place, timers->heap[first]);
-		place = first;
-	}
-	return place;
-}
-
-void hs_timers_set(struct hs_timers *timers, uint32_t index, int64_t at_ns)
-{
-	if (timers->at_ns[index] == at_ns)
+	if (at_ns == before_ns)
 		return;
-	timers->at_ns[index] = at_ns;
-	uint32_t place = rise(timers, timers->place[index], index);
-	put(timers, sink(timers, place, index), index);
+	struct hs_lab_event event = queue->heap[place];
+	event.at_ns = at_ns;
+	if (at_ns < before_ns)
+		rise(queue, place, &event);
+	else
+		sink(queue, place, &event);
 }

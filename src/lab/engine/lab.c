@@ -49,7 +49,7 @@ static int64_t read_clock(clockid_t id)
 // Returns true time by the machine's clock. It does not jump when the machine's wall clock does.
 static int64_t wall_ns(const struct hs_lab *lab)
 {
-	return lab->start_ns + read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns;
+	return lab->run.start_ns + read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns;
 }
 
 static bool is_stopped(const struct hs_lab *lab)
@@ -74,7 +74,7 @@ static void sleep_until(const struct hs_lab *lab, int64_t at_ns)
 static void tell_progress(struct hs_lab *lab)
 {
 	int64_t now_ns = read_clock(CLOCK_MONOTONIC);
-	int64_t done_ns = lab->now_ns - lab->start_ns;
+	int64_t done_ns = lab->now_ns - lab->run.start_ns;
 
 	if (!lab->config.progress || now_ns < lab->progress_ns)
 		return;
@@ -82,7 +82,7 @@ static void tell_progress(struct hs_lab *lab)
 	struct hs_lab_progress progress = {
 			.done_ns = done_ns,
 			.duration_ns = lab->scenario->duration_ns,
-			.events = lab->events,
+			.events = lab->run.events,
 			.packets = lab->packets,
 			.wall_s = (double)(now_ns - lab->monotonic_ns) / (double)SECOND_NS,
 	};
@@ -91,144 +91,138 @@ static void tell_progress(struct hs_lab *lab)
 
 // ---- events ----
 
-static void run_queued(struct hs_lab *lab)
+bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, uint32_t index,
+		void *subject)
 {
-	struct hs_lab_event event;
-	struct hs_error err = {0};
+	if (likely(hs_event_push(&lab->queue, at_ns, kind, index, subject) == 0))
+		return true;
+	lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
+	return false;
+}
 
-	hs_event_pop(&lab->queue, &event);
-	switch ((enum lab_event_kind)event.kind) {
+static void run_event(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	switch ((enum lab_event_kind)event->kind) {
 	case LAB_FRAME:
-		lab_frame_arrives(lab, event.index, event.subject);
+		lab_frame_arrives(lab, event->index, event->subject);
 		return;
 	case LAB_SCENARIO:
-		lab_scenario_event(lab, event.index, event.at_ns);
+		lab_scenario_event(lab, event->index, event->at_ns);
 		return;
 	case LAB_REROUTE:
-		if (lab_reroute(lab, &err) < 0)
-			lab_fail(lab, -EINVAL, "routes", err.path, "%s", err.message);
+		lab_reroute(lab);
 		return;
 	case LAB_NODE_BACK:
-		lab_node_back(lab, event.index);
+		lab_node_back(lab, event->index);
 		return;
 	case LAB_CLOSING:
-		lab_closing(lab, event.index);
+		lab_closing(lab, event->index);
 		return;
 	case LAB_OPENING:
-		lab_opening(lab, event.index);
+		lab_opening(lab, event->index);
 		return;
 	case LAB_OPENED:
-		lab_opened(lab, event.index);
+		lab_opened(lab, event->index);
+		return;
+	case LAB_STREAM:
+		lab_stream_due(lab, event->index);
+		return;
+	case LAB_CONTROL:
+		lab_control_step(lab, event->index);
 		return;
 	}
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t later(int64_t a, int64_t b)
 {
-	return a < b ? a : b;
+	return a > b ? a : b;
 }
 
-static void run_next(struct hs_lab *lab, int64_t at_ns)
+static void run_next(struct hs_lab *lab)
 {
-	int64_t now_ns = lab->config.real ? wall_ns(lab) : at_ns;
+	struct hs_lab_event event = lab->queue.heap[0];
 
-	lab->now_ns = now_ns > at_ns ? now_ns : at_ns;
-	lab->events++;
-	if (hs_event_next_ns(&lab->queue) == at_ns)
-		run_queued(lab);
-	else if (hs_timers_next_ns(&lab->stream_timers) == at_ns)
-		lab_stream_due(lab, hs_timers_first(&lab->stream_timers));
-	else
-		lab_control_step(lab, hs_timers_first(&lab->control_timers));
+	hs_event_pop(&lab->queue, &event); // a timer stays, until it is set
+	lab->now_ns = lab->config.real ? later(wall_ns(lab), event.at_ns) : event.at_ns;
+	lab->run.events++;
+	run_event(lab, &event);
 }
 
 // Returns whether something is still under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
-	return !lab->in_flight && !lab->closings &&
-	       hs_timers_next_ns(&lab->stream_timers) == HS_EVENT_NEVER;
+	bool quiet = !lab->in_flight && !lab->closings;
+
+	for (uint32_t t = 0; quiet && t < lab->scenario->n_traffic; t++)
+		quiet = hs_event_timer_ns(&lab->queue, t) == HS_EVENT_NEVER;
+	return quiet;
 }
 
-// Runs what is due before this time, or until nothing is under way. Returns 0, -EINTR, or the
-// failure.
-static int run_until(struct hs_lab *lab, int64_t end_ns, bool until_quiet)
+static bool goes_on(const struct hs_lab *lab)
 {
-	while (lab->rc == 0 && !(until_quiet && is_quiet(lab))) {
-		int64_t at_ns = earlier(hs_event_next_ns(&lab->queue),
-				earlier(hs_timers_next_ns(&lab->stream_timers),
-						hs_timers_next_ns(&lab->control_timers)));
+	return lab->rc == 0 && !lab->run.partial;
+}
+
+// Runs what is due before this time, or until nothing is under way.
+static void run_until(struct hs_lab *lab, int64_t end_ns, bool until_quiet)
+{
+	while (goes_on(lab) && !(until_quiet && is_quiet(lab))) {
+		int64_t at_ns = hs_event_next_ns(&lab->queue);
 		if (at_ns >= end_ns)
-			break;
+			return;
 		if (lab->config.real)
 			sleep_until(lab, at_ns);
-		if (lab->config.real || lab->events % LOOK_EVENTS == 0) {
-			if (is_stopped(lab))
-				return -EINTR;
+		if (lab->config.real || lab->run.events % LOOK_EVENTS == 0) {
+			lab->run.partial = is_stopped(lab);
 			tell_progress(lab);
 		}
-		run_next(lab, at_ns);
+		if (!lab->run.partial)
+			run_next(lab);
 	}
-	return lab->rc;
 }
 
-static void silence_streams(struct hs_lab *lab)
+static void drain(struct hs_lab *lab)
 {
-	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
-		hs_timers_set(&lab->stream_timers, t, HS_EVENT_NEVER);
-}
-
-static int run_all(struct hs_lab *lab)
-{
-	int rc = run_until(lab, lab->end_ns, false);
-
-	if (rc < 0)
-		return rc;
-	lab->now_ns = lab->end_ns > lab->now_ns ? lab->end_ns : lab->now_ns;
 	lab_push_closings(lab);
-	rc = run_until(lab, lab->end_ns + DRAIN_NS, true);
-	if (rc == 0 && !is_quiet(lab)) {
-		silence_streams(lab);
-		rc = run_until(lab, HS_EVENT_NEVER, true);
-	}
-	return rc < 0 ? rc : run_until(lab, lab->now_ns + SETTLE_NS, false);
+	run_until(lab, lab->run.end_ns + DRAIN_NS, true);
+	for (uint32_t t = 0; !is_quiet(lab) && t < lab->scenario->n_traffic; t++)
+		hs_event_set_timer(&lab->queue, t, HS_EVENT_NEVER);
+	run_until(lab, HS_EVENT_NEVER, true);
+	run_until(lab, lab->now_ns + SETTLE_NS, false);
 }
 
 // ---- the run ----
 
-static int start(struct hs_lab *lab)
+static void start(struct hs_lab *lab)
 {
-	const struct hs_scenario *s = lab->scenario;
-
 	lab->monotonic_ns = read_clock(CLOCK_MONOTONIC);
 	lab_announce(lab);
-	for (uint32_t t = 0; t < s->n_traffic; t++)
-		hs_timers_set(&lab->stream_timers, t, hs_stream_next_ns(lab->streams[t]));
-	for (uint32_t i = 0; i < s->n_nodes; i++)
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
+		lab_follow_stream(lab, t);
+	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
 		lab_control_step(lab, i);
-	int rc = lab_push_openings(lab);
-	return rc < 0 ? rc : lab_push_events(lab);
+	lab_push_openings(lab);
+	lab_push_events(lab);
 }
 
 int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 {
-	int rc = start(lab);
-
-	if (rc == 0)
-		rc = run_all(lab);
-	lab->run.partial = rc == -EINTR;
-	if (lab->run.partial)
-		lab->run.end_ns = earlier(lab->now_ns, lab->end_ns);
-	if (rc == 0 || lab->run.partial) {
-		int collected = lab_collect(lab);
-		rc = collected < 0 ? collected : rc;
+	start(lab);
+	run_until(lab, lab->run.end_ns, false);
+	if (goes_on(lab)) {
+		lab->now_ns = later(lab->now_ns, lab->run.end_ns);
+		drain(lab);
 	}
-	lab->run.events = lab->events;
+	if (lab->run.partial && lab->now_ns < lab->run.end_ns)
+		lab->run.end_ns = lab->now_ns;
+	if (lab->rc == 0)
+		lab_collect(lab);
 	if (lab->config.real)
 		lab->run.wall_s = (double)(read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns) /
 				  (double)SECOND_NS;
-	if (rc < 0 && rc != -EINTR && err)
+	if (lab->rc < 0 && err)
 		*err = lab->err;
-	return rc;
+	return lab->rc == 0 && lab->run.partial ? -EINTR : lab->rc;
 }
 
 const struct hs_run *hs_lab_result(const struct hs_lab *lab)
@@ -241,36 +235,18 @@ const struct hs_run *hs_lab_result(const struct hs_lab *lab)
 static int make(struct hs_lab *lab, struct hs_error *err)
 {
 	const struct hs_scenario *s = lab->scenario;
-
-	lab->run.audit = json_array();
-	hs_event_queue_init(&lab->queue);
-	hs_event_queue_init(&lab->announcements);
 	int rc = lab_make_pool(lab, err);
-	if (rc == 0)
-		rc = hs_timers_init(&lab->stream_timers, (uint32_t)s->n_traffic);
-	if (rc == 0)
-		rc = hs_timers_init(&lab->control_timers, (uint32_t)s->n_nodes);
+
+	for (uint32_t t = 0; rc == 0 && t < s->n_traffic; t++)
+		rc = hs_event_add_timer(&lab->queue, LAB_STREAM, t);
+	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
+		rc = hs_event_add_timer(&lab->queue, LAB_CONTROL, i);
 	if (rc == 0)
 		rc = hs_truth_create((uint32_t)s->n_flows, (uint32_t)s->n_nodes, s->window_ns,
-				&lab->truth);
+				&lab->run.truth);
 	if (rc == 0)
-		rc = hs_measured_create(s, &lab->measured);
+		rc = hs_measured_create(s, &lab->run.measured);
 	return rc == 0 ? lab_make_net(lab, err) : rc;
-}
-
-static void describe(struct hs_lab *lab)
-{
-	struct hs_run *run = &lab->run;
-
-	run->scenario = lab->scenario;
-	run->truth = lab->truth;
-	run->measured = lab->measured;
-	run->streams = lab->streams;
-	run->node_counts = lab->node_counts;
-	run->links = (const struct hs_link_counters(*)[2])lab->link_counters;
-	run->start_ns = lab->start_ns;
-	run->end_ns = lab->end_ns;
-	run->real = lab->config.real;
 }
 
 int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struct hs_error *err)
@@ -284,10 +260,15 @@ int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struc
 		return -ENOMEM;
 	lab->config = *config;
 	lab->scenario = config->scenario;
-	lab->start_ns = config->real ? read_clock(CLOCK_REALTIME) : HS_LAB_START_NS;
-	lab->now_ns = lab->start_ns;
-	lab->end_ns = lab->start_ns + config->scenario->duration_ns;
-	lab->run.config_changed_ns = INT64_MAX;
+	lab->now_ns = config->real ? read_clock(CLOCK_REALTIME) : HS_LAB_START_NS;
+	lab->run = (struct hs_run){
+			.scenario = config->scenario,
+			.start_ns = lab->now_ns,
+			.end_ns = lab->now_ns + config->scenario->duration_ns,
+			.config_changed_ns = INT64_MAX,
+			.real = config->real,
+			.audit = json_array(),
+	};
 	int rc = make(lab, err);
 	if (rc < 0) {
 		if (!hs_error_is_set(err))
@@ -295,35 +276,23 @@ int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struc
 		hs_lab_destroy(lab);
 		return rc;
 	}
-	describe(lab);
 	if (config->packets)
 		lab_packets_header(config->packets);
 	*out = lab;
 	return 0;
 }
 
-static void free_frames(struct hs_event_queue *queue)
-{
-	struct hs_lab_event event;
-
-	while (hs_event_pop(queue, &event)) {
-		if (event.kind == LAB_FRAME)
-			rte_pktmbuf_free(event.subject);
-	}
-	hs_event_queue_fini(queue);
-}
-
 void hs_lab_destroy(struct hs_lab *lab)
 {
 	if (!lab)
 		return;
-	free_frames(&lab->queue);
-	free_frames(&lab->announcements);
+	for (size_t i = 0; i < lab->queue.n; i++)
+		if (lab->queue.heap[i].kind == LAB_FRAME)
+			rte_pktmbuf_free(lab->queue.heap[i].subject);
+	hs_event_queue_fini(&lab->queue);
 	lab_free_net(lab);
-	hs_measured_destroy(lab->measured);
-	hs_truth_destroy(lab->truth);
-	hs_timers_fini(&lab->stream_timers);
-	hs_timers_fini(&lab->control_timers);
+	hs_measured_destroy(lab->run.measured);
+	hs_truth_destroy(lab->run.truth);
 	json_decref(lab->run.audit);
 	rte_mempool_free(lab->pool);
 	free(lab);

@@ -17,7 +17,7 @@
 int lab_publish(void *context, const char *topic, const char *json)
 {
 	struct hs_lab *lab = context;
-	int rc = hs_measured_take(lab->measured, topic, json);
+	int rc = hs_measured_take(lab->run.measured, topic, json);
 
 	if (lab->config.published)
 		lab->config.published(lab->config.context, lab->now_ns, topic, json);
@@ -129,7 +129,7 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 	node->signals_seen = seen.signals;
 	int64_t due_ns = lab_clock_when(node, hs_control_next_ns(node->control));
 	// If something is still due because it takes several steps, time must go on.
-	hs_timers_set(&lab->control_timers, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
+	lab_set_control(lab, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
 }
 
 void lab_control_look(struct hs_lab *lab, uint32_t index)
@@ -144,6 +144,6 @@ void lab_control_look(struct hs_lab *lab, uint32_t index)
 		return;
 	if (reports >= LAB_REPORT_RING / 2 || signals >= LAB_SIGNAL_RING / 2)
 		lab_control_step(lab, index);
-	else if (lab->control_timers.at_ns[index] > soon_ns)
-		hs_timers_set(&lab->control_timers, index, soon_ns);
+	else if (hs_event_timer_ns(&lab->queue, lab->scenario->n_traffic + index) > soon_ns)
+		lab_set_control(lab, index, soon_ns);
 }

@@ -22,10 +22,7 @@ void lab_push_closings(struct hs_lab *lab)
 		int64_t at_ns = lab->sent_ns[t] + CLOSING_NS;
 		if (at_ns < lab->now_ns)
 			at_ns = lab->now_ns;
-		if (hs_event_push(&lab->queue, at_ns, LAB_CLOSING, t, NULL) < 0)
-			lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
-		else
-			lab->closings++;
+		lab->closings += lab_push(lab, at_ns, LAB_CLOSING, t, NULL);
 	}
 }
 
@@ -66,7 +63,7 @@ static void sample_all(struct hs_lab *lab, uint32_t traffic)
 static void send_extra(struct hs_lab *lab, uint32_t traffic)
 {
 	hs_stream_extra(lab->streams[traffic], lab->now_ns);
-	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
+	lab_follow_stream(lab, traffic);
 }
 
 void lab_closing(struct hs_lab *lab, uint32_t traffic)
@@ -78,21 +75,16 @@ void lab_closing(struct hs_lab *lab, uint32_t traffic)
 
 // ---- openings ----
 
-int lab_push_openings(struct hs_lab *lab)
+void lab_push_openings(struct hs_lab *lab)
 {
-	int rc = 0;
-
-	for (uint32_t t = 0; rc == 0 && t < lab->scenario->n_traffic; t++) {
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++) {
 		const struct hs_scenario_traffic *traffic = &lab->scenario->traffic[t];
-		int64_t at_ns = lab->start_ns + traffic->start_ns;
+		int64_t at_ns = lab->run.start_ns + traffic->start_ns;
 		if (!traffic->opening_ns || traffic->start_ns >= traffic->stop_ns)
 			continue;
-		rc = hs_event_push(&lab->queue, at_ns, LAB_OPENING, t, NULL);
-		if (rc == 0)
-			rc = hs_event_push(&lab->queue, at_ns + traffic->opening_ns / 2, LAB_OPENED,
-					t, NULL);
+		lab_push(lab, at_ns, LAB_OPENING, t, NULL);
+		lab_push(lab, at_ns + traffic->opening_ns / 2, LAB_OPENED, t, NULL);
 	}
-	return rc;
 }
 
 void lab_opening(struct hs_lab *lab, uint32_t traffic)
@@ -170,7 +162,7 @@ static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 			"window", "run");
 	json_t *ok = lab_ask(lab, node, request, &err);
 	json_t *report = json_array_get(json_object_get(ok, "qos"), 0);
-	int rc = report ? hs_measured_take_run(lab->measured, report) : 0;
+	int rc = report ? hs_measured_take_run(lab->run.measured, report) : 0;
 	if (report && lab->config.published)
 		tell_run(lab, report);
 	if (!ok && strcmp(err.code, "no_such_rule") != 0) // the scenario removed it
@@ -201,7 +193,7 @@ static void finish(struct hs_lab *lab, uint32_t node)
 		;
 }
 
-int lab_collect(struct hs_lab *lab)
+void lab_collect(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 
@@ -217,17 +209,15 @@ int lab_collect(struct hs_lab *lab)
 		finish(lab, i);
 		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
 	}
-	lab->run.dropped_down = lab->dropped_down;
 	lab->run.node_drops -= lab->announcements_dropped;
 	lab->run.audit_ok = json_array_size(lab->run.audit) == 0;
 	for (size_t l = 0; l < s->n_links; l++) {
 		for (unsigned way = 0; way < 2; way++)
 			hs_link_counters(lab->links[l][way], &lab->link_counters[l][way]);
 	}
-	int rc = hs_truth_status(lab->truth);
+	int rc = hs_truth_status(lab->run.truth);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = hs_stream_status(lab->streams[t]);
 	if (rc < 0)
 		lab_fail(lab, rc, "no_memory", "", "no memory for what was to be remembered");
-	return lab->rc;
 }

@@ -6,20 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-int lab_push_events(struct hs_lab *lab)
+void lab_push_events(struct hs_lab *lab)
 {
-	for (uint32_t i = 0; i < lab->scenario->n_events; i++) {
-		int rc = hs_event_push(&lab->queue, lab->start_ns + lab->scenario->events[i].at_ns,
-				LAB_SCENARIO, i, NULL);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int push(struct hs_lab *lab, int64_t after_ns, enum lab_event_kind kind, uint32_t index)
-{
-	return hs_event_push(&lab->queue, lab->now_ns + after_ns, kind, index, NULL);
+	for (uint32_t i = 0; i < lab->scenario->n_events; i++)
+		lab_push(lab, lab->run.start_ns + lab->scenario->events[i].at_ns, LAB_SCENARIO, i,
+				NULL);
 }
 
 // ---- links ----
@@ -51,22 +42,22 @@ static int change_link(
 		if (rc < 0)
 			return rc;
 	}
-	if (!up_changed || lab->scenario->forwarding != HS_LAB_SHORTEST_PATH)
-		return 0;
-	return push(lab, lab->scenario->reroute_ns, LAB_REROUTE, 0);
+	if (up_changed && lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
+		lab_push(lab, lab->now_ns + lab->scenario->reroute_ns, LAB_REROUTE, 0, NULL);
+	return 0;
 }
 
 // ---- nodes ----
 
-static int restart(struct hs_lab *lab, const struct hs_scenario_event *event)
+static void restart(struct hs_lab *lab, const struct hs_scenario_event *event)
 {
 	if (!lab->nodes[event->node].node)
-		return 0; // the node is down already
+		return; // the node is down already
 	lab_node_stop(lab, event->node);
-	hs_timers_set(&lab->control_timers, event->node, HS_EVENT_NEVER);
-	hs_truth_restart(lab->truth, event->node);
+	lab_set_control(lab, event->node, HS_EVENT_NEVER);
+	hs_truth_restart(lab->run.truth, event->node);
 	lab->nodes[event->node].restarts++;
-	return push(lab, event->down_ns, LAB_NODE_BACK, event->node);
+	lab_push(lab, lab->now_ns + event->down_ns, LAB_NODE_BACK, event->node, NULL);
 }
 
 void lab_node_back(struct hs_lab *lab, uint32_t node)
@@ -90,7 +81,7 @@ static void forget(struct hs_lab *lab, uint32_t node, const json_t *taken)
 
 	for (uint32_t f = 0; taken && f < lab->scenario->n_flows; f++) {
 		if (lab->scenario->flows[f].ns_id == ns_id)
-			hs_truth_forget(lab->truth, f, node);
+			hs_truth_forget(lab->run.truth, f, node);
 	}
 }
 
@@ -133,13 +124,13 @@ static int run_event(
 	case HS_LAB_EVENT_LINK:
 		return change_link(lab, event, err);
 	case HS_LAB_EVENT_RESTART:
-		return restart(lab, event);
+		restart(lab, event);
+		return 0;
 	case HS_LAB_EVENT_REQUEST:
 		return ask(lab, event, err);
 	case HS_LAB_EVENT_TRAFFIC:
 		hs_stream_set_rate(lab->streams[event->traffic], lab->now_ns, event->rate_pps);
-		hs_timers_set(&lab->stream_timers, event->traffic,
-				hs_stream_next_ns(lab->streams[event->traffic]));
+		lab_follow_stream(lab, event->traffic);
 		return 0;
 	case HS_LAB_EVENT_CLOCK:
 		set_clock(lab, event);
@@ -164,13 +155,13 @@ static int64_t next_of(
 void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns)
 {
 	const struct hs_scenario_event *event = &lab->scenario->events[index];
-	int64_t next_ns = next_of(lab, event, at_ns - lab->start_ns);
+	int64_t next_ns = next_of(lab, event, at_ns - lab->run.start_ns);
 	struct hs_error err = {0};
 	char path[48];
 	int rc = run_event(lab, event, &err);
 
 	if (rc == 0 && next_ns != HS_EVENT_NEVER)
-		rc = hs_event_push(&lab->queue, lab->start_ns + next_ns, LAB_SCENARIO, index, NULL);
+		lab_push(lab, lab->run.start_ns + next_ns, LAB_SCENARIO, index, NULL);
 	if (rc == 0)
 		return;
 	snprintf(path, sizeof(path), "events[%u]", event->entry);

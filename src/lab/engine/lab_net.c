@@ -239,7 +239,7 @@ static int make_stream(struct hs_lab *lab, uint32_t traffic, struct hs_error *er
 			lab_host_mac(hosts[!end], macs.next[end]);
 	}
 	return hs_stream_create(lab->scenario, traffic, lab_seed(lab->scenario, "traffic", traffic),
-			lab->start_ns, &macs, &lab->streams[traffic], err);
+			lab->run.start_ns, &macs, &lab->streams[traffic], err);
 }
 
 static void find_flows(struct hs_lab *lab)
@@ -275,6 +275,9 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->streams = array(s->n_traffic, sizeof(*lab->streams));
 	lab->sent_ns = array(s->n_traffic, sizeof(*lab->sent_ns));
 	lab->flows = array(s->n_traffic, sizeof(*lab->flows));
+	lab->run.streams = lab->streams;
+	lab->run.node_counts = lab->node_counts;
+	lab->run.links = (const struct hs_link_counters(*)[2])lab->link_counters;
 	return lab->nodes && lab->node_counts && lab->ports && lab->host_ports && lab->links &&
 	       lab->link_counters && lab->streams && lab->sent_ns && lab->flows;
 }

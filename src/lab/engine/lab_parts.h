@@ -25,7 +25,9 @@
 // noticed.
 #define LAB_SPARE_MBUFS 64
 
-// Events of the same time run in push order. They run before streams, and streams before control.
+// The announcements of hosts take no time. They go before everything else.
+#define LAB_AT_ONCE_NS 0
+
 enum lab_event_kind {
 	LAB_FRAME,    // index: port; subject: mbuf
 	LAB_SCENARIO, // index: event of the scenario
@@ -34,6 +36,8 @@ enum lab_event_kind {
 	LAB_CLOSING,   // index: traffic
 	LAB_OPENING,   // index: traffic, also of LAB_OPENED
 	LAB_OPENED,
+	LAB_STREAM,  // index: traffic; a timer
+	LAB_CONTROL, // index: node; a timer
 };
 
 struct lab_port {
@@ -77,7 +81,7 @@ struct lab_routes {
 struct hs_lab {
 	struct hs_lab_config config;
 	const struct hs_scenario *scenario;
-	int64_t start_ns, end_ns, now_ns;
+	int64_t now_ns;
 	int64_t monotonic_ns; // of the machine at the start
 	int64_t progress_ns;  // time of the next progress report
 
@@ -103,24 +107,36 @@ struct hs_lab {
 	uint32_t (*flows)[2]; // of each traffic and direction, or HS_NO_INDEX
 	struct lab_routes routes;
 
+	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;
-	struct hs_event_queue announcements; // these take no time
-	struct hs_timers stream_timers, control_timers;
 	uint32_t closings; // number of closing packets still to send
 
-	struct hs_truth *truth;
-	struct hs_measured *measured;
 	int rc; // the first failure
 	struct hs_error err;
 
-	uint64_t events, packets, dropped_down, announcements_dropped;
+	uint64_t packets, announcements_dropped;
 	struct hs_link_counters (*link_counters)[2];
-	struct hs_run run;
+	struct hs_run run; // the counters so far
 };
 
 // Remembers the first failure, which ends the run.
 void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
+
+// Returns false if memory is out, which ends the run.
+bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, uint32_t index,
+		void *subject);
+
+static inline void lab_set_control(struct hs_lab *lab, uint32_t node, int64_t at_ns)
+{
+	hs_event_set_timer(&lab->queue, lab->scenario->n_traffic + node, at_ns);
+}
+
+// A stream's next time changes with each call of it.
+static inline void lab_follow_stream(struct hs_lab *lab, uint32_t traffic)
+{
+	hs_event_set_timer(&lab->queue, traffic, hs_stream_next_ns(lab->streams[traffic]));
+}
 
 // ---- lab_time.c: the clocks of nodes ----
 
@@ -186,11 +202,11 @@ void lab_routes_free(struct lab_routes *routes);
 // Installs all routes of a node, into an empty table.
 int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 // Installs the differences after links changed.
-int lab_reroute(struct hs_lab *lab, struct hs_error *err);
+void lab_reroute(struct hs_lab *lab);
 
 // ---- lab_event.c ----
 
-int lab_push_events(struct hs_lab *lab);
+void lab_push_events(struct hs_lab *lab);
 // at_ns: the time at which it was due.
 void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns);
 void lab_node_back(struct hs_lab *lab, uint32_t node);
@@ -207,10 +223,10 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 
 // ---- lab_end.c ----
 
-int lab_push_openings(struct hs_lab *lab);
+void lab_push_openings(struct hs_lab *lab);
 void lab_opening(struct hs_lab *lab, uint32_t traffic);
 void lab_opened(struct hs_lab *lab, uint32_t traffic);
 
 void lab_push_closings(struct hs_lab *lab);
 void lab_closing(struct hs_lab *lab, uint32_t traffic);
-int lab_collect(struct hs_lab *lab);
+void lab_collect(struct hs_lab *lab);

@@ -102,13 +102,13 @@ void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 
 	lab->in_flight--;
 	if (unlikely(!port->port)) {
-		lab->dropped_down++;
+		lab->run.dropped_down++;
 		rte_pktmbuf_free(m);
 		return;
 	}
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
 	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_receive(lab->truth, packet_truth, port->node, lab->now_ns, told_ns,
+		hs_truth_receive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns,
 				rte_pktmbuf_pkt_len(m));
 	poll_node(lab, port, m, packet_truth);
 }
@@ -141,7 +141,7 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 
 	lab->sent_ns[traffic] = lab->now_ns;
 	if (unlikely(!port->port)) {
-		lab->dropped_down++;
+		lab->run.dropped_down++;
 		return;
 	}
 	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len);
@@ -157,14 +157,8 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	packet_truth->bytes = frame->len;
 	stamp_serial(lab, m, packet_truth);
 	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_enter(lab->truth, packet_truth, port->node, lab->now_ns, told_ns);
+		hs_truth_enter(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns);
 	poll_node(lab, port, m, packet_truth);
-}
-
-// The stream's next time changes with each frame that it sends and each frame that arrives.
-static void follow_stream(struct hs_lab *lab, uint32_t traffic)
-{
-	hs_timers_set(&lab->stream_timers, traffic, hs_stream_next_ns(lab->streams[traffic]));
 }
 
 void lab_stream_due(struct hs_lab *lab, uint32_t traffic)
@@ -173,7 +167,7 @@ void lab_stream_due(struct hs_lab *lab, uint32_t traffic)
 
 	if (hs_stream_send(lab->streams[traffic], lab->now_ns, &frame))
 		enter(lab, traffic, &frame);
-	follow_stream(lab, traffic);
+	lab_follow_stream(lab, traffic);
 }
 
 static void announce(struct hs_lab *lab, uint32_t host)
@@ -193,8 +187,10 @@ static void announce(struct hs_lab *lab, uint32_t host)
 	packet_truth->traffic = packet_truth->flow = HS_NO_INDEX;
 	stamp_serial(lab, m, packet_truth);
 	poll_node(lab, port, m, packet_truth);
-	while (hs_event_pop(&lab->announcements, &event))
+	while (hs_event_next_ns(&lab->queue) == LAB_AT_ONCE_NS) {
+		hs_event_pop(&lab->queue, &event);
 		lab_frame_arrives(lab, event.index, event.subject);
+	}
 }
 
 static uint64_t drops_so_far(const struct hs_lab *lab)
@@ -280,7 +276,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 		return;
 	}
 	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_sink(lab->truth, packet_truth);
+		hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, false, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
@@ -288,18 +284,17 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	else
 		hs_stream_arrived(lab->streams[traffic], lab->now_ns, packet_truth->reply,
 				packet_truth->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
-	follow_stream(lab, traffic);
+	lab_follow_stream(lab, traffic);
 	rte_pktmbuf_free(m);
 }
 
 // ---- to links ----
 
 static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
-		struct hs_event_queue *queue, int64_t arrives_ns)
+		int64_t arrives_ns)
 {
-	if (unlikely(hs_event_push(queue, arrives_ns, LAB_FRAME, port->peer, m) < 0)) {
+	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer, m))) {
 		rte_pktmbuf_free(m);
-		lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
 		return;
 	}
 	if (unlikely(++lab->in_flight > lab->scenario->mbufs))
@@ -323,7 +318,7 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 	copy_packet_truth(own, packet_truth);
 	hs_truth_copy(own);
 	stamp_serial(lab, copy, own);
-	put_on_way(lab, port, copy, &lab->queue, arrives_ns);
+	put_on_way(lab, port, copy, arrives_ns);
 }
 
 static inline uint32_t flags_of(const struct rte_mbuf *m)
@@ -342,13 +337,13 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	struct hs_link_fate fates[2];
 
 	if (unlikely(packet_truth->traffic == HS_NO_INDEX)) {
-		put_on_way(lab, port, m, &lab->announcements, lab->now_ns);
+		put_on_way(lab, port, m, LAB_AT_ONCE_NS);
 		return;
 	}
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
 	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_send(lab->truth, packet_truth, lab->ports[port->peer].node, len,
+		hs_truth_send(lab->run.truth, packet_truth, lab->ports[port->peer].node, len,
 				telemetry);
 	// A packet that carries a request, or another flow's reports, makes no report.
 	packet_truth->unreported = !(flags & HS_PACKET_TELEMETRY);
@@ -359,7 +354,7 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
 		put_copy_on_way(lab, port, m, packet_truth, fates[1].arrives_ns);
 	if (fates[0].loss == HS_LINK_NOT_LOST)
-		put_on_way(lab, port, m, &lab->queue, fates[0].arrives_ns);
+		put_on_way(lab, port, m, fates[0].arrives_ns);
 	else
 		rte_pktmbuf_free(m);
 }

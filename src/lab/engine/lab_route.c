@@ -81,22 +81,20 @@ static void add_prefix(struct hs_lab *lab, uint32_t host)
 {
 	const struct hs_scenario *s = lab->scenario;
 	const struct hs_scenario_host *own = &s->hosts[host];
-	struct lab_prefix prefix = {.node = own->at, .depth = SHARED_BITS};
+	bool divided = false, added = false;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		if (h != host && same_subnet(&s->hosts[h], own)) {
-			if (s->hosts[h].at != own->at)
-				prefix.depth = 128;
-			else if (h < host && prefix.depth == SHARED_BITS)
-				prefix.node = HS_NO_INDEX; // the earlier host may have added it
+		if (same_subnet(&s->hosts[h], own)) {
+			divided |= s->hosts[h].at != own->at;
+			added |= h < host;
 		}
 	}
-	if (prefix.depth == 128)
-		prefix.node = own->at;
-	if (prefix.node == HS_NO_INDEX)
+	if (added && !divided)
 		return;
-	memcpy(prefix.addr, own->addr, prefix.depth / 8);
-	lab->routes.prefixes[lab->routes.n_prefixes++] = prefix;
+	struct lab_prefix *prefix = &lab->routes.prefixes[lab->routes.n_prefixes++];
+	prefix->node = own->at;
+	prefix->depth = divided ? 128 : SHARED_BITS;
+	memcpy(prefix->addr, own->addr, prefix->depth / 8);
 }
 
 int lab_routes_make(struct hs_lab *lab)
@@ -149,72 +147,54 @@ static struct hs_fib_change to_host(const struct hs_lab *lab, const struct lab_p
 	return change;
 }
 
-static int apply(struct hs_lab *lab, uint32_t node, const struct hs_fib_change *changes, size_t n,
-		struct hs_error *err)
+// Installs the node's part of `next` where it differs from `before`; NULL: all of it.
+static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *before,
+		const uint8_t *next, struct hs_error *err)
 {
-	if (!n || !lab->nodes[node].node)
-		return 0;
-	int rc = hs_fib_change(hs_node_fib(lab->nodes[node].node), changes, n, err);
+	const struct lab_node *at = &lab->nodes[node];
+	struct hs_fib_change *changes =
+			calloc(lab->routes.n_prefixes + HS_MAX_PORTS, sizeof(*changes));
+	size_t n = 0;
+
+	if (!changes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lab->routes.n_prefixes; i++) {
+		const struct lab_prefix *prefix = &lab->routes.prefixes[i];
+		size_t way = prefix->node * lab->scenario->n_nodes + node;
+		if (next[way] != (before ? before[way] : LAB_FAR))
+			changes[n++] = to_prefix(lab, prefix, node, next[way]);
+	}
+	for (uint16_t p = 0; !before && p < at->n_ports; p++) {
+		const struct lab_port *port = &lab->ports[at->first_port + p];
+		if (!port->out)
+			changes[n++] = to_host(lab, port);
+	}
+	int rc = n && at->node ? hs_fib_change(hs_node_fib(at->node), changes, n, err) : 0;
 	if (rc < 0)
 		hs_error_prefix(err, lab->scenario->nodes[node].name);
+	free(changes);
 	return rc;
 }
 
 int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 {
-	const struct lab_routes *routes = &lab->routes;
-	const struct lab_node *at = &lab->nodes[node];
-	struct hs_fib_change *changes = calloc(routes->n_prefixes + HS_MAX_PORTS, sizeof(*changes));
-	size_t n = 0;
-
-	if (!changes)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < routes->n_prefixes; i++) {
-		const struct lab_prefix *prefix = &routes->prefixes[i];
-		uint8_t port = routes->next[prefix->node * lab->scenario->n_nodes + node];
-		if (port != LAB_FAR)
-			changes[n++] = to_prefix(lab, prefix, node, port);
-	}
-	for (uint16_t p = 0; p < at->n_ports; p++) {
-		const struct lab_port *port = &lab->ports[at->first_port + p];
-		if (!port->out)
-			changes[n++] = to_host(lab, port);
-	}
-	int rc = apply(lab, node, changes, n, err);
-	free(changes);
-	return rc;
+	return change_node(lab, node, NULL, lab->routes.next, err);
 }
 
-static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *next,
-		struct hs_fib_change *changes, struct hs_error *err)
-{
-	const struct lab_routes *routes = &lab->routes;
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < routes->n_prefixes; i++) {
-		const struct lab_prefix *prefix = &routes->prefixes[i];
-		size_t way = prefix->node * lab->scenario->n_nodes + node;
-		if (next[way] != routes->next[way])
-			changes[n++] = to_prefix(lab, prefix, node, next[way]);
-	}
-	return apply(lab, node, changes, n, err);
-}
-
-int lab_reroute(struct hs_lab *lab, struct hs_error *err)
+void lab_reroute(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	uint8_t *next = malloc(s->n_nodes * s->n_nodes + 1);
-	struct hs_fib_change *changes = calloc(lab->routes.n_prefixes + 1, sizeof(*changes));
-	int rc = next && changes ? find_ways(lab, next) : -ENOMEM;
+	struct hs_error err = {0};
+	int rc = next ? find_ways(lab, next) : -ENOMEM;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = change_node(lab, i, next, changes, err);
-	if (rc == 0) {
-		free(lab->routes.next);
-		lab->routes.next = next;
-		next = NULL;
+		rc = change_node(lab, i, lab->routes.next, next, &err);
+	if (rc < 0) {
+		lab_fail(lab, -EINVAL, "routes", err.path, "%s", err.message);
+		free(next);
+		return;
 	}
-	free(next);
-	free(changes);
-	return rc;
+	free(lab->routes.next);
+	lab->routes.next = next;
 }

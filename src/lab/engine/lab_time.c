@@ -17,7 +17,7 @@ static int64_t free_drift_ppb(const struct lab_node *node)
 
 static uint64_t ticks_at(const struct lab_node *node, int64_t true_ns)
 {
-	int64_t passed_ns = true_ns - node->lab->start_ns;
+	int64_t passed_ns = true_ns - node->lab->run.start_ns;
 	__int128 drift = (__int128)passed_ns * free_drift_ppb(node);
 	__int128 whole = drift / PPB;
 
@@ -85,7 +85,7 @@ int lab_make_clock(struct hs_lab *lab, uint32_t index)
 
 	node->lab = lab;
 	int rc = hs_lab_clock_create(&lab->scenario->nodes[index].clock,
-			lab_seed(lab->scenario, "clock", index), lab->start_ns, &node->model);
+			lab_seed(lab->scenario, "clock", index), lab->run.start_ns, &node->model);
 	if (rc == 0)
 		rc = hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock);
 	if (rc == 0)
@@ -102,8 +102,8 @@ void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
 		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
 	node->unfold_ns += MINUTE_NS;
 	node->stepped_ns = stepped_ns;
-	hs_measured_set_ahead(
-			node->lab->measured, node->lab->scenario->nodes[index].id, node->unfold_ns);
+	hs_measured_set_ahead(node->lab->run.measured, node->lab->scenario->nodes[index].id,
+			node->unfold_ns);
 }
 
 int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
@@ -119,7 +119,7 @@ int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
 	// A division gives a time near the result, and the loops find the exact nanosecond.
 	__int128 wanted = (((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT) / line.rate;
 	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB / (PPB + free_drift_ppb(node));
-	int64_t at_ns = node->lab->start_ns + (int64_t)passed;
+	int64_t at_ns = node->lab->run.start_ns + (int64_t)passed;
 	while (hs_clock_line_at(&line, ticks_at(node, at_ns)) < shown_ns)
 		at_ns++;
 	while (at_ns > now_ns && hs_clock_line_at(&line, ticks_at(node, at_ns - 1)) >= shown_ns)

@@ -15,11 +15,10 @@
 
 static void nothing_is_due_in_an_empty_queue(void **state)
 {
-	struct hs_event_queue queue;
+	struct hs_event_queue queue = {0};
 	struct hs_lab_event event;
 
 	(void)state;
-	hs_event_queue_init(&queue);
 	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
 	assert_false(hs_event_pop(&queue, &event));
 	hs_event_queue_fini(&queue);
@@ -27,12 +26,11 @@ static void nothing_is_due_in_an_empty_queue(void **state)
 
 static void an_event_comes_out_as_it_went_in(void **state)
 {
-	struct hs_event_queue queue;
+	struct hs_event_queue queue = {0};
 	struct hs_lab_event event;
 	int subject;
 
 	(void)state;
-	hs_event_queue_init(&queue);
 	assert_int_equal(hs_event_push(&queue, 17, 3, 4, &subject), 0);
 	assert_int_equal(hs_event_next_ns(&queue), 17);
 	assert_true(hs_event_pop(&queue, &event));
@@ -47,16 +45,15 @@ static void an_event_comes_out_as_it_went_in(void **state)
 // Many events of few times, pushed and popped alternately.
 static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_pushed(void **state)
 {
-	struct hs_event_queue queue;
+	struct hs_event_queue queue = {0};
 	struct hs_lab_event event;
 	struct hs_rng rng;
 	int64_t last_ns = -1;
-	uint64_t last_number = 0;
+	uint64_t last_order = 0;
 	unsigned pushed = 0, popped = 0;
 
 	(void)state;
 	hs_rng_init(&rng, 7);
-	hs_event_queue_init(&queue);
 	while (popped < MANY) {
 		if (pushed < MANY && (queue.n == 0 || hs_rng_u32(&rng) % 16 < 9)) {
 			int64_t at_ns = (last_ns < 0 ? 0 : last_ns) + hs_rng_u32(&rng) % 50;
@@ -66,10 +63,10 @@ static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_push
 		assert_true(hs_event_pop(&queue, &event));
 		assert_true(event.at_ns >= last_ns);
 		if (event.at_ns == last_ns)
-			assert_true(event.number > last_number);
-		assert_int_equal(event.number, event.index);
+			assert_true(event.order > last_order);
+		assert_int_equal(event.order, event.index);
 		last_ns = event.at_ns;
-		last_number = event.number;
+		last_order = event.order;
 		popped++;
 	}
 	assert_int_equal(queue.n, 0);
@@ -79,13 +76,12 @@ static void events_come_in_order_of_time_and_those_of_one_time_as_they_were_push
 static void every_event_comes_out_once(void **state)
 {
 	static unsigned seen[MANY];
-	struct hs_event_queue queue;
+	struct hs_event_queue queue = {0};
 	struct hs_lab_event event;
 	struct hs_rng rng;
 
 	(void)state;
 	hs_rng_init(&rng, 1);
-	hs_event_queue_init(&queue);
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(
 				hs_event_push(&queue, (int64_t)(hs_rng_u64(&rng) >> 2), 0, i, NULL),
@@ -99,11 +95,10 @@ static void every_event_comes_out_once(void **state)
 
 static void a_queue_that_was_as_long_before_allocates_nothing(void **state)
 {
-	struct hs_event_queue queue;
+	struct hs_event_queue queue = {0};
 	struct hs_lab_event event;
 
 	(void)state;
-	hs_event_queue_init(&queue);
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(hs_event_push(&queue, i, 0, i, NULL), 0);
 	const struct hs_lab_event *heap = queue.heap;
@@ -119,38 +114,51 @@ static void a_queue_that_was_as_long_before_allocates_nothing(void **state)
 
 // ---- timers ----
 
-static void no_timer_is_due_until_it_is_set(void **state)
+static void add_timers(struct hs_event_queue *queue, uint32_t n)
 {
-	struct hs_timers timers;
-
-	(void)state;
-	assert_int_equal(hs_timers_init(&timers, 0), 0);
-	assert_true(hs_timers_next_ns(&timers) == HS_EVENT_NEVER);
-	hs_timers_fini(&timers);
-
-	assert_int_equal(hs_timers_init(&timers, 3), 0);
-	assert_true(hs_timers_next_ns(&timers) == HS_EVENT_NEVER);
-	hs_timers_set(&timers, 1, 20);
-	assert_int_equal(hs_timers_next_ns(&timers), 20);
-	assert_int_equal(hs_timers_first(&timers), 1);
-	hs_timers_set(&timers, 1, HS_EVENT_NEVER);
-	assert_true(hs_timers_next_ns(&timers) == HS_EVENT_NEVER);
-	hs_timers_fini(&timers);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(hs_event_add_timer(queue, 9, i), 0);
 }
 
-static void timers_of_one_time_are_due_in_order_of_their_index(void **state)
+static void no_timer_is_due_until_it_is_set(void **state)
 {
-	struct hs_timers timers;
+	struct hs_event_queue queue = {0};
+	struct hs_lab_event event;
 
 	(void)state;
-	assert_int_equal(hs_timers_init(&timers, 100), 0);
+	add_timers(&queue, 3);
+	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
+	hs_event_set_timer(&queue, 1, 20);
+	assert_int_equal(hs_event_next_ns(&queue), 20);
+	assert_int_equal(queue.heap[0].kind, 9);
+	assert_int_equal(queue.heap[0].index, 1);
+	assert_false(hs_event_pop(&queue, &event)); // a timer stays
+	hs_event_set_timer(&queue, 1, HS_EVENT_NEVER);
+	assert_true(hs_event_next_ns(&queue) == HS_EVENT_NEVER);
+	assert_true(hs_event_timer_ns(&queue, 1) == HS_EVENT_NEVER);
+	hs_event_queue_fini(&queue);
+}
+
+static void timers_of_one_time_follow_events_in_order_of_their_index(void **state)
+{
+	struct hs_event_queue queue = {0};
+	struct hs_lab_event event;
+
+	(void)state;
+	add_timers(&queue, 100);
 	for (uint32_t i = 100; i-- > 0;)
-		hs_timers_set(&timers, i, 5);
-	for (uint32_t i = 0; i < 100; i++) {
-		assert_int_equal(hs_timers_first(&timers), i);
-		hs_timers_set(&timers, i, HS_EVENT_NEVER);
+		hs_event_set_timer(&queue, i, 5);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(hs_event_push(&queue, 5, 0, i, NULL), 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_true(hs_event_pop(&queue, &event));
+		assert_int_equal(event.index, i);
 	}
-	hs_timers_fini(&timers);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(queue.heap[0].index, i);
+		hs_event_set_timer(&queue, i, HS_EVENT_NEVER);
+	}
+	hs_event_queue_fini(&queue);
 }
 
 static uint32_t first_of(const int64_t *at_ns, uint32_t n)
@@ -164,29 +172,36 @@ static uint32_t first_of(const int64_t *at_ns, uint32_t n)
 	return first;
 }
 
+// Events come and go between the timers.
 static void a_timer_that_moves_either_way_is_due_at_its_latest_time(void **state)
 {
 	enum {
 		N = 57
 	};
-	struct hs_timers timers;
+	struct hs_event_queue queue = {0};
+	struct hs_lab_event event;
 	struct hs_rng rng;
 	int64_t at_ns[N];
 
 	(void)state;
 	hs_rng_init(&rng, 3);
-	assert_int_equal(hs_timers_init(&timers, N), 0);
+	add_timers(&queue, N);
 	for (uint32_t i = 0; i < N; i++)
 		at_ns[i] = HS_EVENT_NEVER;
 	for (unsigned round = 0; round < MANY; round++) {
 		uint32_t i = hs_rng_u32(&rng) % N;
 		at_ns[i] = hs_rng_u32(&rng) % 8 ? hs_rng_u32(&rng) % 200 : HS_EVENT_NEVER;
-		hs_timers_set(&timers, i, at_ns[i]);
+		hs_event_set_timer(&queue, i, at_ns[i]);
+		assert_int_equal(hs_event_push(&queue, hs_rng_u32(&rng) % 250, 0, 0, NULL), 0);
 		uint32_t first = first_of(at_ns, N);
-		assert_int_equal(hs_timers_first(&timers), first);
-		assert_true(hs_timers_next_ns(&timers) == at_ns[first]);
+		while (hs_event_pop(&queue, &event))
+			assert_true(event.at_ns <= at_ns[first]);
+		assert_int_equal(queue.heap[0].index, first);
+		assert_true(hs_event_next_ns(&queue) == at_ns[first]);
+		for (i = 0; i < N; i++)
+			assert_true(hs_event_timer_ns(&queue, i) == at_ns[i]);
 	}
-	hs_timers_fini(&timers);
+	hs_event_queue_fini(&queue);
 }
 
 int main(void)
@@ -199,7 +214,7 @@ int main(void)
 			cmocka_unit_test(every_event_comes_out_once),
 			cmocka_unit_test(a_queue_that_was_as_long_before_allocates_nothing),
 			cmocka_unit_test(no_timer_is_due_until_it_is_set),
-			cmocka_unit_test(timers_of_one_time_are_due_in_order_of_their_index),
+			cmocka_unit_test(timers_of_one_time_follow_events_in_order_of_their_index),
 			cmocka_unit_test(a_timer_that_moves_either_way_is_due_at_its_latest_time),
 	};
 
