@@ -115,11 +115,8 @@ static void run_event(struct hs_lab *lab, const struct hs_lab_event *event)
 	case LAB_NODE_BACK:
 		lab_node_back(lab, event->index);
 		return;
-	case LAB_CLOSING:
-		lab_closing(lab, event->index);
-		return;
-	case LAB_OPENING:
-		lab_opening(lab, event->index);
+	case LAB_EXTRA:
+		lab_extra(lab, event->index);
 		return;
 	case LAB_OPENED:
 		lab_opened(lab, event->index);
@@ -151,7 +148,7 @@ static void run_next(struct hs_lab *lab)
 // Returns whether something is still under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
-	bool quiet = !lab->in_flight && !lab->closings;
+	bool quiet = !lab->in_flight && !lab->extras;
 
 	for (uint32_t t = 0; quiet && t < lab->scenario->n_traffic; t++)
 		quiet = hs_event_timer_ns(&lab->queue, t) == HS_EVENT_NEVER;

@@ -30,56 +30,57 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-// Replaces the list's own index ("[2]", then a path in the request) by that of the file's entry.
-static void place_error(const uint32_t *entries, size_t n, struct hs_error *err)
+static bool is_for(const struct hs_scenario_request *request, uint32_t node)
+{
+	return request->node == HS_NO_INDEX || request->node == node;
+}
+
+// Replaces the index in the node's own list ("[2]", then a path in the request) by that of the
+// file's entry.
+static void place_error(const struct hs_scenario *s, uint32_t node, struct hs_error *err)
 {
 	char path[sizeof(err->path)];
 	size_t index;
 	int used = 0;
 
-	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0 || index >= n)
+	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0)
 		return;
-	snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", entries[index], err->path + used);
-	memcpy(err->path, path, sizeof(path));
+	for (size_t i = 0; i < s->n_requests; i++) {
+		if (!is_for(&s->requests[i], node) || index-- > 0)
+			continue;
+		snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", s->requests[i].entry,
+				err->path + used);
+		memcpy(err->path, path, sizeof(path));
+		return;
+	}
 }
 
 int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 {
 	const struct hs_scenario *s = lab->scenario;
 	struct lab_node *at = &lab->nodes[node];
-	uint32_t *entries = calloc(s->n_requests + 1, sizeof(*entries));
 	json_t *list = json_array();
-	size_t n = 0;
+	int rc = list ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; entries && i < s->n_requests; i++) {
-		if (s->requests[i].node != HS_NO_INDEX && s->requests[i].node != node)
-			continue;
-		json_array_append(list, s->requests[i].request);
-		entries[n++] = s->requests[i].entry;
+	for (uint32_t i = 0; rc == 0 && i < s->n_requests; i++) {
+		if (is_for(&s->requests[i], node))
+			rc = json_array_append(list, s->requests[i].request) < 0 ? -ENOMEM : 0;
 	}
-	int rc = entries && json_array_size(list) == n ? 0 : -ENOMEM;
-	if (rc == 0 && n > 0)
+	if (rc == 0 && json_array_size(list) > 0)
 		rc = hs_control_install(at->control, lab_shown_ns(at), list, HS_ORIGIN_CONFIG, err);
-	if (rc < 0 && err->path[0])
-		place_error(entries, n, err);
+	if (rc < 0)
+		place_error(s, node, err);
 	json_decref(list);
-	free(entries);
 	return rc;
-}
-
-static void take_text(json_t *error, const char *key, char *to, size_t size)
-{
-	const char *text = json_string_value(json_object_get(error, key));
-
-	snprintf(to, size, "%s", text ? text : "");
 }
 
 static void take_error(json_t *error, struct hs_error *err)
 {
-	take_text(error, "code", err->code, sizeof(err->code));
-	take_text(error, "path", err->path, sizeof(err->path));
-	take_text(error, "message", err->message, sizeof(err->message));
-	take_text(error, "expected", err->expected, sizeof(err->expected));
+	const char *code = "internal", *path = "", *message = "", *expected = "";
+
+	json_unpack(error, "{s?s, s?s, s?s, s?s}", "code", &code, "path", &path, "message",
+			&message, "expected", &expected);
+	hs_error_set(err, code, path, expected, "%s", message);
 }
 
 json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err)
@@ -91,6 +92,7 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 			    : NULL;
 	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
 	json_t *ok = json_incref(json_object_get(reply, "ok"));
+
 	if (!reply)
 		hs_error_set(err, "no_memory", "", "", "no memory for a request");
 	else if (!ok)

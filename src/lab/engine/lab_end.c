@@ -9,23 +9,6 @@
 
 #define CLOSING_NS INT64_C(1000000000) // after a stream's last frame
 
-static bool is_monitored(const struct hs_lab *lab, uint32_t traffic)
-{
-	return lab->flows[traffic][0] != HS_NO_INDEX || lab->flows[traffic][1] != HS_NO_INDEX;
-}
-
-void lab_push_closings(struct hs_lab *lab)
-{
-	for (uint32_t t = 0; lab->scenario->closing_packet && t < lab->scenario->n_traffic; t++) {
-		if (!is_monitored(lab, t) || lab->sent_ns[t] == 0)
-			continue;
-		int64_t at_ns = lab->sent_ns[t] + CLOSING_NS;
-		if (at_ns < lab->now_ns)
-			at_ns = lab->now_ns;
-		lab->closings += lab_push(lab, at_ns, LAB_CLOSING, t, NULL);
-	}
-}
-
 // Returns the node that the flow's packets come from, or go to.
 static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
 {
@@ -34,69 +17,29 @@ static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *
 	return lab->scenario->hosts[flow->reverse == sink ? t->from : t->to].at;
 }
 
-// The flow's next packet carries telemetry, whatever the rule's mode. A rule that was removed needs
-// none.
-static void sample_next(struct hs_lab *lab, const struct hs_scenario_flow *flow)
+// Asks the node at an end of a flow, and releases the request. Returns NULL if the node is down, or
+// if the scenario removed the rule.
+static json_t *ask_end(
+		struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink, json_t *request)
 {
-	uint32_t node = end_of(lab, flow, false);
+	uint32_t node = end_of(lab, flow, sink);
 	struct hs_error err = {0};
-	json_t *request = json_pack("{s:{s:I, s:s, s:i}}", "int_update", "ns_id",
-			(json_int_t)flow->ns_id, "mode", "count", "mode_setting", 1);
 	json_t *ok = lab->nodes[node].node ? lab_ask(lab, node, request, &err) : NULL;
 
-	if (!ok && err.code[0] && strcmp(err.code, "no_such_rule") != 0)
-		lab_fail(lab, -EINVAL, err.code, "closing_packet", "%s", err.message);
-	json_decref(ok);
+	if (err.code[0] && strcmp(err.code, "no_such_rule") != 0)
+		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
 	json_decref(request);
+	return ok;
 }
 
-static void sample_all(struct hs_lab *lab, uint32_t traffic)
+// ---- opening and closing packets ----
+
+// Returns what the scenario asked of the flow's source at the start, or NULL for nothing.
+static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	const struct hs_scenario *s = lab->scenario;
+	uint32_t node = end_of(lab, flow, false);
 
-	for (size_t f = 0; f < s->n_flows; f++) {
-		if (s->flows[f].traffic == traffic)
-			sample_next(lab, &s->flows[f]);
-	}
-}
-
-static void send_extra(struct hs_lab *lab, uint32_t traffic)
-{
-	hs_stream_extra(lab->streams[traffic], lab->now_ns);
-	lab_follow_stream(lab, traffic);
-}
-
-void lab_closing(struct hs_lab *lab, uint32_t traffic)
-{
-	lab->closings--;
-	sample_all(lab, traffic);
-	send_extra(lab, traffic);
-}
-
-// ---- openings ----
-
-void lab_push_openings(struct hs_lab *lab)
-{
-	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++) {
-		const struct hs_scenario_traffic *traffic = &lab->scenario->traffic[t];
-		int64_t at_ns = lab->run.start_ns + traffic->start_ns;
-		if (!traffic->opening_ns || traffic->start_ns >= traffic->stop_ns)
-			continue;
-		lab_push(lab, at_ns, LAB_OPENING, t, NULL);
-		lab_push(lab, at_ns + traffic->opening_ns / 2, LAB_OPENED, t, NULL);
-	}
-}
-
-void lab_opening(struct hs_lab *lab, uint32_t traffic)
-{
-	sample_all(lab, traffic);
-	send_extra(lab, traffic);
-}
-
-// Returns what the scenario asked of the node for a flow at the start, or NULL for nothing.
-static const json_t *asked(
-		const struct hs_scenario *s, const struct hs_scenario_flow *flow, uint32_t node)
-{
 	for (size_t i = 0; i < s->n_requests; i++) {
 		const struct hs_scenario_request *request = &s->requests[i];
 		const json_t *content = json_object_get(request->request, "int_request");
@@ -108,32 +51,70 @@ static const json_t *asked(
 	return NULL;
 }
 
-// Restores the mode that the rule had before the opening packet.
-static void sample_as_before(struct hs_lab *lab, const struct hs_scenario_flow *flow)
+static void set_mode(struct hs_lab *lab, const struct hs_scenario_flow *flow, json_t *mode,
+		json_t *setting)
 {
-	uint32_t node = end_of(lab, flow, false);
-	const json_t *content = asked(lab->scenario, flow, node);
-	struct hs_error err = {0};
-
-	if (!content || !lab->nodes[node].node)
-		return;
 	json_t *request = json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
-			(json_int_t)flow->ns_id, "mode", json_object_get(content, "mode"),
-			"mode_setting", json_object_get(content, "mode_setting"));
-	json_t *ok = request ? lab_ask(lab, node, request, &err) : NULL;
-	if (!ok && strcmp(err.code, "no_such_rule") != 0)
-		lab_fail(lab, -EINVAL, err.code, "opening_packet", "%s", err.message);
-	json_decref(ok);
-	json_decref(request);
+			(json_int_t)flow->ns_id, "mode", mode, "mode_setting", setting);
+
+	json_decref(ask_end(lab, flow, false, request));
 }
 
+// The next packet of each of the traffic's flows carries telemetry, whatever the rule's mode.
+static void sample_next(struct hs_lab *lab, uint32_t traffic)
+{
+	json_t *mode = json_string("count"), *setting = json_integer(1);
+
+	for (size_t f = 0; f < lab->scenario->n_flows; f++) {
+		if (lab->scenario->flows[f].traffic == traffic)
+			set_mode(lab, &lab->scenario->flows[f], mode, setting);
+	}
+	json_decref(mode);
+	json_decref(setting);
+}
+
+// Restores the modes that the rules had before the opening packet.
 void lab_opened(struct hs_lab *lab, uint32_t traffic)
 {
 	const struct hs_scenario *s = lab->scenario;
 
 	for (size_t f = 0; f < s->n_flows; f++) {
-		if (s->flows[f].traffic == traffic)
-			sample_as_before(lab, &s->flows[f]);
+		const struct hs_scenario_flow *flow = &s->flows[f];
+		const json_t *content = flow->traffic == traffic ? asked(lab, flow) : NULL;
+		if (content)
+			set_mode(lab, flow, json_object_get(content, "mode"),
+					json_object_get(content, "mode_setting"));
+	}
+}
+
+void lab_extra(struct hs_lab *lab, uint32_t traffic)
+{
+	lab->extras--;
+	sample_next(lab, traffic);
+	hs_stream_extra(lab->streams[traffic], lab->now_ns);
+	lab_follow_stream(lab, traffic);
+}
+
+void lab_push_openings(struct hs_lab *lab)
+{
+	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++) {
+		const struct hs_scenario_traffic *traffic = &lab->scenario->traffic[t];
+		int64_t at_ns = lab->run.start_ns + traffic->start_ns;
+		if (!traffic->opening_ns || traffic->start_ns >= traffic->stop_ns)
+			continue;
+		lab->extras += lab_push(lab, at_ns, LAB_EXTRA, t, NULL);
+		lab_push(lab, at_ns + traffic->opening_ns / 2, LAB_OPENED, t, NULL);
+	}
+}
+
+void lab_push_closings(struct hs_lab *lab)
+{
+	for (uint32_t t = 0; lab->scenario->closing_packet && t < lab->scenario->n_traffic; t++) {
+		bool monitored = lab->flows[t][0] != HS_NO_INDEX || lab->flows[t][1] != HS_NO_INDEX;
+		int64_t at_ns = lab->sent_ns[t] + CLOSING_NS;
+		if (monitored && lab->sent_ns[t] != 0)
+			lab->extras += lab_push(lab, at_ns < lab->now_ns ? lab->now_ns : at_ns,
+					LAB_EXTRA, t, NULL);
 	}
 }
 
@@ -153,24 +134,16 @@ static void tell_run(struct hs_lab *lab, json_t *report)
 
 static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
-	uint32_t node = end_of(lab, flow, true);
-	struct hs_error err = {0};
-
-	if (!lab->nodes[node].node)
-		return;
 	json_t *request = json_pack("{s:{s:I, s:s}}", "qos_get", "ns_id", (json_int_t)flow->ns_id,
 			"window", "run");
-	json_t *ok = lab_ask(lab, node, request, &err);
+	json_t *ok = ask_end(lab, flow, true, request);
 	json_t *report = json_array_get(json_object_get(ok, "qos"), 0);
 	int rc = report ? hs_measured_take_run(lab->run.measured, report) : 0;
 	if (report && lab->config.published)
 		tell_run(lab, report);
-	if (!ok && strcmp(err.code, "no_such_rule") != 0) // the scenario removed it
-		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
 	if (rc < 0)
 		lab_fail(lab, rc, "internal", "", "what a node said of the run was not understood");
 	json_decref(ok);
-	json_decref(request);
 }
 
 static void audit(struct hs_lab *lab, uint32_t node)

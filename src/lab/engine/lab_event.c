@@ -97,21 +97,24 @@ static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, u
 	return ok ? 0 : -EINVAL;
 }
 
+static bool is_for(const struct hs_scenario_event *event, uint32_t node)
+{
+	return event->node == HS_NO_INDEX || event->node == node;
+}
+
 static int ask(struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
 {
 	int rc = 0;
 
-	if (event->node != HS_NO_INDEX)
-		return ask_node(lab, event, event->node, err);
 	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++)
-		rc = ask_node(lab, event, i, err);
+		rc = is_for(event, i) ? ask_node(lab, event, i, err) : 0;
 	return rc;
 }
 
 static void set_clock(struct hs_lab *lab, const struct hs_scenario_event *event)
 {
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		if (event->node == HS_NO_INDEX || event->node == i)
+		if (is_for(event, i))
 			hs_lab_clock_set(lab->nodes[i].model, lab->now_ns, event->clock_step_ns);
 }
 

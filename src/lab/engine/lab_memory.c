@@ -30,23 +30,12 @@ uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint6
 	return hs_rng_u64(&rng);
 }
 
-static uint32_t pool_size(const struct hs_scenario *scenario)
-{
-	return scenario->mbufs + LAB_SPARE_MBUFS;
-}
-
 // The same room as for any port, so that nodes find the room that they would have elsewhere.
 static uint16_t data_room(const struct hs_scenario *scenario)
 {
 	struct hs_port_config port = {.kind = HS_PORT_CUSTOM, .mtu = scenario->mtu};
 
 	return hs_port_mbuf_bytes(&port);
-}
-
-// Prefixes of other nodes, and every host of the node's own.
-static uint32_t routes_of(const struct hs_scenario *scenario)
-{
-	return (uint32_t)scenario->n_hosts + HS_MAX_PORTS;
 }
 
 void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
@@ -67,7 +56,8 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.forwarding = modes[scenario->forwarding],
 			// Hosts are announced only once: see lab_announce.
 			.mac_age_s = UINT32_MAX / 2,
-			.routes = routes_of(scenario),
+			// Prefixes of other nodes, and every host of the node's own.
+			.routes = (uint32_t)scenario->n_hosts + HS_MAX_PORTS,
 			.layout = scenario->nodes[node].layout,
 			.partial = scenario->nodes[node].partial,
 			.seed = lab_seed(scenario, "node", node),
@@ -88,18 +78,17 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 	};
 	static unsigned pools; // DPDK identifies pools by their name
 	char name[16];
-	uint32_t n = pool_size(lab->scenario);
+	uint32_t n = lab->scenario->mbufs + LAB_SPARE_MBUFS;
+	uint16_t room = data_room(lab->scenario);
 
-	lab->frame_room = (uint32_t)data_room(lab->scenario) - RTE_PKTMBUF_HEADROOM;
-
+	lab->frame_room = (uint32_t)room - RTE_PKTMBUF_HEADROOM;
 	lab->serial_offset = rte_mbuf_dynfield_register(&serial);
 	if (lab->serial_offset < 0) {
 		hs_error_set(err, "no_memory", "", "", "no room for a field in packet buffers");
 		return -ENOSPC;
 	}
 	snprintf(name, sizeof(name), "lab%u", pools++);
-	int rc = hs_pool_create_private(name, n, sizeof(struct hs_packet_truth),
-			data_room(lab->scenario), &lab->pool);
+	int rc = hs_pool_create_private(name, n, sizeof(struct hs_packet_truth), room, &lab->pool);
 	if (rc < 0)
 		hs_error_set(err, "no_memory", "mbufs", "fewer, or more memory",
 				"%u packet buffers do not fit", n);
@@ -108,8 +97,8 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 
 static uint64_t memory_bytes(const struct hs_scenario *scenario)
 {
-	uint64_t bytes = hs_pool_bytes_private(
-			pool_size(scenario), sizeof(struct hs_packet_truth), data_room(scenario));
+	uint64_t bytes = hs_pool_bytes_private(scenario->mbufs + LAB_SPARE_MBUFS,
+			sizeof(struct hs_packet_truth), data_room(scenario));
 
 	for (uint32_t i = 0; i < scenario->n_nodes; i++) {
 		struct hs_node_config config;
@@ -117,15 +106,6 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
 	}
 	return bytes;
-}
-
-static int first_core(const cpu_set_t *cores)
-{
-	int core = 0;
-
-	while (core < CPU_SETSIZE && !CPU_ISSET(core, cores))
-		core++;
-	return core;
 }
 
 int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
@@ -136,13 +116,12 @@ int hs_lab_eal(const struct hs_scenario *scenario, struct hs_error *err)
 			.memory_bytes = memory_bytes(scenario),
 			.argc = 1,
 			.argv = words,
+			.control_core = sched_getcpu(), // one that this process may use
 	};
 	cpu_set_t cores;
 
 	CPU_ZERO(&cores);
-	if (sched_getaffinity(0, sizeof(cores), &cores) < 0)
-		CPU_SET(0, &cores);
-	config.control_core = first_core(&cores);
+	sched_getaffinity(0, sizeof(cores), &cores);
 	snprintf(config.file_prefix, sizeof(config.file_prefix), "hopsight-lab-%ld",
 			(long)getpid());
 	int rc = hs_eal_init(&config, err);

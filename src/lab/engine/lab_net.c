@@ -256,39 +256,47 @@ static void find_flows(struct hs_lab *lab)
 
 // ---- all of it ----
 
-static void *array(size_t n, size_t bytes)
+// Returns zeroed memory that is freed with the network.
+static void *array(struct hs_lab *lab, size_t n, size_t bytes)
 {
-	return calloc(n + 1, bytes); // not 0 bytes, because NULL would look like a failure
+	void *made = calloc(n + 1, bytes); // not 0 bytes, because NULL would look like a failure
+
+	lab->arrays[lab->n_arrays++] = made;
+	return made;
 }
 
-static bool make_arrays(struct hs_lab *lab)
+static int make_arrays(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 
 	lab->n_ports = (uint32_t)(2 * s->n_links + s->n_hosts);
-	lab->nodes = array(s->n_nodes, sizeof(*lab->nodes));
-	lab->node_counts = array(s->n_nodes, sizeof(*lab->node_counts));
-	lab->ports = array(lab->n_ports, sizeof(*lab->ports));
-	lab->host_ports = array(s->n_hosts, sizeof(*lab->host_ports));
-	lab->links = array(s->n_links, sizeof(*lab->links));
-	lab->link_counters = array(s->n_links, sizeof(*lab->link_counters));
-	lab->streams = array(s->n_traffic, sizeof(*lab->streams));
-	lab->sent_ns = array(s->n_traffic, sizeof(*lab->sent_ns));
-	lab->flows = array(s->n_traffic, sizeof(*lab->flows));
+	lab->nodes = array(lab, s->n_nodes, sizeof(*lab->nodes));
+	lab->node_counts = array(lab, s->n_nodes, sizeof(*lab->node_counts));
+	lab->ports = array(lab, lab->n_ports, sizeof(*lab->ports));
+	lab->host_ports = array(lab, s->n_hosts, sizeof(*lab->host_ports));
+	lab->links = array(lab, s->n_links, sizeof(*lab->links));
+	lab->link_counters = array(lab, s->n_links, sizeof(*lab->link_counters));
+	lab->streams = array(lab, s->n_traffic, sizeof(*lab->streams));
+	lab->sent_ns = array(lab, s->n_traffic, sizeof(*lab->sent_ns));
+	lab->flows = array(lab, s->n_traffic, sizeof(*lab->flows));
 	lab->run.streams = lab->streams;
 	lab->run.node_counts = lab->node_counts;
 	lab->run.links = (const struct hs_link_counters(*)[2])lab->link_counters;
-	return lab->nodes && lab->node_counts && lab->ports && lab->host_ports && lab->links &&
-	       lab->link_counters && lab->streams && lab->sent_ns && lab->flows;
+	for (unsigned i = 0; i < lab->n_arrays; i++) {
+		if (!lab->arrays[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
 {
 	const struct hs_scenario *s = lab->scenario;
 
-	if (!make_arrays(lab))
-		return -ENOMEM;
-	int rc = make_links(lab);
+	int rc = make_arrays(lab);
+
+	if (rc == 0)
+		rc = make_links(lab);
 	if (rc == 0)
 		rc = place_ports(lab, err);
 	if (rc == 0)
@@ -320,13 +328,6 @@ void lab_free_net(struct hs_lab *lab)
 		hs_link_destroy(lab->links[l][1]);
 	}
 	lab_routes_free(&lab->routes);
-	free(lab->nodes);
-	free(lab->node_counts);
-	free(lab->ports);
-	free(lab->host_ports);
-	free(lab->links);
-	free(lab->link_counters);
-	free(lab->streams);
-	free(lab->sent_ns);
-	free(lab->flows);
+	for (unsigned i = 0; i < lab->n_arrays; i++)
+		free(lab->arrays[i]);
 }

@@ -33,11 +33,10 @@ enum lab_event_kind {
 	LAB_SCENARIO, // index: event of the scenario
 	LAB_REROUTE,
 	LAB_NODE_BACK, // index: node
-	LAB_CLOSING,   // index: traffic
-	LAB_OPENING,   // index: traffic, also of LAB_OPENED
-	LAB_OPENED,
-	LAB_STREAM,  // index: traffic; a timer
-	LAB_CONTROL, // index: node; a timer
+	LAB_EXTRA,     // index: traffic; the opening or the closing packet
+	LAB_OPENED,    // index: traffic
+	LAB_STREAM,    // index: traffic; a timer
+	LAB_CONTROL,   // index: node; a timer
 };
 
 struct lab_port {
@@ -96,6 +95,8 @@ struct hs_lab {
 		bool reply;
 	} polled;
 
+	void *arrays[16]; // those below
+	unsigned n_arrays;
 	struct lab_node *nodes;
 	struct hs_node_counts *node_counts; // of all lives of each node so far
 	struct lab_port *ports;
@@ -109,7 +110,7 @@ struct hs_lab {
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;
-	uint32_t closings; // number of closing packets still to send
+	uint32_t extras; // number of opening or closing packets still to send
 
 	int rc; // the first failure
 	struct hs_error err;
@@ -224,9 +225,7 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 // ---- lab_end.c ----
 
 void lab_push_openings(struct hs_lab *lab);
-void lab_opening(struct hs_lab *lab, uint32_t traffic);
-void lab_opened(struct hs_lab *lab, uint32_t traffic);
-
 void lab_push_closings(struct hs_lab *lab);
-void lab_closing(struct hs_lab *lab, uint32_t traffic);
+void lab_extra(struct hs_lab *lab, uint32_t traffic);
+void lab_opened(struct hs_lab *lab, uint32_t traffic);
 void lab_collect(struct hs_lab *lab);

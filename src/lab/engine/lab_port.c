@@ -25,14 +25,6 @@ static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
 	return RTE_MBUF_DYNFIELD(m, lab->serial_offset, uint32_t *);
 }
 
-// Copies only up to the last stop, because the area behind it is not initialised.
-static inline void copy_packet_truth(struct hs_packet_truth *to, const struct hs_packet_truth *from)
-{
-	memcpy(to, from,
-			offsetof(struct hs_packet_truth, stops) +
-					from->n_stops * sizeof(from->stops[0]));
-}
-
 static void stamp_serial(
 		struct hs_lab *lab, struct rte_mbuf *m, struct hs_packet_truth *packet_truth)
 {
@@ -115,7 +107,14 @@ void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
 
 // ---- from hosts ----
 
-static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len)
+static void no_buffer(struct hs_lab *lab)
+{
+	lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
+			"there is no packet buffer left: %u packets are under way", lab->in_flight);
+}
+
+static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len,
+		uint32_t traffic, uint32_t flow)
 {
 	if (len > lab->frame_room) {
 		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu",
@@ -125,12 +124,16 @@ static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32
 	}
 	struct rte_mbuf *m = rte_pktmbuf_alloc(lab->pool);
 	if (!m) {
-		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
-				"there is no packet buffer left: %u packets are under way",
-				lab->in_flight);
+		no_buffer(lab);
 		return NULL;
 	}
 	memcpy(rte_pktmbuf_append(m, (uint16_t)len), bytes, len);
+	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
+	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
+	packet_truth->traffic = traffic;
+	packet_truth->flow = flow;
+	packet_truth->bytes = len;
+	stamp_serial(lab, m, packet_truth);
 	return m;
 }
 
@@ -144,18 +147,14 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 		lab->run.dropped_down++;
 		return;
 	}
-	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len);
+	struct rte_mbuf *m = make_frame(
+			lab, frame->bytes, frame->len, traffic, lab->flows[traffic][frame->reply]);
 	if (unlikely(!m))
 		return;
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
-	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
-	packet_truth->traffic = traffic;
-	packet_truth->flow = lab->flows[traffic][frame->reply];
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
-	packet_truth->bytes = frame->len;
-	stamp_serial(lab, m, packet_truth);
 	if (packet_truth->flow != HS_NO_INDEX)
 		hs_truth_enter(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns);
 	poll_node(lab, port, m, packet_truth);
@@ -179,14 +178,12 @@ static void announce(struct hs_lab *lab, uint32_t host)
 	memset(bytes, 0xff, 6);
 	lab_host_mac(host, bytes + 6);
 	hs_be16_store(bytes + 12, ETHERTYPE_LOCAL);
-	struct rte_mbuf *m = port->port ? make_frame(lab, bytes, sizeof(bytes)) : NULL;
+	struct rte_mbuf *m =
+			port->port ? make_frame(lab, bytes, sizeof(bytes), HS_NO_INDEX, HS_NO_INDEX)
+				   : NULL;
 	if (!m)
 		return;
-	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-	memset(packet_truth, 0, offsetof(struct hs_packet_truth, stops));
-	packet_truth->traffic = packet_truth->flow = HS_NO_INDEX;
-	stamp_serial(lab, m, packet_truth);
-	poll_node(lab, port, m, packet_truth);
+	poll_node(lab, port, m, rte_mbuf_to_priv(m));
 	while (hs_event_next_ns(&lab->queue) == LAB_AT_ONCE_NS) {
 		hs_event_pop(&lab->queue, &event);
 		lab_frame_arrives(lab, event.index, event.subject);
@@ -309,13 +306,14 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, lab->pool, 0, UINT32_MAX);
 
 	if (!copy) {
-		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
-				"there is no packet buffer left: %u packets are under way",
-				lab->in_flight);
+		no_buffer(lab);
 		return;
 	}
 	struct hs_packet_truth *own = rte_mbuf_to_priv(copy);
-	copy_packet_truth(own, packet_truth);
+	// The area behind the last stop is not initialised.
+	memcpy(own, packet_truth,
+			offsetof(struct hs_packet_truth, stops) +
+					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
 	hs_truth_copy(own);
 	stamp_serial(lab, copy, own);
 	put_on_way(lab, port, copy, arrives_ns);
