@@ -3,6 +3,9 @@
 // control.
 #include "lab_parts.h"
 
+#include "os_clock.h"
+
+#include <rte_common.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -38,18 +41,10 @@ void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, co
 
 // ---- the machine's time ----
 
-static int64_t read_clock(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
 // Returns true time by the machine's clock. It does not jump when the machine's wall clock does.
 static int64_t wall_ns(const struct hs_lab *lab)
 {
-	return lab->run.start_ns + read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns;
+	return lab->run.start_ns + hs_os_clock_ns(CLOCK_MONOTONIC) - lab->monotonic_ns;
 }
 
 static bool is_stopped(const struct hs_lab *lab)
@@ -65,7 +60,7 @@ static void sleep_until(const struct hs_lab *lab, int64_t at_ns)
 			return;
 		if (left_ns > SLEEP_NS)
 			left_ns = SLEEP_NS;
-		int64_t until_ns = read_clock(CLOCK_MONOTONIC) + left_ns;
+		int64_t until_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + left_ns;
 		struct timespec until = {until_ns / SECOND_NS, until_ns % SECOND_NS};
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	}
@@ -73,7 +68,7 @@ static void sleep_until(const struct hs_lab *lab, int64_t at_ns)
 
 static void tell_progress(struct hs_lab *lab)
 {
-	int64_t now_ns = read_clock(CLOCK_MONOTONIC);
+	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	int64_t done_ns = lab->now_ns - lab->run.start_ns;
 
 	if (!lab->config.progress || now_ns < lab->progress_ns)
@@ -130,17 +125,12 @@ static void run_event(struct hs_lab *lab, const struct hs_lab_event *event)
 	}
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void run_next(struct hs_lab *lab)
 {
 	struct hs_lab_event event = lab->queue.heap[0];
 
 	hs_event_pop(&lab->queue, &event); // a timer stays, until it is set
-	lab->now_ns = lab->config.real ? later(wall_ns(lab), event.at_ns) : event.at_ns;
+	lab->now_ns = lab->config.real ? RTE_MAX(wall_ns(lab), event.at_ns) : event.at_ns;
 	lab->run.events++;
 	run_event(lab, &event);
 }
@@ -192,7 +182,7 @@ static void drain(struct hs_lab *lab)
 
 static void start(struct hs_lab *lab)
 {
-	lab->monotonic_ns = read_clock(CLOCK_MONOTONIC);
+	lab->monotonic_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	lab_announce(lab);
 	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
 		lab_follow_stream(lab, t);
@@ -207,7 +197,7 @@ int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 	start(lab);
 	run_until(lab, lab->run.end_ns, false);
 	if (goes_on(lab)) {
-		lab->now_ns = later(lab->now_ns, lab->run.end_ns);
+		lab->now_ns = RTE_MAX(lab->now_ns, lab->run.end_ns);
 		drain(lab);
 	}
 	if (lab->run.partial && lab->now_ns < lab->run.end_ns)
@@ -215,7 +205,7 @@ int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 	if (lab->rc == 0)
 		lab_collect(lab);
 	if (lab->config.real)
-		lab->run.wall_s = (double)(read_clock(CLOCK_MONOTONIC) - lab->monotonic_ns) /
+		lab->run.wall_s = (double)(hs_os_clock_ns(CLOCK_MONOTONIC) - lab->monotonic_ns) /
 				  (double)SECOND_NS;
 	if (lab->rc < 0 && err)
 		*err = lab->err;
@@ -257,7 +247,7 @@ int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struc
 		return -ENOMEM;
 	lab->config = *config;
 	lab->scenario = config->scenario;
-	lab->now_ns = config->real ? read_clock(CLOCK_REALTIME) : HS_LAB_START_NS;
+	lab->now_ns = config->real ? hs_os_clock_ns(CLOCK_REALTIME) : HS_LAB_START_NS;
 	lab->run = (struct hs_run){
 			.scenario = config->scenario,
 			.start_ns = lab->now_ns,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream.h"
 
-#include "stream_frame.h"
 #include "stream_pace.h"
 #include "stream_replay.h"
-#include "stream_store.h"
 #include "stream_window.h"
 
 #include "ip.h"
 #include "lab_array.h"
+
+#include <rte_common.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +16,13 @@
 #include <string.h>
 
 #define ANSWERED UINT64_MAX
+
+// `what` is for ping the request's number; for window the expected segment and the segment that it
+// acknowledges (upper and lower half).
+struct reply {
+	int64_t at_ns;
+	uint64_t what;
+};
 
 struct hs_stream {
 	const struct hs_scenario_traffic *traffic;
@@ -25,82 +32,24 @@ struct hs_stream {
 	int status;
 
 	// The source: one of these.
-	struct hs_stream_pace pace; // pcap: only its limits
+	struct hs_stream_pace pace; // pcap: only its limits and its start
 	struct hs_stream_window window;
 	struct hs_stream_replay replay;
-	int64_t replay_start_ns;
+	int64_t extra_ns; // time of a frame that was not planned, or HS_STREAM_NEVER_NS
 
-	// Frames that were not planned.
-	struct hs_stream_queue replies; // ping: a request's number; window: a word of sent[1]
-	struct hs_stream_queue extras;
-
-	// A word for each frame that was sent. ping: the time ([0]). window: the segment ([0]); the
-	// expected segment and the segment that it acknowledges (upper and lower half, [1]). pcap:
-	// the hash. Other types need none, because the number determines the frame.
-	struct hs_stream_log sent[2];
+	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
+	// hash. Other types need none, because the number determines the frame.
+	uint64_t *sent;
+	size_t sent_room;
+	// In order of time, because the delay of replies is constant. The first counters.sent[1]
+	// have been sent.
+	struct reply *replies;
+	size_t n_replies, replies_room;
 	struct hs_stream_trip *trips;
 	size_t n_trips, trips_room;
 };
 
 // ---- creation ----
-
-static uint8_t protocol_of(const struct hs_scenario_traffic *traffic)
-{
-	if (traffic->kind == HS_TRAFFIC_PING)
-		return HS_IP_ICMPV6;
-	return traffic->kind == HS_TRAFFIC_WINDOW ? HS_IP_TCP : traffic->protocol;
-}
-
-static int check(const struct hs_scenario_traffic *traffic, struct hs_error *err)
-{
-	uint32_t most = HS_STREAM_FRAME_BYTES - hs_stream_template_overhead(protocol_of(traffic));
-	// Without payload, the sequence number never changes and cannot identify segments.
-	uint32_t least = traffic->kind == HS_TRAFFIC_WINDOW;
-	char expected[32];
-
-	if (traffic->protocol != protocol_of(traffic))
-		return hs_error_set(err, "bad_value", "protocol", "ping: icmp; window: tcp",
-				"this kind of traffic has a protocol of its own");
-	if (traffic->payload_bytes < least || traffic->payload_bytes > most) {
-		snprintf(expected, sizeof(expected), "%u to %u", least, most);
-		return hs_error_set(err, "out_of_range", "payload_bytes", expected,
-				"payload_bytes is %u", traffic->payload_bytes);
-	}
-	if (traffic->window_packets > HS_STREAM_WINDOW_MAX)
-		return hs_error_set(err, "out_of_range", "window_packets", "1 to 1048576",
-				"window_packets is %u", traffic->window_packets);
-	return 0;
-}
-
-static void make_templates(
-		struct hs_stream *stream, const struct hs_scenario *scenario, uint16_t identifier)
-{
-	const struct hs_scenario_traffic *traffic = stream->traffic;
-	const struct hs_scenario_host *hosts[2] = {
-			&scenario->hosts[traffic->from], &scenario->hosts[traffic->to]};
-	uint16_t ports[2] = {traffic->src_port, traffic->dst_port};
-
-	bool answers = traffic->kind == HS_TRAFFIC_PING || traffic->kind == HS_TRAFFIC_WINDOW;
-
-	for (int way = 0; way < 1 + answers; way++) {
-		struct hs_stream_flow flow = {
-				.protocol = traffic->protocol,
-				.src_port = ports[way],
-				.dst_port = ports[!way],
-				.echo_reply = way == 1,
-				.payload_bytes = traffic->payload_bytes,
-		};
-		if (traffic->protocol == HS_IP_ICMPV6)
-			flow.src_port = identifier;
-		if (traffic->kind == HS_TRAFFIC_WINDOW && way == 1)
-			flow.payload_bytes = 0;
-		memcpy(flow.src_mac, stream->macs.own[way], 6);
-		memcpy(flow.dst_mac, stream->macs.next[way], 6);
-		memcpy(flow.src_addr, hosts[way]->addr, 16);
-		memcpy(flow.dst_addr, hosts[!way]->addr, 16);
-		hs_stream_template_init(&stream->templates[way], &flow);
-	}
-}
 
 static int open_file(
 		struct hs_stream *stream, const struct hs_scenario *scenario, struct hs_error *err)
@@ -130,17 +79,21 @@ static int init_source(struct hs_stream *stream, const struct hs_scenario *scena
 	int64_t first_ns = start_ns + traffic->start_ns + traffic->opening_ns;
 	int64_t stop_ns = start_ns + traffic->stop_ns;
 
+	stream->extra_ns = HS_STREAM_NEVER_NS;
 	hs_stream_pace_init(&stream->pace, traffic, seed, first_ns, stop_ns);
-	stream->replay_start_ns = first_ns;
 	if (traffic->kind == HS_TRAFFIC_PCAP)
 		return open_file(stream, scenario, err);
+	if (traffic->kind != HS_TRAFFIC_WINDOW)
+		return 0;
+	// Without payload, the sequence number never changes and cannot identify segments.
+	if (!traffic->payload_bytes)
+		return hs_error_set(err, "out_of_range", "payload_bytes", "1 or more",
+				"a window sends no segments without payload");
 	// A word of an acknowledgement has room for two segment numbers of 32 bits.
 	uint64_t segments = stream->pace.left < UINT32_MAX ? stream->pace.left : UINT32_MAX;
-	if (traffic->kind == HS_TRAFFIC_WINDOW)
-		return hs_stream_window_init(&stream->window,
-				traffic->window_packets ? traffic->window_packets : 65535,
-				traffic->window_fixed, segments, first_ns, stop_ns);
-	return 0;
+	return hs_stream_window_init(&stream->window,
+			traffic->window_packets ? traffic->window_packets : 65535,
+			traffic->window_fixed, segments, first_ns, stop_ns);
 }
 
 int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint64_t seed,
@@ -154,19 +107,13 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 		return ret;
 	made->traffic = &scenario->traffic[traffic];
 	made->macs = *macs;
-	// The frames of a file are used unchanged. Nothing of the entry is checked or built.
-	if (made->traffic->kind != HS_TRAFFIC_PCAP) {
-		ret = check(made->traffic, err);
-		if (ret)
-			goto fail;
-		make_templates(made, scenario, (uint16_t)(traffic + 1));
-	}
+	for (int way = 0; way < 2 && made->traffic->kind != HS_TRAFFIC_PCAP; way++)
+		hs_stream_template_init(&made->templates[way], scenario, traffic, macs, way == 1);
 	ret = init_source(made, scenario, seed_of(seed, traffic), start_ns, err);
-	if (ret)
-		goto fail;
-	*stream = made;
-	return 0;
-fail:
+	if (ret == 0) {
+		*stream = made;
+		return 0;
+	}
 	if (ret != -ENOMEM) {
 		snprintf(prefix, sizeof(prefix), "traffic[%u]", traffic);
 		hs_error_prefix(err, prefix);
@@ -181,10 +128,8 @@ void hs_stream_destroy(struct hs_stream *stream)
 		return;
 	hs_stream_window_fini(&stream->window);
 	hs_stream_replay_fini(&stream->replay);
-	hs_stream_queue_fini(&stream->replies);
-	hs_stream_queue_fini(&stream->extras);
-	for (int way = 0; way < 2; way++)
-		hs_stream_log_fini(&stream->sent[way]);
+	free(stream->sent);
+	free(stream->replies);
 	free(stream->trips);
 	free(stream);
 }
@@ -196,7 +141,7 @@ static int64_t replay_due_ns(const struct hs_stream *stream)
 	const struct hs_stream_replay *replay = &stream->replay;
 	int64_t due_ns;
 	if (replay->ended || !stream->pace.left ||
-			__builtin_add_overflow(stream->replay_start_ns, replay->offset_ns, &due_ns))
+			__builtin_add_overflow(stream->pace.start_ns, replay->offset_ns, &due_ns))
 		return INT64_MAX;
 	return due_ns < stream->pace.stop_ns ? due_ns : INT64_MAX;
 }
@@ -213,18 +158,16 @@ static int64_t planned_ns(const struct hs_stream *stream)
 	}
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t reply_ns(const struct hs_stream *stream)
 {
-	return a < b ? a : b;
+	uint64_t next = stream->counters.sent[1];
+	return next < stream->n_replies ? stream->replies[next].at_ns : HS_STREAM_NEVER_NS;
 }
 
 int64_t hs_stream_next_ns(const struct hs_stream *stream)
 {
-	if (stream->status)
-		return INT64_MAX;
-	return smaller(planned_ns(stream),
-			smaller(hs_stream_queue_next_ns(&stream->replies),
-					hs_stream_queue_next_ns(&stream->extras)));
+	int64_t unplanned_ns = RTE_MIN(reply_ns(stream), stream->extra_ns);
+	return stream->status ? HS_STREAM_NEVER_NS : RTE_MIN(planned_ns(stream), unplanned_ns);
 }
 
 // Makes the frame of this number as it was sent. Not for pcap.
@@ -236,7 +179,7 @@ static const struct hs_stream_template *frame_of(
 	uint64_t segment = number - 1;
 
 	if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
-		segment = stream->sent[reply].words[number - 1] >> (reply ? 32 : 0);
+		segment = reply ? stream->replies[number - 1].what >> 32 : stream->sent[number - 1];
 	// The first byte of either direction has number 1, as after a handshake that began at 0.
 	uint32_t byte = 1 + (uint32_t)segment * payload_bytes;
 	if (template->protocol == HS_IP_ICMPV6)
@@ -269,11 +212,17 @@ static bool give_template(struct hs_stream *stream, bool reply, uint64_t number,
 	return give(stream, reply, number, template->bytes, template->len, frame);
 }
 
-static bool remember(struct hs_stream *stream, bool reply, uint64_t word)
+// Keeps a word for the next frame that `from` sends.
+static bool remember(struct hs_stream *stream, uint64_t word)
 {
-	if (!hs_stream_log_add(&stream->sent[reply], word))
+	uint64_t n = stream->counters.sent[0];
+
+	if (!HS_LAB_ROOM(stream->sent, stream->sent_room, n + 1)) {
 		stream->status = -ENOMEM;
-	return stream->status == 0;
+		return false;
+	}
+	stream->sent[n] = word;
+	return true;
 }
 
 static bool send_segment(
@@ -283,8 +232,8 @@ static bool send_segment(
 	uint64_t segment = extra ? hs_stream_window_push(&stream->window, now_ns)
 				 : hs_stream_window_send(&stream->window, now_ns, &again);
 	stream->counters.retransmitted += again;
-	return remember(stream, false, segment) &&
-	       give_template(stream, false, stream->sent[0].n, frame);
+	return remember(stream, segment) &&
+	       give_template(stream, false, stream->counters.sent[0] + 1, frame);
 }
 
 static bool send_replayed(struct hs_stream *stream, bool extra, struct hs_stream_frame *frame)
@@ -294,8 +243,8 @@ static bool send_replayed(struct hs_stream *stream, bool extra, struct hs_stream
 	stream->pace.left -= !extra;
 	memcpy(taken->bytes, stream->macs.next[0], 6);
 	memcpy(taken->bytes + 6, stream->macs.own[0], 6);
-	return remember(stream, false, hs_stream_frame_hash(taken->bytes, taken->len)) &&
-	       give(stream, false, stream->sent[0].n, taken->bytes, taken->len, frame);
+	return remember(stream, hs_stream_frame_hash(taken->bytes, taken->len)) &&
+	       give(stream, false, stream->counters.sent[0] + 1, taken->bytes, taken->len, frame);
 }
 
 static bool send_forward(
@@ -307,18 +256,16 @@ static bool send_forward(
 		return send_replayed(stream, extra, frame);
 	if (!extra)
 		hs_stream_pace_step(&stream->pace);
-	if (stream->traffic->kind == HS_TRAFFIC_PING && !remember(stream, false, (uint64_t)now_ns))
+	if (stream->traffic->kind == HS_TRAFFIC_PING && !remember(stream, (uint64_t)now_ns))
 		return false;
 	return give_template(stream, false, stream->counters.sent[0] + 1, frame);
 }
 
 static bool send_reply(struct hs_stream *stream, struct hs_stream_frame *frame)
 {
-	uint64_t what = hs_stream_queue_take(&stream->replies);
-	if (stream->traffic->kind == HS_TRAFFIC_PING)
-		return give_template(stream, true, what, frame);
-	return remember(stream, true, what) &&
-	       give_template(stream, true, stream->sent[1].n, frame);
+	uint64_t n = stream->counters.sent[1];
+	bool ping = stream->traffic->kind == HS_TRAFFIC_PING;
+	return give_template(stream, true, ping ? stream->replies[n].what : n + 1, frame);
 }
 
 bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_frame *frame)
@@ -326,11 +273,11 @@ bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_f
 	int64_t due_ns = hs_stream_next_ns(stream);
 	if (due_ns > now_ns || due_ns == INT64_MAX)
 		return false;
-	if (hs_stream_queue_next_ns(&stream->replies) == due_ns)
+	if (reply_ns(stream) == due_ns)
 		return send_reply(stream, frame);
 	bool extra = planned_ns(stream) != due_ns;
 	if (extra)
-		hs_stream_queue_take(&stream->extras);
+		stream->extra_ns = HS_STREAM_NEVER_NS;
 	return send_forward(stream, now_ns, extra, frame);
 }
 
@@ -341,8 +288,7 @@ void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pp
 
 void hs_stream_extra(struct hs_stream *stream, int64_t at_ns)
 {
-	if (!hs_stream_queue_add(&stream->extras, at_ns, 0))
-		stream->status = -ENOMEM;
+	stream->extra_ns = at_ns;
 }
 
 // ---- arrival ----
@@ -355,20 +301,25 @@ static bool is_unaltered(struct hs_stream *stream, bool reply, uint64_t number,
 		return false;
 	if (stream->traffic->kind == HS_TRAFFIC_PCAP)
 		return len >= HS_ETHER_BYTES &&
-		       stream->sent[0].words[number - 1] == hs_stream_frame_hash(bytes, len);
-	const struct hs_stream_template *template = frame_of(stream, reply, number);
-	return len == template->len && hs_stream_frame_equal(template->bytes, bytes, len);
+		       stream->sent[number - 1] == hs_stream_frame_hash(bytes, len);
+	return hs_stream_template_equals(frame_of(stream, reply, number), bytes, len);
 }
 
 static void answer(struct hs_stream *stream, int64_t now_ns, uint64_t what)
 {
-	if (!hs_stream_queue_add(&stream->replies, now_ns + stream->traffic->reply_delay_ns, what))
+	if (!HS_LAB_ROOM(stream->replies, stream->replies_room, stream->n_replies + 1)) {
 		stream->status = -ENOMEM;
+		return;
+	}
+	stream->replies[stream->n_replies++] = (struct reply){
+			.at_ns = now_ns + stream->traffic->reply_delay_ns,
+			.what = what,
+	};
 }
 
 static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t number)
 {
-	uint64_t *sent_ns = &stream->sent[0].words[number - 1];
+	uint64_t *sent_ns = &stream->sent[number - 1];
 
 	if (*sent_ns == ANSWERED)
 		return; // a duplicate
@@ -390,7 +341,7 @@ static void take_request(struct hs_stream *stream, int64_t now_ns, uint64_t numb
 
 	switch (stream->traffic->kind) {
 	case HS_TRAFFIC_WINDOW:
-		segment = stream->sent[0].words[number - 1];
+		segment = stream->sent[number - 1];
 		stream->counters.bytes_goodput +=
 				payload_bytes * hs_stream_window_receive(&stream->window, segment);
 		answer(stream, now_ns, stream->window.expected << 32 | segment);
@@ -414,10 +365,8 @@ static void take_reply(struct hs_stream *stream, int64_t now_ns, uint64_t number
 		record_trip(stream, now_ns, number);
 		return;
 	}
-	uint64_t word = stream->sent[1].words[number - 1];
-	if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
-		hs_stream_window_acknowledge(
-				&stream->window, now_ns, word >> 32, word & UINT32_MAX);
+	uint64_t what = stream->replies[number - 1].what;
+	hs_stream_window_acknowledge(&stream->window, now_ns, what >> 32, what & UINT32_MAX);
 }
 
 void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uint64_t number,

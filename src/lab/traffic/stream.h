@@ -9,19 +9,13 @@
 #pragma once
 
 #include "scenario.h"
+#include "stream_frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct hs_stream;
-
-// Ethernet addresses of a host's frames: its own, and that of its node or, with bridge and patch,
-// of the far host.
-struct hs_stream_macs {
-	uint8_t own[2][6];  // [0] from, [1] to
-	uint8_t next[2][6]; // destination of frames that [0], [1] send
-};
 
 // One frame to send.
 struct hs_stream_frame {
@@ -70,7 +64,7 @@ void hs_stream_arrived(struct hs_stream *stream, int64_t now_ns, bool reply, uin
 // 0: no frame until the next change. Window and pcap have no rate and do not change.
 void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps);
 // Sends one more frame at this time, whatever the entry says (the closing packet): a request, a
-// segment, or for pcap the latest frame again.
+// segment, or for pcap the latest frame again. At most one such frame waits.
 void hs_stream_extra(struct hs_stream *stream, int64_t at_ns);
 
 void hs_stream_counters(const struct hs_stream *stream, struct hs_stream_counters *counters);

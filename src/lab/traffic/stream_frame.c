@@ -4,110 +4,95 @@
 #include "bytes.h"
 #include "ip.h"
 
+#include <rte_ether.h>
+#include <rte_icmp.h>
+#include <rte_ip.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
 #include <string.h>
 
-#define L3	  HS_ETHER_BYTES
 #define L4	  (HS_ETHER_BYTES + HS_IPV6_BYTES)
 #define HOP_LIMIT 64
 
 enum {
 	ICMPV6_ECHO_REQUEST = 128,
 	ICMPV6_ECHO_REPLY = 129,
-	TCP_PSH = 0x08,
-	TCP_ACK = 0x10,
 };
 
-static const struct {
-	uint8_t protocol;
-	uint8_t bytes;	  // of the header
-	uint8_t checksum; // offset of the field in it
-} headers[] = {
-		{HS_IP_UDP, 8, 6},
-		{HS_IP_TCP, 20, 16},
-		{HS_IP_ICMPV6, 8, 2},
-};
-
-static unsigned header_of(uint8_t protocol)
+static uint32_t l4_bytes_of(uint8_t protocol)
 {
-	for (unsigned i = 1; i < sizeof(headers) / sizeof(headers[0]); i++)
-		if (headers[i].protocol == protocol)
-			return i;
-	return 0;
+	return protocol == HS_IP_TCP ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
 }
 
-uint32_t hs_stream_template_overhead(uint8_t protocol)
+static void write_l4(struct hs_stream_template *template, const struct hs_scenario_traffic *traffic,
+		uint16_t identifier, bool reply)
 {
-	return L4 + headers[header_of(protocol)].bytes;
-}
+	rte_be16_t ports[2] = {
+			rte_cpu_to_be_16(traffic->src_port), rte_cpu_to_be_16(traffic->dst_port)};
+	uint32_t bytes = template->len - L4;
+	void *at = template->bytes + L4;
 
-static uint32_t sum_of(const uint8_t *bytes, uint32_t len)
-{
-	uint32_t sum = 0;
-	for (uint32_t i = 0; i + 1 < len; i += 2)
-		sum += hs_be16_load(bytes + i);
-	if (len % 2)
-		sum += (uint32_t)bytes[len - 1] << 8;
-	return sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
-static void write_l2_l3(uint8_t *at, const struct hs_stream_flow *flow, uint32_t l4_bytes)
-{
-	memcpy(at, flow->dst_mac, 6);
-	memcpy(at + 6, flow->src_mac, 6);
-	hs_be16_store(at + HS_ETHER_TYPE, HS_ETHERTYPE_IPV6);
-	hs_be32_store(at + L3, UINT32_C(6) << 28);
-	hs_be16_store(at + L3 + HS_IPV6_PAYLOAD, (uint16_t)l4_bytes);
-	at[L3 + HS_IPV6_NEXT] = flow->protocol;
-	at[L3 + 7] = HOP_LIMIT;
-	memcpy(at + L3 + 8, flow->src_addr, 16);
-	memcpy(at + L3 + 24, flow->dst_addr, 16);
-}
-
-static void write_l4(uint8_t *at, const struct hs_stream_flow *flow, uint32_t l4_bytes)
-{
-	hs_be16_store(at, flow->src_port);
-	hs_be16_store(at + 2, flow->dst_port);
-	switch (flow->protocol) {
-	case HS_IP_TCP:
-		at[12] = 20 / 4 << 4;
-		at[13] = TCP_ACK | (flow->payload_bytes ? TCP_PSH : 0);
-		hs_be16_store(at + 14, UINT16_MAX);
-		break;
-	case HS_IP_ICMPV6:
-		at[0] = flow->echo_reply ? ICMPV6_ECHO_REPLY : ICMPV6_ECHO_REQUEST;
-		at[1] = 0;
-		hs_be16_store(at + 2, 0);
-		hs_be16_store(at + 4, flow->src_port);
-		break;
-	default:
-		hs_be16_store(at + 4, (uint16_t)l4_bytes);
-		break;
+	if (template->protocol == HS_IP_TCP) {
+		bool pushes = bytes > sizeof(struct rte_tcp_hdr);
+		*(struct rte_tcp_hdr *)at = (struct rte_tcp_hdr){
+				.src_port = ports[reply],
+				.dst_port = ports[!reply],
+				.data_off = sizeof(struct rte_tcp_hdr) / 4 << 4,
+				.tcp_flags = RTE_TCP_ACK_FLAG | (pushes ? RTE_TCP_PSH_FLAG : 0),
+				.rx_win = UINT16_MAX,
+		};
+	} else if (template->protocol == HS_IP_ICMPV6) {
+		*(struct rte_icmp_hdr *)at = (struct rte_icmp_hdr){
+				.icmp_type = reply ? ICMPV6_ECHO_REPLY : ICMPV6_ECHO_REQUEST,
+				.icmp_ident = rte_cpu_to_be_16(identifier),
+		};
+	} else {
+		*(struct rte_udp_hdr *)at = (struct rte_udp_hdr){
+				.src_port = ports[reply],
+				.dst_port = ports[!reply],
+				.dgram_len = rte_cpu_to_be_16((uint16_t)bytes),
+		};
 	}
 }
 
-void hs_stream_template_init(struct hs_stream_template *template, const struct hs_stream_flow *flow)
+static void write_l2_l3(struct hs_stream_template *template, const struct hs_stream_macs *macs,
+		const uint8_t src_addr[16], const uint8_t dst_addr[16], bool reply)
 {
-	uint32_t headers_end = hs_stream_template_overhead(flow->protocol);
-	uint32_t l4_bytes = headers_end - L4 + flow->payload_bytes;
+	struct rte_ether_hdr *ether = (void *)template->bytes;
+	struct rte_ipv6_hdr *ip = (void *)(ether + 1);
 
-	memset(template->bytes, 0, headers_end);
-	template->protocol = flow->protocol;
-	template->len = headers_end + flow->payload_bytes;
-	write_l2_l3(template->bytes, flow, l4_bytes);
-	write_l4(template->bytes + L4, flow, l4_bytes);
-	for (uint32_t i = 0; i < flow->payload_bytes; i++)
-		template->bytes[headers_end + i] = (uint8_t)i;
-	// The addresses stand before the transport header, and length and protocol complete the
-	// pseudo header. With at most 9,000 bytes, 32 bits never overflow.
-	template->sum = sum_of(template->bytes + L3 + 8, template->len - L3 - 8) + l4_bytes +
-			flow->protocol;
+	memcpy(&ether->dst_addr, macs->next[reply], 6);
+	memcpy(&ether->src_addr, macs->own[reply], 6);
+	ether->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV6);
+	*ip = (struct rte_ipv6_hdr){
+			.vtc_flow = RTE_BE32(6U << 28),
+			.payload_len = rte_cpu_to_be_16((uint16_t)(template->len - L4)),
+			.proto = template->protocol,
+			.hop_limits = HOP_LIMIT,
+	};
+	memcpy(ip->src_addr, src_addr, 16);
+	memcpy(ip->dst_addr, dst_addr, 16);
+	template->sum = rte_ipv6_phdr_cksum(ip, 0);
+}
+
+void hs_stream_template_init(struct hs_stream_template *template,
+		const struct hs_scenario *scenario, uint32_t index,
+		const struct hs_stream_macs *macs, bool reply)
+{
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
+	const uint8_t *ends[2] = {
+			scenario->hosts[traffic->from].addr, scenario->hosts[traffic->to].addr};
+	bool acknowledges = reply && traffic->kind == HS_TRAFFIC_WINDOW;
+	uint32_t headers_end = L4 + l4_bytes_of(traffic->protocol);
+
+	template->protocol = traffic->protocol;
+	template->len = headers_end + (acknowledges ? 0 : traffic->payload_bytes);
+	write_l2_l3(template, macs, ends[reply], ends[!reply], reply);
+	write_l4(template, traffic, (uint16_t)(index + 1), reply);
+	for (uint32_t i = headers_end; i < template->len; i++)
+		template->bytes[i] = (uint8_t)(i - headers_end);
+	template->sum += rte_raw_cksum(template->bytes + L4, template->len - L4);
 	hs_stream_template_number(template, 0, 0);
 }
 
@@ -116,35 +101,47 @@ static uint32_t halves(uint32_t v)
 	return (v >> 16) + (v & 0xffff);
 }
 
+static uint16_t checksum_of(uint32_t sum)
+{
+	return (uint16_t)~halves(halves(sum));
+}
+
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack)
 {
-	uint8_t *at = template->bytes + L4;
-	uint32_t sum = template->sum;
+	void *at = template->bytes + L4;
+	struct rte_tcp_hdr *tcp = at;
+	struct rte_icmp_hdr *icmp = at;
+	struct rte_udp_hdr *udp = at;
 
 	if (template->protocol == HS_IP_TCP) {
-		hs_be32_store(at + 4, seq);
-		hs_be32_store(at + 8, ack);
-		sum += halves(seq) + halves(ack);
+		tcp->sent_seq = rte_cpu_to_be_32(seq);
+		tcp->recv_ack = rte_cpu_to_be_32(ack);
+		tcp->cksum = checksum_of(
+				template->sum + halves(tcp->sent_seq) + halves(tcp->recv_ack));
 	} else if (template->protocol == HS_IP_ICMPV6) {
-		hs_be16_store(at + 6, (uint16_t)seq);
-		sum += seq & 0xffff;
+		icmp->icmp_seq_nb = rte_cpu_to_be_16((uint16_t)seq);
+		icmp->icmp_cksum = checksum_of(template->sum + icmp->icmp_seq_nb);
+	} else {
+		udp->dgram_cksum = checksum_of(template->sum);
+		// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is no
+		// checksum.
+		if (!udp->dgram_cksum)
+			udp->dgram_cksum = UINT16_MAX;
 	}
-	uint16_t checksum = fold(sum);
-	// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is no checksum.
-	if (template->protocol == HS_IP_UDP && !checksum)
-		checksum = UINT16_MAX;
-	hs_be16_store(at + headers[header_of(template->protocol)].checksum, checksum);
 }
 
-uint32_t hs_stream_template_seq(const uint8_t *bytes)
+bool hs_stream_template_equals(
+		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len)
 {
-	return hs_be32_load(bytes + L4 + 4);
+	const uint32_t type = HS_ETHER_TYPE, hop_limit = HS_ETHER_BYTES + 7;
+
+	return len == template->len &&
+	       memcmp(template->bytes + type, bytes + type, hop_limit - type) == 0 &&
+	       memcmp(template->bytes + hop_limit + 1, bytes + hop_limit + 1,
+			       len - hop_limit - 1) == 0;
 }
 
-uint32_t hs_stream_template_ack(const uint8_t *bytes)
-{
-	return hs_be32_load(bytes + L4 + 8);
-}
+// ---- frames of a file ----
 
 // Returns the offset of the byte that every router changes, or `len` if the frame has none.
 static uint32_t hop_limit_at(const uint8_t *bytes, uint32_t len)
@@ -160,15 +157,6 @@ static uint32_t hop_limit_at(const uint8_t *bytes, uint32_t len)
 			break;
 	}
 	return len;
-}
-
-bool hs_stream_frame_equal(const uint8_t *sent, const uint8_t *arrived, uint32_t len)
-{
-	uint32_t hop_limit = hop_limit_at(sent, len);
-	if (memcmp(sent + HS_ETHER_TYPE, arrived + HS_ETHER_TYPE, hop_limit - HS_ETHER_TYPE) != 0)
-		return false;
-	return hop_limit == len ||
-	       memcmp(sent + hop_limit + 1, arrived + hop_limit + 1, len - hop_limit - 1) == 0;
 }
 
 // Hashes eight bytes a step by multiplying and mixing. The hash only needs to detect an altered

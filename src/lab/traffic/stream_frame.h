@@ -7,45 +7,43 @@
 // Thread rule: owner.
 #pragma once
 
+#include "scenario.h"
+
+#include "port.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_STREAM_FRAME_BYTES  9000 // the longest frame that is built
-#define HS_STREAM_REPLAY_BYTES 9200 // the longest frame that is replayed from a file
+#define HS_STREAM_FRAME_BYTES (14 + HS_PORT_MTU_MAX)
 
-struct hs_stream_flow {
-	uint8_t src_mac[6], dst_mac[6];
-	uint8_t src_addr[16], dst_addr[16];
-	uint8_t protocol;	     // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6
-	uint16_t src_port, dst_port; // ICMPv6: the identifier is src_port
-	bool echo_reply;	     // ICMPv6: reply; otherwise request
-	uint32_t payload_bytes;
+// Ethernet addresses of a host's frames: its own, and that of its node or, with bridge and patch,
+// of the far host.
+struct hs_stream_macs {
+	uint8_t own[2][6];  // [0] from, [1] to
+	uint8_t next[2][6]; // destination of frames that [0], [1] send
 };
 
 struct hs_stream_template {
 	uint8_t bytes[HS_STREAM_FRAME_BYTES];
 	uint32_t len;
-	uint32_t sum; // RFC 1071, unfolded, of everything that the checksum covers except the
-		      // sequence fields
+	uint32_t sum; // RFC 1071, of everything that the checksum covers except the sequence fields
 	uint8_t protocol;
 };
 
-// Returns the bytes of the headers of this protocol, including Ethernet and IPv6.
-uint32_t hs_stream_template_overhead(uint8_t protocol);
-
-// Builds the frame with sequence fields 0. It fits HS_STREAM_FRAME_BYTES.
-void hs_stream_template_init(
-		struct hs_stream_template *template, const struct hs_stream_flow *flow);
+// Builds a frame of an entry of traffic, or of the replies to it, with sequence fields 0. The
+// entry's payload fits the scenario's MTU.
+void hs_stream_template_init(struct hs_stream_template *template,
+		const struct hs_scenario *scenario, uint32_t traffic,
+		const struct hs_stream_macs *macs, bool reply);
 
 // Writes the fields that identify packets, and the checksum: for TCP the sequence and
 // acknowledgement numbers, for ICMPv6 the lower half of `seq`, for UDP nothing.
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack);
 
-uint32_t hs_stream_template_seq(const uint8_t *bytes); // of a TCP frame that a template made
-uint32_t hs_stream_template_ack(const uint8_t *bytes);
+// Returns whether this is the template's frame. Ethernet addresses and hop limit may differ.
+bool hs_stream_template_equals(
+		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len);
 
-// Returns whether this is the frame that was sent. Ethernet addresses and hop limit (behind up to
-// two tags) may differ.
-bool hs_stream_frame_equal(const uint8_t *sent, const uint8_t *arrived, uint32_t len);
-// Returns a hash of what hs_stream_frame_equal compares.
+// Returns a hash of a frame without its Ethernet addresses and its hop limit, which may be behind
+// up to two tags.
 uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len);

@@ -3,6 +3,8 @@
 
 #include "variate.h"
 
+#include <rte_common.h>
+
 #include <math.h>
 
 typedef unsigned __int128 wide;
@@ -47,11 +49,6 @@ static int64_t later(int64_t at_ns, int64_t by_ns)
 {
 	int64_t sum;
 	return __builtin_add_overflow(at_ns, by_ns, &sum) ? HS_STREAM_NEVER_NS : sum;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 static void set_step(struct hs_stream_pace *pace, double rate)
@@ -102,7 +99,7 @@ static void step_poisson(struct hs_stream_pace *pace)
 
 static int64_t next_burst(const struct hs_stream_pace *pace)
 {
-	return larger(pace->burst_due_ns, pace->burst_end_ns);
+	return RTE_MAX(pace->burst_due_ns, pace->burst_end_ns);
 }
 
 static void enter_burst(struct hs_stream_pace *pace)
@@ -156,7 +153,7 @@ void hs_stream_pace_init(struct hs_stream_pace *pace, const struct hs_scenario_t
 void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double rate_pps)
 {
 	set_step(pace, rate_pps);
-	pace->next_ns = larger(now_ns, pace->start_ns);
+	pace->next_ns = RTE_MAX(now_ns, pace->start_ns);
 	if (is_silent(pace)) {
 		pace->next_ns = HS_STREAM_NEVER_NS;
 		return;

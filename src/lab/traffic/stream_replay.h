@@ -8,12 +8,12 @@
 // Thread rule: owner.
 #pragma once
 
-#include "stream_frame.h"
-
 #include "error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define HS_STREAM_REPLAY_BYTES 9200 // the longest frame that is replayed
 
 struct hs_stream_replayed {
 	uint32_t len;

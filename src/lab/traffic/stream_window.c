@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_window.h"
 
+#include <rte_common.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,70 +12,42 @@
 #define FIRST_WINDOW	 10
 #define OVERTAKEN	 3 // a segment overtaken by as many later ones is lost
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+// A segment's place in a ring.
+static bool *at(const struct hs_stream_window *window, bool *ring, uint64_t segment)
 {
-	return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-// ---- rings of bits ----
-
-static bool is_set(const struct hs_stream_window *window, const uint64_t *ring, uint64_t segment)
-{
-	return ring[(segment & window->ring_mask) / 64] >> (segment % 64) & 1;
-}
-
-static void set(const struct hs_stream_window *window, uint64_t *ring, uint64_t segment)
-{
-	ring[(segment & window->ring_mask) / 64] |= UINT64_C(1) << (segment % 64);
-}
-
-static void clear(const struct hs_stream_window *window, uint64_t *ring, uint64_t segment)
-{
-	ring[(segment & window->ring_mask) / 64] &= ~(UINT64_C(1) << (segment % 64));
+	return &ring[segment & window->ring_mask];
 }
 
 static bool is_held(const struct hs_stream_window *window, uint64_t segment)
 {
-	return segment - window->una <= window->ring_mask && is_set(window, window->held, segment);
+	return segment - window->una <= window->ring_mask && *at(window, window->held, segment);
 }
 
 int hs_stream_window_init(struct hs_stream_window *window, uint32_t largest, bool fixed,
 		uint64_t limit, int64_t start_ns, int64_t stop_ns)
 {
-	uint64_t bits = 64;
-	while (bits < largest)
-		bits *= 2;
+	uint64_t ring = rte_align64pow2(largest < 64 ? 64 : largest);
 	*window = (struct hs_stream_window){
 			.largest = largest,
 			.fixed = fixed,
 			.limit = limit,
 			.stop_ns = stop_ns,
-			.window = fixed ? largest : smaller(largest, FIRST_WINDOW),
+			.window = fixed ? largest : RTE_MIN(largest, FIRST_WINDOW),
 			.threshold = largest,
 			.ready_ns = start_ns,
 			.timeout_at_ns = INT64_MAX,
 			.timeout_ns = TIMEOUT_FIRST_NS,
-			.held = calloc(bits / 64, sizeof(uint64_t)),
-			.early = calloc(bits / 64, sizeof(uint64_t)),
-			.ring_mask = bits - 1,
+			.held = calloc(ring, sizeof(bool)),
+			.early = calloc(ring, sizeof(bool)),
+			.ring_mask = ring - 1,
 	};
-	if (window->held && window->early)
-		return 0;
-	hs_stream_window_fini(window);
-	return -ENOMEM;
+	return window->held && window->early ? 0 : -ENOMEM;
 }
 
 void hs_stream_window_fini(struct hs_stream_window *window)
 {
 	free(window->held);
 	free(window->early);
-	window->held = NULL;
-	window->early = NULL;
 }
 
 // ---- sender: sending ----
@@ -115,7 +89,7 @@ static void time_out(struct hs_stream_window *window, int64_t now_ns)
 {
 	// RFC 5681 section 3.1: once for a segment, however often it is lost.
 	if (!window->backoff)
-		window->threshold = larger(under_way(window) / 2, 2);
+		window->threshold = RTE_MAX(under_way(window) / 2, 2);
 	window->backoff++;
 	window->recovering = true;
 	window->halved = false;
@@ -186,7 +160,7 @@ static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 		return;
 	if (window->window < window->threshold) {
 		// RFC 3465: an acknowledgement that covers a repaired hole must not cause a burst.
-		window->window += smaller(acknowledged, 2);
+		window->window += RTE_MIN(acknowledged, 2);
 	} else {
 		window->credit += acknowledged;
 		if (window->credit >= window->window) {
@@ -194,7 +168,7 @@ static void grow(struct hs_stream_window *window, uint64_t acknowledged)
 			window->window++;
 		}
 	}
-	window->window = smaller(window->window, window->largest);
+	window->window = RTE_MIN(window->window, window->largest);
 }
 
 // Removes each acknowledged segment from the counts.
@@ -202,14 +176,14 @@ static void pass(struct hs_stream_window *window, uint64_t expected)
 {
 	for (; window->una < expected; window->una++) {
 		if (is_held(window, window->una)) {
-			clear(window, window->held, window->una);
+			*at(window, window->held, window->una) = false;
 			window->n_held--;
 		} else if (window->una >= window->hole && window->una < window->edge) {
 			window->n_lost--; // the segment was only late
 		}
 	}
-	window->hole = larger(window->hole, expected);
-	window->edge = larger(window->edge, expected);
+	window->hole = RTE_MAX(window->hole, expected);
+	window->edge = RTE_MAX(window->edge, expected);
 }
 
 static void advance(struct hs_stream_window *window, int64_t now_ns, uint64_t expected)
@@ -236,11 +210,11 @@ static void advance(struct hs_stream_window *window, int64_t now_ns, uint64_t ex
 static void hold(struct hs_stream_window *window, uint64_t segment)
 {
 	if (segment < window->una || segment - window->una > window->ring_mask ||
-			is_set(window, window->held, segment))
+			is_held(window, segment))
 		return;
-	set(window, window->held, segment);
+	*at(window, window->held, segment) = true;
 	window->n_held++;
-	window->high = larger(window->high, segment + 1);
+	window->high = RTE_MAX(window->high, segment + 1);
 	if (segment >= window->hole && segment < window->edge)
 		window->n_lost--;
 }
@@ -259,12 +233,12 @@ static void find_losses(struct hs_stream_window *window)
 		window->hole = window->una;
 		window->edge = window->una;
 		window->timed = false;
-		window->threshold = larger((window->next - window->una) / 2, 2);
+		window->threshold = RTE_MAX((window->next - window->una) / 2, 2);
 		window->credit = 0;
 		if (!window->fixed)
 			window->window = window->threshold;
 	}
-	uint64_t edge = smaller(window->high - OVERTAKEN, window->recover);
+	uint64_t edge = RTE_MIN(window->high - OVERTAKEN, window->recover);
 	for (; window->edge < edge; window->edge++)
 		window->n_lost += !is_held(window, window->edge);
 }
@@ -287,8 +261,8 @@ uint64_t hs_stream_window_receive(struct hs_stream_window *window, uint64_t segm
 	uint64_t first = window->expected;
 	if (segment < first || segment - first > window->ring_mask)
 		return 0;
-	set(window, window->early, segment);
-	while (is_set(window, window->early, window->expected))
-		clear(window, window->early, window->expected++);
+	*at(window, window->early, segment) = true;
+	while (*at(window, window->early, window->expected))
+		*at(window, window->early, window->expected++) = false;
 	return window->expected - first;
 }

@@ -17,8 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HS_STREAM_WINDOW_MAX 1048576
-
 struct hs_stream_window {
 	uint32_t largest; // window
 	bool fixed;	  // the window is always the largest
@@ -29,7 +27,7 @@ struct hs_stream_window {
 	// una to edge, the rest is lost: segments below `hole` were sent again, and n_lost segments
 	// wait for this.
 	uint64_t una, next, hole, edge;
-	uint64_t *held;
+	bool *held;
 	uint64_t high; // above the highest segment that arrived
 	uint64_t n_held, n_lost;
 	uint64_t window, threshold;
@@ -49,12 +47,12 @@ struct hs_stream_window {
 
 	// Receiver.
 	uint64_t expected;
-	uint64_t *early; // segments beyond `expected` that have arrived
+	bool *early; // segments beyond `expected` that have arrived
 
-	uint64_t ring_mask; // size of the rings of bits `held` and `early`
+	uint64_t ring_mask; // of the rings `held` and `early`
 };
 
-// largest: 1 to HS_STREAM_WINDOW_MAX. Returns 0 or -ENOMEM.
+// largest: 1 or more. Returns 0 or -ENOMEM. Call fini in either case.
 int hs_stream_window_init(struct hs_stream_window *window, uint32_t largest, bool fixed,
 		uint64_t limit, int64_t start_ns, int64_t stop_ns);
 void hs_stream_window_fini(struct hs_stream_window *window);

@@ -101,17 +101,17 @@ static void every_number_has_the_right_checksum(void **state)
 	(void)state;
 	static const uint8_t protocols[] = {IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6};
 	static struct hs_stream_template template;
+	struct stream_fixture fixture;
 
+	stream_prepare(&fixture);
+	fixture.traffic.src_port = 65535;
+	fixture.traffic.dst_port = 65534;
+	fixture.traffic.payload_bytes = 1003;
+	for (unsigned i = 0; i < 2; i++)
+		memset(fixture.hosts[i].addr, 0xff, 16);
 	for (unsigned p = 0; p < 3; p++) {
-		struct hs_stream_flow flow = {
-				.protocol = protocols[p],
-				.src_port = 65535,
-				.dst_port = 65534,
-				.payload_bytes = 1003,
-		};
-		memset(flow.src_addr, 0xff, 16);
-		memset(flow.dst_addr, 0xff, 16);
-		hs_stream_template_init(&template, &flow);
+		fixture.traffic.protocol = protocols[p];
+		hs_stream_template_init(&template, &fixture.scenario, 0, &stream_macs, false);
 		for (uint32_t i = 0; i < 200000; i++) {
 			hs_stream_template_number(&template, i * 0x9e3779b9u, i * 0x85ebca6bu);
 			if (checksum_left(template.bytes, template.len) != 0)
@@ -120,48 +120,23 @@ static void every_number_has_the_right_checksum(void **state)
 	}
 }
 
-static void payload_too_long_for_a_frame_is_refused(void **state)
+static void the_longest_payload_of_the_largest_mtu_fits(void **state)
 {
 	(void)state;
 	static const struct {
-		enum hs_traffic_kind kind;
 		uint8_t protocol;
-		uint32_t most;
-	} rows[] = {
-			{HS_TRAFFIC_CONSTANT, IPPROTO_UDP, 9000 - 62},
-			{HS_TRAFFIC_CONSTANT, IPPROTO_TCP, 9000 - 74},
-			{HS_TRAFFIC_PING, IPPROTO_ICMPV6, 9000 - 62},
-			{HS_TRAFFIC_WINDOW, IPPROTO_TCP, 9000 - 74},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct stream_fixture fixture;
-		stream_prepare(&fixture);
-		fixture.traffic.kind = rows[i].kind;
-		fixture.traffic.protocol = rows[i].protocol;
-		fixture.traffic.payload_bytes = rows[i].most;
-		stream_open(&fixture, 1);
-		hs_stream_destroy(fixture.stream);
-		fixture.traffic.payload_bytes++;
-		assert_int_equal(hs_stream_create(&fixture.scenario, 0, 1, START_NS, &stream_macs,
-						 &fixture.stream, &fixture.err),
-				-EINVAL);
-		assert_string_equal(fixture.err.code, "out_of_range");
-		assert_string_equal(fixture.err.path, "traffic[0].payload_bytes");
-	}
-}
+		uint32_t headers;
+	} rows[] = {{IPPROTO_UDP, 48}, {IPPROTO_TCP, 60}, {IPPROTO_ICMPV6, 48}};
+	static struct hs_stream_template template;
+	struct stream_fixture fixture;
 
-static void a_kind_with_another_protocol_than_its_own_is_refused(void **state)
-{
-	(void)state;
-	static const enum hs_traffic_kind kinds[] = {HS_TRAFFIC_PING, HS_TRAFFIC_WINDOW};
-	for (int i = 0; i < 2; i++) {
-		struct stream_fixture fixture;
-		stream_prepare(&fixture);
-		fixture.traffic.kind = kinds[i];
-		assert_int_equal(hs_stream_create(&fixture.scenario, 0, 1, START_NS, &stream_macs,
-						 &fixture.stream, &fixture.err),
-				-EINVAL);
-		assert_string_equal(fixture.err.path, "traffic[0].protocol");
+	stream_prepare(&fixture);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fixture.traffic.protocol = rows[i].protocol;
+		fixture.traffic.payload_bytes = HS_PORT_MTU_MAX - rows[i].headers;
+		hs_stream_template_init(&template, &fixture.scenario, 0, &stream_macs, true);
+		assert_int_equal(template.len, sizeof(template.bytes));
+		assert_int_equal(checksum_left(template.bytes, template.len), 0);
 	}
 }
 
@@ -255,8 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(frames_are_those_of_scapy),
 			cmocka_unit_test(every_number_has_the_right_checksum),
-			cmocka_unit_test(payload_too_long_for_a_frame_is_refused),
-			cmocka_unit_test(a_kind_with_another_protocol_than_its_own_is_refused),
+			cmocka_unit_test(the_longest_payload_of_the_largest_mtu_fits),
 			cmocka_unit_test(every_altered_byte_is_counted),
 			cmocka_unit_test(a_frame_that_was_never_sent_is_altered),
 			cmocka_unit_test(a_frame_that_arrives_late_is_compared_with_its_own_number),
