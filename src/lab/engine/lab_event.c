@@ -2,6 +2,8 @@
 // The scenario's events: links change, nodes restart, requests arrive, rates change.
 #include "lab_parts.h"
 
+#include <rte_common.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,25 +99,16 @@ static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, u
 	return ok ? 0 : -EINVAL;
 }
 
-static bool is_for(const struct hs_scenario_event *event, uint32_t node)
+static int run_at_node(struct hs_lab *lab, const struct hs_scenario_event *event, uint32_t node,
+		struct hs_error *err)
 {
-	return event->node == HS_NO_INDEX || event->node == node;
-}
-
-static int ask(struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++)
-		rc = is_for(event, i) ? ask_node(lab, event, i, err) : 0;
-	return rc;
-}
-
-static void set_clock(struct hs_lab *lab, const struct hs_scenario_event *event)
-{
-	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		if (is_for(event, i))
-			hs_lab_clock_set(lab->nodes[i].model, lab->now_ns, event->clock_step_ns);
+	if (event->kind == HS_LAB_EVENT_REQUEST)
+		return ask_node(lab, event, node, err);
+	if (event->kind == HS_LAB_EVENT_RESTART)
+		restart(lab, event);
+	else
+		hs_lab_clock_set(lab->nodes[node].model, lab->now_ns, event->clock_step_ns);
+	return 0;
 }
 
 // ---- all kinds ----
@@ -123,50 +116,44 @@ static void set_clock(struct hs_lab *lab, const struct hs_scenario_event *event)
 static int run_event(
 		struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
 {
-	switch (event->kind) {
-	case HS_LAB_EVENT_LINK:
+	int rc = 0;
+
+	if (event->kind == HS_LAB_EVENT_LINK)
 		return change_link(lab, event, err);
-	case HS_LAB_EVENT_RESTART:
-		restart(lab, event);
-		return 0;
-	case HS_LAB_EVENT_REQUEST:
-		return ask(lab, event, err);
-	case HS_LAB_EVENT_TRAFFIC:
+	if (event->kind == HS_LAB_EVENT_TRAFFIC) {
 		hs_stream_set_rate(lab->streams[event->traffic], lab->now_ns, event->rate_pps);
 		lab_follow_stream(lab, event->traffic);
 		return 0;
-	case HS_LAB_EVENT_CLOCK:
-		set_clock(lab, event);
-		return 0;
 	}
-	return -EINVAL;
+	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++) {
+		if (event->node == HS_NO_INDEX || event->node == i)
+			rc = run_at_node(lab, event, i, err);
+	}
+	return rc;
 }
 
-// Returns the time of the next repetition, in the scenario's time. There is none after the last.
-static int64_t next_of(
-		const struct hs_lab *lab, const struct hs_scenario_event *event, int64_t at_ns)
+static void push_next(struct hs_lab *lab, uint32_t index, int64_t at_ns)
 {
-	int64_t until_ns = event->until_ns && event->until_ns < lab->scenario->duration_ns
-					   ? event->until_ns
-					   : lab->scenario->duration_ns;
+	const struct hs_scenario_event *event = &lab->scenario->events[index];
+	int64_t duration_ns = lab->scenario->duration_ns;
+	int64_t until_ns = event->until_ns ? RTE_MIN(event->until_ns, duration_ns) : duration_ns;
 
-	if (!event->every_ns || at_ns > until_ns - event->every_ns)
-		return HS_EVENT_NEVER;
-	return at_ns + event->every_ns;
+	at_ns += event->every_ns;
+	if (event->every_ns && at_ns <= lab->run.start_ns + until_ns)
+		lab_push(lab, at_ns, LAB_SCENARIO, index, NULL);
 }
 
 void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns)
 {
 	const struct hs_scenario_event *event = &lab->scenario->events[index];
-	int64_t next_ns = next_of(lab, event, at_ns - lab->run.start_ns);
 	struct hs_error err = {0};
 	char path[48];
 	int rc = run_event(lab, event, &err);
 
-	if (rc == 0 && next_ns != HS_EVENT_NEVER)
-		lab_push(lab, lab->run.start_ns + next_ns, LAB_SCENARIO, index, NULL);
-	if (rc == 0)
+	if (rc == 0) {
+		push_next(lab, index, at_ns);
 		return;
+	}
 	snprintf(path, sizeof(path), "events[%u]", event->entry);
 	hs_error_prefix(&err, path);
 	lab_fail(lab, rc, err.code[0] ? err.code : "internal", err.path, "%s",

@@ -64,17 +64,9 @@ struct lab_node {
 	uint64_t reports_seen, signals_seen; // handed over when control was last stepped
 };
 
-// Destinations behind one node.
-struct lab_prefix {
-	uint8_t addr[16];
-	uint8_t depth;
-	uint32_t node;
-};
-
 struct lab_routes {
-	uint8_t *next; // [destination * n_nodes + node]: the port there, or LAB_FAR
-	struct lab_prefix *prefixes;
-	uint32_t n_prefixes;
+	uint8_t *next;	 // [destination * n_nodes + node]: the port there, or LAB_FAR
+	uint8_t *depths; // of each host's prefix; 0: an earlier host has the same
 };
 
 struct hs_lab {

@@ -68,33 +68,24 @@ static int find_ways(struct hs_lab *lab, uint8_t *next)
 
 // ---- prefixes ----
 
-#define SHARED_BITS 64
+#define SUBNET_BITS 64
 
-static bool same_subnet(const struct hs_scenario_host *a, const struct hs_scenario_host *b)
+// Returns the depth of the host's route. One route serves a subnet if the whole subnet lies behind
+// one node. Returns 0 if the route of an earlier host serves this one.
+static uint8_t depth_of(const struct hs_scenario *s, uint32_t host)
 {
-	return memcmp(a->addr, b->addr, SHARED_BITS / 8) == 0;
-}
-
-// Adds one route for a subnet if the whole subnet lies behind one node, otherwise one for each
-// host.
-static void add_prefix(struct hs_lab *lab, uint32_t host)
-{
-	const struct hs_scenario *s = lab->scenario;
 	const struct hs_scenario_host *own = &s->hosts[host];
-	bool divided = false, added = false;
+	bool divided = false, served = false;
 
 	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		if (same_subnet(&s->hosts[h], own)) {
+		if (memcmp(s->hosts[h].addr, own->addr, SUBNET_BITS / 8) == 0) {
 			divided |= s->hosts[h].at != own->at;
-			added |= h < host;
+			served |= h < host;
 		}
 	}
-	if (added && !divided)
-		return;
-	struct lab_prefix *prefix = &lab->routes.prefixes[lab->routes.n_prefixes++];
-	prefix->node = own->at;
-	prefix->depth = divided ? 128 : SHARED_BITS;
-	memcpy(prefix->addr, own->addr, prefix->depth / 8);
+	if (divided)
+		return 128;
+	return served ? 0 : SUBNET_BITS;
 }
 
 int lab_routes_make(struct hs_lab *lab)
@@ -105,73 +96,73 @@ int lab_routes_make(struct hs_lab *lab)
 	if (s->forwarding != HS_LAB_SHORTEST_PATH)
 		return 0;
 	routes->next = malloc(s->n_nodes * s->n_nodes + 1);
-	routes->prefixes = calloc(s->n_hosts + 1, sizeof(*routes->prefixes));
-	if (!routes->next || !routes->prefixes)
+	routes->depths = malloc(s->n_hosts + 1);
+	if (!routes->next || !routes->depths)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		add_prefix(lab, h);
+		routes->depths[h] = depth_of(s, h);
 	return find_ways(lab, routes->next);
 }
 
 void lab_routes_free(struct lab_routes *routes)
 {
 	free(routes->next);
-	free(routes->prefixes);
+	free(routes->depths);
 	*routes = (struct lab_routes){0};
 }
 
 // ---- into the nodes ----
 
-static struct hs_fib_change to_prefix(const struct hs_lab *lab, const struct lab_prefix *prefix,
-		uint32_t node, uint8_t port)
+static struct hs_fib_change route_to(
+		const struct hs_lab *lab, uint32_t host, uint8_t depth, uint16_t port)
 {
 	struct hs_fib_change change = {
 			.remove = port == LAB_FAR,
-			.route = {.depth = prefix->depth, .port = port},
+			.route = {.depth = depth, .port = port},
 	};
 
-	memcpy(change.route.prefix, prefix->addr, sizeof(prefix->addr));
-	if (!change.remove) {
-		const struct lab_port *out = &lab->ports[lab->nodes[node].first_port + port];
-		lab_port_mac(lab, out->peer, change.route.next_hop_mac);
-	}
+	memcpy(change.route.prefix, lab->scenario->hosts[host].addr, depth / 8);
 	return change;
 }
 
-static struct hs_fib_change to_host(const struct hs_lab *lab, const struct lab_port *port)
+// Adds what differs in the node's way to a host's subnet. before NULL: the node has no routes.
+static size_t change_way(const struct hs_lab *lab, uint32_t node, uint32_t host,
+		const uint8_t *before, const uint8_t *next, struct hs_fib_change *change)
 {
-	struct hs_fib_change change = {.route = {.depth = 128, .port = port->index}};
+	size_t way = lab->scenario->hosts[host].at * lab->scenario->n_nodes + node;
+	const struct lab_port *ports = &lab->ports[lab->nodes[node].first_port];
+	uint8_t depth = lab->routes.depths[host];
 
-	memcpy(change.route.prefix, lab->scenario->hosts[port->host].addr, 16);
-	lab_host_mac(port->host, change.route.next_hop_mac);
-	return change;
+	if (!depth || next[way] == (before ? before[way] : LAB_FAR))
+		return 0;
+	*change = route_to(lab, host, depth, next[way]);
+	if (!change->remove)
+		lab_port_mac(lab, ports[next[way]].peer, change->route.next_hop_mac);
+	return 1;
 }
 
-// Installs the node's part of `next` where it differs from `before`; NULL: all of it.
 static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *before,
 		const uint8_t *next, struct hs_error *err)
 {
+	const struct hs_scenario *s = lab->scenario;
 	const struct lab_node *at = &lab->nodes[node];
-	struct hs_fib_change *changes =
-			calloc(lab->routes.n_prefixes + HS_MAX_PORTS, sizeof(*changes));
+	struct hs_fib_change *changes = calloc(s->n_hosts + HS_MAX_PORTS, sizeof(*changes));
 	size_t n = 0;
 
 	if (!changes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < lab->routes.n_prefixes; i++) {
-		const struct lab_prefix *prefix = &lab->routes.prefixes[i];
-		size_t way = prefix->node * lab->scenario->n_nodes + node;
-		if (next[way] != (before ? before[way] : LAB_FAR))
-			changes[n++] = to_prefix(lab, prefix, node, next[way]);
-	}
+	for (uint32_t h = 0; h < s->n_hosts; h++)
+		n += change_way(lab, node, h, before, next, &changes[n]);
 	for (uint16_t p = 0; !before && p < at->n_ports; p++) {
 		const struct lab_port *port = &lab->ports[at->first_port + p];
-		if (!port->out)
-			changes[n++] = to_host(lab, port);
+		if (port->out)
+			continue;
+		changes[n] = route_to(lab, port->host, 128, port->index);
+		lab_host_mac(port->host, changes[n++].route.next_hop_mac);
 	}
 	int rc = n && at->node ? hs_fib_change(hs_node_fib(at->node), changes, n, err) : 0;
 	if (rc < 0)
-		hs_error_prefix(err, lab->scenario->nodes[node].name);
+		hs_error_prefix(err, s->nodes[node].name);
 	free(changes);
 	return rc;
 }

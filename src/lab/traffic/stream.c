@@ -38,7 +38,7 @@ struct hs_stream {
 	int64_t extra_ns; // time of a frame that was not planned, or HS_STREAM_NEVER_NS
 
 	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
-	// hash. Other types need none, because the number determines the frame.
+	// hash. The types before them need none, because the number determines the frame.
 	uint64_t *sent;
 	size_t sent_room;
 	// In order of time, because the delay of replies is constant. The first counters.sent[1]
@@ -142,8 +142,8 @@ static int64_t replay_due_ns(const struct hs_stream *stream)
 	int64_t due_ns;
 	if (replay->ended || !stream->pace.left ||
 			__builtin_add_overflow(stream->pace.start_ns, replay->offset_ns, &due_ns))
-		return INT64_MAX;
-	return due_ns < stream->pace.stop_ns ? due_ns : INT64_MAX;
+		return HS_STREAM_NEVER_NS;
+	return due_ns < stream->pace.stop_ns ? due_ns : HS_STREAM_NEVER_NS;
 }
 
 static int64_t planned_ns(const struct hs_stream *stream)
@@ -191,32 +191,39 @@ static const struct hs_stream_template *frame_of(
 	return template;
 }
 
-static bool give(struct hs_stream *stream, bool reply, uint64_t number, const uint8_t *bytes,
-		uint32_t len, struct hs_stream_frame *frame)
+// Takes the next frame that `from` sends. Returns its word.
+static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 {
-	stream->counters.sent[reply]++;
-	stream->counters.bytes_sent[reply] += len;
-	*frame = (struct hs_stream_frame){
-			.reply = reply,
-			.number = number,
-			.bytes = bytes,
-			.len = len,
-	};
-	return true;
+	struct hs_stream_replayed *taken;
+	uint64_t segment;
+	bool again = false;
+
+	switch (stream->traffic->kind) {
+	case HS_TRAFFIC_WINDOW:
+		segment = extra ? hs_stream_window_push(&stream->window, now_ns)
+				: hs_stream_window_send(&stream->window, now_ns, &again);
+		stream->counters.retransmitted += again;
+		return segment;
+	case HS_TRAFFIC_PCAP:
+		taken = extra ? hs_stream_replay_latest(&stream->replay)
+			      : hs_stream_replay_take(&stream->replay);
+		stream->pace.left -= !extra;
+		memcpy(taken->bytes, stream->macs.next[0], 6);
+		memcpy(taken->bytes + 6, stream->macs.own[0], 6);
+		return hs_stream_frame_hash(taken->bytes, taken->len);
+	default:
+		if (!extra)
+			hs_stream_pace_step(&stream->pace);
+		return (uint64_t)now_ns;
+	}
 }
 
-static bool give_template(struct hs_stream *stream, bool reply, uint64_t number,
-		struct hs_stream_frame *frame)
-{
-	const struct hs_stream_template *template = frame_of(stream, reply, number);
-	return give(stream, reply, number, template->bytes, template->len, frame);
-}
-
-// Keeps a word for the next frame that `from` sends.
 static bool remember(struct hs_stream *stream, uint64_t word)
 {
 	uint64_t n = stream->counters.sent[0];
 
+	if (stream->traffic->kind < HS_TRAFFIC_PING)
+		return true;
 	if (!HS_LAB_ROOM(stream->sent, stream->sent_room, n + 1)) {
 		stream->status = -ENOMEM;
 		return false;
@@ -225,60 +232,34 @@ static bool remember(struct hs_stream *stream, uint64_t word)
 	return true;
 }
 
-static bool send_segment(
-		struct hs_stream *stream, int64_t now_ns, bool extra, struct hs_stream_frame *frame)
-{
-	bool again = false;
-	uint64_t segment = extra ? hs_stream_window_push(&stream->window, now_ns)
-				 : hs_stream_window_send(&stream->window, now_ns, &again);
-	stream->counters.retransmitted += again;
-	return remember(stream, segment) &&
-	       give_template(stream, false, stream->counters.sent[0] + 1, frame);
-}
-
-static bool send_replayed(struct hs_stream *stream, bool extra, struct hs_stream_frame *frame)
-{
-	struct hs_stream_replayed *taken = extra ? hs_stream_replay_latest(&stream->replay)
-						 : hs_stream_replay_take(&stream->replay);
-	stream->pace.left -= !extra;
-	memcpy(taken->bytes, stream->macs.next[0], 6);
-	memcpy(taken->bytes + 6, stream->macs.own[0], 6);
-	return remember(stream, hs_stream_frame_hash(taken->bytes, taken->len)) &&
-	       give(stream, false, stream->counters.sent[0] + 1, taken->bytes, taken->len, frame);
-}
-
-static bool send_forward(
-		struct hs_stream *stream, int64_t now_ns, bool extra, struct hs_stream_frame *frame)
-{
-	if (stream->traffic->kind == HS_TRAFFIC_WINDOW)
-		return send_segment(stream, now_ns, extra, frame);
-	if (stream->traffic->kind == HS_TRAFFIC_PCAP)
-		return send_replayed(stream, extra, frame);
-	if (!extra)
-		hs_stream_pace_step(&stream->pace);
-	if (stream->traffic->kind == HS_TRAFFIC_PING && !remember(stream, (uint64_t)now_ns))
-		return false;
-	return give_template(stream, false, stream->counters.sent[0] + 1, frame);
-}
-
-static bool send_reply(struct hs_stream *stream, struct hs_stream_frame *frame)
-{
-	uint64_t n = stream->counters.sent[1];
-	bool ping = stream->traffic->kind == HS_TRAFFIC_PING;
-	return give_template(stream, true, ping ? stream->replies[n].what : n + 1, frame);
-}
-
 bool hs_stream_send(struct hs_stream *stream, int64_t now_ns, struct hs_stream_frame *frame)
 {
 	int64_t due_ns = hs_stream_next_ns(stream);
-	if (due_ns > now_ns || due_ns == INT64_MAX)
+	if (due_ns > now_ns || due_ns == HS_STREAM_NEVER_NS)
 		return false;
-	if (reply_ns(stream) == due_ns)
-		return send_reply(stream, frame);
-	bool extra = planned_ns(stream) != due_ns;
+	bool reply = reply_ns(stream) == due_ns;
+	bool extra = !reply && planned_ns(stream) != due_ns;
+	uint64_t n = stream->counters.sent[reply];
+
 	if (extra)
 		stream->extra_ns = HS_STREAM_NEVER_NS;
-	return send_forward(stream, now_ns, extra, frame);
+	if (!reply && !remember(stream, take_next(stream, now_ns, extra)))
+		return false;
+	*frame = (struct hs_stream_frame){.reply = reply, .number = n + 1};
+	if (reply && stream->traffic->kind == HS_TRAFFIC_PING)
+		frame->number = stream->replies[n].what;
+	if (stream->traffic->kind == HS_TRAFFIC_PCAP) {
+		const struct hs_stream_replayed *taken = hs_stream_replay_latest(&stream->replay);
+		frame->bytes = taken->bytes;
+		frame->len = taken->len;
+	} else {
+		const struct hs_stream_template *made = frame_of(stream, reply, frame->number);
+		frame->bytes = made->bytes;
+		frame->len = made->len;
+	}
+	stream->counters.sent[reply]++;
+	stream->counters.bytes_sent[reply] += frame->len;
+	return true;
 }
 
 void hs_stream_set_rate(struct hs_stream *stream, int64_t now_ns, double rate_pps)

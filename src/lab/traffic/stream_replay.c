@@ -49,7 +49,7 @@ struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay
 	struct hs_stream_replayed *taken = &replay->frames[replay->ahead];
 	int64_t captured_ns;
 
-	replay->begun = true;
+	replay->latest = replay->ahead;
 	replay->ahead = !replay->ahead;
 	if (!read_frame(replay, &replay->frames[replay->ahead], &captured_ns))
 		return taken;
@@ -61,7 +61,7 @@ struct hs_stream_replayed *hs_stream_replay_take(struct hs_stream_replay *replay
 
 struct hs_stream_replayed *hs_stream_replay_latest(struct hs_stream_replay *replay)
 {
-	return &replay->frames[replay->begun ? !replay->ahead : replay->ahead];
+	return &replay->frames[replay->latest];
 }
 
 static int check(struct hs_stream_replay *replay, const char *file, struct hs_error *err)

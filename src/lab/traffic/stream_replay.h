@@ -23,12 +23,11 @@ struct hs_stream_replayed {
 struct hs_stream_replay {
 	void *pcap;
 	bool ended;	   // there is no further frame
-	bool begun;	   // a frame was taken
 	int64_t first_ns;  // time of the first frame, as captured
 	int64_t offset_ns; // time of the frame ahead after first_ns; never less than that of the
 			   // frame before
 	uint64_t skipped;
-	unsigned ahead; // which of the two is next; the other was taken last
+	unsigned ahead, latest; // which of the two is next, and which was taken last
 	struct hs_stream_replayed frames[2];
 };
 
