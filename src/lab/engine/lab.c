@@ -95,35 +95,16 @@ bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, uint3
 	return false;
 }
 
-static void run_event(struct hs_lab *lab, const struct hs_lab_event *event)
-{
-	switch ((enum lab_event_kind)event->kind) {
-	case LAB_FRAME:
-		lab_frame_arrives(lab, event->index, event->subject);
-		return;
-	case LAB_SCENARIO:
-		lab_scenario_event(lab, event->index, event->at_ns);
-		return;
-	case LAB_REROUTE:
-		lab_reroute(lab);
-		return;
-	case LAB_NODE_BACK:
-		lab_node_back(lab, event->index);
-		return;
-	case LAB_EXTRA:
-		lab_extra(lab, event->index);
-		return;
-	case LAB_OPENED:
-		lab_opened(lab, event->index);
-		return;
-	case LAB_STREAM:
-		lab_stream_due(lab, event->index);
-		return;
-	case LAB_CONTROL:
-		lab_control_step(lab, event->index);
-		return;
-	}
-}
+static void (*const handlers[])(struct hs_lab *lab, const struct hs_lab_event *event) = {
+		[LAB_FRAME] = lab_frame_arrives,
+		[LAB_SCENARIO] = lab_scenario_event,
+		[LAB_REROUTE] = lab_reroute,
+		[LAB_NODE_BACK] = lab_node_back,
+		[LAB_EXTRA] = lab_extra,
+		[LAB_OPENED] = lab_opened,
+		[LAB_STREAM] = lab_stream_due,
+		[LAB_CONTROL] = lab_control_due,
+};
 
 static void run_next(struct hs_lab *lab)
 {
@@ -132,7 +113,7 @@ static void run_next(struct hs_lab *lab)
 	hs_event_pop(&lab->queue, &event); // a timer stays, until it is set
 	lab->now_ns = lab->config.real ? RTE_MAX(wall_ns(lab), event.at_ns) : event.at_ns;
 	lab->run.events++;
-	run_event(lab, &event);
+	handlers[event.kind](lab, &event);
 }
 
 // Returns whether something is still under way.

@@ -134,6 +134,11 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 	lab_set_control(lab, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
 }
 
+void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	lab_control_step(lab, event->index);
+}
+
 void lab_control_look(struct hs_lab *lab, uint32_t index)
 {
 	struct lab_node *node = &lab->nodes[index];

@@ -74,25 +74,25 @@ static void sample_next(struct hs_lab *lab, uint32_t traffic)
 }
 
 // Restores the modes that the rules had before the opening packet.
-void lab_opened(struct hs_lab *lab, uint32_t traffic)
+void lab_opened(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	const struct hs_scenario *s = lab->scenario;
 
 	for (size_t f = 0; f < s->n_flows; f++) {
 		const struct hs_scenario_flow *flow = &s->flows[f];
-		const json_t *content = flow->traffic == traffic ? asked(lab, flow) : NULL;
+		const json_t *content = flow->traffic == event->index ? asked(lab, flow) : NULL;
 		if (content)
 			set_mode(lab, flow, json_object_get(content, "mode"),
 					json_object_get(content, "mode_setting"));
 	}
 }
 
-void lab_extra(struct hs_lab *lab, uint32_t traffic)
+void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	lab->extras--;
-	sample_next(lab, traffic);
-	hs_stream_extra(lab->streams[traffic], lab->now_ns);
-	lab_follow_stream(lab, traffic);
+	sample_next(lab, event->index);
+	hs_stream_extra(lab->streams[event->index], lab->now_ns);
+	lab_follow_stream(lab, event->index);
 }
 
 void lab_push_openings(struct hs_lab *lab)

@@ -62,17 +62,17 @@ static void restart(struct hs_lab *lab, const struct hs_scenario_event *event)
 	lab_push(lab, lab->now_ns + event->down_ns, LAB_NODE_BACK, event->node, NULL);
 }
 
-void lab_node_back(struct hs_lab *lab, uint32_t node)
+void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	struct hs_error err = {0};
-	int rc = lab_node_start(lab, node, &err);
+	int rc = lab_node_start(lab, event->index, &err);
 
 	if (rc < 0) {
 		lab_fail(lab, rc, err.code, err.path, "%s", err.message);
 		return;
 	}
 	lab_announce(lab);
-	lab_control_step(lab, node);
+	lab_control_step(lab, event->index);
 }
 
 // Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was
@@ -132,26 +132,26 @@ static int run_event(
 	return rc;
 }
 
-static void push_next(struct hs_lab *lab, uint32_t index, int64_t at_ns)
+static void push_next(struct hs_lab *lab, const struct hs_lab_event *due)
 {
-	const struct hs_scenario_event *event = &lab->scenario->events[index];
+	const struct hs_scenario_event *event = &lab->scenario->events[due->index];
 	int64_t duration_ns = lab->scenario->duration_ns;
 	int64_t until_ns = event->until_ns ? RTE_MIN(event->until_ns, duration_ns) : duration_ns;
+	int64_t next_ns = due->at_ns + event->every_ns;
 
-	at_ns += event->every_ns;
-	if (event->every_ns && at_ns <= lab->run.start_ns + until_ns)
-		lab_push(lab, at_ns, LAB_SCENARIO, index, NULL);
+	if (event->every_ns && next_ns <= lab->run.start_ns + until_ns)
+		lab_push(lab, next_ns, LAB_SCENARIO, due->index, NULL);
 }
 
-void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns)
+void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due)
 {
-	const struct hs_scenario_event *event = &lab->scenario->events[index];
+	const struct hs_scenario_event *event = &lab->scenario->events[due->index];
 	struct hs_error err = {0};
 	char path[48];
 	int rc = run_event(lab, event, &err);
 
 	if (rc == 0) {
-		push_next(lab, index, at_ns);
+		push_next(lab, due);
 		return;
 	}
 	snprintf(path, sizeof(path), "events[%u]", event->entry);

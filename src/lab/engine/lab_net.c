@@ -269,10 +269,9 @@ static int make_arrays(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 
-	lab->n_ports = (uint32_t)(2 * s->n_links + s->n_hosts);
 	lab->nodes = array(lab, s->n_nodes, sizeof(*lab->nodes));
 	lab->node_counts = array(lab, s->n_nodes, sizeof(*lab->node_counts));
-	lab->ports = array(lab, lab->n_ports, sizeof(*lab->ports));
+	lab->ports = array(lab, 2 * s->n_links + s->n_hosts, sizeof(*lab->ports));
 	lab->host_ports = array(lab, s->n_hosts, sizeof(*lab->host_ports));
 	lab->links = array(lab, s->n_links, sizeof(*lab->links));
 	lab->link_counters = array(lab, s->n_links, sizeof(*lab->link_counters));

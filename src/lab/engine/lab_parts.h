@@ -28,6 +28,7 @@
 // The announcements of hosts take no time. They go before everything else.
 #define LAB_AT_ONCE_NS 0
 
+// Each kind has a handler (lab.c).
 enum lab_event_kind {
 	LAB_FRAME,    // index: port; subject: mbuf
 	LAB_SCENARIO, // index: event of the scenario
@@ -92,7 +93,6 @@ struct hs_lab {
 	struct lab_node *nodes;
 	struct hs_node_counts *node_counts; // of all lives of each node so far
 	struct lab_port *ports;
-	uint32_t n_ports;
 	uint32_t *host_ports; // of each host
 	struct hs_link *(*links)[2];
 	struct hs_stream **streams;
@@ -182,8 +182,8 @@ void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
-void lab_frame_arrives(struct hs_lab *lab, uint32_t port, struct rte_mbuf *m);
-void lab_stream_due(struct hs_lab *lab, uint32_t traffic);
+void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event);
+void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // Bridges learn of every host before traffic reaches it, over links that lose nothing.
 void lab_announce(struct hs_lab *lab);
 void lab_packets_header(FILE *file);
@@ -195,20 +195,20 @@ void lab_routes_free(struct lab_routes *routes);
 // Installs all routes of a node, into an empty table.
 int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 // Installs the differences after links changed.
-void lab_reroute(struct hs_lab *lab);
+void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event);
 
 // ---- lab_event.c ----
 
 void lab_push_events(struct hs_lab *lab);
-// at_ns: the time at which it was due.
-void lab_scenario_event(struct hs_lab *lab, uint32_t index, int64_t at_ns);
-void lab_node_back(struct hs_lab *lab, uint32_t node);
+void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due);
+void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event);
 
 // ---- lab_control.c ----
 
 int lab_publish(void *lab, const char *topic, const char *json);
 int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
 void lab_control_step(struct hs_lab *lab, uint32_t node);
+void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // Call this after a node was polled. Looks for what the node handed over.
 void lab_control_look(struct hs_lab *lab, uint32_t node);
 // Returns a new reference to the verb's result, or NULL with *err.
@@ -218,6 +218,6 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 
 void lab_push_openings(struct hs_lab *lab);
 void lab_push_closings(struct hs_lab *lab);
-void lab_extra(struct hs_lab *lab, uint32_t traffic);
-void lab_opened(struct hs_lab *lab, uint32_t traffic);
+void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event);
+void lab_opened(struct hs_lab *lab, const struct hs_lab_event *event);
 void lab_collect(struct hs_lab *lab);

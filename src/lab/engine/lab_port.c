@@ -87,9 +87,10 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	return 1;
 }
 
-void lab_frame_arrives(struct hs_lab *lab, uint32_t index, struct rte_mbuf *m)
+void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	struct lab_port *port = &lab->ports[index];
+	struct lab_port *port = &lab->ports[event->index];
+	struct rte_mbuf *m = event->subject;
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
 	lab->in_flight--;
@@ -160,13 +161,13 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	poll_node(lab, port, m, packet_truth);
 }
 
-void lab_stream_due(struct hs_lab *lab, uint32_t traffic)
+void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	struct hs_stream_frame frame;
 
-	if (hs_stream_send(lab->streams[traffic], lab->now_ns, &frame))
-		enter(lab, traffic, &frame);
-	lab_follow_stream(lab, traffic);
+	if (hs_stream_send(lab->streams[event->index], lab->now_ns, &frame))
+		enter(lab, event->index, &frame);
+	lab_follow_stream(lab, event->index);
 }
 
 static void announce(struct hs_lab *lab, uint32_t host)
@@ -186,7 +187,7 @@ static void announce(struct hs_lab *lab, uint32_t host)
 	poll_node(lab, port, m, rte_mbuf_to_priv(m));
 	while (hs_event_next_ns(&lab->queue) == LAB_AT_ONCE_NS) {
 		hs_event_pop(&lab->queue, &event);
-		lab_frame_arrives(lab, event.index, event.subject);
+		lab_frame_arrives(lab, &event);
 	}
 }
 

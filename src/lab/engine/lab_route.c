@@ -172,8 +172,9 @@ int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
 	return change_node(lab, node, NULL, lab->routes.next, err);
 }
 
-void lab_reroute(struct hs_lab *lab)
+void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event)
 {
+	(void)event;
 	const struct hs_scenario *s = lab->scenario;
 	uint8_t *next = malloc(s->n_nodes * s->n_nodes + 1);
 	struct hs_error err = {0};

@@ -10,15 +10,10 @@
 
 // ---- the counter ----
 
-static int64_t free_drift_ppb(const struct lab_node *node)
-{
-	return hs_lab_clock_free_ppb(node->model);
-}
-
 static uint64_t ticks_at(const struct lab_node *node, int64_t true_ns)
 {
 	int64_t passed_ns = true_ns - node->lab->run.start_ns;
-	__int128 drift = (__int128)passed_ns * free_drift_ppb(node);
+	__int128 drift = (__int128)passed_ns * hs_lab_clock_free_ppb(node->model);
 	__int128 whole = drift / PPB;
 
 	return (uint64_t)passed_ns + (uint64_t)(int64_t)(whole - (drift < whole * PPB));
@@ -118,7 +113,8 @@ int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
 		return now_ns;
 	// A division gives a time near the result, and the loops find the exact nanosecond.
 	__int128 wanted = (((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT) / line.rate;
-	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB / (PPB + free_drift_ppb(node));
+	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB /
+			  (PPB + hs_lab_clock_free_ppb(node->model));
 	int64_t at_ns = node->lab->run.start_ns + (int64_t)passed;
 	while (hs_clock_line_at(&line, ticks_at(node, at_ns)) < shown_ns)
 		at_ns++;

@@ -79,22 +79,24 @@ static void settle(struct hs_stream_pace *pace)
 		pace->next_ns = HS_STREAM_NEVER_NS;
 }
 
+// Adds by_ns + part / whole.
+static void advance(struct hs_stream_pace *pace, int64_t by_ns, uint64_t part, uint64_t whole)
+{
+	pace->parts += part;
+	bool carry = pace->parts >= whole;
+	pace->parts -= carry ? whole : 0;
+	pace->next_ns = later(pace->next_ns, by_ns + carry);
+}
+
 static void step_constant(struct hs_stream_pace *pace)
 {
-	pace->next_ns = later(pace->next_ns, pace->step_ns);
-	pace->parts += pace->step_part;
-	if (pace->parts >= pace->step_parts) {
-		pace->parts -= pace->step_parts;
-		pace->next_ns = later(pace->next_ns, 1);
-	}
+	advance(pace, pace->step_ns, pace->step_part, pace->step_parts);
 }
 
 static void step_poisson(struct hs_stream_pace *pace)
 {
 	int64_t gap = exponential(pace, pace->poisson_mean);
-	pace->units += gap % 1024;
-	pace->next_ns = later(pace->next_ns, gap / 1024 + pace->units / 1024);
-	pace->units %= 1024;
+	advance(pace, gap / 1024, (uint64_t)gap % 1024, 1024);
 }
 
 static int64_t next_burst(const struct hs_stream_pace *pace)
@@ -159,7 +161,6 @@ void hs_stream_pace_set_rate(struct hs_stream_pace *pace, int64_t now_ns, double
 		return;
 	}
 	if (pace->kind == HS_TRAFFIC_POISSON) {
-		pace->units = 0;
 		step_poisson(pace);
 	} else if (pace->kind == HS_TRAFFIC_BURSTY) {
 		while (next_burst(pace) < pace->next_ns)

@@ -25,13 +25,13 @@ struct hs_stream_pace {
 	uint64_t left;		   // number of frames up to the limit
 	int64_t next_ns;	   // HS_STREAM_NEVER_NS: no more frames, or rate 0
 
-	// Constant rate, also within a burst: the step is step_ns + step_part / step_parts; `parts`
-	// carries the fraction.
-	int64_t step_ns;
-	uint64_t step_part, step_parts, parts;
+	uint64_t parts; // fraction of next_ns
 
-	double poisson_mean; // units of 1/1024 ns
-	int64_t units;	     // fraction of next_ns, in these units
+	// Constant rate, also within a burst: the step is step_ns + step_part / step_parts.
+	int64_t step_ns;
+	uint64_t step_part, step_parts;
+
+	double poisson_mean; // units of 1/1024 ns, as `parts` is then
 
 	int64_t burst_ns, mean_interval_ns;
 	int64_t burst_due_ns; // time of the present or the next burst
