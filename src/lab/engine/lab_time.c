@@ -13,10 +13,10 @@
 static uint64_t ticks_at(const struct lab_node *node, int64_t true_ns)
 {
 	int64_t passed_ns = true_ns - node->lab->run.start_ns;
-	__int128 drift = (__int128)passed_ns * hs_lab_clock_free_ppb(node->model);
-	__int128 whole = drift / PPB;
+	int64_t ppb = hs_lab_clock_free_ppb(node->model); // at most HS_LAB_MAX_PPB: no overflow
+	int64_t drift = passed_ns % PPB * ppb, whole = drift / PPB;
 
-	return (uint64_t)passed_ns + (uint64_t)(int64_t)(whole - (drift < whole * PPB));
+	return (uint64_t)(passed_ns + passed_ns / PPB * ppb + whole - (drift < whole * PPB));
 }
 
 static uint64_t ticks(void *context)
