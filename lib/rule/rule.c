@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rule_field.h"
+#include "rule.h"
 
 #include <math.h>
 #include <netinet/in.h>
@@ -80,15 +80,4 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 		rc = hs_error_set(err, "missing_field", "owner", "1 to 31 bytes",
 				"owner is missing: a revision is a number of its owner's");
 	return rc ? rc : check_mode(rule, err);
-}
-
-int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)
-{
-	struct hs_rule changed = *rule;
-
-	hs_rule_copy_rows(&changed, &update->to, update->rows | HS_RULE_LABELS);
-	int rc = hs_rule_check(&changed, err);
-	if (rc == 0)
-		*rule = changed;
-	return rc;
 }

@@ -86,6 +86,3 @@ void hs_rule_init(struct hs_rule *rule);
 // Checks all fields together. This is the one validator for API, file and CBOR. Returns 0, or
 // -EINVAL with *err.
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err);
-
-// Applies an update to *rule and checks the result. On -EINVAL, *rule does not change.
-int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

@@ -256,3 +256,14 @@ void hs_rule_update_take(struct hs_rule_update *update, const struct hs_rule *ru
 	update->rows |= rows & HS_RULE_CHANGEABLE;
 	hs_rule_copy_rows(&update->to, rule, rows & HS_RULE_CHANGEABLE);
 }
+
+int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err)
+{
+	struct hs_rule changed = *rule;
+
+	hs_rule_copy_rows(&changed, &update->to, update->rows | HS_RULE_LABELS);
+	int rc = hs_rule_check(&changed, err);
+	if (rc == 0)
+		*rule = changed;
+	return rc;
+}

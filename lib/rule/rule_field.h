@@ -25,3 +25,5 @@ unsigned hs_rule_row_find(const char *name, size_t len);
 void hs_rule_copy_rows(struct hs_rule *to, const struct hs_rule *from, uint32_t rows);
 // Adds the changeable ones of these rows to an update.
 void hs_rule_update_take(struct hs_rule_update *update, const struct hs_rule *rule, uint32_t rows);
+// Applies an update to *rule and checks the result. On -EINVAL, *rule does not change.
+int hs_rule_apply(struct hs_rule *rule, const struct hs_rule_update *update, struct hs_error *err);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schema.h"
 
-#include "schema_value.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -26,31 +26,6 @@ static json_t *describe_words(const struct hs_schema_word *words)
 	return json_pack("{s:o}", "enum", list);
 }
 
-const char *hs_schema_type_of(const struct hs_schema_field *field)
-{
-	switch (field->kind) {
-	case HS_SCHEMA_UINT:
-	case HS_SCHEMA_INT:
-		return "integer";
-	case HS_SCHEMA_REAL:
-	case HS_SCHEMA_SECONDS:
-	case HS_SCHEMA_NUMBER:
-		return "number";
-	case HS_SCHEMA_BOOL:
-		return "boolean";
-	case HS_SCHEMA_PARSED:
-	case HS_SCHEMA_TEXT:
-	case HS_SCHEMA_WORD:
-	case HS_SCHEMA_NAME:
-		return "string";
-	case HS_SCHEMA_LIST:
-	case HS_SCHEMA_KEPT:
-		return "array";
-	default:
-		return "object";
-	}
-}
-
 // A field that is only printed may have no bounds.
 static json_t *describe_integer(const struct hs_schema_field *field)
 {

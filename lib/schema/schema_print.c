@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JSON from a struct: the inverse of schema.c.
-#include "schema_value.h"
+#include "schema.h"
 
 #include <string.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scalar of any format to a member of a struct, and back.
 #include "schema_value.h"
 
 #include <errno.h>
@@ -44,6 +43,31 @@ uint64_t hs_schema_load_bits(const void *at, size_t size)
 }
 
 // ---- errors ----
+
+const char *hs_schema_type_of(const struct hs_schema_field *field)
+{
+	switch (field->kind) {
+	case HS_SCHEMA_UINT:
+	case HS_SCHEMA_INT:
+		return "integer";
+	case HS_SCHEMA_REAL:
+	case HS_SCHEMA_SECONDS:
+	case HS_SCHEMA_NUMBER:
+		return "number";
+	case HS_SCHEMA_BOOL:
+		return "boolean";
+	case HS_SCHEMA_PARSED:
+	case HS_SCHEMA_TEXT:
+	case HS_SCHEMA_WORD:
+	case HS_SCHEMA_NAME:
+		return "string";
+	case HS_SCHEMA_LIST:
+	case HS_SCHEMA_KEPT:
+		return "array";
+	default:
+		return "object";
+	}
+}
 
 static void show(const struct hs_schema_value *value, char text[80])
 {

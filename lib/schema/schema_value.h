@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of schema_value.c for lib/schema only.
+// A scalar of any format to a member of a struct, and back.
+//
+// Thread rule: any; values.
 #pragma once
 
-#include "schema.h"
+#include "schema_table.h"
+
+// A scalar in no format: what a codec read, or is to write.
+enum hs_schema_type {
+	HS_SCHEMA_IS_INTEGER,
+	HS_SCHEMA_IS_REAL,
+	HS_SCHEMA_IS_TEXT,
+	HS_SCHEMA_IS_BOOL,
+	HS_SCHEMA_IS_OTHER, // to write: left out
+};
+
+struct hs_schema_value {
+	enum hs_schema_type type;
+	bool negative;	    // of an integer
+	uint64_t magnitude; // of an integer
+	double real;
+	bool boolean;
+	const char *text; // not terminated
+	size_t len;
+	const char *other; // "an object"
+};
+
+// Stores a scalar if its type and range are right. Returns 0, or -EINVAL with *err.
+int hs_schema_store(const struct hs_schema_field *field, const struct hs_schema_value *value,
+		const char *path, void *into, struct hs_error *err);
+// The inverse. The result may point to `text`.
+struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const void *from,
+		char text[HS_SCHEMA_TEXT_BYTES]);
+
+// Returns the type in JSON of what a row reads: "integer", "string", ...
+const char *hs_schema_type_of(const struct hs_schema_field *field);
+
+// ---- for lib/schema only ----
 
 // Says what a row takes; NULL: nothing is to say.
 const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80]);

@@ -4,6 +4,7 @@
 #include "controller_parts.h"
 
 #include "qos_untold.h"
+#include "rule_field.h"
 
 #include <errno.h>
 #include <string.h>

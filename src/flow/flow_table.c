@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_table_parts.h"
 
+#include "rule_field.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>

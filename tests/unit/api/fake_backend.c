@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_backend.h"
 
+#include "rule_field.h"
 #include "rule_json.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_nodes.h"
 
+#include "rule_field.h"
 #include "rule_json.h"
 
 // clang-format off: cmocka wants these before it

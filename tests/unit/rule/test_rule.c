@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rule.h"
+#include "rule_field.h"
 
 #include <math.h>
 #include <netinet/in.h>

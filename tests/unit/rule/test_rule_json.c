@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "rule_field.h"
 #include "rule_json.h"
 
 #include <setjmp.h>

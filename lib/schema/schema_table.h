@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tables of lib/schema: a row for each member of an object.
+//
+// Thread rule: any; constants.
+#pragma once
+
+#include "error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hs_schema_kind {
+	HS_SCHEMA_UINT,	   // an integer from min to max, stored in `size` bytes
+	HS_SCHEMA_INT,	   // a signed integer: min and max are cast to int64_t
+	HS_SCHEMA_REAL,	   // a number from least to most, stored in a double
+	HS_SCHEMA_SECONDS, // a number of seconds from least to most, stored as int64_t nanoseconds
+	HS_SCHEMA_NUMBER,  // any number, stored in a double, printed as an integer if it is whole
+	HS_SCHEMA_BOOL,
+	HS_SCHEMA_PARSED, // a string that `text` reads and writes
+	HS_SCHEMA_TEXT,	  // a string of min to max bytes, stored in a char array
+	HS_SCHEMA_WORD,	  // one of `words`, stored as its value in `size` bytes
+	HS_SCHEMA_NAME,	  // a name from `names` (or one of `words`), stored as an index in `size`
+			  // bytes
+	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`; offsets count from
+			  // `offset`
+	HS_SCHEMA_LIST,	  // a list, described by `list`
+	HS_SCHEMA_MAP,	  // an object whose keys are names that the items of `list` have
+	HS_SCHEMA_JSON, // any value, stored as a borrowed json_t *; `fields` or `list` describe it
+	HS_SCHEMA_KEPT, // any list, stored as a json_t * that owns a reference
+	HS_SCHEMA_CUSTOM, // read and print functions
+};
+
+struct hs_schema_word {
+	const char *text; // NULL ends the list
+	uint64_t value;
+};
+
+#define HS_SCHEMA_TEXT_BYTES 128
+
+// A kind of text, for example an address.
+struct hs_schema_text {
+	// Returns NULL, or what is wrong: "is not an IPv6 address". *code is "bad_value" before.
+	// `text` is "" in place of a text that is too long or has a zero byte.
+	const char *(*parse)(const char *text, void *at, const char **code);
+	void (*write)(const void *at, char text[HS_SCHEMA_TEXT_BYTES]); // "": left out
+	const char *shape; // JSON Schema, with ' in place of "
+	bool hidden;	   // errors do not repeat the text
+};
+
+// Names that another part of the same value gave. `root` is the struct of the outermost read.
+struct hs_schema_names {
+	const char *code, *what, *expected; // "unknown_name", "node", "the name of a node"
+	uint32_t (*find)(const void *root, const char *name); // HS_SCHEMA_NO_NAME: there is none
+	const char *(*name_of)(const void *root, uint32_t index); // for printing
+};
+
+#define HS_SCHEMA_NO_NAME UINT32_MAX
+
+struct hs_schema_list;
+
+struct hs_schema_field {
+	const char *key; // NULL ends the table
+	enum hs_schema_kind kind;
+	size_t offset, size; // offset and size of the member in the struct
+	bool required;
+	bool nullable; // a null does not change the member; the caller sees it
+	bool demanded; // as if required, by a check elsewhere that has words of its own
+	uint64_t min, max;
+	double least, most;
+	const struct hs_schema_word *words;
+	const char *expected; // for words: all words in one text
+	// Fields of requests: what is allowed, as errors and documents say it. Errors then begin
+	// with the key.
+	const char *allowed, *fallback, *help;
+	const struct hs_schema_text *text;
+	const struct hs_schema_field *fields;
+	const struct hs_schema_names *names;
+	const struct hs_schema_list *list;
+	bool (*given)(const void *from); // false: printing leaves out the key
+	uint32_t bits;	// printing leaves out the key unless the 32 bits at `bits_at` have one of
+	size_t bits_at; // these; 0: always printed
+	// Custom: `at` is the struct plus `offset`.
+	int (*read)(json_t *value, const char *path, void *at, struct hs_error *err);
+	json_t *(*print)(const void *at); // a NULL result leaves out the key
+	// JSON Schema of a value that no row describes, with ' in place of "; else that of
+	// `fields`.
+	const char *shape;
+};
+
+// An item of a list that was read.
+struct hs_schema_item {
+	void *read;
+	json_t *value;
+	const char *path;
+	size_t index;
+};
+
+// A list of `min` to `max` items (of the row). The items stand in an array in the struct, or on the
+// heap.
+struct hs_schema_list {
+	struct hs_schema_field item; // offsets count from the item; it has no key
+	size_t item_bytes;
+	size_t name, name_bytes; // of a map: where an item has its key, and its room
+	bool counted; // an unsigned at `count` has the number of items; else the number is max
+	size_t count;
+	bool heap;	    // a pointer to the items is at the row's offset; the caller frees it
+	const char *noun;   // "ports"; may be NULL
+	const char *bounds; // NULL: "at most 32 ports", "1 to 32 ports"
+	const void *fresh;  // an item before it is read; NULL: zeros
+	// Called after each item, with the struct that has the list; may be NULL.
+	int (*check)(json_t *item, const char *path, void *into, size_t index,
+			struct hs_error *err);
+	// In place of an array: takes each item, before the next item is read.
+	int (*take)(void *into, const struct hs_schema_item *item, struct hs_error *err);
+};
+
+#define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+#define HS_SCHEMA_ITEMS(type, member)  .item_bytes = sizeof(*((type *)0)->member)
+#define HS_SCHEMA_COUNT(type, member)                                                              \
+	.counted = true,                                                                           \
+	.count = offsetof(type, member) +                                                          \
+		 0 * sizeof(char[__builtin_types_compatible_p(                                     \
+						 __typeof__(((type *)0)->member), unsigned)        \
+						     ? 1                                           \
+						     : -1])
