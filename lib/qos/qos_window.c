@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 double hs_qos_loss_ratio(const struct hs_qos_hop *hop)
@@ -15,6 +16,9 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop)
 	return ratio > 1 ? 1 : ratio;
 }
 
+#define MAX_WORD  39 // bytes of a boot id or flag
+#define MAX_FLAGS 32
+
 // ---- a hop, and end to end ----
 
 static_assert(offsetof(struct hs_qos_hop, has) == 0, "the place of `has` is that of the hop");
@@ -22,6 +26,12 @@ static_assert(offsetof(struct hs_qos_hop, has) == 0, "the place of `has` is that
 static json_t *print_loss_ratio(const void *hop)
 {
 	return json_real(hs_qos_loss_ratio(hop));
+}
+
+static int read_loss_ratio(json_t *value, const char *path, void *at, struct hs_error *err)
+{
+	(void)at;
+	return json_is_number(value) ? 0 : hs_schema_wrong_type(value, path, "a number", err);
 }
 
 // Members of a hop, alone and in a window.
@@ -51,8 +61,8 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 					OF(WINDOW_THROUGHPUT, window_throughput_bps)},             \
 			{"delay_ns", HS_SCHEMA_OBJECT, .fields = delay, HAS(DELAY),                \
 					.help = "one-way delay; negative where clocks differ"},    \
-			{"loss_ratio", HS_SCHEMA_CUSTOM, OF(LOSS, has), .print = print_loss_ratio, \
-					.shape = "{'type': 'number'}"},                            \
+			{"loss_ratio", HS_SCHEMA_CUSTOM, OF(LOSS, has), .read = read_loss_ratio,   \
+					.print = print_loss_ratio, .shape = "{'type': 'number'}"}, \
 			{"pdv_ns", HS_SCHEMA_UINT, OF(P999, pdv_ns)},                              \
 			{"jitter_ns", HS_SCHEMA_UINT, OF(JITTER, jitter_ns)},                      \
 			{"jitter_rfc3550_ns", HS_SCHEMA_UINT,                                      \
@@ -60,10 +70,11 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 	{                                                                                          \
 		"lost_packets", HS_SCHEMA_INT, OF(LOSS, lost_packets)                              \
 	}
+#define COUNT "{'type': 'integer', 'minimum': 0}"
 #define ROWS_FROM_COUNTS(OF)                                                                       \
-	{"tx_packets", HS_SCHEMA_UINT, OF(LOSS, tx_packets)},                                      \
-			{"rx_packets", HS_SCHEMA_UINT, OF(RX_PACKETS, rx_packets)},                \
-			{"rx_bytes", HS_SCHEMA_UINT, OF(BYTES, rx_bytes)},                         \
+	{"tx_packets", HS_SCHEMA_INT, OF(LOSS, tx_packets), .shape = COUNT},                       \
+			{"rx_packets", HS_SCHEMA_INT, OF(RX_PACKETS, rx_packets), .shape = COUNT}, \
+			{"rx_bytes", HS_SCHEMA_INT, OF(BYTES, rx_bytes), .shape = COUNT},          \
 			{"span_start_ns", HS_SCHEMA_INT, OF(SPAN, span_start_ns)},                 \
 	{                                                                                          \
 		"span_end_ns", HS_SCHEMA_INT, OF(SPAN, span_end_ns)                                \
@@ -84,6 +95,16 @@ static const struct hs_schema_field hop_fields[] = {
 
 // ---- the window ----
 
+// A window as it is published. The rows of the window count from the window, which stands first.
+struct published {
+	struct hs_qos_window window;
+	bool has_origin;
+	uint16_t node_id;
+	uint64_t seq;
+	char boot_id[MAX_WORD + 1];
+};
+static_assert(offsetof(struct published, window) == 0, "the rows count from the window");
+
 #define WINDOW(member) HS_SCHEMA_MEMBER(struct hs_qos_window, member)
 static const struct hs_schema_field e2e_fields[] = {
 		ROWS_TO_LOSS(OF_E2E, E2E_HAS, e2e_delay),
@@ -92,6 +113,11 @@ static const struct hs_schema_field e2e_fields[] = {
 				E2E_HAS(LOSS)},
 		{NULL},
 };
+
+static bool has_origin(const void *published)
+{
+	return ((const struct published *)published)->has_origin;
+}
 
 static bool is_run(const void *window)
 {
@@ -153,24 +179,44 @@ static json_t *print_flags(const void *at)
 	return list;
 }
 
-static const struct hs_schema_field flags_field = {
-		"flags", HS_SCHEMA_CUSTOM, .print = print_flags, .list = &flag_list};
+// A later version may have other flags.
+static int read_flags(json_t *list, const char *path, void *at, struct hs_error *err)
+{
+	size_t i;
+	json_t *flag;
+	(void)at;
+
+	if (!json_is_array(list) || json_array_size(list) > MAX_FLAGS)
+		return hs_schema_wrong_type(list, path, "a list of at most 32 words", err);
+	json_array_foreach (list, i, flag) {
+		if (!json_is_string(flag) || json_string_length(flag) > MAX_WORD ||
+				hs_schema_check_name(json_string_value(flag), path, err))
+			return hs_schema_wrong_type(flag, path, "a word", err);
+	}
+	return 0;
+}
 
 static const struct hs_schema_list path_list = {
 		.item = {.kind = HS_SCHEMA_UINT, .size = sizeof(uint32_t), .max = UINT32_MAX},
 		HS_SCHEMA_ITEMS(struct hs_qos_window, path),
 		HS_SCHEMA_COUNT(struct hs_qos_window, n_path),
 		.heap = true,
+		.noun = "ids",
 };
 static const struct hs_schema_list hop_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = hop_fields},
 		HS_SCHEMA_ITEMS(struct hs_qos_window, hops),
 		HS_SCHEMA_COUNT(struct hs_qos_window, n_hops),
 		.heap = true,
+		.noun = "hops",
 };
 
 #define ALWAYS(member) WINDOW(member), .required = true
+#define ORIGIN(member) HS_SCHEMA_MEMBER(struct published, member), .given = has_origin
 static const struct hs_schema_field window_fields[] = {
+		{"seq", HS_SCHEMA_UINT, ORIGIN(seq), .help = "counts this publisher's messages"},
+		{"node_id", HS_SCHEMA_UINT, ORIGIN(node_id), .max = UINT16_MAX},
+		{"boot_id", HS_SCHEMA_TEXT, ORIGIN(boot_id), .max = MAX_WORD},
 		{"ns_id", HS_SCHEMA_UINT, ALWAYS(ns_id), .min = 1, .max = UINT32_MAX},
 		{"app_id", HS_SCHEMA_UINT, ALWAYS(app_id), .max = UINT32_MAX},
 		{"window_ns", HS_SCHEMA_UINT, ALWAYS(window_ns)},
@@ -181,143 +227,65 @@ static const struct hs_schema_field window_fields[] = {
 		{"reports", HS_SCHEMA_UINT, ALWAYS(reports)},
 		{"stale", HS_SCHEMA_BOOL, ALWAYS(stale)},
 		{"age_ns", HS_SCHEMA_INT, WINDOW(age_ns), .given = is_stale},
-		{"path", HS_SCHEMA_LIST, ALWAYS(path), .list = &path_list},
+		{"path", HS_SCHEMA_LIST, ALWAYS(path), .list = &path_list,
+				.max = HS_TELEMETRY_MAX_HOPS + 2},
 		{"path_changed", HS_SCHEMA_BOOL, ALWAYS(path_changed)},
-		{"hops", HS_SCHEMA_LIST, ALWAYS(hops), .list = &hop_list},
+		{"hops", HS_SCHEMA_LIST, ALWAYS(hops), .list = &hop_list,
+				.max = HS_TELEMETRY_MAX_HOPS + 1},
 		{"e2e", HS_SCHEMA_OBJECT, .fields = e2e_fields, .required = true},
-		{"flags", HS_SCHEMA_CUSTOM, ALWAYS(flags), .print = print_flags,
+		{"flags", HS_SCHEMA_CUSTOM, ALWAYS(flags), .read = read_flags, .print = print_flags,
 				.list = &flag_list},
 		{"clock", HS_SCHEMA_OBJECT, .fields = clock_fields, .required = true},
 		{NULL},
 };
 
-// ---- printing ----
-
-static int put_origin(json_t *to, const struct hs_report_origin *origin)
-{
-	if (!origin)
-		return 0;
-	int rc = json_object_set_new(to, "seq", json_integer((json_int_t)origin->seq));
-	rc |= json_object_set_new(to, "node_id", json_integer(origin->node_id));
-	return rc | json_object_set_new(to, "boot_id", json_string(origin->boot_id));
-}
+// ---- printing and reading ----
 
 json_t *hs_qos_window_json(
 		const struct hs_qos_window *window, const struct hs_report_origin *origin)
 {
+	struct published published = {.window = *window, .has_origin = origin != NULL};
 	json_t *root = json_object(), *body = json_object();
-	int rc = json_object_set_new(root, "qos_report", body);
 
-	rc |= put_origin(body, origin);
-	rc |= hs_schema_print_into(body, window_fields, window);
-	if (!rc)
+	if (origin) {
+		published.seq = origin->seq;
+		published.node_id = origin->node_id;
+		memcpy(published.boot_id, origin->boot_id, strnlen(origin->boot_id, MAX_WORD));
+	}
+	if (json_object_set_new(root, "qos_report", body) == 0 &&
+			hs_schema_print_into(body, window_fields, &published) == 0)
 		return root;
 	json_decref(root);
 	return NULL;
 }
 
-json_t *hs_qos_window_schema(void)
-{
-	json_t *window = hs_schema_describe(window_fields);
-	json_t *origin = hs_schema_describe(hs_report_origin_fields);
-
-	json_object_update_missing(json_object_get(window, "properties"),
-			json_object_get(origin, "properties"));
-	json_decref(origin);
-	return json_pack("{s:s, s:{s:{s:s}}, s:[s], s:b, s:{s:o, s:o, s:o}}", "type", "object",
-			"properties", "qos_report", "$ref", "#/$defs/window", "required",
-			"qos_report", "additionalProperties", 0, "$defs", "window", window, "e2e",
-			hs_schema_describe(e2e_fields), "flags",
-			hs_schema_describe_value(&flags_field));
-}
-
-// ---- from another process ----
-
-#define MAX_WORD  39 // bytes of a boot id or flag
-#define MAX_ITEMS (HS_TELEMETRY_MAX_HOPS + 2)
-#define MAX_FLAGS 32
-
-static bool fits(json_t *value, const struct hs_schema_field *field);
-
-static bool is_word(json_t *value)
-{
-	static const char allowed[] =
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	const char *text = json_string_value(value);
-
-	return text && json_string_length(value) <= MAX_WORD && text[strspn(text, allowed)] == '\0';
-}
-
-static bool is_unsigned(json_t *value, const struct hs_schema_field *field)
-{
-	uint64_t most = field->max ? field->max : INT64_MAX;
-	json_int_t number = json_integer_value(value);
-
-	return json_is_integer(value) && number >= 0 && (uint64_t)number >= field->min &&
-	       (uint64_t)number <= most;
-}
-
-static bool fits_list(json_t *list, const struct hs_schema_field *item)
-{
-	bool words = item->kind == HS_SCHEMA_WORD;
-	bool all = json_is_array(list) && json_array_size(list) <= (words ? MAX_FLAGS : MAX_ITEMS);
-
-	for (size_t i = 0; all && i < json_array_size(list); i++)
-		all = fits(json_array_get(list, i), item);
-	return all;
-}
-
-static const struct hs_schema_field *find(const struct hs_schema_field *fields, const char *key)
-{
-	while (fields->key && strcmp(fields->key, key) != 0)
-		fields++;
-	return fields->key ? fields : NULL;
-}
-
-// Members of neither table are removed. `more` may be NULL.
-static bool fits_object(json_t *object, const struct hs_schema_field *fields,
-		const struct hs_schema_field *more)
-{
-	const char *key;
-	json_t *value;
-	void *next;
-
-	json_object_foreach_safe(object, next, key, value)
-	{
-		const struct hs_schema_field *field = find(fields, key);
-		if (!field && more)
-			field = find(more, key);
-		if (!field)
-			json_object_del(object, key);
-		else if (!fits(value, field))
-			return false;
-	}
-	return json_is_object(object);
-}
-
-static bool fits(json_t *value, const struct hs_schema_field *field)
-{
-	switch (field->kind) {
-	case HS_SCHEMA_UINT:
-		return is_unsigned(value, field);
-	case HS_SCHEMA_INT:
-		return json_is_integer(value);
-	case HS_SCHEMA_BOOL:
-		return json_is_boolean(value);
-	case HS_SCHEMA_TEXT:
-	case HS_SCHEMA_WORD:
-		return is_word(value);
-	case HS_SCHEMA_OBJECT:
-		return fits_object(value, field->fields, NULL);
-	case HS_SCHEMA_LIST:
-		return fits_list(value, &field->list->item);
-	default: // the printed: loss_ratio and flags
-		return field->list ? fits_list(value, &field->list->item) : json_is_number(value);
-	}
-}
-
 bool hs_qos_window_take(json_t *content)
 {
-	return fits_object(content, window_fields, hs_report_origin_fields) &&
-	       json_object_get(content, "ns_id") && json_object_get(content, "window_ns");
+	static const struct hs_schema_style style = {.loose = true};
+	struct published read = {0};
+
+	bool right = hs_schema_read_as(&style, window_fields, content, "", &read, NULL) == 0 &&
+		     hs_schema_check_name(read.boot_id, "boot_id", NULL) == 0 &&
+		     json_object_get(content, "ns_id") && json_object_get(content, "window_ns");
+	free(read.window.path);
+	free(read.window.hops);
+	return right;
+}
+
+static json_t *field_schema(const char *key)
+{
+	const struct hs_schema_field *field = window_fields;
+
+	while (strcmp(field->key, key) != 0)
+		field++;
+	return hs_schema_describe_value(field);
+}
+
+json_t *hs_qos_window_schema(void)
+{
+	return json_pack("{s:s, s:{s:{s:s}}, s:[s], s:b, s:{s:o, s:o, s:o}}", "type", "object",
+			"properties", "qos_report", "$ref", "#/$defs/window", "required",
+			"qos_report", "additionalProperties", 0, "$defs", "window",
+			hs_schema_describe(window_fields), "e2e", field_schema("e2e"), "flags",
+			field_schema("flags"));
 }

@@ -344,13 +344,19 @@ static int refuse_unknown(const struct reader *reader, const struct hs_schema_fi
 	const struct hs_schema_style *style = reader->style;
 	const char *key;
 	json_t *value;
+	void *next;
 
 	if (style && style->open)
 		return 0;
-	json_object_foreach (object, key, value) {
+	json_object_foreach_safe(object, next, key, value)
+	{
 		char known[sizeof(reader->err->expected)], at[160], clean[84];
 		if (is_key(fields, key))
 			continue;
+		if (style && style->loose) {
+			json_object_del(object, key);
+			continue;
+		}
 		hs_schema_clean_key(clean, sizeof(clean), key);
 		snprintf(at, sizeof(at), "%s%s%s", path, path[0] ? "." : "", clean);
 		hs_schema_list_keys(style, fields, known, sizeof(known));
@@ -387,7 +393,8 @@ static int read_object(const struct reader *reader, const struct hs_schema_field
 	int rc = refuse_unknown(reader, fields, object, path);
 	for (; fields->key && rc == 0; fields++) {
 		json_t *value = json_object_get(object, fields->key);
-		if (value ? fields->nullable && json_is_null(value) : !fields->required)
+		bool wanted = fields->required && !(reader->style && reader->style->loose);
+		if (value ? fields->nullable && json_is_null(value) : !wanted)
 			continue;
 		const char *whole = fields->key;
 		if (path[0]) {

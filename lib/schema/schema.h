@@ -20,6 +20,7 @@ struct hs_schema_style {
 	const char *missing, *unknown; // " is missing", " is not a known field"
 	const char *between;	       // the names of the known keys
 	bool open;		       // unknown keys are passed over
+	bool loose;		       // unknown keys are removed, and required ones may be absent
 };
 int hs_schema_read_as(const struct hs_schema_style *style, const struct hs_schema_field *fields,
 		json_t *object, const char *path, void *into, struct hs_error *err);

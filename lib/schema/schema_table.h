@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum hs_schema_kind {
-	HS_SCHEMA_UINT,	   // an integer from min to max, stored in `size` bytes
+	HS_SCHEMA_UINT,	   // an integer from min to max (both 0: any), stored in `size` bytes
 	HS_SCHEMA_INT,	   // a signed integer: min and max are cast to int64_t
 	HS_SCHEMA_REAL,	   // a number from least to most, stored in a double
 	HS_SCHEMA_SECONDS, // a number of seconds from least to most, stored as int64_t nanoseconds

@@ -164,14 +164,18 @@ static int store_integer(const struct hs_schema_field *field, const struct hs_sc
 		const char *path, void *at, struct hs_error *err)
 {
 	uint64_t number = value->magnitude;
-	bool fits = number >= field->min && number <= field->max && !(value->negative && number);
+	bool bounded = field->min || field->max, fits;
 
 	if (value->type != HS_SCHEMA_IS_INTEGER)
 		return wrong_type(field, value, path, err);
 	if (field->kind == HS_SCHEMA_INT) {
 		number = value->negative ? 0 - number : number;
-		fits = value->magnitude <= INT64_MAX && (int64_t)number >= (int64_t)field->min &&
-		       (int64_t)number <= (int64_t)field->max;
+		fits = value->magnitude <= INT64_MAX &&
+		       (!bounded || ((int64_t)number >= (int64_t)field->min &&
+						    (int64_t)number <= (int64_t)field->max));
+	} else {
+		fits = !(value->negative && number) &&
+		       (!bounded || (number >= field->min && number <= field->max));
 	}
 	if (!fits)
 		return refuse(field, value, path, "out_of_range", "is out of range", err);
