@@ -354,3 +354,23 @@ bool controller_publisher(struct hs_controller *controller, const json_t *conten
 			*found = &controller->nodes[i];
 	return true;
 }
+
+void controller_follow(struct hs_controller *controller, struct controller_node *node,
+		const json_t *content)
+{
+	const char *boot_id = json_string_value(json_object_get(content, "boot_id"));
+	json_int_t seq = json_integer_value(json_object_get(content, "seq"));
+
+	if (!boot_id || seq < 0)
+		return;
+	node->published++;
+	if (strcmp(node->published_boot_id, boot_id) != 0)
+		snprintf(node->published_boot_id, sizeof(node->published_boot_id), "%s", boot_id);
+	else if ((uint64_t)seq > node->last_seq + 1)
+		node->missed += (uint64_t)seq - node->last_seq - 1;
+	if (node->missed > INT64_MAX)
+		node->missed = INT64_MAX; // the highest number of JSON here
+	node->last_seq = (uint64_t)seq;
+	if (node->reachable && strcmp(node->boot_id, boot_id) != 0 && node->config->id)
+		controller_look_at_node(controller, node); // it has restarted
+}

@@ -215,12 +215,31 @@ void controller_raise_revision(
 // Queues a binding: what is wanted has changed, or differs from what is there.
 void controller_queue(struct hs_controller *controller, struct binding *binding);
 
-// ---- controller_repair.c ----
+// ---- controller_audit.c ----
 
 // The node is another than the one that was known: nothing is sure about what it has.
 void controller_found_anew(struct hs_controller *controller, struct controller_node *node);
 // The same after a change that was not ours: many of them take a tenth of the time at most.
 void controller_suspect(struct hs_controller *controller, struct controller_node *node);
+// Marks a binding so that an audit finds out what is there.
+void controller_doubt(struct hs_controller *controller, struct binding *binding);
+// A binding that waits for no call any more.
+void controller_unqueue(struct controller_node *node, struct binding *binding);
+// What is there is known: our rule of this revision, nothing, or the node's answer to CALL_LOOK.
+void controller_set_present(
+		struct hs_controller *controller, struct binding *binding, uint64_t has);
+void controller_set_missing(struct hs_controller *controller, struct binding *binding);
+void controller_compare(struct hs_controller *controller, struct binding *binding,
+		const struct hs_rule *found);
+void controller_begin_audit(struct hs_controller *controller, struct controller_node *node);
+// Handle a page of an audit, and one that did not come.
+void controller_take_list(struct hs_controller *controller, struct controller_node *node,
+		const struct call *call, const json_t *ok);
+void controller_cut_audit_short(
+		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns);
+
+// ---- controller_repair.c ----
+
 // Sends the needed calls as far as the node accepts them.
 void controller_repair(struct hs_controller *controller, struct controller_node *node);
 // Handle calls of these kinds that were answered (`error` NULL: done), or came too late (_lost).
@@ -261,6 +280,10 @@ void controller_set_time(struct hs_controller *controller, int64_t now_ns);
 // boot id, and a new boot id must be asked for first.
 bool controller_publisher(struct hs_controller *controller, const json_t *content,
 		struct controller_node **found);
+// Counts what is missing between a node's messages: if nothing was lost, their numbers have no
+// gaps.
+void controller_follow(struct hs_controller *controller, struct controller_node *node,
+		const json_t *content);
 json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node);
 void controller_answered(

@@ -1,318 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node has, what it should have, and the calls that resolve the difference. A difference is
-// repaired if the rule's owner and revision are ours (the node missed a change). Otherwise somebody
-// else made it: it is shown as a conflict and left alone, so that two controllers do not fight.
+// The calls that repair differences, and what becomes of their answers.
 #include "controller_parts.h"
 
 #include "rule_field.h"
 #include "rule_json.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define PAGE 250 // rules, which take two milliseconds
-#define COST 64	 // of beginning an audit, in calls
-
-#define SECOND_NS INT64_C(1000000000)
-#define RETRY_NS  (SECOND_NS / 10) // after an audit that was interrupted
-#define SHARE	  9		   // pause between two audits for others' changes, in audits
-
-static void unqueue(struct controller_node *node, struct binding *binding)
-{
-	if (!binding->queued)
-		return;
-	TAILQ_REMOVE(&node->queue, binding, in_queue);
-	binding->queued = false;
-}
-
-// ---- finding out ----
-
-static void want_audit(struct hs_controller *controller, struct controller_node *node)
-{
-	if (node->auditing)
-		node->audit_again = true;
-	else if (node->next_audit_ns > controller->now_ns)
-		node->next_audit_ns = controller->now_ns;
-}
-
-// Marks a binding so that an audit finds out what is there.
-static void doubt(struct hs_controller *controller, struct binding *binding)
-{
-	struct controller_node *node = &controller->nodes[binding->node];
-
-	controller_set_state(controller, binding, BINDING_UNKNOWN);
-	unqueue(node, binding);
-	want_audit(controller, node);
-}
-
-void controller_suspect(struct hs_controller *controller, struct controller_node *node)
-{
-	int64_t due_ns = node->audit_start_ns + node->audit_pause_ns;
-
-	if (due_ns < controller->now_ns)
-		due_ns = controller->now_ns;
-	if (node->auditing)
-		node->audit_again = true;
-	else if (node->next_audit_ns > due_ns)
-		node->next_audit_ns = due_ns;
-}
-
-// Calls that were sent to the node in its present life stay under way, and tell more than the
-// audit.
-void controller_found_anew(struct hs_controller *controller, struct controller_node *node)
-{
-	struct binding *binding;
-
-	TAILQ_FOREACH (binding, &node->bindings, at_node)
-		controller_set_state(controller, binding, BINDING_UNKNOWN);
-	while ((binding = TAILQ_FIRST(&node->queue)))
-		unqueue(node, binding);
-	node->auditing = false;
-	want_audit(controller, node);
-}
-
-static void cut_audit_short(
-		struct hs_controller *controller, struct controller_node *node, int64_t pause_ns)
-{
-	node->auditing = false;
-	node->next_audit_ns = controller->now_ns + pause_ns;
-}
-
-static void ask_page(struct hs_controller *controller, struct controller_node *node)
-{
-	struct call call = {.kind = CALL_LIST, .of = node->audits};
-	json_t *content = json_pack(
-			"{s:I, s:i}", "offset", (json_int_t)node->audit_offset, "limit", PAGE);
-
-	if (controller_call(controller, node, &call, "int_list", content) < 0)
-		cut_audit_short(controller, node, RETRY_NS);
-}
-
-static void begin_audit(struct hs_controller *controller, struct controller_node *node)
-{
-	controller->budget -= COST;
-	node->auditing = true;
-	node->audit_again = false;
-	node->audit_offset = 0;
-	node->foreign_rules = node->in_band_rules = 0;
-	node->audit_start_ns = controller->now_ns;
-	node->next_audit_ns = controller->now_ns + controller->config->audit_s * SECOND_NS;
-	node->audits++;
-	ask_page(controller, node);
-}
-
-static bool is_touched(const struct controller_node *node, const struct binding *binding)
-{
-	return binding->calling || binding->touched == node->audits;
-}
-
-static void set_present(struct hs_controller *controller, struct binding *binding, uint64_t has)
-{
-	controller_set_state(controller, binding, BINDING_PRESENT);
-	binding->has = has;
-	binding->force = binding->told = false;
-	free(binding->code);
-	binding->code = NULL;
-}
-
-static void set_missing(struct hs_controller *controller, struct binding *binding)
-{
-	controller_set_state(controller, binding, BINDING_MISSING);
-	binding->has = 0;
-	binding->theirs = false;
-	controller_queue(controller, binding);
-}
-
-static void tell_conflict(struct hs_controller *controller, struct binding *binding)
-{
-	const char *name = controller->config->nodes[binding->node].name;
-
-	controller_set_state(controller, binding, BINDING_CONFLICT);
-	binding->has = 0;
-	binding->force = binding->theirs = false;
-	if (binding->told)
-		return;
-	binding->told = true;
-	hs_controller_event(controller, "rule_conflict",
-			json_pack("{s:s, s:I}", "node", name, "ns_id",
-					(json_int_t)binding->rule->rule.ns_id),
-			"node \"%s\" has another rule with ns_id %u; it is left alone", name,
-			binding->rule->rule.ns_id);
-}
-
-// Returns whether this controller, in this process or an earlier one, gave the node this content.
-static bool is_ours(const struct hs_controller *controller, const struct binding *binding,
-		const struct hs_rule *found)
-{
-	const struct controller_rule *rule = binding->rule;
-
-	if (!found->owner) // a node or a controller of an earlier version
-		return controller_same(found, &rule->rule, true);
-	if (found->owner != controller->owner)
-		return false;
-	// Revisions of an earlier process may be higher if the clock was set back.
-	if (rule->since == 0 && !controller->nodes[binding->node].was_read)
-		return true;
-	return found->revision >= rule->since && found->revision <= rule->revision;
-}
-
-// Handles the finding that the node has `found` under the binding's ns_id.
-static void compare(struct hs_controller *controller, struct binding *binding,
-		const struct hs_rule *found)
-{
-	struct controller_rule *rule = binding->rule;
-	bool same_flow = controller_same(found, &rule->rule, false);
-	bool same = controller_same(found, &rule->rule, true);
-
-	binding->theirs = !is_ours(controller, binding, found) && !(same_flow && binding->force);
-	if (binding->theirs && binding->leaving) {
-		controller_drop_binding(controller, binding); // it belongs to somebody else now
-		return;
-	}
-	if (binding->theirs && !same) {
-		tell_conflict(controller, binding);
-		return;
-	}
-	if (!binding->theirs && found->revision > rule->revision)
-		controller_raise_revision(controller, rule, found->revision);
-	set_present(controller, binding,
-			same	    ? rule->revision
-			: same_flow ? rule->flow_revision
-				    : HAS_OTHER_FLOW);
-	if (binding->leaving || !same)
-		controller_queue(controller, binding);
-}
-
-// The rules of a page that the node learned in band, sorted.
-struct in_band_ids {
-	size_t n;
-	uint32_t ids[PAGE];
-};
-
-static int by_id(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	return (left > right) - (left < right);
-}
-
-static bool came_in_band(const struct in_band_ids *in_band, uint32_t ns_id)
-{
-	return bsearch(&ns_id, in_band->ids, in_band->n, sizeof(ns_id), by_id);
-}
-
-// Returns false if a list is longer than what was asked for.
-static bool read_in_band(const json_t *ok, struct in_band_ids *in_band)
-{
-	const json_t *ids = json_object_get(ok, "in_band"), *id;
-	size_t i;
-
-	in_band->n = json_array_size(ids);
-	if (in_band->n > PAGE || json_array_size(json_object_get(ok, "rules")) > PAGE)
-		return false;
-	json_array_foreach (ids, i, id)
-		in_band->ids[i] = (uint32_t)json_integer_value(id);
-	qsort(in_band->ids, in_band->n, sizeof(in_band->ids[0]), by_id);
-	return true;
-}
-
-static void count_other(struct hs_controller *controller, struct controller_node *node,
-		uint32_t ns_id, bool in_band)
-{
-	const struct controller_rule *rule = controller_find_rule(controller, ns_id);
-
-	if (in_band && rule && !rule->deleted && rule->rule.in_band)
-		node->in_band_rules++;
-	else
-		node->foreign_rules++;
-}
-
-static void see_listed(struct hs_controller *controller, struct controller_node *node,
-		const json_t *listed, const struct in_band_ids *in_band_ids)
-{
-	uint32_t ns_id = (uint32_t)json_integer_value(json_object_get(listed, "ns_id"));
-	bool in_band = came_in_band(in_band_ids, ns_id);
-	struct binding *binding = controller_find_binding(controller, ns_id, node->index);
-	struct hs_error err = {0};
-	struct hs_rule rule;
-
-	if (!binding) {
-		count_other(controller, node, ns_id, in_band);
-		return;
-	}
-	// Skip touched rules: a change is on its way, or happened behind the page. Skip rules that
-	// came in band: nobody asked the node for them, they expire by themselves, and they give
-	// way.
-	if (is_touched(node, binding) || in_band)
-		return;
-	binding->touched = node->audits;
-	if (hs_rule_from_json(listed, &rule, &err) == 0)
-		compare(controller, binding, &rule);
-	else if (binding->leaving) // from a node with newer software than ours
-		controller_drop_binding(controller, binding);
-	else
-		tell_conflict(controller, binding);
-}
-
-// Rules that the whole list did not contain are not there.
-static void end_audit(struct hs_controller *controller, struct controller_node *node)
-{
-	struct binding *binding, *next;
-
-	node->auditing = false;
-	node->was_read = true;
-	node->audit_pause_ns = (controller->now_ns - node->audit_start_ns) * (SHARE + 1);
-	for (binding = TAILQ_FIRST(&node->bindings); binding; binding = next) {
-		next = TAILQ_NEXT(binding, at_node);
-		if (is_touched(node, binding))
-			continue;
-		if (binding->leaving)
-			controller_drop_binding(controller, binding);
-		else
-			set_missing(controller, binding);
-	}
-	if (node->audit_again)
-		controller_suspect(controller, node);
-}
-
-static void take_page(
-		struct hs_controller *controller, struct controller_node *node, const json_t *ok)
-{
-	const json_t *next = json_object_get(ok, "next");
-	struct in_band_ids in_band;
-	size_t i;
-	json_t *listed;
-
-	if (!read_in_band(ok, &in_band)) {
-		node->replies_bad++;
-		cut_audit_short(controller, node, SECOND_NS);
-		return;
-	}
-	json_array_foreach (json_object_get(ok, "rules"), i, listed)
-		see_listed(controller, node, listed, &in_band);
-	uint64_t offset = (uint64_t)json_integer_value(next);
-	if (!next) {
-		end_audit(controller, node);
-		return;
-	}
-	if (offset <= node->audit_offset) {
-		cut_audit_short(controller, node, SECOND_NS);
-		return;
-	}
-	node->audit_offset = offset;
-	ask_page(controller, node);
-}
-
-static void take_list(struct hs_controller *controller, struct controller_node *node,
-		const struct call *call, const json_t *ok)
-{
-	if (!node->auditing || call->of != node->audits)
-		return; // of an audit that was given up
-	if (ok)
-		take_page(controller, node, ok);
-	else
-		cut_audit_short(controller, node, SECOND_NS);
-}
 
 // ---- mending ----
 
@@ -375,7 +69,7 @@ static int mend(struct hs_controller *controller, struct controller_node *node,
 		return -EAGAIN;
 	int rc = kind == CALL_NONE ? 0 : call_for(controller, node, binding, kind);
 	if (rc == 0)
-		unqueue(node, binding);
+		controller_unqueue(node, binding);
 	return rc;
 }
 
@@ -386,7 +80,7 @@ void controller_repair(struct hs_controller *controller, struct controller_node 
 	if (!node->reachable)
 		return;
 	if (!node->auditing && controller->now_ns >= node->next_audit_ns && controller->budget > 0)
-		begin_audit(controller, node);
+		controller_begin_audit(controller, node);
 	for (binding = TAILQ_FIRST(&node->queue); binding && controller->budget > 0;
 			binding = next) {
 		next = TAILQ_NEXT(binding, in_queue);
@@ -432,7 +126,7 @@ static void refused(struct hs_controller *controller, struct binding *binding, c
 static void done(struct hs_controller *controller, struct controller_node *node,
 		struct binding *binding, const struct call *call)
 {
-	set_present(controller, binding, call->of);
+	controller_set_present(controller, binding, call->of);
 	binding->theirs = false;
 	node->repairs++;
 	if (binding->leaving || binding->has != binding->rule->revision)
@@ -446,7 +140,7 @@ static void installed(struct hs_controller *controller, struct controller_node *
 		done(controller, node, binding, call);
 	} else if (is_code(error, "ns_in_use")) {
 		if (call_for(controller, node, binding, CALL_LOOK) < 0)
-			doubt(controller, binding);
+			controller_doubt(controller, binding);
 	} else {
 		refused(controller, binding, error);
 	}
@@ -458,7 +152,7 @@ static void updated(struct hs_controller *controller, struct controller_node *no
 	if (!error)
 		done(controller, node, binding, call);
 	else if (is_code(error, "no_such_rule"))
-		set_missing(controller, binding);
+		controller_set_missing(controller, binding);
 	else
 		refused(controller, binding, error);
 }
@@ -474,7 +168,7 @@ static void removed(struct hs_controller *controller, struct controller_node *no
 	if (binding->leaving)
 		controller_drop_binding(controller, binding);
 	else
-		set_missing(controller, binding); // replaced
+		controller_set_missing(controller, binding); // replaced
 }
 
 static void looked(struct hs_controller *controller, struct binding *binding, const json_t *ok)
@@ -483,16 +177,16 @@ static void looked(struct hs_controller *controller, struct binding *binding, co
 	struct hs_rule rule;
 
 	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
-		compare(controller, binding, &rule);
+		controller_compare(controller, binding, &rule);
 	else
-		doubt(controller, binding); // gone meanwhile
+		controller_doubt(controller, binding); // gone meanwhile
 }
 
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
 		const struct call *call, json_t *ok, json_t *error)
 {
 	if (call->kind == CALL_LIST) {
-		take_list(controller, node, call, error ? NULL : ok);
+		controller_take_list(controller, node, call, error ? NULL : ok);
 		return;
 	}
 	struct binding *binding = controller_find_binding(controller, call->ns_id, node->index);
@@ -516,12 +210,12 @@ void controller_repair_lost(struct hs_controller *controller, struct controller_
 {
 	if (call->kind == CALL_LIST) {
 		if (node->auditing && call->of == node->audits)
-			cut_audit_short(controller, node, 0);
+			controller_cut_audit_short(controller, node, 0);
 		return;
 	}
 	struct binding *binding = controller_find_binding(controller, call->ns_id, node->index);
 	if (!binding)
 		return;
 	binding->calling = false;
-	doubt(controller, binding);
+	controller_doubt(controller, binding);
 }
