@@ -4,6 +4,7 @@
 #include "api_verbs.h"
 #include "route_book.h"
 #include "rule_field.h"
+#include "u32_map.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 // A namespace that the plan has touched, in its planned state.
 struct planned {
-	uint32_t ns_id; // 0: the slot is free
+	uint32_t ns_id;
 	bool exists;
 	bool gives_way;
 	bool has_settings; // gives way, but what was set of it here is kept
@@ -36,26 +37,22 @@ struct hs_api_plan {
 	struct step *steps;
 	uint32_t price; // price of what it asks
 	bool changes;
-	size_t mask;		      // slots - 1, slots a power of two
-	struct planned *slots;	      // open addressing, at most half full
+	struct planned *planned;
+	struct hs_u32_map by_ns;      // ns_id -> planned[]
 	struct hs_route_book *routes; // copied when a request first changes them
 };
 
 struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, size_t n)
 {
 	struct hs_api_plan *plan = calloc(1, sizeof(*plan));
-	size_t slots = 2;
 
 	if (!plan)
 		return NULL;
-	while (slots < 2 * n)
-		slots *= 2;
 	plan->backend = backend;
 	plan->rules_free = backend->rules_free(backend->context);
-	plan->mask = slots - 1;
-	plan->slots = calloc(slots, sizeof(*plan->slots));
+	plan->planned = calloc(n ? n : 1, sizeof(*plan->planned));
 	plan->steps = calloc(n ? n : 1, sizeof(*plan->steps));
-	if (!plan->slots || !plan->steps) {
+	if (!plan->planned || !plan->steps || hs_u32_map_init(&plan->by_ns, (uint32_t)n) < 0) {
 		hs_api_plan_destroy(plan);
 		return NULL;
 	}
@@ -67,7 +64,8 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 	if (!plan)
 		return;
 	hs_route_book_destroy(plan->routes);
-	free(plan->slots);
+	hs_u32_map_fini(&plan->by_ns);
+	free(plan->planned);
 	free(plan->steps);
 	free(plan);
 }
@@ -77,16 +75,14 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 static struct planned *find(struct hs_api_plan *plan, uint32_t ns_id)
 {
 	const struct hs_api_backend *backend = plan->backend;
-	// Fibonacci hashing spreads ids that differ in the upper bits only.
-	size_t at = (ns_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & plan->mask;
+	uint32_t at = hs_u32_map_find(&plan->by_ns, ns_id);
 
-	while (plan->slots[at].ns_id && plan->slots[at].ns_id != ns_id)
-		at = (at + 1) & plan->mask;
-	struct planned *planned = &plan->slots[at];
-	if (planned->ns_id)
-		return planned;
+	if (at != HS_U32_MAP_NONE)
+		return &plan->planned[at];
 
 	const struct hs_rule *rule = backend->rule_of(backend->context, ns_id);
+	struct planned *planned = &plan->planned[plan->by_ns.count];
+	hs_u32_map_add(&plan->by_ns, ns_id, plan->by_ns.count);
 	planned->ns_id = ns_id;
 	planned->exists = backend->ns_exists(backend->context, ns_id);
 	planned->gives_way = planned->exists && backend->gives_way &&

@@ -3,59 +3,48 @@
 
 #include "route_text.h"
 
+#include "u32_map.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NONE UINT32_MAX
 
 struct hs_route_book {
 	uint32_t capacity, n, n_neighbours;
 	uint32_t room; // number of entries that fit; grows
 	struct hs_route_entry *entries;
-	uint32_t mask;
-	uint32_t *slots; // index of an entry + 1; open addressing, at most half full
-	uint32_t *order; // sorted; NULL: not sorted yet
+	struct hs_u32_map by_prefix; // hash -> entries[]
+	uint32_t *order;	     // sorted; NULL: not sorted yet
 	size_t n_changes, changes_room;
 	struct hs_route_change *changes;
 };
 
 // ---- making ----
 
-static struct hs_route_book *make(uint32_t capacity, uint32_t mask)
+struct hs_route_book *hs_route_book_create(uint32_t capacity)
 {
 	struct hs_route_book *book = calloc(1, sizeof(*book));
 
 	if (!book)
 		return NULL;
 	book->capacity = capacity;
-	book->mask = mask;
-	book->slots = calloc((size_t)mask + 1, sizeof(*book->slots));
-	if (!book->slots) {
+	if (hs_u32_map_init(&book->by_prefix, capacity) < 0) {
 		free(book);
 		return NULL;
 	}
 	return book;
 }
 
-struct hs_route_book *hs_route_book_create(uint32_t capacity)
-{
-	uint32_t slots = 2;
-
-	while (slots < 2 * capacity && slots < UINT32_C(1) << 31)
-		slots *= 2;
-	return make(capacity, slots - 1);
-}
-
 struct hs_route_book *hs_route_book_clone(const struct hs_route_book *book)
 {
-	struct hs_route_book *copy = make(book->capacity, book->mask);
+	struct hs_route_book *copy = hs_route_book_create(book->capacity);
 
 	if (!copy)
 		return NULL;
 	copy->n = copy->room = book->n;
 	copy->n_neighbours = book->n_neighbours;
-	memcpy(copy->slots, book->slots, ((size_t)book->mask + 1) * sizeof(*copy->slots));
+	copy->by_prefix.count = book->by_prefix.count;
+	memcpy(copy->by_prefix.places, book->by_prefix.places, hs_u32_map_bytes(book->capacity));
 	if (!book->n)
 		return copy;
 	copy->entries = malloc(book->n * sizeof(*copy->entries));
@@ -72,7 +61,7 @@ void hs_route_book_destroy(struct hs_route_book *book)
 	if (!book)
 		return;
 	free(book->entries);
-	free(book->slots);
+	hs_u32_map_fini(&book->by_prefix);
 	free(book->order);
 	free(book->changes);
 	free(book);
@@ -91,27 +80,18 @@ static uint32_t hash(const uint8_t prefix[16], uint8_t depth)
 	return (uint32_t)(mixed >> 32);
 }
 
-static bool is_at(const struct hs_route_entry *entry, const uint8_t prefix[16], uint8_t depth)
-{
-	return entry->depth == depth && memcmp(entry->prefix, prefix, sizeof(entry->prefix)) == 0;
-}
-
-// Returns the slot of a prefix, or the empty slot where it would go.
-static uint32_t slot_of(const struct hs_route_book *book, const uint8_t prefix[16], uint8_t depth)
-{
-	uint32_t slot = hash(prefix, depth) & book->mask;
-
-	while (book->slots[slot] && !is_at(&book->entries[book->slots[slot] - 1], prefix, depth))
-		slot = (slot + 1) & book->mask;
-	return slot;
-}
-
 static struct hs_route_entry *find(
 		const struct hs_route_book *book, const uint8_t prefix[16], uint8_t depth)
 {
-	uint32_t index = book->slots[slot_of(book, prefix, depth)];
+	uint32_t key = hash(prefix, depth), probe = 0, index;
 
-	return index ? &book->entries[index - 1] : NULL;
+	while ((index = hs_u32_map_next(&book->by_prefix, key, &probe)) != HS_U32_MAP_NONE) {
+		struct hs_route_entry *entry = &book->entries[index];
+		if (entry->depth == depth &&
+				memcmp(entry->prefix, prefix, sizeof(entry->prefix)) == 0)
+			return entry;
+	}
+	return NULL;
 }
 
 const struct hs_route_entry *hs_route_book_find(
@@ -289,7 +269,7 @@ int hs_route_book_add(struct hs_route_book *book, const struct hs_route_entry *e
 		use(book, old, -1);
 		*old = new;
 	} else {
-		book->slots[slot_of(book, new.prefix, new.depth)] = book->n + 1;
+		hs_u32_map_add(&book->by_prefix, hash(new.prefix, new.depth), book->n);
 		book->entries[book->n++] = new;
 		book->n_neighbours += new.kind == HS_ROUTE_NEIGHBOUR;
 		order_is_stale(book);
@@ -301,37 +281,17 @@ int hs_route_book_add(struct hs_route_book *book, const struct hs_route_entry *e
 	return 0;
 }
 
-// Entries behind the emptied slot move up, so that no search ends too early.
-static void empty_slot(struct hs_route_book *book, uint32_t slot)
-{
-	uint32_t at = slot;
-
-	for (;;) {
-		at = (at + 1) & book->mask;
-		if (!book->slots[at])
-			break;
-		const struct hs_route_entry *entry = &book->entries[book->slots[at] - 1];
-		uint32_t home = hash(entry->prefix, entry->depth) & book->mask;
-		if (((at - home) & book->mask) < ((at - slot) & book->mask))
-			continue;
-		book->slots[slot] = book->slots[at];
-		slot = at;
-	}
-	book->slots[slot] = 0;
-}
-
 // The last entry moves into the free place.
 static void take_out(struct hs_route_book *book, const struct hs_route_entry *entry)
 {
 	uint32_t index = (uint32_t)(entry - book->entries);
-	struct hs_route_entry *last = &book->entries[book->n - 1];
+	const struct hs_route_entry *last = &book->entries[--book->n];
 
-	empty_slot(book, slot_of(book, entry->prefix, entry->depth));
-	if (&book->entries[index] != last) {
-		book->slots[slot_of(book, last->prefix, last->depth)] = index + 1;
-		book->entries[index] = *last;
-	}
-	book->n--;
+	hs_u32_map_erase(&book->by_prefix, hash(entry->prefix, entry->depth), index);
+	if (index == book->n)
+		return;
+	hs_u32_map_replace(&book->by_prefix, hash(last->prefix, last->depth), book->n, index);
+	book->entries[index] = *last;
 }
 
 int hs_route_book_delete(struct hs_route_book *book, const uint8_t prefix[16], uint8_t depth,

@@ -7,17 +7,11 @@
 
 int fib_hops_init(struct fib_hops *hops, uint32_t n)
 {
-	uint32_t buckets = 16;
-
-	while (buckets < n)
-		buckets *= 2;
 	hops->room = n + 1;
-	hops->bucket_mask = buckets - 1;
 	hops->hops = calloc(hops->room, sizeof(*hops->hops));
 	hops->uses = calloc(hops->room, sizeof(*hops->uses));
 	hops->next = calloc(hops->room, sizeof(*hops->next));
-	hops->buckets = calloc(buckets, sizeof(*hops->buckets));
-	if (!hops->hops || !hops->uses || !hops->next || !hops->buckets) {
+	if (!hops->hops || !hops->uses || !hops->next || hs_u32_map_init(&hops->by_hop, n) < 0) {
 		fib_hops_fini(hops);
 		return -ENOMEM;
 	}
@@ -33,17 +27,17 @@ void fib_hops_fini(struct fib_hops *hops)
 	free(hops->hops);
 	free(hops->uses);
 	free(hops->next);
-	free(hops->buckets);
+	hs_u32_map_fini(&hops->by_hop);
 	memset(hops, 0, sizeof(*hops));
 }
 
-static uint32_t *bucket_of(struct fib_hops *hops, const struct hs_next_hop *hop)
+static uint32_t key_of(const struct hs_next_hop *hop)
 {
 	uint64_t bits = hop->port;
 
 	for (int i = 0; i < 6; i++)
 		bits = bits << 8 | hop->mac[i];
-	return &hops->buckets[(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40) & hops->bucket_mask];
+	return hs_u32_map_hash(&bits, sizeof(bits));
 }
 
 static bool is_same(const struct hs_next_hop *a, const struct hs_next_hop *b)
@@ -51,21 +45,28 @@ static bool is_same(const struct hs_next_hop *a, const struct hs_next_hop *b)
 	return a->port == b->port && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0;
 }
 
+// Returns the hop's number, or 0.
+static uint32_t find(const struct fib_hops *hops, const struct hs_next_hop *hop)
+{
+	uint32_t key = key_of(hop), probe = 0, number;
+
+	while ((number = hs_u32_map_next(&hops->by_hop, key, &probe)) != HS_U32_MAP_NONE)
+		if (is_same(&hops->hops[number], hop))
+			return number;
+	return 0;
+}
+
 uint32_t fib_hops_take(struct fib_hops *hops, const struct hs_next_hop *hop)
 {
-	uint32_t *bucket = bucket_of(hops, hop);
-	uint32_t number = *bucket;
+	uint32_t number = find(hops, hop);
 
-	while (number && !is_same(&hops->hops[number], hop))
-		number = hops->next[number];
 	if (!number) {
 		number = hops->free;
 		if (!number)
 			return 0;
 		hops->free = hops->next[number];
 		hops->hops[number] = *hop;
-		hops->next[number] = *bucket;
-		*bucket = number;
+		hs_u32_map_add(&hops->by_hop, key_of(hop), number);
 	}
 	hops->uses[number]++;
 	return number;
@@ -75,10 +76,7 @@ void fib_hops_give(struct fib_hops *hops, uint32_t number)
 {
 	if (--hops->uses[number])
 		return;
-	uint32_t *link = bucket_of(hops, &hops->hops[number]);
-	while (*link != number)
-		link = &hops->next[*link];
-	*link = hops->next[number];
+	hs_u32_map_erase(&hops->by_hop, key_of(&hops->hops[number]), number);
 	hops->next[number] = hops->free;
 	hops->free = number;
 }

@@ -7,14 +7,15 @@
 
 #include "fib.h"
 
+#include "u32_map.h"
+
 struct fib_hops {
 	uint32_t room; // numbers 0 to room - 1; 0 means no route
-	uint32_t bucket_mask;
 	uint32_t free; // first of the list of free numbers, 0: none left
 	struct hs_next_hop *hops;
 	uint32_t *uses;
-	uint32_t *next; // in a bucket, or in the list of free numbers
-	uint32_t *buckets;
+	uint32_t *next;		  // in the list of free numbers
+	struct hs_u32_map by_hop; // hash -> number
 };
 
 // 0 or -ENOMEM.
