@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "service.h"
 
-#include "descriptors.h"
 #include "log.h"
 #include "privileges.h"
 #include "sd_notify.h"
@@ -10,7 +9,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define DESCRIPTORS 65536 // a useful size of a table of them
 
 void hs_service_say_error(const struct hs_service *service, const struct hs_error *err)
 {
@@ -27,6 +29,17 @@ bool hs_service_ends(const struct hs_service *service)
 		return false;
 	hs_log(HS_LOG_NOTICE, service->module, "stopping: %s", strsignal(signal_number));
 	return true;
+}
+
+// Raises the soft limit to the hard limit, as far as is useful.
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS)
+		return;
+	limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int drop_privileges(const struct hs_service *service, struct hs_error *err)
@@ -87,7 +100,7 @@ static int start(struct hs_service *service)
 int hs_service_run(struct hs_service *service)
 {
 	hs_boot_id_make(service->boot_id);
-	hs_descriptors_raise();
+	raise_descriptors();
 	service->signal_fd = hs_stop_open();
 	int code = service->signal_fd < 0 ? HS_EXIT_FAILED : start(service);
 	if (code == HS_EXIT_OK) {
