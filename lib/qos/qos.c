@@ -29,16 +29,20 @@ static void allow_placing(const struct hs_qos *qos, struct hs_qos_flow *flow)
 	flow->place_until_ns = end_ns < flow->close_at_ns ? end_ns : flow->close_at_ns - 1;
 }
 
-static inline bool same_rule(const struct hs_qos_flow *flow, const struct hs_qos_key *key)
+// Whether the counts of a report go on where those before ended: those of another rule, sink or
+// family do not.
+static inline bool goes_on(const struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_report *report)
 {
-	return flow->generation == key->generation && flow->sink_id == key->sink_node_id;
+	return flow->generation == key->generation && flow->sink_id == key->sink_node_id &&
+	       flow->ring.family == report->telemetry.family;
 }
 
 static inline bool place(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_report *report)
 {
 	return report->sink_ts_ns > flow->place_after_ns &&
-	       report->sink_ts_ns <= flow->place_until_ns && same_rule(flow, key) &&
+	       report->sink_ts_ns <= flow->place_until_ns && goes_on(flow, key, report) &&
 	       hs_qos_ring_place(&flow->ring, report, flow->place_tag);
 }
 
@@ -157,9 +161,13 @@ static void keep_to_limit(struct hs_qos *qos)
 
 // ---- reports ----
 
-static uint64_t wrap_of(const struct hs_report *report)
+static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
+		const struct hs_report *report)
 {
-	return UINT64_C(1) << report->telemetry.family->packet_bits;
+	const struct hs_telemetry_family *family = report->telemetry.family;
+
+	hs_qos_flow_init(flow, key, &qos->config, UINT64_C(1) << family->packet_bits, &qos->step);
+	flow->ring.family = family;
 }
 
 static int create_flow(
@@ -178,7 +186,7 @@ static int create_flow(
 		qos->counters.out_of_memory++;
 		return -ENOMEM;
 	}
-	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
+	init_flow(qos, flow, key, report);
 	hs_u32_map_add(&qos->by_ns, key->ns_id, (uint32_t)qos->counters.flows);
 	qos->flows[qos->counters.flows++] = flow;
 	hs_qos_charge(qos, flow);
@@ -193,7 +201,7 @@ static void renew_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struc
 	hs_qos_deactivate(qos, flow);
 	hs_qos_discharge(qos, flow);
 	hs_qos_flow_fini(flow);
-	hs_qos_flow_init(flow, key, &qos->config, wrap_of(report), &qos->step);
+	init_flow(qos, flow, key, report);
 	flow->epochs = epochs + 1;
 	flow->late_reports = late;
 }
@@ -233,7 +241,7 @@ int hs_qos_report(struct hs_qos *qos, const struct hs_qos_key *key, const struct
 		flow = hs_qos_find(qos, key->ns_id);
 	}
 	hs_qos_settle(qos, flow);
-	if (!same_rule(flow, key))
+	if (!goes_on(flow, key, report))
 		renew_flow(qos, flow, key, report);
 	int rc = hs_qos_absorb(flow, report, enter(qos, flow, report));
 	if (rc) {

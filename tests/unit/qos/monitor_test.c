@@ -400,9 +400,43 @@ static void ids_and_counts_are_as_wide_as_their_family_says(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// At a border, a rule's packets may come by a port of another family from one packet to the next.
+static void reports_of_another_family_begin_anew(void **state)
+{
+	(void)state;
+	static const struct hs_telemetry_family wide = {.name = "wide",
+			.hop_known = HS_HOP_MEASURED,
+			.packet_bits = 32,
+			.max_node_id = UINT32_MAX};
+	static const uint16_t nodes[] = {1, 2};
+	struct hs_qos_counters counters;
+	struct catcher catcher;
+	struct hs_qos *qos = monitor_new(&catcher);
+	for (uint64_t i = 0; i <= 60; i++) {
+		struct hs_report report = plain_report(100000 + i * 1000, 1000, 2, nodes);
+		if (i >= 30) {
+			report.telemetry.family = &wide;
+			for (unsigned k = 0; k < 2; k++)
+				hop_of(&report, k)->rx_packets = hop_of(&report, k)->tx_packets =
+						report.telemetry.e2e.tx_packets + 5000000;
+		}
+		give(qos, &report);
+	}
+	const struct hs_qos_window *run = hs_qos_latest(qos, 7, 0);
+	assert_non_null(run);
+	assert_int_equal(run->reports, 31);
+	assert_int_equal(run->e2e.lost_packets, 0);
+	for (unsigned k = 0; k < run->n_hops; k++)
+		assert_int_equal(run->hops[k].lost_packets, 0);
+	hs_qos_counters(qos, &counters);
+	assert_int_equal(counters.epochs, 1);
+	monitor_free(qos, &catcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(reports_of_another_family_begin_anew),
 			cmocka_unit_test(ids_and_counts_are_as_wide_as_their_family_says),
 			cmocka_unit_test(flows_beyond_the_limit_are_counted_and_refused),
 			cmocka_unit_test(flows_come_and_go_without_disturbing_each_other),
