@@ -13,12 +13,6 @@ struct hs_qos_delays {
 	int64_t ns[HS_QOS_MAX_LINKS + 1];
 };
 
-// End to end, of a report that has the source's stamp. Stamps are a peer's: they may wrap.
-static inline int64_t hs_qos_delay_e2e(const struct hs_report *report)
-{
-	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
-}
-
 // Of a report whose path has these links.
 void hs_qos_delays_collect(const struct hs_report *report, const uint16_t *path_links,
 		struct hs_qos_delays *delays);

@@ -249,6 +249,12 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow);
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);
 
+// The delay end to end of a report that has the source's stamp. Stamps are a peer's: they may wrap.
+static inline int64_t hs_qos_flow_delay(const struct hs_report *report)
+{
+	return (int64_t)((uint64_t)report->sink_ts_ns - report->telemetry.e2e.ts_ns);
+}
+
 // Of the source's life before: its count is ahead of that of the first report of this one, its
 // stamp is not.
 static inline bool hs_qos_flow_is_of_life_before(

@@ -175,7 +175,7 @@ bool hs_qos_quick_absorb(
 	struct hs_qos_delta e2e = at_sink(flow, report, &step);
 	e2e.tx = step.sent;
 	e2e.lost = step.sent - step.received;
-	absorb(flow, sum, 0, hs_qos_delay_e2e(report), &e2e);
+	absorb(flow, sum, 0, hs_qos_flow_delay(report), &e2e);
 	absorb_links(flow, sum, report, &step);
 	flow->resets = 0;
 	hs_qos_order_note_step(flow, &e2e);

@@ -4,7 +4,6 @@
 // contains a pause is too low.
 #include "qos_reorder.h"
 
-#include "qos_delays.h"
 #include "qos_step.h"
 #include "qos_sum.h"
 
@@ -25,7 +24,7 @@ struct spread {
 static void look_at(struct spread *spread, const struct hs_report *report)
 {
 	const struct hs_e2e *e2e = &report->telemetry.e2e, *last = &spread->last;
-	int64_t delay = hs_qos_delay_e2e(report);
+	int64_t delay = hs_qos_flow_delay(report);
 	if (!spread->n++) {
 		spread->delay_min = spread->delay_max = delay;
 		spread->last = *e2e;
