@@ -3,7 +3,6 @@
 #include "qos_answer.h"
 
 #include "qos_absorb.h"
-#include "qos_close.h"
 #include "qos_delays.h"
 #include "qos_parts.h"
 #include "qos_entries.h"

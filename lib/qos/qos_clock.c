@@ -2,7 +2,6 @@
 // The clock of the node itself.
 #include "qos_clock.h"
 
-#include "qos_close.h"
 #include "qos_parts.h"
 
 static void mark_open(struct hs_qos_flow *flow)

@@ -5,7 +5,6 @@
 #include "qos_absorb.h"
 #include "qos_delays.h"
 #include "qos_entries.h"
-#include "qos_memory.h"
 #include "qos_parts.h"
 #include "qos_path.h"
 #include "qos_stamp.h"

@@ -188,7 +188,8 @@ static bool sink_restarted(
 {
 	int64_t received = (int64_t)(report->sink_rx_packets - flow->edge.sink_rx_packets);
 	int64_t elapsed_ns = report->sink_ts_ns - flow->edge.sink_ts_ns;
-	return received < -(int64_t)flow->slack || received > HS_QOS_MOST_PACKETS ||
+	bool plausible = received >= -(int64_t)flow->slack && received <= HS_QOS_MOST_PACKETS;
+	return !plausible ||
 	       (received < 0 && ahead > 0 && elapsed_ns > 0 &&
 			       (elapsed_ns > RESTART_NS || report->sink_rx_packets <= flow->slack));
 }

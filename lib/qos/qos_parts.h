@@ -11,7 +11,13 @@
 
 #include "u32_map.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+// What each flow is reckoned with at least: a thousand reports of five nodes, and their links. So
+// all flows that were taken fit, unless one of them takes more.
+#define HS_QOS_SHARE_BYTES (256u << 10)
 
 struct hs_qos {
 	struct hs_qos_config config;
@@ -39,3 +45,30 @@ static inline struct hs_qos_flow *hs_qos_find(const struct hs_qos *qos, uint32_t
 
 	return at == HS_U32_MAP_NONE ? NULL : qos->flows[at];
 }
+
+// ---- windows that end (qos_close.c) ----
+
+// Counts and adds up the reports that were only placed.
+void hs_qos_settle(struct hs_qos *qos, struct hs_qos_flow *flow);
+
+// A flow with a window to close, the next one that of this tag; and one without.
+void hs_qos_activate(struct hs_qos *qos, struct hs_qos_flow *flow, int64_t tag);
+void hs_qos_deactivate(struct hs_qos *qos, struct hs_qos_flow *flow);
+// Closes the windows that end where the flow's next shortest window does.
+void hs_qos_close_next(struct hs_qos *qos, struct hs_qos_flow *flow);
+// Hands out whatever is open, ended or not.
+void hs_qos_flush_flow(struct hs_qos *qos, struct hs_qos_flow *flow);
+// What is known of the clocks of a window.
+void hs_qos_fill_clock(const struct hs_qos *qos, struct hs_qos_window *window, bool stepped);
+
+// ---- memory (qos_memory.c) ----
+
+// All but histograms and finished windows: without a look at each link.
+size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow);
+size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow);
+
+// What a flow takes is added up where it may have grown.
+void hs_qos_charge(struct hs_qos *qos, struct hs_qos_flow *flow);
+// The same when a window has ended.
+void hs_qos_charge_all(struct hs_qos *qos, struct hs_qos_flow *flow);
+void hs_qos_discharge(struct hs_qos *qos, struct hs_qos_flow *flow);
