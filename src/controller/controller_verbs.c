@@ -123,8 +123,8 @@ static int hello(struct hs_controller *controller, const struct hs_api_args *arg
 	json_object_update_new(*result,
 			json_pack("{s:s, s:s, s:s, s:b, s:[s, s, s, s]}", "version", HS_VERSION,
 					"name", controller->config->name, "boot_id",
-					controller->boot_id, "controller", 1, "features",
-					"controller", "qos", "transactions", "events"));
+					controller->boot_id, "controller", 1, "features", "fleet",
+					"qos", "transactions", "events"));
 	json_object_set_new(json_object_get(*result, "limits"), "monitored_rules",
 			json_integer(controller->config->monitored_rules));
 	return 0;
