@@ -28,7 +28,7 @@
 
 // ---- what packets brought ----
 
-static void take_signals(struct hs_control *control)
+static void take_punts(struct hs_control *control)
 {
 	struct hs_punt signals[BATCH];
 	unsigned taken = 0, n;
@@ -131,7 +131,7 @@ static void close_windows(struct hs_control *control)
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 {
 	control->now_ns = now_ns;
-	take_signals(control);
+	take_punts(control);
 	unsigned taken = hs_control_drain(
 			control, control->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
 	hs_in_band_step(control->in_band);
@@ -162,7 +162,7 @@ int64_t hs_control_next_ns(const struct hs_control *control)
 unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 {
 	control->now_ns = now_ns;
-	take_signals(control);
+	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;
 	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&control->monitored); i++) {

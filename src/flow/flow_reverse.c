@@ -5,12 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-void hs_flow_table_pending_set(struct hs_flow_table *t, uint32_t slot, bool offered)
-{
-	t->entries[slot].offered = offered;
-	hs_flow_publish_config(t, slot);
-}
-
 // The 5-tuple of returning packets: a rule that is never due and adds nothing.
 static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
 {
@@ -49,7 +43,7 @@ int hs_flow_table_add_reverse(
 		return -ENOSPC;
 	struct hs_flow_entry *e = &t->entries[*slot];
 	e->rule = reverse;
-	e->offered = false;
+	e->pending = false;
 	e->users = 1;
 	if (hs_flow_slot_enter(t, *slot, &shadow)) {
 		hs_flow_slot_free(t, *slot);

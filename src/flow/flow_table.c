@@ -148,7 +148,7 @@ static uint64_t setting_of(const struct hs_rule *rule)
 static uint64_t config_of(const struct hs_flow_entry *e)
 {
 	const struct hs_rule *rule = &e->rule;
-	uint64_t mode = rule->mode | (e->offered ? HS_FLOW_PENDING : 0u);
+	uint64_t mode = rule->mode | (e->pending ? HS_FLOW_PENDING : 0u);
 	uint64_t hop = rule->fields ? HS_FLOW_FIELDS : HS_FLOW_HOP_ENABLED;
 	uint64_t flags = (rule->hop_enabled ? hop : 0u) |
 			 (rule->extract_report ? HS_FLOW_EXTRACT : 0u);
@@ -163,6 +163,12 @@ void hs_flow_publish_config(struct hs_flow_table *t, uint32_t slot)
 
 	for (unsigned w = 0; w < t->config.n_workers; w++)
 		atomic_store_explicit(&t->workers[w][slot].config, config, memory_order_relaxed);
+}
+
+void hs_flow_table_pending_set(struct hs_flow_table *t, uint32_t slot, bool pending)
+{
+	t->entries[slot].pending = pending;
+	hs_flow_publish_config(t, slot);
 }
 
 static void workers_prepare(struct hs_flow_table *t, uint32_t slot)
@@ -310,7 +316,7 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 		return table_full(t, err);
 
 	t->entries[slot].rule = *rule;
-	t->entries[slot].offered = rule->in_band;
+	t->entries[slot].pending = rule->in_band;
 	if (hs_flow_fields_set(t, slot, rule->fields)) {
 		hs_flow_slot_free(t, slot);
 		return -ENOMEM;

@@ -90,7 +90,7 @@ struct hs_flow_pending *hs_flow_table_pending(struct hs_flow_table *table, uint3
 struct hs_flow_pending *hs_flow_table_load(struct hs_flow_table *table, uint32_t slot, unsigned i);
 // Sets whether workers look at the pending options. A rule with in_band starts with true: its
 // telemetry waits until its request is ready and sent.
-void hs_flow_table_pending_set(struct hs_flow_table *table, uint32_t slot, bool offered);
+void hs_flow_table_pending_set(struct hs_flow_table *table, uint32_t slot, bool pending);
 
 // Makes packets of the reversed 5-tuple of `forward` find a slot from now on. One reverse entry
 // serves all callers with the same 5-tuple; each remove releases one use. The reverse entry stays

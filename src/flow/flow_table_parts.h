@@ -41,7 +41,7 @@ struct hs_flow_entry {
 	};
 	uint32_t order_next; // also links the free and the dying
 	uint8_t state;	     // enum entry_state
-	bool offered;	     // workers look at the slot's pending options
+	bool pending;	     // workers look at the slot's pending options
 };
 
 struct hs_flow_table {

@@ -18,7 +18,7 @@
 #include <rte_ring_peek.h>
 
 #define REPORT_RING_DEFAULT 16384
-#define SIGNAL_RING_DEFAULT 512
+#define PUNT_RING_DEFAULT   512
 #define FDB_PLACES	    65536
 #define ROUTES_DEFAULT	    1024
 #define NO_PORT		    UINT16_MAX
@@ -123,7 +123,7 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 	setup_worker(node, &seat->worker, index, pool);
 	seat->worker.reports = make_ring(
 			"reports", node->config.report_ring, sizeof(struct hs_report_record));
-	seat->worker.punts = make_ring("signals", node->config.signal_ring, sizeof(struct hs_punt));
+	seat->worker.punts = make_ring("punts", node->config.punt_ring, sizeof(struct hs_punt));
 	if (!seat->worker.reports || !seat->worker.punts)
 		return -ENOMEM;
 	return hs_partial_create(&node->config.partial, node->config.rules, &seat->worker.partial);
@@ -165,8 +165,8 @@ int hs_node_create(const struct hs_node_config *config, struct hs_clock *clock,
 		node->config.family = &hs_flexint_steps;
 	if (!node->config.report_ring)
 		node->config.report_ring = REPORT_RING_DEFAULT;
-	if (!node->config.signal_ring)
-		node->config.signal_ring = SIGNAL_RING_DEFAULT;
+	if (!node->config.punt_ring)
+		node->config.punt_ring = PUNT_RING_DEFAULT;
 	if (!node->config.mac_age_s)
 		node->config.mac_age_s = 300;
 	if (!node->config.routes)
@@ -206,7 +206,7 @@ void hs_node_destroy(struct hs_node *node)
 uint64_t hs_node_bytes(const struct hs_node_config *config)
 {
 	uint64_t reports = config->report_ring ? config->report_ring : REPORT_RING_DEFAULT;
-	uint64_t punts = config->signal_ring ? config->signal_ring : SIGNAL_RING_DEFAULT;
+	uint64_t punts = config->punt_ring ? config->punt_ring : PUNT_RING_DEFAULT;
 	uint64_t bytes = hs_flow_table_bytes(config->rules, config->n_workers);
 
 	bytes += config->n_workers *
@@ -470,8 +470,7 @@ static unsigned whole_groups(const struct hs_punt *punts, unsigned n)
 	return n > cut ? n - cut : 0;
 }
 
-static unsigned take_signals(
-		struct rte_ring *ring, struct hs_punt *punts, unsigned n, bool may_part)
+static unsigned take_punts(struct rte_ring *ring, struct hs_punt *punts, unsigned n, bool may_part)
 {
 	unsigned got = rte_ring_dequeue_burst_elem_start(ring, punts, sizeof(*punts), n, NULL);
 
@@ -487,12 +486,12 @@ static unsigned take_signals(
 unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n)
 {
 	unsigned n_workers = node->config.n_workers;
-	unsigned first = node->next_signal_ring++ % n_workers;
+	unsigned first = node->next_punt_ring++ % n_workers;
 	unsigned taken = 0;
 
 	for (unsigned i = 0; i < n_workers && taken < n; i++) {
 		unsigned w = (first + i) % n_workers;
-		taken += take_signals(
+		taken += take_punts(
 				node->seats[w]->worker.punts, &punts[taken], n - taken, taken == 0);
 	}
 	return taken;

@@ -39,7 +39,7 @@ struct hs_node_config {
 	unsigned n_workers;   // 1 to HS_MAX_WORKERS
 	uint32_t rules;	      // capacity
 	uint32_t report_ring; // records for each worker, a power of two; 0: default
-	uint32_t signal_ring; // the same for punts
+	uint32_t punt_ring;   // the same for punts
 	enum hs_forwarding_mode forwarding;
 	uint16_t n_pairs; // patch: pairs of port indices
 	uint16_t pairs[HS_MAX_PORTS][2];

@@ -35,8 +35,8 @@ static void check(const struct hs_scenario *s)
 	struct hs_error err;
 	for (size_t i = 0; i < s->n_links; i++) {
 		HOLDS(s->links[i].from < s->n_nodes && s->links[i].to < s->n_nodes);
-		HOLDS(!hs_link_check(&s->links[i].ways[0], &err));
-		HOLDS(!hs_link_check(&s->links[i].ways[1], &err));
+		HOLDS(!hs_link_check(&s->links[i].directions[0], &err));
+		HOLDS(!hs_link_check(&s->links[i].directions[1], &err));
 	}
 	for (size_t i = 0; i < s->n_hosts; i++)
 		HOLDS(s->hosts[i].at < s->n_nodes);

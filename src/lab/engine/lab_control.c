@@ -149,7 +149,7 @@ void lab_control_look(struct hs_lab *lab, uint32_t index)
 
 	if (likely(!reports && !signals))
 		return;
-	if (reports >= LAB_REPORT_RING / 2 || signals >= LAB_SIGNAL_RING / 2)
+	if (reports >= LAB_REPORT_RING / 2 || signals >= LAB_PUNT_RING / 2)
 		lab_control_step(lab, index);
 	else if (hs_event_timer_ns(&lab->queue, lab->scenario->n_traffic + index) > soon_ns)
 		lab_set_control(lab, index, soon_ns);

@@ -185,8 +185,9 @@ void lab_collect(struct hs_lab *lab)
 	lab->run.node_drops -= lab->announcements_dropped;
 	lab->run.audit_ok = json_array_size(lab->run.audit) == 0;
 	for (size_t l = 0; l < s->n_links; l++) {
-		for (unsigned way = 0; way < 2; way++)
-			hs_link_counters(lab->links[l][way], &lab->link_counters[l][way]);
+		for (unsigned direction = 0; direction < 2; direction++)
+			hs_link_counters(lab->links[l][direction],
+					&lab->link_counters[l][direction]);
 	}
 	int rc = hs_truth_status(lab->run.truth);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)

@@ -17,10 +17,10 @@ void lab_push_events(struct hs_lab *lab)
 
 // ---- links ----
 
-static int change_way(struct hs_lab *lab, const struct hs_scenario_event *event, unsigned way,
-		bool *up_changed, struct hs_error *err)
+static int change_direction(struct hs_lab *lab, const struct hs_scenario_event *event,
+		unsigned direction, bool *up_changed, struct hs_error *err)
 {
-	struct hs_link *link = lab->links[event->link][way];
+	struct hs_link *link = lab->links[event->link][direction];
 	struct hs_link_config config = *hs_link_config(link);
 	bool was_down = config.down;
 	int rc = hs_scenario_set_link(event->set, "set", &config, err);
@@ -38,9 +38,10 @@ static int change_link(
 
 	if (lab->now_ns < lab->run.config_changed_ns)
 		lab->run.config_changed_ns = lab->now_ns;
-	for (unsigned way = 0; way < 2; way++) {
-		int rc = event->way_changes[way] ? change_way(lab, event, way, &up_changed, err)
-						 : 0;
+	for (unsigned direction = 0; direction < 2; direction++) {
+		int rc = event->direction_changes[direction]
+					 ? change_direction(lab, event, direction, &up_changed, err)
+					 : 0;
 		if (rc < 0)
 			return rc;
 	}

@@ -52,7 +52,7 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.n_workers = 1,
 			.rules = scenario->rules,
 			.report_ring = LAB_REPORT_RING,
-			.signal_ring = LAB_SIGNAL_RING,
+			.punt_ring = LAB_PUNT_RING,
 			.forwarding = modes[scenario->forwarding],
 			// Hosts are announced only once: see lab_announce.
 			.mac_age_s = UINT32_MAX / 2,

@@ -51,11 +51,11 @@ static void place_link(struct hs_lab *lab, uint32_t link)
 	const struct hs_scenario_link *l = &lab->scenario->links[link];
 	struct lab_port *ends[2] = {next_port(lab, l->from), next_port(lab, l->to)};
 
-	for (unsigned way = 0; way < 2; way++) {
-		ends[way]->link = link;
-		ends[way]->way = (uint8_t)way;
-		ends[way]->out = lab->links[link][way];
-		ends[way]->peer = (uint32_t)(ends[!way] - lab->ports);
+	for (unsigned direction = 0; direction < 2; direction++) {
+		ends[direction]->link = link;
+		ends[direction]->direction = (uint8_t)direction;
+		ends[direction]->out = lab->links[link][direction];
+		ends[direction]->peer = (uint32_t)(ends[!direction] - lab->ports);
 	}
 }
 
@@ -214,10 +214,10 @@ void lab_node_stop(struct hs_lab *lab, uint32_t index)
 static int make_links(struct hs_lab *lab)
 {
 	for (uint32_t l = 0; l < lab->scenario->n_links; l++) {
-		for (unsigned way = 0; way < 2; way++) {
-			int rc = hs_link_create(&lab->scenario->links[l].ways[way],
-					lab_seed(lab->scenario, "link", 2 * l + way),
-					&lab->links[l][way]);
+		for (unsigned direction = 0; direction < 2; direction++) {
+			int rc = hs_link_create(&lab->scenario->links[l].directions[direction],
+					lab_seed(lab->scenario, "link", 2 * l + direction),
+					&lab->links[l][direction]);
 			if (rc < 0)
 				return rc;
 		}

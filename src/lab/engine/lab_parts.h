@@ -18,7 +18,7 @@
 #include <rte_mbuf_dyn.h>
 
 #define LAB_REPORT_RING 2048
-#define LAB_SIGNAL_RING 64
+#define LAB_PUNT_RING	64
 #define LAB_LATENESS_NS INT64_C(100000000) // a window of a monitor closes this long after its end
 #define LAB_FAR		UINT8_MAX	   // no path leads there
 // The number of copies that one packet may become in a bridge before the lack of buffers is
@@ -48,7 +48,7 @@ struct lab_port {
 	uint32_t node, link, peer; // peer: the port at the link's other end
 	uint32_t host;		   // HS_NO_INDEX: a port of a link
 	uint16_t index;		   // at its node
-	uint8_t way;		   // direction of what is sent here
+	uint8_t direction;	   // of what is sent here
 };
 
 struct lab_node {

@@ -244,9 +244,9 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 
 	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
 			fate ? s->links[port->link].name : s->hosts[port->host].name,
-			!fate	    ? "host"
-			: port->way ? "reverse"
-				    : "forward",
+			!fate		  ? "host"
+			: port->direction ? "reverse"
+					  : "forward",
 			s->traffic[packet_truth->traffic].name, packet_truth->reply,
 			packet_truth->number, copy, rte_pktmbuf_pkt_len(m), telemetry);
 	if (fate && fate->loss != HS_LINK_NOT_LOST)

@@ -51,15 +51,15 @@ static int find_ways(struct hs_lab *lab, uint8_t *next)
 	int rc = hops ? hs_graph_create(s, &graph) : -ENOMEM;
 
 	for (uint32_t link = 0; rc == 0 && link < s->n_links; link++)
-		for (unsigned way = 0; way < 2; way++)
-			hs_graph_set_up(graph, link, way, is_up(lab->links[link][way]));
+		for (unsigned direction = 0; direction < 2; direction++)
+			hs_graph_set_up(graph, link, direction, is_up(lab->links[link][direction]));
 	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
-		uint8_t *ways = &next[to * s->n_nodes];
-		memset(ways, LAB_FAR, s->n_nodes);
+		uint8_t *first_ports = &next[to * s->n_nodes];
+		memset(first_ports, LAB_FAR, s->n_nodes);
 		hs_graph_distances(graph, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
 			if (node != to && hops[node] != HS_GRAPH_FAR)
-				ways[node] = nearest_port(lab, node, to, hops);
+				first_ports[node] = nearest_port(lab, node, to, hops);
 	}
 	hs_graph_destroy(graph);
 	free(hops);
@@ -126,18 +126,18 @@ static struct hs_fib_change route_to(
 }
 
 // Adds what differs in the node's way to a host's subnet. before NULL: the node has no routes.
-static size_t change_way(const struct hs_lab *lab, uint32_t node, uint32_t host,
+static size_t change_one_route(const struct hs_lab *lab, uint32_t node, uint32_t host,
 		const uint8_t *before, const uint8_t *next, struct hs_fib_change *change)
 {
-	size_t way = lab->scenario->hosts[host].at * lab->scenario->n_nodes + node;
+	size_t index = lab->scenario->hosts[host].at * lab->scenario->n_nodes + node;
 	const struct lab_port *ports = &lab->ports[lab->nodes[node].first_port];
 	uint8_t depth = lab->routes.depths[host];
 
-	if (!depth || next[way] == (before ? before[way] : LAB_FAR))
+	if (!depth || next[index] == (before ? before[index] : LAB_FAR))
 		return 0;
-	*change = route_to(lab, host, depth, next[way]);
+	*change = route_to(lab, host, depth, next[index]);
 	if (!change->remove)
-		lab_port_mac(lab, ports[next[way]].peer, change->route.next_hop_mac);
+		lab_port_mac(lab, ports[next[index]].peer, change->route.next_hop_mac);
 	return 1;
 }
 
@@ -152,7 +152,7 @@ static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *before,
 	if (!changes)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		n += change_way(lab, node, h, before, next, &changes[n]);
+		n += change_one_route(lab, node, h, before, next, &changes[n]);
 	for (uint16_t p = 0; !before && p < at->n_ports; p++) {
 		const struct lab_port *port = &lab->ports[at->first_port + p];
 		if (port->out)

@@ -63,7 +63,7 @@ static const struct hs_link_config *link_between(
 	bool reverse = link->from != from;
 	size_t index = (size_t)(link - run->scenario->links);
 	*shared = run->links && run->links[index][reverse].sent_packets > own_packets;
-	return &link->ways[reverse];
+	return &link->directions[reverse];
 }
 
 static double burst_loss(const struct hs_link_bursts *bursts)

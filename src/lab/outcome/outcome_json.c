@@ -160,11 +160,11 @@ static json_t *trips_json(const struct outcome *outcome)
 
 // ---- links and traffic ----
 
-static json_t *link_json(const struct hs_scenario_link *link, unsigned way,
+static json_t *link_json(const struct hs_scenario_link *link, unsigned direction,
 		const struct hs_link_counters *of)
 {
-	json_t *json = json_pack(
-			"{s:s, s:s}", "name", link->name, "direction", way ? "reverse" : "forward");
+	json_t *json = json_pack("{s:s, s:s}", "name", link->name, "direction",
+			direction ? "reverse" : "forward");
 	json_t *lost = json_object();
 #define PUT_LINK(member) outcome_put_integer(json, #member, (json_int_t)of->member)
 	PUT_LINK(sent_packets);
@@ -189,10 +189,11 @@ static json_t *links_json(const struct hs_run *run)
 {
 	json_t *list = json_array();
 	for (size_t i = 0; run->links && i < run->scenario->n_links; i++)
-		for (unsigned way = 0; way < 2; way++)
-			if (run->links[i][way].sent_packets)
-				json_array_append_new(list, link_json(&run->scenario->links[i], way,
-									    &run->links[i][way]));
+		for (unsigned direction = 0; direction < 2; direction++)
+			if (run->links[i][direction].sent_packets)
+				json_array_append_new(
+						list, link_json(&run->scenario->links[i], direction,
+								      &run->links[i][direction]));
 	return list;
 }
 

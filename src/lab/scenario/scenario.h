@@ -54,11 +54,11 @@ struct hs_scenario_node {
 // A link has the same parameters in both directions, unless "reverse" or a further entry with
 // exchanged ends says otherwise.
 struct hs_scenario_link {
-	char name[HS_SCENARIO_NAME];   // "from-to" unless given
-	uint32_t from, to;	       // nodes
-	struct hs_link_config ways[2]; // [0]: from -> to
-	bool has_both;		       // the file has an entry for each direction
-	uint32_t entry;		       // index in the file's list
+	char name[HS_SCENARIO_NAME];	     // "from-to" unless given
+	uint32_t from, to;		     // nodes
+	struct hs_link_config directions[2]; // [0]: from -> to
+	bool has_both;			     // the file has an entry for each direction
+	uint32_t entry;			     // index in the file's list
 };
 
 // An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node
@@ -127,7 +127,7 @@ struct hs_scenario_event {
 	int64_t at_ns, every_ns, until_ns; // every_ns 0: once
 	enum hs_scenario_event_kind kind;
 	uint32_t link, node, traffic;
-	bool way_changes[2];
+	bool direction_changes[2];
 	json_t *set;	 // link: the members that change, applied to the present parameters; owned
 	json_t *request; // owned
 	int64_t down_ns;

@@ -166,9 +166,10 @@ static int check_graph(struct hs_draft *draft)
 
 	// In other modes there is only one path, and packets into a link that is down are lost.
 	for (uint32_t i = 0; rc == 0 && i < scenario->n_links; i++)
-		for (unsigned way = 0; way < 2; way++)
+		for (unsigned direction = 0; direction < 2; direction++)
 			if (scenario->forwarding == HS_LAB_SHORTEST_PATH)
-				hs_graph_set_up(graph, i, way, !scenario->links[i].ways[way].down);
+				hs_graph_set_up(graph, i, direction,
+						!scenario->links[i].directions[direction].down);
 	if (rc == 0)
 		rc = check_cycles(draft, graph);
 	if (rc == 0) {

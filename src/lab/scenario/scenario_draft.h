@@ -129,7 +129,7 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 // ---- parts that the lists share with topologies and traffic ----
 
 // Reads both directions of a link from the keys of a link.
-int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config ways[2]);
+int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config directions[2]);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);

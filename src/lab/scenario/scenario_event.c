@@ -12,8 +12,8 @@
 struct entry {
 	struct hs_scenario_event event;
 	json_t *set, *request;
-	uint32_t node; // or HS_DRAFT_ALL; HS_NO_INDEX: not given
-	uint32_t ways; // bits
+	uint32_t node;	     // or HS_DRAFT_ALL; HS_NO_INDEX: not given
+	uint32_t directions; // bits
 	bool restart;
 };
 
@@ -33,7 +33,7 @@ static const struct hs_schema_field event_fields[] = {
 				.most = HS_DRAFT_MAX_S},
 		{"until_s", HS_SCHEMA_SECONDS, EVENT(until_ns), .most = HS_DRAFT_MAX_S},
 		{"link", HS_SCHEMA_NAME, EVENT(link), .names = &hs_draft_link_names},
-		{"direction", HS_SCHEMA_WORD, ENTRY(ways), .words = direction_words,
+		{"direction", HS_SCHEMA_WORD, ENTRY(directions), .words = direction_words,
 				.expected = "both, forward or reverse"},
 		{"set", HS_SCHEMA_JSON, ENTRY(set), .shape = "{'type': 'object'}"},
 		{"node", HS_SCHEMA_NAME, ENTRY(node), .names = &hs_draft_node_names,
@@ -100,8 +100,8 @@ static int read_link(struct hs_draft *draft, struct entry *entry)
 {
 	if (!json_object_size(entry->set) && (!entry->set || json_is_object(entry->set)))
 		return hs_draft_refuse_missing(draft, "set", "parameters of a link");
-	entry->event.way_changes[0] = entry->ways & 1;
-	entry->event.way_changes[1] = entry->ways & 2;
+	entry->event.direction_changes[0] = entry->directions & 1;
+	entry->event.direction_changes[1] = entry->directions & 2;
 	entry->event.set = json_incref(entry->set);
 	return 0;
 }
@@ -185,7 +185,7 @@ const struct hs_schema_list hs_draft_event_list = {
 							       .node = HS_NO_INDEX,
 							       .traffic = HS_NO_INDEX},
 				.node = HS_NO_INDEX,
-				.ways = 3},
+				.directions = 3},
 		.take = take_event};
 
 // ---- all of them ----
@@ -207,10 +207,11 @@ static int play_links(const struct hs_draft *draft, struct hs_scenario_link *lin
 	for (size_t i = 0; i < draft->scenario.n_events; i++) {
 		const struct hs_scenario_event *event = draft->order[i];
 		snprintf(at, sizeof(at), "events[%u].set", event->entry);
-		for (unsigned way = 0; way < 2 && event->kind == HS_LAB_EVENT_LINK; way++)
-			if (event->way_changes[way] &&
+		for (unsigned direction = 0; direction < 2 && event->kind == HS_LAB_EVENT_LINK;
+				direction++)
+			if (event->direction_changes[direction] &&
 					hs_scenario_set_link(event->set, at,
-							&links[event->link].ways[way],
+							&links[event->link].directions[direction],
 							draft->err) < 0)
 				return -EINVAL;
 	}

@@ -14,10 +14,10 @@ struct hs_graph {
 	uint32_t *queue;
 };
 
-static uint32_t end_of(const struct hs_graph *graph, uint32_t way)
+static uint32_t end_of(const struct hs_graph *graph, uint32_t direction)
 {
-	const struct hs_scenario_link *link = &graph->links[way / 2];
-	return way % 2 ? link->from : link->to;
+	const struct hs_scenario_link *link = &graph->links[direction / 2];
+	return direction % 2 ? link->from : link->to;
 }
 
 int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
@@ -38,11 +38,11 @@ int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
 	}
 	for (uint32_t node = 0; node < n_nodes; node++)
 		made->first[node] = HS_GRAPH_FAR;
-	for (uint32_t way = 0; way < 2 * n_links; way++) {
-		uint32_t *first = &made->first[end_of(made, way)];
-		made->up[way] = true;
-		made->next[way] = *first;
-		*first = way;
+	for (uint32_t direction = 0; direction < 2 * n_links; direction++) {
+		uint32_t *first = &made->first[end_of(made, direction)];
+		made->up[direction] = true;
+		made->next[direction] = *first;
+		*first = direction;
 	}
 	*graph = made;
 	return 0;
@@ -59,9 +59,9 @@ void hs_graph_destroy(struct hs_graph *graph)
 	free(graph);
 }
 
-void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned way, bool up)
+void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned direction, bool up)
 {
-	graph->up[2 * link + way] = up;
+	graph->up[2 * link + direction] = up;
 }
 
 void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
@@ -74,10 +74,10 @@ void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
 	graph->queue[end++] = to;
 	while (begin < end) {
 		uint32_t node = graph->queue[begin++];
-		for (uint32_t way = graph->first[node]; way != HS_GRAPH_FAR;
-				way = graph->next[way]) {
-			uint32_t before = end_of(graph, way ^ 1);
-			if (!graph->up[way] || hops[before] != HS_GRAPH_FAR)
+		for (uint32_t direction = graph->first[node]; direction != HS_GRAPH_FAR;
+				direction = graph->next[direction]) {
+			uint32_t before = end_of(graph, direction ^ 1);
+			if (!graph->up[direction] || hops[before] != HS_GRAPH_FAR)
 				continue;
 			hops[before] = hops[node] + 1;
 			graph->queue[end++] = before;

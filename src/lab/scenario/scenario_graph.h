@@ -18,7 +18,7 @@ struct hs_graph;
 int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph);
 void hs_graph_destroy(struct hs_graph *graph);
 
-void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned way, bool up);
+void hs_graph_set_up(struct hs_graph *graph, uint32_t link, unsigned direction, bool up);
 
 // Computes the hops from each node to this one along directions that are up, or HS_GRAPH_FAR if no
 // path leads there. hops has room for all nodes.

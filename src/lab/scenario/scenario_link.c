@@ -11,11 +11,11 @@
 
 // An entry of `links`, or the links of a topology.
 struct entry {
-	struct hs_link_config way; // first, so that rows of a direction are rows of an entry
+	struct hs_link_config direction; // first, so that rows of a direction are rows of an entry
 	json_t *reverse;
 	struct hs_scenario_link link;
 };
-_Static_assert(offsetof(struct entry, way) == 0, "rows of a direction are rows of an entry");
+_Static_assert(offsetof(struct entry, direction) == 0, "rows of a direction are rows of an entry");
 
 static const struct hs_schema_word distribution_words[] = {
 		{"uniform", HS_LINK_UNIFORM},
@@ -108,30 +108,30 @@ int hs_scenario_set_link(
 }
 
 // The other direction has the same parameters, unless "reverse" says otherwise.
-static int set_ways(const struct entry *entry, const char *path, struct hs_link_config ways[2],
-		struct hs_error *err)
+static int set_ways(const struct entry *entry, const char *path,
+		struct hs_link_config directions[2], struct hs_error *err)
 {
-	if (check_link(&entry->way, path, err) < 0)
+	if (check_link(&entry->direction, path, err) < 0)
 		return -EINVAL;
-	ways[0] = ways[1] = entry->way;
-	return entry->reverse ? hs_scenario_set_link(
-						entry->reverse, AT(path, "reverse"), &ways[1], err)
+	directions[0] = directions[1] = entry->direction;
+	return entry->reverse ? hs_scenario_set_link(entry->reverse, AT(path, "reverse"),
+						&directions[1], err)
 			      : 0;
 }
 
 #define FRESH_ENTRY                                                                                \
 	{                                                                                          \
-		.way = {.queue_packets = 1000 }                                                    \
+		.direction = {.queue_packets = 1000 }                                              \
 	}
 
-int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config ways[2])
+int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config directions[2])
 {
 	static const char path[] = "topology.link";
 	struct entry entry = FRESH_ENTRY;
 
 	if (object && hs_schema_read(hs_draft_ways_fields, object, path, &entry, draft->err) < 0)
 		return -EINVAL;
-	return set_ways(&entry, path, ways, draft->err);
+	return set_ways(&entry, path, directions, draft->err);
 }
 
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
@@ -173,7 +173,7 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 	struct entry *entry = item->read;
 	struct hs_scenario_link *link = &entry->link;
 
-	if (set_ways(entry, item->path, link->ways, err) < 0)
+	if (set_ways(entry, item->path, link->directions, err) < 0)
 		return -EINVAL;
 	if (link->from == link->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another node",
@@ -189,7 +189,7 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 				"a name, for another link between the two",
 				"link \"%s\" has its other direction already", cable->name);
 	cable->has_both = true;
-	cable->ways[1] = entry->way;
+	cable->directions[1] = entry->direction;
 	return 0;
 }
 

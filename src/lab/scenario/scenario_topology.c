@@ -25,7 +25,7 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 // A network while it is generated.
 struct maker {
 	struct hs_draft *draft;
-	struct hs_link_config ways[2];
+	struct hs_link_config directions[2];
 	int rc; // of the first failure, after which nothing more is made
 };
 
@@ -45,8 +45,9 @@ static void add_node(struct maker *maker, const char *kind, uint32_t pod, uint32
 
 static void add_link(struct maker *maker, uint32_t from, uint32_t to)
 {
-	struct hs_scenario_link link = {
-			.from = from, .to = to, .ways = {maker->ways[0], maker->ways[1]}};
+	struct hs_scenario_link link = {.from = from,
+			.to = to,
+			.directions = {maker->directions[0], maker->directions[1]}};
 	if (maker->rc == 0)
 		maker->rc = hs_draft_add_link(maker->draft, &link);
 }
@@ -114,7 +115,7 @@ int hs_draft_make_topology(struct hs_draft *draft)
 		return hs_draft_refuse(draft, "k", "bad_value", "an even number from 2 to 20",
 				"%u is odd", k);
 	if (maker.rc == 0)
-		maker.rc = hs_draft_read_ways(draft, draft->topology.link, maker.ways);
+		maker.rc = hs_draft_read_ways(draft, draft->topology.link, maker.directions);
 	if (maker.rc < 0)
 		return maker.rc;
 	for (uint32_t n = 1; n <= k * k / 4; n++)

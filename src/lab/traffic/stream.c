@@ -107,8 +107,10 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 		return ret;
 	made->traffic = &scenario->traffic[traffic];
 	made->macs = *macs;
-	for (int way = 0; way < 2 && made->traffic->kind != HS_TRAFFIC_PCAP; way++)
-		hs_stream_template_init(&made->templates[way], scenario, traffic, macs, way == 1);
+	for (int direction = 0; direction < 2 && made->traffic->kind != HS_TRAFFIC_PCAP;
+			direction++)
+		hs_stream_template_init(&made->templates[direction], scenario, traffic, macs,
+				direction == 1);
 	ret = init_source(made, scenario, seed_of(seed, traffic), start_ns, err);
 	if (ret == 0) {
 		*stream = made;

@@ -16,9 +16,9 @@ static void describe(struct fixture *f)
 	memcpy(f->nodes, nodes, sizeof(nodes));
 	f->links[0] = (struct hs_scenario_link){.name = "src-sw1", .from = 0, .to = 1};
 	f->links[1] = (struct hs_scenario_link){.name = "sw1-dst", .from = 1, .to = 2};
-	for (int way = 0; way < 2; way++) {
-		f->links[0].ways[way].delay_ns = 10 * MS;
-		f->links[1].ways[way].delay_ns = 20 * MS;
+	for (int direction = 0; direction < 2; direction++) {
+		f->links[0].directions[direction].delay_ns = 10 * MS;
+		f->links[1].directions[direction].delay_ns = 20 * MS;
 	}
 	f->hosts[0] = (struct hs_scenario_host){
 			.name = "src", .at = 0, .addr = {0x20, 1, [15] = 1}};

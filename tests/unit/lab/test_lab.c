@@ -224,11 +224,11 @@ static void each_packet_on_each_link_has_a_line(void **state)
 	uint64_t lines = 0, lost = 0, copies = 0;
 	struct hs_stream_counters counters;
 	hs_stream_counters(r.run->streams[0], &counters);
-	for (unsigned way = 0; way < 2; way++)
-		lines += counters.delivered[way];
+	for (unsigned direction = 0; direction < 2; direction++)
+		lines += counters.delivered[direction];
 	for (unsigned l = 0; l < 2; l++) {
-		for (unsigned way = 0; way < 2; way++) {
-			const struct hs_link_counters *c = &r.run->links[l][way];
+		for (unsigned direction = 0; direction < 2; direction++) {
+			const struct hs_link_counters *c = &r.run->links[l][direction];
 			lines += c->sent_packets + c->copies;
 			lost += c->lost[HS_LINK_LOST_RANDOM];
 			copies += c->copies;

@@ -31,7 +31,7 @@ static double configured(struct fixture *f, size_t row, enum hs_lab_metric_kind 
 
 static struct hs_link_config *link_of(struct fixture *f, int link)
 {
-	return &f->links[link].ways[0];
+	return &f->links[link].directions[0];
 }
 
 static void delays_add_up_and_nothing_else_is_expected_of_good_links(void **state)
@@ -159,7 +159,7 @@ static void a_cable_the_other_way_round_has_its_own_values(void **state)
 	struct fixture *f = *state;
 	f->links[0].from = 1;
 	f->links[0].to = 0;
-	f->links[0].ways[0].delay_ns = 99 * MS;
+	f->links[0].directions[0].delay_ns = 99 * MS;
 	assert_true(configured(f, 0, HS_LAB_DELAY) == 10e6);
 	assert_string_equal(fixture_text(f, "rows", 0, "hop"), "src-sw1");
 }

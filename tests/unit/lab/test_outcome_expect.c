@@ -11,8 +11,8 @@ static int setup(void **state)
 	fixture_setup(state);
 	struct fixture *f = *state;
 	for (int i = 0; i < 2; i++)
-		f->links[i].ways[0].loss_ratio = 0.1;
-	f->links[0].ways[0].jitter_ns = 3 * MS;
+		f->links[i].directions[0].loss_ratio = 0.1;
+	f->links[0].directions[0].jitter_ns = 3 * MS;
 	fixture_send(f);
 	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {1, 3}});
 	fixture_tell(f, (struct told){.end = 3,
@@ -175,8 +175,8 @@ static void what_cannot_be_computed_is_not_met_and_says_why(void **state)
 	assert_false(verdict.met);
 	assert_true(isnan(verdict.value));
 	assert_string_equal(verdict.reason, "no window has such a hop");
-	f->links[1].ways[0].in_order = true;
-	f->links[1].ways[0].jitter_ns = 1;
+	f->links[1].directions[0].in_order = true;
+	f->links[1].directions[0].jitter_ns = 1;
 	verdict = judge(f, "mae.delay_ns.configured", "*", HS_NO_INDEX);
 	assert_false(verdict.met);
 	assert_string_equal(verdict.reason, "sw1-dst has none");

@@ -41,8 +41,8 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(s.nodes[0].clock.sync.interval_ns, 0);
 	const struct hs_link_config plain = {.queue_packets = 1000};
 	assert_string_equal(s.links[0].name, "a-b");
-	assert_memory_equal(&s.links[0].ways[0], &plain, sizeof(plain));
-	assert_memory_equal(&s.links[0].ways[1], &plain, sizeof(plain));
+	assert_memory_equal(&s.links[0].directions[0], &plain, sizeof(plain));
+	assert_memory_equal(&s.links[0].directions[1], &plain, sizeof(plain));
 	assert_int_equal(s.n_events, 0);
 	assert_int_equal(s.n_expects, 0);
 	hs_scenario_fini(&s);
@@ -131,24 +131,24 @@ static void every_key_of_a_link_is_read(void **state)
 
 	assert_int_equal(s.n_links, 2);
 	const struct hs_scenario_link *link = &s.links[0];
-	const struct hs_link_config *way = &link->ways[0];
+	const struct hs_link_config *direction = &link->directions[0];
 	assert_string_equal(link->name, "first");
 	assert_int_equal(link->from, 0);
 	assert_int_equal(link->to, 1);
-	assert_false(way->down);
-	assert_int_equal(way->rate_bps, 100000000);
-	assert_int_equal(way->queue_packets, 2000);
-	assert_int_equal(way->overhead_bytes, 24);
-	assert_int_equal(way->delay_ns, 10000000);
-	assert_int_equal(way->jitter_ns, 2000000);
-	assert_int_equal(way->distribution, HS_LINK_NORMAL);
-	assert_true(way->in_order);
-	assert_true(way->loss_ratio == 0.01);
-	assert_true(way->telemetry_loss_ratio == 0.02);
-	assert_true(way->duplicate_ratio == 0.03);
-	assert_true(way->reorder_ratio == 0.04);
-	assert_true(way->bursts.p == 0.1 && way->bursts.r == 0.5);
-	assert_true(way->bursts.loss_bad == 1 && way->bursts.loss_good == 0);
+	assert_false(direction->down);
+	assert_int_equal(direction->rate_bps, 100000000);
+	assert_int_equal(direction->queue_packets, 2000);
+	assert_int_equal(direction->overhead_bytes, 24);
+	assert_int_equal(direction->delay_ns, 10000000);
+	assert_int_equal(direction->jitter_ns, 2000000);
+	assert_int_equal(direction->distribution, HS_LINK_NORMAL);
+	assert_true(direction->in_order);
+	assert_true(direction->loss_ratio == 0.01);
+	assert_true(direction->telemetry_loss_ratio == 0.02);
+	assert_true(direction->duplicate_ratio == 0.03);
+	assert_true(direction->reorder_ratio == 0.04);
+	assert_true(direction->bursts.p == 0.1 && direction->bursts.r == 0.5);
+	assert_true(direction->bursts.loss_bad == 1 && direction->bursts.loss_good == 0);
 	hs_scenario_fini(&s);
 }
 
@@ -158,12 +158,12 @@ static void reverse_changes_what_it_names_and_nothing_else(void **state)
 	struct hs_scenario s;
 	parse(full, &s);
 
-	const struct hs_link_config *way = &s.links[0].ways[1];
-	assert_int_equal(way->delay_ns, 5);
-	assert_int_equal(way->rate_bps, 100000000);
-	assert_true(way->loss_ratio == 0.01);
-	assert_true(way->bursts.p == 0.2 && way->bursts.r == 0.25);
-	assert_true(way->bursts.loss_bad == 0.5 && way->bursts.loss_good == 0.125);
+	const struct hs_link_config *direction = &s.links[0].directions[1];
+	assert_int_equal(direction->delay_ns, 5);
+	assert_int_equal(direction->rate_bps, 100000000);
+	assert_true(direction->loss_ratio == 0.01);
+	assert_true(direction->bursts.p == 0.2 && direction->bursts.r == 0.25);
+	assert_true(direction->bursts.loss_bad == 0.5 && direction->bursts.loss_good == 0.125);
 	hs_scenario_fini(&s);
 }
 
@@ -174,8 +174,8 @@ static void an_entry_the_other_way_round_is_the_other_direction(void **state)
 	parse(full, &s);
 
 	assert_string_equal(s.links[1].name, "b-c");
-	assert_int_equal(s.links[1].ways[0].delay_ns, 1);
-	assert_int_equal(s.links[1].ways[1].delay_ns, 2);
+	assert_int_equal(s.links[1].directions[0].delay_ns, 1);
+	assert_int_equal(s.links[1].directions[1].delay_ns, 2);
 	hs_scenario_fini(&s);
 }
 
@@ -192,9 +192,9 @@ static void links_with_names_stand_beside_each_other(void **state)
 	      "           {'from': 'b', 'to': 'a', 'name': 'z', 'delay_ns': 5}]}",
 			&s);
 	assert_int_equal(s.n_links, 3);
-	assert_int_equal(s.links[0].ways[1].delay_ns, 3);
-	assert_int_equal(s.links[1].ways[1].delay_ns, 4);
-	assert_int_equal(s.links[2].ways[0].delay_ns, 5);
+	assert_int_equal(s.links[0].directions[1].delay_ns, 3);
+	assert_int_equal(s.links[1].directions[1].delay_ns, 4);
+	assert_int_equal(s.links[2].directions[0].delay_ns, 5);
 	assert_int_equal(s.links[2].from, 1);
 	hs_scenario_fini(&s);
 }
@@ -405,8 +405,8 @@ static void every_key_of_events_is_read(void **state)
 	assert_int_equal(e[0].every_ns, S / 2);
 	assert_int_equal(e[0].until_ns, 4 * S);
 	assert_int_equal(e[0].link, 0);
-	assert_false(e[0].way_changes[0]);
-	assert_true(e[0].way_changes[1]);
+	assert_false(e[0].direction_changes[0]);
+	assert_true(e[0].direction_changes[1]);
 	assert_true(json_is_false(json_object_get(e[0].set, "up")));
 	assert_int_equal(e[1].kind, HS_LAB_EVENT_RESTART);
 	assert_int_equal(e[1].node, 1);

@@ -83,8 +83,8 @@ static void a_fat_tree_names_what_it_makes(void **state)
 	assert_string_equal(s.nodes[19].name, "edge-4-2");
 	assert_string_equal(s.links[0].name, "core-1-agg-1-1");
 	assert_string_equal(s.links[1].name, "core-2-agg-1-1");
-	assert_int_equal(s.links[31].ways[0].delay_ns, 10);
-	assert_int_equal(s.links[31].ways[1].delay_ns, 20);
+	assert_int_equal(s.links[31].directions[0].delay_ns, 10);
+	assert_int_equal(s.links[31].directions[1].delay_ns, 20);
 	assert_string_equal(s.hosts[15].name, "h-4-2-2");
 	assert_string_equal(s.nodes[s.hosts[15].at].name, "edge-4-2");
 	assert_address(s.hosts[15].addr, "2001:db8:4:2::2");

@@ -56,11 +56,11 @@ static void a_ping_is_answered_and_its_trip_recorded(void **state)
 		assert_int_equal(trip->rtt_ns, 3000 + number);
 	}
 	hs_stream_counters(fixture.stream, &counters);
-	for (int way = 0; way < 2; way++) {
-		assert_int_equal(counters.sent[way], 3);
-		assert_int_equal(counters.delivered[way], 3);
-		assert_int_equal(counters.bytes_sent[way], 3 * 118);
-		assert_int_equal(counters.bytes_delivered[way], 3 * 118);
+	for (int direction = 0; direction < 2; direction++) {
+		assert_int_equal(counters.sent[direction], 3);
+		assert_int_equal(counters.delivered[direction], 3);
+		assert_int_equal(counters.bytes_sent[direction], 3 * 118);
+		assert_int_equal(counters.bytes_delivered[direction], 3 * 118);
 	}
 	assert_int_equal(counters.altered, 0);
 	assert_int_equal(counters.bytes_goodput, 3 * 56);

@@ -50,17 +50,17 @@ static void path_prepare(struct path *path)
 	path->delay_ns[1] = 10 * MILLION_NS;
 	path->now_ns = START_NS;
 	hs_rng_init(&path->rng, 99);
-	for (int way = 0; way < 2; way++) {
-		path->flights[way] = calloc(UNDER_WAY, sizeof(struct flight));
-		assert_non_null(path->flights[way]);
+	for (int direction = 0; direction < 2; direction++) {
+		path->flights[direction] = calloc(UNDER_WAY, sizeof(struct flight));
+		assert_non_null(path->flights[direction]);
 	}
 }
 
 static void path_close(struct path *path)
 {
 	hs_stream_destroy(path->fixture.stream);
-	for (int way = 0; way < 2; way++)
-		free(path->flights[way]);
+	for (int direction = 0; direction < 2; direction++)
+		free(path->flights[direction]);
 }
 
 // Returns when the frame arrives, or -1 if the queue is full.
@@ -109,16 +109,17 @@ static void launch(struct path *path, const struct hs_stream_frame *frame)
 		path->most_under_way = under_way;
 }
 
-static int64_t head_ns(const struct path *path, int way)
+static int64_t head_ns(const struct path *path, int direction)
 {
-	return path->first[way] < path->end[way]
-			       ? path->flights[way][path->first[way] % UNDER_WAY].at_ns
+	return path->first[direction] < path->end[direction]
+			       ? path->flights[direction][path->first[direction] % UNDER_WAY].at_ns
 			       : NEVER_NS;
 }
 
-static void land(struct path *path, int way)
+static void land(struct path *path, int direction)
 {
-	const struct flight *flight = &path->flights[way][path->first[way]++ % UNDER_WAY];
+	const struct flight *flight =
+			&path->flights[direction][path->first[direction]++ % UNDER_WAY];
 	for (unsigned i = 0; i <= path->copies; i++)
 		hs_stream_arrived(path->fixture.stream, path->now_ns, flight->reply, flight->number,
 				flight->bytes, flight->len);
@@ -130,15 +131,15 @@ static bool path_step(struct path *path, int64_t end_ns)
 	struct hs_stream_frame frame;
 	int64_t due_ns = hs_stream_next_ns(path->fixture.stream);
 	int64_t heads_ns[2] = {head_ns(path, 0), head_ns(path, 1)};
-	int way = heads_ns[1] < heads_ns[0];
-	int64_t next_ns = due_ns < heads_ns[way] ? due_ns : heads_ns[way];
+	int direction = heads_ns[1] < heads_ns[0];
+	int64_t next_ns = due_ns < heads_ns[direction] ? due_ns : heads_ns[direction];
 
 	if (next_ns >= end_ns || next_ns == NEVER_NS)
 		return false;
 	assert_true(next_ns >= path->now_ns);
 	path->now_ns = next_ns;
 	if (next_ns < due_ns) {
-		land(path, way);
+		land(path, direction);
 	} else {
 		assert_true(hs_stream_send(path->fixture.stream, path->now_ns, &frame));
 		launch(path, &frame);

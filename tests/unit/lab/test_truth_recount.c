@@ -146,12 +146,12 @@ static void send_packet(struct world *world, unsigned index)
 	static const uint32_t next[SINK][2] = {{1, 2}, {3, 3}, {3, 4}, {5, 4}, {5, 5}};
 	struct packet *packet = &world->packets[index];
 	uint32_t node = packet->places[packet->n_places - 1].node;
-	unsigned way = hs_rng_u32(&world->rng) % 2;
+	unsigned direction = hs_rng_u32(&world->rng) % 2;
 	bool telemetry = chance(world, 50);
 	bool both = next[node][0] != next[node][1] && chance(world, 20);
 	if (both) // the packet on the other link is lost
-		put_on_link(world, packet, next[node][!way], telemetry);
-	put_on_link(world, packet, next[node][way], telemetry);
+		put_on_link(world, packet, next[node][!direction], telemetry);
+	put_on_link(world, packet, next[node][direction], telemetry);
 	if (chance(world, 15) && world->n_packets < MOST) {
 		struct packet *copy = &world->packets[world->n_packets++];
 		*copy = *packet;

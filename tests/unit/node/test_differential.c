@@ -94,7 +94,7 @@ static void twins_open(struct twins *t, const enum hs_port_side *sides,
 	assert_int_equal(hs_clock_create_manual(NOW, &t->clock), 0);
 	config.rules = 64;
 	config.report_ring = 64;
-	config.signal_ring = 64;
+	config.punt_ring = 64;
 	config.n_workers = RTE_MAX(config.n_workers, 1u);
 	t->routed = config.forwarding == HS_FORWARD_ROUTE;
 	config.n_pairs = 1;

@@ -190,7 +190,7 @@ static size_t take_headers(struct hs_rng *rng, uint8_t *frame, size_t len)
 static struct fixture *open_node(const enum hs_port_side *sides, uint16_t id, bool rules)
 {
 	struct fixture *f = fixture_open(sides, 2, 1500,
-			(struct hs_node_config){.id = id, .signal_ring = 64, .report_ring = 64});
+			(struct hs_node_config){.id = id, .punt_ring = 64, .report_ring = 64});
 	struct hs_rule rule = vector_rule(7);
 
 	if (rules)

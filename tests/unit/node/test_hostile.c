@@ -222,7 +222,7 @@ static void pending(struct fixture *f, uint32_t slot, uint8_t type)
 	hs_flow_table_pending_set(flows, slot, true);
 }
 
-static unsigned take_signals(struct fixture *f)
+static unsigned take_punts(struct fixture *f)
 {
 	struct hs_punt signals[64];
 	unsigned n = hs_node_take_punts(f->t.node, signals, 64);
@@ -237,7 +237,7 @@ static unsigned take_signals(struct fixture *f)
 static struct fixture *open_node(const enum hs_port_side *sides)
 {
 	struct fixture *f = fixture_open(sides, 2, 1500,
-			(struct hs_node_config){.id = 9, .signal_ring = 64, .report_ring = 64});
+			(struct hs_node_config){.id = 9, .punt_ring = 64, .report_ring = 64});
 	struct hs_rule rule = vector_rule(7);
 	test_node_rule(&f->t, &rule);
 	return f;
@@ -267,7 +267,7 @@ static void what_a_host_made_never_comes_up_nor_leaves(void **state)
 			expect_no_marks(out, len, i);
 			carried += memchr(out, OURS, len) != NULL;
 		}
-		assert_int_equal(take_signals(f), 0);
+		assert_int_equal(take_punts(f), 0);
 	}
 	assert_true(carried > 1000);
 	fixture_close(f);
@@ -287,7 +287,7 @@ static void what_networks_made_never_reaches_a_host(void **state)
 		test_node_run(&f->t);
 		for (size_t len; (len = test_node_take(&f->t, 1, out, sizeof(out)));)
 			expect_no_marks(out, len, i);
-		came_up += take_signals(f);
+		came_up += take_punts(f);
 		hs_node_take_reports(f->t.node, reports, 64);
 	}
 	assert_true(came_up > 1000);
@@ -320,7 +320,7 @@ static void between_networks_all_goes_on_as_it_came_but_for_what_is_taken_out(vo
 			expect_extracted(in, len, out, got);
 			extracted++;
 		}
-		take_signals(f);
+		take_punts(f);
 	}
 	assert_int_equal(same + extracted, PACKETS);
 	assert_true(extracted > 100);

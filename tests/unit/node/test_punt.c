@@ -11,7 +11,7 @@ static const uint8_t report_of_7[] = {0xa2, 0x00, 0x07, 0x01, 0x00};
 
 static struct fixture *open_node(const enum hs_port_side *sides)
 {
-	return fixture_open(sides, 2, 1500, (struct hs_node_config){.id = 9, .signal_ring = 16});
+	return fixture_open(sides, 2, 1500, (struct hs_node_config){.id = 9, .punt_ring = 16});
 }
 
 // The vectors' packet with one option for each of n texts, in a header of their own.
