@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#define SEEDS 150
+#define SEEDS (150 / SIM_STEP)
 
 #define DOUBT (HS_QOS_EPOCH | HS_QOS_COUNTER_AMBIGUOUS | HS_QOS_RULES_DIFFER | HS_QOS_MULTIPATH)
 

@@ -4,6 +4,10 @@
 // code with the monitor that it checks.
 #pragma once
 
+#ifndef __has_feature // gcc 12 has none
+#define __has_feature(feature) 0
+#endif
+
 #include "report.h"
 #include "rng.h"
 
@@ -91,6 +95,14 @@ struct sim_result {
 // What a test begins with: four transit nodes, everything measured, 10,000 packets/s for 10 s of
 // 562 bytes, every tenth sampled, no loss, 1 ms a link.
 struct sim_config sim_defaults(uint64_t seed);
+// Tests walk through seeds by this step. Sanitizers look at memory and take ten times as long: a
+// third of the networks is enough for them.
+#if __has_feature(address_sanitizer)
+#define SIM_STEP 3
+#else
+#define SIM_STEP 1
+#endif
+
 void sim_run(const struct sim_config *config, struct sim_result *result);
 void sim_free(struct sim_result *result);
 

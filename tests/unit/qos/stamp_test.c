@@ -216,7 +216,7 @@ static void a_pause_with_sparse_samples_begins_no_epoch(void **state)
 	static const int64_t jitter_ns[] = {0, 20 * MS, 90 * MS, 250 * MS};
 	static const int64_t off_ns[] = {200 * MS, 700 * MS, 3 * SECOND, 8 * SECOND, 30 * SECOND};
 	static const uint32_t every[] = {1, 30, 100, 300, 1000};
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 60; seed += SIM_STEP) {
 		struct run run = {.config = sim_defaults(seed)};
 		uint32_t apart = every[seed % 5];
 		run.config.n_nodes = seed % 2 ? 0 : 1;
