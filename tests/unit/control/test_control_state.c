@@ -317,8 +317,8 @@ static void a_refused_list_changes_nothing(void **state)
 {
 	static const char *const lists[] = {"[" RULE(7, "") ", {\"route_list\": {}}]",
 			"[{\"int_delete\": {\"ns_id\": 1}}, {\"neighbour_list\": {}}]",
-			"[{\"int_update\": {\"ns_id\": 1, \"hop_enabled\": false}},"
-			" {\"route_list\": {}}]"};
+			("[{\"int_update\": {\"ns_id\": 1, \"hop_enabled\": false}}, "
+			 "{\"route_list\": {}}]")};
 	struct life l;
 	(void)state;
 	forwarding = HS_FORWARD_PATCH;
