@@ -96,7 +96,7 @@ struct hs_api_backend {
 	bool (*ns_exists)(void *context, uint32_t ns_id);
 	// Returns the current rule, to check an update before it runs, or NULL if there is none.
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
-	// Returns how many more rules can be installed if all rules give way that do.
+	// Returns how many more rules can be installed, with the places of rules that give way.
 	uint32_t (*rules_free)(void *context);
 	// Checks a rule, which is right by itself, against the node's own settings. Returns 0, or a
 	// negative errno with *err. May be NULL.

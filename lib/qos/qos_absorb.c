@@ -77,7 +77,8 @@ void hs_qos_absorb_rotate(struct hs_qos_flow *flow, int64_t tag)
 	set_closing_edge(flow);
 }
 
-// A restart that reordering may explain: neither a surplus that is none must hide a loss.
+// This may be a restart or only reordering. The carry goes: a surplus that is not real would hide a
+// later loss.
 static void doubt_counts(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	sum->flags |= HS_QOS_COUNTER_AMBIGUOUS;

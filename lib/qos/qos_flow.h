@@ -20,8 +20,8 @@
 #define HS_QOS_FLOW_LINKS   192	 // links of all paths; the least recently used one makes room
 #define HS_QOS_HELD_NS	    1000000000ll // no network holds a packet back for so long
 
-// What is being added up: the window that ends next, the one behind it, the longer windows, the
-// run. Tags number the shortest windows: tag t is (t - 1, t] times their length.
+// What is being added up: the open window, the one before it, the longer windows, the whole run so
+// far. Tags number the shortest windows: tag t is (t - 1, t] times their length.
 enum hs_qos_sum_id {
 	HS_QOS_CURRENT,
 	HS_QOS_CLOSING, // its end is past, its lateness is not

@@ -16,7 +16,7 @@ enum hs_qos_relation hs_qos_order_relate(struct hs_qos_flow *flow, const struct 
 // Of the first report of an epoch: what was sent before it may come behind it.
 void hs_qos_order_begin(struct hs_qos_flow *flow, const struct hs_report *report);
 
-// Of the step to the newest report: what it leaves that may come late.
+// Notes how many packets the step to the newest report left missing: they may still come late.
 void hs_qos_order_note_step(struct hs_qos_flow *flow, const struct hs_qos_delta *e2e);
 
 // The source counts anew from this report on.

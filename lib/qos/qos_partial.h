@@ -32,7 +32,8 @@ struct hs_qos_mark {
 };
 
 struct hs_qos_marks {
-	uint64_t used; // number of the edge they are of: a step in parts that came by this link
+	uint64_t used; // flow->edges after the last step in parts over this link; another number
+		       // now: the marks are stale
 	struct hs_qos_mark marks[HS_QOS_COUNTS];
 };
 

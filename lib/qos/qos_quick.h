@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A short cut for the report that nearly all are: the next in source order, on the path of the one
 // before it, with every field, after a step in which no count wrapped or began anew. What it adds
-// up is what qos_step.c and qos_flow.c add up, in one pass and without scratch. Internal to this
+// up is what qos_step.c and qos_sum.h add up, in one pass and without scratch. Internal to this
 // folder.
 //
 // Thread rule: owner.

@@ -13,8 +13,8 @@ void hs_qos_reorder_step(const struct hs_qos_flow *flow, const struct hs_report 
 		const struct hs_report *b, const struct hs_qos_chain *chain,
 		struct hs_qos_step *step);
 
-// How many packets may have overtaken others, or been overtaken, at the report of this number in
-// the ring (or the next one), as the reports before it have differed in delay; 0 unless the flow
-// paused since the newest: in so much time of the sink, so many packets came.
+// Returns how many packets reordering may account for at the report of this number in the ring (or
+// the next one), judged by the delays of the reports before it. `packets` came in `elapsed_ns` of
+// the sink's clock. 0 unless the flow paused.
 int64_t hs_qos_reorder_under_way(const struct hs_qos_flow *flow, uint64_t number, int64_t packets,
 		int64_t elapsed_ns);

@@ -2,8 +2,8 @@
 // A node that counts anew leaves three traces: its own count went back while its stamp went
 // forward; or it counted fewer than a node behind it received; or its bytes disagree. Reordering
 // leaves the second one as well, by as many packets as pass within the time for which a network
-// holds one back. But who counted anew has counted no more since than was sent since: that alone
-// tells an old count from a young one.
+// holds one back. A node that restarted cannot have counted
+// more than was sent after its restart: this alone tells a young count from an old one.
 #include "qos_restart.h"
 
 #define MS 1000000ll
@@ -19,7 +19,7 @@
 struct node {
 	unsigned at;	// in the chain
 	int64_t rx, tx; // packets
-	int64_t before; // at the point before it, or the counts' wrap less than nothing: none is
+	int64_t before; // at the point before it; its own rx if there is none
 	int64_t next;	// at the point behind it
 	int64_t behind; // at the point behind it that counted most, or its own
 	int order;	// 1: the later report passed it later; -1: earlier; 0: not known

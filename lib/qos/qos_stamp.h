@@ -31,7 +31,7 @@ void hs_qos_stamp_part(struct hs_qos_flow *flow, struct hs_qos_sum *sum,
 		const struct hs_report *report, const struct hs_qos_plan *plan,
 		const struct hs_qos_delays *delays);
 
-// Before a window is added up: the least delays go on being known.
+// Call before a window's sum is merged and cleared: keeps the least delay of each link.
 void hs_qos_stamp_keep_bases(struct hs_qos_flow *flow);
 // At the first report of a flow or of an epoch, in the window of this tag.
 void hs_qos_stamp_begin(struct hs_qos_flow *flow, const struct hs_qos_delays *delays, int64_t tag);

@@ -49,7 +49,7 @@ int hs_rule_update_from_json(const json_t *object, uint32_t *ns_id, struct hs_ru
 		given |= json ? UINT32_C(1) << row : 0;
 		update->back |= json_is_null(json) ? UINT32_C(1) << row : 0;
 	}
-	// The configuration is below `fields`, whoever gave the rule.
+	// `fields: null` means the node's configuration, whatever the rule's origin is.
 	update->rows = given & HS_RULE_CHANGEABLE & ~(update->back & ~HS_RULE_BIT(FIELDS));
 	// The old setting had another unit: packets, milliseconds or percent.
 	if (update->rows & HS_RULE_BIT(MODE) && !(update->rows & HS_RULE_BIT(MODE_SETTING)))

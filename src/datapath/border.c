@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between ports whose telemetry is of different families. Each sees only its own: what came in ends
-// as before a host, and what the other family would take for its own is guarded as if a host sent
-// it.
+// Between ports whose telemetry is of different families. The first family's telemetry is reported
+// and removed, as before a host port. Then the packet is checked for the second family's telemetry,
+// as if a host had sent it.
 #include "classify.h"
 #include "packet_fast.h"
 #include "skeleton.h"

@@ -39,7 +39,7 @@ void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
 // ---- borders: from ports whose telemetry is of one family to ports whose telemetry is of another
 // ----
 
-// Whether what the burst's packets are to `out` is another family's to say.
+// Returns whether `out` is a network port whose telemetry is of another family than the burst's.
 static inline bool hs_is_border(const struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out)
 {
