@@ -181,9 +181,10 @@ static uint32_t ns_id_of(const json_t *content)
 }
 
 // Takes a change of a rule that is not here. `asked` has the namespaces that int_request of the
-// same line asks for: changes of these follow it.
-static bool take_change(
-		struct in_band_own *all, uint32_t n_learned, const json_t *line, json_t *asked)
+// same line asks for: changes of these follow it. In a list, a deletion that finds no settings is
+// done: an update before it gave the last one back.
+static bool take_change(struct in_band_own *all, uint32_t n_learned, const json_t *line,
+		bool listed, json_t *asked)
 {
 	const json_t *update = json_object_get(line, "int_update");
 	const json_t *deletion = json_object_get(line, "int_delete");
@@ -194,7 +195,7 @@ static bool take_change(
 	snprintf(text, sizeof(text), "%" PRIu32, wanted ? wanted : ns_id);
 	if (wanted)
 		json_object_set_new(asked, text, json_true());
-	if (!ns_id || json_object_get(asked, text) || (deletion && !find(all, ns_id)) ||
+	if (!ns_id || json_object_get(asked, text) || (deletion && !listed && !find(all, ns_id)) ||
 			hs_flow_table_find(all->base->flows, ns_id) != HS_FLOW_NONE)
 		return false;
 	if (update)
@@ -209,10 +210,10 @@ json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_
 	json_t *rest = json_is_array(line) ? json_array() : NULL, *asked = json_object(), *one;
 	size_t i;
 
-	if (!rest && !take_change(all, n_learned, line, asked))
+	if (!rest && !take_change(all, n_learned, line, false, asked))
 		rest = json_incref(line);
 	json_array_foreach (line, i, one)
-		if (!take_change(all, n_learned, one, asked))
+		if (!take_change(all, n_learned, one, true, asked))
 			json_array_append(rest, one);
 	json_decref(asked);
 	if (!json_is_array(line) || json_array_size(rest))

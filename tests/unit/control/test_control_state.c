@@ -370,16 +370,25 @@ static void a_list_may_change_a_rule_that_is_not_here_yet(void **state)
 			"\"::2\",\"src_port\":6,\"protocol\":\"udp\",\"trace_type\":\"0x7000E000\","
 			"\"mode\":\"count\",\"mode_setting\":1}},{\"int_update\":{\"ns_id\":6,"
 			"\"hop_enabled\":false}},{\"int_delete\":{\"ns_id\":9}}]\n";
+	// The update gave the last setting of rule 9 back.
+	static const char given_back[] =
+			"59c87322 "
+			"[{\"int_update\":{\"ns_id\":9,\"transmit_report\":null}},{\"int_delete\":{"
+			"\"ns_id\":9}},{\"int_request\":{\"ns_id\":8,\"src_ip\":\"::1\",\"dst_ip\":"
+			"\"::2\",\"src_port\":8,\"protocol\":\"udp\",\"trace_type\":\"0x7000E000\","
+			"\"mode\":\"count\",\"mode_setting\":1}}]\n";
 	struct life l;
 	(void)state;
 	begin(&l, "[]");
 	expect(&l, RULE(5, ""), "\"ok\"");
 	end(&l);
 	append_lines(line);
+	append_lines(given_back);
 	begin(&l, "[]");
-	expect(&l, "{\"events\": {}}", "\"lines\":2,\"refused\":0");
+	expect(&l, "{\"events\": {}}", "\"lines\":3,\"refused\":0");
 	expect(&l, "{\"int_get\": {\"ns_id\": 5}}", "no_such_rule");
 	expect(&l, "{\"int_get\": {\"ns_id\": 6}}", "\"hop_enabled\":false");
+	expect(&l, "{\"int_get\": {\"ns_id\": 8}}", "\"origin\":\"state\"");
 	end(&l);
 }
 
