@@ -185,13 +185,15 @@ static json_t *changes_of(const struct hs_api_plan *plan, const struct hs_api_en
 }
 
 static int save_and_run(const struct hs_api_backend *backend, struct hs_api_plan *plan,
-		const struct hs_api_envelope *envelope, struct hs_api_answers *answers,
-		struct hs_error *err)
+		const struct hs_api_envelope *envelope, struct hs_rule_fields_mark mark,
+		struct hs_api_answers *answers, struct hs_error *err)
 {
 	json_t *changes = backend->save ? changes_of(plan, envelope) : NULL;
 	size_t failed = 0;
 	int rc = changes ? backend->save(backend->context, changes, err) : 0;
 
+	if (rc)
+		hs_rule_fields_release(mark);
 	if (rc == 0) {
 		rc = hs_api_plan_run(plan, answers, &failed, err);
 		if (rc)
@@ -219,7 +221,7 @@ static int plan_and_run(const struct hs_api_backend *backend, struct hs_api_enve
 		for (size_t i = 0; i < n; i++)
 			hs_api_answers_add(answers, json_pack("{s:b}", "dry_run", 1), true);
 	} else if (rc == 0) {
-		rc = save_and_run(backend, plan, envelope, answers, err);
+		rc = save_and_run(backend, plan, envelope, mark, answers, err);
 	}
 	hs_api_plan_destroy(plan);
 	return rc;

@@ -4,6 +4,7 @@
 // conflict and left alone, so that two controllers do not fight.
 #include "controller_parts.h"
 
+#include "rule_fields.h"
 #include "rule_json.h"
 
 #include <errno.h>
@@ -243,12 +244,14 @@ static void see_listed(struct hs_controller *controller, struct controller_node 
 	if (is_touched(node, binding) || in_band)
 		return;
 	binding->touched = node->audits;
+	struct hs_rule_fields_mark mark = hs_rule_fields_mark(); // what nodes name is not kept
 	if (hs_rule_from_json(listed, &rule, &err) == 0)
 		controller_compare(controller, binding, &rule);
 	else if (binding->leaving) // from a node with newer software than ours
 		controller_drop_binding(controller, binding);
 	else
 		tell_conflict(controller, binding);
+	hs_rule_fields_release(mark);
 }
 
 // Rules that the whole list did not contain are not there.

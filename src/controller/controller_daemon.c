@@ -136,6 +136,9 @@ static int open_state(struct daemon *d, struct hs_error *err)
 
 	if (rc < 0)
 		return rc;
+	if (d->told > TOLD_LINES)
+		hs_log(HS_LOG_WARNING, "state", "%s: %u more lines like these", config.file,
+				d->told - TOLD_LINES);
 	if (load.set_aside[0])
 		hs_controller_event(d->controller, "state_set_aside", NULL, "%s: %s; it is now %s",
 				config.file, load.reason, load.set_aside);

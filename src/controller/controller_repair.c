@@ -3,6 +3,7 @@
 #include "controller_parts.h"
 
 #include "rule_field.h"
+#include "rule_fields.h"
 #include "rule_json.h"
 
 #include <errno.h>
@@ -175,11 +176,13 @@ static void looked(struct hs_controller *controller, struct binding *binding, co
 {
 	struct hs_error err = {0};
 	struct hs_rule rule;
+	struct hs_rule_fields_mark mark = hs_rule_fields_mark(); // what nodes name is not kept
 
 	if (ok && hs_rule_from_json(json_object_get(ok, "rule"), &rule, &err) == 0)
 		controller_compare(controller, binding, &rule);
 	else
 		controller_doubt(controller, binding); // gone meanwhile
+	hs_rule_fields_release(mark);
 }
 
 void controller_repaired(struct hs_controller *controller, struct controller_node *node,
