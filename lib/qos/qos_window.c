@@ -70,11 +70,10 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 	{                                                                                          \
 		"lost_packets", HS_SCHEMA_INT, OF(LOSS, lost_packets)                              \
 	}
-#define COUNT "{'type': 'integer', 'minimum': 0}"
 #define ROWS_FROM_COUNTS(OF)                                                                       \
-	{"tx_packets", HS_SCHEMA_INT, OF(LOSS, tx_packets), .shape = COUNT},                       \
-			{"rx_packets", HS_SCHEMA_INT, OF(RX_PACKETS, rx_packets), .shape = COUNT}, \
-			{"rx_bytes", HS_SCHEMA_INT, OF(BYTES, rx_bytes), .shape = COUNT},          \
+	{"tx_packets", HS_SCHEMA_INT, OF(LOSS, tx_packets)},                                       \
+			{"rx_packets", HS_SCHEMA_INT, OF(RX_PACKETS, rx_packets)},                 \
+			{"rx_bytes", HS_SCHEMA_INT, OF(BYTES, rx_bytes)},                          \
 			{"span_start_ns", HS_SCHEMA_INT, OF(SPAN, span_start_ns)},                 \
 	{                                                                                          \
 		"span_end_ns", HS_SCHEMA_INT, OF(SPAN, span_end_ns)                                \

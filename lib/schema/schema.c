@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schema.h"
 
+#include "clean_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,15 +85,6 @@ static int no_memory(struct hs_error *err)
 {
 	hs_error_set(err, "internal", "", "", "memory is out");
 	return -ENOMEM;
-}
-
-int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
-		struct hs_error *err)
-{
-	const struct hs_schema_field field = {
-			.kind = HS_SCHEMA_UINT, .size = sizeof(*out), .min = min, .max = max};
-	const struct hs_schema_value number = value_of(value);
-	return hs_schema_store(&field, &number, path, out, err);
 }
 
 void hs_schema_clean_key(char *to, size_t size, const char *key)
@@ -254,7 +247,7 @@ static int read_map(const struct reader *reader, const struct hs_schema_field *f
 {
 	const struct hs_schema_list *list = field->list;
 	unsigned *n = (unsigned *)((char *)into + list->count);
-	char *item = (char *)into + field->offset, at[160], bounds[64];
+	char *item = (char *)into + field->offset, at[160], clean[84], bounds[64];
 	const char *key;
 	json_t *value;
 
@@ -266,7 +259,8 @@ static int read_map(const struct reader *reader, const struct hs_schema_field *f
 				json_object_size(object), list->noun);
 	*n = 0;
 	json_object_foreach (object, key, value) {
-		snprintf(at, sizeof(at), "%s.%.64s", path, key);
+		hs_clean_copy(key, clean, sizeof(clean));
+		snprintf(at, sizeof(at), "%s.%s", path, clean);
 		memset(item, 0, list->item_bytes);
 		if (list->fresh)
 			memcpy(item, list->fresh, list->item_bytes);

@@ -57,10 +57,6 @@ void hs_schema_clean_key(char *to, size_t size, const char *key);
 int hs_schema_wrong_type(
 		const json_t *value, const char *path, const char *wanted, struct hs_error *err);
 
-// Reads an integer within bounds. Returns -EINVAL with *err otherwise.
-int hs_schema_uint(json_t *value, const char *path, uint64_t min, uint64_t max, uint64_t *out,
-		struct hs_error *err);
-
 // Reads a file of JSON, of at most 64 MiB and with each key once. Returns 0 with a new reference,
 // or a negative errno with *err: "not_readable", "too_large", or as hs_schema_syntax_error.
 int hs_schema_load_file(const char *file, json_t **root, struct hs_error *err);
