@@ -51,7 +51,7 @@ static void take_signal(int number)
 }
 
 // The threads that EAL starts block all signals, so only this thread is interrupted.
-static void take_punts(void)
+static void take_signals(void)
 {
 	struct sigaction action = {.sa_handler = take_signal};
 
@@ -266,7 +266,7 @@ int lab_run(const struct lab_options *options)
 		return code;
 	code = open_files(&work);
 	if (code == LAB_DONE) {
-		take_punts();
+		take_signals();
 		code = create(&work);
 		if (code == LAB_DONE)
 			code = run(&work);

@@ -79,15 +79,15 @@ struct hs_api_args {
 	size_t room;
 };
 
-// What a node does with checked requests. `run` fills *result (a new reference, an object) or
-// returns a negative errno with *err. A transaction runs in order. The check has accepted each of
-// its changes before, given the changes before it, so that `run` has no reason to fail half-way. If
-// `run` fails, further calls of `run` revert the earlier changes.
 // Declares a table of functions, one for each request, which `run` of a backend calls.
 #define HS_API_VERBS(owner, table)                                                                 \
 	static int (*const table[HS_VERB_COUNT])(owner *, const struct hs_api_args *args,          \
 			json_t **result, struct hs_error *err)
 
+// What a node does with checked requests. `run` fills *result (a new reference, an object) or
+// returns a negative errno with *err. A transaction runs in order. The check has accepted each of
+// its changes before, given the changes before it, so that `run` has no reason to fail half-way. If
+// `run` fails, further calls of `run` revert the earlier changes.
 struct hs_api_backend {
 	void *context;
 	int (*run)(void *context, const struct hs_api_args *args, json_t **result,

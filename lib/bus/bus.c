@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define LINGER_MS      100
-#define MAX_PUBLISHERS 16 // one for local listeners and one for each controller
+#define MAX_PUBLISHERS 16 // one for local subscribers and one for each controller
 #define PUBLISH_QUEUE  1000
 #define TAKEN_AT_ONCE  16 // requests that move into rows before one is returned
 
@@ -28,7 +28,7 @@ struct hs_bus {
 	struct hs_bus_line router;
 	struct hs_bus_line publishers[MAX_PUBLISHERS];
 	unsigned n_publishers;
-	bool listeners; // the first publisher is bound and shared by several subscribers
+	bool shared; // the first publisher is bound and shared by several subscribers
 	bool guarded;
 	struct hs_bus_zap zap;
 	uint64_t key_changes;
@@ -108,7 +108,7 @@ static int open_controller(struct hs_bus *bus, const struct hs_bus_config *confi
 	return rc;
 }
 
-// Local listeners share a socket. Each controller has its own socket, so that a controller that
+// Local subscribers share a socket. Each controller has its own socket, so that a controller that
 // does not read costs the others no report.
 static int open_publishers(
 		struct hs_bus *bus, const struct hs_bus_config *config, struct hs_error *err)
@@ -119,7 +119,7 @@ static int open_publishers(
 		return hs_error_set(err, "out_of_range", "publish_to", "at most 15 endpoints",
 				"%u endpoints", config->n_publish_to);
 	if (config->n_publish_bind) {
-		bus->listeners = true;
+		bus->shared = true;
 		rc = open_publisher(bus, config->publish_queue, err);
 		if (rc == 0)
 			rc = bind_all(bus, HS_BUS_GATE_SUBSCRIBERS, config->publish_bind,
@@ -208,9 +208,9 @@ static void look_at_keys(struct hs_bus *bus)
 	enum hs_bus_zap_news news = hs_bus_zap_look(&bus->zap);
 
 	bus->key_changes += news != HS_BUS_ZAP_SAME;
-	// Requests of a removed key are not taken. Listeners send no requests, so that all of them
-	// have to reconnect.
-	if (news == HS_BUS_ZAP_FEWER && bus->listeners)
+	// Requests of a removed key are not taken. Subscribers send no requests, so that all of
+	// them have to reconnect.
+	if (news == HS_BUS_ZAP_FEWER && bus->shared)
 		hs_bus_gate_cut(bus->gate, HS_BUS_GATE_SUBSCRIBERS);
 }
 
@@ -469,7 +469,7 @@ int hs_bus_publish(struct hs_bus *bus, const char *topic, const char *json)
 	bool all = true;
 
 	for (unsigned i = 0; i < bus->n_publishers; i++)
-		all &= publish_on(&bus->publishers[i], bus->listeners && i == 0, topic, json);
+		all &= publish_on(&bus->publishers[i], bus->shared && i == 0, topic, json);
 	if (all)
 		bus->counters.published++;
 	else

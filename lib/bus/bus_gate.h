@@ -68,7 +68,7 @@ int hs_bus_gate_start(struct hs_bus_gate *gate, struct hs_error *err);
 void hs_bus_gate_cut(struct hs_bus_gate *gate, enum hs_bus_gate_kind kind);
 
 // The descriptor is readable when something has happened that the owner waited for: see
-// hs_bus_gate_backlog.
+// hs_bus_gate_choked.
 int hs_bus_gate_fd(const struct hs_bus_gate *gate);
 void hs_bus_gate_clear(struct hs_bus_gate *gate);
 

@@ -7,10 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define E2E(bits)  ((uint32_t)(bits) << 16)
-#define SENT	   E2E(HS_E2E_TX_PACKETS)
-#define SENT_BYTES E2E(HS_E2E_TX_BYTES)
-#define SENT_AT	   E2E(HS_E2E_TIMESTAMP)
+#define E2E(bits) ((uint32_t)(bits) << 16)
+#define SENT	  E2E(HS_E2E_TX_PACKETS)
+#define SENT_AT	  E2E(HS_E2E_TIMESTAMP)
 
 struct untold {
 	uint32_t needs; // any of them missing: not told

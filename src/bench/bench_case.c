@@ -165,8 +165,3 @@ const struct hs_bench_case *hs_bench_case_find(const char *name)
 			return &hs_bench_cases[i];
 	return NULL;
 }
-
-bool hs_bench_traffic_alike(const struct hs_bench_traffic *a, const struct hs_bench_traffic *b)
-{
-	return a->frame_bytes == b->frame_bytes && a->frames == b->frames && a->hops == b->hops;
-}

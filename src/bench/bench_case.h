@@ -77,6 +77,3 @@ extern const size_t hs_bench_n_cases;
 
 // Returns NULL if there is no case of this name.
 const struct hs_bench_case *hs_bench_case_find(const char *name);
-
-// Returns whether the frames of both are equal for a program that only changes MAC addresses.
-bool hs_bench_traffic_alike(const struct hs_bench_traffic *a, const struct hs_bench_traffic *b);

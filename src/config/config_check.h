@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The second half of reading a configuration. For src/control only.
+// The second half of reading a configuration. For src/config only.
 #pragma once
 
 #include "config.h"

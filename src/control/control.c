@@ -17,32 +17,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_NS		INT64_C(100000000)
-#define SECOND_NS	INT64_C(1000000000)
-#define BATCH		64 // of signals
-#define STEP_LIMIT	4096
-#define BRIEF_LIMIT	128
-#define BRIEF_FLOWS	32
-#define SIGNALS_AT_ONCE 256 // takes at most 2 ms, so that API requests have their turn
-#define FLOWS_AT_ONCE	128 // number whose windows close before rings are read again: some 3 ms
+#define TICK_NS	      INT64_C(100000000)
+#define SECOND_NS     INT64_C(1000000000)
+#define BATCH	      64 // of punts
+#define STEP_LIMIT    4096
+#define BRIEF_LIMIT   128
+#define BRIEF_FLOWS   32
+#define PUNTS_AT_ONCE 256 // takes at most 2 ms, so that API requests have their turn
+#define FLOWS_AT_ONCE 128 // number whose windows close before rings are read again: some 3 ms
 
 // ---- what packets brought ----
 
 static void take_punts(struct hs_control *control)
 {
-	struct hs_punt signals[BATCH];
+	struct hs_punt punts[BATCH];
 	unsigned taken = 0, n;
 
 	do {
-		n = hs_node_take_punts(control->node, signals, BATCH);
+		n = hs_node_take_punts(control->node, punts, BATCH);
 		for (unsigned i = 0; i < n;) {
-			unsigned parts = signals[i].parts - signals[i].part;
+			unsigned parts = punts[i].parts - punts[i].part;
 			parts = parts && parts < n - i ? parts : n - i;
-			hs_in_band_take(control->in_band, &signals[i], parts);
+			hs_in_band_take(control->in_band, &punts[i], parts);
 			i += parts;
 		}
 		taken += n;
-	} while (n > 0 && taken < SIGNALS_AT_ONCE);
+	} while (n > 0 && taken < PUNTS_AT_ONCE);
 	control->counts.signals_taken += taken;
 }
 

@@ -200,7 +200,7 @@ struct binding *controller_find_binding(
 void controller_forget_rules(struct hs_controller *controller);
 void controller_set_state(struct hs_controller *controller, struct binding *binding,
 		enum binding_state state);
-// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "/on…".
+// Returns whether `on` is a valid choice of nodes for a rule: 0, or -EINVAL with *err, path "on…".
 // While the state is restored, unknown names are left out: see left_out.
 int controller_check_on(struct hs_controller *controller, const json_t *on, struct hs_error *err);
 json_t *controller_rule_json(

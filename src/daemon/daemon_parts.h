@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the daemon share. For src/control only.
+// What the parts of the daemon share. For src/daemon only.
 //
 // Thread rule: the main thread.
 #pragma once

@@ -38,8 +38,3 @@ const char *hs_event_count_name(enum hs_event_count event)
 {
 	return events[event].word;
 }
-
-const char *hs_event_count_text(enum hs_event_count event)
-{
-	return events[event].text;
-}

@@ -27,4 +27,3 @@ const char *hs_drop_text(enum hs_drop drop);
 // Counted at the port that should have sent; others where the packet came in.
 bool hs_drop_is_at_transmit(enum hs_drop drop);
 const char *hs_event_count_name(enum hs_event_count event);
-const char *hs_event_count_text(enum hs_event_count event);

@@ -46,5 +46,5 @@ void hs_lab_destroy(struct hs_lab *lab);
 // out, ...).
 int hs_lab_run(struct hs_lab *lab, struct hs_error *err);
 
-// Returns the input of hs_outcome_create. It is valid until destroy.
+// Returns what the outcome is computed from. It is valid until destroy.
 const struct hs_run *hs_lab_result(const struct hs_lab *lab);

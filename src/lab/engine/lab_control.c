@@ -128,7 +128,7 @@ void lab_control_step(struct hs_lab *lab, uint32_t index)
 	lab_told_ns(node); // the clock may have stepped
 	struct handed_over seen = handed_over(node);
 	node->reports_seen = seen.reports;
-	node->signals_seen = seen.signals;
+	node->punts_seen = seen.signals;
 	int64_t due_ns = lab_clock_when(node, hs_control_next_ns(node->control));
 	// If something is still due because it takes several steps, time must go on.
 	lab_set_control(lab, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
@@ -144,7 +144,7 @@ void lab_control_look(struct hs_lab *lab, uint32_t index)
 	struct lab_node *node = &lab->nodes[index];
 	struct handed_over now = handed_over(node);
 	uint64_t reports = now.reports - node->reports_seen;
-	uint64_t signals = now.signals - node->signals_seen;
+	uint64_t signals = now.signals - node->punts_seen;
 	int64_t soon_ns = lab->now_ns + QUIET_NS;
 
 	if (likely(!reports && !signals))

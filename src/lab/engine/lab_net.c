@@ -158,7 +158,7 @@ int lab_node_start(struct hs_lab *lab, uint32_t index, struct hs_error *err)
 					lab->scenario->nodes[index].name);
 		return rc;
 	}
-	lab->nodes[index].reports_seen = lab->nodes[index].signals_seen = 0;
+	lab->nodes[index].reports_seen = lab->nodes[index].punts_seen = 0;
 	if (lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		rc = lab_routes_install(lab, index, err);
 	return rc == 0 ? lab_install(lab, index, err) : rc;

@@ -62,7 +62,7 @@ struct lab_node {
 	uint32_t first_port;
 	uint16_t n_ports;
 	uint32_t restarts;
-	uint64_t reports_seen, signals_seen; // handed over when control was last stepped
+	uint64_t reports_seen, punts_seen; // handed over when control was last stepped
 };
 
 struct lab_routes {

@@ -43,7 +43,7 @@ static uint8_t nearest_port(
 	return best;
 }
 
-static int find_ways(struct hs_lab *lab, uint8_t *next)
+static int find_routes(struct hs_lab *lab, uint8_t *next)
 {
 	const struct hs_scenario *s = lab->scenario;
 	uint32_t *hops = malloc((s->n_nodes + 1) * sizeof(*hops));
@@ -101,7 +101,7 @@ int lab_routes_make(struct hs_lab *lab)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
 		routes->depths[h] = depth_of(s, h);
-	return find_ways(lab, routes->next);
+	return find_routes(lab, routes->next);
 }
 
 void lab_routes_free(struct lab_routes *routes)
@@ -178,7 +178,7 @@ void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event)
 	const struct hs_scenario *s = lab->scenario;
 	uint8_t *next = malloc(s->n_nodes * s->n_nodes + 1);
 	struct hs_error err = {0};
-	int rc = next ? find_ways(lab, next) : -ENOMEM;
+	int rc = next ? find_routes(lab, next) : -ENOMEM;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = change_node(lab, i, lab->routes.next, next, &err);

@@ -114,7 +114,7 @@ struct hs_scenario_flow {
 };
 
 enum hs_scenario_event_kind {
-	HS_LAB_EVENT_LINK,    // new parameters for a link: those of `ways` that `set` names
+	HS_LAB_EVENT_LINK,    // new parameters for a link: those of `directions` that `set` names
 	HS_LAB_EVENT_RESTART, // a node stops, forgets everything, and is back after down_ns with
 			      // its requests
 	HS_LAB_EVENT_REQUEST, // a request to a node, or all

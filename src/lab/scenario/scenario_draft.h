@@ -47,7 +47,7 @@ struct hs_draft {
 extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
 		hs_draft_traffic_list, hs_draft_request_list, hs_draft_event_list,
 		hs_draft_expect_list;
-extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_ways_fields[];
+extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_direction_fields[];
 
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
@@ -129,7 +129,8 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 // ---- parts that the lists share with topologies and traffic ----
 
 // Reads both directions of a link from the keys of a link.
-int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config directions[2]);
+int hs_draft_read_directions(
+		struct hs_draft *draft, json_t *object, struct hs_link_config directions[2]);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);

@@ -4,20 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-// A way is one direction of a link: 2 * link + direction.
+// An arc is one direction of a link: 2 * link + direction.
 struct hs_graph {
 	const struct hs_scenario_link *links;
 	uint32_t n_nodes, n_links;
-	bool *up;	 // [way]
-	uint32_t *first; // [node]: a way that leads to the node, or HS_GRAPH_FAR
-	uint32_t *next;	 // [way]: another way to the same node, or HS_GRAPH_FAR
+	bool *up;	 // [arc]
+	uint32_t *first; // [node]: an arc that leads to the node, or HS_GRAPH_FAR
+	uint32_t *next;	 // [arc]: another arc to the same node, or HS_GRAPH_FAR
 	uint32_t *queue;
 };
 
-static uint32_t end_of(const struct hs_graph *graph, uint32_t direction)
+static uint32_t end_of(const struct hs_graph *graph, uint32_t arc)
 {
-	const struct hs_scenario_link *link = &graph->links[direction / 2];
-	return direction % 2 ? link->from : link->to;
+	const struct hs_scenario_link *link = &graph->links[arc / 2];
+	return arc % 2 ? link->from : link->to;
 }
 
 int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
@@ -38,11 +38,11 @@ int hs_graph_create(const struct hs_scenario *scenario, struct hs_graph **graph)
 	}
 	for (uint32_t node = 0; node < n_nodes; node++)
 		made->first[node] = HS_GRAPH_FAR;
-	for (uint32_t direction = 0; direction < 2 * n_links; direction++) {
-		uint32_t *first = &made->first[end_of(made, direction)];
-		made->up[direction] = true;
-		made->next[direction] = *first;
-		*first = direction;
+	for (uint32_t arc = 0; arc < 2 * n_links; arc++) {
+		uint32_t *first = &made->first[end_of(made, arc)];
+		made->up[arc] = true;
+		made->next[arc] = *first;
+		*first = arc;
 	}
 	*graph = made;
 	return 0;
@@ -74,10 +74,10 @@ void hs_graph_distances(struct hs_graph *graph, uint32_t to, uint32_t *hops)
 	graph->queue[end++] = to;
 	while (begin < end) {
 		uint32_t node = graph->queue[begin++];
-		for (uint32_t direction = graph->first[node]; direction != HS_GRAPH_FAR;
-				direction = graph->next[direction]) {
-			uint32_t before = end_of(graph, direction ^ 1);
-			if (!graph->up[direction] || hops[before] != HS_GRAPH_FAR)
+		for (uint32_t arc = graph->first[node]; arc != HS_GRAPH_FAR;
+				arc = graph->next[arc]) {
+			uint32_t before = end_of(graph, arc ^ 1);
+			if (!graph->up[arc] || hops[before] != HS_GRAPH_FAR)
 				continue;
 			hops[before] = hops[node] + 1;
 			graph->queue[end++] = before;

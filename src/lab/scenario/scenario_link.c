@@ -50,33 +50,33 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 	return 0;
 }
 
-#define WAY(member)   HS_SCHEMA_MEMBER(struct hs_link_config, member)
-#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
+#define DIRECTION(member) HS_SCHEMA_MEMBER(struct hs_link_config, member)
+#define ENTRY(member)	  HS_SCHEMA_MEMBER(struct entry, member)
 // clang-format off
-#define WAY_ROWS \
-	{"rate_bps", HS_SCHEMA_UINT, WAY(rate_bps), .max = UINT64_C(1000000000000)}, \
-	{"queue_packets", HS_SCHEMA_UINT, WAY(queue_packets), .max = MAX_PACKETS}, \
-	{"overhead_bytes", HS_SCHEMA_UINT, WAY(overhead_bytes), .max = 65535}, \
-	{"delay_ns", HS_SCHEMA_UINT, WAY(delay_ns), .max = HOUR_NS}, \
-	{"jitter_ns", HS_SCHEMA_UINT, WAY(jitter_ns), .max = HOUR_NS}, \
-	{"jitter_distribution", HS_SCHEMA_WORD, WAY(distribution), .words = distribution_words, \
+#define DIRECTION_ROWS \
+	{"rate_bps", HS_SCHEMA_UINT, DIRECTION(rate_bps), .max = UINT64_C(1000000000000)}, \
+	{"queue_packets", HS_SCHEMA_UINT, DIRECTION(queue_packets), .max = MAX_PACKETS}, \
+	{"overhead_bytes", HS_SCHEMA_UINT, DIRECTION(overhead_bytes), .max = 65535}, \
+	{"delay_ns", HS_SCHEMA_UINT, DIRECTION(delay_ns), .max = HOUR_NS}, \
+	{"jitter_ns", HS_SCHEMA_UINT, DIRECTION(jitter_ns), .max = HOUR_NS}, \
+	{"jitter_distribution", HS_SCHEMA_WORD, DIRECTION(distribution), .words = distribution_words, \
 		.expected = "uniform or normal"}, \
-	{"in_order", HS_SCHEMA_BOOL, WAY(in_order)}, \
-	{"loss_ratio", HS_SCHEMA_REAL, WAY(loss_ratio), .most = 1}, \
-	{"telemetry_loss_ratio", HS_SCHEMA_REAL, WAY(telemetry_loss_ratio), .most = 1}, \
-	{"duplicate_ratio", HS_SCHEMA_REAL, WAY(duplicate_ratio), .most = 1}, \
-	{"reorder_ratio", HS_SCHEMA_REAL, WAY(reorder_ratio), .most = 1}, \
-	{"bursts", HS_SCHEMA_CUSTOM, WAY(bursts), .read = read_bursts, .fields = bursts_fields}, \
-	{"up", HS_SCHEMA_CUSTOM, WAY(down), .read = read_up, .shape = "{'type': 'boolean'}"}
+	{"in_order", HS_SCHEMA_BOOL, DIRECTION(in_order)}, \
+	{"loss_ratio", HS_SCHEMA_REAL, DIRECTION(loss_ratio), .most = 1}, \
+	{"telemetry_loss_ratio", HS_SCHEMA_REAL, DIRECTION(telemetry_loss_ratio), .most = 1}, \
+	{"duplicate_ratio", HS_SCHEMA_REAL, DIRECTION(duplicate_ratio), .most = 1}, \
+	{"reorder_ratio", HS_SCHEMA_REAL, DIRECTION(reorder_ratio), .most = 1}, \
+	{"bursts", HS_SCHEMA_CUSTOM, DIRECTION(bursts), .read = read_bursts, .fields = bursts_fields}, \
+	{"up", HS_SCHEMA_CUSTOM, DIRECTION(down), .read = read_up, .shape = "{'type': 'boolean'}"}
 // clang-format on
 
-static const struct hs_schema_field way_fields[] = {WAY_ROWS, {NULL}};
+static const struct hs_schema_field direction_fields[] = {DIRECTION_ROWS, {NULL}};
 #define BOTH_ROWS                                                                                  \
-	WAY_ROWS,                                                                                  \
+	DIRECTION_ROWS,                                                                            \
 	{                                                                                          \
-		"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = way_fields                    \
+		"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = direction_fields              \
 	}
-const struct hs_schema_field hs_draft_ways_fields[] = {BOTH_ROWS, {NULL}};
+const struct hs_schema_field hs_draft_direction_fields[] = {BOTH_ROWS, {NULL}};
 static const struct hs_schema_field entry_fields[] = {
 		{"from", HS_SCHEMA_NAME, ENTRY(link.from), .names = &hs_draft_node_names,
 				.required = true, .expected = "the name of a node"},
@@ -100,7 +100,7 @@ int hs_scenario_set_link(
 {
 	struct hs_link_config changed = *config;
 
-	if (hs_schema_read(way_fields, set, path, &changed, err) < 0 ||
+	if (hs_schema_read(direction_fields, set, path, &changed, err) < 0 ||
 			check_link(&changed, path, err) < 0)
 		return -EINVAL;
 	*config = changed;
@@ -108,7 +108,7 @@ int hs_scenario_set_link(
 }
 
 // The other direction has the same parameters, unless "reverse" says otherwise.
-static int set_ways(const struct entry *entry, const char *path,
+static int set_directions(const struct entry *entry, const char *path,
 		struct hs_link_config directions[2], struct hs_error *err)
 {
 	if (check_link(&entry->direction, path, err) < 0)
@@ -124,14 +124,16 @@ static int set_ways(const struct entry *entry, const char *path,
 		.direction = {.queue_packets = 1000 }                                              \
 	}
 
-int hs_draft_read_ways(struct hs_draft *draft, json_t *object, struct hs_link_config directions[2])
+int hs_draft_read_directions(
+		struct hs_draft *draft, json_t *object, struct hs_link_config directions[2])
 {
 	static const char path[] = "topology.link";
 	struct entry entry = FRESH_ENTRY;
 
-	if (object && hs_schema_read(hs_draft_ways_fields, object, path, &entry, draft->err) < 0)
+	if (object && hs_schema_read(hs_draft_direction_fields, object, path, &entry, draft->err) <
+					0)
 		return -EINVAL;
-	return set_ways(&entry, path, directions, draft->err);
+	return set_directions(&entry, path, directions, draft->err);
 }
 
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
@@ -173,7 +175,7 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 	struct entry *entry = item->read;
 	struct hs_scenario_link *link = &entry->link;
 
-	if (set_ways(entry, item->path, link->directions, err) < 0)
+	if (set_directions(entry, item->path, link->directions, err) < 0)
 		return -EINVAL;
 	if (link->from == link->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another node",

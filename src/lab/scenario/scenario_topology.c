@@ -18,7 +18,7 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 				.expected = "fat_tree"},
 		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = 20,
 				.expected = "an even number from 2 to 20"},
-		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_draft_ways_fields},
+		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_draft_direction_fields},
 		{NULL},
 };
 
@@ -115,7 +115,7 @@ int hs_draft_make_topology(struct hs_draft *draft)
 		return hs_draft_refuse(draft, "k", "bad_value", "an even number from 2 to 20",
 				"%u is odd", k);
 	if (maker.rc == 0)
-		maker.rc = hs_draft_read_ways(draft, draft->topology.link, maker.directions);
+		maker.rc = hs_draft_read_directions(draft, draft->topology.link, maker.directions);
 	if (maker.rc < 0)
 		return maker.rc;
 	for (uint32_t n = 1; n <= k * k / 4; n++)

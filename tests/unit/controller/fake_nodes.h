@@ -7,10 +7,9 @@
 
 #include "api.h"
 
-#define FAKE_NODES	 4
-#define FAKE_RULES	 4096
-#define FAKE_MESSAGES	 8192
-#define FAKE_REPLY_BYTES (1 << 16)
+#define FAKE_NODES    4
+#define FAKE_RULES    4096
+#define FAKE_MESSAGES 8192
 
 struct fake_node {
 	uint16_t id;
