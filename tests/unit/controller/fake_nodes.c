@@ -29,13 +29,26 @@ static struct hs_rule *find(struct fake_node *node, uint32_t ns_id)
 	return NULL;
 }
 
+static json_t *listed_rule(struct fake_node *node, const struct hs_rule *rule)
+{
+	json_t *listed = hs_rule_to_json(rule);
+	char owner[32];
+
+	if (!node->invents_owners)
+		return listed;
+	snprintf(owner, sizeof(owner), "invented-%u", ++node->n_invented);
+	json_object_set_new(listed, "owner", json_string(owner));
+	json_object_set_new(listed, "revision", json_integer(1));
+	return listed;
+}
+
 static json_t *list(struct fake_node *node, const struct hs_api_args *args)
 {
 	json_t *rules = json_array();
 	uint64_t end = args->offset + args->limit;
 
 	for (uint64_t i = args->offset; i < end && i < node->n_rules; i++)
-		json_array_append_new(rules, hs_rule_to_json(&node->rules[i]));
+		json_array_append_new(rules, listed_rule(node, &node->rules[i]));
 	json_t *result = json_pack("{s:o}", "rules", rules);
 	json_t *in_band = json_array();
 	for (unsigned i = 0; i < node->n_in_band; i++)

@@ -25,6 +25,8 @@ struct fake_node {
 	struct hs_rule rules[FAKE_RULES];
 	uint32_t in_band_ns; // learned from packets, if it has such a rule
 	unsigned n_in_band;  // so many ids that no rule has beside it, in each page
+	bool invents_owners; // each rule that it lists has another
+	unsigned n_invented;
 	unsigned n_requests[HS_VERB_COUNT];
 	struct hs_api_backend backend;
 };

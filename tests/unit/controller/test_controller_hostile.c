@@ -1,40 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a publisher or a node sends that no node would send: dropped, counted, and without cost for
 // others.
-#include "fake_nodes.h"
+#include "controller_rig.h"
 
-// clang-format off: cmocka wants these before it
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-// clang-format on
+#include "rule_fields.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define SECOND INT64_C(1000000000)
-
-static const char config[] = "{\"nodes\": [{\"name\": \"a\", \"id\": 1, \"api\": \"ipc:///a\"},"
-			     " {\"name\": \"b\", \"id\": 2, \"api\": \"ipc:///b\"},"
-			     " {\"name\": \"c\", \"id\": 3, \"api\": \"ipc:///c\"}]}";
-
-static struct fake_nodes fake;
-
-static int setup(void **state)
-{
-	(void)state;
-	fake_open(&fake, config);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fake_close(&fake);
-	return 0;
-}
 
 static json_t *windows_of(unsigned ns_id)
 {
@@ -328,6 +299,21 @@ static void a_code_that_is_no_word_is_no_state_of_a_rule(void **state)
 	assert_string_equal(fake_state(&fake, 7, "a"), "table_full");
 }
 
+// A node that lists rules by ever new owners uses up no names of the controller.
+static void owners_that_a_node_lists_are_not_kept(void **state)
+{
+	(void)state;
+	for (uint32_t ns_id = 1; ns_id <= 20; ns_id++)
+		fake_ok(&fake, request(ns_id, 100, NULL));
+	fake_run(&fake, SECOND);
+	uint32_t owners = hs_rule_fields_mark().owners;
+	fake.nodes[0].invents_owners = true;
+	fake_at_node(&fake, 0, "{\"int_update\": {\"ns_id\": 1, \"mode_setting\": 7}}");
+	fake_run(&fake, 300 * SECOND);
+	assert_true(fake.nodes[0].n_invented >= 20);
+	assert_int_equal(hs_rule_fields_mark().owners, owners);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -345,6 +331,7 @@ int main(void)
 			TEST(a_boot_id_longer_than_any_of_a_node_is_no_restart_at_each_hello),
 			TEST(numbers_that_leap_count_as_missed_and_never_below_zero),
 			TEST(a_reply_of_more_values_than_any_node_sends_is_not_parsed),
+			TEST(owners_that_a_node_lists_are_not_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
