@@ -308,16 +308,22 @@ static void set_mode(struct bench *b, uint32_t ns_id, uint8_t mode, double setti
 	assert_int_equal(hs_flow_table_update(b->table, ns_id, &update, &err), 0);
 }
 
+// Returns the slot of the only rule, which samples like this.
+static uint32_t open_with_mode(struct bench *b, uint8_t mode, double setting)
+{
+	bench_open(b, 4, 1);
+	install(b, rule_of(1, 1, 1, 1));
+	set_mode(b, 1, mode, setting);
+	return slot_for(b, 1, 1, 1);
+}
+
 static void count_mode_samples_the_first_packet_and_every_nth(void **state)
 {
 	struct bench b;
 	struct hs_rng rng;
 	(void)state;
 	hs_rng_init(&rng, 1);
-	bench_open(&b, 4, 1);
-	install(&b, rule_of(1, 1, 1, 1));
-	set_mode(&b, 1, HS_MODE_COUNT, 10);
-	uint32_t slot = slot_for(&b, 1, 1, 1);
+	uint32_t slot = open_with_mode(&b, HS_MODE_COUNT, 10);
 	for (unsigned i = 0; i < 1000; i++)
 		assert_int_equal(take_if_due(&b, slot, &rng, 0), i % 10 == 0);
 	set_mode(&b, 1, HS_MODE_COUNT, 2); // effective at once
@@ -333,10 +339,7 @@ static void a_due_packet_without_room_leaves_the_next_one_due(void **state)
 	struct hs_rng rng;
 	(void)state;
 	hs_rng_init(&rng, 1);
-	bench_open(&b, 4, 1);
-	install(&b, rule_of(1, 1, 1, 1));
-	set_mode(&b, 1, HS_MODE_COUNT, 100);
-	uint32_t slot = slot_for(&b, 1, 1, 1);
+	uint32_t slot = open_with_mode(&b, HS_MODE_COUNT, 100);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_true(hs_flow_due(&b.view.own[slot], &rng, 0));
 		hs_flow_postpone(&b.view.own[slot]);
@@ -354,10 +357,7 @@ static void a_packet_is_counted_where_pending_options_go(void **state)
 	unsigned taken = 0;
 	(void)state;
 	hs_rng_init(&rng, 1);
-	bench_open(&b, 4, 1);
-	install(&b, rule_of(1, 1, 1, 1));
-	set_mode(&b, 1, HS_MODE_COUNT, 10);
-	uint32_t slot = slot_for(&b, 1, 1, 1);
+	uint32_t slot = open_with_mode(&b, HS_MODE_COUNT, 10);
 	for (unsigned i = 0; i < 1000; i++) {
 		bool pending = i % 3 == 0;
 		hs_flow_table_pending_set(b.table, slot, pending);
@@ -456,10 +456,7 @@ static void probability_mode_samples_its_share(void **state)
 	unsigned taken = 0;
 	(void)state;
 	hs_rng_init(&rng, 42);
-	bench_open(&b, 4, 1);
-	install(&b, rule_of(1, 1, 1, 1));
-	uint32_t slot = slot_for(&b, 1, 1, 1);
-	set_mode(&b, 1, HS_MODE_PROBABILITY, 2.5);
+	uint32_t slot = open_with_mode(&b, HS_MODE_PROBABILITY, 2.5);
 	for (unsigned i = 0; i < 1000000; i++)
 		taken += take_if_due(&b, slot, &rng, 0);
 	assert_in_range(taken, 24300, 25700); // 4.5 standard deviations

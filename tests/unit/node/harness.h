@@ -187,3 +187,23 @@ static inline void test_node_audit(struct test_node *t)
 	}
 	assert_int_equal(forwarded, offered);
 }
+
+// 2001:db8::1 to ::2, UDP 0x1234 to 5001: the flow of the reference's vectors.
+static inline struct hs_rule vector_rule(uint32_t ns_id)
+{
+	struct hs_rule rule;
+
+	hs_rule_init(&rule);
+	rule.ns_id = ns_id;
+	static const uint8_t prefix[] = {0x20, 0x01, 0x0d, 0xb8};
+	memcpy(rule.src_ip, prefix, 4);
+	memcpy(rule.dst_ip, prefix, 4);
+	rule.src_ip[15] = 1;
+	rule.dst_ip[15] = 2;
+	rule.dst_port = 5001;
+	rule.protocol = IPPROTO_UDP;
+	rule.trace_type = 0x7000E000;
+	rule.mode = HS_MODE_COUNT;
+	rule.mode_setting = 1;
+	return rule;
+}

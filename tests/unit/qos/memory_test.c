@@ -44,11 +44,12 @@ static void a_first_report_without_memory_leaves_nothing_behind(void **state)
 	assert_int_equal(refused, 8); // the flow, its links, their five sums, the ring
 }
 
+static const uint16_t longer[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 11}; // than the path of others
+
 // A path that grows needs memory in a window that nothing else has opened.
 static void a_refused_report_opens_no_window(void **state)
 {
 	(void)state;
-	static const uint16_t longer[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 11};
 	unsigned refused = 0;
 	for (unsigned fail_at = 1; fail_at < 30; fail_at++) {
 		struct catcher catcher;
@@ -104,7 +105,6 @@ static void a_report_that_makes_a_flow_partial_is_taken_or_refused_whole(void **
 static void a_refused_report_ends_no_clock_step(void **state)
 {
 	(void)state;
-	static const uint16_t longer[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 11};
 	unsigned refused = 0;
 	for (unsigned fail_at = 1; fail_at < 30; fail_at++) {
 		struct catcher catcher;
