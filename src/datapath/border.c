@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between ports whose telemetry is of different families. The first family's telemetry is reported
-// and removed, as before a host port. Then the packet is checked for the second family's telemetry,
-// as if a host had sent it.
+// Between ports that do not read the same telemetry. The first port's telemetry is reported and
+// removed, as before a host port. Then the packet is checked for the second port's telemetry, as if
+// a host had sent it.
 #include "classify.h"
 #include "packet_fast.h"
 #include "skeleton.h"
@@ -10,8 +10,10 @@
 
 // ---- no family ----
 
-static void parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
 {
+	(void)profile;
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
 	packet->flags &= (uint16_t)~HS_PACKET_HIDDEN; // nothing is looked for
 }
@@ -22,9 +24,10 @@ static bool no_options(const uint8_t *frame, size_t len, size_t payload, struct 
 	return false;
 }
 
-static inline bool parse_fast(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
 {
+	(void)profile;
 	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet);
 }
 
@@ -66,7 +69,8 @@ static void end_telemetry(struct hs_worker *worker, struct hs_burst *burst, unsi
 		if (burst->slots[i] != HS_FLOW_NONE)
 			hs_flow_count_rx(&worker->flows, burst->slots[i],
 					hs_packet_counted_bytes(&burst->packets[i]));
-		if (hs_end_telemetry_as(worker, burst, i, &n_stripped, burst->family->sink))
+		if (hs_end_telemetry_as(
+				    worker, burst, i, &n_stripped, burst->profile->family->sink))
 			beyond->mbufs[beyond->n++] = burst->mbufs[i];
 	}
 	hs_reports_close(worker);
@@ -80,7 +84,7 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	bool ends = burst->in->side == HS_SIDE_NETWORK;
 
 	beyond->in = burst->in;
-	beyond->family = worker->profiles[out->index].family;
+	beyond->profile = &worker->profiles[out->index];
 	beyond->now_ns = burst->now_ns;
 	beyond->stepped_ns = burst->stepped_ns;
 	beyond->max_bytes = burst->max_bytes;
@@ -92,22 +96,22 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		beyond->n = (uint16_t)(end - first);
 		memcpy(beyond->mbufs, &burst->mbufs[first], beyond->n * sizeof(beyond->mbufs[0]));
 	}
-	beyond->family->classify(worker, beyond);
+	beyond->profile->family->classify(worker, beyond);
 	hs_guard_all(worker, beyond, ends);
 }
 
 bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out)
 {
-	const struct hs_family *family = burst->family;
+	const struct hs_profile *profile = burst->profile;
 	struct hs_packet packet = burst->packets[i];
 	struct rte_mbuf *m = burst->mbufs[i];
 
-	burst->family = worker->profiles[out->index].family;
-	burst->family->parse(rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+	burst->profile = &worker->profiles[out->index];
+	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(m, uint8_t *),
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
 	bool kept = hs_guard_one(worker, burst, i, true);
-	burst->family = family;
+	burst->profile = profile;
 	burst->packets[i] = packet;
 	return kept;
 }

@@ -64,7 +64,7 @@ bool hs_make_changeable(struct hs_worker *worker, struct hs_burst *burst, unsign
 		return false;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	burst->family->parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
-			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
+	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(copy, uint8_t *),
+			rte_pktmbuf_data_len(copy), rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 	return true;
 }

@@ -9,10 +9,10 @@
 
 #include <rte_prefetch.h>
 
-typedef bool (*hs_classify_fast_fn)(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
-typedef void (*hs_classify_parse_fn)(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+typedef bool (*hs_classify_fast_fn)(const struct hs_profile *profile, const uint8_t *frame,
+		size_t len, size_t frame_len, struct hs_packet *packet);
+typedef void (*hs_classify_parse_fn)(const struct hs_profile *profile, const uint8_t *frame,
+		size_t len, size_t frame_len, struct hs_packet *packet);
 
 // Headers split over segments: one linear copy, so that everything behind can read and change them.
 static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
@@ -24,7 +24,7 @@ static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *b
 		return;
 	rte_pktmbuf_free(burst->mbufs[i]);
 	burst->mbufs[i] = copy;
-	parse(rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
+	parse(burst->profile, rte_pktmbuf_mtod(copy, uint8_t *), rte_pktmbuf_data_len(copy),
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 }
 
@@ -43,6 +43,7 @@ static inline void hs_classify_faults(
 static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worker *worker,
 		struct hs_burst *burst, hs_classify_fast_fn fast, hs_classify_parse_fn parse)
 {
+	const struct hs_profile *profile = burst->profile;
 	uint16_t faults = 0;
 
 	for (unsigned i = 0; i < burst->n; i++)
@@ -51,9 +52,9 @@ static inline __attribute__((always_inline)) void hs_classify_as(struct hs_worke
 		struct rte_mbuf *m = burst->mbufs[i];
 		const uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 		struct hs_packet *packet = &burst->packets[i];
-		if (worker->general || !fast(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m),
-						       packet))
-			parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+		size_t len = rte_pktmbuf_data_len(m), frame_len = rte_pktmbuf_pkt_len(m);
+		if (worker->general || !fast(profile, frame, len, frame_len, packet))
+			parse(profile, frame, len, frame_len, packet);
 		faults |= burst->packets[i].flags;
 	}
 	burst->flags = faults;

@@ -18,8 +18,9 @@ struct hs_family {
 	// Parses a burst's headers and telemetry, and looks up rules: an instance of
 	// hs_classify_as.
 	void (*classify)(struct hs_worker *worker, struct hs_burst *burst);
-	// One packet's headers and telemetry.
-	void (*parse)(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+	// One packet's headers and telemetry, by a profile of the family.
+	void (*parse)(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+			size_t frame_len, struct hs_packet *packet);
 
 	// ---- the fast path ----
 

@@ -51,7 +51,7 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 {
 	if (likely(!(burst->packets[i].flags & HS_STAGE_SUSPECT)))
 		return true;
-	if (burst->family->strip(worker, burst, i, true)) {
+	if (burst->profile->family->strip(worker, burst, i, true)) {
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
 		return true;
 	}

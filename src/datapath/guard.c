@@ -5,7 +5,8 @@ bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 {
 	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
 		return true;
-	if (!worker->drop_host_telemetry && burst->family->strip(worker, burst, i, false)) {
+	if (!worker->drop_host_telemetry &&
+			burst->profile->family->strip(worker, burst, i, false)) {
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}

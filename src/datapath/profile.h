@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What telemetry looks like on a port: its family, and how the family writes it.
+// What telemetry looks like on a port: its family, and how the family reads and writes it.
 //
 // Thread rule: constant while workers run.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hs_family;
 
 struct hs_profile {
 	const struct hs_family *family;
-	uint8_t layout; // flexint: enum hs_flexint_layout
+	const void *settings; // the family's own, which outlive the node; flexint has none
+	uint8_t layout;	      // flexint: enum hs_flexint_layout
+	uint8_t domain;	      // of one family: ports with the same number read the same telemetry
 };
+
+static inline bool hs_profile_reads_same(const struct hs_profile *a, const struct hs_profile *b)
+{
+	return a->family == b->family && a->domain == b->domain;
+}

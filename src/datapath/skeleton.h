@@ -16,7 +16,7 @@ typedef bool (*hs_host_step_fn)(struct hs_worker *worker, struct hs_burst *burst
 
 enum hs_role {
 	HS_AT_SOURCE, // from a host
-	HS_AT_BORDER, // from a network of another family, which has counted what was received
+	HS_AT_BORDER, // from a network with other telemetry, which has counted what was received
 	HS_IN_TRANSIT,
 };
 

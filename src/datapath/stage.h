@@ -36,17 +36,17 @@ bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 // transmit queue.
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst);
 
-// ---- borders: from ports whose telemetry is of one family to ports whose telemetry is of another
-// ----
+// ---- borders: between ports that do not read the same telemetry ----
 
-// Returns whether `out` is a network port whose telemetry is of another family than the burst's.
+// Returns whether `out` is a network port that reads other telemetry than the burst's.
 static inline bool hs_is_border(const struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out)
 {
-	return worker->profiles[out->index].family != burst->family && out->side == HS_SIDE_NETWORK;
+	return out->side == HS_SIDE_NETWORK &&
+	       !hs_profile_reads_same(&worker->profiles[out->index], burst->profile);
 }
 // Ends the telemetry of the packets [first, end), which leave by `out`. Those that stay are
-// worker->beyond, a burst of the family of `out`.
+// worker->beyond, a burst by the profile of `out`.
 void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		const struct hs_port *out);
 // One packet that is flooded, whose telemetry was taken out. False: it was dropped.

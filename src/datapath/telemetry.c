@@ -49,7 +49,7 @@ static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out)
 {
-	const struct hs_family *family = burst->family;
+	const struct hs_family *family = burst->profile->family;
 
 	if (out->side == HS_SIDE_HOST)
 		hs_to_host_as(worker, burst, first, end, out, family->sink);
@@ -62,7 +62,7 @@ static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsign
 // NULL: the family has no fast path for it.
 static hs_run_fn fast_run_of(const struct hs_burst *burst, const struct hs_port *out)
 {
-	const struct hs_family *family = burst->family;
+	const struct hs_family *family = burst->profile->family;
 
 	if (out->side == HS_SIDE_HOST)
 		return family->fast_sink;
@@ -95,7 +95,7 @@ static void cross_border(struct hs_worker *worker, struct hs_burst *burst, unsig
 		take_run(worker, beyond, 0, beyond->n, out);
 	else
 		hs_to_network_as(worker, beyond, 0, beyond->n, out, HS_AT_BORDER,
-				beyond->family->source);
+				beyond->profile->family->source);
 }
 
 void hs_telemetry(struct hs_worker *worker, struct hs_burst *burst)

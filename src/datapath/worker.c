@@ -54,13 +54,13 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	if (!received)
 		return 0;
 	burst->in = port;
-	burst->family = worker->profiles[port->index].family;
+	burst->profile = &worker->profiles[port->index];
 	burst->n = (uint16_t)received;
 	burst->now_ns = hs_clock_read(worker->clock, &burst->stepped_ns);
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
 	sequence_begin(worker);
 	count_received(worker, burst);
-	burst->family->classify(worker, burst);
+	burst->profile->family->classify(worker, burst);
 	if (unlikely(burst->flags & HS_PACKET_MALFORMED))
 		count_malformed(worker, burst);
 	hs_guard(worker, burst);

@@ -44,9 +44,9 @@ struct hs_report_places {
 // One burst on its way through the stages; entry i of every array is the same packet.
 struct hs_burst {
 	struct hs_port *in;
-	const struct hs_family *family; // that reads it
-	int64_t now_ns;			// read once, after receive: every packet's receive time
-	int64_t stepped_ns;		// what of it came by steps of the clock
+	const struct hs_profile *profile; // that reads it
+	int64_t now_ns;			  // read once, after receive: every packet's receive time
+	int64_t stepped_ns;		  // what of it came by steps of the clock
 	uint16_t n;
 	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
 	bool unmatched;	    // no packet of it has a rule

@@ -239,20 +239,20 @@ static struct hs_profile profile_of(const struct hs_node *node, uint16_t port)
 	return (struct hs_profile){.family = config->family, .layout = config->layout};
 }
 
-// Of host ports: the only family of the network ports, or none where they have several.
-static const struct hs_family *host_family(const struct hs_node *node)
+// Of host ports: what all network ports read, or nothing where they do not read the same.
+static struct hs_profile host_profile(const struct hs_node *node, uint16_t port)
 {
-	const struct hs_family *only = NULL;
+	struct hs_profile only = {.family = NULL};
 
 	for (uint16_t p = 0; p < node->n_ports; p++) {
-		const struct hs_family *family = profile_of(node, p).family;
-		if (node->ports[p]->side != HS_SIDE_NETWORK || family == only)
+		struct hs_profile profile = profile_of(node, p);
+		if (node->ports[p]->side != HS_SIDE_NETWORK)
 			continue;
-		if (only)
-			return &hs_no_family;
-		only = family;
+		if (only.family && !hs_profile_reads_same(&only, &profile))
+			return (struct hs_profile){.family = &hs_no_family};
+		only = profile;
 	}
-	return only ? only : node->config.family;
+	return only.family ? only : profile_of(node, port);
 }
 
 static void set_profiles(struct hs_node *node)
@@ -260,7 +260,7 @@ static void set_profiles(struct hs_node *node)
 	for (uint16_t p = 0; p < node->n_ports; p++) {
 		struct hs_profile profile = profile_of(node, p);
 		if (node->ports[p]->side == HS_SIDE_HOST)
-			profile.family = host_family(node);
+			profile = host_profile(node, p);
 		for (unsigned w = 0; w < node->config.n_workers; w++)
 			node->seats[w]->worker.profiles[p] = profile;
 	}

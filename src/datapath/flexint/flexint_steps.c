@@ -4,9 +4,23 @@
 #include "flexint.h"
 #include "flexint_parse_fast.h"
 
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	(void)profile; // flexint is read alike everywhere
+	hs_flexint_parse(frame, len, frame_len, packet);
+}
+
+static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	(void)profile;
+	return hs_flexint_parse_fast(frame, len, frame_len, packet);
+}
+
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, hs_flexint_parse_fast, hs_flexint_parse);
+	hs_classify_as(worker, burst, parse_fast, parse);
 }
 
 // Copies of a flooded packet would come out at several sinks, each with a report of the same
@@ -21,7 +35,7 @@ static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 const struct hs_family hs_flexint_steps = {
 		.format = &hs_flexint_family,
 		.classify = classify,
-		.parse = hs_flexint_parse,
+		.parse = parse,
 		.fast_source = hs_fast_source,
 		.fast_transit = hs_fast_transit,
 		.fast_sink = hs_fast_sink,

@@ -54,9 +54,11 @@ static struct border *open_with(struct hs_node_config config, uint32_t trace_typ
 	config.id = 42;
 	config.n_workers = 1;
 	config.rules = 64;
-	config.profiles[FLEXINT] = (struct hs_profile){&hs_flexint_steps, HS_LAYOUT_ALIGNED};
+	config.profiles[FLEXINT] = (struct hs_profile){
+			.family = &hs_flexint_steps, .layout = HS_LAYOUT_ALIGNED};
 	config.profiles[TOY] = (struct hs_profile){.family = &toy_steps};
-	config.profiles[PAPER] = (struct hs_profile){&hs_flexint_steps, HS_LAYOUT_PAPER};
+	config.profiles[PAPER] =
+			(struct hs_profile){.family = &hs_flexint_steps, .layout = HS_LAYOUT_PAPER};
 	test_node_open(&b->node, &config, sides, PORTS, 1500, b->pool, b->clock);
 	install(&b->node, trace_type);
 	open_edge(b, &b->flexint, &hs_flexint_steps, trace_type);

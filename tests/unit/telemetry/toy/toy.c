@@ -40,8 +40,10 @@ static bool is_marked(const uint8_t *ip)
 }
 
 // A marked packet's ports stand behind the toy's bytes.
-static void parse(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
 {
+	(void)profile;
 	hs_packet_parse(frame, len, frame_len, NULL, packet);
 	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
 	if (!(packet->flags & HS_PACKET_IPV6) || !is_marked(frame + packet->l3_off) || at >= len)
@@ -66,9 +68,10 @@ static void set_payload(uint8_t *ip, const struct hs_packet *packet, int growth)
 
 // ---- steps ----
 
-static bool never_fast(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+static bool never_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
 {
-	(void)frame, (void)len, (void)frame_len, (void)packet;
+	(void)profile, (void)frame, (void)len, (void)frame_len, (void)packet;
 	return false;
 }
 
@@ -124,7 +127,7 @@ static bool strip(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 	set_payload(ip, packet, -packet->telemetry_bytes);
 	memmove(frame + packet->telemetry_bytes, frame, packet->trace_off);
 	frame = (uint8_t *)rte_pktmbuf_adj(m, packet->telemetry_bytes);
-	parse(frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+	parse(burst->profile, frame, rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
 	return true;
 }
 
