@@ -212,17 +212,35 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"fields", "JSON", "fields", false},
 		{"owner", "NAME", "owner", true},
 		{"revision", "N", "revision", false},
+		{"method", "NAME", "method", true},
+		{"instructions", "NAME,...", "instructions", false},
+		{"instruction-bitmap", "HEX", "instruction_bitmap", true},
 };
 
 #define RULE_WORDS                                                                                 \
 	"--ns N [--app N] --src ADDRESS --dst ADDRESS [--sport PORT] [--dport PORT] "              \
-	"--proto NAME --trace HEX --mode NAME --setting N"
+	"--proto NAME (--trace HEX | --method int --instructions NAME,...) "                       \
+	"--mode NAME --setting N"
+
+// "node_id,queue" as a list.
+static json_t *names_value(const char *text)
+{
+	json_t *list = json_array();
+
+	for (const char *end; *text; text = *end ? end + 1 : end) {
+		end = text + strcspn(text, ",");
+		json_array_append_new(list, json_stringn(text, (size_t)(end - text)));
+	}
+	return list;
+}
 
 // Returns the value of a rule's field as JSON. The name of an owner may look like a number.
 static json_t *field_value(const char *field, const char *text)
 {
 	bool is_text = false;
 
+	if (strcmp(field, "instructions") == 0 && text[0] != '[')
+		return names_value(text);
 	for (unsigned i = 0; i < HS_CLI_RULE_END - HS_CLI_RULE; i++)
 		if (strcmp(hs_cli_rule_options[i].field, field) == 0)
 			is_text = hs_cli_rule_options[i].is_text;

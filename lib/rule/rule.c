@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 
 #define TRACE_KNOWN 0xF000E000u // every bit that has a meaning in table I
@@ -65,11 +66,37 @@ static int check_mode(const struct hs_rule *rule, struct hs_error *err)
 	return 0;
 }
 
+static int check_int(const struct hs_rule *rule, struct hs_error *err)
+{
+	static const struct {
+		const char *key;
+		size_t at;
+	} none[] = {
+			{"in_band", offsetof(struct hs_rule, in_band)},
+			{"piggyback_report", offsetof(struct hs_rule, piggyback_report)},
+			{"extract_report", offsetof(struct hs_rule, extract_report)},
+	};
+
+	if (!(rule->trace_type & HS_RULE_TRACE_INT))
+		return hs_error_set(err, "missing_field", "instructions", "a list of names",
+				"instructions is missing");
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		if (*(const bool *)((const char *)rule + none[i].at))
+			return hs_error_set(err, "conflict", none[i].key, "false",
+					"%s: method int has none", none[i].key);
+	}
+	return rule->fields ? hs_error_set(err, "conflict", "fields", "none",
+					      "fields: method int has none")
+			    : 0;
+}
+
 int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 {
 	int rc = check_flow(rule, err);
 
-	if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
+	if (rc == 0 && rule->method == HS_RULE_INT)
+		rc = check_int(rule, err);
+	else if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
 		rc = hs_error_set(err, "out_of_range", "trace_type",
 				"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
 				"trace_type: 0x%08X has bits without a meaning (0x%08X); the "

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rule: one monitored flow, named by its namespace id, as the operator asked for it.
 //
-// Source: 000_616928c59136b059.txt section III-B, listings 1 and 2. Thread rule: any; a rule is a
-// value.
+// Source: 000_616928c59136b059.txt section III-B, listings 1 and 2; for method int,
+// 004_2771db4e6b3fe8ac.txt. Thread rule: any; a rule is a value.
 #pragma once
 
 #include "error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum hs_rule_method {
+	HS_RULE_FLEXINT, // trace_type says what to collect
+	HS_RULE_INT,	 // instructions do
+};
+
+// What a rule of method int may ask for, whatever the version.
+enum hs_rule_instruction {
+#define HS_RULE_INSTRUCTION(name, bit) HS_RULE_ASKS_##name = (bit),
+#include "instruction.def"
+#undef HS_RULE_INSTRUCTION
+};
+// hs_rule.trace_type of method int: HS_RULE_TRACE_INT, and bits of enum hs_rule_instruction; or
+// with HS_RULE_TRACE_BITMAP a bitmap of the version. No trace type of flexint has these bits.
+#define HS_RULE_TRACE_INT    UINT32_C(0x00100000)
+#define HS_RULE_TRACE_BITMAP UINT32_C(0x00010000)
 
 enum hs_rule_mode {
 	HS_MODE_COUNT,	     // every setting-th packet
@@ -25,6 +41,7 @@ struct hs_rule {
 	uint16_t dst_port;
 	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6
 	uint8_t mode;	  // enum hs_rule_mode
+	uint8_t method;	  // enum hs_rule_method
 	bool in_band;
 	bool transmit_report;
 	bool piggyback_report;
@@ -58,6 +75,9 @@ enum hs_rule_row {
 	HS_RULE_FIELDS,
 	HS_RULE_OWNER,
 	HS_RULE_REVISION,
+	HS_RULE_METHOD,
+	HS_RULE_INSTRUCTIONS,
+	HS_RULE_INSTRUCTION_BITMAP,
 	HS_RULE_ROWS
 };
 

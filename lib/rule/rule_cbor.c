@@ -136,7 +136,8 @@ static int check_required(const struct hs_cbor_reader *in, uint32_t seen)
 {
 	for (unsigned row = 0; row < HS_RULE_ROWS; row++) {
 		const struct hs_schema_field *field = &hs_rule_fields[row];
-		if (field->required && !(seen >> row & 1))
+		bool required = field->required || row == HS_RULE_TRACE_TYPE;
+		if (required && !(seen >> row & 1))
 			return hs_error_set(in->err, "missing_field", field->key, field->allowed,
 					"%s is missing", field->key);
 	}

@@ -4,6 +4,7 @@
 #include "clean_text.h"
 #include "config_partial.h"
 #include "rule_fields.h"
+#include "rule_instructions.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -126,6 +127,19 @@ static bool has_revision(const void *rule)
 	return ((const struct hs_rule *)rule)->revision != 0;
 }
 
+static const struct hs_schema_word methods[] = {
+		{"flexint", HS_RULE_FLEXINT}, {"int", HS_RULE_INT}, {NULL, 0}};
+
+static bool is_flexint(const void *rule)
+{
+	return ((const struct hs_rule *)rule)->method == HS_RULE_FLEXINT;
+}
+
+static bool is_of_method(const void *rule)
+{
+	return !is_flexint(rule);
+}
+
 // ---- the table ----
 
 #define IN_RULE(member) HS_SCHEMA_MEMBER(struct hs_rule, member)
@@ -156,11 +170,11 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.words = protocols, .required = true, .allowed = "tcp, udp or icmp",
 				.help = "protocol of the flow; icmp is ICMPv6"},
 		[HS_RULE_TRACE_TYPE] = {"trace_type", HS_SCHEMA_PARSED, IN_RULE(trace_type),
-				.text = &trace_text, .required = true,
+				.text = &trace_text, .given = is_flexint,
 				.allowed = "0x and 1 to 8 hex digits, bits of 0xF000E000 only",
+				.fallback = "must be given with method flexint",
 				.help = "what to collect: the source's half in the upper 16 bits, "
-					"the hops' in the "
-					"lower"},
+					"the hops' in the lower; not with method int"},
 		[HS_RULE_MODE] = {"mode", HS_SCHEMA_WORD, IN_RULE(mode), .words = modes,
 				.required = true, .allowed = "count, frequency or probability",
 				.help = "which packets carry telemetry"},
@@ -212,6 +226,21 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.given = has_revision, .min = 1, .max = HS_RULE_REVISION_MOST,
 				.allowed = "1 to 9007199254740991, with owner", .fallback = "none",
 				.help = "the owner's number of this content"},
+		[HS_RULE_METHOD] = {"method", HS_SCHEMA_WORD, IN_RULE(method), .words = methods,
+				.given = is_of_method, .allowed = "flexint or int",
+				.fallback = "flexint", .help = "the family of telemetry"},
+		[HS_RULE_INSTRUCTIONS] = {"instructions", HS_SCHEMA_CUSTOM, IN_RULE(trace_type),
+				.read = hs_rule_read_instructions,
+				.print = hs_rule_print_instructions,
+				.shape = hs_rule_instructions_shape,
+				.allowed = "a list of names, with method int",
+				.fallback = "must be given with method int, or instruction_bitmap",
+				.help = "what each node adds"},
+		[HS_RULE_INSTRUCTION_BITMAP] = {"instruction_bitmap", HS_SCHEMA_PARSED,
+				IN_RULE(trace_type), .text = &hs_rule_bitmap_text,
+				.allowed = "0x and 4 hex digits, not 0x0000, with method int",
+				.fallback = "none",
+				.help = "the same, as the profile's version numbers it"},
 		[HS_RULE_ROWS] = {NULL},
 };
 

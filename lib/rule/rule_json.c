@@ -6,6 +6,33 @@
 #include <errno.h>
 #include <string.h>
 
+// What a table cannot say: what must be given, and what may not, depends on the method.
+static int check_given(const json_t *object, const struct hs_rule *rule, struct hs_error *err)
+{
+	static const unsigned rows[] = {
+			HS_RULE_TRACE_TYPE, HS_RULE_INSTRUCTIONS, HS_RULE_INSTRUCTION_BITMAP};
+	unsigned wanted = rule->method == HS_RULE_FLEXINT ? 0 : 1;
+	bool given[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		given[i] = json_object_get(object, hs_rule_fields[rows[i]].key);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct hs_schema_field *field = &hs_rule_fields[rows[i]];
+		if (given[i] && (i > 0) != wanted)
+			return hs_error_set(err, "conflict", field->key,
+					hs_rule_fields[rows[wanted]].key, "%s: method %s has none",
+					field->key, wanted ? "int" : "flexint");
+	}
+	if (given[1] && given[2])
+		return hs_error_set(err, "conflict", hs_rule_fields[rows[2]].key, "one of the two",
+				"instruction_bitmap stands beside instructions");
+	if (!given[wanted] && !given[2])
+		return hs_error_set(err, "missing_field", hs_rule_fields[rows[wanted]].key,
+				hs_rule_fields[rows[wanted]].allowed, "%s is missing",
+				hs_rule_fields[rows[wanted]].key);
+	return 0;
+}
+
 int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_error *err)
 {
 	// Single spaces, because otherwise the names would not all fit.
@@ -14,6 +41,8 @@ int hs_rule_from_json(const json_t *object, struct hs_rule *rule, struct hs_erro
 
 	hs_rule_init(&parsed);
 	int rc = hs_schema_read_as(&style, hs_rule_fields, (json_t *)object, "", &parsed, err);
+	if (rc == 0)
+		rc = check_given(object, &parsed, err);
 	if (rc == 0)
 		rc = hs_rule_check(&parsed, err);
 	if (rc == 0)

@@ -64,8 +64,8 @@ const char *hs_schema_type_of(const struct hs_schema_field *field)
 	case HS_SCHEMA_LIST:
 	case HS_SCHEMA_KEPT:
 		return "array";
-	default:
-		return "object";
+	default: // of a custom row, its shape says what it reads
+		return field->shape && strstr(field->shape, "'array'") ? "array" : "object";
 	}
 }
 

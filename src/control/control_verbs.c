@@ -41,7 +41,8 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
 	if (shadowed_by)
 		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
-	hs_qos_put_untold(*result, args->rule.trace_type);
+	if (args->rule.method == HS_RULE_FLEXINT)
+		hs_qos_put_untold(*result, args->rule.trace_type);
 	return 0;
 }
 

@@ -39,7 +39,8 @@ static int int_request(struct hs_controller *controller, const struct hs_api_arg
 	const struct controller_rule *rule = controller_find_rule(controller, args->rule.ns_id);
 	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
 			(int)(rule->n_bindings - rule->n_leaving));
-	hs_qos_put_untold(*result, args->rule.trace_type);
+	if (args->rule.method == HS_RULE_FLEXINT)
+		hs_qos_put_untold(*result, args->rule.trace_type);
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static bool is_same_flow(const struct hs_rule *a, const struct hs_rule *b)
 	return memcmp(a->src_ip, b->src_ip, sizeof(a->src_ip)) == 0 &&
 	       memcmp(a->dst_ip, b->dst_ip, sizeof(a->dst_ip)) == 0 && a->src_port == b->src_port &&
 	       a->dst_port == b->dst_port && a->protocol == b->protocol &&
-	       a->trace_type == b->trace_type && a->app_id == b->app_id;
+	       a->trace_type == b->trace_type && a->method == b->method && a->app_id == b->app_id;
 }
 
 static bool is_same(const struct hs_rule *a, const struct hs_rule *b)

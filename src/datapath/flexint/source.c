@@ -84,6 +84,8 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	const struct hs_packet *packet = &burst->packets[i];
 
+	if (unlikely(own->trace_type & HS_RULE_TRACE_INT)) // of another family
+		return;
 	if (unlikely(hs_flow_is_pending(own)) && !is_due_without_pending(worker, burst, i, out))
 		return;
 	enum hs_flexint_layout layout = layout_of(worker, out);

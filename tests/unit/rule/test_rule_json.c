@@ -2,6 +2,7 @@
 #include "rule_field.h"
 #include "rule_json.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,121 @@ static void a_rule_is_written_with_every_field_and_read_back(void **state)
 	json_decref(in);
 	json_decref(expected);
 	json_decref(out);
+}
+
+static const char int_rule[] =
+		"{\"ns_id\": 7, \"src_ip\": \"2001:db8::1\", \"dst_ip\": \"2001:db8::2\","
+		"\"protocol\": \"udp\", \"mode\": \"count\", \"mode_setting\": 100,"
+		"\"method\": \"int\"}";
+
+static json_t *int_rule_with(const char *key, const char *value)
+{
+	json_t *json = loads(int_rule);
+
+	json_object_set_new(json, key, loads(value));
+	return json;
+}
+
+static void instructions_are_read_by_name_and_written_back(void **state)
+{
+	json_t *in = int_rule_with("instructions", "[\"queue\", \"node_id\", \"ports\"]");
+	struct hs_rule rule, again;
+	(void)state;
+
+	assert_int_equal(hs_rule_from_json(in, &rule, NULL), 0);
+	assert_int_equal(rule.method, HS_RULE_INT);
+	assert_int_equal(rule.trace_type, HS_RULE_TRACE_INT | 0xD000);
+	json_t *out = hs_rule_to_json(&rule);
+	json_t *expected = loads("[\"node_id\", \"ports\", \"queue\"]");
+	assert_true(json_equal(json_object_get(out, "instructions"), expected));
+	assert_null(json_object_get(out, "trace_type"));
+	assert_null(json_object_get(out, "instruction_bitmap"));
+	assert_string_equal(json_string_value(json_object_get(out, "method")), "int");
+	assert_int_equal(hs_rule_from_json(out, &again, NULL), 0);
+	assert_memory_equal(&rule, &again, sizeof(rule));
+	json_decref(expected);
+	json_decref(in);
+	json_decref(out);
+}
+
+static void a_bitmap_stands_for_instructions(void **state)
+{
+	json_t *in = int_rule_with("instruction_bitmap", "\"0x9001\"");
+	struct hs_rule rule;
+	(void)state;
+
+	assert_int_equal(hs_rule_from_json(in, &rule, NULL), 0);
+	assert_int_equal(rule.trace_type, HS_RULE_TRACE_INT | HS_RULE_TRACE_BITMAP | 0x9001);
+	json_t *out = hs_rule_to_json(&rule);
+	assert_string_equal(
+			json_string_value(json_object_get(out, "instruction_bitmap")), "0x9001");
+	assert_null(json_object_get(out, "instructions"));
+	json_decref(in);
+	json_decref(out);
+}
+
+static void what_a_method_does_not_have_is_refused(void **state)
+{
+	static const struct {
+		const char *key, *value, *code, *path;
+	} cases[] = {
+			{"method", "\"int\"", "missing_field", "instructions"},
+			{"method", "\"ioam\"", "out_of_range", "method"},
+			{"instructions", "[]", "out_of_range", "instructions"},
+			{"instructions", "\"queue\"", "wrong_type", "instructions"},
+			{"instructions", "[\"queue\", \"depth\"]", "bad_value", "instructions[1]"},
+			{"instructions", "[\"queue\", \"queue\"]", "bad_value", "instructions[1]"},
+			{"instructions", "[1]", "wrong_type", "instructions[0]"},
+			{"instruction_bitmap", "\"0x0000\"", "bad_value", "instruction_bitmap"},
+			{"instruction_bitmap", "\"0x90000\"", "bad_value", "instruction_bitmap"},
+			{"trace_type", "\"0x7000E000\"", "conflict", "trace_type"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *json = int_rule_with(cases[i].key, cases[i].value);
+		struct hs_error err = {0};
+		struct hs_rule rule;
+		assert_int_equal(hs_rule_from_json(json, &rule, &err), -EINVAL);
+		assert_string_equal(err.code, cases[i].code);
+		assert_string_equal(err.path, cases[i].path);
+		json_decref(json);
+	}
+}
+
+static void int_has_nothing_in_band(void **state)
+{
+	static const char *const keys[] = {"in_band", "piggyback_report", "extract_report"};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *json = int_rule_with("instructions", "[\"node_id\"]");
+		struct hs_error err = {0};
+		struct hs_rule rule;
+		json_object_set_new(json, keys[i], json_true());
+		assert_int_equal(hs_rule_from_json(json, &rule, &err), -EINVAL);
+		assert_string_equal(err.code, "conflict");
+		assert_string_equal(err.path, keys[i]);
+		json_decref(json);
+	}
+}
+
+static void flexint_has_no_instructions(void **state)
+{
+	json_t *json = loads(listing1);
+	struct hs_error err = {0};
+	struct hs_rule rule;
+	(void)state;
+
+	json_object_set_new(json, "instructions", loads("[\"node_id\"]"));
+	assert_int_equal(hs_rule_from_json(json, &rule, &err), -EINVAL);
+	assert_string_equal(err.path, "instructions");
+	json_object_del(json, "instructions");
+	json_object_del(json, "trace_type");
+	assert_int_equal(hs_rule_from_json(json, &rule, &err), -EINVAL);
+	assert_string_equal(err.code, "missing_field");
+	assert_string_equal(err.path, "trace_type");
+	json_decref(json);
 }
 
 static void ports_and_app_id_may_be_left_out(void **state)
@@ -447,6 +563,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(the_papers_listing_becomes_a_rule),
 			cmocka_unit_test(a_rule_is_written_with_every_field_and_read_back),
+			cmocka_unit_test(instructions_are_read_by_name_and_written_back),
+			cmocka_unit_test(a_bitmap_stands_for_instructions),
+			cmocka_unit_test(what_a_method_does_not_have_is_refused),
+			cmocka_unit_test(int_has_nothing_in_band),
+			cmocka_unit_test(flexint_has_no_instructions),
 			cmocka_unit_test(ports_and_app_id_may_be_left_out),
 			cmocka_unit_test(each_required_field_is_missed_by_name),
 			cmocka_unit_test(
