@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers and offsets of the headers below telemetry.
 //
-// Source: RFC 8200 sections 3 and 4, IEEE 802.1Q, RFC 4302 (AH), IANA protocol numbers.
+// Source: RFC 791 section 3.1, RFC 8200 sections 3 and 4, IEEE 802.1Q, RFC 4302 (AH), IANA protocol
+// numbers.
 #pragma once
 
 #define HS_ETHER_BYTES	      14
@@ -9,6 +10,7 @@
 #define HS_VLAN_BYTES	      4
 #define HS_VLAN_MAX_TAGS      2 // of a packet that rules may match
 #define HS_VLAN_LOOK_TAGS     8 // searched for telemetry, because devices may remove tags
+#define HS_ETHERTYPE_IPV4     0x0800
 #define HS_ETHERTYPE_IPV6     0x86dd
 #define HS_ETHERTYPE_VLAN     0x8100
 #define HS_ETHERTYPE_QINQ     0x88a8
@@ -18,14 +20,27 @@
 #define HS_ETHERNET_MAX_LEN   1500 // of IEEE 802.3: such a number is a length
 #define HS_SNAP_BYTES	      8
 
+#define HS_IPV4_BYTES	     20 // without options
+#define HS_IPV4_TOTAL	     2
+#define HS_IPV4_FRAGMENT     6
+#define HS_IPV4_TTL	     8
+#define HS_IPV4_PROTOCOL     9
+#define HS_IPV4_CHECKSUM     10
+#define HS_IPV4_SRC	     12	    // the destination is behind it
+#define HS_IPV4_OFFSET	     0x1fff // of a fragment, in units of eight bytes
+#define HS_IPV4_MORE	     0x2000 // fragments follow
+#define HS_IPV4_OPTIONS_END  0
+#define HS_IPV4_NO_OPERATION 1
+
 #define HS_IPV6_BYTES	       40
 #define HS_IPV6_PAYLOAD	       4
 #define HS_IPV6_NEXT	       6
-#define HS_IPV6_MAX_PAYLOAD    65535
+#define HS_IPV6_MAX_BYTES      (HS_IPV6_BYTES + 65535)
 #define HS_IPV6_MAX_EXTENSIONS 8
 
 enum hs_ip_proto {
 	HS_IP_HOP_BY_HOP = 0,
+	HS_IP_ICMP = 1,
 	HS_IP_TCP = 6,
 	HS_IP_UDP = 17,
 	HS_IP_ROUTING = 43,

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-#define L4_BYTES 4 // the ports; for ICMPv6 type, code and checksum
+#define L4_BYTES 4 // the ports; for ICMP and ICMPv6 type, code and checksum
 
-// A position in a frame that never passes the end of the IPv6 payload.
+// A position in a frame that never passes the end of the IP packet.
 struct place {
 	const uint8_t *frame;
 	size_t len; // bytes that may be read
 	size_t at;
-	size_t end; // of the IPv6 payload; at <= end
+	size_t end; // of the IP packet; at <= end
 	const struct hs_packet_options *options;
 };
 
@@ -65,16 +65,34 @@ static bool has_usual_tags(const uint8_t *frame, const struct hs_packet *packet)
 	return true;
 }
 
-// Returns true if an IPv6 header begins at packet->l3_off and may be read.
-static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+// Returns true if a whole IP header of the EtherType's version begins at `off` and may be read.
+static bool see_ip(const uint8_t *frame, size_t len, size_t frame_len, size_t off, uint16_t type,
+		struct hs_packet *packet)
+{
+	bool is_4 = type == HS_ETHERTYPE_IPV4;
+	size_t end = off + (is_4 ? HS_IPV4_BYTES : HS_IPV6_BYTES);
+	if (end > len) {
+		if (end <= frame_len)
+			packet->flags |= HS_PACKET_SHORT | (is_4 ? HS_PACKET_IPV4 : 0);
+		return false;
+	}
+	if (frame[off] >> 4 != (is_4 ? 4 : 6))
+		return false;
+	packet->flags |= is_4 ? HS_PACKET_IPV4 : HS_PACKET_IPV6;
+	packet->l3_off = (uint16_t)off;
+	return true;
+}
+
+// Returns true if an IP header begins at packet->l3_off and may be read.
+static bool find_ip(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
 	size_t off = HS_ETHER_BYTES;
 	for (;;) {
 		if (off > len)
 			goto beyond;
 		uint16_t type = hs_be16_load(frame + off - 2);
-		if (type == HS_ETHERTYPE_IPV6)
-			break;
+		if (type == HS_ETHERTYPE_IPV4 || type == HS_ETHERTYPE_IPV6)
+			return see_ip(frame, len, frame_len, off, type, packet);
 		if (type <= HS_ETHERNET_MAX_LEN) {
 			if (off + HS_SNAP_BYTES > len) {
 				off += HS_SNAP_BYTES;
@@ -92,14 +110,6 @@ static bool find_ipv6(const uint8_t *frame, size_t len, size_t frame_len, struct
 		packet->vlan_tags++;
 		off += HS_VLAN_BYTES;
 	}
-	if (off + HS_IPV6_BYTES > len) {
-		off += HS_IPV6_BYTES;
-		goto beyond;
-	}
-	if (frame[off] >> 4 != 6)
-		return false;
-	packet->l3_off = (uint16_t)off;
-	return true;
 
 beyond:
 	if (off <= frame_len)
@@ -111,7 +121,7 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 {
 	if (!has(place, L4_BYTES, packet))
 		return;
-	if (proto != HS_IP_ICMPV6) {
+	if (proto != HS_IP_ICMPV6 && proto != HS_IP_ICMP) {
 		packet->src_port = hs_be16_load(place->frame + place->at);
 		packet->dst_port = hs_be16_load(place->frame + place->at + 2);
 	}
@@ -262,23 +272,71 @@ static void look_for_hidden(
 	}
 }
 
-void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
+// ---- IPv4 ----
+
+// Passes the options. Returns false if they are not whole.
+static bool pass_options(struct place *place, size_t bytes, struct hs_packet *packet)
+{
+	const uint8_t *options = place->frame + place->at;
+	size_t at = 0;
+	if (!has(place, bytes, packet))
+		return false;
+	while (at < bytes && options[at] != HS_IPV4_OPTIONS_END) {
+		size_t left = bytes - at;
+		size_t option = 1;
+		if (options[at] != HS_IPV4_NO_OPERATION)
+			option = left < 2 || options[at + 1] < 2 ? left + 1 : options[at + 1];
+		if (option > left) {
+			packet->flags |= HS_PACKET_MALFORMED;
+			return false;
+		}
+		at += option;
+	}
+	place->at += bytes;
+	return true;
+}
+
+static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off;
+	size_t header = 4u * (ip[0] & 0xfu);
+	uint16_t fragment = hs_be16_load(ip + HS_IPV4_FRAGMENT);
+	uint8_t proto = ip[HS_IPV4_PROTOCOL];
+	packet->l3_bytes = hs_be16_load(ip + HS_IPV4_TOTAL);
+	struct place place = {
+			.frame = frame,
+			.len = len,
+			.at = packet->l3_off + (size_t)HS_IPV4_BYTES,
+			.end = packet->l3_off + (size_t)packet->l3_bytes,
+	};
+	if (header < HS_IPV4_BYTES || packet->l3_bytes < header || place.end > frame_len) {
+		packet->flags |= HS_PACKET_MALFORMED;
+		return;
+	}
+	if (fragment & (HS_IPV4_MORE | HS_IPV4_OFFSET))
+		packet->flags |= HS_PACKET_FRAGMENT;
+	if (fragment & HS_IPV4_OFFSET)
+		packet->flags |= HS_PACKET_LATER;
+	if (!pass_options(&place, header - HS_IPV4_BYTES, packet) || fragment & HS_IPV4_OFFSET)
+		return;
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMP)
+		parse_l4(&place, proto, packet);
+}
+
+// ---- IPv6 ----
+
+static void parse_ipv6(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet)
 {
-	*packet = (struct hs_packet){0};
-	if (!find_ipv6(frame, len, frame_len, packet))
-		return;
-
 	const uint8_t *ip = frame + packet->l3_off;
 	uint8_t proto = ip[HS_IPV6_NEXT];
 	size_t at = packet->l3_off + (size_t)HS_IPV6_BYTES;
-	packet->flags |= HS_PACKET_IPV6;
-	packet->payload_bytes = hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	packet->l3_bytes = HS_IPV6_BYTES + hs_be16_load(ip + HS_IPV6_PAYLOAD);
 	struct place place = {
 			.frame = frame,
 			.len = len,
 			.at = at,
-			.end = at + packet->payload_bytes,
+			.end = packet->l3_off + (size_t)packet->l3_bytes,
 			.options = options,
 	};
 	if (place.end > frame_len)
@@ -292,6 +350,18 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		place.at = at;
 		look_for_hidden(place, proto, frame_len, packet);
 	}
+}
+
+void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
+		const struct hs_packet_options *options, struct hs_packet *packet)
+{
+	*packet = (struct hs_packet){0};
+	if (!find_ip(frame, len, frame_len, packet))
+		return;
+	if (packet->flags & HS_PACKET_IPV4)
+		parse_ipv4(frame, len, frame_len, packet);
+	else
+		parse_ipv6(frame, len, frame_len, options, packet);
 	if (packet->vlan_tags && !has_usual_tags(frame, packet))
 		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }

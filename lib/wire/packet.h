@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The headers of one frame, found once: Ethernet, up to two VLAN tags, IPv6, its extension headers,
-// ports, and the telemetry in it, of which its family says what it is (lib/telemetry).
+// The headers of one frame, found once: Ethernet, up to two VLAN tags, IPv4 with its options or
+// IPv6 with its extension headers, ports, and the telemetry in it, of which its family says what it
+// is (lib/telemetry).
 //
-// Source: RFC 8200 (IPv6), IEEE 802.1Q.
+// Source: RFC 791 (IPv4), RFC 8200 (IPv6), IEEE 802.1Q.
 // Thread rule: any; pure functions.
 #pragma once
 
@@ -13,7 +14,7 @@
 enum hs_packet_flag {
 	HS_PACKET_IPV6 = 1 << 0,     // a whole IPv6 header is present
 	HS_PACKET_FLOW = 1 << 1,     // l4_proto, src_port, dst_port are valid: rules may match
-	HS_PACKET_FRAGMENT = 1 << 2, // a fragment header that is not atomic (RFC 6946)
+	HS_PACKET_FRAGMENT = 1 << 2, // one of several fragments (RFC 6946: not an atomic one)
 	HS_PACKET_LATER = 1 << 3,    // not the first fragment: no ports, no rule matches, unchanged
 	HS_PACKET_HBH = 1 << 4,	     // a Hop-by-Hop header, hbh_bytes long
 	HS_PACKET_TELEMETRY = 1 << 5,	  // options 0x31 and 0x11, both well formed
@@ -24,13 +25,14 @@ enum hs_packet_flag {
 	HS_PACKET_SHORT = 1 << 10,    // the headers go on beyond `len` but not beyond `frame_len`
 	HS_PACKET_MIXED = 1 << 11,    // telemetry where our nodes put none: strip repacks the rest
 	HS_PACKET_HIDDEN = 1 << 12,   // headers that are not searched; telemetry may be there
+	HS_PACKET_IPV4 = 1 << 13,     // an IPv4 header is present; with SHORT, it may be cut off
 	HS_PACKET_PUNT = HS_PACKET_REQUEST | HS_PACKET_REPORT, // either of the in-band ways
 };
 
 // Offsets count from the first byte of the frame. Members that do not apply are 0.
 struct hs_packet {
 	uint16_t flags;
-	uint16_t l3_off;    // IPv6 header; the Ethernet header and tags are [0, l3_off)
+	uint16_t l3_off;    // IP header; the Ethernet header and tags are [0, l3_off)
 	uint16_t hbh_bytes; // whole Hop-by-Hop header, at l3_off + 40
 	uint16_t trace_off; // where the entries of hops are; flexint: option type byte of 0x31
 	uint16_t e2e_off;   // where the source's entry is; flexint: option type byte of 0x11
@@ -38,10 +40,10 @@ struct hs_packet {
 	uint16_t l4_off;
 	uint16_t src_port; // host order; 0 for icmp
 	uint16_t dst_port;
-	uint16_t payload_bytes; // IPv6 payload length as the header states it
 	uint8_t l4_proto;
 	uint8_t vlan_tags;
-	uint32_t ns_id;	     // the rule that telemetry names
+	uint32_t l3_bytes; // of the whole IP packet, as its header states them; an MTU limits them
+	uint32_t ns_id;	   // the rule that telemetry names
 	uint32_t trace_type; // which fields it asks for
 };
 
@@ -58,7 +60,8 @@ struct hs_packet_options {
 
 // Parses frame[0, len). frame_len >= len is the length of the whole frame when `len` is only its
 // first segment: lengths in headers are compared with frame_len, bytes are read below len. Never
-// fails: what is not understood is a frame without HS_PACKET_IPV6 or with HS_PACKET_MALFORMED.
+// fails: what is not understood is a frame without HS_PACKET_IPV4 and HS_PACKET_IPV6, or with
+// HS_PACKET_MALFORMED.
 // `options` NULL: no option is telemetry.
 void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet);
@@ -67,11 +70,5 @@ void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 // FCS, tags and padding, without what telemetry inserted.
 static inline uint32_t hs_packet_counted_bytes(const struct hs_packet *packet)
 {
-	return 14u + 40u + packet->payload_bytes - packet->telemetry_bytes;
-}
-
-// Returns the present bytes of the IPv6 packet, which an MTU limits.
-static inline uint32_t hs_packet_l3_bytes(const struct hs_packet *packet)
-{
-	return 40u + packet->payload_bytes;
+	return 14u + packet->l3_bytes - packet->telemetry_bytes;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fast path of the parser, for nearly every packet: untagged IPv6 with TCP, UDP or ICMPv6
-// directly behind it, or behind the Hop-by-Hop header that nodes of a family write. Inlined, so
-// that several packets are under way at once; hs_packet_parse is what it is tested against.
+// directly behind it, or behind the Hop-by-Hop header that nodes of a family write; and untagged
+// IPv4 without options that is no fragment. Inlined, so that several packets are under way at once;
+// hs_packet_parse is what it is tested against.
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-#define HS_FAST_L3 HS_ETHER_BYTES		    // where IPv6 begins in an untagged frame
+#define HS_FAST_L3 HS_ETHER_BYTES		    // where IP begins in an untagged frame
 #define HS_FAST_L4 (HS_ETHER_BYTES + HS_IPV6_BYTES) // where the next header begins
 
 static inline bool hs_packet_fast_is_l4(uint8_t proto)
@@ -47,16 +48,46 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 			frame[HS_FAST_L3] >> 4 != 6)
 		return false;
 	const uint8_t *ip = frame + HS_FAST_L3;
-	size_t payload = hs_be16_load(ip + HS_IPV6_PAYLOAD);
-	if (payload < 4 || HS_FAST_L4 + payload > frame_len)
+	size_t bytes = (size_t)HS_IPV6_BYTES + hs_be16_load(ip + HS_IPV6_PAYLOAD);
+	if (bytes < HS_IPV6_BYTES + 4 || HS_FAST_L3 + bytes > frame_len)
 		return false;
 	uint8_t proto = ip[HS_IPV6_NEXT];
 	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
 	packet->l3_off = HS_FAST_L3;
-	packet->payload_bytes = (uint16_t)payload;
+	packet->l3_bytes = (uint32_t)bytes;
 	if (hs_packet_fast_is_l4(proto)) {
 		hs_packet_fast_ports(frame, HS_FAST_L4, proto, packet);
 		return true;
 	}
-	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, payload, packet);
+	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, bytes - HS_IPV6_BYTES, packet);
+}
+
+// The same for IPv4, which the function above does not take.
+static inline bool hs_packet_parse_fast_ipv4(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	const size_t l4 = HS_FAST_L3 + HS_IPV4_BYTES;
+	const uint8_t *ip = frame + HS_FAST_L3;
+
+	*packet = (struct hs_packet){0};
+	if (len < l4 + 4 || hs_be16_load(frame + HS_ETHER_TYPE) != HS_ETHERTYPE_IPV4 ||
+			ip[0] != 0x45)
+		return false;
+	size_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
+	uint16_t fragment = hs_be16_load(ip + HS_IPV4_FRAGMENT);
+	if (total < HS_IPV4_BYTES + 4 || HS_FAST_L3 + total > frame_len ||
+			fragment & (HS_IPV4_MORE | HS_IPV4_OFFSET))
+		return false;
+	uint8_t proto = ip[HS_IPV4_PROTOCOL];
+	if (proto != HS_IP_UDP && proto != HS_IP_TCP && proto != HS_IP_ICMP)
+		return false;
+	uint32_t ports = proto == HS_IP_ICMP ? 0 : hs_be32_load(frame + l4);
+	packet->flags = HS_PACKET_IPV4 | HS_PACKET_FLOW;
+	packet->l3_off = HS_FAST_L3;
+	packet->l3_bytes = (uint32_t)total;
+	packet->src_port = (uint16_t)(ports >> 16);
+	packet->dst_port = (uint16_t)ports;
+	packet->l4_off = (uint16_t)l4;
+	packet->l4_proto = proto;
+	return true;
 }

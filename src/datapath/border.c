@@ -28,7 +28,8 @@ static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *f
 		size_t frame_len, struct hs_packet *packet)
 {
 	(void)profile;
-	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet);
+	return hs_packet_parse_fast(frame, len, frame_len, no_options, packet) ||
+	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
 }
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
@@ -110,6 +111,7 @@ bool hs_border_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	burst->profile = &worker->profiles[out->index];
 	burst->profile->family->parse(burst->profile, rte_pktmbuf_mtod(m, uint8_t *),
 			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+	hs_classify_let_pass(burst, i);
 	bool kept = hs_guard_one(worker, burst, i, true);
 	burst->profile = profile;
 	burst->packets[i] = packet;

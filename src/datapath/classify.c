@@ -18,6 +18,15 @@ static void fill_key(const struct hs_burst *burst, unsigned i, struct hs_flow_ke
 	memset(key->zero, 0, sizeof(key->zero));
 }
 
+// No rule has IPv4 addresses.
+static void leave_out_ipv4(const struct hs_burst *burst, const struct hs_flow_key **keys)
+{
+	for (unsigned i = 0; i < burst->n; i++) {
+		if (burst->packets[i].flags & HS_PACKET_IPV4)
+			keys[i] = NULL;
+	}
+}
+
 static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 {
 	struct hs_flow_key keys[HS_BURST];
@@ -31,6 +40,8 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 		fill_key(burst, i, &keys[i]);
 		pointers[i] = &keys[i];
 	}
+	if (unlikely(burst->flags & HS_PACKET_IPV4))
+		leave_out_ipv4(burst, pointers);
 	hs_flow_lookup_burst(&worker->flows, pointers, burst->n, burst->slots);
 	for (unsigned i = 0; i < burst->n; i++)
 		all &= burst->slots[i];

@@ -28,12 +28,23 @@ static inline void hs_classify_join(struct hs_worker *worker, struct hs_burst *b
 			rte_pktmbuf_pkt_len(copy), &burst->packets[i]);
 }
 
+// IPv4 headers that could not be joined: where no telemetry of the family is in IPv4 packets, the
+// packet goes on as a frame that is not understood.
+static inline void hs_classify_let_pass(struct hs_burst *burst, unsigned i)
+{
+	const uint16_t cut = HS_PACKET_IPV4 | HS_PACKET_SHORT;
+
+	if (!burst->profile->family->in_ipv4 && (burst->packets[i].flags & cut) == cut)
+		burst->packets[i] = (struct hs_packet){0};
+}
+
 static inline void hs_classify_faults(
 		struct hs_worker *worker, struct hs_burst *burst, hs_classify_parse_fn parse)
 {
 	for (unsigned i = 0; i < burst->n; i++) {
 		if (burst->packets[i].flags & HS_PACKET_SHORT)
 			hs_classify_join(worker, burst, i, parse);
+		hs_classify_let_pass(burst, i);
 		burst->flags |= burst->packets[i].flags;
 	}
 }

@@ -29,12 +29,10 @@ static void count_why_not(struct hs_worker *worker, const struct hs_burst *burst
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
-	uint32_t needed = hs_packet_l3_bytes(packet) + (uint32_t)growth;
+	uint32_t needed = packet->l3_bytes + (uint32_t)growth;
 
 	if (needed > out->mtu)
 		count_mtu(worker, burst, own, needed);
-	else if (packet->payload_bytes + growth > UINT16_MAX)
-		hs_fit_count_option(worker, burst, own);
 	else
 		hs_event(worker, burst, HS_EVENT_NOT_CHANGEABLE);
 }

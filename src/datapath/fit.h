@@ -7,19 +7,17 @@
 #include "room.h"
 #include "stage.h"
 
-// Whether a packet may grow on its way to a port: the port's MTU, the 16-bit payload length, and a
-// buffer that nobody else holds allow it. Counts nothing.
+// Whether a packet may grow on its way to a port: the port's MTU, which is less than any 16-bit
+// length in a header, and a buffer that nobody else holds allow it. Counts nothing.
 static inline bool hs_may_grow(
 		const struct hs_burst *burst, unsigned i, const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
-	return hs_packet_l3_bytes(packet) + growth <= out->mtu &&
-	       packet->payload_bytes + growth <= UINT16_MAX &&
-	       hs_room_is_changeable(burst->mbufs[i]);
+	return packet->l3_bytes + growth <= out->mtu && hs_room_is_changeable(burst->mbufs[i]);
 }
 
-// Checks the port's MTU, the buffer and the 16-bit payload length; counts the first that fails.
+// Checks the port's MTU and the buffer; counts the first that fails.
 // Nothing has been changed when it says no: the packet goes on as it is.
 bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, size_t growth);

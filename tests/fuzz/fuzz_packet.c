@@ -20,11 +20,29 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t len)
 	return copy;
 }
 
+static void within_ipv4(const struct hs_packet *packet, size_t len)
+{
+	const uint16_t of_ipv4 = HS_PACKET_IPV4 | HS_PACKET_FLOW | HS_PACKET_FRAGMENT |
+				 HS_PACKET_LATER | HS_PACKET_MALFORMED;
+	const uint16_t may = HS_PACKET_SHORT | HS_PACKET_HIDDEN;
+	HOLDS(!packet->telemetry_bytes && !packet->hbh_bytes);
+	if (!(packet->flags & HS_PACKET_IPV4)) {
+		HOLDS(!(packet->flags & ~may) && !packet->l3_bytes);
+		return;
+	}
+	HOLDS(!(packet->flags & ~(of_ipv4 | may)));
+	HOLDS(packet->flags & HS_PACKET_SHORT || packet->l3_off + 20u <= len);
+	HOLDS(!(packet->flags & HS_PACKET_FLOW) ||
+			(packet->l4_off >= packet->l3_off + 20u && packet->l4_off + 4u <= len));
+}
+
 static void within_the_frame(const struct hs_packet *packet, size_t len)
 {
+	const uint16_t ip = HS_PACKET_IPV4 | HS_PACKET_IPV6;
 	size_t options = packet->l3_off + 40u;
+	HOLDS((packet->flags & ip) != ip);
 	if (!(packet->flags & HS_PACKET_IPV6)) {
-		HOLDS(!(packet->flags & ~(HS_PACKET_SHORT | HS_PACKET_HIDDEN)));
+		within_ipv4(packet, len);
 		return;
 	}
 	HOLDS(options <= len);

@@ -12,7 +12,7 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
-PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 100, "block": 4, "take": 12}
+PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 200, "block": 4, "take": 12}
 
 
 # Accepted requests that change routes. The golden cases' node does not route.

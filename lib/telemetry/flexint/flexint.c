@@ -133,7 +133,7 @@ static inline size_t round_up_8(size_t n)
 static inline void add_payload(uint8_t *frame, const struct hs_packet *packet, size_t growth)
 {
 	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
-			(uint16_t)(packet->payload_bytes + growth));
+			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES + growth));
 }
 
 // ---- insertion of a block of options, common to telemetry, requests and reports ----
@@ -148,7 +148,7 @@ static inline size_t block_growth(const struct hs_packet *packet, size_t bytes, 
 	size_t growth = packet->hbh_bytes ? round_up_8(bytes)
 					  : round_up_8(HS_HBH_OPTIONS + lead + bytes);
 	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
-			packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+			packet->l3_bytes + growth > HS_IPV6_MAX_BYTES)
 		return 0;
 	return growth;
 }
@@ -251,7 +251,7 @@ int hs_flexint_hop_growth(const uint8_t *frame, const struct hs_packet *packet, 
 	find_room(frame, packet, &room);
 	size_t growth = entry_growth(&room, bytes);
 	if (packet->hbh_bytes + growth > HS_HBH_MAX_BYTES ||
-			packet->payload_bytes + growth > HS_IPV6_MAX_PAYLOAD)
+			packet->l3_bytes + growth > HS_IPV6_MAX_BYTES)
 		return -ENOSPC;
 	return (int)growth;
 }
@@ -312,7 +312,7 @@ static inline size_t cut_hbh(uint8_t *frame, const struct hs_packet *packet, siz
 	else
 		frame[packet->l3_off + HS_IPV6_NEXT] = next;
 	hs_be16_store(frame + packet->l3_off + HS_IPV6_PAYLOAD,
-			(uint16_t)(packet->payload_bytes - taken));
+			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES - taken));
 	return taken;
 }
 

@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(
 	uint8_t next = frame[HS_FAST_L3 + HS_IPV6_NEXT];
 	frame[HS_FAST_L3 + HS_IPV6_NEXT] = HS_IP_HOP_BY_HOP;
 	hs_be16_store(frame + HS_FAST_L3 + HS_IPV6_PAYLOAD,
-			(uint16_t)(packet->payload_bytes + growth));
+			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES + growth));
 	uint8_t *at = hbh + HS_HBH_OPTIONS;
 	if (layout == HS_LAYOUT_ALIGNED) {
 		hs_be32_store(hbh, (uint32_t)next << 24 | 4u << 16 | HS_OPT_PADN << 8);
@@ -93,7 +93,7 @@ static inline bool hs_flexint_fast_hop_fits(const uint8_t *frame, const struct h
 	size_t end = e2e + 2u + frame[e2e + 1];
 	return HS_FAST_L4 + (size_t)packet->hbh_bytes - end < 8 &&
 	       packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_HBH_MAX_BYTES &&
-	       packet->payload_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_IPV6_MAX_PAYLOAD;
+	       packet->l3_bytes + HS_FLEXINT_FAST_HOP_BYTES <= HS_IPV6_MAX_BYTES;
 }
 
 // `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
@@ -109,7 +109,7 @@ static inline void hs_flexint_fast_hop_insert(
 	frame[trace + 1] = trace_len;
 	frame[HS_FAST_L4 + 1] = (uint8_t)((packet->hbh_bytes + HS_FLEXINT_FAST_HOP_BYTES) / 8 - 1);
 	hs_be16_store(frame + HS_FAST_L3 + HS_IPV6_PAYLOAD,
-			(uint16_t)(packet->payload_bytes + HS_FLEXINT_FAST_HOP_BYTES));
+			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES + HS_FLEXINT_FAST_HOP_BYTES));
 	uint8_t *at = frame + trace + 10;
 	hs_be64_store(at, (uint64_t)hop->node_id << 48 | (uint64_t)HS_HOP_KNOWN << 32 |
 					  (uint64_t)(uint16_t)hop->tx_packets << 16 |
@@ -142,8 +142,9 @@ static inline size_t hs_flexint_fast_strip(uint8_t *frame, struct hs_packet *pac
 
 	hs_flexint_fast_move(rest, frame, HS_FAST_L4);
 	rest[HS_FAST_L3 + HS_IPV6_NEXT] = next;
-	packet->payload_bytes = (uint16_t)(packet->payload_bytes - taken);
-	hs_be16_store(rest + HS_FAST_L3 + HS_IPV6_PAYLOAD, packet->payload_bytes);
+	packet->l3_bytes -= (uint32_t)taken;
+	hs_be16_store(rest + HS_FAST_L3 + HS_IPV6_PAYLOAD,
+			(uint16_t)(packet->l3_bytes - HS_IPV6_BYTES));
 	packet->flags = HS_PACKET_IPV6 | HS_PACKET_FLOW;
 	packet->l4_off = HS_FAST_L4;
 	packet->hbh_bytes = packet->telemetry_bytes = 0;

@@ -56,5 +56,6 @@ static inline bool hs_flexint_fast_hbh(
 static inline bool hs_flexint_parse_fast(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
-	return hs_packet_parse_fast(frame, len, frame_len, hs_flexint_fast_hbh, packet);
+	return hs_packet_parse_fast(frame, len, frame_len, hs_flexint_fast_hbh, packet) ||
+	       hs_packet_parse_fast_ipv4(frame, len, frame_len, packet);
 }

@@ -76,16 +76,16 @@ static inline bool is_far(uint8_t first)
 	return (first & 0xe0) == 0x20 || (first & 0xfe) == 0xfc;
 }
 
-// Nearly every packet, in few steps: true where objection() has none. False says nothing. Only IPv6
-// has an l3_off.
+// Nearly every packet, in few steps: true where objection() has none. False says nothing.
 static inline bool is_fast(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
 	const uint8_t *ip = frame + HS_FAST_L3;
 
-	return packet->l3_off == HS_FAST_L3 && mac_word(frame) == port_mac && is_far(ip[SOURCE]) &&
-	       is_far(ip[DESTINATION]) && ip[HOP_LIMIT] > 1;
+	return packet->flags & HS_PACKET_IPV6 && packet->l3_off == HS_FAST_L3 &&
+	       mac_word(frame) == port_mac && is_far(ip[SOURCE]) && is_far(ip[DESTINATION]) &&
+	       ip[HOP_LIMIT] > 1;
 }
 
 // What a destination is compared with; NO_MAC where the port takes any, or none.

@@ -15,7 +15,7 @@ import struct
 import sys
 
 try:
-    from scapy.layers.inet import TCP, UDP
+    from scapy.layers.inet import IP, TCP, UDP
     from scapy.layers.inet6 import (
         HBHOptUnknown,
         ICMPv6EchoRequest,
@@ -233,7 +233,7 @@ class Host:
             found["hbh_bytes"] = hbh
             self.options_parsed(options, found, flags)
         found["telemetry_bytes"] = telemetry_bytes
-        found["payload_bytes"] = hbh + len(self.chain) + len(self.l4)
+        found["l3_bytes"] = 40 + hbh + len(self.chain) + len(self.l4)
         if mixed:
             flags.add("mixed")
         later = self.fragment_parsed(flags)
@@ -584,7 +584,7 @@ def parse_case(name, frame, flags, frame_len=None, **found):
 
 def parse_cases():
     plain = Host().frame(None)
-    base = {"l3_off": 14, "payload_bytes": 16}
+    base = {"l3_off": 14, "l3_bytes": 56}
     flow = {**base, "l4_off": 54, "l4_proto": 17, "src_port": 0x1234, "dst_port": 5001}
     yield parse_case("nothing", b"", [])
     yield parse_case("an Ethernet header cut off", plain[:13], [])
@@ -596,7 +596,7 @@ def parse_cases():
                      **flow)
     yield parse_case("ports in the next segment", plain[:57], ["ipv6", "short"], len(plain),
                      **base)
-    yield parse_case("IPv4", plain[:12] + b"\x08\x00" + plain[14:], [])
+    yield parse_case("version 6 behind IPv4's type", plain[:12] + b"\x08\x00" + plain[14:], [])
     yield parse_case("version 4 behind IPv6's type", plain[:14] + b"\x45" + plain[15:], [])
     three = plain[:12] + b"\x88\xa8\0\1\x81\0\0\2\x81\0\0\3" + plain[12:]
     yield parse_case("three tags match no rule", three, ["ipv6"], vlan_tags=3,
@@ -630,71 +630,72 @@ def parse_cases():
     udp = Host().l4
     for proto, what in ((50, "ESP"), (59, "no next header"), (253, "unknown"), (4, "IPv4")):
         yield parse_case(f"{what} is no flow", ipv6(proto, udp), ["ipv6"], **base)
-    yield parse_case("no payload", ipv6(59, b""), ["ipv6"], l3_off=14)
-    yield parse_case("UDP without payload", ipv6(17, b""), ["ipv6", "malformed"], l3_off=14)
+    yield parse_case("no payload", ipv6(59, b""), ["ipv6"], l3_off=14, l3_bytes=40)
+    yield parse_case("UDP without payload", ipv6(17, b""), ["ipv6", "malformed"],
+                     l3_off=14, l3_bytes=40)
     yield parse_case("ports beyond the payload", ipv6(17, udp, 3), ["ipv6", "malformed"],
-                     l3_off=14, payload_bytes=3)
+                     l3_off=14, l3_bytes=43)
     yield parse_case("exactly the ports", ipv6(17, udp, 4), ["ipv6", "flow"],
-                     **{**flow, "payload_bytes": 4})
+                     **{**flow, "l3_bytes": 44})
     yield parse_case("a jumbogram", ipv6(0, bytes([17, 0, 0xc2, 4, 0, 1, 0, 0]) + udp, 0),
-                     ["ipv6", "malformed"], l3_off=14)
+                     ["ipv6", "malformed"], l3_off=14, l3_bytes=40)
     options = bytes([0, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop twice", ipv6(0, options + bytes([17]) + options[1:] + udp),
-                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, payload_bytes=32, hbh_bytes=8)
+                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, l3_bytes=72, hbh_bytes=8)
     request = bytes([0, 0, 0x32, 4, 1, 2, 3, 4])
     yield parse_case("requests in two Hop-by-Hop headers",
                      ipv6(0, request + bytes([17]) + request[1:] + udp),
-                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, payload_bytes=32,
+                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, l3_bytes=72,
                      hbh_bytes=8)
     dest = bytes([60, 0, 1, 4, 0, 0, 0, 0])
     yield parse_case("Hop-by-Hop behind destination options",
                      ipv6(60, bytes([0]) + dest[1:] + bytes([17]) + dest[1:] + udp),
-                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, l3_bytes=72)
     last = bytes([17]) + dest[1:]
     yield parse_case("eight extension headers", ipv6(60, dest * 7 + last + udp), ["ipv6", "flow"],
-                     **{**flow, "payload_bytes": 80, "l4_off": 118})
+                     **{**flow, "l3_bytes": 120, "l4_off": 118})
     yield parse_case("nine extension headers", ipv6(60, dest * 8 + last + udp),
-                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=88)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, l3_bytes=128)
     yield parse_case("Hop-by-Hop and eight more", ipv6(0, bytes([60]) + options[1:] + dest * 7 +
                                                        last + udp),
                      ["ipv6", "hbh", "flow"],
-                     **{**flow, "payload_bytes": 88, "hbh_bytes": 8, "l4_off": 126})
+                     **{**flow, "l3_bytes": 128, "hbh_bytes": 8, "l4_off": 126})
     yield parse_case("Hop-by-Hop and nine more", ipv6(0, bytes([60]) + options[1:] + dest * 8 +
                                                       last + udp),
-                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, payload_bytes=96, hbh_bytes=8)
+                     ["ipv6", "hbh", "malformed", "hidden"], l3_off=14, l3_bytes=136, hbh_bytes=8)
     route = bytes([0, 0, 4, 0, 0, 0, 0, 0])
     hidden = bytes([17]) + request[1:]
     yield parse_case("a request behind a Routing header", ipv6(43, route + hidden + udp),
-                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, l3_bytes=72)
     yield parse_case("the same in a packet cut off", ipv6(43, route + hidden + udp)[:-1],
-                     ["ipv6", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "malformed", "hidden"], l3_off=14, l3_bytes=72)
     yield parse_case("a request in a first fragment",
                      ipv6(44, bytes([0, 0, 0, 1, 0, 0, 0, 9]) + hidden + udp),
-                     ["ipv6", "fragment", "malformed", "hidden"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "fragment", "malformed", "hidden"], l3_off=14, l3_bytes=72)
     yield parse_case("a request in a later fragment",
                      ipv6(44, bytes([0, 0, 0, 9, 0, 0, 0, 9]) + hidden + udp),
-                     ["ipv6", "fragment", "later"], l3_off=14, payload_bytes=32)
+                     ["ipv6", "fragment", "later"], l3_off=14, l3_bytes=72)
     broken = bytes([0, 0, 1, 9, 0, 0, 0, 0])
     yield parse_case("a request behind a broken Hop-by-Hop header",
                      ipv6(0, broken + hidden + udp), ["ipv6", "hbh", "malformed", "hidden"],
-                     l3_off=14, payload_bytes=32, hbh_bytes=8)
+                     l3_off=14, l3_bytes=72, hbh_bytes=8)
     yield parse_case("a request in a tunnel", ipv6(41, ipv6(0, hidden + udp)[14:]), ["ipv6"],
-                     l3_off=14, payload_bytes=64)
+                     l3_off=14, l3_bytes=104)
     yield parse_case("a request in destination options", ipv6(60, hidden + udp), ["ipv6", "flow"],
-                     **{**flow, "payload_bytes": 24, "l4_off": 62})
+                     **{**flow, "l3_bytes": 64, "l4_off": 62})
     asked = bytes([17]) + request[1:]
     yield parse_case("a request in a packet cut off", ipv6(0, asked + udp)[:-1],
-                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, payload_bytes=24)
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, l3_bytes=64)
     yield parse_case("a request in a jumbogram", ipv6(0, asked + udp, 0),
-                     ["ipv6", "malformed", "any_telemetry"], l3_off=14)
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, l3_bytes=40)
     yield parse_case("a request in a header beyond the payload", ipv6(0, asked + udp, 4),
-                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, payload_bytes=4)
+                     ["ipv6", "malformed", "any_telemetry"], l3_off=14, l3_bytes=44)
     yield parse_case("a header that goes beyond the payload",
                      ipv6(60, bytes([17, 3]) + bytes(22)), ["ipv6", "malformed"], l3_off=14,
-                     payload_bytes=24)
+                     l3_bytes=64)
     yield parse_case("Hop-by-Hop beyond the payload", ipv6(0, bytes([17, 9]) + bytes(22)),
-                     ["ipv6", "malformed"], l3_off=14, payload_bytes=24)
-    hbh = {"l3_off": 14, "payload_bytes": 24, "hbh_bytes": 8}
+                     ["ipv6", "malformed"], l3_off=14, l3_bytes=64)
+    hbh = {"l3_off": 14, "l3_bytes": 64, "hbh_bytes": 8}
     yield parse_case("a foreign option beyond its header",
                      ipv6(0, bytes([17, 0, 0x1e, 5, 0, 0, 0, 0]) + udp),
                      ["ipv6", "hbh", "malformed"], **hbh)
@@ -711,17 +712,109 @@ def parse_cases():
     own = bytes([0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
     yield parse_case("padding that looks like telemetry",
                      ipv6(0, bytes([17, 2, 1, 20]) + own + bytes([1, 4, 0, 0, 0, 0]) + udp),
-                     ["ipv6", "hbh", "flow"], **{**flow, "payload_bytes": 40, "hbh_bytes": 24,
+                     ["ipv6", "hbh", "flow"], **{**flow, "l3_bytes": 80, "hbh_bytes": 24,
                                                  "l4_off": 78})
     yield parse_case("telemetry in two Hop-by-Hop headers",
                      ipv6(0, (bytes([0, 1]) + own) * 2 + udp),
-                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, payload_bytes=48,
+                     ["ipv6", "hbh", "malformed", "any_telemetry", "hidden"], l3_off=14, l3_bytes=88,
                      hbh_bytes=16)
     own = bytes([17, 2, 0x31, 8, 0, 0, 0, 7, 0x70, 0, 0xe0, 0, 0x11, 2, 0, 0])
     yield parse_case("e2e shorter than its header says", ipv6(0, own + bytes([1, 7]) + bytes(6) +
                                                               udp),
-                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, payload_bytes=40,
+                     ["ipv6", "hbh", "malformed", "any_telemetry"], l3_off=14, l3_bytes=80,
                      hbh_bytes=24)
+
+
+def ipv4(proto, body, change=None, tags=b"", **fields):
+    """A frame of scapy's; `change` sets bytes of the IPv4 header: {offset: byte}."""
+    frame = bytearray(bytes(Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01", type=0x0800) /
+                            IP(src="192.0.2.1", dst="198.51.100.2", proto=proto, **fields) / body))
+    for at, byte in (change or {}).items():
+        frame[14 + at] = byte
+    return bytes(frame[:12]) + tags + bytes(frame[12:])
+
+
+def ipv4_lengths():
+    """Lengths in the header against the frame and against each other."""
+    udp = Host().l4
+    plain = ipv4(17, udp)
+    base = {"l3_off": 14, "l3_bytes": 36}
+    flow = {**base, "l4_off": 34, "l4_proto": 17, "src_port": 0x1234, "dst_port": 5001}
+    yield parse_case("IPv4 with UDP", plain, ["ipv4", "flow"], **flow)
+    yield parse_case("IPv4 with padding behind", plain + bytes(10), ["ipv4", "flow"], **flow)
+    yield parse_case("an IPv4 header cut off", plain[:33], [])
+    yield parse_case("an IPv4 header in the next segment", plain[:33], ["ipv4", "short"], len(plain))
+    yield parse_case("IPv4 cut off", plain[:-1], ["ipv4", "malformed"], **base)
+    yield parse_case("ports of IPv4 in the next segment", plain[:37], ["ipv4", "short"], len(plain),
+                     **base)
+    yield parse_case("a payload of IPv4 in the next segment", plain[:38], ["ipv4", "flow"],
+                     len(plain), **flow)
+    for length in (0, 4, 19):
+        yield parse_case(f"a total length of {length}", ipv4(17, udp, {2: 0, 3: length}),
+                         ["ipv4", "malformed"], l3_off=14, l3_bytes=length)
+    yield parse_case("IPv4 without payload", ipv4(17, b""), ["ipv4", "malformed"], l3_off=14,
+                     l3_bytes=20)
+    yield parse_case("another protocol without payload", ipv4(59, b""), ["ipv4"], l3_off=14, l3_bytes=20)
+    yield parse_case("ports beyond IPv4's payload", ipv4(6, udp, {2: 0, 3: 23}),
+                     ["ipv4", "malformed"], l3_off=14, l3_bytes=23)
+    yield parse_case("exactly the ports behind IPv4", ipv4(6, udp, {2: 0, 3: 24}), ["ipv4", "flow"],
+                     **{**flow, "l4_proto": 6, "l3_bytes": 24})
+    for words in range(5):
+        yield parse_case(f"a header of {words} words", ipv4(17, udp, {0: 0x40 + words}),
+                         ["ipv4", "malformed"], **base)
+    yield parse_case("a header longer than the packet", ipv4(17, udp, {0: 0x4a}),
+                     ["ipv4", "malformed"], **base)
+    yield parse_case("version 5", ipv4(17, udp, {0: 0x55}), [])
+
+
+def ipv4_fields():
+    """Protocols, fragments, options and tags."""
+    udp = Host().l4
+    base = {"l3_off": 14, "l3_bytes": 36}
+    flow = {**base, "l4_off": 34, "l4_proto": 17, "src_port": 0x1234, "dst_port": 5001}
+    for proto in (0, 2, 4, 41, 47, 50, 51, 58, 60):
+        yield parse_case(f"protocol {proto} behind IPv4 is no flow", ipv4(proto, udp), ["ipv4"], **base)
+    yield parse_case("ICMP", ipv4(1, bytes([8, 0, 1, 2]) + bytes(4)), ["ipv4", "flow"], l3_off=14,
+                     l3_bytes=28, l4_off=34, l4_proto=1)
+    yield parse_case("a request in IPv6 in IPv4",
+                     ipv4(41, bytes(IPv6(nh=0, plen=24)) + bytes([17, 0, 0x32, 4, 1, 2, 3, 4]) + udp),
+                     ["ipv4"], l3_off=14, l3_bytes=84)
+    for name, flags, fragment in (("may not be cut", "DF", 0), ("has the bit that is 0", "evil", 0)):
+        yield parse_case(f"IPv4 that {name}", ipv4(17, udp, flags=flags, frag=fragment),
+                         ["ipv4", "flow"], **flow)
+    yield parse_case("a first fragment of IPv4", ipv4(17, udp, flags="MF"),
+                     ["ipv4", "flow", "fragment"], **flow)
+    yield parse_case("a first fragment without ports", ipv4(17, udp[:3], flags="MF"),
+                     ["ipv4", "fragment", "malformed"], l3_off=14, l3_bytes=23)
+    for name, flags in (("later", "MF"), ("last", "")):
+        yield parse_case(f"a {name} fragment of IPv4", ipv4(17, udp, flags=flags, frag=1),
+                         ["ipv4", "fragment", "later"], **base)
+    yield parse_case("the largest offset", ipv4(17, udp[:3], frag=0x1fff),
+                     ["ipv4", "fragment", "later"], l3_off=14, l3_bytes=23)
+    for count in (1, 2):
+        off = 14 + 4 * count
+        yield parse_case(f"{count} tags, then IPv4", ipv4(17, udp, tags=b"\x81\0\0\1" * count),
+                         ["ipv4", "flow"], vlan_tags=count, **{**flow, "l3_off": off, "l4_off": off + 20})
+    yield parse_case("three tags, then IPv4", ipv4(17, udp, tags=b"\x81\0\0\1" * 3), ["ipv4"],
+                     vlan_tags=3, **{**flow, "l3_off": 26, "l4_off": 46})
+
+    def options(body):
+        return ipv4(17, body + udp, {0: 0x45 + len(body) // 4})
+
+    for name, body in (("no operation", b"\1\1\1\1"), ("an end", b"\0\xff\xff\xff"),
+                       ("a router alert", bytes([148, 4, 0, 0])), ("a route", bytes([7, 39, 4]) + bytes(37)),
+                       ("an empty option at the end", b"\1\1\x82\2")):
+        yield parse_case(f"IPv4 with {name}", options(body), ["ipv4", "flow"],
+                         **{**flow, "l4_off": 34 + len(body), "l3_bytes": 36 + len(body)})
+    for name, body in (("a length of 0", b"\x94\0\0\0"), ("a length of 1", b"\x94\1\0\0"),
+                       ("a length beyond the header", b"\x94\5\0\0"), ("no length", b"\1\1\1\x94")):
+        yield parse_case(f"an IPv4 option of {name}", options(body), ["ipv4", "malformed"],
+                         l3_off=14, l3_bytes=40)
+    late = ipv4(17, b"\x94\4\0\0" + udp, {0: 0x46}, frag=5)
+    yield parse_case("a later fragment with options", late, ["ipv4", "fragment", "later"],
+                     l3_off=14, l3_bytes=40)
+    yield parse_case("IPv4 options in the next segment", late[:36], ["ipv4", "fragment", "later", "short"],
+                     len(late), l3_off=14, l3_bytes=40)
 
 
 # ---- blocks of ready options, and the removal of one type ----
@@ -808,7 +901,7 @@ def take_cases():
 def vectors():
     return {"insert": list(insert_cases()), "option": list(option_cases()),
             "strip": list(strip_cases()), "grow": list(grow_cases()),
-            "parse": list(parse_cases()), "block": list(block_cases()),
+            "parse": [*parse_cases(), *ipv4_lengths(), *ipv4_fields()], "block": list(block_cases()),
             "take": list(take_cases())}
 
 

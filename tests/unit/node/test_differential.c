@@ -221,7 +221,7 @@ static size_t insert_gap(struct twins *t, uint8_t *frame, size_t len)
 	memmove(frame + at + 8, frame + at, len - at);
 	memcpy(frame + at, gap, 8);
 	frame[p.l3_off + 41]++;
-	hs_be16_store(frame + p.l3_off + 4, (uint16_t)(p.payload_bytes + 8));
+	hs_be16_store(frame + p.l3_off + 4, (uint16_t)(p.l3_bytes - 40 + 8));
 	return len + 8;
 }
 
@@ -242,7 +242,7 @@ static size_t insert_bare(struct twins *t, uint8_t *frame, size_t len)
 	memmove(frame + 54 + sizeof(header), frame + 54, len - 54);
 	memcpy(frame + 54, header, sizeof(header));
 	frame[20] = 0;
-	hs_be16_store(frame + 18, (uint16_t)(p.payload_bytes + sizeof(header)));
+	hs_be16_store(frame + 18, (uint16_t)(p.l3_bytes - 40 + sizeof(header)));
 	return len + sizeof(header);
 }
 

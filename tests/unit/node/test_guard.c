@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fixture.h"
 
+// 192.0.2.1 to 198.51.100.2 with a router alert, UDP 0x1234 to 5001.
+#define IPV4                                                                                       \
+	"0200000000020200000000010800"                                                             \
+	"46000028000100004011000000000000c0000201c63364029404000012341389000c5e94cafe"
+
 static void telemetry_from_a_host_is_stripped_and_never_believed(void **state)
 {
 	struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
@@ -115,6 +120,30 @@ static void what_a_host_sent_unreadable_does_not_enter(void **state)
 	fixture_close(f);
 }
 
+// Nothing of ours is in IPv4 packets: what cannot be read of them is no reason to keep them out.
+static void ipv4_that_cannot_be_joined_passes(void **state)
+{
+	static const uint8_t policies[] = {HS_HOST_STRIP, HS_HOST_DROP};
+	static const size_t cuts[] = {14, 33, 36, 41};
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		struct fixture *f = fixture_open(SOURCE_SIDES, 2, 1500,
+				(struct hs_node_config){.id = 1, .host_side_policy = policies[k]});
+		struct rte_mbuf *taken[255];
+		uint8_t bytes[256];
+		size_t len = unhex(IPV4, bytes);
+		for (size_t c = 0; c < RTE_DIM(cuts); c++)
+			test_node_feed(&f->t, 0, bytes, len, cuts[c]);
+		unsigned n = rte_mempool_avail_count(f->pool);
+		assert_int_equal(rte_pktmbuf_alloc_bulk(f->pool, taken, n), 0);
+		test_node_run(&f->t);
+		for (size_t c = 0; c < RTE_DIM(cuts); c++)
+			expect_hex(f, 1, IPV4);
+		rte_pktmbuf_free_bulk(taken, n);
+		fixture_close(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +155,7 @@ int main(void)
 			cmocka_unit_test(a_third_tag_hides_no_telemetry),
 			cmocka_unit_test(a_packet_cut_short_hides_no_telemetry),
 			cmocka_unit_test(what_a_host_sent_unreadable_does_not_enter),
+			cmocka_unit_test(ipv4_that_cannot_be_joined_passes),
 	};
 	dpdk_env_init("256");
 	return cmocka_run_group_tests_name("node against hosts", tests, NULL, NULL);

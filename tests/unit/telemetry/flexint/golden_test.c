@@ -28,6 +28,7 @@ static const struct {
 		{"short", HS_PACKET_SHORT},
 		{"mixed", HS_PACKET_MIXED},
 		{"hidden", HS_PACKET_HIDDEN},
+		{"ipv4", HS_PACKET_IPV4},
 };
 
 static uint64_t number(const json_t *object, const char *key)
@@ -68,7 +69,7 @@ static void assert_parsed(const struct hs_packet *packet, const json_t *parsed)
 	assert_int_equal(packet->l4_off, number(parsed, "l4_off"));
 	assert_int_equal(packet->src_port, number(parsed, "src_port"));
 	assert_int_equal(packet->dst_port, number(parsed, "dst_port"));
-	assert_int_equal(packet->payload_bytes, number(parsed, "payload_bytes"));
+	assert_int_equal(packet->l3_bytes, number(parsed, "l3_bytes"));
 	assert_int_equal(packet->l4_proto, number(parsed, "l4_proto"));
 	assert_int_equal(packet->vlan_tags, number(parsed, "vlan_tags"));
 	assert_int_equal(packet->ns_id, number(parsed, "ns_id"));
@@ -398,7 +399,7 @@ static void cut_at(const struct frame *whole, const struct hs_packet *full, size
 	struct frame cut = frame_of(whole->bytes, len);
 	struct hs_packet packet;
 	hs_flexint_parse(cut.bytes, len, len, &packet);
-	if (full->flags & HS_PACKET_IPV6 && len < full->l3_off + 40u + full->payload_bytes)
+	if (full->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6) && len < full->l3_off + full->l3_bytes)
 		assert_false(packet.flags & HS_PACKET_FLOW);
 	hs_flexint_parse(cut.bytes, len, whole->len, &packet);
 	if (!(packet.flags & HS_PACKET_SHORT))

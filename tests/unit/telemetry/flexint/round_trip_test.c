@@ -150,7 +150,7 @@ static void only_telemetry_came_in(const struct frame *frame, const struct hs_pa
 {
 	struct hs_packet packet;
 	frame_parse(frame, &packet);
-	size_t added = packet.payload_bytes - host->payload_bytes;
+	size_t added = packet.l3_bytes - host->l3_bytes;
 	assert_int_equal(packet.telemetry_bytes, added);
 	assert_int_equal(packet.flags & ~HS_PACKET_HBH & ~HS_PACKET_REQUEST,
 			(host->flags & ~HS_PACKET_HBH) | HS_PACKET_TELEMETRY |
@@ -257,19 +257,19 @@ static void most_random_packets_are_well_formed(void **state)
 static void a_block_needs_room_in_the_header_and_the_payload(void **state)
 {
 	(void)state;
-	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .payload_bytes = 100};
+	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .l3_bytes = 40 + 100};
 	assert_int_equal(hs_flexint_block_growth(&packet, 0), 0);
 	assert_int_equal(hs_flexint_block_growth(&packet, 1), 8);
 	assert_int_equal(hs_flexint_block_growth(&packet, 6), 8);
 	assert_int_equal(hs_flexint_block_growth(&packet, 7), 16);
 	assert_int_equal(hs_flexint_block_growth(&packet, 2046), 2048);
 	assert_int_equal(hs_flexint_block_growth(&packet, 2047), 0);
-	packet.payload_bytes = 65535 - 2048;
+	packet.l3_bytes = 40 + 65535 - 2048;
 	assert_int_equal(hs_flexint_block_growth(&packet, 2040), 2048);
-	packet.payload_bytes++;
+	packet.l3_bytes++;
 	assert_int_equal(hs_flexint_block_growth(&packet, 2040), 0);
 	packet = (struct hs_packet){.flags = HS_PACKET_IPV6 | HS_PACKET_HBH,
-			.payload_bytes = 2000,
+			.l3_bytes = 40 + 2000,
 			.hbh_bytes = 1800};
 	assert_int_equal(hs_flexint_block_growth(&packet, 248), 248);
 	assert_int_equal(hs_flexint_block_growth(&packet, 249), 0);
@@ -280,7 +280,7 @@ static void a_block_needs_room_in_the_header_and_the_payload(void **state)
 static void a_packet_without_options_has_none_to_take(void **state)
 {
 	(void)state;
-	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .l3_off = 14, .payload_bytes = 8};
+	struct hs_packet packet = {.flags = HS_PACKET_IPV6, .l3_off = 14, .l3_bytes = 40 + 8};
 	uint8_t frame[62] = {0};
 	assert_int_equal(hs_flexint_take_type(frame, &packet, HS_OPT_REPORT), 0);
 }
@@ -291,15 +291,15 @@ static void a_full_header_takes_no_telemetry(void **state)
 	struct hs_packet packet = {.flags = HS_PACKET_IPV6 | HS_PACKET_HBH,
 			.l3_off = 14,
 			.hbh_bytes = 2048 - 32,
-			.payload_bytes = 3000};
+			.l3_bytes = 40 + 3000};
 	assert_int_equal(hs_flexint_source_growth(&packet, 0xF000E000, HS_LAYOUT_PAPER), 0);
 	assert_int_equal(hs_flexint_source_growth(&packet, 0x7000E000, HS_LAYOUT_PAPER), 32);
 	assert_int_equal(hs_flexint_option_growth(&packet, 31), 0);
 	assert_int_equal(hs_flexint_option_growth(&packet, 30), 32);
 	assert_int_equal(hs_flexint_option_growth(&packet, 0), 0);
-	packet.payload_bytes = 65535 - 31;
+	packet.l3_bytes = 40 + 65535 - 31;
 	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);
-	packet.payload_bytes = 65535 - 32;
+	packet.l3_bytes = 40 + 65535 - 32;
 	assert_int_equal(hs_flexint_option_growth(&packet, 30), 32);
 	packet.hbh_bytes = 0;
 	assert_int_equal(hs_flexint_option_growth(&packet, 256), 0);
@@ -309,7 +309,7 @@ static void a_full_header_takes_no_telemetry(void **state)
 static void what_is_not_understood_takes_no_telemetry(void **state)
 {
 	(void)state;
-	struct hs_packet packet = {.l3_off = 14, .payload_bytes = 100};
+	struct hs_packet packet = {.l3_off = 14, .l3_bytes = 40 + 100};
 	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);
 	packet.flags = HS_PACKET_IPV6 | HS_PACKET_MALFORMED;
 	assert_int_equal(hs_flexint_option_growth(&packet, 30), 0);

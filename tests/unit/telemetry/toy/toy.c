@@ -50,7 +50,8 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 		return;
 	size_t bytes = 1u + frame[at];
 	packet->flags = HS_PACKET_IPV6 | HS_PACKET_ANY_TELEMETRY;
-	if (frame[at] > MOST_IDS || bytes + 4 > packet->payload_bytes || at + bytes + 4 > len)
+	if (frame[at] > MOST_IDS || bytes + 4 > packet->l3_bytes - HS_IPV6_BYTES ||
+			at + bytes + 4 > len)
 		return;
 	packet->flags |= HS_PACKET_FLOW | HS_PACKET_TELEMETRY;
 	packet->trace_off = (uint16_t)at;
@@ -63,7 +64,8 @@ static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t
 
 static void set_payload(uint8_t *ip, const struct hs_packet *packet, int growth)
 {
-	hs_be16_store(ip + HS_IPV6_PAYLOAD, (uint16_t)(packet->payload_bytes + growth));
+	hs_be16_store(ip + HS_IPV6_PAYLOAD,
+			(uint16_t)((int)packet->l3_bytes - HS_IPV6_BYTES + growth));
 }
 
 // ---- steps ----
