@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// INT: In-band Network Telemetry of June 2016 and of P4.org (0.5, 1.0, 2.0, 2.1) in IPv4 and IPv6
+// packets: behind a TCP or UDP header, in GRE, in VXLAN-GPE, in Geneve. A packet says itself what
+// each node is to add: transit and sink need no rule.
+//
+// Growing: `frame` is the new first byte, then `growth` free bytes, then the old frame. Only
+// headers move, never the payload. Shrinking: the front moves towards the payload, and the frame
+// begins at frame + result. Both correct all that encloses the telemetry: IPv4 total length and
+// header checksum, IPv6 payload length, UDP length, the checksums of TCP, UDP and GRE
+// (incrementally, so that a wrong one stays wrong), Geneve's and the shim's lengths.
+//
+// Source: 004_2771db4e6b3fe8ac.txt; P4.org INT dataplane specification v0.5, v1.0, v2.0, v2.1.
+// Thread rule: any; pure functions on bytes that the caller owns.
+#pragma once
+
+#include "int_fields.h"
+#include "int_settings.h"
+#include "packet.h"
+#include "telemetry_model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Why nothing is added. Functions that tell a growth return one of these instead.
+enum hs_int_refusal {
+	HS_INT_NO_CARRIER = -1, // the packet is not of a kind that carries INT by these settings
+	HS_INT_MARKED = -2,	// for a source: the packet claims INT already
+	HS_INT_NO_ROOM = -3,	// a length field would overflow
+	HS_INT_NOT_ASKED = -4,	// nothing is asked of transit: INT-MX, destination headers only
+	HS_INT_HOP_LIMIT = -5,	// as many nodes as may have added data: set E
+	HS_INT_RESERVED = -6,	// an instruction without meaning, which is not filled
+	HS_INT_MISMATCH = -7,	// instructions and the length of a hop disagree
+	HS_INT_MTU = -8,	// never returned: the caller's own reason, which sets M
+};
+
+// Parses a frame. What hs_packet says of telemetry:
+//   HS_PACKET_ANY_TELEMETRY  the packet claims INT, well formed or not: by the mark, or by the
+//                            tunnel's protocol number or option class
+//   HS_PACKET_TELEMETRY      and is well formed: it can be stripped
+//   e2e_off          the first shim; Geneve: the first option of INT
+//   trace_off        the header that transit reads (INT-MD or INT-MX); 0: destination headers only
+//   telemetry_bytes  what strip takes out
+//   trace_type       instruction bitmap << 16 | words behind that header (stack)
+//   ns_id            domain-specific id << 16 | domain-specific instruction
+//   l4_off, l4_proto, src_port, dst_port: of the packet as it was before the source, so that a rule
+//                            matches both. In a GRE tunnel that the source added, they are those of
+//                            the tunnel: strip and parse again.
+void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet);
+
+// ---- source ----
+
+// By how much a frame grows when a source starts INT on it, with its own values (`own`) or with
+// the fixed headers only. enum hs_int_refusal where it cannot.
+int hs_int_source_growth(const struct hs_int_settings *settings,
+		const struct hs_int_request *request, const uint8_t *frame,
+		const struct hs_packet *packet, bool own);
+
+// Inserts it. `own` NULL: the headers only; M is set then, where the version has it, unless the
+// request says HS_INT_NO_OWN.
+void hs_int_source_insert(const struct hs_int_settings *settings,
+		const struct hs_int_request *request, uint8_t *frame,
+		const struct hs_packet *packet, size_t growth, const struct hs_int_values *own);
+
+// ---- transit ----
+
+// By how much a frame with HS_PACKET_TELEMETRY grows when a node adds what the packet asks for.
+// enum hs_int_refusal where it may not.
+int hs_int_transit_growth(const struct hs_int_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet);
+
+void hs_int_transit_insert(const struct hs_int_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet, size_t growth, const struct hs_int_values *values);
+
+// Writes into the packet why nothing was added, where the version has a bit for it: E for
+// HS_INT_HOP_LIMIT, M for HS_INT_MTU. Returns whether the packet changed.
+bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet, int refusal);
+
+// ---- sink ----
+
+// Takes out all INT and its carrier, restores what the source changed. Returns by how much the
+// frame shrank, == packet->telemetry_bytes; 0 where the packet has no HS_PACKET_TELEMETRY: then no
+// byte changed.
+size_t hs_int_strip(const struct hs_int_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet);
+
+// Whether the sink must drop the packet after extraction: D (2.x), or a replica's C (before 2.0).
+bool hs_int_is_discarded(const struct hs_int_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet);
+
+// Takes the mark from a packet that merely carries it, without a look at what is behind it. False
+// where the mark is more than a DSCP: then no byte changed.
+bool hs_int_clear_mark(const struct hs_int_settings *settings, uint8_t *frame,
+		const struct hs_packet *packet);
+
+// ---- decoding ----
+
+// One INT header and its stack, in place.
+struct hs_int_stack {
+	uint8_t version; // enum hs_int_version
+	uint8_t type;	 // enum hs_int_type
+	uint8_t flags;	 // enum hs_int_flag
+	uint8_t replication;
+	uint8_t hop_words; // 0 for INT-MX
+	uint8_t max_hops;  // 2016-06, 0.5: of the whole path; else: how many may still add data
+	uint8_t n_hops;
+	uint8_t source_words; // source-only metadata, or what the source of INT-MX inserted
+	uint16_t bitmap;
+	uint16_t domain_id;
+	uint16_t ds_instruction;
+	uint16_t ds_flags;
+	const uint8_t *hops;   // the newest first; the last is the source's
+	const uint8_t *source; // source_words
+};
+
+// Reads `len` bytes, which begin at the INT header (packet->trace_off) and end behind its stack.
+// 0 or -EBADMSG.
+int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type type,
+		const uint8_t *header, size_t len, struct hs_int_stack *out);
+
+// The values of hop `i` (< n_hops; 0 is nearest the sink). 0 or -EBADMSG (2016-06: the bit of the
+// stack's bottom is where it must not be, or is not where it must be).
+int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_values *out);
+
+// The values of one hop, in `len` bytes. 0 or -EBADMSG where the bitmap's values are longer.
+int hs_int_decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
+		size_t len, struct hs_int_values *out);
+
+// Decodes a whole stack of INT-MD. The bottom hop is the source: its time of sending (else of
+// receipt) is e2e's, and hops[] has the nodes behind it. All but `family`. 0 or -EBADMSG.
+int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header, size_t len,
+		struct hs_decoded *out);
