@@ -22,6 +22,7 @@
 
 #define HS_IPV4_BYTES	     20 // without options
 #define HS_IPV4_TOTAL	     2
+#define HS_IPV4_ID	     4
 #define HS_IPV4_FRAGMENT     6
 #define HS_IPV4_TTL	     8
 #define HS_IPV4_PROTOCOL     9
@@ -35,6 +36,8 @@
 #define HS_IPV6_BYTES	       40
 #define HS_IPV6_PAYLOAD	       4
 #define HS_IPV6_NEXT	       6
+#define HS_IPV6_HOPS	       7
+#define HS_IPV6_SRC	       8
 #define HS_IPV6_MAX_BYTES      (HS_IPV6_BYTES + 65535)
 #define HS_IPV6_MAX_EXTENSIONS 8
 

@@ -2,6 +2,7 @@
 #include "packet.h"
 
 #include "bytes.h"
+#include "extension.h"
 #include "ip.h"
 
 #include <string.h>
@@ -182,36 +183,13 @@ static bool see_fragment(const uint8_t *header, struct hs_packet *packet)
 	return !offset;
 }
 
-static bool is_followed(uint8_t proto)
-{
-	switch (proto) {
-	case HS_IP_ROUTING:
-	case HS_IP_FRAGMENT:
-	case HS_IP_AUTH:
-	case HS_IP_DESTINATION:
-	case HS_IP_MOBILITY:
-	case HS_IP_HIP:
-	case HS_IP_SHIM6:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static size_t extension_bytes(const uint8_t *header, uint8_t proto)
-{
-	if (proto == HS_IP_AUTH)
-		return 4u * (header[1] + 2u); // RFC 4302 section 2.2: four-byte units, minus two
-	return proto == HS_IP_FRAGMENT ? 8u : 8u * (header[1] + 1u);
-}
-
 // Reads one extension header other than Hop-by-Hop. Returns false if the chain ends here.
 static bool step(struct place *place, uint8_t *proto, struct hs_packet *packet)
 {
 	const uint8_t *header = place->frame + place->at;
 	if (!has(place, 8, packet))
 		return false;
-	size_t bytes = extension_bytes(header, *proto);
+	size_t bytes = hs_extension_bytes(header, *proto);
 	if (!has(place, bytes, packet))
 		return false;
 	if (*proto == HS_IP_FRAGMENT && !see_fragment(header, packet))
@@ -228,7 +206,7 @@ static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *pa
 	unsigned int headers = 0;
 	if (proto == HS_IP_HOP_BY_HOP && !parse_hbh(place, &proto, packet))
 		return;
-	while (is_followed(proto)) {
+	while (hs_extension_is_followed(proto)) {
 		if (++headers > HS_IPV6_MAX_EXTENSIONS) {
 			packet->flags |= HS_PACKET_MALFORMED;
 			return;
@@ -250,7 +228,7 @@ static void look_for_hidden(
 {
 	const size_t first = place.at;
 	unsigned int headers = 0;
-	while (is_followed(proto) || proto == HS_IP_HOP_BY_HOP) {
+	while (hs_extension_is_followed(proto) || proto == HS_IP_HOP_BY_HOP) {
 		const uint8_t *header = place.frame + place.at;
 		bool hides = proto == HS_IP_HOP_BY_HOP ? place.at != first
 						       : ++headers > HS_IPV6_MAX_EXTENSIONS;
@@ -267,7 +245,7 @@ static void look_for_hidden(
 		}
 		if (proto == HS_IP_FRAGMENT && hs_be16_load(header + 2) & 0xfff8)
 			return;
-		place.at += extension_bytes(header, proto);
+		place.at += hs_extension_bytes(header, proto);
 		proto = header[0];
 	}
 }
