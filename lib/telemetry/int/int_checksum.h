@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One's complement sums of 16-bit words in network order, and what a change does to a checksum.
+//
+// Source: RFC 1071, RFC 1624.
+// Thread rule: any; pure functions. For this folder only.
+#pragma once
+
+#include "bytes.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint16_t hs_int_fold(uint64_t sum)
+{
+	sum = (sum >> 32) + (sum & 0xffffffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t)((sum >> 16) + (sum & 0xffff));
+}
+
+// Of an even number of bytes, less than 2^20. A sum's byte order does not matter until it is
+// folded.
+static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+	uint16_t half;
+
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum += word;
+	}
+	if (bytes) {
+		memcpy(&half, at, sizeof(half));
+		sum += half;
+	}
+	return __builtin_bswap16(hs_int_fold(sum));
+}
+
+// What to add to a sum where words that sum to `before` became such that sum to `after`.
+static inline uint32_t hs_int_sum_change(uint16_t before, uint16_t after)
+{
+	return (uint32_t)after + (uint16_t)~before;
+}
+
+// The checksum after the sum of what it covers changed. It is never 0xffff, as no sum of a packet
+// is 0.
+static inline uint16_t hs_int_checksum_changed(uint16_t checksum, uint32_t change)
+{
+	return (uint16_t)~hs_int_fold((uint64_t)(uint16_t)~checksum + change);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The INT header and its stack, whatever carries them.
+#include "int_wire.h"
+
+#include "int_values_wire.h"
+
+#include <errno.h>
+
+// ---- form ----
+
+static bool is_version(unsigned version, const uint8_t *head)
+{
+	static const uint8_t masks[] = {0xc0, 0xf0, 0xf0, 0xf0};
+	static const uint8_t values[] = {0, 0, 0x10, 0x20};
+
+	return (head[0] & masks[version]) == values[version];
+}
+
+// Whether `words` of stack are whole hops, as far as the header can tell.
+static bool are_whole_hops(unsigned version, const uint8_t *head, size_t words)
+{
+	unsigned hop = hs_int_stated_words(version, head);
+
+	if (hs_int_counts_hops(version)) {
+		unsigned bits = (unsigned)__builtin_popcount(hs_be16_load(head + HEAD_BITMAP));
+		return hop == bits && head[3] <= head[2] && words == (size_t)hop * head[3];
+	}
+	// What a source alone added has any length.
+	if (version == HS_INT_2_1 && hs_be16_load(head + HEAD_DOMAIN) &&
+			hs_be16_load(head + HEAD_DS))
+		return true;
+	return hop ? words % hop == 0 : words == 0;
+}
+
+bool hs_int_is_well_formed(unsigned version, unsigned type, const uint8_t *head, size_t bytes)
+{
+	size_t fixed = hs_int_head_bytes(version);
+
+	if (type == HS_INT_TYPE_DESTINATION && !hs_int_counts_hops(version))
+		return true; // has no format
+	if (type == HS_INT_TYPE_MX && version == HS_INT_2_1)
+		return bytes >= fixed && is_version(version, head);
+	if (type != HS_INT_TYPE_MD && type != HS_INT_TYPE_DESTINATION)
+		return false;
+	return bytes >= fixed && is_version(version, head) &&
+	       are_whole_hops(version, head, (bytes - fixed) / 4);
+}
+
+// ---- decoding ----
+
+static uint8_t flags_of(unsigned version, const uint8_t *head)
+{
+	static const struct {
+		uint8_t c, d, e, m0, m1;
+	} bits[] = {{0x08, 0, 0x04, 0, 0}, {0x02, 0, 0x01, 0, 0}, {0x02, 0, 0x01, 0, 0x80},
+			{0, 0x08, 0x04, 0x02, 0}};
+
+	return (uint8_t)((head[0] & bits[version].c ? HS_INT_FLAG_C : 0) |
+			 (head[0] & bits[version].d ? HS_INT_FLAG_D : 0) |
+			 (head[0] & bits[version].e ? HS_INT_FLAG_E : 0) |
+			 (head[0] & bits[version].m0 ? HS_INT_FLAG_M : 0) |
+			 (head[1] & bits[version].m1 ? HS_INT_FLAG_M : 0));
+}
+
+// Words that the source alone added: what the domain says of the instructions, else what is no
+// whole hop.
+static size_t source_words_of(const struct hs_int_settings *settings, const uint8_t *head,
+		size_t words, size_t hop)
+{
+	uint16_t ds = hs_be16_load(head + HEAD_DS);
+	size_t n = 0;
+
+	if (settings->version != HS_INT_2_1 || !hs_be16_load(head + HEAD_DOMAIN))
+		return 0;
+	if (hs_be16_load(head + HEAD_DOMAIN) == settings->domain_id) {
+		for (size_t bit = 0; bit < 16; bit++)
+			n += ds & 0x8000 >> bit ? settings->ds_source_words[bit] : 0;
+	}
+	return n ? n : hop ? words % hop : words;
+}
+
+static void open_remaining(const struct hs_int_settings *settings, const uint8_t *head,
+		size_t words, struct hs_int_stack *out)
+{
+	size_t source = source_words_of(settings, head, words, out->hop_words);
+	bool complement = out->bitmap & 1;
+
+	out->source_words = (uint8_t)source;
+	out->max_hops = head[3];
+	if (source <= words && out->hop_words)
+		out->n_hops = (uint8_t)((words - source) / out->hop_words);
+	out->source = out->hops + 4u * out->hop_words * out->n_hops;
+	if (source && complement && out->n_hops)
+		out->source -= 4;
+}
+
+static int open_md(const struct hs_int_settings *settings, const uint8_t *head, size_t words,
+		struct hs_int_stack *out)
+{
+	unsigned version = settings->version;
+
+	out->hop_words = (uint8_t)hs_int_stated_words(version, head);
+	if (hs_int_counts_hops(version)) {
+		out->max_hops = head[2];
+		out->n_hops = head[3];
+		out->replication = head[0] >> (version == HS_INT_2016_06 ? 4 : 2) & 3;
+		return 0;
+	}
+	if (version == HS_INT_1_0)
+		out->replication = head[0] >> 2 & 3;
+	open_remaining(settings, head, words, out);
+	size_t told = (size_t)out->hop_words * out->n_hops + out->source_words;
+	return told == words ? 0 : -EBADMSG;
+}
+
+int hs_int_stack_open(const struct hs_int_settings *settings, enum hs_int_type type,
+		const uint8_t *header, size_t len, struct hs_int_stack *out)
+{
+	unsigned version = settings->version;
+	size_t fixed = hs_int_head_bytes(version);
+
+	if (len < fixed || len % 4 || len > fixed + 4 * MAX_SHIM_WORDS ||
+			!hs_int_is_well_formed(version, type, header, len) ||
+			(type == HS_INT_TYPE_DESTINATION && !hs_int_counts_hops(version)))
+		return -EBADMSG;
+	*out = (struct hs_int_stack){.version = (uint8_t)version,
+			.type = (uint8_t)type,
+			.flags = flags_of(version, header),
+			.bitmap = hs_be16_load(header + HEAD_BITMAP),
+			.hops = header + fixed};
+	if (version == HS_INT_2_1) {
+		out->domain_id = hs_be16_load(header + HEAD_DOMAIN);
+		out->ds_instruction = hs_be16_load(header + HEAD_DS);
+		out->ds_flags = hs_be16_load(header + HEAD_DS_FLAGS);
+	}
+	size_t words = (len - fixed) / 4;
+	if (type != HS_INT_TYPE_MX)
+		return open_md(settings, header, words, out);
+	out->flags &= HS_INT_FLAG_D;
+	out->source_words = (uint8_t)words;
+	out->source = out->hops;
+	return 0;
+}
+
+int hs_int_decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_t *bytes,
+		size_t len, struct hs_int_values *out)
+{
+	bool complement = bitmap & hs_int_known(version) & 1;
+	uint16_t front = bitmap & (uint16_t) ~(complement ? 1 : 0);
+
+	*out = (struct hs_int_values){0};
+	if (4u * hs_int_hop_words(version, bitmap) > len)
+		return -EBADMSG;
+	switch (version) {
+	case HS_INT_2016_06:
+		hs_int_get_values(HS_INT_2016_06, front, bytes, out);
+		break;
+	case HS_INT_0_5:
+		hs_int_get_values(HS_INT_0_5, front, bytes, out);
+		break;
+	case HS_INT_1_0:
+		hs_int_get_values(HS_INT_1_0, front, bytes, out);
+		break;
+	default:
+		hs_int_get_values(HS_INT_2_1, front, bytes, out);
+		break;
+	}
+	if (complement)
+		hs_int_get_values(version, 1, bytes + len - 4, out);
+	return 0;
+}
+
+// The bit of the bottom is in the last value of the last hop, and in no other.
+static bool has_its_bottom(const uint8_t *bytes, size_t words, bool last)
+{
+	for (size_t i = 0; i < words; i++) {
+		if (bytes[4 * i] >> 7 != (last && i == words - 1))
+			return false;
+	}
+	return true;
+}
+
+int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_values *out)
+{
+	size_t len = 4u * stack->hop_words;
+	const uint8_t *bytes = stack->hops + i * len;
+	bool last = i + 1u == stack->n_hops;
+
+	if (stack->version == HS_INT_2016_06 && !has_its_bottom(bytes, stack->hop_words, last))
+		return -EBADMSG;
+	if (last && stack->source_words) // what the source alone added is before its last word
+		len += 4u * stack->source_words * (stack->bitmap & 1u);
+	return hs_int_decode_hop(stack->version, stack->bitmap, bytes, len, out);
+}
+
+static uint64_t time_of(const struct hs_int_values *values, bool sent)
+{
+	bool has_sent = values->has & HS_INT_HAS_EGRESS_NS;
+	bool has_received = values->has & HS_INT_HAS_INGRESS_NS;
+
+	return has_sent && (sent || !has_received) ? values->egress_ns : values->ingress_ns;
+}
+
+int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header, size_t len,
+		struct hs_decoded *out)
+{
+	const uint32_t timed = HS_INT_HAS_EGRESS_NS | HS_INT_HAS_INGRESS_NS;
+	struct hs_int_stack stack;
+	struct hs_int_values values;
+	int rc = hs_int_stack_open(settings, HS_INT_TYPE_MD, header, len, &stack);
+
+	if (rc)
+		return rc;
+	if (stack.n_hops > HS_TELEMETRY_MAX_HOPS + 1)
+		return -E2BIG;
+	out->ns_id = (uint32_t)stack.domain_id << 16 | stack.ds_instruction;
+	out->trace_type = (uint32_t)stack.bitmap << 16;
+	out->e2e = (struct hs_e2e){0};
+	out->n_hops = 0;
+	for (size_t i = 0; i < stack.n_hops; i++) {
+		rc = hs_int_stack_hop(&stack, i, &values);
+		if (rc)
+			return rc;
+		if (i + 1u == stack.n_hops) {
+			out->e2e.bitmap = values.has & timed ? HS_E2E_TIMESTAMP : 0;
+			out->e2e.ts_ns = time_of(&values, true);
+			break;
+		}
+		out->hops[out->n_hops++] = (struct hs_hop){.node_id = values.node_id,
+				.bitmap = values.has & timed ? HS_HOP_TIMESTAMP : 0,
+				.ts_ns = time_of(&values, false)};
+	}
+	return 0;
+}
