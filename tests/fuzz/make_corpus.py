@@ -157,6 +157,33 @@ def captures(root):
         write(folder, name, text)
 
 
+# Payloads of telemetry reports: examples of the specifications, and INTCollector's.
+REPORTS = {
+    "local_0_5": "0220000300000007075bcd1500000003000100020500001e075bcde7"
+                 "0200000000020200000000010800",
+    "drop_0_5": "0180000300000008075bcd15000000030001000205320000",
+    "minimal_1_0": "140000430000000300000007075bcd15",
+    "ports_queue_1_0": "163400430000000300000007075bcd15000100020500001e",
+    "drop_1_0": "150101030000000300000008075bcd1505320000",
+    "all_1_0": "1a5f81ffffffffff80000000fffffffefffe0001ffffffff00ffffff80000001aaff000000002710",
+    "two_2_0": "20c0000700000003140e02205000000000000000000100020500001e4500002800010000400663cd"
+               "0a0001010a0002029c400016000003e8000007d050182000d0bb0000100503804101000000000000"
+               "000100020000004d05320000",
+    "all_2_0": "2fffffffdeadbeef13140ef07f81abcdc000000100010002000000030400000500000000000000060"
+               "0000000000000070000000800000009000000" "0a0b00000c0d330000cafe0000cafe0001",
+    "tlv_2_0": "20000000000000010107000000010777cafecafe10020000010203040506070830000000",
+    "ioam_2_0": "200000000000000120010000600000000501000060000000",
+    "short_1_0": "1100004000000000000000005ad881320200000000020200000000010800",
+    "one_is_0_5": "10210000000000005ad881320200000000020200000000010800",
+}
+
+
+def reports(root):
+    for name, text in REPORTS.items():
+        takes = {"short_1_0": 0x17, "one_is_0_5": 0x08}.get(name, 0x07)
+        write(os.path.join(root, "fuzz_int_report"), name, bytes([takes]) + bytes.fromhex(text))
+
+
 def monitors(root):
     """Writes reports in which one field goes to an extreme, or is changed by one, and comes back."""
     folder = os.path.join(root, "fuzz_qos")
@@ -198,6 +225,7 @@ def main():
     key_files(root)
     captures(root)
     monitors(root)
+    reports(root)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "int_report.h"
+
+#include <stddef.h>
+
+uint16_t hs_int_report_carries(enum hs_int_report_version version)
+{
+	const uint16_t fixed = HS_INT_REPORT_NODE | HS_INT_REPORT_INGRESS_TIME;
+	switch (version) {
+	case HS_INT_REPORT_0_5:
+		return (uint16_t)(fixed
+#define HS_REPORT_0_5_DROP(mask, bytes, member, has, name)  | (has)
+#define HS_REPORT_0_5_LOCAL(mask, bytes, member, has, name) | (has)
+#include "int_report_fields.def"
+		);
+	case HS_INT_REPORT_1_0:
+		return (uint16_t)(fixed
+#define HS_REPORT_1_0_VALUE(mask, bytes, member, has, name) | (has)
+#include "int_report_fields.def"
+		);
+	default:
+		return (uint16_t)(HS_INT_REPORT_NODE
+#define HS_REPORT_2_0_VALUE(mask, bytes, member, has, name) | (has)
+#include "int_report_fields.def"
+		);
+	}
+}
+
+unsigned hs_int_report_sequence_bits(enum hs_int_report_version version)
+{
+	return version == HS_INT_REPORT_2_0 ? 22 : 32;
+}
+
+int32_t hs_int_report_sequence_step(
+		enum hs_int_report_version version, uint32_t before, uint32_t now)
+{
+	unsigned spare = 32 - hs_int_report_sequence_bits(version);
+	return (int32_t)((now - before) << spare) >> spare;
+}
+
+const char *hs_int_drop_reason_word(uint8_t reason)
+{
+	static const char *const words[UINT8_MAX + 1] = {
+#define HS_INT_DROP_REASON(number, NAME, word, sentence) [number] = #word,
+#include "int_report_reasons.def"
+	};
+	return words[reason];
+}
+
+const char *hs_int_drop_reason_sentence(uint8_t reason)
+{
+	static const char *const sentences[UINT8_MAX + 1] = {
+#define HS_INT_DROP_REASON(number, NAME, word, sentence) [number] = (sentence),
+#include "int_report_reasons.def"
+	};
+	return sentences[reason];
+}
