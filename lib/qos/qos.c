@@ -161,6 +161,11 @@ static void keep_to_limit(struct hs_qos *qos)
 
 // ---- reports ----
 
+static bool is_first_packet(const struct hs_e2e *e2e)
+{
+	return e2e->bitmap & HS_E2E_TX_PACKETS && e2e->tx_packets == 1;
+}
+
 static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_report *report)
 {
@@ -168,6 +173,8 @@ static void init_flow(struct hs_qos *qos, struct hs_qos_flow *flow, const struct
 
 	hs_qos_flow_init(flow, key, &qos->config, UINT64_C(1) << family->packet_bits, &qos->step);
 	flow->ring.family = family;
+	if (qos->config.joins && !is_first_packet(&report->telemetry.e2e))
+		flow->joined_ns = report->sink_ts_ns;
 }
 
 static int create_flow(

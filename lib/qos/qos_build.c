@@ -407,6 +407,12 @@ static bool lacks_counts(const struct hs_qos_window *window, const struct hs_rep
 	return false;
 }
 
+// What the window carried is known from its start on. The run starts with its first report.
+static bool is_whole(const struct hs_qos_flow *flow, const struct hs_qos_sum *sum, int64_t start_ns)
+{
+	return start_ns >= flow->joined_ns || start_ns >= sum->first_ns;
+}
+
 int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 		const struct hs_qos_sum *since, int tier, struct hs_qos_columns *columns,
 		const struct hs_report *path_of, int64_t start_ns, int64_t end_ns,
@@ -421,11 +427,11 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	if (reserve_hops(slot, n))
 		return -ENOMEM;
 	fill_head(flow, sum, start_ns, end_ns, window);
-	fill_hop(flow, sum, since, tier, columns, 0, window->window_ns, &window->e2e);
+	int64_t length_ns = is_whole(flow, sum, start_ns) ? window->window_ns : 0;
+	fill_hop(flow, sum, since, tier, columns, 0, length_ns, &window->e2e);
 	window->n_hops = (uint16_t)n;
 	for (unsigned i = 0; i < n; i++)
-		fill_hop(flow, sum, since, tier, columns, order[i], window->window_ns,
-				&window->hops[i]);
+		fill_hop(flow, sum, since, tier, columns, order[i], length_ns, &window->hops[i]);
 	fill_unattributed(window);
 	flag_negative(window);
 	if (lacks_counts(window, path_of))

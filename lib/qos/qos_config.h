@@ -27,6 +27,9 @@ struct hs_qos_config {
 	// rise of a delay is taken for one.
 	bool tells_steps;
 	uint16_t node_id;
+	// Reports come of flows that began before the first of them: what a window carried before
+	// it is not known, and the window has no window_throughput_bps.
+	bool joins;
 	bool plain; // no short cut for usual reports: what tests compare with
 	// For each finished window, from within hs_qos_report, hs_qos_advance and hs_qos_remove.
 	// The window is valid during the call only; the callback must not call the monitor. May be

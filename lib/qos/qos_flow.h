@@ -191,6 +191,8 @@ struct hs_qos_flow {
 	bool seen_lost;	    // some of those since are not remembered
 	struct hs_qos_seen first_seen[HS_QOS_SEEN_FIRST];
 
+	int64_t joined_ns; // sink time of the first report of a flow that began before it; else 0
+
 	uint64_t charged;     // bytes, of those that the monitor may take
 	uint64_t built_bytes; // of histograms and finished windows, when one ended last
 	bool large;	      // more than a usual flow takes

@@ -95,6 +95,34 @@ static void raw_reports_of_nodes_that_compute_nothing_become_metrics_here(void *
 			5000000);
 }
 
+static json_t *window_throughput(int64_t *reports)
+{
+	json_t *window = window_of("{\"qos_get\": {\"ns_id\": 9, \"window\": \"1s\"}}");
+
+	*reports = json_integer_value(json_object_get(window, "reports"));
+	return json_object_get(json_object_get(window, "e2e"), "window_throughput_bps");
+}
+
+// What a flow carried in a window before the controller had its first report is not known.
+static void a_flow_found_in_the_middle_of_a_window_has_no_window_throughput_in_it(void **state)
+{
+	int64_t reports;
+
+	(void)state;
+	fake_ok(&fake, request(9, 10, NULL));
+	fake_run(&fake, 3 * SECOND / 2 - fake.now_ns % SECOND);
+	for (unsigned k = 100; k < 300; k++) {
+		publish_report(k);
+		fake_run(&fake, SECOND / 100);
+		if (k == 165) { // the first window ended a tenth of a second ago, and is closed
+			assert_null(window_throughput(&reports));
+			assert_int_equal(reports, 51);
+		}
+	}
+	assert_int_equal(json_integer_value(window_throughput(&reports)), 4496000);
+	assert_int_equal(reports, 100);
+}
+
 static void an_application_is_shown_from_the_windows_of_its_flows(void **state)
 {
 	static const char ask[] = "{\"qos_get\": {\"app_id\": 4}}";
@@ -301,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(windows_go_on_where_the_clock_is_set_back),
 			TEST(raw_reports_of_nodes_that_compute_nothing_become_metrics_here),
+			TEST(a_flow_found_in_the_middle_of_a_window_has_no_window_throughput_in_it),
 			TEST(an_application_is_shown_from_the_windows_of_its_flows),
 			TEST(an_application_has_a_round_trip_where_its_sinks_publish_windows),
 			TEST(a_report_of_a_time_to_come_does_not_silence_its_flow),
