@@ -61,6 +61,7 @@ static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
 #define HS_FLOW_FIELDS		   4	// hop enabled, with fields of the rule's own
 #define HS_FLOW_SEEN		   1	// bits of hs_flow_worker.seen
 #define HS_FLOW_OWES		   2 // telemetry found no room beside reports and has the next turn
+#define HS_FLOW_UNDRAWN		   4 // probability: chance has not decided on the packet that is due
 
 // Two cache lines for each worker and rule. An unsampled packet touches only the first, and other
 // workers read only the first. The second stays with its worker.
@@ -116,7 +117,8 @@ struct hs_flow_sums {
 #define HS_FLOW_OTHERS	  32 // rules; a power of two, no less than a burst
 #define HS_FLOW_OTHERS_NS 4000
 struct hs_flow_others {
-	int64_t now_ns; // time of the burst
+	int64_t now_ns;	    // time of the burst
+	struct hs_rng late; // of draws that hs_flow_due left to the claim
 	struct hs_flow_others_place {
 		int64_t read_ns;
 		uint32_t slot;
@@ -302,8 +304,12 @@ static inline bool hs_flow_mode_due(struct hs_flow_worker *own, uint8_t mode, ui
 		return ++own->since >= setting;
 	if (likely(mode == HS_MODE_FREQUENCY))
 		return now_ns - own->last_ns >= (int64_t)setting;
+	if (likely(mode == HS_MODE_PROBABILITY))
+		return hs_rng_u32(rng) < setting;
 	// For other values, pending options are ready: the family handles them.
-	return mode != HS_MODE_PROBABILITY || hs_rng_u32(rng) < setting;
+	if (mode == (HS_MODE_PROBABILITY | HS_FLOW_PENDING))
+		own->seen |= HS_FLOW_UNDRAWN;
+	return true;
 }
 
 // Returns whether this packet should carry telemetry, or may take pending options. Counts it for
@@ -323,6 +329,7 @@ static inline bool hs_flow_due_without_pending(
 {
 	uint64_t config = atomic_load_explicit(&own->config, memory_order_relaxed);
 
+	own->seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
 	return hs_flow_mode_due(own, hs_flow_config_mode(config), config & HS_FLOW_CONFIG_SETTING,
 			rng, now_ns);
 }

@@ -63,6 +63,7 @@ static int make_arrays(struct hs_flow_table *t)
 		t->shadows[w] = calloc(capacity, sizeof(*t->shadows[w]));
 		if (!t->workers[w] || !t->others[w] || !t->shadows[w])
 			return -ENOMEM;
+		hs_rng_init(&t->others[w]->late, w);
 	}
 	return 0;
 }

@@ -275,6 +275,7 @@ void hs_flow_postpone(struct hs_flow_worker *own)
 
 	if (hs_flow_config_mode(config) == HS_MODE_COUNT)
 		own->since = (uint32_t)((config & HS_FLOW_CONFIG_SETTING) - 1);
+	own->seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
 }
 
 static bool claim_period(
@@ -294,6 +295,14 @@ static bool claim_period(
 	return false;
 }
 
+// Where pending options went since hs_flow_due, chance has not decided yet.
+static __attribute__((noinline, cold)) bool draw_late(
+		const struct hs_flow_view *view, uint32_t slot, uint64_t setting)
+{
+	view->own[slot].seen &= ~(uint32_t)HS_FLOW_UNDRAWN;
+	return hs_rng_u32(&view->others->late) < setting;
+}
+
 static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t mode,
 		uint64_t setting, int64_t now_ns)
 {
@@ -311,7 +320,8 @@ static inline bool claim(const struct hs_flow_view *view, uint32_t slot, uint8_t
 	case HS_MODE_FREQUENCY:
 		return claim_period(view, slot, now_ns, (int64_t)setting);
 	default:
-		return mode == HS_MODE_PROBABILITY;
+		return mode == HS_MODE_PROBABILITY &&
+		       (likely(!(own->seen & HS_FLOW_UNDRAWN)) || draw_late(view, slot, setting));
 	}
 }
 

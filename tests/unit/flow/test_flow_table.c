@@ -371,6 +371,29 @@ static void a_packet_is_counted_where_pending_options_go(void **state)
 	bench_close(&b);
 }
 
+// Chance has not decided on a packet that was due for pending options alone, and decides once.
+static void a_packet_is_taken_by_chance_where_pending_options_go(void **state)
+{
+	struct bench b;
+	struct hs_rng rng;
+	unsigned taken[4] = {0};
+	(void)state;
+	hs_rng_init(&rng, 7);
+	uint32_t slot = open_with_mode(&b, HS_MODE_PROBABILITY, 10);
+	struct hs_flow_worker *own = &b.view.own[slot];
+	for (unsigned i = 0; i < 400000; i++) {
+		hs_flow_table_pending_set(b.table, slot, i % 4 == 0 || i % 4 == 2);
+		bool due = hs_flow_due(own, &rng, 0);
+		if (i % 4 == 2) // its family finds them, and asks what the mode says
+			due = hs_flow_due_without_pending(own, &rng, 0);
+		hs_flow_table_pending_set(b.table, slot, false);
+		taken[i % 4] += due && hs_flow_claim(&b.view, slot, 0);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		assert_in_range(taken[i], 9570, 10430); // 4.5 standard deviations
+	bench_close(&b);
+}
+
 static void frequency_mode_samples_once_an_interval_over_all_workers(void **state)
 {
 	struct bench b;
@@ -578,6 +601,7 @@ int main(void)
 			cmocka_unit_test(count_mode_samples_the_first_packet_and_every_nth),
 			cmocka_unit_test(a_due_packet_without_room_leaves_the_next_one_due),
 			cmocka_unit_test(a_packet_is_counted_where_pending_options_go),
+			cmocka_unit_test(a_packet_is_taken_by_chance_where_pending_options_go),
 			cmocka_unit_test(frequency_mode_samples_once_an_interval_over_all_workers),
 			cmocka_unit_test(of_workers_that_race_for_an_interval_one_takes_it),
 			cmocka_unit_test(probability_mode_samples_its_share),
