@@ -152,27 +152,17 @@ static const struct hs_schema_field clock_fields[] = {
 		{NULL},
 };
 
-static const struct hs_schema_word flag_words[] = {
-		{"multipath", HS_QOS_MULTIPATH},
-		{"rules_differ", HS_QOS_RULES_DIFFER},
-		{"counter_ambiguous", HS_QOS_COUNTER_AMBIGUOUS},
-		{"negative_delay", HS_QOS_NEGATIVE_DELAY},
-		{"epoch", HS_QOS_EPOCH},
-		{"counts_missing", HS_QOS_COUNTS_MISSING},
-		{"clock_step", HS_QOS_CLOCK_STEP},
-		{"bypassed", HS_QOS_BYPASSED},
-		{"entries_missing", HS_QOS_ENTRIES_MISSING},
-		{NULL, 0},
-};
+#define FLAG_WORD(NAME, word, bit) {#word, HS_QOS_##NAME},
+const struct hs_schema_word hs_qos_flag_words[] = {HS_QOS_FLAGS(FLAG_WORD){NULL, 0}};
 static const struct hs_schema_list flag_list = {
-		.item = {.kind = HS_SCHEMA_WORD, .words = flag_words}};
+		.item = {.kind = HS_SCHEMA_WORD, .words = hs_qos_flag_words}};
 
 static json_t *print_flags(const void *at)
 {
 	const uint32_t *flags = at;
 	json_t *list = json_array();
 
-	for (const struct hs_schema_word *word = flag_words; word->text; word++)
+	for (const struct hs_schema_word *word = hs_qos_flag_words; word->text; word++)
 		if (*flags & word->value)
 			json_array_append_new(list, json_string(word->text));
 	return list;

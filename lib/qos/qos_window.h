@@ -7,6 +7,7 @@
 #pragma once
 
 #include "report_json.h"
+#include "schema_table.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,17 +31,27 @@ enum hs_qos_has {
 	HS_QOS_HAS_REPORTS = 1 << 13,	 // loss_reports, delay_reports, throughput_reports
 };
 
+// What explains the numbers of a window: the constant, the published word, the bit. EPOCH: a node
+// started anew within the window, so that its span has a gap. COUNTS_MISSING: a node gave no
+// counts, though the rule asks for them. CLOCK_STEP: a clock stepped within it; no span is across
+// that. BYPASSED: packets passed by a node of the path. ENTRIES_MISSING: some reports lack entries
+// that others have.
+#define HS_QOS_FLAGS(X)                                                                            \
+	X(MULTIPATH, multipath, 0)                                                                 \
+	X(RULES_DIFFER, rules_differ, 1)                                                           \
+	X(COUNTER_AMBIGUOUS, counter_ambiguous, 2)                                                 \
+	X(NEGATIVE_DELAY, negative_delay, 3)                                                       \
+	X(EPOCH, epoch, 4)                                                                         \
+	X(COUNTS_MISSING, counts_missing, 5)                                                       \
+	X(CLOCK_STEP, clock_step, 6)                                                               \
+	X(BYPASSED, bypassed, 7)                                                                   \
+	X(ENTRIES_MISSING, entries_missing, 8)
+
+#define HS_QOS_FLAG_BIT(NAME, word, bit) HS_QOS_##NAME = 1 << bit,
 enum hs_qos_flag {
-	HS_QOS_MULTIPATH = 1 << 0,
-	HS_QOS_RULES_DIFFER = 1 << 1,
-	HS_QOS_COUNTER_AMBIGUOUS = 1 << 2,
-	HS_QOS_NEGATIVE_DELAY = 1 << 3,
-	HS_QOS_EPOCH = 1 << 4,		// a node started anew within the window: its span has a gap
-	HS_QOS_COUNTS_MISSING = 1 << 5, // a node gave no counts, though the rule asks for them
-	HS_QOS_CLOCK_STEP = 1 << 6,	// a clock stepped within it; no span is across that
-	HS_QOS_BYPASSED = 1 << 7,	// packets passed by a node of the path
-	HS_QOS_ENTRIES_MISSING = 1 << 8, // some reports lack entries that others have
+	HS_QOS_FLAGS(HS_QOS_FLAG_BIT)
 };
+extern const struct hs_schema_word hs_qos_flag_words[]; // by bit
 
 struct hs_qos_delay {
 	uint64_t n; // values
