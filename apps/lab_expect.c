@@ -39,7 +39,7 @@ void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 	const char *node = json_string_value(json_object_get(expect, "node"));
 	const char *reason = json_string_value(json_object_get(expect, "reason"));
 	const json_t *measured = json_object_get(expect, "measured");
-	const struct hs_lab_unit *unit = hs_lab_unit_of_metric(metric ? metric : "");
+	const struct hs_lab_unit *unit = hs_lab_unit_of(metric ? metric : "");
 	char number[HS_LAB_WORD] = "nothing measured", limits[3 * HS_LAB_WORD];
 
 	if (json_is_number(measured))

@@ -3,6 +3,7 @@
 
 #include "lab_words.h"
 #include "clean_text.h"
+#include "outcome.h"
 #include "text_table.h"
 
 #include <errno.h>
@@ -17,20 +18,6 @@
 #define LINKS_MAX  24 // rows of links with losses or other effects
 
 // ---- cells ----
-
-static double number_at(const json_t *object, const char *path)
-{
-	char key[32];
-	const char *dot;
-
-	while ((dot = strchr(path, '.'))) {
-		snprintf(key, sizeof(key), "%.*s", (int)(dot - path), path);
-		object = json_object_get(object, key);
-		path = dot + 1;
-	}
-	const json_t *value = json_object_get(object, path);
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static const char *text_at(const json_t *object, const char *key)
 {
@@ -107,7 +94,7 @@ static void add_row(struct hs_text_table *table, const char *title, const char *
 	hs_text_table_cell(table, title);
 	name_cell(table, name, HOP_WIDTH);
 	for (size_t i = 0; i < NUMBERS; i++)
-		number_cell(table, paths[i] ? number_at(of, paths[i]) * scale : NAN, -1);
+		number_cell(table, paths[i] ? hs_outcome_number(of, paths[i]) * scale : NAN, -1);
 }
 
 // Adds the rows of a flow in a list of the result: the member `key` of each, or the row itself.
@@ -136,7 +123,7 @@ static double largest_of(const json_t *rows, const char *flow, const char *word)
 	json_array_foreach (rows, i, row) {
 		const json_t *of = json_object_get(row, word);
 		for (size_t j = 0; of && is_of(row, flow) && j < NUMBERS; j++)
-			largest = fmax(largest, fabs(number_at(of, of_metric[j])));
+			largest = fmax(largest, fabs(hs_outcome_number(of, of_metric[j])));
 	}
 	return largest;
 }
@@ -144,22 +131,19 @@ static double largest_of(const json_t *rows, const char *flow, const char *word)
 static int flow_table(FILE *to, const json_t *result, const char *flow, double windows)
 {
 	const json_t *rows = json_object_get(result, "rows");
-	double window_s = number_at(result, "window_ns") / 1e9;
+	double window_s = hs_outcome_number(result, "window_ns") / 1e9;
 	struct hs_text_table *table = begin(headers);
-	char title[HS_LAB_WORD];
 
 	if (!table)
 		return -ENOMEM;
 	fprintf(to, "\nFlow %s: means over %.0f windows of %.6g %s\n", flow, windows,
 			window_s < 1 ? window_s * 1000 : window_s, window_s < 1 ? "ms" : "s");
 	for (enum hs_lab_metric_kind kind = 0; kind <= HS_LAB_LOSS; kind++) {
-		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
-		const char *word = hs_lab_metric_word(kind);
-		snprintf(title, sizeof(title), "%s, %s", unit->title, unit->unit);
-		if (largest_of(rows, flow, word) == 0)
-			add_row(table, title, "everywhere 0", NULL, of_metric, 1);
+		const struct hs_lab_kind *of = &hs_lab_kinds[kind];
+		if (largest_of(rows, flow, of->word) == 0)
+			add_row(table, of->title, "everywhere 0", NULL, of_metric, 1);
 		else
-			add_rows(table, title, rows, flow, word, of_metric, unit->scale);
+			add_rows(table, of->title, rows, flow, of->word, of_metric, of->scale);
 	}
 	add_rows(table, "Lost in the run", json_object_get(result, "lost_packets"), flow, NULL,
 			of_loss, 1);
@@ -201,8 +185,8 @@ static void say_link(const json_t *link, char text[HS_LAB_WORD])
 	text[0] = '\0';
 	json_object_foreach ((json_t *)lost, reason, count)
 		say_count(text, reason, json_number_value(count));
-	say_count(text, "late", number_at(link, "late"));
-	say_count(text, "copies", number_at(link, "copies"));
+	say_count(text, "late", hs_outcome_number(link, "late"));
+	say_count(text, "copies", hs_outcome_number(link, "copies"));
 }
 
 static int link_table(FILE *to, const json_t *result)
@@ -216,17 +200,17 @@ static int link_table(FILE *to, const json_t *result)
 
 	json_array_foreach (json_object_get(result, "links"), i, link) {
 		say_link(link, what);
-		if (!table || (!what[0] && number_at(link, "wait_max_ns") == 0))
+		if (!table || (!what[0] && hs_outcome_number(link, "wait_max_ns") == 0))
 			continue;
 		if (shown++ >= LINKS_MAX)
 			continue;
 		snprintf(name, sizeof(name), "%s %s", text_at(link, "name"),
 				text_at(link, "direction"));
 		name_cell(table, name, LINK_WIDTH);
-		number_cell(table, number_at(link, "sent_packets"), -1);
+		number_cell(table, hs_outcome_number(link, "sent_packets"), -1);
 		hs_text_table_cell(table, what);
-		number_cell(table, number_at(link, "queue_max_packets"), -1);
-		number_cell(table, number_at(link, "wait_max_ns") / 1e6, 3);
+		number_cell(table, hs_outcome_number(link, "queue_max_packets"), -1);
+		number_cell(table, hs_outcome_number(link, "wait_max_ns") / 1e6, 3);
 	}
 	int rc = finish(to, table);
 	if (shown > LINKS_MAX)
@@ -240,17 +224,13 @@ static int mae_table(FILE *to, const json_t *result)
 	struct hs_text_table *table = begin(columns);
 
 	for (enum hs_lab_metric_kind kind = 0; table && kind < HS_LAB_KINDS; kind++) {
-		const struct hs_lab_unit *unit = hs_lab_unit_of(kind);
-		const json_t *of = json_object_get(
-				json_object_get(result, "mae"), hs_lab_metric_word(kind));
-		char title[HS_LAB_WORD];
-		if (!json_object_size(of))
+		const struct hs_lab_kind *of = &hs_lab_kinds[kind];
+		const json_t *mae = json_object_get(json_object_get(result, "mae"), of->word);
+		if (!json_object_size(mae))
 			continue;
-		snprintf(title, sizeof(title), "%s%s%s", unit->title, unit->unit[0] ? ", " : "",
-				unit->unit);
-		hs_text_table_cell(table, title);
-		number_cell(table, number_at(of, "truth") * unit->scale, -1);
-		number_cell(table, number_at(of, "configured") * unit->scale, -1);
+		hs_text_table_cell(table, of->title);
+		number_cell(table, hs_outcome_number(mae, "truth") * of->scale, -1);
+		number_cell(table, hs_outcome_number(mae, "configured") * of->scale, -1);
 	}
 	return finish(to, table);
 }
@@ -259,7 +239,9 @@ static int mae_table(FILE *to, const json_t *result)
 
 static void print_head(FILE *to, const struct hs_scenario *s, const json_t *result)
 {
-	double seconds = (number_at(result, "end_ns") - number_at(result, "start_ns")) / 1e9;
+	double seconds = (hs_outcome_number(result, "end_ns") -
+					 hs_outcome_number(result, "start_ns")) /
+			 1e9;
 	char *name = hs_clean_dup(s->name), *source = hs_clean_dup(s->source);
 
 	fprintf(to, "%s%s%s\n", name ? name : "", s->source[0] ? ": " : "", source ? source : "");
@@ -286,7 +268,7 @@ int hs_lab_table_print(FILE *to, const struct hs_scenario *scenario, const json_
 
 	print_head(to, scenario, result);
 	json_array_foreach (json_object_get(result, "flows"), i, flow) {
-		double windows = number_at(flow, "windows");
+		double windows = hs_outcome_number(flow, "windows");
 		if (!(windows > 0) || shown == HS_LAB_TABLE_FLOWS) {
 			more += windows > 0;
 			continue;

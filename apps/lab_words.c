@@ -9,38 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct hs_lab_unit of_kind[HS_LAB_KINDS] = {
-		[HS_LAB_THROUGHPUT] = {"Throughput", "Mbit/s", 1e-6},
-		[HS_LAB_WINDOW_THROUGHPUT] = {"In windows", "Mbit/s", 1e-6},
-		[HS_LAB_DELAY] = {"Delay", "ms", 1e-6},
-		[HS_LAB_JITTER] = {"Jitter", "ms", 1e-6},
-		[HS_LAB_LOSS] = {"Loss", "%", 100},
-		[HS_LAB_LOST_PACKETS] = {"Lost packets in a window", "", 1},
-		[HS_LAB_RX_BYTES] = {"Received in a span", "kB", 1e-3},
-		[HS_LAB_SPAN] = {"Span", "ms", 1e-6},
-};
-
-const struct hs_lab_unit *hs_lab_unit_of(enum hs_lab_metric_kind kind)
+const struct hs_lab_unit *hs_lab_unit_of(const char *metric)
 {
-	return &of_kind[kind];
-}
+	static const struct hs_lab_unit units[] = {{"_bps", "Mbit/s", 1e-6}, {"_ratio", "%", 100},
+			{"_ns", "ms", 1e-6}, {"", "", 1}};
+	const struct hs_lab_unit *unit = units;
 
-const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric)
-{
-	static const struct {
-		const char *part;
-		struct hs_lab_unit unit;
-	} units[] = {
-			{"_bps", {"", "Mbit/s", 1e-6}},
-			{"_ratio", {"", "%", 100}},
-			{"_ns", {"", "ms", 1e-6}},
-			{"", {"", "", 1}},
-	};
-	size_t i = 0;
-
-	while (!strstr(metric, units[i].part))
-		i++;
-	return &units[i].unit;
+	while (!strstr(metric, unit->of))
+		unit++;
+	return unit;
 }
 
 // Puts a comma before every third digit of the whole part, from its end.

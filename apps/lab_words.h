@@ -4,22 +4,19 @@
 // Thread rule: any.
 #pragma once
 
-#include "lab_metric.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
 #define HS_LAB_WORD 96
 
 struct hs_lab_unit {
-	const char *title; // "Delay"
-	const char *unit;  // "ms"; "" for counts
-	double scale;	   // value * scale is in the unit
+	const char *of;	  // what a name has in it: "_ns"
+	const char *unit; // "ms"; "" for counts
+	double scale;	  // value * scale is in the unit
 };
 
-const struct hs_lab_unit *hs_lab_unit_of(enum hs_lab_metric_kind kind);
 // Returns the unit of an expectation's metric ("mae.delay_ns.truth"), by the unit in its name.
-const struct hs_lab_unit *hs_lab_unit_of_metric(const char *metric);
+const struct hs_lab_unit *hs_lab_unit_of(const char *metric);
 
 // Writes "14,312,882".
 void hs_lab_count(uint64_t count, char text[HS_LAB_WORD]);

@@ -183,7 +183,6 @@ void lab_collect(struct hs_lab *lab)
 		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
 	}
 	lab->run.node_drops -= lab->announcements_dropped;
-	lab->run.audit_ok = json_array_size(lab->run.audit) == 0;
 	for (size_t l = 0; l < s->n_links; l++) {
 		for (unsigned direction = 0; direction < 2; direction++)
 			hs_link_counters(lab->links[l][direction],

@@ -29,9 +29,8 @@ struct hs_run {
 	bool real;
 	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
 	uint64_t events;     // run by the loop
-	bool audit_ok;	     // every node's audit, at the end
 	uint64_t node_drops; // of all nodes, all reasons
 	const struct hs_node_counts *node_counts; // [n_nodes], of all lives of a node; or NULL
 	uint64_t dropped_down;			  // frames that reached a node that was down
-	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; borrowed
+	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; NULL: none; borrowed
 };

@@ -3,40 +3,7 @@
 
 #include "outcome_parts.h"
 
-#include "lab_array.h"
-
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-const char *outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME])
-{
-	const struct hs_scenario_flow *of = &scenario->flows[flow];
-	if (of->traffic < scenario->n_traffic)
-		snprintf(name, OUTCOME_FLOW_NAME, "%s%s", scenario->traffic[of->traffic].name,
-				of->reverse ? "/reply" : "");
-	else
-		snprintf(name, OUTCOME_FLOW_NAME, "ns-%u", of->ns_id);
-	return name;
-}
-
-double outcome_mean(double sum, size_t n)
-{
-	return n ? sum / (double)n : NAN;
-}
-
-const struct hs_scenario_link *outcome_link(
-		const struct hs_scenario *scenario, uint32_t a, uint32_t b)
-{
-	for (size_t i = 0; i < scenario->n_links; i++) {
-		const struct hs_scenario_link *link = &scenario->links[i];
-		if ((link->from == a && link->to == b) || (link->to == a && link->from == b))
-			return link;
-	}
-	return NULL;
-}
 
 // ---- when a flow has traffic ----
 
@@ -73,153 +40,7 @@ static bool is_partial(const struct outcome_hop *e2e)
 	       e2e->window->end_ns - ahead_ns > end_ns;
 }
 
-// ---- rows ----
-
-static struct outcome_hop hop_of(const struct outcome_flow *flow,
-		const struct hs_measured_window *window, uint32_t index)
-{
-	return (struct outcome_hop){
-			.flow = flow,
-			.window = window,
-			.measured = hs_measured_hop(window, index),
-			.ends = hs_measured_ends(window, index),
-			.low = outcome_flow_until(flow, window->start_ns),
-			.high = outcome_flow_until(flow, window->end_ns),
-	};
-}
-
-bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b)
-{
-	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
-}
-
-static struct outcome_row *find_row(const struct outcome *outcome, const struct outcome_hop *hop)
-{
-	for (size_t i = outcome->n_rows; i-- > 0 && outcome->rows[i].flow == hop->flow->index;)
-		if (outcome_same_ends(outcome->rows[i].ends, hop->ends))
-			return &outcome->rows[i];
-	return NULL;
-}
-
-// Finds the packet that shows between which nodes a hop of the window lies.
-static void find_nodes(const struct outcome_hop *hop, struct outcome_row *row)
-{
-	struct outcome_stops stops;
-	row->from_node = row->to_node = HS_NO_INDEX;
-	for (size_t i = hop->high; i-- > 0 && row->to_node == HS_NO_INDEX;) {
-		if (!outcome_flow_stops(hop->flow, hop->flow->reports[i].truth, row->ends, &stops))
-			continue;
-		row->from_node = stops.from->node;
-		row->to_node = stops.to->node;
-	}
-}
-
-// A hop has the name of its link. If the hop spans several links, or no known link, its name
-// consists of the ids of its ends.
-static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
-{
-	const struct hs_scenario_link *link = outcome_link(scenario, row->from_node, row->to_node);
-	if (row->ends.e2e || link)
-		snprintf(row->hop, sizeof(row->hop), "%s", row->ends.e2e ? "e2e" : link->name);
-	else
-		snprintf(row->hop, sizeof(row->hop), "%u..%u", row->ends.from, row->ends.to);
-}
-
-static int make_row(struct outcome *outcome, const struct outcome_hop *hop)
-{
-	struct outcome_row row = {.flow = hop->flow->index, .ends = hop->ends};
-	if (find_row(outcome, hop))
-		return 0;
-	if (!HS_LAB_ROOM(outcome->rows, outcome->rows_capacity, outcome->n_rows + 1))
-		return -ENOMEM;
-	find_nodes(hop, &row);
-	name_row(hop->flow->run->scenario, &row);
-	outcome_run_begin(hop->flow, &row);
-	outcome->rows[outcome->n_rows++] = row;
-	return 0;
-}
-
-// Makes a row for each hop in the order in which the hops appear, then one for end to end.
-static int make_rows(struct outcome *outcome, const struct outcome_flow *flow)
-{
-	const struct hs_measured_window *last = NULL;
-	struct outcome_hop hop;
-	int rc = 0;
-	for (size_t i = 0; i < flow->n_windows; i++) {
-		if (flow->windows[i]->stale)
-			continue;
-		last = flow->windows[i];
-		for (uint32_t j = 0; j < last->n_hops && !rc; j++) {
-			hop = hop_of(flow, last, j);
-			rc = make_row(outcome, &hop);
-		}
-	}
-	if (!last || rc)
-		return rc;
-	hop = hop_of(flow, last, last->n_hops);
-	return make_row(outcome, &hop);
-}
-
-// ---- windows ----
-
-static void add(struct outcome_column *column, double measured, double value)
-{
-	double off = measured - value;
-	if (isnan(off))
-		return;
-	column->n++;
-	column->sum += value;
-	column->off += fabs(off);
-	column->off_signed += off;
-	column->max_off = fmax(column->max_off, fabs(off));
-}
-
-// Compares the measured, the true and the configured values of a hop. A packet in a loop passes
-// between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
-// not compared.
-static json_t *compare_hop(struct outcome *outcome, const struct outcome_hop *hop, bool partial)
-{
-	struct outcome_row *row = find_row(outcome, hop);
-	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop->measured);
-	bool compared = row->latest != hop->window;
-	row->latest = hop->window;
-	if (compared) {
-		truth = outcome_truth_json(hop, row);
-		configured = outcome_configured_json(hop);
-		outcome_run_add(row, measured);
-	}
-	for (unsigned kind = 0; kind < HS_LAB_KINDS && compared && !partial; kind++) {
-		struct outcome_columns *columns = &row->columns[kind];
-		double number = hs_measured_number(measured, kind);
-		add(&columns->measured, number, number);
-		add(&columns->truth, number, hs_measured_number(truth, kind));
-		add(&columns->configured, number, hs_measured_number(configured, kind));
-	}
-	json_object_del(measured, "from");
-	json_object_del(measured, "to");
-	return json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",
-			json_object_get(hop->measured, "from"), "to",
-			json_object_get(hop->measured, "to"), "measured", measured, "link",
-			compared && !hop->ends.e2e ? row->hop : NULL, "truth", truth, "configured",
-			configured);
-}
-
-static json_t *window_json(const struct outcome_hop *e2e, bool partial)
-{
-	const struct hs_measured_window *window = e2e->window;
-	const struct hs_scenario *scenario = e2e->flow->run->scenario;
-	const json_t *body = window->body;
-	char name[OUTCOME_FLOW_NAME];
-	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
-			"start_ns", window->start_ns, "end_ns", window->end_ns, "flow",
-			outcome_flow_name(scenario, window->flow, name), "ns_id",
-			(json_int_t)scenario->flows[window->flow].ns_id, "node_id", window->node_id,
-			"reports", window->reports, "true_reports",
-			(json_int_t)(e2e->high - e2e->low), "stale", window->stale, "partial",
-			partial, "flags", json_object_get(body, "flags"), "path",
-			json_object_get(body, "path"), "path_changed", window->path_changed,
-			"clock", json_object_get(body, "clock"));
-}
+// ---- the counts of a flow ----
 
 static bool is_negative(const struct hs_measured_window *window)
 {
@@ -231,8 +52,13 @@ static bool is_negative(const struct hs_measured_window *window)
 	return false;
 }
 
-static void count_window(struct hs_flow_counts *counts, const struct hs_measured_window *window,
-		bool partial)
+#define COUNT_MEMBER(key) int64_t key;
+struct counts {
+	HS_FLOW_COUNTS(COUNT_MEMBER)
+};
+
+static void count_window(
+		struct counts *counts, const struct hs_measured_window *window, bool partial)
 {
 	bool unsynchronised = window->clock_known && !window->synchronised;
 	counts->stale_windows += window->stale;
@@ -247,81 +73,155 @@ static void count_window(struct hs_flow_counts *counts, const struct hs_measured
 	counts->unattributed_lost_packets += hs_measured_integer(
 			hs_measured_hop(window, window->n_hops), "unattributed_lost_packets");
 	counts->negative_windows +=
-			!(window->flags & ~HS_FLAG_NEGATIVE_DELAY) && is_negative(window);
-	for (unsigned i = 0; i < HS_LAB_FLAGS; i++)
-		counts->flags[i] += window->flags >> i & 1;
+			!(window->flags & ~(uint32_t)HS_QOS_NEGATIVE_DELAY) && is_negative(window);
 }
 
-static int compare_window(struct outcome *outcome, const struct outcome_flow *flow,
-		const struct hs_measured_window *window)
+static json_t *flags_json(const struct outcome_flow *flow)
+{
+	json_t *json = json_object();
+	for (const struct hs_schema_word *word = hs_qos_flag_words; word->text; word++) {
+		json_int_t n = 0;
+		for (size_t i = 0; i < flow->n_windows; i++)
+			n += !flow->windows[i]->stale && flow->windows[i]->flags & word->value;
+		outcome_put_integer(json, word->text, n);
+	}
+	return json;
+}
+
+static void put_flow(const struct outcome_flow *flow, const struct counts *counts, json_t *result)
+{
+	json_t *json = json_pack("{s:s, s:I}", "flow", flow->name, "ns_id",
+			(json_int_t)flow->run->scenario->flows[flow->index].ns_id);
+#define PUT_COUNT(key) outcome_put_integer(json, #key, counts->key);
+	HS_FLOW_COUNTS(PUT_COUNT)
+	outcome_put_integer(json, "true_reports", (json_int_t)flow->n);
+	json_object_set_new(json, "flags", flags_json(flow));
+	json_array_append_new(json_object_get(result, "flows"), json);
+}
+
+// ---- windows ----
+
+// Compares the measured, the true and the configured values of a hop. A packet in a loop passes
+// between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
+// not compared.
+static json_t *compare_hop(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		uint32_t index, bool partial)
+{
+	const struct outcome_hop hop = outcome_hop_of(flow, window, index);
+	struct outcome_row *row = outcome_row_of(&hop);
+	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop.measured);
+	bool compared = row->latest != window;
+	row->latest = window;
+	if (compared) {
+		truth = outcome_truth_json(&hop, row);
+		configured = outcome_configured_json(&hop);
+		outcome_row_add(row, (const json_t *[]){measured, truth, configured}, partial);
+	}
+	json_object_del(measured, "from");
+	json_object_del(measured, "to");
+	return json_pack("{s:O*, s:O*, s:o, s:s*, s:o*, s:o*}", "from",
+			json_object_get(hop.measured, "from"), "to",
+			json_object_get(hop.measured, "to"), "measured", measured, "link",
+			compared && !hop.ends.e2e ? row->hop : NULL, "truth", truth, "configured",
+			configured);
+}
+
+static json_t *window_json(const struct outcome_hop *e2e, bool partial)
+{
+	const struct hs_measured_window *window = e2e->window;
+	const json_t *body = window->body;
+	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
+			"start_ns", window->start_ns, "end_ns", window->end_ns, "flow",
+			e2e->flow->name, "ns_id",
+			(json_int_t)e2e->flow->run->scenario->flows[window->flow].ns_id, "node_id",
+			window->node_id, "reports", window->reports, "true_reports",
+			(json_int_t)(e2e->high - e2e->low), "stale", window->stale, "partial",
+			partial, "flags", json_object_get(body, "flags"), "path",
+			json_object_get(body, "path"), "path_changed", window->path_changed,
+			"clock", json_object_get(body, "clock"));
+}
+
+// The window takes its place in the result's list of windows, if the scenario keeps them.
+static int compare_window(const struct outcome_flow *flow, const struct hs_measured_window *window,
+		struct counts *counts, json_t *result)
 {
 	size_t place = (size_t)(window - hs_measured_window(flow->run->measured, 0));
-	struct outcome_hop hop = hop_of(flow, window, window->n_hops);
-	bool partial = is_partial(&hop);
-	json_t *json = window_json(&hop, partial), *hops = json_array(), *of = json;
-	count_window(&outcome->counts[flow->index], window, partial);
-	for (uint32_t i = 0; of && i <= window->n_hops && !window->stale; i++) {
-		hop = hop_of(flow, window, i);
-		of = compare_hop(outcome, &hop, partial);
-		if (i < window->n_hops)
-			json_array_append_new(hops, of);
-		else
-			json_object_set_new(json, "e2e", of);
+	const struct outcome_hop e2e = outcome_hop_of(flow, window, window->n_hops);
+	bool partial = is_partial(&e2e);
+	json_t *json = window_json(&e2e, partial), *hops = json_array();
+	int rc = 0;
+	count_window(counts, window, partial);
+	if (!window->stale) {
+		rc |= json_object_set_new(
+				json, "e2e", compare_hop(flow, window, window->n_hops, partial));
+		for (uint32_t i = 0; i < window->n_hops; i++)
+			rc |= json_array_append_new(hops, compare_hop(flow, window, i, partial));
+		rc |= json_object_set(json, "hops", hops);
 	}
-	if (!window->stale)
-		json_object_set(json, "hops", hops);
 	json_decref(hops);
-	if (flow->run->scenario->keep_windows)
-		json_array_set_new(outcome->windows, place, json);
-	else
-		json_decref(json);
-	return of ? 0 : -ENOMEM;
+	json_array_set_new(json_object_get(result, "windows"), place, json);
+	return rc ? -ENOMEM : 0;
 }
 
-static int compare_flow(struct outcome *outcome, uint32_t index)
+static int compare_flow(const struct hs_run *run, uint32_t index, json_t *result)
 {
 	struct outcome_flow flow;
-	int rc = outcome_flow_init(&flow, outcome->run, index);
-	size_t first_row = outcome->n_rows;
-	if (!rc)
-		rc = make_rows(outcome, &flow);
+	struct counts counts = {0};
+	int rc = outcome_flow_init(&flow, run, index);
+	rc = rc ? rc : outcome_rows_make(&flow);
 	for (size_t i = 0; !rc && i < flow.n_windows; i++) {
 		// Between two windows there may be some that no sink published.
 		int64_t gap_ns = i ? flow.windows[i]->start_ns - flow.windows[i - 1]->end_ns : 0;
 		if (gap_ns > 0)
-			outcome->counts[index].empty_windows +=
-					gap_ns / outcome->run->scenario->window_ns;
-		rc = compare_window(outcome, &flow, flow.windows[i]);
+			counts.empty_windows += gap_ns / run->scenario->window_ns;
+		rc = compare_window(&flow, flow.windows[i], &counts, result);
 	}
-	for (size_t i = first_row; !rc && i < outcome->n_rows; i++)
-		outcome_run_end(&flow, &outcome->rows[i]);
+	if (!rc) {
+		outcome_rows_put(&flow, result);
+		put_flow(&flow, &counts, result);
+	}
 	outcome_flow_fini(&flow);
 	return rc;
 }
 
 // ---- all of it ----
 
+// Returns the result with its members in order, and empty lists.
+static json_t *begin(const struct hs_run *run)
+{
+	const struct hs_scenario *scenario = run->scenario;
+	json_t *windows = scenario->keep_windows ? json_array() : NULL;
+	for (size_t i = 0; i < hs_measured_windows(run->measured); i++)
+		json_array_append_new(windows, json_null());
+	return json_pack("{s:s, s:s, s:I, s:o, s:b, s:b, s:o, s:I, s:I, s:I, s:o*, s:{}, s:[], "
+			 "s:[], s:[], s:[], s:[], s:[], s:[], s:{s:b, s:o, s:I, s:I}, s:I, s:[]}",
+			"name", scenario->name, "source", scenario->source, "seed",
+			(json_int_t)scenario->seed, "wall_s", outcome_number(run->wall_s),
+			"partial", run->partial, "real", run->real, "duration_s",
+			outcome_number((double)scenario->duration_ns / 1e9), "start_ns",
+			(json_int_t)run->start_ns, "end_ns", (json_int_t)run->end_ns, "window_ns",
+			(json_int_t)scenario->window_ns, "windows", windows, "mae", "rows", "flows",
+			"lost_packets", "round_trip", "overhead", "links", "traffic", "audit", "ok",
+			!json_array_size(run->audit), "nodes",
+			run->audit ? json_incref(run->audit) : json_array(), "node_drops",
+			(json_int_t)run->node_drops, "dropped_down", (json_int_t)run->dropped_down,
+			"events", (json_int_t)run->events, "expect");
+}
+
 json_t *hs_outcome_json(const struct hs_run *run)
 {
-	size_t n_flows = run->scenario->n_flows;
-	struct outcome outcome = {
-			.run = run,
-			.counts = calloc(n_flows + 1, sizeof(struct hs_flow_counts)),
-			.windows = json_array(),
-	};
-	int rc = outcome.counts && outcome.windows ? hs_truth_status(run->truth) : -ENOMEM;
-	for (size_t i = 0; i < hs_measured_windows(run->measured); i++)
-		json_array_append_new(outcome.windows, json_null());
-	for (uint32_t i = 0; !rc && i < n_flows; i++)
-		rc = compare_flow(&outcome, i);
+	json_t *result = begin(run);
+	int rc = result ? hs_truth_status(run->truth) : -ENOMEM;
+	for (uint32_t i = 0; !rc && i < run->scenario->n_flows; i++)
+		rc = compare_flow(run, i, result);
 	if (!rc)
-		rc = outcome_trips_make(&outcome);
-	json_t *json = rc ? NULL : outcome_json(&outcome);
-	for (size_t i = 0; i < outcome.n_trips; i++)
-		json_decref(outcome.trips[i].windows);
-	json_decref(outcome.windows);
-	free(outcome.trips);
-	free(outcome.rows);
-	free(outcome.counts);
-	return json;
+		rc = outcome_trips_put(run, result);
+	if (rc) {
+		json_decref(result);
+		return NULL;
+	}
+	outcome_counters_put(run, result);
+	outcome_maes_put(run, result);
+	outcome_expects_put(run, result);
+	return result;
 }

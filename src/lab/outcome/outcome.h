@@ -14,3 +14,7 @@
 // Returns the whole result (docs/lab.md) as a new reference, or NULL if memory is out. The same run
 // gives the same bytes.
 json_t *hs_outcome_json(const struct hs_run *run);
+
+// Returns a number of the result by its path ("delay_ns.mae.truth"), or NAN. The number of a list
+// is its length.
+double hs_outcome_number(const json_t *object, const char *path);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides whether a scenario's expectations are met.
+// Decides whether a scenario's expectations are met. Their values are numbers of the result.
 #include "outcome_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+// What an expectation asks for.
+struct question {
+	const struct hs_scenario *scenario;
+	const struct hs_scenario_expect *expect;
+	const struct hs_lab_metric *metric;
+	const json_t *list; // the elements that may have the number
+};
 
 // The verdict on an expectation. value: the worst if several rows must meet it; NAN, with a reason,
 // if it could not be computed. slack: its distance from the bounds; below 0, the expectation is not
@@ -14,144 +22,81 @@ struct verdict {
 	char reason[128];
 };
 
-static bool of_flow(uint32_t wanted, uint32_t flow)
+double hs_outcome_number(const json_t *object, const char *path)
 {
-	return wanted == HS_NO_INDEX || wanted == flow;
+	for (const char *dot; (dot = strchr(path, '.')); path = dot + 1)
+		object = json_object_getn(object, path, (size_t)(dot - path));
+	const json_t *value = json_object_get(object, path);
+	if (json_is_array(value))
+		return (double)json_array_size(value);
+	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static double double_at(const void *from, unsigned offset)
+// ---- values ----
+
+static bool is(const json_t *element, const char *key, const char *name)
 {
-	double value;
-	memcpy(&value, (const char *)from + offset, sizeof(value));
-	return value;
+	const char *text = json_string_value(json_object_get(element, key));
+	return text && !strcmp(text, name);
 }
 
-// ---- rows ----
-
-static double value_of_row(const struct outcome_row *row, const struct hs_lab_metric *metric)
+// Returns whether the element is of the node, or of the flow, that the expectation names.
+static bool is_asked(const struct question *question, const json_t *element)
 {
-	if (metric->form == HS_FORM_ROW)
-		return double_at(&row->numbers, metric->detail);
-	const struct outcome_columns *columns = &row->columns[metric->detail];
-	const struct outcome_column *truth = &columns->truth, *configured = &columns->configured;
-	switch (metric->form) {
-	case HS_FORM_MAE_TRUTH:
-		return outcome_mean(truth->off, truth->n);
-	case HS_FORM_MAE_CONFIGURED:
-		return outcome_mean(configured->off, configured->n);
-	case HS_FORM_MEAN_ERROR:
-		return fabs(outcome_mean(configured->off_signed, configured->n));
-	case HS_FORM_MAX_ERROR:
-		return truth->n ? truth->max_off : NAN;
-	case HS_FORM_WINDOWS:
-		return (double)columns->measured.n;
-	default:
-		return outcome_mean(columns->measured.sum, columns->measured.n);
-	}
+	const struct hs_scenario *scenario = question->scenario;
+	uint32_t node = question->expect->node, flow = question->expect->flow;
+	char name[OUTCOME_FLOW_NAME];
+	if (json_object_get(element, "node"))
+		return node == HS_NO_INDEX || is(element, "node", scenario->nodes[node].name);
+	if (flow == HS_NO_INDEX)
+		return true;
+	if (json_object_get(element, "ns_id"))
+		return hs_outcome_number(element, "ns_id") == scenario->flows[flow].ns_id;
+	outcome_flow_name(scenario, flow, name);
+	return is(element, "up", name) || is(element, "down", name) ||
+	       is(element, "name", scenario->traffic[scenario->flows[flow].traffic].name);
 }
 
-double outcome_over_rows(
-		const struct outcome *outcome, uint32_t flow, const struct hs_lab_metric *metric)
+// Returns the number of an element, or NAN.
+static double value_of(const struct hs_lab_metric *metric, const json_t *element, const char *path)
 {
+	double value = hs_outcome_number(element, path);
+	if (metric->minus)
+		value -= hs_outcome_number(element, metric->minus);
+	if (metric->or_zero && isnan(value))
+		return 0;
+	return metric->distance ? fabs(value) : value;
+}
+
+// Returns the number of all elements together, or NAN.
+static double combine(const struct question *question, const char *path)
+{
+	enum hs_lab_metric_over over = question->metric->over;
+	bool needs_all = over == HS_OVER_MEAN || over == HS_OVER_MAX;
 	double sum = 0, max = NAN;
-	size_t n = 0;
-	for (size_t i = 0; i < outcome->n_rows; i++) {
-		double value = value_of_row(&outcome->rows[i], metric);
-		if (!of_flow(flow, outcome->rows[i].flow) || isnan(value))
+	const json_t *element;
+	size_t n = 0, i;
+	json_array_foreach (question->list, i, element) {
+		double value = value_of(question->metric, element, path);
+		if (!is_asked(question, element) || (isnan(value) && !needs_all))
 			continue;
 		sum += value;
 		max = fmax(max, value);
 		n++;
 	}
-	return metric->over == HS_OVER_MAX ? max : outcome_mean(sum, n);
-}
-
-// ---- flows, round trips, traffic, nodes ----
-
-// Takes an integer at this offset of one struct of an array (HS_NO_INDEX: sums that of all).
-static double sum_of(const void *array, size_t n, size_t bytes, uint32_t one, unsigned offset)
-{
-	double sum = n ? 0 : NAN;
-	for (size_t i = 0; i < n; i++) {
-		int64_t value;
-		memcpy(&value, (const char *)array + i * bytes + offset, sizeof(value));
-		sum += one == HS_NO_INDEX || one == i ? (double)value : 0;
-	}
-	return sum;
-}
-
-// Returns the largest error, the mean of times, or the sum of counts.
-static double value_of_trips(const struct outcome *outcome, uint32_t flow, unsigned offset)
-{
-	bool is_error = offset == offsetof(struct hs_trip_numbers, mae_ns);
-	bool is_count = offset >= offsetof(struct hs_trip_numbers, pairs);
-	double sum = 0, max = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < outcome->n_trips; i++) {
-		const struct outcome_trip *trip = &outcome->trips[i];
-		double value = double_at(&trip->numbers, offset);
-		if (!of_flow(flow, trip->up) && !of_flow(flow, trip->down))
-			continue;
-		sum += value;
-		max = fmax(max, value);
-		n++;
-	}
-	double mean = outcome_mean(sum, n); // NAN if a value is
-	return isnan(mean) ? NAN : is_error ? max : is_count ? sum : mean;
-}
-
-double outcome_goodput(const struct hs_run *run, double bytes)
-{
-	double seconds = (double)(run->end_ns - run->start_ns) / 1e9;
-	return seconds > 0 ? bytes * 8 / seconds : NAN;
-}
-
-static double value_of_traffic(
-		const struct outcome *outcome, uint32_t flow, enum hs_lab_metric_form form)
-{
-	const struct hs_scenario *scenario = outcome->run->scenario;
-	bool reply = flow != HS_NO_INDEX && scenario->flows[flow].reverse;
-	double sent = 0, delivered = 0, altered = 0, payload = 0;
-	for (uint32_t i = 0; i < scenario->n_traffic; i++) {
-		struct hs_stream_counters counters;
-		if (flow != HS_NO_INDEX && scenario->flows[flow].traffic != i)
-			continue;
-		hs_stream_counters(outcome->run->streams[i], &counters);
-		sent += (double)counters.sent[reply];
-		delivered += (double)counters.delivered[reply];
-		altered += (double)counters.altered;
-		payload += (double)counters.bytes_goodput;
-	}
-	if (form == HS_FORM_ALTERED)
-		return altered;
-	if (sent <= 0)
+	if (!n || isnan(sum))
 		return NAN;
-	return form == HS_FORM_DELIVERED_RATIO ? delivered / sent
-					       : outcome_goodput(outcome->run, payload);
+	if (over == HS_OVER_MAX || over == HS_OVER_HOPS_MAX)
+		return max;
+	return over == HS_OVER_SUM || over == HS_OVER_RATIO ? sum : sum / (double)n;
 }
 
-static double value_of_run(const struct outcome *outcome, const struct hs_scenario_expect *expect,
-		const struct hs_lab_metric *metric)
+static double delivered_ratio(const struct question *question)
 {
-	const struct hs_run *run = outcome->run;
-	const struct hs_scenario *scenario = run->scenario;
-	size_t failures = json_array_size(run->audit);
-	switch (metric->form) {
-	case HS_FORM_FLOW:
-		return sum_of(outcome->counts, scenario->n_flows, sizeof(*outcome->counts),
-				expect->flow, metric->detail);
-	case HS_FORM_TRIP:
-		return value_of_trips(outcome, expect->flow, metric->detail);
-	case HS_FORM_NODES:
-		return sum_of(run->node_counts, run->node_counts ? scenario->n_nodes : 0,
-				sizeof(*run->node_counts), expect->node, metric->detail);
-	case HS_FORM_NODE_DROPS:
-		return (double)run->node_drops;
-	case HS_FORM_AUDIT_FAILURES:
-		return (double)(failures || run->audit_ok ? failures : 1);
-	default:
-		return value_of_traffic(outcome, expect->flow, metric->form);
-	}
+	uint32_t flow = question->expect->flow;
+	if (flow != HS_NO_INDEX && question->scenario->flows[flow].reverse)
+		return combine(question, "replies_delivered") / combine(question, "replies_sent");
+	return combine(question, "delivered") / combine(question, "sent");
 }
 
 // ---- met or not ----
@@ -170,55 +115,44 @@ static double slack_of(const struct hs_scenario_expect *expect, double value)
 	return slack;
 }
 
-static bool names_row(const struct hs_scenario_expect *expect, const struct hs_lab_metric *metric,
-		const struct outcome_row *row)
-{
-	if (!of_flow(expect->flow, row->flow))
-		return false;
-	// A path of several links has no overhead of its own.
-	if (!strcmp(expect->hop, "*"))
-		return !row->ends.e2e || strncmp(metric->name, "overhead.", 9) != 0;
-	return !strcmp(row->hop, expect->hop[0] ? expect->hop : "e2e");
-}
-
 // Each row of this name must meet the expectation. A row without a value does not meet it.
-static struct verdict judge_rows(const struct outcome *outcome,
-		const struct hs_scenario_expect *expect, const struct hs_lab_metric *metric)
+static struct verdict judge_rows(const struct question *question)
 {
+	const char *hop = question->expect->hop[0] ? question->expect->hop : "e2e";
 	struct verdict worst = {NAN, -INFINITY, "no window has such a hop"};
-	size_t n = 0;
-	for (size_t i = 0; i < outcome->n_rows; i++) {
-		const struct outcome_row *row = &outcome->rows[i];
-		if (!names_row(expect, metric, row))
-			continue;
-		double value = value_of_row(row, metric), slack = slack_of(expect, value);
-		if (n++ && slack >= worst.slack)
+	const json_t *row;
+	size_t n = 0, i;
+	json_array_foreach (question->list, i, row) {
+		double value = value_of(question->metric, row, question->metric->path);
+		double slack = slack_of(question->expect, value);
+		bool named = !strcmp(hop, "*") || is(row, "hop", hop);
+		if (!named || !is_asked(question, row) || (n++ && slack >= worst.slack))
 			continue;
 		worst = (struct verdict){value, slack, ""};
 		if (isnan(value))
-			snprintf(worst.reason, sizeof(worst.reason), "%s has none", row->hop);
+			snprintf(worst.reason, sizeof(worst.reason), "%s has none",
+					json_string_value(json_object_get(row, "hop")));
 	}
 	return worst;
 }
 
-static struct verdict judge(const struct outcome *outcome, const struct hs_scenario_expect *expect)
+static struct verdict judge(const struct question *question)
 {
-	const struct hs_lab_metric *metric = hs_lab_metric_find(expect->metric);
-	bool of_run = metric->form > HS_FORM_ROW;
-	if (!of_run && (expect->hop[0] || metric->over == HS_OVER_E2E))
-		return judge_rows(outcome, expect, metric);
-	double value = of_run ? value_of_run(outcome, expect, metric)
-			      : outcome_over_rows(outcome, expect->flow, metric);
-	struct verdict verdict = {value, slack_of(expect, value), "nothing to compute it from"};
-	if (!isnan(value))
-		verdict.reason[0] = '\0';
+	const struct hs_lab_metric *metric = question->metric;
+	if (metric->over == HS_OVER_E2E ||
+			(metric->over <= HS_OVER_HOPS_MAX && question->expect->hop[0]))
+		return judge_rows(question);
+	double value = metric->over == HS_OVER_RATIO ? delivered_ratio(question)
+						     : combine(question, metric->path);
+	struct verdict verdict = {value, slack_of(question->expect, value), ""};
+	if (isnan(value))
+		snprintf(verdict.reason, sizeof(verdict.reason), "nothing to compute it from");
 	return verdict;
 }
 
-static json_t *one_json(const struct outcome *outcome, const struct hs_scenario_expect *expect,
+static json_t *one_json(const struct hs_scenario *scenario, const struct hs_scenario_expect *expect,
 		const struct verdict *verdict)
 {
-	const struct hs_scenario *scenario = outcome->run->scenario;
 	bool has_flow = expect->flow != HS_NO_INDEX, has_node = expect->node != HS_NO_INDEX;
 	char flow[OUTCOME_FLOW_NAME];
 	return json_pack("{s:s, s:s*, s:s*, s:s*, s:o*, s:o*, s:o*, s:o*, s:o*, s:b, s:s*}",
@@ -233,22 +167,61 @@ static json_t *one_json(const struct outcome *outcome, const struct hs_scenario_
 			verdict->reason[0] ? verdict->reason : NULL);
 }
 
-json_t *outcome_expect_json(const struct outcome *outcome)
+// ---- all of it ----
+
+// Every scenario has this expectation. It is listed only if it is not met.
+static const struct hs_scenario_expect no_negatives = {.metric = "negative_windows",
+		.flow = HS_NO_INDEX,
+		.node = HS_NO_INDEX,
+		.has_max = true};
+
+void outcome_maes_put(const struct hs_run *run, json_t *result)
 {
-	// Every scenario has this expectation. It is listed only if it is not met.
-	static const struct hs_scenario_expect no_negatives = {.metric = "negative_windows",
-			.flow = HS_NO_INDEX,
-			.node = HS_NO_INDEX,
-			.has_max = true};
-	const struct hs_scenario *scenario = outcome->run->scenario;
-	json_t *list = json_array();
-	struct verdict verdict;
-	for (size_t i = 0; i < scenario->n_expects; i++) {
-		verdict = judge(outcome, &scenario->expects[i]);
-		json_array_append_new(list, one_json(outcome, &scenario->expects[i], &verdict));
+	static const char *const yardsticks[] = {"configured", "truth"};
+	const struct hs_lab_metric mean = {.over = HS_OVER_HOPS};
+	const struct question question = {
+			run->scenario, &no_negatives, &mean, json_object_get(result, "rows")};
+	char path[64];
+	for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++) {
+		json_t *of = json_object();
+		for (unsigned i = 0; i < 2; i++) {
+			snprintf(path, sizeof(path), "%s.mae.%s", hs_lab_kinds[kind].word,
+					yardsticks[i]);
+			outcome_put(of, yardsticks[i], combine(&question, path));
+		}
+		json_object_set_new(json_object_get(result, "mae"), hs_lab_kinds[kind].word, of);
 	}
-	verdict = judge(outcome, &no_negatives);
-	if (scenario->n_flows && verdict.slack < 0)
-		json_array_append_new(list, one_json(outcome, &no_negatives, &verdict));
+}
+
+// The result does not list the counts of nodes.
+static json_t *nodes_json(const struct hs_run *run)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; run->node_counts && i < run->scenario->n_nodes; i++) {
+		json_t *json = json_pack("{s:s}", "node", run->scenario->nodes[i].name);
+#define PUT_COUNT(X, key) outcome_put_integer(json, #key, (json_int_t)run->node_counts[i].key);
+		HS_NODE_COUNTS(PUT_COUNT, )
+		json_array_append_new(list, json);
+	}
 	return list;
+}
+
+void outcome_expects_put(const struct hs_run *run, json_t *result)
+{
+	const struct hs_scenario *scenario = run->scenario;
+	json_t *lists = json_copy(result);
+	json_object_set_new(lists, "nodes", nodes_json(run));
+	json_object_set_new(lists, "run", json_pack("[O]", result));
+	for (size_t i = 0; i <= scenario->n_expects; i++) {
+		bool given = i < scenario->n_expects;
+		struct question question = {
+				scenario, given ? &scenario->expects[i] : &no_negatives};
+		question.metric = hs_lab_metric_find(question.expect->metric);
+		question.list = json_object_get(lists, question.metric->list);
+		const struct verdict verdict = judge(&question);
+		if (given || (scenario->n_flows && verdict.slack < 0))
+			json_array_append_new(json_object_get(result, "expect"),
+					one_json(scenario, question.expect, &verdict));
+	}
+	json_decref(lists);
 }

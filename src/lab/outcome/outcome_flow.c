@@ -2,7 +2,20 @@
 #include "outcome_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+const char *outcome_flow_name(
+		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME])
+{
+	const struct hs_scenario_flow *of = &scenario->flows[flow];
+	if (of->traffic < scenario->n_traffic)
+		snprintf(name, OUTCOME_FLOW_NAME, "%s%s", scenario->traffic[of->traffic].name,
+				of->reverse ? "/reply" : "");
+	else
+		snprintf(name, OUTCOME_FLOW_NAME, "ns-%u", of->ns_id);
+	return name;
+}
 
 // ---- orders ----
 
@@ -121,6 +134,7 @@ int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint3
 			.values = calloc(n + 1, sizeof(json_int_t)),
 			.windows = calloc(hs_measured_windows(run->measured) + 1, sizeof(void *)),
 	};
+	outcome_flow_name(run->scenario, index, flow->name);
 	if (!flow->publishes || !flow->reports || !flow->values || !flow->windows)
 		return -ENOMEM;
 	take_windows(flow);
@@ -135,6 +149,7 @@ void outcome_flow_fini(struct outcome_flow *flow)
 	free(flow->reports);
 	free(flow->values);
 	free(flow->windows);
+	free(flow->rows);
 }
 
 // ---- questions ----

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of an outcome. For outcome*.c only.
 //
+// If memory is out, functions of jansson get NULL and do nothing. The result is then NULL, or lacks
+// a member.
 // Thread rule: owner.
 #pragma once
 
 #include "outcome.h"
 
+#include "schema.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-// ---- outcome_flow.c: the sampled packets of a flow, from the truth ----
+// ---- outcome_flow.c: a flow, and its sampled packets from the truth ----
+
+#define OUTCOME_FLOW_NAME 48
 
 struct outcome_report {
 	const struct hs_truth_report *truth;
@@ -23,16 +29,17 @@ struct outcome_report {
 struct outcome_flow {
 	const struct hs_run *run;
 	uint32_t index;
+	char name[OUTCOME_FLOW_NAME];
 	struct hs_truth_flow truth;
 	bool *publishes; // [by node id]: nodes that appear in the published paths
 	size_t n;
 	struct outcome_report *reports; // [n] by counted_ns
-	size_t n_ordered;
-	size_t *ordered;    // [n_ordered]: by source
-	json_int_t *values; // [n]: room for the numbers of a window
-	size_t first;	    // index of the report that arrived first
+	json_int_t *values;		// [n]: room for the numbers of a window
+	size_t first;			// index of the report that arrived first
 	size_t n_windows;
 	const struct hs_measured_window **windows; // of the flow, in order
+	size_t n_rows;
+	struct outcome_row *rows; // hops in the order in which they appear, then end to end
 };
 
 // The stops of a report at both ends of a hop.
@@ -53,9 +60,44 @@ bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_r
 // a node is the delay of the hop published.
 bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
 		struct hs_measured_ends ends, struct outcome_stops *stops);
+// Writes "NAME" or "NAME/reply", and returns it.
+const char *outcome_flow_name(
+		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME]);
 
-// ---- hops of windows, and rows: a hop of a flow, or its end to end, over all windows ----
+// ---- outcome_row.c: a hop of a flow, or its end to end, over all windows ----
 
+// The numbers of a hop in a window. Sums are over the windows in which a number was both measured
+// and known to the column.
+enum outcome_side {
+	OUTCOME_MEASURED,
+	OUTCOME_TRUTH,
+	OUTCOME_CONFIGURED,
+	OUTCOME_SIDES
+};
+
+struct outcome_column {
+	size_t n;
+	double sum;		// of the column's own values
+	double off, off_signed; // of |measured - value| and measured - value
+	double max_off;
+};
+
+struct outcome_row {
+	struct hs_measured_ends ends;
+	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
+	uint32_t from_node, to_node; // HS_NO_INDEX: no packet shows the nodes
+	struct outcome_column columns[HS_LAB_KINDS][OUTCOME_SIDES];
+	// Packets lost in the whole run. NAN: not known.
+	double lost;				 // as published
+	double shown;				 // as the windows' ratios show
+	double lost_truth;			 // between the first and the newest report
+	double lost_all;			 // everything
+	struct hs_truth_hop link;		 // sent_packets 0: the hop is no single link
+	int64_t owed;				 // surplus of late packets so far
+	const struct hs_measured_window *latest; // that was compared
+};
+
+// A hop in one window.
 struct outcome_hop {
 	const struct outcome_flow *flow;
 	const struct hs_measured_window *window;
@@ -64,91 +106,46 @@ struct outcome_hop {
 	size_t low, high; // reports of the window
 };
 
-// Sums over the windows in which a number was both measured and known to the column. Without a
-// window, means are NAN.
-struct outcome_column {
-	size_t n;
-	double sum;		// of the column's own values
-	double off, off_signed; // of |measured - value| and measured - value
-	double max_off;
-};
+// Returns a hop of the window; with index n_hops, from end to end.
+struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index);
+// Makes the rows of all windows that are not stale. Returns 0 or -ENOMEM.
+int outcome_rows_make(struct outcome_flow *flow);
+struct outcome_row *outcome_row_of(const struct outcome_hop *hop);
+// Adds a window. A partial window counts only in the loss of the run.
+void outcome_row_add(
+		struct outcome_row *row, const json_t *const sides[OUTCOME_SIDES], bool partial);
+// Adds the flow's rows to the lists "rows", "lost_packets" and "overhead" of the result.
+void outcome_rows_put(const struct outcome_flow *flow, json_t *result);
 
-struct outcome_columns {
-	struct outcome_column measured, truth, configured;
-};
+// ---- the sides of a hop in a window, under the names of the measured numbers. New references ----
 
-struct outcome_row {
-	uint32_t flow;
-	struct hs_measured_ends ends;
-	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
-	uint32_t from_node, to_node; // HS_NO_INDEX: no packet shows the nodes
-	struct outcome_columns columns[HS_LAB_KINDS];
-	struct hs_row_numbers numbers;
-	double shown;		  // loss that the windows' ratios show; NAN: none has a ratio
-	struct hs_truth_hop link; // sent_packets 0: the hop is no single link
-	int64_t owed;		  // surplus of late packets so far
-	const struct hs_measured_window *latest; // that was compared
-};
-
-// outcome_truth.c. Returns what really happened, under the names of the measured numbers. New
-// reference.
+// outcome_truth.c: what really happened.
 json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *row);
-
-// outcome_configured.c. Returns the values that follow from the configuration of traffic and
-// links. New reference.
+// outcome_configured.c: what follows from the configuration of traffic and links.
 json_t *outcome_configured_json(const struct outcome_hop *hop);
 // Returns E|sum over i of (X_i - Y_i)| with X_i, Y_i uniform in [-widths[i], widths[i]], or NAN if
 // they are too many, or too different, to be summed exactly.
 double outcome_uniform_jitter(const double *widths, size_t n);
 
-// outcome_run.c: loss and overhead over the whole run. begin is called before the first window of
-// a row is added, and end after the last.
-void outcome_run_begin(const struct outcome_flow *flow, struct outcome_row *row);
-void outcome_run_add(struct outcome_row *row, const json_t *measured);
-void outcome_run_end(const struct outcome_flow *flow, struct outcome_row *row);
+// ---- the rest of the result ----
 
-// ---- all of it ----
+// outcome_trip.c. Adds the list "round_trip". Returns 0 or -ENOMEM.
+int outcome_trips_put(const struct hs_run *run, json_t *result);
+// outcome_json.c. Adds the lists "links" and "traffic".
+void outcome_counters_put(const struct hs_run *run, json_t *result);
+// outcome_expect.c. Adds the means over the rows, "mae", and the list "expect".
+void outcome_maes_put(const struct hs_run *run, json_t *result);
+void outcome_expects_put(const struct hs_run *run, json_t *result);
 
-struct outcome_trip {
-	uint32_t up, down; // flows
-	struct hs_trip_numbers numbers;
-	json_t *windows;
-};
+// ---- outcome_json.c: small parts ----
 
-struct outcome {
-	const struct hs_run *run;
-	size_t n_rows, rows_capacity;
-	struct outcome_row *rows;
-	struct hs_flow_counts *counts; // [n_flows]
-	size_t n_trips, trips_capacity;
-	struct outcome_trip *trips;
-	json_t *windows; // in the order of the published ones
-};
-
-// outcome_trip.c. Compares round trips. Returns 0 or -ENOMEM.
-int outcome_trips_make(struct outcome *outcome);
-
-// outcome_expect.c. Returns the list of expectations as a new reference.
-json_t *outcome_expect_json(const struct outcome *outcome);
-// Returns a metric of all rows of a flow (HS_NO_INDEX: of all flows), or NAN.
-double outcome_over_rows(
-		const struct outcome *outcome, uint32_t flow, const struct hs_lab_metric *metric);
-
-// outcome_json.c. Returns the whole result as a new reference.
-json_t *outcome_json(const struct outcome *outcome);
 json_t *outcome_number(double value); // an integer if whole; NULL for NAN and infinities
 void outcome_put(json_t *to, const char *key, double value); // nothing for NAN and infinities
 void outcome_put_integer(json_t *to, const char *key, json_int_t value);
-// Writes "NAME" or "NAME/reply".
-#define OUTCOME_FLOW_NAME 48
-const char *outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME]);
-
 // Returns the link between two nodes, whatever its direction, or NULL.
 const struct hs_scenario_link *outcome_link(
 		const struct hs_scenario *scenario, uint32_t a, uint32_t b);
 bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b);
 // Returns the mean of a sum, or NAN if n is 0.
 double outcome_mean(double sum, size_t n);
-// Returns the rate of these bytes over the run in bits per second, or NAN if the run took no time.
-double outcome_goodput(const struct hs_run *run, double bytes);

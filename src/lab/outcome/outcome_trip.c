@@ -4,8 +4,6 @@
 // Source: docs/metrics.md, rule 19; 000_616928c59136b059.txt table V.
 #include "outcome_parts.h"
 
-#include "lab_array.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -99,11 +97,18 @@ struct window {
 	double truth_ns; // mean of the pings, as a whole number
 };
 
+// What telemetry and the host say of a pair of flows.
+struct numbers {
+	double measured_ns, truth_ns;
+	double mae_ns;			     // the larger of the two that follow
+	double mae_windows_ns, mae_pings_ns; // of means of windows; of single pings
+	double pairs, clocks_differ;
+};
+
 // Adds a window to the sums of the numbers. Returns whether telemetry says something about it.
-static bool compare_window(
-		const struct ends *ends, const struct window *window, struct outcome_trip *trip)
+static bool compare_window(const struct ends *ends, const struct window *window,
+		struct numbers *numbers, json_t *windows)
 {
-	struct hs_trip_numbers *numbers = &trip->numbers;
 	struct hs_trip *down = ends->room + ends->n_up;
 	struct hs_round_trip of;
 	size_t n_down = 0;
@@ -112,7 +117,7 @@ static bool compare_window(
 				ends->down[i].sink_ns <= window->end_ns)
 			down[n_down++] = ends->down[i];
 	bool told = !hs_round_trip(ends->room, ends->n_up, down, n_down, MAX_GAP_NS, &of);
-	json_array_append_new(trip->windows,
+	json_array_append_new(windows,
 			json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
 					(json_int_t)window->start_ns, "pairs", (json_int_t)of.pairs,
 					"pings", (json_int_t)window->pings, "clocks_differ",
@@ -129,11 +134,13 @@ static bool compare_window(
 	return true;
 }
 
-static void compare(const struct ends *ends, struct outcome_trip *trip)
+static struct numbers compare(const struct ends *ends, json_t *windows)
 {
 	int64_t length_ns = ends->run->scenario->window_ns;
-	struct hs_trip_numbers *numbers = &trip->numbers;
+	struct numbers numbers = {0};
 	size_t n = 0;
+	if (ends->n_up)
+		memcpy(ends->room, ends->up, ends->n_up * sizeof(*ends->room));
 	for (size_t i = 0, next = 0; i < ends->n_pinged; i = next) {
 		int64_t end_ns = (ends->pinged[i].shown_ns + length_ns - 1) / length_ns * length_ns;
 		double sum = 0;
@@ -141,29 +148,59 @@ static void compare(const struct ends *ends, struct outcome_trip *trip)
 			sum += (double)ends->pinged[next].rtt_ns;
 		const struct window window = {end_ns - length_ns, end_ns, next - i,
 				floor(sum / (double)(next - i))};
-		n += compare_window(ends, &window, trip);
+		n += compare_window(ends, &window, &numbers, windows);
 	}
-	numbers->measured_ns = outcome_mean(numbers->measured_ns, n);
-	numbers->truth_ns = outcome_mean(numbers->truth_ns, n);
-	numbers->mae_windows_ns = outcome_mean(numbers->mae_windows_ns, n);
-	numbers->mae_pings_ns = error_of_pings(ends);
-	numbers->mae_ns = fmax(numbers->mae_windows_ns, numbers->mae_pings_ns);
+	numbers.measured_ns = outcome_mean(numbers.measured_ns, n);
+	numbers.truth_ns = outcome_mean(numbers.truth_ns, n);
+	numbers.mae_windows_ns = outcome_mean(numbers.mae_windows_ns, n);
+	numbers.mae_pings_ns = error_of_pings(ends);
+	numbers.mae_ns = fmax(numbers.mae_windows_ns, numbers.mae_pings_ns);
+	return numbers;
 }
 
 // ---- pairs of flows ----
 
-static int compare_pair(const struct hs_run *run, struct outcome_trip *trip)
+#define TRIP(member)                                                                               \
+	{                                                                                          \
+#member, HS_SCHEMA_NUMBER, HS_SCHEMA_MEMBER(struct numbers, member)                \
+	}
+static const struct hs_schema_field trip_fields[] = {
+		TRIP(measured_ns),
+		TRIP(truth_ns),
+		TRIP(mae_ns),
+		TRIP(mae_windows_ns),
+		TRIP(mae_pings_ns),
+		TRIP(pairs),
+		TRIP(clocks_differ),
+		{NULL},
+};
+
+static void put_pair(const struct ends *ends, uint32_t up, uint32_t down, json_t *list)
+{
+	const struct hs_scenario *scenario = ends->run->scenario;
+	char up_name[OUTCOME_FLOW_NAME], down_name[OUTCOME_FLOW_NAME];
+	json_t *windows = json_array();
+	json_t *json = json_pack("{s:I, s:s, s:s}", "app_id",
+			(json_int_t)scenario->flows[up].app_id, "up",
+			outcome_flow_name(scenario, up, up_name), "down",
+			outcome_flow_name(scenario, down, down_name));
+	const struct numbers numbers = compare(ends, windows);
+	hs_schema_print_into(json, trip_fields, &numbers);
+	if (scenario->keep_windows)
+		json_object_set(json, "windows", windows);
+	json_decref(windows);
+	json_array_append_new(list, json);
+}
+
+static int compare_pair(const struct hs_run *run, uint32_t up, uint32_t down, json_t *list)
 {
 	struct ends ends = {.run = run};
-	ends.n_up = hs_measured_trips(run->measured, trip->up, &ends.up);
-	ends.n_down = hs_measured_trips(run->measured, trip->down, &ends.down);
+	ends.n_up = hs_measured_trips(run->measured, up, &ends.up);
+	ends.n_down = hs_measured_trips(run->measured, down, &ends.down);
 	ends.room = malloc((ends.n_up + ends.n_down + 1) * sizeof(*ends.room));
-	trip->windows = json_array();
-	int rc = ends.room && trip->windows ? read_pings(&ends, trip->down) : -ENOMEM;
-	if (!rc && ends.n_up)
-		memcpy(ends.room, ends.up, ends.n_up * sizeof(*ends.room));
+	int rc = ends.room ? read_pings(&ends, down) : -ENOMEM;
 	if (!rc)
-		compare(&ends, trip);
+		put_pair(&ends, up, down, list);
 	free(ends.room);
 	free(ends.pinged);
 	return rc;
@@ -177,21 +214,14 @@ static bool is_pair(const struct hs_scenario *scenario, uint32_t up, uint32_t do
 	       scenario->traffic[a->traffic].kind == HS_TRAFFIC_PING;
 }
 
-int outcome_trips_make(struct outcome *outcome)
+int outcome_trips_put(const struct hs_run *run, json_t *result)
 {
-	const struct hs_scenario *scenario = outcome->run->scenario;
+	const struct hs_scenario *scenario = run->scenario;
 	int rc = 0;
-	for (uint32_t up = 0; up < scenario->n_flows; up++) {
-		for (uint32_t down = 0; down < scenario->n_flows && !rc; down++) {
-			if (!is_pair(scenario, up, down))
-				continue;
-			if (!HS_LAB_ROOM(outcome->trips, outcome->trips_capacity,
-					    outcome->n_trips + 1))
-				return -ENOMEM;
-			struct outcome_trip *trip = &outcome->trips[outcome->n_trips++];
-			*trip = (struct outcome_trip){.up = up, .down = down};
-			rc = compare_pair(outcome->run, trip);
-		}
-	}
+	for (uint32_t up = 0; up < scenario->n_flows; up++)
+		for (uint32_t down = 0; down < scenario->n_flows && !rc; down++)
+			if (is_pair(scenario, up, down))
+				rc = compare_pair(run, up, down,
+						json_object_get(result, "round_trip"));
 	return rc;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define P99_VALUES 100
-#define ALTERNATES (HS_FLAG_MULTIPATH | HS_FLAG_ENTRIES_MISSING)
+#define ALTERNATES (HS_QOS_MULTIPATH | HS_QOS_ENTRIES_MISSING)
 
 typedef __int128 wide;
 
@@ -111,8 +111,8 @@ static bool counts_have_gaps(const struct outcome_hop *hop)
 {
 	uint32_t flags = hop->window->flags;
 	return !hop->ends.e2e &&
-	       (flags & HS_FLAG_EPOCH || (flags & ALTERNATES && !hs_measured_has(hop->measured,
-										"loss_ratio")));
+	       (flags & HS_QOS_EPOCH || (flags & ALTERNATES && !hs_measured_has(hop->measured,
+									       "loss_ratio")));
 }
 
 // Returns a rate as a whole number of bits per second.
@@ -151,7 +151,7 @@ static double loss_of(struct outcome_row *row, int64_t sent, int64_t lost)
 	char text[32];
 	int64_t owed = lost + row->owed;
 	row->owed = owed < 0 ? owed : 0;
-	if (owed <= 0 || sent <= 0 || row->numbers.lost_all == 0)
+	if (owed <= 0 || sent <= 0 || row->lost_all == 0)
 		return 0;
 	snprintf(text, sizeof(text), "%.15g", fmin((double)owed / (double)sent, 1));
 	return strtod(text, NULL);
@@ -172,7 +172,7 @@ static void put_span(json_t *to, const struct outcome_hop *hop, struct outcome_r
 	const struct hs_measured_window *window = hop->window;
 	bool e2e = hop->ends.e2e;
 	struct outcome_stops a, b;
-	if (window->flags & HS_FLAG_EPOCH ||
+	if (window->flags & HS_QOS_EPOCH ||
 			(!e2e && (window->path_changed || window->flags & ALTERNATES)) ||
 			!edge_of(hop, hop->low, &a) || !edge_of(hop, hop->high, &b))
 		return;

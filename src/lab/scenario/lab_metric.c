@@ -1,81 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lab_metric.h"
 
+#include "qos_window.h"
+
 #include <string.h>
 
-const char *const hs_lab_flags[HS_LAB_FLAGS] = {"multipath", "rules_differ", "counter_ambiguous",
-		"negative_delay", "epoch", "counts_missing", "clock_step", "bypassed",
-		"entries_missing"};
-
-const char *hs_lab_metric_word(enum hs_lab_metric_kind kind)
-{
-	static const char *const words[HS_LAB_KINDS] = {"throughput_bps", "window_throughput_bps",
-			"delay_ns", "jitter_ns", "loss_ratio", "lost_packets", "rx_bytes",
-			"span_ns"};
-	return words[kind];
-}
-
-// Metrics of a number that is compared with the truth.
-#define OF_TRUTH(word, KIND)                                                                       \
-	{word, HS_FORM_MEAN, HS_LAB_##KIND, HS_OVER_E2E},                                          \
-			{"mae." word ".truth", HS_FORM_MAE_TRUTH, HS_LAB_##KIND, HS_OVER_MEAN},    \
-			{"max_error." word ".truth", HS_FORM_MAX_ERROR, HS_LAB_##KIND,             \
-					HS_OVER_MAX},
-
-// Metrics of a number that is also configured.
-#define OF_BOTH(word, KIND)                                                                        \
-	OF_TRUTH(word, KIND){"mae." word ".configured", HS_FORM_MAE_CONFIGURED, HS_LAB_##KIND,     \
-			HS_OVER_MEAN},                                                             \
-			{"mean_error." word ".configured", HS_FORM_MEAN_ERROR, HS_LAB_##KIND,      \
-					HS_OVER_MEAN},
-
-#define OF_ROW(name, member, over)                                                                 \
-	{name, HS_FORM_ROW, offsetof(struct hs_row_numbers, member), over},
-#define OF_FLOW(key) {#key, HS_FORM_FLOW, offsetof(struct hs_flow_counts, key), 0},
-#define OF_FLAG(name, bit)                                                                         \
-	{"flag." name, HS_FORM_FLOW, offsetof(struct hs_flow_counts, flags[bit]), 0},
-#define OF_TRIP(key)	 {"round_trip." #key, HS_FORM_TRIP, offsetof(struct hs_trip_numbers, key), 0},
-#define OF_NODES(X, key) {"nodes." #key, HS_FORM_NODES, offsetof(struct hs_node_counts, key), 0},
+#define OF_KIND(KIND, word, compared, title, scale) {word, title, scale},
+const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 
 // clang-format off
+#define OF_TRUTH(word)                                                                             \
+	{word, HS_OVER_E2E, "rows", word ".measured"},                                             \
+	{"mae." word ".truth", HS_OVER_HOPS, "rows", word ".mae.truth"},                           \
+	{"max_error." word ".truth", HS_OVER_HOPS_MAX, "rows", word ".max_error"},
+#define OF_BOTH(word)                                                                              \
+	OF_TRUTH(word)                                                                             \
+	{"mae." word ".configured", HS_OVER_HOPS, "rows", word ".mae.configured"},                 \
+	{"mean_error." word ".configured", HS_OVER_HOPS, "rows", word ".mean_error"},
+#define OF_NUMBER(KIND, word, compared, ...) OF_##compared(word)
+#define OF_FLOW(key) {#key, HS_OVER_SUM, "flows", #key},
+#define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
+#define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
+
 static const struct hs_lab_metric metrics[] = {
-	OF_BOTH("throughput_bps", THROUGHPUT)
-	OF_BOTH("window_throughput_bps", WINDOW_THROUGHPUT)
-	OF_BOTH("delay_ns", DELAY)
-	OF_BOTH("jitter_ns", JITTER)
-	OF_BOTH("loss_ratio", LOSS)
-	OF_TRUTH("lost_packets", LOST_PACKETS)
-	OF_TRUTH("rx_bytes", RX_BYTES)
-	OF_TRUTH("span_ns", SPAN)
-	{"hop_windows", HS_FORM_WINDOWS, HS_LAB_DELAY, HS_OVER_MEAN},
-	OF_ROW("run.lost_packets", lost, HS_OVER_E2E)
-	OF_ROW("run.lost_packets.truth", lost_truth, HS_OVER_E2E)
-	OF_ROW("run.lost_packets.all", lost_all, HS_OVER_E2E)
-	OF_ROW("run.lost_packets.error", lost_error, HS_OVER_MAX)
-	OF_ROW("run.false_lost_packets", false_lost, HS_OVER_MAX)
-	OF_ROW("overhead.bytes_ratio", bytes_ratio, HS_OVER_MEAN)
-	OF_ROW("overhead.packets_ratio", packets_ratio, HS_OVER_MEAN)
+	HS_LAB_NUMBERS(OF_NUMBER)
+	{"hop_windows", HS_OVER_HOPS, "rows", "delay_ns.windows", .or_zero = true},
+	{"run.lost_packets", HS_OVER_E2E, "lost_packets", "measured"},
+	{"run.lost_packets.truth", HS_OVER_E2E, "lost_packets", "truth"},
+	{"run.lost_packets.all", HS_OVER_E2E, "lost_packets", "truth_all"},
+	{"run.lost_packets.error", HS_OVER_HOPS_MAX, "lost_packets", "measured", .minus = "truth",
+		.distance = true},
+	{"run.false_lost_packets", HS_OVER_HOPS_MAX, "lost_packets", "shown", .minus = "truth"},
+	{"overhead.bytes_ratio", HS_OVER_HOPS, "overhead", "bytes_ratio"},
+	{"overhead.packets_ratio", HS_OVER_HOPS, "overhead", "packets_ratio"},
 	HS_FLOW_COUNTS(OF_FLOW)
-	OF_FLAG("multipath", 0)
-	OF_FLAG("rules_differ", 1)
-	OF_FLAG("counter_ambiguous", 2)
-	OF_FLAG("negative_delay", 3)
-	OF_FLAG("epoch", 4)
-	OF_FLAG("counts_missing", 5)
-	OF_FLAG("clock_step", 6)
-	OF_FLAG("bypassed", 7)
-	OF_FLAG("entries_missing", 8)
-	OF_TRIP(mae_ns)
-	OF_TRIP(measured_ns)
-	OF_TRIP(truth_ns)
-	OF_TRIP(pairs)
-	OF_TRIP(clocks_differ)
+	HS_QOS_FLAGS(OF_FLAG)
+	{"round_trip.mae_ns", HS_OVER_MAX, "round_trip", "mae_ns"},
+	{"round_trip.measured_ns", HS_OVER_MEAN, "round_trip", "measured_ns"},
+	{"round_trip.truth_ns", HS_OVER_MEAN, "round_trip", "truth_ns"},
+	{"round_trip.pairs", HS_OVER_SUM, "round_trip", "pairs"},
+	{"round_trip.clocks_differ", HS_OVER_SUM, "round_trip", "clocks_differ"},
 	HS_NODE_COUNTS(OF_NODES, )
-	{"altered_packets", HS_FORM_ALTERED, 0, 0},
-	{"delivered_ratio", HS_FORM_DELIVERED_RATIO, 0, 0},
-	{"goodput_bps", HS_FORM_GOODPUT, 0, 0},
-	{"node_drops", HS_FORM_NODE_DROPS, 0, 0},
-	{"audit_failures", HS_FORM_AUDIT_FAILURES, 0, 0},
+	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
+	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
+	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},
+	{"node_drops", HS_OVER_SUM, "run", "audit.node_drops"},
+	{"audit_failures", HS_OVER_SUM, "run", "audit.nodes"},
 };
 // clang-format on
 

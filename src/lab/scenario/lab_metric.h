@@ -5,31 +5,33 @@
 // Thread rule: any; constants.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// A number of one hop in one window.
+// The numbers of one hop in one window: the constant, the published name, BOTH if a value may also
+// follow from the configuration and TRUTH otherwise, and for tables the title and the scale.
+#define HS_LAB_NUMBERS(X)                                                                          \
+	X(THROUGHPUT, "throughput_bps", BOTH, "Throughput, Mbit/s", 1e-6)                          \
+	X(WINDOW_THROUGHPUT, "window_throughput_bps", BOTH, "In windows, Mbit/s", 1e-6)            \
+	X(DELAY, "delay_ns", BOTH, "Delay, ms", 1e-6)                                              \
+	X(JITTER, "jitter_ns", BOTH, "Jitter, ms", 1e-6)                                           \
+	X(LOSS, "loss_ratio", BOTH, "Loss, %", 100)                                                \
+	X(LOST_PACKETS, "lost_packets", TRUTH, "Lost packets in a window", 1)                      \
+	X(RX_BYTES, "rx_bytes", TRUTH, "Received in a span, kB", 1e-3)                             \
+	X(SPAN, "span_ns", TRUTH, "Span, ms", 1e-6)
+
+#define HS_LAB_NUMBER_KIND(KIND, ...) HS_LAB_##KIND,
 enum hs_lab_metric_kind {
-	HS_LAB_THROUGHPUT,
-	HS_LAB_WINDOW_THROUGHPUT,
-	HS_LAB_DELAY,
-	HS_LAB_JITTER,
-	HS_LAB_LOSS,
-	HS_LAB_LOST_PACKETS,
-	HS_LAB_RX_BYTES,
-	HS_LAB_SPAN,
-	HS_LAB_KINDS
+	HS_LAB_NUMBERS(HS_LAB_NUMBER_KIND) HS_LAB_KINDS
 };
 
-const char *hs_lab_metric_word(enum hs_lab_metric_kind kind); // "throughput_bps", ...
-
-// Flags that a window may have. A flag that is not listed here has the bit behind the last.
-#define HS_LAB_FLAGS		9
-#define HS_FLAG_MULTIPATH	(UINT32_C(1) << 0)
-#define HS_FLAG_NEGATIVE_DELAY	(UINT32_C(1) << 3)
-#define HS_FLAG_EPOCH		(UINT32_C(1) << 4)
-#define HS_FLAG_ENTRIES_MISSING (UINT32_C(1) << 8)
-extern const char *const hs_lab_flags[HS_LAB_FLAGS]; // by bit
+struct hs_lab_kind {
+	const char *word;  // "throughput_bps"
+	const char *title; // with the unit
+	double scale;	   // value * scale is in the unit
+};
+extern const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS];
 
 // Counters of nodes that scenarios may name in expectations, under the same names.
 #define HS_NODE_COUNTS(COUNT, X)                                                                   \
@@ -67,59 +69,27 @@ struct hs_node_counts {
 	X(negative_windows)                                                                        \
 	X(unattributed_lost_packets)
 
-#define HS_FLOW_COUNT_MEMBER(key) int64_t key;
-struct hs_flow_counts {
-	HS_FLOW_COUNTS(HS_FLOW_COUNT_MEMBER)
-	int64_t flags[HS_LAB_FLAGS];
-};
-
-// Numbers of a row (a hop of a flow, or from end to end) over the whole run; NAN: not known.
-struct hs_row_numbers {
-	double lost, lost_truth, lost_all, lost_error; // packets
-	double false_lost;			       // shown by windows, but not lost
-	double bytes_ratio, packets_ratio; // share of telemetry in what was sent into the hop
-};
-
-// Numbers of a ping that is monitored in both directions.
-struct hs_trip_numbers {
-	double measured_ns, truth_ns;
-	double mae_windows_ns, mae_pings_ns; // of means of windows; of single pings
-	double mae_ns;			     // the larger of the two
-	double pairs, clocks_differ;
-};
-
-enum hs_lab_metric_form {
-	// of a row and a kind
-	HS_FORM_MEAN,
-	HS_FORM_MAE_TRUTH,
-	HS_FORM_MAE_CONFIGURED,
-	HS_FORM_MEAN_ERROR,
-	HS_FORM_MAX_ERROR,
-	HS_FORM_WINDOWS,
-	HS_FORM_ROW, // `detail`: offset in struct hs_row_numbers
-	// of flows, round trips, nodes and traffic
-	HS_FORM_FLOW,  // `detail`: offset in struct hs_flow_counts
-	HS_FORM_TRIP,  // `detail`: offset in struct hs_trip_numbers
-	HS_FORM_NODES, // `detail`: offset in struct hs_node_counts
-	HS_FORM_ALTERED,
-	HS_FORM_DELIVERED_RATIO,
-	HS_FORM_GOODPUT,
-	HS_FORM_NODE_DROPS,
-	HS_FORM_AUDIT_FAILURES,
-};
-
-// How the values of several rows are combined if an expectation names no row.
+// How the numbers of the elements of a list are combined. The elements of the first three are hops
+// and flows from end to end, which an expectation may name.
 enum hs_lab_metric_over {
-	HS_OVER_E2E, // the row from end to end
-	HS_OVER_MEAN,
-	HS_OVER_MAX,
+	HS_OVER_E2E,	  // each flow from end to end
+	HS_OVER_HOPS,	  // the mean of those that have the number
+	HS_OVER_HOPS_MAX, // the largest
+	HS_OVER_SUM,
+	HS_OVER_MEAN,  // no number if one of the elements has none
+	HS_OVER_MAX,   // the same
+	HS_OVER_RATIO, // of packets: delivered over sent
 };
 
+// A metric is a number in the elements of a list of the result.
 struct hs_lab_metric {
 	const char *name;
-	enum hs_lab_metric_form form;
-	unsigned detail; // enum hs_lab_metric_kind, or an offset
 	enum hs_lab_metric_over over;
+	const char *list;  // "rows"; "run": the result itself is the only element
+	const char *path;  // "delay_ns.mae.truth"
+	const char *minus; // the path of a number that is subtracted; may be NULL
+	bool distance;	   // the difference without its sign
+	bool or_zero;	   // an element without the number has 0
 };
 
 // Returns NULL if there is none.

@@ -60,7 +60,7 @@ double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 		return (double)(hs_measured_integer(hop, "span_end_ns") -
 				hs_measured_integer(hop, "span_start_ns"));
 	}
-	const json_t *value = json_object_get(hop, hs_lab_metric_word(kind));
+	const json_t *value = json_object_get(hop, hs_lab_kinds[kind].word);
 	if (json_is_object(value))
 		value = json_object_get(value, "mean");
 	return value ? json_number_value(value) : NAN;
@@ -160,10 +160,10 @@ static uint32_t flags_of(const json_t *body)
 	uint32_t flags = 0;
 	size_t i;
 	json_array_foreach (json_object_get(body, "flags"), i, name) {
-		unsigned bit = 0;
-		while (bit < HS_LAB_FLAGS && strcmp(hs_lab_flags[bit], json_string_value(name)))
-			bit++;
-		flags |= UINT32_C(1) << bit;
+		const struct hs_schema_word *word = hs_qos_flag_words;
+		while (word->text && strcmp(word->text, json_string_value(name)))
+			word++;
+		flags |= word->text ? (uint32_t)word->value : HS_MEASURED_OTHER_FLAG;
 	}
 	return flags;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lab_metric.h"
+#include "qos_window.h"
 #include "round_trip.h"
 #include "scenario.h"
 
@@ -14,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// A flag that this version does not know.
+#define HS_MEASURED_OTHER_FLAG (UINT32_C(1) << 31)
 
 // A window as it was published: the values that are needed often, and the message for the rest.
 struct hs_measured_window {
@@ -23,7 +27,7 @@ struct hs_measured_window {
 	json_int_t reports;
 	bool stale, path_changed;
 	bool clock_known, synchronised;
-	uint32_t flags; // by bit of hs_lab_flags
+	uint32_t flags; // enum hs_qos_flag, HS_MEASURED_OTHER_FLAG
 	uint32_t n_hops;
 	json_t *body; // owned
 };

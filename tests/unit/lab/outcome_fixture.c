@@ -63,8 +63,7 @@ void fixture_init(struct fixture *f)
 			.links = (const struct hs_link_counters(*)[2])f->counters,
 			.start_ns = T0,
 			.end_ns = T0 + 4 * SECOND,
-			.config_changed_ns = INT64_MAX,
-			.audit_ok = true};
+			.config_changed_ns = INT64_MAX};
 	assert_int_equal(hs_truth_create(2, 3, SECOND, &f->run.truth), 0);
 }
 
@@ -272,8 +271,8 @@ static double side(const json_t *hop, const char *name, enum hs_lab_metric_kind 
 				       ? (double)(hs_measured_integer(of, "span_end_ns") -
 							 hs_measured_integer(of, "span_start_ns"))
 				       : NAN;
-	value = json_object_get(of, hs_lab_metric_word(kind));
-	return json_is_object(value) ? number(value, "mean") : number(of, hs_lab_metric_word(kind));
+	value = json_object_get(of, hs_lab_kinds[kind].word);
+	return json_is_object(value) ? number(value, "mean") : number(of, hs_lab_kinds[kind].word);
 }
 
 struct fixture_point fixture_point(
@@ -288,7 +287,7 @@ struct fixture_point fixture_point(
 
 struct fixture_mean fixture_mean(const struct fixture *f, size_t row, enum hs_lab_metric_kind kind)
 {
-	const json_t *of = fixture_at(f, "rows", row, hs_lab_metric_word(kind));
+	const json_t *of = fixture_at(f, "rows", row, hs_lab_kinds[kind].word);
 	const json_t *mae = json_object_get(of, "mae");
 	struct fixture_mean mean = {
 			.n = (int)json_integer_value(json_object_get(of, "windows")),

@@ -146,7 +146,7 @@ static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 			100);
 	assert_int_equal(r.rc, -EINTR);
 	assert_true(r.run->partial);
-	assert_true(r.run->audit_ok);
+	assert_int_equal(json_array_size(r.run->audit), 0);
 	// The stop comes within a few hundred events, some 10 ms here, after the third window
 	// closed.
 	int64_t ran_ns = r.run->end_ns - r.run->start_ns;

@@ -382,7 +382,7 @@ static void a_window_of_another_shape_is_refused(void **state)
 			fail_msg("not refused: %s -> %s", changes[i][0], changes[i][1]);
 	assert_int_equal(hs_measured_windows(*state), 0);
 	assert_int_equal(take_changed(*state, "\"epoch\"", "\"flood\""), 0);
-	assert_int_equal(hs_measured_window(*state, 0)->flags >> HS_LAB_FLAGS, 1);
+	assert_true(hs_measured_window(*state, 0)->flags & HS_MEASURED_OTHER_FLAG);
 }
 
 static void a_report_of_another_shape_is_refused(void **state)

@@ -93,8 +93,10 @@ static void windows_reports_and_flags_are_counted(void **state)
 	assert_true(value(f, "flag.negative_delay", "") == 1);
 	assert_true(value(f, "flag.epoch", "") == 0);
 	assert_true(value(f, "audit_failures", "") == 0);
-	f->run.audit_ok = false;
+	f->run.audit = json_pack("[{s:b}]", "ok", 0);
 	assert_true(value(f, "audit_failures", "") == 1);
+	json_decref(f->run.audit);
+	f->run.audit = NULL;
 	f->run.node_drops = 3;
 	assert_true(value(f, "node_drops", "") == 3);
 }

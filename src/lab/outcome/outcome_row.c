@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rows: the means of a hop over the windows, and its loss and overhead over the whole run.
+#include "outcome_parts.h"
+
+#include "lab_array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+// The first value takes the place of NAN.
+static void add(double *sum, double value)
+{
+	*sum = isnan(*sum) ? value : *sum + value;
+}
+
+// ---- the true loss of the run ----
+
+// Returns whether a node that both packets passed forgot its counts in between.
+static bool a_node_forgot(const struct hs_truth_report *a, const struct hs_truth_report *b)
+{
+	for (uint32_t i = 0; i < a->n_stops; i++)
+		for (uint32_t j = 0; j < b->n_stops; j++)
+			if (a->stops[i].node == b->stops[j].node &&
+					a->stops[i].life != b->stops[j].life)
+				return true;
+	return false;
+}
+
+// Adds the loss between two successive reports, unless their paths differ or a node restarted in
+// between: lib/qos then leaves out all hops.
+static void lose_between(const struct outcome_flow *flow, const struct outcome_report *a,
+		const struct outcome_report *b, struct outcome_row *row)
+{
+	struct outcome_stops at_a, at_b;
+	if (a->epoch != b->epoch || !outcome_flow_stops(flow, a->truth, row->ends, &at_a) ||
+			!outcome_flow_stops(flow, b->truth, row->ends, &at_b) ||
+			(!row->ends.e2e && a_node_forgot(a->truth, b->truth)))
+		return;
+	int64_t sent = (int64_t)(at_b.from->tx_packets - at_a.from->tx_packets);
+	int64_t received = (int64_t)(at_b.to->rx_packets - at_a.to->rx_packets);
+	add(&row->lost_truth, (double)(sent - received));
+}
+
+// Sums from the first report to the newest, over the reports that were the newest when they
+// arrived.
+static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
+{
+	const struct outcome_report *last = &flow->reports[flow->first];
+	for (size_t i = flow->first; i < flow->n; i++) {
+		const struct outcome_report *newest = &flow->reports[flow->reports[i].newest];
+		if (newest->truth->number <= last->truth->number)
+			continue;
+		lose_between(flow, last, newest, row);
+		last = newest;
+	}
+}
+
+// A copy that a link made was received but never sent. The loss from end to end is what left the
+// source and did not reach the sink, because nodes also lose packets.
+static void lose_all(const struct outcome_flow *flow, struct outcome_row *row)
+{
+	bool e2e = row->ends.e2e;
+	for (size_t i = 0; i < flow->truth.n_hops; i++) {
+		const struct hs_truth_hop *hop = &flow->truth.hops[i];
+		bool begins = hop->from == row->from_node, ends = hop->to == row->to_node;
+		if (row->to_node == HS_NO_INDEX || (!e2e && !(begins && ends)))
+			continue;
+		add(&row->lost_all, (begins ? (double)hop->sent_packets : 0) + (double)hop->copies -
+						    (ends ? (double)hop->received_packets : 0));
+		if (!e2e)
+			row->link = *hop;
+	}
+}
+
+// ---- a row, and its windows ----
+
+// Finds the packet that shows between which nodes a hop of the window lies.
+static void find_nodes(const struct outcome_hop *hop, struct outcome_row *row)
+{
+	struct outcome_stops stops;
+	for (size_t i = hop->high; i-- > 0 && row->to_node == HS_NO_INDEX;) {
+		if (!outcome_flow_stops(hop->flow, hop->flow->reports[i].truth, row->ends, &stops))
+			continue;
+		row->from_node = stops.from->node;
+		row->to_node = stops.to->node;
+	}
+}
+
+// A hop has the name of its link. If the hop spans several links, or no known link, its name
+// consists of the ids of its ends.
+static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
+{
+	const struct hs_scenario_link *link = outcome_link(scenario, row->from_node, row->to_node);
+	if (row->ends.e2e || link)
+		snprintf(row->hop, sizeof(row->hop), "%s", row->ends.e2e ? "e2e" : link->name);
+	else
+		snprintf(row->hop, sizeof(row->hop), "%u..%u", row->ends.from, row->ends.to);
+}
+
+struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
+		const struct hs_measured_window *window, uint32_t index)
+{
+	return (struct outcome_hop){
+			.flow = flow,
+			.window = window,
+			.measured = hs_measured_hop(window, index),
+			.ends = hs_measured_ends(window, index),
+			.low = outcome_flow_until(flow, window->start_ns),
+			.high = outcome_flow_until(flow, window->end_ns),
+	};
+}
+
+struct outcome_row *outcome_row_of(const struct outcome_hop *hop)
+{
+	for (size_t i = 0; i < hop->flow->n_rows; i++)
+		if (outcome_same_ends(hop->flow->rows[i].ends, hop->ends))
+			return &hop->flow->rows[i];
+	return NULL;
+}
+
+static bool make_row(
+		struct outcome_flow *flow, const struct hs_measured_window *window, uint32_t index)
+{
+	const struct outcome_hop hop = outcome_hop_of(flow, window, index);
+	struct outcome_row row = {.ends = hop.ends,
+			.from_node = HS_NO_INDEX,
+			.to_node = HS_NO_INDEX,
+			.lost = NAN,
+			.shown = NAN,
+			.lost_truth = NAN,
+			.lost_all = NAN};
+	if (outcome_row_of(&hop))
+		return true;
+	find_nodes(&hop, &row);
+	name_row(flow->run->scenario, &row);
+	lose_truly(flow, &row);
+	lose_all(flow, &row);
+	return hs_lab_append(&flow->rows, &flow->n_rows, &row, sizeof(row));
+}
+
+int outcome_rows_make(struct outcome_flow *flow)
+{
+	const struct hs_measured_window *last = NULL;
+	bool made = true;
+	for (size_t i = 0; i < flow->n_windows; i++) {
+		const struct hs_measured_window *window = flow->windows[i];
+		if (window->stale)
+			continue;
+		last = window;
+		for (uint32_t hop = 0; hop < window->n_hops; hop++)
+			made &= make_row(flow, window, hop);
+	}
+	if (last)
+		made &= make_row(flow, last, last->n_hops);
+	return made ? 0 : -ENOMEM;
+}
+
+static void compare(struct outcome_column *column, double measured, double value)
+{
+	double off = measured - value;
+	if (isnan(off))
+		return;
+	column->n++;
+	column->sum += value;
+	column->off += fabs(off);
+	column->off_signed += off;
+	column->max_off = fmax(column->max_off, fabs(off));
+}
+
+void outcome_row_add(
+		struct outcome_row *row, const json_t *const sides[OUTCOME_SIDES], bool partial)
+{
+	const json_t *measured = sides[OUTCOME_MEASURED];
+	double sent = (double)hs_measured_integer(measured, "tx_packets");
+	if (hs_measured_has(measured, "loss_ratio")) {
+		add(&row->lost, (double)hs_measured_integer(measured, "lost_packets"));
+		add(&row->shown, round(hs_measured_number(measured, HS_LAB_LOSS) * sent));
+	}
+	for (unsigned kind = 0; kind < HS_LAB_KINDS && !partial; kind++)
+		for (unsigned i = 0; i < OUTCOME_SIDES; i++)
+			compare(&row->columns[kind][i], hs_measured_number(measured, kind),
+					hs_measured_number(sides[i], kind));
+}
+
+// ---- JSON ----
+
+static json_t *columns_json(const struct outcome_column columns[OUTCOME_SIDES])
+{
+	const struct outcome_column *measured = &columns[OUTCOME_MEASURED];
+	const struct outcome_column *truth = &columns[OUTCOME_TRUTH];
+	const struct outcome_column *configured = &columns[OUTCOME_CONFIGURED];
+	json_t *json = json_object(), *mae = json_object();
+	outcome_put(json, "measured", outcome_mean(measured->sum, measured->n));
+	outcome_put(json, "truth", outcome_mean(truth->sum, truth->n));
+	outcome_put(json, "configured", outcome_mean(configured->sum, configured->n));
+	outcome_put(mae, "configured", outcome_mean(configured->off, configured->n));
+	outcome_put(mae, "truth", outcome_mean(truth->off, truth->n));
+	json_object_set_new(json, "mae", mae);
+	outcome_put(json, "max_error", truth->n ? truth->max_off : NAN);
+	outcome_put(json, "mean_error", fabs(outcome_mean(configured->off_signed, configured->n)));
+	outcome_put_integer(json, "windows", (json_int_t)measured->n);
+	return json;
+}
+
+// Appends an object that names the row to a list of the result, and returns it.
+static json_t *append(json_t *result, const char *list, const struct outcome_flow *flow,
+		const struct outcome_row *row)
+{
+	json_t *json = json_pack("{s:s, s:I, s:s, s:i, s:i}", "flow", flow->name, "ns_id",
+			(json_int_t)flow->run->scenario->flows[flow->index].ns_id, "hop", row->hop,
+			"from", row->ends.from, "to", row->ends.to);
+	json_array_append_new(json_object_get(result, list), json);
+	return json;
+}
+
+// The published loss of the whole run takes the place of the sum over the windows.
+static double published_loss(const struct outcome_flow *flow, const struct outcome_row *row)
+{
+	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
+	uint32_t hop = 0;
+	while (run && hop <= run->n_hops &&
+			!outcome_same_ends(hs_measured_ends(run, hop), row->ends))
+		hop++;
+	const json_t *of = run && hop <= run->n_hops ? hs_measured_hop(run, hop) : NULL;
+	return hs_measured_has(of, "loss_ratio") ? (double)hs_measured_integer(of, "lost_packets")
+						 : row->lost;
+}
+
+static void put_row(const struct outcome_flow *flow, const struct outcome_row *row, json_t *result)
+{
+	const struct hs_truth_hop *link = &row->link;
+	json_t *json = append(result, "rows", flow, row);
+	for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++)
+		if (row->columns[kind][OUTCOME_MEASURED].n)
+			json_object_set_new(json, hs_lab_kinds[kind].word,
+					columns_json(row->columns[kind]));
+	json = append(result, "lost_packets", flow, row);
+	outcome_put(json, "measured", published_loss(flow, row));
+	outcome_put(json, "shown", isnan(row->lost_truth) ? NAN : row->shown);
+	outcome_put(json, "truth", row->lost_truth);
+	outcome_put(json, "truth_all", row->lost_all);
+	if (!link->sent_packets)
+		return;
+	json = append(result, "overhead", flow, row);
+	outcome_put(json, "bytes_ratio", (double)link->telemetry_bytes / (double)link->sent_bytes);
+	outcome_put(json, "packets_ratio",
+			(double)link->telemetry_packets / (double)link->sent_packets);
+	outcome_put(json, "packets", (double)link->sent_packets);
+	outcome_put(json, "bytes", (double)link->sent_bytes);
+	outcome_put(json, "telemetry_packets", (double)link->telemetry_packets);
+	outcome_put(json, "telemetry_bytes", (double)link->telemetry_bytes);
+}
+
+void outcome_rows_put(const struct outcome_flow *flow, json_t *result)
+{
+	for (size_t i = 0; i < flow->n_rows; i++)
+		put_row(flow, &flow->rows[i], result);
+}
