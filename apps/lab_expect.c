@@ -33,28 +33,28 @@ static void limits_text(
 
 void hs_lab_expect_text(const json_t *expect, char text[HS_LAB_EXPECT_TEXT])
 {
+	static const char *const keys[] = {"hop", "flow", "node"};
 	const char *metric = json_string_value(json_object_get(expect, "metric"));
-	const char *hop = json_string_value(json_object_get(expect, "hop"));
-	const char *flow = json_string_value(json_object_get(expect, "flow"));
-	const char *node = json_string_value(json_object_get(expect, "node"));
 	const char *reason = json_string_value(json_object_get(expect, "reason"));
 	const json_t *measured = json_object_get(expect, "measured");
-	const struct hs_lab_unit *unit = hs_lab_unit_of(metric ? metric : "");
-	char number[HS_LAB_WORD] = "nothing measured", limits[3 * HS_LAB_WORD];
+	const struct hs_lab_unit *unit = hs_lab_unit_of(metric);
+	char number[HS_LAB_WORD], limits[3 * HS_LAB_WORD];
+	int used = snprintf(text, HS_LAB_EXPECT_TEXT, "%s", metric);
 
-	if (json_is_number(measured))
-		scaled(measured, unit, number);
-	else if (reason)
-		snprintf(number, sizeof(number), "%.*s", HS_LAB_WORD - 1, reason);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *name = json_string_value(json_object_get(expect, keys[i]));
+		if (name)
+			used += snprintf(text + used, HS_LAB_EXPECT_TEXT - (size_t)used, ", %s",
+					strcmp(name, "*") == 0 ? "worst hop" : name);
+	}
 	limits_text(expect, unit, limits, sizeof(limits));
-	snprintf(text, HS_LAB_EXPECT_TEXT, "%s%s%s%s%s%s%s: %s%s%s (%s)", metric ? metric : "?",
-			hop && hop[0] ? ", " : "",
-			!hop			? ""
-			: strcmp(hop, "*") == 0 ? "worst hop"
-						: hop,
-			flow ? ", " : "", flow ? flow : "", node ? ", " : "", node ? node : "",
-			number, json_is_number(measured) && unit->unit[0] ? " " : "",
-			json_is_number(measured) ? unit->unit : "", limits);
+	if (measured)
+		scaled(measured, unit, number);
+	snprintf(text + used, HS_LAB_EXPECT_TEXT - (size_t)used, ": %s%s%s (%s)",
+			measured ? number
+			: reason ? reason
+				 : "nothing measured",
+			measured && unit->unit[0] ? " " : "", measured ? unit->unit : "", limits);
 }
 
 void hs_lab_expect_print(FILE *to, const json_t *result, bool unmet_alone)

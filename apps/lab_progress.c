@@ -6,31 +6,19 @@
 
 #define NS_PER_S 1e9
 
-static double part_done(const struct hs_lab_progress *p)
-{
-	return p->duration_ns > 0 ? (double)p->done_ns / (double)p->duration_ns : 0;
-}
-
-// An estimate needs a minimum of time and some progress.
-static void add_time_left(const struct hs_lab_progress *p, char *text, size_t size)
-{
-	double done = part_done(p);
-
-	text[0] = '\0';
-	if (done > 0 && p->wall_s >= 0.5)
-		snprintf(text, size, "  %.0f s left", p->wall_s * (1 - done) / done);
-}
-
 void hs_lab_progress_text(const struct hs_lab_progress *p, char text[HS_LAB_LINE_TEXT])
 {
-	char rate[HS_LAB_WORD], left[32];
+	double done = p->duration_ns > 0 ? (double)p->done_ns / (double)p->duration_ns : 0;
 	double per_s = p->wall_s > 0 ? (double)p->events / p->wall_s : 0;
+	char rate[HS_LAB_WORD], left[32] = "";
 
 	hs_lab_count((uint64_t)per_s, rate);
-	add_time_left(p, left, sizeof(left));
-	snprintf(text, HS_LAB_LINE_TEXT, "%.0f %%  %.1f of %.6g s  %s events/s%s",
-			part_done(p) * 100, (double)p->done_ns / NS_PER_S,
-			(double)p->duration_ns / NS_PER_S, rate, left);
+	// An estimate needs a minimum of time and some progress.
+	if (done > 0 && p->wall_s >= 0.5)
+		snprintf(left, sizeof(left), "  %.0f s left", p->wall_s * (1 - done) / done);
+	snprintf(text, HS_LAB_LINE_TEXT, "%.0f %%  %.1f of %.6g s  %s events/s%s", done * 100,
+			(double)p->done_ns / NS_PER_S, (double)p->duration_ns / NS_PER_S, rate,
+			left);
 }
 
 void hs_lab_progress_total(const struct hs_lab_progress *p, bool real, char text[HS_LAB_LINE_TEXT])

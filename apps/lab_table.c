@@ -46,16 +46,17 @@ static void number_cell(struct hs_text_table *table, double value, int decimals)
 	hs_text_table_cell(table, text);
 }
 
-// headers[0] is the header of the names. Columns of names and columns with the header "" are
+// The first column has the names, under this title. Names, and columns with the header "", are
 // left-aligned. NULL ends the headers. Returns NULL if memory is out.
-static struct hs_text_table *begin(const char *const *headers)
+static struct hs_text_table *begin(const char *title, const char *const *headers)
 {
 	struct hs_text_table *table;
 
 	if (hs_text_table_create(&table) < 0)
 		return NULL;
-	for (size_t i = 0; headers[i]; i++)
-		hs_text_table_column(table, headers[i], i > 0 && headers[i][0]);
+	hs_text_table_column(table, title, false);
+	for (; *headers; headers++)
+		hs_text_table_column(table, *headers, **headers);
 	return table;
 }
 
@@ -76,12 +77,13 @@ static int finish(FILE *to, struct hs_text_table *table)
 
 #define NUMBERS 6
 static const char *const headers[] = {
-		"", "", "measured", "truth", "configured", "MAE truth", "max", "MAE conf.", NULL};
+		"", "measured", "truth", "configured", "MAE truth", "max", "MAE conf.", NULL};
 static const char *const of_metric[NUMBERS] = {
 		"measured", "truth", "configured", "mae.truth", "max_error", "mae.configured"};
 static const char *const of_loss[NUMBERS] = {"measured", "truth"};
 static const char *const of_overhead[NUMBERS] = {"bytes_ratio"};
 static const char *const of_trip[NUMBERS] = {"measured_ns", "truth_ns", NULL, "mae_ns"};
+static const char *const of_all[NUMBERS] = {NULL, NULL, NULL, "truth", NULL, "configured"};
 
 static bool is_of(const json_t *row, const char *flow)
 {
@@ -132,7 +134,7 @@ static int flow_table(FILE *to, const json_t *result, const char *flow, double w
 {
 	const json_t *rows = json_object_get(result, "rows");
 	double window_s = hs_outcome_number(result, "window_ns") / 1e9;
-	struct hs_text_table *table = begin(headers);
+	struct hs_text_table *table = begin("", headers);
 
 	if (!table)
 		return -ENOMEM;
@@ -156,7 +158,7 @@ static int flow_table(FILE *to, const json_t *result, const char *flow, double w
 
 static int trip_table(FILE *to, const json_t *result)
 {
-	struct hs_text_table *table = begin(headers);
+	struct hs_text_table *table = begin("", headers);
 	const json_t *trip;
 	size_t i;
 
@@ -192,8 +194,8 @@ static void say_link(const json_t *link, char text[HS_LAB_WORD])
 static int link_table(FILE *to, const json_t *result)
 {
 	static const char *const columns[] = {
-			"Link, packets", "sent", "lost, late, copies", "queued", "wait, ms", NULL};
-	struct hs_text_table *table = begin(columns);
+			"sent", "lost, late, copies", "queued", "wait, ms", NULL};
+	struct hs_text_table *table = begin("Link, packets", columns);
 	char what[HS_LAB_WORD], name[HS_LAB_WORD];
 	size_t i, shown = 0;
 	const json_t *link;
@@ -220,17 +222,13 @@ static int link_table(FILE *to, const json_t *result)
 
 static int mae_table(FILE *to, const json_t *result)
 {
-	static const char *const columns[] = {"All hops and ends", "MAE truth", "MAE conf.", NULL};
-	struct hs_text_table *table = begin(columns);
+	struct hs_text_table *table = begin("All hops and ends", headers);
 
 	for (enum hs_lab_metric_kind kind = 0; table && kind < HS_LAB_KINDS; kind++) {
 		const struct hs_lab_kind *of = &hs_lab_kinds[kind];
 		const json_t *mae = json_object_get(json_object_get(result, "mae"), of->word);
-		if (!json_object_size(mae))
-			continue;
-		hs_text_table_cell(table, of->title);
-		number_cell(table, hs_outcome_number(mae, "truth") * of->scale, -1);
-		number_cell(table, hs_outcome_number(mae, "configured") * of->scale, -1);
+		if (json_object_size(mae))
+			add_row(table, of->title, "", mae, of_all, of->scale);
 	}
 	return finish(to, table);
 }

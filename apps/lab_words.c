@@ -40,29 +40,20 @@ void hs_lab_count(uint64_t count, char text[HS_LAB_WORD])
 	group(digits, (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, count), text);
 }
 
-static void trim_zeros(char *digits)
-{
-	char *end = digits + strlen(digits) - 1;
-
-	while (*end == '0')
-		*end-- = '\0';
-	if (*end == '.')
-		*end = '\0';
-}
-
 void hs_lab_number(double value, char text[HS_LAB_WORD])
 {
 	char digits[HS_LAB_WORD];
-	bool negative;
 
 	// The value is no number, or too large or too small for plain digits.
 	if (!(fabs(value) < 1e15) || (value != 0 && fabs(value) < 0.5e-6)) {
 		snprintf(text, HS_LAB_WORD, "%.2g", value);
 		return;
 	}
-	snprintf(digits, sizeof(digits), "%.6f", fabs(value));
-	trim_zeros(digits);
-	negative = value < 0 && strcmp(digits, "0") != 0;
+	char *end = digits + snprintf(digits, sizeof(digits), "%.6f", fabs(value));
+	while (end[-1] == '0')
+		end--;
+	end[end[-1] == '.' ? -1 : 0] = '\0';
+	bool negative = value < 0 && strcmp(digits, "0") != 0;
 	text[0] = '-';
 	group(digits, strcspn(digits, "."), text + negative);
 }

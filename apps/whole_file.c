@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,84 +37,76 @@ static int refuse(const char *path, int error, struct hs_error *err)
 	return -error;
 }
 
-static bool is_special(const char *path)
+// Creates the file beside its place with the mode that a new file usually gets; mkostemp alone
+// creates it for its owner.
+static FILE *open_temporary(char *name)
 {
-	struct stat status;
+	int fd = mkostemp(name, O_CLOEXEC);
+	mode_t mask = umask(0);
+	FILE *stream = NULL;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static int open_in_place(struct hs_whole_file *file, struct hs_error *err)
-{
-	file->temporary[0] = '\0';
-	file->stream = fopen(file->path, "we");
-	return file->stream ? 0 : refuse(file->path, errno, err);
-}
-
-static int open_beside(struct hs_whole_file *file, struct hs_error *err)
-{
-	int n = snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", file->path);
-	int fd, error;
-	mode_t mask;
-
-	if (n >= (int)sizeof(file->temporary))
-		return refuse(file->path, ENAMETOOLONG, err);
-	fd = mkostemp(file->temporary, O_CLOEXEC);
-	if (fd < 0)
-		return refuse(file->path, errno, err);
-	note(NULL, file->temporary);
-	// mkostemp creates the file for its owner alone. A result gets the usual mode.
-	mask = umask(0);
 	umask(mask);
+	if (fd < 0)
+		return NULL;
+	note(NULL, name);
 	if (fchmod(fd, 0666 & ~mask) == 0)
-		file->stream = fdopen(fd, "w");
-	if (file->stream)
-		return 0;
-	error = errno;
+		stream = fdopen(fd, "w");
+	if (stream)
+		return stream;
+	int error = errno;
 	close(fd);
-	unlink(file->temporary);
-	note(file->temporary, NULL);
-	return refuse(file->path, error, err);
+	unlink(name);
+	note(name, NULL);
+	errno = error;
+	return NULL;
 }
 
 int hs_whole_file_open(struct hs_whole_file *file, const char *path, struct hs_error *err)
 {
-	char real[PATH_MAX];
+	struct stat status;
+	size_t size = sizeof(file->path);
 
-	// A symbolic link keeps pointing to the file.
-	if (!realpath(path, real)) {
-		if (strlen(path) >= sizeof(real))
-			return refuse(path, ENAMETOOLONG, err);
-		strcpy(real, path);
-	}
 	file->stream = NULL;
-	strcpy(file->path, real);
-	return is_special(real) ? open_in_place(file, err) : open_beside(file, err);
+	file->temporary[0] = '\0';
+	// A symbolic link keeps pointing to the file.
+	if (!realpath(path, file->path) && snprintf(file->path, size, "%s", path) >= (int)size)
+		return refuse(path, ENAMETOOLONG, err);
+	if (stat(file->path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		file->stream = fopen(file->path, "we");
+	} else {
+		if (snprintf(file->temporary, size, "%s.XXXXXX", file->path) >= (int)size)
+			return refuse(file->path, ENAMETOOLONG, err);
+		file->stream = open_temporary(file->temporary);
+	}
+	return file->stream ? 0 : refuse(file->path, errno, err);
+}
+
+// Closes the file. Without an error, it gets its name; otherwise it is removed. Returns the first
+// error, or 0.
+static int finish(struct hs_whole_file *file, int error)
+{
+	if (fclose(file->stream) != 0 && !error)
+		error = errno;
+	file->stream = NULL;
+	if (!file->temporary[0])
+		return error;
+	if (!error && rename(file->temporary, file->path) < 0)
+		error = errno;
+	if (error)
+		unlink(file->temporary);
+	note(file->temporary, NULL);
+	return error;
 }
 
 int hs_whole_file_commit(struct hs_whole_file *file, struct hs_error *err)
 {
-	bool failed = ferror(file->stream) != 0;
-	int error = failed ? EIO : 0;
+	int error = finish(file, ferror(file->stream) ? EIO : 0);
 
-	if (fclose(file->stream) != 0 && !error)
-		error = errno;
-	file->stream = NULL;
-	if (file->temporary[0] && !error && rename(file->temporary, file->path) < 0)
-		error = errno;
-	if (file->temporary[0] && error)
-		unlink(file->temporary);
-	note(file->temporary, NULL);
 	return error ? refuse(file->path, error, err) : 0;
 }
 
 void hs_whole_file_abandon(struct hs_whole_file *file)
 {
-	if (!file->stream)
-		return;
-	fclose(file->stream);
-	file->stream = NULL;
-	if (file->temporary[0])
-		unlink(file->temporary);
-	note(file->temporary, NULL);
+	if (file->stream)
+		finish(file, ECANCELED);
 }

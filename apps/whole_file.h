@@ -7,15 +7,13 @@
 
 #include "error.h"
 
-#include <stdbool.h>
+#include <limits.h>
 #include <stdio.h>
-
-#define HS_WHOLE_FILE_PATH 4096
 
 struct hs_whole_file {
 	FILE *stream; // NULL: not open
-	char path[HS_WHOLE_FILE_PATH];
-	char temporary[HS_WHOLE_FILE_PATH]; // "": written in place
+	char path[PATH_MAX];
+	char temporary[PATH_MAX]; // "": written in place
 };
 
 // Opens the file, so that the caller knows before the work that it can be written. Returns 0, or a
