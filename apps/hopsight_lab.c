@@ -19,17 +19,7 @@
 #include <unistd.h>
 
 #define LINE_WIDTH 100
-
-enum {
-	OPTION_VIRTUAL = 256,
-	OPTION_REAL,
-	OPTION_SEED,
-	OPTION_DURATION,
-	OPTION_JSON,
-	OPTION_PACKETS,
-	OPTION_PUBLISHED,
-	OPTION_VERSION,
-};
+#define FIRST_LONG 256 // what getopt_long returns for the first row of the table
 
 // ---- options ----
 
@@ -50,60 +40,6 @@ static const struct {
 		{"check", "SCENARIO", "check it without running it", 1, 1, VERB_CHECK},
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static const struct {
-	struct option option; // val: the letter, or OPTION_*
-	const char *value, *help;
-	enum lab_verb verbs; // verbs that take it
-} table[] = {
-		{{"virtual", no_argument, NULL, OPTION_VIRTUAL}, "",
-				"run in virtual time: fast and reproducible (default)", VERB_RUN},
-		{{"real", no_argument, NULL, OPTION_REAL}, "", "run on the machine's clock",
-				VERB_RUN},
-		{{"seed", required_argument, NULL, OPTION_SEED}, "N",
-				"override the scenario's seed", VERB_RUN | VERB_CHECK},
-		{{"duration", required_argument, NULL, OPTION_DURATION}, "S",
-				"override the scenario's duration, in seconds",
-				VERB_RUN | VERB_CHECK},
-		{{"json", required_argument, NULL, OPTION_JSON}, "FILE",
-				"write the result; - is stdout, without tables (list: no FILE)",
-				VERB_RUN | VERB_LIST},
-		{{"packets", required_argument, NULL, OPTION_PACKETS}, "FILE",
-				"write what each link did to each packet (CSV; large)", VERB_RUN},
-		{{"published", required_argument, NULL, OPTION_PUBLISHED}, "FILE",
-				"write all published messages (one JSON object a line)", VERB_RUN},
-		{{"quiet", no_argument, NULL, 'q'}, "",
-				"print only unmet expectations and the last line", VERB_RUN},
-		{{"version", no_argument, NULL, OPTION_VERSION}, "", "print the version", VERB_ANY},
-		{{"help", no_argument, NULL, 'h'}, "", "print this help", VERB_ANY},
-};
-#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
-
-static void print_help(void)
-{
-	printf("hopsight-lab runs many nodes, links and traffic in one process, and compares what\n"
-	       "telemetry measures with the truth. It needs neither root nor huge pages.\n"
-	       "\nUsage:\n");
-	for (size_t i = 0; i < N_VERBS; i++) {
-		char words[64];
-		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
-		printf("  hopsight-lab %-26s  %s\n", words, verbs[i].help);
-	}
-	printf("\nSCENARIO is a file, or a name that `list` shows.\n\nOptions:\n");
-	for (size_t i = 0; i < N_OPTIONS; i++) {
-		char name[40];
-		int letter = table[i].option.val;
-		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter < OPTION_VIRTUAL ? '-' : ' ',
-				letter < OPTION_VIRTUAL ? letter : ' ',
-				letter < OPTION_VIRTUAL ? ", " : "  ", table[i].option.name,
-				table[i].value[0] ? " " : "", table[i].value);
-		printf("  %-20s  %s\n", name, table[i].help);
-	}
-	printf("\nFiles appear when they are complete. Ctrl-C ends a run with partial results,\n"
-	       "which are marked; a second Ctrl-C ends the program at once.\n\n"
-	       "Exit codes: 0 done and every expectation met; 1 an expectation not met,\n"
-	       "interrupted, or failed at run time; 2 bad usage or scenario.\n");
-}
 
 __attribute__((format(printf, 1, 2))) static int usage(const char *format, ...)
 {
@@ -141,59 +77,89 @@ static int read_duration(const char *text, struct lab_options *options)
 	return 0;
 }
 
+// An option without a value sets a flag of struct lab_options. One with a value stores it, or has a
+// function that reads it.
+struct option_row {
+	const char *name, *value, *help;
+	enum lab_verb verbs; // verbs that take it
+	size_t at;	     // offset of the member
+	int (*read)(const char *text, struct lab_options *options);
+	char letter;
+	bool clears; // the flag
+};
+#define MEMBER(member) offsetof(struct lab_options, member)
+static const struct option_row table[] = {
+		{"virtual", "", "run in virtual time: fast and reproducible (default)", VERB_RUN,
+				MEMBER(real), .clears = true},
+		{"real", "", "run on the machine's clock", VERB_RUN, MEMBER(real)},
+		{"seed", "N", "override the scenario's seed", VERB_RUN | VERB_CHECK,
+				.read = read_seed},
+		{"duration", "S", "override the scenario's duration, in seconds",
+				VERB_RUN | VERB_CHECK, .read = read_duration},
+		{"json", "FILE", "write the result; - is stdout, without tables (list: no FILE)",
+				VERB_RUN | VERB_LIST, MEMBER(json)},
+		{"packets", "FILE", "write what each link did to each packet (CSV; large)",
+				VERB_RUN, MEMBER(packets)},
+		{"published", "FILE", "write all published messages (one JSON object a line)",
+				VERB_RUN, MEMBER(published)},
+		{"quiet", "", "print only unmet expectations and the last line", VERB_RUN,
+				MEMBER(quiet), .letter = 'q'},
+		{"version", "", "print the version", VERB_ANY, MEMBER(version)},
+		{"help", "", "print this help", VERB_ANY, MEMBER(help), .letter = 'h'},
+};
+#define N_OPTIONS (sizeof(table) / sizeof(table[0]))
+
+static void print_help(void)
+{
+	printf("hopsight-lab runs many nodes, links and traffic in one process, and compares what\n"
+	       "telemetry measures with the truth. It needs neither root nor huge pages.\n"
+	       "\nUsage:\n");
+	for (size_t i = 0; i < N_VERBS; i++) {
+		char words[64];
+		snprintf(words, sizeof(words), "%s %s [options]", verbs[i].name, verbs[i].args);
+		printf("  hopsight-lab %-26s  %s\n", words, verbs[i].help);
+	}
+	printf("\nSCENARIO is a file, or a name that `list` shows.\n\nOptions:\n");
+	for (size_t i = 0; i < N_OPTIONS; i++) {
+		char name[40];
+		char letter = table[i].letter;
+		snprintf(name, sizeof(name), "%c%c%s--%s%s%s", letter ? '-' : ' ',
+				letter ? letter : ' ', letter ? ", " : "  ", table[i].name,
+				table[i].value[0] ? " " : "", table[i].value);
+		printf("  %-20s  %s\n", name, table[i].help);
+	}
+	printf("\nFiles appear when they are complete. Ctrl-C ends a run with partial results,\n"
+	       "which are marked; a second Ctrl-C ends the program at once.\n\n"
+	       "Exit codes: 0 done and every expectation met; 1 an expectation not met,\n"
+	       "interrupted, or failed at run time; 2 bad usage or scenario.\n");
+}
+
+static const struct option_row *find_option(int letter)
+{
+	for (size_t i = 0; i < N_OPTIONS; i++)
+		if (letter == FIRST_LONG + (int)i || (table[i].letter && letter == table[i].letter))
+			return &table[i];
+	return NULL;
+}
+
 static int read_option(int letter, const char *word, const char *value, struct lab_options *options)
 {
-	switch (letter) {
-	case ':':
+	const struct option_row *row = find_option(letter);
+	char *at = (char *)options + (row ? row->at : 0);
+
+	if (letter == ':')
 		return usage("%s needs a value", word);
-	case OPTION_VIRTUAL:
-		options->real = false;
-		return 0;
-	case OPTION_REAL:
-		options->real = true;
-		return 0;
-	case OPTION_SEED:
-		return read_seed(value, options);
-	case OPTION_DURATION:
-		return read_duration(value, options);
-	case OPTION_JSON:
-		options->json = value;
-		options->as_json = true;
-		return 0;
-	case OPTION_PACKETS:
-		options->packets = value;
-		return 0;
-	case OPTION_PUBLISHED:
-		options->published = value;
-		return 0;
-	case 'q':
-		options->quiet = true;
-		return 0;
-	case OPTION_VERSION:
-		options->version = true;
-		return 0;
-	case 'h':
-		options->help = true;
-		return 0;
-	default:
+	if (!row)
 		return usage("%s: there is no such option, or it takes no value", word);
-	}
-}
-
-static const char *option_name(int letter)
-{
-	for (size_t i = 0; i < N_OPTIONS; i++)
-		if (table[i].option.val == letter)
-			return table[i].option.name;
-	return "?";
-}
-
-static bool verb_takes(int verb, int letter)
-{
-	for (size_t i = 0; i < N_OPTIONS; i++)
-		if (table[i].option.val == letter)
-			return table[i].verbs & verbs[verb].verb;
-	return true;
+	if (row->read)
+		return row->read(value, options);
+	if (row->value[0] && !value)
+		value = "-"; // --json of list
+	if (row->value[0])
+		memcpy(at, &value, sizeof(value));
+	else
+		*(bool *)at = !row->clears;
+	return 0;
 }
 
 static int find_verb(const char *word)
@@ -204,7 +170,7 @@ static int find_verb(const char *word)
 	return -1;
 }
 
-static int check_words(int verb, const struct lab_options *options, int strange)
+static int check_words(int verb, const struct lab_options *options, const char *strange)
 {
 	if (options->help || options->version)
 		return 0;
@@ -214,7 +180,7 @@ static int check_words(int verb, const struct lab_options *options, int strange)
 		return usage("%s: unexpected word \"%s\"", verbs[verb].name,
 				options->args[verbs[verb].max_args]);
 	if (strange)
-		return usage("%s does not take --%s", verbs[verb].name, option_name(strange));
+		return usage("%s does not take --%s", verbs[verb].name, strange);
 	return 0;
 }
 
@@ -223,20 +189,21 @@ static int read_options(int argc, char **argv, struct lab_options *options)
 {
 	struct option longs[N_OPTIONS + 1] = {{NULL, 0, NULL, 0}};
 	int verb = argc > 1 ? find_verb(argv[1]) : -1;
-	int letter, strange = 0;
+	bool list = verb >= 0 && verbs[verb].verb == VERB_LIST;
+	const char *strange = NULL;
+	int letter;
 
 	for (size_t i = 0; i < N_OPTIONS; i++) {
-		longs[i] = table[i].option;
-		// `list` prints JSON to stdout.
-		if (longs[i].val == OPTION_JSON && verb >= 0 && verbs[verb].verb == VERB_LIST)
-			longs[i].has_arg = no_argument;
+		bool to_stdout = list && table[i].at == MEMBER(json);
+		longs[i] = (struct option){table[i].name, table[i].value[0] && !to_stdout, NULL,
+				FIRST_LONG + (int)i};
 	}
 	optind = verb >= 0 ? 2 : 1;
 	while ((letter = getopt_long(argc, argv, ":qh", longs, NULL)) >= 0) {
 		if (read_option(letter, argv[optind - 1], optarg, options) < 0)
 			return -EINVAL;
-		if (verb >= 0 && !verb_takes(verb, letter))
-			strange = letter;
+		if (verb >= 0 && !(find_option(letter)->verbs & verbs[verb].verb))
+			strange = find_option(letter)->name;
 	}
 	options->args = argv + optind;
 	options->n_args = argc - optind;
@@ -355,7 +322,7 @@ static int lab_list(const struct lab_options *options)
 			options->n_args ? (const char *const *)options->args : options->folders,
 			options->n_args ? 1 : options->n_folders, &list);
 	if (rc == 0)
-		rc = options->as_json ? list_json(&list) : list_table(&list);
+		rc = options->json ? list_json(&list) : list_table(&list);
 	if (rc == 0 && !list.n)
 		fprintf(stderr, "hopsight-lab: no scenarios found\n");
 	hs_lab_list_fini(&list);

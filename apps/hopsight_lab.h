@@ -25,7 +25,6 @@ struct lab_options {
 	uint64_t seed;
 	int64_t duration_ns;
 	const char *json, *packets, *published; // NULL: not wanted
-	bool as_json;				// of `list`
 	char **args;				// words behind the verb
 	int n_args;
 	const char *folders[LAB_FOLDERS]; // folders that are searched for scenarios by name

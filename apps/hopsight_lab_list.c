@@ -2,6 +2,7 @@
 // Finds scenarios by path, or by name in folders.
 #include "hopsight_lab.h"
 
+#include "lab_array.h"
 #include "scenario.h"
 
 #include <dirent.h>
@@ -52,14 +53,6 @@ int hs_lab_find(const char *word, const char *const *folders, size_t n_folders,
 
 // ---- lists ----
 
-static bool is_listed(const struct hs_lab_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (strcmp(list->entries[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 // A file is listed under its own name, which `run` accepts.
 static void read_entry(const char *path, const char *name, struct hs_lab_entry *entry)
 {
@@ -80,18 +73,16 @@ static void read_entry(const char *path, const char *name, struct hs_lab_entry *
 
 static int add_file(const char *folder, const char *name, struct hs_lab_list *list)
 {
-	struct hs_lab_entry *entries;
+	struct hs_lab_entry entry;
 	char path[HS_LAB_PATH];
 
 	if (fnmatch("*" END, name, FNM_PERIOD) != 0 || !find_file(path, folder, name, ""))
 		return 0;
-	entries = reallocarray(list->entries, list->n + 1, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	list->entries = entries;
-	read_entry(path, name, &entries[list->n]);
-	list->n += !is_listed(list, entries[list->n].name);
-	return 0;
+	read_entry(path, name, &entry);
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->entries[i].name, entry.name) == 0)
+			return 0;
+	return hs_lab_append(&list->entries, &list->n, &entry, sizeof(entry)) ? 0 : -ENOMEM;
 }
 
 static int by_name(const void *a, const void *b)

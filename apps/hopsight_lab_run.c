@@ -20,11 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
+enum {
+	JSON,
+	PACKETS,
+	PUBLISHED,
+	N_FILES
+};
+
 struct work {
 	const struct lab_options *options;
 	char file[HS_LAB_PATH];
 	struct hs_scenario scenario;
-	struct hs_whole_file json, packets, published;
+	struct hs_whole_file files[N_FILES];
 	bool json_on_stdout, eal_open;
 	struct hs_lab_line line;
 	struct hs_lab *lab;
@@ -67,16 +74,16 @@ static void take_signals(void)
 static int open_files(struct work *work)
 {
 	const struct lab_options *options = work->options;
+	const char *paths[N_FILES] = {options->json, options->packets, options->published};
 	struct hs_error err = {0};
 	int rc = 0;
 
 	work->json_on_stdout = options->json && strcmp(options->json, "-") == 0;
-	if (options->json && !work->json_on_stdout)
-		rc = hs_whole_file_open(&work->json, options->json, &err);
-	if (rc == 0 && options->packets)
-		rc = hs_whole_file_open(&work->packets, options->packets, &err);
-	if (rc == 0 && options->published)
-		rc = hs_whole_file_open(&work->published, options->published, &err);
+	if (work->json_on_stdout)
+		paths[JSON] = NULL;
+	for (size_t i = 0; i < N_FILES && rc == 0; i++)
+		if (paths[i])
+			rc = hs_whole_file_open(&work->files[i], paths[i], &err);
 	if (rc == 0)
 		return LAB_DONE;
 	lab_say_error(NULL, &err);
@@ -130,8 +137,9 @@ static void write_published(void *context, int64_t now_ns, const char *topic, co
 {
 	const struct work *work = context;
 
-	fprintf(work->published.stream, "{\"at_ns\":%" PRId64 ",\"topic\":\"%s\",\"message\":%s}\n",
-			now_ns, topic, json);
+	fprintf(work->files[PUBLISHED].stream,
+			"{\"at_ns\":%" PRId64 ",\"topic\":\"%s\",\"message\":%s}\n", now_ns, topic,
+			json);
 }
 
 static int create(struct work *work)
@@ -140,9 +148,9 @@ static int create(struct work *work)
 			.scenario = &work->scenario,
 			.real = work->options->real,
 			.stop = &stop,
-			.packets = work->packets.stream,
+			.packets = work->files[PACKETS].stream,
 			.progress = work->options->quiet ? NULL : show_progress,
-			.published = work->published.stream ? write_published : NULL,
+			.published = work->files[PUBLISHED].stream ? write_published : NULL,
 			.context = work,
 	};
 	struct hs_error err = {0};
@@ -188,16 +196,18 @@ static int dump(const struct work *work, FILE *to)
 	return json_dumpf(work->result, to, flags) < 0 || fputc('\n', to) == EOF ? -EIO : 0;
 }
 
-static int write_json(struct work *work, struct hs_error *err)
+static int write_files(struct work *work, struct hs_error *err)
 {
-	if (work->json_on_stdout && dump(work, stdout) < 0) {
-		hs_error_set(err, "file", "stdout", "", "cannot be written");
-		return -EIO;
-	}
-	if (!work->json.stream)
-		return 0;
-	dump(work, work->json.stream);
-	return hs_whole_file_commit(&work->json, err);
+	FILE *json = work->json_on_stdout ? stdout : work->files[JSON].stream;
+	int rc = 0;
+
+	// If a file cannot be written, its commit says why.
+	if (json && dump(work, json) < 0 && json == stdout)
+		return hs_error_set(err, "file", "stdout", "", "cannot be written");
+	for (size_t i = 0; i < N_FILES && rc == 0; i++)
+		if (work->files[i].stream)
+			rc = hs_whole_file_commit(&work->files[i], err);
+	return rc;
 }
 
 // Tables, then expectations; the last line says how many were met.
@@ -224,12 +234,8 @@ static int print(const struct work *work)
 static int tell(struct work *work)
 {
 	struct hs_error err = {0};
-	int rc = write_json(work, &err);
+	int rc = write_files(work, &err);
 
-	if (rc == 0 && work->packets.stream)
-		rc = hs_whole_file_commit(&work->packets, &err);
-	if (rc == 0 && work->published.stream)
-		rc = hs_whole_file_commit(&work->published, &err);
 	if (rc < 0)
 		lab_say_error(NULL, &err);
 	if (print(work) < 0 || fflush(stdout) != 0 || ferror(stdout)) {
@@ -245,9 +251,8 @@ static int tell(struct work *work)
 
 static void release(struct work *work)
 {
-	hs_whole_file_abandon(&work->json);
-	hs_whole_file_abandon(&work->packets);
-	hs_whole_file_abandon(&work->published);
+	for (size_t i = 0; i < N_FILES; i++)
+		hs_whole_file_abandon(&work->files[i]);
 	json_decref(work->result);
 	hs_lab_destroy(work->lab);
 	if (work->eal_open)

@@ -4,6 +4,8 @@
 #include "lab_words.h"
 #include "text_table.h"
 
+#include <math.h>
+
 #define NS_PER_S 1e9
 
 void hs_lab_progress_text(const struct hs_lab_progress *p, char text[HS_LAB_LINE_TEXT])
@@ -12,7 +14,7 @@ void hs_lab_progress_text(const struct hs_lab_progress *p, char text[HS_LAB_LINE
 	double per_s = p->wall_s > 0 ? (double)p->events / p->wall_s : 0;
 	char rate[HS_LAB_WORD], left[32] = "";
 
-	hs_lab_count((uint64_t)per_s, rate);
+	hs_lab_number(floor(per_s), rate);
 	// An estimate needs a minimum of time and some progress.
 	if (done > 0 && p->wall_s >= 0.5)
 		snprintf(left, sizeof(left), "  %.0f s left", p->wall_s * (1 - done) / done);
@@ -25,7 +27,7 @@ void hs_lab_progress_total(const struct hs_lab_progress *p, bool real, char text
 {
 	char events[HS_LAB_WORD];
 
-	hs_lab_count(p->events, events);
+	hs_lab_number((double)p->events, events);
 	snprintf(text, HS_LAB_LINE_TEXT, "%.6g s of %s time in %.1f s, %s events",
 			(double)p->done_ns / NS_PER_S, real ? "real" : "virtual", p->wall_s,
 			events);

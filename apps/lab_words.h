@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define HS_LAB_WORD 96
 
@@ -18,8 +17,6 @@ struct hs_lab_unit {
 // Returns the unit of an expectation's metric ("mae.delay_ns.truth"), by the unit in its name.
 const struct hs_lab_unit *hs_lab_unit_of(const char *metric);
 
-// Writes "14,312,882".
-void hs_lab_count(uint64_t count, char text[HS_LAB_WORD]);
 // Writes as many decimals as the value has, at most six, with commas: "10,000.5", "0.000001", "-3";
 // "5e-07".
 void hs_lab_number(double value, char text[HS_LAB_WORD]);

@@ -158,7 +158,7 @@ static void numbers_have_thousands_apart_and_no_needless_digits(void **state)
 		double number;
 		const char *text;
 	} cases[] = {{0, "0"}, {-0.0, "0"}, {-1e-9, "-1e-09"}, {10, "10"}, {999, "999"},
-			{1000, "1,000"}, {-1234567.5, "-1,234,567.5"}, {0.000001, "0.000001"},
+			{1000, "1,000"}, {14312882, "14,312,882"}, {-1234567.5, "-1,234,567.5"}, {0.000001, "0.000001"},
 			{100000.25, "100,000.25"}, {1e15, "1e+15"}};
 	char text[HS_LAB_WORD];
 
@@ -166,10 +166,6 @@ static void numbers_have_thousands_apart_and_no_needless_digits(void **state)
 		hs_lab_number(cases[i].number, text);
 		assert_string_equal(text, cases[i].text);
 	}
-	hs_lab_count(14312882, text);
-	assert_string_equal(text, "14,312,882");
-	hs_lab_count(UINT64_MAX, text);
-	assert_string_equal(text, "18,446,744,073,709,551,615");
 	hs_lab_cut("ab→cd", 5, text, sizeof(text));
 	assert_string_equal(text, "ab→cd");
 	hs_lab_cut("ab→cde", 5, text, sizeof(text));
