@@ -2,7 +2,7 @@
 // Finds scenarios by path, or by name in folders.
 #include "hopsight_lab.h"
 
-#include "lab_array.h"
+#include "array.h"
 #include "scenario.h"
 
 #include <dirent.h>
@@ -82,7 +82,11 @@ static int add_file(const char *folder, const char *name, struct hs_lab_list *li
 	for (size_t i = 0; i < list->n; i++)
 		if (strcmp(list->entries[i].name, entry.name) == 0)
 			return 0;
-	return hs_lab_append(&list->entries, &list->n, &entry, sizeof(entry)) ? 0 : -ENOMEM;
+	struct hs_lab_entry *added = HS_ARRAY_ADD(list->entries, list->n);
+	if (!added)
+		return -ENOMEM;
+	*added = entry;
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)

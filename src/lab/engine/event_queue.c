@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_queue.h"
 
-#include "lab_array.h"
+#include "array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void sink(struct hs_event_queue *queue, size_t place, const struct hs_lab
 
 static int add(struct hs_event_queue *queue, const struct hs_lab_event *event)
 {
-	if (!HS_LAB_ROOM(queue->heap, queue->room, queue->n + 1))
+	if (queue->n == queue->room && !HS_ARRAY_ADD(queue->heap, queue->room))
 		return -ENOMEM;
 	rise(queue, queue->n++, event);
 	return 0;
@@ -118,9 +118,8 @@ int hs_event_add_timer(struct hs_event_queue *queue, uint32_t kind, uint32_t ind
 			.index = index,
 	};
 
-	if (!HS_LAB_ROOM(queue->places, queue->timers_room, queue->n_timers + 1))
+	if (!HS_ARRAY_ADD(queue->places, queue->n_timers))
 		return -ENOMEM;
-	queue->n_timers++;
 	return add(queue, &timer);
 }
 

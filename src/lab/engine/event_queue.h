@@ -22,10 +22,10 @@ struct hs_lab_event {
 
 struct hs_event_queue {
 	struct hs_lab_event *heap;
-	size_t n, room;
+	size_t n, room; // room: as many events as there ever were
 	uint64_t pushed;
 	uint32_t *places; // of each timer in the heap
-	size_t n_timers, timers_room;
+	size_t n_timers;
 };
 
 // A queue of zeroes is empty.

@@ -2,7 +2,7 @@
 // Rows: the means of a hop over the windows, and its loss and overhead over the whole run.
 #include "outcome_parts.h"
 
-#include "lab_array.h"
+#include "array.h"
 
 #include <errno.h>
 #include <math.h>
@@ -136,7 +136,11 @@ static bool make_row(
 	name_row(flow->run->scenario, &row);
 	lose_truly(flow, &row);
 	lose_all(flow, &row);
-	return hs_lab_append(&flow->rows, &flow->n_rows, &row, sizeof(row));
+	struct outcome_row *added = HS_ARRAY_ADD(flow->rows, flow->n_rows);
+	if (!added)
+		return false;
+	*added = row;
+	return true;
 }
 
 int outcome_rows_make(struct outcome_flow *flow)

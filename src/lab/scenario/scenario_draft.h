@@ -4,8 +4,8 @@
 
 #include "scenario.h"
 
+#include "array.h"
 #include "duration.h"
-#include "lab_array.h"
 #include "schema.h"
 
 #define HS_DRAFT_MAX_S 1000000.0
@@ -80,10 +80,13 @@ int hs_draft_no_memory(const struct hs_draft *draft);
 void *hs_draft_room(const struct hs_draft *draft, size_t n, size_t size);
 // Appends a copy of an item to a list of the scenario.
 #define HS_DRAFT_APPEND(draft, list, item)                                                         \
-	(hs_lab_append(&(draft)->scenario.list, &(draft)->scenario.n_##list, item,                 \
-			 sizeof(*(draft)->scenario.list))                                          \
-					? 0                                                        \
-					: hs_draft_no_memory(draft))
+	({                                                                                         \
+		__typeof__((draft)->scenario.list) added =                                         \
+				HS_ARRAY_ADD((draft)->scenario.list, (draft)->scenario.n_##list);  \
+		if (added)                                                                         \
+			*added = *(item);                                                          \
+		added ? 0 : hs_draft_no_memory(draft);                                             \
+	})
 
 // ---- names ----
 

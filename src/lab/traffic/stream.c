@@ -6,7 +6,7 @@
 #include "stream_window.h"
 
 #include "ip.h"
-#include "lab_array.h"
+#include "array.h"
 
 #include <rte_common.h>
 
@@ -40,13 +40,13 @@ struct hs_stream {
 	// A word for each frame that `from` sent. ping: the time; window: the segment; pcap: the
 	// hash. The types before them need none, because the number determines the frame.
 	uint64_t *sent;
-	size_t sent_room;
+	size_t n_sent;
 	// In order of time, because the delay of replies is constant. The first counters.sent[1]
 	// have been sent.
 	struct reply *replies;
-	size_t n_replies, replies_room;
+	size_t n_replies;
 	struct hs_stream_trip *trips;
-	size_t n_trips, trips_room;
+	size_t n_trips;
 };
 
 // ---- creation ----
@@ -222,15 +222,14 @@ static uint64_t take_next(struct hs_stream *stream, int64_t now_ns, bool extra)
 
 static bool remember(struct hs_stream *stream, uint64_t word)
 {
-	uint64_t n = stream->counters.sent[0];
-
 	if (stream->traffic->kind < HS_TRAFFIC_PING)
 		return true;
-	if (!HS_LAB_ROOM(stream->sent, stream->sent_room, n + 1)) {
+	uint64_t *sent = HS_ARRAY_ADD(stream->sent, stream->n_sent);
+	if (!sent) {
 		stream->status = -ENOMEM;
 		return false;
 	}
-	stream->sent[n] = word;
+	*sent = word;
 	return true;
 }
 
@@ -290,11 +289,12 @@ static bool is_unaltered(struct hs_stream *stream, bool reply, uint64_t number,
 
 static void answer(struct hs_stream *stream, int64_t now_ns, uint64_t what)
 {
-	if (!HS_LAB_ROOM(stream->replies, stream->replies_room, stream->n_replies + 1)) {
+	struct reply *reply = HS_ARRAY_ADD(stream->replies, stream->n_replies);
+	if (!reply) {
 		stream->status = -ENOMEM;
 		return;
 	}
-	stream->replies[stream->n_replies++] = (struct reply){
+	*reply = (struct reply){
 			.at_ns = now_ns + stream->traffic->reply_delay_ns,
 			.what = what,
 	};
@@ -306,11 +306,12 @@ static void record_trip(struct hs_stream *stream, int64_t now_ns, uint64_t numbe
 
 	if (*sent_ns == ANSWERED)
 		return; // a duplicate
-	if (!HS_LAB_ROOM(stream->trips, stream->trips_room, stream->n_trips + 1)) {
+	struct hs_stream_trip *trip = HS_ARRAY_ADD(stream->trips, stream->n_trips);
+	if (!trip) {
 		stream->status = -ENOMEM;
 		return;
 	}
-	stream->trips[stream->n_trips++] = (struct hs_stream_trip){
+	*trip = (struct hs_stream_trip){
 			.number = number,
 			.sent_ns = (int64_t)*sent_ns,
 			.rtt_ns = now_ns - (int64_t)*sent_ns,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "measured.h"
 
-#include "lab_array.h"
+#include "array.h"
 #include "u32_map.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 struct flow {
 	struct hs_trip *trips;
-	size_t n_trips, trips_capacity;
+	size_t n_trips;
 	struct hs_measured_window run; // without a body: there is none
 };
 
@@ -19,7 +19,7 @@ struct hs_measured {
 	const struct hs_scenario *scenario;
 	struct hs_u32_map by_ns_id;	    // -> flows[]
 	struct hs_measured_window *windows; // in order
-	size_t n_windows, windows_capacity;
+	size_t n_windows;
 	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
 	struct flow flows[];
 };
@@ -120,12 +120,11 @@ static int keep_window(struct hs_measured *measured, const struct hs_measured_wi
 	bool again = at && compare(&measured->windows[at - 1], window) == 0;
 	if (again)
 		json_decref(measured->windows[--at].body);
-	else if (!HS_LAB_ROOM(measured->windows, measured->windows_capacity,
-				 measured->n_windows + 1))
+	else if (!HS_ARRAY_ADD(measured->windows, measured->n_windows))
 		return -ENOMEM;
 	struct hs_measured_window *place = &measured->windows[at];
 	if (!again)
-		memmove(place + 1, place, (measured->n_windows++ - at) * sizeof(*place));
+		memmove(place + 1, place, (measured->n_windows - 1 - at) * sizeof(*place));
 	*place = *window;
 	json_incref(place->body);
 	return 0;
@@ -247,9 +246,10 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 		return -EINVAL;
 	if (source_ns == INT64_MIN) // the source wrote no stamp
 		return 0;
-	if (!HS_LAB_ROOM(flow->trips, flow->trips_capacity, flow->n_trips + 1))
+	struct hs_trip *trip = HS_ARRAY_ADD(flow->trips, flow->n_trips);
+	if (!trip)
 		return -ENOMEM;
-	flow->trips[flow->n_trips++] = (struct hs_trip){
+	*trip = (struct hs_trip){
 			.source_ns = source_ns + ahead_at(measured, index, false),
 			.sink_ns = sink_ns + ahead_at(measured, index, true),
 	};

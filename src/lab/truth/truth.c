@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "truth.h"
 
-#include "lab_array.h"
+#include "array.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,10 +27,10 @@ struct flow {
 	struct hs_truth_hop *hops;
 	struct hs_truth_report *reports;
 	struct kept_edge *edges;
-	size_t n_nodes, nodes_capacity;
-	size_t n_hops, hops_capacity;
-	size_t n_reports, reports_capacity;
-	size_t n_edges, edges_capacity;
+	size_t n_nodes;
+	size_t n_hops;
+	size_t n_reports;
+	size_t n_edges;
 	int64_t next_edge_ns;	    // shown
 	struct hs_truth_edge state; // has these stops; none before the first arrival
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
@@ -78,9 +78,7 @@ void hs_truth_destroy(struct hs_truth *truth)
 
 // Returns a new member at the end of one of the flow's arrays, or NULL if memory is out.
 #define APPEND(truth, flow, array)                                                                 \
-	(HS_LAB_ROOM((flow)->array, (flow)->array##_capacity, (flow)->n_##array + 1)               \
-					? &(flow)->array[(flow)->n_##array++]                      \
-					: (void *)no_memory(truth))
+	(HS_ARRAY_ADD((flow)->array, (flow)->n_##array) ?: no_memory(truth))
 
 static void *no_memory(struct hs_truth *truth)
 {

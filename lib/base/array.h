@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arrays on the heap that grow by doubling. Their room follows from the number of members, so that
+// an owner keeps only the pointer and the number.
+//
+// Thread rule: owner.
+#pragma once
+
+#include <stddef.h>
+
+// Adds a member to an array of *n members, which nothing else adds to, and returns the member, with
+// no value yet. `array` is the address of the pointer. Returns NULL if memory is out; nothing has
+// changed then.
+void *hs_array_add(void *array, size_t *n, size_t member_bytes);
+
+// Does the same for a typed pointer.
+#define HS_ARRAY_ADD(array, n) ((__typeof__(array))hs_array_add(&(array), &(n), sizeof(*(array))))
