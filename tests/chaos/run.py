@@ -15,4 +15,4 @@ for name in sorted(os.listdir(HERE)):
     if name.startswith("test_") and name.endswith(".py"):
         importlib.import_module(name[:-3])
 
-sys.exit(main(at_once=1))
+sys.exit(main())

@@ -182,7 +182,7 @@ def worst_of(said):
     return f"{1000 * seconds:.1f} ms: {name}, {attack}"
 
 
-@test(limit_s=600)
+@test(limit_s=600, alone=True)
 def another_client_is_answered_soon_whatever_one_asks_for(workspace):
     need()
     targets, said = targets_of(workspace), []
@@ -194,7 +194,7 @@ def another_client_is_answered_soon_whatever_one_asks_for(workspace):
     return f"p99 at most {worst_of(said)}"
 
 
-@test(limit_s=600)
+@test(limit_s=600, alone=True)
 def another_client_is_answered_soon_whatever_chance_makes_one_ask_for(workspace):
     need()
     seed = random.SystemRandom().randrange(1 << 32)
@@ -208,7 +208,7 @@ def another_client_is_answered_soon_whatever_chance_makes_one_ask_for(workspace)
     return f"p99 at most {worst_of(said)}"
 
 
-@test(limit_s=120)
+@test(limit_s=120, alone=True)
 def what_is_too_much_for_one_reply_comes_in_pages(workspace):
     need()
     for target in targets_of(workspace):
@@ -226,7 +226,7 @@ def what_is_too_much_for_one_reply_comes_in_pages(workspace):
         client.close()
 
 
-@test(limit_s=120)
+@test(limit_s=120, alone=True)
 def ten_thousand_changes_in_one_list_are_made_as_a_whole(workspace):
     need()
     node, controller = targets_of(workspace)

@@ -241,7 +241,7 @@ def a_controller_that_was_away_finds_everything_right_and_knows_what_it_missed(w
     equal(set(controller.states(9).values()), {"conflict", "present"}, "changed by somebody else")
     equal(rules_at(chain.nodes[0])[9]["mode_setting"], 4711, "and left alone")
     metrics = until(lambda: controller.call("qos_get", ns_id=7, window="1s")["qos"], 10, "metrics")
-    sender.wait(20)
+    sender.terminate()
     equal(metrics[0]["ns_id"], 7, "metrics")
     controller.stop()
 
@@ -258,7 +258,7 @@ def a_listener_that_does_not_read_holds_up_nobody(workspace):
     lazy.connect(controller.publisher)
     controller.call("int_request", **rule(7, A, B, dst_port=5001, mode_setting=1))
     controller.wait_present(7)
-    sender = send(chain, seconds=4)
+    sender = send(chain, seconds=3)
     longest = 0.0
     while sender.poll() is None:
         begin = time.monotonic()
@@ -327,7 +327,7 @@ def what_others_learn_in_band_is_theirs_and_no_conflict(workspace):
     for node in chain.nodes:
         equal(node.call("int_get", ns_id=7)["state"]["origin"], "api", node.name)
     equal(events(controller, "rule_conflict"), [], "conflicts")
-    sender.wait(20)
+    sender.terminate()
     controller.stop()
 
 
@@ -357,7 +357,7 @@ def an_application_shows_both_directions_and_their_round_trip(workspace):
                           capture_output=True, text=True, check=True, timeout=20)
     check("round trip" in done.stdout, done.stdout)
     for sender in senders:
-        sender.wait(20)
+        sender.terminate()
     controller.stop()
 
 
@@ -392,7 +392,6 @@ def whenever_it_is_killed_nothing_confirmed_is_lost(workspace):
 
     for number in range(rounds):
         controller = Controller(workspace, chain.nodes, **state).start()
-        controller.client = Client(controller.api, limit_s=1)  # it will soon be gone
         found = listed()
         if unsure and found != wanted:
             apply(unsure)  # sent and not answered: it may be in force or not
@@ -400,10 +399,11 @@ def whenever_it_is_killed_nothing_confirmed_is_lost(workspace):
         end, unsure = time.monotonic() + random.uniform(0.2, 1.5), None
         timer = threading.Timer(end - time.monotonic(), controller.process.kill)
         timer.start()
+        client = Client(controller.api, limit_s=0.3)  # the controller will soon be gone
         try:
             while True:
                 unsure, verb, content = change()
-                controller.call(verb, **content)
+                client.call(verb, **content)
                 apply(unsure)
         except zmq.ZMQError:
             pass
@@ -478,7 +478,7 @@ def a_state_is_folded_under_load_and_nobody_waits(workspace):
     return f"longest answer {longest * 1e3:.0f} ms"
 
 
-@test(limit_s=60, alone=True)
+@test(limit_s=60)
 def the_controller_of_the_documentation_works_as_it_stands(workspace):
     need()
     chain = chain_of(workspace, nodes=2, name="own")

@@ -440,7 +440,7 @@ def an_idle_worker_costs_little_and_wakes_fast(workspace):
     pass_both_ways(bench, [frame(100, 1)])
     check(not any(s["timed"] for s in patch.stats()), "no wake-up by the sockets")
     begin, before = time.monotonic(), patch.workers()[0]["cpu_ns"]
-    until(lambda: time.monotonic() > begin + 3, 5, "time")
+    until(lambda: time.monotonic() > begin + 2, 5, "time")
     share = (patch.workers()[0]["cpu_ns"] - before) / (time.monotonic() - begin) / 1e9
     check(share < 0.03, f"an idle worker takes {share:.1%} of a core")
     delays = []
@@ -466,7 +466,7 @@ def an_idle_worker_on_memif_costs_little(workspace):
                   ["p0", f"net_memif0,role=server,socket={path},socket-abstract=no"])
     begin, before = time.monotonic(), patch.workers()[0]["cpu_ns"]
     check(patch.stats()[1]["timed"], "memif wakes nobody")
-    until(lambda: time.monotonic() > begin + 3, 5, "time")
+    until(lambda: time.monotonic() > begin + 2, 5, "time")
     share = (patch.workers()[0]["cpu_ns"] - before) / (time.monotonic() - begin) / 1e9
     check(share < 0.05, f"an idle worker takes {share:.1%} of a core")
     return f"{share:.2%} of a core"

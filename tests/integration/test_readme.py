@@ -46,7 +46,7 @@ def nothing_is_left(workspace):
           "namespaces are left")
 
 
-@test(limit_s=90, alone=True)
+@test(limit_s=90)
 def the_five_minutes_and_the_controller_of_the_readme_work_as_typed(workspace):
     need("ping", "ethtool")
     output = typed(workspace, "README.md", ["Five minutes", "Many nodes", "Clean up"],
@@ -77,7 +77,7 @@ def a_waiting_loop_of_the_readme_ends_when_the_daemon_has_refused_to_start(works
         equal(shell.wait(20), 0, loop)
 
 
-@test(limit_s=90, alone=True)
+@test(limit_s=90)
 def the_router_of_its_document_works_as_typed(workspace):
     need("ping", "ethtool")
     output = typed(workspace, "docs/router.md", ["A router"], "lan|router|core")
