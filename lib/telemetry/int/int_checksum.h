@@ -2,7 +2,7 @@
 // One's complement sums of 16-bit words in network order, and what a change does to a checksum.
 //
 // Source: RFC 1071, RFC 1624.
-// Thread rule: any; pure functions. For this folder only.
+// Thread rule: any; pure functions. For this folder and int_fast.h.
 #pragma once
 
 #include "bytes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One hop's values in bytes, by the table of fields. A constant version makes it a few branches.
 //
-// Thread rule: any; pure functions. For this folder only.
+// Thread rule: any; pure functions. For this folder and int_fast.h.
 #pragma once
 
 #include "bytes.h"

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The codec of int.h for INT-MD of 2.1 behind TCP or UDP, marked by DSCP, in untagged packets of
+// IPv4 without options and of IPv6 without extension headers, inlined. Each function does what its
+// namesake in int.h does to the same packet, which is what it is tested against.
+//
+// Source: P4.org INT dataplane specification v2.1 sections 4.6 and 5; RFC 1624.
+// Thread rule: any; pure functions on bytes that the caller owns.
+#pragma once
+
+#include "int.h"
+#include "int_checksum.h"
+#include "int_values_wire.h"
+#include "packet_fast.h"
+
+#define HS_INT_FAST_SHIM  4
+#define HS_INT_FAST_FIXED 16 // shim and header
+#define HS_INT_FAST_KNOWN 0xFF80
+#define HS_INT_FAST_TWICE 0x0E00 // instructions of two words
+
+// Of a profile: constant. The other functions are for profiles that this one says true of.
+static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
+{
+	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MD &&
+	       settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
+}
+
+// ---- what all share ----
+
+// Both move the front of a frame, at least 16 bytes, every byte of which is read before it is
+// overwritten. Down: to a lower address.
+static inline void hs_int_fast_move_down(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+	typedef uint64_t vector __attribute__((vector_size(16)));
+	vector v, tail;
+
+	memcpy(&tail, from + bytes - 16, 16);
+	for (size_t i = 0; i + 16 < bytes; i += 16) {
+		memcpy(&v, from + i, 16);
+		memcpy(to + i, &v, 16);
+	}
+	memcpy(to + bytes - 16, &tail, 16);
+}
+
+static inline void hs_int_fast_move_up(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+	typedef uint64_t vector __attribute__((vector_size(16)));
+	vector v, head;
+
+	memcpy(&head, from, 16);
+	for (size_t i = bytes; i > 16; i -= 16) {
+		memcpy(&v, from + i - 16, 16);
+		memcpy(to + i - 16, &v, 16);
+	}
+	memcpy(to, &head, 16);
+}
+
+static inline unsigned hs_int_fast_words(uint16_t bitmap)
+{
+	return (unsigned)(__builtin_popcount(bitmap) +
+			  __builtin_popcount(bitmap & HS_INT_FAST_TWICE));
+}
+
+static inline uint8_t hs_int_fast_dscp(const uint8_t *ip, const struct hs_packet *packet)
+{
+	return packet->flags & HS_PACKET_IPV4 ? ip[1] >> 2 : hs_be16_load(ip) >> 6 & 0x3f;
+}
+
+static inline bool hs_int_fast_is_marked(const struct hs_int_settings *settings, uint8_t dscp)
+{
+	return !((dscp ^ settings->dscp) & settings->dscp_mask);
+}
+
+// Writes the DSCP and the length, and corrects the checksum of IPv4.
+static inline void hs_int_fast_ip(
+		uint8_t *ip, const struct hs_packet *packet, uint32_t l3_bytes, uint8_t dscp)
+{
+	uint16_t first = hs_be16_load(ip);
+
+	if (!(packet->flags & HS_PACKET_IPV4)) {
+		hs_be16_store(ip, (uint16_t)((first & 0xf03f) | dscp << 6));
+		hs_be16_store(ip + HS_IPV6_PAYLOAD, (uint16_t)(l3_bytes - HS_IPV6_BYTES));
+		return;
+	}
+	uint16_t now = (uint16_t)((first & 0xff03) | dscp << 2);
+	uint16_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
+	uint32_t change = hs_int_sum_change(first, now) +
+			  hs_int_sum_change(total, (uint16_t)l3_bytes);
+	hs_be16_store(ip, now);
+	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)l3_bytes);
+	hs_be16_store(ip + HS_IPV4_CHECKSUM,
+			hs_int_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), change));
+}
+
+// Corrects UDP's length and the checksum of TCP or UDP after the frame grew by `growth` (less than
+// 2^16, or so much less than 0) and what the checksum covers by `change`.
+static inline void hs_int_fast_l4(uint8_t *l4, uint8_t proto, int growth, uint32_t change)
+{
+	uint32_t grown = growth < 0 ? 0xffffu - (uint32_t)-growth : (uint32_t)growth;
+
+	if (proto == HS_IP_TCP) {
+		uint16_t checksum = hs_be16_load(l4 + 16);
+		hs_be16_store(l4 + 16, hs_int_checksum_changed(checksum, change + grown));
+		return;
+	}
+	uint16_t checksum = hs_be16_load(l4 + 6);
+	hs_be16_store(l4 + 4, (uint16_t)(hs_be16_load(l4 + 4) + growth));
+	if (!checksum)
+		return;
+	checksum = hs_int_checksum_changed(checksum, change + 2 * grown);
+	hs_be16_store(l4 + 6, checksum ? checksum : 0xffff);
+}
+
+// Where the payload of TCP or UDP begins, and in *end where it ends. 0 where the header is broken.
+static inline size_t hs_int_fast_payload(
+		const uint8_t *frame, const struct hs_packet *packet, size_t *end)
+{
+	const uint8_t *l4 = frame + packet->l4_off;
+	size_t at = packet->l4_off;
+
+	*end = packet->l3_off + (size_t)packet->l3_bytes;
+	if (packet->l4_proto == HS_IP_UDP) {
+		if (at + 8 > *end)
+			return 0;
+		size_t length = hs_be16_load(l4 + 4);
+		if (length < 8 || at + length > *end)
+			return 0;
+		*end = at + length;
+		return at + 8;
+	}
+	if (at + 20 > *end)
+		return 0;
+	size_t bytes = l4[12] >> 4 << 2;
+	return bytes >= 20 && at + bytes <= *end ? at + bytes : 0;
+}
+
+// IP as this header takes it, with TCP or UDP directly behind it and with these flags beside.
+static inline bool hs_int_fast_is_usual(const struct hs_packet *packet, uint16_t flags)
+{
+	uint16_t ip = packet->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6);
+	size_t l4 = HS_FAST_L3 + (ip == HS_PACKET_IPV4 ? HS_IPV4_BYTES : HS_IPV6_BYTES);
+
+	return packet->flags == (ip | flags | HS_PACKET_FLOW) && packet->l3_off == HS_FAST_L3 &&
+	       packet->l4_off == l4 &&
+	       (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP);
+}
+
+static inline uint32_t hs_int_fast_most_l3(const struct hs_packet *packet)
+{
+	return packet->flags & HS_PACKET_IPV4 ? UINT16_MAX : HS_IPV6_MAX_BYTES;
+}
+
+// ---- parsing ----
+
+static inline bool hs_int_fast_no_options(
+		const uint8_t *frame, size_t len, size_t payload, struct hs_packet *packet)
+{
+	(void)frame, (void)len, (void)payload, (void)packet;
+	return false;
+}
+
+// Whether `words` (at most 255) are whole hops of `hop` words (at most 31), without a division.
+static inline bool hs_int_fast_are_whole_hops(unsigned words, unsigned hop)
+{
+#define R(n) (65536 + (n)-1) / (n)
+	static const uint32_t reciprocals[] = {0, R(1), R(2), R(3), R(4), R(5), R(6), R(7), R(8),
+			R(9), R(10), R(11), R(12), R(13), R(14), R(15), R(16), R(17), R(18), R(19),
+			R(20), R(21), R(22), R(23), R(24), R(25), R(26), R(27), R(28), R(29), R(30),
+			R(31)};
+#undef R
+
+	return (words * reciprocals[hop] >> 16) * hop == words;
+}
+
+static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct hs_packet *packet)
+{
+	size_t end, at = hs_int_fast_payload(frame, packet, &end);
+
+	if (!at || at + HS_INT_FAST_FIXED > end || end > len)
+		return false;
+	const uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM;
+	unsigned words = shim[1], stack = words - 3;
+	if ((shim[0] & 0xfc) != HS_INT_TYPE_MD << 4 || words < 3 ||
+			at + HS_INT_FAST_SHIM + 4 * words > end || head[0] >> 4 != 2 ||
+			!hs_int_fast_are_whole_hops(stack, head[2] & 31))
+		return false;
+	packet->ns_id = hs_be32_load(head + 6);
+	if (packet->ns_id >> 16 && (uint16_t)packet->ns_id) // source-only metadata may be there
+		return false;
+	packet->flags |= HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+	packet->e2e_off = (uint16_t)at;
+	packet->trace_off = (uint16_t)(at + HS_INT_FAST_SHIM);
+	packet->telemetry_bytes = (uint16_t)(HS_INT_FAST_SHIM + 4 * words);
+	packet->trace_type = (uint32_t)hs_be16_load(head + 4) << 16 | stack;
+	return true;
+}
+
+// Gives what hs_int_parse gives where it returns true. False: hs_int_parse must be asked.
+static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, const uint8_t *frame,
+		size_t len, size_t frame_len, struct hs_packet *packet)
+{
+	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
+			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
+		return false;
+	// A first segment may end within TCP's options.
+	if (len < frame_len && len < packet->l4_off + 60u)
+		return false;
+	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
+	if (!hs_int_fast_is_marked(settings, dscp))
+		return true;
+	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
+	       hs_int_fast_header(frame, len, packet);
+}
+
+// ---- source ----
+
+// By how much a packet grows with the source's values; 0: ask hs_int_source_growth. Constant for a
+// rule.
+static inline size_t hs_int_fast_request_growth(
+		const struct hs_int_settings *settings, const struct hs_int_request *request)
+{
+	unsigned words = hs_int_fast_words(request->bitmap);
+	bool usual = !(request->bitmap & ~HS_INT_FAST_KNOWN) && words && settings->max_hops &&
+		     !request->source_words && !request->ds_hop_words;
+
+	return usual ? HS_INT_FAST_FIXED + 4u * words : 0;
+}
+
+// Whether a source may insert `growth` into this packet here; else ask hs_int_source_growth.
+static inline bool hs_int_fast_may_start(
+		const uint8_t *frame, const struct hs_packet *packet, size_t growth)
+{
+	size_t end;
+
+	if (!hs_int_fast_is_usual(packet, 0) ||
+			packet->l3_bytes + growth > hs_int_fast_most_l3(packet) ||
+			!hs_int_fast_payload(frame, packet, &end))
+		return false;
+	const uint8_t *l4 = frame + packet->l4_off, *ip = frame + HS_FAST_L3;
+	bool no_tcp = packet->l4_proto == HS_IP_TCP && hs_be16_load(l4 + 16) == 0xffff;
+	bool no_ip = packet->flags & HS_PACKET_IPV4 &&
+		     hs_be16_load(ip + HS_IPV4_CHECKSUM) == 0xffff;
+	return !no_tcp && !no_ip;
+}
+
+static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
+		const struct hs_int_settings *settings, const struct hs_int_request *request,
+		uint8_t *frame, const struct hs_packet *packet, size_t growth,
+		const struct hs_int_values *own)
+{
+	size_t end, at = hs_int_fast_payload(frame + growth, packet, &end);
+	uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM, *ip = frame + HS_FAST_L3;
+
+	hs_int_fast_move_down(frame, frame + growth, at);
+	uint8_t dscp = hs_int_fast_dscp(ip, packet);
+	unsigned words = (unsigned)(growth - HS_INT_FAST_FIXED) / 4;
+	uint32_t d = request->flags & HS_INT_FLAG_D ? 8u << 24 : 0;
+	hs_be32_store(shim, HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2);
+	hs_be32_store(head, 2u << 28 | d | words << 8 | (settings->max_hops - 1u));
+	hs_be32_store(head + 4, (uint32_t)request->bitmap << 16 | request->domain_id);
+	hs_be32_store(head + 8, (uint32_t)request->ds_instruction << 16 | request->ds_flags);
+	hs_int_put_values(HS_INT_2_1, request->bitmap, head + 12, own);
+	uint8_t keep = (uint8_t)(dscp & ~settings->dscp_mask);
+	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
+			keep | (settings->dscp & settings->dscp_mask));
+	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
+			hs_int_sum(shim, growth));
+}
+
+// ---- transit ----
+
+// By how much a packet grows; 0: ask hs_int_transit_growth.
+static inline size_t hs_int_fast_transit_growth(
+		const uint8_t *frame, const struct hs_packet *packet)
+{
+	const uint8_t *head = frame + packet->trace_off;
+	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
+	unsigned words = hs_int_fast_words(bitmap);
+
+	if (!hs_int_fast_is_usual(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) ||
+			!packet->trace_off || packet->trace_type & 0x8000 ||
+			bitmap & ~HS_INT_FAST_KNOWN || !words)
+		return 0;
+	bool adds = (head[2] & 31) == words && head[3] && head[-3] + words <= UINT8_MAX &&
+		    packet->l3_bytes + 4 * words <= hs_int_fast_most_l3(packet);
+	return adds ? 4 * words : 0;
+}
+
+static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uint8_t *frame,
+		const struct hs_packet *packet, size_t growth, const struct hs_int_values *values)
+{
+	uint8_t *head = frame + packet->trace_off, *block = head + 12, *ip = frame + HS_FAST_L3;
+	uint32_t words = (uint32_t)growth / 4;
+
+	hs_int_fast_move_down(frame, frame + growth, packet->trace_off + 12u);
+	head[-3] = (uint8_t)(head[-3] + words);
+	head[3]--;
+	hs_int_put_values(HS_INT_2_1, (uint16_t)(packet->trace_type >> 16), block, values);
+	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
+			hs_int_fast_dscp(ip, packet));
+	// The shim's length grew by the words, the remaining count lost one.
+	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
+			hs_int_sum(block, growth) + words + 0xfffe);
+}
+
+// ---- sink ----
+
+// Whether hs_int_fast_strip may take this packet's telemetry out; else ask hs_int_strip.
+static inline bool hs_int_fast_may_strip(const struct hs_int_settings *settings,
+		const uint8_t *frame, const struct hs_packet *packet)
+{
+	return hs_int_fast_is_usual(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) &&
+	       !hs_int_fast_is_marked(settings, frame[packet->e2e_off + 3] >> 2);
+}
+
+// Takes the telemetry out and says what hs_int_parse would say of the rest, which begins at frame +
+// result.
+static inline size_t hs_int_fast_strip(uint8_t *frame, struct hs_packet *packet)
+{
+	size_t taken = packet->telemetry_bytes, at = packet->e2e_off;
+	uint8_t dscp = frame[at + 3] >> 2;
+	uint16_t removed = hs_int_sum(frame + at, taken);
+	uint8_t *rest = frame + taken;
+
+	hs_int_fast_move_up(rest, frame, at);
+	packet->l3_bytes -= (uint32_t)taken;
+	packet->flags &= (uint16_t) ~(HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY);
+	packet->telemetry_bytes = packet->trace_off = packet->e2e_off = 0;
+	packet->trace_type = packet->ns_id = 0;
+	hs_int_fast_ip(rest + HS_FAST_L3, packet, packet->l3_bytes, dscp);
+	hs_int_fast_l4(rest + packet->l4_off, packet->l4_proto, -(int)taken, (uint16_t)~removed);
+	return taken;
+}
