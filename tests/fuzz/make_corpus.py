@@ -12,6 +12,7 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "golden", "wire", "vectors.json")
+INT_VECTORS = os.path.join(HERE, "..", "golden", "int", "vectors.json")
 PER_KIND = {"insert": 24, "option": 6, "strip": 24, "grow": 16, "parse": 200, "block": 4, "take": 12}
 
 
@@ -199,6 +200,28 @@ def monitors(root):
         write(folder, f"field_{field}", bytes((field & 7,)) + text)
 
 
+def int_packets(root):
+    """Writes packets of every ninth vector of INT, each with its profile."""
+    names = {"version": ("2016-06", "0.5", "1.0", "2.1"), "mode": ("md", "mx"),
+             "carrier": ("tcp_udp", "gre", "vxlan-gpe", "geneve"),
+             "mark": ("dscp", "udp_port", "probe_marker")}
+    with open(INT_VECTORS, encoding="ascii") as file:
+        cases = json.load(file)
+    for i, case in enumerate(cases[::9]):
+        chosen = {key: values.index(case["settings"][key]) for key, values in names.items()}
+        profile = chosen["version"] | chosen["carrier"] << 2 | chosen["mark"] << 4 \
+            | chosen["mode"] << 6 | (0x10 if "gre_src" in case["settings"] else 0)
+        bitmap = case["request"]["bitmap"]
+        choice = bytes((profile, bitmap >> 8, bitmap & 255, case["request"]["ds_hop_words"],
+                        i & 7 | 1, 3, 60 + i % 64))
+        slug = re.sub("[^a-z0-9]+", "-", case["name"].lower()).strip("-")
+        for kind, frame in (("plain", case["plain"]), ("source", case["source"]),
+                            ("hop", case["hops"][-1]["frame"] if case["hops"] else None)):
+            if frame:
+                write(os.path.join(root, "fuzz_int"), f"{slug}-{kind}",
+                      choice + bytes.fromhex(frame))
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as file:
@@ -226,6 +249,7 @@ def main():
     captures(root)
     monitors(root)
     reports(root)
+    int_packets(root)
 
 
 if __name__ == "__main__":

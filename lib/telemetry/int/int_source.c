@@ -109,6 +109,17 @@ static bool plan_gpe(const struct hs_int_settings *settings, struct hs_int_view 
 	return view->packet->dst_port == GPE_PORT && gpe[0] & GPE_P && !(gpe[0] & GPE_VERSION);
 }
 
+static bool are_options_whole(const struct hs_int_view *view, size_t geneve)
+{
+	size_t at = geneve + GENEVE_BYTES, end = at + 4u * (view->frame[geneve] & 0x3f);
+
+	if (end > view->end)
+		return false;
+	while (at < end)
+		at += GENEVE_OPT_HEAD + 4u * (view->frame[at + 3] & GENEVE_OPT_LENGTH);
+	return at == end;
+}
+
 static bool plan_geneve(const struct hs_int_settings *settings, struct hs_int_view *view,
 		struct hs_int_plan *plan)
 {
@@ -116,7 +127,8 @@ static bool plan_geneve(const struct hs_int_settings *settings, struct hs_int_vi
 
 	(void)settings;
 	if (!at || view->l4.proto != HS_IP_UDP || view->packet->dst_port != GENEVE_PORT ||
-			!hs_int_has(view, at, GENEVE_BYTES) || view->frame[at] >> 6)
+			!hs_int_has(view, at, GENEVE_BYTES) || view->frame[at] >> 6 ||
+			!are_options_whole(view, at))
 		return false;
 	plan->bytes = GENEVE_OPT_HEAD;
 	plan->at = at + GENEVE_BYTES;

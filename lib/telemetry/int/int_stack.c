@@ -67,11 +67,11 @@ static uint8_t flags_of(unsigned version, const uint8_t *head)
 static size_t source_words_of(const struct hs_int_settings *settings, const uint8_t *head,
 		size_t words, size_t hop)
 {
-	uint16_t ds = hs_be16_load(head + HEAD_DS);
 	size_t n = 0;
 
 	if (settings->version != HS_INT_2_1 || !hs_be16_load(head + HEAD_DOMAIN))
 		return 0;
+	uint16_t ds = hs_be16_load(head + HEAD_DS);
 	if (hs_be16_load(head + HEAD_DOMAIN) == settings->domain_id) {
 		for (size_t bit = 0; bit < 16; bit++)
 			n += ds & 0x8000 >> bit ? settings->ds_source_words[bit] : 0;

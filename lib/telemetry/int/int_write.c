@@ -9,7 +9,8 @@ unsigned hs_int_request_words(
 {
 	if (settings->mode != HS_INT_MD)
 		return 0;
-	return hs_int_hop_words(settings->version, request->bitmap) + request->ds_hop_words;
+	unsigned words = hs_int_hop_words(settings->version, request->bitmap);
+	return words + (settings->version == HS_INT_2_1 ? request->ds_hop_words : 0);
 }
 
 // `version` is a constant.
