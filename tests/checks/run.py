@@ -16,6 +16,7 @@ import bench_figures  # noqa: E402,F401 its tests are run here
 import bench_processes  # noqa: E402,F401 and its
 import bench_tools  # noqa: E402,F401
 import circles  # noqa: E402
+import dissector  # noqa: E402,F401
 import documents  # noqa: E402,F401 and its
 import elf  # noqa: E402,F401
 import layering  # noqa: E402

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dissector (tools/wireshark/hopsight.lua) in tshark: fields of packets whose meaning is known, and
+bytes that mean nothing."""
+
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import xml.etree.ElementTree
+
+from harness import ROOT
+from lib import Skip, check, equal, test
+from wireshark_cases import CASES, FLEXINT, PREFERENCES
+
+SCRIPT = os.path.join(ROOT, "tools", "wireshark", "hopsight.lua")
+VECTORS = os.path.join(ROOT, "tests", "golden", "wire", "vectors.json")
+TREES = {"int", "int.hop", "int.shim", "report", "report.part", "flexint", "flexint.hop", "flexint.e2e",
+         "packet"}
+
+
+def write_pcap(path, frames):
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for frame in frames:
+            f.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+
+
+def tshark(workspace, name, frames, preferences, *options):
+    if not shutil.which("tshark"):
+        raise Skip("tshark is not installed")
+    path = workspace.path(name + ".pcap")
+    write_pcap(path, frames)
+    words = [word for preference in preferences.split() for word in ("-o", "hopsight." + preference)]
+    ran = subprocess.run(["tshark", "-n", "-X", "lua_script:" + SCRIPT, *words, "-r", path, *options],
+                         capture_output=True, text=True, check=False, timeout=100)
+    equal(ran.returncode, 0, ran.stderr)
+    check("lua" not in ran.stderr.lower(), ran.stderr)
+    return ran.stdout
+
+
+def _value(show):
+    try:
+        return str(int(show, 0))
+    except ValueError:
+        return show.replace(":", "") if show.count(":") and "::" not in show else show
+
+
+def dissected(workspace, name, frames, preferences):
+    """Of each frame, what the dissector says: words `key=value` in the order of the tree."""
+    text = tshark(workspace, name, frames, preferences, "-T", "pdml")
+    found = []
+    for packet in xml.etree.ElementTree.fromstring(text).iter("packet"):
+        words = []
+        for field in packet.iter("field"):
+            key = field.get("name")
+            if key.startswith("hopsight.") and key[9:] not in TREES:
+                words.append(f"{key[9:]}={_value(field.get('show'))}".rstrip("="))
+        found.append(words)
+    equal(len(found), len(frames), "packets")
+    return found
+
+
+def expected_words(text):
+    """`int. a=1 b=0x10`: a word that ends with a point is in front of all that follow."""
+    words, prefix = [], ""
+    for word in text.split():
+        if word.endswith("."):
+            prefix = word
+            continue
+        key, found, value = word.partition("=")
+        key = key if key.split(".")[0] in {"malformed", "cut", "mismatch"} else prefix + key
+        words.append(f"{key}={_value(value)}" if found else key)
+    return words
+
+
+@test(limit_s=90)
+def each_field_of_known_packets_is_shown_in_wireshark(workspace):
+    shown = 0
+    for setting, preferences in PREFERENCES.items():
+        cases = [case for case in CASES if case[1] == setting]
+        found = dissected(workspace, setting, [frame for _, _, frame, _ in cases], preferences)
+        for (name, _, _, expected), words in zip(cases, found):
+            equal(words, expected_words(expected), name)
+            shown += len(words)
+    check(shown > 400, "only", shown, "fields")
+
+
+def _flexint_words(case, hops):
+    words = [f"flexint.ns_id={case['ns_id']}", f"flexint.trace_type={case['trace_type']}"]
+    for hop in reversed(hops):
+        words += [f"flexint.hop.{key}={hop[key]}" for key in
+                  ("node_id", "bitmap", "tx_packets", "rx_packets", "ts_ns", "tx_bytes", "rx_bytes")
+                  if key in hop]
+    keys = ("bitmap", "int_packets", "ts_ns", "tx_packets", "tx_bytes")
+    return words + [f"flexint.e2e.{key}={case['e2e'][key]}" for key in keys if key in case["e2e"]]
+
+
+@test(limit_s=90)
+def golden_packets_of_flexible_int_are_shown_in_wireshark(workspace):
+    with open(VECTORS, encoding="ascii") as f:
+        vectors = json.load(f)
+    frames, expected = [], []
+    for case in vectors["insert"][::3]:
+        frames.append(bytes.fromhex(case["source"]))
+        expected.append((case["name"], _flexint_words(case, [])))
+        if case["hops"]:
+            frames.append(bytes.fromhex(case["hops"][-1]["frame"]))
+            expected.append((case["name"], _flexint_words(case, case["hops"])))
+    check(len(frames) > 200, len(frames))
+    for words, (name, meant) in zip(dissected(workspace, "golden", frames, FLEXINT), expected):
+        if "host header" not in name:
+            equal(words, meant, name)
+        else:
+            equal(words[:len(meant)], meant, name)
+
+
+def _mutated(rng, frame):
+    frame = bytearray(frame)
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(14, len(frame))
+        frame[at] = rng.choice((0, 1, 0xff, frame[at] ^ 1 << rng.randrange(8), rng.randrange(256)))
+    if rng.random() < 0.3:
+        del frame[rng.randrange(14, len(frame)):]
+    return bytes(frame)
+
+
+@test(limit_s=90)
+def bytes_without_meaning_make_no_lua_error(workspace):
+    rng, malformed = random.Random(12), 0
+    for setting in ("2016-06", "0.5", "1.0", "2.1"):
+        frames = [frame for _, _, frame, _ in CASES]
+        of_setting = [frame for _, its, frame, _ in CASES if its == setting]
+        frames += [_mutated(rng, rng.choice(of_setting)) for _ in range(300)]
+        frames += [rng.choice(of_setting)[:54] + rng.randbytes(rng.randrange(80)) for _ in range(60)]
+        frames += [frame[:cut] for frame in of_setting[:2] for cut in range(14, len(frame))]
+        shown = tshark(workspace, "random", frames, PREFERENCES[setting], "-O", "hopsight")
+        check("Lua Error" not in shown, shown[max(0, shown.find("Lua Error") - 900):][:1500])
+        malformed += shown.count("Malformed telemetry")
+        equal(shown.count("\nFrame ") + shown.startswith("Frame "), len(frames), "packets")
+    check(malformed > 200, "only", malformed, "malformed")
