@@ -114,6 +114,19 @@ def golden_packets_of_flexible_int_are_shown_in_wireshark(workspace):
             equal(words, meant, name)
         else:
             equal(words[:len(meant)], meant, name)
+            check("malformed" not in words, name)
+
+
+@test(limit_s=60)
+def requests_and_reports_in_band_are_shown_as_cbor_in_wireshark(workspace):
+    frames = [frame for name, _, frame, _ in CASES if name in
+              {"flex-request", "a returning report in two options"}]
+    shown = tshark(workspace, "cbor", frames, FLEXINT, "-T", "fields", "-e", "cbor.type.uint",
+                   "-e", "cbor.type.textstring", "-E", "aggregator=;")
+    request, report = shown.splitlines()
+    equal(request.split("\t")[0], "7;1;0;5001;100", "numbers of the request")
+    check("trace_type;0x7000E000;mode;count" in request, request)
+    equal(report.split("\t")[0], "0;7;1;60", "numbers of the report")
 
 
 def _mutated(rng, frame):

@@ -367,8 +367,10 @@ _WORDS_HOP2 = """flexint. ns_id=7 trace_type=0x7000e000
     e2e.bitmap=0x7000 e2e.ts_ns=1700000000000000000 e2e.tx_packets=1000 e2e.tx_bytes=508000"""
 _case("flex-hop2", "2.1", _ip(_FLEX_HOP2), _WORDS_HOP2)
 _case("flex-kernel-safe-hop2", "1.0", _ip(
-    "600000000068003e20010db800000000000000000000000120010db8000000000000000000000002110a0100"
-    + _FLEX_HOP2[84:244] + "0104000000001234138900105e94494e544441544121"), _WORDS_HOP2)
+    "600000000068003e20010db800000000000000000000000120010db8000000000000000000000002110a01003138"
+    "000000077000e0000002e00003e603e617979cfe370ee1c00007bc680007bc680001e00003e803e817979cfe36c29680"
+    "0007c0600007c0601112700017979cfe362a0000000003e80007c0600104000000001234138900105e94494e54444154"
+    "4121"), _WORDS_HOP2)
 _case("flex-padded", "2.1", _ip(
     "600000000038003f20010db800000000000000000000000120010db8000000000000000000000002"
     "1104311400000007400060000001400017979cfe36c29680110a400017979cfe362a000001020000"
@@ -379,9 +381,8 @@ _case("options 0x31 and 0x11 are IOAM's by preference", "2.0", _ip(_FLEX_HOP2), 
 _case("an entry with an unknown value", "2.1", _ip(_FLEX_HOP2.replace("0002e000", "0002f000")),
       """flexint. ns_id=7 trace_type=0x7000e000 hop.node_id=2 hop.bitmap=0xf000 malformed
       e2e.bitmap=0x7000 e2e.ts_ns=1700000000000000000 e2e.tx_packets=1000 e2e.tx_bytes=508000""")
-_case("an entry beyond its option", "2.1", _ip(_FLEX_HOP2.replace("1109313800", "1109311c00").replace(
-    "000003e80007c0601234", "000003e80007c0601234")),
-      """flexint. ns_id=7 trace_type=0x7000e000 hop.node_id=2 hop.bitmap=0xe000 malformed""")
+_case("an entry beyond its option", "2.1", _ip(_FLEX_HOP2.replace("1109313800", "1109311c00")),
+      """flexint. ns_id=7 trace_type=0x7000e000 hop.node_id=2 hop.bitmap=0xe000 malformed malformed""")
 _CBOR = ("a16b696e745f72657175657374aa656e735f696407666170705f696401667372635f69706b323030313a6462383a3a31"
          "666473745f69706b323030313a6462383a3a32687372635f706f727400686473745f706f72741913896870726f746f63"
          "6f6c637564706a74726163655f747970656a30783730303045303030646d6f646565636f756e746c6d6f64655f736574"
@@ -391,8 +392,19 @@ _case("flex-request", "2.1", _ETHER / IPv6(src="2001:db8::1", dst="2001:db8::2",
       f"flexint. request={_CBOR}")
 _case("a returning report in two options", "2.1",
       _ETHER / IPv6(src="2001:db8::1", dst="2001:db8::2", nh=0) /
-      Raw(bytes.fromhex("1101" "3302a200" "33040701183c" "0100") + bytes(UDP(sport=1, dport=2))),
+      Raw(bytes.fromhex("1101" "3302a200" "33040701183c" "01020000") + bytes(UDP(sport=1, dport=2))),
       "flexint. report=a200 report=0701183c")
 _case("an option of Flexible INT beyond its header", "2.1",
       _ETHER / IPv6(src="2001:db8::1", dst="2001:db8::2", nh=0) /
       Raw(bytes.fromhex("1100330701020304") + bytes(UDP(sport=1, dport=2))), "malformed")
+_COPY = """report. version_name=2.0 version=2 hw_id=0 sequence=0 node_id=1 type=0 next=5 length=34 md_length=0
+    dropped=0 congested=0 tracked={} intermediate=0 inner=5 packet. src=2001:db8::1 dst=2001:db8::2 {}
+    packet. protocol=17 src_port=4660 dst_port=5001"""
+_case("Flexible INT in the copy", "2.1", _udp(32766, bytes.fromhex(
+    "2000000000000001" "05220020" + _FLEX_HOP2)), _COPY.format(1, _WORDS_HOP2))
+_case("Flexible INT in the copy where F is 0", "2.1", _udp(32766, bytes.fromhex(
+    "2000000000000001" "05220000" + _FLEX_HOP2)), _COPY.format(0, ""))
+_case("Flexible INT in the copy, which ends in an entry", "2.1", _udp(32766, bytes.fromhex(
+    "2000000000000001" "05120020" + _FLEX_HOP2[:144])),
+      _COPY.split("src_port")[0].format(1, _WORDS_HOP2.split("hop.rx_bytes")[0] + " cut").replace(
+          "length=34", "length=18"))

@@ -830,8 +830,10 @@ local function flexint_hops(s, tree, at, fin)
 		if at + 4 + n > fin then
 			return malformed(hop, "an entry goes beyond its option")
 		end
-		hop:set_len(4 + n)
-		add_values(s, hop, at + 4, rows, head.bitmap, "hopsight.flexint.hop")
+		hop:set_len(math.min(4 + n, s.have - at))
+		if not add_values(s, hop, at + 4, rows, head.bitmap, "hopsight.flexint.hop") then
+			return
+		end
 		at = at + 4 + n
 	end
 end
@@ -862,27 +864,33 @@ local function flexint_trace(s, tree, at, n)
 	end
 end
 
--- Returning reports may take several options: `pieces` are their bytes.
+-- The CBOR of requests or reports. One report may take several options: `pieces` are their bytes.
 local function add_cbor(s, tree, pieces, pinfo)
-	local whole = ByteArray.new()
+	local whole, at = ByteArray.new(), 0
 	for _, piece in ipairs(pieces) do
 		whole:append(s.tvb(piece[1], piece[2]):bytes())
 	end
-	local found, cbor = pcall(Dissector.get, #pieces > 1 and "cborseq" or "cbor")
-	if found and cbor and whole:len() > 0 then
-		if not pcall(cbor.call, cbor, whole:tvb("CBOR of the option"), pinfo, tree) then
-			malformed(tree, "the CBOR of an option")
+	local found, cbor = pcall(Dissector.get, "cbor")
+	if not found or not cbor or whole:len() == 0 then
+		return
+	end
+	local tvb = whole:tvb("CBOR of the options")
+	while at < tvb:len() do
+		local read, n = pcall(cbor.call, cbor, tvb(at):tvb(), pinfo, tree)
+		if not read or not n or n < 1 then
+			return malformed(tree, "the CBOR of an option")
 		end
+		at = at + n
 	end
 end
 
--- One option. Returns whether it is of Flexible INT.
+-- One option of Flexible INT.
 local function flexint_option(s, tree, at, kind, n, found)
 	if kind == 0x31 then
 		flexint_trace(s, tree, at, n)
 	elseif kind == 0x11 then
 		flexint_e2e(s, tree, at, n)
-	else
+	elseif there(s, tree, at, n, "an option") then
 		local key = kind == 0x32 and "request" or "report"
 		tree:add(F["hopsight.flexint." .. key].field, s.tvb(at, n))
 		if n == 0 then
@@ -909,10 +917,13 @@ local function flexint(s, root, at, n, pinfo)
 		if kind == 0 then
 			option = option + 1
 		elseif option + 2 > fin or option + 2 > s.have or option + 2 + u8(s, option + 1) > fin then
-			return telemetry and malformed(tree, "an option goes beyond its header")
+			if tree then
+				malformed(tree, "an option goes beyond its header")
+			end
+			break
 		else
 			local size = u8(s, option + 1)
-			if telemetry and there(s, tree, option + 2, size, "an option") then
+			if telemetry then
 				flexint_option(s, tree, option + 2, kind, size, found)
 			end
 			option = option + 2 + size
@@ -1084,18 +1095,19 @@ end
 
 -- ---- the packet ----
 
-local function ports(s, at)
-	if s.packet and rest(s, at) >= 4 then
+local function upper_layer(s, at, protocol)
+	if s.packet then
+		s.packet:add(F["hopsight.packet.protocol"].field, part(s, at, 0), protocol)
+	end
+	if s.packet and (protocol == 6 or protocol == 17) and rest(s, at) >= 4 then
 		s.packet:add(F["hopsight.packet.src_port"].field, s.tvb(at, 2), u16(s, at))
 		s.packet:add(F["hopsight.packet.dst_port"].field, s.tvb(at + 2, 2), u16(s, at + 2))
 	end
 end
 
--- TCP, UDP or GRE. A copy of a packet without F contains no telemetry.
+-- TCP, UDP or GRE. The copy of a packet contains no telemetry where F is 0.
 local function transport(s, root, at, protocol, dscp, pinfo)
-	if protocol == 6 or protocol == 17 then
-		ports(s, at)
-	end
+	upper_layer(s, at, protocol)
 	if s.packet and not s.tracked then
 		return
 	elseif protocol == 47 then
@@ -1124,11 +1136,10 @@ local function transport(s, root, at, protocol, dscp, pinfo)
 	end
 end
 
-local function addresses(s, at, n, show, protocol)
+local function addresses(s, at, n, show)
 	if s.packet then
 		s.packet:add(F["hopsight.packet.src"].field, s.tvb(at, n), tostring(show(s.tvb(at, n))))
 		s.packet:add(F["hopsight.packet.dst"].field, s.tvb(at + n, n), tostring(show(s.tvb(at + n, n))))
-		s.packet:add(F["hopsight.packet.protocol"].field, s.tvb(at, 0), protocol)
 	end
 end
 
@@ -1141,7 +1152,7 @@ local function ipv4(s, root, at, pinfo)
 	if length >= n then
 		s.fin = math.min(s.fin, at + length)
 	end
-	addresses(s, at + 12, 4, function(range) return range:ipv4() end, protocol)
+	addresses(s, at + 12, 4, function(range) return range:ipv4() end)
 	if u16(s, at + 6) % 0x2000 == 0 then -- not a later fragment
 		transport(s, root, at + n, protocol, math.floor(u8(s, at + 1) / 4), pinfo)
 	end
@@ -1164,7 +1175,7 @@ local function extensions(s, root, at, protocol, pinfo)
 			return nil
 		else
 			local n = unit == 8 and 8 * (u8(s, at + 1) + 1) or 4 * (u8(s, at + 1) + 2)
-			if protocol == 0 and prefs.flexint then
+			if protocol == 0 and prefs.flexint and (s.tracked or not s.packet) then
 				flexint(s, root, at, n, pinfo)
 			end
 			protocol, at = u8(s, at), at + n
@@ -1182,8 +1193,8 @@ local function ipv6(s, root, at, pinfo)
 		s.fin = math.min(s.fin, at + 40 + length)
 	end
 	local dscp = math.floor(u16(s, at) / 64) % 64
+	addresses(s, at + 8, 16, function(range) return range:ipv6() end)
 	local protocol, upper = extensions(s, root, at + 40, u8(s, at + 6), pinfo)
-	addresses(s, at + 8, 16, function(range) return range:ipv6() end, protocol or u8(s, at + 6))
 	if protocol then
 		transport(s, root, upper, protocol, dscp, pinfo)
 	end
