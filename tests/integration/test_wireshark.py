@@ -129,6 +129,16 @@ def requests_and_reports_in_band_are_shown_as_cbor_in_wireshark(workspace):
     equal(report.split("\t")[0], "0;7;1;60", "numbers of the report")
 
 
+@test(limit_s=60)
+def packets_in_tunnels_are_dissected_behind_int_in_wireshark(workspace):
+    names = {"int21-md-gre": "10.0.0.1,10.0.1.1", "int21-md-vxlan-gpe": "192.0.2.1,10.0.0.1",
+             "int21-md-geneve": "192.0.2.1,10.0.0.1"}
+    frames = [frame for name, _, frame, _ in CASES if name in names]
+    shown = tshark(workspace, "tunnels", frames, PREFERENCES["2.1"], "-T", "fields", "-e", "ip.src",
+                   "-e", "_ws.malformed")
+    equal([line.rstrip("\t") for line in shown.splitlines()], list(names.values()), "addresses")
+
+
 def _mutated(rng, frame):
     frame = bytearray(frame)
     for _ in range(rng.randrange(1, 4)):

@@ -382,8 +382,9 @@ local function read_preferences()
 	end
 end
 
-function hopsight.prefs_changed()
-	read_preferences()
+
+local function gpe_protocol()
+	return prefs.gpe_protocol ~= 0 and prefs.gpe_protocol or GPE_PROTOCOL[version]
 end
 
 local function is_report_port(port)
@@ -748,7 +749,7 @@ local function int_gre(s, root, at)
 end
 
 local function int_vxlan_gpe(s, root, at)
-	local protocol = prefs.gpe_protocol ~= 0 and prefs.gpe_protocol or GPE_PROTOCOL[version]
+	local protocol = gpe_protocol()
 	if rest(s, at) < 8 or not has(u8(s, at), 0x04) or u8(s, at + 3) ~= protocol then
 		return
 	end
@@ -1227,9 +1228,6 @@ local RAW = { [7] = true, [129] = true, [130] = true } -- packets without a link
 local encapsulation = Field.new("frame.encap_type")
 
 function hopsight.dissector(tvb, pinfo, root)
-	if not version then
-		read_preferences()
-	end
 	local s = source(tvb, tvb:len(), tvb:reported_len())
 	local kind = encapsulation()
 	kind = kind and kind.value
@@ -1243,3 +1241,55 @@ function hopsight.dissector(tvb, pinfo, root)
 end
 
 register_postdissector(hopsight)
+
+-- ---- packets in tunnels, behind INT ----
+
+-- Wireshark's own dissectors go on behind INT in GRE and VXLAN-GPE. Errors in those packets are theirs
+-- to show, and must not become errors of this script.
+local function go_on(tvb, pinfo, root, at, table_name, protocol)
+	if at < tvb:len() then
+		local tables = DissectorTable.get(table_name)
+		pcall(tables.try, tables, protocol, tvb(at):tvb(), pinfo, root)
+	end
+	return tvb:len()
+end
+
+local in_gre = Proto("hopsight_gre", "INT in GRE")
+local in_gpe = Proto("hopsight_gpe", "INT in VXLAN-GPE")
+
+function in_gre.dissector(tvb, pinfo, root)
+	if version ~= "2.1" or tvb:len() < 4 then
+		return 0
+	end
+	return go_on(tvb, pinfo, root, 4 + 4 * tvb(1, 1):uint(), "ethertype", tvb(2, 2):uint())
+end
+
+function in_gpe.dissector(tvb, pinfo, root)
+	local at, protocol = 0, gpe_protocol()
+	while protocol == gpe_protocol() do
+		if at + 4 > tvb:len() then
+			return 0
+		end
+		protocol = tvb(at + 3, 1):uint()
+		local newest = version == "2.1"
+		local words = newest and 1 + tvb(at + 1, 1):uint() or math.max(1, tvb(at + 2, 1):uint())
+		at = at + 4 * words
+	end
+	return go_on(tvb, pinfo, root, at, "vxlan.next_proto", protocol)
+end
+
+local registered = {}
+
+local function apply_preferences()
+	read_preferences()
+	for _, was in ipairs(registered) do
+		DissectorTable.get(was[1]):remove(was[2], was[3])
+	end
+	registered = { { "gre.proto", prefs.gre_protocol, in_gre }, { "vxlan.next_proto", gpe_protocol(), in_gpe } }
+	for _, now in ipairs(registered) do
+		DissectorTable.get(now[1]):add(now[2], now[3])
+	end
+end
+
+hopsight.prefs_changed = apply_preferences
+apply_preferences()
