@@ -7,17 +7,7 @@
 #include <string.h>
 
 enum {
-	ETHERTYPE_IPV4 = 0x0800,
-	IPV4_BYTES = 20,
-	IPV4_LENGTH = 2,
-	IPV4_FLAGS = 6,
-	IPV4_TTL = 8,
-	IPV4_PROTOCOL = 9,
-	IPV4_CHECKSUM = 10,
-	IPV4_SRC = 12,
-	IPV4_DF = 0x4000,
-	IPV6_HOP_LIMIT = 7,
-	IPV6_SRC = 8,
+	DF = 0x4000, // of IPv4
 	UDP_BYTES = 8,
 	UDP_DST = 2,
 	UDP_LENGTH = 4,
@@ -51,17 +41,17 @@ static uint16_t checksum_of(uint32_t sum)
 static void init_ipv4(struct hs_udp_front *front, const struct hs_udp_front_settings *settings)
 {
 	uint8_t *ip = front->bytes + HS_ETHER_BYTES;
-	hs_be16_store(front->bytes + HS_ETHER_TYPE, ETHERTYPE_IPV4);
+	hs_be16_store(front->bytes + HS_ETHER_TYPE, HS_ETHERTYPE_IPV4);
 	ip[0] = 0x45;
 	ip[1] = (uint8_t)(settings->dscp << 2);
-	hs_be16_store(ip + IPV4_FLAGS, IPV4_DF);
-	ip[IPV4_TTL] = settings->hop_limit;
-	ip[IPV4_PROTOCOL] = HS_IP_UDP;
-	memcpy(ip + IPV4_SRC, settings->src_ip, 4);
-	memcpy(ip + IPV4_SRC + 4, settings->dst_ip, 4);
-	front->ip_sum = sum_of(ip, IPV4_BYTES);
-	front->udp_sum = sum_of(ip + IPV4_SRC, 8);
-	front->len = HS_ETHER_BYTES + IPV4_BYTES + UDP_BYTES;
+	hs_be16_store(ip + HS_IPV4_FRAGMENT, DF);
+	ip[HS_IPV4_TTL] = settings->hop_limit;
+	ip[HS_IPV4_PROTOCOL] = HS_IP_UDP;
+	memcpy(ip + HS_IPV4_SRC, settings->src_ip, 4);
+	memcpy(ip + HS_IPV4_SRC + 4, settings->dst_ip, 4);
+	front->ip_sum = sum_of(ip, HS_IPV4_BYTES);
+	front->udp_sum = sum_of(ip + HS_IPV4_SRC, 8);
+	front->len = HS_ETHER_BYTES + HS_IPV4_BYTES + UDP_BYTES;
 }
 
 static void init_ipv6(struct hs_udp_front *front, const struct hs_udp_front_settings *settings)
@@ -70,10 +60,10 @@ static void init_ipv6(struct hs_udp_front *front, const struct hs_udp_front_sett
 	hs_be16_store(front->bytes + HS_ETHER_TYPE, HS_ETHERTYPE_IPV6);
 	hs_be32_store(ip, 6u << 28 | (uint32_t)settings->dscp << 22);
 	ip[HS_IPV6_NEXT] = HS_IP_UDP;
-	ip[IPV6_HOP_LIMIT] = settings->hop_limit;
-	memcpy(ip + IPV6_SRC, settings->src_ip, 16);
-	memcpy(ip + IPV6_SRC + 16, settings->dst_ip, 16);
-	front->udp_sum = sum_of(ip + IPV6_SRC, 32);
+	ip[HS_IPV6_HOPS] = settings->hop_limit;
+	memcpy(ip + HS_IPV6_SRC, settings->src_ip, 16);
+	memcpy(ip + HS_IPV6_SRC + 16, settings->dst_ip, 16);
+	front->udp_sum = sum_of(ip + HS_IPV6_SRC, 32);
 	front->len = HS_ETHER_BYTES + HS_IPV6_BYTES + UDP_BYTES;
 }
 
@@ -102,9 +92,9 @@ void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t
 	if (front->ipv6) {
 		hs_be16_store(ip + HS_IPV6_PAYLOAD, udp_bytes);
 	} else {
-		uint16_t ip_bytes = (uint16_t)(IPV4_BYTES + udp_bytes);
-		hs_be16_store(ip + IPV4_LENGTH, ip_bytes);
-		hs_be16_store(ip + IPV4_CHECKSUM, checksum_of(front->ip_sum + ip_bytes));
+		uint16_t ip_bytes = (uint16_t)(HS_IPV4_BYTES + udp_bytes);
+		hs_be16_store(ip + HS_IPV4_TOTAL, ip_bytes);
+		hs_be16_store(ip + HS_IPV4_CHECKSUM, checksum_of(front->ip_sum + ip_bytes));
 	}
 	hs_be16_store(udp, src_port);
 	hs_be16_store(udp + UDP_LENGTH, udp_bytes);
