@@ -16,6 +16,7 @@ from wireshark_cases import CASES, FLEXINT, PREFERENCES
 
 SCRIPT = os.path.join(ROOT, "tools", "wireshark", "hopsight.lua")
 VECTORS = os.path.join(ROOT, "tests", "golden", "wire", "vectors.json")
+INT_VECTORS = os.path.join(ROOT, "tests", "golden", "int", "vectors.json")
 TREES = {"int", "int.hop", "int.shim", "report", "report.part", "flexint", "flexint.hop", "flexint.e2e",
          "packet"}
 
@@ -75,16 +76,72 @@ def expected_words(text):
     return words
 
 
-@test(limit_s=90)
+# Bits of values of INT on the wire; all others have 32. 2016-06 has 31 of each.
+BITS = {"ingress_port": 16, "egress_port": 16, "queue_id": 8, "buffer_id": 8, "queue_packets": 24,
+        "queue_congestion": 24, "buffer_used": 24}
+MARKED = {"dscp": "", "udp_port": " by port", "probe_marker": " by marker"}
+
+
+def _golden_int(vectors, setting):
+    """Packets of INT of a setting that have the same meaning by its preferences."""
+    for case in vectors:
+        settings, request = case["settings"], case["request"]
+        mark = settings["mark"] if settings["carrier"] == "tcp_udp" else "dscp"
+        if (settings["version"] + MARKED[mark] == setting and not request["source"]
+                and (settings["dscp"], settings["dscp_mask"]) == (23, 63)
+                and not (request["ds_instruction"] and "by" in setting)):
+            yield case
+
+
+def _width(settings, key):
+    if settings["version"] == "2016-06":
+        return 31
+    if settings["version"] == "2.1" and key in {"ingress_ns", "egress_ns"}:
+        return 64
+    return BITS.get(key, 32)
+
+
+def _compare_int(case, words):
+    """Returns how many values were compared. What is too wide for the wire is the codec's matter."""
+    settings, name = case["settings"], case["name"]
+    check("malformed" not in words, name, words)
+    for word in (f"carrier={settings['carrier']}", f"bitmap={case['request']['bitmap']}",
+                 f"version_name={settings['version']}"):
+        check("int." + word in words, name, "without", word, words)
+    if settings["mode"] != "md":
+        return 0
+    hops = [hop["values"] for hop in reversed(case["hops"])] + [own for own in [case.get("own")] if own is not None]
+    check(f"int.hops={len(hops)}" in words, name, "has", len(hops), "hops", words)
+    compared = 0
+    for key in {key for hop in hops for key in hop} - {"queue_id", "checksum_complement"}:
+        meant = [hop[key] for hop in hops if key in hop]
+        if max(meant) < 2 ** _width(settings, key) - 1:
+            found = [int(word.split("=")[1]) for word in words if word.startswith(f"int.{key}=")]
+            if found:  # a value that was not asked for is not there
+                equal(found, meant, f"{name}: {key}")
+            compared += len(found)
+    return compared
+
+
+@test(limit_s=120)
 def each_field_of_known_packets_is_shown_in_wireshark(workspace):
-    shown = 0
+    with open(INT_VECTORS, encoding="ascii") as f:
+        vectors = json.load(f)
+    shown, compared = 0, 0
     for setting, preferences in PREFERENCES.items():
         cases = [case for case in CASES if case[1] == setting]
-        found = dissected(workspace, setting, [frame for _, _, frame, _ in cases], preferences)
+        golden = list(_golden_int(vectors, setting))
+        frames = [frame for _, _, frame, _ in cases] + [
+            bytes.fromhex(case["hops"][-1]["frame"] if case["hops"] else case["source"])
+            for case in golden]
+        found = dissected(workspace, setting, frames, preferences)
         for (name, _, _, expected), words in zip(cases, found):
             equal(words, expected_words(expected), name)
             shown += len(words)
-    check(shown > 400, "only", shown, "fields")
+        for case, words in zip(golden, found[len(cases):]):
+            compared += _compare_int(case, words)
+    check(shown > 800, "only", shown, "fields")
+    check(compared > 2000, "only", compared, "values of golden packets")
 
 
 def _flexint_words(case, hops):

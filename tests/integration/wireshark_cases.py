@@ -15,7 +15,7 @@ PREFERENCES = {
     "0.5": "version:0.5 mark:dscp",
     "0.5 by port": "version:0.5 mark:udp_port udp_port:5000",
     "1.0": "version:1.0 mark:dscp dscp:1 dscp_mask:1",
-    "1.0 by marker": "version:1.0 mark:probe_marker probe_marker:AABBCCDD00112233",
+    "1.0 by marker": "version:1.0 mark:probe_marker probe_marker:AAAABBBBCCCCDDDD",
     "2.1": "version:2.1 mark:dscp report_ports:32766,4000-4002",
     "2.1 by port": "version:2.1 mark:udp_port udp_port:5000 source_words:2 report_lenient:TRUE",
     "2.0": "version:2.1 gpe_protocol:128 geneve_class:291 geneve_type:5 report_1_is_0_5:TRUE flexint:FALSE",
@@ -149,9 +149,9 @@ _case("1.0 with all values and a reserved one, over IPv6", "1.0",
       _ETHER / IPv6(src="2001:db8::1", dst="2001:db8::2", tc=0x5c) / UDP(sport=1, dport=53) /
       Raw(_ALL_1_0), _WORDS_ALL_1_0)
 _case("1.0 behind a marker", "1.0 by marker",
-      _udp(53, bytes.fromhex("aabbccdd00112233") + _ALL_1_0), _WORDS_ALL_1_0)
+      _udp(53, bytes.fromhex("aaaabbbbccccdddd") + _ALL_1_0), _WORDS_ALL_1_0)
 _case("1.0 behind another marker", "1.0 by marker",
-      _udp(53, bytes.fromhex("aabbccdd00112234") + _ALL_1_0), "")
+      _udp(53, bytes.fromhex("aaaabbbbccccddde") + _ALL_1_0), "")
 _case("1.0 with a stack that ends within a hop", "1.0", _ip(
     "455c004900010000400663500a0001010a0002029c400016000003e8000007d050182000520d0000"
     "0100060010000206900000000000000205000014000000010500000a474554202f"),
