@@ -2,7 +2,7 @@
 -- Dissects in-band telemetry and telemetry reports: Flexible INT, INT 2016-06, 0.5, 1.0 and 2.1,
 -- reports 0.5, 1.0 and 2.0. docs/wireshark.md says how to install it and what its preferences mean.
 -- It looks at each frame after Wireshark's own dissectors, because marks such as a DSCP are no
--- places where a dissector could be registered.
+-- places where a dissector could be registered. It is one file, so that one file is to be installed.
 
 -- Written by make_fields.py.
 local FIELDS = {
@@ -381,7 +381,6 @@ local function read_preferences()
 		ranges[#ranges + 1] = { first, tonumber(last) or first }
 	end
 end
-
 
 local function gpe_protocol()
 	return prefs.gpe_protocol ~= 0 and prefs.gpe_protocol or GPE_PROTOCOL[version]
