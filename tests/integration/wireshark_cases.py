@@ -18,6 +18,7 @@ PREFERENCES = {
     "1.0 by marker": "version:1.0 mark:probe_marker probe_marker:AAAABBBBCCCCDDDD",
     "2.1": "version:2.1 mark:dscp report_ports:32766,4000-4002",
     "2.1 by port": "version:2.1 mark:udp_port udp_port:5000 source_words:2 report_lenient:TRUE",
+    "2.1 by marker": "version:2.1 mark:probe_marker probe_marker:aaaabbbbccccdddd",
     "2.0": "version:2.1 gpe_protocol:128 geneve_class:291 geneve_type:5 report_1_is_0_5:TRUE flexint:FALSE",
 }
 CASES = []
