@@ -23,7 +23,7 @@ static bool is_partial(const struct outcome_hop *e2e)
 {
 	const struct outcome_flow *flow = e2e->flow;
 	const struct hs_scenario *scenario = flow->run->scenario;
-	const struct outcome_report *latest = &flow->reports[e2e->high ? e2e->high - 1 : 0];
+	const struct outcome_report *latest = flow->reports[e2e->high ? e2e->high - 1 : 0];
 	uint32_t index = scenario->flows[flow->index].traffic;
 	int64_t start_ns = flow->run->start_ns, end_ns = flow->run->end_ns;
 	int64_t ahead_ns = flow->n ? latest->truth->sink_shown_ns - latest->truth->sink_ns : 0;

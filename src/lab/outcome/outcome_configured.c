@@ -5,14 +5,13 @@
 // Source: 000_616928c59136b059.txt section V; docs/lab.md, "Configured".
 #include "outcome_parts.h"
 
+#include "ip.h"
+
 #include <math.h>
 #include <netinet/in.h>
 
-#define ETHERNET_BYTES 14
-#define IPV6_BYTES     40
-#define TCP_BYTES      20
-#define SHORT_BYTES    8 // bytes of the header of UDP, and of ICMPv6 echo
-
+#define TCP_BYTES	 20
+#define SHORT_BYTES	 8		    // bytes of the header of UDP, and of ICMPv6 echo
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 
 // The packets as they enter a link, and the hop so far.
@@ -96,7 +95,7 @@ static void walk_init(struct walk *walk)
 	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
 	bool tcp = traffic->protocol == IPPROTO_TCP;
-	walk->frame_bytes = ETHERNET_BYTES + IPV6_BYTES + (tcp ? TCP_BYTES : SHORT_BYTES) +
+	walk->frame_bytes = HS_ETHER_BYTES + HS_IPV6_BYTES + (tcp ? TCP_BYTES : SHORT_BYTES) +
 			    traffic->payload_bytes;
 	walk->bps = traffic->rate_pps * walk->frame_bytes * 8;
 	walk->even = !flow->reverse && traffic->kind != HS_TRAFFIC_POISSON;
@@ -112,7 +111,7 @@ static double serialisation(
 	double sum = 0;
 	size_t n = 0;
 	for (size_t i = walk->hop->low; i < walk->hop->high; i++) {
-		const struct hs_truth_report *report = walk->hop->flow->reports[i].truth;
+		const struct hs_truth_report *report = walk->hop->flow->reports[i]->truth;
 		const struct hs_truth_stop *at = &report->stops[stop];
 		if (stop >= report->n_stops || at->node != walk->report->stops[stop].node)
 			continue;
@@ -230,8 +229,6 @@ static double jitter_of(const struct walk *walk)
 {
 	if (walk->n_uniform && walk->normal_variance != 0)
 		return NAN;
-	if (walk->n_uniform == 1)
-		return walk->uniform[0] * 2 / 3;
 	if (walk->n_uniform)
 		return outcome_uniform_jitter(walk->uniform, walk->n_uniform);
 	return TWO_OVER_ROOT_PI * sqrt(walk->normal_variance);
@@ -242,13 +239,13 @@ static double jitter_of(const struct walk *walk)
 // The newest report by the window's end shows the path, and whether the configuration still held.
 json_t *outcome_configured_json(const struct outcome_hop *hop)
 {
-	const struct outcome_report *reports = hop->flow->reports;
 	json_t *json = json_object();
 	struct walk walk = {.hop = hop};
 	if (hop->low == hop->high)
 		return json;
-	walk.report = reports[reports[hop->high - 1].newest].truth;
-	int64_t at_ns = reports[hop->high - 1].truth->sink_ns;
+	const struct outcome_report *last = hop->flow->reports[hop->high - 1];
+	walk.report = last->newest->truth;
+	int64_t at_ns = last->truth->sink_ns;
 	if (!pass_all(&walk) || at_ns >= hop->flow->run->config_changed_ns)
 		return json;
 	bool all = rate_holds(hop->flow, at_ns);

@@ -19,22 +19,13 @@ const char *outcome_flow_name(
 
 // ---- orders ----
 
-// Members of the truth's array are in the order of arrival.
-static int by_sink(const void *a, const void *b)
+// Reports of the same place are in the order of arrival.
+static int by_place(const void *a, const void *b)
 {
-	const struct outcome_report *x = a, *y = b;
-	if (x->counted_ns != y->counted_ns)
-		return x->counted_ns < y->counted_ns ? -1 : 1;
-	return (x->truth > y->truth) - (x->truth < y->truth);
-}
-
-static int by_source(const void *a, const void *b, void *reports)
-{
-	const struct hs_truth_report *x, *y;
-	x = ((struct outcome_report *)reports)[*(const json_int_t *)a].truth;
-	y = ((struct outcome_report *)reports)[*(const json_int_t *)b].truth;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
+	const struct outcome_report *x = *(struct outcome_report *const *)a;
+	const struct outcome_report *y = *(struct outcome_report *const *)b;
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
 	return (x > y) - (x < y);
 }
 
@@ -60,10 +51,8 @@ static int64_t counted_at(const struct outcome_flow *flow, int64_t shown_ns, int
 	return shown_ns > closed_ns ? shown_ns : closed_ns + 1;
 }
 
-// The reports come in the order of arrival.
 static void read_reports(struct outcome_flow *flow)
 {
-	struct outcome_report *reports = flow->reports;
 	const struct hs_truth_report *newest = flow->truth.reports;
 	int64_t latest_ns = INT64_MIN / 2;
 	uint32_t epoch = 0;
@@ -75,32 +64,30 @@ static void read_reports(struct outcome_flow *flow)
 			newest = report;
 		if (report->sink_shown_ns > latest_ns)
 			latest_ns = report->sink_shown_ns;
-		reports[i].counted_ns = counted_at(flow, report->sink_shown_ns, latest_ns);
-		reports[i].truth = report;
-		reports[i].epoch = epoch;
+		flow->arrived[i] = (struct outcome_report){.truth = report,
+				.place = (int64_t)report->number,
+				.counted_ns = counted_at(flow, report->sink_shown_ns, latest_ns),
+				.epoch = epoch};
+		flow->reports[i] = &flow->arrived[i];
 	}
 }
 
 static void order_reports(struct outcome_flow *flow)
 {
-	struct outcome_report *reports = flow->reports;
-	size_t last = SIZE_MAX;
-	qsort(reports, flow->n, sizeof(*reports), by_sink);
+	struct outcome_report **reports = flow->reports, *last = NULL;
+	qsort(reports, flow->n, sizeof(*reports), by_place);
 	for (size_t i = 0; i < flow->n; i++) {
-		size_t before = i ? reports[i - 1].newest : 0;
-		bool newer = reports[i].truth->number > reports[before].truth->number;
-		reports[i].newest = newer ? i : before;
-		if (reports[i].truth == flow->truth.reports)
-			flow->first = i;
-		flow->values[i] = (json_int_t)i;
+		reports[i]->before = last;
+		reports[i]->repeats = last && reports[i]->truth->number == last->truth->number;
+		if (!reports[i]->repeats)
+			last = reports[i];
+		reports[i]->place = reports[i]->counted_ns;
 	}
-	qsort_r(flow->values, flow->n, sizeof(*flow->values), by_source, reports);
+	qsort(reports, flow->n, sizeof(*reports), by_place);
 	for (size_t i = 0; i < flow->n; i++) {
-		struct outcome_report *report = &reports[flow->values[i]];
-		report->before = last;
-		report->repeats = i && report->truth->number == reports[last].truth->number;
-		if (!report->repeats)
-			last = (size_t)flow->values[i];
+		const struct outcome_report *before = reports[i ? i - 1 : 0]->newest;
+		bool newer = !before || reports[i]->truth->number > before->truth->number;
+		reports[i]->newest = newer ? reports[i] : before;
 	}
 }
 
@@ -130,12 +117,13 @@ int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint3
 			.truth = truth,
 			.n = n,
 			.publishes = calloc(UINT16_MAX + 1, sizeof(bool)),
-			.reports = calloc(n + 1, sizeof(struct outcome_report)),
+			.arrived = calloc(n + 1, sizeof(struct outcome_report)),
+			.reports = calloc(n + 1, sizeof(struct outcome_report *)),
 			.values = calloc(n + 1, sizeof(json_int_t)),
 			.windows = calloc(hs_measured_windows(run->measured) + 1, sizeof(void *)),
 	};
 	outcome_flow_name(run->scenario, index, flow->name);
-	if (!flow->publishes || !flow->reports || !flow->values || !flow->windows)
+	if (!flow->publishes || !flow->arrived || !flow->reports || !flow->values || !flow->windows)
 		return -ENOMEM;
 	take_windows(flow);
 	read_reports(flow);
@@ -146,6 +134,7 @@ int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint3
 void outcome_flow_fini(struct outcome_flow *flow)
 {
 	free(flow->publishes);
+	free(flow->arrived);
 	free(flow->reports);
 	free(flow->values);
 	free(flow->windows);
@@ -159,7 +148,7 @@ size_t outcome_flow_until(const struct outcome_flow *flow, int64_t shown_ns)
 	size_t low = 0, high = flow->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (flow->reports[middle].counted_ns <= shown_ns)
+		if (flow->reports[middle]->counted_ns <= shown_ns)
 			low = middle + 1;
 		else
 			high = middle;

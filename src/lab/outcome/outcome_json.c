@@ -36,11 +36,6 @@ const struct hs_scenario_link *outcome_link(
 	return NULL;
 }
 
-bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b)
-{
-	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
-}
-
 // ---- links ----
 
 #define LINK(member)                                                                               \

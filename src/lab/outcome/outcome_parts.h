@@ -19,11 +19,12 @@
 
 struct outcome_report {
 	const struct hs_truth_report *truth;
+	int64_t place;	    // what the reports are sorted by: the number, then counted_ns
 	int64_t counted_ns; // the time of the window that it counts in, by the sink's clock
-	size_t newest;	    // index of the newest of the reports up to this one
-	bool repeats;	    // a copy of an earlier packet
-	size_t before;	    // index of the one before it in source order; SIZE_MAX: none
-	uint32_t epoch;	    // grows when source or sink restarts
+	const struct outcome_report *newest; // of the reports up to this one
+	bool repeats;			     // a copy of an earlier packet
+	const struct outcome_report *before; // in source order; NULL: none
+	uint32_t epoch;			     // grows when source or sink restarts
 };
 
 struct outcome_flow {
@@ -33,9 +34,9 @@ struct outcome_flow {
 	struct hs_truth_flow truth;
 	bool *publishes; // [by node id]: nodes that appear in the published paths
 	size_t n;
-	struct outcome_report *reports; // [n] by counted_ns
-	json_int_t *values;		// [n]: room for the numbers of a window
-	size_t first;			// index of the report that arrived first
+	struct outcome_report *arrived;	 // [n] in the order of arrival
+	struct outcome_report **reports; // [n] by counted_ns
+	json_int_t *values;		 // [n]: room for the numbers of a window
 	size_t n_windows;
 	const struct hs_measured_window **windows; // of the flow, in order
 	size_t n_rows;
@@ -84,8 +85,7 @@ struct outcome_column {
 
 struct outcome_row {
 	struct hs_measured_ends ends;
-	char hop[HS_SCENARIO_NAME];  // name of the link, "e2e"
-	uint32_t from_node, to_node; // HS_NO_INDEX: no packet shows the nodes
+	char hop[HS_SCENARIO_NAME]; // name of the link, "e2e"
 	struct outcome_column columns[HS_LAB_KINDS][OUTCOME_SIDES];
 	// Packets lost in the whole run. NAN: not known.
 	double lost;				 // as published
@@ -146,6 +146,5 @@ void outcome_put_integer(json_t *to, const char *key, json_int_t value);
 // Returns the link between two nodes, whatever its direction, or NULL.
 const struct hs_scenario_link *outcome_link(
 		const struct hs_scenario *scenario, uint32_t a, uint32_t b);
-bool outcome_same_ends(struct hs_measured_ends a, struct hs_measured_ends b);
 // Returns the mean of a sum, or NAN if n is 0.
 double outcome_mean(double sum, size_t n);

@@ -46,9 +46,9 @@ static void lose_between(const struct outcome_flow *flow, const struct outcome_r
 // arrived.
 static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 {
-	const struct outcome_report *last = &flow->reports[flow->first];
-	for (size_t i = flow->first; i < flow->n; i++) {
-		const struct outcome_report *newest = &flow->reports[flow->reports[i].newest];
+	const struct outcome_report *last = flow->arrived;
+	for (size_t i = 0; i < flow->n; i++) {
+		const struct outcome_report *newest = flow->reports[i]->newest;
 		if (newest->truth->number <= last->truth->number)
 			continue;
 		lose_between(flow, last, newest, row);
@@ -58,13 +58,14 @@ static void lose_truly(const struct outcome_flow *flow, struct outcome_row *row)
 
 // A copy that a link made was received but never sent. The loss from end to end is what left the
 // source and did not reach the sink, because nodes also lose packets.
-static void lose_all(const struct outcome_flow *flow, struct outcome_row *row)
+static void lose_all(const struct outcome_flow *flow, uint32_t from, uint32_t to,
+		struct outcome_row *row)
 {
 	bool e2e = row->ends.e2e;
 	for (size_t i = 0; i < flow->truth.n_hops; i++) {
 		const struct hs_truth_hop *hop = &flow->truth.hops[i];
-		bool begins = hop->from == row->from_node, ends = hop->to == row->to_node;
-		if (row->to_node == HS_NO_INDEX || (!e2e && !(begins && ends)))
+		bool begins = hop->from == from, ends = hop->to == to;
+		if (to == HS_NO_INDEX || (!e2e && !(begins && ends)))
 			continue;
 		add(&row->lost_all, (begins ? (double)hop->sent_packets : 0) + (double)hop->copies -
 						    (ends ? (double)hop->received_packets : 0));
@@ -75,27 +76,9 @@ static void lose_all(const struct outcome_flow *flow, struct outcome_row *row)
 
 // ---- a row, and its windows ----
 
-// Finds the packet that shows between which nodes a hop of the window lies.
-static void find_nodes(const struct outcome_hop *hop, struct outcome_row *row)
+static bool same_ends(struct hs_measured_ends a, struct hs_measured_ends b)
 {
-	struct outcome_stops stops;
-	for (size_t i = hop->high; i-- > 0 && row->to_node == HS_NO_INDEX;) {
-		if (!outcome_flow_stops(hop->flow, hop->flow->reports[i].truth, row->ends, &stops))
-			continue;
-		row->from_node = stops.from->node;
-		row->to_node = stops.to->node;
-	}
-}
-
-// A hop has the name of its link. If the hop spans several links, or no known link, its name
-// consists of the ids of its ends.
-static void name_row(const struct hs_scenario *scenario, struct outcome_row *row)
-{
-	const struct hs_scenario_link *link = outcome_link(scenario, row->from_node, row->to_node);
-	if (row->ends.e2e || link)
-		snprintf(row->hop, sizeof(row->hop), "%s", row->ends.e2e ? "e2e" : link->name);
-	else
-		snprintf(row->hop, sizeof(row->hop), "%u..%u", row->ends.from, row->ends.to);
+	return a.e2e == b.e2e && (a.e2e || (a.from == b.from && a.to == b.to));
 }
 
 struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
@@ -114,28 +97,40 @@ struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
 struct outcome_row *outcome_row_of(const struct outcome_hop *hop)
 {
 	for (size_t i = 0; i < hop->flow->n_rows; i++)
-		if (outcome_same_ends(hop->flow->rows[i].ends, hop->ends))
+		if (same_ends(hop->flow->rows[i].ends, hop->ends))
 			return &hop->flow->rows[i];
 	return NULL;
 }
 
+// Finds the nodes at the ends of a hop by a packet of the window; HS_NO_INDEX: no packet shows
+// them. A hop has the name of its link. If the hop spans several links, or no known link, its name
+// consists of the ids of its ends.
 static bool make_row(
 		struct outcome_flow *flow, const struct hs_measured_window *window, uint32_t index)
 {
 	const struct outcome_hop hop = outcome_hop_of(flow, window, index);
 	struct outcome_row row = {.ends = hop.ends,
-			.from_node = HS_NO_INDEX,
-			.to_node = HS_NO_INDEX,
 			.lost = NAN,
 			.shown = NAN,
 			.lost_truth = NAN,
 			.lost_all = NAN};
+	uint32_t from = HS_NO_INDEX, to = HS_NO_INDEX;
+	struct outcome_stops stops;
 	if (outcome_row_of(&hop))
 		return true;
-	find_nodes(&hop, &row);
-	name_row(flow->run->scenario, &row);
+	for (size_t i = hop.high; i-- > 0 && to == HS_NO_INDEX;) {
+		if (!outcome_flow_stops(flow, flow->reports[i]->truth, hop.ends, &stops))
+			continue;
+		from = stops.from->node;
+		to = stops.to->node;
+	}
+	const struct hs_scenario_link *link = outcome_link(flow->run->scenario, from, to);
+	if (hop.ends.e2e || link)
+		snprintf(row.hop, sizeof(row.hop), "%s", hop.ends.e2e ? "e2e" : link->name);
+	else
+		snprintf(row.hop, sizeof(row.hop), "%u..%u", hop.ends.from, hop.ends.to);
 	lose_truly(flow, &row);
-	lose_all(flow, &row);
+	lose_all(flow, from, to, &row);
 	struct outcome_row *added = HS_ARRAY_ADD(flow->rows, flow->n_rows);
 	if (!added)
 		return false;
@@ -223,8 +218,7 @@ static double published_loss(const struct outcome_flow *flow, const struct outco
 {
 	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
 	uint32_t hop = 0;
-	while (run && hop <= run->n_hops &&
-			!outcome_same_ends(hs_measured_ends(run, hop), row->ends))
+	while (run && hop <= run->n_hops && !same_ends(hs_measured_ends(run, hop), row->ends))
 		hop++;
 	const json_t *of = run && hop <= run->n_hops ? hs_measured_hop(run, hop) : NULL;
 	return hs_measured_has(of, "loss_ratio") ? (double)hs_measured_integer(of, "lost_packets")

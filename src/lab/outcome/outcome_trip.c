@@ -91,12 +91,6 @@ static double error_of_pings(const struct ends *ends)
 
 // ---- windows of the pinging node's clock, in which replies arrived ----
 
-struct window {
-	int64_t start_ns, end_ns; // (start, end]
-	size_t pings;
-	double truth_ns; // mean of the pings, as a whole number
-};
-
 // What telemetry and the host say of a pair of flows.
 struct numbers {
 	double measured_ns, truth_ns;
@@ -105,32 +99,33 @@ struct numbers {
 	double pairs, clocks_differ;
 };
 
-// Adds a window to the sums of the numbers. Returns whether telemetry says something about it.
-static bool compare_window(const struct ends *ends, const struct window *window,
+// Adds the window that ends here to the sums of the numbers. truth_ns is the mean of its pings.
+// Returns whether telemetry says something about it.
+static bool compare_window(const struct ends *ends, int64_t end_ns, size_t pings, double truth_ns,
 		struct numbers *numbers, json_t *windows)
 {
+	int64_t start_ns = end_ns - ends->run->scenario->window_ns;
 	struct hs_trip *down = ends->room + ends->n_up;
 	struct hs_round_trip of;
 	size_t n_down = 0;
 	for (size_t i = 0; i < ends->n_down; i++)
-		if (ends->down[i].sink_ns > window->start_ns &&
-				ends->down[i].sink_ns <= window->end_ns)
+		if (ends->down[i].sink_ns > start_ns && ends->down[i].sink_ns <= end_ns)
 			down[n_down++] = ends->down[i];
 	bool told = !hs_round_trip(ends->room, ends->n_up, down, n_down, MAX_GAP_NS, &of);
-	json_array_append_new(windows,
-			json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
-					(json_int_t)window->start_ns, "pairs", (json_int_t)of.pairs,
-					"pings", (json_int_t)window->pings, "clocks_differ",
-					of.clocks_differ, "measured_ns",
-					told ? json_integer(of.mean_ns) : NULL, "truth_ns",
-					outcome_number(window->truth_ns)));
+	json_array_append_new(
+			windows, json_pack("{s:I, s:I, s:I, s:b, s:o*, s:o*}", "start_ns",
+						 (json_int_t)start_ns, "pairs",
+						 (json_int_t)of.pairs, "pings", (json_int_t)pings,
+						 "clocks_differ", of.clocks_differ, "measured_ns",
+						 told ? json_integer(of.mean_ns) : NULL, "truth_ns",
+						 outcome_number(truth_ns)));
 	numbers->pairs += (double)of.pairs;
 	numbers->clocks_differ += of.clocks_differ;
 	if (!told)
 		return false;
 	numbers->measured_ns += (double)of.mean_ns;
-	numbers->truth_ns += window->truth_ns;
-	numbers->mae_windows_ns += fabs((double)of.mean_ns - window->truth_ns);
+	numbers->truth_ns += truth_ns;
+	numbers->mae_windows_ns += fabs((double)of.mean_ns - truth_ns);
 	return true;
 }
 
@@ -146,9 +141,8 @@ static struct numbers compare(const struct ends *ends, json_t *windows)
 		double sum = 0;
 		for (; next < ends->n_pinged && ends->pinged[next].shown_ns <= end_ns; next++)
 			sum += (double)ends->pinged[next].rtt_ns;
-		const struct window window = {end_ns - length_ns, end_ns, next - i,
-				floor(sum / (double)(next - i))};
-		n += compare_window(ends, &window, &numbers, windows);
+		n += compare_window(ends, end_ns, next - i, floor(sum / (double)(next - i)),
+				&numbers, windows);
 	}
 	numbers.measured_ns = outcome_mean(numbers.measured_ns, n);
 	numbers.truth_ns = outcome_mean(numbers.truth_ns, n);
@@ -175,32 +169,28 @@ static const struct hs_schema_field trip_fields[] = {
 		{NULL},
 };
 
-static void put_pair(const struct ends *ends, uint32_t up, uint32_t down, json_t *list)
-{
-	const struct hs_scenario *scenario = ends->run->scenario;
-	char up_name[OUTCOME_FLOW_NAME], down_name[OUTCOME_FLOW_NAME];
-	json_t *windows = json_array();
-	json_t *json = json_pack("{s:I, s:s, s:s}", "app_id",
-			(json_int_t)scenario->flows[up].app_id, "up",
-			outcome_flow_name(scenario, up, up_name), "down",
-			outcome_flow_name(scenario, down, down_name));
-	const struct numbers numbers = compare(ends, windows);
-	hs_schema_print_into(json, trip_fields, &numbers);
-	if (scenario->keep_windows)
-		json_object_set(json, "windows", windows);
-	json_decref(windows);
-	json_array_append_new(list, json);
-}
-
 static int compare_pair(const struct hs_run *run, uint32_t up, uint32_t down, json_t *list)
 {
+	const struct hs_scenario *scenario = run->scenario;
+	char up_name[OUTCOME_FLOW_NAME], down_name[OUTCOME_FLOW_NAME];
 	struct ends ends = {.run = run};
+	json_t *windows = json_array();
 	ends.n_up = hs_measured_trips(run->measured, up, &ends.up);
 	ends.n_down = hs_measured_trips(run->measured, down, &ends.down);
 	ends.room = malloc((ends.n_up + ends.n_down + 1) * sizeof(*ends.room));
 	int rc = ends.room ? read_pings(&ends, down) : -ENOMEM;
-	if (!rc)
-		put_pair(&ends, up, down, list);
+	if (!rc) {
+		const struct numbers numbers = compare(&ends, windows);
+		json_t *json = json_pack("{s:I, s:s, s:s}", "app_id",
+				(json_int_t)scenario->flows[up].app_id, "up",
+				outcome_flow_name(scenario, up, up_name), "down",
+				outcome_flow_name(scenario, down, down_name));
+		hs_schema_print_into(json, trip_fields, &numbers);
+		if (scenario->keep_windows)
+			json_object_set(json, "windows", windows);
+		json_array_append_new(list, json);
+	}
+	json_decref(windows);
 	free(ends.room);
 	free(ends.pinged);
 	return rc;

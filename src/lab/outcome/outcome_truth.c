@@ -29,11 +29,11 @@ static json_int_t rounded_mean(wide sum, uint64_t n)
 	return (json_int_t)((sum < 0 ? sum - half : sum + half) / (wide)n);
 }
 
-static bool delay_of(const struct outcome_hop *hop, size_t index, json_int_t *delay)
+static bool delay_of(const struct outcome_hop *hop, const struct outcome_report *report,
+		json_int_t *delay)
 {
-	const struct outcome_flow *flow = hop->flow;
 	struct outcome_stops stops;
-	if (!outcome_flow_passes(flow, flow->reports[index].truth, hop->ends, &stops))
+	if (!outcome_flow_passes(hop->flow, report->truth, hop->ends, &stops))
 		return false;
 	*delay = stops.to->rx_ns - stops.from->rx_ns;
 	return true;
@@ -45,7 +45,7 @@ static void put_delay(json_t *to, const struct outcome_hop *hop)
 	wide sum = 0;
 	size_t n = 0;
 	for (size_t i = hop->low; i < hop->high; i++)
-		if (delay_of(hop, i, &values[n]))
+		if (delay_of(hop, hop->flow->reports[i], &values[n]))
 			sum += values[n++];
 	if (!n)
 		return;
@@ -61,13 +61,10 @@ static void put_delay(json_t *to, const struct outcome_hop *hop)
 static bool delay_before(const struct outcome_hop *hop, const struct outcome_report *report,
 		json_int_t *delay)
 {
-	const struct outcome_report *reports = hop->flow->reports;
-	for (size_t i = report->before; i != SIZE_MAX; i = reports[i].before) {
-		if (reports[i].epoch != report->epoch)
-			return false;
-		if (delay_of(hop, i, delay))
+	for (const struct outcome_report *before = report->before;
+			before && before->epoch == report->epoch; before = before->before)
+		if (delay_of(hop, before, delay))
 			return true;
-	}
 	return false;
 }
 
@@ -76,9 +73,9 @@ static void put_jitter(json_t *to, const struct outcome_hop *hop)
 	wide sum = 0;
 	uint64_t pairs = 0;
 	for (size_t i = hop->low; i < hop->high; i++) {
-		const struct outcome_report *report = &hop->flow->reports[i];
+		const struct outcome_report *report = hop->flow->reports[i];
 		json_int_t delay, before;
-		if (report->repeats || !delay_of(hop, i, &delay) ||
+		if (report->repeats || !delay_of(hop, report, &delay) ||
 				!delay_before(hop, report, &before))
 			continue;
 		sum += delay < before ? (wide)before - delay : (wide)delay - before;
@@ -139,8 +136,8 @@ static void put_window(json_t *to, const struct outcome_hop *hop)
 static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stops *stops)
 {
 	const struct outcome_flow *flow = hop->flow;
-	size_t index = n ? flow->reports[n - 1].newest : flow->first;
-	return flow->n && outcome_flow_stops(flow, flow->reports[index].truth, hop->ends, stops);
+	const struct outcome_report *report = n ? flow->reports[n - 1]->newest : flow->arrived;
+	return flow->n && outcome_flow_stops(flow, report->truth, hop->ends, stops);
 }
 
 // Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
