@@ -65,19 +65,15 @@ static const struct hs_link_config *link_between(
 	return &link->directions[reverse];
 }
 
-static double burst_loss(const struct hs_link_bursts *bursts)
-{
-	double sum = bursts->p + bursts->r;
-	double bad = sum > 0 ? bursts->p / sum : 0;
-	return bad * bursts->loss_bad + (1 - bad) * bursts->loss_good;
-}
-
 // Returns the link's configured loss, or NAN if the loss depends on more than the configuration.
 static double loss_of(const struct hs_link_config *config)
 {
+	const struct hs_link_bursts *bursts = &config->bursts;
+	double sum = bursts->p + bursts->r, bad = sum > 0 ? bursts->p / sum : 0;
+	double burst_loss = bad * bursts->loss_bad + (1 - bad) * bursts->loss_good;
 	if (config->telemetry_loss_ratio > 0 || config->duplicate_ratio > 0)
 		return NAN;
-	return 1 - (1 - config->loss_ratio) * (1 - burst_loss(&config->bursts));
+	return 1 - (1 - config->loss_ratio) * (1 - burst_loss);
 }
 
 // ---- along the way ----

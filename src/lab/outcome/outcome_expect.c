@@ -19,7 +19,7 @@ struct question {
 // met.
 struct verdict {
 	double value, slack;
-	char reason[128];
+	char reason[HS_SCENARIO_NAME + 32];
 };
 
 double hs_outcome_number(const json_t *object, const char *path)

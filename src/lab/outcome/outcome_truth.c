@@ -122,11 +122,11 @@ static void put_window(json_t *to, const struct outcome_hop *hop)
 {
 	const struct hs_measured_window *window = hop->window;
 	uint64_t before, after;
-	if (!counts_have_gaps(hop) && bytes_by(hop, window->start_ns, &before) &&
-			bytes_by(hop, window->end_ns, &after) && after >= before)
-		outcome_put(to, "window_throughput_bps",
-				rate_of((int64_t)(after - before),
-						window->end_ns - window->start_ns));
+	if (counts_have_gaps(hop) || !bytes_by(hop, window->start_ns, &before) ||
+			!bytes_by(hop, window->end_ns, &after) || after < before)
+		return;
+	outcome_put(to, "window_throughput_bps",
+			rate_of((int64_t)(after - before), window->end_ns - window->start_ns));
 }
 
 // ---- the span ----
