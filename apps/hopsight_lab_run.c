@@ -7,6 +7,7 @@
 #include "lab_expect.h"
 #include "lab_progress.h"
 #include "lab_table.h"
+#include "lab_words.h"
 #include "log.h"
 #include "outcome.h"
 #include "whole_file.h"
@@ -100,21 +101,17 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void say_total(struct work *work, double wall_s)
+static void say_total(const struct work *work, double wall_s)
 {
 	const struct hs_run *run = hs_lab_result(work->lab);
-	struct hs_lab_progress total = {
-			.done_ns = run->end_ns - run->start_ns,
-			.duration_ns = work->scenario.duration_ns,
-			.events = run->events,
-			.wall_s = wall_s,
-	};
-	char text[HS_LAB_LINE_TEXT];
+	char events[HS_LAB_WORD];
 
 	if (work->options->quiet)
 		return;
-	hs_lab_progress_total(&total, run->real, text);
-	fprintf(stderr, "%s%s\n", text, run->partial ? ": interrupted" : "");
+	hs_lab_number((double)run->events, events);
+	fprintf(stderr, "%.6g s of %s time in %.1f s, %s events%s\n",
+			(double)(run->end_ns - run->start_ns) / 1e9, run->real ? "real" : "virtual",
+			wall_s, events, run->partial ? ": interrupted" : "");
 }
 
 // A limit of the machine is no error of the scenario.
@@ -144,19 +141,20 @@ static void write_published(void *context, int64_t now_ns, const char *topic, co
 
 static int create(struct work *work)
 {
+	bool shows = !work->options->quiet && isatty(STDERR_FILENO);
 	struct hs_lab_config config = {
 			.scenario = &work->scenario,
 			.real = work->options->real,
 			.stop = &stop,
 			.packets = work->files[PACKETS].stream,
-			.progress = work->options->quiet ? NULL : show_progress,
+			.progress = shows ? show_progress : NULL,
 			.published = work->files[PUBLISHED].stream ? write_published : NULL,
 			.context = work,
 	};
 	struct hs_error err = {0};
 	int rc;
 
-	work->line = (struct hs_lab_line){.to = stderr, .rewrites = isatty(STDERR_FILENO)};
+	work->line = (struct hs_lab_line){.to = stderr};
 	rc = hs_lab_eal(&work->scenario, &err);
 	if (rc < 0) {
 		say_failure(work, rc, &err);

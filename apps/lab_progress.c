@@ -23,16 +23,6 @@ void hs_lab_progress_text(const struct hs_lab_progress *p, char text[HS_LAB_LINE
 			left);
 }
 
-void hs_lab_progress_total(const struct hs_lab_progress *p, bool real, char text[HS_LAB_LINE_TEXT])
-{
-	char events[HS_LAB_WORD];
-
-	hs_lab_number((double)p->events, events);
-	snprintf(text, HS_LAB_LINE_TEXT, "%.6g s of %s time in %.1f s, %s events",
-			(double)p->done_ns / NS_PER_S, real ? "real" : "virtual", p->wall_s,
-			events);
-}
-
 void hs_lab_line_clear(struct hs_lab_line *line)
 {
 	if (line->width)
@@ -47,8 +37,6 @@ void hs_lab_line_show(void *context, const struct hs_lab_progress *progress)
 	char text[HS_LAB_LINE_TEXT];
 	size_t width;
 
-	if (!line->rewrites)
-		return;
 	hs_lab_progress_text(progress, text);
 	width = hs_text_width(text);
 	fprintf(line->to, "\r%s%*s", text, line->width > width ? (int)(line->width - width) : 0,

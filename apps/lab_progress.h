@@ -6,7 +6,6 @@
 
 #include "lab.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,8 +14,7 @@
 
 struct hs_lab_line {
 	FILE *to;
-	bool rewrites; // whether this is a terminal; hs_lab_line_show does nothing otherwise
-	size_t width;  // of the text that is shown
+	size_t width; // of the text that is shown
 };
 
 // Has the type that struct hs_lab_config needs. context: the line.
@@ -26,6 +24,3 @@ void hs_lab_line_clear(struct hs_lab_line *line);
 
 // "42 %  50.4 of 120 s  4,812,223 events/s  4 s left"
 void hs_lab_progress_text(const struct hs_lab_progress *progress, char text[HS_LAB_LINE_TEXT]);
-// "120 s of virtual time in 2.9 s, 14,312,882 events"
-void hs_lab_progress_total(
-		const struct hs_lab_progress *progress, bool real, char text[HS_LAB_LINE_TEXT]);

@@ -34,24 +34,11 @@ static void progress_tells_part_time_rate_and_what_is_left(void **state)
 	assert_string_equal(text, "0 %  0.0 of 120.8 s  0 events/s");
 }
 
-static void the_last_line_tells_time_of_both_kinds_and_events(void **state)
-{
-	(void)state;
-	struct hs_lab_progress progress = {
-			.done_ns = 120000000000, .events = 14312882, .wall_s = 2.94};
-	char text[HS_LAB_LINE_TEXT];
-
-	hs_lab_progress_total(&progress, false, text);
-	assert_string_equal(text, "120 s of virtual time in 2.9 s, 14,312,882 events");
-	hs_lab_progress_total(&progress, true, text);
-	assert_string_equal(text, "120 s of real time in 2.9 s, 14,312,882 events");
-}
-
 static void a_line_is_rewritten_whole_and_taken_away(void **state)
 {
 	(void)state;
 	struct hs_lab_progress progress = half();
-	struct hs_lab_line line = {.rewrites = true};
+	struct hs_lab_line line = {0};
 	char *text;
 	size_t size;
 
@@ -69,29 +56,11 @@ static void a_line_is_rewritten_whole_and_taken_away(void **state)
 	free(text);
 }
 
-static void where_there_is_no_terminal_nothing_is_shown(void **state)
-{
-	(void)state;
-	struct hs_lab_progress progress = half();
-	struct hs_lab_line line = {0};
-	char *text;
-	size_t size;
-
-	line.to = open_memstream(&text, &size);
-	hs_lab_line_show(&line, &progress);
-	hs_lab_line_clear(&line);
-	fclose(line.to);
-	assert_string_equal(text, "");
-	free(text);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(progress_tells_part_time_rate_and_what_is_left),
-			cmocka_unit_test(the_last_line_tells_time_of_both_kinds_and_events),
 			cmocka_unit_test(a_line_is_rewritten_whole_and_taken_away),
-			cmocka_unit_test(where_there_is_no_terminal_nothing_is_shown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
