@@ -69,6 +69,10 @@ struct hs_telemetry_field {
 // What reports of a family bear until they are decoded: each has its own.
 enum hs_telemetry_number {
 	HS_TELEMETRY_FLEXINT,
+	HS_TELEMETRY_INT_2016_06,
+	HS_TELEMETRY_INT_0_5,
+	HS_TELEMETRY_INT_1_0,
+	HS_TELEMETRY_INT_2_1,
 	HS_TELEMETRY_TEST = UINT8_MAX,
 };
 

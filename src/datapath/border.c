@@ -88,6 +88,7 @@ void hs_border_cross(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	beyond->profile = &worker->profiles[out->index];
 	beyond->now_ns = burst->now_ns;
 	beyond->stepped_ns = burst->stepped_ns;
+	beyond->sent_ns = burst->sent_ns;
 	beyond->max_bytes = burst->max_bytes;
 	beyond->chained = burst->chained;
 	beyond->n = 0;

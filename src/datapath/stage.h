@@ -17,6 +17,8 @@
 // the reason where telemetry was seen.
 static inline enum hs_drop hs_suspect_drop(const struct hs_packet *packet, enum hs_drop seen)
 {
+	if (packet->flags & HS_PACKET_DISCARD)
+		return HS_DROP_DISCARDED;
 	if (packet->flags & HS_PACKET_HIDDEN)
 		return HS_DROP_HIDDEN_HEADERS;
 	return packet->flags & HS_PACKET_ANY_TELEMETRY ? seen : HS_DROP_UNREADABLE;

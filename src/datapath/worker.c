@@ -46,6 +46,16 @@ static void sequence_end(struct hs_worker *worker)
 	atomic_store_explicit(&worker->sequence, s + 1, memory_order_release);
 }
 
+// Not before the receipt, where the clock was set back between.
+int64_t hs_burst_read_sent_ns(const struct hs_worker *worker, struct hs_burst *burst)
+{
+	int64_t stepped_ns, now_ns = hs_clock_read(worker->clock, &stepped_ns);
+
+	now_ns -= stepped_ns - burst->stepped_ns;
+	burst->sent_ns = now_ns > burst->now_ns ? now_ns : burst->now_ns;
+	return burst->sent_ns;
+}
+
 unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, uint16_t queue)
 {
 	struct hs_burst *burst = &worker->burst;
@@ -57,6 +67,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	burst->profile = &worker->profiles[port->index];
 	burst->n = (uint16_t)received;
 	burst->now_ns = hs_clock_read(worker->clock, &burst->stepped_ns);
+	burst->sent_ns = 0;
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
 	sequence_begin(worker);
 	count_received(worker, burst);

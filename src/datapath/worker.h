@@ -47,6 +47,7 @@ struct hs_burst {
 	const struct hs_profile *profile; // that reads it
 	int64_t now_ns;			  // read once, after receive: every packet's receive time
 	int64_t stepped_ns;		  // what of it came by steps of the clock
+	int64_t sent_ns;		  // hs_burst_sent_ns; 0: not read
 	uint16_t n;
 	uint16_t flags;	    // every packet's flags or-ed: a clean burst takes no fault branch
 	bool unmatched;	    // no packet of it has a rule
@@ -121,6 +122,13 @@ static inline void hs_event(
 		struct hs_worker *worker, const struct hs_burst *burst, enum hs_event_count event)
 {
 	hs_port_stats_of(worker, burst->in->index)->events[event]++;
+}
+
+// When packets of the burst go to their ports: the clock, read once, when a family first asks.
+int64_t hs_burst_read_sent_ns(const struct hs_worker *worker, struct hs_burst *burst);
+static inline int64_t hs_burst_sent_ns(const struct hs_worker *worker, struct hs_burst *burst)
+{
+	return burst->sent_ns ? burst->sent_ns : hs_burst_read_sent_ns(worker, burst);
 }
 
 // What periods are measured by: it goes on evenly where the clock steps.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "int_steps.h"
+
+#include "classify.h"
+#include "int_fast.h"
+#include "int_format.h"
+
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	hs_int_parse(profile->settings, frame, len, frame_len, packet);
+}
+
+static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	return hs_int_fast_is(profile->settings) &&
+	       hs_int_parse_fast(profile->settings, frame, len, frame_len, packet);
+}
+
+static void classify(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_classify_as(worker, burst, parse_fast, parse);
+}
+
+#define FAMILY(version)                                                                            \
+	{                                                                                          \
+		.format = &hs_int_formats[version], .in_ipv4 = true, .classify = classify,         \
+		.parse = parse, .fast_source = hs_int_run_source,                                  \
+		.fast_transit = hs_int_run_transit, .fast_sink = hs_int_run_sink,                  \
+		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
+		.strip = hs_int_strip_step                                                         \
+	}
+const struct hs_family hs_int_steps[HS_INT_N_VERSIONS] = {
+		[HS_INT_2016_06] = FAMILY(HS_INT_2016_06),
+		[HS_INT_0_5] = FAMILY(HS_INT_0_5),
+		[HS_INT_1_0] = FAMILY(HS_INT_1_0),
+		[HS_INT_2_1] = FAMILY(HS_INT_2_1),
+};

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data path of the family int: INT of June 2016 and of P4.org, by a profile's struct
+// hs_int_settings. A rule makes a node a source. Transit and sink need none: the packet says what
+// is to be added and where it is.
+//
+// Source: 004_2771db4e6b3fe8ac.txt; P4.org INT dataplane specification v0.5, v1.0, v2.1.
+// Thread rule: owner lcore.
+#pragma once
+
+#include "family.h"
+#include "int.h"
+
+extern const struct hs_family hs_int_steps[HS_INT_N_VERSIONS];
+
+// ---- the steps (family.h) ----
+
+void hs_int_source(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+void hs_int_transit(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours);
+
+// Instances of the skeleton for hs_int_fast_is profiles; the steps above for all others.
+void hs_int_run_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out);
+void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "int_fast.h"
+#include "int_format.h"
+#include "int_steps.h"
+#include "report_put.h"
+#include "room.h"
+#include "skeleton.h"
+
+// Bytes from the header that transit reads to the end of its stack.
+static size_t stack_bytes(const struct hs_int_settings *settings, const struct hs_packet *packet)
+{
+	return hs_int_head_bytes_of(settings->version) + 4u * (uint16_t)packet->trace_type;
+}
+
+static void fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		struct hs_report_record *record)
+{
+	const struct hs_int_settings *settings = burst->profile->settings;
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+
+	hs_report_begin(worker, burst, i, record);
+	record->family = burst->profile->family->format->number;
+	record->trace_len = (uint8_t)stack_bytes(settings, packet);
+	memcpy(record->data, frame + packet->trace_off, record->trace_len);
+	// The receive time, which tells of which age the wire's shorter times are.
+	record->e2e_len = sizeof(record->sink_ts_ns);
+	memcpy(record->data + record->trace_len, &record->sink_ts_ns, record->e2e_len);
+}
+
+static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	uint32_t slot = burst->slots[i];
+
+	if (slot >= worker->flows.n_rules || !packet->trace_off)
+		return;
+	struct hs_flow_worker *own = &worker->flows.own[slot];
+	if (!(own->trace_type & HS_RULE_TRACE_INT))
+		return;
+	if (stack_bytes(burst->profile->settings, packet) <= HS_INT_MAX_RECORD) {
+		hs_report_put(worker, burst, i, fill);
+		return;
+	}
+	hs_flow_add(&own->sink_packets, 1); // a stack that no record holds
+	hs_flow_add(&own->reports_made, 1);
+	hs_flow_add(&own->reports_lost, 1);
+	hs_flow_add(&worker->reports_made, 1);
+	hs_flow_add(&worker->reports_lost, 1);
+}
+
+// Parses packet i anew, after its bytes changed.
+static void parse_anew(struct hs_burst *burst, unsigned i)
+{
+	const struct rte_mbuf *m = burst->mbufs[i];
+
+	hs_int_parse(burst->profile->settings, rte_pktmbuf_mtod(m, const uint8_t *),
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+}
+
+static bool take_out(struct hs_burst *burst, unsigned i)
+{
+	struct rte_mbuf *m = burst->mbufs[i];
+	size_t taken = hs_int_strip(burst->profile->settings, rte_pktmbuf_mtod(m, uint8_t *),
+			&burst->packets[i]);
+
+	if (!taken)
+		return false;
+	rte_pktmbuf_adj(m, (uint16_t)taken);
+	parse_anew(burst, i);
+	return !(burst->packets[i].flags & HS_STAGE_SUSPECT);
+}
+
+bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+
+	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
+			packet->flags & HS_PACKET_SHORT)
+		return false;
+	// A host's packet with the mark carries no telemetry, whatever stands behind the mark.
+	if (!ours && hs_int_clear_mark(burst->profile->settings,
+				     rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {
+		parse_anew(burst, i);
+		return !(packet->flags & HS_STAGE_SUSPECT);
+	}
+	return packet->flags & HS_PACKET_TELEMETRY && take_out(burst, i);
+}
+
+bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	struct hs_packet *packet = &burst->packets[i];
+
+	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
+		if (!(packet->flags & HS_PACKET_HIDDEN))
+			hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
+		return false;
+	}
+	report(worker, burst, i);
+	if (unlikely(hs_int_is_discarded(burst->profile->settings,
+			    rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *), packet))) {
+		packet->flags |= HS_PACKET_DISCARD;
+		return false;
+	}
+	return hs_int_strip_step(worker, burst, i, true);
+}
+
+// The common case; what it cannot do is the general step's.
+static inline bool fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	const struct hs_int_settings *settings = burst->profile->settings;
+	struct hs_packet *packet = &burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+
+	if (unlikely(!hs_int_fast_may_strip(settings, frame, packet) || !hs_room_is_changeable(m) ||
+			    hs_int_is_discarded(settings, frame, packet)))
+		return hs_int_sink(worker, burst, i);
+	report(worker, burst, i);
+	hs_room_shift(m, -(int)hs_int_fast_strip(frame, packet));
+	return true;
+}
+
+void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	if (hs_int_fast_is(burst->profile->settings))
+		hs_to_host_as(worker, burst, first, end, out, fast_sink);
+	else
+		hs_to_host_as(worker, burst, first, end, out, hs_int_sink);
+}

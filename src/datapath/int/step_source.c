@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit.h"
+#include "int_ask.h"
+#include "int_fast.h"
+#include "int_local.h"
+#include "int_steps.h"
+#include "room.h"
+#include "skeleton.h"
+
+// By how much the packet is to grow, with the source's own values (*own) or, where the port's MTU
+// has room for no more, with the fixed headers only: other nodes then see M. 0: not at all, and a
+// counter says why.
+static size_t growth_of(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, const struct hs_int_request *request, bool *own)
+{
+	const struct hs_int_settings *settings = worker->profiles[out->index].settings;
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	int growth = hs_int_source_growth(settings, request, frame, packet, true);
+
+	*own = true;
+	if (growth > 0 && settings->version >= HS_INT_1_0 &&
+			packet->l3_bytes + (size_t)growth > out->mtu) {
+		growth = hs_int_source_growth(settings, request, frame, packet, false);
+		*own = false;
+	}
+	if (growth <= 0) {
+		hs_fit_count_option(worker, burst, &worker->flows.own[burst->slots[i]]);
+		return 0;
+	}
+	return hs_fits(worker, burst, i, out, (size_t)growth) ? (size_t)growth : 0;
+}
+
+// Claims the packet, and counts it where it is due.
+static inline bool begin(struct hs_worker *worker, const struct hs_burst *burst, uint32_t slot)
+{
+	struct hs_flow_worker *flow = &worker->flows.own[slot];
+
+	if (!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
+		return false;
+	hs_flow_add(&flow->int_packets, 1);
+	hs_flow_set_ns(&flow->last_int_ns, burst->now_ns);
+	return true;
+}
+
+void hs_int_source(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	const struct hs_int_settings *settings = worker->profiles[out->index].settings;
+	uint32_t slot = burst->slots[i];
+	struct hs_flow_worker *flow = &worker->flows.own[slot];
+	struct hs_int_values values;
+	bool own;
+
+	if (!(flow->trace_type & HS_RULE_TRACE_INT) || settings->mode == HS_INT_XD)
+		return;
+	struct hs_int_request request = {
+			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
+	size_t growth = growth_of(worker, burst, i, out, &request, &own);
+	if (unlikely(!growth)) {
+		hs_flow_postpone(flow);
+		return;
+	}
+	if (!begin(worker, burst, slot))
+		return;
+	hs_int_local(worker, burst, out, &values);
+	hs_int_source_insert(settings, &request, hs_room_open(burst->mbufs[i], growth),
+			&burst->packets[i], growth, own ? &values : NULL);
+}
+
+// The common case; what it cannot do is the general step's.
+static inline void fast_source(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	const struct hs_int_settings *settings = worker->profiles[out->index].settings;
+	const struct hs_packet *packet = &burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+	uint32_t slot = burst->slots[i], trace_type = worker->flows.own[slot].trace_type;
+	struct hs_int_request request = {.bitmap = hs_int_ask(HS_INT_2_1, trace_type, NULL)};
+	size_t growth = hs_int_fast_request_growth(settings, &request);
+	struct hs_int_values values;
+
+	if (unlikely(!(trace_type & HS_RULE_TRACE_INT) || !growth ||
+			    !hs_may_grow(burst, i, out, growth) ||
+			    rte_pktmbuf_headroom(m) < growth ||
+			    !hs_int_fast_may_start(rte_pktmbuf_mtod(m, const uint8_t *), packet,
+					    growth))) {
+		hs_int_source(worker, burst, i, out);
+		return;
+	}
+	if (unlikely(!begin(worker, burst, slot)))
+		return;
+	hs_int_local(worker, burst, out, &values);
+	hs_int_fast_source_insert(
+			settings, &request, hs_room_shift(m, (int)growth), packet, growth, &values);
+}
+
+void hs_int_run_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	if (hs_int_fast_is(worker->profiles[out->index].settings))
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source);
+	else
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, hs_int_source);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit.h"
+#include "int_fast.h"
+#include "int_local.h"
+#include "int_steps.h"
+#include "room.h"
+#include "skeleton.h"
+
+// Why nothing is added, as a counter, and as a bit of the packet where the version has one.
+static void refuse(struct hs_worker *worker, struct hs_burst *burst, unsigned i, int refusal)
+{
+	const struct hs_int_settings *settings = burst->profile->settings;
+
+	switch (refusal) {
+	case HS_INT_NOT_ASKED:
+		return;
+	case HS_INT_MTU:
+		hs_event(worker, burst, HS_EVENT_NO_ROOM_MTU);
+		break;
+	case HS_INT_HOP_LIMIT:
+		hs_event(worker, burst, HS_EVENT_HOPS_FULL);
+		break;
+	case HS_INT_RESERVED:
+	case HS_INT_MISMATCH:
+		hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
+		break;
+	default:
+		hs_event(worker, burst, HS_EVENT_NO_ROOM_OPTION);
+	}
+	if (hs_room_is_changeable(burst->mbufs[i]))
+		hs_int_transit_refuse(settings, rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *),
+				&burst->packets[i], refusal);
+}
+
+static bool has_room(struct hs_worker *worker, struct hs_burst *burst, unsigned i, size_t growth)
+{
+	const struct rte_mbuf *m = burst->mbufs[i];
+
+	if (likely(hs_room_is_changeable(m) && hs_room_is_there(m, growth)))
+		return true;
+	hs_event(worker, burst,
+			hs_room_is_changeable(m) ? HS_EVENT_NO_ROOM_HEADROOM
+						 : HS_EVENT_NOT_CHANGEABLE);
+	return false;
+}
+
+void hs_int_transit(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	const struct hs_int_settings *settings = burst->profile->settings;
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	struct hs_int_values values;
+
+	if (unlikely(!(packet->flags & HS_PACKET_TELEMETRY))) {
+		hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
+		return;
+	}
+	int growth = hs_int_transit_growth(settings, frame, packet);
+	if (growth > 0 && unlikely(packet->l3_bytes + (size_t)growth > out->mtu))
+		growth = HS_INT_MTU;
+	if (unlikely(growth <= 0)) {
+		refuse(worker, burst, i, growth);
+		return;
+	}
+	if (unlikely(!has_room(worker, burst, i, (size_t)growth)))
+		return;
+	hs_int_local(worker, burst, out, &values);
+	hs_int_transit_insert(settings, hs_room_open(burst->mbufs[i], (size_t)growth), packet,
+			(size_t)growth, &values);
+	if (burst->slots[i] != HS_FLOW_NONE)
+		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
+}
+
+// The common case; what it cannot do is the general step's.
+static inline void fast_transit(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+	size_t growth = hs_int_fast_transit_growth(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	struct hs_int_values values;
+
+	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
+			    rte_pktmbuf_headroom(m) < growth)) {
+		hs_int_transit(worker, burst, i, out);
+		return;
+	}
+	hs_int_local(worker, burst, out, &values);
+	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, growth, &values);
+	if (burst->slots[i] != HS_FLOW_NONE)
+		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
+}
+
+void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	if (hs_int_fast_is(burst->profile->settings))
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, fast_transit);
+	else
+		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_int_transit);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nodes of the family int in a row: a host's packet becomes an INT packet, gathers values, and
+// leaves as the host sent it.
+#include "int_format.h"
+#include "int_steps.h"
+#include "toy_flow.h"
+
+#define NOW INT64_C(1700000000000000000)
+
+struct row {
+	struct test_node nodes[4]; // source, two transits, sink
+	struct rte_mempool *pool;
+	struct hs_clock *clock;
+};
+
+static struct row *open_row(const struct hs_int_settings *settings, uint16_t mtu)
+{
+	static const enum hs_port_side sides[4][2] = {{HS_SIDE_HOST, HS_SIDE_NETWORK},
+			{HS_SIDE_NETWORK, HS_SIDE_NETWORK}, {HS_SIDE_NETWORK, HS_SIDE_NETWORK},
+			{HS_SIDE_NETWORK, HS_SIDE_HOST}};
+	const struct hs_profile profile = {
+			.family = &hs_int_steps[settings->version], .settings = settings};
+	struct row *row = calloc(1, sizeof(*row));
+
+	row->pool = rte_pktmbuf_pool_create("row", 255, 0, 0, 2048, SOCKET_ID_ANY);
+	assert_non_null(row->pool);
+	assert_int_equal(hs_clock_create_manual(NOW, &row->clock), 0);
+	for (unsigned n = 0; n < 4; n++) {
+		struct hs_node_config config = {.id = (uint16_t)(n + 1),
+				.n_workers = 1,
+				.rules = 64,
+				.n_pairs = 1,
+				.pairs = {{0, 1}}};
+		for (unsigned p = 0; p < 2; p++)
+			if (sides[n][p] == HS_SIDE_NETWORK)
+				config.profiles[p] = profile;
+		test_node_open(&row->nodes[n], &config, sides[n], 2, mtu, row->pool, row->clock);
+	}
+	return row;
+}
+
+static void close_row(struct row *row)
+{
+	for (unsigned n = 0; n < 4; n++) {
+		test_node_audit(&row->nodes[n]);
+		test_node_close(&row->nodes[n]);
+	}
+	assert_int_equal(rte_mempool_avail_count(row->pool), 255);
+	rte_mempool_free(row->pool);
+	hs_clock_destroy(row->clock);
+	free(row);
+}
+
+static void ask(struct test_node *node, uint16_t instructions)
+{
+	struct hs_rule rule = vector_rule(7);
+
+	rule.method = HS_RULE_INT;
+	rule.trace_type = HS_RULE_TRACE_INT | instructions;
+	test_node_rule(node, &rule);
+}
+
+static size_t through(struct test_node *node, uint8_t *frame, size_t len)
+{
+	test_node_feed(node, 0, frame, len, 0);
+	test_node_run(node);
+	return test_node_take(node, 1, frame, 2048);
+}
+
+static uint64_t event_of(struct test_node *node, uint16_t port, enum hs_event_count event)
+{
+	struct hs_port_counters counters;
+
+	hs_node_port_counters(node->node, port, &counters);
+	return counters.events[event];
+}
+
+static struct hs_int_settings settings_of(enum hs_int_version version)
+{
+	struct hs_int_settings settings;
+
+	hs_int_settings_init(&settings, version,
+			version == HS_INT_2016_06 ? HS_INT_VXLAN_GPE : HS_INT_TCP_UDP);
+	return settings;
+}
+
+static void a_packet_gathers_values_and_leaves_as_it_came(void **state)
+{
+	static const enum hs_int_version versions[] = {HS_INT_0_5, HS_INT_1_0, HS_INT_2_1};
+	(void)state;
+
+	for (unsigned v = 0; v < 3; v++) {
+		struct hs_int_settings settings = settings_of(versions[v]);
+		struct row *row = open_row(&settings, 1500);
+		uint8_t plain[2048], frame[2048];
+		size_t bytes = unhex(PACKET, plain), len = bytes;
+		struct hs_report_record record;
+		struct hs_report report;
+
+		memcpy(frame, plain, bytes);
+		ask(&row->nodes[0], HS_RULE_ASKS_node_id | HS_RULE_ASKS_ingress_timestamp);
+		ask(&row->nodes[3], HS_RULE_ASKS_node_id);
+		for (unsigned n = 0; n < 4; n++) {
+			hs_clock_set(row->clock, NOW + 1000 * (n + 1));
+			size_t before = len;
+			len = through(&row->nodes[n], frame, len);
+			assert_true(n == 3 ? len == bytes : len > before);
+		}
+		assert_memory_equal(frame, plain, bytes);
+		assert_int_equal(hs_node_take_reports(row->nodes[3].node, &record, 1), 1);
+		const struct hs_telemetry_family *format =
+				hs_node_format(row->nodes[3].node, &record);
+		assert_ptr_equal(format, &hs_int_formats[versions[v]]);
+		assert_int_equal(hs_report_decode(&record, format, &report), 0);
+		assert_int_equal(report.sink_ts_ns, NOW + 4000);
+		assert_int_equal(report.telemetry.e2e.ts_ns, NOW + 1000);
+		assert_int_equal(report.telemetry.n_hops, 2);
+		assert_int_equal(report.telemetry.hops[0].node_id, 3);
+		assert_int_equal(report.telemetry.hops[0].ts_ns, NOW + 3000);
+		assert_int_equal(report.telemetry.hops[1].node_id, 2);
+		assert_int_equal(report.telemetry.hops[1].ts_ns, NOW + 2000);
+		assert_int_equal(event_of(&row->nodes[3], 0, HS_EVENT_STRIPPED), 1);
+		close_row(row);
+	}
+}
+
+static void a_rule_of_another_method_makes_no_source(void **state)
+{
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	struct row *row = open_row(&settings, 1500);
+	uint8_t plain[2048], frame[2048];
+	size_t bytes = unhex(PACKET, plain);
+	(void)state;
+
+	memcpy(frame, plain, bytes);
+	install(&row->nodes[0], 0x7000E000);
+	assert_int_equal(through(&row->nodes[0], frame, bytes), bytes);
+	assert_memory_equal(frame, plain, bytes);
+	close_row(row);
+}
+
+static void a_hosts_mark_is_taken_away_and_nothing_is_parsed(void **state)
+{
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	struct row *row = open_row(&settings, 1500);
+	uint8_t plain[2048], frame[2048];
+	size_t bytes = unhex(PACKET, plain);
+	(void)state;
+
+	memcpy(frame, plain, bytes);
+	frame[14] = 0x65; // DSCP 0x17
+	frame[15] = 0xc0;
+	assert_int_equal(through(&row->nodes[0], frame, bytes), bytes);
+	assert_memory_equal(frame, plain, bytes);
+	assert_int_equal(event_of(&row->nodes[0], 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+	close_row(row);
+}
+
+static void a_malformed_claim_reaches_no_host(void **state)
+{
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	struct row *row = open_row(&settings, 1500);
+	uint8_t frame[2048];
+	size_t bytes = unhex(PACKET, frame);
+	struct hs_port_counters counters;
+	(void)state;
+
+	frame[14] = 0x65;
+	frame[15] = 0xc0;
+	test_node_feed(&row->nodes[3], 0, frame, bytes, 0);
+	test_node_run(&row->nodes[3]);
+	assert_int_equal(row->nodes[3].ports[1].n_out, 0);
+	hs_node_port_counters(row->nodes[3].node, 0, &counters);
+	assert_int_equal(counters.drops[HS_DROP_UNSTRIPPABLE], 1);
+	assert_int_equal(counters.events[HS_EVENT_BAD_TELEMETRY], 1);
+	close_row(row);
+}
+
+static void the_hop_limit_and_the_mtu_are_written_into_the_packet(void **state)
+{
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	struct row *row;
+	uint8_t frame[2048];
+	size_t len, at = 14 + 40 + 8 + 4;
+	(void)state;
+
+	settings.max_hops = 2;
+	row = open_row(&settings, 1500);
+	ask(&row->nodes[0], HS_RULE_ASKS_node_id);
+	len = through(&row->nodes[0], frame, unhex(PACKET, frame));
+	len = through(&row->nodes[1], frame, len);
+	assert_int_equal(frame[at] & 0x06, 0);
+	assert_int_equal(through(&row->nodes[2], frame, len), len);
+	assert_int_equal(frame[at] & 0x06, 0x04); // E
+	assert_int_equal(event_of(&row->nodes[2], 0, HS_EVENT_HOPS_FULL), 1);
+	close_row(row);
+
+	settings.max_hops = 8;
+	row = open_row(&settings, 1500);
+	ask(&row->nodes[0], HS_RULE_ASKS_node_id);
+	len = through(&row->nodes[0], frame, unhex(PACKET, frame));
+	row->nodes[1].ports[1].port.mtu = (uint16_t)(len - 14 + 3);
+	assert_int_equal(through(&row->nodes[1], frame, len), len);
+	assert_int_equal(frame[at] & 0x06, 0x02); // M
+	assert_int_equal(event_of(&row->nodes[1], 0, HS_EVENT_NO_ROOM_MTU), 1);
+	close_row(row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_packet_gathers_values_and_leaves_as_it_came),
+			cmocka_unit_test(a_rule_of_another_method_makes_no_source),
+			cmocka_unit_test(a_hosts_mark_is_taken_away_and_nothing_is_parsed),
+			cmocka_unit_test(a_malformed_claim_reaches_no_host),
+			cmocka_unit_test(the_hop_limit_and_the_mtu_are_written_into_the_packet),
+	};
+	dpdk_env_init("64");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
