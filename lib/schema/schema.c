@@ -267,6 +267,8 @@ static int read_map(const struct reader *reader, const struct hs_schema_field *f
 		int rc = read_name_of_item(list, key, at, item, reader->err);
 		if (rc == 0)
 			rc = read_field(reader, &list->item, value, at, item);
+		if (rc == 0 && list->check)
+			rc = list->check(value, at, into, *n, reader->err);
 		if (rc < 0)
 			return rc;
 		item += list->item_bytes;

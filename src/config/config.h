@@ -12,6 +12,7 @@
 #include "endpoints.h"
 #include "error.h"
 #include "in_band_settings.h"
+#include "int_settings.h"
 #include "node.h"
 #include "port.h"
 #include "qos.h"
@@ -35,14 +36,24 @@ struct hs_key_files {
 
 enum hs_method {
 	HS_METHOD_FLEXINT,
+	HS_METHOD_INT,
 };
 
-// What `profiles` has under a name.
+#define HS_PROFILE_UNSAID UINT32_MAX // of a number: the version's
+
+// What `profiles` has under a name. Keys of method int are as given; `settings` has what is in
+// force, and hs_node_config.profiles point to it.
 struct hs_profile_config {
 	char name[HS_PORT_NAME_MAX];
-	uint8_t method; // enum hs_method
-	uint8_t layout; // enum hs_flexint_layout
+	uint8_t method;			      // enum hs_method
+	uint8_t layout;			      // enum hs_flexint_layout, or HS_PROFILE_NO_LAYOUT
+	uint8_t version, mode, carrier, mark; // UINT8_MAX: left out
+	uint32_t dscp, dscp_mask, udp_port, max_hops, domain_id;
+	uint32_t gre_protocol, gpe_protocol, geneve_class, geneve_type;
+	uint64_t probe_marker; // 0: none
+	struct hs_int_settings settings;
 };
+#define HS_PROFILE_NO_LAYOUT UINT8_MAX
 
 struct hs_pair_names {
 	char side[2][HS_PORT_NAME_MAX];

@@ -6,17 +6,46 @@
 
 #include "flexint.h"
 #include "flexint_steps.h"
+#include "int_fields.h"
+#include "int_steps.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct hs_schema_word method_words[] = {
 		{"flexint", HS_METHOD_FLEXINT},
+		{"int", HS_METHOD_INT},
 		{NULL, 0},
 };
-#define METHODS "flexint"
-static const struct hs_family *const families[] = {[HS_METHOD_FLEXINT] = &hs_flexint_steps};
+static const struct hs_schema_word version_words[] = {
+		{"2016-06", HS_INT_2016_06},
+		{"0.5", HS_INT_0_5},
+		{"1.0", HS_INT_1_0},
+		{"2.1", HS_INT_2_1},
+		{NULL, 0},
+};
+static const struct hs_schema_word mode_words[] = {
+		{"md", HS_INT_MD},
+		{"mx", HS_INT_MX},
+		{"xd", HS_INT_XD},
+		{NULL, 0},
+};
+static const struct hs_schema_word carrier_words[] = {
+		{"tcp_udp", HS_INT_TCP_UDP},
+		{"gre", HS_INT_GRE},
+		{"vxlan-gpe", HS_INT_VXLAN_GPE},
+		{"geneve", HS_INT_GENEVE},
+		{NULL, 0},
+};
+static const struct hs_schema_word mark_words[] = {
+		{"dscp", HS_INT_MARK_DSCP},
+		{"udp_port", HS_INT_MARK_UDP_PORT},
+		{"probe_marker", HS_INT_MARK_PROBE},
+		{NULL, 0},
+};
 
 const struct hs_schema_word hs_config_layout_words[] = {
 		{"aligned", HS_LAYOUT_ALIGNED},
@@ -24,14 +53,88 @@ const struct hs_schema_word hs_config_layout_words[] = {
 		{NULL, 0},
 };
 
+static const char *parse_marker(const char *text, void *at, const char **code)
+{
+	size_t len = strlen(text);
+	(void)code;
+
+	if (len < 3 || len > 18 || strncmp(text, "0x", 2) != 0 ||
+			strspn(text + 2, "0123456789abcdefABCDEF") != len - 2)
+		return "is not a number of 64 bits in hex";
+	*(uint64_t *)at = strtoull(text + 2, NULL, 16);
+	return *(uint64_t *)at ? NULL : "is 0";
+}
+
+static void write_marker(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	uint64_t marker = *(const uint64_t *)at;
+
+	text[0] = '\0';
+	if (marker)
+		snprintf(text, HS_SCHEMA_TEXT_BYTES, "0x%016" PRIX64, marker);
+}
+
+static const struct hs_schema_text marker_text = {parse_marker, write_marker,
+		"{'type': 'string', 'pattern': '^0x[0-9A-Fa-f]{1,16}$'}"};
+
+// Whether a key was given: a byte or a number is all ones where it was not.
+#define GIVEN(member)                                                                              \
+	static bool has_##member(const void *from)                                                 \
+	{                                                                                          \
+		const struct hs_profile_config *profile = from;                                    \
+		return profile->member != (__typeof__(profile->member))HS_PROFILE_UNSAID;          \
+	}
+GIVEN(layout)
+GIVEN(version)
+GIVEN(mode)
+GIVEN(carrier)
+GIVEN(mark)
+GIVEN(dscp)
+GIVEN(dscp_mask)
+GIVEN(udp_port)
+GIVEN(max_hops)
+GIVEN(domain_id)
+GIVEN(gre_protocol)
+GIVEN(gpe_protocol)
+GIVEN(geneve_class)
+GIVEN(geneve_type)
+
+static bool has_probe_marker(const void *from)
+{
+	return ((const struct hs_profile_config *)from)->probe_marker;
+}
+
 #define PROFILE(member) HS_SCHEMA_MEMBER(struct hs_profile_config, member)
+#define WORD(member, text)                                                                         \
+	PROFILE(member), .words = member##_words, .expected = (text), .given = has_##member
+#define NUMBER(member, least, greatest)                                                            \
+	PROFILE(member), .min = (least), .max = (greatest), .given = has_##member
 static const struct hs_schema_field profile_fields[] = {
 		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true, .words = method_words,
-				.expected = METHODS},
+				.expected = "flexint or int"},
 		{"layout", HS_SCHEMA_WORD, PROFILE(layout), .words = hs_config_layout_words,
-				.expected = HS_CONFIG_LAYOUTS},
+				.expected = HS_CONFIG_LAYOUTS, .given = has_layout},
+		{"version", HS_SCHEMA_WORD, WORD(version, "2016-06, 0.5, 1.0 or 2.1")},
+		{"mode", HS_SCHEMA_WORD, WORD(mode, "md, mx or xd")},
+		{"carrier", HS_SCHEMA_WORD, WORD(carrier, "tcp_udp, gre, vxlan-gpe or geneve")},
+		{"mark", HS_SCHEMA_WORD, WORD(mark, "dscp, udp_port or probe_marker")},
+		{"dscp", HS_SCHEMA_UINT, NUMBER(dscp, 1, 63)},
+		{"dscp_mask", HS_SCHEMA_UINT, NUMBER(dscp_mask, 1, 63)},
+		{"udp_port", HS_SCHEMA_UINT, NUMBER(udp_port, 1, 65535)},
+		{"probe_marker", HS_SCHEMA_PARSED, PROFILE(probe_marker), .text = &marker_text,
+				.expected = "0x and 1 to 16 hex digits, not 0",
+				.given = has_probe_marker},
+		{"max_hops", HS_SCHEMA_UINT, NUMBER(max_hops, 1, 255)},
+		{"domain_id", HS_SCHEMA_UINT, NUMBER(domain_id, 0, 65535)},
+		{"gre_protocol", HS_SCHEMA_UINT, NUMBER(gre_protocol, 1536, 65535)},
+		{"gpe_protocol", HS_SCHEMA_UINT, NUMBER(gpe_protocol, 5, 255)},
+		{"geneve_class", HS_SCHEMA_UINT, NUMBER(geneve_class, 0, 65535)},
+		{"geneve_type", HS_SCHEMA_UINT, NUMBER(geneve_type, 1, 125)},
 		{NULL},
 };
+
+static int check_profile(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err);
 
 const struct hs_schema_list hs_config_profile_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = profile_fields},
@@ -40,8 +143,117 @@ const struct hs_schema_list hs_config_profile_list = {
 		.name_bytes = HS_PORT_NAME_MAX,
 		HS_SCHEMA_COUNT(struct hs_config, n_profiles),
 		.noun = "profiles",
-		.fresh = &(const struct hs_profile_config){.layout = HS_LAYOUT_ALIGNED},
+		.check = check_profile,
+		.fresh =
+				&(const struct hs_profile_config){
+						.layout = HS_PROFILE_NO_LAYOUT,
+						.version = UINT8_MAX,
+						.mode = UINT8_MAX,
+						.carrier = UINT8_MAX,
+						.mark = UINT8_MAX,
+						.dscp = HS_PROFILE_UNSAID,
+						.dscp_mask = HS_PROFILE_UNSAID,
+						.udp_port = HS_PROFILE_UNSAID,
+						.max_hops = HS_PROFILE_UNSAID,
+						.domain_id = HS_PROFILE_UNSAID,
+						.gre_protocol = HS_PROFILE_UNSAID,
+						.gpe_protocol = HS_PROFILE_UNSAID,
+						.geneve_class = HS_PROFILE_UNSAID,
+						.geneve_type = HS_PROFILE_UNSAID,
+				},
 };
+
+// ---- method int ----
+
+// What is given, over what the version has.
+static void make_settings(struct hs_profile_config *profile)
+{
+	struct hs_int_settings *settings = &profile->settings;
+	enum hs_int_version version = profile->version;
+	enum hs_int_carrier carrier = version == HS_INT_2016_06 ? HS_INT_VXLAN_GPE : HS_INT_TCP_UDP;
+
+	hs_int_settings_init(settings, version, has_carrier(profile) ? profile->carrier : carrier);
+#define TAKE(member)                                                                               \
+	if (has_##member(profile))                                                                 \
+	settings->member = (__typeof__(settings->member))profile->member
+	TAKE(mode);
+	TAKE(mark);
+	TAKE(dscp);
+	TAKE(dscp_mask);
+	TAKE(udp_port);
+	TAKE(probe_marker);
+	TAKE(max_hops);
+	TAKE(domain_id);
+	TAKE(gre_protocol);
+	TAKE(gpe_protocol);
+	TAKE(geneve_class);
+	TAKE(geneve_type);
+#undef TAKE
+}
+
+// The first key that the profile's method, carrier or mark has no use for.
+static const char *useless_key(const struct hs_profile_config *profile)
+{
+	const struct hs_int_settings *settings = &profile->settings;
+	bool is_int = profile->method == HS_METHOD_INT;
+	bool tcp_udp = is_int && settings->carrier == HS_INT_TCP_UDP;
+	bool by_dscp = tcp_udp && settings->mark == HS_INT_MARK_DSCP;
+
+	for (const struct hs_schema_field *field = profile_fields + 1; field->key; field++) {
+		bool useful = is_int;
+		if (field->given == has_layout)
+			useful = !is_int;
+		else if (field->given == has_mark)
+			useful = tcp_udp;
+		else if (field->given == has_dscp || field->given == has_dscp_mask)
+			useful = by_dscp;
+		else if (field->given == has_udp_port)
+			useful = tcp_udp && settings->mark == HS_INT_MARK_UDP_PORT;
+		else if (field->given == has_probe_marker)
+			useful = tcp_udp && settings->mark == HS_INT_MARK_PROBE;
+		else if (field->given == has_gre_protocol)
+			useful = is_int && settings->carrier == HS_INT_GRE;
+		else if (field->given == has_gpe_protocol)
+			useful = is_int && settings->carrier == HS_INT_VXLAN_GPE;
+		else if (field->given == has_geneve_class || field->given == has_geneve_type)
+			useful = is_int && settings->carrier == HS_INT_GENEVE;
+		else if (field->given == has_domain_id)
+			useful = is_int && settings->version == HS_INT_2_1;
+		if (field->given(profile) && !useful)
+			return field->key;
+	}
+	return NULL;
+}
+
+static int check_profile(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+{
+	struct hs_profile_config *profile = &((struct hs_config *)into)->profiles[index];
+	const char *allowed, *key;
+	char at[96];
+	(void)item;
+
+	if (profile->method == HS_METHOD_INT) {
+		snprintf(at, sizeof(at), "%s.version", path);
+		if (!has_version(profile))
+			return hs_error_set(err, "missing_field", at, "2016-06, 0.5, 1.0 or 2.1",
+					"version is missing");
+		make_settings(profile);
+		key = hs_int_settings_wrong(&profile->settings, &allowed);
+		snprintf(at, sizeof(at), "%s.%s", path, key ? key : "");
+		if (key)
+			return hs_error_set(err, "out_of_range", at, allowed,
+					"%s does not go with version %s and what stands before it",
+					key, hs_int_version_name(profile->version));
+	}
+	if (profile->method == HS_METHOD_FLEXINT && !has_layout(profile))
+		profile->layout = HS_LAYOUT_ALIGNED;
+	key = useless_key(profile);
+	snprintf(at, sizeof(at), "%s.%s", path, key ? key : "");
+	return key ? hs_error_set(err, "conflict", at, "none", "%s: this profile has no use for it",
+				     key)
+		   : 0;
+}
 
 static const struct hs_profile_config *find(const struct hs_config *config, const char *name)
 {
@@ -50,6 +262,50 @@ static const struct hs_profile_config *find(const struct hs_config *config, cons
 			return &config->profiles[i];
 	}
 	return NULL;
+}
+
+// Two profiles that mark their packets alike would each take the other's for its own.
+static bool marks_collide(const struct hs_int_settings *a, const struct hs_int_settings *b)
+{
+	uint8_t both = a->dscp_mask & b->dscp_mask;
+
+	if (a->carrier != b->carrier)
+		return false;
+	switch (a->carrier) {
+	case HS_INT_GRE:
+		return a->gre_protocol == b->gre_protocol;
+	case HS_INT_VXLAN_GPE:
+		return a->gpe_protocol == b->gpe_protocol;
+	case HS_INT_GENEVE:
+		return a->geneve_class == b->geneve_class && a->geneve_type == b->geneve_type;
+	default:
+		break;
+	}
+	if (a->mark != b->mark)
+		return false;
+	if (a->mark == HS_INT_MARK_DSCP)
+		return !((a->dscp ^ b->dscp) & both);
+	return a->mark == HS_INT_MARK_UDP_PORT ? a->udp_port == b->udp_port
+					       : a->probe_marker == b->probe_marker;
+}
+
+static int check_marks(const struct hs_config *config, unsigned index,
+		const struct hs_profile_config *profile, struct hs_error *err)
+{
+	char at[48];
+
+	snprintf(at, sizeof(at), "ports[%u].profile", index);
+	for (unsigned i = 0; i < index; i++) {
+		const struct hs_port_config *other = &config->ports[i];
+		const struct hs_profile_config *its = find(config, other->profile);
+		if (!its || its == profile || its->method != HS_METHOD_INT ||
+				!marks_collide(&profile->settings, &its->settings))
+			continue;
+		return hs_error_set(err, "conflict", at, "profiles that mark packets differently",
+				"profiles \"%s\" and \"%s\" mark their packets alike", its->name,
+				profile->name);
+	}
+	return 0;
 }
 
 // "one of dc, lab"
@@ -81,9 +337,16 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 		return hs_error_set(err, "unknown_profile", at, names,
 				"no profile is called \"%s\"", port->profile);
 	}
-	config->node.profiles[index] = (struct hs_profile){
-			.family = families[profile->method], .layout = profile->layout};
-	return 0;
+	if (profile->method == HS_METHOD_FLEXINT) {
+		config->node.profiles[index] = (struct hs_profile){
+				.family = &hs_flexint_steps, .layout = profile->layout};
+		return 0;
+	}
+	config->node.profiles[index] =
+			(struct hs_profile){.family = &hs_int_steps[profile->version],
+					.settings = &profile->settings,
+					.domain = (uint8_t)(profile - config->profiles)};
+	return check_marks(config, index, profile, err);
 }
 
 int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err)
