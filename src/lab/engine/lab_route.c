@@ -47,22 +47,21 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 {
 	const struct hs_scenario *s = lab->scenario;
 	uint32_t *hops = malloc((s->n_nodes + 1) * sizeof(*hops));
-	struct hs_graph *graph = NULL;
-	int rc = hops ? hs_graph_create(s, &graph) : -ENOMEM;
+	bool *up = malloc(2 * s->n_links + 1);
+	int rc = hops && up ? 0 : -ENOMEM;
 
-	for (uint32_t link = 0; rc == 0 && link < s->n_links; link++)
-		for (unsigned direction = 0; direction < 2; direction++)
-			hs_graph_set_up(graph, link, direction, is_up(lab->links[link][direction]));
+	for (size_t arc = 0; rc == 0 && arc < 2 * s->n_links; arc++)
+		up[arc] = is_up(lab->links[arc / 2][arc % 2]);
 	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
 		uint8_t *first_ports = &next[to * s->n_nodes];
 		memset(first_ports, LAB_FAR, s->n_nodes);
-		hs_graph_distances(graph, to, hops);
+		hs_graph_distances(s, up, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
 			if (node != to && hops[node] != HS_GRAPH_FAR)
 				first_ports[node] = nearest_port(lab, node, to, hops);
 	}
-	hs_graph_destroy(graph);
 	free(hops);
+	free(up);
 	return rc;
 }
 

@@ -20,7 +20,7 @@ static const struct hs_schema_word forwarding_words[] = {
 
 #define DRAFT(member) HS_SCHEMA_MEMBER(struct hs_draft, member)
 #define HEAD(member)  DRAFT(scenario.member)
-// A list is read after the head (see read_lists), and so is the topology.
+// A list is read after the head (see read_lists).
 #define LIST(kind, most)                                                                           \
 	HS_SCHEMA_JSON, DRAFT(ignored), .list = &hs_draft_##kind##_list, .max = most
 // An int_request gets from `traffic` what it leaves out.
@@ -79,7 +79,7 @@ static const struct hs_schema_field fields[] = {
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
 				.most = HS_DRAFT_MAX_S},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
-		{"topology", HS_SCHEMA_JSON, DRAFT(ignored), .fields = hs_draft_topology_fields},
+		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields},
 		{"nodes", LIST(node, 1200)},
 		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
 		{"hosts", LIST(host, 40000)},
@@ -107,6 +107,7 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 					.rules = 64,
 					.mtu = 1500,
 					.clock_step_ms = 1000},
+			.topology.link.directions = {HS_DRAFT_FRESH_LINK},
 			.root = root,
 			.err = err,
 	};

@@ -47,6 +47,7 @@ struct hs_scenario_node {
 	uint16_t id;
 	char name[32];
 	struct hs_lab_clock_config clock;
+	uint32_t n_links, n_hosts; // on ports of the node
 	uint8_t layout;		   // enum hs_flexint_layout
 	struct hs_partial partial; // fields of the node's entries; zero: all
 };
@@ -54,9 +55,9 @@ struct hs_scenario_node {
 // A link has the same parameters in both directions, unless "reverse" or a further entry with
 // exchanged ends says otherwise.
 struct hs_scenario_link {
+	struct hs_link_config directions[2]; // [0]: from -> to
 	char name[HS_SCENARIO_NAME];	     // "from-to" unless given
 	uint32_t from, to;		     // nodes
-	struct hs_link_config directions[2]; // [0]: from -> to
 	bool has_both;			     // the file has an entry for each direction
 	uint32_t entry;			     // index in the file's list
 };

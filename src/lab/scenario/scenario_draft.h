@@ -15,7 +15,7 @@
 // A network that a few numbers generate. k is 0 if lists describe the network.
 struct hs_draft_topology {
 	uint32_t kind, k;
-	json_t *link;
+	struct hs_scenario_link link; // from none to none
 };
 
 // A request as in the file: the scenario's own keys, and the verb with its content.
@@ -32,11 +32,12 @@ struct hs_draft {
 	struct hs_scenario scenario;
 	struct hs_error *err;
 	struct hs_schema_item item;	// of the list that is being read
+	char place[48];			// of an item of another list, for errors
 	json_t *root;			// the file's JSON; borrowed
 	char window[HS_DURATION_BYTES]; // "": not in the file
 	struct hs_draft_topology topology;
 	struct hs_draft_wish wish; // of the request that is being read
-	json_t *ignored;	   // the topology and the lists, before they are read
+	json_t *ignored;	   // the lists, before they are read
 	json_t *names;		   // {"node": {name: index}, ...}
 	int64_t limit_ns; // limit of times in the file: its own duration, or a longer one of the
 			  // command line
@@ -47,7 +48,7 @@ struct hs_draft {
 extern const struct hs_schema_list hs_draft_node_list, hs_draft_link_list, hs_draft_host_list,
 		hs_draft_traffic_list, hs_draft_request_list, hs_draft_event_list,
 		hs_draft_expect_list;
-extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_direction_fields[];
+extern const struct hs_schema_field hs_draft_topology_fields[], hs_draft_parameter_fields[];
 
 // Begins to take an item. `into` is the draft.
 struct hs_draft *hs_draft_begin(
@@ -131,9 +132,13 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 
 // ---- parts that the lists share with topologies and traffic ----
 
-// Reads both directions of a link from the keys of a link.
-int hs_draft_read_directions(
-		struct hs_draft *draft, json_t *object, struct hs_link_config directions[2]);
+// A direction of a link before it is read.
+#define HS_DRAFT_FRESH_LINK                                                                        \
+	{                                                                                          \
+		.queue_packets = 1000                                                              \
+	}
+// Checks both directions of a link that was read. Without "reverse", they are the same.
+int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);

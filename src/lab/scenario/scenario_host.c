@@ -52,6 +52,7 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 	if (node != HS_NO_INDEX && node != host->at)
 		return hs_draft_refuse(draft, "name", "duplicate", "a name of its own",
 				"a node is called \"%s\", and the host is not there", host->name);
+	draft->scenario.nodes[host->at].n_hosts++;
 	int rc = hs_draft_add_name(draft, HS_NAME_HOST, host->name, draft->scenario.n_hosts);
 	return rc ? rc : HS_DRAFT_APPEND(draft, hosts, host);
 }

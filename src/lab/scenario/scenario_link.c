@@ -9,14 +9,6 @@
 #define HOUR_NS	    UINT64_C(3600000000000)
 #define MAX_PACKETS 10000000
 
-// An entry of `links`, or the links of a topology.
-struct entry {
-	struct hs_link_config direction; // first, so that rows of a direction are rows of an entry
-	json_t *reverse;
-	struct hs_scenario_link link;
-};
-_Static_assert(offsetof(struct entry, direction) == 0, "rows of a direction are rows of an entry");
-
 static const struct hs_schema_word distribution_words[] = {
 		{"uniform", HS_LINK_UNIFORM},
 		{"normal", HS_LINK_NORMAL},
@@ -51,7 +43,7 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 }
 
 #define DIRECTION(member) HS_SCHEMA_MEMBER(struct hs_link_config, member)
-#define ENTRY(member)	  HS_SCHEMA_MEMBER(struct entry, member)
+#define LINK(member)	  HS_SCHEMA_MEMBER(struct hs_scenario_link, member)
 // clang-format off
 #define DIRECTION_ROWS \
 	{"rate_bps", HS_SCHEMA_UINT, DIRECTION(rate_bps), .max = UINT64_C(1000000000000)}, \
@@ -71,23 +63,38 @@ static int read_up(json_t *value, const char *path, void *down, struct hs_error 
 // clang-format on
 
 static const struct hs_schema_field direction_fields[] = {DIRECTION_ROWS, {NULL}};
+
+// The rows stand behind those of direction 0, so that direction 0 is complete. What "reverse"
+// leaves out is as in direction 0.
+static int read_reverse(json_t *value, const char *path, void *at, struct hs_error *err)
+{
+	struct hs_scenario_link *link = at;
+
+	link->has_both = true;
+	link->directions[1] = link->directions[0];
+	return hs_schema_read(direction_fields, value, path, &link->directions[1], err);
+}
+
+_Static_assert(offsetof(struct hs_scenario_link, directions) == 0,
+		"rows of a direction are rows of a link, for direction 0");
 #define BOTH_ROWS                                                                                  \
 	DIRECTION_ROWS,                                                                            \
 	{                                                                                          \
-		"reverse", HS_SCHEMA_JSON, ENTRY(reverse), .fields = direction_fields              \
+		"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields      \
 	}
-const struct hs_schema_field hs_draft_direction_fields[] = {BOTH_ROWS, {NULL}};
-static const struct hs_schema_field entry_fields[] = {
-		{"from", HS_SCHEMA_NAME, ENTRY(link.from), .names = &hs_draft_node_names,
+const struct hs_schema_field hs_draft_parameter_fields[] = {BOTH_ROWS, {NULL}};
+static const struct hs_schema_field link_fields[] = {
+		{"from", HS_SCHEMA_NAME, LINK(from), .names = &hs_draft_node_names,
 				.required = true, .expected = "the name of a node"},
-		{"to", HS_SCHEMA_NAME, ENTRY(link.to), .names = &hs_draft_node_names,
-				.required = true, .expected = "the name of a node"},
-		{"name", HS_SCHEMA_TEXT, ENTRY(link.name), .min = 1, .max = HS_SCENARIO_NAME - 1},
+		{"to", HS_SCHEMA_NAME, LINK(to), .names = &hs_draft_node_names, .required = true,
+				.expected = "the name of a node"},
+		{"name", HS_SCHEMA_TEXT, LINK(name), .min = 1, .max = HS_SCENARIO_NAME - 1},
 		BOTH_ROWS,
 		{NULL},
 };
 
-static int check_link(const struct hs_link_config *config, const char *path, struct hs_error *err)
+static int check_direction(
+		const struct hs_link_config *config, const char *path, struct hs_error *err)
 {
 	if (hs_link_check(config, err) == 0)
 		return 0;
@@ -101,44 +108,24 @@ int hs_scenario_set_link(
 	struct hs_link_config changed = *config;
 
 	if (hs_schema_read(direction_fields, set, path, &changed, err) < 0 ||
-			check_link(&changed, path, err) < 0)
+			check_direction(&changed, path, err) < 0)
 		return -EINVAL;
 	*config = changed;
 	return 0;
 }
 
-// The other direction has the same parameters, unless "reverse" says otherwise.
-static int set_directions(const struct entry *entry, const char *path,
-		struct hs_link_config directions[2], struct hs_error *err)
+int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err)
 {
-	if (check_link(&entry->direction, path, err) < 0)
+	if (check_direction(&link->directions[0], path, err) < 0)
 		return -EINVAL;
-	directions[0] = directions[1] = entry->direction;
-	return entry->reverse ? hs_scenario_set_link(entry->reverse, AT(path, "reverse"),
-						&directions[1], err)
-			      : 0;
-}
-
-#define FRESH_ENTRY                                                                                \
-	{                                                                                          \
-		.direction = {.queue_packets = 1000 }                                              \
-	}
-
-int hs_draft_read_directions(
-		struct hs_draft *draft, json_t *object, struct hs_link_config directions[2])
-{
-	static const char path[] = "topology.link";
-	struct entry entry = FRESH_ENTRY;
-
-	if (object && hs_schema_read(hs_draft_direction_fields, object, path, &entry, draft->err) <
-					0)
-		return -EINVAL;
-	return set_directions(&entry, path, directions, draft->err);
+	if (!link->has_both)
+		link->directions[1] = link->directions[0];
+	return check_direction(&link->directions[1], AT(path, "reverse"), err);
 }
 
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 {
-	const struct hs_scenario_node *nodes = draft->scenario.nodes;
+	struct hs_scenario_node *nodes = draft->scenario.nodes;
 
 	if (!link->name[0])
 		snprintf(link->name, sizeof(link->name), "%s-%s", nodes[link->from].name,
@@ -146,6 +133,8 @@ int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 	if (strcmp(link->name, "e2e") == 0)
 		return hs_draft_refuse(draft, "name", "bad_value", "another name",
 				"\"e2e\" is what results call a whole way");
+	nodes[link->from].n_links++;
+	nodes[link->to].n_links++;
 	int rc = hs_draft_add_name(draft, HS_NAME_LINK, link->name, draft->scenario.n_links);
 	return rc ? rc : HS_DRAFT_APPEND(draft, links, link);
 }
@@ -169,13 +158,12 @@ static struct hs_scenario_link *find_cable(
 	return found;
 }
 
-static int take_entry(void *into, const struct hs_schema_item *item, struct hs_error *err)
+static int take_link(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
 	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct entry *entry = item->read;
-	struct hs_scenario_link *link = &entry->link;
+	struct hs_scenario_link *link = item->read;
 
-	if (set_directions(entry, item->path, link->directions, err) < 0)
+	if (hs_draft_settle_link(link, item->path, err) < 0)
 		return -EINVAL;
 	if (link->from == link->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another node",
@@ -183,20 +171,19 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 
 	struct hs_scenario_link *cable = find_cable(&draft->scenario, link);
 	link->entry = (uint32_t)item->index;
-	link->has_both = entry->reverse;
 	if (!cable)
 		return hs_draft_add_link(draft, link);
-	if (cable->has_both || entry->reverse)
+	if (cable->has_both || link->has_both)
 		return hs_draft_refuse(draft, NULL, "conflict",
 				"a name, for another link between the two",
 				"link \"%s\" has its other direction already", cable->name);
 	cable->has_both = true;
-	cable->directions[1] = entry->direction;
+	cable->directions[1] = link->directions[0];
 	return 0;
 }
 
 const struct hs_schema_list hs_draft_link_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = entry_fields},
-		.item_bytes = sizeof(struct entry),
-		.fresh = &(const struct entry)FRESH_ENTRY,
-		.take = take_entry};
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = link_fields},
+		.item_bytes = sizeof(struct hs_scenario_link),
+		.fresh = &(const struct hs_scenario_link){.directions = {HS_DRAFT_FRESH_LINK}},
+		.take = take_link};

@@ -8,6 +8,7 @@
 #include "flexint.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 
 static const struct hs_schema_word kind_words[] = {{"fat_tree", 0}, {NULL, 0}};
@@ -18,14 +19,13 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 				.expected = "fat_tree"},
 		{"k", HS_SCHEMA_UINT, TOPOLOGY(k), .required = true, .min = 2, .max = 20,
 				.expected = "an even number from 2 to 20"},
-		{"link", HS_SCHEMA_JSON, TOPOLOGY(link), .fields = hs_draft_direction_fields},
+		{"link", HS_SCHEMA_OBJECT, TOPOLOGY(link), .fields = hs_draft_parameter_fields},
 		{NULL},
 };
 
 // A network while it is generated.
 struct maker {
 	struct hs_draft *draft;
-	struct hs_link_config directions[2];
 	int rc; // of the first failure, after which nothing more is made
 };
 
@@ -45,9 +45,10 @@ static void add_node(struct maker *maker, const char *kind, uint32_t pod, uint32
 
 static void add_link(struct maker *maker, uint32_t from, uint32_t to)
 {
-	struct hs_scenario_link link = {.from = from,
-			.to = to,
-			.directions = {maker->directions[0], maker->directions[1]}};
+	struct hs_scenario_link link = maker->draft->topology.link;
+
+	link.from = from;
+	link.to = to;
 	if (maker->rc == 0)
 		maker->rc = hs_draft_add_link(maker->draft, &link);
 }
@@ -84,15 +85,16 @@ static void add_pod(struct maker *maker, uint32_t half, uint32_t pod)
 		add_host(maker, first + half + i / half, pod, i / half + 1, i % half + 1);
 }
 
-static int check_lists(const struct hs_draft *draft, bool has_topology)
+// A network comes from a topology or from lists.
+static int check_lists(const struct hs_draft *draft)
 {
 	static const char *const lists[] = {"nodes", "links", "hosts"};
 	const json_t *nodes = json_object_get(draft->root, "nodes");
 
-	if (!has_topology && json_array_size(nodes) == 0 && (!nodes || json_is_array(nodes)))
+	if (!draft->topology.k && json_array_size(nodes) == 0 && (!nodes || json_is_array(nodes)))
 		return hs_error_set(draft->err, "missing_field", "nodes",
 				"at least one node, or a topology", "the scenario has no nodes");
-	for (size_t i = 0; has_topology && i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; draft->topology.k && i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (json_object_get(draft->root, lists[i]))
 			return hs_error_set(draft->err, "conflict", lists[i],
 					"either a topology or lists", "the topology makes the %s",
@@ -102,22 +104,18 @@ static int check_lists(const struct hs_draft *draft, bool has_topology)
 
 int hs_draft_make_topology(struct hs_draft *draft)
 {
-	json_t *topology = json_object_get(draft->root, "topology");
-	struct maker maker = {.draft = draft, .rc = check_lists(draft, topology)};
+	struct hs_draft_topology *topology = &draft->topology;
+	struct maker maker = {.draft = draft, .rc = check_lists(draft)};
+	uint32_t k = topology->k;
 
-	if (!topology || maker.rc < 0)
+	if (k == 0 || maker.rc < 0)
 		return maker.rc;
+	if (k % 2)
+		return hs_error_set(draft->err, "bad_value", "topology.k",
+				"an even number from 2 to 20", "%u is odd", k);
+	if (hs_draft_settle_link(&topology->link, "topology.link", draft->err) < 0)
+		return -EINVAL;
 	draft->item.path = "topology";
-	maker.rc = hs_schema_read(hs_draft_topology_fields, topology, draft->item.path,
-			&draft->topology, draft->err);
-	uint32_t k = draft->topology.k;
-	if (maker.rc == 0 && k % 2)
-		return hs_draft_refuse(draft, "k", "bad_value", "an even number from 2 to 20",
-				"%u is odd", k);
-	if (maker.rc == 0)
-		maker.rc = hs_draft_read_directions(draft, draft->topology.link, maker.directions);
-	if (maker.rc < 0)
-		return maker.rc;
 	for (uint32_t n = 1; n <= k * k / 4; n++)
 		add_node(&maker, "core", 0, n);
 	for (uint32_t pod = 1; pod <= k; pod++)

@@ -27,18 +27,18 @@ static void parse_fat_tree(unsigned k, unsigned flows, uint64_t seed, struct hs_
 static void assert_distances(const struct hs_scenario *s, unsigned k)
 {
 	uint32_t *hops = calloc(s->n_nodes, sizeof(*hops));
-	struct hs_graph *graph;
+	bool *up = malloc(2 * s->n_links);
 	size_t at_four = 0;
 
-	assert_int_equal(hs_graph_create(s, &graph), 0);
-	hs_graph_distances(graph, s->hosts[0].at, hops);
+	memset(up, true, 2 * s->n_links);
+	hs_graph_distances(s, up, s->hosts[0].at, hops);
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		assert_in_range(hops[i], 0, 4);
 		at_four += hops[i] == 4;
 	}
 	// The edge switches of all other pods.
 	assert_int_equal(at_four, (k - 1) * k / 2);
-	hs_graph_destroy(graph);
+	free(up);
 	free(hops);
 }
 
@@ -200,15 +200,6 @@ static void a_change_of_a_link_that_is_wrong_changes_nothing(void **state)
 
 // ---- graphs ----
 
-static struct hs_graph *graph_of(size_t n_nodes, size_t n_links, struct hs_scenario_link *links)
-{
-	const struct hs_scenario scenario = {
-			.n_nodes = n_nodes, .n_links = n_links, .links = links};
-	struct hs_graph *graph;
-	assert_int_equal(hs_graph_create(&scenario, &graph), 0);
-	return graph;
-}
-
 #define LINK(a, b)                                                                                 \
 	{                                                                                          \
 		.from = (a), .to = (b)                                                             \
@@ -218,48 +209,82 @@ static void distances_follow_the_ways_that_are_up(void **state)
 {
 	(void)state;
 	struct hs_scenario_link links[] = {LINK(0, 1), LINK(1, 2), LINK(2, 3), LINK(3, 0)};
-	struct hs_graph *graph = graph_of(5, 4, links);
+	const struct hs_scenario scenario = {.n_nodes = 5, .n_links = 4, .links = links};
+	bool up[] = {true, true, true, true, true, true, true, true};
 	uint32_t hops[5];
 
-	hs_graph_distances(graph, 0, hops);
+	hs_graph_distances(&scenario, up, 0, hops);
 	assert_int_equal(hops[0], 0);
 	assert_int_equal(hops[1], 1);
 	assert_int_equal(hops[2], 2);
 	assert_int_equal(hops[3], 1);
 	assert_int_equal(hops[4], HS_GRAPH_FAR);
 
-	hs_graph_set_up(graph, 3, 0, false); // from 3 to 0
-	hs_graph_distances(graph, 0, hops);
+	up[6] = false; // from 3 to 0
+	hs_graph_distances(&scenario, up, 0, hops);
 	assert_int_equal(hops[3], 3);
-	hs_graph_distances(graph, 3, hops);
+	hs_graph_distances(&scenario, up, 3, hops);
 	assert_int_equal(hops[0], 1);
-	hs_graph_set_up(graph, 3, 0, true);
-	hs_graph_distances(graph, 0, hops);
-	assert_int_equal(hops[3], 1);
-	hs_graph_destroy(graph);
 }
 
-static void the_cable_that_closes_a_cycle_is_found(void **state)
+// A chain whose links are listed in no order of the path.
+static void distances_do_not_depend_on_the_order_of_the_links(void **state)
 {
 	(void)state;
-	struct hs_scenario_link ring[] = {
-			LINK(0, 1), LINK(2, 3), LINK(1, 2), LINK(3, 0), LINK(0, 2)};
-	struct hs_scenario_link twice[] = {LINK(0, 1), LINK(1, 0)};
-	struct hs_graph *graph = graph_of(4, 5, ring);
-	uint32_t cable;
+	enum {
+		NODES = 101
+	};
+	struct hs_scenario_link links[NODES - 1];
+	const struct hs_scenario scenario = {
+			.n_nodes = NODES, .n_links = NODES - 1, .links = links};
+	bool up[2 * (NODES - 1)];
+	uint32_t hops[NODES];
 
-	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
-	assert_int_equal(cable, 3);
-	hs_graph_destroy(graph);
-	graph = graph_of(4, 3, ring);
-	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
-	assert_int_equal(cable, HS_GRAPH_FAR);
-	hs_graph_destroy(graph);
-	graph = graph_of(2, 2, twice);
-	assert_int_equal(hs_graph_cycle(graph, &cable), 0);
-	assert_int_equal(cable, 1);
-	hs_graph_destroy(graph);
-	hs_graph_destroy(NULL);
+	memset(up, true, sizeof(up));
+	for (uint32_t i = 0; i < NODES - 1; i++) {
+		uint32_t at = i * 37 % (NODES - 1);
+		links[i] = at % 2 ? (struct hs_scenario_link)LINK(at, at + 1)
+				  : (struct hs_scenario_link)LINK(at + 1, at);
+	}
+	for (uint32_t to = 0; to < NODES; to += 20) {
+		hs_graph_distances(&scenario, up, to, hops);
+		for (uint32_t node = 0; node < NODES; node++)
+			assert_int_equal(hops[node], node < to ? to - node : node - to);
+	}
+}
+
+static const char *cycle_of(const char *links, struct hs_error *err)
+{
+	char text[512];
+	struct hs_scenario scenario;
+
+	snprintf(text, sizeof(text),
+			"{'name': 'c', 'duration_s': 1, 'forwarding': 'bridge', 'nodes':"
+			" [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}, {'id': 3, 'name': 'c'},"
+			"  {'id': 4, 'name': 'd'}], 'links': [%s]}",
+			links);
+	char *json = quoted(text);
+	int rc = hs_scenario_parse(json, strlen(json), "", NULL, &scenario, err);
+	free(json);
+	if (rc < 0)
+		return err->path;
+	hs_scenario_fini(&scenario);
+	return "";
+}
+
+static void the_link_that_closes_a_cycle_is_named(void **state)
+{
+	(void)state;
+#define TREE "{'from':'a','to':'b'},{'from':'c','to':'d'},{'from':'b','to':'c'}"
+	struct hs_error err = {0};
+
+	assert_string_equal(cycle_of(TREE, &err), "");
+	assert_string_equal(cycle_of(TREE ",{'from':'d','to':'a'},{'from':'a','to':'c'}", &err),
+			"links[3]");
+	assert_string_equal(err.code, "cycle");
+	assert_string_equal(
+			cycle_of("{'from':'a','to':'b'},{'from':'b','to':'a','name':'x'}", &err),
+			"links[1]");
 }
 
 int main(void)
@@ -275,7 +300,8 @@ int main(void)
 			cmocka_unit_test(a_change_of_a_link_leaves_what_it_does_not_name),
 			cmocka_unit_test(a_change_of_a_link_that_is_wrong_changes_nothing),
 			cmocka_unit_test(distances_follow_the_ways_that_are_up),
-			cmocka_unit_test(the_cable_that_closes_a_cycle_is_found),
+			cmocka_unit_test(distances_do_not_depend_on_the_order_of_the_links),
+			cmocka_unit_test(the_link_that_closes_a_cycle_is_named),
 	};
 	return cmocka_run_group_tests_name("lab-scenario-network", tests, NULL, NULL);
 }
