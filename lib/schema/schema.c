@@ -371,7 +371,7 @@ static int refuse_missing(
 	const char *expected = field->allowed ? field->allowed : field->expected;
 	char bounds[80];
 
-	if (!reader->style)
+	if (!reader->style || !reader->style->missing)
 		return hs_error_set(reader->err, "missing_field", path, expected,
 				"there is no \"%s\"", field->key);
 	return hs_error_set(reader->err, "missing_field", path,

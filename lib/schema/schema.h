@@ -15,7 +15,7 @@ int hs_schema_read(const struct hs_schema_field *fields, json_t *object, const c
 		void *into, struct hs_error *err);
 
 // How errors of an object are worded, and of the objects in it. `missing` and `unknown` follow the
-// key.
+// key. A style without `missing` words this as hs_schema_read does.
 struct hs_schema_style {
 	const char *missing, *unknown; // " is missing", " is not a known field"
 	const char *between;	       // the names of the known keys

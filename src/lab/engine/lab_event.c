@@ -39,7 +39,7 @@ static int change_link(
 	if (lab->now_ns < lab->run.config_changed_ns)
 		lab->run.config_changed_ns = lab->now_ns;
 	for (unsigned direction = 0; direction < 2; direction++) {
-		int rc = event->direction_changes[direction]
+		int rc = event->directions & 1u << direction
 					 ? change_direction(lab, event, direction, &up_changed, err)
 					 : 0;
 		if (rc < 0)

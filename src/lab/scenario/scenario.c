@@ -184,11 +184,11 @@ static int read_lists(struct hs_draft *draft)
 	int rc = 0;
 
 	for (const struct hs_schema_field *field = fields; field->key && rc == 0; field++) {
-		struct hs_schema_field list[] = {*field, {NULL}};
-		if (!field->list)
-			continue;
-		list[0].kind = HS_SCHEMA_LIST;
-		rc = hs_draft_read_known(draft, list, draft->root, "");
+		struct hs_schema_field list = *field;
+		json_t *value = json_object_get(draft->root, field->key);
+		list.kind = HS_SCHEMA_LIST;
+		if (field->list && value)
+			rc = hs_schema_read_value(&list, value, field->key, draft, draft->err);
 		if (rc == 0 && field->list == &hs_draft_traffic_list)
 			rc = hs_draft_check_network(draft);
 		if (rc == 0 && field->list == &hs_draft_event_list)
@@ -220,7 +220,6 @@ static int read_root(json_t *root, const char *folder, size_t folder_bytes,
 	if (rc == 0)
 		rc = read_lists(&draft);
 	json_decref(draft.names);
-	free(draft.order);
 	if (rc < 0)
 		hs_scenario_fini(&draft.scenario);
 	else
@@ -258,13 +257,13 @@ int hs_scenario_load(const char *file, const struct hs_scenario_override *overri
 
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)
 {
-	struct hs_draft draft = {.err = err};
+	struct hs_draft draft = {0};
 	json_t *root = NULL;
 	int rc = hs_schema_load_file(file, &root, err);
 	if (rc < 0)
 		return rc;
 
-	rc = hs_draft_read_known(&draft, title_fields, root, "");
+	rc = hs_schema_read_as(&hs_draft_open, title_fields, root, "", &draft, err);
 	json_decref(root);
 	if (rc == 0)
 		*scenario = draft.scenario;

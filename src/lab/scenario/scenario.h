@@ -127,10 +127,11 @@ struct hs_scenario_event {
 	uint32_t entry;			   // index in the file's list
 	int64_t at_ns, every_ns, until_ns; // every_ns 0: once
 	enum hs_scenario_event_kind kind;
-	uint32_t link, node, traffic;
-	bool direction_changes[2];
+	uint32_t link, node, traffic; // node: HS_NO_INDEX: all
+	uint8_t directions;	      // of the link: bit 0 forward, bit 1 reverse
 	json_t *set;	 // link: the members that change, applied to the present parameters; owned
 	json_t *request; // owned
+	bool restart;	 // as in the file
 	int64_t down_ns;
 	double rate_pps;
 	int64_t clock_step_ns;
@@ -176,7 +177,7 @@ struct hs_scenario {
 	struct hs_scenario_traffic *traffic;
 	struct hs_scenario_request *requests;
 	struct hs_scenario_flow *flows;
-	struct hs_scenario_event *events;
+	struct hs_scenario_event *events; // in the order of at_ns, then of the file
 	struct hs_scenario_expect *expects;
 };
 

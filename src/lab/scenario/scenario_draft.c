@@ -79,49 +79,21 @@ uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, cons
 	return index ? (uint32_t)json_integer_value(index) : HS_NO_INDEX;
 }
 
-static uint32_t find_node(const void *draft, const char *name)
-{
-	return hs_draft_find_name(draft, HS_NAME_NODE, name);
-}
-
-static uint32_t find_link(const void *draft, const char *name)
-{
-	return hs_draft_find_name(draft, HS_NAME_LINK, name);
-}
-
-static uint32_t find_traffic(const void *draft, const char *name)
-{
-	return hs_draft_find_name(draft, HS_NAME_TRAFFIC, name);
-}
-
-const struct hs_schema_names hs_draft_node_names = {
-		"unknown_name", HS_NAME_NODE, "the name of a node", find_node, NULL};
-const struct hs_schema_names hs_draft_link_names = {
-		"unknown_name", HS_NAME_LINK, "the name of a link", find_link, NULL};
-const struct hs_schema_names hs_draft_traffic_names = {"unknown_name", HS_NAME_TRAFFIC,
-		"the name of an entry of traffic", find_traffic, NULL};
-const struct hs_schema_word hs_draft_all_words[] = {{"*", HS_DRAFT_ALL}, {NULL, 0}};
+#define NAMES_OF(kind, ARTICLE, WHAT)                                                              \
+	static uint32_t find_##kind(const void *draft, const char *name)                           \
+	{                                                                                          \
+		return hs_draft_find_name(draft, WHAT, name);                                      \
+	}                                                                                          \
+	const struct hs_schema_names hs_draft_##kind##_names = {                                   \
+			"unknown_name", WHAT, ARTICLE WHAT, find_##kind, NULL}
+NAMES_OF(node, "the name of a ", HS_NAME_NODE);
+NAMES_OF(link, "the name of a ", HS_NAME_LINK);
+NAMES_OF(traffic, "the name of an ", HS_NAME_TRAFFIC);
+const struct hs_schema_word hs_draft_all_nodes[] = {{"*", HS_NO_INDEX}, {NULL, 0}};
 
 // ---- checks that several lists share ----
 
-int hs_draft_read_known(struct hs_draft *draft, const struct hs_schema_field *fields,
-		json_t *object, const char *path)
-{
-	int rc = json_is_object(object)
-				 ? 0
-				 : hs_schema_wrong_type(object, path, "an object", draft->err);
-
-	for (; fields->key && rc == 0; fields++) {
-		const char *at = AT(path, fields->key);
-		json_t *value = json_object_get(object, fields->key);
-		if (value)
-			rc = hs_schema_read_value(fields, value, at, draft, draft->err);
-		else if (fields->required)
-			rc = hs_error_set(draft->err, "missing_field", at, fields->expected,
-					"there is no \"%s\"", fields->key);
-	}
-	return rc;
-}
+const struct hs_schema_style hs_draft_open = {.open = true};
 
 bool hs_draft_has(const struct hs_draft *draft, const char *key)
 {

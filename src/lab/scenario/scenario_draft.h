@@ -18,12 +18,13 @@ struct hs_draft_topology {
 	struct hs_scenario_link link; // from none to none
 };
 
-// A request as in the file: the scenario's own keys, and the verb with its content.
+// A request as in the file: the scenario's own keys, and those of the API.
 struct hs_draft_wish {
 	uint32_t node;	  // HS_NO_INDEX: all
 	uint32_t traffic; // HS_NO_INDEX: none; or HS_DRAFT_ALL
 	bool reverse;
-	json_t *verb; // owned
+	const struct hs_schema_field *own; // the scenario's keys
+	json_t *object;			   // with all keys
 };
 
 // The scenario that is being read. Functions that get it return 0, or -EINVAL or -ENOMEM with
@@ -41,7 +42,6 @@ struct hs_draft {
 	json_t *names;		   // {"node": {name: index}, ...}
 	int64_t limit_ns; // limit of times in the file: its own duration, or a longer one of the
 			  // command line
-	const struct hs_scenario_event **order; // the events in the order of their first time
 };
 
 // The lists of the file. Each takes its items into the draft.
@@ -106,16 +106,15 @@ uint32_t hs_draft_find_name(const struct hs_draft *draft, const char *kind, cons
 // The names for rows of tables.
 extern const struct hs_schema_names hs_draft_node_names, hs_draft_link_names,
 		hs_draft_traffic_names;
-// The word "*", for all of them.
-#define HS_DRAFT_ALL (UINT32_MAX - 1)
-extern const struct hs_schema_word hs_draft_all_words[];
+// The word "*" as the name of a node, for all nodes: HS_NO_INDEX.
+extern const struct hs_schema_word hs_draft_all_nodes[];
 #define HS_DRAFT_NODES "the name of a node, or \"*\""
+// What the word "*" stands for elsewhere.
+#define HS_DRAFT_ALL (UINT32_MAX - 1)
 
 // ---- checks that several lists share ----
 
-// Reads the keys of the table into the draft, and allows other keys.
-int hs_draft_read_known(struct hs_draft *draft, const struct hs_schema_field *fields,
-		json_t *object, const char *path);
+extern const struct hs_schema_style hs_draft_open; // allows keys that the table does not have
 bool hs_draft_has(const struct hs_draft *draft, const char *key); // of the item
 // Keys that only some kinds of an object have. NULL ends the list.
 struct hs_draft_key {
@@ -145,8 +144,8 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 
 // Reads draft->wish.
 int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
-// Returns draft->wish as a request that is completed by this entry of traffic (HS_NO_INDEX: none),
-// as a new reference, or NULL if memory is out.
-json_t *hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic);
+// Makes a request of the API from draft->wish, completed by this entry of traffic (HS_NO_INDEX:
+// none). The caller owns it.
+int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **request);
 // Adds the flow that such a request monitors, if it is new.
 int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic);

@@ -9,14 +9,6 @@
 
 #define MAX_CLOCK_STEP_NS INT64_C(86400000000000) // a day
 
-struct entry {
-	struct hs_scenario_event event;
-	json_t *set, *request;
-	uint32_t node;	     // or HS_DRAFT_ALL; HS_NO_INDEX: not given
-	uint32_t directions; // bits
-	bool restart;
-};
-
 static const struct hs_schema_word direction_words[] = {
 		{"both", 3},
 		{"forward", 1},
@@ -24,8 +16,7 @@ static const struct hs_schema_word direction_words[] = {
 		{NULL, 0},
 };
 
-#define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
-#define EVENT(member) ENTRY(event.member)
+#define EVENT(member) HS_SCHEMA_MEMBER(struct hs_scenario_event, member)
 static const struct hs_schema_field event_fields[] = {
 		{"at_s", HS_SCHEMA_SECONDS, EVENT(at_ns), .most = HS_DRAFT_MAX_S, .required = true,
 				.expected = "seconds after the start"},
@@ -33,14 +24,14 @@ static const struct hs_schema_field event_fields[] = {
 				.most = HS_DRAFT_MAX_S},
 		{"until_s", HS_SCHEMA_SECONDS, EVENT(until_ns), .most = HS_DRAFT_MAX_S},
 		{"link", HS_SCHEMA_NAME, EVENT(link), .names = &hs_draft_link_names},
-		{"direction", HS_SCHEMA_WORD, ENTRY(directions), .words = direction_words,
+		{"direction", HS_SCHEMA_WORD, EVENT(directions), .words = direction_words,
 				.expected = "both, forward or reverse"},
-		{"set", HS_SCHEMA_JSON, ENTRY(set), .shape = "{'type': 'object'}"},
-		{"node", HS_SCHEMA_NAME, ENTRY(node), .names = &hs_draft_node_names,
-				.words = hs_draft_all_words, .expected = HS_DRAFT_NODES},
-		{"restart", HS_SCHEMA_BOOL, ENTRY(restart)},
+		{"set", HS_SCHEMA_JSON, EVENT(set), .shape = "{'type': 'object'}"},
+		{"node", HS_SCHEMA_NAME, EVENT(node), .names = &hs_draft_node_names,
+				.words = hs_draft_all_nodes, .expected = HS_DRAFT_NODES},
+		{"restart", HS_SCHEMA_BOOL, EVENT(restart)},
 		{"down_s", HS_SCHEMA_SECONDS, EVENT(down_ns), .most = HS_DRAFT_MAX_S},
-		{"request", HS_SCHEMA_JSON, ENTRY(request), .shape = "{'type': 'object'}"},
+		{"request", HS_SCHEMA_JSON, EVENT(request), .shape = "{'type': 'object'}"},
 		{"clock_step_ns", HS_SCHEMA_INT, EVENT(clock_step_ns),
 				.min = (uint64_t)-MAX_CLOCK_STEP_NS, .max = MAX_CLOCK_STEP_NS},
 		{"traffic", HS_SCHEMA_NAME, EVENT(traffic), .names = &hs_draft_traffic_names},
@@ -58,12 +49,11 @@ static const struct hs_draft_key limited_keys[] = {
 		{NULL},
 };
 
-static int find_kind(const struct hs_draft *draft, struct entry *entry)
+static int find_kind(const struct hs_draft *draft, struct hs_scenario_event *event)
 {
-	struct hs_scenario_event *event = &entry->event;
 	bool link = event->link != HS_NO_INDEX, traffic = event->traffic != HS_NO_INDEX;
-	unsigned subjects = link + traffic + (entry->node != HS_NO_INDEX);
-	bool step = hs_draft_has(draft, "clock_step_ns") && !entry->restart;
+	unsigned subjects = link + traffic + hs_draft_has(draft, "node");
+	bool step = hs_draft_has(draft, "clock_step_ns") && !event->restart;
 
 	if (subjects != 1)
 		return hs_draft_refuse(draft, NULL, subjects ? "conflict" : "missing_field",
@@ -71,11 +61,9 @@ static int find_kind(const struct hs_draft *draft, struct entry *entry)
 				subjects ? "several things" : "nothing");
 	event->kind = link	       ? HS_LAB_EVENT_LINK
 		      : traffic	       ? HS_LAB_EVENT_TRAFFIC
-		      : entry->request ? HS_LAB_EVENT_REQUEST
+		      : event->request ? HS_LAB_EVENT_REQUEST
 		      : step	       ? HS_LAB_EVENT_CLOCK
 				       : HS_LAB_EVENT_RESTART;
-	if (entry->node != HS_DRAFT_ALL)
-		event->node = entry->node;
 	return hs_draft_check_keys(draft, limited_keys, event->kind, "this event");
 }
 
@@ -94,57 +82,64 @@ static int set_times(const struct hs_draft *draft, struct hs_scenario_event *eve
 	return 0;
 }
 
-// ---- each kind ----
+// ---- each kind: what else it needs ----
 
-static int read_link(struct hs_draft *draft, struct entry *entry)
+// `set` and `request` are the file's until the event is kept.
+
+static int read_link(struct hs_draft *draft, struct hs_scenario_event *event)
 {
-	if (!json_object_size(entry->set) && (!entry->set || json_is_object(entry->set)))
+	if (!json_object_size(event->set) && (!event->set || json_is_object(event->set)))
 		return hs_draft_refuse_missing(draft, "set", "parameters of a link");
-	entry->event.direction_changes[0] = entry->directions & 1;
-	entry->event.direction_changes[1] = entry->directions & 2;
-	entry->event.set = json_incref(entry->set);
+	json_incref(event->set);
 	return 0;
 }
 
-static int read_traffic(struct hs_draft *draft, struct entry *entry)
+static int read_traffic(struct hs_draft *draft, struct hs_scenario_event *event)
 {
 	static const struct hs_schema_field set_fields[] = {
 			{"rate_pps", HS_SCHEMA_REAL, EVENT(rate_pps), .required = true, .most = 1e9,
 					.expected = "packets per second"},
 			{NULL},
 	};
+	json_t *set = event->set;
 
-	if (!entry->set)
+	if (!set)
 		return hs_draft_refuse_missing(draft, "set", "{\"rate_pps\": ...}");
-	return hs_schema_read(
-			set_fields, entry->set, AT(draft->item.path, "set"), entry, draft->err);
+	event->set = NULL;
+	return hs_schema_read(set_fields, set, AT(draft->item.path, "set"), event, draft->err);
 }
 
-static int read_restart(struct hs_draft *draft, struct entry *entry)
+static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
 {
-	if (entry->node == HS_DRAFT_ALL)
+	if (event->node == HS_NO_INDEX)
 		return hs_draft_refuse(draft, "node", "unknown_name", "the name of a node",
 				"no node is called \"*\"");
-	if (entry->restart)
+	if (event->restart)
 		return 0;
 	return hs_draft_refuse_missing(draft, "restart", "true, or a request in its place");
 }
 
-static int read_request(struct hs_draft *draft, struct entry *entry)
+static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 {
-	struct hs_scenario_event *event = &entry->event;
-	int rc = hs_draft_read_wish(draft, entry->request, AT(draft->item.path, "request"), true);
+	const char *path = AT(draft->item.path, "request");
+	int rc = hs_draft_read_wish(draft, event->request, path, true);
 
-	if (rc < 0)
-		return rc;
-	event->request = hs_draft_fill_wish(draft, draft->wish.traffic);
-	json_decref(draft->wish.verb);
-	if (!event->request)
-		return hs_draft_no_memory(draft);
+	if (rc == 0)
+		rc = hs_draft_fill_wish(draft, draft->wish.traffic, &event->request);
 	// An event beyond a shorter duration of the command line makes no flow.
-	if (event->at_ns > draft->scenario.duration_ns)
-		return 0;
-	return hs_draft_add_flow(draft, event->request, draft->wish.traffic);
+	if (rc < 0 || event->at_ns > draft->scenario.duration_ns)
+		return rc;
+	rc = hs_draft_add_flow(draft, event->request, draft->wish.traffic);
+	if (rc < 0)
+		json_decref(event->request);
+	return rc;
+}
+
+static int read_clock(struct hs_draft *draft, struct hs_scenario_event *event)
+{
+	(void)draft;
+	(void)event;
+	return 0;
 }
 
 static void release(const struct hs_scenario_event *event)
@@ -155,23 +150,23 @@ static void release(const struct hs_scenario_event *event)
 
 static int take_event(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
-	static int (*const readers[])(struct hs_draft * draft, struct entry * entry) = {
+	static int (*const readers[])(struct hs_draft * draft, struct hs_scenario_event * event) = {
 			[HS_LAB_EVENT_LINK] = read_link,
 			[HS_LAB_EVENT_RESTART] = read_restart,
 			[HS_LAB_EVENT_REQUEST] = read_request,
 			[HS_LAB_EVENT_TRAFFIC] = read_traffic,
-			[HS_LAB_EVENT_CLOCK] = NULL,
+			[HS_LAB_EVENT_CLOCK] = read_clock,
 	};
 	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	struct entry *entry = item->read;
-	struct hs_scenario_event *event = &entry->event;
+	struct hs_scenario_event *event = item->read;
 
 	event->entry = (uint32_t)item->index;
-	if (find_kind(draft, entry) < 0 || set_times(draft, event) < 0)
+	if (find_kind(draft, event) < 0 || set_times(draft, event) < 0)
 		return -EINVAL;
-	int rc = readers[event->kind] ? readers[event->kind](draft, entry) : 0;
-	if (rc == 0)
-		rc = HS_DRAFT_APPEND(draft, events, event);
+	int rc = readers[event->kind](draft, event);
+	if (rc < 0)
+		return rc;
+	rc = HS_DRAFT_APPEND(draft, events, event);
 	if (rc < 0)
 		release(event);
 	return rc;
@@ -179,12 +174,11 @@ static int take_event(void *into, const struct hs_schema_item *item, struct hs_e
 
 const struct hs_schema_list hs_draft_event_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = event_fields},
-		.item_bytes = sizeof(struct entry),
-		.fresh = &(const struct entry){.event = {.until_ns = HS_DRAFT_NEVER,
-							       .link = HS_NO_INDEX,
-							       .node = HS_NO_INDEX,
-							       .traffic = HS_NO_INDEX},
+		.item_bytes = sizeof(struct hs_scenario_event),
+		.fresh = &(const struct hs_scenario_event){.until_ns = HS_DRAFT_NEVER,
+				.link = HS_NO_INDEX,
 				.node = HS_NO_INDEX,
+				.traffic = HS_NO_INDEX,
 				.directions = 3},
 		.take = take_event};
 
@@ -192,42 +186,38 @@ const struct hs_schema_list hs_draft_event_list = {
 
 static int compare(const void *left, const void *right)
 {
-	const struct hs_scenario_event *const *a = left, *const *b = right;
+	const struct hs_scenario_event *a = left, *b = right;
 
-	if ((*a)->at_ns != (*b)->at_ns)
-		return (*a)->at_ns < (*b)->at_ns ? -1 : 1;
-	return (*a)->entry < (*b)->entry ? -1 : 1;
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns ? -1 : 1;
+	return a->entry < b->entry ? -1 : 1;
 }
 
 // Whether a change is valid depends on the changes before it.
-static int play_links(const struct hs_draft *draft, struct hs_scenario_link *links)
+static int check_link(const struct hs_draft *draft, const struct hs_scenario_event *event,
+		struct hs_scenario_link *links)
 {
 	char at[48];
 
-	for (size_t i = 0; i < draft->scenario.n_events; i++) {
-		const struct hs_scenario_event *event = draft->order[i];
-		snprintf(at, sizeof(at), "events[%u].set", event->entry);
-		for (unsigned direction = 0; direction < 2 && event->kind == HS_LAB_EVENT_LINK;
-				direction++)
-			if (event->direction_changes[direction] &&
-					hs_scenario_set_link(event->set, at,
-							&links[event->link].directions[direction],
-							draft->err) < 0)
-				return -EINVAL;
-	}
+	snprintf(at, sizeof(at), "events[%u].set", event->entry);
+	for (unsigned i = 0; i < 2 && event->kind == HS_LAB_EVENT_LINK; i++)
+		if (event->directions & 1u << i &&
+				hs_scenario_set_link(event->set, at,
+						&links[event->link].directions[i], draft->err) < 0)
+			return -EINVAL;
 	return 0;
 }
 
 static int check_links(const struct hs_draft *draft)
 {
-	size_t n = draft->scenario.n_links;
-	struct hs_scenario_link *links = hs_draft_room(draft, n, sizeof(*links));
+	const struct hs_scenario *scenario = &draft->scenario;
+	struct hs_scenario_link *links = hs_draft_room(draft, scenario->n_links, sizeof(*links));
+	int rc = links ? 0 : -ENOMEM;
 
-	if (!links)
-		return -ENOMEM;
-	if (n)
-		memcpy(links, draft->scenario.links, n * sizeof(*links));
-	int rc = play_links(draft, links);
+	if (links && scenario->n_links)
+		memcpy(links, scenario->links, scenario->n_links * sizeof(*links));
+	for (size_t i = 0; i < scenario->n_events && rc == 0; i++)
+		rc = check_link(draft, &scenario->events[i], links);
 	free(links);
 	return rc;
 }
@@ -235,35 +225,26 @@ static int check_links(const struct hs_draft *draft)
 // Removes what lies beyond a shorter duration of the command line.
 static void clip(struct hs_scenario *scenario)
 {
-	size_t kept = 0;
+	int64_t end_ns = scenario->duration_ns;
+	size_t *n = &scenario->n_events;
 
-	for (size_t i = 0; i < scenario->n_events; i++) {
-		struct hs_scenario_event *event = &scenario->events[i];
-		if (event->at_ns > scenario->duration_ns) {
-			release(event);
-			continue;
-		}
-		if (event->until_ns > scenario->duration_ns)
-			event->until_ns = scenario->duration_ns;
-		scenario->events[kept++] = *event;
-	}
-	scenario->n_events = kept;
+	for (; *n && scenario->events[*n - 1].at_ns > end_ns; --*n)
+		release(&scenario->events[*n - 1]);
+	for (size_t i = 0; i < *n; i++)
+		if (scenario->events[i].until_ns > end_ns)
+			scenario->events[i].until_ns = end_ns;
 }
 
 int hs_draft_check_events(struct hs_draft *draft)
 {
-	size_t n = draft->scenario.n_events;
+	struct hs_scenario *scenario = &draft->scenario;
 
-	draft->order = hs_draft_room(draft, n, sizeof(*draft->order));
-	if (!draft->order)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		draft->order[i] = &draft->scenario.events[i];
-	qsort(draft->order, n, sizeof(*draft->order), compare);
+	if (scenario->n_events)
+		qsort(scenario->events, scenario->n_events, sizeof(*scenario->events), compare);
 	int rc = check_links(draft);
 	if (rc == 0)
 		rc = hs_draft_check_requests(draft);
 	if (rc == 0)
-		clip(&draft->scenario);
+		clip(scenario);
 	return rc;
 }

@@ -10,13 +10,15 @@
 
 #define MAX_REQUESTS 100000
 
+static const struct hs_schema_word all_traffic[] = {{"*", HS_DRAFT_ALL}, {NULL, 0}};
+
 #define WISH(member) HS_SCHEMA_MEMBER(struct hs_draft, wish.member)
 static const struct hs_schema_field own_fields[] = {
 		{"node", HS_SCHEMA_NAME, WISH(node), .names = &hs_draft_node_names,
-				.words = hs_draft_all_words, .required = true,
+				.words = hs_draft_all_nodes, .required = true,
 				.expected = HS_DRAFT_NODES},
 		{"traffic", HS_SCHEMA_NAME, WISH(traffic), .names = &hs_draft_traffic_names,
-				.words = hs_draft_all_words,
+				.words = all_traffic,
 				.expected = "the name of an entry of traffic, or \"*\""},
 		{"reverse", HS_SCHEMA_BOOL, WISH(reverse)},
 		{NULL},
@@ -25,15 +27,13 @@ static const struct hs_schema_field own_fields[] = {
 // The other keys are those of the API, whose check finds the errors in them.
 int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path, bool in_event)
 {
-	const struct hs_schema_field *own = &own_fields[in_event]; // the event names the node
 	struct hs_draft_wish *wish = &draft->wish;
 
-	*wish = (struct hs_draft_wish){.traffic = HS_NO_INDEX};
+	*wish = (struct hs_draft_wish){.traffic = HS_NO_INDEX, .object = object};
+	wish->own = &own_fields[in_event]; // the event names the node
 	draft->item.path = path;
-	if (hs_draft_read_known(draft, own, object, path) < 0)
+	if (hs_schema_read_as(&hs_draft_open, wish->own, object, path, draft, draft->err) < 0)
 		return -EINVAL;
-	if (wish->node == HS_DRAFT_ALL)
-		wish->node = HS_NO_INDEX;
 	if (wish->traffic != HS_NO_INDEX && !json_object_get(object, "int_request"))
 		return hs_draft_refuse(draft, "traffic", "conflict", "only beside int_request",
 				"only an int_request has addresses that traffic can fill in");
@@ -44,10 +44,7 @@ int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path,
 		return hs_draft_refuse(draft, "traffic", "bad_value",
 				"the name of an entry of traffic",
 				"an event makes one request, and \"*\" may be several");
-	wish->verb = json_copy(object);
-	for (; own->key; own++)
-		json_object_del(wish->verb, own->key);
-	return wish->verb ? 0 : hs_draft_no_memory(draft);
+	return 0;
 }
 
 // ---- filling in ----
@@ -73,22 +70,26 @@ static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool
 			hs_rule_protocol_name(traffic->protocol), "trace_type", "0x7000E000");
 }
 
-json_t *hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic)
+int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **request)
 {
 	const struct hs_draft_wish *wish = &draft->wish;
-	json_t *given = json_object_get(wish->verb, "int_request");
-	if (traffic == HS_NO_INDEX || !json_is_object(given))
-		return json_incref(wish->verb);
+	json_t *made = json_deep_copy(wish->object);
+	json_t *content = json_object_get(made, "int_request");
+	int rc = made ? 0 : -ENOMEM;
 
-	json_t *content = json_copy(given), *request = json_copy(wish->verb);
-	json_t *absent = defaults(&draft->scenario, traffic, wish->reverse);
-	int rc = absent ? json_object_update_missing(content, absent) : -1;
-	json_decref(absent);
-	if (json_object_set_new(request, "int_request", content) < 0 || rc < 0) {
-		json_decref(request);
-		return NULL;
+	for (const struct hs_schema_field *own = wish->own; own->key; own++)
+		json_object_del(made, own->key);
+	if (traffic != HS_NO_INDEX && json_is_object(content)) {
+		json_t *absent = defaults(&draft->scenario, traffic, wish->reverse);
+		rc = json_object_update_missing(content, absent);
+		json_decref(absent);
 	}
-	return request;
+	if (rc < 0) {
+		json_decref(made);
+		return hs_draft_no_memory(draft);
+	}
+	*request = made;
+	return 0;
 }
 
 // ---- the list ----
@@ -102,10 +103,10 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 		return hs_error_set(draft->err, "out_of_range", "requests",
 				"at most 100000 requests", "there are more than %d requests",
 				MAX_REQUESTS);
-	request.request = hs_draft_fill_wish(draft, traffic);
-	if (!request.request)
-		return hs_draft_no_memory(draft);
-	int rc = HS_DRAFT_APPEND(draft, requests, &request);
+	int rc = hs_draft_fill_wish(draft, traffic, &request.request);
+	if (rc < 0)
+		return rc;
+	rc = HS_DRAFT_APPEND(draft, requests, &request);
 	if (rc < 0)
 		json_decref(request.request);
 	return rc ? rc : hs_draft_add_flow(draft, request.request, traffic);
@@ -119,11 +120,9 @@ static int take_request(void *into, const struct hs_schema_item *item, struct hs
 	if (rc < 0)
 		return rc;
 	if (draft->wish.traffic != HS_DRAFT_ALL)
-		rc = add_request(draft, draft->wish.traffic);
-	else
-		for (uint32_t t = 0; t < draft->scenario.n_traffic && rc == 0; t++)
-			rc = add_request(draft, t);
-	json_decref(draft->wish.verb);
+		return add_request(draft, draft->wish.traffic);
+	for (uint32_t t = 0; t < draft->scenario.n_traffic && rc == 0; t++)
+		rc = add_request(draft, t);
 	return rc;
 }
 

@@ -7,20 +7,12 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-// The entry of the file that made a request.
-struct origin {
-	bool is_event;
-	uint32_t entry;
-};
 
 struct play {
 	const struct hs_draft *draft;
-	json_t *list; // requests of one node
-	struct origin *origins;
-	size_t n;
+	json_t *list;	 // requests of one node
+	json_t *origins; // the path of each request in the file
 };
 
 // Turns "[3].int_request.src_ip" into "requests[1].int_request.src_ip".
@@ -32,11 +24,9 @@ static void set_path(const struct play *play)
 	int used = 0;
 
 	sscanf(err->path, "[%zu]%n", &index, &used);
-	const struct origin *origin = &play->origins[index < play->n ? index : 0];
-	snprintf(rest, sizeof(rest), "%s", err->path + used);
-	snprintf(err->path, sizeof(err->path), "%s[%u]%s%.100s",
-			origin->is_event ? "events" : "requests", origin->entry,
-			origin->is_event ? ".request" : "", rest);
+	snprintf(rest, sizeof(rest), "%.100s", err->path + used);
+	snprintf(err->path, sizeof(err->path), "%s%s",
+			json_string_value(json_array_get(play->origins, index)), rest);
 	if (strcmp(err->code, "table_full") == 0)
 		snprintf(err->expected, sizeof(err->expected), "fewer requests, or larger rules");
 }
@@ -50,11 +40,13 @@ static int check_list(const struct play *play)
 	return rc;
 }
 
-static int add(struct play *play, json_t *request, struct origin origin)
+static int add(struct play *play, json_t *request, bool in_event, uint32_t entry)
 {
-	if (json_array_append(play->list, request) < 0)
+	json_t *origin = json_sprintf(in_event ? "events[%u].request" : "requests[%u]", entry);
+
+	if (json_array_append(play->list, request) < 0 ||
+			json_array_append_new(play->origins, origin) < 0)
 		return hs_draft_no_memory(play->draft);
-	play->origins[play->n++] = origin;
 	return 0;
 }
 
@@ -69,11 +61,11 @@ static int add_first(struct play *play, uint32_t node)
 	int rc = 0;
 
 	json_array_clear(play->list);
-	play->n = 0;
+	json_array_clear(play->origins);
 	for (size_t i = 0; i < scenario->n_requests && rc == 0; i++) {
 		const struct hs_scenario_request *request = &scenario->requests[i];
 		if (concerns(request->node, node))
-			rc = add(play, request->request, (struct origin){false, request->entry});
+			rc = add(play, request->request, false, request->entry);
 	}
 	return rc;
 }
@@ -84,13 +76,13 @@ static int play_node(struct play *play, uint32_t node)
 	int rc = add_first(play, node);
 
 	for (size_t i = 0; i < play->draft->scenario.n_events && rc == 0; i++) {
-		const struct hs_scenario_event *event = play->draft->order[i];
+		const struct hs_scenario_event *event = &play->draft->scenario.events[i];
 		if (event->kind == HS_LAB_EVENT_RESTART && event->node == node) {
 			rc = check_list(play);
 			if (rc == 0)
 				rc = add_first(play, node);
 		} else if (event->kind == HS_LAB_EVENT_REQUEST && concerns(event->node, node)) {
-			rc = add(play, event->request, (struct origin){true, event->entry});
+			rc = add(play, event->request, true, event->entry);
 		}
 	}
 	return rc ? rc : check_list(play);
@@ -98,37 +90,30 @@ static int play_node(struct play *play, uint32_t node)
 
 // Nodes that no request or event names get the same requests, so that one of them is checked for
 // all.
-static void find_own(const struct hs_scenario *scenario, bool *own)
+static bool has_own(const struct hs_scenario *scenario, uint32_t node)
 {
 	for (size_t i = 0; i < scenario->n_requests; i++)
-		if (scenario->requests[i].node != HS_NO_INDEX)
-			own[scenario->requests[i].node] = true;
+		if (scenario->requests[i].node == node)
+			return true;
 	for (size_t i = 0; i < scenario->n_events; i++)
-		if (scenario->events[i].node != HS_NO_INDEX)
-			own[scenario->events[i].node] = true;
+		if (scenario->events[i].node == node)
+			return true;
+	return false;
 }
 
 int hs_draft_check_requests(const struct hs_draft *draft)
 {
-	const struct hs_scenario *scenario = &draft->scenario;
-	size_t n = scenario->n_requests + scenario->n_events;
-	struct play play = {.draft = draft, .list = json_array()};
-	bool *own = hs_draft_room(draft, scenario->n_nodes, sizeof(*own));
+	struct play play = {.draft = draft, .list = json_array(), .origins = json_array()};
 	bool played_others = false;
-	int rc = -ENOMEM;
+	int rc = play.list && play.origins ? 0 : hs_draft_no_memory(draft);
 
-	play.origins = hs_draft_room(draft, n, sizeof(*play.origins));
-	if (play.list && own && play.origins) {
-		find_own(scenario, own);
-		rc = 0;
-	}
-	for (uint32_t node = 0; node < scenario->n_nodes && rc == 0; node++) {
-		if (own[node] || !played_others)
+	for (uint32_t node = 0; node < draft->scenario.n_nodes && rc == 0; node++) {
+		bool own = has_own(&draft->scenario, node);
+		if (own || !played_others)
 			rc = play_node(&play, node);
-		played_others |= !own[node];
+		played_others |= !own;
 	}
 	json_decref(play.list);
-	free(play.origins);
-	free(own);
+	json_decref(play.origins);
 	return rc;
 }

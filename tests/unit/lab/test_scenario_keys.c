@@ -405,8 +405,7 @@ static void every_key_of_events_is_read(void **state)
 	assert_int_equal(e[0].every_ns, S / 2);
 	assert_int_equal(e[0].until_ns, 4 * S);
 	assert_int_equal(e[0].link, 0);
-	assert_false(e[0].direction_changes[0]);
-	assert_true(e[0].direction_changes[1]);
+	assert_int_equal(e[0].directions, 2);
 	assert_true(json_is_false(json_object_get(e[0].set, "up")));
 	assert_int_equal(e[1].kind, HS_LAB_EVENT_RESTART);
 	assert_int_equal(e[1].node, 1);
