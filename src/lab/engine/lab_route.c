@@ -4,7 +4,6 @@
 
 #include "fib.h"
 #include "rng.h"
-#include "scenario_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,9 +54,9 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
 		uint8_t *first_ports = &next[to * s->n_nodes];
 		memset(first_ports, LAB_FAR, s->n_nodes);
-		hs_graph_distances(s, up, to, hops);
+		hs_scenario_distances(s, up, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
-			if (node != to && hops[node] != HS_GRAPH_FAR)
+			if (node != to && hops[node] != HS_FAR)
 				first_ports[node] = nearest_port(lab, node, to, hops);
 	}
 	free(hops);

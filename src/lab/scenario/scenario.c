@@ -146,13 +146,11 @@ static void list_lengths(const int64_t *lengths_ns, char *text, size_t size)
 
 	for (unsigned i = 0; i < HS_QOS_WINDOWS && lengths_ns[i]; i++) {
 		bool last = i + 1 == HS_QOS_WINDOWS || !lengths_ns[i + 1];
+		const char *between = last ? " or " : ", ";
 		char length[HS_DURATION_BYTES];
 		hs_duration_write(lengths_ns[i], length);
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-				!i     ? ""
-				: last ? " or "
-				       : ", ",
-				length);
+		used += (size_t)snprintf(
+				text + used, size - used, "%s%s", i ? between : "", length);
 	}
 }
 
@@ -268,6 +266,16 @@ int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_e
 	if (rc == 0)
 		*scenario = draft.scenario;
 	return rc;
+}
+
+const char *hs_scenario_path(
+		const struct hs_scenario *scenario, const char *file, char path[HS_SCENARIO_PATH])
+{
+	bool alone = file[0] == '/' || !scenario->folder[0];
+
+	snprintf(path, HS_SCENARIO_PATH, "%s%s%s", alone ? "" : scenario->folder, alone ? "" : "/",
+			file);
+	return path;
 }
 
 void hs_scenario_fini(struct hs_scenario *scenario)

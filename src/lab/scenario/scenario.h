@@ -204,6 +204,18 @@ int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_e
 // Returns the JSON Schema of a scenario. New reference.
 json_t *hs_scenario_schema(void);
 
+// Computes the hops from each node to this one along directions of links that are up, or HS_FAR if
+// no path leads there. Direction 0 of a link leads from `from` to `to`, and up[2 * link +
+// direction] says whether a direction is up. hops has room for all nodes.
+#define HS_FAR UINT32_MAX
+void hs_scenario_distances(
+		const struct hs_scenario *scenario, const bool *up, uint32_t to, uint32_t *hops);
+
+// Makes the path of a file that the scenario names relative to its folder. Returns `path`.
+#define HS_SCENARIO_PATH 512
+const char *hs_scenario_path(
+		const struct hs_scenario *scenario, const char *file, char path[HS_SCENARIO_PATH]);
+
 // Applies the members of `set` (the keys of a link) to a direction's configuration. Returns 0 or
 // -EINVAL.
 int hs_scenario_set_link(

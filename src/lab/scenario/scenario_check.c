@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that concern several lists of a scenario: ports, ids, addresses and paths.
-#include "scenario_graph.h"
 #include "scenario_draft.h"
 
 #include "port.h"
@@ -73,6 +72,32 @@ static int check_address(struct hs_draft *draft, uint32_t host)
 
 // ---- paths ----
 
+// Shortens paths until no direction of a link shortens one. The list is walked in both orders in
+// turn, because a path often follows the order of the list in one of them.
+void hs_scenario_distances(
+		const struct hs_scenario *scenario, const bool *up, uint32_t to, uint32_t *hops)
+{
+	uint32_t n = 2 * (uint32_t)scenario->n_links;
+	bool shortened = true;
+
+	for (size_t node = 0; node < scenario->n_nodes; node++)
+		hops[node] = HS_FAR;
+	hops[to] = 0;
+	for (bool backwards = false; shortened; backwards = !backwards) {
+		shortened = false;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t arc = backwards ? n - 1 - i : i;
+			const struct hs_scenario_link *link = &scenario->links[arc / 2];
+			uint32_t begin = arc % 2 ? link->to : link->from;
+			uint32_t end = arc % 2 ? link->from : link->to;
+			if (!up[arc] || hops[end] == HS_FAR || hops[begin] <= hops[end] + 1)
+				continue;
+			hops[begin] = hops[end] + 1;
+			shortened = true;
+		}
+	}
+}
+
 // Nodes that links connect get the same label. `labels` has room for all nodes.
 static int check_cycles(struct hs_draft *draft, uint32_t *labels)
 {
@@ -113,8 +138,8 @@ static int check_ways(struct hs_draft *draft, const bool *up, uint32_t *hops)
 		uint32_t to = scenario->hosts[reply ? traffic->from : traffic->to].at;
 		uint32_t *to_there = &hops[to * scenario->n_nodes];
 		if (to_there[to] != 0)
-			hs_graph_distances(scenario, up, to, to_there);
-		if ((reply && !replies) || to_there[from] != HS_GRAPH_FAR)
+			hs_scenario_distances(scenario, up, to, to_there);
+		if ((reply && !replies) || to_there[from] != HS_FAR)
 			continue;
 		snprintf(draft->place, sizeof(draft->place), "traffic[%u].to", traffic->entry);
 		return hs_error_set(draft->err, "unreachable", draft->place,

@@ -4,11 +4,15 @@
 #include "scenario_draft.h"
 
 #include "rule_field.h"
+#include "rule_json.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MAX_REQUESTS 100000
+#define OPENING_NS   INT64_C(1000000000)
 
 static const struct hs_schema_word all_traffic[] = {{"*", HS_DRAFT_ALL}, {NULL, 0}};
 
@@ -49,25 +53,34 @@ int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path,
 
 // ---- filling in ----
 
-static const char *address_of(
-		const struct hs_scenario *scenario, uint32_t host, char text[INET6_ADDRSTRLEN])
+// What the packets of an entry of traffic, or the replies to them, have as source and destination.
+struct ends {
+	const uint8_t *src, *dst;
+	uint16_t src_port, dst_port;
+};
+
+static struct ends ends_of(const struct hs_scenario *scenario, uint32_t index, bool reverse)
 {
-	return inet_ntop(AF_INET6, scenario->hosts[host].addr, text, INET6_ADDRSTRLEN);
+	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
+	const uint8_t *from = scenario->hosts[traffic->from].addr;
+	const uint8_t *to = scenario->hosts[traffic->to].addr;
+
+	return reverse ? (struct ends){to, from, traffic->dst_port, traffic->src_port}
+		       : (struct ends){from, to, traffic->src_port, traffic->dst_port};
 }
 
 // Returns what an int_request leaves out.
 static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool reverse)
 {
-	const struct hs_scenario_traffic *traffic = &scenario->traffic[index];
-	const uint32_t ends[] = {traffic->from, traffic->to};
-	const uint16_t ports[] = {traffic->src_port, traffic->dst_port};
+	const struct ends ends = ends_of(scenario, index, reverse);
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
 	return json_pack("{s:I, s:i, s:s, s:s, s:i, s:i, s:s, s:s}", "ns_id", (json_int_t)index + 1,
-			"app_id", 1, "src_ip", address_of(scenario, ends[reverse], src), "dst_ip",
-			address_of(scenario, ends[!reverse], dst), "src_port", ports[reverse],
-			"dst_port", ports[!reverse], "protocol",
-			hs_rule_protocol_name(traffic->protocol), "trace_type", "0x7000E000");
+			"app_id", 1, "src_ip", inet_ntop(AF_INET6, ends.src, src, sizeof(src)),
+			"dst_ip", inet_ntop(AF_INET6, ends.dst, dst, sizeof(dst)), "src_port",
+			ends.src_port, "dst_port", ends.dst_port, "protocol",
+			hs_rule_protocol_name(scenario->traffic[index].protocol), "trace_type",
+			"0x7000E000");
 }
 
 int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **request)
@@ -90,6 +103,66 @@ int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **
 	}
 	*request = made;
 	return 0;
+}
+
+// ---- the flows that requests monitor ----
+
+static bool is_port(uint16_t wanted, uint16_t port)
+{
+	return wanted == 0 || wanted == port; // as in rules: 0 is any
+}
+
+static bool matches(const struct hs_scenario *scenario, const struct hs_rule *rule, uint32_t index,
+		bool reverse)
+{
+	const struct ends ends = ends_of(scenario, index, reverse);
+
+	return rule->protocol == scenario->traffic[index].protocol &&
+	       is_port(rule->src_port, ends.src_port) && is_port(rule->dst_port, ends.dst_port) &&
+	       memcmp(rule->src_ip, ends.src, 16) == 0 && memcmp(rule->dst_ip, ends.dst, 16) == 0;
+}
+
+// The flow's traffic is that which the request named, if it matches. It has precedence, because two
+// pings in opposite directions look alike.
+static void find_traffic(const struct hs_scenario *scenario, const struct hs_rule *rule,
+		struct hs_scenario_flow *flow)
+{
+	size_t n = scenario->n_traffic;
+
+	if (flow->traffic != HS_NO_INDEX && matches(scenario, rule, flow->traffic, flow->reverse))
+		return;
+	flow->traffic = HS_NO_INDEX;
+	flow->reverse = false;
+	for (size_t i = 0; i < 2 * n && flow->traffic == HS_NO_INDEX; i++) {
+		if (!matches(scenario, rule, (uint32_t)(i % n), i >= n))
+			continue;
+		flow->traffic = (uint32_t)(i % n);
+		flow->reverse = i >= n;
+	}
+}
+
+// Flows are found by their number, so that thousands of them do not make each more expensive.
+int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic)
+{
+	const json_t *content = json_object_get(request, "int_request");
+	struct hs_scenario *scenario = &draft->scenario;
+	struct hs_scenario_flow flow = {.traffic = traffic, .reverse = draft->wish.reverse};
+	struct hs_error ignored;
+	struct hs_rule rule;
+	char name[16];
+
+	if (!content || hs_rule_from_json(content, &rule, &ignored) < 0)
+		return 0;
+	snprintf(name, sizeof(name), "%u", rule.ns_id);
+	if (hs_draft_find_name(draft, HS_NAME_FLOW, name) != HS_NO_INDEX)
+		return 0;
+	flow.ns_id = rule.ns_id;
+	flow.app_id = rule.app_id;
+	find_traffic(scenario, &rule, &flow);
+	if (scenario->opening_packet && flow.traffic != HS_NO_INDEX)
+		scenario->traffic[flow.traffic].opening_ns = OPENING_NS;
+	int rc = hs_draft_add_name(draft, HS_NAME_FLOW, name, scenario->n_flows);
+	return rc ? rc : HS_DRAFT_APPEND(draft, flows, &flow);
 }
 
 // ---- the list ----

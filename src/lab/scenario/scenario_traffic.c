@@ -18,11 +18,7 @@
 
 struct entry {
 	struct hs_scenario_traffic traffic; // its ends: see find_end
-	struct {
-		uint32_t kind;
-		uint32_t flows; // 0: there is no pattern
-	} pattern;
-	uint8_t protocol; // 0: not given
+	uint32_t pattern, flows;	    // flows 0: there is no pattern
 };
 
 static const struct hs_schema_word type_words[] = {
@@ -57,9 +53,9 @@ static const struct hs_schema_names end_names = {
 #define ENTRY(member) HS_SCHEMA_MEMBER(struct entry, member)
 static const struct hs_schema_word pattern_words[] = {{"permutation", 0}, {NULL, 0}};
 static const struct hs_schema_field pattern_fields[] = {
-		{"kind", HS_SCHEMA_WORD, ENTRY(pattern.kind), .words = pattern_words,
-				.required = true, .expected = "permutation"},
-		{"flows", HS_SCHEMA_UINT, ENTRY(pattern.flows), .required = true, .min = 1,
+		{"kind", HS_SCHEMA_WORD, ENTRY(pattern), .words = pattern_words, .required = true,
+				.expected = "permutation"},
+		{"flows", HS_SCHEMA_UINT, ENTRY(flows), .required = true, .min = 1,
 				.max = MAX_TRAFFIC, .expected = "how many entries it makes"},
 		{NULL},
 };
@@ -74,7 +70,7 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"from", HS_SCHEMA_NAME, TRAFFIC(from), .names = &end_names},
 		{"to", HS_SCHEMA_NAME, TRAFFIC(to), .names = &end_names},
 		{"pattern", HS_SCHEMA_OBJECT, .fields = pattern_fields},
-		{"protocol", HS_SCHEMA_WORD, ENTRY(protocol), .words = protocol_words,
+		{"protocol", HS_SCHEMA_WORD, TRAFFIC(protocol), .words = protocol_words,
 				.expected = "udp, tcp or icmp"},
 		{"src_port", HS_SCHEMA_UINT, TRAFFIC(src_port), .max = 65535},
 		{"dst_port", HS_SCHEMA_UINT, TRAFFIC(dst_port), .max = 65535},
@@ -121,19 +117,18 @@ static int check_keys(const struct hs_draft *draft, const struct hs_scenario_tra
 
 // ---- protocol, ports and payload ----
 
-static int set_protocol(const struct hs_draft *draft, struct entry *entry)
+static int set_protocol(const struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
-	struct hs_scenario_traffic *traffic = &entry->traffic;
-	uint8_t only = traffic->kind == HS_TRAFFIC_PING	    ? IPPROTO_ICMPV6
-		       : traffic->kind == HS_TRAFFIC_WINDOW ? IPPROTO_TCP
-							    : 0;
-	const char *word = only == IPPROTO_TCP ? "tcp" : "icmp";
+	bool ping = traffic->kind == HS_TRAFFIC_PING, window = traffic->kind == HS_TRAFFIC_WINDOW;
+	uint8_t only = ping ? IPPROTO_ICMPV6 : IPPROTO_TCP;
+	const char *word = ping ? "icmp" : "tcp";
 
-	if (only && entry->protocol && entry->protocol != only)
-		return hs_draft_refuse(draft, "protocol", "conflict", word,
-				"this type of traffic is %s", word);
-	traffic->protocol = only ? only : entry->protocol ? entry->protocol : IPPROTO_UDP;
-	return 0;
+	if (!traffic->protocol)
+		traffic->protocol = ping || window ? only : IPPROTO_UDP;
+	if ((!ping && !window) || traffic->protocol == only)
+		return 0;
+	return hs_draft_refuse(
+			draft, "protocol", "conflict", word, "this type of traffic is %s", word);
 }
 
 // Each entry of traffic has ports of its own, unless the file gives them. ICMP has none.
@@ -182,14 +177,11 @@ static int set_times(const struct hs_draft *draft, struct hs_scenario_traffic *t
 
 static int check_file(const struct hs_draft *draft, const char *file)
 {
-	const char *folder = draft->scenario.folder;
-	bool whole = file[0] == '/' || !folder[0];
-	char full[2 * sizeof(draft->scenario.folder) + 1];
+	char path[HS_SCENARIO_PATH];
 
-	snprintf(full, sizeof(full), "%s%s%s", whole ? "" : folder, whole ? "" : "/", file);
-	if (!file[0] || access(full, R_OK) == 0)
+	if (!file[0] || access(hs_scenario_path(&draft->scenario, file, path), R_OK) == 0)
 		return 0;
-	return hs_draft_refuse(draft, "file", "not_readable", "a pcap file", "%s: %s", full,
+	return hs_draft_refuse(draft, "file", "not_readable", "a pcap file", "%s: %s", path,
 			strerror(errno));
 }
 
@@ -275,7 +267,7 @@ static int permute(struct hs_draft *draft, const struct entry *entry, uint32_t *
 	hs_rng_init(&rng, draft->scenario.seed + draft->item.index * UINT64_C(0x9e3779b97f4a7c15));
 	for (uint32_t i = 0; i < n; i++)
 		ring[i] = i;
-	for (uint32_t i = 0; i < entry->pattern.flows && rc == 0; i++) {
+	for (uint32_t i = 0; i < entry->flows && rc == 0; i++) {
 		struct hs_scenario_traffic traffic = entry->traffic;
 		if (i % n == 0)
 			shuffle(&rng, ring, n);
@@ -314,11 +306,11 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 	struct entry *entry = item->read;
 	struct hs_scenario_traffic *traffic = &entry->traffic;
 
-	if (check_keys(draft, traffic) < 0 || set_protocol(draft, entry) < 0 ||
+	if (check_keys(draft, traffic) < 0 || set_protocol(draft, traffic) < 0 ||
 			check_payload(draft, traffic) < 0 || set_times(draft, traffic) < 0 ||
 			check_file(draft, traffic->file) < 0)
 		return -EINVAL;
-	return entry->pattern.flows ? read_pattern(draft, entry) : read_one(draft, traffic);
+	return entry->flows ? read_pattern(draft, entry) : read_one(draft, traffic);
 }
 
 const struct hs_schema_list hs_draft_traffic_list = {

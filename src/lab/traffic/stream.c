@@ -54,13 +54,9 @@ struct hs_stream {
 static int open_file(
 		struct hs_stream *stream, const struct hs_scenario *scenario, struct hs_error *err)
 {
-	const char *file = stream->traffic->file;
-	bool alone = file[0] == '/' || scenario->folder[0] == '\0';
-	char path[sizeof(scenario->folder) + sizeof(stream->traffic->file) + 1];
-
-	snprintf(path, sizeof(path), "%s%s%s", alone ? "" : scenario->folder, alone ? "" : "/",
-			file);
-	int ret = hs_stream_replay_init(&stream->replay, path, err);
+	char path[HS_SCENARIO_PATH];
+	const char *file = hs_scenario_path(scenario, stream->traffic->file, path);
+	int ret = hs_stream_replay_init(&stream->replay, file, err);
 	if (ret)
 		hs_error_prefix(err, "file");
 	return ret;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Topologies, patterns, changes of links, graphs.
-#include "scenario_graph.h"
 #include "scenario_text.h"
 
 #include <stdio.h>
@@ -31,7 +30,7 @@ static void assert_distances(const struct hs_scenario *s, unsigned k)
 	size_t at_four = 0;
 
 	memset(up, true, 2 * s->n_links);
-	hs_graph_distances(s, up, s->hosts[0].at, hops);
+	hs_scenario_distances(s, up, s->hosts[0].at, hops);
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		assert_in_range(hops[i], 0, 4);
 		at_four += hops[i] == 4;
@@ -213,17 +212,17 @@ static void distances_follow_the_ways_that_are_up(void **state)
 	bool up[] = {true, true, true, true, true, true, true, true};
 	uint32_t hops[5];
 
-	hs_graph_distances(&scenario, up, 0, hops);
+	hs_scenario_distances(&scenario, up, 0, hops);
 	assert_int_equal(hops[0], 0);
 	assert_int_equal(hops[1], 1);
 	assert_int_equal(hops[2], 2);
 	assert_int_equal(hops[3], 1);
-	assert_int_equal(hops[4], HS_GRAPH_FAR);
+	assert_int_equal(hops[4], HS_FAR);
 
 	up[6] = false; // from 3 to 0
-	hs_graph_distances(&scenario, up, 0, hops);
+	hs_scenario_distances(&scenario, up, 0, hops);
 	assert_int_equal(hops[3], 3);
-	hs_graph_distances(&scenario, up, 3, hops);
+	hs_scenario_distances(&scenario, up, 3, hops);
 	assert_int_equal(hops[0], 1);
 }
 
@@ -247,7 +246,7 @@ static void distances_do_not_depend_on_the_order_of_the_links(void **state)
 				  : (struct hs_scenario_link)LINK(at + 1, at);
 	}
 	for (uint32_t to = 0; to < NODES; to += 20) {
-		hs_graph_distances(&scenario, up, to, hops);
+		hs_scenario_distances(&scenario, up, to, hops);
 		for (uint32_t node = 0; node < NODES; node++)
 			assert_int_equal(hops[node], node < to ? to - node : node - to);
 	}
