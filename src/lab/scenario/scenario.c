@@ -117,7 +117,7 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 	return draft->names ? 0 : hs_draft_no_memory(draft);
 }
 
-static void apply(const struct hs_scenario_override *override, struct hs_draft *draft)
+static int apply(const struct hs_scenario_override *override, struct hs_draft *draft)
 {
 	struct hs_scenario *scenario = &draft->scenario;
 
@@ -128,6 +128,7 @@ static void apply(const struct hs_scenario_override *override, struct hs_draft *
 		scenario->duration_ns = override->duration_ns;
 	if (scenario->duration_ns > draft->limit_ns)
 		draft->limit_ns = scenario->duration_ns;
+	return 0;
 }
 
 static int set_folder(
@@ -195,29 +196,23 @@ static int read_lists(struct hs_draft *draft)
 	return rc;
 }
 
-// The folder is the first bytes of a path.
+// Takes over the root. The folder is the first bytes of a path.
 static int read_root(json_t *root, const char *folder, size_t folder_bytes,
 		const struct hs_scenario_override *override, struct hs_scenario *scenario,
 		struct hs_error *err)
 {
 	struct hs_draft draft;
 
-	int rc = draft_init(&draft, root, err);
-	if (rc == 0)
-		rc = set_folder(folder, folder_bytes, &draft.scenario, err);
-	if (rc == 0)
-		rc = hs_schema_read(fields, root, "", &draft, err);
-	if (rc == 0)
-		rc = hs_schema_check_name(draft.scenario.name, "name", err);
-	if (rc == 0)
-		apply(override, &draft);
-	if (rc == 0)
-		rc = choose_window(&draft);
-	if (rc == 0)
-		rc = hs_draft_make_topology(&draft);
-	if (rc == 0)
-		rc = read_lists(&draft);
+	int rc = draft_init(&draft, root, err)
+		?: set_folder(folder, folder_bytes, &draft.scenario, err)
+		?: hs_schema_read(fields, root, "", &draft, err)
+		?: hs_schema_check_name(draft.scenario.name, "name", err)
+		?: apply(override, &draft)
+		?: choose_window(&draft)
+		?: hs_draft_make_topology(&draft)
+		?: read_lists(&draft);
 	json_decref(draft.names);
+	json_decref(root);
 	if (rc < 0)
 		hs_scenario_fini(&draft.scenario);
 	else
@@ -231,26 +226,20 @@ int hs_scenario_parse(const char *text, size_t len, const char *folder,
 {
 	json_error_t syntax;
 	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &syntax);
-	if (!root)
-		return hs_schema_syntax_error(&syntax, err);
-	int rc = read_root(root, folder, strlen(folder), override, scenario, err);
-	json_decref(root);
-	return rc;
+
+	return root ? read_root(root, folder, strlen(folder), override, scenario, err)
+		    : hs_schema_syntax_error(&syntax, err);
 }
 
 int hs_scenario_load(const char *file, const struct hs_scenario_override *override,
 		struct hs_scenario *scenario, struct hs_error *err)
 {
-	json_t *root = NULL;
-	int rc = hs_schema_load_file(file, &root, err);
-	if (rc < 0)
-		return rc;
-
 	const char *slash = strrchr(file, '/');
 	size_t len = slash == file ? 1 : slash ? (size_t)(slash - file) : 0;
-	rc = read_root(root, file, len, override, scenario, err);
-	json_decref(root);
-	return rc;
+	json_t *root = NULL;
+
+	return hs_schema_load_file(file, &root, err)
+			       ?: read_root(root, file, len, override, scenario, err);
 }
 
 int hs_scenario_peek(const char *file, struct hs_scenario *scenario, struct hs_error *err)

@@ -122,10 +122,8 @@ static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
 static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 {
 	const char *path = AT(draft->item.path, "request");
-	int rc = hs_draft_read_wish(draft, event->request, path, true);
-
-	if (rc == 0)
-		rc = hs_draft_fill_wish(draft, draft->wish.traffic, &event->request);
+	int rc = hs_draft_read_wish(draft, event->request, path, true)
+				 ?: hs_draft_fill_wish(draft, draft->wish.traffic, &event->request);
 	// An event beyond a shorter duration of the command line makes no flow.
 	if (rc < 0 || event->at_ns > draft->scenario.duration_ns)
 		return rc;
@@ -161,9 +159,8 @@ static int take_event(void *into, const struct hs_schema_item *item, struct hs_e
 	struct hs_scenario_event *event = item->read;
 
 	event->entry = (uint32_t)item->index;
-	if (find_kind(draft, event) < 0 || set_times(draft, event) < 0)
-		return -EINVAL;
-	int rc = readers[event->kind](draft, event);
+	int rc = find_kind(draft, event) ?: set_times(draft, event)
+		?: readers[event->kind](draft, event);
 	if (rc < 0)
 		return rc;
 	rc = HS_DRAFT_APPEND(draft, events, event);
@@ -241,9 +238,7 @@ int hs_draft_check_events(struct hs_draft *draft)
 
 	if (scenario->n_events)
 		qsort(scenario->events, scenario->n_events, sizeof(*scenario->events), compare);
-	int rc = check_links(draft);
-	if (rc == 0)
-		rc = hs_draft_check_requests(draft);
+	int rc = check_links(draft) ?: hs_draft_check_requests(draft);
 	if (rc == 0)
 		clip(scenario);
 	return rc;

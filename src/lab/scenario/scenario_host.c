@@ -53,8 +53,8 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 		return hs_draft_refuse(draft, "name", "duplicate", "a name of its own",
 				"a node is called \"%s\", and the host is not there", host->name);
 	draft->scenario.nodes[host->at].n_hosts++;
-	int rc = hs_draft_add_name(draft, HS_NAME_HOST, host->name, draft->scenario.n_hosts);
-	return rc ? rc : HS_DRAFT_APPEND(draft, hosts, host);
+	return hs_draft_add_name(draft, HS_NAME_HOST, host->name, draft->scenario.n_hosts)
+			       ?: HS_DRAFT_APPEND(draft, hosts, host);
 }
 
 static int take_host(void *into, const struct hs_schema_item *item, struct hs_error *err)

@@ -135,8 +135,8 @@ int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 				"\"e2e\" is what results call a whole way");
 	nodes[link->from].n_links++;
 	nodes[link->to].n_links++;
-	int rc = hs_draft_add_name(draft, HS_NAME_LINK, link->name, draft->scenario.n_links);
-	return rc ? rc : HS_DRAFT_APPEND(draft, links, link);
+	return hs_draft_add_name(draft, HS_NAME_LINK, link->name, draft->scenario.n_links)
+			       ?: HS_DRAFT_APPEND(draft, links, link);
 }
 
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are

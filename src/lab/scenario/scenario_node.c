@@ -62,8 +62,8 @@ static const struct hs_schema_field node_fields[] = {
 
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node)
 {
-	int rc = hs_draft_add_name(draft, HS_NAME_NODE, node->name, draft->scenario.n_nodes);
-	return rc ? rc : HS_DRAFT_APPEND(draft, nodes, node);
+	return hs_draft_add_name(draft, HS_NAME_NODE, node->name, draft->scenario.n_nodes)
+			       ?: HS_DRAFT_APPEND(draft, nodes, node);
 }
 
 static int take_node(void *into, const struct hs_schema_item *item, struct hs_error *err)

@@ -161,8 +161,8 @@ int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t tr
 	find_traffic(scenario, &rule, &flow);
 	if (scenario->opening_packet && flow.traffic != HS_NO_INDEX)
 		scenario->traffic[flow.traffic].opening_ns = OPENING_NS;
-	int rc = hs_draft_add_name(draft, HS_NAME_FLOW, name, scenario->n_flows);
-	return rc ? rc : HS_DRAFT_APPEND(draft, flows, &flow);
+	return hs_draft_add_name(draft, HS_NAME_FLOW, name, scenario->n_flows)
+			       ?: HS_DRAFT_APPEND(draft, flows, &flow);
 }
 
 // ---- the list ----
@@ -182,7 +182,7 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 	rc = HS_DRAFT_APPEND(draft, requests, &request);
 	if (rc < 0)
 		json_decref(request.request);
-	return rc ? rc : hs_draft_add_flow(draft, request.request, traffic);
+	return rc ?: hs_draft_add_flow(draft, request.request, traffic);
 }
 
 static int take_request(void *into, const struct hs_schema_item *item, struct hs_error *err)

@@ -78,14 +78,12 @@ static int play_node(struct play *play, uint32_t node)
 	for (size_t i = 0; i < play->draft->scenario.n_events && rc == 0; i++) {
 		const struct hs_scenario_event *event = &play->draft->scenario.events[i];
 		if (event->kind == HS_LAB_EVENT_RESTART && event->node == node) {
-			rc = check_list(play);
-			if (rc == 0)
-				rc = add_first(play, node);
+			rc = check_list(play) ?: add_first(play, node);
 		} else if (event->kind == HS_LAB_EVENT_REQUEST && concerns(event->node, node)) {
 			rc = add(play, event->request, true, event->entry);
 		}
 	}
-	return rc ? rc : check_list(play);
+	return rc ?: check_list(play);
 }
 
 // Nodes that no request or event names get the same requests, so that one of them is checked for

@@ -23,14 +23,8 @@ const struct hs_schema_field hs_draft_topology_fields[] = {
 		{NULL},
 };
 
-// A network while it is generated.
-struct maker {
-	struct hs_draft *draft;
-	int rc; // of the first failure, after which nothing more is made
-};
-
 // `pod` is 0 for a node outside pods.
-static void add_node(struct maker *maker, const char *kind, uint32_t pod, uint32_t n)
+static int add_node(struct hs_draft *draft, const char *kind, uint32_t pod, uint32_t n)
 {
 	struct hs_scenario_node node = {.layout = HS_LAYOUT_ALIGNED};
 	char in_pod[16] = "";
@@ -38,22 +32,20 @@ static void add_node(struct maker *maker, const char *kind, uint32_t pod, uint32
 	if (pod)
 		snprintf(in_pod, sizeof(in_pod), "-%u", pod);
 	snprintf(node.name, sizeof(node.name), "%s%s-%u", kind, in_pod, n);
-	node.id = (uint16_t)(maker->draft->scenario.n_nodes + 1);
-	if (maker->rc == 0)
-		maker->rc = hs_draft_add_node(maker->draft, &node);
+	node.id = (uint16_t)(draft->scenario.n_nodes + 1);
+	return hs_draft_add_node(draft, &node);
 }
 
-static void add_link(struct maker *maker, uint32_t from, uint32_t to)
+static int add_link(struct hs_draft *draft, uint32_t from, uint32_t to)
 {
-	struct hs_scenario_link link = maker->draft->topology.link;
+	struct hs_scenario_link link = draft->topology.link;
 
 	link.from = from;
 	link.to = to;
-	if (maker->rc == 0)
-		maker->rc = hs_draft_add_link(maker->draft, &link);
+	return hs_draft_add_link(draft, &link);
 }
 
-static void add_host(struct maker *maker, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
+static int add_host(struct hs_draft *draft, uint32_t at, uint16_t pod, uint16_t edge, uint16_t n)
 {
 	struct hs_scenario_host host = {.at = at};
 	char text[INET6_ADDRSTRLEN];
@@ -63,26 +55,27 @@ static void add_host(struct maker *maker, uint32_t at, uint16_t pod, uint16_t ed
 	// names.
 	snprintf(text, sizeof(text), "2001:db8:%u:%u::%u", pod, edge, n);
 	inet_pton(AF_INET6, text, host.addr);
-	if (maker->rc == 0)
-		maker->rc = hs_draft_add_host(maker->draft, &host);
+	return hs_draft_add_host(draft, &host);
 }
 
 // The Nth aggregation switch of each pod leads to the Nth row of core switches. Each row has k/2
 // switches.
-static void add_pod(struct maker *maker, uint32_t half, uint32_t pod)
+static int add_pod(struct hs_draft *draft, uint16_t half, uint16_t pod)
 {
-	uint32_t first = (uint32_t)maker->draft->scenario.n_nodes;
+	uint32_t first = (uint32_t)draft->scenario.n_nodes;
+	int rc = 0;
 
-	for (uint32_t n = 1; n <= half; n++)
-		add_node(maker, "agg", pod, n);
-	for (uint32_t n = 1; n <= half; n++)
-		add_node(maker, "edge", pod, n);
-	for (uint32_t i = 0; i < half * half; i++)
-		add_link(maker, i, first + i / half);
-	for (uint32_t i = 0; i < half * half; i++)
-		add_link(maker, first + i / half, first + half + i % half);
-	for (uint32_t i = 0; i < half * half; i++)
-		add_host(maker, first + half + i / half, pod, i / half + 1, i % half + 1);
+	for (uint32_t n = 1; n <= half && rc == 0; n++)
+		rc = add_node(draft, "agg", pod, n);
+	for (uint32_t n = 1; n <= half && rc == 0; n++)
+		rc = add_node(draft, "edge", pod, n);
+	for (uint32_t i = 0; i < half * half && rc == 0; i++)
+		rc = add_link(draft, i, first + i / half);
+	for (uint32_t i = 0; i < half * half && rc == 0; i++)
+		rc = add_link(draft, first + i / half, first + half + i % half);
+	for (uint32_t i = 0; i < half * half && rc == 0; i++)
+		rc = add_host(draft, first + half + i / half, pod, i / half + 1, i % half + 1);
+	return rc;
 }
 
 // A network comes from a topology or from lists.
@@ -105,20 +98,20 @@ static int check_lists(const struct hs_draft *draft)
 int hs_draft_make_topology(struct hs_draft *draft)
 {
 	struct hs_draft_topology *topology = &draft->topology;
-	struct maker maker = {.draft = draft, .rc = check_lists(draft)};
 	uint32_t k = topology->k;
+	int rc = check_lists(draft);
 
-	if (k == 0 || maker.rc < 0)
-		return maker.rc;
+	if (k == 0 || rc < 0)
+		return rc;
 	if (k % 2)
 		return hs_error_set(draft->err, "bad_value", "topology.k",
 				"an even number from 2 to 20", "%u is odd", k);
 	if (hs_draft_settle_link(&topology->link, "topology.link", draft->err) < 0)
 		return -EINVAL;
 	draft->item.path = "topology";
-	for (uint32_t n = 1; n <= k * k / 4; n++)
-		add_node(&maker, "core", 0, n);
-	for (uint32_t pod = 1; pod <= k; pod++)
-		add_pod(&maker, k / 2, pod);
-	return maker.rc;
+	for (uint32_t n = 1; n <= k * k / 4 && rc == 0; n++)
+		rc = add_node(draft, "core", 0, n);
+	for (uint32_t pod = 1; pod <= k && rc == 0; pod++)
+		rc = add_pod(draft, k / 2, pod);
+	return rc;
 }

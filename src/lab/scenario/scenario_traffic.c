@@ -228,18 +228,18 @@ static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traff
 	if (index == MAX_TRAFFIC)
 		return hs_error_set(draft->err, "out_of_range", "traffic", "at most 100000 entries",
 				"there are more than %d entries of traffic", MAX_TRAFFIC);
-	int rc = set_port(draft, "src_port", icmp, 5000 + index % 60000, &traffic->src_port);
-	if (rc == 0)
-		rc = set_port(draft, "dst_port", icmp, 6000 + index % 59000, &traffic->dst_port);
-	if (rc == 0)
-		rc = hs_draft_add_name(draft, HS_NAME_TRAFFIC, traffic->name, index);
-	return rc ? rc : HS_DRAFT_APPEND(draft, traffic, traffic);
+	return set_port(draft, "src_port", icmp, 5000 + index % 60000, &traffic->src_port)
+		?: set_port(draft, "dst_port", icmp, 6000 + index % 59000, &traffic->dst_port)
+		?: hs_draft_add_name(draft, HS_NAME_TRAFFIC, traffic->name, index)
+		?: HS_DRAFT_APPEND(draft, traffic, traffic);
 }
 
 static int read_one(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
-	if (set_end(draft, "from", &traffic->from) < 0 || set_end(draft, "to", &traffic->to) < 0)
-		return -EINVAL;
+	int rc = set_end(draft, "from", &traffic->from) ?: set_end(draft, "to", &traffic->to);
+
+	if (rc < 0)
+		return rc;
 	if (traffic->from == traffic->to)
 		return hs_draft_refuse(draft, "to", "bad_value", "another host",
 				"the traffic leads back to where it starts");
@@ -306,11 +306,12 @@ static int take_entry(void *into, const struct hs_schema_item *item, struct hs_e
 	struct entry *entry = item->read;
 	struct hs_scenario_traffic *traffic = &entry->traffic;
 
-	if (check_keys(draft, traffic) < 0 || set_protocol(draft, traffic) < 0 ||
-			check_payload(draft, traffic) < 0 || set_times(draft, traffic) < 0 ||
-			check_file(draft, traffic->file) < 0)
-		return -EINVAL;
-	return entry->flows ? read_pattern(draft, entry) : read_one(draft, traffic);
+	return check_keys(draft, traffic)
+		?: set_protocol(draft, traffic)
+		?: check_payload(draft, traffic)
+		?: set_times(draft, traffic)
+		?: check_file(draft, traffic->file)
+		?: (entry->flows ? read_pattern(draft, entry) : read_one(draft, traffic));
 }
 
 const struct hs_schema_list hs_draft_traffic_list = {
