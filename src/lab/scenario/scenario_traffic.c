@@ -151,6 +151,10 @@ static int check_payload(const struct hs_draft *draft, const struct hs_scenario_
 	unsigned mtu = draft->scenario.mtu, max = mtu - IPV6_BYTES - header;
 	char bounds[64];
 
+	// Without payload, all segments would have the same sequence number.
+	if (traffic->kind == HS_TRAFFIC_WINDOW && !traffic->payload_bytes)
+		return hs_draft_refuse(draft, "payload_bytes", "out_of_range", "1 or more",
+				"a window sends no segments without payload");
 	if (traffic->payload_bytes <= max)
 		return 0;
 	snprintf(bounds, sizeof(bounds), "an integer from 0 to %u", max);

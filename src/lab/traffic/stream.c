@@ -81,10 +81,6 @@ static int init_source(struct hs_stream *stream, const struct hs_scenario *scena
 		return open_file(stream, scenario, err);
 	if (traffic->kind != HS_TRAFFIC_WINDOW)
 		return 0;
-	// Without payload, the sequence number never changes and cannot identify segments.
-	if (!traffic->payload_bytes)
-		return hs_error_set(err, "out_of_range", "payload_bytes", "1 or more",
-				"a window sends no segments without payload");
 	// A word of an acknowledgement has room for two segment numbers of 32 bits.
 	uint64_t segments = stream->pace.left < UINT32_MAX ? stream->pace.left : UINT32_MAX;
 	return hs_stream_window_init(&stream->window,
@@ -113,7 +109,7 @@ int hs_stream_create(const struct hs_scenario *scenario, uint32_t traffic, uint6
 		return 0;
 	}
 	if (ret != -ENOMEM) {
-		snprintf(prefix, sizeof(prefix), "traffic[%u]", traffic);
+		snprintf(prefix, sizeof(prefix), "traffic[%u]", made->traffic->entry);
 		hs_error_prefix(err, prefix);
 	}
 	hs_stream_destroy(made);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stream_frame.h"
 
-#include "bytes.h"
 #include "ip.h"
+#include "packet.h"
 
 #include <rte_ether.h>
 #include <rte_icmp.h>
@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-#define L4	  (HS_ETHER_BYTES + HS_IPV6_BYTES)
-#define HOP_LIMIT 64
+#define L4	     (HS_ETHER_BYTES + HS_IPV6_BYTES)
+#define HOP_LIMIT    64
+#define HOP_LIMIT_AT 7U // in the IPv6 header
 
 enum {
 	ICMPV6_ECHO_REQUEST = 128,
@@ -133,7 +134,7 @@ void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq
 bool hs_stream_template_equals(
 		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len)
 {
-	const uint32_t type = HS_ETHER_TYPE, hop_limit = HS_ETHER_BYTES + 7;
+	const uint32_t type = HS_ETHER_TYPE, hop_limit = HS_ETHER_BYTES + HOP_LIMIT_AT;
 
 	return len == template->len &&
 	       memcmp(template->bytes + type, bytes + type, hop_limit - type) == 0 &&
@@ -142,22 +143,6 @@ bool hs_stream_template_equals(
 }
 
 // ---- frames of a file ----
-
-// Returns the offset of the byte that every router changes, or `len` if the frame has none.
-static uint32_t hop_limit_at(const uint8_t *bytes, uint32_t len)
-{
-	uint32_t type = HS_ETHER_TYPE;
-	for (int tags = 0; type + 2 + 8 <= len; tags++, type += HS_VLAN_BYTES) {
-		uint16_t ethertype = hs_be16_load(bytes + type);
-		if (ethertype == HS_ETHERTYPE_IPV6)
-			return type + 2 + 7;
-		bool tag = ethertype == HS_ETHERTYPE_VLAN || ethertype == HS_ETHERTYPE_QINQ ||
-			   ethertype == HS_ETHERTYPE_OLD_QINQ;
-		if (!tag || tags == HS_VLAN_MAX_TAGS)
-			break;
-	}
-	return len;
-}
 
 // Hashes eight bytes a step by multiplying and mixing. The hash only needs to detect an altered
 // byte. The odd multiplier and the xor-shift are one to one, so that a single altered word is
@@ -175,7 +160,10 @@ static uint64_t hash_on(uint64_t hash, const uint8_t *bytes, uint32_t len)
 
 uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len)
 {
-	uint32_t hop_limit = hop_limit_at(bytes, len);
+	struct hs_packet packet;
+
+	hs_packet_parse(bytes, len, len, NULL, &packet);
+	uint32_t hop_limit = packet.flags & HS_PACKET_IPV6 ? packet.l3_off + HOP_LIMIT_AT : len;
 	uint64_t hash = hash_on(len, bytes + HS_ETHER_TYPE, hop_limit - HS_ETHER_TYPE);
 	if (hop_limit < len)
 		hash = hash_on(hash, bytes + hop_limit + 1, len - hop_limit - 1);

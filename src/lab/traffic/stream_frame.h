@@ -44,6 +44,5 @@ void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq
 bool hs_stream_template_equals(
 		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len);
 
-// Returns a hash of a frame without its Ethernet addresses and its hop limit, which may be behind
-// up to two tags.
+// Returns a hash of a frame without its Ethernet addresses and the hop limit of IPv6.
 uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len);

@@ -84,6 +84,22 @@ static void arm(struct hs_stream_window *window, int64_t now_ns)
 	window->timeout_at_ns = now_ns + (wait_ns < TIMEOUT_MAX_NS ? wait_ns : TIMEOUT_MAX_NS);
 }
 
+// Everything up to `next` has to be acknowledged before recovery ends. Segments up to `edge` that
+// have not arrived are lost. `allowed` is the window meanwhile.
+static void begin_recovery(
+		struct hs_stream_window *window, bool halved, uint64_t edge, uint64_t allowed)
+{
+	window->recovering = true;
+	window->halved = halved;
+	window->recover = window->next;
+	window->hole = window->una;
+	window->edge = edge;
+	window->timed = false;
+	window->credit = 0;
+	if (!window->fixed)
+		window->window = allowed;
+}
+
 // Treats everything that has not arrived as lost.
 static void time_out(struct hs_stream_window *window, int64_t now_ns)
 {
@@ -91,18 +107,10 @@ static void time_out(struct hs_stream_window *window, int64_t now_ns)
 	if (!window->backoff)
 		window->threshold = RTE_MAX(under_way(window) / 2, 2);
 	window->backoff++;
-	window->recovering = true;
-	window->halved = false;
-	window->recover = window->next;
-	window->hole = window->una;
-	window->edge = window->next;
+	begin_recovery(window, false, window->next, 1);
 	window->n_lost = window->next - window->una - window->n_held;
-	window->timed = false;
 	window->ready_ns = now_ns;
 	window->timeout_at_ns = INT64_MAX;
-	window->credit = 0;
-	if (!window->fixed)
-		window->window = 1;
 }
 
 uint64_t hs_stream_window_push(struct hs_stream_window *window, int64_t now_ns)
@@ -226,17 +234,9 @@ static void find_losses(struct hs_stream_window *window)
 	if (window->high <= window->una + OVERTAKEN)
 		return;
 	if (!window->recovering) {
-		window->recovering = true;
-		window->halved = true;
-		window->resend = true;
-		window->recover = window->next;
-		window->hole = window->una;
-		window->edge = window->una;
-		window->timed = false;
 		window->threshold = RTE_MAX((window->next - window->una) / 2, 2);
-		window->credit = 0;
-		if (!window->fixed)
-			window->window = window->threshold;
+		begin_recovery(window, true, window->una, window->threshold);
+		window->resend = true;
 	}
 	uint64_t edge = RTE_MIN(window->high - OVERTAKEN, window->recover);
 	for (; window->edge < edge; window->edge++)

@@ -507,24 +507,6 @@ static void two_runs_are_the_same(void **state)
 	assert_int_equal(hashes[0], hashes[1]);
 }
 
-static void a_segment_without_payload_is_refused(void **state)
-{
-	(void)state;
-	struct stream_fixture fixture;
-	stream_prepare(&fixture);
-	fixture.traffic.kind = HS_TRAFFIC_WINDOW;
-	fixture.traffic.protocol = IPPROTO_TCP;
-	fixture.traffic.window_packets = 1000000; // the largest that a scenario may have
-	fixture.traffic.payload_bytes = 1;
-	stream_open(&fixture, 1);
-	hs_stream_destroy(fixture.stream);
-	fixture.traffic.payload_bytes = 0;
-	assert_int_equal(hs_stream_create(&fixture.scenario, 0, 1, START_NS, &stream_macs,
-					 &fixture.stream, &fixture.err),
-			-EINVAL);
-	assert_string_equal(fixture.err.path, "traffic[0].payload_bytes");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -545,7 +527,6 @@ int main(void)
 			cmocka_unit_test(acknowledgements_wait_for_the_reply_delay),
 			cmocka_unit_test(altered_segments_and_acknowledgements_count_as_lost),
 			cmocka_unit_test(two_runs_are_the_same),
-			cmocka_unit_test(a_segment_without_payload_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
