@@ -124,7 +124,7 @@ static int check_cycles(struct hs_draft *draft, uint32_t *labels)
 }
 
 // `hops` has room for the hops to every node. They are computed when they are first needed.
-static int check_ways(struct hs_draft *draft, const bool *up, uint32_t *hops)
+static int check_reachable(struct hs_draft *draft, const bool *up, uint32_t *hops)
 {
 	const struct hs_scenario *scenario = &draft->scenario;
 	const struct hs_scenario_node *nodes = scenario->nodes;
@@ -164,7 +164,7 @@ static int check_paths(struct hs_draft *draft)
 	if (rc == 0 && scenario->forwarding == HS_LAB_BRIDGE)
 		rc = check_cycles(draft, hops);
 	if (rc == 0)
-		rc = check_ways(draft, up, hops);
+		rc = check_reachable(draft, up, hops);
 	free(hops);
 	free(up);
 	return rc;

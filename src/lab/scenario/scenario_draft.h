@@ -19,7 +19,7 @@ struct hs_draft_topology {
 };
 
 // A request as in the file: the scenario's own keys, and those of the API.
-struct hs_draft_wish {
+struct hs_draft_request {
 	uint32_t node;	  // HS_NO_INDEX: all
 	uint32_t traffic; // HS_NO_INDEX: none; or HS_DRAFT_ALL
 	bool reverse;
@@ -37,9 +37,9 @@ struct hs_draft {
 	json_t *root;			// the file's JSON; borrowed
 	char window[HS_DURATION_BYTES]; // "": not in the file
 	struct hs_draft_topology topology;
-	struct hs_draft_wish wish; // of the request that is being read
-	json_t *ignored;	   // the lists, before they are read
-	json_t *names;		   // {"node": {name: index}, ...}
+	struct hs_draft_request request; // that is being read
+	json_t *ignored;		 // the lists, before they are read
+	json_t *names;			 // {"node": {name: index}, ...}
 	int64_t limit_ns; // limit of times in the file: its own duration, or a longer one of the
 			  // command line
 };
@@ -142,10 +142,10 @@ int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *nod
 int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link);
 int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *host);
 
-// Reads draft->wish.
-int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
-// Makes a request of the API from draft->wish, completed by this entry of traffic (HS_NO_INDEX:
+// Reads draft->request.
+int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
+// Makes a request of the API from draft->request, completed by this entry of traffic (HS_NO_INDEX:
 // none). The caller owns it.
-int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **request);
+int hs_draft_complete_request(const struct hs_draft *draft, uint32_t traffic, json_t **request);
 // Adds the flow that such a request monitors, if it is new.
 int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic);

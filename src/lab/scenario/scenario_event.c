@@ -122,22 +122,16 @@ static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
 static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 {
 	const char *path = AT(draft->item.path, "request");
-	int rc = hs_draft_read_wish(draft, event->request, path, true)
-				 ?: hs_draft_fill_wish(draft, draft->wish.traffic, &event->request);
+	int rc = hs_draft_read_request(draft, event->request, path, true)
+				 ?: hs_draft_complete_request(
+						    draft, draft->request.traffic, &event->request);
 	// An event beyond a shorter duration of the command line makes no flow.
 	if (rc < 0 || event->at_ns > draft->scenario.duration_ns)
 		return rc;
-	rc = hs_draft_add_flow(draft, event->request, draft->wish.traffic);
+	rc = hs_draft_add_flow(draft, event->request, draft->request.traffic);
 	if (rc < 0)
 		json_decref(event->request);
 	return rc;
-}
-
-static int read_clock(struct hs_draft *draft, struct hs_scenario_event *event)
-{
-	(void)draft;
-	(void)event;
-	return 0;
 }
 
 static void release(const struct hs_scenario_event *event)
@@ -153,14 +147,15 @@ static int take_event(void *into, const struct hs_schema_item *item, struct hs_e
 			[HS_LAB_EVENT_RESTART] = read_restart,
 			[HS_LAB_EVENT_REQUEST] = read_request,
 			[HS_LAB_EVENT_TRAFFIC] = read_traffic,
-			[HS_LAB_EVENT_CLOCK] = read_clock,
+			[HS_LAB_EVENT_CLOCK] = NULL,
 	};
 	struct hs_draft *draft = hs_draft_begin(into, item, err);
 	struct hs_scenario_event *event = item->read;
 
 	event->entry = (uint32_t)item->index;
-	int rc = find_kind(draft, event) ?: set_times(draft, event)
-		?: readers[event->kind](draft, event);
+	int rc = find_kind(draft, event) ?: set_times(draft, event);
+	if (rc == 0 && readers[event->kind])
+		rc = readers[event->kind](draft, event);
 	if (rc < 0)
 		return rc;
 	rc = HS_DRAFT_APPEND(draft, events, event);

@@ -4,7 +4,6 @@
 
 #include "lab_metric.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@
 struct entry {
 	struct hs_scenario_expect expect;
 	uint32_t hop; // a link, E2E, HS_DRAFT_ALL; HS_NO_INDEX: not given
-	json_t *flow;
 };
 
 static int read_metric(json_t *value, const char *path, void *at, struct hs_error *err)
@@ -29,45 +27,36 @@ static int read_metric(json_t *value, const char *path, void *at, struct hs_erro
 	return 0;
 }
 
-static int read_flow(const struct hs_draft *draft, json_t *value, uint32_t *flow)
+static uint32_t find_flow(const void *root, const char *wanted)
 {
-	static const char expected[] = "NAME or NAME/reply of an entry of traffic";
-	static const char suffix[] = "/reply";
-	const struct hs_scenario *scenario = &draft->scenario;
-	char name[64];
+	const struct hs_scenario *scenario = &((const struct hs_draft *)root)->scenario;
 
-	if (!json_is_string(value))
-		return hs_schema_wrong_type(
-				value, AT(draft->item.path, "flow"), expected, draft->err);
-	const char *text = json_string_value(value);
-	size_t len = strlen(text), tail = sizeof(suffix) - 1;
-	bool reverse = len > tail && strcmp(text + len - tail, suffix) == 0;
-	snprintf(name, sizeof(name), "%.*s", (int)(reverse ? len - tail : len), text);
-	uint32_t traffic = hs_draft_find_name(draft, HS_NAME_TRAFFIC, name);
-	if (traffic == HS_NO_INDEX)
-		return hs_draft_refuse(draft, "flow", "unknown_name", expected,
-				"no entry of traffic is called \"%.64s\"", name);
-	for (*flow = 0; *flow < scenario->n_flows; (*flow)++)
-		if (scenario->flows[*flow].traffic == traffic &&
-				scenario->flows[*flow].reverse == reverse)
-			return 0;
-	return hs_draft_refuse(draft, "flow", "unknown_name", "a flow that a request monitors",
-			"no request monitors \"%.64s\"", text);
+	for (uint32_t i = 0; i < scenario->n_flows; i++) {
+		const struct hs_scenario_flow *flow = &scenario->flows[i];
+		char name[sizeof(scenario->traffic->name) + sizeof("/reply")] = "";
+		if (flow->traffic != HS_NO_INDEX)
+			snprintf(name, sizeof(name), "%s%s", scenario->traffic[flow->traffic].name,
+					flow->reverse ? "/reply" : "");
+		if (strcmp(name, wanted) == 0)
+			return i;
+	}
+	return HS_NO_INDEX;
 }
 
+static const struct hs_schema_names flow_names = {"unknown_name", "monitored flow",
+		"NAME or NAME/reply of traffic that a request monitors", find_flow, NULL};
 static const struct hs_schema_word hop_words[] = {{"e2e", E2E}, {"*", HS_DRAFT_ALL}, {NULL, 0}};
 
-#define TEXT	       "{'type': 'string'}"
 #define ENTRY(member)  HS_SCHEMA_MEMBER(struct entry, member)
 #define EXPECT(member) ENTRY(expect.member)
 #define ANY	       .least = -MAX_VALUE, .most = MAX_VALUE
 static const struct hs_schema_field expect_fields[] = {
 		{"metric", HS_SCHEMA_CUSTOM, EXPECT(metric), .read = read_metric, .required = true,
-				.shape = TEXT, .expected = "the name of a metric"},
+				.shape = "{'type': 'string'}", .expected = "the name of a metric"},
 		{"hop", HS_SCHEMA_NAME, ENTRY(hop), .names = &hs_draft_link_names,
 				.words = hop_words,
 				.expected = "the name of a link, \"e2e\" or \"*\""},
-		{"flow", HS_SCHEMA_JSON, ENTRY(flow), .shape = TEXT},
+		{"flow", HS_SCHEMA_NAME, EXPECT(flow), .names = &flow_names},
 		{"node", HS_SCHEMA_NAME, EXPECT(node), .names = &hs_draft_node_names},
 		{"value", HS_SCHEMA_REAL, EXPECT(value), ANY},
 		{"tolerance", HS_SCHEMA_REAL, EXPECT(tolerance), .most = MAX_VALUE},
@@ -105,11 +94,7 @@ static int take_expect(void *into, const struct hs_schema_item *item, struct hs_
 	if (entry->hop != HS_NO_INDEX)
 		snprintf(expect->hop, sizeof(expect->hop), "%s",
 				json_string_value(json_object_get(item->value, "hop")));
-	if (entry->flow && read_flow(draft, entry->flow, &expect->flow) < 0)
-		return -EINVAL;
-	if (check_bounds(draft, expect) < 0)
-		return -EINVAL;
-	return HS_DRAFT_APPEND(draft, expects, expect);
+	return check_bounds(draft, expect) ?: HS_DRAFT_APPEND(draft, expects, expect);
 }
 
 const struct hs_schema_list hs_draft_expect_list = {

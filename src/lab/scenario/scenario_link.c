@@ -142,7 +142,7 @@ int hs_draft_add_link(struct hs_draft *draft, struct hs_scenario_link *link)
 // Finds the link whose other direction this entry describes: an entry without a name whose ends are
 // exchanged belongs to the first such link that lacks its other direction. Returns NULL if there is
 // none.
-static struct hs_scenario_link *find_cable(
+static struct hs_scenario_link *find_other_direction(
 		const struct hs_scenario *scenario, const struct hs_scenario_link *entry)
 {
 	struct hs_scenario_link *found = NULL;
@@ -169,16 +169,16 @@ static int take_link(void *into, const struct hs_schema_item *item, struct hs_er
 		return hs_draft_refuse(draft, "to", "bad_value", "another node",
 				"the link leads back to where it starts");
 
-	struct hs_scenario_link *cable = find_cable(&draft->scenario, link);
+	struct hs_scenario_link *first = find_other_direction(&draft->scenario, link);
 	link->entry = (uint32_t)item->index;
-	if (!cable)
+	if (!first)
 		return hs_draft_add_link(draft, link);
-	if (cable->has_both || link->has_both)
+	if (first->has_both || link->has_both)
 		return hs_draft_refuse(draft, NULL, "conflict",
 				"a name, for another link between the two",
-				"link \"%s\" has its other direction already", cable->name);
-	cable->has_both = true;
-	cable->directions[1] = link->directions[0];
+				"link \"%s\" has its other direction already", first->name);
+	first->has_both = true;
+	first->directions[1] = link->directions[0];
 	return 0;
 }
 

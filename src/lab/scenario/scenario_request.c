@@ -16,35 +16,35 @@
 
 static const struct hs_schema_word all_traffic[] = {{"*", HS_DRAFT_ALL}, {NULL, 0}};
 
-#define WISH(member) HS_SCHEMA_MEMBER(struct hs_draft, wish.member)
+#define REQUEST(member) HS_SCHEMA_MEMBER(struct hs_draft, request.member)
 static const struct hs_schema_field own_fields[] = {
-		{"node", HS_SCHEMA_NAME, WISH(node), .names = &hs_draft_node_names,
+		{"node", HS_SCHEMA_NAME, REQUEST(node), .names = &hs_draft_node_names,
 				.words = hs_draft_all_nodes, .required = true,
 				.expected = HS_DRAFT_NODES},
-		{"traffic", HS_SCHEMA_NAME, WISH(traffic), .names = &hs_draft_traffic_names,
+		{"traffic", HS_SCHEMA_NAME, REQUEST(traffic), .names = &hs_draft_traffic_names,
 				.words = all_traffic,
 				.expected = "the name of an entry of traffic, or \"*\""},
-		{"reverse", HS_SCHEMA_BOOL, WISH(reverse)},
+		{"reverse", HS_SCHEMA_BOOL, REQUEST(reverse)},
 		{NULL},
 };
 
 // The other keys are those of the API, whose check finds the errors in them.
-int hs_draft_read_wish(struct hs_draft *draft, json_t *object, const char *path, bool in_event)
+int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event)
 {
-	struct hs_draft_wish *wish = &draft->wish;
+	struct hs_draft_request *asked = &draft->request;
 
-	*wish = (struct hs_draft_wish){.traffic = HS_NO_INDEX, .object = object};
-	wish->own = &own_fields[in_event]; // the event names the node
+	*asked = (struct hs_draft_request){.traffic = HS_NO_INDEX, .object = object};
+	asked->own = &own_fields[in_event]; // the event names the node
 	draft->item.path = path;
-	if (hs_schema_read_as(&hs_draft_open, wish->own, object, path, draft, draft->err) < 0)
+	if (hs_schema_read_as(&hs_draft_open, asked->own, object, path, draft, draft->err) < 0)
 		return -EINVAL;
-	if (wish->traffic != HS_NO_INDEX && !json_object_get(object, "int_request"))
+	if (asked->traffic != HS_NO_INDEX && !json_object_get(object, "int_request"))
 		return hs_draft_refuse(draft, "traffic", "conflict", "only beside int_request",
 				"only an int_request has addresses that traffic can fill in");
-	if (wish->reverse && wish->traffic == HS_NO_INDEX)
+	if (asked->reverse && asked->traffic == HS_NO_INDEX)
 		return hs_draft_refuse(draft, "reverse", "conflict", "only beside traffic",
 				"there is no traffic whose replies are meant");
-	if (in_event && wish->traffic == HS_DRAFT_ALL)
+	if (in_event && asked->traffic == HS_DRAFT_ALL)
 		return hs_draft_refuse(draft, "traffic", "bad_value",
 				"the name of an entry of traffic",
 				"an event makes one request, and \"*\" may be several");
@@ -83,17 +83,17 @@ static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool
 			"0x7000E000");
 }
 
-int hs_draft_fill_wish(const struct hs_draft *draft, uint32_t traffic, json_t **request)
+int hs_draft_complete_request(const struct hs_draft *draft, uint32_t traffic, json_t **request)
 {
-	const struct hs_draft_wish *wish = &draft->wish;
-	json_t *made = json_deep_copy(wish->object);
+	const struct hs_draft_request *asked = &draft->request;
+	json_t *made = json_deep_copy(asked->object);
 	json_t *content = json_object_get(made, "int_request");
 	int rc = made ? 0 : -ENOMEM;
 
-	for (const struct hs_schema_field *own = wish->own; own->key; own++)
+	for (const struct hs_schema_field *own = asked->own; own->key; own++)
 		json_object_del(made, own->key);
 	if (traffic != HS_NO_INDEX && json_is_object(content)) {
-		json_t *absent = defaults(&draft->scenario, traffic, wish->reverse);
+		json_t *absent = defaults(&draft->scenario, traffic, asked->reverse);
 		rc = json_object_update_missing(content, absent);
 		json_decref(absent);
 	}
@@ -146,7 +146,7 @@ int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t tr
 {
 	const json_t *content = json_object_get(request, "int_request");
 	struct hs_scenario *scenario = &draft->scenario;
-	struct hs_scenario_flow flow = {.traffic = traffic, .reverse = draft->wish.reverse};
+	struct hs_scenario_flow flow = {.traffic = traffic, .reverse = draft->request.reverse};
 	struct hs_error ignored;
 	struct hs_rule rule;
 	char name[16];
@@ -170,13 +170,13 @@ int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t tr
 static int add_request(struct hs_draft *draft, uint32_t traffic)
 {
 	struct hs_scenario_request request = {
-			.node = draft->wish.node, .entry = (uint32_t)draft->item.index};
+			.node = draft->request.node, .entry = (uint32_t)draft->item.index};
 
 	if (draft->scenario.n_requests == MAX_REQUESTS)
 		return hs_error_set(draft->err, "out_of_range", "requests",
 				"at most 100000 requests", "there are more than %d requests",
 				MAX_REQUESTS);
-	int rc = hs_draft_fill_wish(draft, traffic, &request.request);
+	int rc = hs_draft_complete_request(draft, traffic, &request.request);
 	if (rc < 0)
 		return rc;
 	rc = HS_DRAFT_APPEND(draft, requests, &request);
@@ -188,12 +188,12 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 static int take_request(void *into, const struct hs_schema_item *item, struct hs_error *err)
 {
 	struct hs_draft *draft = hs_draft_begin(into, item, err);
-	int rc = hs_draft_read_wish(draft, item->value, item->path, false);
+	int rc = hs_draft_read_request(draft, item->value, item->path, false);
 
 	if (rc < 0)
 		return rc;
-	if (draft->wish.traffic != HS_DRAFT_ALL)
-		return add_request(draft, draft->wish.traffic);
+	if (draft->request.traffic != HS_DRAFT_ALL)
+		return add_request(draft, draft->request.traffic);
 	for (uint32_t t = 0; t < draft->scenario.n_traffic && rc == 0; t++)
 		rc = add_request(draft, t);
 	return rc;
