@@ -78,6 +78,9 @@ struct hs_schema_field {
 	const struct hs_schema_field *fields;
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
+	// Bits of the kinds of objects that may have the key, and `help` says which; 0: all. The
+	// caller checks this, because it knows the kind.
+	uint32_t kinds;
 	bool (*given)(const void *from); // false: printing leaves out the key
 	uint32_t bits;	// printing leaves out the key unless the 32 bits at `bits_at` have one of
 	size_t bits_at; // these; 0: always printed

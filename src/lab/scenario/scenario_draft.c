@@ -100,13 +100,14 @@ bool hs_draft_has(const struct hs_draft *draft, const char *key)
 	return json_object_get(draft->item.value, key);
 }
 
-int hs_draft_check_keys(const struct hs_draft *draft, const struct hs_draft_key *keys,
+int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_field *fields,
 		unsigned kind, const char *what)
 {
-	for (; keys->key; keys++)
-		if (hs_draft_has(draft, keys->key) && !(keys->kinds & 1u << kind))
-			return hs_draft_refuse(draft, keys->key, "conflict", keys->expected,
-					"%s has no \"%s\"", what, keys->key);
+	for (; fields->key; fields++)
+		if (fields->kinds && !(fields->kinds & 1u << kind) &&
+				hs_draft_has(draft, fields->key))
+			return hs_draft_refuse(draft, fields->key, "conflict", fields->help,
+					"%s has no \"%s\"", what, fields->key);
 	return 0;
 }
 

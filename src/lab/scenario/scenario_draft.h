@@ -116,13 +116,8 @@ extern const struct hs_schema_word hs_draft_all_nodes[];
 
 extern const struct hs_schema_style hs_draft_open; // allows keys that the table does not have
 bool hs_draft_has(const struct hs_draft *draft, const char *key); // of the item
-// Keys that only some kinds of an object have. NULL ends the list.
-struct hs_draft_key {
-	const char *key;
-	unsigned kinds; // bits
-	const char *expected;
-};
-int hs_draft_check_keys(const struct hs_draft *draft, const struct hs_draft_key *keys,
+// Refuses keys that an item of this kind may not have. `what` names the item.
+int hs_draft_check_kinds(const struct hs_draft *draft, const struct hs_schema_field *fields,
 		unsigned kind, const char *what);
 // Checks that a period lies within the duration. end_ns may be HS_DRAFT_NEVER. `message` is for
 // an end before the begin.

@@ -16,6 +16,7 @@ static const struct hs_schema_word direction_words[] = {
 		{NULL, 0},
 };
 
+#define OF(kind)      (1u << HS_LAB_EVENT_##kind)
 #define EVENT(member) HS_SCHEMA_MEMBER(struct hs_scenario_event, member)
 static const struct hs_schema_field event_fields[] = {
 		{"at_s", HS_SCHEMA_SECONDS, EVENT(at_ns), .most = HS_DRAFT_MAX_S, .required = true,
@@ -25,27 +26,24 @@ static const struct hs_schema_field event_fields[] = {
 		{"until_s", HS_SCHEMA_SECONDS, EVENT(until_ns), .most = HS_DRAFT_MAX_S},
 		{"link", HS_SCHEMA_NAME, EVENT(link), .names = &hs_draft_link_names},
 		{"direction", HS_SCHEMA_WORD, EVENT(directions), .words = direction_words,
-				.expected = "both, forward or reverse"},
-		{"set", HS_SCHEMA_JSON, EVENT(set), .shape = "{'type': 'object'}"},
+				.expected = "both, forward or reverse", .kinds = OF(LINK),
+				.help = "only beside link"},
+		{"set", HS_SCHEMA_JSON, EVENT(set), .shape = "{'type': 'object'}",
+				.kinds = OF(LINK) | OF(TRAFFIC),
+				.help = "only beside link or traffic"},
 		{"node", HS_SCHEMA_NAME, EVENT(node), .names = &hs_draft_node_names,
 				.words = hs_draft_all_nodes, .expected = HS_DRAFT_NODES},
-		{"restart", HS_SCHEMA_BOOL, EVENT(restart)},
-		{"down_s", HS_SCHEMA_SECONDS, EVENT(down_ns), .most = HS_DRAFT_MAX_S},
-		{"request", HS_SCHEMA_JSON, EVENT(request), .shape = "{'type': 'object'}"},
+		{"restart", HS_SCHEMA_BOOL, EVENT(restart), .kinds = OF(RESTART),
+				.help = "only beside node, and without request"},
+		{"down_s", HS_SCHEMA_SECONDS, EVENT(down_ns), .most = HS_DRAFT_MAX_S,
+				.kinds = OF(RESTART), .help = "only beside restart"},
+		{"request", HS_SCHEMA_JSON, EVENT(request), .shape = "{'type': 'object'}",
+				.kinds = OF(REQUEST), .help = "only beside node"},
 		{"clock_step_ns", HS_SCHEMA_INT, EVENT(clock_step_ns),
-				.min = (uint64_t)-MAX_CLOCK_STEP_NS, .max = MAX_CLOCK_STEP_NS},
+				.min = (uint64_t)-MAX_CLOCK_STEP_NS, .max = MAX_CLOCK_STEP_NS,
+				.kinds = OF(CLOCK),
+				.help = "only beside node, and without request"},
 		{"traffic", HS_SCHEMA_NAME, EVENT(traffic), .names = &hs_draft_traffic_names},
-		{NULL},
-};
-
-#define OF(kind) (1u << HS_LAB_EVENT_##kind)
-static const struct hs_draft_key limited_keys[] = {
-		{"direction", OF(LINK), "only beside link"},
-		{"set", OF(LINK) | OF(TRAFFIC), "only beside link or traffic"},
-		{"restart", OF(RESTART), "only beside node, and without request"},
-		{"down_s", OF(RESTART), "only beside restart"},
-		{"request", OF(REQUEST), "only beside node"},
-		{"clock_step_ns", OF(CLOCK), "only beside node, and without request"},
 		{NULL},
 };
 
@@ -64,7 +62,7 @@ static int find_kind(const struct hs_draft *draft, struct hs_scenario_event *eve
 		      : event->request ? HS_LAB_EVENT_REQUEST
 		      : step	       ? HS_LAB_EVENT_CLOCK
 				       : HS_LAB_EVENT_RESTART;
-	return hs_draft_check_keys(draft, limited_keys, event->kind, "this event");
+	return hs_draft_check_kinds(draft, event_fields, event->kind, "this event");
 }
 
 static int set_times(const struct hs_draft *draft, struct hs_scenario_event *event)

@@ -2,11 +2,9 @@
 // The hosts of a scenario: those in its list, and those that its traffic creates at nodes.
 #include "scenario_draft.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <string.h>
+#include "rule_field.h"
 
-#define EXPECTED_ADDR "a unicast IPv6 address, not link-local"
+#include <netinet/in.h>
 
 static bool is_unicast(const struct in6_addr *addr)
 {
@@ -15,23 +13,15 @@ static bool is_unicast(const struct in6_addr *addr)
 	       !IN6_IS_ADDR_V4MAPPED(addr);
 }
 
-static int read_addr(json_t *value, const char *path, void *at, struct hs_error *err)
+static const char *parse_addr(const char *text, void *at, const char **code)
 {
-	struct in6_addr addr;
-	struct in_addr older;
+	const char *wrong = hs_rule_address_text.parse(text, at, code);
 
-	if (!json_is_string(value))
-		return hs_schema_wrong_type(value, path, EXPECTED_ADDR, err);
-	const char *text = json_string_value(value);
-	if (inet_pton(AF_INET, text, &older) == 1)
-		return hs_error_set(err, "wrong_family", path, EXPECTED_ADDR,
-				"\"%.64s\" is an IPv4 address", text);
-	if (inet_pton(AF_INET6, text, &addr) != 1 || !is_unicast(&addr))
-		return hs_error_set(err, "bad_value", path, EXPECTED_ADDR,
-				"\"%.64s\" is no address of a host", text);
-	memcpy(at, &addr, sizeof(addr));
-	return 0;
+	return wrong ? wrong : is_unicast(at) ? NULL : "is no address of a host";
 }
+
+static const struct hs_schema_text addr_text = {
+		.parse = parse_addr, .shape = "{'type': 'string', 'format': 'ipv6'}"};
 
 #define HOST(member) HS_SCHEMA_MEMBER(struct hs_scenario_host, member)
 static const struct hs_schema_field host_fields[] = {
@@ -39,9 +29,8 @@ static const struct hs_schema_field host_fields[] = {
 				.expected = HS_DRAFT_TEXT},
 		{"at", HS_SCHEMA_NAME, HOST(at), .names = &hs_draft_node_names, .required = true,
 				.expected = "the name of a node"},
-		{"addr", HS_SCHEMA_CUSTOM, HOST(addr), .read = read_addr, .required = true,
-				.shape = "{'type': 'string', 'format': 'ipv6'}",
-				.expected = EXPECTED_ADDR},
+		{"addr", HS_SCHEMA_PARSED, HOST(addr), .text = &addr_text, .required = true,
+				.expected = "a unicast IPv6 address, not link-local"},
 		{NULL},
 };
 

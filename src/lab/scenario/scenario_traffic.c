@@ -60,8 +60,10 @@ static const struct hs_schema_field pattern_fields[] = {
 		{NULL},
 };
 
-#define TRAFFIC(member) HS_SCHEMA_MEMBER(struct entry, traffic.member)
-#define SECONDS(lowest) .least = lowest, .most = HS_DRAFT_MAX_S
+#define TRAFFIC(member)	  HS_SCHEMA_MEMBER(struct entry, traffic.member)
+#define SECONDS(lowest)	  .least = lowest, .most = HS_DRAFT_MAX_S
+#define ONLY(kind, types) .kinds = (kind), .help = "only with type " types
+#define OF(kind)	  (1u << HS_TRAFFIC_##kind)
 static const struct hs_schema_field traffic_fields[] = {
 		{"name", HS_SCHEMA_TEXT, TRAFFIC(name), .required = true, .min = 1, .max = 31,
 				.expected = HS_DRAFT_TEXT},
@@ -79,26 +81,18 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"start_s", HS_SCHEMA_SECONDS, TRAFFIC(start_ns), SECONDS(0)},
 		{"stop_s", HS_SCHEMA_SECONDS, TRAFFIC(stop_ns), SECONDS(0)},
 		{"packets", HS_SCHEMA_UINT, TRAFFIC(packets), .max = INT64_MAX},
-		{"burst_s", HS_SCHEMA_SECONDS, TRAFFIC(burst_ns), SECONDS(1e-6)},
-		{"mean_interval_s", HS_SCHEMA_SECONDS, TRAFFIC(mean_interval_ns), SECONDS(1e-6)},
-		{"window_packets", HS_SCHEMA_UINT, TRAFFIC(window_packets), .max = 1000000},
-		{"window_fixed", HS_SCHEMA_BOOL, TRAFFIC(window_fixed)},
+		{"burst_s", HS_SCHEMA_SECONDS, TRAFFIC(burst_ns), SECONDS(1e-6),
+				ONLY(OF(BURSTY), "bursty")},
+		{"mean_interval_s", HS_SCHEMA_SECONDS, TRAFFIC(mean_interval_ns), SECONDS(1e-6),
+				ONLY(OF(BURSTY), "bursty")},
+		{"window_packets", HS_SCHEMA_UINT, TRAFFIC(window_packets), .max = 1000000,
+				ONLY(OF(WINDOW), "window")},
+		{"window_fixed", HS_SCHEMA_BOOL, TRAFFIC(window_fixed), ONLY(OF(WINDOW), "window")},
 		{"reply_delay_ns", HS_SCHEMA_UINT, TRAFFIC(reply_delay_ns),
-				.max = UINT64_C(3600000000000)},
-		{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1, .max = 255},
-		{NULL},
-};
-
-// ---- keys and types that go together ----
-
-#define OF(kind) (1u << HS_TRAFFIC_##kind)
-static const struct hs_draft_key limited_keys[] = {
-		{"burst_s", OF(BURSTY), "only with type bursty"},
-		{"mean_interval_s", OF(BURSTY), "only with type bursty"},
-		{"window_packets", OF(WINDOW), "only with type window"},
-		{"window_fixed", OF(WINDOW), "only with type window"},
-		{"reply_delay_ns", OF(PING) | OF(WINDOW), "only with type ping or window"},
-		{"file", OF(PCAP), "only with type pcap"},
+				.max = UINT64_C(3600000000000),
+				ONLY(OF(PING) | OF(WINDOW), "ping or window")},
+		{"file", HS_SCHEMA_TEXT, TRAFFIC(file), .min = 1, .max = 255,
+				ONLY(OF(PCAP), "pcap")},
 		{NULL},
 };
 
@@ -106,7 +100,7 @@ static int check_keys(const struct hs_draft *draft, const struct hs_scenario_tra
 {
 	bool paced = traffic->kind != HS_TRAFFIC_WINDOW && traffic->kind != HS_TRAFFIC_PCAP;
 
-	if (hs_draft_check_keys(draft, limited_keys, traffic->kind, "this type of traffic") < 0)
+	if (hs_draft_check_kinds(draft, traffic_fields, traffic->kind, "this type of traffic") < 0)
 		return -EINVAL;
 	if (paced && !hs_draft_has(draft, "rate_pps"))
 		return hs_draft_refuse_missing(draft, "rate_pps", "packets per second");
