@@ -107,7 +107,7 @@ static int draft_init(struct hs_draft *draft, json_t *root, struct hs_error *err
 					.rules = 64,
 					.mtu = 1500,
 					.clock_step_ms = 1000},
-			.topology.link.directions = {HS_DRAFT_FRESH_LINK},
+			.topology.link.directions[0].queue_packets = HS_DRAFT_QUEUE_PACKETS,
 			.root = root,
 			.err = err,
 	};

@@ -126,11 +126,7 @@ int hs_draft_check_period(const struct hs_draft *draft, const char *begin, int64
 
 // ---- parts that the lists share with topologies and traffic ----
 
-// A direction of a link before it is read.
-#define HS_DRAFT_FRESH_LINK                                                                        \
-	{                                                                                          \
-		.queue_packets = 1000                                                              \
-	}
+#define HS_DRAFT_QUEUE_PACKETS 1000 // of a link that does not say
 // Checks both directions of a link that was read. Without "reverse", they are the same.
 int hs_draft_settle_link(struct hs_scenario_link *link, const char *path, struct hs_error *err);
 int hs_draft_add_node(struct hs_draft *draft, const struct hs_scenario_node *node);

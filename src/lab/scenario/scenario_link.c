@@ -185,5 +185,6 @@ static int take_link(void *into, const struct hs_schema_item *item, struct hs_er
 const struct hs_schema_list hs_draft_link_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = link_fields},
 		.item_bytes = sizeof(struct hs_scenario_link),
-		.fresh = &(const struct hs_scenario_link){.directions = {HS_DRAFT_FRESH_LINK}},
+		.fresh = &(const struct hs_scenario_link){.directions[0].queue_packets =
+									  HS_DRAFT_QUEUE_PACKETS},
 		.take = take_link};
