@@ -136,7 +136,6 @@ int hs_draft_add_host(struct hs_draft *draft, const struct hs_scenario_host *hos
 // Reads draft->request.
 int hs_draft_read_request(struct hs_draft *draft, json_t *object, const char *path, bool in_event);
 // Makes a request of the API from draft->request, completed by this entry of traffic (HS_NO_INDEX:
-// none). The caller owns it.
-int hs_draft_complete_request(const struct hs_draft *draft, uint32_t traffic, json_t **request);
-// Adds the flow that such a request monitors, if it is new.
-int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic);
+// none). If it monitors a flow, the flow is added. The caller owns the request.
+int hs_draft_make_request(
+		struct hs_draft *draft, uint32_t traffic, bool monitors, json_t **request);

@@ -119,17 +119,14 @@ static int read_restart(struct hs_draft *draft, struct hs_scenario_event *event)
 
 static int read_request(struct hs_draft *draft, struct hs_scenario_event *event)
 {
-	const char *path = AT(draft->item.path, "request");
-	int rc = hs_draft_read_request(draft, event->request, path, true)
-				 ?: hs_draft_complete_request(
-						    draft, draft->request.traffic, &event->request);
 	// An event beyond a shorter duration of the command line makes no flow.
-	if (rc < 0 || event->at_ns > draft->scenario.duration_ns)
-		return rc;
-	rc = hs_draft_add_flow(draft, event->request, draft->request.traffic);
-	if (rc < 0)
-		json_decref(event->request);
-	return rc;
+	bool monitors = event->at_ns <= draft->scenario.duration_ns;
+	const char *path = AT(draft->item.path, "request");
+	int rc = hs_draft_read_request(draft, event->request, path, true);
+
+	return rc
+			       ?: hs_draft_make_request(draft, draft->request.traffic, monitors,
+						  &event->request);
 }
 
 static void release(const struct hs_scenario_event *event)

@@ -83,28 +83,6 @@ static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool
 			"0x7000E000");
 }
 
-int hs_draft_complete_request(const struct hs_draft *draft, uint32_t traffic, json_t **request)
-{
-	const struct hs_draft_request *asked = &draft->request;
-	json_t *made = json_deep_copy(asked->object);
-	json_t *content = json_object_get(made, "int_request");
-	int rc = made ? 0 : -ENOMEM;
-
-	for (const struct hs_schema_field *own = asked->own; own->key; own++)
-		json_object_del(made, own->key);
-	if (traffic != HS_NO_INDEX && json_is_object(content)) {
-		json_t *absent = defaults(&draft->scenario, traffic, asked->reverse);
-		rc = json_object_update_missing(content, absent);
-		json_decref(absent);
-	}
-	if (rc < 0) {
-		json_decref(made);
-		return hs_draft_no_memory(draft);
-	}
-	*request = made;
-	return 0;
-}
-
 // ---- the flows that requests monitor ----
 
 static bool is_port(uint16_t wanted, uint16_t port)
@@ -141,10 +119,10 @@ static void find_traffic(const struct hs_scenario *scenario, const struct hs_rul
 	}
 }
 
-// Flows are found by their number, so that thousands of them do not make each more expensive.
-int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t traffic)
+// Adds the flow that a request monitors, if it is new. Flows are found by their number, so that
+// thousands of them do not make each more expensive.
+static int add_flow(struct hs_draft *draft, const json_t *content, uint32_t traffic)
 {
-	const json_t *content = json_object_get(request, "int_request");
 	struct hs_scenario *scenario = &draft->scenario;
 	struct hs_scenario_flow flow = {.traffic = traffic, .reverse = draft->request.reverse};
 	struct hs_error ignored;
@@ -165,6 +143,32 @@ int hs_draft_add_flow(struct hs_draft *draft, const json_t *request, uint32_t tr
 			       ?: HS_DRAFT_APPEND(draft, flows, &flow);
 }
 
+// ---- requests of the API ----
+
+int hs_draft_make_request(struct hs_draft *draft, uint32_t traffic, bool monitors, json_t **request)
+{
+	const struct hs_draft_request *asked = &draft->request;
+	json_t *made = json_deep_copy(asked->object);
+	json_t *content = json_object_get(made, "int_request");
+	int rc = made ? 0 : hs_draft_no_memory(draft);
+
+	for (const struct hs_schema_field *own = asked->own; own->key; own++)
+		json_object_del(made, own->key);
+	if (traffic != HS_NO_INDEX && json_is_object(content)) {
+		json_t *absent = defaults(&draft->scenario, traffic, asked->reverse);
+		if (json_object_update_missing(content, absent) < 0)
+			rc = hs_draft_no_memory(draft);
+		json_decref(absent);
+	}
+	if (rc == 0 && monitors)
+		rc = add_flow(draft, content, traffic);
+	if (rc < 0)
+		json_decref(made);
+	else
+		*request = made;
+	return rc;
+}
+
 // ---- the list ----
 
 static int add_request(struct hs_draft *draft, uint32_t traffic)
@@ -176,13 +180,11 @@ static int add_request(struct hs_draft *draft, uint32_t traffic)
 		return hs_error_set(draft->err, "out_of_range", "requests",
 				"at most 100000 requests", "there are more than %d requests",
 				MAX_REQUESTS);
-	int rc = hs_draft_complete_request(draft, traffic, &request.request);
-	if (rc < 0)
-		return rc;
-	rc = HS_DRAFT_APPEND(draft, requests, &request);
+	int rc = hs_draft_make_request(draft, traffic, true, &request.request)
+				 ?: HS_DRAFT_APPEND(draft, requests, &request);
 	if (rc < 0)
 		json_decref(request.request);
-	return rc ?: hs_draft_add_flow(draft, request.request, traffic);
+	return rc;
 }
 
 static int take_request(void *into, const struct hs_schema_item *item, struct hs_error *err)
