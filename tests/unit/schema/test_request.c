@@ -3,6 +3,7 @@
 #include "schema.h"
 
 #include <setjmp.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -152,6 +153,23 @@ static void an_open_table_passes_over_what_it_does_not_know(void **state)
 	json_decref(object);
 }
 
+static void a_style_without_words_for_a_missing_key_uses_those_of_configurations(void **state)
+{
+	static const struct hs_schema_style open = {.open = true};
+	struct order order = {0};
+	struct hs_error styled = {0}, plain = {0};
+	json_t *object = json_object();
+
+	(void)state;
+	assert_int_equal(hs_schema_read_as(&open, fields, object, "", &order, &styled), -EINVAL);
+	assert_int_equal(hs_schema_read(fields, object, "", &order, &plain), -EINVAL);
+	assert_string_equal(styled.code, "missing_field");
+	assert_string_equal(styled.message, "there is no \"amount\"");
+	assert_string_equal(styled.message, plain.message);
+	assert_string_equal(styled.expected, plain.expected);
+	json_decref(object);
+}
+
 static void whole_numbers_are_printed_as_integers_and_bits_leave_keys_out(void **state)
 {
 	static const struct {
@@ -234,6 +252,8 @@ int main(void)
 					a_text_that_is_too_long_or_has_a_zero_byte_is_parsed_as_an_empty_one),
 			cmocka_unit_test(a_null_changes_nothing_where_it_is_allowed),
 			cmocka_unit_test(an_open_table_passes_over_what_it_does_not_know),
+			cmocka_unit_test(
+					a_style_without_words_for_a_missing_key_uses_those_of_configurations),
 			cmocka_unit_test(
 					whole_numbers_are_printed_as_integers_and_bits_leave_keys_out),
 			cmocka_unit_test(a_scalar_is_stored_and_loaded_in_no_format),
