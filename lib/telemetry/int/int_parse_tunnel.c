@@ -8,13 +8,17 @@ size_t hs_int_gre_bytes(const uint8_t *gre)
 	return GRE_BYTES + 4u * (!!(gre[0] & GRE_C) + !!(gre[0] & GRE_K) + !!(gre[0] & GRE_S));
 }
 
-// What the source put a tunnel around is an IP packet.
+// What the source put a tunnel around is an IP packet, and nothing is behind it.
 static bool is_inner_ip(const struct hs_int_view *view, size_t at, uint16_t ethertype)
 {
+	const uint8_t *ip = view->frame + at;
+	size_t bytes = view->end - at;
+
 	if (ethertype == HS_ETHERTYPE_IPV4)
-		return hs_int_has(view, at, HS_IPV4_BYTES) && view->frame[at] >> 4 == 4;
+		return hs_int_has(view, at, HS_IPV4_BYTES) && ip[0] >> 4 == 4 &&
+		       hs_be16_load(ip + HS_IPV4_TOTAL) == bytes;
 	return ethertype == HS_ETHERTYPE_IPV6 && hs_int_has(view, at, HS_IPV6_BYTES) &&
-	       view->frame[at] >> 4 == 6;
+	       ip[0] >> 4 == 6 && hs_be16_load(ip + HS_IPV6_PAYLOAD) == bytes - HS_IPV6_BYTES;
 }
 
 void hs_int_find_gre(struct hs_int_view *view)
