@@ -41,13 +41,33 @@ enum hs_int_refusal {
 //   e2e_off          the first shim; Geneve: the first option of INT
 //   trace_off        the header that transit reads (INT-MD or INT-MX); 0: destination headers only
 //   telemetry_bytes  what strip takes out
-//   trace_type       instruction bitmap << 16 | words behind that header (stack)
-//   ns_id            domain-specific id << 16 | domain-specific instruction
-//   l4_off, l4_proto, src_port, dst_port: of the packet as it was before the source, so that a rule
+//   trace_type       instruction bitmap << 16 | HS_INT_TRACE_MX for INT-MX | words behind the
+//   header ns_id            domain-specific id << 16 | domain-specific instruction l4_off,
+//   l4_proto, src_port, dst_port: of the packet as it was before the source, so that a rule
 //                            matches both. In a GRE tunnel that the source added, they are those of
 //                            the tunnel: strip and parse again.
 void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet);
+
+#define HS_INT_TRACE_MX	   0x8000u
+#define HS_INT_TRACE_WORDS 0xffu
+
+static inline enum hs_int_type hs_int_type_of(const struct hs_packet *packet)
+{
+	return packet->trace_type & HS_INT_TRACE_MX ? HS_INT_TYPE_MX : HS_INT_TYPE_MD;
+}
+
+// Of the INT header without shim: 8 before 2.0, then 12.
+static inline size_t hs_int_head_bytes(unsigned version)
+{
+	return version == HS_INT_2_1 ? 12 : 8;
+}
+
+// Of the INT header and its stack, which begin at packet->trace_off: what hs_int_stack_open reads.
+static inline size_t hs_int_stack_bytes(unsigned version, const struct hs_packet *packet)
+{
+	return hs_int_head_bytes(version) + 4 * (packet->trace_type & HS_INT_TRACE_WORDS);
+}
 
 // ---- source ----
 

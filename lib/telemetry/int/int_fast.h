@@ -277,7 +277,7 @@ static inline size_t hs_int_fast_transit_growth(
 	unsigned words = hs_int_fast_words(bitmap);
 
 	if (!hs_int_fast_is_usual(packet, HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY) ||
-			!packet->trace_off || packet->trace_type & 0x8000 ||
+			!packet->trace_off || packet->trace_type & HS_INT_TRACE_MX ||
 			bitmap & ~HS_INT_FAST_KNOWN || !words)
 		return 0;
 	bool adds = (head[2] & 31) == words && head[3] && head[-3] + words <= UINT8_MAX &&

@@ -41,7 +41,7 @@ int hs_int_transit_growth(const struct hs_int_settings *settings, const uint8_t 
 
 	if (!(packet->flags & HS_PACKET_TELEMETRY))
 		return HS_INT_NO_CARRIER;
-	if (!packet->trace_off || packet->trace_type & TRACE_IS_MX)
+	if (!packet->trace_off || packet->trace_type & HS_INT_TRACE_MX)
 		return HS_INT_NOT_ASKED;
 	unsigned words = hs_int_stated_words(version, head);
 	if (!words)
@@ -111,7 +111,7 @@ bool hs_int_transit_refuse(const struct hs_int_settings *settings, uint8_t *fram
 						   : 0;
 	struct hs_l4 l4;
 
-	if (!packet->trace_off || packet->trace_type & TRACE_IS_MX)
+	if (!packet->trace_off || packet->trace_type & HS_INT_TRACE_MX)
 		return false;
 	uint16_t was = hs_be16_load(head);
 	if ((was & bit) == bit || !hs_l4_find(frame, packet, &l4))

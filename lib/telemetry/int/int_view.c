@@ -28,7 +28,7 @@ bool hs_int_read_head(struct hs_int_view *view, unsigned type, size_t at, size_t
 		return false;
 	packet->trace_off = (uint16_t)at;
 	packet->trace_type = (uint32_t)hs_be16_load(head + HEAD_BITMAP) << 16 |
-			     (type == HS_INT_TYPE_MX ? TRACE_IS_MX : 0) |
+			     (type == HS_INT_TYPE_MX ? HS_INT_TRACE_MX : 0) |
 			     (uint32_t)(bytes - hs_int_head_bytes(version)) / 4;
 	if (version == HS_INT_2_1)
 		packet->ns_id = hs_be32_load(head + HEAD_DOMAIN);

@@ -51,25 +51,14 @@
 #define SHIM_G_GPE	  0x80 // 2.1: of byte 2; before, our own sign in the reserved byte 1
 
 // Of the INT header. Bytes 4 and 5 are the instruction bitmap in every version and mode.
-#define HEAD_BITMAP    4
-#define HEAD_DOMAIN    6
-#define HEAD_DS	       8
-#define HEAD_DS_FLAGS  10
-#define HEAD_OLD_BYTES 8
-#define HEAD_NEW_BYTES 12
-
-// The lower half of hs_packet.trace_type.
-#define TRACE_IS_MX 0x8000u
-#define TRACE_WORDS 0xffu
+#define HEAD_BITMAP   4
+#define HEAD_DOMAIN   6
+#define HEAD_DS	      8
+#define HEAD_DS_FLAGS 10
 
 static inline bool hs_int_counts_hops(unsigned version)
 {
 	return version <= HS_INT_0_5; // max and total; later versions have a remaining count
-}
-
-static inline size_t hs_int_head_bytes(unsigned version)
-{
-	return version == HS_INT_2_1 ? HEAD_NEW_BYTES : HEAD_OLD_BYTES;
 }
 
 // Words that a hop adds, as the header says.

@@ -119,8 +119,8 @@ static void tells(const json_t *object)
 	settings.ds_source_words[0] = request.source_words;
 	int_parse(&settings, &frame, &packet);
 	bool is_mx = settings.mode == HS_INT_MX;
-	size_t bytes = (settings.version == HS_INT_2_1 ? 12 : 8) + 4 * (packet.trace_type & 0xff);
-	assert_int_equal(hs_int_stack_open(&settings, is_mx ? HS_INT_TYPE_MX : HS_INT_TYPE_MD,
+	size_t bytes = hs_int_stack_bytes(settings.version, &packet);
+	assert_int_equal(hs_int_stack_open(&settings, hs_int_type_of(&packet),
 					 frame.bytes + packet.trace_off, bytes, &stack),
 			0);
 	assert_int_equal(stack.bitmap, request.bitmap);
@@ -154,6 +154,34 @@ static void decoding_tells_what_was_encoded(void **state)
 	each(tells);
 }
 
+// As a first segment it says SHORT, or tells the same as the whole.
+static void is_cut(const json_t *object)
+{
+	struct hs_int_settings settings = int_json_settings(json_object_get(object, "settings"));
+	struct frame whole = int_json_frame(object, "source");
+	struct hs_packet full, packet;
+
+	int_parse(&settings, &whole, &full);
+	for (size_t len = 0; len < whole.len; len++) {
+		struct frame cut = frame_of(whole.bytes, len);
+		hs_int_parse(&settings, cut.bytes, len, whole.len, &packet);
+		if (packet.flags & HS_PACKET_SHORT)
+			assert_false(packet.flags & (HS_PACKET_FLOW | HS_PACKET_TELEMETRY));
+		else
+			assert_memory_equal(&packet, &full, sizeof(packet));
+		hs_int_parse(&settings, cut.bytes, len, len, &packet);
+		assert_false(packet.flags & HS_PACKET_TELEMETRY);
+		frame_free(&cut);
+	}
+	frame_free(&whole);
+}
+
+static void every_cut_is_parsed_within_its_bytes(void **state)
+{
+	(void)state;
+	each(is_cut);
+}
+
 static int load(void **state)
 {
 	(void)state;
@@ -185,6 +213,7 @@ int main(void)
 					show_case),
 			cmocka_unit_test_teardown(stripping_restores_what_the_host_sent, show_case),
 			cmocka_unit_test_teardown(decoding_tells_what_was_encoded, show_case),
+			cmocka_unit_test_teardown(every_cut_is_parsed_within_its_bytes, show_case),
 	};
 	return cmocka_run_group_tests(tests, load, unload);
 }

@@ -4,8 +4,12 @@
 
 #include "bytes.h"
 #include "int_fields.h"
+#include "int_print.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- limits ----
@@ -230,6 +234,35 @@ static void each_instruction_has_the_words_of_its_version(void **state)
 	assert_int_equal(hs_int_time_bits(HS_INT_2_1), 64);
 }
 
+static void the_table_prints_as_json(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t size, i, n = 0;
+	json_t *version;
+	FILE *out = open_memstream(&text, &size);
+	assert_non_null(out);
+	assert_int_equal(hs_int_print_fields(out), 0);
+	fclose(out);
+	json_t *table = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_int_equal(json_array_size(table), HS_INT_N_VERSIONS);
+	json_array_foreach (table, i, version) {
+		const json_t *fields = json_object_get(version, "fields");
+		uint16_t known = 0;
+		for (size_t k = 0; k < json_array_size(fields); k++, n++) {
+			const json_t *field = json_array_get(fields, k);
+			const char *name = json_string_value(json_object_get(field, "instruction"));
+			int bit = (int)json_integer_value(json_object_get(field, "bit"));
+			assert_true(hs_int_instruction(i, name) & 0x8000 >> bit);
+			known |= (uint16_t)(0x8000 >> bit);
+		}
+		assert_int_equal(known, hs_int_known(i));
+	}
+	assert_int_equal(n, 8 + 11 + 12 + 14);
+	json_decref(table);
+	free(text);
+}
+
 static void what_is_not_available_is_never_zero(void **state)
 {
 	(void)state;
@@ -373,6 +406,7 @@ int main(void)
 			cmocka_unit_test(reserved_instructions_are_filled_or_left_by_policy),
 			cmocka_unit_test(instructions_have_the_names_that_rules_use),
 			cmocka_unit_test(each_instruction_has_the_words_of_its_version),
+			cmocka_unit_test(the_table_prints_as_json),
 			cmocka_unit_test(what_is_not_available_is_never_zero),
 			cmocka_unit_test(the_bottom_hop_is_the_source),
 			cmocka_unit_test(a_bottom_in_the_wrong_place_is_not_decoded),

@@ -8,7 +8,12 @@
 
 #include <string.h>
 
-#define ROUNDS 20000 // for each settings
+#ifdef __has_feature
+#define IS_SLOW __has_feature(address_sanitizer)
+#else
+#define IS_SLOW 0
+#endif
+#define ROUNDS (IS_SLOW ? 2000 : 20000) // for each settings
 
 struct trip {
 	struct int_draft draft;
