@@ -195,7 +195,9 @@ static bool add_hop(const struct hs_int_settings *settings, struct frame *frame)
 	}
 	if (fast_growth) {
 		grow(&fast, fast_growth);
-		hs_int_fast_transit_insert(fast.bytes, &packet, fast_growth, &all_values);
+		struct hs_int_fast_block block;
+		hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &all_values);
+		hs_int_fast_transit_insert(fast.bytes, &packet, &block);
 		HOLDS(is_same(&fast, frame));
 	}
 	free(fast.bytes);
@@ -251,8 +253,10 @@ static void starts(const struct hs_int_settings *settings, const struct choice *
 		HOLDS(fast_growth == (size_t)growth);
 		struct frame fast = frame_of(host->bytes, host->len);
 		grow(&fast, fast_growth);
+		struct hs_int_fast_block block;
+		hs_int_fast_block_make(&block, request.bitmap, &all_values);
 		hs_int_fast_source_insert(
-				settings, &request, fast.bytes, &packet, fast_growth, &all_values);
+				settings, &request, fast.bytes, &packet, fast_growth, &block);
 		HOLDS(is_same(&fast, &frame));
 		free(fast.bytes);
 	}

@@ -18,22 +18,25 @@ static inline uint16_t hs_int_fold(uint64_t sum)
 	return (uint16_t)((sum >> 16) + (sum & 0xffff));
 }
 
-// Of an even number of bytes, less than 2^20. A sum's byte order does not matter until it is
-// folded.
+// Of an even number of bytes. A sum's byte order does not matter until it is folded.
 static inline uint16_t hs_int_sum(const uint8_t *at, size_t bytes)
 {
-	uint64_t sum = 0;
-	uint32_t word;
-	uint16_t half;
+	uint64_t sum = 0, eight;
+	uint32_t word = 0;
+	uint16_t half = 0;
 
-	for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+	for (; bytes >= sizeof(eight); bytes -= sizeof(eight), at += sizeof(eight)) {
+		memcpy(&eight, at, sizeof(eight));
+		sum += eight;
+		sum += sum < eight; // the carry comes round
+	}
+	if (bytes & sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
-		sum += word;
+		at += sizeof(word);
 	}
-	if (bytes) {
+	if (bytes & sizeof(half))
 		memcpy(&half, at, sizeof(half));
-		sum += half;
-	}
+	sum = (sum >> 32) + (sum & 0xffffffff) + word + half;
 	return __builtin_bswap16(hs_int_fold(sum));
 }
 
@@ -43,9 +46,12 @@ static inline uint32_t hs_int_sum_change(uint16_t before, uint16_t after)
 	return (uint32_t)after + (uint16_t)~before;
 }
 
-// The checksum after the sum of what it covers changed. It is never 0xffff, as no sum of a packet
-// is 0.
+// The checksum after the sum of what it covers changed, by less than 2^31. It is never 0xffff, as
+// no sum of a packet is 0.
 static inline uint16_t hs_int_checksum_changed(uint16_t checksum, uint32_t change)
 {
-	return (uint16_t)~hs_int_fold((uint64_t)(uint16_t)~checksum + change);
+	uint32_t sum = (uint32_t)(uint16_t)~checksum + change;
+
+	sum = (sum >> 16) + (sum & 0xffff);
+	return (uint16_t) ~((sum >> 16) + sum);
 }

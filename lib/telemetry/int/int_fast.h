@@ -12,10 +12,11 @@
 #include "int_values_wire.h"
 #include "packet_fast.h"
 
-#define HS_INT_FAST_SHIM  4
-#define HS_INT_FAST_FIXED 16 // shim and header
-#define HS_INT_FAST_KNOWN 0xFF80
-#define HS_INT_FAST_TWICE 0x0E00 // instructions of two words
+#define HS_INT_FAST_SHIM      4
+#define HS_INT_FAST_FIXED     16 // shim and header
+#define HS_INT_FAST_KNOWN     0xFF80
+#define HS_INT_FAST_TWICE     0x0E00 // instructions of two words
+#define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known
 
 // Of a profile: constant. The other functions are for profiles that this one says true of.
 static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
@@ -68,6 +69,54 @@ static inline uint8_t hs_int_fast_dscp(const uint8_t *ip, const struct hs_packet
 static inline bool hs_int_fast_is_marked(const struct hs_int_settings *settings, uint8_t dscp)
 {
 	return !((dscp ^ settings->dscp) & settings->dscp_mask);
+}
+
+// One hop's values as they go on the wire, for many packets that ask for the same and of which a
+// node knows the same.
+struct hs_int_fast_block {
+	uint16_t bitmap; // within HS_INT_FAST_KNOWN
+	uint16_t sum;	 // of the bytes
+	uint32_t n;	 // bytes: words of four
+	uint8_t bytes[HS_INT_FAST_MAX_BLOCK];
+};
+
+static inline void hs_int_fast_block_make(struct hs_int_fast_block *block, uint16_t bitmap,
+		const struct hs_int_values *values)
+{
+	block->bitmap = bitmap;
+	block->n = (uint32_t)(hs_int_put_values(HS_INT_2_1, bitmap, block->bytes, values) -
+			      block->bytes);
+	block->sum = hs_int_sum(block->bytes, block->n);
+}
+
+static inline void hs_int_fast_block_put(const struct hs_int_fast_block *block, uint8_t *to)
+{
+	const uint8_t *from = block->bytes, *end = from + block->n;
+	uint64_t eight;
+	uint32_t word;
+
+	for (; end - from >= 8; from += 8, to += 8) {
+		memcpy(&eight, from, 8);
+		memcpy(to, &eight, 8);
+	}
+	if (from < end) {
+		memcpy(&word, from, 4);
+		memcpy(to, &word, 4);
+	}
+}
+
+// Corrects the length of IP, and its checksum for that.
+static inline void hs_int_fast_l3(uint8_t *ip, const struct hs_packet *packet, uint32_t growth)
+{
+	uint32_t l3_bytes = packet->l3_bytes + growth;
+
+	if (!(packet->flags & HS_PACKET_IPV4)) {
+		hs_be16_store(ip + HS_IPV6_PAYLOAD, (uint16_t)(l3_bytes - HS_IPV6_BYTES));
+		return;
+	}
+	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)l3_bytes);
+	hs_be16_store(ip + HS_IPV4_CHECKSUM,
+			hs_int_checksum_changed(hs_be16_load(ip + HS_IPV4_CHECKSUM), growth));
 }
 
 // Writes the DSCP and the length, and corrects the checksum of IPv4.
@@ -242,28 +291,29 @@ static inline bool hs_int_fast_may_start(
 	return !no_tcp && !no_ip;
 }
 
+// `growth` is hs_int_fast_request_growth, `own` is of the request's bitmap.
 static inline __attribute__((always_inline)) void hs_int_fast_source_insert(
 		const struct hs_int_settings *settings, const struct hs_int_request *request,
 		uint8_t *frame, const struct hs_packet *packet, size_t growth,
-		const struct hs_int_values *own)
+		const struct hs_int_fast_block *own)
 {
 	size_t end, at = hs_int_fast_payload(frame + growth, packet, &end);
 	uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM, *ip = frame + HS_FAST_L3;
 
 	hs_int_fast_move_down(frame, frame + growth, at);
 	uint8_t dscp = hs_int_fast_dscp(ip, packet);
-	unsigned words = (unsigned)(growth - HS_INT_FAST_FIXED) / 4;
+	unsigned words = own->n / 4;
 	uint32_t d = request->flags & HS_INT_FLAG_D ? 8u << 24 : 0;
 	hs_be32_store(shim, HS_INT_TYPE_MD << 28 | (words + 3) << 16 | (uint32_t)dscp << 2);
 	hs_be32_store(head, 2u << 28 | d | words << 8 | (settings->max_hops - 1u));
 	hs_be32_store(head + 4, (uint32_t)request->bitmap << 16 | request->domain_id);
 	hs_be32_store(head + 8, (uint32_t)request->ds_instruction << 16 | request->ds_flags);
-	hs_int_put_values(HS_INT_2_1, request->bitmap, head + 12, own);
+	hs_int_fast_block_put(own, head + 12);
 	uint8_t keep = (uint8_t)(dscp & ~settings->dscp_mask);
 	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
 			keep | (settings->dscp & settings->dscp_mask));
 	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
-			hs_int_sum(shim, growth));
+			(uint32_t)hs_int_sum(shim, HS_INT_FAST_FIXED) + own->sum);
 }
 
 // ---- transit ----
@@ -285,21 +335,22 @@ static inline size_t hs_int_fast_transit_growth(
 	return adds ? 4 * words : 0;
 }
 
+// `block` is of the bitmap that the packet asks for (the upper half of its trace_type), and as long
+// as the growth.
 static inline __attribute__((always_inline)) void hs_int_fast_transit_insert(uint8_t *frame,
-		const struct hs_packet *packet, size_t growth, const struct hs_int_values *values)
+		const struct hs_packet *packet, const struct hs_int_fast_block *block)
 {
-	uint8_t *head = frame + packet->trace_off, *block = head + 12, *ip = frame + HS_FAST_L3;
-	uint32_t words = (uint32_t)growth / 4;
+	uint8_t *head = frame + packet->trace_off;
+	uint32_t growth = block->n, words = growth / 4;
 
 	hs_int_fast_move_down(frame, frame + growth, packet->trace_off + 12u);
 	head[-3] = (uint8_t)(head[-3] + words);
 	head[3]--;
-	hs_int_put_values(HS_INT_2_1, (uint16_t)(packet->trace_type >> 16), block, values);
-	hs_int_fast_ip(ip, packet, packet->l3_bytes + (uint32_t)growth,
-			hs_int_fast_dscp(ip, packet));
+	hs_int_fast_block_put(block, head + 12);
+	hs_int_fast_l3(frame + HS_FAST_L3, packet, growth);
 	// The shim's length grew by the words, the remaining count lost one.
 	hs_int_fast_l4(frame + packet->l4_off, packet->l4_proto, (int)growth,
-			hs_int_sum(block, growth) + words + 0xfffe);
+			block->sum + words + 0xfffe);
 }
 
 // ---- sink ----

@@ -78,6 +78,7 @@ static inline void fast_source(
 	uint32_t slot = burst->slots[i], trace_type = worker->flows.own[slot].trace_type;
 	struct hs_int_request request = {.bitmap = hs_int_ask(HS_INT_2_1, trace_type, NULL)};
 	size_t growth = hs_int_fast_request_growth(settings, &request);
+	struct hs_int_fast_block block;
 	struct hs_int_values values;
 
 	if (unlikely(!(trace_type & HS_RULE_TRACE_INT) || !growth ||
@@ -91,8 +92,9 @@ static inline void fast_source(
 	if (unlikely(!begin(worker, burst, slot)))
 		return;
 	hs_int_local(worker, burst, out, &values);
+	hs_int_fast_block_make(&block, request.bitmap, &values);
 	hs_int_fast_source_insert(
-			settings, &request, hs_room_shift(m, (int)growth), packet, growth, &values);
+			settings, &request, hs_room_shift(m, (int)growth), packet, growth, &block);
 }
 
 void hs_int_run_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,

@@ -79,6 +79,7 @@ static inline void fast_transit(
 	const struct hs_packet *packet = &burst->packets[i];
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t growth = hs_int_fast_transit_growth(rte_pktmbuf_mtod(m, const uint8_t *), packet);
+	struct hs_int_fast_block block;
 	struct hs_int_values values;
 
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
@@ -87,7 +88,8 @@ static inline void fast_transit(
 		return;
 	}
 	hs_int_local(worker, burst, out, &values);
-	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, growth, &values);
+	hs_int_fast_block_make(&block, (uint16_t)(packet->trace_type >> 16), &values);
+	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, &block);
 	if (burst->slots[i] != HS_FLOW_NONE)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }

@@ -54,8 +54,10 @@ static void start_both(struct run *run, struct frame *frame)
 	if (growth && hs_int_fast_may_start(host.bytes, &packet, growth)) {
 		assert_int_equal(slow, growth);
 		struct frame fast = grown(&host, growth);
+		struct hs_int_fast_block block;
+		hs_int_fast_block_make(&block, run->request.bitmap, &own);
 		hs_int_fast_source_insert(
-				&run->settings, &run->request, fast.bytes, &packet, growth, &own);
+				&run->settings, &run->request, fast.bytes, &packet, growth, &block);
 		frame_assert_equal(&fast, frame);
 		frame_free(&fast);
 		run->n_started++;
@@ -75,7 +77,10 @@ static void add_both(struct run *run, struct frame *frame)
 	if (growth) {
 		assert_int_equal(slow, growth);
 		struct frame fast = grown(&before, growth);
-		hs_int_fast_transit_insert(fast.bytes, &packet, growth, &values);
+		struct hs_int_fast_block block;
+		hs_int_fast_block_make(&block, (uint16_t)(packet.trace_type >> 16), &values);
+		assert_int_equal(block.n, growth);
+		hs_int_fast_transit_insert(fast.bytes, &packet, &block);
 		frame_assert_equal(&fast, frame);
 		frame_free(&fast);
 		run->n_added++;
@@ -178,6 +183,7 @@ static void words_are_those_of_the_table(void **state)
 			assert_int_equal(hs_int_fast_words((uint16_t)bitmap),
 					hs_int_hop_words(HS_INT_2_1, (uint16_t)bitmap));
 	}
+	assert_int_equal(HS_INT_FAST_MAX_BLOCK, 4 * hs_int_fast_words(HS_INT_FAST_KNOWN));
 	assert_int_equal(HS_INT_FAST_KNOWN, hs_int_known(HS_INT_2_1) & ~1);
 }
 
