@@ -75,8 +75,7 @@ static void parse(const struct hs_int_settings *settings, const struct frame *fr
 
 	hs_int_parse(settings, frame->bytes, frame->len, frame->len, packet);
 	HOLDS(!(packet->flags & HS_PACKET_SHORT));
-	if (hs_int_fast_is(settings) &&
-			hs_int_parse_fast(settings, frame->bytes, frame->len, frame->len, &fast))
+	if (hs_int_parse_fast(settings, frame->bytes, frame->len, frame->len, &fast))
 		HOLDS(!memcmp(&fast, packet, sizeof(fast)));
 }
 
@@ -104,8 +103,7 @@ static void a_segment_tells_the_same(const struct hs_int_settings *settings,
 	hs_int_parse(settings, segment.bytes, segment.len, frame->len, &packet);
 	HOLDS(packet.flags & HS_PACKET_SHORT || !memcmp(&packet, whole, sizeof(packet)));
 	HOLDS(!(packet.flags & HS_PACKET_SHORT) || !(packet.flags & HS_PACKET_FLOW));
-	if (hs_int_fast_is(settings) &&
-			hs_int_parse_fast(settings, segment.bytes, segment.len, frame->len, &fast))
+	if (hs_int_parse_fast(settings, segment.bytes, segment.len, frame->len, &fast))
 		HOLDS(!memcmp(&fast, &packet, sizeof(fast)));
 	free(segment.bytes);
 }

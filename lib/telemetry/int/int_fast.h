@@ -18,7 +18,8 @@
 #define HS_INT_FAST_TWICE     0x0E00 // instructions of two words
 #define HS_INT_FAST_MAX_BLOCK 48     // bytes of all known
 
-// Of a profile: constant. The other functions are for profiles that this one says true of.
+// Of a profile: constant. The functions below are for profiles that this one says true of, but for
+// hs_int_parse_fast.
 static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
 {
 	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MD &&
@@ -243,16 +244,45 @@ static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct h
 	return true;
 }
 
-// Gives what hs_int_parse gives where it returns true. False: hs_int_parse must be asked.
+// Whether a packet may claim INT of a profile that hs_int_fast_is says false of.
+static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
+		const uint8_t *frame, size_t len, const struct hs_packet *packet)
+{
+	bool is_udp = packet->l4_proto == HS_IP_UDP, is_tcp = packet->l4_proto == HS_IP_TCP;
+	size_t at, end;
+
+	if (settings->mode == HS_INT_XD || settings->carrier == HS_INT_GRE)
+		return false; // GRE has no ports: the general parser reads it
+	if (settings->carrier == HS_INT_VXLAN_GPE)
+		return is_udp && packet->dst_port == HS_INT_GPE_PORT;
+	if (settings->carrier == HS_INT_GENEVE)
+		return is_udp && packet->dst_port == HS_INT_GENEVE_PORT;
+	switch (settings->mark) {
+	case HS_INT_MARK_DSCP:
+		return hs_int_fast_is_marked(
+				settings, hs_int_fast_dscp(frame + HS_FAST_L3, packet));
+	case HS_INT_MARK_UDP_PORT:
+		return (is_udp || is_tcp) && packet->dst_port == settings->udp_port;
+	default:
+		at = is_udp || is_tcp ? hs_int_fast_payload(frame, packet, &end) : 0;
+		return at && at + 8 <= end &&
+		       (at + 8 > len || hs_be64_load(frame + at) == settings->probe_marker);
+	}
+}
+
+// Gives what hs_int_parse gives where it returns true. False: hs_int_parse must be asked. This one
+// is for any profile: of those that hs_int_fast_is says false of, it takes what is no telemetry.
 static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, const uint8_t *frame,
 		size_t len, size_t frame_len, struct hs_packet *packet)
 {
 	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
 			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
 		return false;
-	// A first segment may end within TCP's options.
+	// A first segment may end within TCP's options, or a tunnel's header.
 	if (len < frame_len && len < packet->l4_off + 60u)
 		return false;
+	if (!hs_int_fast_is(settings))
+		return !hs_int_fast_may_claim(settings, frame, len, packet);
 	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
 	if (!hs_int_fast_is_marked(settings, dscp))
 		return true;

@@ -74,7 +74,7 @@ void hs_int_find_gpe(struct hs_int_view *view)
 	size_t gpe = hs_int_pass_l4(view);
 
 	if (!gpe || view->l4.proto != HS_IP_UDP || !hs_int_has(view, gpe, GPE_BYTES) ||
-			packet->dst_port != GPE_PORT || !(view->frame[gpe] & GPE_P) ||
+			packet->dst_port != HS_INT_GPE_PORT || !(view->frame[gpe] & GPE_P) ||
 			view->frame[gpe + GPE_NEXT] != settings->gpe_protocol)
 		return;
 	packet->flags |= HS_PACKET_ANY_TELEMETRY;
@@ -97,7 +97,7 @@ void hs_int_find_gpe(struct hs_int_view *view)
 	if (was_plain && shim.next != GPE_ETHERNET)
 		return;
 	if (was_plain)
-		packet->dst_port = VXLAN_PORT;
+		packet->dst_port = HS_INT_VXLAN_PORT;
 	packet->flags |= HS_PACKET_TELEMETRY;
 	packet->e2e_off = (uint16_t)first;
 	packet->telemetry_bytes = (uint16_t)(at - first);
@@ -120,7 +120,7 @@ void hs_int_find_geneve(struct hs_int_view *view)
 	struct hs_packet *packet = view->packet;
 	size_t geneve = hs_int_pass_l4(view);
 
-	if (!geneve || view->l4.proto != HS_IP_UDP || packet->dst_port != GENEVE_PORT ||
+	if (!geneve || view->l4.proto != HS_IP_UDP || packet->dst_port != HS_INT_GENEVE_PORT ||
 			!hs_int_has(view, geneve, GENEVE_BYTES) || view->frame[geneve] >> 6)
 		return;
 	size_t at = geneve + GENEVE_BYTES;

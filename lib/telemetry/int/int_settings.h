@@ -49,6 +49,9 @@ enum hs_int_flag {
 };
 
 #define HS_INT_DEFAULT_GRE_PROTOCOL 0x88B5 // IEEE's for local experiments: none was assigned
+#define HS_INT_VXLAN_PORT	    4789
+#define HS_INT_GPE_PORT		    4790
+#define HS_INT_GENEVE_PORT	    6081
 #define HS_INT_DEFAULT_TTL	    64
 
 // A profile's: constant. hs_int_settings_init gives what the specification says, and
@@ -60,9 +63,10 @@ struct hs_int_settings {
 	uint8_t mark;	 // enum hs_int_mark, of tcp_udp
 	uint8_t dscp;	 // marks INT where the packet's has the same bits of dscp_mask
 	uint8_t dscp_mask;
-	uint8_t max_hops;      // that may add values, the source included
-	bool fill_reserved;    // 1.0, 2.1: add all ones for what has no meaning here, else nothing
-	bool upgrade_vxlan;    // vxlan-gpe: plain VXLAN carries INT too, as VXLAN-GPE
+	uint8_t max_hops;   // that may add values, the source included
+	bool fill_reserved; // 1.0, 2.1: add all ones for what has no meaning here, else nothing
+	bool upgrade_vxlan; // vxlan-gpe: plain VXLAN carries INT too, as VXLAN-GPE: 2.1 says so by
+			    // G; before, our own sign is 0x80 in the shim's reserved byte
 	uint8_t gpe_protocol;  // 0x05; 1.0: 0x08; 2.0: 0x80; 2.1: 0x82
 	uint8_t geneve_type;   // of hop-by-hop headers; + 1: destination, + 2: INT-MX
 	uint8_t gre_ttl;       // of a tunnel that the source adds

@@ -104,9 +104,10 @@ static bool plan_gpe(const struct hs_int_settings *settings, struct hs_int_view 
 		return false;
 	plan->bytes = SHIM_BYTES;
 	plan->at = at + GPE_BYTES;
-	if (view->packet->dst_port == VXLAN_PORT)
+	if (view->packet->dst_port == HS_INT_VXLAN_PORT)
 		return settings->upgrade_vxlan && is_plain_vxlan(gpe);
-	return view->packet->dst_port == GPE_PORT && gpe[0] & GPE_P && !(gpe[0] & GPE_VERSION);
+	return view->packet->dst_port == HS_INT_GPE_PORT && gpe[0] & GPE_P &&
+	       !(gpe[0] & GPE_VERSION);
 }
 
 static bool are_options_whole(const struct hs_int_view *view, size_t geneve)
@@ -126,7 +127,7 @@ static bool plan_geneve(const struct hs_int_settings *settings, struct hs_int_vi
 	size_t at = hs_int_pass_l4(view);
 
 	(void)settings;
-	if (!at || view->l4.proto != HS_IP_UDP || view->packet->dst_port != GENEVE_PORT ||
+	if (!at || view->l4.proto != HS_IP_UDP || view->packet->dst_port != HS_INT_GENEVE_PORT ||
 			!hs_int_has(view, at, GENEVE_BYTES) || view->frame[at] >> 6 ||
 			!are_options_whole(view, at))
 		return false;

@@ -111,7 +111,7 @@ void hs_int_insert_gpe(const struct hs_int_settings *settings, const struct hs_i
 		const struct hs_int_values *own)
 {
 	uint8_t *shim = frame + plan->at, *gpe = shim - GPE_BYTES;
-	bool was_plain = packet->dst_port == VXLAN_PORT;
+	bool was_plain = packet->dst_port == HS_INT_VXLAN_PORT;
 	struct hs_int_before before;
 
 	hs_int_note_before(frame + plan->bytes, packet, &plan->l4, plan->at, &before);
@@ -119,7 +119,7 @@ void hs_int_insert_gpe(const struct hs_int_settings *settings, const struct hs_i
 	uint8_t next = was_plain ? GPE_ETHERNET : gpe[GPE_NEXT];
 	hs_int_write_shim(settings, shim, plan->bytes - SHIM_BYTES, 0, next);
 	if (was_plain) {
-		hs_be16_store(frame + plan->l4.off + UDP_DST, GPE_PORT);
+		hs_be16_store(frame + plan->l4.off + UDP_DST, HS_INT_GPE_PORT);
 		gpe[0] |= GPE_P;
 		shim[settings->version == HS_INT_2_1 ? 2 : 1] |= SHIM_G_GPE;
 	}
@@ -141,8 +141,8 @@ void hs_int_strip_gpe(const struct hs_int_settings *settings, uint8_t *frame,
 	frame = hs_int_take(frame, at, packet->telemetry_bytes);
 	uint8_t *gpe = frame + at - GPE_BYTES;
 	gpe[GPE_NEXT] = shim.next;
-	if (packet->dst_port == VXLAN_PORT) {
-		hs_be16_store(frame + l4->off + UDP_DST, VXLAN_PORT);
+	if (packet->dst_port == HS_INT_VXLAN_PORT) {
+		hs_be16_store(frame + l4->off + UDP_DST, HS_INT_VXLAN_PORT);
 		gpe[0] &= (uint8_t)~GPE_P;
 		gpe[GPE_NEXT] = 0;
 	}

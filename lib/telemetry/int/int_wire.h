@@ -33,15 +33,12 @@
 #define GRE_PROTOCOL	  2
 #define GRE_CHECKSUM	  4
 #define IP_GRE		  47
-#define VXLAN_PORT	  4789
-#define GPE_PORT	  4790
 #define GPE_BYTES	  8
 #define GPE_VERSION	  0x30
 #define GPE_I		  0x08
 #define GPE_P		  0x04
 #define GPE_NEXT	  3
 #define GPE_ETHERNET	  3
-#define GENEVE_PORT	  6081
 #define GENEVE_BYTES	  8
 #define GENEVE_MAX_WORDS  63
 #define GENEVE_OPT_HEAD	  4

@@ -226,9 +226,57 @@ static void vxlan_that_could_not_be_restored_is_left_alone(void **state)
 	frame_free(&frame);
 }
 
+// ---- profiles ----
+
+static void version_2_0_differs_by_its_protocol_number(void **state)
+{
+	(void)state;
+	struct hs_int_settings newer = int_example_profile(HS_INT_2_1, HS_INT_VXLAN_GPE);
+	struct hs_int_settings older = newer;
+	struct hs_packet packet;
+	older.gpe_protocol = 0x80;
+	struct frame frame = int_example_started(&older, 0x8000, int_example_gpe);
+	struct frame should = int_example_started(&newer, 0x8000, int_example_gpe);
+	int_parse(&newer, &frame, &packet);
+	assert_int_equal(packet.flags & HS_PACKET_ANY_TELEMETRY, 0);
+	int_parse(&older, &frame, &packet);
+	assert_true(packet.flags & HS_PACKET_TELEMETRY);
+	assert_int_equal(frame.bytes[45], 0x80);
+	assert_int_equal(should.bytes[45], 0x82);
+	frame.bytes[45] = 0x82;
+	memcpy(frame.bytes + 40, should.bytes + 40, 2); // the checksum
+	frame_assert_equal(&frame, &should);
+	frame_free(&frame);
+	frame_free(&should);
+}
+
+// One mark, two versions: the other's is malformed. Two marks: it is payload.
+static void a_profile_sees_only_its_own(void **state)
+{
+	(void)state;
+	for (unsigned version = HS_INT_0_5; version < HS_INT_N_VERSIONS; version++) {
+		struct hs_int_settings own = int_example_profile(version, HS_INT_TCP_UDP);
+		struct frame frame = int_example_started(&own, 0x9000, int_example_udp6);
+		for (unsigned other = HS_INT_0_5; other < HS_INT_N_VERSIONS; other++) {
+			struct hs_int_settings theirs = int_example_profile(other, HS_INT_TCP_UDP);
+			const uint16_t any = HS_PACKET_ANY_TELEMETRY | HS_PACKET_TELEMETRY;
+			struct hs_packet packet;
+			int_parse(&theirs, &frame, &packet);
+			assert_int_equal(packet.flags & any,
+					other == version ? any : HS_PACKET_ANY_TELEMETRY);
+			theirs.dscp = 0x20;
+			int_parse(&theirs, &frame, &packet);
+			assert_int_equal(packet.flags & any, 0);
+		}
+		frame_free(&frame);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(version_2_0_differs_by_its_protocol_number),
+			cmocka_unit_test(a_profile_sees_only_its_own),
 			cmocka_unit_test(a_mark_that_no_telemetry_follows_is_claimed_and_cleared),
 			cmocka_unit_test(only_the_masked_bits_are_marked_and_cleared),
 			cmocka_unit_test(nothing_is_telemetry_of_a_profile_without_packets),
