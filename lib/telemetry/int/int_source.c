@@ -35,17 +35,19 @@ static int refusal_of_request(const struct hs_int_settings *settings,
 }
 
 // A checksum of 0xffff cannot be told from 0 once it was changed. Nobody computes one.
-static bool is_restorable(
-		const uint8_t *frame, const struct hs_packet *packet, const struct hs_l4 *l4)
+static bool is_restorable(const uint8_t *frame, const struct hs_packet *packet,
+		const struct hs_int_plan *plan)
 {
-	const uint8_t *header = frame + l4->off;
+	const uint8_t *header = frame + plan->l4.off;
 
 	if (packet->flags & HS_PACKET_IPV4 &&
 			hs_be16_load(frame + packet->l3_off + HS_IPV4_CHECKSUM) == 0xffff)
 		return false;
-	if (l4->proto == HS_IP_TCP)
+	if (plan->adds_header) // what is behind stays as it is, and need not be whole
+		return true;
+	if (plan->l4.proto == HS_IP_TCP)
 		return hs_be16_load(header + TCP_CHECKSUM) != 0xffff;
-	return l4->proto != IP_GRE || !(header[0] & GRE_C) ||
+	return plan->l4.proto != IP_GRE || !(header[0] & GRE_C) ||
 	       hs_be16_load(header + GRE_CHECKSUM) != 0xffff;
 }
 
@@ -187,7 +189,7 @@ static int make_plan(const struct hs_int_settings *settings, const struct hs_int
 			!plan_carrier(settings, &view, plan))
 		return HS_INT_NO_CARRIER;
 	plan->l4 = view.l4;
-	if (!is_restorable(frame, packet, &plan->l4))
+	if (!is_restorable(frame, packet, plan))
 		return HS_INT_NO_CARRIER;
 	int refusal = refusal_of_request(settings, request, own);
 	if (refusal)
