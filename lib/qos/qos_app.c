@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_app.h"
 
-#include <arpa/inet.h>
+#include "ip_address.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +70,8 @@ static void find_opposites(struct app *app)
 
 static void put_address(struct app *app, json_t *to, const char *key, const uint8_t *ip)
 {
-	char text[INET6_ADDRSTRLEN];
-	inet_ntop(AF_INET6, ip, text, sizeof(text));
-	put(app, to, key, json_string(text));
+	char text[HS_IP_ADDRESS_TEXT];
+	put(app, to, key, json_string(hs_ip_address_write(ip, text)));
 }
 
 static json_t *flow_json(struct app *app, const struct app_flow *flow)

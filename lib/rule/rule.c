@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rule.h"
 
+#include "ip_address.h"
+
 #include <math.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -34,6 +36,33 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp or icmp",
 				"protocol: %u cannot be monitored", rule->protocol);
 	}
+}
+
+static int check_versions(const struct hs_rule *rule, struct hs_error *err)
+{
+	bool is_4 = hs_ip_address_is_ipv4(rule->dst_ip);
+
+	if (hs_ip_address_is_ipv4(rule->src_ip) == is_4)
+		return 0;
+	return hs_error_set(err, "wrong_family", "dst_ip",
+			is_4 ? "an IPv6 address" : "an IPv4 address",
+			"dst_ip: an IPv%c address, but src_ip is an IPv%c address",
+			is_4 ? '4' : '6', is_4 ? '6' : '4');
+}
+
+// In-band requests are options of IPv6, too.
+int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct hs_error *err)
+{
+	bool source = hs_ip_address_is_ipv4(rule->src_ip);
+	const char *path = source ? "src_ip" : "dst_ip";
+	const uint8_t *address = source ? rule->src_ip : rule->dst_ip;
+	char text[HS_IP_ADDRESS_TEXT];
+
+	if ((!rule->in_band && strcmp(method, "flexint") != 0) || !hs_ip_address_is_ipv4(address))
+		return 0;
+	return hs_error_set(err, "wrong_family", path, "an IPv6 address",
+			"%s: \"%s\" is an IPv4 address, but method flexint needs IPv6 addresses",
+			path, hs_ip_address_write(address, text));
 }
 
 static int check_mode(const struct hs_rule *rule, struct hs_error *err)
@@ -94,6 +123,11 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 {
 	int rc = check_flow(rule, err);
 
+	if (rc == 0)
+		rc = hs_rule_check_method(
+				rule, rule->method == HS_RULE_INT ? "int" : "flexint", err);
+	if (rc == 0)
+		rc = check_versions(rule, err);
 	if (rc == 0 && rule->method == HS_RULE_INT)
 		rc = check_int(rule, err);
 	else if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)

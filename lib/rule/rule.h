@@ -35,11 +35,11 @@ enum hs_rule_mode {
 struct hs_rule {
 	uint32_t ns_id; // 1 to 2^32 - 1
 	uint32_t app_id;
-	uint8_t src_ip[16]; // network order
+	uint8_t src_ip[16]; // network order; IPv4 as in ip_address.h, both or none
 	uint8_t dst_ip[16];
 	uint16_t src_port; // host order; 0 any
 	uint16_t dst_port;
-	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6
+	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6 (of IPv4: ICMP)
 	uint8_t mode;	  // enum hs_rule_mode
 	uint8_t method;	  // enum hs_rule_method
 	bool in_band;
@@ -102,6 +102,11 @@ const char *hs_rule_protocol_name(uint8_t protocol);
 // Sets the defaults of the optional fields: transmit_report and hop_enabled true, the rest false or
 // 0.
 void hs_rule_init(struct hs_rule *rule);
+
+// Returns whether a method measures flows with the rule's addresses. Returns 0, or -EINVAL with
+// *err
+// ("wrong_family" at src_ip or dst_ip).
+int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct hs_error *err);
 
 // Checks all fields together. This is the one validator for API, file and CBOR. Returns 0, or
 // -EINVAL with *err.

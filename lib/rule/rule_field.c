@@ -3,10 +3,10 @@
 
 #include "clean_text.h"
 #include "config_partial.h"
+#include "ip_address.h"
 #include "rule_fields.h"
 #include "rule_instructions.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -17,23 +17,18 @@
 
 static const char *parse_address(const char *text, void *at, const char **code)
 {
-	uint8_t ipv4[4];
-
-	if (inet_pton(AF_INET6, text, at) == 1)
-		return NULL;
-	if (inet_pton(AF_INET, text, ipv4) != 1)
-		return "is not an IPv6 address";
-	*code = "wrong_family";
-	return "is an IPv4 address where an IPv6 address is needed";
+	(void)code;
+	return hs_ip_address_read(text, at);
 }
 
 static void write_address(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 {
-	inet_ntop(AF_INET6, at, text, HS_SCHEMA_TEXT_BYTES);
+	hs_ip_address_write(at, text);
 }
+static_assert(HS_SCHEMA_TEXT_BYTES >= HS_IP_ADDRESS_TEXT, "room for an address");
 
-const struct hs_schema_text hs_rule_address_text = {
-		parse_address, write_address, "{'type': 'string', 'format': 'ipv6'}"};
+const struct hs_schema_text hs_rule_address_text = {parse_address, write_address,
+		"{'type': 'string', 'anyOf': [{'format': 'ipv6'}, {'format': 'ipv4'}]}"};
 
 static const char *parse_trace(const char *text, void *at, const char **code)
 {
@@ -156,10 +151,12 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.help = "groups the flows of one application"},
 		[HS_RULE_SRC_IP] = {"src_ip", HS_SCHEMA_PARSED, IN_RULE(src_ip),
 				.text = &hs_rule_address_text, .required = true,
-				.allowed = "an IPv6 address", .help = "source of the flow"},
+				.allowed = "an IPv6 or IPv4 address",
+				.help = "source of the flow; method flexint needs IPv6"},
 		[HS_RULE_DST_IP] = {"dst_ip", HS_SCHEMA_PARSED, IN_RULE(dst_ip),
 				.text = &hs_rule_address_text, .required = true,
-				.allowed = "an IPv6 address", .help = "destination of the flow"},
+				.allowed = "an IPv6 or IPv4 address",
+				.help = "destination of the flow, of the same version"},
 		[HS_RULE_SRC_PORT] = {"src_port", HS_SCHEMA_UINT, IN_RULE(src_port), .max = 65535,
 				.allowed = "0 to 65535", .fallback = "0",
 				.help = "source port, 0 for any; 0 with icmp"},
@@ -168,7 +165,8 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.help = "destination port, 0 for any; 0 with icmp"},
 		[HS_RULE_PROTOCOL] = {"protocol", HS_SCHEMA_WORD, IN_RULE(protocol),
 				.words = protocols, .required = true, .allowed = "tcp, udp or icmp",
-				.help = "protocol of the flow; icmp is ICMPv6"},
+				.help = "protocol of the flow; icmp is ICMPv6, or ICMP between "
+					"IPv4 addresses"},
 		[HS_RULE_TRACE_TYPE] = {"trace_type", HS_SCHEMA_PARSED, IN_RULE(trace_type),
 				.text = &trace_text, .given = is_flexint,
 				.allowed = "0x and 1 to 8 hex digits, bits of 0xF000E000 only",

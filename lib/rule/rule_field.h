@@ -16,7 +16,7 @@ extern const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1]; // of stru
 // The rows of an update: only ns_id is required, and null resets a field.
 void hs_rule_update_fields(struct hs_schema_field fields[HS_RULE_ROWS + 1]);
 
-// An IPv6 address as text. Its errors: "bad_value", "wrong_family".
+// An address of either version as text (ip_address.h). Its error is "bad_value".
 extern const struct hs_schema_text hs_rule_address_text;
 
 // Returns the row of a name (not terminated), or HS_RULE_ROWS.

@@ -2,11 +2,14 @@
 #include "room.h"
 #include "stage.h"
 
+#include "ip.h"
+#include "ip_address.h"
+
 #include <string.h>
 
 #include <rte_prefetch.h>
 
-static void fill_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
+static inline void fill_ipv6_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
@@ -15,15 +18,37 @@ static void fill_key(const struct hs_burst *burst, unsigned i, struct hs_flow_ke
 	key->src_port = packet->src_port;
 	key->dst_port = packet->dst_port;
 	key->protocol = packet->l4_proto;
+	key->version = 0;
 	memset(key->zero, 0, sizeof(key->zero));
 }
 
-// No rule has IPv4 addresses.
-static void leave_out_ipv4(const struct hs_burst *burst, const struct hs_flow_key **keys)
+static void fill_ipv4_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
+
+	memset(key, 0, sizeof(*key));
+	hs_ip_address_map(ip + HS_IPV4_SRC, key->src_ip);
+	hs_ip_address_map(ip + HS_IPV4_SRC + 4, key->dst_ip);
+	key->src_port = packet->src_port;
+	key->dst_port = packet->dst_port;
+	key->protocol = packet->l4_proto;
+	key->version = 4;
+}
+
+// `mixed` is a constant: a burst without IPv4 pays nothing for it.
+static inline __attribute__((always_inline)) void fill_keys(const struct hs_burst *burst,
+		struct hs_flow_key *keys, const struct hs_flow_key **pointers, bool mixed)
 {
 	for (unsigned i = 0; i < burst->n; i++) {
-		if (burst->packets[i].flags & HS_PACKET_IPV4)
-			keys[i] = NULL;
+		pointers[i] = NULL;
+		if (!(burst->packets[i].flags & HS_PACKET_FLOW))
+			continue;
+		if (mixed && burst->packets[i].flags & HS_PACKET_IPV4)
+			fill_ipv4_key(burst, i, &keys[i]);
+		else
+			fill_ipv6_key(burst, i, &keys[i]);
+		pointers[i] = &keys[i];
 	}
 }
 
@@ -33,15 +58,10 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 	const struct hs_flow_key *pointers[HS_BURST];
 	uint32_t all = HS_FLOW_NONE;
 
-	for (unsigned i = 0; i < burst->n; i++) {
-		pointers[i] = NULL;
-		if (!(burst->packets[i].flags & HS_PACKET_FLOW))
-			continue;
-		fill_key(burst, i, &keys[i]);
-		pointers[i] = &keys[i];
-	}
-	if (unlikely(burst->flags & HS_PACKET_IPV4))
-		leave_out_ipv4(burst, pointers);
+	if (likely(!(burst->flags & HS_PACKET_IPV4)))
+		fill_keys(burst, keys, pointers, false);
+	else
+		fill_keys(burst, keys, pointers, true);
 	hs_flow_lookup_burst(&worker->flows, pointers, burst->n, burst->slots);
 	for (unsigned i = 0; i < burst->n; i++)
 		all &= burst->slots[i];

@@ -30,7 +30,8 @@ struct hs_flow_key {
 	uint16_t src_port; // host order; 0 if the rule matches any
 	uint16_t dst_port;
 	uint8_t protocol;
-	uint8_t zero[11]; // pads to a length that rte_hash compares with vector instructions
+	uint8_t version;  // 4: the addresses are of IPv4, mapped as in ip_address.h; else 0
+	uint8_t zero[10]; // pads to a length that rte_hash compares with vector instructions
 };
 static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
 #define HS_FLOW_KEY_WORDS 5 // its 64-bit words that are not always zero

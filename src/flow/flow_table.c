@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_table_parts.h"
 
+#include "ip_address.h"
 #include "rule_field.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,11 @@ void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
 	key->src_port = rule->src_port;
 	key->dst_port = rule->dst_port;
 	key->protocol = rule->protocol;
+	if (!hs_ip_address_is_ipv4(rule->src_ip))
+		return;
+	key->version = 4;
+	if (rule->protocol == IPPROTO_ICMPV6)
+		key->protocol = IPPROTO_ICMP;
 }
 
 static void mask_take(struct hs_flow_table *t, unsigned mask)

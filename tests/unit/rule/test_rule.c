@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rule_field.h"
 
+#include "ip_address.h"
+
+#include <errno.h>
+
 #include <math.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -80,6 +84,27 @@ static void icmp_with_a_port_is_refused(void **state)
 	assert_refused(&rule, "out_of_range", "dst_port");
 	rule.src_port = 4;
 	assert_refused(&rule, "out_of_range", "src_port");
+}
+
+static void only_a_method_that_measures_ipv4_takes_its_addresses(void **state)
+{
+	struct hs_rule rule = good_rule();
+	struct hs_error err = {0};
+	(void)state;
+	hs_ip_address_map((const uint8_t[]){192, 0, 2, 1}, rule.src_ip);
+	assert_refused(&rule, "wrong_family", "src_ip"); // the one that has to change
+	hs_ip_address_map((const uint8_t[]){192, 0, 2, 2}, rule.dst_ip);
+	assert_refused(&rule, "wrong_family", "src_ip");
+	assert_int_equal(hs_rule_check_method(&rule, "flexint", &err), -EINVAL);
+	assert_non_null(strstr(err.message, "method flexint needs IPv6 addresses"));
+	assert_non_null(strstr(err.message, "192.0.2.1"));
+	assert_int_equal(hs_rule_check_method(&rule, "int", &err), 0);
+	rule.in_band = true;
+	assert_int_equal(hs_rule_check_method(&rule, "int", &err), -EINVAL);
+	assert_string_equal(err.path, "src_ip");
+	rule.in_band = false;
+	rule.src_ip[10] = 0;
+	assert_refused(&rule, "wrong_family", "dst_ip");
 }
 
 static void each_unallocated_trace_bit_is_refused_and_each_known_one_taken(void **state)
@@ -192,6 +217,7 @@ int main(void)
 			cmocka_unit_test(namespace_zero_is_refused),
 			cmocka_unit_test(only_tcp_udp_and_icmpv6_are_monitored),
 			cmocka_unit_test(icmp_with_a_port_is_refused),
+			cmocka_unit_test(only_a_method_that_measures_ipv4_takes_its_addresses),
 			cmocka_unit_test(
 					each_unallocated_trace_bit_is_refused_and_each_known_one_taken),
 			cmocka_unit_test(either_half_of_the_trace_type_may_be_zero),

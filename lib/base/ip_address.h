@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IP addresses of both versions in 16 bytes, and as text. An IPv4 address is kept as the IPv6
+// address that it is mapped to (::ffff:192.0.2.1, RFC 4291 section 2.5.5.2). As text, mapped
+// addresses are refused, so that each value has one text and the value says the version.
+//
+// Thread rule: any; pure functions.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HS_IP_ADDRESS_TEXT	48
+#define HS_IP_ADDRESS_IPV4_BITS 96 // in front of an IPv4 address
+
+static inline bool hs_ip_address_is_ipv4(const uint8_t address[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	return memcmp(address, mapped, sizeof(mapped)) == 0;
+}
+
+static inline void hs_ip_address_map(const uint8_t ipv4[4], uint8_t address[16])
+{
+	memset(address, 0, 10);
+	memset(address + 10, 0xff, 2);
+	memcpy(address + 12, ipv4, 4);
+}
+
+// Returns NULL, or the reason why a text cannot be read, for people. *address does not change then.
+const char *hs_ip_address_read(const char *text, uint8_t address[16]);
+// Returns text.
+const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRESS_TEXT]);
