@@ -53,18 +53,8 @@ static const char *parse_prefix(const char *text, void *at, const char **code)
 {
 	struct hs_route_entry *route = at;
 
-	if (!hs_route_is_ipv4(text))
-		return hs_route_read_prefix(text, route->prefix, &route->depth);
-	*code = "wrong_family";
-	return "is an IPv4 prefix where an IPv6 prefix is needed";
-}
-
-static const char *parse_address(const char *text, void *at, const char **code)
-{
-	if (!hs_route_is_ipv4(text))
-		return hs_route_read_address(text, at);
-	*code = "wrong_family";
-	return "is an IPv4 address where an IPv6 address is needed";
+	(void)code;
+	return hs_route_read_prefix(text, route->prefix, &route->depth);
 }
 
 static const char *parse_mac(const char *text, void *at, const char **code)
@@ -87,8 +77,6 @@ static const struct hs_schema_text window_text = {.parse = parse_window,
 		.shape = "{'type': 'string', 'pattern': '^(run|[0-9]+(ms|s|m|h))$'}"};
 static const struct hs_schema_text prefix_text = {.parse = parse_prefix,
 		.shape = "{'type': 'string', 'pattern': '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$'}"};
-static const struct hs_schema_text address_text = {
-		.parse = parse_address, .shape = "{'type': 'string', 'format': 'ipv6'}"};
 static const struct hs_schema_text mac_text = {.parse = parse_mac,
 		.shape = "{'type': 'string', 'pattern': '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$'}"};
 static const struct hs_schema_text port_text = {
@@ -124,14 +112,14 @@ static const struct hs_schema_text port_text = {
 	{                                                                                          \
 		"prefix", HS_SCHEMA_PARSED, IN_ARGS(route),                                        \
 				.text = &prefix_text, .required = true,                            \
-				.allowed = "an IPv6 prefix like 2001:db8::/32",                    \
+				.allowed = "an IP prefix like 2001:db8::/32 or 10.0.0.0/8",        \
 				.help = "destinations; without a length, one address"              \
 	}
 #define NEIGHBOUR                                                                                  \
 	{                                                                                          \
 		"addr", HS_SCHEMA_PARSED, IN_ARGS(route.prefix),                                   \
-				.text = &address_text, .required = true,                           \
-				.allowed = "an IPv6 address", .help = "the neighbour"              \
+				.text = &hs_rule_address_text, .required = true,                   \
+				.allowed = "an IPv6 or IPv4 address", .help = "the neighbour"      \
 	}
 #define MAC_TEXT "a station's, like 02:00:00:00:00:01"
 
@@ -142,7 +130,7 @@ static const struct hs_schema_field route_fields[] = {
 				.help = "where packets leave; with next_hop_mac"},
 		{"next_hop_mac", HS_SCHEMA_PARSED, IN_ARGS(route.mac), .text = &mac_text,
 				.allowed = MAC_TEXT, .help = "whom they are sent to; with port"},
-		{"via", HS_SCHEMA_PARSED, IN_ARGS(route.via), .text = &address_text,
+		{"via", HS_SCHEMA_PARSED, IN_ARGS(route.via), .text = &hs_rule_address_text,
 				.allowed = "the address of a neighbour",
 				.help = "in place of both: that neighbour's port and MAC address"},
 		{NULL},

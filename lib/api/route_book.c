@@ -227,9 +227,17 @@ static int check_add(const struct hs_route_book *book, const struct hs_route_ent
 		const struct hs_route_entry *old, struct hs_error *err)
 {
 	char text[HS_ROUTE_TEXT];
+	bool is_4 = hs_route_is_ipv4(entry->prefix, entry->depth);
 
 	if (old && (old->kind == HS_ROUTE_NEIGHBOUR) != (entry->kind == HS_ROUTE_NEIGHBOUR))
 		return refuse_kind(old, err);
+	if (entry->kind == HS_ROUTE_VIA && hs_route_is_ipv4(entry->via, 128) != is_4) {
+		hs_route_prefix_text(entry->via, 128, text);
+		return hs_error_set(err, "wrong_family", "via",
+				is_4 ? "the address of an IPv4 neighbour"
+				     : "the address of an IPv6 neighbour",
+				"via: %s and the prefix are of different IP versions", text);
+	}
 	if (entry->kind == HS_ROUTE_VIA && !neighbour_of(book, entry->via)) {
 		hs_route_prefix_text(entry->via, 128, text);
 		return hs_error_set(err, "no_such_neighbour", "via", "the address of a neighbour",

@@ -21,7 +21,7 @@ enum hs_route_kind {
 };
 
 struct hs_route_entry {
-	uint8_t prefix[16]; // bits below `depth` are zero
+	uint8_t prefix[16]; // bits below `depth` are zero; IPv4 as in route_text.h
 	uint8_t depth;
 	uint8_t kind; // enum hs_route_kind
 	uint16_t port;
@@ -45,8 +45,9 @@ struct hs_route_book *hs_route_book_clone(const struct hs_route_book *book);
 void hs_route_book_destroy(struct hs_route_book *book);
 
 // Adds a route or neighbour, or replaces that of the same prefix. Returns 0, or -EINVAL with *err
-// and nothing changed: "in_use" (the prefix has an entry of the other kind), "no_such_neighbour",
-// "table_full", "no_memory". Paths are those of the verbs' fields.
+// and nothing changed: "in_use" (the prefix has an entry of the other kind), "wrong_family" (via
+// another IP version), "no_such_neighbour", "table_full", "no_memory". Paths are those of the
+// verbs' fields.
 int hs_route_book_add(struct hs_route_book *book, const struct hs_route_entry *entry,
 		struct hs_error *err);
 // Errors are "no_such_route" or "no_such_neighbour", "in_use" (routes go via the neighbour),

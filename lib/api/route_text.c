@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "route_text.h"
 
+#include "ip_address.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +10,13 @@
 
 const char *hs_route_prefix_text(const uint8_t prefix[16], uint8_t depth, char text[HS_ROUTE_TEXT])
 {
-	inet_ntop(AF_INET6, prefix, text, HS_ROUTE_TEXT);
+	bool is_4 = hs_route_is_ipv4(prefix, depth);
+
+	inet_ntop(is_4 ? AF_INET : AF_INET6, prefix + (is_4 ? 12 : 0), text, HS_ROUTE_TEXT);
 	size_t used = strlen(text);
 	if (depth < 128)
-		snprintf(text + used, HS_ROUTE_TEXT - used, "/%u", depth);
+		snprintf(text + used, HS_ROUTE_TEXT - used, "/%u",
+				is_4 ? depth - HS_IP_ADDRESS_IPV4_BITS : depth);
 	return text;
 }
 
@@ -22,26 +27,13 @@ const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT])
 	return text;
 }
 
-const char *hs_route_read_address(const char *text, uint8_t address[16])
+bool hs_route_is_ipv4(const uint8_t prefix[16], uint8_t depth)
 {
-	return inet_pton(AF_INET6, text, address) == 1 ? NULL : "is not an IPv6 address";
+	return depth >= HS_IP_ADDRESS_IPV4_BITS && hs_ip_address_is_ipv4(prefix);
 }
 
-bool hs_route_is_ipv4(const char *text)
-{
-	size_t len = strcspn(text, "/");
-	char address[INET_ADDRSTRLEN];
-	uint8_t bytes[4];
-
-	if (len >= sizeof(address))
-		return false;
-	memcpy(address, text, len);
-	address[len] = '\0';
-	return inet_pton(AF_INET, address, bytes) == 1;
-}
-
-// Reads 0 to 128 in digits, without leading zeros.
-static bool read_depth(const char *text, uint8_t *depth)
+// Reads 0 to `most` in digits, without leading zeros.
+static bool read_depth(const char *text, uint8_t most, uint8_t *depth)
 {
 	size_t len = strlen(text);
 
@@ -49,7 +41,7 @@ static bool read_depth(const char *text, uint8_t *depth)
 		return false;
 	long value = strtol(text, NULL, 10);
 	*depth = (uint8_t)value;
-	return value <= 128;
+	return value <= most;
 }
 
 static bool is_zero_behind(const uint8_t prefix[16], unsigned depth)
@@ -61,20 +53,41 @@ static bool is_zero_behind(const uint8_t prefix[16], unsigned depth)
 	return true;
 }
 
+// A text for people, or NULL: IPv4 is not written as IPv6, and where the forwarding table has IPv4,
+// among the groups' addresses, no prefix of IPv6 can be.
+static const char *check_prefix(const uint8_t prefix[16], uint8_t depth, bool is_4)
+{
+	static const uint8_t taken[4] = {0xff, 0xff, 0xff, 0xff};
+
+	if (!is_zero_behind(prefix, depth))
+		return "has bits set behind its length";
+	if (!is_4 && hs_route_is_ipv4(prefix, depth))
+		return "is an IPv4 prefix that is written as an IPv6 prefix";
+	bool none = depth >= 32 && memcmp(prefix, taken, sizeof(taken)) == 0;
+	return none ? "is a group's, which no router leads to" : NULL;
+}
+
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth)
 {
 	const char *slash = strchr(text, '/');
 	char address[HS_ROUTE_TEXT];
 	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	uint8_t ipv4[4];
 
-	*depth = 128;
 	if (len >= sizeof(address))
-		return "is not an IPv6 prefix";
+		return "is not an IP prefix";
 	memcpy(address, text, len);
 	address[len] = '\0';
-	if (inet_pton(AF_INET6, address, prefix) != 1 || (slash && !read_depth(slash + 1, depth)))
-		return "is not an IPv6 prefix";
-	return is_zero_behind(prefix, *depth) ? NULL : "has bits set behind its length";
+	bool is_4 = inet_pton(AF_INET, address, ipv4) == 1;
+	uint8_t bits = is_4 ? 32 : 128;
+	if (is_4)
+		hs_ip_address_map(ipv4, prefix);
+	else if (inet_pton(AF_INET6, address, prefix) != 1)
+		return "is not an IP prefix";
+	if (slash && !read_depth(slash + 1, bits, &bits))
+		return "is not an IP prefix";
+	*depth = (uint8_t)(bits + (is_4 ? HS_IP_ADDRESS_IPV4_BITS : 0));
+	return check_prefix(prefix, *depth, is_4);
 }
 
 const char *hs_route_read_mac(const char *text, uint8_t mac[6])

@@ -7,14 +7,14 @@
 
 #define HS_ROUTE_TEXT 64
 
-// Writes "2001:db8::/32", or without a depth if the depth is 128. Returns text.
+// Prefixes of IPv4 are mapped as in ip_address.h, with a depth of 96 and more.
+
+// Writes "2001:db8::/32" or "10.0.0.0/8", or without a length if it is one address. Returns text.
 const char *hs_route_prefix_text(const uint8_t prefix[16], uint8_t depth, char text[HS_ROUTE_TEXT]);
 const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT]);
 
 // Returns NULL, or the reason why a text cannot be read, for people.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth);
-const char *hs_route_read_address(const char *text, uint8_t address[16]);
-// Returns whether the text is an IPv4 address, with or without a slash and anything behind it.
-bool hs_route_is_ipv4(const char *text);
+bool hs_route_is_ipv4(const uint8_t prefix[16], uint8_t depth);
 // Accepts the address of a station: no group's address and not zero.
 const char *hs_route_read_mac(const char *text, uint8_t mac[6]);

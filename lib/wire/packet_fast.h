@@ -62,32 +62,7 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, bytes - HS_IPV6_BYTES, packet);
 }
 
-// The same for IPv4, which the function above does not take.
-static inline bool hs_packet_parse_fast_ipv4(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
-{
-	const size_t l4 = HS_FAST_L3 + HS_IPV4_BYTES;
-	const uint8_t *ip = frame + HS_FAST_L3;
-
-	*packet = (struct hs_packet){0};
-	if (len < l4 + 4 || hs_be16_load(frame + HS_ETHER_TYPE) != HS_ETHERTYPE_IPV4 ||
-			ip[0] != 0x45)
-		return false;
-	size_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
-	uint16_t fragment = hs_be16_load(ip + HS_IPV4_FRAGMENT);
-	if (total < HS_IPV4_BYTES + 4 || HS_FAST_L3 + total > frame_len ||
-			fragment & (HS_IPV4_MORE | HS_IPV4_OFFSET))
-		return false;
-	uint8_t proto = ip[HS_IPV4_PROTOCOL];
-	if (proto != HS_IP_UDP && proto != HS_IP_TCP && proto != HS_IP_ICMP)
-		return false;
-	uint32_t ports = proto == HS_IP_ICMP ? 0 : hs_be32_load(frame + l4);
-	packet->flags = HS_PACKET_IPV4 | HS_PACKET_FLOW;
-	packet->l3_off = HS_FAST_L3;
-	packet->l3_bytes = (uint32_t)total;
-	packet->src_port = (uint16_t)(ports >> 16);
-	packet->dst_port = (uint16_t)ports;
-	packet->l4_off = (uint16_t)l4;
-	packet->l4_proto = proto;
-	return true;
-}
+// The same for IPv4, which the function above does not take. It is not inlined, because IPv6 would
+// pay for it.
+bool hs_packet_parse_fast_ipv4(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);

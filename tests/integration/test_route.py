@@ -13,6 +13,7 @@ from netlab import mac_of  # noqa: E402
 
 PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight")
 A, B = "2001:db8:1::2", "2001:db8:2::2"
+A4, B4 = "192.0.2.2", "198.51.100.2"
 
 
 class Routed:
@@ -89,6 +90,57 @@ def a_router_joins_two_subnets(workspace):
     report = json.loads(left.run("iperf3", "-J", "-c", B, "-t", "1", "-M", "1400"))
     check(report["end"]["sum_received"]["bytes"] > 1000000, "bytes of TCP")
     check(lost(net.nodes[0]).keys() <= {"tx_full", "port_tx_error"}, lost(net.nodes[0]))
+    audit_ok(*net.nodes)
+
+
+def add_ipv4(net):
+    """Gives the hosts addresses, gateways and routes of IPv4, and one router routes to both."""
+    node = net.nodes[0]
+    for host, address, port in zip(net.hosts, (A4, B4), ("west", "east")):
+        gateway = address[:-1] + "1"
+        for words in (("addr", "add", f"{address}/24", "dev", "eth0"),
+                      ("neigh", "replace", gateway, "lladdr", mac_of(node.namespace, port), "dev",
+                       "eth0", "nud", "permanent"),
+                      ("route", "add", "default", "via", gateway)):
+            run("ip", "-n", host.namespace, "-4", *words)
+        hopsight(node, "neighbour", "add", address, "--port", port, "--mac", host.mac)
+    hopsight(node, "route", "add", "203.0.113.0/24", "--via", B4)
+    run("ip", "-n", net.hosts[1].namespace, "addr", "add", "203.0.113.7/32", "dev", "lo")
+
+
+@test(path=True)
+def a_router_joins_two_subnets_of_ipv4(workspace):
+    need("ping", "iperf3")
+    net = Routed(workspace, 1)
+    add_ipv4(net)
+    node, (left, right) = net.nodes[0], net.hosts
+    for target in (B4, "203.0.113.7", B):
+        output = left.run("ping", "-q", "-c", "50", "-i", "0.01", target)
+        check(" 0% packet loss" in output, output)
+    check("ttl=63" in left.run("ping", "-c", "1", B4), "the TTL is one less")
+    # The first fragment has ports and the last one has not. Options stand in front of the ports.
+    check(" 0% packet loss" in left.run("ping", "-q", "-c", "5", "-i", "0.01", "-s", "4000", B4), "fragments")
+    check(" 0% packet loss" in left.run("ping", "-q", "-c", "5", "-i", "0.01", "-R", B4), "options")
+    for words in ((), ("-u", "-b", "20M")):
+        server = right.spawn("iperf3", "-s", "-1", "-B", B4, stdout=subprocess.DEVNULL)
+        until(lambda: "5201" in right.run("ss", "-Hltn"), 10, "iperf3 listens")
+        report = json.loads(left.run("iperf3", "-J", "-c", B4, "-t", "1", *words))
+        server.wait(10)
+        check(report["end"]["sum_received" if not words else "sum"]["bytes"] > 1000000, f"bytes of {words or 'TCP'}")
+    table = json.loads(hopsight(node, "--json", "route", "list").stdout)
+    check({B4, A4, "203.0.113.0/24"} <= {route["prefix"] for route in table["routes"]}, table)
+    check(lost(node).keys() <= {"tx_full", "port_tx_error", "not_ipv6"}, lost(node))  # ARP
+    for target, option, reason in (("192.0.3.1", (), "no_route"), (B4, ("-t", "1"), "hop_limit")):
+        before = drops(node).get(reason, 0)
+        left.spawn("ping", "-q", "-c", "3", "-i", "0.01", "-W", "1", *option, target,
+                   stdout=subprocess.DEVNULL).wait(20)
+        equal(drops(node).get(reason, 0) - before, 3, reason)
+    hopsight(node, "route", "del", "203.0.113.0/24")
+    hopsight(node, "route", "add", "::/0", "--via", B)  # leads no IPv4 anywhere
+    before = drops(node).get("no_route", 0)
+    left.spawn("ping", "-q", "-c", "3", "-i", "0.01", "-W", "1", "203.0.113.7",
+               stdout=subprocess.DEVNULL).wait(20)
+    equal(drops(node).get("no_route", 0) - before, 3, "no_route without the route")
     audit_ok(*net.nodes)
 
 

@@ -3,6 +3,8 @@
 #include "fib_hops.h"
 #include "fib_ranges.h"
 
+#include "ip_address.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,6 +15,9 @@
 #include <rte_rcu_qsbr.h>
 
 #define MAX_LOOKUP 32
+#define IPV4_DEPTH 32 // of all that is IPv4's
+
+static const uint8_t ipv4_space[16] = {0xff, 0xff, 0xff, 0xff};
 
 struct entry {
 	struct hs_route route;
@@ -41,6 +46,36 @@ struct step {
 	uint32_t old_hop;
 };
 
+// ---- prefixes of IPv4 ----
+
+static bool is_in_ipv4_space(const struct hs_route *route)
+{
+	return route->depth >= IPV4_DEPTH && memcmp(route->prefix, ipv4_space, 4) == 0;
+}
+
+// As the table has it.
+static struct hs_route to_table(const struct hs_route *route)
+{
+	struct hs_route to = *route;
+
+	if (route->depth < HS_IP_ADDRESS_IPV4_BITS || !hs_ip_address_is_ipv4(route->prefix))
+		return to;
+	hs_fib_ipv4_key(route->prefix + 12, to.prefix);
+	to.depth = (uint8_t)(route->depth - HS_IP_ADDRESS_IPV4_BITS + IPV4_DEPTH);
+	return to;
+}
+
+static struct hs_route from_table(const struct hs_route *route)
+{
+	struct hs_route from = *route;
+
+	if (!is_in_ipv4_space(route))
+		return from;
+	hs_ip_address_map(route->prefix + 4, from.prefix);
+	from.depth = (uint8_t)(route->depth - IPV4_DEPTH + HS_IP_ADDRESS_IPV4_BITS);
+	return from;
+}
+
 // ---- tables ----
 
 static struct fib_ranges *live_table(const struct hs_fib *fib)
@@ -56,16 +91,27 @@ static void wait_for_workers(struct hs_fib *fib)
 		sched_yield(); // the worker may be waiting for this very core
 }
 
+static void add_routes(struct fib_ranges_maker *maker, const struct list *list, uint32_t first,
+		uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		fib_ranges_add(maker, list->entries[i].route.prefix, list->entries[i].route.depth,
+				list->entries[i].hop);
+}
+
 // Afterwards nobody looks up in the old table, which is the next one's room.
 static void publish(struct hs_fib *fib, const struct list *list)
 {
 	struct fib_ranges *old = live_table(fib);
 	struct fib_ranges_maker maker;
+	uint32_t n_ipv6 = list->n;
 
+	while (n_ipv6 && is_in_ipv4_space(&list->entries[n_ipv6 - 1].route))
+		n_ipv6--;
 	fib_ranges_begin(&maker, fib->spare);
-	for (uint32_t i = 0; i < list->n; i++)
-		fib_ranges_add(&maker, list->entries[i].route.prefix, list->entries[i].route.depth,
-				list->entries[i].hop);
+	add_routes(&maker, list, 0, n_ipv6);
+	fib_ranges_add(&maker, ipv4_space, IPV4_DEPTH, 0); // to where no route of IPv6 leads
+	add_routes(&maker, list, n_ipv6, list->n);
 	fib_ranges_finish(&maker);
 	atomic_store_explicit(&fib->live, fib->spare, memory_order_release);
 	wait_for_workers(fib);
@@ -74,15 +120,16 @@ static void publish(struct hs_fib *fib, const struct list *list)
 
 // ---- making ----
 
+// With room for the border of IPv4.
 static int make_tables(struct hs_fib *fib)
 {
 	struct fib_ranges *live;
-	int rc = fib_ranges_create(fib->config.capacity, &live);
+	int rc = fib_ranges_create(fib->config.capacity + 1, &live);
 
 	if (rc)
 		return rc;
 	atomic_store(&fib->live, live);
-	return fib_ranges_create(fib->config.capacity, &fib->spare);
+	return fib_ranges_create(fib->config.capacity + 1, &fib->spare);
 }
 
 int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **out)
@@ -136,7 +183,7 @@ static int compare_steps(const void *left, const void *right)
 
 static bool is_prefix(const struct hs_route *route)
 {
-	if (route->depth > 128)
+	if (route->depth > 128 || is_in_ipv4_space(route))
 		return false;
 	for (unsigned bit = route->depth; bit < 128; bit++) {
 		if (route->prefix[bit / 8] & (0x80 >> bit % 8))
@@ -156,6 +203,7 @@ static int sort_changes(const struct hs_fib_change *changes, size_t n, struct st
 					"change %zu: no prefix of %u bits, or no port", i,
 					changes[i].route.depth);
 		steps[i] = (struct step){.change = changes[i], .order = i};
+		steps[i].change.route = to_table(&changes[i].route);
 	}
 	qsort(steps, n, sizeof(*steps), compare_steps);
 	return 0;
@@ -324,7 +372,7 @@ bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *rou
 {
 	if (index >= fib->routes.n)
 		return false;
-	*route = fib->routes.entries[index].route;
+	*route = from_table(&fib->routes.entries[index].route);
 	return true;
 }
 
@@ -338,13 +386,14 @@ bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t dep
 {
 	struct hs_route key = {.depth = depth};
 	memcpy(key.prefix, prefix, sizeof(key.prefix));
+	key = to_table(&key);
 	const struct entry *entry =
 			fib->routes.n ? bsearch(&key, fib->routes.entries, fib->routes.n,
 							sizeof(*entry), compare_entries)
 				      : NULL;
 	if (!entry)
 		return false;
-	*route = entry->route;
+	*route = from_table(&entry->route);
 	return true;
 }
 
@@ -360,5 +409,5 @@ void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned
 
 uint64_t hs_fib_bytes(uint32_t capacity)
 {
-	return 2 * (fib_ranges_bytes(capacity) + 256);
+	return 2 * (fib_ranges_bytes(capacity + 1) + 256);
 }

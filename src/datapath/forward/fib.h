@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The forwarding information base: IPv6 prefixes to a port and a next hop's MAC address, longest
-// match first.
+// The forwarding information base: IPv6 and IPv4 prefixes to a port and a next hop's MAC address,
+// longest match first.
 //
 // Workers never see half a change: control makes a table that is not in use anew, then swaps the
 // two and waits for a grace period (docs/decisions/0006-forwarding-table.md).
+//
+// Both versions are in one table. IPv4 addresses are where no IPv6 packet is routed to, among the
+// groups' addresses (ffff:ffff::/32), and in the upper half, which a look-up compares first. No
+// route of IPv6 covers them.
 //
 // Thread rule: look-up by any worker that reports to `qsbr`; everything else control.
 #pragma once
@@ -13,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hs_fib;
 struct rte_rcu_qsbr;
@@ -23,8 +28,8 @@ struct hs_fib_config {
 };
 
 struct hs_route {
-	uint8_t prefix[16]; // bits below `depth` are zero
-	uint8_t depth;	    // 0 to 128
+	uint8_t prefix[16]; // bits below `depth` are zero; IPv4 as in ip_address.h
+	uint8_t depth;	    // 0 to 128; of IPv4, 96 to 128
 	uint16_t port;
 	uint8_t next_hop_mac[6];
 };
@@ -45,20 +50,30 @@ int hs_fib_create(const struct hs_fib_config *config, struct hs_fib **fib);
 void hs_fib_destroy(struct hs_fib *fib);
 
 // All or nothing, in order: a later change of the same prefix wins. -ENOSPC "table_full", -ENOENT
-// "no_such_route", -EINVAL "bad_prefix" (a depth above 128, bits beyond it), -ENOMEM "no_memory",
-// with *err; nothing changed then. Waits for a grace period: not from within a worker's round.
+// "no_such_route", -EINVAL "bad_prefix" (a depth above 128, bits beyond it, a prefix in
+// ffff:ffff::/32), -ENOMEM "no_memory", with *err; nothing changed then. Waits for a grace period:
+// not from within a worker's round.
 int hs_fib_change(struct hs_fib *fib, const struct hs_fib_change *changes, size_t n,
 		struct hs_error *err);
 
 uint32_t hs_fib_count(const struct hs_fib *fib);
 uint32_t hs_fib_capacity(const struct hs_fib *fib);
-// In order of prefix, then depth. false: index beyond the end.
+// In order of prefix, then depth; IPv4 comes last. false: index beyond the end.
 bool hs_fib_route(const struct hs_fib *fib, uint32_t index, struct hs_route *route);
 // The route of exactly this prefix. false: there is none.
 bool hs_fib_find(const struct hs_fib *fib, const uint8_t prefix[16], uint8_t depth,
 		struct hs_route *route);
 
-// The routes of n (at most 32) destinations; dst[i] points to 16 bytes.
+// What a look-up of an IPv4 destination is given.
+static inline void hs_fib_ipv4_key(const uint8_t ipv4[4], uint8_t key[16])
+{
+	memset(key, 0xff, 4);
+	memcpy(key + 4, ipv4, 4);
+	memset(key + 8, 0, 8);
+}
+
+// The routes of n (at most 32) destinations; dst[i] points to the 16 bytes of an IPv6 address, or
+// of hs_fib_ipv4_key.
 void hs_fib_lookup(const struct hs_fib *fib, const uint8_t *const *dst, unsigned n,
 		struct hs_next_hop *next);
 

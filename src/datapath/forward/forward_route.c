@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarding by IPv6 destination (RFC 8200, RFC 4291): the rules of a router without the messages
-// of one. What it may not pass on is counted, nobody is told.
+// Forwarding by destination (IPv6: RFC 8200, RFC 4291; IPv4: RFC 1812): the rules of a router
+// without the messages of one. What it may not pass on is counted, nobody is told.
 #include "forward.h"
 #include "fib.h"
+#include "ip.h"
 #include "packet_fast.h"
 #include "room.h"
 
@@ -70,6 +71,81 @@ static uint16_t objection(const struct hs_burst *burst, unsigned i)
 	return PASSES;
 }
 
+// ---- IPv4 ----
+
+// Over a whole header with the right checksum, the sum is 0xffff (RFC 1071). Any byte order.
+static inline bool has_right_checksum(const uint8_t *ip, size_t header)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+
+	for (size_t at = 0; at < header; at += sizeof(word)) {
+		memcpy(&word, ip + at, sizeof(word));
+		sum += word;
+	}
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	return sum == UINT16_MAX;
+}
+
+// What RFC 1812 section 5.2.2 asks of a header. It may be read, because the packet is not SHORT.
+static bool is_header_right(const struct hs_packet *packet, const uint8_t *ip, size_t frame_bytes)
+{
+	size_t header = 4u * (ip[0] & 0xfu);
+
+	return header >= HS_IPV4_BYTES && packet->l3_bytes >= header &&
+	       packet->l3_off + (size_t)packet->l3_bytes <= frame_bytes &&
+	       has_right_checksum(ip, header);
+}
+
+// "This network", loopback, link-local, groups, and what is above them: reserved and broadcast (RFC
+// 1812 sections 4.2.2.11 and 5.3.7, RFC 3927).
+static inline bool stays_here(const uint8_t address[4])
+{
+	return address[0] == 0 || address[0] == 127 || address[0] >= 224 ||
+	       (address[0] == 169 && address[1] == 254);
+}
+
+// The reason to drop an IPv4 packet, or PASSES.
+static uint16_t objection_ipv4(const struct hs_burst *burst, unsigned i, uint64_t port_mac)
+{
+	const struct hs_packet *packet = &burst->packets[i];
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	const uint8_t *ip = frame + packet->l3_off;
+
+	if (unlikely(packet->flags & HS_PACKET_SHORT))
+		return HS_DROP_UNREADABLE;
+	if (unlikely(packet->vlan_tags))
+		return HS_DROP_VLAN_TAGGED;
+	if (unlikely(mac_word(frame) != port_mac)) {
+		if (!is_unicast(frame))
+			return HS_DROP_NOT_ROUTABLE;
+		if (!is_for_port(burst->in, frame))
+			return HS_DROP_OTHER_MAC;
+	}
+	if (unlikely(!is_header_right(packet, ip, rte_pktmbuf_pkt_len(burst->mbufs[i]))))
+		return HS_DROP_BAD_HEADER;
+	if (unlikely(stays_here(ip + HS_IPV4_SRC) || stays_here(ip + HS_IPV4_SRC + 4)))
+		return HS_DROP_NOT_ROUTABLE;
+	if (unlikely(ip[HS_IPV4_TTL] <= 1))
+		return HS_DROP_HOP_LIMIT;
+	return PASSES;
+}
+
+// Decrements the TTL and adjusts the checksum (RFC 1624, equation 3: the word of TTL and protocol
+// becomes less by 0x0100).
+static inline void decrement_ttl(uint8_t *ip)
+{
+	uint32_t sum = (uint16_t)~hs_be16_load(ip + HS_IPV4_CHECKSUM) + (0xffffu - 0x0100u);
+
+	ip[HS_IPV4_TTL]--;
+	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t) ~((sum & UINT16_MAX) + (sum >> 16)));
+}
+
+// ---- a burst ----
+
 // Addresses of 2000::/3, and of fc00::/7: of all that stays on a link, none is among them.
 static inline bool is_far(uint8_t first)
 {
@@ -100,8 +176,13 @@ static uint64_t fast_mac(const struct hs_port *port)
 	return mac_word(padded);
 }
 
-static void rewrite(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		const struct hs_next_hop *next)
+static inline bool is_ipv4(const struct hs_burst *burst, unsigned i)
+{
+	return burst->packets[i].flags & HS_PACKET_IPV4;
+}
+
+static inline __attribute__((always_inline)) void rewrite(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, const struct hs_next_hop *next, bool mixed)
 {
 	const struct hs_port *out = worker->ports[next->port];
 
@@ -113,13 +194,18 @@ static void rewrite(struct hs_worker *worker, struct hs_burst *burst, unsigned i
 	uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);
 	memcpy(frame, next->mac, 6);
 	memcpy(frame + 6, out->mac, 6);
-	frame[burst->packets[i].l3_off + HOP_LIMIT]--;
+	if (mixed && is_ipv4(burst, i))
+		decrement_ttl(frame + burst->packets[i].l3_off);
+	else
+		frame[burst->packets[i].l3_off + HOP_LIMIT]--;
 	burst->out[i] = next->port;
 	if (unlikely(out == burst->in))
 		hs_event(worker, burst, HS_EVENT_ROUTED_BACK);
 }
 
-void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
+// `keys` is for destinations of IPv4. NULL, a constant: none is in the burst, which pays nothing.
+static inline __attribute__((always_inline)) void route(
+		struct hs_worker *worker, struct hs_burst *burst, uint8_t (*keys)[16])
 {
 	const uint8_t *destinations[HS_BURST];
 	struct hs_next_hop next[HS_BURST];
@@ -129,14 +215,21 @@ void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
 
 	for (unsigned i = 0; i < burst->n; i++) {
 		uint16_t reason = PASSES;
-		if (unlikely(!is_fast(burst, i, port_mac)))
+		if (keys && is_ipv4(burst, i))
+			reason = objection_ipv4(burst, i, port_mac);
+		else if (unlikely(!is_fast(burst, i, port_mac)))
 			reason = objection(burst, i);
 		if (unlikely(reason != PASSES)) {
 			burst->out[i] = HS_OUT_DROP | reason;
 			continue;
 		}
-		destinations[n] = rte_pktmbuf_mtod_offset(burst->mbufs[i], const uint8_t *,
-				burst->packets[i].l3_off + DESTINATION);
+		const uint8_t *ip = rte_pktmbuf_mtod_offset(
+				burst->mbufs[i], const uint8_t *, burst->packets[i].l3_off);
+		destinations[n] = ip + DESTINATION;
+		if (keys && is_ipv4(burst, i)) {
+			hs_fib_ipv4_key(ip + HS_IPV4_SRC + 4, keys[n]);
+			destinations[n] = keys[n];
+		}
 		index[n++] = (uint16_t)i;
 	}
 	if (unlikely(!n))
@@ -144,8 +237,18 @@ void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
 	hs_fib_lookup(worker->fib, destinations, n, next);
 	for (unsigned k = 0; k < n; k++) {
 		if (likely(next[k].port < worker->n_ports))
-			rewrite(worker, burst, index[k], &next[k]);
+			rewrite(worker, burst, index[k], &next[k], keys != NULL);
 		else
 			burst->out[index[k]] = HS_OUT_DROP | HS_DROP_NO_ROUTE;
 	}
+}
+
+void hs_forward_route(struct hs_worker *worker, struct hs_burst *burst)
+{
+	uint8_t keys[HS_BURST][16];
+
+	if (likely(!(burst->flags & HS_PACKET_IPV4)))
+		route(worker, burst, NULL);
+	else
+		route(worker, burst, keys);
 }

@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "wire"))
 
-from scapy.layers.inet import TCP, UDP  # noqa: E402
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_Router_Alert  # noqa: E402
 from scapy.layers.inet6 import (  # noqa: E402
     ICMPv6EchoRequest,
     IPv6,
@@ -501,6 +501,71 @@ def a_router_drops_what_it_may_not_pass_on():
     c.expect(1, *[sent(63) / udp()] * 3).forwarded(0, 3)
     c.drop(0, "not_ipv6").drop(0, "vlan_tagged").drop(0, "other_mac").drop(0, "not_routable", 10)
     return c.drop(0, "hop_limit", 2).drop(0, "no_route")
+
+
+def routed4(src="192.0.2.1", dst="198.51.100.2", ttl=64, to=MACS[0], tags=(), **fields):
+    frame = Ether(src="02:00:00:00:00:0a", dst=to)
+    for tag in tags:
+        frame = frame / tag
+    return frame / IP(src=src, dst=dst, ttl=ttl, **fields)
+
+
+def sent4(ttl, src="192.0.2.1", dst="198.51.100.2", mac=NEXT, port=1, **fields):
+    return Ether(src=MACS[port], dst=mac) / IP(src=src, dst=dst, ttl=ttl, **fields)
+
+
+@case
+def a_router_sends_ipv4_to_the_next_hop_of_the_longest_prefix():
+    c = Case("the router decrements the TTL, adjusts the checksum and rewrites both MAC addresses; "
+             "options and fragments pass; a default route of IPv6 is none of IPv4",
+             TRANSIT, ROUTE).router()
+    c.route("0.0.0.0/0", 1, NEXT).route("198.51.100.128/25", 1, "02:00:00:00:01:0d")
+    c.route("::/0", 0, "02:00:00:00:00:0f")
+    near = "198.51.100.200"
+    alert = {"options": [IPOption_Router_Alert()]}
+    kinds = [{}, {"tos": 0xb8}, {"id": 0xffff}, {"flags": "DF"}, {"flags": "MF"}, {"frag": 3}, alert]
+    data = udp()
+    c.feed(0, *[routed4(**kind) / data for kind in kinds], routed() / data,
+           *[routed4(ttl=ttl, dst=near, id=ttl) / data for ttl in range(2, 18)],
+           routed4(proto=132) / Raw(bytes(40)), routed4(proto=1) / ICMP() / Raw(bytes(8)))
+    c.expect(1, *[sent4(63, **kind) / data for kind in kinds],
+             *[sent4(ttl - 1, dst=near, mac="02:00:00:00:01:0d", id=ttl) / data for ttl in range(2, 18)],
+             sent4(63, proto=132) / Raw(bytes(40)), sent4(63, proto=1) / ICMP() / Raw(bytes(8)))
+    c.expect(0, sent(63, mac="02:00:00:00:00:0f", port=0) / data)
+    return c.forwarded(0, 26).event(0, "routed_back")
+
+
+@case
+def a_router_drops_the_ipv4_that_it_may_not_pass_on():
+    c = Case("each reason occurs, with good packets in between",
+             TRANSIT, ROUTE).router()
+    c.route("0.0.0.0/1", 1, NEXT).route("128.0.0.0/1", 1, NEXT).route("::/0", 1, NEXT)
+    c.route("198.51.100.0/24", 1, NEXT)
+    good = routed4() / udp()
+    stay = ["0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.1.1", "169.254.1.1", "224.0.0.1", "239.1.1.1",
+            "240.0.0.1", "255.255.255.255"]
+    pass_on = ["1.0.0.0", "126.1.1.1", "128.0.0.1", "169.253.1.1", "169.255.1.1", "223.255.255.255",
+               "10.0.0.1"]
+    c.feed(0, good,
+           *[routed4(dst=address) / udp() for address in stay],
+           *[routed4(src=address) / udp() for address in stay],
+           good,
+           *[routed4(dst=address) / udp() for address in pass_on])
+    c.feed(0,
+           routed4(tags=(Dot1Q(vlan=5),)) / udp(),
+           routed4(to="02:00:00:00:00:99") / udp(),
+           routed4(to="01:00:5e:00:00:01") / udp(),
+           routed4(to="ff:ff:ff:ff:ff:ff") / udp(),
+           routed4(ttl=1) / udp(), routed4(ttl=0) / udp(),
+           routed4(chksum=0x1234) / udp(), routed4(chksum=0) / udp(),
+           routed4(ihl=4) / udp(), routed4(ihl=6) / udp(), routed4(len=19) / udp(),
+           routed4(len=2000) / udp(),
+           good)
+    c.expect(1, *[sent4(63) / udp()] * 2, *[sent4(63, dst=address) / udp() for address in pass_on],
+             sent4(63) / udp())
+    c.event(0, "malformed", 4).forwarded(0, 10)
+    c.drop(0, "not_routable", 2 * len(stay) + 2).drop(0, "vlan_tagged").drop(0, "other_mac")
+    return c.drop(0, "hop_limit", 2).drop(0, "bad_header", 6)
 
 
 @case

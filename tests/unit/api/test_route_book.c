@@ -2,6 +2,8 @@
 #include "route_book.h"
 #include "route_text.h"
 
+#include "ip_address.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@ static struct hs_route_entry entry_of(
 	assert_null(hs_route_read_prefix(prefix, entry.prefix, &entry.depth));
 	memset(entry.mac, port, sizeof(entry.mac));
 	if (via)
-		assert_null(hs_route_read_address(via, entry.via));
+		assert_null(hs_ip_address_read(via, entry.via));
 	return entry;
 }
 
@@ -200,14 +202,45 @@ static void any_order_of_changes_leaves_what_a_plain_array_holds(void **state)
 	hs_route_book_destroy(book);
 }
 
+static void a_route_goes_via_a_neighbour_of_its_own_version(void **state)
+{
+	struct hs_route_book *book = hs_route_book_create(8);
+	struct hs_error err;
+	size_t n;
+	(void)state;
+	assert_int_equal(add(book, "192.0.2.9", HS_ROUTE_NEIGHBOUR, 3, NULL, &err), 0);
+	assert_int_equal(add(book, "fe80::9", HS_ROUTE_NEIGHBOUR, 4, NULL, &err), 0);
+	assert_int_equal(add(book, "10.0.0.0/8", HS_ROUTE_VIA, 0, "192.0.2.9", &err), 0);
+	assert_int_equal(add(book, "0.0.0.0/0", HS_ROUTE_VIA, 0, "192.0.2.9", &err), 0);
+	assert_int_not_equal(add(book, "::/0", HS_ROUTE_VIA, 0, "192.0.2.9", &err), 0);
+	assert_string_equal(err.code, "wrong_family");
+	assert_string_equal(err.path, "via");
+	assert_non_null(strstr(err.message, "192.0.2.9"));
+	assert_int_not_equal(add(book, "10.0.0.0/9", HS_ROUTE_VIA, 0, "fe80::9", &err), 0);
+	assert_string_equal(err.code, "wrong_family");
+	assert_int_not_equal(add(book, "10.0.0.0/9", HS_ROUTE_VIA, 0, "192.0.2.8", &err), 0);
+	assert_string_equal(err.code, "no_such_neighbour");
+	hs_route_book_forget_changes(book);
+	assert_int_equal(add(book, "192.0.2.9", HS_ROUTE_NEIGHBOUR, 5, NULL, &err), 0);
+	const struct hs_route_change *changes = hs_route_book_changes(book, &n);
+	assert_int_equal(n, 3); // the neighbour and the two routes via it
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(changes[i].port, 5);
+	hs_route_book_destroy(book);
+}
+
 // ---- text ----
 
 static void prefixes_are_read_and_printed(void **state)
 {
-	static const char *const good[] = {"::/0", "2001:db8::/32", "fe80::1", "2001:db8::/127"};
+	static const char *const good[] = {"::/0", "2001:db8::/32", "fe80::1", "2001:db8::/127",
+			"0.0.0.0/0", "10.0.0.0/8", "192.0.2.1", "192.0.2.128/31", "::/96",
+			"::fffe:0:0/95"};
 	static const char *const bad[] = {"", "/", "::/", "::/129", "::/256", "::/-1", "::/01",
-			"::/0x1", "2001:db8::/16", "10.0.0.0/8", "::1/0", "2001:db8::1/127",
-			"::/0/0", "g::/0", "1:2:3:4:5:6:7:8:9/128"};
+			"::/0x1", "2001:db8::/16", "11.0.0.0/7", "10.0.0.1/31", "10.0.0.0/33",
+			"10.0.0.0/128", "10.0.0/8", "010.0.0.0/8", "::ffff:10.0.0.0/104",
+			"::ffff:0:0/96", "ffff:ffff::/32", "ffff:ffff::1", "::1/0",
+			"2001:db8::1/127", "::/0/0", "g::/0", "1:2:3:4:5:6:7:8:9/128"};
 	uint8_t prefix[16], depth;
 	char text[HS_ROUTE_TEXT];
 	(void)state;
@@ -246,6 +279,7 @@ int main(void)
 			cmocka_unit_test(a_full_book_still_replaces),
 			cmocka_unit_test(a_copy_is_a_book_of_its_own),
 			cmocka_unit_test(any_order_of_changes_leaves_what_a_plain_array_holds),
+			cmocka_unit_test(a_route_goes_via_a_neighbour_of_its_own_version),
 			cmocka_unit_test(prefixes_are_read_and_printed),
 			cmocka_unit_test(mac_addresses_are_read_and_printed),
 	};

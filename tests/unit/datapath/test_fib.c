@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk_env.h"
 #include "fib.h"
+#include "ip_address.h"
 #include "rng.h"
 
 #include <errno.h>
@@ -94,10 +95,17 @@ struct model {
 	struct hs_route routes[MAX_MODEL];
 };
 
+static bool is_ipv4(const struct hs_route *route)
+{
+	return route->depth >= 96 && hs_ip_address_is_ipv4(route->prefix);
+}
+
 static bool covers(const struct hs_route *route, const uint8_t dst[16])
 {
 	uint8_t masked[16];
 
+	if (is_ipv4(route) != hs_ip_address_is_ipv4(dst))
+		return false;
 	memcpy(masked, dst, 16);
 	cut(masked, route->depth);
 	return memcmp(masked, route->prefix, 16) == 0;
@@ -131,6 +139,7 @@ static void model_apply(struct model *model, const struct hs_fib_change *change)
 }
 
 static bool narrow; // all within a few subnets of 64 bits
+static bool mixed;  // every other address is of IPv4
 
 // Few values in each byte, so that prefixes lie within each other.
 static void random_address(struct hs_rng *rng, uint8_t address[16])
@@ -142,6 +151,9 @@ static void random_address(struct hs_rng *rng, uint8_t address[16])
 	address[0] = (uint8_t)(0x20 + hs_rng_u32(rng) % 2);
 	if (narrow)
 		memset(address + 1, 0, 6);
+	if (mixed && hs_rng_u32(rng) % 2)
+		hs_ip_address_map((const uint8_t[]){address[4], address[5], address[6], address[7]},
+				address);
 }
 
 static struct hs_fib_change random_change(struct hs_rng *rng, const struct model *model)
@@ -156,6 +168,8 @@ static struct hs_fib_change random_change(struct hs_rng *rng, const struct model
 	}
 	random_address(rng, change.route.prefix);
 	change.route.depth = depths[hs_rng_u32(rng) % (sizeof(depths))];
+	if (hs_ip_address_is_ipv4(change.route.prefix))
+		change.route.depth = (uint8_t)(96 + change.route.depth % 33);
 	cut(change.route.prefix, change.route.depth);
 	change.route.port = (uint16_t)(hs_rng_u32(rng) % 32);
 	for (unsigned i = 0; i < 6; i++)
@@ -166,7 +180,7 @@ static struct hs_fib_change random_change(struct hs_rng *rng, const struct model
 static void compare_lookups(
 		struct bench *b, const struct model *model, struct hs_rng *rng, unsigned n)
 {
-	uint8_t addresses[32][16];
+	uint8_t addresses[32][16], keys[32][16];
 	const uint8_t *pointers[32];
 	struct hs_next_hop next[32];
 
@@ -177,7 +191,13 @@ static void compare_lookups(
 		if (model->n && i % 2) // close to a route
 			memcpy(addresses[i], model->routes[hs_rng_u32(rng) % model->n].prefix,
 					16 - hs_rng_u32(rng) % 8);
+		if (addresses[i][0] == 0xff) // a group, which nobody looks up
+			addresses[i][0] = 0xfe;
 		pointers[i] = addresses[i];
+		if (!hs_ip_address_is_ipv4(addresses[i]))
+			continue;
+		hs_fib_ipv4_key(addresses[i] + 12, keys[i]);
+		pointers[i] = keys[i];
 	}
 	hs_fib_lookup(b->fib, pointers, n, next);
 	for (unsigned i = 0; i < n; i++) {
@@ -195,7 +215,9 @@ static void compare_lists(const struct bench *b, const struct model *model)
 	assert_int_equal(hs_fib_count(b->fib), model->n);
 	for (uint32_t i = 0; hs_fib_route(b->fib, i, &route); i++) {
 		if (i)
-			assert_true(memcmp(&last, &route, 17) < 0);
+			assert_true(is_ipv4(&last) == is_ipv4(&route)
+							? memcmp(&last, &route, 17) < 0
+							: is_ipv4(&route));
 		last = route;
 	}
 	for (unsigned i = 0; i < model->n; i++) {
@@ -247,6 +269,56 @@ static void a_table_of_few_subnets_finds_what_the_oracle_finds(void **state)
 	narrow = false;
 }
 
+static void routes_of_both_versions_are_found_beside_each_other(void **state)
+{
+	(void)state;
+	mixed = true;
+	compare_with_oracle(MAX_MODEL, 150, 40);
+	compare_with_oracle(256, 20, 8);
+	mixed = false;
+}
+
+#define ALL_OF_IPV4 "00000000000000000000ffff00000000"
+
+static uint16_t port_of_ipv4(const struct bench *b, uint8_t first)
+{
+	uint8_t key[16];
+
+	hs_fib_ipv4_key((const uint8_t[]){first, 1, 2, 3}, key);
+	return next_of(b, key).port;
+}
+
+static void no_version_takes_what_the_other_has(void **state)
+{
+	struct bench b;
+	struct hs_route route;
+	(void)state;
+	bench_open(&b, 4);
+	assert_int_equal(port_of_ipv4(&b, 10), HS_FIB_NO_PORT);
+	assert_int_equal(add(&b, "", 0, 1), 0);
+	assert_int_equal(add(&b, "ff", 8, 2), 0);
+	assert_int_equal(port_of_ipv4(&b, 10), HS_FIB_NO_PORT);
+	assert_int_equal(add(&b, ALL_OF_IPV4, 96, 3), 0);
+	assert_int_equal(add(&b, "00000000000000000000ffff0a", 104, 4), 0);
+	assert_int_equal(port_of_ipv4(&b, 9), 3);
+	assert_int_equal(port_of_ipv4(&b, 10), 4);
+	assert_int_equal(port_of_ipv4(&b, 11), 3);
+	assert_int_equal(port_of(&b, "00000000000000000000ffff0a010203"), 1); // IPv6, mapped
+	assert_int_equal(port_of(&b, "fffffffe"), 2);
+	assert_true(hs_fib_route(b.fib, 3, &route));
+	assert_true(hs_ip_address_is_ipv4(route.prefix) && route.depth == 104);
+	assert_int_equal(take(&b, "", 0), 0);
+	assert_int_equal(port_of_ipv4(&b, 9), 3);
+	assert_int_equal(port_of(&b, "2001"), HS_FIB_NO_PORT);
+	assert_int_equal(take(&b, ALL_OF_IPV4, 96), 0);
+	assert_int_equal(port_of_ipv4(&b, 9), HS_FIB_NO_PORT);
+	assert_int_equal(port_of_ipv4(&b, 10), 4);
+	assert_int_equal(add(&b, "ffffffff", 32, 5), -EINVAL);
+	assert_int_equal(add(&b, "ffffffff0a", 40, 5), -EINVAL);
+	assert_string_equal(b.err.code, "bad_prefix");
+	bench_close(&b);
+}
+
 // ---- rules of a change ----
 
 static const uint32_t capacities[] = {3, LARGE};
@@ -279,9 +351,9 @@ static void the_last_host_of_a_subnet_is_not_the_whole_of_it(void **state)
 	assert_int_equal(port_of(&b, "20010db8000000000000000000000001"), HS_FIB_NO_PORT);
 	assert_int_equal(port_of(&b, "20010db800000000ffffffffffffffff"), 1);
 	assert_int_equal(port_of(&b, "20010db8000000010000000000000000"), HS_FIB_NO_PORT);
-	assert_int_equal(add(&b, "ffffffffffffffffffffffffffffffff", 128, 2), 0);
-	assert_int_equal(port_of(&b, "ffffffffffffffff0000000000000000"), HS_FIB_NO_PORT);
-	assert_int_equal(port_of(&b, "ffffffffffffffffffffffffffffffff"), 2);
+	assert_int_equal(add(&b, "fffeffffffffffffffffffffffffffff", 128, 2), 0);
+	assert_int_equal(port_of(&b, "fffeffffffffffff0000000000000000"), HS_FIB_NO_PORT);
+	assert_int_equal(port_of(&b, "fffeffffffffffffffffffffffffffff"), 2);
 	bench_close(&b);
 }
 
@@ -587,6 +659,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_table_finds_what_the_oracle_finds),
 			cmocka_unit_test(a_table_of_few_subnets_finds_what_the_oracle_finds),
+			cmocka_unit_test(routes_of_both_versions_are_found_beside_each_other),
+			cmocka_unit_test(no_version_takes_what_the_other_has),
 			cmocka_unit_test(the_default_route_takes_what_nothing_else_does),
 			cmocka_unit_test(the_last_host_of_a_subnet_is_not_the_whole_of_it),
 			cmocka_unit_test(a_batch_with_one_bad_change_changes_nothing),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs every folder of tests/golden/node: rules, pending options, packets in, packets out, signals,
 // all counters.
+#include "ip_address.h"
 #include "flexint.h"
 #include "harness.h"
 
@@ -44,7 +45,9 @@ static void install_routes(struct golden *g)
 		assert_int_equal(sscanf(text_of(object, "prefix", ""), "%63[^/]/%hhu", prefix,
 						 &change.route.depth),
 				2);
-		assert_int_equal(inet_pton(AF_INET6, prefix, change.route.prefix), 1);
+		assert_null(hs_ip_address_read(prefix, change.route.prefix));
+		if (hs_ip_address_is_ipv4(change.route.prefix))
+			change.route.depth += HS_IP_ADDRESS_IPV4_BITS;
 		change.route.port = (uint16_t)json_integer_value(json_object_get(object, "port"));
 		read_mac(object, "next_hop_mac", change.route.next_hop_mac);
 		assert_int_equal(hs_fib_change(hs_node_fib(g->t.node), &change, 1, NULL), 0);
