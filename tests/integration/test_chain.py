@@ -2,10 +2,11 @@
 """Source, two transit nodes and sink: what the hosts see, what is published, and the sums."""
 
 import json
+import subprocess
 import sys
 
 import frames as fr
-from lib import (Chain, RawPort, Subscriber, audit_ok, check, drops, equal, main, need, ports,
+from lib import (Chain, RawPort, Refused, Subscriber, audit_ok, check, drops, equal, main, need, ports,
                  quiet, rule, run, test, until)
 
 A, B = "2001:db8::1", "2001:db8::2"
@@ -73,6 +74,43 @@ def packets_cross_four_nodes_over_veth_unchanged_and_reports_have_every_count(wo
 def packets_cross_four_nodes_over_memif_unchanged_and_reports_have_every_count(workspace):
     need()
     packets_arrive_and_reports_say_so(workspace, "memif")
+
+
+def add_ipv4(*hosts):
+    for i, host in enumerate(hosts, 1):
+        run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth0")
+
+
+def ipv4_reaches(left, address, *options):
+    output = left.run("ping", "-q", "-c", "10", "-i", "0.01", *options, address)
+    check(" 0% packet loss" in output, output)
+
+
+@test(path=True)
+def ipv4_of_kernel_hosts_crosses_pairs_beside_measured_ipv6(workspace):
+    need("ping", "iperf3")
+    chain = Chain(workspace).start()
+    left, right = chain.hosts
+    add_ipv4(left, right)
+    chain.install(rule(3, A, B, "icmp", mode="count", mode_setting=1))
+    for options in ((), ("-s", "4000"), ("-R",), ("-t", "1")):  # fragments, options, a node is no hop
+        ipv4_reaches(left, "192.0.2.2", *options)
+    for words in ((), ("-u", "-b", "10M")):
+        server = right.spawn("iperf3", "-s", "-1", "-B", "192.0.2.2", stdout=subprocess.DEVNULL)
+        until(lambda: "5201" in right.run("ss", "-Hltn"), 10, "iperf3 listens")
+        report = json.loads(left.run("iperf3", "-J", "-c", "192.0.2.2", "-t", "1", *words))
+        server.wait(10)
+        check(report["end"]["sum" if words else "sum_received"]["bytes"] > 500000, "bytes", report["end"])
+    before = chain.nodes[-1].call("int_get", ns_id=3)["counters"]["reports_made"]
+    ipv4_reaches(left, B)
+    after = chain.nodes[-1].call("int_get", ns_id=3)["counters"]["reports_made"]
+    equal(after - before, 10, "reports of the pings of IPv6")
+    try:
+        chain.nodes[0].call("int_request", **rule(4, "192.0.2.1", "192.0.2.2"))
+        check(False, "a rule between IPv4 addresses was taken")
+    except Refused as refused:
+        check("method flexint needs IPv6 addresses" in str(refused), str(refused))
+    audit_ok(*chain.nodes)
 
 
 @test(path=True)

@@ -110,6 +110,20 @@ def a_port_that_vanishes_is_noticed_within_a_second_and_taken_again_when_it_is_b
 
 
 @test(path=True)
+def a_bridge_of_kernel_hosts_carries_ipv4(workspace):
+    need("ping")
+    node, hosts = three_ports(workspace)
+    node.start()
+    for i, host in enumerate(hosts, 1):
+        run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth0")
+    for host, target in ((hosts[0], 2), (hosts[1], 3), (hosts[2], 1)):  # ARP is flooded, the rest is not
+        for size in ("56", "4000"):
+            output = host.run("ping", "-q", "-c", "10", "-i", "0.01", "-s", size, f"192.0.2.{target}")
+            check(" 0% packet loss" in output, output)
+    audit_ok(node)
+
+
+@test(path=True)
 def a_bridge_floods_learns_and_never_lets_telemetry_out_to_a_host(workspace):
     need()
     node, hosts = three_ports(workspace)
