@@ -48,6 +48,7 @@ struct hs_bench_traffic {
 	uint16_t flows;
 	int8_t hops;	 // number of telemetry entries; -1: no telemetry
 	uint32_t routes; // number of prefixes of the destinations; 0: one destination
+	bool ipv4;	 // without telemetry
 };
 
 struct hs_bench_case {

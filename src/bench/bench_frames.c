@@ -5,6 +5,7 @@
 #include "checksum.h"
 #include "flexint.h"
 #include "ip.h"
+#include "ip_address.h"
 #include "packet.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UDP_OFFSET  (HS_ETHER_BYTES + HS_IPV6_BYTES)
 #define UDP_BYTES   8
 #define UDP_PORT    5001
 #define HOP_LIMIT   64
@@ -24,31 +24,45 @@ const uint8_t hs_bench_router_mac[6] = {0x02, 0x70, 0x63, 0x61, 0x70, 0x00};
 
 // ---- addresses ----
 
-static void address(uint8_t ip[16], uint32_t word)
+static void address(bool ipv4, uint8_t ip[16], uint32_t word)
 {
 	static const uint8_t network[4] = {0x20, 0x01, 0x0d, 0xb8};
 
+	if (ipv4) {
+		const uint8_t bytes[4] = {
+				10, (uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word};
+		hs_ip_address_map(bytes, ip);
+		return;
+	}
 	memset(ip, 0, 16);
 	memcpy(ip, network, sizeof(network));
 	hs_be32_store(ip + 12, word);
 }
 
-void hs_bench_prefix(uint32_t index, uint8_t prefix[16])
+uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16])
 {
+	if (ipv4) {
+		address(true, prefix, index << 8);
+		return HS_IP_ADDRESS_IPV4_BITS + 24;
+	}
 	memset(prefix, 0, 16);
 	hs_be16_store(prefix, 0x2001);
 	hs_be32_store(prefix + 2, 0x0db80000 + index);
+	return 48;
 }
 
 // The stride covers all prefixes for any number of them, because 7919 is prime.
 static void destination(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t ip[16])
 {
 	if (!traffic->routes) {
-		address(ip, DESTINATION);
+		address(traffic->ipv4, ip, DESTINATION);
 		return;
 	}
-	hs_bench_prefix((uint32_t)((uint64_t)flow * 7919 % traffic->routes), ip);
-	hs_be32_store(ip + 12, flow + 1);
+	hs_bench_prefix(traffic->ipv4, (uint32_t)((uint64_t)flow * 7919 % traffic->routes), ip);
+	if (traffic->ipv4)
+		ip[15] = (uint8_t)(1 + flow % 254);
+	else
+		hs_be32_store(ip + 12, flow + 1);
 }
 
 void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6])
@@ -71,13 +85,14 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 	// Reports go to the monitor alone. Another case measures the cost of publishing.
 	rule->transmit_report = spec->kind == HS_BENCH_JSON;
 	// Rules with wildcards differ by an address. The others also differ by their port.
-	address(rule->src_ip, spec->masks ? index + 1 : hs_bench_flow_word(index));
+	address(spec->traffic.ipv4, rule->src_ip,
+			spec->masks ? index + 1 : hs_bench_flow_word(index));
 	rule->src_port = mask & 1 ? 0 : hs_bench_flow_port(index);
 	rule->dst_port = mask & 2 ? 0 : UDP_PORT;
 	if (spec->matched)
 		destination(&spec->traffic, index, rule->dst_ip);
 	else
-		address(rule->dst_ip, ELSEWHERE);
+		address(spec->traffic.ipv4, rule->dst_ip, ELSEWHERE);
 }
 
 // ---- frames ----
@@ -89,38 +104,70 @@ static uint16_t fold(uint32_t sum)
 	return (uint16_t)sum;
 }
 
-static void put_udp(uint8_t *frame, uint32_t flow, uint16_t bytes)
+// Behind the addresses, as many bytes as the IP version has.
+static void put_udp(uint8_t *frame, uint32_t flow, size_t address_bytes, size_t at, uint16_t bytes)
 {
-	uint8_t *udp = frame + UDP_OFFSET;
+	uint8_t *udp = frame + at;
 	uint32_t sum = IPPROTO_UDP + bytes;
 
 	hs_be16_store(udp, hs_bench_flow_port(flow));
 	hs_be16_store(udp + 2, UDP_PORT);
 	hs_be16_store(udp + 4, bytes);
 	memset(udp + UDP_BYTES, 'x', bytes - UDP_BYTES);
-	for (int i = 0; i < 32; i += 2)
-		sum += hs_be16_load(frame + HS_ETHER_BYTES + 8 + i);
+	for (size_t i = 0; i < 2 * address_bytes; i += 2)
+		sum += hs_be16_load(udp - 2 * address_bytes + i);
 	hs_be16_store(udp + 6, fold(sum));
-	hs_checksum_complete(frame, (size_t)UDP_OFFSET + bytes);
+	hs_checksum_complete(frame, at + bytes);
 }
 
-static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
+static void put_ipv6(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
 {
 	uint8_t *ip = frame + HS_ETHER_BYTES;
-	uint16_t udp_bytes = (uint16_t)(traffic->frame_bytes - UDP_OFFSET);
+	const size_t at = HS_ETHER_BYTES + HS_IPV6_BYTES;
+	uint16_t udp_bytes = (uint16_t)(traffic->frame_bytes - at);
 
-	hs_bench_station_mac(false, flow, frame);
-	if (traffic->routes)
-		memcpy(frame, hs_bench_router_mac, 6);
-	hs_bench_station_mac(true, flow, frame + 6);
 	hs_be16_store(frame + HS_ETHER_TYPE, HS_ETHERTYPE_IPV6);
 	hs_be32_store(ip, 0x60000000);
 	hs_be16_store(ip + HS_IPV6_PAYLOAD, udp_bytes);
 	ip[HS_IPV6_NEXT] = IPPROTO_UDP;
 	ip[HS_IPV6_NEXT + 1] = HOP_LIMIT;
-	address(ip + 8, hs_bench_flow_word(flow));
+	address(false, ip + 8, hs_bench_flow_word(flow));
 	destination(traffic, flow, ip + 24);
-	put_udp(frame, flow, udp_bytes);
+	put_udp(frame, flow, 16, at, udp_bytes);
+}
+
+static void put_ipv4(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
+{
+	uint8_t *ip = frame + HS_ETHER_BYTES, mapped[16];
+	const size_t at = HS_ETHER_BYTES + HS_IPV4_BYTES;
+	uint32_t sum = 0;
+
+	hs_be16_store(frame + HS_ETHER_TYPE, HS_ETHERTYPE_IPV4);
+	memset(ip, 0, HS_IPV4_BYTES);
+	ip[0] = 0x45;
+	hs_be16_store(ip + HS_IPV4_TOTAL, (uint16_t)(traffic->frame_bytes - HS_ETHER_BYTES));
+	ip[HS_IPV4_TTL] = HOP_LIMIT;
+	ip[HS_IPV4_PROTOCOL] = IPPROTO_UDP;
+	address(true, mapped, hs_bench_flow_word(flow));
+	memcpy(ip + HS_IPV4_SRC, mapped + 12, 4);
+	destination(traffic, flow, mapped);
+	memcpy(ip + HS_IPV4_SRC + 4, mapped + 12, 4);
+	for (size_t i = 0; i < HS_IPV4_BYTES; i += 2)
+		sum += hs_be16_load(ip + i);
+	hs_be16_store(ip + HS_IPV4_CHECKSUM, (uint16_t)~fold(sum));
+	put_udp(frame, flow, 4, at, (uint16_t)(traffic->frame_bytes - at));
+}
+
+static void put_plain(const struct hs_bench_traffic *traffic, uint32_t flow, uint8_t *frame)
+{
+	hs_bench_station_mac(false, flow, frame);
+	if (traffic->routes)
+		memcpy(frame, hs_bench_router_mac, 6);
+	hs_bench_station_mac(true, flow, frame + 6);
+	if (traffic->ipv4)
+		put_ipv4(traffic, flow, frame);
+	else
+		put_ipv6(traffic, flow, frame);
 }
 
 // Inserts what our source and each hop would insert. Returns the new start of the frame.

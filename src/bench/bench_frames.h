@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The packets of a measurement, written to a capture file: IPv6 UDP, each flow with its own
-// addresses and ports, with telemetry as our source and transit nodes write it.
+// The packets of a measurement, written to a capture file: UDP over IPv6 or IPv4, each flow with
+// its own addresses and ports, with telemetry as our source and transit nodes write it.
 //
 // Thread rule: any.
 #pragma once
@@ -12,7 +12,7 @@
 #define HS_BENCH_TRACE_TYPE 0x7000E000u
 #define HS_BENCH_STATIONS   256 // MAC addresses on each side of a bridge
 
-// Offsets of the flow's own bytes in a frame without telemetry.
+// Offsets of the flow's own bytes in a frame of IPv6 without telemetry.
 #define HS_BENCH_SOURCE_OFFSET 34 // the source address' last four bytes
 #define HS_BENCH_PORT_OFFSET   54 // the UDP source port
 
@@ -30,8 +30,9 @@ static inline uint16_t hs_bench_flow_port(uint32_t index)
 // case says.
 void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule);
 
-// Returns prefix `index` of a router's table, a /48.
-void hs_bench_prefix(uint32_t index, uint8_t prefix[16]);
+// Sets prefix `index` of a router's table, a /48, or of IPv4 (as in ip_address.h) a /24. Returns
+// its depth.
+uint8_t hs_bench_prefix(bool ipv4, uint32_t index, uint8_t prefix[16]);
 
 // Return the MAC address of a station behind the sending or receiving port, and of a router's port.
 void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6]);
