@@ -41,7 +41,9 @@ json_t *hs_schema_print_value(const struct hs_schema_field *field, const void *f
 // Returns the JSON Schema (draft 2020-12) of what the table reads, without "$schema". New
 // reference, or NULL if memory is out.
 json_t *hs_schema_describe(const struct hs_schema_field *fields);
-// Does the same for the value of one row.
+// Does the same for what is printed: a member is required if it is always printed.
+json_t *hs_schema_describe_printed(const struct hs_schema_field *fields);
+// Returns the JSON Schema of the value of one row.
 json_t *hs_schema_describe_value(const struct hs_schema_field *field);
 // Returns a JSON Schema that is written with ' in place of ". New reference.
 json_t *hs_schema_shape(const char *text);

@@ -38,10 +38,12 @@ static json_t *describe_integer(const struct hs_schema_field *field)
 	return integer;
 }
 
-static json_t *describe_list(const struct hs_schema_field *field)
+static json_t *describe_value(const struct hs_schema_field *field, bool printed);
+
+static json_t *describe_list(const struct hs_schema_field *field, bool printed)
 {
 	json_t *list = json_pack("{s:s, s:o}", "type", "array", "items",
-			hs_schema_describe_value(&field->list->item));
+			describe_value(&field->list->item, printed));
 
 	if (field->min)
 		json_object_set_new(list, "minItems", json_integer((json_int_t)field->min));
@@ -50,16 +52,21 @@ static json_t *describe_list(const struct hs_schema_field *field)
 	return list;
 }
 
-static json_t *describe_map(const struct hs_schema_field *field)
+static json_t *describe_map(const struct hs_schema_field *field, bool printed)
 {
+	json_t *item = describe_value(&field->list->item, printed);
+
+	if (printed)
+		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", item);
 	return json_pack("{s:s, s:{s:s, s:I}, s:I, s:o}", "type", "object", "propertyNames",
 			"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$", "maxLength",
 			(json_int_t)field->list->name_bytes - 1, "maxProperties",
-			(json_int_t)field->max, "additionalProperties",
-			hs_schema_describe_value(&field->list->item));
+			(json_int_t)field->max, "additionalProperties", item);
 }
 
-json_t *hs_schema_describe_value(const struct hs_schema_field *field)
+static json_t *describe_object(const struct hs_schema_field *fields, bool printed);
+
+static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 {
 	if (field->shape)
 		return hs_schema_shape(field->shape);
@@ -69,51 +76,96 @@ json_t *hs_schema_describe_value(const struct hs_schema_field *field)
 		return describe_integer(field);
 	case HS_SCHEMA_REAL:
 	case HS_SCHEMA_SECONDS:
-		return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", field->least,
-				"maximum", field->most);
-	case HS_SCHEMA_NUMBER:
+		if (!printed)
+			return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum",
+					field->least, "maximum", field->most);
+		return json_pack("{s:s}", "type", "number");
 	case HS_SCHEMA_BOOL:
+		if (field->optional)
+			return json_pack("{s:b}", "const", 1);
+		return json_pack("{s:s}", "type", "boolean");
+	case HS_SCHEMA_NUMBER:
 	case HS_SCHEMA_KEPT:
+	case HS_SCHEMA_STRING:
 		return json_pack("{s:s}", "type", hs_schema_type_of(field));
 	case HS_SCHEMA_PARSED:
 		return hs_schema_shape(field->text->shape);
 	case HS_SCHEMA_TEXT: // of a byte each at least
-		return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
-				(json_int_t)(field->min > 0), "maxLength", (json_int_t)field->max);
+		if (!printed)
+			return json_pack("{s:s, s:I, s:I}", "type", "string", "minLength",
+					(json_int_t)(field->min > 0), "maxLength",
+					(json_int_t)field->max);
+		return json_pack("{s:s}", "type", "string");
 	case HS_SCHEMA_WORD:
 		return describe_words(field->words);
 	case HS_SCHEMA_NAME:
 		return json_pack("{s:s, s:s}", "type", "string", "description",
 				field->expected ? field->expected : field->names->expected);
 	case HS_SCHEMA_OBJECT:
-		return hs_schema_describe(field->fields);
+		return describe_object(field->fields, printed);
 	case HS_SCHEMA_LIST:
-		return describe_list(field);
+		return describe_list(field, printed);
 	case HS_SCHEMA_MAP:
-		return describe_map(field);
+		return describe_map(field, printed);
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_CUSTOM:
-		return field->list     ? describe_list(field)
-		       : field->fields ? hs_schema_describe(field->fields)
+		return field->list     ? describe_list(field, printed)
+		       : field->fields ? describe_object(field->fields, printed)
 				       : json_object();
+	case HS_SCHEMA_MEMBERS:
+		break;
 	}
 	return NULL;
 }
 
-json_t *hs_schema_describe(const struct hs_schema_field *fields)
+// What stands in an object if nothing is wrong with it.
+static bool is_required(const struct hs_schema_field *field, bool printed)
 {
-	json_t *properties = json_object(), *required = json_array();
+	if (!printed)
+		return field->required || field->demanded;
+	return !field->given && !field->bits && !field->optional && field->kind != HS_SCHEMA_TEXT;
+}
 
-	for (; fields->key; fields++) {
-		json_t *value = hs_schema_describe_value(fields);
+static void describe_rows(const struct hs_schema_field *fields, size_t stride, bool printed,
+		json_t *properties, json_t *required)
+{
+	for (; fields->key; fields = hs_schema_next(fields, stride)) {
+		if (fields->kind == HS_SCHEMA_MEMBERS) {
+			describe_rows(fields->fields, fields->stride, printed, properties,
+					required);
+			continue;
+		}
+		json_t *value = describe_value(fields, printed);
 		if (fields->nullable)
 			value = json_pack("{s:[o, {s:s}]}", "anyOf", value, "type", "null");
 		if (fields->help)
 			json_object_set_new(value, "description", json_string(fields->help));
 		json_object_set_new(properties, fields->key, value);
-		if (fields->required || fields->demanded)
+		if (is_required(fields, printed))
 			json_array_append_new(required, json_string(fields->key));
 	}
+}
+
+static json_t *describe_object(const struct hs_schema_field *fields, bool printed)
+{
+	json_t *properties = json_object(), *required = json_array();
+
+	describe_rows(fields, 0, printed, properties, required);
 	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
 			"required", required, "additionalProperties", 0);
+}
+
+json_t *hs_schema_describe_value(const struct hs_schema_field *field)
+{
+	return describe_value(field, false);
+}
+
+json_t *hs_schema_describe(const struct hs_schema_field *fields)
+{
+	return describe_object(fields, false);
+}
+
+json_t *hs_schema_describe_printed(const struct hs_schema_field *fields)
+{
+	return describe_object(fields, true);
 }

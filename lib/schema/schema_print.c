@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-static json_t *print_json(const char *at)
+static const void *pointer_at(const char *at)
 {
-	json_t *value;
-	memcpy(&value, at, sizeof(value));
-	return json_incref(value);
+	const void *pointer;
+	memcpy(&pointer, at, sizeof(pointer));
+	return pointer;
 }
 
 static json_t *print_name(const void *root, const struct hs_schema_field *field, const char *at)
@@ -78,18 +78,52 @@ static bool is_given(const struct hs_schema_field *field, const void *from)
 	return !field->given || field->given(from);
 }
 
+static bool is_empty(const json_t *value)
+{
+	return json_is_false(value) || (json_is_integer(value) && !json_integer_value(value)) ||
+	       (json_is_array(value) && !json_array_size(value)) ||
+	       (json_is_object(value) && !json_object_size(value));
+}
+
+static const char *place_of(const struct hs_schema_field *field, const void *from)
+{
+	const char *at = (const char *)from + field->offset;
+	return field->behind ? pointer_at(at) : at;
+}
+
+static int print_rows(json_t *object, const void *root, const struct hs_schema_field *fields,
+		size_t stride, const void *from);
+
 // Keys are constants of the program, so that nothing has to look whether they are UTF-8.
-static int print_into(json_t *object, const void *root, const struct hs_schema_field *fields,
+static int print_row(json_t *object, const void *root, const struct hs_schema_field *field,
 		const void *from)
+{
+	if (!is_given(field, from))
+		return 0;
+	if (field->kind == HS_SCHEMA_MEMBERS)
+		return print_rows(
+				object, root, field->fields, field->stride, place_of(field, from));
+	json_t *value = print_field(root, field, from);
+	if (value && !(field->optional && is_empty(value)))
+		return json_object_set_new_nocheck(object, field->key, value);
+	json_decref(value);
+	return 0;
+}
+
+static int print_rows(json_t *object, const void *root, const struct hs_schema_field *fields,
+		size_t stride, const void *from)
 {
 	int rc = 0;
 
-	for (; rc == 0 && fields->key; fields++) {
-		json_t *value = is_given(fields, from) ? print_field(root, fields, from) : NULL;
-		if (value)
-			rc = json_object_set_new_nocheck(object, fields->key, value);
-	}
+	for (; rc == 0 && fields->key; fields = hs_schema_next(fields, stride))
+		rc = print_row(object, root, fields, from);
 	return rc;
+}
+
+static int print_into(json_t *object, const void *root, const struct hs_schema_field *fields,
+		const void *from)
+{
+	return print_rows(object, root, fields, 0, from);
 }
 
 static json_t *print_object(
@@ -111,14 +145,17 @@ static json_t *print_field(const void *root, const struct hs_schema_field *field
 	case HS_SCHEMA_NAME:
 		return print_name(root, field, at);
 	case HS_SCHEMA_OBJECT:
-		return print_object(root, field->fields, at);
+		at = place_of(field, from);
+		return at ? print_object(root, field->fields, at) : NULL;
 	case HS_SCHEMA_LIST:
 		return print_list(root, field, from);
 	case HS_SCHEMA_MAP:
 		return print_map(root, field, from);
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_KEPT:
-		return print_json(at);
+		return json_incref((json_t *)pointer_at(at));
+	case HS_SCHEMA_STRING:
+		return json_string(pointer_at(at));
 	case HS_SCHEMA_CUSTOM:
 		return field->print(at);
 	default:

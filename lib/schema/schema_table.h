@@ -29,7 +29,9 @@ enum hs_schema_kind {
 	HS_SCHEMA_MAP,	  // an object whose keys are names that the items of `list` have
 	HS_SCHEMA_JSON, // any value, stored as a borrowed json_t *; `fields` or `list` describe it
 	HS_SCHEMA_KEPT, // any list, stored as a json_t * that owns a reference
-	HS_SCHEMA_CUSTOM, // read and print functions
+	HS_SCHEMA_STRING,  // a `const char *`, for printing only; NULL leaves out the key
+	HS_SCHEMA_MEMBERS, // the members of `fields` in this object itself, for printing only
+	HS_SCHEMA_CUSTOM,  // read and print functions
 };
 
 struct hs_schema_word {
@@ -81,6 +83,9 @@ struct hs_schema_field {
 	// Bits of the kinds of objects that may have the key, and `help` says which; 0: all. The
 	// caller checks this, because it knows the kind.
 	uint32_t kinds;
+	bool optional; // printing leaves out the key if the value is 0, false or empty
+	bool behind;   // of an object or of members: a pointer to them is at `offset`
+	size_t stride; // of members: from one row to the next, if rows are part of larger structs
 	bool (*given)(const void *from); // false: printing leaves out the key
 	uint32_t bits;	// printing leaves out the key unless the 32 bits at `bits_at` have one of
 	size_t bits_at; // these; 0: always printed

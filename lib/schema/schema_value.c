@@ -60,6 +60,7 @@ const char *hs_schema_type_of(const struct hs_schema_field *field)
 	case HS_SCHEMA_TEXT:
 	case HS_SCHEMA_WORD:
 	case HS_SCHEMA_NAME:
+	case HS_SCHEMA_STRING:
 		return "string";
 	case HS_SCHEMA_LIST:
 	case HS_SCHEMA_KEPT:
@@ -352,8 +353,8 @@ struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const
 	case HS_SCHEMA_NUMBER:
 		return load_real(field, at);
 	case HS_SCHEMA_BOOL:
-		return (struct hs_schema_value){
-				.type = HS_SCHEMA_IS_BOOL, .boolean = *(const bool *)at};
+		return (struct hs_schema_value){.type = HS_SCHEMA_IS_BOOL,
+				.boolean = hs_schema_load_bits(at, field->size) != 0};
 	case HS_SCHEMA_TEXT:
 		return text_value(at);
 	case HS_SCHEMA_WORD:

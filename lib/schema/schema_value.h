@@ -38,6 +38,12 @@ const char *hs_schema_type_of(const struct hs_schema_field *field);
 
 // ---- for lib/schema only ----
 
+static inline const struct hs_schema_field *hs_schema_next(
+		const struct hs_schema_field *field, size_t stride)
+{
+	return (const void *)((const char *)field + (stride ? stride : sizeof(*field)));
+}
+
 // Says what a row takes; NULL: nothing is to say.
 const char *hs_schema_bounds(const struct hs_schema_field *field, char text[80]);
 int hs_schema_refuse_type(const struct hs_schema_field *field, const struct hs_schema_value *value,
