@@ -3,6 +3,7 @@
 
 #include "api_envelope.h"
 #include "api_plan.h"
+#include "api_reply.h"
 #include "api_verbs.h"
 #include "rule_fields.h"
 
@@ -325,24 +326,38 @@ static json_t *text_to_json(const char *text)
 	return json_string(clean);
 }
 
-static json_t *error_to_json(const struct hs_error *err)
+static json_t *print_text(const void *text)
 {
-	json_t *error = json_object();
-	json_object_set_new(error, "code", text_to_json(err->code));
-	json_object_set_new(error, "path", text_to_json(err->path));
-	json_object_set_new(error, "message", text_to_json(err->message));
-	if (err->expected[0])
-		json_object_set_new(error, "expected", text_to_json(err->expected));
-	return error;
+	return text_to_json(text);
 }
+
+struct refusal {
+	json_t *id;
+	const struct hs_error *error;
+};
+
+#define ERROR(...)                                                                                 \
+	HS_SCHEMA_ROW(struct hs_error, CUSTOM, __VA_ARGS__, .print = print_text,                   \
+			.shape = "{'type': 'string'}")
+const struct hs_schema_field hs_api_error_fields[] = {
+		ERROR(code, "a word for programs"),
+		ERROR(path, "where in the request"),
+		ERROR(message, "what is wrong, in words"),
+		ERROR(expected, "what is allowed", .optional = true),
+		{NULL},
+};
+#define REFUSAL(...) HS_SCHEMA_ROW(struct refusal, __VA_ARGS__)
+const struct hs_schema_field hs_api_refusal_fields[] = {
+		REFUSAL(JSON, id, "as in the request", .optional = true,
+				.shape = "{'type': ['string', 'integer']}"),
+		REFUSAL(OBJECT, error, "why the request was refused", .behind = true,
+				.fields = hs_api_error_fields),
+		{NULL},
+};
 
 static char *refusal(json_t *id, const struct hs_error *err)
 {
-	json_t *reply = json_object();
-
-	if (id)
-		json_object_set(reply, "id", id);
-	json_object_set_new(reply, "error", error_to_json(err));
+	json_t *reply = hs_schema_print(hs_api_refusal_fields, &(struct refusal){id, err});
 	char *text = json_dumps(reply, HS_API_DUMP);
 	json_decref(reply);
 	return text;

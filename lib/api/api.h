@@ -189,7 +189,3 @@ const char *hs_api_verb_name(enum hs_api_verb verb);
 // Returns the table: {"version", "verbs": [{"verb", "help", "changes", "fields": [{"name", "type",
 // "required", "default", "allowed", "help"}]}]}. A new reference, or NULL if memory is out.
 json_t *hs_api_describe(void);
-
-// Returns what `hello` says about the API: {"api_version", "verbs": [...], "limits": {...}}. The
-// backend adds its identity. A new reference, or NULL if memory is out.
-json_t *hs_api_hello(void);

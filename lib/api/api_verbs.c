@@ -428,14 +428,3 @@ json_t *hs_api_describe(void)
 						describe_fields((enum hs_api_verb)i)));
 	return json_pack("{s:s, s:o}", "version", HS_API_VERSION, "verbs", verbs);
 }
-
-json_t *hs_api_hello(void)
-{
-	json_t *verbs = json_array();
-	for (size_t i = 0; i < HS_VERB_COUNT; i++)
-		json_array_append_new(verbs, json_string(hs_api_verbs[i].name));
-	return json_pack("{s:s, s:o, s:{s:i, s:i, s:i, s:i}}", "api_version", HS_API_VERSION,
-			"verbs", verbs, "limits", "message_bytes", (int)HS_API_MAX_BYTES, "depth",
-			HS_API_MAX_DEPTH, "transaction_verbs", HS_API_MAX_VERBS, "page",
-			HS_API_MAX_PAGE);
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "event_log.h"
 
+#include "api_reply.h"
 #include "clean_text.h"
 
 #include <stdio.h>
@@ -55,6 +56,23 @@ json_t *hs_event_log_add(struct hs_event_log *log, int64_t now_ns, const char *k
 	return published;
 }
 
+struct page {
+	json_t *events;
+	uint64_t lost, next;
+	bool more;
+};
+
+#define PAGE(...) HS_SCHEMA_ROW(struct page, __VA_ARGS__)
+const struct hs_schema_field hs_event_log_fields[] = {
+		PAGE(TAKEN, events, "events, the oldest first",
+				.shape = "{'type': 'array', 'items': {'$ref': "
+					 "'event.json#/$defs/event'}}"),
+		PAGE(UINT, lost, "events that are gone: their numbers are too old"),
+		PAGE(UINT, next, "the `since` of the next question"),
+		PAGE(BOOL, more, "there are further events", .optional = true),
+		{NULL},
+};
+
 json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_args *args)
 {
 	uint64_t since = args->since > log->last ? 0 : args->since;
@@ -62,17 +80,14 @@ json_t *hs_event_log_since(const struct hs_event_log *log, const struct hs_api_a
 	uint64_t oldest = log->last - kept; // the newest event that is gone
 	uint64_t from = since > oldest ? since : oldest;
 
-	json_t *events = json_array();
-	uint64_t next = from;
+	struct page page = {json_array(), from - since, from, false};
 	size_t used = 0;
-	while (next < log->last &&
-			hs_api_page_add(args, events,
-					json_incref(log->events[(next + 1) % HS_EVENT_LOG_EVENTS]),
+	while (page.next < log->last &&
+			hs_api_page_add(args, page.events,
+					json_incref(log->events[(page.next + 1) %
+								HS_EVENT_LOG_EVENTS]),
 					&used))
-		next++;
-	json_t *answer = json_pack("{s:o, s:I, s:I}", "events", events, "lost",
-			(json_int_t)(from - since), "next", (json_int_t)next);
-	if (next < log->last)
-		json_object_set_new(answer, "more", json_true());
-	return answer;
+		page.next++;
+	page.more = page.next < log->last;
+	return hs_schema_print(hs_event_log_fields, &page);
 }

@@ -26,11 +26,6 @@ struct app {
 	bool failed;
 };
 
-static void put(struct app *app, json_t *to, const char *key, json_t *value)
-{
-	app->failed |= json_object_set_new(to, key, value) != 0;
-}
-
 // ---- directions ----
 
 static bool same_port(uint16_t a, uint16_t b)
@@ -68,36 +63,150 @@ static void find_opposites(struct app *app)
 	}
 }
 
-static void put_address(struct app *app, json_t *to, const char *key, const uint8_t *ip)
-{
-	char text[HS_IP_ADDRESS_TEXT];
-	put(app, to, key, json_string(hs_ip_address_write(ip, text)));
-}
+// ---- a flow ----
 
-static json_t *flow_json(struct app *app, const struct app_flow *flow)
+struct shown_flow {
+	uint32_t ns_id, opposite;
+	char from[HS_IP_ADDRESS_TEXT], to[HS_IP_ADDRESS_TEXT];
+	uint16_t src_port, dst_port;
+	const char *protocol, *direction;
+	json_t *window;
+};
+
+#define FLOW(...) HS_SCHEMA_ROW(struct shown_flow, __VA_ARGS__)
+#define OF_WINDOW(key, what)                                                                       \
+	{                                                                                          \
+		key, HS_SCHEMA_JSON, .optional = true, .shape = what                               \
+	}
+static const struct hs_schema_field window_rows[] = {
+		OF_WINDOW("window_ns", "{'type': 'integer'}"),
+		OF_WINDOW("end_ns", "{'type': 'integer'}"),
+		OF_WINDOW("reports", "{'type': 'integer'}"),
+		OF_WINDOW("stale", "{'type': 'boolean'}"),
+		OF_WINDOW("path", "{'type': 'array', 'items': {'type': 'integer'}}"),
+		OF_WINDOW("e2e", "{'$ref': 'qos.json#/$defs/e2e'}"),
+		OF_WINDOW("flags", "{'$ref': 'qos.json#/$defs/flags'}"),
+		{NULL},
+};
+static const struct hs_schema_field flow_fields[] = {
+		FLOW(UINT, ns_id, "the rule of the flow", .min = 1, .max = UINT32_MAX),
+		FLOW(TEXT, from, "source of the flow", .required = true),
+		FLOW(TEXT, to, "destination of the flow", .required = true),
+		FLOW(STRING, protocol, "of the flow", .shape = "{'enum': ['tcp', 'udp', 'icmp']}"),
+		FLOW(UINT, src_port, "0: any", .max = UINT16_MAX),
+		FLOW(UINT, dst_port, "0: any", .max = UINT16_MAX),
+		FLOW(STRING, direction, "of a pair of flows", .optional = true,
+				.shape = "{'enum': ['up', 'down']}"),
+		FLOW(UINT, opposite, "the other flow of the pair", .optional = true),
+		FLOW(JSON_MEMBERS, window, NULL, .fields = window_rows),
+		{NULL},
+};
+
+static json_t *flow_json(const struct app_flow *flow)
 {
-	static const char *const taken[] = {
-			"window_ns", "end_ns", "reports", "stale", "path", "e2e", "flags"};
 	const struct hs_rule *rule = flow->rule;
-	json_t *json = json_object();
+	struct shown_flow shown = {.ns_id = rule->ns_id,
+			.protocol = hs_rule_protocol_name(rule->protocol),
+			.src_port = rule->src_port,
+			.dst_port = rule->dst_port};
 
-	put(app, json, "ns_id", json_integer(rule->ns_id));
-	put_address(app, json, "from", rule->src_ip);
-	put_address(app, json, "to", rule->dst_ip);
-	put(app, json, "protocol", json_string(hs_rule_protocol_name(rule->protocol)));
-	put(app, json, "src_port", json_integer(rule->src_port));
-	put(app, json, "dst_port", json_integer(rule->dst_port));
+	hs_ip_address_write(rule->src_ip, shown.from);
+	hs_ip_address_write(rule->dst_ip, shown.to);
 	if (flow->opposite) {
-		put(app, json, "direction", json_string(flow->down ? "down" : "up"));
-		put(app, json, "opposite", json_integer(flow->opposite->rule->ns_id));
+		shown.direction = flow->down ? "down" : "up";
+		shown.opposite = flow->opposite->rule->ns_id;
 	}
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
-		json_t *value = json_object_get(flow->window, taken[i]);
-		if (value)
-			put(app, json, taken[i], json_incref(value));
-	}
+	shown.window = json_object();
+	for (const struct hs_schema_field *row = window_rows; row->key; row++)
+		json_object_set(shown.window, row->key, json_object_get(flow->window, row->key));
+	json_t *json = hs_schema_print(flow_fields, &shown);
+	json_decref(shown.window);
 	return json;
 }
+
+// ---- the application ----
+
+struct shown_hop {
+	uint32_t ns_id;
+	int64_t from, to, delay_ns;
+	double loss_ratio;
+};
+
+struct shown_app {
+	uint32_t app_id;
+	json_t *flows;
+	bool has_trip, has_sum;
+	struct hs_round_trip trip;
+	int64_t one_way_sum_ns;
+	struct worst {
+		struct shown_hop loss, delay;
+	} worst_hop;
+	size_t flows_left_out;
+};
+
+static bool has_trip(const void *app)
+{
+	return ((const struct shown_app *)app)->has_trip;
+}
+
+static bool has_p99(const void *trip)
+{
+	return ((const struct hs_round_trip *)trip)->pairs >= 100;
+}
+
+static bool has_sum(const void *app)
+{
+	return ((const struct shown_app *)app)->has_sum;
+}
+
+static bool lost(const void *worst)
+{
+	return ((const struct worst *)worst)->loss.ns_id;
+}
+
+static bool delayed(const void *worst)
+{
+	return ((const struct worst *)worst)->delay.ns_id;
+}
+
+#define TRIP(key, member) key, HS_SCHEMA_INT, HS_SCHEMA_MEMBER(struct hs_round_trip, member)
+static const struct hs_schema_field trip_fields[] = {
+		{TRIP("mean", mean_ns)},
+		{TRIP("min", min_ns)},
+		{TRIP("p50", p50_ns)},
+		{TRIP("p99", p99_ns), .given = has_p99, .help = "from 100 pairs on"},
+		{TRIP("max", max_ns)},
+		{NULL},
+};
+#define HOP(...) HS_SCHEMA_ROW(struct shown_hop, __VA_ARGS__)
+#define OF_HOP                                                                                     \
+	HOP(UINT, ns_id, "the rule of the flow"), HOP(INT, from, "the node where the hop begins"), \
+			HOP(INT, to, "the node where it ends")
+static const struct hs_schema_field lossy_fields[] = {
+		OF_HOP, HOP(REAL, loss_ratio, "lost packets of those sent"), {NULL}};
+static const struct hs_schema_field slow_fields[] = {OF_HOP, HOP(INT, delay_ns, "mean"), {NULL}};
+#define WORST(...) HS_SCHEMA_ROW(struct worst, OBJECT, __VA_ARGS__)
+static const struct hs_schema_field worst_fields[] = {
+		WORST(loss, "the hop that loses most", .given = lost, .fields = lossy_fields),
+		WORST(delay, "the hop that takes longest", .given = delayed, .fields = slow_fields),
+		{NULL},
+};
+#define APP(...)	HS_SCHEMA_ROW(struct shown_app, __VA_ARGS__)
+#define OF_TRIP(member) HS_SCHEMA_MEMBER(struct shown_app, member), .given = has_trip
+const struct hs_schema_field hs_qos_app_fields[] = {
+		APP(UINT, app_id, "the application", .min = 1, .max = UINT32_MAX),
+		APP(TAKEN, flows, "its flows", .items = flow_fields),
+		{"round_trip_ns", HS_SCHEMA_OBJECT, OF_TRIP(trip), .fields = trip_fields,
+				.help = "of pairs of packets up and down"},
+		{"round_trip_pairs", HS_SCHEMA_UINT, OF_TRIP(trip.pairs), .help = "how many pairs"},
+		{"clocks_differ", HS_SCHEMA_BOOL, OF_TRIP(trip.clocks_differ),
+				.help = "one-way delays differ by more than the round trip"},
+		APP(INT, one_way_sum_ns, "the mean delays of both directions, added up",
+				.given = has_sum),
+		APP(OBJECT, worst_hop, "of all flows", .fields = worst_fields),
+		APP(UINT, flows_left_out, "flows for which there was no room", .optional = true),
+		{NULL},
+};
 
 // ---- round trip ----
 
@@ -150,24 +259,14 @@ static void add_trips(
 	free(down.trips);
 }
 
-static void put_round_trip(struct app *app, json_t *to)
+static void put_round_trip(struct app *app, struct shown_app *to)
 {
 	struct hs_round_trips trips = {0};
-	struct hs_round_trip result;
 
 	for (size_t i = 0; i < app->n; i++)
 		if (app->flows[i].opposite && !app->flows[i].down)
 			add_trips(app, &app->flows[i], &trips);
-	if (!hs_round_trips_result(&trips, &result)) {
-		json_t *delay = json_pack("{s:I, s:I, s:I}", "mean", (json_int_t)result.mean_ns,
-				"min", (json_int_t)result.min_ns, "p50", (json_int_t)result.p50_ns);
-		if (result.pairs >= 100)
-			put(app, delay, "p99", json_integer(result.p99_ns));
-		put(app, delay, "max", json_integer(result.max_ns));
-		put(app, to, "round_trip_ns", delay);
-		put(app, to, "round_trip_pairs", json_integer((json_int_t)result.pairs));
-		put(app, to, "clocks_differ", json_boolean(result.clocks_differ));
-	}
+	to->has_trip = hs_round_trips_result(&trips, &to->trip) == 0;
 	hs_round_trips_fini(&trips);
 }
 
@@ -179,7 +278,7 @@ static bool mean_delay(const json_t *hop, int64_t *mean_ns)
 }
 
 // What the two directions take by the clocks of their ends, added up; the mean of all pairs.
-static void put_one_way_sum(struct app *app, json_t *to)
+static void put_one_way_sum(const struct app *app, struct shown_app *to)
 {
 	__int128 sum = 0;
 	int64_t n = 0;
@@ -194,86 +293,62 @@ static void put_one_way_sum(struct app *app, json_t *to)
 		sum += (__int128)up_ns + down_ns;
 		n++;
 	}
-	if (n)
-		put(app, to, "one_way_sum_ns", json_integer((json_int_t)(sum / n)));
+	to->has_sum = n > 0;
+	to->one_way_sum_ns = n ? (int64_t)(sum / n) : 0;
 }
 
 // ---- the worst hop ----
 
-static json_t *hop_json(struct app *app, const struct app_flow *flow, const json_t *hop)
+static struct shown_hop show_hop(const struct app_flow *flow, const json_t *hop)
 {
-	static const char *const taken[] = {"from", "to"};
-	json_t *json = json_object();
-
-	put(app, json, "ns_id", json_integer(flow->rule->ns_id));
-	for (size_t i = 0; i < 2; i++)
-		put(app, json, taken[i], json_incref(json_object_get(hop, taken[i])));
-	return json;
+	return (struct shown_hop){
+			.ns_id = flow->rule->ns_id,
+			.from = json_integer_value(json_object_get(hop, "from")),
+			.to = json_integer_value(json_object_get(hop, "to")),
+	};
 }
 
-static void put_worst(struct app *app, json_t *to)
+static void put_worst(const struct app_flow *flow, struct worst *worst)
 {
-	const struct app_flow *lossy = NULL, *slow = NULL;
-	const json_t *most_lost = NULL, *longest = NULL;
-	double ratio = 0;
-	int64_t delay_ns = INT64_MIN, mean_ns;
-	json_t *worst = json_object();
+	json_t *hop;
+	size_t i;
 
-	for (size_t i = 0; i < app->n; i++) {
-		const struct app_flow *flow = &app->flows[i];
-		json_t *hop;
-		size_t j;
-		if (json_is_true(json_object_get(flow->window, "stale")))
-			continue;
-		json_array_foreach (json_object_get(flow->window, "hops"), j, hop) {
-			double lost = json_number_value(json_object_get(hop, "loss_ratio"));
-			if (lost > ratio) {
-				ratio = lost;
-				most_lost = hop;
-				lossy = flow;
-			}
-			if (mean_delay(hop, &mean_ns) && mean_ns > delay_ns) {
-				delay_ns = mean_ns;
-				longest = hop;
-				slow = flow;
-			}
+	json_array_foreach (json_object_get(flow->window, "hops"), i, hop) {
+		double ratio = json_number_value(json_object_get(hop, "loss_ratio"));
+		int64_t mean_ns;
+		if (ratio > worst->loss.loss_ratio) {
+			worst->loss = show_hop(flow, hop);
+			worst->loss.loss_ratio = ratio;
+		}
+		if (mean_delay(hop, &mean_ns) &&
+				(!delayed(worst) || mean_ns > worst->delay.delay_ns)) {
+			worst->delay = show_hop(flow, hop);
+			worst->delay.delay_ns = mean_ns;
 		}
 	}
-	if (most_lost) {
-		json_t *hop = hop_json(app, lossy, most_lost);
-		put(app, hop, "loss_ratio", json_real(ratio));
-		put(app, worst, "loss", hop);
-	}
-	if (longest) {
-		json_t *hop = hop_json(app, slow, longest);
-		put(app, hop, "delay_ns", json_integer(delay_ns));
-		put(app, worst, "delay", hop);
-	}
-	put(app, to, "worst_hop", worst);
 }
 
 // ---- all of it ----
 
-static json_t *app_json(struct app *app, uint32_t app_id)
+static json_t *app_json(struct app *app, struct shown_app *shown)
 {
-	json_t *json = json_object(), *flows = json_array();
-
-	put(app, json, "app_id", json_integer(app_id));
-	for (size_t i = 0; i < app->n; i++)
-		app->failed |= json_array_append_new(flows, flow_json(app, &app->flows[i])) != 0;
-	put(app, json, "flows", flows);
-	put_round_trip(app, json);
-	put_one_way_sum(app, json);
-	put_worst(app, json);
-	if (!app->failed)
-		return json;
-	json_decref(json);
-	return NULL;
+	put_round_trip(app, shown);
+	if (app->failed)
+		return NULL;
+	put_one_way_sum(app, shown);
+	shown->flows = json_array();
+	for (size_t i = 0; i < app->n; i++) {
+		json_array_append_new(shown->flows, flow_json(&app->flows[i]));
+		if (!json_is_true(json_object_get(app->flows[i].window, "stale")))
+			put_worst(&app->flows[i], &shown->worst_hop);
+	}
+	return hs_schema_print(hs_qos_app_fields, shown);
 }
 
 json_t *hs_qos_app_json(struct hs_qos *qos, uint32_t app_id, const struct hs_qos_app_flow *flows,
-		size_t n, int64_t window_ns)
+		size_t n, size_t left_out, int64_t window_ns)
 {
+	struct shown_app shown = {.app_id = app_id, .flows_left_out = left_out};
 	struct app app = {.qos = qos, .window_ns = window_ns, .n = n};
 
 	app.flows = calloc(n + 1, sizeof(*app.flows));
@@ -286,7 +361,7 @@ json_t *hs_qos_app_json(struct hs_qos *qos, uint32_t app_id, const struct hs_qos
 	}
 	qsort(app.flows, n, sizeof(*app.flows), by_ns_id);
 	find_opposites(&app);
-	json_t *json = app_json(&app, app_id);
+	json_t *json = app_json(&app, &shown);
 	free(app.flows);
 	return json;
 }

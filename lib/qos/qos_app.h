@@ -8,6 +8,7 @@
 #include "qos.h"
 #include "round_trip.h"
 #include "rule.h"
+#include "schema.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ bool hs_qos_app_opposite(const struct hs_rule *a, const struct hs_rule *b);
 
 // {"app_id": ..., "flows": [...], "round_trip_ns": {...}, ...}. The flows are those of the
 // application, in any order. Round trips are of their `trips`, or of the newest reports that `qos`
-// keeps of them, not older than window_ns before the newest (0: however old). Owner: caller. NULL:
-// out of memory.
+// keeps of them, not older than window_ns before the newest (0: however old). `left_out` counts
+// flows that are not among them. Owner: caller. NULL: out of memory.
 json_t *hs_qos_app_json(struct hs_qos *qos, uint32_t app_id, const struct hs_qos_app_flow *flows,
-		size_t n, int64_t window_ns);
+		size_t n, size_t left_out, int64_t window_ns);
+extern const struct hs_schema_field hs_qos_app_fields[];

@@ -37,31 +37,42 @@ static bool wraps_unseen(uint32_t trace_type)
 	return trace_type & HS_HOP_PACKETS && !(trace_type & SENT) && !(trace_type & HS_HOP_BYTES);
 }
 
-static int add(json_t *list, const struct untold *untold, uint32_t missing)
-{
+struct missing {
+	struct untold untold;
 	char needs[16];
+};
 
-	snprintf(needs, sizeof(needs), "0x%08" PRIX32, missing);
-	return json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s}", "metric", untold->metric, "of",
-					      untold->of, "needs", needs, "text", untold->text));
+#define UNTOLD(key) #key, HS_SCHEMA_STRING, HS_SCHEMA_MEMBER(struct missing, untold.key)
+const struct hs_schema_field hs_qos_untold_fields[] = {
+		{UNTOLD(metric), .help = "the metric"},
+		{UNTOLD(of), .help = "of e2e, the first hop, or hops"},
+		{"needs", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct missing, needs), .required = true,
+				.shape = "{'type': 'string', 'pattern': '^0x[0-9A-F]{8}$'}",
+				.help = "the bits of the trace type that are missing"},
+		{UNTOLD(text), .help = "what is missing, in words"},
+		{NULL},
+};
+
+static void add(json_t *list, const struct untold *untold, uint32_t bits)
+{
+	struct missing missing = {.untold = *untold};
+
+	snprintf(missing.needs, sizeof(missing.needs), "0x%08" PRIX32, bits);
+	json_array_append_new(list, hs_schema_print(hs_qos_untold_fields, &missing));
 }
 
-void hs_qos_put_untold(json_t *answer, uint32_t trace_type)
+json_t *hs_qos_untold(uint32_t trace_type)
 {
 	static const struct untold wraps = {SENT, "loss_ratio", "hops",
 			"across a restart or an outage it is left out or flagged "
 			"counter_ambiguous: "
 			"neither the source's count nor bytes are carried"};
 	json_t *list = json_array();
-	int rc = list ? 0 : -1;
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (table[i].needs & ~trace_type)
-			rc |= add(list, &table[i], table[i].needs & ~trace_type);
+			add(list, &table[i], table[i].needs & ~trace_type);
 	if (wraps_unseen(trace_type))
-		rc |= add(list, &wraps, SENT);
-	if (!rc && json_array_size(list))
-		json_object_set(answer, "not_told", list);
-	json_decref(list);
+		add(list, &wraps, SENT);
+	return list;
 }

@@ -5,11 +5,13 @@
 // Thread rule: any.
 #pragma once
 
+#include "schema.h"
+
 #include <jansson.h>
 #include <stdint.h>
 
-// Sets `not_told` in the answer to a request that installs a rule: a list of {"metric", "of",
-// "needs", "text"}: metrics that stay away, or that are flagged after a restart or an outage.
-// `needs` are the bits that are missing. Where everything is told, or memory is out, nothing is
-// set.
-void hs_qos_put_untold(json_t *answer, uint32_t trace_type);
+// Returns the `not_told` of an answer to a request that installs a rule: the metrics that stay
+// away, or that are flagged after a restart or an outage. The list is empty if everything is told.
+// New reference.
+json_t *hs_qos_untold(uint32_t trace_type);
+extern const struct hs_schema_field hs_qos_untold_fields[]; // of each item

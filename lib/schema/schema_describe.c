@@ -108,11 +108,15 @@ static json_t *describe_value(const struct hs_schema_field *field, bool printed)
 	case HS_SCHEMA_MAP:
 		return describe_map(field, printed);
 	case HS_SCHEMA_JSON:
+	case HS_SCHEMA_TAKEN:
 	case HS_SCHEMA_CUSTOM:
-		return field->list     ? describe_list(field, printed)
+		return field->items    ? json_pack("{s:s, s:o}", "type", "array", "items",
+							 describe_object(field->items, printed))
+		       : field->list   ? describe_list(field, printed)
 		       : field->fields ? describe_object(field->fields, printed)
 				       : json_object();
 	case HS_SCHEMA_MEMBERS:
+	case HS_SCHEMA_JSON_MEMBERS:
 		break;
 	}
 	return NULL;
@@ -123,14 +127,15 @@ static bool is_required(const struct hs_schema_field *field, bool printed)
 {
 	if (!printed)
 		return field->required || field->demanded;
-	return !field->given && !field->bits && !field->optional && field->kind != HS_SCHEMA_TEXT;
+	return field->required ||
+	       (!field->given && !field->bits && !field->optional && field->kind != HS_SCHEMA_TEXT);
 }
 
 static void describe_rows(const struct hs_schema_field *fields, size_t stride, bool printed,
 		json_t *properties, json_t *required)
 {
 	for (; fields->key; fields = hs_schema_next(fields, stride)) {
-		if (fields->kind == HS_SCHEMA_MEMBERS) {
+		if (fields->kind == HS_SCHEMA_MEMBERS || fields->kind == HS_SCHEMA_JSON_MEMBERS) {
 			describe_rows(fields->fields, fields->stride, printed, properties,
 					required);
 			continue;

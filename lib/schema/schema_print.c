@@ -81,6 +81,7 @@ static bool is_given(const struct hs_schema_field *field, const void *from)
 static bool is_empty(const json_t *value)
 {
 	return json_is_false(value) || (json_is_integer(value) && !json_integer_value(value)) ||
+	       (json_is_string(value) && !json_string_length(value)) ||
 	       (json_is_array(value) && !json_array_size(value)) ||
 	       (json_is_object(value) && !json_object_size(value));
 }
@@ -103,6 +104,10 @@ static int print_row(json_t *object, const void *root, const struct hs_schema_fi
 	if (field->kind == HS_SCHEMA_MEMBERS)
 		return print_rows(
 				object, root, field->fields, field->stride, place_of(field, from));
+	if (field->kind == HS_SCHEMA_JSON_MEMBERS) {
+		json_t *members = (json_t *)pointer_at((const char *)from + field->offset);
+		return members ? json_object_update(object, members) : 0;
+	}
 	json_t *value = print_field(root, field, from);
 	if (value && !(field->optional && is_empty(value)))
 		return json_object_set_new_nocheck(object, field->key, value);
@@ -154,6 +159,8 @@ static json_t *print_field(const void *root, const struct hs_schema_field *field
 	case HS_SCHEMA_JSON:
 	case HS_SCHEMA_KEPT:
 		return json_incref((json_t *)pointer_at(at));
+	case HS_SCHEMA_TAKEN:
+		return (json_t *)pointer_at(at);
 	case HS_SCHEMA_STRING:
 		return json_string(pointer_at(at));
 	case HS_SCHEMA_CUSTOM:

@@ -18,20 +18,23 @@ enum hs_schema_kind {
 	HS_SCHEMA_SECONDS, // a number of seconds from least to most, stored as int64_t nanoseconds
 	HS_SCHEMA_NUMBER,  // any number, stored in a double, printed as an integer if it is whole
 	HS_SCHEMA_BOOL,
-	HS_SCHEMA_PARSED, // a string that `text` reads and writes
-	HS_SCHEMA_TEXT,	  // a string of min to max bytes, stored in a char array
-	HS_SCHEMA_WORD,	  // one of `words`, stored as its value in `size` bytes
-	HS_SCHEMA_NAME,	  // a name from `names` (or one of `words`), stored as an index in `size`
-			  // bytes
-	HS_SCHEMA_OBJECT, // an object of its own, described by `fields`; offsets count from
-			  // `offset`
-	HS_SCHEMA_LIST,	  // a list, described by `list`
-	HS_SCHEMA_MAP,	  // an object whose keys are names that the items of `list` have
-	HS_SCHEMA_JSON, // any value, stored as a borrowed json_t *; `fields` or `list` describe it
-	HS_SCHEMA_KEPT, // any list, stored as a json_t * that owns a reference
+	HS_SCHEMA_PARSED,  // a string that `text` reads and writes
+	HS_SCHEMA_TEXT,	   // a string of min to max bytes, stored in a char array
+	HS_SCHEMA_WORD,	   // one of `words`, stored as its value in `size` bytes
+	HS_SCHEMA_NAME,	   // a name from `names` (or one of `words`), stored as an index in `size`
+			   // bytes
+	HS_SCHEMA_OBJECT,  // an object of its own, described by `fields`; offsets count from
+			   // `offset`
+	HS_SCHEMA_LIST,	   // a list, described by `list`
+	HS_SCHEMA_MAP,	   // an object whose keys are names that the items of `list` have
+	HS_SCHEMA_JSON,	   // any value, stored as a borrowed json_t *; `fields`, `items` or `list`
+			   // describe it
+	HS_SCHEMA_TAKEN,   // any value whose reference printing takes over, described as before
+	HS_SCHEMA_KEPT,	   // any list, stored as a json_t * that owns a reference
 	HS_SCHEMA_STRING,  // a `const char *`, for printing only; NULL leaves out the key
 	HS_SCHEMA_MEMBERS, // the members of `fields` in this object itself, for printing only
-	HS_SCHEMA_CUSTOM,  // read and print functions
+	HS_SCHEMA_JSON_MEMBERS, // the same of a borrowed json_t *, which may be NULL
+	HS_SCHEMA_CUSTOM,	// read and print functions
 };
 
 struct hs_schema_word {
@@ -78,6 +81,7 @@ struct hs_schema_field {
 	const char *allowed, *fallback, *help;
 	const struct hs_schema_text *text;
 	const struct hs_schema_field *fields;
+	const struct hs_schema_field *items; // of a list in JSON: the fields of each item
 	const struct hs_schema_names *names;
 	const struct hs_schema_list *list;
 	// Bits of the kinds of objects that may have the key, and `help` says which; 0: all. The
@@ -124,6 +128,13 @@ struct hs_schema_list {
 	int (*take)(void *into, const struct hs_schema_item *item, struct hs_error *err);
 };
 
+// A row that prints a member under its own name: HS_SCHEMA_ROW(struct ship, UINT, masts, "help",
+// ...)
+#define HS_SCHEMA_ROW(type, how, member, ...)                                                      \
+	{                                                                                          \
+		.key = #member, .kind = HS_SCHEMA_##how, .offset = offsetof(type, member),         \
+		.size = sizeof(((type *)0)->member), .help = __VA_ARGS__                           \
+	}
 #define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define HS_SCHEMA_ITEMS(type, member)  .item_bytes = sizeof(*((type *)0)->member)
 #define HS_SCHEMA_COUNT(type, member)                                                              \

@@ -341,6 +341,7 @@ static struct hs_schema_value text_value(const char *text)
 struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const void *from,
 		char text[HS_SCHEMA_TEXT_BYTES])
 {
+	static const struct hs_schema_value empty = {.type = HS_SCHEMA_IS_TEXT, .text = ""};
 	const char *at = (const char *)from + field->offset;
 
 	switch (field->kind) {
@@ -356,7 +357,7 @@ struct hs_schema_value hs_schema_load(const struct hs_schema_field *field, const
 		return (struct hs_schema_value){.type = HS_SCHEMA_IS_BOOL,
 				.boolean = hs_schema_load_bits(at, field->size) != 0};
 	case HS_SCHEMA_TEXT:
-		return text_value(at);
+		return at[0] || !field->required ? text_value(at) : empty;
 	case HS_SCHEMA_WORD:
 		return text_value(hs_schema_word_of(field, hs_schema_load_bits(at, field->size)));
 	case HS_SCHEMA_PARSED:

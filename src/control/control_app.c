@@ -61,12 +61,9 @@ json_t *hs_control_application(struct hs_control *control, const struct hs_api_a
 
 	if (flows.n)
 		json_array_append_new(list, hs_qos_app_json(control->qos, args->app_id, flows.items,
-							    flows.n, window_ns));
-	if (flows.left_out)
-		json_object_set_new(json_array_get(list, 0), "flows_left_out",
-				json_integer((json_int_t)flows.left_out));
+							    flows.n, flows.left_out, window_ns));
 	for (size_t i = 0; i < flows.n; i++)
 		json_decref((json_t *)flows.items[i].window);
 	free(flows.items);
-	return json_pack("{s:o}", "applications", list);
+	return list;
 }

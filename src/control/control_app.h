@@ -8,5 +8,5 @@
 
 struct hs_control;
 
-// Returns {"applications": [...]} of qos_get; NULL: memory is out.
+// Returns the list of applications that qos_get answers: one, or none.
 json_t *hs_control_application(struct hs_control *control, const struct hs_api_args *args);

@@ -10,18 +10,37 @@
 // reports.
 #define ATTEMPTS 50
 
-// Adds {"name", ..., "ok", "left", "right", "terms": {...}}. Takes ownership of `terms`.
+#define MOST_TERMS 6
+
+struct equation {
+	const char *name, *text, *port; // port NULL: of the whole node
+	uint64_t left, right;
+	bool ok;
+	json_t *terms;
+};
+
+#define EQUATION(...) HS_SCHEMA_ROW(struct equation, __VA_ARGS__)
+static const struct hs_schema_field equation_fields[] = {
+		EQUATION(STRING, name, "a word for scripts"),
+		EQUATION(STRING, text, "the equation"),
+		EQUATION(BOOL, ok, "whether both sides are equal"),
+		EQUATION(UINT, left, "the value of the left side"),
+		EQUATION(UINT, right, "the value of the right side"),
+		EQUATION(TAKEN, terms, "the value of each term",
+				.shape = "{'type': 'object', 'additionalProperties': "
+					 "{'type': 'integer'}}"),
+		EQUATION(STRING, port, "of an equation of one port", .optional = true),
+		{NULL},
+};
+
+// Adds an equation to the list. Takes ownership of `terms`. Returns whether it holds.
 static bool equation(json_t *list, const char *name, const char *text, const char *port,
 		uint64_t left, uint64_t right, json_t *terms)
 {
-	bool ok = left == right;
-	json_t *item = json_pack("{s:s, s:s, s:b, s:I, s:I, s:o}", "name", name, "text", text, "ok",
-			(int)ok, "left", (json_int_t)left, "right", (json_int_t)right, "terms",
-			terms);
-	if (port)
-		json_object_set_new(item, "port", json_string(port));
-	json_array_append_new(list, item);
-	return ok;
+	const struct equation row = {name, text, port, left, right, left == right, terms};
+
+	json_array_append_new(list, hs_schema_print(equation_fields, &row));
+	return row.ok;
 }
 
 static uint64_t drops_where(const struct hs_port_counters *counters, bool at_transmit)
@@ -116,98 +135,152 @@ static bool audit_made(struct hs_control *control, json_t *list)
 					(json_int_t)(after - taken)));
 }
 
-static bool audit_taken(const struct hs_control *control, json_t *list)
+// Equations of control's own counters: the left one is the sum of the others.
+#define TOTAL(member) offsetof(struct hs_node_totals, member)
+static const struct sum {
+	const char *name, *text;
+	size_t left;
+	struct {
+		const char *name; // NULL ends the terms
+		size_t total;
+	} terms[MOST_TERMS + 1];
+} sums[] = {
+		{"reports_taken",
+				"reports_taken = published + publish_lost + suppressed + bad + "
+				"stale",
+				TOTAL(reports_taken),
+				{{"published", TOTAL(reports_published)},
+						{"publish_lost", TOTAL(reports_publish_lost)},
+						{"suppressed", TOTAL(reports_suppressed)},
+						{"bad", TOTAL(reports_bad)},
+						{"stale", TOTAL(reports_stale)}}},
+		{"requests_in_band",
+				"received = installed + refreshed + refused + bad + replayed + "
+				"limited",
+				TOTAL(requests_in_band_received),
+				{{"installed", TOTAL(requests_in_band_installed)},
+						{"refreshed", TOTAL(requests_in_band_refreshed)},
+						{"refused", TOTAL(requests_in_band_refused)},
+						{"bad", TOTAL(requests_in_band_bad)},
+						{"replayed", TOTAL(requests_in_band_replayed)},
+						{"limited", TOTAL(requests_in_band_limited)}}},
+		{"reports_piggyback", "queued = sent + lost + waiting",
+				TOTAL(reports_piggyback_queued),
+				{{"sent", TOTAL(reports_piggyback_sent)},
+						{"lost", TOTAL(reports_piggyback_lost)},
+						{"waiting", TOTAL(reports_piggyback_waiting)}}},
+};
+
+static uint64_t total_at(const struct hs_node_totals *totals, size_t offset)
 {
-	const struct hs_node_totals *counts = &control->counts;
-	uint64_t right = counts->reports_published + counts->reports_publish_lost +
-			 counts->reports_suppressed + counts->reports_bad + counts->reports_stale;
-	return equation(list, "reports_taken",
-			"reports_taken = published + publish_lost + suppressed + bad + stale", NULL,
-			counts->reports_taken, right,
-			json_pack("{s:o, s:o, s:o, s:o, s:o}", "published",
-					number(counts->reports_published), "publish_lost",
-					number(counts->reports_publish_lost), "suppressed",
-					number(counts->reports_suppressed), "bad",
-					number(counts->reports_bad), "stale",
-					number(counts->reports_stale)));
+	return *(const uint64_t *)((const char *)totals + offset);
 }
 
-static bool audit_requests(const struct hs_control *control, json_t *list)
+static bool audit_sum(json_t *list, const struct sum *sum, const struct hs_node_totals *totals)
 {
-	const struct hs_node_totals *counts = &control->counts;
-	uint64_t right = counts->requests_in_band_installed + counts->requests_in_band_refreshed +
-			 counts->requests_in_band_refused + counts->requests_in_band_bad +
-			 counts->requests_in_band_replayed + counts->requests_in_band_limited;
-	return equation(list, "requests_in_band",
-			"received = installed + refreshed + refused + bad + replayed + limited",
-			NULL, counts->requests_in_band_received, right,
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "installed",
-					number(counts->requests_in_band_installed), "refreshed",
-					number(counts->requests_in_band_refreshed), "refused",
-					number(counts->requests_in_band_refused), "bad",
-					number(counts->requests_in_band_bad), "replayed",
-					number(counts->requests_in_band_replayed), "limited",
-					number(counts->requests_in_band_limited)));
+	json_t *terms = json_object();
+	uint64_t right = 0;
+
+	for (unsigned i = 0; sum->terms[i].name; i++) {
+		uint64_t value = total_at(totals, sum->terms[i].total);
+		json_object_set_new(terms, sum->terms[i].name, number(value));
+		right += value;
+	}
+	return equation(list, sum->name, sum->text, NULL, total_at(totals, sum->left), right,
+			terms);
 }
 
-static bool audit_piggyback(const struct hs_control *control, json_t *list)
+// ---- beside the node's own counters ----
+
+#define DEVICE(...) HS_SCHEMA_ROW(struct hs_port_device_stats, UINT, __VA_ARGS__)
+static const struct hs_schema_field device_fields[] = {
+		DEVICE(rx_packets, "packets received"),
+		DEVICE(tx_packets, "packets sent"),
+		DEVICE(rx_missed, "packets lost before the node could take them"),
+		DEVICE(rx_errors, "packets that could not be received"),
+		DEVICE(tx_errors, "packets that could not be sent"),
+		DEVICE(rx_nombuf, "packets without a buffer"),
+		{NULL},
+};
+
+#define KERNEL(...) HS_SCHEMA_ROW(struct rtnl_link_stats64, UINT, __VA_ARGS__)
+static const struct hs_schema_field kernel_fields[] = {
+		KERNEL(rx_packets, "packets received"),
+		KERNEL(tx_packets, "packets sent"),
+		KERNEL(rx_bytes, "bytes received"),
+		KERNEL(tx_bytes, "bytes sent"),
+		KERNEL(rx_dropped, "packets dropped when they were received"),
+		KERNEL(tx_dropped, "packets dropped before they were sent"),
+		KERNEL(rx_errors, "packets that could not be received"),
+		KERNEL(tx_errors, "packets that could not be sent"),
+		{NULL},
+};
+
+struct beside {
+	const char *name;
+	uint64_t rx_packets, tx_packets;
+	struct hs_port_device_stats device;
+	struct rtnl_link_stats64 kernel;
+	bool has_kernel;
+};
+
+static bool has_kernel(const void *beside)
 {
-	uint64_t waiting = hs_in_band_reports_waiting(control->in_band);
-	const struct hs_node_totals *counts = &control->counts;
-	uint64_t right = counts->reports_piggyback_sent + counts->reports_piggyback_lost + waiting;
-	return equation(list, "reports_piggyback", "queued = sent + lost + waiting", NULL,
-			counts->reports_piggyback_queued, right,
-			json_pack("{s:o, s:o, s:o}", "sent", number(counts->reports_piggyback_sent),
-					"lost", number(counts->reports_piggyback_lost), "waiting",
-					number(waiting)));
+	return ((const struct beside *)beside)->has_kernel;
 }
 
-static json_t *device_of(struct hs_port *port)
-{
-	struct hs_port_device_stats stats;
-	hs_port_device_stats(port, &stats);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "rx_packets",
-			(json_int_t)stats.rx_packets, "tx_packets", (json_int_t)stats.tx_packets,
-			"rx_missed", (json_int_t)stats.rx_missed, "rx_errors",
-			(json_int_t)stats.rx_errors, "tx_errors", (json_int_t)stats.tx_errors,
-			"rx_nombuf", (json_int_t)stats.rx_nombuf);
-}
-
-static json_t *kernel_of(const struct hs_port *port)
-{
-	struct rtnl_link_stats64 stats;
-	if (port->config.kind != HS_PORT_IFACE || hs_kernel_stats(port->config.device, &stats) < 0)
-		return NULL;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "rx_packets",
-			(json_int_t)stats.rx_packets, "tx_packets", (json_int_t)stats.tx_packets,
-			"rx_bytes", (json_int_t)stats.rx_bytes, "tx_bytes",
-			(json_int_t)stats.tx_bytes, "rx_dropped", (json_int_t)stats.rx_dropped,
-			"tx_dropped", (json_int_t)stats.tx_dropped, "rx_errors",
-			(json_int_t)stats.rx_errors, "tx_errors", (json_int_t)stats.tx_errors);
-}
+#define BESIDE(...) HS_SCHEMA_ROW(struct beside, __VA_ARGS__)
+static const struct hs_schema_field beside_fields[] = {
+		BESIDE(STRING, name, "the port's name"),
+		BESIDE(UINT, rx_packets, "received by the node"),
+		BESIDE(UINT, tx_packets, "sent by the node"),
+		BESIDE(OBJECT, device, "what DPDK's driver counted", .fields = device_fields),
+		BESIDE(OBJECT, kernel, "what the kernel counted at the interface",
+				.fields = kernel_fields, .given = has_kernel),
+		{NULL},
+};
 
 static json_t *beside(struct hs_control *control, const struct hs_port_counters *ports)
 {
 	json_t *list = json_array();
 	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
 		struct hs_port *port = hs_node_port(control->node, i);
-		json_t *item = json_pack("{s:s, s:I, s:I, s:o}", "name", port->config.name,
-				"rx_packets", (json_int_t)ports[i].rx_packets, "tx_packets",
-				(json_int_t)ports[i].tx_packets, "device", device_of(port));
-		json_t *kernel = kernel_of(port);
-		if (kernel)
-			json_object_set_new(item, "kernel", kernel);
-		json_array_append_new(list, item);
+		struct beside item = {port->config.name, ports[i].rx_packets, ports[i].tx_packets};
+		hs_port_device_stats(port, &item.device);
+		item.has_kernel = port->config.kind == HS_PORT_IFACE &&
+				  hs_kernel_stats(port->config.device, &item.kernel) == 0;
+		json_array_append_new(list, hs_schema_print(beside_fields, &item));
 	}
 	return list;
 }
 
+// ---- the reply ----
+
+struct audit {
+	bool ok;
+	uint16_t node_id;
+	const char *name;
+	json_t *equations, *ports;
+};
+
+#define AUDIT(...) HS_SCHEMA_ROW(struct audit, __VA_ARGS__)
+const struct hs_schema_field hs_control_audit_fields[] = {
+		AUDIT(BOOL, ok, "whether all equations hold"),
+		AUDIT(UINT, node_id, "the node's id", .max = UINT16_MAX),
+		AUDIT(STRING, name, "the node's name"),
+		AUDIT(TAKEN, equations, "what must add up", .items = equation_fields),
+		AUDIT(TAKEN, ports, "counters of others, to compare with", .items = beside_fields),
+		{NULL},
+};
+
 json_t *hs_control_audit(struct hs_control *control)
 {
 	const struct hs_node_config *config = hs_node_config(control->node);
+	struct audit audit = {.node_id = config->id, .name = config->name};
 	uint16_t n = hs_node_port_count(control->node);
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	json_t *list = json_array();
+	struct hs_node_totals totals;
 	bool ok = true;
 
 	hs_node_reconcile_tx(control->node);
@@ -216,9 +289,11 @@ json_t *hs_control_audit(struct hs_control *control)
 		ok &= audit_port(list, hs_node_port(control->node, i)->config.name, &ports[i]);
 	ok &= audit_node(list, ports, n);
 	ok &= audit_made(control, list);
-	ok &= audit_taken(control, list);
-	ok &= audit_requests(control, list);
-	ok &= audit_piggyback(control, list);
-	return json_pack("{s:b, s:i, s:s, s:o, s:o}", "ok", (int)ok, "node_id", config->id, "name",
-			config->name, "equations", list, "ports", beside(control, ports));
+	hs_control_totals(control, &totals);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+		ok &= audit_sum(list, &sums[i], &totals);
+	audit.ok = ok;
+	audit.equations = list;
+	audit.ports = beside(control, ports);
+	return hs_schema_print(hs_control_audit_fields, &audit);
 }

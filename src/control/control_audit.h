@@ -4,9 +4,10 @@
 // Thread rule: owner (the control thread).
 #pragma once
 
-#include <jansson.h>
+#include "schema.h"
 
 struct hs_control;
 
+extern const struct hs_schema_field hs_control_audit_fields[];
 // Returns a new reference, or NULL if memory is out.
 json_t *hs_control_audit(struct hs_control *control);

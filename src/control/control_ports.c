@@ -4,60 +4,40 @@
 #include "control_parts.h"
 #include "control_totals.h"
 
-#include <string.h>
+static const struct hs_schema_word sides[] = {
+		{"host", HS_SIDE_HOST}, {"network", HS_SIDE_NETWORK}, {NULL, 0}};
 
-json_t *hs_control_scope(enum hs_metric_scope scope, const struct hs_metric_view *view)
-{
-	json_t *object = json_object();
-	for (size_t i = 0; i < hs_n_metrics; i++) {
-		const struct hs_metric *metric = &hs_metrics[i];
-		if (metric->scope != scope)
-			continue;
-		int64_t value = hs_metric_value(metric, view);
-		bool boolean = strcmp(metric->unit, "boolean") == 0;
-		json_object_set_new(object, metric->key,
-				boolean ? json_boolean(value) : json_integer(value));
-	}
-	return object;
-}
+// ---- ports ----
 
-static json_t *drops_of(const struct hs_port_counters *counters)
-{
-	json_t *object = json_object();
-	for (unsigned i = 0; i < HS_DROP_COUNT; i++)
-		json_object_set_new(object, hs_drop_name(i),
-				json_integer((json_int_t)counters->drops[i]));
-	return object;
-}
+struct shown_port {
+	struct hs_metric_view view; // the rows of metrics count from it
+	const char *name, *driver, *device, *profile;
+	unsigned index;
+	uint8_t side;
+};
 
-static json_t *events_of(const struct hs_port_counters *counters)
-{
-	json_t *object = json_object();
-	for (unsigned i = 0; i < HS_EVENT_COUNT; i++)
-		json_object_set_new(object, hs_event_count_name(i),
-				json_integer((json_int_t)counters->events[i]));
-	return object;
-}
-
-static json_t *port_of(const struct hs_control *control, uint16_t index,
-		const struct hs_port_counters *counters)
-{
-	const struct hs_port *port = hs_node_port(control->node, index);
-	struct hs_metric_view view;
-
-	json_t *object = json_pack("{s:s, s:i, s:s, s:s}", "name", port->config.name, "index",
-			index, "side", port->side == HS_SIDE_HOST ? "host" : "network", "driver",
-			port->driver_name);
-	if (port->config.device[0])
-		json_object_set_new(object, "device", json_string(port->config.device));
-	if (port->config.profile[0])
-		json_object_set_new(object, "profile", json_string(port->config.profile));
-	hs_metric_view_port(control->node, index, counters, &view);
-	json_object_update_new(object, hs_control_scope(HS_SCOPE_PORT, &view));
-	json_object_set_new(object, "drops", drops_of(counters));
-	json_object_set_new(object, "events", events_of(counters));
-	return object;
-}
+#define PORT(...) HS_SCHEMA_ROW(struct shown_port, __VA_ARGS__)
+static const struct hs_schema_field shown_port_fields[] = {
+		PORT(STRING, name, "the port's name"),
+		PORT(UINT, index, "the port's number in counters and masks"),
+		PORT(WORD, side, "what the port leads to", .words = sides),
+		PORT(STRING, driver, "DPDK's driver"),
+		PORT(STRING, device, "what the port is made of, as the configuration names it",
+				.optional = true),
+		PORT(STRING, profile, "the name of the port's profile, if it has one",
+				.optional = true),
+		{HS_METRIC_MEMBERS(port)},
+		{"drops", HS_SCHEMA_OBJECT, .fields = hs_metric_drops,
+				.help = "packets that went no further, by reason"},
+		{"events", HS_SCHEMA_OBJECT, .fields = hs_metric_events,
+				.help = "what happened to packets that went on"},
+		{NULL},
+};
+const struct hs_schema_field hs_control_ports_fields[] = {
+		{"ports", HS_SCHEMA_TAKEN, .items = shown_port_fields,
+				.help = "each port with its counters; stats_get explains them"},
+		{NULL},
+};
 
 json_t *hs_control_ports(struct hs_control *control)
 {
@@ -65,24 +45,40 @@ json_t *hs_control_ports(struct hs_control *control)
 	json_t *list = json_array();
 
 	hs_node_snapshot(control->node, ports);
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++)
-		json_array_append_new(list, port_of(control, i, &ports[i]));
-	return json_pack("{s:o}", "ports", list);
+	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++) {
+		const struct hs_port *of = hs_node_port(control->node, i);
+		struct shown_port port = {.name = of->config.name,
+				.driver = of->driver_name,
+				.device = of->config.device,
+				.profile = of->config.profile,
+				.index = i,
+				.side = of->side};
+		hs_metric_view_port(control->node, i, &ports[i], &port.view);
+		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));
+	}
+	return hs_schema_print(hs_control_ports_fields, &list);
 }
 
-static void list_drops(const struct hs_control *control, uint16_t index,
-		const struct hs_port_counters *counters, json_t *list)
-{
-	for (unsigned i = 0; i < HS_DROP_COUNT; i++) {
-		if (counters->drops[i] == 0)
-			continue;
-		json_array_append_new(list,
-				json_pack("{s:s, s:s, s:s, s:I}", "port",
-						hs_node_port(control->node, index)->config.name,
-						"reason", hs_drop_name(i), "text", hs_drop_text(i),
-						"packets", (json_int_t)counters->drops[i]));
-	}
-}
+// ---- drops ----
+
+struct shown_drop {
+	const char *port, *reason, *text;
+	uint64_t packets;
+};
+
+#define DROP(...) HS_SCHEMA_ROW(struct shown_drop, __VA_ARGS__)
+static const struct hs_schema_field shown_drop_fields[] = {
+		DROP(STRING, port, "the port that counts the drop"),
+		DROP(STRING, reason, "a word for scripts"),
+		DROP(STRING, text, "the reason as a sentence"),
+		DROP(UINT, packets, "how many so far"),
+		{NULL},
+};
+const struct hs_schema_field hs_control_drops_fields[] = {
+		{"drops", HS_SCHEMA_TAKEN, .items = shown_drop_fields,
+				.help = "each port and reason with dropped packets"},
+		{NULL},
+};
 
 json_t *hs_control_drops(struct hs_control *control)
 {
@@ -90,21 +86,75 @@ json_t *hs_control_drops(struct hs_control *control)
 	json_t *list = json_array();
 
 	hs_node_snapshot(control->node, ports);
-	for (uint16_t i = 0; i < hs_node_port_count(control->node); i++)
-		list_drops(control, i, &ports[i], list);
-	return json_pack("{s:o}", "drops", list);
+	for (unsigned at = 0; at < hs_node_port_count(control->node) * HS_DROP_COUNT; at++) {
+		uint16_t i = (uint16_t)(at / HS_DROP_COUNT);
+		unsigned reason = at % HS_DROP_COUNT;
+		const struct shown_drop drop = {hs_node_port(control->node, i)->config.name,
+				hs_drop_name(reason), hs_drop_text(reason), ports[i].drops[reason]};
+		if (drop.packets)
+			json_array_append_new(list, hs_schema_print(shown_drop_fields, &drop));
+	}
+	return hs_schema_print(hs_control_drops_fields, &list);
 }
 
-static void add_stat(void *context, const struct hs_metric *metric,
-		const struct hs_metric_label *labels, unsigned n_labels, int64_t value)
+// ---- all counters ----
+
+struct stat {
+	const struct hs_metric *metric;
+	int64_t value;
+	struct hs_metric_labels labels;
+};
+
+static bool is_time(const void *stat)
 {
-	json_t *number = metric->nanoseconds ? json_real((double)value / 1e9) : json_integer(value);
-	json_t *stat = json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", metric->name, "kind",
-			metric->kind == HS_METRIC_COUNTER ? "counter" : "gauge", "unit",
-			metric->unit, "help", metric->help, "value", number);
-	for (unsigned i = 0; i < n_labels; i++)
-		json_object_set_new(stat, labels[i].key, json_string(labels[i].value));
-	json_array_append_new(context, stat);
+	return ((const struct stat *)stat)->metric->nanoseconds;
+}
+
+static bool is_no_time(const void *stat)
+{
+	return !is_time(stat);
+}
+
+static const struct hs_schema_word kinds[] = {
+		{"counter", HS_METRIC_COUNTER}, {"gauge", HS_METRIC_GAUGE}, {NULL, 0}};
+
+#define METRIC(...) HS_SCHEMA_ROW(struct hs_metric, __VA_ARGS__)
+static const struct hs_schema_field metric_rows[] = {
+		METRIC(STRING, name, "as other programs know it"),
+		METRIC(WORD, kind, "whether the number only grows", .words = kinds),
+		METRIC(STRING, unit, "packets, bytes, seconds, ..."),
+		{"help", HS_SCHEMA_STRING, HS_SCHEMA_MEMBER(struct hs_metric, field.help),
+				.help = "what the number means"},
+		{NULL},
+};
+#define LABEL(key, text)                                                                           \
+	{                                                                                          \
+#key, HS_SCHEMA_STRING, HS_SCHEMA_MEMBER(struct stat, labels.key),                 \
+				.optional = true, .help = text                                     \
+	}
+#define STAT(...) HS_SCHEMA_ROW(struct stat, __VA_ARGS__)
+static const struct hs_schema_field stat_fields[] = {
+		STAT(MEMBERS, metric, NULL, .behind = true, .fields = metric_rows),
+		STAT(INT, value, NULL, .given = is_no_time),
+		STAT(SECONDS, value, "the number now; times in seconds", .given = is_time,
+				.required = true),
+		LABEL(port, "of this port"),
+		LABEL(reason, "of a drop"),
+		LABEL(event, "of packets that went on"),
+		LABEL(worker, "of this worker"),
+		{NULL},
+};
+const struct hs_schema_field hs_control_stats_fields[] = {
+		{"stats", HS_SCHEMA_TAKEN, .items = stat_fields, .help = "each counter and gauge"},
+		{NULL},
+};
+
+static void add_stat(void *list, const struct hs_metric *metric,
+		const struct hs_metric_labels *labels, int64_t value)
+{
+	const struct stat stat = {metric, value, *labels};
+
+	json_array_append_new(list, hs_schema_print(stat_fields, &stat));
 }
 
 json_t *hs_control_stats(struct hs_control *control)
@@ -114,5 +164,5 @@ json_t *hs_control_stats(struct hs_control *control)
 
 	hs_control_totals(control, &totals);
 	hs_metrics_visit(control->node, &totals, add_stat, list);
-	return json_pack("{s:o}", "stats", list);
+	return hs_schema_print(hs_control_stats_fields, &list);
 }

@@ -10,7 +10,8 @@
 
 struct hs_control;
 
+extern const struct hs_schema_field hs_control_ports_fields[], hs_control_drops_fields[],
+		hs_control_stats_fields[];
 json_t *hs_control_ports(struct hs_control *control);
 json_t *hs_control_drops(struct hs_control *control);
 json_t *hs_control_stats(struct hs_control *control);
-json_t *hs_control_scope(enum hs_metric_scope scope, const struct hs_metric_view *view);

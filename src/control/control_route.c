@@ -72,6 +72,73 @@ int hs_control_open_routes(struct hs_control *control)
 	return control->routes ? 0 : -ENOMEM;
 }
 
+// ---- as JSON ----
+
+struct shown_route {
+	char prefix[HS_ROUTE_TEXT], addr[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT], via[HS_ROUTE_TEXT];
+	const char *port;
+	bool neighbour;
+	uint32_t routes;
+};
+
+#define ROUTE(...)    HS_SCHEMA_ROW(struct shown_route, __VA_ARGS__)
+#define PORT	      ROUTE(STRING, port, "the port's name")
+#define PREFIX(...)   ROUTE(TEXT, prefix, "destinations", .required = true)
+#define ADDRESS(text) ROUTE(TEXT, addr, text, .required = true)
+#define NEXT_HOP                                                                                   \
+	{                                                                                          \
+		"next_hop_mac", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct shown_route, mac),         \
+				.required = true, .help = "whom packets are sent to"               \
+	}
+static const struct hs_schema_field route_fields[] = {
+		PREFIX(),
+		PORT,
+		NEXT_HOP,
+		ROUTE(TEXT, via, "the neighbour that the route follows"),
+		ROUTE(BOOL, neighbour, "the route to a neighbour", .optional = true),
+		{NULL},
+};
+static const struct hs_schema_field neighbour_fields[] = {
+		ADDRESS("the neighbour"),
+		PORT,
+		ROUTE(TEXT, mac, "its MAC address", .required = true),
+		ROUTE(UINT, routes, "routes via this neighbour"),
+		{NULL},
+};
+// What was asked for; also the replies to changes.
+static const struct hs_schema_field direct_request[] = {PREFIX(), PORT, NEXT_HOP, {NULL}};
+static const struct hs_schema_field via_request[] = {PREFIX(), ROUTE(TEXT, via, NULL), {NULL}};
+static const struct hs_schema_field neighbour_request[] = {
+		ADDRESS(NULL), PORT, ROUTE(TEXT, mac, NULL), {NULL}};
+const struct hs_schema_field hs_control_route_fields[] = {PREFIX(), {NULL}};
+const struct hs_schema_field hs_control_neighbour_fields[] = {ADDRESS("the neighbour"), {NULL}};
+
+static struct shown_route show(const struct hs_control *control, const struct hs_route_entry *entry)
+{
+	struct shown_route route = {
+			.routes = entry->users, .neighbour = entry->kind == HS_ROUTE_NEIGHBOUR};
+
+	hs_route_prefix_text(entry->prefix, entry->depth, route.prefix);
+	hs_route_prefix_text(entry->prefix, 128, route.addr);
+	hs_route_mac_text(entry->mac, route.mac);
+	if (entry->kind == HS_ROUTE_VIA)
+		hs_route_prefix_text(entry->via, 128, route.via);
+	route.port = hs_node_port(control->node, entry->port)->config.name;
+	return route;
+}
+
+json_t *hs_control_route_change(
+		const struct hs_control *control, const struct hs_route_entry *entry)
+{
+	const struct shown_route route = show(control, entry);
+	const struct hs_schema_field *fields = route.neighbour ? neighbour_request
+					       : route.via[0]  ? via_request
+							       : direct_request;
+
+	return json_pack("{s:o}", route.neighbour ? "neighbour_add" : "route_add",
+			hs_schema_print(fields, &route));
+}
+
 // ---- verbs ----
 
 int hs_control_change_routes(struct hs_control *control, const struct hs_api_args *args,
@@ -81,7 +148,6 @@ int hs_control_change_routes(struct hs_control *control, const struct hs_api_arg
 			 args->verb == HS_VERB_NEIGHBOUR_DELETE;
 	bool add = args->verb == HS_VERB_NEIGHBOUR_ADD || args->verb == HS_VERB_ROUTE_ADD;
 	const struct hs_route_entry *route = &args->route;
-	char text[HS_ROUTE_TEXT];
 	int rc = add ? hs_route_book_add(control->routes, route, err)
 		     : hs_route_book_delete(control->routes, route->prefix, route->depth, neighbour,
 				       err);
@@ -89,58 +155,34 @@ int hs_control_change_routes(struct hs_control *control, const struct hs_api_arg
 	if (rc < 0)
 		return rc;
 	control->generation++;
-	*result = json_pack("{s:s}", neighbour ? "addr" : "prefix",
-			hs_route_prefix_text(route->prefix, route->depth, text));
+	struct shown_route shown;
+	hs_route_prefix_text(route->prefix, route->depth, shown.prefix);
+	hs_route_prefix_text(route->prefix, route->depth, shown.addr);
+	*result = hs_schema_print(
+			neighbour ? hs_control_neighbour_fields : hs_control_route_fields, &shown);
 	return 0;
 }
 
-static json_t *route_of(const struct hs_control *control, const struct hs_route_entry *entry)
-{
-	char prefix[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT], via[HS_ROUTE_TEXT];
-	json_t *route = json_pack("{s:s, s:s, s:s}", "prefix",
-			hs_route_prefix_text(entry->prefix, entry->depth, prefix), "port",
-			hs_node_port(control->node, entry->port)->config.name, "next_hop_mac",
-			hs_route_mac_text(entry->mac, mac));
+struct page {
+	json_t *routes, *neighbours;
+	uint64_t count, next;
+};
 
-	if (entry->kind == HS_ROUTE_VIA)
-		json_object_set_new(route, "via",
-				json_string(hs_route_prefix_text(entry->via, 128, via)));
-	if (entry->kind == HS_ROUTE_NEIGHBOUR)
-		json_object_set_new(route, "neighbour", json_true());
-	return route;
-}
-
-json_t *hs_control_route_change(
-		const struct hs_control *control, const struct hs_route_entry *entry)
-{
-	char prefix[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT], via[HS_ROUTE_TEXT];
-	const char *port = hs_node_port(control->node, entry->port)->config.name;
-
-	hs_route_prefix_text(entry->prefix, entry->depth, prefix);
-	hs_route_mac_text(entry->mac, mac);
-	hs_route_prefix_text(entry->via, 128, via);
-	switch (entry->kind) {
-	case HS_ROUTE_VIA:
-		return json_pack("{s:{s:s, s:s}}", "route_add", "prefix", prefix, "via", via);
-	case HS_ROUTE_NEIGHBOUR:
-		hs_route_prefix_text(entry->prefix, 128, prefix);
-		return json_pack("{s:{s:s, s:s, s:s}}", "neighbour_add", "addr", prefix, "port",
-				port, "mac", mac);
-	default:
-		return json_pack("{s:{s:s, s:s, s:s}}", "route_add", "prefix", prefix, "port", port,
-				"next_hop_mac", mac);
-	}
-}
-
-static json_t *neighbour_of(const struct hs_control *control, const struct hs_route_entry *entry)
-{
-	char addr[HS_ROUTE_TEXT], mac[HS_ROUTE_TEXT];
-
-	return json_pack("{s:s, s:s, s:s, s:I}", "addr",
-			hs_route_prefix_text(entry->prefix, 128, addr), "port",
-			hs_node_port(control->node, entry->port)->config.name, "mac",
-			hs_route_mac_text(entry->mac, mac), "routes", (json_int_t)entry->users);
-}
+#define PAGE(...) HS_SCHEMA_ROW(struct page, __VA_ARGS__)
+#define COUNT	  PAGE(UINT, count, "how many there are")
+#define NEXT	  PAGE(UINT, next, "the offset of the next page", .optional = true)
+const struct hs_schema_field hs_control_routes_fields[] = {
+		PAGE(TAKEN, routes, "the routes of the page", .items = route_fields),
+		COUNT,
+		NEXT,
+		{NULL},
+};
+const struct hs_schema_field hs_control_neighbours_fields[] = {
+		PAGE(TAKEN, neighbours, "the neighbours of the page", .items = neighbour_fields),
+		COUNT,
+		NEXT,
+		{NULL},
+};
 
 int hs_control_list_routes(struct hs_control *control, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
@@ -159,10 +201,13 @@ int hs_control_list_routes(struct hs_control *control, const struct hs_api_args 
 	while (at < end && (entry = hs_route_book_at(control->routes, index++))) {
 		if (neighbours && entry->kind != HS_ROUTE_NEIGHBOUR)
 			continue;
-		if (at < args->offset || hs_api_page_add(args, list,
-							 neighbours ? neighbour_of(control, entry)
-								    : route_of(control, entry),
-							 &used))
+		const struct shown_route route = show(control, entry);
+		if (at < args->offset ||
+				hs_api_page_add(args, list,
+						hs_schema_print(neighbours ? neighbour_fields
+									   : route_fields,
+								&route),
+						&used))
 			at++;
 		else
 			end = at;
@@ -172,9 +217,9 @@ int hs_control_list_routes(struct hs_control *control, const struct hs_api_args 
 		hs_error_set(err, "no_memory", "", "", "memory is out");
 		return -ENOMEM;
 	}
-	*result = json_pack("{s:o, s:I}", neighbours ? "neighbours" : "routes", list, "count",
-			(json_int_t)count);
-	if (end < count && args->offset < end)
-		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+	const struct page page = {list, list, count, end < count && args->offset < end ? end : 0};
+	*result = hs_schema_print(
+			neighbours ? hs_control_neighbours_fields : hs_control_routes_fields,
+			&page);
 	return 0;
 }

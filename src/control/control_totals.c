@@ -34,6 +34,7 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 		totals->signals_lost += worker.signals_lost;
 	}
 	hs_control_state_totals(control, totals);
+	totals->clock_known = clock->known;
 	totals->clock_synchronised = clock->known && clock->synchronised;
 	totals->clock_error_ns = (uint64_t)clock->error_ns;
 	totals->clock_offset_ns = clock->offset_ns;

@@ -3,13 +3,14 @@
 #include "control_verbs.h"
 #include "control_app.h"
 #include "control_audit.h"
+#include "control_node.h"
 #include "control_parts.h"
 #include "control_ports.h"
 #include "control_report.h"
 #include "control_route.h"
 #include "control_rule.h"
-#include "control_totals.h"
 
+#include "api_reply.h"
 #include "qos_untold.h"
 #include "rule_json.h"
 
@@ -38,11 +39,11 @@ static int int_request(struct hs_control *control, const struct hs_api_args *arg
 	}
 	if (args->rule.in_band)
 		hs_in_band_begin(control->in_band, slot);
-	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->rule.ns_id);
-	if (shadowed_by)
-		json_object_set_new(*result, "shadowed_by", json_integer(shadowed_by));
-	if (args->rule.method == HS_RULE_FLEXINT)
-		hs_qos_put_untold(*result, args->rule.trace_type);
+	const struct hs_api_changed changed = {args->rule.ns_id, shadowed_by,
+			.not_told = args->rule.method == HS_RULE_FLEXINT
+						    ? hs_qos_untold(args->rule.trace_type)
+						    : NULL};
+	*result = hs_schema_print(hs_api_request_fields, &changed);
 	return 0;
 }
 
@@ -66,8 +67,9 @@ static int int_update(struct hs_control *control, const struct hs_api_args *args
 	if (rc < 0)
 		return rc;
 	hs_in_band_updated(control->in_band, slot, travels(&args->update));
-	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
-			hs_rule_to_json(hs_flow_table_rule(control->flows, slot)));
+	const struct hs_api_changed changed = {args->ns_id,
+			.rule = hs_rule_to_json(hs_flow_table_rule(control->flows, slot))};
+	*result = hs_schema_print(hs_api_update_fields, &changed);
 	return 0;
 }
 
@@ -88,30 +90,8 @@ static int int_delete(struct hs_control *control, const struct hs_api_args *args
 	if (rc < 0)
 		return rc;
 	hs_in_band_forget_own(control->in_band, args->ns_id);
-	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	*result = hs_schema_print(hs_api_delete_fields, &(struct hs_api_changed){args->ns_id});
 	return 0;
-}
-
-static const char *const origins[] = {
-		[HS_ORIGIN_API] = "api",
-		[HS_ORIGIN_CONFIG] = "config",
-		[HS_ORIGIN_IN_BAND] = "in_band",
-		[HS_ORIGIN_STATE] = "state",
-};
-
-static json_t *state_of(struct hs_control *control, uint32_t slot)
-{
-	const struct rule_note *note = control->notes[slot];
-	uint32_t shadowed_by = hs_flow_table_shadowed_by(control->flows, slot);
-
-	json_t *state = json_pack("{s:b, s:s}", "monitored", note && note->monitored, "origin",
-			origins[control->origins[slot]]);
-	if (note && note->unmonitored)
-		json_object_set_new(state, "monitor_refused", json_true());
-	if (shadowed_by)
-		json_object_set_new(state, "shadowed_by", json_integer(shadowed_by));
-	hs_in_band_show(control->in_band, slot, state);
-	return state;
 }
 
 // Consecutive pages continue where the last one ended. Any other offset is walked to.
@@ -125,19 +105,11 @@ static uint32_t seek(struct hs_control *control, uint64_t offset)
 	return slot;
 }
 
-// Adds a list, unless it is empty.
-static void put_list(json_t *to, const char *key, json_t *list)
-{
-	if (json_array_size(list))
-		json_object_set(to, key, list);
-	json_decref(list);
-}
-
 static int int_list(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)err;
-	json_t *rules = json_array(), *in_band = json_array(), *shadowed = json_array();
+	struct hs_api_rules page = {json_array(), json_array(), json_array()};
 	uint64_t count = hs_flow_table_count(control->flows);
 	uint64_t end = args->offset + args->limit < count ? args->offset + args->limit : count;
 	uint32_t slot = args->offset < count ? seek(control, args->offset) : HS_FLOW_NONE,
@@ -146,46 +118,90 @@ static int int_list(struct hs_control *control, const struct hs_api_args *args, 
 
 	for (uint64_t i = args->offset; i < end && hs_flow_table_next(control->flows, &next); i++) {
 		const struct hs_rule *rule = hs_flow_table_rule(control->flows, next);
-		if (!hs_api_page_add(args, rules, hs_rule_to_json(rule), &used)) {
+		if (!hs_api_page_add(args, page.rules, hs_rule_to_json(rule), &used)) {
 			end = i;
 			break;
 		}
 		slot = next;
 		if (control->origins[slot] == HS_ORIGIN_IN_BAND)
-			json_array_append_new(in_band, json_integer(rule->ns_id));
-		uint32_t by = hs_flow_table_shadowed_by(control->flows, slot);
-		if (by)
-			json_array_append_new(shadowed,
-					json_pack("{s:I, s:I}", "ns_id", (json_int_t)rule->ns_id,
-							"shadowed_by", (json_int_t)by));
+			json_array_append_new(page.in_band, json_integer(rule->ns_id));
+		const struct hs_api_shadowed shadowed = {
+				rule->ns_id, hs_flow_table_shadowed_by(control->flows, slot)};
+		if (shadowed.shadowed_by)
+			json_array_append_new(page.shadowed,
+					hs_schema_print(hs_api_shadowed_fields, &shadowed));
 	}
-	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)count);
-	put_list(*result, "in_band", in_band);
-	put_list(*result, "shadowed", shadowed);
+	page.count = count;
 	if (end < count && args->offset < end) {
-		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+		page.next = end;
 		control->page_offset = end;
 		control->page_slot = slot;
 		control->page_generation = control->generation;
 	}
+	*result = hs_schema_print(hs_api_rules_fields, &page);
 	return 0;
 }
+
+static const struct hs_schema_word origins[] = {
+		{"api", HS_ORIGIN_API},
+		{"config", HS_ORIGIN_CONFIG},
+		{"in_band", HS_ORIGIN_IN_BAND},
+		{"state", HS_ORIGIN_STATE},
+		{NULL, 0},
+};
+
+// The counters print the view, which stands first.
+struct shown_rule {
+	struct hs_metric_view view;
+	json_t *rule;
+	bool monitored, monitor_refused;
+	uint8_t origin;
+	uint32_t shadowed_by;
+	struct hs_in_band_shown in_band;
+};
+
+#define SHOWN(...) HS_SCHEMA_ROW(struct shown_rule, __VA_ARGS__)
+static const struct hs_schema_field counter_fields[] = {{HS_METRIC_MEMBERS(rule)}, {NULL}};
+static const struct hs_schema_field state_fields[] = {
+		SHOWN(BOOL, monitored, "this node computes the rule's metrics"),
+		SHOWN(WORD, origin, "who asked for the rule", .words = origins),
+		SHOWN(BOOL, monitor_refused, "there are more rules with reports than monitors",
+				.optional = true),
+		SHOWN(UINT, shadowed_by, "the rule that takes this rule's packets",
+				.optional = true),
+		SHOWN(MEMBERS, in_band, NULL, .fields = hs_in_band_fields),
+		{NULL},
+};
+static const struct hs_schema_field get_fields[] = {
+		SHOWN(TAKEN, rule, "the rule as it is in force", .shape = HS_API_RULE_SHAPE),
+		{"counters", HS_SCHEMA_OBJECT, .fields = counter_fields,
+				.help = "what was counted of the rule"},
+		{"state", HS_SCHEMA_OBJECT, .fields = state_fields,
+				.help = "where the rule comes from and how it fares"},
+		{NULL},
+};
 
 static int int_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	uint32_t slot = hs_flow_table_find(control->flows, args->ns_id);
-	struct hs_metric_view view;
 
 	if (slot == HS_FLOW_NONE) {
 		hs_error_set(err, "no_such_rule", "ns_id", "a namespace that has a rule",
 				"namespace %u has no rule", args->ns_id);
 		return -ENOENT;
 	}
-	hs_flow_table_counters(control->flows, slot, &view.rule);
-	*result = json_pack("{s:o, s:o, s:o}", "rule",
-			hs_rule_to_json(hs_flow_table_rule(control->flows, slot)), "counters",
-			hs_control_scope(HS_SCOPE_RULE, &view), "state", state_of(control, slot));
+	const struct rule_note *note = control->notes[slot];
+	struct shown_rule shown = {
+			.rule = hs_rule_to_json(hs_flow_table_rule(control->flows, slot)),
+			.monitored = note && note->monitored,
+			.monitor_refused = note && note->unmonitored,
+			.origin = control->origins[slot],
+			.shadowed_by = hs_flow_table_shadowed_by(control->flows, slot),
+			.in_band = hs_in_band_show(control->in_band, slot),
+	};
+	hs_flow_table_counters(control->flows, slot, &shown.view.rule);
+	*result = hs_schema_print(get_fields, &shown);
 	return 0;
 }
 
@@ -230,120 +246,59 @@ static json_t *windows_of(struct hs_control *control, const struct rule_note *no
 }
 
 // `offset` and `limit` count rules that have a monitor.
-static int qos_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
+static struct hs_api_metrics page_of_windows(
+		struct hs_control *control, const struct hs_api_args *args)
 {
-	(void)err;
-	json_t *list = json_array();
+	struct hs_api_metrics page = {.qos = json_array()};
 	uint64_t at = 0, end = args->offset + args->limit;
 	const struct rule_note *note;
 	size_t used = 0;
 
-	take_what_waits(control);
-	if (args->app_id) {
-		json_decref(list);
-		*result = hs_control_application(control, args);
-		return 0;
-	}
-	*result = json_pack("{s:o}", "qos", list);
-	if (args->has_ns_id) {
-		add_windows(control, list, args->ns_id, args);
-		return 0;
-	}
 	TAILQ_FOREACH (note, &control->monitored, order) {
 		bool wanted = at >= args->offset;
-		if (at == end || (wanted && !hs_api_page_extend(args, list,
+		if (at == end || (wanted && !hs_api_page_extend(args, page.qos,
 							    windows_of(control, note, args),
 							    &used))) {
-			json_object_set_new(*result, "next", json_integer((json_int_t)at));
+			page.next = at;
 			break;
 		}
 		at++;
 	}
+	return page;
+}
+
+static int qos_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
+		struct hs_error *err)
+{
+	(void)err;
+	struct hs_api_metrics metrics = {0};
+
+	take_what_waits(control);
+	if (args->app_id)
+		metrics.applications = hs_control_application(control, args);
+	else if (args->has_ns_id)
+		add_windows(control, metrics.qos = json_array(), args->ns_id, args);
+	else
+		metrics = page_of_windows(control, args);
+	*result = hs_schema_print(hs_api_metrics_fields, &metrics);
 	return 0;
 }
 
 // ---- the node ----
 
-static const char *forwarding_name(const struct hs_control *control)
-{
-	static const char *const names[] = {
-			[HS_FORWARD_PATCH] = "patch",
-			[HS_FORWARD_BRIDGE] = "bridge",
-			[HS_FORWARD_ROUTE] = "route",
-	};
-	return names[hs_node_config(control->node)->forwarding];
-}
-
 static int hello(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)args, (void)err;
-	const struct hs_node_config *config = hs_node_config(control->node);
-
-	*result = hs_api_hello();
-	json_object_update_new(*result,
-			json_pack("{s:s, s:i, s:s, s:s, s:[s, s, s, s, s, s, s]}", "version",
-					HS_VERSION, "node_id", config->id, "name", config->name,
-					"boot_id", control->config.boot_id, "features", "flexint",
-					"qos", "transactions", "events", "in_band", "piggyback",
-					"owner"));
-	json_t *limits = json_object_get(*result, "limits");
-	json_object_set_new(limits, "rules", json_integer(hs_flow_table_capacity(control->flows)));
-	json_object_set_new(
-			limits, "monitored_rules", json_integer(control->config.monitored_rules));
-	if (control->routes)
-		json_object_set_new(limits, "routes",
-				json_integer(hs_fib_capacity(hs_node_fib(control->node))));
+	*result = hs_control_hello(control);
 	return 0;
-}
-
-static json_t *workers_of(const struct hs_control *control)
-{
-	json_t *list = json_array();
-	for (unsigned i = 0; i < hs_node_config(control->node)->n_workers; i++) {
-		struct hs_port *ports[HS_MAX_PORTS];
-		struct hs_metric_view view;
-		json_t *names = json_array();
-		unsigned n = hs_node_worker_ports(control->node, i, ports);
-		for (unsigned p = 0; p < n; p++)
-			json_array_append_new(names, json_string(ports[p]->config.name));
-		hs_node_worker_counters(control->node, i, &view.worker);
-		json_t *worker = json_pack("{s:i, s:o}", "worker", i, "ports", names);
-		json_object_update_new(worker, hs_control_scope(HS_SCOPE_WORKER, &view));
-		json_array_append_new(list, worker);
-	}
-	return list;
-}
-
-static json_t *clock_of(const struct hs_control *control)
-{
-	struct hs_metric_view view;
-	hs_control_totals(control, &view.node);
-	json_t *clock = hs_control_scope(HS_SCOPE_CLOCK, &view);
-	if (!control->clock_status.known)
-		json_object_del(clock, "synchronised");
-	return clock;
 }
 
 static int node_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
 	(void)args, (void)err;
-	const struct hs_node_config *config = hs_node_config(control->node);
-	struct hs_metric_view view;
-
-	hs_control_totals(control, &view.node);
-	*result = json_pack("{s:i, s:s, s:s, s:s, s:s}", "id", config->id, "name", config->name,
-			"boot_id", control->config.boot_id, "version", HS_VERSION, "forwarding",
-			forwarding_name(control));
-	if (control->config.settings)
-		json_object_update(*result, control->config.settings);
-	json_object_update_new(*result, hs_control_scope(HS_SCOPE_NODE, &view));
-	json_object_set_new(
-			*result, "monitored_rules", json_integer(control->config.monitored_rules));
-	json_object_set_new(*result, "clock", clock_of(control));
-	json_object_set_new(*result, "workers", workers_of(control));
+	*result = hs_control_node(control);
 	return 0;
 }
 
@@ -407,6 +362,28 @@ HS_API_VERBS(struct hs_control, verbs) = {
 		[HS_VERB_DROPS_GET] = drops_get,
 		[HS_VERB_EVENTS] = events,
 		[HS_VERB_AUDIT] = audit,
+};
+
+HS_API_REPLIES(hs_control_replies) = {
+		[HS_VERB_HELLO] = hs_api_hello_fields,
+		[HS_VERB_INT_REQUEST] = hs_api_request_fields,
+		[HS_VERB_INT_UPDATE] = hs_api_update_fields,
+		[HS_VERB_INT_DELETE] = hs_api_delete_fields,
+		[HS_VERB_INT_LIST] = hs_api_rules_fields,
+		[HS_VERB_INT_GET] = get_fields,
+		[HS_VERB_QOS_GET] = hs_api_metrics_fields,
+		[HS_VERB_ROUTE_ADD] = hs_control_route_fields,
+		[HS_VERB_ROUTE_DELETE] = hs_control_route_fields,
+		[HS_VERB_ROUTE_LIST] = hs_control_routes_fields,
+		[HS_VERB_NEIGHBOUR_ADD] = hs_control_neighbour_fields,
+		[HS_VERB_NEIGHBOUR_DELETE] = hs_control_neighbour_fields,
+		[HS_VERB_NEIGHBOUR_LIST] = hs_control_neighbours_fields,
+		[HS_VERB_NODE_GET] = hs_control_node_fields,
+		[HS_VERB_PORTS_GET] = hs_control_ports_fields,
+		[HS_VERB_STATS_GET] = hs_control_stats_fields,
+		[HS_VERB_DROPS_GET] = hs_control_drops_fields,
+		[HS_VERB_EVENTS] = hs_event_log_fields,
+		[HS_VERB_AUDIT] = hs_control_audit_fields,
 };
 
 int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_error *err)

@@ -4,6 +4,7 @@
 #include "controller_parts.h"
 #include "flexint.h"
 
+#include "api_reply.h"
 #include "qos_app.h"
 #include "qos_lengths.h"
 #include "qos_window.h"
@@ -383,8 +384,7 @@ static int64_t longest_ns(const struct hs_controller *controller)
 
 // The flows are those whose rules are wanted here, because their addresses tell the directions.
 // Nodes publish nothing about the whole run, so the longest window stands for it.
-static int application(
-		struct hs_controller *controller, const struct hs_api_args *args, json_t **result)
+static json_t *application(struct hs_controller *controller, const struct hs_api_args *args)
 {
 	size_t most = args->limit < HS_QOS_APP_FLOWS ? args->limit : HS_QOS_APP_FLOWS;
 	struct hs_qos_app_flow *flows = calloc(most, sizeof(*flows));
@@ -408,63 +408,84 @@ static int application(
 		window_ns = hs_qos_lengths_usual(controller->config->window_ns);
 	if (n)
 		json_array_append_new(list, hs_qos_app_json(controller->qos, args->app_id, flows, n,
-							    window_ns));
-	if (left_out)
-		json_object_set_new(json_array_get(list, 0), "flows_left_out",
-				json_integer((json_int_t)left_out));
+							    left_out, window_ns));
 	for (size_t i = 0; i < n; i++)
 		json_decref((json_t *)flows[i].window);
 	free(flows);
-	*result = json_pack("{s:o}", "applications", list);
-	return *result ? 0 : -ENOMEM;
+	return list;
+}
+
+static struct hs_api_metrics page_of_windows(
+		struct hs_controller *controller, const struct hs_api_args *args)
+{
+	struct hs_api_metrics page = {.qos = json_array()};
+	uint64_t at = 0, end = args->offset + args->limit;
+	struct controller_flow *flow;
+	size_t used = 0;
+
+	TAILQ_FOREACH (flow, &controller->flows, order) {
+		bool wanted = at >= args->offset;
+		if (at == end || (wanted && !hs_api_page_extend(args, page.qos,
+							    windows_of(controller, flow, args),
+							    &used))) {
+			page.next = at;
+			break;
+		}
+		at++;
+	}
+	return page;
 }
 
 int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	uint64_t at = 0, end = args->offset + args->limit;
-	struct controller_flow *flow;
-	size_t used = 0;
+	struct controller_flow *flow = args->has_ns_id ? find_flow(controller, args->ns_id) : NULL;
+	struct hs_api_metrics metrics = {0};
 
 	(void)err;
 	if (args->app_id)
-		return application(controller, args, result);
-	flow = args->has_ns_id ? find_flow(controller, args->ns_id) : NULL;
-	json_t *list = flow ? windows_of(controller, flow, args) : json_array();
-	*result = json_pack("{s:o}", "qos", list);
-	if (args->has_ns_id)
-		return 0;
-	TAILQ_FOREACH (flow, &controller->flows, order) {
-		bool wanted = at >= args->offset;
-		if (at == end || (wanted && !hs_api_page_extend(args, list,
-							    windows_of(controller, flow, args),
-							    &used))) {
-			json_object_set_new(*result, "next", json_integer((json_int_t)at));
-			break;
-		}
-		at++;
-	}
+		metrics.applications = application(controller, args);
+	else if (args->has_ns_id)
+		metrics.qos = flow ? windows_of(controller, flow, args) : json_array();
+	else
+		metrics = page_of_windows(controller, args);
+	*result = hs_schema_print(hs_api_metrics_fields, &metrics);
 	return 0;
 }
 
-json_t *controller_monitor_json(const struct hs_controller *controller)
+#define SHOWN(how, key, member, text)                                                              \
+	{                                                                                          \
+		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_monitor_shown, member),   \
+				.help = text                                                       \
+	}
+const struct hs_schema_field controller_monitor_fields[] = {
+		SHOWN(UINT, "messages", counters.messages, "messages of nodes"),
+		SHOWN(UINT, "messages_missed", missed, "messages that did not come"),
+		SHOWN(UINT, "messages_bad", counters.bad, "messages that made no sense"),
+		SHOWN(UINT, "messages_too_large", counters.too_large,
+				"messages that were too long"),
+		SHOWN(UINT, "messages_of_unknown_nodes", counters.unknown_node,
+				"messages of nodes that the configuration does not have"),
+		SHOWN(UINT, "reports", counters.reports, "raw reports"),
+		SHOWN(UINT, "windows", counters.windows, "windows of metrics"),
+		SHOWN(UINT, "windows_not_kept", counters.not_kept, "windows without room"),
+		SHOWN(UINT, "reports_refused", counters.refused, "reports without a monitor"),
+		SHOWN(UINT, "reports_ahead", counters.ahead, "reports of the future"),
+		SHOWN(UINT, "flows_replaced", counters.replaced, "flows that gave way to others"),
+		SHOWN(UINT, "flows", flows, "flows with metrics"),
+		{NULL},
+};
+
+struct controller_monitor_shown controller_monitor_show(const struct hs_controller *controller)
 {
-	const struct controller_monitor_counters *c = &controller->monitored;
-	uint64_t missed = 0;
+	struct controller_monitor_shown shown = {
+			.counters = controller->monitored, .flows = controller->n_flows};
 
 	for (unsigned i = 0; i < controller->config->n_nodes; i++)
-		missed += controller->nodes[i].missed;
-	if (missed > INT64_MAX)
-		missed = INT64_MAX;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "messages",
-			(json_int_t)c->messages, "messages_missed", (json_int_t)missed,
-			"messages_bad", (json_int_t)c->bad, "messages_too_large",
-			(json_int_t)c->too_large, "messages_of_unknown_nodes",
-			(json_int_t)c->unknown_node, "reports", (json_int_t)c->reports, "windows",
-			(json_int_t)c->windows, "windows_not_kept", (json_int_t)c->not_kept,
-			"reports_refused", (json_int_t)c->refused, "reports_ahead",
-			(json_int_t)c->ahead, "flows_replaced", (json_int_t)c->replaced, "flows",
-			(int)controller->n_flows);
+		shown.missed += controller->nodes[i].missed;
+	if (shown.missed > INT64_MAX)
+		shown.missed = INT64_MAX;
+	return shown;
 }
 
 // ---- life ----

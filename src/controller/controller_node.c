@@ -296,42 +296,86 @@ void hs_controller_node_refuses(struct hs_controller *controller, unsigned index
 
 // ---- showing ----
 
+struct shown {
+	const struct controller_node *node;
+	unsigned rules_wanted;
+	int64_t down_ns;
+};
+
+static bool is_down(const void *shown)
+{
+	return !((const struct shown *)shown)->node->reachable;
+}
+
+#define CONFIG(how, key, member, text, ...)                                                        \
+	{                                                                                          \
+		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct hs_controller_node_config, member),  \
+				.help = text, __VA_ARGS__                                          \
+	}
+static const struct hs_schema_field config_rows[] = {
+		CONFIG(TEXT, "name", name, "the node's name here", .required = true),
+		CONFIG(UINT, "node_id", id, "the node's id", .max = UINT16_MAX),
+		CONFIG(TEXT, "api", api, "where the node answers", .required = true),
+		{NULL},
+};
+#define NODE(how, key, member, text)                                                               \
+	{                                                                                          \
+		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_node, member),            \
+				.help = text                                                       \
+	}
+#define NODE_IF(how, key, member, text)                                                            \
+	{                                                                                          \
+		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_node, member),            \
+				.help = text, .optional = true                                     \
+	}
+static const struct hs_schema_field identity_rows[] = {
+		{"", HS_SCHEMA_MEMBERS, HS_SCHEMA_MEMBER(struct controller_node, config),
+				.behind = true, .fields = config_rows},
+		NODE(BOOL, "reachable", reachable, "whether the node answers"),
+		NODE_IF(TEXT, "boot_id", boot_id, "of the node's process"),
+		NODE_IF(INT, "last_seen_ns", last_answer_ns, "when the node last answered"),
+		NODE_IF(BOOL, "key_refused", refuses_key, "the node does not allow our key"),
+		{NULL},
+};
+static const struct hs_schema_field count_rows[] = {
+		NODE(UINT, "rules_present", n_bindings[BINDING_PRESENT], "rules that are there"),
+		NODE(UINT, "rules_conflicting", n_bindings[BINDING_CONFLICT],
+				"rules whose place another rule has"),
+		NODE(UINT, "rules_refused", n_bindings[BINDING_REFUSED],
+				"rules that the node refused"),
+		NODE(UINT, "rules_removing", n_bindings[BINDING_LEAVING], "rules to be removed"),
+		NODE(UINT, "rules_in_band", in_band_rules, "wanted rules that came in band"),
+		NODE(UINT, "rules_foreign", foreign_rules, "rules that nobody here asked for"),
+		NODE(UINT, "calls_under_way", n_calls, "requests without an answer so far"),
+		NODE(UINT, "requests", requests, "requests sent"),
+		NODE(UINT, "timeouts", timeouts, "how often the node did not answer in time"),
+		NODE(UINT, "replies_bad", replies_bad, "answers that made no sense"),
+		NODE(UINT, "restarts", restarts, "restarts of the node that were seen"),
+		NODE(UINT, "audits", audits, "how often its rules were read"),
+		NODE(UINT, "repairs", repairs, "changes that brought its rules up to date"),
+		NODE(UINT, "published", published, "messages of the node that came"),
+		NODE(UINT, "publish_missed", missed, "messages of the node that did not come"),
+		{NULL},
+};
+#define SHOWN(...) HS_SCHEMA_ROW(struct shown, __VA_ARGS__)
+const struct hs_schema_field controller_node_fields[] = {
+		SHOWN(MEMBERS, node, NULL, .behind = true, .fields = identity_rows),
+		SHOWN(INT, down_ns, "for how long the node has not answered", .given = is_down),
+		SHOWN(UINT, rules_wanted, "rules that belong to the node"),
+		SHOWN(MEMBERS, node, NULL, .behind = true, .fields = count_rows),
+		{NULL},
+};
+
 json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node)
 {
 	const uint32_t *n = node->n_bindings;
-	unsigned wanted = n[BINDING_MISSING] + n[BINDING_UNKNOWN] + n[BINDING_PRESENT] +
-			  n[BINDING_CONFLICT] + n[BINDING_REFUSED];
-	json_t *object = json_pack("{s:s, s:i, s:s, s:b}", "name", node->config->name, "node_id",
-			node->config->id, "api", node->config->api, "reachable", node->reachable);
-	if (node->boot_id[0])
-		json_object_set_new(object, "boot_id", json_string(node->boot_id));
-	if (node->last_answer_ns)
-		json_object_set_new(object, "last_seen_ns",
-				json_integer((json_int_t)node->last_answer_ns));
-	if (node->refuses_key)
-		json_object_set_new(object, "key_refused", json_true());
-	if (!node->reachable)
-		json_object_set_new(object, "down_ns",
-				json_integer((json_int_t)(controller->now_ns -
-							  node->down_since_ns)));
-	json_object_update_new(object,
-			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "rules_wanted",
-					wanted, "rules_present", n[BINDING_PRESENT],
-					"rules_conflicting", n[BINDING_CONFLICT], "rules_refused",
-					n[BINDING_REFUSED], "rules_removing", n[BINDING_LEAVING],
-					"rules_in_band", node->in_band_rules, "rules_foreign",
-					node->foreign_rules, "calls_under_way", node->n_calls));
-	json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-						       "requests", (json_int_t)node->requests,
-						       "timeouts", (json_int_t)node->timeouts,
-						       "replies_bad", (json_int_t)node->replies_bad,
-						       "restarts", (json_int_t)node->restarts,
-						       "audits", (json_int_t)node->audits,
-						       "repairs", (json_int_t)node->repairs,
-						       "published", (json_int_t)node->published,
-						       "publish_missed", (json_int_t)node->missed));
-	return object;
+	const struct shown shown = {node,
+			n[BINDING_MISSING] + n[BINDING_UNKNOWN] + n[BINDING_PRESENT] +
+					n[BINDING_CONFLICT] + n[BINDING_REFUSED],
+			controller->now_ns - node->down_since_ns};
+
+	return hs_schema_print(controller_node_fields, &shown);
 }
 
 // ---- publishers ----

@@ -8,6 +8,7 @@
 #include "event_log.h"
 #include "qos.h"
 #include "rule.h"
+#include "schema.h"
 
 #include <sys/queue.h>
 
@@ -252,6 +253,8 @@ const char *controller_error_code(const json_t *error);
 
 // ---- controller_relay.c ----
 
+extern const struct hs_schema_field controller_gathered_fields[];
+
 // Asks all reachable nodes. Their answers replace `answer`, which is part of `reply` (taken over).
 // The whole reply goes to `token`.
 void controller_relay(struct hs_controller *controller, void *token, json_t *reply, json_t *answer,
@@ -284,6 +287,7 @@ bool controller_publisher(struct hs_controller *controller, const json_t *conten
 // gaps.
 void controller_follow(struct hs_controller *controller, struct controller_node *node,
 		const json_t *content);
+extern const struct hs_schema_field controller_node_fields[];
 json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node);
 void controller_answered(
@@ -299,7 +303,14 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
 bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);
 int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
-json_t *controller_monitor_json(const struct hs_controller *controller);
+// What node_get says of it.
+struct controller_monitor_shown {
+	struct controller_monitor_counters counters;
+	uint64_t missed;
+	unsigned flows;
+};
+extern const struct hs_schema_field controller_monitor_fields[];
+struct controller_monitor_shown controller_monitor_show(const struct hs_controller *controller);
 
 // ---- controller_verbs.c ----
 

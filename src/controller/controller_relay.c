@@ -78,17 +78,60 @@ static void add_name(struct text *text, const char *name)
 
 // ---- the reply ----
 
+// The members of the answer behind the nodes'.
+struct gathered {
+	json_t *errors, *unreachable;
+	bool ok, audited;
+};
+
+static bool is_audit(const void *gathered)
+{
+	return ((const struct gathered *)gathered)->audited;
+}
+
+struct failure {
+	const char *code, *message;
+};
+
+#define FAILURE(...) HS_SCHEMA_ROW(struct failure, STRING, __VA_ARGS__)
+static const struct hs_schema_field failure_fields[] = {
+		FAILURE(code, "as in errors of the node"),
+		FAILURE(message, "in words"),
+		{NULL},
+};
+#define GATHERED(...) HS_SCHEMA_ROW(struct gathered, __VA_ARGS__)
+const struct hs_schema_field controller_gathered_fields[] = {
+		GATHERED(JSON, errors, "of nodes that answered with an error, by name",
+				.optional = true,
+				.list =
+						&(const struct hs_schema_list){
+								.item = {.kind = HS_SCHEMA_OBJECT,
+										.fields = failure_fields}}),
+		GATHERED(JSON, unreachable, "names of nodes that did not answer", .optional = true,
+				.shape = "{'type': 'array', 'items': {'type': 'string'}}"),
+		GATHERED(BOOL, ok, "of an audit: whether everything adds up at all nodes",
+				.given = is_audit),
+		{NULL},
+};
+
+static void fail(struct relay *relay, const struct controller_node *node, const char *code,
+		const char *message)
+{
+	json_t *kept = hs_schema_print(failure_fields, &(struct failure){code, message});
+
+	relay->error_bytes += json_dumpb(kept, NULL, 0, HS_API_DUMP);
+	json_object_set_new(relay->errors, node->config->name, kept);
+}
+
 static void fill(struct relay *relay)
 {
+	const struct gathered gathered = {relay->errors, relay->unreachable,
+			relay->fine && json_object_size(relay->errors) == 0 &&
+					json_array_size(relay->unreachable) == 0,
+			relay->verb == HS_VERB_AUDIT};
+
 	json_object_clear(relay->answer);
-	if (json_object_size(relay->errors))
-		json_object_set(relay->answer, "errors", relay->errors);
-	if (json_array_size(relay->unreachable))
-		json_object_set(relay->answer, "unreachable", relay->unreachable);
-	if (relay->verb == HS_VERB_AUDIT)
-		json_object_set_new(relay->answer, "ok",
-				json_boolean(relay->fine && json_object_size(relay->errors) == 0 &&
-						json_array_size(relay->unreachable) == 0));
+	hs_schema_print_into(relay->answer, controller_gathered_fields, &gathered);
 }
 
 // Writes the nodes' answers in front of the members of the relay's own object.
@@ -178,9 +221,7 @@ static void ask(struct hs_controller *controller, struct relay *relay, struct co
 	struct call call = {.kind = CALL_RELAY, .of = relay->number};
 
 	if (node->reachable && node->n_relays >= CALLS_RELAY)
-		json_object_set_new(relay->errors, node->config->name,
-				json_pack("{s:s, s:s}", "code", "busy", "message",
-						"too many questions are under way at this node"));
+		fail(relay, node, "busy", "too many questions are under way at this node");
 	else if (node->reachable &&
 			controller_call(controller, node, &call, hs_api_verb_name(relay->verb),
 					content_of(relay->verb, args)) == 0)
@@ -230,11 +271,9 @@ static void take_answer(struct relay *relay, const struct controller_node *node,
 	struct text *answers = &relay->answers;
 
 	if (answers->len + relay->error_bytes + json_dumpb(ok, NULL, 0, HS_API_DUMP) > MAX_BYTES) {
-		json_object_set_new(relay->errors, node->config->name,
-				json_pack("{s:s, s:s}", "code", "too_large", "message",
-						"the answers of the other nodes have 4 MiB "
-						"already: ask "
-						"this node itself"));
+		fail(relay, node, "too_large",
+				"the answers of the other nodes have 4 MiB already: ask this node "
+				"itself");
 		return;
 	}
 	if (answers->len)
@@ -252,10 +291,7 @@ static void take_error(struct relay *relay, const struct controller_node *node, 
 
 	snprintf(message, sizeof(message), "%s", text ? text : "");
 	hs_clean_mend(message);
-	json_t *kept = json_pack(
-			"{s:s, s:s}", "code", controller_error_code(error), "message", message);
-	relay->error_bytes += json_dumpb(kept, NULL, 0, HS_API_DUMP);
-	json_object_set_new(relay->errors, node->config->name, kept);
+	fail(relay, node, controller_error_code(error), message);
 }
 
 void controller_relayed(struct hs_controller *controller, struct controller_node *node,

@@ -3,6 +3,7 @@
 // once.
 #include "controller_parts.h"
 
+#include "api_reply.h"
 #include "qos_untold.h"
 #include "rule_field.h"
 
@@ -37,10 +38,12 @@ static int int_request(struct hs_controller *controller, const struct hs_api_arg
 		return rc;
 	}
 	const struct controller_rule *rule = controller_find_rule(controller, args->rule.ns_id);
-	*result = json_pack("{s:I, s:i}", "ns_id", (json_int_t)args->rule.ns_id, "nodes",
-			(int)(rule->n_bindings - rule->n_leaving));
-	if (args->rule.method == HS_RULE_FLEXINT)
-		hs_qos_put_untold(*result, args->rule.trace_type);
+	const struct hs_api_changed changed = {args->rule.ns_id, .at_controller = true,
+			.nodes = rule->n_bindings - rule->n_leaving,
+			.not_told = args->rule.method == HS_RULE_FLEXINT
+						    ? hs_qos_untold(args->rule.trace_type)
+						    : NULL};
+	*result = hs_schema_print(hs_api_request_fields, &changed);
 	return 0;
 }
 
@@ -67,8 +70,9 @@ static int int_update(struct hs_controller *controller, const struct hs_api_args
 	if (rc < 0)
 		return rc;
 	controller_change(controller, rule);
-	*result = json_pack("{s:I, s:o}", "ns_id", (json_int_t)args->ns_id, "rule",
-			controller_rule_json(controller, rule));
+	const struct hs_api_changed changed = {
+			args->ns_id, .rule = controller_rule_json(controller, rule)};
+	*result = hs_schema_print(hs_api_update_fields, &changed);
 	return 0;
 }
 
@@ -79,7 +83,7 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 
 	if (!rule)
 		return -ENOENT;
-	*result = json_pack("{s:I}", "ns_id", (json_int_t)args->ns_id);
+	*result = hs_schema_print(hs_api_delete_fields, &(struct hs_api_changed){args->ns_id});
 	if (!args->undo)
 		json_array_append_new(controller->removed,
 				rule->on ? json_incref(rule->on) : json_null());
@@ -91,7 +95,7 @@ static int int_delete(struct hs_controller *controller, const struct hs_api_args
 static int int_list(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	json_t *rules = json_array();
+	struct hs_api_rules page = {.rules = json_array(), .count = controller->n_rules};
 	uint64_t at = 0, end = args->offset + args->limit, states = 0;
 	const struct controller_rule *rule;
 	size_t used = 0;
@@ -103,14 +107,14 @@ static int int_list(struct hs_controller *controller, const struct hs_api_args *
 		if (rule->deleted || at++ < args->offset)
 			continue;
 		states += rule->n_bindings;
-		if (!hs_api_page_add(args, rules, controller_rule_json(controller, rule), &used))
+		if (!hs_api_page_add(args, page.rules, controller_rule_json(controller, rule),
+				    &used))
 			end = --at;
 		else if (states >= STATES_AT_ONCE)
 			end = at;
 	}
-	*result = json_pack("{s:o, s:I}", "rules", rules, "count", (json_int_t)controller->n_rules);
-	if (end < controller->n_rules)
-		json_object_set_new(*result, "next", json_integer((json_int_t)end));
+	page.next = end < controller->n_rules ? end : 0;
+	*result = hs_schema_print(hs_api_rules_fields, &page);
 	return 0;
 }
 
@@ -120,36 +124,65 @@ static int hello(struct hs_controller *controller, const struct hs_api_args *arg
 		struct hs_error *err)
 {
 	(void)args, (void)err;
-	*result = hs_api_hello();
-	json_object_update_new(*result,
-			json_pack("{s:s, s:s, s:s, s:b, s:[s, s, s, s]}", "version", HS_VERSION,
-					"name", controller->config->name, "boot_id",
-					controller->boot_id, "controller", 1, "features", "fleet",
-					"qos", "transactions", "events"));
-	json_object_set_new(json_object_get(*result, "limits"), "monitored_rules",
-			json_integer(controller->config->monitored_rules));
+	static const char *const features[] = {"fleet", "qos", "transactions", "events"};
+	const struct hs_api_hello said = {
+			.version = HS_VERSION,
+			.name = controller->config->name,
+			.boot_id = controller->boot_id,
+			.controller = true,
+			.n_features = sizeof(features) / sizeof(features[0]),
+			.features = features,
+			.monitored_rules = controller->config->monitored_rules,
+	};
+	*result = hs_api_hello(&said);
 	return 0;
 }
+
+struct shown {
+	const char *controller, *boot_id, *version;
+	int64_t uptime_ns;
+	unsigned reachable, rules;
+	uint64_t publish_lost;
+	struct controller_monitor_shown monitor;
+	json_t *nodes;
+};
+
+#define SHOWN(...) HS_SCHEMA_ROW(struct shown, __VA_ARGS__)
+static const struct hs_schema_field node_get_fields[] = {
+		SHOWN(STRING, controller, "the controller's name"),
+		SHOWN(STRING, boot_id, "changes with every start"),
+		SHOWN(STRING, version, "of the program"),
+		SHOWN(INT, uptime_ns, "since the process began"),
+		SHOWN(UINT, reachable, "how many nodes answer"),
+		SHOWN(UINT, rules, "how many rules are wanted"),
+		SHOWN(UINT, publish_lost, "messages that no listener took in time"),
+		SHOWN(OBJECT, monitor, "what the controller took from publishers",
+				.fields = controller_monitor_fields),
+		SHOWN(TAKEN, nodes, "each node", .items = controller_node_fields),
+		{NULL},
+};
 
 static int node_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err)
 {
-	json_t *nodes = json_array();
-	unsigned reachable = 0;
+	struct shown shown = {
+			.controller = controller->config->name,
+			.boot_id = controller->boot_id,
+			.version = HS_VERSION,
+			.uptime_ns = controller->now_ns - controller->start_ns,
+			.rules = controller->n_rules,
+			.publish_lost = controller->publish_lost,
+			.monitor = controller_monitor_show(controller),
+			.nodes = json_array(),
+	};
 
 	(void)args, (void)err;
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
-		reachable += controller->nodes[i].reachable;
-		json_array_append_new(
-				nodes, controller_node_json(controller, &controller->nodes[i]));
+		shown.reachable += controller->nodes[i].reachable;
+		json_array_append_new(shown.nodes,
+				controller_node_json(controller, &controller->nodes[i]));
 	}
-	*result = json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:I, s:o, s:o}", "controller",
-			controller->config->name, "boot_id", controller->boot_id, "version",
-			HS_VERSION, "uptime_ns",
-			(json_int_t)(controller->now_ns - controller->start_ns), "reachable",
-			(int)reachable, "rules", (int)controller->n_rules, "publish_lost",
-			(json_int_t)controller->publish_lost, "monitor",
-			controller_monitor_json(controller), "nodes", nodes);
+	*result = hs_schema_print(node_get_fields, &shown);
 	return 0;
 }
 
@@ -189,6 +222,22 @@ HS_API_VERBS(struct hs_controller, verbs) = {
 		[HS_VERB_DROPS_GET] = ask_nodes,
 		[HS_VERB_EVENTS] = events,
 		[HS_VERB_AUDIT] = ask_nodes,
+};
+
+HS_API_REPLIES(hs_controller_replies) = {
+		[HS_VERB_HELLO] = hs_api_hello_fields,
+		[HS_VERB_INT_REQUEST] = hs_api_request_fields,
+		[HS_VERB_INT_UPDATE] = hs_api_update_fields,
+		[HS_VERB_INT_DELETE] = hs_api_delete_fields,
+		[HS_VERB_INT_LIST] = hs_api_rules_fields,
+		[HS_VERB_INT_GET] = controller_gathered_fields,
+		[HS_VERB_QOS_GET] = hs_api_metrics_fields,
+		[HS_VERB_NODE_GET] = node_get_fields,
+		[HS_VERB_PORTS_GET] = controller_gathered_fields,
+		[HS_VERB_STATS_GET] = controller_gathered_fields,
+		[HS_VERB_DROPS_GET] = controller_gathered_fields,
+		[HS_VERB_EVENTS] = hs_event_log_fields,
+		[HS_VERB_AUDIT] = controller_gathered_fields,
 };
 
 static int run_verb(void *context, const struct hs_api_args *args, json_t **result,

@@ -8,6 +8,7 @@
 #include "flow_table.h"
 #include "node.h"
 #include "port.h"
+#include "schema.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct hs_node_totals {
 #define HS_TOTAL(name, unit, kind, text) uint64_t name;
 #include "node_total.def"
 #undef HS_TOTAL
-	uint64_t clock_synchronised, clock_error_ns, clock_steps;
+	uint64_t clock_known, clock_synchronised, clock_error_ns, clock_steps;
 	int64_t clock_offset_ns, clock_kernel_offset_ns;
 	uint64_t clock_esterror_ns, clock_maxerror_ns, clock_status;
 };
@@ -46,6 +47,7 @@ enum hs_metric_scope {
 	HS_SCOPE_RULE,
 	HS_SCOPE_PORT_DROP,  // one value for each reason
 	HS_SCOPE_PORT_EVENT, // one value for each event
+	HS_SCOPE_COUNT
 };
 
 enum hs_metric_kind {
@@ -54,31 +56,36 @@ enum hs_metric_kind {
 };
 
 struct hs_metric {
-	const char *name; // "hopsight_port_rx_packets_total"
-	const char *key;  // name in API replies: "rx_packets"
-	const char *unit; // "packets", "bytes", "seconds", ...
-	const char *help;
-	enum hs_metric_scope scope;
+	// The key in API replies ("rx_packets"), the value's place in the view, and the help.
+	struct hs_schema_field field; // no key: the end
+	const char *name;	      // "hopsight_port_rx_packets_total"
+	const char *unit;	      // "packets", "bytes", "seconds", ...
 	enum hs_metric_kind kind;
-	size_t offset;	  // of the value in the view
-	uint8_t bytes;	  // of the value: 4 or 8
 	bool nanoseconds; // the value is in ns; readers get seconds
 };
 
-extern const struct hs_metric hs_metrics[];
-extern const size_t hs_n_metrics;
+extern const struct hs_metric *const hs_metrics[HS_SCOPE_COUNT];
+
+// Rows of tables that print a view: the metrics of a scope as members.
+extern const struct hs_metric hs_metrics_of_node[], hs_metrics_of_clock[], hs_metrics_of_port[],
+		hs_metrics_of_worker[], hs_metrics_of_rule[];
+#define HS_METRIC_MEMBERS(scope)                                                                   \
+	"", HS_SCHEMA_MEMBERS, .fields = &hs_metrics_of_##scope[0].field,                          \
+			       .stride = sizeof(struct hs_metric)
+extern const struct hs_schema_field hs_metric_drops[], hs_metric_events[];
 
 int64_t hs_metric_value(const struct hs_metric *metric, const struct hs_metric_view *view);
 
 // ---- reading a whole node ----
 
-struct hs_metric_label {
-	const char *key, *value;
+// What a value belongs to. NULL: not to one of these.
+struct hs_metric_labels {
+	const char *port, *reason, *event, *worker;
 };
 
 // Called for each value of the table. Labels are valid during the call.
 typedef void (*hs_metric_fn)(void *context, const struct hs_metric *metric,
-		const struct hs_metric_label *labels, unsigned n_labels, int64_t value);
+		const struct hs_metric_labels *labels, int64_t value);
 
 // Visits every metric of the node except those of single rules (a rule is asked for by name,
 // because a million rules cannot be series). Reads live counters and never waits for a worker.

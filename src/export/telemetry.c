@@ -43,12 +43,9 @@ static void copy_name(char *to, size_t size, const char *name)
 static void add_scope(struct rte_tel_data *dict, enum hs_metric_scope scope,
 		const struct hs_metric_view *view)
 {
-	for (size_t i = 0; i < hs_n_metrics; i++) {
-		const struct hs_metric *metric = &hs_metrics[i];
-		if (metric->scope != scope)
-			continue;
+	for (const struct hs_metric *metric = hs_metrics[scope]; metric->field.key; metric++) {
 		int64_t value = hs_metric_value(metric, view);
-		rte_tel_data_add_dict_u64(dict, metric->key, value < 0 ? 0 : (uint64_t)value);
+		rte_tel_data_add_dict_u64(dict, metric->field.key, value < 0 ? 0 : (uint64_t)value);
 	}
 }
 

@@ -165,19 +165,76 @@ void hs_in_band_forget(struct hs_in_band *in_band, uint32_t slot)
 	hs_in_band_piggyback_end(&in_band->piggyback, slot);
 }
 
-void hs_in_band_show(struct hs_in_band *in_band, uint32_t slot, json_t *state)
+// ---- what is shown of a rule ----
+
+static bool advertises(const void *shown)
+{
+	return ((const struct hs_in_band_shown *)shown)->advertises;
+}
+
+static bool was_sent(const void *shown)
+{
+	return ((const struct hs_in_band_shown *)shown)->sent;
+}
+
+static bool is_due(const void *shown)
+{
+	return advertises(shown) && !((const struct hs_in_band_shown *)shown)->request_waits;
+}
+
+static bool was_learned(const void *shown)
+{
+	return ((const struct hs_in_band_shown *)shown)->learned;
+}
+
+static bool keeps_reports(const void *shown)
+{
+	return ((const struct hs_in_band_shown *)shown)->keeps_reports;
+}
+
+#define SHOWN(...) HS_SCHEMA_ROW(struct hs_in_band_shown, __VA_ARGS__)
+const struct hs_schema_field hs_in_band_fields[] = {
+		SHOWN(UINT, request_sent, "how often the request left this node in band",
+				.given = advertises),
+		SHOWN(INT, last_request_tx_ns, "when it left last", .given = was_sent),
+		SHOWN(BOOL, request_waits, "it waits for a packet that can carry it",
+				.given = advertises),
+		SHOWN(INT, next_request_ns, "when it is due again", .given = is_due),
+		SHOWN(INT, expires_ns, "when a rule that came in band ends", .given = was_learned),
+		SHOWN(TAKEN, own, "of a rule that came in band: what this node's API gave instead",
+				.optional = true, .shape = "{'type': 'object'}"),
+		SHOWN(TAKEN, in_band, "of the same fields: what came in band", .optional = true,
+				.shape = "{'type': 'object'}"),
+		SHOWN(UINT, reports_waiting, "reports that wait for packets of the reverse flow",
+				.given = keeps_reports),
+		{NULL},
+};
+
+struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slot)
 {
 	const struct in_band_note *note = hs_in_band_note(&in_band->base, slot);
+	const struct advertised *advertised = note->advertised;
+	struct hs_in_band_shown shown = {0};
 
-	if (note->advertised)
-		hs_in_band_advertised_show(note->advertised, state);
-	if (note->learned) {
-		json_object_set_new(state, "expires_ns", json_integer(note->learned->expires_ns));
-		hs_in_band_own_show(&in_band->own, &note->learned->asked, state);
+	if (advertised) {
+		shown.advertises = true;
+		shown.sent = advertised->sent > 0;
+		shown.request_sent = advertised->sent;
+		shown.last_request_tx_ns = advertised->last_ns;
+		shown.request_waits = advertised->stands;
+		shown.next_request_ns = advertised->due_ns;
 	}
-	if (note->backlog)
-		json_object_set_new(
-				state, "reports_waiting", json_integer(note->backlog->n_waiting));
+	if (note->learned) {
+		shown.learned = true;
+		shown.expires_ns = note->learned->expires_ns;
+		hs_in_band_own_show(
+				&in_band->own, &note->learned->asked, &shown.own, &shown.in_band);
+	}
+	if (note->backlog) {
+		shown.keeps_reports = true;
+		shown.reports_waiting = note->backlog->n_waiting;
+	}
+	return shown;
 }
 
 // ---- reports ----

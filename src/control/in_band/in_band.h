@@ -9,6 +9,7 @@
 #include "in_band_host.h"
 #include "in_band_settings.h"
 #include "punt_record.h"
+#include "schema.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -63,8 +64,17 @@ void hs_in_band_forget_own(struct hs_in_band *in_band, uint32_t ns_id);
 // Packets can no longer take anything that waits at this slot.
 void hs_in_band_slot_goes(struct hs_in_band *in_band, uint32_t slot);
 void hs_in_band_forget(struct hs_in_band *in_band, uint32_t slot);
-// Adds members to the state of a rule.
-void hs_in_band_show(struct hs_in_band *in_band, uint32_t slot, json_t *state);
+
+// What is shown of a rule in the reply to int_get.
+struct hs_in_band_shown {
+	bool advertises, sent, learned, keeps_reports; // which of the numbers mean something
+	bool request_waits;
+	uint64_t request_sent, reports_waiting;
+	int64_t last_request_tx_ns, next_request_ns, expires_ns;
+	json_t *own, *in_band; // printing takes them over
+};
+extern const struct hs_schema_field hs_in_band_fields[];
+struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slot);
 
 // ---- reports ----
 

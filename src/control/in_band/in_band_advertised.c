@@ -230,16 +230,6 @@ void hs_in_band_advertised_end(struct in_band_advertised *all, uint32_t slot)
 	free(s);
 }
 
-void hs_in_band_advertised_show(const struct advertised *s, json_t *state)
-{
-	json_object_set_new(state, "request_sent", json_integer((json_int_t)s->sent));
-	if (s->sent)
-		json_object_set_new(state, "last_request_tx_ns", json_integer(s->last_ns));
-	json_object_set_new(state, "request_waits", json_boolean(s->stands));
-	if (!s->stands)
-		json_object_set_new(state, "next_request_ns", json_integer(s->due_ns));
-}
-
 // ---- a step of the clock ----
 
 static void shift(struct in_band_advertised *all, struct advertised *s, int64_t by_ns)

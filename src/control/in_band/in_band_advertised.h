@@ -48,4 +48,3 @@ void hs_in_band_advertised_shift(struct in_band_advertised *all, int64_t by_ns);
 void hs_in_band_advertised_begin(struct in_band_advertised *all, uint32_t slot);
 void hs_in_band_advertised_changed(struct in_band_advertised *all, uint32_t slot);
 void hs_in_band_advertised_end(struct in_band_advertised *all, uint32_t slot);
-void hs_in_band_advertised_show(const struct advertised *s, json_t *state);

@@ -147,14 +147,13 @@ void hs_in_band_own_fini(struct in_band_own *all)
 		forget(all, TAILQ_FIRST(&all->list));
 }
 
-void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t *state)
+void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t **shown,
+		json_t **in_band)
 {
 	const struct own *own = find(all, asked->ns_id);
 
-	if (!own)
-		return;
-	json_object_set_new(state, "own", hs_rule_rows_to_json(&own->rule, own->rows));
-	json_object_set_new(state, "in_band", hs_rule_rows_to_json(asked, own->rows));
+	*shown = own ? hs_rule_rows_to_json(&own->rule, own->rows) : NULL;
+	*in_band = own ? hs_rule_rows_to_json(asked, own->rows) : NULL;
 }
 
 // ---- the state ----

@@ -39,8 +39,10 @@ int hs_in_band_own_update(struct in_band_own *all, uint32_t n_learned, const str
 		const struct hs_rule *rule, struct hs_rule_update *update);
 bool hs_in_band_own_has(const struct in_band_own *all, uint32_t ns_id);
 void hs_in_band_own_forget(struct in_band_own *all, uint32_t ns_id);
-// Adds {"own": {...}, "in_band": {...}} to the state of a rule, if there is something.
-void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t *state);
+// Returns the fields that the API has set of a rule, with their values: *shown are the API's,
+// *in_band those that came: new references, or NULL if there are none.
+void hs_in_band_own_show(struct in_band_own *all, const struct hs_rule *asked, json_t **shown,
+		json_t **in_band);
 // Reads a line of the state: takes its changes of rules that are not here yet. Returns what is left
 // of it, a new reference, or NULL if nothing is.
 json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line);

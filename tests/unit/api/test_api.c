@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "api_reply.h"
 #include "fake_backend.h"
 #include "rule_fields.h"
 
@@ -427,7 +428,7 @@ static void a_rule_gives_way_once_in_a_list(void **state)
 
 static void hello_lists_every_verb_and_the_limits(void **state)
 {
-	json_t *hello = hs_api_hello();
+	json_t *hello = hs_api_hello(&(struct hs_api_hello){.name = ""});
 	(void)state;
 	assert_int_equal(json_array_size(json_object_get(hello, "verbs")), HS_VERB_COUNT);
 	assert_int_equal(json_integer_value(json_object_get(

@@ -10,26 +10,35 @@
 
 #include <cmocka.h>
 
+// Each metric of each scope.
+#define EACH_METRIC(m)                                                                             \
+	for (unsigned scope = 0; scope < HS_SCOPE_COUNT; scope++)                                  \
+		for (const struct hs_metric *m = hs_metrics[scope]; (m)->field.key; (m)++)
+
 static void every_metric_has_unit_help_and_a_name_of_its_own(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < hs_n_metrics; i++) {
-		const struct hs_metric *m = &hs_metrics[i];
-		assert_true(strlen(m->help) > 5);
+	const struct hs_metric *seen[500];
+	size_t n = 0;
+
+	EACH_METRIC(m)
+	{
+		assert_true(strlen(m->field.help) > 5);
 		assert_true(strlen(m->unit) > 3);
-		for (size_t j = 0; j < i; j++) {
-			assert_string_not_equal(m->name, hs_metrics[j].name);
-			if (m->scope == hs_metrics[j].scope)
-				assert_string_not_equal(m->key, hs_metrics[j].key);
-		}
+		for (const struct hs_metric *other = hs_metrics[scope]; other < m; other++)
+			assert_string_not_equal(m->field.key, other->field.key);
+		for (size_t i = 0; i < n; i++)
+			assert_string_not_equal(m->name, seen[i]->name);
+		seen[n++] = m;
 	}
+	assert_true(n > 50);
 }
 
 static void names_follow_the_rules_of_prometheus(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < hs_n_metrics; i++) {
-		const struct hs_metric *m = &hs_metrics[i];
+	EACH_METRIC(m)
+	{
 		size_t len = strlen(m->name);
 		assert_int_equal(strncmp(m->name, "hopsight_", 9), 0);
 		for (size_t c = 0; c < len; c++)
@@ -47,10 +56,11 @@ static void names_follow_the_rules_of_prometheus(void **state)
 static void keys_fit_the_limits_of_rte_telemetry(void **state)
 {
 	(void)state;
-	size_t bytes[HS_SCOPE_PORT_EVENT + 1] = {0};
-	for (size_t i = 0; i < hs_n_metrics; i++) {
-		assert_true(strlen(hs_metrics[i].key) < 64);
-		bytes[hs_metrics[i].scope] += strlen(hs_metrics[i].key) + sizeof("\"\":,") + 20;
+	size_t bytes[HS_SCOPE_COUNT] = {0};
+	EACH_METRIC(m)
+	{
+		assert_true(strlen(m->field.key) < 64);
+		bytes[scope] += strlen(m->field.key) + sizeof("\"\":,") + 20;
 	}
 	// 32 ports and 32 rules to a page, with numbers of 20 digits a port or rule may take 500.
 	assert_true(bytes[HS_SCOPE_PORT] < 500);
@@ -85,10 +95,11 @@ static void a_reader_takes_the_value_it_is_named_after(void **state)
 	};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		bool found = false;
-		for (size_t m = 0; m < hs_n_metrics; m++) {
-			if (strcmp(hs_metrics[m].name, expected[i].name) != 0)
+		EACH_METRIC(m)
+		{
+			if (strcmp(m->name, expected[i].name) != 0)
 				continue;
-			assert_int_equal(hs_metric_value(&hs_metrics[m], &view), expected[i].value);
+			assert_int_equal(hs_metric_value(m, &view), expected[i].value);
 			found = true;
 		}
 		assert_true(found);

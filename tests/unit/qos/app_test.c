@@ -91,7 +91,7 @@ static json_t *ask(struct hs_qos *qos, const struct hs_rule *rules, size_t n, in
 	struct hs_qos_app_flow flows[8] = {0};
 	for (size_t i = 0; i < n; i++)
 		flows[i] = (struct hs_qos_app_flow){&rules[i], window_json(qos, rules[i].ns_id)};
-	json_t *app = hs_qos_app_json(qos, 3, flows, n, window_ns);
+	json_t *app = hs_qos_app_json(qos, 3, flows, n, 0, window_ns);
 	for (size_t i = 0; i < n; i++)
 		json_decref((json_t *)flows[i].window);
 	assert_non_null(app);
@@ -208,7 +208,7 @@ static void the_worst_hops_are_named_with_their_flow(void **state)
 						" \"delay_ns\": {\"mean\": 900}}]",
 						    true)},
 	};
-	json_t *app = hs_qos_app_json(f->qos, 3, flows, 3, 0);
+	json_t *app = hs_qos_app_json(f->qos, 3, flows, 3, 0, 0);
 	json_t *worst = json_object_get(app, "worst_hop");
 	json_t *expected = json_loads("{\"loss\": {\"ns_id\": 8, \"from\": 0, \"to\": 4,"
 				      " \"loss_ratio\": 0.2}, \"delay\": {\"ns_id\": 8,"
@@ -216,12 +216,12 @@ static void the_worst_hops_are_named_with_their_flow(void **state)
 			0, NULL);
 	assert_true(json_equal(worst, expected));
 	json_decref(app);
-	app = hs_qos_app_json(f->qos, 3, flows + 2, 1, 0);
+	app = hs_qos_app_json(f->qos, 3, flows + 2, 1, 0, 0);
 	assert_int_equal(json_object_size(json_object_get(app, "worst_hop")), 0);
 	json_decref(app);
 	json_t *clean = made_window("[{\"from\": 0, \"to\": 1, \"loss_ratio\": 0.0}]", false);
 	const struct hs_qos_app_flow lossless = {&rules[0], clean};
-	app = hs_qos_app_json(f->qos, 3, &lossless, 1, 0);
+	app = hs_qos_app_json(f->qos, 3, &lossless, 1, 0, 0);
 	assert_int_equal(json_object_size(json_object_get(app, "worst_hop")), 0);
 	json_decref(app);
 	json_decref(clean);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api_reply.h"
+
+#include "api_verbs.h"
+
+// ---- hello ----
+
+struct said {
+	struct hs_api_hello hello;
+	const char *api_version;
+	const struct hs_api_verb_row *verbs;
+	struct limits {
+		uint32_t message_bytes, depth, transaction_verbs, page;
+		uint32_t rules, monitored_rules, routes;
+	} limits;
+};
+
+#define LIMIT(...) HS_SCHEMA_ROW(struct limits, UINT, __VA_ARGS__)
+static const struct hs_schema_field limit_fields[] = {
+		LIMIT(message_bytes, "bytes of a message"),
+		LIMIT(depth, "levels of a message"),
+		LIMIT(transaction_verbs, "requests in a list"),
+		LIMIT(page, "entries of a page"),
+		LIMIT(rules, "rules that fit at a node", .optional = true),
+		LIMIT(monitored_rules, "rules with metrics"),
+		LIMIT(routes, "routes that fit at a node that routes", .optional = true),
+		{NULL},
+};
+static const struct hs_schema_list verb_list = {
+		.item = {.kind = HS_SCHEMA_STRING,
+				.offset = offsetof(struct hs_api_verb_row, name)},
+		.item_bytes = sizeof(struct hs_api_verb_row),
+		.heap = true,
+};
+static const struct hs_schema_list feature_list = {
+		.item = {.kind = HS_SCHEMA_STRING},
+		.item_bytes = sizeof(const char *),
+		HS_SCHEMA_COUNT(struct hs_api_hello, n_features),
+		.heap = true,
+};
+
+static bool is_node(const void *hello)
+{
+	return !((const struct hs_api_hello *)hello)->controller;
+}
+
+#define SAID(...)  HS_SCHEMA_ROW(struct said, __VA_ARGS__)
+#define HELLO(...) HS_SCHEMA_ROW(struct hs_api_hello, __VA_ARGS__)
+const struct hs_schema_field hs_api_hello_fields[] = {
+		SAID(STRING, api_version, "of this API"),
+		SAID(LIST, verbs, "every verb that is known here", .list = &verb_list,
+				.max = HS_VERB_COUNT),
+		SAID(OBJECT, limits, "bounds of messages and tables", .fields = limit_fields),
+		HELLO(STRING, version, "of the program"),
+		HELLO(UINT, node_id, "of a node", .max = UINT16_MAX, .given = is_node),
+		HELLO(STRING, name, "of the node or controller"),
+		HELLO(STRING, boot_id, "changes with every start"),
+		HELLO(BOOL, controller, "this is a controller", .optional = true),
+		HELLO(LIST, features, "what this program can do beside the verbs",
+				.list = &feature_list),
+		{NULL},
+};
+
+json_t *hs_api_hello(const struct hs_api_hello *hello)
+{
+	const struct said said = {
+			.hello = *hello,
+			.api_version = HS_API_VERSION,
+			.verbs = hs_api_verbs,
+			.limits = {HS_API_MAX_BYTES, HS_API_MAX_DEPTH, HS_API_MAX_VERBS,
+					HS_API_MAX_PAGE, hello->rules, hello->monitored_rules,
+					hello->routes},
+	};
+	return hs_schema_print(hs_api_hello_fields, &said);
+}
+
+// ---- rules ----
+
+static bool at_controller(const void *changed)
+{
+	return ((const struct hs_api_changed *)changed)->at_controller;
+}
+
+#define CHANGED(...) HS_SCHEMA_ROW(struct hs_api_changed, __VA_ARGS__)
+#define NS_ID	     CHANGED(UINT, ns_id, "the rule", .min = 1, .max = UINT32_MAX)
+const struct hs_schema_field hs_api_request_fields[] = {
+		NS_ID,
+		CHANGED(UINT, shadowed_by,
+				"an older rule with the same 5-tuple, which takes packets",
+				.max = UINT32_MAX, .optional = true),
+		CHANGED(UINT, nodes, "at a controller: at how many nodes the rule is wanted",
+				.given = at_controller),
+		CHANGED(TAKEN, not_told, "metrics that the trace type has no fields for",
+				.optional = true,
+				.shape = "{'type': 'array', 'items': {'$ref': "
+					 "'#/$defs/not_told'}}"),
+		{NULL},
+};
+const struct hs_schema_field hs_api_update_fields[] = {
+		NS_ID,
+		CHANGED(TAKEN, rule, "the rule as it is in force", .shape = HS_API_RULE_SHAPE),
+		{NULL},
+};
+const struct hs_schema_field hs_api_delete_fields[] = {NS_ID, {NULL}};
+
+#define SHADOWED(...) HS_SCHEMA_ROW(struct hs_api_shadowed, UINT, __VA_ARGS__, .max = UINT32_MAX)
+const struct hs_schema_field hs_api_shadowed_fields[] = {
+		SHADOWED(ns_id, "the rule"),
+		SHADOWED(shadowed_by, "the rule that takes the packets"),
+		{NULL},
+};
+
+#define RULES(...) HS_SCHEMA_ROW(struct hs_api_rules, __VA_ARGS__)
+const struct hs_schema_field hs_api_rules_fields[] = {
+		RULES(TAKEN, rules, "the rules of the page",
+				.shape = "{'type': 'array', 'items': " HS_API_RULE_SHAPE "}"),
+		RULES(UINT, count, "how many rules there are"),
+		RULES(TAKEN, in_band, "those of them that came in band", .optional = true,
+				.shape = "{'type': 'array', 'items': {'type': 'integer'}}"),
+		RULES(TAKEN, shadowed, "those of them whose packets another rule takes",
+				.optional = true, .items = hs_api_shadowed_fields),
+		RULES(UINT, next, "the offset of the next page", .optional = true),
+		{NULL},
+};
+
+// ---- metrics ----
+
+static bool is_of_rules(const void *metrics)
+{
+	return ((const struct hs_api_metrics *)metrics)->qos;
+}
+
+static bool is_of_application(const void *metrics)
+{
+	return !is_of_rules(metrics);
+}
+
+#define METRICS(...) HS_SCHEMA_ROW(struct hs_api_metrics, __VA_ARGS__)
+const struct hs_schema_field hs_api_metrics_fields[] = {
+		METRICS(TAKEN, qos, "the newest windows", .given = is_of_rules,
+				.shape = "{'type': 'array', 'items': {'$ref': "
+					 "'qos.json#/$defs/window'}}"),
+		METRICS(TAKEN, applications, "of a question with app_id: the application",
+				.given = is_of_application,
+				.shape = "{'type': 'array', 'items': {'$ref': "
+					 "'#/$defs/application'}}"),
+		METRICS(UINT, next, "the offset of the next page", .optional = true),
+		{NULL},
+};

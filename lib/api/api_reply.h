@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The replies that nodes and controllers have in common: a struct and a table each. The table of a
+// reply prints it and makes its JSON Schema.
+//
+// Thread rule: any; the tables are constant.
+#pragma once
+
+#include "api.h"
+#include "schema.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_API_RULE_SHAPE "{'$ref': 'request.json#/$defs/rule'}"
+
+// What a program answers: the fields of each verb's reply, or NULL.
+#define HS_API_REPLIES(table) const struct hs_schema_field *const table[HS_VERB_COUNT]
+
+struct hs_api_hello {
+	const char *version, *name, *boot_id;
+	uint32_t node_id;
+	bool controller;
+	unsigned n_features;
+	const char *const *features;
+	uint32_t rules, monitored_rules, routes; // limits; of rules and routes 0: there is none
+};
+extern const struct hs_schema_field hs_api_hello_fields[];
+// Prints what this says and what each program with this API says. New reference, or NULL if memory
+// is out.
+json_t *hs_api_hello(const struct hs_api_hello *hello);
+
+// The reply to a change of a rule. Printing takes over `not_told` and `rule`.
+struct hs_api_changed {
+	uint32_t ns_id, shadowed_by;
+	bool at_controller;
+	unsigned nodes;
+	json_t *not_told, *rule;
+};
+extern const struct hs_schema_field hs_api_request_fields[], hs_api_update_fields[],
+		hs_api_delete_fields[];
+
+// A page of rules. Printing takes over the lists.
+struct hs_api_rules {
+	json_t *rules, *in_band, *shadowed;
+	uint64_t count, next; // next 0: this is the last page
+};
+extern const struct hs_schema_field hs_api_rules_fields[];
+
+// A rule of a page whose packets another rule takes.
+struct hs_api_shadowed {
+	uint32_t ns_id, shadowed_by;
+};
+extern const struct hs_schema_field hs_api_shadowed_fields[];
+
+// The metrics of rules, or of an application. Printing takes over the list.
+struct hs_api_metrics {
+	json_t *qos, *applications;
+	uint64_t next;
+};
+extern const struct hs_schema_field hs_api_metrics_fields[];
+
+extern const struct hs_schema_field hs_event_log_fields[]; // see event_log.h
+
+extern const struct hs_schema_field hs_api_refusal_fields[], hs_api_error_fields[];
