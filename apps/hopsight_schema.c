@@ -3,7 +3,11 @@
 // the files there are what the tables say. It is a tool of the source tree and is not installed.
 #include "api_schema.h"
 #include "config.h"
+#include "control_verbs.h"
+#include "controller.h"
 #include "controller_config.h"
+#include "qos_app.h"
+#include "qos_untold.h"
 #include "qos_window.h"
 #include "scenario.h"
 
@@ -11,11 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static json_t *reply_schema(void)
+{
+	json_t *schema = hs_api_reply_schema(hs_control_replies, hs_controller_replies);
+	json_t *defs = json_object_get(schema, "$defs");
+
+	json_object_set_new(defs, "not_told", hs_schema_describe_printed(hs_qos_untold_fields));
+	json_object_set_new(defs, "application", hs_schema_describe_printed(hs_qos_app_fields));
+	return schema;
+}
+
 static const struct {
 	const char *file, *title;
 	json_t *(*make)(void);
 } schemas[] = {
 		{"request.json", "A message to the API of a node or a controller", hs_api_schema},
+		{"reply.json", "A reply of the API; $defs has the `ok` of each verb", reply_schema},
+		{"event.json", "A message of the topic event.<kind>", hs_event_schema},
 		{"node.json", "A node's configuration", hs_config_schema},
 		{"controller.json", "A controller's configuration", hs_controller_config_schema},
 		{"report.json", "A message of the topic report.<ns_id>: one packet's telemetry",

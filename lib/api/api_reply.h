@@ -60,6 +60,9 @@ struct hs_api_metrics {
 };
 extern const struct hs_schema_field hs_api_metrics_fields[];
 
-extern const struct hs_schema_field hs_event_log_fields[]; // see event_log.h
+// The reply to events, and an event: see event_log.h.
+extern const struct hs_schema_field hs_event_log_fields[], hs_event_fields[];
+// Returns the JSON Schema of a published event. New reference.
+json_t *hs_event_schema(void);
 
 extern const struct hs_schema_field hs_api_refusal_fields[], hs_api_error_fields[];

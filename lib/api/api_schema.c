@@ -4,6 +4,8 @@
 
 #include "api_verbs.h"
 
+#include <stdio.h>
+
 // The members that may stand beside a verb, and beside "transaction".
 #define ID_SHAPE "{'anyOf': [{'type': 'string', 'maxLength': 256}, {'type': 'integer'}]}"
 #define BESIDE                                                                                     \
@@ -91,4 +93,58 @@ json_t *hs_api_schema(void)
 	for (size_t i = 0; i < HS_VERB_COUNT; i++)
 		json_object_set_new(defs, hs_api_verbs[i].name, verb_schema((enum hs_api_verb)i));
 	return json_pack("{s:o, s:o}", "anyOf", hs_schema_shape(MESSAGE), "$defs", defs);
+}
+
+// ---- replies ----
+
+#define ID_OF_REPLY "'id': {'type': ['string', 'integer'], 'description': 'as in the request'}"
+#define GRANTED                                                                                    \
+	"{'type': 'object', 'properties': {" ID_OF_REPLY ", 'ok': {'type': ['object', 'array'], "  \
+	"'description': 'of a list: a list of results'}, 'generation': {'type': 'integer', "       \
+	"'minimum': 0, 'description': 'changes of rules and routes so far'}}, "                    \
+	"'required': ['ok', 'generation'], 'additionalProperties': false}"
+#define DRY_RUN                                                                                    \
+	"{'type': 'object', 'properties': {'dry_run': {'const': true, 'description': "             \
+	"'the request was only checked'}}, 'required': ['dry_run'], 'additionalProperties': "      \
+	"false}"
+
+// What a controller gathers from its nodes.
+static json_t *gathered_schema(const struct hs_schema_field *fields, const char *verb)
+{
+	json_t *gathered = hs_schema_describe_printed(fields);
+
+	json_object_set_new(json_object_get(gathered, "properties"), "nodes",
+			json_pack("{s:s, s:{s:s+}, s:s}", "type", "object", "additionalProperties",
+					"$ref", "#/$defs/", verb, "description",
+					"the nodes' answers, by name"));
+	json_array_append_new(json_object_get(gathered, "required"), json_string("nodes"));
+	return gathered;
+}
+
+static void describe_reply(json_t *defs, const char *verb, const struct hs_schema_field *node,
+		const struct hs_schema_field *controller, const struct hs_schema_field *gathered)
+{
+	char name[64];
+	json_t *reply = hs_schema_describe_printed(node);
+
+	if (controller && controller == gathered) {
+		snprintf(name, sizeof(name), "nodes_%s", verb);
+		json_object_set_new(defs, name, gathered_schema(gathered, verb));
+	} else if (controller && controller != node) {
+		reply = json_pack("{s:[o, o]}", "anyOf", reply,
+				hs_schema_describe_printed(controller));
+	}
+	json_object_set_new(defs, verb, reply);
+}
+
+json_t *hs_api_reply_schema(HS_API_REPLIES(node), HS_API_REPLIES(controller))
+{
+	const struct hs_schema_field *gathered = controller[HS_VERB_AUDIT];
+	json_t *defs = json_object();
+
+	for (size_t i = 0; i < HS_VERB_COUNT; i++)
+		describe_reply(defs, hs_api_verbs[i].name, node[i], controller[i], gathered);
+	json_object_set_new(defs, "dry_run", hs_schema_shape(DRY_RUN));
+	return json_pack("{s:[o, o], s:o}", "oneOf", hs_schema_shape(GRANTED),
+			hs_schema_describe_printed(hs_api_refusal_fields), "$defs", defs);
 }

@@ -4,6 +4,8 @@
 // Thread rule: any.
 #pragma once
 
+#include "api_reply.h"
+
 #include <jansson.h>
 
 // "$defs" has each verb's content, "request" (one of them in its envelope), "item" (of a list),
@@ -11,3 +13,7 @@
 // "transaction". New reference, without
 // "$schema".
 json_t *hs_api_schema(void);
+
+// Returns the JSON Schema of replies, from the tables that print them at a node and at a
+// controller. What a controller gathers from its nodes has the table of its audit. New reference.
+json_t *hs_api_reply_schema(HS_API_REPLIES(node), HS_API_REPLIES(controller));

@@ -76,7 +76,8 @@ struct shown_flow {
 #define FLOW(...) HS_SCHEMA_ROW(struct shown_flow, __VA_ARGS__)
 #define OF_WINDOW(key, what)                                                                       \
 	{                                                                                          \
-		key, HS_SCHEMA_JSON, .optional = true, .shape = what                               \
+		key, HS_SCHEMA_JSON, .optional = true, .shape = what,                              \
+				     .help = "as in the flow's window"                             \
 	}
 static const struct hs_schema_field window_rows[] = {
 		OF_WINDOW("window_ns", "{'type': 'integer'}"),
@@ -171,11 +172,12 @@ static bool delayed(const void *worst)
 
 #define TRIP(key, member) key, HS_SCHEMA_INT, HS_SCHEMA_MEMBER(struct hs_round_trip, member)
 static const struct hs_schema_field trip_fields[] = {
-		{TRIP("mean", mean_ns)},
-		{TRIP("min", min_ns)},
-		{TRIP("p50", p50_ns)},
-		{TRIP("p99", p99_ns), .given = has_p99, .help = "from 100 pairs on"},
-		{TRIP("max", max_ns)},
+		{TRIP("mean", mean_ns), .help = "of all pairs"},
+		{TRIP("min", min_ns), .help = "the shortest"},
+		{TRIP("p50", p50_ns), .help = "the median"},
+		{TRIP("p99", p99_ns), .given = has_p99,
+				.help = "the 99th percentile, from 100 pairs on"},
+		{TRIP("max", max_ns), .help = "the longest"},
 		{NULL},
 };
 #define HOP(...) HS_SCHEMA_ROW(struct shown_hop, __VA_ARGS__)

@@ -75,27 +75,32 @@ static const struct hs_schema_word forwarding_words[] = {
 	{                                                                                          \
 		key, HS_SCHEMA_JSON, .optional = true, .shape = shape_, .help = text               \
 	}
-#define CONFIGURED(key, place) SETTING(key, "{'$ref': 'node.json#/properties/" place "'}", NULL)
-#define STRINGS		       "{'type': 'array', 'items': {'type': 'string'}}"
+#define CONFIGURED(key)                                                                            \
+	SETTING(key, "{'$ref': 'node.json#/properties/" key "'}", "as it is configured")
+#define STRINGS "{'type': 'array', 'items': {'type': 'string'}}"
 // What the daemon adds: see hs_control_config.
 static const struct hs_schema_field setting_fields[] = {
 		SETTING("dpdk", "{'type': 'string'}", "the version of DPDK"),
 		SETTING("worker_cores", "{'$ref': 'node.json#/properties/workers'}",
 				"the core of each worker"),
-		CONFIGURED("polling", "polling"),
+		CONFIGURED("polling"),
 		SETTING("control_core", "{'type': 'integer'}", "the core of the control thread"),
-		CONFIGURED("memory", "memory"),
-		CONFIGURED("profiles", "profiles"),
-		CONFIGURED("telemetry", "telemetry"),
-		CONFIGURED("state", "state"),
+		CONFIGURED("memory"),
+		CONFIGURED("profiles"),
+		CONFIGURED("telemetry"),
+		CONFIGURED("state"),
 		SETTING("bind", STRINGS, "where requests are answered"),
 		SETTING("publish_to", STRINGS, "the controllers to publish to"),
 		SETTING("publish_bind", STRINGS, "where listeners connect"),
 		SETTING("pairs", "{'type': 'array', 'items': " STRINGS "}",
 				"the ports of each pair"),
 		SETTING("sandbox",
-				"{'type': 'object', 'properties': {'enabled': {'type': 'boolean'}, "
-				"'filtered': {'type': 'boolean'}, 'capabilities': " STRINGS "}, "
+				"{'type': 'object', 'properties': {'enabled': {'type': 'boolean', "
+				"'description': 'as it is configured'}, "
+				"'filtered': {'type': 'boolean', 'description': "
+				"'system calls are filtered'}, 'capabilities': {'description': "
+				"'what the process may still do', 'type': 'array', "
+				"'items': {'type': 'string'}}}, "
 				"'required': ['enabled', 'filtered', 'capabilities'], "
 				"'additionalProperties': false}",
 				"what the process has given up"),

@@ -18,6 +18,7 @@
 // at a time.
 #pragma once
 
+#include "api_reply.h"
 #include "error.h"
 #include "controller_config.h"
 #include "event_log.h"
@@ -91,3 +92,6 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller);
 
 // The owner is the controller.
 hs_event_fn hs_controller_event;
+
+// The fields of each reply.
+extern HS_API_REPLIES(hs_controller_replies);
