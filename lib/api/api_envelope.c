@@ -162,34 +162,40 @@ int hs_api_message_parse(const char *message, size_t len, json_t **root, struct 
 
 // ---- envelope ----
 
-static int read_id(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
+static int read_id(json_t *value, const char *path, void *at, struct hs_error *err)
 {
+	struct hs_api_envelope *envelope = at;
+
 	if (!json_is_integer(value) && !json_is_string(value))
-		return hs_error_set(err, "wrong_type", "id", "a string or an integer",
+		return hs_error_set(err, "wrong_type", path, "a string or an integer",
 				"id is neither a string nor an integer");
 	if (json_string_length(value) > MAX_ID_BYTES)
-		return hs_error_set(err, "out_of_range", "id", "at most 256 bytes",
+		return hs_error_set(err, "out_of_range", path, "at most 256 bytes",
 				"id has %zu bytes", json_string_length(value));
 	envelope->id = value;
 	return 0;
 }
 
-static int read_dry_run(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
+static int read_dry_run(json_t *value, const char *path, void *at, struct hs_error *err)
 {
+	struct hs_api_envelope *envelope = at;
+
 	if (!json_is_boolean(value))
-		return hs_error_set(err, "wrong_type", "dry_run", "true or false",
+		return hs_error_set(err, "wrong_type", path, "true or false",
 				"dry_run is not of type boolean");
 	envelope->dry_run = json_is_true(value);
 	return 0;
 }
 
-static int read_generation(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
+static int read_generation(json_t *value, const char *path, void *at, struct hs_error *err)
 {
+	struct hs_api_envelope *envelope = at;
+
 	if (!json_is_integer(value))
-		return hs_error_set(err, "wrong_type", "if_generation", "an integer",
+		return hs_error_set(err, "wrong_type", path, "an integer",
 				"if_generation is not of type integer");
 	if (json_integer_value(value) < 0)
-		return hs_error_set(err, "out_of_range", "if_generation", "0 or more",
+		return hs_error_set(err, "out_of_range", path, "0 or more",
 				"if_generation: %lld is out of range",
 				(long long)json_integer_value(value));
 	envelope->has_generation = true;
@@ -197,43 +203,54 @@ static int read_generation(json_t *value, struct hs_api_envelope *envelope, stru
 	return 0;
 }
 
-static int read_transaction(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err)
+static int read_transaction(json_t *value, const char *path, void *at, struct hs_error *err)
 {
+	struct hs_api_envelope *envelope = at;
+
 	if (!json_is_array(value))
-		return hs_error_set(err, "wrong_type", "transaction", "a list of requests",
+		return hs_error_set(err, "wrong_type", path, "a list of requests",
 				"transaction is not a list");
 	envelope->items = value;
-	envelope->prefix = "transaction";
+	envelope->prefix = path;
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	bool in_lists; // also allowed in the elements of a transaction
-	int (*read)(json_t *value, struct hs_api_envelope *envelope, struct hs_error *err);
-} members[] = {
-		{"id", true, read_id},
-		{"dry_run", false, read_dry_run},
-		{"if_generation", false, read_generation},
-		{"transaction", false, read_transaction},
+#define MEMBER(key, how, shape_, text)                                                             \
+	{                                                                                          \
+		key, HS_SCHEMA_CUSTOM, .read = how, .shape = shape_, .help = text                  \
+	}
+const struct hs_schema_field hs_api_members[] = {
+		MEMBER("id", read_id,
+				"{'anyOf': [{'type': 'string', 'maxLength': 256}, "
+				"{'type': 'integer'}]}",
+				"the reply repeats it"),
+		MEMBER("dry_run", read_dry_run, "{'type': 'boolean'}",
+				"check everything and change nothing"),
+		MEMBER("if_generation", read_generation, "{'type': 'integer', 'minimum': 0}",
+				"refuse the request unless the rules are at this generation"),
+		MEMBER("transaction", read_transaction,
+				"{'type': 'array', 'maxItems': 10000, 'items': {'$ref': "
+				"'#/$defs/item'}}",
+				"requests that are done together"),
+		{NULL},
 };
 
-// Reads the members beside the verb. *known says whether `key` is one.
+// Reads the members beside the verb. *known says whether `key` is one. Only the first, the id, may
+// also stand in the elements of a transaction.
 static int read_member(const char *key, json_t *value, bool in_list,
 		struct hs_api_envelope *envelope, bool *known, struct hs_error *err)
 {
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		if (strcmp(members[i].name, key) != 0)
-			continue;
-		*known = true;
-		if (!in_list || members[i].in_lists)
-			return members[i].read(value, envelope, err);
-		return hs_error_set(err, "unknown_field", key, "a verb and id",
-				"%s belongs to the whole transaction, not to one of its requests",
-				key);
-	}
-	*known = false;
-	return 0;
+	const struct hs_schema_field *member = hs_api_members;
+
+	while (member->key && strcmp(member->key, key) != 0)
+		member++;
+	*known = member->key != NULL;
+	if (!*known)
+		return 0;
+	if (!in_list || member == hs_api_members)
+		return hs_schema_read_value(member, value, member->key, envelope, err);
+	return hs_error_set(err, "unknown_field", key, "a verb and id",
+			"%s belongs to the whole transaction, not to one of its requests", key);
 }
 
 static int refuse_key(const char *key, bool has_verb, struct hs_error *err)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api.h"
+#include "schema.h"
 
 // References are borrowed from the message.
 struct hs_api_envelope {
@@ -13,6 +14,9 @@ struct hs_api_envelope {
 	bool dry_run, has_generation;
 	uint64_t if_generation;
 };
+
+// The members of a message beside a verb: "id", "dry_run", "if_generation", "transaction".
+extern const struct hs_schema_field hs_api_members[];
 
 // Returns 0, or a negative errno with *err. *root is a new reference.
 int hs_api_message_parse(const char *message, size_t len, json_t **root, struct hs_error *err);

@@ -2,16 +2,12 @@
 // JSON Schema of requests, from the tables that read them.
 #include "api_schema.h"
 
+#include "api_envelope.h"
 #include "api_verbs.h"
 
 #include <stdio.h>
+#include <string.h>
 
-// The members that may stand beside a verb, and beside "transaction".
-#define ID_SHAPE "{'anyOf': [{'type': 'string', 'maxLength': 256}, {'type': 'integer'}]}"
-#define BESIDE                                                                                     \
-	"{'id': " ID_SHAPE ", 'dry_run': {'type': 'boolean'}, "                                    \
-	"'if_generation': {'type': 'integer', 'minimum': 0}}"
-#define BESIDE_ITEM "{'id': " ID_SHAPE "}"
 #define MESSAGE                                                                                    \
 	"[{'$ref': '#/$defs/request'}, "                                                           \
 	"{'type': 'array', 'maxItems': 10000, 'items': {'$ref': '#/$defs/item'}}, "                \
@@ -53,10 +49,25 @@ static json_t *rule_schema(void)
 	return rule;
 }
 
-// One verb and the members beside it.
-static json_t *envelope(const char *beside, bool changes_only)
+// Returns the members beside a verb, up to and with the last one.
+static json_t *members_to(const char *last)
 {
-	json_t *properties = hs_schema_shape(beside), *one = json_array();
+	const struct hs_schema_field *member = hs_api_members;
+	json_t *properties = json_object();
+
+	for (bool more = true; more; member++) {
+		json_t *value = hs_schema_describe_value(member);
+		json_object_set_new(value, "description", json_string(member->help));
+		json_object_set_new(properties, member->key, value);
+		more = strcmp(member->key, last) != 0;
+	}
+	return properties;
+}
+
+// One verb and the members beside it.
+static json_t *envelope(const char *last, bool changes_only)
+{
+	json_t *properties = members_to(last), *one = json_array();
 
 	for (size_t i = 0; i < HS_VERB_COUNT; i++) {
 		const struct hs_api_verb_row *verb = &hs_api_verbs[i];
@@ -72,22 +83,18 @@ static json_t *envelope(const char *beside, bool changes_only)
 
 static json_t *transaction(void)
 {
-	json_t *properties = hs_schema_shape(BESIDE);
-
-	json_object_set_new(properties, "transaction",
-			hs_schema_shape("{'type': 'array', 'maxItems': 10000, 'items': {'$ref': "
-					"'#/$defs/item'}}"));
-	return json_pack("{s:s, s:o, s:[s], s:b}", "type", "object", "properties", properties,
-			"required", "transaction", "additionalProperties", 0);
+	return json_pack("{s:s, s:o, s:[s], s:b}", "type", "object", "properties",
+			members_to("transaction"), "required", "transaction",
+			"additionalProperties", 0);
 }
 
 json_t *hs_api_schema(void)
 {
 	json_t *defs = json_object();
 
-	json_object_set_new(defs, "request", envelope(BESIDE, false));
-	json_object_set_new(defs, "item", envelope(BESIDE_ITEM, false));
-	json_object_set_new(defs, "change", envelope(BESIDE_ITEM, true));
+	json_object_set_new(defs, "request", envelope("if_generation", false));
+	json_object_set_new(defs, "item", envelope("id", false));
+	json_object_set_new(defs, "change", envelope("id", true));
 	json_object_set_new(defs, "transaction", transaction());
 	json_object_set_new(defs, "rule", rule_schema());
 	for (size_t i = 0; i < HS_VERB_COUNT; i++)
