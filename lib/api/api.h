@@ -121,8 +121,9 @@ struct hs_api_backend {
 	struct hs_route_book *(*routes)(void *context);
 	// Returns the index of a port, or -1.
 	int (*port_of)(void *context, const char *name);
-	// Applies the changes of routes of a list. It is called once, after the last request. If it
-	// fails, all requests are reverted and it is called again.
+	// Applies the changes of routes of a list. It is called once, when they all have run and
+	// before any other request of the list runs, so that a failure costs no rule its counters.
+	// If it fails, the requests that ran are reverted and it is called again.
 	int (*commit_routes)(void *context, struct hs_error *err);
 	// Saves the changes of a message, in the form that hs_api_replay takes, so that they
 	// survive the node. It is called once, when all are accepted and before the first runs. A
@@ -149,7 +150,7 @@ char *hs_api_handle(const struct hs_api_backend *backend, const char *message, s
 // in the file.
 int hs_api_run_list(const struct hs_api_backend *backend, json_t *requests, struct hs_error *err);
 // Does the same for what `save` was given: a request or a list. Runs only those that `wanted`
-// accepts (NULL: all). Saves nothing.
+// accepts (NULL: all). Passes over entries of the list that are null. Saves nothing.
 int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 		bool (*wanted)(void *context, const struct hs_api_args *args), void *context,
 		struct hs_error *err);

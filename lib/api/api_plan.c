@@ -28,6 +28,8 @@ struct step {
 	struct hs_api_args undo;
 	bool changes; // changes something that can be reverted
 	bool saved;   // ... and that survives the node
+	bool ran;
+	json_t *result; // of a step that ran and is not answered so far
 };
 
 struct hs_api_plan {
@@ -66,6 +68,8 @@ void hs_api_plan_destroy(struct hs_api_plan *plan)
 	hs_route_book_destroy(plan->routes);
 	hs_u32_map_fini(&plan->by_ns);
 	free(plan->planned);
+	for (size_t i = 0; i < plan->n_steps; i++)
+		json_decref(plan->steps[i].result);
 	free(plan->steps);
 	free(plan);
 }
@@ -334,12 +338,12 @@ static int run_one(const struct hs_api_backend *backend, const struct hs_api_arg
 	return rc;
 }
 
-static void take_back(struct hs_api_plan *plan, size_t n, struct hs_error *err)
+static void take_back(struct hs_api_plan *plan, struct hs_error *err)
 {
-	while (n-- > 0) {
+	for (size_t n = plan->n_steps; n-- > 0;) {
 		struct hs_error ignored;
 		json_t *result;
-		if (!plan->steps[n].changes)
+		if (!plan->steps[n].changes || !plan->steps[n].ran)
 			continue;
 		plan->steps[n].undo.undo = true;
 		if (run_one(plan->backend, &plan->steps[n].undo, &result, &ignored) == 0) {
@@ -361,41 +365,71 @@ static int commit_routes(const struct hs_api_plan *plan, struct hs_error *err)
 	return backend->commit_routes(backend->context, err);
 }
 
-static void undo(struct hs_api_plan *plan, size_t n, struct hs_error *err)
+static void undo(struct hs_api_plan *plan, struct hs_error *err)
 {
 	struct hs_error ignored;
 
-	take_back(plan, n, err);
+	take_back(plan, err);
 	commit_routes(plan, &ignored);
+}
+
+static int run_step(struct hs_api_plan *plan, struct step *step, size_t room, struct hs_error *err)
+{
+	step->run.room = room;
+	int rc = run_one(plan->backend, &step->run, &step->result, err);
+	step->ran = rc == 0;
+	return rc;
+}
+
+static bool is_of_routes(const struct step *step)
+{
+	return is_route_verb(step->run.verb) || step->run.verb == HS_VERB_ROUTE_LIST ||
+	       step->run.verb == HS_VERB_NEIGHBOUR_LIST;
+}
+
+// Routes come first, because the forwarding table may refuse them at the end. A rule that is
+// deleted and installed again has lost its counters. Rules and routes do not depend on each other.
+static int run_routes(struct hs_api_plan *plan, size_t room, size_t *failed, struct hs_error *err)
+{
+	for (size_t i = 0; i < plan->n_steps; i++) {
+		struct step *step = &plan->steps[i];
+		if (!is_of_routes(step))
+			continue;
+		*failed = i;
+		int rc = run_step(plan, step, room, err);
+		if (rc)
+			return rc;
+		size_t bytes = step->changes ? 0 : json_dumpb(step->result, NULL, 0, HS_API_DUMP);
+		room = bytes < room ? room - bytes : 1;
+	}
+	*failed = plan->n_steps;
+	return commit_routes(plan, err);
+}
+
+static int answer(struct step *step, struct hs_api_answers *answers, struct hs_error *err)
+{
+	json_t *result = step->result;
+
+	step->result = NULL;
+	if (hs_api_answers_add(answers, result, hs_api_verbs[step->run.verb].changes) == 0)
+		return 0;
+	hs_error_set(err, "internal", "", "", "memory is out");
+	return -ENOMEM;
 }
 
 int hs_api_plan_run(struct hs_api_plan *plan, struct hs_api_answers *answers, size_t *failed,
 		struct hs_error *err)
 {
-	int rc;
+	int rc = run_routes(plan, hs_api_answers_room(answers), failed, err);
 
-	for (size_t i = 0; i < plan->n_steps; i++) {
-		json_t *result;
-		struct hs_api_args *args = &plan->steps[i].run;
-		args->room = hs_api_answers_room(answers);
-		rc = run_one(plan->backend, args, &result, err);
-		size_t done = i;
-		if (rc == 0 && hs_api_answers_add(
-					       answers, result, hs_api_verbs[args->verb].changes)) {
-			rc = -ENOMEM;
-			hs_error_set(err, "internal", "", "", "memory is out");
-			done = i + 1;
-		}
-		if (rc == 0)
-			continue;
+	for (size_t i = 0; i < plan->n_steps && rc == 0; i++) {
+		struct step *step = &plan->steps[i];
 		*failed = i;
-		undo(plan, done, err);
-		return rc;
+		if (!is_of_routes(step))
+			rc = run_step(plan, step, hs_api_answers_room(answers), err);
+		rc = rc ? rc : answer(step, answers, err);
 	}
-	rc = commit_routes(plan, err);
-	if (rc) {
-		*failed = plan->n_steps;
-		undo(plan, plan->n_steps, err);
-	}
+	if (rc)
+		undo(plan, err);
 	return rc;
 }
