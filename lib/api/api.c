@@ -426,8 +426,10 @@ int hs_api_replay(const struct hs_api_backend *backend, json_t *changes,
 	int rc = plan && items ? 0 : no_memory(err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = read_request(listed ? json_array_get(changes, i) : changes, true,
-				HS_API_CHANGES, &element, &args, err);
+		json_t *change = listed ? json_array_get(changes, i) : changes;
+		if (listed && json_is_null(change))
+			continue;
+		rc = read_request(change, true, HS_API_CHANGES, &element, &args, err);
 		if (rc == 0 && (!wanted || wanted(context, &args))) {
 			rc = plan_one(plan, &args, err);
 			items[n_steps++] = i;

@@ -207,15 +207,18 @@ static bool take_change(struct in_band_own *all, uint32_t n_learned, const json_
 json_t *hs_in_band_own_replay(struct in_band_own *all, uint32_t n_learned, json_t *line)
 {
 	json_t *rest = json_is_array(line) ? json_array() : NULL, *asked = json_object(), *one;
-	size_t i;
+	size_t i, taken = 0;
 
 	if (!rest && !take_change(all, n_learned, line, false, asked))
 		rest = json_incref(line);
-	json_array_foreach (line, i, one)
-		if (!take_change(all, n_learned, one, true, asked))
-			json_array_append(rest, one);
+	// A null keeps the place of a change that is taken, so that errors name the others' places.
+	json_array_foreach (line, i, one) {
+		bool take = take_change(all, n_learned, one, true, asked);
+		json_array_append_new(rest, take ? json_null() : json_incref(one));
+		taken += take;
+	}
 	json_decref(asked);
-	if (!json_is_array(line) || json_array_size(rest))
+	if (!json_is_array(line) || taken < json_array_size(line))
 		return rest;
 	json_decref(rest);
 	return NULL;

@@ -2,6 +2,8 @@
 // What a node's own API says about rules that came in band.
 #include "learned_rig.h"
 
+#include "control_parts.h"
+
 static void tell(struct rig *r, const char *fields)
 {
 	char text[256];
@@ -195,6 +197,30 @@ static void what_was_told_about_rules_that_went_is_bounded(void **state)
 	close_with_audit(r);
 }
 
+// A change of the line that is refused is then named by its place in the file.
+static void what_is_left_of_a_line_of_the_state_keeps_its_place(void **state)
+{
+	(void)state;
+	struct rig *r = rig_open(SINK, 1500, 8);
+	json_t *line = json_loads("[{\"int_update\": {\"ns_id\": 7, \"hop_enabled\": false}}, "
+				  "{\"int_request\": {\"ns_id\": 8}}]",
+			0, NULL);
+	struct hs_error err = {0};
+	json_t *rest;
+
+	assert_int_equal(hs_in_band_replay(r->control->in_band, line, &rest, &err), 0);
+	assert_int_equal(json_array_size(rest), 2);
+	assert_true(json_is_null(json_array_get(rest, 0)));
+	assert_int_equal(hs_api_replay(&r->control->backend, rest, NULL, NULL, &err), -EINVAL);
+	assert_memory_equal(err.path, "[1].int_request", sizeof("[1].int_request") - 1);
+	json_decref(rest);
+	json_array_remove(line, 1);
+	assert_int_equal(hs_in_band_replay(r->control->in_band, line, &rest, &err), 0);
+	assert_null(rest);
+	json_decref(line);
+	close_with_audit(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +235,7 @@ int main(void)
 					fields_of_a_rule_that_came_in_band_are_told_and_given_back),
 			cmocka_unit_test(a_rule_that_came_in_band_has_no_owner),
 			cmocka_unit_test(what_was_told_about_rules_that_went_is_bounded),
+			cmocka_unit_test(what_is_left_of_a_line_of_the_state_keeps_its_place),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
