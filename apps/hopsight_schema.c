@@ -17,7 +17,7 @@
 
 static json_t *reply_schema(void)
 {
-	json_t *schema = hs_api_reply_schema(hs_control_replies, hs_controller_replies);
+	json_t *schema = hs_api_reply_schema(hs_control_reply, hs_controller_reply_fields);
 	json_t *defs = json_object_get(schema, "$defs");
 
 	json_object_set_new(defs, "not_told", hs_schema_describe_printed(hs_qos_untold_fields));

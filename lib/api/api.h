@@ -79,10 +79,16 @@ struct hs_api_args {
 	size_t room;
 };
 
-// Declares a table of functions, one for each request, which `run` of a backend calls.
+// Declares a table of what `run` of a backend calls for each request, with the fields of the reply:
+// `run`, or `show` where a request has no fields and cannot fail.
+struct hs_schema_field;
 #define HS_API_VERBS(owner, table)                                                                 \
-	static int (*const table[HS_VERB_COUNT])(owner *, const struct hs_api_args *args,          \
-			json_t **result, struct hs_error *err)
+	static const struct {                                                                      \
+		const struct hs_schema_field *fields;                                              \
+		int (*run)(owner *, const struct hs_api_args *args, json_t **result,               \
+				struct hs_error *err);                                             \
+		json_t *(*show)(owner *);                                                          \
+	} table[HS_VERB_COUNT]
 
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
 // returns a negative errno with *err. A transaction runs in order. The check has accepted each of

@@ -76,11 +76,6 @@ json_t *hs_api_hello(const struct hs_api_hello *hello)
 
 // ---- rules ----
 
-static bool at_controller(const void *changed)
-{
-	return ((const struct hs_api_changed *)changed)->at_controller;
-}
-
 #define CHANGED(...) HS_SCHEMA_ROW(struct hs_api_changed, __VA_ARGS__)
 #define NS_ID	     CHANGED(UINT, ns_id, "the rule", .min = 1, .max = UINT32_MAX)
 const struct hs_schema_field hs_api_request_fields[] = {
@@ -89,7 +84,7 @@ const struct hs_schema_field hs_api_request_fields[] = {
 				"an older rule with the same 5-tuple, which takes packets",
 				.max = UINT32_MAX, .optional = true),
 		CHANGED(UINT, nodes, "at a controller: at how many nodes the rule is wanted",
-				.given = at_controller),
+				HS_SCHEMA_IF(struct hs_api_changed, at_controller)),
 		CHANGED(TAKEN, not_told, "metrics that the trace type has no fields for",
 				.optional = true,
 				.shape = "{'type': 'array', 'items': {'$ref': "

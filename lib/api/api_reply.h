@@ -14,9 +14,6 @@
 
 #define HS_API_RULE_SHAPE "{'$ref': 'request.json#/$defs/rule'}"
 
-// What a program answers: the fields of each verb's reply, or NULL.
-#define HS_API_REPLIES(table) const struct hs_schema_field *const table[HS_VERB_COUNT]
-
 struct hs_api_hello {
 	const char *version, *name, *boot_id;
 	uint32_t node_id;
@@ -32,8 +29,7 @@ json_t *hs_api_hello(const struct hs_api_hello *hello);
 
 // The reply to a change of a rule. Printing takes over `not_told` and `rule`.
 struct hs_api_changed {
-	uint32_t ns_id, shadowed_by;
-	bool at_controller;
+	uint32_t ns_id, shadowed_by, at_controller;
 	unsigned nodes;
 	json_t *not_told, *rule;
 };

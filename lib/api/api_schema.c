@@ -144,13 +144,13 @@ static void describe_reply(json_t *defs, const char *verb, const struct hs_schem
 	json_object_set_new(defs, verb, reply);
 }
 
-json_t *hs_api_reply_schema(HS_API_REPLIES(node), HS_API_REPLIES(controller))
+json_t *hs_api_reply_schema(hs_api_reply_fields *node, hs_api_reply_fields *controller)
 {
-	const struct hs_schema_field *gathered = controller[HS_VERB_AUDIT];
+	const struct hs_schema_field *gathered = controller(HS_VERB_AUDIT);
 	json_t *defs = json_object();
 
-	for (size_t i = 0; i < HS_VERB_COUNT; i++)
-		describe_reply(defs, hs_api_verbs[i].name, node[i], controller[i], gathered);
+	for (enum hs_api_verb i = 0; i < HS_VERB_COUNT; i++)
+		describe_reply(defs, hs_api_verbs[i].name, node(i), controller(i), gathered);
 	json_object_set_new(defs, "dry_run", hs_schema_shape(DRY_RUN));
 	return json_pack("{s:[o, o], s:o}", "oneOf", hs_schema_shape(GRANTED),
 			hs_schema_describe_printed(hs_api_refusal_fields), "$defs", defs);

@@ -16,4 +16,5 @@ json_t *hs_api_schema(void);
 
 // Returns the JSON Schema of replies, from the tables that print them at a node and at a
 // controller. What a controller gathers from its nodes has the table of its audit. New reference.
-json_t *hs_api_reply_schema(HS_API_REPLIES(node), HS_API_REPLIES(controller));
+typedef const struct hs_schema_field *hs_api_reply_fields(enum hs_api_verb verb);
+json_t *hs_api_reply_schema(hs_api_reply_fields *node, hs_api_reply_fields *controller);

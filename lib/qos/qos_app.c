@@ -136,7 +136,7 @@ struct shown_hop {
 struct shown_app {
 	uint32_t app_id;
 	json_t *flows;
-	bool has_trip, has_sum;
+	uint32_t has_trip, has_sum;
 	struct hs_round_trip trip;
 	int64_t one_way_sum_ns;
 	struct worst {
@@ -145,29 +145,9 @@ struct shown_app {
 	size_t flows_left_out;
 };
 
-static bool has_trip(const void *app)
-{
-	return ((const struct shown_app *)app)->has_trip;
-}
-
 static bool has_p99(const void *trip)
 {
 	return ((const struct hs_round_trip *)trip)->pairs >= 100;
-}
-
-static bool has_sum(const void *app)
-{
-	return ((const struct shown_app *)app)->has_sum;
-}
-
-static bool lost(const void *worst)
-{
-	return ((const struct worst *)worst)->loss.ns_id;
-}
-
-static bool delayed(const void *worst)
-{
-	return ((const struct worst *)worst)->delay.ns_id;
 }
 
 #define TRIP(key, member) key, HS_SCHEMA_INT, HS_SCHEMA_MEMBER(struct hs_round_trip, member)
@@ -189,12 +169,15 @@ static const struct hs_schema_field lossy_fields[] = {
 static const struct hs_schema_field slow_fields[] = {OF_HOP, HOP(INT, delay_ns, "mean"), {NULL}};
 #define WORST(...) HS_SCHEMA_ROW(struct worst, OBJECT, __VA_ARGS__)
 static const struct hs_schema_field worst_fields[] = {
-		WORST(loss, "the hop that loses most", .given = lost, .fields = lossy_fields),
-		WORST(delay, "the hop that takes longest", .given = delayed, .fields = slow_fields),
+		WORST(loss, "the hop that loses most", HS_SCHEMA_IF(struct worst, loss.ns_id),
+				.fields = lossy_fields),
+		WORST(delay, "the hop that takes longest", HS_SCHEMA_IF(struct worst, delay.ns_id),
+				.fields = slow_fields),
 		{NULL},
 };
-#define APP(...)	HS_SCHEMA_ROW(struct shown_app, __VA_ARGS__)
-#define OF_TRIP(member) HS_SCHEMA_MEMBER(struct shown_app, member), .given = has_trip
+#define APP(...) HS_SCHEMA_ROW(struct shown_app, __VA_ARGS__)
+#define OF_TRIP(member)                                                                            \
+	HS_SCHEMA_MEMBER(struct shown_app, member), HS_SCHEMA_IF(struct shown_app, has_trip)
 const struct hs_schema_field hs_qos_app_fields[] = {
 		APP(UINT, app_id, "the application", .min = 1, .max = UINT32_MAX),
 		APP(TAKEN, flows, "its flows", .items = flow_fields),
@@ -204,7 +187,7 @@ const struct hs_schema_field hs_qos_app_fields[] = {
 		{"clocks_differ", HS_SCHEMA_BOOL, OF_TRIP(trip.clocks_differ),
 				.help = "one-way delays differ by more than the round trip"},
 		APP(INT, one_way_sum_ns, "the mean delays of both directions, added up",
-				.given = has_sum),
+				HS_SCHEMA_IF(struct shown_app, has_sum)),
 		APP(OBJECT, worst_hop, "of all flows", .fields = worst_fields),
 		APP(UINT, flows_left_out, "flows for which there was no room", .optional = true),
 		{NULL},
@@ -323,7 +306,7 @@ static void put_worst(const struct app_flow *flow, struct worst *worst)
 			worst->loss.loss_ratio = ratio;
 		}
 		if (mean_delay(hop, &mean_ns) &&
-				(!delayed(worst) || mean_ns > worst->delay.delay_ns)) {
+				(!worst->delay.ns_id || mean_ns > worst->delay.delay_ns)) {
 			worst->delay = show_hop(flow, hop);
 			worst->delay.delay_ns = mean_ns;
 		}

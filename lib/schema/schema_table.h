@@ -128,13 +128,20 @@ struct hs_schema_list {
 	int (*take)(void *into, const struct hs_schema_item *item, struct hs_error *err);
 };
 
-// A row that prints a member under its own name: HS_SCHEMA_ROW(struct ship, UINT, masts, "help",
-// ...)
+// Rows that print: HS_SCHEMA_ROW(struct ship, UINT, masts, "help", ...), under another key than the
+// member's name HS_SCHEMA_ROW_AS(struct ship, UINT, "length_m", hull.length, "help", ...).
 #define HS_SCHEMA_ROW(type, how, member, ...)                                                      \
+	HS_SCHEMA_ROW_AS(type, how, #member, member, __VA_ARGS__)
+#define HS_SCHEMA_ROW_AS(type, how, name, member, ...)                                             \
 	{                                                                                          \
-		.key = #member, .kind = HS_SCHEMA_##how, .offset = offsetof(type, member),         \
+		.key = name, .kind = HS_SCHEMA_##how, .offset = offsetof(type, member),            \
 		.size = sizeof(((type *)0)->member), .help = __VA_ARGS__                           \
 	}
+// The rest of a row that is printed if a member of 32 bits is not 0.
+#define HS_SCHEMA_IF(type, member)                                                                 \
+	.bits = UINT32_MAX,                                                                        \
+	.bits_at = offsetof(type, member) +                                                        \
+		   0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(uint32_t) ? 1 : -1])
 #define HS_SCHEMA_MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define HS_SCHEMA_ITEMS(type, member)  .item_bytes = sizeof(*((type *)0)->member)
 #define HS_SCHEMA_COUNT(type, member)                                                              \

@@ -221,13 +221,8 @@ struct beside {
 	uint64_t rx_packets, tx_packets;
 	struct hs_port_device_stats device;
 	struct rtnl_link_stats64 kernel;
-	bool has_kernel;
+	uint32_t has_kernel;
 };
-
-static bool has_kernel(const void *beside)
-{
-	return ((const struct beside *)beside)->has_kernel;
-}
 
 #define BESIDE(...) HS_SCHEMA_ROW(struct beside, __VA_ARGS__)
 static const struct hs_schema_field beside_fields[] = {
@@ -236,7 +231,7 @@ static const struct hs_schema_field beside_fields[] = {
 		BESIDE(UINT, tx_packets, "sent by the node"),
 		BESIDE(OBJECT, device, "what DPDK's driver counted", .fields = device_fields),
 		BESIDE(OBJECT, kernel, "what the kernel counted at the interface",
-				.fields = kernel_fields, .given = has_kernel),
+				.fields = kernel_fields, HS_SCHEMA_IF(struct beside, has_kernel)),
 		{NULL},
 };
 

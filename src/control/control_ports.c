@@ -127,11 +127,8 @@ static const struct hs_schema_field metric_rows[] = {
 				.help = "what the number means"},
 		{NULL},
 };
-#define LABEL(key, text)                                                                           \
-	{                                                                                          \
-#key, HS_SCHEMA_STRING, HS_SCHEMA_MEMBER(struct stat, labels.key),                 \
-				.optional = true, .help = text                                     \
-	}
+#define LABEL(key, ...)                                                                            \
+	HS_SCHEMA_ROW_AS(struct stat, STRING, #key, labels.key, __VA_ARGS__, .optional = true)
 #define STAT(...) HS_SCHEMA_ROW(struct stat, __VA_ARGS__)
 static const struct hs_schema_field stat_fields[] = {
 		STAT(MEMBERS, metric, NULL, .behind = true, .fields = metric_rows),

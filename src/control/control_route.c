@@ -86,10 +86,8 @@ struct shown_route {
 #define PREFIX(...)   ROUTE(TEXT, prefix, "destinations", .required = true)
 #define ADDRESS(text) ROUTE(TEXT, addr, text, .required = true)
 #define NEXT_HOP                                                                                   \
-	{                                                                                          \
-		"next_hop_mac", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct shown_route, mac),         \
-				.required = true, .help = "whom packets are sent to"               \
-	}
+	HS_SCHEMA_ROW_AS(struct shown_route, TEXT, "next_hop_mac", mac,                            \
+			"whom packets are sent to", .required = true)
 static const struct hs_schema_field route_fields[] = {
 		PREFIX(),
 		PORT,

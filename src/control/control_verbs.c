@@ -286,46 +286,6 @@ static int qos_get(struct hs_control *control, const struct hs_api_args *args, j
 
 // ---- the node ----
 
-static int hello(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_hello(control);
-	return 0;
-}
-
-static int node_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_node(control);
-	return 0;
-}
-
-static int ports_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_ports(control);
-	return 0;
-}
-
-static int stats_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_stats(control);
-	return 0;
-}
-
-static int drops_get(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_drops(control);
-	return 0;
-}
-
 static int events(struct hs_control *control, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
@@ -334,63 +294,39 @@ static int events(struct hs_control *control, const struct hs_api_args *args, js
 	return 0;
 }
 
-static int audit(struct hs_control *control, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
-{
-	(void)args, (void)err;
-	*result = hs_control_audit(control);
-	return 0;
-}
-
 HS_API_VERBS(struct hs_control, verbs) = {
-		[HS_VERB_HELLO] = hello,
-		[HS_VERB_INT_REQUEST] = int_request,
-		[HS_VERB_INT_UPDATE] = int_update,
-		[HS_VERB_INT_DELETE] = int_delete,
-		[HS_VERB_INT_LIST] = int_list,
-		[HS_VERB_INT_GET] = int_get,
-		[HS_VERB_QOS_GET] = qos_get,
-		[HS_VERB_ROUTE_ADD] = hs_control_change_routes,
-		[HS_VERB_ROUTE_DELETE] = hs_control_change_routes,
-		[HS_VERB_ROUTE_LIST] = hs_control_list_routes,
-		[HS_VERB_NEIGHBOUR_ADD] = hs_control_change_routes,
-		[HS_VERB_NEIGHBOUR_DELETE] = hs_control_change_routes,
-		[HS_VERB_NEIGHBOUR_LIST] = hs_control_list_routes,
-		[HS_VERB_NODE_GET] = node_get,
-		[HS_VERB_PORTS_GET] = ports_get,
-		[HS_VERB_STATS_GET] = stats_get,
-		[HS_VERB_DROPS_GET] = drops_get,
-		[HS_VERB_EVENTS] = events,
-		[HS_VERB_AUDIT] = audit,
+		[HS_VERB_HELLO] = {hs_api_hello_fields, .show = hs_control_hello},
+		[HS_VERB_INT_REQUEST] = {hs_api_request_fields, int_request},
+		[HS_VERB_INT_UPDATE] = {hs_api_update_fields, int_update},
+		[HS_VERB_INT_DELETE] = {hs_api_delete_fields, int_delete},
+		[HS_VERB_INT_LIST] = {hs_api_rules_fields, int_list},
+		[HS_VERB_INT_GET] = {get_fields, int_get},
+		[HS_VERB_QOS_GET] = {hs_api_metrics_fields, qos_get},
+		[HS_VERB_ROUTE_ADD] = {hs_control_route_fields, hs_control_change_routes},
+		[HS_VERB_ROUTE_DELETE] = {hs_control_route_fields, hs_control_change_routes},
+		[HS_VERB_ROUTE_LIST] = {hs_control_routes_fields, hs_control_list_routes},
+		[HS_VERB_NEIGHBOUR_ADD] = {hs_control_neighbour_fields, hs_control_change_routes},
+		[HS_VERB_NEIGHBOUR_DELETE] = {hs_control_neighbour_fields,
+				hs_control_change_routes},
+		[HS_VERB_NEIGHBOUR_LIST] = {hs_control_neighbours_fields, hs_control_list_routes},
+		[HS_VERB_NODE_GET] = {hs_control_node_fields, .show = hs_control_node},
+		[HS_VERB_PORTS_GET] = {hs_control_ports_fields, .show = hs_control_ports},
+		[HS_VERB_STATS_GET] = {hs_control_stats_fields, .show = hs_control_stats},
+		[HS_VERB_DROPS_GET] = {hs_control_drops_fields, .show = hs_control_drops},
+		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
+		[HS_VERB_AUDIT] = {hs_control_audit_fields, .show = hs_control_audit},
 };
 
-HS_API_REPLIES(hs_control_replies) = {
-		[HS_VERB_HELLO] = hs_api_hello_fields,
-		[HS_VERB_INT_REQUEST] = hs_api_request_fields,
-		[HS_VERB_INT_UPDATE] = hs_api_update_fields,
-		[HS_VERB_INT_DELETE] = hs_api_delete_fields,
-		[HS_VERB_INT_LIST] = hs_api_rules_fields,
-		[HS_VERB_INT_GET] = get_fields,
-		[HS_VERB_QOS_GET] = hs_api_metrics_fields,
-		[HS_VERB_ROUTE_ADD] = hs_control_route_fields,
-		[HS_VERB_ROUTE_DELETE] = hs_control_route_fields,
-		[HS_VERB_ROUTE_LIST] = hs_control_routes_fields,
-		[HS_VERB_NEIGHBOUR_ADD] = hs_control_neighbour_fields,
-		[HS_VERB_NEIGHBOUR_DELETE] = hs_control_neighbour_fields,
-		[HS_VERB_NEIGHBOUR_LIST] = hs_control_neighbours_fields,
-		[HS_VERB_NODE_GET] = hs_control_node_fields,
-		[HS_VERB_PORTS_GET] = hs_control_ports_fields,
-		[HS_VERB_STATS_GET] = hs_control_stats_fields,
-		[HS_VERB_DROPS_GET] = hs_control_drops_fields,
-		[HS_VERB_EVENTS] = hs_event_log_fields,
-		[HS_VERB_AUDIT] = hs_control_audit_fields,
-};
+const struct hs_schema_field *hs_control_reply(enum hs_api_verb verb)
+{
+	return verbs[verb].fields;
+}
 
 int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_error *err)
 {
 	const struct hs_control *control = context;
 
-	return verbs[args->verb] == hs_control_list_routes && !control->routes
+	return verbs[args->verb].run == hs_control_list_routes && !control->routes
 			       ? hs_api_refuse_routes(err)
 			       : 0;
 }
@@ -398,5 +334,8 @@ int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_
 int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	return verbs[args->verb](context, args, result, err);
+	if (!verbs[args->verb].show)
+		return verbs[args->verb].run(context, args, result, err);
+	*result = verbs[args->verb].show(context);
+	return 0;
 }

@@ -11,5 +11,5 @@
 int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_error *err);
 int hs_control_run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err);
-// The fields of each reply.
-extern HS_API_REPLIES(hs_control_replies);
+// Returns the fields of a reply.
+const struct hs_schema_field *hs_control_reply(enum hs_api_verb verb);

@@ -18,7 +18,7 @@
 // at a time.
 #pragma once
 
-#include "api_reply.h"
+#include "api.h"
 #include "error.h"
 #include "controller_config.h"
 #include "event_log.h"
@@ -93,5 +93,5 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller);
 // The owner is the controller.
 hs_event_fn hs_controller_event;
 
-// The fields of each reply.
-extern HS_API_REPLIES(hs_controller_replies);
+// Returns the fields of a reply, or NULL if the controller has no such verb.
+const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb);

@@ -453,11 +453,7 @@ int controller_qos_get(struct hs_controller *controller, const struct hs_api_arg
 	return 0;
 }
 
-#define SHOWN(how, key, member, text)                                                              \
-	{                                                                                          \
-		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_monitor_shown, member),   \
-				.help = text                                                       \
-	}
+#define SHOWN(...) HS_SCHEMA_ROW_AS(struct controller_monitor_shown, __VA_ARGS__)
 const struct hs_schema_field controller_monitor_fields[] = {
 		SHOWN(UINT, "messages", counters.messages, "messages of nodes"),
 		SHOWN(UINT, "messages_missed", missed, "messages that did not come"),

@@ -298,43 +298,27 @@ void hs_controller_node_refuses(struct hs_controller *controller, unsigned index
 
 struct shown {
 	const struct controller_node *node;
-	unsigned rules_wanted;
+	uint32_t is_down, rules_wanted;
 	int64_t down_ns;
 };
 
-static bool is_down(const void *shown)
-{
-	return !((const struct shown *)shown)->node->reachable;
-}
-
-#define CONFIG(how, key, member, text, ...)                                                        \
-	{                                                                                          \
-		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct hs_controller_node_config, member),  \
-				.help = text, __VA_ARGS__                                          \
-	}
+#define CONFIG(...) HS_SCHEMA_ROW_AS(struct hs_controller_node_config, __VA_ARGS__)
 static const struct hs_schema_field config_rows[] = {
 		CONFIG(TEXT, "name", name, "the node's name here", .required = true),
 		CONFIG(UINT, "node_id", id, "the node's id", .max = UINT16_MAX),
 		CONFIG(TEXT, "api", api, "where the node answers", .required = true),
 		{NULL},
 };
-#define NODE(how, key, member, text)                                                               \
-	{                                                                                          \
-		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_node, member),            \
-				.help = text                                                       \
-	}
-#define NODE_IF(how, key, member, text)                                                            \
-	{                                                                                          \
-		key, HS_SCHEMA_##how, HS_SCHEMA_MEMBER(struct controller_node, member),            \
-				.help = text, .optional = true                                     \
-	}
+#define NODE(...) HS_SCHEMA_ROW_AS(struct controller_node, __VA_ARGS__)
 static const struct hs_schema_field identity_rows[] = {
 		{"", HS_SCHEMA_MEMBERS, HS_SCHEMA_MEMBER(struct controller_node, config),
 				.behind = true, .fields = config_rows},
 		NODE(BOOL, "reachable", reachable, "whether the node answers"),
-		NODE_IF(TEXT, "boot_id", boot_id, "of the node's process"),
-		NODE_IF(INT, "last_seen_ns", last_answer_ns, "when the node last answered"),
-		NODE_IF(BOOL, "key_refused", refuses_key, "the node does not allow our key"),
+		NODE(TEXT, "boot_id", boot_id, "of the node's process", .optional = true),
+		NODE(INT, "last_seen_ns", last_answer_ns, "when the node last answered",
+				.optional = true),
+		NODE(BOOL, "key_refused", refuses_key, "the node does not allow our key",
+				.optional = true),
 		{NULL},
 };
 static const struct hs_schema_field count_rows[] = {
@@ -360,7 +344,8 @@ static const struct hs_schema_field count_rows[] = {
 #define SHOWN(...) HS_SCHEMA_ROW(struct shown, __VA_ARGS__)
 const struct hs_schema_field controller_node_fields[] = {
 		SHOWN(MEMBERS, node, NULL, .behind = true, .fields = identity_rows),
-		SHOWN(INT, down_ns, "for how long the node has not answered", .given = is_down),
+		SHOWN(INT, down_ns, "for how long the node has not answered",
+				HS_SCHEMA_IF(struct shown, is_down)),
 		SHOWN(UINT, rules_wanted, "rules that belong to the node"),
 		SHOWN(MEMBERS, node, NULL, .behind = true, .fields = count_rows),
 		{NULL},
@@ -370,7 +355,7 @@ json_t *controller_node_json(
 		const struct hs_controller *controller, const struct controller_node *node)
 {
 	const uint32_t *n = node->n_bindings;
-	const struct shown shown = {node,
+	const struct shown shown = {node, !node->reachable,
 			n[BINDING_MISSING] + n[BINDING_UNKNOWN] + n[BINDING_PRESENT] +
 					n[BINDING_CONFLICT] + n[BINDING_REFUSED],
 			controller->now_ns - node->down_since_ns};

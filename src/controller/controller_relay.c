@@ -81,13 +81,9 @@ static void add_name(struct text *text, const char *name)
 // The members of the answer behind the nodes'.
 struct gathered {
 	json_t *errors, *unreachable;
-	bool ok, audited;
+	bool ok;
+	uint32_t audited;
 };
-
-static bool is_audit(const void *gathered)
-{
-	return ((const struct gathered *)gathered)->audited;
-}
 
 struct failure {
 	const char *code, *message;
@@ -110,7 +106,7 @@ const struct hs_schema_field controller_gathered_fields[] = {
 		GATHERED(JSON, unreachable, "names of nodes that did not answer", .optional = true,
 				.shape = "{'type': 'array', 'items': {'type': 'string'}}"),
 		GATHERED(BOOL, ok, "of an audit: whether everything adds up at all nodes",
-				.given = is_audit),
+				HS_SCHEMA_IF(struct gathered, audited)),
 		{NULL},
 };
 

@@ -120,10 +120,8 @@ static int int_list(struct hs_controller *controller, const struct hs_api_args *
 
 // ---- the controller ----
 
-static int hello(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
-		struct hs_error *err)
+static json_t *hello(struct hs_controller *controller)
 {
-	(void)args, (void)err;
 	static const char *const features[] = {"fleet", "qos", "transactions", "events"};
 	const struct hs_api_hello said = {
 			.version = HS_VERSION,
@@ -134,8 +132,7 @@ static int hello(struct hs_controller *controller, const struct hs_api_args *arg
 			.features = features,
 			.monitored_rules = controller->config->monitored_rules,
 	};
-	*result = hs_api_hello(&said);
-	return 0;
+	return hs_api_hello(&said);
 }
 
 struct shown {
@@ -162,8 +159,7 @@ static const struct hs_schema_field node_get_fields[] = {
 		{NULL},
 };
 
-static int node_get(struct hs_controller *controller, const struct hs_api_args *args,
-		json_t **result, struct hs_error *err)
+static json_t *node_get(struct hs_controller *controller)
 {
 	struct shown shown = {
 			.controller = controller->config->name,
@@ -176,14 +172,12 @@ static int node_get(struct hs_controller *controller, const struct hs_api_args *
 			.nodes = json_array(),
 	};
 
-	(void)args, (void)err;
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
 		shown.reachable += controller->nodes[i].reachable;
 		json_array_append_new(shown.nodes,
 				controller_node_json(controller, &controller->nodes[i]));
 	}
-	*result = hs_schema_print(node_get_fields, &shown);
-	return 0;
+	return hs_schema_print(node_get_fields, &shown);
 }
 
 static int events(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,
@@ -209,41 +203,33 @@ static int ask_nodes(struct hs_controller *controller, const struct hs_api_args 
 
 // Routes are missing: they are each node's own.
 HS_API_VERBS(struct hs_controller, verbs) = {
-		[HS_VERB_HELLO] = hello,
-		[HS_VERB_INT_REQUEST] = int_request,
-		[HS_VERB_INT_UPDATE] = int_update,
-		[HS_VERB_INT_DELETE] = int_delete,
-		[HS_VERB_INT_LIST] = int_list,
-		[HS_VERB_INT_GET] = ask_nodes,
-		[HS_VERB_QOS_GET] = controller_qos_get,
-		[HS_VERB_NODE_GET] = node_get,
-		[HS_VERB_PORTS_GET] = ask_nodes,
-		[HS_VERB_STATS_GET] = ask_nodes,
-		[HS_VERB_DROPS_GET] = ask_nodes,
-		[HS_VERB_EVENTS] = events,
-		[HS_VERB_AUDIT] = ask_nodes,
+		[HS_VERB_HELLO] = {hs_api_hello_fields, .show = hello},
+		[HS_VERB_INT_REQUEST] = {hs_api_request_fields, int_request},
+		[HS_VERB_INT_UPDATE] = {hs_api_update_fields, int_update},
+		[HS_VERB_INT_DELETE] = {hs_api_delete_fields, int_delete},
+		[HS_VERB_INT_LIST] = {hs_api_rules_fields, int_list},
+		[HS_VERB_INT_GET] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_QOS_GET] = {hs_api_metrics_fields, controller_qos_get},
+		[HS_VERB_NODE_GET] = {node_get_fields, .show = node_get},
+		[HS_VERB_PORTS_GET] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_STATS_GET] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_DROPS_GET] = {controller_gathered_fields, ask_nodes},
+		[HS_VERB_EVENTS] = {hs_event_log_fields, events},
+		[HS_VERB_AUDIT] = {controller_gathered_fields, ask_nodes},
 };
 
-HS_API_REPLIES(hs_controller_replies) = {
-		[HS_VERB_HELLO] = hs_api_hello_fields,
-		[HS_VERB_INT_REQUEST] = hs_api_request_fields,
-		[HS_VERB_INT_UPDATE] = hs_api_update_fields,
-		[HS_VERB_INT_DELETE] = hs_api_delete_fields,
-		[HS_VERB_INT_LIST] = hs_api_rules_fields,
-		[HS_VERB_INT_GET] = controller_gathered_fields,
-		[HS_VERB_QOS_GET] = hs_api_metrics_fields,
-		[HS_VERB_NODE_GET] = node_get_fields,
-		[HS_VERB_PORTS_GET] = controller_gathered_fields,
-		[HS_VERB_STATS_GET] = controller_gathered_fields,
-		[HS_VERB_DROPS_GET] = controller_gathered_fields,
-		[HS_VERB_EVENTS] = hs_event_log_fields,
-		[HS_VERB_AUDIT] = controller_gathered_fields,
-};
+const struct hs_schema_field *hs_controller_reply_fields(enum hs_api_verb verb)
+{
+	return verbs[verb].fields;
+}
 
 static int run_verb(void *context, const struct hs_api_args *args, json_t **result,
 		struct hs_error *err)
 {
-	return verbs[args->verb](context, args, result, err);
+	if (!verbs[args->verb].show)
+		return verbs[args->verb].run(context, args, result, err);
+	*result = verbs[args->verb].show(context);
+	return 0;
 }
 
 // ---- the backend of the API ----
@@ -252,10 +238,10 @@ static int answers(void *context, const struct hs_api_args *args, struct hs_erro
 {
 	struct hs_controller *controller = context;
 
-	if (!verbs[args->verb])
+	if (!verbs[args->verb].fields)
 		return hs_error_set(err, "unsupported", "", "a node's own API",
 				"routes are each node's own: ask the node");
-	bool asks = verbs[args->verb] == ask_nodes, again = asks && controller->asks_nodes;
+	bool asks = verbs[args->verb].run == ask_nodes, again = asks && controller->asks_nodes;
 	controller->asks_nodes |= asks;
 	return again ? hs_error_set(err, "unsupported", "", "one question at a time",
 				       "what all nodes are asked for cannot stand beside another "

@@ -167,46 +167,22 @@ void hs_in_band_forget(struct hs_in_band *in_band, uint32_t slot)
 
 // ---- what is shown of a rule ----
 
-static bool advertises(const void *shown)
-{
-	return ((const struct hs_in_band_shown *)shown)->advertises;
-}
-
-static bool was_sent(const void *shown)
-{
-	return ((const struct hs_in_band_shown *)shown)->sent;
-}
-
-static bool is_due(const void *shown)
-{
-	return advertises(shown) && !((const struct hs_in_band_shown *)shown)->request_waits;
-}
-
-static bool was_learned(const void *shown)
-{
-	return ((const struct hs_in_band_shown *)shown)->learned;
-}
-
-static bool keeps_reports(const void *shown)
-{
-	return ((const struct hs_in_band_shown *)shown)->keeps_reports;
-}
-
 #define SHOWN(...) HS_SCHEMA_ROW(struct hs_in_band_shown, __VA_ARGS__)
+#define IF(member) HS_SCHEMA_IF(struct hs_in_band_shown, member)
 const struct hs_schema_field hs_in_band_fields[] = {
 		SHOWN(UINT, request_sent, "how often the request left this node in band",
-				.given = advertises),
-		SHOWN(INT, last_request_tx_ns, "when it left last", .given = was_sent),
+				IF(advertises)),
+		SHOWN(INT, last_request_tx_ns, "when it left last", IF(sent)),
 		SHOWN(BOOL, request_waits, "it waits for a packet that can carry it",
-				.given = advertises),
-		SHOWN(INT, next_request_ns, "when it is due again", .given = is_due),
-		SHOWN(INT, expires_ns, "when a rule that came in band ends", .given = was_learned),
+				IF(advertises)),
+		SHOWN(INT, next_request_ns, "when it is due again", IF(due)),
+		SHOWN(INT, expires_ns, "when a rule that came in band ends", IF(learned)),
 		SHOWN(TAKEN, own, "of a rule that came in band: what this node's API gave instead",
 				.optional = true, .shape = "{'type': 'object'}"),
 		SHOWN(TAKEN, in_band, "of the same fields: what came in band", .optional = true,
 				.shape = "{'type': 'object'}"),
 		SHOWN(UINT, reports_waiting, "reports that wait for packets of the reverse flow",
-				.given = keeps_reports),
+				IF(keeps_reports)),
 		{NULL},
 };
 
@@ -219,6 +195,7 @@ struct hs_in_band_shown hs_in_band_show(struct hs_in_band *in_band, uint32_t slo
 	if (advertised) {
 		shown.advertises = true;
 		shown.sent = advertised->sent > 0;
+		shown.due = !advertised->stands;
 		shown.request_sent = advertised->sent;
 		shown.last_request_tx_ns = advertised->last_ns;
 		shown.request_waits = advertised->stands;

@@ -67,7 +67,7 @@ void hs_in_band_forget(struct hs_in_band *in_band, uint32_t slot);
 
 // What is shown of a rule in the reply to int_get.
 struct hs_in_band_shown {
-	bool advertises, sent, learned, keeps_reports; // which of the numbers mean something
+	uint32_t advertises, sent, due, learned, keeps_reports; // which numbers mean something
 	bool request_waits;
 	uint64_t request_sent, reports_waiting;
 	int64_t last_request_tx_ns, next_request_ns, expires_ns;
