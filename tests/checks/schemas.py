@@ -142,6 +142,28 @@ def each_member_of_replies_and_publications_is_explained():
     equal(silent, [], "members that nothing explains")
 
 
+_MAKES_EVENT = re.compile(
+    r'_event\([^;]*?"\w+",\s*json_pack\(\s*"\{s:[^"]*",([^;]*?)\),\s*"')
+
+
+def _details():
+    """Yields the members that events get where they are made: json_pack("{s:I}", "packets", ...)."""
+    for pattern in ("src/*/*.c", "src/*/*/*.c", "lib/*/*.c"):
+        for path in glob.glob(os.path.join(ROOT, pattern)):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for call in _MAKES_EVENT.findall(text):
+                yield from re.findall(r'"(\w+)"', call)
+
+
+@test()
+def each_member_of_an_event_that_the_programs_make_is_in_its_schema():
+    known = json_schemas.files()["event.json"]["$defs"]["event"]["properties"]
+    made = set(_details())
+    check(len(made) > 15, made)
+    equal(sorted(made - set(known)), [], "members that lib/api/event_log.c does not list")
+
+
 @test()
 def the_page_of_replies_is_what_the_schemas_say():
     with open(replies.PAGE, encoding="utf-8") as f:
