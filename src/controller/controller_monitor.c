@@ -453,37 +453,6 @@ int controller_qos_get(struct hs_controller *controller, const struct hs_api_arg
 	return 0;
 }
 
-#define SHOWN(...) HS_SCHEMA_ROW_AS(struct controller_monitor_shown, __VA_ARGS__)
-const struct hs_schema_field controller_monitor_fields[] = {
-		SHOWN(UINT, "messages", counters.messages, "messages of nodes"),
-		SHOWN(UINT, "messages_missed", missed, "messages that did not come"),
-		SHOWN(UINT, "messages_bad", counters.bad, "messages that made no sense"),
-		SHOWN(UINT, "messages_too_large", counters.too_large,
-				"messages that were too long"),
-		SHOWN(UINT, "messages_of_unknown_nodes", counters.unknown_node,
-				"messages of nodes that the configuration does not have"),
-		SHOWN(UINT, "reports", counters.reports, "raw reports"),
-		SHOWN(UINT, "windows", counters.windows, "windows of metrics"),
-		SHOWN(UINT, "windows_not_kept", counters.not_kept, "windows without room"),
-		SHOWN(UINT, "reports_refused", counters.refused, "reports without a monitor"),
-		SHOWN(UINT, "reports_ahead", counters.ahead, "reports of the future"),
-		SHOWN(UINT, "flows_replaced", counters.replaced, "flows that gave way to others"),
-		SHOWN(UINT, "flows", flows, "flows with metrics"),
-		{NULL},
-};
-
-struct controller_monitor_shown controller_monitor_show(const struct hs_controller *controller)
-{
-	struct controller_monitor_shown shown = {
-			.counters = controller->monitored, .flows = controller->n_flows};
-
-	for (unsigned i = 0; i < controller->config->n_nodes; i++)
-		shown.missed += controller->nodes[i].missed;
-	if (shown.missed > INT64_MAX)
-		shown.missed = INT64_MAX;
-	return shown;
-}
-
 // ---- life ----
 
 void controller_step_monitor(struct hs_controller *controller)

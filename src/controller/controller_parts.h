@@ -303,14 +303,6 @@ void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
 bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);
 int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);
-// What node_get says of it.
-struct controller_monitor_shown {
-	struct controller_monitor_counters counters;
-	uint64_t missed;
-	unsigned flows;
-};
-extern const struct hs_schema_field controller_monitor_fields[];
-struct controller_monitor_shown controller_monitor_show(const struct hs_controller *controller);
 
 // ---- controller_verbs.c ----
 

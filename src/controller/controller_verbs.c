@@ -135,12 +135,49 @@ static json_t *hello(struct hs_controller *controller)
 	return hs_api_hello(&said);
 }
 
+struct shown_monitor {
+	struct controller_monitor_counters counters;
+	uint64_t missed;
+	unsigned flows;
+};
+
+#define MONITOR(...) HS_SCHEMA_ROW_AS(struct shown_monitor, __VA_ARGS__)
+static const struct hs_schema_field monitor_fields[] = {
+		MONITOR(UINT, "messages", counters.messages, "messages of nodes"),
+		MONITOR(UINT, "messages_missed", missed, "messages that did not come"),
+		MONITOR(UINT, "messages_bad", counters.bad, "messages that made no sense"),
+		MONITOR(UINT, "messages_too_large", counters.too_large,
+				"messages that were too long"),
+		MONITOR(UINT, "messages_of_unknown_nodes", counters.unknown_node,
+				"messages of nodes that the configuration does not have"),
+		MONITOR(UINT, "reports", counters.reports, "raw reports"),
+		MONITOR(UINT, "windows", counters.windows, "windows of metrics"),
+		MONITOR(UINT, "windows_not_kept", counters.not_kept, "windows without room"),
+		MONITOR(UINT, "reports_refused", counters.refused, "reports without a monitor"),
+		MONITOR(UINT, "reports_ahead", counters.ahead, "reports of the future"),
+		MONITOR(UINT, "flows_replaced", counters.replaced, "flows that gave way to others"),
+		MONITOR(UINT, "flows", flows, "flows with metrics"),
+		{NULL},
+};
+
+static struct shown_monitor show_monitor(const struct hs_controller *controller)
+{
+	struct shown_monitor shown = {
+			.counters = controller->monitored, .flows = controller->n_flows};
+
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		shown.missed += controller->nodes[i].missed;
+	if (shown.missed > INT64_MAX)
+		shown.missed = INT64_MAX;
+	return shown;
+}
+
 struct shown {
 	const char *controller, *boot_id, *version;
 	int64_t uptime_ns;
 	unsigned reachable, rules;
 	uint64_t publish_lost;
-	struct controller_monitor_shown monitor;
+	struct shown_monitor monitor;
 	json_t *nodes;
 };
 
@@ -154,7 +191,7 @@ static const struct hs_schema_field node_get_fields[] = {
 		SHOWN(UINT, rules, "how many rules are wanted"),
 		SHOWN(UINT, publish_lost, "messages that no listener took in time"),
 		SHOWN(OBJECT, monitor, "what the controller took from publishers",
-				.fields = controller_monitor_fields),
+				.fields = monitor_fields),
 		SHOWN(TAKEN, nodes, "each node", .items = controller_node_fields),
 		{NULL},
 };
@@ -168,7 +205,7 @@ static json_t *node_get(struct hs_controller *controller)
 			.uptime_ns = controller->now_ns - controller->start_ns,
 			.rules = controller->n_rules,
 			.publish_lost = controller->publish_lost,
-			.monitor = controller_monitor_show(controller),
+			.monitor = show_monitor(controller),
 			.nodes = json_array(),
 	};
 
