@@ -210,8 +210,7 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = hs_event_add_timer(&lab->queue, LAB_CONTROL, i);
 	if (rc == 0)
-		rc = hs_truth_create((uint32_t)s->n_flows, (uint32_t)s->n_nodes, s->window_ns,
-				&lab->run.truth);
+		rc = hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth);
 	if (rc == 0)
 		rc = hs_measured_create(s, &lab->run.measured);
 	return rc == 0 ? lab_make_net(lab, err) : rc;

@@ -100,9 +100,8 @@ void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 		return;
 	}
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
-	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_receive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns,
-				rte_pktmbuf_pkt_len(m));
+	hs_truth_arrive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns,
+			rte_pktmbuf_pkt_len(m));
 	poll_node(lab, port, m, packet_truth);
 }
 
@@ -156,8 +155,7 @@ static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_f
 	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
-	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_enter(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns);
+	hs_truth_arrive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns, frame->len);
 	poll_node(lab, port, m, packet_truth);
 }
 
@@ -273,8 +271,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 		rte_pktmbuf_free(m);
 		return;
 	}
-	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_sink(lab->run.truth, packet_truth);
+	hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, false, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
@@ -341,11 +338,9 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	}
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
-	if (packet_truth->flow != HS_NO_INDEX)
-		hs_truth_send(lab->run.truth, packet_truth, lab->ports[port->peer].node, len,
-				telemetry);
-	// A packet that carries a request, or another flow's reports, makes no report.
-	packet_truth->unreported = !(flags & HS_PACKET_TELEMETRY);
+	hs_truth_send(lab->run.truth, packet_truth, lab->ports[port->peer].node, len, telemetry);
+	// A packet that carries only a request, or another flow's reports, makes no report.
+	packet_truth->telemetry = flags & HS_PACKET_TELEMETRY;
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)

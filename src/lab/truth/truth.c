@@ -27,30 +27,26 @@ struct flow {
 	struct hs_truth_hop *hops;
 	struct hs_truth_report *reports;
 	struct kept_edge *edges;
-	size_t n_nodes;
-	size_t n_hops;
-	size_t n_reports;
-	size_t n_edges;
+	size_t n_nodes, n_hops, n_reports, n_edges;
 	int64_t next_edge_ns;	    // shown
 	struct hs_truth_edge state; // has these stops; none before the first arrival
 	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
 };
 
 struct hs_truth {
-	uint32_t n_flows, n_nodes;
+	uint32_t n_flows;
 	int64_t window_ns;
 	int status;
 	struct flow flows[];
 };
 
-int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **out)
+int hs_truth_create(uint32_t n_flows, int64_t window_ns, struct hs_truth **out)
 {
 	assert(window_ns > 0);
 	struct hs_truth *truth = calloc(1, sizeof(*truth) + n_flows * sizeof(truth->flows[0]));
 	if (!truth)
 		return -ENOMEM;
 	truth->n_flows = n_flows;
-	truth->n_nodes = n_nodes;
 	truth->window_ns = window_ns;
 	*out = truth;
 	return 0;
@@ -76,26 +72,26 @@ void hs_truth_destroy(struct hs_truth *truth)
 
 // ---- growing ----
 
-// Returns a new member at the end of one of the flow's arrays, or NULL if memory is out.
-#define APPEND(truth, flow, array)                                                                 \
-	(HS_ARRAY_ADD((flow)->array, (flow)->n_##array) ?: no_memory(truth))
-
-static void *no_memory(struct hs_truth *truth)
-{
-	truth->status = -ENOMEM;
-	return NULL;
-}
+// Adds a member with this value to one of the flow's arrays. Returns it, or NULL if memory is out.
+#define ADD(truth, flow, array, ...)                                                               \
+	({                                                                                         \
+		__typeof__((flow)->array) added = HS_ARRAY_ADD((flow)->array, (flow)->n_##array);  \
+		if (added)                                                                         \
+			*added = (__VA_ARGS__);                                                    \
+		else                                                                               \
+			(truth)->status = -ENOMEM;                                                 \
+		added;                                                                             \
+	})
 
 static struct hs_truth_stop *keep_stops(
 		struct hs_truth *truth, const struct hs_truth_stop *stops, uint32_t n)
 {
 	struct hs_truth_stop *kept = malloc(n * sizeof(*kept));
-	return kept ? memcpy(kept, stops, n * sizeof(*kept)) : no_memory(truth);
-}
-
-static struct flow *flow_of(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
-{
-	return packet_truth->flow < truth->n_flows ? &truth->flows[packet_truth->flow] : NULL;
+	if (!kept) {
+		truth->status = -ENOMEM;
+		return NULL;
+	}
+	return memcpy(kept, stops, n * sizeof(*kept));
 }
 
 static struct counts *counts_at(struct hs_truth *truth, struct flow *flow, uint32_t node)
@@ -103,10 +99,7 @@ static struct counts *counts_at(struct hs_truth *truth, struct flow *flow, uint3
 	for (size_t i = 0; i < flow->n_nodes; i++)
 		if (flow->nodes[i].node == node)
 			return &flow->nodes[i];
-	struct counts *counts = APPEND(truth, flow, nodes);
-	if (counts)
-		*counts = (struct counts){.node = node};
-	return counts;
+	return ADD(truth, flow, nodes, (struct counts){.node = node});
 }
 
 static struct hs_truth_hop *hop_between(
@@ -115,33 +108,38 @@ static struct hs_truth_hop *hop_between(
 	for (size_t i = 0; i < flow->n_hops; i++)
 		if (flow->hops[i].from == from && flow->hops[i].to == to)
 			return &flow->hops[i];
-	struct hs_truth_hop *hop = APPEND(truth, flow, hops);
-	if (hop)
-		*hop = (struct hs_truth_hop){.from = from, .to = to};
-	return hop;
+	return ADD(truth, flow, hops, (struct hs_truth_hop){.from = from, .to = to});
 }
 
 // ---- stamps ----
 
-static struct hs_truth_stop *latest_stop(struct hs_packet_truth *packet_truth)
+static struct flow *flow_of(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
-	assert(packet_truth->n_stops > 0);
-	return &packet_truth->stops[packet_truth->n_stops - 1];
+	return packet_truth->flow < truth->n_flows ? &truth->flows[packet_truth->flow] : NULL;
 }
 
-// Fills the latest stop.
-static void arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
+void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
-	struct hs_truth_stop *stop = latest_stop(packet_truth);
 	struct flow *flow = flow_of(truth, packet_truth);
-	assert(node < truth->n_nodes);
+	uint32_t n = packet_truth->n_stops, place = n < HS_TRUTH_HOPS ? n : HS_TRUTH_HOPS;
+	struct hs_truth_stop *stop = &packet_truth->stops[place];
+	if (!flow)
+		return;
+	struct hs_truth_hop *hop =
+			n ? hop_between(truth, flow, packet_truth->stops[n - 1].node, node) : NULL;
+	if (hop) {
+		hop->received_packets++;
+		hop->copies += packet_truth->copy && !packet_truth->copy_counted;
+	}
+	packet_truth->copy_counted = packet_truth->copy;
 	packet_truth->sent = false;
+	packet_truth->n_stops = (uint8_t)(place + 1);
 	*stop = (struct hs_truth_stop){.node = node,
 			.rx_ns = now_ns,
 			.rx_shown_ns = shown_ns,
 			.wire_bytes = wire_bytes};
-	struct counts *counts = flow ? counts_at(truth, flow, node) : NULL;
+	struct counts *counts = counts_at(truth, flow, node);
 	if (!counts)
 		return;
 	stop->life = counts->life;
@@ -149,52 +147,28 @@ static void arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 	stop->rx_bytes = counts->rx_bytes += packet_truth->bytes;
 }
 
-void hs_truth_enter(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
-		int64_t now_ns, int64_t shown_ns)
-{
-	packet_truth->copy = packet_truth->copy_counted = false;
-	packet_truth->telemetry = packet_truth->unreported = false;
-	packet_truth->n_stops = 1;
-	arrive(truth, packet_truth, node, now_ns, shown_ns, packet_truth->bytes);
-}
-
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry)
 {
-	struct hs_truth_stop *stop = latest_stop(packet_truth);
 	struct flow *flow = flow_of(truth, packet_truth);
 	uint32_t bytes = packet_truth->bytes;
-	bool first = !packet_truth->sent;
-	assert(to < truth->n_nodes);
-	packet_truth->sent = true;
-	packet_truth->telemetry = telemetry;
-	struct counts *counts = flow ? counts_at(truth, flow, stop->node) : NULL;
-	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, stop->node, to) : NULL;
+	if (!flow)
+		return;
+	assert(packet_truth->n_stops > 0);
+	struct hs_truth_stop *stop = &packet_truth->stops[packet_truth->n_stops - 1];
+	struct counts *counts = counts_at(truth, flow, stop->node);
+	struct hs_truth_hop *hop = hop_between(truth, flow, stop->node, to);
 	if (!counts || !hop)
 		return;
-	if (first)
+	if (!packet_truth->sent)
 		stop->tx_packets = ++counts->tx_packets;
+	packet_truth->sent = true;
+	packet_truth->telemetry = telemetry;
 	hop->sent_packets++;
 	hop->sent_bytes += bytes;
 	hop->telemetry_packets += telemetry;
 	if (telemetry && wire_bytes > bytes)
 		hop->telemetry_bytes += wire_bytes - bytes;
-}
-
-void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
-		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
-{
-	struct flow *flow = flow_of(truth, packet_truth);
-	uint32_t from = latest_stop(packet_truth)->node;
-	struct hs_truth_hop *hop = flow ? hop_between(truth, flow, from, node) : NULL;
-	if (hop) {
-		hop->received_packets++;
-		hop->copies += packet_truth->copy && !packet_truth->copy_counted;
-	}
-	packet_truth->copy_counted = packet_truth->copy;
-	if (packet_truth->n_stops <= HS_TRUTH_HOPS)
-		packet_truth->n_stops++;
-	arrive(truth, packet_truth, node, now_ns, shown_ns, wire_bytes);
 }
 
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
@@ -227,47 +201,41 @@ static void pass_boundaries(struct hs_truth *truth, struct flow *flow, int64_t s
 	uint32_t n_stops = flow->state.newest.n_stops;
 	if (n_stops && shown_ns <= flow->next_edge_ns)
 		return;
-	struct kept_edge *edge = APPEND(truth, flow, edges);
+	struct kept_edge *edge = ADD(truth, flow, edges,
+			(struct kept_edge){next_ns - truth->window_ns, flow->state});
 	if (!edge)
 		return;
-	*edge = (struct kept_edge){next_ns - truth->window_ns, flow->state};
 	edge->state.newest.stops = keep_stops(truth, flow->stops, n_stops);
 	flow->next_edge_ns = next_ns;
-}
-
-static struct hs_truth_report report_of(
-		const struct hs_packet_truth *packet_truth, const struct hs_truth_stop *stops)
-{
-	const struct hs_truth_stop *sink = &packet_truth->stops[packet_truth->n_stops - 1];
-	return (struct hs_truth_report){
-			.number = packet_truth->number,
-			.copy = packet_truth->copy,
-			.sink_ns = sink->rx_ns,
-			.sink_shown_ns = sink->rx_shown_ns,
-			.n_stops = packet_truth->n_stops,
-			.stops = stops,
-	};
 }
 
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
 	struct flow *flow = flow_of(truth, packet_truth);
 	uint32_t n = packet_truth->n_stops;
-	const struct hs_truth_stop *sink = &packet_truth->stops[n - 1];
-	assert(n > 0);
-	if (!flow || truth->status < 0)
+	if (!flow)
 		return;
+	assert(n > 0);
+	const struct hs_truth_stop *sink = &packet_truth->stops[n - 1];
+	struct hs_truth_report report = {
+			.number = packet_truth->number,
+			.copy = packet_truth->copy,
+			.sink_ns = sink->rx_ns,
+			.sink_shown_ns = sink->rx_shown_ns,
+			.n_stops = n,
+			.stops = flow->stops,
+	};
 	pass_boundaries(truth, flow, sink->rx_shown_ns);
 	flow->state.sink_rx_bytes = sink->rx_bytes;
-	if (!flow->state.newest.n_stops || packet_truth->number > flow->state.newest.number) {
+	if (!flow->state.newest.n_stops || report.number > flow->state.newest.number) {
 		memcpy(flow->stops, packet_truth->stops, n * sizeof(*flow->stops));
-		flow->state.newest = report_of(packet_truth, flow->stops);
+		flow->state.newest = report;
 	}
-	if (!packet_truth->telemetry || packet_truth->unreported)
+	if (!packet_truth->telemetry)
 		return;
-	struct hs_truth_report *report = APPEND(truth, flow, reports);
-	if (report)
-		*report = report_of(packet_truth, keep_stops(truth, packet_truth->stops, n));
+	struct hs_truth_report *kept = ADD(truth, flow, reports, report);
+	if (kept)
+		kept->stops = keep_stops(truth, packet_truth->stops, n);
 }
 
 // ---- reading, after the run ----
@@ -280,8 +248,6 @@ int hs_truth_status(const struct hs_truth *truth)
 struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow)
 {
 	const struct flow *of = &truth->flows[flow];
-	if (truth->status < 0)
-		return (struct hs_truth_flow){0};
 	return (struct hs_truth_flow){of->n_reports, of->n_hops, of->reports, of->hops};
 }
 
@@ -290,8 +256,6 @@ bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_show
 {
 	const struct flow *of = &truth->flows[flow];
 	size_t low = 0, high = of->n_edges;
-	if (truth->status < 0)
-		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (of->edges[middle].last_shown_ns < end_shown_ns)

@@ -40,8 +40,7 @@ struct hs_packet_truth {
 	bool copy;	   // made by duplication on a link: hs_truth_copy
 	bool copy_counted; // on the link that made it
 	bool sent;	   // at the latest stop: a packet sent to several ports counts once
-	bool telemetry;	   // it carried telemetry on the latest link
-	bool unreported;   // but no telemetry that a sink reports: a request, or returning reports
+	bool telemetry;	   // it carried telemetry that a sink reports on the latest link
 	uint8_t n_stops;
 	uint32_t bytes; // of the frame as its host made it
 	uint64_t number;
@@ -74,16 +73,16 @@ struct hs_truth_hop {
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.
-int hs_truth_create(uint32_t n_flows, uint32_t n_nodes, int64_t window_ns, struct hs_truth **truth);
+int hs_truth_create(uint32_t n_flows, int64_t window_ns, struct hs_truth **truth);
 void hs_truth_destroy(struct hs_truth *truth);
 
-// ---- stamps, by the engine ----
-// For packets that are not monitored, only the stops are written.
+// ---- stamps, by the engine, of all packets: those that are not monitored stay as they are ----
 
-// The packet enters at its source, from its host. traffic, flow, reply, bytes and number are set.
-void hs_truth_enter(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
-		int64_t now_ns, int64_t shown_ns);
-// The node sends the packet into a link towards another node. wire_bytes includes telemetry.
+// The packet arrived at a node: at its source from its host (n_stops is 0 then), later over a link.
+// wire_bytes includes telemetry.
+void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
+		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
+// The node sends the packet into a link towards another node.
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry);
 // A link duplicated another packet. This truth becomes that of the copy.
@@ -92,11 +91,7 @@ static inline void hs_truth_copy(struct hs_packet_truth *packet_truth)
 	packet_truth->copy = true;
 	packet_truth->copy_counted = false;
 }
-// The packet arrived over a link.
-void hs_truth_receive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
-		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes);
-// The node at the packet's stop delivered it to a host, so that this node is its sink. Only for
-// monitored flows.
+// The node at the packet's stop delivered it to a host, so that this node is its sink.
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth);
 // A node forgot its counts of a flow, because its rule was removed.
 void hs_truth_forget(struct hs_truth *truth, uint32_t flow, uint32_t node);
@@ -111,8 +106,7 @@ struct hs_truth_flow {
 	const struct hs_truth_hop *hops;       // in the order of their first use
 };
 
-// Returns 0, or -ENOMEM if memory ran out during the run. Nothing is known then: 0 and false
-// everywhere.
+// Returns 0, or -ENOMEM if memory ran out during the run, so that the truth is incomplete.
 int hs_truth_status(const struct hs_truth *truth);
 // Pointers are valid until the next stamp.
 struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow);

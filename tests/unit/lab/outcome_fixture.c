@@ -64,7 +64,7 @@ void fixture_init(struct fixture *f)
 			.start_ns = T0,
 			.end_ns = T0 + 4 * SECOND,
 			.config_changed_ns = INT64_MAX};
-	assert_int_equal(hs_truth_create(2, 3, SECOND, &f->run.truth), 0);
+	assert_int_equal(hs_truth_create(2, SECOND, &f->run.truth), 0);
 }
 
 void fixture_fini(struct fixture *f)
@@ -96,21 +96,21 @@ void fixture_depart(struct fixture *f, uint64_t number, int64_t at_ns,
 	bool telemetry = number % 5 == 0;
 	uint32_t wire = FRAME + (telemetry ? f->telemetry_bytes : 0);
 	*packet_truth = (struct hs_packet_truth){.flow = 0, .number = number, .bytes = FRAME};
-	hs_truth_enter(f->run.truth, packet_truth, 0, at_ns, at_ns);
+	hs_truth_arrive(f->run.truth, packet_truth, 0, at_ns, at_ns, FRAME);
 	hs_truth_send(f->run.truth, packet_truth, 1, wire, telemetry);
 }
 
 void fixture_pass(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
 {
 	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_receive(f->run.truth, packet_truth, 1, at_ns, at_ns, wire);
+	hs_truth_arrive(f->run.truth, packet_truth, 1, at_ns, at_ns, wire);
 	hs_truth_send(f->run.truth, packet_truth, 2, wire, packet_truth->telemetry);
 }
 
 void fixture_arrive(struct fixture *f, struct hs_packet_truth *packet_truth, int64_t at_ns)
 {
 	uint32_t wire = FRAME + (packet_truth->telemetry ? f->telemetry_bytes : 0);
-	hs_truth_receive(f->run.truth, packet_truth, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
+	hs_truth_arrive(f->run.truth, packet_truth, 2, at_ns, at_ns + f->sink_ahead_ns, wire);
 	hs_truth_sink(f->run.truth, packet_truth);
 }
 

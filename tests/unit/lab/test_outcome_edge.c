@@ -61,7 +61,7 @@ static void what_a_node_drops_is_lost_end_to_end_and_on_no_link(void **state)
 			continue;
 		}
 		fixture_depart(f, number, sent_at(number), &packet_truth);
-		hs_truth_receive(f->run.truth, &packet_truth, 1, sent_at(number) + 10 * MS,
+		hs_truth_arrive(f->run.truth, &packet_truth, 1, sent_at(number) + 10 * MS,
 				sent_at(number) + 10 * MS, 562);
 	}
 	fixture_tell(f, (struct told){.end = 2, .a = 10, .b = 20, .reports = 2, .lost = {0, 1}});

@@ -69,9 +69,10 @@ static void true_reply(struct pings *p, uint64_t number, int64_t left_ns, int64_
 {
 	struct hs_truth *truth = p->f.run.truth;
 	struct hs_packet_truth packet_truth = {.flow = 1, .number = number, .bytes = 118};
-	hs_truth_enter(truth, &packet_truth, 2, left_ns, left_ns + p->far_ahead_ns);
+	hs_truth_arrive(truth, &packet_truth, 2, left_ns, left_ns + p->far_ahead_ns,
+			packet_truth.bytes);
 	hs_truth_send(truth, &packet_truth, 0, 142, true);
-	hs_truth_receive(truth, &packet_truth, 0, back_ns, back_ns + p->near_ahead_ns, 142);
+	hs_truth_arrive(truth, &packet_truth, 0, back_ns, back_ns + p->near_ahead_ns, 142);
 	hs_truth_sink(truth, &packet_truth);
 }
 

@@ -106,8 +106,8 @@ static void start_packet(struct world *world)
 	packet->packet_truth.number = ++world->numbers[which];
 	packet->packet_truth.bytes = 60 + hs_rng_u32(&world->rng) % 1000;
 	arrive(world, packet, 0);
-	hs_truth_enter(world->truth, &packet->packet_truth, 0, world->now_ns,
-			world->now_ns + world->offsets[0]);
+	hs_truth_arrive(world->truth, &packet->packet_truth, 0, world->now_ns,
+			world->now_ns + world->offsets[0], packet->packet_truth.bytes);
 }
 
 static void drop(struct world *world, unsigned index)
@@ -171,7 +171,7 @@ static void receive_packet(struct world *world, unsigned index)
 	stats_of(world, packet, node)->copies += packet->fresh_copy;
 	packet->fresh_copy = false;
 	arrive(world, packet, node);
-	hs_truth_receive(world->truth, packet_truth, node, world->now_ns,
+	hs_truth_arrive(world->truth, packet_truth, node, world->now_ns,
 			world->now_ns + world->offsets[node], packet_truth->bytes);
 	if (node != SINK)
 		return;
@@ -312,7 +312,7 @@ static void everything_is_as_a_recount_of_what_happened_says(void **state)
 	(void)state;
 	static struct world world;
 	hs_rng_init(&world.rng, 77);
-	assert_int_equal(hs_truth_create(FLOWS, SINK + 1, WINDOW, &world.truth), 0);
+	assert_int_equal(hs_truth_create(FLOWS, WINDOW, &world.truth), 0);
 	world.now_ns = 100 * WINDOW;
 	while (world.numbers[0] < PACKETS / 3 || world.numbers[1] < PACKETS / 3)
 		happen(&world);
