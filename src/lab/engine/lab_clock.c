@@ -3,8 +3,12 @@
 
 #include "variate.h"
 
+#include <rte_common.h>
+
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <sys/timex.h>
 
 #define PPB INT64_C(1000000000)
 
@@ -18,7 +22,7 @@ struct segment {
 	int64_t shown_ns;
 	wide num;
 	wide den;
-	int64_t end_ns; // HS_LAB_NEVER_NS: no end
+	int64_t end_ns; // INT64_MAX: no end
 };
 
 struct hs_lab_clock {
@@ -27,10 +31,11 @@ struct hs_lab_clock {
 	struct hs_rng offset_rng;
 	struct hs_rng frequency_rng;
 	struct segment segment;
-	int64_t free_ppb;      // before the first poll
+	int64_t start_ns;
+	int64_t free_ppb;      // of the oscillator, which no poll changes
 	int64_t frequency_ppb; // while nothing is slewed
-	int64_t next_poll_ns;
-	int64_t slew_ends_ns;  // HS_LAB_NEVER_NS: nothing is slewed
+	int64_t next_poll_ns;  // INT64_MAX: never
+	int64_t slew_ends_ns;  // INT64_MAX: nothing is slewed
 	int64_t correction_ns; // the whole correction of the slew
 	int64_t bound_ns;      // bound of the error that polls leave, at the next poll
 	int64_t now_ns;	       // the last time that was asked for
@@ -42,9 +47,7 @@ struct hs_lab_clock {
 
 static int64_t clamp(wide value)
 {
-	if (value > INT64_MAX)
-		return INT64_MAX;
-	return value < INT64_MIN ? INT64_MIN : (int64_t)value;
+	return (int64_t)RTE_MIN(RTE_MAX(value, (wide)INT64_MIN), (wide)INT64_MAX);
 }
 
 static int64_t add(int64_t a, int64_t b)
@@ -61,17 +64,12 @@ static wide floor_div(wide a, wide b)
 static int64_t shown_at(const struct segment *segment, int64_t true_ns)
 {
 	wide t = (wide)true_ns - segment->true_ns;
-	wide shown = segment->shown_ns + t;
-	if (segment->num != 0)
-		shown += floor_div(t * segment->num, segment->den);
-	return clamp(shown);
+	return clamp(segment->shown_ns + t + floor_div(t * segment->num, segment->den));
 }
 
-static int64_t limit_frequency(wide ppb)
+static int64_t limit_frequency(int64_t ppb)
 {
-	if (ppb > HS_LAB_MAX_PPB)
-		return HS_LAB_MAX_PPB;
-	return ppb < -HS_LAB_MAX_PPB ? -HS_LAB_MAX_PPB : (int64_t)ppb;
+	return RTE_MIN(RTE_MAX(ppb, -HS_LAB_MAX_PPB), HS_LAB_MAX_PPB);
 }
 
 // Begins a segment at this time, with the present frequency and the present slew.
@@ -82,14 +80,12 @@ static void begin_segment(struct hs_lab_clock *clock, int64_t true_ns, int64_t s
 	segment->shown_ns = shown_ns;
 	segment->num = clock->frequency_ppb;
 	segment->den = PPB;
-	segment->end_ns = clock->next_poll_ns;
-	if (clock->slew_ends_ns == HS_LAB_NEVER_NS)
+	segment->end_ns = RTE_MIN(clock->next_poll_ns, clock->slew_ends_ns);
+	if (clock->slew_ends_ns == INT64_MAX)
 		return;
 	wide slew_ns = (wide)clock->slew_ends_ns - true_ns;
 	segment->num = segment->num * slew_ns + (wide)clock->correction_ns * PPB;
 	segment->den *= slew_ns;
-	if (clock->slew_ends_ns < segment->end_ns)
-		segment->end_ns = clock->slew_ends_ns;
 }
 
 static void poll(struct hs_lab_clock *clock, int64_t true_ns)
@@ -98,18 +94,16 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 	int64_t shown_ns = shown_at(&clock->segment, true_ns);
 	int64_t left_ns = hs_variate_normal_int(&clock->offset_rng, sync->error_ns);
 	int64_t correction_ns = clamp((wide)true_ns + left_ns - shown_ns);
-	int64_t slew_ns = sync->interval_ns < HS_LAB_SLEW_NS ? sync->interval_ns : HS_LAB_SLEW_NS;
+	int64_t slew_ns = RTE_MIN(sync->interval_ns, HS_LAB_SLEW_NS);
 	int64_t most_ns = sync->step_threshold_ns ? sync->step_threshold_ns : HS_LAB_STEP_NS;
-	// A slew never takes more than half of the clock's rate, whatever the threshold.
-	if (most_ns > slew_ns / 2)
-		most_ns = slew_ns / 2;
 
+	// A slew never takes more than half of the clock's rate, whatever the threshold.
+	most_ns = RTE_MIN(most_ns, slew_ns / 2);
 	clock->polled = true;
 	clock->set_ns = 0;
 	clock->frequency_ppb = limit_frequency(
 			hs_variate_normal_int(&clock->frequency_rng, sync->frequency_error_ppb));
 	clock->next_poll_ns = add(true_ns, sync->interval_ns);
-	clock->slew_ends_ns = HS_LAB_NEVER_NS;
 	clock->correction_ns = correction_ns;
 	if (!sync->slew || correction_ns > most_ns || correction_ns < -most_ns) {
 		shown_ns = add(shown_ns, correction_ns);
@@ -123,35 +117,25 @@ static void poll(struct hs_lab_clock *clock, int64_t true_ns)
 
 static void advance(struct hs_lab_clock *clock, int64_t true_ns)
 {
-	while (clock->segment.end_ns <= true_ns && clock->segment.end_ns != HS_LAB_NEVER_NS) {
+	while (clock->segment.end_ns <= true_ns) {
 		int64_t at_ns = clock->segment.end_ns;
-		if (at_ns == clock->next_poll_ns) {
+		clock->slew_ends_ns = INT64_MAX;
+		if (at_ns == clock->next_poll_ns)
 			poll(clock, at_ns);
-		} else {
-			int64_t shown_ns = shown_at(&clock->segment, at_ns);
-			clock->slew_ends_ns = HS_LAB_NEVER_NS;
-			begin_segment(clock, at_ns, shown_ns);
-		}
+		else
+			begin_segment(clock, at_ns, shown_at(&clock->segment, at_ns));
 	}
 	clock->now_ns = true_ns;
 }
 
-// Computes bit by bit, because compilers could fuse the multiplications of a sqrt of a sum of
-// squares, and results would differ.
-static int64_t square_root_up(wide square)
-{
-	wide root = 0;
-	for (wide bit = (wide)1 << 62; bit > 0; bit >>= 1)
-		if ((root + bit) * (root + bit) <= square)
-			root += bit;
-	return (int64_t)(root + (root * root < square));
-}
-
+// Returns three standard deviations of the error at the next poll. IEEE rounds all operations here
+// exactly, so that all machines agree.
 static int64_t bound(const struct hs_lab_sync *sync)
 {
-	wide drift_ns = (wide)sync->frequency_error_ppb * sync->interval_ns / PPB;
-	wide variance = (wide)sync->error_ns * sync->error_ns + drift_ns * drift_ns;
-	return square_root_up(9 * variance);
+	double error_ns = (double)sync->error_ns;
+	double drift_ns = (double)((wide)sync->frequency_error_ppb * sync->interval_ns / PPB);
+
+	return (int64_t)ceil(sqrt(9 * (error_ns * error_ns + drift_ns * drift_ns)));
 }
 
 int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed, int64_t start_ns,
@@ -168,17 +152,17 @@ int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed,
 	c->sync = *sync;
 	c->exact = config->offset_ns == 0 && config->drift_ppb == 0 &&
 		   config->drift_sigma_ppb == 0 && sync->interval_ns == 0;
-	c->frequency_ppb = limit_frequency((wide)config->drift_ppb +
-					   hs_variate_normal_int(&rng, config->drift_sigma_ppb));
-	c->free_ppb = c->frequency_ppb;
-	c->next_poll_ns = HS_LAB_NEVER_NS;
+	c->free_ppb = limit_frequency(
+			config->drift_ppb + hs_variate_normal_int(&rng, config->drift_sigma_ppb));
+	c->frequency_ppb = c->free_ppb;
+	c->next_poll_ns = INT64_MAX;
 	if (sync->interval_ns > 0) {
 		c->next_poll_ns =
 				add(start_ns, sync->first_ns ? sync->first_ns : sync->interval_ns);
 		c->bound_ns = bound(sync);
 	}
-	c->slew_ends_ns = HS_LAB_NEVER_NS;
-	c->now_ns = start_ns;
+	c->slew_ends_ns = INT64_MAX;
+	c->start_ns = c->now_ns = start_ns;
 	begin_segment(c, start_ns, add(start_ns, config->offset_ns));
 	*clock = c;
 	return 0;
@@ -195,16 +179,24 @@ int64_t hs_lab_clock_at(struct hs_lab_clock *clock, int64_t true_ns)
 	return shown_at(&clock->segment, true_ns);
 }
 
-int64_t hs_lab_clock_free_ppb(const struct hs_lab_clock *clock)
+uint64_t hs_lab_clock_ticks(const struct hs_lab_clock *clock, int64_t true_ns)
 {
-	return clock->free_ppb;
+	wide passed_ns = true_ns - clock->start_ns;
+	return (uint64_t)(passed_ns + floor_div(passed_ns * clock->free_ppb, PPB));
+}
+
+// Returns the smallest t with t + floor(t * ppb / PPB) >= ticks, which is t * (PPB + ppb) >=
+// ticks * PPB.
+int64_t hs_lab_clock_ticked(const struct hs_lab_clock *clock, uint64_t ticks)
+{
+	return clamp(clock->start_ns - floor_div(-(wide)ticks * PPB, PPB + clock->free_ppb));
 }
 
 void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns)
 {
 	int64_t shown_ns = hs_lab_clock_at(clock, true_ns);
 
-	clock->slew_ends_ns = HS_LAB_NEVER_NS;
+	clock->slew_ends_ns = INT64_MAX;
 	clock->stepped_ns = add(clock->stepped_ns, by_ns);
 	clock->set_ns = add(clock->set_ns, by_ns);
 	clock->steps++;
@@ -216,33 +208,26 @@ int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns)
 	return add(hs_lab_clock_at(clock, true_ns), -clock->stepped_ns);
 }
 
-// Returns the smallest t with t + floor(t * num / den) >= target, which is t * (den + num) >=
-// target * den.
-int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns)
+void hs_lab_clock_kernel(const struct hs_lab_clock *clock, struct hs_clock_kernel *kernel)
 {
-	if (hs_lab_clock_at(clock, true_ns) >= shown_ns)
-		return true_ns;
-	const struct segment *segment = &clock->segment;
-	if (segment->end_ns != HS_LAB_NEVER_NS && shown_at(segment, segment->end_ns) < shown_ns)
-		return segment->end_ns;
-	wide target = (wide)shown_ns - segment->shown_ns;
-	wide rate = segment->den + segment->num;
-	wide t = (target * segment->den + rate - 1) / rate;
-	return clamp(segment->true_ns + t);
+	bool synchronised = (clock->exact || clock->polled) && clock->set_ns == 0;
+	wide error_ns = clock->polled ? clock->bound_ns : 0;
+
+	if (clock->slew_ends_ns != INT64_MAX) {
+		wide left_ns = (wide)clock->slew_ends_ns - clock->now_ns;
+		wide slew_ns = (wide)clock->slew_ends_ns - clock->segment.true_ns;
+		wide rest_ns = left_ns * clock->correction_ns / slew_ns;
+		error_ns += rest_ns < 0 ? -rest_ns : rest_ns;
+	}
+	*kernel = (struct hs_clock_kernel){
+			.synchronised = synchronised,
+			.maxerror_ns = clamp(error_ns),
+			.esterror_ns = clamp(error_ns / 3),
+			.status = synchronised ? 0 : STA_UNSYNC,
+	};
 }
 
-void hs_lab_clock_status(const struct hs_lab_clock *clock, struct hs_lab_clock_status *status)
+uint64_t hs_lab_clock_steps(const struct hs_lab_clock *clock)
 {
-	*status = (struct hs_lab_clock_status){
-			.synchronised = (clock->exact || clock->polled) && clock->set_ns == 0,
-			.error_ns = clock->polled ? clock->bound_ns : 0,
-			.steps = clock->steps,
-	};
-	if (clock->slew_ends_ns == HS_LAB_NEVER_NS)
-		return;
-	const struct segment *segment = &clock->segment;
-	wide left_ns = (wide)clock->slew_ends_ns - clock->now_ns;
-	wide slew_ns = (wide)clock->slew_ends_ns - segment->true_ns;
-	wide rest_ns = left_ns * clock->correction_ns / slew_ns;
-	status->error_ns = clamp((wide)status->error_ns + (rest_ns < 0 ? -rest_ns : rest_ns));
+	return clock->steps;
 }

@@ -15,13 +15,13 @@
 
 #include "scenario.h"
 
-#include <stdbool.h>
+#include "clock.h"
+
 #include <stdint.h>
 
-#define HS_LAB_SLEW_NS	INT64_C(16000000000)
-#define HS_LAB_STEP_NS	INT64_C(128000000)
-#define HS_LAB_NEVER_NS INT64_MAX
-#define HS_LAB_MAX_PPB	INT64_C(100000000) // larger frequencies, of either sign, are limited to this
+#define HS_LAB_SLEW_NS INT64_C(16000000000)
+#define HS_LAB_STEP_NS INT64_C(128000000)
+#define HS_LAB_MAX_PPB INT64_C(100000000) // larger frequencies, of either sign, are limited to this
 
 struct hs_lab_clock;
 
@@ -33,9 +33,6 @@ void hs_lab_clock_destroy(struct hs_lab_clock *clock);
 // Returns the time that the clock shows. Makes the polls that are due before.
 int64_t hs_lab_clock_at(struct hs_lab_clock *clock, int64_t true_ns);
 
-// Returns the frequency of the clock's oscillator, which no poll changes.
-int64_t hs_lab_clock_free_ppb(const struct hs_lab_clock *clock);
-
 // Sets the clock forward, or back if negative, at this time. A slew ends. The clock is not
 // synchronised until the next poll, or until it is set back to where it was.
 void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns);
@@ -43,19 +40,18 @@ void hs_lab_clock_set(struct hs_lab_clock *clock, int64_t true_ns, int64_t by_ns
 // Returns the time without the clock's steps, except for a constant: CLOCK_MONOTONIC.
 int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns);
 
-// Returns the true time at which the clock will show this time. If the clock's rate changes before,
-// it returns the time of that change, and the caller asks again then. Never returns a time before
-// true_ns.
-int64_t hs_lab_clock_when(struct hs_lab_clock *clock, int64_t true_ns, int64_t shown_ns);
+// Returns the count of the clock's oscillator, which no poll changes: about a tick each nanosecond
+// from the start.
+uint64_t hs_lab_clock_ticks(const struct hs_lab_clock *clock, int64_t true_ns);
+// Returns the first true time with this count.
+int64_t hs_lab_clock_ticked(const struct hs_lab_clock *clock, uint64_t ticks);
 
-// The status that an operating system would report at the last time asked for. A clock without sync
+// Fills in what an operating system would report at the last time asked for. A clock without sync
 // is known to be not synchronised. A clock that is exact by configuration (no offset, no drift, no
-// sync) is synchronised with error 0. Other clocks are synchronised from the first poll on.
-struct hs_lab_clock_status {
-	bool synchronised;
-	// Three standard deviations at the next poll, plus the rest of the slew. 0 before the first
-	// poll, because nothing is known.
-	int64_t error_ns;
-	uint64_t steps; // number of steps
-};
-void hs_lab_clock_status(const struct hs_lab_clock *clock, struct hs_lab_clock_status *status);
+// sync) is synchronised with error 0. Other clocks are synchronised from the first poll on. The
+// largest error is three standard deviations at the next poll, plus the rest of the slew. It is 0
+// before the first poll, because nothing is known.
+void hs_lab_clock_kernel(const struct hs_lab_clock *clock, struct hs_clock_kernel *kernel);
+
+// Returns the number of steps, by polls and by hand.
+uint64_t hs_lab_clock_steps(const struct hs_lab_clock *clock);

@@ -5,28 +5,16 @@
 
 #include "clock_servo.h"
 
-#define PPB	  INT64_C(1000000000)
 #define MINUTE_NS INT64_C(60000000000)
 
-// ---- the counter ----
-
-static uint64_t ticks_at(const struct lab_node *node, int64_t true_ns)
-{
-	int64_t passed_ns = true_ns - node->lab->run.start_ns;
-	int64_t ppb = hs_lab_clock_free_ppb(node->model); // at most HS_LAB_MAX_PPB: no overflow
-	int64_t drift = passed_ns % PPB * ppb, whole = drift / PPB;
-
-	return (uint64_t)(passed_ns + passed_ns / PPB * ppb + whole - (drift < whole * PPB));
-}
+// ---- what a node's clock is derived from ----
 
 static uint64_t ticks(void *context)
 {
 	const struct lab_node *node = context;
 
-	return ticks_at(node, node->lab->now_ns);
+	return hs_lab_clock_ticks(node->model, node->lab->now_ns);
 }
-
-// ---- the system's clock ----
 
 static int64_t realtime(void *context)
 {
@@ -51,15 +39,8 @@ static int no_tai(void *context)
 static bool kernel(void *context, struct hs_clock_kernel *kernel)
 {
 	const struct lab_node *node = context;
-	struct hs_lab_clock_status status;
 
-	hs_lab_clock_status(node->model, &status);
-	*kernel = (struct hs_clock_kernel){
-			.synchronised = status.synchronised,
-			.maxerror_ns = status.error_ns,
-			.esterror_ns = status.error_ns / 3,
-			.status = status.synchronised ? 0 : 64, // STA_UNSYNC
-	};
+	hs_lab_clock_kernel(node->model, kernel);
 	return true;
 }
 
@@ -107,18 +88,10 @@ int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)
 	struct hs_clock_line line;
 
 	hs_clock_line(node->clock, &line);
-	if (shown_ns > now_ns + INT64_MAX / 4 || shown_ns == INT64_MAX)
-		return HS_LAB_NEVER_NS;
-	if (hs_clock_line_at(&line, ticks_at(node, now_ns)) >= shown_ns)
-		return now_ns;
-	// A division gives a time near the result, and the loops find the exact nanosecond.
-	__int128 wanted = (((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT) / line.rate;
-	__int128 passed = (wanted + (__int128)line.base_ticks) * PPB /
-			  (PPB + hs_lab_clock_free_ppb(node->model));
-	int64_t at_ns = node->lab->run.start_ns + (int64_t)passed;
-	while (hs_clock_line_at(&line, ticks_at(node, at_ns)) < shown_ns)
-		at_ns++;
-	while (at_ns > now_ns && hs_clock_line_at(&line, ticks_at(node, at_ns - 1)) >= shown_ns)
-		at_ns--;
-	return at_ns;
+	if (shown_ns > now_ns + INT64_MAX / 4)
+		return HS_EVENT_NEVER;
+	// The first count at which the line has reached the time.
+	__int128 ahead = ((__int128)shown_ns - line.base_ns) << HS_CLOCK_RATE_SHIFT;
+	__int128 count = line.base_ticks + (ahead + line.rate - 1) / line.rate;
+	return RTE_MAX(now_ns, hs_lab_clock_ticked(node->model, (uint64_t)RTE_MAX(count, 0)));
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <math.h>
 #include <setjmp.h>
+#include <sys/timex.h>
 #include <cmocka.h>
 
 #define START INT64_C(1767225600000000000)
@@ -26,23 +27,25 @@ static int64_t offset_at(struct hs_lab_clock *clock, int64_t after_ns)
 	return hs_lab_clock_at(clock, START + after_ns) - (START + after_ns);
 }
 
-static uint64_t steps_of(const struct hs_lab_clock *clock)
+static struct hs_clock_kernel kernel_of(const struct hs_lab_clock *clock)
 {
-	struct hs_lab_clock_status status;
-	hs_lab_clock_status(clock, &status);
-	return status.steps;
+	struct hs_clock_kernel kernel;
+	hs_lab_clock_kernel(clock, &kernel);
+	assert_int_equal(kernel.esterror_ns, kernel.maxerror_ns / 3);
+	assert_int_equal(kernel.status, kernel.synchronised ? 0 : STA_UNSYNC);
+	return kernel;
 }
 
 static void a_clock_without_errors_shows_the_true_time(void **state)
 {
 	(void)state;
-	struct hs_lab_clock_status status;
+	struct hs_clock_kernel status;
 	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){0}, 1);
 	for (int64_t t = 0; t < 100 * S; t += 777777777)
 		assert_true(offset_at(clock, t) == 0);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.synchronised && status.error_ns == 0 && status.steps == 0);
-	assert_true(hs_lab_clock_when(clock, START + 100 * S, START + 123 * S) == START + 123 * S);
+	status = kernel_of(clock);
+	assert_true(status.synchronised && status.maxerror_ns == 0 &&
+			hs_lab_clock_steps(clock) == 0);
 	hs_lab_clock_destroy(clock);
 	hs_lab_clock_destroy(NULL);
 }
@@ -64,10 +67,9 @@ static void a_drift_is_linear_to_the_nanosecond(void **state)
 	assert_true(offset_at(slow, 1) == -1); // rounded down on both sides of 0
 	assert_true(offset_at(slow, S) == -1);
 	assert_true(offset_at(slow, S + 1) == -2);
-	struct hs_lab_clock_status status;
-	hs_lab_clock_status(fast, &status);
+	struct hs_clock_kernel status = kernel_of(fast);
 	assert_false(status.synchronised);
-	assert_true(status.error_ns == 0);
+	assert_true(status.maxerror_ns == 0);
 	hs_lab_clock_destroy(fast);
 	hs_lab_clock_destroy(slow);
 }
@@ -100,27 +102,27 @@ static void polls_come_at_the_first_time_and_every_interval_after_it(void **stat
 	struct hs_lab_clock_config config = {
 			.drift_ppb = 1000, .sync = {.interval_ns = 10 * S, .first_ns = 3 * S}};
 	struct hs_lab_clock *clock = create(config, 1);
-	struct hs_lab_clock_status status;
+	struct hs_clock_kernel status;
 	assert_true(offset_at(clock, 3 * S - 1000000) == 2999);
-	hs_lab_clock_status(clock, &status);
-	assert_true(!status.synchronised && status.steps == 0);
+	status = kernel_of(clock);
+	assert_true(!status.synchronised && hs_lab_clock_steps(clock) == 0);
 	assert_true(offset_at(clock, 3 * S) == 0);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.synchronised && status.steps == 1);
+	status = kernel_of(clock);
+	assert_true(status.synchronised && hs_lab_clock_steps(clock) == 1);
 	offset_at(clock, 13 * S - 1);
-	assert_int_equal(steps_of(clock), 1);
+	assert_int_equal(hs_lab_clock_steps(clock), 1);
 	offset_at(clock, 13 * S);
-	assert_int_equal(steps_of(clock), 2);
+	assert_int_equal(hs_lab_clock_steps(clock), 2);
 	offset_at(clock, 1003 * S);
-	assert_int_equal(steps_of(clock), 101);
+	assert_int_equal(hs_lab_clock_steps(clock), 101);
 	hs_lab_clock_destroy(clock);
 
 	config.sync.first_ns = 0;
 	clock = create(config, 1);
 	offset_at(clock, 10 * S - 1);
-	assert_int_equal(steps_of(clock), 0);
+	assert_int_equal(hs_lab_clock_steps(clock), 0);
 	offset_at(clock, 10 * S);
-	assert_int_equal(steps_of(clock), 1);
+	assert_int_equal(hs_lab_clock_steps(clock), 1);
 	hs_lab_clock_destroy(clock);
 }
 
@@ -160,7 +162,7 @@ static void a_poll_leaves_an_offset_and_a_frequency_of_the_given_deviations(void
 	assert_true(fabs(frequencies[0]) < 8000 * bound);
 	assert_true(fabs(sqrt(frequencies[1]) / 8000 - 1) < bound / sqrt(2));
 	assert_true(fabs(frequencies[2]) < 150000.0 * 8000.0 * bound);
-	assert_int_equal(steps_of(clock), POLLS);
+	assert_int_equal(hs_lab_clock_steps(clock), POLLS);
 	hs_lab_clock_destroy(clock);
 }
 
@@ -173,14 +175,13 @@ static void a_slew_works_the_offset_off_at_constant_rate_in_16_seconds(void **st
 					1);
 	assert_true(offset_at(clock, 60 * S) == 16 * MS);
 	assert_true(offset_at(clock, 61 * S) == 15 * MS);
-	struct hs_lab_clock_status status;
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.synchronised && status.error_ns == 15 * MS);
+	struct hs_clock_kernel status = kernel_of(clock);
+	assert_true(status.synchronised && status.maxerror_ns == 15 * MS);
 	assert_true(offset_at(clock, 68 * S) == 8 * MS);
 	assert_true(offset_at(clock, 76 * S) == 0);
 	assert_true(offset_at(clock, 100 * S) == 0);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.error_ns == 0 && status.steps == 0);
+	status = kernel_of(clock);
+	assert_true(status.maxerror_ns == 0 && hs_lab_clock_steps(clock) == 0);
 	hs_lab_clock_destroy(clock);
 }
 
@@ -214,8 +215,8 @@ static void a_slewed_clock_ends_where_a_stepped_one_was_put(void **state)
 		at_ns += 30 * S;
 		assert_in_range(offset_at(stepped, at_ns) - offset_at(slewed, at_ns) + 2, 0, 4);
 	}
-	assert_int_equal(steps_of(stepped), 100);
-	assert_int_equal(steps_of(slewed), 0);
+	assert_int_equal(hs_lab_clock_steps(stepped), 100);
+	assert_int_equal(hs_lab_clock_steps(slewed), 0);
 	hs_lab_clock_destroy(stepped);
 	hs_lab_clock_destroy(slewed);
 }
@@ -228,9 +229,9 @@ static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
 	struct hs_lab_clock *clock = create(config, 1);
 	assert_true(offset_at(clock, 10 * S - 1) == 36 * S);
 	assert_true(offset_at(clock, 10 * S) == 0);
-	assert_int_equal(steps_of(clock), 1);
+	assert_int_equal(hs_lab_clock_steps(clock), 1);
 	offset_at(clock, 50 * S);
-	assert_int_equal(steps_of(clock), 1);
+	assert_int_equal(hs_lab_clock_steps(clock), 1);
 	hs_lab_clock_destroy(clock);
 
 	for (int above = 0; above <= 1; above++) {
@@ -238,14 +239,14 @@ static void an_error_above_the_threshold_steps_even_a_slewed_clock(void **state)
 		config.sync.step_threshold_ns = 0;
 		clock = create(config, 1);
 		offset_at(clock, 10 * S);
-		assert_int_equal(steps_of(clock), above);
+		assert_int_equal(hs_lab_clock_steps(clock), above);
 		hs_lab_clock_destroy(clock);
 
 		config.offset_ns = 20 * MS + above;
 		config.sync.step_threshold_ns = 20 * MS;
 		clock = create(config, 1);
 		offset_at(clock, 10 * S);
-		assert_int_equal(steps_of(clock), above);
+		assert_int_equal(hs_lab_clock_steps(clock), above);
 		hs_lab_clock_destroy(clock);
 	}
 }
@@ -257,13 +258,13 @@ static void a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold(vo
 			.sync = {.interval_ns = S, .slew = true, .step_threshold_ns = 3600 * S}};
 	struct hs_lab_clock *clock = create(config, 1);
 	assert_true(offset_at(clock, S) == 0);
-	assert_int_equal(steps_of(clock), 1);
+	assert_int_equal(hs_lab_clock_steps(clock), 1);
 	hs_lab_clock_destroy(clock);
 	config.offset_ns = S / 2;
 	clock = create(config, 1);
 	assert_true(offset_at(clock, S) == S / 2);
 	assert_true(offset_at(clock, S + S / 2) == S / 4);
-	assert_int_equal(steps_of(clock), 0);
+	assert_int_equal(hs_lab_clock_steps(clock), 0);
 	hs_lab_clock_destroy(clock);
 }
 
@@ -282,7 +283,7 @@ static void the_clock_is_the_same_at_whatever_times_it_is_asked(void **state)
 		int64_t last = START + 200 * S - 200 * S % 1234567;
 		assert_true(hs_lab_clock_at(seldom, last) == shown);
 		assert_true(hs_lab_clock_at(other, last) != shown);
-		assert_int_equal(steps_of(seldom), steps_of(often));
+		assert_int_equal(hs_lab_clock_steps(seldom), hs_lab_clock_steps(often));
 		hs_lab_clock_destroy(often);
 		hs_lab_clock_destroy(seldom);
 		hs_lab_clock_destroy(other);
@@ -307,75 +308,58 @@ static void time_never_goes_back_between_steps(void **state)
 		slower += shown == last;
 		last = shown;
 	}
-	assert_int_equal(steps_of(clock), 0);
+	assert_int_equal(hs_lab_clock_steps(clock), 0);
 	assert_true(slower > 1000); // the slew was really slow
 	hs_lab_clock_destroy(clock);
 }
 
-// Finds the first nanosecond that shows the time: the nanosecond before does not. If a change comes
-// before, finds the time of the change.
-static void when_is_the_inverse_of_at(void **state)
+static void each_count_of_the_oscillator_has_a_first_nanosecond(void **state)
 {
 	(void)state;
+	static const int64_t drifts[] = {0, 1, -1, 15000, -15000, HS_LAB_MAX_PPB, -HS_LAB_MAX_PPB};
 	struct hs_rng rng;
 	hs_rng_init(&rng, 10);
-	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct hs_lab_clock_config config = ntp;
-		config.sync.slew = seed % 2;
-		struct hs_lab_clock *asked = create(config, seed);
-		struct hs_lab_clock *check = create(config, seed);
-		int64_t now = START;
-		int changes = 0;
-		for (int i = 0; i < 300; i++) {
-			int64_t target = hs_lab_clock_at(asked, now) + 1 +
-					 (int64_t)(hs_rng_u64(&rng) % (uint64_t)S);
-			int64_t when = hs_lab_clock_when(asked, now, target);
-			assert_true(when > now);
-			assert_true(hs_lab_clock_at(check, when - 1) < target);
-			if (hs_lab_clock_at(check, when) < target)
-				changes++;
-			now = when;
+	for (unsigned i = 0; i < sizeof(drifts) / sizeof(drifts[0]); i++) {
+		struct hs_lab_clock_config config = {.drift_ppb = drifts[i], .sync = ntp.sync};
+		struct hs_lab_clock *clock = create(config, 1);
+		assert_int_equal(hs_lab_clock_ticks(clock, START), 0);
+		assert_true(hs_lab_clock_ticks(clock, START + 100 * S) ==
+				(uint64_t)(100 * S + 100 * drifts[i]));
+		for (int j = 0; j < 300; j++) {
+			uint64_t count = 1 + hs_rng_u64(&rng) % (UINT64_C(1) << (10 + j % 50));
+			int64_t at_ns = hs_lab_clock_ticked(clock, count);
+			assert_true(hs_lab_clock_ticks(clock, at_ns) >= count);
+			assert_true(hs_lab_clock_ticks(clock, at_ns - 1) < count);
 		}
-		assert_in_range(changes, 5, 60);
-		assert_true(hs_lab_clock_when(asked, now, START - S) == now);
-		hs_lab_clock_destroy(asked);
-		hs_lab_clock_destroy(check);
+		hs_lab_clock_destroy(clock);
 	}
-}
-
-static void a_time_that_no_clock_will_show_comes_never(void **state)
-{
-	(void)state;
-	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = -15000}, 1);
-	assert_true(hs_lab_clock_when(clock, START, INT64_MAX) == HS_LAB_NEVER_NS);
-	hs_lab_clock_destroy(clock);
 }
 
 static void the_error_bound_is_three_deviations_at_the_next_poll(void **state)
 {
 	(void)state;
-	struct hs_lab_clock_status status;
+	struct hs_clock_kernel status;
 	struct hs_lab_clock_config config = {.sync = {.interval_ns = 10 * S,
 							     .error_ns = 60 * US,
 							     .frequency_error_ppb = 8000}};
 	struct hs_lab_clock *clock = create(config, 1);
 	offset_at(clock, 10 * S);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.error_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
+	status = kernel_of(clock);
+	assert_true(status.maxerror_ns == 300 * US); // 3 * sqrt(60^2 + 80^2)
 	hs_lab_clock_destroy(clock);
 	config.sync.error_ns = 1;
 	config.sync.frequency_error_ppb = 0;
 	config.sync.interval_ns = S;
 	clock = create(config, 1);
 	offset_at(clock, S);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.error_ns == 3);
+	status = kernel_of(clock);
+	assert_true(status.maxerror_ns == 3);
 	hs_lab_clock_destroy(clock);
 	config.sync.frequency_error_ppb = 1;
 	clock = create(config, 1);
 	offset_at(clock, S);
-	hs_lab_clock_status(clock, &status);
-	assert_true(status.error_ns == 5); // 3 * sqrt(2), rounded up because it is a bound
+	status = kernel_of(clock);
+	assert_true(status.maxerror_ns == 5); // 3 * sqrt(2), rounded up because it is a bound
 	hs_lab_clock_destroy(clock);
 }
 
@@ -391,7 +375,7 @@ static void an_hour_with_a_poll_a_second_stays_within_its_errors(void **state)
 		struct hs_lab_clock *clock = create(config, 11);
 		for (int64_t t = 2 * S; t <= 3600 * S; t += 100 * MS)
 			assert_in_range(offset_at(clock, t) + MS, 0, 2 * MS);
-		assert_int_equal(steps_of(clock), slew ? 0 : 3600);
+		assert_int_equal(hs_lab_clock_steps(clock), slew ? 0 : 3600);
 		hs_lab_clock_destroy(clock);
 	}
 }
@@ -402,28 +386,28 @@ static void a_clock_that_is_set_runs_on_from_there_until_it_is_polled(void **sta
 	struct hs_lab_clock *clock = create((struct hs_lab_clock_config){.drift_ppb = 1000,
 							    .sync = {.interval_ns = 10 * S}},
 			1);
-	struct hs_lab_clock_status status;
+	struct hs_clock_kernel status;
 	offset_at(clock, 10 * S);
 	int64_t monotonic = hs_lab_clock_monotonic(clock, START + 12 * S);
 	hs_lab_clock_set(clock, START + 12 * S, -3600 * S);
 	assert_true(offset_at(clock, 12 * S) == -3600 * S);
 	assert_true(hs_lab_clock_monotonic(clock, START + 12 * S) == monotonic);
 	assert_true(hs_lab_clock_monotonic(clock, START + 13 * S) == monotonic + S);
-	hs_lab_clock_status(clock, &status);
+	status = kernel_of(clock);
 	assert_false(status.synchronised);
 	assert_true(offset_at(clock, 20 * S) == 0);
-	hs_lab_clock_status(clock, &status);
+	status = kernel_of(clock);
 	assert_true(status.synchronised);
-	assert_int_equal(status.steps, 3);
-	assert_true(hs_lab_clock_free_ppb(clock) == 1000);
+	assert_int_equal(hs_lab_clock_steps(clock), 3);
+	assert_int_equal(hs_lab_clock_ticks(clock, START + 20 * S), 20 * S + 20000);
 	hs_lab_clock_destroy(clock);
 
 	clock = create((struct hs_lab_clock_config){0}, 1);
 	hs_lab_clock_set(clock, START + S, 36 * S);
-	hs_lab_clock_status(clock, &status);
+	status = kernel_of(clock);
 	assert_false(status.synchronised);
 	hs_lab_clock_set(clock, START + 2 * S, -36 * S);
-	hs_lab_clock_status(clock, &status);
+	status = kernel_of(clock);
 	assert_true(status.synchronised); // unchanged
 	hs_lab_clock_destroy(clock);
 }
@@ -458,8 +442,7 @@ int main(void)
 					a_slew_never_takes_more_than_half_the_rate_whatever_the_threshold),
 			cmocka_unit_test(the_clock_is_the_same_at_whatever_times_it_is_asked),
 			cmocka_unit_test(time_never_goes_back_between_steps),
-			cmocka_unit_test(when_is_the_inverse_of_at),
-			cmocka_unit_test(a_time_that_no_clock_will_show_comes_never),
+			cmocka_unit_test(each_count_of_the_oscillator_has_a_first_nanosecond),
 			cmocka_unit_test(the_error_bound_is_three_deviations_at_the_next_poll),
 			cmocka_unit_test(an_hour_with_a_poll_a_second_stays_within_its_errors),
 			cmocka_unit_test(a_clock_that_is_set_runs_on_from_there_until_it_is_polled),
