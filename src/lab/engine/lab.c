@@ -39,6 +39,14 @@ void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, co
 	hs_error_set(&lab->err, code, path, "", "%s", text);
 }
 
+void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err)
+{
+	bool told = hs_error_is_set(err);
+
+	lab_fail(lab, rc, told ? err->code : "internal", err->path, "%s",
+			told ? err->message : strerror(-rc));
+}
+
 // ---- the machine's time ----
 
 // Returns true time by the machine's clock. It does not jump when the machine's wall clock does.
@@ -86,10 +94,10 @@ static void tell_progress(struct hs_lab *lab)
 
 // ---- events ----
 
-bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, uint32_t index,
+bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,
 		void *subject)
 {
-	if (likely(hs_event_push(&lab->queue, at_ns, kind, index, subject) == 0))
+	if (likely(hs_event_push(&lab->queue, at_ns, kind, (uint32_t)index, subject) == 0))
 		return true;
 	lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
 	return false;
@@ -168,7 +176,7 @@ static void start(struct hs_lab *lab)
 	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
 		lab_follow_stream(lab, t);
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		lab_control_step(lab, i);
+		lab_control_step(&lab->nodes[i]);
 	lab_push_openings(lab);
 	lab_push_events(lab);
 }

@@ -2,7 +2,7 @@
 // Steps the nodes' control in the lab's time. A controller would see what it publishes.
 #include "lab_parts.h"
 
-#include <rte_branch_prediction.h>
+#include <rte_common.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -55,21 +55,21 @@ static void place_error(const struct hs_scenario *s, uint32_t node, struct hs_er
 	}
 }
 
-int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
+int lab_install(struct lab_node *node, struct hs_error *err)
 {
-	const struct hs_scenario *s = lab->scenario;
-	struct lab_node *at = &lab->nodes[node];
+	const struct hs_scenario *s = node->lab->scenario;
 	json_t *list = json_array();
 	int rc = list ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_requests; i++) {
-		if (is_for(&s->requests[i], node))
+		if (is_for(&s->requests[i], node->index))
 			rc = json_array_append(list, s->requests[i].request) < 0 ? -ENOMEM : 0;
 	}
 	if (rc == 0 && json_array_size(list) > 0)
-		rc = hs_control_install(at->control, lab_shown_ns(at), list, HS_ORIGIN_CONFIG, err);
+		rc = hs_control_install(
+				node->control, lab_shown_ns(node), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0)
-		place_error(s, node, err);
+		place_error(s, node->index, err);
 	json_decref(list);
 	return rc;
 }
@@ -83,21 +83,21 @@ static void take_error(json_t *error, struct hs_error *err)
 	hs_error_set(err, code, path, expected, "%s", message);
 }
 
-json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err)
+json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err)
 {
-	struct lab_node *at = &lab->nodes[node];
 	char *text = json_dumps(request, JSON_COMPACT);
-	char *answer = text ? hs_control_request(at->control, lab_shown_ns(at), text, strlen(text),
-					      true)
-			    : NULL;
+	char *answer = text && node->control ? hs_control_request(node->control, lab_shown_ns(node),
+							       text, strlen(text), true)
+					     : NULL;
 	json_t *reply = answer ? json_loads(answer, 0, NULL) : NULL;
 	json_t *ok = json_incref(json_object_get(reply, "ok"));
 
-	if (!reply)
+	if (!reply && node->control)
 		hs_error_set(err, "no_memory", "", "", "no memory for a request");
-	else if (!ok)
+	else if (reply && !ok)
 		take_error(json_object_get(reply, "error"), err);
 	json_decref(reply);
+	json_decref(request);
 	free(answer);
 	free(text);
 	return ok;
@@ -105,52 +105,46 @@ json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_er
 
 // ---- time ----
 
-struct handed_over {
-	uint64_t reports, signals;
-};
-
-static struct handed_over handed_over(const struct lab_node *node)
+static struct lab_handed handed_over(const struct lab_node *node)
 {
 	struct hs_worker_counters counters;
 
 	hs_node_worker_counters(node->node, 0, &counters);
-	return (struct handed_over){
+	return (struct lab_handed){
 			.reports = counters.reports_made - counters.reports_lost,
-			.signals = counters.signals_made - counters.signals_lost,
+			.punts = counters.signals_made - counters.signals_lost,
 	};
 }
 
-void lab_control_step(struct hs_lab *lab, uint32_t index)
+void lab_control_step(struct lab_node *node)
 {
-	struct lab_node *node = &lab->nodes[index];
+	struct hs_lab *lab = node->lab;
 
 	hs_control_step(node->control, lab_shown_ns(node));
 	lab_told_ns(node); // the clock may have stepped
-	struct handed_over seen = handed_over(node);
-	node->reports_seen = seen.reports;
-	node->punts_seen = seen.signals;
+	node->seen = handed_over(node);
 	int64_t due_ns = lab_clock_when(node, hs_control_next_ns(node->control));
 	// If something is still due because it takes several steps, time must go on.
-	lab_set_control(lab, index, due_ns > lab->now_ns ? due_ns : lab->now_ns + 1);
+	hs_event_set_timer(&lab->queue, lab_control_timer(node), RTE_MAX(due_ns, lab->now_ns + 1));
 }
 
 void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	lab_control_step(lab, event->index);
+	lab_control_step(&lab->nodes[event->index]);
 }
 
-void lab_control_look(struct hs_lab *lab, uint32_t index)
+void lab_control_look(struct lab_node *node)
 {
-	struct lab_node *node = &lab->nodes[index];
-	struct handed_over now = handed_over(node);
-	uint64_t reports = now.reports - node->reports_seen;
-	uint64_t signals = now.signals - node->punts_seen;
-	int64_t soon_ns = lab->now_ns + QUIET_NS;
+	struct hs_event_queue *queue = &node->lab->queue;
+	struct lab_handed now = handed_over(node);
+	uint64_t reports = now.reports - node->seen.reports;
+	uint64_t punts = now.punts - node->seen.punts;
+	int64_t soon_ns = node->lab->now_ns + QUIET_NS;
 
-	if (likely(!reports && !signals))
+	if (likely(!reports && !punts))
 		return;
-	if (reports >= LAB_REPORT_RING / 2 || signals >= LAB_PUNT_RING / 2)
-		lab_control_step(lab, index);
-	else if (hs_event_timer_ns(&lab->queue, lab->scenario->n_traffic + index) > soon_ns)
-		lab_set_control(lab, index, soon_ns);
+	if (reports >= LAB_REPORT_RING / 2 || punts >= LAB_PUNT_RING / 2)
+		lab_control_step(node);
+	else if (hs_event_timer_ns(queue, lab_control_timer(node)) > soon_ns)
+		hs_event_set_timer(queue, lab_control_timer(node), soon_ns);
 }

@@ -3,6 +3,8 @@
 // telemetry and silence around them; then the nodes' last messages and the sums.
 #include "lab_parts.h"
 
+#include <rte_common.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,25 +12,23 @@
 #define CLOSING_NS INT64_C(1000000000) // after a stream's last frame
 
 // Returns the node that the flow's packets come from, or go to.
-static uint32_t end_of(const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
+static struct lab_node *end_of(
+		const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
 {
 	const struct hs_scenario_traffic *t = &lab->scenario->traffic[flow->traffic];
 
-	return lab->scenario->hosts[flow->reverse == sink ? t->from : t->to].at;
+	return lab->host_ports[flow->reverse == sink ? t->from : t->to]->node;
 }
 
-// Asks the node at an end of a flow, and releases the request. Returns NULL if the node is down, or
-// if the scenario removed the rule.
-static json_t *ask_end(
-		struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink, json_t *request)
+// Asks the node, and releases the request. Returns NULL if the node is down, or if the scenario
+// removed the rule.
+static json_t *ask(struct lab_node *node, json_t *request)
 {
-	uint32_t node = end_of(lab, flow, sink);
 	struct hs_error err = {0};
-	json_t *ok = lab->nodes[node].node ? lab_ask(lab, node, request, &err) : NULL;
+	json_t *ok = lab_ask(node, request, &err);
 
-	if (err.code[0] && strcmp(err.code, "no_such_rule") != 0)
-		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
-	json_decref(request);
+	if (hs_error_is_set(&err) && strcmp(err.code, "no_such_rule") != 0)
+		lab_fail_as(node->lab, -EINVAL, &err);
 	return ok;
 }
 
@@ -38,7 +38,7 @@ static json_t *ask_end(
 static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	const struct hs_scenario *s = lab->scenario;
-	uint32_t node = end_of(lab, flow, false);
+	uint32_t node = end_of(lab, flow, false)->index;
 
 	for (size_t i = 0; i < s->n_requests; i++) {
 		const struct hs_scenario_request *request = &s->requests[i];
@@ -54,10 +54,10 @@ static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_fl
 static void set_mode(struct hs_lab *lab, const struct hs_scenario_flow *flow, json_t *mode,
 		json_t *setting)
 {
-	json_t *request = json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
-			(json_int_t)flow->ns_id, "mode", mode, "mode_setting", setting);
-
-	json_decref(ask_end(lab, flow, false, request));
+	json_decref(ask(end_of(lab, flow, false),
+			json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
+					(json_int_t)flow->ns_id, "mode", mode, "mode_setting",
+					setting)));
 }
 
 // The next packet of each of the traffic's flows carries telemetry, whatever the rule's mode.
@@ -91,7 +91,7 @@ void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	lab->extras--;
 	sample_next(lab, event->index);
-	hs_stream_extra(lab->streams[event->index], lab->now_ns);
+	hs_stream_extra(lab->run.streams[event->index], lab->now_ns);
 	lab_follow_stream(lab, event->index);
 }
 
@@ -110,10 +110,12 @@ void lab_push_openings(struct hs_lab *lab)
 void lab_push_closings(struct hs_lab *lab)
 {
 	for (uint32_t t = 0; lab->scenario->closing_packet && t < lab->scenario->n_traffic; t++) {
-		bool monitored = lab->flows[t][0] != HS_NO_INDEX || lab->flows[t][1] != HS_NO_INDEX;
-		int64_t at_ns = lab->sent_ns[t] + CLOSING_NS;
-		if (monitored && lab->sent_ns[t] != 0)
-			lab->extras += lab_push(lab, at_ns < lab->now_ns ? lab->now_ns : at_ns,
+		const struct lab_traffic *traffic = &lab->traffic[t];
+		bool monitored = traffic->flows[0] != HS_NO_INDEX ||
+				 traffic->flows[1] != HS_NO_INDEX;
+		if (monitored && traffic->sent_ns != 0)
+			lab->extras += lab_push(lab,
+					RTE_MAX(lab->now_ns, traffic->sent_ns + CLOSING_NS),
 					LAB_EXTRA, t, NULL);
 	}
 }
@@ -134,11 +136,12 @@ static void tell_run(struct hs_lab *lab, json_t *report)
 
 static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
-	json_t *request = json_pack("{s:{s:I, s:s}}", "qos_get", "ns_id", (json_int_t)flow->ns_id,
-			"window", "run");
-	json_t *ok = ask_end(lab, flow, true, request);
+	json_t *ok = ask(end_of(lab, flow, true),
+			json_pack("{s:{s:I, s:s}}", "qos_get", "ns_id", (json_int_t)flow->ns_id,
+					"window", "run"));
 	json_t *report = json_array_get(json_object_get(ok, "qos"), 0);
 	int rc = report ? hs_measured_take_run(lab->run.measured, report) : 0;
+
 	if (report && lab->config.published)
 		tell_run(lab, report);
 	if (rc < 0)
@@ -146,23 +149,18 @@ static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 	json_decref(ok);
 }
 
-static void audit(struct hs_lab *lab, uint32_t node)
+// Takes the sums of a node that is up, and lets it publish what it still has.
+static void close_node(struct lab_node *node)
 {
-	struct hs_error err = {0};
-	json_t *request = json_pack("{s:{}}", "audit");
-	json_t *ok = lab_ask(lab, node, request, &err);
+	json_t *ok = ask(node, json_pack("{s:{}}", "audit"));
 
-	if (!ok)
-		lab_fail(lab, -EINVAL, err.code, err.path, "%s", err.message);
-	else if (!json_is_true(json_object_get(ok, "ok")))
-		json_array_append(lab->run.audit, ok);
+	if (!node->node)
+		return;
+	if (ok && !json_is_true(json_object_get(ok, "ok")))
+		json_array_append(node->lab->run.audit, ok);
 	json_decref(ok);
-	json_decref(request);
-}
-
-static void finish(struct hs_lab *lab, uint32_t node)
-{
-	while (hs_control_finish(lab->nodes[node].control, lab_shown_ns(&lab->nodes[node])) > 0)
+	lab_node_count(node);
+	while (hs_control_finish(node->control, lab_shown_ns(node)) > 0)
 		;
 }
 
@@ -174,23 +172,15 @@ void lab_collect(struct hs_lab *lab)
 		if (s->flows[f].traffic != HS_NO_INDEX)
 			take_run(lab, &s->flows[f]);
 	}
-	for (uint32_t i = 0; i < s->n_nodes; i++) {
-		if (!lab->nodes[i].node)
-			continue;
-		audit(lab, i);
-		lab_count_node(lab, i);
-		finish(lab, i);
-		lab->run.node_drops += lab_node_drops(&lab->nodes[i]);
-	}
-	lab->run.node_drops -= lab->announcements_dropped;
+	for (uint32_t i = 0; i < s->n_nodes; i++)
+		close_node(&lab->nodes[i]);
 	for (size_t l = 0; l < s->n_links; l++) {
 		for (unsigned direction = 0; direction < 2; direction++)
-			hs_link_counters(lab->links[l][direction],
-					&lab->link_counters[l][direction]);
+			hs_link_counters(lab->links[l][direction], &lab->run.links[l][direction]);
 	}
 	int rc = hs_truth_status(lab->run.truth);
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
-		rc = hs_stream_status(lab->streams[t]);
+		rc = hs_stream_status(lab->run.streams[t]);
 	if (rc < 0)
 		lab_fail(lab, rc, "no_memory", "", "no memory for what was to be remembered");
 }

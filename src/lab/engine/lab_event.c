@@ -52,28 +52,32 @@ static int change_link(
 
 // ---- nodes ----
 
-static void restart(struct hs_lab *lab, const struct hs_scenario_event *event)
+static void restart(struct lab_node *node, const struct hs_scenario_event *event)
 {
-	if (!lab->nodes[event->node].node)
+	struct hs_lab *lab = node->lab;
+
+	if (!node->node)
 		return; // the node is down already
-	lab_node_stop(lab, event->node);
-	lab_set_control(lab, event->node, HS_EVENT_NEVER);
-	hs_truth_restart(lab->run.truth, event->node);
-	lab->nodes[event->node].restarts++;
-	lab_push(lab, lab->now_ns + event->down_ns, LAB_NODE_BACK, event->node, NULL);
+	lab_node_count(node);
+	lab_node_stop(node);
+	hs_event_set_timer(&lab->queue, lab_control_timer(node), HS_EVENT_NEVER);
+	hs_truth_restart(lab->run.truth, node->index);
+	node->restarts++;
+	lab_push(lab, lab->now_ns + event->down_ns, LAB_NODE_BACK, node->index, NULL);
 }
 
 void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
 {
+	struct lab_node *node = &lab->nodes[event->index];
 	struct hs_error err = {0};
-	int rc = lab_node_start(lab, event->index, &err);
+	int rc = lab_node_start(node, &err);
 
 	if (rc < 0) {
-		lab_fail(lab, rc, err.code, err.path, "%s", err.message);
+		lab_fail_as(lab, rc, &err);
 		return;
 	}
 	lab_announce(lab);
-	lab_control_step(lab, event->index);
+	lab_control_step(node);
 }
 
 // Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was
@@ -88,27 +92,26 @@ static void forget(struct hs_lab *lab, uint32_t node, const json_t *taken)
 	}
 }
 
-static int ask_node(struct hs_lab *lab, const struct hs_scenario_event *event, uint32_t node,
-		struct hs_error *err)
+static int ask_node(
+		struct lab_node *node, const struct hs_scenario_event *event, struct hs_error *err)
 {
-	if (!lab->nodes[node].node)
-		return 0; // the node is down
-	json_t *ok = lab_ask(lab, node, event->request, err);
+	json_t *ok = lab_ask(node, json_incref(event->request), err);
+
 	if (ok)
-		forget(lab, node, json_object_get(event->request, "int_delete"));
+		forget(node->lab, node->index, json_object_get(event->request, "int_delete"));
 	json_decref(ok);
-	return ok ? 0 : -EINVAL;
+	return hs_error_is_set(err) ? -EINVAL : 0;
 }
 
-static int run_at_node(struct hs_lab *lab, const struct hs_scenario_event *event, uint32_t node,
-		struct hs_error *err)
+static int run_at_node(
+		struct lab_node *node, const struct hs_scenario_event *event, struct hs_error *err)
 {
 	if (event->kind == HS_LAB_EVENT_REQUEST)
-		return ask_node(lab, event, node, err);
+		return ask_node(node, event, err);
 	if (event->kind == HS_LAB_EVENT_RESTART)
-		restart(lab, event);
+		restart(node, event);
 	else
-		hs_lab_clock_set(lab->nodes[node].model, lab->now_ns, event->clock_step_ns);
+		hs_lab_clock_set(node->model, node->lab->now_ns, event->clock_step_ns);
 	return 0;
 }
 
@@ -122,13 +125,13 @@ static int run_event(
 	if (event->kind == HS_LAB_EVENT_LINK)
 		return change_link(lab, event, err);
 	if (event->kind == HS_LAB_EVENT_TRAFFIC) {
-		hs_stream_set_rate(lab->streams[event->traffic], lab->now_ns, event->rate_pps);
+		hs_stream_set_rate(lab->run.streams[event->traffic], lab->now_ns, event->rate_pps);
 		lab_follow_stream(lab, event->traffic);
 		return 0;
 	}
 	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++) {
 		if (event->node == HS_NO_INDEX || event->node == i)
-			rc = run_at_node(lab, event, i, err);
+			rc = run_at_node(&lab->nodes[i], event, err);
 	}
 	return rc;
 }
@@ -157,6 +160,5 @@ void lab_scenario_event(struct hs_lab *lab, const struct hs_lab_event *due)
 	}
 	snprintf(path, sizeof(path), "events[%u]", event->entry);
 	hs_error_prefix(&err, path);
-	lab_fail(lab, rc, err.code[0] ? err.code : "internal", err.path, "%s",
-			err.message[0] ? err.message : strerror(-rc));
+	lab_fail_as(lab, rc, &err);
 }

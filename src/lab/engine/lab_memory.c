@@ -38,8 +38,8 @@ static uint16_t data_room(const struct hs_scenario *scenario)
 	return hs_port_mbuf_bytes(&port);
 }
 
-void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
-		struct hs_node_config *config)
+void lab_node_config(
+		const struct hs_scenario *scenario, uint32_t node, struct hs_node_config *config)
 {
 	static const enum hs_forwarding_mode modes[] = {
 			[HS_LAB_PATCH] = HS_FORWARD_PATCH,
@@ -54,6 +54,8 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.report_ring = LAB_REPORT_RING,
 			.punt_ring = LAB_PUNT_RING,
 			.forwarding = modes[scenario->forwarding],
+			.n_pairs = scenario->forwarding == HS_LAB_PATCH, // its two ports
+			.pairs = {{0, 1}},
 			// Hosts are announced only once: see lab_announce.
 			.mac_age_s = UINT32_MAX / 2,
 			// Prefixes of other nodes, and every host of the node's own.
@@ -63,18 +65,14 @@ void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t
 			.seed = lab_seed(scenario, "node", node),
 	};
 	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));
-	if (scenario->forwarding == HS_LAB_PATCH && n_ports == 2) {
-		config->n_pairs = 1;
-		config->pairs[0][1] = 1;
-	}
 }
 
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 {
-	static const struct rte_mbuf_dynfield serial = {
-			.name = "hopsight_lab_serial",
-			.size = sizeof(uint32_t),
-			.align = alignof(uint32_t),
+	static const struct rte_mbuf_dynfield stamp = {
+			.name = "hopsight_lab_stamp",
+			.size = sizeof(void *),
+			.align = alignof(void *),
 	};
 	static unsigned pools; // DPDK identifies pools by their name
 	char name[16];
@@ -82,8 +80,8 @@ int lab_make_pool(struct hs_lab *lab, struct hs_error *err)
 	uint16_t room = data_room(lab->scenario);
 
 	lab->frame_room = (uint32_t)room - RTE_PKTMBUF_HEADROOM;
-	lab->serial_offset = rte_mbuf_dynfield_register(&serial);
-	if (lab->serial_offset < 0) {
+	lab->stamp_offset = rte_mbuf_dynfield_register(&stamp);
+	if (lab->stamp_offset < 0) {
 		hs_error_set(err, "no_memory", "", "", "no room for a field in packet buffers");
 		return -ENOSPC;
 	}
@@ -102,7 +100,7 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 
 	for (uint32_t i = 0; i < scenario->n_nodes; i++) {
 		struct hs_node_config config;
-		lab_node_config(scenario, i, 0, &config);
+		lab_node_config(scenario, i, &config);
 		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
 	}
 	return bytes;

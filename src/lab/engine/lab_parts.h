@@ -41,33 +41,36 @@ enum lab_event_kind {
 };
 
 struct lab_port {
-	struct hs_lab *lab;
-	struct hs_port *port;	   // NULL: its node is down
-	struct rte_mbuf *arrived;  // the node receives this at its next poll
-	struct hs_link *out;	   // NULL: a host port
-	uint32_t node, link, peer; // peer: the port at the link's other end
-	uint32_t host;		   // HS_NO_INDEX: a port of a link
-	uint16_t index;		   // at its node
-	uint8_t direction;	   // of what is sent here
+	struct lab_node *node;
+	struct lab_port *peer;	  // at the link's other end; NULL: a host port
+	struct hs_link *out;	  // what is sent goes into this; NULL: a host port
+	struct hs_port *port;	  // NULL: its node is down
+	struct rte_mbuf *arrived; // the node receives this at its next poll
+	uint32_t place;		  // the link, or the host
+	unsigned direction;	  // of the link
 };
 
 struct lab_node {
 	struct hs_lab *lab;
+	const struct hs_scenario_node *scenario;
+	uint32_t index;
 	struct hs_node *node; // NULL: the node is down
 	struct hs_control *control;
 	struct hs_clock *clock;	    // the clock that the node reads
 	struct hs_lab_clock *model; // the system's clock, which the node's clock follows
 	int64_t stepped_ns;	    // sum of the clock's steps when it was last read
 	int64_t unfold_ns;	    // added to its time for lab_told_ns
-	uint32_t first_port;
+	struct lab_port *ports;
 	uint16_t n_ports;
 	uint32_t restarts;
-	uint64_t reports_seen, punts_seen; // handed over when control was last stepped
+	struct lab_handed {
+		uint64_t reports, punts;
+	} seen; // handed over when control was last stepped
 };
 
-struct lab_routes {
-	uint8_t *next;	 // [destination * n_nodes + node]: the port there, or LAB_FAR
-	uint8_t *depths; // of each host's prefix; 0: an earlier host has the same
+struct lab_traffic {
+	int64_t sent_ns;   // time of the last frame
+	uint32_t flows[2]; // of each direction, or HS_NO_INDEX
 };
 
 struct hs_lab {
@@ -78,27 +81,18 @@ struct hs_lab {
 	int64_t progress_ns;  // time of the next progress report
 
 	struct rte_mempool *pool;
-	int serial_offset; // of the dynamic field in a buffer
-	uint32_t serial;   // of the newest packet truth
+	int stamp_offset; // of the dynamic field in a buffer
 	uint32_t in_flight;
-	uint32_t frame_room; // in a buffer
-	struct {	     // the packet that a node is processing
-		uint32_t traffic, bytes;
-		uint64_t number;
-		bool reply;
-	} polled;
+	uint32_t frame_room;		      // in a buffer
+	const struct hs_packet_truth *polled; // of the packet that a node is processing
 
-	void *arrays[16]; // those below
-	unsigned n_arrays;
 	struct lab_node *nodes;
-	struct hs_node_counts *node_counts; // of all lives of each node so far
 	struct lab_port *ports;
-	uint32_t *host_ports; // of each host
+	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];
-	struct hs_stream **streams;
-	int64_t *sent_ns;     // time of each traffic's last frame
-	uint32_t (*flows)[2]; // of each traffic and direction, or HS_NO_INDEX
-	struct lab_routes routes;
+	struct lab_traffic *traffic;
+	uint8_t *next_ports;   // [destination * n_nodes + node]: the port there, or LAB_FAR
+	uint8_t *route_depths; // of each host's prefix; 0: an earlier host has the same
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;
@@ -107,8 +101,7 @@ struct hs_lab {
 	int rc; // the first failure
 	struct hs_error err;
 
-	uint64_t packets, announcements_dropped;
-	struct hs_link_counters (*link_counters)[2];
+	uint64_t packets;
 	struct hs_run run; // the counters so far
 };
 
@@ -116,24 +109,27 @@ struct hs_lab {
 void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
 		...) __attribute__((format(printf, 5, 6)));
 
+// Does the same with an error that was filled in, or else with what the errno says.
+void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
+
 // Returns false if memory is out, which ends the run.
-bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, uint32_t index,
+bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,
 		void *subject);
 
-static inline void lab_set_control(struct hs_lab *lab, uint32_t node, int64_t at_ns)
+static inline size_t lab_control_timer(const struct lab_node *node)
 {
-	hs_event_set_timer(&lab->queue, lab->scenario->n_traffic + node, at_ns);
+	return node->lab->scenario->n_traffic + node->index;
 }
 
 // A stream's next time changes with each call of it.
 static inline void lab_follow_stream(struct hs_lab *lab, uint32_t traffic)
 {
-	hs_event_set_timer(&lab->queue, traffic, hs_stream_next_ns(lab->streams[traffic]));
+	hs_event_set_timer(&lab->queue, traffic, hs_stream_next_ns(lab->run.streams[traffic]));
 }
 
 // ---- lab_time.c: the clocks of nodes ----
 
-int lab_make_clock(struct hs_lab *lab, uint32_t node);
+int lab_make_clock(struct lab_node *node);
 // Handles a step of the clock: told times continue behind those told before.
 void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns);
 // Returns the true time at which the node's clock shows this time, but not before now.
@@ -160,8 +156,8 @@ static inline int64_t lab_told_ns(struct lab_node *node)
 // ---- lab_memory.c ----
 
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err);
-void lab_node_config(const struct hs_scenario *scenario, uint32_t node, uint16_t n_ports,
-		struct hs_node_config *config);
+void lab_node_config(
+		const struct hs_scenario *scenario, uint32_t node, struct hs_node_config *config);
 // Returns a different seed for each purpose and index.
 uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint64_t index);
 
@@ -169,13 +165,13 @@ uint64_t lab_seed(const struct hs_scenario *scenario, const char *purpose, uint6
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err);
 void lab_free_net(struct hs_lab *lab);
-int lab_node_start(struct hs_lab *lab, uint32_t node, struct hs_error *err);
-// The drops of a node that is closed stay counted.
-void lab_node_stop(struct hs_lab *lab, uint32_t node);
-uint64_t lab_node_drops(const struct lab_node *node);
-// Adds the node's counts to lab->node_counts. Called once in each of its lives, at the end.
-void lab_count_node(struct hs_lab *lab, uint32_t node);
-void lab_port_mac(const struct hs_lab *lab, uint32_t port, uint8_t mac[6]);
+int lab_node_start(struct lab_node *node, struct hs_error *err);
+// Adds the node's counts to those of the run. Called once in each of its lives, at the end.
+void lab_node_count(const struct lab_node *node);
+void lab_node_stop(struct lab_node *node);
+// Returns the drops of all nodes that are up.
+uint64_t lab_node_drops(const struct hs_lab *lab);
+void lab_port_mac(const struct lab_port *port, uint8_t mac[6]);
 void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
 // ---- lab_port.c: frames ----
@@ -191,9 +187,8 @@ void lab_packets_header(FILE *file);
 // ---- lab_route.c ----
 
 int lab_routes_make(struct hs_lab *lab);
-void lab_routes_free(struct lab_routes *routes);
 // Installs all routes of a node, into an empty table.
-int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
+int lab_routes_install(struct lab_node *node, struct hs_error *err);
 // Installs the differences after links changed.
 void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event);
 
@@ -206,13 +201,14 @@ void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event);
 // ---- lab_control.c ----
 
 int lab_publish(void *lab, const char *topic, const char *json);
-int lab_install(struct hs_lab *lab, uint32_t node, struct hs_error *err);
-void lab_control_step(struct hs_lab *lab, uint32_t node);
+int lab_install(struct lab_node *node, struct hs_error *err);
+void lab_control_step(struct lab_node *node);
 void lab_control_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // Call this after a node was polled. Looks for what the node handed over.
-void lab_control_look(struct hs_lab *lab, uint32_t node);
-// Returns a new reference to the verb's result, or NULL with *err.
-json_t *lab_ask(struct hs_lab *lab, uint32_t node, json_t *request, struct hs_error *err);
+void lab_control_look(struct lab_node *node);
+// Releases the request. Returns a new reference to the verb's result, or NULL: with *err, or
+// without if the node is down.
+json_t *lab_ask(struct lab_node *node, json_t *request, struct hs_error *err);
 
 // ---- lab_end.c ----
 

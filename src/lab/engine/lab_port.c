@@ -20,35 +20,29 @@
 
 // ---- packet truth ----
 
-static inline uint32_t *serial_of(const struct hs_lab *lab, struct rte_mbuf *m)
+// A buffer has its packet's own truth if its stamp is its own address.
+static inline void stamp(const struct hs_lab *lab, struct rte_mbuf *m)
 {
-	return RTE_MBUF_DYNFIELD(m, lab->serial_offset, uint32_t *);
+	*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) = m;
 }
 
-static void stamp_serial(
-		struct hs_lab *lab, struct rte_mbuf *m, struct hs_packet_truth *packet_truth)
-{
-	packet_truth->serial = ++lab->serial;
-	*serial_of(lab, m) = packet_truth->serial;
-}
-
-// A copy that the node made has the serial of its original, but an area with old content. Bridges
+// A copy that the node made has the stamp of its original, but an area with old content. Bridges
 // flood packets to unknown addresses. A host still takes such a copy, but it is no packet of the
 // flow.
-static struct hs_packet_truth *packet_truth_of(struct hs_lab *lab, struct rte_mbuf *m)
+static struct hs_packet_truth *packet_truth_of(const struct hs_lab *lab, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
-	if (likely(packet_truth->serial == *serial_of(lab, m)))
+	if (likely(*RTE_MBUF_DYNFIELD(m, lab->stamp_offset, struct rte_mbuf **) == m))
 		return packet_truth;
 	*packet_truth = (struct hs_packet_truth){
-			.traffic = lab->polled.traffic,
+			.traffic = lab->polled->traffic,
 			.flow = HS_NO_INDEX,
-			.reply = lab->polled.reply,
-			.number = lab->polled.number,
-			.bytes = lab->polled.bytes,
+			.reply = lab->polled->reply,
+			.number = lab->polled->number,
+			.bytes = lab->polled->bytes,
 	};
-	stamp_serial(lab, m, packet_truth);
+	stamp(lab, m);
 	return packet_truth;
 }
 
@@ -61,18 +55,12 @@ static uint32_t destination(const struct hs_lab *lab, const struct hs_packet_tru
 
 // ---- polling ----
 
-static void poll_node(struct hs_lab *lab, struct lab_port *port, struct rte_mbuf *m,
-		const struct hs_packet_truth *packet_truth)
+static void poll_node(struct lab_port *port, struct rte_mbuf *m)
 {
-	struct lab_node *node = &lab->nodes[port->node];
-
-	lab->polled.traffic = packet_truth->traffic;
-	lab->polled.reply = packet_truth->reply;
-	lab->polled.number = packet_truth->number;
-	lab->polled.bytes = packet_truth->bytes;
+	port->node->lab->polled = rte_mbuf_to_priv(m);
 	port->arrived = m;
-	hs_node_worker_poll(node->node, 0);
-	lab_control_look(lab, port->node);
+	hs_node_worker_poll(port->node->node, 0);
+	lab_control_look(port->node);
 }
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
@@ -87,22 +75,27 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	return 1;
 }
 
+// The packet arrives at a node that is up.
+static void arrive(struct lab_port *port, struct rte_mbuf *m)
+{
+	struct lab_node *node = port->node;
+
+	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
+			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
+	poll_node(port, m);
+}
+
 void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	struct lab_port *port = &lab->ports[event->index];
-	struct rte_mbuf *m = event->subject;
-	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 
 	lab->in_flight--;
-	if (unlikely(!port->port)) {
-		lab->run.dropped_down++;
-		rte_pktmbuf_free(m);
+	if (likely(port->port)) {
+		arrive(port, event->subject);
 		return;
 	}
-	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
-	hs_truth_arrive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns,
-			rte_pktmbuf_pkt_len(m));
-	poll_node(lab, port, m, packet_truth);
+	lab->run.dropped_down++;
+	rte_pktmbuf_free(event->subject);
 }
 
 // ---- from hosts ----
@@ -133,44 +126,42 @@ static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32
 	packet_truth->traffic = traffic;
 	packet_truth->flow = flow;
 	packet_truth->bytes = len;
-	stamp_serial(lab, m, packet_truth);
+	stamp(lab, m);
 	return m;
 }
 
 static void enter(struct hs_lab *lab, uint32_t traffic, const struct hs_stream_frame *frame)
 {
 	const struct hs_scenario_traffic *t = &lab->scenario->traffic[traffic];
-	struct lab_port *port = &lab->ports[lab->host_ports[frame->reply ? t->to : t->from]];
+	struct lab_port *port = lab->host_ports[frame->reply ? t->to : t->from];
 
-	lab->sent_ns[traffic] = lab->now_ns;
+	lab->traffic[traffic].sent_ns = lab->now_ns;
 	if (unlikely(!port->port)) {
 		lab->run.dropped_down++;
 		return;
 	}
-	struct rte_mbuf *m = make_frame(
-			lab, frame->bytes, frame->len, traffic, lab->flows[traffic][frame->reply]);
+	struct rte_mbuf *m = make_frame(lab, frame->bytes, frame->len, traffic,
+			lab->traffic[traffic].flows[frame->reply]);
 	if (unlikely(!m))
 		return;
 	struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
-	int64_t told_ns = lab_told_ns(&lab->nodes[port->node]);
 	packet_truth->reply = frame->reply;
 	packet_truth->number = frame->number;
-	hs_truth_arrive(lab->run.truth, packet_truth, port->node, lab->now_ns, told_ns, frame->len);
-	poll_node(lab, port, m, packet_truth);
+	arrive(port, m);
 }
 
 void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	struct hs_stream_frame frame;
 
-	if (hs_stream_send(lab->streams[event->index], lab->now_ns, &frame))
+	if (hs_stream_send(lab->run.streams[event->index], lab->now_ns, &frame))
 		enter(lab, event->index, &frame);
 	lab_follow_stream(lab, event->index);
 }
 
 static void announce(struct hs_lab *lab, uint32_t host)
 {
-	struct lab_port *port = &lab->ports[lab->host_ports[host]];
+	struct lab_port *port = lab->host_ports[host];
 	uint8_t bytes[ANNOUNCE_BYTES] = {0};
 	struct hs_lab_event event;
 
@@ -182,31 +173,22 @@ static void announce(struct hs_lab *lab, uint32_t host)
 				   : NULL;
 	if (!m)
 		return;
-	poll_node(lab, port, m, rte_mbuf_to_priv(m));
+	poll_node(port, m);
 	while (hs_event_next_ns(&lab->queue) == LAB_AT_ONCE_NS) {
 		hs_event_pop(&lab->queue, &event);
 		lab_frame_arrives(lab, &event);
 	}
 }
 
-static uint64_t drops_so_far(const struct hs_lab *lab)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		sum += lab->nodes[i].node ? lab_node_drops(&lab->nodes[i]) : 0;
-	return sum;
-}
-
 void lab_announce(struct hs_lab *lab)
 {
 	if (lab->scenario->forwarding != HS_LAB_BRIDGE)
 		return;
-	uint64_t before = drops_so_far(lab);
+	// A node with only one port drops an announcement, which is no packet of the scenario.
+	lab->run.node_drops += lab_node_drops(lab);
 	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++)
 		announce(lab, h);
-	// A node with only one port drops an announcement, which is no packet of the scenario.
-	lab->announcements_dropped += drops_so_far(lab) - before;
+	lab->run.node_drops -= lab_node_drops(lab);
 }
 
 // ---- a line for each packet ----
@@ -241,7 +223,7 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 	FILE *file = lab->config.packets;
 
 	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
-			fate ? s->links[port->link].name : s->hosts[port->host].name,
+			fate ? s->links[port->place].name : s->hosts[port->place].name,
 			!fate		  ? "host"
 			: port->direction ? "reverse"
 					  : "forward",
@@ -252,7 +234,7 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 	else
 		fprintf(file, "delivered,%" PRId64 ",%" PRId64, fate ? fate->wait_ns : 0,
 				fate ? fate->arrives_ns : lab->now_ns);
-	fprintf(file, ",%" PRId64 ",", lab_shown_ns(&lab->nodes[port->node]));
+	fprintf(file, ",%" PRId64 ",", lab_shown_ns(port->node));
 	if (telemetry)
 		write_header(file, m);
 	fputc('\n', file);
@@ -267,7 +249,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 
 	// A host takes only packets that are addressed to it.
-	if (traffic == HS_NO_INDEX || destination(lab, packet_truth) != port->host) {
+	if (traffic == HS_NO_INDEX || destination(lab, packet_truth) != port->place) {
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -277,7 +259,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
 		lab_fail(lab, -EMSGSIZE, "internal", "", "a frame of %u bytes came in pieces", len);
 	else
-		hs_stream_arrived(lab->streams[traffic], lab->now_ns, packet_truth->reply,
+		hs_stream_arrived(lab->run.streams[traffic], lab->now_ns, packet_truth->reply,
 				packet_truth->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
 	lab_follow_stream(lab, traffic);
 	rte_pktmbuf_free(m);
@@ -288,7 +270,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		int64_t arrives_ns)
 {
-	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer, m))) {
+	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer - lab->ports, m))) {
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -313,7 +295,7 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 			offsetof(struct hs_packet_truth, stops) +
 					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
 	hs_truth_copy(own);
-	stamp_serial(lab, copy, own);
+	stamp(lab, copy);
 	put_on_way(lab, port, copy, arrives_ns);
 }
 
@@ -338,7 +320,7 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	}
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
-	hs_truth_send(lab->run.truth, packet_truth, lab->ports[port->peer].node, len, telemetry);
+	hs_truth_send(lab->run.truth, packet_truth, port->peer->node->index, len, telemetry);
 	// A packet that carries only a request, or another flow's reports, makes no report.
 	packet_truth->telemetry = flags & HS_PACKET_TELEMETRY;
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
@@ -360,9 +342,9 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 	(void)queue;
 	for (uint16_t i = 0; i < n; i++) {
 		if (p->out)
-			send(p->lab, p, mbufs[i]);
+			send(p->node->lab, p, mbufs[i]);
 		else
-			deliver(p->lab, p, mbufs[i]);
+			deliver(p->node->lab, p, mbufs[i]);
 	}
 	return n;
 }

@@ -18,24 +18,22 @@ static bool is_up(const struct hs_link *link)
 
 // Of several ports at the same distance, the one with the highest draw is used. If a link fails,
 // only the destinations that used it move.
-static uint8_t nearest_port(
-		struct hs_lab *lab, uint32_t node, uint32_t destination, const uint32_t *hops)
+static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, const uint32_t *hops)
 {
-	const struct lab_node *at = &lab->nodes[node];
 	uint64_t best_draw = 0;
 	uint8_t best = LAB_FAR;
 
-	for (uint16_t p = 0; p < at->n_ports; p++) {
-		const struct lab_port *port = &lab->ports[at->first_port + p];
+	for (uint8_t p = 0; p < node->n_ports; p++) {
+		const struct lab_port *port = &node->ports[p];
 		if (!port->out || !is_up(port->out) ||
-				hops[lab->ports[port->peer].node] != hops[node] - 1)
+				hops[port->peer->node->index] != hops[node->index] - 1)
 			continue;
 		struct hs_rng rng;
-		hs_rng_init(&rng, lab->scenario->seed + ((uint64_t)node << 40) +
+		hs_rng_init(&rng, node->lab->scenario->seed + ((uint64_t)node->index << 40) +
 						  ((uint64_t)destination << 16) + p);
 		uint64_t draw = hs_rng_u64(&rng);
 		if (best == LAB_FAR || draw > best_draw) {
-			best = (uint8_t)p;
+			best = p;
 			best_draw = draw;
 		}
 	}
@@ -57,7 +55,7 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 		hs_scenario_distances(s, up, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
 			if (node != to && hops[node] != HS_FAR)
-				first_ports[node] = nearest_port(lab, node, to, hops);
+				first_ports[node] = nearest_port(&lab->nodes[node], to, hops);
 	}
 	free(hops);
 	free(up);
@@ -89,102 +87,81 @@ static uint8_t depth_of(const struct hs_scenario *s, uint32_t host)
 int lab_routes_make(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
-	struct lab_routes *routes = &lab->routes;
 
 	if (s->forwarding != HS_LAB_SHORTEST_PATH)
 		return 0;
-	routes->next = malloc(s->n_nodes * s->n_nodes + 1);
-	routes->depths = malloc(s->n_hosts + 1);
-	if (!routes->next || !routes->depths)
+	lab->next_ports = malloc(s->n_nodes * s->n_nodes);
+	lab->route_depths = malloc(s->n_hosts + 1);
+	if (!lab->next_ports || !lab->route_depths)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < s->n_hosts; h++)
-		routes->depths[h] = depth_of(s, h);
-	return find_routes(lab, routes->next);
-}
-
-void lab_routes_free(struct lab_routes *routes)
-{
-	free(routes->next);
-	free(routes->depths);
-	*routes = (struct lab_routes){0};
+		lab->route_depths[h] = depth_of(s, h);
+	return find_routes(lab, lab->next_ports);
 }
 
 // ---- into the nodes ----
 
-static struct hs_fib_change route_to(
-		const struct hs_lab *lab, uint32_t host, uint8_t depth, uint16_t port)
+// Fills in a change of the node's route to a host's subnet, or to the host. LAB_FAR: there is none.
+static void change_route(const struct lab_node *node, uint32_t host, uint8_t depth, uint8_t port,
+		struct hs_fib_change *change)
 {
-	struct hs_fib_change change = {
+	*change = (struct hs_fib_change){
 			.remove = port == LAB_FAR,
 			.route = {.depth = depth, .port = port},
 	};
-
-	memcpy(change.route.prefix, lab->scenario->hosts[host].addr, depth / 8);
-	return change;
+	memcpy(change->route.prefix, node->lab->scenario->hosts[host].addr, depth / 8);
+	if (change->remove)
+		return;
+	if (node->ports[port].out)
+		lab_port_mac(node->ports[port].peer, change->route.next_hop_mac);
+	else
+		lab_host_mac(host, change->route.next_hop_mac);
 }
 
-// Adds what differs in the node's way to a host's subnet. before NULL: the node has no routes.
-static size_t change_one_route(const struct hs_lab *lab, uint32_t node, uint32_t host,
-		const uint8_t *before, const uint8_t *next, struct hs_fib_change *change)
+// Installs what differs. before NULL: the node has no routes.
+static int change_node(struct lab_node *node, const uint8_t *before, const uint8_t *next,
+		struct hs_error *err)
 {
-	size_t index = lab->scenario->hosts[host].at * lab->scenario->n_nodes + node;
-	const struct lab_port *ports = &lab->ports[lab->nodes[node].first_port];
-	uint8_t depth = lab->routes.depths[host];
-
-	if (!depth || next[index] == (before ? before[index] : LAB_FAR))
-		return 0;
-	*change = route_to(lab, host, depth, next[index]);
-	if (!change->remove)
-		lab_port_mac(lab, ports[next[index]].peer, change->route.next_hop_mac);
-	return 1;
-}
-
-static int change_node(struct hs_lab *lab, uint32_t node, const uint8_t *before,
-		const uint8_t *next, struct hs_error *err)
-{
+	const struct hs_lab *lab = node->lab;
 	const struct hs_scenario *s = lab->scenario;
-	const struct lab_node *at = &lab->nodes[node];
 	struct hs_fib_change *changes = calloc(s->n_hosts + HS_MAX_PORTS, sizeof(*changes));
 	size_t n = 0;
 
 	if (!changes)
 		return -ENOMEM;
-	for (uint32_t h = 0; h < s->n_hosts; h++)
-		n += change_one_route(lab, node, h, before, next, &changes[n]);
-	for (uint16_t p = 0; !before && p < at->n_ports; p++) {
-		const struct lab_port *port = &lab->ports[at->first_port + p];
-		if (port->out)
-			continue;
-		changes[n] = route_to(lab, port->host, 128, port->index);
-		lab_host_mac(port->host, changes[n++].route.next_hop_mac);
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		size_t index = s->hosts[h].at * s->n_nodes + node->index;
+		if (lab->route_depths[h] && next[index] != (before ? before[index] : LAB_FAR))
+			change_route(node, h, lab->route_depths[h], next[index], &changes[n++]);
 	}
-	int rc = n && at->node ? hs_fib_change(hs_node_fib(at->node), changes, n, err) : 0;
+	for (uint8_t p = 0; !before && p < node->n_ports; p++) {
+		if (!node->ports[p].out)
+			change_route(node, node->ports[p].place, 128, p, &changes[n++]);
+	}
+	int rc = n && node->node ? hs_fib_change(hs_node_fib(node->node), changes, n, err) : 0;
 	if (rc < 0)
-		hs_error_prefix(err, s->nodes[node].name);
+		hs_error_prefix(err, node->scenario->name);
 	free(changes);
 	return rc;
 }
 
-int lab_routes_install(struct hs_lab *lab, uint32_t node, struct hs_error *err)
+int lab_routes_install(struct lab_node *node, struct hs_error *err)
 {
-	return change_node(lab, node, NULL, lab->routes.next, err);
+	return change_node(node, NULL, node->lab->next_ports, err);
 }
 
 void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event)
 {
 	(void)event;
 	const struct hs_scenario *s = lab->scenario;
-	uint8_t *next = malloc(s->n_nodes * s->n_nodes + 1);
+	uint8_t *before = lab->next_ports, *next = malloc(s->n_nodes * s->n_nodes);
 	struct hs_error err = {0};
 	int rc = next ? find_routes(lab, next) : -ENOMEM;
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = change_node(lab, i, lab->routes.next, next, &err);
-	if (rc < 0) {
-		lab_fail(lab, -EINVAL, "routes", err.path, "%s", err.message);
-		free(next);
-		return;
-	}
-	free(lab->routes.next);
-	lab->routes.next = next;
+		rc = change_node(&lab->nodes[i], before, next, &err);
+	if (rc < 0)
+		lab_fail_as(lab, rc, &err);
+	lab->next_ports = rc < 0 ? before : next;
+	free(rc < 0 ? next : before);
 }

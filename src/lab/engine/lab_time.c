@@ -46,9 +46,9 @@ static bool kernel(void *context, struct hs_clock_kernel *kernel)
 
 // ---- the node's ----
 
-int lab_make_clock(struct hs_lab *lab, uint32_t index)
+int lab_make_clock(struct lab_node *node)
 {
-	struct lab_node *node = &lab->nodes[index];
+	const struct hs_scenario *scenario = node->lab->scenario;
 	const struct hs_clock_source source = {
 			.ticks = ticks,
 			.realtime_ns = realtime,
@@ -59,27 +59,25 @@ int lab_make_clock(struct hs_lab *lab, uint32_t index)
 			.rate = UINT64_C(1) << HS_CLOCK_RATE_SHIFT,
 	};
 
-	node->lab = lab;
-	int rc = hs_lab_clock_create(&lab->scenario->nodes[index].clock,
-			lab_seed(lab->scenario, "clock", index), lab->run.start_ns, &node->model);
+	int rc = hs_lab_clock_create(&node->scenario->clock,
+			lab_seed(scenario, "clock", node->index), node->lab->run.start_ns,
+			&node->model);
 	if (rc == 0)
 		rc = hs_clock_create_from(&source, HS_CLOCK_UTC, &node->clock);
 	if (rc == 0)
-		hs_clock_set_step(node->clock, lab->scenario->clock_step_ms * INT64_C(1000000));
+		hs_clock_set_step(node->clock, scenario->clock_step_ms * INT64_C(1000000));
 	return rc;
 }
 
 void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
 {
 	int64_t back_ns = node->stepped_ns - stepped_ns;
-	uint32_t index = (uint32_t)(node - node->lab->nodes);
 
 	if (back_ns > 0)
 		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
 	node->unfold_ns += MINUTE_NS;
 	node->stepped_ns = stepped_ns;
-	hs_measured_set_ahead(node->lab->run.measured, node->lab->scenario->nodes[index].id,
-			node->unfold_ns);
+	hs_measured_set_ahead(node->lab->run.measured, node->scenario->id, node->unfold_ns);
 }
 
 int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)

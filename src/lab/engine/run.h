@@ -21,8 +21,8 @@ struct hs_run {
 	const struct hs_scenario *scenario;
 	struct hs_truth *truth;
 	struct hs_measured *measured;
-	struct hs_stream *const *streams;	   // [n_traffic]
-	const struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
+	struct hs_stream **streams;	     // [n_traffic]
+	struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
 	int64_t start_ns, end_ns;  // true time; end: of the traffic, before the network drains
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted
@@ -30,7 +30,7 @@ struct hs_run {
 	double wall_s;	     // 0 in virtual time, so that the same seed gives the same bytes
 	uint64_t events;     // run by the loop
 	uint64_t node_drops; // of all nodes, all reasons
-	const struct hs_node_counts *node_counts; // [n_nodes], of all lives of a node; or NULL
-	uint64_t dropped_down;			  // frames that reached a node that was down
+	struct hs_node_counts *node_counts; // [n_nodes], of all lives of a node; or NULL
+	uint64_t dropped_down;		    // frames that reached a node that was down
 	json_t *audit; // [{node_id, ok, ...}] of nodes that failed; NULL: none; borrowed
 };

@@ -32,8 +32,6 @@ struct hs_truth_stop {
 };
 
 struct hs_packet_truth {
-	uint32_t serial;  // the same as in the buffer's dynamic field; otherwise this is another
-			  // packet's truth
 	uint32_t traffic; // entry of the scenario
 	uint32_t flow;	  // HS_NO_INDEX: not monitored
 	bool reply;

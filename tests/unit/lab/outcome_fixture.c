@@ -60,7 +60,7 @@ void fixture_init(struct fixture *f)
 	f->run = (struct hs_run){.scenario = &f->scenario,
 			.streams = f->streams,
 			.node_counts = f->node_counts,
-			.links = (const struct hs_link_counters(*)[2])f->counters,
+			.links = f->counters,
 			.start_ns = T0,
 			.end_ns = T0 + 4 * SECOND,
 			.config_changed_ns = INT64_MAX};
