@@ -58,8 +58,7 @@ void lab_node_config(
 			.pairs = {{0, 1}},
 			// Hosts are announced only once: see lab_announce.
 			.mac_age_s = UINT32_MAX / 2,
-			// Prefixes of other nodes, and every host of the node's own.
-			.routes = (uint32_t)scenario->n_hosts + HS_MAX_PORTS,
+			.routes = (uint32_t)scenario->n_hosts,
 			.layout = scenario->nodes[node].layout,
 			.partial = scenario->nodes[node].partial,
 			.seed = lab_seed(scenario, "node", node),

@@ -264,8 +264,7 @@ void lab_free_net(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->traffic,
-			lab->next_ports, lab->route_depths, lab->run.streams, lab->run.links,
-			lab->run.node_counts};
+			lab->next_ports, lab->run.streams, lab->run.links, lab->run.node_counts};
 
 	for (uint32_t t = 0; lab->run.streams && t < s->n_traffic; t++)
 		hs_stream_destroy(lab->run.streams[t]);

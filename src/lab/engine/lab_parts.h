@@ -91,8 +91,7 @@ struct hs_lab {
 	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];
 	struct lab_traffic *traffic;
-	uint8_t *next_ports;   // [destination * n_nodes + node]: the port there, or LAB_FAR
-	uint8_t *route_depths; // of each host's prefix; 0: an earlier host has the same
+	uint8_t *next_ports; // [destination * n_nodes + node]: the port there, or LAB_FAR
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;

@@ -46,13 +46,6 @@ static struct hs_packet_truth *packet_truth_of(const struct hs_lab *lab, struct 
 	return packet_truth;
 }
 
-static uint32_t destination(const struct hs_lab *lab, const struct hs_packet_truth *packet_truth)
-{
-	const struct hs_scenario_traffic *t = &lab->scenario->traffic[packet_truth->traffic];
-
-	return packet_truth->reply ? t->from : t->to;
-}
-
 // ---- polling ----
 
 static void poll_node(struct lab_port *port, struct rte_mbuf *m)
@@ -103,7 +96,8 @@ void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 static void no_buffer(struct hs_lab *lab)
 {
 	lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
-			"there is no packet buffer left: %u packets are under way", lab->in_flight);
+			"%u packets are under way, and the scenario has buffers for %u",
+			lab->in_flight, lab->scenario->mbufs);
 }
 
 static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32_t len,
@@ -245,11 +239,12 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, const st
 static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);
-	uint32_t traffic = packet_truth->traffic;
-	uint32_t len = rte_pktmbuf_pkt_len(m);
+	const struct hs_scenario_traffic *all = lab->scenario->traffic;
+	uint32_t traffic = packet_truth->traffic, len = rte_pktmbuf_pkt_len(m);
 
 	// A host takes only packets that are addressed to it.
-	if (traffic == HS_NO_INDEX || destination(lab, packet_truth) != port->place) {
+	if (traffic == HS_NO_INDEX || (packet_truth->reply ? all[traffic].from : all[traffic].to) !=
+						      port->place) {
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -275,9 +270,7 @@ static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct r
 		return;
 	}
 	if (unlikely(++lab->in_flight > lab->scenario->mbufs))
-		lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
-				"%u packets are under way, and the scenario has buffers for %u",
-				lab->in_flight, lab->scenario->mbufs);
+		no_buffer(lab);
 }
 
 static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,

@@ -62,28 +62,6 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 	return rc;
 }
 
-// ---- prefixes ----
-
-#define SUBNET_BITS 64
-
-// Returns the depth of the host's route. One route serves a subnet if the whole subnet lies behind
-// one node. Returns 0 if the route of an earlier host serves this one.
-static uint8_t depth_of(const struct hs_scenario *s, uint32_t host)
-{
-	const struct hs_scenario_host *own = &s->hosts[host];
-	bool divided = false, served = false;
-
-	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		if (memcmp(s->hosts[h].addr, own->addr, SUBNET_BITS / 8) == 0) {
-			divided |= s->hosts[h].at != own->at;
-			served |= h < host;
-		}
-	}
-	if (divided)
-		return 128;
-	return served ? 0 : SUBNET_BITS;
-}
-
 int lab_routes_make(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
@@ -91,52 +69,49 @@ int lab_routes_make(struct hs_lab *lab)
 	if (s->forwarding != HS_LAB_SHORTEST_PATH)
 		return 0;
 	lab->next_ports = malloc(s->n_nodes * s->n_nodes);
-	lab->route_depths = malloc(s->n_hosts + 1);
-	if (!lab->next_ports || !lab->route_depths)
-		return -ENOMEM;
-	for (uint32_t h = 0; h < s->n_hosts; h++)
-		lab->route_depths[h] = depth_of(s, h);
-	return find_routes(lab, lab->next_ports);
+	return lab->next_ports ? find_routes(lab, lab->next_ports) : -ENOMEM;
 }
 
 // ---- into the nodes ----
 
-// Fills in a change of the node's route to a host's subnet, or to the host. LAB_FAR: there is none.
-static void change_route(const struct lab_node *node, uint32_t host, uint8_t depth, uint8_t port,
-		struct hs_fib_change *change)
+static uint8_t port_to(const struct lab_node *node, uint32_t host, const uint8_t *next)
 {
-	*change = (struct hs_fib_change){
-			.remove = port == LAB_FAR,
-			.route = {.depth = depth, .port = port},
-	};
-	memcpy(change->route.prefix, node->lab->scenario->hosts[host].addr, depth / 8);
-	if (change->remove)
-		return;
-	if (node->ports[port].out)
-		lab_port_mac(node->ports[port].peer, change->route.next_hop_mac);
-	else
-		lab_host_mac(host, change->route.next_hop_mac);
+	const struct hs_scenario *s = node->lab->scenario;
+
+	if (s->hosts[host].at == node->index)
+		return (uint8_t)(node->lab->host_ports[host] - node->ports);
+	return next[s->hosts[host].at * s->n_nodes + node->index];
 }
 
-// Installs what differs. before NULL: the node has no routes.
+static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host, uint8_t port)
+{
+	struct hs_fib_change change = {
+			.remove = port == LAB_FAR,
+			.route = {.depth = 128, .port = port},
+	};
+
+	memcpy(change.route.prefix, node->lab->scenario->hosts[host].addr, 16);
+	if (!change.remove && node->ports[port].out)
+		lab_port_mac(node->ports[port].peer, change.route.next_hop_mac);
+	else
+		lab_host_mac(host, change.route.next_hop_mac);
+	return change;
+}
+
+// Installs the routes that differ. before NULL: the node has none.
 static int change_node(struct lab_node *node, const uint8_t *before, const uint8_t *next,
 		struct hs_error *err)
 {
-	const struct hs_lab *lab = node->lab;
-	const struct hs_scenario *s = lab->scenario;
-	struct hs_fib_change *changes = calloc(s->n_hosts + HS_MAX_PORTS, sizeof(*changes));
+	uint32_t n_hosts = (uint32_t)node->lab->scenario->n_hosts;
+	struct hs_fib_change *changes = malloc(n_hosts * sizeof(*changes));
 	size_t n = 0;
 
 	if (!changes)
 		return -ENOMEM;
-	for (uint32_t h = 0; h < s->n_hosts; h++) {
-		size_t index = s->hosts[h].at * s->n_nodes + node->index;
-		if (lab->route_depths[h] && next[index] != (before ? before[index] : LAB_FAR))
-			change_route(node, h, lab->route_depths[h], next[index], &changes[n++]);
-	}
-	for (uint8_t p = 0; !before && p < node->n_ports; p++) {
-		if (!node->ports[p].out)
-			change_route(node, node->ports[p].place, 128, p, &changes[n++]);
+	for (uint32_t h = 0; h < n_hosts; h++) {
+		uint8_t port = port_to(node, h, next);
+		if (port != (before ? port_to(node, h, before) : LAB_FAR))
+			changes[n++] = route_to(node, h, port);
 	}
 	int rc = n && node->node ? hs_fib_change(hs_node_fib(node->node), changes, n, err) : 0;
 	if (rc < 0)
