@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,27 +23,14 @@
 // After the last frame, control continues until the windows that had ended by then have closed.
 #define SETTLE_NS (LAB_LATENESS_NS + LAB_LATENESS_NS / 2)
 
-void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
-		...)
+void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err)
 {
-	char text[sizeof(lab->err.message)];
-	va_list args;
-
 	if (lab->rc < 0)
 		return;
 	lab->rc = rc;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	hs_error_set(&lab->err, code, path, "", "%s", text);
-}
-
-void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err)
-{
-	bool told = hs_error_is_set(err);
-
-	lab_fail(lab, rc, told ? err->code : "internal", err->path, "%s",
-			told ? err->message : strerror(-rc));
+	lab->err = *err;
+	if (!hs_error_is_set(err))
+		hs_error_set(&lab->err, "internal", err->path, "", "%s", strerror(-rc));
 }
 
 // ---- the machine's time ----
@@ -99,7 +85,7 @@ bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_
 {
 	if (likely(hs_event_push(&lab->queue, at_ns, kind, (uint32_t)index, subject) == 0))
 		return true;
-	lab_fail(lab, -ENOMEM, "no_memory", "", "no memory for events");
+	lab_fail(lab, -ENOMEM, "no_memory", "", "", "no memory for events");
 	return false;
 }
 
@@ -196,7 +182,7 @@ int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 	if (lab->config.real)
 		lab->run.wall_s = (double)(hs_os_clock_ns(CLOCK_MONOTONIC) - lab->monotonic_ns) /
 				  (double)SECOND_NS;
-	if (lab->rc < 0 && err)
+	if (lab->rc < 0)
 		*err = lab->err;
 	return lab->rc == 0 && lab->run.partial ? -EINTR : lab->rc;
 }
@@ -226,11 +212,8 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 
 int hs_lab_create(const struct hs_lab_config *config, struct hs_lab **out, struct hs_error *err)
 {
-	struct hs_error own = {0};
 	struct hs_lab *lab = calloc(1, sizeof(*lab));
 
-	if (!err)
-		err = &own;
 	if (!lab)
 		return -ENOMEM;
 	lab->config = *config;

@@ -22,7 +22,7 @@ int lab_publish(void *context, const char *topic, const char *json)
 	if (lab->config.published)
 		lab->config.published(lab->config.context, lab->now_ns, topic, json);
 	if (rc < 0)
-		lab_fail(lab, rc, "internal", "",
+		lab_fail(lab, rc, "internal", "", "",
 				"a message of topic \"%s\" was not understood: %s", topic,
 				strerror(-rc));
 	return 0;
@@ -37,22 +37,19 @@ static bool is_for(const struct hs_scenario_request *request, uint32_t node)
 
 // Replaces the index in the node's own list ("[2]", then a path in the request) by that of the
 // file's entry.
-static void place_error(const struct hs_scenario *s, uint32_t node, struct hs_error *err)
+static void place_error(const struct lab_node *node, struct hs_error *err)
 {
+	const struct hs_scenario_request *request = node->lab->scenario->requests;
 	char path[sizeof(err->path)];
 	size_t index;
 	int used = 0;
 
 	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0)
 		return;
-	for (size_t i = 0; i < s->n_requests; i++) {
-		if (!is_for(&s->requests[i], node) || index-- > 0)
-			continue;
-		snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", s->requests[i].entry,
-				err->path + used);
-		memcpy(err->path, path, sizeof(path));
-		return;
-	}
+	while (!is_for(request, node->index) || index-- > 0)
+		request++;
+	snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", request->entry, err->path + used);
+	memcpy(err->path, path, sizeof(path));
 }
 
 int lab_install(struct lab_node *node, struct hs_error *err)
@@ -69,7 +66,7 @@ int lab_install(struct lab_node *node, struct hs_error *err)
 		rc = hs_control_install(
 				node->control, lab_shown_ns(node), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0)
-		place_error(s, node->index, err);
+		place_error(node, err);
 	json_decref(list);
 	return rc;
 }

@@ -145,7 +145,8 @@ static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 	if (report && lab->config.published)
 		tell_run(lab, report);
 	if (rc < 0)
-		lab_fail(lab, rc, "internal", "", "what a node said of the run was not understood");
+		lab_fail(lab, rc, "internal", "", "",
+				"what a node said of the run was not understood");
 	json_decref(ok);
 }
 
@@ -182,5 +183,5 @@ void lab_collect(struct hs_lab *lab)
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = hs_stream_status(lab->run.streams[t]);
 	if (rc < 0)
-		lab_fail(lab, rc, "no_memory", "", "no memory for what was to be remembered");
+		lab_fail(lab, rc, "no_memory", "", "", "no memory for what was to be remembered");
 }

@@ -104,12 +104,16 @@ struct hs_lab {
 	struct hs_run run; // the counters so far
 };
 
-// Remembers the first failure, which ends the run.
-void lab_fail(struct hs_lab *lab, int rc, const char *code, const char *path, const char *format,
-		...) __attribute__((format(printf, 5, 6)));
-
-// Does the same with an error that was filled in, or else with what the errno says.
+// Remembers the first failure, which ends the run. If the error is not set, the errno says it.
 void lab_fail_as(struct hs_lab *lab, int rc, const struct hs_error *err);
+
+// Does the same with the arguments of hs_error_set behind its first.
+#define lab_fail(lab, rc, ...)                                                                     \
+	do {                                                                                       \
+		struct hs_error told = {0};                                                        \
+		hs_error_set(&told, __VA_ARGS__);                                                  \
+		lab_fail_as(lab, rc, &told);                                                       \
+	} while (0)
 
 // Returns false if memory is out, which ends the run.
 bool lab_push(struct hs_lab *lab, int64_t at_ns, enum lab_event_kind kind, size_t index,

@@ -95,7 +95,7 @@ void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event)
 
 static void no_buffer(struct hs_lab *lab)
 {
-	lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs",
+	lab_fail(lab, -ENOBUFS, "no_mbufs", "mbufs", "",
 			"%u packets are under way, and the scenario has buffers for %u",
 			lab->in_flight, lab->scenario->mbufs);
 }
@@ -104,7 +104,7 @@ static struct rte_mbuf *make_frame(struct hs_lab *lab, const void *bytes, uint32
 		uint32_t traffic, uint32_t flow)
 {
 	if (len > lab->frame_room) {
-		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu",
+		lab_fail(lab, -EMSGSIZE, "out_of_range", "mtu", "",
 				"a frame of %u bytes does not fit into buffers for an MTU of %u",
 				len, lab->scenario->mtu);
 		return NULL;
@@ -252,7 +252,8 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	if (unlikely(lab->config.packets))
 		write_line(lab, port, m, false, false, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
-		lab_fail(lab, -EMSGSIZE, "internal", "", "a frame of %u bytes came in pieces", len);
+		lab_fail(lab, -EMSGSIZE, "internal", "", "", "a frame of %u bytes came in pieces",
+				len);
 	else
 		hs_stream_arrived(lab->run.streams[traffic], lab->now_ns, packet_truth->reply,
 				packet_truth->number, rte_pktmbuf_mtod(m, const uint8_t *), len);
@@ -287,7 +288,7 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 	memcpy(own, packet_truth,
 			offsetof(struct hs_packet_truth, stops) +
 					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
-	hs_truth_copy(own);
+	own->copy = true;
 	stamp(lab, copy);
 	put_on_way(lab, port, copy, arrives_ns);
 }

@@ -172,23 +172,20 @@ static uint32_t flags_of(const json_t *body)
 static int read_window(json_t *body, uint32_t flow, struct hs_measured_window *window)
 {
 	json_t *path, *hops, *e2e, *clock = NULL;
-	int stale, changed = 0, synchronised = 0, node_id = -1;
+	int node_id = -1;
 	*window = (struct hs_measured_window){.flow = flow, .body = body};
 	if (json_unpack(body, "{s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s?b, s?i, s?o, s?{s?b}}",
 			    "window_ns", &window->window_ns, "start_ns", &window->start_ns,
-			    "end_ns", &window->end_ns, "reports", &window->reports, "stale", &stale,
-			    "path", &path, "hops", &hops, "e2e", &e2e, "path_changed", &changed,
-			    "node_id", &node_id, "clock", &clock, "clock", "synchronised",
-			    &synchronised) ||
+			    "end_ns", &window->end_ns, "reports", &window->reports, "stale",
+			    &window->stale, "path", &path, "hops", &hops, "e2e", &e2e,
+			    "path_changed", &window->path_changed, "node_id", &node_id, "clock",
+			    &clock, "clock", "synchronised", &window->synchronised) ||
 			json_array_size(path) < 2 || !json_is_array(hops) || !json_is_object(e2e))
 		return -EINVAL;
 	if (node_id < 0)
 		node_id = (int)json_integer_value(json_array_get(path, json_array_size(path) - 1));
 	window->node_id = (uint16_t)node_id;
-	window->stale = stale;
-	window->path_changed = changed;
 	window->clock_known = json_object_size(clock) > 0;
-	window->synchronised = synchronised;
 	window->flags = flags_of(body);
 	window->n_hops = (uint32_t)json_array_size(hops);
 	return 0;

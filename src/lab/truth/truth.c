@@ -130,10 +130,9 @@ void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_trut
 			n ? hop_between(truth, flow, packet_truth->stops[n - 1].node, node) : NULL;
 	if (hop) {
 		hop->received_packets++;
-		hop->copies += packet_truth->copy && !packet_truth->copy_counted;
+		hop->copies += packet_truth->copy;
 	}
-	packet_truth->copy_counted = packet_truth->copy;
-	packet_truth->sent = false;
+	packet_truth->copy = packet_truth->sent = false;
 	packet_truth->n_stops = (uint8_t)(place + 1);
 	*stop = (struct hs_truth_stop){.node = node,
 			.rx_ns = now_ns,
@@ -219,7 +218,6 @@ void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_
 	const struct hs_truth_stop *sink = &packet_truth->stops[n - 1];
 	struct hs_truth_report report = {
 			.number = packet_truth->number,
-			.copy = packet_truth->copy,
 			.sink_ns = sink->rx_ns,
 			.sink_shown_ns = sink->rx_shown_ns,
 			.n_stops = n,

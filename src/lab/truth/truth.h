@@ -35,10 +35,9 @@ struct hs_packet_truth {
 	uint32_t traffic; // entry of the scenario
 	uint32_t flow;	  // HS_NO_INDEX: not monitored
 	bool reply;
-	bool copy;	   // made by duplication on a link: hs_truth_copy
-	bool copy_counted; // on the link that made it
-	bool sent;	   // at the latest stop: a packet sent to several ports counts once
-	bool telemetry;	   // it carried telemetry that a sink reports on the latest link
+	bool copy;	// made by duplication on the latest link, by the engine
+	bool sent;	// at the latest stop: a packet sent to several ports counts once
+	bool telemetry; // it carried telemetry that a sink reports on the latest link
 	uint8_t n_stops;
 	uint32_t bytes; // of the frame as its host made it
 	uint64_t number;
@@ -48,7 +47,6 @@ struct hs_packet_truth {
 // A packet that carried telemetry to its sink: the content of a perfect report.
 struct hs_truth_report {
 	uint64_t number; // place in source order
-	bool copy;
 	int64_t sink_ns, sink_shown_ns;
 	uint32_t n_stops;
 	const struct hs_truth_stop *stops; // [n_stops - 1] is the sink
@@ -83,12 +81,6 @@ void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_trut
 // The node sends the packet into a link towards another node.
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry);
-// A link duplicated another packet. This truth becomes that of the copy.
-static inline void hs_truth_copy(struct hs_packet_truth *packet_truth)
-{
-	packet_truth->copy = true;
-	packet_truth->copy_counted = false;
-}
 // The node at the packet's stop delivered it to a host, so that this node is its sink.
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth);
 // A node forgot its counts of a flow, because its rule was removed.

@@ -540,10 +540,10 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	for (size_t i = 0; i < hs_truth_flow(r.run->truth, 0).n_reports; i++) {
 		struct hs_truth_report report;
 		report = hs_truth_flow(r.run->truth, 0).reports[i];
-		copies += report.copy;
+		bool copy = report.number == number;
+		copies += copy;
 		// On the first link, a copy waits until its original has been sent.
-		waited += report.copy && report.number == number &&
-			  report.stops[1].rx_ns > arrived_ns;
+		waited += copy && report.stops[1].rx_ns > arrived_ns;
 		number = report.number;
 		arrived_ns = report.stops[1].rx_ns;
 	}

@@ -38,7 +38,7 @@ static void a_copy_has_a_delay_makes_no_pair_and_is_no_loss(void **state)
 		fixture_depart(f, number, sent_at(number), &original);
 		fixture_pass(f, &original, sent_at(number) + 10 * MS);
 		copy = original;
-		hs_truth_copy(&copy);
+		copy.copy = true;
 		fixture_arrive(f, &original, sent_at(number) + 30 * MS);
 		fixture_arrive(f, &copy, sent_at(number) + 90 * MS);
 	}
@@ -97,7 +97,7 @@ static void percentiles_are_of_nearest_rank(void **state)
 		fixture_depart(f, number, sent_at(number), &packet_truth);
 		fixture_pass(f, &packet_truth, sent_at(number) + 10 * MS);
 		copy = packet_truth;
-		hs_truth_copy(&copy);
+		copy.copy = true;
 		fixture_arrive(f, &packet_truth, sent_at(number) + (number == 20 ? 60 : 30) * MS);
 		if (number == 15)
 			fixture_arrive(f, &copy, sent_at(number) + 90 * MS);
