@@ -158,7 +158,6 @@ static void drain(struct hs_lab *lab)
 static void start(struct hs_lab *lab)
 {
 	lab->monotonic_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	lab_announce(lab);
 	for (uint32_t t = 0; t < lab->scenario->n_traffic; t++)
 		lab_follow_stream(lab, t);
 	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)

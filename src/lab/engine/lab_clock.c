@@ -155,12 +155,11 @@ int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed,
 	c->free_ppb = limit_frequency(
 			config->drift_ppb + hs_variate_normal_int(&rng, config->drift_sigma_ppb));
 	c->frequency_ppb = c->free_ppb;
-	c->next_poll_ns = INT64_MAX;
-	if (sync->interval_ns > 0) {
-		c->next_poll_ns =
-				add(start_ns, sync->first_ns ? sync->first_ns : sync->interval_ns);
-		c->bound_ns = bound(sync);
-	}
+	c->next_poll_ns = sync->interval_ns == 0
+					  ? INT64_MAX
+					  : add(start_ns, sync->first_ns ? sync->first_ns
+									 : sync->interval_ns);
+	c->bound_ns = bound(sync);
 	c->slew_ends_ns = INT64_MAX;
 	c->start_ns = c->now_ns = start_ns;
 	begin_segment(c, start_ns, add(start_ns, config->offset_ns));

@@ -51,46 +51,38 @@ static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_fl
 	return NULL;
 }
 
-static void set_mode(struct hs_lab *lab, const struct hs_scenario_flow *flow, json_t *mode,
-		json_t *setting)
+// Changes the mode of the rules of the traffic's flows at their sources, to that of this rule or,
+// if it is NULL, to that which the scenario asked for.
+static void set_modes(struct hs_lab *lab, uint32_t traffic, const json_t *rule)
 {
-	json_decref(ask(end_of(lab, flow, false),
-			json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
-					(json_int_t)flow->ns_id, "mode", mode, "mode_setting",
-					setting)));
-}
-
-// The next packet of each of the traffic's flows carries telemetry, whatever the rule's mode.
-static void sample_next(struct hs_lab *lab, uint32_t traffic)
-{
-	json_t *mode = json_string("count"), *setting = json_integer(1);
-
 	for (size_t f = 0; f < lab->scenario->n_flows; f++) {
-		if (lab->scenario->flows[f].traffic == traffic)
-			set_mode(lab, &lab->scenario->flows[f], mode, setting);
+		const struct hs_scenario_flow *flow = &lab->scenario->flows[f];
+		if (flow->traffic != traffic)
+			continue;
+		const json_t *wanted = rule ? rule : asked(lab, flow);
+		if (wanted)
+			json_decref(ask(end_of(lab, flow, false),
+					json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
+							(json_int_t)flow->ns_id, "mode",
+							json_object_get(wanted, "mode"),
+							"mode_setting",
+							json_object_get(wanted, "mode_setting"))));
 	}
-	json_decref(mode);
-	json_decref(setting);
 }
 
-// Restores the modes that the rules had before the opening packet.
 void lab_opened(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	const struct hs_scenario *s = lab->scenario;
-
-	for (size_t f = 0; f < s->n_flows; f++) {
-		const struct hs_scenario_flow *flow = &s->flows[f];
-		const json_t *content = flow->traffic == event->index ? asked(lab, flow) : NULL;
-		if (content)
-			set_mode(lab, flow, json_object_get(content, "mode"),
-					json_object_get(content, "mode_setting"));
-	}
+	set_modes(lab, event->index, NULL);
 }
 
+// The packet carries telemetry, whatever the mode of its rule.
 void lab_extra(struct hs_lab *lab, const struct hs_lab_event *event)
 {
+	json_t *every = json_pack("{s:s, s:i}", "mode", "count", "mode_setting", 1);
+
 	lab->extras--;
-	sample_next(lab, event->index);
+	set_modes(lab, event->index, every);
+	json_decref(every);
 	hs_stream_extra(lab->run.streams[event->index], lab->now_ns);
 	lab_follow_stream(lab, event->index);
 }

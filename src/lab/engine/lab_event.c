@@ -17,33 +17,24 @@ void lab_push_events(struct hs_lab *lab)
 
 // ---- links ----
 
-static int change_direction(struct hs_lab *lab, const struct hs_scenario_event *event,
-		unsigned direction, bool *up_changed, struct hs_error *err)
-{
-	struct hs_link *link = lab->links[event->link][direction];
-	struct hs_link_config config = *hs_link_config(link);
-	bool was_down = config.down;
-	int rc = hs_scenario_set_link(event->set, "set", &config, err);
-
-	if (rc < 0)
-		return rc;
-	*up_changed |= config.down != was_down;
-	return hs_link_change(link, &config);
-}
-
 static int change_link(
 		struct hs_lab *lab, const struct hs_scenario_event *event, struct hs_error *err)
 {
 	bool up_changed = false;
 
-	if (lab->now_ns < lab->run.config_changed_ns)
-		lab->run.config_changed_ns = lab->now_ns;
+	lab->run.config_changed_ns = RTE_MIN(lab->run.config_changed_ns, lab->now_ns);
 	for (unsigned direction = 0; direction < 2; direction++) {
-		int rc = event->directions & 1u << direction
-					 ? change_direction(lab, event, direction, &up_changed, err)
-					 : 0;
+		struct hs_link *link = lab->links[event->link][direction];
+		struct hs_link_config config = *hs_link_config(link);
+		bool was_down = config.down;
+		if (!(event->directions & 1u << direction))
+			continue;
+		int rc = hs_scenario_set_link(event->set, "set", &config, err);
+		if (rc == 0)
+			rc = hs_link_change(link, &config);
 		if (rc < 0)
 			return rc;
+		up_changed |= config.down != was_down;
 	}
 	if (up_changed && lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		lab_push(lab, lab->now_ns + lab->scenario->reroute_ns, LAB_REROUTE, 0, NULL);
@@ -76,7 +67,6 @@ void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
 		lab_fail_as(lab, rc, &err);
 		return;
 	}
-	lab_announce(lab);
 	lab_control_step(node);
 }
 

@@ -140,30 +140,21 @@ int lab_node_start(struct lab_node *node, struct hs_error *err)
 	node->seen = (struct lab_handed){0};
 	if (node->lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		rc = lab_routes_install(node, err);
+	if (node->lab->scenario->forwarding == HS_LAB_BRIDGE)
+		lab_announce(node);
 	return rc == 0 ? lab_install(node, err) : rc;
 }
 
-static uint64_t drops_of(const struct lab_node *node)
+uint64_t lab_node_drops(const struct lab_node *node)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
 	uint64_t sum = 0;
 
-	if (!node->node)
-		return 0;
 	hs_node_snapshot(node->node, ports);
 	for (uint16_t p = 0; p < hs_node_port_count(node->node); p++) {
 		for (unsigned d = 0; d < HS_DROP_COUNT; d++)
 			sum += ports[p].drops[d];
 	}
-	return sum;
-}
-
-uint64_t lab_node_drops(const struct hs_lab *lab)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < lab->scenario->n_nodes; i++)
-		sum += drops_of(&lab->nodes[i]);
 	return sum;
 }
 
@@ -173,7 +164,7 @@ void lab_node_count(const struct lab_node *node)
 	struct hs_node_counts *counts = &run->node_counts[node->index];
 	struct hs_node_totals totals;
 
-	run->node_drops += drops_of(node);
+	run->node_drops += lab_node_drops(node);
 	hs_control_totals(node->control, &totals);
 #define ADD(X, key) counts->key += totals.key;
 	HS_NODE_COUNTS(ADD, )

@@ -25,9 +25,6 @@
 // noticed.
 #define LAB_SPARE_MBUFS 64
 
-// The announcements of hosts take no time. They go before everything else.
-#define LAB_AT_ONCE_NS 0
-
 // Each kind has a handler (lab.c).
 enum lab_event_kind {
 	LAB_FRAME,    // index: port; subject: mbuf
@@ -91,7 +88,9 @@ struct hs_lab {
 	struct lab_port **host_ports; // of each host
 	struct hs_link *(*links)[2];
 	struct lab_traffic *traffic;
-	uint8_t *next_ports; // [destination * n_nodes + node]: the port there, or LAB_FAR
+	// [destination * n_nodes + node]: the port there, or LAB_FAR. Only nodes with hosts are
+	// destinations. NULL: forwarding is patch.
+	uint8_t *next_ports;
 
 	// Its timers are those of streams, then those of the nodes' control.
 	struct hs_event_queue queue;
@@ -172,8 +171,7 @@ int lab_node_start(struct lab_node *node, struct hs_error *err);
 // Adds the node's counts to those of the run. Called once in each of its lives, at the end.
 void lab_node_count(const struct lab_node *node);
 void lab_node_stop(struct lab_node *node);
-// Returns the drops of all nodes that are up.
-uint64_t lab_node_drops(const struct hs_lab *lab);
+uint64_t lab_node_drops(const struct lab_node *node);
 void lab_port_mac(const struct lab_port *port, uint8_t mac[6]);
 void lab_host_mac(uint32_t host, uint8_t mac[6]);
 
@@ -183,13 +181,15 @@ uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n);
 void lab_frame_arrives(struct hs_lab *lab, const struct hs_lab_event *event);
 void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event);
-// Bridges learn of every host before traffic reaches it, over links that lose nothing.
-void lab_announce(struct hs_lab *lab);
+// Teaches a bridge where every host is, before traffic reaches it.
+void lab_announce(struct lab_node *node);
 void lab_packets_header(FILE *file);
 
 // ---- lab_route.c ----
 
 int lab_routes_make(struct hs_lab *lab);
+// Returns the port that leads to a host by these routes (lab->next_ports), or LAB_FAR.
+uint8_t lab_port_to(const struct lab_node *node, uint32_t host, const uint8_t *next);
 // Installs all routes of a node, into an empty table.
 int lab_routes_install(struct lab_node *node, struct hs_error *err);
 // Installs the differences after links changed.

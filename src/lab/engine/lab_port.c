@@ -153,36 +153,27 @@ void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event)
 	lab_follow_stream(lab, event->index);
 }
 
-static void announce(struct hs_lab *lab, uint32_t host)
+// A frame of each host arrives on the port that leads to the host. Nothing that the bridge sends on
+// leaves it (lab_port_tx). A node with only one port drops the frame, which is no packet of the
+// scenario.
+void lab_announce(struct lab_node *node)
 {
-	struct lab_port *port = lab->host_ports[host];
+	struct hs_lab *lab = node->lab;
 	uint8_t bytes[ANNOUNCE_BYTES] = {0};
-	struct hs_lab_event event;
+	uint64_t drops = lab_node_drops(node);
 
 	memset(bytes, 0xff, 6);
-	lab_host_mac(host, bytes + 6);
 	hs_be16_store(bytes + 12, ETHERTYPE_LOCAL);
-	struct rte_mbuf *m =
-			port->port ? make_frame(lab, bytes, sizeof(bytes), HS_NO_INDEX, HS_NO_INDEX)
-				   : NULL;
-	if (!m)
-		return;
-	poll_node(port, m);
-	while (hs_event_next_ns(&lab->queue) == LAB_AT_ONCE_NS) {
-		hs_event_pop(&lab->queue, &event);
-		lab_frame_arrives(lab, &event);
+	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++) {
+		uint8_t port = lab_port_to(node, h, lab->next_ports);
+		lab_host_mac(h, bytes + 6);
+		struct rte_mbuf *m = port == LAB_FAR ? NULL
+						     : make_frame(lab, bytes, sizeof(bytes),
+								       HS_NO_INDEX, HS_NO_INDEX);
+		if (m)
+			poll_node(&node->ports[port], m);
 	}
-}
-
-void lab_announce(struct hs_lab *lab)
-{
-	if (lab->scenario->forwarding != HS_LAB_BRIDGE)
-		return;
-	// A node with only one port drops an announcement, which is no packet of the scenario.
-	lab->run.node_drops += lab_node_drops(lab);
-	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++)
-		announce(lab, h);
-	lab->run.node_drops -= lab_node_drops(lab);
+	lab->run.node_drops -= lab_node_drops(node) - drops;
 }
 
 // ---- a line for each packet ----
@@ -243,8 +234,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	uint32_t traffic = packet_truth->traffic, len = rte_pktmbuf_pkt_len(m);
 
 	// A host takes only packets that are addressed to it.
-	if (traffic == HS_NO_INDEX || (packet_truth->reply ? all[traffic].from : all[traffic].to) !=
-						      port->place) {
+	if ((packet_truth->reply ? all[traffic].from : all[traffic].to) != port->place) {
 		rte_pktmbuf_free(m);
 		return;
 	}
@@ -308,10 +298,6 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 	struct hs_link_fate fates[2];
 
-	if (unlikely(packet_truth->traffic == HS_NO_INDEX)) {
-		put_on_way(lab, port, m, LAB_AT_ONCE_NS);
-		return;
-	}
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
 	hs_truth_send(lab->run.truth, packet_truth, port->peer->node->index, len, telemetry);
@@ -332,13 +318,16 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	const struct lab_port *p = port->driver_data;
+	struct hs_lab *lab = p->node->lab;
 
 	(void)queue;
 	for (uint16_t i = 0; i < n; i++) {
-		if (p->out)
-			send(p->node->lab, p, mbufs[i]);
+		if (unlikely(lab->polled->traffic == HS_NO_INDEX))
+			rte_pktmbuf_free(mbufs[i]);
+		else if (p->out)
+			send(lab, p, mbufs[i]);
 		else
-			deliver(p->node->lab, p, mbufs[i]);
+			deliver(lab, p, mbufs[i]);
 	}
 	return n;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths with the fewest hops from every node to every other, over the links that are up.
+// Paths with the fewest hops from every node to every host, over the links that are up.
 #include "lab_parts.h"
 
 #include "fib.h"
@@ -11,9 +11,10 @@
 
 // ---- ways ----
 
-static bool is_up(const struct hs_link *link)
+// The paths of a bridge do not change. Packets into a link that is down are lost.
+static bool is_up(const struct hs_lab *lab, const struct hs_link *link)
 {
-	return !hs_link_config(link)->down;
+	return lab->scenario->forwarding == HS_LAB_BRIDGE || !hs_link_config(link)->down;
 }
 
 // Of several ports at the same distance, the one with the highest draw is used. If a link fails,
@@ -25,7 +26,7 @@ static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, c
 
 	for (uint8_t p = 0; p < node->n_ports; p++) {
 		const struct lab_port *port = &node->ports[p];
-		if (!port->out || !is_up(port->out) ||
+		if (!port->out || !is_up(node->lab, port->out) ||
 				hops[port->peer->node->index] != hops[node->index] - 1)
 			continue;
 		struct hs_rng rng;
@@ -48,9 +49,11 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 	int rc = hops && up ? 0 : -ENOMEM;
 
 	for (size_t arc = 0; rc == 0 && arc < 2 * s->n_links; arc++)
-		up[arc] = is_up(lab->links[arc / 2][arc % 2]);
+		up[arc] = is_up(lab, lab->links[arc / 2][arc % 2]);
 	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
 		uint8_t *first_ports = &next[to * s->n_nodes];
+		if (s->nodes[to].n_hosts == 0)
+			continue; // nothing goes there
 		memset(first_ports, LAB_FAR, s->n_nodes);
 		hs_scenario_distances(s, up, to, hops);
 		for (uint32_t node = 0; node < s->n_nodes; node++)
@@ -66,7 +69,7 @@ int lab_routes_make(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 
-	if (s->forwarding != HS_LAB_SHORTEST_PATH)
+	if (s->forwarding == HS_LAB_PATCH)
 		return 0;
 	lab->next_ports = malloc(s->n_nodes * s->n_nodes);
 	return lab->next_ports ? find_routes(lab, lab->next_ports) : -ENOMEM;
@@ -74,7 +77,7 @@ int lab_routes_make(struct hs_lab *lab)
 
 // ---- into the nodes ----
 
-static uint8_t port_to(const struct lab_node *node, uint32_t host, const uint8_t *next)
+uint8_t lab_port_to(const struct lab_node *node, uint32_t host, const uint8_t *next)
 {
 	const struct hs_scenario *s = node->lab->scenario;
 
@@ -109,8 +112,8 @@ static int change_node(struct lab_node *node, const uint8_t *before, const uint8
 	if (!changes)
 		return -ENOMEM;
 	for (uint32_t h = 0; h < n_hosts; h++) {
-		uint8_t port = port_to(node, h, next);
-		if (port != (before ? port_to(node, h, before) : LAB_FAR))
+		uint8_t port = lab_port_to(node, h, next);
+		if (port != (before ? lab_port_to(node, h, before) : LAB_FAR))
 			changes[n++] = route_to(node, h, port);
 	}
 	int rc = n && node->node ? hs_fib_change(hs_node_fib(node->node), changes, n, err) : 0;
