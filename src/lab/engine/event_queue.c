@@ -86,13 +86,7 @@ static int add(struct hs_event_queue *queue, const struct hs_lab_event *event)
 int hs_event_push(struct hs_event_queue *queue, int64_t at_ns, uint32_t kind, uint32_t index,
 		void *subject)
 {
-	struct hs_lab_event event = {
-			.at_ns = at_ns,
-			.order = queue->pushed++,
-			.kind = kind,
-			.index = index,
-			.subject = subject,
-	};
+	struct hs_lab_event event = {at_ns, queue->pushed++, kind, index, subject};
 
 	return add(queue, &event);
 }

@@ -48,32 +48,30 @@ static bool is_stopped(const struct hs_lab *lab)
 
 static void sleep_until(const struct hs_lab *lab, int64_t at_ns)
 {
-	while (!is_stopped(lab)) {
-		int64_t left_ns = at_ns - wall_ns(lab);
-		if (left_ns <= 0)
-			return;
-		if (left_ns > SLEEP_NS)
-			left_ns = SLEEP_NS;
-		int64_t until_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + left_ns;
-		struct timespec until = {until_ns / SECOND_NS, until_ns % SECOND_NS};
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-	}
+	int64_t left_ns;
+
+	while (!is_stopped(lab) && (left_ns = at_ns - wall_ns(lab)) > 0)
+		nanosleep(&(struct timespec){0, RTE_MIN(left_ns, SLEEP_NS)}, NULL);
+}
+
+static double passed_s(const struct hs_lab *lab)
+{
+	return (double)(hs_os_clock_ns(CLOCK_MONOTONIC) - lab->monotonic_ns) / (double)SECOND_NS;
 }
 
 static void tell_progress(struct hs_lab *lab)
 {
 	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
-	int64_t done_ns = lab->now_ns - lab->run.start_ns;
 
 	if (!lab->config.progress || now_ns < lab->progress_ns)
 		return;
 	lab->progress_ns = now_ns + PROGRESS_NS;
 	struct hs_lab_progress progress = {
-			.done_ns = done_ns,
+			.done_ns = lab->now_ns - lab->run.start_ns,
 			.duration_ns = lab->scenario->duration_ns,
 			.events = lab->run.events,
 			.packets = lab->packets,
-			.wall_s = (double)(now_ns - lab->monotonic_ns) / (double)SECOND_NS,
+			.wall_s = passed_s(lab),
 	};
 	lab->config.progress(lab->config.context, &progress);
 }
@@ -110,7 +108,7 @@ static void run_next(struct hs_lab *lab)
 	handlers[event.kind](lab, &event);
 }
 
-// Returns whether something is still under way.
+// Returns whether nothing is under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
 	bool quiet = !lab->in_flight && !lab->extras;
@@ -179,8 +177,7 @@ int hs_lab_run(struct hs_lab *lab, struct hs_error *err)
 	if (lab->rc == 0)
 		lab_collect(lab);
 	if (lab->config.real)
-		lab->run.wall_s = (double)(hs_os_clock_ns(CLOCK_MONOTONIC) - lab->monotonic_ns) /
-				  (double)SECOND_NS;
+		lab->run.wall_s = passed_s(lab);
 	if (lab->rc < 0)
 		*err = lab->err;
 	return lab->rc == 0 && lab->run.partial ? -EINTR : lab->rc;

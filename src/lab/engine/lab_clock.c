@@ -27,7 +27,6 @@ struct segment {
 
 struct hs_lab_clock {
 	struct hs_lab_sync sync;
-	bool exact; // by configuration
 	struct hs_rng offset_rng;
 	struct hs_rng frequency_rng;
 	struct segment segment;
@@ -150,8 +149,6 @@ int hs_lab_clock_create(const struct hs_lab_clock_config *config, uint64_t seed,
 	hs_rng_init(&c->offset_rng, hs_rng_u64(&rng));
 	hs_rng_init(&c->frequency_rng, hs_rng_u64(&rng));
 	c->sync = *sync;
-	c->exact = config->offset_ns == 0 && config->drift_ppb == 0 &&
-		   config->drift_sigma_ppb == 0 && sync->interval_ns == 0;
 	c->free_ppb = limit_frequency(
 			config->drift_ppb + hs_variate_normal_int(&rng, config->drift_sigma_ppb));
 	c->frequency_ppb = c->free_ppb;
@@ -209,12 +206,15 @@ int64_t hs_lab_clock_monotonic(struct hs_lab_clock *clock, int64_t true_ns)
 
 void hs_lab_clock_kernel(const struct hs_lab_clock *clock, struct hs_clock_kernel *kernel)
 {
-	bool synchronised = (clock->exact || clock->polled) && clock->set_ns == 0;
+	const struct segment *segment = &clock->segment;
+	bool exact = clock->free_ppb == 0 && segment->shown_ns == segment->true_ns;
+	bool synchronised =
+			clock->sync.interval_ns == 0 ? exact : clock->polled && clock->set_ns == 0;
 	wide error_ns = clock->polled ? clock->bound_ns : 0;
 
 	if (clock->slew_ends_ns != INT64_MAX) {
 		wide left_ns = (wide)clock->slew_ends_ns - clock->now_ns;
-		wide slew_ns = (wide)clock->slew_ends_ns - clock->segment.true_ns;
+		wide slew_ns = (wide)clock->slew_ends_ns - segment->true_ns;
 		wide rest_ns = left_ns * clock->correction_ns / slew_ns;
 		error_ns += rest_ns < 0 ? -rest_ns : rest_ns;
 	}

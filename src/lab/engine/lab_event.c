@@ -63,11 +63,10 @@ void lab_node_back(struct hs_lab *lab, const struct hs_lab_event *event)
 	struct hs_error err = {0};
 	int rc = lab_node_start(node, &err);
 
-	if (rc < 0) {
+	if (rc < 0)
 		lab_fail_as(lab, rc, &err);
-		return;
-	}
-	lab_control_step(node);
+	else
+		lab_control_step(node);
 }
 
 // Forgets what the node had counted of the flow of a rule that it removed. taken NULL: none was

@@ -131,16 +131,13 @@ int lab_node_start(struct lab_node *node, struct hs_error *err)
 {
 	int rc = make_node(node, err);
 
-	if (rc < 0) {
-		if (!hs_error_is_set(err))
-			hs_error_set(err, "no_memory", "nodes", "fewer, or more memory",
-					"node \"%s\" does not fit", node->scenario->name);
-		return rc;
-	}
+	if (rc < 0 && !hs_error_is_set(err))
+		hs_error_set(err, "no_memory", "nodes", "fewer, or more memory",
+				"node \"%s\" does not fit", node->scenario->name);
 	node->seen = (struct lab_handed){0};
-	if (node->lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
+	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
 		rc = lab_routes_install(node, err);
-	if (node->lab->scenario->forwarding == HS_LAB_BRIDGE)
+	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_BRIDGE)
 		lab_announce(node);
 	return rc == 0 ? lab_install(node, err) : rc;
 }

@@ -199,12 +199,11 @@ static void write_header(FILE *file, const struct rte_mbuf *m)
 }
 
 // fate NULL: the packet was handed to its host.
-static void write_line(struct hs_lab *lab, const struct lab_port *port, const struct rte_mbuf *m,
+static void write_line(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		bool copy, bool telemetry, const struct hs_link_fate *fate)
 {
 	const struct hs_scenario *s = lab->scenario;
-	const struct hs_packet_truth *packet_truth =
-			rte_mbuf_to_priv((struct rte_mbuf *)(uintptr_t)m);
+	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	FILE *file = lab->config.packets;
 
 	fprintf(file, "%" PRId64 ",%s,%s,%s,%d,%" PRIu64 ",%d,%" PRIu32 ",%d,", lab->now_ns,
@@ -253,20 +252,20 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 
 // ---- to links ----
 
-static void put_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+static void put_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
 		int64_t arrives_ns)
 {
-	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer - lab->ports, m))) {
+	if (unlikely(!lab_push(lab, arrives_ns, LAB_FRAME, port->peer - lab->ports, m)))
 		rte_pktmbuf_free(m);
-		return;
-	}
-	if (unlikely(++lab->in_flight > lab->scenario->mbufs))
+	else if (unlikely(++lab->in_flight > lab->scenario->mbufs))
 		no_buffer(lab);
 }
 
-static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
-		const struct hs_packet_truth *packet_truth, int64_t arrives_ns)
+// Puts a copy on the link that has the same truth, but is a copy.
+static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
+		int64_t arrives_ns)
 {
+	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, lab->pool, 0, UINT32_MAX);
 
 	if (!copy) {
@@ -280,7 +279,7 @@ static void put_copy_on_way(struct hs_lab *lab, const struct lab_port *port, str
 					packet_truth->n_stops * sizeof(packet_truth->stops[0]));
 	own->copy = true;
 	stamp(lab, copy);
-	put_on_way(lab, port, copy, arrives_ns);
+	put_on_link(lab, port, copy, arrives_ns);
 }
 
 static inline uint32_t flags_of(const struct rte_mbuf *m)
@@ -292,12 +291,12 @@ static inline uint32_t flags_of(const struct rte_mbuf *m)
 	return packet.flags;
 }
 
+// The packet departs from its node now: the queue for the link's rate is a part of the link.
 static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 	struct hs_link_fate fates[2];
-
 	uint32_t flags = flags_of(m);
 	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
 	hs_truth_send(lab->run.truth, packet_truth, port->peer->node->index, len, telemetry);
@@ -308,9 +307,9 @@ static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbu
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
 		write_line(lab, port, m, i > 0, telemetry, &fates[i]);
 	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
-		put_copy_on_way(lab, port, m, packet_truth, fates[1].arrives_ns);
+		put_copy_on_link(lab, port, m, fates[1].arrives_ns);
 	if (fates[0].loss == HS_LINK_NOT_LOST)
-		put_on_way(lab, port, m, fates[0].arrives_ns);
+		put_on_link(lab, port, m, fates[0].arrives_ns);
 	else
 		rte_pktmbuf_free(m);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- ways ----
+// ---- paths ----
 
 // The paths of a bridge do not change. Packets into a link that is down are lost.
 static bool is_up(const struct hs_lab *lab, const struct hs_link *link)

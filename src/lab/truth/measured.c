@@ -73,16 +73,17 @@ int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **
 	size_t n = scenario->n_flows;
 	struct hs_measured *measured =
 			calloc(1, sizeof(*measured) + n * sizeof(measured->flows[0]));
-	int rc = measured ? 0 : -ENOMEM;
-	if (measured)
-		measured->scenario = scenario;
-	for (uint32_t i = 0; i < n && !rc; i++)
-		rc = hs_u32_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i);
-	if (rc)
-		hs_measured_destroy(measured);
-	else
-		*out = measured;
-	return rc;
+	if (!measured)
+		return -ENOMEM;
+	measured->scenario = scenario;
+	for (uint32_t i = 0; i < n; i++) {
+		if (hs_u32_map_add(&measured->by_ns_id, scenario->flows[i].ns_id, i) < 0) {
+			hs_measured_destroy(measured);
+			return -ENOMEM;
+		}
+	}
+	*out = measured;
+	return 0;
 }
 
 void hs_measured_destroy(struct hs_measured *measured)
@@ -102,29 +103,29 @@ void hs_measured_destroy(struct hs_measured *measured)
 
 // ---- windows ----
 
-static int compare(const struct hs_measured_window *a, const struct hs_measured_window *b)
+// By start, then flow, then node.
+static __int128 order_of(const struct hs_measured_window *window)
 {
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->flow != b->flow)
-		return a->flow < b->flow ? -1 : 1;
-	return (a->node_id > b->node_id) - (a->node_id < b->node_id);
+	return (__int128)window->start_ns * ((__int128)1 << 64) +
+	       ((uint64_t)window->flow << 16 | window->node_id);
 }
 
 // Windows come almost in their order.
 static int keep_window(struct hs_measured *measured, const struct hs_measured_window *window)
 {
 	size_t at = measured->n_windows;
-	while (at && compare(&measured->windows[at - 1], window) > 0)
+	while (at && order_of(&measured->windows[at - 1]) > order_of(window))
 		at--;
-	bool again = at && compare(&measured->windows[at - 1], window) == 0;
-	if (again)
-		json_decref(measured->windows[--at].body);
-	else if (!HS_ARRAY_ADD(measured->windows, measured->n_windows))
-		return -ENOMEM;
-	struct hs_measured_window *place = &measured->windows[at];
-	if (!again)
+	struct hs_measured_window *place;
+	if (at && order_of(&measured->windows[at - 1]) == order_of(window)) {
+		place = &measured->windows[at - 1];
+		json_decref(place->body);
+	} else if (HS_ARRAY_ADD(measured->windows, measured->n_windows)) {
+		place = &measured->windows[at];
 		memmove(place + 1, place, (measured->n_windows - 1 - at) * sizeof(*place));
+	} else {
+		return -ENOMEM;
+	}
 	*place = *window;
 	json_incref(place->body);
 	return 0;
@@ -135,21 +136,15 @@ void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64
 	measured->ahead_ns[node_id] = ahead_ns;
 }
 
-static void move_time(json_t *object, const char *key, int64_t ahead_ns)
-{
-	json_t *time = json_object_get(object, key);
-	json_integer_set(time, json_integer_value(time) + ahead_ns);
-}
-
 static void move_window(const struct hs_measured *measured, struct hs_measured_window *window)
 {
+	static const char *const keys[] = {"span_start_ns", "span_end_ns"};
 	window->start_ns += measured->ahead_ns[window->node_id];
 	window->end_ns += measured->ahead_ns[window->node_id];
-	for (uint32_t i = 0; i <= window->n_hops; i++) {
-		json_t *hop = (json_t *)hs_measured_hop(window, i);
-		int64_t ahead_ns = measured->ahead_ns[hs_measured_ends(window, i).to];
-		move_time(hop, "span_start_ns", ahead_ns);
-		move_time(hop, "span_end_ns", ahead_ns);
+	for (uint32_t i = 0; i < 2 * (window->n_hops + 1); i++) {
+		json_t *time = json_object_get(hs_measured_hop(window, i / 2), keys[i % 2]);
+		uint16_t node_id = hs_measured_ends(window, i / 2).to;
+		json_integer_set(time, json_integer_value(time) + measured->ahead_ns[node_id]);
 	}
 }
 
