@@ -136,7 +136,7 @@ int lab_node_start(struct lab_node *node, struct hs_error *err)
 				"node \"%s\" does not fit", node->scenario->name);
 	node->seen = (struct lab_handed){0};
 	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_SHORTEST_PATH)
-		rc = lab_routes_install(node, err);
+		rc = lab_set_routes(node, err);
 	if (rc == 0 && node->lab->scenario->forwarding == HS_LAB_BRIDGE)
 		lab_announce(node);
 	return rc == 0 ? lab_install(node, err) : rc;
@@ -222,12 +222,13 @@ static bool make_arrays(struct hs_lab *lab)
 	lab->ports = calloc(2 * s->n_links + s->n_hosts, sizeof(*lab->ports));
 	lab->host_ports = calloc(s->n_hosts, sizeof(*lab->host_ports));
 	lab->links = calloc(s->n_links, sizeof(*lab->links));
+	lab->next_ports = calloc(s->n_nodes, s->n_nodes);
 	lab->traffic = calloc(s->n_traffic, sizeof(*lab->traffic));
 	run->streams = calloc(s->n_traffic, sizeof(*run->streams));
 	run->links = calloc(s->n_links, sizeof(*run->links));
 	run->node_counts = calloc(s->n_nodes, sizeof(*run->node_counts));
-	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->traffic &&
-	       run->streams && run->links && run->node_counts;
+	return lab->nodes && lab->ports && lab->host_ports && lab->links && lab->next_ports &&
+	       lab->traffic && run->streams && run->links && run->node_counts;
 }
 
 int lab_make_net(struct hs_lab *lab, struct hs_error *err)
@@ -235,8 +236,8 @@ int lab_make_net(struct hs_lab *lab, struct hs_error *err)
 	const struct hs_scenario *s = lab->scenario;
 	int rc = make_arrays(lab) ? place_ports(lab) : -ENOMEM;
 
-	if (rc == 0)
-		rc = lab_routes_make(lab);
+	if (rc == 0 && s->forwarding != HS_LAB_PATCH)
+		rc = lab_find_routes(lab);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = lab_make_clock(&lab->nodes[i]);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)

@@ -89,7 +89,7 @@ struct hs_lab {
 	struct hs_link *(*links)[2];
 	struct lab_traffic *traffic;
 	// [destination * n_nodes + node]: the port there, or LAB_FAR. Only nodes with hosts are
-	// destinations. NULL: forwarding is patch.
+	// destinations. Not used if forwarding is patch.
 	uint8_t *next_ports;
 
 	// Its timers are those of streams, then those of the nodes' control.
@@ -187,12 +187,12 @@ void lab_packets_header(FILE *file);
 
 // ---- lab_route.c ----
 
-int lab_routes_make(struct hs_lab *lab);
-// Returns the port that leads to a host by these routes (lab->next_ports), or LAB_FAR.
-uint8_t lab_port_to(const struct lab_node *node, uint32_t host, const uint8_t *next);
-// Installs all routes of a node, into an empty table.
-int lab_routes_install(struct lab_node *node, struct hs_error *err);
-// Installs the differences after links changed.
+// Fills in lab->next_ports. Returns 0 or -ENOMEM.
+int lab_find_routes(struct hs_lab *lab);
+// Returns the port that leads to a host, or LAB_FAR.
+uint8_t lab_port_to(const struct lab_node *node, uint32_t host);
+// Installs what differs from the routes that the node has.
+int lab_set_routes(struct lab_node *node, struct hs_error *err);
 void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event);
 
 // ---- lab_event.c ----

@@ -165,7 +165,7 @@ void lab_announce(struct lab_node *node)
 	memset(bytes, 0xff, 6);
 	hs_be16_store(bytes + 12, ETHERTYPE_LOCAL);
 	for (uint32_t h = 0; h < lab->scenario->n_hosts; h++) {
-		uint8_t port = lab_port_to(node, h, lab->next_ports);
+		uint8_t port = lab_port_to(node, h);
 		lab_host_mac(h, bytes + 6);
 		struct rte_mbuf *m = port == LAB_FAR ? NULL
 						     : make_frame(lab, bytes, sizeof(bytes),

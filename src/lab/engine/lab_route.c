@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- paths ----
-
 // The paths of a bridge do not change. Packets into a link that is down are lost.
 static bool is_up(const struct hs_lab *lab, const struct hs_link *link)
 {
@@ -41,7 +39,7 @@ static uint8_t nearest_port(const struct lab_node *node, uint32_t destination, c
 	return best;
 }
 
-static int find_routes(struct hs_lab *lab, uint8_t *next)
+int lab_find_routes(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	uint32_t *hops = malloc((s->n_nodes + 1) * sizeof(*hops));
@@ -51,7 +49,7 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 	for (size_t arc = 0; rc == 0 && arc < 2 * s->n_links; arc++)
 		up[arc] = is_up(lab, lab->links[arc / 2][arc % 2]);
 	for (uint32_t to = 0; rc == 0 && to < s->n_nodes; to++) {
-		uint8_t *first_ports = &next[to * s->n_nodes];
+		uint8_t *first_ports = &lab->next_ports[to * s->n_nodes];
 		if (s->nodes[to].n_hosts == 0)
 			continue; // nothing goes there
 		memset(first_ports, LAB_FAR, s->n_nodes);
@@ -65,25 +63,14 @@ static int find_routes(struct hs_lab *lab, uint8_t *next)
 	return rc;
 }
 
-int lab_routes_make(struct hs_lab *lab)
+uint8_t lab_port_to(const struct lab_node *node, uint32_t host)
 {
-	const struct hs_scenario *s = lab->scenario;
+	const struct hs_lab *lab = node->lab;
+	uint32_t at = lab->scenario->hosts[host].at;
 
-	if (s->forwarding == HS_LAB_PATCH)
-		return 0;
-	lab->next_ports = malloc(s->n_nodes * s->n_nodes);
-	return lab->next_ports ? find_routes(lab, lab->next_ports) : -ENOMEM;
-}
-
-// ---- into the nodes ----
-
-uint8_t lab_port_to(const struct lab_node *node, uint32_t host, const uint8_t *next)
-{
-	const struct hs_scenario *s = node->lab->scenario;
-
-	if (s->hosts[host].at == node->index)
-		return (uint8_t)(node->lab->host_ports[host] - node->ports);
-	return next[s->hosts[host].at * s->n_nodes + node->index];
+	if (at == node->index)
+		return (uint8_t)(lab->host_ports[host] - node->ports);
+	return lab->next_ports[at * lab->scenario->n_nodes + node->index];
 }
 
 static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host, uint8_t port)
@@ -101,45 +88,40 @@ static struct hs_fib_change route_to(const struct lab_node *node, uint32_t host,
 	return change;
 }
 
-// Installs the routes that differ. before NULL: the node has none.
-static int change_node(struct lab_node *node, const uint8_t *before, const uint8_t *next,
-		struct hs_error *err)
+// A scenario has no other routes: its requests cannot change them.
+int lab_set_routes(struct lab_node *node, struct hs_error *err)
 {
-	uint32_t n_hosts = (uint32_t)node->lab->scenario->n_hosts;
-	struct hs_fib_change *changes = malloc(n_hosts * sizeof(*changes));
+	const struct hs_scenario *s = node->lab->scenario;
+	struct hs_fib *fib = hs_node_fib(node->node);
+	struct hs_fib_change *changes = malloc(s->n_hosts * sizeof(*changes));
+	struct hs_route now;
 	size_t n = 0;
 
 	if (!changes)
 		return -ENOMEM;
-	for (uint32_t h = 0; h < n_hosts; h++) {
-		uint8_t port = lab_port_to(node, h, next);
-		if (port != (before ? lab_port_to(node, h, before) : LAB_FAR))
+	for (uint32_t h = 0; h < s->n_hosts; h++) {
+		bool is_set = hs_fib_find(fib, s->hosts[h].addr, 128, &now);
+		uint8_t port = lab_port_to(node, h);
+		if (port != (is_set ? now.port : LAB_FAR))
 			changes[n++] = route_to(node, h, port);
 	}
-	int rc = n && node->node ? hs_fib_change(hs_node_fib(node->node), changes, n, err) : 0;
+	int rc = n ? hs_fib_change(fib, changes, n, err) : 0;
 	if (rc < 0)
 		hs_error_prefix(err, node->scenario->name);
 	free(changes);
 	return rc;
 }
 
-int lab_routes_install(struct lab_node *node, struct hs_error *err)
-{
-	return change_node(node, NULL, node->lab->next_ports, err);
-}
-
 void lab_reroute(struct hs_lab *lab, const struct hs_lab_event *event)
 {
-	(void)event;
-	const struct hs_scenario *s = lab->scenario;
-	uint8_t *before = lab->next_ports, *next = malloc(s->n_nodes * s->n_nodes);
 	struct hs_error err = {0};
-	int rc = next ? find_routes(lab, next) : -ENOMEM;
+	int rc = lab_find_routes(lab);
 
-	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
-		rc = change_node(&lab->nodes[i], before, next, &err);
+	(void)event;
+	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++) {
+		if (lab->nodes[i].node)
+			rc = lab_set_routes(&lab->nodes[i], &err);
+	}
 	if (rc < 0)
 		lab_fail_as(lab, rc, &err);
-	lab->next_ports = rc < 0 ? before : next;
-	free(rc < 0 ? next : before);
 }
