@@ -86,6 +86,10 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 
 	if (unlikely(own->trace_type & HS_RULE_TRACE_INT)) // of another family
 		return;
+	if (unlikely(packet->flags & HS_PACKET_IPV4)) { // has no place for options of IPv6
+		hs_flow_claim_without_pending(&worker->flows, slot, hs_burst_steady_ns(burst));
+		return;
+	}
 	if (unlikely(hs_flow_is_pending(own)) && !is_due_without_pending(worker, burst, i, out))
 		return;
 	enum hs_flexint_layout layout = layout_of(worker, out);

@@ -124,6 +124,31 @@ static void an_ipv6_packet_with_mapped_addresses_is_no_ipv4_packet(void **state)
 	fixture_close(f);
 }
 
+// Flexible INT has no place in IPv4: the packets of a rule are counted, and no room is missed.
+static void a_due_packet_of_ipv4_goes_on_without_telemetry(void **state)
+{
+	static const uint8_t modes[] = {HS_MODE_COUNT, HS_MODE_FREQUENCY, HS_MODE_PROBABILITY};
+	(void)state;
+	for (size_t mode = 0; mode < RTE_DIM(modes); mode++) {
+		struct fixture *f = fixture_open(
+				SOURCE_SIDES, 2, 1500, (struct hs_node_config){.id = 1});
+		struct hs_rule rule = ipv4_rule(1, IPPROTO_UDP, 0, 0);
+		rule.mode = modes[mode];
+		rule.mode_setting = modes[mode] == HS_MODE_PROBABILITY ? 100 : 1;
+		test_node_rule(&f->t, &rule);
+		for (unsigned n = 0; n < 3; n++) {
+			feed_hex(f, 0, FRAME);
+			test_node_run(&f->t);
+			expect_hex(f, 1, FRAME);
+		}
+		struct hs_flow_counters c = counters(f, 1);
+		assert_int_equal(c.rx_packets, 3);
+		assert_int_equal(c.int_packets, 0);
+		assert_int_equal(c.no_room_option + c.no_room_mtu + c.no_room_headroom, 0);
+		fixture_close(f);
+	}
+}
+
 static void a_bridge_floods_and_learns_ipv4(void **state)
 {
 	struct fixture *f = fixture_open(BRIDGE_SIDES, 4, 1500,
@@ -154,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_packet_matches_the_rule_of_its_five_tuple),
 			cmocka_unit_test(an_ipv6_packet_with_mapped_addresses_is_no_ipv4_packet),
+			cmocka_unit_test(a_due_packet_of_ipv4_goes_on_without_telemetry),
 			cmocka_unit_test(a_bridge_floods_and_learns_ipv4),
 	};
 	dpdk_env_init("256");
