@@ -18,8 +18,8 @@ static inline void fill_ipv6_key(const struct hs_burst *burst, unsigned i, struc
 	key->src_port = packet->src_port;
 	key->dst_port = packet->dst_port;
 	key->protocol = packet->l4_proto;
-	key->version = 0;
-	memset(key->zero, 0, sizeof(key->zero));
+	memset((uint8_t *)key + offsetof(struct hs_flow_key, version), 0,
+			sizeof(*key) - offsetof(struct hs_flow_key, version)); // as one
 }
 
 static void fill_ipv4_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
