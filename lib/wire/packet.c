@@ -4,7 +4,6 @@
 #include "bytes.h"
 #include "extension.h"
 #include "ip.h"
-#include "packet_fast.h"
 
 #include <string.h>
 
@@ -305,8 +304,8 @@ static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struc
 bool hs_packet_parse_fast_ipv4(
 		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet)
 {
-	const size_t l4 = HS_FAST_L3 + HS_IPV4_BYTES;
-	const uint8_t *ip = frame + HS_FAST_L3;
+	const size_t l4 = HS_ETHER_BYTES + HS_IPV4_BYTES;
+	const uint8_t *ip = frame + HS_ETHER_BYTES;
 
 	*packet = (struct hs_packet){0};
 	if (len < l4 + 4 || hs_be16_load(frame + HS_ETHER_TYPE) != HS_ETHERTYPE_IPV4 ||
@@ -314,7 +313,7 @@ bool hs_packet_parse_fast_ipv4(
 		return false;
 	size_t total = hs_be16_load(ip + HS_IPV4_TOTAL);
 	uint16_t fragment = hs_be16_load(ip + HS_IPV4_FRAGMENT);
-	if (total < HS_IPV4_BYTES + 4 || HS_FAST_L3 + total > frame_len ||
+	if (total < HS_IPV4_BYTES + 4 || HS_ETHER_BYTES + total > frame_len ||
 			fragment & (HS_IPV4_MORE | HS_IPV4_OFFSET))
 		return false;
 	uint8_t proto = ip[HS_IPV4_PROTOCOL];
@@ -322,7 +321,7 @@ bool hs_packet_parse_fast_ipv4(
 		return false;
 	uint32_t ports = proto == HS_IP_ICMP ? 0 : hs_be32_load(frame + l4);
 	packet->flags = HS_PACKET_IPV4 | HS_PACKET_FLOW;
-	packet->l3_off = HS_FAST_L3;
+	packet->l3_off = HS_ETHER_BYTES;
 	packet->l3_bytes = (uint32_t)total;
 	packet->src_port = (uint16_t)(ports >> 16);
 	packet->dst_port = (uint16_t)ports;

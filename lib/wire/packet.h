@@ -67,6 +67,12 @@ struct hs_packet_options {
 void hs_packet_parse(const uint8_t *frame, size_t len, size_t frame_len,
 		const struct hs_packet_options *options, struct hs_packet *packet);
 
+// Gives what hs_packet_parse gives where it returns true: untagged IPv4 without options, no
+// fragment, with TCP, UDP or ICMP. It is not inlined beside the fast path of IPv6, which would pay
+// for it.
+bool hs_packet_parse_fast_ipv4(
+		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
+
 // Returns the bytes of a packet as telemetry counts them (docs/metrics.md, [1]): Ethernet without
 // FCS, tags and padding, without what telemetry inserted.
 static inline uint32_t hs_packet_counted_bytes(const struct hs_packet *packet)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fast path of the parser, for nearly every packet: untagged IPv6 with TCP, UDP or ICMPv6
-// directly behind it, or behind the Hop-by-Hop header that nodes of a family write; and untagged
-// IPv4 without options that is no fragment. Inlined, so that several packets are under way at once;
-// hs_packet_parse is what it is tested against.
+// directly behind it, or behind the Hop-by-Hop header that nodes of a family write. Inlined, so
+// that several packets are under way at once; hs_packet_parse is what it is tested against. What it
+// does not take may be IPv4 (hs_packet_parse_fast_ipv4).
 //
 // Thread rule: any; pure functions.
 #pragma once
@@ -61,8 +61,3 @@ static inline __attribute__((always_inline)) bool hs_packet_parse_fast(const uin
 	}
 	return proto == HS_IP_HOP_BY_HOP && hbh(frame, len, bytes - HS_IPV6_BYTES, packet);
 }
-
-// The same for IPv4, which the function above does not take. It is not inlined, because IPv6 would
-// pay for it.
-bool hs_packet_parse_fast_ipv4(
-		const uint8_t *frame, size_t len, size_t frame_len, struct hs_packet *packet);
