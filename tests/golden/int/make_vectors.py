@@ -3,7 +3,7 @@
 """Makes vectors.json: packets of INT from an encoder that shares no code with lib/telemetry.
 
 Headers are scapy's, and so are all lengths and checksums: each packet is built anew, never changed.
-INT itself is built here by the specifications (June 2016; P4.org 0.5, 1.0, 2.1).
+INT itself is built here by docs/wire-int.md.
 
     make_vectors.py FILE          write the vectors
     make_vectors.py --check FILE  exit 1 if FILE differs

@@ -263,6 +263,32 @@ static void the_table_prints_as_json(void **state)
 	free(text);
 }
 
+static void the_document_lists_the_rows_in_order(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = {"id", "number", "time"};
+	static char page[1 << 16];
+	FILE *file = fopen(HS_DOCUMENT, "rb");
+	assert_non_null(file);
+	size_t len = fread(page, 1, sizeof(page) - 1, file);
+	fclose(file);
+	page[len] = '\0';
+	const char *at = page;
+	for (size_t i = 0; i < HS_INT_N_VERSIONS * hs_int_n_fields; i++) {
+		enum hs_int_version version = i / hs_int_n_fields;
+		const struct hs_int_field *f = &hs_int_fields[i % hs_int_n_fields];
+		char row[160];
+		if (!(f->versions & 1 << version))
+			continue;
+		snprintf(row, sizeof(row), "\n| %s | %d | %s | `%s` | %d | %s | %s |\n",
+				hs_int_version_name(version), f->bit, f->instruction, f->key,
+				version == HS_INT_2016_06 ? 31 : f->bits, kinds[f->kind], f->unit);
+		at = strstr(at, row);
+		assert_non_null(at);
+		at += strlen(row) - 1;
+	}
+}
+
 static void what_is_not_available_is_never_zero(void **state)
 {
 	(void)state;
@@ -407,6 +433,7 @@ int main(void)
 			cmocka_unit_test(instructions_have_the_names_that_rules_use),
 			cmocka_unit_test(each_instruction_has_the_words_of_its_version),
 			cmocka_unit_test(the_table_prints_as_json),
+			cmocka_unit_test(the_document_lists_the_rows_in_order),
 			cmocka_unit_test(what_is_not_available_is_never_zero),
 			cmocka_unit_test(the_bottom_hop_is_the_source),
 			cmocka_unit_test(a_bottom_in_the_wrong_place_is_not_decoded),
