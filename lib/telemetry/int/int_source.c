@@ -67,7 +67,7 @@ static bool plan_tcp_udp(const struct hs_int_settings *settings, struct hs_int_v
 		plan->at = hs_int_pass_l4(view);
 		plan->front = settings->mark == HS_INT_MARK_PROBE ? MARKER_BYTES : 0;
 	}
-	return plan->at;
+	return plan->at && view->l4.proto != HS_IP_HOP_BY_HOP;
 }
 
 static bool plan_gre(const struct hs_int_settings *settings, struct hs_int_view *view,

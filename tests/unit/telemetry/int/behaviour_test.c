@@ -226,6 +226,28 @@ static void vxlan_that_could_not_be_restored_is_left_alone(void **state)
 	frame_free(&frame);
 }
 
+// Else strip would make options of what a host sees.
+static void nobody_puts_udp_before_hop_by_hop_options(void **state)
+{
+	(void)state;
+	struct hs_int_settings settings = int_example_profile(HS_INT_2_1, HS_INT_TCP_UDP);
+	const uint16_t any = HS_PACKET_ANY_TELEMETRY | HS_PACKET_TELEMETRY;
+	struct hs_packet packet;
+	settings.mark = HS_INT_MARK_UDP_PORT;
+	settings.udp_port = 5000;
+	struct frame plain = frame_from_hex(int_example_udp6);
+	const struct hs_int_request request = {.bitmap = 0x8000};
+	plain.bytes[20] = 50; // ESP
+	assert_true(int_source(&settings, &request, &plain, &int_example_values) > 0);
+	int_parse(&settings, &plain, &packet);
+	assert_int_equal(packet.flags & any, any);
+	assert_int_equal(plain.bytes[packet.e2e_off + 3], 50);
+	plain.bytes[packet.e2e_off + 3] = 0;
+	int_parse(&settings, &plain, &packet);
+	assert_int_equal(packet.flags & any, HS_PACKET_ANY_TELEMETRY);
+	frame_free(&plain);
+}
+
 // ---- profiles ----
 
 static void version_2_0_differs_by_its_protocol_number(void **state)
@@ -275,6 +297,7 @@ static void a_profile_sees_only_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(nobody_puts_udp_before_hop_by_hop_options),
 			cmocka_unit_test(version_2_0_differs_by_its_protocol_number),
 			cmocka_unit_test(a_profile_sees_only_its_own),
 			cmocka_unit_test(a_mark_that_no_telemetry_follows_is_claimed_and_cleared),
