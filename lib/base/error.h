@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 struct hs_error {
-	char code[32];	    // a stable word for scripts: "out_of_range", "unknown_field", ...
-	char path[160];	    // the place: "ports[3].mtu", "[2].int_request.src_ip"
-	char message[256];  // text for people, with the bad value; cut between characters
-	char expected[256]; // what was allowed; may be empty
+	char code[32];	     // a stable word for scripts: "out_of_range", "unknown_field", ...
+	char path[160];	     // the place: "ports[3].mtu", "[2].int_request.src_ip"
+	char message[256];   // text for people, with the bad value; cut between characters
+	char expected[1024]; // what was allowed; may be empty
 };
 
 // Fills *err (which may be NULL) and returns -EINVAL, so that a validator can say
@@ -23,7 +23,7 @@ int hs_error_set(struct hs_error *err, const char *code, const char *path, const
 void hs_error_prefix(struct hs_error *err, const char *prefix);
 
 // Writes the error as one line: "path: message (allowed: expected)". Returns text.
-#define HS_ERROR_TEXT 736
+#define HS_ERROR_TEXT 1504
 char *hs_error_text(const struct hs_error *err, char text[HS_ERROR_TEXT]);
 
 static inline bool hs_error_is_set(const struct hs_error *err)

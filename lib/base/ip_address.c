@@ -2,6 +2,8 @@
 #include "ip_address.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 const char *hs_ip_address_read(const char *text, uint8_t address[16])
 {
@@ -25,4 +27,70 @@ const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRE
 
 	return inet_ntop(is_4 ? AF_INET : AF_INET6, address + (is_4 ? 12 : 0), text,
 			HS_IP_ADDRESS_TEXT);
+}
+
+// Reads 0 to `most` in digits, without leading zeros. Returns -1 where the text is something else.
+static int read_length(const char *text, int most)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > 3 || strspn(text, "0123456789") != len || (len > 1 && text[0] == '0'))
+		return -1;
+	int value = atoi(text);
+	return value <= most ? value : -1;
+}
+
+const char *hs_ip_prefix_read(const char *text, uint8_t address[16], uint8_t *host_bits)
+{
+	const char *slash = strchr(text, '/');
+	char alone[HS_IP_ADDRESS_TEXT];
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	uint8_t read[16];
+
+	if (len >= sizeof(alone))
+		return "is not an IP address";
+	memcpy(alone, text, len);
+	alone[len] = '\0';
+	const char *why = hs_ip_address_read(alone, read);
+	if (why)
+		return why;
+	int bits = hs_ip_address_is_ipv4(read) ? 32 : 128;
+	int length = slash ? read_length(slash + 1, bits) : bits;
+	if (length < 0)
+		return bits == 32 ? "has no prefix length of 0 to 32"
+				  : "has no prefix length of 0 to 128";
+	memcpy(address, read, sizeof(read));
+	*host_bits = (uint8_t)(bits - length);
+	return NULL;
+}
+
+const char *hs_ip_prefix_write(
+		const uint8_t address[16], uint8_t host_bits, char text[HS_IP_ADDRESS_TEXT])
+{
+	int bits = hs_ip_address_is_ipv4(address) ? 32 : 128;
+
+	hs_ip_address_write(address, text);
+	size_t used = strlen(text);
+	if (host_bits)
+		snprintf(text + used, HS_IP_ADDRESS_TEXT - used, "/%d", bits - host_bits);
+	return text;
+}
+
+void hs_ip_prefix_clear(uint8_t address[16], uint8_t host_bits)
+{
+	unsigned whole = host_bits / 8;
+
+	memset(address + 16 - whole, 0, whole);
+	if (host_bits % 8)
+		address[15 - whole] &= (uint8_t)(0xff << host_bits % 8);
+}
+
+bool hs_ip_prefix_has(const uint8_t prefix[16], uint8_t host_bits, const uint8_t address[16])
+{
+	uint8_t cleared[16];
+
+	memcpy(cleared, address, sizeof(cleared));
+	hs_ip_prefix_clear(cleared, host_bits);
+	return memcmp(cleared, prefix, sizeof(cleared)) == 0 &&
+	       hs_ip_address_is_ipv4(prefix) == hs_ip_address_is_ipv4(address);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HS_IP_ADDRESS_TEXT	48
+#define HS_IP_ADDRESS_TEXT	52
 #define HS_IP_ADDRESS_IPV4_BITS 96 // in front of an IPv4 address
 
 static inline bool hs_ip_address_is_ipv4(const uint8_t address[16])
@@ -30,3 +30,17 @@ static inline void hs_ip_address_map(const uint8_t ipv4[4], uint8_t address[16])
 const char *hs_ip_address_read(const char *text, uint8_t address[16]);
 // Returns text.
 const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRESS_TEXT]);
+
+// A prefix is an address and the number of bits behind the prefix, its host bits: 0 for one
+// address. So a number means the same for both versions.
+
+// Reads "2001:db8::/32", "10.0.0.0/8" or an address. Host bits may be set. Returns as
+// hs_ip_address_read.
+const char *hs_ip_prefix_read(const char *text, uint8_t address[16], uint8_t *host_bits);
+// Writes one address without a length. Returns text.
+const char *hs_ip_prefix_write(
+		const uint8_t address[16], uint8_t host_bits, char text[HS_IP_ADDRESS_TEXT]);
+// Makes the host bits zero.
+void hs_ip_prefix_clear(uint8_t address[16], uint8_t host_bits);
+// Returns whether the prefix, whose host bits are zero, has the address.
+bool hs_ip_prefix_has(const uint8_t prefix[16], uint8_t host_bits, const uint8_t address[16]);

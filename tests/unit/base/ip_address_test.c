@@ -51,11 +51,61 @@ static void a_value_has_one_text(void **state)
 	}
 }
 
+static void prefixes_are_read_cleared_and_compared(void **state)
+{
+	static const struct {
+		const char *text, *cleared, *in, *out;
+		uint8_t host_bits;
+	} rows[] = {
+			{"10.1.2.3/8", "10.0.0.0/8", "10.255.0.1", "11.0.0.0", 24},
+			{"0.0.0.0/0", "0.0.0.0/0", "255.255.255.255", "::", 32},
+			{"192.0.2.7/30", "192.0.2.4/30", "192.0.2.6", "192.0.2.8", 2},
+			{"192.0.2.7/32", "192.0.2.7", "192.0.2.7", "192.0.2.6", 0},
+			{"192.0.2.7", "192.0.2.7", "192.0.2.7", "2001:db8::1", 0},
+			{"2001:db8::1/33", "2001:db8::/33", "2001:db8:7fff::1",
+					"2001:db8:8000::", 95},
+			{"::/0", "::/0", "ffff::", "192.0.2.1", 128},
+			{"2001:db8::1/128", "2001:db8::1", "2001:db8::1", "2001:db8::", 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t prefix[16], address[16], host_bits = 255;
+		char text[HS_IP_ADDRESS_TEXT];
+		assert_null(hs_ip_prefix_read(rows[i].text, prefix, &host_bits));
+		assert_int_equal(host_bits, rows[i].host_bits);
+		hs_ip_prefix_clear(prefix, host_bits);
+		assert_string_equal(hs_ip_prefix_write(prefix, host_bits, text), rows[i].cleared);
+		assert_null(hs_ip_address_read(rows[i].in, address));
+		assert_true(hs_ip_prefix_has(prefix, host_bits, address));
+		assert_null(hs_ip_address_read(rows[i].out, address));
+		assert_false(hs_ip_prefix_has(prefix, host_bits, address));
+	}
+}
+
+static void what_is_no_prefix_is_refused(void **state)
+{
+	static const char *const none[] = {"", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/08",
+			"10.0.0.0/+8", "10.0.0.0/8 ", "10.0.0.0/8/8", "10/8", "2001:db8::/129",
+			"2001:db8::/-1", "::ffff:10.0.0.0/104", "2001:db8::/0032",
+			"2001:db8::/4294967328"};
+	uint8_t prefix[16], before[16], host_bits = 77;
+	(void)state;
+	memset(prefix, 0x5a, sizeof(prefix));
+	memcpy(before, prefix, sizeof(prefix));
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		assert_non_null(hs_ip_prefix_read(none[i], prefix, &host_bits));
+		assert_memory_equal(prefix, before, sizeof(prefix));
+		assert_int_equal(host_bits, 77);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(each_version_is_read_and_written),
 			cmocka_unit_test(a_value_has_one_text),
+			cmocka_unit_test(prefixes_are_read_cleared_and_compared),
+			cmocka_unit_test(what_is_no_prefix_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
