@@ -41,7 +41,7 @@ enum hs_cli_option {
 	HS_CLI_DIR,
 	HS_CLI_READ_ONLY,
 	HS_CLI_RULE,			    // first of the options that are fields of a rule
-	HS_CLI_RULE_END = HS_CLI_RULE + 21, // in a verb's options, the first stands for all
+	HS_CLI_RULE_END = HS_CLI_RULE + 22, // in a verb's options, the first stands for all
 	HS_CLI_OPTIONS = HS_CLI_RULE_END,
 	HS_CLI_APP = HS_CLI_RULE + 1, // also an option of `qos`
 };

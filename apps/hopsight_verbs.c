@@ -215,6 +215,7 @@ const struct hs_cli_rule_option hs_cli_rule_options[] = {
 		{"method", "NAME", "method", true},
 		{"instructions", "NAME,...", "instructions", false},
 		{"instruction-bitmap", "HEX", "instruction_bitmap", true},
+		{"dscp", "N", "dscp", false},
 };
 
 #define RULE_WORDS                                                                                 \

@@ -90,6 +90,8 @@ struct hs_schema_field;
 		json_t *(*show)(owner *);                                                          \
 	} table[HS_VERB_COUNT]
 
+struct hs_rule_masks;
+
 // What a node does with checked requests. `run` fills *result (a new reference, an object) or
 // returns a negative errno with *err. A transaction runs in order. The check has accepted each of
 // its changes before, given the changes before it, so that `run` has no reason to fail half-way. If
@@ -104,6 +106,8 @@ struct hs_api_backend {
 	const struct hs_rule *(*rule_of)(void *context, uint32_t ns_id);
 	// Returns how many more rules can be installed, with the places of rules that give way.
 	uint32_t (*rules_free)(void *context);
+	// Tells the masks of the rules that are installed. May be NULL: their number has no limit.
+	void (*masks)(void *context, struct hs_rule_masks *masks);
 	// Checks a rule, which is right by itself, against the node's own settings. Returns 0, or a
 	// negative errno with *err. May be NULL.
 	int (*admits)(void *context, const struct hs_rule *rule, struct hs_error *err);

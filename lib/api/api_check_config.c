@@ -24,6 +24,11 @@ static uint32_t rules_of(void *context)
 	return ((const struct hs_api_check *)context)->rules;
 }
 
+static void no_masks(void *context, struct hs_rule_masks *masks)
+{
+	(void)context, (void)masks;
+}
+
 static struct hs_route_book *routes_of(void *context)
 {
 	return ((const struct hs_api_check *)context)->routes;
@@ -57,6 +62,7 @@ int hs_api_check_list(json_t *requests, const struct hs_api_check *check, struct
 			.ns_exists = no_namespace,
 			.rule_of = no_rule,
 			.rules_free = rules_of,
+			.masks = no_masks,
 			.admits = admits,
 			.routes = routes_of,
 			.port_of = port_of};

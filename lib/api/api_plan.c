@@ -4,6 +4,7 @@
 #include "api_verbs.h"
 #include "route_book.h"
 #include "rule_field.h"
+#include "rule_mask.h"
 #include "u32_map.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct step {
 struct hs_api_plan {
 	const struct hs_api_backend *backend;
 	int64_t rules_free;
+	struct hs_rule_masks masks;
 	size_t n_steps;
 	struct step *steps;
 	uint32_t price; // price of what it asks
@@ -52,6 +54,8 @@ struct hs_api_plan *hs_api_plan_create(const struct hs_api_backend *backend, siz
 		return NULL;
 	plan->backend = backend;
 	plan->rules_free = backend->rules_free(backend->context);
+	if (backend->masks)
+		backend->masks(backend->context, &plan->masks);
 	plan->planned = calloc(n ? n : 1, sizeof(*plan->planned));
 	plan->steps = calloc(n ? n : 1, sizeof(*plan->steps));
 	if (!plan->planned || !plan->steps || hs_u32_map_init(&plan->by_ns, (uint32_t)n) < 0) {
@@ -105,6 +109,23 @@ static int ask_admission(
 	return backend->admits ? backend->admits(backend->context, rule, err) : 0;
 }
 
+static void leave_mask(struct hs_api_plan *plan, const struct planned *planned)
+{
+	if (planned->rule.ns_id)
+		hs_rule_masks_remove(&plan->masks, hs_rule_mask(&planned->rule));
+}
+
+// A rule that gives way is replaced.
+static int plan_mask(struct hs_api_plan *plan, const struct planned *planned,
+		const struct hs_rule *rule, struct hs_error *err)
+{
+	if (!plan->backend->masks)
+		return 0;
+	if (planned->gives_way)
+		leave_mask(plan, planned);
+	return hs_rule_masks_add(&plan->masks, hs_rule_mask(rule), err);
+}
+
 static int plan_install(struct hs_api_plan *plan, struct planned *planned, struct step *step,
 		struct hs_error *err)
 {
@@ -118,6 +139,9 @@ static int plan_install(struct hs_api_plan *plan, struct planned *planned, struc
 	if (plan->rules_free <= 0)
 		return hs_error_set(err, "table_full", "", "fewer rules, or a larger memory.rules",
 				"there is no room for another rule");
+	rc = plan_mask(plan, planned, &step->run.rule, err);
+	if (rc)
+		return rc;
 	plan->rules_free--;
 	planned->exists = true;
 	planned->gives_way = false;
@@ -133,6 +157,8 @@ static void plan_delete(struct hs_api_plan *plan, struct planned *planned, struc
 	// again by itself.
 	step->changes = !planned->gives_way;
 	plan->rules_free += !planned->gives_way;
+	if (!planned->gives_way)
+		leave_mask(plan, planned);
 	planned->exists = planned->gives_way = false;
 	step->undo = (struct hs_api_args){.verb = HS_VERB_INT_REQUEST,
 			.ns_id = planned->ns_id,

@@ -37,6 +37,7 @@ bool hs_qos_app_opposite(const struct hs_rule *a, const struct hs_rule *b)
 {
 	return a->protocol == b->protocol && memcmp(a->src_ip, b->dst_ip, sizeof(a->src_ip)) == 0 &&
 	       memcmp(a->dst_ip, b->src_ip, sizeof(a->dst_ip)) == 0 &&
+	       a->src_host_bits == b->dst_host_bits && a->dst_host_bits == b->src_host_bits &&
 	       same_port(a->src_port, b->dst_port) && same_port(a->dst_port, b->src_port);
 }
 
@@ -93,7 +94,8 @@ static const struct hs_schema_field flow_fields[] = {
 		FLOW(UINT, ns_id, "the rule of the flow", .min = 1, .max = UINT32_MAX),
 		FLOW(TEXT, from, "source of the flow", .required = true),
 		FLOW(TEXT, to, "destination of the flow", .required = true),
-		FLOW(STRING, protocol, "of the flow", .shape = "{'enum': ['tcp', 'udp', 'icmp']}"),
+		FLOW(STRING, protocol, "of the flow",
+				.shape = "{'enum': ['tcp', 'udp', 'icmp', 'any']}"),
 		FLOW(UINT, src_port, "0: any", .max = UINT16_MAX),
 		FLOW(UINT, dst_port, "0: any", .max = UINT16_MAX),
 		FLOW(STRING, direction, "of a pair of flows", .optional = true,
@@ -111,8 +113,8 @@ static json_t *flow_json(const struct app_flow *flow)
 			.src_port = rule->src_port,
 			.dst_port = rule->dst_port};
 
-	hs_ip_address_write(rule->src_ip, shown.from);
-	hs_ip_address_write(rule->dst_ip, shown.to);
+	hs_ip_prefix_write(rule->src_ip, rule->src_host_bits, shown.from);
+	hs_ip_prefix_write(rule->dst_ip, rule->dst_host_bits, shown.to);
 	if (flow->opposite) {
 		shown.direction = flow->down ? "down" : "up";
 		shown.opposite = flow->opposite->rule->ns_id;

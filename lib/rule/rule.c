@@ -25,6 +25,7 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 	switch (rule->protocol) {
 	case IPPROTO_TCP:
 	case IPPROTO_UDP:
+	case HS_RULE_ANY_PROTOCOL:
 		return 0;
 	case IPPROTO_ICMPV6:
 		if (rule->src_port || rule->dst_port)
@@ -33,7 +34,7 @@ static int check_flow(const struct hs_rule *rule, struct hs_error *err)
 					rule->src_port ? rule->src_port : rule->dst_port);
 		return 0;
 	default:
-		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp or icmp",
+		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp, icmp or any",
 				"protocol: %u cannot be monitored", rule->protocol);
 	}
 }
@@ -63,6 +64,55 @@ int hs_rule_check_method(const struct hs_rule *rule, const char *method, struct 
 	return hs_error_set(err, "wrong_family", path, "an IPv6 address",
 			"%s: \"%s\" is an IPv4 address, but method flexint needs IPv6 addresses",
 			path, hs_ip_address_write(address, text));
+}
+
+static int check_prefix(
+		const char *path, const uint8_t ip[16], uint8_t host_bits, struct hs_error *err)
+{
+	char text[HS_IP_ADDRESS_TEXT], right[HS_IP_ADDRESS_TEXT];
+	uint8_t cleared[16];
+
+	memcpy(cleared, ip, sizeof(cleared));
+	hs_ip_prefix_clear(cleared, host_bits);
+	if (memcmp(cleared, ip, sizeof(cleared)) == 0)
+		return 0;
+	hs_ip_prefix_write(cleared, host_bits, right);
+	return hs_error_set(err, "bad_value", path, right,
+			"%s: \"%s\" has bits set behind its length", path,
+			hs_ip_prefix_write(ip, host_bits, text));
+}
+
+static int check_prefixes(const struct hs_rule *rule, struct hs_error *err)
+{
+	int rc = check_prefix("src_ip", rule->src_ip, rule->src_host_bits, err);
+
+	return rc ? rc : check_prefix("dst_ip", rule->dst_ip, rule->dst_host_bits, err);
+}
+
+// One flow needs one address at each end. Rules for sets of flows are INT's.
+static int check_flexint(const struct hs_rule *rule, struct hs_error *err)
+{
+	if (rule->src_host_bits || rule->dst_host_bits) {
+		const char *path = rule->src_host_bits ? "src_ip" : "dst_ip";
+		return hs_error_set(err, "bad_value", path, "an IPv6 address",
+				"%s: method flexint needs an address, only method int takes a "
+				"prefix",
+				path);
+	}
+	if (rule->protocol == HS_RULE_ANY_PROTOCOL)
+		return hs_error_set(err, "out_of_range", "protocol", "tcp, udp or icmp",
+				"protocol: method flexint needs one, only method int takes any");
+	if (rule->dscp)
+		return hs_error_set(
+				err, "conflict", "dscp", "none", "dscp: method flexint has none");
+	if (rule->trace_type & ~TRACE_KNOWN)
+		return hs_error_set(err, "out_of_range", "trace_type",
+				"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
+				"trace_type: 0x%08X has bits without a meaning (0x%08X); the "
+				"allowed mask "
+				"is 0xF000E000",
+				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
+	return 0;
 }
 
 static int check_mode(const struct hs_rule *rule, struct hs_error *err)
@@ -128,15 +178,10 @@ int hs_rule_check(const struct hs_rule *rule, struct hs_error *err)
 				rule, rule->method == HS_RULE_INT ? "int" : "flexint", err);
 	if (rc == 0)
 		rc = check_versions(rule, err);
-	if (rc == 0 && rule->method == HS_RULE_INT)
-		rc = check_int(rule, err);
-	else if (rc == 0 && rule->trace_type & ~TRACE_KNOWN)
-		rc = hs_error_set(err, "out_of_range", "trace_type",
-				"0x and 1 to 8 hex digits, bits of 0xF000E000 only",
-				"trace_type: 0x%08X has bits without a meaning (0x%08X); the "
-				"allowed mask "
-				"is 0xF000E000",
-				rule->trace_type, rule->trace_type & ~TRACE_KNOWN);
+	if (rc == 0)
+		rc = check_prefixes(rule, err);
+	if (rc == 0)
+		rc = rule->method == HS_RULE_INT ? check_int(rule, err) : check_flexint(rule, err);
 	if (rc == 0 && rule->revision && !rule->owner)
 		rc = hs_error_set(err, "missing_field", "owner", "1 to 31 bytes",
 				"owner is missing: a revision is a number of its owner's");

@@ -32,14 +32,19 @@ enum hs_rule_mode {
 	HS_MODE_PROBABILITY, // each packet with setting percent
 };
 
+#define HS_RULE_ANY_PROTOCOL 0
+#define HS_RULE_OF_DSCP	     0x40 // a bit of hs_rule.dscp: the rule names a class
+
 struct hs_rule {
 	uint32_t ns_id; // 1 to 2^32 - 1
 	uint32_t app_id;
-	uint8_t src_ip[16]; // network order; IPv4 as in ip_address.h, both or none
-	uint8_t dst_ip[16];
+	// Network order; IPv4 as in ip_address.h, both or none. The bits behind a prefix are zero
+	// (hs_ip_prefix_read); the address and their number are one row of the table.
+	uint8_t src_ip[16], src_host_bits;
+	uint8_t dst_ip[16], dst_host_bits;
 	uint16_t src_port; // host order; 0 any
 	uint16_t dst_port;
-	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6 (of IPv4: ICMP)
+	uint8_t protocol; // IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6 (of IPv4: ICMP); 0 any
 	uint8_t mode;	  // enum hs_rule_mode
 	uint8_t method;	  // enum hs_rule_method
 	bool in_band;
@@ -47,12 +52,13 @@ struct hs_rule {
 	bool piggyback_report;
 	bool extract_report;
 	bool hop_enabled;
+	uint8_t dscp;	     // HS_RULE_OF_DSCP and its 6 bits; 0 any
 	uint32_t trace_type; // E2E half in the upper 16 bits, unallocated bits zero
-	double mode_setting; // packets, milliseconds or percent, as given
-	uint32_t fields; // fields of this node's entries: a number of rule_fields.h; 0: the node's
+	uint16_t fields; // fields of this node's entries: a number of rule_fields.h; 0: the node's
 	// Labels. They change nothing about what the node does.
-	uint16_t owner;	   // who wrote the rule last: a number of rule_fields.h; 0: not named
-	uint64_t revision; // the owner's number of this content; 0: none
+	uint16_t owner;	     // who wrote the rule last: a number of rule_fields.h; 0: not named
+	double mode_setting; // packets, milliseconds or percent, as given
+	uint64_t revision;   // the owner's number of this content; 0: none
 };
 
 // The fields in the order of listing 1: the rows of hs_rule_fields (rule_field.h).
@@ -78,6 +84,7 @@ enum hs_rule_row {
 	HS_RULE_METHOD,
 	HS_RULE_INSTRUCTIONS,
 	HS_RULE_INSTRUCTION_BITMAP,
+	HS_RULE_DSCP,
 	HS_RULE_ROWS
 };
 

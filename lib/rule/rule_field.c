@@ -8,7 +8,9 @@
 #include "rule_instructions.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,36 @@ static void write_address(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 {
 	hs_ip_address_write(at, text);
 }
+
+// A row of a prefix has the address and, behind it, the number of host bits.
+#define PREFIX_BYTES 17
+static_assert(offsetof(struct hs_rule, src_host_bits) == offsetof(struct hs_rule, src_ip) + 16 &&
+				offsetof(struct hs_rule, dst_host_bits) ==
+						offsetof(struct hs_rule, dst_ip) + 16,
+		"the number is behind its address");
+
+static const char *parse_prefix(const char *text, void *at, const char **code)
+{
+	uint8_t *prefix = at;
+
+	(void)code;
+	return hs_ip_prefix_read(text, prefix, prefix + 16);
+}
+
+static void write_prefix(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	const uint8_t *prefix = at;
+
+	hs_ip_prefix_write(prefix, prefix[16], text);
+}
 static_assert(HS_SCHEMA_TEXT_BYTES >= HS_IP_ADDRESS_TEXT, "room for an address");
 
 const struct hs_schema_text hs_rule_address_text = {parse_address, write_address,
 		"{'type': 'string', 'anyOf': [{'format': 'ipv6'}, {'format': 'ipv4'}]}"};
+
+static const struct hs_schema_text prefix_text = {parse_prefix, write_prefix,
+		"{'type': 'string', 'anyOf': [{'format': 'ipv6'}, {'format': 'ipv4'}, "
+		"{'pattern': '^[0-9A-Fa-f:.]+/[0-9]{1,3}$'}]}"};
 
 static const char *parse_trace(const char *text, void *at, const char **code)
 {
@@ -84,8 +112,8 @@ static_assert(HS_RULE_OWNER_BYTES == 32, "the length in the schema");
 
 // ---- words, fields ----
 
-static const struct hs_schema_word protocols[] = {
-		{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP}, {"icmp", IPPROTO_ICMPV6}, {NULL, 0}};
+static const struct hs_schema_word protocols[] = {{"tcp", IPPROTO_TCP}, {"udp", IPPROTO_UDP},
+		{"icmp", IPPROTO_ICMPV6}, {"any", HS_RULE_ANY_PROTOCOL}, {NULL, 0}};
 static const struct hs_schema_word modes[] = {{"count", HS_MODE_COUNT},
 		{"frequency", HS_MODE_FREQUENCY}, {"probability", HS_MODE_PROBABILITY}, {NULL, 0}};
 
@@ -103,7 +131,7 @@ static int read_fields(json_t *json, const char *path, void *at, struct hs_error
 
 	memset(&partial, 0, sizeof(partial));
 	int rc = hs_config_read_partial(json, path, &partial, err);
-	uint32_t number = rc < 0 ? 0 : hs_rule_fields_number(&partial);
+	uint16_t number = rc < 0 ? 0 : (uint16_t)hs_rule_fields_number(&partial);
 	if (rc == 0 && !number)
 		return hs_error_set(err, "too_large", path, "at most 65535 different ones",
 				"fields: there have been as many different ones as may");
@@ -113,8 +141,26 @@ static int read_fields(json_t *json, const char *path, void *at, struct hs_error
 
 static json_t *print_fields(const void *at)
 {
-	uint32_t number = *(const uint32_t *)at;
+	uint16_t number = *(const uint16_t *)at;
 	return number ? hs_config_print_partial(hs_rule_fields_of(number)) : NULL;
+}
+
+static int read_dscp(json_t *json, const char *path, void *at, struct hs_error *err)
+{
+	static const struct hs_schema_field plain = {
+			"dscp", HS_SCHEMA_UINT, 0, 1, .max = 63, .allowed = "0 to 63"};
+	uint8_t value;
+
+	if (hs_schema_read_value(&plain, json, path, &value, err) < 0)
+		return -EINVAL;
+	*(uint8_t *)at = HS_RULE_OF_DSCP | value;
+	return 0;
+}
+
+static json_t *print_dscp(const void *at)
+{
+	uint8_t dscp = *(const uint8_t *)at;
+	return dscp ? json_integer(dscp & ~HS_RULE_OF_DSCP) : NULL;
 }
 
 static bool has_revision(const void *rule)
@@ -149,13 +195,13 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 		[HS_RULE_APP_ID] = {"app_id", HS_SCHEMA_UINT, IN_RULE(app_id), .max = UINT32_MAX,
 				.allowed = "0 to 4294967295", .fallback = "0",
 				.help = "groups the flows of one application"},
-		[HS_RULE_SRC_IP] = {"src_ip", HS_SCHEMA_PARSED, IN_RULE(src_ip),
-				.text = &hs_rule_address_text, .required = true,
-				.allowed = "an IPv6 or IPv4 address",
+		[HS_RULE_SRC_IP] = {"src_ip", HS_SCHEMA_PARSED, offsetof(struct hs_rule, src_ip),
+				PREFIX_BYTES, .text = &prefix_text, .required = true,
+				.allowed = "an IPv6 or IPv4 address, or with method int a prefix",
 				.help = "source of the flow; method flexint needs IPv6"},
-		[HS_RULE_DST_IP] = {"dst_ip", HS_SCHEMA_PARSED, IN_RULE(dst_ip),
-				.text = &hs_rule_address_text, .required = true,
-				.allowed = "an IPv6 or IPv4 address",
+		[HS_RULE_DST_IP] = {"dst_ip", HS_SCHEMA_PARSED, offsetof(struct hs_rule, dst_ip),
+				PREFIX_BYTES, .text = &prefix_text, .required = true,
+				.allowed = "an IPv6 or IPv4 address, or with method int a prefix",
 				.help = "destination of the flow, of the same version"},
 		[HS_RULE_SRC_PORT] = {"src_port", HS_SCHEMA_UINT, IN_RULE(src_port), .max = 65535,
 				.allowed = "0 to 65535", .fallback = "0",
@@ -164,7 +210,8 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.allowed = "0 to 65535", .fallback = "0",
 				.help = "destination port, 0 for any; 0 with icmp"},
 		[HS_RULE_PROTOCOL] = {"protocol", HS_SCHEMA_WORD, IN_RULE(protocol),
-				.words = protocols, .required = true, .allowed = "tcp, udp or icmp",
+				.words = protocols, .required = true,
+				.allowed = "tcp, udp or icmp, or with method int any",
 				.help = "protocol of the flow; icmp is ICMPv6, or ICMP between "
 					"IPv4 addresses"},
 		[HS_RULE_TRACE_TYPE] = {"trace_type", HS_SCHEMA_PARSED, IN_RULE(trace_type),
@@ -239,6 +286,11 @@ const struct hs_schema_field hs_rule_fields[HS_RULE_ROWS + 1] = {
 				.allowed = "0x and 4 hex digits, not 0x0000, with method int",
 				.fallback = "none",
 				.help = "the same, as the profile's version numbers it"},
+		[HS_RULE_DSCP] = {"dscp", HS_SCHEMA_CUSTOM, IN_RULE(dscp), .read = read_dscp,
+				.print = print_dscp,
+				.shape = "{'type': 'integer', 'minimum': 0, 'maximum': 63}",
+				.allowed = "0 to 63, with method int", .fallback = "any",
+				.help = "only packets of this class"},
 		[HS_RULE_ROWS] = {NULL},
 };
 

@@ -11,6 +11,7 @@
 #include "control_watch.h"
 
 #include "qos_lengths.h"
+#include "rule_mask.h"
 
 #include <errno.h>
 #include <rte_common.h>
@@ -66,6 +67,11 @@ static uint32_t rules_free(void *context)
 	struct hs_control *control = context;
 	return hs_flow_table_capacity(control->flows) - hs_flow_table_count(control->flows) +
 	       hs_in_band_rules(control->in_band);
+}
+
+static void masks_of(void *context, struct hs_rule_masks *masks)
+{
+	*masks = *hs_flow_table_masks(((const struct hs_control *)context)->flows);
 }
 
 static uint64_t generation(void *context)
@@ -230,6 +236,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 			.ns_exists = ns_exists,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
+			.masks = masks_of,
 			.admits = admits,
 			.gives_way = gives_way,
 			.has_settings = has_settings,

@@ -2,9 +2,11 @@
 #include "room.h"
 #include "stage.h"
 
+#include "bytes.h"
 #include "ip.h"
 #include "ip_address.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include <rte_prefetch.h>
@@ -18,8 +20,9 @@ static inline void fill_ipv6_key(const struct hs_burst *burst, unsigned i, struc
 	key->src_port = packet->src_port;
 	key->dst_port = packet->dst_port;
 	key->protocol = packet->l4_proto;
-	memset((uint8_t *)key + offsetof(struct hs_flow_key, version), 0,
-			sizeof(*key) - offsetof(struct hs_flow_key, version)); // as one
+	// What IPv6 packets have in no key, and what pads it, as one.
+	memset((uint8_t *)key + offsetof(struct hs_flow_key, traits), 0,
+			sizeof(*key) - offsetof(struct hs_flow_key, traits));
 }
 
 static void fill_ipv4_key(const struct hs_burst *burst, unsigned i, struct hs_flow_key *key)
@@ -33,7 +36,7 @@ static void fill_ipv4_key(const struct hs_burst *burst, unsigned i, struct hs_fl
 	key->src_port = packet->src_port;
 	key->dst_port = packet->dst_port;
 	key->protocol = packet->l4_proto;
-	key->version = 4;
+	key->traits = HS_FLOW_IPV4;
 }
 
 // `mixed` is a constant: a burst without IPv4 pays nothing for it.
@@ -52,7 +55,21 @@ static inline __attribute__((always_inline)) void fill_keys(const struct hs_burs
 	}
 }
 
-static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
+// The upper six bits of the traffic class, or of what was the type of service.
+static void add_dscp(const struct hs_burst *burst, struct hs_flow_key *keys)
+{
+	for (unsigned i = 0; i < burst->n; i++) {
+		const struct hs_packet *packet = &burst->packets[i];
+		if (!(packet->flags & HS_PACKET_FLOW))
+			continue;
+		const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
+		unsigned class = packet->flags & HS_PACKET_IPV4 ? ip[1] : hs_be16_load(ip) >> 4;
+		keys[i].traits |= HS_FLOW_DSCP | (class >> 2 & 0x3f);
+	}
+}
+
+static void find_rules(
+		struct hs_worker *worker, struct hs_burst *burst, const struct hs_flow_masks *masks)
 {
 	struct hs_flow_key keys[HS_BURST];
 	const struct hs_flow_key *pointers[HS_BURST];
@@ -62,7 +79,9 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 		fill_keys(burst, keys, pointers, false);
 	else
 		fill_keys(burst, keys, pointers, true);
-	hs_flow_lookup_burst(&worker->flows, pointers, burst->n, burst->slots);
+	if (unlikely(masks->dscp))
+		add_dscp(burst, keys);
+	hs_flow_lookup_masked(&worker->flows, masks, pointers, burst->n, burst->slots);
 	for (unsigned i = 0; i < burst->n; i++)
 		all &= burst->slots[i];
 	burst->unmatched = all == HS_FLOW_NONE;
@@ -76,13 +95,15 @@ static void find_rules(struct hs_worker *worker, struct hs_burst *burst)
 
 void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst)
 {
+	const struct hs_flow_masks *masks = hs_flow_masks_of(&worker->flows);
+
 	burst->unmatched = true;
-	if (hs_flow_view_empty(&worker->flows)) {
+	if (!masks->n) {
 		for (unsigned i = 0; i < burst->n; i++)
 			burst->slots[i] = HS_FLOW_NONE;
 		return;
 	}
-	find_rules(worker, burst);
+	find_rules(worker, burst, masks);
 }
 
 // A copy may be cut into other segments than the original: it is parsed anew.

@@ -11,6 +11,8 @@ static void reverse_of(const struct hs_rule *forward, struct hs_rule *reverse)
 	*reverse = (struct hs_rule){
 			.src_port = forward->dst_port,
 			.dst_port = forward->src_port,
+			.src_host_bits = forward->dst_host_bits,
+			.dst_host_bits = forward->src_host_bits,
 			.protocol = forward->protocol,
 			.mode = HS_MODE_PROBABILITY,
 	};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "flow_index.h"
+#include "flow_mask.h"
 #include "flow_pending.h"
 #include "flow_table.h"
 #include "rng.h"
@@ -19,36 +20,9 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
-#include <rte_hash_crc.h>
 
 struct rte_hash;
 struct hs_u32_map;
-
-struct hs_flow_key {
-	uint8_t src_ip[16];
-	uint8_t dst_ip[16];
-	uint16_t src_port; // host order; 0 if the rule matches any
-	uint16_t dst_port;
-	uint8_t protocol;
-	uint8_t version;  // 4: the addresses are of IPv4, mapped as in ip_address.h; else 0
-	uint8_t zero[10]; // pads to a length that rte_hash compares with vector instructions
-};
-static_assert(sizeof(struct hs_flow_key) == 48, "no hidden padding: the key is compared as bytes");
-#define HS_FLOW_KEY_WORDS 5 // its 64-bit words that are not always zero
-
-// Returns the hash of a key (CRC-32C over the words that are not always zero). It is inlined, so
-// that several are computed at once.
-static inline uint32_t hs_flow_key_hash(const struct hs_flow_key *key)
-{
-	uint64_t w[HS_FLOW_KEY_WORDS];
-
-	memcpy(w, key, sizeof(w));
-	uint32_t hash = rte_hash_crc_8byte(w[0], 0);
-	hash = rte_hash_crc_8byte(w[1], hash);
-	hash = rte_hash_crc_8byte(w[2], hash);
-	hash = rte_hash_crc_8byte(w[3], hash);
-	return rte_hash_crc_8byte(w[4], hash);
-}
 
 // The part of a live rule that may change, in one word, so that a worker never sees half a change:
 // bits 0 to 47 setting (packets, nanoseconds, or 2^32 x probability), 48 to 54 mode, 55 whether
@@ -138,24 +112,37 @@ struct hs_flow_view {
 	struct hs_flow_shadow *shadows;		  // [slot], the worker's own
 	const struct hs_u32_map *names;
 	const struct rte_hash *hash;
-	struct hs_flow_index index;   // buckets NULL: every look-up uses the hash
-	const _Atomic uint8_t *masks; // bit m: some rule has wildcard mask m
+	struct hs_flow_index index;		    // buckets NULL: every look-up uses the hash
+	struct hs_flow_masks *const _Atomic *masks; // the list in force
 	unsigned worker;
 	unsigned n_workers;
 	uint32_t n_rules; // slots from here on are of reverse entries, which have no namespace
 };
 void hs_flow_table_view(struct hs_flow_table *table, unsigned worker, struct hs_flow_view *view);
 
+// Returns the masks for one burst. They stay until the worker's next quiescent state.
+static inline const struct hs_flow_masks *hs_flow_masks_of(const struct hs_flow_view *view)
+{
+	return atomic_load_explicit(view->masks, memory_order_acquire);
+}
+
 // Finds the slots of n (at most 64) keys: HS_FLOW_NONE if no rule matches or keys[i] is NULL. A
-// reverse entry's slot is found only if no rule matches. Masked look-ups use only wildcard masks
-// that some rule has.
-void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		unsigned n, uint32_t *slots);
+// reverse entry's slot is found only if no rule matches. Keys need the DSCP where `masks` says so;
+// without it, they match no rule that names one. There is one look-up for all exact masks, and one
+// for each other mask, until a rule is found.
+void hs_flow_lookup_masked(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots);
+
+static inline void hs_flow_lookup_burst(const struct hs_flow_view *view,
+		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
+{
+	hs_flow_lookup_masked(view, hs_flow_masks_of(view), keys, n, slots);
+}
 
 // Returns true while no rule is installed, so that nothing has to be looked up.
 static inline bool hs_flow_view_empty(const struct hs_flow_view *view)
 {
-	return atomic_load_explicit(view->masks, memory_order_relaxed) == 0;
+	return hs_flow_masks_of(view)->n == 0;
 }
 
 // There is one writer and there are readers elsewhere, so relaxed order is enough.

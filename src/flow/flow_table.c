@@ -16,12 +16,7 @@
 static_assert(HS_U32_MAP_NONE == HS_FLOW_NONE, "no slot is no slot");
 static_assert(HS_FLOW_INDEX_NONE == HS_FLOW_NONE, "no slot is no slot");
 
-// ---- keys and masks ----
-
-static unsigned rule_mask(const struct hs_rule *rule)
-{
-	return (rule->src_port == 0 ? 1u : 0u) | (rule->dst_port == 0 ? 2u : 0u);
-}
+// ---- keys ----
 
 void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
 {
@@ -31,23 +26,14 @@ void hs_flow_rule_key(const struct hs_rule *rule, struct hs_flow_key *key)
 	key->src_port = rule->src_port;
 	key->dst_port = rule->dst_port;
 	key->protocol = rule->protocol;
+	key->traits = rule->dscp;
+	key->src_host_bits = rule->src_host_bits;
+	key->dst_host_bits = rule->dst_host_bits;
 	if (!hs_ip_address_is_ipv4(rule->src_ip))
 		return;
-	key->version = 4;
+	key->traits |= HS_FLOW_IPV4;
 	if (rule->protocol == IPPROTO_ICMPV6)
 		key->protocol = IPPROTO_ICMP;
-}
-
-static void mask_take(struct hs_flow_table *t, unsigned mask)
-{
-	if (t->mask_users[mask]++ == 0)
-		atomic_fetch_or_explicit(&t->masks, (uint8_t)(1u << mask), memory_order_release);
-}
-
-static void mask_release(struct hs_flow_table *t, unsigned mask)
-{
-	if (--t->mask_users[mask] == 0)
-		atomic_fetch_and_explicit(&t->masks, (uint8_t) ~(1u << mask), memory_order_release);
 }
 
 // ---- order of installation ----
@@ -123,6 +109,7 @@ static void slot_bury(struct hs_flow_table *t, uint32_t slot, int32_t position)
 void hs_flow_table_reclaim(struct hs_flow_table *t)
 {
 	hs_flow_fields_reclaim(t);
+	hs_flow_masks_reclaim(t);
 	while (t->dying_head != HS_FLOW_NONE) {
 		uint32_t slot = t->dying_head;
 		struct hs_flow_entry *e = &t->entries[slot];
@@ -226,13 +213,17 @@ static int slot_publish(struct hs_flow_table *t, uint32_t slot)
 	struct hs_flow_key key;
 
 	hs_flow_rule_key(&e->rule, &key);
-	int rc = hash_add(t, &key, slot);
+	int rc = hs_flow_masks_take(t, hs_rule_mask(&e->rule));
 	if (rc)
 		return rc;
+	rc = hash_add(t, &key, slot);
+	if (rc) {
+		hs_flow_masks_release(t, hs_rule_mask(&e->rule));
+		return rc;
+	}
 	e->position = rte_hash_lookup_with_hash(t->hash, &key, hs_flow_key_hash(&key));
 	e->state = ENTRY_LIVE;
 	hs_flow_index_insert(&t->places, hs_flow_key_hash(&key), slot);
-	mask_take(t, rule_mask(&e->rule));
 	return 0;
 }
 
@@ -324,13 +315,17 @@ int hs_flow_table_install(struct hs_flow_table *t, const struct hs_rule *rule,
 
 	t->entries[slot].rule = *rule;
 	t->entries[slot].pending = rule->in_band;
-	if (hs_flow_fields_set(t, slot, rule->fields)) {
-		hs_flow_slot_free(t, slot);
-		return -ENOMEM;
+	int rc = hs_rule_masks_add(&t->rule_masks, hs_rule_mask(rule), err);
+	if (!rc) {
+		rc = hs_flow_fields_set(t, slot, rule->fields);
+		if (!rc && hs_flow_slot_enter(t, slot, &shadow))
+			rc = table_full(t, err);
+		if (rc)
+			hs_rule_masks_remove(&t->rule_masks, hs_rule_mask(rule));
 	}
-	if (hs_flow_slot_enter(t, slot, &shadow)) {
+	if (rc) {
 		hs_flow_slot_free(t, slot);
-		return table_full(t, err);
+		return rc;
 	}
 	hs_u32_map_add(&t->index, rule->ns_id, slot);
 	order_append(t, slot);
@@ -352,7 +347,7 @@ static int32_t unpublish(struct hs_flow_table *t, uint32_t slot)
 	hs_flow_rule_key(&e->rule, &key);
 	hs_flow_index_erase(&t->places, hs_flow_key_hash(&key), slot);
 	rte_hash_del_key_with_hash(t->hash, &key, hs_flow_key_hash(&key));
-	mask_release(t, rule_mask(&e->rule));
+	hs_flow_masks_release(t, hs_rule_mask(&e->rule));
 	return e->position;
 }
 
@@ -376,6 +371,7 @@ int hs_flow_table_remove(struct hs_flow_table *t, uint32_t ns_id, struct hs_erro
 		return -ENOENT;
 	}
 	hs_u32_map_erase(&t->index, ns_id, slot);
+	hs_rule_masks_remove(&t->rule_masks, hs_rule_mask(&t->entries[slot].rule));
 	order_remove(t, slot);
 	hs_flow_slot_leave(t, slot);
 	t->count--;
@@ -476,6 +472,11 @@ void hs_flow_table_counters(
 uint32_t hs_flow_table_count(const struct hs_flow_table *t)
 {
 	return t->count;
+}
+
+const struct hs_rule_masks *hs_flow_table_masks(const struct hs_flow_table *t)
+{
+	return &t->rule_masks;
 }
 
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *t)

@@ -4,7 +4,7 @@
 //
 // Look-ups are lock-free (rte_hash with RCU). Only the control thread makes changes. A change costs
 // the same at one rule and at a million, and loses no packet. Of overlapping rules, the most
-// specific wins (fewer wildcard ports), and then the older. A rule with exactly the 5-tuple of an
+// specific wins (rule_mask.h), and then the older. A rule that compares exactly the same as an
 // older rule waits behind it and takes over when the older rule is removed.
 //
 // Beside rules there are reverse entries: hidden entries without a namespace. They match packets
@@ -24,6 +24,7 @@
 
 struct hs_flow_pending;
 struct hs_flow_table;
+struct hs_rule_masks;
 struct rte_rcu_qsbr;
 
 #define HS_FLOW_NONE UINT32_MAX
@@ -52,8 +53,9 @@ struct hs_flow_counters {
 int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_flow_table **table);
 void hs_flow_table_destroy(struct hs_flow_table *table);
 
-// Errors are "ns_in_use" (-EEXIST) and "table_full" (-ENOSPC), with *err filled and nothing
-// changed. *shadowed_by is the ns_id of an older rule with the same 5-tuple, or 0.
+// Errors are "ns_in_use" (-EEXIST), "table_full" (-ENOSPC) and "too_many_masks" (-EINVAL), with
+// *err filled and nothing changed. *shadowed_by is the ns_id of an older rule with the same
+// 5-tuple, or 0.
 int hs_flow_table_install(struct hs_flow_table *table, const struct hs_rule *rule,
 		uint32_t *shadowed_by, struct hs_error *err);
 // The error is "no_such_rule" (-ENOENT).
@@ -77,6 +79,8 @@ uint32_t hs_flow_table_shadowed_by(const struct hs_flow_table *table, uint32_t s
 void hs_flow_table_counters(const struct hs_flow_table *table, uint32_t slot,
 		struct hs_flow_counters *counters);
 uint32_t hs_flow_table_count(const struct hs_flow_table *table);
+// The masks of the rules.
+const struct hs_rule_masks *hs_flow_table_masks(const struct hs_flow_table *table);
 uint32_t hs_flow_table_capacity(const struct hs_flow_table *table);
 // Iterates over slots in order of installation: *cursor is HS_FLOW_NONE at first; false at the end.
 bool hs_flow_table_next(const struct hs_flow_table *table, uint32_t *cursor);

@@ -85,7 +85,9 @@ int hs_flow_table_create(const struct hs_flow_table_config *config, struct hs_fl
 	if (!t)
 		return -ENOMEM;
 	*t = (struct hs_flow_table){.config = *config};
-	int rc = make_hash(t);
+	int rc = hs_flow_masks_init(t);
+	if (!rc)
+		rc = make_hash(t);
 	if (!rc)
 		rc = make_arrays(t);
 	if (rc) {
@@ -116,6 +118,7 @@ void hs_flow_table_destroy(struct hs_flow_table *t)
 		t->old_fields = old->next;
 		free(old);
 	}
+	hs_flow_masks_fini(t);
 	hs_u32_map_fini(&t->index);
 	hs_flow_index_fini(&t->places);
 	free(t->entries);

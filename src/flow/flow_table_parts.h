@@ -10,6 +10,8 @@
 #include "flow_fields.h"
 #include "flow_state.h"
 
+#include "rule_mask.h"
+
 #include "u32_map.h"
 
 #include <stdalign.h>
@@ -44,6 +46,9 @@ struct hs_flow_entry {
 	bool pending;	     // workers look at the slot's pending options
 };
 
+// Those of the rules, and those of reverse entries, which compare whole addresses of IPv6.
+#define HS_FLOW_MASKS (HS_RULE_MASKS + 4)
+
 struct hs_flow_table {
 	struct hs_flow_table_config config;
 	struct rte_hash *hash;
@@ -55,10 +60,13 @@ struct hs_flow_table {
 	struct hs_flow_others *others[32];
 	struct hs_flow_shadow *shadows[32];
 	struct hs_flow_pending *_Atomic *pending;
-	struct hs_flow_fields *old_fields; // rows that wait for a grace period
-	uint32_t mask_users[4];
+	struct hs_flow_fields *old_fields;		       // rows that wait for a grace period
+	struct hs_rule_masks rule_masks;		       // of the rules
+	struct hs_rule_mask_use mask_users[HS_FLOW_MASKS + 1]; // of the keys that workers find
+	unsigned n_masks;
+	struct hs_flow_masks *old_masks; // wait for a grace period
 	// Every worker reads this for each burst. Control writes the rest all the time.
-	alignas(2 * RTE_CACHE_LINE_SIZE) _Atomic uint8_t masks;
+	alignas(2 * RTE_CACHE_LINE_SIZE) struct hs_flow_masks *_Atomic masks;
 	alignas(2 * RTE_CACHE_LINE_SIZE) uint32_t free_head[2]; // of rules, of reverse entries
 	uint32_t dying_head, dying_tail;
 	uint32_t order_head, order_tail;

@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flow_state.h"
 
+#include "ip_address.h"
+
+#include <netinet/in.h>
 #include <string.h>
 
 #include "u32_map.h"
 
 #include <rte_hash.h>
 #include <rte_prefetch.h>
-
-// The wildcard masks in order of preference. Between the two masks with one wildcard, the older
-// rule wins. Values are the bits of hs_flow_view.masks.
-enum mask {
-	MASK_EXACT,
-	MASK_ANY_SRC,
-	MASK_ANY_DST,
-	MASK_ANY_BOTH,
-	MASK_COUNT,
-};
-
-static void mask_key(const struct hs_flow_key *from, enum mask mask, struct hs_flow_key *to)
-{
-	*to = *from;
-	if (mask == MASK_ANY_SRC || mask == MASK_ANY_BOTH)
-		to->src_port = 0;
-	if (mask == MASK_ANY_DST || mask == MASK_ANY_BOTH)
-		to->dst_port = 0;
-}
 
 static bool is_key(const struct hs_flow_shared *shared, const struct hs_flow_key *key)
 {
@@ -106,66 +90,72 @@ static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key
 		ask_hash(view, keys, hashes, n, open, found);
 }
 
-// Returns whether the slot that a mask found replaces `slot`. A reverse entry gives way to any
-// rule, and to no reverse entry of a less specific mask.
-static bool is_better(
-		const struct hs_flow_view *view, enum mask mask, uint32_t found, uint32_t slot)
+// Returns whether the slot that a mask found replaces `slot`, which a mask of the same rank found,
+// or none did. A reverse entry gives way to any rule, and to no reverse entry of a less specific
+// mask.
+static bool is_better(const struct hs_flow_view *view, uint32_t found, uint32_t slot)
 {
 	if (found >= view->n_rules)
 		return slot == HS_FLOW_NONE;
-	if (slot >= view->n_rules)
-		return true;
-	return mask == MASK_ANY_DST && view->shared[found].age < view->shared[slot].age;
+	return slot >= view->n_rules || view->shared[found].age < view->shared[slot].age;
 }
 
-static void lookup_masked(const struct hs_flow_view *view, enum mask mask,
-		const struct hs_flow_key *const *keys, unsigned n, const unsigned *at,
+// Looks up the keys that `at` names.
+static void lookup_mask(const struct hs_flow_view *view, const struct hs_flow_mask *mask,
+		const struct hs_flow_key *const *keys, const unsigned *at, unsigned n,
 		uint32_t *slots)
 {
 	struct hs_flow_key masked[RTE_HASH_LOOKUP_BULK_MAX];
-	const struct hs_flow_key *pointers[RTE_HASH_LOOKUP_BULK_MAX] = {NULL};
+	const struct hs_flow_key *pointers[RTE_HASH_LOOKUP_BULK_MAX];
 	uint32_t found[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned of[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned m = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		mask_key(keys[at[i]], mask, &masked[i]);
-		pointers[i] = &masked[i];
+		hs_flow_mask_key(mask, keys[at[i]], &masked[m]);
+		pointers[m] = &masked[m];
+		of[m] = at[i];
+		m += hs_flow_mask_fits(mask, keys[at[i]]);
 	}
-	find_slots(view, pointers, n, found);
-	for (unsigned i = 0; i < n; i++) {
-		uint32_t *slot = &slots[at[i]];
-		if (found[i] != HS_FLOW_NONE && is_better(view, mask, found[i], *slot))
+	if (!m)
+		return;
+	find_slots(view, pointers, m, found);
+	for (unsigned i = 0; i < m; i++) {
+		uint32_t *slot = &slots[of[i]];
+		if (found[i] != HS_FLOW_NONE && is_better(view, found[i], *slot))
 			*slot = found[i];
 	}
 }
 
-// Returns the keys that still need a rule at this mask.
-static unsigned unresolved(const struct hs_flow_view *view, enum mask mask,
-		const struct hs_flow_key *const *keys, unsigned n, const uint32_t *slots,
-		const bool *exact, unsigned *at)
+// Keeps those of `at` that have no rule yet. Returns their number.
+static unsigned keep_open(
+		const struct hs_flow_view *view, const uint32_t *slots, unsigned *at, unsigned n)
 {
 	unsigned left = 0;
+
 	for (unsigned i = 0; i < n; i++) {
-		bool open = slots[i] >= view->n_rules || (mask == MASK_ANY_DST && !exact[i]);
-		if (keys[i] && open)
-			at[left++] = i;
+		at[left] = at[i];
+		left += slots[at[i]] >= view->n_rules;
 	}
 	return left;
 }
 
-static void lookup_wildcards(const struct hs_flow_view *view, uint8_t masks,
+// Masks of one rank are all looked up, because the older rule wins.
+static void lookup_others(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
 		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
 {
-	bool exact[RTE_HASH_LOOKUP_BULK_MAX];
 	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned left = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		exact[i] = slots[i] < view->n_rules;
-	for (enum mask mask = MASK_ANY_SRC; mask < MASK_COUNT; mask++) {
-		if (!(masks >> mask & 1))
-			continue;
-		unsigned left = unresolved(view, mask, keys, n, slots, exact, at);
-		if (left)
-			lookup_masked(view, mask, keys, left, at, slots);
+	for (unsigned i = 0; i < n; i++) {
+		at[left] = i;
+		left += keys[i] && slots[i] >= view->n_rules;
+	}
+	for (unsigned i = masks->n_exact; i < masks->n && left; i++) {
+		const struct hs_flow_mask *mask = &masks->list[i];
+		lookup_mask(view, mask, keys, at, left, slots);
+		if (i + 1 < masks->n && mask[1].rank != mask->rank)
+			left = keep_open(view, slots, at, left);
 	}
 }
 
@@ -191,17 +181,15 @@ static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_k
 		slots[at[i]] = found[i];
 }
 
-void hs_flow_lookup_burst(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
-		unsigned n, uint32_t *slots)
+void hs_flow_lookup_masked(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
 {
-	uint8_t masks = atomic_load_explicit(view->masks, memory_order_acquire);
-
 	for (unsigned i = 0; i < n; i++)
 		slots[i] = HS_FLOW_NONE;
-	if (masks & 1 << MASK_EXACT)
+	if (likely(masks->n_exact))
 		lookup_exact(view, keys, n, slots);
-	if (masks & ~(1 << MASK_EXACT))
-		lookup_wildcards(view, masks, keys, n, slots);
+	if (masks->n > masks->n_exact)
+		lookup_others(view, masks, keys, n, slots);
 }
 
 void hs_flow_mark_seen(const struct hs_flow_view *view, uint32_t slot)
@@ -253,9 +241,30 @@ uint32_t hs_flow_named(const struct hs_flow_view *view, uint32_t ns_id)
 	return slot != HS_U32_MAP_NONE && hs_flow_is_of(view, slot, ns_id) ? slot : HS_FLOW_NONE;
 }
 
-static bool same_or_any(uint16_t a, uint16_t b)
+static bool same_or_any(unsigned a, unsigned b)
 {
 	return a == b || !a || !b;
+}
+
+// Only ICMP has no ports.
+static bool same_ports(const struct hs_flow_key *a, const struct hs_flow_key *b)
+{
+	const struct hs_flow_key *known = a->protocol ? a : b;
+	bool none = known->protocol == IPPROTO_ICMPV6 || known->protocol == IPPROTO_ICMP;
+
+	if (none)
+		return !a->src_port && !a->dst_port && !b->src_port && !b->dst_port;
+	return same_or_any(a->src_port, b->src_port) && same_or_any(a->dst_port, b->dst_port);
+}
+
+static bool same_class(uint8_t a, uint8_t b)
+{
+	return !((a ^ b) & HS_FLOW_IPV4) && (!(a & b & HS_FLOW_DSCP) || a == b);
+}
+
+static bool same_prefix(const uint8_t *a, uint8_t a_bits, const uint8_t *b, uint8_t b_bits)
+{
+	return a_bits >= b_bits ? hs_ip_prefix_has(a, a_bits, b) : hs_ip_prefix_has(b, b_bits, a);
 }
 
 bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b)
@@ -264,9 +273,10 @@ bool hs_flow_overlap(const struct hs_flow_view *view, uint32_t a, uint32_t b)
 
 	memcpy(&one, view->shared[a].key, sizeof(view->shared[a].key));
 	memcpy(&other, view->shared[b].key, sizeof(view->shared[b].key));
-	return !memcmp(one.src_ip, other.src_ip, 16) && !memcmp(one.dst_ip, other.dst_ip, 16) &&
-	       one.protocol == other.protocol && same_or_any(one.src_port, other.src_port) &&
-	       same_or_any(one.dst_port, other.dst_port);
+	return same_class(one.traits, other.traits) && same_or_any(one.protocol, other.protocol) &&
+	       same_ports(&one, &other) &&
+	       same_prefix(one.src_ip, one.src_host_bits, other.src_ip, other.src_host_bits) &&
+	       same_prefix(one.dst_ip, one.dst_host_bits, other.dst_ip, other.dst_host_bits);
 }
 
 void hs_flow_postpone(struct hs_flow_worker *own)

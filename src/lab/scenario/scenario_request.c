@@ -3,6 +3,7 @@
 // entry.
 #include "scenario_draft.h"
 
+#include "ip_address.h"
 #include "rule_field.h"
 #include "rule_json.h"
 
@@ -90,14 +91,20 @@ static bool is_port(uint16_t wanted, uint16_t port)
 	return wanted == 0 || wanted == port; // as in rules: 0 is any
 }
 
+static bool is_protocol(uint8_t wanted, uint8_t protocol)
+{
+	return wanted == HS_RULE_ANY_PROTOCOL || wanted == protocol;
+}
+
 static bool matches(const struct hs_scenario *scenario, const struct hs_rule *rule, uint32_t index,
 		bool reverse)
 {
 	const struct ends ends = ends_of(scenario, index, reverse);
 
-	return rule->protocol == scenario->traffic[index].protocol &&
+	return is_protocol(rule->protocol, scenario->traffic[index].protocol) &&
 	       is_port(rule->src_port, ends.src_port) && is_port(rule->dst_port, ends.dst_port) &&
-	       memcmp(rule->src_ip, ends.src, 16) == 0 && memcmp(rule->dst_ip, ends.dst, 16) == 0;
+	       hs_ip_prefix_has(rule->src_ip, rule->src_host_bits, ends.src) &&
+	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, ends.dst);
 }
 
 // The flow's traffic is that which the request named, if it matches. It has precedence, because two

@@ -3,6 +3,7 @@
 
 #include "rule_field.h"
 #include "rule_json.h"
+#include "rule_mask.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -109,6 +110,14 @@ static uint32_t rules_free(void *context)
 	return fake->rules_free + (fake->guest && find(fake, fake->guest) ? 1 : 0);
 }
 
+static void masks(void *context, struct hs_rule_masks *used)
+{
+	const struct fake *fake = context;
+
+	for (unsigned i = 0; i < fake->n_rules; i++)
+		hs_rule_masks_add(used, hs_rule_mask(&fake->rules[i]), NULL);
+}
+
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
 	if (!rule->in_band || !((struct fake *)context)->no_in_band)
@@ -172,6 +181,7 @@ struct hs_api_backend fake_backend(struct fake *fake)
 			.ns_exists = ns_exists,
 			.rule_of = rule_of,
 			.rules_free = rules_free,
+			.masks = masks,
 			.admits = admits,
 			.gives_way = gives_way,
 			.save = save,

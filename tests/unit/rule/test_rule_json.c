@@ -123,6 +123,73 @@ static void a_bitmap_stands_for_instructions(void **state)
 	json_decref(out);
 }
 
+static void a_rule_for_a_set_of_flows_prints_as_it_was_read(void **state)
+{
+	static const char *const prefixes[][2] = {{"10.0.0.0/8", "0.0.0.0/0"},
+			{"192.0.2.1", "192.0.2.128/25"}, {"2001:db8::/32", "::/0"},
+			{"2001:db8::1", "2001:db8:8000::/33"}};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		json_t *in = int_rule_with("instructions", "[\"queue\"]");
+		struct hs_rule rule;
+		json_object_set_new(in, "src_ip", json_string(prefixes[i][0]));
+		json_object_set_new(in, "dst_ip", json_string(prefixes[i][1]));
+		json_object_set_new(in, "protocol", json_string("any"));
+		json_object_set_new(in, "dscp", json_integer((json_int_t)i * 21));
+		assert_int_equal(hs_rule_from_json(in, &rule, NULL), 0);
+		json_t *out = hs_rule_to_json(&rule);
+		const char *key;
+		json_t *value;
+		json_object_foreach (in, key, value)
+			assert_true(json_equal(json_object_get(out, key), value));
+		json_decref(in);
+		json_decref(out);
+	}
+}
+
+static void an_address_with_its_whole_length_is_the_address(void **state)
+{
+	json_t *in = int_rule_with("instructions", "[\"queue\"]");
+	struct hs_rule rule;
+	(void)state;
+
+	json_object_set_new(in, "src_ip", json_string("192.0.2.1/32"));
+	json_object_set_new(in, "dst_ip", json_string("192.0.2.2"));
+	assert_int_equal(hs_rule_from_json(in, &rule, NULL), 0);
+	json_t *out = hs_rule_to_json(&rule);
+	assert_string_equal(json_string_value(json_object_get(out, "src_ip")), "192.0.2.1");
+	assert_null(json_object_get(out, "dscp"));
+	json_decref(in);
+	json_decref(out);
+}
+
+static void a_prefix_with_host_bits_is_told_the_right_prefix(void **state)
+{
+	static const struct {
+		const char *given, *right;
+	} cases[] = {
+			{"10.1.2.3/8", "10.0.0.0/8"},
+			{"192.0.2.255/25", "192.0.2.128/25"},
+			{"10.0.0.1/0", "0.0.0.0/0"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *in = int_rule_with("instructions", "[\"queue\"]");
+		struct hs_error err = {0};
+		struct hs_rule rule;
+		json_object_set_new(in, "src_ip", json_string("192.0.2.1"));
+		json_object_set_new(in, "dst_ip", json_string(cases[i].given));
+		assert_int_not_equal(hs_rule_from_json(in, &rule, &err), 0);
+		assert_string_equal(err.code, "bad_value");
+		assert_string_equal(err.path, "dst_ip");
+		assert_string_equal(err.expected, cases[i].right);
+		assert_non_null(strstr(err.message, cases[i].given));
+		json_decref(in);
+	}
+}
+
 static void what_a_method_does_not_have_is_refused(void **state)
 {
 	static const struct {
@@ -239,7 +306,21 @@ static void a_bad_value_is_refused_with_code_path_and_what_was_allowed(void **st
 			{"dst_ip", "\"::ffff:c000:201\"", "bad_value"},
 			{"src_ip", "\"192.0.2\"", "bad_value"},
 			{"src_ip", "\"192.0.2.01\"", "bad_value"},
-			{"src_ip", "\"192.0.2.1/32\"", "bad_value"},
+			{"src_ip", "\"192.0.2.1/32\"", "wrong_family"},
+			{"src_ip", "\"192.0.2.0/33\"", "bad_value"},
+			{"src_ip", "\"192.0.2.0/\"", "bad_value"},
+			{"src_ip", "\"192.0.2.0/08\"", "bad_value"},
+			{"src_ip", "\"2001:db8::/32\"", "bad_value"},
+			{"src_ip", "\"2001:db8::/129\"", "bad_value"},
+			{"src_ip", "\"2001:db8::/+32\"", "bad_value"},
+			{"src_ip", "\"::ffff:10.0.0.0/104\"", "bad_value"},
+			{"protocol", "\"any\"", "out_of_range"},
+			{"dscp", "10", "conflict"},
+			{"dscp", "64", "out_of_range"},
+			{"dscp", "-1", "out_of_range"},
+			{"dscp", "\"ef\"", "wrong_type"},
+			{"dscp", "10.0", "wrong_type"},
+			{"dscp", "null", "wrong_type"},
 			{"src_ip", "\"2001:db8::g\"", "bad_value"},
 			{"src_ip", "\"2001:db8::1/64\"", "bad_value"},
 			{"src_ip", "\"fe80::1%eth0\"", "bad_value"},
@@ -570,6 +651,9 @@ int main(void)
 			cmocka_unit_test(a_rule_is_written_with_every_field_and_read_back),
 			cmocka_unit_test(instructions_are_read_by_name_and_written_back),
 			cmocka_unit_test(a_bitmap_stands_for_instructions),
+			cmocka_unit_test(a_rule_for_a_set_of_flows_prints_as_it_was_read),
+			cmocka_unit_test(an_address_with_its_whole_length_is_the_address),
+			cmocka_unit_test(a_prefix_with_host_bits_is_told_the_right_prefix),
 			cmocka_unit_test(what_a_method_does_not_have_is_refused),
 			cmocka_unit_test(int_has_nothing_in_band),
 			cmocka_unit_test(flexint_has_no_instructions),

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flow_table_parts.h"
+
+#include "ip_address.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_rcu_qsbr.h>
+
+static_assert(HS_FLOW_DSCP == HS_RULE_OF_DSCP, "a rule's dscp is a part of its key");
+
+static void make_mask(uint32_t code, struct hs_flow_mask *mask)
+{
+	struct hs_flow_key keep = {0}, last = {0};
+	bool ipv4 = code & HS_RULE_MASK_IPV4;
+
+	last.src_host_bits = (uint8_t)code;
+	last.dst_host_bits = (uint8_t)(code >> HS_RULE_MASK_DST_SHIFT);
+	memset(&keep, 0xff, offsetof(struct hs_flow_key, src_port));
+	hs_ip_prefix_clear(keep.src_ip, last.src_host_bits);
+	hs_ip_prefix_clear(keep.dst_ip, last.dst_host_bits);
+	keep.src_port = code & HS_RULE_MASK_SRC_PORT ? UINT16_MAX : 0;
+	keep.dst_port = code & HS_RULE_MASK_DST_PORT ? UINT16_MAX : 0;
+	keep.protocol = code & HS_RULE_MASK_PROTOCOL ? UINT8_MAX : 0;
+	keep.traits = code & HS_RULE_MASK_DSCP ? UINT8_MAX : HS_FLOW_IPV4;
+	*mask = (struct hs_flow_mask){.rank = (uint16_t)hs_rule_mask_rank(code),
+			.ipv4 = ipv4 ? HS_FLOW_IPV4 : 0,
+			.src_port = keep.src_port != 0,
+			.dst_port = keep.dst_port != 0};
+	memcpy(mask->keep, &keep, sizeof(mask->keep));
+	memcpy(&mask->last, (uint8_t *)&last + sizeof(mask->keep) - 8, sizeof(mask->last));
+}
+
+// Of equal rank, first those that name the destination's port: reverse entries have no age.
+static int compare(const void *a, const void *b)
+{
+	const struct hs_rule_mask_use *left = a, *right = b;
+	unsigned left_rank = hs_rule_mask_rank(left->mask);
+	unsigned right_rank = hs_rule_mask_rank(right->mask);
+
+	if (left_rank != right_rank)
+		return left_rank < right_rank ? -1 : 1;
+	return (left->mask < right->mask) - (left->mask > right->mask);
+}
+
+static bool is_exact(uint32_t code)
+{
+	return (code | HS_RULE_MASK_IPV4) ==
+	       (HS_RULE_MASK_IPV4 | HS_RULE_MASK_SRC_PORT | HS_RULE_MASK_DST_PORT |
+			       HS_RULE_MASK_PROTOCOL);
+}
+
+// Where no rule names a DSCP, no mask has a rank as good as those of whole keys.
+static struct hs_flow_masks *make_list(struct hs_flow_table *t)
+{
+	size_t bytes = sizeof(struct hs_flow_masks) + t->n_masks * sizeof(struct hs_flow_mask);
+	struct hs_flow_masks *masks = malloc(bytes);
+
+	if (!masks)
+		return NULL;
+	qsort(t->mask_users, t->n_masks, sizeof(t->mask_users[0]), compare);
+	*masks = (struct hs_flow_masks){.n = t->n_masks};
+	for (unsigned i = 0; i < t->n_masks; i++) {
+		make_mask(t->mask_users[i].mask, &masks->list[i]);
+		masks->dscp |= (t->mask_users[i].mask & HS_RULE_MASK_DSCP) != 0;
+		masks->n_exact += is_exact(t->mask_users[i].mask);
+	}
+	masks->n_exact = masks->dscp ? 0 : masks->n_exact;
+	return masks;
+}
+
+// A worker may read the old list until its burst ends.
+static int publish(struct hs_flow_table *t)
+{
+	struct hs_flow_masks *masks = make_list(t), *old;
+
+	if (!masks)
+		return -ENOMEM;
+	old = atomic_exchange_explicit(&t->masks, masks, memory_order_acq_rel);
+	if (!old)
+		return 0;
+	old->token = rte_rcu_qsbr_start(t->config.qsbr);
+	old->next = t->old_masks;
+	t->old_masks = old;
+	return 0;
+}
+
+int hs_flow_masks_init(struct hs_flow_table *t)
+{
+	return publish(t);
+}
+
+static struct hs_rule_mask_use *find(struct hs_flow_table *t, uint32_t mask)
+{
+	unsigned i = 0;
+
+	while (i < t->n_masks && t->mask_users[i].mask != mask)
+		i++;
+	return &t->mask_users[i];
+}
+
+int hs_flow_masks_take(struct hs_flow_table *t, uint32_t mask)
+{
+	struct hs_rule_mask_use *use = find(t, mask);
+
+	if (use < t->mask_users + t->n_masks) {
+		use->rules++;
+		return 0;
+	}
+	*use = (struct hs_rule_mask_use){mask, 1};
+	t->n_masks++;
+	int rc = publish(t);
+	t->n_masks -= rc ? 1 : 0;
+	return rc;
+}
+
+// Where memory is out, workers keep a mask that no rule has, until the next change.
+void hs_flow_masks_release(struct hs_flow_table *t, uint32_t mask)
+{
+	struct hs_rule_mask_use *use = find(t, mask);
+
+	if (--use->rules)
+		return;
+	*use = t->mask_users[--t->n_masks];
+	publish(t);
+}
+
+void hs_flow_masks_reclaim(struct hs_flow_table *t)
+{
+	struct hs_flow_masks **at = &t->old_masks, *old;
+
+	while ((old = *at)) {
+		if (rte_rcu_qsbr_check(t->config.qsbr, old->token, false) != 1) {
+			at = &old->next;
+			continue;
+		}
+		*at = old->next;
+		free(old);
+	}
+}
+
+void hs_flow_masks_fini(struct hs_flow_table *t)
+{
+	while (t->old_masks) {
+		struct hs_flow_masks *old = t->old_masks;
+		t->old_masks = old->next;
+		free(old);
+	}
+	free(t->masks);
+}

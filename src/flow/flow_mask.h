@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The masks of the table's rules in the form in which workers use them: a list in order of
+// precedence, which control replaces as a whole. A worker reads one list for a burst, so that it
+// never sees half a change; the old list is freed after a grace period.
+//
+// A key has its mask in it (the host bits of its prefixes, and zeros for what it does not name), so
+// that rules of different masks never have equal keys.
+//
+// Thread rule: the list by any worker that reports quiescent states to the table; the rest control.
+#pragma once
+
+#include "flow_key.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_flow_table;
+
+struct hs_flow_mask {
+	uint64_t keep[HS_FLOW_KEY_WORDS]; // bits of a packet's key that rules compare
+	uint64_t last;			  // what goes into the last word beside them
+	uint16_t rank;			  // of hs_rule_mask_rank
+	uint8_t ipv4;			  // HS_FLOW_IPV4, or 0
+	bool src_port, dst_port; // rules name them, so that packets without ports cannot match
+};
+
+struct hs_flow_masks {
+	unsigned n;
+	// Of the first so many, keys are compared as packets have them: one look-up serves all.
+	unsigned n_exact;
+	bool dscp; // packets' keys need it
+	uint64_t token;
+	struct hs_flow_masks *next; // next of those that wait for a grace period
+	struct hs_flow_mask list[];
+};
+
+static inline void hs_flow_mask_key(const struct hs_flow_mask *mask, const struct hs_flow_key *from,
+		struct hs_flow_key *to)
+{
+	uint64_t w[HS_FLOW_KEY_WORDS + 1];
+
+	memcpy(w, from, sizeof(w));
+	for (unsigned i = 0; i < HS_FLOW_KEY_WORDS; i++)
+		w[i] &= mask->keep[i];
+	w[HS_FLOW_KEY_WORDS - 1] |= mask->last;
+	memcpy(to, w, sizeof(w));
+}
+
+// Returns whether a packet can match a rule of this mask.
+static inline bool hs_flow_mask_fits(const struct hs_flow_mask *mask, const struct hs_flow_key *key)
+{
+	return (key->traits & HS_FLOW_IPV4) == mask->ipv4 && (key->src_port || !mask->src_port) &&
+	       (key->dst_port || !mask->dst_port);
+}
+
+// An empty list. Returns 0 or -ENOMEM.
+int hs_flow_masks_init(struct hs_flow_table *t);
+void hs_flow_masks_fini(struct hs_flow_table *t);
+// Counts a key of this mask (hs_rule_mask) that workers will find. Returns 0, or -ENOMEM with
+// nothing changed.
+int hs_flow_masks_take(struct hs_flow_table *t, uint32_t mask);
+void hs_flow_masks_release(struct hs_flow_table *t, uint32_t mask);
+void hs_flow_masks_reclaim(struct hs_flow_table *t);
