@@ -60,15 +60,16 @@ struct hs_bench_case {
 	enum hs_bench_target target;
 	enum hs_bench_drain drain;
 	uint32_t rules;
-	uint32_t every;		 // the interval of packets with telemetry in a rule
-	uint32_t masks;		 // number of wildcard masks that the rules have in turn
-	uint32_t rewritten;	 // number of flows that the source port makes of the frames; 0:
-				 // unchanged
-	bool matched;		 // true: every packet meets a rule; false: none does
-	bool shared_cores;	 // more threads run than there are cores
-	bool quick;		 // part of the gate's small set
-	bool stamped;		 // the source port renews stamps and counters of the telemetry
-	double limit;		 // the ratio that the design asks for; 0: none
+	uint32_t every;	    // the interval of packets with telemetry in a rule
+	uint32_t masks;	    // number of masks that the rules have in turn: of wildcard ports, or
+			    // where packets meet them, of a watchlist
+	uint32_t rewritten; // number of flows that the source port makes of the frames; 0:
+			    // unchanged
+	bool matched;	    // true: every packet meets a rule; false: none does
+	bool shared_cores;  // more threads run than there are cores
+	bool quick;	    // part of the gate's small set
+	bool stamped;	    // the source port renews stamps and counters of the telemetry
+	double limit;	    // the ratio that the design asks for; 0: none
 	double least_per_second; // control's limit by the design; 0: none
 	const char *limit_of;	 // another case that the limit refers to; NULL: the yardstick
 };

@@ -72,6 +72,23 @@ void hs_bench_station_mac(bool sender, uint32_t index, uint8_t mac[6])
 	memcpy(mac, made, sizeof(made));
 }
 
+// Rules that packets of one address at each end meet: they differ by their source port.
+static void watch(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule)
+{
+	uint32_t mask = index % spec->masks;
+
+	rule->method = HS_RULE_INT;
+	rule->trace_type = HS_RULE_TRACE_INT | HS_RULE_ASKS_node_id;
+	hs_be32_store(rule->src_ip + 12, hs_bench_flow_word(index));
+	rule->src_port = hs_bench_flow_port(index);
+	rule->dst_port = mask & 1 ? 0 : UDP_PORT;
+	rule->protocol = mask & 2 ? HS_RULE_ANY_PROTOCOL : IPPROTO_UDP;
+	rule->src_host_bits = mask & 4 ? 16 : 0;
+	rule->dst_host_bits = mask & 8 ? 32 : 0;
+	hs_ip_prefix_clear(rule->src_ip, rule->src_host_bits);
+	hs_ip_prefix_clear(rule->dst_ip, rule->dst_host_bits);
+}
+
 void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule)
 {
 	uint32_t mask = spec->masks ? index % spec->masks : 0;
@@ -93,6 +110,8 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 		destination(&spec->traffic, index, rule->dst_ip);
 	else
 		address(spec->traffic.ipv4, rule->dst_ip, ELSEWHERE);
+	if (spec->masks && spec->matched)
+		watch(spec, index, rule);
 }
 
 // ---- frames ----

@@ -8,12 +8,12 @@
 
 #include <rte_rcu_qsbr.h>
 
+static_assert(HS_FLOW_PAIRS >= HS_FLOW_MASKS, "each mask may have its own pair");
 static_assert(HS_FLOW_DSCP == HS_RULE_OF_DSCP, "a rule's dscp is a part of its key");
 
 static void make_mask(uint32_t code, struct hs_flow_mask *mask)
 {
 	struct hs_flow_key keep = {0}, last = {0};
-	bool ipv4 = code & HS_RULE_MASK_IPV4;
 
 	last.src_host_bits = (uint8_t)code;
 	last.dst_host_bits = (uint8_t)(code >> HS_RULE_MASK_DST_SHIFT);
@@ -25,20 +25,27 @@ static void make_mask(uint32_t code, struct hs_flow_mask *mask)
 	keep.protocol = code & HS_RULE_MASK_PROTOCOL ? UINT8_MAX : 0;
 	keep.traits = code & HS_RULE_MASK_DSCP ? UINT8_MAX : HS_FLOW_IPV4;
 	*mask = (struct hs_flow_mask){.rank = (uint16_t)hs_rule_mask_rank(code),
-			.ipv4 = ipv4 ? HS_FLOW_IPV4 : 0,
 			.src_port = keep.src_port != 0,
 			.dst_port = keep.dst_port != 0};
 	memcpy(mask->keep, &keep, sizeof(mask->keep));
 	memcpy(&mask->last, (uint8_t *)&last + sizeof(mask->keep) - 8, sizeof(mask->last));
 }
 
-// Of equal rank, first those that name the destination's port: reverse entries have no age.
+static bool is_ipv4(uint32_t code)
+{
+	return code & HS_RULE_MASK_IPV4;
+}
+
+// Versions are apart, because no packet has both. Of equal rank, first those that name the
+// destination's port: reverse entries have no age.
 static int compare(const void *a, const void *b)
 {
 	const struct hs_rule_mask_use *left = a, *right = b;
 	unsigned left_rank = hs_rule_mask_rank(left->mask);
 	unsigned right_rank = hs_rule_mask_rank(right->mask);
 
+	if (is_ipv4(left->mask) != is_ipv4(right->mask))
+		return is_ipv4(left->mask) ? 1 : -1;
 	if (left_rank != right_rank)
 		return left_rank < right_rank ? -1 : 1;
 	return (left->mask < right->mask) - (left->mask > right->mask);
@@ -51,7 +58,31 @@ static bool is_exact(uint32_t code)
 			       HS_RULE_MASK_PROTOCOL);
 }
 
-// Where no rule names a DSCP, no mask has a rank as good as those of whole keys.
+static uint8_t pair_of(const struct hs_flow_table *t, unsigned at)
+{
+	const uint32_t bits = (UINT32_C(1) << 2 * HS_RULE_MASK_DST_SHIFT) - 1;
+	uint8_t first = 0;
+
+	while ((t->mask_users[first].mask ^ t->mask_users[at].mask) & bits)
+		first++;
+	return first;
+}
+
+// Where no rule names a DSCP, whole keys come first of their version.
+static void find_ranges(const struct hs_flow_table *t, struct hs_flow_masks *masks)
+{
+	for (unsigned i = 0; i < t->n_masks; i++) {
+		uint32_t code = t->mask_users[i].mask;
+		bool exact = is_exact(code) && !masks->dscp;
+		masks->exact |= exact;
+		masks->more |= !exact;
+		masks->to[is_ipv4(code)]++;
+		masks->from[is_ipv4(code)] += exact;
+	}
+	masks->from[1] += masks->to[0];
+	masks->to[1] += masks->to[0];
+}
+
 static struct hs_flow_masks *make_list(struct hs_flow_table *t)
 {
 	size_t bytes = sizeof(struct hs_flow_masks) + t->n_masks * sizeof(struct hs_flow_mask);
@@ -63,10 +94,10 @@ static struct hs_flow_masks *make_list(struct hs_flow_table *t)
 	*masks = (struct hs_flow_masks){.n = t->n_masks};
 	for (unsigned i = 0; i < t->n_masks; i++) {
 		make_mask(t->mask_users[i].mask, &masks->list[i]);
+		masks->list[i].pair = pair_of(t, i);
 		masks->dscp |= (t->mask_users[i].mask & HS_RULE_MASK_DSCP) != 0;
-		masks->n_exact += is_exact(t->mask_users[i].mask);
 	}
-	masks->n_exact = masks->dscp ? 0 : masks->n_exact;
+	find_ranges(t, masks);
 	return masks;
 }
 

@@ -16,19 +16,22 @@
 
 struct hs_flow_table;
 
+#define HS_FLOW_PAIRS 20 // of prefix lengths, at most one for each mask
+
 struct hs_flow_mask {
 	uint64_t keep[HS_FLOW_KEY_WORDS]; // bits of a packet's key that rules compare
 	uint64_t last;			  // what goes into the last word beside them
 	uint16_t rank;			  // of hs_rule_mask_rank
-	uint8_t ipv4;			  // HS_FLOW_IPV4, or 0
+	uint8_t pair;			  // a number of both prefix lengths
 	bool src_port, dst_port; // rules name them, so that packets without ports cannot match
 };
 
 struct hs_flow_masks {
 	unsigned n;
-	// Of the first so many, keys are compared as packets have them: one look-up serves all.
-	unsigned n_exact;
-	bool dscp; // packets' keys need it
+	bool exact; // one look-up of whole keys serves the rules of both IP versions that name all
+	bool more;  // there are masks that this look-up does not serve:
+	uint8_t from[2], to[2]; // of IPv6 and of IPv4, in order of precedence
+	bool dscp;		// packets' keys need it
 	uint64_t token;
 	struct hs_flow_masks *next; // next of those that wait for a grace period
 	struct hs_flow_mask list[];
@@ -46,11 +49,10 @@ static inline void hs_flow_mask_key(const struct hs_flow_mask *mask, const struc
 	memcpy(to, w, sizeof(w));
 }
 
-// Returns whether a packet can match a rule of this mask.
+// Returns whether a packet of the mask's IP version can match a rule of this mask.
 static inline bool hs_flow_mask_fits(const struct hs_flow_mask *mask, const struct hs_flow_key *key)
 {
-	return (key->traits & HS_FLOW_IPV4) == mask->ipv4 && (key->src_port || !mask->src_port) &&
-	       (key->dst_port || !mask->dst_port);
+	return (key->src_port || !mask->src_port) & (key->dst_port || !mask->dst_port);
 }
 
 // An empty list. Returns 0 or -ENOMEM.

@@ -6,6 +6,7 @@
 #include "flexint.h"
 #include "ip_address.h"
 #include "packet.h"
+#include "rule_mask.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -99,10 +100,11 @@ static bool meets(const struct hs_rule *rule, const uint8_t *frame, const struct
 		hs_ip_address_map(ip + 12, src);
 		hs_ip_address_map(ip + 16, dst);
 	}
-	return memcmp(rule->src_ip, src, 16) == 0 && memcmp(rule->dst_ip, dst, 16) == 0 &&
+	return hs_ip_prefix_has(rule->src_ip, rule->src_host_bits, src) &&
+	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, dst) &&
 	       (!rule->src_port || rule->src_port == packet->src_port) &&
 	       (!rule->dst_port || rule->dst_port == packet->dst_port) &&
-	       rule->protocol == packet->l4_proto;
+	       (!rule->protocol || rule->protocol == packet->l4_proto);
 }
 
 static void a_rule_meets_its_own_flow_and_no_other(void **state)
@@ -139,6 +141,22 @@ static void rules_take_turns_with_their_wildcards(void **state)
 		seen |= 1u << ((rule.src_port == 0) + 2 * (rule.dst_port == 0));
 	}
 	assert_int_equal(seen, 0xf);
+}
+
+static void rules_of_a_watchlist_have_sixteen_masks(void **state)
+{
+	const struct hs_bench_case *spec = hs_bench_case_find("matched_16masks");
+	struct hs_rule_masks masks = {0};
+
+	(void)state;
+	for (uint32_t r = 0; r < spec->rules; r++) {
+		struct hs_rule rule;
+		hs_bench_rule(spec, r, &rule);
+		assert_int_equal(hs_rule_masks_add(&masks, hs_rule_mask(&rule), NULL), 0);
+	}
+	assert_int_equal(masks.n, 16);
+	for (unsigned i = 0; i < masks.n; i++)
+		assert_int_equal(masks.uses[i].rules, spec->rules / 16);
 }
 
 static void routed_frames_go_to_addresses_within_the_prefixes(void **state)
@@ -239,6 +257,7 @@ int main(void)
 			cmocka_unit_test(udp_checksums_are_right),
 			cmocka_unit_test(a_rule_meets_its_own_flow_and_no_other),
 			cmocka_unit_test(rules_take_turns_with_their_wildcards),
+			cmocka_unit_test(rules_of_a_watchlist_have_sixteen_masks),
 			cmocka_unit_test(routed_frames_go_to_addresses_within_the_prefixes),
 			cmocka_unit_test(frames_of_ipv4_are_right_and_go_to_their_prefixes),
 			cmocka_unit_test(a_capture_file_holds_every_frame),

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Look-ups of a burst: of whole keys at once, and then mask by mask.
+#include "flow_state.h"
+
+#include <string.h>
+
+#include <rte_hash.h>
+#include <rte_prefetch.h>
+
+// ---- whole keys ----
+
+static bool is_key(const struct hs_flow_shared *shared, const struct hs_flow_key *key)
+{
+	const uint64_t *k = shared->key;
+	uint64_t w[HS_FLOW_KEY_WORDS];
+
+	memcpy(w, key, sizeof(w));
+	return !((w[0] ^ k[0]) | (w[1] ^ k[1]) | (w[2] ^ k[2]) | (w[3] ^ k[3]) | (w[4] ^ k[4]));
+}
+
+// Looks up the keys that bit i of `open` names in the hash, because the index cannot answer for
+// them.
+static void ask_hash(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		const uint32_t *hashes, unsigned n, uint64_t open, uint32_t *found)
+{
+	const void *asked[RTE_HASH_LOOKUP_BULK_MAX];
+	hash_sig_t signatures[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
+	void *data[RTE_HASH_LOOKUP_BULK_MAX];
+	uint64_t hits = 0;
+	unsigned m = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!(open >> i & 1))
+			continue;
+		found[i] = HS_FLOW_NONE;
+		asked[m] = keys[i];
+		signatures[m] = hashes[i];
+		at[m++] = i;
+	}
+	rte_hash_lookup_with_hash_bulk_data(view->hash, asked, signatures, m, &hits, data);
+	for (unsigned i = 0; i < m; i++) {
+		if (hits >> i & 1)
+			found[at[i]] = (uint32_t)(uintptr_t)data[i];
+	}
+}
+
+// Looks up the index in passes, so that the cache misses of a burst overlap. Each pass loads one
+// line of each packet, because a core drops further prefetches and then waits for these lines one
+// by one. Returns the keys that the index cannot answer for.
+static uint64_t ask_index(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		const uint32_t *hashes, unsigned n, uint32_t *found)
+{
+	uint64_t open = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(hs_flow_index_bucket(&view->index, hashes[i]));
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_flow_bucket *bucket = hs_flow_index_bucket(&view->index, hashes[i]);
+		found[i] = hs_flow_index_find(bucket, hashes[i]);
+		if (found[i] >= HS_FLOW_INDEX_ASK)
+			continue;
+		rte_prefetch0(&view->shared[found[i]]);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (found[i] == HS_FLOW_NONE)
+			continue;
+		if (unlikely(found[i] == HS_FLOW_INDEX_ASK ||
+				    !is_key(&view->shared[found[i]], keys[i])))
+			open |= UINT64_C(1) << i;
+		else
+			rte_prefetch0_write(&view->own[found[i]]);
+	}
+	return open;
+}
+
+static void find_slots(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		unsigned n, uint32_t *found)
+{
+	uint32_t hashes[RTE_HASH_LOOKUP_BULK_MAX];
+	uint64_t open = UINT64_MAX;
+
+	for (unsigned i = 0; i < n; i++)
+		hashes[i] = hs_flow_key_hash(keys[i]);
+	if (likely(view->index.buckets != NULL))
+		open = ask_index(view, keys, hashes, n, found);
+	if (unlikely(open))
+		ask_hash(view, keys, hashes, n, open, found);
+}
+
+static void lookup_exact(const struct hs_flow_view *view, const struct hs_flow_key *const *keys,
+		unsigned n, uint32_t *slots)
+{
+	const struct hs_flow_key *dense[RTE_HASH_LOOKUP_BULK_MAX];
+	uint32_t found[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned at[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		dense[left] = keys[i];
+		at[left] = i;
+		left += keys[i] != NULL;
+	}
+	if (left == n) {
+		find_slots(view, keys, n, slots);
+		return;
+	}
+	find_slots(view, dense, left, found);
+	for (unsigned i = 0; i < left; i++)
+		slots[at[i]] = found[i];
+}
+
+// ---- mask by mask ----
+
+#define LAST (HS_FLOW_KEY_WORDS - 1) // the word behind the addresses
+
+// The keys of one IP version that have no rule yet.
+struct search {
+	const struct hs_flow_view *view;
+	const struct hs_flow_key *const *keys;
+	uint32_t *slots;
+	unsigned n;
+	uint8_t at[RTE_HASH_LOOKUP_BULK_MAX]; // indices of keys
+	// The hash of a key's addresses for a pair of prefix lengths, which several masks share.
+	uint32_t known; // bit p: pair p
+	uint32_t hashes[HS_FLOW_PAIRS][RTE_HASH_LOOKUP_BULK_MAX];
+};
+
+static void hash_addresses(struct search *search, const struct hs_flow_mask *mask)
+{
+	uint32_t *hashes = search->hashes[mask->pair];
+
+	for (unsigned i = 0; i < search->n; i++) {
+		uint64_t w[LAST];
+		uint32_t hash = 0;
+		memcpy(w, search->keys[search->at[i]], sizeof(w));
+		for (unsigned k = 0; k < LAST; k++)
+			hash = rte_hash_crc_8byte(w[k] & mask->keep[k], hash);
+		hashes[search->at[i]] = hash;
+	}
+	search->known |= UINT32_C(1) << mask->pair;
+}
+
+// Returns whether the slot that a mask found replaces `slot`, which a mask of the same rank found,
+// or none did. A reverse entry gives way to any rule, and to no reverse entry of a less specific
+// mask.
+static bool is_better(const struct hs_flow_view *view, uint32_t found, uint32_t slot)
+{
+	if (found >= view->n_rules)
+		return slot == HS_FLOW_NONE;
+	return slot >= view->n_rules || view->shared[found].age < view->shared[slot].age;
+}
+
+// A place in the index that has the hash of key `at`.
+struct candidate {
+	uint32_t hash, slot;
+	unsigned at;
+};
+
+static uint32_t ask_one(
+		const struct search *search, const struct hs_flow_key *masked, uint32_t hash)
+{
+	void *data;
+
+	if (rte_hash_lookup_with_hash_data(search->view->hash, masked, hash, &data) < 0)
+		return HS_FLOW_NONE;
+	return (uint32_t)(uintptr_t)data;
+}
+
+static void take(const struct search *search, const struct hs_flow_mask *mask,
+		const struct candidate *candidate)
+{
+	const struct hs_flow_view *view = search->view;
+	uint32_t *slot = &search->slots[candidate->at], found = candidate->slot;
+	struct hs_flow_key masked;
+
+	hs_flow_mask_key(mask, search->keys[candidate->at], &masked);
+	if (unlikely(found == HS_FLOW_INDEX_ASK || !is_key(&view->shared[found], &masked)))
+		found = ask_one(search, &masked, candidate->hash);
+	if (found == HS_FLOW_NONE)
+		return;
+	rte_prefetch0_write(&view->own[found]);
+	if (is_better(view, found, *slot))
+		*slot = found;
+}
+
+// In passes, as ask_index.
+static void lookup_mask(struct search *search, const struct hs_flow_mask *mask)
+{
+	const struct hs_flow_index *index = &search->view->index;
+	struct candidate candidates[RTE_HASH_LOOKUP_BULK_MAX];
+	unsigned asked = 0, n = 0;
+
+	if (!(search->known >> mask->pair & 1))
+		hash_addresses(search, mask);
+	const uint32_t *hashes = search->hashes[mask->pair];
+	for (unsigned i = 0; i < search->n; i++) {
+		unsigned at = search->at[i];
+		const struct hs_flow_key *key = search->keys[at];
+		uint64_t last;
+		memcpy(&last, (const uint8_t *)key + LAST * sizeof(last), sizeof(last));
+		last = (last & mask->keep[LAST]) | mask->last;
+		uint32_t hash = rte_hash_crc_8byte(last, hashes[at]);
+		candidates[asked] = (struct candidate){hash, HS_FLOW_INDEX_ASK, at};
+		if (likely(index->buckets != NULL))
+			rte_prefetch0(hs_flow_index_bucket(index, hash));
+		asked += hs_flow_mask_fits(mask, key);
+	}
+	for (unsigned i = 0; i < asked; i++) {
+		struct candidate found = candidates[i];
+		if (likely(index->buckets != NULL))
+			found.slot = hs_flow_index_find(
+					hs_flow_index_bucket(index, found.hash), found.hash);
+		if (found.slot < HS_FLOW_INDEX_ASK)
+			rte_prefetch0(&search->view->shared[found.slot]);
+		candidates[n] = found;
+		n += found.slot != HS_FLOW_NONE;
+	}
+	for (unsigned i = 0; i < n; i++)
+		take(search, mask, &candidates[i]);
+}
+
+static void drop_found(struct search *search)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < search->n; i++) {
+		search->at[left] = search->at[i];
+		left += search->slots[search->at[i]] >= search->view->n_rules;
+	}
+	search->n = left;
+}
+
+// Masks of one rank are all looked up, because the older rule wins.
+static void lookup_version(
+		struct search *search, const struct hs_flow_masks *masks, bool ipv4, unsigned n)
+{
+	const struct hs_flow_mask *mask = &masks->list[masks->from[ipv4]],
+				  *end = &masks->list[masks->to[ipv4]];
+
+	search->known = 0;
+	search->n = 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct hs_flow_key *key = search->keys[i];
+		search->at[search->n] = (uint8_t)i;
+		search->n += key && !(key->traits & HS_FLOW_IPV4) == !ipv4 &&
+			     search->slots[i] >= search->view->n_rules;
+	}
+	for (; mask < end && search->n; mask++) {
+		lookup_mask(search, mask);
+		if (mask + 1 < end && mask[1].rank != mask->rank)
+			drop_found(search);
+	}
+}
+
+void hs_flow_lookup_masked(const struct hs_flow_view *view, const struct hs_flow_masks *masks,
+		const struct hs_flow_key *const *keys, unsigned n, uint32_t *slots)
+{
+	for (unsigned i = 0; i < n; i++)
+		slots[i] = HS_FLOW_NONE;
+	if (likely(masks->exact))
+		lookup_exact(view, keys, n, slots);
+	if (likely(!masks->more))
+		return;
+	struct search search;
+	search.view = view;
+	search.keys = keys;
+	search.slots = slots;
+	lookup_version(&search, masks, false, n);
+	lookup_version(&search, masks, true, n);
+}
