@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "egress.h"
 #include "stage.h"
 
 static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *targets)
@@ -16,10 +17,32 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 		struct hs_port *out, uint32_t slot, uint32_t bytes)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
+	struct hs_egress_worker *egress = hs_egress_of(worker, out);
 
 	hs_count_length(worker, burst, i, out);
-	hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
 	hs_count_forwarded(worker, burst, out, 1);
+	if (likely(!egress)) {
+		hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
+		return;
+	}
+	hs_egress_put(worker, out, burst->mbufs[i]);
+	hs_egress_close(egress->port);
+	hs_port_stats_of(worker, out->index)->queued++;
+}
+
+// Where this says true, the port's egress queue stays open until enqueue_one.
+static bool find_place(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
+{
+	struct hs_egress_worker *egress = hs_egress_of(worker, out);
+
+	if (likely(!egress))
+		return true;
+	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	if (hs_egress_fits(egress))
+		return true;
+	hs_egress_close(egress->port);
+	return hs_egress_refuse(worker, burst, i, out);
 }
 
 static bool make_floodable(
@@ -27,7 +50,7 @@ static bool make_floodable(
 {
 	if (unlikely(hs_is_border(worker, burst, out)) && !hs_border_flood(worker, burst, i, out))
 		return false;
-	return hs_make_sendable(worker, burst, i, out);
+	return hs_make_sendable(worker, burst, i, out) && find_place(worker, burst, i, out);
 }
 
 static void flood_copy(struct hs_worker *worker, struct hs_burst *burst, unsigned i, uint16_t out)

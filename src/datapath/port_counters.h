@@ -10,13 +10,15 @@
 
 // Summed over workers, at all times between bursts:
 //   rx_packets + copies = forwarded + the drops before transmission (counted where it came in)
-//   offered = tx_packets + the drops at transmission (counted where it should have gone)
+//   offered = tx_packets + queued + the drops at transmission (counted where it should have
+//   gone)
 //   sum of forwarded over ports = sum of offered over ports
 struct hs_port_counters { // 64-bit words only
 	uint64_t rx_packets, rx_bytes;
 	uint64_t copies;    // copies of flooded packets that this port received
 	uint64_t forwarded; // handed to some port for transmission
 	uint64_t offered;   // handed to this port for transmission
+	uint64_t queued;    // packets that wait in this port's egress queue now
 	uint64_t tx_packets, tx_bytes;
 	uint64_t drops[HS_DROP_COUNT];
 	uint64_t events[HS_EVENT_COUNT];

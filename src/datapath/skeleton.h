@@ -7,6 +7,7 @@
 // Thread rule: owner lcore.
 #pragma once
 
+#include "egress.h"
 #include "report_put.h"
 #include "stage.h"
 
@@ -20,21 +21,58 @@ enum hs_role {
 	HS_IN_TRANSIT,
 };
 
-// Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
-// counted: in transit for those with telemetry, else for those that hs_flow_due names.
-static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
-		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		enum hs_role role, hs_network_step_fn step)
+// ---- where packets go ----
+// A port with an egress queue has instances of its own; in the others `egress` is the constant
+// NULL.
+
+// The port takes the packet. False: it was dropped.
+static inline __attribute__((always_inline)) bool hs_run_takes(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, struct hs_port *out,
+		struct hs_egress_worker *egress)
+{
+	return likely(hs_make_sendable(worker, burst, i, out)) &&
+	       (!egress || likely(hs_egress_fits(egress)) ||
+			       hs_egress_refuse(worker, burst, i, out));
+}
+
+// Puts the packet into place `at` of the transmit queue, or into the egress queue.
+static inline __attribute__((always_inline)) void hs_run_put(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned i, struct hs_port *out,
+		struct hs_egress_worker *egress, unsigned at, uint32_t bytes)
+{
+	if (egress)
+		hs_egress_put(worker, out, burst->mbufs[i]);
+	else
+		hs_enqueue_at(&worker->tx[out->index], at, burst->mbufs[i], burst->slots[i], bytes);
+}
+
+static inline __attribute__((always_inline)) void hs_run_end(struct hs_worker *worker,
+		const struct hs_burst *burst, struct hs_port *out, struct hs_egress_worker *egress,
+		unsigned at)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
-	unsigned queued = queue->n;
+
+	hs_count_forwarded(worker, burst, out, at - queue->n);
+	if (egress)
+		hs_port_stats_of(worker, out->index)->queued += at - queue->n;
+	else
+		queue->n = (uint16_t)at;
+}
+
+// ---- to a network ----
+
+static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		enum hs_role role, hs_network_step_fn step, struct hs_egress_worker *egress)
+{
+	unsigned at = worker->tx[out->index].n;
 
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
 		// Before it is counted and stamped: a stamp must not count a packet that was not
 		// sent.
-		if (unlikely(!hs_make_sendable(worker, burst, i, out))) {
+		if (unlikely(!hs_run_takes(worker, burst, i, out, egress))) {
 			if (slot != HS_FLOW_NONE && role != HS_AT_BORDER)
 				hs_flow_count_rx(&worker->flows, slot, bytes);
 			continue;
@@ -52,11 +90,29 @@ static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_wor
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
 		hs_count_length(worker, burst, i, out);
-		hs_enqueue_at(queue, queued++, burst->mbufs[i], slot, bytes);
+		hs_run_put(worker, burst, i, out, egress, at++, bytes);
 	}
-	hs_count_forwarded(worker, burst, out, queued - queue->n);
-	queue->n = (uint16_t)queued;
+	hs_run_end(worker, burst, out, egress, at);
 }
+
+// Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
+// counted: in transit for those with telemetry, else for those that hs_flow_due names.
+static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		enum hs_role role, hs_network_step_fn step)
+{
+	struct hs_egress_worker *egress = hs_egress_of(worker, out);
+
+	if (likely(!egress)) {
+		hs_run_to_network(worker, burst, first, end, out, role, step, NULL);
+		return;
+	}
+	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	hs_run_to_network(worker, burst, first, end, out, role, step, egress);
+	hs_egress_close(egress->port);
+}
+
+// ---- to a host ----
 
 // How many of a run will be reported, at most.
 static inline unsigned hs_expect_reports(const struct hs_burst *burst, unsigned first, unsigned end)
@@ -85,14 +141,11 @@ static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_
 	return false;
 }
 
-// Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
-// that it says false of is dropped.
-static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
+static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
-		hs_host_step_fn step)
+		hs_host_step_fn step, struct hs_egress_worker *egress)
 {
-	struct hs_tx_queue *queue = &worker->tx[out->index];
-	unsigned queued = queue->n, n_stripped = 0;
+	unsigned at = worker->tx[out->index].n, n_stripped = 0;
 	unsigned expected = hs_expect_reports(burst, first, end);
 
 	if (expected)
@@ -102,17 +155,35 @@ static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker
 		uint32_t bytes = hs_packet_counted_bytes(&burst->packets[i]);
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_rx(&worker->flows, slot, bytes);
-		if (unlikely(!hs_end_telemetry_as(worker, burst, i, &n_stripped, step)))
+		if (unlikely(!hs_end_telemetry_as(worker, burst, i, &n_stripped, step)) ||
+				unlikely(!hs_run_takes(worker, burst, i, out, egress))) {
+			if (egress)
+				hs_egress_give_back(egress);
 			continue;
-		if (unlikely(!hs_make_sendable(worker, burst, i, out)))
-			continue;
+		}
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
 		hs_count_length(worker, burst, i, out);
-		hs_enqueue_at(queue, queued++, burst->mbufs[i], slot, bytes);
+		hs_run_put(worker, burst, i, out, egress, at++, bytes);
 	}
 	hs_reports_close(worker);
-	hs_count_forwarded(worker, burst, out, queued - queue->n);
-	queue->n = (uint16_t)queued;
+	hs_run_end(worker, burst, out, egress, at);
 	hs_port_stats_of(worker, burst->in->index)->events[HS_EVENT_STRIPPED] += n_stripped;
+}
+
+// Takes the packets [first, end) to `out`, a host: `step` reports and takes out telemetry. A packet
+// that it says false of is dropped.
+static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker *worker,
+		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
+		hs_host_step_fn step)
+{
+	struct hs_egress_worker *egress = hs_egress_of(worker, out);
+
+	if (likely(!egress)) {
+		hs_run_to_host(worker, burst, first, end, out, step, NULL);
+		return;
+	}
+	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	hs_run_to_host(worker, burst, first, end, out, step, egress);
+	hs_egress_close(egress->port);
 }

@@ -60,6 +60,7 @@ extern const struct hs_family hs_no_family;
 
 // Sends what is queued for every port.
 void hs_transmit(struct hs_worker *worker);
+void hs_transmit_port(struct hs_worker *worker, struct hs_port *port);
 
 // ---- one packet ----
 

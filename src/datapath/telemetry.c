@@ -36,7 +36,7 @@ static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	unsigned n = end - first;
 
-	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
+	if (!burst->unmatched || hs_egress_of(worker, out) || burst->flags & HS_STAGE_SUSPECT ||
 			burst->max_bytes > hs_longest_frame(out) || burst->chained)
 		return false;
 	memcpy(&queue->mbufs[queue->n], &burst->mbufs[first], n * sizeof(queue->mbufs[0]));

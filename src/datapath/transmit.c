@@ -44,8 +44,9 @@ static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned
 	hs_drop(worker, port, reason, queue->mbufs[i]);
 }
 
-static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_port *port)
+void hs_transmit_port(struct hs_worker *worker, struct hs_port *port)
 {
+	struct hs_tx_queue *queue = &worker->tx[port->index];
 	struct hs_port_counters *stats = hs_port_stats_of(worker, port->index);
 	uint32_t lens[HS_BURST];
 	uint64_t bytes = 0;
@@ -74,8 +75,7 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 void hs_transmit(struct hs_worker *worker)
 {
 	for (uint16_t p = 0; p < worker->n_ports; p++) {
-		struct hs_tx_queue *queue = &worker->tx[p];
-		if (queue->n)
-			send(worker, queue, worker->ports[p]);
+		if (worker->tx[p].n)
+			hs_transmit_port(worker, worker->ports[p]);
 	}
 }

@@ -33,19 +33,6 @@ static void count_malformed(struct hs_worker *worker, const struct hs_burst *bur
 	}
 }
 
-static void sequence_begin(struct hs_worker *worker)
-{
-	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
-	atomic_store_explicit(&worker->sequence, s + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-}
-
-static void sequence_end(struct hs_worker *worker)
-{
-	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
-	atomic_store_explicit(&worker->sequence, s + 1, memory_order_release);
-}
-
 // Not before the receipt, where the clock was set back between.
 int64_t hs_burst_read_sent_ns(const struct hs_worker *worker, struct hs_burst *burst)
 {
@@ -69,7 +56,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	burst->now_ns = hs_clock_read(worker->clock, &burst->stepped_ns);
 	burst->sent_ns = 0;
 	hs_flow_begin_burst(&worker->flows, burst->now_ns);
-	sequence_begin(worker);
+	hs_worker_begin(worker);
 	count_received(worker, burst);
 	burst->profile->family->classify(worker, burst);
 	if (unlikely(burst->flags & HS_PACKET_MALFORMED))
@@ -78,7 +65,7 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	worker->forward(worker, burst);
 	hs_telemetry(worker, burst);
 	hs_transmit(worker);
-	sequence_end(worker);
+	hs_worker_end(worker);
 	return received;
 }
 

@@ -18,6 +18,7 @@
 
 #include <rte_mbuf.h>
 
+struct hs_egress_worker;
 struct hs_fdb;
 struct hs_fib;
 struct hs_partial_worker;
@@ -33,6 +34,12 @@ struct hs_tx_queue {
 	struct rte_mbuf *mbufs[HS_BURST];
 	uint32_t slots[HS_BURST];
 	uint32_t bytes[HS_BURST];
+};
+
+// Share of the pool's buffers in use, in 1/10000, and when it was read.
+struct hs_worker_buffer {
+	int64_t read_ns;
+	uint32_t share;
 };
 
 // Places that are reserved in a worker's ring of reports, and how many of them are filled.
@@ -82,6 +89,8 @@ struct hs_worker {
 	struct hs_port *ports[HS_MAX_PORTS];
 	struct hs_profile profiles[HS_MAX_PORTS]; // hs_node_add_port says which a host port has
 	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
+	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
+	bool has_egress;			       // some port has one
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
 	struct hs_flow_view flows;
@@ -99,6 +108,7 @@ struct hs_worker {
 #undef HS_WORKER_COUNTER
 	struct hs_port_counters stats[HS_MAX_PORTS];
 	struct hs_report_places report_places;
+	struct hs_worker_buffer buffer;
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
 	struct hs_burst beyond; // a border: what of it leaves by one port
@@ -112,6 +122,20 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 void hs_worker_snapshot(const struct hs_worker *worker, struct hs_port_counters *stats);
 
 // ---- for the stages ----
+
+// Around everything that counts: hs_worker_snapshot reads nothing that lies between.
+static inline void hs_worker_begin(struct hs_worker *worker)
+{
+	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
+	atomic_store_explicit(&worker->sequence, s + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+static inline void hs_worker_end(struct hs_worker *worker)
+{
+	uint32_t s = atomic_load_explicit(&worker->sequence, memory_order_relaxed);
+	atomic_store_explicit(&worker->sequence, s + 1, memory_order_release);
+}
 
 static inline struct hs_port_counters *hs_port_stats_of(struct hs_worker *worker, uint16_t port)
 {

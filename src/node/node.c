@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node_parts.h"
+#include "egress.h"
 #include "fdb.h"
 #include "flexint_steps.h"
 #include "forward.h"
@@ -188,6 +189,7 @@ void hs_node_destroy(struct hs_node *node)
 {
 	if (!node)
 		return;
+	hs_node_free_egress(node);
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
 		if (!node->seats[w])
 			continue;
@@ -279,10 +281,13 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 		worker->n_ports = node->n_ports;
 	}
 	set_profiles(node);
+	int rc = hs_node_add_egress(node, port);
+	if (rc)
+		return rc;
 	if (port->rx_queues == 1)
 		return give_queue(node->seats[node->next_seat++ % n_workers], port, 0);
 	for (uint16_t q = 0; q < port->rx_queues; q++) {
-		int rc = give_queue(node->seats[q % n_workers], port, q);
+		rc = give_queue(node->seats[q % n_workers], port, q);
 		if (rc)
 			return rc;
 	}
@@ -336,8 +341,11 @@ unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker)
 	if (unlikely(bracketed))
 		rte_rcu_qsbr_thread_online(node->qsbr, hs_node_reader(worker));
 	unsigned received = 0;
-	if (likely(!__atomic_load_n(&node->paused, __ATOMIC_ACQUIRE)))
+	if (likely(!__atomic_load_n(&node->paused, __ATOMIC_ACQUIRE))) {
+		if (unlikely(seat->worker.has_egress))
+			hs_egress_send_due(&seat->worker);
 		received = poll_queues(seat);
+	}
 	if (unlikely(bracketed))
 		rte_rcu_qsbr_thread_offline(node->qsbr, hs_node_reader(worker));
 	else

@@ -66,6 +66,11 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port);
 // Runs one round of a worker over its queues. Returns the number of packets received; 0: idle.
 // Never blocks.
 unsigned hs_node_worker_poll(struct hs_node *node, unsigned worker);
+// Returns how long until the worker has a packet of an egress queue to send; 0: now, INT64_MAX:
+// nothing waits. A worker must not sleep longer. Its owner calls this.
+int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker);
+// Drops what waits in egress queues as HS_DROP_PORT_DOWN. No worker may run.
+void hs_node_drop_queued(struct hs_node *node);
 // Call these around a sleep of a worker, so that control never waits for a sleeping worker.
 void hs_node_worker_online(struct hs_node *node, unsigned worker);
 void hs_node_worker_offline(struct hs_node *node, unsigned worker);
@@ -105,6 +110,8 @@ unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigne
 
 // ---- counters ----
 
+// The greatest depth that a packet found in the port's egress queue.
+uint32_t hs_node_depth_max(const struct hs_node *node, uint16_t port);
 void hs_node_port_counters(const struct hs_node *node, uint16_t port, struct hs_port_counters *out);
 // Reads all ports at once (out[hs_node_port_count]), each worker's part as it stood between two
 // bursts. The equations of port_counters.h hold exactly, also under traffic.

@@ -33,6 +33,7 @@ struct hs_node {
 	bool paused; // written by control (atomic): workers must begin no burst
 	struct seat *seats[HS_MAX_WORKERS];
 	uint16_t n_ports;
+	struct hs_egress *egress[HS_MAX_PORTS]; // NULL: the port has no queue
 	struct hs_port *ports[HS_MAX_PORTS];
 	unsigned next_ring; // the worker whose reports are taken first
 	unsigned next_punt_ring;
@@ -40,6 +41,10 @@ struct hs_node {
 	uint64_t device_tx_errors[HS_MAX_PORTS]; // at the last reconciliation
 	uint64_t tx_errors[HS_MAX_PORTS];	 // subtracted from tx_packets so far
 };
+
+// Makes the queue of a port that was just added, if it has one. 0 or -ENOMEM.
+int hs_node_add_egress(struct hs_node *node, const struct hs_port *port);
+void hs_node_free_egress(struct hs_node *node);
 
 // The number under which a worker reports quiescent states. Every second number is left out: a
 // worker writes its line once a round, and the processor would fetch a neighbour's line with it.

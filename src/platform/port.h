@@ -26,6 +26,11 @@ struct rte_mempool;
 #define HS_PORT_MTU_MIN	    1280
 #define HS_PORT_MTU_MAX	    9216
 
+// Limits of hs_port_config.rate_bps and queue_packets.
+#define HS_PORT_RATE_MIN  1000
+#define HS_PORT_RATE_MAX  INT64_C(1000000000000)
+#define HS_PORT_QUEUE_MAX 1000000
+
 enum hs_port_side {
 	HS_SIDE_HOST,	 // outside the telemetry domain: hostile
 	HS_SIDE_NETWORK, // inside
@@ -47,6 +52,9 @@ struct hs_port_config {
 	char driver[16];		// iface only: "" (packet sockets), "af_packet" or "af_xdp"
 	uint16_t mtu;			// the node's own limit for IPv6 packets, default 1500
 	uint16_t rx_queues;		// default 1
+	uint32_t id;			// what telemetry calls the port; 0: index + 1
+	uint64_t rate_bps;		// of an egress queue of the node's own; 0: none
+	uint32_t queue_packets;		// that may wait there; 0: none
 };
 
 struct hs_port;
@@ -78,6 +86,11 @@ struct hs_port {
 	void *private_data;   // private to src/platform (rtnetlink state, saved settings, wake
 			      // socket)
 };
+
+static inline uint32_t hs_port_id(const struct hs_port *port)
+{
+	return port->config.id ? port->config.id : port->index + 1u;
+}
 
 // The device's own counters. They are never reset and continue over re-opening. rx_missed: lost
 // because its ring had no room; rx_errors: too long or broken; tx_errors: accepted by tx_burst,

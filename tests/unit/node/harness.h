@@ -64,6 +64,9 @@ static inline uint16_t test_port_tx(
 	return (uint16_t)take;
 }
 
+// What the ports of the next node have beside their side and MTU.
+__attribute__((unused)) static struct hs_port_config test_port_configs[HARNESS_PORTS];
+
 static inline void test_node_open(struct test_node *t, const struct hs_node_config *config,
 		const enum hs_port_side *sides, unsigned n_ports, uint16_t mtu,
 		struct rte_mempool *pool, struct hs_clock *clock)
@@ -89,6 +92,7 @@ static inline void test_node_open(struct test_node *t, const struct hs_node_conf
 				.side = (uint8_t)sides[p],
 				.tx_multi_seg = true,
 				.usable = true,
+				.config = test_port_configs[p],
 		};
 		assert_int_equal(hs_node_add_port(t->node, &port->port), 0);
 	}
@@ -169,7 +173,7 @@ static inline size_t test_node_take(struct test_node *t, unsigned port, void *by
 	return len;
 }
 
-// rx + copies = forwarded + drops, offered = tx + drops, on every port; sums agree.
+// rx + copies = forwarded + drops, offered = tx + queued + drops, on every port; sums agree.
 static inline void test_node_audit(struct test_node *t)
 {
 	struct hs_port_counters c[HS_MAX_PORTS];
@@ -181,7 +185,7 @@ static inline void test_node_audit(struct test_node *t)
 		for (int d = 0; d < HS_DROP_COUNT; d++)
 			*(hs_drop_is_at_transmit(d) ? &at : &before) += c[p].drops[d];
 		assert_int_equal(c[p].rx_packets + c[p].copies, c[p].forwarded + before);
-		assert_int_equal(c[p].offered, c[p].tx_packets + at);
+		assert_int_equal(c[p].offered, c[p].tx_packets + c[p].queued + at);
 		forwarded += c[p].forwarded;
 		offered += c[p].offered;
 	}

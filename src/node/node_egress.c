@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Egress queues of the ports that have one.
+#include "node_parts.h"
+#include "egress.h"
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+// In mode patch, only the workers that poll a port's partner send by it.
+static bool is_shared(const struct hs_node *node, uint16_t port)
+{
+	const struct hs_node_config *config = &node->config;
+
+	if (config->n_workers == 1)
+		return false;
+	for (unsigned i = 0; i < config->n_pairs; i++) {
+		for (unsigned side = 0; side < 2; side++) {
+			uint16_t partner = config->pairs[i][!side];
+			if (config->pairs[i][side] == port && partner < node->n_ports)
+				return node->ports[partner]->rx_queues > 1;
+		}
+	}
+	return true;
+}
+
+static void set_shared(struct hs_node *node)
+{
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		if (node->egress[p])
+			node->egress[p]->shared = is_shared(node, p);
+	}
+}
+
+int hs_node_add_egress(struct hs_node *node, const struct hs_port *port)
+{
+	const struct hs_port_config *config = &port->config;
+	struct hs_egress *egress = NULL;
+
+	if (config->rate_bps) {
+		egress = hs_egress_create(config->rate_bps, config->queue_packets);
+		if (!egress)
+			return -ENOMEM;
+	}
+	node->egress[port->index] = egress;
+	set_shared(node); // of ports before this one, too
+	for (unsigned w = 0; egress && w < node->config.n_workers; w++) {
+		struct hs_worker *worker = &node->seats[w]->worker;
+		worker->egress[port->index] = hs_egress_join(egress);
+		worker->has_egress = true;
+		if (!worker->egress[port->index])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int64_t hs_node_worker_due_ns(const struct hs_node *node, unsigned worker)
+{
+	const struct hs_worker *w = &node->seats[worker]->worker;
+	int64_t stepped_ns, next_ns = w->has_egress ? hs_egress_next_ns(w) : INT64_MAX;
+
+	if (next_ns == INT64_MAX)
+		return INT64_MAX;
+	int64_t now_ns = hs_clock_read(node->clock, &stepped_ns);
+	return RTE_MAX(next_ns - (now_ns - stepped_ns), 0);
+}
+
+void hs_node_drop_queued(struct hs_node *node)
+{
+	for (unsigned w = 0; w < node->config.n_workers; w++) {
+		if (node->seats[w] && node->seats[w]->worker.has_egress)
+			hs_egress_drop_all(&node->seats[w]->worker);
+	}
+}
+
+uint32_t hs_node_depth_max(const struct hs_node *node, uint16_t port)
+{
+	uint32_t max = 0;
+
+	for (unsigned w = 0; node->egress[port] && w < node->config.n_workers; w++) {
+		const struct hs_egress_worker *own = node->seats[w]->worker.egress[port];
+		max = RTE_MAX(max, __atomic_load_n(&own->depth_max, __ATOMIC_RELAXED));
+	}
+	return max;
+}
+
+void hs_node_free_egress(struct hs_node *node)
+{
+	hs_node_drop_queued(node);
+	for (uint16_t p = 0; p < node->n_ports; p++) {
+		for (unsigned w = 0; w < node->config.n_workers; w++) {
+			if (node->seats[w])
+				rte_free(node->seats[w]->worker.egress[p]);
+		}
+		hs_egress_destroy(node->egress[p]);
+	}
+}
