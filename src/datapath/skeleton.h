@@ -38,20 +38,19 @@ static inline __attribute__((always_inline)) bool hs_run_takes(struct hs_worker 
 // Puts the packet into place `at` of the transmit queue, or into the egress queue.
 static inline __attribute__((always_inline)) void hs_run_put(struct hs_worker *worker,
 		struct hs_burst *burst, unsigned i, struct hs_port *out,
-		struct hs_egress_worker *egress, unsigned at, uint32_t bytes)
+		struct hs_egress_worker *egress, struct hs_tx_queue *queue, unsigned at,
+		uint32_t bytes)
 {
 	if (egress)
 		hs_egress_put(worker, out, burst->mbufs[i]);
 	else
-		hs_enqueue_at(&worker->tx[out->index], at, burst->mbufs[i], burst->slots[i], bytes);
+		hs_enqueue_at(queue, at, burst->mbufs[i], burst->slots[i], bytes);
 }
 
 static inline __attribute__((always_inline)) void hs_run_end(struct hs_worker *worker,
 		const struct hs_burst *burst, struct hs_port *out, struct hs_egress_worker *egress,
-		unsigned at)
+		struct hs_tx_queue *queue, unsigned at)
 {
-	struct hs_tx_queue *queue = &worker->tx[out->index];
-
 	hs_count_forwarded(worker, burst, out, at - queue->n);
 	if (egress)
 		hs_port_stats_of(worker, out->index)->queued += at - queue->n;
@@ -65,7 +64,8 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		enum hs_role role, hs_network_step_fn step, struct hs_egress_worker *egress)
 {
-	unsigned at = worker->tx[out->index].n;
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+	unsigned at = queue->n;
 
 	for (unsigned i = first; i < end; i++) {
 		uint32_t slot = burst->slots[i];
@@ -90,9 +90,9 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
 		hs_count_length(worker, burst, i, out);
-		hs_run_put(worker, burst, i, out, egress, at++, bytes);
+		hs_run_put(worker, burst, i, out, egress, queue, at++, bytes);
 	}
-	hs_run_end(worker, burst, out, egress, at);
+	hs_run_end(worker, burst, out, egress, queue, at);
 }
 
 // Takes the packets [first, end) to `out`, a network. `step` is called for packets that are
@@ -145,7 +145,8 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		struct hs_burst *burst, unsigned first, unsigned end, struct hs_port *out,
 		hs_host_step_fn step, struct hs_egress_worker *egress)
 {
-	unsigned at = worker->tx[out->index].n, n_stripped = 0;
+	struct hs_tx_queue *queue = &worker->tx[out->index];
+	unsigned at = queue->n, n_stripped = 0;
 	unsigned expected = hs_expect_reports(burst, first, end);
 
 	if (expected)
@@ -164,10 +165,10 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
 		hs_count_length(worker, burst, i, out);
-		hs_run_put(worker, burst, i, out, egress, at++, bytes);
+		hs_run_put(worker, burst, i, out, egress, queue, at++, bytes);
 	}
 	hs_reports_close(worker);
-	hs_run_end(worker, burst, out, egress, at);
+	hs_run_end(worker, burst, out, egress, queue, at);
 	hs_port_stats_of(worker, burst->in->index)->events[HS_EVENT_STRIPPED] += n_stripped;
 }
 

@@ -23,7 +23,8 @@ static_assert((HS_FLEXINT_FAST_TRACE_TYPE & 0xFFFF) == HS_HOP_KNOWN,
 // Moves the first `bytes` of a frame: a constant from 48 to 72, where this is inlined. Every byte
 // is read before the first is written, and on the way they are in registers; an array between would
 // be memory.
-static inline void hs_flexint_fast_move(uint8_t *to, const uint8_t *from, size_t bytes)
+static inline __attribute__((always_inline)) void hs_flexint_fast_move(
+		uint8_t *to, const uint8_t *from, size_t bytes)
 {
 	typedef uint64_t vector __attribute__((vector_size(16)));
 	vector a, b, c, d = {0};
@@ -82,7 +83,8 @@ static inline __attribute__((always_inline)) void hs_flexint_fast_source_insert(
 
 // Whether an entry goes in with a growth of its own size: the options are as our source lays them,
 // fewer than eight bytes are behind them, and no length overflows.
-static inline bool hs_flexint_fast_hop_fits(const uint8_t *frame, const struct hs_packet *packet)
+static inline __attribute__((always_inline)) bool hs_flexint_fast_hop_fits(
+		const uint8_t *frame, const struct hs_packet *packet)
 {
 	size_t trace = packet->trace_off;
 	size_t e2e = trace + 2u + frame[trace + 1];
@@ -97,7 +99,7 @@ static inline bool hs_flexint_fast_hop_fits(const uint8_t *frame, const struct h
 }
 
 // `frame` is the new start, HS_FLEXINT_FAST_HOP_BYTES before the old one.
-static inline void hs_flexint_fast_hop_insert(
+static inline __attribute__((always_inline)) void hs_flexint_fast_hop_insert(
 		uint8_t *frame, const struct hs_packet *packet, const struct hs_hop *hop)
 {
 	const uint8_t *old = frame + HS_FLEXINT_FAST_HOP_BYTES;
@@ -122,7 +124,8 @@ static inline void hs_flexint_fast_hop_insert(
 
 // Whether the whole Hop-by-Hop header is telemetry, as hs_flexint_fast_hbh found it: then nothing
 // of it is left to look for.
-static inline bool hs_flexint_fast_is_stripped_whole(const struct hs_packet *packet)
+static inline __attribute__((always_inline)) bool hs_flexint_fast_is_stripped_whole(
+		const struct hs_packet *packet)
 {
 	const uint16_t need = HS_PACKET_IPV6 | HS_PACKET_FLOW | HS_PACKET_HBH |
 			      HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
@@ -134,7 +137,8 @@ static inline bool hs_flexint_fast_is_stripped_whole(const struct hs_packet *pac
 
 // Takes the header out and says what hs_flexint_parse would say of the rest, which begins at
 // frame + result.
-static inline size_t hs_flexint_fast_strip(uint8_t *frame, struct hs_packet *packet)
+static inline __attribute__((always_inline)) size_t hs_flexint_fast_strip(
+		uint8_t *frame, struct hs_packet *packet)
 {
 	size_t taken = packet->hbh_bytes;
 	uint8_t next = frame[HS_FAST_L4];

@@ -87,7 +87,8 @@ bool hs_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 }
 
 // A report of a rule of this node, in a header that is telemetry as a whole.
-static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
+static inline __attribute__((always_inline)) bool is_fast(
+		const struct hs_worker *worker, const struct hs_burst *burst, unsigned i)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
@@ -95,7 +96,8 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 	       hs_flexint_fast_is_stripped_whole(packet) && hs_room_is_changeable(burst->mbufs[i]);
 }
 
-static inline bool fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+static inline __attribute__((always_inline)) bool fast_sink(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct rte_mbuf *m = burst->mbufs[i];
 

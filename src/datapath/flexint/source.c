@@ -105,8 +105,8 @@ void hs_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i, str
 }
 
 // The paper's trace type, and a packet whose front can move as a whole.
-static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-		const struct hs_port *out, size_t growth)
+static inline __attribute__((always_inline)) bool is_fast(const struct hs_worker *worker,
+		const struct hs_burst *burst, unsigned i, const struct hs_port *out, size_t growth)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 
@@ -132,13 +132,13 @@ static inline __attribute__((always_inline)) void fast_source_as(struct hs_worke
 		hs_source(worker, burst, i, out);
 }
 
-static inline void fast_source_aligned(
+static inline __attribute__((always_inline)) void fast_source_aligned(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	fast_source_as(worker, burst, i, out, HS_LAYOUT_ALIGNED);
 }
 
-static inline void fast_source_paper(
+static inline __attribute__((always_inline)) void fast_source_paper(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	fast_source_as(worker, burst, i, out, HS_LAYOUT_PAPER);

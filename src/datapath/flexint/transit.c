@@ -96,8 +96,8 @@ void hs_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i, st
 }
 
 // Telemetry as our nodes write it, of a rule of this node, that asks for all fields.
-static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
-		const struct hs_port *out)
+static inline __attribute__((always_inline)) bool is_fast(const struct hs_worker *worker,
+		const struct hs_burst *burst, unsigned i, const struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
 	const struct rte_mbuf *m = burst->mbufs[i];
@@ -112,7 +112,7 @@ static inline bool is_fast(const struct hs_worker *worker, const struct hs_burst
 	       hs_flexint_fast_hop_fits(rte_pktmbuf_mtod(m, const uint8_t *), packet);
 }
 
-static inline void fast_transit(
+static inline __attribute__((always_inline)) void fast_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	struct hs_flow_sums sums;
