@@ -9,14 +9,17 @@
 static bool is_unicast(const struct in6_addr *addr)
 {
 	return !IN6_IS_ADDR_MULTICAST(addr) && !IN6_IS_ADDR_UNSPECIFIED(addr) &&
-	       !IN6_IS_ADDR_LOOPBACK(addr) && !IN6_IS_ADDR_LINKLOCAL(addr) &&
-	       !IN6_IS_ADDR_V4MAPPED(addr);
+	       !IN6_IS_ADDR_LOOPBACK(addr) && !IN6_IS_ADDR_LINKLOCAL(addr);
 }
 
 static const char *parse_addr(const char *text, void *at, const char **code)
 {
 	const char *wrong = hs_rule_address_text.parse(text, at, code);
 
+	if (!wrong && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)at)) {
+		*code = "wrong_family";
+		return "is an IPv4 address where an IPv6 address is needed";
+	}
 	return wrong ? wrong : is_unicast(at) ? NULL : "is no address of a host";
 }
 

@@ -285,95 +285,96 @@ static void each_required_field_is_missed_by_name(void **state)
 	}
 }
 
+static const struct {
+	const char *field, *value, *code;
+} bad_values[] = {
+		{"ns_id", "0", "out_of_range"},
+		{"ns_id", "4294967296", "out_of_range"},
+		{"ns_id", "-1", "out_of_range"},
+		{"ns_id", "-9223372036854775808", "out_of_range"},
+		{"ns_id", "1.5", "wrong_type"},
+		{"ns_id", "\"7\"", "wrong_type"},
+		{"ns_id", "null", "wrong_type"},
+		{"ns_id", "true", "wrong_type"},
+		{"app_id", "4294967296", "out_of_range"},
+		{"app_id", "[]", "wrong_type"},
+		{"src_ip", "\"192.0.2.1\"", "wrong_family"},
+		{"dst_ip", "\"127.0.0.1\"", "wrong_family"},
+		{"src_ip", "\"::ffff:192.0.2.1\"", "bad_value"},
+		{"dst_ip", "\"::ffff:c000:201\"", "bad_value"},
+		{"src_ip", "\"192.0.2\"", "bad_value"},
+		{"src_ip", "\"192.0.2.01\"", "bad_value"},
+		{"src_ip", "\"192.0.2.1/32\"", "wrong_family"},
+		{"src_ip", "\"192.0.2.0/33\"", "bad_value"},
+		{"src_ip", "\"192.0.2.0/\"", "bad_value"},
+		{"src_ip", "\"192.0.2.0/08\"", "bad_value"},
+		{"src_ip", "\"2001:db8::/32\"", "bad_value"},
+		{"src_ip", "\"2001:db8::/129\"", "bad_value"},
+		{"src_ip", "\"2001:db8::/+32\"", "bad_value"},
+		{"src_ip", "\"::ffff:10.0.0.0/104\"", "bad_value"},
+		{"protocol", "\"any\"", "out_of_range"},
+		{"dscp", "10", "conflict"},
+		{"dscp", "64", "out_of_range"},
+		{"dscp", "-1", "out_of_range"},
+		{"dscp", "\"ef\"", "wrong_type"},
+		{"dscp", "10.0", "wrong_type"},
+		{"dscp", "null", "wrong_type"},
+		{"src_ip", "\"2001:db8::g\"", "bad_value"},
+		{"src_ip", "\"2001:db8::1/64\"", "bad_value"},
+		{"src_ip", "\"fe80::1%eth0\"", "bad_value"},
+		{"src_ip", "\"\"", "bad_value"},
+		{"src_ip",
+				"\"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:"
+				"0000\"",
+				"bad_value"},
+		{"src_ip", "1", "wrong_type"},
+		{"src_port", "65536", "out_of_range"},
+		{"dst_port", "-1", "out_of_range"},
+		{"dst_port", "\"http\"", "wrong_type"},
+		{"protocol", "\"sctp\"", "out_of_range"},
+		{"protocol", "\"UDP\"", "out_of_range"},
+		{"protocol", "17", "wrong_type"},
+		{"trace_type", "\"0x7000E001\"", "out_of_range"},
+		{"trace_type", "\"0x170000000\"", "bad_value"},
+		{"trace_type", "\"7000E000\"", "bad_value"},
+		{"trace_type", "\"0x\"", "bad_value"},
+		{"trace_type", "\"0x7000G000\"", "bad_value"},
+		{"trace_type", "1879105536", "wrong_type"},
+		{"mode", "\"often\"", "out_of_range"},
+		{"mode", "0", "wrong_type"},
+		{"mode_setting", "0", "out_of_range"},
+		{"mode_setting", "1.5", "out_of_range"},
+		{"mode_setting", "\"100\"", "wrong_type"},
+		{"mode_setting", "-100", "out_of_range"},
+		{"in_band", "0", "wrong_type"},
+		{"hop_enabled", "1", "wrong_type"},
+		{"transmit_report", "\"true\"", "wrong_type"},
+		{"owner", "\"\"", "bad_value"},
+		{"owner", "\"12345678901234567890123456789012\"", "bad_value"},
+		{"owner", "\"a\\u001bb\"", "bad_value"},
+		{"owner", "\"a\\u202eb\"", "bad_value"},
+		{"owner", "7", "wrong_type"},
+		{"owner", "null", "wrong_type"},
+		{"revision", "0", "out_of_range"},
+		{"revision", "-1", "out_of_range"},
+		{"revision", "9007199254740992", "out_of_range"},
+		{"revision", "1.5", "wrong_type"},
+};
+
 static void a_bad_value_is_refused_with_code_path_and_what_was_allowed(void **state)
 {
-	static const struct {
-		const char *field, *value, *code;
-	} cases[] = {
-			{"ns_id", "0", "out_of_range"},
-			{"ns_id", "4294967296", "out_of_range"},
-			{"ns_id", "-1", "out_of_range"},
-			{"ns_id", "-9223372036854775808", "out_of_range"},
-			{"ns_id", "1.5", "wrong_type"},
-			{"ns_id", "\"7\"", "wrong_type"},
-			{"ns_id", "null", "wrong_type"},
-			{"ns_id", "true", "wrong_type"},
-			{"app_id", "4294967296", "out_of_range"},
-			{"app_id", "[]", "wrong_type"},
-			{"src_ip", "\"192.0.2.1\"", "wrong_family"},
-			{"dst_ip", "\"127.0.0.1\"", "wrong_family"},
-			{"src_ip", "\"::ffff:192.0.2.1\"", "bad_value"},
-			{"dst_ip", "\"::ffff:c000:201\"", "bad_value"},
-			{"src_ip", "\"192.0.2\"", "bad_value"},
-			{"src_ip", "\"192.0.2.01\"", "bad_value"},
-			{"src_ip", "\"192.0.2.1/32\"", "wrong_family"},
-			{"src_ip", "\"192.0.2.0/33\"", "bad_value"},
-			{"src_ip", "\"192.0.2.0/\"", "bad_value"},
-			{"src_ip", "\"192.0.2.0/08\"", "bad_value"},
-			{"src_ip", "\"2001:db8::/32\"", "bad_value"},
-			{"src_ip", "\"2001:db8::/129\"", "bad_value"},
-			{"src_ip", "\"2001:db8::/+32\"", "bad_value"},
-			{"src_ip", "\"::ffff:10.0.0.0/104\"", "bad_value"},
-			{"protocol", "\"any\"", "out_of_range"},
-			{"dscp", "10", "conflict"},
-			{"dscp", "64", "out_of_range"},
-			{"dscp", "-1", "out_of_range"},
-			{"dscp", "\"ef\"", "wrong_type"},
-			{"dscp", "10.0", "wrong_type"},
-			{"dscp", "null", "wrong_type"},
-			{"src_ip", "\"2001:db8::g\"", "bad_value"},
-			{"src_ip", "\"2001:db8::1/64\"", "bad_value"},
-			{"src_ip", "\"fe80::1%eth0\"", "bad_value"},
-			{"src_ip", "\"\"", "bad_value"},
-			{"src_ip",
-					"\"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:"
-					"0000\"",
-					"bad_value"},
-			{"src_ip", "1", "wrong_type"},
-			{"src_port", "65536", "out_of_range"},
-			{"dst_port", "-1", "out_of_range"},
-			{"dst_port", "\"http\"", "wrong_type"},
-			{"protocol", "\"sctp\"", "out_of_range"},
-			{"protocol", "\"UDP\"", "out_of_range"},
-			{"protocol", "17", "wrong_type"},
-			{"trace_type", "\"0x7000E001\"", "out_of_range"},
-			{"trace_type", "\"0x170000000\"", "bad_value"},
-			{"trace_type", "\"7000E000\"", "bad_value"},
-			{"trace_type", "\"0x\"", "bad_value"},
-			{"trace_type", "\"0x7000G000\"", "bad_value"},
-			{"trace_type", "1879105536", "wrong_type"},
-			{"mode", "\"often\"", "out_of_range"},
-			{"mode", "0", "wrong_type"},
-			{"mode_setting", "0", "out_of_range"},
-			{"mode_setting", "1.5", "out_of_range"},
-			{"mode_setting", "\"100\"", "wrong_type"},
-			{"mode_setting", "-100", "out_of_range"},
-			{"in_band", "0", "wrong_type"},
-			{"hop_enabled", "1", "wrong_type"},
-			{"transmit_report", "\"true\"", "wrong_type"},
-			{"owner", "\"\"", "bad_value"},
-			{"owner", "\"12345678901234567890123456789012\"", "bad_value"},
-			{"owner", "\"a\\u001bb\"", "bad_value"},
-			{"owner", "\"a\\u202eb\"", "bad_value"},
-			{"owner", "7", "wrong_type"},
-			{"owner", "null", "wrong_type"},
-			{"revision", "0", "out_of_range"},
-			{"revision", "-1", "out_of_range"},
-			{"revision", "9007199254740992", "out_of_range"},
-			{"revision", "1.5", "wrong_type"},
-	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad_values) / sizeof(bad_values[0]); i++) {
 		struct hs_rule rule, before;
 		struct hs_error err = {0};
 		json_t *json = loads(listing1);
 		memset(&rule, 0x5a, sizeof(rule));
 		before = rule;
-		json_object_set_new(json, cases[i].field, loads(cases[i].value));
+		json_object_set_new(json, bad_values[i].field, loads(bad_values[i].value));
 		assert_int_not_equal(hs_rule_from_json(json, &rule, &err), 0);
-		assert_string_equal(err.code, cases[i].code);
-		assert_string_equal(err.path, cases[i].field);
-		assert_non_null(strstr(err.message, cases[i].field));
+		assert_string_equal(err.code, bad_values[i].code);
+		assert_string_equal(err.path, bad_values[i].field);
+		assert_non_null(strstr(err.message, bad_values[i].field));
 		assert_string_not_equal(err.expected, "");
 		assert_memory_equal(&rule, &before, sizeof(rule));
 		json_decref(json);
