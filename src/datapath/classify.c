@@ -56,15 +56,25 @@ static inline __attribute__((always_inline)) void fill_keys(const struct hs_burs
 }
 
 // The upper six bits of the traffic class, or of what was the type of service.
+static uint8_t dscp_of(const struct hs_profile *profile, const uint8_t *frame,
+		const struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off;
+	unsigned class = packet->flags & HS_PACKET_IPV4 ? ip[1] : hs_be16_load(ip) >> 4;
+
+	if (packet->flags & HS_PACKET_TELEMETRY && profile->family->dscp)
+		return profile->family->dscp(profile, frame, packet);
+	return class >> 2 & 0x3f;
+}
+
 static void add_dscp(const struct hs_burst *burst, struct hs_flow_key *keys)
 {
 	for (unsigned i = 0; i < burst->n; i++) {
 		const struct hs_packet *packet = &burst->packets[i];
 		if (!(packet->flags & HS_PACKET_FLOW))
 			continue;
-		const uint8_t *ip = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *) + packet->l3_off;
-		unsigned class = packet->flags & HS_PACKET_IPV4 ? ip[1] : hs_be16_load(ip) >> 4;
-		keys[i].traits |= HS_FLOW_DSCP | (class >> 2 & 0x3f);
+		const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *);
+		keys[i].traits |= HS_FLOW_DSCP | dscp_of(burst->profile, frame, packet);
 	}
 }
 

@@ -23,6 +23,10 @@ struct hs_family {
 	void (*parse)(const struct hs_profile *profile, const uint8_t *frame, size_t len,
 			size_t frame_len, struct hs_packet *packet);
 
+	// The DSCP of the packet without telemetry; NULL: telemetry leaves it as it is.
+	uint8_t (*dscp)(const struct hs_profile *profile, const uint8_t *frame,
+			const struct hs_packet *packet);
+
 	// ---- the fast path ----
 
 	// Instances of the skeleton (skeleton.h) with the family's steps inlined. NULL: the steps

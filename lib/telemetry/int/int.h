@@ -69,6 +69,10 @@ static inline size_t hs_int_stack_bytes(unsigned version, const struct hs_packet
 	return hs_int_head_bytes(version) + 4 * (packet->trace_type & HS_INT_TRACE_WORDS);
 }
 
+// The DSCP that the packet had before the source, which the mark may stand in the place of.
+uint8_t hs_int_host_dscp(const struct hs_int_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet);
+
 // ---- source ----
 
 // By how much a frame grows when a source starts INT on it, with its own values (`own`) or with

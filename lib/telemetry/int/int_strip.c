@@ -3,6 +3,19 @@
 
 // ---- TCP and UDP ----
 
+uint8_t hs_int_host_dscp(const struct hs_int_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet)
+{
+	const uint8_t *shim = frame + packet->e2e_off;
+
+	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_DSCP ||
+			!(packet->flags & HS_PACKET_TELEMETRY))
+		return (uint8_t)(hs_int_tclass(frame + packet->l3_off, packet) >> 2);
+	if (settings->version != HS_INT_0_5)
+		return shim[3] >> 2;
+	return shim[packet->telemetry_bytes - 1u] & 0x3f; // the tail's last
+}
+
 static void strip_udp(uint8_t *frame, const struct hs_packet *packet, const struct hs_l4 *l4,
 		uint8_t proto)
 {
@@ -22,8 +35,7 @@ static void strip_tcp_udp(const struct hs_int_settings *settings, uint8_t *frame
 	size_t at = packet->e2e_off -
 		    (settings->mark == HS_INT_MARK_PROBE ? (size_t)MARKER_BYTES : 0);
 	const uint8_t *shim = frame + packet->e2e_off;
-	const uint8_t *tail = frame + at + taken - TAIL_BYTES;
-	uint8_t dscp = settings->version == HS_INT_0_5 ? tail[3] & 0x3f : shim[3] >> 2;
+	uint8_t dscp = hs_int_host_dscp(settings, frame, packet);
 	struct hs_int_before before;
 
 	if (settings->version == HS_INT_2_1 && (shim[0] >> 2 & 3) == 2) {

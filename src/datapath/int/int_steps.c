@@ -18,6 +18,12 @@ static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *f
 	       hs_int_parse_fast(profile->settings, frame, len, frame_len, packet);
 }
 
+static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
+		const struct hs_packet *packet)
+{
+	return hs_int_host_dscp(profile->settings, frame, packet);
+}
+
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
 	hs_classify_as(worker, burst, parse_fast, parse);
@@ -26,7 +32,7 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 #define FAMILY(version)                                                                            \
 	{                                                                                          \
 		.format = &hs_int_formats[version], .in_ipv4 = true, .classify = classify,         \
-		.parse = parse, .fast_source = hs_int_run_source,                                  \
+		.parse = parse, .dscp = dscp, .fast_source = hs_int_run_source,                    \
 		.fast_transit = hs_int_run_transit, .fast_sink = hs_int_run_sink,                  \
 		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
 		.strip = hs_int_strip_step                                                         \

@@ -206,6 +206,34 @@ static void the_hop_limit_and_the_mtu_are_written_into_the_packet(void **state)
 	close_row(row);
 }
 
+// The mark stands where the class was, but a rule's class is the host's, at every node.
+static void a_rule_of_a_class_finds_its_packets_behind_the_mark(void **state)
+{
+	static const enum hs_int_version versions[] = {HS_INT_0_5, HS_INT_1_0, HS_INT_2_1};
+	(void)state;
+
+	for (unsigned v = 0; v < 3; v++) {
+		struct hs_int_settings settings = settings_of(versions[v]);
+		struct row *row = open_row(&settings, 1500);
+		struct hs_rule rule = vector_rule(7);
+		struct hs_report_record record;
+		uint8_t frame[2048];
+		size_t len = unhex(PACKET, frame);
+
+		frame[14] = 0x6b; // DSCP 46
+		frame[15] = 0x80;
+		rule.method = HS_RULE_INT;
+		rule.trace_type = HS_RULE_TRACE_INT | HS_RULE_ASKS_node_id;
+		rule.dscp = HS_RULE_OF_DSCP | 46;
+		for (unsigned n = 0; n < 4; n++) {
+			test_node_rule(&row->nodes[n], &rule);
+			len = through(&row->nodes[n], frame, len);
+		}
+		assert_int_equal(hs_node_take_reports(row->nodes[3].node, &record, 1), 1);
+		close_row(row);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +242,7 @@ int main(void)
 			cmocka_unit_test(a_hosts_mark_is_taken_away_and_nothing_is_parsed),
 			cmocka_unit_test(a_malformed_claim_reaches_no_host),
 			cmocka_unit_test(the_hop_limit_and_the_mtu_are_written_into_the_packet),
+			cmocka_unit_test(a_rule_of_a_class_finds_its_packets_behind_the_mark),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, NULL, NULL);
