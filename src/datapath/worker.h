@@ -109,6 +109,7 @@ struct hs_worker {
 	struct hs_port_counters stats[HS_MAX_PORTS];
 	struct hs_report_places report_places;
 	struct hs_worker_buffer buffer;
+	void *run; // what a family's fast path keeps for the packets of one run
 	struct hs_tx_queue tx[HS_MAX_PORTS];
 	struct hs_burst burst;
 	struct hs_burst beyond; // a border: what of it leaves by one port

@@ -11,8 +11,3 @@
 #define HS_INT_MAX_RECORD 255 // bytes of a header with its stack that a report's record holds
 
 extern const struct hs_telemetry_family hs_int_formats[HS_INT_N_VERSIONS];
-
-static inline size_t hs_int_head_bytes_of(enum hs_int_version version)
-{
-	return version == HS_INT_2_1 ? 12 : 8;
-}

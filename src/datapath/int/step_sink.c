@@ -6,12 +6,6 @@
 #include "room.h"
 #include "skeleton.h"
 
-// Bytes from the header that transit reads to the end of its stack.
-static size_t stack_bytes(const struct hs_int_settings *settings, const struct hs_packet *packet)
-{
-	return hs_int_head_bytes_of(settings->version) + 4u * (uint16_t)packet->trace_type;
-}
-
 static void fill(const struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		struct hs_report_record *record)
 {
@@ -21,7 +15,7 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 
 	hs_report_begin(worker, burst, i, record);
 	record->family = burst->profile->family->format->number;
-	record->trace_len = (uint8_t)stack_bytes(settings, packet);
+	record->trace_len = (uint8_t)hs_int_stack_bytes(settings->version, packet);
 	memcpy(record->data, frame + packet->trace_off, record->trace_len);
 	// The receive time, which tells of which age the wire's shorter times are.
 	record->e2e_len = sizeof(record->sink_ts_ns);
@@ -30,15 +24,18 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 
 static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
+	const struct hs_int_settings *settings = burst->profile->settings;
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
-	if (slot >= worker->flows.n_rules || !packet->trace_off)
+	// INT-MX has no values: each node reports its own.
+	if (slot >= worker->flows.n_rules || !packet->trace_off ||
+			hs_int_type_of(packet) == HS_INT_TYPE_MX)
 		return;
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	if (!(own->trace_type & HS_RULE_TRACE_INT))
 		return;
-	if (stack_bytes(burst->profile->settings, packet) <= HS_INT_MAX_RECORD) {
+	if (hs_int_stack_bytes(settings->version, packet) <= HS_INT_MAX_RECORD) {
 		hs_report_put(worker, burst, i, fill);
 		return;
 	}

@@ -68,21 +68,45 @@ void hs_int_source(
 			&burst->packets[i], growth, own ? &values : NULL);
 }
 
+// What all packets of a run get whose rules ask for the same.
+struct kept {
+	uint32_t trace_type;
+	size_t growth; // 0: such a rule is the general step's
+	struct hs_int_request request;
+	struct hs_int_fast_block own;
+};
+
+static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, uint32_t trace_type, struct kept *kept)
+{
+	struct hs_int_values values;
+
+	kept->trace_type = trace_type;
+	kept->growth = 0;
+	if (!(trace_type & HS_RULE_TRACE_INT))
+		return;
+	kept->request = (struct hs_int_request){.bitmap = hs_int_ask(HS_INT_2_1, trace_type, NULL)};
+	kept->growth = hs_int_fast_request_growth(
+			worker->profiles[out->index].settings, &kept->request);
+	if (!kept->growth)
+		return;
+	hs_int_local(worker, burst, out, &values);
+	hs_int_fast_block_make(&kept->own, kept->request.bitmap, &values);
+}
+
 // The common case; what it cannot do is the general step's.
 static inline void fast_source(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
-	const struct hs_int_settings *settings = worker->profiles[out->index].settings;
 	const struct hs_packet *packet = &burst->packets[i];
 	struct rte_mbuf *m = burst->mbufs[i];
 	uint32_t slot = burst->slots[i], trace_type = worker->flows.own[slot].trace_type;
-	struct hs_int_request request = {.bitmap = hs_int_ask(HS_INT_2_1, trace_type, NULL)};
-	size_t growth = hs_int_fast_request_growth(settings, &request);
-	struct hs_int_fast_block block;
-	struct hs_int_values values;
+	struct kept *kept = worker->run;
 
-	if (unlikely(!(trace_type & HS_RULE_TRACE_INT) || !growth ||
-			    !hs_may_grow(burst, i, out, growth) ||
+	if (unlikely(kept->trace_type != trace_type))
+		prepare(worker, burst, out, trace_type, kept);
+	size_t growth = kept->growth;
+	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
 			    rte_pktmbuf_headroom(m) < growth ||
 			    !hs_int_fast_may_start(rte_pktmbuf_mtod(m, const uint8_t *), packet,
 					    growth))) {
@@ -91,17 +115,20 @@ static inline void fast_source(
 	}
 	if (unlikely(!begin(worker, burst, slot)))
 		return;
-	hs_int_local(worker, burst, out, &values);
-	hs_int_fast_block_make(&block, request.bitmap, &values);
-	hs_int_fast_source_insert(
-			settings, &request, hs_room_shift(m, (int)growth), packet, growth, &block);
+	hs_int_fast_source_insert(worker->profiles[out->index].settings, &kept->request,
+			hs_room_shift(m, (int)growth), packet, growth, &kept->own);
 }
 
 void hs_int_run_source(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out)
 {
-	if (hs_int_fast_is(worker->profiles[out->index].settings))
-		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source);
-	else
+	struct kept kept = {.trace_type = 0};
+
+	if (!hs_int_fast_is(worker->profiles[out->index].settings)) {
 		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, hs_int_source);
+		return;
+	}
+	worker->run = &kept;
+	hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE, fast_source);
+	worker->run = NULL;
 }

@@ -72,24 +72,34 @@ void hs_int_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
+// What all packets of a run that ask for the same get.
+static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, uint16_t bitmap, struct hs_int_fast_block *block)
+{
+	struct hs_int_values values;
+
+	hs_int_local(worker, burst, out, &values);
+	hs_int_fast_block_make(block, bitmap, &values);
+}
+
 // The common case; what it cannot do is the general step's.
 static inline void fast_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
+	struct hs_int_fast_block *block = worker->run;
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t growth = hs_int_fast_transit_growth(rte_pktmbuf_mtod(m, const uint8_t *), packet);
-	struct hs_int_fast_block block;
-	struct hs_int_values values;
+	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
 
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
 			    rte_pktmbuf_headroom(m) < growth)) {
 		hs_int_transit(worker, burst, i, out);
 		return;
 	}
-	hs_int_local(worker, burst, out, &values);
-	hs_int_fast_block_make(&block, (uint16_t)(packet->trace_type >> 16), &values);
-	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, &block);
+	if (unlikely(block->bitmap != bitmap))
+		prepare(worker, burst, out, bitmap, block);
+	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
@@ -97,8 +107,13 @@ static inline void fast_transit(
 void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out)
 {
-	if (hs_int_fast_is(burst->profile->settings))
-		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, fast_transit);
-	else
+	struct hs_int_fast_block block = {.bitmap = 0};
+
+	if (!hs_int_fast_is(burst->profile->settings)) {
 		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_int_transit);
+		return;
+	}
+	worker->run = &block;
+	hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, fast_transit);
+	worker->run = NULL;
 }
