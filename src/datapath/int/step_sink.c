@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "classify.h"
 #include "int_fast.h"
 #include "int_format.h"
 #include "int_steps.h"
@@ -46,16 +47,20 @@ static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	hs_flow_add(&worker->reports_lost, 1);
 }
 
-// Parses packet i anew, after its bytes changed.
-static void parse_anew(struct hs_burst *burst, unsigned i)
+// Parses packet i anew, after its bytes changed. What telemetry stood before may have made the
+// first segment too short for what is looked for now.
+static void parse_anew(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct rte_mbuf *m = burst->mbufs[i];
+	struct hs_packet *packet = &burst->packets[i];
 
 	hs_int_parse(burst->profile->settings, rte_pktmbuf_mtod(m, const uint8_t *),
-			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), &burst->packets[i]);
+			rte_pktmbuf_data_len(m), rte_pktmbuf_pkt_len(m), packet);
+	if (unlikely(packet->flags & HS_PACKET_SHORT))
+		hs_classify_join(worker, burst, i, burst->profile->family->parse);
 }
 
-static bool take_out(struct hs_burst *burst, unsigned i)
+static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	struct rte_mbuf *m = burst->mbufs[i];
 	size_t taken = hs_int_strip(burst->profile->settings, rte_pktmbuf_mtod(m, uint8_t *),
@@ -64,7 +69,7 @@ static bool take_out(struct hs_burst *burst, unsigned i)
 	if (!taken)
 		return false;
 	rte_pktmbuf_adj(m, (uint16_t)taken);
-	parse_anew(burst, i);
+	parse_anew(worker, burst, i);
 	return !(burst->packets[i].flags & HS_STAGE_SUSPECT);
 }
 
@@ -78,10 +83,10 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	// A host's packet with the mark carries no telemetry, whatever stands behind the mark.
 	if (!ours && hs_int_clear_mark(burst->profile->settings,
 				     rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {
-		parse_anew(burst, i);
+		parse_anew(worker, burst, i);
 		return !(packet->flags & HS_STAGE_SUSPECT);
 	}
-	return packet->flags & HS_PACKET_TELEMETRY && take_out(burst, i);
+	return packet->flags & HS_PACKET_TELEMETRY && take_out(worker, burst, i);
 }
 
 bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)

@@ -26,6 +26,16 @@ static void put_random(struct int_draft *d, size_t n)
 		put(d, (uint8_t)hs_rng_u32(&d->rng));
 }
 
+static void put_addresses(struct int_draft *d, size_t n)
+{
+	if (!d->one_flow) {
+		put_random(d, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		put(d, i < n / 2 ? 0x11 : 0x22);
+}
+
 static void put_zero(struct int_draft *d, size_t n)
 {
 	while (n--)
@@ -125,7 +135,8 @@ static size_t put_ip(struct int_draft *d, bool ipv4, uint8_t proto, bool plain)
 		put(d, 0x60 | (uint8_t)int_draft_below(d, 16));
 		put_random(d, 5);
 		put(d, proto);
-		put_random(d, 33);
+		put_random(d, 1);
+		put_addresses(d, 32);
 		if (!plain && once_in(d, 3))
 			put_extensions(d, ip, proto);
 		return ip;
@@ -139,7 +150,7 @@ static size_t put_ip(struct int_draft *d, bool ipv4, uint8_t proto, bool plain)
 	put_random(d, 1);
 	put(d, proto);
 	put_zero(d, 2);
-	put_random(d, 8);
+	put_addresses(d, 8);
 	for (size_t i = 0; i < options; i++)
 		put(d, 1);
 	return ip;

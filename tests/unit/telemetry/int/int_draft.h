@@ -13,6 +13,7 @@ struct int_draft {
 	struct hs_rng rng;
 	uint8_t bytes[INT_DRAFT_MAX];
 	size_t len;
+	bool one_flow; // all packets have the same addresses: bytes of 0x11 to bytes of 0x22
 };
 
 uint32_t int_draft_below(struct int_draft *d, uint32_t bound);
