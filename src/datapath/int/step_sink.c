@@ -108,7 +108,8 @@ bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 }
 
 // The common case; what it cannot do is the general step's.
-static inline bool fast_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+static inline __attribute__((always_inline)) bool fast_sink(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
 	struct hs_packet *packet = &burst->packets[i];

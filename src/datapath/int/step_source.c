@@ -68,7 +68,7 @@ void hs_int_source(
 			&burst->packets[i], growth, own ? &values : NULL);
 }
 
-// What all packets of a run get whose rules ask for the same.
+// What all packets of a run get whose rules ask for the same, but where a queue makes each differ.
 struct kept {
 	uint32_t trace_type;
 	size_t growth; // 0: such a rule is the general step's
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 }
 
 // The common case; what it cannot do is the general step's.
-static inline void fast_source(
+static inline __attribute__((always_inline)) void fast_source(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -103,7 +103,7 @@ static inline void fast_source(
 	uint32_t slot = burst->slots[i], trace_type = worker->flows.own[slot].trace_type;
 	struct kept *kept = worker->run;
 
-	if (unlikely(kept->trace_type != trace_type))
+	if (unlikely(kept->trace_type != trace_type || hs_egress_of(worker, out)))
 		prepare(worker, burst, out, trace_type, kept);
 	size_t growth = kept->growth;
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||

@@ -72,7 +72,7 @@ void hs_int_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// What all packets of a run that ask for the same get.
+// What all packets of a run that ask for the same get, but where a queue makes each differ.
 static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
 		const struct hs_port *out, uint16_t bitmap, struct hs_int_fast_block *block)
 {
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 }
 
 // The common case; what it cannot do is the general step's.
-static inline void fast_transit(
+static inline __attribute__((always_inline)) void fast_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
 	const struct hs_packet *packet = &burst->packets[i];
@@ -97,7 +97,7 @@ static inline void fast_transit(
 		hs_int_transit(worker, burst, i, out);
 		return;
 	}
-	if (unlikely(block->bitmap != bitmap))
+	if (unlikely(block->bitmap != bitmap || hs_egress_of(worker, out)))
 		prepare(worker, burst, out, bitmap, block);
 	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
