@@ -65,6 +65,13 @@
 		.role = HS_BENCH_SINK, .rules = 4096, .every = NEVER, .matched = true,             \
 		.stamped = true, .least_per_second = (at_least)                                    \
 	}
+#define INT_MD(word, text, which, n_hops, ...)                                                     \
+	{                                                                                          \
+		.name = "int_" word,                                                               \
+		.about = "INT 2.1 of six instructions on every packet, " text,                     \
+		.traffic = {128, 4096, 4096, (n_hops), .int_md = (n_hops) >= 0}, .role = (which),  \
+		.int_md = true, .rules = 4096, .every = 1, .matched = true, __VA_ARGS__            \
+	}
 #define FLOWS_1024(setting) .rules = 1024, .every = (setting), .matched = true
 
 const struct hs_bench_case hs_bench_cases[] = {
@@ -135,6 +142,10 @@ const struct hs_bench_case hs_bench_cases[] = {
 		ROUTE("_sink", "telemetry taken out of every packet, reports into the ring", 1024,
 				0, FLOWS_1024(NEVER), .role = HS_BENCH_SINK,
 				.drain = HS_BENCH_DISCARD, .limit = 3.1),
+		INT_MD("source", "put in", HS_BENCH_SOURCE, -1, .limit = 2.6),
+		INT_MD("transit", "2 hops before", HS_BENCH_TRANSIT, 2, .limit = 2.3),
+		INT_MD("sink", "of 3 hops, reports into the ring", HS_BENCH_SINK, 3, .limit = 3.1,
+				.drain = HS_BENCH_DISCARD),
 		NO_RULES("_64", 64),
 		UNMATCHED("_64", 64),
 		MATCHED("4096_64", 64, 4096, 4096, "4,096 rules, no sampling"),

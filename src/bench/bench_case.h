@@ -49,6 +49,8 @@ struct hs_bench_traffic {
 	int8_t hops;	 // number of telemetry entries; -1: no telemetry
 	uint32_t routes; // number of prefixes of the destinations; 0: one destination
 	bool ipv4;	 // without telemetry
+	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
+			 // source
 };
 
 struct hs_bench_case {
@@ -65,6 +67,7 @@ struct hs_bench_case {
 			    // where packets meet them, of a watchlist
 	uint32_t rewritten; // number of flows that the source port makes of the frames; 0:
 			    // unchanged
+	bool int_md;	    // rules and ports are of INT as above, not of flexint
 	bool matched;	    // true: every packet meets a rule; false: none does
 	bool shared_cores;  // more threads run than there are cores
 	bool quick;	    // part of the gate's small set

@@ -4,6 +4,7 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "flexint.h"
+#include "int.h"
 #include "ip.h"
 #include "ip_address.h"
 #include "packet.h"
@@ -112,6 +113,10 @@ void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_r
 		address(spec->traffic.ipv4, rule->dst_ip, ELSEWHERE);
 	if (spec->masks && spec->matched)
 		watch(spec, index, rule);
+	if (spec->int_md) {
+		rule->method = HS_RULE_INT;
+		rule->trace_type = HS_RULE_TRACE_INT | HS_BENCH_INSTRUCTIONS;
+	}
 }
 
 // ---- frames ----
@@ -224,6 +229,41 @@ static uint8_t *put_hop(uint8_t *frame, size_t len, unsigned number, size_t *gro
 	return frame;
 }
 
+// ---- INT ----
+
+const struct hs_int_settings *hs_bench_int(void)
+{
+	static struct hs_int_settings settings;
+
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	return &settings;
+}
+
+// The first hop is the source.
+static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, size_t *growth)
+{
+	const struct hs_int_settings *settings = hs_bench_int();
+	const struct hs_int_request request = {.bitmap = HS_BENCH_INSTRUCTIONS};
+	const struct hs_int_values values = {
+			.has = HS_INT_HAS_NODE_ID | HS_INT_HAS_INGRESS_NS | HS_INT_HAS_EGRESS_NS,
+			.node_id = number + 10,
+			.ingress_ns = START_NS + number * UINT64_C(1000000),
+			.egress_ns = START_NS + number * UINT64_C(1000000) + 500,
+	};
+	struct hs_packet packet;
+
+	hs_int_parse(settings, frame, len, len, &packet);
+	int grown = number ? hs_int_transit_growth(settings, frame, &packet)
+			   : hs_int_source_growth(settings, &request, frame, &packet, true);
+	*growth = grown > 0 ? (size_t)grown : 0;
+	frame -= *growth;
+	if (number)
+		hs_int_transit_insert(settings, frame, &packet, *growth, &values);
+	else
+		hs_int_source_insert(settings, &request, frame, &packet, *growth, &values);
+	return frame;
+}
+
 size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, uint8_t *frame)
 {
 	uint8_t room[2 * HS_BENCH_FRAME_BYTES];
@@ -232,12 +272,12 @@ size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, ui
 	size_t len = traffic->frame_bytes, growth;
 
 	put_plain(traffic, flow, start);
-	if (traffic->hops >= 0) {
+	if (traffic->hops >= 0 && !traffic->int_md) {
 		start = put_source(start, len, flow, &growth);
 		len += growth;
 	}
 	for (int hop = 0; hop < traffic->hops; hop++) {
-		start = put_hop(start, len, (unsigned)hop, &growth);
+		start = (traffic->int_md ? put_int : put_hop)(start, len, (unsigned)hop, &growth);
 		len += growth;
 	}
 	memcpy(frame, start, len);

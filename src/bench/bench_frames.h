@@ -7,6 +7,7 @@
 
 #include "bench_case.h"
 #include "error.h"
+#include "int_settings.h"
 #include "rule.h"
 
 #define HS_BENCH_TRACE_TYPE 0x7000E000u
@@ -29,6 +30,13 @@ static inline uint16_t hs_bench_flow_port(uint32_t index)
 // Returns the rule for flow `index` of this case. It matches the flow's packets or none, as the
 // case says.
 void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule);
+
+// What INT is in packets whose telemetry is INT, and what its rules ask for.
+const struct hs_int_settings *hs_bench_int(void);
+#define HS_BENCH_INSTRUCTIONS                                                                      \
+	(HS_RULE_ASKS_node_id | HS_RULE_ASKS_ports | HS_RULE_ASKS_hop_latency |                    \
+			HS_RULE_ASKS_queue | HS_RULE_ASKS_ingress_timestamp |                      \
+			HS_RULE_ASKS_egress_timestamp)
 
 // Sets prefix `index` of a router's table, a /48, or of IPv4 (as in ip_address.h) a /24. Returns
 // its depth.

@@ -6,6 +6,7 @@
 #include "eal.h"
 #include "fib.h"
 #include "flexint.h"
+#include "int_steps.h"
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -23,6 +24,13 @@
 #define START_NS	INT64_C(1700000040000000000)
 
 // ---- the node ----
+
+static enum hs_port_side side_of(enum hs_bench_role role, int port)
+{
+	enum hs_bench_role host_at = port == HS_BENCH_IN ? HS_BENCH_SOURCE : HS_BENCH_SINK;
+
+	return role == host_at ? HS_SIDE_HOST : HS_SIDE_NETWORK;
+}
 
 static void node_config(const struct hs_bench_case *spec, struct hs_node_config *node)
 {
@@ -43,6 +51,10 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 			.routes = spec->traffic.routes,
 			.seed = 1,
 	};
+	for (int p = 0; spec->int_md && p < HS_BENCH_PORTS; p++)
+		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
+			node->profiles[p] = (struct hs_profile){.family = &hs_int_steps[HS_INT_2_1],
+					.settings = hs_bench_int()};
 }
 
 static int open_eal(const struct hs_bench_setup *setup, const struct hs_node_config *node,
@@ -98,13 +110,6 @@ static int install_routes(const struct hs_bench_setup *setup, struct hs_error *e
 }
 
 // ---- ports ----
-
-static enum hs_port_side side_of(enum hs_bench_role role, int port)
-{
-	enum hs_bench_role host_at = port == HS_BENCH_IN ? HS_BENCH_SOURCE : HS_BENCH_SINK;
-
-	return role == host_at ? HS_SIDE_HOST : HS_SIDE_NETWORK;
-}
 
 static void device_of(const struct hs_bench_setup *setup, int port, char *device, size_t size)
 {

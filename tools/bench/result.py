@@ -25,7 +25,7 @@ class Case:
     @property
     def frames(self):
         """What dpdk-testpmd can distinguish in the traffic."""
-        return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops"))
+        return tuple(self.traffic[key] for key in ("frame_bytes", "frames", "hops", "int"))
 
 
 @dataclasses.dataclass(eq=False)
@@ -75,9 +75,10 @@ def share(part, whole):
 
 
 def peer_name(case, mode):
-    frame_bytes, frames, hops = case.frames
+    frame_bytes, frames, hops, is_int = case.frames
     return (f"testpmd {mode}" + (f" {frame_bytes} B" if frame_bytes != 128 else "")
-            + (f" {frames} frames" if frames != 4096 else "") + (f" {hops} hops" if hops >= 0 else ""))
+            + (f" {frames} frames" if frames != 4096 else "") + (f" {hops} hops" if hops >= 0 else "")
+            + (" INT" if is_int else ""))
 
 
 def make_rows(cases, peers, quick):
