@@ -3,22 +3,16 @@
 
 #include "ip_address.h"
 
-#include <arpa/inet.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *hs_route_prefix_text(const uint8_t prefix[16], uint8_t depth, char text[HS_ROUTE_TEXT])
 {
-	bool is_4 = hs_route_is_ipv4(prefix, depth);
-
-	inet_ntop(is_4 ? AF_INET : AF_INET6, prefix + (is_4 ? 12 : 0), text, HS_ROUTE_TEXT);
-	size_t used = strlen(text);
-	if (depth < 128)
-		snprintf(text + used, HS_ROUTE_TEXT - used, "/%u",
-				is_4 ? depth - HS_IP_ADDRESS_IPV4_BITS : depth);
-	return text;
+	return hs_ip_prefix_write(prefix, (uint8_t)(128 - depth), text);
 }
+static_assert(HS_ROUTE_TEXT >= HS_IP_ADDRESS_TEXT, "room for a prefix");
 
 const char *hs_route_mac_text(const uint8_t mac[6], char text[HS_ROUTE_TEXT])
 {
@@ -32,62 +26,21 @@ bool hs_route_is_ipv4(const uint8_t prefix[16], uint8_t depth)
 	return depth >= HS_IP_ADDRESS_IPV4_BITS && hs_ip_address_is_ipv4(prefix);
 }
 
-// Reads 0 to `most` in digits, without leading zeros.
-static bool read_depth(const char *text, uint8_t most, uint8_t *depth)
-{
-	size_t len = strlen(text);
-
-	if (len < 1 || len > 3 || strspn(text, "0123456789") != len || (text[0] == '0' && len > 1))
-		return false;
-	long value = strtol(text, NULL, 10);
-	*depth = (uint8_t)value;
-	return value <= most;
-}
-
-static bool is_zero_behind(const uint8_t prefix[16], unsigned depth)
-{
-	for (unsigned bit = depth; bit < 128; bit++) {
-		if (prefix[bit / 8] & (0x80 >> bit % 8))
-			return false;
-	}
-	return true;
-}
-
-// A text for people, or NULL: IPv4 is not written as IPv6, and where the forwarding table has IPv4,
-// among the groups' addresses, no prefix of IPv6 can be.
-static const char *check_prefix(const uint8_t prefix[16], uint8_t depth, bool is_4)
-{
-	static const uint8_t taken[4] = {0xff, 0xff, 0xff, 0xff};
-
-	if (!is_zero_behind(prefix, depth))
-		return "has bits set behind its length";
-	if (!is_4 && hs_route_is_ipv4(prefix, depth))
-		return "is an IPv4 prefix that is written as an IPv6 prefix";
-	bool none = depth >= 32 && memcmp(prefix, taken, sizeof(taken)) == 0;
-	return none ? "is a group's, which no router leads to" : NULL;
-}
-
+// Where the forwarding table has IPv4, among the groups' addresses, no prefix of IPv6 can be.
 const char *hs_route_read_prefix(const char *text, uint8_t prefix[16], uint8_t *depth)
 {
-	const char *slash = strchr(text, '/');
-	char address[HS_ROUTE_TEXT];
-	size_t len = slash ? (size_t)(slash - text) : strlen(text);
-	uint8_t ipv4[4];
+	static const uint8_t taken[4] = {0xff, 0xff, 0xff, 0xff};
+	uint8_t host_bits, cleared[16];
 
-	if (len >= sizeof(address))
+	if (hs_ip_prefix_read(text, prefix, &host_bits))
 		return "is not an IP prefix";
-	memcpy(address, text, len);
-	address[len] = '\0';
-	bool is_4 = inet_pton(AF_INET, address, ipv4) == 1;
-	uint8_t bits = is_4 ? 32 : 128;
-	if (is_4)
-		hs_ip_address_map(ipv4, prefix);
-	else if (inet_pton(AF_INET6, address, prefix) != 1)
-		return "is not an IP prefix";
-	if (slash && !read_depth(slash + 1, bits, &bits))
-		return "is not an IP prefix";
-	*depth = (uint8_t)(bits + (is_4 ? HS_IP_ADDRESS_IPV4_BITS : 0));
-	return check_prefix(prefix, *depth, is_4);
+	*depth = (uint8_t)(128 - host_bits);
+	memcpy(cleared, prefix, sizeof(cleared));
+	hs_ip_prefix_clear(cleared, host_bits);
+	if (memcmp(cleared, prefix, sizeof(cleared)) != 0)
+		return "has bits set behind its length";
+	bool none = *depth >= 32 && memcmp(prefix, taken, sizeof(taken)) == 0;
+	return none ? "is a group's, which no router leads to" : NULL;
 }
 
 const char *hs_route_read_mac(const char *text, uint8_t mac[6])
