@@ -92,6 +92,18 @@ def rule_add_sends_the_papers_listing(workspace):
 
 
 @test()
+def rule_add_sends_prefixes_any_protocol_and_a_dscp(workspace):
+    node = FakeNode(workspace, int_request={"ok": {"ns_id": 9}, "generation": 1})
+    node.run("rule", "add", "--ns", "9", "--src", "10.0.0.0/8", "--dst", "0.0.0.0/0", "--proto",
+             "any", "--dscp", "10", "--method", "int", "--instructions", "node_id,queue",
+             "--mode", "count", "--setting", "1")
+    equal(node.request(), {"int_request": {
+        "ns_id": 9, "src_ip": "10.0.0.0/8", "dst_ip": "0.0.0.0/0", "protocol": "any", "dscp": 10,
+        "method": "int", "instructions": ["node_id", "queue"], "mode": "count",
+        "mode_setting": 1}}, "request")
+
+
+@test()
 def rule_set_and_del_send_what_they_are_told(workspace):
     node = FakeNode(workspace, int_update={"ok": {"ns_id": 7}}, int_delete={"ok": {"ns_id": 7}})
     node.run("rule", "set", "7", "hop_enabled=false", "mode=frequency", "mode_setting=10")

@@ -146,6 +146,10 @@ static int remove_folder(void **state)
 	"{\"int_request\": {\"ns_id\": " #ns ", \"src_ip\": \"2001:db8::1\", \"dst_ip\":"          \
 	" \"2001:db8::2\", \"src_port\": " #ns ", \"protocol\": \"udp\", \"trace_type\":"          \
 	" \"0x7000E000\", \"mode\": \"probability\", \"mode_setting\": 0.1" more "}}"
+#define WATCH(ns, src, more)                                                                       \
+	"{\"int_request\": {\"ns_id\": " #ns ", \"src_ip\": \"" src "\", \"dst_ip\":"              \
+	" \"0.0.0.0/0\", \"protocol\": \"any\", \"method\": \"int\", \"instructions\":"            \
+	" [\"node_id\"], \"mode\": \"count\", \"mode_setting\": 1" more "}}"
 #define NEIGHBOUR(addr)                                                                            \
 	"{\"neighbour_add\": {\"addr\": \"" addr "\", \"port\": \"p1\", \"mac\":"                  \
 	" \"02:00:00:00:00:01\"}}"
@@ -181,6 +185,63 @@ static void what_the_api_changed_is_there_in_the_next_life(void **state)
 	expect(&l, "{\"route_delete\": {\"prefix\": \"::/0\"}}", "\"ok\"");
 	expect(&l, "{\"events\": {}}", "\"kind\":\"state_loaded\"");
 	end_and_begin(&l, "[]");
+	end(&l);
+}
+
+// Fills the table's masks but one; rule 8 has the /8.
+static void install_fifteen(struct life *l)
+{
+	char request[400];
+
+	for (unsigned n = 8; n < 23; n++) {
+		snprintf(request, sizeof(request),
+				"{\"int_request\": {\"ns_id\": %u, \"src_ip\": \"10.0.0.0/%u\", "
+				"\"dst_ip\": \"0.0.0.0/0\", \"protocol\": \"any\", \"method\": "
+				"\"int\","
+				" \"instructions\": [\"node_id\"], \"mode\": \"count\", "
+				"\"mode_setting\": 1}}",
+				n, n);
+		expect(l, request, "\"ok\"");
+	}
+}
+
+static void rules_for_sets_of_flows_are_there_in_the_next_life(void **state)
+{
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	install_fifteen(&l);
+	expect(&l, WATCH(1, "10.0.0.0/8", ", \"dscp\": 46"), "\"ok\"");
+	expect(&l, WATCH(2, "10.0.0.0/8", ""), "\"shadowed_by\":8");
+	expect(&l, WATCH(3, "10.0.0.0/30", ""), "\"too_many_masks\"");
+	end_and_begin(&l, "[]");
+	expect(&l, "{\"events\": {}}", "\"refused\":0");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"dscp\":46");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"src_ip\":\"10.0.0.0/8\"");
+	expect(&l, WATCH(3, "10.0.0.0/30", ""), "\"too_many_masks\"");
+	end(&l);
+}
+
+static void a_list_is_refused_whole_where_it_would_need_a_seventeenth_mask(void **state)
+{
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	install_fifteen(&l);
+	expect(&l, "[" WATCH(1, "10.0.0.0/28", "") "," WATCH(2, "10.0.0.0/29", "") "]",
+			"\"path\":\"[1].int_request\"");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "no_such_rule");
+	expect(&l,
+			"[" WATCH(1, "10.0.0.0/28", "") ",{\"int_delete\": {\"ns_id\": 8}}," WATCH(
+					2, "10.0.0.0/29", "") "]",
+			"\"ok\"");
+	expect(&l,
+			"{\"int_request\": {\"ns_id\": 5, \"src_ip\": \"::\", \"dst_ip\": \"::1\", "
+			"\"protocol\": \"udp\", \"trace_type\": \"0x7000E000\", \"mode\": "
+			"\"count\","
+			" \"mode_setting\": 1}, \"dry_run\": true}",
+			"IPv4 /28 to /0; ");
+	expect(&l, "[{\"int_delete\": {\"ns_id\": 2}}," RULE(5, "") "]", "\"ok\"");
 	end(&l);
 }
 
@@ -541,6 +602,8 @@ int main(void)
 	dpdk_env_init("1024");
 	const struct CMUnitTest tests[] = {
 			STATE_TEST(what_the_api_changed_is_there_in_the_next_life),
+			STATE_TEST(rules_for_sets_of_flows_are_there_in_the_next_life),
+			STATE_TEST(a_list_is_refused_whole_where_it_would_need_a_seventeenth_mask),
 			STATE_TEST(owner_and_revision_are_there_in_the_next_life),
 			STATE_TEST(what_the_configuration_asks_for_wins),
 			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
