@@ -3,6 +3,7 @@
 #include "config_check.h"
 #include "config_partial.h"
 #include "config_parts.h"
+#include "egress.h"
 
 #include "flexint.h"
 #include "qos_lengths.h"
@@ -325,12 +326,34 @@ uint16_t hs_config_mbuf_bytes(const struct hs_config *config)
 	return bytes;
 }
 
+uint32_t hs_config_mbufs(const struct hs_config *config)
+{
+	uint32_t n = config->mbufs;
+
+	for (unsigned i = 0; i < config->n_ports; i++)
+		n += config->ports[i].queue_packets;
+	return n;
+}
+
+static uint64_t egress_bytes(const struct hs_config *config)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		if (config->ports[i].rate_bps)
+			bytes += hs_egress_bytes(
+					config->ports[i].queue_packets, config->node.n_workers);
+	}
+	return bytes;
+}
+
 void hs_config_eal(const struct hs_config *config, struct hs_eal_config *eal)
 {
 	*eal = (struct hs_eal_config){
 			.huge_pages = config->huge_pages,
-			.memory_bytes = hs_node_bytes(&config->node) +
-					hs_pool_bytes(config->mbufs, hs_config_mbuf_bytes(config)),
+			.memory_bytes = hs_node_bytes(&config->node) + egress_bytes(config) +
+					hs_pool_bytes(hs_config_mbufs(config),
+							hs_config_mbuf_bytes(config)),
 			.control_core = config->control_core,
 			.n_workers = config->node.n_workers,
 	};

@@ -90,6 +90,45 @@ static int check_port(const struct hs_config *config, unsigned index, struct hs_
 	return 0;
 }
 
+// What ports are called on the wire. Those without an id are called their index plus 1.
+static int resolve_ids(struct hs_config *config, struct hs_error *err)
+{
+	bool given[HS_MAX_PORTS];
+
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		given[i] = config->ports[i].id;
+		if (!given[i])
+			config->ports[i].id = i + 1;
+	}
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		for (unsigned j = 0; j < config->n_ports; j++) {
+			char at[32];
+			if (!given[i] || i == j || config->ports[i].id != config->ports[j].id)
+				continue;
+			snprintf(at, sizeof(at), "ports[%u].id", i);
+			return hs_error_set(err, "duplicate", at, "an id of its own",
+					"port \"%s\" has the id %u too%s", config->ports[j].name,
+					config->ports[j].id, given[j] ? "" : ", its index plus 1");
+		}
+	}
+	return 0;
+}
+
+static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_port_config *port = &config->ports[index];
+	const char *given = port->rate_bps ? "rate_bps" : "queue_packets";
+	const char *missing = port->rate_bps ? "queue_packets" : "rate_bps";
+	char at[48], beside[48];
+
+	if (!port->rate_bps == !port->queue_packets)
+		return 0;
+	snprintf(at, sizeof(at), "ports[%u].%s", index, missing);
+	snprintf(beside, sizeof(beside), "%s beside %s, or neither", missing, given);
+	return hs_error_set(err, "missing_field", at, beside, "port \"%s\" has %s only", port->name,
+			given);
+}
+
 static int port_index(const struct hs_config *config, const char *name)
 {
 	for (unsigned i = 0; i < config->n_ports; i++) {
@@ -293,9 +332,11 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 		return hs_error_set(err, "missing_field", "ports", "at least one port",
 				"the node has no ports");
 	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (check_port(config, i, err) < 0)
+		if (check_port(config, i, err) < 0 || check_queue(config, i, err) < 0)
 			return -EINVAL;
 	}
+	if (resolve_ids(config, err) < 0)
+		return -EINVAL;
 	if (hs_config_resolve_profiles(config, err) < 0 || check_forwarding(config, err) < 0 ||
 			check_in_band(config, err) < 0 || check_control(config, err) < 0)
 		return -EINVAL;

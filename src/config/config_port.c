@@ -105,6 +105,11 @@ static json_t *print_driver(const void *from)
 	return port->driver[0] ? json_string(port->driver) : NULL;
 }
 
+static bool has_queue(const void *from)
+{
+	return ((const struct hs_port_config *)from)->rate_bps;
+}
+
 #define PORT(member) HS_SCHEMA_MEMBER(struct hs_port_config, member)
 static const struct hs_schema_field port_fields[] = {
 		{"name", HS_SCHEMA_TEXT, PORT(name), .demanded = true, .min = 1,
@@ -122,6 +127,11 @@ static const struct hs_schema_field port_fields[] = {
 		{"profile", HS_SCHEMA_TEXT, PORT(profile), .min = 1, .max = HS_PORT_NAME_MAX - 1},
 		{"mtu", HS_SCHEMA_UINT, PORT(mtu), .min = HS_PORT_MTU_MIN, .max = HS_PORT_MTU_MAX},
 		{"rx_queues", HS_SCHEMA_UINT, PORT(rx_queues), .min = 1, .max = HS_MAX_WORKERS},
+		{"id", HS_SCHEMA_UINT, PORT(id), .min = 1, .max = UINT32_MAX},
+		{"rate_bps", HS_SCHEMA_UINT, PORT(rate_bps), .min = HS_PORT_RATE_MIN,
+				.max = HS_PORT_RATE_MAX, .given = has_queue},
+		{"queue_packets", HS_SCHEMA_UINT, PORT(queue_packets), .min = 1,
+				.max = HS_PORT_QUEUE_MAX, .given = has_queue},
 		{NULL},
 };
 

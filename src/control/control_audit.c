@@ -68,32 +68,33 @@ static bool audit_port(json_t *list, const char *name, const struct hs_port_coun
 					number(counters->rx_packets), "copies",
 					number(counters->copies), "forwarded",
 					number(counters->forwarded), "drops", number(in)));
-	ok &= equation(list, "port_out", "offered = tx_packets + drops", name, counters->offered,
-			counters->tx_packets + out,
-			json_pack("{s:o, s:o, s:o}", "offered", number(counters->offered),
-					"tx_packets", number(counters->tx_packets), "drops",
-					number(out)));
+	ok &= equation(list, "port_out", "offered = tx_packets + queued + drops", name,
+			counters->offered, counters->tx_packets + counters->queued + out,
+			json_pack("{s:o, s:o, s:o, s:o}", "offered", number(counters->offered),
+					"tx_packets", number(counters->tx_packets), "queued",
+					number(counters->queued), "drops", number(out)));
 	return ok;
 }
 
 static bool audit_node(json_t *list, const struct hs_port_counters *ports, uint16_t n)
 {
-	uint64_t forwarded = 0, offered = 0, rx = 0, copies = 0, tx = 0, drops = 0;
+	uint64_t forwarded = 0, offered = 0, rx = 0, copies = 0, tx = 0, queued = 0, drops = 0;
 	for (uint16_t i = 0; i < n; i++) {
 		forwarded += ports[i].forwarded;
 		offered += ports[i].offered;
 		rx += ports[i].rx_packets;
 		copies += ports[i].copies;
 		tx += ports[i].tx_packets;
+		queued += ports[i].queued;
 		drops += drops_where(&ports[i], false) + drops_where(&ports[i], true);
 	}
 	bool ok = equation(list, "handed_over", "forwarded = offered, all ports", NULL, forwarded,
 			offered, json_object());
-	ok &= equation(list, "node", "rx_packets + copies = tx_packets + drops, all ports", NULL,
-			rx + copies, tx + drops,
-			json_pack("{s:o, s:o, s:o, s:o}", "rx_packets", number(rx), "copies",
-					number(copies), "tx_packets", number(tx), "drops",
-					number(drops)));
+	ok &= equation(list, "node", "rx_packets + copies = tx_packets + queued + drops, all ports",
+			NULL, rx + copies, tx + queued + drops,
+			json_pack("{s:o, s:o, s:o, s:o, s:o}", "rx_packets", number(rx), "copies",
+					number(copies), "tx_packets", number(tx), "queued",
+					number(queued), "drops", number(drops)));
 	return ok;
 }
 

@@ -12,7 +12,8 @@ static const struct hs_schema_word sides[] = {
 struct shown_port {
 	struct hs_metric_view view; // the rows of metrics count from it
 	const char *name, *driver, *device, *profile;
-	unsigned index;
+	unsigned index, id;
+	uint64_t rate_bps, queue_packets;
 	uint8_t side;
 };
 
@@ -25,6 +26,11 @@ static const struct hs_schema_field shown_port_fields[] = {
 		PORT(STRING, device, "what the port is made of, as the configuration names it",
 				.optional = true),
 		PORT(STRING, profile, "the name of the port's profile, if it has one",
+				.optional = true),
+		PORT(UINT, id, "the port's number in INT"),
+		PORT(UINT, rate_bps, "the rate of the port's egress queue, if it has one",
+				.optional = true),
+		PORT(UINT, queue_packets, "how many packets may wait in the egress queue",
 				.optional = true),
 		{HS_METRIC_MEMBERS(port)},
 		{"drops", HS_SCHEMA_OBJECT, .fields = hs_metric_drops,
@@ -52,6 +58,9 @@ json_t *hs_control_ports(struct hs_control *control)
 				.device = of->config.device,
 				.profile = of->config.profile,
 				.index = i,
+				.id = hs_port_id(of),
+				.rate_bps = of->config.rate_bps,
+				.queue_packets = of->config.rate_bps ? of->config.queue_packets : 0,
 				.side = of->side};
 		hs_metric_view_port(control->node, i, &ports[i], &port.view);
 		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));

@@ -52,11 +52,11 @@ static int open_clock(struct hs_daemon *d, struct hs_error *err)
 static int open_pool(struct hs_daemon *d, struct hs_error *err)
 {
 	uint16_t bytes = hs_config_mbuf_bytes(d->config);
-	int rc = hs_pool_create("mbufs", d->config->mbufs, bytes, &d->pool);
+	int rc = hs_pool_create("mbufs", hs_config_mbufs(d->config), bytes, &d->pool);
 	if (rc < 0)
 		hs_error_set(err, "no_memory", "memory.mbufs", "fewer, or more memory",
-				"%" PRIu32 " buffers of %u bytes do not fit", d->config->mbufs,
-				bytes);
+				"%" PRIu32 " buffers of %u bytes do not fit",
+				hs_config_mbufs(d->config), bytes);
 	return rc;
 }
 

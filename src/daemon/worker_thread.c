@@ -13,8 +13,9 @@ static void rest(struct hs_worker_thread *thread)
 		hs_idle_work(thread->idle);
 		return;
 	}
+	int64_t due_ns = hs_node_worker_due_ns(thread->node, thread->index);
 	hs_node_worker_offline(thread->node, thread->index);
-	hs_idle_sleep(thread->idle);
+	hs_idle_sleep(thread->idle, due_ns);
 	hs_node_worker_online(thread->node, thread->index);
 }
 

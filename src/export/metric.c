@@ -97,6 +97,10 @@ const struct hs_metric hs_metrics_of_port[] = {
 				"Packets handed to some port's transmission"),
 		PORT("offered_total", "offered", UINT, "packets", COUNTER, port.offered,
 				"Packets handed to this port's transmission"),
+		PORT("queued_packets", "queued", UINT, "packets", GAUGE, port.queued,
+				"Packets in this port's egress queue now"),
+		PORT("depth_max_packets", "depth_max", UINT, "packets", GAUGE, gauges.depth_max,
+				"The greatest depth that a packet found in the egress queue"),
 		{{NULL}},
 };
 
@@ -177,6 +181,7 @@ void hs_metric_view_port(const struct hs_node *node, uint16_t index,
 			.link_up = hs_port_link_up(port),
 			.usable = __atomic_load_n(&port->usable, __ATOMIC_RELAXED),
 			.mtu_bytes = port->mtu,
+			.depth_max = hs_node_depth_max(node, index),
 	};
 }
 

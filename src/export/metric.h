@@ -26,7 +26,7 @@ struct hs_node_totals {
 
 // One port's device and state, beside the node's own counters.
 struct hs_port_gauges {
-	uint64_t link_up, usable, mtu_bytes;
+	uint64_t link_up, usable, mtu_bytes, depth_max;
 };
 
 // The input of the readers. Only the part of the metric's scope needs to be filled.

@@ -188,12 +188,16 @@ static void clear_errors(const struct pollfd *fds, unsigned n)
 	}
 }
 
-void hs_idle_sleep(struct hs_idle *idle)
+void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 {
+	if (limit_ns < SPIN_US * 1000)
+		return;
+
 	struct pollfd fds[MAX_FDS];
 	bool timed;
 	unsigned n = begin_sleep(idle, fds, &timed);
-	struct timespec limit = {.tv_nsec = timed ? TIMED_SLEEP_NS : LONG_SLEEP_NS};
+	int64_t longest_ns = timed ? TIMED_SLEEP_NS : LONG_SLEEP_NS;
+	struct timespec limit = {.tv_nsec = RTE_MIN(longest_ns, limit_ns)};
 	int ready = ppoll(fds, n, &limit, NULL);
 
 	atomic_fetch_add(&idle->sleeps, 1);

@@ -33,6 +33,7 @@ void hs_idle_work(struct hs_idle *idle);
 // empty, or hs_idle_work if not.
 bool hs_idle_should_arm(struct hs_idle *idle);
 void hs_idle_arm(struct hs_idle *idle);
-void hs_idle_sleep(struct hs_idle *idle);
+// Sleeps no longer than limit_ns, and not at all where that is less than a sleep costs.
+void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns);
 // Ends a sleep from another thread (stop, new configuration).
 void hs_idle_wake(struct hs_idle *idle);

@@ -102,7 +102,7 @@ static int run(void *arg)
 			continue;
 		}
 		w->asleep = true;
-		hs_idle_sleep(w->idle);
+		hs_idle_sleep(w->idle, INT64_MAX);
 		w->asleep = false;
 		w->sleeps++;
 		w->cpu_ns = thread_cpu_ns();

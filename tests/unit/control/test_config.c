@@ -312,6 +312,40 @@ static void ports_have_the_profiles_that_they_name(void **state)
 	hs_config_fini(&c);
 }
 
+static void ports_have_ids_and_egress_queues(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{\"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\","
+			" \"id\": 4294967295, \"rate_bps\": 1000000000000, \"queue_packets\": "
+			"1000},"
+			" {\"name\": \"b\", \"iface\": \"w\", \"side\": \"host\"}],"
+			" \"forwarding\": {\"mode\": \"bridge\"}}";
+	struct hs_config c, plain;
+	struct hs_eal_config eal, plain_eal;
+
+	parse(text, &c);
+	parse(minimal, &plain);
+	assert_int_equal(c.ports[0].id, UINT32_MAX);
+	assert_int_equal(c.ports[0].rate_bps, HS_PORT_RATE_MAX);
+	assert_int_equal(c.ports[0].queue_packets, 1000);
+	assert_int_equal(c.ports[1].id, 2);
+	assert_int_equal(c.ports[1].rate_bps, 0);
+	assert_int_equal(hs_config_mbufs(&c), c.mbufs + 1000);
+	hs_config_eal(&c, &eal);
+	hs_config_eal(&plain, &plain_eal);
+	assert_true(eal.memory_bytes > plain_eal.memory_bytes + 1000 * 1500);
+	json_t *printed = hs_config_print(&c);
+	json_t *ports = json_object_get(printed, "ports");
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(ports, 0), "rate_bps")),
+			HS_PORT_RATE_MAX);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(ports, 1), "id")), 2);
+	assert_null(json_object_get(json_array_get(ports, 1), "rate_bps"));
+	json_decref(printed);
+	hs_config_fini(&plain);
+	hs_config_fini(&c);
+}
+
 static void open_endpoints_are_allowed_where_insecure_is_said(void **state)
 {
 	(void)state;
@@ -416,6 +450,7 @@ static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(a_key_is_read_from_a_file_that_only_some_can_read),
 		cmocka_unit_test(pairs_name_ports_by_their_index),
 		cmocka_unit_test(ports_have_the_profiles_that_they_name),
+		cmocka_unit_test(ports_have_ids_and_egress_queues),
 		cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 		cmocka_unit_test(what_is_printed_is_read_back_the_same),
 		cmocka_unit_test(the_file_of_the_state_is_printed_where_there_is_one),

@@ -277,7 +277,8 @@ static uint64_t expect_equations(const struct stress *s)
 	for (unsigned p = 0; p < 2; p++) {
 		assert_int_equal(c[p].rx_packets + c[p].copies,
 				c[p].forwarded + drops_of(&c[p], false));
-		assert_int_equal(c[p].offered, c[p].tx_packets + drops_of(&c[p], true));
+		assert_int_equal(c[p].offered,
+				c[p].tx_packets + c[p].queued + drops_of(&c[p], true));
 	}
 	assert_int_equal(c[0].forwarded + c[1].forwarded, c[0].offered + c[1].offered);
 	return c[0].rx_packets;

@@ -134,11 +134,11 @@ static void a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond(void **st
 	(void)state;
 	assert_int_equal(hs_idle_add_port(idle, port), 0);
 	hs_idle_arm(idle);
-	hs_idle_sleep(idle); // takes the news of the port
+	hs_idle_sleep(idle, INT64_MAX); // takes the news of the port
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t from = now_ns(), took;
 
-		hs_idle_sleep(idle);
+		hs_idle_sleep(idle, INT64_MAX);
 		took = now_ns() - from;
 		assert_true(took >= MS * 9 / 10);
 		shortest = took < shortest ? took : shortest;
@@ -148,6 +148,24 @@ static void a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond(void **st
 	hs_port_close(port);
 }
 
+static void a_limit_bounds_the_sleep(void **state)
+{
+	struct hs_idle *idle = adaptive();
+
+	(void)state;
+	hs_idle_arm(idle);
+	for (unsigned i = 0; i < 20; i++) {
+		int64_t from = now_ns();
+		hs_idle_sleep(idle, 2 * MS);
+		assert_true(now_ns() - from >= 2 * MS * 9 / 10);
+		assert_true(now_ns() - from < 90 * MS);
+	}
+	int64_t from = now_ns();
+	hs_idle_sleep(idle, 1000); // nearer than a sleep is long
+	assert_true(now_ns() - from < MS);
+	hs_idle_destroy(idle);
+}
+
 static void after_a_sleep_that_nothing_ended_it_sleeps_again_at_once(void **state)
 {
 	struct hs_idle *idle = adaptive();
@@ -155,10 +173,10 @@ static void after_a_sleep_that_nothing_ended_it_sleeps_again_at_once(void **stat
 
 	(void)state;
 	hs_idle_add_port(idle, port);
-	hs_idle_sleep(idle);
+	hs_idle_sleep(idle, INT64_MAX);
 	until_it_arms(idle);
 	hs_idle_arm(idle);
-	hs_idle_sleep(idle);
+	hs_idle_sleep(idle, INT64_MAX);
 	assert_true(hs_idle_should_arm(idle));
 	hs_idle_work(idle);
 	assert_false(hs_idle_should_arm(idle));
@@ -173,11 +191,11 @@ static void a_wake_up_before_the_sleep_is_not_lost(void **state)
 
 	(void)state;
 	hs_idle_wake(idle);
-	hs_idle_sleep(idle);
+	hs_idle_sleep(idle, INT64_MAX);
 	assert_true(now_ns() - from < 90 * MS);
 	// It is taken by that one sleep.
 	from = now_ns();
-	hs_idle_sleep(idle);
+	hs_idle_sleep(idle, INT64_MAX);
 	assert_true(now_ns() - from > 90 * MS);
 	hs_idle_destroy(idle);
 }
@@ -193,7 +211,7 @@ static void *sleep_on(void *arg)
 	struct sleeper *sleeper = arg;
 
 	while (!sleeper->stop) {
-		hs_idle_sleep(sleeper->idle);
+		hs_idle_sleep(sleeper->idle, INT64_MAX);
 		sleeper->sleeps++;
 	}
 	return NULL;
@@ -250,6 +268,7 @@ int main(void)
 			cmocka_unit_test(a_worker_that_is_told_to_spin_never_sleeps),
 			cmocka_unit_test(
 					a_port_without_a_wake_up_bounds_the_sleep_to_a_millisecond),
+			cmocka_unit_test(a_limit_bounds_the_sleep),
 			cmocka_unit_test(after_a_sleep_that_nothing_ended_it_sleeps_again_at_once),
 			cmocka_unit_test(a_wake_up_before_the_sleep_is_not_lost),
 			cmocka_unit_test(another_thread_ends_the_sleep),
