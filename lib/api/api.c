@@ -346,9 +346,14 @@ const struct hs_schema_field hs_api_error_fields[] = {
 		ERROR(expected, "what is allowed", .optional = true),
 		{NULL},
 };
+static bool has_id(const void *from)
+{
+	return ((const struct refusal *)from)->id;
+}
+
 #define REFUSAL(...) HS_SCHEMA_ROW(struct refusal, __VA_ARGS__)
 const struct hs_schema_field hs_api_refusal_fields[] = {
-		REFUSAL(JSON, id, "as in the request", .optional = true,
+		REFUSAL(JSON, id, "as in the request", .given = has_id,
 				.shape = "{'type': ['string', 'integer']}"),
 		REFUSAL(OBJECT, error, "why the request was refused", .behind = true,
 				.fields = hs_api_error_fields),

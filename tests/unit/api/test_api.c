@@ -280,6 +280,26 @@ static void a_file_of_requests_is_run_as_a_whole_or_not_at_all(void **state)
 	json_decref(list);
 }
 
+static void every_reply_has_the_id_of_its_request(void **state)
+{
+	(void)state;
+	struct fake fake;
+	char text[128];
+	static const char *const ids[] = {"0", "\"\"", "7", "\"a\""};
+	static const char *const verbs[] = {
+			"\"hello\": {}", "\"int_get\": {\"ns_id\": 99}", "\"nothing\": {}"};
+
+	fake_init(&fake);
+	for (size_t i = 0; i < 12; i++) {
+		const char *id = ids[i / 3];
+		snprintf(text, sizeof(text), "{\"id\": %s, %s}", id, verbs[i % 3]);
+		json_t *reply = ask(&fake, text), *wanted = json_loads(id, JSON_DECODE_ANY, NULL);
+		assert_true(json_equal(json_object_get(reply, "id"), wanted));
+		json_decref(wanted);
+		json_decref(reply);
+	}
+}
+
 static void a_query_in_a_file_of_requests_is_refused(void **state)
 {
 	struct hs_error err = {0};
@@ -670,6 +690,7 @@ int main(void)
 			cmocka_unit_test(a_reply_is_json_although_an_error_cuts_a_character_in_two),
 			cmocka_unit_test(a_file_of_requests_is_checked_against_the_capacity),
 			cmocka_unit_test(a_file_of_requests_is_run_as_a_whole_or_not_at_all),
+			cmocka_unit_test(every_reply_has_the_id_of_its_request),
 			cmocka_unit_test(a_query_in_a_file_of_requests_is_refused),
 			cmocka_unit_test(requests_of_a_file_that_are_no_list_are_refused),
 			cmocka_unit_test(a_list_that_is_taken_back_gives_the_rule_its_owner_back),
