@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "bus.h"
+#include "rule_admission.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,7 +204,10 @@ static int find_port(void *context, const char *name)
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
-	return hs_in_band_check_rule(&((struct hs_config *)context)->in_band, rule, err);
+	const struct hs_config *config = context;
+	int rc = hs_in_band_check_rule(&config->in_band, rule, err);
+
+	return rc ? rc : hs_rule_admission(&config->node, rule, err);
 }
 
 static int check_tables(

@@ -11,6 +11,7 @@
 #include "control_watch.h"
 
 #include "qos_lengths.h"
+#include "rule_admission.h"
 #include "rule_mask.h"
 
 #include <errno.h>
@@ -81,7 +82,10 @@ static uint64_t generation(void *context)
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
 {
-	return hs_in_band_admits(((struct hs_control *)context)->in_band, rule, err);
+	const struct hs_control *control = context;
+	int rc = hs_in_band_admits(control->in_band, rule, err);
+
+	return rc ? rc : hs_rule_admission(hs_node_config(control->node), rule, err);
 }
 
 static bool gives_way(void *context, uint32_t ns_id)

@@ -4,6 +4,7 @@
 // Thread rule: any; pure functions.
 #pragma once
 
+#include "error.h"
 #include "int_settings.h"
 
 #include <stdint.h>
@@ -11,3 +12,8 @@
 // `trace_type` is of a rule of method int (HS_RULE_TRACE_INT). What the version does not have is
 // left out, and its bits of enum hs_rule_instruction are in *lacks, which may be NULL.
 uint16_t hs_int_ask(enum hs_int_version version, uint32_t trace_type, uint16_t *lacks);
+
+// Checks that each instruction of a rule of method int is one of a version, or that one version has
+// all bits of its bitmap. `versions` has bit 1 << enum hs_int_version of each that may be used, one
+// at least. Returns 0, or -EINVAL with *err ("unsupported" at instructions or instruction_bitmap).
+int hs_int_ask_check(unsigned versions, uint32_t trace_type, struct hs_error *err);

@@ -56,7 +56,8 @@ void hs_int_source(
 		return;
 	struct hs_int_request request = {
 			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
-	size_t growth = growth_of(worker, burst, i, out, &request, &own);
+	// Another port's version has what the rule asks for.
+	size_t growth = request.bitmap ? growth_of(worker, burst, i, out, &request, &own) : 0;
 	if (unlikely(!growth)) {
 		hs_flow_postpone(flow);
 		return;

@@ -3,6 +3,7 @@
 // for wins.
 #include "control.h"
 #include "harness.h"
+#include "int_steps.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -19,6 +20,8 @@
 
 static char folder[64], file[96];
 static enum hs_forwarding_mode forwarding = HS_FORWARD_ROUTE;
+// Of the ports of the next life; NULL: they have method flexint.
+static const struct hs_family *families[2] = {&hs_int_steps[HS_INT_2_1]};
 
 // A life of the node.
 struct life {
@@ -36,7 +39,8 @@ static void begin(struct life *l, const char *config)
 			.rules = RULES,
 			.report_ring = 16,
 			.forwarding = forwarding,
-			.routes = 64};
+			.routes = 64,
+			.profiles = {{.family = families[0]}, {.family = families[1]}}};
 	struct hs_control_config control = {.boot_id = "b007", .monitored_rules = 1};
 	struct hs_control_output output = {0};
 	struct hs_state_config state = {.file = file};
@@ -219,6 +223,68 @@ static void rules_for_sets_of_flows_are_there_in_the_next_life(void **state)
 	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"dscp\":46");
 	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "\"src_ip\":\"10.0.0.0/8\"");
 	expect(&l, WATCH(3, "10.0.0.0/30", ""), "\"too_many_masks\"");
+	end(&l);
+}
+
+// A life whose ports have these families.
+static void begin_with(
+		struct life *l, const struct hs_family *first, const struct hs_family *second)
+{
+	families[0] = first;
+	families[1] = second;
+	begin(l, "[]");
+	families[0] = &hs_int_steps[HS_INT_2_1];
+	families[1] = NULL;
+}
+
+static void a_rule_of_int_needs_a_port_of_int(void **state)
+{
+	struct life l;
+	(void)state;
+	begin_with(&l, NULL, NULL);
+	expect(&l, WATCH(1, "10.0.0.0/8", ""),
+			"{\"code\":\"no_profile\",\"path\":\"int_request.method\"");
+	expect(&l, "[" RULE(2, "") "," WATCH(1, "10.0.0.0/8", "") "]",
+			"\"path\":\"[1].int_request.method\"");
+	expect(&l, "{\"int_get\": {\"ns_id\": 2}}", "no_such_rule");
+	end(&l);
+}
+
+#define ASK(ns, instructions)                                                                      \
+	"{\"int_request\": {\"ns_id\": " #ns ", \"src_ip\": \"10.0.0.1\", \"dst_ip\":"             \
+	" \"10.0.0.2\", \"protocol\": \"udp\", \"method\": \"int\", \"instructions\": "            \
+	"[" instructions "], \"mode\": \"count\", \"mode_setting\": 1}}"
+
+static void a_rule_of_int_asks_for_what_a_port_of_the_node_can_give(void **state)
+{
+	struct life l;
+	(void)state;
+	begin_with(&l, &hs_int_steps[HS_INT_2016_06], NULL);
+	expect(&l, ASK(1, "\"node_id\", \"buffer\""),
+			"{\"code\":\"unsupported\",\"path\":\"int_request.instructions\","
+			"\"message\":"
+			"\"instructions: INT 2016-06 has no buffer\",\"expected\":\"node_id, "
+			"ports, ");
+	expect(&l, ASK(1, "\"queue_congestion\""), "\"ok\"");
+	end(&l);
+	begin_with(&l, &hs_int_steps[HS_INT_1_0], &hs_int_steps[HS_INT_2_1]);
+	expect(&l, ASK(2, "\"buffer\""), "\"ok\"");
+	expect(&l, ASK(3, "\"queue_congestion\""), "INT 1.0, 2.1 has no queue_congestion");
+	end(&l);
+}
+
+static void a_rule_of_int_does_not_come_back_where_its_ports_are_gone(void **state)
+{
+	struct life l;
+	(void)state;
+	begin(&l, "[]");
+	expect(&l, WATCH(1, "10.0.0.0/8", ""), "\"ok\"");
+	expect(&l, RULE(2, ""), "\"ok\"");
+	end(&l);
+	begin_with(&l, NULL, NULL);
+	expect(&l, "{\"events\": {}}", "\"refused\":1");
+	expect(&l, "{\"int_get\": {\"ns_id\": 1}}", "no_such_rule");
+	expect(&l, "{\"int_get\": {\"ns_id\": 2}}", "\"ok\"");
 	end(&l);
 }
 
@@ -604,6 +670,9 @@ int main(void)
 			STATE_TEST(what_the_api_changed_is_there_in_the_next_life),
 			STATE_TEST(rules_for_sets_of_flows_are_there_in_the_next_life),
 			STATE_TEST(a_list_is_refused_whole_where_it_would_need_a_seventeenth_mask),
+			STATE_TEST(a_rule_of_int_needs_a_port_of_int),
+			STATE_TEST(a_rule_of_int_asks_for_what_a_port_of_the_node_can_give),
+			STATE_TEST(a_rule_of_int_does_not_come_back_where_its_ports_are_gone),
 			STATE_TEST(owner_and_revision_are_there_in_the_next_life),
 			STATE_TEST(what_the_configuration_asks_for_wins),
 			STATE_TEST(routes_are_loaded_together_and_the_bad_ones_are_refused_alone),
