@@ -111,6 +111,7 @@ static void refused(struct hs_controller *controller, struct binding *binding, c
 	const char *name = controller->config->nodes[binding->node].name;
 	const char *code = controller_error_code(error);
 	const char *message = json_string_value(json_object_get(error, "message"));
+	const char *allowed = json_string_value(json_object_get(error, "expected"));
 
 	controller_set_state(controller, binding, BINDING_REFUSED);
 	if (binding->code && strcmp(binding->code, code) == 0)
@@ -120,8 +121,9 @@ static void refused(struct hs_controller *controller, struct binding *binding, c
 	hs_controller_event(controller, "rule_refused",
 			json_pack("{s:s, s:I, s:s}", "node", name, "ns_id",
 					(json_int_t)binding->rule->rule.ns_id, "code", code),
-			"node \"%s\" refused ns_id %u: %s", name, binding->rule->rule.ns_id,
-			message ? message : code);
+			"node \"%s\" refused ns_id %u: %s%s%s%s", name, binding->rule->rule.ns_id,
+			message ? message : code, allowed ? " (allowed: " : "",
+			allowed ? allowed : "", allowed ? ")" : "");
 }
 
 static void done(struct hs_controller *controller, struct controller_node *node,

@@ -279,6 +279,24 @@ static void of_a_nodes_error_the_code_and_the_start_of_the_message_remain(void *
 	assert_string_equal(json_string_value(json_object_get(error, "code")), "refused");
 }
 
+static void a_refusal_is_told_with_the_nodes_name_words_and_what_it_allows(void **state)
+{
+	(void)state;
+	fake_run(&fake, SECOND);
+	fake.nodes[0].refusal = "{\"code\": \"unsupported\", \"path\": "
+				"\"int_request.instructions\", \"message\":"
+				" \"instructions: INT 1.0 has no buffer\", \"expected\": "
+				"\"node_id, ports\"}";
+	fake_ok(&fake, rule);
+	fake_run(&fake, SECOND);
+	assert_string_equal(fake_state(&fake, 7, "a"), "unsupported");
+	const json_t *event = last_event("rule_refused");
+	assert_string_equal(json_string_value(json_object_get(event, "node")), "a");
+	assert_string_equal(json_string_value(json_object_get(event, "message")),
+			"node \"a\" refused ns_id 7: instructions: INT 1.0 has no buffer "
+			"(allowed: node_id, ports)");
+}
+
 static void a_code_that_is_no_word_is_no_state_of_a_rule(void **state)
 {
 	static char text[9000] = "{\"code\": \"";
@@ -327,6 +345,7 @@ int main(void)
 			TEST(a_page_with_more_than_was_asked_for_is_refused_and_asked_for_again),
 			TEST(a_long_message_of_an_event_is_cut_between_characters),
 			TEST(of_a_nodes_error_the_code_and_the_start_of_the_message_remain),
+			TEST(a_refusal_is_told_with_the_nodes_name_words_and_what_it_allows),
 			TEST(a_code_that_is_no_word_is_no_state_of_a_rule),
 			TEST(a_boot_id_longer_than_any_of_a_node_is_no_restart_at_each_hello),
 			TEST(numbers_that_leap_count_as_missed_and_never_below_zero),
