@@ -91,8 +91,8 @@ static void walk_init(struct walk *walk)
 	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
 	bool tcp = traffic->protocol == IPPROTO_TCP;
-	walk->frame_bytes = HS_ETHER_BYTES + HS_IPV6_BYTES + (tcp ? TCP_BYTES : SHORT_BYTES) +
-			    traffic->payload_bytes;
+	walk->frame_bytes = HS_ETHER_BYTES + hs_scenario_ip_bytes(&scenario->hosts[traffic->from]) +
+			    (tcp ? TCP_BYTES : SHORT_BYTES) + traffic->payload_bytes;
 	walk->bps = traffic->rate_pps * walk->frame_bytes * 8;
 	walk->even = !flow->reverse && traffic->kind != HS_TRAFFIC_POISSON;
 	walk->mean_known = !flow->reverse && (traffic->kind == HS_TRAFFIC_CONSTANT ||

@@ -8,6 +8,8 @@
 
 #include "error.h"
 #include "in_band_settings.h"
+#include "ip.h"
+#include "ip_address.h"
 #include "link.h"
 #include "partial_config.h"
 #include "qos.h"
@@ -66,17 +68,23 @@ struct hs_scenario_link {
 // creates an "implicit" host there, at most one for each node.
 struct hs_scenario_host {
 	char name[32];
-	uint32_t at; // node
-	uint8_t addr[16];
+	uint32_t at;	  // node
+	uint8_t addr[16]; // as in ip_address.h
 	bool implicit;
 };
+
+// Of the header of packets that the host sends.
+static inline uint32_t hs_scenario_ip_bytes(const struct hs_scenario_host *host)
+{
+	return hs_ip_address_is_ipv4(host->addr) ? HS_IPV4_BYTES : HS_IPV6_BYTES;
+}
 
 enum hs_traffic_kind {
 	HS_TRAFFIC_CONSTANT,
 	HS_TRAFFIC_BURSTY,  // bursts of burst_ns at rate_pps, mean_interval_ns apart (exponential);
 			    // a burst that is due during another follows it at once
 	HS_TRAFFIC_POISSON, // exponential gaps, mean 1/rate_pps
-	HS_TRAFFIC_PING,    // ICMPv6 echo requests at rate_pps, which are answered at once
+	HS_TRAFFIC_PING,    // ICMP echo requests at rate_pps, which are answered at once
 	HS_TRAFFIC_WINDOW,  // as many segments under way as the window allows (TCP frames)
 	HS_TRAFFIC_PCAP,    // frames of a file, at the times of the file
 };
@@ -86,10 +94,10 @@ struct hs_scenario_traffic {
 	uint32_t entry; // index in the file's list, of a pattern too
 	enum hs_traffic_kind kind;
 	uint32_t from, to; // hosts
-	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6
+	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6 (of IPv4: ICMP)
 	uint16_t src_port, dst_port;
 	double rate_pps;
-	uint32_t payload_bytes;	   // above UDP, TCP or the ICMPv6 echo header (8 bytes)
+	uint32_t payload_bytes;	   // above UDP, TCP or the ICMP echo header (8 bytes)
 	int64_t start_ns, stop_ns; // after the start of the run; stop_ns at most its duration
 	int64_t opening_ns;	   // silence after an opening packet at start_ns; 0: there is none
 	uint64_t packets;	   // stop after this number; 0: no limit

@@ -6,8 +6,14 @@
 
 #include <netinet/in.h>
 
-static bool is_unicast(const struct in6_addr *addr)
+static bool is_unicast(const uint8_t address[16])
 {
+	const struct in6_addr *addr = (const void *)address;
+	const uint8_t *ipv4 = address + 12;
+
+	if (hs_ip_address_is_ipv4(address)) // 240.0.0.0/4 are no hosts either
+		return ipv4[0] && ipv4[0] != 127 && ipv4[0] < 224 &&
+		       !(ipv4[0] == 169 && ipv4[1] == 254);
 	return !IN6_IS_ADDR_MULTICAST(addr) && !IN6_IS_ADDR_UNSPECIFIED(addr) &&
 	       !IN6_IS_ADDR_LOOPBACK(addr) && !IN6_IS_ADDR_LINKLOCAL(addr);
 }
@@ -16,15 +22,12 @@ static const char *parse_addr(const char *text, void *at, const char **code)
 {
 	const char *wrong = hs_rule_address_text.parse(text, at, code);
 
-	if (!wrong && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)at)) {
-		*code = "wrong_family";
-		return "is an IPv4 address where an IPv6 address is needed";
-	}
 	return wrong ? wrong : is_unicast(at) ? NULL : "is no address of a host";
 }
 
-static const struct hs_schema_text addr_text = {
-		.parse = parse_addr, .shape = "{'type': 'string', 'format': 'ipv6'}"};
+static const struct hs_schema_text addr_text = {.parse = parse_addr,
+		.shape = "{'type': 'string', "
+			 "'anyOf': [{'format': 'ipv4'}, {'format': 'ipv6'}]}"};
 
 #define HOST(member) HS_SCHEMA_MEMBER(struct hs_scenario_host, member)
 static const struct hs_schema_field host_fields[] = {
@@ -33,7 +36,7 @@ static const struct hs_schema_field host_fields[] = {
 		{"at", HS_SCHEMA_NAME, HOST(at), .names = &hs_draft_node_names, .required = true,
 				.expected = "the name of a node"},
 		{"addr", HS_SCHEMA_PARSED, HOST(addr), .text = &addr_text, .required = true,
-				.expected = "a unicast IPv6 address, not link-local"},
+				.expected = "a unicast IP address, not link-local"},
 		{NULL},
 };
 

@@ -7,7 +7,6 @@
 #include "rule_field.h"
 #include "rule_json.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,12 +73,12 @@ static struct ends ends_of(const struct hs_scenario *scenario, uint32_t index, b
 static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool reverse)
 {
 	const struct ends ends = ends_of(scenario, index, reverse);
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+	char src[HS_IP_ADDRESS_TEXT], dst[HS_IP_ADDRESS_TEXT];
 
 	return json_pack("{s:I, s:i, s:s, s:s, s:i, s:i, s:s, s:s}", "ns_id", (json_int_t)index + 1,
-			"app_id", 1, "src_ip", inet_ntop(AF_INET6, ends.src, src, sizeof(src)),
-			"dst_ip", inet_ntop(AF_INET6, ends.dst, dst, sizeof(dst)), "src_port",
-			ends.src_port, "dst_port", ends.dst_port, "protocol",
+			"app_id", 1, "src_ip", hs_ip_address_write(ends.src, src), "dst_ip",
+			hs_ip_address_write(ends.dst, dst), "src_port", ends.src_port, "dst_port",
+			ends.dst_port, "protocol",
 			hs_rule_protocol_name(scenario->traffic[index].protocol), "trace_type",
 			"0x7000E000");
 }

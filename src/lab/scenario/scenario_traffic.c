@@ -13,7 +13,6 @@
 
 #define MAX_TRAFFIC   100000
 #define MAX_PPS	      1e9
-#define IPV6_BYTES    40
 #define EXPECTED_ENDS "the name of a host or a node"
 
 struct entry {
@@ -142,7 +141,11 @@ static int set_port(const struct hs_draft *draft, const char *key, bool icmp, si
 static int check_payload(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
 {
 	unsigned header = traffic->protocol == IPPROTO_TCP ? 20 : 8;
-	unsigned mtu = draft->scenario.mtu, max = mtu - IPV6_BYTES - header;
+	uint32_t from = traffic->from; // of a pattern, or a host that is still to be made: none
+	unsigned ip = from < draft->scenario.n_hosts
+				      ? hs_scenario_ip_bytes(&draft->scenario.hosts[from])
+				      : HS_IPV6_BYTES;
+	unsigned mtu = draft->scenario.mtu, max = mtu - ip - header;
 	char bounds[64];
 
 	// Without payload, all segments would have the same sequence number.
@@ -221,8 +224,15 @@ static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traff
 {
 	size_t index = draft->scenario.n_traffic;
 	bool icmp = traffic->protocol == IPPROTO_ICMPV6;
+	const struct hs_scenario_host *hosts = draft->scenario.hosts;
+	const struct hs_scenario_host *from = &hosts[traffic->from], *to = &hosts[traffic->to];
 
 	traffic->entry = (uint32_t)draft->item.index;
+	if (hs_scenario_ip_bytes(from) != hs_scenario_ip_bytes(to))
+		return hs_draft_refuse(draft, hs_draft_has(draft, "pattern") ? "pattern" : "to",
+				"wrong_family", "hosts of one IP version",
+				"hosts \"%s\" and \"%s\" have addresses of two IP versions",
+				from->name, to->name);
 	if (index == MAX_TRAFFIC)
 		return hs_error_set(draft->err, "out_of_range", "traffic", "at most 100000 entries",
 				"there are more than %d entries of traffic", MAX_TRAFFIC);

@@ -12,11 +12,11 @@
 
 #include <string.h>
 
-#define L4	     (HS_ETHER_BYTES + HS_IPV6_BYTES)
-#define HOP_LIMIT    64
-#define HOP_LIMIT_AT 7U // in the IPv6 header
+#define HOP_LIMIT 64
 
 enum {
+	ICMP_ECHO_REPLY = 0,
+	ICMP_ECHO_REQUEST = 8,
 	ICMPV6_ECHO_REQUEST = 128,
 	ICMPV6_ECHO_REPLY = 129,
 };
@@ -26,13 +26,25 @@ static uint32_t l4_bytes_of(uint8_t protocol)
 	return protocol == HS_IP_TCP ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
 }
 
+static bool is_ipv4(const struct hs_stream_template *template)
+{
+	return template->l4 == HS_ETHER_BYTES + HS_IPV4_BYTES;
+}
+
+static uint8_t echo_type(bool ipv4, bool reply)
+{
+	if (ipv4)
+		return reply ? ICMP_ECHO_REPLY : ICMP_ECHO_REQUEST;
+	return reply ? ICMPV6_ECHO_REPLY : ICMPV6_ECHO_REQUEST;
+}
+
 static void write_l4(struct hs_stream_template *template, const struct hs_scenario_traffic *traffic,
 		uint16_t identifier, bool reply)
 {
 	rte_be16_t ports[2] = {
 			rte_cpu_to_be_16(traffic->src_port), rte_cpu_to_be_16(traffic->dst_port)};
-	uint32_t bytes = template->len - L4;
-	void *at = template->bytes + L4;
+	uint32_t bytes = template->len - template->l4;
+	void *at = template->bytes + template->l4;
 
 	if (template->protocol == HS_IP_TCP) {
 		bool pushes = bytes > sizeof(struct rte_tcp_hdr);
@@ -45,7 +57,7 @@ static void write_l4(struct hs_stream_template *template, const struct hs_scenar
 		};
 	} else if (template->protocol == HS_IP_ICMPV6) {
 		*(struct rte_icmp_hdr *)at = (struct rte_icmp_hdr){
-				.icmp_type = reply ? ICMPV6_ECHO_REPLY : ICMPV6_ECHO_REQUEST,
+				.icmp_type = echo_type(is_ipv4(template), reply),
 				.icmp_ident = rte_cpu_to_be_16(identifier),
 		};
 	} else {
@@ -57,24 +69,53 @@ static void write_l4(struct hs_stream_template *template, const struct hs_scenar
 	}
 }
 
-static void write_l2_l3(struct hs_stream_template *template, const struct hs_stream_macs *macs,
-		const uint8_t src_addr[16], const uint8_t dst_addr[16], bool reply)
+// The checksum of ICMP for IPv4 covers no address.
+static void write_ipv4(struct hs_stream_template *template, const uint8_t src_addr[16],
+		const uint8_t dst_addr[16])
 {
-	struct rte_ether_hdr *ether = (void *)template->bytes;
-	struct rte_ipv6_hdr *ip = (void *)(ether + 1);
+	struct rte_ipv4_hdr *ip = (void *)(template->bytes + HS_ETHER_BYTES);
+	bool icmp = template->protocol == HS_IP_ICMPV6;
 
-	memcpy(&ether->dst_addr, macs->next[reply], 6);
-	memcpy(&ether->src_addr, macs->own[reply], 6);
-	ether->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV6);
+	*ip = (struct rte_ipv4_hdr){
+			.version_ihl = RTE_IPV4_VHL_DEF,
+			.total_length = rte_cpu_to_be_16(
+					(uint16_t)(template->len - HS_ETHER_BYTES)),
+			.fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG),
+			.time_to_live = HOP_LIMIT,
+			.next_proto_id = icmp ? HS_IP_ICMP : template->protocol,
+	};
+	memcpy(&ip->src_addr, src_addr + 12, 4);
+	memcpy(&ip->dst_addr, dst_addr + 12, 4);
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	template->sum = icmp ? 0 : rte_ipv4_phdr_cksum(ip, 0);
+}
+
+static void write_ipv6(struct hs_stream_template *template, const uint8_t src_addr[16],
+		const uint8_t dst_addr[16])
+{
+	struct rte_ipv6_hdr *ip = (void *)(template->bytes + HS_ETHER_BYTES);
+
 	*ip = (struct rte_ipv6_hdr){
 			.vtc_flow = RTE_BE32(6U << 28),
-			.payload_len = rte_cpu_to_be_16((uint16_t)(template->len - L4)),
+			.payload_len = rte_cpu_to_be_16((uint16_t)(template->len - template->l4)),
 			.proto = template->protocol,
 			.hop_limits = HOP_LIMIT,
 	};
 	memcpy(ip->src_addr, src_addr, 16);
 	memcpy(ip->dst_addr, dst_addr, 16);
 	template->sum = rte_ipv6_phdr_cksum(ip, 0);
+}
+
+static void write_l2_l3(struct hs_stream_template *template, const struct hs_stream_macs *macs,
+		const uint8_t src_addr[16], const uint8_t dst_addr[16], bool reply)
+{
+	struct rte_ether_hdr *ether = (void *)template->bytes;
+
+	memcpy(&ether->dst_addr, macs->next[reply], 6);
+	memcpy(&ether->src_addr, macs->own[reply], 6);
+	ether->ether_type =
+			rte_cpu_to_be_16(is_ipv4(template) ? HS_ETHERTYPE_IPV4 : HS_ETHERTYPE_IPV6);
+	(is_ipv4(template) ? write_ipv4 : write_ipv6)(template, src_addr, dst_addr);
 }
 
 void hs_stream_template_init(struct hs_stream_template *template,
@@ -85,15 +126,17 @@ void hs_stream_template_init(struct hs_stream_template *template,
 	const uint8_t *ends[2] = {
 			scenario->hosts[traffic->from].addr, scenario->hosts[traffic->to].addr};
 	bool acknowledges = reply && traffic->kind == HS_TRAFFIC_WINDOW;
-	uint32_t headers_end = L4 + l4_bytes_of(traffic->protocol);
+	uint32_t l4 = HS_ETHER_BYTES + hs_scenario_ip_bytes(&scenario->hosts[traffic->from]);
+	uint32_t headers_end = l4 + l4_bytes_of(traffic->protocol);
 
+	template->l4 = l4;
 	template->protocol = traffic->protocol;
 	template->len = headers_end + (acknowledges ? 0 : traffic->payload_bytes);
 	write_l2_l3(template, macs, ends[reply], ends[!reply], reply);
 	write_l4(template, traffic, (uint16_t)(index + 1), reply);
 	for (uint32_t i = headers_end; i < template->len; i++)
 		template->bytes[i] = (uint8_t)(i - headers_end);
-	template->sum += rte_raw_cksum(template->bytes + L4, template->len - L4);
+	template->sum += rte_raw_cksum(template->bytes + l4, template->len - l4);
 	hs_stream_template_number(template, 0, 0);
 }
 
@@ -109,7 +152,7 @@ static uint16_t checksum_of(uint32_t sum)
 
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack)
 {
-	void *at = template->bytes + L4;
+	void *at = template->bytes + template->l4;
 	struct rte_tcp_hdr *tcp = at;
 	struct rte_icmp_hdr *icmp = at;
 	struct rte_udp_hdr *udp = at;
@@ -134,12 +177,24 @@ void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq
 bool hs_stream_template_equals(
 		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len)
 {
-	const uint32_t type = HS_ETHER_TYPE, hop_limit = HS_ETHER_BYTES + HOP_LIMIT_AT;
+	const uint32_t type = HS_ETHER_TYPE, l4 = template->l4;
+	uint8_t head[HS_ETHER_BYTES + HS_IPV6_BYTES];
+	uint8_t *ip = head + HS_ETHER_BYTES;
 
-	return len == template->len &&
-	       memcmp(template->bytes + type, bytes + type, hop_limit - type) == 0 &&
-	       memcmp(template->bytes + hop_limit + 1, bytes + hop_limit + 1,
-			       len - hop_limit - 1) == 0;
+	if (len != template->len)
+		return false;
+	memcpy(head, bytes, l4);
+	if (!is_ipv4(template)) {
+		ip[HS_IPV6_HOPS] = HOP_LIMIT;
+	} else {
+		if (rte_raw_cksum(ip, HS_IPV4_BYTES) != UINT16_MAX)
+			return false;
+		ip[HS_IPV4_TTL] = HOP_LIMIT;
+		memcpy(ip + HS_IPV4_CHECKSUM, template->bytes + HS_ETHER_BYTES + HS_IPV4_CHECKSUM,
+				2);
+	}
+	return memcmp(template->bytes + type, head + type, l4 - type) == 0 &&
+	       memcmp(template->bytes + l4, bytes + l4, len - l4) == 0;
 }
 
 // ---- frames of a file ----
@@ -163,9 +218,18 @@ uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len)
 	struct hs_packet packet;
 
 	hs_packet_parse(bytes, len, len, NULL, &packet);
-	uint32_t hop_limit = packet.flags & HS_PACKET_IPV6 ? packet.l3_off + HOP_LIMIT_AT : len;
+	uint32_t hop_limit = len, behind = len;
+	if (packet.flags & HS_PACKET_IPV6) {
+		hop_limit = packet.l3_off + (uint32_t)HS_IPV6_HOPS;
+		behind = hop_limit + 1;
+	} else if ((packet.flags & (HS_PACKET_IPV4 | HS_PACKET_SHORT)) == HS_PACKET_IPV4) {
+		hop_limit = packet.l3_off + (uint32_t)HS_IPV4_TTL;
+		behind = packet.l3_off + (uint32_t)HS_IPV4_SRC;
+	}
 	uint64_t hash = hash_on(len, bytes + HS_ETHER_TYPE, hop_limit - HS_ETHER_TYPE);
-	if (hop_limit < len)
-		hash = hash_on(hash, bytes + hop_limit + 1, len - hop_limit - 1);
+	if (packet.flags & HS_PACKET_IPV4 && behind < len)
+		hash = hash_on(hash, bytes + hop_limit + 1, 1); // the protocol
+	if (behind < len)
+		hash = hash_on(hash, bytes + behind, len - behind);
 	return hash;
 }

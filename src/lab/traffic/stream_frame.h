@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of a host of the lab: Ethernet, IPv6 (hop limit 64), UDP, TCP or ICMPv6 echo, a payload of
-// a fixed pattern, and the right checksum. A frame is built once. For each packet, only the
-// sequence fields and the checksum change.
+// Frames of a host of the lab: Ethernet, IPv6 or IPv4 (hop limit 64), UDP, TCP or ICMP echo, a
+// payload of a fixed pattern, and the right checksum. A frame is built once. For each packet, only
+// the sequence fields and the checksum change.
 //
-// Source: RFC 8200 section 8.1 (checksums), RFC 768, RFC 9293, RFC 4443 section 4.
+// Source: RFC 8200 section 8.1 (checksums), RFC 768, RFC 9293, RFC 4443 section 4; RFC 791,
+// RFC 792.
 // Thread rule: owner.
 #pragma once
 
@@ -27,6 +28,7 @@ struct hs_stream_template {
 	uint8_t bytes[HS_STREAM_FRAME_BYTES];
 	uint32_t len;
 	uint32_t sum; // RFC 1071, of everything that the checksum covers except the sequence fields
+	uint32_t l4;  // where UDP, TCP or ICMP begin
 	uint8_t protocol;
 };
 
@@ -37,12 +39,14 @@ void hs_stream_template_init(struct hs_stream_template *template,
 		const struct hs_stream_macs *macs, bool reply);
 
 // Writes the fields that identify packets, and the checksum: for TCP the sequence and
-// acknowledgement numbers, for ICMPv6 the lower half of `seq`, for UDP nothing.
+// acknowledgement numbers, for ICMP the lower half of `seq`, for UDP nothing.
 void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq, uint32_t ack);
 
-// Returns whether this is the template's frame. Ethernet addresses and hop limit may differ.
+// Returns whether this is the template's frame. Ethernet addresses may differ, and what
+// routers change: the hop limit, and the right checksum of an IPv4 header.
 bool hs_stream_template_equals(
 		const struct hs_stream_template *template, const uint8_t *bytes, uint32_t len);
 
-// Returns a hash of a frame without its Ethernet addresses and the hop limit of IPv6.
+// Returns a hash of a frame without its Ethernet addresses, its hop limit and the checksum of an
+// IPv4 header.
 uint64_t hs_stream_frame_hash(const uint8_t *bytes, uint32_t len);

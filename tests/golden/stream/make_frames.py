@@ -13,7 +13,7 @@ import struct
 import sys
 
 try:
-    from scapy.layers.inet import TCP, UDP
+    from scapy.layers.inet import ICMP, IP, TCP, UDP
     from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest, IPv6
     from scapy.layers.l2 import Dot1Q, Ether
     from scapy.packet import Raw
@@ -24,6 +24,7 @@ except ImportError:
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")  # own, of `from` and `to`
 NEXT = ("02:00:00:00:00:11", "02:00:00:00:00:12")  # where their frames go
 ADDRESSES = ("2001:db8:0:1::1", "2001:db8:0:2::1")
+IPV4 = ("192.0.2.1", "192.0.2.2")
 PORTS = (5000, 6000)
 
 
@@ -31,24 +32,30 @@ def pattern(length):
     return Raw(bytes(i & 0xff for i in range(length)))
 
 
-def below(reply):
+def below(reply, ipv4=False):
     me, other = int(reply), int(not reply)
-    return (Ether(src=MACS[me], dst=NEXT[me]) /
-            IPv6(src=ADDRESSES[me], dst=ADDRESSES[other], hlim=64))
+    if ipv4:
+        ip = IP(src=IPV4[me], dst=IPV4[other], ttl=64, id=0, flags="DF")
+    else:
+        ip = IPv6(src=ADDRESSES[me], dst=ADDRESSES[other], hlim=64)
+    return Ether(src=MACS[me], dst=NEXT[me]) / ip
 
 
-def udp(payload, sport=PORTS[0]):
-    return below(False) / UDP(sport=sport, dport=PORTS[1]) / pattern(payload)
+def udp(payload, sport=PORTS[0], ipv4=False):
+    return below(False, ipv4) / UDP(sport=sport, dport=PORTS[1]) / pattern(payload)
 
 
-def tcp(payload, seq, ack, reply=False):
+def tcp(payload, seq, ack, reply=False, ipv4=False):
     me, other = int(reply), int(not reply)
-    return below(reply) / TCP(sport=PORTS[me], dport=PORTS[other], seq=seq & 0xffffffff,
+    return below(reply, ipv4) / TCP(sport=PORTS[me], dport=PORTS[other], seq=seq & 0xffffffff,
                               ack=ack & 0xffffffff, flags="PA" if payload else "A",
                               window=65535) / pattern(payload)
 
 
-def echo(payload, seq, reply=False):
+def echo(payload, seq, reply=False, ipv4=False):
+    if ipv4:
+        return (below(reply, True) / ICMP(type=0 if reply else 8, id=1, seq=seq & 0xffff) /
+                pattern(payload))
     kind = ICMPv6EchoReply if reply else ICMPv6EchoRequest
     return below(reply) / kind(id=1, seq=seq & 0xffff, data=bytes(pattern(payload)))
 
@@ -86,6 +93,13 @@ def cases():
     yield case("pong", "ping", "icmp", 56, 70000, echo(56, 70000, True), True)
     yield case("segment", "window", "tcp", 1440, 3, tcp(1440, 1 + 2 * 1440, 1))
     yield case("acknowledgement", "window", "tcp", 1440, 3, tcp(0, 1, 1 + 3 * 1440, True), True)
+    for payload in (0, 1, 500, 8938):
+        yield case(f"ipv4 udp {payload}", "constant", "udp", payload, 1, udp(payload, ipv4=True))
+    yield case("ipv4 ping", "ping", "icmp", 57, 70000, echo(57, 70000, ipv4=True))
+    yield case("ipv4 pong", "ping", "icmp", 57, 70000, echo(57, 70000, True, True), True)
+    yield case("ipv4 segment", "window", "tcp", 1440, 3, tcp(1440, 1 + 2 * 1440, 1, ipv4=True))
+    yield case("ipv4 acknowledgement", "window", "tcp", 1440, 3,
+               tcp(0, 1, 1 + 3 * 1440, True, True), True)
 
 
 def frames_json():

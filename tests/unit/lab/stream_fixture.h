@@ -61,6 +61,14 @@ static inline void stream_prepare(struct stream_fixture *fixture)
 	fixture->scenario.traffic = &fixture->traffic;
 }
 
+static inline void stream_use_ipv4(struct stream_fixture *fixture)
+{
+	static const uint8_t addresses[2][4] = {{192, 0, 2, 1}, {192, 0, 2, 2}};
+
+	for (int i = 0; i < 2; i++)
+		hs_ip_address_map(addresses[i], fixture->hosts[i].addr);
+}
+
 static inline void stream_open(struct stream_fixture *fixture, uint64_t seed)
 {
 	assert_int_equal(hs_stream_create(&fixture->scenario, 0, seed, START_NS, &stream_macs,
