@@ -24,7 +24,7 @@ static bool is_partial(const struct outcome_hop *e2e)
 	const struct outcome_flow *flow = e2e->flow;
 	const struct hs_scenario *scenario = flow->run->scenario;
 	const struct outcome_report *latest = flow->reports[e2e->high ? e2e->high - 1 : 0];
-	uint32_t index = scenario->flows[flow->index].traffic;
+	uint32_t index = flow->config->traffic;
 	int64_t start_ns = flow->run->start_ns, end_ns = flow->run->end_ns;
 	int64_t ahead_ns = flow->n ? latest->truth->sink_shown_ns - latest->truth->sink_ns : 0;
 	if (index < scenario->n_traffic) {
@@ -90,8 +90,8 @@ static json_t *flags_json(const struct outcome_flow *flow)
 
 static void put_flow(const struct outcome_flow *flow, const struct counts *counts, json_t *result)
 {
-	json_t *json = json_pack("{s:s, s:I}", "flow", flow->name, "ns_id",
-			(json_int_t)flow->run->scenario->flows[flow->index].ns_id);
+	json_t *json = json_pack("{s:s, s:I}", "flow", flow->config->name, "ns_id",
+			(json_int_t)flow->config->ns_id);
 #define PUT_COUNT(key) outcome_put_integer(json, #key, counts->key);
 	HS_FLOW_COUNTS(PUT_COUNT)
 	outcome_put_integer(json, "true_reports", (json_int_t)flow->n);
@@ -132,9 +132,8 @@ static json_t *window_json(const struct outcome_hop *e2e, bool partial)
 	const json_t *body = window->body;
 	return json_pack("{s:I, s:I, s:s, s:I, s:i, s:I, s:I, s:b, s:b, s:O*, s:O*, s:b, s:O*}",
 			"start_ns", window->start_ns, "end_ns", window->end_ns, "flow",
-			e2e->flow->name, "ns_id",
-			(json_int_t)e2e->flow->run->scenario->flows[window->flow].ns_id, "node_id",
-			window->node_id, "reports", window->reports, "true_reports",
+			e2e->flow->config->name, "ns_id", (json_int_t)e2e->flow->config->ns_id,
+			"node_id", window->node_id, "reports", window->reports, "true_reports",
 			(json_int_t)(e2e->high - e2e->low), "stale", window->stale, "partial",
 			partial, "flags", json_object_get(body, "flags"), "path",
 			json_object_get(body, "path"), "path_changed", window->path_changed,
@@ -145,7 +144,7 @@ static json_t *window_json(const struct outcome_hop *e2e, bool partial)
 static int compare_window(const struct outcome_flow *flow, const struct hs_measured_window *window,
 		struct counts *counts, json_t *result)
 {
-	size_t place = (size_t)(window - hs_measured_window(flow->run->measured, 0));
+	size_t place = (size_t)(window - flow->run->measured->windows);
 	const struct outcome_hop e2e = outcome_hop_of(flow, window, window->n_hops);
 	bool partial = is_partial(&e2e);
 	json_t *json = window_json(&e2e, partial), *hops = json_array();
@@ -191,7 +190,7 @@ static json_t *begin(const struct hs_run *run)
 {
 	const struct hs_scenario *scenario = run->scenario;
 	json_t *windows = scenario->keep_windows ? json_array() : NULL;
-	for (size_t i = 0; i < hs_measured_windows(run->measured); i++)
+	for (size_t i = 0; i < run->measured->n_windows; i++)
 		json_array_append_new(windows, json_null());
 	return json_pack("{s:s, s:s, s:I, s:o, s:b, s:b, s:o, s:I, s:I, s:I, s:o*, s:{}, s:[], "
 			 "s:[], s:[], s:[], s:[], s:[], s:[], s:{s:b, s:o, s:I, s:I}, s:I, s:[]}",
@@ -211,7 +210,7 @@ static json_t *begin(const struct hs_run *run)
 json_t *hs_outcome_json(const struct hs_run *run)
 {
 	json_t *result = begin(run);
-	int rc = result ? hs_truth_status(run->truth) : -ENOMEM;
+	int rc = result ? run->truth->status : -ENOMEM;
 	for (uint32_t i = 0; !rc && i < run->scenario->n_flows; i++)
 		rc = compare_flow(run, i, result);
 	if (!rc)

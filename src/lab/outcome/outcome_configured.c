@@ -34,7 +34,7 @@ struct walk {
 static bool rate_holds(const struct outcome_flow *flow, int64_t at_ns)
 {
 	const struct hs_scenario *scenario = flow->run->scenario;
-	uint32_t traffic = scenario->flows[flow->index].traffic;
+	uint32_t traffic = flow->config->traffic;
 	for (size_t i = 0; i < scenario->n_events; i++) {
 		const struct hs_scenario_event *event = &scenario->events[i];
 		bool ends_it = event->kind == HS_LAB_EVENT_RESTART ||
@@ -56,9 +56,9 @@ static const struct hs_link_config *link_between(
 	uint64_t own_packets = 0;
 	if (!link)
 		return NULL;
-	for (size_t i = 0; i < flow->truth.n_hops; i++)
-		if (flow->truth.hops[i].from == from && flow->truth.hops[i].to == to)
-			own_packets = flow->truth.hops[i].sent_packets;
+	for (size_t i = 0; i < flow->truth->n_hops; i++)
+		if (flow->truth->hops[i].from == from && flow->truth->hops[i].to == to)
+			own_packets = flow->truth->hops[i].sent_packets;
 	bool reverse = link->from != from;
 	size_t index = (size_t)(link - run->scenario->links);
 	*shared = run->links && run->links[index][reverse].sent_packets > own_packets;
@@ -81,7 +81,7 @@ static double loss_of(const struct hs_link_config *config)
 static void walk_init(struct walk *walk)
 {
 	const struct hs_scenario *scenario = walk->hop->flow->run->scenario;
-	const struct hs_scenario_flow *flow = &scenario->flows[walk->hop->flow->index];
+	const struct hs_scenario_flow *flow = walk->hop->flow->config;
 	walk->bps = NAN;
 	walk->kept = 1;
 	if (flow->traffic >= scenario->n_traffic)

@@ -45,14 +45,13 @@ static bool is_asked(const struct question *question, const json_t *element)
 {
 	const struct hs_scenario *scenario = question->scenario;
 	uint32_t node = question->expect->node, flow = question->expect->flow;
-	char name[OUTCOME_FLOW_NAME];
 	if (json_object_get(element, "node"))
 		return node == HS_NO_INDEX || is(element, "node", scenario->nodes[node].name);
 	if (flow == HS_NO_INDEX)
 		return true;
 	if (json_object_get(element, "ns_id"))
 		return hs_outcome_number(element, "ns_id") == scenario->flows[flow].ns_id;
-	outcome_flow_name(scenario, flow, name);
+	const char *name = scenario->flows[flow].name;
 	return is(element, "up", name) || is(element, "down", name) ||
 	       is(element, "name", scenario->traffic[scenario->flows[flow].traffic].name);
 }
@@ -103,16 +102,10 @@ static double delivered_ratio(const struct question *question)
 
 static double slack_of(const struct hs_scenario_expect *expect, double value)
 {
-	double slack = INFINITY;
-	if (isnan(value))
-		return -INFINITY;
-	if (expect->has_value)
-		slack = fmin(slack, expect->tolerance - fabs(value - expect->value));
-	if (expect->has_min)
-		slack = fmin(slack, value - expect->min);
-	if (expect->has_max)
-		slack = fmin(slack, expect->max - value);
-	return slack;
+	// fmin passes over what is not given.
+	double slack = expect->tolerance - fabs(value - expect->value);
+	slack = fmin(slack, fmin(value - expect->min, expect->max - value));
+	return isnan(value) ? -INFINITY : slack;
 }
 
 // Each row of this name must meet the expectation. A row without a value does not meet it.
@@ -154,17 +147,15 @@ static json_t *one_json(const struct hs_scenario *scenario, const struct hs_scen
 		const struct verdict *verdict)
 {
 	bool has_flow = expect->flow != HS_NO_INDEX, has_node = expect->node != HS_NO_INDEX;
-	char flow[OUTCOME_FLOW_NAME];
+	double tolerance = isnan(expect->value) ? NAN : expect->tolerance;
 	return json_pack("{s:s, s:s*, s:s*, s:s*, s:o*, s:o*, s:o*, s:o*, s:o*, s:b, s:s*}",
 			"metric", expect->metric, "hop", expect->hop[0] ? expect->hop : NULL,
-			"flow", has_flow ? outcome_flow_name(scenario, expect->flow, flow) : NULL,
-			"node", has_node ? scenario->nodes[expect->node].name : NULL, "value",
-			expect->has_value ? outcome_number(expect->value) : NULL, "tolerance",
-			expect->has_value ? outcome_number(expect->tolerance) : NULL, "min",
-			expect->has_min ? outcome_number(expect->min) : NULL, "max",
-			expect->has_max ? outcome_number(expect->max) : NULL, "measured",
-			outcome_number(verdict->value), "met", verdict->slack >= 0, "reason",
-			verdict->reason[0] ? verdict->reason : NULL);
+			"flow", has_flow ? scenario->flows[expect->flow].name : NULL, "node",
+			has_node ? scenario->nodes[expect->node].name : NULL, "value",
+			outcome_number(expect->value), "tolerance", outcome_number(tolerance),
+			"min", outcome_number(expect->min), "max", outcome_number(expect->max),
+			"measured", outcome_number(verdict->value), "met", verdict->slack >= 0,
+			"reason", verdict->reason[0] ? verdict->reason : NULL);
 }
 
 // ---- all of it ----
@@ -173,7 +164,8 @@ static json_t *one_json(const struct hs_scenario *scenario, const struct hs_scen
 static const struct hs_scenario_expect no_negatives = {.metric = "negative_windows",
 		.flow = HS_NO_INDEX,
 		.node = HS_NO_INDEX,
-		.has_max = true};
+		.value = NAN,
+		.min = NAN};
 
 void outcome_maes_put(const struct hs_run *run, json_t *result)
 {

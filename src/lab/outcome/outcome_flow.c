@@ -2,20 +2,7 @@
 #include "outcome_parts.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-const char *outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME])
-{
-	const struct hs_scenario_flow *of = &scenario->flows[flow];
-	if (of->traffic < scenario->n_traffic)
-		snprintf(name, OUTCOME_FLOW_NAME, "%s%s", scenario->traffic[of->traffic].name,
-				of->reverse ? "/reply" : "");
-	else
-		snprintf(name, OUTCOME_FLOW_NAME, "ns-%u", of->ns_id);
-	return name;
-}
 
 // ---- orders ----
 
@@ -53,11 +40,11 @@ static int64_t counted_at(const struct outcome_flow *flow, int64_t shown_ns, int
 
 static void read_reports(struct outcome_flow *flow)
 {
-	const struct hs_truth_report *newest = flow->truth.reports;
+	const struct hs_truth_report *newest = flow->truth->reports;
 	int64_t latest_ns = INT64_MIN / 2;
 	uint32_t epoch = 0;
 	for (size_t i = 0; i < flow->n; i++) {
-		const struct hs_truth_report *report = &flow->truth.reports[i];
+		const struct hs_truth_report *report = &flow->truth->reports[i];
 		if (i && began_anew(report - 1, newest, report))
 			epoch++;
 		if (report->number > newest->number)
@@ -96,8 +83,8 @@ static void order_reports(struct outcome_flow *flow)
 static void take_windows(struct outcome_flow *flow)
 {
 	const struct hs_measured *measured = flow->run->measured;
-	for (size_t i = 0; i < hs_measured_windows(measured); i++) {
-		const struct hs_measured_window *window = hs_measured_window(measured, i);
+	for (size_t i = 0; i < measured->n_windows; i++) {
+		const struct hs_measured_window *window = &measured->windows[i];
 		if (window->flow != flow->index)
 			continue;
 		flow->windows[flow->n_windows++] = window;
@@ -109,20 +96,20 @@ static void take_windows(struct outcome_flow *flow)
 
 int outcome_flow_init(struct outcome_flow *flow, const struct hs_run *run, uint32_t index)
 {
-	struct hs_truth_flow truth = hs_truth_flow(run->truth, index);
-	size_t n = truth.n_reports;
+	const struct hs_truth_flow *truth = &run->truth->flows[index];
+	size_t n = truth->n_reports;
 	*flow = (struct outcome_flow){
 			.run = run,
 			.index = index,
+			.config = &run->scenario->flows[index],
 			.truth = truth,
 			.n = n,
 			.publishes = calloc(UINT16_MAX + 1, sizeof(bool)),
 			.arrived = calloc(n + 1, sizeof(struct outcome_report)),
 			.reports = calloc(n + 1, sizeof(struct outcome_report *)),
 			.values = calloc(n + 1, sizeof(json_int_t)),
-			.windows = calloc(hs_measured_windows(run->measured) + 1, sizeof(void *)),
+			.windows = calloc(run->measured->n_windows + 1, sizeof(void *)),
 	};
-	outcome_flow_name(run->scenario, index, flow->name);
 	if (!flow->publishes || !flow->arrived || !flow->reports || !flow->values || !flow->windows)
 		return -ENOMEM;
 	take_windows(flow);

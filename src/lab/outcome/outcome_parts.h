@@ -15,8 +15,6 @@
 
 // ---- outcome_flow.c: a flow, and its sampled packets from the truth ----
 
-#define OUTCOME_FLOW_NAME 48
-
 struct outcome_report {
 	const struct hs_truth_report *truth;
 	int64_t place;	    // what the reports are sorted by: the number, then counted_ns
@@ -30,8 +28,8 @@ struct outcome_report {
 struct outcome_flow {
 	const struct hs_run *run;
 	uint32_t index;
-	char name[OUTCOME_FLOW_NAME];
-	struct hs_truth_flow truth;
+	const struct hs_scenario_flow *config;
+	const struct hs_truth_flow *truth;
 	bool *publishes; // [by node id]: nodes that appear in the published paths
 	size_t n;
 	struct outcome_report *arrived;	 // [n] in the order of arrival
@@ -61,9 +59,6 @@ bool outcome_flow_stops(const struct outcome_flow *flow, const struct hs_truth_r
 // a node is the delay of the hop published.
 bool outcome_flow_passes(const struct outcome_flow *flow, const struct hs_truth_report *report,
 		struct hs_measured_ends ends, struct outcome_stops *stops);
-// Writes "NAME" or "NAME/reply", and returns it.
-const char *outcome_flow_name(
-		const struct hs_scenario *scenario, uint32_t flow, char name[OUTCOME_FLOW_NAME]);
 
 // ---- outcome_row.c: a hop of a flow, or its end to end, over all windows ----
 

@@ -62,8 +62,8 @@ static void lose_all(const struct outcome_flow *flow, uint32_t from, uint32_t to
 		struct outcome_row *row)
 {
 	bool e2e = row->ends.e2e;
-	for (size_t i = 0; i < flow->truth.n_hops; i++) {
-		const struct hs_truth_hop *hop = &flow->truth.hops[i];
+	for (size_t i = 0; i < flow->truth->n_hops; i++) {
+		const struct hs_truth_hop *hop = &flow->truth->hops[i];
 		bool begins = hop->from == from, ends = hop->to == to;
 		if (to == HS_NO_INDEX || (!e2e && !(begins && ends)))
 			continue;
@@ -172,7 +172,7 @@ void outcome_row_add(
 {
 	const json_t *measured = sides[OUTCOME_MEASURED];
 	double sent = (double)hs_measured_integer(measured, "tx_packets");
-	if (hs_measured_has(measured, "loss_ratio")) {
+	if (json_object_get(measured, "loss_ratio")) {
 		add(&row->lost, (double)hs_measured_integer(measured, "lost_packets"));
 		add(&row->shown, round(hs_measured_number(measured, HS_LAB_LOSS) * sent));
 	}
@@ -206,9 +206,9 @@ static json_t *columns_json(const struct outcome_column columns[OUTCOME_SIDES])
 static json_t *append(json_t *result, const char *list, const struct outcome_flow *flow,
 		const struct outcome_row *row)
 {
-	json_t *json = json_pack("{s:s, s:I, s:s, s:i, s:i}", "flow", flow->name, "ns_id",
-			(json_int_t)flow->run->scenario->flows[flow->index].ns_id, "hop", row->hop,
-			"from", row->ends.from, "to", row->ends.to);
+	json_t *json = json_pack("{s:s, s:I, s:s, s:i, s:i}", "flow", flow->config->name, "ns_id",
+			(json_int_t)flow->config->ns_id, "hop", row->hop, "from", row->ends.from,
+			"to", row->ends.to);
 	json_array_append_new(json_object_get(result, list), json);
 	return json;
 }
@@ -216,13 +216,14 @@ static json_t *append(json_t *result, const char *list, const struct outcome_flo
 // The published loss of the whole run takes the place of the sum over the windows.
 static double published_loss(const struct outcome_flow *flow, const struct outcome_row *row)
 {
-	const struct hs_measured_window *run = hs_measured_run(flow->run->measured, flow->index);
-	uint32_t hop = 0;
-	while (run && hop <= run->n_hops && !same_ends(hs_measured_ends(run, hop), row->ends))
-		hop++;
-	const json_t *of = run && hop <= run->n_hops ? hs_measured_hop(run, hop) : NULL;
-	return hs_measured_has(of, "loss_ratio") ? (double)hs_measured_integer(of, "lost_packets")
-						 : row->lost;
+	const struct hs_measured_window *run = &flow->run->measured->flows[flow->index].run;
+	for (uint32_t i = 0; i <= run->n_hops; i++) {
+		const json_t *hop = hs_measured_hop(run, i);
+		if (json_object_get(hop, "loss_ratio") &&
+				same_ends(hs_measured_ends(run, i), row->ends))
+			return (double)hs_measured_integer(hop, "lost_packets");
+	}
+	return row->lost;
 }
 
 static void put_row(const struct outcome_flow *flow, const struct outcome_row *row, json_t *result)

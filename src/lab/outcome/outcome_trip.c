@@ -40,7 +40,7 @@ static int read_pings(struct ends *ends, uint32_t down)
 	uint32_t traffic = run->scenario->flows[down].traffic;
 	const struct hs_stream_trip *trips =
 			hs_stream_trips(run->streams[traffic], &ends->n_pinged);
-	struct hs_truth_flow truth = hs_truth_flow(run->truth, down);
+	const struct hs_truth_flow *truth = &run->truth->flows[down];
 	int64_t ahead_ns = 0;
 	size_t next = 0;
 	ends->pinged = calloc(ends->n_pinged + 1, sizeof(*ends->pinged));
@@ -48,8 +48,8 @@ static int read_pings(struct ends *ends, uint32_t down)
 		return -ENOMEM;
 	for (size_t i = 0; i < ends->n_pinged; i++) {
 		int64_t arrived_ns = trips[i].sent_ns + trips[i].rtt_ns;
-		for (; next < truth.n_reports; next++) {
-			const struct hs_truth_report *report = &truth.reports[next];
+		for (; next < truth->n_reports; next++) {
+			const struct hs_truth_report *report = &truth->reports[next];
 			if (next && report->sink_ns > arrived_ns)
 				break;
 			ahead_ns = report->sink_shown_ns - report->sink_ns;
@@ -172,19 +172,21 @@ static const struct hs_schema_field trip_fields[] = {
 static int compare_pair(const struct hs_run *run, uint32_t up, uint32_t down, json_t *list)
 {
 	const struct hs_scenario *scenario = run->scenario;
-	char up_name[OUTCOME_FLOW_NAME], down_name[OUTCOME_FLOW_NAME];
-	struct ends ends = {.run = run};
+	struct ends ends = {
+			.run = run,
+			.up = run->measured->flows[up].trips,
+			.n_up = run->measured->flows[up].n_trips,
+			.down = run->measured->flows[down].trips,
+			.n_down = run->measured->flows[down].n_trips,
+	};
 	json_t *windows = json_array();
-	ends.n_up = hs_measured_trips(run->measured, up, &ends.up);
-	ends.n_down = hs_measured_trips(run->measured, down, &ends.down);
 	ends.room = malloc((ends.n_up + ends.n_down + 1) * sizeof(*ends.room));
 	int rc = ends.room ? read_pings(&ends, down) : -ENOMEM;
 	if (!rc) {
 		const struct numbers numbers = compare(&ends, windows);
 		json_t *json = json_pack("{s:I, s:s, s:s}", "app_id",
 				(json_int_t)scenario->flows[up].app_id, "up",
-				outcome_flow_name(scenario, up, up_name), "down",
-				outcome_flow_name(scenario, down, down_name));
+				scenario->flows[up].name, "down", scenario->flows[down].name);
 		hs_schema_print_into(json, trip_fields, &numbers);
 		if (scenario->keep_windows)
 			json_object_set(json, "windows", windows);

@@ -91,14 +91,14 @@ static void put_jitter(json_t *to, const struct outcome_hop *hop)
 static bool bytes_by(const struct outcome_hop *hop, int64_t shown_ns, uint64_t *bytes)
 {
 	const struct outcome_flow *flow = hop->flow;
-	struct hs_truth_edge edge;
+	const struct hs_truth_edge *edge = hs_truth_edge(flow->truth, shown_ns);
 	struct outcome_stops stops;
 	*bytes = 0;
-	if (!hs_truth_edge(flow->run->truth, flow->index, shown_ns, &edge))
+	if (!edge)
 		return true;
-	if (!outcome_flow_stops(flow, &edge.newest, hop->ends, &stops))
+	if (!outcome_flow_stops(flow, &edge->newest, hop->ends, &stops))
 		return false;
-	*bytes = stops.at_sink ? edge.sink_rx_bytes : stops.to->rx_bytes;
+	*bytes = stops.at_sink ? edge->sink_rx_bytes : stops.to->rx_bytes;
 	return true;
 }
 
@@ -108,7 +108,7 @@ static bool counts_have_gaps(const struct outcome_hop *hop)
 {
 	uint32_t flags = hop->window->flags;
 	return !hop->ends.e2e &&
-	       (flags & HS_QOS_EPOCH || (flags & ALTERNATES && !hs_measured_has(hop->measured,
+	       (flags & HS_QOS_EPOCH || (flags & ALTERNATES && !json_object_get(hop->measured,
 									       "loss_ratio")));
 }
 
@@ -156,7 +156,7 @@ static double loss_of(struct outcome_row *row, int64_t sent, int64_t lost)
 
 static bool states_another(const json_t *measured, int64_t start_ns, int64_t end_ns)
 {
-	return hs_measured_has(measured, "span_end_ns") &&
+	return json_object_get(measured, "span_end_ns") &&
 	       (hs_measured_integer(measured, "span_start_ns") != start_ns ||
 			       hs_measured_integer(measured, "span_end_ns") != end_ns);
 }

@@ -22,7 +22,7 @@ const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 #define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
 #define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
 
-static const struct hs_lab_metric metrics[] = {
+const struct hs_lab_metric hs_lab_metrics[] = {
 	HS_LAB_NUMBERS(OF_NUMBER)
 	{"hop_windows", HS_OVER_HOPS, "rows", "delay_ns.windows", .or_zero = true},
 	{"run.lost_packets", HS_OVER_E2E, "lost_packets", "measured"},
@@ -46,18 +46,13 @@ static const struct hs_lab_metric metrics[] = {
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},
 	{"node_drops", HS_OVER_SUM, "run", "audit.node_drops"},
 	{"audit_failures", HS_OVER_SUM, "run", "audit.nodes"},
+	{NULL},
 };
 // clang-format on
 
-const struct hs_lab_metric *hs_lab_metric_at(size_t index)
-{
-	return index < sizeof(metrics) / sizeof(metrics[0]) ? &metrics[index] : NULL;
-}
-
 const struct hs_lab_metric *hs_lab_metric_find(const char *name)
 {
-	const struct hs_lab_metric *metric;
-	for (size_t i = 0; (metric = hs_lab_metric_at(i)); i++)
+	for (const struct hs_lab_metric *metric = hs_lab_metrics; metric->name; metric++)
 		if (!strcmp(metric->name, name))
 			return metric;
 	return NULL;

@@ -92,9 +92,8 @@ struct hs_lab_metric {
 	bool or_zero;	   // an element without the number has 0
 };
 
+extern const struct hs_lab_metric hs_lab_metrics[]; // one without a name ends the table
 // Returns NULL if there is none.
 const struct hs_lab_metric *hs_lab_metric_find(const char *name);
-// Returns a row of the table, or NULL beyond its end.
-const struct hs_lab_metric *hs_lab_metric_at(size_t index);
 // Describes the metrics, short enough for an error.
 extern const char hs_lab_metric_names[];

@@ -117,6 +117,7 @@ struct hs_scenario_request {
 
 // A flow that some request of the scenario (at the start or in an event) monitors.
 struct hs_scenario_flow {
+	char name[48]; // "NAME" or "NAME/reply" of the traffic, or "ns-NS_ID"
 	uint32_t ns_id, app_id;
 	uint32_t traffic; // the entry that its 5-tuple matches; HS_NO_INDEX: none
 	bool reverse;	  // of the replies: from `to` to `from`
@@ -152,9 +153,8 @@ struct hs_scenario_expect {
 	char hop[HS_SCENARIO_NAME];
 	uint32_t flow; // HS_NO_INDEX: each flow
 	uint32_t node; // nodes.*; HS_NO_INDEX: all nodes together
-	bool has_value;
-	double value, tolerance; // |measured - value| <= tolerance
-	bool has_min, has_max;
+	// |measured - value| <= tolerance; NAN: not given, for the bounds too.
+	double value, tolerance;
 	double min, max;
 };
 

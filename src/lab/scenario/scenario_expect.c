@@ -4,6 +4,7 @@
 
 #include "lab_metric.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,15 +32,10 @@ static uint32_t find_flow(const void *root, const char *wanted)
 {
 	const struct hs_scenario *scenario = &((const struct hs_draft *)root)->scenario;
 
-	for (uint32_t i = 0; i < scenario->n_flows; i++) {
-		const struct hs_scenario_flow *flow = &scenario->flows[i];
-		char name[sizeof(scenario->traffic->name) + sizeof("/reply")] = "";
-		if (flow->traffic != HS_NO_INDEX)
-			snprintf(name, sizeof(name), "%s%s", scenario->traffic[flow->traffic].name,
-					flow->reverse ? "/reply" : "");
-		if (strcmp(name, wanted) == 0)
+	for (uint32_t i = 0; i < scenario->n_flows; i++)
+		if (scenario->flows[i].traffic != HS_NO_INDEX &&
+				strcmp(scenario->flows[i].name, wanted) == 0)
 			return i;
-	}
 	return HS_NO_INDEX;
 }
 
@@ -70,13 +66,13 @@ static int check_bounds(const struct hs_draft *draft, const struct hs_scenario_e
 	if (expect->node != HS_NO_INDEX && strncmp(expect->metric, "nodes.", 6) != 0)
 		return hs_draft_refuse(draft, "node", "conflict", "only beside metrics nodes.*",
 				"%s is no metric of nodes", expect->metric);
-	if (!expect->has_value && !expect->has_min && !expect->has_max)
+	if (isnan(expect->value) && isnan(expect->min) && isnan(expect->max))
 		return hs_draft_refuse(draft, NULL, "missing_field", "value, min or max",
 				"nothing is expected of the metric");
-	if (hs_draft_has(draft, "tolerance") && !expect->has_value)
+	if (hs_draft_has(draft, "tolerance") && isnan(expect->value))
 		return hs_draft_refuse(draft, "tolerance", "conflict", "only beside value",
 				"there is no value to be near");
-	if (expect->has_min && expect->has_max && expect->min > expect->max)
+	if (expect->min > expect->max)
 		return hs_draft_refuse(draft, "min", "out_of_range", "at most max",
 				"%.12g is above the maximum of %.12g", expect->min, expect->max);
 	return 0;
@@ -88,9 +84,6 @@ static int take_expect(void *into, const struct hs_schema_item *item, struct hs_
 	struct entry *entry = item->read;
 	struct hs_scenario_expect *expect = &entry->expect;
 
-	expect->has_value = hs_draft_has(draft, "value");
-	expect->has_min = hs_draft_has(draft, "min");
-	expect->has_max = hs_draft_has(draft, "max");
 	if (entry->hop != HS_NO_INDEX)
 		snprintf(expect->hop, sizeof(expect->hop), "%s",
 				json_string_value(json_object_get(item->value, "hop")));
@@ -100,6 +93,10 @@ static int take_expect(void *into, const struct hs_schema_item *item, struct hs_
 const struct hs_schema_list hs_draft_expect_list = {
 		.item = {.kind = HS_SCHEMA_OBJECT, .fields = expect_fields},
 		.item_bytes = sizeof(struct entry),
-		.fresh = &(const struct entry){.expect = {.flow = HS_NO_INDEX, .node = HS_NO_INDEX},
+		.fresh = &(const struct entry){{.flow = HS_NO_INDEX,
+							       .node = HS_NO_INDEX,
+							       .value = NAN,
+							       .min = NAN,
+							       .max = NAN},
 				.hop = HS_NO_INDEX},
 		.take = take_expect};

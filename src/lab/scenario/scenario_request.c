@@ -143,6 +143,11 @@ static int add_flow(struct hs_draft *draft, const json_t *content, uint32_t traf
 	flow.ns_id = rule.ns_id;
 	flow.app_id = rule.app_id;
 	find_traffic(scenario, &rule, &flow);
+	if (flow.traffic == HS_NO_INDEX)
+		snprintf(flow.name, sizeof(flow.name), "ns-%u", rule.ns_id);
+	else
+		snprintf(flow.name, sizeof(flow.name), "%s%s", scenario->traffic[flow.traffic].name,
+				flow.reverse ? "/reply" : "");
 	if (scenario->opening_packet && flow.traffic != HS_NO_INDEX)
 		scenario->traffic[flow.traffic].opening_ns = OPENING_NS;
 	return hs_draft_add_name(draft, HS_NAME_FLOW, name, scenario->n_flows)

@@ -2,27 +2,11 @@
 #include "measured.h"
 
 #include "array.h"
-#include "u32_map.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct flow {
-	struct hs_trip *trips;
-	size_t n_trips;
-	struct hs_measured_window run; // without a body: there is none
-};
-
-struct hs_measured {
-	const struct hs_scenario *scenario;
-	struct hs_u32_map by_ns_id;	    // -> flows[]
-	struct hs_measured_window *windows; // in order
-	size_t n_windows;
-	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
-	struct flow flows[];
-};
 
 // ---- hops ----
 
@@ -38,11 +22,6 @@ int64_t hs_measured_integer(const json_t *hop, const char *key)
 	return json_integer_value(json_object_get(hop, key));
 }
 
-bool hs_measured_has(const json_t *hop, const char *key)
-{
-	return json_object_get(hop, key) != NULL;
-}
-
 struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window, uint32_t index)
 {
 	const json_t *hop = hs_measured_hop(window, index);
@@ -55,7 +34,7 @@ struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window
 double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)
 {
 	if (kind == HS_LAB_SPAN) {
-		if (!hs_measured_has(hop, "span_end_ns"))
+		if (!json_object_get(hop, "span_end_ns"))
 			return NAN;
 		return (double)(hs_measured_integer(hop, "span_end_ns") -
 				hs_measured_integer(hop, "span_start_ns"));
@@ -231,7 +210,7 @@ static int64_t ahead_at(const struct hs_measured *measured, uint32_t flow, bool 
 
 static int take_report(struct hs_measured *measured, uint32_t index, json_t *body)
 {
-	struct flow *flow = &measured->flows[index];
+	struct hs_measured_flow *flow = &measured->flows[index];
 	json_int_t source_ns = INT64_MIN, sink_ns;
 	if (json_unpack(body, "{s?{s?I}, s:{s:I}}", "e2e", "ts_ns", &source_ns, "sink", "ts_ns",
 			    &sink_ns))
@@ -266,30 +245,4 @@ int hs_measured_take(struct hs_measured *measured, const char *topic, const char
 		rc = window ? take_window(measured, flow, body) : take_report(measured, flow, body);
 	json_decref(root);
 	return rc;
-}
-
-// ---- reading ----
-
-size_t hs_measured_windows(const struct hs_measured *measured)
-{
-	return measured->n_windows;
-}
-
-const struct hs_measured_window *hs_measured_window(
-		const struct hs_measured *measured, size_t index)
-{
-	return &measured->windows[index];
-}
-
-const struct hs_measured_window *hs_measured_run(const struct hs_measured *measured, uint32_t flow)
-{
-	const struct hs_measured_window *run = &measured->flows[flow].run;
-	return run->body ? run : NULL;
-}
-
-size_t hs_measured_trips(
-		const struct hs_measured *measured, uint32_t flow, const struct hs_trip **trips)
-{
-	*trips = measured->flows[flow].trips;
-	return measured->flows[flow].n_trips;
 }

@@ -10,6 +10,7 @@
 #include "qos_window.h"
 #include "round_trip.h"
 #include "scenario.h"
+#include "u32_map.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,9 +48,26 @@ struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window
 double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind);
 // Returns an integer of a hop, or 0 if it was not published.
 int64_t hs_measured_integer(const json_t *hop, const char *key);
-bool hs_measured_has(const json_t *hop, const char *key);
 
-struct hs_measured;
+struct hs_measured_flow {
+	struct hs_trip *trips; // of its reports, in the order of arrival; only of pings, replies
+	size_t n_trips;
+	// The metrics over the whole run: an element of the reply of qos_get with "window": "run".
+	// Without a body if it was not taken. node_id is that of the end of the path.
+	struct hs_measured_window run;
+};
+
+struct hs_measured {
+	const struct hs_scenario *scenario;
+	// Those of length window_ns, in the order of start, flow and node, including a last window
+	// that the end of the run cut short. If a window was published twice (its rule was removed,
+	// or its node restarted, within it), the last version is kept.
+	struct hs_measured_window *windows;
+	size_t n_windows;
+	struct hs_u32_map by_ns_id;	  // -> flows[]
+	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
+	struct hs_measured_flow flows[];
+};
 
 // The scenario must outlive the result. Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **measured);
@@ -63,19 +81,5 @@ void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64
 // such a message: a bug).
 int hs_measured_take(struct hs_measured *measured, const char *topic, const char *json);
 
-// The windows of length window_ns, in the order of start, flow and node, including a last window
-// that the end of the run cut short. If a window was published twice (its rule was removed, or its
-// node restarted, within it), the last version is kept.
-size_t hs_measured_windows(const struct hs_measured *measured);
-const struct hs_measured_window *hs_measured_window(
-		const struct hs_measured *measured, size_t index);
-
-// Returns a flow's metrics over the whole run: an element of the reply of qos_get with "window":
-// "run" (borrowed), if it was taken with hs_measured_take_run, which returns 0, -EINVAL or -ENOMEM.
-// The last one is kept. NULL: there is none. node_id is that of the end of the path.
+// Takes a flow's metrics over the whole run (borrowed). The last one is kept. Returns 0 or -EINVAL.
 int hs_measured_take_run(struct hs_measured *measured, json_t *qos_report);
-const struct hs_measured_window *hs_measured_run(const struct hs_measured *measured, uint32_t flow);
-
-// The trips of a flow's reports, in the order of arrival; only of pings and their replies.
-size_t hs_measured_trips(
-		const struct hs_measured *measured, uint32_t flow, const struct hs_trip **trips);

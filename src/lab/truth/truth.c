@@ -9,35 +9,9 @@
 #include <string.h>
 
 // Counts of a flow at a node that it passed.
-struct counts {
+struct hs_truth_counts {
 	uint32_t node, life;
 	uint64_t rx_packets, rx_bytes, tx_packets;
-};
-
-// The state at all boundaries from the one after the previous edge up to last_shown_ns.
-struct kept_edge {
-	int64_t last_shown_ns;
-	struct hs_truth_edge state;
-};
-
-// Reports and edges own their stops. A flow passes few nodes and links, so that a search among
-// them is short.
-struct flow {
-	struct counts *nodes;
-	struct hs_truth_hop *hops;
-	struct hs_truth_report *reports;
-	struct kept_edge *edges;
-	size_t n_nodes, n_hops, n_reports, n_edges;
-	int64_t next_edge_ns;	    // shown
-	struct hs_truth_edge state; // has these stops; none before the first arrival
-	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
-};
-
-struct hs_truth {
-	uint32_t n_flows;
-	int64_t window_ns;
-	int status;
-	struct flow flows[];
 };
 
 int hs_truth_create(uint32_t n_flows, int64_t window_ns, struct hs_truth **out)
@@ -57,11 +31,11 @@ void hs_truth_destroy(struct hs_truth *truth)
 	if (!truth)
 		return;
 	for (uint32_t i = 0; i < truth->n_flows; i++) {
-		struct flow *flow = &truth->flows[i];
+		struct hs_truth_flow *flow = &truth->flows[i];
 		for (size_t j = 0; j < flow->n_reports; j++)
 			free((void *)flow->reports[j].stops);
 		for (size_t j = 0; j < flow->n_edges; j++)
-			free((void *)flow->edges[j].state.newest.stops);
+			free((void *)flow->edges[j].newest.stops);
 		free(flow->nodes);
 		free(flow->hops);
 		free(flow->reports);
@@ -94,16 +68,17 @@ static struct hs_truth_stop *keep_stops(
 	return memcpy(kept, stops, n * sizeof(*kept));
 }
 
-static struct counts *counts_at(struct hs_truth *truth, struct flow *flow, uint32_t node)
+static struct hs_truth_counts *counts_at(
+		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t node)
 {
 	for (size_t i = 0; i < flow->n_nodes; i++)
 		if (flow->nodes[i].node == node)
 			return &flow->nodes[i];
-	return ADD(truth, flow, nodes, (struct counts){.node = node});
+	return ADD(truth, flow, nodes, (struct hs_truth_counts){.node = node});
 }
 
 static struct hs_truth_hop *hop_between(
-		struct hs_truth *truth, struct flow *flow, uint32_t from, uint32_t to)
+		struct hs_truth *truth, struct hs_truth_flow *flow, uint32_t from, uint32_t to)
 {
 	for (size_t i = 0; i < flow->n_hops; i++)
 		if (flow->hops[i].from == from && flow->hops[i].to == to)
@@ -113,7 +88,8 @@ static struct hs_truth_hop *hop_between(
 
 // ---- stamps ----
 
-static struct flow *flow_of(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
+static struct hs_truth_flow *flow_of(
+		struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
 	return packet_truth->flow < truth->n_flows ? &truth->flows[packet_truth->flow] : NULL;
 }
@@ -121,7 +97,7 @@ static struct flow *flow_of(struct hs_truth *truth, const struct hs_packet_truth
 void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t node,
 		int64_t now_ns, int64_t shown_ns, uint32_t wire_bytes)
 {
-	struct flow *flow = flow_of(truth, packet_truth);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
 	uint32_t n = packet_truth->n_stops, place = n < HS_TRUTH_HOPS ? n : HS_TRUTH_HOPS;
 	struct hs_truth_stop *stop = &packet_truth->stops[place];
 	if (!flow)
@@ -138,7 +114,7 @@ void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_trut
 			.rx_ns = now_ns,
 			.rx_shown_ns = shown_ns,
 			.wire_bytes = wire_bytes};
-	struct counts *counts = counts_at(truth, flow, node);
+	struct hs_truth_counts *counts = counts_at(truth, flow, node);
 	if (!counts)
 		return;
 	stop->life = counts->life;
@@ -149,13 +125,13 @@ void hs_truth_arrive(struct hs_truth *truth, struct hs_packet_truth *packet_trut
 void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth, uint32_t to,
 		uint32_t wire_bytes, bool telemetry)
 {
-	struct flow *flow = flow_of(truth, packet_truth);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
 	uint32_t bytes = packet_truth->bytes;
 	if (!flow)
 		return;
 	assert(packet_truth->n_stops > 0);
 	struct hs_truth_stop *stop = &packet_truth->stops[packet_truth->n_stops - 1];
-	struct counts *counts = counts_at(truth, flow, stop->node);
+	struct hs_truth_counts *counts = counts_at(truth, flow, stop->node);
 	struct hs_truth_hop *hop = hop_between(truth, flow, stop->node, to);
 	if (!counts || !hop)
 		return;
@@ -172,7 +148,7 @@ void hs_truth_send(struct hs_truth *truth, struct hs_packet_truth *packet_truth,
 
 void hs_truth_forget(struct hs_truth *truth, uint32_t index, uint32_t node)
 {
-	struct flow *flow = &truth->flows[index];
+	struct hs_truth_flow *flow = &truth->flows[index];
 	for (size_t i = 0; i < flow->n_nodes; i++)
 		flow->nodes[i].life += flow->nodes[i].node == node;
 }
@@ -194,23 +170,21 @@ static int64_t boundary_from(const struct hs_truth *truth, int64_t shown_ns)
 
 // Keeps the state for the boundaries that this arrival is the first to pass. If a clock went back,
 // ends that it had passed before keep their state.
-static void pass_boundaries(struct hs_truth *truth, struct flow *flow, int64_t shown_ns)
+static void pass_boundaries(struct hs_truth *truth, struct hs_truth_flow *flow, int64_t shown_ns)
 {
-	int64_t next_ns = boundary_from(truth, shown_ns);
-	uint32_t n_stops = flow->state.newest.n_stops;
-	if (n_stops && shown_ns <= flow->next_edge_ns)
+	size_t n = flow->n_edges;
+	if (n && shown_ns <= flow->edges[n - 1].last_shown_ns + truth->window_ns)
 		return;
-	struct kept_edge *edge = ADD(truth, flow, edges,
-			(struct kept_edge){next_ns - truth->window_ns, flow->state});
+	struct hs_truth_edge *edge = ADD(truth, flow, edges, flow->state);
 	if (!edge)
 		return;
-	edge->state.newest.stops = keep_stops(truth, flow->stops, n_stops);
-	flow->next_edge_ns = next_ns;
+	edge->last_shown_ns = boundary_from(truth, shown_ns) - truth->window_ns;
+	edge->newest.stops = keep_stops(truth, flow->stops, edge->newest.n_stops);
 }
 
 void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_truth)
 {
-	struct flow *flow = flow_of(truth, packet_truth);
+	struct hs_truth_flow *flow = flow_of(truth, packet_truth);
 	uint32_t n = packet_truth->n_stops;
 	if (!flow)
 		return;
@@ -238,29 +212,16 @@ void hs_truth_sink(struct hs_truth *truth, const struct hs_packet_truth *packet_
 
 // ---- reading, after the run ----
 
-int hs_truth_status(const struct hs_truth *truth)
+const struct hs_truth_edge *hs_truth_edge(const struct hs_truth_flow *flow, int64_t end_shown_ns)
 {
-	return truth->status;
-}
-
-struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow)
-{
-	const struct flow *of = &truth->flows[flow];
-	return (struct hs_truth_flow){of->n_reports, of->n_hops, of->reports, of->hops};
-}
-
-bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
-		struct hs_truth_edge *edge)
-{
-	const struct flow *of = &truth->flows[flow];
-	size_t low = 0, high = of->n_edges;
+	size_t low = 0, high = flow->n_edges;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (of->edges[middle].last_shown_ns < end_shown_ns)
+		if (flow->edges[middle].last_shown_ns < end_shown_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	*edge = low < of->n_edges ? of->edges[low].state : of->state;
-	return edge->newest.n_stops;
+	const struct hs_truth_edge *edge = low < flow->n_edges ? &flow->edges[low] : &flow->state;
+	return edge->newest.n_stops ? edge : NULL;
 }

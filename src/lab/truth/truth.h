@@ -19,8 +19,6 @@
 // and the latest stop are recorded.
 #define HS_TRUTH_HOPS 16
 
-struct hs_truth;
-
 // A packet at one node; [0] is the source. tx_*: counts of the flow there when this packet had been
 // sent, including it (0: it was not sent on). rx_*: counts when it had been received.
 struct hs_truth_stop {
@@ -55,6 +53,7 @@ struct hs_truth_report {
 // What all packets of a flow that were at its sink by some time show. It serves windows that end
 // between reports.
 struct hs_truth_edge {
+	int64_t last_shown_ns;	       // the last end of a window for which this is the state
 	struct hs_truth_report newest; // in source order; without or with telemetry
 	uint64_t sink_rx_bytes;
 };
@@ -66,6 +65,25 @@ struct hs_truth_hop {
 	uint64_t received_packets;
 	uint64_t copies;			     // made by duplication; not in sent_packets
 	uint64_t telemetry_packets, telemetry_bytes; // sent with telemetry; bytes of telemetry
+};
+
+// Reports and edges own their stops. A flow passes few nodes and links, so that a search among them
+// is short.
+struct hs_truth_flow {
+	struct hs_truth_report *reports; // in the order of arrival at the sink
+	struct hs_truth_hop *hops;	 // in the order of their first use
+	struct hs_truth_counts *nodes;	 // of the nodes that it passed
+	struct hs_truth_edge *edges;	 // in their order
+	size_t n_reports, n_hops, n_nodes, n_edges;
+	struct hs_truth_edge state; // has these stops; none before the first arrival
+	struct hs_truth_stop stops[HS_TRUTH_HOPS + 1];
+};
+
+struct hs_truth {
+	uint32_t n_flows;
+	int64_t window_ns;
+	int status; // -ENOMEM: memory ran out during the run, so that the truth is incomplete
+	struct hs_truth_flow flows[];
 };
 
 // Returns 0 or -ENOMEM. destroy accepts NULL.
@@ -88,19 +106,7 @@ void hs_truth_forget(struct hs_truth *truth, uint32_t flow, uint32_t node);
 // A node forgot everything.
 void hs_truth_restart(struct hs_truth *truth, uint32_t node);
 
-// ---- reading, after the run ----
-
-struct hs_truth_flow {
-	size_t n_reports, n_hops;
-	const struct hs_truth_report *reports; // in the order of arrival at the sink
-	const struct hs_truth_hop *hops;       // in the order of their first use
-};
-
-// Returns 0, or -ENOMEM if memory ran out during the run, so that the truth is incomplete.
-int hs_truth_status(const struct hs_truth *truth);
-// Pointers are valid until the next stamp.
-struct hs_truth_flow hs_truth_flow(const struct hs_truth *truth, uint32_t flow);
-// The state at the end of the window (start, end], when the sink's clock first passed it. Beyond
-// the last arrival it is the final state. Returns false if nothing had arrived.
-bool hs_truth_edge(const struct hs_truth *truth, uint32_t flow, int64_t end_shown_ns,
-		struct hs_truth_edge *edge);
+// Returns the state at the end of the window (start, end], when the sink's clock first passed it.
+// Beyond the last arrival it is the final state. Returns NULL if nothing had arrived. The result is
+// valid until the next stamp.
+const struct hs_truth_edge *hs_truth_edge(const struct hs_truth_flow *flow, int64_t end_shown_ns);

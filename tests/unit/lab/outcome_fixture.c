@@ -33,8 +33,9 @@ static void describe(struct fixture *f)
 			.rate_pps = 10,
 			.payload_bytes = 500,
 			.stop_ns = 4 * SECOND};
-	f->flows[0] = (struct hs_scenario_flow){.ns_id = 7, .app_id = 1};
-	f->flows[1] = (struct hs_scenario_flow){.ns_id = 8, .app_id = 1, .reverse = true};
+	f->flows[0] = (struct hs_scenario_flow){.name = "constant", .ns_id = 7, .app_id = 1};
+	f->flows[1] = (struct hs_scenario_flow){
+			.name = "constant/reply", .ns_id = 8, .app_id = 1, .reverse = true};
 	f->scenario = (struct hs_scenario){.name = "by hand",
 			.seed = 1,
 			.duration_ns = 4 * SECOND,

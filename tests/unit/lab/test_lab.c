@@ -27,12 +27,12 @@ static void events_change_links_rates_and_rules_when_they_are_due(void **state)
 	// 101 packets to 1 s, 1000 to 2.005 s, 100 to 3 s; then pacing restarts five times, each
 	// time half a gap early.
 	assert_int_equal(traffic_of(&r, 0).sent[0], 101 + 1000 + 100 + 4 * 11 + 58);
-	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
 	assert_int_equal(delay_of(run, run->n_hops, "min"), 1000000);
 	assert_int_equal(delay_of(run, run->n_hops, "max"), 2000000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + 2500 * MS);
 	// Each packet of the last second carries telemetry, and each fiftieth before.
-	size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
+	size_t n = r.run->truth->flows[0].n_reports;
 	assert_in_range(n, 102 + 1201 / 50, 102 + 1201 / 50 + 1);
 	lab_run_ends(&r);
 }
@@ -101,8 +101,8 @@ static void a_rule_that_is_gone_at_the_end_leaves_its_windows(void **state)
 			"{'at_s':2.5,'node':'*','request':{'int_delete':{'ns_id':1}}}]," RULE "}",
 			10);
 	assert_ran(&r);
-	assert_true(hs_measured_windows(r.run->measured) >= 3);
-	assert_null(hs_measured_run(r.run->measured, 0));
+	assert_true(r.run->measured->n_windows >= 3);
+	assert_null(r.run->measured->flows[0].run.body);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 400);
 	lab_run_ends(&r);
 }
@@ -152,8 +152,8 @@ static void a_run_that_is_stopped_keeps_what_it_has(void **state)
 	int64_t ran_ns = r.run->end_ns - r.run->start_ns;
 	assert_in_range(ran_ns, 3 * SECOND, 3200 * MS);
 	assert_in_range(traffic_of(&r, 0).sent[0], 30000, 32000);
-	assert_int_equal(hs_measured_windows(r.run->measured), 4);
-	assert_non_null(hs_measured_run(r.run->measured, 0));
+	assert_int_equal(r.run->measured->n_windows, 4);
+	assert_non_null(r.run->measured->flows[0].run.body);
 	lab_run_ends(&r);
 }
 
@@ -186,8 +186,8 @@ static void on_the_wall_clock_a_run_takes_as_long_as_it_says(void **state)
 	struct hs_stream_counters t = traffic_of(&r, 0);
 	assert_in_range(t.sent[0], 10, 300);
 	assert_int_equal(t.delivered[0], t.sent[0]);
-	assert_true(delay_of(hs_measured_run(r.run->measured, 0),
-				    hs_measured_run(r.run->measured, 0)->n_hops, "min") >= MS);
+	assert_true(delay_of(&r.run->measured->flows[0].run, r.run->measured->flows[0].run.n_hops,
+				    "min") >= MS);
 	lab_run_ends(&r);
 }
 

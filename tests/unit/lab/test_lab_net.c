@@ -46,9 +46,9 @@ static void the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond(vo
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 3000);
 	// The last packets arrive after the third second.
-	assert_int_equal(hs_measured_windows(r.run->measured), 4);
+	assert_int_equal(r.run->measured->n_windows, 4);
 	for (size_t w = 0; w < 4; w++) {
-		const struct hs_measured_window *window = hs_measured_window(r.run->measured, w);
+		const struct hs_measured_window *window = &r.run->measured->windows[w];
 		assert_int_equal(window->n_hops, 5);
 		for (unsigned h = 0; h < 5; h++) {
 			assert_int_equal(delay_of(window, h, "min"), delays[h]);
@@ -73,7 +73,7 @@ static void the_loss_that_is_published_is_what_the_links_lost(void **state)
 							     "to':'f','rate_pps':2000}]," RULE "}",
 			50);
 	assert_ran(&r);
-	const struct hs_measured_window *window = hs_measured_run(r.run->measured, 0);
+	const struct hs_measured_window *window = &r.run->measured->flows[0].run;
 	assert_non_null(window);
 	assert_int_equal(window->n_hops, 5);
 	struct hs_stream_counters t = traffic_of(&r, 0);
@@ -83,7 +83,7 @@ static void the_loss_that_is_published_is_what_the_links_lost(void **state)
 		assert_in_range(lost, 80, 250);
 		assert_int_equal(count_at(window, l, "lost_packets"), lost);
 		struct hs_truth_hop hop;
-		hop = hs_truth_flow(r.run->truth, 0).hops[l];
+		hop = r.run->truth->flows[0].hops[l];
 		assert_int_equal(hop.sent_packets - hop.received_packets, lost);
 		sum += lost;
 	}
@@ -97,7 +97,7 @@ static int64_t reports_at(const struct lab_run *r, size_t index)
 {
 	struct hs_truth_report report;
 
-	report = hs_truth_flow(r->run->truth, 0).reports[index];
+	report = r->run->truth->flows[0].reports[index];
 	return report.stops[0].rx_ns;
 }
 
@@ -113,13 +113,13 @@ static void a_closing_packet_with_telemetry_follows_a_second_after_the_last(void
 	lab_run(&r, scenario, "false", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 200);
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 1);
 	lab_run_ends(&r);
 
 	lab_run(&r, scenario, "true", "2", 1000);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).sent[0], 201);
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 2);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 2);
 	assert_int_equal(reports_at(&r, 1), HS_LAB_START_NS + 1990 * MS + SECOND);
 	assert_int_equal(r.run->end_ns, HS_LAB_START_NS + 2 * SECOND);
 	lab_run_ends(&r);
@@ -152,15 +152,15 @@ static void an_opening_packet_goes_a_second_before_the_others(void **state)
 				modes[i][0], modes[i][1]);
 		assert_ran(&r);
 		assert_int_equal(traffic_of(&r, 0).sent[0], 1 + 5000 + 1);
-		size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
+		size_t n = r.run->truth->flows[0].n_reports;
 		struct hs_truth_report last;
-		last = hs_truth_flow(r.run->truth, 0).reports[n - 1];
+		last = r.run->truth->flows[0].reports[n - 1];
 		assert_int_equal(reports_at(&r, 0), HS_LAB_START_NS + 500 * MS);
 		assert_true(reports_at(&r, 1) >= HS_LAB_START_NS + 1500 * MS);
 		assert_int_equal(last.number, 5002);
 		// Telemetry is as frequent as before, not in each packet.
 		assert_in_range(n, 2, 8);
-		const struct hs_measured_window *whole = hs_measured_run(r.run->measured, 0);
+		const struct hs_measured_window *whole = &r.run->measured->flows[0].run;
 		assert_int_equal(count_at(whole, whole->n_hops, "lost_packets"), 0);
 		assert_int_equal(count_at(whole, whole->n_hops, "tx_packets"), 5001);
 		lab_run_ends(&r);
@@ -184,8 +184,8 @@ static void pings_and_their_replies_are_opened_both(void **state)
 	assert_int_equal(pings.sent[0], 11);
 	assert_int_equal(pings.sent[1], 11);
 	assert_int_equal(traffic_of(&r, 1).sent[0], 20); // no rule monitors it
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1);
-	assert_int_equal(hs_truth_flow(r.run->truth, 1).n_reports, 1);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 1);
+	assert_int_equal(r.run->truth->flows[1].n_reports, 1);
 	lab_run_ends(&r);
 }
 
@@ -201,8 +201,8 @@ static void no_report_is_lost_where_every_packet_carries_telemetry(void **state)
 			1);
 	assert_ran(&r);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 20000);
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 20000);
-	assert_int_equal(hs_measured_run(r.run->measured, 0)->reports, 20000);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 20000);
+	assert_int_equal(r.run->measured->flows[0].run.reports, 20000);
 	assert_int_equal(r.reports, 20000);
 	lab_run_ends(&r);
 }
@@ -225,8 +225,8 @@ static void a_ping_that_is_answered_took_both_ways(void **state)
 	assert_int_equal(n, 100);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(trips[i].rtt_ns, 10 * MS);
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 100);
-	assert_int_equal(hs_truth_flow(r.run->truth, 1).n_reports, 100);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 100);
+	assert_int_equal(r.run->truth->flows[1].n_reports, 100);
 	assert_int_equal(count_of(r.text, "report.1 "), 100);
 	assert_int_equal(count_of(r.text, "report.2 "), 100);
 	lab_run_ends(&r);
@@ -253,7 +253,7 @@ static void bridges_know_every_host_before_it_is_spoken_to(void **state)
 	for (unsigned t = 0; t < 2; t++) {
 		assert_int_equal(traffic_of(&r, t).delivered[0], 1000);
 		assert_int_equal(traffic_of(&r, t).altered, 0);
-		assert_int_equal(hs_truth_flow(r.run->truth, t).n_reports, 100);
+		assert_int_equal(r.run->truth->flows[t].n_reports, 100);
 	}
 	assert_int_equal(r.run->node_drops, 0);
 	// Neither flow enters links that lead elsewhere.
@@ -279,7 +279,7 @@ static void a_bridge_that_restarts_knows_every_host_again(void **state)
 	// If they were flooded, they would reach node c and carry no telemetry.
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000);
 	assert_int_equal(r.run->links[1][0].sent_packets, 0);
-	assert_int_equal(hs_truth_flow(r.run->truth, 0).n_reports, 1000);
+	assert_int_equal(r.run->truth->flows[0].n_reports, 1000);
 	lab_run_ends(&r);
 }
 
@@ -314,7 +314,7 @@ static void a_link_that_fails_sends_packets_the_other_way_round_until_it_heals(v
 	assert_int_equal(links[3][1].sent_packets, 1000);
 	assert_int_equal(links[2][1].sent_packets, 1000);
 	assert_int_equal(r.run->config_changed_ns, HS_LAB_START_NS + SECOND);
-	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
 	assert_int_equal(count_at(run, run->n_hops, "lost_packets"), 50);
 	assert_int_equal(t.altered, 0);
 	lab_run_ends(&r);
@@ -384,7 +384,7 @@ static void a_fat_tree_delivers_between_all_its_hosts(void **state)
 		// Between hosts of one switch, nothing is measured.
 		const struct hs_scenario_traffic *own = &r.scenario.traffic[t];
 		bool local = r.scenario.hosts[own->from].at == r.scenario.hosts[own->to].at;
-		assert_int_equal(hs_truth_flow(r.run->truth, t).n_reports, local ? 0 : 10);
+		assert_int_equal(r.run->truth->flows[t].n_reports, local ? 0 : 10);
 		far += !local;
 	}
 	assert_true(far > 8);
@@ -416,19 +416,18 @@ static void a_node_that_restarts_drops_what_comes_meanwhile_and_lives_anew(void 
 	assert_ran(&r);
 	assert_int_equal(r.run->dropped_down, 200);
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 3001 - 200);
-	assert_int_equal(count_at(hs_measured_run(r.run->measured, 0),
-					 hs_measured_run(r.run->measured, 0)->n_hops,
-					 "lost_packets"),
+	assert_int_equal(count_at(&r.run->measured->flows[0].run,
+					 r.run->measured->flows[0].run.n_hops, "lost_packets"),
 			200);
 	// The newest report counts packets since the restart, so the node's rules are back.
 	struct hs_truth_report report;
-	size_t n = hs_truth_flow(r.run->truth, 0).n_reports;
-	report = hs_truth_flow(r.run->truth, 0).reports[n - 1];
+	size_t n = r.run->truth->flows[0].n_reports;
+	report = r.run->truth->flows[0].reports[n - 1];
 	assert_int_equal(report.n_stops, 3);
 	assert_int_equal(report.stops[1].rx_packets, 3001 - 200);
 	assert_int_equal(report.stops[1].life, 1);
-	const struct hs_measured_window *last = hs_measured_window(
-			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	const struct hs_measured_window *last =
+			&r.run->measured->windows[r.run->measured->n_windows - 1];
 	assert_int_equal(last->n_hops, 2);
 	// Each life of the node reports that nothing corrects its clock.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
@@ -475,13 +474,13 @@ static void a_nodes_clock_is_what_its_stamps_show(void **state)
 			"'from':'a','to':'b','rate_pps':100}]," RULE "}",
 			1);
 	assert_ran(&r);
-	const struct hs_measured_window *run = hs_measured_run(r.run->measured, 0);
+	const struct hs_measured_window *run = &r.run->measured->flows[0].run;
 	assert_int_equal(delay_of(run, run->n_hops, "min"), 8000000 + 1); // 1 ms of drift by 1 ppm
 	assert_int_equal(delay_of(run, run->n_hops, "max"), 8000000 + 1991);
 	assert_true(run->clock_known);
 	assert_false(run->synchronised);
 	struct hs_truth_report report;
-	report = hs_truth_flow(r.run->truth, 0).reports[199];
+	report = r.run->truth->flows[0].reports[199];
 	assert_int_equal(report.stops[1].rx_ns - report.stops[0].rx_ns, MS);
 	assert_int_equal(report.stops[1].rx_shown_ns - report.stops[1].rx_ns, 7 * MS + 1991);
 	lab_run_ends(&r);
@@ -504,8 +503,8 @@ static void a_clock_that_is_corrected_says_so(void **state)
 	assert_true(count_of(r.text, "event.clock_step ") >= 1);
 	// Not synchronised until the first correction, then synchronised.
 	assert_int_equal(count_of(r.text, "event.clock "), 2);
-	const struct hs_measured_window *last = hs_measured_window(
-			r.run->measured, hs_measured_windows(r.run->measured) - 1);
+	const struct hs_measured_window *last =
+			&r.run->measured->windows[r.run->measured->n_windows - 1];
 	assert_true(llabs(delay_of(last, last->n_hops, "max") - MS) < 10000);
 	lab_run_ends(&r);
 }
@@ -530,16 +529,16 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	assert_int_equal(traffic_of(&r, 0).delivered[0], 1000 + first + second);
 	assert_int_equal(traffic_of(&r, 0).altered, 0);
 	struct hs_truth_hop hop;
-	hop = hs_truth_flow(r.run->truth, 0).hops[1];
+	hop = r.run->truth->flows[0].hops[1];
 	assert_int_equal(hop.copies, second);
 	assert_int_equal(hop.received_packets, 1000 + first + second);
 	unsigned copies = 0;
 	unsigned waited = 0;
 	uint64_t number = 0;
 	int64_t arrived_ns = 0;
-	for (size_t i = 0; i < hs_truth_flow(r.run->truth, 0).n_reports; i++) {
+	for (size_t i = 0; i < r.run->truth->flows[0].n_reports; i++) {
 		struct hs_truth_report report;
-		report = hs_truth_flow(r.run->truth, 0).reports[i];
+		report = r.run->truth->flows[0].reports[i];
 		bool copy = report.number == number;
 		copies += copy;
 		// On the first link, a copy waits until its original has been sent.
@@ -547,7 +546,7 @@ static void copies_that_links_make_arrive_as_well(void **state)
 		number = report.number;
 		arrived_ns = report.stops[1].rx_ns;
 	}
-	assert_int_equal(copies, hs_truth_flow(r.run->truth, 0).n_reports - 100);
+	assert_int_equal(copies, r.run->truth->flows[0].n_reports - 100);
 	assert_true(copies > 20);
 	assert_in_range(waited, 10, 40);
 	lab_run_ends(&r);

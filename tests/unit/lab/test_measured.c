@@ -50,6 +50,8 @@ static const struct hs_scenario scenario = {
 		.traffic = entries,
 };
 
+#define MEASURED(state) ((const struct hs_measured *)*(state))
+
 static int setup(void **state)
 {
 	return hs_measured_create(&scenario, (struct hs_measured **)state);
@@ -171,10 +173,10 @@ static void windows_of_the_monitor_are_read_with_every_number(void **state)
 	assert_int_equal(hs_qos_remove(qos, 7), 0);
 	hs_qos_destroy(qos);
 	// The fourth window was cut short. A 10 s and a 60 s window also arrived.
-	assert_int_equal(hs_measured_windows(*state), 4);
-	assert_int_equal(hs_measured_window(*state, 0)->end_ns, T0 + SECOND);
-	check_second_window(hs_measured_window(*state, 1));
-	assert_int_equal(hs_measured_window(*state, 3)->reports, 101);
+	assert_int_equal(MEASURED(state)->n_windows, 4);
+	assert_int_equal(MEASURED(state)->windows[0].end_ns, T0 + SECOND);
+	check_second_window(&MEASURED(state)->windows[1]);
+	assert_int_equal(MEASURED(state)->windows[3].reports, 101);
 }
 
 static void a_silent_flow_has_stale_windows(void **state)
@@ -185,12 +187,12 @@ static void a_silent_flow_has_stale_windows(void **state)
 	give(qos, 7, 5, 900);
 	hs_qos_advance(qos, T0 + 3 * SECOND + SECOND / 2);
 	hs_qos_destroy(qos);
-	assert_int_equal(hs_measured_windows(*state), 3);
-	assert_false(hs_measured_window(*state, 0)->stale);
-	assert_true(hs_measured_window(*state, 0)->clock_known);
-	assert_true(hs_measured_window(*state, 0)->synchronised);
-	assert_true(hs_measured_has(hs_measured_hop(hs_measured_window(*state, 0), 0), "delay_ns"));
-	const struct hs_measured_window *stale = hs_measured_window(*state, 2);
+	assert_int_equal(MEASURED(state)->n_windows, 3);
+	assert_false(MEASURED(state)->windows[0].stale);
+	assert_true(MEASURED(state)->windows[0].clock_known);
+	assert_true(MEASURED(state)->windows[0].synchronised);
+	assert_true(json_object_get(hs_measured_hop(&MEASURED(state)->windows[0], 0), "delay_ns"));
+	const struct hs_measured_window *stale = &MEASURED(state)->windows[2];
 	assert_true(stale->stale);
 	assert_int_equal(stale->reports, 0);
 	assert_int_equal(stale->start_ns, T0 + 2 * SECOND);
@@ -205,10 +207,10 @@ static void windows_are_in_the_order_of_start_and_flow_however_they_come(void **
 		assert_int_equal(hs_qos_remove(qos, order[i]), 0);
 		hs_qos_destroy(qos);
 	}
-	size_t n = hs_measured_windows(*state);
+	size_t n = MEASURED(state)->n_windows;
 	assert_int_equal(n, 4 * 20);
 	for (size_t i = 0; i < n; i++) {
-		const struct hs_measured_window *window = hs_measured_window(*state, i);
+		const struct hs_measured_window *window = &MEASURED(state)->windows[i];
 		assert_int_equal(window->flow, i % 4);
 		assert_int_equal(window->window_ns, SECOND);
 		assert_int_equal(window->start_ns, T0 + (int64_t)(i / 4) * SECOND);
@@ -223,8 +225,8 @@ static void of_a_window_that_came_twice_the_later_is_kept(void **state)
 	give(qos, 7, 500, 600);
 	assert_int_equal(hs_qos_remove(qos, 7), 0);
 	hs_qos_destroy(qos);
-	assert_int_equal(hs_measured_windows(*state), 1);
-	assert_int_equal(hs_measured_window(*state, 0)->reports, 21);
+	assert_int_equal(MEASURED(state)->n_windows, 1);
+	assert_int_equal(MEASURED(state)->windows[0].reports, 21);
 }
 
 static void the_run_is_taken_from_a_reply(void **state)
@@ -235,19 +237,19 @@ static void the_run_is_taken_from_a_reply(void **state)
 	json_t *json = hs_qos_window_json(hs_qos_latest(qos, 7, 0), NULL);
 	json_t *body = json_object_get(json, "qos_report");
 	json_t *other = hs_qos_window_json(hs_qos_latest(qos, 99, 0), NULL);
-	assert_null(hs_measured_run(*state, 0));
+	assert_null(MEASURED(state)->flows[0].run.body);
 	assert_int_equal(hs_measured_take_run(*state, json), -EINVAL);
 	for (unsigned twice = 0; twice < 2; twice++)
 		assert_int_equal(hs_measured_take_run(*state, body), 0);
 	assert_int_equal(hs_measured_take_run(*state, json_object_get(other, "qos_report")), 0);
-	const struct hs_measured_window *run = hs_measured_run(*state, 0);
+	const struct hs_measured_window *run = &MEASURED(state)->flows[0].run;
 	assert_int_equal(run->node_id, 9);
 	assert_int_equal(run->reports, 499);
 	assert_int_equal(run->start_ns, T0 + 13 * MS);
 	assert_int_equal(run->end_ns, T0 + 2503 * MS);
 	assert_int_equal(hs_measured_integer(hs_measured_hop(run, run->n_hops), "lost_packets"),
 			249);
-	assert_null(hs_measured_run(*state, 1));
+	assert_null(MEASURED(state)->flows[1].run.body);
 	json_decref(json);
 	json_decref(other);
 	hs_qos_destroy(qos);
@@ -268,14 +270,14 @@ static int take_report(
 
 static void trips_are_kept_of_pings_and_their_replies(void **state)
 {
-	const struct hs_trip *trips;
 	for (unsigned i = 0; i < scenario.n_flows; i++)
 		for (uint64_t number = 300; number > 0; number--)
 			assert_int_equal(take_report(*state, flows[i].ns_id, number, 0x7000), 0);
 	assert_int_equal(take_report(*state, 7, 1000, 0x3000), 0); // without a stamp
 	for (uint32_t i = 0; i < scenario.n_flows; i++) {
 		bool paired = i < 2 || i == 7;
-		size_t n = hs_measured_trips(*state, i, &trips);
+		const struct hs_trip *trips = MEASURED(state)->flows[i].trips;
+		size_t n = MEASURED(state)->flows[i].n_trips;
 		assert_int_equal(n, paired ? 300 : 0);
 		for (size_t j = 0; j < n; j++) {
 			assert_int_equal(trips[j].source_ns, T0 + (300 - (int64_t)j) * MS);
@@ -316,8 +318,8 @@ static void a_window_written_by_hand_is_read_as_it_says(void **state)
 {
 	hs_measured_set_ahead(*state, 9, 100);
 	assert_int_equal(hs_measured_take(*state, "qos.7", BY_HAND), 0);
-	assert_int_equal(hs_measured_windows(*state), 1);
-	const struct hs_measured_window *window = hs_measured_window(*state, 0);
+	assert_int_equal(MEASURED(state)->n_windows, 1);
+	const struct hs_measured_window *window = &MEASURED(state)->windows[0];
 	assert_int_equal(window->start_ns, 2 * SECOND + 100);
 	assert_int_equal(window->reports, 100);
 	assert_true(window->path_changed && window->clock_known && !window->synchronised);
@@ -355,9 +357,9 @@ static void windows_of_two_sinks_are_in_the_order_of_their_ids(void **state)
 	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 200"), 0);
 	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 8"), 0);
 	assert_int_equal(take_changed(*state, "\"node_id\": 9", "\"node_id\": 200"), 0);
-	assert_int_equal(hs_measured_windows(*state), 3);
+	assert_int_equal(MEASURED(state)->n_windows, 3);
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(hs_measured_window(*state, i)->node_id, ids[i]);
+		assert_int_equal(MEASURED(state)->windows[i].node_id, ids[i]);
 }
 
 static void a_window_of_another_shape_is_refused(void **state)
@@ -380,9 +382,9 @@ static void a_window_of_another_shape_is_refused(void **state)
 	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		if (take_changed(*state, changes[i][0], changes[i][1]) != -EINVAL)
 			fail_msg("not refused: %s -> %s", changes[i][0], changes[i][1]);
-	assert_int_equal(hs_measured_windows(*state), 0);
+	assert_int_equal(MEASURED(state)->n_windows, 0);
 	assert_int_equal(take_changed(*state, "\"epoch\"", "\"flood\""), 0);
-	assert_true(hs_measured_window(*state, 0)->flags & HS_MEASURED_OTHER_FLAG);
+	assert_true(MEASURED(state)->windows[0].flags & HS_MEASURED_OTHER_FLAG);
 }
 
 static void a_report_of_another_shape_is_refused(void **state)
@@ -393,10 +395,9 @@ static void a_report_of_another_shape_is_refused(void **state)
 			"{\"int_report\": {\"ns_id\": 8, \"sink\": {\"ts_ns\": 2}}}",
 			"{\"int_report\": {\"ns_id\": 7, \"e2e\": {\"ts_ns\": 1}}}",
 	};
-	const struct hs_trip *trips;
 	for (unsigned i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
 		assert_int_equal(hs_measured_take(*state, "report.7", reports[i]), -EINVAL);
-	assert_int_equal(hs_measured_trips(*state, 0, &trips), 0);
+	assert_int_equal(MEASURED(state)->flows[0].n_trips, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

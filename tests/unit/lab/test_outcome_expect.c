@@ -30,7 +30,7 @@ static struct fixture_verdict judge(
 		struct fixture *f, const char *metric, const char *hop, uint32_t flow)
 {
 	struct hs_scenario_expect expect = {
-			.flow = flow, .node = HS_NO_INDEX, .has_min = true, .min = -1e300};
+			.flow = flow, .node = HS_NO_INDEX, .value = NAN, .min = -1e300, .max = NAN};
 	snprintf(expect.metric, sizeof(expect.metric), "%s", metric);
 	snprintf(expect.hop, sizeof(expect.hop), "%s", hop);
 	return fixture_judge(f, expect);
@@ -45,7 +45,7 @@ static void each_metric_has_a_value_or_a_reason(void **state)
 {
 	struct fixture *f = *state;
 	const struct hs_lab_metric *metric;
-	for (size_t i = 0; (metric = hs_lab_metric_at(i)); i++) {
+	for (metric = hs_lab_metrics; metric->name; metric++) {
 		struct fixture_verdict verdict = judge(f, metric->name, "", HS_NO_INDEX);
 		bool trip = strncmp(metric->name, "round_trip.", 11) == 0;
 		bool sent = strcmp(metric->name, "goodput_bps") != 0 &&
@@ -115,29 +115,30 @@ static bool is_met(struct fixture *f, struct hs_scenario_expect expect)
 	return fixture_judge(f, expect).met;
 }
 
-#define EXPECT(...)                                                                                \
-	((struct hs_scenario_expect){.flow = HS_NO_INDEX, .node = HS_NO_INDEX, __VA_ARGS__})
+#define EXPECT(of_value, from, to, ...)                                                            \
+	((struct hs_scenario_expect){.flow = HS_NO_INDEX,                                          \
+			.node = HS_NO_INDEX,                                                       \
+			.value = (of_value),                                                       \
+			.min = (from),                                                             \
+			.max = (to),                                                               \
+			__VA_ARGS__})
 
 static void limits_belong_to_what_is_allowed(void **state)
 {
 	struct fixture *f = *state;
 	const char *metric = "lost_packets"; // 2 on the second hop
-	struct hs_scenario_expect expect = EXPECT(.hop = "sw1-dst");
+	struct hs_scenario_expect expect = EXPECT(5, NAN, NAN, .hop = "sw1-dst");
 	snprintf(expect.metric, sizeof(expect.metric), "%s", metric);
-	expect.has_value = true;
-	expect.value = 5;
 	expect.tolerance = 3;
 	assert_true(is_met(f, expect));
 	expect.tolerance = nextafter(3, 0);
 	assert_false(is_met(f, expect));
-	expect.has_value = false;
-	expect.has_min = true;
+	expect.value = NAN;
 	expect.min = 2;
 	assert_true(is_met(f, expect));
 	expect.min = nextafter(2, 3);
 	assert_false(is_met(f, expect));
 	expect.min = 0;
-	expect.has_max = true;
 	expect.max = 2;
 	assert_true(is_met(f, expect));
 	expect.max = nextafter(2, 0);
@@ -147,7 +148,7 @@ static void limits_belong_to_what_is_allowed(void **state)
 static void limits_of_the_run_allow_no_more_than_they_say(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_scenario_expect expect = EXPECT(.metric = "reports", .has_max = true);
+	struct hs_scenario_expect expect = EXPECT(NAN, NAN, 0, .metric = "reports");
 	double reports = (double)fixture_integer(f, "flows", 0, "reports");
 	assert_true(reports > 0);
 	expect.max = reports;
@@ -159,15 +160,15 @@ static void limits_of_the_run_allow_no_more_than_they_say(void **state)
 static void every_row_must_meet_what_is_said_of_all(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_scenario_expect expect = EXPECT(.metric = "mae.lost_packets.truth", .hop = "*",
-			.has_max = true, .max = 0.5);
+	struct hs_scenario_expect expect =
+			EXPECT(NAN, NAN, 0.5, .metric = "mae.lost_packets.truth", .hop = "*");
 	struct fixture_verdict verdict = fixture_judge(f, expect);
 	assert_false(verdict.met);
 	assert_true(verdict.value == 1);
 	expect.max = 1;
 	assert_true(is_met(f, expect));
-	assert_true(is_met(f, EXPECT(.metric = "mae.lost_packets.truth", .hop = "src-sw1",
-					      .has_max = true, .max = 0)));
+	assert_true(is_met(f,
+			EXPECT(NAN, NAN, 0, .metric = "mae.lost_packets.truth", .hop = "src-sw1")));
 }
 
 static void what_cannot_be_computed_is_not_met_and_says_why(void **state)
@@ -205,8 +206,8 @@ static void a_flow_can_be_asked_for(void **state)
 static void counts_of_nodes_are_added_up_unless_one_is_named(void **state)
 {
 	struct fixture *f = *state;
-	struct hs_scenario_expect expect = EXPECT(.metric = "nodes.requests_in_band_installed",
-			.has_value = true, .value = 7);
+	struct hs_scenario_expect expect =
+			EXPECT(7, NAN, NAN, .metric = "nodes.requests_in_band_installed");
 	f->node_counts[0].requests_in_band_installed = 3;
 	f->node_counts[2].requests_in_band_installed = 4;
 	f->node_counts[1].requests_in_band_sent = 50;
@@ -228,10 +229,10 @@ static void unmet_expectations_are_counted_and_printed(void **state)
 {
 	struct fixture *f = *state;
 	struct hs_scenario_expect expects[] = {
-			EXPECT(.metric = "windows", .has_value = true, .value = 2),
-			EXPECT(.metric = "delay_ns", .hop = "sw1-dst", .has_value = true,
-					.value = 20e6, .tolerance = 3),
-			EXPECT(.metric = "round_trip.pairs", .has_min = true, .min = 1),
+			EXPECT(2, NAN, NAN, .metric = "windows"),
+			EXPECT(20e6, NAN, NAN, .metric = "delay_ns", .hop = "sw1-dst",
+					.tolerance = 3),
+			EXPECT(NAN, 1, NAN, .metric = "round_trip.pairs"),
 	};
 	expects[1].node = 1;
 	f->scenario.n_expects = 3;

@@ -54,9 +54,9 @@ static void carry(struct hs_truth *truth, uint64_t number, int64_t sink_shown_ns
 
 static struct hs_truth_edge edge_at(const struct hs_truth *truth, int64_t end_ns)
 {
-	struct hs_truth_edge edge;
-	assert_true(hs_truth_edge(truth, 0, end_ns, &edge));
-	return edge;
+	const struct hs_truth_edge *edge = hs_truth_edge(&truth->flows[0], end_ns);
+	assert_non_null(edge);
+	return *edge;
 }
 
 static void a_stop_has_the_counts_with_its_own_packet_and_no_later_one(void **state)
@@ -67,9 +67,9 @@ static void a_stop_has_the_counts_with_its_own_packet_and_no_later_one(void **st
 	carry(truth, 1, 5100, false);
 	carry(truth, 2, 5200, true);
 	carry(truth, 3, 5300, false);
-	assert_int_equal(hs_truth_flow(truth, 0).n_reports, 1);
-	assert_int_equal(hs_truth_flow(truth, 1).n_reports, 0);
-	report = hs_truth_flow(truth, 0).reports[0];
+	assert_int_equal(truth->flows[0].n_reports, 1);
+	assert_int_equal(truth->flows[1].n_reports, 0);
+	report = truth->flows[0].reports[0];
 	assert_int_equal(report.number, 2);
 	assert_int_equal(report.sink_ns, 5200 - OFF_SINK);
 	assert_int_equal(report.sink_shown_ns, 5200);
@@ -95,9 +95,9 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	carry(truth, 1, 5100, false);
 	carry(truth, 2, 5200, true);
 	carry(truth, 3, 5300, true);
-	assert_int_equal(hs_truth_flow(truth, 0).n_hops, 2);
-	assert_int_equal(hs_truth_flow(truth, 1).n_hops, 0);
-	hop = hs_truth_flow(truth, 0).hops[1];
+	assert_int_equal(truth->flows[0].n_hops, 2);
+	assert_int_equal(truth->flows[1].n_hops, 0);
+	hop = truth->flows[0].hops[1];
 	assert_int_equal(hop.from, 1);
 	assert_int_equal(hop.to, 2);
 	assert_int_equal(hop.sent_packets, 3);
@@ -106,7 +106,7 @@ static void hops_are_in_the_order_of_first_use_with_what_telemetry_added(void **
 	assert_int_equal(hop.copies, 0);
 	assert_int_equal(hop.telemetry_packets, 2);
 	assert_int_equal(hop.telemetry_bytes, 80);
-	hop = hs_truth_flow(truth, 0).hops[0];
+	hop = truth->flows[0].hops[0];
 	assert_int_equal(hop.from, 0);
 	assert_int_equal(hop.telemetry_bytes, 48);
 	hs_truth_destroy(truth);
@@ -124,7 +124,7 @@ static void telemetry_that_is_lost_was_sent(void **state)
 		if (number != 1)
 			hs_truth_arrive(truth, &packet_truth, 1, 20, 20, number == 3 ? 100 : 124);
 	}
-	hop = hs_truth_flow(truth, 0).hops[0];
+	hop = truth->flows[0].hops[0];
 	assert_int_equal(hop.telemetry_bytes, 48);
 	hs_truth_destroy(truth);
 }
@@ -139,9 +139,9 @@ static void a_packet_sent_to_several_ports_is_one_transmit(void **state)
 	for (uint32_t to = 1; to < 4; to++)
 		hs_truth_send(truth, &packet_truth, to, 100, false);
 	assert_int_equal(packet_truth.stops[0].tx_packets, 1);
-	assert_int_equal(hs_truth_flow(truth, 0).n_hops, 3);
+	assert_int_equal(truth->flows[0].n_hops, 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		hop = hs_truth_flow(truth, 0).hops[i];
+		hop = truth->flows[0].hops[i];
 		assert_int_equal(hop.to, i + 1);
 		assert_int_equal(hop.sent_packets, 1);
 	}
@@ -176,15 +176,15 @@ static void a_copy_is_counted_on_the_link_that_made_it_and_on_no_later_one(void 
 	hs_truth_arrive(truth, &third, 2, 31, 31, 124);
 	hs_truth_sink(truth, &second);
 	hs_truth_sink(truth, &third);
-	hop = hs_truth_flow(truth, 0).hops[0];
+	hop = truth->flows[0].hops[0];
 	assert_int_equal(hop.sent_packets, 1);
 	assert_int_equal(hop.received_packets, 2);
 	assert_int_equal(hop.copies, 1);
-	hop = hs_truth_flow(truth, 0).hops[1];
+	hop = truth->flows[0].hops[1];
 	assert_int_equal(hop.sent_packets, 1);
 	assert_int_equal(hop.received_packets, 2);
 	assert_int_equal(hop.copies, 1);
-	report = hs_truth_flow(truth, 0).reports[1];
+	report = truth->flows[0].reports[1];
 	assert_int_equal(report.number, 1);
 	hs_truth_destroy(truth);
 }
@@ -199,7 +199,7 @@ static void counts_go_on_where_a_node_begins_another_life(void **state)
 	hs_truth_restart(truth, 1);
 	hs_truth_restart(truth, 30);
 	carry(truth, 2, 5200, true);
-	report = hs_truth_flow(truth, 0).reports[0];
+	report = truth->flows[0].reports[0];
 	assert_int_equal(report.stops[0].rx_packets, 2);
 	assert_int_equal(report.stops[0].life, 0);
 	assert_int_equal(report.stops[1].rx_packets, 2);
@@ -207,7 +207,7 @@ static void counts_go_on_where_a_node_begins_another_life(void **state)
 	assert_int_equal(report.stops[1].tx_packets, 2);
 	assert_int_equal(report.stops[1].life, 1);
 	assert_int_equal(report.stops[2].rx_packets, 2);
-	hop = hs_truth_flow(truth, 0).hops[1];
+	hop = truth->flows[0].hops[1];
 	assert_int_equal(hop.sent_packets, 2);
 	hs_truth_destroy(truth);
 }
@@ -225,11 +225,11 @@ static void of_a_way_that_is_too_long_the_first_stops_and_the_last_are_kept(void
 		hs_truth_arrive(truth, &packet_truth, i, 10 + i, 10 + i, 124);
 	}
 	hs_truth_sink(truth, &packet_truth);
-	assert_int_equal(hs_truth_flow(truth, 0).n_hops, N_NODES - 1);
-	hop = hs_truth_flow(truth, 0).hops[N_NODES - 2];
+	assert_int_equal(truth->flows[0].n_hops, N_NODES - 1);
+	hop = truth->flows[0].hops[N_NODES - 2];
 	assert_int_equal(hop.from, N_NODES - 2);
 	assert_int_equal(hop.received_packets, 1);
-	report = hs_truth_flow(truth, 0).reports[0];
+	report = truth->flows[0].reports[0];
 	assert_int_equal(report.n_stops, HS_TRUTH_HOPS + 1);
 	assert_int_equal(report.sink_ns, 10 + N_NODES - 1);
 	assert_int_equal(report.stops[HS_TRUTH_HOPS].node, N_NODES - 1);
@@ -248,10 +248,10 @@ static void of_a_packet_that_nobody_monitors_nothing_is_written(void **state)
 	hs_truth_sink(truth, &packet_truth);
 	assert_int_equal(packet_truth.n_stops, 0);
 	for (uint32_t flow = 0; flow < 2; flow++) {
-		assert_int_equal(hs_truth_flow(truth, flow).n_reports, 0);
-		assert_int_equal(hs_truth_flow(truth, flow).n_hops, 0);
+		assert_int_equal(truth->flows[flow].n_reports, 0);
+		assert_int_equal(truth->flows[flow].n_hops, 0);
 	}
-	assert_int_equal(hs_truth_status(truth), 0);
+	assert_int_equal(truth->status, 0);
 	hs_truth_destroy(truth);
 }
 
@@ -263,8 +263,8 @@ static void a_packet_at_the_boundary_belongs_to_the_window_that_ends_there(void 
 	carry(truth, 1, 5999, false);
 	carry(truth, 2, 6000, false);
 	carry(truth, 3, 6001, false);
-	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
-	assert_false(hs_truth_edge(truth, 1, 6000, &edge));
+	assert_null(hs_truth_edge(&truth->flows[0], 5000));
+	assert_null(hs_truth_edge(&truth->flows[1], 6000));
 	edge = edge_at(truth, 6000);
 	assert_int_equal(edge.sink_rx_bytes, 200);
 	assert_int_equal(edge.newest.number, 2);
@@ -278,9 +278,8 @@ static void a_first_packet_exactly_at_a_boundary_is_in_its_edge(void **state)
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
-	struct hs_truth_edge edge;
 	carry(truth, 1, 6000, false);
-	assert_false(hs_truth_edge(truth, 0, 5000, &edge));
+	assert_null(hs_truth_edge(&truth->flows[0], 5000));
 	assert_int_equal(edge_at(truth, 6000).sink_rx_bytes, 100);
 	carry(truth, 2, 6001, false);
 	assert_int_equal(edge_at(truth, 6000).sink_rx_bytes, 100);
@@ -355,12 +354,11 @@ static void times_below_0_have_edges_too(void **state)
 {
 	(void)state;
 	struct hs_truth *truth = truth_new();
-	struct hs_truth_edge edge;
 	carry(truth, 1, -2500, false);
 	carry(truth, 2, -2000, false);
 	carry(truth, 3, -1, false);
 	carry(truth, 4, 1, false);
-	assert_false(hs_truth_edge(truth, 0, -3000, &edge));
+	assert_null(hs_truth_edge(&truth->flows[0], -3000));
 	assert_int_equal(edge_at(truth, -2000).newest.number, 2);
 	assert_int_equal(edge_at(truth, -1000).newest.number, 2);
 	assert_int_equal(edge_at(truth, 0).newest.number, 3);
@@ -385,12 +383,12 @@ static void out_of_memory_is_kept(void **state)
 		}
 		if (enough)
 			break;
-		out_of_memory += hs_truth_status(truth) == -ENOMEM;
+		out_of_memory += truth->status == -ENOMEM;
 		hs_truth_destroy(truth);
 	}
 	assert_true(out_of_memory > 100);
-	assert_int_equal(hs_truth_status(truth), 0);
-	assert_int_equal(hs_truth_flow(truth, 0).n_reports, 100);
+	assert_int_equal(truth->status, 0);
+	assert_int_equal(truth->flows[0].n_reports, 100);
 	hs_truth_destroy(truth);
 	hs_truth_destroy(NULL);
 }
