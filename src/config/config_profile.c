@@ -8,6 +8,7 @@
 #include "flexint_steps.h"
 #include "int_fields.h"
 #include "int_steps.h"
+#include "profile_marks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -265,45 +266,21 @@ static const struct hs_profile_config *find(const struct hs_config *config, cons
 }
 
 // Two profiles that mark their packets alike would each take the other's for its own.
-static bool marks_collide(const struct hs_int_settings *a, const struct hs_int_settings *b)
-{
-	uint8_t both = a->dscp_mask & b->dscp_mask;
-
-	if (a->carrier != b->carrier)
-		return false;
-	switch (a->carrier) {
-	case HS_INT_GRE:
-		return a->gre_protocol == b->gre_protocol;
-	case HS_INT_VXLAN_GPE:
-		return a->gpe_protocol == b->gpe_protocol;
-	case HS_INT_GENEVE:
-		return a->geneve_class == b->geneve_class && a->geneve_type == b->geneve_type;
-	default:
-		break;
-	}
-	if (a->mark != b->mark)
-		return false;
-	if (a->mark == HS_INT_MARK_DSCP)
-		return !((a->dscp ^ b->dscp) & both);
-	return a->mark == HS_INT_MARK_UDP_PORT ? a->udp_port == b->udp_port
-					       : a->probe_marker == b->probe_marker;
-}
-
 static int check_marks(const struct hs_config *config, unsigned index,
 		const struct hs_profile_config *profile, struct hs_error *err)
 {
-	char at[48];
+	char at[48], mark[HS_MARK_TEXT];
 
 	snprintf(at, sizeof(at), "ports[%u].profile", index);
 	for (unsigned i = 0; i < index; i++) {
 		const struct hs_port_config *other = &config->ports[i];
 		const struct hs_profile_config *its = find(config, other->profile);
 		if (!its || its == profile || its->method != HS_METHOD_INT ||
-				!marks_collide(&profile->settings, &its->settings))
+				!hs_profile_marks_collide(&profile->settings, &its->settings, mark))
 			continue;
 		return hs_error_set(err, "conflict", at, "profiles that mark packets differently",
-				"profiles \"%s\" and \"%s\" mark their packets alike", its->name,
-				profile->name);
+				"profiles \"%s\" and \"%s\" mark their packets alike: %s",
+				its->name, profile->name, mark);
 	}
 	return 0;
 }

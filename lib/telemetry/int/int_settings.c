@@ -98,8 +98,10 @@ static const char *tunnel_wrong(const struct hs_int_settings *settings, const ch
 		*allowed = "1 to 125"; // with two more, and never critical
 		return settings->geneve_type && settings->geneve_type <= 125 ? NULL : "geneve_type";
 	}
-	*allowed = "1536 to 65535";
-	if (settings->gre_protocol < 1536)
+	*allowed = "1536 to 65535, not 2048, 25944 or 34525, which are IPv4's, Ethernet's and "
+		   "IPv6's";
+	if (settings->gre_protocol < 1536 || settings->gre_protocol == 0x0800 ||
+			settings->gre_protocol == 0x6558 || settings->gre_protocol == 0x86DD)
 		return "gre_protocol";
 	size_t bytes = settings->gre_ipv6 ? 16 : 4;
 	*allowed = "an address";
