@@ -45,9 +45,9 @@ enum hs_method {
 // force, and hs_node_config.profiles point to it.
 struct hs_profile_config {
 	char name[HS_PORT_NAME_MAX];
-	uint8_t method;			      // enum hs_method
-	uint8_t layout;			      // enum hs_flexint_layout, or HS_PROFILE_NO_LAYOUT
-	uint8_t version, mode, carrier, mark; // UINT8_MAX: left out
+	uint8_t method; // enum hs_method
+	uint8_t layout; // enum hs_flexint_layout, or HS_PROFILE_NO_LAYOUT
+	uint8_t version, mode, carrier, mark, malformed; // UINT8_MAX: left out
 	uint32_t dscp, dscp_mask, udp_port, max_hops, domain_id;
 	uint32_t gre_protocol, gpe_protocol, geneve_class, geneve_type;
 	uint64_t probe_marker; // 0: none

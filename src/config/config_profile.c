@@ -48,6 +48,16 @@ static const struct hs_schema_word mark_words[] = {
 		{NULL, 0},
 };
 
+enum {
+	DROP,
+	PASS
+};
+static const struct hs_schema_word malformed_words[] = {
+		{"drop", DROP},
+		{"pass", PASS},
+		{NULL, 0},
+};
+
 const struct hs_schema_word hs_config_layout_words[] = {
 		{"aligned", HS_LAYOUT_ALIGNED},
 		{"paper", HS_LAYOUT_PAPER},
@@ -90,6 +100,7 @@ GIVEN(version)
 GIVEN(mode)
 GIVEN(carrier)
 GIVEN(mark)
+GIVEN(malformed)
 GIVEN(dscp)
 GIVEN(dscp_mask)
 GIVEN(udp_port)
@@ -119,6 +130,7 @@ static const struct hs_schema_field profile_fields[] = {
 		{"mode", HS_SCHEMA_WORD, WORD(mode, "md, mx or xd")},
 		{"carrier", HS_SCHEMA_WORD, WORD(carrier, "tcp_udp, gre, vxlan-gpe or geneve")},
 		{"mark", HS_SCHEMA_WORD, WORD(mark, "dscp, udp_port or probe_marker")},
+		{"malformed", HS_SCHEMA_WORD, WORD(malformed, "drop or pass")},
 		{"dscp", HS_SCHEMA_UINT, NUMBER(dscp, 1, 63)},
 		{"dscp_mask", HS_SCHEMA_UINT, NUMBER(dscp_mask, 1, 63)},
 		{"udp_port", HS_SCHEMA_UINT, NUMBER(udp_port, 1, 65535)},
@@ -152,6 +164,7 @@ const struct hs_schema_list hs_config_profile_list = {
 						.mode = UINT8_MAX,
 						.carrier = UINT8_MAX,
 						.mark = UINT8_MAX,
+						.malformed = UINT8_MAX,
 						.dscp = HS_PROFILE_UNSAID,
 						.dscp_mask = HS_PROFILE_UNSAID,
 						.udp_port = HS_PROFILE_UNSAID,
@@ -322,6 +335,7 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 	config->node.profiles[index] =
 			(struct hs_profile){.family = &hs_int_steps[profile->version],
 					.settings = &profile->settings,
+					.pass_malformed = profile->malformed == PASS,
 					.domain = (uint8_t)(profile - config->profiles)};
 	return check_marks(config, index, profile, err);
 }

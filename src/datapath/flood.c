@@ -78,6 +78,8 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_event(worker, burst, HS_EVENT_STRIPPED);
 		return true;
 	}
+	if (hs_guard_lets_pass(worker, burst, i))
+		return true;
 	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
 			burst->mbufs[i]);
 	return false;

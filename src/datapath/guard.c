@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stage.h"
 
+bool hs_guard_lets_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	const uint16_t well_formed_or_unknown = HS_PACKET_TELEMETRY | HS_PACKET_SHORT |
+						HS_PACKET_HIDDEN | HS_PACKET_DISCARD;
+	uint16_t flags = burst->packets[i].flags;
+
+	if (!burst->profile->pass_malformed || !(flags & HS_PACKET_ANY_TELEMETRY) ||
+			flags & well_formed_or_unknown)
+		return false;
+	hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY_PASSED);
+	return true;
+}
+
 bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool counted)
 {
 	if (!(burst->packets[i].flags & HS_STAGE_SUSPECT))
@@ -10,6 +23,8 @@ bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 		hs_event(worker, burst, HS_EVENT_HOST_TELEMETRY_STRIPPED);
 		return true;
 	}
+	if (!worker->drop_host_telemetry && hs_guard_lets_pass(worker, burst, i))
+		return true;
 	if (burst->slots[i] != HS_FLOW_NONE && !counted) // received all the same: a loss here
 		hs_flow_count_rx(&worker->flows, burst->slots[i],
 				hs_packet_counted_bytes(&burst->packets[i]));

@@ -14,6 +14,7 @@ struct hs_profile {
 	const void *settings; // the family's own, which outlive the node; flexint has none
 	uint8_t layout;	      // flexint: enum hs_flexint_layout
 	uint8_t domain;	      // of one family: ports with the same number read the same telemetry
+	bool pass_malformed;  // what claims telemetry and is malformed passes host ports as it came
 };
 
 static inline bool hs_profile_reads_same(const struct hs_profile *a, const struct hs_profile *b)

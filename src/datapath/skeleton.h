@@ -136,6 +136,8 @@ static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_
 		++*n_stripped;
 		return true;
 	}
+	if (hs_guard_lets_pass(worker, burst, i))
+		return true;
 	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
 			burst->mbufs[i]);
 	return false;

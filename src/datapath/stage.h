@@ -24,6 +24,10 @@ static inline enum hs_drop hs_suspect_drop(const struct hs_packet *packet, enum 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY ? seen : HS_DROP_UNREADABLE;
 }
 
+// Whether the profile lets a packet pass as it came, because its telemetry is malformed and nothing
+// of it was changed; counts it.
+bool hs_guard_lets_pass(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
+
 // Looks up the rules of packets that were parsed.
 void hs_classify_rules(struct hs_worker *worker, struct hs_burst *burst);
 

@@ -70,7 +70,10 @@ static bool take_out(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 		return false;
 	rte_pktmbuf_adj(m, (uint16_t)taken);
 	parse_anew(worker, burst, i);
-	return !(burst->packets[i].flags & HS_STAGE_SUSPECT);
+	if (likely(!(burst->packets[i].flags & HS_STAGE_SUSPECT)))
+		return true;
+	burst->packets[i].flags |= HS_PACKET_TELEMETRY; // the packet is not as it came
+	return false;
 }
 
 bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigned i, bool ours)

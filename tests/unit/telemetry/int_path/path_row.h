@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Four nodes in a row that speak INT: a source, two in transit, and a sink.
+#pragma once
+
+#include "int_steps.h"
+#include "toy_flow.h"
+
+#define NOW INT64_C(1700000000000000000)
+
+struct row {
+	struct test_node nodes[4]; // source, two transits, sink
+	struct rte_mempool *pool;
+	struct hs_clock *clock;
+};
+
+// The policies of the next row.
+__attribute__((unused)) static enum hs_host_side_policy row_host_side;
+__attribute__((unused)) static bool row_passes_malformed;
+
+static inline struct row *open_row(const struct hs_int_settings *settings, uint16_t mtu)
+{
+	static const enum hs_port_side sides[4][2] = {{HS_SIDE_HOST, HS_SIDE_NETWORK},
+			{HS_SIDE_NETWORK, HS_SIDE_NETWORK}, {HS_SIDE_NETWORK, HS_SIDE_NETWORK},
+			{HS_SIDE_NETWORK, HS_SIDE_HOST}};
+	const struct hs_profile profile = {.family = &hs_int_steps[settings->version],
+			.settings = settings,
+			.pass_malformed = row_passes_malformed};
+	struct row *row = calloc(1, sizeof(*row));
+
+	row->pool = rte_pktmbuf_pool_create("row", 255, 0, 0, 2048, SOCKET_ID_ANY);
+	assert_non_null(row->pool);
+	assert_int_equal(hs_clock_create_manual(NOW, &row->clock), 0);
+	for (unsigned n = 0; n < 4; n++) {
+		struct hs_node_config config = {.id = (uint16_t)(n + 1),
+				.n_workers = 1,
+				.rules = 64,
+				.n_pairs = 1,
+				.pairs = {{0, 1}},
+				.host_side_policy = row_host_side};
+		for (unsigned p = 0; p < 2; p++)
+			if (sides[n][p] == HS_SIDE_NETWORK)
+				config.profiles[p] = profile;
+		test_node_open(&row->nodes[n], &config, sides[n], 2, mtu, row->pool, row->clock);
+	}
+	return row;
+}
+
+static inline void close_row(struct row *row)
+{
+	for (unsigned n = 0; n < 4; n++) {
+		test_node_audit(&row->nodes[n]);
+		test_node_close(&row->nodes[n]);
+	}
+	assert_int_equal(rte_mempool_avail_count(row->pool), 255);
+	rte_mempool_free(row->pool);
+	hs_clock_destroy(row->clock);
+	free(row);
+}
+
+static inline void ask(struct test_node *node, uint16_t instructions)
+{
+	struct hs_rule rule = vector_rule(7);
+
+	rule.method = HS_RULE_INT;
+	rule.trace_type = HS_RULE_TRACE_INT | instructions;
+	test_node_rule(node, &rule);
+}
+
+static inline size_t through(struct test_node *node, uint8_t *frame, size_t len)
+{
+	test_node_feed(node, 0, frame, len, 0);
+	test_node_run(node);
+	return test_node_take(node, 1, frame, 2048);
+}
+
+static inline uint64_t drop_of(struct test_node *node, uint16_t port, enum hs_drop drop)
+{
+	struct hs_port_counters counters;
+
+	hs_node_port_counters(node->node, port, &counters);
+	return counters.drops[drop];
+}
+
+static inline uint64_t event_of(struct test_node *node, uint16_t port, enum hs_event_count event)
+{
+	struct hs_port_counters counters;
+
+	hs_node_port_counters(node->node, port, &counters);
+	return counters.events[event];
+}
+
+static inline struct hs_int_settings settings_of(enum hs_int_version version)
+{
+	struct hs_int_settings settings;
+
+	hs_int_settings_init(&settings, version,
+			version == HS_INT_2016_06 ? HS_INT_VXLAN_GPE : HS_INT_TCP_UDP);
+	return settings;
+}
