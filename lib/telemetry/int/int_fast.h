@@ -244,12 +244,26 @@ static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct h
 	return true;
 }
 
+// Whether the probe marker may stand behind UDP, or wherever TCP's options may end: whatever the
+// lengths say.
+static inline bool hs_int_fast_may_have_marker(const struct hs_int_settings *settings,
+		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
+{
+	bool is_tcp = packet->l4_proto == HS_IP_TCP;
+	size_t at = packet->l4_off + (is_tcp ? 20u : 8u),
+	       last = packet->l4_off + (is_tcp ? 60u : 8u);
+
+	for (; at <= last && at + 8 <= frame_len; at += 4)
+		if (at + 8 > len || hs_be64_load(frame + at) == settings->probe_marker)
+			return true;
+	return false;
+}
+
 // Whether a packet may claim INT of a profile that hs_int_fast_is says false of.
 static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
-		const uint8_t *frame, size_t len, const struct hs_packet *packet)
+		const uint8_t *frame, size_t len, size_t frame_len, const struct hs_packet *packet)
 {
 	bool is_udp = packet->l4_proto == HS_IP_UDP, is_tcp = packet->l4_proto == HS_IP_TCP;
-	size_t at, end;
 
 	if (settings->mode == HS_INT_XD || settings->carrier == HS_INT_GRE)
 		return false; // GRE has no ports: the general parser reads it
@@ -264,9 +278,8 @@ static inline bool hs_int_fast_may_claim(const struct hs_int_settings *settings,
 	case HS_INT_MARK_UDP_PORT:
 		return (is_udp || is_tcp) && packet->dst_port == settings->udp_port;
 	default:
-		at = is_udp || is_tcp ? hs_int_fast_payload(frame, packet, &end) : 0;
-		return at && at + 8 <= end &&
-		       (at + 8 > len || hs_be64_load(frame + at) == settings->probe_marker);
+		return (is_udp || is_tcp) &&
+		       hs_int_fast_may_have_marker(settings, frame, len, frame_len, packet);
 	}
 }
 
@@ -282,7 +295,7 @@ static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, con
 	if (len < frame_len && len < packet->l4_off + 60u)
 		return false;
 	if (!hs_int_fast_is(settings))
-		return !hs_int_fast_may_claim(settings, frame, len, packet);
+		return !hs_int_fast_may_claim(settings, frame, len, frame_len, packet);
 	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
 	if (!hs_int_fast_is_marked(settings, dscp))
 		return true;

@@ -139,6 +139,20 @@ static void find(struct hs_int_view *view)
 	}
 }
 
+static void find_at_l4(struct hs_int_view *view)
+{
+	struct hs_packet *packet = view->packet, before = *packet;
+
+	view->end = packet->l3_off + (size_t)packet->l3_bytes;
+	find(view);
+	if (packet->flags & HS_PACKET_TELEMETRY)
+		return;
+	// Malformed: the flow is that of the packet as it stands. Cut off: it is not known.
+	uint16_t flags = packet->flags;
+	*packet = before;
+	packet->flags |= flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT);
+}
+
 static bool claims_by_dscp(const struct hs_int_settings *settings, const uint8_t *frame,
 		const struct hs_packet *packet)
 {
@@ -163,17 +177,11 @@ void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, 
 		return;
 	if (claims_by_dscp(settings, frame, packet))
 		packet->flags |= HS_PACKET_ANY_TELEMETRY;
-	if (!hs_l4_find(frame, packet, &view.l4))
-		return;
-	view.end = packet->l3_off + (size_t)packet->l3_bytes;
-	struct hs_packet before = *packet;
-	find(&view);
-	if (packet->flags & HS_PACKET_TELEMETRY)
-		return;
-	// Malformed: the flow is that of the packet as it stands. Cut off: it is not known.
-	uint16_t flags = packet->flags;
-	*packet = before;
-	packet->flags |= flags & (HS_PACKET_ANY_TELEMETRY | HS_PACKET_SHORT);
-	if (flags & HS_PACKET_SHORT)
+	bool has_l4 = hs_l4_find(frame, packet, &view.l4);
+	if (has_l4)
+		find_at_l4(&view);
+	if (!by_dscp && !(packet->flags & HS_PACKET_ANY_TELEMETRY))
+		hs_int_claim_anyway(&view, frame_len, has_l4);
+	if (packet->flags & HS_PACKET_SHORT)
 		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }

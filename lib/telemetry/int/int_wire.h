@@ -142,6 +142,10 @@ size_t hs_int_pass_l4(struct hs_int_view *view);
 // Reads `bytes` of INT header and stack at `at`; notes it in the packet. False where malformed.
 bool hs_int_read_head(struct hs_int_view *view, unsigned type, size_t at, size_t bytes);
 
+// For a packet that was not found to claim INT: sets HS_PACKET_ANY_TELEMETRY where it does but for
+// the lengths of what encloses INT. `has_l4`: view->l4 is known. Not for a DSCP, which has none.
+void hs_int_claim_anyway(struct hs_int_view *view, size_t frame_len, bool has_l4);
+
 void hs_int_find_gre(struct hs_int_view *view);
 void hs_int_find_gpe(struct hs_int_view *view);
 void hs_int_find_geneve(struct hs_int_view *view);

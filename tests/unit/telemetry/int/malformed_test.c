@@ -170,11 +170,8 @@ static void spoil_one(struct int_draft *draft, const struct hs_int_settings *set
 		at[1] = spoil->value;
 		at[0] = spoil->value == 255 ? 255 : 0;
 	}
-	// A tunnel is recognised behind a whole UDP header only.
 	int_parse(settings, &frame, &packet);
-	bool is_seen = spoil->where != L4 || settings->carrier == HS_INT_TCP_UDP;
-	if (is_seen && settings->mark != HS_INT_MARK_PROBE)
-		assert_true(packet.flags & HS_PACKET_ANY_TELEMETRY);
+	assert_true(packet.flags & HS_PACKET_ANY_TELEMETRY);
 	assert_claimed_only(settings, &frame);
 	frame_free(&frame);
 }
