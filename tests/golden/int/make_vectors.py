@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes vectors.json: packets of INT from an encoder that shares no code with lib/telemetry.
+"""Makes vectors.json and nodes.json: packets of INT from an encoder that shares no code with lib/telemetry.
 
 Headers are scapy's, and so are all lengths and checksums: each packet is built anew, never changed.
-INT itself is built here by docs/wire-int.md.
+INT itself is built here by docs/wire-int.md. The values of vectors.json are random, those of nodes.json are
+what nodes in a row know of a packet.
 
-    make_vectors.py FILE          write the vectors
-    make_vectors.py --check FILE  exit 1 if FILE differs
+    make_vectors.py FILE...          write the vectors of each
+    make_vectors.py --check FILE...  exit 1 if one differs
 """
 
 import json
+import os
 import random
 import struct
 import sys
@@ -52,6 +54,10 @@ ALL = {OLDEST: 0xFF00, V05: 0xFF00, V10: 0xFF00, V21: 0xFF80}
 IDS = {"node_id", "ingress_port", "egress_port", "ingress_port_l2", "egress_port_l2", "queue_id",
        "buffer_id"}
 TIMES = {"ingress_ns", "egress_ns"}
+
+# Nodes in a row: ids from 1 on, the packet comes in by the first port and leaves by the second at the same
+# time, and no port has a queue.
+NODES_NOW = 1700000000000000000
 
 numbers = random.Random(0x17)
 
@@ -320,8 +326,8 @@ DEFAULTS = {"mode": "md", "mark": DSCP, "dscp": 0x17, "dscp_mask": 0x3F, "max_ho
             "payload": b"GET / HTTP/1.1\r\n\r\n"}
 
 
-def values_of(version, bitmap):
-    """What a node knows of a packet: some values are missing, some too big for the version."""
+def values_of(version, bitmap, _node):
+    """What a node may know of a packet: some values are missing, some too big for the version."""
     values = {}
     for bit in bits_of(bitmap):
         for key, bits in VALUES[version].get(bit, []):
@@ -336,6 +342,13 @@ def values_of(version, bitmap):
     return values
 
 
+def known_at(_version, _bitmap, node):
+    """What node `node` of a row knows of a packet."""
+    now = NODES_NOW + 1000 * (node + 1)
+    return {"node_id": node + 1, "ingress_port": 1, "egress_port": 2, "hop_latency_ns": 0,
+            "ingress_ns": now, "egress_ns": now}
+
+
 def settings_of(case):
     found = {"version": case["version"], "mode": case["mode"], "carrier": case["carrier"],
              "mark": case["mark"], "dscp": case["dscp"], "dscp_mask": case["dscp_mask"],
@@ -347,11 +360,11 @@ def settings_of(case):
 
 
 def made(name, **choices):
-    case = {**DEFAULTS, **choices}
-    version, bitmap = case["version"], case["bitmap"]
+    case = {**DEFAULTS, "known": values_of, **choices}
+    version, bitmap, known = case["version"], case["bitmap"], case["known"]
     build = CARRIERS[case["carrier"]]
     if case["own"] == {}:
-        case["own"] = values_of(version, bitmap)
+        case["own"] = known(version, bitmap, 0)
     plain = build(case, None)
     blocks = []
     if case["own"] is not None and case["mode"] == "md":
@@ -363,8 +376,8 @@ def made(name, **choices):
     frame = build(case, header(case, len(blocks)) + stack(case, blocks))
     source = frame
     hops = []
-    for _ in range(case["n_transits"] if case["mode"] == "md" else 0):
-        values = values_of(version, bitmap)
+    for node in range(1, 1 + case["n_transits"] if case["mode"] == "md" else 1):
+        values = known(version, bitmap, node)
         blocks.append(block(version, bitmap, values, case["ds_words"]))
         head = header(case, len(blocks))
         text = head + stack(case, blocks)
@@ -482,23 +495,46 @@ def vectors():
             yield made(name, **choices)
 
 
-def text():
-    rows = ",\n".join(json.dumps(case, separators=(",", ":")) for case in vectors())
+def nodes():
+    """What rules of nodes can ask for. No rule matches GRE: there the row begins behind a source."""
+    no_rule = {"own", "n_transits", "replication", "domain_id", "d"}
+    for cases in (plain_cases, more_cases, new_cases):
+        for name, choices in cases():
+            if no_rule & set(choices):
+                continue
+            case = made(name, known=known_at, **choices)
+            begins = choices["carrier"] == "gre" and not choices.get("adds_tunnel")
+            yield {"name": name, "settings": case["settings"], "bitmap": choices["bitmap"], "has_source": not begins,
+                   "plain": case["plain"], "source": case["source"], "hops": [hop["frame"] for hop in case["hops"]]}
+
+
+FILES = {"vectors.json": vectors, "nodes.json": nodes}
+
+
+def text_of(path):
+    rows = ",\n".join(json.dumps(case, separators=(",", ":")) for case in FILES[os.path.basename(path)]())
     return "[\n" + rows + "\n]\n"
 
 
+def is_same(path):
+    with open(path, encoding="ascii") as file:
+        same = file.read() == text_of(path)
+    if not same:
+        print(f"{path} is not what make_vectors.py makes", file=sys.stderr)
+    return same
+
+
 def main(argv):
-    if len(argv) == 3 and argv[1] == "--check":
-        with open(argv[2], encoding="ascii") as file:
-            same = file.read() == text()
-        if not same:
-            print(f"{argv[2]} is not what make_vectors.py makes", file=sys.stderr)
-        return 0 if same else 1
-    if len(argv) != 2:
+    check = argv[1:2] == ["--check"]
+    paths = argv[2:] if check else argv[1:]
+    if not paths or any(os.path.basename(path) not in FILES for path in paths):
         print(__doc__, file=sys.stderr)
         return 2
-    with open(argv[1], "w", encoding="ascii") as file:
-        file.write(text())
+    if check:
+        return 0 if all([is_same(path) for path in paths]) else 1
+    for path in paths:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text_of(path))
     return 0
 
 

@@ -124,6 +124,8 @@ static struct shape some_shape(struct int_row *row, size_t len)
 {
 	static const size_t headrooms[] = {128, 128, 128, 40, 8, 0, 200};
 
+	if (row->usual)
+		return (struct shape){.headroom = 256};
 	return (struct shape){.headroom = headrooms[below(row, 7)],
 			.first = below(row, 4) ? 0 : 1 + below(row, (uint32_t)len),
 			.held = !below(row, 6)};

@@ -21,6 +21,7 @@ struct int_row {
 	struct hs_rng rng;
 	uint32_t next_ns_id;
 	uint64_t n_reports;
+	bool usual; // buffers are: with headroom for all, in one segment, held by nobody else
 	// What a batch is now, and which of its packets are still under way.
 	struct frame frames[ROW_BATCH];
 	bool alive[ROW_BATCH];
@@ -35,8 +36,8 @@ void int_row_close(struct int_row *row);
 // those before.
 void int_row_ask(struct int_row *row, uint32_t trace_type);
 
-// Takes all that are alive through both of node `n`: alive[] and frames[] are what came out. The
-// buffers are of random shapes: little or no headroom, chains, others that hold them.
+// Takes all that are alive through both of node `n`: alive[] and frames[] are what came out. But for
+// `usual`, the buffers are of random shapes: little or no headroom, chains, others that hold them.
 void int_row_step(struct int_row *row, unsigned n);
 // Takes the reports of both sinks, which must be the same and, where they are `decodable`, decoded.
 void int_row_take_reports(struct int_row *row, bool decodable);
