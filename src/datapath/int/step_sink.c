@@ -83,13 +83,14 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
 			packet->flags & HS_PACKET_SHORT)
 		return false;
-	// A host's packet with the mark carries no telemetry, whatever stands behind the mark.
-	if (!ours && hs_int_clear_mark(burst->profile->settings,
-				     rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {
-		parse_anew(worker, burst, i);
-		return !(packet->flags & HS_STAGE_SUSPECT);
-	}
-	return packet->flags & HS_PACKET_TELEMETRY && take_out(worker, burst, i);
+	if (packet->flags & HS_PACKET_TELEMETRY)
+		return take_out(worker, burst, i);
+	// A host's packet that merely carries the mark: what is behind it is the host's.
+	if (ours || !hs_int_clear_mark(burst->profile->settings,
+				    rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet))
+		return false;
+	parse_anew(worker, burst, i);
+	return !(packet->flags & HS_STAGE_SUSPECT);
 }
 
 bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
