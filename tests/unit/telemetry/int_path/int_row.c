@@ -88,23 +88,30 @@ static void fill_address(uint8_t address[16], bool ipv4, uint8_t byte)
 	}
 }
 
-static void replace_rules(struct int_row *row, unsigned n, uint32_t trace_type)
+struct hs_rule int_row_rule(unsigned i, uint32_t ns_id, uint32_t trace_type)
 {
 	static const uint8_t protocols[2][3] = {{6, 17, 58}, {6, 17, 1}};
+	struct hs_rule rule = vector_rule(ns_id);
+	bool ipv4 = i / 3;
 
-	for (unsigned i = 0; i < 6; i++) {
-		struct hs_rule rule = vector_rule(row->next_ns_id + i);
-		bool ipv4 = i / 3;
-		rule.method = HS_RULE_INT;
-		rule.trace_type = trace_type;
-		rule.protocol = protocols[ipv4][i % 3];
-		rule.dst_port = 0;
-		fill_address(rule.src_ip, ipv4, 0x11);
-		fill_address(rule.dst_ip, ipv4, 0x22);
+	rule.method = HS_RULE_INT;
+	rule.trace_type = trace_type;
+	rule.protocol = protocols[ipv4][i % 3];
+	rule.dst_port = 0;
+	fill_address(rule.src_ip, ipv4, 0x11);
+	fill_address(rule.dst_ip, ipv4, 0x22);
+	return rule;
+}
+
+static void replace_rules(struct int_row *row, unsigned n, uint32_t trace_type)
+{
+	for (unsigned i = 0; i < ROW_RULES; i++) {
+		struct hs_rule rule = int_row_rule(i, row->next_ns_id + i, trace_type);
 		for (unsigned k = 0; k < 2; k++) {
 			struct hs_flow_table *flows = hs_node_flows(row->nodes[k][n].node);
-			if (row->next_ns_id > 6)
-				assert_int_equal(hs_flow_table_remove(flows, rule.ns_id - 6, NULL),
+			if (row->next_ns_id > ROW_RULES)
+				assert_int_equal(hs_flow_table_remove(flows, rule.ns_id - ROW_RULES,
+								 NULL),
 						0);
 			test_node_rule(&row->nodes[k][n], &rule);
 		}
@@ -115,7 +122,7 @@ void int_row_ask(struct int_row *row, uint32_t trace_type)
 {
 	replace_rules(row, 0, trace_type);
 	replace_rules(row, ROW_NODES - 1, trace_type);
-	row->next_ns_id += 6;
+	row->next_ns_id += ROW_RULES;
 }
 
 // ---- packets ----

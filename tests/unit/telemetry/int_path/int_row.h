@@ -12,6 +12,7 @@
 #define ROW_NODES 4 // source, two transits, sink
 #define ROW_BATCH 16
 #define ROW_ROOM  4096
+#define ROW_RULES 6
 
 struct int_row {
 	struct test_node nodes[2][ROW_NODES]; // general, fast
@@ -32,12 +33,14 @@ struct int_row *int_row_open(const struct hs_int_settings *settings, uint16_t mt
 // Also audits all nodes, and that both of each counted the same.
 void int_row_close(struct int_row *row);
 
-// A rule of every protocol and IP version for packets of one_flow at source and sink, in place of
-// those before.
+// The rules, `i` from 0 on, of every protocol and IP version for packets of one_flow.
+struct hs_rule int_row_rule(unsigned i, uint32_t ns_id, uint32_t trace_type);
+// All of them at source and sink, in place of those before.
 void int_row_ask(struct int_row *row, uint32_t trace_type);
 
-// Takes all that are alive through both of node `n`: alive[] and frames[] are what came out. But for
-// `usual`, the buffers are of random shapes: little or no headroom, chains, others that hold them.
+// Takes all that are alive through both of node `n`: alive[] and frames[] are what came out. But
+// for `usual`, the buffers are of random shapes: little or no headroom, chains, others that hold
+// them.
 void int_row_step(struct int_row *row, unsigned n);
 // Takes the reports of both sinks, which must be the same and, where they are `decodable`, decoded.
 void int_row_take_reports(struct int_row *row, bool decodable);
