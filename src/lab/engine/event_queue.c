@@ -32,19 +32,6 @@ static inline void put(struct hs_event_queue *queue, size_t place, const struct 
 		queue->places[event->order & ~TIMER] = (uint32_t)place;
 }
 
-// Puts the event at this place, or further up.
-static void rise(struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
-{
-	while (place > 0) {
-		size_t parent = (place - 1) / CHILDREN;
-		if (order_of(&queue->heap[parent]) < order_of(event))
-			break;
-		put(queue, place, &queue->heap[parent]);
-		place = parent;
-	}
-	put(queue, place, event);
-}
-
 static inline size_t first_child(const struct hs_event_queue *queue, size_t child)
 {
 	size_t end = child + CHILDREN < queue->n ? child + CHILDREN : queue->n;
@@ -59,18 +46,23 @@ static inline size_t first_child(const struct hs_event_queue *queue, size_t chil
 	return first;
 }
 
-// Puts the event at this place, or further down.
-static void sink(struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
+// Puts the event at this place, or where its time belongs further up or further down.
+static void place_event(
+		struct hs_event_queue *queue, size_t place, const struct hs_lab_event *event)
 {
-	for (;;) {
-		size_t child = CHILDREN * place + 1;
-		if (child >= queue->n)
+	size_t next;
+
+	for (; place > 0; place = next) {
+		next = (place - 1) / CHILDREN;
+		if (order_of(&queue->heap[next]) <= order_of(event))
 			break;
-		child = first_child(queue, child);
-		if (order_of(event) < order_of(&queue->heap[child]))
+		put(queue, place, &queue->heap[next]);
+	}
+	for (; CHILDREN * place + 1 < queue->n; place = next) {
+		next = first_child(queue, CHILDREN * place + 1);
+		if (order_of(event) <= order_of(&queue->heap[next]))
 			break;
-		put(queue, place, &queue->heap[child]);
-		place = child;
+		put(queue, place, &queue->heap[next]);
 	}
 	put(queue, place, event);
 }
@@ -79,7 +71,7 @@ static int add(struct hs_event_queue *queue, const struct hs_lab_event *event)
 {
 	if (queue->n == queue->room && !HS_ARRAY_ADD(queue->heap, queue->room))
 		return -ENOMEM;
-	rise(queue, queue->n++, event);
+	place_event(queue, queue->n++, event);
 	return 0;
 }
 
@@ -97,7 +89,7 @@ bool hs_event_pop(struct hs_event_queue *queue, struct hs_lab_event *event)
 		return false;
 	*event = queue->heap[0];
 	struct hs_lab_event last = queue->heap[--queue->n];
-	sink(queue, 0, &last);
+	place_event(queue, 0, &last);
 	return true;
 }
 
@@ -120,14 +112,10 @@ int hs_event_add_timer(struct hs_event_queue *queue, uint32_t kind, uint32_t ind
 void hs_event_set_timer(struct hs_event_queue *queue, size_t timer, int64_t at_ns)
 {
 	size_t place = queue->places[timer];
-	int64_t before_ns = queue->heap[place].at_ns;
-
-	if (at_ns == before_ns)
-		return;
 	struct hs_lab_event event = queue->heap[place];
+
+	if (event.at_ns == at_ns)
+		return;
 	event.at_ns = at_ns;
-	if (at_ns < before_ns)
-		rise(queue, place, &event);
-	else
-		sink(queue, place, &event);
+	place_event(queue, place, &event);
 }

@@ -5,8 +5,6 @@
 #include <rte_common.h>
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,44 +28,18 @@ int lab_publish(void *context, const char *topic, const char *json)
 
 // ---- requests ----
 
-static bool is_for(const struct hs_scenario_request *request, uint32_t node)
-{
-	return request->node == HS_NO_INDEX || request->node == node;
-}
-
-// Replaces the index in the node's own list ("[2]", then a path in the request) by that of the
-// file's entry.
-static void place_error(const struct lab_node *node, struct hs_error *err)
-{
-	const struct hs_scenario_request *request = node->lab->scenario->requests;
-	char path[sizeof(err->path)];
-	size_t index;
-	int used = 0;
-
-	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0)
-		return;
-	while (!is_for(request, node->index) || index-- > 0)
-		request++;
-	snprintf(path, sizeof(path), "requests[%" PRIu32 "]%s", request->entry, err->path + used);
-	memcpy(err->path, path, sizeof(path));
-}
-
 int lab_install(struct lab_node *node, struct hs_error *err)
 {
-	const struct hs_scenario *s = node->lab->scenario;
-	json_t *list = json_array();
-	int rc = list ? 0 : -ENOMEM;
+	json_t *list = json_array(), *places = json_array();
+	int rc = hs_scenario_list_requests(node->lab->scenario, node->index, list, places);
 
-	for (uint32_t i = 0; rc == 0 && i < s->n_requests; i++) {
-		if (is_for(&s->requests[i], node->index))
-			rc = json_array_append(list, s->requests[i].request) < 0 ? -ENOMEM : 0;
-	}
 	if (rc == 0 && json_array_size(list) > 0)
 		rc = hs_control_install(
 				node->control, lab_shown_ns(node), list, HS_ORIGIN_CONFIG, err);
 	if (rc < 0)
-		place_error(node, err);
+		hs_scenario_place_error(places, err);
 	json_decref(list);
+	json_decref(places);
 	return rc;
 }
 

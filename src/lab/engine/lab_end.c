@@ -43,7 +43,7 @@ static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_fl
 	for (size_t i = 0; i < s->n_requests; i++) {
 		const struct hs_scenario_request *request = &s->requests[i];
 		const json_t *content = json_object_get(request->request, "int_request");
-		if (content && (request->node == HS_NO_INDEX || request->node == node) &&
+		if (content && hs_scenario_has_node(request->node, node) &&
 				json_integer_value(json_object_get(content, "ns_id")) ==
 						flow->ns_id)
 			return content;

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 void lab_push_events(struct hs_lab *lab)
 {
@@ -119,7 +118,7 @@ static int run_event(
 		return 0;
 	}
 	for (uint32_t i = 0; rc == 0 && i < lab->scenario->n_nodes; i++) {
-		if (event->node == HS_NO_INDEX || event->node == i)
+		if (hs_scenario_has_node(event->node, i))
 			rc = run_at_node(&lab->nodes[i], event, err);
 	}
 	return rc;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 // The numbers of one hop in one window: the constant, the published name, BOTH if a value may also

@@ -108,6 +108,12 @@ struct hs_scenario_traffic {
 	char file[256];		 // pcap: relative to the scenario's folder
 };
 
+// Returns whether what a request or an event is for, a node or HS_NO_INDEX for all, has this node.
+static inline bool hs_scenario_has_node(uint32_t nodes, uint32_t node)
+{
+	return nodes == HS_NO_INDEX || nodes == node;
+}
+
 // A request of the API for one node, or for all nodes (HS_NO_INDEX).
 struct hs_scenario_request {
 	uint32_t node;
@@ -218,6 +224,14 @@ json_t *hs_scenario_schema(void);
 #define HS_FAR UINT32_MAX
 void hs_scenario_distances(
 		const struct hs_scenario *scenario, const bool *up, uint32_t to, uint32_t *hops);
+
+// Adds the requests that a node gets at its start to a list, and the place of each in the file to
+// another. Returns 0 or -ENOMEM.
+int hs_scenario_list_requests(
+		const struct hs_scenario *scenario, uint32_t node, json_t *list, json_t *places);
+// Turns the path of an error in that list, "[2].int_request.src_ip", into the path in the file,
+// "requests[5].int_request.src_ip".
+void hs_scenario_place_error(const json_t *places, struct hs_error *err);
 
 // Makes the path of a file that the scenario names relative to its folder. Returns `path`.
 #define HS_SCENARIO_PATH 512

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_REQUESTS 100000
 #define OPENING_NS   INT64_C(1000000000)

@@ -9,65 +9,69 @@
 #include <stdio.h>
 #include <string.h>
 
+// ---- what a node gets ----
+
+static int add(json_t *list, json_t *places, json_t *request, const char *where, uint32_t entry)
+{
+	json_t *place = json_sprintf(where, entry);
+
+	return json_array_append(list, request) < 0 || json_array_append_new(places, place) < 0
+			       ? -ENOMEM
+			       : 0;
+}
+
+int hs_scenario_list_requests(
+		const struct hs_scenario *scenario, uint32_t node, json_t *list, json_t *places)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < scenario->n_requests && rc == 0; i++) {
+		const struct hs_scenario_request *request = &scenario->requests[i];
+		if (hs_scenario_has_node(request->node, node))
+			rc = add(list, places, request->request, "requests[%u]", request->entry);
+	}
+	return rc;
+}
+
+void hs_scenario_place_error(const json_t *places, struct hs_error *err)
+{
+	char rest[sizeof(err->path)];
+	size_t index;
+	int used = 0;
+
+	if (sscanf(err->path, "[%zu]%n", &index, &used) != 1 || used == 0)
+		return;
+	snprintf(rest, sizeof(rest), "%.100s", err->path + used);
+	snprintf(err->path, sizeof(err->path), "%s%s",
+			json_string_value(json_array_get(places, index)), rest);
+}
+
+// ---- checking ----
+
 // The requests that a node has got up to a time of the run.
 struct history {
 	const struct hs_draft *draft;
-	json_t *list;
-	json_t *origins; // the path of each request in the file
+	json_t *list, *places;
 };
 
-// Turns "[3].int_request.src_ip" into "requests[1].int_request.src_ip".
-static void set_path(const struct history *history)
+static int begin(struct history *history, uint32_t node)
 {
-	struct hs_error *err = history->draft->err;
-	char rest[sizeof(err->path)];
-	size_t index = 0;
-	int used = 0;
-
-	sscanf(err->path, "[%zu]%n", &index, &used);
-	snprintf(rest, sizeof(rest), "%.100s", err->path + used);
-	snprintf(err->path, sizeof(err->path), "%s%s",
-			json_string_value(json_array_get(history->origins, index)), rest);
-	if (strcmp(err->code, "table_full") == 0)
-		snprintf(err->expected, sizeof(err->expected), "fewer requests, or larger rules");
+	json_array_clear(history->list);
+	json_array_clear(history->places);
+	return hs_scenario_list_requests(
+			&history->draft->scenario, node, history->list, history->places);
 }
 
 static int check_list(const struct history *history)
 {
 	const struct hs_api_check check = {.rules = history->draft->scenario.rules};
-	int rc = hs_api_check_list(history->list, &check, history->draft->err);
-	if (rc == -EINVAL)
-		set_path(history);
-	return rc;
-}
+	struct hs_error *err = history->draft->err;
+	int rc = hs_api_check_list(history->list, &check, err);
 
-static int add(struct history *history, json_t *request, bool in_event, uint32_t entry)
-{
-	json_t *origin = json_sprintf(in_event ? "events[%u].request" : "requests[%u]", entry);
-
-	if (json_array_append(history->list, request) < 0 ||
-			json_array_append_new(history->origins, origin) < 0)
-		return hs_draft_no_memory(history->draft);
-	return 0;
-}
-
-static bool concerns(uint32_t of, uint32_t node)
-{
-	return of == HS_NO_INDEX || of == node;
-}
-
-static int begin(struct history *history, uint32_t node)
-{
-	const struct hs_scenario *scenario = &history->draft->scenario;
-	int rc = 0;
-
-	json_array_clear(history->list);
-	json_array_clear(history->origins);
-	for (size_t i = 0; i < scenario->n_requests && rc == 0; i++) {
-		const struct hs_scenario_request *request = &scenario->requests[i];
-		if (concerns(request->node, node))
-			rc = add(history, request->request, false, request->entry);
-	}
+	if (rc < 0)
+		hs_scenario_place_error(history->places, err);
+	if (rc < 0 && strcmp(err->code, "table_full") == 0)
+		snprintf(err->expected, sizeof(err->expected), "fewer requests, or larger rules");
 	return rc;
 }
 
@@ -80,8 +84,10 @@ static int check_node(struct history *history, uint32_t node)
 		const struct hs_scenario_event *event = &history->draft->scenario.events[i];
 		if (event->kind == HS_LAB_EVENT_RESTART && event->node == node) {
 			rc = check_list(history) ?: begin(history, node);
-		} else if (event->kind == HS_LAB_EVENT_REQUEST && concerns(event->node, node)) {
-			rc = add(history, event->request, true, event->entry);
+		} else if (event->kind == HS_LAB_EVENT_REQUEST &&
+				hs_scenario_has_node(event->node, node)) {
+			rc = add(history->list, history->places, event->request,
+					"events[%u].request", event->entry);
 		}
 	}
 	return rc ?: check_list(history);
@@ -102,9 +108,9 @@ static bool is_named(const struct hs_scenario *scenario, uint32_t node)
 
 int hs_draft_check_requests(const struct hs_draft *draft)
 {
-	struct history history = {.draft = draft, .list = json_array(), .origins = json_array()};
+	struct history history = {.draft = draft, .list = json_array(), .places = json_array()};
 	bool checked_others = false;
-	int rc = history.list && history.origins ? 0 : hs_draft_no_memory(draft);
+	int rc = 0;
 
 	for (uint32_t node = 0; node < draft->scenario.n_nodes && rc == 0; node++) {
 		bool own = is_named(&draft->scenario, node);
@@ -113,6 +119,6 @@ int hs_draft_check_requests(const struct hs_draft *draft)
 		checked_others |= !own;
 	}
 	json_decref(history.list);
-	json_decref(history.origins);
-	return rc;
+	json_decref(history.places);
+	return rc == -ENOMEM ? hs_draft_no_memory(draft) : rc;
 }
