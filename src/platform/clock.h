@@ -40,7 +40,7 @@ struct hs_clock_source {
 	uint64_t (*ticks)(void *context); // a counter with a constant rate that never goes back
 	int64_t (*realtime_ns)(void *context);	// UTC since the Unix epoch; may jump
 	int64_t (*monotonic_ns)(void *context); // the same rate without the jumps
-	int (*tai_offset_s)(void *context);	// TAI minus UTC, 0 if unknown
+	int (*tai_offset_s)(void *context);	// TAI minus UTC, 0 if unknown; for TAI only
 	void *context;
 	bool (*kernel)(void *context, struct hs_clock_kernel *kernel); // NULL or false: unknown
 	uint64_t rate; // ns per tick << HS_CLOCK_RATE_SHIFT; 0: measure over 20 ms

@@ -30,12 +30,6 @@ static int64_t monotonic(void *context)
 	return hs_lab_clock_monotonic(node->model, node->lab->now_ns);
 }
 
-static int no_tai(void *context)
-{
-	(void)context;
-	return 0;
-}
-
 static bool kernel(void *context, struct hs_clock_kernel *kernel)
 {
 	const struct lab_node *node = context;
@@ -53,7 +47,6 @@ int lab_make_clock(struct lab_node *node)
 			.ticks = ticks,
 			.realtime_ns = realtime,
 			.monotonic_ns = monotonic,
-			.tai_offset_s = no_tai,
 			.context = node,
 			.kernel = kernel,
 			.rate = UINT64_C(1) << HS_CLOCK_RATE_SHIFT,
@@ -77,7 +70,7 @@ void lab_clock_stepped(struct lab_node *node, int64_t stepped_ns)
 		node->unfold_ns += (back_ns + MINUTE_NS - 1) / MINUTE_NS * MINUTE_NS;
 	node->unfold_ns += MINUTE_NS;
 	node->stepped_ns = stepped_ns;
-	hs_measured_set_ahead(node->lab->run.measured, node->scenario->id, node->unfold_ns);
+	node->lab->run.measured->ahead_ns[node->scenario->id] = node->unfold_ns;
 }
 
 int64_t lab_clock_when(const struct lab_node *node, int64_t shown_ns)

@@ -104,15 +104,17 @@ static void put_flow(const struct outcome_flow *flow, const struct counts *count
 // Compares the measured, the true and the configured values of a hop. A packet in a loop passes
 // between the same two nodes twice. The truth cannot tell the two passages apart, so the second is
 // not compared.
-static json_t *compare_hop(const struct outcome_flow *flow, const struct hs_measured_window *window,
+static json_t *compare_hop(struct outcome_flow *flow, const struct hs_measured_window *window,
 		uint32_t index, bool partial)
 {
 	const struct outcome_hop hop = outcome_hop_of(flow, window, index);
-	struct outcome_row *row = outcome_row_of(&hop);
+	struct outcome_row *row = outcome_row_of(flow, &hop);
+	if (!row)
+		return NULL;
 	json_t *truth = NULL, *configured = NULL, *measured = json_copy((json_t *)hop.measured);
 	bool compared = row->latest != window;
-	row->latest = window;
 	if (compared) {
+		row->latest = window;
 		truth = outcome_truth_json(&hop, row);
 		configured = outcome_configured_json(&hop);
 		outcome_row_add(row, (const json_t *[]){measured, truth, configured}, partial);
@@ -141,7 +143,7 @@ static json_t *window_json(const struct outcome_hop *e2e, bool partial)
 }
 
 // The window takes its place in the result's list of windows, if the scenario keeps them.
-static int compare_window(const struct outcome_flow *flow, const struct hs_measured_window *window,
+static int compare_window(struct outcome_flow *flow, const struct hs_measured_window *window,
 		struct counts *counts, json_t *result)
 {
 	size_t place = (size_t)(window - flow->run->measured->windows);
@@ -162,12 +164,25 @@ static int compare_window(const struct outcome_flow *flow, const struct hs_measu
 	return rc ? -ENOMEM : 0;
 }
 
+// Makes the first row by the last window that has one.
+static int make_e2e(struct outcome_flow *flow)
+{
+	size_t i = flow->n_windows;
+	while (i && flow->windows[i - 1]->stale)
+		i--;
+	if (!i)
+		return 0;
+	const struct hs_measured_window *last = flow->windows[i - 1];
+	const struct outcome_hop e2e = outcome_hop_of(flow, last, last->n_hops);
+	return outcome_row_of(flow, &e2e) ? 0 : -ENOMEM;
+}
+
 static int compare_flow(const struct hs_run *run, uint32_t index, json_t *result)
 {
 	struct outcome_flow flow;
 	struct counts counts = {0};
 	int rc = outcome_flow_init(&flow, run, index);
-	rc = rc ? rc : outcome_rows_make(&flow);
+	rc = rc ? rc : make_e2e(&flow);
 	for (size_t i = 0; !rc && i < flow.n_windows; i++) {
 		// Between two windows there may be some that no sink published.
 		int64_t gap_ns = i ? flow.windows[i]->start_ns - flow.windows[i - 1]->end_ns : 0;

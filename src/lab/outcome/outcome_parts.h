@@ -38,7 +38,7 @@ struct outcome_flow {
 	size_t n_windows;
 	const struct hs_measured_window **windows; // of the flow, in order
 	size_t n_rows;
-	struct outcome_row *rows; // hops in the order in which they appear, then end to end
+	struct outcome_row *rows; // end to end, then hops in the order in which they appear
 };
 
 // The stops of a report at both ends of a hop.
@@ -104,13 +104,14 @@ struct outcome_hop {
 // Returns a hop of the window; with index n_hops, from end to end.
 struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
 		const struct hs_measured_window *window, uint32_t index);
-// Makes the rows of all windows that are not stale. Returns 0 or -ENOMEM.
-int outcome_rows_make(struct outcome_flow *flow);
-struct outcome_row *outcome_row_of(const struct outcome_hop *hop);
+// Returns the row of the hop, which is made if there is none. Returns NULL if memory is out. Valid
+// until the next row is made.
+struct outcome_row *outcome_row_of(struct outcome_flow *flow, const struct outcome_hop *hop);
 // Adds a window. A partial window counts only in the loss of the run.
 void outcome_row_add(
 		struct outcome_row *row, const json_t *const sides[OUTCOME_SIDES], bool partial);
-// Adds the flow's rows to the lists "rows", "lost_packets" and "overhead" of the result.
+// Adds the flow's rows, the first one last, to the lists "rows", "lost_packets" and "overhead" of
+// the result.
 void outcome_rows_put(const struct outcome_flow *flow, json_t *result);
 
 // ---- the sides of a hop in a window, under the names of the measured numbers. New references ----

@@ -4,7 +4,6 @@
 
 #include "array.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -94,65 +93,43 @@ struct outcome_hop outcome_hop_of(const struct outcome_flow *flow,
 	};
 }
 
-struct outcome_row *outcome_row_of(const struct outcome_hop *hop)
-{
-	for (size_t i = 0; i < hop->flow->n_rows; i++)
-		if (same_ends(hop->flow->rows[i].ends, hop->ends))
-			return &hop->flow->rows[i];
-	return NULL;
-}
-
 // Finds the nodes at the ends of a hop by a packet of the window; HS_NO_INDEX: no packet shows
 // them. A hop has the name of its link. If the hop spans several links, or no known link, its name
 // consists of the ids of its ends.
-static bool make_row(
-		struct outcome_flow *flow, const struct hs_measured_window *window, uint32_t index)
+static struct outcome_row *add_row(struct outcome_flow *flow, const struct outcome_hop *hop)
 {
-	const struct outcome_hop hop = outcome_hop_of(flow, window, index);
-	struct outcome_row row = {.ends = hop.ends,
+	struct outcome_row *row = HS_ARRAY_ADD(flow->rows, flow->n_rows);
+	uint32_t from = HS_NO_INDEX, to = HS_NO_INDEX;
+	struct outcome_stops stops;
+	if (!row)
+		return NULL;
+	*row = (struct outcome_row){.ends = hop->ends,
 			.lost = NAN,
 			.shown = NAN,
 			.lost_truth = NAN,
 			.lost_all = NAN};
-	uint32_t from = HS_NO_INDEX, to = HS_NO_INDEX;
-	struct outcome_stops stops;
-	if (outcome_row_of(&hop))
-		return true;
-	for (size_t i = hop.high; i-- > 0 && to == HS_NO_INDEX;) {
-		if (!outcome_flow_stops(flow, flow->reports[i]->truth, hop.ends, &stops))
+	for (size_t i = hop->high; i-- > 0 && to == HS_NO_INDEX;) {
+		if (!outcome_flow_stops(flow, flow->reports[i]->truth, hop->ends, &stops))
 			continue;
 		from = stops.from->node;
 		to = stops.to->node;
 	}
 	const struct hs_scenario_link *link = outcome_link(flow->run->scenario, from, to);
-	if (hop.ends.e2e || link)
-		snprintf(row.hop, sizeof(row.hop), "%s", hop.ends.e2e ? "e2e" : link->name);
+	if (hop->ends.e2e || link)
+		snprintf(row->hop, sizeof(row->hop), "%s", hop->ends.e2e ? "e2e" : link->name);
 	else
-		snprintf(row.hop, sizeof(row.hop), "%u..%u", hop.ends.from, hop.ends.to);
-	lose_truly(flow, &row);
-	lose_all(flow, from, to, &row);
-	struct outcome_row *added = HS_ARRAY_ADD(flow->rows, flow->n_rows);
-	if (!added)
-		return false;
-	*added = row;
-	return true;
+		snprintf(row->hop, sizeof(row->hop), "%u..%u", hop->ends.from, hop->ends.to);
+	lose_truly(flow, row);
+	lose_all(flow, from, to, row);
+	return row;
 }
 
-int outcome_rows_make(struct outcome_flow *flow)
+struct outcome_row *outcome_row_of(struct outcome_flow *flow, const struct outcome_hop *hop)
 {
-	const struct hs_measured_window *last = NULL;
-	bool made = true;
-	for (size_t i = 0; i < flow->n_windows; i++) {
-		const struct hs_measured_window *window = flow->windows[i];
-		if (window->stale)
-			continue;
-		last = window;
-		for (uint32_t hop = 0; hop < window->n_hops; hop++)
-			made &= make_row(flow, window, hop);
-	}
-	if (last)
-		made &= make_row(flow, last, last->n_hops);
-	return made ? 0 : -ENOMEM;
+	for (size_t i = 0; i < flow->n_rows; i++)
+		if (same_ends(flow->rows[i].ends, hop->ends))
+			return &flow->rows[i];
+	return add_row(flow, hop);
 }
 
 static void compare(struct outcome_column *column, double measured, double value)
@@ -254,5 +231,5 @@ static void put_row(const struct outcome_flow *flow, const struct outcome_row *r
 void outcome_rows_put(const struct outcome_flow *flow, json_t *result)
 {
 	for (size_t i = 0; i < flow->n_rows; i++)
-		put_row(flow, &flow->rows[i], result);
+		put_row(flow, &flow->rows[(i + 1) % flow->n_rows], result);
 }

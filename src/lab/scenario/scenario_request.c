@@ -89,17 +89,13 @@ static bool is_port(uint16_t wanted, uint16_t port)
 	return wanted == 0 || wanted == port; // as in rules: 0 is any
 }
 
-static bool is_protocol(uint8_t wanted, uint8_t protocol)
-{
-	return wanted == HS_RULE_ANY_PROTOCOL || wanted == protocol;
-}
-
 static bool matches(const struct hs_scenario *scenario, const struct hs_rule *rule, uint32_t index,
 		bool reverse)
 {
 	const struct ends ends = ends_of(scenario, index, reverse);
+	uint8_t protocol = scenario->traffic[index].protocol;
 
-	return is_protocol(rule->protocol, scenario->traffic[index].protocol) &&
+	return (rule->protocol == HS_RULE_ANY_PROTOCOL || rule->protocol == protocol) &&
 	       is_port(rule->src_port, ends.src_port) && is_port(rule->dst_port, ends.dst_port) &&
 	       hs_ip_prefix_has(rule->src_ip, rule->src_host_bits, ends.src) &&
 	       hs_ip_prefix_has(rule->dst_ip, rule->dst_host_bits, ends.dst);

@@ -110,11 +110,6 @@ static int keep_window(struct hs_measured *measured, const struct hs_measured_wi
 	return 0;
 }
 
-void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64_t ahead_ns)
-{
-	measured->ahead_ns[node_id] = ahead_ns;
-}
-
 static void move_window(const struct hs_measured *measured, struct hs_measured_window *window)
 {
 	static const char *const keys[] = {"span_start_ns", "span_end_ns"};

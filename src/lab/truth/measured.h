@@ -64,17 +64,15 @@ struct hs_measured {
 	// or its node restarted, within it), the last version is kept.
 	struct hs_measured_window *windows;
 	size_t n_windows;
-	struct hs_u32_map by_ns_id;	  // -> flows[]
-	int64_t ahead_ns[UINT16_MAX + 1]; // of nodes by id: hs_measured_set_ahead
+	struct hs_u32_map by_ns_id; // -> flows[]
+	// [node id]: what is added to times of the node's clock in windows and trips, from now on.
+	int64_t ahead_ns[UINT16_MAX + 1];
 	struct hs_measured_flow flows[];
 };
 
 // The scenario must outlive the result. Returns 0 or -ENOMEM. destroy accepts NULL.
 int hs_measured_create(const struct hs_scenario *scenario, struct hs_measured **measured);
 void hs_measured_destroy(struct hs_measured *measured);
-
-// From now on, adds this to times of the node's clock in windows and trips.
-void hs_measured_set_ahead(struct hs_measured *measured, uint16_t node_id, int64_t ahead_ns);
 
 // Takes a published message. Messages that are no window or report of the scenario are ignored.
 // Only reports that a round trip needs are read. Returns 0, -ENOMEM, or -EINVAL (no node publishes
