@@ -5,9 +5,17 @@
 #include "stage.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <rte_malloc.h>
 #include <rte_mempool.h>
+#include <rte_pause.h>
+
+// bits * ns/s of a byte
+#define BYTE UINT64_C(8000000000)
+// What that many bytes and a run's are rounded up by is less than 10^-12 ns. Exact departures are
+// multiples of 1 / rate_bps ns, which is no less: so they are known.
+#define MANY_BYTES (1u << 20)
 
 static uint32_t places(uint32_t queue_packets)
 {
@@ -22,11 +30,12 @@ struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets)
 
 	if (!egress)
 		return NULL;
+	egress->byte = (((hs_egress_time)BYTE << 64) + rate_bps - 1) / rate_bps;
 	egress->rate_bps = rate_bps;
-	egress->inverse = UINT64_MAX / rate_bps;
 	egress->limit = queue_packets;
 	egress->mask = n - 1;
-	egress->now_ns = egress->departs_ns = egress->averaged_ns = INT64_MIN / 2;
+	egress->now_ns = INT64_MIN / 2;
+	egress->departs = (hs_egress_time)egress->now_ns << 64;
 	return egress;
 }
 
@@ -35,27 +44,30 @@ void hs_egress_destroy(struct hs_egress *egress)
 	rte_free(egress);
 }
 
+#define WAITING_BYTES (sizeof(struct rte_mbuf *) + sizeof(int64_t) + sizeof(uint32_t))
+
 struct hs_egress_worker *hs_egress_join(struct hs_egress *egress)
 {
-	struct hs_egress_worker *own = rte_zmalloc("egress worker",
-			sizeof(*own) + (egress->mask + 1) * sizeof(own->waiting[0]),
-			RTE_CACHE_LINE_SIZE);
+	uint32_t n = egress->mask + 1;
+	struct hs_egress_worker *own = rte_zmalloc(
+			"egress worker", sizeof(*own) + n * WAITING_BYTES, RTE_CACHE_LINE_SIZE);
 
 	if (!own)
 		return NULL;
 	own->port = egress;
 	own->mask = egress->mask;
+	own->mbufs = (struct rte_mbuf **)(own + 1);
+	own->departs_ns = (int64_t *)(own->mbufs + n);
+	own->sums = (uint32_t *)(own->departs_ns + n);
 	return own;
 }
 
 uint64_t hs_egress_bytes(uint32_t queue_packets, unsigned n_workers)
 {
 	uint64_t n = places(queue_packets);
+	uint64_t own = sizeof(struct hs_egress_worker) + n * WAITING_BYTES;
 
-	return sizeof(struct hs_egress) + n * sizeof(int64_t) +
-	       n_workers * (sizeof(struct hs_egress_worker) +
-					   n * sizeof(struct hs_egress_waiting)) +
-	       4096;
+	return sizeof(struct hs_egress) + n * sizeof(int64_t) + n_workers * own + 4096;
 }
 
 // ---- utilisation ----
@@ -63,41 +75,220 @@ uint64_t hs_egress_bytes(uint32_t queue_packets, unsigned n_workers)
 // What is left of an average after this time.
 static double left_after(int64_t ns)
 {
-	double x = (double)ns / HS_EGRESS_AVERAGE_NS;
+	double x = (double)ns * (1.0 / HS_EGRESS_AVERAGE_NS);
 
 	if (likely(x < 0.01)) // x^4 / 24 < 5e-10
 		return 1 - x * (1 - x * (0.5 - x / 6));
 	return exp(-x);
 }
 
-// Since the last call, the port sent until departs_ns and then nothing.
+// Since now_ns, the port sent until its last departure and then nothing.
 static void average(struct hs_egress *egress, int64_t now_ns)
 {
-	int64_t from_ns = egress->averaged_ns;
-	int64_t busy_until_ns = RTE_MIN(RTE_MAX(egress->departs_ns, from_ns), now_ns);
+	int64_t from_ns = egress->now_ns;
+	int64_t busy_until_ns = RTE_MIN(RTE_MAX(hs_egress_ns(egress->departs), from_ns), now_ns);
 
-	if (now_ns <= from_ns)
-		return;
 	if (busy_until_ns > from_ns)
 		egress->busy = 1 - (1 - egress->busy) * left_after(busy_until_ns - from_ns);
 	if (now_ns > busy_until_ns)
 		egress->busy *= left_after(now_ns - busy_until_ns);
-	egress->averaged_ns = now_ns;
 }
 
 void hs_egress_advance(struct hs_egress *egress, int64_t now_ns)
 {
-	if (unlikely(now_ns < egress->now_ns))
+	if (unlikely(now_ns <= egress->now_ns))
 		return; // a worker that was faster has read a later time
-	egress->now_ns = now_ns;
 	average(egress, now_ns);
-	if (egress->departs_ns <= now_ns) {
-		egress->head = egress->tail;
+	egress->now_ns = now_ns;
+	if (hs_egress_ns(egress->departs) <= now_ns) {
+		egress->head = egress->tail = 0; // the same lines of the cache again
 		return;
 	}
 	while (egress->head != egress->tail &&
 			egress->departures[egress->head & egress->mask] <= now_ns)
 		egress->head++;
+}
+
+// ---- runs ----
+
+static inline void lock(struct hs_egress *egress)
+{
+	while (unlikely(__atomic_exchange_n(&egress->lock, 1, __ATOMIC_ACQUIRE))) {
+		while (__atomic_load_n(&egress->lock, __ATOMIC_RELAXED))
+			rte_pause();
+	}
+}
+
+static inline void unlock(struct hs_egress *egress)
+{
+	__atomic_store_n(&egress->lock, 0, __ATOMIC_RELEASE);
+}
+
+static inline void hold(struct hs_egress_worker *own)
+{
+	if (!own->port->shared || own->locked)
+		return;
+	lock(own->port);
+	own->locked = true;
+}
+
+// Rounds down to a multiple of 1 / rate_bps ns, and up to what can be written.
+static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
+{
+	__extension__ typedef unsigned __int128 wide;
+	wide rate = egress->rate_bps, rest = (uint64_t)egress->departs * rate >> 64;
+
+	egress->departs = ((hs_egress_time)hs_egress_ns(egress->departs) << 64) +
+			  (hs_egress_time)(((rest << 64) + rate - 1) / rate);
+	egress->inexact = 0;
+}
+
+// The next packet begins when the port has sent what was queued, at the earliest now.
+static inline void begin(struct hs_egress *egress)
+{
+	if (hs_egress_ns(egress->departs) < egress->now_ns) {
+		egress->departs = (hs_egress_time)egress->now_ns << 64;
+		egress->inexact = 0;
+	} else if (unlikely(egress->inexact >= MANY_BYTES)) {
+		make_exact(egress);
+	}
+}
+
+// The packets that were put without a departure get theirs.
+static void settle(struct hs_egress_worker *own)
+{
+	struct hs_egress *egress = own->port;
+	uint32_t mask = own->mask, n = own->pending, at = own->tail, tail = egress->tail;
+	uint32_t sum = own->sum;
+
+	if (!n)
+		return;
+	begin(egress);
+	hs_egress_time departs = egress->departs, byte = egress->byte;
+	for (uint32_t i = 0; i < n; i++, at++, tail++) {
+		uint32_t bytes = rte_pktmbuf_pkt_len(own->mbufs[at & mask]);
+		departs += bytes * byte;
+		sum += bytes;
+		own->departs_ns[at & mask] = hs_egress_ns(departs);
+		own->sums[at & mask] = sum;
+		egress->departures[tail & mask] = hs_egress_ns(departs);
+	}
+	egress->departs = departs;
+	egress->inexact += sum - own->sum;
+	egress->tail = tail;
+	own->tail = at;
+	own->sum = sum;
+	own->pending = 0;
+}
+
+static inline void note_depth(struct hs_egress_worker *own, uint32_t depth)
+{
+	if (depth > own->depth_max)
+		__atomic_store_n(&own->depth_max, depth, __ATOMIC_RELAXED);
+}
+
+static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64_t now_ns);
+
+// A worker that is late has packets in its ring that no longer count.
+static void make_room(struct hs_worker *worker, struct hs_port *port, int64_t now_ns)
+{
+	struct hs_egress_worker *own = hs_egress_of(worker, port);
+
+	while (own->mask + 1 - (own->tail - own->head) < own->places &&
+			send_burst(worker, port, now_ns))
+		;
+}
+
+void hs_egress_open(struct hs_worker *worker, struct hs_port *port, int64_t now_ns, uint32_t n)
+{
+	struct hs_egress_worker *own = hs_egress_of(worker, port);
+	struct hs_egress *egress = own->port;
+
+	if (egress->shared)
+		lock(egress);
+	hs_egress_advance(egress, now_ns);
+	uint32_t free = egress->limit + 1 - hs_egress_depth(egress) - egress->reserved;
+	own->places = own->reserved = RTE_MIN(free, n);
+	now_ns = egress->now_ns;
+	if (egress->shared) {
+		egress->reserved += own->reserved;
+		unlock(egress);
+	}
+	if (unlikely(own->mask + 1 - (own->tail - own->head) < own->places))
+		make_room(worker, port, now_ns);
+}
+
+void hs_egress_close(struct hs_egress_worker *own)
+{
+	struct hs_egress *egress = own->port;
+
+	if (own->places == own->reserved && !own->reserved)
+		return;
+	hold(own);
+	settle(own);
+	if (own->places != own->reserved)
+		note_depth(own, hs_egress_depth(egress) - 1);
+	if (!egress->shared)
+		return;
+	egress->reserved -= own->reserved;
+	own->locked = false;
+	unlock(egress);
+}
+
+bool hs_egress_take(struct hs_egress_worker *own, uint32_t bytes)
+{
+	struct hs_egress *egress = own->port;
+
+	hs_egress_give_back(own);
+	if (unlikely(!hs_egress_fits(own)))
+		return false;
+	hold(own);
+	settle(own);
+	begin(egress);
+	own->before = egress->departs;
+	own->depth = hs_egress_depth(egress);
+	own->bytes = bytes;
+	egress->departs += bytes * egress->byte;
+	egress->inexact += bytes;
+	egress->departures[egress->tail++ & egress->mask] = hs_egress_ns(egress->departs);
+	return true;
+}
+
+void hs_egress_give_back(struct hs_egress_worker *own)
+{
+	if (!own->bytes)
+		return;
+	own->port->departs = own->before;
+	own->port->inexact -= own->bytes;
+	own->port->tail--;
+	own->bytes = 0;
+}
+
+void hs_egress_put_taken(struct hs_egress_worker *own, struct rte_mbuf *mbuf)
+{
+	uint32_t bytes = rte_pktmbuf_pkt_len(mbuf), at = own->tail & own->mask;
+
+	if (own->bytes != bytes) {
+		own->places++;
+		hs_egress_take(own, bytes);
+		own->places--;
+	}
+	own->mbufs[at] = mbuf;
+	own->departs_ns[at] = hs_egress_ns(own->port->departs);
+	own->sums[at] = own->sum += bytes;
+	own->tail++;
+	own->bytes = 0;
+}
+
+void hs_egress_put_run(struct hs_egress_worker *own, struct rte_mbuf **mbufs, uint32_t n)
+{
+	uint32_t at = (own->tail + own->pending) & own->mask;
+	uint32_t piece = RTE_MIN(n, own->mask + 1 - at);
+
+	memcpy(&own->mbufs[at], mbufs, piece * sizeof(mbufs[0]));
+	memcpy(own->mbufs, mbufs + piece, (n - piece) * sizeof(mbufs[0]));
+	own->places -= n;
+	own->pending += n;
 }
 
 bool hs_egress_refuse(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
@@ -127,32 +318,37 @@ static uint32_t buffer_share(struct hs_worker *worker, int64_t now_ns)
 	return buffer->share;
 }
 
-void hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
+bool hs_egress_read(struct hs_worker *worker, const struct hs_burst *burst,
 		const struct hs_port *out, uint32_t bytes, struct hs_egress_values *values)
 {
 	struct hs_egress_worker *own = hs_egress_of(worker, out);
 
+	if (!own || !hs_egress_take(own, bytes))
+		return false;
 	*values = (struct hs_egress_values){
-			.has = HS_EGRESS_HAS_BUFFER,
+			.departs_ns = hs_egress_ns(own->port->departs) + burst->stepped_ns,
+			.depth = own->depth,
+			.congestion = (uint32_t)((uint64_t)own->depth * HS_EGRESS_WHOLE /
+						 own->port->limit),
+			.utilisation = share(own->port->busy),
 			.buffer = buffer_share(worker, hs_burst_steady_ns(burst)),
 	};
-	if (!own)
-		return;
-	values->has |= HS_EGRESS_HAS_UTILISATION;
-	values->utilisation = share(own->port->busy);
-	if (!hs_egress_settle(own, bytes))
-		return;
-	values->has |= HS_EGRESS_HAS_DEPARTURE | HS_EGRESS_HAS_DEPTH;
-	values->departs_ns = own->port->departs_ns + burst->stepped_ns;
-	values->depth = own->depth;
-	values->congestion = (uint32_t)((uint64_t)own->depth * HS_EGRESS_WHOLE / own->port->limit);
+	return true;
 }
 
 // ---- sending ----
 
-static inline bool is_due(const struct hs_egress_worker *own, int64_t now_ns)
+// The end of the packets that are due, in one piece of the ring and of at most a burst.
+static uint32_t due_end(const struct hs_egress_worker *own, int64_t now_ns)
 {
-	return own->head != own->tail && own->waiting[own->head & own->mask].departs_ns <= now_ns;
+	uint32_t at = own->head, piece = own->mask + 1 - (at & own->mask);
+	uint32_t end = at + RTE_MIN(RTE_MIN(own->tail - at, piece), (uint32_t)HS_BURST);
+
+	if (at != end && own->departs_ns[(end - 1) & own->mask] <= now_ns)
+		return end;
+	while (at != end && own->departs_ns[at & own->mask] <= now_ns)
+		at++;
+	return at;
 }
 
 // A packet that waited stays counted as sent by its rule, whatever the device does with it: later
@@ -160,23 +356,21 @@ static inline bool is_due(const struct hs_egress_worker *own, int64_t now_ns)
 static unsigned send_burst(struct hs_worker *worker, struct hs_port *port, int64_t now_ns)
 {
 	struct hs_egress_worker *own = hs_egress_of(worker, port);
-	struct hs_tx_queue *queue = &worker->tx[port->index];
-	unsigned n = 0;
+	uint32_t end = due_end(own, now_ns), n = end - own->head;
 
-	for (; n < HS_BURST && is_due(own, now_ns); n++)
-		hs_enqueue_at(queue, n, own->waiting[own->head++ & own->mask].mbuf, HS_FLOW_NONE,
-				0);
-	if (n) {
-		queue->n = (uint16_t)n;
-		hs_port_stats_of(worker, port->index)->queued -= n;
-		hs_transmit_port(worker, port);
-	}
+	if (!n)
+		return 0;
+	struct rte_mbuf **mbufs = &own->mbufs[own->head & own->mask];
+	uint32_t sum = own->sums[(end - 1) & own->mask], bytes = sum - own->sum_sent;
+	own->sum_sent = sum;
+	own->head = end;
+	if (end == own->tail)
+		own->head = own->tail = 0; // the same lines of the cache again
+	hs_port_stats_of(worker, port->index)->queued -= n;
+	enum hs_drop reason;
+	for (unsigned i = hs_send(worker, port, mbufs, n, bytes, &reason); i < n; i++)
+		hs_drop(worker, port->index, reason, mbufs[i]);
 	return n;
-}
-
-void hs_egress_make_room(struct hs_worker *worker, struct hs_port *port)
-{
-	send_burst(worker, port, hs_egress_of(worker, port)->port->now_ns);
 }
 
 static unsigned send_until(struct hs_worker *worker, int64_t now_ns)
@@ -186,10 +380,8 @@ static unsigned send_until(struct hs_worker *worker, int64_t now_ns)
 	for (uint16_t p = 0; p < worker->n_ports; p++) {
 		if (!worker->egress[p])
 			continue;
-		do {
-			n = send_burst(worker, worker->ports[p], now_ns);
+		while ((n = send_burst(worker, worker->ports[p], now_ns)))
 			sent += n;
-		} while (n == HS_BURST);
 	}
 	return sent;
 }
@@ -214,7 +406,7 @@ int64_t hs_egress_next_ns(const struct hs_worker *worker)
 	for (uint16_t p = 0; p < worker->n_ports; p++) {
 		const struct hs_egress_worker *own = worker->egress[p];
 		if (own && own->head != own->tail)
-			next_ns = RTE_MIN(next_ns, own->waiting[own->head & own->mask].departs_ns);
+			next_ns = RTE_MIN(next_ns, own->departs_ns[own->head & own->mask]);
 	}
 	return next_ns;
 }
@@ -225,8 +417,9 @@ void hs_egress_drop_all(struct hs_worker *worker)
 		struct hs_egress_worker *own = worker->egress[p];
 		while (own && own->head != own->tail) {
 			hs_port_stats_of(worker, p)->queued--;
-			hs_drop(worker, p, HS_DROP_PORT_DOWN,
-					own->waiting[own->head++ & own->mask].mbuf);
+			hs_drop(worker, p, HS_DROP_PORT_DOWN, own->mbufs[own->head++ & own->mask]);
 		}
+		if (own)
+			own->sum_sent = own->sum;
 	}
 }

@@ -25,8 +25,8 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
 		return;
 	}
-	hs_egress_put(worker, out, burst->mbufs[i]);
-	hs_egress_close(egress->port);
+	hs_egress_put(egress, burst->mbufs[i]);
+	hs_egress_close(egress);
 	hs_port_stats_of(worker, out->index)->queued++;
 }
 
@@ -38,10 +38,10 @@ static bool find_place(
 
 	if (likely(!egress))
 		return true;
-	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	hs_egress_open(worker, out, hs_burst_steady_ns(burst), 1);
 	if (hs_egress_fits(egress))
 		return true;
-	hs_egress_close(egress->port);
+	hs_egress_close(egress);
 	return hs_egress_refuse(worker, burst, i, out);
 }
 

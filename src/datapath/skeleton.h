@@ -36,13 +36,12 @@ static inline __attribute__((always_inline)) bool hs_run_takes(struct hs_worker 
 }
 
 // Puts the packet into place `at` of the transmit queue, or into the egress queue.
-static inline __attribute__((always_inline)) void hs_run_put(struct hs_worker *worker,
-		struct hs_burst *burst, unsigned i, struct hs_port *out,
+static inline __attribute__((always_inline)) void hs_run_put(struct hs_burst *burst, unsigned i,
 		struct hs_egress_worker *egress, struct hs_tx_queue *queue, unsigned at,
 		uint32_t bytes)
 {
 	if (egress)
-		hs_egress_put(worker, out, burst->mbufs[i]);
+		hs_egress_put(egress, burst->mbufs[i]);
 	else
 		hs_enqueue_at(queue, at, burst->mbufs[i], burst->slots[i], bytes);
 }
@@ -90,7 +89,7 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
 		hs_count_length(worker, burst, i, out);
-		hs_run_put(worker, burst, i, out, egress, queue, at++, bytes);
+		hs_run_put(burst, i, egress, queue, at++, bytes);
 	}
 	hs_run_end(worker, burst, out, egress, queue, at);
 }
@@ -107,9 +106,9 @@ static inline __attribute__((always_inline)) void hs_to_network_as(struct hs_wor
 		hs_run_to_network(worker, burst, first, end, out, role, step, NULL);
 		return;
 	}
-	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	hs_egress_open(worker, out, hs_burst_steady_ns(burst), end - first);
 	hs_run_to_network(worker, burst, first, end, out, role, step, egress);
-	hs_egress_close(egress->port);
+	hs_egress_close(egress);
 }
 
 // ---- to a host ----
@@ -167,7 +166,7 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
 		hs_count_length(worker, burst, i, out);
-		hs_run_put(worker, burst, i, out, egress, queue, at++, bytes);
+		hs_run_put(burst, i, egress, queue, at++, bytes);
 	}
 	hs_reports_close(worker);
 	hs_run_end(worker, burst, out, egress, queue, at);
@@ -186,7 +185,7 @@ static inline __attribute__((always_inline)) void hs_to_host_as(struct hs_worker
 		hs_run_to_host(worker, burst, first, end, out, step, NULL);
 		return;
 	}
-	hs_egress_open(egress->port, hs_burst_steady_ns(burst));
+	hs_egress_open(worker, out, hs_burst_steady_ns(burst), end - first);
 	hs_run_to_host(worker, burst, first, end, out, step, egress);
-	hs_egress_close(egress->port);
+	hs_egress_close(egress);
 }

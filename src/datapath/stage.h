@@ -64,7 +64,10 @@ extern const struct hs_family hs_no_family;
 
 // Sends what is queued for every port.
 void hs_transmit(struct hs_worker *worker);
-void hs_transmit_port(struct hs_worker *worker, struct hs_port *port);
+// Sends n packets, at most a burst, of so many bytes together, and counts them. Returns how many
+// went; why the others did not is *reason.
+unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf **mbufs,
+		unsigned n, uint64_t bytes, enum hs_drop *reason);
 
 // ---- one packet ----
 

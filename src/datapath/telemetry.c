@@ -29,20 +29,44 @@ static unsigned run_end(const struct hs_burst *burst, unsigned first)
 	return end;
 }
 
-// Nothing to count and nothing to insert or take out: only pointers move.
-static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out)
+static void pass_to_queue(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	struct hs_egress_worker *egress = hs_egress_of(worker, out);
+
+	hs_egress_open(worker, out, hs_burst_steady_ns(burst), end - first);
+	unsigned n = egress->places;
+	hs_egress_put_run(egress, &burst->mbufs[first], n);
+	hs_egress_close(egress);
+	hs_count_forwarded(worker, burst, out, n);
+	hs_port_stats_of(worker, out->index)->queued += n;
+	for (unsigned i = first + n; i < end; i++)
+		hs_egress_refuse(worker, burst, i, out);
+}
+
+static void pass_to_device(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
 {
 	struct hs_tx_queue *queue = &worker->tx[out->index];
 	unsigned n = end - first;
 
-	if (!burst->unmatched || hs_egress_of(worker, out) || burst->flags & HS_STAGE_SUSPECT ||
-			burst->max_bytes > hs_longest_frame(out) || burst->chained)
-		return false;
 	memcpy(&queue->mbufs[queue->n], &burst->mbufs[first], n * sizeof(queue->mbufs[0]));
 	memset(&queue->slots[queue->n], 0xff, n * sizeof(queue->slots[0]));
 	queue->n = (uint16_t)(queue->n + n);
 	hs_count_forwarded(worker, burst, out, n);
+}
+
+// Nothing to count and nothing to insert or take out: only pointers move.
+static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
+			burst->max_bytes > hs_longest_frame(out) || burst->chained)
+		return false;
+	if (likely(!hs_egress_of(worker, out)))
+		pass_to_device(worker, burst, first, end, out);
+	else
+		pass_to_queue(worker, burst, first, end, out);
 	return true;
 }
 

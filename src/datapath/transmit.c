@@ -44,38 +44,44 @@ static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned
 	hs_drop(worker, port, reason, queue->mbufs[i]);
 }
 
-void hs_transmit_port(struct hs_worker *worker, struct hs_port *port)
+unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf **mbufs,
+		unsigned n, uint64_t bytes, enum hs_drop *reason)
 {
-	struct hs_tx_queue *queue = &worker->tx[port->index];
 	struct hs_port_counters *stats = hs_port_stats_of(worker, port->index);
-	uint32_t lens[HS_BURST];
-	uint64_t bytes = 0;
 	uint16_t sent = 0;
-	enum hs_drop reason = HS_DROP_PORT_DOWN;
 
-	for (unsigned i = 0; i < queue->n; i++) {
-		lens[i] = rte_pktmbuf_pkt_len(queue->mbufs[i]);
-		bytes += lens[i];
-	}
+	*reason = HS_DROP_PORT_DOWN;
 	if (likely(hs_port_is_usable(port))) {
 		uint16_t tx_queue = worker->index < port->tx_queues ? worker->index : 0;
-		sent = port->tx_burst(port, tx_queue, queue->mbufs, queue->n);
+		sent = port->tx_burst(port, tx_queue, mbufs, (uint16_t)n);
 		if (likely(!__atomic_load_n(&port->link_down, __ATOMIC_RELAXED)))
-			reason = HS_DROP_TX_FULL;
+			*reason = HS_DROP_TX_FULL;
 	}
-	for (unsigned i = sent; i < queue->n; i++) {
-		bytes -= lens[i];
-		refuse(worker, queue, i, port->index, reason);
-	}
+	for (unsigned i = sent; i < n; i++)
+		bytes -= rte_pktmbuf_pkt_len(mbufs[i]);
 	stats->tx_packets += sent;
 	stats->tx_bytes += bytes;
+	return sent;
+}
+
+static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_port *port)
+{
+	unsigned n = queue->n;
+	enum hs_drop reason;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += rte_pktmbuf_pkt_len(queue->mbufs[i]);
+	for (unsigned i = hs_send(worker, port, queue->mbufs, n, bytes, &reason); i < n; i++)
+		refuse(worker, queue, i, port->index, reason);
 	queue->n = 0;
 }
 
 void hs_transmit(struct hs_worker *worker)
 {
 	for (uint16_t p = 0; p < worker->n_ports; p++) {
-		if (worker->tx[p].n)
-			hs_transmit_port(worker, worker->ports[p]);
+		struct hs_tx_queue *queue = &worker->tx[p];
+		if (queue->n)
+			send(worker, queue, worker->ports[p]);
 	}
 }

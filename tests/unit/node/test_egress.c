@@ -1,64 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Egress queues: departures, depth and tail drop against an independent count; the packets of a
 // node that wait in them.
-#include "egress.h"
+#include "egress_model.h"
 #include "fixture.h"
-#include "rng.h"
-
-#include <pthread.h>
-#include <rte_malloc.h>
-
-__extension__ typedef __int128 wide;
-
-// ---- an independent count ----
-
-#define MODEL_KEPT 4096
-
-// Exact time in 1/rate of a nanosecond; all departures so far, and nothing is ever forgotten but
-// by age.
-struct model {
-	uint64_t rate_bps;
-	uint32_t limit;
-	int64_t now_ns;
-	wide departs;
-	wide kept[MODEL_KEPT];
-	uint64_t n;
-};
-
-static uint32_t model_depth(const struct model *m)
-{
-	uint32_t depth = 0;
-
-	for (uint64_t k = m->n > MODEL_KEPT ? m->n - MODEL_KEPT : 0; k < m->n; k++)
-		depth += (int64_t)(m->kept[k % MODEL_KEPT] / (wide)m->rate_bps) > m->now_ns;
-	return depth;
-}
-
-// Returns the departure, or -1 for a packet that finds no place.
-static int64_t model_take(struct model *m, int64_t now_ns, uint32_t bytes, uint32_t *depth)
-{
-	m->now_ns = now_ns > m->now_ns ? now_ns : m->now_ns;
-	*depth = model_depth(m);
-	if (*depth > m->limit)
-		return -1;
-	wide start = (wide)m->now_ns * m->rate_bps;
-	if (start / (wide)m->rate_bps <= m->departs / (wide)m->rate_bps)
-		start = m->departs;
-	m->departs = start + (wide)bytes * 8 * 1000000000;
-	m->kept[m->n++ % MODEL_KEPT] = m->departs;
-	return (int64_t)(m->departs / (wide)m->rate_bps);
-}
 
 static void compare_random(uint64_t rate_bps, uint32_t limit, uint64_t seed, unsigned packets)
 {
 	struct model *model = calloc(1, sizeof(*model));
-	struct hs_egress *egress = hs_egress_create(rate_bps, limit);
-	struct hs_egress_worker *own = hs_egress_join(egress);
+	struct queue q;
 	struct hs_rng rng;
 	int64_t now_ns = NOW;
 	uint32_t depth;
 
 	hs_rng_init(&rng, seed);
+	queue_open(&q, rate_bps, limit);
 	model->rate_bps = rate_bps;
 	model->limit = limit;
 	int64_t pause_ns = (int64_t)(UINT64_C(10000000000) * limit / rate_bps) * 500;
@@ -67,18 +22,14 @@ static void compare_random(uint64_t rate_bps, uint32_t limit, uint64_t seed, uns
 		if (hs_rng_u32(&rng) % 4 == 0)
 			now_ns += (int64_t)(hs_rng_u32(&rng) / 4294967296.0 * (double)pause_ns);
 		int64_t want_ns = model_take(model, now_ns, bytes, &depth);
-		hs_egress_open(egress, now_ns);
-		assert_int_equal(hs_egress_depth(egress), depth);
-		assert_int_equal(hs_egress_take(own, bytes), want_ns >= 0);
+		assert_int_equal(queue_take(&q, now_ns, bytes), want_ns >= 0);
 		if (want_ns >= 0) {
-			assert_int_equal(own->depth, depth);
-			assert_int_equal(egress->departs_ns, want_ns);
+			assert_int_equal(q.own->depth, depth);
+			assert_int_equal(queue_departs_ns(&q), want_ns);
 		}
-		own->bytes = 0;
-		hs_egress_close(egress);
+		queue_end(&q);
 	}
-	rte_free(own);
-	hs_egress_destroy(egress);
+	queue_close(&q);
 	free(model);
 }
 
@@ -93,150 +44,89 @@ static void test_departure_and_depth_are_exact(void **state)
 	compare_random(3, 20, 6, 2000);
 }
 
+// Always busy: time goes on to when the packet before the newest has departed.
+static void stay_busy(uint64_t rate_bps, unsigned packets, uint32_t least)
+{
+	int64_t now_ns = NOW, newest_ns = NOW;
+	uint64_t bytes = 0;
+	struct queue q;
+
+	queue_open(&q, rate_bps, 10);
+	for (unsigned i = 0; i < packets; i++) {
+		assert_true(queue_take(&q, now_ns, least + i % 1437));
+		queue_end(&q);
+		bytes += least + i % 1437;
+		now_ns = newest_ns;
+		newest_ns = queue_departs_ns(&q);
+		assert_int_equal(newest_ns - NOW, (int64_t)((wide)bytes * 8000000000 / rate_bps));
+	}
+	queue_close(&q);
+}
+
 static void test_a_million_packets_take_their_time(void **state)
 {
-	const uint64_t rate_bps = 1234567891;
-	struct hs_egress *egress = hs_egress_create(rate_bps, 10);
-	struct hs_egress_worker *own = hs_egress_join(egress);
-	uint64_t bytes = 0;
+	(void)state;
+	stay_busy(1234567891, 1000000, 64);
+	stay_busy(999999999989, 1000000, 8000); // where a fraction counts most
+	stay_busy(HS_PORT_RATE_MAX, 1000000, 64);
+	stay_busy(400000000000, 1000000, 64);
+}
+
+// At the slowest rate, a full queue of the longest packets needs 20,000 years.
+static void test_the_longest_queue_fits_the_time(void **state)
+{
+	int64_t before_ns = NOW;
+	struct queue q;
 
 	(void)state;
-	for (unsigned i = 0; i < 1000000; i++) {
-		// Always busy: time goes on to when the packet before the newest has departed.
-		hs_egress_open(egress, i ? own->before_ns : NOW);
-		assert_true(hs_egress_take(own, 64 + i % 1437));
-		own->bytes = 0;
-		bytes += 64 + i % 1437;
-		hs_egress_close(egress);
-		if (!i)
-			own->before_ns = NOW;
+	queue_open(&q, HS_PORT_RATE_MIN, 1000);
+	for (unsigned i = 0; i <= 1000; i++) {
+		assert_true(queue_take(&q, NOW, HS_PORT_MTU_MAX));
+		assert_int_equal(queue_departs_ns(&q) - before_ns,
+				HS_PORT_MTU_MAX * INT64_C(8000000));
+		assert_int_equal(q.own->depth, i);
+		before_ns = queue_departs_ns(&q);
+		queue_end(&q);
 	}
-	wide exact = (wide)bytes * 8 * 1000000000 / rate_bps;
-	assert_int_equal(egress->departs_ns - NOW, (int64_t)exact);
-	rte_free(own);
-	hs_egress_destroy(egress);
+	assert_false(queue_take(&q, NOW, 60));
+	queue_end(&q);
+	queue_close(&q);
 }
 
 static void test_a_place_is_given_back(void **state)
 {
-	struct hs_egress *egress = hs_egress_create(8000000, 4); // a byte takes 1 us
-	struct hs_egress_worker *own = hs_egress_join(egress);
+	struct queue q;
 
 	(void)state;
-	hs_egress_open(egress, NOW);
-	assert_true(hs_egress_settle(own, 100));
-	assert_int_equal(egress->departs_ns, NOW + 100000);
-	assert_true(hs_egress_settle(own, 60)); // the packet got other bytes in the end
-	assert_int_equal(egress->departs_ns, NOW + 60000);
-	assert_int_equal(hs_egress_depth(egress), 1);
-	hs_egress_give_back(own);
-	assert_int_equal(hs_egress_depth(egress), 0);
-	hs_egress_give_back(own);
-	assert_true(hs_egress_settle(own, 10));
-	assert_int_equal(egress->departs_ns, NOW + 10000);
-	hs_egress_close(egress);
-	rte_free(own);
-	hs_egress_destroy(egress);
+	queue_open(&q, 8000000, 4); // a byte takes 1 us
+	assert_true(queue_take(&q, NOW, 100));
+	assert_int_equal(queue_departs_ns(&q), NOW + 100000);
+	assert_true(hs_egress_take(q.own, 60)); // the packet got other bytes in the end
+	assert_int_equal(queue_departs_ns(&q), NOW + 60000);
+	assert_int_equal(hs_egress_depth(q.egress), 1);
+	hs_egress_give_back(q.own);
+	assert_int_equal(hs_egress_depth(q.egress), 0);
+	hs_egress_give_back(q.own);
+	assert_true(hs_egress_take(q.own, 10));
+	assert_int_equal(queue_departs_ns(&q), NOW + 10000);
+	queue_end(&q);
+	queue_close(&q);
 }
 
-// ---- several workers ----
-
-#define THREADS	     2
-#define THREAD_RUNS  20000
-#define THREAD_LIMIT 50
-
-struct take {
-	uint64_t order; // among all takes
-	int64_t now_ns, departs_ns;
-	uint32_t depth, bytes;
-};
-
-struct taker {
-	struct hs_egress *egress;
-	struct hs_egress_worker *own;
-	struct take *takes;
-	uint64_t n;
-	uint64_t *order; // changed while the queue is open only
-	uint64_t *clock; // of all takers
-	uint64_t seed;
-};
-
-static void *take_runs(void *context)
+// Another worker was faster: the port's time stays.
+static void test_time_does_not_go_back(void **state)
 {
-	struct taker *t = context;
-	struct hs_rng rng;
-
-	hs_rng_init(&rng, t->seed);
-	for (unsigned run = 0; run < THREAD_RUNS; run++) {
-		uint64_t step = hs_rng_u32(&rng) % 30000;
-		int64_t now_ns = (int64_t)__atomic_add_fetch(t->clock, step, __ATOMIC_RELAXED);
-		hs_egress_open(t->egress, now_ns);
-		for (unsigned i = hs_rng_u32(&rng) % 32 + 1; i; i--) {
-			struct take *take = &t->takes[t->n++];
-			take->bytes = 60 + hs_rng_u32(&rng) % 1440;
-			take->order = (*t->order)++;
-			take->now_ns = now_ns;
-			bool took = hs_egress_take(t->own, take->bytes);
-			take->depth = t->own->depth;
-			take->departs_ns = took ? t->egress->departs_ns : -1;
-			t->own->bytes = 0;
-		}
-		hs_egress_close(t->egress);
-	}
-	return NULL;
-}
-
-static int by_order(const void *a, const void *b)
-{
-	const struct take *x = a, *y = b;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static void recount(struct take *takes, uint64_t n, uint64_t rate_bps)
-{
-	struct model *model = calloc(1, sizeof(*model));
-	uint64_t taken = 0, refused = 0;
-	uint32_t depth;
-
-	model->rate_bps = rate_bps;
-	model->limit = THREAD_LIMIT;
-	qsort(takes, n, sizeof(*takes), by_order);
-	for (uint64_t i = 0; i < n; i++) {
-		assert_int_equal(takes[i].order, i);
-		int64_t want_ns = model_take(model, takes[i].now_ns, takes[i].bytes, &depth);
-		assert_int_equal(takes[i].departs_ns, want_ns);
-		if (want_ns >= 0)
-			assert_int_equal(takes[i].depth, depth);
-		*(want_ns < 0 ? &refused : &taken) += 1;
-	}
-	assert_true(taken > n / 10 && refused > n / 10);
-	free(model);
-}
-
-static void test_workers_share_a_queue_exactly(void **state)
-{
-	const uint64_t rate_bps = 5000000007;
-	struct hs_egress *egress = hs_egress_create(rate_bps, THREAD_LIMIT);
-	struct take *takes = calloc(THREADS * THREAD_RUNS * 32, sizeof(*takes));
-	uint64_t order = 0, clock = NOW;
-	struct taker takers[THREADS];
-	pthread_t threads[THREADS];
+	struct queue q;
 
 	(void)state;
-	egress->shared = true;
-	for (unsigned i = 0; i < THREADS; i++) {
-		takers[i] = (struct taker){egress, hs_egress_join(egress),
-				takes + i * THREAD_RUNS * 32, 0, &order, &clock, i + 1};
-		assert_int_equal(pthread_create(&threads[i], NULL, take_runs, &takers[i]), 0);
-	}
-	for (unsigned i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], NULL);
-		rte_free(takers[i].own);
-	}
-	memmove(takes + takers[0].n, takers[1].takes, takers[1].n * sizeof(*takes));
-	recount(takes, takers[0].n + takers[1].n, rate_bps);
-	free(takes);
-	hs_egress_destroy(egress);
+	queue_open(&q, 8000000, 4);
+	assert_true(queue_take(&q, NOW, 100));
+	queue_end(&q);
+	assert_true(queue_take(&q, NOW - 1000000000, 100));
+	assert_int_equal(q.own->depth, 1);
+	assert_int_equal(queue_departs_ns(&q), NOW + 200000);
+	queue_end(&q);
+	queue_close(&q);
 }
 
 // ---- packets of a node ----
@@ -461,64 +351,59 @@ static void test_more_than_a_burst_is_due_at_once(void **state)
 static void test_values_of_a_packet(void **state)
 {
 	struct fixture *f = open_queued(SOURCE_SIDES, 2, 4, (struct hs_node_config){.id = 1});
-	struct hs_worker *worker = calloc(1, sizeof(*worker));
-	struct hs_egress *egress = hs_egress_create(8000000, 4);
-	struct hs_burst *burst = &worker->burst;
 	struct hs_egress_values values;
+	struct queue q;
 
 	(void)state;
-	worker->pool = f->pool;
-	worker->egress[1] = hs_egress_join(egress);
+	queue_open(&q, 8000000, 4);
+	struct hs_burst *burst = &q.worker->burst;
+	q.worker->pool = f->pool;
 	burst->now_ns = NOW;
 	burst->stepped_ns = 500; // of NOW
-	hs_egress_open(egress, hs_burst_steady_ns(burst));
-	for (unsigned i = 0; i < 6; i++) {
-		hs_egress_read(worker, burst, &f->t.ports[1].port, 100, &values);
-		assert_true(values.has & HS_EGRESS_HAS_UTILISATION);
-		assert_true(values.has & HS_EGRESS_HAS_BUFFER);
-		assert_int_equal(!!(values.has & HS_EGRESS_HAS_DEPTH), i < 5);
-		assert_int_equal(!!(values.has & HS_EGRESS_HAS_DEPARTURE), i < 5);
-		worker->egress[1]->bytes = 0; // the skeleton does this
-		if (i == 5)
-			break;
+	hs_egress_open(q.worker, &q.port, hs_burst_steady_ns(burst), 6);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_true(hs_egress_read(q.worker, burst, &q.port, 100, &values));
+		q.own->bytes = 0; // the packet goes on
+		q.own->places--;
 		assert_int_equal(values.depth, i);
 		assert_int_equal(values.congestion, i * 2500);
 		assert_int_equal(values.departs_ns, NOW + (i + 1) * 100 * BYTE_NS);
+		assert_int_equal(values.utilisation, 0);
+		assert_int_equal(values.buffer, 0);
 	}
-	hs_egress_close(egress);
-	hs_egress_read(worker, burst, &f->t.ports[0].port, 100, &values);
-	assert_int_equal(values.has, HS_EGRESS_HAS_BUFFER);
-	rte_free(worker->egress[1]);
-	hs_egress_destroy(egress);
-	free(worker);
+	assert_false(hs_egress_read(q.worker, burst, &q.port, 100, &values));
+	hs_egress_close(q.own);
+	q.worker->egress[0] = NULL;
+	assert_false(hs_egress_read(q.worker, burst, &q.port, 100, &values));
+	queue_close(&q);
 	fixture_close(f);
 }
 
 // Every other 100 us, the port sends.
 static void test_utilisation_is_a_moving_average(void **state)
 {
-	struct hs_egress *egress = hs_egress_create(8000000, 4);
-	struct hs_egress_worker *own = hs_egress_join(egress);
+	struct queue q;
 
 	(void)state;
+	queue_open(&q, 8000000, 4);
 	for (unsigned i = 0; i < 1000; i++) {
-		hs_egress_open(egress, NOW + i * 200000);
-		hs_egress_take(own, 100);
-		own->bytes = 0;
-		hs_egress_close(egress);
+		assert_true(queue_take(&q, NOW + i * 200000, 100));
+		queue_end(&q);
 	}
-	hs_egress_advance(egress, NOW + 1000 * 200000);
-	assert_true(egress->busy > 0.494 && egress->busy < 0.506);
-	hs_egress_advance(egress, NOW + 1000 * 200000 + HS_EGRESS_AVERAGE_NS);
-	assert_true(egress->busy > 0.5 * 0.36 && egress->busy < 0.5 * 0.375);
-	hs_egress_advance(egress, NOW + 1000 * 200000 + 100 * (int64_t)HS_EGRESS_AVERAGE_NS);
-	assert_true(egress->busy < 1e-9);
-	for (unsigned i = 0; i < 5; i++) // 400 ms
-		hs_egress_take(own, 80000);
-	hs_egress_advance(egress, egress->departs_ns);
-	assert_true(egress->busy > 0.9999 && egress->busy <= 1);
-	rte_free(own);
-	hs_egress_destroy(egress);
+	hs_egress_advance(q.egress, NOW + 1000 * 200000);
+	assert_true(q.egress->busy > 0.494 && q.egress->busy < 0.506);
+	hs_egress_advance(q.egress, NOW + 1000 * 200000 + HS_EGRESS_AVERAGE_NS);
+	assert_true(q.egress->busy > 0.5 * 0.36 && q.egress->busy < 0.5 * 0.375);
+	int64_t late_ns = NOW + 1000 * 200000 + 100 * (int64_t)HS_EGRESS_AVERAGE_NS;
+	hs_egress_advance(q.egress, late_ns);
+	assert_true(q.egress->busy < 1e-9);
+	for (unsigned i = 0; i < 5; i++) { // 400 ms
+		assert_true(queue_take(&q, late_ns, 80000));
+		queue_end(&q);
+	}
+	hs_egress_advance(q.egress, queue_departs_ns(&q));
+	assert_true(q.egress->busy > 0.9999 && q.egress->busy <= 1);
+	queue_close(&q);
 }
 
 int main(void)
@@ -527,7 +412,8 @@ int main(void)
 			cmocka_unit_test(test_departure_and_depth_are_exact),
 			cmocka_unit_test(test_a_million_packets_take_their_time),
 			cmocka_unit_test(test_a_place_is_given_back),
-			cmocka_unit_test(test_workers_share_a_queue_exactly),
+			cmocka_unit_test(test_the_longest_queue_fits_the_time),
+			cmocka_unit_test(test_time_does_not_go_back),
 			cmocka_unit_test(test_packets_leave_when_they_are_due),
 			cmocka_unit_test(test_tail_drop_is_at_the_limit),
 			cmocka_unit_test(test_dropped_packets_are_not_counted_as_sent),
