@@ -29,13 +29,15 @@ static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
-	// INT-MX has no values: each node reports its own.
-	if (slot >= worker->flows.n_rules || !packet->trace_off ||
-			hs_int_type_of(packet) == HS_INT_TYPE_MX)
+	if (slot >= worker->flows.n_rules || !packet->trace_off)
 		return;
 	struct hs_flow_worker *own = &worker->flows.own[slot];
 	if (!(own->trace_type & HS_RULE_TRACE_INT))
 		return;
+	if (hs_int_type_of(packet) == HS_INT_TYPE_MX) {
+		hs_flow_add(&own->sink_packets, 1); // no values: each node reports its own
+		return;
+	}
 	if (hs_int_stack_bytes(settings->version, packet) <= HS_INT_MAX_RECORD) {
 		hs_report_put(worker, burst, i, fill);
 		return;
