@@ -68,6 +68,7 @@ def sockets(chain, kind, source, destination, port):
         with InNamespace(host.namespace):
             made.append(socket.socket(family, kind))
         made[-1].settimeout(5)
+        made[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made[-1].bind(address)
     return made
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Examples of README.md and docs/router.md, typed as they stand."""
+"""Examples of README.md, docs/router.md and docs/int.md, typed as they stand."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def blocks(document, sections):
         yield from re.findall(r"```(\w+)\n(.*?)```", part, re.S)
 
 
-def typed(workspace, document, sections, namespaces):
+def typed(workspace, document, sections, namespaces, limit_s=80):
     """Types all code of some sections into one shell. Returns the shell's output."""
     script = ["set -eE", "trap 'echo failed: $BASH_COMMAND' ERR",
               "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]  # for runs that fail
@@ -33,7 +33,7 @@ def typed(workspace, document, sections, namespaces):
     with open(workspace.path("readme.log"), "w", encoding="utf-8") as log:
         shell = workspace.spawn(["bash", "-c", "\n".join(script)], cwd=netlab.ROOT, stdout=log,
                                 stderr=subprocess.STDOUT)
-        code = shell.wait(80)
+        code = shell.wait(limit_s)
     with open(workspace.path("readme.log"), encoding="utf-8") as log:
         output = log.read()
     print(output)
@@ -83,6 +83,22 @@ def the_router_of_its_document_works_as_typed(workspace):
     output = typed(workspace, "docs/router.md", ["A router"], "lan|router|core")
     equal(len(re.findall(r"3 received", output)), 2, "pings before and after the route")
     check("2001:db8:3::/48" in output, "the new route", output)
+    nothing_is_left(workspace)
+
+
+@test(limit_s=130)
+def int_in_each_version_and_carrier_works_as_its_document_has_it_typed(workspace):
+    need("ping", "ethtool", "iperf3")
+    output = typed(workspace, "docs/int.md", ["Two minutes", "INT 2.1", "INT 1.0", "INT 0.5", "INT of June 2016",
+                                              "Clean up"], "left|right|node(?=-)", 120)
+    # Of 2.1 and MX at the source, of MX at the sink.
+    equal(re.findall(r"^int_packets +(\d+)", output, re.M), ["20", "20", "0"], "packets that got INT")
+    equal(re.findall(r"^sink_packets +(\d+)", output, re.M), ["0", "0", "20"], "packets that lost it")
+    equal(len(re.findall(" 0% packet loss", output)), 4, "pings through VXLAN")
+    check(re.search(r"rule 2  .* \d{3} reports  path 0 → 2 → 3", output), "TCP over IPv6")
+    reports = [int(n) for n in re.findall(r"rule 1  .* (\d+) reports  path 0 → 2 → 3", output)]
+    # The kernel also asks for neighbours through a tunnel.
+    check(len(reports) == 15 and min(reports) == 20 and max(reports) < 40, "reports of each profile", reports)
     nothing_is_left(workspace)
 
 
