@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two hosts, four nodes between them, and seven flows: the programs' own figures beside
-Hopsight's."""
+"""Two hosts, four nodes between them, seven flows over IPv6 and one over IPv4: the programs' own
+figures beside Hopsight's."""
 
 import argparse
 import json
@@ -22,6 +22,11 @@ from netlab import Chain, rule  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
 UP, DOWN = ("2001:db8::1", "2001:db8::2"), ("2001:db8::2", "2001:db8::1")
+UP_IPV4 = ("192.0.2.1", "192.0.2.2")
+
+# A port carries one format, so that INT has links of its own.
+INT = {"method": "int", "version": "2.1", "dscp": 32}
+INSTRUCTIONS = ["node_id", "ports", "hop_latency", "ingress_timestamp", "egress_timestamp"]
 
 # Name, namespace, direction, and the rule's other fields. The rules have all three sampling modes.
 # A client's end of an iperf3 transfer has any port; the server's port is the same in both
@@ -37,6 +42,8 @@ FLOWS = [
                        "mode_setting": 50}),
     ("mgen-up", 5, UP, {"dst_port": traffic.MGEN_PORT, "mode": "probability", "mode_setting": 5}),
     ("mgen-down", 6, DOWN, {"dst_port": traffic.MGEN_PORT, "mode": "count", "mode_setting": 20}),
+    ("int-up", 9, UP_IPV4, {"dst_port": traffic.INT_PORT, "method": "int",
+                            "instructions": INSTRUCTIONS, "mode": "count", "mode_setting": 1}),
 ]
 
 
@@ -61,7 +68,7 @@ class Sinks:
     """The node where each flow ends, and the flow's metrics there."""
 
     def __init__(self, chain):
-        self.by_flow = {name: chain.nodes[-1 if direction is UP else 0]
+        self.by_flow = {name: chain.nodes[0 if direction is DOWN else -1]
                         for name, _, direction, _ in FLOWS}
         self.numbers = {name: number for name, number, _, _ in FLOWS}
 
@@ -80,6 +87,8 @@ def start_traffic(chain, seconds, workspace):
         traffic.Iperf("udp-down", hosts, workspace, traffic.UDP_BACK_PORT, seconds, "-u", "-R",
                       "-b", "20M", "-l", str(traffic.UDP_BYTES)),
         traffic.Iperf("tcp-up", hosts, workspace, traffic.TCP_PORT, seconds, "-b", "60M"),
+        traffic.Iperf("int-up", hosts, workspace, traffic.INT_PORT, seconds, "-u", "-b", "10M",
+                      "-l", str(traffic.UDP_BYTES), ipv4=True),
     ]
     programs = [traffic.Mgen(hosts, seconds, workspace), traffic.Ping(hosts, seconds, workspace)]
     for transfer in transfers:
@@ -123,7 +132,9 @@ def audit_of(node, before):
 
 def demonstrate(workspace, seconds, live):
     say("setting up two hosts and four nodes")
-    chain = Chain(workspace).start()
+    chain = Chain(workspace)
+    chain.add_ipv4(INT)
+    chain.start()
     chain.install(*rules())
     sinks = Sinks(chain)
     before = count_drops(chain)
@@ -135,8 +146,9 @@ def demonstrate(workspace, seconds, live):
     for program in programs:
         said.update(program.results())
     audits = [audit_of(node, old) for node, old in zip(chain.nodes, before)]
-    return {"flows": [{"name": name, "program": said[name], "hopsight": measured[name]}
-                      for name, _, _, _ in FLOWS],
+    return {"flows": [{"name": name, "method": fields.get("method", "flexint"),
+                       "program": said[name], "hopsight": measured[name]}
+                      for name, _, _, fields in FLOWS],
             "audit": {"ok": all(audit["ok"] for audit in audits), "nodes": audits}}
 
 

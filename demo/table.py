@@ -33,17 +33,25 @@ def columns(out, rows, left=1):
     out.writelines(line + "\n" for line in aligned(rows, left))
 
 
+def hop_name(hop):
+    return f"{hop['from']}>{hop['to']}" if "from" in hop else "all"
+
+
 def hop_rows(name, report):
     rows = []
     for hop in report["hops"]:
-        rows.append((name, f"{hop['from']}>{hop['to']}", rate(hop.get("throughput_bps")),
-                     micro(delay(hop)), micro(hop.get("jitter_ns")), percent(hop.get("loss_ratio")),
+        rows.append((name, hop_name(hop), rate(hop.get("throughput_bps")), micro(delay(hop)), micro(hop.get("jitter_ns")), percent(hop.get("loss_ratio")),
                      hop.get("rx_packets", "-")))
         name = ""
     return rows
 
 
 _HOP_HEAD = ("flow", "hop", "Mbit/s", "delay us", "jitter us", "loss %", "packets")
+
+
+def end_rows(name, report):
+    """A flow in one row, for a screen on which its hops have no room."""
+    return hop_rows(name, {"hops": [report["e2e"]]})
 
 
 def height_of(out):
@@ -62,12 +70,14 @@ class Live:
 
     def show(self, elapsed_s, reports, height=None):
         head = f"hopsight, {elapsed_s:.0f} s: the newest second of each flow"
-        rows = [_HOP_HEAD]
-        for name, report in reports.items():
-            rows += hop_rows(name, report) if report and report["hops"] else \
-                [(name, "waiting", "", "", "", "", "")]
+        flows = {name: hop_rows(name, report) if report and report["hops"] else
+                 [(name, "waiting", "", "", "", "", "")] for name, report in reports.items()}
         # The cursor has a line of its own. Otherwise the screen would scroll.
         room = (height or height_of(self.out)) - 1
+        for name in flows:
+            if sum(map(len, flows.values())) + 2 > room and len(flows[name]) > 1:
+                flows[name] = end_rows(name, reports[name])
+        rows = [_HOP_HEAD, *(row for of_flow in flows.values() for row in of_flow)]
         lines = [head, *([""] if len(rows) + 2 <= room else []), *aligned(rows, left=2)]
         self.out.write("\033[H\033[J" + "".join(line + "\n" for line in lines[:room]))
         self.out.flush()
@@ -79,6 +89,7 @@ def summary(out, result):
     for flow in result["flows"]:
         rows += hop_rows(flow["name"], flow["hopsight"]) if flow["hopsight"] else []
     columns(out, rows, left=2)
+    int_hops(out, result["flows"])
 
     out.write("\nWhat each program said of its traffic, and what Hopsight measured in it\n\n")
     rows = [("flow", "said Mbit/s", "as frames", "measured", "said loss %", "measured",
@@ -91,8 +102,8 @@ def summary(out, result):
                      micro(said.get("rtt_ns")), micro(delay(end))))
     columns(out, rows)
     out.write("\nPrograms report payload; Hopsight counts frames: payload and 62 bytes of Ethernet,"
-              " IPv6 and UDP\n(86 of each TCP segment). \"As frames\" is the program's figure so"
-              " converted. Delays are one-way medians.\n"
+              " IPv6 and UDP\n(42 with IPv4; 86 of each TCP segment). \"As frames\" is the"
+              " program's figure so converted.\nDelays are one-way medians.\n"
               "Most of a delay is sleep: idle nodes look at memif ports once a millisecond"
               " (\"busy\" would not sleep).\n")
     round_trip(out, {flow["name"]: flow for flow in result["flows"]})
@@ -101,6 +112,23 @@ def summary(out, result):
         for drop in node["drops"]:
             say_drops(out, node["node_id"], drop)
     out.write(f"Audit (received = sent + dropped, reports made = sent + lost): {lost}.\n")
+
+
+def int_hops(out, flows):
+    """What INT tells of each hop. It carries no counts, so that there is no loss."""
+    for flow in flows:
+        report = flow["hopsight"]
+        if flow["method"] != "int" or not report:
+            continue
+        path = " > ".join(map(str, report["path"]))
+        out.write(f"\n{flow['name']} is UDP over IPv4, measured by INT 2.1:"
+                  f" {report['reports']} packets had telemetry, path {path}\n\n")
+        rows = [("hop", "delay us min", "p50", "p99", "max", "jitter us")]
+        for hop in (*report["hops"], report["e2e"]):
+            rows.append((hop_name(hop), *(micro(delay(hop, which)) for which in ("min", "p50", "p99", "max")),
+                         micro(hop.get("jitter_ns"))))
+        columns(out, rows)
+        out.write("0 is the source. INT carries no counts of packets, so that it tells no loss.\n")
 
 
 def say_drops(out, node_id, drop):

@@ -6,13 +6,14 @@ import re
 import statistics
 import time
 
-# Telemetry counts these bytes of a UDP packet besides its payload: Ethernet 14, IPv6 40, UDP 8.
-UDP_OVERHEAD = 62
+# Telemetry counts these bytes of a UDP packet besides its payload: Ethernet 14, IPv6 40 or IPv4 20,
+# UDP 8.
+UDP_OVERHEAD, UDP_IPV4_OVERHEAD = 62, 42
 # Ethernet 14, IPv6 40, TCP 20 and 12 of time stamps, for each segment of 1428 bytes.
 TCP_OVERHEAD, TCP_SEGMENT = 86, 1428
 
 MGEN_PORT, MGEN_RATE, MGEN_BYTES = 5000, 2000, 500
-TCP_PORT, UDP_PORT, UDP_BACK_PORT, UDP_BYTES = 5201, 5202, 5203, 1200
+TCP_PORT, UDP_PORT, UDP_BACK_PORT, INT_PORT, UDP_BYTES = 5201, 5202, 5203, 5204, 1200
 
 
 def wait_for(condition, limit_s, what):
@@ -49,14 +50,16 @@ class Ping:
 class Iperf:
     """One iperf3 transfer. -R sends from the second host to the first."""
 
-    def __init__(self, name, hosts, workspace, port, seconds, *words):
+    def __init__(self, name, hosts, workspace, port, seconds, *words, ipv4=False):
         self.names = (name,)
+        self.udp_overhead = UDP_IPV4_OVERHEAD if ipv4 else UDP_OVERHEAD
+        address = hosts[1].address_ipv4 if ipv4 else hosts[1].address
         self.path = workspace.path(f"{name}.json")
         self.udp = "-u" in words
         hosts[1].spawn("iperf3", "-s", "-1", "-p", str(port), log=f"{name}-server.log")
         wait_for(lambda: f":{port} " in hosts[1].run("ss", "-ltn"), 5, f"iperf3 listens on {port}")
         self.start = lambda: hosts[0].spawn(
-            "iperf3", "-c", hosts[1].address, "-p", str(port), "-t", str(seconds), "-J", *words,
+            "iperf3", "-c", address, "-p", str(port), "-t", str(seconds), "-J", *words,
             log=f"{name}.json")
         self.process = None
 
@@ -68,12 +71,11 @@ class Iperf:
         end = report["end"]
         return {self.names[0]: self._udp(end["sum"]) if self.udp else self._tcp(end)}
 
-    @staticmethod
-    def _udp(total):
+    def _udp(self, total):
         received = total["packets"] - total["lost_packets"]
         bits = 8 * received / total["seconds"]
         return {"throughput_bps": round(bits * UDP_BYTES),
-                "frame_throughput_bps": round(bits * (UDP_BYTES + UDP_OVERHEAD)),
+                "frame_throughput_bps": round(bits * (UDP_BYTES + self.udp_overhead)),
                 "packets": total["packets"],
                 "loss_ratio": total["lost_packets"] / max(1, total["packets"])}
 

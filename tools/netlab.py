@@ -285,6 +285,25 @@ class Chain:
                      "server" if name == "east" else "client", 0 if name == "west" else 1,
                      mtu=self._net_mtu, ring=self._ring)
 
+    def add_ipv4(self, profile):
+        """Gives the hosts a second interface, eth1, with 192.0.2.1 and 192.0.2.2. A packet between
+        these comes by ports of its own, west4 and east4, which have this profile between nodes."""
+        ends = ((self.hosts[0], self.nodes[0], "west4"), (self.hosts[1], self.nodes[-1], "east4"))
+        for i, (host, node, name) in enumerate(ends, 1):
+            veth(host.namespace, "eth1", node.namespace, name)
+            run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth1")
+            host.address_ipv4 = f"192.0.2.{i}"
+        for left, right in zip(self.nodes, self.nodes[1:]):
+            path = self.workspace.path(f"memif-{left.name}.sock")
+            for node, name, role, number in ((left, "east4", "server", 2), (right, "west4", "client", 3)):
+                port = memif(name, path, role, number, mtu=self._net_mtu, ring=self._ring)
+                node.config["ports"].append({**port, "profile": "ipv4"})
+        for _, node, name in ends:
+            node.config["ports"].append(iface(name, name, "host"))
+        for node in self.nodes:
+            node.config["profiles"] = {"ipv4": profile}
+            node.config["forwarding"]["pairs"].append(["west4", "east4"])
+
     def start(self):
         for node in self.nodes:
             node.launch()
@@ -313,6 +332,7 @@ class Chain:
 
 def rule(ns_id, source, destination, protocol="udp", src_port=0, dst_port=0,
          trace_type="0x7000E000", mode="count", mode_setting=1, **more):
+    wants = {} if "instructions" in more else {"trace_type": trace_type}
     return {"ns_id": ns_id, "app_id": 1, "src_ip": source, "dst_ip": destination,
             "src_port": src_port, "dst_port": dst_port, "protocol": protocol,
-            "trace_type": trace_type, "mode": mode, "mode_setting": mode_setting, **more}
+            **wants, "mode": mode, "mode_setting": mode_setting, **more}

@@ -16,14 +16,30 @@ sys.path.insert(0, os.path.join(netlab.ROOT, "demo"))
 
 import table  # noqa: E402
 
-NAMES = ["ping-up", "ping-down", "udp-up", "udp-down", "tcp-up", "mgen-up", "mgen-down"]
+NAMES = ["ping-up", "ping-down", "udp-up", "udp-down", "tcp-up", "mgen-up", "mgen-down",
+         "int-up"]
 PROGRAM = ["/usr/bin/python3", os.path.join(netlab.ROOT, "demo", "demo.py")]
+
+
+def check_int_flow(flow):
+    report, said = flow["hopsight"], flow["program"]
+    equal((report["path"], said["loss_ratio"]), ([0, 2, 3, 4], 0), "path and loss of INT's flow")
+    # Each packet has telemetry, iperf3's first one, too.
+    check(said["packets"] <= report["reports"] <= said["packets"] + 1, said, report["reports"])
+    for part in [*report["hops"], report["e2e"]]:
+        check(part["delay_ns"]["p50"] > 0 and "jitter_ns" in part, part)
+        check("loss_ratio" not in part and "lost_packets" not in part, "INT counts nothing", part)
+    ratio = report["e2e"]["throughput_bps"] / said["frame_throughput_bps"]
+    check(0.97 < ratio < 1.03, f"throughput of INT's flow is {ratio:.3f} of iperf3's")
 
 
 def check_flow(flow, dropped):
     report, said = flow["hopsight"], flow["program"]
     check(report["reports"] > 0, flow["name"], "has no reports")
     equal(len(report["hops"]), 3, f"hops of {flow['name']}")
+    if flow["method"] == "int":
+        check_int_flow(flow)
+        return
     for part in [*report["hops"], report["e2e"]]:
         for key in ("throughput_bps", "delay_ns", "jitter_ns", "loss_ratio", "rx_packets"):
             check(key in part, flow["name"], "has no", key, part)
@@ -147,21 +163,38 @@ def a_build_that_is_interrupted_says_so_and_leaves_no_log(workspace):
 
 
 def qos_of(hops):
-    return {"hops": [{"from": i, "to": i + 1, "throughput_bps": 1e6, "delay_ns": {"p50": 100000},
-                      "jitter_ns": 1, "loss_ratio": 0, "rx_packets": 10} for i in range(hops)]}
+    end = {"throughput_bps": 1e6, "delay_ns": {"p50": 100000}, "jitter_ns": 1, "loss_ratio": 0,
+           "rx_packets": 10}
+    return {"path": list(range(hops + 1)), "reports": 10, "e2e": end,
+            "hops": [{"from": i, "to": i + 1, **end} for i in range(hops)]}
 
 
 @test()
 def the_live_table_fits_a_terminal_of_80_by_24():
-    for height, gap in ((24, False), (40, True)):
+    for height in (24, 40):
         out = io.StringIO()
         live = table.Live(out)
         live.show(3, {name: qos_of(3) for name in NAMES}, height)
         lines = re.sub("\033\\[[0-9]*[HJ]", "", out.getvalue()).split("\n")
         check(len(lines) <= height, f"{len(lines)} lines of {height}")
         check(max(map(len, lines)) <= 80, "too wide", lines)
-        equal("" in lines[:-1], gap, f"blank lines at {height}")
-        check(any(NAMES[-1] in line for line in lines), "the last flow is missing", lines)
+        # Where not all hops fit, the first flows have one row each.
+        firsts = [next((line.split()[1] for line in lines if line.startswith(name)), None) for name in NAMES]
+        equal(firsts, ["all" if height == 24 and i < 2 else "0>1" for i in range(len(NAMES))], "first rows")
+        check(any("2>3" in line for line in lines[-2:]), "the last hop is missing", lines)
+
+
+@test()
+def the_summary_has_a_table_of_its_own_for_int():
+    out = io.StringIO()
+    table.int_hops(out, [{"name": "a", "method": "flexint", "hopsight": qos_of(3)},
+                         {"name": "b", "method": "int", "hopsight": None},
+                         {"name": "c", "method": "int", "hopsight": qos_of(2)}])
+    lines = out.getvalue().splitlines()
+    check(lines[1].startswith("c is UDP over IPv4") and lines[1].endswith("10 packets had telemetry, path 0 > 1 > 2"),
+          lines)
+    equal([line.split() for line in lines[4:7]], [[hop, "-", "100", "-", "-", "0"] for hop in ("0>1", "1>2", "all")],
+          "rows")
 
 
 @test()
