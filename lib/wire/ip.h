@@ -48,6 +48,7 @@ enum hs_ip_proto {
 	HS_IP_UDP = 17,
 	HS_IP_ROUTING = 43,
 	HS_IP_FRAGMENT = 44,
+	HS_IP_GRE = 47,
 	HS_IP_AUTH = 51,
 	HS_IP_ICMPV6 = 58,
 	HS_IP_DESTINATION = 60,

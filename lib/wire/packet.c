@@ -122,7 +122,7 @@ static void parse_l4(const struct place *place, uint8_t proto, struct hs_packet 
 {
 	if (!has(place, L4_BYTES, packet))
 		return;
-	if (proto != HS_IP_ICMPV6 && proto != HS_IP_ICMP) {
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP) {
 		packet->src_port = hs_be16_load(place->frame + place->at);
 		packet->dst_port = hs_be16_load(place->frame + place->at + 2);
 	}
@@ -214,7 +214,7 @@ static void parse_chain(struct place *place, uint8_t proto, struct hs_packet *pa
 		if (!step(place, &proto, packet))
 			return;
 	}
-	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMPV6)
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMPV6 || proto == HS_IP_GRE)
 		parse_l4(place, proto, packet);
 	else if (proto == HS_IP_HOP_BY_HOP) // anywhere but first
 		packet->flags |= HS_PACKET_MALFORMED;
@@ -297,7 +297,7 @@ static void parse_ipv4(const uint8_t *frame, size_t len, size_t frame_len, struc
 		packet->flags |= HS_PACKET_LATER;
 	if (!pass_options(&place, header - HS_IPV4_BYTES, packet) || fragment & HS_IPV4_OFFSET)
 		return;
-	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMP)
+	if (proto == HS_IP_TCP || proto == HS_IP_UDP || proto == HS_IP_ICMP || proto == HS_IP_GRE)
 		parse_l4(&place, proto, packet);
 }
 

@@ -26,7 +26,7 @@ static bool see_inner(struct hs_int_view *view, size_t at, uint8_t proto)
 	packet->l4_proto = 0;
 	if (proto == HS_IP_HOP_BY_HOP) // it would be the packet's first: nobody put UDP before it
 		return false;
-	if (!has_ports && proto != (is_ipv4 ? HS_IP_ICMP : HS_IP_ICMPV6))
+	if (!has_ports && proto != HS_IP_GRE && proto != (is_ipv4 ? HS_IP_ICMP : HS_IP_ICMPV6))
 		return true;
 	if (!hs_int_has(view, at, 4))
 		return false;

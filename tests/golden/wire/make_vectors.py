@@ -772,10 +772,11 @@ def ipv4_fields():
     udp = Host().l4
     base = {"l3_off": 14, "l3_bytes": 36}
     flow = {**base, "l4_off": 34, "l4_proto": 17, "src_port": 0x1234, "dst_port": 5001}
-    for proto in (0, 2, 4, 41, 47, 50, 51, 58, 60):
+    for proto in (0, 2, 4, 41, 50, 51, 58, 60):
         yield parse_case(f"protocol {proto} behind IPv4 is no flow", ipv4(proto, udp), ["ipv4"], **base)
     yield parse_case("ICMP", ipv4(1, bytes([8, 0, 1, 2]) + bytes(4)), ["ipv4", "flow"], l3_off=14,
                      l3_bytes=28, l4_off=34, l4_proto=1)
+    yield parse_case("GRE has no ports", ipv4(47, udp), ["ipv4", "flow"], l4_off=34, l4_proto=47, **base)
     yield parse_case("a request in IPv6 in IPv4",
                      ipv4(41, bytes(IPv6(nh=0, plen=24)) + bytes([17, 0, 0x32, 4, 1, 2, 3, 4]) + udp),
                      ["ipv4"], l3_off=14, l3_bytes=84)

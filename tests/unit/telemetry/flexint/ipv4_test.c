@@ -18,7 +18,7 @@ static uint32_t below(struct hs_rng *rng, uint32_t n)
 // An untagged IPv4 packet that is right, or nearly so.
 static struct frame random_frame(struct hs_rng *rng)
 {
-	static const uint8_t protocols[] = {1, 6, 17, 17, 41, 58, 255};
+	static const uint8_t protocols[] = {1, 6, 17, 17, 41, 47, 58, 255};
 	static const uint16_t fragments[] = {0, 0, 0, 0x4000, 0x8000, 0x2000, 1, 0x2001, 0x1fff};
 	uint8_t bytes[MOST];
 	size_t options = below(rng, 3) ? 0 : 4 * below(rng, 11);
@@ -31,7 +31,7 @@ static struct frame random_frame(struct hs_rng *rng)
 	bytes[14] = (uint8_t)(0x45 + options / 4);
 	hs_be16_store(bytes + 16, (uint16_t)ip);
 	hs_be16_store(bytes + 20, fragments[below(rng, 9)]);
-	bytes[23] = protocols[below(rng, 7)];
+	bytes[23] = protocols[below(rng, 8)];
 	for (unsigned n = below(rng, 2) ? 0 : 1 + below(rng, 2); n; n--)
 		bytes[12 + below(rng, 26)] = (uint8_t)below(rng, below(rng, 2) ? 256 : 70);
 	return frame_of(bytes, len);
@@ -90,9 +90,9 @@ static bool is_whole(const uint8_t *ip, size_t bytes)
 
 	if (header < 20 || total < header || total > bytes || !are_options_whole(ip))
 		return false;
-	bool has_ports = ip[9] == 1 || ip[9] == 6 || ip[9] == 17;
+	bool has_l4 = ip[9] == 1 || ip[9] == 6 || ip[9] == 17 || ip[9] == 47;
 	bool is_later = (ip[6] & 31) || ip[7];
-	return !has_ports || is_later || total >= header + 4;
+	return !has_l4 || is_later || total >= header + 4;
 }
 
 static void what_is_a_flow_and_what_is_malformed_is_as_rfc_791_has_it(void **state)
@@ -112,7 +112,8 @@ static void what_is_a_flow_and_what_is_malformed_is_as_rfc_791_has_it(void **sta
 			continue;
 		}
 		bool whole = is_whole(ip, frame.len - 14), later = (ip[6] & 31) || ip[7];
-		bool flow = whole && !later && (ip[9] == 1 || ip[9] == 6 || ip[9] == 17);
+		bool flow = whole && !later &&
+			    (ip[9] == 1 || ip[9] == 6 || ip[9] == 17 || ip[9] == 47);
 		assert_int_equal(!!(packet.flags & HS_PACKET_MALFORMED), !whole);
 		assert_int_equal(!!(packet.flags & HS_PACKET_FLOW), flow);
 		assert_int_equal(packet.l3_bytes, hs_be16_load(ip + 2));
