@@ -64,6 +64,7 @@ void lab_node_config(
 			.seed = lab_seed(scenario, "node", node),
 	};
 	memcpy(config->name, scenario->nodes[node].name, sizeof(config->name));
+	hs_scenario_profiles(scenario, node, config->profiles, &(struct hs_error){});
 }
 
 int lab_make_pool(struct hs_lab *lab, struct hs_error *err)

@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "flexint.h"
+#include "int.h"
 #include "packet.h"
 
 #include <rte_mbuf.h>
@@ -15,8 +16,7 @@
 
 #define ETHERTYPE_LOCAL 0x88b5 // IEEE 802, for experiments
 #define ANNOUNCE_BYTES	60
-#define L3_BYTES	54 // Ethernet and IPv6: hosts of the lab send no tags
-#define HBH_BYTES	2048
+#define HEADER_BYTES	2048
 
 // ---- packet truth ----
 
@@ -185,22 +185,22 @@ void lab_packets_header(FILE *file)
 			file);
 }
 
-// Writes the Hop-by-Hop header of a frame with telemetry as it is on the wire, for programs with
-// their own decoder.
-static void write_header(FILE *file, const struct rte_mbuf *m)
+// Writes the telemetry of a frame as it is on the wire, for programs with their own decoder: the
+// Hop-by-Hop header, or what INT takes.
+static void write_header(FILE *file, const struct rte_mbuf *m, const struct hs_packet *packet)
 {
-	uint8_t buffer[HBH_BYTES];
-	const uint8_t *header = rte_pktmbuf_read(m, L3_BYTES, 2, buffer);
-	uint32_t len = header ? 8 * (header[1] + 1u) : 0;
+	uint8_t buffer[HEADER_BYTES];
+	uint32_t at = packet->hbh_bytes ? packet->l3_off + HS_IPV6_BYTES : packet->e2e_off;
+	uint32_t len = packet->hbh_bytes ? packet->hbh_bytes : packet->telemetry_bytes;
+	const uint8_t *header = len <= sizeof(buffer) ? rte_pktmbuf_read(m, at, len, buffer) : NULL;
 
-	header = len ? rte_pktmbuf_read(m, L3_BYTES, len, buffer) : NULL;
 	for (uint32_t i = 0; header && i < len; i++)
 		fprintf(file, "%02x", header[i]);
 }
 
-// fate NULL: the packet was handed to its host.
+// fate NULL: the packet was handed to its host. packet NULL: it has no telemetry.
 static void write_line(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m,
-		bool copy, bool telemetry, const struct hs_link_fate *fate)
+		bool copy, const struct hs_packet *packet, const struct hs_link_fate *fate)
 {
 	const struct hs_scenario *s = lab->scenario;
 	const struct hs_packet_truth *packet_truth = rte_mbuf_to_priv(m);
@@ -212,15 +212,15 @@ static void write_line(struct hs_lab *lab, const struct lab_port *port, struct r
 			: port->direction ? "reverse"
 					  : "forward",
 			s->traffic[packet_truth->traffic].name, packet_truth->reply,
-			packet_truth->number, copy, rte_pktmbuf_pkt_len(m), telemetry);
+			packet_truth->number, copy, rte_pktmbuf_pkt_len(m), packet != NULL);
 	if (fate && fate->loss != HS_LINK_NOT_LOST)
 		fprintf(file, "%s,,", hs_link_loss_name(fate->loss));
 	else
 		fprintf(file, "delivered,%" PRId64 ",%" PRId64, fate ? fate->wait_ns : 0,
 				fate ? fate->arrives_ns : lab->now_ns);
 	fprintf(file, ",%" PRId64 ",", lab_shown_ns(port->node));
-	if (telemetry)
-		write_header(file, m);
+	if (packet)
+		write_header(file, m, packet);
 	fputc('\n', file);
 }
 
@@ -239,7 +239,7 @@ static void deliver(struct hs_lab *lab, const struct lab_port *port, struct rte_
 	}
 	hs_truth_sink(lab->run.truth, packet_truth);
 	if (unlikely(lab->config.packets))
-		write_line(lab, port, m, false, false, NULL);
+		write_line(lab, port, m, false, NULL, NULL);
 	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) < 0)
 		lab_fail(lab, -EMSGSIZE, "internal", "", "", "a frame of %u bytes came in pieces",
 				len);
@@ -282,30 +282,41 @@ static void put_copy_on_link(struct hs_lab *lab, const struct lab_port *port, st
 	put_on_link(lab, port, copy, arrives_ns);
 }
 
-static inline uint32_t flags_of(const struct rte_mbuf *m)
+// Reads the frame as the node does that sends it by this port. Returns whether its telemetry makes
+// a report at a sink: a request, another flow's reports, and INT-MX, which has no values, make
+// none.
+static inline bool parse(
+		const struct lab_port *port, const struct rte_mbuf *m, struct hs_packet *packet)
 {
-	struct hs_packet packet;
+	const struct lab_node *node = port->node;
+	const struct hs_profile *profile =
+			&hs_node_config(node->node)->profiles[port - node->ports];
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint32_t len = rte_pktmbuf_data_len(m), frame_len = rte_pktmbuf_pkt_len(m);
 
-	hs_flexint_parse(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m),
-			rte_pktmbuf_pkt_len(m), &packet);
-	return packet.flags;
+	if (likely(!profile->settings)) {
+		hs_flexint_parse(frame, len, frame_len, packet);
+		return packet->flags & HS_PACKET_TELEMETRY;
+	}
+	hs_int_parse(profile->settings, frame, len, frame_len, packet);
+	return packet->flags & HS_PACKET_TELEMETRY && !(packet->trace_type & HS_INT_TRACE_MX);
 }
 
 // The packet departs from its node now: the queue for the link's rate is a part of the link.
-static void send(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
+static void send_frame(struct hs_lab *lab, const struct lab_port *port, struct rte_mbuf *m)
 {
 	struct hs_packet_truth *packet_truth = packet_truth_of(lab, m);
 	uint32_t len = rte_pktmbuf_pkt_len(m);
 	struct hs_link_fate fates[2];
-	uint32_t flags = flags_of(m);
-	bool telemetry = flags & HS_PACKET_ANY_TELEMETRY;
+	struct hs_packet packet;
+	bool makes_report = parse(port, m, &packet);
+	bool telemetry = packet.flags & HS_PACKET_ANY_TELEMETRY;
 	hs_truth_send(lab->run.truth, packet_truth, port->peer->node->index, len, telemetry);
-	// A packet that carries only a request, or another flow's reports, makes no report.
-	packet_truth->telemetry = flags & HS_PACKET_TELEMETRY;
+	packet_truth->telemetry = makes_report;
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
-		write_line(lab, port, m, i > 0, telemetry, &fates[i]);
+		write_line(lab, port, m, i > 0, telemetry ? &packet : NULL, &fates[i]);
 	if (n == 2 && fates[1].loss == HS_LINK_NOT_LOST)
 		put_copy_on_link(lab, port, m, fates[1].arrives_ns);
 	if (fates[0].loss == HS_LINK_NOT_LOST)
@@ -324,7 +335,7 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 		if (unlikely(lab->polled->traffic == HS_NO_INDEX))
 			rte_pktmbuf_free(mbufs[i]);
 		else if (p->out)
-			send(lab, p, mbufs[i]);
+			send_frame(lab, p, mbufs[i]);
 		else
 			deliver(lab, p, mbufs[i]);
 	}

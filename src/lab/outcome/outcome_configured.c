@@ -10,8 +10,6 @@
 #include <math.h>
 #include <netinet/in.h>
 
-#define TCP_BYTES	 20
-#define SHORT_BYTES	 8		    // bytes of the header of UDP, and of ICMPv6 echo
 #define TWO_OVER_ROOT_PI 1.1283791670955126 // E|X - Y| of two normals is this times sigma
 
 // The packets as they enter a link, and the hop so far.
@@ -90,9 +88,8 @@ static void walk_init(struct walk *walk)
 	// These frames differ in length.
 	if (traffic->kind == HS_TRAFFIC_PCAP || traffic->kind == HS_TRAFFIC_WINDOW)
 		return;
-	bool tcp = traffic->protocol == IPPROTO_TCP;
 	walk->frame_bytes = HS_ETHER_BYTES + hs_scenario_ip_bytes(&scenario->hosts[traffic->from]) +
-			    (tcp ? TCP_BYTES : SHORT_BYTES) + traffic->payload_bytes;
+			    hs_scenario_l4_bytes(traffic) + traffic->payload_bytes;
 	walk->bps = traffic->rate_pps * walk->frame_bytes * 8;
 	walk->even = !flow->reverse && traffic->kind != HS_TRAFFIC_POISSON;
 	walk->mean_known = !flow->reverse && (traffic->kind == HS_TRAFFIC_CONSTANT ||

@@ -79,6 +79,8 @@ static const struct hs_schema_field fields[] = {
 		{"reroute_s", HS_SCHEMA_SECONDS, HEAD(reroute_ns), .least = 0,
 				.most = HS_DRAFT_MAX_S},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
+		{"profiles", HS_SCHEMA_CUSTOM, HEAD(profiles), .read = hs_draft_read_profiles,
+				.shape = "{'$ref': 'node.json#/properties/profiles'}"},
 		{"topology", HS_SCHEMA_OBJECT, DRAFT(topology), .fields = hs_draft_topology_fields},
 		{"nodes", LIST(node, 1200)},
 		{"links", LIST(link, 20000)}, // 1,200 nodes with 32 ports each
@@ -275,6 +277,7 @@ void hs_scenario_fini(struct hs_scenario *scenario)
 		json_decref(scenario->events[i].set);
 		json_decref(scenario->events[i].request);
 	}
+	free(scenario->profiles);
 	free(scenario->nodes);
 	free(scenario->links);
 	free(scenario->hosts);

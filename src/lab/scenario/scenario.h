@@ -12,9 +12,12 @@
 #include "ip_address.h"
 #include "link.h"
 #include "partial_config.h"
+#include "profile.h"
+#include "port.h"
 #include "qos.h"
 
 #include <jansson.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +48,8 @@ struct hs_lab_clock_config {
 	struct hs_lab_sync sync;
 };
 
+struct hs_config;
+
 struct hs_scenario_node {
 	uint16_t id;
 	char name[32];
@@ -62,6 +67,7 @@ struct hs_scenario_link {
 	uint32_t from, to;		     // nodes
 	bool has_both;			     // the file has an entry for each direction
 	uint32_t entry;			     // index in the file's list
+	uint32_t profile;		     // 1 + index; 0: flexint
 };
 
 // An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node
@@ -89,12 +95,24 @@ enum hs_traffic_kind {
 	HS_TRAFFIC_PCAP,    // frames of a file, at the times of the file
 };
 
+// What the payload of UDP begins with: the header of a tunnel, in which the rest is an Ethernet
+// frame. GRE stands in place of UDP.
+enum hs_traffic_tunnel {
+	HS_TUNNEL_NONE,
+	HS_TUNNEL_VXLAN,
+	HS_TUNNEL_VXLAN_GPE,
+	HS_TUNNEL_GENEVE,
+	HS_TUNNEL_GRE,
+};
+#define HS_TUNNEL_HEADER_BYTES 8
+
 struct hs_scenario_traffic {
 	char name[32];
 	uint32_t entry; // index in the file's list, of a pattern too
 	enum hs_traffic_kind kind;
 	uint32_t from, to; // hosts
-	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6 (of IPv4: ICMP)
+	uint8_t protocol;  // IPPROTO_UDP, IPPROTO_TCP, IPPROTO_ICMPV6 (of IPv4: ICMP), IPPROTO_GRE
+	uint8_t tunnel;	   // enum hs_traffic_tunnel
 	uint16_t src_port, dst_port;
 	double rate_pps;
 	uint32_t payload_bytes;	   // above UDP, TCP or the ICMP echo header (8 bytes)
@@ -112,6 +130,12 @@ struct hs_scenario_traffic {
 static inline bool hs_scenario_has_node(uint32_t nodes, uint32_t node)
 {
 	return nodes == HS_NO_INDEX || nodes == node;
+}
+
+// Of the header of this protocol, or of the ICMP echo header.
+static inline uint32_t hs_scenario_l4_bytes(const struct hs_scenario_traffic *traffic)
+{
+	return traffic->protocol == IPPROTO_TCP ? 20 : traffic->protocol == IPPROTO_GRE ? 4 : 8;
 }
 
 // A request of the API for one node, or for all nodes (HS_NO_INDEX).
@@ -180,6 +204,7 @@ struct hs_scenario {
 	bool keep_windows;   // in the result; otherwise totals only
 	uint32_t mbufs, rules; // packets under way at once; rules of a node
 	uint16_t mtu;
+	struct hs_config *profiles;	    // has those of the file; NULL: none
 	struct hs_in_band_settings in_band; // of every node
 	uint32_t clock_step_ms;		    // of every node
 	int64_t reroute_ns; // shortest_path: time from a change of a link to new routes
@@ -232,6 +257,11 @@ int hs_scenario_list_requests(
 // Turns the path of an error in that list, "[2].int_request.src_ip", into the path in the file,
 // "requests[5].int_request.src_ip".
 void hs_scenario_place_error(const json_t *places, struct hs_error *err);
+
+// Gives the ports of a node, which are its links in their order, the profiles of these. Returns 0,
+// or -EINVAL with *err where two cannot be at one node. `profiles` are zero before.
+int hs_scenario_profiles(const struct hs_scenario *scenario, uint32_t node,
+		struct hs_profile profiles[HS_MAX_PORTS], struct hs_error *err);
 
 // Makes the path of a file that the scenario names relative to its folder. Returns `path`.
 #define HS_SCENARIO_PATH 512

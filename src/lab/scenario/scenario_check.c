@@ -179,6 +179,9 @@ int hs_draft_check_network(struct hs_draft *draft)
 		rc = check_ports(draft, i);
 	for (size_t i = 0; i < scenario->n_nodes && rc == 0; i++)
 		rc = check_id(draft, i);
+	for (uint32_t i = 0; i < scenario->n_nodes && rc == 0; i++)
+		rc = hs_scenario_profiles(
+				scenario, i, (struct hs_profile[HS_MAX_PORTS]){}, draft->err);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
 	return rc ?: check_paths(draft);

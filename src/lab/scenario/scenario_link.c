@@ -77,11 +77,12 @@ static int read_reverse(json_t *value, const char *path, void *at, struct hs_err
 
 _Static_assert(offsetof(struct hs_scenario_link, directions) == 0,
 		"rows of a direction are rows of a link, for direction 0");
-#define BOTH_ROWS                                                                                  \
-	DIRECTION_ROWS,                                                                            \
-	{                                                                                          \
-		"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields      \
-	}
+// clang-format off
+#define BOTH_ROWS \
+	DIRECTION_ROWS, \
+	{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields}, \
+	{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names}
+// clang-format on
 const struct hs_schema_field hs_draft_parameter_fields[] = {BOTH_ROWS, {NULL}};
 static const struct hs_schema_field link_fields[] = {
 		{"from", HS_SCHEMA_NAME, LINK(from), .names = &hs_draft_node_names,

@@ -72,14 +72,15 @@ static struct ends ends_of(const struct hs_scenario *scenario, uint32_t index, b
 static json_t *defaults(const struct hs_scenario *scenario, uint32_t index, bool reverse)
 {
 	const struct ends ends = ends_of(scenario, index, reverse);
+	uint8_t protocol = scenario->traffic[index].protocol;
 	char src[HS_IP_ADDRESS_TEXT], dst[HS_IP_ADDRESS_TEXT];
 
 	return json_pack("{s:I, s:i, s:s, s:s, s:i, s:i, s:s, s:s}", "ns_id", (json_int_t)index + 1,
 			"app_id", 1, "src_ip", hs_ip_address_write(ends.src, src), "dst_ip",
 			hs_ip_address_write(ends.dst, dst), "src_port", ends.src_port, "dst_port",
 			ends.dst_port, "protocol",
-			hs_rule_protocol_name(scenario->traffic[index].protocol), "trace_type",
-			"0x7000E000");
+			protocol == IPPROTO_GRE ? "any" : hs_rule_protocol_name(protocol),
+			"trace_type", "0x7000E000");
 }
 
 // ---- the flows that requests monitor ----
@@ -162,6 +163,8 @@ int hs_draft_make_request(struct hs_draft *draft, uint32_t traffic, bool monitor
 		json_object_del(made, own->key);
 	if (traffic != HS_NO_INDEX && json_is_object(content)) {
 		json_t *absent = defaults(&draft->scenario, traffic, asked->reverse);
+		if (json_object_get(content, "method")) // which says what the rule collects
+			json_object_del(absent, "trace_type");
 		if (json_object_update_missing(content, absent) < 0)
 			rc = hs_draft_no_memory(draft);
 		json_decref(absent);

@@ -36,6 +36,18 @@ static const struct hs_schema_word protocol_words[] = {
 		{NULL, 0},
 };
 
+static const struct hs_schema_word tunnel_words[] = {
+		{"vxlan", HS_TUNNEL_VXLAN},
+		{"vxlan-gpe", HS_TUNNEL_VXLAN_GPE},
+		{"geneve", HS_TUNNEL_GENEVE},
+		{"gre", HS_TUNNEL_GRE},
+		{NULL, 0},
+};
+static const uint16_t tunnel_ports[] = {[HS_TUNNEL_VXLAN] = 4789,
+		[HS_TUNNEL_VXLAN_GPE] = 4790,
+		[HS_TUNNEL_GENEVE] = 6081,
+		[HS_TUNNEL_GRE] = 0};
+
 // The index of a host, or AT_NODE and the index of a node.
 #define AT_NODE UINT32_C(0x80000000)
 static uint32_t find_end(const void *draft, const char *name)
@@ -73,6 +85,10 @@ static const struct hs_schema_field traffic_fields[] = {
 		{"pattern", HS_SCHEMA_OBJECT, .fields = pattern_fields},
 		{"protocol", HS_SCHEMA_WORD, TRAFFIC(protocol), .words = protocol_words,
 				.expected = "udp, tcp or icmp"},
+		{"tunnel", HS_SCHEMA_WORD, TRAFFIC(tunnel), .words = tunnel_words,
+				.expected = "vxlan, vxlan-gpe, geneve or gre",
+				ONLY(OF(CONSTANT) | OF(BURSTY) | OF(POISSON),
+						"constant, bursty or poisson")},
 		{"src_port", HS_SCHEMA_UINT, TRAFFIC(src_port), .max = 65535},
 		{"dst_port", HS_SCHEMA_UINT, TRAFFIC(dst_port), .max = 65535},
 		{"rate_pps", HS_SCHEMA_REAL, TRAFFIC(rate_pps), .most = MAX_PPS},
@@ -116,6 +132,11 @@ static int set_protocol(const struct hs_draft *draft, struct hs_scenario_traffic
 	uint8_t only = ping ? IPPROTO_ICMPV6 : IPPROTO_TCP;
 	const char *word = ping ? "icmp" : "tcp";
 
+	if (traffic->tunnel && traffic->protocol && traffic->protocol != IPPROTO_UDP)
+		return hs_draft_refuse(draft, "protocol", "conflict", "none beside a tunnel",
+				"the tunnel says the protocol");
+	if (traffic->tunnel == HS_TUNNEL_GRE)
+		traffic->protocol = IPPROTO_GRE;
 	if (!traffic->protocol)
 		traffic->protocol = ping || window ? only : IPPROTO_UDP;
 	if ((!ping && !window) || traffic->protocol == only)
@@ -124,30 +145,33 @@ static int set_protocol(const struct hs_draft *draft, struct hs_scenario_traffic
 			draft, "protocol", "conflict", word, "this type of traffic is %s", word);
 }
 
-// Each entry of traffic has ports of its own, unless the file gives them. ICMP has none.
-static int set_port(const struct hs_draft *draft, const char *key, bool icmp, size_t unused,
+// Each entry of traffic has ports of its own, unless the file gives them. ICMP and GRE have none.
+static int set_port(const struct hs_draft *draft, const char *key, bool none, size_t unused,
 		uint16_t *port)
 {
 	if (!hs_draft_has(draft, key))
-		*port = icmp ? 0 : (uint16_t)unused;
-	if (icmp == (*port == 0))
+		*port = none ? 0 : (uint16_t)unused;
+	if (none == (*port == 0))
 		return 0;
 	return hs_draft_refuse(draft, key, "out_of_range",
-			icmp ? "0" : "an integer from 1 to 65535",
-			icmp ? "icmp has no ports, and this is %u" : "%u is no port of traffic",
+			none ? "0" : "an integer from 1 to 65535",
+			none ? "icmp and gre have no ports, and this is %u"
+			     : "%u is no port of traffic",
 			*port);
 }
 
 static int check_payload(const struct hs_draft *draft, const struct hs_scenario_traffic *traffic)
 {
-	unsigned header = traffic->protocol == IPPROTO_TCP ? 20 : 8;
 	uint32_t from = traffic->from; // of a pattern, or a host that is still to be made: none
 	unsigned ip = from < draft->scenario.n_hosts
 				      ? hs_scenario_ip_bytes(&draft->scenario.hosts[from])
 				      : HS_IPV6_BYTES;
-	unsigned mtu = draft->scenario.mtu, max = mtu - ip - header;
+	unsigned mtu = draft->scenario.mtu, max = mtu - ip - hs_scenario_l4_bytes(traffic);
 	char bounds[64];
 
+	if (traffic->tunnel && traffic->payload_bytes < HS_TUNNEL_HEADER_BYTES)
+		return hs_draft_refuse(draft, "payload_bytes", "out_of_range", "8 or more",
+				"the header of a tunnel does not fit");
 	// Without payload, all segments would have the same sequence number.
 	if (traffic->kind == HS_TRAFFIC_WINDOW && !traffic->payload_bytes)
 		return hs_draft_refuse(draft, "payload_bytes", "out_of_range", "1 or more",
@@ -223,7 +247,8 @@ static int set_end(struct hs_draft *draft, const char *key, uint32_t *end)
 static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traffic)
 {
 	size_t index = draft->scenario.n_traffic;
-	bool icmp = traffic->protocol == IPPROTO_ICMPV6;
+	bool none = traffic->protocol == IPPROTO_ICMPV6 || traffic->protocol == IPPROTO_GRE;
+	size_t port = traffic->tunnel ? tunnel_ports[traffic->tunnel] : 6000 + index % 59000;
 	const struct hs_scenario_host *hosts = draft->scenario.hosts;
 	const struct hs_scenario_host *from = &hosts[traffic->from], *to = &hosts[traffic->to];
 
@@ -236,8 +261,8 @@ static int add_traffic(struct hs_draft *draft, struct hs_scenario_traffic *traff
 	if (index == MAX_TRAFFIC)
 		return hs_error_set(draft->err, "out_of_range", "traffic", "at most 100000 entries",
 				"there are more than %d entries of traffic", MAX_TRAFFIC);
-	return set_port(draft, "src_port", icmp, 5000 + index % 60000, &traffic->src_port)
-		?: set_port(draft, "dst_port", icmp, 6000 + index % 59000, &traffic->dst_port)
+	return set_port(draft, "src_port", none, 5000 + index % 60000, &traffic->src_port)
+		?: set_port(draft, "dst_port", none, port, &traffic->dst_port)
 		?: hs_draft_add_name(draft, HS_NAME_TRAFFIC, traffic->name, index)
 		?: HS_DRAFT_APPEND(draft, traffic, traffic);
 }

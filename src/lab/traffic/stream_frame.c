@@ -21,10 +21,18 @@ enum {
 	ICMPV6_ECHO_REPLY = 129,
 };
 
-static uint32_t l4_bytes_of(uint8_t protocol)
-{
-	return protocol == HS_IP_TCP ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
-}
+#define GRE_ETHERNET                                                                               \
+	{                                                                                          \
+		0, 0, 0x65, 0x58                                                                   \
+	} // RFC 2784; RFC 1701 has the number
+
+// What a tunnel's packets begin with: RFC 7348, draft-ietf-nvo3-vxlan-gpe, RFC 8926. The network
+// is 7.
+static const uint8_t tunnels[][HS_TUNNEL_HEADER_BYTES] = {
+		[HS_TUNNEL_VXLAN] = {0x08, [6] = 7},
+		[HS_TUNNEL_VXLAN_GPE] = {0x0c, [3] = 3, [6] = 7},
+		[HS_TUNNEL_GENEVE] = {0, 0, 0x65, 0x58, [6] = 7},
+};
 
 static bool is_ipv4(const struct hs_stream_template *template)
 {
@@ -60,6 +68,8 @@ static void write_l4(struct hs_stream_template *template, const struct hs_scenar
 				.icmp_type = echo_type(is_ipv4(template), reply),
 				.icmp_ident = rte_cpu_to_be_16(identifier),
 		};
+	} else if (template->protocol == IPPROTO_GRE) {
+		memcpy(at, (const uint8_t[])GRE_ETHERNET, 4);
 	} else {
 		*(struct rte_udp_hdr *)at = (struct rte_udp_hdr){
 				.src_port = ports[reply],
@@ -127,15 +137,20 @@ void hs_stream_template_init(struct hs_stream_template *template,
 			scenario->hosts[traffic->from].addr, scenario->hosts[traffic->to].addr};
 	bool acknowledges = reply && traffic->kind == HS_TRAFFIC_WINDOW;
 	uint32_t l4 = HS_ETHER_BYTES + hs_scenario_ip_bytes(&scenario->hosts[traffic->from]);
-	uint32_t headers_end = l4 + l4_bytes_of(traffic->protocol);
+	uint32_t headers_end = l4 + hs_scenario_l4_bytes(traffic);
+	uint32_t in_tunnel = traffic->tunnel && traffic->tunnel != HS_TUNNEL_GRE
+					     ? HS_TUNNEL_HEADER_BYTES
+					     : 0;
 
 	template->l4 = l4;
 	template->protocol = traffic->protocol;
 	template->len = headers_end + (acknowledges ? 0 : traffic->payload_bytes);
 	write_l2_l3(template, macs, ends[reply], ends[!reply], reply);
 	write_l4(template, traffic, (uint16_t)(index + 1), reply);
-	for (uint32_t i = headers_end; i < template->len; i++)
-		template->bytes[i] = (uint8_t)(i - headers_end);
+	for (uint32_t i = headers_end; i < template->len; i++) {
+		uint32_t at = i - headers_end;
+		template->bytes[i] = at < in_tunnel ? tunnels[traffic->tunnel][at] : (uint8_t)at;
+	}
 	template->sum += rte_raw_cksum(template->bytes + l4, template->len - l4);
 	hs_stream_template_number(template, 0, 0);
 }
@@ -165,7 +180,7 @@ void hs_stream_template_number(struct hs_stream_template *template, uint32_t seq
 	} else if (template->protocol == HS_IP_ICMPV6) {
 		icmp->icmp_seq_nb = rte_cpu_to_be_16((uint16_t)seq);
 		icmp->icmp_cksum = checksum_of(template->sum + icmp->icmp_seq_nb);
-	} else {
+	} else if (template->protocol == HS_IP_UDP) {
 		udp->dgram_cksum = checksum_of(template->sum);
 		// RFC 8200 section 8.1: a UDP checksum of zero would mean that there is no
 		// checksum.
