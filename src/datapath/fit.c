@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 
-static void count_mtu(struct hs_worker *worker, const struct hs_burst *burst,
+void hs_fit_need_mtu(struct hs_worker *worker, const struct hs_burst *burst,
 		struct hs_flow_worker *own, uint32_t needed)
 {
-	hs_flow_add32(&own->no_room_mtu, 1);
 	if (needed > own->mtu_needed)
 		__atomic_store_n(&own->mtu_needed, needed, __ATOMIC_RELAXED);
 	hs_event(worker, burst, HS_EVENT_NO_ROOM_MTU);
@@ -31,10 +30,12 @@ static void count_why_not(struct hs_worker *worker, const struct hs_burst *burst
 	struct hs_flow_worker *own = &worker->flows.own[burst->slots[i]];
 	uint32_t needed = packet->l3_bytes + (uint32_t)growth;
 
-	if (needed > out->mtu)
-		count_mtu(worker, burst, own, needed);
-	else
+	if (needed > out->mtu) {
+		hs_flow_add32(&own->no_room_mtu, 1);
+		hs_fit_need_mtu(worker, burst, own, needed);
+	} else {
 		hs_event(worker, burst, HS_EVENT_NOT_CHANGEABLE);
+	}
 }
 
 bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,

@@ -26,6 +26,9 @@ bool hs_fits(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 bool hs_fits_packet(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
 		const struct hs_port *out, size_t growth);
 
+// Telemetry, or a part of it, is left out for the port's MTU; `needed` would have been enough.
+void hs_fit_need_mtu(struct hs_worker *worker, const struct hs_burst *burst,
+		struct hs_flow_worker *own, uint32_t needed);
 void hs_fit_count_room(
 		struct hs_worker *worker, const struct hs_burst *burst, struct hs_flow_worker *own);
 void hs_fit_count_option(

@@ -7,9 +7,26 @@
 #include "room.h"
 #include "skeleton.h"
 
-// By how much the packet is to grow, with the source's own values (*own) or, where the port's MTU
-// has room for no more, with the fixed headers only: other nodes then see M. 0: not at all, and a
-// counter says why.
+// Whether the packet may have the fixed headers only, because the port's MTU has room for no more.
+// Other nodes then see M.
+static size_t bare_growth(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		struct hs_port *out, const struct hs_int_request *request, uint32_t needed)
+{
+	const struct hs_int_settings *settings = worker->profiles[out->index].settings;
+	const struct hs_packet *packet = &burst->packets[i];
+	struct rte_mbuf *m = burst->mbufs[i];
+	int growth = hs_int_source_growth(
+			settings, request, rte_pktmbuf_mtod(m, const uint8_t *), packet, false);
+
+	if (growth <= 0 || !hs_may_grow(burst, i, out, (size_t)growth) ||
+			!hs_room_is_there(m, (size_t)growth))
+		return 0;
+	hs_fit_need_mtu(worker, burst, &worker->flows.own[burst->slots[i]], needed);
+	return (size_t)growth;
+}
+
+// By how much the packet is to grow, with the source's own values (*own) or without. 0: not at all,
+// and a counter says why.
 static size_t growth_of(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		struct hs_port *out, const struct hs_int_request *request, bool *own)
 {
@@ -19,14 +36,16 @@ static size_t growth_of(struct hs_worker *worker, struct hs_burst *burst, unsign
 	int growth = hs_int_source_growth(settings, request, frame, packet, true);
 
 	*own = true;
-	if (growth > 0 && settings->version >= HS_INT_1_0 &&
-			packet->l3_bytes + (size_t)growth > out->mtu) {
-		growth = hs_int_source_growth(settings, request, frame, packet, false);
-		*own = false;
-	}
 	if (growth <= 0) {
 		hs_fit_count_option(worker, burst, &worker->flows.own[burst->slots[i]]);
 		return 0;
+	}
+	uint32_t needed = packet->l3_bytes + (uint32_t)growth;
+	if (settings->version >= HS_INT_1_0 && needed > out->mtu) {
+		size_t bare = bare_growth(worker, burst, i, out, request, needed);
+		*own = !bare;
+		if (bare)
+			return bare;
 	}
 	return hs_fits(worker, burst, i, out, (size_t)growth) ? (size_t)growth : 0;
 }

@@ -44,6 +44,15 @@ static bool has_room(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	return false;
 }
 
+// A rule of method int may say that this node adds nothing to its packets.
+static inline bool is_switched_off(const struct hs_worker *worker, uint32_t slot)
+{
+	if (slot == HS_FLOW_NONE)
+		return false;
+	const struct hs_flow_worker *own = &worker->flows.own[slot];
+	return own->trace_type & HS_RULE_TRACE_INT && !hs_flow_hop_enabled(own);
+}
+
 void hs_int_transit(
 		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out)
 {
@@ -56,6 +65,8 @@ void hs_int_transit(
 		hs_event(worker, burst, HS_EVENT_BAD_TELEMETRY);
 		return;
 	}
+	if (unlikely(is_switched_off(worker, burst->slots[i])))
+		return;
 	int growth = hs_int_transit_growth(settings, frame, packet);
 	if (growth > 0 && unlikely(packet->l3_bytes + (size_t)growth > out->mtu))
 		growth = HS_INT_MTU;
@@ -93,7 +104,8 @@ static inline __attribute__((always_inline)) void fast_transit(
 	uint16_t bitmap = (uint16_t)(packet->trace_type >> 16);
 
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
-			    rte_pktmbuf_headroom(m) < growth)) {
+			    rte_pktmbuf_headroom(m) < growth ||
+			    is_switched_off(worker, burst->slots[i]))) {
 		hs_int_transit(worker, burst, i, out);
 		return;
 	}

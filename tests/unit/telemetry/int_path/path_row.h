@@ -5,6 +5,8 @@
 #include "int_steps.h"
 #include "toy_flow.h"
 
+#include <rte_ip.h>
+
 #define NOW INT64_C(1700000000000000000)
 
 struct row {
@@ -96,4 +98,32 @@ static inline struct hs_int_settings settings_of(enum hs_int_version version)
 	hs_int_settings_init(&settings, version,
 			version == HS_INT_2016_06 ? HS_INT_VXLAN_GPE : HS_INT_TCP_UDP);
 	return settings;
+}
+
+// 10.0.0.1 to 192.0.2.1, UDP 0x1234 to 5001, 16 bytes; `fragment` is 0x4000 with "don't fragment".
+static inline size_t ipv4_packet(uint8_t *frame, uint16_t fragment)
+{
+	size_t len = unhex("0200000000020200000000010800"
+			   "4500002c00010000401100000a000001c0000201"
+			   "1234138900180000494e544441544121494e544441544121",
+			frame);
+
+	frame[20] = (uint8_t)(fragment >> 8);
+	uint16_t sum = rte_ipv4_cksum((const struct rte_ipv4_hdr *)(frame + 14));
+	memcpy(frame + 24, &sum, 2);
+	return len;
+}
+
+// Rule 7 of PACKET, or of ipv4_packet.
+static inline struct hs_rule int_rule(bool ipv4, uint16_t instructions)
+{
+	struct hs_rule rule = vector_rule(7);
+
+	rule.method = HS_RULE_INT;
+	rule.trace_type = HS_RULE_TRACE_INT | instructions;
+	if (ipv4) {
+		unhex("00000000000000000000ffff0a000001", rule.src_ip);
+		unhex("00000000000000000000ffffc0000201", rule.dst_ip);
+	}
+	return rule;
 }

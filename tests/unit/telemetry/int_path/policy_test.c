@@ -2,8 +2,6 @@
 // What the policies do with packets that claim INT, from hosts and to hosts.
 #include "path_row.h"
 
-#include <rte_ip.h>
-
 #define UDP_PORT 5001
 #define MARK	 23
 
