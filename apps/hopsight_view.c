@@ -35,7 +35,8 @@ void hs_cli_view_rules(const json_t *ok)
 	static const struct hs_cli_column columns[] = {{"ns_id", "ns"}, {"app_id", "app"},
 			{"protocol", NULL}, {"src_ip", NULL}, {"src_port", "sport"},
 			{"dst_ip", NULL}, {"dst_port", "dport"}, {"mode", NULL},
-			{"mode_setting", "setting"}, {"trace_type", NULL},
+			{"mode_setting", "setting"}, {"method", NULL}, {"trace_type", NULL},
+			{"instructions", NULL}, {"instruction_bitmap", NULL}, {"dscp", NULL},
 			{"hop_enabled", "hop_enabled"}, {"transmit_report", "transmit_report"},
 			{"owner", NULL}, {"shadowed_by", "shadowed_by"}, {"at", NULL}};
 	add_shadows(ok);
@@ -60,7 +61,8 @@ void hs_cli_view_neighbours(const json_t *ok)
 void hs_cli_view_ports(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},
-			{"profile", NULL}, {"driver", NULL}, {"mtu", NULL}, {"link_up", "link"},
+			{"profile", NULL}, {"method", NULL}, {"version", NULL}, {"mode", NULL},
+			{"carrier", NULL}, {"driver", NULL}, {"mtu", NULL}, {"link_up", "link"},
 			{"usable", NULL}, {"rx_packets", NULL}, {"rx_bytes", NULL},
 			{"tx_packets", NULL}, {"tx_bytes", NULL}, {"queued", NULL},
 			{"depth_max", NULL}, {"rx_missed", NULL}, {"rx_errors", NULL},

@@ -12,6 +12,11 @@ static unsigned version_of(const struct hs_family *family)
 	return 0;
 }
 
+const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile)
+{
+	return version_of(profile->family) ? profile->settings : NULL;
+}
+
 // The versions of INT on the node's ports.
 static unsigned versions_of(const struct hs_node_config *node)
 {

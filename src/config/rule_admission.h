@@ -5,8 +5,12 @@
 #pragma once
 
 #include "error.h"
+#include "int_settings.h"
 #include "node.h"
 #include "rule.h"
+
+// The settings of a profile of method int; NULL: it has none, or another method.
+const struct hs_int_settings *hs_profile_int(const struct hs_profile *profile);
 
 // A rule of method int needs a network port with a profile of that method, and for each of its
 // instructions a version among those of the ports. Returns 0, or -EINVAL with *err ("no_profile" at

@@ -4,6 +4,9 @@
 #include "control_parts.h"
 #include "control_totals.h"
 
+#include "int_fields.h"
+#include "rule_admission.h"
+
 static const struct hs_schema_word sides[] = {
 		{"host", HS_SIDE_HOST}, {"network", HS_SIDE_NETWORK}, {NULL, 0}};
 
@@ -12,6 +15,7 @@ static const struct hs_schema_word sides[] = {
 struct shown_port {
 	struct hs_metric_view view; // the rows of metrics count from it
 	const char *name, *driver, *device, *profile;
+	const char *method, *version, *mode, *carrier; // of the profile
 	unsigned index, id;
 	uint64_t rate_bps, queue_packets;
 	uint8_t side;
@@ -27,6 +31,10 @@ static const struct hs_schema_field shown_port_fields[] = {
 				.optional = true),
 		PORT(STRING, profile, "the name of the port's profile, if it has one",
 				.optional = true),
+		PORT(STRING, method, "the profile's method", .optional = true),
+		PORT(STRING, version, "of method int: the version", .optional = true),
+		PORT(STRING, mode, "of method int: what packets carry", .optional = true),
+		PORT(STRING, carrier, "of method int: where INT is in a packet", .optional = true),
 		PORT(UINT, id, "the port's number in INT"),
 		PORT(UINT, rate_bps, "the rate of the port's egress queue, if it has one",
 				.optional = true),
@@ -45,6 +53,20 @@ const struct hs_schema_field hs_control_ports_fields[] = {
 		{NULL},
 };
 
+static void show_profile(const struct hs_profile *profile, struct shown_port *port)
+{
+	const struct hs_int_settings *settings = hs_profile_int(profile);
+
+	if (!profile->family)
+		return;
+	port->method = settings ? "int" : "flexint";
+	if (!settings)
+		return;
+	port->version = hs_int_version_name(settings->version);
+	port->mode = hs_int_mode_name(settings->mode);
+	port->carrier = hs_int_carrier_name(settings->carrier);
+}
+
 json_t *hs_control_ports(struct hs_control *control)
 {
 	struct hs_port_counters ports[HS_MAX_PORTS];
@@ -62,6 +84,7 @@ json_t *hs_control_ports(struct hs_control *control)
 				.rate_bps = of->config.rate_bps,
 				.queue_packets = of->config.rate_bps ? of->config.queue_packets : 0,
 				.side = of->side};
+		show_profile(&hs_node_config(control->node)->profiles[i], &port);
 		hs_metric_view_port(control->node, i, &ports[i], &port.view);
 		json_array_append_new(list, hs_schema_print(shown_port_fields, &port));
 	}

@@ -158,6 +158,32 @@ def rule_list_asks_page_after_page(workspace):
 
 
 @test()
+def rules_and_ports_of_int_are_shown_with_what_is_of_int(workspace):
+    watch = {key: value for key, value in RULE.items() if key != "trace_type"}
+    watch |= {"ns_id": 9, "method": "int", "src_ip": "10.0.0.0/8", "dst_ip": "0.0.0.0/0", "protocol": "any",
+              "dscp": 10, "instructions": ["node_id", "hop_latency"]}
+    node = FakeNode(workspace, int_list={"ok": {"rules": [RULE, watch], "count": 2}}, ports_get={"ok": {"ports": [
+        {"name": "west", "side": "host"},
+        {"name": "east", "side": "network", "profile": "dc", "method": "int", "version": "2.1", "mode": "md",
+         "carrier": "tcp_udp"}]}})
+    lines = node.run("rule", "list").stdout.splitlines()
+    for header, value in (("method", "int"), ("instructions", "node_id, hop_latency"), ("dscp", "10")):
+        check(header in lines[0] and value in lines[2] and value not in lines[1].split(), lines)
+    lines = node.run("ports").stdout.splitlines()
+    for header, value in (("profile", "dc"), ("method", "int"), ("version", "2.1"), ("mode", "md"),
+                          ("carrier", "tcp_udp")):
+        check(header in lines[0] and value in lines[2] and value not in lines[1], lines)
+    error = {"code": "unsupported", "path": "int_request.instructions",
+             "message": "instructions: INT 1.0 has no buffer", "expected": "node_id, ports"}
+    node.replies["int_request"] = {"error": error}
+    words = ("rule", "add", "--ns", "9", "--method", "int", "--instructions", "buffer")
+    done = node.run(*words, expected=1)
+    for said in ("INT 1.0 has no buffer", "int_request.instructions", "node_id, ports"):
+        check(said in done.stderr, done.stderr)
+    equal(json.loads(node.run("--json", *words, expected=1).stdout), {"error": error}, "with --json")
+
+
+@test()
 def rules_whose_packets_another_takes_and_what_a_trace_type_does_not_tell_are_shown(workspace):
     pages = [{"ok": {"rules": [RULE], "count": 2, "next": 1}},
              {"ok": {"rules": [dict(RULE, ns_id=8)], "count": 2,
