@@ -3,9 +3,9 @@
 
 import contextlib
 import hashlib
+import json
 import random
 import socket
-import struct
 import sys
 import threading
 import time
@@ -91,7 +91,7 @@ def send_udp(chain, source, destination, port, n=40, tclass=0):
 
 
 def send_tcp(chain, source, destination, port, n=400000):
-    """Sends n bytes over one connection, compares them; returns how many segments were sent again."""
+    """Sends n bytes over one connection and compares them."""
     server, client = sockets(chain, socket.SOCK_STREAM, source, destination, port)
     for one in (server, client):  # less on the way than the nodes' rings hold
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
@@ -112,19 +112,34 @@ def send_tcp(chain, source, destination, port, n=400000):
     client.shutdown(socket.SHUT_WR)
     reader.join(20)
     equal(got.digest(), hashlib.sha256(payload).digest(), "payload of the connection")
-    info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     for one in (server, client, peer):
         one.close()
-    return struct.unpack_from("I", info, 100)[0]  # tcpi_total_retrans
 
 
-def no_more_retransmissions(chain, before, *where):
-    """A machine that does other work may lose time, and with it segments. INT may not, ever: one run of
-    three is enough."""
-    again = []
-    while not again or (again[-1] > before and len(again) < 3):
-        again.append(send_tcp(chain, *where))
-    check(again[-1] <= before, f"{again} retransmissions, {before} without INT")
+def iperf(chain, destination, port, *words):
+    """How many segments iperf3 sent again, or how many datagrams it lost."""
+    left, right = chain.hosts
+    server = right.spawn("iperf3", "-s", "-1", "-p", str(port), log="iperf3.log")
+    until(lambda: f":{port} " in right.run("ss", "-Hltn"), 5, "iperf3 listens")
+    said = json.loads(left.run("iperf3", "-J", "-c", destination, "-p", str(port), "-n", "1M", "-w", "64K",
+                               *words))["end"]
+    server.wait(5)
+    return said["sum"]["lost_packets"] if "-u" in words else said["sum_sent"]["retransmits"]
+
+
+def no_more_lost(source, ns_id, run_once):
+    """Runs without INT and with it, in turn. A machine that does other work may lose time, and with it
+    packets. INT may not, ever: one pair of three is enough."""
+    pairs = []
+    while not pairs or (pairs[-1][1] > pairs[-1][0] and len(pairs) < 3):
+        pairs.append([])
+        for setting in (2**32 - 1, 1):
+            source.call("int_update", ns_id=ns_id, mode="count", mode_setting=setting)
+            before = counters(source, ns_id)["int_packets"]
+            pairs[-1].append(run_once())
+            got = counters(source, ns_id)["int_packets"] - before
+            check(got > 700 if setting == 1 else got <= 1, f"{got} packets with INT, of each {setting}")
+    check(pairs[-1][1] <= pairs[-1][0], f"lost or sent again without INT, and with it: {pairs}")
 
 
 def counters(node, ns_id):
@@ -163,16 +178,12 @@ FLOWS = [(1, "udp", A6, B6, 7000), (2, "tcp", A6, B6, 7001), (3, "udp", A4, B4, 
 
 @test(path=True)
 def int_2_1_of_kernel_hosts_is_on_the_links_and_in_the_metrics_and_nowhere_else(workspace):
-    need()
+    need("iperf3")
     begin_ns = time.time_ns()
     chain = chain_of(workspace, {"dc": MD}, "dc", "dc")
     source, transit, sink = chain.nodes
     wires = [Wire(transit, "west"), Wire(sink, "west")]
     far = Wire(chain.hosts[1], "eth0")
-    before = {a: send_tcp(chain, a, b, 7001) for _, kind, a, b, _ in FLOWS if kind == "tcp"}
-    quiet(sink)
-    for wire in wires:
-        wire.frames.clear()
     # At nodes behind the source the mark stands where the class was; a rule means the host's class.
     chain.install(*[int_rule(n, kind, a, b, dst_port=port, **({"dscp": 46} if kind == "udp" else {}))
                     for n, kind, a, b, port in FLOWS])
@@ -180,7 +191,7 @@ def int_2_1_of_kernel_hosts_is_on_the_links_and_in_the_metrics_and_nowhere_else(
         if kind == "udp":
             equal(send_udp(chain, a, b, port, tclass=0xB8), [0xB8] * 40, "class at the far host")
         else:
-            no_more_retransmissions(chain, before[a], a, b, port)
+            send_tcp(chain, a, b, port)
         quiet(sink)
         sent = counters(source, ns_id)["int_packets"]
         check(sent == 40 if kind == "udp" else sent > 250, kind, sent)
@@ -200,6 +211,10 @@ def int_2_1_of_kernel_hosts_is_on_the_links_and_in_the_metrics_and_nowhere_else(
                 equal((telemetry.bitmap, telemetry.hop_words, telemetry.remaining), (0xEC00, 7, 6 - len(ids)),
                       "header")
                 equal((telemetry.flags, telemetry.dscp), ({"E": 0, "M": 0}, 0xB8 >> 2 if kind == "udp" else 0))
+    for ns_id, kind, _, b, port in FLOWS:
+        words = ("-u", "-b", "40M", "-l", "1400", "-S", "0xB8") if kind == "udp" else ()
+        no_more_lost(source, ns_id, lambda b=b, port=port, words=words: iperf(chain, b, port, *words))
+    quiet(sink)
     equal([p for p in far.packets(lambda p: True) if p.dscp == 32], [], "marked packets at a host")
     total = sum(counters(source, ns_id)["int_packets"] for ns_id, *_ in FLOWS)
     equal(ports(sink)["west"]["events"]["stripped"], total, "stripped")
@@ -240,22 +255,18 @@ def add_vxlan(chain, name, number, address):
 
 @test(path=True)
 def vxlan_of_kernel_hosts_is_vxlan_gpe_with_int_between_the_nodes(workspace):
-    need("ping")
+    need("ping", "iperf3")
     chain = chain_of(workspace, {"vx": VXLAN}, "vx", "vx")
     source, transit, sink = chain.nodes
     wires = [Wire(transit, "west"), Wire(sink, "west")]
     far = Wire(chain.hosts[1], "eth0")
     add_vxlan(chain, "vx4", 4, A4)
     add_vxlan(chain, "vx6", 6, A6)
-    before = {n: send_tcp(chain, f"10.{n}.0.1", f"10.{n}.0.2", 7001) for n in (4, 6)}
-    quiet(sink)
-    for wire in wires:
-        wire.frames.clear()
     chain.install(int_rule(4, "udp", A4, B4, dst_port=4789), int_rule(6, "udp", A6, B6, dst_port=4789))
     for n in (4, 6):
         output = chain.hosts[0].run("ping", "-q", "-c", "10", "-i", "0.01", "-s", "1300", f"10.{n}.0.2")
         check(" 0% packet loss" in output, output)
-        no_more_retransmissions(chain, before[n], f"10.{n}.0.1", f"10.{n}.0.2", 7001)
+        send_tcp(chain, f"10.{n}.0.1", f"10.{n}.0.2", 7001)
         quiet(sink)
         sent = counters(source, n)["int_packets"]
         check(sent > 250, sent)
@@ -269,6 +280,9 @@ def vxlan_of_kernel_hosts_is_vxlan_gpe_with_int_between_the_nodes(workspace):
                 inner = int_frames.packet_of(telemetry.after)
                 check(inner is None or inner.dport == 7001, "the inner frame", inner)
             equal(wire.packets(lambda p: p.version == n and p.dport == 4789), [], "plain VXLAN")
+    for n in (4, 6):
+        no_more_lost(source, n, lambda n=n: iperf(chain, f"10.{n}.0.2", 5201))
+    quiet(sink)
     equal(far.packets(lambda p: p.dport == 4790), [], "VXLAN-GPE at a host")
     audit_ok(*chain.nodes)
     for node in chain.nodes:
@@ -295,7 +309,6 @@ def each_side_of_a_border_between_int_2_1_and_1_0_sees_only_its_own(workspace):
         equal([[hop["node_id"] for hop in t.hops] for _, t in found], [[node]] * 80, "nodes")
         equal({len(t.after) for _, t in found}, {1, 2, 333, 1400}, "payloads")
     audit_ok(*chain.nodes)
-
 
 
 @test(path=True)
