@@ -40,7 +40,8 @@ def hop_name(hop):
 def hop_rows(name, report):
     rows = []
     for hop in report["hops"]:
-        rows.append((name, hop_name(hop), rate(hop.get("throughput_bps")), micro(delay(hop)), micro(hop.get("jitter_ns")), percent(hop.get("loss_ratio")),
+        rows.append((name, hop_name(hop), rate(hop.get("throughput_bps")), micro(delay(hop)),
+                     micro(hop.get("jitter_ns")), percent(hop.get("loss_ratio")),
                      hop.get("rx_packets", "-")))
         name = ""
     return rows
@@ -125,8 +126,8 @@ def int_hops(out, flows):
                   f" {report['reports']} packets had telemetry, path {path}\n\n")
         rows = [("hop", "delay us min", "p50", "p99", "max", "jitter us")]
         for hop in (*report["hops"], report["e2e"]):
-            rows.append((hop_name(hop), *(micro(delay(hop, which)) for which in ("min", "p50", "p99", "max")),
-                         micro(hop.get("jitter_ns"))))
+            delays = [micro(delay(hop, which)) for which in ("min", "p50", "p99", "max")]
+            rows.append((hop_name(hop), *delays, micro(hop.get("jitter_ns"))))
         columns(out, rows)
         out.write("0 is the source. INT carries no counts of packets, so that it tells no loss.\n")
 

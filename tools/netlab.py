@@ -295,7 +295,8 @@ class Chain:
             host.address_ipv4 = f"192.0.2.{i}"
         for left, right in zip(self.nodes, self.nodes[1:]):
             path = self.workspace.path(f"memif-{left.name}.sock")
-            for node, name, role, number in ((left, "east4", "server", 2), (right, "west4", "client", 3)):
+            for node, name, role, number in ((left, "east4", "server", 2),
+                                             (right, "west4", "client", 3)):
                 port = memif(name, path, role, number, mtu=self._net_mtu, ring=self._ring)
                 node.config["ports"].append({**port, "profile": "ipv4"})
         for _, node, name in ends:
