@@ -108,6 +108,8 @@ def _compare_int(case, words):
     for word in (f"carrier={settings['carrier']}", f"bitmap={case['request']['bitmap']}",
                  f"version_name={settings['version']}"):
         check("int." + word in words, name, "without", word, words)
+    if settings["carrier"] == "vxlan-gpe":
+        equal("int.shim.g=1" in words, "plain vxlan" in name, f"{name}: whether VXLAN was upgraded, {words}")
     if settings["mode"] != "md":
         return 0
     hops = [hop["values"] for hop in reversed(case["hops"])] + [own for own in [case.get("own")] if own is not None]

@@ -757,9 +757,13 @@ local function int_vxlan_gpe(s, root, at)
 	at = at + 8
 	while next_protocol == protocol do
 		local tree = int_tree(s, root, at, rest(s, at), "vxlan-gpe")
-		local shim, fin = add_shim(s, tree, at, name, version == "2.1")
+		local shim, fin, shim_tree = add_shim(s, tree, at, name, version == "2.1")
 		if not shim then
 			return
+		end
+		-- Versions before 2.1 have no sign for plain VXLAN that was upgraded. This is Hopsight's own.
+		if version ~= "2.1" and has(u8(s, at + 1), 0x80) then
+			shim_tree:add(F["hopsight.int.shim.g"].field, part(s, at + 1, 1), 1)
 		end
 		tree:set_len(math.min(fin, s.have) - at)
 		add_int(s, tree, at + 4, fin - at - 4, shim.type)
