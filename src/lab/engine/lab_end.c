@@ -11,15 +11,6 @@
 
 #define CLOSING_NS INT64_C(1000000000) // after a stream's last frame
 
-// Returns the node that the flow's packets come from, or go to.
-static struct lab_node *end_of(
-		const struct hs_lab *lab, const struct hs_scenario_flow *flow, bool sink)
-{
-	const struct hs_scenario_traffic *t = &lab->scenario->traffic[flow->traffic];
-
-	return lab->host_ports[flow->reverse == sink ? t->from : t->to]->node;
-}
-
 // Asks the node, and releases the request. Returns NULL if the node is down, or if the scenario
 // removed the rule.
 static json_t *ask(struct lab_node *node, json_t *request)
@@ -38,12 +29,11 @@ static json_t *ask(struct lab_node *node, json_t *request)
 static const json_t *asked(const struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
 	const struct hs_scenario *s = lab->scenario;
-	uint32_t node = end_of(lab, flow, false)->index;
 
 	for (size_t i = 0; i < s->n_requests; i++) {
 		const struct hs_scenario_request *request = &s->requests[i];
 		const json_t *content = json_object_get(request->request, "int_request");
-		if (content && hs_scenario_has_node(request->node, node) &&
+		if (content && hs_scenario_has_node(request->node, flow->source) &&
 				json_integer_value(json_object_get(content, "ns_id")) ==
 						flow->ns_id)
 			return content;
@@ -61,7 +51,7 @@ static void set_modes(struct hs_lab *lab, uint32_t traffic, const json_t *rule)
 			continue;
 		const json_t *wanted = rule ? rule : asked(lab, flow);
 		if (wanted)
-			json_decref(ask(end_of(lab, flow, false),
+			json_decref(ask(&lab->nodes[flow->source],
 					json_pack("{s:{s:I, s:O, s:O}}", "int_update", "ns_id",
 							(json_int_t)flow->ns_id, "mode",
 							json_object_get(wanted, "mode"),
@@ -128,7 +118,7 @@ static void tell_run(struct hs_lab *lab, json_t *report)
 
 static void take_run(struct hs_lab *lab, const struct hs_scenario_flow *flow)
 {
-	json_t *ok = ask(end_of(lab, flow, true),
+	json_t *ok = ask(&lab->nodes[flow->sink],
 			json_pack("{s:{s:I, s:s}}", "qos_get", "ns_id", (json_int_t)flow->ns_id,
 					"window", "run"));
 	json_t *report = json_array_get(json_object_get(ok, "qos"), 0);

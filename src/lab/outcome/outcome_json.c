@@ -38,10 +38,7 @@ const struct hs_scenario_link *outcome_link(
 
 // ---- links ----
 
-#define LINK(member)                                                                               \
-	{                                                                                          \
-#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_link_counters, member)         \
-	}
+#define LINK(member) HS_SCHEMA_ROW(struct hs_link_counters, UINT, member, NULL)
 static const struct hs_schema_field link_fields[] = {
 		LINK(sent_packets),
 		LINK(sent_bytes),
@@ -75,10 +72,7 @@ static void put_link(const struct hs_scenario_link *link, unsigned direction,
 
 // ---- traffic ----
 
-#define TRAFFIC(key, member)                                                                       \
-	{                                                                                          \
-		key, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_stream_counters, member)           \
-	}
+#define TRAFFIC(key, member) HS_SCHEMA_ROW_AS(struct hs_stream_counters, UINT, key, member, NULL)
 static const struct hs_schema_field traffic_fields[] = {
 		TRAFFIC("sent", sent[0]),
 		TRAFFIC("delivered", delivered[0]),

@@ -154,10 +154,7 @@ static struct numbers compare(const struct ends *ends, json_t *windows)
 
 // ---- pairs of flows ----
 
-#define TRIP(member)                                                                               \
-	{                                                                                          \
-#member, HS_SCHEMA_NUMBER, HS_SCHEMA_MEMBER(struct numbers, member)                \
-	}
+#define TRIP(member) HS_SCHEMA_ROW(struct numbers, NUMBER, member, NULL)
 static const struct hs_schema_field trip_fields[] = {
 		TRIP(measured_ns),
 		TRIP(truth_ns),

@@ -149,8 +149,9 @@ struct hs_scenario_request {
 struct hs_scenario_flow {
 	char name[48]; // "NAME" or "NAME/reply" of the traffic, or "ns-NS_ID"
 	uint32_t ns_id, app_id;
-	uint32_t traffic; // the entry that its 5-tuple matches; HS_NO_INDEX: none
-	bool reverse;	  // of the replies: from `to` to `from`
+	uint32_t traffic;      // the entry that its 5-tuple matches; HS_NO_INDEX: none
+	bool reverse;	       // of the replies: from `to` to `from`
+	uint32_t source, sink; // the nodes at its ends, if it has traffic
 };
 
 enum hs_scenario_event_kind {

@@ -121,6 +121,22 @@ static void find_traffic(const struct hs_scenario *scenario, const struct hs_rul
 	}
 }
 
+static void describe(struct hs_scenario *scenario, struct hs_scenario_flow *flow)
+{
+	bool reverse = flow->reverse;
+
+	if (flow->traffic == HS_NO_INDEX) {
+		snprintf(flow->name, sizeof(flow->name), "ns-%u", flow->ns_id);
+		return;
+	}
+	struct hs_scenario_traffic *traffic = &scenario->traffic[flow->traffic];
+	snprintf(flow->name, sizeof(flow->name), "%s%s", traffic->name, reverse ? "/reply" : "");
+	flow->source = scenario->hosts[reverse ? traffic->to : traffic->from].at;
+	flow->sink = scenario->hosts[reverse ? traffic->from : traffic->to].at;
+	if (scenario->opening_packet)
+		traffic->opening_ns = OPENING_NS;
+}
+
 // Adds the flow that a request monitors, if it is new. Flows are found by their number, so that
 // thousands of them do not make each more expensive.
 static int add_flow(struct hs_draft *draft, const json_t *content, uint32_t traffic)
@@ -139,13 +155,7 @@ static int add_flow(struct hs_draft *draft, const json_t *content, uint32_t traf
 	flow.ns_id = rule.ns_id;
 	flow.app_id = rule.app_id;
 	find_traffic(scenario, &rule, &flow);
-	if (flow.traffic == HS_NO_INDEX)
-		snprintf(flow.name, sizeof(flow.name), "ns-%u", rule.ns_id);
-	else
-		snprintf(flow.name, sizeof(flow.name), "%s%s", scenario->traffic[flow.traffic].name,
-				flow.reverse ? "/reply" : "");
-	if (scenario->opening_packet && flow.traffic != HS_NO_INDEX)
-		scenario->traffic[flow.traffic].opening_ns = OPENING_NS;
+	describe(scenario, &flow);
 	return hs_draft_add_name(draft, HS_NAME_FLOW, name, scenario->n_flows)
 			       ?: HS_DRAFT_APPEND(draft, flows, &flow);
 }

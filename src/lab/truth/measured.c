@@ -193,18 +193,10 @@ static bool is_ping(const struct hs_scenario *scenario, uint32_t flow)
 	return traffic != HS_NO_INDEX && scenario->traffic[traffic].kind == HS_TRAFFIC_PING;
 }
 
-// Returns by how much times of the node at this end of a flow are moved.
-static int64_t ahead_at(const struct hs_measured *measured, uint32_t flow, bool sink)
-{
-	const struct hs_scenario *scenario = measured->scenario;
-	const struct hs_scenario_flow *of = &scenario->flows[flow];
-	const struct hs_scenario_traffic *traffic = &scenario->traffic[of->traffic];
-	uint32_t host = sink == of->reverse ? traffic->from : traffic->to;
-	return measured->ahead_ns[scenario->nodes[scenario->hosts[host].at].id];
-}
-
 static int take_report(struct hs_measured *measured, uint32_t index, json_t *body)
 {
+	const struct hs_scenario *scenario = measured->scenario;
+	const struct hs_scenario_flow *of = &scenario->flows[index];
 	struct hs_measured_flow *flow = &measured->flows[index];
 	json_int_t source_ns = INT64_MIN, sink_ns;
 	if (json_unpack(body, "{s?{s?I}, s:{s:I}}", "e2e", "ts_ns", &source_ns, "sink", "ts_ns",
@@ -216,8 +208,8 @@ static int take_report(struct hs_measured *measured, uint32_t index, json_t *bod
 	if (!trip)
 		return -ENOMEM;
 	*trip = (struct hs_trip){
-			.source_ns = source_ns + ahead_at(measured, index, false),
-			.sink_ns = sink_ns + ahead_at(measured, index, true),
+			.source_ns = source_ns + measured->ahead_ns[scenario->nodes[of->source].id],
+			.sink_ns = sink_ns + measured->ahead_ns[scenario->nodes[of->sink].id],
 	};
 	return 0;
 }
