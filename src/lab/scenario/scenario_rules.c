@@ -11,15 +11,6 @@
 
 // ---- what a node gets ----
 
-static int add(json_t *list, json_t *places, json_t *request, const char *where, uint32_t entry)
-{
-	json_t *place = json_sprintf(where, entry);
-
-	return json_array_append(list, request) < 0 || json_array_append_new(places, place) < 0
-			       ? -ENOMEM
-			       : 0;
-}
-
 int hs_scenario_list_requests(
 		const struct hs_scenario *scenario, uint32_t node, json_t *list, json_t *places)
 {
@@ -28,9 +19,10 @@ int hs_scenario_list_requests(
 	for (size_t i = 0; i < scenario->n_requests && rc == 0; i++) {
 		const struct hs_scenario_request *request = &scenario->requests[i];
 		if (hs_scenario_has_node(request->node, node))
-			rc = add(list, places, request->request, "requests[%u]", request->entry);
+			rc = json_array_append(list, request->request) |
+			     json_array_append(places, request->place);
 	}
-	return rc;
+	return rc < 0 ? -ENOMEM : 0;
 }
 
 void hs_scenario_place_error(const json_t *places, struct hs_error *err)
@@ -62,6 +54,15 @@ static int begin(struct history *history, uint32_t node)
 			&history->draft->scenario, node, history->list, history->places);
 }
 
+static int add_event(struct history *history, const struct hs_scenario_event *event)
+{
+	json_t *place = json_sprintf("events[%u].request", event->entry);
+	int rc = json_array_append(history->list, event->request) |
+		 json_array_append_new(history->places, place);
+
+	return rc < 0 ? -ENOMEM : 0;
+}
+
 static int check_list(const struct history *history)
 {
 	const struct hs_api_check check = {.rules = history->draft->scenario.rules};
@@ -86,8 +87,7 @@ static int check_node(struct history *history, uint32_t node)
 			rc = check_list(history) ?: begin(history, node);
 		} else if (event->kind == HS_LAB_EVENT_REQUEST &&
 				hs_scenario_has_node(event->node, node)) {
-			rc = add(history->list, history->places, event->request,
-					"events[%u].request", event->entry);
+			rc = add_event(history, event);
 		}
 	}
 	return rc ?: check_list(history);
