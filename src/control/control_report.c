@@ -62,6 +62,8 @@ static void take_report(struct hs_control *control, const struct hs_report_recor
 		control->counts.reports_bad++;
 		return;
 	}
+	if (!report.telemetry.ns_id) // a format that names no rule
+		report.telemetry.ns_id = rule->ns_id;
 	uint16_t node_id = hs_node_config(control->node)->id;
 	if (is_of_old_time(control, &report))
 		control->counts.reports_old_time++;
