@@ -141,7 +141,18 @@ INLINE void walk_e2e(struct text *text, const struct hs_e2e *e2e)
 #include "telemetry_values.def"
 }
 
-INLINE void walk_hop(struct text *text, const struct hs_hop *hop)
+// `local` NULL: the family has none.
+INLINE void walk_local(struct text *text, const struct hs_hop_local *local)
+{
+	if (!local)
+		return;
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	if (local->has & (bit))                                                                    \
+		text_integer(text, #member, capped(local->member));
+#include "telemetry_values.def"
+}
+
+INLINE void walk_hop(struct text *text, const struct hs_hop *hop, const struct hs_hop_local *local)
 {
 	char hex[16];
 	text_open(text, NULL, false);
@@ -152,6 +163,7 @@ INLINE void walk_hop(struct text *text, const struct hs_hop *hop)
 	if (hop->bitmap & (bit))                                                                   \
 		text_integer(text, #member, capped(hop->member));
 #include "telemetry_values.def"
+	walk_local(text, local);
 	text_close(text);
 }
 
@@ -174,11 +186,14 @@ INLINE void walk(struct text *text, const struct hs_report *report, uint32_t app
 		uint32_t sink_node_id, const struct hs_report_origin *origin)
 {
 	const struct hs_decoded *telemetry = &report->telemetry;
+	bool has_locals = telemetry->family && telemetry->family->has_locals;
+	const struct hs_hop_local *locals = has_locals ? telemetry->locals : NULL;
 	text_open(text, NULL, false);
 	text_open(text, "int_report", false);
 	walk_head(text, report, app_id, origin);
 	text_open(text, "e2e", false);
 	walk_e2e(text, &telemetry->e2e);
+	walk_local(text, locals ? &locals[telemetry->n_hops] : NULL);
 	text_close(text);
 	text_open(text, "sink", false);
 	text_integer(text, "node_id", sink_node_id);
@@ -188,7 +203,7 @@ INLINE void walk(struct text *text, const struct hs_report *report, uint32_t app
 	text_close(text);
 	text_open(text, "hops", true);
 	for (unsigned i = telemetry->n_hops; i-- > 0;)
-		walk_hop(text, &telemetry->hops[i]);
+		walk_hop(text, &telemetry->hops[i], locals ? &locals[i] : NULL);
 	text_close(text);
 	text_close(text);
 	text_close(text);

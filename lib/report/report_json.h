@@ -22,7 +22,7 @@ struct hs_report_origin {
 };
 
 // The most bytes that hs_report_text needs, with the terminating 0.
-#define HS_REPORT_TEXT_BYTES 16384
+#define HS_REPORT_TEXT_BYTES 32768
 
 // Writes compact text with a terminating 0. `origin` NULL leaves out seq, node_id and boot_id.
 // sink_node_id is that of the node that took the telemetry out. Returns the length without the 0,

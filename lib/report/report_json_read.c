@@ -91,16 +91,34 @@ static const struct hs_schema_field hop_fields[] = {
 		{NULL},
 };
 
+#define LOCAL_ROW(member) {#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop_local, member)},
+
+// What nodes say of themselves; no family has to.
+static const struct hs_schema_field local_values[] = {
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop_local, member),                   \
+			.max = UINT32_MAX >>                                                       \
+			       (32 - 8 * sizeof(((struct hs_hop_local *)0)->member))},
+#include "telemetry_values.def"
+		{NULL},
+};
+static const uint16_t local_bits[] = {
+#define HS_LOCAL_VALUE(bit, member) bit,
+#include "telemetry_values.def"
+};
+
 // The values of a source and of a hop in any family, as they are printed.
 static const struct hs_schema_field e2e_values[] = {
 #define HS_E2E_VALUE(bit, member)                                                                  \
 	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_e2e, member)},
+#define HS_LOCAL_VALUE(bit, member) LOCAL_ROW(member)
 #include "telemetry_values.def"
 		{NULL},
 };
 static const struct hs_schema_field hop_values[] = {
 #define HS_HOP_VALUE(bit, member)                                                                  \
 	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop, member)},
+#define HS_LOCAL_VALUE(bit, member) LOCAL_ROW(member)
 #include "telemetry_values.def"
 		{NULL},
 };
@@ -195,8 +213,19 @@ static int read_e2e(json_t *object, const struct hs_telemetry_family *family, st
 	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "e2e") : 0;
 }
 
+// What is there, is there.
+static int read_local(json_t *object, const struct hs_telemetry_family *family,
+		struct hs_hop_local *local, struct hs_error *err)
+{
+	if (!family->has_locals)
+		return 0;
+	for (size_t i = 0; local_values[i].key; i++)
+		local->has |= json_object_get(object, local_values[i].key) ? local_bits[i] : 0;
+	return hs_schema_read_as(&style, local_values, object, "", local, err);
+}
+
 static int read_hop(json_t *object, const struct hs_telemetry_family *family, struct hs_hop *hop,
-		struct hs_error *err)
+		struct hs_hop_local *local, struct hs_error *err)
 {
 	char expected[32];
 
@@ -207,7 +236,9 @@ static int read_hop(json_t *object, const struct hs_telemetry_family *family, st
 	if (hop->bitmap & ~family->hop_known)
 		return hs_error_set(err, "out_of_range", "trace_type", expected,
 				"trace_type has bits that no field has");
-	return read_values(object, family, true, hop->bitmap, hop, err);
+	if (read_values(object, family, true, hop->bitmap, hop, err))
+		return -EINVAL;
+	return read_local(object, family, local, err);
 }
 
 // Source to sink there, as on the wire here.
@@ -224,7 +255,8 @@ static int read_hops(json_t *hops, struct hs_decoded *telemetry, struct hs_error
 	telemetry->n_hops = (uint16_t)n;
 	for (size_t i = 0; i < n; i++) {
 		if (read_hop(json_array_get(hops, i), telemetry->family,
-				    &telemetry->hops[n - 1 - i], err) == 0)
+				    &telemetry->hops[n - 1 - i], &telemetry->locals[n - 1 - i],
+				    err) == 0)
 			continue;
 		snprintf(path, sizeof(path), "hops[%zu]", i);
 		return within(err, path);
@@ -254,8 +286,12 @@ static int read_content(json_t *content, struct hs_report_message *message, stru
 		return -EINVAL;
 	if (check_node_id(telemetry->family, message->sink_node_id, err))
 		return within(err, "sink");
-	int rc = read_e2e(parts.e2e, telemetry->family, &telemetry->e2e, err);
-	return rc ? rc : read_hops(parts.hops, telemetry, err);
+	if (read_e2e(parts.e2e, telemetry->family, &telemetry->e2e, err) ||
+			read_hops(parts.hops, telemetry, err))
+		return -EINVAL;
+	return read_local(parts.e2e, telemetry->family, &telemetry->locals[telemetry->n_hops], err)
+			       ? within(err, "e2e")
+			       : 0;
 }
 
 int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,

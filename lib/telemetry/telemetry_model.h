@@ -43,6 +43,29 @@ struct hs_hop {
 	uint32_t rx_bytes;
 };
 
+// What a node says of itself beside counts and stamps, where the family has it; only the values of
+// `has` are there. Units are those of Hopsight's own nodes.
+#define HS_LOCAL_INGRESS_PORT	  0x01
+#define HS_LOCAL_EGRESS_PORT	  0x02
+#define HS_LOCAL_HOP_LATENCY	  0x04
+#define HS_LOCAL_QUEUE_ID	  0x08
+#define HS_LOCAL_QUEUE_PACKETS	  0x10
+#define HS_LOCAL_QUEUE_CONGESTION 0x20
+#define HS_LOCAL_LINK_UTILISATION 0x40
+#define HS_LOCAL_BUFFER_USED	  0x80
+
+struct hs_hop_local {
+	uint16_t has;
+	uint8_t queue_id;
+	uint32_t ingress_port;
+	uint32_t egress_port;
+	uint32_t hop_latency_ns;
+	uint32_t queue_packets;
+	uint32_t queue_congestion; // the depth of the queue in 1/10000 of its limit
+	uint32_t link_utilisation; // 1/10000 of the rate
+	uint32_t buffer_used;	   // 1/10000
+};
+
 struct hs_telemetry_family;
 
 // hops[0] is the one nearest the sink.
@@ -53,6 +76,8 @@ struct hs_decoded {
 	struct hs_e2e e2e;
 	uint16_t n_hops;
 	struct hs_hop hops[HS_TELEMETRY_MAX_HOPS];
+	// Of the hops, and behind them of the source: written only by families with has_locals.
+	struct hs_hop_local locals[HS_TELEMETRY_MAX_HOPS + 1];
 };
 
 // One row for each value on the wire, in wire order.
@@ -85,6 +110,7 @@ struct hs_telemetry_family {
 	uint16_t hop_known;   // bits that a hop may have
 	uint8_t packet_bits;  // of a hop's counts of packets: 1 to 32
 	uint32_t max_node_id; // on the wire
+	bool has_locals;      // hs_decoded.locals
 	// Decodes what a sink copied out of a packet: the bytes with the hops, and the source's. 0
 	// or -EBADMSG. Sets all but `family`.
 	int (*decode)(const uint8_t *hops, size_t hops_len, const uint8_t *e2e, size_t e2e_len,

@@ -193,12 +193,53 @@ int hs_int_stack_hop(const struct hs_int_stack *stack, size_t i, struct hs_int_v
 	return hs_int_decode_hop(stack->version, stack->bitmap, bytes, len, out);
 }
 
-static uint64_t time_of(const struct hs_int_values *values, bool sent)
+// That of receipt, as in all families; of sending where a node tells no other.
+static uint64_t time_of(const struct hs_int_values *values)
 {
-	bool has_sent = values->has & HS_INT_HAS_EGRESS_NS;
-	bool has_received = values->has & HS_INT_HAS_INGRESS_NS;
+	return values->has & HS_INT_HAS_INGRESS_NS ? values->ingress_ns : values->egress_ns;
+}
 
-	return has_sent && (sent || !has_received) ? values->egress_ns : values->ingress_ns;
+// What a node does not tell by itself: from its own two times, which need no common clock.
+static void derive_latency(enum hs_int_version version, const struct hs_int_values *values,
+		struct hs_hop_local *local)
+{
+	const uint32_t both = HS_INT_HAS_INGRESS_NS | HS_INT_HAS_EGRESS_NS;
+	unsigned bits = hs_int_time_bits(version);
+	uint64_t most = bits > 32 ? UINT32_MAX : UINT32_MAX >> (33 - bits); // beyond: time ran back
+	uint64_t latency = (values->egress_ns - values->ingress_ns) & UINT64_MAX >> (64 - bits);
+
+	if (local->has & HS_LOCAL_HOP_LATENCY || (values->has & both) != both || latency > most)
+		return;
+	local->hop_latency_ns = (uint32_t)latency;
+	local->has |= HS_LOCAL_HOP_LATENCY;
+}
+
+static struct hs_hop_local local_of(enum hs_int_version version, const struct hs_int_values *values)
+{
+	struct hs_hop_local local = {.ingress_port = values->ingress_port,
+			.egress_port = values->egress_port,
+			.hop_latency_ns = (uint32_t)values->hop_latency_ns,
+			.queue_id = (uint8_t)values->queue_id,
+			.queue_packets = values->queue_packets,
+			.queue_congestion = values->queue_congestion,
+			.link_utilisation = values->link_utilisation,
+			.buffer_used = values->buffer_used};
+	static const struct {
+		uint32_t of;
+		uint16_t has;
+	} bits[] = {{HS_INT_HAS_INGRESS_PORT, HS_LOCAL_INGRESS_PORT},
+			{HS_INT_HAS_EGRESS_PORT, HS_LOCAL_EGRESS_PORT},
+			{HS_INT_HAS_HOP_LATENCY, HS_LOCAL_HOP_LATENCY},
+			{HS_INT_HAS_QUEUE_ID, HS_LOCAL_QUEUE_ID},
+			{HS_INT_HAS_QUEUE_PACKETS, HS_LOCAL_QUEUE_PACKETS},
+			{HS_INT_HAS_CONGESTION, HS_LOCAL_QUEUE_CONGESTION},
+			{HS_INT_HAS_UTILISATION, HS_LOCAL_LINK_UTILISATION},
+			{HS_INT_HAS_BUFFER_USED, HS_LOCAL_BUFFER_USED}};
+
+	for (unsigned i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		local.has |= values->has & bits[i].of ? bits[i].has : 0;
+	derive_latency(version, values, &local);
+	return local;
 }
 
 int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header, size_t len,
@@ -217,18 +258,20 @@ int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header,
 	out->trace_type = (uint32_t)stack.bitmap << 16;
 	out->e2e = (struct hs_e2e){0};
 	out->n_hops = 0;
+	out->locals[0].has = 0;
 	for (size_t i = 0; i < stack.n_hops; i++) {
 		rc = hs_int_stack_hop(&stack, i, &values);
 		if (rc)
 			return rc;
+		out->locals[i] = local_of(settings->version, &values);
 		if (i + 1u == stack.n_hops) {
 			out->e2e.bitmap = values.has & timed ? HS_E2E_TIMESTAMP : 0;
-			out->e2e.ts_ns = time_of(&values, true);
+			out->e2e.ts_ns = time_of(&values);
 			break;
 		}
 		out->hops[out->n_hops++] = (struct hs_hop){.node_id = values.node_id,
 				.bitmap = values.has & timed ? HS_HOP_TIMESTAMP : 0,
-				.ts_ns = time_of(&values, false)};
+				.ts_ns = time_of(&values)};
 	}
 	return 0;
 }

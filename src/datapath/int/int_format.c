@@ -50,7 +50,7 @@ DECODER(decode_0_5, HS_INT_0_5)
 DECODER(decode_1_0, HS_INT_1_0)
 DECODER(decode_2_1, HS_INT_2_1)
 
-// What of INT the decoded form has so far.
+// The stamps; the rest is in hs_decoded.locals.
 static const struct hs_telemetry_field fields[] = {
 		{.hop = false,
 				.bit = HS_E2E_TIMESTAMP,
@@ -72,7 +72,7 @@ static const struct hs_telemetry_field fields[] = {
 	{                                                                                          \
 		.name = text, .number = of, .fields = fields,                                      \
 		.n_fields = sizeof(fields) / sizeof(fields[0]), .hop_known = HS_HOP_TIMESTAMP,     \
-		.packet_bits = 32, .max_node_id = UINT32_MAX, .decode = how                        \
+		.packet_bits = 32, .max_node_id = UINT32_MAX, .has_locals = true, .decode = how    \
 	}
 const struct hs_telemetry_family hs_int_formats[HS_INT_N_VERSIONS] = {
 		[HS_INT_2016_06] = FORMAT("int-2016-06", HS_TELEMETRY_INT_2016_06, decode_2016),

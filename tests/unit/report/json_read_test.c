@@ -113,6 +113,18 @@ static struct hs_report any_report(struct hs_rng *rng)
 	return report;
 }
 
+// Each value of what the nodes and the source say of themselves is there or not.
+static void add_locals(struct hs_rng *rng, struct hs_decoded *telemetry)
+{
+	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
+		struct hs_hop_local *local = &telemetry->locals[i];
+		local->has = (uint16_t)(hs_rng_u32(rng) % 256);
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	local->member = local->has & (bit) ? (__typeof__(local->member))hs_rng_u32(rng) : 0;
+#include "telemetry_values.def"
+	}
+}
+
 static void check_hops(const struct hs_decoded *a, const struct hs_decoded *b)
 {
 	assert_int_equal(a->n_hops, b->n_hops);
@@ -126,6 +138,8 @@ static void check_hops(const struct hs_decoded *a, const struct hs_decoded *b)
 		assert_int_equal(x->tx_bytes, y->tx_bytes);
 		assert_int_equal(x->rx_bytes, y->rx_bytes);
 	}
+	for (unsigned i = 0; i <= a->n_hops; i++)
+		assert_memory_equal(&a->locals[i], &b->locals[i], sizeof(a->locals[i]));
 }
 
 static void check_same(const struct hs_report *a, const struct hs_report *b)
@@ -152,6 +166,11 @@ static void any_report_that_was_written_is_read_back_the_same(void **state)
 	hs_rng_init(&rng, 5);
 	for (unsigned round = 0; round < 500; round++) {
 		struct hs_report report = any_report(&rng);
+		struct hs_telemetry_family family = hs_flexint_family;
+		family.has_locals = round % 3 == 0;
+		report.telemetry.family = &family;
+		if (family.has_locals)
+			add_locals(&rng, &report.telemetry);
 		struct hs_report_origin origin = {
 				hs_rng_u64(&rng) >> 1, (uint16_t)hs_rng_u32(&rng), "0123-abcd"};
 		uint32_t app_id = hs_rng_u32(&rng);
@@ -161,7 +180,7 @@ static void any_report_that_was_written_is_read_back_the_same(void **state)
 		assert_true(hs_report_text(&report, app_id, sink, told ? &origin : NULL, text,
 					    sizeof(text)) > 0);
 		json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-		assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, NULL), 0);
+		assert_int_equal(hs_report_from_json(json, &family, &message, NULL), 0);
 		json_decref(json);
 		check_same(&message.report, &report);
 		assert_int_equal(message.app_id, app_id);

@@ -100,6 +100,40 @@ static void any_report_is_compact_json(void **state)
 	}
 }
 
+static const struct hs_telemetry_family local_family = {.name = "local", .has_locals = true};
+
+static void what_a_node_says_of_itself_is_published_where_it_is_known(void **state)
+{
+	(void)state;
+	struct hs_report report = {0};
+	struct hs_decoded *telemetry = &report.telemetry;
+	char text[1024];
+	telemetry->family = &local_family;
+	telemetry->n_hops = 1;
+	telemetry->hops[0].node_id = 2;
+	telemetry->locals[0] = (struct hs_hop_local){.has = 0xFF,
+			.queue_id = 1,
+			.ingress_port = 2,
+			.egress_port = 3,
+			.hop_latency_ns = 4,
+			.queue_packets = 5,
+			.queue_congestion = 6,
+			.link_utilisation = 7,
+			.buffer_used = 8};
+	telemetry->locals[1] = telemetry->locals[0];
+	telemetry->locals[1].has = HS_LOCAL_HOP_LATENCY | HS_LOCAL_QUEUE_PACKETS;
+	telemetry->locals[1].queue_packets = 0;
+	assert_true(hs_report_text(&report, 1, 9, NULL, text, sizeof(text)) > 0);
+	assert_non_null(strstr(text, "\"e2e\":{\"hop_latency_ns\":4,\"queue_packets\":0}"));
+	assert_non_null(strstr(text, "\"hops\":[{\"node_id\":2,\"trace_type\":\"0x0000\","
+				     "\"ingress_port\":2,\"egress_port\":3,\"hop_latency_ns\":4,"
+				     "\"queue_id\":1,\"queue_packets\":5,\"queue_congestion\":6,"
+				     "\"link_utilisation\":7,\"buffer_used\":8}]"));
+	telemetry->family = &hs_flexint_family;
+	assert_true(hs_report_text(&report, 1, 9, NULL, text, sizeof(text)) > 0);
+	assert_null(strstr(text, "queue"));
+}
+
 static void the_longest_report_fits_the_stated_size(void **state)
 {
 	(void)state;
@@ -109,7 +143,8 @@ static void the_longest_report_fits_the_stated_size(void **state)
 	struct hs_report report;
 	memset(&report, 0xFF, sizeof(report));
 	report.sink_ts_ns = INT64_MAX;
-	report.telemetry.n_hops = HS_FLEXINT_MAX_HOPS;
+	report.telemetry.family = &local_family;
+	report.telemetry.n_hops = HS_TELEMETRY_MAX_HOPS;
 	assert_true(hs_report_text(&report, UINT32_MAX, 65535, &origin, text, sizeof(text)) > 0);
 }
 
@@ -133,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_report_is_published_with_its_hops_from_source_to_sink),
 			cmocka_unit_test(any_report_is_compact_json),
+			cmocka_unit_test(what_a_node_says_of_itself_is_published_where_it_is_known),
 			cmocka_unit_test(the_longest_report_fits_the_stated_size),
 			cmocka_unit_test(a_buffer_that_is_too_small_is_never_overrun),
 	};

@@ -333,7 +333,7 @@ static void the_bottom_hop_is_the_source(void **state)
 	const uint8_t *head = frame.bytes + packet.trace_off;
 	assert_int_equal(hs_int_decode(&settings, head, len, &told), 0);
 	assert_int_equal(told.e2e.bitmap, HS_E2E_TIMESTAMP);
-	assert_int_equal(told.e2e.ts_ns, 9);
+	assert_int_equal(told.e2e.ts_ns, 5);
 	assert_int_equal(told.n_hops, 2);
 	assert_int_equal(told.hops[0].node_id, 9);
 	assert_int_equal(told.hops[0].bitmap, 0);
@@ -419,6 +419,63 @@ static void an_impossible_profile_is_named(void **state)
 	assert_wrong(&settings, "version");
 }
 
+// Of INT 2.1, by its specification: two hops of all values, and what "not available" is.
+static void each_hop_says_of_itself_what_is_available(void **state)
+{
+	(void)state;
+	static const char *const told_all = "0000000800030004000003e805000011"
+					    "00000000000001000000000000000900"
+					    "00000001000000020000138807000040";
+	static const char *const told_some = "00000007ffff0002ffffffffffffffff"
+					     "000000000000010000000000000004f4"
+					     "ffffffffffffffffffffffffffffffff";
+	char text[512];
+	struct frame frame;
+	struct hs_int_settings settings = int_example_profile(HS_INT_2_1, HS_INT_TCP_UDP);
+	struct hs_decoded told;
+	snprintf(text, sizeof(text), "20000c06ff80000000000000%s%s", told_all, told_some);
+	frame = frame_from_hex(text);
+	assert_int_equal(hs_int_decode(&settings, frame.bytes, frame.len, &told), 0);
+	assert_int_equal(told.n_hops, 1);
+	const struct hs_hop_local *hop = &told.locals[0], *source = &told.locals[1];
+	assert_int_equal(hop->has, 0xff & ~HS_LOCAL_QUEUE_CONGESTION);
+	assert_int_equal(hop->ingress_port, 3);
+	assert_int_equal(hop->egress_port, 4);
+	assert_int_equal(hop->hop_latency_ns, 1000);
+	assert_int_equal(hop->queue_id, 5);
+	assert_int_equal(hop->queue_packets, 17);
+	assert_int_equal(hop->link_utilisation, 5000);
+	assert_int_equal(hop->buffer_used, 64);
+	assert_int_equal(source->has, HS_LOCAL_EGRESS_PORT | HS_LOCAL_HOP_LATENCY);
+	assert_int_equal(source->egress_port, 2);
+	assert_int_equal(source->hop_latency_ns, 0x3f4); // of its two times
+	frame_free(&frame);
+}
+
+// Of a latency, only the difference of the node's own two times is known.
+static void a_latency_of_two_times_wraps_and_does_not_run_back(void **state)
+{
+	static const struct {
+		const char *times;
+		bool has;
+		uint32_t ns;
+	} cases[] = {{"fffffff000000010", true, 32}, {"00000010fffffff0", false, 0},
+			{"0000000500000005", true, 0}, {"ffffffff00000010", false, 0},
+			{"00000010ffffffff", false, 0}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hs_int_settings settings = int_example_profile(HS_INT_1_0, HS_INT_TCP_UDP);
+		struct hs_decoded told;
+		char text[128];
+		snprintf(text, sizeof(text), "100002060c000000%s", cases[i].times);
+		struct frame frame = frame_from_hex(text);
+		assert_int_equal(hs_int_decode(&settings, frame.bytes, frame.len, &told), 0);
+		frame_free(&frame);
+		assert_int_equal(told.locals[0].has, cases[i].has ? HS_LOCAL_HOP_LATENCY : 0);
+		assert_true(!cases[i].has || told.locals[0].hop_latency_ns == cases[i].ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +493,8 @@ int main(void)
 			cmocka_unit_test(the_document_lists_the_rows_in_order),
 			cmocka_unit_test(what_is_not_available_is_never_zero),
 			cmocka_unit_test(the_bottom_hop_is_the_source),
+			cmocka_unit_test(each_hop_says_of_itself_what_is_available),
+			cmocka_unit_test(a_latency_of_two_times_wraps_and_does_not_run_back),
 			cmocka_unit_test(a_bottom_in_the_wrong_place_is_not_decoded),
 			cmocka_unit_test(an_impossible_profile_is_named),
 	};
