@@ -217,7 +217,11 @@ static void print_qos(const json_t *report)
 			{"delay_ns.max", "max"}, {"jitter_ns", NULL}, {"loss_ratio", NULL},
 			{"lost_packets", "lost"}, {"node_lost_packets", "in node"},
 			{"unattributed_lost_packets", "unattributed"}, {"tx_packets", NULL},
-			{"rx_packets", NULL}};
+			{"rx_packets", NULL}, {"hop_latency_ns.mean", "hop latency mean"},
+			{"hop_latency_ns.min", "min"}, {"hop_latency_ns.max", "max"},
+			{"queue_packets.mean", "queue mean"}, {"queue_packets.max", "max"},
+			{"link_utilisation_ratio.mean", "link used mean"},
+			{"link_utilisation_ratio.max", "max"}};
 	const json_t *e2e = json_object_get(report, "e2e");
 	json_t *rows = json_array(), *hop;
 	size_t i;

@@ -3,6 +3,7 @@
 
 #include "qos_delays.h"
 #include "qos_entries.h"
+#include "qos_local.h"
 #include "qos_order.h"
 #include "qos_partial.h"
 #include "qos_path.h"
@@ -323,6 +324,7 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 				&sum->links[delays.links[i]], delays.ns[i], newest);
 	for (unsigned i = 0; id == HS_QOS_CLOSING && i < delays.n; i++)
 		hs_qos_sum_smooth_closing(&sum->links[delays.links[i]], delays.ns[i]);
+	hs_qos_local_absorb(sum, report, plan->path_links);
 	sum->partial |= flow->partial;
 	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)

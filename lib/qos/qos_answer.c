@@ -6,6 +6,7 @@
 #include "qos_delays.h"
 #include "qos_parts.h"
 #include "qos_entries.h"
+#include "qos_local.h"
 #include "qos_sum.h"
 
 #include <assert.h>
@@ -49,10 +50,13 @@ static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_
 	run.links = calloc(flow->n_links, sizeof(*run.links));
 	if (!run.links)
 		return NULL;
-	int rc = build_run(qos, flow, &run);
+	int rc = hs_qos_local_begin(flow, &run);
+	if (!rc)
+		rc = build_run(qos, flow, &run);
 	for (unsigned i = 0; i < flow->n_links; i++)
 		hs_qos_hist_fini(&run.links[i].hist);
 	free(run.links);
+	free(run.locals);
 	if (rc)
 		return NULL;
 	qos->answer.window.run = true;
@@ -81,6 +85,7 @@ static int replay(struct hs_qos *qos, const struct hs_qos_flow *flow, struct hs_
 	struct hs_qos_key key = {flow->ns_id, flow->app_id, flow->generation, flow->sink_id};
 	hs_qos_flow_init(again, &key, &qos->config, flow->limits.packets_wrap, &qos->step);
 	again->joined_ns = flow->joined_ns;
+	again->ring.family = flow->ring.family;
 	again->sums[HS_QOS_CLOSING].open = again->sums[HS_QOS_CURRENT].open = true;
 	again->sums[HS_QOS_CURRENT].tag = 1;
 	struct hs_report report;

@@ -2,6 +2,7 @@
 #include "qos_build.h"
 
 #include "qos_delays.h"
+#include "qos_local.h"
 #include "qos_path.h"
 #include "qos_sum.h"
 
@@ -311,6 +312,7 @@ static void fill_hop(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	fill_loss(link_sum, since ? &since->links[index] : NULL, flow->slack,
 			tier < 0 ? NULL : &link->carry[tier], hop);
 	fill_reports(sum, link_sum, hop);
+	hs_qos_local_fill(sum, index, hop);
 }
 
 static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *path_of,
@@ -341,7 +343,8 @@ static unsigned order_links(const struct hs_qos_flow *flow, const struct hs_qos_
 		taken[on_path[i]] = true;
 	}
 	for (uint16_t j = 1; j < flow->n_links; j++)
-		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has))
+		if (!taken[j] && (sum->links[j].delay_n || sum->links[j].has ||
+						 hs_qos_local_some(sum, j)))
 			order[n++] = j;
 	return n;
 }

@@ -37,6 +37,7 @@ void hs_qos_flow_fini(struct hs_qos_flow *flow)
 		for (unsigned j = 0; j < flow->n_links; j++)
 			hs_qos_hist_fini(&flow->sums[i].links[j].hist);
 		free(flow->sums[i].links);
+		free(flow->sums[i].locals);
 	}
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		free(flow->latest[i].window.hops);

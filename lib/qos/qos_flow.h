@@ -52,6 +52,15 @@ struct hs_qos_link_sum {
 	struct hs_qos_hist hist;
 };
 
+// What the node before a link said of itself: qos_local.h.
+struct hs_qos_local_sum {
+	hs_qos_wide latency_sum;
+	uint64_t latency_n, latency_min, latency_max;
+	uint64_t queue_n, queue_sum;
+	uint64_t utilisation_n, utilisation_sum;
+	uint32_t queue_max, utilisation_max;
+};
+
 struct hs_qos_sum {
 	bool open;
 	bool path_changed;
@@ -62,8 +71,9 @@ struct hs_qos_sum {
 	uint32_t flags;	   // enum hs_qos_flag
 	int64_t tag;	   // of the shortest window; of a longer one: its number
 	uint64_t reports;
-	int64_t first_ns, last_ns;     // sink times of its reports
-	struct hs_qos_link_sum *links; // [link_capacity]
+	int64_t first_ns, last_ns;	 // sink times of its reports
+	struct hs_qos_link_sum *links;	 // [link_capacity]
+	struct hs_qos_local_sum *locals; // [link_capacity]; NULL: the family has none
 };
 
 // Rule 14, for one window length.

@@ -9,7 +9,8 @@
 size_t hs_qos_flow_frame_bytes(const struct hs_qos_flow *flow)
 {
 	size_t link = sizeof(*flow->links) + flow->n_sums * sizeof(struct hs_qos_link_sum) +
-		      (flow->marks ? sizeof(*flow->marks) : 0);
+		      (flow->marks ? sizeof(*flow->marks) : 0) +
+		      (flow->sums[0].locals ? flow->n_sums * sizeof(struct hs_qos_local_sum) : 0);
 	size_t seen = flow->seen == flow->first_seen ? 0
 						     : flow->seen_capacity * sizeof(*flow->seen);
 	return sizeof(*flow) - sizeof(flow->ring) + hs_qos_ring_bytes(&flow->ring) + seen +
@@ -71,7 +72,8 @@ uint64_t hs_qos_most_bytes(void)
 	while (capacity < HS_QOS_FLOW_LINKS)
 		capacity *= 2;
 	uint64_t link = sizeof(struct hs_qos_link) + sizeof(struct hs_qos_marks) +
-			HS_QOS_SUMS * (sizeof(struct hs_qos_link_sum) + HS_QOS_HIST_MOST_BYTES) +
+			HS_QOS_SUMS * (sizeof(struct hs_qos_link_sum) + HS_QOS_HIST_MOST_BYTES +
+						      sizeof(struct hs_qos_local_sum)) +
 			HS_QOS_WINDOWS * sizeof(struct hs_qos_hop);
 	return sizeof(struct hs_qos_flow) + HS_QOS_RING_BYTES +
 	       HS_QOS_SEEN * sizeof(struct hs_qos_seen) + capacity * link;

@@ -2,6 +2,7 @@
 #include "qos_path.h"
 
 #include "qos_entries.h"
+#include "qos_local.h"
 #include "qos_partial.h"
 #include "qos_sum.h"
 
@@ -36,6 +37,8 @@ static int grow_links(struct hs_qos_flow *flow)
 		memset(sums + old, 0, (capacity - old) * sizeof(*sums));
 		flow->sums[i].links = sums;
 	}
+	if (hs_qos_local_grow(flow, capacity))
+		return -ENOMEM;
 	if (flow->marks) {
 		struct hs_qos_marks *marks = realloc(flow->marks, capacity * sizeof(*marks));
 		if (!marks)
@@ -76,6 +79,7 @@ static int new_link(struct hs_qos_flow *flow, uint32_t from, uint32_t to, unsign
 		index = least_used_link(flow);
 		for (unsigned i = 0; i < flow->n_sums; i++)
 			hs_qos_sum_wipe_link(&flow->sums[i].links[index]);
+		hs_qos_local_wipe(flow, index);
 	} else {
 		if (flow->n_links == flow->link_capacity && grow_links(flow))
 			return -ENOMEM;

@@ -21,14 +21,21 @@ struct packed {
 	uint32_t trace_type;
 	uint16_t e2e_bitmap;
 	uint8_t n_hops;
-	bool wide;
+	uint8_t form;
 	uint8_t hops[];
 };
+
+// Of the hops; what nodes say of themselves stands behind them.
+#define FORM_WIDE   1
+#define FORM_LOCALS 2
 
 // What a record can hold of narrow entries; of wide ones the ring keeps fewer than a thousand
 // reports where they are longer.
 #define NARROW_BYTES 247 // of option 0x31, whose entries are packed as they are on the wire
-#define WIDE_MAX     (offsetof(struct packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop))
+#define LOCAL_BYTES  31	 // of a node with all values
+#define WIDE_MAX                                                                                   \
+	(offsetof(struct packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +           \
+			(HS_TELEMETRY_MAX_HOPS + 1) * LOCAL_BYTES)
 static_assert(offsetof(struct packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
@@ -91,9 +98,64 @@ static inline uint32_t packed_bytes(const struct hs_decoded *telemetry, bool wid
 	return bytes;
 }
 
+// ---- what nodes say of themselves ----
+
+static inline bool has_locals(const struct hs_decoded *telemetry)
+{
+	return telemetry->family && telemetry->family->has_locals;
+}
+
+static uint32_t local_bytes(const struct hs_decoded *telemetry)
+{
+	uint32_t bytes = 0;
+	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
+		const struct hs_hop_local *local = &telemetry->locals[i];
+		bytes += (uint32_t)sizeof(local->has);
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	bytes += local->has & (bit) ? (uint32_t)sizeof(local->member) : 0;
+#include "telemetry_values.def"
+	}
+	return bytes;
+}
+
+static void pack_locals(uint8_t *at, const struct hs_decoded *telemetry)
+{
+	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
+		const struct hs_hop_local *local = &telemetry->locals[i];
+		memcpy(at, &local->has, sizeof(local->has));
+		at += sizeof(local->has);
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	if (local->has & (bit)) {                                                                  \
+		memcpy(at, &local->member, sizeof(local->member));                                 \
+		at += sizeof(local->member);                                                       \
+	}
+#include "telemetry_values.def"
+	}
+}
+
+static void unpack_locals(const uint8_t *at, struct hs_decoded *telemetry)
+{
+	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
+		struct hs_hop_local *local = &telemetry->locals[i];
+		*local = (struct hs_hop_local){0};
+		memcpy(&local->has, at, sizeof(local->has));
+		at += sizeof(local->has);
+#define HS_LOCAL_VALUE(bit, member)                                                                \
+	if (local->has & (bit)) {                                                                  \
+		memcpy(&local->member, at, sizeof(local->member));                                 \
+		at += sizeof(local->member);                                                       \
+	}
+#include "telemetry_values.def"
+	}
+}
+
+// ---- whole reports ----
+
 static inline uint32_t bytes_of(const struct hs_report *report)
 {
-	return packed_bytes(&report->telemetry, is_wide(&report->telemetry));
+	const struct hs_decoded *telemetry = &report->telemetry;
+	return packed_bytes(telemetry, is_wide(telemetry)) +
+	       (has_locals(telemetry) ? local_bytes(telemetry) : 0);
 }
 
 // Two numbers of 16 bits.
@@ -153,7 +215,8 @@ static inline const uint8_t *unpack_hop(const uint8_t *at, struct hs_hop *hop)
 	return at;
 }
 
-static void pack(uint8_t *slot, const struct hs_report *report, bool wide, int64_t tag)
+// Returns where what nodes say of themselves may stand.
+static uint8_t *pack(uint8_t *slot, const struct hs_report *report, bool wide, int64_t tag)
 {
 	struct packed *packed = (struct packed *)slot;
 	const struct hs_decoded *telemetry = &report->telemetry;
@@ -168,14 +231,15 @@ static void pack(uint8_t *slot, const struct hs_report *report, bool wide, int64
 	packed->trace_type = telemetry->trace_type;
 	packed->e2e_bitmap = telemetry->e2e.bitmap;
 	packed->n_hops = (uint8_t)telemetry->n_hops;
-	packed->wide = wide;
+	packed->form = wide ? FORM_WIDE : 0;
 	uint8_t *at = packed->hops;
 	if (wide) {
 		memcpy(at, telemetry->hops, telemetry->n_hops * sizeof(telemetry->hops[0]));
-		return;
+		return at + telemetry->n_hops * sizeof(telemetry->hops[0]);
 	}
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		at = pack_hop(at, &telemetry->hops[i]);
+	return at;
 }
 
 void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_report *report)
@@ -197,12 +261,15 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 	telemetry->family = ring->family;
 	telemetry->n_hops = packed->n_hops;
 	const uint8_t *at = packed->hops;
-	if (packed->wide) {
+	if (packed->form & FORM_WIDE) {
 		memcpy(telemetry->hops, at, packed->n_hops * sizeof(telemetry->hops[0]));
-		return;
+		at += packed->n_hops * sizeof(telemetry->hops[0]);
+	} else {
+		for (unsigned i = 0; i < packed->n_hops; i++)
+			at = unpack_hop(at, &telemetry->hops[i]);
 	}
-	for (unsigned i = 0; i < packed->n_hops; i++)
-		at = unpack_hop(at, &telemetry->hops[i]);
+	if (packed->form & FORM_LOCALS)
+		unpack_locals(at, telemetry);
 }
 
 bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
@@ -211,7 +278,7 @@ bool hs_qos_ring_delays(const struct hs_qos_ring *ring, uint64_t number,
 	const struct packed *packed = (const struct packed *)slot_of(ring, number);
 	const uint8_t *at = packed->hops;
 	uint64_t next_ns = (uint64_t)packed->sink_ts_ns;
-	if (packed->wide || packed->n_hops != path->n_hops ||
+	if (packed->form & FORM_WIDE || packed->n_hops != path->n_hops ||
 			!(packed->e2e_bitmap & HS_E2E_TIMESTAMP))
 		return false;
 	delays[0] = (int64_t)(next_ns - packed->ts_ns);
@@ -310,8 +377,9 @@ uint32_t hs_qos_ring_room_for(const struct hs_qos_ring *ring, const struct hs_re
 
 bool hs_qos_ring_takes(const struct hs_report *report)
 {
-	bool wide = is_wide(&report->telemetry);
-	return packed_bytes(&report->telemetry, wide) <= (wide ? WIDE_MAX : SLOT_MAX);
+	const struct hs_decoded *telemetry = &report->telemetry;
+	bool longer = is_wide(telemetry) || has_locals(telemetry);
+	return bytes_of(report) <= (longer ? WIDE_MAX : SLOT_MAX);
 }
 
 int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report)
@@ -329,8 +397,14 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	int rc = hs_qos_ring_reserve(ring, report);
 	if (rc)
 		return rc;
-	ring->family = report->telemetry.family;
-	pack(slot_at(ring, ring->head), report, is_wide(&report->telemetry), tag);
+	const struct hs_decoded *telemetry = &report->telemetry;
+	struct packed *slot = (struct packed *)slot_at(ring, ring->head);
+	ring->family = telemetry->family;
+	uint8_t *end = pack((uint8_t *)slot, report, is_wide(telemetry), tag);
+	if (has_locals(telemetry)) {
+		slot->form |= FORM_LOCALS;
+		pack_locals(end, telemetry);
+	}
 	step_head(ring);
 	return 0;
 }

@@ -42,7 +42,8 @@ int hs_qos_ring_reserve(struct hs_qos_ring *ring, const struct hs_report *report
 int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 
 // Places a report behind the newest, without making it one of the ring's: no other one leaves for
-// it. False where that takes memory, or HS_QOS_RING_AHEAD are placed already.
+// it. Its family has no locals. False where that takes memory, or HS_QOS_RING_AHEAD are placed
+// already.
 bool hs_qos_ring_place(struct hs_qos_ring *ring, const struct hs_report *report, int64_t tag);
 // Brings near where the next one will be placed.
 void hs_qos_ring_expect(const struct hs_qos_ring *ring);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "qos_sum.h"
 
+#include "qos_local.h"
+
 #include <string.h>
 
 void hs_qos_sum_wipe_link(struct hs_qos_link_sum *sum)
@@ -25,7 +27,8 @@ void hs_qos_sum_clear(struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
 	for (unsigned i = 0; i < flow->n_links; i++)
 		hs_qos_sum_wipe_link(&sum->links[i]);
-	*sum = (struct hs_qos_sum){.links = sum->links};
+	hs_qos_local_clear(flow, sum);
+	*sum = (struct hs_qos_sum){.links = sum->links, .locals = sum->locals};
 }
 
 void hs_qos_sum_keep_smoothed(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
@@ -122,4 +125,5 @@ void hs_qos_sum_merge(const struct hs_qos_flow *flow, struct hs_qos_sum *into,
 	into->sink_stepped |= from->sink_stepped;
 	for (unsigned i = 0; i < flow->n_links; i++)
 		merge_link(&into->links[i], &from->links[i]);
+	hs_qos_local_merge(flow, into, from);
 }

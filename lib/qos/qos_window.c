@@ -79,6 +79,26 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 		"span_end_ns", HS_SCHEMA_INT, OF(SPAN, span_end_ns)                                \
 	}
 
+// What `from` says of itself.
+static const struct hs_schema_field latency_fields[] = {
+		{"min", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.min)},
+		{"mean", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.mean)},
+		{"max", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.max)},
+		{NULL},
+};
+static const struct hs_schema_field queue_fields[] = {
+		{"mean", HS_SCHEMA_REAL, OF_HOP(QUEUE, queue_packets.mean), .most = UINT32_MAX},
+		{"max", HS_SCHEMA_UINT, OF_HOP(QUEUE, queue_packets.max), .max = UINT32_MAX},
+		{NULL},
+};
+static const struct hs_schema_field utilisation_fields[] = {
+		{"mean", HS_SCHEMA_REAL, OF_HOP(UTILISATION, link_utilisation_ratio.mean),
+				.most = UINT32_MAX},
+		{"max", HS_SCHEMA_REAL, OF_HOP(UTILISATION, link_utilisation_ratio.max),
+				.most = UINT32_MAX},
+		{NULL},
+};
+
 #define HOP(member) HS_SCHEMA_MEMBER(struct hs_qos_hop, member)
 static const struct hs_schema_field hop_fields[] = {
 		{"from", HS_SCHEMA_UINT, HOP(from), .max = UINT32_MAX, .required = true},
@@ -89,6 +109,13 @@ static const struct hs_schema_field hop_fields[] = {
 		{"loss_reports", HS_SCHEMA_UINT, OF_HOP(REPORTS, loss_reports)},
 		{"delay_reports", HS_SCHEMA_UINT, OF_HOP(REPORTS, delay_reports)},
 		{"throughput_reports", HS_SCHEMA_UINT, OF_HOP(REPORTS, throughput_reports)},
+		{"hop_latency_ns", HS_SCHEMA_OBJECT, .fields = latency_fields, HOP_HAS(HOP_LATENCY),
+				.help = "time inside `from`, as it says"},
+		{"queue_packets", HS_SCHEMA_OBJECT, .fields = queue_fields, HOP_HAS(QUEUE),
+				.help = "packets in the queue of `from` to this link, as it says"},
+		{"link_utilisation_ratio", HS_SCHEMA_OBJECT, .fields = utilisation_fields,
+				HOP_HAS(UTILISATION),
+				.help = "share of the link's rate that `from` used, as it says"},
 		{NULL},
 };
 

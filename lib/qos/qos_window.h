@@ -29,6 +29,9 @@ enum hs_qos_has {
 	HS_QOS_HAS_SPAN = 1 << 11,	 // span_start_ns, span_end_ns
 	HS_QOS_HAS_RX_PACKETS = 1 << 12, // rx_packets (also where tx_packets is unknown)
 	HS_QOS_HAS_REPORTS = 1 << 13,	 // loss_reports, delay_reports, throughput_reports
+	HS_QOS_HAS_HOP_LATENCY = 1 << 14,
+	HS_QOS_HAS_QUEUE = 1 << 15,	  // queue_packets
+	HS_QOS_HAS_UTILISATION = 1 << 16, // link_utilisation_ratio
 };
 
 // What explains the numbers of a window: the constant, the published word, the bit. EPOCH: a node
@@ -79,6 +82,17 @@ struct hs_qos_hop {
 	uint64_t throughput_reports;
 	int64_t span_start_ns; // clock of `to`
 	int64_t span_end_ns;
+	// Of `from`, as it said itself.
+	struct {
+		uint64_t min, mean, max;
+	} hop_latency_ns;
+	struct {
+		double mean;
+		uint32_t max;
+	} queue_packets;
+	struct {
+		double mean, max;
+	} link_utilisation_ratio;
 };
 
 struct hs_qos_window {

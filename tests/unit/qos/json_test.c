@@ -314,6 +314,41 @@ static void members_that_nobody_knows_are_left_behind(void **state)
 	json_decref(left);
 }
 
+static void what_nodes_say_is_there_where_they_said_it(void **state)
+{
+	(void)state;
+	uint32_t path[] = {0, 9};
+	struct hs_qos_hop hop = {.to = 9,
+			.has = HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION,
+			.hop_latency_ns = {.min = 1, .mean = 2, .max = 3},
+			.queue_packets = {.mean = 0.5, .max = 4},
+			.link_utilisation_ratio = {.mean = 0.25, .max = 1}};
+	static const char *const keys[] = {
+			"hop_latency_ns", "queue_packets", "link_utilisation_ratio"};
+	static const char *const values[] = {"{\"min\":1,\"mean\":2,\"max\":3}",
+			"{\"mean\":0.5,\"max\":4}", "{\"mean\":0.25,\"max\":1.0}"};
+	for (unsigned i = 0; i < 4; i++) {
+		struct hs_qos_window window = window_of(&hop, path);
+		window.e2e = (struct hs_qos_hop){0};
+		json_t *json = hs_qos_window_json(&window, NULL);
+		json_t *content = json_object_get(json, "qos_report");
+		assert_true(hs_qos_window_take(content));
+		json_t *one = json_array_get(json_object_get(content, "hops"), 0);
+		for (unsigned k = 0; k < 3; k++) {
+			char *text = json_dumps(json_object_get(one, keys[k]), JSON_COMPACT);
+			assert_true(!text == (i == k + 1));
+			if (text)
+				assert_string_equal(text, values[k]);
+			free(text);
+		}
+		assert_null(json_object_get(one, "loss_ratio"));
+		assert_null(json_object_get(json_object_get(content, "e2e"), "hop_latency_ns"));
+		json_decref(json);
+		hop.has = (HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION) &
+			  ~((uint32_t)HS_QOS_HAS_HOP_LATENCY << i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +363,7 @@ int main(void)
 			cmocka_unit_test(a_window_of_another_shape_is_not_taken),
 			cmocka_unit_test(a_list_longer_than_any_path_is_not_taken),
 			cmocka_unit_test(members_that_nobody_knows_are_left_behind),
+			cmocka_unit_test(what_nodes_say_is_there_where_they_said_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,53 @@ static void the_newest_thousand_of_the_longest_fit_in_320_KiB(void **state)
 	free(reports);
 }
 
+// Reports that say much of their nodes are kept whole, if fewer of them.
+static void what_nodes_say_of_themselves_is_kept(void **state)
+{
+	(void)state;
+	enum {
+		N = 3000
+	};
+	static const struct hs_telemetry_family family = {.name = "local", .has_locals = true};
+	struct hs_report *reports = calloc(N, sizeof(*reports));
+	struct hs_qos_ring ring = {0};
+	struct hs_report got;
+	struct hs_rng rng;
+	hs_rng_init(&rng, 21);
+	for (unsigned i = 0; i < N; i++) {
+		reports[i] = random_report(&rng, i < N / 2 ? 60 : HS_FLEXINT_MAX_TRACE - 8);
+		struct hs_decoded *telemetry = &reports[i].telemetry;
+		telemetry->family = &family;
+		if (i % 2)
+			telemetry->hops[0].node_id = 70000;
+		for (unsigned j = 0; j <= telemetry->n_hops; j++)
+			telemetry->locals[j] = (struct hs_hop_local){.has = 0xFF,
+					.queue_id = (uint8_t)hs_rng_u32(&rng),
+					.ingress_port = hs_rng_u32(&rng),
+					.egress_port = hs_rng_u32(&rng),
+					.hop_latency_ns = hs_rng_u32(&rng),
+					.queue_packets = hs_rng_u32(&rng),
+					.queue_congestion = hs_rng_u32(&rng),
+					.link_utilisation = hs_rng_u32(&rng),
+					.buffer_used = hs_rng_u32(&rng)};
+		telemetry->locals[0].has = 0;
+		telemetry->locals[0] = (struct hs_hop_local){0};
+		assert_true(hs_qos_ring_takes(&reports[i]));
+		assert_int_equal(hs_qos_ring_push(&ring, &reports[i], i), 0);
+		assert_true(hs_qos_ring_bytes(&ring) <= 320 * 1024);
+		memset(&got, 0, sizeof(got));
+		memset(got.telemetry.locals, 0xEE, sizeof(got.telemetry.locals));
+		hs_qos_ring_get(&ring, ring.next - 1, &got);
+		check_same(&got, &reports[i]);
+		assert_memory_equal(got.telemetry.locals, telemetry->locals,
+				(telemetry->n_hops + 1u) * sizeof(telemetry->locals[0]));
+	}
+	assert_true(ring.count >= 64);
+	check_last(&ring, reports, N, ring.count);
+	hs_qos_ring_fini(&ring);
+	free(reports);
+}
+
 static void reports_placed_behind_the_newest_cost_no_other_its_place(void **state)
 {
 	(void)state;
@@ -235,6 +282,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(the_newest_thousand_of_the_longest_fit_in_320_KiB),
+			cmocka_unit_test(what_nodes_say_of_themselves_is_kept),
 			cmocka_unit_test(reports_placed_behind_the_newest_cost_no_other_its_place),
 			cmocka_unit_test(a_placed_report_that_is_refused_leaves_those_behind_it),
 			cmocka_unit_test(memory_is_taken_as_reports_come),
