@@ -20,12 +20,15 @@ MD = {"method": "int", "version": "2.1", "dscp": 32, "max_hops": 6}
 NAMES = ["node_id", "ports", "hop_latency", "ingress_timestamp", "egress_timestamp"]
 
 
-def chain_of(workspace, profiles, *of_links, **more):
-    """Nodes on veth; of_links names the profile of each link between two of them."""
+def chain_of(workspace, profiles, *of_links, queues=(), **more):
+    """Nodes on veth; of_links names the profile of each link between two of them. queues: of the east ports of
+    these nodes (by index), settings of an egress queue."""
     chain = Chain(workspace, len(of_links) + 1, link="veth", profiles=profiles, **more)
     for i, name in enumerate(of_links):
         chain.nodes[i].config["ports"][1]["profile"] = name
         chain.nodes[i + 1].config["ports"][0]["profile"] = name
+    for i, queue in queues:
+        chain.nodes[i].config["ports"][1].update(queue)
     for i, host in enumerate(chain.hosts, 1):
         run("ip", "-n", host.namespace, "addr", "add", f"192.0.2.{i}/24", "dev", "eth0")
     for host, other in (chain.hosts, chain.hosts[::-1]):
