@@ -98,6 +98,11 @@ static bool has_profiles(const void *from)
 	return ((const struct hs_config *)from)->n_profiles > 0;
 }
 
+static bool has_exports(const void *from)
+{
+	return ((const struct hs_config *)from)->node.n_exports > 0;
+}
+
 static bool keeps_state(const void *from)
 {
 	return ((const struct hs_config *)from)->state_file[0];
@@ -193,6 +198,9 @@ static const struct hs_schema_field fields[] = {
 				.list = &hs_config_profile_list, .given = has_profiles},
 		{"ports", HS_SCHEMA_LIST, CONFIG(ports), .demanded = true, .max = HS_MAX_PORTS,
 				.list = &hs_config_port_list},
+		{"export", HS_SCHEMA_LIST, CONFIG(exports), .max = HS_MAX_EXPORTS,
+				.expected = "a list of receivers of reports",
+				.list = &hs_config_export_list, .given = has_exports},
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},

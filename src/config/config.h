@@ -55,6 +55,12 @@ struct hs_profile_config {
 };
 #define HS_PROFILE_NO_LAYOUT UINT8_MAX
 
+// A receiver of `export`, with the name of its port as given.
+struct hs_export_item {
+	struct hs_export_config of;
+	char port[HS_PORT_NAME_MAX];
+};
+
 struct hs_pair_names {
 	char side[2][HS_PORT_NAME_MAX];
 };
@@ -67,6 +73,7 @@ struct hs_config {
 	struct hs_port_config ports[HS_MAX_PORTS];
 	unsigned n_pairs; // names as given; node.pairs has the indices
 	struct hs_pair_names pairs[HS_MAX_PORTS];
+	struct hs_export_item exports[HS_MAX_EXPORTS]; // node.n_exports; node.exports has them
 
 	uint16_t control_core;
 	uint16_t workers[HS_MAX_WORKERS];

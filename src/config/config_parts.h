@@ -17,5 +17,10 @@ extern const struct hs_schema_word hs_config_layout_words[];
 extern const struct hs_schema_list hs_config_profile_list;
 // Gives each port the profile that it names. 0, or -EINVAL with *err.
 int hs_config_resolve_profiles(struct hs_config *config, struct hs_error *err);
+// "export" of struct hs_config.
+extern const struct hs_schema_list hs_config_export_list;
+// Copies the receivers to the node's configuration, with the index of the port that each names.
+// 0, or -EINVAL with *err.
+int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err);
 // "ports" of struct hs_config.
 extern const struct hs_schema_list hs_config_port_list;

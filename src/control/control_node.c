@@ -87,6 +87,7 @@ static const struct hs_schema_field setting_fields[] = {
 		SETTING("control_core", "{'type': 'integer'}", "the core of the control thread"),
 		CONFIGURED("memory"),
 		CONFIGURED("profiles"),
+		CONFIGURED("export"),
 		CONFIGURED("telemetry"),
 		CONFIGURED("state"),
 		SETTING("bind", STRINGS, "where requests are answered"),

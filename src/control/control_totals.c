@@ -32,6 +32,12 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 		totals->reports_made += worker.reports_made;
 		totals->reports_lost += worker.reports_lost;
 		totals->signals_lost += worker.signals_lost;
+		totals->exports_sent += worker.exports_sent;
+		totals->exports_lost_no_mbuf += worker.exports_lost_no_mbuf;
+		totals->exports_lost_tx_full += worker.exports_lost_tx_full;
+		totals->exports_lost_port_down += worker.exports_lost_port_down;
+		totals->exports_over_quota += worker.exports_over_quota;
+		totals->exports_unchanged += worker.exports_unchanged;
 	}
 	hs_control_state_totals(control, totals);
 	totals->clock_known = clock->known;

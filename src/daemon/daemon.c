@@ -133,8 +133,8 @@ static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 // The part of the configuration that node_get repeats.
 static json_t *settings_of(const struct hs_daemon *d)
 {
-	static const char *const from_top[] = {
-			"polling", "control_core", "memory", "profiles", "telemetry", "state"};
+	static const char *const from_top[] = {"polling", "control_core", "memory", "profiles",
+			"export", "telemetry", "state"};
 	static const char *const from_control[] = {"bind", "publish_to", "publish_bind"};
 	json_t *all = hs_config_print(d->config);
 	json_t *control = json_object_get(all, "control");

@@ -2,6 +2,7 @@
 #include "egress.h"
 
 #include "clock.h"
+#include "exporter.h"
 #include "stage.h"
 
 #include <math.h>
@@ -295,6 +296,8 @@ bool hs_egress_refuse(struct hs_worker *worker, const struct hs_burst *burst, un
 		const struct hs_port *out)
 {
 	hs_count_forwarded(worker, burst, out, 1);
+	if (unlikely(worker->exporter))
+		hs_export_drop(worker, HS_DROP_QUEUE_FULL, burst->mbufs[i], burst->slots[i], out);
 	hs_drop(worker, out->index, HS_DROP_QUEUE_FULL, burst->mbufs[i]);
 	return false;
 }

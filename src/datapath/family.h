@@ -33,6 +33,10 @@ struct hs_family {
 	// below are called for each packet.
 	hs_run_fn fast_source, fast_transit, fast_sink;
 
+	// What the general path does with a run from a network before its steps. NULL: nothing.
+	void (*watch)(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+			unsigned end, struct hs_port *out);
+
 	// ---- one packet, counted already ----
 
 	// Puts telemetry in, where hs_flow_due said that the packet is due.

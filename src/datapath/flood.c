@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "egress.h"
+#include "exporter.h"
 #include "stage.h"
 
 static unsigned flood_targets(struct hs_worker *worker, uint16_t in, uint16_t *targets)
@@ -25,6 +26,8 @@ static void enqueue_one(struct hs_worker *worker, struct hs_burst *burst, unsign
 		hs_enqueue_at(queue, queue->n++, burst->mbufs[i], slot, bytes);
 		return;
 	}
+	if (unlikely(worker->exporter))
+		hs_export_queue(worker, burst, i, out);
 	hs_egress_put(egress, burst->mbufs[i]);
 	hs_egress_close(egress);
 	hs_port_stats_of(worker, out->index)->queued++;
@@ -80,8 +83,7 @@ static bool flood_strip(struct hs_worker *worker, struct hs_burst *burst, unsign
 	}
 	if (hs_guard_lets_pass(worker, burst, i))
 		return true;
-	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
-			burst->mbufs[i]);
+	hs_drop_packet(worker, burst, i, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE));
 	return false;
 }
 
@@ -97,7 +99,7 @@ void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		return;
 	unsigned n = flood_targets(worker, burst->in->index, targets);
 	if (!n) {
-		hs_drop(worker, burst->in->index, HS_DROP_NO_ROUTE, burst->mbufs[i]);
+		hs_drop_packet(worker, burst, i, HS_DROP_NO_ROUTE);
 		return;
 	}
 	hs_event(worker, burst, HS_EVENT_FLOODED);

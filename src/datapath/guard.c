@@ -28,9 +28,8 @@ bool hs_guard_one(struct hs_worker *worker, struct hs_burst *burst, unsigned i, 
 	if (burst->slots[i] != HS_FLOW_NONE && !counted) // received all the same: a loss here
 		hs_flow_count_rx(&worker->flows, burst->slots[i],
 				hs_packet_counted_bytes(&burst->packets[i]));
-	hs_drop(worker, burst->in->index,
-			hs_suspect_drop(&burst->packets[i], HS_DROP_HOST_TELEMETRY),
-			burst->mbufs[i]);
+	hs_drop_packet(worker, burst, i,
+			hs_suspect_drop(&burst->packets[i], HS_DROP_HOST_TELEMETRY));
 	return false;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "egress.h"
+#include "exporter.h"
 #include "report_put.h"
 #include "stage.h"
 
@@ -89,6 +90,8 @@ static inline __attribute__((always_inline)) void hs_run_to_network(struct hs_wo
 		if (role == HS_IN_TRANSIT && burst->packets[i].flags & HS_PACKET_ANY_TELEMETRY)
 			step(worker, burst, i, out);
 		hs_count_length(worker, burst, i, out);
+		if (egress && unlikely(worker->exporter))
+			hs_export_queue(worker, burst, i, out);
 		hs_run_put(burst, i, egress, queue, at++, bytes);
 	}
 	hs_run_end(worker, burst, out, egress, queue, at);
@@ -137,8 +140,7 @@ static inline __attribute__((always_inline)) bool hs_end_telemetry_as(struct hs_
 	}
 	if (hs_guard_lets_pass(worker, burst, i))
 		return true;
-	hs_drop(worker, burst->in->index, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE),
-			burst->mbufs[i]);
+	hs_drop_packet(worker, burst, i, hs_suspect_drop(&burst->packets[i], HS_DROP_UNSTRIPPABLE));
 	return false;
 }
 
@@ -166,6 +168,8 @@ static inline __attribute__((always_inline)) void hs_run_to_host(struct hs_worke
 		if (slot != HS_FLOW_NONE)
 			hs_flow_count_tx(&worker->flows, slot, bytes);
 		hs_count_length(worker, burst, i, out);
+		if (egress && unlikely(worker->exporter))
+			hs_export_queue(worker, burst, i, out);
 		hs_run_put(burst, i, egress, queue, at++, bytes);
 	}
 	hs_reports_close(worker);

@@ -121,3 +121,6 @@ static inline void hs_enqueue_at(struct hs_tx_queue *queue, unsigned at, struct 
 void hs_flood(struct hs_worker *worker, struct hs_burst *burst, unsigned i);
 
 void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struct rte_mbuf *mbuf);
+// The same of packet i, where it came in; a collector may be told.
+void hs_drop_packet(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, enum hs_drop reason);

@@ -16,7 +16,7 @@ static void take_one(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	if (out == HS_OUT_FLOOD)
 		hs_flood(worker, burst, i);
 	else
-		hs_drop(worker, burst->in->index, out & ~HS_OUT_DROP, burst->mbufs[i]);
+		hs_drop_packet(worker, burst, i, out & ~HS_OUT_DROP);
 }
 
 // End of the packets from `first` on that leave by the same port.
@@ -75,6 +75,8 @@ static void general_run(struct hs_worker *worker, struct hs_burst *burst, unsign
 {
 	const struct hs_family *family = burst->profile->family;
 
+	if (family->watch && (burst->in->side == HS_SIDE_NETWORK || out->side == HS_SIDE_HOST))
+		family->watch(worker, burst, first, end, out);
 	if (out->side == HS_SIDE_HOST)
 		hs_to_host_as(worker, burst, first, end, out, family->sink);
 	else if (burst->in->side == HS_SIDE_HOST)

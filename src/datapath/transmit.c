@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "exporter.h"
 #include "room.h"
 #include "stage.h"
 
@@ -6,6 +7,20 @@ void hs_drop(struct hs_worker *worker, uint16_t port, enum hs_drop reason, struc
 {
 	hs_port_stats_of(worker, port)->drops[reason]++;
 	rte_pktmbuf_free(mbuf);
+}
+
+static void tell(struct hs_worker *worker, enum hs_drop reason, const struct rte_mbuf *mbuf,
+		uint32_t slot, const struct hs_port *out)
+{
+	if (worker->exporter)
+		hs_export_drop(worker, reason, mbuf, slot, out);
+}
+
+void hs_drop_packet(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, enum hs_drop reason)
+{
+	tell(worker, reason, burst->mbufs[i], burst->slots[i], NULL);
+	hs_drop(worker, burst->in->index, reason, burst->mbufs[i]);
 }
 
 static struct rte_mbuf *linear(struct hs_worker *worker, struct rte_mbuf *m)
@@ -30,18 +45,20 @@ bool hs_make_linear(
 		return true;
 	}
 	hs_count_forwarded(worker, burst, out, 1);
+	tell(worker, HS_DROP_NOT_LINEAR, burst->mbufs[i], burst->slots[i], out);
 	hs_drop(worker, out->index, HS_DROP_NOT_LINEAR, burst->mbufs[i]);
 	return false;
 }
 
 // ---- sending ----
 
-static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned i, uint16_t port,
-		enum hs_drop reason)
+static void refuse(struct hs_worker *worker, struct hs_tx_queue *queue, unsigned i,
+		const struct hs_port *port, enum hs_drop reason)
 {
 	if (queue->slots[i] != HS_FLOW_NONE)
 		hs_flow_uncount_tx(&worker->flows, queue->slots[i], queue->bytes[i]);
-	hs_drop(worker, port, reason, queue->mbufs[i]);
+	tell(worker, reason, queue->mbufs[i], queue->slots[i], port);
+	hs_drop(worker, port->index, reason, queue->mbufs[i]);
 }
 
 unsigned hs_send(struct hs_worker *worker, struct hs_port *port, struct rte_mbuf **mbufs,
@@ -73,7 +90,7 @@ static void send(struct hs_worker *worker, struct hs_tx_queue *queue, struct hs_
 	for (unsigned i = 0; i < n; i++)
 		bytes += rte_pktmbuf_pkt_len(queue->mbufs[i]);
 	for (unsigned i = hs_send(worker, port, queue->mbufs, n, bytes, &reason); i < n; i++)
-		refuse(worker, queue, i, port->index, reason);
+		refuse(worker, queue, i, port, reason);
 	queue->n = 0;
 }
 

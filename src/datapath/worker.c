@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "worker.h"
 #include "clock.h"
+#include "exporter.h"
 #include "stage.h"
 
 #include <sched.h>
@@ -65,6 +66,8 @@ unsigned hs_worker_poll_queue(struct hs_worker *worker, struct hs_port *port, ui
 	worker->forward(worker, burst);
 	hs_telemetry(worker, burst);
 	hs_transmit(worker);
+	if (unlikely(worker->exporter))
+		hs_export_flush(worker);
 	hs_worker_end(worker);
 	return received;
 }

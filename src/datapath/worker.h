@@ -19,6 +19,7 @@
 #include <rte_mbuf.h>
 
 struct hs_egress_worker;
+struct hs_exporter;
 struct hs_fdb;
 struct hs_fib;
 struct hs_partial_worker;
@@ -98,6 +99,7 @@ struct hs_worker {
 	struct rte_ring *punts;	  // of struct hs_punt, likewise
 	struct rte_mempool *pool; // for copies, and for headers without room
 	struct hs_clock *clock;
+	struct hs_exporter *exporter; // NULL: no collector takes reports
 
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for

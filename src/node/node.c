@@ -127,6 +127,12 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 	seat->worker.punts = make_ring("punts", node->config.punt_ring, sizeof(struct hs_punt));
 	if (!seat->worker.reports || !seat->worker.punts)
 		return -ENOMEM;
+	if (node->config.n_exports) {
+		seat->worker.exporter = hs_exporter_create(node->config.exports,
+				node->config.n_exports, index, node->config.n_workers);
+		if (!seat->worker.exporter)
+			return -ENOMEM;
+	}
 	return hs_partial_create(&node->config.partial, node->config.rules, &seat->worker.partial);
 }
 
@@ -196,6 +202,7 @@ void hs_node_destroy(struct hs_node *node)
 		rte_free(node->seats[w]->worker.reports);
 		rte_free(node->seats[w]->worker.punts);
 		hs_partial_destroy(node->seats[w]->worker.partial);
+		hs_exporter_destroy(node->seats[w]->worker.exporter);
 		rte_free(node->seats[w]);
 	}
 	hs_fdb_destroy(node->fdb);
@@ -215,6 +222,7 @@ uint64_t hs_node_bytes(const struct hs_node_config *config)
 		 (sizeof(struct seat) + reports * sizeof(struct hs_report_record) +
 				 punts * sizeof(struct hs_punt) +
 				 hs_partial_bytes(&config->partial, config->rules) + (64u << 10));
+	bytes += config->n_workers * hs_exporter_bytes(config->exports, config->n_exports);
 	if (config->forwarding == HS_FORWARD_BRIDGE)
 		bytes += hs_fdb_bytes(FDB_PLACES);
 	if (config->forwarding == HS_FORWARD_ROUTE)
@@ -279,6 +287,8 @@ int hs_node_add_port(struct hs_node *node, struct hs_port *port)
 		struct hs_worker *worker = &node->seats[w]->worker;
 		worker->ports[port->index] = port;
 		worker->n_ports = node->n_ports;
+		if (worker->exporter)
+			hs_exporter_add_port(worker->exporter, port);
 	}
 	set_profiles(node);
 	int rc = hs_node_add_egress(node, port);

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "port_counters.h"
 #include "error.h"
+#include "exporter.h"
 #include "fib.h"
 #include "flow_table.h"
 #include "partial.h"
@@ -49,6 +50,8 @@ struct hs_node_config {
 	uint8_t layout;				  // of the same: enum hs_flexint_layout
 	struct hs_profile profiles[HS_MAX_PORTS]; // of network ports; family NULL: none
 	enum hs_host_side_policy host_side_policy;
+	unsigned n_exports;				 // at most HS_MAX_EXPORTS
+	struct hs_export_config exports[HS_MAX_EXPORTS]; // receivers of telemetry reports
 	struct hs_partial partial; // fields of entries made in transit; zero: all
 	uint64_t seed;
 };

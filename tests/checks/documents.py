@@ -15,6 +15,7 @@ NODE_TABLES = {
     "memory_fields": ("memory", ""),
     "profile_fields": ("profiles", ""),
     "port_fields": ("ports", ""),
+    "export_fields": ("export", ""),
     "forwarding_fields": ("forwarding", ""),
     "telemetry_fields": ("telemetry", ""),
     "in_band_fields": ("telemetry", "in_band."),
@@ -93,7 +94,8 @@ def compare(text, pattern, places, sections):
 @test()
 def each_key_of_a_nodes_configuration_is_explained():
     compare(read("docs", "configuration.md"), "*/*/config*.c", NODE_TABLES,
-            {"node", "memory", "profiles", "ports", "forwarding", "telemetry", "control", "state", "requests"})
+            {"node", "memory", "profiles", "ports", "export", "forwarding", "telemetry", "control", "state",
+             "requests"})
 
 
 @test()
@@ -109,7 +111,7 @@ def a_key_that_is_not_explained_is_found():
     for broken in (text.replace(line + "\n", ""), text.replace("| `mbufs`", "| `buffers`")):
         try:
             each = {"node", "ports", "forwarding", "telemetry", "control", "state", "requests",
-                    "memory", "profiles"}
+                    "memory", "profiles", "export"}
             compare(broken, "*/*/config*.c", NODE_TABLES, each)
         except AssertionError as error:
             check("memory" in str(error), error)

@@ -10,7 +10,7 @@
 // What a port is called on the wire.
 static inline uint32_t hs_int_port_id(const struct hs_port *port)
 {
-	return port->index + 1u;
+	return hs_port_id(port);
 }
 
 // `out` NULL: the packet has not been sent. A port without a queue of ours knows no depth.

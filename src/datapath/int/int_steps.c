@@ -2,6 +2,7 @@
 #include "int_steps.h"
 
 #include "classify.h"
+#include "int_export.h"
 #include "int_fast.h"
 #include "int_format.h"
 
@@ -35,7 +36,7 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 		.parse = parse, .dscp = dscp, .fast_source = hs_int_run_source,                    \
 		.fast_transit = hs_int_run_transit, .fast_sink = hs_int_run_sink,                  \
 		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
-		.strip = hs_int_strip_step                                                         \
+		.strip = hs_int_strip_step, .watch = hs_int_watch                                  \
 	}
 const struct hs_family hs_int_steps[HS_INT_N_VERSIONS] = {
 		[HS_INT_2016_06] = FAMILY(HS_INT_2016_06),

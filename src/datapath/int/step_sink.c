@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classify.h"
+#include "int_export.h"
 #include "int_fast.h"
 #include "int_format.h"
 #include "int_steps.h"
@@ -23,12 +24,22 @@ static void fill(const struct hs_worker *worker, const struct hs_burst *burst, u
 	memcpy(record->data + record->trace_len, &record->sink_ts_ns, record->e2e_len);
 }
 
+// Tells collectors of packet i, as it came in.
+static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
+{
+	uint16_t out = burst->out[i];
+
+	hs_int_export_end(worker, burst, i, out < worker->n_ports ? worker->ports[out] : NULL);
+}
+
 static void report(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
 	const struct hs_packet *packet = &burst->packets[i];
 	uint32_t slot = burst->slots[i];
 
+	if (unlikely(worker->exporter))
+		tell(worker, burst, i);
 	if (slot >= worker->flows.n_rules || !packet->trace_off)
 		return;
 	struct hs_flow_worker *own = &worker->flows.own[slot];
@@ -85,8 +96,11 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
 			packet->flags & HS_PACKET_SHORT)
 		return false;
-	if (packet->flags & HS_PACKET_TELEMETRY)
+	if (packet->flags & HS_PACKET_TELEMETRY) {
+		if (unlikely(ours && worker->exporter))
+			tell(worker, burst, i);
 		return take_out(worker, burst, i);
+	}
 	// A host's packet that merely carries the mark: what is behind it is the host's.
 	if (ours || !hs_int_clear_mark(burst->profile->settings,
 				    rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet))
@@ -110,7 +124,8 @@ bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)
 		packet->flags |= HS_PACKET_DISCARD;
 		return false;
 	}
-	return hs_int_strip_step(worker, burst, i, true);
+	return hs_make_changeable(worker, burst, i) && !(packet->flags & HS_PACKET_SHORT) &&
+	       take_out(worker, burst, i);
 }
 
 // The common case; what it cannot do is the general step's.
@@ -133,8 +148,15 @@ static inline __attribute__((always_inline)) bool fast_sink(
 void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
 		struct hs_port *out)
 {
-	if (hs_int_fast_is(burst->profile->settings))
+	const struct hs_int_settings *settings = burst->profile->settings;
+
+	if (hs_int_fast_is(settings)) {
 		hs_to_host_as(worker, burst, first, end, out, fast_sink);
-	else
+	} else if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE,
+				hs_int_export_watched);
+	} else {
+		hs_int_watch(worker, burst, first, end, out);
 		hs_to_host_as(worker, burst, first, end, out, hs_int_sink);
+	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
 #include "int_ask.h"
+#include "int_export.h"
 #include "int_fast.h"
 #include "int_local.h"
 #include "int_steps.h"
@@ -71,7 +72,11 @@ void hs_int_source(
 	struct hs_int_values values;
 	bool own;
 
-	if (!(flow->trace_type & HS_RULE_TRACE_INT) || settings->mode == HS_INT_XD)
+	if (settings->mode == HS_INT_XD) {
+		hs_int_export_watched(worker, burst, i, out);
+		return;
+	}
+	if (!(flow->trace_type & HS_RULE_TRACE_INT))
 		return;
 	struct hs_int_request request = {
 			.bitmap = hs_int_ask(settings->version, flow->trace_type, NULL)};
@@ -83,6 +88,8 @@ void hs_int_source(
 	}
 	if (!begin(worker, burst, slot))
 		return;
+	if (settings->mode == HS_INT_MX)
+		hs_int_export_source(worker, burst, i, out, request.bitmap, growth);
 	hs_int_local(worker, burst, out, &values);
 	hs_int_source_insert(settings, &request, hs_room_open(burst->mbufs[i], growth),
 			&burst->packets[i], growth, own ? &values : NULL);

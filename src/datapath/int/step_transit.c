@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit.h"
+#include "int_export.h"
 #include "int_fast.h"
 #include "int_local.h"
 #include "int_steps.h"
@@ -67,6 +68,8 @@ void hs_int_transit(
 	}
 	if (unlikely(is_switched_off(worker, burst->slots[i])))
 		return;
+	if (unlikely(worker->exporter))
+		hs_int_export_transit(worker, burst, i, out);
 	int growth = hs_int_transit_growth(settings, frame, packet);
 	if (growth > 0 && unlikely(packet->l3_bytes + (size_t)growth > out->mtu))
 		growth = HS_INT_MTU;
@@ -119,9 +122,16 @@ static inline __attribute__((always_inline)) void fast_transit(
 void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
 		unsigned end, struct hs_port *out)
 {
+	const struct hs_int_settings *settings = burst->profile->settings;
 	struct hs_int_fast_block block = {.bitmap = 0};
 
-	if (!hs_int_fast_is(burst->profile->settings)) {
+	if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
+		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE,
+				hs_int_export_watched);
+		return;
+	}
+	if (!hs_int_fast_is(settings)) {
+		hs_int_watch(worker, burst, first, end, out);
 		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_int_transit);
 		return;
 	}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// "export": receivers of telemetry reports.
+#include "config_parts.h"
+
+#include "config.h"
+
+#include "ip_address.h"
+#include "route_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hs_schema_word format_words[] = {
+		{"0.5", HS_INT_REPORT_0_5},
+		{"1.0", HS_INT_REPORT_1_0},
+		{"2.0", HS_INT_REPORT_2_0},
+		{NULL, 0},
+};
+static const struct hs_schema_word on_words[] = {
+		{"packet", HS_EXPORT_ON_PACKET},
+		{"change", HS_EXPORT_ON_CHANGE},
+		{NULL, 0},
+};
+
+// ---- addresses ----
+
+// What no single host is called: no address, or that of a group.
+static bool is_no_host(const uint8_t address[16])
+{
+	static const uint8_t none[16];
+	bool ipv4 = hs_ip_address_is_ipv4(address);
+	const uint8_t *first = ipv4 ? address + 12 : address;
+
+	return memcmp(first, none, ipv4 ? 4 : 16) == 0 || (ipv4 ? *first >= 224 : *first == 0xff);
+}
+
+static const char *read_host(const char *text, uint8_t address[16])
+{
+	const char *wrong = hs_ip_address_read(text, address);
+
+	if (wrong)
+		return wrong;
+	return is_no_host(address) ? "is not the address of a host" : NULL;
+}
+
+// "192.0.2.9:32766" or "[2001:db8::9]:32766"
+static const char *parse_to(const char *text, void *at, const char **code)
+{
+	struct hs_export_config *export = at;
+	char address[HS_SCHEMA_TEXT_BYTES], *end;
+	const char *colon = strrchr(text, ':');
+	bool bracket = text[0] == '[';
+	(void)code;
+
+	if (!colon || colon == text || (bracket && colon[-1] != ']'))
+		return "is not an address and a port";
+	int bytes = (int)(colon - text) - 2 * bracket;
+	snprintf(address, sizeof(address), "%.*s", bytes, text + bracket);
+	unsigned long port = strtoul(colon + 1, &end, 10);
+	if (colon[1] < '0' || colon[1] > '9' || *end || port < 1 || port > UINT16_MAX)
+		return "has no port from 1 to 65535";
+	const char *wrong = read_host(address, export->to);
+	if (!wrong && bracket == hs_ip_address_is_ipv4(export->to))
+		return "has brackets around IPv4, or none around IPv6";
+	export->to_port = (uint16_t)port;
+	return wrong;
+}
+
+static void write_to(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	const struct hs_export_config *export = at;
+	char address[HS_IP_ADDRESS_TEXT];
+
+	snprintf(text, HS_SCHEMA_TEXT_BYTES,
+			hs_ip_address_is_ipv4(export->to) ? "%s:%u" : "[%s]:%u",
+			hs_ip_address_write(export->to, address), export->to_port);
+}
+
+static const char *parse_from(const char *text, void *at, const char **code)
+{
+	(void)code;
+	return read_host(text, at);
+}
+
+static void write_from(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	hs_ip_address_write(at, text);
+}
+
+static const char *parse_mac(const char *text, void *at, const char **code)
+{
+	(void)code;
+	return hs_route_read_mac(text, at);
+}
+
+static void write_mac(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
+{
+	hs_route_mac_text(at, text);
+}
+
+static const struct hs_schema_text to_text = {parse_to, write_to,
+		"{'type': 'string', 'pattern': '^(\\\\[[0-9A-Fa-f:.]+\\\\]|[0-9.]+):[0-9]{1,5}$'}"};
+static const struct hs_schema_text from_text = {
+		parse_from, write_from, "{'type': 'string', 'pattern': '^[0-9A-Fa-f:.]+$'}"};
+static const struct hs_schema_text mac_text = {parse_mac, write_mac,
+		"{'type': 'string', 'pattern': '^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$'}"};
+
+// ---- the table ----
+
+static bool is_on_change(const void *from)
+{
+	return ((const struct hs_export_item *)from)->of.on == HS_EXPORT_ON_CHANGE;
+}
+
+static bool has_flows(const void *from)
+{
+	return ((const struct hs_export_item *)from)->of.flows;
+}
+
+static bool has_quota(const void *from)
+{
+	return ((const struct hs_export_item *)from)->of.quota_per_s;
+}
+
+static bool has_queue(const void *from)
+{
+	return ((const struct hs_export_item *)from)->of.queue_packets;
+}
+
+#define EXPORT(member) HS_SCHEMA_MEMBER(struct hs_export_item, member)
+static const struct hs_schema_field export_fields[] = {
+		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = format_words,
+				.expected = "0.5, 1.0 or 2.0"},
+		{"to", HS_SCHEMA_PARSED, EXPORT(of), .required = true, .text = &to_text,
+				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},
+		{"port", HS_SCHEMA_TEXT, EXPORT(port), .required = true, .min = 1,
+				.max = HS_PORT_NAME_MAX - 1},
+		{"from", HS_SCHEMA_PARSED, EXPORT(of.from), .required = true, .text = &from_text,
+				.expected = "an IPv4 or IPv6 address"},
+		{"mac", HS_SCHEMA_PARSED, EXPORT(of.mac), .required = true, .text = &mac_text,
+				.expected = "like 02:00:00:00:00:09"},
+		{"hw_id", HS_SCHEMA_UINT, EXPORT(of.hw_id), .max = HS_INT_REPORT_MAX_HW_ID},
+		{"bytes", HS_SCHEMA_UINT, EXPORT(of.bytes), .min = HS_EXPORT_MIN_BYTES,
+				.max = HS_EXPORT_MAX_BYTES},
+		{"flows", HS_SCHEMA_BOOL, EXPORT(of.flows)},
+		{"on", HS_SCHEMA_WORD, EXPORT(of.on), .words = on_words,
+				.expected = "packet or change", .given = has_flows},
+		{"latency_change_ns", HS_SCHEMA_UINT, EXPORT(of.latency_change_ns),
+				.max = UINT32_MAX, .given = is_on_change},
+		{"drops", HS_SCHEMA_BOOL, EXPORT(of.drops)},
+		{"queue_packets", HS_SCHEMA_UINT, EXPORT(of.queue_packets), .min = 1,
+				.max = HS_PORT_QUEUE_MAX, .given = has_queue},
+		{"queue_quota", HS_SCHEMA_UINT, EXPORT(of.queue_quota), .min = 1, .max = UINT32_MAX,
+				.given = has_queue},
+		{"quota_per_s", HS_SCHEMA_UINT, EXPORT(of.quota_per_s), .min = 1, .max = UINT32_MAX,
+				.given = has_quota},
+		{NULL},
+};
+
+// Keys without a use: beside those that they belong to, and nowhere else.
+static int check_item(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+{
+	static const struct {
+		const char *key, *beside;
+		bool (*is_used)(const void *from);
+	} rules[] = {
+			{"on", "flows", has_flows},
+			{"latency_change_ns", "on: change", is_on_change},
+			{"queue_quota", "queue_packets", has_queue},
+	};
+	const struct hs_export_item *export = &((struct hs_config *)into)->exports[index];
+	char at[96], only[64];
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!json_object_get(item, rules[i].key) || rules[i].is_used(export))
+			continue;
+		snprintf(at, sizeof(at), "%s.%s", path, rules[i].key);
+		snprintf(only, sizeof(only), "only beside %s", rules[i].beside);
+		return hs_error_set(err, "conflict", at, only, "%s has no use here", rules[i].key);
+	}
+	if (export->of.flows || export->of.drops || export->of.queue_packets)
+		return 0;
+	return hs_error_set(err, "missing_field", path, "flows, drops or queue_packets",
+			"the receiver would get no report");
+}
+
+const struct hs_schema_list hs_config_export_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = export_fields},
+		HS_SCHEMA_ITEMS(struct hs_config, exports),
+		HS_SCHEMA_COUNT(struct hs_config, node.n_exports),
+		.noun = "receivers",
+		.fresh = &(const struct hs_export_item){.of = {.format = HS_INT_REPORT_2_0,
+									.flows = true,
+									.bytes = HS_EXPORT_BYTES,
+									.latency_change_ns = 1000,
+									.queue_quota = 1}},
+		.check = check_item,
+};
+
+// ---- checks ----
+
+static int find_port(const struct hs_config *config, const char *name)
+{
+	for (unsigned p = 0; p < config->n_ports; p++) {
+		if (strcmp(config->ports[p].name, name) == 0)
+			return (int)p;
+	}
+	return -1;
+}
+
+static int resolve_port(struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	struct hs_export_item *export = &config->exports[index];
+	int port = find_port(config, export->port);
+	char at[48];
+
+	snprintf(at, sizeof(at), "export[%u].port", index);
+	if (port < 0)
+		return hs_error_set(err, "unknown_port", at, "the name of a port",
+				"no port is called \"%s\"", export->port);
+	if (config->ports[port].rate_bps)
+		return hs_error_set(err, "conflict", at, "a port without rate_bps",
+				"port \"%s\" has an egress queue, which reports do not wait in",
+				export->port);
+	export->of.port = (uint16_t)port;
+	return 0;
+}
+
+static int check_hw_ids(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_export_config *export = &config->exports[index].of;
+	unsigned n = config->node.n_workers, most = HS_INT_REPORT_MAX_HW_ID + 1 - n;
+	char at[48], allowed[32];
+
+	snprintf(at, sizeof(at), "export[%u].hw_id", index);
+	snprintf(allowed, sizeof(allowed), "0 to %u", most);
+	if (export->hw_id > most)
+		return hs_error_set(err, "out_of_range", at, allowed,
+				"%u workers have the hw_ids from %u on", n, export->hw_id);
+	for (unsigned i = 0; i < index; i++) {
+		const struct hs_export_config *other = &config->exports[i].of;
+		int apart = export->hw_id - other->hw_id;
+		if (memcmp(other->to, export->to, sizeof(export->to)) != 0 ||
+				other->to_port != export->to_port || abs(apart) >= (int)n)
+			continue;
+		return hs_error_set(err, "duplicate", at, "hw_ids of its own, one for each worker",
+				"export[%u] sends to the same receiver with the same hw_id: their "
+				"sequence numbers would mix",
+				i);
+	}
+	return 0;
+}
+
+static int check_queue(const struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	uint32_t depth = config->exports[index].of.queue_packets, longest = 0;
+	char at[48], allowed[64];
+
+	for (unsigned p = 0; p < config->n_ports; p++) {
+		uint32_t places = config->ports[p].queue_packets;
+		longest = places > longest ? places : longest;
+	}
+	if (depth <= longest)
+		return 0;
+	snprintf(at, sizeof(at), "export[%u].queue_packets", index);
+	if (!longest)
+		return hs_error_set(err, "conflict", at, "only where a port has queue_packets",
+				"no port of the node has an egress queue");
+	snprintf(allowed, sizeof(allowed), "1 to %u", longest);
+	return hs_error_set(err, "out_of_range", at, allowed, "no queue of a port is that deep");
+}
+
+static int resolve(struct hs_config *config, unsigned index, struct hs_error *err)
+{
+	const struct hs_export_config *export = &config->exports[index].of;
+	bool ipv4 = hs_ip_address_is_ipv4(export->to);
+	char at[48];
+
+	snprintf(at, sizeof(at), "export[%u].from", index);
+	if (hs_ip_address_is_ipv4(export->from) != ipv4)
+		return hs_error_set(err, "conflict", at,
+				ipv4 ? "an IPv4 address" : "an IPv6 address",
+				"from and to are of one version of IP");
+	if (resolve_port(config, index, err) < 0 || check_hw_ids(config, index, err) < 0 ||
+			check_queue(config, index, err) < 0)
+		return -EINVAL;
+	config->node.exports[index] = *export;
+	return 0;
+}
+
+int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err)
+{
+	for (unsigned i = 0; i < config->node.n_exports; i++) {
+		if (resolve(config, i, err) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exporter_parts.h"
+
+#include "int_report_writer.h"
+#include "ip_address.h"
+#include "stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#define HOP_LIMIT 64
+#define SECOND_NS INT64_C(1000000000)
+
+// ---- setting up ----
+
+static int set_up(struct hs_export_target *target, const struct hs_export_config *config,
+		unsigned worker, unsigned n_workers)
+{
+	target->config = *config;
+	target->hw_id = (uint8_t)(config->hw_id + worker);
+	if (config->quota_per_s) // at least one each
+		target->quota = RTE_MAX(
+				1u, config->quota_per_s / n_workers +
+						    (worker < config->quota_per_s % n_workers));
+	if (config->on != HS_EXPORT_ON_CHANGE)
+		return 0;
+	target->flows = rte_zmalloc("export flows", HS_EXPORT_FLOWS * sizeof(*target->flows),
+			RTE_CACHE_LINE_SIZE);
+	return target->flows ? 0 : -1;
+}
+
+struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, unsigned n,
+		unsigned worker, unsigned n_workers)
+{
+	struct hs_exporter *exporter =
+			rte_zmalloc("exporter", sizeof(*exporter), RTE_CACHE_LINE_SIZE);
+
+	if (!exporter)
+		return NULL;
+	exporter->n = n;
+	exporter->src_port = (uint16_t)(HS_EXPORT_SRC_PORT + worker);
+	for (unsigned t = 0; t < n; t++) {
+		if (set_up(&exporter->targets[t], &configs[t], worker, n_workers) < 0) {
+			hs_exporter_destroy(exporter);
+			return NULL;
+		}
+		exporter->flows |= configs[t].flows;
+		exporter->drops |= configs[t].drops;
+		exporter->queues |= configs[t].queue_packets != 0;
+		exporter->changes |= configs[t].on == HS_EXPORT_ON_CHANGE;
+	}
+	return exporter;
+}
+
+void hs_exporter_destroy(struct hs_exporter *exporter)
+{
+	for (unsigned t = 0; exporter && t < exporter->n; t++)
+		rte_free(exporter->targets[t].flows);
+	rte_free(exporter);
+}
+
+uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n)
+{
+	uint64_t bytes = n ? sizeof(struct hs_exporter) + 4096 : 0;
+
+	for (unsigned t = 0; t < n; t++)
+		bytes += configs[t].on == HS_EXPORT_ON_CHANGE
+					 ? HS_EXPORT_FLOWS * sizeof(struct hs_export_flow)
+					 : 0;
+	return bytes;
+}
+
+static void copy_address(const uint8_t address[16], uint8_t to[16])
+{
+	if (hs_ip_address_is_ipv4(address))
+		memcpy(to, address + 12, 4);
+	else
+		memcpy(to, address, 16);
+}
+
+void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
+{
+	for (unsigned t = 0; t < exporter->n; t++) {
+		struct hs_export_target *target = &exporter->targets[t];
+		const struct hs_export_config *config = &target->config;
+		struct hs_udp_front_settings front = {
+				.ipv6 = !hs_ip_address_is_ipv4(config->to),
+				.dst_port = config->to_port,
+				.hop_limit = HOP_LIMIT,
+				.ipv4_checksum = true,
+		};
+
+		if (config->port != port->index)
+			continue;
+		memcpy(front.src_mac, port->mac, sizeof(front.src_mac));
+		memcpy(front.dst_mac, config->mac, sizeof(front.dst_mac));
+		copy_address(config->from, front.src_ip);
+		copy_address(config->to, front.dst_ip);
+		hs_udp_front_init(&target->front, &front);
+		target->port = port;
+	}
+}
+
+// ---- sending ----
+
+// What the port refused is lost, and the numbers of it go to those that come next.
+static void lose(struct hs_worker *worker, struct hs_export_target *target, uint16_t sent)
+{
+	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
+	bool down = !hs_port_is_usable(target->port) ||
+		    __atomic_load_n(&target->port->link_down, __ATOMIC_RELAXED);
+	uint16_t lost = (uint16_t)(target->n - sent);
+
+	stats->drops[down ? HS_DROP_PORT_DOWN : HS_DROP_TX_FULL] += lost;
+	hs_flow_add(down ? &worker->exports_lost_port_down : &worker->exports_lost_tx_full, lost);
+	rte_pktmbuf_free_bulk(target->mbufs + sent, lost);
+	for (unsigned i = sent; i < target->n; i++) { // the next packet tells of it again
+		if (target->of[i])
+			target->of[i]->hash = ~target->of[i]->hash;
+	}
+}
+
+static void send(struct hs_worker *worker, struct hs_export_target *target)
+{
+	struct hs_port *port = target->port;
+	struct hs_port_counters *stats = hs_port_stats_of(worker, port->index);
+	uint32_t lens[HS_BURST];
+	uint16_t sent = 0;
+
+	for (unsigned i = 0; i < target->n; i++)
+		lens[i] = rte_pktmbuf_pkt_len(target->mbufs[i]);
+	if (likely(hs_port_is_usable(port))) {
+		uint16_t queue = worker->index < port->tx_queues ? worker->index : 0;
+		sent = port->tx_burst(port, queue, target->mbufs, target->n);
+	}
+	for (unsigned i = 0; i < sent; i++)
+		stats->tx_bytes += lens[i];
+	stats->tx_packets += sent;
+	hs_flow_add(&worker->exports_sent, sent);
+	if (unlikely(sent < target->n))
+		lose(worker, target, sent);
+	target->sequence += sent;
+	target->n = 0;
+}
+
+void hs_export_flush(struct hs_worker *worker)
+{
+	struct hs_exporter *exporter = worker->exporter;
+
+	for (unsigned t = 0; t < exporter->n; t++) {
+		if (exporter->targets[t].n)
+			send(worker, &exporter->targets[t]);
+	}
+}
+
+// ---- making ----
+
+// Returns the bytes of the datagram in a frame that has room for it; 0 where the format cannot
+// write the report.
+static size_t write_datagram(const struct hs_exporter *exporter,
+		const struct hs_export_target *target, const struct hs_int_report *report,
+		const struct rte_mbuf *packet, uint8_t *frame)
+{
+	uint32_t bytes = RTE_MIN(target->config.bytes, rte_pktmbuf_pkt_len(packet));
+	uint8_t copy[HS_EXPORT_MAX_BYTES];
+	const uint8_t *front = rte_pktmbuf_read(packet, 0, bytes, copy);
+	size_t most = hs_int_report_bytes(target->config.format, report) + RTE_ALIGN(bytes, 4u);
+	struct hs_int_report_writer writer;
+
+	hs_int_report_begin(&writer, target->config.format, frame + target->front.len, most);
+	if (hs_int_report_add(&writer, report, front, bytes) < 0)
+		return 0;
+	hs_udp_front_write(&target->front, frame, writer.len, exporter->src_port);
+	return target->front.len + writer.len;
+}
+
+static struct rte_mbuf *make(struct hs_worker *worker, const struct hs_export_target *target,
+		const struct hs_int_report *report, const struct rte_mbuf *packet)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(worker->pool);
+	size_t room = target->front.len + hs_int_report_bytes(target->config.format, report) +
+		      target->config.bytes + 3u;
+
+	if (unlikely(!m))
+		return NULL;
+	size_t bytes = room <= rte_pktmbuf_tailroom(m)
+				       ? write_datagram(worker->exporter, target, report, packet,
+							 rte_pktmbuf_mtod(m, uint8_t *))
+				       : 0;
+	if (unlikely(!bytes)) {
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	m->data_len = (uint16_t)bytes;
+	m->pkt_len = (uint32_t)bytes;
+	return m;
+}
+
+// What a format has in front of its values.
+static uint16_t needed(uint8_t format)
+{
+	return format == HS_INT_REPORT_2_0 ? HS_INT_REPORT_NODE
+					   : HS_INT_REPORT_NODE | HS_INT_REPORT_INGRESS_TIME;
+}
+
+static bool take_quota(const struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind)
+{
+	struct hs_export_quota *quota = &target->quotas[kind];
+	int64_t now_ns = hs_burst_steady_ns(&worker->burst);
+
+	if (likely(!target->quota))
+		return true;
+	if (now_ns - quota->from_ns >= SECOND_NS || now_ns < quota->from_ns) {
+		quota->from_ns = now_ns;
+		quota->used = 0;
+	}
+	return quota->used++ < target->quota;
+}
+
+// Counts a report like a copy of a flooded packet: it came in at the port that sends it.
+bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind, const struct hs_int_report *told,
+		const struct rte_mbuf *packet, struct hs_export_flow *of)
+{
+	struct hs_int_report own = *told;
+
+	if (unlikely(!target->port))
+		return false;
+	if (unlikely(!take_quota(worker, target, kind))) {
+		hs_flow_add(&worker->exports_over_quota, 1);
+		return false;
+	}
+	if (unlikely(target->n == HS_BURST))
+		send(worker, target);
+	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
+	own.inner = HS_INT_INNER_ETHERNET;
+	own.has |= needed(target->config.format);
+	own.hw_id = target->hw_id;
+	own.sequence = target->sequence + target->n;
+	struct rte_mbuf *m = make(worker, target, &own, packet);
+	stats->copies++;
+	if (unlikely(!m)) {
+		stats->drops[HS_DROP_NO_MBUF]++;
+		hs_flow_add(&worker->exports_lost_no_mbuf, 1);
+		return false;
+	}
+	stats->forwarded++;
+	stats->offered++;
+	target->of[target->n] = of;
+	target->mbufs[target->n++] = m;
+	return true;
+}
+
+// ---- flows ----
+
+bool hs_export_wants_flows(const struct hs_exporter *exporter)
+{
+	return exporter->flows;
+}
+
+bool hs_export_wants_changes(const struct hs_exporter *exporter)
+{
+	return exporter->changes;
+}
+
+static bool is_changed(const struct hs_export_flow *before, const struct hs_export_flow *now,
+		uint32_t latency_change_ns)
+{
+	if (before->hash != now->hash || before->path != now->path || before->n != now->n)
+		return true;
+	for (uint32_t k = 0; k < now->n; k++) {
+		if (llabs((int64_t)before->latency_ns[k] - now->latency_ns[k]) > latency_change_ns)
+			return true;
+	}
+	return false;
+}
+
+// Two flows that share a place forget each other: a change is then reported too often, never not at
+// all.
+static void put_change(struct hs_worker *worker, struct hs_export_target *target,
+		const struct hs_int_report *report, const struct rte_mbuf *packet,
+		const struct hs_export_flow *flow)
+{
+	struct hs_export_flow *before = &target->flows[flow->hash & (HS_EXPORT_FLOWS - 1)];
+
+	if (!is_changed(before, flow, target->config.latency_change_ns)) {
+		hs_flow_add(&worker->exports_unchanged, 1);
+		return;
+	}
+	if (hs_export_put(worker, target, HS_EXPORT_FLOW, report, packet, before))
+		*before = *flow;
+}
+
+void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report,
+		const struct rte_mbuf *packet, const struct hs_export_flow *flow)
+{
+	struct hs_exporter *exporter = worker->exporter;
+
+	for (unsigned t = 0; t < exporter->n; t++) {
+		struct hs_export_target *target = &exporter->targets[t];
+		if (!target->config.flows)
+			continue;
+		if (target->flows && flow)
+			put_change(worker, target, report, packet, flow);
+		else
+			hs_export_put(worker, target, HS_EXPORT_FLOW, report, packet, NULL);
+	}
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Telemetry reports for collectors (int_report.h): a worker makes a datagram for each receiver and
+// sends it by a port of the node. A full port or an empty pool loses the report, which is counted.
+// A lost report has no sequence number: a receiver that lost none sees no gap.
+//
+// Thread rule: hs_exporter_create, hs_exporter_add_port and hs_exporter_destroy by control before
+// the worker runs or after it; all else by the owner lcore.
+#pragma once
+
+#include "drop.h"
+#include "int_report.h"
+#include "port.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_burst;
+struct hs_exporter;
+struct hs_worker;
+struct rte_mbuf;
+
+#define HS_MAX_EXPORTS	       4
+#define HS_EXPORT_BYTES	       128	  // of a packet's beginning in its report
+#define HS_EXPORT_MIN_BYTES    14	  // an Ethernet header
+#define HS_EXPORT_MAX_BYTES    1152	  // with all values and IPv6 in a port's least MTU
+#define HS_EXPORT_UNKNOWN_PORT UINT16_MAX // what a port is called that is not known
+#define HS_EXPORT_SRC_PORT     49152	  // of UDP, of the first worker; then one more each
+#define HS_EXPORT_FLOWS	       4096 // that a worker remembers for a receiver of changes: a power of 2
+#define HS_EXPORT_HOPS	       13   // whose latencies are compared
+
+enum hs_export_on {
+	HS_EXPORT_ON_PACKET, // each packet that carries telemetry to its end, or is due
+	HS_EXPORT_ON_CHANGE, // those of which a path or a latency changed
+};
+
+// A receiver of reports.
+struct hs_export_config {
+	uint8_t format; // enum hs_int_report_version
+	uint8_t hw_id;	// of the first worker; then one more each
+	bool flows;	// reports of packets with telemetry, or with a rule
+	bool drops;	// reports of packets that the node dropped
+	uint8_t on;	// of flows: enum hs_export_on
+	uint16_t bytes; // of a packet's beginning
+	uint16_t port;	// the index of the port that sends
+	uint16_t to_port;
+	uint32_t latency_change_ns; // a greater change of a hop's latency is reported
+	uint32_t quota_per_s;	    // reports of each kind, of all workers together; 0: no limit
+	uint32_t queue_packets;	    // the depth from which on a queue is congested; 0: no reports
+	uint32_t queue_quota;	    // packets reported each time that a queue becomes congested
+	uint8_t to[16];		    // addresses as in ip_address.h, both of one version
+	uint8_t from[16];
+	uint8_t mac[6]; // of the receiver, or of the way to it
+};
+
+// NULL: no memory.
+struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, unsigned n,
+		unsigned worker, unsigned n_workers);
+void hs_exporter_destroy(struct hs_exporter *exporter);
+uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n);
+// A port of the node: it sends the reports that name it.
+void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port);
+
+// ---- flows ----
+
+// What is compared with the last report of a flow.
+struct hs_export_flow {
+	uint32_t hash; // of the packet's addresses, protocol and ports
+	uint32_t path; // of the nodes and ports that it passed
+	uint32_t n;    // latencies
+	uint32_t latency_ns[HS_EXPORT_HOPS];
+};
+
+// Whether some receiver wants reports of flows; and whether one wants their changes only.
+bool hs_export_wants_flows(const struct hs_exporter *exporter);
+bool hs_export_wants_changes(const struct hs_exporter *exporter);
+
+// Makes a report of a packet for each receiver that wants it. `flow` NULL: it counts as changed.
+// What the report says of itself (inner, hw_id, sequence) is filled in here. The node's id and the
+// time of receipt are there even where `has` does not name them.
+void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report,
+		const struct rte_mbuf *packet, const struct hs_export_flow *flow);
+
+// ---- what happened at this node ----
+
+// Reports a packet of a rule, or with INT, that the node drops. `out` NULL: it was not known by
+// which port it would leave.
+void hs_export_drop(struct hs_worker *worker, enum hs_drop reason, const struct rte_mbuf *packet,
+		uint32_t slot, const struct hs_port *out);
+
+// Reports packet i of a run by `out`, which has an egress queue, if the queue is congested.
+void hs_export_queue(struct hs_worker *worker, const struct hs_burst *burst, unsigned i,
+		const struct hs_port *out);
+
+// ---- rounds of the worker ----
+
+// Sends what was made since the last call.
+void hs_export_flush(struct hs_worker *worker);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What collectors are told of packets with INT, or with a rule (INT-XD): reports of exporter.h.
+//
+// Thread rule: owner lcore.
+#pragma once
+
+#include "worker.h"
+
+#include <rte_branch_prediction.h>
+
+// Reports packet i at the source of INT-MX, which asks for `asked` and inserts `growth` bytes.
+void hs_int_export_source(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, uint16_t asked, size_t growth);
+
+// Reports packet i on its way, if it asks for that: INT-MX.
+void hs_int_export_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out);
+
+// Reports packet i where its telemetry ends: the stack is in the copy of the packet. `out` NULL:
+// several ports, or one that is not known.
+void hs_int_export_end(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out);
+
+// INT-XD: reports packet i, which is due, of a rule.
+void hs_int_export_watched(
+		struct hs_worker *worker, struct hs_burst *burst, unsigned i, struct hs_port *out);
+
+// The same of the packets [first, end) that are due.
+void hs_int_watch(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out);
