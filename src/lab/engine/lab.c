@@ -96,6 +96,7 @@ static void (*const handlers[])(struct hs_lab *lab, const struct hs_lab_event *e
 		[LAB_OPENED] = lab_opened,
 		[LAB_STREAM] = lab_stream_due,
 		[LAB_CONTROL] = lab_control_due,
+		[LAB_DEPARTURE] = lab_departure,
 };
 
 static void run_next(struct hs_lab *lab)
@@ -111,7 +112,7 @@ static void run_next(struct hs_lab *lab)
 // Returns whether nothing is under way.
 static bool is_quiet(const struct hs_lab *lab)
 {
-	bool quiet = !lab->in_flight && !lab->extras;
+	bool quiet = !lab->in_flight && !lab->n_waiting && !lab->extras;
 
 	for (uint32_t t = 0; quiet && t < lab->scenario->n_traffic; t++)
 		quiet = hs_event_timer_ns(&lab->queue, t) == HS_EVENT_NEVER;
@@ -199,6 +200,8 @@ static int make(struct hs_lab *lab, struct hs_error *err)
 		rc = hs_event_add_timer(&lab->queue, LAB_STREAM, t);
 	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
 		rc = hs_event_add_timer(&lab->queue, LAB_CONTROL, i);
+	for (uint32_t i = 0; rc == 0 && i < s->n_nodes; i++)
+		rc = hs_event_add_timer(&lab->queue, LAB_DEPARTURE, i);
 	if (rc == 0)
 		rc = hs_truth_create((uint32_t)s->n_flows, s->window_ns, &lab->run.truth);
 	if (rc == 0)

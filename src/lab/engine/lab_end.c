@@ -161,7 +161,7 @@ void lab_collect(struct hs_lab *lab)
 		for (unsigned direction = 0; direction < 2; direction++)
 			hs_link_counters(lab->links[l][direction], &lab->run.links[l][direction]);
 	}
-	int rc = lab->run.truth->status;
+	int rc = lab_queue_collect(lab) ? lab->run.truth->status : -ENOMEM;
 	for (size_t t = 0; rc == 0 && t < s->n_traffic; t++)
 		rc = hs_stream_status(lab->run.streams[t]);
 	if (rc < 0)

@@ -49,6 +49,7 @@ static void restart(struct lab_node *node, const struct hs_scenario_event *event
 	if (!node->node)
 		return; // the node is down already
 	lab_node_count(node);
+	lab_queue_stop(node);
 	lab_node_stop(node);
 	hs_event_set_timer(&lab->queue, lab_control_timer(node), HS_EVENT_NEVER);
 	hs_truth_restart(lab->run.truth, node->index);

@@ -3,6 +3,7 @@
 #include "lab_parts.h"
 
 #include "eal.h"
+#include "egress.h"
 #include "rng.h"
 
 #include <rte_mbuf.h>
@@ -103,6 +104,10 @@ static uint64_t memory_bytes(const struct hs_scenario *scenario)
 		lab_node_config(scenario, i, &config);
 		bytes += hs_node_bytes(&config) + NODE_SLACK_BYTES;
 	}
+	for (size_t i = 0; i < 2 * scenario->n_links; i++)
+		if (scenario->links[i / 2].queue_at_node)
+			bytes += hs_egress_bytes(
+					scenario->links[i / 2].directions[i % 2].queue_packets, 1);
 	return bytes;
 }
 

@@ -49,12 +49,15 @@ static int place_link(struct hs_lab *lab, uint32_t link)
 
 	for (unsigned direction = 0; direction < 2; direction++) {
 		struct hs_link **made = &lab->links[link][direction];
-		int rc = hs_link_create(&l->directions[direction],
-				lab_seed(lab->scenario, "link", 2 * link + direction), made);
+		struct hs_link_config config = lab_link_config(l, direction);
+		ends[direction]->direction = direction;
+		int rc = hs_link_create(&config,
+					 lab_seed(lab->scenario, "link", 2 * link + direction),
+					 made)
+					 ?: lab_make_queue(ends[direction], l);
 		if (rc < 0)
 			return rc;
 		ends[direction]->out = *made;
-		ends[direction]->direction = direction;
 		ends[direction]->peer = ends[!direction];
 	}
 	return 0;
@@ -90,6 +93,12 @@ static int open_port(struct lab_port *port)
 			.mtu = s->mtu,
 			.rx_queues = 1,
 	};
+	if (port->queue) {
+		const struct hs_link_config *of =
+				&s->links[port->place].directions[port->direction];
+		config.rate_bps = of->rate_bps;
+		config.queue_packets = of->queue_packets;
+	}
 
 	snprintf(config.name, sizeof(config.name), "%s",
 			port->out ? port->peer->node->scenario->name : s->hosts[port->place].name);
@@ -253,7 +262,8 @@ void lab_free_net(struct hs_lab *lab)
 {
 	const struct hs_scenario *s = lab->scenario;
 	void *arrays[] = {lab->nodes, lab->ports, lab->host_ports, lab->links, lab->traffic,
-			lab->next_ports, lab->run.streams, lab->run.links, lab->run.node_counts};
+			lab->next_ports, lab->run.streams, lab->run.links, lab->run.node_counts,
+			lab->run.queues};
 
 	for (uint32_t t = 0; lab->run.streams && t < s->n_traffic; t++)
 		hs_stream_destroy(lab->run.streams[t]);
@@ -263,6 +273,8 @@ void lab_free_net(struct hs_lab *lab)
 		hs_clock_destroy(lab->nodes[i].clock);
 		hs_lab_clock_destroy(lab->nodes[i].model);
 	}
+	for (size_t p = 0; lab->ports && p < 2 * s->n_links + s->n_hosts; p++)
+		hs_queue_truth_destroy(lab->ports[p].queue);
 	for (uint32_t l = 0; lab->links && l < s->n_links; l++) {
 		hs_link_destroy(lab->links[l][0]);
 		hs_link_destroy(lab->links[l][1]);

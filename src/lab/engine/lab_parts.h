@@ -7,6 +7,8 @@
 #include "event_queue.h"
 #include "lab_clock.h"
 #include "measured.h"
+#include "packet.h"
+#include "queue_truth.h"
 #include "stream.h"
 #include "truth.h"
 
@@ -35,16 +37,18 @@ enum lab_event_kind {
 	LAB_OPENED,    // index: traffic
 	LAB_STREAM,    // index: traffic; a timer
 	LAB_CONTROL,   // index: node; a timer
+	LAB_DEPARTURE, // index: node; a timer, only if some queue stands in a node
 };
 
 struct lab_port {
 	struct lab_node *node;
-	struct lab_port *peer;	  // at the link's other end; NULL: a host port
-	struct hs_link *out;	  // what is sent goes into this; NULL: a host port
-	struct hs_port *port;	  // NULL: its node is down
-	struct rte_mbuf *arrived; // the node receives this at its next poll
-	uint32_t place;		  // the link, or the host
-	unsigned direction;	  // of the link
+	struct lab_port *peer;	      // at the link's other end; NULL: a host port
+	struct hs_link *out;	      // what is sent goes into this; NULL: a host port
+	struct hs_port *port;	      // NULL: its node is down
+	struct hs_queue_truth *queue; // that stands in the node; NULL: none
+	struct rte_mbuf *arrived;     // the node receives this at its next poll
+	uint32_t place;		      // the link, or the host
+	unsigned direction;	      // of the link
 };
 
 struct lab_node {
@@ -60,6 +64,7 @@ struct lab_node {
 	struct lab_port *ports;
 	uint16_t n_ports;
 	uint32_t restarts;
+	bool has_queue, waits; // ports with a queue; packets wait there
 	struct lab_handed {
 		uint64_t reports, punts;
 	} seen; // handed over when control was last stepped
@@ -80,6 +85,7 @@ struct hs_lab {
 	struct rte_mempool *pool;
 	int stamp_offset; // of the dynamic field in a buffer
 	uint32_t in_flight;
+	uint32_t n_waiting;		      // nodes in which packets wait
 	uint32_t frame_room;		      // in a buffer
 	const struct hs_packet_truth *polled; // of the packet that a node is processing
 
@@ -184,6 +190,25 @@ void lab_stream_due(struct hs_lab *lab, const struct hs_lab_event *event);
 // Teaches a bridge where every host is, before traffic reaches it.
 void lab_announce(struct lab_node *node);
 void lab_packets_header(FILE *file);
+
+// ---- lab_queue.c: queues that stand in nodes ----
+
+// Makes the truth of the queue of a port, if this direction of the link has one. Returns 0 or
+// -ENOMEM.
+int lab_make_queue(struct lab_port *port, const struct hs_scenario_link *link);
+// The configuration that the link itself has.
+struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsigned direction);
+// The packet is about to be polled by the node that this port belongs to, which is up.
+void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *packet_truth);
+// The packet departs by a port with a queue. `packet` is of this frame.
+void lab_queue_depart(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet);
+// Sets the time at which the node is polled for what waits in it, or none.
+void lab_queue_follow(struct lab_node *node);
+void lab_queue_stop(struct lab_node *node);
+void lab_departure(struct hs_lab *lab, const struct hs_lab_event *event);
+// Returns whether memory was sufficient.
+bool lab_queue_collect(struct hs_lab *lab);
 
 // ---- lab_route.c ----
 

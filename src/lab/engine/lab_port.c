@@ -54,6 +54,8 @@ static void poll_node(struct lab_port *port, struct rte_mbuf *m)
 	port->arrived = m;
 	hs_node_worker_poll(port->node->node, 0);
 	lab_control_look(port->node);
+	if (unlikely(port->node->has_queue))
+		lab_queue_follow(port->node);
 }
 
 uint16_t lab_port_rx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbufs, uint16_t n)
@@ -75,6 +77,8 @@ static void arrive(struct lab_port *port, struct rte_mbuf *m)
 
 	hs_truth_arrive(node->lab->run.truth, rte_mbuf_to_priv(m), node->index, node->lab->now_ns,
 			lab_told_ns(node), rte_pktmbuf_pkt_len(m));
+	if (unlikely(node->has_queue))
+		lab_queue_arrive(port, rte_mbuf_to_priv(m));
 	poll_node(port, m);
 }
 
@@ -313,6 +317,8 @@ static void send_frame(struct hs_lab *lab, const struct lab_port *port, struct r
 	bool telemetry = packet.flags & HS_PACKET_ANY_TELEMETRY;
 	hs_truth_send(lab->run.truth, packet_truth, port->peer->node->index, len, telemetry);
 	packet_truth->telemetry = makes_report;
+	if (unlikely(port->queue))
+		lab_queue_depart(port, packet_truth, m, &packet);
 	unsigned n = hs_link_send(port->out, lab->now_ns, len, telemetry, fates);
 	lab->packets++;
 	for (unsigned i = 0; unlikely(lab->config.packets) && i < n; i++)
@@ -332,7 +338,7 @@ uint16_t lab_port_tx(struct hs_port *port, uint16_t queue, struct rte_mbuf **mbu
 
 	(void)queue;
 	for (uint16_t i = 0; i < n; i++) {
-		if (unlikely(lab->polled->traffic == HS_NO_INDEX))
+		if (unlikely(lab->polled && lab->polled->traffic == HS_NO_INDEX))
 			rte_pktmbuf_free(mbufs[i]);
 		else if (p->out)
 			send_frame(lab, p, mbufs[i]);

@@ -6,6 +6,7 @@
 
 #include "measured.h"
 #include "lab_metric.h"
+#include "queue_truth.h"
 #include "scenario.h"
 #include "stream.h"
 #include "truth.h"
@@ -21,8 +22,9 @@ struct hs_run {
 	const struct hs_scenario *scenario;
 	struct hs_truth *truth;
 	struct hs_measured *measured;
-	struct hs_stream **streams;	     // [n_traffic]
-	struct hs_link_counters (*links)[2]; // [n_links][direction], of the whole run
+	struct hs_stream **streams;	      // [n_traffic]
+	struct hs_link_counters (*links)[2];  // [n_links][direction], of the whole run
+	struct hs_queue_counts *(*queues)[2]; // [n_links][direction] that stand in nodes; or NULL
 	int64_t start_ns, end_ns;  // true time; end: of the traffic, before the network drains
 	int64_t config_changed_ns; // first change of a link; INT64_MAX: none
 	bool partial;		   // interrupted

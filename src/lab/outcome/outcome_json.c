@@ -70,6 +70,30 @@ static void put_link(const struct hs_scenario_link *link, unsigned direction,
 	json_array_append_new(list, json);
 }
 
+// ---- queues that stand in nodes ----
+
+#define QUEUE(member) {#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_queue_counts, member)},
+static const struct hs_schema_field queue_fields[] = {
+		HS_QUEUE_COUNTS(QUEUE){"utilisation_error_max", HS_SCHEMA_NUMBER,
+				HS_SCHEMA_MEMBER(struct hs_queue_counts, utilisation_error_max)},
+		{NULL},
+};
+
+static void put_queues(const struct hs_run *run, json_t *result)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < 2 * run->scenario->n_links; i++) {
+		const struct hs_queue_counts *of = run->queues[i / 2][i % 2];
+		if (!of)
+			continue;
+		json_t *json = json_pack("{s:s, s:s}", "name", run->scenario->links[i / 2].name,
+				"direction", i % 2 ? "reverse" : "forward");
+		hs_schema_print_into(json, queue_fields, of);
+		json_array_append_new(list, json);
+	}
+	json_object_set_new(result, "queues", list);
+}
+
 // ---- traffic ----
 
 #define TRAFFIC(key, member) HS_SCHEMA_ROW_AS(struct hs_stream_counters, UINT, key, member, NULL)
@@ -108,6 +132,8 @@ void outcome_counters_put(const struct hs_run *run, json_t *result)
 		for (unsigned direction = 0; direction < 2; direction++)
 			put_link(&run->scenario->links[i], direction, &run->links[i][direction],
 					json_object_get(result, "links"));
+	if (run->queues)
+		put_queues(run, result);
 	for (uint32_t i = 0; i < run->scenario->n_traffic; i++)
 		put_traffic(run, i, json_object_get(result, "traffic"));
 }

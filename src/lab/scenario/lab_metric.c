@@ -20,6 +20,7 @@ const struct hs_lab_kind hs_lab_kinds[HS_LAB_KINDS] = {HS_LAB_NUMBERS(OF_KIND)};
 #define OF_NUMBER(KIND, word, compared, ...) OF_##compared(word)
 #define OF_FLOW(key) {#key, HS_OVER_SUM, "flows", #key},
 #define OF_FLAG(NAME, word, bit) {"flag." #word, HS_OVER_SUM, "flows", "flags." #word},
+#define OF_QUEUES(key, over) {"queues." #key, HS_OVER_##over, "queues", #key},
 #define OF_NODES(X, key) {"nodes." #key, HS_OVER_SUM, "nodes", #key},
 
 const struct hs_lab_metric hs_lab_metrics[] = {
@@ -41,6 +42,7 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	{"round_trip.pairs", HS_OVER_SUM, "round_trip", "pairs"},
 	{"round_trip.clocks_differ", HS_OVER_SUM, "round_trip", "clocks_differ"},
 	HS_NODE_COUNTS(OF_NODES, )
+	HS_QUEUE_METRICS(OF_QUEUES)
 	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
 	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},

@@ -54,6 +54,19 @@ struct hs_node_counts {
 	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
 };
 
+// Counts of queues that stand in nodes, summed over them or the largest (MAX).
+#define HS_QUEUE_METRICS(X)                                                                        \
+	X(packets, SUM)                                                                            \
+	X(dropped, SUM)                                                                            \
+	X(wrong_drops, SUM)                                                                        \
+	X(wrong_departures, SUM)                                                                   \
+	X(depth_max, MAX)                                                                          \
+	X(stamped, SUM)                                                                            \
+	X(wrong_depths, SUM)                                                                       \
+	X(wrong_congestions, SUM)                                                                  \
+	X(latency_error_max_ns, MAX)                                                               \
+	X(utilisation_error_max, MAX)
+
 // Counts over a flow's windows. All but `windows` include partial windows. empty: stale, or not
 // published. marked: with a flag, another path, or a clock that is not synchronised. negative: with
 // a negative count and without a flag that explains it.

@@ -68,6 +68,7 @@ struct hs_scenario_link {
 	bool has_both;			     // the file has an entry for each direction
 	uint32_t entry;			     // index in the file's list
 	uint32_t profile;		     // 1 + index; 0: flexint
+	bool queue_at_node; // the frames that wait for the rate stand in the sending node
 };
 
 // An end of traffic, on a host port of a node, without a delay. A traffic entry that names a node

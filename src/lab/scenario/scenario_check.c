@@ -70,6 +70,36 @@ static int check_address(struct hs_draft *draft, uint32_t host)
 			hosts[blamed == host ? first : host].name);
 }
 
+// ---- queues in nodes ----
+
+// What a port of a node can have. `key` is below a direction of the link.
+static int check_queue(struct hs_draft *draft, uint32_t index)
+{
+	const struct hs_scenario_link *link = &draft->scenario.links[index];
+	const struct hs_link_config *of = link->directions;
+	uint64_t rates_bps = of[0].rate_bps | of[1].rate_bps;
+
+	if (!link->queue_at_node)
+		return 0;
+	const char *key = point_to(draft, "links", link->entry, "queue_at");
+	// What a bridge copies has lost its truth when it departs.
+	if (draft->scenario.forwarding == HS_LAB_BRIDGE)
+		return hs_draft_refuse(draft, key, "conflict", "link where forwarding is bridge",
+				"a bridge has no queues");
+	if (!rates_bps || of[0].overhead_bytes || of[1].overhead_bytes)
+		return hs_draft_refuse(draft, key, "conflict", "rate_bps, and no overhead_bytes",
+				rates_bps ? "a node's queue counts the bytes of frames only"
+					  : "there is no rate to wait for");
+	for (unsigned i = 0; i < 2; i++)
+		if (of[i].rate_bps && (of[i].rate_bps < HS_PORT_RATE_MIN ||
+						      of[i].queue_packets > HS_PORT_QUEUE_MAX))
+			return hs_draft_refuse(draft, key, "out_of_range",
+					"a rate_bps of 1000 or more, and at most 1000000 "
+					"queue_packets",
+					"no port of a node has such a queue");
+	return 0;
+}
+
 // ---- paths ----
 
 // Shortens paths until no direction of a link shortens one. The list is walked in both orders in
@@ -182,6 +212,8 @@ int hs_draft_check_network(struct hs_draft *draft)
 	for (uint32_t i = 0; i < scenario->n_nodes && rc == 0; i++)
 		rc = hs_scenario_profiles(
 				scenario, i, (struct hs_profile[HS_MAX_PORTS]){}, draft->err);
+	for (uint32_t i = 0; i < scenario->n_links && rc == 0; i++)
+		rc = check_queue(draft, i);
 	for (uint32_t i = 0; i < scenario->n_hosts && rc == 0; i++)
 		rc = check_address(draft, i);
 	return rc ?: check_paths(draft);

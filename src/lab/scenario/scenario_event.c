@@ -86,6 +86,14 @@ static int set_times(const struct hs_draft *draft, struct hs_scenario_event *eve
 
 static int read_link(struct hs_draft *draft, struct hs_scenario_event *event)
 {
+	static const char *const of_queue[] = {"rate_bps", "queue_packets", "overhead_bytes"};
+
+	for (size_t i = 0; i < 3 && draft->scenario.links[event->link].queue_at_node; i++)
+		if (json_object_get(event->set, of_queue[i]))
+			return hs_draft_refuse(draft, "set", "conflict", "none of them",
+					"the queue of this link stands in its nodes, whose \"%s\" "
+					"does not change",
+					of_queue[i]);
 	if (!json_object_size(event->set) && (!event->set || json_is_object(event->set)))
 		return hs_draft_refuse_missing(draft, "set", "parameters of a link");
 	json_incref(event->set);

@@ -15,6 +15,8 @@ static const struct hs_schema_word distribution_words[] = {
 		{NULL, 0},
 };
 
+static const struct hs_schema_word queue_words[] = {{"link", false}, {"node", true}, {NULL, 0}};
+
 #define BURSTS(member)                                                                             \
 	HS_SCHEMA_MEMBER(struct hs_link_bursts, member), .most = 1,                                \
 							 .expected = "a number from 0 to 1"
@@ -81,7 +83,9 @@ _Static_assert(offsetof(struct hs_scenario_link, directions) == 0,
 #define BOTH_ROWS \
 	DIRECTION_ROWS, \
 	{"reverse", HS_SCHEMA_CUSTOM, .read = read_reverse, .fields = direction_fields}, \
-	{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names}
+	{"profile", HS_SCHEMA_NAME, LINK(profile), .names = &hs_draft_profile_names}, \
+	{"queue_at", HS_SCHEMA_WORD, LINK(queue_at_node), .words = queue_words, \
+		.expected = "link or node"}
 // clang-format on
 const struct hs_schema_field hs_draft_parameter_fields[] = {BOTH_ROWS, {NULL}};
 static const struct hs_schema_field link_fields[] = {

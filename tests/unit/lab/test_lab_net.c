@@ -552,9 +552,57 @@ static void copies_that_links_make_arrive_as_well(void **state)
 	lab_run_ends(&r);
 }
 
+// ---- queues ----
+
+// More than the links can take, pings beside it, and a restart while packets wait.
+static void run_queues(struct lab_run *r, const char *at)
+{
+	lab_run(r,
+			"{'name':'queues','duration_s':3,'forwarding':'patch'," THREE
+			",'links':[{'from':'a','to':'b','rate_bps':5000000,'queue_packets':20,"
+			"'queue_at':'%s'},{'from':'b','to':'c','delay_ns':1000000,'rate_bps':"
+			"4000000,'queue_packets':10,'queue_at':'%s'}],'traffic':["
+			"{'name':'t','from':'a','to':'c','type':'poisson','rate_pps':700,"
+			"'payload_bytes':900},{'name':'p','from':'a','to':'c','type':'ping',"
+			"'rate_pps':300}],'events':[{'at_s':2.9,'node':'b','restart':true}]}",
+			at, at);
+	assert_ran(r);
+}
+
+static void a_queue_in_a_node_does_what_a_queue_in_a_link_does(void **state)
+{
+	struct lab_run link = {0}, node = {0};
+	size_t n, n_in_node, before = 0;
+
+	(void)state;
+	run_queues(&link, "link");
+	run_queues(&node, "node");
+	const struct hs_stream_trip *trips = hs_stream_trips(link.run->streams[1], &n);
+	const struct hs_stream_trip *in_node = hs_stream_trips(node.run->streams[1], &n_in_node);
+	while (before < n && before < n_in_node &&
+			trips[before].sent_ns < HS_LAB_START_NS + 28 * SECOND / 10)
+		assert_memory_equal(&trips[before], &in_node[before], sizeof(*trips)), before++;
+	assert_in_range(before, 300, 800);
+	assert_null(link.run->queues);
+	for (unsigned l = 0; l < 2; l++) {
+		const struct hs_queue_counts *queue = node.run->queues[l][0];
+		assert_int_equal(queue->wrong_departures, 0);
+		assert_int_equal(queue->wrong_drops, 0);
+		assert_int_equal(queue->depth_max, l ? 10 : 20);
+		assert_true(queue->dropped > 50);
+		assert_int_equal(link.run->links[l][0].queue_max_packets, queue->depth_max);
+	}
+	// The restarted node forgot what it had dropped behind the last packet that departed.
+	uint64_t dropped = node.run->queues[0][0]->dropped + node.run->queues[1][0]->dropped;
+	assert_in_range(node.run->node_drops, dropped, dropped + 20);
+	lab_run_ends(&link);
+	lab_run_ends(&node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(a_queue_in_a_node_does_what_a_queue_in_a_link_does),
 			cmocka_unit_test(two_nodes_deliver_every_packet),
 			cmocka_unit_test(
 					the_delays_that_six_nodes_publish_are_the_links_to_the_nanosecond),

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues that stand in nodes, before a link. The node is polled when a packet departs, and what its
+// telemetry says of the queue is compared with the truth.
+#include "lab_parts.h"
+
+#include "int.h"
+
+#include <rte_mbuf.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+// A packet that is below this has so small a value that its unit is a large share of it.
+#define LEAST_UTILISATION 0.1
+#define WHOLE		  10000 // utilisation and congestion are in 1/10000
+
+struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsigned direction)
+{
+	struct hs_link_config config = link->directions[direction];
+
+	if (link->queue_at_node)
+		config.rate_bps = 0;
+	return config;
+}
+
+int lab_make_queue(struct lab_port *port, const struct hs_scenario_link *link)
+{
+	const struct hs_link_config *config = &link->directions[port->direction];
+
+	if (!link->queue_at_node || !config->rate_bps)
+		return 0;
+	port->node->has_queue = true;
+	return hs_queue_truth_create(config->rate_bps, config->queue_packets, &port->queue);
+}
+
+// ---- when nodes are polled ----
+
+static size_t timer_of(const struct lab_node *node)
+{
+	return lab_control_timer(node) + node->lab->scenario->n_nodes;
+}
+
+static void set_timer(struct lab_node *node, int64_t at_ns)
+{
+	bool waits = at_ns != HS_EVENT_NEVER;
+
+	node->lab->n_waiting += (uint32_t)waits - (uint32_t)node->waits;
+	node->waits = waits;
+	hs_event_set_timer(&node->lab->queue, timer_of(node), at_ns);
+}
+
+void lab_queue_follow(struct lab_node *node)
+{
+	int64_t due_ns = hs_node_worker_due_ns(node->node, 0), now_ns = node->lab->now_ns;
+
+	if (due_ns == INT64_MAX)
+		set_timer(node, HS_EVENT_NEVER);
+	else // the conversion of clocks may fall short by a fraction
+		set_timer(node, RTE_MAX(lab_clock_when(node, lab_shown_ns(node) + due_ns),
+						now_ns + (due_ns > 0)));
+}
+
+void lab_departure(struct hs_lab *lab, const struct hs_lab_event *event)
+{
+	struct lab_node *node = &lab->nodes[event->index];
+
+	lab->polled = NULL;
+	hs_node_worker_poll(node->node, 0);
+	lab_control_look(node);
+	lab_queue_follow(node);
+}
+
+void lab_queue_stop(struct lab_node *node)
+{
+	if (!node->has_queue)
+		return;
+	set_timer(node, HS_EVENT_NEVER);
+	for (uint16_t p = 0; p < node->n_ports; p++)
+		if (node->ports[p].queue)
+			hs_queue_truth_restart(node->ports[p].queue);
+}
+
+// ---- the truth ----
+
+void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *packet_truth)
+{
+	const struct lab_node *node = in->node;
+	const struct hs_scenario *s = node->lab->scenario;
+	const struct hs_scenario_traffic *t = &s->traffic[packet_truth->traffic];
+	uint8_t out = s->forwarding == HS_LAB_PATCH
+				      ? node->ports == in // the other of its two ports
+				      : lab_port_to(node, packet_truth->reply ? t->from : t->to);
+
+	if (out != LAB_FAR && node->ports[out].queue)
+		hs_queue_truth_arrive(node->ports[out].queue, packet_truth, node->lab->now_ns);
+}
+
+// Reads what this node, which is the newest, put in. False: nothing.
+static bool read_newest(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet,
+		struct hs_int_values *values)
+{
+	const struct hs_int_settings *settings =
+			hs_node_config(port->node->node)
+					->profiles[port - port->node->ports]
+					.settings;
+	struct hs_int_stack stack;
+
+	return settings && packet->flags & HS_PACKET_TELEMETRY && packet->trace_off &&
+	       hs_int_stack_open(settings, hs_int_type_of(packet),
+			       rte_pktmbuf_mtod_offset(m, const uint8_t *, packet->trace_off),
+			       hs_int_stack_bytes(settings->version, packet), &stack) == 0 &&
+	       stack.n_hops == packet_truth->n_stops && hs_int_stack_hop(&stack, 0, values) == 0;
+}
+
+static void compare(struct hs_queue_counts *counts, uint32_t queue_packets,
+		const struct hs_int_values *values, const struct hs_queued *queued)
+{
+	uint64_t latency_ns = (uint64_t)(queued->departs_ns - queued->arrived_ns);
+	uint32_t congestion = (uint32_t)((uint64_t)queued->depth * WHOLE / queue_packets);
+
+	counts->stamped++;
+	counts->wrong_depths += values->has & HS_INT_HAS_QUEUE_PACKETS &&
+				values->queue_packets != queued->depth;
+	counts->wrong_congestions += values->has & HS_INT_HAS_CONGESTION &&
+				     values->queue_congestion != congestion;
+	if (values->has & HS_INT_HAS_HOP_LATENCY) {
+		uint64_t error_ns = values->hop_latency_ns > latency_ns
+						    ? values->hop_latency_ns - latency_ns
+						    : latency_ns - values->hop_latency_ns;
+		counts->latency_error_max_ns = RTE_MAX(counts->latency_error_max_ns, error_ns);
+	}
+	if (values->has & HS_INT_HAS_UTILISATION && queued->utilisation >= LEAST_UTILISATION) {
+		double error = fabs(
+				(double)values->link_utilisation / WHOLE / queued->utilisation - 1);
+		counts->utilisation_error_max = RTE_MAX(counts->utilisation_error_max, error);
+	}
+}
+
+void lab_queue_depart(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+		const struct rte_mbuf *m, const struct hs_packet *packet)
+{
+	const struct lab_node *node = port->node;
+	const struct hs_scenario_link *link = &node->lab->scenario->links[port->place];
+	struct hs_int_values values;
+	struct hs_queued queued;
+
+	if (hs_queue_truth_depart(port->queue, packet_truth, node->lab->now_ns,
+			    rte_pktmbuf_pkt_len(m), &queued) &&
+			read_newest(port, packet_truth, m, packet, &values))
+		compare(hs_queue_truth_counts(port->queue),
+				link->directions[port->direction].queue_packets, &values, &queued);
+}
+
+bool lab_queue_collect(struct hs_lab *lab)
+{
+	const struct hs_scenario *s = lab->scenario;
+	bool ok = true;
+
+	for (size_t p = 0; p < 2 * s->n_links + s->n_hosts; p++) {
+		const struct lab_port *port = &lab->ports[p];
+		if (!port->queue)
+			continue;
+		if (!lab->run.queues)
+			lab->run.queues = calloc(s->n_links, sizeof(*lab->run.queues));
+		if (!lab->run.queues)
+			return false;
+		hs_queue_truth_end(port->queue);
+		lab->run.queues[port->place][port->direction] = hs_queue_truth_counts(port->queue);
+		ok &= hs_queue_truth_status(port->queue) == 0;
+	}
+	return ok;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The truth of a queue that stands in a node, before one direction of a link. It follows from when
+// packets arrived at the node, in which order they departed, and how long they were on the link. A
+// model of its own says when each should have departed, how many were before it, and which found no
+// place. Neither the node's counters nor its telemetry contribute.
+//
+// Thread rule: owner. Times are true time.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_queue_truth;
+struct hs_packet_truth;
+
+// Time constant of the moving average of the utilisation, as docs/metrics.md has it.
+#define HS_QUEUE_AVERAGE_NS 10000000
+
+// Counts over a run. wrong_drops: of packets that found a place and did not depart, or the reverse.
+// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a value
+// of this node, which is then compared.
+#define HS_QUEUE_COUNTS(X)                                                                         \
+	X(packets)                                                                                 \
+	X(dropped)                                                                                 \
+	X(wrong_drops)                                                                             \
+	X(wrong_departures)                                                                        \
+	X(depth_max)                                                                               \
+	X(stamped)                                                                                 \
+	X(wrong_depths)                                                                            \
+	X(wrong_congestions)                                                                       \
+	X(latency_error_max_ns)
+
+#define HS_QUEUE_COUNT_MEMBER(key) uint64_t key;
+struct hs_queue_counts {
+	HS_QUEUE_COUNTS(HS_QUEUE_COUNT_MEMBER)
+	double utilisation_error_max; // of the true average, where that is above a tenth
+};
+
+// A packet as it was queued.
+struct hs_queued {
+	int64_t arrived_ns, departs_ns;
+	uint32_t depth;	    // packets before it that had not departed
+	double utilisation; // 0 to 1, when it arrived
+};
+
+// Returns 0 or -ENOMEM. destroy accepts NULL.
+int hs_queue_truth_create(uint64_t rate_bps, uint32_t queue_packets, struct hs_queue_truth **queue);
+void hs_queue_truth_destroy(struct hs_queue_truth *queue);
+
+// The packet arrived at the node, which is to send it into the link.
+void hs_queue_truth_arrive(struct hs_queue_truth *queue, const struct hs_packet_truth *packet_truth,
+		int64_t now_ns);
+// The node sends the packet. Packets that arrived before it and did not depart were dropped.
+// Returns false if it had not arrived.
+bool hs_queue_truth_depart(struct hs_queue_truth *queue, const struct hs_packet_truth *packet_truth,
+		int64_t now_ns, uint32_t bytes, struct hs_queued *queued);
+// The node restarts. What waits is gone, and is not counted.
+void hs_queue_truth_restart(struct hs_queue_truth *queue);
+
+// What still waits has found no place.
+void hs_queue_truth_end(struct hs_queue_truth *queue);
+// Returns -ENOMEM if memory ran out during the run, otherwise 0.
+int hs_queue_truth_status(const struct hs_queue_truth *queue);
+struct hs_queue_counts *hs_queue_truth_counts(struct hs_queue_truth *queue);
