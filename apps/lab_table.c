@@ -140,8 +140,10 @@ static int flow_table(FILE *to, const json_t *result, const char *flow, double w
 		return -ENOMEM;
 	fprintf(to, "\nFlow %s: means over %.0f windows of %.6g %s\n", flow, windows,
 			window_s < 1 ? window_s * 1000 : window_s, window_s < 1 ? "ms" : "s");
-	for (enum hs_lab_metric_kind kind = 0; kind <= HS_LAB_LOSS; kind++) {
+	for (enum hs_lab_metric_kind kind = 0; kind < HS_LAB_KINDS; kind++) {
 		const struct hs_lab_kind *of = &hs_lab_kinds[kind];
+		if (kind > HS_LAB_LOSS && kind < HS_LAB_HOP_LATENCY)
+			continue;
 		if (largest_of(rows, flow, of->word) == 0)
 			add_row(table, of->title, "everywhere 0", NULL, of_metric, 1);
 		else

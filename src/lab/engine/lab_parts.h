@@ -201,7 +201,7 @@ struct hs_link_config lab_link_config(const struct hs_scenario_link *link, unsig
 // The packet is about to be polled by the node that this port belongs to, which is up.
 void lab_queue_arrive(const struct lab_port *in, const struct hs_packet_truth *packet_truth);
 // The packet departs by a port with a queue. `packet` is of this frame.
-void lab_queue_depart(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet);
 // Sets the time at which the node is polled for what waits in it, or none.
 void lab_queue_follow(struct lab_node *node);

@@ -138,7 +138,7 @@ static void compare(struct hs_queue_counts *counts, uint32_t queue_packets,
 	}
 }
 
-void lab_queue_depart(const struct lab_port *port, const struct hs_packet_truth *packet_truth,
+void lab_queue_depart(const struct lab_port *port, struct hs_packet_truth *packet_truth,
 		const struct rte_mbuf *m, const struct hs_packet *packet)
 {
 	const struct lab_node *node = port->node;
@@ -146,9 +146,16 @@ void lab_queue_depart(const struct lab_port *port, const struct hs_packet_truth 
 	struct hs_int_values values;
 	struct hs_queued queued;
 
-	if (hs_queue_truth_depart(port->queue, packet_truth, node->lab->now_ns,
-			    rte_pktmbuf_pkt_len(m), &queued) &&
-			read_newest(port, packet_truth, m, packet, &values))
+	if (!hs_queue_truth_depart(port->queue, packet_truth, node->lab->now_ns,
+			    rte_pktmbuf_pkt_len(m), &queued))
+		return;
+	if (packet_truth->n_stops) {
+		struct hs_truth_stop *stop = &packet_truth->stops[packet_truth->n_stops - 1];
+		stop->depth = queued.depth;
+		stop->latency_ns = (uint32_t)(queued.departs_ns - queued.arrived_ns);
+		stop->utilisation = (float)queued.utilisation;
+	}
+	if (read_newest(port, packet_truth, m, packet, &values))
 		compare(hs_queue_truth_counts(port->queue),
 				link->directions[port->direction].queue_packets, &values, &queued);
 }

@@ -181,7 +181,10 @@ void outcome_maes_put(const struct hs_run *run, json_t *result)
 					yardsticks[i]);
 			outcome_put(of, yardsticks[i], combine(&question, path));
 		}
-		json_object_set_new(json_object_get(result, "mae"), hs_lab_kinds[kind].word, of);
+		if (kind < HS_LAB_HOP_LATENCY || json_object_size(of) > 0)
+			json_object_set(json_object_get(result, "mae"), hs_lab_kinds[kind].word,
+					of);
+		json_decref(of);
 	}
 }
 

@@ -85,6 +85,42 @@ static void put_jitter(json_t *to, const struct outcome_hop *hop)
 		outcome_put_integer(to, "jitter_ns", rounded_mean(sum, pairs));
 }
 
+// ---- what the node at the begin of the hop says of itself ----
+
+// Rounds to 15 digits like nodes. Otherwise equal numbers would differ in their last bit.
+static double as_published(double value)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%.15g", value);
+	return strtod(text, NULL);
+}
+
+// Only of numbers that were measured.
+static void put_local(json_t *to, const struct outcome_hop *hop)
+{
+	double latency_ns = 0, depth = 0, utilisation = 0;
+	struct outcome_stops stops;
+	uint64_t n = 0;
+	for (size_t i = hop->low; i < hop->high; i++) {
+		if (!outcome_flow_passes(
+				    hop->flow, hop->flow->reports[i]->truth, hop->ends, &stops))
+			continue;
+		latency_ns += stops.from->latency_ns;
+		depth += stops.from->depth;
+		utilisation += (double)stops.from->utilisation;
+		n++;
+	}
+	const struct {
+		const char *key;
+		double mean;
+	} numbers[] = {{"hop_latency_ns", floor(latency_ns / (double)n + 0.5)},
+			{"queue_packets", depth / (double)n},
+			{"link_utilisation_ratio", utilisation / (double)n}};
+	for (size_t i = 0; n && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (json_object_get(hop->measured, numbers[i].key))
+			outcome_put(to, numbers[i].key, as_published(numbers[i].mean));
+}
+
 // ---- the window ----
 
 // Finds the bytes that `to` had received by this time. Returns false if they are unknown.
@@ -141,17 +177,14 @@ static bool edge_of(const struct outcome_hop *hop, size_t n, struct outcome_stop
 }
 
 // Rule 14 also applies to the truth: packets under way at a window's end are not lost. If a hop
-// lost nothing in the whole run, its loss is 0. Rounds to 15 digits like nodes. Otherwise equal
-// ratios would differ in their last bit.
+// lost nothing in the whole run, its loss is 0.
 static double loss_of(struct outcome_row *row, int64_t sent, int64_t lost)
 {
-	char text[32];
 	int64_t owed = lost + row->owed;
 	row->owed = owed < 0 ? owed : 0;
 	if (owed <= 0 || sent <= 0 || row->lost_all == 0)
 		return 0;
-	snprintf(text, sizeof(text), "%.15g", fmin((double)owed / (double)sent, 1));
-	return strtod(text, NULL);
+	return as_published(fmin((double)owed / (double)sent, 1));
 }
 
 static bool states_another(const json_t *measured, int64_t start_ns, int64_t end_ns)
@@ -196,6 +229,7 @@ json_t *outcome_truth_json(const struct outcome_hop *hop, struct outcome_row *ro
 	json_t *json = json_object();
 	put_delay(json, hop);
 	put_jitter(json, hop);
+	put_local(json, hop);
 	put_window(json, hop);
 	put_span(json, hop, row);
 	return json;

@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// What only INT measures: of the node that the hop begins at. A result without INT does not list
+// them.
+#define HS_LAB_OF_INT(X)                                                                           \
+	X(HOP_LATENCY, "hop_latency_ns", TRUTH, "In the node, ms", 1e-6)                           \
+	X(QUEUE, "queue_packets", TRUTH, "Queue, packets", 1)                                      \
+	X(UTILISATION, "link_utilisation_ratio", TRUTH, "Utilisation, %", 100)
+
 // The numbers of one hop in one window: the constant, the published name, BOTH if a value may also
 // follow from the configuration and TRUTH otherwise, and for tables the title and the scale.
 #define HS_LAB_NUMBERS(X)                                                                          \
@@ -18,7 +25,8 @@
 	X(LOSS, "loss_ratio", BOTH, "Loss, %", 100)                                                \
 	X(LOST_PACKETS, "lost_packets", TRUTH, "Lost packets in a window", 1)                      \
 	X(RX_BYTES, "rx_bytes", TRUTH, "Received in a span, kB", 1e-3)                             \
-	X(SPAN, "span_ns", TRUTH, "Span, ms", 1e-6)
+	X(SPAN, "span_ns", TRUTH, "Span, ms", 1e-6)                                                \
+	HS_LAB_OF_INT(X)
 
 #define HS_LAB_NUMBER_KIND(KIND, ...) HS_LAB_##KIND,
 enum hs_lab_metric_kind {

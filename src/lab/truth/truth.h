@@ -22,11 +22,14 @@
 // A packet at one node; [0] is the source. tx_*: counts of the flow there when this packet had been
 // sent, including it (0: it was not sent on). rx_*: counts when it had been received.
 struct hs_truth_stop {
-	uint32_t node; // index
+	uint32_t node;	// index
+	uint32_t depth; // that it found in the queue of its port, if this stands in the node
 	int64_t rx_ns, rx_shown_ns;
 	uint64_t rx_packets, rx_bytes, tx_packets;
 	uint32_t wire_bytes; // of the frame as it came over the link, with telemetry
 	uint32_t life;	     // of the node, for this flow, from 0
+	uint32_t latency_ns; // from its arrival to its departure
+	float utilisation;   // of its port, as depth
 };
 
 struct hs_packet_truth {

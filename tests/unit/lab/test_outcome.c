@@ -14,7 +14,7 @@ static void what_is_measured_exactly_has_no_error(void **state)
 	fixture_compute(f);
 	assert_int_equal(json_array_size(json_object_get(f->result, "rows")), 3);
 	for (size_t row = 0; row < 3; row++) {
-		for (unsigned kind = 0; kind < HS_LAB_KINDS; kind++) {
+		for (unsigned kind = 0; kind < HS_LAB_HOP_LATENCY; kind++) {
 			struct fixture_mean mean = fixture_mean(f, row, kind);
 			assert_int_equal(mean.n, 2);
 			assert_int_equal(mean.n_truth, 2);
