@@ -72,7 +72,8 @@ static void put_link(const struct hs_scenario_link *link, unsigned direction,
 
 // ---- queues that stand in nodes ----
 
-#define QUEUE(member) {#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_queue_counts, member)},
+#define QUEUE(member, over)                                                                        \
+	{#member, HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_queue_counts, member)},
 static const struct hs_schema_field queue_fields[] = {
 		HS_QUEUE_COUNTS(QUEUE){"utilisation_error_max", HS_SCHEMA_NUMBER,
 				HS_SCHEMA_MEMBER(struct hs_queue_counts, utilisation_error_max)},

@@ -42,7 +42,8 @@ const struct hs_lab_metric hs_lab_metrics[] = {
 	{"round_trip.pairs", HS_OVER_SUM, "round_trip", "pairs"},
 	{"round_trip.clocks_differ", HS_OVER_SUM, "round_trip", "clocks_differ"},
 	HS_NODE_COUNTS(OF_NODES, )
-	HS_QUEUE_METRICS(OF_QUEUES)
+	HS_QUEUE_COUNTS(OF_QUEUES)
+	OF_QUEUES(utilisation_error_max, MAX)
 	{"altered_packets", HS_OVER_SUM, "traffic", "altered"},
 	{"delivered_ratio", HS_OVER_RATIO, "traffic"},
 	{"goodput_bps", HS_OVER_SUM, "traffic", "goodput_bps"},

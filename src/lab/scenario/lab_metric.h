@@ -62,8 +62,11 @@ struct hs_node_counts {
 	HS_NODE_COUNTS(HS_NODE_COUNT_MEMBER, )
 };
 
-// Counts of queues that stand in nodes, summed over them or the largest (MAX).
-#define HS_QUEUE_METRICS(X)                                                                        \
+// Counts of a queue that stands in a node, which scenarios may name, and how those of several are
+// combined. wrong_drops: of packets that found a place and did not depart, or the reverse.
+// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a value
+// of this node, which is then compared.
+#define HS_QUEUE_COUNTS(X)                                                                         \
 	X(packets, SUM)                                                                            \
 	X(dropped, SUM)                                                                            \
 	X(wrong_drops, SUM)                                                                        \
@@ -72,8 +75,7 @@ struct hs_node_counts {
 	X(stamped, SUM)                                                                            \
 	X(wrong_depths, SUM)                                                                       \
 	X(wrong_congestions, SUM)                                                                  \
-	X(latency_error_max_ns, MAX)                                                               \
-	X(utilisation_error_max, MAX)
+	X(latency_error_max_ns, MAX)
 
 // Counts over a flow's windows. All but `windows` include partial windows. empty: stale, or not
 // published. marked: with a flag, another path, or a clock that is not synchronised. negative: with

@@ -7,6 +7,8 @@
 // Thread rule: owner. Times are true time.
 #pragma once
 
+#include "lab_metric.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,21 +18,7 @@ struct hs_packet_truth;
 // Time constant of the moving average of the utilisation, as docs/metrics.md has it.
 #define HS_QUEUE_AVERAGE_NS 10000000
 
-// Counts over a run. wrong_drops: of packets that found a place and did not depart, or the reverse.
-// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a value
-// of this node, which is then compared.
-#define HS_QUEUE_COUNTS(X)                                                                         \
-	X(packets)                                                                                 \
-	X(dropped)                                                                                 \
-	X(wrong_drops)                                                                             \
-	X(wrong_departures)                                                                        \
-	X(depth_max)                                                                               \
-	X(stamped)                                                                                 \
-	X(wrong_depths)                                                                            \
-	X(wrong_congestions)                                                                       \
-	X(latency_error_max_ns)
-
-#define HS_QUEUE_COUNT_MEMBER(key) uint64_t key;
+#define HS_QUEUE_COUNT_MEMBER(key, over) uint64_t key;
 struct hs_queue_counts {
 	HS_QUEUE_COUNTS(HS_QUEUE_COUNT_MEMBER)
 	double utilisation_error_max; // of the true average, where that is above a tenth
