@@ -45,6 +45,8 @@ static uint64_t take_value(struct input *input, bool small)
 
 static const struct hs_telemetry_family narrow = {.name = "narrow", .packet_bits = 16};
 static const struct hs_telemetry_family wide = {.name = "wide", .packet_bits = 32};
+static const struct hs_telemetry_family local = {
+		.name = "local", .packet_bits = 32, .has_locals = true};
 
 static void begin(struct hs_report *report, const struct hs_telemetry_family *family)
 {
@@ -98,6 +100,18 @@ static void change_hop(struct hs_hop *hop, unsigned field, uint64_t value, bool 
 		hop->bitmap = (uint16_t)(value << 8) & HS_HOP_MEASURED;
 }
 
+static void change_local(struct hs_hop_local *of, unsigned field, uint64_t value)
+{
+	uint32_t *const values[] = {&of->hop_latency_ns, &of->queue_packets, &of->link_utilisation,
+			&of->ingress_port, &of->egress_port, &of->queue_congestion,
+			&of->buffer_used};
+
+	if (field < 7)
+		*values[field] = (uint32_t)value;
+	else
+		of->has = (uint8_t)value;
+}
+
 static void change_ends(struct hs_report *report, unsigned field, uint64_t value, bool adds)
 {
 	struct hs_e2e *e2e = &report->telemetry.e2e;
@@ -124,7 +138,9 @@ static void change(struct hs_report *report, struct input *input)
 	unsigned what = (unsigned)take(input, 1), at = (unsigned)take(input, 1);
 	uint64_t value = take_value(input, what & 0x80);
 
-	if (what & 0x40)
+	if ((what & 0x48) == 0x48 && report->telemetry.family->has_locals)
+		change_local(&report->telemetry.locals[at % (NODES + 1)], what & 7, value);
+	else if (what & 0x40)
 		change_hop(&report->telemetry.hops[at % NODES], what & 7, value, what & 0x20);
 	else
 		change_ends(report, what & 15, value, what & 0x20);
@@ -152,6 +168,14 @@ static void check_hop(const struct hs_qos_hop *hop)
 		HOLDS(hop->delay.min <= hop->delay.max);
 	if (hop->has & HS_QOS_HAS_P50)
 		HOLDS(hop->delay.p50 >= hop->delay.min && hop->delay.p50 <= hop->delay.max);
+	if (hop->has & HS_QOS_HAS_HOP_LATENCY)
+		HOLDS(hop->hop_latency_ns.min <= hop->hop_latency_ns.mean &&
+				hop->hop_latency_ns.mean <= hop->hop_latency_ns.max);
+	if (hop->has & HS_QOS_HAS_QUEUE)
+		HOLDS(hop->queue_packets.mean >= 0 &&
+				hop->queue_packets.mean <= hop->queue_packets.max);
+	if (hop->has & HS_QOS_HAS_UTILISATION)
+		HOLDS(hop->link_utilisation_ratio.mean <= hop->link_utilisation_ratio.max);
 }
 
 static void check_window(void *user, const struct hs_qos_window *window)
@@ -204,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	HOLDS(hs_qos_create(&config, &qos) == 0);
 	for (unsigned i = 0; i < FLOWS; i++)
-		begin(&flows[i], options & 4 ? &wide : &narrow);
+		begin(&flows[i], options & 16 ? &local : options & 4 ? &wide : &narrow);
 	while (input.at < input.end) {
 		unsigned op = (unsigned)take(&input, 1), flow = op % FLOWS;
 		go_on(&flows[flow], (uint64_t)take(&input, 1) << (op >> 6) * 3);

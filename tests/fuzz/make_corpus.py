@@ -198,6 +198,11 @@ def monitors(root):
                 change = bytes((at | adds, value & 3, value))
                 text += steady + bytes((0x15, 100)) + change + steady + asking
         write(folder, f"field_{field}", bytes((field & 7,)) + text)
+    says = b"".join(bytes((0x15, 100, 0x4F, node, 0x48)) for node in range(7))  # what each node says of itself
+    for field in range(8):
+        text = says + b"".join(steady + bytes((0x15, 100, 0x48 | field, value & 3, value)) + steady + asking
+                               for value in extremes)
+        write(folder, f"local_{field}", bytes((0x10 | field & 3,)) + text)
 
 
 def int_packets(root):
