@@ -218,8 +218,9 @@ static void print_qos(const json_t *report)
 			{"lost_packets", "lost"}, {"node_lost_packets", "in node"},
 			{"unattributed_lost_packets", "unattributed"}, {"tx_packets", NULL},
 			{"rx_packets", NULL}, {"hop_latency_ns.mean", "hop latency mean"},
-			{"hop_latency_ns.min", "min"}, {"hop_latency_ns.max", "max"},
-			{"queue_packets.mean", "queue mean"}, {"queue_packets.max", "max"},
+			{"hop_latency_ns.p50", "p50"}, {"hop_latency_ns.p99", "p99"},
+			{"hop_latency_ns.max", "max"}, {"queue_packets.mean", "queue mean"},
+			{"queue_packets.max", "max"},
 			{"link_utilisation_ratio.mean", "link used mean"},
 			{"link_utilisation_ratio.max", "max"}};
 	const json_t *e2e = json_object_get(report, "e2e");

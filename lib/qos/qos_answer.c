@@ -56,7 +56,7 @@ static const struct hs_qos_window *answer_run(struct hs_qos *qos, struct hs_qos_
 	for (unsigned i = 0; i < flow->n_links; i++)
 		hs_qos_hist_fini(&run.links[i].hist);
 	free(run.links);
-	free(run.locals);
+	hs_qos_flow_free_locals(&run, flow->n_links);
 	if (rc)
 		return NULL;
 	qos->answer.window.run = true;

@@ -31,13 +31,20 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 	flow->seen_capacity = HS_QOS_SEEN_FIRST;
 }
 
+void hs_qos_flow_free_locals(struct hs_qos_sum *sum, unsigned n_links)
+{
+	for (unsigned i = 0; i < n_links && sum->locals; i++)
+		hs_qos_hist_fini(&sum->locals[i].latency);
+	free(sum->locals);
+}
+
 void hs_qos_flow_fini(struct hs_qos_flow *flow)
 {
 	for (unsigned i = 0; i < flow->n_sums; i++) {
 		for (unsigned j = 0; j < flow->n_links; j++)
 			hs_qos_hist_fini(&flow->sums[i].links[j].hist);
 		free(flow->sums[i].links);
-		free(flow->sums[i].locals);
+		hs_qos_flow_free_locals(&flow->sums[i], flow->n_links);
 	}
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		free(flow->latest[i].window.hops);

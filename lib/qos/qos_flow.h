@@ -55,10 +55,12 @@ struct hs_qos_link_sum {
 // What the node before a link said of itself: qos_local.h.
 struct hs_qos_local_sum {
 	hs_qos_wide latency_sum;
-	uint64_t latency_n, latency_min, latency_max;
+	uint64_t latency_n;
+	uint32_t latency_min, latency_max;
 	uint64_t queue_n, queue_sum;
 	uint64_t utilisation_n, utilisation_sum;
 	uint32_t queue_max, utilisation_max;
+	struct hs_qos_hist latency; // around 0
 };
 
 struct hs_qos_sum {
@@ -257,6 +259,8 @@ void hs_qos_flow_init(struct hs_qos_flow *flow, const struct hs_qos_key *key,
 		const struct hs_qos_config *config, uint64_t packets_wrap,
 		struct hs_qos_step *scratch);
 void hs_qos_flow_fini(struct hs_qos_flow *flow);
+// Of a sum with so many links in use.
+void hs_qos_flow_free_locals(struct hs_qos_sum *sum, unsigned n_links);
 
 // The open sum that reports with this tag are in; NULL: it is closed.
 struct hs_qos_sum *hs_qos_flow_sum(struct hs_qos_flow *flow, int64_t tag);

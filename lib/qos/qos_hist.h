@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HS_QOS_HIST_MOST_BYTES (2u * 1984 * sizeof(uint32_t)) // deviations of 64 bits on both sides
+#define HS_QOS_HIST_MOST_BYTES	       (2u * 1984 * sizeof(uint32_t)) // deviations of 64 bits on both sides
+#define HS_QOS_LATENCY_HIST_MOST_BYTES (896u * sizeof(uint32_t)) // of 32 bits, above 0
 
 struct hs_qos_hist {
 	int64_t origin;

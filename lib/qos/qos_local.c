@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define UTILISATION_UNIT 10000.0 // of the wire, in a whole
+#define P99_VALUES	 100
 
 // ---- memory ----
 
@@ -36,17 +37,26 @@ int hs_qos_local_begin(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 	return sum->locals ? 0 : -ENOMEM;
 }
 
+// The memory of the histogram stays.
+static void clear_link(struct hs_qos_local_sum *local)
+{
+	struct hs_qos_hist latency = local->latency;
+
+	hs_qos_hist_clear(&latency, 0);
+	*local = (struct hs_qos_local_sum){.latency = latency};
+}
+
 void hs_qos_local_clear(const struct hs_qos_flow *flow, struct hs_qos_sum *sum)
 {
-	if (sum->locals)
-		memset(sum->locals, 0, flow->n_links * sizeof(*sum->locals));
+	for (unsigned i = 0; i < flow->n_links && sum->locals; i++)
+		clear_link(&sum->locals[i]);
 }
 
 void hs_qos_local_wipe(struct hs_qos_flow *flow, unsigned link)
 {
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		if (flow->sums[i].locals)
-			flow->sums[i].locals[link] = (struct hs_qos_local_sum){0};
+			clear_link(&flow->sums[i].locals[link]);
 }
 
 // ---- adding up ----
@@ -59,6 +69,7 @@ static void absorb_latency(struct hs_qos_local_sum *sum, uint32_t latency_ns)
 		sum->latency_max = latency_ns;
 	sum->latency_sum += latency_ns;
 	sum->latency_n++;
+	hs_qos_hist_add(&sum->latency, latency_ns);
 }
 
 static void absorb_node(struct hs_qos_local_sum *sum, const struct hs_hop_local *local)
@@ -101,6 +112,8 @@ static void merge_link(struct hs_qos_local_sum *into, const struct hs_qos_local_
 		into->utilisation_max = from->utilisation_max;
 	into->latency_sum += from->latency_sum;
 	into->latency_n += from->latency_n;
+	if (from->latency.n)
+		hs_qos_hist_merge(&into->latency, &from->latency);
 	into->queue_sum += from->queue_sum;
 	into->queue_n += from->queue_n;
 	into->utilisation_sum += from->utilisation_sum;
@@ -122,18 +135,43 @@ bool hs_qos_local_some(const struct hs_qos_sum *sum, unsigned link)
 	return local && (local->latency_n || local->queue_n || local->utilisation_n);
 }
 
+// Rule 17, of nearest rank, by the histogram alone.
+static uint64_t percentile(const struct hs_qos_local_sum *local, uint64_t per_mille)
+{
+	uint64_t rank = (local->latency_n * per_mille + 999) / 1000;
+	uint64_t value = (uint64_t)hs_qos_hist_value(&local->latency, rank);
+
+	if (value < local->latency_min)
+		return local->latency_min;
+	return value > local->latency_max ? local->latency_max : value;
+}
+
+static void fill_latency(const struct hs_qos_local_sum *local, struct hs_qos_hop *hop)
+{
+	uint64_t n = local->latency_n;
+
+	if (!n)
+		return;
+	hop->hop_latency_ns.min = local->latency_min;
+	hop->hop_latency_ns.mean = (uint64_t)((local->latency_sum + n / 2) / n);
+	hop->hop_latency_ns.max = local->latency_max;
+	hop->has |= HS_QOS_HAS_HOP_LATENCY;
+	if (local->latency.n != n) // there was no memory for some
+		return;
+	hop->hop_latency_ns.p50 = percentile(local, 500);
+	hop->has |= HS_QOS_HAS_LATENCY_P50;
+	if (n < P99_VALUES)
+		return;
+	hop->hop_latency_ns.p99 = percentile(local, 990);
+	hop->has |= HS_QOS_HAS_LATENCY_P99;
+}
+
 void hs_qos_local_fill(const struct hs_qos_sum *sum, unsigned link, struct hs_qos_hop *hop)
 {
 	if (!hs_qos_local_some(sum, link))
 		return;
 	const struct hs_qos_local_sum *local = &sum->locals[link];
-	uint64_t n = local->latency_n;
-	if (n) {
-		hop->hop_latency_ns.min = local->latency_min;
-		hop->hop_latency_ns.mean = (uint64_t)((local->latency_sum + n / 2) / n);
-		hop->hop_latency_ns.max = local->latency_max;
-		hop->has |= HS_QOS_HAS_HOP_LATENCY;
-	}
+	fill_latency(local, hop);
 	if (local->queue_n) {
 		hop->queue_packets.mean = (double)local->queue_sum / (double)local->queue_n;
 		hop->queue_packets.max = local->queue_max;

@@ -11,7 +11,7 @@
 
 // A flow whose family has such values takes the memory for this many links. 0 or -ENOMEM.
 int hs_qos_local_grow(struct hs_qos_flow *flow, unsigned capacity);
-// The same for an empty sum of its own, which the caller frees. 0 or -ENOMEM.
+// The same for an empty sum of its own; hs_qos_flow_free_locals frees it. 0 or -ENOMEM.
 int hs_qos_local_begin(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 void hs_qos_local_clear(const struct hs_qos_flow *flow, struct hs_qos_sum *sum);
 // Of one link, in all sums.

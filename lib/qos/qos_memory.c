@@ -22,7 +22,11 @@ size_t hs_qos_flow_bytes(const struct hs_qos_flow *flow)
 	size_t bytes = hs_qos_flow_frame_bytes(flow);
 	for (unsigned i = 0; i < flow->n_sums; i++)
 		for (unsigned j = 0; j < flow->n_links; j++)
-			bytes += hs_qos_hist_bytes(&flow->sums[i].links[j].hist);
+			bytes += hs_qos_hist_bytes(&flow->sums[i].links[j].hist) +
+				 (flow->sums[i].locals ? hs_qos_hist_bytes(
+									 &flow->sums[i].locals[j]
+											  .latency)
+						       : 0);
 	for (unsigned i = 0; i < HS_QOS_WINDOWS; i++)
 		bytes += flow->latest[i].capacity * sizeof(struct hs_qos_hop);
 	return bytes;
@@ -73,7 +77,8 @@ uint64_t hs_qos_most_bytes(void)
 		capacity *= 2;
 	uint64_t link = sizeof(struct hs_qos_link) + sizeof(struct hs_qos_marks) +
 			HS_QOS_SUMS * (sizeof(struct hs_qos_link_sum) + HS_QOS_HIST_MOST_BYTES +
-						      sizeof(struct hs_qos_local_sum)) +
+						      sizeof(struct hs_qos_local_sum) +
+						      HS_QOS_LATENCY_HIST_MOST_BYTES) +
 			HS_QOS_WINDOWS * sizeof(struct hs_qos_hop);
 	return sizeof(struct hs_qos_flow) + HS_QOS_RING_BYTES +
 	       HS_QOS_SEEN * sizeof(struct hs_qos_seen) + capacity * link;

@@ -81,8 +81,10 @@ static const struct hs_schema_field e2e_delay[] = {DELAY_ROWS(OF_E2E)};
 
 // What `from` says of itself.
 static const struct hs_schema_field latency_fields[] = {
-		{"min", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.min)},
 		{"mean", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.mean)},
+		{"min", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.min)},
+		{"p50", HS_SCHEMA_UINT, OF_HOP(LATENCY_P50, hop_latency_ns.p50)},
+		{"p99", HS_SCHEMA_UINT, OF_HOP(LATENCY_P99, hop_latency_ns.p99)},
 		{"max", HS_SCHEMA_UINT, OF_HOP(HOP_LATENCY, hop_latency_ns.max)},
 		{NULL},
 };

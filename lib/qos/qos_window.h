@@ -32,6 +32,8 @@ enum hs_qos_has {
 	HS_QOS_HAS_HOP_LATENCY = 1 << 14,
 	HS_QOS_HAS_QUEUE = 1 << 15,	  // queue_packets
 	HS_QOS_HAS_UTILISATION = 1 << 16, // link_utilisation_ratio
+	HS_QOS_HAS_LATENCY_P50 = 1 << 17,
+	HS_QOS_HAS_LATENCY_P99 = 1 << 18,
 };
 
 // What explains the numbers of a window: the constant, the published word, the bit. EPOCH: a node
@@ -84,7 +86,7 @@ struct hs_qos_hop {
 	int64_t span_end_ns;
 	// Of `from`, as it said itself.
 	struct {
-		uint64_t min, mean, max;
+		uint64_t mean, min, p50, p99, max;
 	} hop_latency_ns;
 	struct {
 		double mean;

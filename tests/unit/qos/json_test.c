@@ -319,13 +319,14 @@ static void what_nodes_say_is_there_where_they_said_it(void **state)
 	(void)state;
 	uint32_t path[] = {0, 9};
 	struct hs_qos_hop hop = {.to = 9,
-			.has = HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION,
-			.hop_latency_ns = {.min = 1, .mean = 2, .max = 3},
+			.has = HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION |
+			       HS_QOS_HAS_LATENCY_P50,
+			.hop_latency_ns = {.mean = 2, .min = 1, .p50 = 2, .p99 = 3, .max = 3},
 			.queue_packets = {.mean = 0.5, .max = 4},
 			.link_utilisation_ratio = {.mean = 0.25, .max = 1}};
 	static const char *const keys[] = {
 			"hop_latency_ns", "queue_packets", "link_utilisation_ratio"};
-	static const char *const values[] = {"{\"min\":1,\"mean\":2,\"max\":3}",
+	static const char *const values[] = {"{\"mean\":2,\"min\":1,\"p50\":2,\"max\":3}",
 			"{\"mean\":0.5,\"max\":4}", "{\"mean\":0.25,\"max\":1.0}"};
 	for (unsigned i = 0; i < 4; i++) {
 		struct hs_qos_window window = window_of(&hop, path);
@@ -344,7 +345,8 @@ static void what_nodes_say_is_there_where_they_said_it(void **state)
 		assert_null(json_object_get(one, "loss_ratio"));
 		assert_null(json_object_get(json_object_get(content, "e2e"), "hop_latency_ns"));
 		json_decref(json);
-		hop.has = (HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION) &
+		hop.has = (HS_QOS_HAS_HOP_LATENCY | HS_QOS_HAS_QUEUE | HS_QOS_HAS_UTILISATION |
+					  HS_QOS_HAS_LATENCY_P50) &
 			  ~((uint32_t)HS_QOS_HAS_HOP_LATENCY << i);
 	}
 }

@@ -52,8 +52,8 @@ static struct visit pass(struct queue *queue, int64_t now_ns)
 struct truth {
 	uint64_t n;
 	double latency, depth, used;
-	uint64_t least, latency_n;
-	uint64_t most;
+	uint64_t least, most, latency_n;
+	uint32_t *latencies;
 	uint32_t deepest, most_used;
 };
 
@@ -70,10 +70,25 @@ static void note(struct truth *truth, const struct visit *visit, uint32_t used, 
 	truth->least = !truth->latency_n || ns < truth->least ? ns : truth->least;
 	truth->most = ns > truth->most ? ns : truth->most;
 	truth->latency += (double)ns;
-	truth->latency_n++;
+	truth->latencies = realloc(truth->latencies, (truth->latency_n + 1) * sizeof(uint32_t));
+	truth->latencies[truth->latency_n++] = (uint32_t)ns;
 }
 
-static void check_node(const struct hs_qos_hop *hop, const struct truth *truth)
+static int in_order(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+// The value number ceil(p * n), to a part in 64.
+static void check_percentile(struct truth *truth, double p, uint64_t value)
+{
+	qsort(truth->latencies, truth->latency_n, sizeof(uint32_t), in_order);
+	double right = truth->latencies[(size_t)ceil(p * (double)truth->latency_n) - 1];
+	assert_true(fabs((double)value - right) <= right / 64);
+}
+
+static void check_node(const struct hs_qos_hop *hop, struct truth *truth)
 {
 	assert_non_null(hop);
 	assert_int_equal(!!(hop->has & HS_QOS_HAS_HOP_LATENCY), truth->latency_n > 0);
@@ -82,7 +97,13 @@ static void check_node(const struct hs_qos_hop *hop, const struct truth *truth)
 		assert_true(fabs((double)hop->hop_latency_ns.mean - mean) <= 0.5 + mean * 1e-12);
 		assert_int_equal(hop->hop_latency_ns.min, truth->least);
 		assert_int_equal(hop->hop_latency_ns.max, truth->most);
+		assert_true(hop->has & HS_QOS_HAS_LATENCY_P50);
+		check_percentile(truth, 0.5, hop->hop_latency_ns.p50);
+		assert_int_equal(!!(hop->has & HS_QOS_HAS_LATENCY_P99), truth->latency_n >= 100);
+		if (truth->latency_n >= 100)
+			check_percentile(truth, 0.99, hop->hop_latency_ns.p99);
 	}
+	free(truth->latencies);
 	assert_true(hop->has & HS_QOS_HAS_QUEUE && hop->has & HS_QOS_HAS_UTILISATION);
 	assert_true(fabs(hop->queue_packets.mean - truth->depth / (double)truth->n) < 1e-9);
 	assert_int_equal(hop->queue_packets.max, truth->deepest);
