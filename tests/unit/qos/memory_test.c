@@ -74,6 +74,47 @@ static void a_refused_report_opens_no_window(void **state)
 	assert_true(refused >= 2);
 }
 
+// So has what nodes say of themselves, and its histograms: without memory these alone are absent.
+static void a_report_of_what_nodes_say_is_taken_or_refused_whole(void **state)
+{
+	(void)state;
+	struct hs_telemetry_family family = hs_flexint_family;
+	unsigned refused = 0;
+	family.has_locals = true;
+	for (unsigned fail_at = 1; fail_at < 40; fail_at++) {
+		struct catcher catcher;
+		struct hs_qos *qos = monitor_new(&catcher);
+		struct hs_report before = plain(500);
+		struct hs_report report = plain_report(600, GAP, 10, longer);
+		before.telemetry.family = report.telemetry.family = &family;
+		for (unsigned i = 0; i <= 10; i++)
+			report.telemetry.locals[i] = (struct hs_hop_local){
+					.has = HS_LOCAL_HOP_LATENCY, .hop_latency_ns = 5 + i};
+		memcpy(before.telemetry.locals, report.telemetry.locals,
+				sizeof(before.telemetry.locals));
+		give(qos, &before);
+		left = fail_at;
+		int rc = hs_qos_report(qos, &KEY, &report);
+		left = 0;
+		assert_true(!rc || rc == -ENOMEM);
+		refused += !!rc;
+		left = fail_at;
+		const struct hs_qos_window *run = hs_qos_latest(qos, KEY.ns_id, 0);
+		left = 0;
+		assert_true(!run || run->reports == (rc ? 1 : 2));
+		hs_qos_flush(qos);
+		const struct caught *caught = caught_at(&catcher, SECOND, 0);
+		assert_int_equal(caught->window.reports, rc ? 1 : 2);
+		const struct hs_qos_hop *hop = &caught->hops[0];
+		if (!rc)
+			assert_int_equal(hop->hop_latency_ns.max, 15); // the source's is the last
+		if (hop->has & HS_QOS_HAS_LATENCY_P50)
+			assert_true(hop->hop_latency_ns.p50 >= hop->hop_latency_ns.min);
+		monitor_free(qos, &catcher);
+	}
+	assert_true(refused >= 6);
+}
+
 // What a partial flow remembers of its links has memory of its own.
 static void a_report_that_makes_a_flow_partial_is_taken_or_refused_whole(void **state)
 {
@@ -196,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			TEST(a_first_report_without_memory_leaves_nothing_behind),
 			TEST(a_refused_report_opens_no_window),
+			TEST(a_report_of_what_nodes_say_is_taken_or_refused_whole),
 			TEST(a_report_that_makes_a_flow_partial_is_taken_or_refused_whole),
 			TEST(a_refused_report_ends_no_clock_step),
 			TEST(a_refused_report_makes_no_second_path),
