@@ -352,17 +352,19 @@ void hs_cli_view_report(const json_t *message)
 {
 	const json_t *report = json_object_get(message, "int_report");
 	const json_t *source = json_object_get(report, "e2e"),
-		     *sink = json_object_get(report, "sink");
+		     *sink = json_object_get(report, "sink"),
+		     *sent = json_object_get(source, "tx_packets");
 	json_int_t before = json_integer_value(json_object_get(source, "ts_ns"));
 	char text[HS_CLI_TEXT];
 	json_t *hop;
 	size_t i;
 
 	hs_cli_format("ts_ns", json_object_get(sink, "ts_ns"), text);
-	printf("%s  rule %" JSON_INTEGER_FORMAT "  sent %" JSON_INTEGER_FORMAT
-	       " received %" JSON_INTEGER_FORMAT "  source",
-			text, json_integer_value(json_object_get(report, "ns_id")),
-			json_integer_value(json_object_get(source, "tx_packets")),
+	printf("%s  rule %" JSON_INTEGER_FORMAT " ", text,
+			json_integer_value(json_object_get(report, "ns_id")));
+	if (sent) // INT counts nothing
+		printf(" sent %" JSON_INTEGER_FORMAT, json_integer_value(sent));
+	printf(" received %" JSON_INTEGER_FORMAT "  source",
 			json_integer_value(json_object_get(sink, "rx_packets")));
 	for (i = 0; i <= json_array_size(json_object_get(report, "hops")); i++) {
 		hop = json_array_get(json_object_get(report, "hops"), i);
