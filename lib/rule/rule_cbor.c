@@ -109,6 +109,28 @@ static int next_whole(struct hs_cbor_reader *in, struct hs_cbor_item *item)
 	return hs_cbor_next(in, item) || hs_cbor_skip(in, item) ? -EINVAL : 0;
 }
 
+static bool is_text(const struct hs_cbor_item *item, const char *text)
+{
+	return item->type == HS_CBOR_TEXT && item->len == strlen(text) &&
+	       memcmp(item->bytes, text, item->len) == 0;
+}
+
+// Rows of rules that do not spread: a rule without them would be for other packets.
+#define OF_INT                                                                                     \
+	(HS_RULE_BIT(METHOD) | HS_RULE_BIT(INSTRUCTIONS) | HS_RULE_BIT(INSTRUCTION_BITMAP) |       \
+			HS_RULE_BIT(DSCP))
+
+static int refuse_int(const struct hs_cbor_item *item, unsigned row, struct hs_error *err)
+{
+	const char *key = hs_rule_fields[row].key;
+
+	return row == HS_RULE_METHOD && is_text(item, "flexint")
+			       ? 0
+			       : hs_error_set(err, "unsupported", key, "method flexint",
+						 "%s: only rules of method flexint spread in band",
+						 key);
+}
+
 static int read_member(
 		struct hs_cbor_reader *in, struct hs_rule *rule, uint32_t *seen, unsigned *unknown)
 {
@@ -119,6 +141,8 @@ static int read_member(
 
 	unsigned row = key.type == HS_CBOR_TEXT ? hs_rule_row_find((const char *)key.bytes, key.len)
 						: HS_RULE_ROWS;
+	if (row < HS_RULE_ROWS && OF_INT >> row & 1)
+		return refuse_int(&item, row, in->err);
 	if (!((ALWAYS | DIFFERING) >> row & 1)) {
 		++*unknown;
 		return 0;
@@ -142,12 +166,6 @@ static int check_required(const struct hs_cbor_reader *in, uint32_t seen)
 					"%s is missing", field->key);
 	}
 	return 0;
-}
-
-static bool is_text(const struct hs_cbor_item *item, const char *text)
-{
-	return item->type == HS_CBOR_TEXT && item->len == strlen(text) &&
-	       memcmp(item->bytes, text, item->len) == 0;
 }
 
 static int open_member(struct hs_cbor_reader *in, struct hs_rule_envelope *envelope)

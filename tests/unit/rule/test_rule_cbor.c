@@ -244,6 +244,48 @@ static void unknown_keys_of_any_shape_are_dropped_and_counted(void **state)
 	assert_int_equal(unknown, 4);
 }
 
+static void a_request_of_method_int_is_refused_with_a_clear_word(void **state)
+{
+	static const struct {
+		const char *member, *path;
+	} cases[] = {
+			{"666d6574686f6463696e74", "method"},
+			{"6c696e737472756374696f6e7381676e6f64655f6964", "instructions"},
+			{"72696e737472756374696f6e5f6269746d617066307838303030",
+					"instruction_bitmap"},
+			{"64647363700a", "dscp"},
+	};
+	uint8_t bytes[512];
+	struct hs_rule rule;
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char content[600];
+		struct hs_error err = {0};
+		snprintf(content, sizeof(content),
+				"ab%s" MODE_SETTING MODE TRACE_TYPE PROTOCOL DST_PORT SRC_PORT
+						DST_IP SRC_IP APP_ID NS_ID,
+				cases[i].member);
+		size_t n = request_of(content, bytes);
+		assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, NULL, &err), -EINVAL);
+		assert_string_equal(err.code, "unsupported");
+		assert_string_equal(err.path, cases[i].path);
+		assert_string_equal(err.expected, "method flexint");
+	}
+}
+
+static void a_request_may_name_the_method_that_it_has(void **state)
+{
+	uint8_t bytes[512];
+	struct hs_rule rule, expected = vector_rule();
+	size_t n = request_of("ab666d6574686f6467666c6578696e74" MODE_SETTING MODE TRACE_TYPE
+					      PROTOCOL DST_PORT SRC_PORT DST_IP SRC_IP APP_ID NS_ID,
+			bytes);
+	(void)state;
+	assert_int_equal(hs_rule_from_cbor(bytes, n, &rule, NULL, NULL), 0);
+	assert_memory_equal(&rule, &expected, sizeof(rule));
+}
+
 static void unknown_members_beside_the_request_are_dropped_and_counted(void **state)
 {
 	// "x": 1, then "auth", which is none of them, then the request, then 5: [1]
@@ -429,6 +471,8 @@ int main(void)
 					switches_of_the_sink_travel_where_they_are_off_their_default),
 			cmocka_unit_test(
 					a_request_with_long_addresses_and_all_switches_is_too_large),
+			cmocka_unit_test(a_request_may_name_the_method_that_it_has),
+			cmocka_unit_test(a_request_of_method_int_is_refused_with_a_clear_word),
 			cmocka_unit_test(
 					unknown_members_beside_the_request_are_dropped_and_counted),
 			cmocka_unit_test(each_truncation_is_refused),
