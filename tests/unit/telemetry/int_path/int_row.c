@@ -5,6 +5,8 @@
 
 #define MBUFS 511
 
+bool int_row_passes_malformed;
+
 // How a packet lies in its buffers.
 struct shape {
 	size_t headroom, first; // bytes in the first segment; 0: all
@@ -22,8 +24,9 @@ static void open_node(struct int_row *row, unsigned k, unsigned n, uint16_t mtu,
 	static const enum hs_port_side sides[ROW_NODES][2] = {{HS_SIDE_HOST, HS_SIDE_NETWORK},
 			{HS_SIDE_NETWORK, HS_SIDE_NETWORK}, {HS_SIDE_NETWORK, HS_SIDE_NETWORK},
 			{HS_SIDE_NETWORK, HS_SIDE_HOST}};
-	const struct hs_profile profile = {
-			.family = &hs_int_steps[row->settings.version], .settings = &row->settings};
+	const struct hs_profile profile = {.family = &hs_int_steps[row->settings.version],
+			.settings = &row->settings,
+			.pass_malformed = int_row_passes_malformed};
 	struct hs_node_config config = {.id = (uint16_t)(n + 1),
 			.n_workers = 1,
 			.rules = 64,

@@ -28,6 +28,8 @@ struct int_row {
 	bool alive[ROW_BATCH];
 };
 
+extern bool int_row_passes_malformed; // the profiles of the next row do
+
 struct int_row *int_row_open(const struct hs_int_settings *settings, uint16_t mtu,
 		enum hs_host_side_policy policy, uint64_t seed);
 // Also audits all nodes, and that both of each counted the same.
