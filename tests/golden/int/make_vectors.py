@@ -496,16 +496,15 @@ def vectors():
 
 
 def nodes():
-    """What rules of nodes can ask for. No rule matches GRE: there the row begins behind a source."""
+    """What rules of nodes can ask for."""
     no_rule = {"own", "n_transits", "replication", "domain_id", "d"}
     for cases in (plain_cases, more_cases, new_cases):
         for name, choices in cases():
             if no_rule & set(choices):
                 continue
             case = made(name, known=known_at, **choices)
-            begins = choices["carrier"] == "gre" and not choices.get("adds_tunnel")
-            yield {"name": name, "settings": case["settings"], "bitmap": choices["bitmap"], "has_source": not begins,
-                   "plain": case["plain"], "source": case["source"], "hops": [hop["frame"] for hop in case["hops"]]}
+            yield {"name": name, "settings": case["settings"], "bitmap": choices["bitmap"], "plain": case["plain"],
+                   "source": case["source"], "hops": [hop["frame"] for hop in case["hops"]]}
 
 
 FILES = {"vectors.json": vectors, "nodes.json": nodes}
