@@ -48,21 +48,23 @@ static uint16_t port_name(uint32_t id, bool known)
 	return known && id < HS_EXPORT_UNKNOWN_PORT ? (uint16_t)id : HS_EXPORT_UNKNOWN_PORT;
 }
 
-// Depth and departure of a packet that will have so many bytes, where the run's port has a queue.
-static void add_queue(struct hs_worker *worker, const struct hs_burst *burst,
-		const struct hs_port *out, uint32_t bytes, struct hs_int_values *v)
+// Of a packet that will have so many bytes. At a border, the packet has yet to be parsed for the
+// other side: what its egress queue says is not known.
+static void know(struct hs_worker *worker, struct hs_burst *burst, const struct hs_port *out,
+		uint32_t bytes, struct hs_int_values *v)
 {
-	struct hs_egress_values queue;
-
-	if (likely(!out || !hs_egress_of(worker, out) || hs_is_border(worker, burst, out)))
+	if (out && likely(!hs_is_border(worker, burst, out))) {
+		hs_int_local(worker, burst, out, bytes, v);
 		return;
-	if (!hs_egress_read(worker, burst, out, bytes, &queue))
-		return;
-	v->has |= HS_INT_HAS_UTILISATION | HS_INT_HAS_QUEUE_ID | HS_INT_HAS_QUEUE_PACKETS;
-	v->link_utilisation = queue.utilisation;
-	v->queue_packets = queue.depth;
-	v->egress_ns = (uint64_t)queue.departs_ns;
-	v->hop_latency_ns = (uint64_t)(queue.departs_ns - burst->now_ns);
+	}
+	*v = (struct hs_int_values){
+			.has = HS_INT_HAS_NODE_ID | HS_INT_HAS_INGRESS_PORT |
+			       HS_INT_HAS_INGRESS_NS | (out ? HS_INT_HAS_EGRESS_PORT : 0),
+			.node_id = worker->node_id,
+			.ingress_port = hs_port_id(burst->in),
+			.egress_port = out ? hs_port_id(out) : 0,
+			.ingress_ns = (uint64_t)burst->now_ns,
+	};
 }
 
 // ---- changes ----
@@ -115,9 +117,8 @@ static void export(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 	struct hs_export_flow flow;
 	struct hs_int_values v;
 
-	hs_int_local(worker, burst, out, &v);
-	add_queue(worker, burst, out,
-			(uint32_t)((int)rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth), &v);
+	know(worker, burst, out, (uint32_t)((int)rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth),
+			&v);
 	struct hs_int_report report = {
 			.has = has_of(&v) & asked & ALL,
 			.tracked = true,

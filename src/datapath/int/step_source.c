@@ -90,7 +90,8 @@ void hs_int_source(
 		return;
 	if (settings->mode == HS_INT_MX)
 		hs_int_export_source(worker, burst, i, out, request.bitmap, growth);
-	hs_int_local(worker, burst, out, &values);
+	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + (uint32_t)growth,
+			&values);
 	hs_int_source_insert(settings, &request, hs_room_open(burst->mbufs[i], growth),
 			&burst->packets[i], growth, own ? &values : NULL);
 }
@@ -103,11 +104,19 @@ struct kept {
 	struct hs_int_fast_block own;
 };
 
-static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
-		const struct hs_port *out, uint32_t trace_type, struct kept *kept)
+// Of a packet that will have so many bytes.
+static __attribute__((noinline)) void make_block(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, uint32_t bytes, struct kept *kept)
 {
 	struct hs_int_values values;
 
+	hs_int_local(worker, burst, out, bytes, &values);
+	hs_int_fast_block_make(&kept->own, kept->request.bitmap, &values);
+}
+
+static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
+		const struct hs_port *out, uint32_t trace_type, struct kept *kept)
+{
 	kept->trace_type = trace_type;
 	kept->growth = 0;
 	if (!(trace_type & HS_RULE_TRACE_INT))
@@ -115,10 +124,8 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 	kept->request = (struct hs_int_request){.bitmap = hs_int_ask(HS_INT_2_1, trace_type, NULL)};
 	kept->growth = hs_int_fast_request_growth(
 			worker->profiles[out->index].settings, &kept->request);
-	if (!kept->growth)
-		return;
-	hs_int_local(worker, burst, out, &values);
-	hs_int_fast_block_make(&kept->own, kept->request.bitmap, &values);
+	if (kept->growth && !hs_egress_of(worker, out))
+		make_block(worker, burst, out, 0, kept);
 }
 
 // The common case; what it cannot do is the general step's.
@@ -130,7 +137,7 @@ static inline __attribute__((always_inline)) void fast_source(
 	uint32_t slot = burst->slots[i], trace_type = worker->flows.own[slot].trace_type;
 	struct kept *kept = worker->run;
 
-	if (unlikely(kept->trace_type != trace_type || hs_egress_of(worker, out)))
+	if (unlikely(kept->trace_type != trace_type))
 		prepare(worker, burst, out, trace_type, kept);
 	size_t growth = kept->growth;
 	if (unlikely(!growth || !hs_may_grow(burst, i, out, growth) ||
@@ -142,6 +149,8 @@ static inline __attribute__((always_inline)) void fast_source(
 	}
 	if (unlikely(!begin(worker, burst, slot)))
 		return;
+	if (unlikely(hs_egress_of(worker, out)))
+		make_block(worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, kept);
 	hs_int_fast_source_insert(worker->profiles[out->index].settings, &kept->request,
 			hs_room_shift(m, (int)growth), packet, growth, &kept->own);
 }

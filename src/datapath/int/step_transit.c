@@ -79,7 +79,8 @@ void hs_int_transit(
 	}
 	if (unlikely(!has_room(worker, burst, i, (size_t)growth)))
 		return;
-	hs_int_local(worker, burst, out, &values);
+	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + (uint32_t)growth,
+			&values);
 	hs_int_transit_insert(settings, hs_room_open(burst->mbufs[i], (size_t)growth), packet,
 			(size_t)growth, &values);
 	if (burst->slots[i] != HS_FLOW_NONE)
@@ -88,11 +89,12 @@ void hs_int_transit(
 
 // What all packets of a run that ask for the same get, but where a queue makes each differ.
 static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
-		const struct hs_port *out, uint16_t bitmap, struct hs_int_fast_block *block)
+		const struct hs_port *out, uint32_t bytes, uint16_t bitmap,
+		struct hs_int_fast_block *block)
 {
 	struct hs_int_values values;
 
-	hs_int_local(worker, burst, out, &values);
+	hs_int_local(worker, burst, out, bytes, &values);
 	hs_int_fast_block_make(block, bitmap, &values);
 }
 
@@ -113,7 +115,8 @@ static inline __attribute__((always_inline)) void fast_transit(
 		return;
 	}
 	if (unlikely(block->bitmap != bitmap || hs_egress_of(worker, out)))
-		prepare(worker, burst, out, bitmap, block);
+		prepare(worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, bitmap,
+				block);
 	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
