@@ -13,10 +13,16 @@
 #include <rte_pause.h>
 
 // bits * ns/s of a byte
-#define BYTE UINT64_C(8000000000)
+#define BYTE INT64_C(8000000000)
 // What that many bytes and a run's are rounded up by is less than 10^-12 ns. Exact departures are
 // multiples of 1 / rate_bps ns, which is no less: so they are known.
 #define MANY_BYTES (1u << 20)
+
+// ns may be negative, which C does not shift.
+static inline hs_egress_time whole(int64_t ns)
+{
+	return ns * ((hs_egress_time)1 << 64);
+}
 
 static uint32_t places(uint32_t queue_packets)
 {
@@ -31,12 +37,12 @@ struct hs_egress *hs_egress_create(uint64_t rate_bps, uint32_t queue_packets)
 
 	if (!egress)
 		return NULL;
-	egress->byte = (((hs_egress_time)BYTE << 64) + rate_bps - 1) / rate_bps;
+	egress->byte = (whole(BYTE) + rate_bps - 1) / rate_bps;
 	egress->rate_bps = rate_bps;
 	egress->limit = queue_packets;
 	egress->mask = n - 1;
 	egress->now_ns = INT64_MIN / 2;
-	egress->departs = (hs_egress_time)egress->now_ns << 64;
+	egress->departs = whole(egress->now_ns);
 	return egress;
 }
 
@@ -139,7 +145,7 @@ static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
 	__extension__ typedef unsigned __int128 wide;
 	wide rate = egress->rate_bps, rest = (uint64_t)egress->departs * rate >> 64;
 
-	egress->departs = ((hs_egress_time)hs_egress_ns(egress->departs) << 64) +
+	egress->departs = whole(hs_egress_ns(egress->departs)) +
 			  (hs_egress_time)(((rest << 64) + rate - 1) / rate);
 	egress->inexact = 0;
 }
@@ -148,7 +154,7 @@ static __attribute__((noinline)) void make_exact(struct hs_egress *egress)
 static inline void begin(struct hs_egress *egress)
 {
 	if (hs_egress_ns(egress->departs) < egress->now_ns) {
-		egress->departs = (hs_egress_time)egress->now_ns << 64;
+		egress->departs = whole(egress->now_ns);
 		egress->inexact = 0;
 	} else if (unlikely(egress->inexact >= MANY_BYTES)) {
 		make_exact(egress);
