@@ -89,12 +89,13 @@ void hs_int_transit(
 
 // What all packets of a run that ask for the same get, but where a queue makes each differ.
 static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
-		const struct hs_port *out, uint32_t bytes, uint16_t bitmap,
-		struct hs_int_fast_block *block)
+		unsigned i, const struct hs_port *out, struct hs_int_fast_block *block)
 {
+	uint16_t bitmap = (uint16_t)(burst->packets[i].trace_type >> 16);
+	uint32_t growth = 4 * hs_int_fast_words(bitmap);
 	struct hs_int_values values;
 
-	hs_int_local(worker, burst, out, bytes, &values);
+	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth, &values);
 	hs_int_fast_block_make(block, bitmap, &values);
 }
 
@@ -115,8 +116,7 @@ static inline __attribute__((always_inline)) void fast_transit(
 		return;
 	}
 	if (unlikely(block->bitmap != bitmap || hs_egress_of(worker, out)))
-		prepare(worker, burst, out, rte_pktmbuf_pkt_len(m) + (uint32_t)growth, bitmap,
-				block);
+		prepare(worker, burst, i, out, block);
 	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
