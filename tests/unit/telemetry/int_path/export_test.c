@@ -410,6 +410,176 @@ static void drops_of_a_rules_packets_are_reported(void **state)
 	}
 }
 
+// ---- changes ----
+
+#define LATENCY_AT (14 + 40 + 8 + 4 + 12 + 4) // of the first hop, behind its node's id
+
+static unsigned reports_after(struct test_node *sink, const uint8_t *frame, size_t len)
+{
+	struct hs_int_report_reader reader;
+	struct hs_int_report report;
+	uint8_t copy[2048], got[2048];
+	unsigned n = 0;
+
+	memcpy(copy, frame, len);
+	assert_int_not_equal(through(sink, copy, len), 0);
+	while (receive(sink, &report, got, &reader))
+		n++;
+	return n;
+}
+
+static size_t measured_at(const struct hs_int_settings *settings, uint16_t node, uint8_t *frame)
+{
+	struct place source_place = SOURCE;
+	struct test_node source;
+
+	source_place.id = node;
+	open_node(&source, &source_place, settings, NULL, 0);
+	ask(&source, HS_RULE_ASKS_node_id | HS_RULE_ASKS_hop_latency);
+	size_t len = through(&source, frame, unhex(PACKET, frame));
+	close_node(&source);
+	return len;
+}
+
+static void only_a_change_is_reported(void **state)
+{
+	struct hs_export_config configs[2] = {
+			to_collector(HS_INT_REPORT_2_0), to_collector(HS_INT_REPORT_1_0)};
+	struct hs_int_settings settings;
+	struct test_node sink;
+	uint8_t frame[2048], other[2048];
+	(void)state;
+
+	configs[0].on = HS_EXPORT_ON_CHANGE;
+	configs[0].latency_change_ns = 1000;
+	configs[1].flows = false; // gets none
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	size_t len = measured_at(&settings, 1, frame);
+	assert_int_equal(measured_at(&settings, 9, other), len);
+	open_node(&sink, &SINK, &settings, configs, 2);
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	for (unsigned n = 0; n < 5; n++)
+		assert_int_equal(reports_after(&sink, frame, len), 0);
+	assert_int_equal(reports_after(&sink, other, len), 1); // by another node
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	frame[LATENCY_AT + 2] = 1000 >> 8;
+	frame[LATENCY_AT + 3] = 1000 & 0xff;
+	assert_int_equal(reports_after(&sink, frame, len), 0);
+	frame[LATENCY_AT + 3]++; // 1001 ns more than in the last report
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	frame[LATENCY_AT + 2] = frame[LATENCY_AT + 3] = 0;
+	sink.ports[MON].accepts = 0; // the report of this change is lost
+	assert_int_equal(reports_after(&sink, frame, len), 0);
+	sink.ports[MON].accepts = 64;
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	assert_int_equal(reports_after(&sink, frame, len), 0);
+	frame[22 + 15] ^= 1; // another flow
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	struct hs_worker_counters c = counters_of(&sink);
+	assert_int_equal(c.exports_sent, 6);
+	assert_int_equal(c.exports_unchanged, 7);
+	assert_int_equal(c.exports_lost_tx_full, 1);
+	close_node(&sink);
+}
+
+static void a_quota_limits_each_second(void **state)
+{
+	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
+	struct hs_int_settings settings;
+	struct hs_int_report_reader reader;
+	struct hs_int_report report;
+	struct test_node sink;
+	uint8_t frame[2048], got[2048];
+	uint32_t sequence = 0;
+	(void)state;
+
+	config.quota_per_s = 3;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	size_t len = measured(&settings, frame);
+	open_node(&sink, &SINK, &settings, &config, 1);
+	for (unsigned second = 0; second < 3; second++) {
+		hs_clock_set(hs_test_clock, NOW + second * INT64_C(1000000000));
+		for (unsigned n = 0; n < 10; n++)
+			test_node_feed(&sink, IN, frame, len, 0);
+		test_node_run(&sink);
+		while (receive(&sink, &report, got, &reader))
+			assert_int_equal(report.sequence, sequence++);
+		assert_int_equal(sequence, 3 * (second + 1));
+		while (test_node_take(&sink, OUT, got, sizeof(got)))
+			;
+	}
+	assert_int_equal(counters_of(&sink).exports_over_quota, 21);
+	hs_clock_set(hs_test_clock, NOW);
+	close_node(&sink);
+}
+
+// ---- queues ----
+
+#define US INT64_C(1000) // a byte's time at 8 Mbit/s
+
+static void expect_queue_reports(struct test_node *node, unsigned first, unsigned n, size_t len)
+{
+	struct hs_int_report_reader reader;
+	struct hs_int_report report;
+	uint8_t got[2048];
+
+	for (unsigned depth = first; depth < first + n; depth++) {
+		assert_int_not_equal(receive(node, &report, got, &reader), 0);
+		assert_true(report.congested && !report.dropped && report.tracked);
+		assert_int_equal(report.queue_packets, depth);
+		assert_int_equal(report.egress_port, 2);
+		assert_int_equal(report.hop_latency_ns, (depth + 1) * (int64_t)len * US);
+		assert_int_equal(report.egress_ns - report.ingress_ns, report.hop_latency_ns);
+	}
+}
+
+static void a_deep_queue_and_what_it_drops_are_reported(void **state)
+{
+	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
+	struct hs_int_settings settings;
+	struct hs_int_report_reader reader;
+	struct hs_int_report report;
+	struct test_node node;
+	uint8_t frame[2048], got[2048];
+	size_t len = unhex(PACKET, frame);
+	(void)state;
+
+	config.flows = false;
+	config.drops = true;
+	config.queue_packets = 5;
+	config.queue_quota = 2;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	settings.mode = HS_INT_XD;
+	test_port_configs[OUT].rate_bps = 8000000;
+	test_port_configs[OUT].queue_packets = 10;
+	open_node(&node, &SOURCE, &settings, &config, 1);
+	ask(&node, HS_RULE_ASKS_node_id);
+	for (unsigned round = 0; round < 3; round++) {
+		hs_clock_set(hs_test_clock, NOW + round * INT64_C(1000000000));
+		test_node_run(&node); // sends what waited
+		while (test_node_take(&node, OUT, got, sizeof(got)))
+			;
+		for (unsigned n = 0; n < 15; n++)
+			test_node_feed(&node, IN, frame, len, 0);
+		test_node_run(&node);
+		expect_queue_reports(&node, 5, 2, len);
+		for (unsigned n = 0; n < 4; n++) { // 11 have a place
+			assert_int_not_equal(receive(&node, &report, got, &reader), 0);
+			assert_int_equal(report.drop_reason, HS_INT_DROP_TRAFFIC_MANAGER);
+			assert_int_equal(report.egress_port, 2);
+		}
+		assert_int_equal(receive(&node, &report, got, &reader), 0);
+	}
+	hs_clock_set(hs_test_clock, NOW + INT64_C(9000000000));
+	test_node_run(&node);
+	while (test_node_take(&node, OUT, got, sizeof(got)))
+		;
+	hs_clock_set(hs_test_clock, NOW);
+	test_port_configs[OUT].rate_bps = 0;
+	test_port_configs[OUT].queue_packets = 0;
+	close_node(&node);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -428,6 +598,9 @@ int main(void)
 			cmocka_unit_test(each_node_sends_a_postcard),
 			cmocka_unit_test(a_transit_of_md_reports_nothing),
 			cmocka_unit_test(drops_of_a_rules_packets_are_reported),
+			cmocka_unit_test(only_a_change_is_reported),
+			cmocka_unit_test(a_quota_limits_each_second),
+			cmocka_unit_test(a_deep_queue_and_what_it_drops_are_reported),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, begin, NULL);
