@@ -96,17 +96,20 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 	if (!(packet->flags & HS_PACKET_ANY_TELEMETRY) || !hs_make_changeable(worker, burst, i) ||
 			packet->flags & HS_PACKET_SHORT)
 		return false;
-	if (packet->flags & HS_PACKET_TELEMETRY) {
-		if (unlikely(ours && worker->exporter))
-			tell(worker, burst, i);
-		return take_out(worker, burst, i);
+	// A host's packet that merely carries the mark: what is behind it is the host's. So are
+	// headers for destinations alone, which differ from data by type and length only.
+	bool is_int = packet->flags & HS_PACKET_TELEMETRY && (ours || packet->trace_off);
+	if (!is_int && !ours &&
+			hs_int_clear_mark(burst->profile->settings,
+					rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {
+		parse_anew(worker, burst, i);
+		return !(packet->flags & HS_STAGE_SUSPECT);
 	}
-	// A host's packet that merely carries the mark: what is behind it is the host's.
-	if (ours || !hs_int_clear_mark(burst->profile->settings,
-				    rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet))
+	if (!(packet->flags & HS_PACKET_TELEMETRY))
 		return false;
-	parse_anew(worker, burst, i);
-	return !(packet->flags & HS_STAGE_SUSPECT);
+	if (unlikely(ours && worker->exporter))
+		tell(worker, burst, i);
+	return take_out(worker, burst, i);
 }
 
 bool hs_int_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned i)

@@ -112,6 +112,34 @@ static void a_dscp_mark_of_a_host_is_cleared_or_its_packet_dropped(void **state)
 		expect(&settings, &fates[i], MARK, MARK & ~1);
 }
 
+// By type and length alone, a host's data may look like a header for its destination.
+static void data_that_looks_like_a_destination_header_stays_a_hosts(void **state)
+{
+	struct hs_int_settings settings = settings_of(HS_INT_2_1);
+	(void)state;
+
+	for (unsigned ipv4 = 0; ipv4 < 2; ipv4++) {
+		uint8_t frame[2048], wanted[2048];
+		size_t len = ipv4 ? ipv4_packet(frame, 0) : unhex(PACKET, frame);
+		size_t payload = 14 + (ipv4 ? 20 : 40) + 8;
+		struct row *row = open_row(&settings, 1500);
+
+		memcpy(frame + payload, "\x20\x01\xbc\x4d", 4);
+		memcpy(wanted, frame, len);
+		frame[ipv4 ? 15 : 14] |= ipv4 ? MARK << 2 : MARK >> 2;
+		frame[15] |= ipv4 ? 0 : (MARK << 6) & 0xff;
+		if (ipv4) {
+			memset(frame + 24, 0, 2);
+			uint16_t sum = rte_ipv4_cksum((const struct rte_ipv4_hdr *)(frame + 14));
+			memcpy(frame + 24, &sum, 2);
+		}
+		assert_int_equal(through(&row->nodes[0], frame, len), len);
+		assert_memory_equal(frame, wanted, len);
+		assert_int_equal(event_of(&row->nodes[0], 0, HS_EVENT_HOST_TELEMETRY_STRIPPED), 1);
+		close_row(row);
+	}
+}
+
 static void a_mark_with_nothing_behind_it_is_dropped_or_passes_to_a_host(void **state)
 {
 	static const struct fate fates[] = {
@@ -168,6 +196,7 @@ int main(void)
 			cmocka_unit_test(a_dscp_mark_of_a_host_is_cleared_or_its_packet_dropped),
 			cmocka_unit_test(
 					a_mark_with_nothing_behind_it_is_dropped_or_passes_to_a_host),
+			cmocka_unit_test(data_that_looks_like_a_destination_header_stays_a_hosts),
 			cmocka_unit_test(nothing_passes_after_something_was_taken_out),
 	};
 	dpdk_env_init("64");
