@@ -124,12 +124,15 @@ def int_hops(out, flows):
         path = " > ".join(map(str, report["path"]))
         out.write(f"\n{flow['name']} is UDP over IPv4, measured by INT 2.1:"
                   f" {report['reports']} packets had telemetry, path {path}\n\n")
-        rows = [("hop", "delay us min", "p50", "p99", "max", "jitter us")]
+        rows = [("hop", "delay us min", "p50", "p99", "max", "jitter us", "in node us")]
         for hop in (*report["hops"], report["e2e"]):
             delays = [micro(delay(hop, which)) for which in ("min", "p50", "p99", "max")]
-            rows.append((hop_name(hop), *delays, micro(hop.get("jitter_ns"))))
+            inside = hop.get("hop_latency_ns", {}).get("mean")
+            rows.append((hop_name(hop), *delays, micro(hop.get("jitter_ns")),
+                         "-" if inside is None else f"{inside / 1000:.1f}"))
         columns(out, rows)
-        out.write("0 is the source. INT carries no counts of packets, so that it tells no loss.\n")
+        out.write("0 is the source. \"In node\" is the mean time inside the hop's first node. INT"
+                  " carries no counts\nof packets, so that it tells no loss.\n")
 
 
 def say_drops(out, node_id, drop):

@@ -29,6 +29,8 @@ def check_int_flow(flow):
     for part in [*report["hops"], report["e2e"]]:
         check(part["delay_ns"]["p50"] > 0 and "jitter_ns" in part, part)
         check("loss_ratio" not in part and "lost_packets" not in part, "INT counts nothing", part)
+    for hop in report["hops"]:
+        check(0 < hop["hop_latency_ns"]["mean"] < hop["delay_ns"]["mean"], hop)
     ratio = report["e2e"]["throughput_bps"] / said["frame_throughput_bps"]
     check(0.97 < ratio < 1.03, f"throughput of INT's flow is {ratio:.3f} of iperf3's")
 
@@ -187,14 +189,15 @@ def the_live_table_fits_a_terminal_of_80_by_24():
 @test()
 def the_summary_has_a_table_of_its_own_for_int():
     out = io.StringIO()
+    measured = qos_of(2)
+    measured["hops"][1]["hop_latency_ns"] = {"mean": 2500}
     table.int_hops(out, [{"name": "a", "method": "flexint", "hopsight": qos_of(3)},
                          {"name": "b", "method": "int", "hopsight": None},
-                         {"name": "c", "method": "int", "hopsight": qos_of(2)}])
+                         {"name": "c", "method": "int", "hopsight": measured}])
     lines = out.getvalue().splitlines()
     check(lines[1].startswith("c is UDP over IPv4") and lines[1].endswith("10 packets had telemetry, path 0 > 1 > 2"),
           lines)
-    equal([line.split() for line in lines[4:7]], [[hop, "-", "100", "-", "-", "0"] for hop in ("0>1", "1>2", "all")],
-          "rows")
+    equal([line.split() for line in lines[4:7]], [[hop, "-", "100", "-", "-", "0", "2.5" if hop == "1>2" else "-"] for hop in ("0>1", "1>2", "all")], "rows")
 
 
 @test()
