@@ -98,7 +98,7 @@ def int_in_each_version_and_carrier_works_as_its_document_has_it_typed(workspace
     check(re.search(r"rule 2  .* \d{3} reports  path 0 → 2 → 3", output), "TCP over IPv6")
     reports = [int(n) for n in re.findall(r"rule 1  .* (\d+) reports  path 0 → 2 → 3", output)]
     # The kernel also asks for neighbours through a tunnel.
-    check(len(reports) == 15 and min(reports) == 20 and max(reports) < 40, "reports of each profile", reports)
+    check(len(reports) == 16 and min(reports) == 20 and max(reports) < 40, "reports of each profile", reports)
     nothing_is_left(workspace)
 
 
