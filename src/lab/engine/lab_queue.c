@@ -120,9 +120,10 @@ static void compare(struct hs_queue_counts *counts, uint32_t queue_packets,
 	uint64_t latency_ns = (uint64_t)(queued->departs_ns - queued->arrived_ns);
 	uint32_t congestion = (uint32_t)((uint64_t)queued->depth * WHOLE / queue_packets);
 
-	counts->stamped++;
-	counts->wrong_depths += values->has & HS_INT_HAS_QUEUE_PACKETS &&
-				values->queue_packets != queued->depth;
+	if (values->has & HS_INT_HAS_QUEUE_PACKETS) {
+		counts->stamped++;
+		counts->wrong_depths += values->queue_packets != queued->depth;
+	}
 	counts->wrong_congestions += values->has & HS_INT_HAS_CONGESTION &&
 				     values->queue_congestion != congestion;
 	if (values->has & HS_INT_HAS_HOP_LATENCY) {

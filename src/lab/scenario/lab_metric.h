@@ -64,7 +64,7 @@ struct hs_node_counts {
 
 // Counts of a queue that stands in a node, which scenarios may name, and how those of several are
 // combined. wrong_drops: of packets that found a place and did not depart, or the reverse.
-// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a value
+// wrong_departures: at another time than the model's. stamped: packets whose telemetry has a depth
 // of this node, which is then compared.
 #define HS_QUEUE_COUNTS(X)                                                                         \
 	X(packets, SUM)                                                                            \
