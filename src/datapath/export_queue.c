@@ -49,9 +49,8 @@ void hs_export_queue(struct hs_worker *worker, const struct hs_burst *burst, uns
 	struct hs_int_report report;
 	bool made = false;
 
-	if (!exporter->queues)
-		return;
-	if (!hs_egress_read(worker, burst, out, rte_pktmbuf_pkt_len(packet), &values))
+	if (!exporter->queues ||
+			!hs_egress_read(worker, burst, out, rte_pktmbuf_pkt_len(packet), &values))
 		return;
 	for (unsigned t = 0; t < exporter->n; t++) {
 		struct hs_export_target *target = &exporter->targets[t];

@@ -63,6 +63,8 @@ static bool pass_run(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	if (!burst->unmatched || burst->flags & HS_STAGE_SUSPECT ||
 			burst->max_bytes > hs_longest_frame(out) || burst->chained)
 		return false;
+	if (unlikely(worker->exporter && hs_egress_of(worker, out)))
+		return false; // each packet's depth may be reported
 	if (likely(!hs_egress_of(worker, out)))
 		pass_to_device(worker, burst, first, end, out);
 	else

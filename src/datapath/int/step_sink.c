@@ -148,18 +148,26 @@ static inline __attribute__((always_inline)) bool fast_sink(
 	return true;
 }
 
-void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
-		struct hs_port *out)
+// What profiles without a fast path have. Not inlined beside it, so that it keeps its registers.
+static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
+		unsigned first, unsigned end, struct hs_port *out)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
 
-	if (hs_int_fast_is(settings)) {
-		hs_to_host_as(worker, burst, first, end, out, fast_sink);
-	} else if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
+	if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
 		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE,
 				hs_int_export_watched);
-	} else {
-		hs_int_watch(worker, burst, first, end, out);
-		hs_to_host_as(worker, burst, first, end, out, hs_int_sink);
+		return;
 	}
+	hs_int_watch(worker, burst, first, end, out);
+	hs_to_host_as(worker, burst, first, end, out, hs_int_sink);
+}
+
+void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,
+		struct hs_port *out)
+{
+	if (hs_int_fast_is(burst->profile->settings))
+		hs_to_host_as(worker, burst, first, end, out, fast_sink);
+	else
+		general_run(worker, burst, first, end, out);
 }

@@ -122,20 +122,28 @@ static inline __attribute__((always_inline)) void fast_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
-		unsigned end, struct hs_port *out)
+// What profiles without a fast path have. Not inlined beside it, so that it keeps its registers.
+static __attribute__((noinline)) void general_run(struct hs_worker *worker, struct hs_burst *burst,
+		unsigned first, unsigned end, struct hs_port *out)
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
-	struct hs_int_fast_block block = {.bitmap = 0};
 
 	if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
 		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE,
 				hs_int_export_watched);
 		return;
 	}
-	if (!hs_int_fast_is(settings)) {
-		hs_int_watch(worker, burst, first, end, out);
-		hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_int_transit);
+	hs_int_watch(worker, burst, first, end, out);
+	hs_to_network_as(worker, burst, first, end, out, HS_IN_TRANSIT, hs_int_transit);
+}
+
+void hs_int_run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	struct hs_int_fast_block block = {.bitmap = 0};
+
+	if (!hs_int_fast_is(burst->profile->settings)) {
+		general_run(worker, burst, first, end, out);
 		return;
 	}
 	worker->run = &block;
