@@ -51,6 +51,7 @@ struct hs_bench_traffic {
 	bool ipv4;	 // without telemetry
 	bool int_md;	 // the telemetry is INT-MD of 2.1, marked by a DSCP; the first hop is the
 			 // source
+	bool int_mx;	 // and is INT-MX: instructions alone, 1 hop
 };
 
 struct hs_bench_case {

@@ -231,18 +231,19 @@ static uint8_t *put_hop(uint8_t *frame, size_t len, unsigned number, size_t *gro
 
 // ---- INT ----
 
-const struct hs_int_settings *hs_bench_int(void)
+const struct hs_int_settings *hs_bench_int(bool mx)
 {
-	static struct hs_int_settings settings;
+	static struct hs_int_settings settings[2];
 
-	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
-	return &settings;
+	hs_int_settings_init(&settings[mx], HS_INT_2_1, HS_INT_TCP_UDP);
+	settings[mx].mode = mx ? HS_INT_MX : HS_INT_MD;
+	return &settings[mx];
 }
 
 // The first hop is the source.
-static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, size_t *growth)
+static uint8_t *put_int(uint8_t *frame, size_t len, unsigned number, bool mx, size_t *growth)
 {
-	const struct hs_int_settings *settings = hs_bench_int();
+	const struct hs_int_settings *settings = hs_bench_int(mx);
 	const struct hs_int_request request = {.bitmap = HS_BENCH_INSTRUCTIONS};
 	const struct hs_int_values values = {
 			.has = HS_INT_HAS_NODE_ID | HS_INT_HAS_INGRESS_NS | HS_INT_HAS_EGRESS_NS,
@@ -277,7 +278,9 @@ size_t hs_bench_frame(const struct hs_bench_traffic *traffic, uint32_t index, ui
 		len += growth;
 	}
 	for (int hop = 0; hop < traffic->hops; hop++) {
-		start = (traffic->int_md ? put_int : put_hop)(start, len, (unsigned)hop, &growth);
+		start = traffic->int_md ? put_int(start, len, (unsigned)hop, traffic->int_mx,
+							  &growth)
+					: put_hop(start, len, (unsigned)hop, &growth);
 		len += growth;
 	}
 	memcpy(frame, start, len);

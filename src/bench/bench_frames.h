@@ -32,7 +32,7 @@ static inline uint16_t hs_bench_flow_port(uint32_t index)
 void hs_bench_rule(const struct hs_bench_case *spec, uint32_t index, struct hs_rule *rule);
 
 // What INT is in packets whose telemetry is INT, and what its rules ask for.
-const struct hs_int_settings *hs_bench_int(void);
+const struct hs_int_settings *hs_bench_int(bool mx);
 #define HS_BENCH_INSTRUCTIONS                                                                      \
 	(HS_RULE_ASKS_node_id | HS_RULE_ASKS_ports | HS_RULE_ASKS_hop_latency |                    \
 			HS_RULE_ASKS_queue | HS_RULE_ASKS_ingress_timestamp |                      \

@@ -54,7 +54,15 @@ static void node_config(const struct hs_bench_case *spec, struct hs_node_config 
 	for (int p = 0; spec->int_md && p < HS_BENCH_PORTS; p++)
 		if (side_of(spec->role, p) == HS_SIDE_NETWORK)
 			node->profiles[p] = (struct hs_profile){.family = &hs_int_steps[HS_INT_2_1],
-					.settings = hs_bench_int()};
+					.settings = hs_bench_int(spec->traffic.int_mx)};
+	if (spec->traffic.int_mx) {
+		node->n_exports = 1;
+		node->exports[0] = (struct hs_export_config){.format = HS_INT_REPORT_2_0,
+				.flows = true,
+				.bytes = HS_EXPORT_BYTES,
+				.port = HS_BENCH_OUT,
+				.to_port = 32766};
+	}
 }
 
 static int open_eal(const struct hs_bench_setup *setup, const struct hs_node_config *node,
