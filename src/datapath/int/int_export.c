@@ -71,12 +71,15 @@ static void know(struct hs_worker *worker, struct hs_burst *burst, const struct 
 
 static uint32_t flow_hash(const uint8_t *frame, const struct hs_packet *packet)
 {
-	bool ipv4 = packet->flags & HS_PACKET_IPV4;
-	const uint8_t *addresses = frame + packet->l3_off + (ipv4 ? 12 : 8);
-	uint32_t hash = packet->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6)
-					? rte_hash_crc(addresses, ipv4 ? 8 : 32, packet->l4_proto)
-					: 0;
+	uint64_t addresses[4]; // of IPv6; aligned, as the hash needs
+	uint32_t hash = 0;
 
+	if (packet->flags & (HS_PACKET_IPV4 | HS_PACKET_IPV6)) {
+		bool ipv4 = packet->flags & HS_PACKET_IPV4;
+		uint32_t len = ipv4 ? 8 : 32;
+		memcpy(addresses, frame + packet->l3_off + (ipv4 ? 12 : 8), len);
+		hash = rte_hash_crc(addresses, len, packet->l4_proto);
+	}
 	return rte_hash_crc_4byte((uint32_t)packet->src_port << 16 | packet->dst_port, hash);
 }
 
