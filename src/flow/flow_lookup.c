@@ -9,7 +9,8 @@
 
 // ---- whole keys ----
 
-static bool is_key(const struct hs_flow_shared *shared, const struct hs_flow_key *key)
+static inline __attribute__((always_inline)) bool is_key(
+		const struct hs_flow_shared *shared, const struct hs_flow_key *key)
 {
 	const uint64_t *k = shared->key;
 	uint64_t w[HS_FLOW_KEY_WORDS];
