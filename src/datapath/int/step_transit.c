@@ -45,13 +45,9 @@ static bool has_room(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 	return false;
 }
 
-// A rule of method int may say that this node adds nothing to its packets.
 static inline bool is_switched_off(const struct hs_worker *worker, uint32_t slot)
 {
-	if (slot == HS_FLOW_NONE)
-		return false;
-	const struct hs_flow_worker *own = &worker->flows.own[slot];
-	return own->trace_type & HS_RULE_TRACE_INT && !hs_flow_hop_enabled(own);
+	return slot != HS_FLOW_NONE && hs_flow_is_int_off(&worker->flows.own[slot]);
 }
 
 void hs_int_transit(
@@ -87,7 +83,8 @@ void hs_int_transit(
 		hs_flow_add(&worker->flows.own[burst->slots[i]].hop_entries, 1);
 }
 
-// What all packets of a run that ask for the same get, but where a queue makes each differ.
+// What all packets of a run that ask for the same get. A queue makes each differ, so that the block
+// is of one packet.
 static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct hs_burst *burst,
 		unsigned i, const struct hs_port *out, struct hs_int_fast_block *block)
 {
@@ -97,6 +94,8 @@ static __attribute__((noinline)) void prepare(struct hs_worker *worker, struct h
 
 	hs_int_local(worker, burst, out, rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth, &values);
 	hs_int_fast_block_make(block, bitmap, &values);
+	if (hs_egress_of(worker, out))
+		block->bitmap = 0; // no packet of the fast path asks for it: each is prepared
 }
 
 // The common case; what it cannot do is the general step's.
@@ -115,7 +114,7 @@ static inline __attribute__((always_inline)) void fast_transit(
 		hs_int_transit(worker, burst, i, out);
 		return;
 	}
-	if (unlikely(block->bitmap != bitmap || hs_egress_of(worker, out)))
+	if (unlikely(block->bitmap != bitmap))
 		prepare(worker, burst, i, out, block);
 	hs_int_fast_transit_insert(hs_room_shift(m, (int)growth), packet, block);
 	if (burst->slots[i] != HS_FLOW_NONE)
