@@ -118,7 +118,7 @@ static void lose(struct hs_worker *worker, struct hs_export_target *target, uint
 	rte_pktmbuf_free_bulk(target->mbufs + sent, lost);
 	for (unsigned i = sent; i < target->n; i++) { // the next packet tells of it again
 		if (target->of[i])
-			target->of[i]->hash = ~target->of[i]->hash;
+			target->of[i]->n = UINT32_MAX; // no packet has so many
 	}
 }
 

@@ -482,6 +482,35 @@ static void only_a_change_is_reported(void **state)
 	close_node(&sink);
 }
 
+// Two reports of a flow that are lost in one burst: the next packet tells of the flow again.
+static void changes_that_are_lost_together_are_told_again(void **state)
+{
+	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
+	struct hs_int_settings settings;
+	struct test_node sink;
+	uint8_t frame[2048], other[2048], got[2048];
+	(void)state;
+
+	config.on = HS_EXPORT_ON_CHANGE;
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	size_t len = measured_at(&settings, 1, frame);
+	assert_int_equal(measured_at(&settings, 9, other), len);
+	open_node(&sink, &SINK, &settings, &config, 1);
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	sink.ports[MON].accepts = 0;
+	test_node_feed(&sink, IN, frame, len, 0); // as it was told
+	test_node_feed(&sink, IN, other, len, 0);
+	test_node_feed(&sink, IN, frame, len, 0);
+	test_node_run(&sink);
+	while (test_node_take(&sink, OUT, got, sizeof(got)))
+		;
+	sink.ports[MON].accepts = 64;
+	assert_int_equal(counters_of(&sink).exports_lost_tx_full, 2);
+	assert_int_equal(reports_after(&sink, frame, len), 1);
+	assert_int_equal(reports_after(&sink, frame, len), 0);
+	close_node(&sink);
+}
+
 static void a_quota_limits_each_second(void **state)
 {
 	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0);
@@ -599,6 +628,7 @@ int main(void)
 			cmocka_unit_test(a_transit_of_md_reports_nothing),
 			cmocka_unit_test(drops_of_a_rules_packets_are_reported),
 			cmocka_unit_test(only_a_change_is_reported),
+			cmocka_unit_test(changes_that_are_lost_together_are_told_again),
 			cmocka_unit_test(a_quota_limits_each_second),
 			cmocka_unit_test(a_deep_queue_and_what_it_drops_are_reported),
 	};
