@@ -235,6 +235,7 @@ void hs_egress_close(struct hs_egress_worker *own)
 	settle(own);
 	if (own->places != own->reserved)
 		note_depth(own, hs_egress_depth(egress) - 1);
+	own->places = 0; // what is asked for between runs has none
 	if (!egress->shared)
 		return;
 	egress->reserved -= own->reserved;

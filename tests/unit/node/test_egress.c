@@ -113,6 +113,24 @@ static void test_a_place_is_given_back(void **state)
 	queue_close(&q);
 }
 
+// Places that a run did not need are no other run's.
+static void test_no_place_is_left_after_a_run(void **state)
+{
+	struct queue q;
+
+	(void)state;
+	queue_open(&q, 8000000, 4);
+	q.egress->shared = true;
+	hs_egress_open(q.worker, &q.port, NOW, 2);
+	hs_egress_close(q.own);
+	assert_false(hs_egress_fits(q.own));
+	assert_false(hs_egress_take(q.own, 100));
+	assert_int_equal(hs_egress_depth(q.egress), 0);
+	assert_int_equal(q.egress->lock, 0);
+	assert_int_equal(q.egress->reserved, 0);
+	queue_close(&q);
+}
+
 // Another worker was faster: the port's time stays.
 static void test_time_does_not_go_back(void **state)
 {
@@ -412,6 +430,7 @@ int main(void)
 			cmocka_unit_test(test_departure_and_depth_are_exact),
 			cmocka_unit_test(test_a_million_packets_take_their_time),
 			cmocka_unit_test(test_a_place_is_given_back),
+			cmocka_unit_test(test_no_place_is_left_after_a_run),
 			cmocka_unit_test(test_the_longest_queue_fits_the_time),
 			cmocka_unit_test(test_time_does_not_go_back),
 			cmocka_unit_test(test_packets_leave_when_they_are_due),
