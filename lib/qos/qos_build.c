@@ -156,10 +156,16 @@ static int64_t percentile(const struct hs_qos_link_sum *sum, int64_t *values, ui
 	return value > sum->delay_max ? sum->delay_max : value;
 }
 
-static int64_t rounded_mean(hs_qos_wide sum, uint64_t n)
+static hs_qos_wide rounded_mean(hs_qos_wide sum, uint64_t n)
 {
 	hs_qos_wide half = (hs_qos_wide)(n / 2);
-	return (int64_t)((sum < 0 ? sum - half : sum + half) / (hs_qos_wide)n);
+	return (sum < 0 ? sum - half : sum + half) / (hs_qos_wide)n;
+}
+
+// Delays may be as far apart as stamps of 64 bits; JSON has 63 bits for a number above 0.
+static uint64_t shown_distance(hs_qos_wide ns)
+{
+	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
 }
 
 static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values, uint32_t n_values,
@@ -181,7 +187,7 @@ static void fill_percentiles(const struct hs_qos_link_sum *sum, int64_t *values,
 	if (sum->delay_n < P999_VALUES)
 		return;
 	hop->delay.p999 = percentile(sum, values, n_values, &low, 999);
-	hop->pdv_ns = (uint64_t)hop->delay.p999 - (uint64_t)sum->delay_min;
+	hop->pdv_ns = shown_distance((hs_qos_wide)hop->delay.p999 - sum->delay_min);
 	hop->has |= HS_QOS_HAS_P999;
 }
 
@@ -189,7 +195,7 @@ static void fill_delay(const struct hs_qos_link_sum *sum, struct hs_qos_hop *hop
 {
 	hop->delay.n = sum->delay_n;
 	if (sum->delay_n) {
-		hop->delay.mean = rounded_mean(sum->delay_sum, sum->delay_n);
+		hop->delay.mean = (int64_t)rounded_mean(sum->delay_sum, sum->delay_n);
 		hop->delay.min = sum->delay_min;
 		hop->delay.max = sum->delay_max;
 		hop->has |= HS_QOS_HAS_DELAY;
@@ -200,7 +206,7 @@ static void fill_delay(const struct hs_qos_link_sum *sum, struct hs_qos_hop *hop
 	hop->has |= HS_QOS_HAS_JITTER_RFC3550;
 	if (sum->unpaired)
 		return;
-	hop->jitter_ns = (uint64_t)rounded_mean(sum->jitter_sum, sum->jitter_n);
+	hop->jitter_ns = shown_distance(rounded_mean(sum->jitter_sum, sum->jitter_n));
 	hop->has |= HS_QOS_HAS_JITTER;
 }
 

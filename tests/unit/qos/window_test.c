@@ -551,6 +551,26 @@ static void a_stamp_at_the_end_of_time_is_no_report(void **state)
 	}
 }
 
+// A stamp has 64 bits, whatever wrote them.
+static void a_spread_over_all_of_time_is_not_negative(void **state)
+{
+	struct fixture *f = *state;
+	for (uint64_t i = 1; i <= 1990; i++) {
+		struct hs_report report = plain_report(i, MS / 2, 2, PATH);
+		int64_t delay = i % 2 ? INT64_MAX : INT64_MIN;
+		report.telemetry.e2e.ts_ns = (uint64_t)report.sink_ts_ns - (uint64_t)delay;
+		give(f->qos, &report);
+	}
+	hs_qos_advance(f->qos, T0 + 2 * SECOND);
+	const struct hs_qos_hop *e2e = &second_ending(f, 1)->window.e2e;
+	assert_true(e2e->has & HS_QOS_HAS_P999);
+	assert_int_equal(e2e->delay.min, INT64_MIN);
+	assert_int_equal(e2e->delay.max, INT64_MAX);
+	assert_int_equal(e2e->pdv_ns, INT64_MAX);
+	if (e2e->has & HS_QOS_HAS_JITTER)
+		assert_true(e2e->jitter_ns <= INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -585,6 +605,7 @@ int main(void)
 			TEST(a_mean_is_rounded_to_the_nearest),
 			TEST(stamps_that_run_back_are_a_step_of_the_sources_clock),
 			TEST(a_small_negative_delay_denies_synchronised_clocks),
+			TEST(a_spread_over_all_of_time_is_not_negative),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
