@@ -19,6 +19,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 
+import int_rules  # noqa: E402
 import lab_packets  # noqa: E402
 import rules  # noqa: E402
 
@@ -398,6 +399,19 @@ def run_lab(path, folder, words=()):
         return json.load(f), files[1], files[2]
 
 
+def nothing_published(packets, published):
+    """Returns the findings of a scenario whose packets bring no values to a sink."""
+    with open(packets, encoding="utf-8") as f:
+        delivered = sum(",host," in line for line in f)
+    if not delivered:
+        return [Finding("packets", "no packet came to its host")]
+    windows, stamps = read_published(published)
+    numbers = {ns_id: (len(windows[ns_id]), sum(c.total() for c in stamps[ns_id].values()))
+               for ns_id in {*windows, *stamps}}
+    return [Finding("window", f"flow {ns_id}: {n} windows and {reports} reports were published of "
+                    "packets that bring no values") for ns_id, (n, reports) in numbers.items()]
+
+
 def judge_scenario(path, words=(), duration_s=None):
     """Returns (compared, findings) of all flows of a run."""
     with open(path, encoding="utf-8") as f:
@@ -406,6 +420,8 @@ def judge_scenario(path, words=(), duration_s=None):
         data["duration_s"] = duration_s
     with tempfile.TemporaryDirectory(prefix="hs-judge-") as folder:
         result, packets, published = run_lab(path, folder, words)
+        if int_rules.publishes_nothing(data):
+            return 0, nothing_published(packets, published)
         verdicts = judge_files(data, result, packets, published)
     compared = sum(n for n, _ in verdicts.values())
     return compared, [Finding(f.kind, f"flow {ns_id}: {f.text}")
