@@ -14,21 +14,31 @@ enum {
 	UDP_CHECKSUM = 6,
 };
 
-// The sum of 16-bit words, folded once: its value modulo 65535 is what counts.
-static uint32_t sum_of(const uint8_t *at, size_t bytes)
+// Eight bytes at once, in the order of this machine: swapped, the sum is that of network order
+// (RFC 1071 section 2).
+uint32_t hs_udp_front_sum(const uint8_t *at, size_t bytes)
 {
-	uint64_t sum = 0;
-	for (; bytes >= 4; at += 4, bytes -= 4)
-		sum += hs_be32_load(at);
-	if (bytes >= 2) {
-		sum += hs_be16_load(at);
-		at += 2;
-		bytes -= 2;
+	uint64_t sum = 0, v;
+	uint8_t two[2];
+
+	for (; bytes >= 8; at += 8, bytes -= 8) {
+		memcpy(&v, at, 8);
+		sum += v;
+		sum += sum < v;
 	}
-	if (bytes)
-		sum += (uint32_t)(at[0] << 8);
+	if (bytes) {
+		v = 0;
+		memcpy(&v, at, bytes);
+		sum += v;
+		sum += sum < v;
+	}
 	sum = (sum >> 32) + (sum & UINT32_MAX);
-	return (uint32_t)((sum >> 16) + (sum & UINT16_MAX));
+	sum = (sum >> 32) + (sum & UINT32_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	sum = (sum >> 16) + (sum & UINT16_MAX);
+	uint16_t native = (uint16_t)((sum >> 16) + (sum & UINT16_MAX));
+	memcpy(two, &native, 2);
+	return hs_be16_load(two);
 }
 
 static uint16_t checksum_of(uint32_t sum)
@@ -49,8 +59,8 @@ static void init_ipv4(struct hs_udp_front *front, const struct hs_udp_front_sett
 	ip[HS_IPV4_PROTOCOL] = HS_IP_UDP;
 	memcpy(ip + HS_IPV4_SRC, settings->src_ip, 4);
 	memcpy(ip + HS_IPV4_SRC + 4, settings->dst_ip, 4);
-	front->ip_sum = sum_of(ip, HS_IPV4_BYTES);
-	front->udp_sum = sum_of(ip + HS_IPV4_SRC, 8);
+	front->ip_sum = hs_udp_front_sum(ip, HS_IPV4_BYTES);
+	front->udp_sum = hs_udp_front_sum(ip + HS_IPV4_SRC, 8);
 	front->len = HS_ETHER_BYTES + HS_IPV4_BYTES + UDP_BYTES;
 }
 
@@ -63,7 +73,7 @@ static void init_ipv6(struct hs_udp_front *front, const struct hs_udp_front_sett
 	ip[HS_IPV6_HOPS] = settings->hop_limit;
 	memcpy(ip + HS_IPV6_SRC, settings->src_ip, 16);
 	memcpy(ip + HS_IPV6_SRC + 16, settings->dst_ip, 16);
-	front->udp_sum = sum_of(ip + HS_IPV6_SRC, 32);
+	front->udp_sum = hs_udp_front_sum(ip + HS_IPV6_SRC, 32);
 	front->len = HS_ETHER_BYTES + HS_IPV6_BYTES + UDP_BYTES;
 }
 
@@ -81,7 +91,7 @@ void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_set
 	front->udp_sum += HS_IP_UDP + settings->dst_port;
 }
 
-void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
+void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port)
 {
 	uint8_t *ip = frame + HS_ETHER_BYTES;
@@ -98,10 +108,26 @@ void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t
 	}
 	hs_be16_store(udp, src_port);
 	hs_be16_store(udp + UDP_LENGTH, udp_bytes);
+}
+
+void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
+		uint16_t src_port, uint32_t payload_sum)
+{
+	uint8_t *udp = frame + front->len - UDP_BYTES;
+
 	if (!front->checksum)
 		return;
 	// The length counts twice: in the header and in the pseudo header.
-	uint16_t checksum = checksum_of(front->udp_sum + src_port + 2u * udp_bytes +
-					sum_of(frame + front->len, payload_bytes));
+	uint16_t checksum = checksum_of(front->udp_sum + src_port +
+					2u * (uint16_t)(UDP_BYTES + payload_bytes) + payload_sum);
 	hs_be16_store(udp + UDP_CHECKSUM, checksum ? checksum : UINT16_MAX);
+}
+
+void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
+		uint16_t src_port)
+{
+	hs_udp_front_begin(front, frame, payload_bytes, src_port);
+	if (front->checksum)
+		hs_udp_front_end(front, frame, payload_bytes, src_port,
+				hs_udp_front_sum(frame + front->len, payload_bytes));
 }

@@ -36,7 +36,19 @@ struct hs_udp_front {
 
 void hs_udp_front_init(struct hs_udp_front *front, const struct hs_udp_front_settings *settings);
 
-// Writes front->len bytes to the start of the frame; the payload stands behind them already. IPv4
+// The sum of words of 16 bits, modulo 65535. Sums of parts add up, but an odd part must be the
+// last.
+uint32_t hs_udp_front_sum(const uint8_t *at, size_t bytes);
+
+// Writes front->len bytes to the start of the frame, without UDP's checksum.
+void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
+		uint16_t src_port);
+// Writes UDP's checksum, if the front has one. `payload_sum` is of the payload, which need not
+// stand there.
+void hs_udp_front_end(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
+		uint16_t src_port, uint32_t payload_sum);
+
+// Does both; the payload stands behind the front already. IPv4
 // packets have DF and identification 0. At most HS_UDP_FRONT_MAX_PAYLOAD bytes of payload.
 void hs_udp_front_write(const struct hs_udp_front *front, uint8_t *frame, size_t payload_bytes,
 		uint16_t src_port);
