@@ -89,7 +89,6 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 				.ipv6 = !hs_ip_address_is_ipv4(config->to),
 				.dst_port = config->to_port,
 				.hop_limit = HOP_LIMIT,
-				.ipv4_checksum = true,
 		};
 
 		if (config->port != port->index)
@@ -137,6 +136,9 @@ static void send(struct hs_worker *worker, struct hs_export_target *target)
 	}
 	for (unsigned i = 0; i < sent; i++)
 		stats->tx_bytes += lens[i];
+	stats->copies += target->n; // they count like copies of flooded packets
+	stats->forwarded += target->n;
+	stats->offered += target->n;
 	stats->tx_packets += sent;
 	hs_flow_add(&worker->exports_sent, sent);
 	if (unlikely(sent < target->n))
@@ -220,13 +222,9 @@ static bool take_quota(const struct hs_worker *worker, struct hs_export_target *
 	return quota->used++ < target->quota;
 }
 
-// Counts a report like a copy of a flooded packet: it came in at the port that sends it.
-bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
-		enum hs_export_kind kind, const struct hs_int_report *told,
-		const struct rte_mbuf *packet, struct hs_export_flow *of)
+bool hs_export_take_place(
+		struct hs_worker *worker, struct hs_export_target *target, enum hs_export_kind kind)
 {
-	struct hs_int_report own = *told;
-
 	if (unlikely(!target->port))
 		return false;
 	if (unlikely(!take_quota(worker, target, kind))) {
@@ -235,23 +233,44 @@ bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
 	}
 	if (unlikely(target->n == HS_BURST))
 		send(worker, target);
+	return true;
+}
+
+void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report)
+{
+	report->inner = HS_INT_INNER_ETHERNET;
+	report->has |= needed(target->config.format);
+	report->hw_id = target->hw_id;
+	report->sequence = target->sequence + target->n;
+}
+
+// Counts a report like a copy of a flooded packet: it came in at the port that sends it.
+bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
+		struct rte_mbuf *made, struct hs_export_flow *of)
+{
 	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
-	own.inner = HS_INT_INNER_ETHERNET;
-	own.has |= needed(target->config.format);
-	own.hw_id = target->hw_id;
-	own.sequence = target->sequence + target->n;
-	struct rte_mbuf *m = make(worker, target, &own, packet);
-	stats->copies++;
-	if (unlikely(!m)) {
+
+	if (unlikely(!made)) {
+		stats->copies++;
 		stats->drops[HS_DROP_NO_MBUF]++;
 		hs_flow_add(&worker->exports_lost_no_mbuf, 1);
 		return false;
 	}
-	stats->forwarded++;
-	stats->offered++;
 	target->of[target->n] = of;
-	target->mbufs[target->n++] = m;
+	target->mbufs[target->n++] = made;
 	return true;
+}
+
+bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind, const struct hs_int_report *told,
+		const struct rte_mbuf *packet, struct hs_export_flow *of)
+{
+	struct hs_int_report own = *told;
+
+	if (!hs_export_take_place(worker, target, kind))
+		return false;
+	hs_export_complete(target, &own);
+	return hs_export_put_made(worker, target, make(worker, target, &own, packet), of);
 }
 
 // ---- flows ----

@@ -81,6 +81,17 @@ bool hs_export_wants_changes(const struct hs_exporter *exporter);
 void hs_export_flow(struct hs_worker *worker, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, const struct hs_export_flow *flow);
 
+// ---- flows: packets of which the node knows the same ----
+
+// Takes buffers for reports of up to n packets. hs_export_close gives back what is left.
+void hs_export_open(struct hs_worker *worker, unsigned n);
+void hs_export_close(struct hs_worker *worker);
+// Writes once what the reports of packets that follow begin with; nobody compares them with those
+// before.
+void hs_export_prepare(struct hs_worker *worker, const struct hs_int_report *report);
+// Does what hs_export_flow does with the report that was prepared.
+void hs_export_prepared(struct hs_worker *worker, const struct rte_mbuf *packet);
+
 // ---- what happened at this node ----
 
 // Reports a packet of a rule, or with INT, that the node drops. `out` NULL: it was not known by

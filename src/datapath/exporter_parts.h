@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the exporter share. For exporter.c, export_drop.c and
-// export_queue.c only.
+// What the files of the exporter share. For exporter.c, export_drop.c, export_queue.c and
+// export_run.c only.
 //
 // Thread rule: as exporter.h.
 #pragma once
@@ -22,6 +22,16 @@ struct hs_export_quota {
 	uint32_t used;
 };
 
+// What the datagrams of a run have in front of the copy of their packet.
+#define HS_EXPORT_FRONT_BYTES 144 // of the longest front and report, in whole vectors
+struct hs_export_prepared {
+	uint8_t bytes[HS_EXPORT_FRONT_BYTES]; // with sequence number 0
+	uint16_t len;			      // 0: each report is made by itself
+	uint16_t copied;		      // bytes of a packet that the lengths are right for
+	uint16_t payload;		      // bytes of UDP's payload, with that copy
+	uint32_t sum;			      // of the payload without the copy
+};
+
 // A receiver of one worker's reports.
 struct hs_export_target {
 	struct hs_udp_front front;
@@ -31,7 +41,8 @@ struct hs_export_target {
 	uint8_t hw_id;
 	uint32_t quota; // of each kind in a second; 0: no limit
 	struct hs_export_quota quotas[HS_EXPORT_N_KINDS];
-	uint32_t congested[HS_MAX_PORTS];    // packets since the port's queue became congested
+	uint32_t congested[HS_MAX_PORTS]; // packets since the port's queue became congested
+	struct hs_export_prepared prepared;
 	struct hs_export_flow *flows;	     // [HS_EXPORT_FLOWS], of changes; else NULL
 	uint16_t n;			     // datagrams that wait for the end of the burst
 	struct rte_mbuf *mbufs[HS_BURST];    // numbered from `sequence` on
@@ -42,6 +53,10 @@ struct hs_exporter {
 	unsigned n;
 	bool flows, drops, queues, changes; // some receiver wants them
 	uint16_t src_port;
+	struct hs_int_report report; // that is prepared
+	unsigned expected;	     // reports that the run may still need buffers for
+	unsigned n_spare;	     // buffers
+	struct rte_mbuf *spare[HS_BURST];
 	struct hs_export_target targets[HS_MAX_EXPORTS];
 };
 
@@ -49,6 +64,15 @@ struct hs_exporter {
 bool hs_export_put(struct hs_worker *worker, struct hs_export_target *target,
 		enum hs_export_kind kind, const struct hs_int_report *report,
 		const struct rte_mbuf *packet, struct hs_export_flow *of);
+
+// What it consists of, for a report that is written in another way. take_place says whether the
+// quota has room, and then target->n < HS_BURST; put_made takes a datagram, NULL: there was no
+// buffer.
+bool hs_export_take_place(struct hs_worker *worker, struct hs_export_target *target,
+		enum hs_export_kind kind);
+void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report);
+bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
+		struct rte_mbuf *made, struct hs_export_flow *of);
 
 // What a port is called in a report. NULL: it is not known.
 uint16_t hs_export_port_name(const struct hs_port *port);

@@ -68,6 +68,13 @@ static bool choose(const struct choice *choice, struct hs_int_settings *settings
 	return !hs_int_settings_wrong(settings, &allowed);
 }
 
+static bool parse_fast(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	return (hs_int_fast_is_mx(settings) ? hs_int_parse_fast_mx : hs_int_parse_fast)(
+			settings, frame, len, frame_len, packet);
+}
+
 static void parse(const struct hs_int_settings *settings, const struct frame *frame,
 		struct hs_packet *packet)
 {
@@ -75,7 +82,7 @@ static void parse(const struct hs_int_settings *settings, const struct frame *fr
 
 	hs_int_parse(settings, frame->bytes, frame->len, frame->len, packet);
 	HOLDS(!(packet->flags & HS_PACKET_SHORT));
-	if (hs_int_parse_fast(settings, frame->bytes, frame->len, frame->len, &fast))
+	if (parse_fast(settings, frame->bytes, frame->len, frame->len, &fast))
 		HOLDS(!memcmp(&fast, packet, sizeof(fast)));
 }
 
@@ -103,7 +110,7 @@ static void a_segment_tells_the_same(const struct hs_int_settings *settings,
 	hs_int_parse(settings, segment.bytes, segment.len, frame->len, &packet);
 	HOLDS(packet.flags & HS_PACKET_SHORT || !memcmp(&packet, whole, sizeof(packet)));
 	HOLDS(!(packet.flags & HS_PACKET_SHORT) || !(packet.flags & HS_PACKET_FLOW));
-	if (hs_int_parse_fast(settings, segment.bytes, segment.len, frame->len, &fast))
+	if (parse_fast(settings, segment.bytes, segment.len, frame->len, &fast))
 		HOLDS(!memcmp(&fast, &packet, sizeof(fast)));
 	free(segment.bytes);
 }

@@ -26,6 +26,13 @@ static inline bool hs_int_fast_is(const struct hs_int_settings *settings)
 	       settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
 }
 
+// The same with INT-MX: hs_int_parse_fast_mx takes its packets. Transit inserts nothing.
+static inline bool hs_int_fast_is_mx(const struct hs_int_settings *settings)
+{
+	return settings->version == HS_INT_2_1 && settings->mode == HS_INT_MX &&
+	       settings->carrier == HS_INT_TCP_UDP && settings->mark == HS_INT_MARK_DSCP;
+}
+
 // ---- what all share ----
 
 // Both move the front of a frame, at least 16 bytes, every byte of which is read before it is
@@ -244,6 +251,27 @@ static inline bool hs_int_fast_header(const uint8_t *frame, size_t len, struct h
 	return true;
 }
 
+// Of INT-MX: what the source inserted behind the header may have any length.
+static inline bool hs_int_fast_header_mx(const uint8_t *frame, size_t len, struct hs_packet *packet)
+{
+	size_t end, at = hs_int_fast_payload(frame, packet, &end);
+
+	if (!at || at + HS_INT_FAST_FIXED > end || end > len)
+		return false;
+	const uint8_t *shim = frame + at, *head = shim + HS_INT_FAST_SHIM;
+	unsigned words = shim[1];
+	if ((shim[0] & 0xfc) != HS_INT_TYPE_MX << 4 || words < 3 ||
+			at + HS_INT_FAST_SHIM + 4 * words > end || head[0] >> 4 != 2)
+		return false;
+	packet->ns_id = hs_be32_load(head + 6);
+	packet->flags |= HS_PACKET_TELEMETRY | HS_PACKET_ANY_TELEMETRY;
+	packet->e2e_off = (uint16_t)at;
+	packet->trace_off = (uint16_t)(at + HS_INT_FAST_SHIM);
+	packet->telemetry_bytes = (uint16_t)(HS_INT_FAST_SHIM + 4 * words);
+	packet->trace_type = (uint32_t)hs_be16_load(head + 4) << 16 | HS_INT_TRACE_MX | (words - 3);
+	return true;
+}
+
 // Whether the probe marker may stand behind UDP, or wherever TCP's options may end: whatever the
 // lengths say.
 static inline bool hs_int_fast_may_have_marker(const struct hs_int_settings *settings,
@@ -301,6 +329,23 @@ static inline bool hs_int_parse_fast(const struct hs_int_settings *settings, con
 		return true;
 	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
 	       hs_int_fast_header(frame, len, packet);
+}
+
+// The same for a profile that hs_int_fast_is_mx says true of.
+static inline __attribute__((always_inline)) bool hs_int_parse_fast_mx(
+		const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	if (!hs_packet_parse_fast(frame, len, frame_len, hs_int_fast_no_options, packet) &&
+			!hs_packet_parse_fast_ipv4(frame, len, frame_len, packet))
+		return false;
+	if (len < frame_len && len < packet->l4_off + 60u)
+		return false;
+	uint8_t dscp = hs_int_fast_dscp(frame + HS_FAST_L3, packet);
+	if (!hs_int_fast_is_marked(settings, dscp))
+		return true;
+	return (packet->l4_proto == HS_IP_UDP || packet->l4_proto == HS_IP_TCP) &&
+	       hs_int_fast_header_mx(frame, len, packet);
 }
 
 // ---- source ----

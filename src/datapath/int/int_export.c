@@ -112,17 +112,15 @@ static void add_hops(const struct hs_int_settings *settings, const uint8_t *fram
 
 // ---- reports ----
 
-static void export(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
-		const struct hs_port *out, uint16_t asked, int growth)
+// Of packet i, which grows by so many bytes.
+static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, uint16_t asked, int growth, struct hs_int_report *report)
 {
-	const struct hs_int_settings *settings = burst->profile->settings;
-	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
-	struct hs_export_flow flow;
 	struct hs_int_values v;
 
 	know(worker, burst, out, (uint32_t)((int)rte_pktmbuf_pkt_len(burst->mbufs[i]) + growth),
 			&v);
-	struct hs_int_report report = {
+	*report = (struct hs_int_report){
 			.has = has_of(&v) & asked & ALL,
 			.tracked = true,
 			.node_id = v.node_id,
@@ -139,6 +137,17 @@ static void export(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			.buffer_id = (uint8_t)v.buffer_id,
 			.buffer_used = v.buffer_used,
 	};
+}
+
+static void export(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out, uint16_t asked, int growth)
+{
+	const struct hs_int_settings *settings = burst->profile->settings;
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->mbufs[i], const uint8_t *);
+	struct hs_export_flow flow;
+	struct hs_int_report report;
+
+	tell(worker, burst, i, out, asked, growth, &report);
 	if (likely(!hs_export_wants_changes(worker->exporter))) {
 		hs_export_flow(worker, &report, burst->mbufs[i], NULL);
 		return;
@@ -171,6 +180,36 @@ void hs_int_export_transit(struct hs_worker *worker, struct hs_burst *burst, uns
 
 	if (is_wanted(worker) && hs_int_type_of(packet) == HS_INT_TYPE_MX)
 		export(worker, burst, i, out, (uint16_t)(packet->trace_type >> 16), 0);
+}
+
+bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port *out)
+{
+	return !hs_egress_of(worker, out) &&
+	       !(is_wanted(worker) && hs_export_wants_changes(worker->exporter));
+}
+
+bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run)
+{
+	run->asked = UINT32_MAX;
+	if (!is_wanted(worker))
+		return false;
+	hs_export_open(worker, n);
+	return true;
+}
+
+void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out)
+{
+	uint16_t asked = (uint16_t)(burst->packets[i].trace_type >> 16);
+	struct hs_int_export_run *run = worker->run;
+	struct hs_int_report report;
+
+	if (unlikely(run->asked != asked)) {
+		tell(worker, burst, i, out, asked, 0, &report);
+		hs_export_prepare(worker, &report);
+		run->asked = asked;
+	}
+	hs_export_prepared(worker, burst->mbufs[i]);
 }
 
 void hs_int_export_end(struct hs_worker *worker, struct hs_burst *burst, unsigned i,

@@ -16,6 +16,18 @@ void hs_int_export_source(struct hs_worker *worker, struct hs_burst *burst, unsi
 void hs_int_export_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 		const struct hs_port *out);
 
+// Packets of INT-MX on their way, of which the node knows the same: those of a run.
+struct hs_int_export_run {
+	uint32_t asked; // what the reports are prepared for; UINT32_MAX: nothing
+};
+// Whether packets by `out` are such: no egress queue makes each differ, and nobody compares them.
+bool hs_int_export_may_run(const struct hs_worker *worker, const struct hs_port *out);
+// Begins a run of n packets, which hs_export_close ends. False: nobody wants reports.
+bool hs_int_export_open(struct hs_worker *worker, unsigned n, struct hs_int_export_run *run);
+// Does what hs_int_export_transit does; the run is worker->run.
+void hs_int_export_in_run(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
+		const struct hs_port *out);
+
 // Reports packet i where its telemetry ends: the stack is in the copy of the packet. `out` NULL:
 // several ports, or one that is not known.
 void hs_int_export_end(struct hs_worker *worker, struct hs_burst *burst, unsigned i,

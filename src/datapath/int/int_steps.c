@@ -6,7 +6,7 @@
 #include "int_fast.h"
 #include "int_format.h"
 
-static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+void hs_int_parse_step(const struct hs_profile *profile, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
 	hs_int_parse(profile->settings, frame, len, frame_len, packet);
@@ -25,15 +25,24 @@ static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
 	return hs_int_host_dscp(profile->settings, frame, packet);
 }
 
+// Not inlined, so that it keeps its registers.
+static __attribute__((noinline)) void classify_md(struct hs_worker *worker, struct hs_burst *burst)
+{
+	hs_classify_as(worker, burst, parse_fast, hs_int_parse_step);
+}
+
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, parse_fast, parse);
+	if (unlikely(hs_int_fast_is_mx(burst->profile->settings)))
+		hs_int_classify_mx(worker, burst);
+	else
+		classify_md(worker, burst);
 }
 
 #define FAMILY(version)                                                                            \
 	{                                                                                          \
 		.format = &hs_int_formats[version], .in_ipv4 = true, .classify = classify,         \
-		.parse = parse, .dscp = dscp, .fast_source = hs_int_run_source,                    \
+		.parse = hs_int_parse_step, .dscp = dscp, .fast_source = hs_int_run_source,        \
 		.fast_transit = hs_int_run_transit, .fast_sink = hs_int_run_sink,                  \
 		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
 		.strip = hs_int_strip_step, .watch = hs_int_watch                                  \

@@ -23,19 +23,26 @@ static struct frame grown(const struct frame *frame, size_t growth)
 	return frame_join(frame_of(pattern, growth), frame_of(frame->bytes, frame->len));
 }
 
+static bool parse_fast(const struct hs_int_settings *settings, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	return (hs_int_fast_is_mx(settings) ? hs_int_parse_fast_mx : hs_int_parse_fast)(
+			settings, frame, len, frame_len, packet);
+}
+
 static void parse_both(struct run *run, const struct frame *frame, struct hs_packet *packet)
 {
 	struct hs_packet fast;
 	size_t len = frame->len;
 	int_parse(&run->settings, frame, packet);
-	if (hs_int_parse_fast(&run->settings, frame->bytes, len, len, &fast)) {
+	if (parse_fast(&run->settings, frame->bytes, len, len, &fast)) {
 		assert_memory_equal(&fast, packet, sizeof(fast));
 		run->n_parsed++;
 	}
 	len = int_draft_below(&run->draft, (uint32_t)len + 1);
 	struct frame cut = frame_of(frame->bytes, len);
 	struct hs_packet slow;
-	if (hs_int_parse_fast(&run->settings, cut.bytes, len, frame->len, &fast)) {
+	if (parse_fast(&run->settings, cut.bytes, len, frame->len, &fast)) {
 		hs_int_parse(&run->settings, cut.bytes, len, frame->len, &slow);
 		assert_memory_equal(&fast, &slow, sizeof(fast));
 	}
@@ -177,14 +184,45 @@ static void any_profile_parses_fast_what_is_no_telemetry(void **state)
 	}
 }
 
+static void packets_of_mx_are_parsed_fast(void **state)
+{
+	(void)state;
+	static struct run run;
+	size_t n = 0;
+
+	hs_rng_init(&run.draft.rng, 23);
+	hs_int_settings_init(&run.settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	run.settings.mode = HS_INT_MX;
+	assert_true(hs_int_fast_is_mx(&run.settings));
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		run.settings.dscp_mask = i % 2 ? 0x3f : 0x21;
+		struct frame frame = int_draft_usual(&run.draft);
+		struct hs_int_values own = int_draft_values(&run.draft);
+		run.request = int_draft_request(&run.draft, &run.settings);
+		if (int_source(&run.settings, &run.request, &frame, &own) > 0) {
+			size_t before = run.n_parsed;
+			struct hs_packet packet;
+			parse_both(&run, &frame, &packet);
+			n += run.n_parsed > before && packet.flags & HS_PACKET_TELEMETRY;
+			spoil(&run, &frame);
+			parse_both(&run, &frame, &packet);
+		}
+		frame_free(&frame);
+	}
+	assert_true(n > ROUNDS / 2);
+}
+
 static void no_other_profile_is_fast(void **state)
 {
 	(void)state;
 	struct hs_int_settings settings;
-	size_t n = 0, n_fast = 0;
-	while (int_draft_settings(n++, &settings))
+	size_t n = 0, n_fast = 0, n_mx = 0;
+	while (int_draft_settings(n++, &settings)) {
 		n_fast += hs_int_fast_is(&settings);
+		n_mx += hs_int_fast_is_mx(&settings);
+	}
 	assert_int_equal(n_fast, 1);
+	assert_true(n_mx <= 1);
 }
 
 static void whole_hops_are_told_without_a_division(void **state)
@@ -214,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(fast_and_general_do_the_same),
 			cmocka_unit_test(any_profile_parses_fast_what_is_no_telemetry),
+			cmocka_unit_test(packets_of_mx_are_parsed_fast),
 			cmocka_unit_test(no_other_profile_is_fast),
 			cmocka_unit_test(whole_hops_are_told_without_a_division),
 			cmocka_unit_test(words_are_those_of_the_table),
