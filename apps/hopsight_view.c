@@ -161,6 +161,8 @@ static void print_path(const json_t *path)
 	size_t i;
 	json_t *node;
 
+	if (!path)
+		printf("unknown");
 	json_array_foreach (path, i, node)
 		printf("%s%" JSON_INTEGER_FORMAT, i ? " → " : "", json_integer_value(node));
 }
@@ -198,14 +200,27 @@ static void print_heading(const json_t *report)
 	printf("%s%s\n", text[0] ? "  " : "", text);
 }
 
+// "2 → 3"; ? is a node that did not say its id.
+static void write_hop(const json_t *hop, char *text, size_t size)
+{
+	static const char *const ends[] = {"from", "to"};
+	char id[2][24];
+
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *end = json_object_get(hop, ends[i]);
+		snprintf(id[i], sizeof(id[i]), "%" JSON_INTEGER_FORMAT, json_integer_value(end));
+		if (!end)
+			snprintf(id[i], sizeof(id[i]), "?");
+	}
+	snprintf(text, size, "%s → %s", id[0], id[1]);
+}
+
 static json_t *hop_row(const json_t *hop)
 {
 	char name[64];
 	json_t *row = json_copy((json_t *)hop);
 
-	snprintf(name, sizeof(name), "%" JSON_INTEGER_FORMAT " → %" JSON_INTEGER_FORMAT,
-			json_integer_value(json_object_get(hop, "from")),
-			json_integer_value(json_object_get(hop, "to")));
+	write_hop(hop, name, sizeof(name));
 	json_object_set_new(row, "hop", json_string(name));
 	return row;
 }
@@ -302,15 +317,13 @@ static void print_round_trip(const json_t *application)
 static void print_worst(const json_t *worst, const char *why, const char *key, const char *words)
 {
 	const json_t *hop = json_object_get(worst, why);
-	char text[HS_CLI_TEXT];
+	char text[HS_CLI_TEXT], name[64];
 
 	if (!hop)
 		return;
 	hs_cli_format(key, json_object_get(hop, key), text);
-	printf("%s: %" JSON_INTEGER_FORMAT " → %" JSON_INTEGER_FORMAT
-	       " of rule %" JSON_INTEGER_FORMAT ", %s\n",
-			words, json_integer_value(json_object_get(hop, "from")),
-			json_integer_value(json_object_get(hop, "to")),
+	write_hop(hop, name, sizeof(name));
+	printf("%s: %s of rule %" JSON_INTEGER_FORMAT ", %s\n", words, name,
 			json_integer_value(json_object_get(hop, "ns_id")), text);
 }
 

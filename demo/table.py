@@ -34,7 +34,7 @@ def columns(out, rows, left=1):
 
 
 def hop_name(hop):
-    return f"{hop['from']}>{hop['to']}" if "from" in hop else "all"
+    return f"{hop.get('from', '?')}>{hop.get('to', '?')}" if "from" in hop or "to" in hop else "all"
 
 
 def hop_rows(name, report):
@@ -121,7 +121,7 @@ def int_hops(out, flows):
         report = flow["hopsight"]
         if flow["method"] != "int" or not report:
             continue
-        path = " > ".join(map(str, report["path"]))
+        path = " > ".join(map(str, report.get("path", ["unknown"])))
         out.write(f"\n{flow['name']} is UDP over IPv4, measured by INT 2.1:"
                   f" {report['reports']} packets had telemetry, path {path}\n\n")
         rows = [("hop", "delay us min", "p50", "p99", "max", "jitter us", "in node us")]

@@ -325,6 +325,8 @@ static void absorb_any(struct hs_qos_flow *flow, enum hs_qos_sum_id id,
 	for (unsigned i = 0; id == HS_QOS_CLOSING && i < delays.n; i++)
 		hs_qos_sum_smooth_closing(&sum->links[delays.links[i]], delays.ns[i]);
 	hs_qos_local_absorb(sum, report, plan->path_links);
+	if (report->telemetry.nodes_missing)
+		sum->flags |= HS_QOS_ENTRIES_MISSING;
 	sum->partial |= flow->partial;
 	hs_qos_partial_count(sum, report, plan->path_links);
 	if (plan->relation == HS_QOS_NEWER)

@@ -162,10 +162,21 @@ static const struct hs_schema_field trip_fields[] = {
 		{TRIP("max", max_ns), .help = "the longest"},
 		{NULL},
 };
+static bool knows_from(const void *hop)
+{
+	return ((const struct shown_hop *)hop)->from >= 0;
+}
+
+static bool knows_to(const void *hop)
+{
+	return ((const struct shown_hop *)hop)->to >= 0;
+}
+
 #define HOP(...) HS_SCHEMA_ROW(struct shown_hop, __VA_ARGS__)
 #define OF_HOP                                                                                     \
-	HOP(UINT, ns_id, "the rule of the flow"), HOP(INT, from, "the node where the hop begins"), \
-			HOP(INT, to, "the node where it ends")
+	HOP(UINT, ns_id, "the rule of the flow"),                                                  \
+			HOP(INT, from, "the node where the hop begins", .given = knows_from),      \
+			HOP(INT, to, "the node where it ends", .given = knows_to)
 static const struct hs_schema_field lossy_fields[] = {
 		OF_HOP, HOP(REAL, loss_ratio, "lost packets of those sent"), {NULL}};
 static const struct hs_schema_field slow_fields[] = {OF_HOP, HOP(INT, delay_ns, "mean"), {NULL}};
@@ -286,12 +297,20 @@ static void put_one_way_sum(const struct app *app, struct shown_app *to)
 
 // ---- the worst hop ----
 
+// -1: the node did not say its id.
+static int64_t end_of(const json_t *hop, const char *key)
+{
+	const json_t *id = json_object_get(hop, key);
+
+	return id ? json_integer_value(id) : -1;
+}
+
 static struct shown_hop show_hop(const struct app_flow *flow, const json_t *hop)
 {
 	return (struct shown_hop){
 			.ns_id = flow->rule->ns_id,
-			.from = json_integer_value(json_object_get(hop, "from")),
-			.to = json_integer_value(json_object_get(hop, "to")),
+			.from = end_of(hop, "from"),
+			.to = end_of(hop, "to"),
 	};
 }
 

@@ -326,10 +326,8 @@ static void fill_path(const struct hs_qos_flow *flow, const struct hs_report *pa
 {
 	const struct hs_decoded *telemetry = &path_of->telemetry;
 	unsigned n = 0;
-	slot->path[n++] = 0;
-	for (unsigned i = telemetry->n_hops; i-- > 0;)
-		slot->path[n++] = telemetry->hops[i].node_id;
-	slot->path[n++] = flow->sink_id;
+	for (int i = -1; i <= telemetry->n_hops; i++)
+		slot->path[n++] = hs_qos_flow_node(flow, telemetry, i);
 	slot->window.path = slot->path;
 	slot->window.n_path = (uint16_t)n;
 }
@@ -361,6 +359,19 @@ static bool is_negative(const struct hs_qos_hop *hop)
 	return (hop->has & HS_QOS_HAS_LOSS && hop->tx_packets < 0) ||
 	       (hop->has & HS_QOS_HAS_RX_PACKETS && hop->rx_packets < 0) ||
 	       (hop->has & HS_QOS_HAS_BYTES && hop->rx_bytes < 0);
+}
+
+// A node without an id: nobody can tell which node the numbers of its links are of.
+static void flag_unknown(struct hs_qos_window *window)
+{
+	bool unknown = false;
+	for (unsigned i = 0; i < window->n_path; i++)
+		unknown |= window->path[i] == HS_NODE_UNKNOWN;
+	for (unsigned i = 0; i < window->n_hops; i++)
+		unknown |= window->hops[i].from == HS_NODE_UNKNOWN ||
+			   window->hops[i].to == HS_NODE_UNKNOWN;
+	if (unknown)
+		window->flags |= HS_QOS_NODES_UNKNOWN;
 }
 
 static void flag_negative(struct hs_qos_window *window)
@@ -442,6 +453,7 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 	for (unsigned i = 0; i < n; i++)
 		fill_hop(flow, sum, since, tier, columns, order[i], length_ns, &window->hops[i]);
 	fill_unattributed(window);
+	flag_unknown(window);
 	flag_negative(window);
 	if (lacks_counts(window, path_of))
 		window->flags |= HS_QOS_COUNTS_MISSING;
@@ -453,7 +465,7 @@ int hs_qos_build(struct hs_qos_flow *flow, const struct hs_qos_sum *sum,
 
 static bool common_end(const struct hs_qos_flow *flow, uint32_t node)
 {
-	if (!node || node == flow->sink_id)
+	if (node == flow->edge.telemetry.e2e.node_id || node == flow->sink_id)
 		return true;
 	for (unsigned i = 0; i < flow->n_common; i++)
 		if (flow->common[i] == node)

@@ -287,7 +287,7 @@ static inline uint32_t hs_qos_flow_node(
 		const struct hs_qos_flow *flow, const struct hs_decoded *telemetry, int i)
 {
 	if (i < 0)
-		return 0;
+		return telemetry->e2e.node_id;
 	if (i == telemetry->n_hops)
 		return flow->sink_id;
 	return telemetry->hops[telemetry->n_hops - 1 - i].node_id;

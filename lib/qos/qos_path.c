@@ -146,7 +146,7 @@ void hs_qos_path_links(const struct hs_qos_flow *flow, const struct hs_decoded *
 
 static uint64_t path_hash(const struct hs_decoded *telemetry)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = 0xcbf29ce484222325u ^ telemetry->e2e.node_id;
 	for (unsigned i = 0; i < telemetry->n_hops; i++)
 		hash = (hash ^ telemetry->hops[i].node_id) * 0x100000001b3u;
 	return hash ^ telemetry->n_hops;

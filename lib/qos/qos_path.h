@@ -14,7 +14,7 @@ static inline bool hs_qos_path_same(const struct hs_decoded *a, const struct hs_
 {
 	if (a->n_hops != b->n_hops)
 		return false;
-	uint32_t differ = 0;
+	uint32_t differ = a->e2e.node_id ^ b->e2e.node_id;
 	for (unsigned i = 0; i < a->n_hops; i++)
 		differ |= a->hops[i].node_id ^ b->hops[i].node_id;
 	return !differ;

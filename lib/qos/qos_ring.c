@@ -26,8 +26,9 @@ struct packed {
 };
 
 // Of the hops; what nodes say of themselves stands behind them.
-#define FORM_WIDE   1
-#define FORM_LOCALS 2
+#define FORM_WIDE    1
+#define FORM_LOCALS  2
+#define FORM_MISSING 4 // nodes_missing
 
 // What a record can hold of narrow entries; of wide ones the ring keeps fewer than a thousand
 // reports where they are longer.
@@ -35,7 +36,7 @@ struct packed {
 #define LOCAL_BYTES  31	 // of a node with all values
 #define WIDE_MAX                                                                                   \
 	(offsetof(struct packed, hops) + HS_TELEMETRY_MAX_HOPS * sizeof(struct hs_hop) +           \
-			(HS_TELEMETRY_MAX_HOPS + 1) * LOCAL_BYTES)
+			(HS_TELEMETRY_MAX_HOPS + 1) * LOCAL_BYTES + sizeof(uint32_t))
 static_assert(offsetof(struct packed, hops) + NARROW_BYTES <= SLOT_MAX, "slot");
 static_assert(HS_QOS_RING_BYTES / (HS_QOS_RING_CHUNK * (WIDE_MAX + 8)) >= 1, "and those ahead");
 static_assert((HS_QOS_RING_BYTES - sizeof(struct hs_qos_ring)) / (HS_QOS_RING_CHUNK * SLOT_MAX) *
@@ -107,7 +108,7 @@ static inline bool has_locals(const struct hs_decoded *telemetry)
 
 static uint32_t local_bytes(const struct hs_decoded *telemetry)
 {
-	uint32_t bytes = 0;
+	uint32_t bytes = sizeof(telemetry->e2e.node_id);
 	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
 		const struct hs_hop_local *local = &telemetry->locals[i];
 		bytes += (uint32_t)sizeof(local->has);
@@ -118,8 +119,11 @@ static uint32_t local_bytes(const struct hs_decoded *telemetry)
 	return bytes;
 }
 
+// The source's id stands first.
 static void pack_locals(uint8_t *at, const struct hs_decoded *telemetry)
 {
+	memcpy(at, &telemetry->e2e.node_id, sizeof(telemetry->e2e.node_id));
+	at += sizeof(telemetry->e2e.node_id);
 	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
 		const struct hs_hop_local *local = &telemetry->locals[i];
 		memcpy(at, &local->has, sizeof(local->has));
@@ -135,6 +139,8 @@ static void pack_locals(uint8_t *at, const struct hs_decoded *telemetry)
 
 static void unpack_locals(const uint8_t *at, struct hs_decoded *telemetry)
 {
+	memcpy(&telemetry->e2e.node_id, at, sizeof(telemetry->e2e.node_id));
+	at += sizeof(telemetry->e2e.node_id);
 	for (unsigned i = 0; i <= telemetry->n_hops; i++) {
 		struct hs_hop_local *local = &telemetry->locals[i];
 		*local = (struct hs_hop_local){0};
@@ -260,6 +266,7 @@ void hs_qos_ring_get(const struct hs_qos_ring *ring, uint64_t number, struct hs_
 	};
 	telemetry->family = ring->family;
 	telemetry->n_hops = packed->n_hops;
+	telemetry->nodes_missing = packed->form & FORM_MISSING;
 	const uint8_t *at = packed->hops;
 	if (packed->form & FORM_WIDE) {
 		memcpy(telemetry->hops, at, packed->n_hops * sizeof(telemetry->hops[0]));
@@ -402,7 +409,7 @@ int hs_qos_ring_push(struct hs_qos_ring *ring, const struct hs_report *report, i
 	ring->family = telemetry->family;
 	uint8_t *end = pack((uint8_t *)slot, report, is_wide(telemetry), tag);
 	if (has_locals(telemetry)) {
-		slot->form |= FORM_LOCALS;
+		slot->form |= FORM_LOCALS | (telemetry->nodes_missing ? FORM_MISSING : 0);
 		pack_locals(end, telemetry);
 	}
 	step_head(ring);

@@ -101,10 +101,20 @@ static const struct hs_schema_field utilisation_fields[] = {
 		{NULL},
 };
 
+static bool knows_from(const void *hop)
+{
+	return ((const struct hs_qos_hop *)hop)->from != HS_NODE_UNKNOWN;
+}
+
+static bool knows_to(const void *hop)
+{
+	return ((const struct hs_qos_hop *)hop)->to != HS_NODE_UNKNOWN;
+}
+
 #define HOP(member) HS_SCHEMA_MEMBER(struct hs_qos_hop, member)
 static const struct hs_schema_field hop_fields[] = {
-		{"from", HS_SCHEMA_UINT, HOP(from), .max = UINT32_MAX, .required = true},
-		{"to", HS_SCHEMA_UINT, HOP(to), .max = UINT32_MAX, .required = true},
+		{"from", HS_SCHEMA_UINT, HOP(from), .max = UINT32_MAX, .given = knows_from},
+		{"to", HS_SCHEMA_UINT, HOP(to), .max = UINT32_MAX, .given = knows_to},
 		ROWS_TO_LOSS(OF_HOP, HOP_HAS, hop_delay),
 		{"node_lost_packets", HS_SCHEMA_INT, OF_HOP(NODE_LOSS, node_lost_packets)},
 		ROWS_FROM_COUNTS(OF_HOP),
@@ -155,6 +165,17 @@ static bool is_run(const void *window)
 static bool is_stale(const void *window)
 {
 	return ((const struct hs_qos_window *)window)->stale;
+}
+
+// A path has nodes that are known.
+static bool knows_path(const void *at)
+{
+	const struct hs_qos_window *window = at;
+
+	for (unsigned i = 0; i < window->n_path; i++)
+		if (window->path[i] == HS_NODE_UNKNOWN)
+			return false;
+	return true;
 }
 
 // What is not known of the clock is left out, the whole of it if need be.
@@ -245,7 +266,7 @@ static const struct hs_schema_field window_fields[] = {
 		{"reports", HS_SCHEMA_UINT, ALWAYS(reports)},
 		{"stale", HS_SCHEMA_BOOL, ALWAYS(stale)},
 		{"age_ns", HS_SCHEMA_INT, WINDOW(age_ns), .given = is_stale},
-		{"path", HS_SCHEMA_LIST, ALWAYS(path), .list = &path_list,
+		{"path", HS_SCHEMA_LIST, WINDOW(path), .given = knows_path, .list = &path_list,
 				.max = HS_TELEMETRY_MAX_HOPS + 2},
 		{"path_changed", HS_SCHEMA_BOOL, ALWAYS(path_changed)},
 		{"hops", HS_SCHEMA_LIST, ALWAYS(hops), .list = &hop_list,

@@ -40,7 +40,8 @@ enum hs_qos_has {
 // started anew within the window, so that its span has a gap. COUNTS_MISSING: a node gave no
 // counts, though the rule asks for them. CLOCK_STEP: a clock stepped within it; no span is across
 // that. BYPASSED: packets passed by a node of the path. ENTRIES_MISSING: some reports lack entries
-// that others have.
+// that others have, or the telemetry says that nodes added none. NODES_UNKNOWN: a node gave no id,
+// and the window has no path.
 #define HS_QOS_FLAGS(X)                                                                            \
 	X(MULTIPATH, multipath, 0)                                                                 \
 	X(RULES_DIFFER, rules_differ, 1)                                                           \
@@ -50,7 +51,8 @@ enum hs_qos_has {
 	X(COUNTS_MISSING, counts_missing, 5)                                                       \
 	X(CLOCK_STEP, clock_step, 6)                                                               \
 	X(BYPASSED, bypassed, 7)                                                                   \
-	X(ENTRIES_MISSING, entries_missing, 8)
+	X(ENTRIES_MISSING, entries_missing, 8)                                                     \
+	X(NODES_UNKNOWN, nodes_unknown, 9)
 
 #define HS_QOS_FLAG_BIT(NAME, word, bit) HS_QOS_##NAME = 1 << bit,
 enum hs_qos_flag {
@@ -65,8 +67,8 @@ struct hs_qos_delay {
 
 // Between two neighbours of the path, or end to end.
 struct hs_qos_hop {
-	uint32_t has; // enum hs_qos_has
-	uint32_t from, to;
+	uint32_t has;	   // enum hs_qos_has
+	uint32_t from, to; // HS_NODE_UNKNOWN: not published
 	uint64_t throughput_bps;
 	uint64_t window_throughput_bps;
 	struct hs_qos_delay delay;
@@ -117,7 +119,7 @@ struct hs_qos_window {
 	} clock;
 	int64_t unattributed_lost_packets; // end-to-end loss that no hop could be charged with
 	unsigned n_path, n_hops;
-	uint32_t *path; // ids from source (0) to sink
+	uint32_t *path; // ids from source (0 where its format has no id of it) to sink
 	struct hs_qos_hop e2e;
 	struct hs_qos_hop *hops; // source to sink
 };

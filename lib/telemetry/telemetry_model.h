@@ -18,17 +18,20 @@
 #define HS_E2E_TX_BYTES	   0x1000
 #define HS_HOP_PACKETS	   0x8000 // sent and received
 #define HS_HOP_TIMESTAMP   0x4000
-#define HS_HOP_BYTES	   0x2000 // sent and received
+#define HS_HOP_BYTES	   0x2000     // sent and received
+#define HS_NODE_UNKNOWN	   UINT32_MAX // the id of a node that does not say it
 // What metrics of links are made of.
 #define HS_HOP_MEASURED (HS_HOP_PACKETS | HS_HOP_TIMESTAMP | HS_HOP_BYTES)
 
-// Of the source; only the values of `bitmap` are there. Counts are modulo 2^32.
+// Of the source; only the values of `bitmap` are there. Counts are modulo 2^32. node_id is its id
+// in paths: 0 where the family has no id of the source.
 struct hs_e2e {
 	uint16_t bitmap;
 	uint32_t int_packets;
 	uint64_t ts_ns;
 	uint32_t tx_packets;
 	uint32_t tx_bytes;
+	uint32_t node_id;
 };
 
 // Of one node on the way; only the values of `bitmap` are there. Counts of packets have
@@ -75,6 +78,7 @@ struct hs_decoded {
 	uint32_t trace_type; // which values the source asked for
 	struct hs_e2e e2e;
 	uint16_t n_hops;
+	bool nodes_missing; // the telemetry says that some node added no values
 	struct hs_hop hops[HS_TELEMETRY_MAX_HOPS];
 	// Of the hops, and behind them of the source: written only by families with has_locals.
 	struct hs_hop_local locals[HS_TELEMETRY_MAX_HOPS + 1];

@@ -23,7 +23,7 @@ PROGRAM = ["/usr/bin/python3", os.path.join(netlab.ROOT, "demo", "demo.py")]
 
 def check_int_flow(flow):
     report, said = flow["hopsight"], flow["program"]
-    equal((report["path"], said["loss_ratio"]), ([0, 2, 3, 4], 0), "path and loss of INT's flow")
+    equal((report["path"], said["loss_ratio"]), ([1, 2, 3, 4], 0), "path and loss of INT's flow")
     # Each packet has telemetry, iperf3's first one, too.
     check(said["packets"] <= report["reports"] <= said["packets"] + 1, said, report["reports"])
     for part in [*report["hops"], report["e2e"]]:

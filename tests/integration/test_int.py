@@ -214,7 +214,7 @@ def int_2_1_of_kernel_hosts_is_on_the_links_and_in_the_metrics_and_nowhere_else(
         report = qos_of(sink, ns_id, sent)
         equal((counters(transit, ns_id)["hop_entries"], counters(sink, ns_id)["sink_packets"]),
               (sent, sent), f"packets of rule {ns_id}")
-        equal((report["path"], len(report["hops"])), ([0, 2, 3], 2), "path")
+        equal((report["path"], len(report["hops"])), ([1, 2, 3], 2), "path")
         for hop in (*report["hops"], report["e2e"]):
             check(hop["delay_ns"]["mean"] > -10**6 and "jitter_ns" in hop, hop)
             check("loss_ratio" not in hop and "lost_packets" not in hop, "INT counts nothing", hop)
@@ -291,7 +291,7 @@ def vxlan_of_kernel_hosts_is_vxlan_gpe_with_int_between_the_nodes(workspace):
         quiet(sink)
         sent = counters(source, n)["int_packets"]
         check(sent > 250, sent)
-        equal(qos_of(sink, n, sent)["path"], [0, 2, 3], "path")
+        equal(qos_of(sink, n, sent)["path"], [1, 2, 3], "path")
         for wire, ids in zip(wires, ([1], [2, 1])):
             found = [int_frames.in_gpe(p) for p in wire.packets(lambda p: p.version == n and p.dport == 4790)]
             equal(len(found), sent, "packets of VXLAN-GPE")
@@ -321,8 +321,8 @@ def each_side_of_a_border_between_int_2_1_and_1_0_sees_only_its_own(workspace):
     chain.install(int_rule(1, "udp", A6, B6, dst_port=7000), int_rule(2, "udp", A4, B4, dst_port=7000))
     for ns_id, a, b in ((1, A6, B6), (2, A4, B4)):
         equal(send_udp(chain, a, b, 7000), [0] * 40, "class")
-        equal(qos_of(border, ns_id, 40)["path"], [0, 2], "path before the border")
-        equal(qos_of(sink, ns_id, 40)["path"], [0, 3], "path behind it")
+        equal(qos_of(border, ns_id, 40)["path"], [1, 2], "path before the border")
+        equal(qos_of(sink, ns_id, 40)["path"], [2, 3], "path behind it")
         equal((counters(border, ns_id)["sink_packets"], counters(border, ns_id)["int_packets"]), (40, 40),
               "the border is a sink and a source")
     for wire, version, dscp, node in ((new_side, "2.1", 32, 1), (old_side, "1.0", 23, 2)):

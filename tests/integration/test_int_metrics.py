@@ -166,7 +166,7 @@ def int_metrics_are_what_the_packets_say_and_the_queue_did(workspace):
     n = BURST * BURSTS
     report = qos_of(sink, 1, n)
     before, behind = (wire.told(7000) for wire in wires)
-    equal((len(before), len(behind), report["reports"], report["path"]), (n, n, n, [0, 2, 3]), "packets")
+    equal((len(before), len(behind), report["reports"], report["path"]), (n, n, n, [1, 2, 3]), "packets")
     said = [tuple(telemetry.hops) for *_, telemetry in behind]
     for hop, side in zip(report["hops"], (1, 0)):
         same_numbers(hop, [both[side] for both in said], KEYS)
@@ -178,6 +178,21 @@ def int_metrics_are_what_the_packets_say_and_the_queue_did(workspace):
     look_at_command_line(sink, report)
     equal(drops(transit), {}, "drops")
     audit_ok(source_node, transit, sink)
+
+
+@test()
+def int_metrics_of_nodes_without_ids_have_no_path_and_say_so(workspace):
+    need()
+    chain = chain_of(workspace, {"dc": MD}, "dc", "dc")
+    sink = chain.nodes[2]
+    chain.install(int_rule(1, "udp", A6, B6, dst_port=7000, instructions=["hop_latency", "ingress_timestamp"]))
+    send_bursts(chain, A6, B6, 7000)
+    report = qos_of(sink, 1, BURST * BURSTS)
+    equal(("path" in report, report["flags"], len(report["hops"])), (False, ["nodes_unknown"], 2), "no ids")
+    equal([(hop.get("from"), hop.get("to")) for hop in report["hops"]], [(None, None), (None, 3)], "ends of hops")
+    check(all(hop["hop_latency_ns"]["mean"] > 0 and "delay_ns" in hop for hop in report["hops"]), report)
+    typed_text = typed(sink, "qos", "1", "--window", "run")
+    check("path unknown" in typed_text and "? → 3" in typed_text, typed_text)
 
 
 def from_another(chain, version, hops, number):
@@ -232,7 +247,7 @@ def of_another_maker(workspace, version):
         delays.append([b - a for a, b in zip(stamps, stamps[1:])])
         link.send(from_another(chain, version, [wire for _, wire in made[::-1]], number))
     report = qos_of(sink, 1, n)
-    equal((report["path"], [hop["from"] for hop in report["hops"]]), ([0, 8, 9, 2], [0, 8, 9]), "path")
+    equal((report["path"], [hop["from"] for hop in report["hops"]]), ([7, 8, 9, 2], [7, 8, 9]), "path")
     for i, hop in enumerate(report["hops"]):
         same_numbers(hop, [nodes[i] for nodes in said], KEYS)
         check(not {"loss_ratio", "lost_packets", "tx_packets", "node_lost_packets"} & set(hop), "no counts", hop)

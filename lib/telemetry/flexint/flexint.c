@@ -389,6 +389,7 @@ int hs_flexint_decode(const uint8_t *trace, size_t trace_len, const uint8_t *e2e
 		struct hs_decoded *out)
 {
 	out->n_hops = 0;
+	out->nodes_missing = false;
 	if (trace_len > HS_FLEXINT_MAX_TRACE)
 		return -EBADMSG;
 	struct hs_reader r = hs_reader_over(trace, trace_len);

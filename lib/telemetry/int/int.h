@@ -154,7 +154,8 @@ int hs_int_decode_hop(enum hs_int_version version, uint16_t bitmap, const uint8_
 
 // Decodes a whole stack of INT-MD. The bottom hop is the source: its time is e2e's, and hops[] has
 // the nodes behind it; locals[] has all of them. A time is that of receipt, else of sending, with
-// the wire's low bits only. The latency is what the node says, else the difference of its two
-// times. All but `family`. 0 or -EBADMSG.
+// the wire's low bits only. With M some node added nothing, maybe the source: then e2e has nothing,
+// and hops[] has all hops. A node without an id has HS_NODE_UNKNOWN. The latency is what the node
+// says, else the difference of its two times. All but `family`. 0 or -EBADMSG.
 int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header, size_t len,
 		struct hs_decoded *out);

@@ -199,6 +199,11 @@ static uint64_t time_of(const struct hs_int_values *values)
 	return values->has & HS_INT_HAS_INGRESS_NS ? values->ingress_ns : values->egress_ns;
 }
 
+static uint32_t id_of(const struct hs_int_values *values)
+{
+	return values->has & HS_INT_HAS_NODE_ID ? values->node_id : HS_NODE_UNKNOWN;
+}
+
 // What a node does not tell by itself: from its own two times, which need no common clock.
 static void derive_latency(enum hs_int_version version, const struct hs_int_values *values,
 		struct hs_hop_local *local)
@@ -252,26 +257,31 @@ int hs_int_decode(const struct hs_int_settings *settings, const uint8_t *header,
 
 	if (rc)
 		return rc;
-	if (stack.n_hops > HS_TELEMETRY_MAX_HOPS + 1)
+	// Some node met its MTU: maybe the source, and then the bottom hop is of another node.
+	bool has_source = !(stack.flags & HS_INT_FLAG_M);
+	if (stack.n_hops > HS_TELEMETRY_MAX_HOPS + has_source)
 		return -E2BIG;
+	out->nodes_missing = stack.flags & (HS_INT_FLAG_E | HS_INT_FLAG_M);
 	out->ns_id = (uint32_t)stack.domain_id << 16 | stack.ds_instruction;
 	out->trace_type = (uint32_t)stack.bitmap << 16;
-	out->e2e = (struct hs_e2e){0};
+	out->e2e = (struct hs_e2e){.node_id = HS_NODE_UNKNOWN};
 	out->n_hops = 0;
-	out->locals[0].has = 0;
 	for (size_t i = 0; i < stack.n_hops; i++) {
 		rc = hs_int_stack_hop(&stack, i, &values);
 		if (rc)
 			return rc;
 		out->locals[i] = local_of(settings->version, &values);
-		if (i + 1u == stack.n_hops) {
+		if (has_source && i + 1u == stack.n_hops) {
 			out->e2e.bitmap = values.has & timed ? HS_E2E_TIMESTAMP : 0;
 			out->e2e.ts_ns = time_of(&values);
+			out->e2e.node_id = id_of(&values);
 			break;
 		}
-		out->hops[out->n_hops++] = (struct hs_hop){.node_id = values.node_id,
+		out->hops[out->n_hops++] = (struct hs_hop){.node_id = id_of(&values),
 				.bitmap = values.has & timed ? HS_HOP_TIMESTAMP : 0,
 				.ts_ns = time_of(&values)};
 	}
+	if (!has_source || !stack.n_hops)
+		out->locals[out->n_hops] = (struct hs_hop_local){0};
 	return 0;
 }

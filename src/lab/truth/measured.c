@@ -22,13 +22,22 @@ int64_t hs_measured_integer(const json_t *hop, const char *key)
 	return json_integer_value(json_object_get(hop, key));
 }
 
+// The source is 0 in the lab's rows, whether or not the format has its id.
+static uint16_t from_of(const struct hs_measured_window *window, const json_t *hop)
+{
+	const json_t *source = json_array_get(json_object_get(window->body, "path"), 0);
+	json_int_t from = hs_measured_integer(hop, "from");
+
+	return from == json_integer_value(source) ? 0 : (uint16_t)from;
+}
+
 struct hs_measured_ends hs_measured_ends(const struct hs_measured_window *window, uint32_t index)
 {
 	const json_t *hop = hs_measured_hop(window, index);
 	if (index == window->n_hops)
 		return (struct hs_measured_ends){true, 0, window->node_id};
-	return (struct hs_measured_ends){false, (uint16_t)hs_measured_integer(hop, "from"),
-			(uint16_t)hs_measured_integer(hop, "to")};
+	return (struct hs_measured_ends){
+			false, from_of(window, hop), (uint16_t)hs_measured_integer(hop, "to")};
 }
 
 double hs_measured_number(const json_t *hop, enum hs_lab_metric_kind kind)

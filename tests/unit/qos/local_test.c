@@ -270,12 +270,94 @@ static void what_a_format_does_not_give_is_absent(void **state)
 	monitor_free(qos, &catcher);
 }
 
+// Five reports by nodes of these ids, the source first; the window of them.
+static const struct caught *window_of_nodes(struct catcher *catcher, struct hs_qos **qos,
+		const uint32_t ids[NODES], bool missing)
+{
+	*qos = monitor_new(catcher);
+	for (unsigned i = 1; i <= 5; i++) {
+		const struct visit visits[NODES] = {
+				{T0, T0 + 5, 0}, {T0 + 9, T0 + 11, 0}, {T0 + 20, T0 + 27, 0}};
+		const uint32_t used[NODES] = {0};
+		struct hs_report report = report_of(i, visits, T0 + i * MS, used, true);
+		report.telemetry.e2e.node_id = ids[0];
+		report.telemetry.hops[1].node_id = ids[1];
+		report.telemetry.hops[0].node_id = ids[2];
+		report.telemetry.nodes_missing = missing;
+		give(*qos, &report);
+	}
+	const struct hs_qos_window *some = hs_qos_slide(*qos, KEY.ns_id, T0, T0 + 3 * MS);
+	assert_non_null(some);
+	assert_int_equal(some->path[0], ids[0]); // also of kept reports
+	assert_int_equal(some->flags & HS_QOS_ENTRIES_MISSING, missing ? some->flags : 0);
+	hs_qos_flush(*qos);
+	const struct caught *caught = caught_at(catcher, SECOND, 0);
+	assert_non_null(caught);
+	return caught;
+}
+
+static void the_path_begins_with_the_id_of_the_source(void **state)
+{
+	(void)state;
+	static const uint32_t ids[NODES] = {70000, 8, 9};
+	struct catcher catcher;
+	struct hs_qos *qos;
+	const struct caught *caught = window_of_nodes(&catcher, &qos, ids, false);
+	assert_int_equal(caught->window.n_path, 4);
+	assert_memory_equal(caught->path, ids, sizeof(ids));
+	assert_int_equal(caught->path[3], KEY.sink_node_id);
+	assert_int_equal(caught->window.flags, 0);
+	const struct hs_qos_hop *hop = hop_between(caught, 70000, 8);
+	assert_non_null(hop);
+	assert_int_equal(hop->delay.mean, 9);
+	assert_int_equal(hop->hop_latency_ns.mean, 5);
+	assert_non_null(hop_between(caught, 9, KEY.sink_node_id));
+	monitor_free(qos, &catcher);
+	caught = window_of_nodes(&catcher, &qos, ids, true);
+	assert_int_equal(caught->window.flags, HS_QOS_ENTRIES_MISSING);
+	monitor_free(qos, &catcher);
+}
+
+// No zeros stand for ids: what is not known is not there, and a flag says why.
+static void a_path_of_nodes_without_ids_is_absent_and_flagged(void **state)
+{
+	static const uint32_t cases[][NODES] = {{HS_NODE_UNKNOWN, HS_NODE_UNKNOWN, HS_NODE_UNKNOWN},
+			{HS_NODE_UNKNOWN, 8, 9}, {7, HS_NODE_UNKNOWN, 9}};
+	for (unsigned i = 0; i < 3; i++) {
+		struct catcher catcher;
+		struct hs_qos *qos;
+		struct caught caught = *window_of_nodes(&catcher, &qos, cases[i], false);
+		assert_int_equal(caught.window.flags, HS_QOS_NODES_UNKNOWN);
+		assert_int_equal(caught.window.n_hops, 3);
+		assert_int_equal(caught.hops[1].hop_latency_ns.mean, 2);
+		assert_int_equal(caught.hops[1].delay.mean, 11);
+		caught.window.hops = caught.hops;
+		caught.window.path = caught.path;
+		json_t *json = hs_qos_window_json(&caught.window, NULL);
+		json_t *body = json_object_get(json, "qos_report");
+		assert_null(json_object_get(body, "path"));
+		for (unsigned k = 0; k < 3; k++) {
+			json_t *hop = json_array_get(json_object_get(body, "hops"), k);
+			assert_int_equal(!json_object_get(hop, "from"),
+					cases[i][k] == HS_NODE_UNKNOWN);
+			assert_int_equal(!json_object_get(hop, "to"),
+					k < 2 && cases[i][k + 1] == HS_NODE_UNKNOWN);
+		}
+		assert_true(hs_qos_window_take(body));
+		json_decref(json);
+		monitor_free(qos, &catcher);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(windows_have_what_the_queues_did),
 			cmocka_unit_test(longer_and_moved_windows_have_the_same),
 			cmocka_unit_test(what_a_format_does_not_give_is_absent),
+			cmocka_unit_test(the_path_begins_with_the_id_of_the_source),
+			cmocka_unit_test(a_path_of_nodes_without_ids_is_absent_and_flagged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -452,6 +452,72 @@ static void each_hop_says_of_itself_what_is_available(void **state)
 	frame_free(&frame);
 }
 
+// What the decoder makes of a whole header, by hand: nodes from the sink on, the source last.
+struct told {
+	const char *hex;
+	enum hs_int_version version;
+	uint32_t nodes[3]; // HS_NODE_UNKNOWN: it did not say
+	unsigned n_hops;
+	bool missing, has_time;
+};
+
+static void nodes_have_the_ids_that_the_packet_says(void **state)
+{
+	static const uint32_t none = HS_NODE_UNKNOWN;
+	static const struct told cases[] = {
+			// Node id and ingress time, of 9, 8 and the source 7.
+			{"200003058800000000000000"
+			 "000000090000000000000003"
+			 "000000080000000000000002"
+			 "000000070000000000000001",
+					HS_INT_2_1, {9, 8, 7}, 2, false, true},
+			{"10000205880000000000000900000003000000080000000200000007"
+			 "00000001",
+					HS_INT_1_0, {9, 8, 7}, 2, false, true},
+			// The node nearest the sink does not say its id.
+			{"10000205880000"
+			 "00ffffffff00000003000000080000000200000007"
+			 "00000001",
+					HS_INT_1_0, {none, 8, 7}, 2, false, true},
+			// None was asked for.
+			{"100001050800000000000003000000020000"
+			 "0001",
+					HS_INT_1_0, {none, none, none}, 2, false, true},
+			// E: a node behind 9 added nothing.
+			{"11000200880000000000000900000003000000080000000200000007"
+			 "00000001",
+					HS_INT_1_0, {9, 8, 7}, 2, true, true},
+			// M: a node met its MTU, and nobody knows which: maybe the source.
+			{"10800205880000000000000900000003000000080000000200000007"
+			 "00000001",
+					HS_INT_1_0, {9, 8, 7}, 3, true, false},
+			{"220003058800000000000000"
+			 "000000090000000000000003",
+					HS_INT_2_1, {9, none}, 1, true, false},
+			// M, and no node added anything.
+			{"1080020588000000", HS_INT_1_0, {none}, 0, true, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct told *right = &cases[i];
+		struct hs_int_settings settings =
+				int_example_profile(right->version, HS_INT_TCP_UDP);
+		struct frame frame = frame_from_hex(right->hex);
+		struct hs_decoded told;
+		memset(&told, 0xa5, sizeof(told));
+		assert_int_equal(hs_int_decode(&settings, frame.bytes, frame.len, &told), 0);
+		frame_free(&frame);
+		assert_int_equal(told.n_hops, right->n_hops);
+		for (unsigned hop = 0; hop < right->n_hops; hop++)
+			assert_int_equal(told.hops[hop].node_id, right->nodes[hop]);
+		assert_int_equal(told.e2e.node_id,
+				right->has_time ? right->nodes[right->n_hops] : none);
+		assert_int_equal(told.nodes_missing, right->missing);
+		assert_int_equal(told.e2e.bitmap, right->has_time ? HS_E2E_TIMESTAMP : 0);
+		assert_true(right->has_time || !told.locals[told.n_hops].has);
+	}
+}
+
 // Of a latency, only the difference of the node's own two times is known.
 static void a_latency_of_two_times_wraps_and_does_not_run_back(void **state)
 {
@@ -494,6 +560,7 @@ int main(void)
 			cmocka_unit_test(what_is_not_available_is_never_zero),
 			cmocka_unit_test(the_bottom_hop_is_the_source),
 			cmocka_unit_test(each_hop_says_of_itself_what_is_available),
+			cmocka_unit_test(nodes_have_the_ids_that_the_packet_says),
 			cmocka_unit_test(a_latency_of_two_times_wraps_and_does_not_run_back),
 			cmocka_unit_test(a_bottom_in_the_wrong_place_is_not_decoded),
 			cmocka_unit_test(an_impossible_profile_is_named),
