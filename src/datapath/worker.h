@@ -84,14 +84,15 @@ struct hs_worker {
 	uint16_t node_id;
 	bool drop_host_telemetry; // else strip
 	bool general;		  // no fast path: what the fast path is tested against
+	bool has_egress;	  // some port has an egress queue
+	uint16_t n_ports;
 	hs_forward_fn forward;
 	enum hs_forward_kind forward_kind;
-	uint16_t n_ports;
+	struct hs_exporter *exporter; // NULL: no collector takes reports
 	struct hs_port *ports[HS_MAX_PORTS];
 	struct hs_profile profiles[HS_MAX_PORTS]; // hs_node_add_port says which a host port has
 	uint16_t patch[HS_MAX_PORTS];		  // port index to port index
 	struct hs_egress_worker *egress[HS_MAX_PORTS]; // NULL: the port has no queue
-	bool has_egress;			       // some port has one
 	struct hs_fdb *fdb;
 	const struct hs_fib *fib;
 	struct hs_flow_view flows;
@@ -99,7 +100,6 @@ struct hs_worker {
 	struct rte_ring *punts;	  // of struct hs_punt, likewise
 	struct rte_mempool *pool; // for copies, and for headers without room
 	struct hs_clock *clock;
-	struct hs_exporter *exporter; // NULL: no collector takes reports
 
 	// The worker's own.
 	struct hs_partial_worker *partial; // NULL: entries have all fields that are asked for
