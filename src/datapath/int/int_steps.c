@@ -6,7 +6,7 @@
 #include "int_fast.h"
 #include "int_format.h"
 
-void hs_int_parse_step(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
 		size_t frame_len, struct hs_packet *packet)
 {
 	hs_int_parse(profile->settings, frame, len, frame_len, packet);
@@ -28,7 +28,7 @@ static uint8_t dscp(const struct hs_profile *profile, const uint8_t *frame,
 // Not inlined, so that it keeps its registers.
 static __attribute__((noinline)) void classify_md(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, parse_fast, hs_int_parse_step);
+	hs_classify_as(worker, burst, parse_fast, parse);
 }
 
 static void classify(struct hs_worker *worker, struct hs_burst *burst)
@@ -39,11 +39,21 @@ static void classify(struct hs_worker *worker, struct hs_burst *burst)
 		classify_md(worker, burst);
 }
 
+static void run_transit(struct hs_worker *worker, struct hs_burst *burst, unsigned first,
+		unsigned end, struct hs_port *out)
+{
+	if (unlikely(hs_int_fast_is_mx(burst->profile->settings)) &&
+			hs_int_export_may_run(worker, out))
+		hs_int_run_mx(worker, burst, first, end, out);
+	else
+		hs_int_run_transit(worker, burst, first, end, out);
+}
+
 #define FAMILY(version)                                                                            \
 	{                                                                                          \
 		.format = &hs_int_formats[version], .in_ipv4 = true, .classify = classify,         \
-		.parse = hs_int_parse_step, .dscp = dscp, .fast_source = hs_int_run_source,        \
-		.fast_transit = hs_int_run_transit, .fast_sink = hs_int_run_sink,                  \
+		.parse = parse, .dscp = dscp, .fast_source = hs_int_run_source,                    \
+		.fast_transit = run_transit, .fast_sink = hs_int_run_sink,                         \
 		.source = hs_int_source, .transit = hs_int_transit, .sink = hs_int_sink,           \
 		.strip = hs_int_strip_step, .watch = hs_int_watch                                  \
 	}

@@ -31,8 +31,6 @@ void hs_int_run_sink(struct hs_worker *worker, struct hs_burst *burst, unsigned 
 
 // ---- INT-MX, for hs_int_fast_is_mx profiles ----
 
-void hs_int_parse_step(const struct hs_profile *profile, const uint8_t *frame, size_t len,
-		size_t frame_len, struct hs_packet *packet);
 void hs_int_classify_mx(struct hs_worker *worker, struct hs_burst *burst);
 // Packets in transit, of which nothing changes. Only where hs_int_export_may_run.
 void hs_int_run_mx(struct hs_worker *worker, struct hs_burst *burst, unsigned first, unsigned end,

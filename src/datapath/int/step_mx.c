@@ -12,9 +12,15 @@ static inline bool parse_fast(const struct hs_profile *profile, const uint8_t *f
 	return hs_int_parse_fast_mx(profile->settings, frame, len, frame_len, packet);
 }
 
+static void parse(const struct hs_profile *profile, const uint8_t *frame, size_t len,
+		size_t frame_len, struct hs_packet *packet)
+{
+	hs_int_parse(profile->settings, frame, len, frame_len, packet);
+}
+
 void hs_int_classify_mx(struct hs_worker *worker, struct hs_burst *burst)
 {
-	hs_classify_as(worker, burst, parse_fast, hs_int_parse_step);
+	hs_classify_as(worker, burst, parse_fast, parse);
 }
 
 static inline __attribute__((always_inline)) void fast_mx(

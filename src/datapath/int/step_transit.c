@@ -127,10 +127,6 @@ static __attribute__((noinline)) void general_run(struct hs_worker *worker, stru
 {
 	const struct hs_int_settings *settings = burst->profile->settings;
 
-	if (hs_int_fast_is_mx(settings) && hs_int_export_may_run(worker, out)) {
-		hs_int_run_mx(worker, burst, first, end, out);
-		return;
-	}
 	if (settings->mode == HS_INT_XD && !(burst->flags & HS_STAGE_SUSPECT)) {
 		hs_to_network_as(worker, burst, first, end, out, HS_AT_SOURCE,
 				hs_int_export_watched);
