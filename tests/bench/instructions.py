@@ -25,7 +25,7 @@ BASELINE = os.path.join(HERE, "instructions.json")
 BENCH = os.path.join(HERE, "..", "..", os.environ.get("HOPSIGHT_BUILD", "build"), "apps", "hopsight-bench-case")
 # Packets: each of 4,096 rules gets 25, or 100 where every hundredth carries telemetry.
 CASES = {"matched_4096": 102400, "sampled_100": 409600, "sampled_1": 102400, "transit_2": 102400, "sink_ring": 102400,
-         "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400,
+         "route_transit": 102400, "int_source": 102400, "int_transit": 102400, "int_sink": 102400, "int_mx": 102400,
          "matched_4096_ipv4": 102400, "matched_16masks": 102400, "route_ipv4": 102400}
 MORE = 1.01  # what is more than this is a regression
 LIMIT_S = 120
