@@ -133,6 +133,19 @@ static void hex_word(char text[16], uint32_t value, unsigned digits)
 	*at = '\0';
 }
 
+// Method and version of a family with versions. Without them, the method is flexint.
+INLINE void walk_family(struct text *text, const struct hs_decoded *telemetry)
+{
+	if (!telemetry->family || !telemetry->family->version)
+		return;
+	text_string(text, "method", telemetry->family->method);
+	text_string(text, "version", telemetry->family->version);
+	if (telemetry->nodes_missing) {
+		text_key(text, "nodes_missing");
+		text_put(text, "true", 4);
+	}
+}
+
 INLINE void walk_e2e(struct text *text, const struct hs_e2e *e2e)
 {
 #define HS_E2E_VALUE(bit, member)                                                                  \
@@ -156,7 +169,8 @@ INLINE void walk_hop(struct text *text, const struct hs_hop *hop, const struct h
 {
 	char hex[16];
 	text_open(text, NULL, false);
-	text_integer(text, "node_id", hop->node_id);
+	if (!local || hop->node_id != HS_NODE_UNKNOWN)
+		text_integer(text, "node_id", hop->node_id);
 	hex_word(hex, hop->bitmap, 4);
 	text_string(text, "trace_type", hex);
 #define HS_HOP_VALUE(bit, member)                                                                  \
@@ -191,7 +205,10 @@ INLINE void walk(struct text *text, const struct hs_report *report, uint32_t app
 	text_open(text, NULL, false);
 	text_open(text, "int_report", false);
 	walk_head(text, report, app_id, origin);
+	walk_family(text, telemetry);
 	text_open(text, "e2e", false);
+	if (locals && telemetry->e2e.node_id != HS_NODE_UNKNOWN)
+		text_integer(text, "node_id", telemetry->e2e.node_id);
 	walk_e2e(text, &telemetry->e2e);
 	walk_local(text, locals ? &locals[telemetry->n_hops] : NULL);
 	text_close(text);

@@ -39,16 +39,23 @@ struct hs_report_message {
 	uint16_t node_id;
 	uint64_t seq;
 	char boot_id[40];
+	char method[16], version[16]; // as they are published; empty: not at all
 };
 
 // The inverse: reads {"int_report": {...}}. Members that are not known are passed over
 // (newer nodes may say more); a missing one, a wrong type or range, a value that its hop's
 // trace_type does not name or names and lacks, and more than HS_TELEMETRY_MAX_HOPS hops are errors.
-// `family` says what fits its values.
+// `family` says what fits its values; a report that names another is an error, too.
 // 0, or -EINVAL with *err ("missing_field", "wrong_type", "out_of_range"), path
 // "int_report.hops[2].ts_ns"; *message is then undefined.
 int hs_report_from_json(const json_t *json, const struct hs_telemetry_family *family,
 		struct hs_report_message *message, struct hs_error *err);
+
+// Finds the family of a published report by its method and version, in a list that NULL ends. A
+// report without a method is of the first, which has no versions. Returns NULL where the list has
+// no such family, with *err.
+const struct hs_telemetry_family *hs_report_family(const json_t *json,
+		const struct hs_telemetry_family *const *families, struct hs_error *err);
 
 // The rows of seq, node_id and boot_id, of struct hs_report_message.
 extern const struct hs_schema_field hs_report_origin_fields[];

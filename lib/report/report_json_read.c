@@ -65,6 +65,14 @@ static const struct hs_schema_field message_fields[] = {
 		{"app_id", HS_SCHEMA_UINT, MESSAGE(app_id), .max = UINT32_MAX},
 		{"trace_type", HS_SCHEMA_PARSED, REPORT(telemetry.trace_type), .text = &whole_text,
 				.expected = "0x and 8 hexadecimal digits"},
+		{"method", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_report_message, method),
+				.max = 15, .help = "of the rule; missing: flexint"},
+		{"version", HS_SCHEMA_TEXT, HS_SCHEMA_MEMBER(struct hs_report_message, version),
+				.max = 15, .help = "of the method, where it has versions"},
+		{"nodes_missing", HS_SCHEMA_BOOL,
+				HS_SCHEMA_MEMBER(struct hs_report_message,
+						report.telemetry.nodes_missing),
+				.help = "the packet says that a node added no values"},
 		{"sink", HS_SCHEMA_OBJECT, .fields = sink_fields, .required = true},
 		{NULL},
 };
@@ -84,10 +92,23 @@ static const struct hs_schema_field root_fields[] = {
 		{"int_report", HS_SCHEMA_JSON, PART(content), .expected = "an object"},
 		{NULL},
 };
+#define HOP_ROWS                                                                                   \
+	{"trace_type", HS_SCHEMA_PARSED, HOP(bitmap), .text = &bitmap_text,                        \
+			.expected = "0x and 4 hexadecimal digits"},                                \
+	{                                                                                          \
+		NULL                                                                               \
+	}
 static const struct hs_schema_field hop_fields[] = {
-		{"node_id", HS_SCHEMA_UINT, HOP(node_id), .max = UINT32_MAX},
-		{"trace_type", HS_SCHEMA_PARSED, HOP(bitmap), .text = &bitmap_text,
-				.expected = "0x and 4 hexadecimal digits"},
+		{"node_id", HS_SCHEMA_UINT, HOP(node_id), .max = UINT32_MAX}, HOP_ROWS};
+// Where a node may lack an id.
+static const struct hs_schema_field nameless_hop_fields[] = {
+		{"node_id", HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_hop, node_id),
+				.max = UINT32_MAX},
+		HOP_ROWS};
+static const struct hs_schema_field source_fields[] = {
+		{"node_id", HS_SCHEMA_UINT, HS_SCHEMA_MEMBER(struct hs_e2e, node_id),
+				.max = UINT32_MAX,
+				.help = "of the source, where the packet has it"},
 		{NULL},
 };
 
@@ -141,13 +162,14 @@ json_t *hs_report_schema(void)
 			hs_schema_describe(message_fields), hs_report_origin_fields);
 	json_t *properties = json_object_get(report, "properties");
 
-	json_t *e2e = hs_schema_describe(e2e_values);
+	json_t *e2e = describe_beside(hs_schema_describe(source_fields), e2e_values);
 
 	json_object_set_new(e2e, "description", json_string("what the source wrote"));
 	json_object_set_new(properties, "e2e", e2e);
 	json_object_set_new(properties, "hops",
 			json_pack("{s:s, s:o, s:i, s:s}", "type", "array", "items",
-					describe_beside(hs_schema_describe(hop_fields), hop_values),
+					describe_beside(hs_schema_describe(nameless_hop_fields),
+							hop_values),
 					"maxItems", HS_TELEMETRY_MAX_HOPS, "description",
 					"from source to sink"));
 	for (const struct hs_schema_field *part = part_fields; part->key; part++)
@@ -210,6 +232,11 @@ static int read_e2e(json_t *object, const struct hs_telemetry_family *family, st
 	for (size_t i = 0; i < family->n_fields; i++)
 		if (!family->fields[i].hop && json_object_get(object, family->fields[i].key))
 			e2e->bitmap |= family->fields[i].bit;
+	if (family->has_locals) {
+		e2e->node_id = HS_NODE_UNKNOWN;
+		if (hs_schema_read_as(&style, source_fields, object, "", e2e, err))
+			return within(err, "e2e");
+	}
 	return read_values(object, family, false, e2e->bitmap, e2e, err) ? within(err, "e2e") : 0;
 }
 
@@ -227,9 +254,12 @@ static int read_local(json_t *object, const struct hs_telemetry_family *family,
 static int read_hop(json_t *object, const struct hs_telemetry_family *family, struct hs_hop *hop,
 		struct hs_hop_local *local, struct hs_error *err)
 {
+	bool nameless = family->has_locals;
 	char expected[32];
 
-	if (hs_schema_read_as(&style, hop_fields, object, "", hop, err) ||
+	hop->node_id = HS_NODE_UNKNOWN;
+	if (hs_schema_read_as(&style, nameless ? nameless_hop_fields : hop_fields, object, "", hop,
+			    err) ||
 			check_node_id(family, hop->node_id, err))
 		return -EINVAL;
 	snprintf(expected, sizeof(expected), "bits of 0x%04X", family->hop_known);
@@ -275,6 +305,41 @@ static int read_origin(json_t *content, struct hs_report_message *message, struc
 				   : 0;
 }
 
+// ---- the family ----
+
+static bool is_named(
+		const struct hs_telemetry_family *family, const char *method, const char *version)
+{
+	const char *named = family->version ? family->version : "";
+
+	if (!family->version && !*method && !*version)
+		return true;
+	return family->method && strcmp(family->method, method) == 0 && strcmp(named, version) == 0;
+}
+
+static int refuse_family(
+		const char *method, const char *version, const char *expected, struct hs_error *err)
+{
+	return hs_error_set(err, "out_of_range", "method", expected,
+			"method %s%s%s is not one that is read here", *method ? method : "flexint",
+			*version ? " " : "", version);
+}
+
+const struct hs_telemetry_family *hs_report_family(const json_t *json,
+		const struct hs_telemetry_family *const *families, struct hs_error *err)
+{
+	const json_t *content = json_object_get(json, "int_report");
+	const char *method = json_string_value(json_object_get(content, "method"));
+	const char *version = json_string_value(json_object_get(content, "version"));
+
+	for (; *families; families++)
+		if (is_named(*families, method ? method : "", version ? version : ""))
+			return *families;
+	refuse_family(method ? method : "", version ? version : "", "a method that is known", err);
+	within(err, "int_report");
+	return NULL;
+}
+
 static int read_content(json_t *content, struct hs_report_message *message, struct hs_error *err)
 {
 	struct hs_decoded *telemetry = &message->report.telemetry;
@@ -284,6 +349,9 @@ static int read_content(json_t *content, struct hs_report_message *message, stru
 			hs_schema_read_as(&style, part_fields, content, "", &parts, err) ||
 			read_origin(content, message, err))
 		return -EINVAL;
+	if (!is_named(telemetry->family, message->method, message->version))
+		return refuse_family(
+				message->method, message->version, telemetry->family->name, err);
 	if (check_node_id(telemetry->family, message->sink_node_id, err))
 		return within(err, "sink");
 	if (read_e2e(parts.e2e, telemetry->family, &telemetry->e2e, err) ||

@@ -108,7 +108,9 @@ enum hs_telemetry_number {
 // A family of formats: what tells its telemetry from that of others once it is decoded.
 struct hs_telemetry_family {
 	const char *name;
-	uint8_t number; // enum hs_telemetry_number
+	const char *method;  // of rules
+	const char *version; // NULL: the method has no versions
+	uint8_t number;	     // enum hs_telemetry_number
 	const struct hs_telemetry_field *fields;
 	size_t n_fields;
 	uint16_t hop_known;   // bits that a hop may have

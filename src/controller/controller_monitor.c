@@ -2,7 +2,6 @@
 // What nodes publish. Reports become metrics here if their sink computes none. Metrics are kept for
 // questions, events are passed on, and missing messages are counted.
 #include "controller_parts.h"
-#include "flexint.h"
 
 #include "api_reply.h"
 #include "qos_app.h"
@@ -38,6 +37,7 @@ struct controller_flow {
 	char *windows[WINDOWS];
 	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
 	bool computed;	       // the windows are computed here
+	bool told;	       // that a report could not be read
 	bool unwanted;	       // in the list of flows that give way
 	TAILQ_ENTRY(controller_flow) order, at_unwanted;
 };
@@ -235,17 +235,45 @@ static void take_trip(struct controller_flow *flow, const struct hs_report *repo
 		hs_trips_add(&flow->trips, &trip); // without memory, one pair is missing
 }
 
+// Nothing is computed of what a report of an unknown format says: its numbers may mean something
+// else.
+static void refuse_format(struct hs_controller *controller, uint32_t ns_id, const char *why)
+{
+	struct controller_flow *flow = flow_of(controller, ns_id);
+
+	controller->monitored.formats_unknown++;
+	if (!flow || flow->told)
+		return;
+	flow->told = true;
+	hs_controller_event(controller, "report_not_read",
+			json_pack("{s:I}", "ns_id", (json_int_t)ns_id),
+			"a report of rule %" PRIu32
+			" is not read: %s; no metrics are computed of it",
+			ns_id, why);
+}
+
 static void take_report(struct hs_controller *controller, const json_t *message)
 {
 	struct hs_report_message read;
 	struct hs_error err = {0};
+	const json_t *id = json_object_get(json_object_get(message, "int_report"), "ns_id");
 
-	if (hs_report_from_json(message, &hs_flexint_family, &read, &err) < 0) {
+	if (json_integer_value(id) < 1 || json_integer_value(id) > UINT32_MAX) {
+		controller->monitored.bad++;
+		return;
+	}
+	uint32_t ns_id = (uint32_t)json_integer_value(id);
+	const struct hs_telemetry_family *family =
+			controller_report_family(controller, message, ns_id, &err);
+	if (!family) {
+		refuse_format(controller, ns_id, err.message);
+		return;
+	}
+	if (hs_report_from_json(message, family, &read, &err) < 0) {
 		controller->monitored.bad++;
 		return;
 	}
 	controller->monitored.reports++;
-	uint32_t ns_id = read.report.telemetry.ns_id;
 	struct controller_flow *flow = flow_of(controller, ns_id);
 	if (!flow)
 		return;

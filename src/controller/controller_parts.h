@@ -159,7 +159,7 @@ struct hs_controller {
 	uint16_t *by_id;       // node_id -> index of a node, n_nodes: none
 	struct controller_monitor_counters {
 		uint64_t messages, bad, too_large, unknown_node;
-		uint64_t reports, refused, ahead, replaced, windows, not_kept;
+		uint64_t reports, refused, ahead, replaced, windows, not_kept, formats_unknown;
 	} monitored;
 
 	struct relay_list relays;
@@ -300,6 +300,9 @@ void controller_close_monitor(struct hs_controller *controller);
 void controller_step_monitor(struct hs_controller *controller);
 // Removes the metrics of a rule that is no longer wanted.
 void controller_forget_flow(struct hs_controller *controller, uint32_t ns_id);
+// The family of a report of rule ns_id; NULL with *err: none that is known here, or not the rule's.
+const struct hs_telemetry_family *controller_report_family(struct hs_controller *controller,
+		const json_t *message, uint32_t ns_id, struct hs_error *err);
 bool controller_has_flow(struct hs_controller *controller, uint32_t ns_id);
 int controller_qos_get(struct hs_controller *controller, const struct hs_api_args *args,
 		json_t **result, struct hs_error *err);

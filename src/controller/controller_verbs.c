@@ -155,6 +155,8 @@ static const struct hs_schema_field monitor_fields[] = {
 		MONITOR(UINT, "windows_not_kept", counters.not_kept, "windows without room"),
 		MONITOR(UINT, "reports_refused", counters.refused, "reports without a monitor"),
 		MONITOR(UINT, "reports_ahead", counters.ahead, "reports of the future"),
+		MONITOR(UINT, "reports_of_unknown_format", counters.formats_unknown,
+				"reports whose method or version is unknown, or not the rule's"),
 		MONITOR(UINT, "flows_replaced", counters.replaced, "flows that gave way to others"),
 		MONITOR(UINT, "flows", flows, "flows with metrics"),
 		{NULL},

@@ -36,6 +36,7 @@ const size_t hs_flexint_n_fields = sizeof(hs_flexint_fields) / sizeof(hs_flexint
 
 const struct hs_telemetry_family hs_flexint_family = {
 		.name = "flexint",
+		.method = "flexint",
 		.number = HS_TELEMETRY_FLEXINT,
 		.fields = hs_flexint_fields,
 		.n_fields = sizeof(hs_flexint_fields) / sizeof(hs_flexint_fields[0]),

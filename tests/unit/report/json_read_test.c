@@ -192,6 +192,51 @@ static void any_report_that_was_written_is_read_back_the_same(void **state)
 	}
 }
 
+// What a report says of its format and of nodes without ids, and who reads it.
+static void a_report_names_its_format_and_no_other_family_reads_it(void **state)
+{
+	(void)state;
+	static const struct hs_telemetry_family named = {.name = "int-2.1",
+			.method = "int",
+			.version = "2.1",
+			.packet_bits = 32,
+			.max_node_id = UINT32_MAX,
+			.has_locals = true};
+	static const struct hs_telemetry_family *const both[] = {&hs_flexint_family, &named, NULL};
+	static struct hs_report report;
+	struct hs_report_message message;
+	struct hs_error err = {0};
+	char text[2048];
+	report.telemetry.family = &named;
+	report.telemetry.ns_id = 7;
+	report.telemetry.n_hops = 2;
+	report.telemetry.nodes_missing = true;
+	report.telemetry.e2e.node_id = 4000000000;
+	report.telemetry.hops[0].node_id = HS_NODE_UNKNOWN;
+	report.telemetry.hops[1].node_id = 0;
+	assert_true(hs_report_text(&report, 3, 9, NULL, text, sizeof(text)) > 0);
+	json_t *json = json_loads(text, 0, NULL);
+	json_t *content = json_object_get(json, "int_report");
+	assert_string_equal(json_string_value(json_object_get(content, "method")), "int");
+	assert_string_equal(json_string_value(json_object_get(content, "version")), "2.1");
+	assert_ptr_equal(hs_report_family(json, both, &err), &named);
+	assert_int_equal(hs_report_from_json(json, &named, &message, &err), 0);
+	assert_int_equal(message.report.telemetry.e2e.node_id, 4000000000);
+	assert_int_equal(message.report.telemetry.hops[0].node_id, HS_NODE_UNKNOWN);
+	assert_int_equal(message.report.telemetry.hops[1].node_id, 0);
+	assert_true(message.report.telemetry.nodes_missing);
+	assert_int_equal(hs_report_from_json(json, &hs_flexint_family, &message, &err), -EINVAL);
+	json_object_set_new(content, "version", json_string("9"));
+	assert_null(hs_report_family(json, both, &err));
+	assert_string_equal(err.path, "int_report.method");
+	assert_int_equal(hs_report_from_json(json, &named, &message, &err), -EINVAL);
+	json_object_del(content, "method");
+	json_object_del(content, "version");
+	assert_ptr_equal(hs_report_family(json, both, &err), &hs_flexint_family);
+	assert_int_equal(hs_report_from_json(json, &named, &message, &err), -EINVAL);
+	json_decref(json);
+}
+
 // 64 unsigned bits do not fit JSON's integers: what is beyond was capped by the writer.
 static void a_value_beyond_63_bits_is_read_as_it_was_published(void **state)
 {
@@ -343,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(a_published_report_is_read_with_its_origin),
 			cmocka_unit_test(any_report_that_was_written_is_read_back_the_same),
+			cmocka_unit_test(a_report_names_its_format_and_no_other_family_reads_it),
 			cmocka_unit_test(a_value_beyond_63_bits_is_read_as_it_was_published),
 			cmocka_unit_test(what_a_newer_node_says_besides_is_passed_over),
 			cmocka_unit_test(each_thing_wrong_is_an_error_that_names_it),

@@ -110,6 +110,7 @@ static void what_a_node_says_of_itself_is_published_where_it_is_known(void **sta
 	char text[1024];
 	telemetry->family = &local_family;
 	telemetry->n_hops = 1;
+	telemetry->e2e.node_id = 6;
 	telemetry->hops[0].node_id = 2;
 	telemetry->locals[0] = (struct hs_hop_local){.has = 0xFF,
 			.queue_id = 1,
@@ -124,7 +125,8 @@ static void what_a_node_says_of_itself_is_published_where_it_is_known(void **sta
 	telemetry->locals[1].has = HS_LOCAL_HOP_LATENCY | HS_LOCAL_QUEUE_PACKETS;
 	telemetry->locals[1].queue_packets = 0;
 	assert_true(hs_report_text(&report, 1, 9, NULL, text, sizeof(text)) > 0);
-	assert_non_null(strstr(text, "\"e2e\":{\"hop_latency_ns\":4,\"queue_packets\":0}"));
+	assert_non_null(strstr(
+			text, "\"e2e\":{\"node_id\":6,\"hop_latency_ns\":4,\"queue_packets\":0}"));
 	assert_non_null(strstr(text, "\"hops\":[{\"node_id\":2,\"trace_type\":\"0x0000\","
 				     "\"ingress_port\":2,\"egress_port\":3,\"hop_latency_ns\":4,"
 				     "\"queue_id\":1,\"queue_packets\":5,\"queue_congestion\":6,"

@@ -68,15 +68,16 @@ static const struct hs_telemetry_field fields[] = {
 				.name = "Ingress timestamp"},
 };
 
-#define FORMAT(text, of, how)                                                                      \
+#define FORMAT(of_version, of, how)                                                                \
 	{                                                                                          \
-		.name = text, .number = of, .fields = fields,                                      \
-		.n_fields = sizeof(fields) / sizeof(fields[0]), .hop_known = HS_HOP_TIMESTAMP,     \
-		.packet_bits = 32, .max_node_id = UINT32_MAX, .has_locals = true, .decode = how    \
+		.name = "int-" of_version, .method = "int", .version = of_version, .number = of,   \
+		.fields = fields, .n_fields = sizeof(fields) / sizeof(fields[0]),                  \
+		.hop_known = HS_HOP_TIMESTAMP, .packet_bits = 32, .max_node_id = UINT32_MAX,       \
+		.has_locals = true, .decode = how                                                  \
 	}
 const struct hs_telemetry_family hs_int_formats[HS_INT_N_VERSIONS] = {
-		[HS_INT_2016_06] = FORMAT("int-2016-06", HS_TELEMETRY_INT_2016_06, decode_2016),
-		[HS_INT_0_5] = FORMAT("int-0.5", HS_TELEMETRY_INT_0_5, decode_0_5),
-		[HS_INT_1_0] = FORMAT("int-1.0", HS_TELEMETRY_INT_1_0, decode_1_0),
-		[HS_INT_2_1] = FORMAT("int-2.1", HS_TELEMETRY_INT_2_1, decode_2_1),
+		[HS_INT_2016_06] = FORMAT("2016-06", HS_TELEMETRY_INT_2016_06, decode_2016),
+		[HS_INT_0_5] = FORMAT("0.5", HS_TELEMETRY_INT_0_5, decode_0_5),
+		[HS_INT_1_0] = FORMAT("1.0", HS_TELEMETRY_INT_1_0, decode_1_0),
+		[HS_INT_2_1] = FORMAT("2.1", HS_TELEMETRY_INT_2_1, decode_2_1),
 };
