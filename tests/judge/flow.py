@@ -7,10 +7,13 @@ import wire
 class Stop:
     """A packet at a node. rx and tx: how many packets of the flow that node had received and sent
     by then, including this one, computed from links and never from a counter; at: true time; shown:
-    the node's clock."""
+    the node's clock; entered, left: the true times at which it came to the node and left it, None if
+    unknown; frame_bytes: with telemetry, as it left; depth, busy: what it found at an egress queue of
+    the node, if there is one."""
 
     __slots__ = ("node", "at", "shown", "before", "order", "number", "bytes", "rx", "tx",
-                 "rx_bytes", "tx_bytes", "header", "copy", "arrivals", "sent_on")
+                 "rx_bytes", "tx_bytes", "header", "copy", "arrivals", "sent_on",
+                 "entered", "left", "frame_bytes", "depth", "busy")
 
     def __init__(self, node, at, before, order):
         self.node, self.at, self.before, self.order = node, at, before, order
@@ -18,6 +21,8 @@ class Stop:
         self.number = self.bytes = self.rx = self.rx_bytes = self.arrivals = 0
         self.tx = self.tx_bytes = None
         self.header, self.copy, self.sent_on = b"", False, None
+        self.entered, self.left = at, None
+        self.frame_bytes, self.depth, self.busy = 0, None, None
 
 
 class Report:
@@ -69,9 +74,11 @@ def steps_of(stops):
 
 
 class Flow:
-    def __init__(self, ns_id, reports, stops):
-        """reports: in the order in which they came; stops: of all packets, by node."""
+    def __init__(self, ns_id, reports, stops, instructions=None):
+        """reports: in the order in which they came; stops: of all packets, by node; instructions:
+        of INT."""
         self.ns_id, self.reports, self.stops = ns_id, reports, stops
+        self.instructions = instructions
         self.steps = [step for node in stops for step in steps_of(stops[node])]
         for i, report in enumerate(reports):
             report.arrival = i

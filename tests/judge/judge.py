@@ -52,6 +52,24 @@ NOT_OF_ALL = {"multipath", "entries_missing", "path_changed"}
 ANY = COUNTS | {"path", "reports", "jitter_ns", "mean", "min", "max", "p50", "p99", "p999", "time"}
 
 
+# Members of windows, hops and end to end that are judged.
+OF_WINDOW = {"start_ns", "end_ns", "window_ns", "run", "reports", "stale", "path", "path_changed",
+             "hops", "e2e", "flags", "ns_id", "node_id", "at_ns"}
+OF_LINK = {"from", "to", "delay_ns", "pdv_ns", "jitter_ns", "tx_packets", "rx_packets", "lost_packets",
+           "node_lost_packets", "rx_bytes", "span_start_ns", "span_end_ns", "throughput_bps",
+           "window_throughput_bps", "loss_ratio", "unattributed_lost_packets"}
+OF_NODE = {"hop_latency_ns", "queue_packets", "link_utilisation_ratio"}  # of INT
+# Members that are not judged, each with the reason.
+NOT_JUDGED = {
+    "seq": "counts messages, not packets", "boot_id": "names a start of a node",
+    "app_id": "is the rule's", "age_ns": "is of stale windows, which repeat old numbers",
+    "partial": "says how much of a window a node saw", "clock": "packets tell no kernel's state",
+    "jitter_rfc3550_ns": "follows the order in which workers drain their reports",
+    "loss_reports": "counts entries that lack fields", "delay_reports": "counts entries that lack fields",
+    "throughput_reports": "counts entries that lack fields",
+}
+
+
 def markers_of(window):
     marks = set(window["flags"])
     if window.get("path_changed"):
@@ -103,6 +121,7 @@ class Judge:
         length = window["window_ns"]
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
+        self.keys(window, OF_WINDOW, name)
         reports = life.within(start, end)
         self.same(marks, name, "reports", window["reports"], len(reports), False)
         if window.get("stale") or not reports:
@@ -117,16 +136,38 @@ class Judge:
             if pairs.count(ends) == 1:  # [10]: a loop has a hop for each passage
                 self.hop(life, hop, ends, place_of(ends, window["path"]), marks,
                          f"{name} {ends[0]}-{ends[1]}", start, end, length)
+                self.node(hop, ends, reports, marks, f"{name} {ends[0]}-{ends[1]}")
         if "e2e" in window:
+            self.keys(window["e2e"], OF_LINK, f"{name} e2e")
             self.hop(life, window["e2e"], None, "last", marks - NOT_OF_ALL, f"{name} e2e", start, end,
                      length)
             self.sums(window, marks, name)
+
+    def keys(self, members, known, name):
+        for key in members.keys() - known - NOT_JUDGED.keys():
+            self.say("key", f"{name} {key}: published, and the judge does not know it")
+
+    def node(self, hop, ends, reports, marks, name):
+        """[24] What the node in front of a hop says of itself."""
+        self.keys(hop, OF_LINK | OF_NODE, name)
+        instructions = self.flow.instructions
+        at = [(report, report.hop(ends, True)) for report in reports]
+        stops = [report.stops[found[0]] for report, found in at if found]
+        want = int_rules.local_numbers(instructions, stops) if instructions and stops else {}
+        for key in OF_NODE:
+            got, wanted = hop.get(key, {}), want.get(key, {})
+            for part in got.keys() | wanted.keys():
+                value = wanted.get(part)
+                slack = 0 if value is None else int_rules.slack_of(key, part, value)
+                self.same(marks, name, f"{key}.{part}", got.get(part), value, False, slack)
 
     def same(self, marks, name, key, got, want, may_lack=True, slack=0):
         self.compared += 1
         if got is None and may_lack:
             return
-        if want is None or abs(got - want) > slack:
+        if want is None and got is None:
+            return
+        if want is None or got is None or abs(got - want) > slack:
             if any(key in EXCUSES.get(mark, ANY) for mark in marks):
                 return
             self.say(key, f"{name} {key}: {got} published, {want} by the packets {sorted(marks)}")
@@ -181,11 +222,17 @@ class Judge:
             first = life.delays(ends, -1 << 62, 1 << 62)[0]
             exact = len(life.within(start, end)) <= rules.EXACT_REPORTS
             self.delay(hop["delay_ns"], delays, first, exact, marks, name)
-        self.same(marks, name, "jitter_ns", hop.get("jitter_ns"), life.jitter(ends, start, end))
+        elif delays and self.flow.instructions:
+            self.say("mean", f"{name} delay_ns: missing, and packets have one")
+        self.same(marks, name, "jitter_ns", hop.get("jitter_ns"), life.jitter(ends, start, end),
+                  not self.flow.instructions)
         want = rules.span_numbers(life, ends, place, start, end, length)
         for key in ("tx_packets", "rx_packets", "lost_packets", "node_lost_packets", "rx_bytes",
                     "span_start_ns", "span_end_ns", "throughput_bps", "window_throughput_bps"):
-            self.same(marks, name, key, hop.get(key), want.get(key))
+            self.same(marks, name, key, hop.get(key), want.get(key), not self.flow.instructions)
+        if "pdv_ns" in hop:
+            self.same(set(), name, "pdv_ns", hop["pdv_ns"],
+                      hop["delay_ns"]["p999"] - hop["delay_ns"]["min"])
         self.ratio(hop, want, marks, name)
         self.time(life, hop, ends, marks, name, start, end)
 
@@ -197,6 +244,8 @@ class Judge:
             if key in want:
                 rough = 0 if exact or key[0] != "p" else abs(want[key] - first) // 64 + 1
                 self.same(marks, name, key, value, want[key], slack=rough)
+        if self.flow.instructions and got.keys() != want.keys():
+            self.say("key", f"{name} delay_ns: {sorted(got)} published, {sorted(want)} by the packets")
         if want["min"] < 0 and "negative_delay" not in marks:
             self.say("negative_delay", f"{name} delay {want['min']}, and no flag says so")
 
