@@ -3,7 +3,8 @@
 
 The judge knows what happened to the packets on each link. It computes every number of every window
 by the text of docs/metrics.md (rules.py). It reports each published number that differs and has no
-marker, which is a flag that applies to it. A missing number claims nothing.
+marker, which is a flag that applies to it. A missing number claims nothing, except of INT, where
+packets alone say which numbers there are. members.py lists what is judged and what is not.
 
     judge.py SCENARIO [--seed N] [--duration S]     runs a scenario in the lab and judges the result
 """
@@ -21,6 +22,8 @@ sys.path[:0] = [HERE]
 
 import int_rules  # noqa: E402
 import lab_packets  # noqa: E402
+import members  # noqa: E402
+import queues  # noqa: E402
 import rules  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -50,24 +53,6 @@ MOST_JOINED = 8  # lives of which all that follow each other are tried together
 # Of the whole way these say nothing: it goes on over any path.
 NOT_OF_ALL = {"multipath", "entries_missing", "path_changed"}
 ANY = COUNTS | {"path", "reports", "jitter_ns", "mean", "min", "max", "p50", "p99", "p999", "time"}
-
-
-# Members of windows, hops and end to end that are judged.
-OF_WINDOW = {"start_ns", "end_ns", "window_ns", "run", "reports", "stale", "path", "path_changed",
-             "hops", "e2e", "flags", "ns_id", "node_id", "at_ns"}
-OF_LINK = {"from", "to", "delay_ns", "pdv_ns", "jitter_ns", "tx_packets", "rx_packets", "lost_packets",
-           "node_lost_packets", "rx_bytes", "span_start_ns", "span_end_ns", "throughput_bps",
-           "window_throughput_bps", "loss_ratio", "unattributed_lost_packets"}
-OF_NODE = {"hop_latency_ns", "queue_packets", "link_utilisation_ratio"}  # of INT
-# Members that are not judged, each with the reason.
-NOT_JUDGED = {
-    "seq": "counts messages, not packets", "boot_id": "names a start of a node",
-    "app_id": "is the rule's", "age_ns": "is of stale windows, which repeat old numbers",
-    "partial": "says how much of a window a node saw", "clock": "packets tell no kernel's state",
-    "jitter_rfc3550_ns": "follows the order in which workers drain their reports",
-    "loss_reports": "counts entries that lack fields", "delay_reports": "counts entries that lack fields",
-    "throughput_reports": "counts entries that lack fields",
-}
 
 
 def markers_of(window):
@@ -121,7 +106,7 @@ class Judge:
         length = window["window_ns"]
         name = "run" if run else f"{(start - self.scenario.start_ns) / SECOND:g}+{length / SECOND:g}s"
         marks = markers_of(window)
-        self.keys(window, OF_WINDOW, name)
+        self.keys(window, members.OF_WINDOW, name)
         reports = life.within(start, end)
         self.same(marks, name, "reports", window["reports"], len(reports), False)
         if window.get("stale") or not reports:
@@ -138,23 +123,23 @@ class Judge:
                          f"{name} {ends[0]}-{ends[1]}", start, end, length)
                 self.node(hop, ends, reports, marks, f"{name} {ends[0]}-{ends[1]}")
         if "e2e" in window:
-            self.keys(window["e2e"], OF_LINK, f"{name} e2e")
+            self.keys(window["e2e"], members.OF_LINK, f"{name} e2e")
             self.hop(life, window["e2e"], None, "last", marks - NOT_OF_ALL, f"{name} e2e", start, end,
                      length)
             self.sums(window, marks, name)
 
-    def keys(self, members, known, name):
-        for key in members.keys() - known - NOT_JUDGED.keys():
+    def keys(self, shown, known, name):
+        for key in shown.keys() - known - members.NOT_JUDGED.keys():
             self.say("key", f"{name} {key}: published, and the judge does not know it")
 
     def node(self, hop, ends, reports, marks, name):
         """[24] What the node in front of a hop says of itself."""
-        self.keys(hop, OF_LINK | OF_NODE, name)
+        self.keys(hop, members.OF_LINK | members.OF_NODE, name)
         instructions = self.flow.instructions
         at = [(report, report.hop(ends, True)) for report in reports]
         stops = [report.stops[found[0]] for report, found in at if found]
         want = int_rules.local_numbers(instructions, stops) if instructions and stops else {}
-        for key in OF_NODE:
+        for key in members.OF_NODE:
             got, wanted = hop.get(key, {}), want.get(key, {})
             for part in got.keys() | wanted.keys():
                 value = wanted.get(part)
@@ -425,7 +410,10 @@ def judge_files(data, result, packets, published):
     for window in result["windows"]:
         name, reply = window["flow"], window["flow"].endswith("/reply")
         ns_ids[name.removesuffix("/reply") if reply else name, reply] = window["ns_id"]
-    flows = lab_packets.read(data, ns_ids, packets, result["start_ns"])
+    try:
+        flows = lab_packets.read(data, ns_ids, packets, result["start_ns"])
+    except queues.WrongDepartures as e:
+        return {0: (0, [Finding("departure", str(e))])}
     windows, stamps = read_published(published)
     return {ns_id: judge_flow(flow, windows[ns_id], stamps[ns_id], scenario)
             for ns_id, flow in flows.items()}

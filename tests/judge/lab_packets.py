@@ -220,4 +220,5 @@ def replay(ways, rates):
     for ends, stops in left.items():
         wrong = queues.replay(stops, rates[ends])
         if wrong:
-            raise AssertionError(f"{wrong} packets left the queue {ends[0]}-{ends[1]} at another time")
+            raise queues.WrongDepartures(f"{wrong} packets left the queue {ends[0]}-{ends[1]} at another "
+                                         "time than it says")

@@ -8,6 +8,10 @@ SECOND = 10**9
 CONSTANT_NS = 10**7  # of the moving average
 
 
+class WrongDepartures(Exception):
+    """A packet that left a queue earlier or later than arrivals and the rate allow."""
+
+
 def rates_of(scenario):
     """Returns the rate of each queue that stands in a node, by the ends of its link."""
     rates = {}
