@@ -62,12 +62,12 @@ void hs_cli_view_ports(const json_t *ok)
 {
 	static const struct hs_cli_column columns[] = {{"name", NULL}, {"side", NULL},
 			{"profile", NULL}, {"method", NULL}, {"version", NULL}, {"mode", NULL},
-			{"carrier", NULL}, {"id", NULL}, {"driver", NULL}, {"mtu", NULL},
-			{"link_up", "link"}, {"usable", NULL}, {"rx_packets", NULL},
-			{"rx_bytes", NULL}, {"tx_packets", NULL}, {"tx_bytes", NULL},
-			{"rate_bps", NULL}, {"queue_packets", NULL}, {"queued", NULL},
-			{"depth_max", NULL}, {"rx_missed", NULL}, {"rx_errors", NULL},
-			{"tx_errors", NULL}, {"drops", NULL}, {"events", NULL}};
+			{"carrier", NULL}, {"driver", NULL}, {"mtu", NULL}, {"link_up", "link"},
+			{"usable", NULL}, {"rx_packets", NULL}, {"rx_bytes", NULL},
+			{"tx_packets", NULL}, {"tx_bytes", NULL}, {"rx_missed", NULL},
+			{"rx_errors", NULL}, {"tx_errors", NULL}, {"id", NULL}, {"rate_bps", NULL},
+			{"queue_packets", NULL}, {"queued", NULL}, {"depth_max", NULL},
+			{"drops", NULL}, {"events", NULL}};
 	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
 }
 
