@@ -331,7 +331,7 @@ def an_interface_is_given_back_by_the_node_after_one_that_was_killed(workspace):
     equal(kept_files() - others, set(), "files in the end")
 
 
-@test()
+@test(alone=True)
 def a_kept_setting_is_believed_of_the_very_interface_and_in_a_whole_file_only(workspace):
     need("ethtool")
     chain = Chain(workspace, nodes=1)

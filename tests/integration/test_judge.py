@@ -129,10 +129,10 @@ class Happened:
 def verdict(workspace, windows, stamps):
     nodes = links_of(workspace)
     flow = captures.flow_of(nodes, IDS, NS_ID, stamps)
-    # There is one clock here, and the times of a capture and of a node are close.
+    # There is one clock here. A node that does not run for a while stamps packets later.
     for report in flow.reports:
         for stop in report.stops:
-            check(abs(stop.shown - stop.at) < 10**8, "a stamp and its capture", stop.shown, stop.at)
+            check(abs(stop.shown - stop.at) < 10**9, "a stamp and its capture", stop.shown, stop.at)
     check(len(flow.reports) > RATE_PPS * SECONDS // 6, "reports", len(flow.reports))
     it = judge.Judge(flow, [flow.reports], [], Happened(flow.reports[0].stops[0].at))
     for window in windows:
