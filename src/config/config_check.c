@@ -130,22 +130,13 @@ static int check_queue(const struct hs_config *config, unsigned index, struct hs
 			given);
 }
 
-static int port_index(const struct hs_config *config, const char *name)
-{
-	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (strcmp(config->ports[i].name, name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
 static int resolve_pairs(struct hs_config *config, struct hs_error *err)
 {
 	bool used[HS_MAX_PORTS] = {false};
 	for (unsigned i = 0; i < config->n_pairs; i++) {
 		for (unsigned side = 0; side < 2; side++) {
 			const char *name = config->pairs[i].side[side];
-			int index = port_index(config, name);
+			int index = hs_config_port_index(config, name);
 			char at[48];
 			snprintf(at, sizeof(at), "forwarding.pairs[%u][%u]", i, side);
 			if (index < 0)
@@ -199,7 +190,7 @@ static int check_forwarding(struct hs_config *config, struct hs_error *err)
 
 static int find_port(void *context, const char *name)
 {
-	return port_index(context, name);
+	return hs_config_port_index(context, name);
 }
 
 static int admits(void *context, const struct hs_rule *rule, struct hs_error *err)
@@ -247,7 +238,7 @@ static int resolve_in_band_ports(struct hs_config *config, struct hs_error *err)
 {
 	for (unsigned i = 0; i < config->n_in_band_ports; i++) {
 		const char *name = config->in_band_ports[i];
-		int index = port_index(config, name);
+		int index = hs_config_port_index(config, name);
 		char at[48];
 		snprintf(at, sizeof(at), "telemetry.in_band.ports[%u]", i);
 		if (index < 0)

@@ -202,19 +202,10 @@ const struct hs_schema_list hs_config_export_list = {
 
 // ---- checks ----
 
-static int find_port(const struct hs_config *config, const char *name)
-{
-	for (unsigned p = 0; p < config->n_ports; p++) {
-		if (strcmp(config->ports[p].name, name) == 0)
-			return (int)p;
-	}
-	return -1;
-}
-
 static int resolve_port(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	struct hs_export_item *export = &config->exports[index];
-	int port = find_port(config, export->port);
+	int port = hs_config_port_index(config, export->port);
 	char at[48];
 
 	snprintf(at, sizeof(at), "export[%u].port", index);

@@ -8,6 +8,9 @@
 
 struct hs_config;
 
+// The index of the port with this name; -1: there is none.
+int hs_config_port_index(const struct hs_config *config, const char *name);
+
 // "control": fields of struct hs_config.
 extern const struct hs_schema_field hs_config_control_fields[];
 // "aligned", "paper": enum hs_flexint_layout.

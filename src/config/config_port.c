@@ -158,3 +158,12 @@ const struct hs_schema_list hs_config_port_list = {
 		.fresh = &(const struct hs_port_config){.mtu = 1500, .rx_queues = 1},
 		.check = check_side,
 };
+
+int hs_config_port_index(const struct hs_config *config, const char *name)
+{
+	for (unsigned i = 0; i < config->n_ports; i++) {
+		if (strcmp(config->ports[i].name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
