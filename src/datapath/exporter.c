@@ -105,15 +105,15 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 // ---- sending ----
 
 // What the port refused is lost, and the numbers of it go to those that come next.
-static void lose(struct hs_worker *worker, struct hs_export_target *target, uint16_t sent)
+static void lose(struct hs_worker *worker, struct hs_export_target *target, unsigned sent,
+		enum hs_drop reason)
 {
-	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
-	bool down = !hs_port_is_usable(target->port) ||
-		    __atomic_load_n(&target->port->link_down, __ATOMIC_RELAXED);
-	uint16_t lost = (uint16_t)(target->n - sent);
+	unsigned lost = target->n - sent;
 
-	stats->drops[down ? HS_DROP_PORT_DOWN : HS_DROP_TX_FULL] += lost;
-	hs_flow_add(down ? &worker->exports_lost_port_down : &worker->exports_lost_tx_full, lost);
+	hs_port_stats_of(worker, target->port->index)->drops[reason] += lost;
+	hs_flow_add(reason == HS_DROP_PORT_DOWN ? &worker->exports_lost_port_down
+						: &worker->exports_lost_tx_full,
+			lost);
 	rte_pktmbuf_free_bulk(target->mbufs + sent, lost);
 	for (unsigned i = sent; i < target->n; i++) { // the next packet tells of it again
 		if (target->of[i])
@@ -123,26 +123,19 @@ static void lose(struct hs_worker *worker, struct hs_export_target *target, uint
 
 static void send(struct hs_worker *worker, struct hs_export_target *target)
 {
-	struct hs_port *port = target->port;
-	struct hs_port_counters *stats = hs_port_stats_of(worker, port->index);
-	uint32_t lens[HS_BURST];
-	uint16_t sent = 0;
+	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
+	enum hs_drop reason;
+	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < target->n; i++)
-		lens[i] = rte_pktmbuf_pkt_len(target->mbufs[i]);
-	if (likely(hs_port_is_usable(port))) {
-		uint16_t queue = worker->index < port->tx_queues ? worker->index : 0;
-		sent = port->tx_burst(port, queue, target->mbufs, target->n);
-	}
-	for (unsigned i = 0; i < sent; i++)
-		stats->tx_bytes += lens[i];
+		bytes += rte_pktmbuf_pkt_len(target->mbufs[i]);
+	unsigned sent = hs_send(worker, target->port, target->mbufs, target->n, bytes, &reason);
 	stats->copies += target->n; // they count like copies of flooded packets
 	stats->forwarded += target->n;
 	stats->offered += target->n;
-	stats->tx_packets += sent;
 	hs_flow_add(&worker->exports_sent, sent);
 	if (unlikely(sent < target->n))
-		lose(worker, target, sent);
+		lose(worker, target, sent, reason);
 	target->sequence += sent;
 	target->n = 0;
 }

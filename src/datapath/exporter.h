@@ -61,6 +61,9 @@ uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n);
 // A port of the node: it sends the reports that name it.
 void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port);
 
+// What a port is called in a report. NULL: it is not known.
+uint16_t hs_export_port_name(const struct hs_port *port);
+
 // ---- flows ----
 
 // What is compared with the last report of a flow.

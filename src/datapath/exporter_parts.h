@@ -74,8 +74,6 @@ void hs_export_complete(const struct hs_export_target *target, struct hs_int_rep
 bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
 		struct rte_mbuf *made, struct hs_export_flow *of);
 
-// What a port is called in a report. NULL: it is not known.
-uint16_t hs_export_port_name(const struct hs_port *port);
 // Whether the packet has a rule of INT, or carries INT: it had such a rule at a source.
 bool hs_export_is_tracked(
 		const struct hs_worker *worker, const struct rte_mbuf *packet, uint32_t slot);

@@ -42,12 +42,6 @@ static uint16_t has_of(const struct hs_int_values *values)
 // The instruction bits of 2.1 are those of a report, but for the last one.
 _Static_assert(HS_INT_REPORT_NODE == 0x8000 && HS_INT_REPORT_BUFFER == 0x0080, "as in 2.1");
 
-// A number of 16 bits, or what stands for a port that is not known.
-static uint16_t port_name(uint32_t id, bool known)
-{
-	return known && id < HS_EXPORT_UNKNOWN_PORT ? (uint16_t)id : HS_EXPORT_UNKNOWN_PORT;
-}
-
 // Of a packet that will have so many bytes. At a border, the packet has yet to be parsed for the
 // other side: what its egress queue says is not known.
 static void know(struct hs_worker *worker, struct hs_burst *burst, const struct hs_port *out,
@@ -58,11 +52,8 @@ static void know(struct hs_worker *worker, struct hs_burst *burst, const struct 
 		return;
 	}
 	*v = (struct hs_int_values){
-			.has = HS_INT_HAS_NODE_ID | HS_INT_HAS_INGRESS_PORT |
-			       HS_INT_HAS_INGRESS_NS | (out ? HS_INT_HAS_EGRESS_PORT : 0),
+			.has = HS_INT_HAS_NODE_ID | HS_INT_HAS_INGRESS_PORT | HS_INT_HAS_INGRESS_NS,
 			.node_id = worker->node_id,
-			.ingress_port = hs_port_id(burst->in),
-			.egress_port = out ? hs_port_id(out) : 0,
 			.ingress_ns = (uint64_t)burst->now_ns,
 	};
 }
@@ -124,8 +115,8 @@ static void tell(struct hs_worker *worker, struct hs_burst *burst, unsigned i,
 			.has = has_of(&v) & asked & ALL,
 			.tracked = true,
 			.node_id = v.node_id,
-			.ingress_port = port_name(v.ingress_port, true),
-			.egress_port = port_name(v.egress_port, v.has & HS_INT_HAS_EGRESS_PORT),
+			.ingress_port = hs_export_port_name(burst->in),
+			.egress_port = hs_export_port_name(out),
 			.hop_latency_ns = (uint32_t)RTE_MIN(v.hop_latency_ns, UINT32_MAX),
 			.queue_id = (uint8_t)v.queue_id,
 			.queue_packets = v.queue_packets,
