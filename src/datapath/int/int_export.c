@@ -225,8 +225,6 @@ void hs_int_export_watched(
 	if (!is_wanted(worker) || !(flow->trace_type & HS_RULE_TRACE_INT) ||
 			!hs_flow_claim(&worker->flows, slot, hs_burst_steady_ns(burst)))
 		return;
-	hs_flow_add(&flow->int_packets, 1);
-	hs_flow_set_ns(&flow->last_int_ns, burst->now_ns);
 	export(worker, burst, i, out, hs_int_ask(HS_INT_2_1, flow->trace_type, NULL), 0);
 }
 

@@ -311,6 +311,17 @@ static void an_empty_pool_loses_reports_and_nothing_else(void **state)
 
 // ---- postcards ----
 
+// A postcard is no telemetry in a packet.
+static void assert_gave_no_telemetry(struct test_node *node)
+{
+	struct hs_flow_counters counters;
+
+	test_node_counters(node, 7, &counters);
+	assert_int_equal(counters.int_packets, 0);
+	assert_int_equal(counters.last_int_ns, 0);
+	assert_int_not_equal(counters.rx_packets, 0);
+}
+
 static void each_node_sends_a_postcard(void **state)
 {
 	static const struct place *const places[] = {&SOURCE, &TRANSIT, &SINK};
@@ -342,6 +353,8 @@ static void each_node_sends_a_postcard(void **state)
 								     HS_INT_REPORT_LATENCY);
 			assert_true(report.tracked);
 			assert_int_equal(receive(&node, &report, got, &reader), 0);
+			if (modes[m] == HS_INT_XD)
+				assert_gave_no_telemetry(&node);
 			close_node(&node);
 		}
 		assert_memory_equal(frame, plain, bytes);
