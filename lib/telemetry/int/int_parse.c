@@ -185,3 +185,17 @@ void hs_int_parse(const struct hs_int_settings *settings, const uint8_t *frame, 
 	if (packet->flags & HS_PACKET_SHORT)
 		packet->flags &= (uint16_t)~HS_PACKET_FLOW;
 }
+
+bool hs_int_is_certain(const struct hs_int_settings *settings, const uint8_t *frame,
+		const struct hs_packet *packet)
+{
+	// Of the shim: 2.1 has the mark's DSCP in the last byte, as 1.0; 0.5 has it in the tail.
+	static const uint32_t reserved[] = {0, 0x00ff00ff, 0x00ff0003, 0x0300ff03};
+
+	if (settings->carrier != HS_INT_TCP_UDP || settings->mark != HS_INT_MARK_DSCP)
+		return true;
+	return packet->trace_off &&
+	       !(hs_be32_load(frame + packet->e2e_off) & reserved[settings->version]) &&
+	       hs_int_is_plain(settings->version, hs_int_type_of(packet),
+			       frame + packet->trace_off);
+}

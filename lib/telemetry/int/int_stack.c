@@ -46,6 +46,30 @@ bool hs_int_is_well_formed(unsigned version, unsigned type, const uint8_t *head,
 	       are_whole_hops(version, head, (bytes - fixed) / 4);
 }
 
+// A stack of hops with the length that the instructions take, and whatever a domain adds.
+static bool has_hops_of_its_bitmap(unsigned version, const uint8_t *head)
+{
+	unsigned stated = hs_int_stated_words(version, head);
+	unsigned words = hs_int_hop_words(version, hs_be16_load(head + HEAD_BITMAP));
+
+	if (version == HS_INT_2_1 && hs_be16_load(head + HEAD_DOMAIN))
+		return stated >= words;
+	return stated == words && (version != HS_INT_2_1 || !hs_be16_load(head + HEAD_DS));
+}
+
+bool hs_int_is_plain(unsigned version, unsigned type, const uint8_t *head)
+{
+	// Of the first four bytes, by version; bytes 6 and 7 are a domain's in 2.1.
+	static const uint32_t reserved[] = {0x03e00000, 0x00e00000, 0x007fe000, 0x01ffe000};
+	bool is_mx = type == HS_INT_TYPE_MX;
+
+	if (hs_be32_load(head) & (is_mx ? 0x07ffffff : reserved[version]))
+		return false;
+	if (version != HS_INT_2_1 && hs_be16_load(head + 6))
+		return false;
+	return is_mx || has_hops_of_its_bitmap(version, head);
+}
+
 // ---- decoding ----
 
 static uint8_t flags_of(unsigned version, const uint8_t *head)

@@ -167,6 +167,8 @@ unsigned hs_int_geneve_type(const struct hs_int_settings *settings, const uint8_
 
 // Whether `bytes` of INT header and stack agree with what the header says.
 bool hs_int_is_well_formed(unsigned version, unsigned type, const uint8_t *head, size_t bytes);
+// Whether such a header has 0 in each reserved field, and a hop the length of its instructions.
+bool hs_int_is_plain(unsigned version, unsigned type, const uint8_t *head);
 
 // ---- writing ----
 

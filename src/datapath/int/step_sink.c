@@ -98,7 +98,10 @@ bool hs_int_strip_step(struct hs_worker *worker, struct hs_burst *burst, unsigne
 		return false;
 	// A host's packet that merely carries the mark: what is behind it is the host's. So are
 	// headers for destinations alone, which differ from data by type and length only.
-	bool is_int = packet->flags & HS_PACKET_TELEMETRY && (ours || packet->trace_off);
+	bool is_int = packet->flags & HS_PACKET_TELEMETRY &&
+		      (ours || hs_int_is_certain(burst->profile->settings,
+					       rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *),
+					       packet));
 	if (!is_int && !ours &&
 			hs_int_clear_mark(burst->profile->settings,
 					rte_pktmbuf_mtod(burst->mbufs[i], uint8_t *), packet)) {

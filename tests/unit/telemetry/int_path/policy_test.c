@@ -140,6 +140,93 @@ static void data_that_looks_like_a_destination_header_stays_a_hosts(void **state
 	}
 }
 
+#define DATA_BYTES 400
+
+// A marked UDP packet of a host, over IPv4, with this data.
+static size_t marked(uint8_t *frame, const uint8_t *data)
+{
+	size_t len = unhex(packets[1], frame);
+
+	memcpy(frame + len - 4, data, DATA_BYTES);
+	len += DATA_BYTES - 4;
+	frame[15] = MARK << 2;
+	frame[16] = (uint8_t)((len - 14) >> 8);
+	frame[17] = (uint8_t)(len - 14);
+	frame[38] = (uint8_t)((len - 34) >> 8);
+	frame[39] = (uint8_t)(len - 34);
+	frame[40] = frame[41] = 0; // no checksum
+	memset(frame + 24, 0, 2);
+	uint16_t sum = rte_ipv4_cksum((const struct rte_ipv4_hdr *)(frame + 14));
+	memcpy(frame + 24, &sum, 2);
+	return len;
+}
+
+// What stands behind a host's mark is data, however much of it looks like INT.
+static void expect_data(struct row *row, const uint8_t *data)
+{
+	uint8_t frame[2048];
+	size_t len = marked(frame, data);
+
+	assert_int_equal(through(&row->nodes[0], frame, len), len);
+	assert_int_equal(frame[15], 0);
+	assert_memory_equal(frame + 42, data, DATA_BYTES);
+}
+
+static void data_that_looks_nearly_like_int_stays_a_hosts(void **state)
+{
+	// Each has one thing that no source writes.
+	static const struct {
+		enum hs_int_version version;
+		const char *hex; // shim and header
+	} data[] = {
+			{HS_INT_1_0, "01000400100041088000000000000005"}, // reserved, in the header
+			{HS_INT_1_0, "010003001040010080000000"},	  // another bit of it
+			{HS_INT_1_0, "010003021000010080000000"},	  // in the shim
+			{HS_INT_1_0, "010003001000020880000000"}, // one instruction, two words
+			{HS_INT_1_0, "010003001000010880000001"}, // the last two bytes
+			{HS_INT_2_1, "10030000210001088000000000000000"}, // reserved, in the header
+			{HS_INT_2_1, "10030001200001088000000000000000"}, // in the shim
+			{HS_INT_2_1, "10030000200002088000000000000000"}, // a hop is longer
+			{HS_INT_2_1, "10030000200001088000000080000000"}, // no domain, but its bits
+			{HS_INT_2_1, "30030000200001008000000000000000"}, // INT-MX, reserved
+	};
+	(void)state;
+
+	for (size_t i = 0; i < RTE_DIM(data); i++) {
+		uint8_t bytes[DATA_BYTES] = {0};
+		unhex(data[i].hex, bytes);
+		struct hs_int_settings settings = settings_of(data[i].version);
+		struct row *row = open_row(&settings, 1500);
+		expect_data(row, bytes);
+		close_row(row);
+	}
+}
+
+static void random_data_behind_a_mark_arrives_whole(void **state)
+{
+	(void)state;
+
+	for (unsigned version = HS_INT_0_5; version < HS_INT_N_VERSIONS; version++) {
+		struct hs_int_settings settings = settings_of(version);
+		struct row *row = open_row(&settings, 1500);
+		uint32_t seed = 1 + version;
+		for (unsigned n = 0; n < 20000; n++) {
+			uint8_t data[DATA_BYTES];
+			for (size_t i = 0; i < DATA_BYTES; i++) {
+				seed = seed * 1664525 + 1013904223;
+				data[i] = (uint8_t)(seed >> 24);
+			}
+			// Half of it has the type and the version of INT.
+			if (n & 1) {
+				data[0] = version == HS_INT_2_1 ? 0x10 : 1;
+				data[4] = (uint8_t)((version - 1) << 4 | (data[4] & 0x0f));
+			}
+			expect_data(row, data);
+		}
+		close_row(row);
+	}
+}
+
 static void a_mark_with_nothing_behind_it_is_dropped_or_passes_to_a_host(void **state)
 {
 	static const struct fate fates[] = {
@@ -197,6 +284,8 @@ int main(void)
 			cmocka_unit_test(
 					a_mark_with_nothing_behind_it_is_dropped_or_passes_to_a_host),
 			cmocka_unit_test(data_that_looks_like_a_destination_header_stays_a_hosts),
+			cmocka_unit_test(data_that_looks_nearly_like_int_stays_a_hosts),
+			cmocka_unit_test(random_data_behind_a_mark_arrives_whole),
 			cmocka_unit_test(nothing_passes_after_something_was_taken_out),
 	};
 	dpdk_env_init("64");
