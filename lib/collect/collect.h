@@ -55,15 +55,19 @@ struct hs_collect_format {
 struct hs_collect_config {
 	struct hs_collect_format formats[3]; // by enum hs_int_report_version
 	// Takes what INTCollector's generator sends, which departs from the specifications
-	// (docs/wire-int-report.md); strict reports are then read as this generator means them.
+	// (docs/wire-int-report.md); strict reports of 0.5 and 1.0 are then read as this generator
+	// means them. Their sequence numbers are not judged, because it writes none.
 	bool intercollector;
+	// Random: nobody who does not know it can choose keys that collide.
+	uint64_t secret[4];
 	uint32_t max_flows; // at least 1, as all numbers here
 	uint32_t max_queues;
 	uint32_t max_links;
 	uint32_t max_exporters;
 	uint32_t max_drops; // pairs of node and reason
 	// A table that is full takes at most so many new keys a second of each kind: the entry that
-	// was seen longest ago goes. Other new keys are refused until the next second.
+	// was seen longest ago goes. Other new keys are refused until the next second. Who was seen
+	// is known to a second: an entry becomes the newest by its first report in each.
 	uint32_t new_keys_per_s;
 	struct hs_collect_threshold thresholds[HS_COLLECT_MEASURES];
 	// Interval mode: instead of by thresholds, a value is an event where value / interval
@@ -71,7 +75,8 @@ struct hs_collect_config {
 	uint64_t interval;
 	// A flow whose last event is longer ago is an event by its next report. 0: never.
 	int64_t gap_ns;
-	// Each known value is emitted once in this time. 0: never.
+	// Each known value is emitted once in this time. 0: never. It counts as an event: what
+	// comes next is compared with it.
 	int64_t push_ns;
 };
 
@@ -86,7 +91,7 @@ struct hs_collect_flow_key { // compared byte by byte: no byte is without meanin
 	uint8_t dst[16];
 	uint16_t src_port; // 0 where the protocol has none
 	uint16_t dst_port;
-	uint16_t vlan;	 // id of the outermost tag, 0: none
+	uint16_t vlan; // id of the outermost tag, 0: none
 	uint8_t protocol;
 	uint8_t is_ipv4;
 	uint32_t reporter; // node id where one node told of the flow; 0xffffffff: the whole path
@@ -94,7 +99,7 @@ struct hs_collect_flow_key { // compared byte by byte: no byte is without meanin
 
 struct hs_collect_hop {
 	uint32_t node_id; // UINT32_MAX: it did not say
-	uint32_t latency; // exporter's unit
+	uint32_t latency; // what the node says, else the difference of its two times
 	bool has_latency;
 };
 
@@ -112,7 +117,7 @@ struct hs_collect_flow {
 };
 
 struct hs_collect_queue {
-	uint32_t node_id, queue_id;
+	uint32_t node_id, queue_id; // queue_id UINT32_MAX: the node said none
 	bool has_occupancy, has_congestion;
 	bool congested; // Q of the last report of this node's own queue
 	uint32_t occupancy, congestion;
@@ -149,7 +154,8 @@ struct hs_collect_exporter {
 	uint64_t missing;
 	uint64_t late;	     // came behind a later one
 	uint64_t duplicates; // came twice
-	uint64_t restarts;   // the number jumped so far that the exporter began anew
+	// The number jumped so far, and went on from there, that the exporter began anew.
+	uint64_t restarts;
 	int64_t first_ns, last_ns;
 };
 
@@ -157,11 +163,12 @@ struct hs_collect_exporter {
 
 enum hs_collect_point_kind {
 	HS_COLLECT_POINT_FLOW,	     // value: latency; the path is the flow's
-	HS_COLLECT_POINT_HOP,	     // id: the hop's place; value: latency
+	HS_COLLECT_POINT_HOP,	     // id: the hop's place, 0 at the source; value: latency
 	HS_COLLECT_POINT_OCCUPANCY,  // id: queue
 	HS_COLLECT_POINT_CONGESTION, // id: queue; value: congestion, or 1/0 where only Q says it
 	HS_COLLECT_POINT_LINK,	     // id: egress port; value: utilisation
-	HS_COLLECT_POINT_DROP,	     // id: reason; value: reports so far
+	// id: reason; value: reports so far. At most one a second of a node and reason.
+	HS_COLLECT_POINT_DROP,
 	HS_COLLECT_POINT_KINDS,
 };
 
@@ -189,7 +196,7 @@ struct hs_collect_point {
 // All that one report changed, or one entry that is pushed. What it points to is the collector's
 // until the callback returns.
 struct hs_collect_event {
-	int64_t time_ns;		     // the collector's
+	int64_t time_ns;		    // the collector's
 	const struct hs_collect_flow *flow; // NULL: no point is of a flow
 	const struct hs_collect_point *points;
 	unsigned n_points;
@@ -241,7 +248,7 @@ struct hs_collect_counters {
 #include "collect_counter.def"
 	uint64_t refused[HS_COLLECT_REFUSALS];
 	uint64_t events[HS_COLLECT_POINT_KINDS][HS_COLLECT_CAUSES]; // points
-	uint64_t suppressed[HS_COLLECT_POINT_KINDS]; // values that were no event
+	uint64_t suppressed[HS_COLLECT_POINT_KINDS];		    // values that were no event
 };
 
 // May be read by another thread: each word is written by one thread only.
@@ -253,8 +260,8 @@ const uint8_t *hs_collect_first_refused(const struct hs_collect *collect,
 
 // ---- reading the tables ----
 
-// Each copies up to n entries from *cursor on (0: the first) and moves *cursor. Returns how many; 0:
-// the end. An entry that stays while others come and go is returned once.
+// Each copies up to n entries from *cursor on (0: the first) and moves *cursor. Returns how many;
+// 0: the end. An entry that stays while others come and go is returned once.
 unsigned hs_collect_flows(const struct hs_collect *collect, uint64_t *cursor,
 		struct hs_collect_flow *out, unsigned n);
 unsigned hs_collect_queues(const struct hs_collect *collect, uint64_t *cursor,

@@ -18,6 +18,9 @@ ALLOWED = {
     "lib/telemetry/int": ["lib/base", "lib/wire", "lib/telemetry"],
     # Reports to collectors: bytes of a datagram, whatever the telemetry in the packet.
     "lib/telemetry/int_report": ["lib/base"],
+    # What reports say, of whatever INT the packet has.
+    "lib/collect": ["lib/base", "lib/wire", "lib/telemetry", "lib/telemetry/int",
+                    "lib/telemetry/int_report"],
     "lib/cbor": ["lib/base"],
     "lib/rule": ["lib/base", "lib/cbor", "lib/schema"],  # a rule's `fields` are configuration's
     "lib/link": ["lib/base"],

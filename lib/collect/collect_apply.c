@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Takes reports into the tables: the flow, its hops, and what their nodes say of queues and links.
+#include "collect_change.h"
+#include "collect_hop.h"
+#include "collect_shared.h"
+
+// ---- flows ----
+
+// One report's way through a flow.
+struct walk {
+	struct hs_collect_flow_entry *flow; // NULL: the report has none, or it is not kept
+	uint32_t number;
+	unsigned n_hops;
+	bool is_new;
+	bool moved; // another path
+	bool tells; // a point of the flow or of a hop
+	bool has_latency;
+	uint64_t latency;
+};
+
+static struct hs_collect_flow_entry *add_flow(
+		struct hs_collect *c, const struct hs_collect_view *view, uint32_t *number)
+{
+	*number = hs_collect_table_add(&c->flows, view->hash, c->second);
+	if (*number == HS_COLLECT_NONE)
+		return NULL;
+	struct hs_collect_flow_entry *flow = &c->flow[*number];
+	memset(flow, 0, offsetof(struct hs_collect_flow_entry, near));
+	flow->key = view->key;
+	flow->first_ns = flow->event_ns = c->now_ns;
+	return flow;
+}
+
+static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
+{
+	uint32_t number = view->flow;
+
+	if (!hs_collect_is_flow(c, number, &view->key))
+		number = hs_collect_flow_at(c, &view->key, view->hash);
+	walk->is_new = number == HS_COLLECT_NONE;
+	walk->flow = walk->is_new ? add_flow(c, view, &number) : &c->flow[number];
+	walk->number = number;
+	if (!walk->flow)
+		return;
+	walk->flow->reports++;
+	walk->flow->last_ns = c->now_ns;
+	hs_collect_table_touch(&c->flows, number, c->second);
+	walk->moved = walk->is_new || walk->flow->n_hops != walk->n_hops;
+}
+
+// ---- hops ----
+
+static void add_hop_point(struct hs_collect *c, unsigned place, enum hs_collect_cause cause,
+		const struct hs_collect_values *values, uint32_t before)
+{
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_HOP,
+						.cause = (uint8_t)cause,
+						.has_value = true,
+						.node_id = values->node_id,
+						.id = place,
+						.value = values->latency,
+						.before = before,
+						.device_ns = values->device_ns});
+}
+
+static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place, bool is_other,
+		const struct hs_collect_values *values)
+{
+	struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, walk->number, place);
+	uint64_t bit = UINT64_C(1) << place;
+	bool known = walk->flow->with_latency & bit;
+	uint32_t before = hop->event_latency;
+	enum hs_collect_cause cause = HS_COLLECT_CHANGE;
+
+	walk->latency += values->latency;
+	walk->has_latency = true;
+	walk->flow->with_latency |= bit;
+	hop->latency = values->latency;
+	if (!known)
+		cause = is_other && !walk->is_new ? HS_COLLECT_PATH : HS_COLLECT_NEW;
+	if (known && !hs_collect_is_change(c, HS_COLLECT_HOP_LATENCY, before, values->latency)) {
+		c->counters.suppressed[HS_COLLECT_POINT_HOP]++;
+		return;
+	}
+	hop->event_latency = values->latency;
+	walk->tells = true;
+	add_hop_point(c, place, cause, values, known ? before : 0);
+}
+
+// `place` counts from the source.
+static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
+		const struct hs_collect_values *values)
+{
+	struct hs_collect_hop_entry none = {.queue = HS_COLLECT_NONE, .link = HS_COLLECT_NONE};
+	struct hs_collect_hop_entry *hop = &none;
+
+	if (walk->flow) {
+		hop = hs_collect_hop_at(c, walk->number, place);
+		bool is_other = place >= walk->flow->n_hops || hop->node_id != values->node_id;
+		if (is_other) {
+			walk->moved = true;
+			walk->flow->with_latency &= ~(UINT64_C(1) << place);
+			*hop = none;
+			hop->node_id = values->node_id;
+		}
+		if (values->has & HS_COLLECT_HAS_LATENCY)
+			note_latency(c, walk, place, is_other, values);
+	}
+	if (values->node_id == UINT32_MAX)
+		return;
+	hs_collect_note_queue(c, values, &hop->queue);
+	hs_collect_note_link(c, values, &hop->link);
+}
+
+// What the reporter says beside its hop of the stack, where that does not say it.
+static void fill_in(const struct hs_collect_values *own, struct hs_collect_values *values)
+{
+	uint8_t lacks = own->has & (uint8_t)~values->has;
+
+	if (lacks & HS_COLLECT_HAS_LATENCY)
+		values->latency = own->latency;
+	if (lacks & HS_COLLECT_HAS_OCCUPANCY) {
+		values->queue_id = own->queue_id;
+		values->occupancy = own->occupancy;
+	} else {
+		lacks &= (uint8_t)~HS_COLLECT_HAS_OWN_QUEUE;
+	}
+	if (lacks & HS_COLLECT_HAS_UTILISATION) {
+		values->port = own->port;
+		values->utilisation = own->utilisation;
+	}
+	values->has |= lacks & (uint8_t)~HS_COLLECT_HAS_Q;
+	if (!values->device_ns)
+		values->device_ns = own->device_ns;
+	values->q = own->q;
+	values->has |= hs_collect_tells_q(values);
+}
+
+static void note_hops(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
+{
+	const struct hs_collect_dialect *dialect = view->dialect;
+	struct hs_collect_values values;
+
+	for (unsigned place = 0; place < view->n_hops; place++) {
+		unsigned newest = view->n_hops - 1u - place;
+		hs_collect_read_hop(dialect, view->layout,
+				view->hops + (size_t)newest * view->hop_bytes, &values);
+		if (!newest && view->has_reporter && values.node_id == view->own.node_id)
+			fill_in(&view->own, &values);
+		note_hop(c, walk, place, &values);
+	}
+	if (walk->n_hops > view->n_hops)
+		note_hop(c, walk, view->n_hops, &view->own);
+}
+
+// ---- the report ----
+
+// The reporter is a hop of its own: without a stack, or where it says values that its node has not
+// put on the stack.
+static bool is_own_hop(const struct hs_collect_view *view)
+{
+	struct hs_collect_values newest;
+
+	if (!view->has_reporter || !view->has_stack || !view->n_hops)
+		return view->has_reporter && (!view->has_stack || view->has_own);
+	if (!view->has_own)
+		return false;
+	hs_collect_read_hop(view->dialect, view->layout, view->hops, &newest);
+	return newest.node_id != view->own.node_id;
+}
+
+static enum hs_collect_cause flow_cause(const struct hs_collect *c, const struct walk *walk)
+{
+	const struct hs_collect_flow_entry *flow = walk->flow;
+
+	if (walk->is_new)
+		return HS_COLLECT_NEW;
+	if (walk->moved)
+		return HS_COLLECT_PATH;
+	if (walk->has_latency && !flow->has_latency)
+		return HS_COLLECT_NEW;
+	if (walk->has_latency && hs_collect_is_change(c, HS_COLLECT_FLOW_LATENCY,
+						 flow->event_latency, walk->latency))
+		return HS_COLLECT_CHANGE;
+	if (c->config.gap_ns && c->now_ns - flow->event_ns > c->config.gap_ns)
+		return HS_COLLECT_GAP;
+	return HS_COLLECT_CAUSES;
+}
+
+// Returns whether the flow is an event; its point is points[0] then.
+static bool close_flow(
+		struct hs_collect *c, const struct hs_collect_view *view, const struct walk *walk)
+{
+	struct hs_collect_flow_entry *flow = walk->flow;
+	enum hs_collect_cause cause = flow_cause(c, walk);
+	uint64_t before = flow->event_latency;
+
+	flow->n_hops = (uint16_t)walk->n_hops;
+	flow->has_latency |= walk->has_latency;
+	if (walk->has_latency)
+		flow->latency = walk->latency;
+	if (cause == HS_COLLECT_CAUSES) {
+		c->counters.suppressed[HS_COLLECT_POINT_FLOW]++;
+		return false;
+	}
+	flow->event_ns = c->now_ns;
+	flow->event_latency = flow->latency;
+	c->points[0] = (struct hs_collect_point){.kind = HS_COLLECT_POINT_FLOW,
+			.cause = (uint8_t)cause,
+			.has_value = flow->has_latency,
+			.node_id = walk->n_hops ? hs_collect_hop_at(
+								  c, walk->number, walk->n_hops - 1)
+								   ->node_id
+						: UINT32_MAX,
+			.value = flow->latency,
+			.before = cause == HS_COLLECT_CHANGE ? before : 0,
+			.device_ns = view->device_ns};
+	return true;
+}
+
+static void apply(struct hs_collect *c, const struct hs_collect_view *view)
+{
+	struct walk walk = {.n_hops = view->n_hops};
+	bool is_event = false;
+
+	walk.n_hops += is_own_hop(view);
+	c->n_points = 1; // the flow's comes first
+	if (view->has_flow)
+		open_flow(c, view, &walk);
+	note_hops(c, view, &walk);
+	if (view->dropped)
+		hs_collect_note_drop(c, view->has_reporter ? view->own.node_id : UINT32_MAX,
+				view->reason, view->device_ns);
+	if (walk.flow)
+		is_event = close_flow(c, view, &walk);
+	const struct hs_collect_point *points = c->points + !is_event;
+	unsigned n = c->n_points - !is_event;
+	if (!n)
+		return;
+	bool tells = walk.tells || is_event;
+	if (tells)
+		hs_collect_copy_flow(c, walk.number, &c->told);
+	c->counters.event_reports++;
+	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
+}
+
+void hs_collect_apply_views(struct hs_collect *c)
+{
+	for (unsigned i = 0; i < c->n_views; i++) {
+		struct hs_collect_view *view = &c->views[i];
+		view->flow = HS_COLLECT_NONE;
+		if (view->has_flow)
+			view->flow = hs_u32_map_find(&c->flows.map, view->hash);
+	}
+	for (unsigned i = 0; i < c->n_views; i++)
+		apply(c, &c->views[i]);
+	c->n_views = 0;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From datagrams to reports.
+#include "collect_hop.h"
+
+#include "int_report_head.h"
+
+#include <errno.h>
+
+// ---- what is refused ----
+
+static void refuse(struct hs_collect *c, enum hs_collect_refusal reason,
+		const struct hs_collect_datagram *datagram)
+{
+	size_t len = datagram->len < HS_COLLECT_KEPT ? datagram->len : HS_COLLECT_KEPT;
+
+	c->counters.refused[reason]++;
+	if (c->first_refused[reason].any)
+		return;
+	memcpy(c->first_refused[reason].bytes, datagram->bytes, len);
+	c->first_refused[reason].len = len;
+	c->first_refused[reason].whole_len = datagram->len;
+	c->first_refused[reason].any = true;
+}
+
+// ---- values of the reporter ----
+
+#define OWN_VALUES                                                                                 \
+	(HS_INT_REPORT_PORTS | HS_INT_REPORT_LATENCY | HS_INT_REPORT_QUEUE |                       \
+			HS_INT_REPORT_EGRESS_TIME | HS_INT_REPORT_PORTS_L2 |                       \
+			HS_INT_REPORT_UTILISATION | HS_INT_REPORT_BUFFER)
+
+static void set_own_latency(enum hs_int_report_version version, const struct hs_int_report *report,
+		struct hs_collect_values *own)
+{
+	const uint16_t times = HS_INT_REPORT_INGRESS_TIME | HS_INT_REPORT_EGRESS_TIME;
+	uint64_t mask = version == HS_INT_REPORT_2_0 ? UINT64_MAX : UINT32_MAX;
+
+	if (report->has & HS_INT_REPORT_LATENCY) {
+		own->latency = report->hop_latency_ns;
+		own->has |= HS_COLLECT_HAS_LATENCY;
+	} else if ((report->has & times) == times &&
+			hs_collect_latency_of_times(report->ingress_ns, report->egress_ns, mask,
+					&own->latency)) {
+		own->has |= HS_COLLECT_HAS_LATENCY;
+	}
+}
+
+static void set_own(enum hs_int_report_version version, const struct hs_int_report *report,
+		struct hs_collect_view *view)
+{
+	struct hs_collect_values *own = &view->own;
+
+	view->device_ns = report->has & HS_INT_REPORT_INGRESS_TIME ? report->ingress_ns : 0;
+	view->dropped = report->dropped;
+	view->reason = report->has & HS_INT_REPORT_DROP ? report->drop_reason : 0;
+	own->node_id = report->has & HS_INT_REPORT_NODE ? report->node_id : UINT32_MAX;
+	view->has_reporter = own->node_id != UINT32_MAX;
+	if (!view->has_reporter)
+		return;
+	view->has_own = report->has & OWN_VALUES;
+	own->q = report->congested;
+	own->device_ns = report->has & HS_INT_REPORT_EGRESS_TIME ? report->egress_ns : 0;
+	set_own_latency(version, report, own);
+	if (report->has & HS_INT_REPORT_QUEUE) {
+		own->queue_id = report->queue_id;
+		own->occupancy = report->queue_packets;
+		own->has |= HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_OWN_QUEUE;
+	}
+	own->has |= hs_collect_tells_q(own);
+	if (!(report->has & HS_INT_REPORT_PORTS))
+		return;
+	own->port = report->egress_port;
+	own->utilisation = report->link_utilisation;
+	own->has |= HS_COLLECT_HAS_PORT;
+	own->has |= report->has & HS_INT_REPORT_UTILISATION ? HS_COLLECT_HAS_UTILISATION : 0;
+}
+
+// ---- reports ----
+
+static bool is_packet(uint8_t inner)
+{
+	return inner >= HS_INT_INNER_ETHERNET && inner <= HS_INT_INNER_IPV6;
+}
+
+// Finds the packet among parts with a type and length each. False where one goes beyond the report.
+static bool find_in_parts(
+		const struct hs_int_report_reader *r, uint8_t *inner, size_t *at, size_t *bytes)
+{
+	struct hs_int_report_tlv part;
+	size_t cursor = r->packet_at, end = r->packet_at + r->packet_bytes;
+	int rc = hs_int_report_tlv_next(r, &cursor, end, &part);
+
+	*inner = HS_INT_INNER_NONE;
+	for (; rc == 1; rc = hs_int_report_tlv_next(r, &cursor, end, &part)) {
+		if (!is_packet(part.inner) || *inner != HS_INT_INNER_NONE)
+			continue;
+		*inner = part.inner;
+		*at = part.at;
+		*bytes = part.bytes;
+	}
+	return !rc;
+}
+
+// Which flow the report is of: the whole path, or what one node told of it.
+static void set_key(struct hs_collect *c, struct hs_collect_view *view, bool intermediate)
+{
+	bool is_whole = view->has_stack && !intermediate;
+
+	if (!is_whole && !view->has_reporter)
+		view->has_flow = false;
+	if (!view->has_flow)
+		return;
+	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
+	view->hash = hs_collect_hash_key(&c->secret, &view->key, sizeof(view->key));
+}
+
+// Returns -1, or why the report is refused.
+static int read_report(struct hs_collect *c, const struct hs_int_report_reader *r,
+		const struct hs_int_report *report, struct hs_collect_view *view)
+{
+	uint8_t inner = report->inner;
+	size_t at = r->packet_at, bytes = r->packet_bytes;
+	int refused = -1;
+
+	if (r->mismatch && !c->dialects[r->version].lenient)
+		return HS_COLLECT_REFUSED_BITS;
+	if (inner > HS_INT_INNER_IPV6)
+		return HS_COLLECT_REFUSED_KIND;
+	if (inner == HS_INT_INNER_TLV && !find_in_parts(r, &inner, &at, &bytes))
+		return HS_COLLECT_REFUSED_LENGTH;
+	set_own(r->version, report, view);
+	view->dialect = &c->dialects[r->version];
+	if (is_packet(inner))
+		refused = hs_collect_read_packet(
+				c, r->version, inner, report->tracked, r->bytes + at, bytes, view);
+	if (refused < 0 && view->n_hops + view->has_own > HS_COLLECT_MAX_HOPS)
+		refused = HS_COLLECT_REFUSED_HOPS;
+	set_key(c, view, report->intermediate);
+	return refused;
+}
+
+// Why the reader refused the report.
+static enum hs_collect_refusal reason_of(const struct hs_int_report_reader *r)
+{
+	bool kind_1_0 = r->version == HS_INT_REPORT_1_0 && r->bytes[1] >> 5 > 2;
+	bool kind_0_5 = r->version == HS_INT_REPORT_0_5 && (r->bytes[0] & 15) > 2;
+
+	return kind_1_0 || kind_0_5 ? HS_COLLECT_REFUSED_KIND : HS_COLLECT_REFUSED_LENGTH;
+}
+
+static void take_report(struct hs_collect *c, const struct hs_int_report_reader *r,
+		const struct hs_int_report *report, const struct hs_collect_datagram *datagram)
+{
+	struct hs_collect_view *view = &c->views[c->n_views];
+
+	memset(view, 0, sizeof(*view));
+	int refused = read_report(c, r, report, view);
+	if (refused >= 0) {
+		refuse(c, (enum hs_collect_refusal)refused, datagram);
+		return;
+	}
+	c->counters.reports_read++;
+	c->counters.reports_partial += view->partial;
+	c->counters.reports_without_flow += !view->has_flow;
+	if (++c->n_views == HS_COLLECT_BURST)
+		hs_collect_apply_views(c);
+}
+
+// ---- datagrams ----
+
+static uint16_t takes_of(const struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	const uint16_t both = HS_INT_REPORT_TAKE_0_5 | HS_INT_REPORT_TAKE_1_0;
+	uint16_t takes = c->takes;
+
+	if (!c->config.intercollector)
+		return takes;
+	bool both_taken = (takes & both) == both;
+	bool is_0_5 = both_taken ? datagram->len && !(datagram->bytes[0] & 15)
+				 : takes & HS_INT_REPORT_TAKE_0_5;
+	return takes | (is_0_5 ? HS_INT_REPORT_TAKE_1_AS_0_5 : HS_INT_REPORT_TAKE_SHORT_1_0);
+}
+
+static size_t head_bytes(enum hs_int_report_version version)
+{
+	static const uint8_t bytes[] = {HS_INT_REPORT_0_5_BYTES, HS_INT_REPORT_1_0_BYTES,
+			HS_INT_REPORT_2_0_GROUP_BYTES};
+
+	return bytes[version];
+}
+
+static struct hs_collect_exporter_entry *note_exporter(struct hs_collect *c,
+		const struct hs_int_report_reader *r, const struct hs_collect_datagram *datagram)
+{
+	struct hs_collect_exporter_key key = {
+			.is_ipv4 = datagram->is_ipv4, .listener = datagram->listener};
+	uint32_t sequence = r->sequence;
+
+	memcpy(key.address, datagram->address, sizeof(key.address));
+	key.hw_id = r->bytes[3] & 63;
+	if (r->version == HS_INT_REPORT_0_5) {
+		sequence = hs_be32_load(r->bytes + 4);
+	} else if (r->version == HS_INT_REPORT_1_0) {
+		key.has_node = true;
+		key.node_id = hs_be32_load(r->bytes + 4);
+		sequence = hs_be32_load(r->bytes + 8);
+	} else {
+		key.has_node = true;
+		key.node_id = r->node_id;
+		key.hw_id = r->hw_id;
+	}
+	return hs_collect_note_exporter(c, &key, r->version, sequence);
+}
+
+static void note_node(
+		struct hs_collect_exporter_entry *exporter, const struct hs_int_report *report)
+{
+	exporter->reports++;
+	if (exporter->has_node || !(report->has & HS_INT_REPORT_NODE))
+		return;
+	exporter->has_node = true;
+	exporter->node_id = report->node_id;
+}
+
+static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
+{
+	struct hs_int_report_reader r;
+	struct hs_int_report report;
+	int rc = hs_int_report_open(&r, datagram->bytes, datagram->len, takes_of(c, datagram));
+
+	c->counters.datagrams++;
+	if (rc == -EPROTONOSUPPORT) {
+		refuse(c, HS_COLLECT_REFUSED_VERSION, datagram);
+		return;
+	}
+	if (rc || datagram->len < head_bytes(r.version)) {
+		refuse(c, HS_COLLECT_REFUSED_SHORT, datagram);
+		return;
+	}
+	c->counters.datagrams_read++;
+	struct hs_collect_exporter_entry *exporter = note_exporter(c, &r, datagram);
+	for (rc = hs_int_report_next(&r, &report); rc; rc = hs_int_report_next(&r, &report)) {
+		c->counters.reports++;
+		if (exporter)
+			note_node(exporter, &report);
+		if (rc == 1)
+			take_report(c, &r, &report, datagram);
+		else
+			refuse(c, reason_of(&r), datagram);
+	}
+	c->counters.reports += r.skipped;
+	c->counters.reports_skipped += r.skipped;
+}
+
+void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagram *datagrams,
+		unsigned n, int64_t now_ns)
+{
+	collect->now_ns = now_ns;
+	collect->second = (uint32_t)(now_ns / HS_COLLECT_SECOND_NS);
+	for (unsigned i = 0; i < n; i++)
+		take_datagram(collect, &datagrams[i]);
+	hs_collect_apply_views(collect);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exporters, and what their sequence numbers say.
+#include "collect_parts.h"
+
+#define DUPLICATES_IN_A_ROW 8 // of numbers that grow by one: it began anew near its last number
+
+static bool is_exporter(const struct hs_collect *c, uint32_t number,
+		const struct hs_collect_exporter_key *key)
+{
+	return number != HS_COLLECT_NONE && !memcmp(&c->exporter[number].key, key, sizeof(*key));
+}
+
+static uint32_t find_exporter(struct hs_collect *c, const struct hs_collect_exporter_key *key)
+{
+	uint32_t hash = hs_collect_hash_key(&c->secret, key, sizeof(*key)), probe = 0, number;
+
+	do {
+		number = hs_u32_map_next(&c->exporters.map, hash, &probe);
+	} while (number != HS_COLLECT_NONE && !is_exporter(c, number, key));
+	if (number != HS_COLLECT_NONE)
+		return number;
+	number = hs_collect_table_add(&c->exporters, hash, c->second);
+	if (number != HS_COLLECT_NONE)
+		c->exporter[number] = (struct hs_collect_exporter_entry){.key = *key,
+				.has_node = key->has_node,
+				.node_id = key->node_id,
+				.first_ns = c->now_ns};
+	return number;
+}
+
+// ---- numbers ----
+
+static void mark(struct hs_collect_exporter_entry *e, uint32_t sequence, bool seen)
+{
+	uint32_t at = sequence % HS_COLLECT_WINDOW;
+	uint64_t bit = UINT64_C(1) << at % 64;
+
+	e->seen[at / 64] = (e->seen[at / 64] & ~bit) | (seen ? bit : 0);
+}
+
+static bool was_seen(const struct hs_collect_exporter_entry *e, uint32_t sequence)
+{
+	uint32_t at = sequence % HS_COLLECT_WINDOW;
+
+	return e->seen[at / 64] >> at % 64 & 1;
+}
+
+static void begin(struct hs_collect_exporter_entry *e, uint32_t sequence)
+{
+	e->sequence = sequence;
+	e->known = 1;
+	e->has_candidate = false;
+	e->in_a_row = 0;
+	mark(e, sequence, true);
+}
+
+static void advance(struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence,
+		uint32_t step)
+{
+	uint32_t skipped = step - 1;
+	uint32_t clear = skipped < HS_COLLECT_WINDOW ? skipped : HS_COLLECT_WINDOW;
+
+	for (uint32_t i = 1; i <= clear; i++)
+		mark(e, sequence - i, false);
+	mark(e, sequence, true);
+	e->sequence = sequence;
+	e->known = e->known + step < HS_COLLECT_WINDOW ? e->known + step : HS_COLLECT_WINDOW;
+	e->missing += skipped;
+	c->counters.reports_missing += skipped;
+	e->has_candidate = false;
+	e->in_a_row = 0;
+}
+
+static void note_duplicate(
+		struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence)
+{
+	e->in_a_row = e->in_a_row && sequence == e->duplicate + 1 ? (uint8_t)(e->in_a_row + 1) : 1;
+	e->duplicate = sequence;
+	e->duplicates++;
+	c->counters.reports_duplicate++;
+	if (e->in_a_row < DUPLICATES_IN_A_ROW)
+		return;
+	e->duplicates -= DUPLICATES_IN_A_ROW;
+	c->counters.reports_duplicate -= DUPLICATES_IN_A_ROW;
+	e->restarts++;
+	begin(e, sequence);
+}
+
+// A number that is among the last ones.
+static void note_old(struct hs_collect *c, struct hs_collect_exporter_entry *e, uint32_t sequence,
+		uint32_t behind)
+{
+	if (behind >= e->known)
+		return; // before the first that is known
+	if (was_seen(e, sequence)) {
+		note_duplicate(c, e, sequence);
+		return;
+	}
+	mark(e, sequence, true);
+	e->late++;
+	e->missing--;
+	c->counters.reports_late++;
+	c->counters.reports_missing--;
+}
+
+// A number far from all that is known: the exporter began anew where the next one follows it.
+static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
+		enum hs_int_report_version version, uint32_t sequence)
+{
+	int32_t step = hs_int_report_sequence_step(version, e->candidate, sequence);
+
+	if (!e->has_candidate || step < 1 || step > HS_COLLECT_WINDOW) {
+		e->candidate = sequence;
+		e->has_candidate = true;
+		return;
+	}
+	e->restarts++;
+	begin(e, e->candidate);
+	advance(c, e, sequence, (uint32_t)step);
+}
+
+static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
+		enum hs_int_report_version version, uint32_t sequence)
+{
+	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);
+
+	if (step > 0 && step <= HS_COLLECT_FAR)
+		advance(c, e, sequence, (uint32_t)step);
+	else if (step <= 0 && step > -HS_COLLECT_WINDOW)
+		note_old(c, e, sequence, (uint32_t)-step);
+	else
+		note_far(c, e, version, sequence);
+}
+
+struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
+		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
+		uint32_t sequence)
+{
+	if (!is_exporter(c, c->last_exporter, key))
+		c->last_exporter = find_exporter(c, key);
+	if (c->last_exporter == HS_COLLECT_NONE)
+		return NULL;
+	struct hs_collect_exporter_entry *e = &c->exporter[c->last_exporter];
+	bool is_first = !e->datagrams++;
+	if (e->last_ns != c->now_ns) {
+		e->last_ns = c->now_ns;
+		hs_collect_table_touch(&c->exporters, c->last_exporter, c->second);
+	}
+	if (!is_first && e->version != version)
+		e->restarts++;
+	if (is_first || e->version != version)
+		begin(e, sequence);
+	else if (!c->config.intercollector || version == HS_INT_REPORT_2_0)
+		judge(c, e, version, sequence);
+	e->version = (uint8_t)version;
+	return e;
+}

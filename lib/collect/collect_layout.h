@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where in a hop's bytes the values are that are kept: for each format of reports one dialect of
+// INT, and in it for each bitmap one layout. What it reads is what hs_int_stack_hop reads.
+//
+// Thread rule: any; values that do not change once they are made.
+#pragma once
+
+#include "bytes.h"
+#include "int_settings.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_COLLECT_NOT_THERE UINT8_MAX
+
+// Bytes from the hop's first.
+struct hs_collect_layout {
+	uint8_t words; // of bits 0 to 7
+	uint8_t node;
+	uint8_t latency;
+	uint8_t queue;
+	uint8_t ingress;
+	uint8_t egress;
+	uint8_t congestion;
+	uint8_t port; // of egress
+	uint8_t utilisation;
+};
+
+struct hs_collect_dialect {
+	bool taken;
+	bool lenient; // as INTCollector's generator
+	bool wide_times;
+	bool wide_ports;    // 2016-06: a word for each
+	uint8_t queue_bits; // of the occupancy, below the queue's id; 2016-06: 32, and no id
+	uint32_t mask;	    // of a word
+	struct hs_int_settings packet;
+	// By the first byte of the bitmap; [1]: bit 6 has four bytes (INTCollector, of 1.0).
+	struct hs_collect_layout layouts[2][256];
+};
+
+void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
+		const struct hs_int_settings *packet, bool lenient);
+
+// Of the values that hops have. Longer hops end with what is not known here.
+static inline unsigned hs_collect_layout_bytes(
+		const struct hs_collect_layout *layout, uint16_t bitmap)
+{
+	return 4 * (layout->words + (unsigned)__builtin_popcount(bitmap & 0xff));
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of this folder share: the tables' entries, and a report as it was read.
+//
+// Thread rule: owner. For this folder only.
+#pragma once
+
+#include "collect.h"
+#include "collect_hash.h"
+#include "collect_layout.h"
+#include "collect_table.h"
+
+#include "int.h"
+#include "int_report_reader.h"
+
+#define HS_COLLECT_BURST      32
+#define HS_COLLECT_KEPT	      256 // bytes of a datagram that was refused
+#define HS_COLLECT_SCRATCH    4096
+#define HS_COLLECT_NEAR_HOPS  8
+#define HS_COLLECT_WHOLE_PATH UINT32_MAX
+#define HS_COLLECT_SECOND_NS  INT64_C(1000000000)
+#define HS_COLLECT_WINDOW     256	// sequence numbers that are told apart behind the last
+#define HS_COLLECT_FAR	      (1 << 24) // ahead of the last: another beginning
+#define HS_COLLECT_MAX_PLACES (HS_COLLECT_MAX_HOPS + 1)
+#define HS_COLLECT_MAX_POINTS (2 + 4 * HS_COLLECT_MAX_PLACES)
+
+// ---- entries ----
+
+struct hs_collect_hop_entry {
+	uint32_t node_id;
+	uint32_t latency;
+	uint32_t event_latency; // that was an event
+	uint32_t queue;		// where its values were last time, or HS_COLLECT_NONE
+	uint32_t link;
+};
+
+struct hs_collect_flow_entry {
+	struct hs_collect_flow_key key;
+	uint16_t n_hops;
+	bool has_latency;
+	uint64_t with_latency; // by place
+	uint64_t reports;
+	int64_t first_ns, last_ns, event_ns;
+	uint64_t latency, event_latency;
+	struct hs_collect_hop_entry near[HS_COLLECT_NEAR_HOPS];
+};
+
+// Of the flow of the same number; only flows with so many hops touch the memory.
+struct hs_collect_far_hops {
+	struct hs_collect_hop_entry hops[HS_COLLECT_MAX_HOPS - HS_COLLECT_NEAR_HOPS];
+};
+
+struct hs_collect_queue_entry {
+	uint32_t node_id, queue_id;
+	bool has_occupancy, has_congestion, has_q, congested;
+	uint32_t occupancy, event_occupancy;
+	uint32_t congestion, event_congestion;
+	int64_t last_ns;
+	uint64_t device_ns;
+};
+
+struct hs_collect_link_entry {
+	uint32_t node_id, port;
+	uint32_t utilisation, event_utilisation;
+	int64_t last_ns;
+	uint64_t device_ns;
+};
+
+struct hs_collect_drop_entry {
+	uint32_t node_id;
+	uint8_t reason;
+	uint64_t reports, event_reports;
+	int64_t first_ns, last_ns, event_ns;
+};
+
+struct hs_collect_exporter_key { // 24 bytes without a hole
+	uint8_t address[16];
+	uint32_t node_id; // 0: the version has it in no key
+	uint8_t is_ipv4;
+	uint8_t hw_id;
+	uint8_t listener;
+	uint8_t has_node;
+};
+
+struct hs_collect_exporter_entry {
+	struct hs_collect_exporter_key key;
+	bool has_node;
+	uint8_t version;
+	uint32_t node_id;
+	uint32_t sequence;
+	uint32_t known;	    // numbers behind the last, itself included, since the beginning
+	uint32_t candidate; // of another beginning
+	uint32_t duplicate; // the last one
+	uint8_t in_a_row;   // duplicates, each one more than the one before
+	bool has_candidate;
+	uint64_t seen[HS_COLLECT_WINDOW / 64]; // by number modulo the window
+	uint64_t datagrams, reports, missing, late, duplicates, restarts;
+	int64_t first_ns, last_ns;
+};
+
+// ---- a report as it was read ----
+
+enum hs_collect_has {
+	HS_COLLECT_HAS_LATENCY = 1 << 0,
+	HS_COLLECT_HAS_OCCUPANCY = 1 << 1,
+	HS_COLLECT_HAS_CONGESTION = 1 << 2,
+	HS_COLLECT_HAS_UTILISATION = 1 << 3, // with its port
+	HS_COLLECT_HAS_Q = 1 << 4,	     // the report says whether the queue is congested
+	HS_COLLECT_HAS_OWN_QUEUE = 1 << 5,   // queue_id is known
+	HS_COLLECT_HAS_PORT = 1 << 6,
+};
+
+// The values of one node.
+struct hs_collect_values {
+	uint8_t has;
+	bool q;
+	uint32_t node_id; // UINT32_MAX: it did not say
+	uint32_t latency;
+	uint32_t queue_id, occupancy;
+	uint32_t congestion_id, congestion;
+	uint32_t port, utilisation;
+	uint64_t device_ns;
+};
+
+// Whether a report says of its node's queue that it is congested or not, as a bit of `has`.
+static inline uint8_t hs_collect_tells_q(const struct hs_collect_values *values)
+{
+	bool told = values->q || values->has & HS_COLLECT_HAS_OCCUPANCY;
+
+	return told && values->has & HS_COLLECT_HAS_OWN_QUEUE ? HS_COLLECT_HAS_Q : 0;
+}
+
+struct hs_collect_view {
+	struct hs_collect_flow_key key;
+	uint32_t hash;
+	uint32_t flow; // where it may be, or HS_COLLECT_NONE
+	bool has_flow;
+	bool has_stack;	   // of INT-MD
+	bool partial;	   // the copy ends before the stack does
+	bool has_reporter; // own.node_id
+	bool has_own;	   // own has values
+	bool dropped;
+	uint8_t reason;
+	uint8_t n_hops; // whole ones
+	uint8_t hop_bytes;
+	const uint8_t *hops; // the newest first
+	const struct hs_collect_layout *layout;
+	const struct hs_collect_dialect *dialect;
+	struct hs_collect_values own; // of the reporter
+	uint64_t device_ns;	      // ingress time
+};
+
+// ---- the collector ----
+
+struct hs_collect {
+	struct hs_collect_config config;
+	hs_collect_emit *emit;
+	void *context;
+	struct hs_collect_secret secret;
+	struct hs_collect_dialect dialects[3]; // by enum hs_int_report_version
+	uint16_t takes;
+	struct hs_collect_counters counters;
+
+	struct hs_collect_table flows, queues, links, drops, exporters;
+	struct hs_collect_flow_entry *flow;
+	struct hs_collect_far_hops *far;
+	struct hs_collect_queue_entry *queue;
+	struct hs_collect_link_entry *link;
+	struct hs_collect_drop_entry *drop;
+	struct hs_collect_exporter_entry *exporter;
+	uint32_t last_exporter;
+
+	int64_t now_ns;
+	uint32_t second;
+	unsigned n_points;
+	unsigned n_views;
+
+	int64_t push_began; // of this period
+	uint32_t pushed;    // entries in it
+	bool push_runs;
+
+	struct {
+		uint8_t bytes[HS_COLLECT_KEPT];
+		size_t len, whole_len;
+		bool any;
+	} first_refused[HS_COLLECT_REFUSALS];
+
+	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
+	struct hs_collect_view views[HS_COLLECT_BURST];
+	struct hs_collect_flow told; // for events
+	uint8_t scratch[HS_COLLECT_SCRATCH];
+};
+
+// What the report's packet says of flow and stack. Returns -1, or why it is refused.
+int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
+		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);
+
+// A datagram of an exporter came with this number.
+struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
+		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
+		uint32_t sequence);
+
+// Takes the reports that were read into the tables, and tells what they changed.
+void hs_collect_apply_views(struct hs_collect *c);
+
+void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs_collect_flow *out);
+
+// ---- events ----
+
+static inline void hs_collect_add_point(struct hs_collect *c, const struct hs_collect_point *point)
+{
+	c->points[c->n_points++] = *point;
+}
+
+void hs_collect_emit_points(struct hs_collect *c, const struct hs_collect_point *points, unsigned n,
+		const struct hs_collect_flow *flow);
+
+static inline struct hs_collect_hop_entry *hs_collect_hop_at(
+		const struct hs_collect *c, uint32_t flow, unsigned place)
+{
+	if (place < HS_COLLECT_NEAR_HOPS)
+		return &c->flow[flow].near[place];
+	return &c->far[flow].hops[place - HS_COLLECT_NEAR_HOPS];
+}
+
+// ---- the flow of a key ----
+
+static inline bool hs_collect_is_flow(
+		const struct hs_collect *c, uint32_t number, const struct hs_collect_flow_key *key)
+{
+	return number != HS_COLLECT_NONE && !memcmp(&c->flow[number].key, key, sizeof(*key));
+}
+
+static inline uint32_t hs_collect_flow_at(
+		const struct hs_collect *c, const struct hs_collect_flow_key *key, uint32_t hash)
+{
+	uint32_t probe = 0, number;
+
+	do {
+		number = hs_u32_map_next(&c->flows.map, hash, &probe);
+	} while (number != HS_COLLECT_NONE && !hs_collect_is_flow(c, number, key));
+	return number;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Emits every known value once in a time, spread over it.
+#include "collect_parts.h"
+
+// ---- one entry ----
+
+static void add(struct hs_collect *c, enum hs_collect_point_kind kind, uint32_t node, uint32_t id,
+		uint64_t value, uint64_t device_ns)
+{
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = (uint8_t)kind,
+						.cause = HS_COLLECT_PUSH,
+						.has_value = true,
+						.node_id = node,
+						.id = id,
+						.value = value,
+						.device_ns = device_ns});
+}
+
+static void push_flow(struct hs_collect *c, uint32_t number)
+{
+	struct hs_collect_flow_entry *flow = &c->flow[number];
+	uint32_t last = UINT32_MAX;
+
+	for (unsigned i = 0; i < flow->n_hops; i++)
+		last = hs_collect_hop_at(c, number, i)->node_id;
+	add(c, HS_COLLECT_POINT_FLOW, last, 0, flow->latency, 0);
+	c->points[0].has_value = flow->has_latency;
+	for (unsigned i = 0; i < flow->n_hops; i++) {
+		struct hs_collect_hop_entry *hop = hs_collect_hop_at(c, number, i);
+		if (!(flow->with_latency >> i & 1))
+			continue;
+		add(c, HS_COLLECT_POINT_HOP, hop->node_id, i, hop->latency, 0);
+		hop->event_latency = hop->latency;
+	}
+	flow->event_latency = flow->latency;
+	flow->event_ns = c->now_ns;
+	hs_collect_copy_flow(c, number, &c->told);
+	hs_collect_emit_points(c, c->points, c->n_points, &c->told);
+}
+
+static void push_queue(struct hs_collect *c, uint32_t number)
+{
+	struct hs_collect_queue_entry *q = &c->queue[number];
+
+	if (q->has_occupancy)
+		add(c, HS_COLLECT_POINT_OCCUPANCY, q->node_id, q->queue_id, q->occupancy,
+				q->device_ns);
+	if (q->has_congestion)
+		add(c, HS_COLLECT_POINT_CONGESTION, q->node_id, q->queue_id, q->congestion,
+				q->device_ns);
+	if (q->has_q) {
+		add(c, HS_COLLECT_POINT_CONGESTION, q->node_id, q->queue_id, q->congested,
+				q->device_ns);
+		c->points[c->n_points - 1].by_q = true;
+	}
+	q->event_occupancy = q->occupancy;
+	q->event_congestion = q->congestion;
+	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+}
+
+static void push_link(struct hs_collect *c, uint32_t number)
+{
+	struct hs_collect_link_entry *link = &c->link[number];
+
+	add(c, HS_COLLECT_POINT_LINK, link->node_id, link->port, link->utilisation,
+			link->device_ns);
+	link->event_utilisation = link->utilisation;
+	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+}
+
+static void push_drop(struct hs_collect *c, uint32_t number)
+{
+	struct hs_collect_drop_entry *drop = &c->drop[number];
+
+	add(c, HS_COLLECT_POINT_DROP, drop->node_id, drop->reason, drop->reports, 0);
+	drop->event_reports = drop->reports;
+	drop->event_ns = c->now_ns;
+	hs_collect_emit_points(c, c->points, c->n_points, NULL);
+}
+
+// The entries of all tables one behind the other, in the order of their kinds.
+static void push_entry(struct hs_collect *c, uint32_t number)
+{
+	c->n_points = 0;
+	if (number < c->flows.n) {
+		push_flow(c, number);
+		return;
+	}
+	number -= c->flows.n;
+	if (number < c->queues.n) {
+		push_queue(c, number);
+		return;
+	}
+	number -= c->queues.n;
+	if (number < c->links.n)
+		push_link(c, number);
+	else
+		push_drop(c, number - c->links.n);
+}
+
+// ---- when ----
+
+static int64_t time_of(const struct hs_collect *c, uint64_t number, uint64_t total)
+{
+	__extension__ unsigned __int128 part =
+			(unsigned __int128)number * (uint64_t)c->config.push_ns;
+
+	return c->push_began + (int64_t)(part / total);
+}
+
+int64_t hs_collect_push(struct hs_collect *c, int64_t now_ns, unsigned budget)
+{
+	int64_t push_ns = c->config.push_ns;
+
+	if (!push_ns)
+		return INT64_MAX;
+	if (!c->push_runs || now_ns < c->push_began) {
+		c->push_runs = true;
+		c->push_began = now_ns;
+		c->pushed = 0;
+	}
+	c->now_ns = now_ns;
+	for (;;) {
+		uint64_t total = (uint64_t)c->flows.n + c->queues.n + c->links.n + c->drops.n;
+		bool is_done = c->pushed >= total;
+		int64_t due = is_done ? c->push_began + push_ns : time_of(c, c->pushed + 1u, total);
+		if (due > now_ns)
+			return due;
+		if (is_done) {
+			bool is_late = now_ns - due > push_ns;
+			c->push_began = is_late ? now_ns : due;
+			c->pushed = 0;
+			continue;
+		}
+		if (!budget)
+			return now_ns;
+		budget--;
+		push_entry(c, c->pushed++);
+	}
+}

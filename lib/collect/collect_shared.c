@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collect_shared.h"
+
+#include "collect_change.h"
+
+#define QUEUE_VALUES (HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_CONGESTION | HS_COLLECT_HAS_Q)
+
+// ---- queues ----
+
+static bool is_queue(const struct hs_collect *c, uint32_t number, uint32_t node, uint32_t id)
+{
+	return number < c->queues.n && c->queue[number].node_id == node &&
+	       c->queue[number].queue_id == id;
+}
+
+static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, uint32_t id)
+{
+	uint32_t number = hs_collect_table_add(&c->queues, hash, c->second);
+
+	if (number != HS_COLLECT_NONE)
+		c->queue[number] = (struct hs_collect_queue_entry){
+				.node_id = node, .queue_id = id, .last_ns = c->now_ns};
+	return number;
+}
+
+static uint32_t find_queue(struct hs_collect *c, uint32_t node, uint32_t id)
+{
+	uint32_t hash = hs_collect_hash_2(&c->secret, node, id), probe = 0, number;
+
+	do {
+		number = hs_u32_map_next(&c->queues.map, hash, &probe);
+	} while (number != HS_COLLECT_NONE && !is_queue(c, number, node, id));
+	return number != HS_COLLECT_NONE ? number : add_queue(c, hash, node, id);
+}
+
+static void note_occupancy(struct hs_collect *c, struct hs_collect_queue_entry *queue,
+		const struct hs_collect_values *values)
+{
+	uint32_t now = values->occupancy, before = queue->event_occupancy;
+	bool known = queue->has_occupancy;
+
+	queue->occupancy = now;
+	queue->has_occupancy = true;
+	if (known && !hs_collect_is_change(c, HS_COLLECT_QUEUE_OCCUPANCY, before, now)) {
+		c->counters.suppressed[HS_COLLECT_POINT_OCCUPANCY]++;
+		return;
+	}
+	queue->event_occupancy = now;
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_OCCUPANCY,
+						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
+						.has_value = true,
+						.node_id = queue->node_id,
+						.id = queue->queue_id,
+						.value = now,
+						.before = known ? before : 0,
+						.device_ns = values->device_ns});
+}
+
+static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry *queue,
+		const struct hs_collect_values *values)
+{
+	uint32_t now = values->congestion, before = queue->event_congestion;
+	bool known = queue->has_congestion;
+
+	queue->congestion = now;
+	queue->has_congestion = true;
+	if (known && !hs_collect_is_change(c, HS_COLLECT_QUEUE_CONGESTION, before, now)) {
+		c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
+		return;
+	}
+	queue->event_congestion = now;
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
+						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
+						.has_value = true,
+						.node_id = queue->node_id,
+						.id = queue->queue_id,
+						.value = now,
+						.before = known ? before : 0,
+						.device_ns = values->device_ns});
+}
+
+// A queue that was never congested is no news.
+static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
+		const struct hs_collect_values *values)
+{
+	bool known = queue->has_q, before = queue->congested;
+
+	queue->has_q = known || values->q;
+	queue->congested = values->q;
+	if (before == values->q || c->config.thresholds[HS_COLLECT_QUEUE_CONGESTION].off) {
+		c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
+		return;
+	}
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
+						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
+						.has_value = true,
+						.by_q = true,
+						.node_id = queue->node_id,
+						.id = queue->queue_id,
+						.value = values->q,
+						.before = before,
+						.device_ns = values->device_ns});
+}
+
+// Where the queue is, seen now; NULL where it is not kept.
+static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
+		const struct hs_collect_values *values, uint32_t id, uint32_t *number)
+{
+	if (!is_queue(c, *number, values->node_id, id))
+		*number = find_queue(c, values->node_id, id);
+	if (*number == HS_COLLECT_NONE)
+		return NULL;
+	struct hs_collect_queue_entry *queue = &c->queue[*number];
+	if (queue->last_ns != c->now_ns) {
+		queue->last_ns = c->now_ns;
+		hs_collect_table_touch(&c->queues, *number, c->second);
+	}
+	if (values->device_ns)
+		queue->device_ns = values->device_ns;
+	return queue;
+}
+
+void hs_collect_note_queue(
+		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number)
+{
+	struct hs_collect_queue_entry *queue;
+	uint32_t other = *number;
+
+	if (!(values->has & QUEUE_VALUES))
+		return;
+	if (values->has & (HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_Q)) {
+		queue = see_queue(c, values, values->queue_id, number);
+		if (queue && values->has & HS_COLLECT_HAS_OCCUPANCY)
+			note_occupancy(c, queue, values);
+		if (queue && values->has & HS_COLLECT_HAS_Q)
+			note_q(c, queue, values);
+		other = *number;
+	}
+	if (values->has & HS_COLLECT_HAS_CONGESTION) {
+		queue = see_queue(c, values, values->congestion_id, &other);
+		if (queue)
+			note_congestion(c, queue, values);
+	}
+}
+
+// ---- links ----
+
+static bool is_link(const struct hs_collect *c, uint32_t number, uint32_t node, uint32_t port)
+{
+	return number < c->links.n && c->link[number].node_id == node &&
+	       c->link[number].port == port;
+}
+
+static uint32_t search_link(const struct hs_collect *c, uint32_t hash, uint32_t node, uint32_t port)
+{
+	uint32_t probe = 0, number;
+
+	do {
+		number = hs_u32_map_next(&c->links.map, hash, &probe);
+	} while (number != HS_COLLECT_NONE && !is_link(c, number, node, port));
+	return number;
+}
+
+// Returns the event's cause, or HS_COLLECT_CAUSES where it is none.
+static enum hs_collect_cause see_link(
+		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number)
+{
+	uint32_t node = values->node_id, port = values->port, now = values->utilisation;
+
+	if (!is_link(c, *number, node, port)) {
+		uint32_t hash = hs_collect_hash_2(&c->secret, ~node, port);
+		*number = search_link(c, hash, node, port);
+		if (*number == HS_COLLECT_NONE) {
+			*number = hs_collect_table_add(&c->links, hash, c->second);
+			if (*number == HS_COLLECT_NONE)
+				return HS_COLLECT_CAUSES;
+			c->link[*number] = (struct hs_collect_link_entry){
+					.node_id = node, .port = port, .last_ns = c->now_ns};
+			return HS_COLLECT_NEW;
+		}
+	}
+	struct hs_collect_link_entry *link = &c->link[*number];
+	if (link->last_ns != c->now_ns) {
+		link->last_ns = c->now_ns;
+		hs_collect_table_touch(&c->links, *number, c->second);
+	}
+	if (hs_collect_is_change(c, HS_COLLECT_LINK_UTILISATION, link->event_utilisation, now))
+		return HS_COLLECT_CHANGE;
+	c->counters.suppressed[HS_COLLECT_POINT_LINK]++;
+	return HS_COLLECT_CAUSES;
+}
+
+void hs_collect_note_link(
+		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number)
+{
+	if (!(values->has & HS_COLLECT_HAS_UTILISATION))
+		return;
+	enum hs_collect_cause cause = see_link(c, values, number);
+	if (*number == HS_COLLECT_NONE)
+		return;
+	struct hs_collect_link_entry *link = &c->link[*number];
+	link->utilisation = values->utilisation;
+	if (values->device_ns)
+		link->device_ns = values->device_ns;
+	if (cause == HS_COLLECT_CAUSES)
+		return;
+	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_LINK,
+						.cause = (uint8_t)cause,
+						.has_value = true,
+						.node_id = values->node_id,
+						.id = values->port,
+						.value = values->utilisation,
+						.before = link->event_utilisation,
+						.device_ns = values->device_ns});
+	link->event_utilisation = values->utilisation;
+}
+
+// ---- drops ----
+
+static uint32_t find_drop(struct hs_collect *c, uint32_t node, uint8_t reason)
+{
+	uint32_t hash = hs_collect_hash_2(&c->secret, node, reason), probe = 0, number;
+
+	do {
+		number = hs_u32_map_next(&c->drops.map, hash, &probe);
+	} while (number != HS_COLLECT_NONE &&
+			(c->drop[number].node_id != node || c->drop[number].reason != reason));
+	if (number != HS_COLLECT_NONE)
+		return number;
+	number = hs_collect_table_add(&c->drops, hash, c->second);
+	if (number != HS_COLLECT_NONE)
+		c->drop[number] = (struct hs_collect_drop_entry){
+				.node_id = node, .reason = reason, .first_ns = c->now_ns};
+	return number;
+}
+
+void hs_collect_note_drop(
+		struct hs_collect *c, uint32_t node_id, uint8_t reason, uint64_t device_ns)
+{
+	uint32_t number = find_drop(c, node_id, reason);
+
+	if (number == HS_COLLECT_NONE)
+		return;
+	struct hs_collect_drop_entry *drop = &c->drop[number];
+	bool is_new = !drop->reports++;
+	hs_collect_table_touch(&c->drops, number, c->second);
+	drop->last_ns = c->now_ns;
+	if (!is_new && c->now_ns - drop->event_ns < HS_COLLECT_SECOND_NS) {
+		c->counters.suppressed[HS_COLLECT_POINT_DROP]++;
+		return;
+	}
+	hs_collect_add_point(
+			c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_DROP,
+					   .cause = is_new ? HS_COLLECT_NEW : HS_COLLECT_CHANGE,
+					   .has_value = true,
+					   .node_id = node_id,
+					   .id = reason,
+					   .value = drop->reports,
+					   .before = drop->event_reports,
+					   .device_ns = device_ns});
+	drop->event_reports = drop->reports;
+	drop->event_ns = c->now_ns;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collect_stack.h"
+
+#include "ip.h"
+#include "l4.h"
+
+// ---- flow ----
+
+static void set_addresses(const uint8_t *ip, bool is_ipv4, struct hs_collect_flow_key *key)
+{
+	size_t bytes = is_ipv4 ? 4 : 16;
+	const uint8_t *src = ip + (is_ipv4 ? HS_IPV4_SRC : HS_IPV6_SRC);
+
+	memcpy(key->src, src, bytes);
+	memcpy(key->dst, src + bytes, bytes);
+	key->is_ipv4 = is_ipv4;
+}
+
+static uint8_t protocol_of(const uint8_t *frame, const struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off;
+	struct hs_l4 l4;
+
+	if (packet->l4_off)
+		return packet->l4_proto;
+	if (packet->flags & HS_PACKET_IPV4)
+		return ip[HS_IPV4_PROTOCOL];
+	return hs_l4_find(frame, packet, &l4) ? l4.proto : ip[HS_IPV6_NEXT];
+}
+
+bool hs_collect_flow_of(const uint8_t *frame, size_t came, const struct hs_packet *packet,
+		struct hs_collect_flow_key *key)
+{
+	if (!packet->l3_off)
+		return false;
+	bool is_ipv4 = packet->flags & HS_PACKET_IPV4;
+	if (packet->l3_off + (size_t)(is_ipv4 ? HS_IPV4_BYTES : HS_IPV6_BYTES) > came)
+		return false;
+	if (packet->l4_off ? packet->l4_off + 4u > came : packet->flags & HS_PACKET_SHORT)
+		return false;
+	set_addresses(frame + packet->l3_off, is_ipv4, key);
+	key->protocol = protocol_of(frame, packet);
+	key->src_port = packet->src_port;
+	key->dst_port = packet->dst_port;
+	if (packet->vlan_tags)
+		key->vlan = hs_be16_load(frame + HS_ETHER_BYTES) & 0xfff;
+	return true;
+}
+
+// ---- stack ----
+
+// The bit of the stack's bottom is in the last word of the last hop, and nowhere else.
+static bool has_bottom(const struct hs_int_stack *stack, unsigned whole)
+{
+	size_t words = (size_t)stack->hop_words * stack->n_hops;
+
+	for (size_t i = 0; i < (size_t)stack->hop_words * whole; i++)
+		if (stack->hops[4 * i] >> 7 != (i + 1 == words))
+			return false;
+	return true;
+}
+
+int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
+		const struct hs_int_stack *stack, bool narrow, size_t came,
+		struct hs_collect_view *view)
+{
+	const struct hs_collect_layout *layout = &dialect->layouts[narrow][stack->bitmap >> 8];
+	size_t bytes = 4u * stack->hop_words, whole = stack->n_hops;
+
+	if (stack->n_hops > HS_COLLECT_MAX_HOPS)
+		return HS_COLLECT_REFUSED_HOPS;
+	if (whole && hs_collect_layout_bytes(layout, stack->bitmap) > bytes)
+		return HS_COLLECT_REFUSED_STACK;
+	if (whole && came / bytes < whole) {
+		whole = came / bytes;
+		view->partial = true;
+	}
+	if (stack->version == HS_INT_2016_06 && !has_bottom(stack, (unsigned)whole))
+		return HS_COLLECT_REFUSED_STACK;
+	view->has_stack = true;
+	view->n_hops = (uint8_t)whole;
+	view->hop_bytes = (uint8_t)bytes;
+	view->hops = stack->hops;
+	view->layout = layout;
+	return -1;
+}

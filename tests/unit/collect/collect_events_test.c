@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a value is an event, and which points are told.
+#include "collect_test.h"
+
+#define N 3
+
+static const struct hop usual[N] = {
+		{3, 300, 1, 30, 13, 1000}, {2, 200, 1, 20, 12, 2000}, {1, 100, 1, 10, 11, 3000}};
+
+static struct hs_collect *c;
+static uint32_t sequence;
+
+static void send(const struct hop *hops, unsigned n, int64_t now_ns)
+{
+	struct bytes b;
+
+	put_report(&b, 3, ++sequence, 6000, hops, n);
+	forget();
+	take(c, b.at, b.n, now_ns);
+}
+
+static void open_with(const struct hs_collect_config *config)
+{
+	c = collector(config);
+	send(usual, N, SECOND);
+	assert_int_equal(told.n_points, 1 + 3 * N);
+	assert_int_equal(told.n_events, 1);
+	assert_int_equal(told.flow.latency, 600);
+	assert_int_equal(told.flow.hops[0].node_id, 1);
+}
+
+static void done(void)
+{
+	assert_int_equal(refused(c), 0);
+	check_balance(c);
+	hs_collect_destroy(c);
+}
+
+static void nothing_changed(void **state)
+{
+	struct hs_collect_config config = config_50();
+	const struct hs_collect_counters *n;
+
+	(void)state;
+	open_with(&config);
+	send(usual, N, 2 * SECOND);
+	assert_int_equal(told.n_events, 0);
+	n = hs_collect_counters(c);
+	assert_int_equal(n->suppressed[HS_COLLECT_POINT_FLOW], 1);
+	assert_int_equal(n->suppressed[HS_COLLECT_POINT_HOP], N);
+	assert_int_equal(n->suppressed[HS_COLLECT_POINT_OCCUPANCY], N);
+	assert_int_equal(n->suppressed[HS_COLLECT_POINT_LINK], N);
+	assert_int_equal(n->event_reports, 1);
+	done();
+}
+
+// A threshold is exceeded by one more, not by itself, and a drift counts from the last event.
+static void thresholds(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+
+	(void)state;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[1].latency = 250;
+	hops[1].occupancy = 70;
+	hops[1].utilisation = 1950;
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	hops[1].latency = 251;
+	hops[1].occupancy = 71;
+	hops[1].utilisation = 1949;
+	send(hops, N, 3 * SECOND);
+	assert_int_equal(told.n_points, 4);
+	assert_int_equal(point_of(HS_COLLECT_POINT_FLOW, 0, 0)->before, 600);
+	assert_int_equal(point_of(HS_COLLECT_POINT_FLOW, 0, 0)->value, 651);
+	assert_int_equal(point_of(HS_COLLECT_POINT_HOP, 2, 1)->before, 200);
+	assert_int_equal(point_of(HS_COLLECT_POINT_OCCUPANCY, 2, 1)->value, 71);
+	assert_int_equal(point_of(HS_COLLECT_POINT_LINK, 2, 12)->before, 2000);
+	done();
+}
+
+static void relative_thresholds(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+
+	(void)state;
+	for (unsigned i = 0; i < HS_COLLECT_MEASURES; i++)
+		config.thresholds[i] = (struct hs_collect_threshold){.relative = 1000};
+	config.thresholds[HS_COLLECT_FLOW_LATENCY].off = true;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[0].latency = 330; // 10 % is no event
+	hops[2].latency = 111;
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 1);
+	assert_int_equal(told.points[0].id, 0);
+	assert_int_equal(told.points[0].value, 111);
+	done();
+}
+
+static void intervals(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+
+	(void)state;
+	config.interval = 64;
+	config.thresholds[HS_COLLECT_FLOW_LATENCY].off = true;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[2].latency = 127; // 100 / 64 == 127 / 64
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	hops[2].latency = 128;
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 1);
+	done();
+}
+
+static void gap(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.gap_ns = SECOND;
+	open_with(&config);
+	send(usual, N, 2 * SECOND);
+	assert_int_equal(told.n_points, 0);
+	send(usual, N, 2 * SECOND + 1);
+	assert_int_equal(told.n_points, 1);
+	assert_int_equal(told.points[0].cause, HS_COLLECT_GAP);
+	send(usual, N, 3 * SECOND + 1);
+	assert_int_equal(told.n_points, 0);
+	done();
+}
+
+static void other_path(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+
+	(void)state;
+	open_with(&config);
+	memcpy(hops, usual, sizeof(hops));
+	hops[1].node = 7;
+	send(hops, N, 2 * SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 1);
+	assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_PATH), 1);
+	assert_int_equal(point_of(HS_COLLECT_POINT_HOP, 7, 1)->value, 200);
+	assert_int_equal(told.n_points, 4); // and its queue and link
+	assert_int_equal(told.flow.hops[1].node_id, 7);
+	done();
+}
+
+static void shorter_path(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	open_with(&config);
+	send(usual + 1, N - 1, 2 * SECOND); // the same but the newest
+	assert_int_equal(told.n_points, 1);
+	assert_int_equal(told.points[0].cause, HS_COLLECT_PATH);
+	assert_int_equal(told.flow.n_hops, 2);
+	assert_int_equal(told.flow.latency, 300);
+	send(usual, N, 3 * SECOND);
+	assert_int_equal(told.n_points, 2);
+	assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_PATH), 1);
+	assert_int_equal(told.flow.latency, 600);
+	done();
+}
+
+// Two flows share what is on their way: it is told once.
+static void shared_values(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct bytes b;
+
+	(void)state;
+	open_with(&config);
+	put_report(&b, 3, ++sequence, 6001, usual, N);
+	forget();
+	take(c, b.at, b.n, SECOND);
+	assert_int_equal(told.n_points, 1 + N);
+	assert_int_equal(hs_collect_counters(c)->queues, N);
+	assert_int_equal(hs_collect_counters(c)->flows, 2);
+	done();
+}
+
+static void sixty_four_hops(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_flow_key key;
+	struct hs_collect_flow flow;
+	struct hop hops[41];
+
+	(void)state;
+	c = collector(&config);
+	for (unsigned i = 0; i < 41; i++)
+		hops[i] = (struct hop){100 - i, 10 * i, 1, i, 5, i};
+	send(hops, 40, SECOND);
+	assert_int_equal(told.flow.n_hops, 40);
+	assert_int_equal(told.flow.hops[39].node_id, 100);
+	assert_int_equal(told.n_points, 1 + 3 * 40);
+	key = told.flow.key;
+	hops[3].latency += 100;
+	send(hops, 40, SECOND);
+	assert_int_equal(told.n_points, 2);
+	assert_int_equal(told.points[1].id, 36);
+	assert_true(hs_collect_find_flow(c, &key, &flow));
+	assert_int_equal(flow.hops[36].latency, 130);
+	key.dst_port++;
+	assert_false(hs_collect_find_flow(c, &key, &flow));
+	done();
+}
+
+static void congestion_by_q(void **state)
+{
+	struct hs_collect_config config = config_50();
+	uint8_t q[24];
+
+	(void)state;
+	c = collector(&config);
+	assert_int_equal(unhex("163400030000000300000007075bcd15000100020500001e", q), sizeof(q));
+	take(c, q, sizeof(q), SECOND);
+	assert_int_equal(told.n_points, 1);
+	q[3] |= 0x80;
+	take(c, q, sizeof(q), SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_CONGESTION, HS_COLLECT_NEW), 1);
+	assert_true(point_of(HS_COLLECT_POINT_CONGESTION, 3, 5)->by_q);
+	take(c, q, sizeof(q), SECOND);
+	assert_int_equal(told.n_points, 2);
+	q[3] &= 0x7f;
+	take(c, q, sizeof(q), SECOND);
+	assert_int_equal(count(HS_COLLECT_POINT_CONGESTION, HS_COLLECT_CHANGE), 1);
+	assert_int_equal(told.points[2].value, 0);
+	done();
+}
+
+// In each period everything once, spread; what was pushed is what the next value is compared with.
+static void push(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hop hops[N];
+	int64_t now = SECOND, first;
+
+	(void)state;
+	config.push_ns = 7 * SECOND;
+	open_with(&config); // 7 entries: 1 flow, 3 queues, 3 links
+	memcpy(hops, usual, sizeof(hops));
+	hops[0].latency = 340;
+	send(hops, N, now);
+	first = hs_collect_push(c, now, 100);
+	assert_int_equal(first, now + SECOND);
+	assert_int_equal(told.n_points, 0);
+	for (unsigned i = 1; i <= 7; i++)
+		hs_collect_push(c, now + i * SECOND, 100);
+	assert_int_equal(told.n_points, 1 + 3 * N);
+	assert_int_equal(count(HS_COLLECT_POINT_HOP, HS_COLLECT_PUSH), N);
+	assert_int_equal(point_of(HS_COLLECT_POINT_HOP, 3, 2)->value, 340);
+	hops[0].latency = 391; // 91 from the last change, 51 from the push
+	send(hops, N, 8 * SECOND);
+	assert_int_equal(point_of(HS_COLLECT_POINT_HOP, 3, 2)->before, 340);
+	forget();
+	assert_int_equal(hs_collect_push(c, 15 * SECOND, 2), 15 * SECOND);
+	assert_int_equal(told.n_events, 2);
+	assert_int_equal(hs_collect_push(c, 15 * SECOND, 100), 16 * SECOND);
+	assert_int_equal(told.n_events, 7);
+	done();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(nothing_changed),
+			cmocka_unit_test(thresholds),
+			cmocka_unit_test(relative_thresholds),
+			cmocka_unit_test(intervals),
+			cmocka_unit_test(gap),
+			cmocka_unit_test(other_path),
+			cmocka_unit_test(shorter_path),
+			cmocka_unit_test(shared_values),
+			cmocka_unit_test(sixty_four_hops),
+			cmocka_unit_test(congestion_by_q),
+			cmocka_unit_test(push),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables that are full, and exporters' sequence numbers.
+#include "collect_test.h"
+
+#include <errno.h>
+
+static struct hs_collect *c;
+
+static void send(uint16_t port, uint32_t node, uint32_t sequence, int64_t now_ns)
+{
+	struct hop hop = {node, 10, 1, 2, 3, 4};
+	struct bytes b;
+
+	put_report(&b, 9, sequence, port, &hop, 1);
+	take(c, b.at, b.n, now_ns);
+}
+
+static bool is_known(uint16_t port)
+{
+	struct hs_collect_flow_key key = {.src = {10, 0, 0, 1},
+			.dst = {10, 0, 0, 2},
+			.src_port = 5000,
+			.dst_port = port,
+			.protocol = 17,
+			.is_ipv4 = 1,
+			.reporter = UINT32_MAX};
+	struct hs_collect_flow flow;
+
+	return hs_collect_find_flow(c, &key, &flow);
+}
+
+static void exact_capacity(void **state)
+{
+	struct hs_collect_config config = config_50();
+	const struct hs_collect_counters *n;
+
+	(void)state;
+	config.max_flows = 5;
+	config.max_queues = config.max_links = 3;
+	config.new_keys_per_s = 2;
+	c = collector(&config);
+	n = hs_collect_counters(c);
+	for (uint16_t i = 0; i < 5; i++)
+		send(i, 1, i, SECOND + i);
+	assert_int_equal(n->flows, 5);
+	assert_int_equal(n->flows_evicted, 0);
+	send(0, 1, 5, 2 * SECOND); // is no longer the oldest
+	for (uint16_t i = 5; i < 10; i++)
+		send(i, 1, i + 1u, 2 * SECOND);
+	assert_int_equal(n->flows, 5);
+	assert_int_equal(n->flows_evicted, 2);
+	assert_int_equal(n->flows_refused, 3);
+	assert_true(is_known(0) && !is_known(1) && !is_known(2) && is_known(3));
+	assert_true(is_known(5) && is_known(6) && !is_known(7));
+	send(7, 1, 11, 3 * SECOND);
+	assert_true(is_known(7) && !is_known(3));
+	for (uint32_t node = 1; node < 10; node++)
+		send(7, node, 11 + node, 4 * SECOND);
+	assert_int_equal(n->queues, 3);
+	assert_int_equal(n->queues_evicted, 2);
+	assert_int_equal(n->queues_refused, 4);
+	assert_int_equal(n->links_refused, 4);
+	check_balance(c);
+	hs_collect_destroy(c);
+}
+
+// Entries that stay are read once while others come and go.
+static void cursors(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect_flow flows[3];
+	bool seen[100] = {0};
+	uint64_t cursor = 0;
+
+	(void)state;
+	config.max_flows = 100;
+	c = collector(&config);
+	for (uint16_t i = 0; i < 100; i++)
+		send(i, 1, i, SECOND * (i + 1));
+	for (unsigned n = 1, round = 0; n; round++) {
+		n = hs_collect_flows(c, &cursor, flows, 3);
+		for (unsigned i = 0; i < n; i++) {
+			if (flows[i].key.dst_port >= 100)
+				continue;
+			assert_false(seen[flows[i].key.dst_port]);
+			seen[flows[i].key.dst_port] = true;
+		}
+		if (round < 20)
+			send((uint16_t)(200 + round), 1, 100 + round, 200 * SECOND);
+	}
+	for (uint16_t i = 20; i < 100; i++)
+		assert_true(seen[i]);
+	hs_collect_destroy(c);
+}
+
+static struct hs_collect_exporter exporter(void)
+{
+	struct hs_collect_exporter e;
+	uint64_t cursor = 0;
+
+	assert_true(hs_collect_exporters(c, &cursor, &e, 1) == 1);
+	return e;
+}
+
+static void number(uint32_t sequence)
+{
+	send(1, 1, sequence, SECOND);
+}
+
+// 2.0: 22 bits.
+static void short_number(uint32_t sequence)
+{
+	struct bytes b = {.n = 0};
+
+	put(&b, 0x20000000 | (sequence & 0x3fffff), 4);
+	put(&b, 9, 4);
+	put(&b, 0, 4);
+	take(c, b.at, b.n, SECOND);
+}
+
+static void gaps(void **state)
+{
+	struct hs_collect_config config = config_50();
+	void (*ways[])(uint32_t) = {number, short_number};
+	const uint32_t beginnings[] = {100, UINT32_MAX - 3, 0x3fffff - 3};
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		void (*to)(uint32_t) = ways[i % 2];
+		uint32_t s = beginnings[i / 2];
+		c = collector(&config);
+		to(s);
+		to(s - 1); // before the first: no news
+		to(s + 1);
+		assert_int_equal(exporter().missing + exporter().late, 0);
+		to(s + 5); // 2, 3, 4 are missing
+		assert_int_equal(exporter().missing, 3);
+		to(s + 3);
+		assert_int_equal(exporter().missing, 2);
+		assert_int_equal(exporter().late, 1);
+		to(s + 3);
+		to(s + 5);
+		assert_int_equal(exporter().duplicates, 2);
+		to(s + 200);
+		to(s + 199);
+		assert_int_equal(exporter().missing, 2 + 193);
+		to(s + 4);
+		assert_int_equal(exporter().missing, 1 + 193);
+		assert_int_equal(exporter().restarts, 0);
+		assert_int_equal(hs_collect_counters(c)->reports_missing, 194);
+		assert_int_equal(hs_collect_counters(c)->reports_late, 3);
+		assert_int_equal(hs_collect_counters(c)->reports_duplicate, 2);
+		check_balance(c);
+		hs_collect_destroy(c);
+	}
+}
+
+static void begins_anew(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	c = collector(&config);
+	number(1000000);
+	number(1); // may be a stray one
+	number(1000001);
+	assert_int_equal(exporter().restarts + exporter().missing, 0);
+	number(1);
+	number(3); // and here it goes on, without 2
+	assert_int_equal(exporter().restarts, 1);
+	assert_int_equal(exporter().missing, 1);
+	number(4);
+	assert_int_equal(exporter().sequence, 4);
+	for (uint32_t i = 0; i < 10; i++)
+		number(i); // 0 is before the first, 1 to 4 came, 5 goes on
+	assert_int_equal(exporter().restarts, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		number(i);
+	assert_int_equal(exporter().restarts, 2);
+	hs_collect_destroy(c);
+}
+
+static void exporters_apart(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct bytes b;
+	struct hs_collect_exporter out[8];
+	uint64_t cursor = 0;
+
+	(void)state;
+	c = collector(&config);
+	for (unsigned i = 0; i < 5; i++) {
+		struct hop hop = {1, 10, 1, 2, 3, 4};
+		struct hs_collect_datagram datagram = {.is_ipv4 = true, .address = {127, 0, 0, 1}};
+		put_report(&b, i == 1 ? 8 : 9, 50 + 10 * i, 1, &hop, 1);
+		b.at[3] |= i == 2 ? 1 : 0;
+		datagram.bytes = b.at;
+		datagram.len = (uint32_t)b.n;
+		datagram.listener = i == 3;
+		datagram.address[3] = i == 4 ? 2 : 1;
+		hs_collect_take(c, &datagram, 1, SECOND);
+	}
+	assert_int_equal(hs_collect_exporters(c, &cursor, out, 8), 5);
+	assert_int_equal(hs_collect_counters(c)->reports_missing, 0);
+	assert_int_equal(hs_collect_counters(c)->flows, 1);
+	hs_collect_destroy(c);
+}
+
+static void first_refused(void **state)
+{
+	struct hs_collect_config config = config_50();
+	size_t len = 0, whole = 0;
+
+	(void)state;
+	c = collector(&config);
+	take_hex(c, "f0010203", SECOND);
+	take_hex(c, "e0", SECOND);
+	take_hex(c, "", SECOND);
+	take_hex(c, "14000040", SECOND);
+	take_hex(c, "13000040000000010000000100000001", SECOND);
+	take_hex(c, "15000040000000010000000100000001", SECOND);
+	take_hex(c, "14800040000000010000000100000001", SECOND);
+	take_hex(c, "1500004000000001000000010000000100000000", SECOND);
+	const uint8_t *bytes =
+			hs_collect_first_refused(c, HS_COLLECT_REFUSED_VERSION, &len, &whole);
+	assert_non_null(bytes);
+	assert_int_equal(len, 4);
+	assert_int_equal(bytes[0], 0xf0);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_VERSION], 2);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_SHORT], 2);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_LENGTH], 2);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_KIND], 1);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_BITS], 1);
+	assert_null(hs_collect_first_refused(c, HS_COLLECT_REFUSED_STACK, &len, &whole));
+	check_balance(c);
+	hs_collect_destroy(c);
+}
+
+static void wrong_configurations(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct hs_collect *none = NULL;
+	struct hs_error err = {0};
+
+	(void)state;
+	config.max_flows = 0;
+	assert_int_equal(hs_collect_create(&config, tell, NULL, &none, &err), -EINVAL);
+	assert_string_equal(err.path, "max_flows");
+	assert_null(none);
+	hs_collect_destroy(none);
+	config = config_50();
+	assert_true(hs_collect_bytes(&config) > 100000 * 1024);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(exact_capacity),
+			cmocka_unit_test(cursors),
+			cmocka_unit_test(gaps),
+			cmocka_unit_test(begins_anew),
+			cmocka_unit_test(exporters_apart),
+			cmocka_unit_test(first_refused),
+			cmocka_unit_test(wrong_configurations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
