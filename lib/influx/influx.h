@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes lines to InfluxDB 1.x, InfluxDB 2 or VictoriaMetrics. A thread of its own talks to the
+// databases: name look-ups, TLS and compression take as long as they take, and the owner never
+// waits for them. Between the owner and this thread is a queue of at most `queue_bytes` for each
+// database. A line that finds no room there is dropped and counted.
+//
+// Lines made = written + dropped + waiting, for each database and at all times.
+//
+// Thread rule: open and close by the main thread; everything else by any thread except a worker in
+// a burst. A call holds a lock for the copy of its lines only.
+#pragma once
+
+#include "influx_config.h"
+
+#include "error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hs_influx;
+
+#define HS_INFLUX_ALL UINT32_MAX
+
+// Why lines were dropped.
+enum hs_influx_drop {
+	HS_INFLUX_QUEUE_FULL, // the queue had no room
+	HS_INFLUX_REFUSED,    // the database does not take them
+	HS_INFLUX_SHUTDOWN,   // no time was left to write them
+	HS_INFLUX_DROPS,
+};
+
+struct hs_influx_counters {
+	uint64_t made, written, waiting;
+	uint64_t dropped[HS_INFLUX_DROPS];
+	uint64_t waiting_bytes;
+	uint64_t requests; // that were answered, or failed
+	uint64_t failures; // of these: no answer, or the database was busy; they are repeated
+	uint64_t refusals; // of these: answered with an error that repeating does not mend
+};
+
+// Starts the thread, and reads the files of secrets. No databases: *influx is NULL, which every
+// function here accepts. `module` is the word in lines of the log; a constant. Returns 0, or a
+// negative errno with *err. The caller owns *influx.
+int hs_influx_open(const struct hs_influx_list *config, const char *module,
+		struct hs_influx **influx, struct hs_error *err);
+// Writes what waits, for at most HS_INFLUX_FLUSH_NS, drops the rest, and ends the thread.
+void hs_influx_close(struct hs_influx *influx);
+#define HS_INFLUX_FLUSH_NS INT64_C(2000000000)
+
+// The databases, in the order of the configuration.
+unsigned hs_influx_count(const struct hs_influx *influx);
+const struct hs_influx_config *hs_influx_config(const struct hs_influx *influx, unsigned index);
+
+// Copies n whole lines, `len` bytes, each with its newline, into the queue of one database or of
+// all. Lines of one call share their fate in the queue: all have room, or none.
+void hs_influx_add(struct hs_influx *influx, unsigned index, const char *lines, size_t len,
+		unsigned n);
+
+// A copy at one moment: the equation above holds in it. HS_INFLUX_ALL: the sum.
+void hs_influx_counters(
+		struct hs_influx *influx, unsigned index, struct hs_influx_counters *counters);
+// The word for a reason, as in counters of the API.
+const char *hs_influx_drop_name(enum hs_influx_drop drop);
