@@ -252,7 +252,7 @@ static const struct hs_schema_list hop_list = {
 
 #define ALWAYS(member) WINDOW(member), .required = true
 #define ORIGIN(member) HS_SCHEMA_MEMBER(struct published, member), .given = has_origin
-static const struct hs_schema_field window_fields[] = {
+const struct hs_schema_field hs_qos_window_fields[] = {
 		{"seq", HS_SCHEMA_UINT, ORIGIN(seq), .help = "counts this publisher's messages"},
 		{"node_id", HS_SCHEMA_UINT, ORIGIN(node_id), .max = UINT16_MAX},
 		{"boot_id", HS_SCHEMA_TEXT, ORIGIN(boot_id), .max = MAX_WORD},
@@ -292,7 +292,7 @@ json_t *hs_qos_window_json(
 		memcpy(published.boot_id, origin->boot_id, strnlen(origin->boot_id, MAX_WORD));
 	}
 	if (json_object_set_new(root, "qos_report", body) == 0 &&
-			hs_schema_print_into(body, window_fields, &published) == 0)
+			hs_schema_print_into(body, hs_qos_window_fields, &published) == 0)
 		return root;
 	json_decref(root);
 	return NULL;
@@ -303,7 +303,8 @@ bool hs_qos_window_take(json_t *content)
 	static const struct hs_schema_style style = {.loose = true};
 	struct published read = {0};
 
-	bool right = hs_schema_read_as(&style, window_fields, content, "", &read, NULL) == 0 &&
+	bool right = hs_schema_read_as(&style, hs_qos_window_fields, content, "", &read, NULL) ==
+				     0 &&
 		     hs_schema_check_name(read.boot_id, "boot_id", NULL) == 0 &&
 		     json_object_get(content, "ns_id") && json_object_get(content, "window_ns");
 	free(read.window.path);
@@ -313,7 +314,7 @@ bool hs_qos_window_take(json_t *content)
 
 static json_t *field_schema(const char *key)
 {
-	const struct hs_schema_field *field = window_fields;
+	const struct hs_schema_field *field = hs_qos_window_fields;
 
 	while (strcmp(field->key, key) != 0)
 		field++;
@@ -325,6 +326,6 @@ json_t *hs_qos_window_schema(void)
 	return json_pack("{s:s, s:{s:{s:s}}, s:[s], s:b, s:{s:o, s:o, s:o}}", "type", "object",
 			"properties", "qos_report", "$ref", "#/$defs/window", "required",
 			"qos_report", "additionalProperties", 0, "$defs", "window",
-			hs_schema_describe(window_fields), "e2e", field_schema("e2e"), "flags",
-			field_schema("flags"));
+			hs_schema_describe(hs_qos_window_fields), "e2e", field_schema("e2e"),
+			"flags", field_schema("flags"));
 }

@@ -131,6 +131,8 @@ double hs_qos_loss_ratio(const struct hs_qos_hop *hop);
 // caller. NULL: out of memory.
 json_t *hs_qos_window_json(
 		const struct hs_qos_window *window, const struct hs_report_origin *origin);
+// The rows of the content of a qos_report, for those who print its members as something else.
+extern const struct hs_schema_field hs_qos_window_fields[];
 // Returns the JSON Schema of that; $defs has its parts. New reference.
 json_t *hs_qos_window_schema(void);
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lines one behind the other, in memory that grows.
+//
+// Thread rule: any; the struct belongs to the caller.
+#pragma once
+
+#include "influx_line.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HS_INFLUX_LINE_BYTES (16u << 10) // a longer line is left out
+
+struct hs_influx_text {
+	char *bytes;
+	size_t size, len;
+	unsigned lines;
+	struct hs_influx_line line;
+};
+
+void hs_influx_text_fini(struct hs_influx_text *text);
+// Empties it and keeps the memory.
+void hs_influx_text_clear(struct hs_influx_text *text);
+// Begins a line. Without memory, the line is written nowhere.
+struct hs_influx_line *hs_influx_text_line(struct hs_influx_text *text, const char *measurement);
+// Closes it. A line without fields is left out.
+void hs_influx_text_end(struct hs_influx_text *text, int64_t time_ns);
