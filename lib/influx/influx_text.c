@@ -29,12 +29,27 @@ static size_t room_for_line(struct hs_influx_text *text)
 	return HS_INFLUX_LINE_BYTES;
 }
 
+static char *begin(struct hs_influx_text *text, size_t *room)
+{
+	*room = room_for_line(text);
+	return *room ? text->bytes + text->len : NULL;
+}
+
 struct hs_influx_line *hs_influx_text_line(struct hs_influx_text *text, const char *measurement)
 {
-	size_t room = room_for_line(text);
-	char *at = room ? text->bytes + text->len : NULL;
+	size_t room;
+	char *at = begin(text, &room);
 
 	hs_influx_line_begin(&text->line, at, room, measurement);
+	return &text->line;
+}
+
+struct hs_influx_line *hs_influx_text_line_as(struct hs_influx_text *text, const char *measurement)
+{
+	size_t room;
+	char *at = begin(text, &room);
+
+	hs_influx_line_begin_as(&text->line, at, room, measurement);
 	return &text->line;
 }
 

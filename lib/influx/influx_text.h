@@ -23,5 +23,7 @@ void hs_influx_text_fini(struct hs_influx_text *text);
 void hs_influx_text_clear(struct hs_influx_text *text);
 // Begins a line. Without memory, the line is written nowhere.
 struct hs_influx_line *hs_influx_text_line(struct hs_influx_text *text, const char *measurement);
+// Does the same with a name that is escaped already.
+struct hs_influx_line *hs_influx_text_line_as(struct hs_influx_text *text, const char *measurement);
 // Closes it. A line without fields is left out.
 void hs_influx_text_end(struct hs_influx_text *text, int64_t time_ns);
