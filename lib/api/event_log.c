@@ -61,7 +61,7 @@ static const struct hs_schema_field detail_rows[] = {
 		DETAIL("monitors_evicted", "integer", "monitors that made room so far"),
 		DETAIL("reports_refused", "integer", "reports without a monitor so far"),
 		DETAIL("errors", "integer", "how many errors"),
-		DETAIL("lines", "integer", "lines of the file"),
+		DETAIL("lines", "integer", "lines of the file, or for databases"),
 		DETAIL("refused", "integer", "lines that were refused"),
 		DETAIL("left_out", "integer", "lines that were left out"),
 		DETAIL("amount_ns", "integer", "the size of the step"),

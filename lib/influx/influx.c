@@ -259,13 +259,3 @@ void hs_influx_counters(
 	}
 	pthread_mutex_unlock(&influx->lock);
 }
-
-const char *hs_influx_drop_name(enum hs_influx_drop drop)
-{
-	static const char *const names[HS_INFLUX_DROPS] = {
-			[HS_INFLUX_QUEUE_FULL] = "queue_full",
-			[HS_INFLUX_REFUSED] = "refused",
-			[HS_INFLUX_SHUTDOWN] = "shutdown",
-	};
-	return names[drop];
-}

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "influx_config.h"
+#include "influx_counters.h"
 
 #include "error.h"
 
@@ -20,23 +21,6 @@
 struct hs_influx;
 
 #define HS_INFLUX_ALL UINT32_MAX
-
-// Why lines were dropped.
-enum hs_influx_drop {
-	HS_INFLUX_QUEUE_FULL, // the queue had no room
-	HS_INFLUX_REFUSED,    // the database does not take them
-	HS_INFLUX_SHUTDOWN,   // no time was left to write them
-	HS_INFLUX_DROPS,
-};
-
-struct hs_influx_counters {
-	uint64_t made, written, waiting;
-	uint64_t dropped[HS_INFLUX_DROPS];
-	uint64_t waiting_bytes;
-	uint64_t requests; // that were answered, or failed
-	uint64_t failures; // of these: no answer, or the database was busy; they are repeated
-	uint64_t refusals; // of these: answered with an error that repeating does not mend
-};
 
 // Starts the thread, and reads the files of secrets. No databases: *influx is NULL, which every
 // function here accepts. `module` is the word in lines of the log; a constant. Returns 0, or a
@@ -59,5 +43,3 @@ void hs_influx_add(struct hs_influx *influx, unsigned index, const char *lines, 
 // A copy at one moment: the equation above holds in it. HS_INFLUX_ALL: the sum.
 void hs_influx_counters(
 		struct hs_influx *influx, unsigned index, struct hs_influx_counters *counters);
-// The word for a reason, as in counters of the API.
-const char *hs_influx_drop_name(enum hs_influx_drop drop);

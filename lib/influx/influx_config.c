@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "influx_config.h"
 
+#include "influx_secret.h"
+
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,9 +68,9 @@ static const struct hs_schema_text url_text = {parse_url, write_url,
 									.most = LONGEST_S          \
 	}
 
-const struct hs_schema_field hs_influx_fields[] = {ROWS, {NULL}};
+const struct hs_schema_field hs_influx_rows[] = {ROWS, {NULL}};
 
-const struct hs_schema_field hs_influx_collector_fields[] = {
+const struct hs_schema_field hs_influx_collector_rows[] = {
 		ROWS,
 		{"lines", HS_SCHEMA_WORD, DATABASE(lines), .words = lines_words,
 				.expected = "hopsight or intcollector"},
@@ -120,14 +123,27 @@ static int check_version_2(const struct hs_influx_config *of, unsigned index, st
 	return 0;
 }
 
+static int check_file(const char *file, unsigned index, const char *key, struct hs_error *err)
+{
+	char secret[INFLUX_SECRET_BYTES], path[64];
+
+	if (!file[0])
+		return 0;
+	snprintf(path, sizeof(path), "influx[%u].%s", index, key);
+	int rc = influx_secret_read(file, path, secret, err);
+	explicit_bzero(secret, sizeof(secret));
+	return rc < 0 ? -EINVAL : 0;
+}
+
 int hs_influx_check(const struct hs_influx_list *list, struct hs_error *err)
 {
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct hs_influx_config *of = &list->of[i];
 		int rc = of->database[0] ? check_version_1(of, i, err)
 					 : check_version_2(of, i, err);
-		if (rc < 0)
-			return rc;
+		if (rc < 0 || check_file(of->password_file, i, "password_file", err) < 0 ||
+				check_file(of->token_file, i, "token_file", err) < 0)
+			return -EINVAL;
 	}
 	return 0;
 }

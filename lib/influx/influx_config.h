@@ -41,10 +41,10 @@ struct hs_influx_list {
 };
 
 // The rest of a row {"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_config, influx)}.
-#define HS_INFLUX_LIST(type, member) HS_INFLUX_LIST_OF(type, member, hs_influx_fields)
+#define HS_INFLUX_LIST(type, member) HS_INFLUX_LIST_OF(type, member, hs_influx_rows)
 // The same with the keys of collectors.
 #define HS_INFLUX_COLLECTOR_LIST(type, member)                                                     \
-	HS_INFLUX_LIST_OF(type, member, hs_influx_collector_fields)
+	HS_INFLUX_LIST_OF(type, member, hs_influx_collector_rows)
 #define HS_INFLUX_LIST_OF(type, member, rows)                                                      \
 	HS_SCHEMA_MEMBER(type, member.of), .max = HS_INFLUX_MAX,                                   \
 					   .expected = "a list of databases", .optional = true,    \
@@ -54,9 +54,9 @@ struct hs_influx_list {
 		HS_SCHEMA_ITEMS(type, member.of), HS_SCHEMA_COUNT(type, member.n),                 \
 		.noun = "databases", .fresh = &hs_influx_fresh                                     \
 	}
-extern const struct hs_schema_field hs_influx_fields[], hs_influx_collector_fields[];
+extern const struct hs_schema_field hs_influx_rows[], hs_influx_collector_rows[];
 extern const struct hs_influx_config hs_influx_fresh; // what a key that is left out means
 
-// Checks what the rows cannot: keys that exclude or need each other. Paths of errors begin with
-// "influx[0]". Returns 0, or -EINVAL with *err.
+// Checks what the rows cannot: keys that exclude or need each other, files of secrets. Paths of
+// errors begin with "influx[0]". Returns 0, or -EINVAL with *err.
 int hs_influx_check(const struct hs_influx_list *list, struct hs_error *err);

@@ -5,8 +5,9 @@
 // Thread rule: one thread at a time.
 #pragma once
 
-#include "influx.h"
 #include "influx_answer.h"
+#include "influx_config.h"
+#include "influx_counters.h"
 #include "influx_queue.h"
 
 #include "rng.h"

@@ -54,9 +54,11 @@ void hs_influx_fields(struct hs_influx_line *line, const struct hs_schema_field 
 {
 	for (const struct hs_schema_field *row = rows; row->key; row++) {
 		const json_t *value = json_object_get(object, row->key);
-		if (value && row->kind == HS_SCHEMA_OBJECT)
+		if (row->kind == HS_SCHEMA_MEMBERS)
+			hs_influx_fields(line, row->fields, object);
+		else if (value && row->kind == HS_SCHEMA_OBJECT)
 			add_inner(line, row->key, row->fields, value);
-		else if (value)
+		else if (value && !json_is_string(value))
 			add_value(line, row, row->key, value);
 	}
 }

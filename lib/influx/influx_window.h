@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-// Adds the numbers, words and truth values of an object that these rows print, with the keys of
-// the rows. A member of an object in it has both keys: delay_ns_mean. Integers stay integers, and
+// Adds the numbers and truth values of an object that these rows print, with the keys of the rows.
+// A member of an object in it has both keys: delay_ns_mean. Integers stay integers, and
 // numbers that may have a fraction always have one, so that a field keeps its type.
 void hs_influx_fields(struct hs_influx_line *line, const struct hs_schema_field *rows,
 		const json_t *object);

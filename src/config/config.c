@@ -204,6 +204,7 @@ static const struct hs_schema_field fields[] = {
 		{"forwarding", HS_SCHEMA_OBJECT, .fields = forwarding_fields},
 		{"telemetry", HS_SCHEMA_OBJECT, .fields = telemetry_fields},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
+		{"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_config, influx)},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",

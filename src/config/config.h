@@ -12,6 +12,7 @@
 #include "endpoints.h"
 #include "error.h"
 #include "in_band_settings.h"
+#include "influx_config.h"
 #include "int_settings.h"
 #include "node.h"
 #include "port.h"
@@ -93,6 +94,7 @@ struct hs_config {
 	struct hs_endpoints bind, publish_to, publish_bind;
 	uint32_t publish_queue; // messages held for each subscriber
 	bool insecure;
+	struct hs_influx_list influx;
 	char state_file[HS_STATE_FILE_BYTES]; // "": nothing survives a restart
 	bool state_sync;
 	bool sandbox;		     // the process gives up unneeded capabilities and system calls

@@ -335,7 +335,7 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 	if (hs_config_resolve_profiles(config, err) < 0 ||
 			hs_config_resolve_exports(config, err) < 0 ||
 			check_forwarding(config, err) < 0 || check_in_band(config, err) < 0 ||
-			check_control(config, err) < 0)
+			check_control(config, err) < 0 || hs_influx_check(&config->influx, err) < 0)
 		return -EINVAL;
 	return check_requests(config, err);
 }

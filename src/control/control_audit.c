@@ -170,6 +170,13 @@ static const struct sum {
 				{{"sent", TOTAL(reports_piggyback_sent)},
 						{"lost", TOTAL(reports_piggyback_lost)},
 						{"waiting", TOTAL(reports_piggyback_waiting)}}},
+		{"influx_lines", "made = written + queue_full + refused + shutdown + waiting",
+				TOTAL(influx_lines_made),
+				{{"written", TOTAL(influx_lines_written)},
+						{"queue_full", TOTAL(influx_lines_queue_full)},
+						{"refused", TOTAL(influx_lines_refused)},
+						{"shutdown", TOTAL(influx_lines_shutdown)},
+						{"waiting", TOTAL(influx_lines_waiting)}}},
 };
 
 static uint64_t total_at(const struct hs_node_totals *totals, size_t offset)

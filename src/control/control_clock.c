@@ -44,7 +44,8 @@ void hs_control_watch_clock(struct hs_control *control)
 static void shift_limits(struct hs_control *control, int64_t by_ns)
 {
 	struct hs_event_limit *all[] = {&control->lost_limit, &control->cap_limit,
-			&control->memory_limit, &control->state_limit, &control->signals_limit};
+			&control->memory_limit, &control->state_limit, &control->signals_limit,
+			&control->influx_limit};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		hs_clock_shift(&all[i]->next_ns, by_ns);

@@ -13,13 +13,15 @@
 
 struct hs_telemetry;
 
-// The destinations of messages. Both may be NULL.
+// The destinations of messages. Each may be NULL.
 struct hs_control_output {
 	void *context;
 	// Publishes a topic and a JSON text, which are valid during the call. Returns 0, or -EAGAIN
 	// if a subscriber missed the message.
 	int (*publish)(void *context, const char *topic, const char *json);
-	// Adds the transport's counts: requests, replies, connections.
+	// Gets what is published as JSON: the content of a "qos_report" or "event".
+	void (*record)(void *context, const char *key, const json_t *content);
+	// Adds the transport's counts: requests, replies, connections, lines for databases.
 	void (*totals)(void *context, struct hs_node_totals *totals);
 };
 

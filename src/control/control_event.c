@@ -24,6 +24,12 @@ static int publish(struct hs_control *control, const char *topic, const char *js
 	return control->output.publish(control->output.context, topic, json);
 }
 
+static void record(struct hs_control *control, const char *key, const json_t *message)
+{
+	if (control->output.record && message)
+		control->output.record(control->output.context, key, json_object_get(message, key));
+}
+
 // 0 or -EAGAIN; releases the message.
 static int publish_json(struct hs_control *control, const char *topic, json_t *message)
 {
@@ -54,7 +60,9 @@ void hs_control_event(void *owner, const char *kind, json_t *details, const char
 	json_object_set_new(event, "node_id", json_integer(origin.node_id));
 	json_object_set_new(event, "boot_id", json_string(origin.boot_id));
 	snprintf(topic, sizeof(topic), "event.%s", kind);
-	if (publish_json(control, topic, json_pack("{s:o}", "event", event)) < 0)
+	json_t *message = json_pack("{s:o}", "event", event);
+	record(control, "event", message);
+	if (publish_json(control, topic, message) < 0)
 		control->counts.events_publish_lost++;
 }
 
@@ -67,7 +75,9 @@ void hs_control_publish_window(struct hs_control *control, const struct hs_qos_w
 	if (!control->output.publish)
 		return;
 	snprintf(topic, sizeof(topic), "qos.%" PRIu32, window->ns_id);
-	if (publish_json(control, topic, hs_qos_window_json(window, &origin)) < 0) {
+	json_t *message = hs_qos_window_json(window, &origin);
+	record(control, "qos_report", message);
+	if (publish_json(control, topic, message) < 0) {
 		control->counts.windows_published--;
 		control->counts.windows_publish_lost++;
 	}

@@ -67,7 +67,8 @@ struct hs_control {
 	uint32_t walk_slot;
 
 	uint64_t shadow_marked; // events of all ports when windows were marked last
-	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit;
+	struct hs_event_limit lost_limit, cap_limit, memory_limit, state_limit, signals_limit,
+			influx_limit;
 	struct hs_event_limit rx_error_limits[HS_MAX_PORTS];
 	uint64_t cap_refused; // reports of rules beyond the limit of monitored rules
 	struct hs_clock_status clock_status;

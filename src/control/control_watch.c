@@ -117,6 +117,18 @@ static void watch_lost_signals(struct hs_control *control, const struct hs_node_
 			grown);
 }
 
+static void watch_lost_lines(struct hs_control *control, const struct hs_node_totals *totals)
+{
+	uint64_t grown, lost = totals->influx_lines_queue_full + totals->influx_lines_refused;
+	if (!hs_event_limit(&control->influx_limit, control->now_ns, lost, &grown))
+		return;
+	hs_control_event(control, "influx_lines_lost",
+			json_pack("{s:I}", "lines", (json_int_t)grown),
+			"%" PRIu64 " lines for databases were lost: a queue was full, or the "
+			"database refused them",
+			grown);
+}
+
 static void watch_cap(struct hs_control *control)
 {
 	uint64_t grown;
@@ -201,6 +213,7 @@ void hs_control_second(struct hs_control *control)
 	hs_control_totals(control, &totals);
 	watch_lost_reports(control, &totals);
 	watch_lost_signals(control, &totals);
+	watch_lost_lines(control, &totals);
 	watch_cap(control);
 	watch_memory(control);
 	watch_state(control);

@@ -22,6 +22,7 @@
 #include "error.h"
 #include "controller_config.h"
 #include "event_log.h"
+#include "influx.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -39,6 +40,10 @@ struct hs_controller_output {
 	void (*reply)(void *context, void *token, const char *text);
 	// Publishes topic and JSON. Returns 0, or -EAGAIN if a subscriber missed it. May be NULL.
 	int (*publish)(void *context, const char *topic, const char *json);
+	// Gets what is published: the content of a "qos_report" or "event". May be NULL.
+	void (*record)(void *context, const char *key, const json_t *content);
+	// Fills what became of lines for databases. NULL: there are none.
+	void (*lines)(void *context, struct hs_influx_counters *counters);
 	// Save changes so that they survive the process, and remove the last ones again, as in
 	// struct hs_api_backend. May be NULL.
 	int (*save)(void *context, const json_t *changes, struct hs_error *err);
@@ -89,6 +94,9 @@ void hs_controller_node_refuses(struct hs_controller *controller, unsigned node,
 void hs_controller_step(struct hs_controller *controller, int64_t now_ns);
 // Returns when the next step has something to do.
 int64_t hs_controller_next_ns(const struct hs_controller *controller);
+
+// Returns the reply to node_get, whose rows hs_controller_reply_fields has. New reference.
+json_t *hs_controller_show(struct hs_controller *controller);
 
 // The owner is the controller.
 hs_event_fn hs_controller_event;

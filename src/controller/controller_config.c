@@ -197,6 +197,7 @@ static const struct hs_schema_field fields[] = {
 		// Paths name nodes.
 		{"paths", HS_SCHEMA_LIST, CONFIG(paths), .max = HS_CONTROLLER_MAX_PATHS,
 				.expected = "a list of paths", .list = &path_list},
+		{"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_controller_config, influx)},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		// The controller checks their content with the validator of the API.
@@ -230,7 +231,7 @@ static int read_root(json_t *root, struct hs_controller_config *config, struct h
 	if (rc == 0 && config->n_nodes == 0)
 		rc = hs_error_set(err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");
-	return rc;
+	return rc < 0 ? rc : hs_influx_check(&config->influx, err);
 }
 
 // Takes over `root`.

@@ -7,6 +7,7 @@
 
 #include "endpoints.h"
 #include "error.h"
+#include "influx_config.h"
 #include "qos.h"
 
 #include <jansson.h>
@@ -48,6 +49,7 @@ struct hs_controller_config {
 	char allowed_keys[HS_CONTROLLER_TEXT_BYTES];
 	char state_file[HS_CONTROLLER_TEXT_BYTES]; // "": what clients ask for ends with the process
 	bool state_sync;
+	struct hs_influx_list influx;
 	bool sandbox;	 // the process gives up unneeded capabilities and system calls
 	uint8_t metrics; // enum hs_controller_metrics
 	uint32_t max_rules;

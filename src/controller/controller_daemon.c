@@ -2,6 +2,7 @@
 #include "controller_daemon.h"
 
 #include "controller.h"
+#include "controller_influx.h"
 #include "controller_links.h"
 
 #include "api.h"
@@ -37,6 +38,7 @@ struct daemon {
 	struct hs_service service;
 	uint64_t state_line; // that was read last
 	unsigned told;
+	struct controller_influx influx;
 };
 
 static int64_t wall_ns(void)
@@ -67,6 +69,16 @@ static void reply(void *context, void *token, const char *text)
 static int publish(void *context, const char *topic, const char *json)
 {
 	return hs_bus_publish(((struct daemon *)context)->bus, topic, json);
+}
+
+static void record(void *context, const char *key, const json_t *content)
+{
+	controller_influx_record(&((struct daemon *)context)->influx, key, content);
+}
+
+static void count_lines(void *context, struct hs_influx_counters *counters)
+{
+	hs_influx_counters(((struct daemon *)context)->influx.client, HS_INFLUX_ALL, counters);
 }
 
 static int save(void *context, const json_t *changes, struct hs_error *err)
@@ -108,6 +120,11 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 static int open_links(struct daemon *d, struct hs_error *err)
 {
 	return hs_controller_links_open(d->config, &d->links, err);
+}
+
+static int open_influx(struct daemon *d, struct hs_error *err)
+{
+	return controller_influx_open(&d->influx, d->config, err);
 }
 
 static int restore(void *context, json_t *change)
@@ -154,6 +171,8 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 			.send = send_to,
 			.reply = reply,
 			.publish = publish,
+			.record = record,
+			.lines = d->config->influx.n ? count_lines : NULL,
 			.save = save,
 			.unsave = unsave,
 			.spent_ns = hs_os_clock_spent_ns};
@@ -176,6 +195,7 @@ static const struct {
 } steps[] = {
 		{open_bus, HS_EXIT_FAILED},
 		{open_links, HS_EXIT_FAILED},
+		{open_influx, HS_EXIT_FAILED},
 		{open_controller, HS_EXIT_USAGE},
 };
 
@@ -195,6 +215,7 @@ static void close_all(void *context)
 	struct daemon *d = context;
 
 	hs_controller_snapshot_free(d->snapshot);
+	controller_influx_close(&d->influx, d->controller, wall_ns());
 	hs_controller_destroy(d->controller);
 	hs_state_close(d->state);
 	hs_controller_links_close(d->links);
@@ -290,6 +311,7 @@ static void serve(void *context)
 		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
 				hs_controller_event, d->controller);
 		hs_controller_step(d->controller, wall_ns());
+		controller_influx_step(&d->influx, d->controller, wall_ns());
 		look_at_state(d);
 	}
 }

@@ -52,6 +52,8 @@ int controller_publish(struct hs_controller *controller, const char *topic, cons
 	json_decref(content);
 	json_object_set_new(own, "seq", json_integer((json_int_t)++controller->seq));
 	json_object_set_new(own, "boot_id", json_string(controller->boot_id));
+	if (controller->output.record)
+		controller->output.record(controller->output.context, key, own);
 	json_t *message = json_pack("{s:o}", key, own);
 	char *text = message && controller->output.publish
 				     ? json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(15))

@@ -180,6 +180,8 @@ struct shown {
 	unsigned reachable, rules;
 	uint64_t publish_lost;
 	struct shown_monitor monitor;
+	uint32_t has_lines;
+	struct hs_influx_counters influx;
 	json_t *nodes;
 };
 
@@ -194,6 +196,8 @@ static const struct hs_schema_field node_get_fields[] = {
 		SHOWN(UINT, publish_lost, "messages that no listener took in time"),
 		SHOWN(OBJECT, monitor, "what the controller took from publishers",
 				.fields = monitor_fields),
+		SHOWN(OBJECT, influx, "lines for databases", .fields = hs_influx_counter_rows,
+				HS_SCHEMA_IF(struct shown, has_lines)),
 		SHOWN(TAKEN, nodes, "each node", .items = controller_node_fields),
 		{NULL},
 };
@@ -211,12 +215,21 @@ static json_t *node_get(struct hs_controller *controller)
 			.nodes = json_array(),
 	};
 
+	if (controller->output.lines) {
+		shown.has_lines = true;
+		controller->output.lines(controller->output.context, &shown.influx);
+	}
 	for (unsigned i = 0; i < controller->config->n_nodes; i++) {
 		shown.reachable += controller->nodes[i].reachable;
 		json_array_append_new(shown.nodes,
 				controller_node_json(controller, &controller->nodes[i]));
 	}
 	return hs_schema_print(node_get_fields, &shown);
+}
+
+json_t *hs_controller_show(struct hs_controller *controller)
+{
+	return node_get(controller);
 }
 
 static int events(struct hs_controller *controller, const struct hs_api_args *args, json_t **result,

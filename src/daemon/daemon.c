@@ -110,6 +110,11 @@ static int open_bus(struct hs_daemon *d, struct hs_error *err)
 	return rc;
 }
 
+static int open_influx(struct hs_daemon *d, struct hs_error *err)
+{
+	return hs_daemon_influx_open(&d->influx, &d->config->influx, d->node, err);
+}
+
 static int open_telemetry(struct hs_daemon *d, struct hs_error *err)
 {
 	(void)err;
@@ -158,8 +163,14 @@ static int publish(void *context, const char *topic, const char *json)
 	return hs_bus_publish(((struct hs_daemon *)context)->bus, topic, json);
 }
 
+static void record(void *context, const char *key, const json_t *content)
+{
+	hs_daemon_influx_record(&((struct hs_daemon *)context)->influx, key, content);
+}
+
 static void add_totals(void *context, struct hs_node_totals *totals)
 {
+	hs_daemon_influx_totals(&((struct hs_daemon *)context)->influx, totals);
 	struct hs_bus_counters bus;
 	hs_bus_counters(((struct hs_daemon *)context)->bus, &bus);
 	totals->requests_malformed = bus.requests_malformed;
@@ -204,7 +215,8 @@ static int install(struct hs_daemon *d, struct hs_error *err)
 
 static int open_control(struct hs_daemon *d, struct hs_error *err)
 {
-	struct hs_control_output output = {.context = d, .publish = publish, .totals = add_totals};
+	struct hs_control_output output = {
+			.context = d, .publish = publish, .record = record, .totals = add_totals};
 	d->settings = settings_of(d);
 	struct hs_control_config control = {
 			.monitored_rules = d->config->monitored_rules,
@@ -296,6 +308,7 @@ static const struct {
 		{open_node, HS_EXIT_FAILED},
 		{open_bus, HS_EXIT_FAILED},
 		{open_telemetry, HS_EXIT_FAILED},
+		{open_influx, HS_EXIT_FAILED},
 		{open_control, HS_EXIT_USAGE},
 		{open_state, HS_EXIT_FAILED},
 		{open_watch, HS_EXIT_FAILED},
@@ -336,6 +349,7 @@ static void stop_traffic(struct hs_daemon *d)
 		hs_worker_thread_stop(&d->workers[i]);
 	if (d->control)
 		publish_last_windows(d);
+	hs_daemon_influx_close(&d->influx, d->control, hs_clock_now(d->clock));
 }
 
 static void close_all(void *context)
@@ -417,7 +431,8 @@ static void serve(void *context)
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_control_event, d->control);
 		unsigned taken = hs_control_step(d->control, now_ns);
 		bool due = hs_control_next_ns(d->control) <= now_ns;
-		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : taken > 0 ? BUSY_MS : QUIET_MS;
+		bool busy = hs_daemon_influx_step(&d->influx, d->control, now_ns) || taken > 0;
+		timeout_ms = taken >= BUSY_REPORTS || due ? 0 : busy ? BUSY_MS : QUIET_MS;
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include "control.h"
+#include "daemon_influx.h"
 #include "key_watch.h"
 #include "worker_thread.h"
 
@@ -35,6 +36,7 @@ struct hs_daemon {
 	bool link_up[HS_MAX_PORTS]; // of ports that the kernel does not report
 	int64_t look_ns;
 	struct hs_key_watch key_watch;
+	struct daemon_influx influx;
 };
 
 // Fills which privileges and system calls the node needs, above all for its ports.

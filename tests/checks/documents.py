@@ -2,6 +2,7 @@
 """Compares documents with the code: keys of configurations, kinds of events, links."""
 
 import glob
+import json
 import os
 import re
 
@@ -95,7 +96,16 @@ def compare(text, pattern, places, sections):
 def each_key_of_a_nodes_configuration_is_explained():
     compare(read("docs", "configuration.md"), "*/*/config*.c", NODE_TABLES,
             {"node", "memory", "profiles", "ports", "export", "forwarding", "telemetry", "control", "state",
-             "requests"})
+             "requests", "influx"})
+
+
+@test()
+def each_key_of_a_database_is_explained():
+    """Nodes, controllers and collectors have these rows in common."""
+    with open(os.path.join(ROOT, "docs", "schema", "node.json"), encoding="utf-8") as f:
+        keys = json.load(f)["properties"]["influx"]["items"]["properties"]
+    for page, section in (("configuration.md", "influx"), ("influx.md", "Keys")):
+        equal(sorted(explained(read("docs", page), section)), sorted(keys), f"keys of a database in {page}")
 
 
 @test()
@@ -111,7 +121,7 @@ def a_key_that_is_not_explained_is_found():
     for broken in (text.replace(line + "\n", ""), text.replace("| `mbufs`", "| `buffers`")):
         try:
             each = {"node", "ports", "forwarding", "telemetry", "control", "state", "requests",
-                    "memory", "profiles", "export"}
+                    "memory", "profiles", "export", "influx"}
             compare(broken, "*/*/config*.c", NODE_TABLES, each)
         except AssertionError as error:
             check("memory" in str(error), error)
