@@ -4,6 +4,7 @@
 #include "fdb.h"
 #include "flexint_steps.h"
 #include "forward.h"
+#include "ring.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -64,23 +65,6 @@ static int make_fib(struct hs_node *node)
 	return hs_fib_create(&config, &node->fib);
 }
 
-static struct rte_ring *make_ring(const char *name, uint32_t records, size_t record_bytes)
-{
-	ssize_t bytes = rte_ring_get_memsize_elem((unsigned)record_bytes, records);
-	struct rte_ring *ring;
-
-	if (bytes < 0)
-		return NULL;
-	ring = rte_zmalloc(name, (size_t)bytes, RTE_CACHE_LINE_SIZE);
-	if (!ring)
-		return NULL;
-	if (rte_ring_init(ring, name, records, RING_F_SP_ENQ | RING_F_SC_DEQ)) {
-		rte_free(ring);
-		return NULL;
-	}
-	return ring;
-}
-
 static const enum hs_forward_kind forward_kinds[] = {
 		[HS_FORWARD_PATCH] = HS_FORWARD_KIND_PATCH,
 		[HS_FORWARD_BRIDGE] = HS_FORWARD_KIND_BRIDGE,
@@ -122,9 +106,10 @@ static int make_seat(struct hs_node *node, unsigned index, struct rte_mempool *p
 		return -ENOMEM;
 	node->seats[index] = seat;
 	setup_worker(node, &seat->worker, index, pool);
-	seat->worker.reports = make_ring(
+	seat->worker.reports = hs_ring_create(
 			"reports", node->config.report_ring, sizeof(struct hs_report_record));
-	seat->worker.punts = make_ring("punts", node->config.punt_ring, sizeof(struct hs_punt));
+	seat->worker.punts =
+			hs_ring_create("punts", node->config.punt_ring, sizeof(struct hs_punt));
 	if (!seat->worker.reports || !seat->worker.punts)
 		return -ENOMEM;
 	if (node->config.n_exports) {
@@ -199,8 +184,8 @@ void hs_node_destroy(struct hs_node *node)
 	for (unsigned w = 0; w < node->config.n_workers; w++) {
 		if (!node->seats[w])
 			continue;
-		rte_free(node->seats[w]->worker.reports);
-		rte_free(node->seats[w]->worker.punts);
+		hs_ring_destroy(node->seats[w]->worker.reports);
+		hs_ring_destroy(node->seats[w]->worker.punts);
 		hs_partial_destroy(node->seats[w]->worker.partial);
 		hs_exporter_destroy(node->seats[w]->worker.exporter);
 		rte_free(node->seats[w]);
