@@ -82,6 +82,7 @@ static const struct hs_schema_field detail_rows[] = {
 		DETAIL("node", "string", "the node's name at a controller"),
 		DETAIL("code", "string", "the code of the node's error"),
 		DETAIL("peer", "string", "the address of the peer"),
+		DETAIL("to", "string", "the receiver of telemetry reports"),
 		DETAIL("public_key", "string", "the peer's key"),
 		DETAIL("problem", "string", "what is wrong with a key"),
 		DETAIL("node_id", "integer", "the node's id"),

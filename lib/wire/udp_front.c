@@ -98,6 +98,8 @@ void hs_udp_front_begin(const struct hs_udp_front *front, uint8_t *frame, size_t
 	uint8_t *udp = frame + front->len - UDP_BYTES;
 	uint16_t udp_bytes = (uint16_t)(UDP_BYTES + payload_bytes);
 
+	if (!front->len)
+		return;
 	memcpy(frame, front->bytes, front->len);
 	if (front->ipv6) {
 		hs_be16_store(ip + HS_IPV6_PAYLOAD, udp_bytes);

@@ -3,6 +3,8 @@
 // IPv6, UDP. It is made once and written for each datagram.
 //
 // Source: RFC 791, RFC 8200, RFC 768, RFC 1071 (checksums), RFC 6864 (identification of IPv4).
+// A front of zeros has no bytes: then someone else writes the headers.
+//
 // Thread rule: any; a front does not change once it is made.
 #pragma once
 

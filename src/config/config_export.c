@@ -70,12 +70,7 @@ static const char *parse_to(const char *text, void *at, const char **code)
 
 static void write_to(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 {
-	const struct hs_export_config *export = at;
-	char address[HS_IP_ADDRESS_TEXT];
-
-	snprintf(text, HS_SCHEMA_TEXT_BYTES,
-			hs_ip_address_is_ipv4(export->to) ? "%s:%u" : "[%s]:%u",
-			hs_ip_address_write(export->to, address), export->to_port);
+	hs_export_receiver(at, text);
 }
 
 static const char *parse_from(const char *text, void *at, const char **code)
@@ -109,6 +104,17 @@ static const struct hs_schema_text mac_text = {parse_mac, write_mac,
 
 // ---- the table ----
 
+static bool has_port(const void *from)
+{
+	return ((const struct hs_export_item *)from)->port[0];
+}
+
+static bool has_from(const void *from)
+{
+	static const uint8_t none[16];
+	return memcmp(((const struct hs_export_item *)from)->of.from, none, sizeof(none)) != 0;
+}
+
 static bool is_on_change(const void *from)
 {
 	return ((const struct hs_export_item *)from)->of.on == HS_EXPORT_ON_CHANGE;
@@ -135,12 +141,12 @@ static const struct hs_schema_field export_fields[] = {
 				.expected = "0.5, 1.0 or 2.0"},
 		{"to", HS_SCHEMA_PARSED, EXPORT(of), .required = true, .text = &to_text,
 				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},
-		{"port", HS_SCHEMA_TEXT, EXPORT(port), .required = true, .min = 1,
-				.max = HS_PORT_NAME_MAX - 1},
-		{"from", HS_SCHEMA_PARSED, EXPORT(of.from), .required = true, .text = &from_text,
-				.expected = "an IPv4 or IPv6 address"},
-		{"mac", HS_SCHEMA_PARSED, EXPORT(of.mac), .required = true, .text = &mac_text,
-				.expected = "like 02:00:00:00:00:09"},
+		{"port", HS_SCHEMA_TEXT, EXPORT(port), .min = 1, .max = HS_PORT_NAME_MAX - 1,
+				.given = has_port},
+		{"from", HS_SCHEMA_PARSED, EXPORT(of.from), .text = &from_text,
+				.expected = "an IPv4 or IPv6 address", .given = has_from},
+		{"mac", HS_SCHEMA_PARSED, EXPORT(of.mac), .text = &mac_text,
+				.expected = "like 02:00:00:00:00:09", .given = has_port},
 		{"hw_id", HS_SCHEMA_UINT, EXPORT(of.hw_id), .max = HS_INT_REPORT_MAX_HW_ID},
 		{"bytes", HS_SCHEMA_UINT, EXPORT(of.bytes), .min = HS_EXPORT_MIN_BYTES,
 				.max = HS_EXPORT_MAX_BYTES},
@@ -159,6 +165,22 @@ static const struct hs_schema_field export_fields[] = {
 		{NULL},
 };
 
+// What a port needs to know, and a socket finds out.
+static int check_port_keys(json_t *item, const char *path, struct hs_error *err)
+{
+	static const char *const keys[] = {"from", "mac"};
+	char at[96];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (json_object_get(item, keys[i]))
+			continue;
+		snprintf(at, sizeof(at), "%s.%s", path, keys[i]);
+		return hs_error_set(err, "missing_field", at, "",
+				"there is no \"%s\", which a port needs", keys[i]);
+	}
+	return 0;
+}
+
 // Keys without a use: beside those that they belong to, and nowhere else.
 static int check_item(
 		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
@@ -166,7 +188,9 @@ static int check_item(
 	static const struct {
 		const char *key, *beside;
 		bool (*is_used)(const void *from);
+		const char *why;
 	} rules[] = {
+			{"mac", "port", has_port, ": without port, the kernel finds the receiver"},
 			{"on", "flows", has_flows},
 			{"latency_change_ns", "on: change", is_on_change},
 			{"queue_quota", "queue_packets", has_queue},
@@ -179,8 +203,11 @@ static int check_item(
 			continue;
 		snprintf(at, sizeof(at), "%s.%s", path, rules[i].key);
 		snprintf(only, sizeof(only), "only beside %s", rules[i].beside);
-		return hs_error_set(err, "conflict", at, only, "%s has no use here", rules[i].key);
+		return hs_error_set(err, "conflict", at, only, "%s has no use here%s", rules[i].key,
+				rules[i].why ? rules[i].why : "");
 	}
+	if (has_port(export) && check_port_keys(item, path, err) < 0)
+		return -EINVAL;
 	if (export->of.flows || export->of.drops || export->of.queue_packets)
 		return 0;
 	return hs_error_set(err, "missing_field", path, "flows, drops or queue_packets",
@@ -202,12 +229,32 @@ const struct hs_schema_list hs_config_export_list = {
 
 // ---- checks ----
 
+// A socket would need the name of an interface beside such an address.
+static bool is_link_local(const uint8_t address[16])
+{
+	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+static int resolve_socket(struct hs_export_config *export, unsigned index, struct hs_error *err)
+{
+	char at[48];
+
+	snprintf(at, sizeof(at), "export[%u].to", index);
+	if (is_link_local(export->to))
+		return hs_error_set(err, "conflict", at, "beside port, or an address with routes",
+				"a link-local address says no interface");
+	export->port = HS_EXPORT_NO_PORT;
+	return 0;
+}
+
 static int resolve_port(struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	struct hs_export_item *export = &config->exports[index];
 	int port = hs_config_port_index(config, export->port);
 	char at[48];
 
+	if (!has_port(export))
+		return resolve_socket(&export->of, index, err);
 	snprintf(at, sizeof(at), "export[%u].port", index);
 	if (port < 0)
 		return hs_error_set(err, "unknown_port", at, "the name of a port",
@@ -271,7 +318,7 @@ static int resolve(struct hs_config *config, unsigned index, struct hs_error *er
 	char at[48];
 
 	snprintf(at, sizeof(at), "export[%u].from", index);
-	if (hs_ip_address_is_ipv4(export->from) != ipv4)
+	if (has_from(&config->exports[index]) && hs_ip_address_is_ipv4(export->from) != ipv4)
 		return hs_error_set(err, "conflict", at,
 				ipv4 ? "an IPv4 address" : "an IPv6 address",
 				"from and to are of one version of IP");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control.h"
 #include "control_clock.h"
+#include "control_export.h"
 #include "control_in_band.h"
 #include "control_parts.h"
 #include "control_report.h"
@@ -144,6 +145,7 @@ unsigned hs_control_step(struct hs_control *control, int64_t now_ns)
 	take_punts(control);
 	unsigned taken = hs_control_drain(
 			control, control->config.brief_steps ? BRIEF_LIMIT : STEP_LIMIT);
+	taken += hs_control_send_exports(control, false);
 	hs_in_band_step(control->in_band);
 	close_windows(control);
 	hs_control_state_step(control);
@@ -175,6 +177,7 @@ unsigned hs_control_finish(struct hs_control *control, int64_t now_ns)
 	take_punts(control);
 	while (hs_control_drain(control, STEP_LIMIT) > 0)
 		;
+	hs_control_send_exports(control, true);
 	for (unsigned i = 0; i < FLOWS_AT_ONCE && !TAILQ_EMPTY(&control->monitored); i++) {
 		uint32_t slot = TAILQ_FIRST(&control->monitored)->slot;
 		hs_qos_remove(control->qos, hs_flow_table_rule(control->flows, slot)->ns_id);
@@ -258,6 +261,7 @@ int hs_control_create(const struct hs_control_config *config, struct hs_node *no
 		return rc;
 	}
 	hs_control_open_clock(control);
+	hs_control_open_exports(control);
 	*out = control;
 	return 0;
 }

@@ -35,13 +35,15 @@ int hs_control_install(struct hs_control *control, int64_t now_ns, json_t *reque
 char *hs_control_request(struct hs_control *control, int64_t now_ns, const char *message,
 		size_t len, bool may_change);
 
-// Takes reports, closes windows, and checks the node. Returns the number of reports taken. The
-// number is limited, so that requests have their turn; call again at once if more wait.
+// Takes reports, sends telemetry reports, closes windows, and checks the node. Returns the number
+// of reports taken and sent. The number is limited, so that requests have their turn; call again at
+// once if more wait.
 unsigned hs_control_step(struct hs_control *control, int64_t now_ns);
 
 // Returns when the next step has something to do, except for reports and requests.
 int64_t hs_control_next_ns(const struct hs_control *control);
 
-// Takes all waiting reports and publishes the open windows of some flows at a time. Call this after
-// the workers stopped, until it returns 0 or the time is over. Returns the number of flows left.
+// Takes all waiting reports, sends all waiting telemetry reports, and publishes the open windows of
+// some flows at a time. Call this after the workers stopped, until it returns 0 or the time is
+// over. Returns the number of flows left.
 unsigned hs_control_finish(struct hs_control *control, int64_t now_ns);

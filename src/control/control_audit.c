@@ -6,6 +6,8 @@
 #include "control_totals.h"
 #include "kernel_stats.h"
 
+#include <stdlib.h>
+
 // Reports move while they are counted. This is the number of attempts to find a moment without such
 // reports.
 #define ATTEMPTS 50
@@ -134,6 +136,29 @@ static bool audit_made(struct hs_control *control, json_t *list)
 					(json_int_t)totals.reports_made, "taken", (json_int_t)taken,
 					"lost", number(totals.reports_lost), "waiting",
 					(json_int_t)(after - taken)));
+}
+
+// Telemetry reports that workers handed to control. Workers hand over more while this counts: at
+// most a burst each for each receiver is in the ring and not in the counter, or the reverse.
+static bool audit_handed(struct hs_control *control, json_t *list)
+{
+	const struct hs_node_config *config = hs_node_config(control->node);
+	const struct hs_node_totals *counts = &control->counts;
+	int64_t slack = HS_BURST * (int64_t)config->n_workers * config->n_exports;
+	uint64_t lost = counts->exports_lost_refused + counts->exports_lost_unreachable +
+			counts->exports_lost_socket;
+	struct hs_node_totals totals;
+
+	int64_t waiting = hs_node_exports_waiting(control->node);
+	hs_control_totals(control, &totals);
+	int64_t rest = (int64_t)(totals.exports_handed - counts->exports_sent - lost);
+	if (llabs(rest - waiting) <= slack)
+		waiting = rest;
+	return equation(list, "exports_handed", "handed = sent by sockets + lost + waiting", NULL,
+			totals.exports_handed, counts->exports_sent + lost + (uint64_t)waiting,
+			json_pack("{s:o, s:o, s:o, s:I}", "handed", number(totals.exports_handed),
+					"sent", number(counts->exports_sent), "lost", number(lost),
+					"waiting", (json_int_t)waiting));
 }
 
 // Equations of control's own counters: the left one is the sum of the others.
@@ -292,6 +317,8 @@ json_t *hs_control_audit(struct hs_control *control)
 		ok &= audit_port(list, hs_node_port(control->node, i)->config.name, &ports[i]);
 	ok &= audit_node(list, ports, n);
 	ok &= audit_made(control, list);
+	if (control->exports.needed)
+		ok &= audit_handed(control, list);
 	hs_control_totals(control, &totals);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
 		ok &= audit_sum(list, &sums[i], &totals);

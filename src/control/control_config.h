@@ -21,6 +21,9 @@ struct hs_control_output {
 	int (*publish)(void *context, const char *topic, const char *json);
 	// Gets what is published as JSON: the content of a "qos_report" or "event".
 	void (*record)(void *context, const char *key, const json_t *content);
+	// Sends a telemetry report to a receiver without a port: hs_export_send_fn. NULL: all such
+	// reports are lost.
+	int (*send_export)(void *context, unsigned receiver, const uint8_t *datagram, size_t bytes);
 	// Adds the transport's counts: requests, replies, connections, lines for databases.
 	void (*totals)(void *context, struct hs_node_totals *totals);
 };

@@ -28,6 +28,20 @@ struct rule_note {
 	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
 };
 
+// Telemetry reports that control sends.
+struct control_export {
+	bool needed;	  // some receiver has no port
+	int64_t slice_ns; // when `left` was renewed
+	unsigned left;	  // reports that may still be sent until it is renewed
+	unsigned next;	  // the receiver whose reports are sent first
+	struct {
+		uint64_t lost;
+		int error; // why the last of them was lost
+		struct hs_event_limit limit;
+	} receivers[HS_MAX_EXPORTS];
+	struct hs_event_limit ring_limit;
+};
+
 struct hs_control {
 	struct hs_control_config config;
 	struct hs_control_output output;
@@ -53,6 +67,8 @@ struct hs_control {
 	struct rule_note **notes;   // indexed by slot
 	uint8_t *origins;	    // indexed by slot, enum hs_rule_origin
 	enum hs_rule_origin origin; // origin of the current requests
+
+	struct control_export exports;
 
 	struct hs_in_band *in_band;
 	struct control_state *state; // NULL: nothing survives a restart

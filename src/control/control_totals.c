@@ -36,6 +36,8 @@ void hs_control_totals(const struct hs_control *control, struct hs_node_totals *
 		totals->exports_lost_no_mbuf += worker.exports_lost_no_mbuf;
 		totals->exports_lost_tx_full += worker.exports_lost_tx_full;
 		totals->exports_lost_port_down += worker.exports_lost_port_down;
+		totals->exports_handed += worker.exports_handed;
+		totals->exports_lost_ring_full += worker.exports_lost_ring_full;
 		totals->exports_over_quota += worker.exports_over_quota;
 		totals->exports_unchanged += worker.exports_unchanged;
 	}

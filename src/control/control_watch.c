@@ -4,6 +4,7 @@
 #include "control_watch.h"
 #include "control_clock.h"
 #include "control_event.h"
+#include "control_export.h"
 #include "control_parts.h"
 #include "control_rule.h"
 #include "control_shadow.h"
@@ -214,6 +215,7 @@ void hs_control_second(struct hs_control *control)
 	watch_lost_reports(control, &totals);
 	watch_lost_signals(control, &totals);
 	watch_lost_lines(control, &totals);
+	hs_control_watch_exports(control, &totals);
 	watch_cap(control);
 	watch_memory(control);
 	watch_state(control);

@@ -215,8 +215,12 @@ static int install(struct hs_daemon *d, struct hs_error *err)
 
 static int open_control(struct hs_daemon *d, struct hs_error *err)
 {
-	struct hs_control_output output = {
-			.context = d, .publish = publish, .record = record, .totals = add_totals};
+	struct hs_control_output output = {.context = d,
+			.publish = publish,
+			.record = record,
+			.send_export = hs_daemon_send_export,
+			.totals = add_totals};
+	hs_daemon_open_exports(d);
 	d->settings = settings_of(d);
 	struct hs_control_config control = {
 			.monitored_rules = d->config->monitored_rules,
@@ -362,6 +366,7 @@ static void close_all(void *context)
 	hs_port_watch_destroy(d->watch);
 	hs_telemetry_destroy(d->telemetry);
 	hs_control_destroy(d->control);
+	hs_daemon_close_exports(d);
 	json_decref(d->settings);
 	hs_bus_close(d->bus);
 	if (d->pdump)

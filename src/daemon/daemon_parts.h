@@ -7,6 +7,7 @@
 #include "config.h"
 #include "control.h"
 #include "daemon_influx.h"
+#include "export_socket.h"
 #include "key_watch.h"
 #include "worker_thread.h"
 
@@ -37,7 +38,14 @@ struct hs_daemon {
 	int64_t look_ns;
 	struct hs_key_watch key_watch;
 	struct daemon_influx influx;
+	struct hs_export_socket export_sockets[HS_MAX_EXPORTS]; // of receivers without a port
 };
+
+// Opens the sockets for telemetry reports. One that cannot be opened now is opened later.
+void hs_daemon_open_exports(struct hs_daemon *d);
+void hs_daemon_close_exports(struct hs_daemon *d);
+// hs_export_send_fn; `context` is the daemon.
+int hs_daemon_send_export(void *context, unsigned receiver, const uint8_t *datagram, size_t bytes);
 
 // Fills which privileges and system calls the node needs, above all for its ports.
 void hs_daemon_set_needs(struct hs_daemon *d);

@@ -5,6 +5,7 @@
 #include "ip_address.h"
 #include "stage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,11 @@ static int set_up(struct hs_export_target *target, const struct hs_export_config
 		target->quota = RTE_MAX(
 				1u, config->quota_per_s / n_workers +
 						    (worker < config->quota_per_s % n_workers));
+	if (config->port == HS_EXPORT_NO_PORT) {
+		target->outlet = hs_export_outlet_create();
+		if (!target->outlet)
+			return -1;
+	}
 	if (config->on != HS_EXPORT_ON_CHANGE)
 		return 0;
 	target->flows = rte_zmalloc("export flows", HS_EXPORT_FLOWS * sizeof(*target->flows),
@@ -56,8 +62,10 @@ struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, u
 
 void hs_exporter_destroy(struct hs_exporter *exporter)
 {
-	for (unsigned t = 0; exporter && t < exporter->n; t++)
+	for (unsigned t = 0; exporter && t < exporter->n; t++) {
+		hs_export_outlet_destroy(exporter->targets[t].outlet);
 		rte_free(exporter->targets[t].flows);
+	}
 	rte_free(exporter);
 }
 
@@ -65,11 +73,24 @@ uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n)
 {
 	uint64_t bytes = n ? sizeof(struct hs_exporter) + 4096 : 0;
 
-	for (unsigned t = 0; t < n; t++)
-		bytes += configs[t].on == HS_EXPORT_ON_CHANGE
-					 ? HS_EXPORT_FLOWS * sizeof(struct hs_export_flow)
-					 : 0;
+	for (unsigned t = 0; t < n; t++) {
+		if (configs[t].on == HS_EXPORT_ON_CHANGE)
+			bytes += HS_EXPORT_FLOWS * sizeof(struct hs_export_flow);
+		if (configs[t].port == HS_EXPORT_NO_PORT)
+			bytes += HS_EXPORT_RING * sizeof(struct rte_mbuf *) + 4096;
+	}
 	return bytes;
+}
+
+const char *hs_export_receiver(
+		const struct hs_export_config *config, char text[HS_EXPORT_RECEIVER_TEXT])
+{
+	char address[HS_IP_ADDRESS_TEXT];
+
+	snprintf(text, HS_EXPORT_RECEIVER_TEXT,
+			hs_ip_address_is_ipv4(config->to) ? "%s:%u" : "[%s]:%u",
+			hs_ip_address_write(config->to, address), config->to_port);
+	return text;
 }
 
 static void copy_address(const uint8_t address[16], uint8_t to[16])
@@ -104,24 +125,17 @@ void hs_exporter_add_port(struct hs_exporter *exporter, struct hs_port *port)
 
 // ---- sending ----
 
-// What the port refused is lost, and the numbers of it go to those that come next.
-static void lose(struct hs_worker *worker, struct hs_export_target *target, unsigned sent,
-		enum hs_drop reason)
+// What found no place is lost, and the numbers of it go to those that come next.
+static void lose(struct hs_export_target *target, unsigned sent)
 {
-	unsigned lost = target->n - sent;
-
-	hs_port_stats_of(worker, target->port->index)->drops[reason] += lost;
-	hs_flow_add(reason == HS_DROP_PORT_DOWN ? &worker->exports_lost_port_down
-						: &worker->exports_lost_tx_full,
-			lost);
-	rte_pktmbuf_free_bulk(target->mbufs + sent, lost);
+	rte_pktmbuf_free_bulk(target->mbufs + sent, target->n - sent);
 	for (unsigned i = sent; i < target->n; i++) { // the next packet tells of it again
 		if (target->of[i])
 			target->of[i]->n = UINT32_MAX; // no packet has so many
 	}
 }
 
-static void send(struct hs_worker *worker, struct hs_export_target *target)
+static unsigned send_by_port(struct hs_worker *worker, struct hs_export_target *target)
 {
 	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
 	enum hs_drop reason;
@@ -134,8 +148,22 @@ static void send(struct hs_worker *worker, struct hs_export_target *target)
 	stats->forwarded += target->n;
 	stats->offered += target->n;
 	hs_flow_add(&worker->exports_sent, sent);
+	if (unlikely(sent < target->n)) {
+		stats->drops[reason] += target->n - sent;
+		hs_flow_add(reason == HS_DROP_PORT_DOWN ? &worker->exports_lost_port_down
+							: &worker->exports_lost_tx_full,
+				target->n - sent);
+	}
+	return sent;
+}
+
+static void send(struct hs_worker *worker, struct hs_export_target *target)
+{
+	unsigned sent = likely(target->port) ? send_by_port(worker, target)
+					     : hs_export_hand_over(worker, target);
+
 	if (unlikely(sent < target->n))
-		lose(worker, target, sent, reason);
+		lose(target, sent);
 	target->sequence += sent;
 	target->n = 0;
 }
@@ -218,7 +246,7 @@ static bool take_quota(const struct hs_worker *worker, struct hs_export_target *
 bool hs_export_take_place(
 		struct hs_worker *worker, struct hs_export_target *target, enum hs_export_kind kind)
 {
-	if (unlikely(!target->port))
+	if (unlikely(!target->port && !target->outlet))
 		return false;
 	if (unlikely(!take_quota(worker, target, kind))) {
 		hs_flow_add(&worker->exports_over_quota, 1);
@@ -237,16 +265,22 @@ void hs_export_complete(const struct hs_export_target *target, struct hs_int_rep
 	report->sequence = target->sequence + target->n;
 }
 
-// Counts a report like a copy of a flooded packet: it came in at the port that sends it.
+// A report is like a copy of a flooded packet: it came in at the port that sends it.
+static void count_no_buffer(struct hs_worker *worker, const struct hs_export_target *target)
+{
+	hs_flow_add(&worker->exports_lost_no_mbuf, 1);
+	if (!target->port)
+		return;
+	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
+	stats->copies++;
+	stats->drops[HS_DROP_NO_MBUF]++;
+}
+
 bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
 		struct rte_mbuf *made, struct hs_export_flow *of)
 {
-	struct hs_port_counters *stats = hs_port_stats_of(worker, target->port->index);
-
 	if (unlikely(!made)) {
-		stats->copies++;
-		stats->drops[HS_DROP_NO_MBUF]++;
-		hs_flow_add(&worker->exports_lost_no_mbuf, 1);
+		count_no_buffer(worker, target);
 		return false;
 	}
 	target->of[target->n] = of;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Telemetry reports for collectors (int_report.h): a worker makes a datagram for each receiver and
-// sends it by a port of the node. A full port or an empty pool loses the report, which is counted.
-// A lost report has no sequence number: a receiver that lost none sees no gap.
+// sends it by a port of the node. For a receiver without a port, it hands the UDP payload to
+// control, which sends it by a socket. A full port or ring or an empty pool loses the report, which
+// is counted. A lost report has no sequence number: a receiver that lost none sees no gap.
 //
 // Thread rule: hs_exporter_create, hs_exporter_add_port and hs_exporter_destroy by control before
-// the worker runs or after it; all else by the owner lcore.
+// the worker runs or after it; hs_exporter_send and hs_exporter_waiting by control; all else by the
+// owner lcore.
 #pragma once
 
 #include "drop.h"
@@ -28,6 +30,8 @@ struct rte_mbuf;
 #define HS_EXPORT_SRC_PORT     49152	  // of UDP, of the first worker; then one more each
 #define HS_EXPORT_FLOWS	       4096 // that a worker remembers for a receiver of changes: a power of 2
 #define HS_EXPORT_HOPS	       13   // whose latencies are compared
+#define HS_EXPORT_NO_PORT      UINT16_MAX // of a receiver to which control sends
+#define HS_EXPORT_RING	       1024	  // for such a receiver: a power of 2
 
 enum hs_export_on {
 	HS_EXPORT_ON_PACKET, // each packet that carries telemetry to its end, or is due
@@ -42,16 +46,21 @@ struct hs_export_config {
 	bool drops;	// reports of packets that the node dropped
 	uint8_t on;	// of flows: enum hs_export_on
 	uint16_t bytes; // of a packet's beginning
-	uint16_t port;	// the index of the port that sends
+	uint16_t port;	// the index of the port that sends, or HS_EXPORT_NO_PORT
 	uint16_t to_port;
 	uint32_t latency_change_ns; // a greater change of a hop's latency is reported
 	uint32_t quota_per_s;	    // reports of each kind, of all workers together; 0: no limit
 	uint32_t queue_packets;	    // the depth from which on a queue is congested; 0: no reports
 	uint32_t queue_quota;	    // packets reported each time that a queue becomes congested
 	uint8_t to[16];		    // addresses as in ip_address.h, both of one version
-	uint8_t from[16];
-	uint8_t mac[6]; // of the receiver, or of the way to it
+	uint8_t from[16];	    // zeros: whatever the socket has
+	uint8_t mac[6];		    // of the receiver, or of the way to it; unused by control
 };
+
+// Writes "192.0.2.9:32766" or "[2001:db8::9]:32766". Returns text.
+#define HS_EXPORT_RECEIVER_TEXT 64
+const char *hs_export_receiver(
+		const struct hs_export_config *config, char text[HS_EXPORT_RECEIVER_TEXT]);
 
 // NULL: no memory.
 struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, unsigned n,
@@ -110,3 +119,16 @@ void hs_export_queue(struct hs_worker *worker, const struct hs_burst *burst, uns
 
 // Sends what was made since the last call.
 void hs_export_flush(struct hs_worker *worker);
+
+// ---- control ----
+
+// Sends one datagram to receiver number `receiver`. Returns 0; -EAGAIN: not now; else why it is
+// lost.
+typedef int (*hs_export_send_fn)(
+		void *context, unsigned receiver, const uint8_t *datagram, size_t bytes);
+// Passes up to n datagrams for a receiver without a port to `send`. Each has the number that
+// follows the last one sent. Returns how many were sent or lost; the others wait.
+unsigned hs_exporter_send(struct hs_exporter *exporter, unsigned receiver, unsigned n,
+		hs_export_send_fn send, void *context);
+// Datagrams for all receivers without a port that wait.
+unsigned hs_exporter_waiting(const struct hs_exporter *exporter);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the exporter share. For exporter.c, export_drop.c, export_queue.c and
-// export_run.c only.
+// What the files of the exporter share. For exporter.c and export_*.c only.
 //
 // Thread rule: as exporter.h.
 #pragma once
@@ -32,17 +31,24 @@ struct hs_export_prepared {
 	uint32_t sum;			      // of the payload without the copy
 };
 
+// What control takes the datagrams of one worker from, for a receiver without a port.
+struct hs_export_outlet {
+	struct rte_ring *ring; // of mbufs with UDP payloads
+	uint32_t sequence;     // control's: of the next datagram
+};
+
 // A receiver of one worker's reports.
 struct hs_export_target {
 	struct hs_udp_front front;
 	struct hs_export_config config;
-	struct hs_port *port; // NULL: not added
-	uint32_t sequence;    // of the first datagram that was not sent
+	struct hs_port *port; // NULL: not added, or no port sends
+	uint32_t sequence;    // of the first datagram that was not sent; control gives its own
 	uint8_t hw_id;
 	uint32_t quota; // of each kind in a second; 0: no limit
 	struct hs_export_quota quotas[HS_EXPORT_N_KINDS];
 	uint32_t congested[HS_MAX_PORTS]; // packets since the port's queue became congested
 	struct hs_export_prepared prepared;
+	struct hs_export_outlet *outlet;     // NULL: a port sends
 	struct hs_export_flow *flows;	     // [HS_EXPORT_FLOWS], of changes; else NULL
 	uint16_t n;			     // datagrams that wait for the end of the burst
 	struct rte_mbuf *mbufs[HS_BURST];    // numbered from `sequence` on
@@ -73,6 +79,13 @@ bool hs_export_take_place(struct hs_worker *worker, struct hs_export_target *tar
 void hs_export_complete(const struct hs_export_target *target, struct hs_int_report *report);
 bool hs_export_put_made(struct hs_worker *worker, struct hs_export_target *target,
 		struct rte_mbuf *made, struct hs_export_flow *of);
+
+// Makes the way to control. NULL: no memory.
+struct hs_export_outlet *hs_export_outlet_create(void);
+// Frees the datagrams that wait, too. outlet may be NULL.
+void hs_export_outlet_destroy(struct hs_export_outlet *outlet);
+// Hands the target's datagrams to control. Returns how many found a place; the first ones do.
+unsigned hs_export_hand_over(struct hs_worker *worker, struct hs_export_target *target);
 
 // Whether the packet has a rule of INT, or carries INT: it had such a rule at a source.
 bool hs_export_is_tracked(

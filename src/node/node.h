@@ -111,6 +111,13 @@ unsigned hs_node_take_reports(struct hs_node *node, struct hs_report_record *rec
 // If `punts` has room for 8 or more, its end never divides those of one packet.
 unsigned hs_node_take_punts(struct hs_node *node, struct hs_punt *punts, unsigned n);
 
+// Passes up to n telemetry reports for a receiver without a port, of all workers, to `send`
+// (exporter.h). Returns how many were sent or lost.
+unsigned hs_node_send_exports(struct hs_node *node, unsigned receiver, unsigned n,
+		hs_export_send_fn send, void *context);
+// Telemetry reports that wait for hs_node_send_exports.
+unsigned hs_node_exports_waiting(const struct hs_node *node);
+
 // ---- counters ----
 
 // The greatest depth that a packet found in the port's egress queue.

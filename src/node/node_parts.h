@@ -37,6 +37,7 @@ struct hs_node {
 	struct hs_port *ports[HS_MAX_PORTS];
 	unsigned next_ring; // the worker whose reports are taken first
 	unsigned next_punt_ring;
+	unsigned next_export_ring;
 	unsigned next_seat; // the worker that gets the next port with one queue
 	uint64_t device_tx_errors[HS_MAX_PORTS]; // at the last reconciliation
 	uint64_t tx_errors[HS_MAX_PORTS];	 // subtracted from tx_packets so far

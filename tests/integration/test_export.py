@@ -13,6 +13,7 @@ from test_int import A4, A6, B4, B6, MD, int_rule, send_udp, sockets
 from test_wireshark import tshark
 
 PORT = 32766
+_SO_RCVBUFFORCE = 33
 
 
 class Collector:
@@ -154,6 +155,94 @@ def a_sink_sends_a_report_of_each_packet_in_each_format(workspace):
     audit_ok(*chain.nodes)
     for node in chain.nodes:
         equal(dropped_at(node), {"west": 0, "east": 0}, f"drops of {node.name}")
+
+
+def open_receiver(node):
+    """A UDP socket on the node's own machine, for both versions of IP."""
+    with InNamespace(node.namespace):
+        receiver = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    receiver.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 22)
+    receiver.bind(("::", PORT))
+    receiver.settimeout(5)
+    return receiver
+
+
+def receive_all(receiver, limit_s=0.5):
+    """Reports and their senders, until none comes."""
+    found = []
+    try:
+        while True:
+            data, sender = receiver.recvfrom(2000)
+            found.append((sender[0], telemetry_reports.read(data)[0]))
+            receiver.settimeout(limit_s)
+    except TimeoutError:
+        return found
+
+
+def lost_to(node):
+    """Receivers and reasons of the events about lost reports."""
+    return sorted((event["to"], event["reason"]) for event in node.call("events", since=0)["events"]
+                  if event["kind"] == "exports_lost")
+
+
+@test()
+def a_receiver_without_a_port_gets_reports_from_a_socket(workspace):
+    """Both versions of IP and all formats; the receiver closes and opens again, and a route comes late."""
+    need()
+    receivers = [{"format": "0.5", "to": f"127.0.0.1:{PORT}", "from": "127.0.0.7"},
+                 {"format": "1.0", "to": f"[::1]:{PORT}", "hw_id": 1},
+                 {"format": "2.0", "to": f"127.0.0.1:{PORT}", "hw_id": 2, "bytes": 512},
+                 {"format": "2.0", "to": f"198.51.100.9:{PORT}", "hw_id": 3}]
+    chain = chain_of(workspace, MD, 2, lambda _, sink: sink.config.update(export=receivers))
+    sink = chain.nodes[-1]
+    chain.install(int_rule(1, "udp", A6, B6, dst_port=7000), int_rule(2, "udp", A4, B4, dst_port=7000))
+
+    def send():
+        """80 packets, and waits until control has sent or lost their reports."""
+        handed = total(sink, "exports_handed") + 4 * 80
+        send_udp(chain, A6, B6, 7000)
+        send_udp(chain, A4, B4, 7000)
+        until(lambda: sum(total(sink, "exports_" + name) for name in
+                          ("sent", "lost_refused", "lost_unreachable")) == handed, 5, "no report waits")
+
+    receiver = open_receiver(sink)
+    send()
+    found = receive_all(receiver)
+    equal(sequences(found), {("::ffff:127.0.0.7", 0, "0.5"): 80, ("::1", 1, "1.0"): 80,
+                             ("::ffff:127.0.0.1", 2, "2.0"): 80}, "reports")
+    for _, report in found:
+        equal((report.node_id, report.values["ingress_port"], report.values["egress_port"]), (2, 1, 2))
+        check_stack(report.packet, [1])
+    equal((total(sink, "exports_sent"), total(sink, "exports_lost_unreachable")), (240, 80), "counters")
+    audit_ok(sink)
+
+    receiver.close()
+    send()
+    check(total(sink, "exports_lost_refused") > 0, "nobody refused")
+    until(lambda: len(lost_to(sink)) == 4, 5, "an event for each receiver")
+    equal(lost_to(sink), sorted([*[(each["to"], "Connection refused") for each in receivers[:3]],
+                                 (receivers[3]["to"], "Network is unreachable")]), "events")
+
+    receiver = open_receiver(sink)
+    run("ip", "-n", sink.namespace, "addr", "add", "198.51.100.9/32", "dev", "lo")
+
+    def reached():
+        lost = total(sink, "exports_lost_unreachable")
+        send()
+        return total(sink, "exports_lost_unreachable") == lost
+
+    until(reached, 5, "a way that came late")
+    numbers = {}
+    for _, report in receive_all(receiver):
+        numbers.setdefault(report.hw_id, []).append(report.sequence)
+    for hw_id, of in numbers.items():
+        equal(of, list(range(of[0], of[0] + len(of))), f"sequence numbers of {hw_id}")
+    equal(numbers[3][0], 0, "the first report that had a way")
+    check(all(numbers[hw_id][0] >= 80 for hw_id in (0, 1, 2)), numbers)
+    equal(sum(of[-1] + 1 for of in numbers.values()), total(sink, "exports_sent"), "numbers given")
+    audit = sink.call("audit")
+    check("exports_handed" in [each["name"] for each in audit["equations"]], audit)
+    audit_ok(*chain.nodes)
 
 
 @test()

@@ -10,17 +10,38 @@
 
 #include <stddef.h>
 
+static inline uint8_t *hs_int_report_sequence_word(
+		enum hs_int_report_version version, uint8_t *datagram)
+{
+	static const uint8_t at[] = {4, 8, 0};
+	return datagram + at[version];
+}
+
+// The bits that a sequence number has in this word.
+static inline uint32_t hs_int_report_sequence_mask(enum hs_int_report_version version)
+{
+	return version == HS_INT_REPORT_2_0 ? 0x3fffff : UINT32_MAX;
+}
+
 // Writes a sequence number into a datagram that has 0. Returns the bits that it has on the wire.
 static inline uint32_t hs_int_report_patch_sequence(
 		enum hs_int_report_version version, uint8_t *datagram, uint32_t sequence)
 {
-	static const uint8_t at[] = {4, 8, 0};
-	uint8_t *word = datagram + at[version];
+	uint8_t *word = hs_int_report_sequence_word(version, datagram);
 
-	if (version == HS_INT_REPORT_2_0)
-		sequence &= 0x3fffff;
+	sequence &= hs_int_report_sequence_mask(version);
 	hs_be32_store(word, hs_be32_load(word) | sequence);
 	return sequence;
+}
+
+// Replaces the sequence number of a datagram.
+static inline void hs_int_report_renumber(
+		enum hs_int_report_version version, uint8_t *datagram, uint32_t sequence)
+{
+	uint8_t *word = hs_int_report_sequence_word(version, datagram);
+
+	hs_be32_store(word, hs_be32_load(word) & ~hs_int_report_sequence_mask(version));
+	hs_int_report_patch_sequence(version, datagram, sequence);
 }
 
 // Writes the lengths of a datagram whose report, of so many bytes with the datagram's header, has

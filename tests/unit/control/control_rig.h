@@ -44,7 +44,10 @@ static inline int record(void *context, const char *topic, const char *json)
 static const enum hs_port_side SOURCE[] = {HS_SIDE_HOST, HS_SIDE_NETWORK};
 static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 
-static uint32_t rig_rules = 64; // of the nodes that are opened from now on
+// Of what is opened from now on: rules, and more of node and output. NULL: no more.
+static uint32_t rig_rules = 64;
+__attribute__((unused)) static void (*rig_change)(
+		struct hs_node_config *node, struct hs_control_output *output);
 
 // The harness' node with ports that src/platform made, because control asks those for more.
 static inline void open_node(struct rig *r, const struct hs_node_config *config,
@@ -83,6 +86,8 @@ static inline struct rig *rig_open_with(const enum hs_port_side *sides, uint16_t
 			.boot_id = "b007", .monitored_rules = monitored, .in_band = in_band};
 	struct hs_control_output output = {.context = r, .publish = record};
 
+	if (rig_change)
+		rig_change(&node, &output);
 	snprintf(name, sizeof(name), "control%u", serial++);
 	r->now_ns = NOW;
 	r->pool = rte_pktmbuf_pool_create(name, 255, 0, 0, 4096, SOCKET_ID_ANY);

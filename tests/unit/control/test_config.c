@@ -312,6 +312,38 @@ static void ports_have_the_profiles_that_they_name(void **state)
 	hs_config_fini(&c);
 }
 
+static void reports_without_a_port_are_sent_by_control(void **state)
+{
+	(void)state;
+	static const char text[] =
+			"{\"ports\": [{\"name\": \"a\", \"iface\": \"v\", \"side\": \"host\"}],"
+			" \"workers\": [1, 2], \"forwarding\": {\"mode\": \"bridge\"},"
+			" \"export\": [{\"to\": \"127.0.0.1:32766\"},"
+			" {\"to\": \"[2001:db8::9]:9\", \"from\": \"2001:db8::1\"}]}";
+	struct hs_config c;
+
+	parse(text, &c);
+	assert_int_equal(c.node.n_exports, 2);
+	assert_int_equal(c.node.exports[0].port, HS_EXPORT_NO_PORT);
+	assert_int_equal(c.node.exports[1].port, HS_EXPORT_NO_PORT);
+	assert_int_equal(hs_config_mbufs(&c), c.mbufs + 2 * 2 * HS_EXPORT_RING);
+	json_t *printed = hs_config_print(&c), *exports = json_object_get(printed, "export");
+	json_t *first = json_array_get(exports, 0), *second = json_array_get(exports, 1);
+	assert_string_equal(json_string_value(json_object_get(first, "to")), "127.0.0.1:32766");
+	assert_null(json_object_get(first, "from"));
+	assert_string_equal(json_string_value(json_object_get(second, "from")), "2001:db8::1");
+	assert_null(json_object_get(second, "port"));
+	assert_null(json_object_get(second, "mac"));
+	char *again = json_dumps(printed, 0);
+	hs_config_fini(&c);
+	parse(again, &c);
+	assert_int_equal(c.node.exports[1].port, HS_EXPORT_NO_PORT);
+	assert_int_equal(c.node.exports[1].to_port, 9);
+	free(again);
+	json_decref(printed);
+	hs_config_fini(&c);
+}
+
 static void ports_have_ids_and_egress_queues(void **state)
 {
 	(void)state;
@@ -451,6 +483,7 @@ static const struct CMUnitTest fixed[] = {
 		cmocka_unit_test(pairs_name_ports_by_their_index),
 		cmocka_unit_test(ports_have_the_profiles_that_they_name),
 		cmocka_unit_test(ports_have_ids_and_egress_queues),
+		cmocka_unit_test(reports_without_a_port_are_sent_by_control),
 		cmocka_unit_test(open_endpoints_are_allowed_where_insecure_is_said),
 		cmocka_unit_test(what_is_printed_is_read_back_the_same),
 		cmocka_unit_test(the_file_of_the_state_is_printed_where_there_is_one),

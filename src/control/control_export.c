@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "control_export.h"
+#include "control_event.h"
+#include "control_parts.h"
+
+#include "log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <rte_common.h>
+#include <string.h>
+
+// A burst fills a ring in less than a second, so that the limit is one of a shorter time.
+#define SLICE_NS INT64_C(10000000)
+#define SLICE	 (HS_EXPORTS_PER_S / 100)
+#define AT_ONCE	 128 // takes less than half a millisecond
+
+static uint64_t *count_of(struct hs_node_totals *counts, int error)
+{
+	switch (error) {
+	case ECONNREFUSED:
+		return &counts->exports_lost_refused;
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+	case ENETDOWN:
+	case EHOSTDOWN:
+		return &counts->exports_lost_unreachable;
+	default:
+		return &counts->exports_lost_socket;
+	}
+}
+
+static int send_one(void *context, unsigned receiver, const uint8_t *datagram, size_t bytes)
+{
+	struct hs_control *control = context;
+	const struct hs_control_output *output = &control->output;
+	int rc = output->send_export
+				 ? output->send_export(output->context, receiver, datagram, bytes)
+				 : -ENOTSUP;
+
+	if (rc == 0) {
+		control->counts.exports_sent++;
+	} else if (rc == -EAGAIN) {
+		control->counts.exports_socket_full++;
+	} else {
+		++*count_of(&control->counts, -rc);
+		control->exports.receivers[receiver].lost++;
+		control->exports.receivers[receiver].error = -rc;
+	}
+	return rc;
+}
+
+void hs_control_open_exports(struct hs_control *control)
+{
+	const struct hs_node_config *config = hs_node_config(control->node);
+
+	for (unsigned i = 0; i < config->n_exports; i++)
+		control->exports.needed |= config->exports[i].port == HS_EXPORT_NO_PORT;
+}
+
+static unsigned portion(struct hs_control *control)
+{
+	struct control_export *exports = &control->exports;
+	int64_t since_ns = control->now_ns - exports->slice_ns;
+
+	if (since_ns >= SLICE_NS || since_ns < 0) { // the clock may be set back
+		exports->slice_ns = control->now_ns;
+		exports->left = SLICE;
+	}
+	return RTE_MIN(exports->left, (unsigned)AT_ONCE);
+}
+
+unsigned hs_control_send_exports(struct hs_control *control, bool all)
+{
+	struct control_export *exports = &control->exports;
+	unsigned n_exports = hs_node_config(control->node)->n_exports, gone = 0;
+
+	if (!exports->needed)
+		return 0;
+	unsigned most = all ? UINT_MAX : portion(control), first = exports->next++;
+	for (unsigned i = 0; i < n_exports; i++)
+		gone += hs_node_send_exports(control->node, (first + i) % n_exports, most - gone,
+				send_one, control);
+	exports->left -= RTE_MIN(exports->left, gone);
+	return gone;
+}
+
+// ---- events ----
+
+static void watch_receiver(struct hs_control *control, unsigned receiver)
+{
+	const struct hs_export_config *config = &hs_node_config(control->node)->exports[receiver];
+	int error = control->exports.receivers[receiver].error;
+	char to[HS_EXPORT_RECEIVER_TEXT];
+	uint64_t grown;
+
+	if (!hs_event_limit(&control->exports.receivers[receiver].limit, control->now_ns,
+			    control->exports.receivers[receiver].lost, &grown))
+		return;
+	hs_export_receiver(config, to);
+	hs_log(HS_LOG_WARNING, "control", "%" PRIu64 " telemetry reports to %s were lost: %s",
+			grown, to, strerror(error));
+	hs_control_event(control, "exports_lost",
+			json_pack("{s:s, s:I, s:s}", "to", to, "reports", (json_int_t)grown,
+					"reason", strerror(error)),
+			"%" PRIu64 " telemetry reports to %s were lost: %s", grown, to,
+			strerror(error));
+}
+
+static void watch_rings(struct hs_control *control, const struct hs_node_totals *totals)
+{
+	uint64_t grown;
+
+	if (!hs_event_limit(&control->exports.ring_limit, control->now_ns,
+			    totals->exports_lost_ring_full, &grown))
+		return;
+	hs_control_event(control, "exports_lost",
+			json_pack("{s:I, s:s}", "reports", (json_int_t)grown, "reason",
+					"a worker's ring to control was full"),
+			"%" PRIu64 " telemetry reports were lost: a worker's ring to control was "
+			"full",
+			grown);
+}
+
+void hs_control_watch_exports(struct hs_control *control, const struct hs_node_totals *totals)
+{
+	if (!control->exports.needed)
+		return;
+	for (unsigned i = 0; i < hs_node_config(control->node)->n_exports; i++)
+		watch_receiver(control, i);
+	watch_rings(control, totals);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "export_socket.h"
+
+#include "ip_address.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RETRY_NS INT64_C(1000000000)
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in ipv4;
+	struct sockaddr_in6 ipv6;
+};
+
+// Returns the bytes of the address.
+static socklen_t make_address(const uint8_t ip[16], uint16_t port, union address *address)
+{
+	memset(address, 0, sizeof(*address));
+	if (hs_ip_address_is_ipv4(ip)) {
+		address->ipv4.sin_family = AF_INET;
+		address->ipv4.sin_port = htons(port);
+		memcpy(&address->ipv4.sin_addr, ip + 12, 4);
+		return sizeof(address->ipv4);
+	}
+	address->ipv6.sin6_family = AF_INET6;
+	address->ipv6.sin6_port = htons(port);
+	memcpy(&address->ipv6.sin6_addr, ip, 16);
+	return sizeof(address->ipv6);
+}
+
+static bool is_given(const uint8_t ip[16])
+{
+	static const uint8_t none[16];
+	return memcmp(ip, none, sizeof(none)) != 0;
+}
+
+// A connected socket learns that the receiver's host refused a datagram.
+static int join(int fd, const struct hs_export_config *config)
+{
+	union address address;
+	socklen_t bytes;
+
+	if (is_given(config->from)) {
+		bytes = make_address(config->from, 0, &address);
+		if (bind(fd, &address.any, bytes) < 0)
+			return -errno;
+	}
+	bytes = make_address(config->to, config->to_port, &address);
+	return connect(fd, &address.any, bytes) < 0 ? -errno : 0;
+}
+
+static int open_now(struct hs_export_socket *s, int64_t now_ns)
+{
+	int family = hs_ip_address_is_ipv4(s->config->to) ? AF_INET : AF_INET6;
+
+	hs_export_socket_close(s);
+	s->retry_ns = now_ns + RETRY_NS;
+	s->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	s->error = s->fd < 0 ? -errno : join(s->fd, s->config);
+	s->doubtful = s->error != 0;
+	if (s->error && s->fd >= 0)
+		hs_export_socket_close(s);
+	return s->error;
+}
+
+int hs_export_socket_open(
+		struct hs_export_socket *s, const struct hs_export_config *config, int64_t now_ns)
+{
+	*s = (struct hs_export_socket){.config = config, .fd = -1};
+	return open_now(s, now_ns);
+}
+
+void hs_export_socket_close(struct hs_export_socket *s)
+{
+	if (s->config && s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+int hs_export_socket_send(
+		struct hs_export_socket *s, int64_t now_ns, const uint8_t *datagram, size_t bytes)
+{
+	if (s->doubtful && now_ns >= s->retry_ns)
+		open_now(s, now_ns);
+	if (s->fd < 0)
+		return s->error;
+	if (send(s->fd, datagram, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return 0;
+	switch (errno) {
+	case EAGAIN:
+	case ENOBUFS:
+	case EINTR:
+		return -EAGAIN;
+	case ECONNREFUSED: // says so of an earlier datagram
+		return -ECONNREFUSED;
+	default: // the source address may have gone
+		s->doubtful = true;
+		return -errno;
+	}
+}
