@@ -2,6 +2,7 @@
 // Takes reports into the tables: the flow, its hops, and what their nodes say of queues and links.
 #include "collect_change.h"
 #include "collect_hop.h"
+#include "collect_quick.h"
 #include "collect_shared.h"
 
 // ---- flows ----
@@ -43,8 +44,9 @@ static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, 
 	if (!walk->flow)
 		return;
 	walk->flow->reports++;
+	if (!hs_collect_is_placed(c, walk->flow->last_ns))
+		hs_collect_table_touch(&c->flows, number, c->second);
 	walk->flow->last_ns = c->now_ns;
-	hs_collect_table_touch(&c->flows, number, c->second);
 	walk->moved = walk->is_new || walk->flow->n_hops != walk->n_hops;
 }
 
@@ -82,7 +84,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 		c->counters.suppressed[HS_COLLECT_POINT_HOP]++;
 		return;
 	}
-	hop->event_latency = values->latency;
+	hs_collect_set_hop_event(c, hop);
 	walk->tells = true;
 	add_hop_point(c, place, cause, values, known ? before : 0);
 }
@@ -91,7 +93,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 		const struct hs_collect_values *values)
 {
-	struct hs_collect_hop_entry none = {.queue = HS_COLLECT_NONE, .link = HS_COLLECT_NONE};
+	struct hs_collect_hop_entry none = {.queue = c->queues.capacity, .link = c->links.capacity};
 	struct hs_collect_hop_entry *hop = &none;
 
 	if (walk->flow) {
@@ -203,8 +205,7 @@ static bool close_flow(
 		c->counters.suppressed[HS_COLLECT_POINT_FLOW]++;
 		return false;
 	}
-	flow->event_ns = c->now_ns;
-	flow->event_latency = flow->latency;
+	hs_collect_set_flow_event(c, flow);
 	c->points[0] = (struct hs_collect_point){.kind = HS_COLLECT_POINT_FLOW,
 			.cause = (uint8_t)cause,
 			.has_value = flow->has_latency,
@@ -244,15 +245,32 @@ static void apply(struct hs_collect *c, const struct hs_collect_view *view)
 	hs_collect_emit_points(c, points, n, tells ? &c->told : NULL);
 }
 
+// What the next step reads of a flow comes into the cache meanwhile.
+static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *view)
+{
+	view->flow = hs_u32_map_find(&c->flows.map, view->hash);
+	if (view->flow == HS_COLLECT_NONE)
+		return;
+	const uint8_t *flow = (const uint8_t *)&c->flow[view->flow];
+	size_t bytes = offsetof(struct hs_collect_flow_entry, near) +
+		       view->n_hops * sizeof(struct hs_collect_hop_entry);
+	for (size_t at = 0; at < bytes && at < sizeof(c->flow[0]); at += 64)
+		__builtin_prefetch(flow + at, 1);
+}
+
 void hs_collect_apply_views(struct hs_collect *c)
 {
+	const struct hs_u32_map *map = &c->flows.map;
+
+	for (unsigned i = 0; i < c->n_views; i++)
+		__builtin_prefetch(&map->places[hs_u32_map_home(map, c->views[i].hash)]);
 	for (unsigned i = 0; i < c->n_views; i++) {
-		struct hs_collect_view *view = &c->views[i];
-		view->flow = HS_COLLECT_NONE;
-		if (view->has_flow)
-			view->flow = hs_u32_map_find(&c->flows.map, view->hash);
+		c->views[i].flow = HS_COLLECT_NONE;
+		if (c->views[i].has_flow)
+			prefetch_flow(c, &c->views[i]);
 	}
 	for (unsigned i = 0; i < c->n_views; i++)
-		apply(c, &c->views[i]);
+		if (!hs_collect_quick(c, &c->views[i]))
+			apply(c, &c->views[i]);
 	c->n_views = 0;
 }

@@ -21,3 +21,69 @@ static inline bool hs_collect_is_change(const struct hs_collect *c, enum hs_coll
 	return (__extension__(unsigned __int128) by * 10000) >
 	       (__extension__(unsigned __int128) before * threshold->relative);
 }
+
+// The values that are no event after `value` was one. The same as hs_collect_is_change says.
+static inline void hs_collect_quiet(const struct hs_collect *c, enum hs_collect_measure measure,
+		uint64_t value, uint64_t most, uint64_t *low, uint64_t *span)
+{
+	const struct hs_collect_threshold *threshold = &c->config.thresholds[measure];
+	__extension__ typedef unsigned __int128 wide;
+	wide by = threshold->relative ? (wide)value * threshold->relative / 10000
+				      : (wide)threshold->absolute;
+	wide high = (wide)value + by;
+
+	*low = by < value ? value - (uint64_t)by : 0;
+	if (c->config.interval) {
+		*low = value - value % c->config.interval;
+		high = (wide)*low + c->config.interval - 1;
+	}
+	if (threshold->off) {
+		*low = 0;
+		high = most;
+	}
+	*span = (high < most ? (uint64_t)high : most) - *low;
+}
+
+static inline struct hs_collect_band hs_collect_band_of(
+		const struct hs_collect *c, enum hs_collect_measure measure, uint32_t value)
+{
+	uint64_t low, span;
+
+	hs_collect_quiet(c, measure, value, UINT32_MAX, &low, &span);
+	return (struct hs_collect_band){(uint32_t)low, (uint32_t)span};
+}
+
+static inline bool hs_collect_is_quiet(struct hs_collect_band band, uint32_t value)
+{
+	return value - band.low <= band.span;
+}
+
+static inline void hs_collect_set_hop_event(
+		const struct hs_collect *c, struct hs_collect_hop_entry *hop)
+{
+	hop->event_latency = hop->latency;
+	hop->band = hs_collect_band_of(c, HS_COLLECT_HOP_LATENCY, hop->latency);
+}
+
+static inline void hs_collect_set_flow_event(
+		const struct hs_collect *c, struct hs_collect_flow_entry *flow)
+{
+	flow->event_ns = c->now_ns;
+	flow->event_latency = flow->latency;
+	hs_collect_quiet(c, HS_COLLECT_FLOW_LATENCY, flow->latency, UINT64_MAX, &flow->latency_low,
+			&flow->latency_span);
+}
+
+static inline void hs_collect_set_occupancy_event(
+		const struct hs_collect *c, struct hs_collect_queue_entry *queue)
+{
+	queue->event_occupancy = queue->occupancy;
+	queue->band = hs_collect_band_of(c, HS_COLLECT_QUEUE_OCCUPANCY, queue->occupancy);
+}
+
+static inline void hs_collect_set_link_event(
+		const struct hs_collect *c, struct hs_collect_link_entry *link)
+{
+	link->event_utilisation = link->utilisation;
+	link->band = hs_collect_band_of(c, HS_COLLECT_LINK_UTILISATION, link->utilisation);
+}

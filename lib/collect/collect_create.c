@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 // ---- configuration ----
 
@@ -68,6 +69,7 @@ static void set_formats(struct hs_collect *c)
 		c->takes |= (uint16_t)(HS_INT_REPORT_TAKE_0_5 << i);
 		hs_collect_dialect_init(&c->dialects[i], &format->packet, lenient);
 	}
+	c->plain_1_0 = c->config.formats[HS_INT_REPORT_1_0].taken && !c->config.intercollector;
 }
 
 static int make_tables(struct hs_collect *c)
@@ -100,18 +102,44 @@ static int make_tables(struct hs_collect *c)
 	return 0;
 }
 
+// Zeroed, and no memory of the machine before it is written.
+static void *pages(uint64_t n, size_t each, size_t *bytes, bool huge)
+{
+	void *at = MAP_FAILED;
+
+	*bytes = n * each;
+	if (*bytes / each == n)
+		at = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	if (huge)
+		madvise(at, *bytes, MADV_HUGEPAGE); // only makes it faster
+	return at;
+}
+
+static void free_pages(void *at, size_t bytes)
+{
+	if (at)
+		munmap(at, bytes);
+}
+
 static int make_entries(struct hs_collect *c)
 {
 	const struct hs_collect_config *config = &c->config;
+	uint64_t queues = config->max_queues + 1u, links = config->max_links + 1u;
 
-	c->flow = calloc(config->max_flows, sizeof(*c->flow));
-	c->far = calloc(config->max_flows, sizeof(*c->far));
-	c->queue = calloc(config->max_queues, sizeof(*c->queue));
-	c->link = calloc(config->max_links, sizeof(*c->link));
+	c->flow = pages(config->max_flows, sizeof(*c->flow), &c->flow_bytes, true);
+	c->far = pages(config->max_flows, sizeof(*c->far), &c->far_bytes, false);
+	c->queue = pages(queues, sizeof(*c->queue), &c->queue_bytes, true);
+	c->link = pages(links, sizeof(*c->link), &c->link_bytes, true);
 	c->drop = calloc(config->max_drops, sizeof(*c->drop));
 	c->exporter = calloc(config->max_exporters, sizeof(*c->exporter));
-	bool all = c->flow && c->far && c->queue && c->link && c->drop && c->exporter;
-	return all ? 0 : -ENOMEM;
+	if (!c->flow || !c->far || !c->queue || !c->link || !c->drop || !c->exporter)
+		return -ENOMEM;
+	// Nobody's: the values of a node without id are not kept.
+	c->queue[config->max_queues].key = c->link[config->max_links].key = UINT64_MAX;
+	return 0;
 }
 
 int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *emit, void *context,
@@ -150,10 +178,10 @@ void hs_collect_destroy(struct hs_collect *collect)
 	hs_collect_table_fini(&collect->links);
 	hs_collect_table_fini(&collect->drops);
 	hs_collect_table_fini(&collect->exporters);
-	free(collect->flow);
-	free(collect->far);
-	free(collect->queue);
-	free(collect->link);
+	free_pages(collect->flow, collect->flow_bytes);
+	free_pages(collect->far, collect->far_bytes);
+	free_pages(collect->queue, collect->queue_bytes);
+	free_pages(collect->link, collect->link_bytes);
 	free(collect->drop);
 	free(collect->exporter);
 	free(collect);

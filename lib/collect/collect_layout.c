@@ -49,6 +49,13 @@ static void make_layout(struct hs_collect_layout *layout, enum hs_int_version ve
 		at += bytes_of(version, bit, narrow);
 	}
 	layout->words = (uint8_t)(at / 4);
+	if (layout->port == HS_COLLECT_NOT_THERE)
+		layout->utilisation = HS_COLLECT_NOT_THERE;
+	bool derived = layout->latency == HS_COLLECT_NOT_THERE &&
+		       layout->ingress != HS_COLLECT_NOT_THERE &&
+		       layout->egress != HS_COLLECT_NOT_THERE;
+	layout->quick = version != HS_INT_2016_06 && layout->node != HS_COLLECT_NOT_THERE &&
+			layout->congestion == HS_COLLECT_NOT_THERE && !derived;
 }
 
 void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
@@ -57,6 +64,8 @@ void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 	bool is_2016 = packet->version == HS_INT_2016_06;
 
 	*dialect = (struct hs_collect_dialect){.taken = true,
+			.fast = !lenient && !is_2016 && packet->carrier == HS_INT_TCP_UDP &&
+				packet->mark == HS_INT_MARK_DSCP && packet->mode != HS_INT_XD,
 			.lenient = lenient,
 			.wide_times = packet->version == HS_INT_2_1,
 			.wide_ports = is_2016,

@@ -22,12 +22,14 @@ struct hs_collect_layout {
 	uint8_t ingress;
 	uint8_t egress;
 	uint8_t congestion;
-	uint8_t port; // of egress
-	uint8_t utilisation;
+	uint8_t port;	     // of egress
+	uint8_t utilisation; // only where the port is there
+	bool quick;	     // collect_quick.h can read it
 };
 
 struct hs_collect_dialect {
 	bool taken;
+	bool fast;    // collect_fast.h can read its packets
 	bool lenient; // as INTCollector's generator
 	bool wide_times;
 	bool wide_ports;    // 2016-06: a word for each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From the copy of a packet to its flow and its stack of hops. The copy may end at any byte.
+#include "collect_fast.h"
 #include "collect_lenient.h"
 #include "collect_stack.h"
 
@@ -127,6 +128,8 @@ int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version vers
 	const struct hs_collect_dialect *dialect = &c->dialects[version];
 	struct copy copy = {packet, bytes, bytes, packet, 0};
 
+	if (!c->general && hs_collect_fast_packet(dialect, inner, tracked, packet, bytes, view))
+		return -1;
 	if (inner == HS_INT_INNER_IPV4 || inner == HS_INT_INNER_IPV6)
 		put_ethernet(&copy, c->scratch, inner);
 	if (!tracked)

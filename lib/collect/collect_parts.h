@@ -25,22 +25,33 @@
 
 // ---- entries ----
 
+// Values from `low` on, `span` more, are no event.
+struct hs_collect_band {
+	uint32_t low, span;
+};
+
 struct hs_collect_hop_entry {
 	uint32_t node_id;
 	uint32_t latency;
+	struct hs_collect_band band;
+	uint32_t queue; // where its values were last time: the number of an entry that may be
+			// another's
+	uint32_t link;	// by now, or of the one behind the last, which is nobody's
 	uint32_t event_latency; // that was an event
-	uint32_t queue;		// where its values were last time, or HS_COLLECT_NONE
-	uint32_t link;
 };
 
+// What each report needs comes first.
 struct hs_collect_flow_entry {
-	struct hs_collect_flow_key key;
+	_Alignas(64) struct hs_collect_flow_key key;
 	uint16_t n_hops;
 	bool has_latency;
 	uint64_t with_latency; // by place
 	uint64_t reports;
-	int64_t first_ns, last_ns, event_ns;
-	uint64_t latency, event_latency;
+	int64_t last_ns;
+	uint64_t latency;
+	uint64_t latency_low, latency_span; // as a band
+	int64_t event_ns, first_ns;
+	uint64_t event_latency;
 	struct hs_collect_hop_entry near[HS_COLLECT_NEAR_HOPS];
 };
 
@@ -50,20 +61,32 @@ struct hs_collect_far_hops {
 };
 
 struct hs_collect_queue_entry {
-	uint32_t node_id, queue_id;
-	bool has_occupancy, has_congestion, has_q, congested;
+	_Alignas(64) uint64_t key; // hs_collect_shared_key of node and queue
+	struct hs_collect_band band;
 	uint32_t occupancy, event_occupancy;
 	uint32_t congestion, event_congestion;
 	int64_t last_ns;
 	uint64_t device_ns;
+	bool has_occupancy, has_congestion, has_q, congested;
 };
 
 struct hs_collect_link_entry {
-	uint32_t node_id, port;
+	_Alignas(64) uint64_t key; // of node and port
+	struct hs_collect_band band;
 	uint32_t utilisation, event_utilisation;
 	int64_t last_ns;
 	uint64_t device_ns;
 };
+
+static inline uint64_t hs_collect_shared_key(uint32_t node_id, uint32_t id)
+{
+	return (uint64_t)node_id << 32 | id;
+}
+
+static inline uint32_t hs_collect_key_node(uint64_t key)
+{
+	return (uint32_t)(key >> 32);
+}
 
 struct hs_collect_drop_entry {
 	uint32_t node_id;
@@ -124,13 +147,13 @@ struct hs_collect_values {
 // Whether a report says of its node's queue that it is congested or not, as a bit of `has`.
 static inline uint8_t hs_collect_tells_q(const struct hs_collect_values *values)
 {
-	bool told = values->q || values->has & HS_COLLECT_HAS_OCCUPANCY;
+	bool tells = values->q || values->has & HS_COLLECT_HAS_OCCUPANCY;
 
-	return told && values->has & HS_COLLECT_HAS_OWN_QUEUE ? HS_COLLECT_HAS_Q : 0;
+	return tells && values->has & HS_COLLECT_HAS_OWN_QUEUE ? HS_COLLECT_HAS_Q : 0;
 }
 
 struct hs_collect_view {
-	struct hs_collect_flow_key key;
+	_Alignas(64) struct hs_collect_flow_key key;
 	uint32_t hash;
 	uint32_t flow; // where it may be, or HS_COLLECT_NONE
 	bool has_flow;
@@ -138,6 +161,7 @@ struct hs_collect_view {
 	bool partial;	   // the copy ends before the stack does
 	bool has_reporter; // own.node_id
 	bool has_own;	   // own has values
+	bool quick;	   // collect_quick.h may take it
 	bool dropped;
 	uint8_t reason;
 	uint8_t n_hops; // whole ones
@@ -158,6 +182,8 @@ struct hs_collect {
 	struct hs_collect_secret secret;
 	struct hs_collect_dialect dialects[3]; // by enum hs_int_report_version
 	uint16_t takes;
+	bool plain_1_0; // the format is taken as the specification has it
+	bool general;	// no fast path: tests compare both
 	struct hs_collect_counters counters;
 
 	struct hs_collect_table flows, queues, links, drops, exporters;
@@ -167,10 +193,12 @@ struct hs_collect {
 	struct hs_collect_link_entry *link;
 	struct hs_collect_drop_entry *drop;
 	struct hs_collect_exporter_entry *exporter;
+	size_t flow_bytes, far_bytes, queue_bytes, link_bytes; // of pages
 	uint32_t last_exporter;
 
 	int64_t now_ns;
 	uint32_t second;
+	int64_t second_ns; // when it began
 	unsigned n_points;
 	unsigned n_views;
 
@@ -189,6 +217,22 @@ struct hs_collect {
 	struct hs_collect_flow told; // for events
 	uint8_t scratch[HS_COLLECT_SCRATCH];
 };
+
+// What is left once a report was read: its key, and which paths may take it.
+static inline void hs_collect_close_view(
+		const struct hs_collect *c, struct hs_collect_view *view, bool intermediate)
+{
+	bool is_whole = view->has_stack && !intermediate;
+
+	if (!is_whole && !view->has_reporter)
+		view->has_flow = false;
+	if (!view->has_flow)
+		return;
+	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
+	view->hash = hs_collect_hash_key(&c->secret, &view->key, sizeof(view->key));
+	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
+		      !view->has_own && !view->dropped && view->layout->quick;
+}
 
 // What the report's packet says of flow and stack. Returns -1, or why it is refused.
 int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
@@ -222,12 +266,25 @@ static inline struct hs_collect_hop_entry *hs_collect_hop_at(
 	return &c->far[flow].hops[place - HS_COLLECT_NEAR_HOPS];
 }
 
+// Whether an entry that was seen at this time has its place in the order of this second.
+static inline bool hs_collect_is_placed(const struct hs_collect *c, int64_t last_ns)
+{
+	return (uint64_t)(last_ns - c->second_ns) < (uint64_t)HS_COLLECT_SECOND_NS;
+}
+
 // ---- the flow of a key ----
 
 static inline bool hs_collect_is_flow(
 		const struct hs_collect *c, uint32_t number, const struct hs_collect_flow_key *key)
 {
-	return number != HS_COLLECT_NONE && !memcmp(&c->flow[number].key, key, sizeof(*key));
+	const uint8_t *known = (const uint8_t *)&c->flow[number].key, *asked = (const uint8_t *)key;
+	uint64_t differs = 0;
+
+	if (number == HS_COLLECT_NONE)
+		return false;
+	for (size_t i = 0; i < sizeof(*key) - 4; i += 8)
+		differs |= hs_collect_word(known + i) ^ hs_collect_word(asked + i);
+	return !differs && c->flow[number].key.reporter == key->reporter;
 }
 
 static inline uint32_t hs_collect_flow_at(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Emits every known value once in a time, spread over it.
-#include "collect_parts.h"
+#include "collect_change.h"
 
 // ---- one entry ----
 
@@ -30,10 +30,9 @@ static void push_flow(struct hs_collect *c, uint32_t number)
 		if (!(flow->with_latency >> i & 1))
 			continue;
 		add(c, HS_COLLECT_POINT_HOP, hop->node_id, i, hop->latency, 0);
-		hop->event_latency = hop->latency;
+		hs_collect_set_hop_event(c, hop);
 	}
-	flow->event_latency = flow->latency;
-	flow->event_ns = c->now_ns;
+	hs_collect_set_flow_event(c, flow);
 	hs_collect_copy_flow(c, number, &c->told);
 	hs_collect_emit_points(c, c->points, c->n_points, &c->told);
 }
@@ -41,19 +40,20 @@ static void push_flow(struct hs_collect *c, uint32_t number)
 static void push_queue(struct hs_collect *c, uint32_t number)
 {
 	struct hs_collect_queue_entry *q = &c->queue[number];
+	uint32_t node = hs_collect_key_node(q->key);
 
 	if (q->has_occupancy)
-		add(c, HS_COLLECT_POINT_OCCUPANCY, q->node_id, q->queue_id, q->occupancy,
+		add(c, HS_COLLECT_POINT_OCCUPANCY, node, (uint32_t)q->key, q->occupancy,
 				q->device_ns);
 	if (q->has_congestion)
-		add(c, HS_COLLECT_POINT_CONGESTION, q->node_id, q->queue_id, q->congestion,
+		add(c, HS_COLLECT_POINT_CONGESTION, node, (uint32_t)q->key, q->congestion,
 				q->device_ns);
 	if (q->has_q) {
-		add(c, HS_COLLECT_POINT_CONGESTION, q->node_id, q->queue_id, q->congested,
+		add(c, HS_COLLECT_POINT_CONGESTION, node, (uint32_t)q->key, q->congested,
 				q->device_ns);
 		c->points[c->n_points - 1].by_q = true;
 	}
-	q->event_occupancy = q->occupancy;
+	hs_collect_set_occupancy_event(c, q);
 	q->event_congestion = q->congestion;
 	hs_collect_emit_points(c, c->points, c->n_points, NULL);
 }
@@ -62,9 +62,9 @@ static void push_link(struct hs_collect *c, uint32_t number)
 {
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	add(c, HS_COLLECT_POINT_LINK, link->node_id, link->port, link->utilisation,
-			link->device_ns);
-	link->event_utilisation = link->utilisation;
+	add(c, HS_COLLECT_POINT_LINK, hs_collect_key_node(link->key), (uint32_t)link->key,
+			link->utilisation, link->device_ns);
+	hs_collect_set_link_event(c, link);
 	hs_collect_emit_points(c, c->points, c->n_points, NULL);
 }
 

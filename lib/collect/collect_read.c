@@ -26,8 +26,8 @@ static void copy_queue(const struct hs_collect *c, uint32_t number, struct hs_co
 {
 	const struct hs_collect_queue_entry *queue = &c->queue[number];
 
-	*out = (struct hs_collect_queue){.node_id = queue->node_id,
-			.queue_id = queue->queue_id,
+	*out = (struct hs_collect_queue){.node_id = hs_collect_key_node(queue->key),
+			.queue_id = (uint32_t)queue->key,
 			.has_occupancy = queue->has_occupancy,
 			.has_congestion = queue->has_congestion,
 			.congested = queue->congested,
@@ -41,8 +41,8 @@ static void copy_link(const struct hs_collect *c, uint32_t number, struct hs_col
 {
 	const struct hs_collect_link_entry *link = &c->link[number];
 
-	*out = (struct hs_collect_link){.node_id = link->node_id,
-			.port = link->port,
+	*out = (struct hs_collect_link){.node_id = hs_collect_key_node(link->key),
+			.port = (uint32_t)link->key,
 			.utilisation = link->utilisation,
 			.last_ns = link->last_ns,
 			.device_ns = link->device_ns};

@@ -9,8 +9,7 @@
 
 static bool is_queue(const struct hs_collect *c, uint32_t number, uint32_t node, uint32_t id)
 {
-	return number < c->queues.n && c->queue[number].node_id == node &&
-	       c->queue[number].queue_id == id;
+	return number < c->queues.n && c->queue[number].key == hs_collect_shared_key(node, id);
 }
 
 static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, uint32_t id)
@@ -19,7 +18,7 @@ static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, ui
 
 	if (number != HS_COLLECT_NONE)
 		c->queue[number] = (struct hs_collect_queue_entry){
-				.node_id = node, .queue_id = id, .last_ns = c->now_ns};
+				.key = hs_collect_shared_key(node, id), .last_ns = c->now_ns};
 	return number;
 }
 
@@ -45,12 +44,12 @@ static void note_occupancy(struct hs_collect *c, struct hs_collect_queue_entry *
 		c->counters.suppressed[HS_COLLECT_POINT_OCCUPANCY]++;
 		return;
 	}
-	queue->event_occupancy = now;
+	hs_collect_set_occupancy_event(c, queue);
 	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_OCCUPANCY,
 						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
 						.has_value = true,
-						.node_id = queue->node_id,
-						.id = queue->queue_id,
+						.node_id = hs_collect_key_node(queue->key),
+						.id = (uint32_t)queue->key,
 						.value = now,
 						.before = known ? before : 0,
 						.device_ns = values->device_ns});
@@ -72,8 +71,8 @@ static void note_congestion(struct hs_collect *c, struct hs_collect_queue_entry 
 	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_CONGESTION,
 						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
 						.has_value = true,
-						.node_id = queue->node_id,
-						.id = queue->queue_id,
+						.node_id = hs_collect_key_node(queue->key),
+						.id = (uint32_t)queue->key,
 						.value = now,
 						.before = known ? before : 0,
 						.device_ns = values->device_ns});
@@ -95,8 +94,8 @@ static void note_q(struct hs_collect *c, struct hs_collect_queue_entry *queue,
 						.cause = known ? HS_COLLECT_CHANGE : HS_COLLECT_NEW,
 						.has_value = true,
 						.by_q = true,
-						.node_id = queue->node_id,
-						.id = queue->queue_id,
+						.node_id = hs_collect_key_node(queue->key),
+						.id = (uint32_t)queue->key,
 						.value = values->q,
 						.before = before,
 						.device_ns = values->device_ns});
@@ -108,8 +107,10 @@ static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 {
 	if (!is_queue(c, *number, values->node_id, id))
 		*number = find_queue(c, values->node_id, id);
-	if (*number == HS_COLLECT_NONE)
+	if (*number == HS_COLLECT_NONE) {
+		*number = c->queues.capacity;
 		return NULL;
+	}
 	struct hs_collect_queue_entry *queue = &c->queue[*number];
 	if (queue->last_ns != c->now_ns) {
 		queue->last_ns = c->now_ns;
@@ -147,8 +148,7 @@ void hs_collect_note_queue(
 
 static bool is_link(const struct hs_collect *c, uint32_t number, uint32_t node, uint32_t port)
 {
-	return number < c->links.n && c->link[number].node_id == node &&
-	       c->link[number].port == port;
+	return number < c->links.n && c->link[number].key == hs_collect_shared_key(node, port);
 }
 
 static uint32_t search_link(const struct hs_collect *c, uint32_t hash, uint32_t node, uint32_t port)
@@ -175,7 +175,8 @@ static enum hs_collect_cause see_link(
 			if (*number == HS_COLLECT_NONE)
 				return HS_COLLECT_CAUSES;
 			c->link[*number] = (struct hs_collect_link_entry){
-					.node_id = node, .port = port, .last_ns = c->now_ns};
+					.key = hs_collect_shared_key(node, port),
+					.last_ns = c->now_ns};
 			return HS_COLLECT_NEW;
 		}
 	}
@@ -196,8 +197,10 @@ void hs_collect_note_link(
 	if (!(values->has & HS_COLLECT_HAS_UTILISATION))
 		return;
 	enum hs_collect_cause cause = see_link(c, values, number);
-	if (*number == HS_COLLECT_NONE)
+	if (*number == HS_COLLECT_NONE) {
+		*number = c->links.capacity;
 		return;
+	}
 	struct hs_collect_link_entry *link = &c->link[*number];
 	link->utilisation = values->utilisation;
 	if (values->device_ns)
@@ -212,7 +215,7 @@ void hs_collect_note_link(
 						.value = values->utilisation,
 						.before = link->event_utilisation,
 						.device_ns = values->device_ns});
-	link->event_utilisation = values->utilisation;
+	hs_collect_set_link_event(c, link);
 }
 
 // ---- drops ----

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fast path to flow and stack, for the common form of packets: Ethernet without a tag or with
+// one of 802.1Q, IPv4 without options or IPv6 without extension headers, no fragment, TCP or UDP,
+// INT-MD behind it where its DSCP says so. What it does not take, it leaves to collect_packet.c;
+// what it takes, it reads as that does.
+//
+// Thread rule: owner. For this folder only.
+#pragma once
+
+#include "collect_parts.h"
+
+// Writes key, stack and `partial` of a view that has none. False: collect_packet.c must be asked.
+bool hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
+		const uint8_t *packet, size_t bytes, struct hs_collect_view *view);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fast paths and the general path tell the same and know the same, whatever the datagrams.
+#include "collect_test.h"
+
+#include "collect_parts.h"
+#include "rng.h"
+
+#define ROUNDS 200000
+
+static struct hs_rng rng;
+static uint64_t sums[2];
+static unsigned side;
+
+static uint32_t below(uint32_t n)
+{
+	return hs_rng_u32(&rng) % n;
+}
+
+static void add(uint64_t value)
+{
+	sums[side] = (sums[side] ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	sums[side] ^= sums[side] >> 29;
+}
+
+// Everything that an event says.
+static void sum_event(void *context, const struct hs_collect_event *event)
+{
+	(void)context;
+	add((uint64_t)event->time_ns);
+	for (unsigned i = 0; i < event->n_points; i++) {
+		const struct hs_collect_point *p = &event->points[i];
+		add(p->kind | p->cause << 8 | p->has_value << 16 | p->by_q << 17);
+		add((uint64_t)p->node_id << 32 | p->id);
+		add(p->value);
+		add(p->before);
+		add(p->device_ns);
+	}
+	add(event->flow != NULL);
+	if (!event->flow)
+		return;
+	add(event->flow->latency);
+	for (unsigned i = 0; i < event->flow->n_hops; i++)
+		add((uint64_t)event->flow->hops[i].node_id << 32 | event->flow->hops[i].latency);
+}
+
+// ---- datagrams ----
+
+static const uint16_t bitmaps[] = {0xff00, 0xf500, 0x8000, 0xa000, 0x9000, 0xc100, 0x8c00, 0xbf01,
+		0xffff, 0x2000, 0xd100};
+
+static const enum hs_int_version versions[] = {HS_INT_0_5, HS_INT_1_0, HS_INT_2_1};
+
+static uint32_t near_value(uint32_t base)
+{
+	return below(40) ? base + below(60) : below(4) ? UINT32_MAX : below(5000);
+}
+
+static void put_value(struct bytes *to, enum hs_int_version version, unsigned bit, uint32_t hop)
+{
+	if (bit == 0)
+		put(to, below(60) ? hop + 1 : near_value(3), 4);
+	else if (bit == 1)
+		put(to, 0x00010000 | (below(60) ? 7 : 0xffff), 4);
+	else if (bit == 3 || (bit == 6 && version == HS_INT_0_5))
+		put(to, (below(60) ? 5u : 0xff) << 24 | (near_value(20) & 0xffffff), 4);
+	else if (bit == 6 || ((bit == 4 || bit == 5) && version == HS_INT_2_1))
+		put(to, below(40) ? near_value(1000) : UINT64_MAX, 8);
+	else
+		put(to, near_value(100 * (bit + 1)), 4);
+}
+
+static void put_int(struct bytes *to, enum hs_int_version version)
+{
+	unsigned n = below(20) ? 1 + below(6) : below(12);
+	uint16_t bitmap = bitmaps[below(20) ? below(2) : below(11)];
+	struct bytes hops = {.n = 0};
+	size_t hop_bytes = 0;
+
+	for (unsigned hop = n; hop--;) {
+		size_t begin = hops.n;
+		for (unsigned bit = 0; bit < 16; bit++)
+			if (bitmap & 0x8000 >> bit)
+				put_value(&hops, version, bit, hop);
+		hop_bytes = hops.n - begin;
+	}
+	unsigned words = (unsigned)hops.n / 4, hop_words = (unsigned)hop_bytes / 4;
+	if (version == HS_INT_2_1)
+		put(to, 0x10000000 | (words + 3) << 16, 4);
+	else
+		put(to, 0x01000000 | (words + (version == HS_INT_0_5 ? 4 : 3)) << 8, 4);
+	if (version == HS_INT_0_5)
+		put(to, hop_words << 16 | 0x1000 | n, 4);
+	else
+		put(to, (version == HS_INT_1_0 ? 0x10000005 : 0x20000005) | hop_words << 8, 4);
+	put(to, (uint64_t)bitmap << 16, 4);
+	if (version == HS_INT_2_1)
+		put(to, below(100) ? 0 : 0x10001, 4);
+	memcpy(to->at + to->n, hops.at, hops.n);
+	to->n += hops.n;
+}
+
+static void put_packet(struct bytes *to, unsigned format, unsigned inner)
+{
+	struct bytes after = {.n = 0};
+	bool is_tcp = below(2), is_4 = inner == 4 || (inner != 5 && below(4));
+	uint32_t dscp = below(30) ? 0x17 : below(64);
+
+	if (is_tcp)
+		put_hex(&after, "0000000000000000501820000000"
+				"0000");
+	else
+		put(&after, 0, 4);
+	if (is_tcp && !below(10)) {
+		after.at[8] = 0x60;
+		put(&after, 0x01010101, 4);
+	}
+	put_int(&after, versions[format]);
+	if (versions[format] == HS_INT_0_5)
+		put(&after, (is_tcp ? 0x06 : 0x11) << 24, 4);
+	put(&after, 0x1122334455, 5);
+	if (inner == 3) {
+		put_hex(to, "020000000002020000000001");
+		if (!below(5))
+			put(to, 0x81000000 | below(2), 4);
+		put(to, is_4 ? 0x0800 : 0x86dd, 2);
+	}
+	size_t l4 = after.n + 4;
+	if (is_4) {
+		put(to, 0x4500 | dscp << 2, 2);
+		put(to, 20 + l4, 2);
+		put(to, below(50) ? 0x4000 : below(0x10000), 4);
+		put(to, is_tcp ? 0x4006 : 0x4011, 2);
+		put(to, 0, 2);
+		put(to, 0x0a000001, 4);
+		put(to, 0x0a000002, 4);
+	} else {
+		put(to, 0x60000000 | dscp << 22, 4);
+		put(to, l4, 2);
+		put(to, is_tcp ? 0x0640 : 0x1140, 2);
+		put_hex(to, "20010db8000000000000000000000001");
+		put_hex(to, "20010db8000000000000000000000002");
+	}
+	put(to, 1000 + below(3), 2);
+	put(to, 2000, 2);
+	if (!is_tcp)
+		hs_be16_store(after.at, (uint16_t)l4);
+	memcpy(to->at + to->n, after.at, after.n);
+	to->n += after.n;
+}
+
+static void put_report_of(struct bytes *to, unsigned format, uint32_t *sequence)
+{
+	unsigned inner = format ? 3 + below(3) : 3;
+	uint32_t flags = below(30) ? 0x1 : below(8), node = below(20) ? 9 : 1 + below(8);
+
+	to->n = 0;
+	*sequence += below(50) ? 1 : below(400);
+	if (format == 0) {
+		unsigned next = below(4) ? 0 : below(3);
+		put(to, next << 24 | flags << 21 | 3, 4);
+		put(to, *sequence, 4);
+		put(to, 500 + below(10), 4);
+		for (unsigned i = 0; i < (next ? next + 2 : 0); i++)
+			put(to, i ? below(90) : node, 4);
+	} else if (format == 1) {
+		unsigned bits = below(4) ? 0 : below(64);
+		unsigned length = 4 + (unsigned)__builtin_popcount(bits);
+		put(to, 0x10000000 | length << 24 | (inner - 3) << 21 | bits << 15 | flags << 6, 4);
+		put(to, node, 4);
+		put(to, *sequence, 4);
+		put(to, 500 + below(10), 4);
+		for (unsigned i = 0; i < (unsigned)__builtin_popcount(bits); i++)
+			put(to, below(100), 4);
+	} else {
+		put(to, 0x20000000 | (*sequence & 0x3fffff), 4);
+		put(to, node, 4);
+		bool values = !below(3);
+		put(to,
+				(values ? 0x10000000u : 0) | inner << 24 | 0xff0000 |
+						(values ? 0x100u : 0) | (flags & 1 ? 0x20u : 0) |
+						(flags & 2 ? 0x40u : 0) | (below(40) ? 0 : 0x10u),
+				4);
+		if (values)
+			put_hex(to, "1000000000000000"
+				    "0500000a");
+	}
+	put_packet(to, format, inner);
+}
+
+// ---- the two ----
+
+static void compare(const struct hs_collect *a, const struct hs_collect *b)
+{
+	struct hs_collect_flow of[2];
+	struct hs_collect_queue queues[2][64];
+	struct hs_collect_link links[2][64];
+	struct hs_collect_exporter exporters[2][64];
+	uint64_t at[2][4] = {{0}};
+
+	assert_memory_equal(hs_collect_counters(a), hs_collect_counters(b),
+			sizeof(struct hs_collect_counters));
+	memset(of, 0, sizeof(of));
+	while (hs_collect_flows(a, &at[0][0], &of[0], 1)) {
+		assert_int_equal(hs_collect_flows(b, &at[1][0], &of[1], 1), 1);
+		assert_memory_equal(&of[0], &of[1], offsetof(struct hs_collect_flow, hops));
+		for (unsigned i = 0; i < of[0].n_hops; i++) {
+			assert_int_equal(of[0].hops[i].node_id, of[1].hops[i].node_id);
+			assert_int_equal(of[0].hops[i].latency, of[1].hops[i].latency);
+			assert_int_equal(of[0].hops[i].has_latency, of[1].hops[i].has_latency);
+		}
+	}
+	memset(queues, 0, sizeof(queues));
+	memset(links, 0, sizeof(links));
+	memset(exporters, 0, sizeof(exporters));
+	for (unsigned i = 0; i < 2; i++) {
+		hs_collect_queues(i ? b : a, &at[i][1], queues[i], 64);
+		hs_collect_links(i ? b : a, &at[i][2], links[i], 64);
+		hs_collect_exporters(i ? b : a, &at[i][3], exporters[i], 64);
+	}
+	assert_memory_equal(queues[0], queues[1], sizeof(queues[0]));
+	assert_memory_equal(links[0], links[1], sizeof(links[0]));
+	assert_memory_equal(exporters[0], exporters[1], sizeof(exporters[0]));
+}
+
+static void spoil(struct bytes *b)
+{
+	if (!below(4))
+		b->n = below((uint32_t)b->n + 1);
+	if (b->n && !below(2))
+		b->at[below((uint32_t)b->n)] = (uint8_t)below(256);
+	if (b->n > 40 && !below(2))
+		b->at[20 + below(60) % (b->n - 20)] ^= (uint8_t)(1 << below(8));
+}
+
+static void same_by_all_paths(const struct hs_collect_config *config, uint64_t seed)
+{
+	struct hs_collect *both[2];
+	struct bytes b[8];
+	struct hs_collect_datagram datagrams[8];
+	uint32_t sequences[3] = {0};
+	int64_t now = SECOND;
+
+	hs_rng_init(&rng, seed);
+	sums[0] = sums[1] = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(hs_collect_create(config, sum_event, NULL, &both[i], NULL), 0);
+		both[i]->general = i;
+	}
+	for (unsigned round = 0; round < ROUNDS / 8; round++) {
+		for (unsigned i = 0; i < 8; i++) {
+			unsigned format = below(3);
+			put_report_of(&b[i], format, &sequences[format]);
+			if (!below(10))
+				spoil(&b[i]);
+			datagrams[i] = (struct hs_collect_datagram){.bytes = b[i].at,
+					.len = (uint32_t)b[i].n,
+					.is_ipv4 = true,
+					.address = {127, 0, 0, 1}};
+		}
+		now += below(100000);
+		for (side = 0; side < 2; side++) {
+			hs_collect_take(both[side], datagrams, 8, now);
+			hs_collect_push(both[side], now, 3);
+		}
+		assert_int_equal(sums[0], sums[1]);
+		if (round % 512 == 0)
+			compare(both[0], both[1]);
+	}
+	compare(both[0], both[1]);
+	check_balance(both[0]);
+	const struct hs_collect_counters *n = hs_collect_counters(both[0]);
+	assert_true(n->reports_read > ROUNDS / 2 && n->event_reports > 1000);
+	assert_true(n->suppressed[HS_COLLECT_POINT_FLOW] > 1000);
+	hs_collect_destroy(both[0]);
+	hs_collect_destroy(both[1]);
+}
+
+static void absolute(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.push_ns = SECOND / 10;
+	config.gap_ns = SECOND / 50;
+	same_by_all_paths(&config, 1);
+}
+
+static void relative(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	for (unsigned i = 0; i < HS_COLLECT_MEASURES; i++)
+		config.thresholds[i] = (struct hs_collect_threshold){.relative = 1000 * (i + 1)};
+	config.thresholds[HS_COLLECT_LINK_UTILISATION].off = true;
+	same_by_all_paths(&config, 2);
+}
+
+static void interval(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.interval = 64;
+	same_by_all_paths(&config, 3);
+}
+
+static void full_tables(void **state)
+{
+	struct hs_collect_config config = config_50();
+
+	(void)state;
+	config.max_flows = 3;
+	config.max_queues = config.max_links = 5;
+	config.max_exporters = 2;
+	config.new_keys_per_s = 50;
+	same_by_all_paths(&config, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(absolute),
+			cmocka_unit_test(relative),
+			cmocka_unit_test(interval),
+			cmocka_unit_test(full_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
