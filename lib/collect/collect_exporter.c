@@ -122,6 +122,12 @@ static void note_far(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 static void judge(struct hs_collect *c, struct hs_collect_exporter_entry *e,
 		enum hs_int_report_version version, uint32_t sequence)
 {
+	if (sequence == e->sequence + 1 && !e->has_candidate && !e->in_a_row) { // nearly always
+		e->known += e->known < HS_COLLECT_WINDOW;
+		e->sequence = sequence;
+		mark(e, sequence, true);
+		return;
+	}
 	int32_t step = hs_int_report_sequence_step(version, e->sequence, sequence);
 
 	if (step > 0 && step <= HS_COLLECT_FAR)

@@ -110,7 +110,7 @@ static bool pass_l4(struct way *way)
 // ---- the stack ----
 
 // 65536 / words, rounded up: exact for stacks of at most 255 words.
-static uint32_t share_of(unsigned words)
+static inline __attribute__((always_inline)) uint32_t share_of(unsigned words)
 {
 	static const uint32_t shares[32] = {0, 65536, 32768, 21846, 16384, 13108, 10923, 9363, 8192,
 			7282, 6554, 5958, 5462, 5042, 4682, 4370, 4096, 3856, 3641, 3450, 3277,
@@ -120,7 +120,8 @@ static uint32_t share_of(unsigned words)
 }
 
 // How many hops the stack has, or -1 where it is left to the general path.
-static int count_hops(unsigned version, const uint8_t *head, unsigned words, unsigned *hop_words)
+static inline __attribute__((always_inline)) int count_hops(
+		unsigned version, const uint8_t *head, unsigned words, unsigned *hop_words)
 {
 	if (version == HS_INT_0_5) {
 		*hop_words = head[1] & 0x1f;
@@ -136,7 +137,8 @@ static int count_hops(unsigned version, const uint8_t *head, unsigned words, uns
 }
 
 // Words of header and stack, or 0.
-static unsigned words_of(unsigned version, const uint8_t *shim)
+static inline __attribute__((always_inline)) unsigned words_of(
+		unsigned version, const uint8_t *shim)
 {
 	if (version == HS_INT_2_1)
 		return (shim[0] & 0xfc) == 0x10 ? shim[1] : 0;
@@ -144,7 +146,7 @@ static unsigned words_of(unsigned version, const uint8_t *shim)
 	return shim[0] == 1 && shim[2] > front ? shim[2] - front : 0;
 }
 
-static bool is_version(unsigned version, uint8_t first)
+static inline __attribute__((always_inline)) bool is_version(unsigned version, uint8_t first)
 {
 	static const uint8_t masks[] = {0xc0, 0xf0, 0xf0, 0xf0};
 	static const uint8_t values[] = {0, 0, 0x10, 0x20};
@@ -152,10 +154,12 @@ static bool is_version(unsigned version, uint8_t first)
 	return (first & masks[version]) == values[version];
 }
 
-static bool take_stack(const struct hs_collect_dialect *dialect, const struct way *way,
+// With a constant version, most of it goes away.
+static inline __attribute__((always_inline)) bool take_stack_of(unsigned version,
+		const struct hs_collect_dialect *dialect, const struct way *way,
 		struct hs_collect_view *view)
 {
-	unsigned version = dialect->packet.version, hop_words;
+	unsigned hop_words;
 	size_t fixed = hs_int_head_bytes(version), tail = version == HS_INT_0_5 ? TAIL : 0;
 	const uint8_t *shim = way->packet + way->at, *head = shim + SHIM;
 	size_t begin = way->at + SHIM + fixed; // of the hops
@@ -186,6 +190,19 @@ static bool take_stack(const struct hs_collect_dialect *dialect, const struct wa
 	view->hops = way->packet + begin;
 	view->layout = layout;
 	return true;
+}
+
+static bool take_stack(const struct hs_collect_dialect *dialect, const struct way *way,
+		struct hs_collect_view *view)
+{
+	switch (dialect->packet.version) {
+	case HS_INT_0_5:
+		return take_stack_of(HS_INT_0_5, dialect, way, view);
+	case HS_INT_1_0:
+		return take_stack_of(HS_INT_1_0, dialect, way, view);
+	default:
+		return take_stack_of(HS_INT_2_1, dialect, way, view);
+	}
 }
 
 // ---- the packet ----

@@ -56,6 +56,7 @@ static void make_layout(struct hs_collect_layout *layout, enum hs_int_version ve
 		       layout->egress != HS_COLLECT_NOT_THERE;
 	layout->quick = version != HS_INT_2016_06 && layout->node != HS_COLLECT_NOT_THERE &&
 			layout->congestion == HS_COLLECT_NOT_THERE && !derived;
+	layout->form = HS_COLLECT_LAYOUT_ANY;
 }
 
 void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
@@ -78,4 +79,8 @@ void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 		make_layout(&dialect->layouts[0][byte], packet->version, byte, false);
 		make_layout(&dialect->layouts[1][byte], packet->version, byte, true);
 	}
+	if (!lenient && packet->version == HS_INT_1_0)
+		dialect->layouts[0][0xff].form = HS_COLLECT_LAYOUT_1_0;
+	if (!lenient && packet->version == HS_INT_2_1)
+		dialect->layouts[0][0xff].form = HS_COLLECT_LAYOUT_2_1;
 }

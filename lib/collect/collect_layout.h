@@ -25,6 +25,14 @@ struct hs_collect_layout {
 	uint8_t port;	     // of egress
 	uint8_t utilisation; // only where the port is there
 	bool quick;	     // collect_quick.h can read it
+	uint8_t form;	     // enum hs_collect_layout_form
+};
+
+// Layouts that code is made for.
+enum hs_collect_layout_form {
+	HS_COLLECT_LAYOUT_ANY,
+	HS_COLLECT_LAYOUT_1_0, // all of bits 0 to 7
+	HS_COLLECT_LAYOUT_2_1, // the same
 };
 
 struct hs_collect_dialect {

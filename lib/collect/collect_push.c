@@ -53,7 +53,8 @@ static void push_queue(struct hs_collect *c, uint32_t number)
 				q->device_ns);
 		c->points[c->n_points - 1].by_q = true;
 	}
-	hs_collect_set_occupancy_event(c, q);
+	if (q->has_occupancy)
+		hs_collect_set_occupancy_event(c, q);
 	q->event_congestion = q->congestion;
 	hs_collect_emit_points(c, c->points, c->n_points, NULL);
 }

@@ -2,131 +2,156 @@
 // The fast path of a report that changes nothing: a flow that is known, by the path that is known,
 // with no value that is an event. It leaves what the general path of collect_apply.c leaves.
 //
+// It is made for each form of hops apart: with a constant form, most of it goes away.
 // Thread rule: owner. For collect_apply.c only.
 #pragma once
 
 #include "collect_change.h"
 
-struct hs_collect_quick {
-	const struct hs_collect_layout *layout;
-	uint32_t queue_bits, queue_mask, no_queue;
+#define HS_COLLECT_INLINE static inline __attribute__((always_inline))
+
+// Where the values are, as struct hs_collect_layout has it.
+struct hs_collect_form {
 	bool has_latency, has_queue, has_link, has_time, wide_times;
-	uint64_t latency;
-	const struct hs_collect_queue_entry *newest_queue;
+	unsigned node, latency, queue, egress, port, utilisation;
+	unsigned queue_bits;
 };
 
-// Of what comes with each value.
-static inline uint64_t hs_collect_quick_time(const struct hs_collect_quick *q, const uint8_t *hop)
+// All values of 1.0, and of 2.1: collect_layout.c says which layouts they are.
+#define HS_COLLECT_FORM_1_0                                                                        \
+	((struct hs_collect_form){true, true, true, true, false, 0, 8, 12, 20, 6, 32, 24})
+#define HS_COLLECT_FORM_2_1                                                                        \
+	((struct hs_collect_form){true, true, true, true, true, 0, 8, 12, 24, 6, 40, 24})
+
+HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
+		const struct hs_collect_dialect *dialect, const struct hs_collect_layout *layout)
 {
-	if (q->wide_times) {
-		uint64_t wide = hs_be64_load(hop + q->layout->egress);
+	return (struct hs_collect_form){.has_latency = layout->latency != HS_COLLECT_NOT_THERE,
+			.has_queue = layout->queue != HS_COLLECT_NOT_THERE,
+			.has_link = layout->utilisation != HS_COLLECT_NOT_THERE,
+			.has_time = layout->egress != HS_COLLECT_NOT_THERE,
+			.wide_times = dialect->wide_times,
+			.node = layout->node,
+			.latency = layout->latency,
+			.queue = layout->queue,
+			.egress = layout->egress,
+			.port = layout->port,
+			.utilisation = layout->utilisation,
+			.queue_bits = dialect->queue_bits};
+}
+
+// Of what comes with each value; 0: not told.
+HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
+		const struct hs_collect_form *form, const uint8_t *hop)
+{
+	if (!form->has_time)
+		return 0;
+	if (form->wide_times) {
+		uint64_t wide = hs_be64_load(hop + form->egress);
 		return wide == UINT64_MAX ? 0 : wide;
 	}
-	uint32_t time = hs_be32_load(hop + q->layout->egress);
+	uint32_t time = hs_be32_load(hop + form->egress);
 	return time == UINT32_MAX ? 0 : time;
 }
 
-static inline bool hs_collect_quick_latency(
-		struct hs_collect_quick *q, const uint8_t *hop, struct hs_collect_hop_entry *entry)
+// NULL: the value is another queue's, or an event.
+HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
+		uint32_t number)
 {
-	uint32_t latency = hs_be32_load(hop + q->layout->latency);
-
-	if (latency == UINT32_MAX || !hs_collect_is_quiet(entry->band, latency))
-		return false;
-	entry->latency = latency;
-	q->latency += latency;
-	return true;
-}
-
-static inline bool hs_collect_quick_queue(struct hs_collect *c, struct hs_collect_quick *q,
-		const uint8_t *hop, uint64_t node, uint32_t number, uint64_t device_ns)
-{
-	uint32_t word = hs_be32_load(hop + q->layout->queue);
-	uint32_t occupancy = word & q->queue_mask;
+	uint32_t word = hs_be32_load(hop + form->queue);
+	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1, occupancy = word & mask;
 	struct hs_collect_queue_entry *queue = &c->queue[number];
 
-	if (word >= q->no_queue || occupancy == q->queue_mask ||
-			queue->key != (node | word >> q->queue_bits) || !queue->has_occupancy ||
-			!hs_collect_is_quiet(queue->band, occupancy))
-		return false;
+	if (word > ~mask - 1 || queue->key != (node | word >> form->queue_bits) ||
+			!hs_collect_is_quiet(queue->band, occupancy) || occupancy == mask)
+		return NULL;
 	queue->occupancy = occupancy;
-	if (device_ns)
-		queue->device_ns = device_ns;
 	if (queue->last_ns != c->now_ns) {
 		queue->last_ns = c->now_ns;
 		hs_collect_table_touch(&c->queues, number, c->second);
 	}
-	q->newest_queue = queue;
-	return true;
+	return queue;
 }
 
-static inline bool hs_collect_quick_link(struct hs_collect *c, const struct hs_collect_quick *q,
-		const uint8_t *hop, uint64_t node, uint32_t number, uint64_t device_ns)
+HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
+		uint32_t number)
 {
-	uint32_t utilisation = hs_be32_load(hop + q->layout->utilisation);
-	uint32_t port = hs_be16_load(hop + q->layout->port);
+	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
+	uint32_t port = hs_be16_load(hop + form->port);
 	struct hs_collect_link_entry *link = &c->link[number];
 
-	if (utilisation == UINT32_MAX || port == UINT16_MAX || link->key != (node | port) ||
-			!hs_collect_is_quiet(link->band, utilisation))
-		return false;
+	if (port == UINT16_MAX || link->key != (node | port) ||
+			!hs_collect_is_quiet(link->band, utilisation) || utilisation == UINT32_MAX)
+		return NULL;
 	link->utilisation = utilisation;
-	if (device_ns)
-		link->device_ns = device_ns;
 	if (link->last_ns != c->now_ns) {
 		link->last_ns = c->now_ns;
 		hs_collect_table_touch(&c->links, number, c->second);
 	}
-	return true;
+	return link;
 }
 
-static inline bool hs_collect_quick_hops(struct hs_collect *c, const struct hs_collect_view *view,
-		struct hs_collect_flow_entry *flow, struct hs_collect_quick *q)
-{
-	const uint8_t *hop = view->hops + (size_t)view->hop_bytes * view->n_hops;
+struct hs_collect_quick {
+	uint64_t latency;
+	const struct hs_collect_queue_entry *queue; // of the hop that was read last
+};
 
-	for (unsigned place = 0; place < view->n_hops; place++) {
-		struct hs_collect_hop_entry *entry = &flow->near[place];
-		hop -= view->hop_bytes;
-		uint32_t node_id = hs_be32_load(hop + q->layout->node);
-		uint64_t node = (uint64_t)node_id << 32;
-		uint64_t device_ns = q->has_time ? hs_collect_quick_time(q, hop) : 0;
-		if (node_id != entry->node_id || node_id == UINT32_MAX)
+// A node without an id has no queue and no link, so their keys differ.
+HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
+		const struct hs_collect_form *form, const uint8_t *hop,
+		struct hs_collect_hop_entry *entry, struct hs_collect_quick *q)
+{
+	struct hs_collect_queue_entry *queue = NULL;
+	struct hs_collect_link_entry *link = NULL;
+	uint32_t node_id = hs_be32_load(hop + form->node), latency = 0;
+	uint64_t node = (uint64_t)node_id << 32;
+
+	if (node_id != entry->node_id)
+		return false;
+	if (form->has_latency) {
+		latency = hs_be32_load(hop + form->latency);
+		if (!hs_collect_is_quiet(entry->band, latency) || latency == UINT32_MAX)
 			return false;
-		if (q->has_latency && !hs_collect_quick_latency(q, hop, entry))
+		entry->latency = latency;
+		q->latency += latency;
+	}
+	if (form->has_queue) {
+		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue);
+		if (!queue)
 			return false;
-		if (q->has_queue &&
-				!hs_collect_quick_queue(c, q, hop, node, entry->queue, device_ns))
-			return false;
-		if (q->has_link && !hs_collect_quick_link(c, q, hop, node, entry->link, device_ns))
+		q->queue = queue;
+	}
+	if (form->has_link) {
+		link = hs_collect_quick_link(c, form, hop, node, entry->link);
+		if (!link)
 			return false;
 	}
+	uint64_t device_ns = hs_collect_quick_time(form, hop);
+	if (device_ns && queue)
+		queue->device_ns = device_ns;
+	if (device_ns && link)
+		link->device_ns = device_ns;
 	return true;
 }
 
 // Whether the newest hop says whether its queue is congested, and the queue was already so.
-static inline bool hs_collect_quick_congestion(struct hs_collect *c,
-		const struct hs_collect_view *view, const struct hs_collect_flow_entry *flow,
+HS_COLLECT_INLINE bool hs_collect_quick_congestion(struct hs_collect *c,
+		const struct hs_collect_view *view, uint32_t newest,
 		const struct hs_collect_quick *q)
 {
-	if (!q->has_queue || flow->near[view->n_hops - 1].node_id != view->own.node_id)
+	if (newest != view->own.node_id)
 		return true;
-	if (q->newest_queue->congested != view->own.q)
+	if (q->queue->congested != view->own.q)
 		return false;
 	c->counters.suppressed[HS_COLLECT_POINT_CONGESTION]++;
 	return true;
 }
 
-static inline bool hs_collect_quick_is_flow_quiet(const struct hs_collect *c,
-		const struct hs_collect_flow_entry *flow, const struct hs_collect_quick *q)
-{
-	if (q->has_latency && q->latency - flow->latency_low > flow->latency_span)
-		return false;
-	return !c->config.gap_ns || c->now_ns - flow->event_ns <= c->config.gap_ns;
-}
-
-static inline void hs_collect_quick_close(struct hs_collect *c, const struct hs_collect_view *view,
-		struct hs_collect_flow_entry *flow, const struct hs_collect_quick *q)
+HS_COLLECT_INLINE void hs_collect_quick_close(struct hs_collect *c,
+		const struct hs_collect_form *form, const struct hs_collect_view *view,
+		struct hs_collect_flow_entry *flow, uint64_t latency)
 {
 	uint64_t *suppressed = c->counters.suppressed;
 
@@ -135,40 +160,55 @@ static inline void hs_collect_quick_close(struct hs_collect *c, const struct hs_
 		hs_collect_table_touch(&c->flows, view->flow, c->second);
 	flow->last_ns = c->now_ns;
 	suppressed[HS_COLLECT_POINT_FLOW]++;
-	suppressed[HS_COLLECT_POINT_OCCUPANCY] += q->has_queue ? view->n_hops : 0;
-	suppressed[HS_COLLECT_POINT_LINK] += q->has_link ? view->n_hops : 0;
-	if (!q->has_latency)
+	suppressed[HS_COLLECT_POINT_OCCUPANCY] += form->has_queue ? view->n_hops : 0;
+	suppressed[HS_COLLECT_POINT_LINK] += form->has_link ? view->n_hops : 0;
+	if (!form->has_latency)
 		return;
-	flow->latency = q->latency;
+	flow->latency = latency;
 	suppressed[HS_COLLECT_POINT_HOP] += view->n_hops;
+}
+
+HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
+		const struct hs_collect_form form, const struct hs_collect_view *view,
+		struct hs_collect_flow_entry *flow)
+{
+	size_t n = view->n_hops, bytes = view->hop_bytes;
+	const uint8_t *hop = view->hops + bytes * n;
+	struct hs_collect_quick q = {0};
+
+	if (form.has_latency && flow->with_latency != UINT64_MAX >> (64 - n))
+		return false;
+	for (size_t place = 0; place < n; place++) {
+		hop -= bytes;
+		if (!hs_collect_quick_hop(c, &form, hop, &flow->near[place], &q))
+			return false;
+	}
+	if (form.has_latency && q.latency - flow->latency_low > flow->latency_span)
+		return false;
+	if (c->config.gap_ns && c->now_ns - flow->event_ns > c->config.gap_ns)
+		return false;
+	if (form.has_queue && !hs_collect_quick_congestion(c, view, flow->near[n - 1].node_id, &q))
+		return false;
+	hs_collect_quick_close(c, &form, view, flow, q.latency);
+	return true;
 }
 
 // Whether the report was taken. False: the general path must take it; what was written before is
 // written again then.
 static inline bool hs_collect_quick(struct hs_collect *c, const struct hs_collect_view *view)
 {
-	const struct hs_collect_layout *layout = view->layout;
-
 	if (!view->quick || !hs_collect_is_flow(c, view->flow, &view->key))
 		return false;
 	struct hs_collect_flow_entry *flow = &c->flow[view->flow];
-	unsigned bits = view->dialect->queue_bits;
-	struct hs_collect_quick q = {.layout = layout,
-			.queue_bits = bits,
-			.queue_mask = (UINT32_C(1) << bits) - 1,
-			.no_queue = UINT32_MAX << bits,
-			.has_latency = layout->latency != HS_COLLECT_NOT_THERE,
-			.has_queue = layout->queue != HS_COLLECT_NOT_THERE,
-			.has_link = layout->utilisation != HS_COLLECT_NOT_THERE,
-			.has_time = layout->egress != HS_COLLECT_NOT_THERE,
-			.wide_times = view->dialect->wide_times};
-	uint64_t all = UINT64_MAX >> (64 - view->n_hops);
-	if (flow->n_hops != view->n_hops || (q.has_latency && flow->with_latency != all))
+	if (flow->n_hops != view->n_hops)
 		return false;
-	if (!hs_collect_quick_hops(c, view, flow, &q) ||
-			!hs_collect_quick_is_flow_quiet(c, flow, &q) ||
-			!hs_collect_quick_congestion(c, view, flow, &q))
-		return false;
-	hs_collect_quick_close(c, view, flow, &q);
-	return true;
+	switch (view->layout->form) {
+	case HS_COLLECT_LAYOUT_1_0:
+		return hs_collect_quick_with(c, HS_COLLECT_FORM_1_0, view, flow);
+	case HS_COLLECT_LAYOUT_2_1:
+		return hs_collect_quick_with(c, HS_COLLECT_FORM_2_1, view, flow);
+	default:
+		return hs_collect_quick_with(
+				c, hs_collect_form_of(view->dialect, view->layout), view, flow);
+	}
 }

@@ -18,7 +18,10 @@ static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, ui
 
 	if (number != HS_COLLECT_NONE)
 		c->queue[number] = (struct hs_collect_queue_entry){
-				.key = hs_collect_shared_key(node, id), .last_ns = c->now_ns};
+				.key = hs_collect_shared_key(node, id),
+				.band = {UINT32_MAX,
+						0}, // no occupancy is quiet before one is known
+				.last_ns = c->now_ns};
 	return number;
 }
 
