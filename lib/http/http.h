@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A small HTTP server with a thread of its own: /metrics, /-/healthy, /-/ready and a page that
+// names them. This is the only folder that knows libmicrohttpd.
+//
+// The owner makes each page of metrics. It is woken by a descriptor in its own poll, makes one page
+// for all who wait, and does so at most a few times a second, however many ask. Everything else,
+// such as connections, slow clients and compression, is the server thread's.
+//
+// Thread rule: the owner opens, serves and closes. The thread inherits the affinity of the owner.
+#pragma once
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Where a server listens. IPv4 is mapped, as in ip_address.h.
+struct hs_http_bind {
+	uint8_t address[16];
+	uint16_t port;
+};
+
+// Makes the page. Returns its text, which the server frees, and *len; NULL: there is none now.
+typedef char *hs_http_page(void *context, bool openmetrics, size_t *len);
+
+struct hs_http_config {
+	struct hs_http_bind bind;
+	const char *program; // "hopsightd", for the page that names the others
+	hs_http_page *page;
+	void *context;
+	unsigned pages_per_s; // 0: 10
+};
+
+// Of the server thread. 64-bit words only.
+struct hs_http_counters {
+	uint64_t requests; // answered
+	uint64_t refused;  // of these: with a status from 400 on
+	uint64_t connections;
+	uint64_t turned_away; // connections without a place
+	uint64_t too_slow;    // connections ended because they kept the server waiting
+	uint64_t pages;	      // made by the owner
+};
+
+struct hs_http;
+
+// Returns 0, or a negative errno with *err, whose path is "bind".
+int hs_http_open(const struct hs_http_config *config, struct hs_http **http, struct hs_error *err);
+// Answers who still waits, and ends the thread. Accepts NULL, as do the next four.
+void hs_http_close(struct hs_http *http);
+
+// Readable where hs_http_serve has something to do; -1 without a server.
+int hs_http_fd(const struct hs_http *http);
+// Makes pages where somebody waits and it is time. Returns when to call it again at the latest;
+// INT64_MAX: as soon as the descriptor is readable. The time is that of the monotonic clock.
+int64_t hs_http_serve(struct hs_http *http, int64_t now_ns);
+
+// Sets what /-/ready answers: NULL for 200, or why the program is not ready, for 503.
+void hs_http_set_ready(struct hs_http *http, const char *why_not);
+void hs_http_counters(const struct hs_http *http, struct hs_http_counters *counters);
