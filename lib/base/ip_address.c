@@ -29,6 +29,38 @@ const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRE
 			HS_IP_ADDRESS_TEXT);
 }
 
+const char *hs_ip_port_read(const char *text, uint8_t address[16], uint16_t *port)
+{
+	char alone[HS_IP_ADDRESS_TEXT], *end;
+	uint8_t read[16];
+	const char *colon = strrchr(text, ':');
+	bool bracket = text[0] == '[';
+
+	if (!colon || colon == text || (bracket && colon[-1] != ']'))
+		return "is not an address and a port";
+	snprintf(alone, sizeof(alone), "%.*s", (int)(colon - text) - 2 * bracket, text + bracket);
+	unsigned long number = strtoul(colon + 1, &end, 10);
+	if (colon[1] < '0' || colon[1] > '9' || *end || number < 1 || number > UINT16_MAX)
+		return "has no port from 1 to 65535";
+	const char *wrong = hs_ip_address_read(alone, read);
+	if (wrong)
+		return wrong;
+	if (bracket == hs_ip_address_is_ipv4(read))
+		return "has brackets around IPv4, or none around IPv6";
+	memcpy(address, read, sizeof(read));
+	*port = (uint16_t)number;
+	return NULL;
+}
+
+const char *hs_ip_port_write(const uint8_t address[16], uint16_t port, char text[HS_IP_PORT_TEXT])
+{
+	char alone[HS_IP_ADDRESS_TEXT];
+
+	snprintf(text, HS_IP_PORT_TEXT, hs_ip_address_is_ipv4(address) ? "%s:%u" : "[%s]:%u",
+			hs_ip_address_write(address, alone), port);
+	return text;
+}
+
 // Reads 0 to `most` in digits, without leading zeros. Returns -1 where the text is something else.
 static int read_length(const char *text, int most)
 {

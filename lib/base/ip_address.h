@@ -31,6 +31,12 @@ const char *hs_ip_address_read(const char *text, uint8_t address[16]);
 // Returns text.
 const char *hs_ip_address_write(const uint8_t address[16], char text[HS_IP_ADDRESS_TEXT]);
 
+// Reads "192.0.2.9:32766" or "[2001:db8::9]:32766". Returns as hs_ip_address_read.
+const char *hs_ip_port_read(const char *text, uint8_t address[16], uint16_t *port);
+#define HS_IP_PORT_TEXT 60
+// Returns text.
+const char *hs_ip_port_write(const uint8_t address[16], uint16_t port, char text[HS_IP_PORT_TEXT]);
+
 // A prefix is an address and the number of bits behind the prefix, its host bits: 0 for one
 // address. So a number means the same for both versions.
 

@@ -26,6 +26,8 @@ static const struct hs_schema_word on_words[] = {
 
 // ---- addresses ----
 
+#define NOT_OF_A_HOST "is not the address of a host"
+
 // What no single host is called: no address, or that of a group.
 static bool is_no_host(const uint8_t address[16])
 {
@@ -42,35 +44,24 @@ static const char *read_host(const char *text, uint8_t address[16])
 
 	if (wrong)
 		return wrong;
-	return is_no_host(address) ? "is not the address of a host" : NULL;
+	return is_no_host(address) ? NOT_OF_A_HOST : NULL;
 }
 
 // "192.0.2.9:32766" or "[2001:db8::9]:32766"
 static const char *parse_to(const char *text, void *at, const char **code)
 {
 	struct hs_export_config *export = at;
-	char address[HS_SCHEMA_TEXT_BYTES], *end;
-	const char *colon = strrchr(text, ':');
-	bool bracket = text[0] == '[';
 	(void)code;
+	const char *wrong = hs_ip_port_read(text, export->to, &export->to_port);
 
-	if (!colon || colon == text || (bracket && colon[-1] != ']'))
-		return "is not an address and a port";
-	int bytes = (int)(colon - text) - 2 * bracket;
-	snprintf(address, sizeof(address), "%.*s", bytes, text + bracket);
-	unsigned long port = strtoul(colon + 1, &end, 10);
-	if (colon[1] < '0' || colon[1] > '9' || *end || port < 1 || port > UINT16_MAX)
-		return "has no port from 1 to 65535";
-	const char *wrong = read_host(address, export->to);
-	if (!wrong && bracket == hs_ip_address_is_ipv4(export->to))
-		return "has brackets around IPv4, or none around IPv6";
-	export->to_port = (uint16_t)port;
-	return wrong;
+	return !wrong && is_no_host(export->to) ? NOT_OF_A_HOST : wrong;
 }
 
 static void write_to(const void *at, char text[HS_SCHEMA_TEXT_BYTES])
 {
-	hs_export_receiver(at, text);
+	const struct hs_export_config *export = at;
+
+	hs_ip_port_write(export->to, export->to_port, text);
 }
 
 static const char *parse_from(const char *text, void *at, const char **code)

@@ -3,6 +3,7 @@
 #include "control_event.h"
 #include "control_parts.h"
 
+#include "ip_address.h"
 #include "log.h"
 
 #include <errno.h>
@@ -91,13 +92,13 @@ static void watch_receiver(struct hs_control *control, unsigned receiver)
 {
 	const struct hs_export_config *config = &hs_node_config(control->node)->exports[receiver];
 	int error = control->exports.receivers[receiver].error;
-	char to[HS_EXPORT_RECEIVER_TEXT];
+	char to[HS_IP_PORT_TEXT];
 	uint64_t grown;
 
 	if (!hs_event_limit(&control->exports.receivers[receiver].limit, control->now_ns,
 			    control->exports.receivers[receiver].lost, &grown))
 		return;
-	hs_export_receiver(config, to);
+	hs_ip_port_write(config->to, config->to_port, to);
 	hs_log(HS_LOG_WARNING, "control", "%" PRIu64 " telemetry reports to %s were lost: %s",
 			grown, to, strerror(error));
 	hs_control_event(control, "exports_lost",

@@ -2,6 +2,7 @@
 // Sockets for the telemetry reports that control sends.
 #include "daemon_parts.h"
 
+#include "ip_address.h"
 #include "log.h"
 #include "os_clock.h"
 
@@ -9,10 +10,10 @@
 
 static void open_one(struct hs_export_socket *socket, const struct hs_export_config *config)
 {
-	char to[HS_EXPORT_RECEIVER_TEXT];
+	char to[HS_IP_PORT_TEXT];
 	int rc = hs_export_socket_open(socket, config, hs_os_clock_ns(CLOCK_MONOTONIC));
 
-	hs_export_receiver(config, to);
+	hs_ip_port_write(config->to, config->to_port, to);
 	if (rc < 0)
 		hs_log(HS_LOG_WARNING, "daemon",
 				"telemetry reports cannot be sent to %s yet: %s; trying again", to,

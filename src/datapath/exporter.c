@@ -5,7 +5,6 @@
 #include "ip_address.h"
 #include "stage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,17 +79,6 @@ uint64_t hs_exporter_bytes(const struct hs_export_config *configs, unsigned n)
 			bytes += HS_EXPORT_RING * sizeof(struct rte_mbuf *) + 4096;
 	}
 	return bytes;
-}
-
-const char *hs_export_receiver(
-		const struct hs_export_config *config, char text[HS_EXPORT_RECEIVER_TEXT])
-{
-	char address[HS_IP_ADDRESS_TEXT];
-
-	snprintf(text, HS_EXPORT_RECEIVER_TEXT,
-			hs_ip_address_is_ipv4(config->to) ? "%s:%u" : "[%s]:%u",
-			hs_ip_address_write(config->to, address), config->to_port);
-	return text;
 }
 
 static void copy_address(const uint8_t address[16], uint8_t to[16])

@@ -57,11 +57,6 @@ struct hs_export_config {
 	uint8_t mac[6];		    // of the receiver, or of the way to it; unused by control
 };
 
-// Writes "192.0.2.9:32766" or "[2001:db8::9]:32766". Returns text.
-#define HS_EXPORT_RECEIVER_TEXT 64
-const char *hs_export_receiver(
-		const struct hs_export_config *config, char text[HS_EXPORT_RECEIVER_TEXT]);
-
 // NULL: no memory.
 struct hs_exporter *hs_exporter_create(const struct hs_export_config *configs, unsigned n,
 		unsigned worker, unsigned n_workers);

@@ -51,6 +51,43 @@ static void a_value_has_one_text(void **state)
 	}
 }
 
+static void an_address_with_a_port_is_read_and_written(void **state)
+{
+	static const struct {
+		const char *text, *wrong;
+	} rows[] = {
+			{"192.0.2.9:32766", NULL},
+			{"[2001:db8::9]:1", NULL},
+			{"[::]:65535", NULL},
+			{"192.0.2.9", "is not an address and a port"},
+			{":80", "is not an address and a port"},
+			{"", "is not an address and a port"},
+			{"[::1:80", "is not an address and a port"},
+			{"192.0.2.9:0", "has no port from 1 to 65535"},
+			{"192.0.2.9:65536", "has no port from 1 to 65535"},
+			{"192.0.2.9:+1", "has no port from 1 to 65535"},
+			{"192.0.2.9:1x", "has no port from 1 to 65535"},
+			{"192.0.2.9:", "has no port from 1 to 65535"},
+			{"localhost:80", "is not an IP address"},
+			{"::1:80", "has brackets around IPv4, or none around IPv6"},
+			{"[192.0.2.9]:80", "has brackets around IPv4, or none around IPv6"},
+	};
+	char text[HS_IP_PORT_TEXT];
+	uint8_t address[16];
+	uint16_t port = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *wrong = hs_ip_port_read(rows[i].text, address, &port);
+		if (rows[i].wrong) {
+			assert_non_null(wrong);
+			assert_string_equal(wrong, rows[i].wrong);
+			continue;
+		}
+		assert_null(wrong);
+		assert_string_equal(hs_ip_port_write(address, port, text), rows[i].text);
+	}
+}
+
 static void prefixes_are_read_cleared_and_compared(void **state)
 {
 	static const struct {
@@ -104,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(each_version_is_read_and_written),
 			cmocka_unit_test(a_value_has_one_text),
+			cmocka_unit_test(an_address_with_a_port_is_read_and_written),
 			cmocka_unit_test(prefixes_are_read_cleared_and_compared),
 			cmocka_unit_test(what_is_no_prefix_is_refused),
 	};
