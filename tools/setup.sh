@@ -8,13 +8,13 @@
 readonly PYTHON=/usr/bin/python3
 
 readonly BUILD_PACKAGES=(gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libzmq3-dev
-	libjansson-dev libcbor-dev libsodium-dev libpcap-dev libcurl4-openssl-dev zlib1g-dev libcap-ng-dev
-	libseccomp-dev libcmocka-dev python3)
+	libjansson-dev libcbor-dev libsodium-dev libpcap-dev libcurl4-openssl-dev libmicrohttpd-dev zlib1g-dev
+	libcap-ng-dev libseccomp-dev libcmocka-dev python3)
 readonly DEMO_PACKAGES=(iproute2 ethtool iputils-ping iperf3 mgen python3-zmq procps)
 readonly RESULTS_PACKAGES=("${DEMO_PACKAGES[@]}" python3-numpy python3-matplotlib)
 readonly TEST_PACKAGES=("${RESULTS_PACKAGES[@]}" clang libclang-rt-14-dev clang-format git
 	dpdk-dev python3-jsonschema python3-scapy lua5.3 systemd binutils valgrind tshark influxdb
-	victoria-metrics)
+	prometheus victoria-metrics)
 
 say() {
 	printf '%s\n' "$*" >&2
@@ -27,7 +27,6 @@ die() {
 
 setup_log='' # what the running step says
 setup_job=''
-setup_policy='' # against services, while packages are installed
 
 stop_setup() {
 	trap '' INT TERM HUP
@@ -35,7 +34,6 @@ stop_setup() {
 		kill "$setup_job" 2>/dev/null || true
 		wait "$setup_job" || true
 	fi
-	drop_policy
 	rm -f "$setup_log"
 	say "stopped"
 	exit 130
@@ -71,24 +69,16 @@ missing_packages() {
 	done
 }
 
-# Runs a command that installs packages. Databases among them are for tests, which start their own:
-# dpkg asks the policy before it starts a service, unless the machine has a policy already.
-without_services() {
-	local status=0
-	if [ ! -e /usr/sbin/policy-rc.d ]; then
-		setup_policy=/usr/sbin/policy-rc.d
-		printf '#!/bin/sh\nexit 101\n' >"$setup_policy"
-		chmod +x "$setup_policy"
+# A package that is installed starts no service: the tests run their own.
+readonly SERVICE_POLICY=/usr/sbin/policy-rc.d
+apt_install() (
+	if [ ! -e "$SERVICE_POLICY" ]; then
+		trap 'rm -f "$SERVICE_POLICY"' EXIT
+		printf '#!/bin/sh\nexit 101\n' >"$SERVICE_POLICY"
+		chmod +x "$SERVICE_POLICY"
 	fi
-	"$@" || status=$?
-	drop_policy
-	return "$status"
-}
-
-drop_policy() {
-	[ -z "$setup_policy" ] || rm -f "$setup_policy"
-	setup_policy=''
-}
+	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+)
 
 install_packages() {
 	local missing
@@ -103,8 +93,7 @@ install_packages() {
 	# This runs in the foreground: a terminal's Ctrl-C reaches apt-get itself, which ends cleanly.
 	# shellcheck disable=SC2086
 	if ! { DEBIAN_FRONTEND=noninteractive apt-get update &&
-		DEBIAN_FRONTEND=noninteractive without_services \
-			apt-get install -y --no-install-recommends $missing
+		apt_install $missing
 	} >"$setup_log" 2>&1 </dev/null; then
 		tail -n 20 "$setup_log" >&2
 		die "the packages could not be installed (whole log: $setup_log)"

@@ -10,16 +10,11 @@
 #pragma once
 
 #include "error.h"
+#include "http_bind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// Where a server listens. IPv4 is mapped, as in ip_address.h.
-struct hs_http_bind {
-	uint8_t address[16];
-	uint16_t port;
-};
 
 // Makes the page. Returns its text, which the server frees, and *len; NULL: there is none now.
 typedef char *hs_http_page(void *context, bool openmetrics, size_t *len);
@@ -34,10 +29,10 @@ struct hs_http_config {
 
 // Of the server thread. 64-bit words only.
 struct hs_http_counters {
-	uint64_t requests; // answered
-	uint64_t refused;  // of these: with a status from 400 on
-	uint64_t connections;
-	uint64_t turned_away; // connections without a place
+	uint64_t requests;    // answered
+	uint64_t refused;     // of these: with a status from 400 on
+	uint64_t connections; // accepted
+	uint64_t turned_away; // connections of an address that has too many
 	uint64_t too_slow;    // connections ended because they kept the server waiting
 	uint64_t pages;	      // made by the owner
 };
@@ -46,15 +41,17 @@ struct hs_http;
 
 // Returns 0, or a negative errno with *err, whose path is "bind".
 int hs_http_open(const struct hs_http_config *config, struct hs_http **http, struct hs_error *err);
-// Answers who still waits, and ends the thread. Accepts NULL, as do the next four.
+// Ends the thread and all connections. Accepts NULL, as do the next four.
 void hs_http_close(struct hs_http *http);
 
 // Readable where hs_http_serve has something to do; -1 without a server.
 int hs_http_fd(const struct hs_http *http);
-// Makes pages where somebody waits and it is time. Returns when to call it again at the latest;
-// INT64_MAX: as soon as the descriptor is readable. The time is that of the monotonic clock.
+// Makes a page where somebody waits and it is time. Returns when to call it again at the latest;
+// INT64_MAX: as soon as the descriptor is readable. The time is that of the monotonic clock. To be
+// called once a second at least: /-/ready says if it is not.
 int64_t hs_http_serve(struct hs_http *http, int64_t now_ns);
 
-// Sets what /-/ready answers: NULL for 200, or why the program is not ready, for 503.
+// Sets what /-/ready answers: NULL for 200, or why the program is not ready, for 503. At first it
+// is not.
 void hs_http_set_ready(struct hs_http *http, const char *why_not);
 void hs_http_counters(const struct hs_http *http, struct hs_http_counters *counters);

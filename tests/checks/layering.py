@@ -32,6 +32,8 @@ ALLOWED = {
     # Lines are made of what nodes publish and collectors find. The databases are reached by a thread of its own.
     "lib/influx": ["lib/base", "lib/schema", "lib/daemon", "lib/rule", "lib/report", "lib/telemetry",
                    "lib/telemetry/int", "lib/telemetry/int_report", "lib/qos", "lib/collect"],
+    "lib/prometheus": ["lib/base"],  # text of metrics, whoever serves it
+    "lib/http": ["lib/base", "lib/schema", "lib/daemon", "lib/prometheus"],
     "lib/watch": ["lib/base", "lib/rule", "lib/api", "lib/bus", "lib/daemon"],
 }
 _LIB = sorted(ALLOWED)
@@ -73,8 +75,10 @@ FOREIGN = [
          "src/controller"],
         "the data path knows no JSON",
     ),
-    (re.compile(r"^zlib"), ["lib/state", "lib/influx"], "checksums of files belong to lib/state, compressed requests to lib/influx"),
+    (re.compile(r"^zlib"), ["lib/state", "lib/http", "lib/influx"],
+     "checksums of files belong to lib/state, compression to lib/http and lib/influx"),
     (re.compile(r"^curl"), ["lib/influx"], "lib/influx alone speaks to databases"),
+    (re.compile(r"^microhttpd"), ["lib/http"], "lib/http alone knows libmicrohttpd"),
     (re.compile(r"^(cap-ng|seccomp)"), ["lib/sandbox"], "lib/sandbox gives up privileges"),
     (re.compile(r"^sodium"), ["lib/rule"], "what is signed is the codec's to know"),
     (re.compile(r"^cbor"), ["lib/cbor"], "lib/cbor alone knows libcbor"),
