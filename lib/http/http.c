@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "http.h"
 #include "http_parts.h"
 
 #include "ip_address.h"
@@ -32,16 +33,17 @@ static void take_line(struct hs_http *http, bool openmetrics, struct http_line *
 	pthread_mutex_unlock(&http->lock);
 }
 
-static void give(struct http_line *line, struct http_page *page)
+// The thread goes on with them: it alone calls the library.
+static void give(struct hs_http *http, struct http_line *line, struct http_page *page)
 {
-	struct http_connection *connection, *next;
+	struct http_connection *connection;
 
-	for (connection = TAILQ_FIRST(line); connection; connection = next) {
-		next = TAILQ_NEXT(connection, in_line); // which is the thread's again below
+	TAILQ_FOREACH (connection, line, in_line)
 		connection->page = page;
-		connection->answered = true;
-		MHD_resume_connection(connection->mhd);
-	}
+	pthread_mutex_lock(&http->lock);
+	TAILQ_CONCAT(&http->served, line, in_line);
+	pthread_mutex_unlock(&http->lock);
+	eventfd_write(http->work_fd, 1);
 }
 
 static void make_page(struct hs_http *http, bool openmetrics, struct http_line *line)
@@ -54,7 +56,7 @@ static void make_page(struct hs_http *http, bool openmetrics, struct http_line *
 		n++;
 	char *text = http->config.page(http->config.context, openmetrics, &len);
 	http_count(&http->counters.pages);
-	give(line, text ? http_page_make(text, len, openmetrics, n) : NULL);
+	give(http, line, text ? http_page_make(text, len, openmetrics, n) : NULL);
 }
 
 static bool is_woken(struct hs_http *http)
@@ -129,17 +131,35 @@ static int wait_ms(struct hs_http *http)
 						: ms;
 }
 
+static void resume_served(struct hs_http *http)
+{
+	struct http_connection *connection;
+	struct http_line served = TAILQ_HEAD_INITIALIZER(served);
+
+	pthread_mutex_lock(&http->lock);
+	TAILQ_CONCAT(&served, &http->served, in_line);
+	pthread_mutex_unlock(&http->lock);
+	TAILQ_FOREACH (connection, &served, in_line) {
+		connection->answered = true;
+		MHD_resume_connection(connection->mhd);
+	}
+}
+
 static void *run(void *context)
 {
 	struct hs_http *http = context;
+	eventfd_t ignored;
 	struct pollfd fds[] = {
 			{.fd = MHD_get_daemon_info(http->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 					.events = POLLIN},
-			{.fd = http->stop_fd, .events = POLLIN},
+			{.fd = http->work_fd, .events = POLLIN},
 	};
 
-	while (!(fds[1].revents & POLLIN)) {
+	while (!__atomic_load_n(&http->stop, __ATOMIC_RELAXED)) {
 		poll(fds, 2, wait_ms(http));
+		if (fds[1].revents & POLLIN)
+			eventfd_read(http->work_fd, &ignored);
+		resume_served(http);
 		MHD_run(http->mhd);
 		http_connection_look(http);
 	}
@@ -235,8 +255,8 @@ static int start_library(struct hs_http *http, int fd)
 static int start(struct hs_http *http, struct hs_error *err)
 {
 	http->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	http->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int rc = http->wake_fd < 0 || http->stop_fd < 0 ? -errno : http_answer_init(http);
+	http->work_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int rc = http->wake_fd < 0 || http->work_fd < 0 ? -errno : http_answer_init(http);
 	int fd = rc < 0 ? rc : listen_at(&http->config.bind, err);
 
 	if (fd < 0)
@@ -254,13 +274,14 @@ int hs_http_open(const struct hs_http_config *config, struct hs_http **http, str
 	opened->config = *config;
 	if (!opened->config.pages_per_s)
 		opened->config.pages_per_s = PAGES_PER_S;
-	opened->wake_fd = opened->stop_fd = -1;
+	opened->wake_fd = opened->work_fd = -1;
 	opened->due_ns = INT64_MAX;
 	opened->owner_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
 	snprintf(opened->why_not_ready, sizeof(opened->why_not_ready), "starting");
 	TAILQ_INIT(&opened->connections);
 	TAILQ_INIT(&opened->lines[0]);
 	TAILQ_INIT(&opened->lines[1]);
+	TAILQ_INIT(&opened->served);
 	pthread_mutex_init(&opened->lock, NULL);
 	int rc = start(opened, err);
 	if (rc < 0) {
@@ -279,13 +300,15 @@ static void stop_library(struct hs_http *http)
 	struct http_line line;
 
 	if (http->runs) {
-		eventfd_write(http->stop_fd, 1);
+		__atomic_store_n(&http->stop, true, __ATOMIC_RELAXED);
+		eventfd_write(http->work_fd, 1);
 		pthread_join(http->thread, NULL);
 	}
 	for (unsigned openmetrics = 0; openmetrics < 2; openmetrics++) {
 		take_line(http, openmetrics, &line);
-		give(&line, NULL);
+		give(http, &line, NULL);
 	}
+	resume_served(http);
 	if (http->mhd)
 		MHD_stop_daemon(http->mhd);
 }
@@ -298,8 +321,8 @@ void hs_http_close(struct hs_http *http)
 	http_answer_fini(http);
 	if (http->wake_fd >= 0)
 		close(http->wake_fd);
-	if (http->stop_fd >= 0)
-		close(http->stop_fd);
+	if (http->work_fd >= 0)
+		close(http->work_fd);
 	pthread_mutex_destroy(&http->lock);
 	free(http);
 }

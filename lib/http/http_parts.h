@@ -5,11 +5,13 @@
 // Thread rule: the server thread, except for what `lock` protects.
 #pragma once
 
-#include "http.h"
+#include "http_config.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
 #include <sys/queue.h>
+
+struct hs_http;
 
 enum http_state {
 	HTTP_READING_FIRST, // no request has come yet
@@ -47,7 +49,8 @@ struct hs_http {
 	pthread_t thread;
 	bool runs;
 	int wake_fd; // for the owner
-	int stop_fd; // for the thread
+	int work_fd; // for the thread
+	bool stop;   // atomic
 
 	struct http_line connections;
 	unsigned n_connections;
@@ -56,6 +59,7 @@ struct hs_http {
 
 	pthread_mutex_t lock;
 	struct http_line lines[2]; // who waits: for text, for OpenMetrics
+	struct http_line served;   // whose wait is over
 	bool woken;		   // wake_fd is readable
 	char why_not_ready[128];   // "": ready
 

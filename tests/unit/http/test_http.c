@@ -260,6 +260,21 @@ static void pages_are_made_so_many_times_a_second_at_most(void **state)
 	}
 }
 
+// The least of several, because other work on the machine only adds to it.
+static void an_answer_leaves_as_soon_as_its_page_is_made(void **state)
+{
+	struct owner *owner = *state;
+	int64_t least_ns = INT64_MAX;
+
+	for (unsigned i = 0; i < 4; i++) {
+		int64_t start_ns = now_ns();
+		get(owner, "GET", "/metrics", "");
+		int64_t ns = now_ns() - start_ns;
+		least_ns = ns < least_ns ? ns : least_ns;
+	}
+	assert_true(least_ns < 110000000); // pages are 100 ms apart
+}
+
 static void a_connection_is_kept_for_the_next_request(void **state)
 {
 	struct owner *owner = *state;
@@ -433,6 +448,7 @@ int main(void)
 			SERVED(a_page_is_compressed_where_the_client_takes_it),
 			SERVED(one_page_serves_all_who_wait),
 			SERVED(pages_are_made_so_many_times_a_second_at_most),
+			SERVED(an_answer_leaves_as_soon_as_its_page_is_made),
 			SERVED(a_connection_is_kept_for_the_next_request),
 			SERVED(what_is_not_served_is_refused_with_a_reason),
 			SERVED(a_head_that_is_too_long_is_refused),
