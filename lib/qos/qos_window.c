@@ -312,6 +312,60 @@ bool hs_qos_window_take(json_t *content)
 	return right;
 }
 
+// Sets the bits of the rows whose keys an object has. `at` is what the rows count from.
+static void take_has(const struct hs_schema_field *fields, const json_t *object, void *at)
+{
+	for (; fields->key; fields++) {
+		const json_t *value = json_object_get(object, fields->key);
+		if (!value)
+			continue;
+		if (fields->bits)
+			*(uint32_t *)(void *)((char *)at + fields->bits_at) |= fields->bits;
+		if (fields->kind == HS_SCHEMA_OBJECT)
+			take_has(fields->fields, value, at);
+	}
+}
+
+// Of the loss, only the ratio tells what is shown.
+static void take_loss(const json_t *object, struct hs_qos_hop *hop)
+{
+	double ratio = json_number_value(json_object_get(object, "loss_ratio"));
+
+	if (hop->tx_packets > 0 && ratio > 0 && ratio <= 1)
+		hop->shown_lost_packets = (uint64_t)(ratio * (double)hop->tx_packets + 0.5);
+}
+
+int hs_qos_window_read(json_t *content, struct hs_qos_window *window)
+{
+	static const struct hs_schema_style style = {.open = true};
+	struct published read = {0};
+	int rc = hs_schema_read_as(&style, hs_qos_window_fields, content, "", &read, NULL);
+	json_t *hop;
+	size_t i;
+
+	*window = read.window;
+	if (rc < 0)
+		return rc;
+	take_has(e2e_fields, json_object_get(content, "e2e"), window);
+	take_loss(json_object_get(content, "e2e"), &window->e2e);
+	json_array_foreach (json_object_get(content, "hops"), i, hop) {
+		struct hs_qos_hop *into = &window->hops[i];
+		into->from = json_object_get(hop, "from") ? into->from : HS_NODE_UNKNOWN;
+		into->to = json_object_get(hop, "to") ? into->to : HS_NODE_UNKNOWN;
+		take_has(hop_fields, hop, into);
+		take_loss(hop, into);
+	}
+	return 0;
+}
+
+void hs_qos_window_free(struct hs_qos_window *window)
+{
+	free(window->path);
+	free(window->hops);
+	window->path = NULL;
+	window->hops = NULL;
+}
+
 static json_t *field_schema(const char *key)
 {
 	const struct hs_schema_field *field = hs_qos_window_fields;

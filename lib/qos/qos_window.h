@@ -136,6 +136,11 @@ extern const struct hs_schema_field hs_qos_window_fields[];
 // Returns the JSON Schema of that; $defs has its parts. New reference.
 json_t *hs_qos_window_schema(void);
 
+// Reads the content of a qos_report that hs_qos_window_take has accepted: path, hops, end to end.
+// Returns 0, or -EINVAL or -ENOMEM; *window is to be freed in any case.
+int hs_qos_window_read(json_t *content, struct hs_qos_window *window);
+void hs_qos_window_free(struct hs_qos_window *window);
+
 // Checks the content of a qos_report that another process sent. Members that this version knows
 // have the types and ranges above; ns_id and window_ns are there. Other members, which a later
 // version may add, are removed from it. Returns whether the content is right.

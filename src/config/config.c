@@ -103,6 +103,11 @@ static bool has_exports(const void *from)
 	return ((const struct hs_config *)from)->node.n_exports > 0;
 }
 
+static bool is_scraped(const void *from)
+{
+	return ((const struct hs_config *)from)->prometheus.on;
+}
+
 static bool keeps_state(const void *from)
 {
 	return ((const struct hs_config *)from)->state_file[0];
@@ -206,6 +211,8 @@ static const struct hs_schema_field fields[] = {
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
 		{"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_config, influx)},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
+		{"prometheus", HS_SCHEMA_OBJECT, CONFIG(prometheus), .fields = hs_scrape_fields,
+				.given = is_scraped},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
 				.shape = LIST_OF("change")},
@@ -243,6 +250,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.clock = HS_CLOCK_UTC,
 			.clock_step_ms = HS_CLOCK_STEP_NS / 1000000,
 			.publish_queue = 1000,
+			.prometheus = HS_SCRAPE_SETTINGS(HS_SCRAPE_PORT_NODE),
 			.sandbox = true,
 			.requests = json_array(),
 	};
@@ -258,6 +266,7 @@ static void derive_defaults(struct hs_config *config, json_t *root)
 	if (json_object_get(json_object_get(json_object_get(root, "telemetry"), "in_band"),
 			    "ports"))
 		config->in_band.ports = 0;
+	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	if (!json_object_get(json_object_get(root, "control"), "bind")) {
 		snprintf(config->bind.text[0], HS_ENDPOINT_BYTES, "ipc:///run/hopsight/%s.api",
 				config->node.name);

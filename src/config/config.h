@@ -17,6 +17,7 @@
 #include "node.h"
 #include "port.h"
 #include "qos.h"
+#include "scrape_settings.h"
 #include "state.h"
 
 #include <jansson.h>
@@ -97,6 +98,7 @@ struct hs_config {
 	struct hs_influx_list influx;
 	char state_file[HS_STATE_FILE_BYTES]; // "": nothing survives a restart
 	bool state_sync;
+	struct hs_scrape_settings prometheus;
 	bool sandbox;		     // the process gives up unneeded capabilities and system calls
 	struct hs_key_files keys;    // no secret: the node uses none
 	json_t *neighbours, *routes; // lists or NULL; owned

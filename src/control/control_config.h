@@ -49,6 +49,8 @@ struct hs_control_config {
 	// A step takes well under a millisecond, however many reports wait, because requests wait
 	// for it.
 	bool brief_steps;
+	// Keeps the delays of all reports in buckets, for hs_control_page.
+	bool delay_buckets;
 	// Returns the owner's processor time so far, which limits what a list of requests may ask
 	// for. May be NULL.
 	int64_t (*spent_ns)(void);

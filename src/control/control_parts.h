@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "clock.h"
+#include "delay_buckets.h"
 #include "event_log.h"
 #include "node.h"
 #include "qos.h"
@@ -24,8 +25,9 @@ struct rule_note {
 	int64_t no_room_next_ns;	    // no further event of this rule before this time
 	struct hs_event_limit shadow_limit; // limits events about telemetry in packets that another
 					    // rule takes
-	uint64_t shadow_marked;	      // the part of it for which windows are marked
-	TAILQ_ENTRY(rule_note) order; // list of the monitored rules by their first reports
+	struct hs_delay_buckets delays; // where config.delay_buckets is set
+	uint64_t shadow_marked;		// the part of it for which windows are marked
+	TAILQ_ENTRY(rule_note) order;	// list of the monitored rules by their first reports
 };
 
 // Telemetry reports that control sends.

@@ -24,8 +24,11 @@ static void monitor(struct hs_control *control, uint32_t slot, const struct hs_r
 	int rc = hs_qos_report(control->qos, &key, report);
 	if (rc < 0)
 		control->cap_refused++;
-	if (note)
-		hs_control_note_monitored(control, note, rc == 0);
+	if (!note)
+		return;
+	hs_control_note_monitored(control, note, rc == 0);
+	if (rc == 0 && control->config.delay_buckets)
+		hs_delay_buckets_add(&note->delays, report, sink_node_id, control->now_ns);
 }
 
 // Returns the rule of a record, or NULL if it was replaced or removed since.

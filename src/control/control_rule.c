@@ -49,6 +49,7 @@ void hs_control_forget(struct hs_control *control, uint32_t slot)
 	} else if (note->unmonitored) {
 		control->n_unmonitored--;
 	}
+	hs_delay_buckets_fini(&note->delays);
 	free(note);
 	control->notes[slot] = NULL;
 }

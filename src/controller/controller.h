@@ -23,6 +23,7 @@
 #include "controller_config.h"
 #include "event_log.h"
 #include "influx.h"
+#include "prometheus.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -97,6 +98,9 @@ int64_t hs_controller_next_ns(const struct hs_controller *controller);
 
 // Returns the reply to node_get, whose rows hs_controller_reply_fields has. New reference.
 json_t *hs_controller_show(struct hs_controller *controller);
+// Adds what the controller knows: itself, its nodes, and of each flow the newest window of the
+// usual length and the delays of the raw reports that came here.
+void hs_controller_page(const struct hs_controller *controller, struct hs_prometheus *page);
 
 // The owner is the controller.
 hs_event_fn hs_controller_event;

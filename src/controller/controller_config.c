@@ -140,6 +140,11 @@ static bool keeps_state(const void *from)
 	return ((const struct hs_controller_config *)from)->state_file[0];
 }
 
+static bool is_scraped(const void *from)
+{
+	return ((const struct hs_controller_config *)from)->prometheus.on;
+}
+
 static const struct hs_schema_word metrics_words[] = {
 		{"auto", HS_CONTROLLER_METRICS_AUTO},
 		{"always", HS_CONTROLLER_METRICS_ALWAYS},
@@ -199,6 +204,8 @@ static const struct hs_schema_field fields[] = {
 				.expected = "a list of paths", .list = &path_list},
 		{"influx", HS_SCHEMA_LIST, HS_INFLUX_LIST(struct hs_controller_config, influx)},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
+		{"prometheus", HS_SCHEMA_OBJECT, CONFIG(prometheus), .fields = hs_scrape_fields,
+				.given = is_scraped},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(sandbox)},
 		// The controller checks their content with the validator of the API.
 		{"requests", HS_SCHEMA_KEPT, CONFIG(requests), .expected = "a list of requests",
@@ -213,6 +220,7 @@ static void set_defaults(struct hs_controller_config *config)
 			.name = "controller",
 			.bind = {.n = 1, .text = {"ipc:///run/hopsight/controller.api"}},
 			.metrics = HS_CONTROLLER_METRICS_AUTO,
+			.prometheus = HS_SCRAPE_SETTINGS(HS_SCRAPE_PORT_CONTROLLER),
 			.sandbox = true,
 			.max_rules = 65536,
 			.monitored_rules = 65536,
@@ -228,6 +236,8 @@ static void set_defaults(struct hs_controller_config *config)
 static int read_root(json_t *root, struct hs_controller_config *config, struct hs_error *err)
 {
 	int rc = hs_schema_read(fields, root, "", config, err);
+
+	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	if (rc == 0 && config->n_nodes == 0)
 		rc = hs_error_set(err, "missing_field", "nodes", "at least one node",
 				"there are no nodes to look after");

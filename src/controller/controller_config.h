@@ -9,6 +9,7 @@
 #include "error.h"
 #include "influx_config.h"
 #include "qos.h"
+#include "scrape_settings.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,6 +51,7 @@ struct hs_controller_config {
 	char state_file[HS_CONTROLLER_TEXT_BYTES]; // "": what clients ask for ends with the process
 	bool state_sync;
 	struct hs_influx_list influx;
+	struct hs_scrape_settings prometheus;
 	bool sandbox;	 // the process gives up unneeded capabilities and system calls
 	uint8_t metrics; // enum hs_controller_metrics
 	uint32_t max_rules;

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "os_clock.h"
 #include "privileges.h"
+#include "scrape.h"
 #include "service.h"
 #include "state.h"
 
@@ -35,6 +36,7 @@ struct daemon {
 	struct hs_controller *controller;
 	struct hs_state *state;			 // NULL: nothing survives the process
 	struct hs_controller_snapshot *snapshot; // NULL: no snapshot is being written
+	struct hs_scrape *scrape;		 // NULL: the metrics are not served over HTTP
 	struct hs_service service;
 	uint64_t state_line; // that was read last
 	unsigned told;
@@ -181,12 +183,30 @@ static int open_controller(struct daemon *d, struct hs_error *err)
 	return rc < 0 || !d->config->state_file[0] ? rc : open_state(d, err);
 }
 
+static void fill(void *context, struct hs_prometheus *page)
+{
+	hs_controller_page(((struct daemon *)context)->controller, page);
+}
+
+static int open_scrape(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_scrape_config scrape = {
+			.settings = &d->config->prometheus,
+			.program = "hopsight-controller",
+			.version = HS_VERSION,
+			.fill = fill,
+			.context = d,
+	};
+	return hs_scrape_open(&scrape, &d->scrape, err);
+}
+
 // Sockets are bound again when keys change, so they need the capability later, too.
 static bool binds_low_port(const struct hs_controller_config *c)
 {
 	return hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
 	       hs_endpoints_any(&c->subscribe_bind, hs_privileges_low_port) ||
-	       hs_endpoints_any(&c->publish_bind, hs_privileges_low_port);
+	       hs_endpoints_any(&c->publish_bind, hs_privileges_low_port) ||
+	       hs_scrape_low_port(&c->prometheus);
 }
 
 static const struct {
@@ -197,6 +217,7 @@ static const struct {
 		{open_links, HS_EXIT_FAILED},
 		{open_influx, HS_EXIT_FAILED},
 		{open_controller, HS_EXIT_USAGE},
+		{open_scrape, HS_EXIT_FAILED},
 };
 
 static int open_all(void *context, int *exit_code, struct hs_error *err)
@@ -214,6 +235,7 @@ static void close_all(void *context)
 {
 	struct daemon *d = context;
 
+	hs_scrape_close(d->scrape);
 	hs_controller_snapshot_free(d->snapshot);
 	controller_influx_close(&d->influx, d->controller, wall_ns());
 	hs_controller_destroy(d->controller);
@@ -299,17 +321,22 @@ static void serve(void *context)
 	struct pollfd fds[] = {
 			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_controller_links_fd(d->links), .events = POLLIN},
+			{.fd = hs_scrape_fd(d->scrape), .events = POLLIN},
 	};
 	bool more = true;
 
+	hs_scrape_set_ready(d->scrape, NULL);
+
 	for (;;) {
-		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, 2))
+		if (hs_bus_poll(d->bus, wait_ms(d, more), fds, d->scrape ? 3 : 2))
 			take_requests(d);
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
 		more = hs_controller_links_take(d->links, d->controller);
-		hs_key_watch_look(&d->key_watch, d->bus, hs_os_clock_ns(CLOCK_MONOTONIC),
-				hs_controller_event, d->controller);
+		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_controller_event,
+				d->controller);
+		hs_scrape_serve(d->scrape, steady_ns);
 		hs_controller_step(d->controller, wall_ns());
 		controller_influx_step(&d->influx, d->controller, wall_ns());
 		look_at_state(d);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What nodes publish. Reports become metrics here if their sink computes none. Metrics are kept for
 // questions, events are passed on, and missing messages are counted.
+#include "controller_flow.h"
 #include "controller_parts.h"
 
 #include "api_reply.h"
@@ -26,21 +27,6 @@
 
 // A node's longest message is a window of 62 hops with all numbers, of 42,400 bytes.
 #define MAX_MESSAGE (64u << 10)
-
-struct controller_flow {
-	uint32_t ns_id; // the key
-	uint32_t app_id;
-	int64_t published_ns; // when its sink last published metrics itself
-	int64_t every_ns;     // the shortest windows that it publishes
-	// The newest window of each length: the content of a qos_report as text, which takes a
-	// tenth of the memory.
-	char *windows[WINDOWS];
-	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
-	bool computed;	       // the windows are computed here
-	bool told;	       // that a report could not be read
-	bool unwanted;	       // in the list of flows that give way
-	TAILQ_ENTRY(controller_flow) order, at_unwanted;
-};
 
 static int by_ns(const void *a, const void *b)
 {
@@ -78,6 +64,7 @@ static void free_flow(struct hs_controller *controller, struct controller_flow *
 	for (unsigned i = 0; i < WINDOWS; i++)
 		drop_window(controller, flow, i);
 	hs_trips_fini(&flow->trips);
+	hs_delay_buckets_fini(&flow->delays);
 	free(flow);
 }
 
@@ -284,6 +271,9 @@ static void take_report(struct hs_controller *controller, const json_t *message)
 		return;
 	}
 	take_trip(flow, &read.report);
+	if (controller->config->prometheus.on)
+		hs_delay_buckets_add(
+				&flow->delays, &read.report, read.sink_node_id, controller->now_ns);
 	if (!computes(controller, flow))
 		return;
 	struct hs_qos_key key = {

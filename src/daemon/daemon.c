@@ -231,6 +231,7 @@ static int open_control(struct hs_daemon *d, struct hs_error *err)
 			.telemetry = d->telemetry,
 			.in_band = &d->config->in_band,
 			.brief_steps = true,
+			.delay_buckets = d->config->prometheus.on,
 			.spent_ns = hs_os_clock_spent_ns,
 	};
 	memcpy(control.boot_id, d->service.boot_id, sizeof(control.boot_id));
@@ -316,6 +317,7 @@ static const struct {
 		{open_control, HS_EXIT_USAGE},
 		{open_state, HS_EXIT_FAILED},
 		{open_watch, HS_EXIT_FAILED},
+		{hs_daemon_open_scrape, HS_EXIT_FAILED},
 		{hold_interrupts, HS_EXIT_FAILED},
 		{open_workers, HS_EXIT_FAILED},
 };
@@ -363,6 +365,7 @@ static void close_all(void *context)
 	stop_traffic(d);
 	for (unsigned i = 0; i < d->config->node.n_workers; i++)
 		hs_worker_thread_fini(&d->workers[i]);
+	hs_scrape_close(d->scrape);
 	hs_port_watch_destroy(d->watch);
 	hs_telemetry_destroy(d->telemetry);
 	hs_control_destroy(d->control);
@@ -412,18 +415,20 @@ static void serve(void *context)
 	struct pollfd fds[] = {
 			{.fd = d->service.signal_fd, .events = POLLIN},
 			{.fd = hs_port_watch_fd(d->watch), .events = POLLIN},
+			{.fd = hs_scrape_fd(d->scrape), .events = POLLIN},
 			{.events = POLLIN},
 	};
+	struct pollfd *interrupts = &fds[d->scrape ? 3 : 2]; // the last, because there may be none
 	int timeout_ms = BUSY_MS;
 
 	// A link that is down from the start is reported; a link that is up is not.
 	memset(d->link_up, true, sizeof(d->link_up));
 	for (;;) {
-		fds[2].fd = hs_interrupts_fd();
-		fds[2].revents = 0;
-		if (hs_bus_poll(d->bus, timeout_ms, fds, fds[2].fd < 0 ? 2 : 3))
+		*interrupts = (struct pollfd){.fd = hs_interrupts_fd(), .events = POLLIN};
+		unsigned n = (unsigned)(interrupts - fds) + (interrupts->fd >= 0);
+		if (hs_bus_poll(d->bus, timeout_ms, fds, n))
 			answer_requests(d);
-		if (fds[2].revents & POLLIN)
+		if (interrupts->revents & POLLIN)
 			let_interrupts_run(d);
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
 			return;
@@ -434,6 +439,7 @@ static void serve(void *context)
 		hs_daemon_retry_ports(d, steady_ns);
 		hs_daemon_look_at_devices(d, steady_ns);
 		hs_key_watch_look(&d->key_watch, d->bus, steady_ns, hs_control_event, d->control);
+		hs_daemon_serve_scrape(d, steady_ns);
 		unsigned taken = hs_control_step(d->control, now_ns);
 		bool due = hs_control_next_ns(d->control) <= now_ns;
 		bool busy = hs_daemon_influx_step(&d->influx, d->control, now_ns) || taken > 0;

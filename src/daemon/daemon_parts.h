@@ -13,6 +13,7 @@
 
 #include "port_watch.h"
 
+#include "scrape.h"
 #include "service.h"
 
 struct hs_daemon {
@@ -39,6 +40,8 @@ struct hs_daemon {
 	struct hs_key_watch key_watch;
 	struct daemon_influx influx;
 	struct hs_export_socket export_sockets[HS_MAX_EXPORTS]; // of receivers without a port
+	struct hs_scrape *scrape; // NULL: the metrics are not served over HTTP
+	int64_t ready_ns;	  // next look at what /-/ready is to say
 };
 
 // Opens the sockets for telemetry reports. One that cannot be opened now is opened later.
@@ -51,6 +54,11 @@ int hs_daemon_send_export(void *context, unsigned receiver, const uint8_t *datag
 void hs_daemon_set_needs(struct hs_daemon *d);
 // Adds to the settings what was dropped.
 void hs_daemon_show_sandbox(struct hs_daemon *d);
+
+// Serves the metrics of the node over HTTP, where the configuration says so. The second returns
+// when to call it again, on the monotonic clock.
+int hs_daemon_open_scrape(struct hs_daemon *d, struct hs_error *err);
+int64_t hs_daemon_serve_scrape(struct hs_daemon *d, int64_t now_ns);
 
 // Handles a report of the kernel about an interface, or a look at a device. `context` is the
 // daemon.

@@ -85,7 +85,8 @@ void hs_daemon_set_needs(struct hs_daemon *d)
 		all.groups |= HS_SYSCALLS_DEVICES;
 	}
 	if (hs_endpoints_any(&c->bind, hs_privileges_low_port) ||
-			hs_endpoints_any(&c->publish_bind, hs_privileges_low_port))
+			hs_endpoints_any(&c->publish_bind, hs_privileges_low_port) ||
+			hs_scrape_low_port(&c->prometheus))
 		all.privileges |= HS_PRIVILEGE(CAP_NET_BIND_SERVICE);
 	d->service.privileges = all.privileges;
 	d->service.syscalls = all.groups;

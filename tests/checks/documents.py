@@ -25,6 +25,7 @@ NODE_TABLES = {
     "hs_config_control_fields": ("control", ""),
     "key_fields": ("control", "keys."),
     "state_fields": ("state", ""),
+    "hs_scrape_fields": ("prometheus", "prometheus."),
 }
 CONTROLLER_TABLES = {
     "fields": ("Configuration", ""),
@@ -34,7 +35,9 @@ CONTROLLER_TABLES = {
     "node_fields": ("Configuration", "nodes[]."),
     "path_fields": ("Configuration", "paths[]."),
     "state_fields": ("Configuration", "state."),
+    "hs_scrape_fields": ("Configuration", "prometheus."),
 }
+_SCRAPE = " lib/http/scrape_settings.c"  # what both have
 
 _TABLE = re.compile(r"struct hs_schema_field (\w+)\[\] = \{\n(.*?)\n\t*\};", re.DOTALL)
 _ROW = re.compile(r'\{("?)(\w+)\1,\s*HS_SCHEMA_')
@@ -45,9 +48,9 @@ def read(*path):
         return f.read()
 
 
-def tables(pattern):
+def tables(patterns):
     """Yields (name of a table, its keys) for each table in the sources."""
-    for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
+    for path in sorted(path for pattern in patterns.split() for path in glob.glob(os.path.join(ROOT, pattern))):
         text = read(path)
         words = dict(re.findall(r'#define\s+(\w+)\s+"(\w+)"', text))
         for name, rows in _TABLE.findall(text):
@@ -94,9 +97,9 @@ def compare(text, pattern, places, sections):
 
 @test()
 def each_key_of_a_nodes_configuration_is_explained():
-    compare(read("docs", "configuration.md"), "*/*/config*.c", NODE_TABLES,
+    compare(read("docs", "configuration.md"), "*/*/config*.c" + _SCRAPE, NODE_TABLES,
             {"node", "memory", "profiles", "ports", "export", "forwarding", "telemetry", "control", "state",
-             "requests", "influx"})
+             "requests", "influx", "prometheus"})
 
 
 @test()
@@ -110,8 +113,8 @@ def each_key_of_a_database_is_explained():
 
 @test()
 def each_key_of_a_controllers_configuration_is_explained():
-    compare(read("docs", "controller.md"), "src/controller/controller_config.c", CONTROLLER_TABLES,
-            {"controller", "control", "nodes", "paths"})
+    compare(read("docs", "controller.md"), "src/controller/controller_config.c" + _SCRAPE, CONTROLLER_TABLES,
+            {"controller", "control", "nodes", "paths", "prometheus"})
 
 
 @test()
@@ -121,8 +124,8 @@ def a_key_that_is_not_explained_is_found():
     for broken in (text.replace(line + "\n", ""), text.replace("| `mbufs`", "| `buffers`")):
         try:
             each = {"node", "ports", "forwarding", "telemetry", "control", "state", "requests",
-                    "memory", "profiles", "export", "influx"}
-            compare(broken, "*/*/config*.c", NODE_TABLES, each)
+                    "memory", "profiles", "export", "influx", "prometheus"}
+            compare(broken, "*/*/config*.c" + _SCRAPE, NODE_TABLES, each)
         except AssertionError as error:
             check("memory" in str(error), error)
         else:

@@ -25,7 +25,7 @@ ALLOWED = {
     "lib/rule": ["lib/base", "lib/cbor", "lib/schema"],  # a rule's `fields` are configuration's
     "lib/link": ["lib/base"],
     "lib/report": ["lib/base", "lib/schema", "lib/rule", "lib/telemetry"],
-    "lib/qos": ["lib/base", "lib/schema", "lib/rule", "lib/report", "lib/telemetry"],
+    "lib/qos": ["lib/base", "lib/schema", "lib/prometheus", "lib/rule", "lib/report", "lib/telemetry"],
     "lib/api": ["lib/base", "lib/schema", "lib/rule", "lib/report", "lib/qos"],
     "lib/state": ["lib/base"],
     "lib/bus": ["lib/base", "lib/api"],

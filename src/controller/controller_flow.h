@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the controller keeps of the metrics of one namespace. For controller_monitor.c, which
+// changes it, and controller_page.c.
+//
+// Thread rule: owner.
+#pragma once
+
+#include "delay_buckets.h"
+#include "qos.h"
+#include "round_trip.h"
+
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct controller_flow {
+	uint32_t ns_id; // the key
+	uint32_t app_id;
+	int64_t published_ns; // when its sink last published metrics itself
+	int64_t every_ns;     // the shortest windows that it publishes
+	// The newest window of each length: the content of a qos_report as text, which takes a
+	// tenth of the memory.
+	char *windows[HS_QOS_WINDOWS];
+	struct hs_trips trips; // of raw reports, whether or not the windows are computed here
+	struct hs_delay_buckets delays; // of raw reports, where the configuration has "prometheus"
+	bool computed;			// the windows are computed here
+	bool told;			// that a report could not be read
+	bool unwanted;			// in the list of flows that give way
+	TAILQ_ENTRY(controller_flow) order, at_unwanted;
+};

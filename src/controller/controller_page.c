@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the controller knows, as a page for Prometheus.
+#include "controller_flow.h"
+#include "controller_parts.h"
+
+#include "qos_lengths.h"
+#include "qos_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+// A number of the controller or of a node.
+struct row {
+	struct hs_prometheus_family family;
+	size_t offset, size;
+};
+
+#define COUNTER(name, unit, help)                                                                  \
+	{                                                                                          \
+		"hopsight_controller_" name "_total", help, unit, HS_PROMETHEUS_COUNTER            \
+	}
+#define GAUGE(name, unit, help)                                                                    \
+	{                                                                                          \
+		"hopsight_controller_" name, help, unit, HS_PROMETHEUS_GAUGE                       \
+	}
+#define OF_CONTROLLER(member) HS_SCHEMA_MEMBER(struct hs_controller, member)
+#define OF_NODE(member)	      HS_SCHEMA_MEMBER(struct controller_node, member)
+
+static const struct row own_rows[] = {
+		{GAUGE("rules", "rules", "Rules that are wanted"), OF_CONTROLLER(n_rules)},
+		{GAUGE("flows", "flows", "Flows with metrics"), OF_CONTROLLER(n_flows)},
+		{GAUGE("window_bytes", "bytes", "Memory of the windows that are kept"),
+				OF_CONTROLLER(window_bytes)},
+		{COUNTER("published", "messages", "Messages published"), OF_CONTROLLER(seq)},
+		{COUNTER("publish_lost", "messages", "Messages that no listener took in time"),
+				OF_CONTROLLER(publish_lost)},
+		{COUNTER("messages", "messages", "Messages of nodes"),
+				OF_CONTROLLER(monitored.messages)},
+		{COUNTER("messages_bad", "messages", "Messages that made no sense"),
+				OF_CONTROLLER(monitored.bad)},
+		{COUNTER("messages_too_large", "messages", "Messages that were too long"),
+				OF_CONTROLLER(monitored.too_large)},
+		{COUNTER("messages_of_unknown_nodes", "messages",
+				 "Messages of nodes that the configuration does not have"),
+				OF_CONTROLLER(monitored.unknown_node)},
+		{COUNTER("reports", "reports", "Raw reports"), OF_CONTROLLER(monitored.reports)},
+		{COUNTER("reports_refused", "reports", "Reports without a monitor"),
+				OF_CONTROLLER(monitored.refused)},
+		{COUNTER("reports_ahead", "reports", "Reports of the future"),
+				OF_CONTROLLER(monitored.ahead)},
+		{COUNTER("reports_of_unknown_format", "reports",
+				 "Reports whose method or version is unknown, or not the rule's"),
+				OF_CONTROLLER(monitored.formats_unknown)},
+		{COUNTER("windows", "windows", "Windows of metrics"),
+				OF_CONTROLLER(monitored.windows)},
+		{COUNTER("windows_not_kept", "windows", "Windows without room"),
+				OF_CONTROLLER(monitored.not_kept)},
+		{COUNTER("flows_replaced", "flows", "Flows that gave way to others"),
+				OF_CONTROLLER(monitored.replaced)},
+		{.family = {NULL}},
+};
+
+static const struct row node_rows[] = {
+		{GAUGE("node_reachable", "boolean", "1 while the node answers"),
+				OF_NODE(reachable)},
+		{GAUGE("node_key_refused", "boolean", "1 where the node does not allow our key"),
+				OF_NODE(refuses_key)},
+		{GAUGE("node_rules_present", "rules", "Rules that are there"),
+				OF_NODE(n_bindings[BINDING_PRESENT])},
+		{GAUGE("node_rules_missing", "rules", "Rules that must be installed"),
+				OF_NODE(n_bindings[BINDING_MISSING])},
+		{GAUGE("node_rules_conflicting", "rules", "Rules whose place another rule has"),
+				OF_NODE(n_bindings[BINDING_CONFLICT])},
+		{GAUGE("node_rules_refused", "rules", "Rules that the node refused"),
+				OF_NODE(n_bindings[BINDING_REFUSED])},
+		{GAUGE("node_rules_removing", "rules", "Rules to be removed"),
+				OF_NODE(n_bindings[BINDING_LEAVING])},
+		{GAUGE("node_rules_in_band", "rules", "Wanted rules that came in band"),
+				OF_NODE(in_band_rules)},
+		{GAUGE("node_rules_foreign", "rules", "Rules that nobody here asked for"),
+				OF_NODE(foreign_rules)},
+		{COUNTER("node_requests", "requests", "Requests sent"), OF_NODE(requests)},
+		{COUNTER("node_timeouts", "requests", "How often the node did not answer in time"),
+				OF_NODE(timeouts)},
+		{COUNTER("node_replies_bad", "replies", "Answers that made no sense"),
+				OF_NODE(replies_bad)},
+		{COUNTER("node_restarts", "restarts", "Restarts of the node that were seen"),
+				OF_NODE(restarts)},
+		{COUNTER("node_audits", "audits", "How often the node's rules were read"),
+				OF_NODE(audits)},
+		{COUNTER("node_repairs", "changes", "Changes that brought its rules up to date"),
+				OF_NODE(repairs)},
+		{COUNTER("node_published", "messages", "Messages of the node that came"),
+				OF_NODE(published)},
+		{COUNTER("node_publish_missed", "messages",
+				 "Messages of the node that did not come"),
+				OF_NODE(missed)},
+		{.family = {NULL}},
+};
+
+static const struct hs_prometheus_family uptime = {"hopsight_uptime_seconds",
+		"Time since the controller started", "seconds", HS_PROMETHEUS_GAUGE};
+
+static void add_rows(struct hs_prometheus *page, const struct row *rows, const void *from,
+		const struct hs_prometheus_labels *labels)
+{
+	for (; rows->family.name; rows++)
+		hs_prometheus_uint(page, &rows->family, labels,
+				hs_schema_load_bits((const char *)from + rows->offset, rows->size));
+}
+
+// Windows are kept as text, because of many flows few are looked at.
+static void add_window(struct hs_prometheus *page, const char *text,
+		void (*add)(struct hs_prometheus *page, const struct hs_qos_window *window))
+{
+	struct hs_qos_window window = {0};
+	json_t *content = text ? json_loads(text, 0, NULL) : NULL;
+
+	if (content && hs_qos_window_read(content, &window) == 0)
+		add(page, &window);
+	hs_qos_window_free(&window);
+	json_decref(content);
+}
+
+typedef void add_flow(
+		struct hs_prometheus *page, const struct controller_flow *flow, const char *window);
+
+static void add_path(
+		struct hs_prometheus *page, const struct controller_flow *flow, const char *window)
+{
+	add_window(page, window, hs_qos_page_path);
+	hs_delay_buckets_page_path(page, &flow->delays, flow->ns_id);
+}
+
+static void add_hops(
+		struct hs_prometheus *page, const struct controller_flow *flow, const char *window)
+{
+	add_window(page, window, hs_qos_page_hops);
+	hs_delay_buckets_page_hops(page, &flow->delays, flow->ns_id);
+}
+
+static void add_flows(
+		const struct hs_controller *controller, struct hs_prometheus *page, add_flow *add)
+{
+	const int64_t *lengths = controller->config->window_ns;
+	int usual = hs_qos_lengths_find(lengths, hs_qos_lengths_usual(lengths));
+	const struct controller_flow *flow;
+	unsigned left = controller->n_flows;
+
+	TAILQ_FOREACH (flow, &controller->flows, order) {
+		if (!hs_prometheus_room(page))
+			break;
+		add(page, flow, usual < 0 ? NULL : flow->windows[usual]);
+		left--;
+	}
+	hs_prometheus_leave_out(page, left);
+}
+
+void hs_controller_page(const struct hs_controller *controller, struct hs_prometheus *page)
+{
+	hs_prometheus_ns(page, &uptime, NULL, controller->now_ns - controller->start_ns);
+	add_rows(page, own_rows, controller, NULL);
+	for (unsigned i = 0; i < controller->config->n_nodes; i++)
+		add_rows(page, node_rows, &controller->nodes[i],
+				HS_PROMETHEUS_LABELS({"node", controller->nodes[i].config->name}));
+	add_flows(controller, page, add_path);
+	add_flows(controller, page, add_hops);
+}

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics over HTTP: the page against the API, promtool, the real Prometheus, and clients that mean no good."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+from frames import udp_frame
+from lib import Chain, RawPort, check, equal, main, need, quiet, rule, test, until
+from prometheus_text import ask, scrape
+from workspace import InNamespace
+
+from test_controller import Controller  # isort: skip
+
+A, B = "2001:db8::1", "2001:db8::2"
+PORT, OWN_PORT = 9463, 9090
+WINDOW_MS = 500
+FRAME = udp_frame(A, B, 5, 7, bytes(60))
+
+
+def chain_with_traffic(workspace, packets=300):
+    """Two nodes with a rule, the second one with metrics over HTTP, and what both know after some packets."""
+    chain = Chain(workspace, 2, telemetry={"windows_ms": [WINDOW_MS]}, prometheus={})
+    chain.start()
+    for node in chain.nodes:
+        node.call("int_request", **rule(7, A, B, dst_port=7))
+    sender = RawPort(chain.hosts[0].namespace, "eth0")
+    for _ in range(packets):
+        sender.send(FRAME)
+    for node in chain.nodes:
+        quiet(node)
+    return chain
+
+
+def promtool(*words, **kwargs):
+    done = subprocess.run(["promtool", *words], capture_output=True, text=True, check=False, **kwargs)
+    equal((done.returncode, done.stdout + done.stderr), (0, done.stdout), words)
+    return done.stdout
+
+
+def settled(node, openmetrics=False):
+    """A page and the answers of the API, of a time when nothing but them counted."""
+    page, text = scrape(node.namespace, PORT, openmetrics)
+    return page, text, node.call("stats_get")["stats"]
+
+
+# What grows from one question to the next.
+MOVING = re.compile(r"hopsight_(uptime_seconds|clock_.*|requests_total|connections_total|worker_.*rounds_total"
+                    r"|.*windows_published_total|.*monitor_bytes)")
+
+
+def compare(page, stats):
+    """Each value of stats_get is on the page."""
+    looked = 0
+    for stat in stats:
+        labels = {key: stat[key] for key in ("port", "reason", "event", "worker") if key in stat}
+        name = stat["name"][:-6] if page.openmetrics and stat["kind"] == "counter" else stat["name"]
+        equal(page.kinds[name], stat["kind"], stat["name"])
+        equal(page.helps[name], stat["help"].replace("\\", "\\\\"), stat["name"])
+        if not MOVING.fullmatch(stat["name"]):
+            equal(page.get(stat["name"], **labels), stat["value"], stat)
+            looked += 1
+    check(looked > 150, "values compared:", looked)
+
+
+@test()
+def a_page_says_what_the_api_says_in_both_formats(workspace):
+    need("promtool")
+    chain = chain_with_traffic(workspace)
+    node = chain.nodes[1]
+    for openmetrics in (False, True):
+        page, text, stats = settled(node, openmetrics)
+        compare(page, stats)
+        equal(page.get("hopsight_rule_rx_packets_total", ns_id="7"), 300, "packets of the rule")
+        if not openmetrics:
+            equal(promtool("check", "metrics", input=text), "", "promtool")
+    equal(page.get("hopsight_series_capped_total"), 0, "series left out")
+    check(page.get("process_resident_memory_bytes") > 1 << 20, "memory")
+    check(0 < time.time() - page.get("process_start_time_seconds") < 60, "start")
+
+
+@test()
+def delays_are_in_a_histogram_and_windows_in_gauges(workspace):
+    need()
+    node = chain_with_traffic(workspace).nodes[1]
+    made = node.call("int_get", ns_id=7)["reports_made"]
+    page, _ = scrape(node.namespace, PORT)
+    equal(page.get("hopsight_path_delay_seconds_count", ns_id="7"), made, "delays end to end")
+    hop = {"ns_id": "7", "hop": "1", "from": "1", "to": "2"}
+    equal(page.get("hopsight_hop_delay_seconds_count", **hop), made, "delays of the hop")
+    mean = page.get("hopsight_path_delay_seconds_sum", ns_id="7") / made
+    run = node.call("qos_get", ns_id=7, window="run")["qos"][0]["e2e"]
+    check(abs(mean * 1e9 - run["delay_ns"]["mean"]) < 2, mean, run)
+    buckets = {float(dict(labels)["le"]): value for (name, labels), value in page.values.items()
+               if name == "hopsight_path_delay_seconds_bucket"}
+    least, most = run["delay_ns"]["min"] / 1e9, run["delay_ns"]["max"] / 1e9
+    for bound, count in buckets.items():
+        check(count == 0 or bound >= least, "before the least:", bound, count, least)
+        check(count == made or bound < most, "behind the greatest:", bound, count, most)
+
+    def window():
+        page, _ = scrape(node.namespace, PORT)
+        got = node.call("qos_get", ns_id=7, window=f"{WINDOW_MS}ms")["qos"]
+        key = {"ns_id": "7", "window": f"{WINDOW_MS}ms"}
+        same = got and not got[0]["stale"] and page.values.get(
+            ("hopsight_path_window_end_timestamp_seconds", tuple(sorted(key.items()))))
+        return same and abs(same - got[0]["end_ns"] / 1e9) < 1e-6 and (page, got[0], key)
+
+    sender = RawPort(node.workspace.prefix + "-host1", "eth0")
+
+    def send_and_look():
+        sender.send(*[FRAME] * 10)
+        return window()
+
+    page, got, key = until(send_and_look, 10, "a window in both")
+    e2e = got["e2e"]
+    equal(page.get("hopsight_path_reports", **key), got["reports"], "reports")
+    for name, value in (("delay_mean_seconds", e2e["delay_ns"]["mean"] / 1e9), ("loss_ratio", e2e["loss_ratio"]),
+                        ("tx_packets", e2e["tx_packets"]), ("throughput_bytes_per_second", e2e["throughput_bps"] / 8)):
+        equal(page.get("hopsight_path_" + name, **key), value, name)
+    equal(page.get("hopsight_path_delay_window_seconds", quantile="1.0", **key), e2e["delay_ns"]["max"] / 1e9, "max")
+    first = got["hops"][0]
+    equal(page.get("hopsight_hop_tx_packets", **hop, window=key["window"]), first["tx_packets"], "of the hop")
+
+
+class Prometheus:
+    """The real one, with data of its own, in the namespace of what it scrapes."""
+
+    def __init__(self, workspace, namespace, targets, rules=None):
+        self.namespace = namespace
+        config = workspace.path("prometheus.yml")
+        with open(config, "w", encoding="ascii") as f:
+            json.dump({"global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+                       "rule_files": [rules] if rules else [],
+                       "scrape_configs": [{"job_name": "hopsight", "static_configs": [{"targets": targets}]}]}, f)
+        workspace.spawn(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={workspace.path('tsdb')}",
+                         f"--web.listen-address=127.0.0.1:{OWN_PORT}"], namespace=namespace, log="prometheus.log",
+                        env={**os.environ, "GOMAXPROCS": "1"})
+
+    def query(self, text):
+        """Returns {labels: value}; without the labels that Prometheus adds."""
+        try:
+            status, _, answer = ask(self.namespace, OWN_PORT, "/api/v1/query?" + urllib.parse.urlencode({"query": text}))
+        except OSError:
+            return {}
+        if status == 503:  # it starts
+            return {}
+        answer = json.loads(answer)
+        equal(answer["status"], "success", answer)
+        return {tuple(sorted((k, v) for k, v in series["metric"].items() if k not in ("job", "instance"))):
+                float(series["value"][1]) for series in answer["data"]["result"]}
+
+
+def _key(name, labels):
+    return tuple(sorted([("__name__", name), *labels]))
+
+
+@test()
+def what_prometheus_keeps_is_what_the_api_says(workspace):
+    need("prometheus")
+    node = chain_with_traffic(workspace).nodes[1]
+    prometheus = Prometheus(workspace, node.namespace, [f"127.0.0.1:{PORT}"])
+    until(lambda: prometheus.query("scrape_samples_scraped > 0"), 20, "a scrape")
+    got = prometheus.query('{__name__=~"hopsight_.*"}')
+    page, _, stats = settled(node, openmetrics=True)
+    looked = 0
+    for (name, labels), value in page.values.items():
+        if name.startswith("hopsight_") and re.match(r"hopsight_(port|rule|path_delay|hop_delay|build)", name):
+            equal(got[_key(name, labels)], value, name)
+            looked += 1
+    check(looked > 150, "series compared:", looked)
+    for stat in stats:
+        if stat["name"] == "hopsight_port_rx_packets_total":
+            equal(got[_key(stat["name"], [("port", stat["port"])])], stat["value"], stat)
+    equal(list(prometheus.query("up").values()), [1], "up")
+
+
+@test()
+def readiness_follows_the_ports(workspace):
+    need()
+    chain = Chain(workspace, 1, prometheus={"bind": f"[::1]:{PORT}"}).start()
+    node = chain.nodes[0]
+
+    def ready():
+        status, _, text = ask(node.namespace, PORT, "/-/ready", address="::1")
+        return status, text
+
+    until(lambda: ready() == (200, "ready\n"), 5, "ready")
+    equal(ask(node.namespace, PORT, "/-/healthy", address="::1")[0], 200, "healthy")
+    subprocess.run(["ip", "-n", chain.hosts[0].namespace, "link", "set", "eth0", "down"], check=True)
+    until(lambda: ready() == (503, 'port "west" is down\n'), 5, "not ready")
+
+
+@test()
+def a_port_in_use_and_a_bound_on_series_are_explained(workspace):
+    need()
+    chain = Chain(workspace, 1, prometheus={"max_series": 100})
+    node = chain.nodes[0]
+    with InNamespace(node.namespace):
+        holder = socket.create_server(("127.0.0.1", PORT))
+    node.launch()
+    equal(node.process.wait(20), 1, "exit code")
+    check(f"prometheus.bind: somebody listens at 127.0.0.1:{PORT} already (allowed: a port that nobody listens at)"
+          in node.log(), node.log())
+    holder.close()
+    node.start()
+    page, _ = scrape(node.namespace, PORT)
+    equal(len(page.values), 100, "series")
+    check(page.get("hopsight_series_capped_total") > 100, "left out")
+
+
+@test()
+def a_controller_shows_its_nodes_and_their_flows(workspace):
+    need("promtool")
+    chain = Chain(workspace, 2, telemetry={"windows_ms": [WINDOW_MS]})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(workspace, chain.nodes, controller={"windows_ms": [WINDOW_MS]}, prometheus={
+        "bind": f"127.0.0.1:{port}"})
+    for node in chain.nodes:
+        node.config["control"]["publish_to"] = [controller.reports]
+    chain.start()
+    controller.start()
+    controller.client.call("int_request", **rule(7, A, B, dst_port=7), on={"path": "all"})
+    sender = RawPort(chain.hosts[0].namespace, "eth0")
+
+    def shown():
+        sender.send(*[FRAME] * 10)
+        page, text = scrape(None, port)
+        found = [key for key in page.values if key[0] == "hopsight_hop_tx_packets"]
+        return found and (page, text)
+
+    page, text = until(shown, 15, "windows at the controller")
+    equal(promtool("check", "metrics", input=text), "", "promtool")
+    for node in chain.nodes:
+        equal(page.get("hopsight_controller_node_reachable", node=node.name), 1, node.name)
+        equal(page.get("hopsight_controller_node_rules_present", node=node.name), 1, node.name)
+    equal(page.get("hopsight_controller_rules"), 1, "rules")
+    scrape(None, port, openmetrics=True)
+
+
+# ---- clients that mean no good ----
+
+def _flood(namespace, stop, n=1000):
+    """n scrapers at once, again and again, and as many clients that send a byte now and then."""
+    with InNamespace(namespace):
+        slow = []
+        while not stop.is_set():
+            quick = []
+            for i in range(n):
+                client = socket.socket()
+                client.setblocking(False)
+                client.connect_ex(("127.0.0.1", PORT))
+                (slow if i % 2 and len(slow) < 500 else quick).append(client)
+            for client in quick + slow:
+                try:
+                    client.send(b"G" if client in slow[:50] else b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                except OSError:
+                    pass
+            stop.wait(0.05)
+            for client in quick:
+                client.close()
+        for client in slow:
+            client.close()
+
+
+def _slowest_answer_s(node, seconds):
+    slowest, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        node.call("hello")
+        slowest = max(slowest, time.monotonic() - begin)
+        time.sleep(0.01)
+    return slowest
+
+
+@test(limit_s=90, looks=3)
+def a_thousand_scrapers_and_slow_ones_delay_neither_packets_nor_the_api(workspace):
+    need()
+    chain = Chain(workspace, 1, prometheus={}).start()
+    node = chain.nodes[0]
+    west, east = (RawPort(host.namespace, "eth0") for host in chain.hosts)
+    stop = threading.Event()
+    flood = threading.Thread(target=_flood, args=(node.namespace, stop))
+    flood.start()
+    try:
+        time.sleep(0.5)
+        times = []
+        for _ in range(100):
+            begin = time.monotonic()
+            west.send(FRAME)
+            check(east.receive(1.0), "a packet was lost")
+            times.append(time.monotonic() - begin)
+            time.sleep(0.01)
+        slowest_s = _slowest_answer_s(node, 1)
+        page = until(lambda: _page_or_none(node), 15, "a page for an honest client")
+    finally:
+        stop.set()
+        flood.join()
+    check(page.get("hopsight_http_connections_turned_away_total") > 100, "turned away")
+    times.sort()
+    check(times[50] < 0.01, "median through the node", times[50])
+    check(slowest_s < 0.25, "slowest answer of the API", slowest_s)
+    check(node.process.poll() is None, node.log())
+    return f"median {times[50] * 1e6:.0f} us through the node, slowest answer {slowest_s * 1e3:.0f} ms"
+
+
+def _page_or_none(node):
+    try:
+        return scrape(node.namespace, PORT)[0]
+    except (OSError, ValueError):
+        return None
+
+
+def _worker_switches(node):
+    """How often the worker's thread has gone to sleep or been put aside."""
+    found = []
+    for task in os.listdir(f"/proc/{node.process.pid}/task"):
+        with open(f"/proc/{node.process.pid}/task/{task}/status", encoding="ascii") as f:
+            status = dict(line.split(":\t", 1) for line in f.read().splitlines() if ":\t" in line)
+        if status["Name"].startswith(("rte-worker", "lcore-worker")):
+            found.append(int(status["voluntary_ctxt_switches"]))
+    equal(len(found), 1, "workers")
+    return found[0]
+
+
+@test(looks=3)
+def scraping_ten_times_a_second_wakes_no_worker(workspace):
+    need()
+    node = Chain(workspace, 1, prometheus={}).start().nodes[0]
+
+    def switches(seconds, scrapes):
+        before, end, n = _worker_switches(node), time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            n += 1
+            if scrapes:
+                scrape(node.namespace, PORT)
+            time.sleep(0.1)
+        return _worker_switches(node) - before, n
+
+    alone, _ = switches(2, False)
+    scraped, n = switches(2, True)
+    check(n >= 15, "scrapes:", n)
+    check(scraped <= alone + 2, "a sleeping worker woke", scraped, "times, and without scrapes", alone)
+    return f"{scraped} wake-ups of the worker with {n} scrapes, {alone} without"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
