@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From datagrams to reports.
-#include "collect_fast.h"
 #include "collect_hop.h"
+#include "collect_plain.h"
 
 #include "int_report_head.h"
 
@@ -136,15 +136,6 @@ static enum hs_collect_refusal reason_of(const struct hs_int_report_reader *r)
 	return kind_1_0 || kind_0_5 ? HS_COLLECT_REFUSED_KIND : HS_COLLECT_REFUSED_LENGTH;
 }
 
-static void keep_view(struct hs_collect *c, const struct hs_collect_view *view)
-{
-	c->counters.reports_read++;
-	c->counters.reports_partial += view->partial;
-	c->counters.reports_without_flow += !view->has_flow;
-	if (++c->n_views == HS_COLLECT_BURST)
-		hs_collect_apply_views(c);
-}
-
 static void take_report(struct hs_collect *c, const struct hs_int_report_reader *r,
 		const struct hs_int_report *report, const struct hs_collect_datagram *datagram)
 {
@@ -156,13 +147,10 @@ static void take_report(struct hs_collect *c, const struct hs_int_report_reader 
 		refuse(c, (enum hs_collect_refusal)refused, datagram);
 		return;
 	}
-	keep_view(c, view);
+	hs_collect_keep_view(c, view);
 }
 
 // ---- datagrams ----
-
-#define PLAIN_1_0      0x14000000 // version and length; no RepMdBits
-#define PLAIN_1_0_MASK 0xff1f8000
 
 static uint16_t takes_of(const struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
@@ -218,48 +206,20 @@ static void note_node(
 	exporter->node_id = report->node_id;
 }
 
-// The most common datagram: 1.0 without values of the reporter. Returns whether it was taken.
-static bool take_plain_1_0(struct hs_collect *c, const struct hs_collect_datagram *datagram)
-{
-	const uint8_t *at = datagram->bytes;
-	struct hs_collect_view *view = &c->views[c->n_views];
-
-	if (datagram->len < HS_INT_REPORT_1_0_BYTES)
-		return false;
-	uint32_t word = hs_be32_load(at);
-	if ((word & PLAIN_1_0_MASK) != PLAIN_1_0 || (word >> 21 & 7) > 2)
-		return false;
-	memset(view, 0, sizeof(*view));
-	view->own.node_id = hs_be32_load(at + 4);
-	view->own.q = word >> 7 & 1;
-	view->has_reporter = view->own.node_id != UINT32_MAX;
-	view->dropped = word >> 8 & 1;
-	view->device_ns = hs_be32_load(at + 12);
-	view->dialect = &c->dialects[HS_INT_REPORT_1_0];
-	if (!hs_collect_fast_packet(view->dialect,
-			    (uint8_t)(HS_INT_INNER_ETHERNET + (word >> 21 & 7)), word & 0x40,
-			    at + HS_INT_REPORT_1_0_BYTES, datagram->len - HS_INT_REPORT_1_0_BYTES,
-			    view))
-		return false;
-	hs_collect_close_view(c, view, false);
-	struct hs_int_report_reader r = {.bytes = at, .version = HS_INT_REPORT_1_0};
-	struct hs_collect_exporter_entry *exporter = note_exporter(c, &r, datagram);
-	if (exporter)
-		exporter->reports++;
-	c->counters.datagrams_read++;
-	c->counters.reports++;
-	keep_view(c, view);
-	return true;
-}
-
 static void take_datagram(struct hs_collect *c, const struct hs_collect_datagram *datagram)
 {
 	struct hs_int_report_reader r;
 	struct hs_int_report report;
 
 	c->counters.datagrams++;
-	if (c->plain_1_0 && !c->general && take_plain_1_0(c, datagram))
-		return;
+	if (c->plain_1_0 && !c->general) {
+		int refused = hs_collect_take_plain(c, datagram);
+		if (refused >= 0)
+			refuse(c, (enum hs_collect_refusal)refused, datagram);
+		if (refused != HS_COLLECT_FAST_NOT)
+			return;
+	}
+	c->last = NULL; // its view is written over
 	int rc = hs_int_report_open(&r, datagram->bytes, datagram->len, takes_of(c, datagram));
 	if (rc == -EPROTONOSUPPORT) {
 		refuse(c, HS_COLLECT_REFUSED_VERSION, datagram);
@@ -290,6 +250,7 @@ void hs_collect_take(struct hs_collect *collect, const struct hs_collect_datagra
 	collect->now_ns = now_ns;
 	collect->second = (uint32_t)(now_ns / HS_COLLECT_SECOND_NS);
 	collect->second_ns = now_ns - now_ns % HS_COLLECT_SECOND_NS;
+	collect->last = NULL;
 	for (unsigned i = 0; i < n; i++)
 		take_datagram(collect, &datagrams[i]);
 	hs_collect_apply_views(collect);

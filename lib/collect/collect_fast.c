@@ -83,28 +83,28 @@ static bool pass_ipv6(struct way *way, uint64_t words[4])
 	return true;
 }
 
-// Passes TCP or UDP.
-static bool pass_l4(struct way *way)
+// Passes TCP or UDP, as take_stack_of returns.
+static int pass_l4(struct way *way)
 {
 	const uint8_t *l4 = way->packet + way->at;
 	size_t left = way->end - way->at, bytes = UDP_BYTES;
 
 	if (way->end < way->at + UDP_BYTES)
-		return false;
+		return HS_COLLECT_FAST_NOT;
 	if (way->protocol == HS_IP_UDP) {
 		size_t length = hs_be16_load(l4 + UDP_LENGTH);
 		if (length < UDP_BYTES || length > left)
-			return false;
+			return HS_COLLECT_REFUSED_STACK; // the DSCP says that there is one
 		way->end = way->at + length;
 	} else {
 		if (way->bytes < way->at + TCP_BYTES)
-			return false;
+			return HS_COLLECT_FAST_NOT;
 		bytes = 4u * (l4[TCP_OFFSET] >> 4);
 		if (bytes < TCP_BYTES || bytes > left || way->at + bytes > way->bytes)
-			return false;
+			return HS_COLLECT_FAST_NOT;
 	}
 	way->at += bytes;
-	return true;
+	return -1;
 }
 
 // ---- the stack ----
@@ -117,6 +117,11 @@ static inline __attribute__((always_inline)) uint32_t share_of(unsigned words)
 			3121, 2979, 2850, 2731, 2622, 2521, 2428, 2341, 2260, 2185, 2115};
 
 	return shares[words];
+}
+
+static inline bool has_domain(unsigned version, const uint8_t *head)
+{
+	return version == HS_INT_2_1 && hs_be16_load(head + DOMAIN);
 }
 
 // How many hops the stack has, or -1 where it is left to the general path.
@@ -132,8 +137,7 @@ static inline __attribute__((always_inline)) int count_hops(
 	}
 	*hop_words = head[2] & 0x1f;
 	unsigned n = words * share_of(*hop_words) >> 16;
-	bool has_domain = version == HS_INT_2_1 && hs_be16_load(head + DOMAIN);
-	return n * *hop_words == words && !has_domain ? (int)n : -1;
+	return n * *hop_words == words && !has_domain(version, head) ? (int)n : -1;
 }
 
 // Words of header and stack, or 0.
@@ -154,31 +158,47 @@ static inline __attribute__((always_inline)) bool is_version(unsigned version, u
 	return (first & masks[version]) == values[version];
 }
 
-// With a constant version, most of it goes away.
-static inline __attribute__((always_inline)) bool take_stack_of(unsigned version,
+// With a constant version, most of it goes away. Returns -1, why the stack is refused, or
+// HS_COLLECT_FAST_NOT.
+static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 		const struct hs_collect_dialect *dialect, const struct way *way,
 		struct hs_collect_view *view)
 {
-	unsigned hop_words;
 	size_t fixed = hs_int_head_bytes(version), tail = version == HS_INT_0_5 ? TAIL : 0;
 	const uint8_t *shim = way->packet + way->at, *head = shim + SHIM;
 	size_t begin = way->at + SHIM + fixed; // of the hops
+	unsigned hop_words;
 
-	if (begin > way->bytes || begin > way->end)
-		return false;
+	if (begin > way->end)
+		return HS_COLLECT_FAST_NOT;
+	if (way->at + SHIM > way->bytes) {
+		view->partial = true;
+		return -1;
+	}
 	unsigned words = words_of(version, shim);
-	if (4u * words < fixed || way->at + SHIM + 4 * words + tail > way->end ||
-			!is_version(version, head[0]))
-		return false;
+	size_t whole = way->at + SHIM + 4 * words + tail;
+	if (4u * words < fixed)
+		return HS_COLLECT_FAST_NOT;
+	if (whole > way->end)
+		return HS_COLLECT_REFUSED_STACK;
+	if (begin > way->bytes) {
+		view->partial = true;
+		return -1;
+	}
+	// What is cut is not refused for what its header says.
+	int wrong = whole > way->bytes ? HS_COLLECT_FAST_NOT : HS_COLLECT_REFUSED_STACK;
+	if (!is_version(version, head[0]))
+		return wrong;
 	uint16_t bitmap = hs_be16_load(head + BITMAP);
 	const struct hs_collect_layout *layout = &dialect->layouts[0][bitmap >> 8];
 	words -= (unsigned)fixed / 4;
 	int n = count_hops(version, head, words, &hop_words);
 	size_t end = begin + 4 * words;
 	if (n < 0 || n > HS_COLLECT_MAX_HOPS ||
-			(n && hs_collect_layout_bytes(layout, bitmap) > 4 * hop_words) ||
 			(tail && end < way->bytes && way->packet[end] != way->protocol))
-		return false;
+		return has_domain(version, head) || n >= 0 ? HS_COLLECT_FAST_NOT : wrong;
+	if (n && hs_collect_layout_bytes(layout, bitmap) > 4 * hop_words)
+		return HS_COLLECT_REFUSED_STACK;
 	if (end + tail > way->bytes) {
 		size_t came = (way->bytes - begin) / 4 * share_of(hop_words) >> 16;
 		n = came < (size_t)n ? (int)came : n;
@@ -189,10 +209,10 @@ static inline __attribute__((always_inline)) bool take_stack_of(unsigned version
 	view->hop_bytes = (uint8_t)(4 * hop_words);
 	view->hops = way->packet + begin;
 	view->layout = layout;
-	return true;
+	return -1;
 }
 
-static bool take_stack(const struct hs_collect_dialect *dialect, const struct way *way,
+static int take_stack(const struct hs_collect_dialect *dialect, const struct way *way,
 		struct hs_collect_view *view)
 {
 	switch (dialect->packet.version) {
@@ -216,7 +236,16 @@ static bool pass_ip(struct way *way, uint8_t inner, uint16_t type, uint64_t word
 	return false;
 }
 
-bool hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
+static int pass_headers(const struct hs_collect_dialect *dialect, bool is_marked, struct way *way,
+		struct hs_collect_view *view)
+{
+	if (!is_marked)
+		return way->end < way->at + PORTS ? HS_COLLECT_FAST_NOT : -1;
+	int rc = pass_l4(way);
+	return rc == -1 ? take_stack(dialect, way, view) : rc;
+}
+
+int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
 		const uint8_t *packet, size_t bytes, struct hs_collect_view *view)
 {
 	struct way way = {.packet = packet, .bytes = bytes};
@@ -225,18 +254,17 @@ bool hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t in
 	uint64_t words[5];
 
 	if (!dialect->fast || (inner == HS_INT_INNER_ETHERNET && !pass_ether(&way, &type, &vlan)) ||
-			!pass_ip(&way, inner, type, words))
-		return false;
-	if (way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP)
-		return false;
+			!pass_ip(&way, inner, type, words) ||
+			(way.protocol != HS_IP_UDP && way.protocol != HS_IP_TCP))
+		return HS_COLLECT_FAST_NOT;
 	uint32_t ports = hs_be32_load(packet + way.at);
 	bool is_marked = tracked && !((way.dscp ^ settings->dscp) & settings->dscp_mask);
-	if (is_marked ? !pass_l4(&way) || !take_stack(dialect, &way, view)
-		      : way.end < way.at + PORTS)
-		return false;
+	int rc = pass_headers(dialect, is_marked, &way, view);
+	if (rc != -1)
+		return rc;
 	words[4] = key_word(ports, vlan, way.protocol,
 			inner == HS_INT_INNER_IPV4 || type == HS_ETHERTYPE_IPV4);
 	memcpy(&view->key, words, sizeof(words));
 	view->has_flow = true;
-	return true;
+	return -1;
 }

@@ -9,6 +9,9 @@
 
 #include "collect_parts.h"
 
-// Writes key, stack and `partial` of a view that has none. False: collect_packet.c must be asked.
-bool hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
+#define HS_COLLECT_FAST_NOT (-2)
+
+// Writes key, stack and `partial` of a view that has none. Returns -1, why the report is refused,
+// or HS_COLLECT_FAST_NOT where collect_packet.c must be asked.
+int hs_collect_fast_packet(const struct hs_collect_dialect *dialect, uint8_t inner, bool tracked,
 		const uint8_t *packet, size_t bytes, struct hs_collect_view *view);

@@ -77,7 +77,8 @@ void hs_collect_dialect_init(struct hs_collect_dialect *dialect,
 			.packet = *packet};
 	for (unsigned byte = 0; byte < 256; byte++) {
 		make_layout(&dialect->layouts[0][byte], packet->version, byte, false);
-		make_layout(&dialect->layouts[1][byte], packet->version, byte, true);
+		if (lenient)
+			make_layout(&dialect->layouts[1][byte], packet->version, byte, true);
 	}
 	if (!lenient && packet->version == HS_INT_1_0)
 		dialect->layouts[0][0xff].form = HS_COLLECT_LAYOUT_1_0;

@@ -44,7 +44,7 @@ struct hs_collect_dialect {
 	uint8_t queue_bits; // of the occupancy, below the queue's id; 2016-06: 32, and no id
 	uint32_t mask;	    // of a word
 	struct hs_int_settings packet;
-	// By the first byte of the bitmap; [1]: bit 6 has four bytes (INTCollector, of 1.0).
+	// By the first byte of the bitmap; [1], where lenient: bit 6 has four bytes, of 1.0.
 	struct hs_collect_layout layouts[2][256];
 };
 

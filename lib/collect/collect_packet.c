@@ -6,7 +6,8 @@
 
 #include "ip.h"
 
-#define BEYOND 0x20000 // more than any packet: what is not there was cut off
+#define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
+#define BEYOND	       0x20000 // more than any packet: what is not there was cut off
 
 static const size_t ETHER = HS_ETHER_BYTES;
 
@@ -43,16 +44,23 @@ static int find_stack(const struct hs_collect_dialect *dialect, const struct cop
 
 // ---- the packet ----
 
-// 0.5 has the packet's protocol behind the stack, so that is what a cut stack goes on with.
-static void complete(struct copy *copy, uint8_t *scratch, uint8_t fill)
+// Makes a copy that is as long as INT may be. 0.5 has the packet's protocol behind the stack, so
+// that is what a cut stack goes on with.
+static void complete(
+		struct copy *copy, uint8_t *scratch, bool behind_l4, const struct hs_packet *packet)
 {
+	size_t end = HS_COLLECT_SCRATCH;
+
 	if (copy->came > HS_COLLECT_SCRATCH)
 		copy->came = HS_COLLECT_SCRATCH;
+	if (behind_l4 && packet->l4_off + (size_t)MOST_BEHIND_L4 < end)
+		end = packet->l4_off + (size_t)MOST_BEHIND_L4;
 	if (copy->frame != scratch)
 		memcpy(scratch, copy->frame, copy->came);
-	memset(scratch + copy->came, fill, HS_COLLECT_SCRATCH - copy->came);
+	if (end > copy->came)
+		memset(scratch + copy->came, packet->l4_proto, end - copy->came);
 	copy->frame = scratch;
-	copy->len = HS_COLLECT_SCRATCH;
+	copy->len = end > copy->came ? end : copy->came;
 }
 
 // Whether the packet says that it has INT, which is malformed.
@@ -89,7 +97,7 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 		return HS_COLLECT_REFUSED_STACK;
 	bool cut = packet.flags & HS_PACKET_SHORT && packet.l4_off;
 	if (cut && packet.flags & HS_PACKET_ANY_TELEMETRY) {
-		complete(copy, c->scratch, packet.l4_proto);
+		complete(copy, c->scratch, settings->carrier == HS_INT_TCP_UDP, &packet);
 		hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
 		view->partial = true;
 	}
@@ -128,8 +136,11 @@ int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version vers
 	const struct hs_collect_dialect *dialect = &c->dialects[version];
 	struct copy copy = {packet, bytes, bytes, packet, 0};
 
-	if (!c->general && hs_collect_fast_packet(dialect, inner, tracked, packet, bytes, view))
-		return -1;
+	if (!c->general) {
+		int rc = hs_collect_fast_packet(dialect, inner, tracked, packet, bytes, view);
+		if (rc != HS_COLLECT_FAST_NOT)
+			return rc;
+	}
 	if (inner == HS_INT_INNER_IPV4 || inner == HS_INT_INNER_IPV6)
 		put_ethernet(&copy, c->scratch, inner);
 	if (!tracked)

@@ -212,6 +212,8 @@ struct hs_collect {
 		bool any;
 	} first_refused[HS_COLLECT_REFUSALS];
 
+	const struct hs_collect_datagram *last; // of collect_plain.c, of this burst; NULL: none
+	const struct hs_collect_view *last_view;
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
 	struct hs_collect_flow told; // for events
@@ -247,6 +249,16 @@ struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
 void hs_collect_apply_views(struct hs_collect *c);
 
 void hs_collect_copy_flow(const struct hs_collect *c, uint32_t number, struct hs_collect_flow *out);
+
+// The view that was filled, c->views[c->n_views], is whole.
+static inline void hs_collect_keep_view(struct hs_collect *c, const struct hs_collect_view *view)
+{
+	c->counters.reports_read++;
+	c->counters.reports_partial += view->partial;
+	c->counters.reports_without_flow += !view->has_flow;
+	if (++c->n_views == HS_COLLECT_BURST)
+		hs_collect_apply_views(c);
+}
 
 // ---- events ----
 

@@ -16,6 +16,7 @@
 #define HOPS	   6
 #define BURST	   64
 #define MAX_ROUNDS 101
+#define READY	   1024 // datagrams at least: more than a burst
 #define HOP_BYTES  36
 #define BYTES	   (16 + 14 + 20 + 8 + 4 + 8 + HOPS * HOP_BYTES)
 
@@ -36,19 +37,20 @@ static uint8_t *put(uint8_t *at, uint64_t value, size_t bytes)
 	return at + bytes;
 }
 
-static uint8_t *put_hop(uint8_t *at, uint32_t flow, uint32_t hop)
+// The values differ from report to report, within the thresholds.
+static uint8_t *put_hop(uint8_t *at, uint32_t number, uint32_t hop)
 {
 	at = put(at, hop + 1, 4);
 	at = put(at, 0x00010002, 4);
-	at = put(at, 500 + (flow + hop) % 40, 4);
-	at = put(at, 0x05000000 | (flow + hop) % 16, 4);
-	at = put(at, 1000 + flow, 4);
-	at = put(at, 1500 + flow, 4);
+	at = put(at, 500 + (number + hop) % 40, 4);
+	at = put(at, 0x05000000 | (number + hop) % 16, 4);
+	at = put(at, 1000 + number, 4);
+	at = put(at, 1500 + number, 4);
 	at = put(at, 0x0000000100000002, 8);
-	return put(at, 4000 + (flow + hop) % 32, 4);
+	return put(at, 4000 + (number + hop) % 32, 4);
 }
 
-static void make(uint8_t *at, uint32_t flow)
+static void make(uint8_t *at, uint32_t flow, uint32_t number)
 {
 	const size_t ip_bytes = BYTES - 16 - 14;
 
@@ -69,7 +71,7 @@ static void make(uint8_t *at, uint32_t flow)
 	at = put(at, 0x10000902, 4);
 	at = put(at, 0xff000000, 4);
 	for (uint32_t hop = HOPS; hop--;)
-		at = put_hop(at, flow, hop);
+		at = put_hop(at, number, hop);
 }
 
 // ---- rounds ----
@@ -151,17 +153,18 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void run(struct hs_collect *c, struct hs_collect_datagram *datagrams, uint32_t flows,
+static void run(struct hs_collect *c, struct hs_collect_datagram *datagrams, uint32_t n,
 		uint64_t reports)
 {
 	struct hs_collect_datagram burst[BURST];
-	static uint32_t at, sequence;
+	static uint32_t sequence;
+	uint32_t at = 0;
 
 	for (uint64_t done = 0; done < reports; done += BURST) {
 		for (unsigned i = 0; i < BURST; i++) {
 			burst[i] = datagrams[at];
 			put((uint8_t *)burst[i].bytes + 8, sequence++, 4);
-			at = at + 1 < flows ? at + 1 : 0;
+			at = at + 1 < n ? at + 1 : 0;
 		}
 		hs_collect_take(c, burst, BURST, (int64_t)(seconds(CLOCK_MONOTONIC) * 1e9));
 	}
@@ -171,8 +174,10 @@ static void measure(const struct scene *scene, unsigned rounds, uint64_t reports
 {
 	struct hs_collect_config config;
 	struct hs_collect *c;
-	struct hs_collect_datagram *datagrams = calloc(scene->flows, sizeof(*datagrams));
-	uint8_t *bytes = calloc(scene->flows, BYTES);
+	uint32_t n_datagrams =
+			scene->flows < READY ? READY / scene->flows * scene->flows : scene->flows;
+	struct hs_collect_datagram *datagrams = calloc(n_datagrams, sizeof(*datagrams));
+	uint8_t *bytes = calloc(n_datagrams, BYTES);
 	double ns[MAX_ROUNDS];
 
 	hs_collect_config_init(&config);
@@ -182,20 +187,20 @@ static void measure(const struct scene *scene, unsigned rounds, uint64_t reports
 		fprintf(stderr, "no memory\n");
 		exit(1);
 	}
-	for (uint32_t i = 0; i < scene->flows; i++) {
+	for (uint32_t i = 0; i < n_datagrams; i++) {
 		datagrams[i] = (struct hs_collect_datagram){.bytes = bytes + (size_t)i * BYTES,
 				.len = BYTES,
 				.is_ipv4 = true,
 				.address = {10, 1, 1, 1}};
-		make(bytes + (size_t)i * BYTES, i);
+		make(bytes + (size_t)i * BYTES, i % scene->flows, i);
 		if (scene->spoil)
 			scene->spoil(bytes + (size_t)i * BYTES, &datagrams[i].len);
 	}
-	run(c, datagrams, scene->flows, scene->flows);
+	run(c, datagrams, n_datagrams, n_datagrams);
 	uint64_t before = n_points;
 	for (unsigned i = 0; i < rounds; i++) {
 		double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
-		run(c, datagrams, scene->flows, reports);
+		run(c, datagrams, n_datagrams, reports);
 		ns[i] = (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) * 1e9 / (double)reports;
 	}
 	qsort(ns, rounds, sizeof(ns[0]), by_number);

@@ -185,6 +185,31 @@ def reports(root):
         write(os.path.join(root, "fuzz_int_report"), name, bytes([takes]) + bytes.fromhex(text))
 
 
+# The same with a packet that has INT, for collectors.
+ETHER = "0200000000020200000000010800"
+COLLECTED = {
+    "int_0_5": "002000030000000700000001" + ETHER + "455c004d000100004006634c0a0001010a0002029c400016000003e8"
+               "000007d050182000370b00000100080000021002900000000000000205000014000000010500000a0600160047",
+    "int_1_0": "14000043000000030000000700000001" + ETHER + "455c004900010000400663500a0001010a0002029c400016"
+               "000003e8000007d050182000520d00000100070010000206900000000000000205000014000000010500000a47",
+    "int_2_1": "20c000070000000304140020455c004d000100004006634c0a0001010a0002029c400016000003e8000007d0501820"
+               "003a020000100700002000020690000000000000000000000205000014000000010500000a474554202f000000",
+    "generator_1_0": "11000040000000000000000" "05ad881320200000000020200000000010800450000880001000040116662"
+                     "0a0000010a000002138813880074999901001b0000000803ff00000000000004000500030000019000050258"
+                     "000002bc5ad9f940000503e80000000100000005000200030000000400050006000000075ad9f9410005000a"
+                     "0000000100000006000200030000000400050006000000075ad9f9420005000a00000001",
+}
+
+
+def collected(root):
+    """A byte of settings, then datagrams, each behind two bytes of length and twice."""
+    for name, text in {**REPORTS, **COLLECTED}.items():
+        datagram = bytes.fromhex(text)
+        lenient = name in ("short_1_0", "one_is_0_5", "generator_1_0")
+        one = struct.pack(">H", len(datagram)) + datagram
+        write(os.path.join(root, "fuzz_collect"), name, bytes([lenient]) + one + one)
+
+
 def monitors(root):
     """Writes reports in which one field goes to an extreme, or is changed by one, and comes back."""
     folder = os.path.join(root, "fuzz_qos")
@@ -254,6 +279,7 @@ def main():
     captures(root)
     monitors(root)
     reports(root)
+    collected(root)
     int_packets(root)
 
 

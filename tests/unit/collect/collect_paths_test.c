@@ -250,7 +250,7 @@ static void same_by_all_paths(const struct hs_collect_config *config, uint64_t s
 		for (unsigned i = 0; i < 8; i++) {
 			unsigned format = below(3);
 			put_report_of(&b[i], format, &sequences[format]);
-			if (!below(10))
+			if (!below(5))
 				spoil(&b[i]);
 			datagrams[i] = (struct hs_collect_datagram){.bytes = b[i].at,
 					.len = (uint32_t)b[i].n,
@@ -270,7 +270,7 @@ static void same_by_all_paths(const struct hs_collect_config *config, uint64_t s
 	check_balance(both[0]);
 	const struct hs_collect_counters *n = hs_collect_counters(both[0]);
 	assert_true(n->reports_read > ROUNDS / 2 && n->event_reports > 1000);
-	assert_true(n->suppressed[HS_COLLECT_POINT_FLOW] > 1000);
+	assert_true(n->suppressed[HS_COLLECT_POINT_FLOW] > 100);
 	hs_collect_destroy(both[0]);
 	hs_collect_destroy(both[1]);
 }
