@@ -26,8 +26,9 @@ PROGRAM = os.path.join(netlab.BUILD, "apps", "hopsight-controller")
 class Controller:
     """hopsight-controller for the nodes of a chain, all on one path called "all"."""
 
-    def __init__(self, workspace, nodes, name="ctl", subscribe=True, **config):
+    def __init__(self, workspace, nodes, name="ctl", subscribe=True, namespace=None, **config):
         self.workspace = workspace
+        self.namespace = namespace
         self.name = name
         self.api = f"ipc://{workspace.path(name)}.api"
         self.reports = f"ipc://{workspace.path(name)}.sub"
@@ -46,7 +47,8 @@ class Controller:
         path = self.workspace.path(f"{self.name}.json")
         with open(path, "w", encoding="ascii") as f:
             json.dump(self.config, f)
-        self.process = self.workspace.spawn([PROGRAM, "--config", path], log=f"{self.name}.log")
+        self.process = self.workspace.spawn([PROGRAM, "--config", path], namespace=self.namespace,
+                                            log=f"{self.name}.log")
         return self
 
     def start(self):

@@ -13,12 +13,17 @@ import urllib.parse
 from frames import udp_frame
 from lib import Chain, RawPort, check, equal, main, need, quiet, rule, test, until
 from prometheus_text import ask, scrape
-from workspace import InNamespace
+from workspace import InNamespace, Workspace
 
-from test_controller import Controller  # isort: skip
+import grafana
+from harness import ROOT
+from test_controller import Controller
+from test_int import MD, NAMES, int_rule
+
+INT_NAMES = [*NAMES, "queue", "link_utilisation"]
 
 A, B = "2001:db8::1", "2001:db8::2"
-PORT, OWN_PORT = 9463, 9090
+PORT, CONTROLLER_PORT, OWN_PORT = 9463, 9464, 9090
 WINDOW_MS = 500
 FRAME = udp_frame(A, B, 5, 7, bytes(60))
 
@@ -88,10 +93,11 @@ def a_page_says_what_the_api_says_in_both_formats(workspace):
 def delays_are_in_a_histogram_and_windows_in_gauges(workspace):
     need()
     node = chain_with_traffic(workspace).nodes[1]
-    made = node.call("int_get", ns_id=7)["reports_made"]
     page, _ = scrape(node.namespace, PORT)
+    made = page.get("hopsight_rule_reports_made_total", ns_id="7")
+    equal(made, 300, "reports")
     equal(page.get("hopsight_path_delay_seconds_count", ns_id="7"), made, "delays end to end")
-    hop = {"ns_id": "7", "hop": "1", "from": "1", "to": "2"}
+    hop = {"ns_id": "7", "hop": "1", "from": "0", "to": "2"}  # the source tells no id
     equal(page.get("hopsight_hop_delay_seconds_count", **hop), made, "delays of the hop")
     mean = page.get("hopsight_path_delay_seconds_sum", ns_id="7") / made
     run = node.call("qos_get", ns_id=7, window="run")["qos"][0]["e2e"]
@@ -242,6 +248,91 @@ def a_controller_shows_its_nodes_and_their_flows(workspace):
         equal(page.get("hopsight_controller_node_rules_present", node=node.name), 1, node.name)
     equal(page.get("hopsight_controller_rules"), 1, "rules")
     scrape(None, port, openmetrics=True)
+
+
+# ---- dashboards and rules ----
+
+RULES = os.path.join(ROOT, "docs", "grafana", "rules.yml")
+
+
+def int_page(workspace):
+    """A page with what only INT tells, as long as a chain of its own lives."""
+    folder = workspace.path("int")
+    os.mkdir(folder)
+    own = Workspace(folder, workspace.prefix + "i")
+    workspace.at_close.append(own.close)
+    chain = Chain(own, 2, link="veth", profiles={"dc": MD}, prometheus={}, telemetry={"windows_ms": [WINDOW_MS]})
+    chain.nodes[0].config["ports"][1].update(profile="dc", rate_bps=10**9, queue_packets=100)
+    chain.nodes[1].config["ports"][0]["profile"] = "dc"
+    chain.start()
+    chain.install(int_rule(1, "udp", A, B, dst_port=7, instructions=INT_NAMES))
+    sender = RawPort(chain.hosts[0].namespace, "eth0")
+
+    def page():
+        sender.send(*[FRAME] * 10)
+        _, text = scrape(chain.nodes[1].namespace, PORT)
+        return "hopsight_hop_latency_window_seconds" in text and text
+
+    return until(page, 15, "windows of INT")
+
+
+def full_pages(workspace):
+    """Pages of a node and of a controller with every metric that needs no INT, and the namespace of both."""
+    windows = {"windows_ms": [4 * WINDOW_MS]}  # of 1,000 values
+    chain = Chain(workspace, 2, telemetry=windows, prometheus={"bind": f"0.0.0.0:{PORT}"})
+    namespace = chain.nodes[1].namespace
+    controller = Controller(workspace, chain.nodes, controller=windows, prometheus={},
+                            namespace=namespace)
+    for node in chain.nodes:
+        node.config["control"]["publish_to"] = [controller.reports]
+    chain.start()
+    controller.start()
+    controller.client.call("int_request", **rule(7, A, B, dst_port=7), on={"path": "all"})
+    sender = RawPort(chain.hosts[0].namespace, "eth0")
+
+    def pages():
+        sender.send(*[FRAME] * 100)
+        texts = [scrape(namespace, port)[1] for port in (PORT, CONTROLLER_PORT)]
+        return all("hopsight_hop_pdv_seconds" in text for text in texts) and texts
+
+    return until(pages, 15, "windows at both"), namespace
+
+
+def without_flags(text):
+    """A flag is on a page while a window has it."""
+    return "".join(line + "\n" for line in text.splitlines() if "hopsight_path_flag" not in line)
+
+
+@test(limit_s=90)
+def dashboards_and_rules_ask_for_what_programs_serve(workspace):
+    need("prometheus", "promtool")
+    promtool("check", "rules", RULES)
+    (node, controller), namespace = full_pages(workspace)
+    pages = {"hopsightd": [node, int_page(workspace)], "hopsight-controller": [controller]}
+    prometheus = Prometheus(workspace, namespace, [f"127.0.0.1:{PORT}", f"127.0.0.1:{CONTROLLER_PORT}"], RULES)
+    for program, texts in pages.items():
+        found = grafana.families([without_flags(text) for text in texts])
+        wanted = grafana.text_of(grafana.dashboard(program, found))
+        path = os.path.join(ROOT, "docs", "grafana", f"{program}.json")
+        if os.environ.get("HS_WRITE_DASHBOARDS"):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(wanted)
+        with open(path, encoding="utf-8") as f:
+            check(f.read() == wanted, path, "is not what tools/grafana.py makes of these metrics")
+    rate = "sum(rate(hopsight_http_requests_total[1m]) >= 0) >= 0 and sum(up) == 2"
+    until(lambda: prometheus.query(rate), 20, "two scrapes of both")
+    answered = 0
+    for program, texts in pages.items():
+        known = set(grafana.families(texts))
+        for query in grafana.queries(grafana.dashboard(program, grafana.families(texts))):
+            check(grafana.names_in(query) <= known, query, "asks for what is not there")
+            query = query.replace("$__rate_interval", "1m").replace("$job", ".*").replace("$instance", ".*")
+            answered += bool(prometheus.query(query))
+    check(answered > 100, "queries with an answer:", answered)
+    with open(RULES, encoding="utf-8") as f:
+        asked = grafana.names_in(re.sub(r"\w+:hopsight_\w+:\w+", "", f.read()))
+    known = set(grafana.families(sum(pages.values(), [])))
+    equal(sorted(asked - known), [], "metrics of rules that nobody serves")
 
 
 # ---- clients that mean no good ----
