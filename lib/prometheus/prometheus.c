@@ -14,6 +14,7 @@
 
 #define NUMBER_BYTES 40
 #define NS_PER_S     1000000000
+#define FOUND	     256 // families that are found by the address of their names; a power of two
 
 struct text {
 	char *bytes;
@@ -35,7 +36,7 @@ struct hs_prometheus {
 	size_t n_families;
 	struct family *families;
 	struct hs_u32_map by_name; // hash of the name -> families[]
-	size_t last;		   // family of the series before
+	uint32_t found[FOUND];	   // families[] by a hash of the address of the name
 };
 
 static const struct hs_prometheus_labels no_labels;
@@ -93,15 +94,38 @@ static size_t put_character(struct text *text, const char *at, size_t n, bool qu
 	return taken ? taken : 1;
 }
 
+static bool is_plain(char c)
+{
+	return c >= ' ' && c != '"' && c != '\\' && c != 0x7f; // char is signed
+}
+
 static void put_escaped(struct text *text, const char *words, bool quotes)
 {
 	size_t n = strlen(words);
 
-	for (size_t at = 0; at < n;)
-		at += put_character(text, words + at, n - at, quotes);
+	for (size_t at = 0; at < n;) {
+		size_t plain = 0;
+		while (at + plain < n && is_plain(words[at + plain]))
+			plain++;
+		put_bytes(text, words + at, plain);
+		at += plain;
+		if (at < n)
+			at += put_character(text, words + at, n - at, quotes);
+	}
 }
 
 // ---- numbers ----
+
+static const char *uint_text(uint64_t value, char text[NUMBER_BYTES])
+{
+	char *at = text + NUMBER_BYTES - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + value % 10);
+	while (value /= 10);
+	return at;
+}
 
 // As few digits as say the same number.
 static const char *real_text(double value, char text[NUMBER_BYTES])
@@ -179,9 +203,9 @@ static struct family *add_family(struct hs_prometheus *page,
 
 static struct text *series_of(struct hs_prometheus *page, const struct hs_prometheus_family *family)
 {
-	const char *last = page->n_families ? page->families[page->last].of.name : NULL;
+	uint32_t *at = &page->found[((uintptr_t)family->name >> 3) % FOUND];
 
-	if (last != family->name) {
+	if (*at >= page->n_families || page->families[*at].of.name != family->name) {
 		uint32_t hash = hs_u32_map_hash(family->name, strlen(family->name));
 		struct family *found = find(page, family->name, hash);
 		if (!found)
@@ -189,9 +213,9 @@ static struct text *series_of(struct hs_prometheus *page, const struct hs_promet
 		page->failed |= !found;
 		if (!found)
 			return NULL;
-		page->last = (size_t)(found - page->families);
+		*at = (uint32_t)(found - page->families);
 	}
-	return &page->families[page->last].series;
+	return &page->families[*at].series;
 }
 
 // ---- series ----
@@ -249,8 +273,7 @@ void hs_prometheus_uint(struct hs_prometheus *page, const struct hs_prometheus_f
 {
 	char text[NUMBER_BYTES];
 
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	add(page, family, labels, text);
+	add(page, family, labels, uint_text(value, text));
 }
 
 void hs_prometheus_int(struct hs_prometheus *page, const struct hs_prometheus_family *family,
@@ -295,11 +318,11 @@ void hs_prometheus_histogram(struct hs_prometheus *page, const struct hs_prometh
 	for (unsigned i = 0; i <= histogram->n; i++) {
 		bool last = i == histogram->n;
 		count += histogram->counts[i];
-		snprintf(number, sizeof(number), "%" PRIu64, count);
 		put_line(text, family->name, n, "_bucket", labels,
-				last ? "+Inf" : bound_text(histogram->bounds_ns[i], bound), number);
+				last ? "+Inf" : bound_text(histogram->bounds_ns[i], bound),
+				uint_text(count, number));
 	}
-	put_line(text, family->name, n, "_count", labels, NULL, number);
+	put_line(text, family->name, n, "_count", labels, NULL, uint_text(count, number));
 	put_line(text, family->name, n, "_sum", labels, NULL, ns_text(histogram->sum_ns, number));
 	if (created)
 		put_line(text, family->name, n, "_created", labels, NULL,

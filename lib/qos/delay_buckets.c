@@ -18,26 +18,36 @@ struct hs_delay_link {
 	int64_t sum_ns;
 };
 
-#define DECADE(ns) ns, 2 * ns, 5 * ns
-static const int64_t bounds_ns[HS_DELAY_BOUNDS] = {DECADE(INT64_C(1000)), DECADE(INT64_C(10000)),
-		DECADE(INT64_C(100000)), DECADE(INT64_C(1000000)), DECADE(INT64_C(10000000)),
-		DECADE(INT64_C(100000000)), INT64_C(1000000000)};
+#define DECADE(X, e, ns) X(e, ns) X(e, 2 * ns) X(e, 5 * ns)
+#define BOUNDS(X, e)                                                                               \
+	DECADE(X, e, INT64_C(1000))                                                                \
+	DECADE(X, e, INT64_C(10000))                                                               \
+	DECADE(X, e, INT64_C(100000))                                                              \
+	DECADE(X, e, INT64_C(1000000))                                                             \
+	DECADE(X, e, INT64_C(10000000))                                                            \
+	DECADE(X, e, INT64_C(100000000))                                                           \
+	X(e, INT64_C(1000000000))
+#define BOUND(e, ns) ns,
+static const int64_t bounds_ns[HS_DELAY_BOUNDS + 1] = {BOUNDS(BOUND, 0) INT64_MAX};
+
+// How many bounds are below 2^e. No doubling has more than one.
+#define IS_BELOW(e, ns) +(ns < INT64_C(1) << (e))
+#define BELOW(e)	BOUNDS(IS_BELOW, e)
+#define BELOW4(e)	BELOW(e), BELOW(e + 1), BELOW(e + 2), BELOW(e + 3)
+#define MAX_EXPONENT	31 // above all bounds
+static const uint8_t below[MAX_EXPONENT + 1] = {BELOW4(0), BELOW4(4), BELOW4(8), BELOW4(12),
+		BELOW4(16), BELOW4(20), BELOW4(24), BELOW4(28)};
 
 // ---- counting ----
 
 // The first bucket whose bound is not below the value.
 static unsigned bucket_of(int64_t ns)
 {
-	unsigned low = 0, high = HS_DELAY_BOUNDS;
-
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-		if (bounds_ns[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (ns <= 0)
+		return 0;
+	unsigned exponent = 63u - (unsigned)__builtin_clzll((uint64_t)ns);
+	unsigned first = below[exponent < MAX_EXPONENT ? exponent : MAX_EXPONENT];
+	return first + (ns > bounds_ns[first]);
 }
 
 static bool is(const struct hs_delay_link *link, uint32_t hop, uint32_t from, uint32_t to)

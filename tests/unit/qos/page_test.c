@@ -253,6 +253,35 @@ static void each_delay_is_in_the_bucket_that_it_belongs_to(void **state)
 	hs_delay_buckets_fini(&buckets);
 }
 
+static void a_bound_is_in_its_bucket_and_what_is_above_it_is_not(void **state)
+{
+	(void)state;
+	static const int64_t tenths[] = {1, 2, 5};
+	struct hs_delay_buckets buckets = {0};
+	unsigned n = 0;
+
+	for (int64_t decade = 1000; decade <= 1000000000; decade *= 10) {
+		for (unsigned i = 0; i < (decade == 1000000000 ? 1 : 3); i++) {
+			for (int64_t off = -1; off <= 1; off++) {
+				const struct hs_report report =
+						report_of(tenths[i] * decade + off, 0);
+				hs_delay_buckets_add(&buckets, &report, SINK, 1);
+			}
+		}
+	}
+	struct hs_prometheus *page = begin();
+	hs_delay_buckets_page_path(page, &buckets, 7);
+	char *text = end(page), *at = text;
+	for (; (at = strstr(at, "_bucket{")); n++) {
+		at = strstr(at, "} ") + 2;
+		if (n < HS_DELAY_BOUNDS)
+			assert_int_equal(strtoull(at, NULL, 10), 3 * n + 2);
+	}
+	assert_int_equal(n, HS_DELAY_BOUNDS + 1);
+	free(text);
+	hs_delay_buckets_fini(&buckets);
+}
+
 static void paths_without_end_are_bounded(void **state)
 {
 	(void)state;
@@ -280,6 +309,7 @@ int main(void)
 			cmocka_unit_test(a_stale_window_has_no_numbers),
 			cmocka_unit_test(a_window_that_was_published_gives_the_same_page),
 			cmocka_unit_test(each_delay_is_in_the_bucket_that_it_belongs_to),
+			cmocka_unit_test(a_bound_is_in_its_bucket_and_what_is_above_it_is_not),
 			cmocka_unit_test(paths_without_end_are_bounded),
 	};
 
