@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hs_schema_word polling_words[] = {
+const struct hs_schema_word hs_config_polling_words[] = {
 		{"adaptive", true}, {"busy", false}, {NULL, 0}};
 static const struct hs_schema_word clock_words[] = {
 		{"utc", HS_CLOCK_UTC},
@@ -48,7 +48,7 @@ static json_t *print_port_name(const void *from)
 	return json_string(from);
 }
 
-static const struct hs_schema_list worker_list = {
+const struct hs_schema_list hs_config_worker_list = {
 		.item = {.kind = HS_SCHEMA_UINT, .size = sizeof(uint16_t), .max = 1023},
 		HS_SCHEMA_ITEMS(struct hs_config, workers),
 		HS_SCHEMA_COUNT(struct hs_config, node.n_workers),
@@ -193,9 +193,10 @@ static const struct hs_schema_field state_fields[] = {
 static const struct hs_schema_field fields[] = {
 		{"node", HS_SCHEMA_OBJECT, .fields = node_fields},
 		{"workers", HS_SCHEMA_LIST, CONFIG(workers), .min = 1, .max = HS_MAX_WORKERS,
-				.expected = "a list of core numbers", .list = &worker_list},
+				.expected = "a list of core numbers",
+				.list = &hs_config_worker_list},
 		{"control_core", HS_SCHEMA_UINT, CONFIG(control_core), .min = 0, .max = 1023},
-		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = polling_words,
+		{"polling", HS_SCHEMA_WORD, CONFIG(adaptive), .words = hs_config_polling_words,
 				.expected = "busy or adaptive"},
 		{"memory", HS_SCHEMA_OBJECT, .fields = memory_fields},
 		{"profiles", HS_SCHEMA_MAP, CONFIG(profiles), .max = HS_MAX_PORTS,
@@ -219,6 +220,14 @@ static const struct hs_schema_field fields[] = {
 		{NULL},
 };
 
+const cpu_set_t *hs_config_own_cores(cpu_set_t *own)
+{
+	CPU_ZERO(own);
+	if (sched_getaffinity(0, sizeof(*own), own) < 0)
+		CPU_SET(0, own);
+	return own;
+}
+
 // Returns the first core from `from` on, or -1.
 static int next_core(const cpu_set_t *cores, int from)
 {
@@ -228,20 +237,25 @@ static int next_core(const cpu_set_t *cores, int from)
 	return -1;
 }
 
-static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
+void hs_config_choose_cores(struct hs_config *config, const cpu_set_t *cores)
 {
 	int first = next_core(cores, 0), second = next_core(cores, first + 1);
 
+	config->control_core = (uint16_t)first;
+	config->workers[0] = (uint16_t)(second < 0 ? first : second);
+	config->node.n_workers = 1;
+}
+
+static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
+{
+
 	*config = (struct hs_config){
-			.node = {.n_workers = 1,
-					.rules = 65536,
+			.node = {.rules = 65536,
 					.forwarding = HS_FORWARD_PATCH,
 					.mac_age_s = 300,
 					.routes = 1024,
 					.layout = HS_LAYOUT_ALIGNED,
 					.host_side_policy = HS_HOST_STRIP},
-			.control_core = (uint16_t)first,
-			.workers = {(uint16_t)(second < 0 ? first : second)},
 			.adaptive = true,
 			.mbufs = 16384,
 			.monitored_rules = 4096,
@@ -254,6 +268,7 @@ static void set_defaults(struct hs_config *config, const cpu_set_t *cores)
 			.sandbox = true,
 			.requests = json_array(),
 	};
+	hs_config_choose_cores(config, cores);
 	hs_in_band_init(&config->in_band);
 }
 
@@ -280,12 +295,8 @@ static int take_root(json_t *root, const cpu_set_t *cores, struct hs_config *con
 {
 	cpu_set_t own;
 
-	if (!cores) {
-		CPU_ZERO(&own);
-		if (sched_getaffinity(0, sizeof(own), &own) < 0)
-			CPU_SET(0, &own);
-		cores = &own;
-	}
+	if (!cores)
+		cores = hs_config_own_cores(&own);
 	set_defaults(config, cores);
 	int rc = hs_schema_read(fields, root, "", config, err);
 	if (rc == 0) {

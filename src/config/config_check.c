@@ -40,7 +40,8 @@ static int check_core(unsigned core, const cpu_set_t *cores, const char *path, s
 			"this process has no core %u to run on", core);
 }
 
-static int check_cores(const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
+int hs_config_check_cores(
+		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
 {
 	if (check_core(config->control_core, cores, "control_core", err) < 0)
 		return -EINVAL;
@@ -58,7 +59,7 @@ static int check_cores(const struct hs_config *config, const cpu_set_t *cores, s
 	return 0;
 }
 
-static int check_port(const struct hs_config *config, unsigned index, struct hs_error *err)
+int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err)
 {
 	const struct hs_port_config *port = &config->ports[index];
 	char at[48];
@@ -300,7 +301,7 @@ static int check_endpoints(const struct hs_endpoints *endpoints, const char *pat
 	return 0;
 }
 
-static int check_control(const struct hs_config *config, struct hs_error *err)
+int hs_config_check_control(const struct hs_config *config, struct hs_error *err)
 {
 	if (config->bind.n == 0)
 		return hs_error_set(err, "missing_field", "control.bind", "at least one endpoint",
@@ -321,13 +322,13 @@ static int check_control(const struct hs_config *config, struct hs_error *err)
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err)
 {
 	if (hs_schema_check_name(config->node.name, "node.name", err) < 0 ||
-			check_cores(config, cores, err) < 0)
+			hs_config_check_cores(config, cores, err) < 0)
 		return -EINVAL;
 	if (config->n_ports == 0)
 		return hs_error_set(err, "missing_field", "ports", "at least one port",
 				"the node has no ports");
 	for (unsigned i = 0; i < config->n_ports; i++) {
-		if (check_port(config, i, err) < 0 || check_queue(config, i, err) < 0)
+		if (hs_config_check_port(config, i, err) < 0 || check_queue(config, i, err) < 0)
 			return -EINVAL;
 	}
 	if (resolve_ids(config, err) < 0)
@@ -335,7 +336,8 @@ int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_
 	if (hs_config_resolve_profiles(config, err) < 0 ||
 			hs_config_resolve_exports(config, err) < 0 ||
 			check_forwarding(config, err) < 0 || check_in_band(config, err) < 0 ||
-			check_control(config, err) < 0 || hs_influx_check(&config->influx, err) < 0)
+			hs_config_check_control(config, err) < 0 ||
+			hs_influx_check(&config->influx, err) < 0)
 		return -EINVAL;
 	return check_requests(config, err);
 }

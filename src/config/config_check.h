@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The second half of reading a configuration. For src/config only.
+// The second half of reading a configuration. For src/config, and for src/collector, whose
+// configuration has parts of a node's.
 #pragma once
 
 #include "config.h"
 
 // Checks across fields and turns the names in pairs into indices. Returns 0, or -EINVAL with *err.
 int hs_config_check(struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
+
+// Parts of it, of the same result: the cores; one port's name and device, beside those before it;
+// endpoints and keys.
+int hs_config_check_cores(
+		const struct hs_config *config, const cpu_set_t *cores, struct hs_error *err);
+int hs_config_check_port(const struct hs_config *config, unsigned index, struct hs_error *err);
+int hs_config_check_control(const struct hs_config *config, struct hs_error *err);
+
+// Fills the cores that this process may run on. Returns `own`.
+const cpu_set_t *hs_config_own_cores(cpu_set_t *own);
+// Chooses a core for control and one for a worker.
+void hs_config_choose_cores(struct hs_config *config, const cpu_set_t *cores);

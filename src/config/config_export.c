@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hs_schema_word format_words[] = {
+const struct hs_schema_word hs_config_report_words[] = {
 		{"0.5", HS_INT_REPORT_0_5},
 		{"1.0", HS_INT_REPORT_1_0},
 		{"2.0", HS_INT_REPORT_2_0},
@@ -128,7 +128,7 @@ static bool has_queue(const void *from)
 
 #define EXPORT(member) HS_SCHEMA_MEMBER(struct hs_export_item, member)
 static const struct hs_schema_field export_fields[] = {
-		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = format_words,
+		{"format", HS_SCHEMA_WORD, EXPORT(of.format), .words = hs_config_report_words,
 				.expected = "0.5, 1.0 or 2.0"},
 		{"to", HS_SCHEMA_PARSED, EXPORT(of), .required = true, .text = &to_text,
 				.expected = "like 192.0.2.9:32766 or [2001:db8::9]:32766"},

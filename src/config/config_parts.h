@@ -25,5 +25,30 @@ extern const struct hs_schema_list hs_config_export_list;
 // Copies the receivers to the node's configuration, with the index of the port that each names.
 // 0, or -EINVAL with *err.
 int hs_config_resolve_exports(struct hs_config *config, struct hs_error *err);
+// One profile: fields of struct hs_profile_config, what it is before it is read, and the check of
+// one that was read, which fills in its settings. 0, or -EINVAL with *err.
+extern const struct hs_schema_field hs_config_profile_fields[];
+extern const struct hs_profile_config hs_config_profile_fresh;
+int hs_config_check_profile(
+		struct hs_profile_config *profile, const char *path, struct hs_error *err);
+// "0.5", "1.0", "2.0": enum hs_int_report_version.
+extern const struct hs_schema_word hs_config_report_words[];
+// "busy", "adaptive", and a list of cores: fields of struct hs_config.
+extern const struct hs_schema_word hs_config_polling_words[];
+extern const struct hs_schema_list hs_config_worker_list;
+// The device of struct hs_port_config: rows of HS_SCHEMA_CUSTOM.
+int hs_config_read_iface(json_t *value, const char *path, void *into, struct hs_error *err);
+int hs_config_read_devargs(json_t *value, const char *path, void *into, struct hs_error *err);
+int hs_config_read_pci(json_t *value, const char *path, void *into, struct hs_error *err);
+int hs_config_read_driver(json_t *value, const char *path, void *into, struct hs_error *err);
+json_t *hs_config_print_iface(const void *port);
+json_t *hs_config_print_devargs(const void *port);
+json_t *hs_config_print_pci(const void *port);
+json_t *hs_config_print_driver(const void *port);
+#define HS_CONFIG_IFACE_SHAPE	"{'type': 'string', 'minLength': 1, 'maxLength': 15}"
+#define HS_CONFIG_DEVARGS_SHAPE "{'type': 'string', 'minLength': 1, 'maxLength': 255}"
+#define HS_CONFIG_PCI_SHAPE	"{'type': 'string', 'minLength': 1, 'maxLength': 32}"
+#define HS_CONFIG_DRIVER_SHAPE	"{'enum': ['af_xdp', 'af_packet']}"
+
 // "ports" of struct hs_config.
 extern const struct hs_schema_list hs_config_port_list;

@@ -33,12 +33,12 @@ static int set_device(json_t *value, const char *path, enum hs_port_kind kind, s
 	return 0;
 }
 
-static int read_iface(json_t *value, const char *path, void *into, struct hs_error *err)
+int hs_config_read_iface(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	return set_device(value, path, HS_PORT_IFACE, 15, into, err);
 }
 
-static int read_devargs(json_t *value, const char *path, void *into, struct hs_error *err)
+int hs_config_read_devargs(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	if (set_device(value, path, HS_PORT_DEVARGS, 255, into, err) < 0)
 		return -EINVAL;
@@ -50,7 +50,7 @@ static int read_devargs(json_t *value, const char *path, void *into, struct hs_e
 	return 0;
 }
 
-static int read_pci(json_t *value, const char *path, void *into, struct hs_error *err)
+int hs_config_read_pci(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	if (set_device(value, path, HS_PORT_PCI, 32, into, err) < 0)
 		return -EINVAL;
@@ -71,22 +71,22 @@ static json_t *print_device(const struct hs_port_config *port, enum hs_port_kind
 	return port->kind == kind ? json_string(port->device) : NULL;
 }
 
-static json_t *print_iface(const void *port)
+json_t *hs_config_print_iface(const void *port)
 {
 	return print_device(port, HS_PORT_IFACE);
 }
 
-static json_t *print_devargs(const void *port)
+json_t *hs_config_print_devargs(const void *port)
 {
 	return print_device(port, HS_PORT_DEVARGS);
 }
 
-static json_t *print_pci(const void *port)
+json_t *hs_config_print_pci(const void *port)
 {
 	return print_device(port, HS_PORT_PCI);
 }
 
-static int read_driver(json_t *value, const char *path, void *into, struct hs_error *err)
+int hs_config_read_driver(json_t *value, const char *path, void *into, struct hs_error *err)
 {
 	struct hs_port_config *port = into;
 	if (!json_is_string(value))
@@ -99,7 +99,7 @@ static int read_driver(json_t *value, const char *path, void *into, struct hs_er
 	return 0;
 }
 
-static json_t *print_driver(const void *from)
+json_t *hs_config_print_driver(const void *from)
 {
 	const struct hs_port_config *port = from;
 	return port->driver[0] ? json_string(port->driver) : NULL;
@@ -114,14 +114,14 @@ static bool has_queue(const void *from)
 static const struct hs_schema_field port_fields[] = {
 		{"name", HS_SCHEMA_TEXT, PORT(name), .demanded = true, .min = 1,
 				.max = HS_PORT_NAME_MAX - 1},
-		{"iface", HS_SCHEMA_CUSTOM, .read = read_iface, .print = print_iface,
-				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 15}"},
-		{"devargs", HS_SCHEMA_CUSTOM, .read = read_devargs, .print = print_devargs,
-				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 255}"},
-		{"pci", HS_SCHEMA_CUSTOM, .read = read_pci, .print = print_pci,
-				.shape = "{'type': 'string', 'minLength': 1, 'maxLength': 32}"},
-		{"driver", HS_SCHEMA_CUSTOM, .read = read_driver, .print = print_driver,
-				.shape = "{'enum': ['af_xdp', 'af_packet']}"},
+		{"iface", HS_SCHEMA_CUSTOM, .read = hs_config_read_iface,
+				.print = hs_config_print_iface, .shape = HS_CONFIG_IFACE_SHAPE},
+		{"devargs", HS_SCHEMA_CUSTOM, .read = hs_config_read_devargs,
+				.print = hs_config_print_devargs, .shape = HS_CONFIG_DEVARGS_SHAPE},
+		{"pci", HS_SCHEMA_CUSTOM, .read = hs_config_read_pci, .print = hs_config_print_pci,
+				.shape = HS_CONFIG_PCI_SHAPE},
+		{"driver", HS_SCHEMA_CUSTOM, .read = hs_config_read_driver,
+				.print = hs_config_print_driver, .shape = HS_CONFIG_DRIVER_SHAPE},
 		{"side", HS_SCHEMA_WORD, PORT(side), .demanded = true, .words = side_words,
 				.expected = "host or network"},
 		{"profile", HS_SCHEMA_TEXT, PORT(profile), .min = 1, .max = HS_PORT_NAME_MAX - 1},

@@ -121,7 +121,7 @@ static bool has_probe_marker(const void *from)
 	PROFILE(member), .words = member##_words, .expected = (text), .given = has_##member
 #define NUMBER(member, least, greatest)                                                            \
 	PROFILE(member), .min = (least), .max = (greatest), .given = has_##member
-static const struct hs_schema_field profile_fields[] = {
+const struct hs_schema_field hs_config_profile_fields[] = {
 		{"method", HS_SCHEMA_WORD, PROFILE(method), .required = true, .words = method_words,
 				.expected = "flexint or int"},
 		{"layout", HS_SCHEMA_WORD, PROFILE(layout), .words = hs_config_layout_words,
@@ -146,35 +146,22 @@ static const struct hs_schema_field profile_fields[] = {
 		{NULL},
 };
 
-static int check_profile(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err);
-
-const struct hs_schema_list hs_config_profile_list = {
-		.item = {.kind = HS_SCHEMA_OBJECT, .fields = profile_fields},
-		HS_SCHEMA_ITEMS(struct hs_config, profiles),
-		.name = offsetof(struct hs_profile_config, name),
-		.name_bytes = HS_PORT_NAME_MAX,
-		HS_SCHEMA_COUNT(struct hs_config, n_profiles),
-		.noun = "profiles",
-		.check = check_profile,
-		.fresh =
-				&(const struct hs_profile_config){
-						.layout = HS_PROFILE_NO_LAYOUT,
-						.version = UINT8_MAX,
-						.mode = UINT8_MAX,
-						.carrier = UINT8_MAX,
-						.mark = UINT8_MAX,
-						.malformed = UINT8_MAX,
-						.dscp = HS_PROFILE_UNSAID,
-						.dscp_mask = HS_PROFILE_UNSAID,
-						.udp_port = HS_PROFILE_UNSAID,
-						.max_hops = HS_PROFILE_UNSAID,
-						.domain_id = HS_PROFILE_UNSAID,
-						.gre_protocol = HS_PROFILE_UNSAID,
-						.gpe_protocol = HS_PROFILE_UNSAID,
-						.geneve_class = HS_PROFILE_UNSAID,
-						.geneve_type = HS_PROFILE_UNSAID,
-				},
+const struct hs_profile_config hs_config_profile_fresh = {
+		.layout = HS_PROFILE_NO_LAYOUT,
+		.version = UINT8_MAX,
+		.mode = UINT8_MAX,
+		.carrier = UINT8_MAX,
+		.mark = UINT8_MAX,
+		.malformed = UINT8_MAX,
+		.dscp = HS_PROFILE_UNSAID,
+		.dscp_mask = HS_PROFILE_UNSAID,
+		.udp_port = HS_PROFILE_UNSAID,
+		.max_hops = HS_PROFILE_UNSAID,
+		.domain_id = HS_PROFILE_UNSAID,
+		.gre_protocol = HS_PROFILE_UNSAID,
+		.gpe_protocol = HS_PROFILE_UNSAID,
+		.geneve_class = HS_PROFILE_UNSAID,
+		.geneve_type = HS_PROFILE_UNSAID,
 };
 
 // ---- method int ----
@@ -213,7 +200,8 @@ static const char *useless_key(const struct hs_profile_config *profile)
 	bool tcp_udp = is_int && settings->carrier == HS_INT_TCP_UDP;
 	bool by_dscp = tcp_udp && settings->mark == HS_INT_MARK_DSCP;
 
-	for (const struct hs_schema_field *field = profile_fields + 1; field->key; field++) {
+	for (const struct hs_schema_field *field = hs_config_profile_fields + 1; field->key;
+			field++) {
 		bool useful = is_int;
 		if (field->given == has_layout)
 			useful = !is_int;
@@ -239,13 +227,11 @@ static const char *useless_key(const struct hs_profile_config *profile)
 	return NULL;
 }
 
-static int check_profile(
-		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+int hs_config_check_profile(
+		struct hs_profile_config *profile, const char *path, struct hs_error *err)
 {
-	struct hs_profile_config *profile = &((struct hs_config *)into)->profiles[index];
 	const char *allowed, *key;
 	char at[96];
-	(void)item;
 
 	if (profile->method == HS_METHOD_INT) {
 		snprintf(at, sizeof(at), "%s.version", path);
@@ -268,6 +254,24 @@ static int check_profile(
 				     key)
 		   : 0;
 }
+
+static int check_profile(
+		json_t *item, const char *path, void *into, size_t index, struct hs_error *err)
+{
+	(void)item;
+	return hs_config_check_profile(&((struct hs_config *)into)->profiles[index], path, err);
+}
+
+const struct hs_schema_list hs_config_profile_list = {
+		.item = {.kind = HS_SCHEMA_OBJECT, .fields = hs_config_profile_fields},
+		HS_SCHEMA_ITEMS(struct hs_config, profiles),
+		.name = offsetof(struct hs_profile_config, name),
+		.name_bytes = HS_PORT_NAME_MAX,
+		HS_SCHEMA_COUNT(struct hs_config, n_profiles),
+		.noun = "profiles",
+		.check = check_profile,
+		.fresh = &hs_config_profile_fresh,
+};
 
 static const struct hs_profile_config *find(const struct hs_config *config, const char *name)
 {

@@ -14,7 +14,7 @@ NODE_TABLES = {
     "fields": ("Cores", ""),
     "node_fields": ("node", "node."),
     "memory_fields": ("memory", ""),
-    "profile_fields": ("profiles", ""),
+    "hs_config_profile_fields": ("profiles", ""),
     "port_fields": ("ports", ""),
     "export_fields": ("export", ""),
     "forwarding_fields": ("forwarding", ""),

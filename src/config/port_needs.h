@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which privileges and system calls a process needs for its ports (docs/security.md has the
+// reasons).
+//
+// Thread rule: any; values.
+#pragma once
+
+#include "port.h"
+
+#include <stdint.h>
+
+struct hs_port_needs {
+	uint64_t privileges; // capabilities (privileges.h)
+	unsigned syscalls;   // groups of calls (syscall_filter.h)
+};
+
+void hs_port_needs_add(struct hs_port_needs *needs, const struct hs_port_config *port);
+// Adds what any device may need: words for EAL may name any.
+void hs_port_needs_add_all(struct hs_port_needs *needs);
