@@ -23,7 +23,8 @@
 #define LONG_SLEEP_NS  100000000
 #define ALL_QUEUES     UINT16_MAX
 #define MAX_ENTRIES    (HS_MAX_PORTS * 4)
-#define MAX_FDS	       (HS_MAX_PORTS * PORT_MAX_QUEUES + 1)
+#define MAX_OWN_FDS    16
+#define MAX_FDS	       (HS_MAX_PORTS * PORT_MAX_QUEUES + MAX_OWN_FDS + 1)
 
 struct entry {
 	struct hs_port *port;
@@ -41,6 +42,8 @@ struct hs_idle {
 			lock; // protects entries: control changes them while the worker sleeps
 	struct entry entries[MAX_ENTRIES];
 	unsigned n_entries;
+	int fds[MAX_OWN_FDS];
+	unsigned n_fds;
 	_Atomic uint32_t sleeps; // odd while the worker sleeps
 	int wake_fd;
 };
@@ -84,6 +87,20 @@ int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue
 	}
 	rte_spinlock_unlock(&idle->lock);
 	hs_idle_wake(idle); // the next sleep includes it
+	return ret;
+}
+
+int hs_idle_add_fd(struct hs_idle *idle, int fd)
+{
+	int ret = -ENOSPC;
+
+	rte_spinlock_lock(&idle->lock);
+	if (idle->n_fds < MAX_OWN_FDS) {
+		idle->fds[idle->n_fds++] = fd;
+		ret = 0;
+	}
+	rte_spinlock_unlock(&idle->lock);
+	hs_idle_wake(idle);
 	return ret;
 }
 
@@ -168,9 +185,11 @@ static unsigned begin_sleep(struct hs_idle *idle, struct pollfd *fds, bool *time
 	atomic_fetch_add(&idle->sleeps, 1);
 	for (unsigned i = 0; i < idle->n_entries; i++) {
 		*timed |= idle->entries[i].port->needs_timed_poll;
-		if (n + PORT_MAX_QUEUES <= MAX_FDS)
+		if (n + PORT_MAX_QUEUES + MAX_OWN_FDS <= MAX_FDS)
 			n += add_fds(&idle->entries[i], &fds[n]);
 	}
+	for (unsigned i = 0; i < idle->n_fds; i++)
+		fds[n++] = (struct pollfd){.fd = idle->fds[i], .events = POLLIN};
 	rte_spinlock_unlock(&idle->lock);
 	return n;
 }

@@ -8,6 +8,8 @@
 // The loop is: if a round brought packets, call hs_idle_work. If not, and hs_idle_should_arm is
 // true, call hs_idle_arm, run one more round, and call hs_idle_sleep if that round was also empty.
 //
+// Without EAL, the time of DPDK is not known: a worker then sleeps after its first empty round.
+//
 // Thread rule: owner lcore, except create, destroy, add and remove (control) and wake (any).
 #pragma once
 
@@ -24,6 +26,8 @@ void hs_idle_destroy(struct hs_idle *idle);
 // detached.
 int hs_idle_add_port(struct hs_idle *idle, struct hs_port *port);
 int hs_idle_add_queue(struct hs_idle *idle, struct hs_port *port, uint16_t queue);
+// Adds a descriptor that is readable when there is work, for example a socket. It stays.
+int hs_idle_add_fd(struct hs_idle *idle, int fd);
 void hs_idle_remove_port(struct hs_idle *idle, struct hs_port *port);
 
 // Call this after a round that brought packets.
