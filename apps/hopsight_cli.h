@@ -101,6 +101,13 @@ int hs_cli_neighbour_list(struct hs_cli *cli);
 int hs_cli_neighbour_add(struct hs_cli *cli);
 int hs_cli_neighbour_del(struct hs_cli *cli);
 
+// Of a collector.
+int hs_cli_flow(struct hs_cli *cli);
+int hs_cli_queue(struct hs_cli *cli);
+int hs_cli_link(struct hs_cli *cli);
+int hs_cli_exporter(struct hs_cli *cli);
+int hs_cli_refused(struct hs_cli *cli);
+
 // ---- output ----
 
 // Prints a reply's "error" to stderr (with --json, also as JSON to stdout).

@@ -2,6 +2,9 @@
 // Writes the JSON Schemas of docs/schema that come from the tables of the programs, or checks that
 // the files there are what the tables say. It is a tool of the source tree and is not installed.
 #include "api_schema.h"
+#include "collector_config.h"
+#include "collector_publish.h"
+#include "collector_verbs.h"
 #include "config.h"
 #include "control_verbs.h"
 #include "controller.h"
@@ -17,7 +20,9 @@
 
 static json_t *reply_schema(void)
 {
-	json_t *schema = hs_api_reply_schema(hs_control_reply, hs_controller_reply_fields);
+	static hs_api_reply_fields *const programs[HS_API_PROGRAMS] = {
+			hs_control_reply, hs_controller_reply_fields, hs_collector_reply_fields};
+	json_t *schema = hs_api_reply_schema(programs);
 	json_t *defs = json_object_get(schema, "$defs");
 
 	json_object_set_new(defs, "not_told", hs_schema_describe_printed(hs_qos_untold_fields));
@@ -34,6 +39,9 @@ static const struct {
 		{"event.json", "A message of the topic event.<kind>", hs_event_schema},
 		{"node.json", "A node's configuration", hs_config_schema},
 		{"controller.json", "A controller's configuration", hs_controller_config_schema},
+		{"collector.json", "A collector's configuration", hs_collector_config_schema},
+		{"hop.json", "A message of the topic hop.<node_id> of a collector",
+				hs_collector_hop_schema},
 		{"report.json", "A message of the topic report.<ns_id>: one packet's telemetry",
 				hs_report_schema},
 		{"qos.json", "A message of the topic qos.<ns_id>: the metrics of one window",

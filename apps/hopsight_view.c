@@ -67,14 +67,16 @@ void hs_cli_view_ports(const json_t *ok)
 			{"tx_packets", NULL}, {"tx_bytes", NULL}, {"rx_missed", NULL},
 			{"rx_errors", NULL}, {"tx_errors", NULL}, {"id", NULL}, {"rate_bps", NULL},
 			{"queue_packets", NULL}, {"queued", NULL}, {"depth_max", NULL},
-			{"drops", NULL}, {"events", NULL}};
+			{"drops", NULL}, {"events", NULL}, {"udp_port", NULL}, {"buffer_kib", NULL},
+			{"lost", NULL}};
 	table_or(json_object_get(ok, "ports"), "no ports", COLUMNS(columns), false);
 }
 
 void hs_cli_view_drops(const json_t *ok)
 {
-	static const struct hs_cli_column columns[] = {
-			{"port", NULL}, {"packets", NULL}, {"reason", NULL}, {"text", "meaning"}};
+	static const struct hs_cli_column columns[] = {{"port", NULL}, {"node_id", "node"},
+			{"packets", NULL}, {"reports", NULL}, {"reason_id", NULL}, {"reason", NULL},
+			{"text", "meaning"}};
 	json_t *some = json_array(), *drop;
 	size_t i;
 

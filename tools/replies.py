@@ -75,8 +75,9 @@ def _section(title, schema):
     lines = [f"## {title}", ""]
     if "anyOf" not in schema:
         return lines + _table(schema)
-    node, controller = schema["anyOf"]
-    return lines + ["At a node:", ""] + _table(node) + ["At a controller:", ""] + _table(controller)
+    for part in schema["anyOf"]:
+        lines += [f"{part['title']}:", ""] + _table(part)
+    return lines
 
 
 def page():

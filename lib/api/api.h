@@ -56,7 +56,20 @@ enum hs_api_verb {
 	HS_VERB_DROPS_GET,
 	HS_VERB_EVENTS,
 	HS_VERB_AUDIT,
+	HS_VERB_OF_COLLECTORS, // from here on, only collectors answer
+	HS_VERB_FLOW_GET = HS_VERB_OF_COLLECTORS,
+	HS_VERB_QUEUE_GET,
+	HS_VERB_LINK_GET,
+	HS_VERB_EXPORTER_GET,
+	HS_VERB_REFUSED_GET,
 	HS_VERB_COUNT
+};
+
+// A filter of flow_get. Addresses are as in ip_address.h; each member that is 0 takes all flows.
+struct hs_api_flow {
+	uint8_t src_ip[16], dst_ip[16];
+	uint16_t src_port, dst_port;
+	uint8_t protocol;
 };
 
 // One checked request.
@@ -73,6 +86,7 @@ struct hs_api_args {
 	uint64_t since;		     // events: those with a greater sequence number
 	struct hs_route_entry route; // route_* and neighbour_*; planning fills in the port
 	char port[HS_API_MAX_PORT_NAME + 1];
+	struct hs_api_flow flow; // flow_get: a filter
 	json_t *on; // int_request at a controller: the nodes of the rule; borrowed from the message
 	bool undo;  // reverts a change of the same list
 	// Bytes that the entries of a list or page may have together, see hs_api_page_add.
@@ -190,6 +204,8 @@ bool hs_api_page_extend(
 
 // Fills the answer of a node that has no routes. Returns -EINVAL.
 int hs_api_refuse_routes(struct hs_error *err);
+// Fills the answer of a program that does not answer this verb. Returns -EINVAL.
+int hs_api_refuse_verb(enum hs_api_verb verb, struct hs_error *err);
 
 // Sets the lengths of windows that this process has (0 ends them). Call it before the first
 // message; qos_get is checked against them. The default is 1, 10 and 60 s.

@@ -41,7 +41,8 @@ static const struct hs_schema_list feature_list = {
 
 static bool is_node(const void *hello)
 {
-	return !((const struct hs_api_hello *)hello)->controller;
+	const struct hs_api_hello *said = hello;
+	return !said->controller && !said->collector;
 }
 
 #define SAID(...)  HS_SCHEMA_ROW(struct said, __VA_ARGS__)
@@ -53,9 +54,10 @@ const struct hs_schema_field hs_api_hello_fields[] = {
 		SAID(OBJECT, limits, "bounds of messages and tables", .fields = limit_fields),
 		HELLO(STRING, version, "of the program"),
 		HELLO(UINT, node_id, "of a node", .max = UINT16_MAX, .given = is_node),
-		HELLO(STRING, name, "of the node or controller"),
+		HELLO(STRING, name, "of the node, controller or collector"),
 		HELLO(STRING, boot_id, "changes with every start"),
 		HELLO(BOOL, controller, "this is a controller", .optional = true),
+		HELLO(BOOL, collector, "this is a collector", .optional = true),
 		HELLO(LIST, features, "what this program can do beside the verbs",
 				.list = &feature_list),
 		{NULL},
@@ -142,3 +144,28 @@ const struct hs_schema_field hs_api_metrics_fields[] = {
 		METRICS(UINT, next, "the offset of the next page", .optional = true),
 		{NULL},
 };
+
+// ---- audits ----
+
+#define EQUATION(...) HS_SCHEMA_ROW(struct hs_api_equation, __VA_ARGS__)
+const struct hs_schema_field hs_api_equation_fields[] = {
+		EQUATION(STRING, name, "a word for scripts"),
+		EQUATION(STRING, text, "the equation"),
+		EQUATION(BOOL, ok, "whether both sides are equal"),
+		EQUATION(UINT, left, "the value of the left side"),
+		EQUATION(UINT, right, "the value of the right side"),
+		EQUATION(TAKEN, terms, "the value of each term",
+				.shape = "{'type': 'object', 'additionalProperties': "
+					 "{'type': 'integer'}}"),
+		EQUATION(STRING, port, "of an equation of one port", .optional = true),
+		{NULL},
+};
+
+bool hs_api_equation(json_t *list, const struct hs_api_equation *equation)
+{
+	struct hs_api_equation row = *equation;
+
+	row.ok = row.left == row.right;
+	json_array_append_new(list, hs_schema_print(hs_api_equation_fields, &row));
+	return row.ok;
+}

@@ -17,7 +17,7 @@
 struct hs_api_hello {
 	const char *version, *name, *boot_id;
 	uint32_t node_id;
-	bool controller;
+	bool controller, collector;
 	unsigned n_features;
 	const char *const *features;
 	uint32_t rules, monitored_rules, routes; // limits; of rules and routes 0: there is none
@@ -60,5 +60,16 @@ extern const struct hs_schema_field hs_api_metrics_fields[];
 extern const struct hs_schema_field hs_event_log_fields[], hs_event_fields[];
 // Returns the JSON Schema of a published event. New reference.
 json_t *hs_event_schema(void);
+
+// An equation of an audit. Printing takes over `terms`.
+struct hs_api_equation {
+	const char *name, *text, *port; // port NULL: of the whole program
+	uint64_t left, right;
+	bool ok; // filled in
+	json_t *terms;
+};
+extern const struct hs_schema_field hs_api_equation_fields[];
+// Adds an equation to the list. Returns whether it holds.
+bool hs_api_equation(json_t *list, const struct hs_api_equation *equation);
 
 extern const struct hs_schema_field hs_api_refusal_fields[], hs_api_error_fields[];

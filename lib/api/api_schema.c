@@ -128,29 +128,56 @@ static json_t *gathered_schema(const struct hs_schema_field *fields, const char 
 	return gathered;
 }
 
-static void describe_reply(json_t *defs, const char *verb, const struct hs_schema_field *node,
-		const struct hs_schema_field *controller, const struct hs_schema_field *gathered)
+// A reply whose programs have tables of their own: a schema for each, with the program's name.
+static json_t *reply_schema(const struct hs_schema_field *const tables[HS_API_PROGRAMS])
 {
-	char name[64];
-	json_t *reply = hs_schema_describe_printed(node);
+	static const char *const titles[HS_API_PROGRAMS] = {
+			"At a node", "At a controller", "At a collector"};
+	json_t *any = json_array(), *one;
 
-	if (controller && controller == gathered) {
-		snprintf(name, sizeof(name), "nodes_%s", verb);
-		json_object_set_new(defs, name, gathered_schema(gathered, verb));
-	} else if (controller && controller != node) {
-		reply = json_pack("{s:[o, o]}", "anyOf", reply,
-				hs_schema_describe_printed(controller));
+	for (size_t i = 0; i < HS_API_PROGRAMS; i++) {
+		size_t same = 0;
+		while (tables[same] != tables[i])
+			same++;
+		if (!tables[i] || same < i)
+			continue;
+		one = hs_schema_describe_printed(tables[i]);
+		json_object_set_new(one, "title", json_string(titles[i]));
+		json_array_append_new(any, one);
 	}
-	json_object_set_new(defs, verb, reply);
+	if (json_array_size(any) > 1)
+		return json_pack("{s:o}", "anyOf", any);
+	one = json_incref(json_array_get(any, 0));
+	json_object_del(one, "title");
+	json_decref(any);
+	return one;
 }
 
-json_t *hs_api_reply_schema(hs_api_reply_fields *node, hs_api_reply_fields *controller)
+static void describe_reply(json_t *defs, const char *verb,
+		const struct hs_schema_field *tables[HS_API_PROGRAMS],
+		const struct hs_schema_field *gathered)
 {
-	const struct hs_schema_field *gathered = controller(HS_VERB_AUDIT);
+	char name[64];
+
+	if (tables[HS_API_CONTROLLER] == gathered) {
+		snprintf(name, sizeof(name), "nodes_%s", verb);
+		json_object_set_new(defs, name, gathered_schema(gathered, verb));
+		tables[HS_API_CONTROLLER] = NULL;
+	}
+	json_object_set_new(defs, verb, reply_schema(tables));
+}
+
+json_t *hs_api_reply_schema(hs_api_reply_fields *const programs[HS_API_PROGRAMS])
+{
+	const struct hs_schema_field *gathered = programs[HS_API_CONTROLLER](HS_VERB_AUDIT);
 	json_t *defs = json_object();
 
-	for (enum hs_api_verb i = 0; i < HS_VERB_COUNT; i++)
-		describe_reply(defs, hs_api_verbs[i].name, node(i), controller(i), gathered);
+	for (enum hs_api_verb i = 0; i < HS_VERB_COUNT; i++) {
+		const struct hs_schema_field *tables[HS_API_PROGRAMS];
+		for (size_t j = 0; j < HS_API_PROGRAMS; j++)
+			tables[j] = programs[j](i);
+		describe_reply(defs, hs_api_verbs[i].name, tables, gathered);
+	}
 	json_object_set_new(defs, "dry_run", hs_schema_shape(DRY_RUN));
 	return json_pack("{s:[o, o], s:o}", "oneOf", hs_schema_shape(GRANTED),
 			hs_schema_describe_printed(hs_api_refusal_fields), "$defs", defs);

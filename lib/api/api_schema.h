@@ -14,7 +14,15 @@
 // "$schema".
 json_t *hs_api_schema(void);
 
-// Returns the JSON Schema of replies, from the tables that print them at a node and at a
-// controller. What a controller gathers from its nodes has the table of its audit. New reference.
+enum hs_api_program {
+	HS_API_NODE,
+	HS_API_CONTROLLER,
+	HS_API_COLLECTOR,
+	HS_API_PROGRAMS,
+};
+
+// Returns the JSON Schema of replies, from the tables that print them at each kind of program; NULL
+// where it does not answer a verb. What a controller gathers from its nodes has the table of its
+// audit. New reference.
 typedef const struct hs_schema_field *hs_api_reply_fields(enum hs_api_verb verb);
-json_t *hs_api_reply_schema(hs_api_reply_fields *node, hs_api_reply_fields *controller);
+json_t *hs_api_reply_schema(hs_api_reply_fields *const programs[HS_API_PROGRAMS]);

@@ -170,6 +170,27 @@ static const struct hs_schema_field qos_fields[] = {
 		LIMIT,
 		{NULL},
 };
+#define FILTER_IP(key, meaning)                                                                    \
+	{                                                                                          \
+#key, HS_SCHEMA_PARSED, IN_ARGS(flow.key), .text = &hs_rule_address_text,          \
+							   .allowed = "an IPv6 or IPv4 address",   \
+							   .help = meaning                         \
+	}
+#define FILTER_NUMBER(key, most, text)                                                             \
+	{                                                                                          \
+#key, HS_SCHEMA_UINT, IN_ARGS(flow.key), .min = 1, .max = most,                    \
+							 .allowed = "1 to " #most, .help = text    \
+	}
+static const struct hs_schema_field flow_fields[] = {
+		FILTER_IP(src_ip, "only flows from this address"),
+		FILTER_IP(dst_ip, "only flows to this address"),
+		FILTER_NUMBER(src_port, 65535, "only flows from this port"),
+		FILTER_NUMBER(dst_port, 65535, "only flows to this port"),
+		FILTER_NUMBER(protocol, 255, "only flows of this protocol: 6 is TCP, 17 is UDP"),
+		OFFSET,
+		LIMIT,
+		{NULL},
+};
 static const struct hs_schema_field event_fields[] = {
 		{"since", HS_SCHEMA_UINT, IN_ARGS(since), .max = INT64_MAX,
 				.allowed = "0 to 9223372036854775807", .fallback = "0",
@@ -215,6 +236,23 @@ const struct hs_api_verb_row hs_api_verbs[HS_VERB_COUNT] = {
 		[HS_VERB_EVENTS] = {"events", "what happened, oldest first",
 				.fields = event_fields},
 		[HS_VERB_AUDIT] = {"audit", "does every packet and every report add up"},
+		[HS_VERB_FLOW_GET] = {"flow_get",
+				"at a collector: flows with their paths and latencies, page by "
+				"page",
+				.fields = flow_fields},
+		[HS_VERB_QUEUE_GET] = {"queue_get",
+				"at a collector: the newest values of queues, page by page",
+				.fields = list_fields},
+		[HS_VERB_LINK_GET] = {"link_get",
+				"at a collector: the newest values of links, page by page",
+				.fields = list_fields},
+		[HS_VERB_EXPORTER_GET] = {"exporter_get",
+				"at a collector: who sends reports, and which are missing, page by "
+				"page",
+				.fields = list_fields},
+		[HS_VERB_REFUSED_GET] = {"refused_get",
+				"at a collector: the first datagram that was refused for each "
+				"reason"},
 };
 
 const char *hs_api_verb_name(enum hs_api_verb verb)

@@ -86,6 +86,12 @@ static const struct hs_schema_field detail_rows[] = {
 		DETAIL("public_key", "string", "the peer's key"),
 		DETAIL("problem", "string", "what is wrong with a key"),
 		DETAIL("node_id", "integer", "the node's id"),
+		DETAIL("entries", "integer", "entries of tables"),
+		DETAIL("flow", "object", "at a collector: the flow, as in flow_get"),
+		{"points", HS_SCHEMA_JSON, .optional = true,
+				.shape = "{'type': 'array', 'items': {'type': 'object'}}",
+				.help = "at a collector: values that changed together, as those of "
+					"hop.<node_id>"},
 		DETAIL("synchronised", "boolean", "what the system says of its clock"),
 		{NULL},
 };

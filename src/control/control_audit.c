@@ -6,6 +6,8 @@
 #include "control_totals.h"
 #include "kernel_stats.h"
 
+#include "api_reply.h"
+
 #include <stdlib.h>
 
 // Reports move while they are counted. This is the number of attempts to find a moment without such
@@ -14,35 +16,12 @@
 
 #define MOST_TERMS 6
 
-struct equation {
-	const char *name, *text, *port; // port NULL: of the whole node
-	uint64_t left, right;
-	bool ok;
-	json_t *terms;
-};
-
-#define EQUATION(...) HS_SCHEMA_ROW(struct equation, __VA_ARGS__)
-static const struct hs_schema_field equation_fields[] = {
-		EQUATION(STRING, name, "a word for scripts"),
-		EQUATION(STRING, text, "the equation"),
-		EQUATION(BOOL, ok, "whether both sides are equal"),
-		EQUATION(UINT, left, "the value of the left side"),
-		EQUATION(UINT, right, "the value of the right side"),
-		EQUATION(TAKEN, terms, "the value of each term",
-				.shape = "{'type': 'object', 'additionalProperties': "
-					 "{'type': 'integer'}}"),
-		EQUATION(STRING, port, "of an equation of one port", .optional = true),
-		{NULL},
-};
-
 // Adds an equation to the list. Takes ownership of `terms`. Returns whether it holds.
 static bool equation(json_t *list, const char *name, const char *text, const char *port,
 		uint64_t left, uint64_t right, json_t *terms)
 {
-	const struct equation row = {name, text, port, left, right, left == right, terms};
-
-	json_array_append_new(list, hs_schema_print(equation_fields, &row));
-	return row.ok;
+	return hs_api_equation(list,
+			&(struct hs_api_equation){name, text, port, left, right, .terms = terms});
 }
 
 static uint64_t drops_where(const struct hs_port_counters *counters, bool at_transmit)
@@ -296,7 +275,7 @@ const struct hs_schema_field hs_control_audit_fields[] = {
 		AUDIT(BOOL, ok, "whether all equations hold"),
 		AUDIT(UINT, node_id, "the node's id", .max = UINT16_MAX),
 		AUDIT(STRING, name, "the node's name"),
-		AUDIT(TAKEN, equations, "what must add up", .items = equation_fields),
+		AUDIT(TAKEN, equations, "what must add up", .items = hs_api_equation_fields),
 		AUDIT(TAKEN, ports, "counters of others, to compare with", .items = beside_fields),
 		{NULL},
 };

@@ -326,6 +326,8 @@ int hs_control_answers(void *context, const struct hs_api_args *args, struct hs_
 {
 	const struct hs_control *control = context;
 
+	if (!verbs[args->verb].fields)
+		return hs_api_refuse_verb(args->verb, err);
 	return verbs[args->verb].run == hs_control_list_routes && !control->routes
 			       ? hs_api_refuse_routes(err)
 			       : 0;

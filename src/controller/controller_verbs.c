@@ -290,6 +290,8 @@ static int answers(void *context, const struct hs_api_args *args, struct hs_erro
 {
 	struct hs_controller *controller = context;
 
+	if (args->verb >= HS_VERB_OF_COLLECTORS)
+		return hs_api_refuse_verb(args->verb, err);
 	if (!verbs[args->verb].fields)
 		return hs_error_set(err, "unsupported", "", "a node's own API",
 				"routes are each node's own: ask the node");

@@ -39,6 +39,16 @@ CONTROLLER_TABLES = {
 }
 _SCRAPE = " lib/http/scrape_settings.c"  # what both have
 
+COLLECTOR_TABLES = {
+    "fields": ("Configuration", ""),
+    "listen_fields": ("Configuration", "listen[]."),
+    "port_fields": ("Configuration", "ports[]."),
+    "accept_fields": ("Configuration", "accept."),
+    "memory_fields": ("Configuration", "memory."),
+    "event_fields": ("Configuration", "events."),
+    "unit_fields": ("Configuration", "units[]."),
+}
+
 _TABLE = re.compile(r"struct hs_schema_field (\w+)\[\] = \{\n(.*?)\n\t*\};", re.DOTALL)
 _ROW = re.compile(r'\{("?)(\w+)\1,\s*HS_SCHEMA_')
 
@@ -118,6 +128,12 @@ def each_key_of_a_controllers_configuration_is_explained():
 
 
 @test()
+def each_key_of_a_collectors_configuration_is_explained():
+    compare(read("docs", "collector.md"), "src/collector/collector_config.c", COLLECTOR_TABLES,
+            {"listen", "ports", "accept", "memory", "events", "units", "control"})
+
+
+@test()
 def a_key_that_is_not_explained_is_found():
     text = read("docs", "configuration.md")
     line = next(line for line in text.splitlines() if line.startswith("| `monitored_rules`"))
@@ -151,7 +167,8 @@ def _events(pattern, call):
 @test()
 def each_kind_of_event_is_explained():
     for folder, name, document in (("src/control", "hs_control_event", "operating.md"),
-                                   ("src/controller", "hs_controller_event", "controller.md")):
+                                   ("src/controller", "hs_controller_event", "controller.md"),
+                                   ("src/collector", "hs_collector_event", "collector.md")):
         kinds = _events(folder + "/*.c", rf'\b{name}\([^;"]*?"(\w+)"')
         check(kinds, "no events in", folder)
         text = read("docs", document)

@@ -10,7 +10,7 @@ import subprocess
 from harness import ROOT, Skip, check, test
 
 BUILD = os.environ.get("HOPSIGHT_BUILD", os.path.join(ROOT, "build"))
-PROGRAMS = ("hopsightd", "hopsight", "hopsight-controller", "hopsight-lab", "hopsight-bench-case")
+PROGRAMS = ("hopsightd", "hopsight", "hopsight-controller", "hopsight-collector", "hopsight-lab", "hopsight-bench-case")
 
 
 def readelf(path, *words):

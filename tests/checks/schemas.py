@@ -15,6 +15,7 @@ import replies  # noqa: E402
 
 # By the name of its file, of what an example is.
 CONTROLLERS = {"controller.json", "pair.json"}
+COLLECTORS = {"collector.json", "collector-ports.json"}
 # What a table refuses by itself; everything else needs more than the value.
 BY_TABLE = {"wrong_type", "unknown_field", "missing_field", "out_of_range", "bad_value"}
 
@@ -46,7 +47,8 @@ def each_schema_is_a_json_schema():
 @test()
 def each_example_is_what_its_schema_allows():
     paths = glob.glob(os.path.join(ROOT, "config", "*.json"))
-    places = {path: "controller.json" if os.path.basename(path) in CONTROLLERS else "node.json"
+    places = {path: "controller.json" if os.path.basename(path) in CONTROLLERS
+              else "collector.json" if os.path.basename(path) in COLLECTORS else "node.json"
               for path in paths}
     places.update({path: "scenario.json"
                    for path in glob.glob(os.path.join(ROOT, "config", "lab", "*.json"))})
@@ -74,7 +76,7 @@ def _refused(kind, place, keys):
 @test()
 def schemas_refuse_unknown_keys_and_wrong_types():
     for kind, place in (("config", "node.json"), ("controller", "controller.json"),
-                        ("scenario", "scenario.json")):
+                        ("collector", "collector.json"), ("scenario", "scenario.json")):
         wrong, passed = _refused(kind, place, {"wrong_type", "unknown_field"})
         check(len(wrong) >= 8, kind, "has too few such cases")
         allowed = {
@@ -87,7 +89,7 @@ def schemas_refuse_unknown_keys_and_wrong_types():
 @test()
 def schemas_refuse_most_of_what_tables_refuse():
     for kind, place in (("config", "node.json"), ("controller", "controller.json"),
-                        ("scenario", "scenario.json")):
+                        ("collector", "collector.json"), ("scenario", "scenario.json")):
         wrong, passed = _refused(kind, place, BY_TABLE)
         check(len(passed) < len(wrong) / 2, kind, len(wrong), "refused,", passed)
 
@@ -133,7 +135,7 @@ def each_member_of_replies_and_publications_is_explained():
             continue
         with open(path, encoding="utf-8") as f:
             documents += f.read()
-    members = [(name, member, part) for name in ("reply", "report", "qos", "event")
+    members = [(name, member, part) for name in ("reply", "report", "qos", "event", "hop")
                for member, part in _members(json_schemas.files()[name + ".json"])]
     check(len(members) > 150, "too few members")
     silent = sorted({f"{name}.json: {member}" for name, member, part in members

@@ -10,11 +10,12 @@ import subprocess
 from harness import ROOT, Skip, check, test
 
 UNITS = os.path.join(ROOT, "config", "systemd")
-MOST_EXPOSED = {"hopsightd": 4.0, "hopsight-controller": 2.0}
+MOST_EXPOSED = {"hopsightd": 4.0, "hopsight-controller": 2.0, "hopsight-collector": 2.0}
 # Calls that lib/sandbox makes itself before its filter is installed.
 _OWN = {"seccomp", "prctl"}
 # Calls that are parts of other calls, or belong to other kernels and machines.
-_LISTS = {"hopsightd": ("base_calls", "node_calls"), "hopsight-controller": ("base_calls",)}
+_LISTS = {"hopsightd": ("base_calls", "node_calls"), "hopsight-controller": ("base_calls",),
+          "hopsight-collector": ("base_calls",)}
 
 
 def analyze(*words):

@@ -404,7 +404,9 @@ def every_example_configuration_passes_the_check():
     check(names, "no example in config/")
     for name in names:
         with open(os.path.join(folder, name), encoding="utf-8") as f:
-            program = "hopsight-controller" if "controller" in json.load(f) else "hopsightd"
+            keys = json.load(f)
+        program = "hopsight-controller" if "controller" in keys else "hopsightd" if "node" in keys \
+            else "hopsight-collector"
         done = subprocess.run([os.path.join(netlab.BUILD, "apps", program), "--config",
                                os.path.join(folder, name), "--check"], capture_output=True,
                               text=True, check=False, timeout=20)

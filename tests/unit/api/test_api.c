@@ -73,6 +73,11 @@ static void a_reader_is_refused_what_would_change_something_and_nothing_else(voi
 			{"{\"drops_get\": {}}", false},
 			{"{\"events\": {}}", false},
 			{"{\"audit\": {}}", false},
+			{"{\"flow_get\": {}}", false},
+			{"{\"queue_get\": {}}", false},
+			{"{\"link_get\": {}}", false},
+			{"{\"exporter_get\": {}}", false},
+			{"{\"refused_get\": {}}", false},
 	};
 	static const char *const forms[] = {"%s", "[{\"hello\": {}}, %s]",
 			"{\"transaction\": [{\"hello\": {}}, %s], \"dry_run\": true}"};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collector's configuration file: read, checked across fields, and printed with its defaults.
+// docs/collector.md explains every key.
+//
+// Thread rule: any; the struct belongs to the caller. No function here touches a port, a core or a
+// socket.
+#pragma once
+
+#include "collect.h"
+#include "config.h"
+#include "error.h"
+#include "port.h"
+
+#include <jansson.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HS_COLLECTOR_FORMATS   3  // by enum hs_int_report_version
+#define HS_COLLECTOR_MAX_UNITS 64 // entries of `units`
+
+// A UDP socket.
+struct hs_collector_listen {
+	struct hs_collector_address {
+		uint8_t address[16]; // IPv4: mapped
+		uint16_t port;
+	} udp;
+	uint32_t buffer_kib; // that the kernel may hold of it
+};
+
+// A DPDK port, and the UDP port of reports that come there.
+struct hs_collector_port {
+	struct hs_port_config port;
+	uint16_t udp_port;
+};
+
+enum hs_collector_latency_unit {
+	HS_COLLECTOR_NS,
+	HS_COLLECTOR_US,
+	HS_COLLECTOR_MS,
+	HS_COLLECTOR_TICKS, // the device's own
+};
+
+enum hs_collector_occupancy_unit {
+	HS_COLLECTOR_PACKETS,
+	HS_COLLECTOR_BYTES,
+	HS_COLLECTOR_CELLS,
+	HS_COLLECTOR_OCCUPANCY_PERCENT,
+};
+
+enum hs_collector_utilisation_unit {
+	HS_COLLECTOR_PER_10000, // of the port's rate
+	HS_COLLECTOR_PERCENT,
+	HS_COLLECTOR_BPS,
+};
+
+// What the values of a node mean.
+struct hs_collector_units {
+	uint32_t node_id; // UINT32_MAX: all nodes without an entry of their own
+	uint8_t latency, occupancy, utilisation;
+};
+
+struct hs_collector_config {
+	// What it has in common with a node's configuration: name, cores, polling, control,
+	// sandbox. Ports are those below, without their UDP port. It stands first, because tables
+	// of src/config count from there.
+	struct hs_config base;
+	unsigned n_listen;
+	struct hs_collector_listen listen[HS_COLLECT_MAX_LISTENERS];
+	unsigned n_ports;
+	struct hs_collector_port ports[HS_COLLECT_MAX_LISTENERS];
+	unsigned n_formats;
+	uint8_t formats[HS_COLLECTOR_FORMATS];
+	unsigned n_profiles;
+	struct hs_profile_config profiles[HS_COLLECTOR_FORMATS]; // named as the formats
+	unsigned n_units;
+	struct hs_collector_units units[HS_COLLECTOR_MAX_UNITS];
+	struct hs_collect_config collect; // formats are filled in from those above
+};
+
+// Reads a file, or `text` of `len` bytes. Core numbers are checked against `cores`; NULL: those
+// that this process may run on. Returns 0, or a negative errno with *err, whose path is as in
+// hs_config_load. On failure nothing needs to be released.
+int hs_collector_config_load(const char *file, const cpu_set_t *cores,
+		struct hs_collector_config *config, struct hs_error *err);
+int hs_collector_config_parse(const char *text, size_t len, const cpu_set_t *cores,
+		struct hs_collector_config *config, struct hs_error *err);
+void hs_collector_config_fini(struct hs_collector_config *config);
+
+// Returns the values in force, with defaults, as JSON that hs_collector_config_parse accepts. New
+// reference.
+json_t *hs_collector_config_print(const struct hs_collector_config *config);
+// Returns the JSON Schema of a configuration. New reference.
+json_t *hs_collector_config_schema(void);
+
+// The units of a node's values.
+const struct hs_collector_units *hs_collector_units_of(
+		const struct hs_collector_config *config, uint32_t node_id);
+extern const struct hs_schema_word hs_collector_latency_words[], hs_collector_occupancy_words[],
+		hs_collector_utilisation_words[];
+
+// Returns what EAL must be given for the ports; only where there are any.
+void hs_collector_config_eal(const struct hs_collector_config *config, struct hs_eal_config *eal);

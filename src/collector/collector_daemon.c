@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector_daemon.h"
+
+#include "collector_ports.h"
+#include "collector_publish.h"
+#include "collector_verbs.h"
+#include "collector_watch.h"
+
+#include "bus.h"
+#include "log.h"
+#include "os_clock.h"
+#include "port_needs.h"
+#include "privileges.h"
+#include "syscall_filter.h"
+
+#include <linux/capability.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define REQUESTS_PER_ROUND 16
+#define EVENTS_PER_ROUND   512
+#define EVENTS_NS	   INT64_C(2000000) // of processor time
+#define QUIET_MS	   10
+#define LAST_EVENTS_NS	   INT64_C(1000000000)
+#define FIRST_OWN_PORT	   1024 // ports below need a capability
+
+struct daemon {
+	struct hs_collector collector;
+	struct hs_collector_ports *ports;
+	struct hs_collector_watch watch;
+	struct hs_key_watch key_watch;
+	struct hs_service service;
+	int argc;
+	char **argv;
+};
+
+static int64_t wall_ns(void)
+{
+	return hs_os_clock_ns(CLOCK_REALTIME);
+}
+
+// ---- opening ----
+
+static int open_tables(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_collector_config *config = d->collector.config;
+
+	d->collector.boot_id = d->service.boot_id;
+	d->collector.now_ns = d->collector.start_ns = wall_ns();
+	d->collector.worker.core = config->base.workers[0];
+	hs_event_log_init(&d->collector.events);
+	hs_collector_open_verbs(&d->collector);
+	struct hs_collect_config collect = config->collect;
+	if (getrandom(collect.secret, sizeof(collect.secret), 0) != sizeof(collect.secret))
+		return hs_error_set(
+				err, "internal", "", "", "no random numbers: %s", strerror(errno));
+	return hs_collector_worker_init(&d->collector.worker, &collect, config->base.adaptive, err);
+}
+
+static int open_ports(struct daemon *d, struct hs_error *err)
+{
+	return hs_collector_ports_open(&d->collector, d->argc, d->argv, &d->ports, err);
+}
+
+static int open_sockets(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_collector_config *config = d->collector.config;
+	struct hs_collector_worker *worker = &d->collector.worker;
+	char prefix[32];
+
+	for (unsigned i = 0; i < config->n_listen; i++) {
+		uint32_t *kib = &d->collector.buffer_kib[i], asked = config->listen[i].buffer_kib;
+		int rc = hs_collector_udp_open(
+				&config->listen[i], (uint8_t)i, &worker->sockets[i], kib, err);
+		snprintf(prefix, sizeof(prefix), "listen[%u]", i);
+		if (rc < 0) {
+			hs_error_prefix(err, prefix);
+			return rc;
+		}
+		worker->n_sockets = i + 1;
+		if (*kib < asked)
+			hs_log(HS_LOG_WARNING, "collector",
+					"%s: the kernel gives a buffer of %" PRIu32 " KiB in place "
+					"of %" PRIu32 " (sysctl net.core.rmem_max)",
+					prefix, *kib, asked);
+	}
+	return 0;
+}
+
+static int open_bus(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_config *c = &d->collector.config->base;
+	const char *bind[HS_MAX_ENDPOINTS], *publish_to[HS_MAX_ENDPOINTS],
+			*publish_bind[HS_MAX_ENDPOINTS];
+	struct hs_bus_keys keys;
+	const struct hs_bus_config bus = {
+			.bind = bind,
+			.n_bind = hs_endpoints_point(&c->bind, bind),
+			.publish_to = publish_to,
+			.n_publish_to = hs_endpoints_point(&c->publish_to, publish_to),
+			.publish_bind = publish_bind,
+			.n_publish_bind = hs_endpoints_point(&c->publish_bind, publish_bind),
+			.publish_queue = c->publish_queue,
+			.insecure = c->insecure,
+			.keys = hs_config_keys(c, &keys) ? &keys : NULL,
+	};
+	int rc = hs_bus_open(&bus, &d->collector.bus, err);
+
+	if (rc < 0)
+		hs_error_prefix(err, "control");
+	d->collector.publishes = bus.n_publish_to + bus.n_publish_bind > 0;
+	return rc;
+}
+
+static int start_worker(struct daemon *d, struct hs_error *err)
+{
+	int rc = hs_collector_ports_hold(d->ports, err);
+
+	if (rc == 0)
+		rc = hs_collector_worker_start(&d->collector.worker);
+	if (rc < 0 && !hs_error_is_set(err))
+		hs_error_set(err, "workers", "workers", "", "the collecting thread: %s",
+				strerror(-rc));
+	return rc;
+}
+
+static const struct {
+	int (*open)(struct daemon *d, struct hs_error *err);
+	int exit_code;
+} steps[] = {
+		{open_tables, HS_EXIT_USAGE},
+		{open_ports, HS_EXIT_PORTS},
+		{open_sockets, HS_EXIT_PORTS},
+		{open_bus, HS_EXIT_FAILED},
+		{start_worker, HS_EXIT_FAILED},
+};
+
+static int open_all(void *context, int *exit_code, struct hs_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		*exit_code = steps[i].exit_code;
+		rc = steps[i].open(context, err);
+	}
+	return rc;
+}
+
+// What waits is told for a second at most.
+static void tell_last(struct daemon *d)
+{
+	int64_t end_ns = hs_os_clock_ns(CLOCK_MONOTONIC) + LAST_EVENTS_NS;
+
+	while (hs_collector_take_events(&d->collector, EVENTS_PER_ROUND, EVENTS_NS) &&
+			hs_os_clock_ns(CLOCK_MONOTONIC) < end_ns)
+		;
+}
+
+static void close_all(void *context)
+{
+	struct daemon *d = context;
+
+	hs_collector_worker_stop(&d->collector.worker);
+	if (d->collector.bus)
+		tell_last(d);
+	for (unsigned i = 0; i < d->collector.worker.n_sockets; i++)
+		hs_collector_udp_close(d->collector.worker.sockets[i]);
+	hs_collector_ports_close(d->ports);
+	hs_collector_worker_fini(&d->collector.worker);
+	hs_bus_close(d->collector.bus);
+	hs_event_log_fini(&d->collector.events);
+}
+
+// ---- the loop ----
+
+static void answer_requests(struct daemon *d)
+{
+	struct hs_bus_request request;
+	int64_t end_ns = hs_os_clock_spent_ns() + HS_API_MAX_REPLY_NS;
+
+	for (unsigned i = 0; i < REQUESTS_PER_ROUND && hs_os_clock_spent_ns() < end_ns; i++) {
+		if (hs_bus_next_request(d->collector.bus, &request) < 0)
+			return;
+		char *reply = hs_collector_request(
+				&d->collector, request.body, request.len, request.may_change);
+		if (reply)
+			hs_bus_reply(d->collector.bus, &request, reply);
+		else
+			hs_bus_drop_request(&request);
+		free(reply);
+	}
+}
+
+static void serve(void *context)
+{
+	struct daemon *d = context;
+	unsigned taken = 0, n;
+
+	for (;;) {
+		struct pollfd fds[3] = {{.fd = d->service.signal_fd, .events = POLLIN}};
+		hs_collector_ports_fds(d->ports, fds + 1, &n);
+		if (hs_bus_poll(d->collector.bus, taken ? 0 : QUIET_MS, fds, n + 1))
+			answer_requests(d);
+		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
+			return;
+		int64_t steady_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+		taken = hs_collector_take_events(&d->collector, EVENTS_PER_ROUND, EVENTS_NS);
+		d->collector.now_ns = wall_ns();
+		hs_collector_ports_look(d->ports, steady_ns);
+		hs_collector_watch_look(&d->watch, &d->collector, steady_ns);
+		hs_key_watch_look(&d->key_watch, d->collector.bus, steady_ns, hs_collector_event,
+				&d->collector);
+	}
+}
+
+// ---- all of it ----
+
+static void set_needs(struct daemon *d)
+{
+	const struct hs_collector_config *config = d->collector.config;
+	struct hs_port_needs needs = {0};
+	bool low = hs_endpoints_any(&config->base.bind, hs_privileges_low_port) ||
+		   hs_endpoints_any(&config->base.publish_bind, hs_privileges_low_port);
+
+	if (config->n_ports)
+		needs.syscalls = HS_SYSCALLS_NODE;
+	for (unsigned i = 0; i < config->n_ports; i++)
+		hs_port_needs_add(&needs, &config->base.ports[i]);
+	if (d->argc > 0)
+		hs_port_needs_add_all(&needs);
+	for (unsigned i = 0; i < config->n_listen; i++)
+		low |= config->listen[i].udp.port < FIRST_OWN_PORT;
+	d->service.privileges = needs.privileges | (low ? HS_PRIVILEGE(CAP_NET_BIND_SERVICE) : 0);
+	d->service.syscalls = needs.syscalls;
+}
+
+static void say_ready(void *context)
+{
+	const struct hs_collector_config *c = ((struct daemon *)context)->collector.config;
+
+	hs_log(HS_LOG_NOTICE, "collector", "tables take %" PRIu64 " MiB",
+			(hs_collect_bytes(&c->collect) >> 20) + 1);
+	hs_log(HS_LOG_NOTICE, "collector", "ready: '%s', %u sockets, %u ports, api %s",
+			c->base.node.name, c->n_listen, c->n_ports, c->base.bind.text[0]);
+}
+
+int hs_collector_daemon_run(const struct hs_collector_config *config, int argc, char **argv)
+{
+	struct daemon *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return HS_EXIT_FAILED;
+	d->collector.config = config;
+	d->argc = argc;
+	d->argv = argv;
+	d->service = (struct hs_service){.program = "hopsight-collector",
+			.module = "collector",
+			.sandbox = config->base.sandbox,
+			.open = open_all,
+			.ready = say_ready,
+			.serve = serve,
+			.close = close_all,
+			.context = d};
+	set_needs(d);
+	int code = hs_service_run(&d->service);
+	free(d);
+	return code;
+}

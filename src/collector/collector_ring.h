@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Records of any length from one thread to another, in order.
+//
+// Thread rule: reserve and commit by the writer, peek and release by the reader; neither waits.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_collector_ring;
+
+// `bytes` is a power of two. NULL: memory is out.
+struct hs_collector_ring *hs_collector_ring_create(uint32_t bytes);
+void hs_collector_ring_destroy(struct hs_collector_ring *ring); // accepts NULL
+
+// Returns a place for a record, aligned to 8 bytes, or NULL if there is no room. The reader sees
+// it after the commit.
+void *hs_collector_ring_reserve(struct hs_collector_ring *ring, uint32_t bytes);
+void hs_collector_ring_commit(struct hs_collector_ring *ring);
+// How many bytes wait at most; by either thread.
+uint32_t hs_collector_ring_used(const struct hs_collector_ring *ring);
+
+// Returns the oldest record, or NULL; it stays until it is released.
+const void *hs_collector_ring_peek(struct hs_collector_ring *ring);
+void hs_collector_ring_release(struct hs_collector_ring *ring);
+
+// Calls `visit` for each record that waits, the oldest first. No other function may run meanwhile.
+void hs_collector_ring_visit(const struct hs_collector_ring *ring,
+		void (*visit)(void *context, const void *record), void *context);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A UDP socket that receives telemetry reports, many at a time.
+//
+// Thread rule: open and close by control; receive by the collecting thread; lost by control.
+#pragma once
+
+#include "collector_config.h"
+
+#define HS_COLLECTOR_BATCH 64 // datagrams of one call
+
+struct hs_collector_udp;
+
+// Returns 0, or a negative errno with *err (path "udp"). *got_kib is what the kernel gave for the
+// buffer, which is less than asked for where net.core.rmem_max is smaller.
+int hs_collector_udp_open(const struct hs_collector_listen *listen, uint8_t listener,
+		struct hs_collector_udp **udp, uint32_t *got_kib, struct hs_error *err);
+void hs_collector_udp_close(struct hs_collector_udp *udp); // accepts NULL
+int hs_collector_udp_fd(const struct hs_collector_udp *udp);
+
+// Fills up to HS_COLLECTOR_BATCH datagrams, which stay until the next call, and never waits.
+// Returns how many, or a negative errno; *cut counts those whose end did not fit.
+int hs_collector_udp_receive(struct hs_collector_udp *udp,
+		struct hs_collect_datagram datagrams[HS_COLLECTOR_BATCH], unsigned *cut);
+
+// Returns how many datagrams the kernel dropped for this socket since it was opened, above all
+// because its buffer was full. Counts right if it is called once in 2^31 of them.
+uint64_t hs_collector_udp_lost(struct hs_collector_udp *udp);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells as events, at once and then at most once a minute, what the collector lost or refused.
+//
+// Thread rule: the control thread.
+#pragma once
+
+#include "collector_parts.h"
+
+struct hs_collector_watch { // zeroed at first
+	struct hs_event_limit refused, socket_lost, points_lost, missing, full;
+	int64_t look_ns;
+};
+
+// Looks ten times a second. The time is that of the monotonic clock.
+void hs_collector_watch_look(struct hs_collector_watch *watch, struct hs_collector *collector,
+		int64_t steady_ns);

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector_worker.h"
+
+#include "collector_record.h"
+
+#include "idle.h"
+#include "os_clock.h"
+
+#include <rte_launch.h>
+#include <rte_mbuf.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_BYTES   (4u << 20)
+#define PUSH_AT_ONCE 32	     // entries of a round
+#define PUSH_WAIT_NS 1000000 // while the ring is half full
+#define LCORE	     1
+#define LONGEST_NS   INT64_C(100000000)
+
+#define ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
+
+// ---- events ----
+
+static void emit(void *context, const struct hs_collect_event *event)
+{
+	struct hs_collector_worker *worker = context;
+	struct hs_collector_counters *counters = &worker->counters;
+
+	ADD(counters->points_made, event->n_points);
+	if (hs_collector_record_put(worker->ring, event))
+		return;
+	ADD(counters->points_lost, event->n_points);
+	ADD(counters->events_lost, 1);
+}
+
+static void push(struct hs_collector_worker *worker, int64_t now_ns)
+{
+	if (!worker->pushes || now_ns < worker->push_ns)
+		return;
+	// What is pushed can wait; events cannot.
+	if (hs_collector_ring_used(worker->ring) > RING_BYTES / 2)
+		worker->push_ns = now_ns + PUSH_WAIT_NS;
+	else
+		worker->push_ns = hs_collect_push(worker->collect, now_ns, PUSH_AT_ONCE);
+}
+
+// ---- what comes in ----
+
+static unsigned take_socket(struct hs_collector_worker *worker, unsigned index, int64_t now_ns)
+{
+	struct hs_collect_datagram datagrams[HS_COLLECTOR_BATCH];
+	struct hs_collector_counters *counters = &worker->counters;
+	unsigned cut = 0;
+	int n = hs_collector_udp_receive(worker->sockets[index], datagrams, &cut);
+
+	if (n < 0)
+		ADD(counters->socket_errors, 1);
+	if (n <= 0)
+		return 0;
+	ADD(counters->socket_datagrams, (unsigned)n);
+	if (cut)
+		ADD(counters->socket_cut, cut);
+	hs_collect_take(worker->collect, datagrams, (unsigned)n, now_ns);
+	return (unsigned)n;
+}
+
+static enum hs_collector_frame read_frame(
+		struct rte_mbuf *mbuf, uint16_t udp_port, struct hs_collect_datagram *datagram)
+{
+	if (mbuf->nb_segs > 1 && rte_pktmbuf_linearize(mbuf) < 0)
+		return HS_COLLECTOR_FRAME_SCATTERED;
+	return hs_collector_frame_read(rte_pktmbuf_mtod(mbuf, const uint8_t *),
+			rte_pktmbuf_data_len(mbuf), udp_port, datagram);
+}
+
+static unsigned take_queue(
+		struct hs_collector_worker *worker, unsigned index, uint16_t queue, int64_t now_ns)
+{
+	struct hs_port *port = worker->ports[index];
+	struct hs_collector_counters *counters = &worker->counters;
+	struct hs_collect_datagram datagrams[HS_BURST];
+	struct rte_mbuf *mbufs[HS_BURST];
+	unsigned kinds[HS_COLLECTOR_FRAMES] = {0}, n = 0;
+	uint16_t got = port->rx_burst(port, queue, mbufs, HS_BURST);
+
+	if (got == 0)
+		return 0;
+	for (uint16_t i = 0; i < got; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], const void *));
+	for (uint16_t i = 0; i < got; i++) {
+		enum hs_collector_frame kind =
+				read_frame(mbufs[i], worker->udp_ports[index], &datagrams[n]);
+		datagrams[n].listener = (uint8_t)(worker->n_sockets + index);
+		kinds[kind]++;
+		n += kind == HS_COLLECTOR_FRAME_DATAGRAM;
+	}
+	ADD(counters->frames, got);
+	for (unsigned i = 0; i < HS_COLLECTOR_FRAMES; i++)
+		ADD(counters->frame_kinds[i], kinds[i]);
+	if (n)
+		hs_collect_take(worker->collect, datagrams, n, now_ns);
+	rte_pktmbuf_free_bulk(mbufs, got);
+	return got;
+}
+
+static unsigned take_port(struct hs_collector_worker *worker, unsigned index, int64_t now_ns)
+{
+	unsigned taken = 0;
+
+	if (!__atomic_load_n(&worker->ports[index]->usable, __ATOMIC_ACQUIRE))
+		return 0;
+	for (uint16_t queue = 0; queue < worker->ports[index]->rx_queues; queue++)
+		taken += take_queue(worker, index, queue, now_ns);
+	return taken;
+}
+
+// ---- the thread ----
+
+static void run_job(struct hs_collector_worker *worker)
+{
+	hs_collector_job *job = __atomic_load_n(&worker->job, __ATOMIC_ACQUIRE);
+
+	if (!job)
+		return;
+	job(worker->job_context, worker->collect);
+	__atomic_store_n(&worker->job, NULL, __ATOMIC_RELEASE);
+}
+
+unsigned hs_collector_worker_round(struct hs_collector_worker *worker, int64_t now_ns)
+{
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < worker->n_sockets; i++)
+		taken += take_socket(worker, i, now_ns);
+	for (unsigned i = 0; i < worker->n_ports; i++)
+		taken += take_port(worker, i, now_ns);
+	push(worker, now_ns);
+	run_job(worker);
+	ADD(worker->counters.rounds, 1);
+	return taken;
+}
+
+static unsigned round_now(struct hs_collector_worker *worker)
+{
+	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
+}
+
+static void rest(struct hs_collector_worker *worker)
+{
+	hs_idle_arm(worker->idle);
+	// What came between the last round and the arming would wake nobody.
+	if (round_now(worker) > 0) {
+		hs_idle_work(worker->idle);
+		return;
+	}
+	int64_t due_ns = worker->pushes ? worker->push_ns - hs_os_clock_ns(CLOCK_REALTIME)
+					: LONGEST_NS;
+	ADD(worker->counters.sleeps, 1);
+	hs_idle_sleep(worker->idle, due_ns < LONGEST_NS ? due_ns : LONGEST_NS);
+}
+
+static int loop(void *context)
+{
+	struct hs_collector_worker *worker = context;
+
+	while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
+		if (round_now(worker) > 0)
+			hs_idle_work(worker->idle);
+		else if (hs_idle_should_arm(worker->idle))
+			rest(worker);
+	}
+	return 0;
+}
+
+static void *run_thread(void *worker)
+{
+	loop(worker);
+	return NULL;
+}
+
+static int start_thread(struct hs_collector_worker *worker)
+{
+	cpu_set_t core;
+	int rc = pthread_create(&worker->thread, NULL, run_thread, worker);
+
+	if (rc)
+		return -rc;
+	CPU_ZERO(&core);
+	CPU_SET(worker->core, &core);
+	pthread_setaffinity_np(worker->thread, sizeof(core), &core);
+	pthread_setname_np(worker->thread, "collect");
+	return 0;
+}
+
+int hs_collector_worker_start(struct hs_collector_worker *worker)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < worker->n_sockets; i++)
+		rc = hs_idle_add_fd(worker->idle, hs_collector_udp_fd(worker->sockets[i]));
+	for (unsigned i = 0; rc == 0 && i < worker->n_ports; i++)
+		rc = hs_idle_add_port(worker->idle, worker->ports[i]);
+	if (rc == 0)
+		rc = worker->by_eal ? rte_eal_remote_launch(loop, worker, LCORE)
+				    : start_thread(worker);
+	worker->running = rc == 0;
+	return rc;
+}
+
+void hs_collector_worker_stop(struct hs_collector_worker *worker)
+{
+	if (!worker->running)
+		return;
+	__atomic_store_n(&worker->stop, true, __ATOMIC_RELAXED);
+	hs_idle_wake(worker->idle);
+	if (worker->by_eal)
+		rte_eal_wait_lcore(LCORE);
+	else
+		pthread_join(worker->thread, NULL);
+	worker->running = false;
+}
+
+void hs_collector_worker_run(
+		struct hs_collector_worker *worker, hs_collector_job *job, void *context)
+{
+	static const struct timespec pause = {.tv_nsec = 10000};
+
+	if (!worker->running) {
+		job(context, worker->collect);
+		return;
+	}
+	worker->job_context = context;
+	__atomic_store_n(&worker->job, job, __ATOMIC_RELEASE);
+	hs_idle_wake(worker->idle);
+	while (__atomic_load_n(&worker->job, __ATOMIC_ACQUIRE))
+		nanosleep(&pause, NULL);
+}
+
+int hs_collector_worker_init(struct hs_collector_worker *worker,
+		const struct hs_collect_config *config, bool adaptive, struct hs_error *err)
+{
+	worker->adaptive = adaptive;
+	worker->pushes = config->push_ns > 0;
+	worker->ring = hs_collector_ring_create(RING_BYTES);
+	int rc = worker->ring ? hs_idle_create(adaptive, &worker->idle) : -ENOMEM;
+	if (rc == 0)
+		rc = hs_collect_create(config, emit, worker, &worker->collect, err);
+	if (rc == -ENOMEM)
+		hs_error_set(err, "no_memory", "memory", "fewer entries",
+				"the tables need %" PRIu64 " MiB",
+				(hs_collect_bytes(config) >> 20) + 1);
+	return rc;
+}
+
+void hs_collector_worker_fini(struct hs_collector_worker *worker)
+{
+	hs_collector_worker_stop(worker);
+	hs_collect_destroy(worker->collect);
+	hs_collector_ring_destroy(worker->ring);
+	hs_idle_destroy(worker->idle);
+	*worker = (struct hs_collector_worker){.running = false};
+}

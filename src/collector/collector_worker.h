@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collecting thread: it owns the tables, takes reports from UDP sockets and DPDK ports, and
+// puts events into a ring. Between two bursts it runs one job of control, which reads the tables.
+//
+// Thread rule: control, except where a function says otherwise.
+#pragma once
+
+#include "collect.h"
+#include "collector_frame.h"
+#include "collector_ring.h"
+#include "collector_udp.h"
+#include "port.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Written by the collecting thread, readable by any. 64-bit words only.
+struct hs_collector_counters {
+#define HS_COLLECTOR_COUNTER(name, text) uint64_t name;
+#include "collector_counter.def"
+	uint64_t frame_kinds[HS_COLLECTOR_FRAMES];
+};
+
+// A job may take some microseconds.
+typedef void hs_collector_job(void *context, struct hs_collect *collect);
+
+struct hs_idle;
+
+struct hs_collector_worker {
+	// Set by the owner before the start.
+	struct hs_collector_udp *sockets[HS_COLLECT_MAX_LISTENERS];
+	unsigned n_sockets; // listeners 0 and up
+	struct hs_port *ports[HS_COLLECT_MAX_LISTENERS];
+	uint16_t udp_ports[HS_COLLECT_MAX_LISTENERS];
+	unsigned n_ports; // listeners behind those of sockets
+	bool adaptive;
+	bool pushes;   // entries are due from time to time
+	bool by_eal;   // runs on lcore 1, else in a thread of its own
+	uint16_t core; // of that thread
+
+	// Private.
+	struct hs_collect *collect;
+	struct hs_collector_ring *ring;
+	struct hs_idle *idle;
+	struct hs_collector_counters counters;
+	int64_t push_ns;       // when to look again
+	hs_collector_job *job; // atomic; NULL: none waits
+	void *job_context;
+	bool stop; // atomic
+	bool running;
+	pthread_t thread;
+};
+
+// Makes the tables and the ring. Returns 0, or a negative errno with *err. The caller zeroed the
+// rest of the struct.
+int hs_collector_worker_init(struct hs_collector_worker *worker,
+		const struct hs_collect_config *config, bool adaptive, struct hs_error *err);
+// Stops the thread if it runs.
+void hs_collector_worker_fini(struct hs_collector_worker *worker);
+
+// Returns 0 or a negative errno.
+int hs_collector_worker_start(struct hs_collector_worker *worker);
+void hs_collector_worker_stop(struct hs_collector_worker *worker);
+
+// Waits until the thread has run the job. Without a running thread it runs here.
+void hs_collector_worker_run(
+		struct hs_collector_worker *worker, hs_collector_job *job, void *context);
+
+// One round, by the collecting thread. Returns how much it took.
+unsigned hs_collector_worker_round(struct hs_collector_worker *worker, int64_t now_ns);
