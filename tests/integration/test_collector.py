@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The collector as a process: both ways in, what it keeps and tells, garbage, questions under load, and a chain of
+nodes whose reports it gets."""
+
+import json
+import random
+import subprocess
+import threading
+import time
+
+from collecting import COMMAND, PORT, PROGRAM, Collector, frame, packet, report
+from lib import RawPort, Subscriber, audit_ok, check, equal, iface, main, need, run, test, until, veth
+from netlab import Refused, mac_of
+from test_export import chain_of
+from test_int import A4, A6, B4, B6, MD, int_rule, send_udp
+
+PATH = [(1, 10, 11, 100, 3, 5, 700), (2, 20, 21, 200, 4, 6, 800), (9, 90, 91, 300, 5, 7, 900)]
+
+
+def flow_of(number):
+    return (f"10.0.{number >> 8}.{number & 255}", "10.9.9.9", 1000, 2000)
+
+
+def hops_of(flow):
+    return [(hop["node_id"], hop.get("latency")) for hop in flow["hops"]]
+
+
+@test()
+def reports_come_by_a_socket_and_by_a_port_at_once(workspace):
+    need()
+    outside, inside = workspace.namespace("outside"), workspace.namespace("c1")
+    veth(outside, "out", inside, "reports0")
+    collector = Collector(workspace, namespace=inside,
+                          listen=[{"udp": f"127.0.0.1:{PORT}"}, {"udp": f"[::1]:{PORT}"}],
+                          ports=[iface("in", "reports0", "network") | {"udp_port": PORT}])
+    for key in ("side",):
+        collector.config["ports"][0].pop(key)
+    collector.start()
+    mac, wire = mac_of(inside, "reports0"), RawPort(outside, "out")
+    by_port = [frame("192.0.2.1", "192.0.2.9", report(packet(flow_of(1), PATH)), mac),
+               frame("192.0.2.1", "192.0.2.9", report(packet(flow_of(2), PATH), sequence=1), mac, vlans=(7,),
+                     options=b"\x01" * 8),
+               frame("2001:db8::1", "2001:db8::9", report(packet((A6, B6, 5, 6), PATH)), mac, vlans=(7, 8)),
+               frame("192.0.2.1", "192.0.2.9", b"other", mac, port=PORT + 1),
+               bytes.fromhex("ffffffffffff02000000aa010806") + bytes(46)]
+    wire.send(*by_port)
+    collector.socket().send(report(packet(flow_of(3), PATH)))
+    collector.socket(("::1", PORT)).send(report(packet(flow_of(4), PATH)))
+    collector.expect(5)
+    flows = collector.pages("flow_get", "flows")
+    equal(sorted((f["src_ip"], f["src_port"], f["dst_port"]) for f in flows),
+          sorted([(flow_of(n)[0], 1000, 2000) for n in (1, 2, 3, 4)] + [(A6, 5, 6)]), "flows")
+    for flow in flows:
+        equal(hops_of(flow), [(1, 100), (2, 200), (9, 300)], "path")
+        equal((flow["latency"], flow["unit"], flow["reports"]), (600, "ns", 1), "flow")
+    equal(sorted((e["address"], e["listener"], e["datagrams"], e["missing"])
+                 for e in collector.pages("exporter_get", "exporters")),
+          sorted([("127.0.0.1", f"127.0.0.1:{PORT}", 1, 0), ("::1", f"[::1]:{PORT}", 1, 0),
+                  ("192.0.2.1", "in", 2, 0), ("2001:db8::1", "in", 1, 0)]), "exporters")
+    equal(sorted((q["node_id"], q["queue_id"], q["occupancy"]) for q in collector.pages("queue_get", "queues")),
+          [(1, 3, 5), (2, 4, 6), (9, 5, 7)], "queues")
+    equal(sorted((k["node_id"], k["port"], k["utilisation"]) for k in collector.pages("link_get", "links")),
+          [(1, 11, 700), (2, 21, 800), (9, 91, 900)], "links")
+    equal([collector.counter("frame_kinds_total", frame=kind) for kind in ("datagram", "malformed", "scattered")],
+          [3, 0, 0], "frames")
+    check(collector.counter("frame_kinds_total", frame="other") >= 2, "ARP and another port")
+    equations = collector.audit()
+    equal(equations["received"]["left"], 5, "received")
+    names = {port["name"]: port for port in collector.call("ports_get")["ports"]}
+    check(names["in"]["link_up"] and names["in"]["usable"], names)
+    collector.stop()
+
+
+@test()
+def what_changed_is_told_to_subscribers_and_kept(workspace):
+    need()
+    collector = Collector(workspace, events={"hop_latency": 50, "flow_latency": 50, "queue_occupancy": "10%",
+                                             "link_utilisation": "off"},
+                          units=[{"node_id": 2, "latency": "us"}]).start()
+    events, hops = Subscriber(collector.publisher, "event."), Subscriber(collector.publisher, "hop.2")
+    sender = collector.socket()
+    sequence = iter(range(100))
+
+    def send(changed):
+        hops_now = [list(hop) for hop in PATH]
+        for (hop, member), value in changed.items():
+            hops_now[hop][member] = value
+        sender.send(report(packet(flow_of(1), hops_now), sequence=next(sequence)))
+
+    def kinds(last):
+        """Counts of points of each kind in messages, up to a message that says `last`."""
+        found = {}
+        while True:
+            topic, message = events.receive(5)
+            event = message["event"]
+            found[event["kind"]] = found.get(event["kind"], 0) + len(event["points"])
+            equal(topic, "event." + event["kind"], "topic")
+            if event["kind"] == last:
+                return found
+
+    for subscriber in (events, hops):
+        subscriber.wait_connected(collector)
+    send({})
+    equal(kinds("link_utilisation"), {"flow_new": 1, "hop_latency": 3, "queue_occupancy": 3, "link_utilisation": 3},
+          "of a new flow: what is off is told when it is new")
+    send({})  # nothing
+    send({(0, 3): 150, (1, 3): 240})  # 50 and 40 more: only the flow's sum changed by more than 50
+    equal(kinds("flow_latency"), {"flow_latency": 1}, "of small changes")
+    send({(0, 3): 150, (1, 3): 251, (1, 5): 7, (2, 6): 5000})
+    equal(kinds("queue_occupancy"), {"hop_latency": 1, "queue_occupancy": 1}, "of large changes")
+    sender.send(report(packet(flow_of(1), PATH[:2]), sequence=next(sequence)))
+    equal(kinds("path_change").get("path_change"), 1, "of a shorter path")
+    collector.expect(5)
+    flow, = collector.call("flow_get", src_ip=flow_of(1)[0])["flows"]
+    equal((hops_of(flow), flow["unit"]), ([(1, 100), (2, 200)], "mixed"), "path")
+    equal([hop["unit"] for hop in flow["hops"]], ["ns", "us"], "units")
+    equal(collector.call("flow_get", src_ip="10.1.1.1")["flows"], [], "of another source")
+    kept = collector.call("events")["events"]
+    equal([event["kind"] for event in kept if event["kind"] in ("flow_new", "path_change")],
+          ["flow_new", "path_change"], "events that are kept")
+    change = next(e for e in kept if e["kind"] == "queue_occupancy" and e["points"][0]["cause"] == "change")
+    equal({key: change["points"][0][key] for key in ("node_id", "queue_id", "value", "before", "unit")},
+          {"node_id": 2, "queue_id": 4, "value": 7, "before": 6, "unit": "packets"}, "the point")
+    topic, message = hops.receive(5)
+    equal((topic, message["hop"]["node_id"], message["hop"]["flow"]["src_ip"]), ("hop.2", 2, flow_of(1)[0]), "hop")
+    equal(sorted(p["kind"] for p in message["hop"]["points"]), ["hop_latency", "link_utilisation", "queue_occupancy"]
+          if any(p["kind"] == "link_utilisation" for p in message["hop"]["points"])
+          else ["hop_latency", "queue_occupancy"], "values of node 2")
+    collector.audit()
+    collector.stop()
+
+
+@test()
+def garbage_is_refused_counted_and_the_first_of_each_kind_is_kept(workspace):
+    need()
+    collector = Collector(workspace).start()
+    sender, rng = collector.socket(), random.Random(1)
+    good = report(packet(flow_of(1), PATH))
+    sender.send(b"\xf0" * 20)
+    sender.send(good[:6])
+    sender.send(good)
+    until(lambda: collector.counter("datagrams_total") == 3, 5, "datagrams")
+    refused = {one["reason"]: one for one in collector.call("refused_get")["refused"]}
+    equal((refused["version"]["datagram"], refused["version"]["datagram_bytes"]), ("f0" * 20, 20), "the first")
+    equal(refused["short"]["datagram"], good[:6].hex(), "the first that is short")
+    sent = 3
+    for _ in range(20000):
+        data = bytearray(good)
+        for _ in range(rng.randrange(1, 5)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        sender.send(bytes(data[:rng.randrange(1, len(data) + 1)]))
+        sent += 1
+        if sent % 500 == 0:
+            until(lambda: collector.counter("datagrams_total") +
+                  collector.counter("socket_lost_total") >= sent, 5, "datagrams so far")
+    sender.send(good)
+    until(lambda: collector.counter("datagrams_total") + collector.counter("socket_lost_total") == sent + 1, 5,
+          "all datagrams")
+    check(collector.counter("refused_total") > 1000, "too little was refused")
+    equations = collector.audit()
+    equal(equations["received"]["right"], collector.counter("datagrams_total"), "datagrams")
+    told = [e for e in collector.call("events")["events"] if e["kind"] == "reports_refused"]
+    check(1 <= len(told) <= 2, "refusals are told once a minute", told)
+    collector.stop()
+
+
+@test()
+def questions_under_load_are_answered_and_every_entry_is_told_once(workspace):
+    need()
+    collector = Collector(workspace, memory={"flows": 4000, "queues": 100, "links": 100},
+                          events={"hop_latency": "off", "flow_latency": "off", "gap_ns": 0}).start()
+    sender, stop = collector.socket(), threading.Event()
+    datagrams = [report(packet(flow_of(n), PATH), sequence=n) for n in range(3000)]
+    for i, data in enumerate(datagrams):
+        sender.send(data)
+        if i % 200 == 199:
+            collector.expect(i + 1)
+
+    def load():
+        while not stop.is_set():
+            for data in datagrams[:500]:
+                sender.send(data)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    try:
+        for limit in (None, 7, 1000):
+            flows = collector.pages("flow_get", "flows", limit=limit) if limit != 7 else \
+                collector.call("flow_get", limit=7)["flows"]
+            found = [flow["src_ip"] for flow in flows]
+            equal(len(found), len(set(found)), "no flow twice")
+            equal(len(found), 7 if limit == 7 else 3000, "flows")
+        for _ in range(20):
+            collector.audit()
+            collector.call("stats_get")
+            collector.call("queue_get")
+    finally:
+        stop.set()
+        thread.join()
+    equal(collector.counter("points_lost_total"), 0, "points lost")
+    collector.stop()
+
+
+@test()
+def a_collector_says_what_a_node_would_do_and_refuses_it(workspace):
+    need()
+    collector = Collector(workspace).start()
+    hello = collector.call("hello")
+    check(hello["collector"] and "node_id" not in hello, hello)
+    for verb, arguments in (("int_list", {}), ("qos_get", {}), ("route_list", {}), ("int_get", {"ns_id": 1}),
+                            ("int_request", int_rule(1, "udp", A6, B6))):
+        try:
+            collector.call(verb, **arguments)
+            check(False, verb, "was answered")
+        except Refused as refused:
+            equal(refused.error["code"], "unsupported", verb)
+    for verb in ("hello", "flow", "queue", "link", "exporter", "drops", "refused", "events", "stats", "audit",
+                 "ports", "node"):
+        for words in ((verb,), ("--json", verb)):
+            done = subprocess.run([COMMAND, "-c", collector.api, *words], capture_output=True, text=True, check=False)
+            equal((done.returncode, done.stderr), (0, ""), f"hopsight {verb}")
+            if len(words) == 2:
+                json.loads(done.stdout)
+    collector.stop()
+
+
+@test()
+def a_socket_that_cannot_be_opened_ends_the_start(workspace):
+    need()
+    collector = Collector(workspace).start()
+    other = Collector(workspace, "c2", namespace=collector.namespace)
+    path = workspace.path("c2.json")
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(other.config, f)
+    done = subprocess.run(["ip", "netns", "exec", collector.namespace, PROGRAM, "--config", path],
+                          capture_output=True, text=True, check=False, timeout=20)
+    equal(done.returncode, 3, "exit code")
+    check("listen[0].udp" in done.stderr and "in use" in done.stderr, done.stderr)
+    collector.stop()
+
+
+def link_to(collector, node):
+    """Gives a node a port to the collector, and reports 2.0 over it."""
+    number = node.config["node"]["id"]
+    name = f"c{number}"
+    veth(collector.namespace, name, node.namespace, "mon")
+    run("ip", "-n", collector.namespace, "addr", "add", f"198.51.{number}.9/24", "dev", name)
+    node.config["ports"].append(iface("mon", "mon", "host"))
+    node.config["export"] = [{"to": f"198.51.{number}.9:{PORT}", "port": "mon", "from": f"198.51.{number}.1",
+                              "mac": mac_of(collector.namespace, name)}]
+
+
+@test()
+def a_chain_of_nodes_is_known_as_it_is(workspace):
+    """Three nodes of INT 2.1 MD; the sink exports. The first node's link has an egress queue."""
+    need()
+    collector = Collector(workspace, accept={"profiles": {"2.0": MD}}, events={"gap_ns": 0}).start()
+
+    def prepare(source, transit, sink):
+        source.config["ports"][1].update(rate_bps=10**9, queue_packets=100)
+        transit.config["ports"][1]["id"] = 70
+        link_to(collector, sink)
+
+    chain = chain_of(workspace, MD, 3, prepare)
+    names = ["node_id", "ports", "hop_latency", "queue", "link_utilisation"]
+    chain.nodes[0].client.transaction([
+        {"int_request": {**int_rule(1, "udp", A6, B6, dst_port=7000), "instructions": names}},
+        {"int_request": {**int_rule(2, "udp", A4, B4, dst_port=7000), "instructions": names}}])
+    for a, b in ((A6, B6), (A4, B4)):
+        send_udp(chain, a, b, 7000)
+    collector.expect(80)
+    flows = [flow for flow in collector.pages("flow_get", "flows") if "reporter" not in flow]
+    equal(sorted((f["src_ip"], f["dst_ip"], f["dst_port"], f["protocol"], f["reports"]) for f in flows),
+          sorted([(A6, B6, 7000, 17, 40), (A4, B4, 7000, 17, 40)]), "flows")
+    for flow in flows:
+        equal([hop["node_id"] for hop in flow["hops"]], [1, 2, 3], "path")
+    exporter, = collector.pages("exporter_get", "exporters")
+    equal({key: exporter[key] for key in ("address", "node_id", "version", "datagrams", "reports", "missing")},
+          {"address": "198.51.3.1", "node_id": 3, "version": "2.0", "datagrams": 80, "reports": 80, "missing": 0},
+          "exporter")
+    queues = {(q["node_id"], q["queue_id"]): q for q in collector.pages("queue_get", "queues")}
+    check(any(node == 1 for node, _ in queues), "the queue of the first node", queues)
+    links = {(k["node_id"], k["port"]) for k in collector.pages("link_get", "links")}
+    check((1, 2) in links, "the link of the first node", links)
+    collector.audit()
+    audit_ok(*chain.nodes)
+    collector.stop()
+
+
+if __name__ == "__main__":
+    main()
