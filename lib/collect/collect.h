@@ -65,6 +65,9 @@ struct hs_collect_config {
 	uint32_t max_links;
 	uint32_t max_exporters;
 	uint32_t max_drops; // pairs of node and reason
+	// hs_collect_exporter_bytes of memory that outlives the process, zeroed at first: what
+	// sequence numbers told stays known. NULL: the collector has its own.
+	void *exporter_memory;
 	// A table that is full takes at most so many new keys a second of each kind: the entry that
 	// was seen longest ago goes. Other new keys are refused until the next second. Who was seen
 	// is known to a second: an entry becomes the newest by its first report in each.
@@ -214,6 +217,8 @@ int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *e
 void hs_collect_destroy(struct hs_collect *collect);
 // Of the memory that create takes.
 uint64_t hs_collect_bytes(const struct hs_collect_config *config);
+// Of exporter_memory; what an earlier process of another version wrote has another number.
+uint64_t hs_collect_exporter_bytes(const struct hs_collect_config *config);
 
 // The payload of one UDP datagram, and where it came from.
 struct hs_collect_datagram {

@@ -134,7 +134,8 @@ static int make_entries(struct hs_collect *c)
 	c->queue = pages(queues, sizeof(*c->queue), &c->queue_bytes, true);
 	c->link = pages(links, sizeof(*c->link), &c->link_bytes, true);
 	c->drop = calloc(config->max_drops, sizeof(*c->drop));
-	c->exporter = calloc(config->max_exporters, sizeof(*c->exporter));
+	c->exporter = config->exporter_memory ? config->exporter_memory
+					      : calloc(config->max_exporters, sizeof(*c->exporter));
 	if (!c->flow || !c->far || !c->queue || !c->link || !c->drop || !c->exporter)
 		return -ENOMEM;
 	// Nobody's: the values of a node without id are not kept.
@@ -165,6 +166,7 @@ int hs_collect_create(const struct hs_collect_config *config, hs_collect_emit *e
 		hs_collect_destroy(c);
 		return rc;
 	}
+	hs_collect_restore_exporters(c);
 	*collect = c;
 	return 0;
 }
@@ -183,8 +185,14 @@ void hs_collect_destroy(struct hs_collect *collect)
 	free_pages(collect->queue, collect->queue_bytes);
 	free_pages(collect->link, collect->link_bytes);
 	free(collect->drop);
-	free(collect->exporter);
+	if (!collect->config.exporter_memory)
+		free(collect->exporter);
 	free(collect);
+}
+
+uint64_t hs_collect_exporter_bytes(const struct hs_collect_config *config)
+{
+	return config->max_exporters * sizeof(struct hs_collect_exporter_entry);
 }
 
 uint64_t hs_collect_bytes(const struct hs_collect_config *config)

@@ -28,6 +28,30 @@ static uint32_t find_exporter(struct hs_collect *c, const struct hs_collect_expo
 	return number;
 }
 
+// What is not an exporter's entry ends what is restored: the memory may be damaged.
+static bool is_right(const struct hs_collect_exporter_entry *e)
+{
+	uint8_t flags[2]; // no value of a bool that is none may be read
+	memcpy(&flags[0], &e->has_node, 1);
+	memcpy(&flags[1], &e->has_candidate, 1);
+	return e->datagrams && e->version <= HS_INT_REPORT_2_0 && e->known &&
+	       e->known <= HS_COLLECT_WINDOW && flags[0] <= 1 && flags[1] <= 1 &&
+	       e->key.is_ipv4 <= 1 && e->key.listener < HS_COLLECT_MAX_LISTENERS;
+}
+
+void hs_collect_restore_exporters(struct hs_collect *c)
+{
+	uint32_t n = 0;
+
+	while (n < c->config.max_exporters && is_right(&c->exporter[n])) {
+		const struct hs_collect_exporter_entry *e = &c->exporter[n++];
+		uint32_t hash = hs_collect_hash_key(&c->secret, &e->key, sizeof(e->key));
+		hs_collect_table_add(
+				&c->exporters, hash, (uint32_t)(e->last_ns / HS_COLLECT_SECOND_NS));
+	}
+	memset(&c->exporter[n], 0, (c->config.max_exporters - n) * sizeof(c->exporter[n]));
+}
+
 // ---- numbers ----
 
 static void mark(struct hs_collect_exporter_entry *e, uint32_t sequence, bool seen)

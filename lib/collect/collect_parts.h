@@ -240,6 +240,8 @@ static inline void hs_collect_close_view(
 int hs_collect_read_packet(struct hs_collect *c, enum hs_int_report_version version, uint8_t inner,
 		bool tracked, const uint8_t *packet, size_t bytes, struct hs_collect_view *view);
 
+// Makes the exporters known that an earlier process left in the memory.
+void hs_collect_restore_exporters(struct hs_collect *c);
 // A datagram of an exporter came with this number.
 struct hs_collect_exporter_entry *hs_collect_note_exporter(struct hs_collect *c,
 		const struct hs_collect_exporter_key *key, enum hs_int_report_version version,
