@@ -315,6 +315,17 @@ static bool has_units(const void *from)
 	return ((const struct hs_collector_config *)from)->n_units > 0;
 }
 
+static bool keeps_state(const void *from)
+{
+	return ((const struct hs_collector_config *)from)->base.state_file[0];
+}
+
+static const struct hs_schema_field state_fields[] = {
+		{"file", HS_SCHEMA_TEXT, CONFIG(base.state_file), .required = true, .min = 1,
+				.max = HS_STATE_FILE_BYTES - 1},
+		{NULL},
+};
+
 static const struct hs_schema_field fields[] = {
 		{"name", HS_SCHEMA_TEXT, CONFIG(base.node.name), .min = 1, .max = 31},
 		{"listen", HS_SCHEMA_LIST, CONFIG(listen), .max = HS_COLLECT_MAX_LISTENERS,
@@ -338,6 +349,7 @@ static const struct hs_schema_field fields[] = {
 		{"push_interval_s", HS_SCHEMA_SECONDS, CONFIG(collect.push_ns), .least = 0,
 				.most = 86400},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
+		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(base.sandbox)},
 		{NULL},
 };

@@ -3,6 +3,7 @@
 
 #include "collector_ports.h"
 #include "collector_publish.h"
+#include "collector_state.h"
 #include "collector_verbs.h"
 #include "collector_watch.h"
 
@@ -32,6 +33,7 @@
 struct daemon {
 	struct hs_collector collector;
 	struct hs_collector_ports *ports;
+	struct hs_collector_state *state;
 	struct hs_collector_watch watch;
 	struct hs_key_watch key_watch;
 	struct hs_service service;
@@ -46,6 +48,23 @@ static int64_t wall_ns(void)
 
 // ---- opening ----
 
+static int open_state(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_collector_config *config = d->collector.config;
+	const char *file = config->base.state_file;
+	bool anew = false;
+
+	if (!file[0])
+		return 0;
+	int rc = hs_collector_state_open(
+			file, hs_collect_exporter_bytes(&config->collect), &d->state, &anew, err);
+	if (rc == 0)
+		hs_log(HS_LOG_NOTICE, "collector", "%s: %s", file,
+				anew ? "no exporters of before"
+				     : "the exporters of before are known");
+	return rc;
+}
+
 static int open_tables(struct daemon *d, struct hs_error *err)
 {
 	const struct hs_collector_config *config = d->collector.config;
@@ -59,6 +78,7 @@ static int open_tables(struct daemon *d, struct hs_error *err)
 	if (getrandom(collect.secret, sizeof(collect.secret), 0) != sizeof(collect.secret))
 		return hs_error_set(
 				err, "internal", "", "", "no random numbers: %s", strerror(errno));
+	collect.exporter_memory = d->state ? hs_collector_state_memory(d->state) : NULL;
 	return hs_collector_worker_init(&d->collector.worker, &collect, config->base.adaptive, err);
 }
 
@@ -133,6 +153,7 @@ static const struct {
 	int (*open)(struct daemon *d, struct hs_error *err);
 	int exit_code;
 } steps[] = {
+		{open_state, HS_EXIT_FAILED},
 		{open_tables, HS_EXIT_USAGE},
 		{open_ports, HS_EXIT_PORTS},
 		{open_sockets, HS_EXIT_PORTS},
@@ -172,6 +193,7 @@ static void close_all(void *context)
 		hs_collector_udp_close(d->collector.worker.sockets[i]);
 	hs_collector_ports_close(d->ports);
 	hs_collector_worker_fini(&d->collector.worker);
+	hs_collector_state_close(d->state);
 	hs_bus_close(d->collector.bus);
 	hs_event_log_fini(&d->collector.events);
 }

@@ -47,6 +47,7 @@ COLLECTOR_TABLES = {
     "memory_fields": ("Configuration", "memory."),
     "event_fields": ("Configuration", "events."),
     "unit_fields": ("Configuration", "units[]."),
+    "state_fields": ("Configuration", "state."),
 }
 
 _TABLE = re.compile(r"struct hs_schema_field (\w+)\[\] = \{\n(.*?)\n\t*\};", re.DOTALL)
@@ -130,7 +131,7 @@ def each_key_of_a_controllers_configuration_is_explained():
 @test()
 def each_key_of_a_collectors_configuration_is_explained():
     compare(read("docs", "collector.md"), "src/collector/collector_config.c", COLLECTOR_TABLES,
-            {"listen", "ports", "accept", "memory", "events", "units", "control"})
+            {"listen", "ports", "accept", "memory", "events", "units", "control", "state"})
 
 
 @test()

@@ -240,6 +240,51 @@ def a_socket_that_cannot_be_opened_ends_the_start(workspace):
     collector.stop()
 
 
+@test()
+def reports_that_came_while_it_was_dead_are_missing_exactly(workspace):
+    """Killed at a random moment, also over the wrap of 22 bits."""
+    need()
+    rng = random.Random(5)
+    collector = Collector(workspace, state={"file": workspace.path("exporters")}).start()
+    first = (1 << 22) - 3000
+    at, missing = first, 0
+
+    def send(n):
+        nonlocal at
+        sender = collector.socket()
+        for _ in range(n):
+            sender.send(report(packet(flow_of(1), PATH), sequence=at, hw_id=5))
+            at += 1
+
+    for _ in range(4):
+        n = rng.randrange(50, 900)
+        send(n)
+        collector.expect(n)
+        collector.kill()
+        gap = rng.randrange(1, 900)
+        at += gap  # nobody hears these
+        missing += gap
+        collector.start()
+        equal(len(collector.pages("flow_get", "flows")), 0, "flows after a start")
+    send(10)
+    collector.expect(10)
+    exporter, = collector.pages("exporter_get", "exporters")
+    equal({key: exporter[key] for key in ("hw_id", "sequence", "datagrams", "missing", "late", "restarts")},
+          {"hw_id": 5, "sequence": at - 1 & 0x3FFFFF, "datagrams": at - first - missing, "missing": missing, "late": 0,
+           "restarts": 0}, "the exporter")
+    until(lambda: any(e["kind"] == "reports_missing" for e in collector.call("events")["events"]), 5, "the event")
+    told = [e["message"] for e in collector.call("events")["events"] if e["kind"] == "reports_missing"]
+    check(len(told) == 1 and f" {gap} " in told[0], told)
+    other = Collector(workspace, "c2", namespace=collector.namespace, state=collector.config["state"],
+                      listen=[{"udp": "127.0.0.1:1"}])
+    path = workspace.path("c2.json")
+    with open(path, "w", encoding="ascii") as f:
+        json.dump(other.config, f)
+    done = subprocess.run([PROGRAM, "--config", path], capture_output=True, text=True, check=False, timeout=20)
+    check(done.returncode == 1 and "another process has it" in done.stderr, done)
+    collector.stop()
+
+
 def link_to(collector, node):
     """Gives a node a port to the collector, and reports 2.0 over it."""
     number = node.config["node"]["id"]

@@ -26,7 +26,7 @@ static const char everything[] =
 		"   \"new_keys_per_s\": 9},"
 		" \"units\": [{\"latency\": \"us\"}, {\"node_id\": 3, \"latency\": \"ticks\","
 		"   \"occupancy\": \"cells\", \"utilisation\": \"percent\"}],"
-		" \"push_interval_s\": 0.5,"
+		" \"push_interval_s\": 0.5, \"state\": {\"file\": \"/s/x\"},"
 		" \"control\": {\"bind\": [\"ipc:///a\"], \"publish_bind\": [\"ipc:///p\"],"
 		"   \"publish_to\": [\"ipc:///q\"], \"publish_queue\": 10},"
 		" \"sandbox\": false}";
@@ -152,6 +152,7 @@ static void every_key_is_read(void **state)
 	assert_string_equal(config.base.publish_to.text[0], "ipc:///q");
 	assert_int_equal(config.base.publish_queue, 10);
 	assert_false(config.base.sandbox);
+	assert_string_equal(config.base.state_file, "/s/x");
 	hs_collector_config_fini(&config);
 }
 

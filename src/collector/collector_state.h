@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What exporters' sequence numbers told, in a file that is mapped to memory: it is right at any
+// moment, also where the process is killed. It does not outlive a crash of the machine.
+//
+// Thread rule: the control thread.
+#pragma once
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hs_collector_state;
+
+// Opens the file for `bytes` of memory, which are zero where the file is new, or was written for
+// another number of bytes (*anew). Returns 0, or a negative errno with *err (path "state.file").
+int hs_collector_state_open(const char *file, uint64_t bytes, struct hs_collector_state **state,
+		bool *anew, struct hs_error *err);
+void hs_collector_state_close(struct hs_collector_state *state); // accepts NULL
+void *hs_collector_state_memory(struct hs_collector_state *state);
