@@ -98,6 +98,19 @@ static void audit_points(struct audit *audit, const struct hs_collector_snapshot
 			told, json_object());
 }
 
+static void audit_lines(struct audit *audit, const struct hs_influx_counters *lines)
+{
+	uint64_t dropped = 0;
+
+	for (unsigned i = 0; i < HS_INFLUX_DROPS; i++)
+		dropped += lines->dropped[i];
+	add(audit, "influx_lines", "lines made = written + dropped + waiting", lines->made,
+			lines->written + dropped + lines->waiting,
+			json_pack("{s:o, s:o, s:o, s:o}", "made", number(lines->made), "written",
+					number(lines->written), "dropped", number(dropped),
+					"waiting", number(lines->waiting)));
+}
+
 json_t *hs_collector_audit(struct hs_collector *collector)
 {
 	struct hs_collector_snapshot now;
@@ -107,5 +120,7 @@ json_t *hs_collector_audit(struct hs_collector *collector)
 	audit_in(&audit, &now);
 	audit_reports(&audit, &now.collect);
 	audit_points(&audit, &now);
+	if (collector->influx)
+		audit_lines(&audit, &now.influx);
 	return hs_schema_print(hs_collector_audit_fields, &audit);
 }

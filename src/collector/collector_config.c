@@ -348,6 +348,8 @@ static const struct hs_schema_field fields[] = {
 				.given = has_units},
 		{"push_interval_s", HS_SCHEMA_SECONDS, CONFIG(collect.push_ns), .least = 0,
 				.most = 86400},
+		{"influx", HS_SCHEMA_LIST,
+				HS_INFLUX_COLLECTOR_LIST(struct hs_collector_config, base.influx)},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
 		{"state", HS_SCHEMA_OBJECT, .fields = state_fields, .given = keeps_state},
 		{"sandbox", HS_SCHEMA_BOOL, CONFIG(base.sandbox)},
@@ -446,6 +448,8 @@ static int check(struct hs_collector_config *config, const cpu_set_t *cores, str
 	if (hs_schema_check_name(config->base.node.name, "name", err) < 0 ||
 			check_workers(config, cores, err) < 0 || check_ways_in(config, err) < 0 ||
 			check_formats(config, err) < 0)
+		return -EINVAL;
+	if (hs_influx_check(&config->base.influx, err) < 0)
 		return -EINVAL;
 	return hs_config_check_control(&config->base, err);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_daemon.h"
 
+#include "collector_influx.h"
 #include "collector_ports.h"
 #include "collector_publish.h"
 #include "collector_state.h"
@@ -137,6 +138,11 @@ static int open_bus(struct daemon *d, struct hs_error *err)
 	return rc;
 }
 
+static int open_influx(struct daemon *d, struct hs_error *err)
+{
+	return hs_collector_influx_open(&d->collector, &d->collector.influx, err);
+}
+
 static int start_worker(struct daemon *d, struct hs_error *err)
 {
 	int rc = hs_collector_ports_hold(d->ports, err);
@@ -158,6 +164,7 @@ static const struct {
 		{open_ports, HS_EXIT_PORTS},
 		{open_sockets, HS_EXIT_PORTS},
 		{open_bus, HS_EXIT_FAILED},
+		{open_influx, HS_EXIT_FAILED},
 		{start_worker, HS_EXIT_FAILED},
 };
 
@@ -189,6 +196,8 @@ static void close_all(void *context)
 	hs_collector_worker_stop(&d->collector.worker);
 	if (d->collector.bus)
 		tell_last(d);
+	hs_collector_influx_close(d->collector.influx);
+	d->collector.influx = NULL;
 	for (unsigned i = 0; i < d->collector.worker.n_sockets; i++)
 		hs_collector_udp_close(d->collector.worker.sockets[i]);
 	hs_collector_ports_close(d->ports);
@@ -234,6 +243,7 @@ static void serve(void *context)
 		taken = hs_collector_take_events(&d->collector, EVENTS_PER_ROUND, EVENTS_NS);
 		d->collector.now_ns = wall_ns();
 		hs_collector_ports_look(d->ports, steady_ns);
+		hs_collector_influx_step(d->collector.influx, d->collector.now_ns);
 		hs_collector_watch_look(&d->watch, &d->collector, steady_ns);
 		hs_key_watch_look(&d->key_watch, d->collector.bus, steady_ns, hs_collector_event,
 				&d->collector);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_metric.h"
 
+#include "collector_influx.h"
 #include "collector_record.h"
 #include "collector_shape.h"
 
@@ -32,6 +33,7 @@ void hs_collector_snapshot(struct hs_collector *collector, struct hs_collector_s
 
 	hs_collector_worker_run(&collector->worker, copy_counters, &job);
 	snapshot->outcome = collector->outcome;
+	hs_collector_influx_counters(collector->influx, &snapshot->influx);
 	snapshot->socket_lost = 0;
 	for (unsigned i = 0; i < collector->worker.n_sockets; i++) {
 		collector->socket_lost[i] = hs_collector_udp_lost(collector->worker.sockets[i]);
@@ -59,6 +61,20 @@ static const struct row rows[] = {
 				AT(outcome, points)},
 		{{PREFIX "points_waiting", "points that wait in the ring", true},
 				offsetof(struct hs_collector_snapshot, points_waiting)},
+		{{PREFIX "influx_lines_made_total", "lines made for databases"}, AT(influx, made)},
+		{{PREFIX "influx_lines_written_total", "lines that databases took"},
+				AT(influx, written)},
+		{{PREFIX "influx_lines_waiting", "lines that wait for databases", true},
+				AT(influx, waiting)},
+		{{PREFIX "influx_lines_queue_full_total", "lines dropped for lack of room"},
+				AT(influx, dropped[HS_INFLUX_QUEUE_FULL])},
+		{{PREFIX "influx_lines_refused_total", "lines that databases do not take"},
+				AT(influx, dropped[HS_INFLUX_REFUSED])},
+		{{PREFIX "influx_requests_total", "requests to databases"}, AT(influx, requests)},
+		{{PREFIX "influx_failures_total", "requests that are repeated"},
+				AT(influx, failures)},
+		{{PREFIX "influx_refusals_total", "requests that databases refused"},
+				AT(influx, refusals)},
 		{{PREFIX "published_total", "messages published"}, AT(outcome, published)},
 		{{PREFIX "publish_lost_total", "messages that a subscriber missed"},
 				AT(outcome, publish_lost)},

@@ -9,10 +9,12 @@
 
 #include "api.h"
 #include "event_log.h"
+#include "influx_counters.h"
 #include "key_watch.h"
 #include "service.h"
 
 struct hs_bus;
+struct hs_collector_influx;
 struct hs_port_watch;
 struct rte_mempool;
 
@@ -28,6 +30,7 @@ struct hs_collector {
 	int64_t now_ns, start_ns; // system time
 	struct hs_collector_worker worker;
 	struct hs_event_log events;
+	struct hs_collector_influx *influx; // NULL: no databases
 	struct hs_api_backend backend;
 	struct hs_bus *bus; // NULL: nothing is published
 	bool publishes;	    // somebody may subscribe
@@ -42,6 +45,7 @@ struct hs_collector_snapshot {
 	struct hs_collect_counters collect;
 	struct hs_collector_counters worker;
 	struct hs_collector_outcome outcome;
+	struct hs_influx_counters influx; // of all databases
 	uint64_t points_waiting;
 	uint64_t socket_lost; // of all sockets
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_publish.h"
 
+#include "collector_influx.h"
 #include "collector_record.h"
 #include "collector_shape.h"
 
@@ -240,6 +241,7 @@ unsigned hs_collector_take_events(struct hs_collector *collector, unsigned most,
 	while (n < most && hs_collector_record_take(collector->worker.ring, &event)) {
 		collector->now_ns = event.time_ns;
 		tell_events(collector, &event);
+		hs_collector_influx_event(collector->influx, &event);
 		if (collector->publishes)
 			publish_nodes(collector, &event);
 		collector->outcome.events++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_watch.h"
 
+#include "collector_influx.h"
 #include "collector_publish.h"
 #include "collector_shape.h"
 
@@ -70,6 +71,21 @@ static void tell_tables(struct hs_collector_watch *watch, struct hs_collector *c
 				grown);
 }
 
+static void tell_lines(
+		struct hs_collector_watch *watch, struct hs_collector *collector, int64_t steady_ns)
+{
+	struct hs_influx_counters lines;
+	uint64_t dropped = 0, grown;
+
+	hs_collector_influx_counters(collector->influx, &lines);
+	for (unsigned i = 0; i < HS_INFLUX_DROPS; i++)
+		dropped += lines.dropped[i];
+	if (hs_event_limit(&watch->lines_lost, steady_ns, dropped, &grown))
+		hs_collector_event(collector, "influx_lines_lost",
+				json_pack("{s:I}", "lines", (json_int_t)grown),
+				"%" PRIu64 " lines for databases were lost", grown);
+}
+
 void hs_collector_watch_look(
 		struct hs_collector_watch *watch, struct hs_collector *collector, int64_t steady_ns)
 {
@@ -81,4 +97,5 @@ void hs_collector_watch_look(
 	tell_refused(watch, collector, counters, steady_ns);
 	tell_lost(watch, collector, &collector->worker.counters, steady_ns);
 	tell_tables(watch, collector, counters, steady_ns);
+	tell_lines(watch, collector, steady_ns);
 }

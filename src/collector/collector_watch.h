@@ -7,7 +7,7 @@
 #include "collector_parts.h"
 
 struct hs_collector_watch { // zeroed at first
-	struct hs_event_limit refused, socket_lost, points_lost, missing, full;
+	struct hs_event_limit refused, socket_lost, points_lost, missing, full, lines_lost;
 	int64_t look_ns;
 };
 

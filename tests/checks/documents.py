@@ -131,7 +131,7 @@ def each_key_of_a_controllers_configuration_is_explained():
 @test()
 def each_key_of_a_collectors_configuration_is_explained():
     compare(read("docs", "collector.md"), "src/collector/collector_config.c", COLLECTOR_TABLES,
-            {"listen", "ports", "accept", "memory", "events", "units", "control", "state"})
+            {"listen", "ports", "accept", "memory", "events", "units", "control", "state", "influx"})
 
 
 @test()

@@ -2,6 +2,8 @@
 """The collector as a process: both ways in, what it keeps and tells, garbage, questions under load, and a chain of
 nodes whose reports it gets."""
 
+import gzip
+import http.server
 import json
 import random
 import subprocess
@@ -9,7 +11,8 @@ import threading
 import time
 
 from collecting import COMMAND, PORT, PROGRAM, Collector, frame, packet, report
-from lib import RawPort, Subscriber, audit_ok, check, equal, iface, main, need, run, test, until, veth
+from lib import (InNamespace, RawPort, Subscriber, audit_ok, check, equal, iface, main, need, run, test, until,
+                 veth)
 from netlab import Refused, mac_of
 from test_export import chain_of
 from test_int import A4, A6, B4, B6, MD, int_rule, send_udp
@@ -238,6 +241,58 @@ def a_socket_that_cannot_be_opened_ends_the_start(workspace):
     equal(done.returncode, 3, "exit code")
     check("listen[0].udp" in done.stderr and "in use" in done.stderr, done.stderr)
     collector.stop()
+
+
+class Database(threading.Thread):
+    """Takes lines as InfluxDB does, and keeps them."""
+
+    def __init__(self, namespace):
+        super().__init__(daemon=True)
+        self.lines = []
+        database = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.headers.get("Content-Encoding") == "gzip":
+                    body = gzip.decompress(body)
+                database.lines += body.decode().splitlines()
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        with InNamespace(namespace):
+            self.server = http.server.HTTPServer(("127.0.0.1", 8086), Handler)
+        self.start()
+
+    def run(self):
+        self.server.serve_forever()
+
+
+@test()
+def points_and_counters_reach_a_database(workspace):
+    need()
+    namespace = workspace.namespace("c1")
+    database = Database(namespace)
+    collector = Collector(workspace, namespace=namespace,
+                          influx=[{"url": "http://127.0.0.1:8086", "database": "a"},
+                                  {"url": "http://127.0.0.1:8086", "database": "b", "lines": "intcollector"}]).start()
+    collector.socket().send(report(packet(flow_of(1), PATH)))
+    until(lambda: sum("hopsight_flow_hop" in line for line in database.lines) == 3 and
+          sum(line.startswith("flow_hop_latency") for line in database.lines) == 3 and
+          any(line.startswith("hopsight_collector,") for line in database.lines), 8, "lines")
+    found = sorted(line.split(" ")[1] for line in database.lines if line.startswith("queue_occupancy"))
+    equal(found, ["value=5", "value=6", "value=7"], "occupancies by INTCollector's names")
+    flow, = [line for line in database.lines if line.startswith("hopsight_flow,")]
+    check("latency=600i" in flow and 'path="1>2>9"' in flow, flow)
+    equations = collector.audit()
+    check(equations["influx_lines"]["left"] >= 20, equations["influx_lines"])
+    collector.stop()
+    counters = [line for line in database.lines if line.startswith("hopsight_collector,")]
+    check("points_written_total=10i" in counters[-1], counters[-1])
+    database.server.shutdown()
 
 
 @test()
