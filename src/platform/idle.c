@@ -207,6 +207,26 @@ static void clear_errors(const struct pollfd *fds, unsigned n)
 	}
 }
 
+static void clear_wake(struct hs_idle *idle)
+{
+	uint64_t count;
+
+	if (read(idle->wake_fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+void hs_idle_nap(struct hs_idle *idle, int64_t ns)
+{
+	struct pollfd fd = {.fd = idle->wake_fd, .events = POLLIN};
+	const struct timespec limit = {.tv_nsec = ns};
+
+	if (!idle->adaptive)
+		return;
+	hs_idle_arm(idle);
+	if (ppoll(&fd, 1, &limit, NULL) > 0)
+		clear_wake(idle);
+}
+
 void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 {
 	if (limit_ns < SPIN_US * 1000)
@@ -225,12 +245,8 @@ void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns)
 		return;
 	idle->empty_since = 0;
 	clear_errors(fds + 1, n - 1);
-	if (fds[0].revents) {
-		uint64_t count;
-
-		if (read(idle->wake_fd, &count, sizeof(count)) < 0)
-			return;
-	}
+	if (fds[0].revents)
+		clear_wake(idle);
 }
 
 void hs_idle_wake(struct hs_idle *idle)

@@ -39,5 +39,8 @@ bool hs_idle_should_arm(struct hs_idle *idle);
 void hs_idle_arm(struct hs_idle *idle);
 // Sleeps no longer than limit_ns, and not at all where that is less than a sleep costs.
 void hs_idle_sleep(struct hs_idle *idle, int64_t limit_ns);
+// Sleeps so long whatever comes, so that more comes at once; only hs_idle_wake ends it. Not at all
+// if not adaptive.
+void hs_idle_nap(struct hs_idle *idle, int64_t ns);
 // Ends a sleep from another thread (stop, new configuration).
 void hs_idle_wake(struct hs_idle *idle);
