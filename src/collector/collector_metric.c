@@ -45,15 +45,14 @@ void hs_collector_snapshot(struct hs_collector *collector, struct hs_collector_s
 
 struct row {
 	struct hs_collector_metric metric;
-	size_t at; // of the value
+	size_t at;	 // of the value
+	const char *now; // its name if it is a gauge
 };
 
 #define AT(part, member) offsetof(struct hs_collector_snapshot, part.member)
-// Entries of tables are the only counters of lib/collect that shrink.
-#define NOW(text) (__builtin_strstr(text, " known now") != NULL)
 static const struct row rows[] = {
 #define HS_COLLECT_COUNTER(name, text)                                                             \
-	{{NOW(text) ? PREFIX #name : PREFIX #name "_total", text, NOW(text)}, AT(collect, name)},
+	{{PREFIX #name "_total", text}, AT(collect, name), PREFIX #name},
 #include "collect_counter.def"
 #define HS_COLLECTOR_COUNTER(name, text) {{PREFIX #name "_total", text}, AT(worker, name)},
 #include "collector_counter.def"
@@ -155,8 +154,13 @@ void hs_collector_metrics_visit(
 	hs_collector_snapshot(collector, &snapshot);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t value;
+		struct hs_collector_metric metric = rows[i].metric;
 		memcpy(&value, (const char *)&snapshot + rows[i].at, sizeof(value));
-		visit(context, &rows[i].metric, &(struct hs_collector_labels){NULL}, value);
+		// Entries of tables are the only counters of lib/collect that shrink.
+		metric.gauge |= strstr(metric.help, " known now") != NULL;
+		if (metric.gauge && rows[i].now)
+			metric.name = rows[i].now;
+		visit(context, &metric, &(struct hs_collector_labels){NULL}, value);
 	}
 	visit_refusals(&to);
 	visit_points(&to);

@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_BYTES   (4u << 20)
-#define PUSH_AT_ONCE 32	     // entries of a round
-#define PUSH_WAIT_NS 1000000 // while the ring is half full
-#define LCORE	     1
-#define LONGEST_NS   INT64_C(100000000)
+#define RING_BYTES	(4u << 20)
+#define PUSH_AT_ONCE	32	// entries of a round
+#define PUSH_WAIT_NS	1000000 // while the ring is half full
+#define LCORE		1
+#define NAP_REPORTS	256
+#define SHORTEST_NAP_NS 30000
+#define LONGEST_NAP_NS	250000
+#define RARE_NS		64000000 // so rare that no nap saves anything: 4,000 a second
+#define LONGEST_NS	INT64_C(100000000)
 
 #define ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
 
@@ -148,6 +152,23 @@ static unsigned round_now(struct hs_collector_worker *worker)
 	return hs_collector_worker_round(worker, hs_os_clock_ns(CLOCK_REALTIME));
 }
 
+// Everything was taken and more comes soon: to wait for some of it costs less than to look for
+// each. As much may wait as a small ring holds.
+static void nap(struct hs_collector_worker *worker)
+{
+	int64_t now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	int64_t some_ns = (now_ns - worker->nap_ns) * NAP_REPORTS / worker->taken;
+
+	if (some_ns < SHORTEST_NAP_NS)
+		return;
+	if (some_ns < RARE_NS) {
+		hs_idle_nap(worker->idle, some_ns < LONGEST_NAP_NS ? some_ns : LONGEST_NAP_NS);
+		now_ns = hs_os_clock_ns(CLOCK_MONOTONIC);
+	}
+	worker->nap_ns = now_ns;
+	worker->taken = 0;
+}
+
 static void rest(struct hs_collector_worker *worker)
 {
 	hs_idle_arm(worker->idle);
@@ -167,9 +188,13 @@ static int loop(void *context)
 	struct hs_collector_worker *worker = context;
 
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_RELAXED)) {
-		if (round_now(worker) > 0)
+		unsigned taken = round_now(worker);
+		worker->taken += taken;
+		if (taken > 0)
 			hs_idle_work(worker->idle);
-		else if (hs_idle_should_arm(worker->idle))
+		if (taken > 0 && taken < HS_BURST && worker->adaptive)
+			nap(worker);
+		else if (taken == 0 && hs_idle_should_arm(worker->idle))
 			rest(worker);
 	}
 	return 0;

@@ -56,12 +56,20 @@ static bool is_right(const struct hs_collect_event *event, uint64_t seed)
 
 	if (event->time_ns != (int64_t)seed || event->n_points != n || !event->flow != !(seed % 3))
 		return false;
-	if (event->flow && memcmp(event->flow, &flow, offsetof(struct hs_collect_flow, hops)) != 0)
+	if (event->flow && (event->flow->n_hops != flow.n_hops ||
+					   event->flow->reports != flow.reports ||
+					   memcmp(&event->flow->key, &flow.key, sizeof(flow.key)) !=
+							   0))
 		return false;
 	for (unsigned i = 0; event->flow && i < flow.n_hops; i++)
 		if (event->flow->hops[i].node_id != flow.hops[i].node_id)
 			return false;
-	return memcmp(event->points, points, n * sizeof(points[0])) == 0;
+	for (unsigned i = 0; i < n; i++)
+		if (event->points[i].kind != points[i].kind ||
+				event->points[i].node_id != points[i].node_id ||
+				event->points[i].value != points[i].value)
+			return false;
+	return true;
 }
 
 static void a_full_ring_takes_nothing_of_an_event(void **state)
