@@ -57,6 +57,7 @@ int hs_collector_influx_open(struct hs_collector *collector, struct hs_collector
 		free(made);
 		return rc;
 	}
+	collector->lines = made->client;
 	*influx = made;
 	return 0;
 }
@@ -113,6 +114,7 @@ void hs_collector_influx_close(struct hs_collector_influx *influx)
 		return;
 	for (unsigned i = 0; i < hs_influx_count(influx->client); i++)
 		write_counters(influx, i, influx->collector->now_ns);
+	influx->collector->lines = NULL;
 	hs_influx_close(influx->client);
 	for (unsigned i = 0; i < HS_INFLUX_MAX; i++)
 		hs_influx_text_fini(&influx->databases[i].text);
@@ -133,12 +135,4 @@ void hs_collector_influx_event(
 		if (database->text.len >= FULL_BYTES)
 			hand_over(influx, i);
 	}
-}
-
-void hs_collector_influx_counters(
-		struct hs_collector_influx *influx, struct hs_influx_counters *counters)
-{
-	*counters = (struct hs_influx_counters){0};
-	if (influx)
-		hs_influx_counters(influx->client, HS_INFLUX_ALL, counters);
 }

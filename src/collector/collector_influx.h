@@ -22,5 +22,3 @@ void hs_collector_influx_event(
 		struct hs_collector_influx *influx, const struct hs_collect_event *event);
 // Hands over lines, and writes the counters that are due. The time is the system's.
 void hs_collector_influx_step(struct hs_collector_influx *influx, int64_t now_ns);
-void hs_collector_influx_counters(
-		struct hs_collector_influx *influx, struct hs_influx_counters *counters);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_metric.h"
 
-#include "collector_influx.h"
 #include "collector_record.h"
 #include "collector_shape.h"
 
-#include "bus.h"
+#include "influx.h"
 
 #include <string.h>
 
@@ -33,7 +32,7 @@ void hs_collector_snapshot(struct hs_collector *collector, struct hs_collector_s
 
 	hs_collector_worker_run(&collector->worker, copy_counters, &job);
 	snapshot->outcome = collector->outcome;
-	hs_collector_influx_counters(collector->influx, &snapshot->influx);
+	hs_influx_counters(collector->lines, HS_INFLUX_ALL, &snapshot->influx);
 	snapshot->socket_lost = 0;
 	for (unsigned i = 0; i < collector->worker.n_sockets; i++) {
 		collector->socket_lost[i] = hs_collector_udp_lost(collector->worker.sockets[i]);

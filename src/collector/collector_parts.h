@@ -15,6 +15,7 @@
 
 struct hs_bus;
 struct hs_collector_influx;
+struct hs_influx;
 struct hs_port_watch;
 struct rte_mempool;
 
@@ -31,6 +32,7 @@ struct hs_collector {
 	struct hs_collector_worker worker;
 	struct hs_event_log events;
 	struct hs_collector_influx *influx; // NULL: no databases
+	struct hs_influx *lines;	    // its queue; the same
 	struct hs_api_backend backend;
 	struct hs_bus *bus; // NULL: nothing is published
 	bool publishes;	    // somebody may subscribe

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector_watch.h"
 
-#include "collector_influx.h"
 #include "collector_publish.h"
 #include "collector_shape.h"
+
+#include "influx.h"
 
 #include <inttypes.h>
 
@@ -77,7 +78,7 @@ static void tell_lines(
 	struct hs_influx_counters lines;
 	uint64_t dropped = 0, grown;
 
-	hs_collector_influx_counters(collector->influx, &lines);
+	hs_influx_counters(collector->lines, HS_INFLUX_ALL, &lines);
 	for (unsigned i = 0; i < HS_INFLUX_DROPS; i++)
 		dropped += lines.dropped[i];
 	if (hs_event_limit(&watch->lines_lost, steady_ns, dropped, &grown))
