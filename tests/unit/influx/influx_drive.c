@@ -96,11 +96,11 @@ int main(int argc, char **argv)
 	struct hs_influx *influx;
 
 	hs_log_setup(HS_LOG_INFO, false);
-	if (!root || hs_schema_read(fields, root, "", &config, &err) < 0 ||
-			hs_influx_check(&config.influx, &err) < 0 ||
+	int rc = root ? hs_schema_read(fields, root, "", &config, &err) : -1;
+	json_decref(root);
+	if (rc < 0 || hs_influx_check(&config.influx, &err) < 0 ||
 			hs_influx_open(&config.influx, "influx", &influx, &err) < 0)
 		return refuse(&err);
-	json_decref(root);
 	drive(influx);
 	return 0;
 }
