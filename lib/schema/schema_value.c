@@ -244,8 +244,10 @@ static int store_parsed(const struct hs_schema_field *field, const struct hs_sch
 	const char *what = field->text->parse(text, at, &code);
 	if (!what)
 		return 0;
-	if (field->text->hidden)
+	if (field->text->hidden && field->allowed)
 		return hs_error_set(err, code, path, field->allowed, "%s: %s", field->key, what);
+	if (field->text->hidden)
+		return hs_error_set(err, code, path, field->expected, "the text %s", what);
 	return refuse(field, value, path, code, what, err);
 }
 
