@@ -158,6 +158,26 @@ def captures(root):
         write(folder, name, text)
 
 
+def databases(root):
+    """Answers (status, lines, header, body), and the same bytes as texts of a line."""
+    folder = os.path.join(root, "fuzz_influx")
+
+    def answer(status, header=b"", body=b"", lines=9):
+        return bytes([status // 4, status % 4 + 4 * lines]) + header + b"\0" + body
+
+    for name, text in {
+            "written": answer(204), "none": answer(0, b"", b"Connection refused"),
+            "absent": answer(404, b'database not found: "x"', b'{"error":"database not found: \\"x\\""}'),
+            "busy": answer(503, b"", b"<html>"), "token": answer(401, b"", b'{"code":"unauthorized","message":"no"}'),
+            "partial": answer(400, b"", b'{"error":"partial write: field type conflict dropped=4"}'),
+            "more": answer(400, b"", b'{"error":"partial write: x dropped=99999999999999999999"}'),
+            "unread": answer(400, b"partial write", b"partial write: unable to parse 'a'\nunable to parse 'b'"),
+            "hostile": answer(500, b"\x1b[2J\r\n", b"\xff\xfe\n"),
+            "line": b"my, mea=surement\0a,b c=d\0say \"a\\b\", c=d",
+            "slashes": b"a\\\0b\\\\,\\\0c\\", "ends": b"a\nb\0\nc\0d\n"}.items():
+        write(folder, name, text)
+
+
 # Payloads of telemetry reports: examples of the specifications, and INTCollector's.
 REPORTS = {
     "local_0_5": "0220000300000007075bcd1500000003000100020500001e075bcde7"
@@ -277,6 +297,7 @@ def main():
     states(root)
     key_files(root)
     captures(root)
+    databases(root)
     monitors(root)
     reports(root)
     collected(root)
