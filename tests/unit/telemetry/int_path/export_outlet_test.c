@@ -7,6 +7,7 @@
 #include "toy_flow.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define NOW	INT64_C(1700000000000000000)
@@ -290,6 +291,53 @@ static void an_empty_pool_loses_a_report_of_no_port(void **state)
 	close_node(&sink);
 }
 
+struct traffic {
+	struct test_node *node;
+	const uint8_t *frame;
+	size_t len;
+	bool ended;
+};
+
+static void *pass(void *context)
+{
+	struct traffic *traffic = context;
+
+	for (unsigned k = 0; k < 3000; k++)
+		feed(traffic->node, IN, traffic->frame, traffic->len, 16);
+	__atomic_store_n(&traffic->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void control_takes_reports_while_the_worker_makes_more(void **state)
+{
+	struct hs_export_config config = to_collector(HS_INT_REPORT_2_0, HS_EXPORT_NO_PORT);
+	struct hs_int_settings settings;
+	struct wire wire = {.answer = every_third_fails};
+	struct test_node sink;
+	uint8_t frame[2048];
+	struct traffic traffic = {.node = &sink, .frame = frame};
+	pthread_t worker;
+	unsigned gone = 0;
+	(void)state;
+
+	dpdk_env_unpin();
+	hs_int_settings_init(&settings, HS_INT_2_1, HS_INT_TCP_UDP);
+	traffic.len = measured(&settings, frame);
+	open_node(&sink, 4, SINK, &settings, &config, 1, 1);
+	assert_int_equal(pthread_create(&worker, NULL, pass, &traffic), 0);
+	bool ended = false;
+	while (!ended || hs_node_exports_waiting(sink.node)) {
+		ended = __atomic_load_n(&traffic.ended, __ATOMIC_ACQUIRE);
+		gone += hs_node_send_exports(sink.node, 0, 50, take, &wire);
+	}
+	pthread_join(worker, NULL);
+	struct hs_worker_counters c = counters_of(&sink, 0);
+	assert_int_equal(c.exports_handed, gone);
+	assert_int_equal(c.exports_handed + c.exports_lost_ring_full, 3000 * 16);
+	assert_int_equal(wire.n, wire.next[0]);
+	close_node(&sink);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -305,6 +353,7 @@ int main(void)
 			cmocka_unit_test(a_full_ring_loses_the_newest_and_keeps_the_rest),
 			cmocka_unit_test(each_worker_has_numbers_of_its_own),
 			cmocka_unit_test(an_empty_pool_loses_a_report_of_no_port),
+			cmocka_unit_test(control_takes_reports_while_the_worker_makes_more),
 	};
 	dpdk_env_init("64");
 	return cmocka_run_group_tests(tests, begin, NULL);
