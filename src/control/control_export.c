@@ -14,7 +14,7 @@
 // A burst fills a ring in less than a second, so that the limit is one of a shorter time.
 #define SLICE_NS INT64_C(10000000)
 #define SLICE	 (HS_EXPORTS_PER_S / 100)
-#define AT_ONCE	 128 // takes less than half a millisecond
+#define AT_ONCE	 64 // takes the kernel some 0.2 ms
 
 static uint64_t *count_of(struct hs_node_totals *counts, int error)
 {

@@ -44,8 +44,8 @@ static inline int record(void *context, const char *topic, const char *json)
 static const enum hs_port_side SOURCE[] = {HS_SIDE_HOST, HS_SIDE_NETWORK};
 static const enum hs_port_side SINK[] = {HS_SIDE_NETWORK, HS_SIDE_HOST};
 
-// Of what is opened from now on: rules, and more of node and output. NULL: no more.
-static uint32_t rig_rules = 64;
+// Of what is opened from now on: rules, packet buffers, and more of node and output (NULL: none).
+static uint32_t rig_rules = 64, rig_buffers = 255;
 __attribute__((unused)) static void (*rig_change)(
 		struct hs_node_config *node, struct hs_control_output *output);
 
@@ -90,7 +90,7 @@ static inline struct rig *rig_open_with(const enum hs_port_side *sides, uint16_t
 		rig_change(&node, &output);
 	snprintf(name, sizeof(name), "control%u", serial++);
 	r->now_ns = NOW;
-	r->pool = rte_pktmbuf_pool_create(name, 255, 0, 0, 4096, SOCKET_ID_ANY);
+	r->pool = rte_pktmbuf_pool_create(name, rig_buffers, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
 	assert_int_equal(hs_clock_create_manual(NOW, &r->clock), 0);
 	open_node(r, &node, sides, mtu);

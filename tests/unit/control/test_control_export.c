@@ -171,6 +171,27 @@ static void a_loss_is_said_at_once_and_then_once_a_minute(void **state)
 	rig_close(r);
 }
 
+static void a_full_ring_is_said_without_a_receiver(void **state)
+{
+	(void)state;
+	rig_buffers = 4095;
+	struct rig *r = open_rig(export_twice);
+	rig_buffers = 255;
+
+	wire.answer = -EAGAIN;
+	feed(r, HS_EXPORT_RING + 4);
+	step(r, SECOND);
+	assert_int_equal(count_published(r, "event.exports_lost"), 1);
+	json_t *event = json_object_get(published(r, "event.exports_lost", 0), "event");
+	assert_number(event, "reports", 2 * 5); // a ring of 1024 holds 1023
+	assert_null(json_object_get(event, "to"));
+	json_t *t = totals(r);
+	assert_number(t, "exports_lost_ring_full", 2 * 5);
+	json_decref(t);
+	assert_counts(r, 2 * (HS_EXPORT_RING - 1), 0, 0, 0, 0);
+	rig_close(r);
+}
+
 static void ten_milliseconds_carry_so_many_reports_and_no_more(void **state)
 {
 	struct rig *r = open_rig(export_twice);
@@ -186,6 +207,7 @@ static void ten_milliseconds_carry_so_many_reports_and_no_more(void **state)
 	assert_int_equal(wire.receivers[0], limit / 2);
 	assert_audit_ok(r);
 	step(r, 10000000);
+	step(r, 1);
 	assert_int_equal(wire.n, limit + 80);
 	r->now_ns -= SECOND; // the clock is set back
 	feed(r, 1);
@@ -199,8 +221,10 @@ static void a_step_leaves_time_for_requests(void **state)
 	(void)state;
 
 	feed(r, 100);
-	assert_int_equal(step(r, 1), 128);
-	assert_int_equal(step(r, 1), 72);
+	assert_int_equal(step(r, 1), 64);
+	assert_int_equal(step(r, 1), 64);
+	assert_int_equal(step(r, 1), 64);
+	assert_int_equal(step(r, 1), 8);
 	feed(r, 100);
 	assert_int_equal(hs_control_finish(r->control, r->now_ns), 0); // without a limit
 	assert_int_equal(wire.n, 400);
@@ -241,6 +265,7 @@ int main(void)
 			cmocka_unit_test(what_nobody_takes_is_counted_by_name),
 			cmocka_unit_test(a_full_socket_lets_reports_wait),
 			cmocka_unit_test(a_loss_is_said_at_once_and_then_once_a_minute),
+			cmocka_unit_test(a_full_ring_is_said_without_a_receiver),
 			cmocka_unit_test(ten_milliseconds_carry_so_many_reports_and_no_more),
 			cmocka_unit_test(a_step_leaves_time_for_requests),
 			cmocka_unit_test(without_a_sender_all_are_lost),
