@@ -228,14 +228,17 @@ static bool is_link_local(const uint8_t address[16])
 
 static int resolve_socket(struct hs_export_config *export, unsigned index, struct hs_error *err)
 {
+	const char *wrong = is_link_local(export->to)	  ? "to"
+			    : is_link_local(export->from) ? "from"
+							  : NULL;
 	char at[48];
 
-	snprintf(at, sizeof(at), "export[%u].to", index);
-	if (is_link_local(export->to))
-		return hs_error_set(err, "conflict", at, "beside port, or an address with routes",
-				"a link-local address says no interface");
 	export->port = HS_EXPORT_NO_PORT;
-	return 0;
+	if (!wrong)
+		return 0;
+	snprintf(at, sizeof(at), "export[%u].%s", index, wrong);
+	return hs_error_set(err, "conflict", at, "beside port, or an address with routes",
+			"a link-local address says no interface");
 }
 
 static int resolve_port(struct hs_config *config, unsigned index, struct hs_error *err)
