@@ -19,34 +19,44 @@ struct walk {
 	uint64_t latency;
 };
 
-static struct hs_collect_flow_entry *add_flow(
-		struct hs_collect *c, const struct hs_collect_view *view, uint32_t *number)
+static void add_flow(struct hs_collect *c, const struct hs_collect_view *view, uint32_t *number)
 {
 	*number = hs_collect_table_add(&c->flows, view->hash, c->second);
 	if (*number == HS_COLLECT_NONE)
-		return NULL;
+		return;
 	struct hs_collect_flow_entry *flow = &c->flow[*number];
 	memset(flow, 0, offsetof(struct hs_collect_flow_entry, near));
 	flow->key = view->key;
-	flow->first_ns = flow->event_ns = c->now_ns;
-	return flow;
+	flow->first_ns = flow->event_ns = flow->last_ns = c->now_ns;
+}
+
+static void see_flow(struct hs_collect *c, uint32_t number)
+{
+	struct hs_collect_flow_entry *flow = &c->flow[number];
+
+	flow->reports++;
+	if (!hs_collect_is_placed(c, flow->last_ns))
+		hs_collect_table_touch(&c->flows, number, c->second);
+	flow->last_ns = c->now_ns;
 }
 
 static void open_flow(struct hs_collect *c, const struct hs_collect_view *view, struct walk *walk)
 {
+	bool is_cut = view->has_stack && view->partial; // the path is not known
 	uint32_t number = view->flow;
 
 	if (!hs_collect_is_flow(c, number, &view->key))
 		number = hs_collect_flow_at(c, &view->key, view->hash);
 	walk->is_new = number == HS_COLLECT_NONE;
-	walk->flow = walk->is_new ? add_flow(c, view, &number) : &c->flow[number];
-	walk->number = number;
-	if (!walk->flow)
+	if (walk->is_new && !is_cut)
+		add_flow(c, view, &number);
+	if (number == HS_COLLECT_NONE)
 		return;
-	walk->flow->reports++;
-	if (!hs_collect_is_placed(c, walk->flow->last_ns))
-		hs_collect_table_touch(&c->flows, number, c->second);
-	walk->flow->last_ns = c->now_ns;
+	see_flow(c, number);
+	if (is_cut)
+		return;
+	walk->flow = &c->flow[number];
+	walk->number = number;
 	walk->moved = walk->is_new || walk->flow->n_hops != walk->n_hops;
 }
 
@@ -93,8 +103,7 @@ static void note_latency(struct hs_collect *c, struct walk *walk, unsigned place
 static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 		const struct hs_collect_values *values)
 {
-	struct hs_collect_hop_entry none = {.queue = c->queues.capacity, .link = c->links.capacity};
-	struct hs_collect_hop_entry *hop = &none;
+	struct hs_collect_hop_entry *hop = &c->strangers[place];
 
 	if (walk->flow) {
 		hop = hs_collect_hop_at(c, walk->number, place);
@@ -102,8 +111,9 @@ static void note_hop(struct hs_collect *c, struct walk *walk, unsigned place,
 		if (is_other) {
 			walk->moved = true;
 			walk->flow->with_latency &= ~(UINT64_C(1) << place);
-			*hop = none;
-			hop->node_id = values->node_id;
+			*hop = (struct hs_collect_hop_entry){.node_id = values->node_id,
+					.queue = c->queues.capacity,
+					.link = c->links.capacity};
 		}
 		if (values->has & HS_COLLECT_HAS_LATENCY)
 			note_latency(c, walk, place, is_other, values);
@@ -127,10 +137,10 @@ static void fill_in(const struct hs_collect_values *own, struct hs_collect_value
 	} else {
 		lacks &= (uint8_t)~HS_COLLECT_HAS_OWN_QUEUE;
 	}
-	if (lacks & HS_COLLECT_HAS_UTILISATION) {
+	if (lacks & HS_COLLECT_HAS_PORT)
 		values->port = own->port;
+	if (lacks & HS_COLLECT_HAS_UTILISATION)
 		values->utilisation = own->utilisation;
-	}
 	values->has |= lacks & (uint8_t)~HS_COLLECT_HAS_Q;
 	if (!values->device_ns)
 		values->device_ns = own->device_ns;
@@ -180,7 +190,7 @@ static enum hs_collect_cause flow_cause(const struct hs_collect *c, const struct
 	if (walk->moved)
 		return HS_COLLECT_PATH;
 	if (walk->has_latency && !flow->has_latency)
-		return HS_COLLECT_NEW;
+		return HS_COLLECT_NEW; // its first latency
 	if (walk->has_latency && hs_collect_is_change(c, HS_COLLECT_FLOW_LATENCY,
 						 flow->event_latency, walk->latency))
 		return HS_COLLECT_CHANGE;
@@ -198,11 +208,13 @@ static bool close_flow(
 	uint64_t before = flow->event_latency;
 
 	flow->n_hops = (uint16_t)walk->n_hops;
-	flow->has_latency |= walk->has_latency;
+	flow->with_latency &= walk->n_hops ? UINT64_MAX >> (64 - walk->n_hops) : 0;
+	flow->has_latency = walk->has_latency || (flow->has_latency && !walk->moved);
 	if (walk->has_latency)
 		flow->latency = walk->latency;
 	if (cause == HS_COLLECT_CAUSES) {
 		c->counters.suppressed[HS_COLLECT_POINT_FLOW]++;
+		flow->event_ns = walk->tells ? c->now_ns : flow->event_ns;
 		return false;
 	}
 	hs_collect_set_flow_event(c, flow);

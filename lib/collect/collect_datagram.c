@@ -68,11 +68,9 @@ static void set_own(enum hs_int_report_version version, const struct hs_int_repo
 		own->has |= HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_OWN_QUEUE;
 	}
 	own->has |= hs_collect_tells_q(own);
-	if (!(report->has & HS_INT_REPORT_PORTS))
-		return;
 	own->port = report->egress_port;
 	own->utilisation = report->link_utilisation;
-	own->has |= HS_COLLECT_HAS_PORT;
+	own->has |= report->has & HS_INT_REPORT_PORTS ? HS_COLLECT_HAS_PORT : 0;
 	own->has |= report->has & HS_INT_REPORT_UTILISATION ? HS_COLLECT_HAS_UTILISATION : 0;
 }
 

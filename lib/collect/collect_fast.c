@@ -130,6 +130,8 @@ static inline __attribute__((always_inline)) int count_hops(
 {
 	if (version == HS_INT_0_5) {
 		*hop_words = head[1] & 0x1f;
+		if (!*hop_words && head[3])
+			return -1;
 		bool fits = *hop_words == (unsigned)__builtin_popcount(
 							  hs_be16_load(head + BITMAP)) &&
 			    head[3] <= head[2] && words == *hop_words * head[3];
@@ -199,12 +201,11 @@ static inline __attribute__((always_inline)) int take_stack_of(unsigned version,
 		return has_domain(version, head) || n >= 0 ? HS_COLLECT_FAST_NOT : wrong;
 	if (n && hs_collect_layout_bytes(layout, bitmap) > 4 * hop_words)
 		return HS_COLLECT_REFUSED_STACK;
-	if (end + tail > way->bytes) {
-		size_t came = (way->bytes - begin) / 4 * share_of(hop_words) >> 16;
-		n = came < (size_t)n ? (int)came : n;
+	if (end > way->bytes) {
+		n = (int)((way->bytes - begin) / 4 * share_of(hop_words) >> 16);
 		view->partial = true;
 	}
-	view->has_stack = true;
+	view->has_stack = n || !view->partial;
 	view->n_hops = (uint8_t)n;
 	view->hop_bytes = (uint8_t)(4 * hop_words);
 	view->hops = way->packet + begin;

@@ -95,8 +95,7 @@ static inline void hs_collect_read_hop(const struct hs_collect_dialect *dialect,
 		has |= HS_COLLECT_HAS_CONGESTION;
 	if (hs_collect_read_port(dialect, hop, layout->port, &out->port))
 		has |= HS_COLLECT_HAS_PORT;
-	if (has & HS_COLLECT_HAS_PORT &&
-			hs_collect_read_word(dialect, hop, layout->utilisation, &out->utilisation))
+	if (hs_collect_read_word(dialect, hop, layout->utilisation, &out->utilisation))
 		has |= HS_COLLECT_HAS_UTILISATION;
 	out->has = has;
 	out->q = false;

@@ -49,8 +49,6 @@ static void make_layout(struct hs_collect_layout *layout, enum hs_int_version ve
 		at += bytes_of(version, bit, narrow);
 	}
 	layout->words = (uint8_t)(at / 4);
-	if (layout->port == HS_COLLECT_NOT_THERE)
-		layout->utilisation = HS_COLLECT_NOT_THERE;
 	bool derived = layout->latency == HS_COLLECT_NOT_THERE &&
 		       layout->ingress != HS_COLLECT_NOT_THERE &&
 		       layout->egress != HS_COLLECT_NOT_THERE;

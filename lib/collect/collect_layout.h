@@ -22,10 +22,10 @@ struct hs_collect_layout {
 	uint8_t ingress;
 	uint8_t egress;
 	uint8_t congestion;
-	uint8_t port;	     // of egress
-	uint8_t utilisation; // only where the port is there
-	bool quick;	     // collect_quick.h can read it
-	uint8_t form;	     // enum hs_collect_layout_form
+	uint8_t port; // of egress
+	uint8_t utilisation;
+	bool quick;   // collect_quick.h can read it
+	uint8_t form; // enum hs_collect_layout_form
 };
 
 // Layouts that code is made for.

@@ -6,6 +6,7 @@
 
 #include "ip.h"
 
+#define SHIM_BYTES     4u
 #define MOST_BEHIND_L4 1200    // L4, probe marker, shim and 255 words, L4 again
 #define BEYOND	       0x20000 // more than any packet: what is not there was cut off
 
@@ -74,14 +75,22 @@ static bool claims_in_vain(const struct hs_int_settings *settings, const struct 
 	return packet->flags & HS_PACKET_ANY_TELEMETRY && (has_ports || !by_dscp);
 }
 
-// Ports that stood in what was cut off.
+// Ports that stood in what was cut off: 0.5 has them in its tail, 2.1 in the shim or behind the
+// stack.
 static bool lacks_ports(const struct hs_int_settings *settings, const struct copy *copy,
 		const struct hs_packet *packet)
 {
-	size_t end = packet->e2e_off + (size_t)packet->telemetry_bytes + 4;
+	const uint8_t *shim = copy->frame + packet->e2e_off;
+	size_t end = packet->e2e_off + (size_t)packet->telemetry_bytes;
 
-	return packet->flags & HS_PACKET_TELEMETRY && settings->carrier == HS_INT_TCP_UDP &&
-	       settings->mark == HS_INT_MARK_UDP_PORT && end > copy->came;
+	if (!(packet->flags & HS_PACKET_TELEMETRY) || settings->carrier != HS_INT_TCP_UDP ||
+			settings->mark != HS_INT_MARK_UDP_PORT)
+		return false;
+	if (settings->version == HS_INT_2_1)
+		end = packet->e2e_off + SHIM_BYTES <= copy->came && (shim[0] >> 2 & 3) == 1
+				      ? packet->e2e_off + SHIM_BYTES
+				      : end + 4;
+	return end > copy->came;
 }
 
 static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *dialect,
@@ -96,14 +105,16 @@ static int read_tracked(struct hs_collect *c, const struct hs_collect_dialect *d
 	if (claims_in_vain(settings, &packet))
 		return HS_COLLECT_REFUSED_STACK;
 	bool cut = packet.flags & HS_PACKET_SHORT && packet.l4_off;
-	if (cut && packet.flags & HS_PACKET_ANY_TELEMETRY) {
+	bool is_completed = cut && packet.flags & HS_PACKET_ANY_TELEMETRY;
+	if (is_completed) {
 		complete(copy, c->scratch, settings->carrier == HS_INT_TCP_UDP, &packet);
 		hs_int_parse(settings, copy->frame, copy->len, BEYOND, &packet);
-		view->partial = true;
 	}
 	view->has_flow = hs_collect_flow_of(copy->frame, copy->came, &packet, &view->key) &&
 			 !lacks_ports(settings, copy, &packet);
-	return find_stack(dialect, copy, &packet, view);
+	int refused = find_stack(dialect, copy, &packet, view);
+	view->partial |= is_completed && !view->has_stack;
+	return refused;
 }
 
 static int read_plain(const struct copy *copy, struct hs_collect_view *view)

@@ -12,6 +12,7 @@
 #include "int.h"
 #include "int_report_reader.h"
 
+#define HS_COLLECT_PUSHED     4 // kinds of entries
 #define HS_COLLECT_BURST      32
 #define HS_COLLECT_KEPT	      256 // bytes of a datagram that was refused
 #define HS_COLLECT_SCRATCH    4096
@@ -126,9 +127,9 @@ enum hs_collect_has {
 	HS_COLLECT_HAS_LATENCY = 1 << 0,
 	HS_COLLECT_HAS_OCCUPANCY = 1 << 1,
 	HS_COLLECT_HAS_CONGESTION = 1 << 2,
-	HS_COLLECT_HAS_UTILISATION = 1 << 3, // with its port
-	HS_COLLECT_HAS_Q = 1 << 4,	     // the report says whether the queue is congested
-	HS_COLLECT_HAS_OWN_QUEUE = 1 << 5,   // queue_id is known
+	HS_COLLECT_HAS_UTILISATION = 1 << 3,
+	HS_COLLECT_HAS_Q = 1 << 4,	   // the report says whether the queue is congested
+	HS_COLLECT_HAS_OWN_QUEUE = 1 << 5, // queue_id is known
 	HS_COLLECT_HAS_PORT = 1 << 6,
 };
 
@@ -202,8 +203,8 @@ struct hs_collect {
 	unsigned n_points;
 	unsigned n_views;
 
-	int64_t push_began; // of this period
-	uint32_t pushed;    // entries in it
+	int64_t push_began;		    // of this period
+	uint32_t pushed[HS_COLLECT_PUSHED]; // entries in it: flows, queues, links, drops
 	bool push_runs;
 
 	struct {
@@ -214,6 +215,8 @@ struct hs_collect {
 
 	const struct hs_collect_datagram *last; // of collect_plain.c, of this burst; NULL: none
 	const struct hs_collect_view *last_view;
+	// Of reports whose flow is not kept: where the values of each place were last time.
+	struct hs_collect_hop_entry strangers[HS_COLLECT_MAX_HOPS];
 	struct hs_collect_point points[HS_COLLECT_MAX_POINTS];
 	struct hs_collect_view views[HS_COLLECT_BURST];
 	struct hs_collect_flow told; // for events
@@ -233,7 +236,7 @@ static inline void hs_collect_close_view(
 	view->key.reporter = is_whole ? HS_COLLECT_WHOLE_PATH : view->own.node_id;
 	view->hash = hs_collect_hash_key(&c->secret, &view->key, sizeof(view->key));
 	view->quick = !c->general && view->n_hops && view->n_hops <= HS_COLLECT_NEAR_HOPS &&
-		      !view->has_own && !view->dropped && view->layout->quick;
+		      !view->has_own && !view->dropped && !view->partial && view->layout->quick;
 }
 
 // What the report's packet says of flow and stack. Returns -1, or why it is refused.

@@ -79,34 +79,53 @@ static void push_drop(struct hs_collect *c, uint32_t number)
 	hs_collect_emit_points(c, c->points, c->n_points, NULL);
 }
 
-// The entries of all tables one behind the other, in the order of their kinds.
-static void push_entry(struct hs_collect *c, uint32_t number)
-{
-	c->n_points = 0;
-	if (number < c->flows.n) {
-		push_flow(c, number);
-		return;
-	}
-	number -= c->flows.n;
-	if (number < c->queues.n) {
-		push_queue(c, number);
-		return;
-	}
-	number -= c->queues.n;
-	if (number < c->links.n)
-		push_link(c, number);
-	else
-		push_drop(c, number - c->links.n);
-}
-
 // ---- when ----
 
-static int64_t time_of(const struct hs_collect *c, uint64_t number, uint64_t total)
+static uint32_t known(const struct hs_collect *c, unsigned kind)
 {
-	__extension__ unsigned __int128 part =
-			(unsigned __int128)number * (uint64_t)c->config.push_ns;
+	const uint32_t n[HS_COLLECT_PUSHED] = {c->flows.n, c->queues.n, c->links.n, c->drops.n};
 
+	return n[kind];
+}
+
+static void push_entry(struct hs_collect *c, unsigned kind)
+{
+	static void (*const push[HS_COLLECT_PUSHED])(struct hs_collect *, uint32_t) = {
+			push_flow, push_queue, push_link, push_drop};
+
+	c->n_points = 0;
+	push[kind](c, c->pushed[kind]++);
+}
+
+// Those of a table are spread over the time.
+static int64_t due_of(const struct hs_collect *c, unsigned kind)
+{
+	uint32_t total = known(c, kind);
+
+	if (c->pushed[kind] >= total)
+		return c->push_began + c->config.push_ns;
+	__extension__ unsigned __int128 part =
+			(unsigned __int128)(c->pushed[kind] + 1u) * (uint64_t)c->config.push_ns;
 	return c->push_began + (int64_t)(part / total);
+}
+
+static unsigned next_kind(const struct hs_collect *c)
+{
+	unsigned next = HS_COLLECT_PUSHED;
+
+	for (unsigned kind = 0; kind < HS_COLLECT_PUSHED; kind++) {
+		bool is_left = c->pushed[kind] < known(c, kind);
+		if (is_left && (next == HS_COLLECT_PUSHED || due_of(c, kind) < due_of(c, next)))
+			next = kind;
+	}
+	return next;
+}
+
+static void begin_period(struct hs_collect *c, int64_t now_ns)
+{
+	c->push_runs = true;
+	c->push_began = now_ns;
+	memset(c->pushed, 0, sizeof(c->pushed));
 }
 
 int64_t hs_collect_push(struct hs_collect *c, int64_t now_ns, unsigned budget)
@@ -115,27 +134,22 @@ int64_t hs_collect_push(struct hs_collect *c, int64_t now_ns, unsigned budget)
 
 	if (!push_ns)
 		return INT64_MAX;
-	if (!c->push_runs || now_ns < c->push_began) {
-		c->push_runs = true;
-		c->push_began = now_ns;
-		c->pushed = 0;
-	}
+	if (!c->push_runs || now_ns < c->push_began)
+		begin_period(c, now_ns);
 	c->now_ns = now_ns;
 	for (;;) {
-		uint64_t total = (uint64_t)c->flows.n + c->queues.n + c->links.n + c->drops.n;
-		bool is_done = c->pushed >= total;
-		int64_t due = is_done ? c->push_began + push_ns : time_of(c, c->pushed + 1u, total);
+		unsigned kind = next_kind(c);
+		bool is_done = kind == HS_COLLECT_PUSHED;
+		int64_t due = is_done ? c->push_began + push_ns : due_of(c, kind);
 		if (due > now_ns)
 			return due;
 		if (is_done) {
-			bool is_late = now_ns - due > push_ns;
-			c->push_began = is_late ? now_ns : due;
-			c->pushed = 0;
+			begin_period(c, now_ns - due > push_ns ? now_ns : due);
 			continue;
 		}
 		if (!budget)
 			return now_ns;
 		budget--;
-		push_entry(c, c->pushed++);
+		push_entry(c, kind);
 	}
 }

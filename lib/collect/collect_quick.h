@@ -28,7 +28,8 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
 {
 	return (struct hs_collect_form){.has_latency = layout->latency != HS_COLLECT_NOT_THERE,
 			.has_queue = layout->queue != HS_COLLECT_NOT_THERE,
-			.has_link = layout->utilisation != HS_COLLECT_NOT_THERE,
+			.has_link = layout->utilisation != HS_COLLECT_NOT_THERE &&
+				    layout->port != HS_COLLECT_NOT_THERE,
 			.has_time = layout->egress != HS_COLLECT_NOT_THERE,
 			.wide_times = dialect->wide_times,
 			.node = layout->node,
@@ -129,9 +130,9 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 			return false;
 	}
 	uint64_t device_ns = hs_collect_quick_time(form, hop);
-	if (device_ns && queue)
+	if (queue)
 		queue->device_ns = device_ns;
-	if (device_ns && link)
+	if (link)
 		link->device_ns = device_ns;
 	return true;
 }
@@ -176,7 +177,8 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 	const uint8_t *hop = view->hops + bytes * n;
 	struct hs_collect_quick q = {0};
 
-	if (form.has_latency && flow->with_latency != UINT64_MAX >> (64 - n))
+	if (form.has_latency &&
+			(!flow->has_latency || flow->with_latency != UINT64_MAX >> (64 - n)))
 		return false;
 	for (size_t place = 0; place < n; place++) {
 		hop -= bytes;

@@ -119,8 +119,7 @@ static struct hs_collect_queue_entry *see_queue(struct hs_collect *c,
 		queue->last_ns = c->now_ns;
 		hs_collect_table_touch(&c->queues, *number, c->second);
 	}
-	if (values->device_ns)
-		queue->device_ns = values->device_ns;
+	queue->device_ns = values->device_ns;
 	return queue;
 }
 
@@ -197,7 +196,9 @@ static enum hs_collect_cause see_link(
 void hs_collect_note_link(
 		struct hs_collect *c, const struct hs_collect_values *values, uint32_t *number)
 {
-	if (!(values->has & HS_COLLECT_HAS_UTILISATION))
+	const uint8_t both = HS_COLLECT_HAS_PORT | HS_COLLECT_HAS_UTILISATION;
+
+	if ((values->has & both) != both)
 		return;
 	enum hs_collect_cause cause = see_link(c, values, number);
 	if (*number == HS_COLLECT_NONE) {
@@ -206,8 +207,7 @@ void hs_collect_note_link(
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
 	link->utilisation = values->utilisation;
-	if (values->device_ns)
-		link->device_ns = values->device_ns;
+	link->device_ns = values->device_ns;
 	if (cause == HS_COLLECT_CAUSES)
 		return;
 	hs_collect_add_point(c, &(struct hs_collect_point){.kind = HS_COLLECT_POINT_LINK,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collect_stack.h"
 
+#include "extension.h"
 #include "ip.h"
 #include "l4.h"
 
@@ -16,6 +17,21 @@ static void set_addresses(const uint8_t *ip, bool is_ipv4, struct hs_collect_flo
 	key->is_ipv4 = is_ipv4;
 }
 
+// Of a later fragment: its headers were read up to that of the fragment.
+static uint8_t behind_fragment(const uint8_t *frame, const struct hs_packet *packet)
+{
+	const uint8_t *ip = frame + packet->l3_off, *header = ip + HS_IPV6_BYTES;
+	uint8_t protocol = ip[HS_IPV6_NEXT];
+
+	while (protocol != HS_IP_FRAGMENT || !(hs_be16_load(header + 2) & 0xfff8)) {
+		size_t bytes = protocol == HS_IP_HOP_BY_HOP ? 8u * (header[1] + 1u)
+							    : hs_extension_bytes(header, protocol);
+		protocol = header[0];
+		header += bytes;
+	}
+	return header[0];
+}
+
 static uint8_t protocol_of(const uint8_t *frame, const struct hs_packet *packet)
 {
 	const uint8_t *ip = frame + packet->l3_off;
@@ -25,6 +41,8 @@ static uint8_t protocol_of(const uint8_t *frame, const struct hs_packet *packet)
 		return packet->l4_proto;
 	if (packet->flags & HS_PACKET_IPV4)
 		return ip[HS_IPV4_PROTOCOL];
+	if (packet->flags & HS_PACKET_LATER)
+		return behind_fragment(frame, packet);
 	return hs_l4_find(frame, packet, &l4) ? l4.proto : ip[HS_IPV6_NEXT];
 }
 
@@ -69,6 +87,8 @@ int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
 
 	if (stack->n_hops > HS_COLLECT_MAX_HOPS)
 		return HS_COLLECT_REFUSED_HOPS;
+	if (whole && !bytes)
+		return HS_COLLECT_REFUSED_STACK;
 	if (whole && hs_collect_layout_bytes(layout, stack->bitmap) > bytes)
 		return HS_COLLECT_REFUSED_STACK;
 	if (whole && came / bytes < whole) {
@@ -77,7 +97,7 @@ int hs_collect_take_stack(const struct hs_collect_dialect *dialect,
 	}
 	if (stack->version == HS_INT_2016_06 && !has_bottom(stack, (unsigned)whole))
 		return HS_COLLECT_REFUSED_STACK;
-	view->has_stack = true;
+	view->has_stack = whole || !view->partial;
 	view->n_hops = (uint8_t)whole;
 	view->hop_bytes = (uint8_t)bytes;
 	view->hops = stack->hops;

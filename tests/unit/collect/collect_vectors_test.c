@@ -252,12 +252,11 @@ static void cut_anywhere(void **state)
 	}
 }
 
+// The newest of two hops is whole: its queue is read, but the path is not known, so the flow stays.
 static void cut_stack(void **state)
 {
 	static const char *heads[] = {"002000030000000700000001" ETHER,
-			"14000043000000030000000700000001" ETHER,
-			"20c00007000000030413002"
-			"0"};
+			"14000043000000030000000700000001" ETHER, "20c000070000000304130020"};
 	static const char *packets[] = {INT05, INT10, INT21};
 	static const size_t behind[] = {9, 5, 5}; // the stack
 
@@ -275,11 +274,49 @@ static void cut_stack(void **state)
 		take(c, b.at, cut, SECOND);
 		assert_int_equal(refused(c), 0);
 		assert_int_equal(hs_collect_counters(c)->reports_partial, 1);
+		assert_int_equal(hs_collect_counters(c)->flows, 0);
+		assert_int_equal(queue_of(c, 2).occupancy, 20);
+		b.at[9] = i == 2 ? 0x14 : b.at[9];
+		b.n += i == 2 ? 3 : 0;
+		take(c, b.at, b.n, SECOND);
+		take(c, b.at, cut, SECOND);
 		assert_int_equal(hs_collect_flows(c, &cursor, &flow, 1), 1);
-		assert_int_equal(flow.n_hops, 1);
-		assert_int_equal(flow.hops[0].node_id, 2);
+		assert_int_equal(flow.n_hops, 2);
+		assert_int_equal(count(HS_COLLECT_POINT_FLOW, HS_COLLECT_PATH), 0);
 		hs_collect_destroy(c);
 	}
+}
+
+// Hops without values, and more of them than none.
+static void hops_of_nothing(void **state)
+{
+	struct hs_collect *c = strict();
+
+	(void)state;
+	take_hex(c,
+			"002000030000000700000001" ETHER "455c003800010000401100000a0000010a0000021"
+			"3881389002400000100040000000404000000000"
+			"01100000041414141",
+			SECOND);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_STACK], 1);
+	hs_collect_destroy(c);
+}
+
+// The reporter says beside its hop of the stack what that does not say.
+static void port_beside_the_stack(void **state)
+{
+	struct hs_collect *c = strict();
+
+	(void)state;
+	take_hex(c,
+			"1634004100000007491625110fefeb8c0003000102000023455c004b000100004011663a0a"
+			"0000020a010009"
+			"03eb005000370000010007001000043f990000000000000702f47114acd9d1240000138800"
+			"000000000000"
+			"000000000000000000",
+			SECOND);
+	assert_int_equal(point_of(HS_COLLECT_POINT_LINK, 7, 1)->value, 5000);
+	hs_collect_destroy(c);
 }
 
 int main(void)
@@ -296,6 +333,8 @@ int main(void)
 			cmocka_unit_test(intermediate),
 			cmocka_unit_test(cut_anywhere),
 			cmocka_unit_test(cut_stack),
+			cmocka_unit_test(hops_of_nothing),
+			cmocka_unit_test(port_beside_the_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
