@@ -318,7 +318,8 @@ def dashboards_and_rules_ask_for_what_programs_serve(workspace):
             with open(path, "w", encoding="utf-8") as f:
                 f.write(wanted)
         with open(path, encoding="utf-8") as f:
-            check(f.read() == wanted, path, "is not what tools/grafana.py makes of these metrics")
+            check(f.read() == wanted, path, "is not what tools/grafana.py makes of these metrics;",
+                  "HS_WRITE_DASHBOARDS=1 with this test writes it")
     rate = "sum(rate(hopsight_http_requests_total[1m]) >= 0) >= 0 and sum(up) == 2"
     until(lambda: prometheus.query(rate), 20, "two scrapes of both")
     answered = 0
