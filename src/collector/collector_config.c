@@ -320,6 +320,19 @@ static bool keeps_state(const void *from)
 	return ((const struct hs_collector_config *)from)->base.state_file[0];
 }
 
+static bool is_scraped(const void *from)
+{
+	return ((const struct hs_collector_config *)from)->prometheus.on;
+}
+
+static const struct hs_schema_field prometheus_fields[] = {
+		{"bind", HS_SCHEMA_PARSED, CONFIG(prometheus.bind), HS_HTTP_BIND},
+		{"max_series", HS_SCHEMA_UINT, CONFIG(prometheus.max_series), .min = 100,
+				.max = 1000000},
+		{"flows", HS_SCHEMA_BOOL, CONFIG(flow_series)},
+		{NULL},
+};
+
 static const struct hs_schema_field state_fields[] = {
 		{"file", HS_SCHEMA_TEXT, CONFIG(base.state_file), .required = true, .min = 1,
 				.max = HS_STATE_FILE_BYTES - 1},
@@ -348,6 +361,7 @@ static const struct hs_schema_field fields[] = {
 				.given = has_units},
 		{"push_interval_s", HS_SCHEMA_SECONDS, CONFIG(collect.push_ns), .least = 0,
 				.most = 86400},
+		{"prometheus", HS_SCHEMA_OBJECT, .fields = prometheus_fields, .given = is_scraped},
 		{"influx", HS_SCHEMA_LIST,
 				HS_INFLUX_COLLECTOR_LIST(struct hs_collector_config, base.influx)},
 		{"control", HS_SCHEMA_OBJECT, .fields = hs_config_control_fields},
@@ -363,6 +377,7 @@ static void set_defaults(struct hs_collector_config *config, const cpu_set_t *co
 					.mbufs = 16384,
 					.publish_queue = 1000,
 					.sandbox = true},
+			.prometheus = HS_SCRAPE_SETTINGS(HS_SCRAPE_PORT_COLLECTOR),
 			.n_formats = HS_COLLECTOR_FORMATS,
 			.formats = {HS_INT_REPORT_0_5, HS_INT_REPORT_1_0, HS_INT_REPORT_2_0},
 	};
@@ -377,6 +392,7 @@ static void derive_defaults(struct hs_collector_config *config, json_t *root)
 {
 	struct hs_config *base = &config->base;
 
+	config->prometheus.on = json_object_get(root, "prometheus") != NULL;
 	base->n_ports = config->n_ports;
 	for (unsigned i = 0; i < config->n_ports; i++)
 		base->ports[i] = config->ports[i].port;

@@ -10,6 +10,7 @@
 #include "config.h"
 #include "error.h"
 #include "port.h"
+#include "scrape_settings.h"
 
 #include <jansson.h>
 #include <sched.h>
@@ -75,6 +76,8 @@ struct hs_collector_config {
 	struct hs_profile_config profiles[HS_COLLECTOR_FORMATS]; // named as the formats
 	unsigned n_units;
 	struct hs_collector_units units[HS_COLLECTOR_MAX_UNITS];
+	struct hs_scrape_settings prometheus;
+	bool flow_series;		  // the page of metrics has flows, too
 	struct hs_collect_config collect; // formats are filled in from those above
 };
 

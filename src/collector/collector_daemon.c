@@ -2,6 +2,7 @@
 #include "collector_daemon.h"
 
 #include "collector_influx.h"
+#include "collector_page.h"
 #include "collector_ports.h"
 #include "collector_publish.h"
 #include "collector_state.h"
@@ -13,9 +14,12 @@
 #include "os_clock.h"
 #include "port_needs.h"
 #include "privileges.h"
+#include "scrape.h"
 #include "syscall_filter.h"
 
 #include <linux/capability.h>
+
+#include <rte_version.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +39,7 @@ struct daemon {
 	struct hs_collector collector;
 	struct hs_collector_ports *ports;
 	struct hs_collector_state *state;
+	struct hs_scrape *scrape; // NULL: the metrics are not served over HTTP
 	struct hs_collector_watch watch;
 	struct hs_key_watch key_watch;
 	struct hs_service service;
@@ -143,6 +148,24 @@ static int open_influx(struct daemon *d, struct hs_error *err)
 	return hs_collector_influx_open(&d->collector, &d->collector.influx, err);
 }
 
+static void fill(void *context, struct hs_prometheus *page)
+{
+	hs_collector_page(context, page);
+}
+
+static int open_scrape(struct daemon *d, struct hs_error *err)
+{
+	const struct hs_scrape_config scrape = {
+			.settings = &d->collector.config->prometheus,
+			.program = "hopsight-collector",
+			.version = HS_VERSION,
+			.dpdk = d->ports ? rte_version() : NULL,
+			.fill = fill,
+			.context = &d->collector,
+	};
+	return hs_scrape_open(&scrape, &d->scrape, err);
+}
+
 static int start_worker(struct daemon *d, struct hs_error *err)
 {
 	int rc = hs_collector_ports_hold(d->ports, err);
@@ -165,6 +188,7 @@ static const struct {
 		{open_sockets, HS_EXIT_PORTS},
 		{open_bus, HS_EXIT_FAILED},
 		{open_influx, HS_EXIT_FAILED},
+		{open_scrape, HS_EXIT_FAILED},
 		{start_worker, HS_EXIT_FAILED},
 };
 
@@ -193,6 +217,7 @@ static void close_all(void *context)
 {
 	struct daemon *d = context;
 
+	hs_scrape_close(d->scrape);
 	hs_collector_worker_stop(&d->collector.worker);
 	if (d->collector.bus)
 		tell_last(d);
@@ -204,6 +229,7 @@ static void close_all(void *context)
 	hs_collector_worker_fini(&d->collector.worker);
 	hs_collector_state_close(d->state);
 	hs_bus_close(d->collector.bus);
+	hs_collector_hops_fini(&d->collector.hops);
 	hs_event_log_fini(&d->collector.events);
 }
 
@@ -232,9 +258,12 @@ static void serve(void *context)
 	struct daemon *d = context;
 	unsigned taken = 0, n;
 
+	hs_scrape_set_ready(d->scrape, NULL);
 	for (;;) {
-		struct pollfd fds[3] = {{.fd = d->service.signal_fd, .events = POLLIN}};
+		struct pollfd fds[4] = {{.fd = d->service.signal_fd, .events = POLLIN}};
 		hs_collector_ports_fds(d->ports, fds + 1, &n);
+		if (d->scrape)
+			fds[++n] = (struct pollfd){.fd = hs_scrape_fd(d->scrape), .events = POLLIN};
 		if (hs_bus_poll(d->collector.bus, taken ? 0 : QUIET_MS, fds, n + 1))
 			answer_requests(d);
 		if ((fds[0].revents & POLLIN) && hs_service_ends(&d->service))
@@ -243,6 +272,7 @@ static void serve(void *context)
 		taken = hs_collector_take_events(&d->collector, EVENTS_PER_ROUND, EVENTS_NS);
 		d->collector.now_ns = wall_ns();
 		hs_collector_ports_look(d->ports, steady_ns);
+		hs_scrape_serve(d->scrape, steady_ns);
 		hs_collector_influx_step(d->collector.influx, d->collector.now_ns);
 		hs_collector_watch_look(&d->watch, &d->collector, steady_ns);
 		hs_key_watch_look(&d->key_watch, d->collector.bus, steady_ns, hs_collector_event,
@@ -257,7 +287,8 @@ static void set_needs(struct daemon *d)
 	const struct hs_collector_config *config = d->collector.config;
 	struct hs_port_needs needs = {0};
 	bool low = hs_endpoints_any(&config->base.bind, hs_privileges_low_port) ||
-		   hs_endpoints_any(&config->base.publish_bind, hs_privileges_low_port);
+		   hs_endpoints_any(&config->base.publish_bind, hs_privileges_low_port) ||
+		   hs_scrape_low_port(&config->prometheus);
 
 	if (config->n_ports)
 		needs.syscalls = HS_SYSCALLS_NODE;

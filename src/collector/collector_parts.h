@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector_config.h"
+#include "collector_hops.h"
 #include "collector_worker.h"
 
 #include "api.h"
@@ -31,6 +32,7 @@ struct hs_collector {
 	int64_t now_ns, start_ns; // system time
 	struct hs_collector_worker worker;
 	struct hs_event_log events;
+	struct hs_collector_hops hops;
 	struct hs_collector_influx *influx; // NULL: no databases
 	struct hs_influx *lines;	    // its queue; the same
 	struct hs_api_backend backend;

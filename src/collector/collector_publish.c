@@ -240,6 +240,7 @@ unsigned hs_collector_take_events(struct hs_collector *collector, unsigned most,
 
 	while (n < most && hs_collector_record_take(collector->worker.ring, &event)) {
 		collector->now_ns = event.time_ns;
+		hs_collector_hops_note(&collector->hops, &event);
 		tell_events(collector, &event);
 		hs_collector_influx_event(collector->influx, &event);
 		if (collector->publishes)

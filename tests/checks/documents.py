@@ -48,6 +48,7 @@ COLLECTOR_TABLES = {
     "event_fields": ("Configuration", "events."),
     "unit_fields": ("Configuration", "units[]."),
     "state_fields": ("Configuration", "state."),
+    "prometheus_fields": ("Configuration", "prometheus."),
 }
 
 _TABLE = re.compile(r"struct hs_schema_field (\w+)\[\] = \{\n(.*?)\n\t*\};", re.DOTALL)
@@ -131,7 +132,7 @@ def each_key_of_a_controllers_configuration_is_explained():
 @test()
 def each_key_of_a_collectors_configuration_is_explained():
     compare(read("docs", "collector.md"), "src/collector/collector_config.c", COLLECTOR_TABLES,
-            {"listen", "ports", "accept", "memory", "events", "units", "control", "state", "influx"})
+            {"listen", "ports", "accept", "memory", "events", "units", "control", "state", "influx", "prometheus"})
 
 
 @test()

@@ -2,6 +2,7 @@
 """A collector as a process, and telemetry reports 2.0 with INT 2.1 MD for it, written from the text of the
 specifications."""
 
+import http.client
 import ipaddress
 import json
 import os
@@ -75,6 +76,15 @@ class Collector:
         return sum(s["value"] for s in self.call("stats_get")["stats"]
                    if s["name"] == f"hopsight_collector_{name}" and
                    all(s.get(key) == value for key, value in labels.items()))
+
+    def get(self, path, port=9465):
+        """Asks a server in the namespace."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        with InNamespace(self.namespace):
+            connection.connect()
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
 
     def expect(self, count, name="datagrams_total", limit_s=5):
         until(lambda: self.counter(name) >= count, limit_s, f"{count} {name}")

@@ -352,10 +352,67 @@ def link_to(collector, node):
 
 
 @test()
+def what_is_known_is_a_page_of_metrics(workspace):
+    need("promtool")
+    collector = Collector(workspace, prometheus={"bind": "127.0.0.1:9465", "flows": True},
+                          units=[{"node_id": 2, "latency": "us", "occupancy": "bytes", "utilisation": "bps"},
+                                 {"node_id": 9, "latency": "ticks", "occupancy": "percent", "utilisation": "percent"}])
+    collector.start()
+    sender = collector.socket()
+    sender.send(report(packet(flow_of(1), PATH), sequence=3))
+    sender.send(report(packet(flow_of(2), PATH[:1]), sequence=7))
+    sender.send(b"?")
+    collector.expect(3)
+    until(lambda: collector.counter("points_written_total") == collector.counter("points_made_total"), 5, "all told")
+    status, page = collector.get("/metrics")
+    equal(status, 200, "status")
+    done = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True, check=False)
+    equal((done.returncode, done.stderr), (0, ""), "promtool")
+    values = dict(line.rsplit(" ", 1) for line in page.splitlines() if not line.startswith("#"))
+    start = "hopsight_collector_"
+    exporter = f'{{exporter="127.0.0.1",listener="0.0.0.0:{PORT}",node_id="9",hw_id="0"}}'
+    flow = 'flow_latency_seconds{src_ip="%s",dst_ip="10.9.9.9",src_port="1000",dst_port="2000",protocol="17"}'
+    expected = {"reports_read_total": 2, "flows": 2, 'refused_total{reason="version"}': 1,
+                "exporter_reports_total" + exporter: 2, "exporter_missing" + exporter: 3,
+                'hop_latency_seconds{node_id="1"}': 1e-7, 'hop_latency_seconds{node_id="2"}': 2e-4,
+                'hop_latency_ticks{node_id="9"}': 300,
+                'link_utilisation_ratio{node_id="1",port="11"}': 0.07,
+                'link_utilisation_bytes_per_second{node_id="2",port="21"}': 100,
+                'link_utilisation_ratio{node_id="9",port="91"}': 9,
+                'queue_occupancy_packets{node_id="1",queue_id="3"}': 5,
+                'queue_occupancy_bytes{node_id="2",queue_id="4"}': 6,
+                'queue_occupancy_ratio{node_id="9",queue_id="5"}': 0.07, flow % flow_of(2)[0]: 1e-7}
+    equal({name: float(values.get(start + name, "nan")) for name in expected}, expected, "values")
+    check(start + flow % flow_of(1)[0] not in values, "the sum of different units")
+    for path in ("/-/healthy", "/-/ready"):
+        equal(collector.get(path)[0], 200, path)
+    collector.stop()
+
+
+def in_prometheus(collector, expression):
+    """What a real Prometheus knows of an expression, by the label node_id."""
+    status, text = collector.get("/api/v1/query?query=" + expression, 9090)
+    equal(status, 200, text)
+    return {one["metric"].get("node_id"): float(one["value"][1]) for one in json.loads(text)["data"]["result"]}
+
+
+def start_prometheus(workspace, collector):
+    path = workspace.path("prometheus.yml")
+    with open(path, "w", encoding="ascii") as f:
+        json.dump({"scrape_configs": [{"job_name": "hopsight", "scrape_interval": "1s", "static_configs": [
+            {"targets": ["127.0.0.1:9465"]}]}]}, f)
+    workspace.spawn(["prometheus", f"--config.file={path}", f"--storage.tsdb.path={workspace.path('tsdb')}",
+                     "--web.listen-address=127.0.0.1:9090"], namespace=collector.namespace, log="prometheus.log")
+
+
+@test(limit_s=60)
 def a_chain_of_nodes_is_known_as_it_is(workspace):
-    """Three nodes of INT 2.1 MD; the sink exports. The first node's link has an egress queue."""
-    need()
-    collector = Collector(workspace, accept={"profiles": {"2.0": MD}}, events={"gap_ns": 0}).start()
+    """Three nodes of INT 2.1 MD; the sink exports. The first node's link has an egress queue. A real Prometheus
+    scrapes the collector."""
+    need("prometheus")
+    collector = Collector(workspace, accept={"profiles": {"2.0": MD}}, prometheus={"bind": "127.0.0.1:9465"},
+                          events={"gap_ns": 0, "hop_latency": 0, "queue_occupancy": 0}).start()
+    start_prometheus(workspace, collector)
 
     def prepare(source, transit, sink):
         source.config["ports"][1].update(rate_bps=10**9, queue_packets=100)
@@ -383,6 +440,22 @@ def a_chain_of_nodes_is_known_as_it_is(workspace):
     check(any(node == 1 for node, _ in queues), "the queue of the first node", queues)
     links = {(k["node_id"], k["port"]) for k in collector.pages("link_get", "links")}
     check((1, 2) in links, "the link of the first node", links)
+    latencies = {}
+    for flow in sorted(flows, key=lambda flow: flow["last_ns"]):
+        for hop in flow["hops"]:
+            if "latency" in hop:
+                latencies[str(hop["node_id"])] = hop["latency"] / 1e9
+    check(latencies, "no latency", flows)
+
+    def scraped():
+        try:
+            found = in_prometheus(collector, "hopsight_collector_hop_latency_seconds")
+        except OSError:
+            return False
+        return all(abs(found.get(node, -1) - value) < 1e-12 for node, value in latencies.items())
+
+    until(scraped, 30, "Prometheus knows the latencies")
+    equal(sum(in_prometheus(collector, "hopsight_collector_exporter_reports_total").values()), 80, "reports")
     collector.audit()
     audit_ok(*chain.nodes)
     collector.stop()

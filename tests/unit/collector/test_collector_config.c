@@ -27,6 +27,7 @@ static const char everything[] =
 		" \"units\": [{\"latency\": \"us\"}, {\"node_id\": 3, \"latency\": \"ticks\","
 		"   \"occupancy\": \"cells\", \"utilisation\": \"percent\"}],"
 		" \"push_interval_s\": 0.5, \"state\": {\"file\": \"/s/x\"},"
+		" \"prometheus\": {\"bind\": \"[::1]:9\", \"max_series\": 100, \"flows\": true},"
 		" \"control\": {\"bind\": [\"ipc:///a\"], \"publish_bind\": [\"ipc:///p\"],"
 		"   \"publish_to\": [\"ipc:///q\"], \"publish_queue\": 10},"
 		" \"sandbox\": false}";
@@ -77,6 +78,10 @@ static void absent_keys_have_their_documented_defaults(void **state)
 	assert_int_equal(config.base.mbufs, 16384);
 	assert_int_equal(config.listen[0].buffer_kib, 16384);
 	assert_int_equal(config.n_ports, 0);
+	assert_false(config.prometheus.on);
+	assert_int_equal(config.prometheus.bind.port, 9465);
+	assert_int_equal(config.prometheus.max_series, 10000);
+	assert_false(config.flow_series);
 	for (unsigned i = 0; i < HS_COLLECTOR_FORMATS; i++) {
 		assert_true(config.collect.formats[i].taken);
 		assert_int_equal(config.collect.formats[i].packet.dscp, 0x17);
@@ -153,6 +158,10 @@ static void every_key_is_read(void **state)
 	assert_int_equal(config.base.publish_queue, 10);
 	assert_false(config.base.sandbox);
 	assert_string_equal(config.base.state_file, "/s/x");
+	assert_true(config.prometheus.on);
+	assert_int_equal(config.prometheus.bind.port, 9);
+	assert_int_equal(config.prometheus.max_series, 100);
+	assert_true(config.flow_series);
 	hs_collector_config_fini(&config);
 }
 
