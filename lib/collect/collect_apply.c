@@ -263,6 +263,7 @@ static void prefetch_flow(const struct hs_collect *c, struct hs_collect_view *vi
 	view->flow = hs_u32_map_find(&c->flows.map, view->hash);
 	if (view->flow == HS_COLLECT_NONE)
 		return;
+	__builtin_prefetch(&c->flows.places[view->flow], 1);
 	const uint8_t *flow = (const uint8_t *)&c->flow[view->flow];
 	size_t bytes = offsetof(struct hs_collect_flow_entry, near) +
 		       view->n_hops * sizeof(struct hs_collect_hop_entry);

@@ -44,25 +44,28 @@ static inline void hs_collect_quiet(const struct hs_collect *c, enum hs_collect_
 	*span = (high < most ? (uint64_t)high : most) - *low;
 }
 
-static inline struct hs_collect_band hs_collect_band_of(
-		const struct hs_collect *c, enum hs_collect_measure measure, uint32_t value)
+// `most`: of the values that a hop may have.
+static inline struct hs_collect_band hs_collect_band_of(const struct hs_collect *c,
+		enum hs_collect_measure measure, uint32_t value, uint32_t most)
 {
 	uint64_t low, span;
 
-	hs_collect_quiet(c, measure, value, UINT32_MAX, &low, &span);
-	return (struct hs_collect_band){(uint32_t)low, (uint32_t)span};
+	if (value > most)
+		return (struct hs_collect_band){0};
+	hs_collect_quiet(c, measure, value, most, &low, &span);
+	return (struct hs_collect_band){(uint32_t)low, (uint32_t)span + 1};
 }
 
 static inline bool hs_collect_is_quiet(struct hs_collect_band band, uint32_t value)
 {
-	return value - band.low <= band.span;
+	return value - band.low < band.width;
 }
 
 static inline void hs_collect_set_hop_event(
 		const struct hs_collect *c, struct hs_collect_hop_entry *hop)
 {
 	hop->event_latency = hop->latency;
-	hop->band = hs_collect_band_of(c, HS_COLLECT_HOP_LATENCY, hop->latency);
+	hop->band = hs_collect_band_of(c, HS_COLLECT_HOP_LATENCY, hop->latency, UINT32_MAX - 1);
 }
 
 static inline void hs_collect_set_flow_event(
@@ -78,12 +81,14 @@ static inline void hs_collect_set_occupancy_event(
 		const struct hs_collect *c, struct hs_collect_queue_entry *queue)
 {
 	queue->event_occupancy = queue->occupancy;
-	queue->band = hs_collect_band_of(c, HS_COLLECT_QUEUE_OCCUPANCY, queue->occupancy);
+	queue->band = hs_collect_band_of(c, HS_COLLECT_QUEUE_OCCUPANCY, queue->occupancy,
+			c->config.intercollector ? UINT16_MAX - 1 : 0xffffff - 1);
 }
 
 static inline void hs_collect_set_link_event(
 		const struct hs_collect *c, struct hs_collect_link_entry *link)
 {
 	link->event_utilisation = link->utilisation;
-	link->band = hs_collect_band_of(c, HS_COLLECT_LINK_UTILISATION, link->utilisation);
+	link->band = hs_collect_band_of(
+			c, HS_COLLECT_LINK_UTILISATION, link->utilisation, UINT32_MAX - 1);
 }

@@ -26,9 +26,10 @@
 
 // ---- entries ----
 
-// Values from `low` on, `span` more, are no event.
+// So many values from `low` on are no event. All ones, which a hop has where it has no value, are
+// never among them.
 struct hs_collect_band {
-	uint32_t low, span;
+	uint32_t low, width;
 };
 
 struct hs_collect_hop_entry {

@@ -18,10 +18,7 @@ static uint32_t add_queue(struct hs_collect *c, uint32_t hash, uint32_t node, ui
 
 	if (number != HS_COLLECT_NONE)
 		c->queue[number] = (struct hs_collect_queue_entry){
-				.key = hs_collect_shared_key(node, id),
-				.band = {UINT32_MAX,
-						0}, // no occupancy is quiet before one is known
-				.last_ns = c->now_ns};
+				.key = hs_collect_shared_key(node, id), .last_ns = c->now_ns};
 	return number;
 }
 
@@ -131,6 +128,7 @@ void hs_collect_note_queue(
 
 	if (!(values->has & QUEUE_VALUES))
 		return;
+	bool is_none = values->queue_id == UINT8_MAX || values->queue_id == UINT16_MAX;
 	if (values->has & (HS_COLLECT_HAS_OCCUPANCY | HS_COLLECT_HAS_Q)) {
 		queue = see_queue(c, values, values->queue_id, number);
 		if (queue && values->has & HS_COLLECT_HAS_OCCUPANCY)
@@ -138,6 +136,8 @@ void hs_collect_note_queue(
 		if (queue && values->has & HS_COLLECT_HAS_Q)
 			note_q(c, queue, values);
 		other = *number;
+		// On a stack, this number is none: the quick path must not take it for this queue.
+		*number = is_none ? c->queues.capacity : *number;
 	}
 	if (values->has & HS_COLLECT_HAS_CONGESTION) {
 		queue = see_queue(c, values, values->congestion_id, &other);
@@ -206,6 +206,8 @@ void hs_collect_note_link(
 		return;
 	}
 	struct hs_collect_link_entry *link = &c->link[*number];
+	if (values->port == UINT16_MAX)
+		*number = c->links.capacity; // as with queues
 	link->utilisation = values->utilisation;
 	link->device_ns = values->device_ns;
 	if (cause == HS_COLLECT_CAUSES)

@@ -3,6 +3,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+// Fewer and larger pages, where the machine has them: it only makes look-ups faster.
+static void ask_huge(void *at, uint64_t bytes)
+{
+	uintptr_t page = 4096, begin = ((uintptr_t)at + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)at + bytes) & ~(page - 1);
+
+	if (end > begin)
+		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
 
 int hs_collect_table_init(struct hs_collect_table *table, uint32_t capacity, uint32_t per_second)
 {
@@ -12,7 +23,11 @@ int hs_collect_table_init(struct hs_collect_table *table, uint32_t capacity, uin
 	table->places = calloc(capacity, sizeof(*table->places));
 	if (!table->places)
 		return -ENOMEM;
-	return hs_u32_map_init(&table->map, capacity);
+	ask_huge(table->places, (uint64_t)capacity * sizeof(*table->places));
+	int rc = hs_u32_map_init(&table->map, capacity);
+	if (!rc)
+		ask_huge(table->map.places, hs_u32_map_bytes(capacity));
+	return rc;
 }
 
 void hs_collect_table_fini(struct hs_collect_table *table)
