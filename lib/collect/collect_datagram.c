@@ -70,7 +70,8 @@ static void set_own(enum hs_int_report_version version, const struct hs_int_repo
 	own->has |= hs_collect_tells_q(own);
 	own->port = report->egress_port;
 	own->utilisation = report->link_utilisation;
-	own->has |= report->has & HS_INT_REPORT_PORTS ? HS_COLLECT_HAS_PORT : 0;
+	bool no_port = version == HS_INT_REPORT_0_5 && own->port == UINT16_MAX;
+	own->has |= report->has & HS_INT_REPORT_PORTS && !no_port ? HS_COLLECT_HAS_PORT : 0;
 	own->has |= report->has & HS_INT_REPORT_UTILISATION ? HS_COLLECT_HAS_UTILISATION : 0;
 }
 
@@ -100,6 +101,15 @@ static bool find_in_parts(
 	return !rc;
 }
 
+// Whether the reporter is a hop beside those of a stack.
+static bool is_one_more(const struct hs_collect_view *view)
+{
+	struct hs_collect_values newest;
+
+	hs_collect_read_hop(view->dialect, view->layout, view->hops, &newest);
+	return view->has_own && newest.node_id != view->own.node_id;
+}
+
 // Returns -1, or why the report is refused.
 static int read_report(struct hs_collect *c, const struct hs_int_report_reader *r,
 		const struct hs_int_report *report, struct hs_collect_view *view)
@@ -119,7 +129,7 @@ static int read_report(struct hs_collect *c, const struct hs_int_report_reader *
 	if (is_packet(inner))
 		refused = hs_collect_read_packet(
 				c, r->version, inner, report->tracked, r->bytes + at, bytes, view);
-	if (refused < 0 && view->n_hops + view->has_own > HS_COLLECT_MAX_HOPS)
+	if (refused < 0 && view->n_hops == HS_COLLECT_MAX_HOPS && is_one_more(view))
 		refused = HS_COLLECT_REFUSED_HOPS;
 	hs_collect_close_view(c, view, report->intermediate);
 	return refused;

@@ -41,6 +41,15 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
 			.queue_bits = dialect->queue_bits};
 }
 
+// One report's way. What is the collector's is copied, so that no store can change it.
+struct hs_collect_quick {
+	int64_t now_ns;
+	struct hs_collect_queue_entry *queues;
+	struct hs_collect_link_entry *links;
+	uint64_t latency;
+	const struct hs_collect_queue_entry *queue; // of the hop that was read last
+};
+
 // Of what comes with each value; 0: not told.
 HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 		const struct hs_collect_form *form, const uint8_t *hop)
@@ -58,18 +67,18 @@ HS_COLLECT_INLINE uint64_t hs_collect_quick_time(
 // NULL: the value is another queue's, or an event.
 HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
-		uint32_t number, int64_t now_ns)
+		uint32_t number, const struct hs_collect_quick *q)
 {
 	uint32_t word = hs_be32_load(hop + form->queue);
 	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1, occupancy = word & mask;
-	struct hs_collect_queue_entry *queue = &c->queue[number];
+	struct hs_collect_queue_entry *queue = &q->queues[number];
 
 	if (queue->key != (node | word >> form->queue_bits) ||
 			!hs_collect_is_quiet(queue->band, occupancy))
 		return NULL;
 	queue->occupancy = occupancy;
-	if (__builtin_expect(queue->last_ns != now_ns, 0)) {
-		queue->last_ns = now_ns;
+	if (__builtin_expect(queue->last_ns != q->now_ns, 0)) {
+		queue->last_ns = q->now_ns;
 		hs_collect_table_touch(&c->queues, number, c->second);
 	}
 	return queue;
@@ -77,27 +86,21 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct h
 
 HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_collect *c,
 		const struct hs_collect_form *form, const uint8_t *hop, uint64_t node,
-		uint32_t number, int64_t now_ns)
+		uint32_t number, const struct hs_collect_quick *q)
 {
 	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
 	uint32_t port = hs_be16_load(hop + form->port);
-	struct hs_collect_link_entry *link = &c->link[number];
+	struct hs_collect_link_entry *link = &q->links[number];
 
 	if (link->key != (node | port) || !hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
 	link->utilisation = utilisation;
-	if (__builtin_expect(link->last_ns != now_ns, 0)) {
-		link->last_ns = now_ns;
+	if (__builtin_expect(link->last_ns != q->now_ns, 0)) {
+		link->last_ns = q->now_ns;
 		hs_collect_table_touch(&c->links, number, c->second);
 	}
 	return link;
 }
-
-struct hs_collect_quick {
-	int64_t now_ns;
-	uint64_t latency;
-	const struct hs_collect_queue_entry *queue; // of the hop that was read last
-};
 
 // A node without an id has no queue and no link, so their keys differ.
 HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
@@ -119,13 +122,13 @@ HS_COLLECT_INLINE bool hs_collect_quick_hop(struct hs_collect *c,
 		q->latency += latency;
 	}
 	if (form->has_queue) {
-		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q->now_ns);
+		queue = hs_collect_quick_queue(c, form, hop, node, entry->queue, q);
 		if (!queue)
 			return false;
 		q->queue = queue;
 	}
 	if (form->has_link) {
-		link = hs_collect_quick_link(c, form, hop, node, entry->link, q->now_ns);
+		link = hs_collect_quick_link(c, form, hop, node, entry->link, q);
 		if (!link)
 			return false;
 	}
@@ -175,7 +178,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 {
 	size_t n = view->n_hops, bytes = view->hop_bytes;
 	const uint8_t *hop = view->hops + bytes * n;
-	struct hs_collect_quick q = {.now_ns = c->now_ns};
+	struct hs_collect_quick q = {.now_ns = c->now_ns, .queues = c->queue, .links = c->link};
 
 	if (form.has_latency &&
 			(!flow->has_latency || flow->with_latency != UINT64_MAX >> (64 - n)))

@@ -217,6 +217,36 @@ static void sixty_four_hops(void **state)
 	done();
 }
 
+// The reporter's values belong to the newest of 64 hops, or are one hop too many.
+static void sixty_four_and_the_reporter(void **state)
+{
+	struct hs_collect_config config = config_50();
+	struct bytes b;
+
+	(void)state;
+	c = collector(&config);
+	for (uint32_t reporter = 64; reporter < 66; reporter++) {
+		b.n = 0;
+		put(&b, 0x16140040, 4); // ports and queue
+		put(&b, reporter, 4);
+		put(&b, ++sequence, 4);
+		put(&b, 1000, 4);
+		put(&b, 0x0001000205000003, 8);
+		put_ether(&b, 0x0800);
+		put_udp(&b, 6000, 12 + 4 * 64);
+		put(&b, 0x01000000 | (3 + 64) << 8, 4);
+		put(&b, 0x10000101, 4);
+		put(&b, 0x80000000, 4);
+		for (uint32_t node = 64; node; node--)
+			put(&b, node, 4);
+		take(c, b.at, b.n, SECOND);
+	}
+	assert_int_equal(told.flow.n_hops, 64);
+	assert_int_equal(hs_collect_counters(c)->reports_read, 1);
+	assert_int_equal(hs_collect_counters(c)->refused[HS_COLLECT_REFUSED_HOPS], 1);
+	hs_collect_destroy(c);
+}
+
 static void congestion_by_q(void **state)
 {
 	struct hs_collect_config config = config_50();
@@ -286,6 +316,7 @@ int main(void)
 			cmocka_unit_test(shorter_path),
 			cmocka_unit_test(shared_values),
 			cmocka_unit_test(sixty_four_hops),
+			cmocka_unit_test(sixty_four_and_the_reporter),
 			cmocka_unit_test(congestion_by_q),
 			cmocka_unit_test(push),
 	};
