@@ -296,12 +296,14 @@ static inline bool hs_collect_is_flow(
 		const struct hs_collect *c, uint32_t number, const struct hs_collect_flow_key *key)
 {
 	const uint8_t *known = (const uint8_t *)&c->flow[number].key, *asked = (const uint8_t *)key;
-	uint64_t differs = 0;
 
 	if (number == HS_COLLECT_NONE)
 		return false;
-	for (size_t i = 0; i < sizeof(*key) - 4; i += 8)
-		differs |= hs_collect_word(known + i) ^ hs_collect_word(asked + i);
+	uint64_t differs = (hs_collect_word(known) ^ hs_collect_word(asked)) |
+			   (hs_collect_word(known + 8) ^ hs_collect_word(asked + 8)) |
+			   (hs_collect_word(known + 16) ^ hs_collect_word(asked + 16)) |
+			   (hs_collect_word(known + 24) ^ hs_collect_word(asked + 24)) |
+			   (hs_collect_word(known + 32) ^ hs_collect_word(asked + 32));
 	return !differs && c->flow[number].key.reporter == key->reporter;
 }
 

@@ -41,11 +41,9 @@ HS_COLLECT_INLINE struct hs_collect_form hs_collect_form_of(
 			.queue_bits = dialect->queue_bits};
 }
 
-// One report's way. What is the collector's is copied, so that no store can change it.
+// One report's way.
 struct hs_collect_quick {
 	int64_t now_ns;
-	struct hs_collect_queue_entry *queues;
-	struct hs_collect_link_entry *links;
 	uint64_t latency;
 	const struct hs_collect_queue_entry *queue; // of the hop that was read last
 };
@@ -71,7 +69,7 @@ HS_COLLECT_INLINE struct hs_collect_queue_entry *hs_collect_quick_queue(struct h
 {
 	uint32_t word = hs_be32_load(hop + form->queue);
 	uint32_t mask = (UINT32_C(1) << form->queue_bits) - 1, occupancy = word & mask;
-	struct hs_collect_queue_entry *queue = &q->queues[number];
+	struct hs_collect_queue_entry *queue = &c->queue[number];
 
 	if (queue->key != (node | word >> form->queue_bits) ||
 			!hs_collect_is_quiet(queue->band, occupancy))
@@ -90,7 +88,7 @@ HS_COLLECT_INLINE struct hs_collect_link_entry *hs_collect_quick_link(struct hs_
 {
 	uint32_t utilisation = hs_be32_load(hop + form->utilisation);
 	uint32_t port = hs_be16_load(hop + form->port);
-	struct hs_collect_link_entry *link = &q->links[number];
+	struct hs_collect_link_entry *link = &c->link[number];
 
 	if (link->key != (node | port) || !hs_collect_is_quiet(link->band, utilisation))
 		return NULL;
@@ -178,7 +176,7 @@ HS_COLLECT_INLINE bool hs_collect_quick_with(struct hs_collect *c,
 {
 	size_t n = view->n_hops, bytes = view->hop_bytes;
 	const uint8_t *hop = view->hops + bytes * n;
-	struct hs_collect_quick q = {.now_ns = c->now_ns, .queues = c->queue, .links = c->link};
+	struct hs_collect_quick q = {.now_ns = c->now_ns};
 
 	if (form.has_latency &&
 			(!flow->has_latency || flow->with_latency != UINT64_MAX >> (64 - n)))
