@@ -26,6 +26,8 @@ ROWS = (
     ("hopsight_worker_", "Workers"),
     ("hopsight_controller_node_", "Nodes"),
     ("hopsight_controller_", "Controller"),
+    ("hopsight_collector_exporter_", "Exporters"),
+    ("hopsight_collector_(hop|link|queue|node|flow)_", "Network, as reported"),
     ("hopsight_collector_", "Collector"),
     ("hopsight_influx_", "InfluxDB"),
     ("hopsight_http_", "HTTP server"),
@@ -48,6 +50,12 @@ FIRST = (
     ("Clock error", "s", "hopsight_clock_error_seconds{I}", "{{instance}}"),
     ("Nodes that answer", "short", "hopsight_controller_node_reachable{I}", "{{node}}"),
     ("Rules that are missing", "short", "hopsight_controller_node_rules_missing{I}", "{{node}}"),
+    ("Reports read", "cps", "rate(hopsight_collector_reports_read_total{I}[R])", "{{instance}}"),
+    ("Datagrams missing", "short", "hopsight_collector_exporter_missing{I}", "{{exporter}} {{node_id}} {{hw_id}}"),
+    ("Latency of nodes", "s", "hopsight_collector_hop_latency_seconds{I}", "node {{node_id}}"),
+    ("Utilisation of links", "percentunit", "hopsight_collector_link_utilisation_ratio{I}",
+     "node {{node_id}} port {{port}}"),
+    ("Refused", "cps", "rate(hopsight_collector_refused_total{I}[R]) > 0", "{{instance}} {{reason}}"),
     ("Processor time", "percentunit", "rate(process_cpu_seconds_total{I}[R])", "{{instance}}"),
 )
 UNITS = {"seconds": "s", "bytes": "bytes", "ratio": "percentunit", "second": "Bps"}

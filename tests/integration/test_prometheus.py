@@ -16,6 +16,7 @@ from prometheus_text import ask, scrape
 from workspace import InNamespace, Workspace
 
 import grafana
+from collecting import Collector as Collecting, packet, report
 from harness import ROOT
 from test_controller import Controller
 from test_int import MD, NAMES, int_rule
@@ -23,7 +24,7 @@ from test_int import MD, NAMES, int_rule
 INT_NAMES = [*NAMES, "queue", "link_utilisation"]
 
 A, B = "2001:db8::1", "2001:db8::2"
-PORT, CONTROLLER_PORT, OWN_PORT = 9463, 9464, 9090
+PORT, CONTROLLER_PORT, COLLECTOR_PORT, OWN_PORT = 9463, 9464, 9465, 9090
 WINDOW_MS = 500
 FRAME = udp_frame(A, B, 5, 7, bytes(60))
 
@@ -285,6 +286,24 @@ def int_page(workspace):
     return until(page, 15, "windows of INT")
 
 
+def collector_page(workspace):
+    """A page of a collector that was told something in each unit."""
+    units = [{"node_id": 2, "latency": "us", "occupancy": "bytes", "utilisation": "bps"},
+             {"node_id": 9, "latency": "ticks", "occupancy": "percent", "utilisation": "percent"}]
+    collector = Collecting(workspace, prometheus={"flows": True}, units=units).start()
+    hops = [(1, 10, 11, 100, 3, 5, 700), (2, 20, 21, 200, 4, 6, 800), (9, 90, 91, 300, 5, 7, 900)]
+    sender = collector.socket()
+    for sequence in (0, 1):
+        sender.send(report(packet((A, B, 1, 2 + sequence), hops[:1 + 2 * sequence]), sequence=sequence))
+
+    def page():
+        _, text = scrape(collector.namespace, COLLECTOR_PORT)
+        wanted = ("hop_latency_seconds", "hop_latency_ticks", "flow_latency_seconds", "queue_occupancy_ratio")
+        return all(f"hopsight_collector_{name}{{" in text for name in wanted) and text
+
+    return until(page, 10, "metrics of the collector")
+
+
 def full_pages(workspace):
     """Pages of a node and of a controller with every metric that needs no INT, and the namespace of both."""
     windows = {"windows_ms": [4 * WINDOW_MS]}  # of 1,000 values
@@ -317,7 +336,8 @@ def dashboards_and_rules_ask_for_what_programs_serve(workspace):
     need("prometheus", "promtool")
     promtool("check", "rules", RULES)
     (node, controller), namespace = full_pages(workspace)
-    pages = {"hopsightd": [node, int_page(workspace)], "hopsight-controller": [controller]}
+    pages = {"hopsightd": [node, int_page(workspace)], "hopsight-controller": [controller],
+             "hopsight-collector": [collector_page(workspace)]}
     prometheus = Prometheus(workspace, namespace, [f"127.0.0.1:{PORT}", f"127.0.0.1:{CONTROLLER_PORT}"], RULES)
     for program, texts in pages.items():
         found = grafana.families([without_flags(text) for text in texts])
