@@ -36,7 +36,7 @@ unsigned hs_influx_count(const struct hs_influx *influx);
 const struct hs_influx_config *hs_influx_config(const struct hs_influx *influx, unsigned index);
 
 // Copies n whole lines, `len` bytes, each with its newline, into the queue of one database or of
-// all. Lines of one call share their fate in the queue: all have room, or none.
+// all. Of lines that do not all have room, the first ones are taken.
 void hs_influx_add(struct hs_influx *influx, unsigned index, const char *lines, size_t len,
 		unsigned n);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define FLUSH_PAUSE_NS INT64_C(100000000)
 #define MOST_DOUBLINGS 10
@@ -24,13 +25,29 @@ void influx_target_fini(struct influx_target *target)
 	influx_queue_fini(&target->queue);
 }
 
+// Adds the first lines that have room. Returns how many.
+static unsigned add_some(
+		struct influx_target *target, const char *lines, size_t len, unsigned n, bool *ripe)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const char *end = memchr(lines, '\n', len);
+		size_t one = end ? (size_t)(end - lines) + 1 : len;
+		if (!influx_queue_add(&target->queue, lines, one, 1, ripe))
+			return i;
+		lines += one;
+		len -= one;
+	}
+	return n;
+}
+
 bool influx_target_add(struct influx_target *target, const char *lines, size_t len, unsigned n)
 {
 	bool ripe = false;
 
 	target->counters.made += n;
 	if (!influx_queue_add(&target->queue, lines, len, n, &ripe))
-		target->counters.dropped[HS_INFLUX_QUEUE_FULL] += n;
+		target->counters.dropped[HS_INFLUX_QUEUE_FULL] +=
+				n - add_some(target, lines, len, n, &ripe);
 	return ripe;
 }
 
