@@ -6,6 +6,7 @@ import gzip
 import http.server
 import json
 import random
+import struct
 import subprocess
 import threading
 import time
@@ -71,6 +72,28 @@ def reports_come_by_a_socket_and_by_a_port_at_once(workspace):
     equal(equations["received"]["left"], 5, "received")
     names = {port["name"]: port for port in collector.call("ports_get")["ports"]}
     check(names["in"]["link_up"] and names["in"]["usable"], names)
+    collector.stop()
+
+
+@test()
+def a_port_of_a_capture_file_is_read_whole(workspace):
+    """Without a socket, and faster than reports come: nothing is lost."""
+    need()
+    path = workspace.path("reports.pcap")
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for n in range(20000):
+            data = frame("192.0.2.1", "192.0.2.9", report(packet(flow_of(n % 300), PATH), sequence=n),
+                         "02:00:00:00:00:01")
+            f.write(struct.pack("<IIII", 0, 0, len(data), len(data)) + data)
+    collector = Collector(workspace, listen=[], ports=[
+        {"name": "file", "devargs": f"net_pcap0,rx_pcap={path}", "udp_port": PORT}]).start()
+    collector.expect(20000, limit_s=20)
+    exporter, = collector.pages("exporter_get", "exporters")
+    equal([exporter[key] for key in ("listener", "datagrams", "reports", "missing", "late")],
+          ["file", 20000, 20000, 0, 0], "the exporter")
+    equal(len(collector.pages("flow_get", "flows")), 300, "flows")
+    equal(collector.audit()["frames"]["left"], 20000, "frames")
     collector.stop()
 
 
